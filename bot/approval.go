@@ -119,9 +119,9 @@ func (v voice) planLines(q cluster.Request) []string {
 	return lines
 }
 
-// needLine shows the progress of one required approval: "Approved by 1 of 2 of the group finance: bob".
+// needLine shows the progress of one required approval: "1 of 2 approvals from the group finance: bob".
 func needLine(n policy.Need) string {
-	line := fmt.Sprintf("Approved by %d of %s", len(n.Approved), n.Words())
+	line := fmt.Sprintf("%d of %s", len(n.Approved), n.Words())
 	if len(n.Approved) > 0 {
 		line += ": " + strings.Join(n.Approved, ", ")
 	}

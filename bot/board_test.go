@@ -181,7 +181,7 @@ func TestBoardShowsTheNewestAndEndsFirst(t *testing.T) {
 		if got := w.texts["m3"]; len(got) != 2 || !strings.HasPrefix(got[1], "c3: the create has failed") {
 			t.Fatalf("the end of c3 was not shown first: %v", w.texts)
 		}
-		// Another server goes on where this one was.
+		// Another server continues.
 		b = w.board(t)
 		for range 4 {
 			time.Sleep(b.tend(t.Context()))
@@ -220,7 +220,7 @@ func TestBoardAndAChatThatRefuses(t *testing.T) {
 		time.Sleep(cardEvery)
 		b.tend(t.Context())
 		if w.left() != 0 {
-			t.Error("a message that is gone is edited for ever")
+			t.Error("a deleted message is edited again and again")
 		}
 	})
 }

@@ -33,7 +33,7 @@ func TestWhatEachRoleSeesOfARequest(t *testing.T) {
 		buttons      string // with what each does
 	}{
 		{"waiting", "requester", cluster.RequestWaiting, needs, "You can't approve your own request.", "Withdraw request: ada withdraws"},
-		{"waiting", "approver", cluster.RequestWaiting, needs, "Approved by 1 of 2 approvals from the group ops: cy", "Approve request: approve h"},
+		{"waiting", "approver", cluster.RequestWaiting, needs, "1 of 2 approvals from the group ops: cy", "Approve request: approve h"},
 		{"waiting", "reviewed", cluster.RequestWaiting, needs, "Your approval isn't needed for this request.", ""},
 		{"waiting", "admin", cluster.RequestWaiting, needs, "Your approval isn't needed for this request.", "Withdraw request: root withdraws"},
 		{"waiting", "other", cluster.RequestWaiting, needs, "Your approval isn't needed for this request.", ""},
@@ -119,7 +119,7 @@ func TestCreateInOneLine(t *testing.T) {
 	}
 	lease := fieldOf(t, *m, "lease@")
 	if fieldOf(t, *m, "name").Values[0] != "shop" || fieldOf(t, *m, "size@").Values[0] != "4" || lease.Values[0] != "=9h0m0s" || lease.Choices[len(lease.Choices)-1].Name != "9 h" {
-		t.Errorf("in it stands %+v", m)
+		t.Errorf("its fields are %+v", m)
 	}
 	if d := b.Submit(t.Context(), ada, b.Fill(t.Context(), ada, m.asForm(map[string]string{"p:zone": "b"})).asForm(nil)); d.Answer == nil || s.asked[0].Name != "shop" ||
 		s.asked[0].Size != 4 || *s.asked[0].Lease != 9*time.Hour || s.asked[0].Parameters["zone"] != "b" {

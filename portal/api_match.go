@@ -17,8 +17,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// The API's answers carry an ETag (RFC 9110): a program that has the answer already asks with If-None-Match and is told so in few bytes, and
-// one that changes what it has read sends If-Match, so that what someone else has changed meanwhile is not overwritten.
+// API responses have an ETag (RFC 9110): with If-None-Match, a program that already has the response gets a short 304; with If-Match, a
+// change doesn't overwrite someone else's.
 
 // tagOf returns the entity tag of an answer.
 func tagOf(body []byte) string {
@@ -26,7 +26,7 @@ func tagOf(body []byte) string {
 	return `"` + hex.EncodeToString(sum[:16]) + `"`
 }
 
-// matches tells whether a list of tags, as in If-Match and If-None-Match, holds a tag or is a star. A weak tag is the same as a strong one.
+// matches reports whether a list of tags, as in If-Match and If-None-Match, contains a tag or is *. Weak tags equal strong ones.
 func matches(list, tag string) bool {
 	for one := range strings.SplitSeq(list, ",") {
 		if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == tag {
@@ -36,7 +36,7 @@ func matches(list, tag string) bool {
 	return false
 }
 
-// tagged returns answers of what reads their tag, and those that the sender has already no body.
+// tagged adds an ETag to responses of reads, and answers 304 if the client already has them.
 func (p *Portal) tagged(ctx huma.Context, next func(huma.Context)) {
 	if m := ctx.Method(); (m != http.MethodGet && m != http.MethodHead) || ctx.Operation().Metadata[site.MetaStream] == true {
 		next(ctx)
@@ -58,8 +58,8 @@ func (p *Portal) tagged(ctx huma.Context, next func(huma.Context)) {
 	_, _ = ctx.BodyWriter().Write(rec.out.Bytes())
 }
 
-// matching lets a change through only where what it changes is still what the sender has read. For the time of the change no other one with
-// a condition comes in between, on this server.
+// matching allows a conditional change only if the resource hasn't changed. On this server, no other conditional change runs at the same
+// time.
 func (p *Portal) matching(ctx huma.Context, next func(huma.Context)) {
 	want := ctx.Header("If-Match")
 	if m := ctx.Method(); want == "" || m == http.MethodGet || m == http.MethodHead {
@@ -83,7 +83,7 @@ func (p *Portal) matching(ctx huma.Context, next func(huma.Context)) {
 		Hint: "Read it again, reapply your change, and send the new ETag."})
 }
 
-// reading returns what the sender of a change would read at the same address.
+// reading returns the current response to a GET of the same address.
 func (p *Portal) reading(ctx context.Context, r *http.Request) ([]byte, int) {
 	get := r.Clone(context.WithValue(ctx, chi.RouteCtxKey, nil))
 	get.Method, get.Body, get.ContentLength = http.MethodGet, http.NoBody, 0
@@ -93,11 +93,11 @@ func (p *Portal) reading(ctx context.Context, r *http.Request) ([]byte, int) {
 	}
 	w := &readAnswer{header: http.Header{}}
 	p.api.ServeHTTP(w, get)
-	w.WriteHeader(http.StatusOK) // unless it said another
+	w.WriteHeader(http.StatusOK) // unless another was set
 	return w.body.Bytes(), w.status
 }
 
-// readAnswer keeps an answer instead of sending it.
+// readAnswer records a response instead of sending it.
 type readAnswer struct {
 	header http.Header
 	status int
@@ -106,7 +106,7 @@ type readAnswer struct {
 
 func (a *readAnswer) Header() http.Header { return a.header }
 
-// WriteHeader implements http.ResponseWriter: the status that comes first counts.
+// WriteHeader records the first status.
 func (a *readAnswer) WriteHeader(status int) {
 	if a.status == 0 && status >= http.StatusOK {
 		a.status = status
@@ -118,7 +118,7 @@ func (a *readAnswer) Write(b []byte) (int, error) {
 	return a.body.Write(b)
 }
 
-// turns are locks by name, there only while someone has or wants them.
+// turns are locks by name, which exist only while in use.
 type turns struct {
 	mu  sync.Mutex
 	all map[string]*turn
@@ -131,7 +131,7 @@ type turn struct {
 
 func newTurns() *turns { return &turns{all: map[string]*turn{}} }
 
-// hold waits until no one else has the name. Free returns it.
+// hold locks a name. Free unlocks it.
 func (h *turns) hold(name string) (free func()) {
 	h.mu.Lock()
 	one := h.all[name]

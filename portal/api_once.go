@@ -17,24 +17,24 @@ import (
 )
 
 const (
-	onceReplayed = "Idempotency-Replayed" // true on an answer that was given before
-	onceTime     = 10 * time.Second       // for what is kept after an answer, whose sender may be gone
+	onceReplayed = "Idempotency-Replayed" // true on a replayed response
+	onceTime     = 10 * time.Second       // for storing a response, whose client may be gone
 )
 
-// repeatable lets requests that carry a key of their sender's be carried out once, however often they come. Answers that say that it was done are
-// kept; of those that say that it was not, the key is forgotten, so that the request can be sent again. It stands after bearer.
+// repeatable executes requests with an idempotency key once. Successful responses are stored; after others, the key is forgotten, so that
+// the request can be retried. It runs after bearer.
 func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 	key, m := ctx.Header(site.OnceHeader), ctx.Method()
 	kept := p.Repeats
 	if key == "" || m == http.MethodGet || m == http.MethodHead || len(ctx.Operation().Security) == 0 ||
-		ctx.Operation().MaxBodyBytes != site.APILimit || ctx.Operation().Metadata[site.MetaStream] == true { // a large body is not held
+		ctx.Operation().MaxBodyBytes != site.APILimit || ctx.Operation().Metadata[site.MetaStream] == true { // large bodies aren't held in memory
 		next(ctx)
 		return
 	}
 	r, w := humachi.Unwrap(ctx)
 	a := site.Caller(ctx.Context())
 	k := app.IdempotencyKey{Tenant: a.Tenant, User: a.Name(), Key: key}
-	// What is longer than this is refused by what comes next.
+	// Longer bodies are rejected later.
 	body, err := io.ReadAll(io.LimitReader(ctx.BodyReader(), site.APILimit+1))
 	if err != nil {
 		p.WriteProblem(w, r, err)
@@ -60,7 +60,7 @@ func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 	settled := false
 	settle := func() {
 		settled = true
-		// Whoever asked may be gone; what was done stays done.
+		// The client may be gone, but the result must be stored.
 		after, cancel := context.WithTimeout(context.WithoutCancel(ctx.Context()), onceTime)
 		defer cancel()
 		err := error(nil)
@@ -86,7 +86,7 @@ func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 	_, _ = ctx.BodyWriter().Write(rec.out.Bytes())
 }
 
-// fingerprint tells a request from all others: method, address, query and body.
+// fingerprint identifies a request by method, path, query and body.
 func fingerprint(r *http.Request, body []byte) []byte {
 	h := sha256.New()
 	for _, part := range [][]byte{[]byte(r.Method), []byte(r.URL.Path), []byte(r.URL.RawQuery), body} {
@@ -106,7 +106,7 @@ func writeKept(w http.ResponseWriter, a app.KeptAnswer) {
 
 type humaContext = huma.Context
 
-// recorded holds an answer back until it is kept.
+// recorded holds back a response until it's stored.
 type recorded struct {
 	humaContext
 	in     io.Reader
@@ -115,7 +115,7 @@ type recorded struct {
 	kind   string
 }
 
-// Unwrap returns the context that it stands before, for humachi.
+// Unwrap returns the wrapped context, for humachi.
 func (c *recorded) Unwrap() huma.Context { return c.humaContext }
 
 func (c *recorded) BodyReader() io.Reader { return c.in }

@@ -17,17 +17,17 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// incoming is one request while its input is read. Nothing of it is shared between requests.
+// incoming is a request whose input is being read. It isn't shared between requests.
 type incoming struct {
 	*restOperation
 	ctx    huma.Context
 	input  reflect.Value // the struct
 	at     *huma.PathBuffer
 	found  huma.ValidateResult
-	status int // of the refusal, where something is wrong
+	status int // of the error, if any
 }
 
-// serve answers a request: it reads the input, says all that is wrong with it at once, or calls the handler.
+// serve answers a request: it reads the input, and reports all its errors or calls the handler.
 func (o *restOperation) serve(ctx huma.Context) {
 	in := &incoming{
 		restOperation: o, ctx: ctx, input: reflect.New(o.In).Elem(), at: huma.NewPathBuffer(make([]byte, 0, 128), 0), status: http.StatusUnprocessableEntity,
@@ -64,7 +64,7 @@ func (in *incoming) refuse(status int, message string, causes []error) {
 	_ = huma.WriteErr(in.api, in.ctx, status, message, causes...) // huma has logged that it could not be written
 }
 
-// point says of which parameter errors are.
+// point sets the parameter that errors are about.
 func (in *incoming) point(place, name string) {
 	in.at.Reset()
 	in.at.Push(place)
@@ -102,7 +102,7 @@ func (in *incoming) readParam(p *param) {
 	huma.Validate(in.schemas, p.schema, in.at, huma.ModeWriteToServer, v, &in.found)
 }
 
-// text is what the request says, or else the default.
+// text is the parameter's value, or else its default.
 func (p *param) text(ctx huma.Context) string {
 	var s string
 	switch p.in {
@@ -119,7 +119,7 @@ func (p *param) text(ctx huma.Context) string {
 	return s
 }
 
-// setParam returns the value as huma.Validate knows it.
+// setParam sets a field, and returns the value for huma.Validate.
 func setParam(f reflect.Value, text string) (any, error) {
 	switch f.Kind() {
 	case reflect.String:
@@ -142,7 +142,7 @@ func setParam(f reflect.Value, text string) (any, error) {
 	}
 }
 
-// readBody reports whether to go on; otherwise the request has its answer.
+// readBody reports whether to continue; otherwise the request has been answered.
 func (in *incoming) readBody() bool {
 	switch t := in.doc.BodyReadTimeout; {
 	case t > 0:
@@ -165,7 +165,7 @@ func (in *incoming) readBody() bool {
 	return true
 }
 
-// bytes is the whole body. One that is as long as the limit is too large already, as it is for huma.
+// bytes is the whole body. As in huma, a body as long as the limit is already too large.
 func (in *incoming) bytes() ([]byte, bool) {
 	r := in.ctx.BodyReader()
 	if r == nil {
@@ -193,7 +193,7 @@ func (in *incoming) bytes() ([]byte, bool) {
 	return nil, false
 }
 
-// decode validates a body in general form, since errors then have a place, and reads it into the input if it is right.
+// decode validates a body in generic form, so that errors have a location, and then decodes it into the input.
 func (in *incoming) decode(b []byte) {
 	media := in.ctx.Header("Content-Type")
 	if media == "" {
@@ -226,7 +226,7 @@ func (in *incoming) decode(b []byte) {
 		return
 	}
 	if err := in.api.Unmarshal(media, b, in.input.FieldByIndex(in.body).Addr().Interface()); err != nil {
-		wrong(err) // the schema allows what the type does not
+		wrong(err) // the schema allows more than the type
 		return
 	}
 	if len(in.defaults) > 0 {
@@ -234,7 +234,7 @@ func (in *incoming) decode(b []byte) {
 	}
 }
 
-// fill sets the fields that are zero to their defaults. Like huma, it cannot tell a zero that was sent from a field that was left out.
+// fill sets zero fields to their defaults. Like huma, it can't distinguish a sent zero from an omitted field.
 func (o *restOperation) fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -9,7 +9,7 @@ import (
 	"muster/portal/site"
 )
 
-// TestAPIRefusesRepeatedKeys sends keys that are there twice, and says where; what only looks like it is taken.
+// TestAPIRefusesRepeatedKeys sends repeated keys, and expects their location; keys that only look repeated are accepted.
 func TestAPIRefusesRepeatedKeys(t *testing.T) {
 	s := visit(t)
 	for text, at := range map[string]string{

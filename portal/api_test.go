@@ -234,6 +234,6 @@ func TestAPIRate(t *testing.T) {
 	}
 	// Others are not kept waiting by that.
 	if b := s.do(s.request("GET", "/api/v1/clusters", "", "Authorization", "Bearer token-of-root")); b.status != 200 {
-		t.Errorf("somebody else is answered %d %s", b.status, b.body)
+		t.Errorf("another user is answered %d %s", b.status, b.body)
 	}
 }

@@ -30,7 +30,7 @@ func (a seen) all() url.Values {
 	return v
 }
 
-// says is what stands in a text area.
+// says is the content of a text area.
 func (a seen) says(id string) string {
 	a.t.Helper()
 	n := a.find(id)
@@ -84,10 +84,10 @@ func TestAnEntryIsWrittenWithoutAScript(t *testing.T) {
 	a = s.post("/admin/catalog/template/new", in)
 	a.reads(http.StatusOK, "name: shop", "{min: 1, max: 9}", "[hello, bey]", "2 errors", "did you mean")
 	if got := a.at("err-f-lease-initial"); !strings.Contains(got, "8 hours") {
-		t.Errorf("beside the lease stands %q", got)
+		t.Errorf("the lease's complaint is %q", got)
 	}
 	if a.at("err-f-defaults-services") == "" {
-		t.Error("nothing stands beside the services")
+		t.Error("the services have no complaint")
 	}
 
 	// Sizes one by one: numbers are written as numbers, and what is none is told beside the field.
@@ -271,13 +271,13 @@ func TestSecretsAreTypedOnce(t *testing.T) {
 	if strings.Contains(a.body, "s3cret-value") || len(f.secrets) != 0 {
 		t.Fatal("a check keeps or shows the secret")
 	}
-	f.secrets["PROVIDER_NORTH_TOKEN"] = "somebody else's"
+	f.secrets["PROVIDER_NORTH_TOKEN"] = "another's"
 	in = a.all()
 	in.Set("f/settings/token", "s3cret-value")
 	in.Set("do", "review")
 	a = s.post("/admin/catalog/provider/new", in)
 	a.reads(http.StatusOK, "PROVIDER_NORTH_TOKEN_2", "${secret:PROVIDER_NORTH_TOKEN_2}", "region : eu")
-	if strings.Contains(a.body, "s3cret-value") || f.secrets["PROVIDER_NORTH_TOKEN_2"] != "s3cret-value" || f.secrets["PROVIDER_NORTH_TOKEN"] != "somebody else's" {
+	if strings.Contains(a.body, "s3cret-value") || f.secrets["PROVIDER_NORTH_TOKEN_2"] != "s3cret-value" || f.secrets["PROVIDER_NORTH_TOKEN"] != "another's" {
 		t.Fatalf("%v", f.secrets)
 	}
 	in = a.all()
@@ -304,7 +304,7 @@ func TestSettingsByType(t *testing.T) {
 	a := s.post("/admin/catalog/provider/new", in)
 	in = a.all()
 	if strings.Contains(in.Get("text"), "settings:\n") {
-		t.Errorf("what nobody typed is in the text: %s", in.Get("text"))
+		t.Errorf("untyped text is in the YAML: %s", in.Get("text"))
 	}
 	for _, want := range []string{`name="f/settings/disk_gb" value="" type="number"`, `<textarea id="f-settings-machines"`, `<textarea id="f-settings-key"`, `<select id="f-settings-size"`,
 		`<input type="checkbox" id="f-settings-public" name="f/settings/public" value="true" checked`, `<input type="checkbox" id="f-settings-spot" name="f/settings/spot" value="true" aria`} {
@@ -353,7 +353,7 @@ func TestNothingTypedIsLost(t *testing.T) {
 	if got := b.all(); got.Get("f/constraints/size/max") != "7" || !strings.Contains(got.Get("text"), "bad: [") {
 		t.Fatalf("%v", got)
 	}
-	// Put right, the field finds its place.
+	// Once the YAML is fixed, the field is applied.
 	in = b.all()
 	in.Set("text", installation[strings.Index(installation, "kind: template"):])
 	in.Set("do", "check")
@@ -488,7 +488,7 @@ func TestFilesAreImportedAndExported(t *testing.T) {
 	if a.find("apply") != nil || len(f.own) != 0 {
 		t.Fatal("what is wrong could be imported")
 	}
-	// The wrong one is put right, the others need not be uploaded again.
+	// Only the fixed file must be uploaded again.
 	in := a.all()
 	in.Set("do", "check")
 	a = s.upload("/admin/catalog/import", in, map[string]string{"three.yaml": "kind: image\nname: three\nproviders: {sandbox: {image: three}}\n"})

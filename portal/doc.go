@@ -1,6 +1,6 @@
-// Package portal is the web face of Muster: pages for people, the REST API for programs, and the event streams that
-// keep both up to date. A handler parses, calls one use case, chooses and renders. It decides nothing that another face
-// would have to decide as well, and it touches neither database nor cloud.
+// Package portal is Muster's web face: pages for people, the REST API for programs, and the event streams that keep both up to date. A
+// handler parses, calls one use case, and renders. It makes no decisions that another face would also have to make, and it touches neither
+// database nor cloud.
 //
 // Pages work without JavaScript, and update themselves with it. People sign in and have a session cookie; programs send
 // a bearer token. Each noun lists its routes in its own routes.go, and routes.go here joins them. A noun's handlers, REST operations and pages are in

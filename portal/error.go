@@ -21,7 +21,7 @@ func (p *Portal) notAllowed(w http.ResponseWriter, r *http.Request) error {
 	return site.ErrNoSuchVerb
 }
 
-// allow says which methods an address has, as RFC 9110 wants it of an answer with the status 405.
+// allow sets the Allow header, which RFC 9110 requires with status 405.
 func allow(w http.ResponseWriter, r *http.Request) {
 	routes, path := chi.RouteContext(r.Context()).Routes, cmp.Or(r.URL.RawPath, r.URL.Path)
 	var methods []string
@@ -36,7 +36,7 @@ func allow(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Allow", strings.Join(methods, ", "))
 }
 
-// programsApart answers programs without a page and without a session.
+// programsApart answers programs without pages and sessions.
 func programsApart(programs, people http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if site.ForPrograms(r) {

@@ -19,16 +19,16 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// fieldPage names, in a form that is shown again, the page that it is on: by then the browser's address is the form's.
+// fieldPage names the page of a form that is shown again, since the browser's address is the form's target by then.
 const fieldPage = "_page"
 
-// mostPage is how long a page with a form may be, in bytes.
+// mostPage limits a page with a form, in bytes.
 const mostPage = 4 << 20
 
 var errNoPage = errors.New("portal: not a page with a form")
 
-// formAgain answers a posted form that was refused with the page it was posted from: what was typed is still in the form, and what is wrong
-// is above it. It tells whether it did; where the page isn't known, or has no such form to correct, the error is a page of its own.
+// formAgain answers a rejected form with the page it was posted from, with the typed values and the error. It reports whether it did; if the
+// page is unknown or has no such form, the error gets its own page.
 func (p *Portal) formAgain(w http.ResponseWriter, r *http.Request, refused error) bool {
 	e, correctable := identity.Mendable(refused)
 	if refused == nil || !correctable && e.Code != app.ENoLayout || e.Reason == "malformed" || r.Method != http.MethodPost || r.PostForm == nil || isPart(r) || r.Header.Get("HX-Request") != "" {
@@ -70,7 +70,7 @@ func (p *Portal) formAgain(w http.ResponseWriter, r *http.Request, refused error
 	return true
 }
 
-// formPage is the address of the page with the form; "" where it isn't known.
+// formPage is the path of the page with the form; "" if unknown.
 func formPage(r *http.Request) string {
 	from := r.PostForm.Get(fieldPage)
 	if from == "" {
@@ -89,10 +89,10 @@ func formPage(r *http.Request) string {
 	return from
 }
 
-// keptPage keeps the answer of a page.
+// keptPage records a page.
 type keptPage struct{ readAnswer }
 
-// Write refuses what is no page, such as a download or a stream, or is longer than pages are.
+// Write rejects responses that aren't pages, such as downloads or streams, or are too long.
 func (k *keptPage) Write(b []byte) (int, error) {
 	k.WriteHeader(http.StatusOK)
 	if !k.isPage() || k.body.Len()+len(b) > mostPage {
@@ -106,13 +106,13 @@ func (k *keptPage) isPage() bool {
 	return k.status == http.StatusOK && strings.HasPrefix(k.header.Get("Content-Type"), "text/html")
 }
 
-// pageAt is a page as the sender of a request sees it; nil where there is none.
+// pageAt is a page as the sender of a request sees it; nil if there is none.
 func (p *Portal) pageAt(r *http.Request, address string) *bytes.Buffer {
 	u, err := url.ParseRequestURI(address)
 	if err != nil {
 		return nil
 	}
-	ask := r.Clone(context.WithValue(r.Context(), chi.RouteCtxKey, (*chi.Context)(nil))) // the router begins from the start
+	ask := r.Clone(context.WithValue(r.Context(), chi.RouteCtxKey, (*chi.Context)(nil))) // route from the start
 	ask.Method, ask.URL, ask.RequestURI = http.MethodGet, u, address
 	ask.Body, ask.ContentLength, ask.Form, ask.PostForm, ask.MultipartForm = http.NoBody, 0, nil, nil, nil
 	for _, h := range []string{"Accept-Encoding", "Content-Type", "Content-Length", "If-None-Match"} {
@@ -126,8 +126,8 @@ func (p *Portal) pageAt(r *http.Request, address string) *bytes.Buffer {
 	return &k.body
 }
 
-// postedForm finds the form of a page that was posted: of several with the same address, the one whose hidden fields were sent. Forms with
-// nothing but buttons have nothing to correct.
+// postedForm finds the posted form on a page: of several with the same target, the one whose hidden fields were sent. Forms with only
+// buttons have nothing to correct.
 func postedForm(doc *html.Node, from string, r *http.Request) (best *html.Node) {
 	base, _ := url.Parse(from)
 	most := -1
@@ -157,7 +157,7 @@ func postedForm(doc *html.Node, from string, r *http.Request) (best *html.Node) 
 	return best
 }
 
-// postsTo tells whether a form, or a button of it, posts to a path.
+// postsTo reports whether a form or one of its buttons posts to a path.
 func postsTo(form *html.Node, base *url.URL, path string) bool {
 	to := func(action string) bool {
 		u, err := base.Parse(action)
@@ -174,7 +174,7 @@ func postsTo(form *html.Node, base *url.URL, path string) bool {
 	return false
 }
 
-// controls are the fields of a form, in the order of the page.
+// controls are a form's fields, in page order.
 func controls(doc, form *html.Node) (all []*html.Node) {
 	id, inside := attr(form, "id"), map[*html.Node]bool{}
 	for n := range form.Descendants() {
@@ -188,7 +188,7 @@ func controls(doc, form *html.Node) (all []*html.Node) {
 	return all
 }
 
-// isControl tells whether a node is a field of a form that people fill, or a hidden one.
+// isControl reports whether a node is a form field, visible or hidden.
 func isControl(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Textarea, atom.Select:
@@ -200,7 +200,7 @@ func isControl(n *html.Node) bool {
 	return false
 }
 
-// fillForm puts what was typed into a form, in the order in which it was sent. Passwords have to be typed again, and files chosen again.
+// fillForm fills in the sent values, in order. Passwords must be typed again, and files chosen again.
 func fillForm(fields []*html.Node, typed url.Values) {
 	used := map[string]int{}
 	next := func(name string) (string, bool) {
@@ -219,7 +219,7 @@ func fillForm(fields []*html.Node, typed url.Values) {
 				for n.FirstChild != nil {
 					n.RemoveChild(n.FirstChild)
 				}
-				n.AppendChild(&html.Node{Type: html.TextNode, Data: "\n" + text}) // a browser leaves the first line end out
+				n.AppendChild(&html.Node{Type: html.TextNode, Data: "\n" + text}) // browsers drop the first line end
 			}
 		case atom.Select:
 			if len(typed[name]) == 0 {
@@ -250,7 +250,7 @@ func fillForm(fields []*html.Node, typed url.Values) {
 	}
 }
 
-// explain says what is wrong above a form, and marks the field that it is about.
+// explain shows the error above a form, and marks its field.
 func explain(form *html.Node, fields []*html.Node, e *app.Error) {
 	const id = "form-error"
 	box := element("div", "class", "failure", "role", "alert", "id", id)
@@ -281,7 +281,7 @@ func element(name string, attrs ...string) *html.Node {
 	return n
 }
 
-// optionValue is what a choice sends.
+// optionValue is the value of an option.
 func optionValue(o *html.Node) string {
 	if v, is := findAttr(o, "value"); is {
 		return v
@@ -314,7 +314,7 @@ func setAttr(n *html.Node, key, value string) {
 	n.Attr = append(n.Attr, html.Attribute{Key: key, Val: value})
 }
 
-// markAttr sets an attribute without a value, or takes it away.
+// markAttr sets or removes a boolean attribute.
 func markAttr(n *html.Node, key string, on bool) {
 	n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool { return a.Key == key })
 	if on {

@@ -21,43 +21,43 @@ import (
 	"github.com/a-h/templ"
 )
 
-// How live pages behave.
+// Timing of live pages.
 const (
 	liveGap  = time.Second // between two updates of a page
-	liveLook = time.Minute // look again even when nothing happened: a page says how long ago things were
+	liveLook = time.Minute // check even without events: pages show relative times
 )
 
-// A page whose parts move by themselves is made live in three steps; without a script it stays as it was loaded.
+// A page becomes live in three steps; without a script it stays as loaded.
 //
 //  1. Its templ parts have an element with an id each, of the same id as the liveOne. A long list is one liveOne with rows: an
 //     element with the id whose children are the rows, each with an id of its own; then only rows that changed are sent.
 //  2. A reader of those parts is added to livePages, under the path of the page. It gets the page's own address, and only reads.
 //  3. The handler sets f.Live = true before it renders, so that list.js is loaded.
 //
-// list.js opens one event stream, GET /live?page=PATH?QUERY, closes it while no one looks, replaces what is not as it was, and
-// keeps focus, ticks and unfolded details. The stream is woken by the store, at most once a second; tenants in which
-// nothing happens cost nothing but one look a minute for each page that someone looks at.
+// list.js opens one event stream, GET /live?page=PATH?QUERY, closes it while the page is hidden, replaces what changed, and keeps focus,
+// checked boxes and open details. The store wakes the stream, at most once a second; idle tenants cost one check a minute for each visible
+// page.
 type liveRead func(ctx context.Context, a app.Actor, at *url.URL) ([]site.LiveOne, error)
 
-// livePage is a page that moves by itself.
+// livePage is a live page.
 type livePage struct {
 	read liveRead
-	// wakes is what it is woken by; nil: by all that changes in the actor's tenant.
+	// wakes returns the topics that wake it; nil: all changes in the actor's tenant.
 	wakes func(a app.Actor) []app.Topic
 	every time.Duration // 0: liveLook
 }
 
-// ofInstallation wakes pages of the installation by what happens in any tenant, and to any provisioner.
+// ofInstallation wakes pages of the installation on changes in any tenant or provisioner.
 func ofInstallation(app.Actor) []app.Topic {
 	return []app.Topic{app.EverythingTopic(), app.SharesTopic()}
 }
 
-// livePages are the pages that move by themselves, by path; in one, * stands for a part that differs.
+// livePages are the live pages by path, in which * matches one segment.
 func (p nouns) livePages() map[string]livePage {
 	return map[string]livePage{
 		"/":      {read: p.home.Live},
 		"/admin": {read: p.home.AdminLive, wakes: func(a app.Actor) []app.Topic { return []app.Topic{app.TenantTopic(a.Tenant), app.SharesTopic()} }},
-		// Calls wake no one.
+		// Calls wake no page.
 		"/admin/provider-health": {read: p.fleet.ProviderHealthLive, wakes: ofInstallation, every: 10 * time.Second},
 		"/admin/queues":          {read: p.execution.QueuesLive, wakes: ofInstallation},
 		"/admin/hooks/*":         {read: p.webhook.HookLive},
@@ -65,7 +65,7 @@ func (p nouns) livePages() map[string]livePage {
 		// A check that failed wakes no page.
 		"/clusters/*/receipt": {read: p.fleet.ReceiptLive, every: 10 * time.Second},
 		"/orphans":            {read: p.fleet.OrphansLive, wakes: ofInstallation},
-		// It says when each was heard of.
+		// It shows when each was last seen.
 		"/provisioners": {read: p.fleet.ProvisionersLive, wakes: ofInstallation, every: 10 * time.Second},
 		"/questions":    {read: p.cluster.Questions.Live},
 		"/queue":        {read: p.execution.QueueLive},
@@ -74,14 +74,14 @@ func (p nouns) livePages() map[string]livePage {
 	}
 }
 
-// liveUpdates keeps open pages up to date, and ends them with their sign-in.
+// liveUpdates updates open pages, and ends them with their sign-in.
 type liveUpdates struct {
 	*site.Site
 
 	pages      map[string]livePage
 	drawn      site.Joint[*drawnPage] // by sign-in and address
 	attendance attendance             // of the sign-ins that opened the pages
-	attend     time.Duration          // between two looks whether a page's sign-in still counts
+	attend     time.Duration          // interval between checks of a page's sign-in
 }
 
 // find returns the live page at a path.
@@ -97,9 +97,8 @@ func (p *liveUpdates) find(at string) (livePage, bool) {
 	return livePage{}, false
 }
 
-// stream keeps a page up to date. Events: version (which version of Muster serves), change (JSON, see liveChange), still
-// (nothing happened, but the line stands). The id of a change is a sum of all that is shown: who comes back with it and finds
-// the same is sent nothing.
+// stream updates a page. Events: version (Muster's version), change (JSON, see liveChange), still (no change, but the connection works). The
+// id of a change is a hash of the whole content: a reader that reconnects with the same one gets nothing.
 func (p *liveUpdates) stream(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	at, err := url.Parse(r.URL.Query().Get("page"))
 	if err != nil || at.IsAbs() || at.Host != "" {
@@ -124,8 +123,8 @@ func (p *liveUpdates) stream(w http.ResponseWriter, r *http.Request, a app.Actor
 		wakes = one.wakes(a)
 	}
 	l.room = liveRoom(a, wakes)
-	// Watching begins before the first look, so that nothing falls between the two. Pages that are woken by the same share a watch, which
-	// may outlive the one that began it.
+	// Watching starts before the first read, so that no change is missed. Pages with the same topics share a watch, which may outlive the
+	// page that started it.
 	changed, stop := p.Rooms.Enter(l.room, func() (<-chan struct{}, func()) {
 		return p.watch(context.WithoutCancel(r.Context()), a, wakes)
 	})
@@ -136,7 +135,7 @@ func (p *liveUpdates) stream(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	out, err := site.OpenStream(w, p.Meter)
 	if err != nil {
-		return nil // the reader is gone; there is no one to tell
+		return nil // the reader is gone
 	}
 	out.Add("", "version", []byte(p.Version))
 	if err := l.run(r.Context(), out, first, changed); err != nil {
@@ -145,7 +144,7 @@ func (p *liveUpdates) stream(w http.ResponseWriter, r *http.Request, a app.Actor
 	return nil
 }
 
-// watch is Watch for several things at once.
+// watch is Watch for several topics.
 func (p *liveUpdates) watch(ctx context.Context, a app.Actor, what []app.Topic) (<-chan struct{}, func()) {
 	if len(what) == 1 {
 		return p.Feed.Watch(a, what[0])
@@ -180,15 +179,15 @@ type liveState struct {
 	at     *url.URL
 	page   livePage
 	counts func(context.Context, app.Actor) map[string]int
-	sent   map[string]string // by id, the sum of what was sent; rows under the id of their list, a slash, and their own
+	sent   map[string]string // hashes of sent content by id; rows under the id of their list, a slash, and their own
 	orders map[string]string // by id of a list, its rows in order
-	seen   string            // the sum of all that the reader has from before
-	room   string            // what wakes it
-	mine   bool              // the last look was made for this page
+	seen   string            // hash of the reader's earlier content
+	room   string            // its topics
+	mine   bool              // the last read was made for this page
 }
 
-// liveChange is what changed. A reader puts new HTML in the place of the elements of those ids; of lists, it makes new rows of
-// the HTML it is given, takes the others as they are, and puts all in order. Counts stand beside entries of the navigation.
+// liveChange is a change. A reader replaces the elements with these ids; in lists, it adds rows with new HTML, keeps the others, and orders
+// them. Counts are the numbers in the navigation.
 type liveChange struct {
 	Parts  [][2]string    `json:"parts,omitempty"`
 	Lists  []liveList     `json:"lists,omitempty"`
@@ -203,7 +202,7 @@ type liveList struct {
 
 func (c liveChange) empty() bool { return len(c.Parts)+len(c.Lists)+len(c.Counts) == 0 }
 
-// liveLooked is what one look found.
+// liveLooked is the result of one read.
 type liveLooked struct {
 	change liveChange
 	sum    string
@@ -230,7 +229,7 @@ func (l *liveState) run(ctx context.Context, out *site.Stream, found liveLooked,
 		if err := out.Flush(); err != nil {
 			return err
 		}
-		// What costs us much is done less often.
+		// Expensive reads are made less often.
 		if err := l.p.pause(ctx, liveGap+2*cost); err != nil {
 			return err
 		}
@@ -263,7 +262,7 @@ func (l *liveState) run(ctx context.Context, out *site.Stream, found liveLooked,
 	}
 }
 
-// pause waits for a time, unless the stream is to end before.
+// pause waits, unless the stream ends first.
 func (p *liveUpdates) pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -277,7 +276,7 @@ func (p *liveUpdates) pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// look reads the page and returns what is not as it was sent.
+// look reads the page and returns what changed.
 func (l *liveState) look(ctx context.Context) (liveLooked, error) {
 	ctx, cancel := context.WithTimeout(ctx, site.RequestTime)
 	defer cancel()
@@ -332,7 +331,7 @@ func rendered(ctx context.Context, c templ.Component) (string, error) {
 	return b.String(), err
 }
 
-// counts are the numbers beside entries of the navigation.
+// counts are the numbers in the navigation.
 func (p *liveUpdates) counts(ctx context.Context, a app.Actor) map[string]int {
 	return map[string]int{"requests": p.Inbox(ctx, a), "questions": p.Asking(ctx, a)}
 }

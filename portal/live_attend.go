@@ -11,36 +11,36 @@ import (
 	"muster/portal/site"
 )
 
-// attendEvery is how soon a page that is kept up to date learns that its sign-in was ended.
+// attendEvery is how soon a live page notices that its sign-in has ended.
 const attendEvery = 10 * time.Second
 
-// attendance looks whether sign-ins still count that opened pages. All pages of one share a look, so that what it costs grows with how
-// many people look, not with how many pages they have open.
+// attendance checks the sign-ins of open pages. All pages of a sign-in share a check, so that the cost grows with the number of people, not
+// of pages.
 type attendance struct {
 	mu  sync.Mutex
 	all map[attendKey]*attending
 }
 
-// attendKey is a sign-in, as it is used.
+// attendKey is a sign-in in use.
 type attendKey struct {
 	id    int64
 	visit identity.Visit
 }
 
-// attending is one sign-in while pages of it are open.
+// attending is a sign-in with open pages.
 type attending struct {
 	pages map[*context.CancelFunc]bool
 	stop  context.CancelFunc
 	done  chan struct{}
 }
 
-// enter has a page ended by gone when its sign-in does not count any more, as look tells. Leave when the page ends.
+// enter calls gone when the page's sign-in is no longer valid, according to look. Leave must be called when the page ends.
 func (s *attendance) enter(ctx context.Context, k attendKey, every time.Duration, look func(context.Context) error, gone context.CancelFunc) (leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := s.all[k]
 	if at == nil {
-		looking, stop := context.WithCancel(context.WithoutCancel(ctx)) // it may outlive the page that began it
+		looking, stop := context.WithCancel(context.WithoutCancel(ctx)) // it may outlive the page that started it
 		at = &attending{pages: map[*context.CancelFunc]bool{}, stop: stop, done: make(chan struct{})}
 		if s.all == nil {
 			s.all = map[attendKey]*attending{}
@@ -79,7 +79,7 @@ func (s *attendance) run(ctx context.Context, k attendKey, at *attending, every 
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.all[k] == at { // who signs in again is looked at again
+		if s.all[k] == at { // a new sign-in is checked again
 			delete(s.all, k)
 		}
 		for gone := range at.pages {
@@ -89,7 +89,7 @@ func (s *attendance) run(ctx context.Context, k attendKey, at *attending, every 
 	}
 }
 
-// attended ends a stream when the sign-in that opened it does not count any more. Looking does not count as use.
+// attended ends a stream when its sign-in is no longer valid. The check doesn't count as use.
 func (p *liveUpdates) attended(h site.MemberHandler) site.MemberHandler {
 	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		ctx, cancel := context.WithCancel(r.Context())

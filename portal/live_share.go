@@ -8,14 +8,14 @@ import (
 	"muster/app"
 )
 
-// drawnPage is a page that moves by itself as it was found once, for all pages of the same sign-in and address: what happened is read and
-// drawn once for them. People do not share it, since each sees what that person may. What it holds is not to be changed.
+// drawnPage is one rendering of a live page, shared by all pages of the same sign-in and address. People don't share it, since permissions
+// differ. It must not be changed.
 type drawnPage struct {
 	parts  []drawnOne
 	counts map[string]int
 }
 
-// drawnOne is a liveOne, drawn.
+// drawnOne is a rendered LiveOne.
 type drawnOne struct {
 	id, html string
 	rows     []drawnRow // not nil: the children of the element, in order; then html is not used
@@ -23,14 +23,14 @@ type drawnOne struct {
 
 type drawnRow struct{ id, html string }
 
-// liveRoom names what wakes a page, for an actor.
+// liveRoom names a page's topics for an actor.
 func liveRoom(a app.Actor, wakes []app.Topic) string {
 	return fmt.Sprintf("%q %q", a.Tenant, wakes)
 }
 
-// drawn returns the page as it is, as far as is known that something happened.
+// drawn returns the page's current rendering.
 func (l *liveState) drawn(ctx context.Context) (*drawnPage, error) {
-	// The actor with all that there is to it: whoever may something else sees something else.
+	// All fields of the actor count, since permissions change what is shown.
 	d, mine, err := l.p.drawn.Get(ctx, fmt.Sprintf("%#v %q", l.a, l.at.String()), l.p.Rooms.Now(l.room), func(ctx context.Context) (*drawnPage, error) {
 		return drawPage(ctx, l.a, l.at, l.page.read, l.counts)
 	})

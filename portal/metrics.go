@@ -11,10 +11,10 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// metricsPath is where monitoring looks.
+// metricsPath is the path for monitoring.
 const metricsPath = "/metrics"
 
-// metricsShow answers monitoring that has the token of someone who looks after the installation. No one else learns more than that.
+// metricsShow serves metrics to monitoring with a superadmin's token.
 func (p *Portal) metricsShow(w http.ResponseWriter, r *http.Request) {
 	refuse := func(err error) {
 		if app.CodeOf(err) == app.EUnauthorized {
@@ -47,7 +47,7 @@ func (p *Portal) metricsShow(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(out.Bytes())
 }
 
-// watched is Watched for the portal's own routes.
+// watched is Watched for the portal's routes.
 func (p *Portal) watched(next http.Handler) http.Handler {
 	return site.Watched(p.Meter, p.tracer, func(r *http.Request) string {
 		if c := chi.RouteContext(r.Context()); c != nil {

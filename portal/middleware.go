@@ -14,11 +14,11 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 )
 
-// contentPolicy lets a page load what the portal itself serves, and nothing else; there is no inline script or style.
+// contentPolicy lets pages load only what the portal serves, without inline scripts and styles.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// headers tells browsers what they may do with what they get.
+// headers sets security headers.
 func (p *Portal) headers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -37,12 +37,12 @@ func (p *Portal) headers(next http.Handler) http.Handler {
 	})
 }
 
-// sameOrigin refuses requests that change something and that another site made a browser send. Programs that are not
-// browsers send none of the headers that it looks at, and pass.
+// sameOrigin rejects changing requests that another site made a browser send. Programs that aren't browsers don't send the checked headers,
+// and pass.
 func (p *Portal) sameOrigin(next http.Handler) http.Handler {
 	c := http.NewCrossOriginProtection()
 	if p.URL != "" {
-		// Behind a proxy the host of a request may be another than the one that people see.
+		// Behind a proxy, a request's host may differ from the public one.
 		if err := c.AddTrustedOrigin(p.URL); err != nil {
 			p.Log.Error("the portal's own URL is invalid", "url", p.URL, "error", err)
 		}
@@ -53,7 +53,7 @@ func (p *Portal) sameOrigin(next http.Handler) http.Handler {
 	return c.Handler(next)
 }
 
-// access logs every request when it ends, and numbers it. Queries stay out of the log: people paste secrets anywhere.
+// access logs every request when it ends, with an ID. Queries aren't logged, since people paste secrets anywhere.
 func (p *Portal) access(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begun := p.Now()
@@ -73,7 +73,7 @@ func (p *Portal) access(next http.Handler) http.Handler {
 	})
 }
 
-// rescue turns a panic into the page for an internal error, and numbers the request so that both can be matched.
+// rescue turns a panic into the page for an internal error, with the request's ID.
 func (p *Portal) rescue(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q := &site.Request{Id: strings.ToLower(rand.Text()[:10]), From: p.proxies.visitor(r)}
@@ -89,7 +89,7 @@ func (p *Portal) rescue(next http.Handler) http.Handler {
 			}
 			p.Log.ErrorContext(r.Context(), "panic", "cause", cause, "path", r.URL.Path, "request", q.Id, "stack", string(debug.Stack()))
 			if ww.Status() != 0 {
-				// Part of an answer is out; breaking the connection is the only honest end.
+				// Part of the response has been sent, so the connection is broken off.
 				panic(http.ErrAbortHandler)
 			}
 			p.AnswerError(ww, r, site.ErrBug)

@@ -21,7 +21,7 @@ import (
 	"muster/portal/webhook"
 )
 
-// nouns serve the pages and the REST operations of a noun each.
+// nouns serve the pages and REST operations of one noun each.
 type nouns struct {
 	webhook   *webhook.Service
 	audit     *audit.Service

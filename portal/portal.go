@@ -19,45 +19,45 @@ import (
 	"muster/portal/site"
 )
 
-// Config is what a portal is made of. The use cases, Texts and Rules must be set.
+// Config configures a portal. The use cases, Texts and Rules must be set.
 type Config struct {
 	site.UseCases
-	Sessions scs.Store    // where sessions are kept; nil: in memory, gone with the process
+	Sessions scs.Store    // session store; nil: in memory
 	Logger   *slog.Logger // nil: slog.Default()
-	Version  string       // shown at the foot of pages and by the API, to those who are signed in
-	Secure   bool         // people reach the portal over TLS: cookies say so, and browsers are told to stay with it
-	// CAFingerprint is that of the server's own CA, "" without; tokens of provisioners carry it.
+	Version  string       // shown in the footer and by the API, to signed-in people
+	Secure   bool         // the portal is reached over TLS: secure cookies and HSTS
+	// CAFingerprint is the fingerprint of the server's own CA, "" without; provisioner tokens contain it.
 	CAFingerprint string
-	// SandboxNote is shown on top of every page, to say what everyone should know about this installation.
+	// SandboxNote is a notice at the top of every page.
 	SandboxNote string
-	// URL is where people reach the portal, such as https://muster.example.org; "" where nothing needs to know.
+	// URL is the portal's public URL, such as https://muster.example.org; "" if not needed.
 	URL string
-	// SecurityContact, a mailto or https URI, is where vulnerabilities are reported; "" where security.txt is not served. SecurityPolicy is
-	// the page that says how that is handled; "" where there is none.
+	// SecurityContact, a mailto or https URI, is the contact for vulnerabilities; "" turns off security.txt. SecurityPolicy is the page of
+	// the vulnerability policy; "" without.
 	SecurityContact, SecurityPolicy string
-	// Proxies stand before the portal, and are believed when they say whom they ask for.
+	// Proxies are trusted proxies in front of the portal.
 	Proxies []netip.Prefix
-	// Providers are where people may prove who they are instead of by a password, in the order in which they are offered.
+	// Providers are identity providers, in the order of the sign-in page.
 	Providers []site.IdentityProvider
 	// Keys checks security keys; nil: only codes are second factors.
 	Keys site.SecurityKeys
-	// Texts reads and changes texts of the catalog.
+	// Texts reads and changes YAML of the catalog.
 	Texts catalog.CatalogTexts
 	// Rules reads and writes rules of build hooks.
 	Rules site.RuleTexts
-	// Chat is the chat into whose workspaces Muster can be installed; nil: there is none.
+	// Chat is the chat for installations into workspaces; nil: none.
 	Chat chat.Chat
-	// APIRate is how many requests of the REST API a user may send in a minute; 0: as many as there are.
+	// APIRate limits a user's API requests per minute; 0: unlimited.
 	APIRate int
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
-	// Meter counts requests and streams, and Tracer follows requests; nil: no one does.
+	// Meter measures requests and streams, and Tracer traces requests; nil: off.
 	Meter  observe.Meter
 	Tracer observe.Tracer
 }
 
-// Portal is the web face as an http.Handler. Make it with New, and Close it before the HTTP server is shut down, since
-// event streams would otherwise keep the server waiting.
+// Portal is the web face as an http.Handler. Create it with New, and Close it before shutting down the HTTP server, which would otherwise
+// wait for event streams.
 type Portal struct {
 	*site.Site
 	nouns
@@ -70,14 +70,14 @@ type Portal struct {
 	document *huma.OpenAPI
 	tracer   observe.Tracer
 	handler  http.Handler
-	served   http.Handler // handler, or what a test sees of it
+	served   http.Handler // handler, possibly wrapped by a test
 
 	once sync.Once
 }
 
 var _ http.Handler = (*Portal)(nil)
 
-// New makes a portal. It panics without a use case, which is a mistake in wiring.
+// New makes a portal. It panics if a use case is missing, which is a wiring mistake.
 func New(c Config) *Portal {
 	c.UseCases.Check()
 	p := &Portal{Site: &site.Site{UseCases: c.UseCases}}
@@ -111,8 +111,8 @@ func New(c Config) *Portal {
 // ServeHTTP serves one request.
 func (p *Portal) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.served.ServeHTTP(w, r) }
 
-// Close ends all event streams and long polls; readers come back by themselves to the next process. Calling it twice
-// does no harm. Pages are served as before.
+// Close ends all event streams and long polls; readers reconnect to the next process. Calling it twice is harmless. Pages are served as
+// before.
 func (p *Portal) Close() error {
 	p.once.Do(func() { close(p.Closing) })
 	return nil

@@ -28,7 +28,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 )
 
-// pages are the addresses for people, noun by noun.
+// pages are the pages of all nouns.
 func (p *Portal) pages() []site.Route {
 	return slices.Concat(
 		[]site.Route{site.Show("/live", p.live.stream).Stream()},
@@ -51,12 +51,12 @@ func (p *Portal) pages() []site.Route {
 	)
 }
 
-// catalogPages are those of the catalog, which take larger forms.
+// catalogPages are the catalog's pages, with larger forms.
 func (p *Portal) catalogPages() []site.Route {
 	return slices.Concat(catalog.Routes(p.catalog), fleet.AccountRoutes(p.fleet))
 }
 
-// operations are the REST API, noun by noun.
+// operations are the REST operations of all nouns.
 func (p *Portal) operations() []site.Operation {
 	return slices.Concat(
 		template.Operations(p.template),
@@ -78,7 +78,7 @@ func (p *Portal) operations() []site.Operation {
 	)
 }
 
-// routes is the site map: every address that the portal answers.
+// routes is the site map: all routes of the portal.
 func (p *Portal) routes() http.Handler {
 	r := chi.NewRouter()
 	r.Use(p.rescue, p.watched, p.access, p.headers, p.sameOrigin, middleware.GetHead)
@@ -92,7 +92,7 @@ func (p *Portal) routes() http.Handler {
 	// For monitoring
 	r.With(timeout(site.RequestTime)).Get(metricsPath, p.metricsShow)
 
-	// For those who have found a vulnerability. It shows errors as pages do, so it needs their session.
+	// For reporters of vulnerabilities. It shows error pages, so it needs a session.
 	r.With(p.Sessions.LoadAndSave, timeout(site.RequestTime)).Get(securityPath, p.securityShow)
 
 	// For people
@@ -131,8 +131,8 @@ func (p *Portal) register(r chi.Router, all []site.Route) {
 	}
 }
 
-// serve is what answers at a route. It is called in a loop: inlined for each of some 200 routes in one function, that took the compiler 2 of
-// the package's 10 seconds.
+// serve is a route's handler. It's called in a loop: inlined for each of about 200 routes, it took the compiler 2 of the package's
+// 10 seconds.
 func (p *Portal) serve(x site.Route) http.HandlerFunc {
 	h := x.Plain
 	switch {

@@ -9,13 +9,13 @@ import (
 	"muster/portal/site"
 )
 
-// securityPath is where RFC 9116 has people look for whom to tell of a vulnerability.
+// securityPath is the path of security.txt (RFC 9116).
 const securityPath = "/.well-known/security.txt"
 
-// securityLife is how long what it says is good for; the RFC advises less than a year.
+// securityLife is its validity; the RFC recommends less than a year.
 const securityLife = 180 * 24 * time.Hour
 
-// securityShow answers security.txt, to strangers too.
+// securityShow serves security.txt, without a sign-in.
 func (p *Portal) securityShow(w http.ResponseWriter, r *http.Request) {
 	if p.security.contact == "" {
 		p.AnswerError(w, r, site.ErrNoSuchPage)

@@ -12,11 +12,11 @@ import (
 	"muster/portal/site"
 )
 
-// newSessions does not use scs.New, which would start a store of its own with a goroutine that cannot be stopped safely.
+// newSessions doesn't use scs.New, which would start its own store with a goroutine that can't be stopped safely.
 func newSessions(store scs.Store, secure bool, trouble func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
 	name := "muster"
 	if secure {
-		name = "__Host-muster" // browsers take such a cookie only over TLS, and from this host alone
+		name = "__Host-muster" // browsers accept such a cookie only over TLS and from this host
 	}
 	return &scs.SessionManager{
 		Lifetime: appidentity.SessionLife, Store: store, Codec: scs.GobCodec{}, ErrorFunc: trouble, HashTokenInStore: true,
@@ -36,8 +36,8 @@ func (p *Portal) page(h site.Handler) http.HandlerFunc {
 	}
 }
 
-// member is page for those who have signed in; others are sent to the sign-in, and back afterwards. Who must change the
-// password, or add a second factor, is led to that and to nothing else.
+// member is page for signed-in people; others are sent to the sign-in page and back afterwards. People who must change their password or
+// add a second factor are sent there first.
 func (p *Portal) member(h site.MemberHandler) http.HandlerFunc {
 	return p.adder(func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		if a.MustAddFactor {
@@ -47,7 +47,7 @@ func (p *Portal) member(h site.MemberHandler) http.HandlerFunc {
 	})
 }
 
-// adder is member, also for those who must add a second factor first.
+// adder is member, also for people who must add a second factor first.
 func (p *Portal) adder(h site.MemberHandler) http.HandlerFunc {
 	return p.newcomer(func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		if a.MustChange {
@@ -57,10 +57,10 @@ func (p *Portal) adder(h site.MemberHandler) http.HandlerFunc {
 	})
 }
 
-// mostNext is the longest address that is remembered, in bytes.
+// mostNext limits a remembered path, in bytes.
 const mostNext = 2000
 
-// leadTo leads people to what must be done first, and remembers where they wanted to go; scripts get the error.
+// leadTo redirects people to a required step, and remembers the page they wanted; scripts get the error.
 func (p *Portal) leadTo(w http.ResponseWriter, r *http.Request, to string, first error) error {
 	if isPart(r) || r.Header.Get("HX-Request") != "" {
 		return first
@@ -72,7 +72,7 @@ func (p *Portal) leadTo(w http.ResponseWriter, r *http.Request, to string, first
 	return nil
 }
 
-// newcomer is member, also for those who must change their password first.
+// newcomer is member, also for people who must change their password first.
 func (p *Portal) newcomer(h site.MemberHandler) http.HandlerFunc {
 	return p.page(func(w http.ResponseWriter, r *http.Request) error {
 		a, err := p.Whoever(r)
@@ -83,7 +83,7 @@ func (p *Portal) newcomer(h site.MemberHandler) http.HandlerFunc {
 			return err
 		}
 		site.RequestOf(r.Context()).User = a.Tenant + "/" + a.User
-		r = r.WithContext(a.In(r.Context())) // what the handler has read of the request is needed again below
+		r = r.WithContext(a.In(r.Context())) // the parsed request is needed below
 		err = h(w, r, a)
 		p.NoteRefusal(r.Context(), a, r.Method+" "+r.URL.Path, err)
 		if e := app.AsError(err); err != nil && e.Code == app.EForbidden && e.Reason == app.StepUpReason && a.Session != "" && !isPart(r) {
@@ -96,7 +96,7 @@ func (p *Portal) newcomer(h site.MemberHandler) http.HandlerFunc {
 	})
 }
 
-// isPart tells that a script asks for a part of a page, which cannot be led elsewhere.
+// isPart reports whether a script requests part of a page, which can't be redirected.
 func isPart(r *http.Request) bool {
 	return r.Header.Get("Accept") == "text/event-stream" || r.Header.Get("Muster-Part") != ""
 }

@@ -8,14 +8,13 @@ import (
 	"muster/portal/site"
 )
 
-// proxies are the addresses of proxies before the portal that are believed when they say whom they ask for.
+// proxies are the addresses of trusted proxies in front of the portal.
 type proxies []netip.Prefix
 
 const mostHops = 32
 
-// visitor returns the address of whoever asks. X-Forwarded-For counts only where the request comes from a believed proxy; it is
-// read from its end, where the nearest proxy writes, up to the first address that is not a believed proxy's: what stands before
-// that can be anybody's invention.
+// visitor returns the client's address. X-Forwarded-For counts only if the request comes from a trusted proxy. It's read from its end, where
+// the nearest proxy writes, to the first address that isn't a trusted proxy's: anything before that can be forged.
 func (p proxies) visitor(r *http.Request) string {
 	here := site.Remote(r)
 	if len(p) == 0 || !p.believes(here) {
@@ -47,7 +46,7 @@ func (p proxies) believes(address string) bool {
 	return false
 }
 
-// hopAddress reads one entry, which some proxies write with a port.
+// hopAddress parses one entry, which some proxies write with a port.
 func hopAddress(s string) (string, bool) {
 	s = strings.TrimSpace(s)
 	if a, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/alexedwards/scs/v2"
 )
 
-// memory keeps sessions in the process. It needs no goroutine of its own: what is over is dropped when something new
-// is kept, at most once a minute.
+// memory keeps sessions in memory, without its own goroutine: expired ones are dropped when a session is stored, at most once a minute.
 type memory struct {
 	mu    sync.Mutex
 	m     map[string]kept
@@ -36,7 +35,7 @@ func (s *memory) Find(token string) ([]byte, bool, error) {
 	return slices.Clone(k.data), true, nil
 }
 
-// Commit keeps a session until its expiry.
+// Commit stores a session until its expiry.
 func (s *memory) Commit(token string, data []byte, expiry time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +51,7 @@ func (s *memory) Commit(token string, data []byte, expiry time.Time) error {
 	return nil
 }
 
-// Delete forgets a session; there need not be one.
+// Delete deletes a session, if it exists.
 func (s *memory) Delete(token string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,10 +9,10 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// Route is an address that the portal answers. Parameters stand in braces.
+// Route is a route of the portal, with parameters in braces.
 type Route struct{ Method, Pattern string }
 
-// Routes is the site map, in the order of patterns; files are left out.
+// Routes is the site map, sorted by pattern, without files.
 func (p *Portal) Routes() []Route {
 	var all []Route
 	_ = chi.Walk(p.handler.(chi.Routes), func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {

@@ -15,7 +15,7 @@ import (
 	"muster/bot"
 )
 
-// heardAction does what someone has pressed, chosen or sent off.
+// heardAction handles buttons, choices and submitted modals.
 func (dp *dispatcher) heardAction(ctx context.Context, how delivery, payload []byte) reply {
 	var c slack.InteractionCallback
 	if err := json.Unmarshal(payload, &c); err != nil {
@@ -31,7 +31,7 @@ func (dp *dispatcher) heardAction(ctx context.Context, how delivery, payload []b
 	switch c.Type {
 	case slack.InteractionTypeBlockActions:
 		if len(c.ActionCallback.BlockActions) != 1 || c.ActionCallback.BlockActions[0] == nil {
-			return reply{} // nothing that we have offered
+			return reply{} // not an action of ours
 		}
 		act := c.ActionCallback.BlockActions[0]
 		switch {
@@ -48,22 +48,22 @@ func (dp *dispatcher) heardAction(ctx context.Context, how delivery, payload []b
 	return reply{}
 }
 
-// clickTime is for how long two clicks on one button of one message are one. A button may be meant to be pressed again later, as
-// one that shows the last lines of a log; what cannot be done twice app refuses by itself.
+// clickTime is how long repeated clicks on a button of a message count as one. Later clicks may be intended, as for a button that shows a
+// log; app rejects what can't be done twice.
 const clickTime = 2 * time.Second
 
-// clicks names a click by when Slack says it was made: any two within clickTime have a name in common.
+// clicks names a click by Slack's time of it: any two within clickTime share a name.
 func clicks(at string, parts ...string) []string {
 	seconds, err := strconv.ParseFloat(at, 64)
 	name := "press " + strings.Join(parts, " ")
-	if err != nil || !(seconds >= 0 && seconds < 1<<40) { // also what is no number
+	if err != nil || !(seconds >= 0 && seconds < 1<<40) { // also if it isn't a number
 		return []string{name}
 	}
 	n := int64(seconds / clickTime.Seconds())
 	return []string{fmt.Sprint(name, " ", n), fmt.Sprint(name, " ", n+1)}
 }
 
-// pressed does what stands behind a button. Slack reads nothing from the reply, so what is said comes later.
+// pressed handles a button. Slack ignores the reply's content, so the answer is sent later.
 func (dp *dispatcher) pressed(ctx context.Context, how delivery, p bot.Person, at place, c slack.InteractionCallback, act *slack.BlockAction) reply {
 	if dp.workers.full() {
 		return tooBusy
@@ -100,7 +100,7 @@ func triggerName(at place) string {
 	return "trigger " + at.trigger
 }
 
-// changed works out a modal again in which something was chosen, typed or pressed. It may be asked twice: nothing is done by it.
+// changed updates a modal after a change in it. It has no side effects, so repeated deliveries are harmless.
 func (dp *dispatcher) changed(_ context.Context, _ delivery, p bot.Person, at place, c slack.InteractionCallback, act *slack.BlockAction) reply {
 	if c.View.ID == "" || c.View.Type != slack.VTModal {
 		return reply{}
@@ -113,7 +113,7 @@ func (dp *dispatcher) changed(_ context.Context, _ delivery, p bot.Person, at pl
 			return
 		}
 		m := dp.bot.Fill(ctx, p, formOf(c.View, act))
-		// The answer to an older change may have come between: the newest one is shown all the same.
+		// The answer to an older change may have come in between; the newest one is shown anyway.
 		dp.newest.show(c.View.ID, act.ActionTs, func() {
 			if dp.renew(ctx, w, c.View.ID, c.View.Hash, m) && dp.newest.is(c.View.ID, act.ActionTs) {
 				dp.renew(ctx, w, c.View.ID, "", m)
@@ -125,7 +125,7 @@ func (dp *dispatcher) changed(_ context.Context, _ delivery, p bot.Person, at pl
 	return reply{}
 }
 
-// submitted does what a modal is for. Errors can only be said at once; what takes longer is shown in the modal's place.
+// submitted handles a submitted modal. Errors can only be shown right away; later results replace the modal.
 func (dp *dispatcher) submitted(ctx context.Context, how delivery, p bot.Person, at place, c slack.InteractionCallback) reply {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -145,7 +145,7 @@ func (dp *dispatcher) submitted(ctx context.Context, how delivery, p bot.Person,
 	}
 	var taken atomic.Bool
 	now := make(chan bot.Submitted, 1)
-	// settled returns what happens to the modal; one that is too long for an acknowledgement is shown a moment later.
+	// settled returns the reply for the modal; one too long for an acknowledgement is shown a moment later.
 	settled := func(d bot.Submitted) reply {
 		r := submission(d)
 		r.small = moment()
@@ -195,7 +195,7 @@ func (dp *dispatcher) submitted(ctx context.Context, how delivery, p bot.Person,
 	return r
 }
 
-// moment is shown in a modal's place while its work takes longer.
+// moment replaces a modal while its work takes longer.
 func moment() any {
 	return slack.NewUpdateViewSubmissionResponse(view(bot.InModal(bot.Answer{Title: "One moment…"})))
 }
@@ -205,7 +205,7 @@ func view(m bot.Modal) *slack.ModalViewRequest {
 	return &v
 }
 
-// submission is what happens to a modal, as a reply.
+// submission is the result of a modal as a reply.
 func submission(d bot.Submitted) reply {
 	switch {
 	case len(d.Errors) > 0:
@@ -216,7 +216,7 @@ func submission(d bot.Submitted) reply {
 	return reply{body: slack.NewClearViewSubmissionResponse()}
 }
 
-// suggested returns what can be chosen in a field while someone types. There is no later for it.
+// suggested returns a field's options while someone types. Slack takes no late answers here.
 func (dp *dispatcher) suggested(ctx context.Context, p bot.Person, at place, c slack.InteractionCallback) reply {
 	none := reply{body: map[string]any{"options": []any{}}}
 	now := make(chan []bot.Choice, 1)

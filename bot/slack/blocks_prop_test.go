@@ -148,7 +148,7 @@ func encode(t interface{ Fatal(...any) }, v any) []byte {
 	return b
 }
 
-// texts gives all that a JSON value shows, by what kind of text it is.
+// texts returns all texts of a JSON value, by kind.
 func texts(v any, see func(kind, text string)) {
 	switch v := v.(type) {
 	case []any:
@@ -278,7 +278,7 @@ func TestEveryBuilderIsTried(t *testing.T) {
 	}
 	for name := range found {
 		if builders[name] == nil {
-			t.Errorf("%s makes something for Slack, and nobody tries it: give it a line in builders", name)
+			t.Errorf("%s builds something for Slack without a test: add it to builders", name)
 		}
 	}
 	for name := range builders {

@@ -119,7 +119,7 @@ func checkLimits(t *testing.T, summary string, blocks []slack.Block) {
 				}
 			}
 		default:
-			t.Errorf("a %T, which nobody checks", b)
+			t.Errorf("a %T, which nothing checks", b)
 		}
 	}
 }

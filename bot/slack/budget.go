@@ -14,17 +14,16 @@ import (
 	"muster/app/humanize"
 )
 
-// How often one workspace is called, all methods together. What a person waits for goes before what can wait: it takes from
-// the same budget, and may go below what is left.
+// Rates of calls per workspace, all methods together. Calls that a person is waiting for share the budget, but may overdraw it.
 const (
 	perMinute  = 60
 	burst      = 20
 	overdraft  = 40
-	mostMethod = 100 // methods that are told apart; there are not so many
+	mostMethod = 100 // distinct methods; there are fewer
 )
 
-// budget is an http.RoundTripper that keeps the calls of one workspace to what Slack takes: so many a minute, and none of a
-// method before Slack's Retry-After is over. It lives as long as the server does.
+// budget is an http.RoundTripper that keeps a workspace's calls within Slack's limits: a number per minute, and none of a method before
+// Slack's Retry-After. It lives as long as the server.
 type budget struct {
 	next http.RoundTripper
 	now  func() time.Time
@@ -46,12 +45,12 @@ func newBudget(next http.RoundTripper, now func() time.Time) *budget {
 
 type urgentKey struct{}
 
-// urgent marks what a person waits for at this moment.
+// urgent marks a call that a person is waiting for.
 func urgent(ctx context.Context) context.Context {
 	return context.WithValue(ctx, urgentKey{}, true)
 }
 
-// take takes one call out of the budget, or says how long to wait; of a method that Slack takes no calls of, with an error.
+// take takes one call from the budget, or returns how long to wait, with an error if Slack blocks the method.
 func (b *budget) take(method string, hurry bool) (wait time.Duration, blocked bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -78,8 +77,7 @@ func (b *budget) take(method string, hurry bool) (wait time.Duration, blocked bo
 	return 0, false
 }
 
-// RoundTrip implements http.RoundTripper. A call that has to wait for longer than its context lasts ends with 429, as Slack's
-// own would.
+// RoundTrip answers a call that would have to wait beyond its context's deadline with 429, as Slack would.
 func (b *budget) RoundTrip(r *http.Request) (*http.Response, error) {
 	method := path.Base(r.URL.Path)
 	hurry := r.Context().Value(urgentKey{}) != nil
@@ -111,7 +109,7 @@ func (b *budget) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// block notes that Slack takes no calls of a method for a while, and makes sure that whoever called is told so.
+// block records that Slack rate limits a method, and makes sure that the response has Retry-After.
 func (b *budget) block(method string, resp *http.Response) {
 	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
 	if err != nil || seconds < 1 {
@@ -138,7 +136,7 @@ func (b *budget) heard() {
 	b.heardAt, b.dirty = b.now(), true
 }
 
-// health returns how the workspace does, and whether that is another thing than the last time.
+// health returns the workspace's state, and whether it changed since the last call.
 func (b *budget) health() (h chat.ChatHealth, changed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -159,7 +157,7 @@ func (b *budget) health() (h chat.ChatHealth, changed bool) {
 	return h, changed
 }
 
-// tooMany is an answer as Slack returns it, without asking Slack.
+// tooMany is a 429 response like Slack's.
 func tooMany(r *http.Request, wait time.Duration) *http.Response {
 	return &http.Response{StatusCode: http.StatusTooManyRequests, Status: "429 Too Many Requests", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
 		Header: http.Header{"Retry-After": {strconv.Itoa(int((wait + time.Second - 1) / time.Second))}}, Body: io.NopCloser(bytes.NewReader(nil))}

@@ -59,7 +59,7 @@ func TestBudgetOfAWorkspace(t *testing.T) {
 		if most > perMinute+burst || time.Since(began) < 2*time.Minute {
 			t.Errorf("%d calls within a minute, all after %s", most, time.Since(began))
 		}
-		// Whoever waits is not kept behind what can wait.
+		// A waiting person is served before what can wait.
 		began = time.Now()
 		for range 10 {
 			if _, _, err := api.PostMessageContext(urgent(t.Context()), "C1", slack.MsgOptionText("x", false)); err != nil {
@@ -99,7 +99,7 @@ func TestRetryAfterIsKept(t *testing.T) {
 		if d := update(); d != 4*time.Second || len(s.calls) != before {
 			t.Errorf("before its end: %s, %d calls", d, len(s.calls)-before)
 		}
-		// Other methods of the workspace go on.
+		// Other methods of the workspace still work.
 		if _, _, err := api.PostMessageContext(t.Context(), "C1", slack.MsgOptionText("x", false)); err != nil {
 			t.Error(err)
 		}

@@ -11,10 +11,10 @@ import (
 	"muster/bot"
 )
 
-// One dispatcher for both transports: HTTP requests and the envelopes of Socket Mode come here once they are proved to be
-// Slack's, and each gets its reply within patience. What takes longer goes on beside it.
+// One dispatcher for both transports: authenticated HTTP requests and envelopes of Socket Mode come here, and each gets its reply within
+// patience. Longer work continues in the background.
 
-// dispatcher hears what Slack sends: commands, presses, forms and events.
+// dispatcher handles commands, buttons, forms and events from Slack.
 type dispatcher struct {
 	*responder
 	deliveries    Deliveries
@@ -23,30 +23,30 @@ type dispatcher struct {
 	newest        newest
 }
 
-// delivery is how something came.
+// delivery describes how a payload arrived.
 type delivery struct {
-	id     string // names the sending, so that what is recorded and sent again by a stranger is not heard again
+	id     string // identifies the delivery, so that a replayed one is ignored
 	socket bool
 }
 
-// reply is what Slack is told at once.
+// reply is the immediate reply to Slack.
 type reply struct {
-	status  int    // of HTTP; 0 is 200. With 500 and more Slack is to send it again
-	refusal string // in words, where status is set
+	status  int    // HTTP status; 0 is 200. With 500 and above, Slack sends the payload again
+	refusal string // message, if status is set
 	body    any    // JSON; nil for nothing
-	// Where body is too long for an acknowledgement over a websocket, small goes instead, and late says the rest.
+	// If body is too long for an acknowledgement over a websocket, small is sent instead, and late sends the rest.
 	small any
 	late  func()
 }
 
 func refuse(status int, words string) reply { return reply{status: status, refusal: words} }
 
-// again has Slack send something again.
+// again makes Slack send something again.
 func (r reply) again() bool { return r.status >= http.StatusInternalServerError }
 
 var tooBusy = refuse(http.StatusServiceUnavailable, "Muster is busy.")
 
-// slash is a command as Slack sends it, the same in both transports.
+// slash is a slash command, the same in both transports.
 type slash struct {
 	Team       string `json:"team_id"`
 	Domain     string `json:"team_domain"`
@@ -60,7 +60,7 @@ type slash struct {
 	Trigger    string `json:"trigger_id"`
 }
 
-// first tells whether something is to be acted on. What was seen before is answered as if all were well, for it is.
+// first reports whether a payload is new. A repeated one is acknowledged as successful, since it was handled.
 func (dp *dispatcher) first(ctx context.Context, names ...string) (bool, *reply) {
 	ctx, cancel := context.WithTimeout(ctx, noteTime)
 	defer cancel()
@@ -73,7 +73,7 @@ func (dp *dispatcher) first(ctx context.Context, names ...string) (bool, *reply)
 	return first, nil
 }
 
-// heardCommand answers what someone typed: at once where that is possible, else through the address that Slack returns for it.
+// heardCommand answers a command: right away if possible, otherwise through its response URL.
 func (dp *dispatcher) heardCommand(ctx context.Context, how delivery, c slash) reply {
 	p, ok := person(c.Team, c.Domain, c.User, c.Name, c.Command)
 	if !ok {
@@ -93,7 +93,7 @@ func (dp *dispatcher) heardCommand(ctx context.Context, how delivery, c slash) r
 		return dp.replies.of(how, trigger)
 	}
 	place := place{team: c.Team, enterprise: c.Enterprise, channel: c.Channel, user: c.User, response: c.Response, trigger: c.Trigger}
-	var taken atomic.Bool // by whoever returns the answer, or by who has left without one
+	var taken atomic.Bool // set by whichever comes first, the answer or the timeout
 	now := make(chan bot.Answer, 1)
 	begun := dp.workers.begin(func(ctx context.Context) {
 		a, shown := dp.say(ctx, p, place, c.Text)
@@ -132,13 +132,13 @@ func (dp *dispatcher) heardCommand(ctx context.Context, how delivery, c slash) r
 
 var busy = bot.Answer{Title: "Muster is busy", Lines: []string{"Too many requests at once. Try again in a minute."}, Wrong: true}
 
-// ephemeral is an answer for the eyes of who asked.
+// ephemeral is an answer that only its recipient sees.
 func ephemeral(a bot.Answer) slack.Msg {
 	summary, blocks := answerBlocks(a)
 	return slack.Msg{Text: summary, Blocks: slack.Blocks{BlockSet: blocks}, ResponseType: slack.ResponseTypeEphemeral}
 }
 
-// replyOf is an answer as a reply; nothing where there is nothing to say, since a modal has it.
+// replyOf is an answer as a reply; nothing if a modal shows it.
 func replyOf(a bot.Answer) reply {
 	if a.Title == "" && len(a.Lines) == 0 {
 		return reply{}

@@ -2,6 +2,6 @@
 // answers, cards and edits are sent through its API. It knows requests, blocks and limits of Slack, and nothing about
 // clusters.
 //
-// What comes in over HTTP (http.go) or a websocket (socket.go) goes to one dispatcher (dispatch.go, action.go, event.go), which has people
-// answered by respond.go. Workspaces and their tokens are in team.go, people in people.go, and what boards show in tend.go.
+// Payloads over HTTP (http.go) or a websocket (socket.go) go to one dispatcher (dispatch.go, action.go, event.go); respond.go answers
+// people. Workspaces and their tokens are in team.go, people in people.go, and boards in tend.go.
 package slack

@@ -161,7 +161,7 @@ func TestTwoWorkspacesNeverMix(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := e.back(bea, e.slack.Workspace("T3"), fresh); app.CodeOf(err) != app.ENotFound {
-			t.Errorf("an installation is ended by somebody else: %v", err)
+			t.Errorf("another user can end an installation: %v", err)
 		}
 		other := ada
 		other.Session = "99"
@@ -236,7 +236,7 @@ func TestTwoWorkspacesNeverMix(t *testing.T) {
 	})
 }
 
-// Two servers find a token near its end at the same time: one refreshes it, and both go on.
+// Two servers find a token near its end at the same time: one refreshes it, and both continue.
 func TestTokensAreRefreshedOnce(t *testing.T) {
 	in(t, func(t *testing.T, file string) {
 		e := newEstate(t, file, 2)
@@ -278,7 +278,7 @@ func TestTokensAreRefreshedOnce(t *testing.T) {
 		ann.In(ops).Says("/muster list")
 		w, err := e.app.Chat.Workspaces.ChatWorkspace(t.Context(), "slack", "T1", "")
 		if err != nil || w.State != chat.ChatBroken {
-			t.Errorf("it stands as %+v, %v", w, err)
+			t.Errorf("its state is %+v, %v", w, err)
 		}
 		if _, err := e.install(ada, one); err != nil {
 			t.Fatal(err)
@@ -339,7 +339,7 @@ func TestApprovalsInAChannel(t *testing.T) {
 			t.Errorf("a reason of one letter is taken: %+v", r)
 		}
 		m.Fill("Reason", "too dear").Submit()
-		card.Until("Request 2 is denied", "ben denied your request: too dear")
+		card.Until("Request 2 is denied", "ben denied: too dear")
 		e.slack.Wait("uma is not told", func() bool { return uma.Direct().Find("Denied", "too dear") != nil })
 		if uma.Direct().Find("Still waiting for 1 more approval from approvers.") == nil {
 			t.Error("after one of two approvals uma is told the wrong number")
@@ -355,7 +355,7 @@ func TestApprovalsInAChannel(t *testing.T) {
 		uma.Press(card, "View offer").Answer("cyd offers 3 nodes")
 		e.slack.Wait("uma is not told of the offer", func() bool { return uma.Direct().Find("Conditions offered", "lease 8 h") != nil })
 		uma.Press(uma.Direct().Find("Conditions offered"), "Accept offer").Answer("Request 3 is waiting")
-		card.Until("Request 3 is waiting", "Approved by 1 of 2", "cyd")
+		card.Until("Request 3 is waiting", "1 of 2 approvals", "cyd")
 		ben.Press(card, "Approve…")
 		ben.Modal("Approve request 3").Submit()
 		card.Until("Request 3 is accepted")

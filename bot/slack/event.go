@@ -13,7 +13,7 @@ import (
 	"muster/bot"
 )
 
-// outer is an event as Slack sends it.
+// outer is an event's envelope.
 type outer struct {
 	Type       string `json:"type"`
 	Challenge  string `json:"challenge"`
@@ -30,7 +30,7 @@ type outer struct {
 
 type inner struct {
 	Type      string          `json:"type"`
-	User      json.RawMessage `json:"user"` // an id, or all about a person
+	User      json.RawMessage `json:"user"` // an ID, or a user object
 	Tab       string          `json:"tab"`
 	Channel   string          `json:"channel"`
 	Text      string          `json:"text"`
@@ -46,7 +46,7 @@ type inner struct {
 	} `json:"tokens"`
 }
 
-// user is the id of the person of an event.
+// user is the ID of an event's user.
 func (e inner) user() (id, team string) {
 	if json.Unmarshal(e.User, &id) == nil {
 		return id, ""
@@ -59,11 +59,11 @@ func (e inner) user() (id, team string) {
 	return who.ID, who.Team
 }
 
-// mostLinks is how many links of a message are looked at.
+// mostLinks limits the links of a message.
 const mostLinks = 20
 
-// heardEvent takes what Slack tells. Removals are carried out before Slack is told that they were heard: what is lost before
-// that comes again, and twice does no harm. Everything else is noted first, and done once.
+// heardEvent handles an event. Removals are carried out before they're acknowledged: a lost one comes again, and doing it twice is
+// harmless. Everything else is recorded first and done once.
 func (dp *dispatcher) heardEvent(ctx context.Context, how delivery, body []byte) reply {
 	var o outer
 	if err := json.Unmarshal(body, &o); err != nil {
@@ -85,7 +85,7 @@ func (dp *dispatcher) heardEvent(ctx context.Context, how delivery, body []byte)
 		return dp.gone(ctx, o, "Muster was removed from the workspace in Slack.")
 	case "tokens_revoked":
 		if len(e.Tokens.Bot) == 0 {
-			return reply{} // those of people, of which we have none
+			return reply{} // user tokens, which we don't have
 		}
 		return dp.gone(ctx, o, "The workspace's tokens were revoked in Slack.")
 	case "app_home_opened", "link_shared", "app_mention":
@@ -97,7 +97,7 @@ func (dp *dispatcher) heardEvent(ctx context.Context, how delivery, body []byte)
 		id = "event " + o.ID
 	}
 	if dp.workers.full() {
-		return tooBusy // before it is noted as seen: it comes again
+		return tooBusy // before it's recorded as seen, so that it comes again
 	}
 	first, bad := dp.first(ctx, id, how.id)
 	if bad != nil {
@@ -123,7 +123,7 @@ func (dp *dispatcher) heardEvent(ctx context.Context, how delivery, body []byte)
 	return reply{}
 }
 
-// gone ends a workspace: the one of the event, or that of the organisation for which it is told.
+// gone removes the event's workspace, or its organization's.
 func (dp *dispatcher) gone(ctx context.Context, o outer, why string) reply {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -135,7 +135,7 @@ func (dp *dispatcher) gone(ctx context.Context, o outer, why string) reply {
 	}
 	if fixed := dp.teams.fixedTeam(); dp.teams.token != "" && fixed.Team == team {
 		dp.teams.budget(team).fail(why)
-		return reply{} // its token is a setting, which no event takes
+		return reply{} // its token is configured in the environment
 	}
 	if err := dp.installations.ChatGone(ctx, kind, team, why); err != nil {
 		dp.log.Error("slack: a workspace couldn't be removed", "team", team, "error", err)
@@ -146,7 +146,7 @@ func (dp *dispatcher) gone(ctx context.Context, o outer, why string) reply {
 	return reply{}
 }
 
-// home shows someone their own page.
+// home shows a person's home.
 func (dp *dispatcher) home(ctx context.Context, at place, e inner) {
 	if e.Tab != "" && e.Tab != "home" {
 		return
@@ -174,14 +174,14 @@ func (dp *dispatcher) home(ctx context.Context, at place, e inner) {
 	}
 }
 
-// mention is how people call the bot by its name at the beginning of a message.
+// mention is a mention of the bot at the start of a message.
 var mention = regexp.MustCompile(`^\s*<@[A-Z0-9]+(\|[^>]*)?>`)
 
-// typedText undoes what Slack escapes in the text of an event; in that of a command it escapes nothing.
+// typedText unescapes an event's text; Slack doesn't escape a command's.
 var typedText = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
-// mentioned answers who calls the bot by its name as it answers a command, for their eyes. Only what begins with the name is meant for it:
-// people also talk about it.
+// mentioned answers a mention like a command, visible only to its author. The mention must come first, since people also talk about the
+// bot.
 func (dp *dispatcher) mentioned(ctx context.Context, at place, e inner) {
 	name := mention.FindString(e.Text)
 	p, ok := person(at.team, at.team, at.user, at.user, "/muster")
@@ -191,12 +191,12 @@ func (dp *dispatcher) mentioned(ctx context.Context, at place, e inner) {
 	a, _ := dp.say(ctx, p, at, typedText.Replace(strings.TrimPrefix(e.Text, name)))
 	w, err := dp.teams.workspace(ctx, at.team, at.enterprise)
 	if err != nil {
-		return // no one there could be told anything
+		return // nowhere to answer
 	}
 	dp.tell(ctx, w, at.channel, at.user, a)
 }
 
-// links shows what stands beneath links to the portal.
+// links shows previews of links to the portal.
 func (dp *dispatcher) links(ctx context.Context, at place, e inner) {
 	p, ok := person(at.team, at.team, at.user, at.user, "/muster")
 	if !ok {
@@ -210,7 +210,7 @@ func (dp *dispatcher) links(ctx context.Context, at place, e inner) {
 	}
 	w, p, err := dp.enter(ctx, p, at)
 	if err != nil {
-		return // who may not use Muster sees nothing of it
+		return // people who can't use Muster get no previews
 	}
 	list := dp.bot.Unfurl(ctx, p, urls)
 	if len(list) == 0 {
@@ -224,7 +224,7 @@ func (dp *dispatcher) links(ctx context.Context, at place, e inner) {
 	}
 }
 
-// unlessDone waits, or returns false where ctx ends before.
+// unlessDone waits, or returns false if ctx ends first.
 func unlessDone(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -33,7 +33,7 @@ func (p poster) EditReply(ctx context.Context, channel, reply string, a bot.Answ
 	return coded(err)
 }
 
-// toldEvent marks messages that tell people directly, with the key by which they are found again.
+// toldEvent marks direct messages, with a key to find them.
 const toldEvent = "muster_notice"
 
 func (p poster) Tell(ctx context.Context, person, key string, a bot.Answer) error {
@@ -42,7 +42,7 @@ func (p poster) Tell(ctx context.Context, person, key string, a bot.Answer) erro
 	return coded(err)
 }
 
-// mostLooked is how many of the newest messages to someone are looked through for one that may have been sent.
+// mostLooked limits how many of a person's latest messages are searched for one that may have been sent.
 const mostLooked = 100
 
 func (p poster) Told(ctx context.Context, person, key string, since time.Time) (bool, error) {
@@ -65,14 +65,14 @@ func (p poster) Publish(ctx context.Context, person string, h bot.Home) error {
 	return coded(err)
 }
 
-// open shows a modal. A trigger works once, for 3 seconds: ETransient says that it is over.
+// open shows a modal. A trigger works once, for 3 seconds: ETransient means that it expired.
 func (p poster) open(ctx context.Context, trigger string, m bot.Modal) error {
 	_, err := p.api.OpenViewContext(ctx, trigger, modalView(m))
 	return coded(err)
 }
 
-// renew shows a modal in the place of one that is open. With a hash it does so only where that is still as it was then: where
-// someone has typed on since, a newer answer is under way, and ECancelled is nothing to worry about.
+// renew replaces an open modal; with a hash, only if it hasn't changed since. Otherwise a newer answer is on its way, and ECancelled is
+// harmless.
 func (p poster) renew(ctx context.Context, view, hash string, m bot.Modal) error {
 	_, err := p.api.UpdateViewContext(ctx, modalView(m), "", hash, view)
 	if reason(err) == "hash_conflict" {
@@ -81,7 +81,7 @@ func (p poster) renew(ctx context.Context, view, hash string, m bot.Modal) error
 	return coded(err)
 }
 
-// unfurl shows what stands beneath links: of a message, or, where by is set, of one that is still being written.
+// unfurl shows link previews of a message or, if by is set, of one that's still being written.
 func (p poster) unfurl(ctx context.Context, channel, message, by, source string, list []bot.Unfurl) error {
 	how := slack.MsgOptionUnfurl(message, unfurls(list))
 	if by != "" {

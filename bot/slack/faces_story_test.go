@@ -11,7 +11,7 @@ import (
 	"muster/bot/slack/slacktest"
 )
 
-// done ends all steps that there are, and waits until every card shows that.
+// done ends all steps, and waits until every card shows that.
 func (h *hall) done(fails func(string) bool) {
 	h.Helper()
 	for h.work(1000, fails) > 0 {
@@ -143,7 +143,7 @@ func TestFailuresHaveWaysOut(t *testing.T) {
 		}
 		stranger := bob.Press(card, card.Buttons()[0])
 		if stranger.Says("shop is active") {
-			h.Error("somebody without an account may press buttons")
+			h.Error("a person without an account can press buttons")
 		}
 	})
 }
@@ -162,12 +162,12 @@ func TestHomesAndLinks(t *testing.T) {
 		m := h.ada.In(ops).Shares("m.test", link, "https://m.test/clusters/none")
 		h.slack.Wait("the link has nothing beneath it", func() bool { return strings.Contains(m.Unfurled(link), "shop") })
 		if said := m.Unfurled("https://m.test/clusters/none"); said != "" {
-			h.Errorf("beneath a link that leads nowhere stands %q", said)
+			h.Errorf("a link that leads nowhere is previewed as %q", said)
 		}
 		other := h.team.User("cy").In(ops).Shares("m.test", link)
 		time.Sleep(time.Minute)
 		if said := other.Unfurled(link); said != "" {
-			h.Errorf("beneath a link of somebody who may not see the cluster stands %q", said)
+			h.Errorf("a link of a person who can't see the cluster is previewed as %q", said)
 		}
 		home.Press("Delete cluster")
 		h.slack.Wait("the delete does not begin", func() bool { return h.states()["shop"] != app.ClusterActive })

@@ -95,7 +95,7 @@ func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := h.server
 	h.mu.Unlock()
 	if s == nil {
-		http.Error(w, "nobody", http.StatusBadGateway)
+		http.Error(w, "no server", http.StatusBadGateway)
 		return
 	}
 	s.ServeHTTP(w, r)

@@ -69,7 +69,7 @@ func fill(t *rapid.T, v reflect.Value, text func(name string) string) {
 		}
 	case reflect.Map:
 	default:
-		t.Fatalf("nobody draws a %s", v.Type())
+		t.Fatalf("nothing draws a %s", v.Type())
 	}
 	promise(t, v)
 }

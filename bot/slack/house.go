@@ -8,7 +8,7 @@ import (
 	"muster/bot"
 )
 
-// house is the poster of a Board: it asks for the token before each call, since tokens change.
+// house is a Board's poster. It gets the token before each call, since tokens change.
 type house struct {
 	teams  *teams
 	people *people
@@ -25,7 +25,7 @@ var (
 	_ bot.Zones        = house{}
 )
 
-// with does something with a poster, and notes what Slack says against it.
+// with calls f with a poster, and records Slack's errors.
 func (h house) with(ctx context.Context, f func(p poster) error) error {
 	p, err := h.teams.poster(ctx, h.w)
 	if err != nil {
@@ -79,7 +79,7 @@ func (h house) Publish(ctx context.Context, person string, home bot.Home) error 
 func (h house) Zone(ctx context.Context, person string) string {
 	u, err := h.people.info(ctx, h.w, h.w.Team+"/"+person, person)
 	if err != nil {
-		return "" // times are said in UTC then
+		return "" // times are shown in UTC
 	}
 	return u.TZ
 }

@@ -8,16 +8,16 @@ import (
 	"net/url"
 )
 
-// The largest bodies. What is said of modals holds the whole modal, and is escaped twice.
+// Limits of bodies. Payloads of modals contain the whole modal, escaped twice.
 const (
 	bodyLimit   = 64 << 10
 	actionLimit = 1 << 20
 )
 
-// httpReceiver takes Slack's requests over HTTP, once they are proved to be Slack's.
+// httpReceiver authenticates Slack's HTTP requests.
 type httpReceiver struct {
 	*base
-	secret     []byte // by which Slack signs; empty: nothing is taken
+	secret     []byte // signing secret; empty: all requests are rejected
 	dispatcher *dispatcher
 	mux        *http.ServeMux
 }
@@ -31,14 +31,14 @@ func newHTTPReceiver(ba *base, secret []byte, dp *dispatcher) *httpReceiver {
 	return e
 }
 
-// ServeHTTP serves one request of Slack.
+// ServeHTTP serves a request from Slack.
 func (e *httpReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	e.mux.ServeHTTP(w, r)
 }
 
-// heard reads a body that was proved to be Slack's.
+// heard reads an authenticated body.
 func (e *httpReceiver) heard(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
 	if len(e.secret) == 0 {
 		http.Error(w, "No signing secret is configured.", http.StatusNotFound)
@@ -61,7 +61,7 @@ func (e *httpReceiver) heard(w http.ResponseWriter, r *http.Request, most int64)
 	return body, true
 }
 
-// form is heard for bodies that are forms.
+// form is heard for form bodies.
 func (e *httpReceiver) form(w http.ResponseWriter, r *http.Request, most int64) (form url.Values, ok bool) {
 	body, ok := e.heard(w, r, most)
 	if !ok {

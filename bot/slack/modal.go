@@ -10,7 +10,7 @@ import (
 	"muster/bot"
 )
 
-// parts shows the pieces of a modal or a home. Fields are only for modals.
+// parts shows the parts of a modal or a home. Only modals have fields.
 func parts(list []bot.Part, fields bool) (blocks []slack.Block) {
 	for i, p := range list {
 		if p.Title != "" {
@@ -29,13 +29,13 @@ func parts(list []bot.Part, fields bool) (blocks []slack.Block) {
 	if len(blocks) > mostViewBlocks {
 		blocks = append(blocks[:mostViewBlocks-1:mostViewBlocks-1], more())
 	}
-	if len(blocks) == 0 { // Slack takes none that is empty
+	if len(blocks) == 0 { // Slack rejects empty views
 		blocks = sections([]string{""})
 	}
 	return blocks
 }
 
-// modalView is a modal as Slack takes it.
+// modalView is a modal in Slack's format.
 func modalView(m bot.Modal) slack.ModalViewRequest {
 	v := slack.ModalViewRequest{Type: slack.VTModal, Title: plain(m.Title, mostTitle), Close: plain("Close", mostTitle), CallbackID: cut(m.ID, mostName),
 		Blocks: slack.Blocks{BlockSet: parts(m.Parts, true)}}
@@ -48,12 +48,12 @@ func modalView(m bot.Modal) slack.ModalViewRequest {
 	return v
 }
 
-// homeView is a home as Slack takes it.
+// homeView is a home in Slack's format.
 func homeView(h bot.Home) slack.HomeTabViewRequest {
 	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, Blocks: slack.Blocks{BlockSet: parts(h.Parts, false)}, CallbackID: "home"}
 }
 
-// input is a field. Slack keeps what was typed into a block of the same name when a modal is updated.
+// input is a field. When a modal is updated, Slack keeps the values of blocks with the same name.
 func input(f bot.Field) *slack.InputBlock {
 	act := actionKeep
 	if f.Live {
@@ -77,7 +77,7 @@ func element(f bot.Field, act string, placeholder *slack.TextBlockObject) slack.
 		first = f.Values[0]
 	}
 	if (f.Kind == bot.FieldChoice && !f.Asked || f.Kind == bot.FieldMany) && len(options(f.Choices)) == 0 {
-		f.Kind = bot.FieldText // Slack takes no menu without a choice
+		f.Kind = bot.FieldText // Slack rejects menus without options
 	}
 	switch f.Kind {
 	case bot.FieldNumber:
@@ -134,10 +134,10 @@ func element(f bot.Field, act string, placeholder *slack.TextBlockObject) slack.
 	return e
 }
 
-// onEnter has what is typed told when someone ends it, and not at each letter.
+// onEnter sends a changed text when someone presses Enter, not with each character.
 var onEnter = &slack.DispatchActionConfig{TriggerActionsOn: []string{"on_enter_pressed"}}
 
-// options are choices as Slack takes them: at most a hundred, each with a value that is whole.
+// options are choices in Slack's format: at most 100, with complete values.
 func options(choices []bot.Choice) []*slack.OptionBlockObject {
 	list := []*slack.OptionBlockObject{}
 	for _, c := range choices {
@@ -153,7 +153,7 @@ func options(choices []bot.Choice) []*slack.OptionBlockObject {
 	return list
 }
 
-// formOf reads what stands in a modal. Done is what was changed or pressed in it; nil where it was sent off.
+// formOf reads a modal's values. Done is the change or button; nil if the modal was submitted.
 func formOf(v slack.View, done *slack.BlockAction) bot.Form {
 	f := bot.Form{ID: v.CallbackID, Note: v.PrivateMetadata, Values: map[string][]string{}}
 	if v.State != nil {
@@ -171,7 +171,7 @@ func formOf(v slack.View, done *slack.BlockAction) bot.Form {
 		return f
 	}
 	f.Changed = done.BlockID
-	// What has just changed counts, should the state be older.
+	// The change takes precedence over the state, which may be older.
 	if strings.HasPrefix(done.ActionID, actionFill) {
 		f.Values[done.BlockID] = valuesOf(*done)
 	}
@@ -190,7 +190,7 @@ func valuesOf(a slack.BlockAction) (list []string) {
 	return list
 }
 
-// unfurls are what stands beneath links, by link. They are plain text as all is.
+// unfurls are link previews by link, in plain text.
 func unfurls(list []bot.Unfurl) map[string]slack.Attachment {
 	all := map[string]slack.Attachment{}
 	for _, u := range list {

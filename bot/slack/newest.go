@@ -2,24 +2,24 @@ package slack
 
 import "sync"
 
-// mostViews is how many open modals are remembered; who has more of them sees an older answer for a moment.
+// mostViews limits the tracked modals; people with more may briefly see an older answer.
 const mostViews = 1000
 
-// newest remembers which change of a modal was heard last, so that an answer to an older one neither shows nor keeps a newer one
-// from being shown. Servers remember each for itself.
+// newest tracks each modal's latest change, so that an answer to an older one is neither shown nor blocks a newer one. Each server tracks
+// its own.
 type newest struct {
 	mu    sync.Mutex
 	of    map[string]*change // by view
 	order []string
 }
 
-// change is the last one that was heard of a view.
+// change is a view's latest change.
 type change struct {
-	at      string        // when, as Slack says it
-	showing chan struct{} // holds an answer while it is being shown, so that an older one never ends up on top of a newer one
+	at      string        // Slack's time
+	showing chan struct{} // held while an answer is being shown, so that an older one never replaces a newer one
 }
 
-// hear notes a change.
+// hear records a change.
 func (n *newest) hear(view, at string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -41,7 +41,7 @@ func (n *newest) hear(view, at string) {
 	n.of[view] = &change{at: at, showing: make(chan struct{}, 1)}
 }
 
-// show calls f, alone for the view, unless something newer was heard of it.
+// show calls f, one call per view at a time, unless there was a newer change.
 func (n *newest) show(view, at string, f func()) {
 	n.mu.Lock()
 	last := n.of[view]
@@ -55,7 +55,7 @@ func (n *newest) show(view, at string, f func()) {
 	}
 }
 
-// is tells whether nothing newer was heard of a view.
+// is reports whether a change is a view's latest.
 func (n *newest) is(view, at string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -13,32 +13,32 @@ import (
 	"muster/app/humanize"
 )
 
-// The portal's addresses for installing; they need someone who has signed in there.
+// The portal's paths for the installation, which need a signed-in person.
 const (
 	InstallPath = Path + "install"
 	OAuthPath   = Path + "oauth"
 )
 
-// Scopes are what Muster may do in a workspace that it is installed into; deploy/slack/manifest.yaml has the same.
+// Scopes are the bot's OAuth scopes, as in deploy/slack/manifest.yaml.
 var Scopes = []string{"app_mentions:read", "chat:write", "chat:write.public", "commands", "im:history", "im:write", "links:read", "links:write", "users:read", "users:read.email"}
 
-// oauth has Slack consent to installations, and give tokens.
+// oauth installs the app into workspaces.
 type oauth struct {
 	*base
-	clientID, clientSecret string        // of the app; "": it can't be installed
+	clientID, clientSecret string        // of the app; "": installation is off
 	url                    func() string // of the portal
 }
 
-// Installs tells whether Muster can be installed into workspaces here.
+// Installs reports whether the app can be installed into workspaces.
 func (oa *oauth) Installs() bool { return oa.clientID != "" }
 
-// InstallURL is Slack's page on which an admin of a workspace consents. State comes back from there.
+// InstallURL is Slack's consent page. State comes back from it.
 func (oa *oauth) InstallURL(state string) string {
 	return oa.authorizePage() + "?" + url.Values{"client_id": {oa.clientID}, "scope": {strings.Join(Scopes, ",")}, "state": {state},
 		"redirect_uri": {oa.portal(OAuthPath)}}.Encode()
 }
 
-// exchange gets the tokens of a workspace for a code that came back from Slack's page. EInvalid where Slack does not take the code.
+// exchange gets a workspace's tokens for a code from Slack's consent page. EInvalid if Slack rejects the code.
 func (oa *oauth) exchange(ctx context.Context, code string) (w chat.ChatWorkspace, t chat.ChatTokens, err error) {
 	if code == "" || len(code) > 500 {
 		return w, t, &app.Error{Code: app.EInvalid, Message: "Slack sent no code.", Hint: "Start the installation again."}
@@ -67,7 +67,7 @@ func teamID(id string) bool {
 	return len(id) > 1 && len(id) <= 40 && (id[0] == 'T' || id[0] == 'E') && !strings.ContainsFunc(id, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
 }
 
-// refresh has Slack give new tokens for one that works once.
+// refresh gets new tokens for a one-time refresh token.
 func (oa *oauth) refresh(ctx context.Context, token string) (chat.ChatTokens, error) {
 	ctx, cancel := context.WithTimeout(ctx, postTime)
 	defer cancel()
@@ -78,7 +78,7 @@ func (oa *oauth) refresh(ctx context.Context, token string) (chat.ChatTokens, er
 	return oa.tokens(r)
 }
 
-// tokens reads the tokens of an answer. Only those of bots are taken.
+// tokens reads the bot tokens of a response.
 func (oa *oauth) tokens(r *slack.OAuthV2Response) (t chat.ChatTokens, err error) {
 	if !strings.HasPrefix(r.AccessToken, "xoxb-") && !strings.HasPrefix(r.AccessToken, "xoxe.xoxb-") {
 		return t, &app.Error{Code: app.EInternal, Message: "Slack sent no bot token."}
@@ -90,13 +90,13 @@ func (oa *oauth) tokens(r *slack.OAuthV2Response) (t chat.ChatTokens, err error)
 	return t, nil
 }
 
-// portal returns an address of the portal.
+// portal returns a URL of the portal.
 func (oa *oauth) portal(path string) string { return strings.TrimRight(oa.url(), "/") + path }
 
-// brokenTokens are what Slack says of a refresh token that will never be taken again.
+// brokenTokens are Slack's errors for a refresh token that is permanently invalid.
 var brokenTokens = map[string]bool{"invalid_refresh_token": true, "token_revoked": true, "token_expired": true, "account_inactive": true, "invalid_grant": true}
 
-// oauthError returns an error of Slack's page its code. Neither code nor tokens stand in it.
+// oauthError converts an OAuth error of Slack, without code or tokens.
 func oauthError(err error) error {
 	word := reason(err)
 	switch {

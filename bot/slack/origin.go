@@ -7,11 +7,11 @@ import (
 	"muster/app"
 )
 
-// StandardAPI is where Slack's methods are called unless a setting says otherwise.
+// StandardAPI is the default address of Slack's API.
 const StandardAPI = "https://slack.com/api/"
 
-// CheckAPI reads the address of Slack's API, such as https://slack-gov.com/api for GovSlack. Tokens and what people say go there, so it
-// must be https, except on this host itself.
+// CheckAPI parses the address of Slack's API, such as https://slack-gov.com/api for GovSlack. Tokens and messages go there, so it must be
+// https, except on this host.
 func CheckAPI(address string) (string, error) {
 	if address == "" {
 		return StandardAPI, nil
@@ -26,7 +26,7 @@ func CheckAPI(address string) (string, error) {
 	return strings.TrimRight(u.String(), "/") + "/", nil
 }
 
-// authorizePage is where admins of workspaces consent to an installation, at the host of the API.
+// authorizePage is the consent page, at the API's host.
 func (oa *oauth) authorizePage() string {
 	u, err := url.Parse(oa.apiURL)
 	if err != nil {
@@ -35,8 +35,7 @@ func (oa *oauth) authorizePage() string {
 	return u.Scheme + "://" + u.Host + "/oauth/v2/authorize"
 }
 
-// answersAt tells whether an address is one at which Slack takes answers that come later: at Slack's own hosts for that, and, where
-// the API is elsewhere, at the API's host.
+// answersAt reports whether an address is a valid response URL: at Slack's hosts for these or, with another API address, at its host.
 func (ba *base) answersAt(address *url.URL) bool {
 	if address.Scheme == "https" && answerHosts[address.Host] {
 		return true

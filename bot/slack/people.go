@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	peopleKept = 5 * time.Minute // what Slack says of someone
+	peopleKept = 5 * time.Minute // how long a user's info is cached
 	mostPeople = 10000
 )
 
-// people are what Slack has said of persons recently: whether they are full members of a workspace.
+// people caches users' info: whether they're full members of a workspace.
 type people struct {
 	*base
 	teams    *teams
@@ -27,7 +27,7 @@ type people struct {
 
 	mu    sync.Mutex
 	known map[string]seen // by team and user
-	turn  int64           // grows with every change that Slack tells
+	turn  int64           // grows with every change event
 }
 
 type seen struct {
@@ -35,7 +35,7 @@ type seen struct {
 	at   time.Time
 }
 
-// get asks about someone, or remembers. What was asked while Slack told of a change is not kept.
+// get returns a user's info, from the cache if possible. Info that was requested during a change event isn't cached.
 func (ps *people) get(ctx context.Context, key string, now func() time.Time, ask func(ctx context.Context) (*slack.User, error)) (slack.User, error) {
 	ps.mu.Lock()
 	k, ok := ps.known[key]
@@ -59,7 +59,7 @@ func (ps *people) get(ctx context.Context, key string, now func() time.Time, ask
 	return *u, nil
 }
 
-// forgetUser drops what is known of someone, in every workspace: an organisation tells of a change once.
+// forgetUser drops a user from the cache, in every workspace, since an organization reports a change only once.
 func (ps *people) forgetUser(user string) {
 	if user == "" {
 		return
@@ -74,8 +74,8 @@ func (ps *people) forgetUser(user string) {
 	}
 }
 
-// member refuses who is no full member of a workspace: guests, bots, those who have left, and people of others who meet us in a
-// shared channel. Where the workspace wants it, members are linked to their accounts by their verified addresses.
+// member rejects people who aren't full members of a workspace: guests, bots, former members, and people of other workspaces in a shared
+// channel. If the workspace is set up for it, members are linked to their accounts by verified e-mail address.
 func (ps *people) member(ctx context.Context, w chat.ChatWorkspace, p *bot.Person, user string) error {
 	u, err := ps.info(ctx, w, p.External, user)
 	if err != nil {
@@ -96,13 +96,13 @@ func (ps *people) member(ctx context.Context, w chat.ChatWorkspace, p *bot.Perso
 		return nil
 	}
 	if _, err := ps.accounts.ActorOfIdentity(ctx, p.Kind, p.External); app.AsError(err).Reason != "not_linked" || err == nil {
-		return nil // what is wrong the bot says
+		return nil // the bot reports the error
 	}
 	_, err = ps.members.LinkByEmail(ctx, p.Kind, p.External, p.Label, p.Tenant, u.Profile.Email)
 	return err
 }
 
-// info is what Slack says of someone, asked at most once in peopleKept.
+// info is a user's info, requested at most once in peopleKept.
 func (ps *people) info(ctx context.Context, w chat.ChatWorkspace, external, user string) (slack.User, error) {
 	return ps.get(ctx, w.Team+"/"+external, ps.now, func(ctx context.Context) (*slack.User, error) {
 		ctx, cancel := context.WithTimeout(urgent(ctx), postTime)
@@ -120,7 +120,7 @@ func stranger(message string) error {
 	return &app.Error{Code: app.EForbidden, Reason: "not_member", Message: message, Hint: "Only full members of a workspace with Muster can use it."}
 }
 
-// refusal says why someone may not use Muster in a workspace; nil where they may.
+// refusal is why a person can't use Muster in a workspace; nil if they can.
 func refusal(w chat.ChatWorkspace, u slack.User) error {
 	same := u.TeamID == "" || u.TeamID == w.Team || w.Enterprise != "" && u.Enterprise.EnterpriseID == w.Enterprise
 	switch {

@@ -24,7 +24,7 @@ func cardMessage(c bot.Card) []slack.MsgOption {
 	return []slack.MsgOption{slack.MsgOptionText(summary, false), slack.MsgOptionBlocks(blocks...), slack.MsgOptionDisableLinkUnfurl()}
 }
 
-// closed are what Slack says of channels that the bot may not write to; the person may be told directly.
+// closed are Slack's errors for channels that the bot can't write to; a direct message may still work.
 var closed = []string{"not_in_channel", "channel_not_found", "is_archived", "restricted_action", "restricted_action_read_only_channel", "not_allowed_token_type"}
 
 func (p poster) Post(ctx context.Context, channel, person string, c bot.Card) (where, ts string, err error) {
@@ -40,7 +40,7 @@ func (p poster) Edit(ctx context.Context, channel, ts string, c bot.Card) error 
 	return coded(err)
 }
 
-// reason is Slack's own word for what is wrong; "" where it said none.
+// reason is Slack's error; "" for others.
 func reason(err error) string {
 	var e slack.SlackErrorResponse
 	if errors.As(err, &e) {
@@ -49,7 +49,7 @@ func reason(err error) string {
 	return ""
 }
 
-// detailed adds where Slack found what is wrong, as in "`submit` is required when an `input` block is within the blocks array".
+// detailed adds Slack's details, as in "`submit` is required when an `input` block is within the blocks array".
 func detailed(err error) error {
 	var e slack.SlackErrorResponse
 	if !errors.As(err, &e) || len(e.ResponseMetadata.Messages) == 0 {
@@ -58,10 +58,10 @@ func detailed(err error) error {
 	return fmt.Errorf("%w: %s", err, humanize.CutText(strings.Join(e.ResponseMetadata.Messages, "; "), mostRefusal))
 }
 
-// gone are what Slack says of messages and places that never come back.
+// gone are Slack's errors for messages and channels that are permanently gone.
 var gone = append([]string{"message_not_found", "cant_update_message", "edit_window_closed", "user_not_found", "messages_tab_disabled", "cannot_dm_bot"}, closed...)
 
-// coded returns an error of Slack's API its code. The bot's token never stands in one.
+// coded converts an error of Slack's API, which never contains the bot's token.
 func coded(err error) error {
 	var limited *slack.RateLimitedError
 	switch {

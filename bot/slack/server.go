@@ -15,42 +15,42 @@ import (
 	"muster/bot"
 )
 
-// Path is where Slack's requests come in; all below it is this package's, save for InstallPath and OAuthPath.
+// Path is the path of Slack's requests. All paths below it belong to this package, except InstallPath and OAuthPath.
 const Path = "/slack/"
 
 const (
 	patience   = 2 * time.Second  // Slack waits for 3
-	noteTime   = time.Second      // for the question whether something was seen before
+	noteTime   = time.Second      // of checking for a repeated payload
 	workTime   = 30 * time.Second // of one command
-	postTime   = 10 * time.Second // of an answer that comes later
+	postTime   = 10 * time.Second // of a later answer
 	mostAtOnce = 32               // commands
 )
 
 // kind is Slack's name among those of chats.
 const kind = "slack"
 
-// Config is what a server is made of. The use cases, URL and Pages must be set; what else is there says which ways there are: by HTTP (Secret), by a
-// websocket that we open (AppToken), with one workspace (Token) or with those that admins install (ClientID).
+// Config configures a server. The use cases, URL and Pages must be set; the other fields enable HTTP (Secret), Socket Mode (AppToken), one
+// workspace (Token), or installation by admins (ClientID).
 type Config struct {
 	UseCases
-	Secret       string // by which Slack signs; "": nothing is taken over HTTP
-	AppToken     string // xapp-…, by which Socket Mode is opened; "": it is not
-	Token        string // of the bot, in the one workspace of Tenant
+	Secret       string // signing secret; "": HTTP is off
+	AppToken     string // xapp-…, for Socket Mode; "": off
+	Token        string // bot token of Tenant's workspace
 	Tenant       string
-	ClientID     string // of the app, by which it is installed into workspaces
+	ClientID     string // of the app, for installation into workspaces
 	ClientSecret string
-	API          string                   // where Slack's methods are called, with a slash at its end; "": https://slack.com/api/
+	API          string                   // address of Slack's API, with a slash at the end; "": https://slack.com/api/
 	Currency     string                   // of prices, such as EUR or $; "": plain amounts
-	Server       string                   // a name of this server among those of a database; "": one is made up
+	Server       string                   // this server's name; "": generated
 	URL          func() string            // of the portal, such as https://muster.example.org
-	Pages        func(app.Subject) string // where below URL a subject has its page
+	Pages        func(app.Subject) string // a subject's path below URL
 	Client       *http.Client             // to Slack; nil: one of its own
 	Dialer       *websocket.Dialer        // to Slack's websockets; nil: one of its own
 	Log          *slog.Logger             // nil: slog.Default()
 	Now          func() time.Time         // nil: time.Now
 }
 
-// Server answers Slack. Serve it over HTTP, Run it on every server and Tend on one; Close it after the HTTP server takes nothing new.
+// Server answers Slack. Serve it over HTTP, call Run on every server and Tend on one; Close it after the HTTP server has stopped.
 type Server struct {
 	*base
 	*oauth
@@ -59,18 +59,18 @@ type Server struct {
 	teams      *teams
 	boards     *boards
 	dispatcher *dispatcher
-	socket     *socketReceiver // nil: nothing is heard over a websocket
+	socket     *socketReceiver // nil: Socket Mode is off
 }
 
-// base is what all parts share.
+// base is shared by all parts.
 type base struct {
-	apiURL string // where Slack's methods are called
+	apiURL string // address of Slack's API
 	client *http.Client
 	now    func() time.Time
 	log    *slog.Logger
 }
 
-// New makes a server that begins nothing by itself. It panics without a use case, which is a mistake in wiring.
+// New makes a server without starting it. It panics if a use case is missing, which is a wiring mistake.
 func New(c Config) *Server {
 	c.UseCases.Check()
 	ba := &base{apiURL: firstWord(c.API, StandardAPI), client: c.Client, now: c.Now, log: c.Log}
@@ -105,17 +105,16 @@ func New(c Config) *Server {
 
 var _ http.Handler = (*Server)(nil)
 
-// Close ends what is still worked on and waits for it. Calling it twice does no harm.
+// Close stops and waits for all work. Calling it twice is harmless.
 func (s *Server) Close() error {
 	s.workers.close()
 	return nil
 }
 
-// Tend keeps what is shown in all workspaces true, and their tokens fresh, until ctx ends; one server of a database does.
+// Tend updates messages and refreshes tokens of all workspaces until ctx ends. Only one server of a database may run it.
 func (s *Server) Tend(ctx context.Context) { s.boards.tend(ctx) }
 
-// Run is what every server does until ctx ends: it listens to Slack over a websocket where it has a token for that, and notes how
-// workspaces do.
+// Run listens over a websocket, if Socket Mode is on, and records workspaces' states until ctx ends. Every server runs it.
 func (s *Server) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	if s.socket != nil {
@@ -127,7 +126,7 @@ func (s *Server) Run(ctx context.Context) {
 	wg.Wait()
 }
 
-// Exchange gets the tokens of a workspace for a code that came back from Slack's page. EInvalid where Slack does not take the code.
+// Exchange gets a workspace's tokens for a code from Slack's consent page. EInvalid if Slack rejects the code.
 func (s *Server) Exchange(ctx context.Context, code string) (chat.ChatWorkspace, chat.ChatTokens, error) {
 	w, t, err := s.exchange(ctx, code)
 	if err != nil {
@@ -136,7 +135,7 @@ func (s *Server) Exchange(ctx context.Context, code string) (chat.ChatWorkspace,
 	if fixed := s.teams.fixedTeam(); s.teams.token != "" && fixed.Team == w.Team {
 		return w, t, &app.Error{Code: app.EConflict, Reason: "fixed", Message: "This workspace's token is set in the servers' environment.", Hint: "Unset SLACK_BOT_TOKEN first."}
 	}
-	// The board begins as soon as the workspace is kept.
+	// The board starts as soon as the workspace is saved.
 	time.AfterFunc(time.Second, s.boards.look)
 	return w, t, nil
 }

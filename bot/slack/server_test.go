@@ -329,11 +329,11 @@ func TestStrangers(t *testing.T) {
 		t.Errorf("a stranger is answered %s", w.Body)
 	}
 	if w := r.send(r.ask("/slack/commands", "text=create+web", time.Now())); w.Code != 400 {
-		t.Errorf("nobody is answered %d", w.Code)
+		t.Errorf("no user is answered %d", w.Code)
 	}
 	foreign := strings.Replace(r.press("U1", `{"do":"delete","cluster":"shop-1"}`), "team_id%22%3A%22T1", "team_id%22%3A%22T9", 1)
 	if w := r.send(r.ask("/slack/actions", foreign, time.Now())); w.Code != 403 {
-		t.Errorf("somebody of another workspace is answered %d", w.Code)
+		t.Errorf("a user of another workspace is answered %d", w.Code)
 	}
 	for _, payload := range []string{"", "payload=", "payload={", "payload=null", "payload=%7B%22type%22%3A%22block_actions%22%2C%22actions%22%3A%5Bnull%5D%7D"} {
 		if w := r.send(r.ask("/slack/actions", payload, time.Now())); w.Code >= 500 {

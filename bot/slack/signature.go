@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// The headers by which Slack proves that it is the one who asks.
+// Slack's signature headers.
 const (
 	headerTime      = "X-Slack-Request-Timestamp"
 	headerSignature = "X-Slack-Signature"
 )
 
-// window is how far the time of a request may be from ours.
+// window is the allowed clock difference.
 const window = 5 * time.Minute
 
-// sign returns the signature, in version 0, of a body as it came.
+// sign returns a body's version 0 signature.
 func sign(secret []byte, timestamp string, body []byte) string {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte("v0:" + timestamp + ":"))
@@ -26,7 +26,7 @@ func sign(secret []byte, timestamp string, body []byte) string {
 	return "v0=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// signed tells whether Slack has sent this body, and not too long ago.
+// signed reports whether a body has a valid and recent signature.
 func signed(secret []byte, h http.Header, body []byte, now time.Time) bool {
 	text := h.Get(headerTime)
 	seconds, err := strconv.ParseInt(text, 10, 64)

@@ -23,28 +23,27 @@ const (
 	dialTime    = 15 * time.Second
 	silence     = 40 * time.Second // Slack pings more often than that
 	ackTime     = 3 * time.Second
-	drainTime   = 20 * time.Second // an old connection is listened to beside the new one for that long
+	drainTime   = 20 * time.Second // how long an old connection is read beside the new one
 	firstPause  = time.Second
 	mostPauseWS = 30 * time.Second
-	wrongPause  = 5 * time.Minute // where Slack refuses the token
-	steadyTime  = time.Minute     // a connection that lasted so long was a good one
+	wrongPause  = 5 * time.Minute // after Slack rejects the token
+	steadyTime  = time.Minute     // a connection that lasted this long was stable
 	socketLimit = 1 << 20
-	mostUnacked = 64 // envelopes that are worked on at once
+	mostUnacked = 64 // envelopes handled at once
 )
 
-// socketReceiver hears Slack over a websocket that this server opens.
+// socketReceiver receives envelopes over a websocket.
 type socketReceiver struct {
 	*base
 	dispatcher  *dispatcher
 	connections Connections
 	appToken    string
-	server      string // a name of this server
+	server      string // this server's name
 	dialer      *websocket.Dialer
 }
 
-// listen hears Slack over a websocket until ctx ends. It is opened again whenever it is lost, with a pause that grows, and before
-// Slack ends it. Nothing is lost by that: an envelope is acknowledged when its act was noted, and what is not acknowledged
-// Slack sends again, to whichever server.
+// listen receives envelopes until ctx ends. It reconnects with growing pauses after losing the connection, and before Slack ends it.
+// Nothing is lost: envelopes are acknowledged once their effect is recorded, and Slack resends others to any server.
 func (ln *socketReceiver) listen(ctx context.Context) {
 	var old sync.WaitGroup
 	defer old.Wait()
@@ -90,9 +89,9 @@ func (ln *socketReceiver) listen(ctx context.Context) {
 				hello = nil
 				tell("connected", "")
 			case <-ping.C:
-				tell(link.State, "") // so that it is seen to be alive
+				tell(link.State, "") // shows that it's alive
 			case <-replace:
-				break steady // the next one is opened while this one is heard to its end
+				break steady // open the next one while reading this one to its end
 			case err := <-ended:
 				if ctx.Err() == nil {
 					ln.log.Info("slack: the websocket was lost; reconnecting", "error", err)
@@ -114,7 +113,7 @@ func (ln *socketReceiver) listen(ctx context.Context) {
 	tell("down", "The server has stopped.")
 }
 
-// connection is one websocket.
+// connection is a websocket.
 type connection struct {
 	ln    *socketReceiver
 	ws    *websocket.Conn
@@ -125,7 +124,7 @@ type connection struct {
 	work  sync.WaitGroup
 }
 
-// connect asks Slack for an address and opens it. The address is a secret: it opens the connection by itself.
+// connect gets an address from Slack and opens it. The address is a secret, since it needs no other credentials.
 func (ln *socketReceiver) connect(ctx context.Context) (*connection, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
@@ -153,7 +152,7 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// withoutAddress leaves the address out of an error, since its query is a secret.
+// withoutAddress removes the secret address from an error.
 func withoutAddress(err error) error {
 	var e *url.Error
 	if errors.As(err, &e) {
@@ -162,7 +161,7 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// serve hears one connection to its end. Replace is closed when another one is to be opened.
+// serve reads one connection to its end. Replace is closed when another one should be opened.
 func (c *connection) serve(ctx context.Context, replace chan struct{}) error {
 	defer c.work.Wait()
 	ctx, stop := context.WithCancel(ctx)
@@ -209,7 +208,7 @@ func (c *connection) serve(ctx context.Context, replace chan struct{}) error {
 	}
 }
 
-// take works on an envelope beside the others. Where there are too many, it is left for Slack to send again.
+// take handles an envelope concurrently. If there are too many, it's left for Slack to resend.
 func (c *connection) take(ctx context.Context, e socketmode.Request) {
 	select {
 	case c.busy <- struct{}{}:
@@ -224,7 +223,7 @@ func (c *connection) take(ctx context.Context, e socketmode.Request) {
 				c.ln.log.Error("slack: an envelope panicked", "panic", trouble)
 			}
 		}()
-		// What has begun is answered although the connection is just ending.
+		// Started work is answered even if the connection is ending.
 		ctx := context.WithoutCancel(ctx)
 		how := delivery{id: "envelope " + e.EnvelopeID, socket: true}
 		var r reply
@@ -250,7 +249,7 @@ func (c *connection) take(ctx context.Context, e socketmode.Request) {
 	})
 }
 
-// mostAck is how long an acknowledgement may be; Slack drops longer ones without a word.
+// mostAck limits acknowledgements; Slack silently drops longer ones.
 const mostAck = 16 << 10
 
 func (c *connection) acknowledge(e socketmode.Request, r reply) error {

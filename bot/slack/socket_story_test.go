@@ -81,7 +81,7 @@ func TestNothingIsMissedInAMinute(t *testing.T) {
 		h.slack.Mend()
 		card := ops.Card("shop is active")
 		if card.Edits() > 3 {
-			h.Errorf("the card says what nobody needs to know any more: %q", card.States())
+			h.Errorf("the card shows outdated states: %q", card.States())
 		}
 		h.slack.Connected(1)
 		h.slack.Wait("the home is not shown", func() bool {

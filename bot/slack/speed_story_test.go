@@ -114,7 +114,7 @@ func TestManyOperationsAtFullSpeed(t *testing.T) {
 		n, began := many(), time.Now()
 		h.begin(n)
 		h.posted(n)
-		// All of them are under way, and each card would have something new every few seconds.
+		// All of them are running, and each card changes every few seconds.
 		endedAt := map[string]time.Time{}
 		for range 600 {
 			h.work(n/20, broken)

@@ -13,24 +13,24 @@ import (
 	"muster/app/humanize"
 )
 
-// teams are the workspaces that this server speaks to: what is kept of them in memory is how often they were called.
+// teams are the connected workspaces, with their call budgets.
 type teams struct {
 	*base
 	installations Installations
 	tokens        Tokens
 	oauth         *oauth
-	token         string // of the bot in the one workspace of tenant; "": there is none
+	token         string // bot token of tenant's workspace; "": none
 	tenant        string
-	server        string // a name of this server
+	server        string // this server's name
 
 	mu       sync.Mutex
 	budgets  map[string]*budget // by team
-	fixed    chat.ChatWorkspace // the one whose token is a setting; Team is "" until Slack has said which it is
+	fixed    chat.ChatWorkspace // the workspace of the configured token; Team is "" until Slack has identified it
 	learning sync.Mutex         // over learnAt
 	learnAt  time.Time
 }
 
-// budget returns the budget of a workspace; "" is the one of the setting before its name is known.
+// budget returns a workspace's budget; "" is the configured token's before its workspace is known.
 func (ts *teams) budget(team string) *budget {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -52,12 +52,12 @@ func (ts *teams) fixedTeam() chat.ChatWorkspace {
 	return ts.fixed
 }
 
-// errNotInstalled says that a workspace is none of ours.
+// errNotInstalled is the error for an unknown workspace.
 var errNotInstalled = &app.Error{Code: app.EForbidden, Reason: "not_installed", Message: "Muster isn't installed in this workspace.",
 	Hint: "Ask a Muster admin to install it on the portal's Slack page."}
 
-// workspace returns the workspace of a request. A server that has one token as a setting, and none of its own to install others, takes what
-// Slack has signed for it: only that workspace's app knows the signing secret.
+// workspace returns a request's workspace. A server with a configured token and without installation accepts all signed requests, since
+// only that workspace's app has the signing secret.
 func (ts *teams) workspace(ctx context.Context, team, enterprise string) (chat.ChatWorkspace, error) {
 	fixed := ts.fixedTeam()
 	if ts.token != "" && fixed.Team == "" {
@@ -79,10 +79,10 @@ func (ts *teams) workspace(ctx context.Context, team, enterprise string) (chat.C
 	return w, err
 }
 
-// learnAgain is how long no one asks Slack again which workspace the token of the setting is of.
+// learnAgain is the minimum time between attempts to identify the configured token's workspace.
 const learnAgain = time.Minute
 
-// learn asks Slack which workspace the token of the setting is of, and keeps it; without Team where Slack does not say.
+// learn identifies the configured token's workspace and saves it; the result has no Team if that fails.
 func (ts *teams) learn(ctx context.Context) chat.ChatWorkspace {
 	ts.learning.Lock()
 	defer ts.learning.Unlock()
@@ -116,13 +116,13 @@ func firstWord(a, b string) string {
 	return b
 }
 
-// clientOf makes a client with a token, within the budget of a workspace.
+// clientOf makes a client with a token, within a workspace's budget.
 func (ts *teams) clientOf(token, team string) *slack.Client {
 	client := &http.Client{Transport: ts.budget(team), Timeout: postTime, CheckRedirect: ts.client.CheckRedirect}
 	return slack.New(token, slack.OptionAPIURL(ts.apiURL), slack.OptionHTTPClient(client))
 }
 
-// api returns a client for a workspace, with the token that counts now.
+// api returns a client for a workspace, with its current token.
 func (ts *teams) api(ctx context.Context, w chat.ChatWorkspace) (*slack.Client, error) {
 	if w.Fixed {
 		return ts.clientOf(ts.token, w.Team), nil
@@ -134,7 +134,7 @@ func (ts *teams) api(ctx context.Context, w chat.ChatWorkspace) (*slack.Client, 
 	return ts.clientOf(t.Access, w.Team), nil
 }
 
-// fresh returns the tokens of a workspace; those that end soon are refreshed before, by one server.
+// fresh returns a workspace's tokens. Those that expire soon are refreshed first, by one server.
 func (ts *teams) fresh(ctx context.Context, team string) (chat.ChatTokens, error) {
 	t, err := ts.tokens.ChatTokens(ctx, kind, team)
 	if err == nil && !t.ExpiresAt.IsZero() && t.ExpiresAt.Sub(ts.now()) < refreshSoon {
@@ -143,7 +143,7 @@ func (ts *teams) fresh(ctx context.Context, team string) (chat.ChatTokens, error
 	return t, err
 }
 
-// refreshSoon is how near the end of a token must be that whoever needs it sees to a new one. Before that Tend does.
+// refreshSoon is how long before its expiry a token is refreshed on use. Before that, Tend refreshes it.
 const refreshSoon = 30 * time.Minute
 
 // poster returns a poster for a workspace.
@@ -152,14 +152,14 @@ func (ts *teams) poster(ctx context.Context, w chat.ChatWorkspace) (poster, erro
 	return poster{api}, err
 }
 
-// note keeps what Slack has said against a call; what is said of a place or message that is gone is of no interest.
+// note records a call's error, except those for channels or messages that are gone.
 func (ts *teams) note(w chat.ChatWorkspace, err error) {
 	if code := app.CodeOf(err); code == app.ECredentials || code == app.EInvalid {
 		ts.budget(w.Team).fail(humanize.CutText(app.AsError(err).Message+": "+reason(err), 200))
 	}
 }
 
-// tendTokens refreshes tokens long before they end.
+// tendTokens refreshes tokens long before they expire.
 func (ts *teams) tendTokens(ctx context.Context) {
 	if ts.oauth.clientID == "" {
 		return
@@ -176,7 +176,7 @@ func (ts *teams) tendTokens(ctx context.Context) {
 	}
 }
 
-// noteAll writes down how workspaces do that were spoken to since the last time.
+// noteAll records the states of workspaces called since the last time.
 func (ts *teams) noteAll(ctx context.Context) {
 	ts.mu.Lock()
 	list := make(map[string]*budget, len(ts.budgets))

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	lookTeams = 15 * time.Second // between two looks which workspaces there are, and whose tokens are due
-	noteEvery = 30 * time.Second // of how workspaces do
+	lookTeams = 15 * time.Second // between checks for workspaces and tokens due for refresh
+	noteEvery = 30 * time.Second // of workspaces' states
 )
 
-// boards are the boards of all workspaces, while this server tends them.
+// boards are the boards of all workspaces, while this server runs them.
 type boards struct {
 	*base
 	teams  *teams
@@ -33,7 +33,7 @@ type running struct {
 	done  chan struct{}
 }
 
-// wake tells the board of a workspace that there is something new.
+// wake makes a workspace's board check for news.
 func (bs *boards) wake(team string) {
 	bs.mu.Lock()
 	defer bs.mu.Unlock()
@@ -42,7 +42,7 @@ func (bs *boards) wake(team string) {
 	}
 }
 
-// look has the list of workspaces read at once.
+// look reads the list of workspaces at once.
 func (bs *boards) look() {
 	bs.mu.Lock()
 	defer bs.mu.Unlock()
@@ -54,7 +54,7 @@ func (bs *boards) look() {
 	}
 }
 
-// tend keeps what is shown in all workspaces true, and their tokens fresh, until ctx ends; one server of a database does.
+// tend updates messages and refreshes tokens of all workspaces until ctx ends. Only one server of a database may run it.
 func (bs *boards) tend(ctx context.Context) {
 	changed := make(chan struct{}, 1)
 	bs.mu.Lock()
@@ -76,7 +76,7 @@ func (bs *boards) tend(ctx context.Context) {
 	}
 }
 
-// tendBoards begins boards for workspaces that are connected, and ends those of others.
+// tendBoards starts boards of connected workspaces and stops others.
 func (bs *boards) tendBoards(ctx context.Context) {
 	if bs.teams.token != "" && bs.teams.fixedTeam().Team == "" {
 		bs.teams.learn(ctx)
@@ -118,7 +118,7 @@ func (bs *boards) startBoard(ctx context.Context, w chat.ChatWorkspace) *running
 	return r
 }
 
-// stopBoards ends those that are not wanted.
+// stopBoards stops unwanted boards.
 func (bs *boards) stopBoards(wanted map[string]bool) {
 	bs.mu.Lock()
 	var ended []*running

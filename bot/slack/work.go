@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// workers work on what takes longer than Slack waits, beside its requests.
+// workers run work that takes longer than Slack waits.
 type workers struct {
 	*base
 	life context.Context
@@ -22,7 +22,7 @@ func newWorkers(ba *base) *workers {
 	return wk
 }
 
-// close ends what is still worked on and waits for it.
+// close stops and waits for all work.
 func (wk *workers) close() {
 	wk.mu.Lock()
 	wk.shut = true
@@ -31,7 +31,7 @@ func (wk *workers) close() {
 	wk.work.Wait()
 }
 
-// begin works on something beside the request, unless there is too much of it or the server ends.
+// begin starts background work, unless there's too much of it or the server is stopping.
 func (wk *workers) begin(f func(ctx context.Context)) bool {
 	wk.mu.Lock()
 	defer wk.mu.Unlock()
@@ -57,5 +57,5 @@ func (wk *workers) begin(f func(ctx context.Context)) bool {
 	return true
 }
 
-// full tells that nothing more can be begun. It is asked before something is noted as seen, so that it is heard when it comes again.
+// full reports that no more work can be started. It's checked before a payload is recorded as seen, so that a repeated one is handled.
 func (wk *workers) full() bool { return len(wk.free) == cap(wk.free) }

@@ -81,7 +81,7 @@ func TestResourcePages(t *testing.T) {
 	act("/admin/resources/sync")
 	push("motd", "shell/file", "hello two", http.StatusSeeOther)
 	has(get("/admin/resources/shell:file:motd"), "Version 1 active, 2 staged", "the &lt;first&gt; one", "motd.txt", "Compare")
-	has(get("/admin/resources/shell:file:motd/diff?from=1&to=2"), "changed", "586 KiB", "9 bytes")
+	has(get("/admin/resources/shell:file:motd/diff?from=1&to=2"), "changed", "586 KiB", "9 B")
 	if got := get("/admin/resources/shell:file:motd/versions/2/content"); got != "hello two" {
 		t.Errorf("the download is %q", got)
 	}

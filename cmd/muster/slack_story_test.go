@@ -167,7 +167,7 @@ func slackStory(w *chatTown) {
 	ada.In(ops).Says("/muster extend web 4h").Answer("Lease of web extended")
 
 	// A bigger one takes four eyes. Who asks cannot say yes.
-	resize := ada.In(ops).Says("/muster resize web 3").Answer("Requires 1 approval from approvers")
+	resize := ada.In(ops).Says("/muster resize web 3").Answer("Requires 1 approval from admins")
 	ada.Press(resize, "Request approval").Answer("is waiting for approval")
 	ada.In(ops).Says("/muster approve 2").Answer("Request 2", "You can't approve your own request.")
 	look := bob.In(ops).Says("/muster approve 2 fine by me").Answer("Your reason: fine by me")
@@ -191,14 +191,14 @@ func slackStory(w *chatTown) {
 			t.Errorf("a repeated click returns %d", status)
 		}
 	}
-	ops.Card("web is gone")
+	ops.Card("web was deleted")
 	cards := 0
 	for _, m := range ops.Messages() {
 		if m.Beneath() != "" {
 			continue // how the steps have ended
 		}
 		cards++
-		if !m.Says("web is active") && !m.Says("web is gone") {
+		if !m.Says("web is active") && !m.Says("web was deleted") {
 			t.Errorf("a card says last\n%s", m.Text())
 		}
 	}

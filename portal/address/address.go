@@ -7,7 +7,7 @@ import (
 	"muster/portal/wire"
 )
 
-// Of returns the page of a subject, from the portal's root; "" where there is none.
+// Of returns the path of a subject's page; "" if there is none.
 func Of(s app.Subject) string {
 	at := place(s)
 	if at != "" && s.Query != "" {
@@ -65,10 +65,10 @@ func place(s app.Subject) string {
 	return ""
 }
 
-// BuildHook is where deliveries to a build hook go.
+// BuildHook is the path for deliveries to a build hook.
 func BuildHook(id string) string { return Of(app.Subject{Kind: app.SubjectBuildHook, ID: id}) }
 
-// Notices returns notices as the API does, with where they lead.
+// Notices returns notices with their links, as in the API.
 func Notices(list []app.Notice) []wire.Notice {
 	out := make([]wire.Notice, len(list))
 	for i, n := range list {

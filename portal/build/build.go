@@ -117,7 +117,7 @@ func BuildDocument() *huma.OpenAPI {
 			"/{hook}": {Post: operation("take-delivery", http.MethodPost, "Receive a delivery", "202", jsonOf(reflect.TypeFor[appbuild.BuildReceipt]()),
 				sends(map[string]*huma.MediaType{site.MediaJSON: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}},
 					"Payload of GitHub, GitLab or another build system, with its own headers and signature; see docs/builds.md for details and for the format of scripts"), delivery)},
-			"/{hook}/builds/{build}": {Get: operation("show-build", http.MethodGet, "Get a build with its cluster, optionally waiting for a change", "200", view,
+			"/{hook}/builds/{build}": {Get: operation("show-build", http.MethodGet, "Show a build with its cluster, optionally waiting for a change", "200", view,
 				query("wait", "Seconds to wait for a change", &huma.Schema{Type: huma.TypeInteger, Minimum: new(float64), Maximum: new(most)}))},
 			"/{hook}/builds/{build}/inventory": {Get: operation("show-inventory", http.MethodGet, "Get the inventory of the machines for other tools", "200",
 				map[string]*huma.MediaType{site.MediaJSON: {Schema: schemas.Schema(reflect.TypeFor[inventory.Inventory](), true, "")}, "text/plain": {Schema: text}}, query("format", "ansible, ansible-yaml, ssh, known_hosts, hosts, json or env; default: json", text),

@@ -337,7 +337,7 @@ func TestScriptKeepsSecretsFromCommandLines(t *testing.T) {
 	secret := strings.TrimPrefix(buildsystemtest.StandardSecret(0), "whsec_")
 	for _, secret := range []string{secret, token, strings.Repeat("30", 16)} {
 		if strings.Contains(string(b), secret) {
-			t.Errorf("%s stands on a command line:\n%s", secret, b)
+			t.Errorf("%s is on a command line:\n%s", secret, b)
 		}
 	}
 }
@@ -388,7 +388,7 @@ func TestScriptKnowsItsBuild(t *testing.T) {
 	}
 }
 
-// The examples are what their systems can read, name files that there are, and let nothing from outside into the text of a script.
+// The examples are what their systems can read, name existing files, and let nothing from outside into the text of a script.
 func TestExamplesAreRead(t *testing.T) {
 	seen := 0
 	err := filepath.WalkDir(examples, func(file string, e fs.DirEntry, err error) error {

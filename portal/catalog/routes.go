@@ -27,13 +27,13 @@ func Routes(p *Service) []site.Route {
 // Operations are its part of the REST API.
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
-		site.Get("/catalog", p.apiList, site.About("List catalog entries (admins)")),
+		site.Get("/catalog", p.apiList, site.About("List catalog entries, for admins")),
 		site.Get("/catalog/families", p.apiFamilies, site.About("List kinds of providers and automators with their fields")),
 		site.Get("/catalog/export", p.apiExport, site.About("Export the tenant's own entries as files")),
 		site.Post("/catalog/check", p.apiCheck, site.About("Validate and preview a change of the tenant's catalog")),
 		site.Post("/catalog/apply", p.apiApply, site.About("Change the tenant's catalog, all or nothing")),
 		site.Post("/catalog/try", p.apiTry, site.About("Preview a create with an unsaved change of the catalog")),
-		site.Get("/catalog/{kind}/{name}", p.apiShow, site.About("Get a catalog entry with its YAML")),
+		site.Get("/catalog/{kind}/{name}", p.apiShow, site.About("Show a catalog entry with its YAML")),
 		site.Get("/catalog/{kind}/{name}/history", p.apiHistory, site.About("List the versions of a tenant's own entry")),
 		site.Post("/catalog/{kind}/{name}/revert", p.apiRevert, site.About("Revert a tenant's own entry to an older version")),
 	}

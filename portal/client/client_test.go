@@ -48,7 +48,7 @@ func talking(t *testing.T, answer http.HandlerFunc) *client.Client {
 func TestSettingsThatCannotBeRight(t *testing.T) {
 	for _, s := range []client.Settings{{URL: "example"}, {URL: "ftp://example.com"}, {}, {URL: "https://example.com", CA: "sha256:12"}} {
 		if _, err := client.New(s); app.CodeOf(err) != app.EInvalid {
-			t.Errorf("New(%+v) gives %v", s, err)
+			t.Errorf("New(%+v) returns %v", s, err)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func TestRenew(t *testing.T) {
 	}
 	c.Reload = func() (client.Settings, error) { return client.Settings{URL: "http://127.0.0.1:2", Token: "new"}, nil }
 	if !c.Renew() || c.Renew() || c.Settings().Token != "new" {
-		t.Error("the settings are not those that were found anew")
+		t.Error("the settings are not the reloaded ones")
 	}
 }
 

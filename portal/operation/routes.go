@@ -50,7 +50,7 @@ func Operations(p *Service) []site.Operation {
 		site.Post("/clusters/{id}/operations/preview", p.apiAmendPreview,
 			site.About("Preview an update of a cluster"), site.Answers(http.StatusOK)),
 		site.Get("/clusters/{id}/waiting", p.apiWaiting, site.About("Explain why steps of a cluster are waiting")),
-		site.Get("/queue", p.apiQueue, site.About("Show the tenant's queue (admins)")),
-		site.Get("/queues", p.apiQueues, site.About("Show the queues of all tenants (superadmins)")),
+		site.Get("/queue", p.apiQueue, site.About("Show the tenant's queue, for admins")),
+		site.Get("/queues", p.apiQueues, site.About("Show the queues of all tenants, for superadmins")),
 	}
 }

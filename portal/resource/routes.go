@@ -26,10 +26,10 @@ func Routes(p *Service) []site.Route {
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
 		site.Get("/resource-types", p.apiTypes, site.About("List resource types of automators and providers")),
-		site.Get("/resources", p.apiList, site.About("List resources (admins)")),
+		site.Get("/resources", p.apiList, site.About("List resources, for admins")),
 		site.Post("/resource-sync", p.apiSync,
 			site.About("Activate all staged versions and deactivate all recalled ones"), site.Answers(http.StatusOK)),
-		site.Get("/resources/{resource}", p.apiShow, site.About("Get a resource with its versions, their usage and the provisioners that have them")),
+		site.Get("/resources/{resource}", p.apiShow, site.About("Show a resource with its versions, their usage and the provisioners that have them")),
 		site.Put("/resources/{resource}/content", p.apiPush, site.About("Push a new version with the body as its content"), site.Answers(http.StatusCreated), Content),
 		site.Post("/resources/{resource}/import", p.apiImport, site.About("Import a new version from a git repository"), site.Answers(http.StatusCreated), site.Slow),
 		site.Get("/resources/{resource}/diff", p.apiDiff, site.About("Compare two versions by file")),

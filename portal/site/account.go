@@ -1,4 +1,4 @@
 package site
 
-// KeyDone is what a page says once about what was just done.
+// KeyDone is the session key of a one-time success message.
 const KeyDone = "done"

@@ -30,7 +30,7 @@ type ActorKey struct{}
 
 type StillKey struct{}
 
-// Still tells whether the token of a request that goes on for long counts yet.
+// Still reports whether the token of a long request is still valid.
 func Still(ctx context.Context) error {
 	if f, ok := ctx.Value(StillKey{}).(func(context.Context) error); ok {
 		return f(ctx)
@@ -38,13 +38,13 @@ func Still(ctx context.Context) error {
 	return nil
 }
 
-// Caller returns whose token the request carried.
+// Caller returns the actor of a request's token.
 func Caller(ctx context.Context) app.Actor {
 	a, _ := ctx.Value(ActorKey{}).(app.Actor)
 	return a
 }
 
-// Fail turns an error of a use case into a problem, and logs what is not told.
+// Fail turns an error of a use case into a problem, and logs what isn't shown.
 func (p *Site) Fail(ctx context.Context, err error) error {
 	e, a := Known(err)
 	p.NoteRefusal(ctx, Caller(ctx), "api", err)

@@ -8,15 +8,15 @@ import (
 	appcluster "muster/app/cluster"
 )
 
-// Amended is the answer to an amendment: 201 with the operation, 202 with the request that waits, or 200 where nothing was to
-// be done.
+// Amended is the response to a change: 201 with the operation, 202 with the request waiting for approval, or 200 if there was nothing to
+// change.
 type Amended struct {
 	Status   int
 	Location string `header:"Location" doc:"URL of the cluster, or of the request waiting for approval"`
 	Body     appcluster.AmendAnswer
 }
 
-// AnswerAmend says what happened to something that was asked of a cluster.
+// AnswerAmend is the response to a change of a cluster.
 func (p *Site) AnswerAmend(ctx context.Context, cluster string, answer appcluster.AmendAnswer, err error) (*Amended, error) {
 	if err != nil {
 		return nil, p.Fail(ctx, err)

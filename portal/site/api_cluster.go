@@ -5,14 +5,14 @@ import (
 	"muster/app/cluster"
 )
 
-// Body is an answer in JSON.
+// Body is a JSON response.
 type Body[T any] struct{ Body T }
 
 type IDInput struct {
 	ID string `path:"id" maxLength:"128" doc:"ID of the cluster"`
 }
 
-// OrEmpty makes a list that is empty an empty list in JSON too, not null.
+// OrEmpty makes a nil list an empty one, so that JSON has no null.
 func OrEmpty[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -20,7 +20,7 @@ func OrEmpty[T any](s []T) []T {
 	return s
 }
 
-// AnswerCluster answers with what a use case gave.
+// AnswerCluster responds with a use case's cluster.
 func (p *Site) AnswerCluster(ctx context.Context) func(cluster.ClusterView, error) (*Body[cluster.ClusterView], error) {
 	return func(v cluster.ClusterView, err error) (*Body[cluster.ClusterView], error) {
 		if err != nil {

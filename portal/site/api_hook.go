@@ -2,7 +2,7 @@ package site
 
 import "context"
 
-// Answered returns what a use case gave, or its error as a problem.
+// Answered returns a use case's result, or its error as a problem.
 func Answered[T any](ctx context.Context, p *Site) func(T, error) (*Body[T], error) {
 	return func(v T, err error) (*Body[T], error) {
 		if err != nil {

@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// The document promises arrays and objects where Go has slices and maps, and Go writes the nil ones as null. Instead of asking every use
-// case to fill them, withLists does it for every answer.
+// The API document promises arrays and objects for slices and maps, but Go writes nil ones as null. WithLists fills them in every
+// response, so that use cases don't have to.
 
-// WithLists is an answer whose nil slices and maps are empty ones where the document says that they are there and not null. What is shared
-// with others is copied before it is changed.
+// WithLists replaces a response's nil slices and maps with empty ones if the document says that they aren't null. Shared values are copied
+// before they're changed.
 func WithLists(v any) any {
 	if v == nil {
 		return nil
@@ -105,8 +105,8 @@ func fillStruct(v reflect.Value) (reflect.Value, bool) {
 	return out, any
 }
 
-// promised says whether the document has an array or object for a field of t that is always there: huma takes slices for nullable where nothing
-// else is said, and maps for objects.
+// promised reports whether the document promises an array or object for a field of t. By default, huma treats slices as nullable and maps
+// as objects.
 func promised(t reflect.Type, f reflect.StructField) bool {
 	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name == "-" || strings.Contains(options, "omit") {
@@ -130,7 +130,7 @@ func exported(t reflect.Type) (fields []int) {
 	return fields
 }
 
-var lacking sync.Map // whether there may be something to fill in a type
+var lacking sync.Map // whether a type may have something to fill
 
 func canLack(t reflect.Type) bool {
 	if known, ok := lacking.Load(t); ok {
@@ -143,7 +143,7 @@ func canLack(t reflect.Type) bool {
 
 func mayLack(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if seen[t] {
-		return false // the type that it is part of is looked at already
+		return false // the enclosing type is already being checked
 	}
 	seen[t] = true
 	if t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler) {

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// uploadTime is how long an upload may take, uploadPause how long it may say nothing.
+	// uploadTime is how long an upload may take, uploadPause how long it may stall.
 	UploadTime  = 6 * time.Hour
 	UploadPause = time.Minute
 )
 
 var ErrGone = errors.New("the reader has disconnected")
 
-// SendContent copies with a deadline for each piece, so that a reader that stands still is let go of. The end is said only when all of it
-// was found to be right.
+// SendContent copies with a deadline for each piece, so that stalled readers are dropped. The response only ends properly if the content
+// was verified.
 func SendContent(w http.ResponseWriter, r io.Reader) error {
 	rc := http.NewResponseController(w)
 	buf := make([]byte, 128<<10)

@@ -7,7 +7,7 @@ import (
 
 const TenantSettingsPath = "/tenant-settings"
 
-// SettingsUpload tells requests that bring a file of settings, which has a limit of its own.
+// SettingsUpload reports whether a request uploads a settings file, which has its own limit.
 func SettingsUpload(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, APIPath+TenantSettingsPath+"/")
 }

@@ -2,12 +2,12 @@ package site
 
 import "muster/app/build"
 
-// RuleTexts reads and writes rules of build hooks as people write them.
+// RuleTexts reads and writes rules of build hooks as YAML.
 type RuleTexts interface {
-	// Read returns the rules of a text; EInvalid, with the place, where it is none.
+	// Read parses rules; EInvalid, with the location, if they're invalid.
 	Read(text string) ([]build.BuildRule, error)
 	Write(rules []build.BuildRule) (string, error)
 }
 
-// HooksPath is where build systems and their builds speak to us, without an account.
+// HooksPath is the path for build systems and builds, which have no account.
 const HooksPath = "/hooks/"

@@ -7,7 +7,7 @@ import (
 	"muster/app/inventory"
 )
 
-// InventoryFiles are those that a request says an inventory is to name.
+// InventoryFiles are the file names for an inventory, from a request.
 func InventoryFiles(q url.Values) inventory.InventoryFiles {
 	return inventory.InventoryFiles{Key: q.Get("key"), KnownHosts: q.Get("known_hosts")}
 }

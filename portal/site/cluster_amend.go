@@ -2,7 +2,7 @@ package site
 
 import "time"
 
-// How long is looked for what a cluster's page suggests, and how big a cluster may be for that.
+// Limits of the suggestions on a cluster's page: time, and size of the cluster.
 const (
 	SuggestTime = 2 * time.Second
 	SuggestSize = 200

@@ -6,7 +6,7 @@ import (
 	"muster/app/cluster"
 )
 
-// ToCluster goes back to the cluster that a use case has changed.
+// ToCluster redirects to a changed cluster.
 func (p *Site) ToCluster(w http.ResponseWriter, r *http.Request) func(cluster.ClusterView, error) error {
 	return func(v cluster.ClusterView, err error) error {
 		if err != nil {

@@ -9,21 +9,21 @@ import (
 	"muster/app/execution"
 )
 
-// Rooms wake the open pages of clusters: one watch for all pages of a cluster. They count what happened, which tells whether what was
-// read of a cluster still holds.
+// Rooms wake the open pages of clusters, with one watch for all pages of a cluster. They count events, so that pages know whether their
+// data is still current.
 type Rooms struct {
 	mu    sync.Mutex
 	M     map[string]*room
-	count int64 // never falls, so that nothing that was read for a room before is taken for news in the next one
+	count int64 // never decreases, so that old data isn't mistaken for new data in the next room
 }
 
 type room struct {
 	pages map[chan struct{}]bool
-	count int64 // when something happened last
+	count int64 // at the last event
 	leave func()
 }
 
-// Enter wakes a page by what it returns, until it leaves.
+// Enter returns a channel that wakes a page until it leaves.
 func (s *Rooms) Enter(cluster string, watch func() (<-chan struct{}, func())) (changed <-chan struct{}, leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,12 +74,12 @@ func (s *Rooms) wake(r *room) {
 	for page := range r.pages {
 		select {
 		case page <- struct{}{}:
-		default: // it has not looked since the last one
+		default: // it hasn't handled the last one yet
 		}
 	}
 }
 
-// Now says up to what a page in the room may know of the cluster.
+// Now returns the current event count.
 func (s *Rooms) Now(cluster string) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,21 +89,21 @@ func (s *Rooms) Now(cluster string) int64 {
 	return 0
 }
 
-// Joint reads the same once for all who ask at about the same time.
+// Joint shares one read between concurrent callers.
 type Joint[V any] struct {
 	mu sync.Mutex
 	m  map[string]*jointRead[V]
 }
 
 type jointRead[V any] struct {
-	since int64 // what had happened when it began
+	since int64 // event count when it started
 	done  chan struct{}
 	value V
 	err   error
 }
 
-// Get returns what was read after all that happened up to since, and not long ago. Whoever comes first reads for all: only that one
-// reads. What is given is shared, and not to be changed.
+// Get returns a recent result that was read after event count since. The first caller reads for all. The result is shared and must not be
+// changed.
 func (s *Joint[V]) Get(ctx context.Context, key string, since int64, read func(context.Context) (V, error)) (v V, mine bool, err error) {
 	s.mu.Lock()
 	k := s.m[key]
@@ -116,7 +116,7 @@ func (s *Joint[V]) Get(ctx context.Context, key string, since int64, read func(c
 	}
 	s.mu.Unlock()
 	if mine {
-		// That the first one leaves is no reason for the others to see nothing.
+		// The read continues for the others if the first caller leaves.
 		s.run(context.WithoutCancel(ctx), key, k, read)
 		return k.value, true, k.err
 	}
@@ -129,7 +129,7 @@ func (s *Joint[V]) Get(ctx context.Context, key string, since int64, read func(c
 }
 
 func (s *Joint[V]) run(ctx context.Context, key string, k *jointRead[V], read func(context.Context) (V, error)) {
-	k.err = ErrBug // unless it comes back
+	k.err = ErrBug // unless the read returns
 	forget := func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -150,7 +150,7 @@ func (s *Joint[V]) run(ctx context.Context, key string, k *jointRead[V], read fu
 	k.value, k.err = read(ctx)
 }
 
-// ClusterFacts are what is the same of a cluster for everyone of a role.
+// ClusterFacts are the data of a cluster that are the same for everyone with a role.
 type ClusterFacts struct {
 	Steps   []app.Step
 	Waiting execution.Waiting

@@ -2,5 +2,5 @@ package site
 
 import "time"
 
-// LookKept is for how long a look is at hand after it, where nothing happened since: what a page says of times is never older.
+// LookKept is how long a read stays valid without events; times on a page are never older.
 const LookKept = 2 * time.Second

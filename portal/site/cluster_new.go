@@ -6,14 +6,14 @@ import (
 	"muster/app/template"
 )
 
-// Reasons says which field a solver's reason belongs to.
+// Reasons maps a solver's reasons to form fields.
 var Reasons = map[string]string{
 	"size": "size", "missing_template": "template", "missing_provider": "provider", "no_hardware_types": "hardware",
 	"no_image_types": "image", "incompatible_services": "services", "missing_service": "services",
 	"missing_dependency": "services", "conflict": "services", "cycle": "services", "no_solution": "size",
 }
 
-// TitlesOf tells what people call entries of a catalog: their names where they are not known.
+// TitlesOf returns the titles of catalog entries; the names of unknown ones.
 func TitlesOf(c *template.Catalog) func(kind, name string) string {
 	return func(kind, name string) string {
 		switch kind {

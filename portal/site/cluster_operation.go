@@ -10,13 +10,13 @@ import (
 	planpage "muster/portal/plan"
 )
 
-// Graph returns the steps of an operation for its picture; operation 0 is the latest.
+// Graph returns the steps of an operation for its graph; operation 0 is the latest.
 func (p *Site) Graph(ctx context.Context, a app.Actor, cluster string, operation int64) (steps []app.Step, err error) {
 	steps, err = p.Feed.StepGraph(ctx, a, cluster, operation)
 	return planpage.WithExpected(steps), err
 }
 
-// Drawn is which picture of a plan an address asks for.
+// Drawn selects a picture of a plan.
 type Drawn struct {
 	Kind string
 	From int // the first row of a timeline
@@ -33,7 +33,7 @@ func DrawnBy(q url.Values) Drawn {
 	return d
 }
 
-// Of how many steps the earlier tries are looked up, and in how many lines of each.
+// Limits for reading earlier attempts: steps, and lines of each.
 const (
 	TriedShown = 20
 	TriedLines = 1000

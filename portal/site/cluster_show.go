@@ -8,14 +8,14 @@ import (
 	"muster/portal/page"
 )
 
-// ClusterFrame is the frame of a page of one cluster.
+// ClusterFrame is the frame of a cluster's pages.
 func (p *Site) ClusterFrame(r *http.Request, title string) page.Frame {
 	f := p.Frame(r, title)
 	f.At, f.Styles, f.Scripts = "clusters", append(f.Styles, "plan.css", "cluster.css"), append(f.Scripts, "cluster.js")
 	return f
 }
 
-// ClusterTabs are the pages of a cluster that this person can open.
+// ClusterTabs are the cluster's pages that the person can open.
 func (p *Site) ClusterTabs(a app.Actor, v cluster.ClusterView, at string) page.ClusterTabs {
 	return page.ClusterTabs{ID: v.ID, At: at, Gone: v.Status == app.ClusterDeleted}
 }

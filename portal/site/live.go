@@ -6,7 +6,7 @@ import (
 	"github.com/a-h/templ"
 )
 
-// LiveOne is what stands in the element of an id. With Rows its HTML is not used.
+// LiveOne is the content of the element with an ID. With Rows, its HTML isn't used.
 type LiveOne struct {
 	ID   string
 	HTML templ.Component

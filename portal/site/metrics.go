@@ -11,8 +11,8 @@ import (
 	"muster/app/observe"
 )
 
-// Watched counts and follows the requests of a handler. Route names them by their pattern, never by their path, and is asked when they have
-// ended; "" stands for what has no route.
+// Watched measures and traces a handler's requests. Route returns their pattern, never their path, and is called when they end; "" means no
+// route.
 func Watched(m observe.Meter, t observe.Tracer, route func(*http.Request) string, next http.Handler) http.Handler {
 	m = observe.MeterOf(m)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -49,7 +49,7 @@ func Watched(m observe.Meter, t observe.Tracer, route func(*http.Request) string
 	})
 }
 
-// methodLabel keeps made-up methods from being remembered.
+// methodLabel keeps unknown methods out of the labels.
 func methodLabel(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:

@@ -13,11 +13,11 @@ func ForPrograms(r *http.Request) bool {
 
 type RequestKey struct{}
 
-// Request is what the access log wants to know of a request at its end.
+// Request is a request's data for the access log.
 type Request struct {
 	Id   string
 	User string
-	From string // the visitor's address, as far as it is known
+	From string // the client's address, if known
 }
 
 func RequestOf(ctx context.Context) *Request {
@@ -27,12 +27,12 @@ func RequestOf(ctx context.Context) *Request {
 	return &Request{}
 }
 
-// Limit bounds the body of every request. One that says beforehand that it is longer is refused before it is read.
+// Limit limits the body of every request. A longer Content-Length is rejected without reading.
 func (p *Site) Limit(n int64) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.ContentLength > n {
-				w.Header().Set("Connection", "close") // what is still to come would have to be read
+				w.Header().Set("Connection", "close") // the rest would have to be read
 				p.AnswerError(w, r, &http.MaxBytesError{Limit: n})
 				return
 			}
@@ -42,8 +42,7 @@ func (p *Site) Limit(n int64) func(http.Handler) http.Handler {
 	}
 }
 
-// Within bounds the time of one request. Use cases obey the context; what they return then is ETimeout or the
-// context's own error, and error.go knows both.
+// Within limits the time of a request. Use cases obey the context and return ETimeout or the context's error; error.go handles both.
 func Within(d time.Duration, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), d)

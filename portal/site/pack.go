@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// packPages is from how many bytes on a page is packed: what fits into one packet gains nothing.
+// packPages is the minimum size for compression: a page that fits into one packet gains nothing.
 const packPages = 1400
 
 var packers = sync.Pool{New: func() any {
@@ -16,8 +16,8 @@ var packers = sync.Pool{New: func() any {
 	return z
 }}
 
-// WritePage writes a body, packed where the reader takes that. Only what was asked for with GET is: an answer to a form may show a secret
-// beside what someone else has typed, and its length would tell of it.
+// WritePage writes a body, compressed if the client accepts that. Only GET responses are compressed: a form's response may contain a secret
+// beside attacker-controlled text, and its length would leak it.
 func WritePage(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	h := w.Header()
 	h.Add("Vary", "Accept-Encoding")
@@ -31,7 +31,7 @@ func WritePage(w http.ResponseWriter, r *http.Request, status int, body []byte) 
 	z := packers.Get().(*gzip.Writer)
 	defer packers.Put(z)
 	z.Reset(w)
-	// Who has gone away needs no page.
+	// A disconnected client needs no page.
 	_, _ = z.Write(body)
 	_ = z.Close()
 }

@@ -7,7 +7,7 @@ import (
 	"muster/app/execution"
 )
 
-// Asking counts what waits for someone's answer. Where it cannot be told, nothing is shown.
+// Asking counts the manual steps waiting for a person; 0 on errors.
 func (p *Site) Asking(ctx context.Context, a app.Actor) int {
 	list, err := p.Questions.Questions(ctx, a, execution.QuestionQuery{Mine: true, Limit: inboxShown})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/a-h/templ"
 )
 
-// Frame is what stands around a page.
+// Frame is the frame of a page.
 func (p *Site) Frame(r *http.Request, title string) page.Frame {
 	f := page.Frame{Title: title, Note: p.Note, All: sections()}
 	if a, ok := p.Actor(r); ok {
@@ -20,7 +20,7 @@ func (p *Site) Frame(r *http.Request, title string) page.Frame {
 	return f
 }
 
-// Render writes a page as a whole, so that a mistake in it can still become an error page.
+// Render renders a page completely before sending it, so that an error can still become an error page.
 func (p *Site) Render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) {
 	var buf bytes.Buffer
 	if err := c.Render(r.Context(), &buf); err != nil {
@@ -32,7 +32,7 @@ func (p *Site) Render(w http.ResponseWriter, r *http.Request, status int, c temp
 	WritePage(w, r, status, buf.Bytes())
 }
 
-// Form reads a posted form; too much of it is ETooLarge.
+// Form reads a posted form; ETooLarge if it's too large.
 func Form(r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return Malformed(err)

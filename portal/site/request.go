@@ -7,10 +7,10 @@ import (
 	"muster/app/cluster"
 )
 
-// inboxShown is the greatest number beside the entry of the menu.
+// inboxShown is the largest number shown in the navigation.
 const inboxShown = 99
 
-// Inbox counts what waits for someone. Where it cannot be told, nothing is shown.
+// Inbox counts the requests waiting for a person; 0 on errors.
 func (p *Site) Inbox(ctx context.Context, a app.Actor) int {
 	list, err := p.Requests.Requests(ctx, a, cluster.RequestFilter{View: cluster.RequestsInbox, Limit: inboxShown, Bare: true})
 	if err != nil {

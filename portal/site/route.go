@@ -5,31 +5,31 @@ import (
 	"time"
 )
 
-// Route is an address of a page as a noun lists it: who may open it, what answers, and in which time.
+// Route is a noun's page: its path, audience, handler and time limit.
 type Route struct {
 	Method, Pattern string
 	Who             Audience
-	Member          MemberHandler    // for those who are signed in
+	Member          MemberHandler    // for signed-in people
 	Page            Handler          // for everyone
-	Plain           http.HandlerFunc // what needs neither: it answers as it is
-	Time            time.Duration    // 0: as long as it takes, while the sign-in counts
+	Plain           http.HandlerFunc // handler without either
+	Time            time.Duration    // 0: unlimited, while the sign-in is valid
 }
 
-// Audience is who may open a page.
+// Audience is who can open a page.
 type Audience int
 
 const (
-	Members   Audience = iota // who is signed in
-	Newcomers                 // also those who have to change their password first
-	Adders                    // also those who have to add a second factor first
+	Members   Audience = iota // signed-in people
+	Newcomers                 // also people who must change their password first
+	Adders                    // also people who must add a second factor first
 )
 
-// Show is a page for those who are signed in.
+// Show is a page for signed-in people.
 func Show(pattern string, h MemberHandler) Route {
 	return Route{Method: http.MethodGet, Pattern: pattern, Member: h, Time: RequestTime}
 }
 
-// Submit is what a form of such a page is sent to.
+// Submit is the target of such a page's form.
 func Submit(pattern string, h MemberHandler) Route {
 	return Route{Method: http.MethodPost, Pattern: pattern, Member: h, Time: RequestTime}
 }
@@ -39,21 +39,21 @@ func ShowAll(pattern string, h Handler) Route {
 	return Route{Method: http.MethodGet, Pattern: pattern, Page: h, Time: RequestTime}
 }
 
-// SubmitAll is what a form of such a page is sent to.
+// SubmitAll is the target of such a page's form.
 func SubmitAll(pattern string, h Handler) Route {
 	return Route{Method: http.MethodPost, Pattern: pattern, Page: h, Time: RequestTime}
 }
 
-// Redirect leads elsewhere who opens the address of a form, such as by loading its answer again.
+// Redirect redirects people who open a form's target, such as by reloading its response.
 func Redirect(pattern, to string) Route {
 	return Route{Method: http.MethodGet, Pattern: pattern, Plain: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusSeeOther) }}
 }
 
-// For lets others in too.
+// For sets the audience.
 func (r Route) For(who Audience) Route { r.Who = who; return r }
 
-// Within gives it another time than usual.
+// Within sets the time limit.
 func (r Route) Within(d time.Duration) Route { r.Time = d; return r }
 
-// Stream lets it take as long as it takes, while the sign-in counts.
+// Stream removes the time limit, while the sign-in is valid.
 func (r Route) Stream() Route { return r.Within(0) }

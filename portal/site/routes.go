@@ -2,7 +2,7 @@ package site
 
 import "time"
 
-// How long a request may take, how much it may send, and how long a long poll may wait.
+// Limits of requests: time, body size, and wait of a long poll.
 const (
 	RequestTime = 30 * time.Second
 	PollTime    = 30 * time.Second
@@ -10,5 +10,5 @@ const (
 	APILimit    = 1 << 20
 )
 
-// APIPath is where the REST API stands.
+// APIPath is the path of the REST API.
 const APIPath = "/api/v1"

@@ -11,19 +11,19 @@ import (
 	"muster/app/identity"
 )
 
-// The keys of a session. It holds no more than the number of the sign-in, so that what someone may is looked up at every
-// request; beside it what a page is to say once, and who is away at an identity provider.
+// The keys of a session. It holds only the number of the sign-in, so that permissions are looked up on every request; besides one-time
+// messages and the state of a sign-in at an identity provider.
 const (
 	keySignIn = "signin"
 	KeyWhy    = "why"
 	KeyAway   = "away"
-	KeyBy     = "by" // which identity provider it came by
-	// What waits for a second factor, and what a security key was asked.
+	KeyBy     = "by" // identity provider
+	// A pending second factor, and a security key's challenge.
 	KeyPending   = "pending"
 	KeyChallenge = "challenge"
 )
 
-// Enter makes the browser's session stand for a sign-in. The token is a new one, so that one planted before is worth nothing.
+// Enter ties the browser's session to a sign-in, with a new token against session fixation.
 func (p *Site) Enter(ctx context.Context, s identity.Session) error {
 	if err := p.Sessions.RenewToken(ctx); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (p *Site) Enter(ctx context.Context, s identity.Session) error {
 	return nil
 }
 
-// SignInOf returns the number of the sign-in that the browser's session stands for; 0 for none.
+// SignInOf returns the number of the session's sign-in; 0 for none.
 func (p *Site) SignInOf(r *http.Request) int64 {
 	id, _ := p.Sessions.Get(r.Context(), keySignIn).(int64)
 	return id
@@ -43,16 +43,16 @@ func (p *Site) SignInOf(r *http.Request) int64 {
 
 type PresenceKey struct{}
 
-// Presence is who asks, looked up once in a request, when it is first wanted.
+// Presence is a request's actor, looked up once on first use.
 type Presence struct {
 	once  sync.Once
 	actor app.Actor
-	err   error // EUnauthorized where no one is signed in
+	err   error // EUnauthorized if not signed in
 }
 
 var errNobody = &app.Error{Code: app.EUnauthorized, Message: "You aren't signed in."}
 
-// Whoever returns who is signed in, or EUnauthorized. On pages outside of a session there is no one.
+// Whoever returns the signed-in actor, or EUnauthorized. Pages without a session have none.
 func (p *Site) Whoever(r *http.Request) (app.Actor, error) {
 	here, ok := r.Context().Value(PresenceKey{}).(*Presence)
 	if !ok {
@@ -76,28 +76,28 @@ func (p *Site) Whoever(r *http.Request) (app.Actor, error) {
 	return here.actor, here.err
 }
 
-// Actor returns who is signed in, for what is shown around a page.
+// Actor returns the signed-in actor, for the frame of a page.
 func (p *Site) Actor(r *http.Request) (app.Actor, bool) {
 	a, err := p.Whoever(r)
 	return a, err == nil
 }
 
-// VisitOf is where a request comes from, for people.
+// VisitOf is a request's origin for display.
 func VisitOf(r *http.Request) identity.Visit {
 	return identity.Visit{From: Address(r), Browser: BrowserOf(r.UserAgent())}
 }
 
 type (
-	// handler answers a request or says why it cannot.
+	// handler answers a request or returns an error.
 	Handler func(w http.ResponseWriter, r *http.Request) error
-	// memberHandler is a handler for those who have signed in.
+	// memberHandler is a handler for signed-in people.
 	MemberHandler func(w http.ResponseWriter, r *http.Request, a app.Actor) error
 )
 
-// KeyNext is the page that someone wanted before they were led to what must be done first.
+// KeyNext is the page to return to after a required step.
 const KeyNext = "next"
 
-// Local returns a path of this site to go to, "/" for anything that could lead elsewhere.
+// Local returns a path of this site, "/" for anything that could lead elsewhere.
 func Local(next string) string {
 	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t\x00") {
 		return "/"

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 )
 
-// Remote is the other end of the connection, without the port.
+// Remote is the connection's remote address, without the port.
 func Remote(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -18,7 +18,7 @@ func Remote(r *http.Request) string {
 	return host
 }
 
-// Address is where a request comes from, without the port.
+// Address is a request's client address, without the port.
 func Address(r *http.Request) string {
 	if q := RequestOf(r.Context()); q.From != "" {
 		return q.From
@@ -26,7 +26,7 @@ func Address(r *http.Request) string {
 	return Remote(r)
 }
 
-// Neighbourhood is what counts as one address when attempts are counted: whoever has an IPv6 address has 2^64 of them.
+// Neighbourhood is the unit for counting attempts: the holder of one IPv6 address has 2^64 of them.
 func Neighbourhood(address string) string {
 	a, err := netip.ParseAddr(address)
 	if err != nil || a.Is4() || a.Is4In6() {

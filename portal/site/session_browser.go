@@ -2,8 +2,8 @@ package site
 
 import "strings"
 
-// BrowserOf says in a few words which browser a header speaks of. Browsers claim to be each other, so the order counts; what is
-// not known is "a browser" or the name that a program returns itself.
+// BrowserOf names the browser of a User-Agent header. Browsers claim to be each other, so the order counts; an unknown one is "a browser"
+// or the program's own name.
 func BrowserOf(agent string) string {
 	has := func(words ...string) bool {
 		for _, w := range words {

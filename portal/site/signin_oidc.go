@@ -7,16 +7,16 @@ import (
 	"muster/app/identity"
 )
 
-// IdentityProvider is a place elsewhere where people prove who they are. Errors are *app.Error, in words for the person.
+// IdentityProvider is an external identity provider. Errors are *app.Error, for people.
 type IdentityProvider interface {
-	// Name stands in addresses, Label on buttons.
+	// Name is used in paths, Label on buttons.
 	Name() string
 	Label() string
-	// Start gives where to send the browser, the state by which its return is known, and what Finish needs to check the answer,
-	// which is kept for no one but us. Again asks that the person proves again who they are.
+	// Start returns the URL for the browser, the state that identifies its return, and secret data for Finish. Again requires the person to
+	// re-authenticate.
 	Start(ctx context.Context, again bool) (to, state, secret string, err error)
-	// Finish checks the answer that the browser has brought, and says who it was.
+	// Finish verifies the browser's response, and returns the person.
 	Finish(ctx context.Context, secret string, answer url.Values) (identity.Subject, error)
-	// Leave gives where to send the browser so that the person is signed out there too; "" where that is not possible.
+	// Leave returns the URL to sign out at the provider too; "" if that isn't possible.
 	Leave(ctx context.Context) string
 }

@@ -17,7 +17,7 @@ type Site struct {
 	Log       *slog.Logger
 	Sessions  *scs.SessionManager
 	Streams   *Streams
-	Rooms     Rooms // clusters whose pages are open
+	Rooms     Rooms // clusters with open pages
 	Version   string
 	Note      string
 	Secure    bool
@@ -28,7 +28,7 @@ type Site struct {
 	Rules     RuleTexts
 	Now       func() time.Time
 	Meter     observe.Meter
-	// Notice shows an error in the place of the part of a page that was asked for.
+	// Notice shows an error instead of the requested part of a page.
 	Notice  func(message string) templ.Component
 	Closing chan struct{}
 }

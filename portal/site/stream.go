@@ -13,17 +13,17 @@ import (
 	"muster/app/observe"
 )
 
-// How event streams behave.
+// Timing and limits of event streams.
 const (
-	StreamWrite   = 15 * time.Second       // a reader that takes nothing for so long is gone
-	StreamPing    = 15 * time.Second       // a silent stream says so, or proxies cut it
-	StreamLook    = 5 * time.Second        // look again even without a wake-up: it may have happened in another process
-	StreamMove    = 15 * time.Second       // pages of clusters at work, which are woken by all that happens: how long it takes yet goes stale
-	StreamRest    = 5 * time.Minute        // the same where nothing happens by itself: words such as "2 h ago" go stale
+	StreamWrite   = 15 * time.Second       // a reader that accepts nothing for this long is gone
+	StreamPing    = 15 * time.Second       // a silent stream pings, or proxies cut it
+	StreamLook    = 5 * time.Second        // check even without a wake-up: events may come from another process
+	StreamMove    = 15 * time.Second       // update pages of busy clusters, whose remaining time goes stale
+	StreamRest    = 5 * time.Minute        // update idle pages: texts such as "2 h ago" go stale
 	StreamGap     = 200 * time.Millisecond // between two updates
-	streamRetry   = 2 * time.Second        // a reader whose stream broke comes back after
-	StreamsByUser = 24                     // pages of a person
-	AsksByUser    = 400                    // streams and waits of someone's programs: a build system is one user, with a wait for each of its builds
+	streamRetry   = 2 * time.Second        // reconnect delay
+	StreamsByUser = 24                     // pages per person
+	AsksByUser    = 400                    // streams and waits of a user's programs: a build system is one user with a wait for each build
 )
 
 // Stream writes server-sent events.
@@ -35,7 +35,7 @@ type Stream struct {
 	buf   bytes.Buffer
 }
 
-// OpenStream begins a stream. The server's deadlines are for requests that end; a stream has one for each write.
+// OpenStream starts a stream, which has a deadline for each write instead of the server's.
 func OpenStream(w http.ResponseWriter, m observe.Meter) (*Stream, error) {
 	s := &Stream{Meter: observe.MeterOf(m), w: w, rc: http.NewResponseController(w)}
 	if err := s.rc.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
@@ -44,13 +44,13 @@ func OpenStream(w http.ResponseWriter, m observe.Meter) (*Stream, error) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // proxies shall not collect it
+	h.Set("X-Accel-Buffering", "no") // turn off proxy buffering
 	w.WriteHeader(http.StatusOK)
 	fmt.Fprintf(&s.buf, "retry: %d\n\n", streamRetry.Milliseconds())
 	return s, s.Flush()
 }
 
-// Add puts an event into the next flush. Id and name may be "".
+// Add adds an event to the next flush. Id and name may be "".
 func (s *Stream) Add(id, name string, data []byte) {
 	if id != "" {
 		s.buf.WriteString("id: " + id + "\n")
@@ -69,14 +69,14 @@ func (s *Stream) Add(id, name string, data []byte) {
 	s.buf.WriteByte('\n')
 }
 
-// Ping says that nothing happened, when nothing was said for a while.
+// Ping sends a ping if nothing was sent for a while.
 func (s *Stream) Ping() {
 	if s.buf.Len() == 0 && time.Since(s.last) >= StreamPing {
 		s.buf.WriteString(": still here\n\n")
 	}
 }
 
-// Flush sends what was added.
+// Flush sends added events.
 func (s *Stream) Flush() error {
 	if s.buf.Len() == 0 {
 		return nil
@@ -92,19 +92,19 @@ func (s *Stream) Flush() error {
 	return s.rc.Flush()
 }
 
-// Streams counts the open streams of each user, so that one cannot use up the server.
+// Streams limits the open streams of each user.
 type Streams struct {
 	Meter observe.Meter
 	mu    sync.Mutex
 	Open  map[string]int
 }
 
-// Take counts in a page of a person, or returns ERateLimit. Free returns it.
+// Take counts a page of a person, or returns ERateLimit. Free releases it.
 func (s *Streams) Take(a app.Actor) (free func(), err error) {
 	return s.count(a.Tenant+"/"+a.User, StreamsByUser, errStreamsFull)
 }
 
-// TakeAsk is take for programs, which are counted apart, so that they take no one's pages away.
+// TakeAsk is Take for programs, which are counted separately from pages.
 func (s *Streams) TakeAsk(a app.Actor) (free func(), err error) {
 	return s.count("api "+a.Tenant+"/"+a.User, AsksByUser, errAsksFull)
 }

@@ -6,11 +6,11 @@ import (
 	"muster/app"
 )
 
-// KeyActIn is the tenant in which a superadmin acts, in the session.
+// KeyActIn is the session key of a superadmin's current tenant.
 const KeyActIn = "act_in"
 
-// actingBySession returns the actor in the tenant that its session names. Where that is gone, or the actor may not any more, it is
-// at home again.
+// actingBySession returns the actor in the session's tenant. If the tenant was deleted or the actor lost access, it's back in its own
+// tenant.
 func (p *Site) actingBySession(ctx context.Context, a app.Actor) (app.Actor, error) {
 	tenant := p.Sessions.GetString(ctx, KeyActIn)
 	if tenant == "" {
@@ -27,14 +27,14 @@ func (p *Site) actingBySession(ctx context.Context, a app.Actor) (app.Actor, err
 	return a, err
 }
 
-// tenantsFor are the tenants between which the actor may switch; none for most people.
+// tenantsFor are the tenants that the actor can switch to; none for most people.
 func (p *Site) tenantsFor(ctx context.Context, a app.Actor) []string {
 	if !a.May("TenantNames") {
 		return nil
 	}
 	names, err := p.Tenants.TenantNames(ctx, a)
 	if err != nil {
-		return nil // the page itself can do without
+		return nil // the page works without them
 	}
 	return names
 }

@@ -2,8 +2,8 @@ package site
 
 import "reflect"
 
-// UseCases are what the portal asks for, by noun. All of them are always there. Every method may be called from several goroutines; errors
-// are *app.Error where they mean something to the person who asked.
+// UseCases are the use cases that the portal calls, by noun. All of them must be set. Every method may be called from several goroutines;
+// errors are *app.Error if they mean something to people.
 type UseCases struct {
 	SignIns        SignIns
 	Accounts       Accounts
@@ -60,7 +60,7 @@ type UseCases struct {
 	Metering       Metering
 }
 
-// Check panics where one is not set, which is a mistake in wiring.
+// Check panics if one isn't set, which is a wiring mistake.
 func (u UseCases) Check() {
 	for v, i := reflect.ValueOf(u), 0; i < v.NumField(); i++ {
 		if v.Field(i).IsNil() {

@@ -9,12 +9,12 @@ import (
 	appcluster "muster/app/cluster"
 )
 
-// BuildHooks are where build systems tell of their builds. They are for admins.
+// BuildHooks manages build hooks, for admins.
 type BuildHooks interface {
 	BuildSystems() []appbuild.BuildSystem
 	BuildHooks(ctx context.Context, a app.Actor) ([]appbuild.BuildHook, error)
 	BuildHook(ctx context.Context, a app.Actor, name string) (appbuild.BuildHook, error)
-	// SaveBuildHook makes a hook or changes the one of the name, and returns the secret where one was made.
+	// SaveBuildHook creates or updates a hook, and returns a generated secret.
 	SaveBuildHook(ctx context.Context, a app.Actor, r appbuild.BuildHookRequest) (appbuild.SavedBuildHook, error)
 	DeleteBuildHook(ctx context.Context, a app.Actor, name string) error
 	CheckBuildRules(ctx context.Context, a app.Actor, rules []appbuild.BuildRule) error
@@ -24,7 +24,7 @@ type BuildHooks interface {
 	ReplayBuild(ctx context.Context, a app.Actor, hook string, id int64) (appbuild.BuildTaken, error)
 }
 
-// Builds are those that have clusters.
+// Builds shows and controls builds.
 type Builds interface {
 	BuildList(ctx context.Context, a app.Actor, f appbuild.BuildFilter) ([]appbuild.Build, error)
 	Build(ctx context.Context, a app.Actor, id int64) (appbuild.BuildView, error)
@@ -33,9 +33,9 @@ type Builds interface {
 	ExtendBuild(ctx context.Context, a app.Actor, id int64, by time.Duration) (appbuild.BuildView, error)
 }
 
-// BuildCalls are what build systems and builds ask for, who have no account.
+// BuildCalls handles requests of build systems and builds, which have no account.
 type BuildCalls interface {
-	// What build systems and builds ask for, who have no account.
+	// Requests of build systems and builds, which have no account.
 	TakeBuild(ctx context.Context, hook string, header func(string) string, body []byte, from string) (appbuild.BuildReceipt, error)
 	AwaitBuildBy(ctx context.Context, k appbuild.BuildKey, wait time.Duration) (appbuild.BuildView, error)
 	EndBuildBy(ctx context.Context, k appbuild.BuildKey) (appbuild.BuildView, error)

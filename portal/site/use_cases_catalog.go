@@ -10,29 +10,29 @@ import (
 	"muster/app/template"
 )
 
-// Catalogs are what a tenant sees, and what it lays over the installation's catalog, which is for admins.
+// Catalogs shows a tenant's catalog and, for admins, changes its own entries.
 type Catalogs interface {
 	Catalog(ctx context.Context, a app.Actor) (*template.Catalog, error)
-	// CatalogItems lists entries; kind "" is all. Query narrows by name, label or description.
+	// CatalogItems lists entries; kind "" is all. Query filters by name, label or description.
 	CatalogItems(ctx context.Context, a app.Actor, kind, query string) ([]catalog.CatalogItem, error)
-	// CatalogSource returns one entry with its text; ENotFound where there is none.
+	// CatalogSource returns an entry with its YAML; ENotFound if there is none.
 	CatalogSource(ctx context.Context, a app.Actor, k template.CatalogKey) (catalog.CatalogSource, error)
-	// CatalogHistory returns the versions of an own entry, newest first; none is no error.
+	// CatalogHistory returns the versions of an own entry, newest first, possibly none.
 	CatalogHistory(ctx context.Context, a app.Actor, k template.CatalogKey) ([]catalog.CatalogRevision, error)
-	// CheckCatalog says what a change would do. Nothing is saved.
+	// CheckCatalog previews a change.
 	CheckCatalog(ctx context.Context, a app.Actor, c catalog.CatalogChange) (catalog.CatalogReport, error)
-	// ApplyCatalog saves it, all or nothing. Wrong texts are no error but problems of the report, which is not Saved then. EConflict, reason
-	// catalog_changed, where someone has saved meanwhile.
+	// ApplyCatalog saves a change, all or nothing. Invalid YAML isn't an error but a problem in the report, which isn't Saved then. EConflict,
+	// reason catalog_changed, if someone saved meanwhile.
 	ApplyCatalog(ctx context.Context, a app.Actor, c catalog.CatalogChange) (catalog.CatalogReport, error)
-	// RevertCatalog saves an older version again.
+	// RevertCatalog reverts to an older version.
 	RevertCatalog(ctx context.Context, a app.Actor, k template.CatalogKey, number int, note string) (catalog.CatalogReport, error)
-	// ExportCatalog returns own entries as files; with all, the installation's too.
+	// ExportCatalog returns own entries as files; with all, shared ones too.
 	ExportCatalog(ctx context.Context, a app.Actor, all bool) ([]catalog.CatalogFile, error)
-	// CatalogFamilies says what entries can be made of.
+	// CatalogFamilies describes providers and automators.
 	CatalogFamilies(ctx context.Context, a app.Actor) (catalog.Families, error)
 }
 
-// Trials say what a request would come to with texts that are not saved.
+// Trials previews requests with unsaved YAML.
 type Trials interface {
 	// TryCatalog solves and plans a request as if the change were saved.
 	TryCatalog(ctx context.Context, a app.Actor, c catalog.CatalogChange, r cluster.ClusterRequest) (cluster.Preview, error)
@@ -40,7 +40,7 @@ type Trials interface {
 	ExplainCatalog(ctx context.Context, a app.Actor, c catalog.CatalogChange, r cluster.ClusterRequest) (layout.Explanation, error)
 }
 
-// Templates say all about templates, and keep their versions.
+// Templates shows templates and their versions.
 type Templates interface {
 	Template(ctx context.Context, a app.Actor, name string) (catalog.TemplateView, error)
 	TemplateVersions(ctx context.Context, a app.Actor, name string) ([]catalog.TemplateVersion, error)

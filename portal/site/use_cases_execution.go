@@ -8,31 +8,31 @@ import (
 	"muster/app/health"
 )
 
-// Health tells how clusters are, and what their nodes were found to be.
+// Health shows the health of clusters, and their node checks.
 type Health interface {
-	// Health tells how a cluster and its nodes are.
+	// Health returns the health of a cluster and its nodes.
 	Health(ctx context.Context, a app.Actor, cluster string) (health.ClusterHealth, error)
-	// CheckHealth has the next check start at once.
+	// CheckHealth starts a check at once.
 	CheckHealth(ctx context.Context, a app.Actor, cluster string) (health.ClusterHealth, error)
 	ClusterFacts(ctx context.Context, a app.Actor, cluster string) ([]execution.NodeFact, error)
-	// NodeReports tells of all nodes of a cluster that were bootstrapped, or of the named one.
+	// NodeReports returns the checks of all bootstrapped nodes of a cluster, or of one.
 	NodeReports(ctx context.Context, a app.Actor, cluster, node string) ([]health.NodeReport, error)
 }
 
-// Questions are steps that people carry out.
+// Questions shows and answers manual steps.
 type Questions interface {
-	// Questions returns what people are asked at the moment, oldest first.
+	// Questions returns open manual steps, oldest first.
 	Questions(ctx context.Context, a app.Actor, q execution.QuestionQuery) ([]execution.Question, error)
-	// AnswerStep is EConflict, reason "answered", where someone was faster.
+	// AnswerStep is EConflict, reason "answered", if someone else answered first.
 	AnswerStep(ctx context.Context, a app.Actor, cluster string, s execution.StepAnswer) (execution.Question, error)
 }
 
-// Queues are what waits, and why.
+// Queues shows what is waiting, and why.
 type Queues interface {
-	// Waiting says why the steps of the operation under way wait.
+	// Waiting returns why the steps of the current operation are waiting.
 	Waiting(ctx context.Context, a app.Actor, cluster string, f execution.WaitingFilter) (execution.Waiting, error)
-	// Queue tells admins what waits in their tenant.
+	// Queue returns what is waiting in the tenant, for admins.
 	Queue(ctx context.Context, a app.Actor) (execution.Queue, error)
-	// Queues returns all tenants in which something is under way.
+	// Queues returns all tenants with work in progress.
 	Queues(ctx context.Context, a app.Actor) (execution.Queues, error)
 }

@@ -8,34 +8,34 @@ import (
 	"muster/app/settings"
 )
 
-// SignIns are how people and programs come and go.
+// SignIns signs people and programs in and out.
 type SignIns interface {
-	// SignIn checks a password and begins a sign-in. EUnauthorized says that user and password do not fit together.
+	// SignIn checks a password and starts a sign-in. EUnauthorized if user or password is wrong.
 	SignIn(ctx context.Context, tenant, user, password string, v identity.Visit) (identity.Session, error)
 	SignInBy(ctx context.Context, s identity.Subject, tenant string, v identity.Visit) (identity.Session, error)
-	// PendingFactors and FinishSignIn take the session that SignIn left pending; EUnauthorized with reason expired where the password must be entered again.
+	// PendingFactors and FinishSignIn take SignIn's pending session; EUnauthorized, reason expired, if the password must be entered again.
 	PendingFactors(ctx context.Context, pending identity.Session) (identity.SecondFactors, error)
 	FinishSignIn(ctx context.Context, pending identity.Session, f identity.FactorProof, v identity.Visit) (identity.Session, error)
-	// ActorOfSession returns who a sign-in stands for now; EUnauthorized where it does not count any more, saying why.
+	// ActorOfSession returns a sign-in's actor; EUnauthorized, with the reason, if it's no longer valid.
 	ActorOfSession(ctx context.Context, id int64, v identity.Visit) (app.Actor, error)
-	// SignOut ends a sign-in; one that is over is success.
+	// SignOut ends a sign-in; ending it twice is no error.
 	SignOut(ctx context.Context, id int64) error
-	// ActorOfToken returns whom a bearer token stands for; EUnauthorized for a token that no one has. From is where it came from.
+	// ActorOfToken returns a bearer token's actor; EUnauthorized for an unknown token. From is the client's address.
 	ActorOfToken(ctx context.Context, token, from string) (app.Actor, error)
-	// KnownAddress tells whether an account was signed in to from an address before.
+	// KnownAddress reports whether an account was signed in to from an address before.
 	KnownAddress(ctx context.Context, tenant, user, address string) bool
 }
 
-// Accounts are how people look after their own account, and admins after sign-ins and identities of others.
+// Accounts manages people's own accounts and, for admins, others' sign-ins and identities.
 type Accounts interface {
-	// Sessions lists sign-ins; those of the actor where user is "".
+	// Sessions lists sign-ins; the actor's own if user is "".
 	Sessions(ctx context.Context, a app.Actor, user string) ([]identity.Session, error)
 	RevokeSession(ctx context.Context, a app.Actor, user string, id int64) error
-	// RevokeAllSessions ends all but the one that asks.
+	// RevokeAllSessions ends all sign-ins except the current one.
 	RevokeAllSessions(ctx context.Context, a app.Actor, user string) (int, error)
-	// ChangePassword is EUnauthorized where the old one does not fit, EInvalid where the new one will not do.
+	// ChangePassword is EUnauthorized if the old password is wrong, EInvalid if the new one isn't acceptable.
 	ChangePassword(ctx context.Context, a app.Actor, old, wanted string) error
-	// StepUp takes the second factor too, of accounts that have one.
+	// StepUp also takes the second factor of accounts that have one.
 	StepUp(ctx context.Context, a app.Actor, password string, f identity.FactorProof) error
 	StepUpBy(ctx context.Context, a app.Actor, issuer, subject string) error
 	ShowLink(ctx context.Context, a app.Actor, token string) (identity.IdentityLink, error)
@@ -44,7 +44,7 @@ type Accounts interface {
 	RemoveIdentity(ctx context.Context, a app.Actor, user, kind, external string) error
 }
 
-// Factors are the second factors of an account, and who needs one.
+// Factors manages second factors, and who needs one.
 type Factors interface {
 	SecondFactors(ctx context.Context, a app.Actor) (identity.SecondFactors, error)
 	StartAuthenticator(ctx context.Context, a app.Actor) (secret string, err error)
@@ -57,39 +57,39 @@ type Factors interface {
 	RequireSecondFactor(ctx context.Context, a app.Actor, required bool) error
 }
 
-// Users say who works in a tenant, and as what.
+// Users manages a tenant's accounts.
 type Users interface {
-	// Users returns accounts by name, and whether there are more.
+	// Users returns accounts sorted by name, and whether there are more.
 	Users(ctx context.Context, a app.Actor, f identity.UserFilter) ([]identity.User, bool, error)
 	User(ctx context.Context, a app.Actor, name string) (identity.UserView, error)
-	// CreateUser gives the one-time password, which cannot be read again; "" for robots.
+	// CreateUser returns the one-time password, which can't be read again; "" for robots.
 	CreateUser(ctx context.Context, a app.Actor, n identity.NewUser) (identity.UserView, string, error)
 	ChangeUser(ctx context.Context, a app.Actor, name string, c identity.UserChange) (identity.UserView, error)
-	// ResetUserPassword gives a new one-time password.
+	// ResetUserPassword returns a new one-time password.
 	ResetUserPassword(ctx context.Context, a app.Actor, name string) (string, error)
 	// DeleteUser is EConflict while the user owns live clusters and transferTo is "".
 	DeleteUser(ctx context.Context, a app.Actor, name, transferTo string) error
 }
 
-// Groups are what policies, approvals and quotas name.
+// Groups manages groups of users.
 type Groups interface {
 	Groups(ctx context.Context, a app.Actor) ([]identity.Group, error)
 	SaveGroup(ctx context.Context, a app.Actor, c identity.GroupChange) (identity.Group, error)
 	DeleteGroup(ctx context.Context, a app.Actor, name string) error
 }
 
-// Tokens are with what programs act here.
+// Tokens manages API tokens.
 type Tokens interface {
-	// Tokens returns the actor's own, or for admins those of the tenant; user narrows it.
+	// Tokens returns the actor's own tokens or, for admins, the tenant's; user filters them.
 	Tokens(ctx context.Context, a app.Actor, user string) ([]identity.Token, error)
-	// CreateToken and CreateRobotToken give the token, which cannot be read again.
+	// CreateToken and CreateRobotToken return the token, which can't be read again.
 	CreateToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (identity.Token, string, error)
 	CreateRobotToken(ctx context.Context, a app.Actor, n identity.NewAPIToken) (identity.Token, string, error)
 	RevokeToken(ctx context.Context, a app.Actor, id int64) error
 	EndToken(ctx context.Context, a app.Actor) (identity.Token, error)
 }
 
-// Devices are programs that are let in by people who say yes at the portal.
+// Devices signs in programs that people approve in the portal.
 type Devices interface {
 	StartDevice(ctx context.Context, host, agent, from string, wanted []app.Scope) (identity.DeviceCodes, error)
 	PollDevice(ctx context.Context, code string) (identity.Token, string, error)
@@ -97,35 +97,35 @@ type Devices interface {
 	AnswerDevice(ctx context.Context, a app.Actor, code string, yes bool, scopes []app.Scope) error
 }
 
-// Tenants are the parts of the installation; superadmins may act in each.
+// Tenants manages tenants; superadmins can act in each.
 type Tenants interface {
 	Tenants(ctx context.Context, a app.Actor) ([]identity.Tenant, error)
 	TenantNames(ctx context.Context, a app.Actor) ([]string, error)
 	Tenant(ctx context.Context, a app.Actor, name string) (identity.Tenant, error)
-	// CreateTenant gives the one-time password of its first admin, where one is named.
+	// CreateTenant returns the one-time password of the first admin, if one is named.
 	CreateTenant(ctx context.Context, a app.Actor, n identity.NewTenant) (identity.Tenant, string, error)
 	ChangeTenant(ctx context.Context, a app.Actor, name string, c identity.TenantChange) (identity.Tenant, error)
-	// DeleteTenant is EConflict as long as anything of it may stand in a cloud.
+	// DeleteTenant is EConflict while the tenant may have anything in a cloud.
 	DeleteTenant(ctx context.Context, a app.Actor, name string) error
-	// ActIn returns the actor as it acts in another tenant.
+	// ActIn returns the actor in another tenant.
 	ActIn(ctx context.Context, a app.Actor, tenant string) (app.Actor, error)
 }
 
-// TenantSettings are all that admins of a tenant have set: written down, and brought in from a file.
+// TenantSettings exports and imports a tenant's settings.
 type TenantSettings interface {
 	ExportTenant(ctx context.Context, a app.Actor) (settings.TenantFile, error)
-	// CheckTenant says what an import would do. Nothing is changed.
+	// CheckTenant previews an import.
 	CheckTenant(ctx context.Context, a app.Actor, in settings.TenantImport) (settings.TenantReport, error)
-	// ImportTenant does all of it or nothing. What is wrong with the file is no error but problems of the report. EConflict, reason
-	// tenant_moved, where the settings are not those any more that AsOf names.
+	// ImportTenant imports all settings or none. Errors in the file are problems of the report. EConflict, reason tenant_moved, if the
+	// settings have changed since AsOf.
 	ImportTenant(ctx context.Context, a app.Actor, in settings.TenantImport) (settings.TenantReport, error)
 }
 
-// Audit tells who did what. Admins see their tenant, superadmins all.
+// Audit shows the audit log. Admins see their tenant, superadmins all.
 type Audit interface {
 	Audit(ctx context.Context, a app.Actor, f app.AuditFilter) ([]app.Deed, bool, error)
 	ExportAudit(ctx context.Context, a app.Actor, f app.AuditFilter, each func(app.Deed) error) error
 	VerifyAudit(ctx context.Context, a app.Actor, tenant string) ([]identity.AuditProof, error)
-	// NoteRefusal keeps that someone was refused.
+	// NoteRefusal records a denied action.
 	NoteRefusal(ctx context.Context, r identity.Refusal)
 }

@@ -10,84 +10,84 @@ import (
 	"muster/app/template"
 )
 
-// Operations are what a person can do about an operation of a cluster; operation 0 is the one under way, or else the latest.
-// What its state does not allow is EConflict, with a hint that says what it does.
+// Operations controls a cluster's operations; operation 0 is the current one, or else the latest. EConflict, with a hint, if the
+// operation's state doesn't allow it.
 type Operations interface {
-	// CancelOperation stops it; with rollBack it is undone by itself once it has stopped.
+	// CancelOperation stops an operation; with rollBack, it's rolled back automatically afterwards.
 	CancelOperation(ctx context.Context, a app.Actor, cluster string, operation int64, rollBack bool) (appcluster.ClusterView, error)
 	PauseOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (appcluster.ClusterView, error)
 	ResumeOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (appcluster.ClusterView, error)
-	// RetryNode tries again what failed on one node.
+	// RetryNode retries failed steps of a node.
 	RetryNode(ctx context.Context, a app.Actor, cluster, node string) (appcluster.ClusterView, error)
 }
 
-// RollBacks undo operations that failed or were cancelled; operation 0 is the latest.
+// RollBacks rolls back failed or cancelled operations; operation 0 is the latest.
 type RollBacks interface {
 	PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (appoperation.RollBackPreview, error)
-	// RollBack undoes what it has done. A planHash that is not that of the plan made now is EConflict, reason plan_changed.
+	// RollBack is EConflict, reason plan_changed, if planHash isn't the current plan's.
 	RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (appcluster.ClusterView, error)
 }
 
-// Partials accept operations of which machines are missing, with those that came; operation 0 is the latest.
+// Partials accepts partial results of operations with missing machines; operation 0 is the latest.
 type Partials interface {
-	// PreviewGoOn works out what it would be. EConflict, reason no_go_on, where it cannot be, saying what is missing.
+	// PreviewGoOn is EConflict, reason no_go_on, with what is missing if the result can't be accepted.
 	PreviewGoOn(ctx context.Context, a app.Actor, cluster string, operation int64) (appoperation.GoOnPreview, error)
-	// GoOn does it. EConflict, reason plan_changed, where another plan was shown.
+	// GoOn is EConflict, reason plan_changed, if another plan was shown.
 	GoOn(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string, noTopUp bool) (appcluster.ClusterView, error)
 }
 
-// Backfills request the nodes that clusters lack again.
+// Backfills requests clusters' missing nodes again.
 type Backfills interface {
-	// SetTopUp says whether, and when, the nodes that a cluster lacks are asked for again.
+	// SetTopUp sets whether and when missing nodes are requested again.
 	SetTopUp(ctx context.Context, a app.Actor, cluster string, o appoperation.TopUpOrder) (appcluster.ClusterView, error)
 }
 
-// Drifts compare clusters with what they should be.
+// Drifts detects drift.
 type Drifts interface {
-	// Drift tells where a cluster is not what it should be.
+	// Drift returns how a cluster differs from its definition.
 	Drift(ctx context.Context, a app.Actor, cluster string) (appoperation.Drift, error)
 }
 
-// Amendments change clusters that exist.
+// Amendments changes clusters.
 type Amendments interface {
-	// PreviewAmend works out what an amendment would do. EConflict where the cluster cannot be amended as it is now.
+	// PreviewAmend previews a change. EConflict if the cluster's state doesn't allow it.
 	PreviewAmend(ctx context.Context, a app.Actor, cluster string, m appcluster.Amendment) (appcluster.AmendPreview, error)
-	// Amend returns the operation, or the request that waits; neither where the cluster is so already. EConflict, reason
-	// plan_changed, where another plan was shown; EForbidden, reason policy, where a policy refuses.
+	// Amend returns the operation, or the request waiting for approval; neither if there's nothing to change. EConflict, reason plan_changed,
+	// if another plan was shown; EForbidden, reason policy, if a policy refuses.
 	Amend(ctx context.Context, a app.Actor, cluster string, m appcluster.Amendment) (appcluster.AmendAnswer, error)
 }
 
 // Sleeping puts clusters to sleep and wakes them.
 type Sleeping interface {
-	// PreviewSleep and PreviewWake work out what it would do; EConflict where the cluster's state does not allow it.
+	// PreviewSleep and PreviewWake are EConflict if the cluster's state doesn't allow it.
 	PreviewSleep(ctx context.Context, a app.Actor, cluster string) (appcluster.AmendPreview, error)
 	PreviewWake(ctx context.Context, a app.Actor, cluster string) (appcluster.AmendPreview, error)
-	// SleepCluster and WakeCluster do it, or ask for it where people have to approve. EConflict, reason plan_changed, where another
-	// plan was shown; EForbidden, reason policy, where a policy refuses.
+	// SleepCluster and WakeCluster start the operation or request approval. EConflict, reason plan_changed, if another plan was shown;
+	// EForbidden, reason policy, if a policy refuses.
 	SleepCluster(ctx context.Context, a app.Actor, cluster, planHash string) (appcluster.AmendAnswer, error)
 	WakeCluster(ctx context.Context, a app.Actor, cluster, planHash string) (appcluster.AmendAnswer, error)
 }
 
-// Schedules say when clusters sleep and wake.
+// Schedules are clusters' sleep schedules.
 type Schedules interface {
 	Schedule(ctx context.Context, a app.Actor, cluster string) (schedule.ClusterSchedule, error)
-	// SetSchedule says when a cluster sleeps and wakes; an empty one takes it away.
+	// SetSchedule sets a cluster's sleep schedule; an empty one removes it.
 	SetSchedule(ctx context.Context, a app.Actor, cluster string, s schedule.Schedule) (schedule.ClusterSchedule, error)
 }
 
-// Leases are when clusters end.
+// Leases shows and extends leases.
 type Leases interface {
 	ExtendLease(ctx context.Context, a app.Actor, cluster string, r template.LeaseRequest) (appoperation.LeaseOutlook, error)
 	LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (appoperation.LeaseOutlook, error)
-	// LeaseLink checks the link of a warning; moved tells that the end is another one by now.
+	// LeaseLink checks the link of a warning; moved reports that the lease has changed since.
 	LeaseLink(ctx context.Context, a app.Actor, cluster, end, signature string) (o appoperation.LeaseOutlook, moved bool, err error)
 }
 
-// Requests are what policies decide on and people approve.
+// Requests shows and decides requests.
 type Requests interface {
 	Requests(ctx context.Context, a app.Actor, f appcluster.RequestFilter) ([]appcluster.Request, error)
 	Request(ctx context.Context, a app.Actor, id int64) (appcluster.Request, error)
-	// Review, Confirm and BreakGlass are EConflict, reason "plan_changed", where another plan was shown.
+	// Review, Confirm and BreakGlass are EConflict, reason "plan_changed", if another plan was shown.
 	Review(ctx context.Context, a app.Actor, id int64, v appoperation.ReviewRequest) (appcluster.Request, error)
 	Confirm(ctx context.Context, a app.Actor, id int64, planHash string) (appcluster.Request, error)
 	Withdraw(ctx context.Context, a app.Actor, id int64, reason string) (appcluster.Request, error)

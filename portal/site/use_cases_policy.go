@@ -8,10 +8,10 @@ import (
 	"muster/app/usage"
 )
 
-// Policies decide on requests.
+// Policies manages policies.
 type Policies interface {
 	PolicyList(ctx context.Context, a app.Actor) ([]apppolicy.Policy, error)
-	// Policy returns all versions of a policy, the newest first.
+	// Policy returns all versions of a policy, newest first.
 	Policy(ctx context.Context, a app.Actor, name string) ([]apppolicy.Policy, error)
 	SavePolicy(ctx context.Context, a app.Actor, p apppolicy.Policy) (apppolicy.Policy, error)
 	DeletePolicy(ctx context.Context, a app.Actor, name string) error
@@ -21,17 +21,17 @@ type Policies interface {
 	SetPolicyZone(ctx context.Context, a app.Actor, zone string) error
 }
 
-// Quotas are what a tenant, a group or a user may have at most.
+// Quotas are limits for tenants, groups and users.
 type Quotas interface {
 	Quotas(ctx context.Context, a app.Actor) ([]apppolicy.QuotaUse, error)
-	// QuotaLeft tells what is left for the actor, and by which limit.
+	// QuotaLeft returns the actor's remaining quota, with the limits.
 	QuotaLeft(ctx context.Context, a app.Actor) (apppolicy.QuotaLeft, error)
 	SetQuota(ctx context.Context, a app.Actor, q apppolicy.Quota) (apppolicy.QuotaUse, error)
 	SetTenantQuota(ctx context.Context, a app.Actor, l apppolicy.Limits) (apppolicy.QuotaUse, error)
 	DeleteQuota(ctx context.Context, a app.Actor, scope apppolicy.QuotaScope, name string) error
 }
 
-// Usage is what was used, and what is still to come this month.
+// Usage is usage and cost, with this month's forecast.
 type Usage interface {
 	Usage(ctx context.Context, a app.Actor, f usage.UsageFilter) (usage.Usage, error)
 	UsageOfAll(ctx context.Context, a app.Actor, f usage.UsageFilter) (usage.Usage, error)

@@ -18,7 +18,7 @@ type Resources interface {
 	OpenResource(ctx context.Context, a app.Actor, id resource.ResourceID, number, offset int64) (resource.ResourceInfo, resource.ResourceVersion, io.ReadCloser, error)
 }
 
-// Versions are how new versions of resources come into use and go out of it.
+// Versions manages versions of resources.
 type Versions interface {
 	PushResource(ctx context.Context, a app.Actor, p resource.ResourcePush, r io.Reader) (resource.ResourceVersion, error)
 	ImportResource(ctx context.Context, a app.Actor, p resource.ResourcePush) (resource.ResourceVersion, error)
@@ -28,7 +28,7 @@ type Versions interface {
 	DeleteResource(ctx context.Context, a app.Actor, id resource.ResourceID, number int64) error
 }
 
-// Secrets are named values of a tenant. No face reads them back.
+// Secrets are a tenant's write-only values.
 type Secrets interface {
 	Secrets(ctx context.Context, a app.Actor) ([]app.Secret, error)
 	SetSecret(ctx context.Context, a app.Actor, name string, value []byte) error

@@ -8,22 +8,22 @@ import (
 	"muster/app/webhook"
 )
 
-// Hooks send a tenant's notices elsewhere. Only admins may decide about them.
+// Hooks manages webhooks, for admins.
 type Hooks interface {
 	Hooks(ctx context.Context, a app.Actor) ([]webhook.Hook, error)
 	Hook(ctx context.Context, a app.Actor, name string) (webhook.Hook, error)
-	// SaveHook makes a hook or changes the one of the name, and returns the secret where one was made.
+	// SaveHook creates or updates a webhook, and returns a generated secret.
 	SaveHook(ctx context.Context, a app.Actor, r webhook.HookRequest) (webhook.SavedHook, error)
 	DeleteHook(ctx context.Context, a app.Actor, name string) error
-	// TestHook sends a test notice; the delivery that comes back is still waiting.
+	// TestHook sends a test notification; the returned delivery is still pending.
 	TestHook(ctx context.Context, a app.Actor, name string) (webhook.HookDelivery, error)
-	// HookDeliveries returns those of a hook before a number, newest first.
+	// HookDeliveries returns a webhook's deliveries before a number, newest first.
 	HookDeliveries(ctx context.Context, a app.Actor, hook string, before int64, limit int) ([]webhook.HookDelivery, error)
 	HookDelivery(ctx context.Context, a app.Actor, hook string, id int64) (webhook.HookDelivery, error)
 	Redeliver(ctx context.Context, a app.Actor, hook string, id int64) (webhook.HookDelivery, error)
 }
 
-// Notices are what people were told.
+// Notices are people's notifications.
 type Notices interface {
 	// Notices returns those before a number, newest first; 0 is from the newest on.
 	Notices(ctx context.Context, a app.Actor, before int64, limit int) ([]app.Notice, error)

@@ -13,9 +13,9 @@ func Routes(p *Service) []site.Route {
 // Operations are its part of the REST API.
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
-		site.Get("/version", p.APIVersion, site.About("Get the server version")),
+		site.Get("/version", p.APIVersion, site.About("Show the server version")),
 		site.Get("/templates", p.apiList, site.About("List templates")),
-		site.Get("/templates/{name}", p.apiShow, site.About("Get a template with all its parts and their origins")),
+		site.Get("/templates/{name}", p.apiShow, site.About("Show a template with all its parts and their origins")),
 		site.Get("/templates/{name}/versions", p.apiVersions, site.About("List the versions of a template, newest first")),
 		site.Get("/templates/{name}/changes", p.apiDiff, site.About("Compare two versions of a template")),
 	}

@@ -6,7 +6,7 @@ import (
 	"muster/app"
 )
 
-// CodeOfStatus returns the code of a refusal that names none itself: of the REST API's own framework, or of a proxy before the server. Statuses from 400 on.
+// CodeOfStatus returns the code for a status from 400 on without a code of its own, from the REST framework or a proxy.
 func CodeOfStatus(status int) app.Code {
 	switch status {
 	case http.StatusUnauthorized:
@@ -16,7 +16,7 @@ func CodeOfStatus(status int) app.Code {
 	case http.StatusNotFound:
 		return app.ENotFound
 	case http.StatusRequestTimeout:
-		return app.ETimeout // the sender was too slow, and will be again
+		return app.ETimeout // the sender was too slow; a retry won't help
 	case http.StatusConflict, http.StatusPreconditionFailed:
 		return app.EConflict
 	case http.StatusRequestEntityTooLarge:
@@ -24,7 +24,7 @@ func CodeOfStatus(status int) app.Code {
 	case http.StatusTooManyRequests:
 		return app.ERateLimit
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return app.ETransient // a proxy could not reach the server, which is a matter of time
+		return app.ETransient // a proxy couldn't reach the server; a retry may help
 	}
 	if status >= http.StatusBadRequest && status < http.StatusInternalServerError {
 		return app.EInvalid

@@ -12,10 +12,10 @@ import (
 	"muster/app/family"
 )
 
-// What workers, provisioners and the server say to each other over HTTP: JSON, in the words of Coordinator and Registry. An
-// answer is the value, or an ErrorMessage below the key error.
+// Messages between workers, provisioners and the server over HTTP: JSON with the terms of Coordinator and Registry. An answer is the value,
+// or an ErrorMessage in the field error.
 
-// ErrorMessage is an Error with all that its own JSON, which is for people, leaves out.
+// ErrorMessage is an Error with the fields that its own JSON, for people, leaves out.
 type ErrorMessage struct {
 	Code       app.Code      `json:"code"`
 	Reason     string        `json:"kind,omitempty"`
@@ -26,7 +26,7 @@ type ErrorMessage struct {
 	Cause      string        `json:"cause,omitempty"`
 }
 
-// MessageOf puts an error into a message; nil stays nil.
+// MessageOf converts an error to a message; nil stays nil.
 func MessageOf(e *app.Error) *ErrorMessage {
 	if e == nil {
 		return nil
@@ -34,7 +34,7 @@ func MessageOf(e *app.Error) *ErrorMessage {
 	return &ErrorMessage{Code: e.Code, Reason: e.Reason, Message: e.Message, Hint: e.Hint, Field: e.Field, RetryAfter: e.RetryAfter, Cause: e.Cause()}
 }
 
-// Error returns the error; nil stays nil. Of causes only the text is left.
+// Error converts a message to an error; nil stays nil. Causes are only text.
 func (m *ErrorMessage) Error() *app.Error {
 	if m == nil {
 		return nil
@@ -46,27 +46,27 @@ func (m *ErrorMessage) Error() *app.Error {
 	return e
 }
 
-// ClaimMessage asks for steps. The same Nonce gets the same steps again, for as long as an answer may be on its way.
+// ClaimMessage requests steps. The same Nonce gets the same steps again, in case the answer was lost.
 type ClaimMessage struct {
 	Worker app.WorkerID `json:"worker"`
 	Most   int          `json:"most"`
 	Nonce  string       `json:"nonce"`
 }
 
-// ClaimAnswer is the answer.
+// ClaimAnswer is the answer to a ClaimMessage.
 type ClaimAnswer struct {
 	Steps []*AssignmentMessage `json:"steps"`
 }
 
-// AssignmentMessage is an Assignment with the settings of its provider, which no other JSON holds.
+// AssignmentMessage is an Assignment with its provider's settings, which no other JSON contains.
 type AssignmentMessage struct {
 	execution.Assignment
 	Settings json.RawMessage `json:"settings,omitempty"`
-	// Untrusted is that of the provider: it is opened within the bounds of tenants' own.
+	// Untrusted is the provider's: it's opened with the limits for tenants' own providers.
 	Untrusted bool `json:"untrusted,omitempty"`
 }
 
-// MessageOfAssignment puts an assignment into a message; nil stays nil.
+// MessageOfAssignment converts an assignment to a message; nil stays nil.
 func MessageOfAssignment(as *execution.Assignment) (*AssignmentMessage, error) {
 	if as == nil {
 		return nil, nil
@@ -81,7 +81,7 @@ func MessageOfAssignment(as *execution.Assignment) (*AssignmentMessage, error) {
 	return m, nil
 }
 
-// Unpack returns the assignment; nil stays nil. Whole numbers among the settings are ints, as they are when a catalog is read.
+// Unpack converts a message to an assignment; nil stays nil. Whole numbers in settings are ints, as in a catalog.
 func (m *AssignmentMessage) Unpack() (*execution.Assignment, error) {
 	if m == nil {
 		return nil, nil
@@ -127,7 +127,7 @@ type HeartbeatMessage struct {
 	Held   []app.Fence  `json:"held"`
 }
 
-// HeartbeatAnswer is the answer.
+// HeartbeatAnswer is the answer to a HeartbeatMessage.
 type HeartbeatAnswer struct {
 	Directives []execution.Directive `json:"directives"`
 }
@@ -144,29 +144,29 @@ type ReportMessage struct {
 	Err *ErrorMessage `json:"Err,omitempty"` // instead of Report.Err
 }
 
-// ReportsAnswer is the answer, in the same order.
+// ReportsAnswer is the answer to a ReportsMessage, in the same order.
 type ReportsAnswer struct {
 	Answers []ReportAnswer `json:"answers"`
 }
 
-// ReportAnswer is the answer to one report.
+// ReportAnswer is the answer to a report.
 type ReportAnswer struct {
 	Next *AssignmentMessage `json:"next,omitempty"`
 	Err  *ErrorMessage      `json:"err,omitempty"`
 }
 
-// HostsMessage asks for names.
+// HostsMessage requests host names.
 type HostsMessage struct {
 	Worker app.WorkerID `json:"worker"`
 	Fence  app.Fence    `json:"fence"`
 }
 
-// HostsAnswer is the answer.
+// HostsAnswer is the answer to a HostsMessage.
 type HostsAnswer struct {
 	Hosts []family.HostEntry `json:"hosts"`
 }
 
-// LogMessage appends lines. Its answer is empty.
+// LogMessage appends log lines. Its answer is empty.
 type LogMessage struct {
 	Worker app.WorkerID  `json:"worker"`
 	Lines  []app.LogLine `json:"lines"`
@@ -178,17 +178,17 @@ type AwaitMessage struct {
 	Patience time.Duration `json:"patience"`
 }
 
-// AwaitAnswer is the answer.
+// AwaitAnswer is the answer to an AwaitMessage.
 type AwaitAnswer struct {
 	Work bool `json:"work"`
 }
 
-// HurryMessage waits until steps of the worker's tenant may have been told to stop.
+// HurryMessage waits until steps of the worker's tenant may have been cancelled.
 type HurryMessage struct {
 	Worker app.WorkerID `json:"worker"`
 }
 
-// HurryAnswer is the answer. Not told: the time was over, or another wait of the same worker has taken its place.
+// HurryAnswer is the answer to a HurryMessage. Without Told, the wait timed out or was replaced by another of the same worker.
 type HurryAnswer struct {
 	Told bool `json:"told"`
 }
@@ -198,12 +198,12 @@ type RoundMessage struct {
 	Worker app.WorkerID `json:"worker"`
 }
 
-// RoundAnswer is the answer; without a round, none came in time.
+// RoundAnswer is the answer to a RoundMessage; without a round, none came in time.
 type RoundAnswer struct {
 	Round *execution.HealthRound `json:"round,omitempty"`
 }
 
-// RoundEndMessage tells what a round has found. Its answer is empty.
+// RoundEndMessage reports a round's results. Its answer is empty.
 type RoundEndMessage struct {
 	Worker app.WorkerID          `json:"worker"`
 	Report execution.RoundReport `json:"report"`
@@ -214,10 +214,10 @@ type LeaveMessage struct {
 	ID string `json:"id"`
 }
 
-// Empty is an answer that says nothing.
+// Empty is an empty answer.
 type Empty struct{}
 
-// FetchMessage asks for a content from an offset on. The answer is the content itself, to its end.
+// FetchMessage requests a resource's content from an offset on. The answer is the content itself.
 type FetchMessage struct {
 	Worker app.WorkerID `json:"worker"`
 	Fence  app.Fence    `json:"fence"`
@@ -225,7 +225,7 @@ type FetchMessage struct {
 	From   int64        `json:"from"`
 }
 
-// HoldMessage tells which contents a host has. Its answer is empty.
+// HoldMessage reports the contents on a host. Its answer is empty.
 type HoldMessage struct {
 	Worker app.WorkerID `json:"worker"`
 	Hashes []string     `json:"hashes"`

@@ -235,7 +235,7 @@ func (s *chatAPI) unfurl(c *call) object {
 	return object{}
 }
 
-// Unfurled is what the app has told of a link in the message; "" where nothing.
+// Unfurled is the app's preview of a link in the message; "" for none.
 func (m *Message) Unfurled(address string) string {
 	m.channel.w.s.mu.Lock()
 	defer m.channel.w.s.mu.Unlock()

@@ -17,7 +17,7 @@ type token struct {
 	team    *Workspace
 	value   string
 	expires time.Time // zero: never
-	refresh string    // that gives the next one; works once
+	refresh string    // one-time refresh token
 	used    bool      // the refresh was taken
 	revoked bool
 }

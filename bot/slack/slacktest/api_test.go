@@ -186,7 +186,7 @@ func TestWhereMessagesMayGo(t *testing.T) {
 	o.call("chat.postMessage", "channel", o.w.Channel("b").ID, "text", "x", "metadata", `{"event_type":"No Name","event_payload":{}}`)
 	o.want("metadata", 1)
 	if answer, _ := o.call("users.info", "user", "U999"); answer["error"] != "user_not_found" {
-		t.Errorf("nobody: %v", answer)
+		t.Errorf("no user: %v", answer)
 	}
 	for _, u := range []*User{o.w.User("guest").Guest(), o.w.User("robot"), o.w.User("eve"), ada} {
 		answer, _ := o.call("users.info", "user", u.ID)
@@ -343,7 +343,7 @@ func TestAnswersThatComeLater(t *testing.T) {
 		o.post("https://hooks.slack.com/commands/T1/r9/x", `{"text":"done"}`)
 		o.want("response", 1)
 		if len(ops.Messages()) != 0 || len(ops.Told(ada)) != responseUses+2 {
-			t.Errorf("everybody sees %d, ada %d", len(ops.Messages()), len(ops.Told(ada)))
+			t.Errorf("everyone sees %d, ada %d", len(ops.Messages()), len(ops.Told(ada)))
 		}
 		o.call("chat.postMessage", "channel", ops.ID, "text", "card", "blocks", text([]any{actions(button(object{"value": "v"}), button(object{"action_id": "u", "text": plain("Open"), "url": "https://m.test"}))}))
 		o.do = func(form url.Values) (int, string) {
@@ -432,7 +432,7 @@ func TestTokens(t *testing.T) {
 		}
 		first := access("code", code, "redirect_uri", "https://m.test/slack/back")
 		if first["ok"] != true || first["expires_in"] != 43200.0 || text(first["team"]) != `{"id":"T2","name":"t2"}` {
-			t.Fatalf("a code gives %v", first)
+			t.Fatalf("a code returns %v", first)
 		}
 		access("code", code, "redirect_uri", "https://m.test/slack/back")
 		o.want("oauth.code", 1)

@@ -35,7 +35,7 @@ type trigger struct {
 	used bool
 }
 
-// trigger gives one for a click or a command; the lock is held.
+// trigger returns one for a click or a command; the lock is held.
 func (s *viewAPI) trigger(u *User) string {
 	id := s.next("trigger-" + u.ID + "-")
 	s.triggers[id] = &trigger{user: u, made: s.now().UnixNano()}
@@ -100,7 +100,7 @@ func (s *viewAPI) put(u *User, body object, below *View) *View {
 	return v
 }
 
-// fill gives the view a new content; what people have typed stays where block and action have the same ids.
+// fill replaces the view's content; typed values stay if block and action have the same ids.
 func (v *View) fill(body object) {
 	v.body, v.hash, v.errors = body, v.s.next("hash"), nil
 	v.shown++
@@ -142,7 +142,7 @@ func initial(e object) object {
 	return o
 }
 
-// name gives ids to blocks and elements that have none; the lock is held.
+// name adds missing ids to blocks and elements; the lock is held.
 func (s *viewAPI) name(blocks []any) {
 	for _, b := range blocks {
 		o, ok := b.(object)

@@ -65,7 +65,7 @@ func CheckView(call string, body []byte) []Violation {
 	return c.found
 }
 
-// decode reads an object. Text that is not UTF-8 is told, since encoders replace what they cannot write.
+// decode reads an object. It reports invalid UTF-8, since encoders replace it silently.
 func (c *checker) decode(body []byte) object {
 	var m object
 	switch err := json.Unmarshal(body, &m); {
@@ -223,7 +223,7 @@ var broadcasts = regexp.MustCompile(`<!(channel|here|everyone|subteam\^[^>]*)(\|
 
 func (c *checker) pings(at, text string) {
 	if m := broadcasts.FindString(text); m != "" {
-		c.add("ping", at, "it calls everybody: %s", m)
+		c.add("ping", at, "it mentions everyone: %s", m)
 	}
 }
 
@@ -235,7 +235,7 @@ func (c *checker) id(rule, at string, v any, seen map[string]string) {
 		return
 	}
 	if other, twice := seen[s]; twice {
-		c.add(rule, at, "%q stands at %s already", s, other)
+		c.add(rule, at, "%q is already used at %s", s, other)
 	}
 	seen[s] = at
 }

@@ -29,7 +29,7 @@ var where = map[string]map[string]bool{
 	"multi_conversations_select": {"section": true, "actions": true, "input": true},
 }
 
-// block checks one block. A type that is not modelled here is told too: no one would have checked it.
+// block checks one block. Unknown types are reported too, since nothing would check them.
 func (c *checker) block(at string, v any) {
 	b, ok := v.(object)
 	if !ok {
@@ -104,7 +104,7 @@ func (c *checker) image(at string, o object) {
 	c.most("image.url", at+".image_url", o["image_url"], mostURL)
 	c.most("image.alt_text", at+".alt_text", o["alt_text"], mostAlt)
 	if str(o["alt_text"]) == "" || str(o["image_url"]) == "" && o["slack_file"] == nil {
-		c.add("image", at, "an image needs an address and a text that stands for it")
+		c.add("image", at, "an image needs a URL and an alternative text")
 	}
 }
 
@@ -122,7 +122,7 @@ func (c *checker) input(at string, b object) {
 	c.element(at+".element", "input", e, map[string]string{})
 }
 
-// richBlocks are the parts of a rich text, and what stands in them.
+// richBlocks are the parts of a rich text, with their elements.
 var richBlocks = map[string]bool{"rich_text_section": true, "rich_text_preformatted": true, "rich_text_quote": true, "rich_text_list": true}
 
 var richLeaves = map[string]bool{"text": true, "link": true, "emoji": true, "date": true, "color": true, "user": true, "channel": true}
@@ -149,7 +149,7 @@ func (c *checker) rich(at string, b object) {
 			e, _ := v.(object)
 			switch kind := str(e["type"]); {
 			case kind == "broadcast" || kind == "usergroup":
-				c.add("ping", place, "it calls everybody: %v", e)
+				c.add("ping", place, "it mentions everyone: %v", e)
 			case !richLeaves[kind]:
 				c.add("rich_text", place, "%q is no element of a rich text that is known here", e["type"])
 			case kind == "text" && str(e["text"]) == "":

@@ -25,7 +25,7 @@ type dispatcher struct {
 	deliveries []*Delivery
 }
 
-// Delivery is one thing that the app was told, or was to be told.
+// Delivery is a payload for the app.
 type Delivery struct {
 	s *dispatcher
 
@@ -106,7 +106,7 @@ func (s *dispatcher) Delivered(kind string) *Delivery {
 		}
 	}
 	s.t.Helper()
-	s.t.Fatalf("nothing of kind %s was told yet", kind)
+	s.t.Fatalf("nothing of kind %s was delivered yet", kind)
 	return nil
 }
 
@@ -213,7 +213,7 @@ func (o Outcome) retryReason() string {
 	return "http_error"
 }
 
-// Event tells the app of something that has happened in the workspace; what fails is told again at once, after a minute, and after 5.
+// Event delivers an event of the workspace. A failed delivery is retried at once, after a minute, and after 5.
 func (w *Workspace) Event(event object) *Delivery {
 	s := w.s
 	s.mu.Lock()

@@ -296,7 +296,7 @@ func (v *View) refused(m object, r *Reply) {
 	}
 }
 
-// Cancel closes the view; the app is told where it has asked for that.
+// Cancel closes the view, and notifies the app if it has asked for that.
 func (v *View) Cancel() {
 	s, u := v.s, v.user
 	s.mu.Lock()

@@ -26,7 +26,7 @@ type Reply struct {
 	Errors  map[string]string // of a modal that was not taken, by the labels of its inputs
 }
 
-// Says types something where the seat is: a command of the app, whose name stands first.
+// Says types a slash command of the app.
 func (p Seat) Says(text string) *Reply {
 	p.u.w.s.t.Helper()
 	s, u := p.u.w.s, p.u
@@ -55,7 +55,7 @@ func (p Seat) Says(text string) *Reply {
 	return r
 }
 
-// Delivery is what the app was told by it.
+// Delivery is its delivery to the app.
 func (r *Reply) Delivery() *Delivery { return r.d }
 
 // told are the messages that answer it, oldest first.
@@ -224,7 +224,7 @@ func (u *User) action(h hit, container object) object {
 		"team": object{"id": u.w.ID, "domain": u.w.Domain}, "enterprise": nil, "is_enterprise_install": false, "state": object{"values": object{}}, "actions": []any{a}}
 }
 
-// Home opens the app's home for someone, and gives it once the app has filled it.
+// Home opens a person's home, and returns it once the app has published it.
 func (u *User) Home() *View {
 	s := u.w.s
 	s.t.Helper()
@@ -246,7 +246,7 @@ func (u *User) Home() *View {
 	return u.homeView
 }
 
-// Mentions posts a message that calls the app by its name, of which the app is told.
+// Mentions posts a message that mentions the app, and delivers the event.
 func (p Seat) Mentions(text string) *Message {
 	s := p.u.w.s
 	s.mu.Lock()
@@ -263,7 +263,7 @@ func (p Seat) Mentions(text string) *Message {
 	return m
 }
 
-// Shares posts a message with links in a channel, of which the app is told where it has said to be.
+// Shares posts a message with links in a channel, and delivers the event if the app has subscribed to it.
 func (p Seat) Shares(domain string, links ...string) *Message {
 	s := p.u.w.s
 	s.mu.Lock()
@@ -281,7 +281,7 @@ func (p Seat) Shares(domain string, links ...string) *Message {
 	return m
 }
 
-// composes writes links without sending them off yet, of which an app is told too where it says so.
+// composes writes links without sending them, and delivers the event if the app has subscribed to it.
 func (p Seat) composes(domain string, links ...string) *Message {
 	s := p.u.w.s
 	s.mu.Lock()
@@ -299,7 +299,7 @@ func (p Seat) composes(domain string, links ...string) *Message {
 	return m
 }
 
-// Uninstall takes the app out of the workspace: its tokens end, and it is told.
+// Uninstall removes the app from the workspace: it revokes its tokens and delivers the events.
 func (w *Workspace) Uninstall() {
 	w.s.mu.Lock()
 	w.remove()

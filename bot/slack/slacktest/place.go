@@ -198,7 +198,7 @@ func (c *Channel) Messages() (list []*Message) {
 	return list
 }
 
-// Told are the answers that someone alone sees in the channel, oldest first.
+// Told are a person's ephemeral messages in the channel, oldest first.
 func (c *Channel) Told(u *User) (list []*Message) {
 	c.w.s.mu.Lock()
 	defer c.w.s.mu.Unlock()

@@ -20,10 +20,10 @@ type Config struct {
 	Scopes        []string // of the bot; nil: all
 	Events        []string // that the app has subscribed to; nil: all
 
-	// Where the app is told things. Base is put before all; the others are paths unless they are whole addresses.
+	// The app's request URLs. Base is the prefix of all; the others are paths unless they're complete URLs.
 	Base                                             string
 	CommandPath, ActionPath, OptionsPath, EventsPath string
-	Socket                                           bool // things are told through websockets instead
+	Socket                                           bool // deliver through websockets instead
 	Piped                                            bool // whose connections stay within the process: see Dialer
 
 	Client *http.Client     // by which Slack calls the app; nil: http.DefaultClient
@@ -206,7 +206,7 @@ func (s *core) Calls() []Call {
 	return append([]Call(nil), s.calls...)
 }
 
-// Cut takes away every connection between Slack and the app, until Mend. What Slack would have told is tried again as Slack does.
+// Cut breaks all connections between Slack and the app, until Mend. Deliveries are retried as Slack does.
 func (s *Slack) Cut() {
 	s.mu.Lock()
 	s.cut = true

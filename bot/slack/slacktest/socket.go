@@ -16,7 +16,7 @@ import (
 // pingEvery is how often a websocket is asked whether someone is there.
 const pingEvery = 5 * time.Second
 
-// sockets are the websockets over which an app in Socket Mode is told things.
+// sockets are the websockets of an app in Socket Mode.
 type sockets struct {
 	*core
 	connMu  sync.Mutex
@@ -38,7 +38,7 @@ type socket struct {
 	write sync.Mutex
 	gone  chan struct{}
 	once  sync.Once
-	mute  bool // nothing more is told through it
+	mute  bool // no more deliveries
 }
 
 func (c *socket) end() {
@@ -272,7 +272,7 @@ func (k *sockets) heard(text []byte) {
 	}
 }
 
-// live returns the next connection through which things can be told; nil where there is none.
+// live returns the next connection for deliveries; nil if there is none.
 func (k *sockets) live() *socket {
 	k.connMu.Lock()
 	defer k.connMu.Unlock()
@@ -293,7 +293,7 @@ func (k *sockets) send(d *Delivery, attempt int, reason string) (o Outcome) {
 	for {
 		c := k.live()
 		if c == nil && attempt > tries && time.Since(began) < answerWithin {
-			time.Sleep(100 * time.Millisecond) // it was told once: there may be a connection again soon
+			time.Sleep(100 * time.Millisecond) // it was delivered once; there may be a connection again soon
 			continue
 		}
 		if c == nil {
@@ -350,7 +350,7 @@ func (k *sockets) Warn() {
 	})
 }
 
-// Refresh tells all connections to be opened again; nothing more is told through them, and they end a moment later.
+// Refresh asks for all connections to be reopened; they get no more deliveries and end a moment later.
 func (k *sockets) Refresh() {
 	k.each(func(c *socket) {
 		k.connMu.Lock()

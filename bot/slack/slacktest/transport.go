@@ -61,10 +61,10 @@ func (s *Slack) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// lost stands for an answer that never arrives.
+// lost is a response that never arrives.
 const lost = 599
 
-// ServeHTTP serves API and response addresses to an app that is told to find Slack elsewhere than at slack.com.
+// ServeHTTP serves the API and response URLs to an app with another API address than slack.com.
 func (s *Slack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, mostCallSize+1))
 	if err != nil {

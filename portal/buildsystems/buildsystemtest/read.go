@@ -53,7 +53,7 @@ func (m Member) golden(t *testing.T, name string, body []byte) {
 		t.Fatal(err)
 	}
 	if strings.TrimSpace(string(want)) != string(got) {
-		t.Errorf("it gives\n%s\nwant\n%s", got, want)
+		t.Errorf("it returns\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -102,7 +102,7 @@ func (m Member) hostile(t *testing.T, body []byte) {
 			}
 			Limits(t, e)
 			if got, _ := json.Marshal(e); bad != nil && old != nil && kind(bad) != kind(old) && string(got) != string(plain) && place != "build.pull_request.id" {
-				t.Errorf("%s as %T gives another event without a word: %s", place, bad, got)
+				t.Errorf("%s as %T silently returns another event: %s", place, bad, got)
 			}
 		}
 	})

@@ -36,7 +36,7 @@ type Scheme struct {
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// Run tries all of it. Payloads are testdata/*.json; what they are to give stands beside them in *.golden, which -update writes.
+// Run tries all of it. Payloads are testdata/*.json; their expected events are in *.golden, which -update writes.
 func Run(t *testing.T, m Member) {
 	payloads := recorded(t)
 	t.Run("says what it is", m.about)
