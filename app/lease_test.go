@@ -27,10 +27,10 @@ func TestLeaseMoves(t *testing.T) {
 	}{
 		"by a bit":                          {template.Lease{}, at(2 * h), template.LeaseRequest{By: 4 * h}, at(6 * h), "", ""},
 		"until":                             {template.Lease{}, at(2 * h), template.LeaseRequest{Until: at(9 * h)}, at(9 * h), "", ""},
-		"for ever, without a max":           {template.Lease{}, at(2 * h), template.LeaseRequest{Forever: true}, never, "", ""},
-		"for ever, with a step and no max":  {template.Lease{Step: h}, at(2 * h), template.LeaseRequest{Forever: true}, never, "", ""},
-		"for ever, with a max":              {template.Lease{Max: 24 * h}, at(2 * h), template.LeaseRequest{Forever: true}, never, "for ever", ""},
-		"for ever stays for ever":           {template.Lease{Max: 24 * h}, never, template.LeaseRequest{Forever: true}, never, "", ""},
+		"forever, without a max":            {template.Lease{}, at(2 * h), template.LeaseRequest{Forever: true}, never, "", ""},
+		"forever, with a step and no max":   {template.Lease{Step: h}, at(2 * h), template.LeaseRequest{Forever: true}, never, "", ""},
+		"forever, with a max":               {template.Lease{Max: 24 * h}, at(2 * h), template.LeaseRequest{Forever: true}, never, "for ever", ""},
+		"forever stays forever":             {template.Lease{Max: 24 * h}, never, template.LeaseRequest{Forever: true}, never, "", ""},
 		"an end for what had none":          {template.Lease{Max: 24 * h, Step: h}, never, template.LeaseRequest{Until: at(99 * h)}, at(99 * h), "", ""},
 		"by more, of what has no end":       {template.Lease{}, never, template.LeaseRequest{By: h}, never, "", "no end"},
 		"one step":                          {template.Lease{Step: 4 * h}, at(2 * h), template.LeaseRequest{By: 4 * h}, at(6 * h), "", ""},
@@ -88,7 +88,7 @@ func TestLeaseOffers(t *testing.T) {
 				}
 			}
 			if _, beyond, err := rules.Move(created, was, noon, template.LeaseRequest{Forever: true}); err != nil || (beyond == nil) != o.Forever {
-				t.Errorf("%s: for ever is offered: %v, refused: %v (%v)", name, o.Forever, beyond, err)
+				t.Errorf("%s: no end is offered: %v, refused: %v (%v)", name, o.Forever, beyond, err)
 			}
 		}
 	}

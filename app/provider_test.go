@@ -37,7 +37,7 @@ func TestFieldTypes(t *testing.T) {
 			if e == nil || e.Code != app.EInvalid || e.Field != "it" || e.Hint == "" {
 				t.Errorf("%s: %q: %+v", name, text, e)
 			} else if c.field.Secret && strings.Contains(e.Message+e.Hint, text) {
-				t.Errorf("%s: a secret is told: %v", name, e)
+				t.Errorf("%s: a secret is shown: %v", name, e)
 			}
 		}
 	}

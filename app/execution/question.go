@@ -53,7 +53,7 @@ const (
 
 // Question is what a person is asked at a step of an operation.
 type Question struct {
-	Number      int64             `json:"-"` // by which lists go on
+	Number      int64             `json:"-"` // by which lists continue
 	Operation   int64             `json:"operation"`
 	Index       int               `json:"index"`
 	Attempt     int               `json:"attempt"` // which an answer has to name
@@ -105,7 +105,7 @@ type StepAnswer struct {
 	Operation int64 `json:"operation"`
 	Index     int   `json:"index"`
 	Attempt   int   `json:"attempt"` // the fence
-	// Refuse is why the step is to fail; "" lets it go on.
+	// Refuse is why the step is to fail; "" lets it continue.
 	Refuse string         `json:"refuse,omitempty"`
 	Values map[string]any `json:"values,omitempty"`
 }

@@ -21,7 +21,7 @@ func (f *farm) refused(m cluster.Amendment, field, words string) {
 	_, err := f.Services.Operation.Updates.PreviewAmend(f.Context(), f.Who, "shop", m)
 	e := app.AsError(err)
 	if err == nil || e.Code == app.EInternal || e.Field != field || !strings.Contains(e.Message+" "+e.Hint, words) {
-		f.Errorf("%+v gives %s %q (field %q, hint %q), want field %q and %q", m, e.Code, e.Message, e.Field, e.Hint, field, words)
+		f.Errorf("%+v returns %s %q (field %q, hint %q), want field %q and %q", m, e.Code, e.Message, e.Field, e.Hint, field, words)
 	}
 	if _, asked := f.Services.Operation.Updates.Amend(f.Context(), f.Who, "shop", m); app.CodeOf(asked) != app.CodeOf(err) {
 		f.Errorf("%+v: the preview says %v, the asking %v", m, err, asked)
@@ -153,7 +153,7 @@ func TestAmendedConfigurationReachesWhoReadsIt(t *testing.T) {
 		{Kind: app.OperationResize, Size: 3}, {Kind: app.OperationRepair}} {
 		p, a := f.Amend(m)
 		if !p.Nothing || a.Operation != 0 || a.Cluster == nil || len(p.Notes) == 0 {
-			t.Errorf("%s of what is so already: %+v, %+v", m.Kind, p, a)
+			t.Errorf("%s without a change: %+v, %+v", m.Kind, p, a)
 		}
 	}
 
@@ -254,7 +254,7 @@ func TestAmendmentsThatAreRefused(t *testing.T) {
 		t.Error("another plan than was shown:", err)
 	}
 	if _, err := f.Services.Operation.Updates.Amend(t.Context(), f.Actor("bob", app.RoleUser), "shop", cluster.Amendment{Kind: app.OperationRestart}); app.CodeOf(err) != app.ENotFound {
-		t.Error("somebody else's cluster:", err)
+		t.Error("someone else's cluster:", err)
 	}
 	f.Amend(cluster.Amendment{Kind: app.OperationRestart})
 	f.refused(cluster.Amendment{Kind: app.OperationRestart}, "", "is running")
@@ -353,7 +353,7 @@ func TestAmendedLostMachine(t *testing.T) {
 	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4}, "", "Repair the cluster first")
 	was := f.See("shop").Nodes[2]
 	p, done := f.Carried(cluster.Amendment{Kind: app.OperationRepair})
-	f.Want("it is made anew, and who names it reads anew", office.WorkOf(p), "n2.lb reload, n3 replaced")
+	f.Want("it is replaced, and those that name it reload", office.WorkOf(p), "n2.lb reload, n3 replaced")
 	if is := f.See("shop").Nodes[2]; is.Name != was.Name || is.Hostname != was.Hostname || is.MachineID == was.MachineID {
 		t.Errorf("%+v became %+v", was, is)
 	}
