@@ -156,9 +156,9 @@ func TestRepairByItself(t *testing.T) {
 		"it failed": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus = 7, app.OperationFailed }), judged: true, fails: 1, after: 10 * time.Minute,
 			note: "Repair operation 7 is failed. Next attempt in 10 min."},
 		"a hook said no": {due: due(func(d *execution.RepairDue) {
-			d.Repair, d.RepairStatus, d.RepairVeto, d.Failures = 7, app.OperationCancelled, `The hook "gate" did not let the repair happen: no. Nothing was done.`, 1
+			d.Repair, d.RepairStatus, d.RepairVeto, d.Failures = 7, app.OperationCancelled, `Webhook "gate" vetoed the repair: no. Nothing was changed.`, 1
 		}), judged: true, fails: 2, after: 20 * time.Minute,
-			note: `Repair operation 7 is cancelled. The hook "gate" did not let the repair happen: no. Nothing was done. Next attempt in 20 min.`},
+			note: `Repair operation 7 is cancelled. Webhook "gate" vetoed the repair: no. Nothing was changed. Next attempt in 20 min.`},
 		"again": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus, d.Failures = 7, app.OperationFailed, 2 }), judged: true, fails: 3,
 			after: 40 * time.Minute, note: "Repair operation 7"},
 		"forever": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus, d.Failures = 7, app.OperationFailed, 99 }), judged: true, fails: 100,
@@ -186,10 +186,10 @@ func TestHealthCheckIsExpanded(t *testing.T) {
 		"page":         {template.HealthCheck{HTTP: &template.HTTPHealth{Port: "%config.lb.port%", Path: "%config.lb.path%"}}, "GET :8080/up"},
 		"command":      {template.HealthCheck{Command: "check %ip.self% %config.lb.name% %instance.self.service.web%"}, `command check 10.0.0.2 'it'\''s' 2`},
 		"percent":      {template.HealthCheck{Command: "df | grep 100%"}, "command df | grep 100%"},
-		"missing":      {template.HealthCheck{TCP: "%config.lb.prot%"}, "health.tcp: lb.prot is no plain value of the configuration."},
-		"a list":       {template.HealthCheck{Command: "x %config.lb.list%"}, "health.command: lb.list is no plain value of the configuration."},
-		"a secret":     {template.HealthCheck{Command: "x %config.lb.key%"}, "health.command: lb.key holds a secret, which a check is not given."},
-		"no port":      {template.HealthCheck{TCP: "%config.lb.name%"}, `health.tcp: "it's" is no port.`},
+		"missing":      {template.HealthCheck{TCP: "%config.lb.prot%"}, "health.tcp: lb.prot isn't a plain value in the configuration."},
+		"a list":       {template.HealthCheck{Command: "x %config.lb.list%"}, "health.command: lb.list isn't a plain value in the configuration."},
+		"a secret":     {template.HealthCheck{Command: "x %config.lb.key%"}, "health.command: lb.key contains a secret, which health checks can't use."},
+		"no port":      {template.HealthCheck{TCP: "%config.lb.name%"}, `health.tcp: invalid port "it's".`},
 		"long command": {template.HealthCheck{Command: "a\nb"}, "command a …"},
 	} {
 		got, err := tc.check.Expand(cluster, n, config)

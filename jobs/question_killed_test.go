@@ -76,7 +76,7 @@ func TestQuestionsOutliveServers(t *testing.T) {
 					answered[q.Step] = true
 					again() // just after it was answered
 					if _, err := m.app.Execution.Questions.AnswerStep(t.Context(), m.admin, v.ID, s); app.AsError(err).Reason != "answered" {
-						t.Fatalf("the second answer to %s was told %v", q.Step, err)
+						t.Fatalf("the second answer to %s returned %v", q.Step, err)
 					}
 					continue
 				}

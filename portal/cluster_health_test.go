@@ -16,7 +16,7 @@ import (
 	"muster/app/template"
 )
 
-// watching is a Muster that looks after clusters. n2 of each is sick.
+// watching is a Muster with health checks. n2 of each cluster is sick.
 type watching struct {
 	*fake
 	unknown string // why health is unknown; "": it is known
@@ -76,11 +76,11 @@ func TestHealthPage(t *testing.T) {
 	s.signIn("ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "Sick: n2 is sick: web: GET :80/<up>: 503. Looked at 60 s ago.", "Health")
+	a.reads(http.StatusOK, "Sick: n2 is sick: web: GET :80/<up>: 503. Checked 1 min ago.", "Health")
 	if strings.Count(a.body, `href="/clusters/`+id+`/health"`) != 2 || strings.Count(a.body, `<small class="health"`) != 1 {
 		t.Error("the cluster's page does not lead to its health, or does not mark the one node that is sick")
 	}
-	s.get("/clusters/"+id+"/health").reads(http.StatusOK, "Health of lake sick", "Operation 7 repairs n2.", "Nodes 1 healthy, 1 sick", "Looked at 60 s ago", "Repaired by itself",
+	s.get("/clusters/"+id+"/health").reads(http.StatusOK, "Health of lake sick", "Operation 7 repairs n2.", "Nodes 1 healthy, 1 sick", "Last checked 1 min ago", "Repair automatic",
 		"n2 sick 1 h ago web: GET :80/<up>: 503", "catalog services.web.start has changed in the catalog.", "health n2 is sick.", "node n1: time: 3 s off. Start a time service.",
 		"Not all could be compared.")
 	s.get("/clusters/nothing/health").reads(http.StatusNotFound)

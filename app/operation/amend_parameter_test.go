@@ -76,7 +76,7 @@ func TestParametersDoNotChangeWhatIsImmutable(t *testing.T) {
 	f := parametric(t)
 	f.Catalog.Templates["shop"].Immutable = []string{"config.port"}
 	f.Shop(3, nil)
-	f.refused(cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 81}}, "config.port", "does not let")
+	f.refused(cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 81}}, "config.port", "doesn't allow")
 }
 
 func TestFixedLeasesAreNotMoved(t *testing.T) {

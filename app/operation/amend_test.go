@@ -233,7 +233,7 @@ func TestAmendmentsThatAreRefused(t *testing.T) {
 		{cluster.Amendment{Kind: app.OperationReconfigure}, "config", "Nothing to change"},
 		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "${secret:DB}"}}, "config", "secrets"},
 		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": long}}, "config", "KiB"},
-		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%nonsense%x"}}, "config.a", "not a macro"},
+		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%nonsense%x"}}, "config.a", "isn't a macro"},
 		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%host.service.web[3]%"}}, "config.a", "number 4"},
 		{cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Nodes: []string{"n1"}}, "services", "Choose from n3"},
 		{cluster.Amendment{Kind: app.OperationRestart, Batch: -1}, "batch", "must be 1 to"},

@@ -36,7 +36,7 @@ func TestShareCommands(t *testing.T) {
 		{"private", "cluster show shop"},
 		{"ana user|group:ops reader", "cluster share shop --with ana:user --with group:ops:reader"},
 		{"ana user|group:ops reader", "cluster share shop"},
-		{"does not say which access", "cluster share shop --with ana"},
+		{"has no access level", "cluster share shop --with ana"},
 		{"Unknown access", "cluster share shop --with group:ops"},
 		{"There is no user", "cluster share shop --with nemo:user"},
 		{"ana user", "cluster unshare shop group:ops"},

@@ -118,7 +118,7 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 		refused(t, "pool", err)
 		r, err := s.Services.Catalog.ApplyCatalog(t.Context(), superIn(here), catalog.CatalogChange{Files: yamlOf("kind: provider\nname: sandbox-own\ntype: sandbox\nsettings: {mode: process}\n").Files})
 		if err != nil || r.Saved || !slices.ContainsFunc(r.Problems, func(p catalog.CatalogProblem) bool {
-			return p.Severity == "error" && p.Field == "settings.mode" && strings.Contains(p.Message, "processes of the server's host")
+			return p.Severity == "error" && p.Field == "settings.mode" && strings.Contains(p.Message, "processes on the server's host")
 		}) {
 			t.Errorf("an own provider is saved: %+v, %v", r, err)
 		}
@@ -141,7 +141,7 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 		_, err = s.Services.Operation.Updates.PreviewAmend(t.Context(), owner, made.ID, grow)
 		refused(t, "grow", err)
 	})
-	t.Run("a host that chooses by itself is told", func(t *testing.T) {
+	t.Run("a host's own choice is reported", func(t *testing.T) {
 		s := crowdedServer(t, "", nil)
 		if _, err := s.Services.Cluster.Creates.CreateCluster(t.Context(), owner, ask); err != nil {
 			t.Fatal(err)

@@ -39,5 +39,5 @@ func TestCallsAreCountedForAll(t *testing.T) {
 	}
 	all[0].Told("ocean", nil)
 	all[0].calls.timer.Stop()
-	all[0].tellCalls() // no one is there to be told, and nothing breaks
+	all[0].tellCalls() // no receivers: nothing breaks
 }

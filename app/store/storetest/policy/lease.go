@@ -119,7 +119,7 @@ func (t *moneyTest) saved() {
 	n, err := a.Upkeep.Expire(t.Ctx)
 	t.Must(err)
 	if n != 0 {
-		t.Error("a lease that goes on was ended")
+		t.Error("a lease that continues was ended")
 	}
 	t.Status("web-1", app.ClusterActive, app.OperationSucceeded)
 	t.Clock.Move(61 * time.Minute)
@@ -131,10 +131,10 @@ func (t *moneyTest) saved() {
 	t.Drain()
 	t.Status("web-1", app.ClusterDeleted, app.OperationSucceeded)
 	t.warned("The lease of web ends", 0)
-	t.warned("The lease of web has ended.", 1)
+	t.warned("The lease of web has expired.", 1)
 }
 
-// warned tells how often people were told something of a lease.
+// warned tells how often people were notified something of a lease.
 func (t *moneyTest) warned(title string, want int) []app.Notice {
 	t.Helper()
 	all, err := t.Store.Notices(t.Ctx, kit.Tenant, 0, 1000)
@@ -219,7 +219,7 @@ func (t *moneyTest) warns() {
 	t.warned("The lease of web ends in 10 min.", 2)
 	t.Clock.Move(time.Hour)
 	tend()
-	t.warned("The lease of web has ended.", 1)
+	t.warned("The lease of web has expired.", 1)
 	t.warned("The lease of long", 0)
 }
 

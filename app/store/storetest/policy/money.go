@@ -149,7 +149,7 @@ func (t *moneyTest) refusals() {
 	t.Must(err)
 }
 
-// budget: the clock stands at noon of 2 January.
+// budget: the clock is at noon of 2 January.
 func (t *moneyTest) budget() {
 	t.limit(policy.QuotaUser, "ada", policy.MeasurePerMonth, 100)
 	op, err := t.ask(t.Store, "a", "ada", 4) // 2 an hour for a day: 48
@@ -169,7 +169,7 @@ func (t *moneyTest) budget() {
 	_, err = t.ask(t.Store, "b", "ada", 5)
 	t.refused(err, "This would take ada to 108 for January 2026, over the budget of 100: 48 is spent or committed by a.",
 		"Request at most 4 nodes, request a lease of at most 20 h 48 min")
-	// The machines come half an hour late and go after six hours: what really stood counts.
+	// The machines come half an hour late and go after six hours: what really was counts.
 	t.Clock.Move(30 * time.Minute)
 	used(47)
 	for i := 1; i <= 4; i++ {
@@ -267,7 +267,7 @@ func (t *moneyTest) told() {
 			}
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Fatalf("people were told %q, want %q", got, want)
+			t.Fatalf("people were notified %q, want %q", got, want)
 		}
 	}
 	_, err := t.ask(t.Store, "a", "ada", 6, "data") // 72
@@ -275,13 +275,13 @@ func (t *moneyTest) told() {
 	notices()
 	_, err = t.ask(t.Store, "b", "ada", 1, "data") // 84
 	t.Must(err)
-	eighty := `84 % of the budget of the group "data" for January 2026 is used up.`
+	eighty := `84% of the budget of the group "data" for January 2026 is used.`
 	notices(eighty)
 	for range 3 {
 		n, err := t.Store.TellBudgets(t.Ctx, t.Clock.Now())
 		t.Must(err)
 		if n != 0 {
-			t.Errorf("%d are told of again", n)
+			t.Errorf("%d are reported of again", n)
 		}
 	}
 	notices(eighty)
@@ -294,9 +294,9 @@ func (t *moneyTest) told() {
 	n, err := t.Store.TellBudgets(t.Ctx, t.Clock.Now())
 	t.Must(err)
 	if n != 1 {
-		t.Errorf("%d budgets are told of, want 1", n)
+		t.Errorf("%d budgets are reported of, want 1", n)
 	}
-	notices(eighty, `120 % of the budget of the group "data" for January 2026 is used up.`)
+	notices(eighty, `120% of the budget of the group "data" for January 2026 is used.`)
 	t.Clock.Move(31 * 24 * time.Hour)
 	t.limit(policy.QuotaGroup, "data", policy.MeasurePerMonth, 200)
 	_, err = t.Store.TellBudgets(t.Ctx, t.Clock.Now())

@@ -57,10 +57,10 @@ func (t *moneyTest) transfers() {
 		list, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, &app.NoticeReader{User: user}, 0, 10)
 		t.Must(err)
 		if len(list) != 1 || list[0].Title != title || list[0].Kind != app.NoticeCluster {
-			t.Errorf("%s was told %+v", user, list)
+			t.Errorf("%s was sent %+v", user, list)
 		}
 	}
-	// Who gives it away for nothing has it no more: the other way round needs no room of the tenant either.
+	// Who returns it away for nothing has it no more: the other way round needs no room of the tenant either.
 	t.Must(give("bob", "ada"))
 	deeds, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenants: []string{kit.Tenant}, Act: "cluster.transfer", Limit: 10})
 	t.Must(err)
