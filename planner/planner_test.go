@@ -135,7 +135,7 @@ func TestRefusals(t *testing.T) {
 		{"a cycle through an alias", "service a provides=x install.requires=b\nservice b install.uses=x\nnode a b",
 			"cycle", "a and b wait for each other to be installed: a requires b, b uses x, which a provides"},
 		{"a wrong macro", "service a\nnode a\nconfig k %nope%", "macro", "config.k"},
-		{"an index beyond the layout", "service a\nnode a\nconfig k %host.service.a[1]%", "macro_index", "node number 2"},
+		{"an index beyond the layout", "service a\nnode a\nconfig k %host.service.a[1]%", "macro_index", "names node 2 with a"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := planner.New().Plan(parseProblem(t, tt.problem))

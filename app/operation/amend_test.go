@@ -72,7 +72,7 @@ func TestAmendedClusterGrowsAndShrinks(t *testing.T) {
 	v := f.Shop(3, map[string]any{"extra": "x"})
 	p, _ := f.Carried(cluster.Amendment{Kind: app.OperationResize, Size: 5})
 	f.Want("growth", office.WorkOf(p), "n2.lb reload, n3.web reload, n4 new, n5 new")
-	if p.Before != (cluster.ClusterFigures{Nodes: 3, CostPerHour: 1.5}) || p.After != (cluster.ClusterFigures{Nodes: 5, CostPerHour: 2.5}) {
+	if p.Before != (cluster.ClusterFigures{Nodes: 3, CostPerHour: 1.5, Currency: "USD"}) || p.After != (cluster.ClusterFigures{Nodes: 5, CostPerHour: 2.5, Currency: "USD"}) {
 		t.Errorf("from %+v to %+v", p.Before, p.After)
 	}
 	v = f.See("shop")
@@ -234,7 +234,7 @@ func TestAmendmentsThatAreRefused(t *testing.T) {
 		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "${secret:DB}"}}, "config", "secrets"},
 		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": long}}, "config", "KiB"},
 		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%nonsense%x"}}, "config.a", "isn't a macro"},
-		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%host.service.web[3]%"}}, "config.a", "number 4"},
+		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%host.service.web[3]%"}}, "config.a", "names node 4 with web"},
 		{cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Nodes: []string{"n1"}}, "services", "Choose from n3"},
 		{cluster.Amendment{Kind: app.OperationRestart, Batch: -1}, "batch", "must be 1 to"},
 		{cluster.Amendment{Kind: app.OperationStop, Batch: 2}, "batch", "isn't used"},
@@ -244,7 +244,7 @@ func TestAmendmentsThatAreRefused(t *testing.T) {
 	} {
 		f.refused(c.m, c.field, c.words)
 	}
-	f.Catalog.Templates = map[string]*template.Template{}
+	clear(f.Catalog.Templates)
 	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4, TopUp: true}, "top_up", "Omit it")
 	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4}, "", "no longer in the catalog")
 	f.refused(cluster.Amendment{Kind: app.OperationUpgrade}, "", "no longer in the catalog")
