@@ -280,7 +280,7 @@ func TestHome(t *testing.T) {
 	h := b.Home(t.Context(), ada)
 	got := Modal{Parts: h.Parts}.text()
 	for _, want := range []string{"Signed in as ada (tenant default)", "Waiting for your approval\nRequest 12\nbob wants to create: big", "shop – active, 3 nodes, from web, expires 22 Nov 2026 10:00 UTC, 0.30/h",
-		"db – resizing, 1 node, from db, no expiry", "Recent activity\nold is gone – 22 Nov 2026 10:00 UTC\nshop is active – 22 Nov 2026 09:00 UTC"} {
+		"db – resizing, 1 node, from db, no expiry", "Recent activity\nold was deleted – 22 Nov 2026 10:00 UTC\nshop is active – 22 Nov 2026 09:00 UTC"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the home does not say %q:\n%s", want, got)
 		}
