@@ -36,7 +36,7 @@ func (d Deed) Change() (before, after any) {
 type AuditFilter struct {
 	Tenants []string  // set by the use case: those that the actor may see; nil is all
 	Tenant  string    // of one tenant; superadmins may name any, "*" is all of them
-	Who     string    // a user's name as it stands in records
+	Who     string    // a user's name as shown in records
 	Act     string    // the beginning of an act, as in "cluster."
 	Object  string    // exactly
 	From    time.Time // at or after

@@ -15,7 +15,7 @@ const (
 	ScopeRead    Scope = "read"    // look at what the user may see
 	ScopeCluster Scope = "cluster" // ask for clusters and change them
 	ScopeApprove Scope = "approve" // decide on what others ask for
-	ScopeAdmin   Scope = "admin"   // look after tenant or installation
+	ScopeAdmin   Scope = "admin"   // manage the tenant or installation
 	ScopeTokens  Scope = "tokens"  // make and revoke API tokens; never given to a token, so that one which leaked makes no other
 	ScopeAccount Scope = "account" // the user's own account: password, sessions, tokens; never given to a token
 )
@@ -132,7 +132,7 @@ var PermissionTable = map[string]permission{
 	"Questions":  {ScopeRead, All, All, see, see, see, see, proofNever},
 	"AnswerStep": {ScopeCluster, All, All, see, see, No, see, proofNever},
 
-	// Requests. Who may review which request, or break the glass, is up to the policies that want approvals.
+	// Requests. Who may review which request, or use the emergency override, is up to the policies that want approvals.
 	"Requests":      {ScopeRead, All, All, see, see, see, see, proofNever},
 	"Request":       {ScopeRead, All, All, see, see, see, see, proofNever},
 	"Ask":           {ScopeCluster, All, All, All, All, No, All, proofNever},

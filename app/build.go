@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// BuildPhase is where an event stands in the life of its build.
+// BuildPhase is the phase of a build that an event reports.
 type BuildPhase string
 
 // BuildEvent is what a delivery tells, in words that are the same for all build systems. What the system does not say is zero.
@@ -39,7 +39,7 @@ type BuildEvent struct {
 	// a build that runs again under its old number has jobs that are newer than its end.
 	FinishedAt  time.Time `json:"-"`
 	NewestJobAt time.Time `json:"-"`
-	// CallbackURL is where the build wants to be told how its cluster stands, "" for nowhere. It may hold a secret.
+	// CallbackURL is where the build wants status callbacks, "" for nowhere. It may hold a secret.
 	CallbackURL string `json:"-"`
 	// Payload is the whole of the body, for rules that need more: made of nil, bool, string, int64, float64, []any and map[string]any.
 	Payload map[string]any `json:"-"`

@@ -10,13 +10,13 @@ const (
 	// BuildCallbackMark begins the message ids of callbacks. No hook takes a delivery with such an id, so that what we have signed cannot be
 	// sent back to us.
 	BuildCallbackMark = "muster_callback_"
-	// BuildCallbackNone is what a rule says that wants no one to be told, whatever the event says.
+	// BuildCallbackNone is what a rule says that turns callbacks off, whatever the event says.
 	BuildCallbackNone = "none"
 
 	MaxCallbackText = 2000 // bytes of a rule's callback
 )
 
-// BuildNews is what a callback tells: how the build stood at that time. It holds no credentials.
+// BuildNews is what a callback reports: the build's state at that time. It holds no credentials.
 type BuildNews struct {
 	At      time.Time     `json:"at"`
 	Build   int64         `json:"build"`
@@ -32,7 +32,7 @@ type BuildNews struct {
 	HookID  string        `json:"-"`                // the hook's, below which the build is looked at with its token
 }
 
-// Told tells whether builds are called back about a state.
+// Told reports whether builds get a callback for a state.
 func (s BuildState) Told() bool {
 	return s == BuildReady || s == BuildRefused || s == BuildFailed || s == BuildOver
 }

@@ -1,6 +1,6 @@
 package app
 
-// BuildState is how a build stands with its cluster.
+// BuildState is a build's state.
 type BuildState string
 
 // The states. The first five are those of builds that live.

@@ -13,7 +13,7 @@ type ClusterStatus string
 // The states of a cluster. A failed cluster always has a way forward: resume or delete.
 const (
 	ClusterPending ClusterStatus = "pending" // an operation is waiting or running
-	ClusterActive  ClusterStatus = "active"  // all is as it was asked for
+	ClusterActive  ClusterStatus = "active"  // running as requested
 	ClusterAsleep  ClusterStatus = "asleep"  // its machines are stopped, with all that is on them, until it is woken
 	ClusterFailed  ClusterStatus = "failed"  // the last operation did not end well
 	ClusterDeleted ClusterStatus = "deleted" // every machine is gone, proven with the provider
@@ -88,7 +88,7 @@ type Node struct {
 	// answers are what people have typed, by service and field, as far as the configuration names them; only while it is
 	// expanded for a step.
 	Answers map[string]map[string]AnswerValue `json:"-"`
-	// facts are what services told, in the same way.
+	// facts are what services reported, in the same way.
 	Facts map[FactName]string `json:"-"`
 }
 
@@ -166,5 +166,5 @@ type AnswerValue struct {
 // FactPattern is how facts are named: as parameters are, so that macros can speak of them.
 var FactPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// FactName names what a service may have told.
+// FactName names a fact that a service may have reported.
 type FactName struct{ Service, Name string }

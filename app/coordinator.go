@@ -8,13 +8,13 @@ type WorkerID struct {
 	Name   string `json:"name"`
 }
 
-// Retry says what shall become of a failed attempt. The zero value is: nothing more, a person is to look at it.
+// Retry says what happens after a failed attempt. The zero value is: nothing more, a person is to look at it.
 type Retry struct {
 	Again bool
 	After time.Duration
 	// Elsewhere asks the next attempt of a create for the machine at another place than this one, where there is one.
 	Elsewhere bool
-	// Free says that nothing was tried, as where a rate budget was empty or the worker was told to stop: the attempt does
+	// Free says that nothing was tried, as where a rate budget was empty or the worker had to stop: the attempt does
 	// not count as a try.
 	Free bool
 }

@@ -46,7 +46,7 @@ type LogLine struct {
 	Text      string    `json:"text"`
 }
 
-// What is told when health changes.
+// The notice for when health changes.
 const (
 	// EventHealth says that a node, or the cluster where none is named, became sick, unreachable or healthy.
 	EventHealth EventKind = "health"

@@ -29,7 +29,7 @@ func TestNodeHealth(t *testing.T) {
 		"reached, and not quite well":   {"wuuuf", "healthy"},
 		"sick stays sick while it goes": {"wffuu", "sick"},
 		"failures count over a gap":     {"wfuf", "sick"},
-		"another machine begins anew":   {"wfmf", "healthy"},
+		"another machine starts over":   {"wfmf", "healthy"},
 	} {
 		h := health.NodeHealth{Node: "n1", State: health.HealthUnknown, Machine: "a"}
 		machine := "a"
@@ -161,7 +161,7 @@ func TestRepairByItself(t *testing.T) {
 			note: `Repair operation 7 is cancelled. Webhook "gate" vetoed the repair: no. Nothing was changed. Next attempt in 20 min.`},
 		"again": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus, d.Failures = 7, app.OperationFailed, 2 }), judged: true, fails: 3,
 			after: 40 * time.Minute, note: "Repair operation 7"},
-		"for ever": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus, d.Failures = 7, app.OperationFailed, 99 }), judged: true, fails: 100,
+		"forever": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus, d.Failures = 7, app.OperationFailed, 99 }), judged: true, fails: 100,
 			after: 6 * time.Hour, note: "Repair operation 7"},
 	} {
 		c := tc.due.Choose()

@@ -10,7 +10,7 @@ type Role string
 
 // The roles, the mightiest first.
 const (
-	RoleSuperadmin Role = "superadmin" // looks after the installation, and may act in every tenant
+	RoleSuperadmin Role = "superadmin" // manages the installation, and may act in every tenant
 	RoleAdmin      Role = "admin"      // everything within its tenant
 	RoleApprover   Role = "approver"   // a user who also decides on what others ask for
 	RoleUser       Role = "user"       // has clusters of its own
@@ -24,7 +24,7 @@ var Roles = []Role{RoleSuperadmin, RoleAdmin, RoleApprover, RoleUser, RoleViewer
 // Known tells whether there is such a role.
 func (r Role) Known() bool { return slices.Contains(Roles, r) }
 
-// Rules tells whether the role looks after a tenant or the installation.
+// Rules reports whether the role manages a tenant or the installation.
 func (r Role) Rules() bool { return r == RoleSuperadmin || r == RoleAdmin }
 
 // Via is the face through which someone asks.
@@ -36,7 +36,7 @@ const (
 	ViaAPI    Via = "api" // the CLI too
 	ViaSlack  Via = "slack"
 	ViaHook   Via = "hook"
-	ViaServer Via = "server" // Muster itself, or whoever runs its commands on the server's host
+	ViaServer Via = "server" // Muster itself, or someone running its commands on the server's host
 )
 
 // Actor is who asks. Every use case takes one, and every row it touches belongs to its tenant. The faces make it from an
@@ -66,7 +66,7 @@ type Actor struct {
 	Noted *Allowances `json:"-"`
 }
 
-// Name is the actor as it stands in records: with its home where it acts elsewhere.
+// Name is the actor as shown in records: with its home where it acts elsewhere.
 func (a Actor) Name() string {
 	if a.Home != "" && a.Home != a.Tenant {
 		return a.User + "@" + a.Home

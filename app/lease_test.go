@@ -27,15 +27,15 @@ func TestLeaseMoves(t *testing.T) {
 	}{
 		"by a bit":                          {template.Lease{}, at(2 * h), template.LeaseRequest{By: 4 * h}, at(6 * h), "", ""},
 		"until":                             {template.Lease{}, at(2 * h), template.LeaseRequest{Until: at(9 * h)}, at(9 * h), "", ""},
-		"for ever, without a max":           {template.Lease{}, at(2 * h), template.LeaseRequest{Forever: true}, never, "", ""},
-		"for ever, with a step and no max":  {template.Lease{Step: h}, at(2 * h), template.LeaseRequest{Forever: true}, never, "", ""},
-		"for ever, with a max":              {template.Lease{Max: 24 * h}, at(2 * h), template.LeaseRequest{Forever: true}, never, "for ever", ""},
-		"for ever stays for ever":           {template.Lease{Max: 24 * h}, never, template.LeaseRequest{Forever: true}, never, "", ""},
+		"forever, without a max":            {template.Lease{}, at(2 * h), template.LeaseRequest{Forever: true}, never, "", ""},
+		"forever, with a step and no max":   {template.Lease{Step: h}, at(2 * h), template.LeaseRequest{Forever: true}, never, "", ""},
+		"forever, with a max":               {template.Lease{Max: 24 * h}, at(2 * h), template.LeaseRequest{Forever: true}, never, "requires a lease that expires", ""},
+		"forever stays forever":             {template.Lease{Max: 24 * h}, never, template.LeaseRequest{Forever: true}, never, "", ""},
 		"an end for what had none":          {template.Lease{Max: 24 * h, Step: h}, never, template.LeaseRequest{Until: at(99 * h)}, at(99 * h), "", ""},
-		"by more, of what has no end":       {template.Lease{}, never, template.LeaseRequest{By: h}, never, "", "no end"},
+		"by more, of what has no end":       {template.Lease{}, never, template.LeaseRequest{By: h}, never, "", "never expires"},
 		"one step":                          {template.Lease{Step: 4 * h}, at(2 * h), template.LeaseRequest{By: 4 * h}, at(6 * h), "", ""},
-		"more than a step":                  {template.Lease{Step: 4 * h}, at(2 * h), template.LeaseRequest{By: 4*h + time.Second}, at(6*h + time.Second), "at most 4 h at once", ""},
-		"more than a step, with a max":      {template.Lease{Step: 4 * h, Max: 240 * h}, at(2 * h), template.LeaseRequest{Until: at(7 * h)}, at(7 * h), "at most 4 h at once", ""},
+		"more than a step":                  {template.Lease{Step: 4 * h}, at(2 * h), template.LeaseRequest{By: 4*h + time.Second}, at(6*h + time.Second), "at most 4 h at a time", ""},
+		"more than a step, with a max":      {template.Lease{Step: 4 * h, Max: 240 * h}, at(2 * h), template.LeaseRequest{Until: at(7 * h)}, at(7 * h), "at most 4 h at a time", ""},
 		"to the max, counted from creation": {template.Lease{Max: 24 * h}, at(2 * h), template.LeaseRequest{Until: at(14 * h)}, at(14 * h), "", ""},
 		"past the max":                      {template.Lease{Max: 24 * h}, at(2 * h), template.LeaseRequest{By: 12*h + time.Minute}, at(14*h + time.Minute), "at most 1 d", ""},
 		"shorter":                           {template.Lease{Max: 24 * h, Step: h}, at(9 * h), template.LeaseRequest{By: -8 * h}, at(h), "", ""},
@@ -88,7 +88,7 @@ func TestLeaseOffers(t *testing.T) {
 				}
 			}
 			if _, beyond, err := rules.Move(created, was, noon, template.LeaseRequest{Forever: true}); err != nil || (beyond == nil) != o.Forever {
-				t.Errorf("%s: for ever is offered: %v, refused: %v (%v)", name, o.Forever, beyond, err)
+				t.Errorf("%s: no end is offered: %v, refused: %v (%v)", name, o.Forever, beyond, err)
 			}
 		}
 	}

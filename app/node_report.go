@@ -11,7 +11,7 @@ type NodeCheck struct {
 	Level   NodeLevel `json:"level"`
 	Found   string    `json:"found,omitempty"`
 	Want    string    `json:"want,omitempty"`
-	Hint    string    `json:"hint,omitempty"`    // what would mend it, where it is not OK
+	Hint    string    `json:"hint,omitempty"`    // what would fix it, where it is not OK
 	Skipped string    `json:"skipped,omitempty"` // not checked, because of this
 }
 

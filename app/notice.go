@@ -13,7 +13,7 @@ const (
 	NoticeLease     NoticeKind = "lease"     // a lease ends soon, has ended, or cannot be ended
 	NoticeApproval  NoticeKind = "approval"  // a request waits for someone, or was decided on
 	NoticeBudget    NoticeKind = "budget"    // a budget or quota is nearly used up
-	NoticeAlarm     NoticeKind = "alarm"     // someone broke the glass, or what should never happen has happened
+	NoticeAlarm     NoticeKind = "alarm"     // someone used the emergency override, or what should never happen has happened
 	NoticeCluster   NoticeKind = "cluster"   // a cluster was given to someone else, or was to sleep or wake by its schedule and did not
 	NoticeReady     NoticeKind = "ready"     // a cluster is ready to use
 	NoticeFailed    NoticeKind = "failed"    // an operation on a cluster failed
@@ -30,10 +30,10 @@ const (
 // NoticeKinds are those that hooks can choose from.
 var NoticeKinds = []NoticeKind{NoticeLease, NoticeApproval, NoticeBudget, NoticeAlarm, NoticeCluster, NoticeReady, NoticeFailed, NoticeLost, NoticeHealth, NoticeQuestion, NoticePool, NoticeHook, NoticeResource, NoticeAccount}
 
-// OwnerNoticeKinds tell the owner of a cluster how it is; where a group owns it, the group is told, too.
+// OwnerNoticeKinds tell the owner of a cluster how it is; where a group owns it, the group is notified, too.
 var OwnerNoticeKinds = []NoticeKind{NoticeLease, NoticeReady, NoticeFailed, NoticeLost, NoticeHealth}
 
-// Notice is something that people are to be told, wherever they are: by webhook, later by chat. It is written in the
+// Notice is something that people are notified of, wherever they are: by webhook, later by chat. It is written in the
 // transaction of what it tells, and delivered after, at least once; ID tells two deliveries of the same.
 type Notice struct {
 	ID      int64      `json:"id"`
@@ -42,7 +42,7 @@ type Notice struct {
 	Kind    NoticeKind `json:"kind"`
 	Cluster string     `json:"cluster,omitempty"` // its id
 	Request int64      `json:"request,omitempty"`
-	// Users and Groups are whom it is for; the webhooks of the tenant get it whoever that is.
+	// Users and Groups are whom it is for; the webhooks of the tenant get it in any case.
 	Users  []string `json:"users,omitempty"`
 	Groups []string `json:"groups,omitempty"`
 	// Title is one short sentence; Text says the rest, in plain text. Nothing in either is secret.
@@ -57,7 +57,7 @@ type Notice struct {
 
 // noticeStore keeps notices until they are delivered.
 type noticeStore interface {
-	// Notify writes a notice by itself, for what is not told by another transaction.
+	// Notify writes a notice by itself, for what another transaction doesn't notify.
 	Notify(ctx context.Context, n Notice) error
 	// Notices returns those of a tenant after a number, oldest first, at most limit.
 	Notices(ctx context.Context, tenant string, after int64, limit int) ([]Notice, error)

@@ -18,7 +18,7 @@ const (
 	// OperationGoOn finishes a create or a growth, of which not all machines came, with those that did.
 	OperationGoOn OperationKind = "go_on"
 
-	// What is asked of a cluster that stands; see Amendment.
+	// What is requested of an existing cluster; see Amendment.
 	OperationResize         OperationKind = "resize"
 	OperationAddServices    OperationKind = "add_services"
 	OperationRemoveServices OperationKind = "remove_services"
@@ -46,8 +46,8 @@ type OperationStatus string
 const (
 	OperationWaiting    OperationStatus = "waiting"    // for the operation before it on the same cluster
 	OperationRunning    OperationStatus = "running"    // steps are ready or being carried out
-	OperationPaused     OperationStatus = "paused"     // no new step starts; running ones go on to their end
-	OperationCancelling OperationStatus = "cancelling" // no new step starts; running ones are told to stop
+	OperationPaused     OperationStatus = "paused"     // no new step starts; running ones finish
+	OperationCancelling OperationStatus = "cancelling" // no new step starts; running ones have to stop
 	OperationSucceeded  OperationStatus = "succeeded"
 	OperationFailed     OperationStatus = "failed"
 	OperationCancelled  OperationStatus = "cancelled"
@@ -65,7 +65,7 @@ type FailureChoice string
 const (
 	FailureLeave    FailureChoice = ""          // leave all as it is, for a person to look at
 	FailureRollBack FailureChoice = "roll_back" // undo what the operation has done
-	// FailureGoOn goes on with the machines that came, where only machines are missing and the template's constraints hold without
+	// FailureGoOn accepts the machines that came, where only machines are missing and the template's constraints hold without
 	// them; else all is left as it is. It is for creates and growths. A cancelled operation is left as it is.
 	FailureGoOn FailureChoice = "go_on"
 	// FailureGoOnOrBack is the same, but rolls back instead of leaving all as it is.
@@ -115,7 +115,7 @@ func (o Operation) EndsCluster(latest bool) bool {
 	return (o.Kind == OperationDelete || o.Kind == OperationRollBack) && (!o.Status.Ended() || o.Status == OperationFailed && latest)
 }
 
-// NoGoOn refuses to go on.
+// NoGoOn refuses to accept a partial result.
 func NoGoOn(hint, format string, args ...any) error {
 	return &Error{Code: EConflict, Reason: "no_go_on", Message: fmt.Sprintf(format, args...), Hint: hint}
 }

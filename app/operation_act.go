@@ -20,10 +20,10 @@ type Act string
 //
 // * as long as nothing was asked of the cluster after it. A cluster can be deleted whatever its operations do.
 const (
-	ActCancel    Act = "cancel"    // nothing new starts, what runs is told to stop
-	ActPause     Act = "pause"     // nothing new starts, what runs goes on to its end
-	ActResume    Act = "resume"    // go on from where it stopped
-	ActRetryNode Act = "retry"     // go on with what failed on one node only
+	ActCancel    Act = "cancel"    // nothing new starts, what runs has to stop
+	ActPause     Act = "pause"     // nothing new starts, what runs finishes
+	ActResume    Act = "resume"    // continue from where it stopped
+	ActRetryNode Act = "retry"     // retry what failed on one node only
 	ActRollBack  Act = "roll_back" // undo what it has done
 )
 
@@ -49,7 +49,7 @@ func (o Operation) Acts(latest bool) []Act {
 	return nil
 }
 
-// ServicesOnly tells an amendment that leaves the cluster as it was asked for.
+// ServicesOnly tells an amendment that leaves the cluster as requested.
 func (k OperationKind) ServicesOnly() bool {
 	return k == OperationStart || k == OperationStop || k == OperationRestart || k == OperationCompare
 }
@@ -59,7 +59,7 @@ func (k OperationKind) Undoable() bool {
 	return k != OperationDelete && k != OperationRollBack && k != OperationRepair && k != OperationCompare
 }
 
-// Verb is the act as it stands in a sentence: "you can roll it back".
+// Verb is the act as used in a sentence: "you can roll it back".
 func (a Act) Verb() string {
 	switch a {
 	case ActRetryNode:

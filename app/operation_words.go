@@ -22,7 +22,7 @@ var KindWords = map[OperationKind]struct{ noun, verb, doing string }{
 	OperationWake:           {"waking", "wake", "waking"},
 }
 
-// Words is the kind as it stands in a sentence: "the roll-back has failed".
+// Words is the kind as used in a sentence: "the roll-back has failed".
 func (k OperationKind) Words() string {
 	if w, ok := KindWords[k]; ok {
 		return w.noun
@@ -38,7 +38,7 @@ func (k OperationKind) Verb() string {
 	return humanize.Spaced(string(k))
 }
 
-// Doing is what is being done to a cluster while such an operation is under way: "adding services".
+// Doing is what is being done to a cluster while such an operation is running: "adding services".
 func (k OperationKind) Doing() string {
 	if w, ok := KindWords[k]; ok {
 		return w.doing

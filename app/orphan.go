@@ -28,7 +28,7 @@ type LiveIntent struct {
 	Over    bool // its cluster was deleted: no one wants it any more
 }
 
-// Operates tells whether an actor looks after the installation as a whole.
+// Operates reports whether an actor manages the installation as a whole.
 func (a Actor) Operates() bool { return a.Role == RoleSuperadmin }
 
 // MayHandleOrphans returns the tenant whose orphans the actor may see or decide on; "" is all of them.

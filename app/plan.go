@@ -30,7 +30,7 @@ const (
 	ActionHook Action = "hook"
 	// ActionNames writes the names and addresses of all nodes on one of them. No service defines it.
 	ActionNames Action = "names"
-	// ActionAsk lets a person look before the plan goes on. It is on no node and of no service; see Plan.Questions.
+	// ActionAsk lets a person look before the plan continues. It is on no node and of no service; see Plan.Questions.
 	ActionAsk Action = "ask"
 )
 

@@ -37,7 +37,7 @@ func TestFieldTypes(t *testing.T) {
 			if e == nil || e.Code != app.EInvalid || e.Field != "it" || e.Hint == "" {
 				t.Errorf("%s: %q: %+v", name, text, e)
 			} else if c.field.Secret && strings.Contains(e.Message+e.Hint, text) {
-				t.Errorf("%s: a secret is told: %v", name, e)
+				t.Errorf("%s: a secret is shown: %v", name, e)
 			}
 		}
 	}
@@ -45,7 +45,7 @@ func TestFieldTypes(t *testing.T) {
 
 func TestTypesThatCannotBe(t *testing.T) {
 	for says, f := range map[string]family.Field{
-		"": {Name: "it"}, `of the type "date"`: {Name: "it", Type: "date"}, "choice without options": {Name: "it", Type: family.FieldChoice},
+		"": {Name: "it"}, `unknown type "date"`: {Name: "it", Type: "date"}, "choice without options": {Name: "it", Type: family.FieldChoice},
 	} {
 		err := f.CheckType()
 		if (err != nil) != (says != "") || err != nil && (app.CodeOf(err) != app.EInvalid || !strings.Contains(err.Error(), says)) {

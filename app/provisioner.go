@@ -19,7 +19,7 @@ const (
 	ProvisionerRevoked  ProvisionerState = "revoked"  // its token was revoked
 )
 
-// Alive tells whether the registration still stands.
+// Alive reports whether the registration is still valid.
 func (s ProvisionerState) Alive() bool { return s == ProvisionerActive || s == ProvisionerDraining }
 
 const (
@@ -69,7 +69,7 @@ func (p Provisioner) Used() int {
 	return n
 }
 
-// HasTags tells whether all wanted tags are among those that there are.
+// HasTags tells whether all wanted tags are there.
 func HasTags(has, wanted map[string]string) bool {
 	for k, v := range wanted {
 		if got, ok := has[k]; !ok || got != v {

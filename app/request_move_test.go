@@ -75,13 +75,13 @@ func TestWhoMayDoWhatToARequestThatWaits(t *testing.T) {
 		{"but no user", waitingRequest(byRole), cluster.RequestApprove, person("joe", app.RoleUser), "h1", "", "", "not_approver"},
 		{"nor a robot", waitingRequest(byRole), cluster.RequestApprove, person("joe", app.RoleRobot), "h1", "", "", "not_approver"},
 		{"after the escalation others do", waitingRequest(escalated), cluster.RequestApprove, person("joe", app.RoleUser, "heads"), "h1", "", cluster.RequestWaiting, ""},
-		{"nobody twice", once, cluster.RequestApprove, bob, "h1", "", "", "reviewed"},
+		{"no one twice", once, cluster.RequestApprove, bob, "h1", "", "", "reviewed"},
 		{"not even the other way", once, cluster.RequestDeny, bob, "h1", "changed my mind", "", "reviewed"},
 		{"another one is enough then", once, cluster.RequestApprove, person("cy", app.RoleUser, "finance"), "h1", "", cluster.RequestAccepted, ""},
 		{"one no wins over a yes", once, cluster.RequestDeny, person("cy", app.RoleUser, "finance"), "h1", "too dear", cluster.RequestDenied, ""},
 		{"a no needs a reason", waitingRequest(fin), cluster.RequestDeny, bob, "h1", " ", "", "invalid"},
 		{"a yes needs to say to what", waitingRequest(fin), cluster.RequestApprove, bob, "", "", "", "invalid"},
-		{"and to what stands there now", waitingRequest(fin), cluster.RequestApprove, bob, "h0", "", "", "plan_changed"},
+		{"and to the current plan", waitingRequest(fin), cluster.RequestApprove, bob, "h0", "", "", "plan_changed"},
 		{"a no to what is gone neither", waitingRequest(fin), cluster.RequestDeny, bob, "h0", "too dear", "", "plan_changed"},
 		{"high risk takes a proof", waitingRequest(high), cluster.RequestApprove, stale, "h1", "", "", "step_up"},
 		{"which tokens have not", waitingRequest(high), cluster.RequestApprove, token, "h1", "", "", "step_up"},
@@ -90,13 +90,13 @@ func TestWhoMayDoWhatToARequestThatWaits(t *testing.T) {
 		{"what is offered is not reviewed", offered, cluster.RequestApprove, bob, "h1", "", "", "offered"},
 		{"who asked confirms", offered, cluster.RequestConfirm, ada, "h2", "", cluster.RequestWaiting, ""},
 		{"but nothing else than what was offered", offered, cluster.RequestConfirm, ada, "h1", "", "", "plan_changed"},
-		{"nobody else does", offered, cluster.RequestConfirm, bob, "h2", "", "", "not_requester"},
+		{"no one else does", offered, cluster.RequestConfirm, bob, "h2", "", "", "not_requester"},
 		{"without an offer there is nothing to confirm", waitingRequest(fin), cluster.RequestConfirm, ada, "h1", "", "", "not_offered"},
 		{"who asked withdraws", waitingRequest(fin), cluster.RequestWithdraw, ada, "", "", cluster.RequestWithdrawn, ""},
 		{"also what was offered", offered, cluster.RequestWithdraw, ada, "", "", cluster.RequestWithdrawn, ""},
 		{"an admin, too", waitingRequest(fin), cluster.RequestWithdraw, person("root", app.RoleAdmin), "", "", cluster.RequestWithdrawn, ""},
-		{"nobody else", waitingRequest(fin), cluster.RequestWithdraw, bob, "", "", "", "not_requester"},
-		{"an admin breaks the glass", waitingRequest(fin), cluster.RequestBreak, person("root", app.RoleAdmin), "h1", "the shop is down", cluster.RequestAccepted, ""},
+		{"no one else", waitingRequest(fin), cluster.RequestWithdraw, bob, "", "", "", "not_requester"},
+		{"an admin uses the emergency override", waitingRequest(fin), cluster.RequestBreak, person("root", app.RoleAdmin), "h1", "the shop is down", cluster.RequestAccepted, ""},
 		{"for himself, too", waitingRequest(fin), cluster.RequestBreak, person("ada", app.RoleAdmin), "h1", "the shop is down", cluster.RequestAccepted, ""},
 		{"so do members of the group", waitingRequest(glass), cluster.RequestBreak, person("joe", app.RoleUser, "oncall"), "h1", "the shop is down", cluster.RequestAccepted, ""},
 		{"but of no other", waitingRequest(glass), cluster.RequestBreak, bob, "h1", "the shop is down", "", "not_breaker"},
@@ -105,7 +105,7 @@ func TestWhoMayDoWhatToARequestThatWaits(t *testing.T) {
 		{"and to have seen what runs", waitingRequest(fin), cluster.RequestBreak, person("root", app.RoleAdmin), "h0", "the shop is down", "", "plan_changed"},
 		{"nothing happens to what has ended", ended, cluster.RequestApprove, bob, "h1", "", "", "request_ended"},
 		{"not even this", ended, cluster.RequestBreak, person("root", app.RoleAdmin), "h1", "the shop is down", "", "request_ended"},
-		{"an act that nobody knows", waitingRequest(fin), "bless", bob, "h1", "", "", "invalid"},
+		{"an unknown act", waitingRequest(fin), "bless", bob, "h1", "", "", "invalid"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := c.r
@@ -119,7 +119,7 @@ func TestWhoMayDoWhatToARequestThatWaits(t *testing.T) {
 				}
 			}
 			if wrong != c.wrong {
-				t.Fatalf("gives %v, want %q", err, c.wrong)
+				t.Fatalf("got %v, want %q", err, c.wrong)
 			}
 			if err != nil {
 				return
@@ -199,7 +199,7 @@ func TestApprovalsOfOtherTermsLapse(t *testing.T) {
 	}
 }
 
-// Whatever people and time do, in whatever order: a request runs at most once, and then either the glass was broken or enough
+// Whatever people and time do, in whatever order: a request runs at most once, and then either the emergency override was used or enough
 // different people who may, none of them who asked, have approved just what runs; after a no it never runs.
 func TestARequestRunsOnceAndWithEnoughApprovers(t *testing.T) {
 	const tries = 20000

@@ -14,8 +14,8 @@ type ControlAct string
 
 // The acts.
 const (
-	ControlCancel ControlAct = "cancel" // nothing new starts, what runs is told to stop; then it is cancelled
-	ControlPause  ControlAct = "pause"  // nothing new starts, what runs goes on to its end
+	ControlCancel ControlAct = "cancel" // nothing new starts, what runs has to stop; then it is cancelled
+	ControlPause  ControlAct = "pause"  // nothing new starts, what runs finishes
 	ControlResume ControlAct = "resume" // a failed one from its failed steps, a paused one from where it was
 )
 

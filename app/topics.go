@@ -29,7 +29,7 @@ func ClusterTopic(id string) Topic { return Topic{ofCluster, id} }
 // TenantTopic wakes when anything of a tenant has changed that a list may show: a cluster, a step, a request, a question, a rule, who may do what.
 func TenantTopic(tenant string) Topic { return Topic{ofTenant, tenant} }
 
-// StopsTopic wakes when steps of a tenant may have been told to stop.
+// StopsTopic wakes when steps of a tenant may have to stop.
 func StopsTopic(tenant string) Topic { return Topic{ofStops, tenant} }
 
 // EverythingTopic wakes when anything of any tenant has changed.
@@ -47,7 +47,7 @@ func SharesTopic() Topic { return Topic{kind: ofShares} }
 // BuildsTopic wakes when something has happened to a build.
 func BuildsTopic() Topic { return Topic{kind: ofBuilds} }
 
-// HealthTopic wakes when another cluster is to be looked after, or the next round of one is due before the next HealthTick.
+// HealthTopic wakes when another cluster gets health checks, or the next round of one is due before the next HealthTick.
 func HealthTopic() Topic { return Topic{kind: ofHealth} }
 
 // OfTenant tells whether a topic is all of one tenant.

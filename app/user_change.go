@@ -10,7 +10,7 @@ import (
 // Above tells whether a role is mightier than another.
 func (r Role) Above(other Role) bool { return slices.Index(Roles, r) < slices.Index(Roles, other) }
 
-// Mighty tells whether a role looks after others.
+// Mighty reports whether a role manages others.
 func (r Role) Mighty() bool { return r == RoleSuperadmin || r == RoleAdmin }
 
 // MayGive tells whether the actor may give a role to an account of a tenant.

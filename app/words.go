@@ -28,7 +28,7 @@ func (c Cluster) LeaseEnd(now time.Time) string {
 	return "in " + humanize.Rough(c.ExpiresAt.Sub(now))
 }
 
-// StatusWord is the state in one word. A pending cluster is told by what is being done to it.
+// StatusWord is the state in one word. A pending cluster shows what is being done to it.
 func (c Cluster) StatusWord(op *Operation) string {
 	if c.Status == ClusterPending && op != nil {
 		switch {
@@ -61,7 +61,7 @@ func StepTitle(s Step) string {
 	return StepWords(s.Node, s.Action, s.Service)
 }
 
-// Headline says how an operation of a cluster stands, in a few words: "web: creating", "web is active".
+// Headline says the state of a cluster's operation, in a few words: "web: creating", "web is active".
 func (o Operation) Headline(c Cluster) string {
 	switch {
 	case o.Status == OperationSucceeded && o.Kind == OperationDelete:

@@ -9,7 +9,7 @@ import (
 	"muster/app/plan"
 )
 
-// amend plans what happens to a cluster that stands, whatever the kind: the nodes say what is to be done, and this puts it
+// amend plans what happens to an existing cluster, whatever the kind: the nodes say what is to be done, and this puts it
 // in order. It goes in waves, each of which is over before the next one begins:
 //
 //  1. what comes up: new nodes, services that are added, services that are started again;

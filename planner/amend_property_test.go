@@ -27,7 +27,7 @@ func drawAmendment(t *rapid.T) plan.PlanRequest {
 		}
 		var services []string
 		for _, s := range n.Services {
-			switch rapid.IntRange(0, 5).Draw(t, "what becomes of it") {
+			switch rapid.IntRange(0, 5).Draw(t, "its fate") {
 			case 0:
 				n.Added = append(n.Added, s)
 			case 1:

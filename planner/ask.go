@@ -13,7 +13,7 @@ import (
 const betweenBatches = "batches"
 
 // markQuestions notes which steps a person carries out: those whose service says so, and those between batches. It is called before
-// the plan is ranked, since no one knows how long people take: that is told apart from the expected duration.
+// the plan is ranked, since no one knows how long people take: that is separate from the expected duration.
 func (g *graph) markQuestions(r plan.PlanRequest) map[string]*template.Person {
 	questions := map[string]*template.Person{}
 	for i := range g.steps {

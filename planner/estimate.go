@@ -50,7 +50,7 @@ func expect(p *plan.Plan, r plan.PlanRequest) {
 	first := 0
 	for i := len(steps) - 1; i >= 0; i-- {
 		s := &steps[i]
-		if !s.Join && s.Node != "" && s.Asks == "" { // what waits for a person is told apart
+		if !s.Join && s.Node != "" && s.Asks == "" { // what waits for a person is separate
 			s.Pace = e.place(*s)
 			own := e.own[s.Pace-1]
 			s.Expected, s.Runs = own.Typical, own.Runs

@@ -20,7 +20,7 @@ func TestGoOnsDoWhatIsLeftAndNothingElse(t *testing.T) {
 		for i := range r.Nodes {
 			n := &r.Nodes[i]
 			for _, s := range n.Services {
-				switch rapid.IntRange(0, 5).Draw(t, "what becomes of it") {
+				switch rapid.IntRange(0, 5).Draw(t, "its fate") {
 				case 0:
 					n.Added = append(n.Added, s)
 				case 1, 2:
@@ -169,7 +169,7 @@ func whole(t *rapid.T, r plan.PlanRequest, q plan.Plan) {
 					t.Fatalf("%s is never done\n%s", id, listing(q))
 				}
 				if a == app.ActionConfigure && n.Work[name] != "" && !now[id] {
-					t.Fatalf("%s does not read the configuration anew\n%s", id, listing(q))
+					t.Fatalf("%s does not reload the configuration\n%s", id, listing(q))
 				}
 			}
 		}
@@ -220,7 +220,7 @@ func TestGoOnsAndQuestions(t *testing.T) {
 		}
 		return app.StepSucceeded
 	})
-	if n, _ := p.WaitsForPeople(); err != nil || n != 0 || p.Acts() != 3 { // a machine goes, and the two others are told
+	if n, _ := p.WaitsForPeople(); err != nil || n != 0 || p.Acts() != 3 { // a machine goes, and the two others are updated
 		t.Errorf("what was answered is asked again: %v\n%s", err, listing(p))
 	}
 	if _, _, err = gone(problem("Point it at %ip.service.web[1]%."), waits); err == nil || app.AsError(err).Reason != "macro_index" {

@@ -55,7 +55,7 @@ func TestHooksWrapAPlan(t *testing.T) {
 	r.Hooks = p.Hooks // as they are kept with a request
 	r.Hooks[0].Script = "true"
 	if kept, err := planner.New().Plan(r); err != nil || kept.Hash() != p.Hash() {
-		t.Errorf("what was kept of a plan gives another one (%v)", err)
+		t.Errorf("what was kept of a plan is another one (%v)", err)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestEdgesGrowWithStepsOnly(t *testing.T) {
 	}
 	var text bytes.Buffer
 	if err := planner.Text(&text, p); err != nil || strings.Count(text.String(), "\n") > 40 {
-		t.Errorf("equal nodes are not told once: %v\n%.2000s", err, text.String())
+		t.Errorf("equal nodes are not listed once: %v\n%.2000s", err, text.String())
 	}
 }
 
@@ -72,12 +72,12 @@ func TestEdgesOfAmendmentsGrowWithStepsOnly(t *testing.T) {
 	if p.Acts() != 2000*7+500*12 || edges > 3*len(p.Steps) {
 		t.Errorf("%d acts, %d steps, %d edges", p.Acts(), len(p.Steps), edges)
 	}
-	if took > 2*time.Minute { // a tenth of a second where nothing else is going on
+	if took > 2*time.Minute { // a tenth of a second where nothing else runs
 		t.Errorf("it took %s", took)
 	}
 	var text bytes.Buffer
 	if err := planner.Text(&text, p); err != nil || strings.Count(text.String(), "\n") > 600 {
-		t.Errorf("equal nodes are not told once: %v\n%.2000s", err, text.String())
+		t.Errorf("equal nodes are not listed once: %v\n%.2000s", err, text.String())
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // machines come or go, and behind the bootstrap of its own node. Nothing waits for it. A plan in which no machine comes or goes has none, and neither has a cluster of one machine, or
 // one that has more than app.NamesMost and had more before.
 func (g *graph) names(r plan.PlanRequest) {
-	brought := map[string]bool{} // nodes that the operation before was to bring, where this one undoes it or goes on with it
+	brought := map[string]bool{} // nodes that the operation before was to bring, where this one undoes or continues it
 	for _, s := range slices.Concat(r.Undo, r.Went) {
 		if s.Action == app.ActionCreate && !s.Join {
 			brought[s.Node] = true

@@ -18,7 +18,7 @@ import (
 type fataler interface{ Fatalf(string, ...any) }
 
 // unnamed checks the names steps of a plan, and returns how all other steps are ordered. However the plan is carried out, every node that is
-// there in the end has been told the names of all others after the last machine came or went, and nothing waits for that.
+// there in the end has the names of all others after the last machine came or went, and nothing waits for that.
 func unnamed(t fataler, r plan.PlanRequest, p plan.Plan) paths {
 	all := pathsOf(p)
 	if len(all) != p.Acts() {

@@ -17,7 +17,7 @@ import (
 	"muster/planner"
 )
 
-var update = flag.Bool("update", false, "write the plans in testdata anew")
+var update = flag.Bool("update", false, "rewrite the plans in testdata")
 
 // TestGolden plans the problems in testdata. A file holds a problem, the plan step by step, the reason of every need,
 // and the drawings.
@@ -66,7 +66,7 @@ func TestGolden(t *testing.T) {
 				return
 			}
 			if old := txtar.Format(have); !bytes.Equal(got, old) {
-				t.Errorf("%s changed (-update writes it anew); now:\n%s", file, got)
+				t.Errorf("%s changed (-update rewrites it); now:\n%s", file, got)
 			}
 		})
 	}
@@ -135,7 +135,7 @@ func TestRefusals(t *testing.T) {
 		{"a cycle through an alias", "service a provides=x install.requires=b\nservice b install.uses=x\nnode a b",
 			"cycle", "a and b wait for each other to be installed: a requires b, b uses x, which a provides"},
 		{"a wrong macro", "service a\nnode a\nconfig k %nope%", "macro", "config.k"},
-		{"an index beyond the layout", "service a\nnode a\nconfig k %host.service.a[1]%", "macro_index", "node number 2"},
+		{"an index beyond the layout", "service a\nnode a\nconfig k %host.service.a[1]%", "macro_index", "names node 2 with a"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := planner.New().Plan(parseProblem(t, tt.problem))
@@ -167,7 +167,7 @@ func TestRules(t *testing.T) {
 			"n1.a.start", []string{"n1.s.start"}},
 		{"only direct dependencies", "service a\nservice b install.requires=a\nservice c install.requires=a,b\nnode a b c",
 			"n1.c.install", []string{"n1.b.install"}},
-		{"the search goes on where the action is missing",
+		{"the search continues where the action is missing",
 			"service a\nservice b install.requires=a actions=start\nservice c install.requires=b\nnode a\nnode b c",
 			"n2.c.install", []string{"n1.a.install", "n2.bootstrap"}},
 		{"what another dependency implies is left out, also behind a missing action",
@@ -187,7 +187,7 @@ func TestRules(t *testing.T) {
 			"n3.b.install", []string{"n1.confirm", "n2.confirm", "n3.bootstrap"}},
 		{"one's own address is known after bootstrap", "service a\nservice b\nnode a\nnode b\nconfig k %ip.service.a[0]%",
 			"n1.a.install", []string{"n1.bootstrap"}},
-		{"numbers and own addresses need nobody", "service a\nnode x2 a\nconfig k %num.service.a% %ip.self% %instance.self.service.a%",
+		{"numbers and own addresses need no one", "service a\nnode x2 a\nconfig k %num.service.a% %ip.self% %instance.self.service.a%",
 			"n1.a.install", []string{"n1.bootstrap"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -74,7 +74,7 @@ func parseProblem(t testing.TB, text string) plan.PlanRequest {
 	return r
 }
 
-// lostAt asks to go on with what came of a create or a growth.
+// lostAt asks to accept what came of a create or a growth.
 func lostAt(t testing.TB, r plan.PlanRequest, failed []string) plan.PlanRequest {
 	t.Helper()
 	first := firstOf(r)
@@ -93,7 +93,7 @@ func lostAt(t testing.TB, r plan.PlanRequest, failed []string) plan.PlanRequest 
 	}))
 }
 
-// firstOf is the operation that is to be gone on with, as it was asked for.
+// firstOf is the operation whose partial result is accepted, as requested.
 func firstOf(r plan.PlanRequest) plan.PlanRequest {
 	r.Nodes = slices.Clone(r.Nodes)
 	for i, n := range r.Nodes {

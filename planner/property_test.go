@@ -88,7 +88,7 @@ func oracle(r plan.PlanRequest) (all paths, ok bool) {
 			on[s] = append(on[s], n.Name)
 		}
 	}
-	// depends gives all that a service depends on in a phase, at any distance.
+	// depends returns all that a service depends on in a phase, at any distance.
 	depends := func(install bool) map[string]map[string]bool {
 		d := map[string]map[string]bool{}
 		for a := range on {

@@ -16,7 +16,7 @@ import (
 )
 
 // Text writes a plan for people: node by node, each step with the time at which it can begin at the earliest and what
-// it waits for beside the step before it on the node. Neighbouring nodes with the same steps are told once. The error
+// it waits for beside the step before it on the node. Neighbouring nodes with the same steps are listed once. The error
 // is the writer's.
 func Text(w io.Writer, p appplan.Plan) error {
 	b := bufio.NewWriter(w)
@@ -190,7 +190,7 @@ func (d *drawing) joined(join int) string {
 	return humanize.Count(len(d.plan.Steps[join].Needs), "node")
 }
 
-// joinWords says what a join that stands for no service waits for.
+// joinWords says what a join without a service waits for.
 func joinWords(id string) string {
 	batch, ok := strings.CutPrefix(id, "batch.")
 	number, err := strconv.Atoi(batch)

@@ -40,7 +40,7 @@ func drawUndoable(t *rapid.T) plan.PlanRequest {
 	return r
 }
 
-// machines are what stands where, told by a simulation: by node, then service.
+// machines are what runs where, as simulated: by node, then service.
 type machines map[string]map[string]*software
 
 type software struct {
@@ -112,7 +112,7 @@ func (m machines) String() string {
 	return out
 }
 
-// beforeOf is what stood before an amendment, and the nodes as a roll-back is notified of them.
+// beforeOf is what existed before an amendment, and the nodes as a roll-back is notified of them.
 func beforeOf(r plan.PlanRequest) (machines, []plan.PlanNode) {
 	m, nodes := machines{}, []plan.PlanNode(nil)
 	for _, n := range r.Nodes {
@@ -189,7 +189,7 @@ func TestARollBackPutsBackWhatWasThere(t *testing.T) {
 		q, err := planner.New().Plan(back)
 		if anew != "" {
 			if app.AsError(err).Reason != "undo" {
-				t.Fatalf("the machine of %s was given back to be made anew, and is undone: %v", anew, err)
+				t.Fatalf("the machine of %s was deleted for replacement, and is undone: %v", anew, err)
 			}
 			return
 		}
@@ -230,7 +230,7 @@ func TestARollBackPutsBackWhatWasThere(t *testing.T) {
 }
 
 // TestARollBackOfAnythingIsAPlan takes services that lack actions, and had others before: what cannot be undone is left, no act
-// is there twice, and nothing that stood before ends with a stop.
+// is there twice, and nothing that existed before ends with a stop.
 func TestARollBackOfAnythingIsAPlan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawAmendment(t)

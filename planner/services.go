@@ -210,7 +210,7 @@ func (s *services) link(p phase, a, b *service) string {
 }
 
 // before returns the services whose action must precede an action of a under a rule, without those that are already
-// implied by another: where a dependency lacks the action, the search goes on to what that depends on.
+// implied by another: where a dependency lacks the action, the search continues with what that depends on.
 func (s *services) before(a *service, r rule) []int {
 	return s.nearest(a, r.phase, false, func(b *service) bool {
 		_, ok := b.last(r.before)
@@ -219,7 +219,7 @@ func (s *services) before(a *service, r rule) []int {
 }
 
 // nearest returns the services that a depends on in a phase, or that depend on a, by the shortest ways: where one is not
-// wanted, the search goes on behind it. What is behind another one that was found is left out.
+// wanted, the search continues behind it. What is behind another one that was found is left out.
 func (s *services) nearest(a *service, p phase, dependents bool, wanted func(b *service) bool) []int {
 	var found []int
 	seen := newBits(len(s.list))

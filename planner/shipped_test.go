@@ -76,7 +76,7 @@ func TestPublishedCatalog(t *testing.T) {
 	}
 }
 
-// named gives the oracle the services that the configuration speaks of in the form that it knows.
+// named returns for the oracle the services that the configuration speaks of in the form that it knows.
 func named(t *testing.T, r plan.PlanRequest) plan.PlanRequest {
 	m, err := apptemplate.ParseMacros(r.Config)
 	if err != nil {

@@ -120,7 +120,7 @@ func (c *counter) next() (kind, bool) {
 
 // fits tells whether the rest can be made after a node with these blocks. Where it cannot, the blocks of the core that
 // the node lacks make a clause, since any node with none of them would fail in the same way. As the argument needs
-// no more than that a node lacks them, it goes on as if the node had those too, to learn more than one clause.
+// no more than that a node lacks them, it continues as if the node had those too, to learn more than one clause.
 func (c *counter) fits(blocks bitset.Set) bool {
 	k := kind{blocks: blocks}
 	ok, core := c.after(k, 1)

@@ -4,7 +4,7 @@
 //
 // # What a layout is
 //
-// Services that no constraint names go on every node; what a service needs, and how nodes are spread over zones, is no
+// Services that no constraint names run on every node; what a service needs, and how nodes are spread over zones, is no
 // constraint in this sense. Services that must coexist are merged into blocks (problem.go, blocks.go), and a node is a set
 // of blocks that may share it: no two that can't coexist, no complete larger group that can't, and some hardware and image
 // type that all accept and that has room for all (family.go, internal/load). Such a set with types that will do is a kind of
@@ -36,7 +36,7 @@
 //  1. Ask whether any layout exists. If not, say why (obstacle.go); package explain finds out more.
 //  2. Find the most preferred kind of which some layout has a node.
 //  3. Find the greatest number of such nodes after which the rest can still be made, by bisection.
-//  4. Take them off, and go on at 2 until no node is left.
+//  4. Take them off, and continue at 2 until no node is left.
 //
 // What was passed over in step 2 never comes back, and a kind whose count is as great as can be is not possible any
 // more in what is left. So no step has to remember which kinds are behind it.

@@ -12,7 +12,7 @@ import (
 	"muster/solver/internal/request"
 )
 
-// host is one of the hosts that nodes may go on. Hosts that can take no node at all are left out.
+// host is one of the hosts that nodes may run on. Hosts that can take no node at all are left out.
 type host struct {
 	name, zone string
 	hardware   int             // candidate
@@ -81,7 +81,7 @@ func (p *problem) takeHost(rule template.HostRule, from layout.Host) {
 	p.pool.hosts = append(p.pool.hosts, h)
 }
 
-// mayHost tells whether a service may be on a host, for all that stands there.
+// mayHost tells whether a service may be on a host, considering all that runs there.
 func mayHost(rule template.HostRule, h layout.Host, service string) bool {
 	if len(h.Has) > 0 && slices.Contains(rule.Alone, service) {
 		return false

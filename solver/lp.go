@@ -127,7 +127,7 @@ func (l *program) mostNegative(prices []float64) (row int, price float64) {
 	return row, price
 }
 
-// enter brings a column into the basis. It returns false where numbers have become too poor to go on.
+// enter brings a column into the basis. It returns false where numbers have become too poor to continue.
 func (l *program) enter(c column) bool {
 	m := len(l.rows)
 	u := make([]float64, m)

@@ -211,7 +211,7 @@ func (m *mixer) kindOf(blocks bitset.Set, pal int) int {
 	return kind
 }
 
-// variety gives the one value for these blocks on this palette.
+// variety sets the one value for these blocks on this palette.
 func (m *mixer) variety(blocks bitset.Set, pal int) (v *variety, fresh bool) {
 	key := keyOf(pal, blocks)
 	if v = m.known[key]; v != nil {

@@ -33,7 +33,7 @@ func (n noting) Solve(ctx context.Context, c *template.Catalog, r layout.LayoutR
 	return l, nil
 }
 
-// mostNotes is how many reasons of one sort are told one by one.
+// mostNotes is how many reasons of one sort are listed one by one.
 const mostNotes = 5
 
 func notesOf(p *problem, t *template.Template, l layout.Layout) []string {

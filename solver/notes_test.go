@@ -23,9 +23,9 @@ func TestNotes(t *testing.T) {
 		want     []string
 		lacks    []string
 	}{
-		"nothing is in the way": {2, 3, "", func(*apptemplate.Catalog, *apptemplate.Template) {},
+		"nothing forbids it": {2, 3, "", func(*apptemplate.Catalog, *apptemplate.Template) {},
 			[]string{"all services run together, since no constraint separates them"}, []string{"packed", "kept apart"}},
-		"pairs are told as one group": {3, 5, "", func(_ *apptemplate.Catalog, t *apptemplate.Template) {
+		"pairs are listed as one group": {3, 5, "", func(_ *apptemplate.Catalog, t *apptemplate.Template) {
 			apart(t, "s000 s001", "s001 s002", "s000 s002")
 			t.Constraints.Services["s001"] = between(2, 2)
 			t.Constraints.Services["s002"] = between(1, 1)
@@ -66,7 +66,7 @@ func TestNotes(t *testing.T) {
 			c.Providers["p"].Zones = []string{"a", "b"}
 			t.Constraints.Zones = &apptemplate.ZoneRule{MaxSkew: 1}
 		}, []string{"nodes over zones: 3 in a and 2 in b (differing by at most 1)"}, nil},
-		"many are not told one by one": {20, 40, "", func(_ *apptemplate.Catalog, t *apptemplate.Template) {
+		"many are not listed one by one": {20, 40, "", func(_ *apptemplate.Catalog, t *apptemplate.Template) {
 			for i, a := range t.Defaults.Services {
 				t.Constraints.Services[a] = between(1, 1+i)
 				if i > 0 && i%2 == 0 {

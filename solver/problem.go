@@ -21,7 +21,7 @@ type problem struct {
 	hardware   []string    // candidates, by name
 	images     []string    // candidates, by name
 	services   []string    // all that were asked for, by name
-	everywhere []string    // those without any constraint: they go on every node
+	everywhere []string    // those without any constraint: they run on every node
 	blocks     []block     // the others, by the name of their first service
 	base       load.Load   // what those that go everywhere take of each node
 	offers     []load.Load // what each hardware candidate has to give
@@ -51,7 +51,7 @@ type block struct {
 // ratio asks for at least one node with a block for every per nodes with another.
 type ratio struct{ service, per, of int }
 
-// mostNodes is the most that is solved for, whoever asks. It is more than a cluster can have, since explanations look for layouts around it.
+// mostNodes is the most that is solved for. It is more than a cluster can have, since explanations look for layouts around it.
 const mostNodes = 4 * template.MaxNodes
 
 // narrow checks the request in the order in which Coopr does, and returns the problem that is left.

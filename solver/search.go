@@ -252,7 +252,7 @@ func (s *search) roomBound(n *node) int64 {
 	return s.order.bound(s.f, n, s.weight)
 }
 
-// reweigh must be told when weights have changed.
+// reweigh must be called when weights have changed.
 func (s *search) reweigh() { s.order = nil }
 
 // byRoom is, for each measure of room that matters, the blocks by what they weigh for each unit of it.

@@ -59,7 +59,7 @@ type simplex struct {
 	pivots  int
 	shut    []*variety // kinds that may not be used
 	closed  []bool     // per kind of shut
-	at      int        // where entering goes on
+	at      int        // where entering continues
 	y       []float64
 	u       []float64
 }
@@ -79,7 +79,7 @@ func (l *simplex) clone() *simplex {
 // stale is after how many pivots a basis is not used for the next program, lest rounding add up.
 const stale = 1500
 
-// rebase makes the program one for what is left now, with the basis that it has; run mends what does not fit. It returns
+// rebase makes the program one for what is left now, with the basis that it has; run repairs what does not fit. It returns
 // false where the basis cannot serve.
 func (l *simplex) rebase(st rest, g goal) bool {
 	if l.pivots > stale || slices.ContainsFunc(l.basis, func(j int) bool { return j < -len(l.sides) }) {
@@ -662,7 +662,7 @@ func (m *mixer) sizes(t *worth) [][2]int64 {
 	return append(out, [2]int64{from, m.most})
 }
 
-// weigh gives the search the worth of blocks in whole numbers, so many for 1.
+// weigh sets the search's worth of blocks in whole numbers, so many for 1.
 func (m *mixer) weigh(t *worth) (scale float64) {
 	top := 1e-3
 	for _, w := range t.block {
@@ -711,7 +711,7 @@ func (l *simplex) priceGreedily(t *worth, most int64) (fresh bool) {
 	return fresh
 }
 
-// somePalettes is on how many palettes something new is found before the program goes on with it.
+// somePalettes is on how many palettes something new is found before the program continues with it.
 const somePalettes = 4
 
 // priceAt does so among varieties with so many services.

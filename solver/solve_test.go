@@ -119,7 +119,7 @@ func TestDeadlineIsKept(t *testing.T) {
 	}
 }
 
-// TestDeadlineOfPreferences takes a problem that is too much for a short time: what is known by then is told, with how far it
+// TestDeadlineOfPreferences takes a problem that is too much for a short time: what is known by then is said, with how far it
 // may be off.
 func TestDeadlineOfPreferences(t *testing.T) {
 	c := solvertest.Needing(30, 20, 6)
@@ -177,7 +177,7 @@ func TestSameAnswerForEveryone(t *testing.T) {
 	}
 }
 
-// TestHints looks at what a refused request is told beside what is wrong first.
+// TestHints looks at what a refused request's hint says beside what is wrong first.
 func TestHints(t *testing.T) {
 	tests := []struct {
 		name  string

@@ -20,7 +20,7 @@ import (
 
 const casesFile = "testdata/cases.txt"
 
-var update = flag.Bool("update", false, "write "+casesFile+" anew from the reference beside the checkout")
+var update = flag.Bool("update", false, "write "+casesFile+" again from the reference beside the checkout")
 
 func TestCases(t *testing.T) {
 	if *update {

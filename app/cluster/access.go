@@ -55,7 +55,7 @@ type Certificate struct {
 }
 
 // ClusterCertificate signs a public key, so that its holder gets into the cluster's machines for ttl from now, but not beyond
-// the end of the lease; 0 is defaultCertificateTime. It is for those who may change the cluster, and stands in the audit.
+// the end of the lease; 0 is defaultCertificateTime. It is for those who may change the cluster, and is in the audit log.
 // EInvalid names the field ttl or public_key; EConflict where there is no machine, or the lease is over.
 func (a *Access) ClusterCertificate(ctx context.Context, actor app.Actor, cluster, publicKey string, ttl time.Duration) (Certificate, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ClusterCertificate", cluster)
@@ -123,7 +123,7 @@ func certificateEnd(c app.Cluster, now time.Time, ttl time.Duration) (time.Time,
 	return until, nil
 }
 
-// loginUsers are those that one signs in as on the machines that there are; that of the first machine comes first.
+// loginUsers are the users to sign in as on the existing machines; that of the first machine comes first.
 func loginUsers(nodes []app.Node) []string {
 	var users []string
 	for _, n := range nodes {

@@ -14,7 +14,7 @@ type Actions struct {
 	LostNodes []app.OperationKind `json:"lost_nodes"`
 }
 
-// whole has lists that are there, since those that aren't would be written as null.
+// whole sets missing lists to empty ones, since those would be written as null.
 func (a Actions) whole() Actions {
 	for _, list := range []*[]app.OperationKind{&a.Cluster, &a.Nodes, &a.LostNodes} {
 		if *list == nil {
@@ -46,7 +46,7 @@ func (a Actions) On(n app.Node) []app.OperationKind {
 	return a.Nodes
 }
 
-// Acts are what a person can do about an operation of the cluster: those of its state that can work with the machines that are there. Latest
+// Acts are what a person can do about an operation of the cluster: those of its state that can work with the existing machines. Latest
 // tells that nothing was asked of the cluster after it.
 func (v ClusterView) Acts(o app.Operation, latest bool) []app.Act {
 	return slices.DeleteFunc(o.Acts(latest), func(a app.Act) bool {
@@ -85,7 +85,7 @@ func ActionsOf(v ClusterView, open Unfinished) Actions {
 }
 
 // Amends tells whether a change of a kind can be asked of a failed cluster. Services can be started and stopped where that leaves nothing
-// undone, on the nodes that are there.
+// undone, on the existing nodes.
 func (p Plight) Amends(kind app.OperationKind) bool {
 	switch kind {
 	case app.OperationRepair:

@@ -12,7 +12,7 @@ import (
 	"muster/app/template"
 )
 
-// Amendment is what a person asks of a cluster that stands. Which fields count depends on Kind; the others are refused.
+// Amendment is what a person requests of an existing cluster. Which fields count depends on Kind; the others are refused.
 type Amendment struct {
 	Kind app.OperationKind `json:"kind"`
 	// Size is the number of nodes afterwards (resize).
@@ -56,15 +56,15 @@ type AmendPreview struct {
 	PlanHash string            `json:"plan_hash"`
 	Duration time.Duration     `json:"duration"` // estimate, on unlimited workers
 	Notes    []string          `json:"notes"`
-	// FromPools tells what of it stands ready now; nil for nothing.
+	// FromPools says which pool machines it takes; nil for nothing.
 	FromPools *PoolOffer `json:"from_pools,omitempty"`
-	// Problems are what the provider would refuse of the machines that are added, as far as it can be told before.
+	// Problems are what the provider would refuse of the machines that are added, as far as known beforehand.
 	Problems []family.Finding `json:"problems,omitempty"`
 	// Account says whether the provider has been asked; nil where it needn't or cannot be.
 	Account *AccountAnswer `json:"account,omitempty"`
 	// Decision is what policies say; nil where none says anything.
 	Decision *policy.Decision `json:"decision,omitempty"`
-	// Nothing tells that the cluster is so already: the plan is empty.
+	// Nothing says that nothing would change: the plan is empty.
 	Nothing bool `json:"nothing,omitempty"`
 }
 

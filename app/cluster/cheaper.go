@@ -33,7 +33,7 @@ const (
 	cheaperLimit = time.Second
 )
 
-// cheaper solves a request once more for the least cost; nil where that is no real amount less, and where it cannot be told in a moment.
+// cheaper solves a request once more for the least cost; nil where that is no real amount less, and where that takes too long to find out.
 func (a *Creates) cheaper(ctx context.Context, tenant string, d Draft, l layout.Layout) *CheaperLayout {
 	if d.Asked.Prefer == template.PreferCheapest || d.Asked.Prefer == "" && d.Template.Defaults.Prefer == template.PreferCheapest || l.CostPerHour < cheaperBy {
 		return nil

@@ -77,7 +77,7 @@ func (r ClusterRequest) checkOwners(actor app.Actor) error {
 //   - waiting for approvals: the request is written with all that is needed to run just what was shown; nothing is made
 //   - refused by a policy: EForbidden, reason "policy", with the policy's own words. The request is kept nevertheless
 //
-// What a policy changed stands in Request.Decision.Changes. When r.PlanHash is set and the plan is another one by now, it is
+// Request.Decision.Changes has what a policy changed. When r.PlanHash is set and the plan is another one by now, it is
 // EConflict and nothing happens.
 func (a *Creates) Ask(ctx context.Context, actor app.Actor, r ClusterRequest) (Answer, error) {
 	if err := actor.Authorize("Ask"); err != nil {
@@ -151,7 +151,7 @@ func (a *Creates) submit(ctx context.Context, actor app.Actor, r ClusterRequest)
 }
 
 // CreateCluster is Ask for programs that want a cluster now. EConflict, reason "waiting", where the request waits for
-// approvals; it goes on doing so.
+// approvals; it continues to do so.
 func (a *Creates) CreateCluster(ctx context.Context, actor app.Actor, r ClusterRequest) (ClusterView, error) {
 	if err := actor.Authorize("CreateCluster"); err != nil {
 		return ClusterView{}, err

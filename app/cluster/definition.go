@@ -39,7 +39,7 @@ type Definition struct {
 	Survivors *template.Survivors `json:"survivors,omitempty"`
 	Firewall  *template.Firewall  `json:"firewall,omitempty"` // the template's; nil: whatever the account does by itself
 	Batches   *template.Person    `json:"batches,omitempty"`  // the template's; nil: no one looks between batches
-	// FallbackHardware lists, by hardware, what the machines of nodes may be made of instead, all of which stands in Hardware.
+	// FallbackHardware lists, by hardware, what the machines of nodes may be made of instead, all of which are in Hardware.
 	FallbackHardware map[string][]string `json:"fallback_hardware,omitempty"`
 }
 
@@ -71,7 +71,7 @@ type NewOperation struct {
 	// Follows is the cluster's latest operation when this one was planned; where another one has come since, or that one has
 	// not ended, it is EConflict. 0 for no such condition.
 	Follows int64
-	// AsOf is, of a go-on, when what it goes on with had ended as it was planned: EConflict where that has run again since.
+	// AsOf is, of a go-on, when the operation it continues had ended as it was planned: EConflict where that has run again since.
 	AsOf time.Time
 	// TopUp says that Muster asks for it by itself, to have all nodes that were wanted.
 	TopUp bool
@@ -88,7 +88,7 @@ type ClusterSecrets struct {
 
 // lossStore notes of clusters that machines of them are gone; see OrphanStore.MarkFound in app/fleet for the way back.
 type lossStore interface {
-	// MarkLost sets an active cluster to failed with a message, because machines of it are gone. One that is asleep stays so; its owner is told.
+	// MarkLost sets an active cluster to failed with a message, because machines of it are gone. One that is asleep stays so; its owner is notified.
 	MarkLost(ctx context.Context, tenant, cluster, message string, now time.Time) error
 }
 

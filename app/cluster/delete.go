@@ -32,7 +32,7 @@ type Deletes struct {
 // NewDeletes returns Deletes on top of their needs.
 func NewDeletes(c DeletesConfig) *Deletes { return &Deletes{DeletesConfig: c} }
 
-// DeleteCluster returns every machine of a cluster. What runs on it is told to stop first. Asking again while it is
+// DeleteCluster returns every machine of a cluster. What runs on it is stopped first. Asking again while it is
 // being deleted, or after, changes nothing.
 func (a *Deletes) DeleteCluster(ctx context.Context, actor app.Actor, id string) (ClusterView, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "DeleteCluster", id)
@@ -51,7 +51,7 @@ func (a *Deletes) StartDelete(ctx context.Context, actor app.Actor, c app.Cluste
 		return ClusterView{}, err
 	}
 	for _, o := range ops {
-		// One that is paused or being stopped does not count: whoever asks now wants it gone.
+		// One that is paused or being stopped does not count: a new request wants it deleted.
 		if o.Kind == app.OperationDelete && (o.Status == app.OperationWaiting || o.Status == app.OperationRunning || o.Status == app.OperationSucceeded) {
 			return a.Views.Cluster(ctx, actor, c.ID)
 		}
@@ -82,7 +82,7 @@ func (a *Deletes) StartDelete(ctx context.Context, actor app.Actor, c app.Cluste
 	return a.Views.Cluster(ctx, actor, c.ID)
 }
 
-// A delete that failed is tried again after as long as it has been going on, within these bounds, for as long as it
+// A delete that failed is tried again after as long as it has taken so far, within these bounds, for as long as it
 // takes: no one may be looking any more, and machines cost money.
 const (
 	LeastDeleteWait = time.Minute

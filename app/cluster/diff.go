@@ -59,7 +59,7 @@ func (a *Specs) DiffClusters(ctx context.Context, actor app.Actor, first, second
 	return diffMoments(x, y), nil
 }
 
-// moment reads what "web" or "web@12" stands for.
+// moment reads "web" or "web@12".
 func (a *Specs) moment(ctx context.Context, actor app.Actor, text string) (m ClusterMoment, err error) {
 	word, number, at := strings.Cut(text, "@")
 	if at {

@@ -28,7 +28,7 @@ func TestSmaller(t *testing.T) {
 		}
 	}
 	if got := small.Smaller(apptemplate.Flavor{}); got != "" {
-		t.Errorf("smaller than what nobody knows: %q", got)
+		t.Errorf("smaller than an unknown size: %q", got)
 	}
 }
 
@@ -119,13 +119,13 @@ func TestFallbacksOfAPlan(t *testing.T) {
 		t.Errorf("a repair may use %v", got)
 	}
 	if r.Kind = app.OperationResize; r.FallbacksOf() != nil {
-		t.Error("a node that stands may become another one")
+		t.Error("an existing node may become another one")
 	}
 	r.Nodes[0].Change = plan.NodeNew
 	if got := r.FallbacksOf(); len(got) != 1 {
 		t.Errorf("a new node may be %v", got)
 	}
 	if got := (layout.Layout{CostPerHour: 0.5}).Price() + ", " + (layout.Layout{CostPerHour: 0.5, MostPerHour: 0.75}).Price(); got != "0.50, 0.50 to 0.75" {
-		t.Errorf("prices are told as %s", got)
+		t.Errorf("prices are shown as %s", got)
 	}
 }

@@ -107,7 +107,7 @@ func (a *Dashboard) Home(ctx context.Context, actor app.Actor) (Home, error) {
 	return h, a.Masks.maskSummaries(ctx, actor, h.Clusters)
 }
 
-// Notices returns what the actor was told before a number, newest first: admins all of the tenant, others what names them or
+// Notices returns the actor's notices before a number, newest first: admins all of the tenant, others what names them or
 // one of their groups.
 func (a *Dashboard) Notices(ctx context.Context, actor app.Actor, before int64, limit int) ([]app.Notice, error) {
 	r, err := actor.Reach("Notices")

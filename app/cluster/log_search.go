@@ -8,14 +8,14 @@ import (
 	"muster/app"
 )
 
-// LogPage is what was found of a log. Next is the number at which to go on where not all was looked through: as After, or with Tail as
+// LogPage is what was found of a log. Next is the number to continue at where not all was looked through: as After, or with Tail as
 // Before; 0 where that is the end.
 type LogPage struct {
 	Lines []app.LogLine `json:"lines"`
 	Next  int64         `json:"next,omitempty"`
 }
 
-// How much one search looks through. Someone who looks for what is rare is told how far that was, and may go on.
+// How much one search looks through. Someone who looks for what is rare learns how far that was, and can continue.
 const (
 	searchBatch = 5000
 	searchMost  = 200_000
@@ -26,7 +26,7 @@ const (
 const maxLogText = 200
 
 // SearchLogs returns lines of a cluster's log that have a text, whatever its case; "" returns all. It looks through so many lines at most
-// and says where to go on.
+// and says where to continue.
 func (a *Activity) SearchLogs(ctx context.Context, actor app.Actor, cluster string, f LogFilter) (LogPage, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SearchLogs", cluster)
 	if err != nil {

@@ -24,8 +24,8 @@ type PoolWant struct {
 	Zone  string // "" for any
 }
 
-// MatchPool gives machines to nodes: by index of want, the index in the stock, -1 for none. Nodes that want a zone choose first, then each takes what
-// has waited longest, so the stock stands in that order.
+// MatchPool assigns machines to nodes: by index of want, the index in the stock, -1 for none. Nodes that want a zone choose first, then each takes what
+// has waited longest, so the stock is in that order.
 func MatchPool(wants []PoolWant, stock []PoolStocked) []int {
 	got, taken := make([]int, len(wants)), make([]bool, len(stock))
 	for i := range got {

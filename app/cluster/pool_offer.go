@@ -34,7 +34,7 @@ func (o PoolOffer) Words() string {
 	return fmt.Sprintf("%s: %s instead of %s.", text, humanize.About(humanize.Duration(o.Duration)), humanize.Duration(o.Instead))
 }
 
-// What the first steps of a node take whose machine stands ready: to find it, and to change its keys.
+// What the first steps of a node take whose machine is ready: to find it, and to change its keys.
 const (
 	readyCreate  = time.Second
 	readyConfirm = 2 * time.Second

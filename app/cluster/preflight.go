@@ -182,7 +182,7 @@ type preflightQuestion struct {
 	ask func(context.Context) ([]family.Finding, error)
 }
 
-// ask returns what is known of a question, and asks it where nothing is. It waits for a moment only: the question goes on without it, and the next one
+// ask returns what is known of a question, and asks it where nothing is. It waits for a moment only: the question continues without it, and the next one
 // to ask finds
 // the answer.
 func (f *preflights) ask(ctx context.Context, now func() time.Time, tenant, account, key string, ask func(context.Context) ([]family.Finding, error)) (AccountAnswer, []family.Finding) {

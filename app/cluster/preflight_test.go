@@ -58,12 +58,12 @@ func TestPreviewsAskAccountsSparingly(t *testing.T) {
 		if a, _, waited := ask("a", "x", "4"); a.State != AccountChecked || waited != 0 || a.At.IsZero() {
 			t.Errorf("the answer that came: %+v after %v", a, waited)
 		}
-		// Another tenant is not told what this one was.
+		// Another tenant doesn't learn this one's answer.
 		if a, _, _ := ask("b", "x", "4"); a.State != AccountChecking {
 			t.Errorf("another tenant: %+v", a)
 		}
 		time.Sleep(10 * time.Second)
-		// What is wrong is told, for a short while only; what is right for longer.
+		// Wrong answers are kept for a short while only, right ones for longer.
 		takes, wrong = 100*time.Millisecond, []family.Finding{{About: family.AboutQuota, Code: app.EQuota, Message: "Too many."}}
 		if a, found, _ := ask("a", "x", "5"); a.State != AccountChecked || len(found) != 1 {
 			t.Errorf("within the wait: %+v, %v", a, found)
@@ -80,7 +80,7 @@ func TestPreviewsAskAccountsSparingly(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		if ask("a", "x", "5"); len(asked) != n+1 {
-			t.Error("a good answer is kept for ever")
+			t.Error("a good answer is kept forever")
 		}
 		// Who goes away does not take the question along.
 		gone, cancel := context.WithCancel(t.Context())

@@ -17,7 +17,7 @@ type ClusterRename struct {
 	Now     time.Time
 }
 
-// RenameCluster gives a cluster another name, under the rules that names have at a create. Its id and its host names stay: they are
+// RenameCluster renames a cluster, under the rules that names have at a create. Its id and its host names stay: they are
 // in its machines' own files and in what was made from them. The name that it has already changes nothing.
 func (a *Ownership) RenameCluster(ctx context.Context, actor app.Actor, cluster, name string) (ClusterView, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "RenameCluster", cluster)

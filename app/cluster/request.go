@@ -60,7 +60,7 @@ type Request struct {
 	Offer   *Offer        `json:"offer,omitempty"` // while it is offered
 
 	ExpiresAt time.Time `json:"expires_at,omitzero"` // while it is open
-	DueAt     time.Time `json:"-"`                   // when it is to be looked after next; zero: never
+	DueAt     time.Time `json:"-"`                   // when it needs attention next; zero: never
 	Broken    bool      `json:"broken_glass,omitempty"`
 	Message   string    `json:"message,omitempty"` // why it is as it is
 }
@@ -79,7 +79,7 @@ type Terms struct {
 	CPU    float64       `json:"cpu,omitempty"` // virtual cores, as far as they are known
 	// Seal is the digest of all that was kept to be run: layout, definition, lease.
 	Seal string `json:"seal,omitempty"`
-	// Amended is what happens to a cluster that stands; the layout is then that of afterwards, and the lease what is left of it.
+	// Amended is what happens to an existing cluster; the layout is then that of afterwards, and the lease what is left of it.
 	Amended *AmendTerms `json:"amended,omitempty"`
 }
 

@@ -37,7 +37,7 @@ type RequestMove struct {
 	Reason   string
 	Offer    *Offer // with offer
 	Kept     *Kept  // with offer: what is needed to run it
-	// Cluster is what is made where the request runs, or Operation what is done then to one that stands.
+	// Cluster is what is made where the request runs, or Operation what is then done to an existing one.
 	Cluster   *NewCluster
 	Operation *NewOperation
 }
@@ -52,9 +52,9 @@ type RequestOutcome struct {
 
 // Bounds of a review.
 const (
-	offerTime   = 24 * time.Hour // an offer stands at least so long
+	offerTime   = 24 * time.Hour // an offer is valid at least this long
 	MostReason  = 1000           // bytes
-	leastGlass  = 10             // letters that breaking the glass must be worth
+	leastGlass  = 10             // least length of the reason for an emergency override
 	leastReason = 3
 )
 
@@ -303,7 +303,7 @@ func (r Request) due() time.Time {
 	return next
 }
 
-// shown refuses who saw something else than what stands there now.
+// shown refuses an answer to a plan that isn't the current one.
 func (r Request) shown(hash string, t Terms, needed bool) error {
 	switch {
 	case hash == "" && needed:

@@ -38,7 +38,7 @@ func (r Request) notice(kind app.NoticeKind, at time.Time, title, text string) a
 	return app.Notice{At: at, Tenant: r.Tenant, Kind: kind, Cluster: r.Cluster, Request: r.ID, Title: title, Text: text, About: app.RequestSubject(r.ID)}
 }
 
-// toRequester is told to who asked. Someone of another tenant is told under the name that stands in records.
+// toRequester goes to the requester. Someone of another tenant gets it under the name shown in records.
 func (r Request) toRequester(at time.Time, title, text string) app.Notice {
 	n := r.notice(app.NoticeApproval, at, title, text)
 	n.Users = []string{r.Requester}
@@ -64,7 +64,7 @@ func (r Request) toApprovers(at time.Time, title string, groups []string) app.No
 	return n
 }
 
-// TellOpened is what is told when a request begins to wait; it has its number by then.
+// TellOpened is the notice for when a request starts waiting; it has its number by then.
 func (r Request) TellOpened() []app.Notice {
 	if r.Status != RequestWaiting {
 		return nil

@@ -9,7 +9,7 @@ import (
 // are never forgotten.
 type RetentionStore interface {
 	// DropEvents deletes events that are older than before, from the feed's row after from on: a bounded number at once. Next
-	// is where to go on, 0 where nothing more is due.
+	// is where to continue, 0 where nothing more is due.
 	DropEvents(ctx context.Context, before time.Time, from int64) (next int64, dropped int, err error)
 	// DropLogs does the same with log lines of operations that ended before then.
 	DropLogs(ctx context.Context, before time.Time, from int64) (next int64, dropped int, err error)

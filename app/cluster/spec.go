@@ -60,7 +60,7 @@ type ClusterSpec struct {
 // SpecExport is a spec with what it does not say. Groups are the nodes as they are; a create works them out from the rest.
 type SpecExport struct {
 	Spec ClusterSpec `json:"spec"`
-	// LeftOut are the paths of values that may be secret, and that whoever creates has to give again.
+	// LeftOut are the paths of values that may be secret, which have to be entered again for a create.
 	LeftOut []string           `json:"left_out"`
 	Groups  []layout.NodeGroup `json:"groups"`
 }

@@ -11,7 +11,7 @@ import (
 type TopUp struct {
 	Wanted int  `json:"wanted"`        // nodes
 	Off    bool `json:"off,omitempty"` // someone said that it is enough
-	// NextAt is when they are asked for next; zero while something else is under way, the cluster sleeps, or it is off.
+	// NextAt is when they are asked for next; zero while another operation is running, the cluster sleeps, or it is off.
 	NextAt  time.Time `json:"next_at,omitzero"`
 	TriedAt time.Time `json:"tried_at,omitzero"` // last
 	Tries   int       `json:"tries"`             // since it last grew
@@ -21,7 +21,7 @@ type TopUp struct {
 	Operation int64 `json:"operation,omitempty"`
 }
 
-// Words say how it stands: "4 of 5 nodes; tops up in 20 min; last try: no capacity in zone b".
+// Words say its state: "4 of 5 nodes; next backfill in 20 min; last attempt: no capacity in zone b".
 func (t TopUp) Words(has int, now time.Time) string {
 	text := fmt.Sprintf("%d of %s", has, humanize.Count(t.Wanted, "node"))
 	switch {

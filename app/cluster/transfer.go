@@ -49,13 +49,13 @@ type ClusterTransfer struct {
 }
 
 // TransferCluster returns a cluster to another user of its tenant, who can have clusters: not disabled, and not a viewer. What it takes
-// of quotas is the new owner's from then on, in the same transaction, so a quota can refuse it. Both are told. Usage stays with
-// whoever owned the cluster when its machines were made.
+// of quotas is the new owner's from then on, in the same transaction, so a quota can refuse it. Both are notified. Usage stays with
+// the one who owned the cluster when its machines were made.
 //
 // To group:NAME, it is given to the members of a group: each may do what the owner may. The person who owned it stays responsible for it,
 // with quotas and notices, until a member transfers it to another person.
 //
-// Whoever was given the cluster's SSH key still has it, and configuration that names the owner does so until it is written again.
+// Anyone who has the cluster's SSH key keeps it, and configuration that names the owner does so until it is written again.
 func (a *Ownership) TransferCluster(ctx context.Context, actor app.Actor, cluster, to string) (ClusterView, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "TransferCluster", cluster)
 	if err != nil {
@@ -106,7 +106,7 @@ func (t ClusterTransfer) Accepts(heir identity.User) error {
 	return nil
 }
 
-// Tell returns the notices of a transfer: one for each of the two, save for whoever did it.
+// Tell returns the notices of a transfer: one for each of the two, except for the one who did it.
 func (t ClusterTransfer) Tell(c app.Cluster) (list []app.Notice) {
 	if t.To == t.From {
 		if t.Group == "" {

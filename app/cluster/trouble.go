@@ -24,9 +24,9 @@ type Trouble struct {
 	// Failures are the first steps that failed; MoreFailures counts the others.
 	Failures     []TroubleStep `json:"failures"`
 	MoreFailures int           `json:"more_failures,omitempty"`
-	// CostPerHour is what the machines that are there cost meanwhile.
+	// CostPerHour is what the existing machines cost meanwhile.
 	CostPerHour float64 `json:"cost_per_hour"`
-	// Ways are the ways on that can work with the machines that are there, the best first.
+	// Ways are the ways on that can work with the existing machines, the best first.
 	Ways []Way `json:"ways"`
 	// Soon says what happens next without anyone; "" for nothing.
 	Soon string `json:"soon,omitempty"`
@@ -61,7 +61,7 @@ type Way struct {
 	Command string  `json:"command"` // that does it: "muster cluster repair shop"
 }
 
-// Verb is the way as it stands in a sentence: "you can repair the cluster".
+// Verb is the way as used in a sentence: "you can repair the cluster".
 func (k WayKind) Verb() string {
 	switch k {
 	case WayResume:
@@ -148,7 +148,7 @@ func (p Plight) LostOnly() bool {
 // Power tells that machines may be stopped.
 func (p Plight) Power() bool { return p.Latest.Kind.Power() || p.Undone.Power() }
 
-// mends tells whether a repair can finish what was left undone.
+// mends reports whether a repair can finish what was left undone.
 func (p Plight) mends() bool {
 	switch {
 	case p.nodes == 0:
@@ -175,7 +175,7 @@ func (p Plight) partial() bool {
 	return !p.Open.Other && p.Open.Machines > 0 && p.Open.Machines < p.nodes
 }
 
-// Ways returns the ways on that can work with the machines that are there, the best first. Of a cluster that hasn't failed there are none.
+// Ways returns the ways on that can work with the existing machines, the best first. Of a cluster that hasn't failed there are none.
 func (p Plight) Ways() (ways []WayKind) {
 	if p.status != app.ClusterFailed {
 		return nil

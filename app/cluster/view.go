@@ -20,13 +20,13 @@ type ViewStore interface {
 	// BuildOf returns the build that a cluster was created for, and nil where there is none.
 	BuildOf(ctx context.Context, tenant string, cluster string) (*ClusterBuild, error)
 	ClusterHealth(ctx context.Context, tenant string, cluster string) (*health.ClusterHealth, error)
-	// Clusters gives them newest first, each with its latest operation.
+	// Clusters returns them newest first, each with its latest operation.
 	// It is ENotFound where f.After is none of the tenant's.
 	Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error)
 	// CountClusters counts them by status, whatever the filter's own status, order and page.
 	CountClusters(ctx context.Context, tenant string, f app.ClusterFilter) (app.ClusterCounts, error)
 	Definition(ctx context.Context, tenant string, cluster string) (Definition, error)
-	// Nodes gives them in number order: those that the cluster has, is to have, or is giving back. Those that an operation which
+	// Nodes returns them in number order: those that the cluster has, is to have, or is deleting. Those that an operation which
 	// has succeeded gave back are no part of it any more and left out, here as in View; receipts and reports keep their names.
 	// So what has the status deleted is left of an operation that has not ended well, or the whole cluster is gone. A machine that is
 	// made again is planned again from when the old one was given back.
@@ -68,7 +68,7 @@ type ClusterRequest struct {
 	// Parameters are values of the template's parameters, by name; those left out are what the template says.
 	Parameters map[string]any `json:"parameters,omitempty"`
 	PlanHash   string         `json:"plan_hash,omitempty"`
-	// OnFailure is what shall happen by itself when the create fails or is cancelled.
+	// OnFailure is what happens automatically when the create fails or is cancelled.
 	OnFailure app.FailureChoice `json:"on_failure,omitempty"`
 	template.Survival
 	// Visibility "" is the tenant's default. Group is one whose members own the cluster together with the one who asks.
@@ -89,9 +89,9 @@ type Preview struct {
 	Cost     float64       `json:"cost,omitempty"` // over the whole lease; 0 when it has no end or no price is known
 	// Decision is what policies say about it; nil where none applies. Lease and cost are as they leave it.
 	Decision *policy.Decision `json:"decision,omitempty"`
-	// FromPools tells what of it stands ready now; nil for nothing.
+	// FromPools says which pool machines it takes; nil for nothing.
 	FromPools *PoolOffer `json:"from_pools,omitempty"`
-	// Problems are what would fail, as far as it can be told before anything is created: scripts that no shell can read, and what the provider would refuse.
+	// Problems are what would fail, as far as known before anything is created: scripts that no shell can read, and what the provider would refuse.
 	Problems []family.Finding `json:"problems,omitempty"`
 	// Account says whether the provider has been asked; nil where it cannot be.
 	Account *AccountAnswer `json:"account,omitempty"`
@@ -112,7 +112,7 @@ type ClusterView struct {
 	MadeFrom *template.MadeFrom `json:"made_from,omitempty"`
 	// Parameters are the values that the template's parameters have by now, as far as they set configuration, by name.
 	Parameters map[string]any `json:"parameters,omitempty"`
-	// Health is nil where no one looks after the cluster.
+	// Health is nil where the cluster has no health checks.
 	Health *health.ClusterHealth `json:"health,omitempty"`
 	// Build is what it was made for; nil where that is no build, or one that is long forgotten.
 	Build *ClusterBuild `json:"build,omitempty"`

@@ -44,7 +44,7 @@ type Coordinator interface {
 // ResourceFetcher is the part of the contract by which contents of resources come to workers.
 type ResourceFetcher interface {
 	// FetchResource returns a content that a held step needs, from an offset on. Close it. EStale where the fence does not hold, ENotFound where
-	// the step does not need it. Whoever reads checks the hash of the whole.
+	// the step does not need it. The reader checks the hash of the whole.
 	FetchResource(ctx context.Context, w app.WorkerID, f app.Fence, hash string, from int64) (io.ReadCloser, error)
 	// HoldResources tells which contents the worker's host has of its tenant.
 	HoldResources(ctx context.Context, w app.WorkerID, hashes []string) error
@@ -72,7 +72,7 @@ type Assignment struct {
 	StepID string
 	Epoch  int64 // greater than that of every claim before it on the same node: the node refuses what is older
 	Tries  int   // attempts since the operation was last resumed, this one included; those that were Free left out
-	// Age is how long ago the first of these attempts began. It bounds how long "again" can go on.
+	// Age is how long ago the first of these attempts began. It bounds how long "again" can continue.
 	Age      time.Duration
 	Action   app.Action
 	Service  string
@@ -134,11 +134,11 @@ type Report struct {
 	HostKey  string          // confirm: the key that the machine proved itself with, when it was pinned at first contact
 	Seen     []app.Seen      // what was come across at the provider, also where Err is set
 	Unasked  bool            // of a create that failed: the provider was not asked to make anything
-	// Pooled says that the machine stood ready in a pool: how long it took says nothing about other machines.
+	// Pooled says that the machine was ready in a pool: how long it took says nothing about other machines.
 	Pooled bool `json:",omitempty"`
 	// Contract is what a bootstrap or a names step found out about the node, also where Err is set; nil where it did not come so far.
 	Contract *health.NodeReport
-	// Facts are what a service action told, once it has succeeded; see ServiceCall.Tell.
+	// Facts are what a service action reported, once it has succeeded; see ServiceCall.Tell.
 	Facts map[string]string `json:",omitempty"`
 	// Changes are what a comparison found.
 	Changes *family.Changes `json:",omitempty"`

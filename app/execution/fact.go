@@ -14,12 +14,12 @@ import (
 	"muster/app/template"
 )
 
-// FactStore returns what services told, as a Finish brought it.
+// FactStore returns what services reported in a Finish.
 type FactStore interface {
-	// FactList returns all that nodes of a cluster which are not gone told, by node number, service and name.
+	// FactList returns all that existing nodes of a cluster reported, by node number, service and name.
 	FactList(ctx context.Context, tenant, cluster string, limit int) ([]NodeFact, error)
-	// FactsNamed returns those of the given names that nodes of a cluster told: of each name those of the given nodes, and that of the first node that
-	// told it.
+	// FactsNamed returns those of the given names that nodes of a cluster reported: of each name those of the given nodes, and that of the first node that
+	// reported it.
 	FactsNamed(ctx context.Context, tenant, cluster string, names []app.FactName, nodes []string) ([]NodeFact, error)
 }
 
@@ -29,7 +29,7 @@ type FactsConfig struct {
 	Clusters *cluster.Finder
 }
 
-// Facts are what services of a cluster have told of themselves.
+// Facts are what services of a cluster have reported.
 type Facts struct {
 	FactsConfig
 }
@@ -43,7 +43,7 @@ const (
 	maxFactValue = 4 << 10 // bytes
 )
 
-// NodeFact is what a service's action told of a node, such as the key with which others join it.
+// NodeFact is what a service's action reported about a node, such as the key with which others join it.
 type NodeFact struct {
 	Node    string    `json:"node"`
 	Service string    `json:"service"`
@@ -84,7 +84,7 @@ func CheckFacts(facts map[string]string) error {
 	return nil
 }
 
-// factsOf returns what a step told that has succeeded. Where that breaks the rules, which a worker has checked before, the step fails.
+// factsOf returns what a succeeded step reported. Where that breaks the rules, which a worker has checked before, the step fails.
 func factsOf(r *Report) map[string]app.AnswerValue {
 	if len(r.Facts) == 0 || r.Err != nil {
 		return nil
@@ -100,8 +100,8 @@ func factsOf(r *Report) map[string]app.AnswerValue {
 	return values
 }
 
-// giveFacts puts what services told on nodes that a configuration is expanded for, and returns those values that are secret. What the node
-// itself told counts; where it told nothing of that name, what the first node told that did.
+// giveFacts sets what services reported on nodes that a configuration is expanded for, and returns those values that are secret. What the node
+// itself reported counts; where it reported nothing of that name, what the first node did.
 func (a *Facts) giveFacts(ctx context.Context, c app.Cluster, names []app.FactName, to []*app.Node) (secret []string, err error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -140,10 +140,10 @@ func (a *Facts) giveFacts(ctx context.Context, c app.Cluster, names []app.FactNa
 	return slices.Compact(secret), nil
 }
 
-// mostFacts is how many facts are told at once.
+// mostFacts is how many facts are listed at once.
 const mostFacts = 5000
 
-// ClusterFacts tells what the services of a cluster told of its nodes, by node, without the values of those that are secret.
+// ClusterFacts returns what the services of a cluster reported about its nodes, by node, without the values of those that are secret.
 func (a *Facts) ClusterFacts(ctx context.Context, actor app.Actor, cluster string) ([]NodeFact, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ClusterFacts", cluster)
 	if err != nil {

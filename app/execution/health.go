@@ -16,9 +16,9 @@ import (
 
 // HealthStore keeps what checks have found.
 type HealthStore interface {
-	// CheckHealth has the next round of a live cluster be due at once, unless one is under way.
+	// CheckHealth has the next round of a live cluster be due at once, unless one is running.
 	CheckHealth(ctx context.Context, r CheckRequest) error
-	// ClusterHealth returns how a cluster is; nil where no one looks after it.
+	// ClusterHealth returns how a cluster is; nil where it has no health checks.
 	ClusterHealth(ctx context.Context, tenant, cluster string) (*health.ClusterHealth, error)
 	NodeReports(ctx context.Context, tenant string, cluster string, node string, limit int) ([]health.NodeReport, error)
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
@@ -90,7 +90,7 @@ func (a *Health) repairSick(ctx context.Context, d RepairDue) (begun bool, err e
 			n.Operation, n.Note = answer.Operation, fmt.Sprintf("Operation %d is repairing %s.", answer.Operation, humanize.Some(c.Nodes, 10))
 		case err == nil: // it waits for an approval
 			n.NextAt, n.Note = now.Add(firstRepairGap), "A repair is waiting for approval."
-		case code == app.EConflict: // an operation is under way
+		case code == app.EConflict: // an operation is running
 			n.Note = app.AsError(err).ForPeople()
 		case code == app.EInternal || code == app.ETransient || code == app.ETimeout || code == app.ERateLimit:
 			return false, err
@@ -104,7 +104,7 @@ func (a *Health) repairSick(ctx context.Context, d RepairDue) (begun bool, err e
 	return begun, a.Store.NoteRepair(ctx, n)
 }
 
-// Health tells how a cluster and its nodes are. Where no one looks after it, the state is unknown and Note says why.
+// Health tells how a cluster and its nodes are. Without health checks, the state is unknown and Note says why.
 func (a *Health) Health(ctx context.Context, actor app.Actor, cluster string) (health.ClusterHealth, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "Health", cluster)
 	if err != nil {

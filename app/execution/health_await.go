@@ -20,7 +20,7 @@ var (
 	_ HealthKeeper = (*granted)(nil)
 )
 
-// roundBell wakes those who wait for rounds of a tenant. Whoever waits asks the database only when it has rung.
+// roundBell wakes those who wait for rounds of a tenant. Waiters ask the database only when it has rung.
 type roundBell struct {
 	mu    sync.Mutex
 	waits map[string][]chan struct{} // by tenant

@@ -23,7 +23,7 @@ type RepairDue struct {
 	RepairStatus app.OperationStatus
 	RepairVeto   string // why a hook did not let it happen; "" where none said no
 	// Of the tenant.
-	TenantNodes int   // of clusters that are looked after
+	TenantNodes int   // of clusters with health checks
 	TenantIll   int   // ill ones of them, and those that were repaired by themselves in the last hour
 	Repairing   int64 // an operation that repairs another cluster of the tenant by itself, and has not ended; 0 for none
 }
@@ -53,7 +53,7 @@ type RepairChoice struct {
 const (
 	// RepairWindow is how long nodes that were repaired by themselves count against the brake of their tenant.
 	RepairWindow   = time.Hour
-	repairLook     = 30 * time.Second // until it is looked again whether something that is in the way has gone
+	repairLook     = 30 * time.Second // until the next look whether an obstacle is gone
 	firstRepairGap = 10 * time.Minute // after a repair that failed; it doubles with each
 	longRepairGap  = 6 * time.Hour
 )

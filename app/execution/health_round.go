@@ -61,7 +61,7 @@ func (r RoundReport) bounded() RoundReport {
 type ClaimedRound struct {
 	Cluster    app.Cluster
 	Round      int64
-	Nodes      []app.Node // that are there, in number order
+	Nodes      []app.Node // existing ones, in number order
 	Definition appcluster.Definition
 	Secrets    appcluster.ClusterSecrets
 }
@@ -86,7 +86,7 @@ type RoundOutcome struct {
 // HealthDue is what is to be done about health.
 type HealthDue struct {
 	Tenants []string  // that have a round which is due
-	Next    time.Time // when the next is; zero where no cluster is looked after
+	Next    time.Time // when the next is; zero where no cluster has health checks
 }
 
 // RoundDemand is a round that a tenant's workers are to take soon.

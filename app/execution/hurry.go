@@ -5,7 +5,7 @@ import "muster/app"
 // Hurrier is a Coordinator that can tell a worker to ask for directives now and not only with its next heartbeat, because
 // something was cancelled.
 type Hurrier interface {
-	// Hurry returns a channel that gets a (coalesced) value whenever steps of the worker's tenant may have been told to stop, by
+	// Hurry returns a channel that gets a (coalesced) value whenever steps of the worker's tenant may have to stop, by
 	// whichever server. It may miss one: heartbeats tell the same, later. Call stop, which may be done twice.
 	Hurry(w app.WorkerID) (told <-chan struct{}, stop func())
 }

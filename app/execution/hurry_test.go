@@ -18,7 +18,7 @@ func TestCancelHurriesTheWorkersOfTheTenant(t *testing.T) {
 	hear := func(tenant, asked string) <-chan struct{} {
 		h, ok := o.Services.Fleet.Registries.CoordinatorOf("local:x", tenant).(execution.Hurrier)
 		if !ok {
-			t.Fatal("the workers inside a server are not told of a cancel")
+			t.Fatal("the workers inside a server don't learn of a cancel")
 		}
 		told, stop := h.Hurry(app.WorkerID{Tenant: asked, Name: "local:x:1"})
 		t.Cleanup(stop)
@@ -30,11 +30,11 @@ func TestCancelHurriesTheWorkersOfTheTenant(t *testing.T) {
 	select {
 	case <-own:
 	default:
-		t.Error("nobody was told")
+		t.Error("no one was notified")
 	}
 	select {
 	case <-other:
-		t.Error("a worker of another tenant was told")
+		t.Error("a worker of another tenant was notified")
 	default:
 	}
 }

@@ -53,7 +53,7 @@ const (
 
 // Question is what a person is asked at a step of an operation.
 type Question struct {
-	Number      int64             `json:"-"` // by which lists go on
+	Number      int64             `json:"-"` // by which lists continue
 	Operation   int64             `json:"operation"`
 	Index       int               `json:"index"`
 	Attempt     int               `json:"attempt"` // which an answer has to name
@@ -91,7 +91,7 @@ func (q Question) Subject() app.Subject {
 func (q Question) Title() string {
 	name := cmp.Or(q.ClusterName, q.Cluster)
 	if q.Action == app.ActionAsk {
-		return name + ": continue the " + q.Kind.Words() + " go on?"
+		return name + ": continue the " + q.Kind.Words() + "?"
 	}
 	where := q.Service + " " + string(q.Action)
 	if q.Node != "" && !q.Person.Once {
@@ -105,7 +105,7 @@ type StepAnswer struct {
 	Operation int64 `json:"operation"`
 	Index     int   `json:"index"`
 	Attempt   int   `json:"attempt"` // the fence
-	// Refuse is why the step is to fail; "" lets it go on.
+	// Refuse is why the step is to fail; "" lets it continue.
 	Refuse string         `json:"refuse,omitempty"`
 	Values map[string]any `json:"values,omitempty"`
 }

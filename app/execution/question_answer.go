@@ -96,7 +96,7 @@ func (a *Questions) Questions(ctx context.Context, actor app.Actor, q QuestionQu
 	return list, nil
 }
 
-// AnswerStep answers a question about a cluster: the step goes on, with values, or fails for good, with a reason. The answer names the
+// AnswerStep answers a question about a cluster: the step continues, with values, or fails for good, with a reason. The answer names the
 // attempt that was shown. EConflict, reason "answered", says who was faster; "not_asked" that no one is asked any more. EForbidden
 // says whom it waits for. EInvalid names the field values.NAME that is wrong.
 func (a *Questions) AnswerStep(ctx context.Context, actor app.Actor, cluster string, s StepAnswer) (Question, error) {

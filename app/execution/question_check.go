@@ -27,17 +27,17 @@ func (q Question) notice(at time.Time, title string) app.Notice {
 	return n
 }
 
-// TellAsked is what is told when the question is asked.
+// TellAsked is the notice for when the question is asked.
 func (q Question) TellAsked(now time.Time) app.Notice {
 	return q.notice(now, q.Title()+": "+q.Person.Ask)
 }
 
-// TellReminder is what is told when half of the time is over.
+// TellReminder is the notice for when half of the time is over.
 func (q Question) TellReminder(now time.Time) app.Notice {
 	return q.notice(now, "Still waiting for an answer: "+q.Title()+": "+q.Person.Ask)
 }
 
-// TellOverdue is what is told when no one has answered in time.
+// TellOverdue is the notice for when no one has answered in time.
 func (q Question) TellOverdue(now time.Time) app.Notice {
 	n := q.notice(now, "Not answered in time: "+q.Title()+": "+q.Person.Ask)
 	n.Act, n.ActionName = app.Subject{}, ""

@@ -90,7 +90,7 @@ func (f *waitFacts) queue(tenant string, rows QueueRows) Queue {
 		q.Workers, q.Slots = f.workers.Workers, f.workers.Slots
 	}
 	t := tally{}
-	going := map[string]QueueLine{} // by cluster: what is under way there
+	going := map[string]QueueLine{} // by cluster: what is running there
 	for _, l := range rows.Lines {
 		if l.Status != app.OperationWaiting {
 			going[l.Cluster] = l
@@ -171,7 +171,7 @@ func (t *tally) add(reason WaitReason, text string, n int, since time.Time) {
 	t.all = append(t.all, WaitGroup{Reason: reason, Text: text, Count: n, Oldest: since})
 }
 
-// take takes n away that were counted under a reason and are told more exactly under another one.
+// take takes n away that were counted under a reason and are shown more exactly under another one.
 func (t *tally) take(reason WaitReason, n int) {
 	for i := range t.all {
 		if g := &t.all[i]; g.Reason == reason {

@@ -21,10 +21,10 @@ type Queues struct {
 type TenantQueue struct {
 	Queue
 	Oldest time.Time `json:"oldest"` // when its oldest operation that has not ended was asked for
-	Help   string    `json:"help"`   // what would help; "" where it goes on by itself
+	Help   string    `json:"help"`   // what would help; "" where it continues automatically
 }
 
-// QueueTenant is a tenant in which something is under way.
+// QueueTenant is a tenant in which something is running.
 type QueueTenant struct {
 	Tenant string
 	Oldest time.Time
@@ -36,7 +36,7 @@ const (
 	mostQueueLines = 5   // operations of each of them
 )
 
-// Queues tells superadmins what waits in which tenant, why, since when, and what would help. Tenants in which nothing is under way
+// Queues tells superadmins what waits in which tenant, why, since when, and what would help. Tenants in which nothing is running
 // are left out.
 func (a *Waits) Queues(ctx context.Context, actor app.Actor) (Queues, error) {
 	if err := actor.Authorize("Queues"); err != nil {
@@ -76,7 +76,7 @@ func (a *Waits) Queues(ctx context.Context, actor app.Actor) (Queues, error) {
 	return out, nil
 }
 
-// helpful says what someone could do about what waits; what goes on by itself needs nothing. What keeps most comes first.
+// helpful says what someone could do about what waits; what continues automatically needs nothing. What keeps most comes first.
 func helpful(q Queue) string {
 	for _, h := range []struct {
 		reason WaitReason

@@ -37,7 +37,7 @@ type StepStore interface {
 // RoundStore keeps which rounds of health checks are due.
 type RoundStore interface {
 	// ClaimRound returns the round that has been due longest; nil for none. Clusters that are not to be looked at now (an operation
-	// is under way, they sleep) are put off until their next turn.
+	// is running, they sleep) are put off until their next turn.
 	ClaimRound(ctx context.Context, q RoundQuery) (*ClaimedRound, error)
 	// EndRound keeps what a round has found. EStale where it is not the worker's any more.
 	EndRound(ctx context.Context, o RoundOutcome) error
@@ -56,7 +56,7 @@ type InputStore interface {
 	OperationHooks(ctx context.Context, tenant string, operation int64) ([]template.OperationHook, error)
 	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
 	// ToMake counts, by kind, the nodes whose machines an operation is to make now: those of create steps that have not ended, whose machine is not there and is
-	// promised by no pool. Of an operation that also returns machines, only those that wait for no other step; of one that goes on with as many machines as
+	// promised by no pool. Of an operation that also returns machines, only those that wait for no other step; of one that accepts as many machines as
 	// come, none. Standing counts the nodes of the cluster that have a machine.
 	ToMake(ctx context.Context, tenant string, operation int64) (kinds []NodeKind, standing int, err error)
 }

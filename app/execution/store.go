@@ -53,12 +53,12 @@ type Finish struct {
 	ClaimFor time.Duration // > 0: claim the node's next step for that long
 	Seen     []app.Seen    // what was come across at the provider, whether it ended well or not
 	Unasked  bool          // a create that ended before it asked the provider for anything
-	Pooled   bool          // its machine stood ready in a pool: how long it took is not learned
+	Pooled   bool          // its machine was ready in a pool: how long it took is not learned
 	// What was found out is kept in the same transaction, and takes the place of what was found before.
 	Contract *health.NodeReport         // of the node
-	Facts    map[string]app.AnswerValue // that the service told
+	Facts    map[string]app.AnswerValue // that the service reported
 	Changes  *family.Changes            // that its tool would make
-	// Fallbacks is other hardware to ask for, of a create that failed because nothing was to be had: the first that no quota is in the way of.
+	// Fallbacks is other hardware to ask for, of a create that failed because nothing was to be had: the first that no quota refuses.
 	Fallbacks []appcluster.HardwareFallback
 }
 

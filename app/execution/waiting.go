@@ -48,14 +48,14 @@ type WaitGroup struct {
 	Text   string     `json:"text"`
 	Count  int        `json:"count"`
 	Oldest time.Time  `json:"oldest,omitzero"` // of a tenant's queue: when the oldest operation among them was asked for
-	Until  time.Time  `json:"until,omitzero"`  // where it is known when the first of them goes on at the earliest
+	Until  time.Time  `json:"until,omitzero"`  // where it is known when the first of them continues at the earliest
 	Last   time.Time  `json:"last,omitzero"`   // and the last of them
 }
 
 // Waiting is why an operation is not further: what waits, by reason, and step by step as far as there was room.
 type Waiting struct {
 	Cluster   string              `json:"cluster"`
-	Operation int64               `json:"operation"` // 0: nothing is under way
+	Operation int64               `json:"operation"` // 0: nothing is running
 	Kind      app.OperationKind   `json:"kind,omitempty"`
 	Status    app.OperationStatus `json:"status,omitempty"`
 	Text      string              `json:"text"` // the whole in a sentence

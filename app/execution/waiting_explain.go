@@ -22,7 +22,7 @@ func (f *waitFacts) explain(w *Waiting, rows WaitingRows) {
 	w.Groups = joinGroups(w.Groups)
 	said := cluster.SaidErrors{}
 	for _, s := range rows.Steps {
-		if s.NotBefore.After(f.now) { // else its error isn't told
+		if s.NotBefore.After(f.now) { // else its error isn't shown
 			s.Error = said.Say(s.ID, s.Error)
 		}
 		wait := f.why(s, rows)
@@ -198,7 +198,7 @@ func stateText(s app.StepState) string {
 }
 
 // backOff says when steps that failed are tried again: the first and the last of them, which for one step is the same. The budget of an
-// account has a time of its own, which isn't told here: a step is not tried before its own.
+// account has a time of its own, which isn't shown here: a step is not tried before its own.
 func (f *waitFacts) backOff(code app.Code, first, last time.Time) (WaitReason, string) {
 	reason, because := WaitBackOff, codeText(code)
 	if code == app.ERateLimit && f.budget > 0 {
@@ -232,7 +232,7 @@ func codeText(c app.Code) string {
 
 // attempts counts them, and how many there may be where that is known.
 func (f *waitFacts) attempts(s app.Step) string {
-	if f.tries != nil && s.Action != app.ActionDelete { // which goes on until it is done
+	if f.tries != nil && s.Action != app.ActionDelete { // which continues until it is done
 		if n := f.tries(s.ErrorCode); n > 0 {
 			return fmt.Sprintf(" (attempt %d of %d)", s.Tries, n)
 		}

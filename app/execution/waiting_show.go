@@ -16,7 +16,7 @@ import (
 )
 
 // Waiting says for every step of the cluster's current operation that waits: for what, and in which place of the queue.
-// Where nothing is under way there is nothing that waits. Anybody of the tenant may look.
+// Where nothing is running, nothing waits. Everyone of the tenant may look.
 func (a *Waits) Waiting(ctx context.Context, actor app.Actor, cluster string, f WaitingFilter) (Waiting, error) {
 	w := Waiting{Groups: []WaitGroup{}, Steps: []Wait{}}
 	if err := actor.Authorize("Waiting"); err != nil {
@@ -109,7 +109,7 @@ type waitFacts struct {
 	pausedBy  string
 	before    *app.Operation     // that it waits for
 	questions []Question         // that are open
-	overdue   *operation.Overdue // nil: a person decides when it goes on
+	overdue   *operation.Overdue // nil: a person decides when it continues
 	lines     []QueueLine        // where any of its steps is queued
 	workers   *WorkerCount       // nil: not known
 	account   string

@@ -102,7 +102,7 @@ func TestPositionIsTheOrderOfClaims(t *testing.T) {
 				continue
 			}
 			if got := f.position(k); got != want[fmt.Sprint(l.Operation, k)] {
-				t.Errorf("step %d of operation %d is told place %d, and is taken in place %d", k, l.Operation, got, want[fmt.Sprint(l.Operation, k)])
+				t.Errorf("step %d of operation %d shows place %d, and is taken in place %d", k, l.Operation, got, want[fmt.Sprint(l.Operation, k)])
 			}
 		}
 	}

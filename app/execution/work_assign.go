@@ -9,7 +9,7 @@ import (
 	"muster/app/template"
 )
 
-// assignHook gives a step the script of its hook, as it was when the plan was made. It gets none of the cluster's configuration:
+// assignHook adds the script of its hook to a step, as it was when the plan was made. It gets none of the cluster's configuration:
 // it may run before the addresses are known that this speaks of.
 func (a *Service) assignHook(ctx context.Context, as *Assignment, c *ClaimedStep) error {
 	hooks, err := a.Inputs.OperationHooks(ctx, c.Tenant, c.Step.Operation)
@@ -44,7 +44,7 @@ func (a *Service) assignFromPool(ctx context.Context, as *Assignment) error {
 	return err
 }
 
-// comparedBy returns what a comparison found, by our own rules, whoever sent it; nil where there was none.
+// comparedBy returns what a comparison found, by our own rules, whatever the sender; nil where there was none.
 func comparedBy(r Report) *family.Changes {
 	if r.Changes == nil || r.Err != nil {
 		return nil

@@ -21,7 +21,7 @@ import (
 type configCache struct {
 	mu   sync.Mutex
 	kept map[int64]*list.Element // of *operationConfig
-	used list.List               // the one that was used last stands in front
+	used list.List               // the most recently used is in front
 }
 
 // maxConfigs is how many operations are kept; the one that no one has asked for longest makes room. Where more run at the
@@ -40,7 +40,7 @@ type operationConfig struct {
 	shared *template.SharedConfig
 	hosts  []family.HostEntry
 	nodes  template.MacroCluster // what shared was expanded with
-	whole  bool                  // hosts are all that a node is told: there are too many nodes for each to know all
+	whole  bool                  // hosts are all that a node learns: there are too many nodes for each to know all
 	peers  []family.HostEntry    // what names steps write, once the first of them is handed out
 	digest string                // of peers
 
@@ -102,7 +102,7 @@ func (cc *configCache) keep(oc *operationConfig) *operationConfig {
 
 // expand returns the cluster's configuration for a node, and the names that the node must be able to resolve. What does
 // not depend on the node is expanded once: the planner sees to it that no service step runs before every address that
-// the configuration names is known. Secret are the values in it that people have typed, or services told, and no one may see.
+// the configuration names is known. Secret are the values in it that people have typed, or services reported, and no one may see.
 func (oc *operationConfig) expand(ctx context.Context, a *Service, c app.Cluster, n app.Node) (config map[string]any, hosts []family.HostEntry, secret []string, err error) {
 	oc.mu.Lock()
 	defer oc.mu.Unlock()

@@ -23,7 +23,7 @@ func (s *nodesOnly) Nodes(context.Context, string, string) ([]app.Node, error) {
 	return s.nodes, nil
 }
 
-// A names step writes all nodes that are there, in their order, which is worked out once for all nodes. In clusters of more than NamesMost it
+// A names step writes all existing nodes, in their order, which is worked out once for all nodes. In clusters of more than NamesMost it
 // writes those that the configuration names.
 func TestWhomANodeKnows(t *testing.T) {
 	store := &nodesOnly{}

@@ -126,7 +126,7 @@ func (b *balance) most(tenant string, n int) bool {
 	return b.rules.Most <= 0 || n < b.rules.Most
 }
 
-// fairShares gives each demand its number of slots: whoever has the least gets one more, for as long as there is a way to
+// fairShares assigns each demand its number of slots: the one with the least gets one more, for as long as there is a way to
 // give it one. Slots that are taken move to where they serve as well, so tags never make a share smaller than it must be.
 func (b *balance) fairShares() map[*want]int {
 	rest := map[string]time.Duration{}
@@ -153,7 +153,7 @@ func (b *balance) fairShares() map[*want]int {
 	return targets
 }
 
-// oneMore gives a tenant one more slot, for whichever of its demands there is a way.
+// oneMore adds a slot to a tenant, for whichever of its demands there is a way.
 func (b *balance) oneMore(tenant string) bool {
 	for _, w := range b.byName[tenant] {
 		if w.got < w.Steps && b.augment(w) {

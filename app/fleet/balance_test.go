@@ -52,8 +52,8 @@ func TestBalance(t *testing.T) {
 		rules   fleet.BalanceRules
 		want    string
 	}{
-		{"nobody asks", nil, []fleet.BalanceHost{host("a", 4, nil)}, fleet.BalanceRules{}, "a: "},
-		{"there is nobody to ask", []fleet.Demand{wants("x", 3)}, nil, fleet.BalanceRules{}, ""},
+		{"no one asks", nil, []fleet.BalanceHost{host("a", 4, nil)}, fleet.BalanceRules{}, "a: "},
+		{"there is no one to ask", []fleet.Demand{wants("x", 3)}, nil, fleet.BalanceRules{}, ""},
 		{"a tenant alone gets all, more than it asks for", []fleet.Demand{wants("x", 1)}, []fleet.BalanceHost{host("a", 16, nil)}, fleet.BalanceRules{}, "a: x=16"},
 		{"two who want everything share", []fleet.Demand{wants("x", 99), wants("y", 99)}, []fleet.BalanceHost{host("a", 9, nil)}, fleet.BalanceRules{}, "a: x=5 y=4"},
 		{"the short one first", []fleet.Demand{wants("x", 99), short}, []fleet.BalanceHost{host("a", 9, nil)}, fleet.BalanceRules{}, "a: x=4 z=5"},
@@ -62,12 +62,12 @@ func TestBalance(t *testing.T) {
 		{"what is met stays as it is", []fleet.Demand{wants("x", 3), wants("y", 2)}, []fleet.BalanceHost{host("a", 16, holds{"x": 12, "y": 4})}, fleet.BalanceRules{}, "a: x=12 y=4"},
 		{"a tenant without demand keeps its worker for a while", []fleet.Demand{wants("x", 3)}, []fleet.BalanceHost{host("a", 8, holds{"x": 2, "y": 4})},
 			fleet.BalanceRules{Keep: map[string]bool{"y": true}}, "a: x=4 y=4"},
-		{"and gives it when somebody needs it", []fleet.Demand{wants("x", 30)}, []fleet.BalanceHost{host("a", 8, holds{"y": 8})},
+		{"and hands it over when someone needs it", []fleet.Demand{wants("x", 30)}, []fleet.BalanceHost{host("a", 8, holds{"y": 8})},
 			fleet.BalanceRules{Keep: map[string]bool{"y": true}}, "a: x=8"},
 		{"and loses it after a while", nil, []fleet.BalanceHost{host("a", 8, holds{"y": 8})}, fleet.BalanceRules{}, "a: "},
 		{"a provisioner that joins takes load at once", []fleet.Demand{wants("x", 99)}, []fleet.BalanceHost{host("a", 4, holds{"x": 4}), host("b", 4, nil)}, fleet.BalanceRules{}, "a: x=4; b: x=4"},
 		{"new slots are taken where most are free", []fleet.Demand{wants("x", 4), wants("y", 2)}, []fleet.BalanceHost{host("a", 4, holds{"x": 4}), host("b", 4, nil)}, fleet.BalanceRules{}, "a: x=4; b: y=4"},
-		{"nobody moves when a tenant leaves", []fleet.Demand{wants("x", 2), wants("y", 4)}, []fleet.BalanceHost{host("a", 4, holds{"x": 2, "z": 2}), host("b", 4, holds{"y": 4})}, fleet.BalanceRules{}, "a: x=4; b: y=4"},
+		{"no one moves when a tenant leaves", []fleet.Demand{wants("x", 2), wants("y", 4)}, []fleet.BalanceHost{host("a", 4, holds{"x": 2, "z": 2}), host("b", 4, holds{"y": 4})}, fleet.BalanceRules{}, "a: x=4; b: y=4"},
 		{"tags", []fleet.Demand{wants("x", 4, "region=eu")}, []fleet.BalanceHost{host("a", 4, nil), host("b", 2, nil, "region=eu", "disk=ssd")}, fleet.BalanceRules{}, "a: ; b: x=2"},
 		{"who can go elsewhere makes room for who cannot", []fleet.Demand{wants("x", 4), wants("y", 4, "region=eu")},
 			[]fleet.BalanceHost{host("a", 4, nil), host("b", 4, holds{"x": 4}, "region=eu")}, fleet.BalanceRules{}, "a: x=4; b: y=4"},
@@ -187,7 +187,7 @@ func TestBalanceNever(t *testing.T) {
 				}
 			}
 			if sum > h.Slots {
-				t.Fatalf("%s gives %d of %d slots", h.ID, sum, h.Slots)
+				t.Fatalf("%s has %d of %d slots", h.ID, sum, h.Slots)
 			}
 		}
 		if p.rules.Most > 0 {

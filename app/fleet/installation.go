@@ -47,7 +47,7 @@ type Installation struct {
 // NewInstallation returns one on top of what c holds.
 func NewInstallation(c InstallationConfig) *Installation { return &Installation{InstallationConfig: c} }
 
-// Setting is one thing that a server is told from outside, as the server sees it.
+// Setting is one setting of a server from outside, as the server sees it.
 type Setting struct {
 	Name    string `json:"name"` // a flag such as --listen, or an environment variable
 	Value   string `json:"value"`

@@ -7,7 +7,7 @@ import (
 	"muster/app"
 )
 
-// Metrics writes all that is measured, in the text format of Prometheus, to whoever looks after the installation; ENotFound where
+// Metrics writes all that is measured, in the text format of Prometheus, for the installation's operators; ENotFound where
 // this server measures nothing.
 func (a *Installation) Metrics(ctx context.Context, actor app.Actor, to io.Writer) error {
 	if err := actor.Authorize("Metrics"); err != nil {

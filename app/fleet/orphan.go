@@ -49,13 +49,13 @@ type Machines struct {
 // NewMachines returns them on top of what c holds.
 func NewMachines(c MachinesConfig) *Machines { return &Machines{MachinesConfig: c} }
 
-// OrphanKind says why no one stands behind a machine that carries our installation's tag.
+// OrphanKind says why no cluster owns a machine that carries our installation's tag.
 type OrphanKind string
 
 // The kinds.
 const (
 	OrphanEnded     OrphanKind = "ended"     // its node was given back; it came up late, or its deletion did not last
-	OrphanDuplicate OrphanKind = "duplicate" // another machine stands for its node
+	OrphanDuplicate OrphanKind = "duplicate" // another machine is its node's
 	OrphanUnknown   OrphanKind = "unknown"   // the ledger has never heard of it: never deleted without a person
 )
 
@@ -80,7 +80,7 @@ const (
 	OrphanGone     OrphanState = "gone"     // it is not there any more
 )
 
-// Orphan is a machine of ours that no one stands behind. Tenant, Cluster and Node are what its tags say.
+// Orphan is a machine of ours that no cluster owns. Tenant, Cluster and Node are what its tags say.
 type Orphan struct {
 	ID        string      `json:"id"` // see OrphanID
 	Provider  string      `json:"provider"`
@@ -221,7 +221,7 @@ type OrphanReport struct {
 	Unlisted int           `json:"unlisted,omitempty"` // accounts that could not be listed: there may be more orphans in them
 }
 
-// Orphans lists machines of ours that no one stands behind.
+// Orphans lists machines of ours that no cluster owns.
 func (a *Machines) Orphans(ctx context.Context, actor app.Actor, gone bool) (OrphanReport, error) {
 	tenant, err := actor.MayHandleOrphans("Orphans")
 	if err != nil {

@@ -72,7 +72,7 @@ func (b *Balancer) Once(ctx context.Context) ([]Share, error) {
 			return nil, err
 		}
 	}
-	// A tenant whose clusters are looked after needs a worker, though it has no steps.
+	// A tenant whose clusters have health checks needs a worker, though it has no steps.
 	rounds, err := b.Store.RoundsSoon(ctx, b.Now().Add(roundsAhead))
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (b *Balancer) decide(l Load, rounds []execution.RoundDemand, providers map[
 		rules.Keep[r.Tenant] = true
 		late := now.Sub(r.DueAt)
 		if !busy[r.Tenant] && late >= 0 && (late > roundPatience || !slices.ContainsFunc(hosts, func(h BalanceHost) bool { return h.Holds[r.Tenant] > 0 })) {
-			d := Demand{Tenant: r.Tenant, Steps: 1, Rest: operation.DefaultLeaseGrace} // whoever has work to do comes first
+			d := Demand{Tenant: r.Tenant, Steps: 1, Rest: operation.DefaultLeaseGrace} // those with work to do come first
 			if spec := providers[tenantProvider{r.Tenant, r.Provider}]; spec != nil {
 				d.Needs = spec.Provisioner
 			}

@@ -83,7 +83,7 @@ type registry struct {
 
 var _ Registry = (*registry)(nil)
 
-// RegistryOfToken returns the contract to whoever has a provisioner token; EUnauthorized for anything else.
+// RegistryOfToken returns the contract for a provisioner token; EUnauthorized for anything else.
 func (a *Registries) RegistryOfToken(ctx context.Context, token string) (Registry, error) {
 	if !strings.HasPrefix(token, provisionerMark) {
 		return nil, errProvisionerToken
@@ -158,7 +158,7 @@ func printable(s string) bool {
 	return s != "" && len(s) <= maxNameLen && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// own returns a registration of this token, whether or not it still stands.
+// own returns a registration of this token, whether or not it still exists.
 func (r *registry) own(ctx context.Context, id string) (app.Provisioner, error) {
 	p, err := r.app.Store.Provisioner(ctx, id)
 	if app.CodeOf(err) == app.ENotFound || err == nil && p.Token != r.token {

@@ -72,7 +72,7 @@ func TestProvisionersAreGivenTenants(t *testing.T) {
 	id := o.register(r, "h1", 8, nil)
 	o.rebalance()
 	if got, _ := o.orders(r, id); got != "" {
-		t.Fatalf("nobody has work, but %s", got)
+		t.Fatalf("no one has work, but %s", got)
 	}
 	o.cluster("t1", 3)
 	o.rebalance()
@@ -97,14 +97,14 @@ func TestProvisionersAreGivenTenants(t *testing.T) {
 		o.rebalance()
 	}
 	if got, _ := o.orders(r, second); got != "t1=2 t2=2" {
-		t.Fatalf("the slots of the one that is gone are shared anew: %s", got)
+		t.Fatalf("the slots of the one that is gone are shared again: %s", got)
 	}
 	_, err := r.Beat(t.Context(), fleet.Beat{ID: id})
 	o.code(err, app.EStale)
 	third := o.register(r, "h1", 8, nil)
 	o.rebalance()
 	if got, _ := o.orders(r, third); got == "" {
-		t.Fatal("registered anew, it gets nothing")
+		t.Fatal("registered again, it gets nothing")
 	}
 }
 
@@ -185,7 +185,7 @@ func TestWorkersKeepToWhatTheyWereGiven(t *testing.T) {
 	some, err := c.(execution.WorkWaiter).AwaitWork(t.Context(), own, 0)
 	o.Must(err)
 	if !some {
-		t.Error("it has work and is not told")
+		t.Error("it has work and isn't notified")
 	}
 	for name, bad := range map[string]string{
 		"cut": token[:len(token)-2], "changed": strings.Replace(token, "mw_", "mx_", 1), "empty": "", "unsigned": strings.SplitN(token, ".", 2)[0] + ".",
@@ -387,7 +387,7 @@ func TestAProvisionerDoesWhatItsTokenAllows(t *testing.T) {
 	if _, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), office.Root, "bad", fleet.ProvisionerGrant{Tenants: []string{"no-such-tenant"}}); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("a tenant that does not exist: %v", err)
 	}
-	// A token from before there were grants goes on as it was.
+	// A token from before there were grants stays as it was.
 	old, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), office.Root, "old", anything)
 	o.Must(err)
 	r, err = o.Services.Fleet.Registries.RegistryOfToken(t.Context(), old)

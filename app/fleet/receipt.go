@@ -24,7 +24,7 @@ type Resource struct {
 	Zone     string           `json:"zone,omitempty"`
 	Price    float64          `json:"price_per_hour"` // when it was created, in the tenant's currency; 0 where unknown
 	MadeAt   time.Time        `json:"made_at"`
-	GoneAt   time.Time        `json:"gone_at,omitzero"` // zero while it stands, or may
+	GoneAt   time.Time        `json:"gone_at,omitzero"` // zero while it exists, or may
 }
 
 // ProofState says how far the proof is that nothing of a deleted cluster is left.
@@ -83,7 +83,7 @@ type Receipt struct {
 	Status    app.ClusterStatus `json:"status"`
 	CreatedAt time.Time         `json:"created_at"`
 	DeletedAt time.Time         `json:"deleted_at,omitzero"`
-	AsOf      time.Time         `json:"as_of"` // what still stands is counted until here
+	AsOf      time.Time         `json:"as_of"` // what still exists is counted until here
 	Lines     []ReceiptLine     `json:"resources"`
 	Left      int               `json:"left"` // resources that are not proven to be gone
 	Lifetime  time.Duration     `json:"lifetime"`

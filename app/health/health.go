@@ -25,7 +25,7 @@ const (
 // missesToUnreachable is how often in a row a node must not have answered to count as unreachable.
 const missesToUnreachable = 3
 
-// NodeHealth is how a node is. Nodes that are not told of are as healthy as their cluster was looked at.
+// NodeHealth is how a node is. Nodes that aren't listed are as healthy as their cluster was looked at.
 type NodeHealth struct {
 	Node    string      `json:"node"`
 	State   HealthState `json:"state"`
@@ -115,7 +115,7 @@ type ClusterHealth struct {
 	Since       time.Time             `json:"since,omitzero"`
 	Reason      string                `json:"reason,omitempty"`   // in a sentence; "" where it is healthy
 	LookedAt    time.Time             `json:"looked_at,omitzero"` // when the latest round ended
-	NextAt      time.Time             `json:"next_at,omitzero"`   // when the next one is due; a cluster with an operation under way, or asleep, waits
+	NextAt      time.Time             `json:"next_at,omitzero"`   // when the next one is due; a cluster with a running operation, or asleep, waits
 	Healthy     int                   `json:"healthy"`            // nodes
 	Sick        int                   `json:"sick"`               // nodes
 	Unreachable int                   `json:"unreachable"`        // nodes

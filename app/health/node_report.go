@@ -12,7 +12,7 @@ import (
 // node is bootstrapped, and again when it is given the names of its peers.
 type NodeReport struct {
 	Node   string          `json:"node,omitempty"` // where it is notified of several nodes
-	Checks []app.NodeCheck `json:"checks"`         // in the order in which they are told
+	Checks []app.NodeCheck `json:"checks"`         // in the order in which they are shown
 	At     time.Time       `json:"at"`
 }
 
@@ -52,7 +52,7 @@ type nodeReportStore interface {
 	NodeReports(ctx context.Context, tenant, cluster, node string, limit int) ([]NodeReport, error)
 }
 
-// MaxNodeReports is how many reports are told at once.
+// MaxNodeReports is how many reports are listed at once.
 const MaxNodeReports = 1000
 
 // Failed returns the checks of a level that are not OK.

@@ -55,10 +55,10 @@ var goWords = []goWord{
 	// Numbers and booleans
 	word("strconv.", `strconv\.(?:ParseInt|ParseUint|Atoi): parsing (`+goQuoted+`): invalid syntax`, "%s isn't a whole number"),
 	word("strconv.", `strconv\.ParseFloat: parsing (`+goQuoted+`): invalid syntax`, "%s isn't a number"),
-	word("strconv.", `strconv\.ParseBool: parsing (`+goQuoted+`): invalid syntax`, "%s is neither true nor false"),
+	word("strconv.", `strconv\.ParseBool: parsing (`+goQuoted+`): invalid syntax`, "%s isn't true or false"),
 	word("strconv.", `strconv\.\w+: parsing (`+goQuoted+`): value out of range`, "%s is out of range"),
 	word("strconv.", `strconv\.\w+: (?:parsing )?`, ""),
-	word(" is neither true", `parsing (`+goQuoted+`): (`+goQuoted+`)`, "%s: %s"),
+	word("isn't true or", `parsing (`+goQuoted+`): (`+goQuoted+`)`, "%s: %s"),
 
 	// Times
 	word("time: ", `time: (?:invalid duration|missing unit in duration|unknown unit `+goQuoted+` in duration) (`+goQuoted+`)`, "%s isn't a duration such as 30m, 8h or 2d"),

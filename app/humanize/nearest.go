@@ -64,7 +64,7 @@ func EditDistance(a, b string) int {
 	return last[len(b)]
 }
 
-// DidYouMean returns the hint for a name that is not among those that there are.
+// DidYouMean returns the hint for a name that is not among the known ones.
 func DidYouMean(written string, there []string, otherwise string) string {
 	if near := Nearest(written, there); near != "" {
 		return fmt.Sprintf("Did you mean %s?", near)

@@ -10,7 +10,7 @@ import (
 type Changer interface {
 	// Change keeps every placed service where it is unless r.AllowMoves, touches as few machines as possible, and makes
 	// the result satisfy every constraint of the template. Errors are those of Solver; in particular ENoLayout where it
-	// cannot be done without moving what stands.
+	// can't be done without moving existing services.
 	Change(ctx context.Context, c *template.Catalog, r ChangeRequest) (LayoutChange, error)
 }
 
@@ -23,7 +23,7 @@ type StandingNode struct {
 	Services []string `json:"services"` // sorted
 }
 
-// ChangeRequest asks for a change of what stands. Template is looked up in the catalog as it is now, so a newer version of
+// ChangeRequest requests a change of existing nodes. Template is looked up in the catalog as it is now, so a newer version of
 // it is asked for by the same name. Empty fields mean: as it is.
 type ChangeRequest struct {
 	Template   string              `json:"template"`

@@ -1,12 +1,12 @@
 package layout
 
-// HostPool is the standing hosts of a provider that makes no machines by itself. Nodes go on these and on no others.
+// HostPool is the existing hosts of a provider that creates no machines. Nodes run on these only.
 type HostPool struct {
 	Provider string `json:"provider"`
 	Hosts    []Host `json:"hosts"` // each name once
 }
 
-// Host is a machine that stands and can take nodes. All nodes on it are of its hardware type. A node takes of it what
+// Host is an existing machine that can take nodes. All nodes on it are of its hardware type. A node takes of it what
 // that type offers, and where the type does not say, what the services of the node need.
 type Host struct {
 	Name     string       `json:"name"`

@@ -10,7 +10,7 @@ import (
 	"muster/app/template"
 )
 
-// LayoutRequest asks which services go on how many machines of which hardware and image. Empty fields mean the
+// LayoutRequest asks which services run on how many machines of which hardware and image. Empty fields mean the
 // template's default; where the template has none either, any compatible type will do.
 type LayoutRequest struct {
 	Template string   `json:"template"`
@@ -21,8 +21,8 @@ type LayoutRequest struct {
 	Image    string   `json:"image,omitempty"`
 	// Prefer says which of all possible layouts is wanted; "" means packed.
 	Prefer template.Preference `json:"prefer,omitempty"`
-	// Pool has the hosts that nodes of a provider go on; it counts where that provider is the chosen one. Nil where
-	// machines are made as they are needed. Faces do not take it from people: what stands on a host is not theirs to say.
+	// Pool has the hosts that nodes of a provider run on; it counts where that provider is the chosen one. Nil where
+	// machines are made as they are needed. Faces do not take it from people: what runs on a host is not theirs to say.
 	Pool *HostPool `json:"-"`
 }
 

@@ -18,7 +18,7 @@ const (
 // solveAgain is when to ask again after being refused.
 const solveAgain = 5 * time.Second
 
-// SolveTime is how long a layout may be looked for before the person is told that it takes too long.
+// SolveTime is how long a layout may be looked for before the person learns that it takes too long.
 const SolveTime = 10 * time.Second
 
 // SolveLimit limits how many layouts and plans are computed at the same time, per tenant and in total. The zero value is ready to use.

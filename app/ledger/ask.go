@@ -29,7 +29,7 @@ func (s *Set) ask(st *Step) {
 	s.tell(st, "")
 }
 
-// Answer ends what a person was asked: it goes on, or, with a reason, it has failed for good. It tells false where that attempt is
+// Answer ends what a person was asked: it continues, or, with a reason, it has failed for good. It tells false where that attempt is
 // not asked any more.
 func (s *Set) Answer(st *Step, attempt int, refused string) bool {
 	if st.State != app.StepAsked || st.Attempt != attempt {

@@ -83,7 +83,7 @@ func (s *Set) Lose(st *Step) {
 	s.setBack(st, e, app.ETimeout, lostText)
 }
 
-// Sweep takes a step back whose claim ran out, or lets one go on whose back-off is over. It tells whether it did.
+// Sweep takes a step back whose claim ran out, or lets one continue whose back-off is over. It tells whether it did.
 func (s *Set) Sweep(st *Step) bool {
 	switch {
 	case st.State == app.StepRunning && (st.Deadline.Before(s.now) || far(st.Deadline, s.now)):
@@ -98,7 +98,7 @@ func (s *Set) Sweep(st *Step) bool {
 	return true
 }
 
-// EndBackOff lets a step go on that waits to be tried again, whenever that was to be. It returns whether it waited.
+// EndBackOff lets a step that waits for a retry continue, whenever that was to be. It returns whether it waited.
 func (s *Set) EndBackOff(st *Step) bool {
 	if st.State != app.StepReady || st.NotBefore.IsZero() {
 		return false

@@ -13,7 +13,7 @@
 //
 // A step that a person carries out goes another way from ready on, which leaves its node to others:
 //
-//	ready ──asked──▶ asked ──answered, or overdue and to go on──▶ SUCCEEDED
+//	ready ──asked──▶ asked ──answered, or overdue and to continue──▶ SUCCEEDED
 //	  ▲               │ └──refused, or overdue──▶ FAILED
 //	  └────paused─────┘
 //

@@ -254,7 +254,7 @@ func (w *world) check(t *rapid.T) {
 		}
 		if !o.Status.Ended() {
 			if other, two := underWay[o.Cluster]; two && o.Status != app.OperationWaiting {
-				t.Fatalf("operations %d and %d of %s are both under way", other, id, o.Cluster)
+				t.Fatalf("operations %d and %d of %s are both running", other, id, o.Cluster)
 			} else if !two && o.Status == app.OperationWaiting {
 				t.Fatalf("operation %d waits for nothing", id)
 			}
@@ -283,7 +283,7 @@ func (w *world) check(t *rapid.T) {
 		for _, st := range w.book.StepsOf(id) {
 			if _, taken := busy[ledger.Node{Cluster: o.Cluster, Name: st.Node}]; st.State == app.StepReady && st.NotBefore.IsZero() &&
 				o.Status == app.OperationRunning && (!taken || st.AskFor > 0) {
-				t.Fatalf("step %d of operation %d is ready, its node is idle or it is a person's, and nobody takes it", st.Index, id)
+				t.Fatalf("step %d of operation %d is ready, its node is idle or it is a person's, and no one takes it", st.Index, id)
 			}
 		}
 	}
@@ -340,7 +340,7 @@ func (w *world) checkStep(t *rapid.T, o *ledger.Operation, st ledger.Step) {
 	}
 }
 
-// comesToAnEnd lets workers do all there is to do, and people resume what stands still: then everything ends well, or was
+// comesToAnEnd lets workers do all there is to do, and people resume what has stopped: then everything ends well, or was
 // cancelled.
 func (w *world) comesToAnEnd(t *rapid.T) {
 	for round := 0; ; round++ {

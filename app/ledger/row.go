@@ -30,7 +30,7 @@ type Step struct {
 	Queued    time.Time     // queued: since when it waits for a worker
 	Rung      time.Time     // queued: when the doorbell was rung; zero is the outbox
 	AskFor    time.Duration // for how long a person is asked; 0: a worker carries it out
-	GoOn      bool          // it goes on where no one answers in time; else it fails
+	GoOn      bool          // it continues where no one answers in time; else it fails
 	Epoch     int64         // of the claim that was just made; not kept
 	Was       app.StepState
 	changed   bool

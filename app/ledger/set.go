@@ -7,7 +7,7 @@ import (
 	"muster/app"
 )
 
-// Rows gives a Set the rows that it lacks. What there is not is left out.
+// Rows brings a Set the rows that it lacks. What there is not is left out.
 type Rows interface {
 	Steps(keys []Key) ([]Step, error)
 	// Successors returns every edge that begins at one of the steps.
@@ -55,7 +55,7 @@ type again struct {
 	wish
 }
 
-// Change is what is told about a step.
+// Change is what is reported about a step.
 type Change struct {
 	Operation int64
 	Step      string
@@ -215,7 +215,7 @@ func (s *Set) serve(rows Rows) error {
 // lacking names the steps that have to be known to serve the nodes that were touched. Of a node whose only queued or running step is in the
 // set, as that of an attempt that has just ended, it is the first in line: its steps may be many.
 func (s *Set) lacking(rows Rows) ([]Key, error) {
-	runs := map[string]int64{} // by cluster, of which one operation at most is under way
+	runs := map[string]int64{} // by cluster, of which one operation at most is running
 	for _, o := range s.ops {
 		if o.Status == app.OperationRunning {
 			runs[o.Cluster] = o.ID
@@ -330,7 +330,7 @@ func (s *Set) ChangedOperations() (changed, turned []*Operation) {
 	return changed, turned
 }
 
-// Changes returns what people are told about steps, in order.
+// Changes returns what people are notified of about steps, in order.
 func (s *Set) Changes() []Change { return s.changes }
 
 // Claimed returns the steps that were claimed, in order.

@@ -20,7 +20,7 @@ const (
 	paused      StepEvent = "paused"        // the operation was
 	resumed     StepEvent = "resumed"       // a person wants it tried again
 	asked       StepEvent = "asked"         // a person is
-	answered    StepEvent = "answered"      // go on; also where no one said anything, and that is to mean so
+	answered    StepEvent = "answered"      // continue; also where no one said anything, and that is to mean so
 	refusal     StepEvent = "refused"       // by the person, or no one answered in time
 )
 

@@ -6,7 +6,7 @@ import (
 	"muster/app"
 )
 
-// From every state there is a way to an end, and from ends that are not good ones a person can go on.
+// From every state there is a way to an end, and from ends that are not good ones a person can continue.
 func TestEveryStateHasAWayOut(t *testing.T) {
 	for from := range stepTable {
 		if !leads(from, map[app.StepState]bool{}) {

@@ -40,7 +40,7 @@ type Submitter struct {
 // NewSubmitter returns Submitter on top of their needs.
 func NewSubmitter(c SubmitterConfig) *Submitter { return &Submitter{SubmitterConfig: c} }
 
-// Amend changes a cluster that stands, as PreviewAmend has shown. The change is worked out again, policies are asked, and then it is
+// Amend changes an existing cluster, as PreviewAmend has shown. The change is worked out again, policies are asked, and then it is
 // one of
 //
 //   - accepted: operation, plan and what happens to the cluster are written in one transaction

@@ -63,7 +63,7 @@ func addOverrides(base, over map[string]any) map[string]any {
 	return out
 }
 
-// checkConfig refuses a configuration that is too large, whose macros are wrong, or do not fit the nodes that there are
+// checkConfig refuses a configuration that is too large, whose macros are wrong, or don't fit the existing nodes
 // afterwards.
 func (d *amended) checkConfig() error {
 	if n := cluster.ConfigSize(d.definition.Config); n > cluster.MostConfig && n > cluster.ConfigSize(d.was.Config) {

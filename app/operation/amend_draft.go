@@ -50,7 +50,7 @@ type Builder struct {
 // NewBuilder returns Builder on top of their needs.
 func NewBuilder(c BuilderConfig) *Builder { return &Builder{BuilderConfig: c} }
 
-// amended is an amendment as it is worked out: the cluster as it stands, and as it will be.
+// amended is an amendment as it is worked out: the cluster as it is, and as it will be.
 type amended struct {
 	*standing
 	ask     cluster.Amendment
@@ -68,7 +68,7 @@ type amended struct {
 	decision   policy.Decision
 }
 
-// kindsOfAmendment are what each kind makes of what stands. They fill in nodes, definition and notes.
+// kindsOfAmendment are what each kind does to the existing cluster. They fill in nodes, definition and notes.
 var kindsOfAmendment = map[app.OperationKind]func(ctx context.Context, a *Builder, d *amended) error{
 	app.OperationResize:         resize,
 	app.OperationAddServices:    addServices,
@@ -125,7 +125,7 @@ func (a *Builder) workOut(ctx context.Context, c app.Cluster, m cluster.Amendmen
 		return nil, err
 	}
 	d.notes = append(d.notes, left...)
-	if err := a.Resources.Pin(ctx, d.Tenant, d.definition.Services); err != nil { // of services that come; what stands keeps what it has
+	if err := a.Resources.Pin(ctx, d.Tenant, d.definition.Services); err != nil { // of services that come; existing ones keep what they have
 		return nil, err
 	}
 	if err := d.checkConfig(); err != nil {
@@ -300,7 +300,7 @@ func (d *amended) redefined() bool {
 	return !apptemplate.WrittenAlike(was, is)
 }
 
-// cost is what the cluster costs afterwards. What stands is priced as it was when it was made.
+// cost is what the cluster costs afterwards. Existing nodes keep their price.
 func (d *amended) cost() float64 {
 	cost := d.CostPerHour
 	for _, n := range d.nodes {
@@ -337,7 +337,7 @@ func (d *amended) extra(p appplan.Plan) (cost, cpu float64) {
 	return cost, cpu
 }
 
-// amendOffer is the offer for the new nodes of a cluster that stands.
+// amendOffer is the offer for the new nodes of an existing cluster.
 func (a *Updates) amendOffer(ctx context.Context, d *amended) (*cluster.PoolOffer, error) {
 	var nodes []app.NewNode
 	for _, n := range d.nodes {

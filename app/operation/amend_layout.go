@@ -127,7 +127,7 @@ func (d *amended) onlyOfRemoved(l app.Link) bool {
 	return slices.ContainsFunc(d.ask.Services, func(s string) bool { return d.was.Services[s] != nil && in(d.was.Services[s].Links) })
 }
 
-// standingNodes returns what stands, as the changer knows it: with the hardware that the layout chose, since constraints are about that.
+// standingNodes returns the existing nodes, as the changer knows them: with the hardware that the layout chose, since constraints are about that.
 func (d *amended) standingNodes() []layout.StandingNode {
 	out := make([]layout.StandingNode, 0, len(d.standing.nodes))
 	for _, n := range d.standing.nodes {

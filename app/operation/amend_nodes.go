@@ -11,7 +11,7 @@ import (
 // amendedNodes are the nodes of a cluster that changes: in number order, new ones last.
 type amendedNodes []cluster.AmendedNode
 
-// after returns those that there are afterwards.
+// after returns the nodes that exist afterwards.
 func (l amendedNodes) after() amendedNodes {
 	return slices.DeleteFunc(slices.Clone(l), func(n cluster.AmendedNode) bool { return n.Change == plan.NodeGone })
 }

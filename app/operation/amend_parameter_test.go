@@ -46,7 +46,7 @@ func TestParametersAreChangedWithinTheirLimits(t *testing.T) {
 		t.Errorf("taken back, it is %v with %v", d.Config, d.Parameters)
 	}
 	if p := f.Preview(cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 80}}); !p.Nothing {
-		t.Errorf("to say what is so already changes %+v", p.Changes)
+		t.Errorf("setting the current value changes %+v", p.Changes)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestPreviewsSayInWhichBatches(t *testing.T) {
 	}
 }
 
-// What a cluster's parameters are by now is told with it, whether it was given or is so by the template.
+// What a cluster's parameters are by now is shown with it, whether it was set or comes from the template.
 func TestPresentValuesOfParametersAreTold(t *testing.T) {
 	f := parametric(t)
 	tmpl := f.Catalog.Templates["shop"]
@@ -151,7 +151,7 @@ func TestPresentValuesOfParametersAreTold(t *testing.T) {
 			}
 		}
 		if len(v.Parameters) != len(want) {
-			t.Errorf("%v is told", v.Parameters)
+			t.Errorf("%v is shown", v.Parameters)
 		}
 	}
 	told(map[string]string{"port": "80", "cache": "512M", "keep": "7d", "code": secret.HiddenValue})

@@ -52,7 +52,7 @@ func TestWhatChangesReachesThoseWhoReadIt(t *testing.T) {
 	}{
 		{name: "nothing changed", was: m{"port": 1, "peers": peers}, is: m{"port": 1.0, "peers": peers}, want: ""},
 		{name: "a key that one says it reads", was: m{"lb": m{"a": 1}}, is: m{"lb": m{"a": 2}}, want: "n4.lb reload"},
-		{name: "a key of nobody is for those that do not say what they read", was: m{"port": 1}, is: m{"port": 2}, want: "n2.web reload, n3.web reload"},
+		{name: "a key that no one reads is for those that do not say what they read", was: m{"port": 1}, is: m{"port": 2}, want: "n2.web reload, n3.web reload"},
 		{name: "a key that came", is: m{"port": 2}, want: "n2.web reload, n3.web reload"},
 		{name: "a key that went", was: m{"port": 2}, want: "n2.web reload, n3.web reload"},
 		{name: "a null is something else than nothing", was: m{"port": nil}, want: "n2.web reload, n3.web reload"},
@@ -65,7 +65,7 @@ func TestWhatChangesReachesThoseWhoReadIt(t *testing.T) {
 			}, want: "n2.web reload, n3.web reload, n4.lb reload"},
 		{name: "a macro of a service of which a node goes", was: m{"peers": peers}, is: m{"peers": peers},
 			change: func(d *amended) { d.nodes[2].Change = plan.NodeGone }, want: "n2.web reload, n4.lb reload"},
-		{name: "a macro of a service on a machine that is made anew", was: m{"peers": peers}, is: m{"peers": peers},
+		{name: "a macro of a service on a machine that is replaced", was: m{"peers": peers}, is: m{"peers": peers},
 			change: func(d *amended) { d.nodes[1].Change = plan.NodeReplaced }, want: "n3.web reload, n4.lb reload"},
 		{name: "a count, deep inside", was: m{"lb": m{"x": []any{m{"n": "%num.service.web%"}}}}, is: m{"lb": m{"x": []any{m{"n": "%num.service.web%"}}}},
 			change: func(d *amended) { d.nodes[2].Change = plan.NodeGone }, want: "n4.lb reload"},
@@ -111,7 +111,7 @@ func TestOverridesAreLaidOver(t *testing.T) {
 	} {
 		before := fmt.Sprint(c.base)
 		if got := overlay(c.base, c.over); !template.WrittenAlike(got, c.want) {
-			t.Errorf("%v over %v gives %v, want %v", c.over, c.base, got, c.want)
+			t.Errorf("%v over %v is %v, want %v", c.over, c.base, got, c.want)
 		}
 		if got := addOverrides(c.base, c.over); !template.WrittenAlike(got, c.kept) {
 			t.Errorf("%v over %v keeps %v, want %v", c.over, c.base, got, c.kept)

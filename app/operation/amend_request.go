@@ -27,7 +27,7 @@ func (d *amended) request(actor app.Actor) cluster.NewRequest {
 	}}
 }
 
-// layout is how the cluster stands afterwards, as layouts are shown.
+// layout is the cluster's layout afterwards, as layouts are shown.
 func (d *amended) layout() layout.Layout {
 	l := layout.Layout{Provider: d.Provider, CostPerHour: d.preview.After.CostPerHour, Currency: d.Currency}
 	for _, n := range d.nodes.after() {

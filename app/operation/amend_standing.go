@@ -26,7 +26,7 @@ type standing struct {
 	open     []app.Step // of the latest operation, where it did not end well: those that have not succeeded
 }
 
-// standing reads what stands, and refuses a cluster that cannot be amended at all at the moment.
+// standing reads the existing cluster, and refuses a cluster that cannot be amended at all at the moment.
 func (a *Builder) standing(ctx context.Context, c app.Cluster) (*standing, error) {
 	s := &standing{Cluster: c}
 	if c.Status == app.ClusterDeleted {
@@ -72,7 +72,7 @@ func (a *Builder) standing(ctx context.Context, c app.Cluster) (*standing, error
 	return s, nil
 }
 
-// checkIdle refuses while something else is under way.
+// checkIdle refuses while another operation is running.
 func (s *standing) checkIdle() error {
 	if s.latest.ID == 0 || s.latest.Status.Ended() {
 		return nil
@@ -139,7 +139,7 @@ func (s *standing) index() {
 	}
 }
 
-// node returns a node that stands by its name, or nil.
+// node returns an existing node by its name, or nil.
 func (s *standing) node(name string) *app.Node {
 	if i, stands := s.places[name]; stands {
 		return &s.nodes[i]

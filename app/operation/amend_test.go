@@ -21,7 +21,7 @@ func (f *farm) refused(m cluster.Amendment, field, words string) {
 	_, err := f.Services.Operation.Updates.PreviewAmend(f.Context(), f.Who, "shop", m)
 	e := app.AsError(err)
 	if err == nil || e.Code == app.EInternal || e.Field != field || !strings.Contains(e.Message+" "+e.Hint, words) {
-		f.Errorf("%+v gives %s %q (field %q, hint %q), want field %q and %q", m, e.Code, e.Message, e.Field, e.Hint, field, words)
+		f.Errorf("%+v returns %s %q (field %q, hint %q), want field %q and %q", m, e.Code, e.Message, e.Field, e.Hint, field, words)
 	}
 	if _, asked := f.Services.Operation.Updates.Amend(f.Context(), f.Who, "shop", m); app.CodeOf(asked) != app.CodeOf(err) {
 		f.Errorf("%+v: the preview says %v, the asking %v", m, err, asked)
@@ -72,7 +72,7 @@ func TestAmendedClusterGrowsAndShrinks(t *testing.T) {
 	v := f.Shop(3, map[string]any{"extra": "x"})
 	p, _ := f.Carried(cluster.Amendment{Kind: app.OperationResize, Size: 5})
 	f.Want("growth", office.WorkOf(p), "n2.lb reload, n3.web reload, n4 new, n5 new")
-	if p.Before != (cluster.ClusterFigures{Nodes: 3, CostPerHour: 1.5}) || p.After != (cluster.ClusterFigures{Nodes: 5, CostPerHour: 2.5}) {
+	if p.Before != (cluster.ClusterFigures{Nodes: 3, CostPerHour: 1.5, Currency: "USD"}) || p.After != (cluster.ClusterFigures{Nodes: 5, CostPerHour: 2.5, Currency: "USD"}) {
 		t.Errorf("from %+v to %+v", p.Before, p.After)
 	}
 	v = f.See("shop")
@@ -153,7 +153,7 @@ func TestAmendedConfigurationReachesWhoReadsIt(t *testing.T) {
 		{Kind: app.OperationResize, Size: 3}, {Kind: app.OperationRepair}} {
 		p, a := f.Amend(m)
 		if !p.Nothing || a.Operation != 0 || a.Cluster == nil || len(p.Notes) == 0 {
-			t.Errorf("%s of what is so already: %+v, %+v", m.Kind, p, a)
+			t.Errorf("%s without a change: %+v, %+v", m.Kind, p, a)
 		}
 	}
 
@@ -234,7 +234,7 @@ func TestAmendmentsThatAreRefused(t *testing.T) {
 		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "${secret:DB}"}}, "config", "secrets"},
 		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": long}}, "config", "KiB"},
 		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%nonsense%x"}}, "config.a", "isn't a macro"},
-		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%host.service.web[3]%"}}, "config.a", "number 4"},
+		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%host.service.web[3]%"}}, "config.a", "names node 4 with web"},
 		{cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Nodes: []string{"n1"}}, "services", "Choose from n3"},
 		{cluster.Amendment{Kind: app.OperationRestart, Batch: -1}, "batch", "must be 1 to"},
 		{cluster.Amendment{Kind: app.OperationStop, Batch: 2}, "batch", "isn't used"},
@@ -244,7 +244,7 @@ func TestAmendmentsThatAreRefused(t *testing.T) {
 	} {
 		f.refused(c.m, c.field, c.words)
 	}
-	f.Catalog.Templates = map[string]*template.Template{}
+	clear(f.Catalog.Templates)
 	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4, TopUp: true}, "top_up", "Omit it")
 	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4}, "", "no longer in the catalog")
 	f.refused(cluster.Amendment{Kind: app.OperationUpgrade}, "", "no longer in the catalog")
@@ -254,7 +254,7 @@ func TestAmendmentsThatAreRefused(t *testing.T) {
 		t.Error("another plan than was shown:", err)
 	}
 	if _, err := f.Services.Operation.Updates.Amend(t.Context(), f.Actor("bob", app.RoleUser), "shop", cluster.Amendment{Kind: app.OperationRestart}); app.CodeOf(err) != app.ENotFound {
-		t.Error("somebody else's cluster:", err)
+		t.Error("someone else's cluster:", err)
 	}
 	f.Amend(cluster.Amendment{Kind: app.OperationRestart})
 	f.refused(cluster.Amendment{Kind: app.OperationRestart}, "", "is running")
@@ -353,7 +353,7 @@ func TestAmendedLostMachine(t *testing.T) {
 	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4}, "", "Repair the cluster first")
 	was := f.See("shop").Nodes[2]
 	p, done := f.Carried(cluster.Amendment{Kind: app.OperationRepair})
-	f.Want("it is made anew, and who names it reads anew", office.WorkOf(p), "n2.lb reload, n3 replaced")
+	f.Want("it is replaced, and those that name it reload", office.WorkOf(p), "n2.lb reload, n3 replaced")
 	if is := f.See("shop").Nodes[2]; is.Name != was.Name || is.Hostname != was.Hostname || is.MachineID == was.MachineID {
 		t.Errorf("%+v became %+v", was, is)
 	}

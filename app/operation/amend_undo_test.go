@@ -57,7 +57,7 @@ func TestAShrunkClusterIsRolledBack(t *testing.T) {
 	}
 	p := f.failed(cluster.Amendment{Kind: app.OperationResize, Size: 3}, gone[1]+".web.stop")
 	if len(p.GivesBack) > 0 || p.Gone {
-		t.Errorf("the roll-back gives %v back, gone: %v", p.GivesBack, p.Gone)
+		t.Errorf("the roll-back deletes %v, gone: %v", p.GivesBack, p.Gone)
 	}
 	done := f.undone(p)
 	at := func(id string) int { return slices.Index(done, id) }
@@ -66,7 +66,7 @@ func TestAShrunkClusterIsRolledBack(t *testing.T) {
 	}
 	reload := slices.IndexFunc(done, func(id string) bool { return strings.HasSuffix(id, ".lb.reload") })
 	if reload < at(gone[0]+".web.start") {
-		t.Errorf("the load balancer was told before the server was there again: %v", done)
+		t.Errorf("the load balancer was reloaded before the server was there again: %v", done)
 	}
 	after := f.See("shop")
 	if len(after.Nodes) != len(before.Nodes) || after.CostPerHour != before.CostPerHour {

@@ -105,7 +105,7 @@ func (d *amended) settle(t *template.Template) (template.Settled, error) {
 	return t.Settle(given)
 }
 
-// checkLayout refuses a template whose constraints what stands does not keep.
+// checkLayout refuses a template whose constraints the existing cluster doesn't satisfy.
 func (d *amended) checkLayout(ctx context.Context, a *Builder, published *template.Catalog) error {
 	view := d.view(published)
 	maps.Copy(view.Services, d.definition.Services)

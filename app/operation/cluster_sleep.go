@@ -56,7 +56,7 @@ func (a *Sleeping) previewPower(ctx context.Context, actor app.Actor, c app.Clus
 	return d.preview, nil
 }
 
-// SleepCluster stops the services of a cluster and then its machines, with all that is on them. Its lease goes on, and what it takes
+// SleepCluster stops the services of a cluster and then its machines, with all that is on them. Its lease continues, and what it takes
 // of quotas stays reserved. Policies are asked as by Amend, with the same answers. When planHash is set and the plan is another one
 // by now, it is EConflict, reason "plan_changed". A cluster that sleeps already, or is about to, is left as it is.
 func (a *Sleeping) SleepCluster(ctx context.Context, actor app.Actor, cluster, planHash string) (appcluster.AmendAnswer, error) {

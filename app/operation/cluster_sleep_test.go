@@ -11,7 +11,7 @@ import (
 	"muster/app/schedule"
 )
 
-// drowsy is a farm with one cluster that stands, and with what policies say about sleep.
+// drowsy is a farm with one existing cluster, and with what policies say about sleep.
 func drowsy(t *testing.T, rules ...policy.Policy) (*farm, app.Actor) {
 	f := newFarm(t)
 	f.Shop(3, nil)
@@ -121,7 +121,7 @@ func TestPoliciesAndSchedules(t *testing.T) {
 	if _, err := f.Services.Operation.Schedules.SetSchedule(t.Context(), f.Who, "shop", schedule.Schedule{Sleep: "0 19 * * *"}); err != nil {
 		t.Fatalf("a schedule for the night is %v", err)
 	}
-	// Others have made a rule since. What needs approval waits for it, and who owns the cluster is told.
+	// Others have made a rule since. What needs approval waits for it, and the cluster's owner is notified.
 	f.Rules(policy.Policy{Name: "power", Enabled: true, When: `kind == "sleep" && via == "server"`, Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1, Group: "ops"}})
 	next, err := f.Services.Operation.Schedules.Schedule(t.Context(), f.Who, "shop")
 	if err != nil || len(next.Next) == 0 {
@@ -140,7 +140,7 @@ func TestPoliciesAndSchedules(t *testing.T) {
 		told += n.Title + " " + n.Text + "\n"
 	}
 	if !strings.Contains(told, "The change requires approval: request ") {
-		t.Errorf("told was %s", told)
+		t.Errorf("the notices were %s", told)
 	}
 	open, err := f.Store.OpenRequests(t.Context(), app.DefaultTenant, 10)
 	if err != nil || len(open) != 1 || open[0].Requester != "schedule" {

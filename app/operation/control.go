@@ -34,8 +34,8 @@ type Controls struct {
 // NewControls returns Controls on top of their needs.
 func NewControls(c ControlsConfig) *Controls { return &Controls{ControlsConfig: c} }
 
-// CancelOperation stops an operation: nothing new of it starts, what runs is told to stop. With rollBack it is undone by
-// itself once it has stopped. Operation 0 is the one under way. EConflict says what is possible instead.
+// CancelOperation stops an operation: nothing new of it starts, what runs has to stop. With rollBack it is undone by
+// itself once it has stopped. Operation 0 is the running one. EConflict says what is possible instead.
 func (a *Controls) CancelOperation(ctx context.Context, actor app.Actor, cluster string, operation int64, rollBack bool) (appcluster.ClusterView, error) {
 	return a.control(ctx, actor, "CancelOperation", cluster, operation, app.ActCancel, func(o app.Operation, c *app.Control) error {
 		c.Act, c.RollBack = app.ControlCancel, rollBack
@@ -46,7 +46,7 @@ func (a *Controls) CancelOperation(ctx context.Context, actor app.Actor, cluster
 	})
 }
 
-// PauseOperation lets nothing new of an operation start, while what runs goes on to its end. Operation 0 is the one under
+// PauseOperation lets nothing new of an operation start, while what runs finishes. Operation 0 is the running one,
 // way.
 func (a *Controls) PauseOperation(ctx context.Context, actor app.Actor, cluster string, operation int64) (appcluster.ClusterView, error) {
 	return a.control(ctx, actor, "PauseOperation", cluster, operation, app.ActPause, func(_ app.Operation, c *app.Control) error {
@@ -55,8 +55,8 @@ func (a *Controls) PauseOperation(ctx context.Context, actor app.Actor, cluster 
 	})
 }
 
-// ResumeOperation goes on with an operation that is paused or has failed. Steps that failed have all their tries again.
-// Operation 0 is the one under way, or else the latest.
+// ResumeOperation continues an operation that is paused or has failed. Steps that failed have all their tries again.
+// Operation 0 is the running one, or else the latest.
 func (a *Controls) ResumeOperation(ctx context.Context, actor app.Actor, cluster string, operation int64) (appcluster.ClusterView, error) {
 	return a.control(ctx, actor, "ResumeOperation", cluster, operation, app.ActResume, func(o app.Operation, c *app.Control) error {
 		c.Act = app.ControlResume
@@ -64,7 +64,7 @@ func (a *Controls) ResumeOperation(ctx context.Context, actor app.Actor, cluster
 	})
 }
 
-// ResumeCluster is ResumeOperation for the operation that stands still.
+// ResumeCluster is ResumeOperation for the paused or failed operation.
 func (a *Controls) ResumeCluster(ctx context.Context, actor app.Actor, id string) (appcluster.ClusterView, error) {
 	if err := actor.Authorize("ResumeCluster"); err != nil {
 		return appcluster.ClusterView{}, err
@@ -73,7 +73,7 @@ func (a *Controls) ResumeCluster(ctx context.Context, actor app.Actor, id string
 }
 
 // RetryNode lets what failed on one node be tried again; what failed on others stays as it is. The operation is the one
-// under way, or else the latest where that has failed; one that is paused stays so.
+// running, or else the latest where that has failed; one that is paused stays so.
 func (a *Controls) RetryNode(ctx context.Context, actor app.Actor, cluster, node string) (appcluster.ClusterView, error) {
 	return a.control(ctx, actor, "RetryNode", cluster, 0, app.ActRetryNode, func(o app.Operation, c *app.Control) error {
 		c.Act, c.Node = app.ControlResume, node
@@ -84,7 +84,7 @@ func (a *Controls) RetryNode(ctx context.Context, actor app.Actor, cluster, node
 	})
 }
 
-// checkStuck refuses to go on with an operation, or on one node with it, where what is left to do needs machines that are gone.
+// checkStuck refuses to continue an operation, or one node of it, where what is left to do needs machines that are gone.
 func (a *Controls) checkStuck(ctx context.Context, o app.Operation, node string) error {
 	if o.Status != app.OperationFailed {
 		return nil
@@ -169,7 +169,7 @@ func (a *Controls) control(ctx context.Context, actor app.Actor, useCase, cluste
 }
 
 // FindOperation finds an operation of a cluster that the actor may see, and tells whether it is the latest one. 0 is the one
-// that is under way or paused, or else the latest.
+// that is running or paused, or else the latest.
 func (a *Finder) FindOperation(ctx context.Context, actor app.Actor, cluster string, id int64) (c app.Cluster, o app.Operation, latest bool, err error) {
 	if c, err = a.Clusters.FindCluster(ctx, actor, cluster); err != nil {
 		return c, o, false, err
@@ -181,7 +181,7 @@ func (a *Finder) FindOperation(ctx context.Context, actor app.Actor, cluster str
 	at := slices.IndexFunc(ops, func(o app.Operation) bool {
 		return id != 0 && o.ID == id || id == 0 && !o.Status.Ended() && o.Status != app.OperationWaiting
 	})
-	if at < 0 && id == 0 { // nothing is under way
+	if at < 0 && id == 0 { // nothing is running
 		at = slices.IndexFunc(ops, func(o app.Operation) bool { return !o.StartedAt.IsZero() || !o.Status.Ended() })
 	}
 	switch {

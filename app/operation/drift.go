@@ -63,7 +63,7 @@ const (
 	DriftHealth  DriftFrom = "health"  // a node is sick or unreachable
 )
 
-// DriftItem is one such thing, with the amendment that would mend it; nil where none is known.
+// DriftItem is one such thing, with the amendment that would fix it; nil where none is known.
 type DriftItem struct {
 	From DriftFrom             `json:"from"`
 	Node string                `json:"node,omitempty"`
@@ -72,7 +72,7 @@ type DriftItem struct {
 	Mend *appcluster.Amendment `json:"mend,omitempty"`
 }
 
-// mostDrift is how many things of one kind are told by themselves.
+// mostDrift is how many things of one kind are listed.
 const mostDrift = 50
 
 // DriftUnwatched is the note of a cluster whose health no one looks at.

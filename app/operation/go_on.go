@@ -23,7 +23,7 @@ type PartialStore interface {
 	// where the cluster is gone.
 	ChangeOf(ctx context.Context, tenant string, operation int64) (before appcluster.ClusterChange, after appcluster.ClusterChange, err error)
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
-	// GoOnsDue returns, of all tenants, the operations that failed, whose OnFailure goes on with fewer machines, that no other operation
+	// GoOnsDue returns, of all tenants, the operations that failed, whose OnFailure accepts fewer machines, that no other operation
 	// has followed, and that were not judged since they failed, oldest first.
 	GoOnsDue(ctx context.Context, limit int) ([]app.Operation, error)
 	// JudgeGoOn notes that such an operation cannot be gone on with, and why: in its message and its cluster's, in the feed and in a notice.
@@ -54,7 +54,7 @@ type Partials struct {
 // NewPartials returns Partials on top of their needs.
 func NewPartials(c PartialsConfig) *Partials { return &Partials{PartialsConfig: c} }
 
-// GoOnPreview is what it would be to go on with the machines that came, worked out before anything is accepted.
+// GoOnPreview is a preview of accepting the machines that came, worked out before anything is accepted.
 type GoOnPreview struct {
 	Operation app.Operation             `json:"operation"` // that is brought to its end
 	Wanted    int                       `json:"wanted"`    // nodes
@@ -87,7 +87,7 @@ type GoOnJudgement struct {
 	Now       time.Time
 }
 
-// PreviewGoOn works out what it would be to go on with the machines that came of a create or a growth that failed; operation 0 is the
+// PreviewGoOn works out what accepting the machines that came of a create or a growth that failed; operation 0 is the
 // latest. EConflict, reason "no_go_on", where that cannot be, saying what is missing.
 func (a *Partials) PreviewGoOn(ctx context.Context, actor app.Actor, cluster string, operation int64) (GoOnPreview, error) {
 	if err := actor.Authorize("PreviewGoOn"); err != nil {
@@ -111,7 +111,7 @@ func (a *Partials) PreviewGoOn(ctx context.Context, actor app.Actor, cluster str
 	return s.shown, nil
 }
 
-// GoOn goes on with the machines that came; operation 0 is the latest. When planHash is set and the plan is another one by now, it is
+// GoOn accepts the machines that came; operation 0 is the latest. When planHash is set and the plan is another one by now, it is
 // EConflict and nothing happens. With noTopUp the missing nodes are not asked for again.
 func (a *Partials) GoOn(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string, noTopUp bool) (appcluster.ClusterView, error) {
 	if err := actor.Authorize("GoOn"); err != nil {
@@ -137,7 +137,7 @@ func (a *Partials) GoOn(ctx context.Context, actor app.Actor, cluster string, op
 	return a.Views.Cluster(ctx, actor, c.ID)
 }
 
-// goOnFailed goes on with what has lost machines only, where its requester wanted that, and says of the others why it cannot be. It returns
+// goOnFailed accepts the partial result of what has lost machines only, where its requester wanted that, and says of the others why it cannot be. It returns
 // how many it began. It can be called again and again, by several servers: the store takes one go-on of an operation.
 func (a *Partials) goOnFailed(ctx context.Context) (begun int, errs []error) {
 	due, err := a.Store.GoOnsDue(ctx, appcluster.TidyAtOnce)
@@ -176,7 +176,7 @@ func (a *Partials) goOnByItself(ctx context.Context, o app.Operation) (begun boo
 	}
 	_, noted := a.Store.JudgeGoOn(ctx, GoOnJudgement{Operation: o, Why: e.ForPeople(), Now: a.Now()})
 	if e.Code != app.EInternal {
-		err = nil // it is told to people; what is internal is for the log
+		err = nil // people are notified; what is internal is for the log
 	}
 	return false, errors.Join(err, noted)
 }

@@ -22,11 +22,11 @@ type survival struct {
 	of    app.Operation       // that is gone on with
 	steps []app.Step          // of it, as they are now, without joins
 	lost  map[string]string   // by node that did not come: why
-	had   map[string][]string // by node that stood before the operation: the services that it had
+	had   map[string][]string // by node that existed before the operation: the services that it had
 	shown GoOnPreview
 }
 
-// planGoOn works out how to go on with the machines that came. It applies where all that failed for good is the making of machines, no
+// planGoOn works out how to accept the machines that came. It applies where all that failed for good is the making of machines, no
 // service of them was begun, and what is there, perhaps with services added to it, keeps the template's constraints. Nothing that was
 // placed moves.
 func (a *Partials) planGoOn(ctx context.Context, c app.Cluster, o app.Operation, latest bool, ask template.Survival) (*survival, error) {
@@ -75,7 +75,7 @@ func (a *Partials) planGoOn(ctx context.Context, c app.Cluster, o app.Operation,
 	return s, s.order(ctx, a)
 }
 
-// readBefore finds what stood before the operation, so that it is told from what the operation brought.
+// readBefore finds what existed before the operation, to tell it from what the operation brought.
 func (s *survival) readBefore(ctx context.Context, a *Partials) error {
 	s.had = map[string][]string{}
 	if s.of.Kind == app.OperationCreate {
@@ -202,7 +202,7 @@ func (s *survival) lacks(err error) error {
 }
 
 // readAnew finds which services have to read the configuration again, since it speaks of nodes that did not come: against what the
-// operation wanted where that brought the service, and against what stood before on all other nodes.
+// operation wanted where that brought the service, and against what existed before on all other nodes.
 func (s *survival) readAnew() {
 	config, services := s.definition.Config, s.nodes.after().services()
 	var wanted, stood []placedServices

@@ -8,7 +8,7 @@ import (
 	"muster/app/cluster"
 )
 
-// undoneBy returns the operation that is undone where another one is rolled back: a go-on goes together with what it went on with.
+// undoneBy returns the operation that is undone where another one is rolled back: a go-on is undone together with what it continued.
 func (a *RollBacks) undoneBy(ctx context.Context, c app.Cluster, o app.Operation) (app.Operation, error) {
 	if o.Kind != app.OperationGoOn {
 		return o, nil
@@ -38,7 +38,7 @@ func (a *RollBacks) stepsToUndo(ctx context.Context, o, undone app.Operation, no
 	return stepsTogether(steps, more, nodes), nil
 }
 
-// stepsTogether returns the steps of an operation and of the one that went on with it as if they had been one. A step of both was begun
+// stepsTogether returns the steps of an operation and of the one that continued it as if they had been one. A step of both was begun
 // where either has begun it. What only the second one does comes behind. Machines that the second one has given back are gone; those
 // that it has still to give back count as made.
 func stepsTogether(first, second []app.Step, nodes []app.Node) []app.Step {
@@ -92,7 +92,7 @@ func stepsTogether(first, second []app.Step, nodes []app.Node) []app.Step {
 	return all
 }
 
-// withoutGoOn puts back what a go-on has made of nodes that stood before what it went on with.
+// withoutGoOn puts back what a go-on has made of nodes that existed before what it continued.
 func (a *RollBacks) withoutGoOn(ctx context.Context, o app.Operation, change *cluster.ClusterChange) error {
 	if o.Kind != app.OperationGoOn || change == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"muster/app/webhook"
 )
 
-// A cluster whose upgrade leaves its health policy out is looked after again when that is undone, or called off before it began.
+// A cluster whose upgrade leaves its health policy out is checked again when that is undone, or called off before it began.
 func TestHealthComesBackWithWhatIsUndone(t *testing.T) {
 	for name, begin := range map[string]bool{"rolled back": true, "called off": false} {
 		t.Run(name, func(t *testing.T) {
@@ -26,7 +26,7 @@ func TestHealthComesBackWithWhatIsUndone(t *testing.T) {
 				t.Helper()
 				h, err := f.Store.ClusterHealth(t.Context(), app.DefaultTenant, v.ID)
 				if err != nil || (h != nil) != want {
-					t.Fatalf("health is %+v, %v; is it looked after: want %t", h, err, want)
+					t.Fatalf("health is %+v, %v; is it checked: want %t", h, err, want)
 				}
 			}
 			looks(true)

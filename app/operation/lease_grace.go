@@ -52,7 +52,7 @@ func (a *PausedDeletes) leaseGrace() time.Duration {
 	return a.LeaseGrace
 }
 
-// Overdue says when an operation goes on by itself; nil where it does not, or need not.
+// Overdue says when an operation resumes automatically; nil where it does not, or need not.
 func (a *PausedDeletes) Overdue(ctx context.Context, c app.Cluster, o app.Operation) (*Overdue, error) {
 	if o.Kind != app.OperationDelete || o.Status != app.OperationPaused || c.ExpiresAt.IsZero() || c.ExpiresAt.After(a.Now()) {
 		return nil, nil
@@ -77,7 +77,7 @@ func (v *Overdue) Text(o app.Operation, now time.Time) string {
 		humanize.Rough(now.Sub(v.lease)), who, humanize.Rough(v.goesOn.Sub(now)))
 }
 
-// ResumeOverdue goes on with paused deletions of clusters whose lease ended, once the grace is over: machines that no one wants
+// ResumeOverdue resumes paused deletions of clusters whose lease ended, once the grace is over: machines that no one wants
 // cost money, and a pause that was forgotten would keep them forever.
 func (a *PausedDeletes) ResumeOverdue(ctx context.Context, try func(error)) error {
 	now, grace := a.Now(), a.leaseGrace()

@@ -12,7 +12,7 @@ import (
 	"muster/planner"
 )
 
-// Whoever pauses the deletion of a cluster whose lease has ended keeps its machines for a day, and not forever.
+// Pausing the deletion of a cluster whose lease has ended keeps its machines for a day, and not forever.
 func TestPausedDeletionOfAnExpiredClusterGoesOn(t *testing.T) {
 	o := office.NewPlain(t)
 	o.Services.Cluster.Plans.Planner = planner.New()

@@ -40,7 +40,7 @@ type LeaseObstacleKind string
 
 // The kinds.
 const (
-	ObstacleOperation    LeaseObstacleKind = "operation"     // one is under way or paused
+	ObstacleOperation    LeaseObstacleKind = "operation"     // one is running or paused
 	ObstacleDeleteFailed LeaseObstacleKind = "delete_failed" // it is tried again
 	ObstacleAccount      LeaseObstacleKind = "account"       // the provider cannot be reached
 	ObstacleProvider     LeaseObstacleKind = "provider"      // it is not in the catalog any more

@@ -21,7 +21,7 @@ func amends(f *farm, m cluster.Amendment) {
 func TestReconfiguredAfterFailure(t *testing.T) {
 	set := cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 99}}
 	for name, c := range map[string]struct {
-		size int // that stands before; 0: none
+		size int // that exists before; 0: none
 		fail string
 		ask  func(f *farm)
 	}{

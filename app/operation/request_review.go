@@ -29,11 +29,11 @@ type RequestStore interface {
 	// ReadableRequest is Request for one that the reader may see: it asked, would own the cluster, may decide or could have,
 	// has reviewed, or sees the cluster.
 	ReadableRequest(ctx context.Context, r app.ClusterReader, id int64) (cluster.Request, error)
-	// Requests gives them with reviews, newest first.
+	// Requests returns them with reviews, newest first.
 	Requests(ctx context.Context, tenant string, f cluster.RequestFilter) ([]cluster.Request, error)
-	// RequestsDue returns open ones, of all tenants, that are to be looked after by now.
+	// RequestsDue returns open ones, of all tenants, that need attention by now.
 	RequestsDue(ctx context.Context, now time.Time, limit int) ([]cluster.Request, error)
-	// RequestsNumbered returns those of the numbers that there are, oldest first.
+	// RequestsNumbered returns those with the given numbers, oldest first.
 	RequestsNumbered(ctx context.Context, tenant string, ids []int64) ([]cluster.Request, error)
 	User(ctx context.Context, tenant string, name string) (identity.User, error)
 }
@@ -107,7 +107,7 @@ func (a *Requests) offer(ctx context.Context, actor app.Actor, id int64, v Revie
 	if err != nil {
 		return nil, nil, err
 	}
-	// Whoever may not say anything shall not find out what could be had either.
+	// Those who may not review don't learn what is available either.
 	probe := r
 	if _, err := probe.Move(cluster.RequestMove{Act: cluster.RequestOffer, Who: actor, Now: a.Now(), PlanHash: v.PlanHash, Reason: v.Reason, Offer: &cluster.Offer{}, Kept: &cluster.Kept{}}); err != nil {
 		return nil, nil, err

@@ -23,7 +23,7 @@ import (
 func wantReason(t *testing.T, err error, reason string) {
 	t.Helper()
 	if app.AsError(err).Reason != reason || err == nil {
-		t.Fatalf("gives %v, want the reason %q", err, reason)
+		t.Fatalf("got %v, want the reason %q", err, reason)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestARequestWaitsAndThenRunsJustWhatWasShown(t *testing.T) {
 	titles := strings.Join(b.Titles(), "; ")
 	for _, want := range []string{"Approval required", "Partly approved", "Approved: web"} {
 		if !strings.Contains(titles, want) {
-			t.Errorf("nobody is told %q: %s", want, titles)
+			t.Errorf("no one is notified of %q: %s", want, titles)
 		}
 	}
 	if b.Number(`SELECT count(*) FROM audit WHERE act IN ('request.wait', 'request.approve')`) != 3 {
@@ -312,7 +312,7 @@ func TestTimeEndsWhatNobodyDecidesOn(t *testing.T) {
 			}
 		}
 		if titles := b.Titles(); len(titles) != i+1 || !strings.HasPrefix(titles[i], want) {
-			t.Fatalf("after %d hours people are told %q", i, titles)
+			t.Fatalf("after %d hours people get the notices %q", i, titles)
 		}
 	}
 	if r, err := b.Services.Operation.Requests.Request(t.Context(), office.Root, r.ID); err != nil || r.Status != cluster.RequestExpired {

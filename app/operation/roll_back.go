@@ -205,7 +205,7 @@ func (a *RollBacks) undoChange(ctx context.Context, c app.Cluster, o app.Operati
 }
 
 // UndoFailed does what is to become by itself of operations that did not end well, of all tenants: it begins the roll-back of those
-// that failed or were cancelled and whose requester wanted that, and goes on with those of which only machines are missing. It returns how
+// that failed or were cancelled and whose requester wanted that, and accepts the partial result of those of which only machines are missing. It returns how
 // many it began. It can be called again and again, by several servers: the store takes one such operation after another one, and
 // only while nothing else has followed it.
 func (a *RollBacks) UndoFailed(ctx context.Context) (begun int, err error) {

@@ -58,9 +58,9 @@ func (a *Schedules) Schedule(ctx context.Context, actor app.Actor, cluster strin
 
 // SetSchedule says when a cluster goes to sleep and wakes from now on; an empty schedule takes it away. It is carried out as the user
 // "schedule", as SleepCluster and WakeCluster do, and policies are asked each time. They are asked now, too, about the next sleep and
-// the next wake, as if the actor asked for them then: EForbidden, reason "policy", where one refuses. While something else is under way it is tried
+// the next wake, as if the actor asked for them then: EForbidden, reason "policy", where one refuses. While another operation is running it is tried
 // again for an hour, and then left out
-// and told, as is what no one was there to do in time.
+// and reported, as is what no one was there to do in time.
 func (a *Schedules) SetSchedule(ctx context.Context, actor app.Actor, cluster string, s schedule.Schedule) (schedule.ClusterSchedule, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SetSchedule", cluster)
 	if err != nil {
@@ -128,7 +128,7 @@ func (a *Schedules) allowsSchedule(ctx context.Context, actor app.Actor, c app.C
 	return nil
 }
 
-// scheduler is whose name stands at what is done by a schedule.
+// scheduler is the name for what a schedule does.
 const scheduler = "schedule"
 
 // RunSchedules puts to sleep and wakes what is due, of all tenants. It returns how many it began. Several servers may call it at the

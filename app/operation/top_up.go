@@ -45,7 +45,7 @@ type TopUpChange struct {
 const (
 	firstTopUpGap = 10 * time.Minute
 	longTopUpGap  = 2 * time.Hour
-	topUpLook     = time.Minute // until it is looked again after something passed that was in the way
+	topUpLook     = time.Minute // until it is looked again after an obstacle passed
 )
 
 // TopUpGap is how long to wait after so many tries.

@@ -16,9 +16,9 @@ import (
 type BackfillStore interface {
 	// NoteTopUp writes down what happened to a try. It is false where something else was faster.
 	NoteTopUp(ctx context.Context, n TopUpNote) (bool, error)
-	// Request gives one with its reviews; ENotFound where the tenant has none of that number.
+	// Request returns one with its reviews; ENotFound where the tenant has none of that number.
 	Request(ctx context.Context, tenant string, id int64) (appcluster.Request, error)
-	// SetTopUp carries out a person's order. EConflict where the cluster lacks nothing, and for now while something is under way
+	// SetTopUp carries out a person's order. EConflict where the cluster lacks nothing, and for now while an operation is running
 	// or the cluster sleeps.
 	SetTopUp(ctx context.Context, c TopUpChange) error
 	// TopUpsDue returns those that are to be tried by now, of all tenants, of clusters whose lease has not ended.

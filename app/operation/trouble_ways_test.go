@@ -402,7 +402,7 @@ func (r *ruin) upgrades() {
 	asked(cluster.Amendment{Kind: app.OperationUpgrade})(r)
 }
 
-// sick loses a machine of a cluster that stands.
+// sick loses a machine of an existing cluster.
 func (r *ruin) sick() {
 	made(r)
 	delete(r.machines, r.nodes()[1].MachineID)

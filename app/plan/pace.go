@@ -98,7 +98,7 @@ const (
 	priorRuns   = 2
 )
 
-// Typical is how long it usually takes; 0 where nothing is known.
+// Typical is how long it usually takes; 0 if unknown.
 func (t Tally) Typical() time.Duration {
 	if t.Runs <= 0 {
 		return 0
@@ -126,7 +126,7 @@ type Pace struct {
 	Done, Again, Failed Tally
 }
 
-// usual is the tally to go by; its Runs are 0 where nothing is known.
+// usual is the tally to go by; its Runs are 0 if unknown.
 func (p Pace) usual() Tally {
 	if p.Done.Runs > 0 {
 		return p.Done

@@ -139,7 +139,7 @@ func TestPacesFallBackToWiderKinds(t *testing.T) {
 	other := own
 	other.Tenant, other.Service = "t2", "db"
 	if got := known.Known(other); got.Runs != 0 {
-		t.Errorf("what nobody has done is known: %+v", got)
+		t.Errorf("what no one has done is known: %+v", got)
 	}
 	if a, b := (PaceKey{Action: "a", Service: "b"}).Kind(), (PaceKey{Action: "a", Version: "b"}).Kind(); a == b {
 		t.Error("two kinds have one name")

@@ -142,7 +142,7 @@ type PlanRequest struct {
 	Fallbacks map[string][]string
 	// Names has the names of all nodes written though no machine comes or goes, as where an operation failed before it had written them.
 	Names bool
-	// Went are, where an operation goes on after another one, the steps of that one as they are now, without joins.
+	// Went are, where an operation continues another one, the steps of that one as they are now, without joins.
 	Went []app.Step
 	// What the paces of its steps go by, and what is known of them. They change how long the plan is said to take, and which of several
 	// ready steps goes first; not what is done.
@@ -160,10 +160,10 @@ type PlanNode struct {
 	Image    string
 	Services []string // as they will be; of one that goes, as they were
 	Change   NodeChange
-	Added    []string               // of Services, on a node that stands
-	Removed  []string               // that a node which stands had
+	Added    []string               // of Services, on an existing node
+	Removed  []string               // that an existing node had
 	Work     map[string]ServiceWork // by service that is neither added nor removed
-	// Begun are, where an operation goes on after another one, the services that this one brought to the node. What it has not
+	// Begun are, where an operation continues another one, the services that this one brought to the node. What it has not
 	// done with them is done; with work, they have to read the configuration again.
 	Begun []string
 	// Lost says that its machine is gone, so that nothing can be done on it. A roll-back, a sleep and a wake leave it out, and no names are

@@ -7,7 +7,7 @@ import (
 // NodeChange is what happens to a node.
 type NodeChange string
 
-// The changes of a node; "" for one that stands and stays.
+// The changes of a node; "" for an existing one and stays.
 const (
 	NodeNew      NodeChange = "new"      // it is made
 	NodeGone     NodeChange = "gone"     // its services stop, and its machine is given back

@@ -89,7 +89,7 @@ func (n Need) Who() string {
 	return who
 }
 
-// Fits tells whether someone may approve here, whoever asked.
+// Fits tells whether someone may approve here, whoever the requester is.
 func (n Need) Fits(a app.Actor) bool {
 	switch {
 	case n.Group != "" && slices.Contains(a.Groups, n.Group):
@@ -112,9 +112,9 @@ func Decides(r app.ClusterReader, needs []Need) bool {
 //   - policies are looked at in order, and only those that are enabled; each sees the lease as those before it left it
 //   - one that cannot be evaluated refuses, whatever it is for
 //   - one that refuses ends it, whatever was said before it
-//   - one that allows ends it too: nothing after it is looked at, but what was changed or is to be approved stands
+//   - one that allows ends it too: nothing after it is looked at, but what was changed or is to be approved is kept
 //   - all others add up: the shortest cap holds, and every approval is needed
-//   - a cap is for the lease that is asked for with a create; of a cluster that stands it changes nothing
+//   - a cap is for the lease that is asked for with a create; of an existing cluster it changes nothing
 func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f Facts) Decision {
 	d := Decision{Outcome: OutcomeAccept, Lease: f.Lease}
 	refuse := func(p Policy, reason string) Decision {

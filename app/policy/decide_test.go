@@ -55,7 +55,7 @@ func TestPoliciesComeTogetherByTheRule(t *testing.T) {
 		{"a refusal before an allowance wins", []apppolicy.Policy{rule("a", 1, refuse, "true"), rule("b", 2, allow, "true")}, apppolicy.OutcomeRefuse, "a", "", day, "says a"},
 		{"an allowance before a refusal wins", []apppolicy.Policy{rule("a", 1, allow, "true"), rule("b", 2, refuse, "true")}, apppolicy.OutcomeAccept, "a", "", day, ""},
 		{"an allowance before an approval wins", []apppolicy.Policy{rule("a", 1, allow, "true"), rule("b", 2, approve, "true")}, apppolicy.OutcomeAccept, "a", "", day, ""},
-		{"an approval before an allowance stands", []apppolicy.Policy{rule("a", 1, approve, "true"), rule("b", 2, allow, "true")}, apppolicy.OutcomeApprove, "b", "a", day, ""},
+		{"an approval before an allowance is kept", []apppolicy.Policy{rule("a", 1, approve, "true"), rule("b", 2, allow, "true")}, apppolicy.OutcomeApprove, "b", "a", day, ""},
 		{"an allowance that does not apply changes nothing", []apppolicy.Policy{rule("a", 1, allow, "nodes > 100"), rule("b", 2, refuse, "true")}, apppolicy.OutcomeRefuse, "b", "", day, "says b"},
 		{"approvals add up", []apppolicy.Policy{rule("a", 1, approve, "true"), rule("b", 2, approve, "true")}, apppolicy.OutcomeApprove, "", "a b", day, ""},
 		{"the same order goes by name", []apppolicy.Policy{rule("b", 1, refuse, "true"), rule("a", 1, allow, "true")}, apppolicy.OutcomeAccept, "a", "", day, ""},
@@ -65,13 +65,13 @@ func TestPoliciesComeTogetherByTheRule(t *testing.T) {
 		{"a later one sees the cap", []apppolicy.Policy{capped("a", 1, `duration("8h")`), rule("b", 2, refuse, `lease > duration("12h")`)}, apppolicy.OutcomeAccept, "", "", 8 * time.Hour, ""},
 		{"and its price", []apppolicy.Policy{capped("a", 1, `duration("8h")`), rule("b", 2, approve, `cost > 10`)}, apppolicy.OutcomeAccept, "", "", 8 * time.Hour, ""},
 		{"an earlier one does not", []apppolicy.Policy{rule("a", 1, refuse, `lease > duration("12h")`), capped("b", 2, `duration("8h")`)}, apppolicy.OutcomeRefuse, "a", "", day, "says a"},
-		{"a cap stands when something after it allows", []apppolicy.Policy{capped("a", 1, `duration("8h")`), rule("b", 2, allow, "true")}, apppolicy.OutcomeAccept, "b", "", 8 * time.Hour, ""},
+		{"a cap is kept when something after it allows", []apppolicy.Policy{capped("a", 1, `duration("8h")`), rule("b", 2, allow, "true")}, apppolicy.OutcomeAccept, "b", "", 8 * time.Hour, ""},
 		{"what cannot be evaluated refuses, whatever it is for", []apppolicy.Policy{rule("a", 1, allow, "groups[9] == 'x'")}, apppolicy.OutcomeRefuse, "a", "", day, "couldn't be evaluated"},
 		{"even what is for approval", []apppolicy.Policy{rule("a", 1, approve, "nodes / 0 == 1"), rule("b", 2, allow, "true")}, apppolicy.OutcomeRefuse, "a", "", day, "Policy a couldn't"},
 		{"a cap of nothing refuses", []apppolicy.Policy{capped("a", 1, `duration("0s")`)}, apppolicy.OutcomeRefuse, "a", "", day, "couldn't be evaluated"},
 		{"what is behind an allowance is not evaluated", []apppolicy.Policy{rule("a", 1, allow, "true"), rule("b", 2, refuse, "nodes / 0 == 1")}, apppolicy.OutcomeAccept, "a", "", day, ""},
-		{"an effect that nobody knows refuses", []apppolicy.Policy{rule("a", 1, "bless", "true")}, apppolicy.OutcomeRefuse, "a", "", day, "unknown effect"},
-		{"an approval of nobody refuses", []apppolicy.Policy{{Name: "a", Enabled: true, Effect: approve, When: "true"}}, apppolicy.OutcomeRefuse, "a", "", day, "doesn't name any approvers"},
+		{"an unknown effect refuses", []apppolicy.Policy{rule("a", 1, "bless", "true")}, apppolicy.OutcomeRefuse, "a", "", day, "unknown effect"},
+		{"an approval without approvers refuses", []apppolicy.Policy{{Name: "a", Enabled: true, Effect: approve, When: "true"}}, apppolicy.OutcomeRefuse, "a", "", day, "doesn't name any approvers"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			apppolicy.SortPolicies(c.policies)

@@ -104,7 +104,7 @@ type Policy struct {
 	Enabled bool         `json:"enabled"`
 	When    string       `json:"when"`
 	Effect  PolicyEffect `json:"effect"`
-	// Reason is told to the person who asked. Parts such as ${nodes} are CEL.
+	// Reason is shown to the requester. Parts such as ${nodes} are CEL.
 	Reason string `json:"reason,omitempty"`
 	// LeaseCap is CEL that returns a duration: no lease is longer. For rewrite.
 	LeaseCap string `json:"lease_cap,omitempty"`

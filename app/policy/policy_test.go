@@ -95,7 +95,7 @@ func TestWeekdaysGoByTheTenantsZone(t *testing.T) {
 	b := office.NewBureau(t)
 	admin := b.Actor("boss", app.RoleAdmin)
 	if err := b.Services.Policy.Policies.SetPolicyZone(t.Context(), admin, "Mars/Olympus"); app.AsError(err).Field != "time_zone" {
-		t.Errorf("a zone of nobody: %v", err)
+		t.Errorf("an unknown tenant's zone: %v", err)
 	}
 	if err := b.Services.Policy.Policies.SetPolicyZone(t.Context(), admin, "Pacific/Kiritimati"); err != nil {
 		t.Fatal(err)

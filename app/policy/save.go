@@ -92,7 +92,7 @@ func (a *Service) DeletePolicy(ctx context.Context, actor app.Actor, name string
 	return a.Store.DeletePolicy(ctx, name, actor, a.Now())
 }
 
-// Try asks what a policy would do, before it is saved. Policy is the draft: it stands for the one of its name, if any; with
+// Try asks what a policy would do, before it is saved. Policy is the draft: it replaces the one of its name, if any; with
 // Remove the one of that name is left out instead. Facts are a made-up request, nil for none. Past is how many of the newest
 // requests it is tried on; 0 means 200, at most 1,000.
 type Try struct {

@@ -9,7 +9,7 @@ import (
 
 // PolicyStore keeps policies, and the time zone that they are read in.
 type PolicyStore interface {
-	// DeletePolicy keeps the versions, for those who look back. ENotFound where none stands.
+	// DeletePolicy keeps the versions, for the record. ENotFound where there is none.
 	DeletePolicy(ctx context.Context, name string, who app.Actor, now time.Time) error
 	// PastFacts returns the newest requests of a tenant, with their facts, the newest first.
 	PastFacts(ctx context.Context, tenant string, limit int) ([]PastRequest, error)

@@ -13,7 +13,7 @@ func (a *Service) TimeZone(ctx context.Context, tenant string) (string, error) {
 	return a.Store.TimeZone(ctx, tenant)
 }
 
-// PolicyZone gives the time zone by which policies of the tenant tell weekday and hour, such as Europe/Berlin.
+// PolicyZone returns the time zone by which policies of the tenant tell weekday and hour, such as Europe/Berlin.
 func (a *Service) PolicyZone(ctx context.Context, actor app.Actor) (string, error) {
 	if err := actor.Authorize("PolicyZone"); err != nil {
 		return "", err

@@ -24,7 +24,7 @@ func (p *Pool) lay(r PoolRequest) {
 	}
 }
 
-// PoolName leaves room for what stands around it in host names.
+// PoolName leaves room for what surrounds it in host names.
 var PoolName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,29}$`)
 
 // Pools lists the tenant's pools by name, without their machines.
@@ -50,7 +50,7 @@ func (a *Service) views(ctx context.Context, tenant string) ([]PoolView, error) 
 // lastHanded is how many of the machines that were handed out a single view tells of.
 const lastHanded = 20
 
-// Pool gives one with its machines; ENotFound where there is none.
+// Pool returns one with its machines; ENotFound where there is none.
 func (a *Service) Pool(ctx context.Context, actor app.Actor, name string) (PoolView, error) {
 	if err := actor.Authorize("Pool"); err != nil {
 		return PoolView{}, err

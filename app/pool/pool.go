@@ -29,7 +29,7 @@ type PoolState string
 // The states of a machine of a pool.
 const (
 	PoolMaking   PoolState = "making"   // it is asked for, or on its way
-	PoolReady    PoolState = "ready"    // it stands, has proved who it is, and is what services may assume
+	PoolReady    PoolState = "ready"    // it runs, has proved who it is, and is what services may assume
 	PoolPromised PoolState = "promised" // a node of a cluster gets it as soon as its first step begins
 	PoolHanded   PoolState = "handed"   // it is a cluster's
 	PoolFailed   PoolState = "failed"   // it could not be made, or was lost; what may be left of it is given back
@@ -62,7 +62,7 @@ type Pool struct {
 	DueAt    time.Time `json:"-"`
 }
 
-// PoolMachine is a machine of a pool. Cluster is the id of the one-node cluster that it stands in.
+// PoolMachine is a machine of a pool. Cluster is the id of the one-node cluster that it is in.
 type PoolMachine struct {
 	Cluster    string    `json:"cluster"`
 	State      PoolState `json:"state"`

@@ -16,7 +16,7 @@ type PoolStore interface {
 	ChangePool(ctx context.Context, who app.Actor, p Pool, act string, now time.Time) (Pool, error)
 	// CreatePool writes one, with its audit row. EConflict where a live one of the tenant has the name, or the tenant has MaxPools.
 	CreatePool(ctx context.Context, who app.Actor, p Pool) (Pool, error)
-	// Pool gives a live one by name, or, with ended, the one that ended last; ENotFound.
+	// Pool returns a live one by name, or, with ended, the one that ended last; ENotFound.
 	Pool(ctx context.Context, tenant, name string, ended bool) (Pool, error)
 	// PoolMachines returns those that stand, the oldest first; with handed the last so many that were handed out instead, the newest first.
 	PoolMachines(ctx context.Context, pool int64, handed int) ([]PoolMachine, error)

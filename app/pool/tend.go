@@ -30,7 +30,7 @@ type StockStore interface {
 	NextClusterNumber(ctx context.Context) (int64, error)
 	// PoolMachines returns those that stand, the oldest first; with handed the last so many that were handed out instead, the newest first.
 	PoolMachines(ctx context.Context, pool int64, handed int) ([]PoolMachine, error)
-	// RestPool notes when a pool is due next, and its trouble, unless something has happened to it since p was read. With a notice, people are told.
+	// RestPool notes when a pool is due next, and its trouble, unless something has happened to it since p was read. With a notice, people are notified.
 	RestPool(ctx context.Context, p Pool, n *app.Notice) error
 	// RetirePoolMachine accepts the delete of one; false, and nothing happens, where it is not the pool's any more or is being deleted.
 	RetirePoolMachine(ctx context.Context, n cluster.NewOperation) (bool, error)
@@ -68,7 +68,7 @@ func (p Pool) emptied() bool { return p.Mode == PoolDrained || p.Mode == PoolDel
 
 // How pools are refilled.
 const (
-	poolAtOnce     = 10 // machines under way; after a failure one, until one has come up
+	poolAtOnce     = 10 // machines being created; after a failure one, until one has come up
 	poolFirstRetry = 10 * time.Second
 	poolLastRetry  = 10 * time.Minute
 	poolTellAfter  = 2 // failures in a row, so that no one is woken by one
@@ -267,7 +267,7 @@ func PoolRetry(failures int) time.Duration {
 	return min(poolFirstRetry<<min(max(failures-1, 0), 20), poolLastRetry)
 }
 
-// machine makes up the one-node cluster that a machine of the pool stands in.
+// machine makes up the one-node cluster that a machine of the pool is in.
 func (t *poolTurn) machine(ctx context.Context) (m NewPoolMachine, err error) {
 	number, err := t.app.Store.NextClusterNumber(ctx)
 	if err != nil {

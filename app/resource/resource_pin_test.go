@@ -146,11 +146,11 @@ func TestUpgradesRunNothingForWhatNobodyNames(t *testing.T) {
 		nothing         bool
 	}{
 		"from before there were any": {between: []string{"cookbooks/a"}, start: "[cookbooks/a@1]", install: "[cookbooks/a@1]", notes: "Nothing runs again because of this"},
-		"one that others need":       {before: []string{"cookbooks/a"}, between: []string{"cookbooks/b"}, start: "[cookbooks/a@1 cookbooks/b@1]", install: "[cookbooks/a@1 cookbooks/b@1]", notes: "web have without"},
-		"another version":            {before: []string{"cookbooks/a"}, between: []string{"cookbooks/a"}, start: "[cookbooks/a@2]", install: "[cookbooks/a@2]", notes: "web have without"},
-		"none":                       {before: []string{"cookbooks/a"}, start: "[cookbooks/a@1]", install: "[cookbooks/a@1]", notes: "so already", nothing: true},
+		"one that others need":       {before: []string{"cookbooks/a"}, between: []string{"cookbooks/b"}, start: "[cookbooks/a@1 cookbooks/b@1]", install: "[cookbooks/a@1 cookbooks/b@1]", notes: "Resources used by web have changed"},
+		"another version":            {before: []string{"cookbooks/a"}, between: []string{"cookbooks/a"}, start: "[cookbooks/a@2]", install: "[cookbooks/a@2]", notes: "Resources used by web have changed"},
+		"none":                       {before: []string{"cookbooks/a"}, start: "[cookbooks/a@1]", install: "[cookbooks/a@1]", notes: "Nothing to change", nothing: true},
 		"a named one is another":     {before: []string{"cookbooks/named"}, between: []string{"cookbooks/named"}, named: true, work: "n3.web upgrade", start: "[cookbooks/named@2]", install: "[cookbooks/named@2]"},
-		"one beside a named one":     {before: []string{"cookbooks/named"}, between: []string{"cookbooks/b"}, named: true, start: "[cookbooks/named@1]", install: "[cookbooks/b@1 cookbooks/named@1]", notes: "web have without"},
+		"one beside a named one":     {before: []string{"cookbooks/named"}, between: []string{"cookbooks/b"}, named: true, start: "[cookbooks/named@1]", install: "[cookbooks/b@1 cookbooks/named@1]", notes: "Resources used by web have changed"},
 		"names what it had":          {before: []string{"cookbooks/named"}, change: func(f *farm) { f.cook("web", named) }, work: "n3.web upgrade", start: "[cookbooks/named@1]", install: "[cookbooks/named@1]"},
 		"the run list, and another one": {before: []string{"cookbooks/a"}, between: []string{"cookbooks/b"}, change: func(f *farm) {
 			f.cook("web")

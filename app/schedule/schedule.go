@@ -47,7 +47,7 @@ const (
 	mostCronText  = 100
 	leastInterval = 10 * time.Minute // between two times of the same kind
 	ScheduleGrace = time.Hour        // what is later than that is left out
-	ScheduleAgain = time.Minute      // between tries while something else is under way
+	ScheduleAgain = time.Minute      // between tries while another operation is running
 )
 
 // cronFields reads the five fields. The parser is robfig/cron's, the one that nearly everything in Go uses, for its reading of lists, steps, ranges and
@@ -191,7 +191,7 @@ type ScheduleDue struct {
 	Cluster  app.Cluster
 	Schedule Schedule
 	Since    time.Time // what came until then was done or left out
-	Due      time.Time // as it stands in the store
+	Due      time.Time // as it is in the store
 }
 
 // scheduleStore keeps when clusters go to sleep and wake.
@@ -202,7 +202,7 @@ type scheduleStore interface {
 	SetSchedule(ctx context.Context, c ScheduleChange) error
 	// DueSchedules returns those of live clusters, of all tenants, of which something is to be done by now.
 	DueSchedules(ctx context.Context, now time.Time, limit int) ([]ScheduleDue, error)
-	// MoveSchedule notes that what came until a moment was done or left out, when to look again, and what people are told (Kind "" for
+	// MoveSchedule notes that what came until a moment was done or left out, when to look again, and people's notice (Kind "" for
 	// nothing). It is false, and nothing happens, where someone else was faster.
 	MoveSchedule(ctx context.Context, d ScheduleDue, until, due time.Time, n app.Notice) (bool, error)
 }

@@ -16,7 +16,7 @@ func TestLookAhead(t *testing.T) {
 		list []Commitment
 		want string
 	}{
-		{"nothing stands", nil, "[0 0 0] 0 0"},
+		{"nothing exists", nil, "[0 0 0] 0 0"},
 		{"no lease", []Commitment{{PerHour: 2}}, "[12 48 48] 108 2"},
 		{"a lease beyond the month", []Commitment{{PerHour: 2, Until: end.Add(time.Hour)}}, "[12 48 48] 108 2"},
 		{"a lease that ends tomorrow", []Commitment{{PerHour: 2, Until: now.Add(8 * time.Hour)}}, "[12 4 0] 16 2"},

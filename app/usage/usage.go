@@ -161,11 +161,11 @@ type UsageDelta struct {
 
 // UsageStore counts what machines have used.
 type UsageStore interface {
-	// Usage calls f with every change of usage, by key and then by time. It reads only what stood within the time.
+	// Usage calls f with every change of usage, by key and then by time. It reads only what existed within the time.
 	Usage(ctx context.Context, q UsageQuery, f func(UsageDelta) error) error
 }
 
-// Usage returns what the tenant's machines have used, from how long they really stood and what they cost when they were made. Users
+// Usage returns what the tenant's machines have used, from how long they really existed and what they cost when they were made. Users
 // get their own, and by tenant or by nothing the sums of everyone in it; admins and approvers get all, but approvers by cluster only
 // those that they may see.
 func (a *Service) Usage(ctx context.Context, actor app.Actor, f UsageFilter) (Usage, error) {
@@ -312,7 +312,7 @@ func (s *usageSummer) add(d UsageDelta) error {
 	}
 	s.runUntil(d.At)
 	s.put(d.At, d.Sum)
-	s.whole(d.At) // what was there before goes on through this unit
+	s.whole(d.At) // what was there before lasts through this unit
 	s.rate.Nodes += d.Nodes
 	s.rate.Cores += d.Cores
 	s.rate.Rate += d.Rate

@@ -135,7 +135,7 @@ func (b *changeBrute) run() {
 			if !b.r.AllowMoves {
 				ok = ok && set&base == base
 			}
-			if shrinks { // what stood comes to no other node
+			if shrinks { // existing services move to no other node
 				ok = ok && set&^b.company(b.bits(b.r.Add)|base)&^every == 0
 				for k, s := range b.services {
 					has := 1 << k
@@ -364,7 +364,7 @@ func (b *changeBrute) score() ([]int, applayout.Layout) {
 	return []int{total, touched, len(b.fresh), odd}, layout
 }
 
-// changeBreaks returns what Check finds wrong, but for what is allowed where something stands: nodes that were left
+// changeBreaks returns what Check finds wrong, but for what is allowed where something exists: nodes that were left
 // empty, and equal services on other types.
 func changeBreaks(c *template.Catalog, r applayout.ChangeRequest, services []string, l applayout.Layout) []string {
 	wrong := solvertest.Check(c, applayout.LayoutRequest{Template: r.Template, Services: services}, l)

@@ -148,7 +148,7 @@ func hinted(e *app.Error, hint string) *app.Error {
 	return e
 }
 
-// takeNodes checks what stands and puts it in the order of numbers.
+// takeNodes checks the existing nodes and puts it in the order of numbers.
 func (m *model) takeNodes() error {
 	if len(m.r.Nodes) == 0 {
 		return hinted(request.Refuse(app.EInvalid, request.BadRequest, "nodes", "the cluster has no nodes to change"), "Create a cluster instead.")

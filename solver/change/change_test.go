@@ -102,9 +102,9 @@ func TestChangeStories(t *testing.T) {
 		{"among equals the lowest number is changed",
 			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/app/app"), Add: []string{"store"}, Size: 3},
 			"n1 +store (the first of 3 nodes that can run store)"},
-		{"what no constraint names goes on every node",
+		{"what no constraint names runs on every node",
 			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/app"), Add: []string{"log"}},
-			"n1 +log (log goes on every node)\nn2 +log (log goes on every node)"},
+			"n1 +log (log runs on every node)\nn2 +log (log runs on every node)"},
 		{"a minimum is met",
 			with(func(l *limits) { l.Services["store"] = solvertest.Between(2, 3) }),
 			layout.ChangeRequest{Nodes: standingNodes("app db/app/app"), Add: []string{"store"}},
@@ -124,10 +124,10 @@ func TestChangeStories(t *testing.T) {
 		{"and goes where fewer are asked for",
 			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/cache/app"), Remove: []string{"cache"}, Size: 2},
 			"n2 gone (no services left on it)"},
-		{"growth leaves alone what stands",
+		{"growth leaves existing nodes alone",
 			webShop(), layout.ChangeRequest{Nodes: standingNodes("app cache db/app"), Size: 4},
 			"n3 new small +app +cache\nn4 new small +app"},
-		{"numbers go on after the highest",
+		{"numbers continue after the highest",
 			webShop(), layout.ChangeRequest{Nodes: []layout.StandingNode{{Name: "n10", Hardware: "small", Image: "debian",
 				Services: []string{"app", "db"}}, {Name: "n9", Hardware: "small", Image: "debian", Services: []string{"app"}}}, Size: 3},
 			"n11 new small +app"},
@@ -199,11 +199,11 @@ func TestChangeRefusals(t *testing.T) {
 		request layout.ChangeRequest
 		want    string // code, reason, field, message, hint
 	}{
-		{"nothing stands", webShop(), layout.ChangeRequest{},
+		{"nothing exists", webShop(), layout.ChangeRequest{},
 			"invalid bad_request nodes: the cluster has no nodes to change [Create a cluster instead.]"},
 		{"two of a name", webShop(), layout.ChangeRequest{Nodes: append(standingNodes("app db"), standingNodes("app")...)},
 			"invalid bad_request nodes: two nodes have the name n1 [List each node once.]"},
-		{"an unknown service stands", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db mail")},
+		{"an unknown service exists", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db mail")},
 			"invalid missing_service nodes: node n1 has service mail, which doesn't exist [Remove mail, or restore it in the catalog.]"},
 		{"an unknown service is added", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db"), Add: []string{"mail"}},
 			"not_found missing_service add: service mail doesn't exist []"},
@@ -211,7 +211,7 @@ func TestChangeRefusals(t *testing.T) {
 			"invalid bad_request size: cluster size must be greater than 0 [Omit the size to keep the current number of nodes.]"},
 		{"a size too large", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db"), Size: 21},
 			"invalid size size: Choose 1–20 nodes (you entered 21). []"},
-		{"a size between those that there are", webShop(func(_ *template.Catalog, l *template.Constraints) {
+		{"a size between the allowed ones", webShop(func(_ *template.Catalog, l *template.Constraints) {
 			l.Size = template.SizeRange{Min: 1, Max: 7, OneOf: []int{1, 3, 7}}
 		}),
 			layout.ChangeRequest{Nodes: standingNodes("app db"), Size: 4}, "invalid size size: Choose 1, 3 or 7 nodes (you entered 4). []"},

@@ -58,7 +58,7 @@ func (m *model) polished(ctx context.Context, fates []fate, counts []int) ([]fat
 }
 
 // newBySolver finds the preferred new nodes beside standing ones that have each unit so often, with the solver that
-// makes whole layouts: it is exact however many kinds of node there can be. What stands is taken off the minima and
+// makes whole layouts: it is exact however many kinds of node there can be. Existing services are taken off the minima and
 // maxima. It returns false where constraints would have to count old and new nodes together.
 func (m *model) newBySolver(ctx context.Context, count []int, grow int) ([]fate, []int, bool) {
 	limits := m.t.Constraints
@@ -103,7 +103,7 @@ func (m *model) newBySolver(ctx context.Context, count []int, grow int) ([]fate,
 	return fates, counts, true
 }
 
-// untouched returns on how many nodes each unit stands, or false where some node cannot stay just as it is.
+// untouched returns on how many nodes each unit is, or false where some node cannot stay just as it is.
 func (m *model) untouched() ([]int, bool) {
 	count := make([]int, len(m.units))
 	for _, c := range m.classes {

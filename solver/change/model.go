@@ -11,7 +11,7 @@ import (
 	"muster/solver/internal/request"
 )
 
-// model is a request for a change, narrowed to what decides it. It reads the template for itself, since what stands
+// model is a request for a change, narrowed to what decides it. It reads the template for itself, since what exists
 // may use types and company that a new layout would not.
 type model struct {
 	c          *template.Catalog

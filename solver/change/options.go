@@ -176,7 +176,7 @@ func (m *model) few(c alike, base, free bitset.Set, fine func(s bitset.Set, u in
 	}
 	note(base)
 	for from := range m.units {
-		most := fill(base, c.stays, from) // where services may move: as much of what stands as can be
+		most := fill(base, c.stays, from) // where services may move: as much of what exists as can be
 		for _, s := range []bitset.Set{most, fill(most, free, from)} {
 			note(s)
 		}
@@ -288,7 +288,7 @@ func (m *model) newNodes(many int) (list []fate, all bool) {
 	return list, all
 }
 
-// carefree returns the units that every new node has, since each is preferred with them and nothing stands against it.
+// carefree returns the units that every new node has, since each is preferred with them and nothing forbids it.
 func (m *model) carefree() bitset.Set {
 	s := bitset.New(m.words())
 	for i, u := range m.units {

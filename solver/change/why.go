@@ -162,7 +162,7 @@ func (m reasons) whoCan(services []string) ability {
 func (m reasons) whyAdded(at int, n *layout.ChangedNode, can ability, took int) string {
 	what := humanize.Some(n.Added, 8)
 	if !slices.ContainsFunc(n.Added, func(s string) bool { return !slices.Contains(m.everywhere, s) }) {
-		return what + " " + verb(n.Added, "goes", "go") + " on every node"
+		return what + " " + verb(n.Added, "runs", "run") + " on every node"
 	}
 	others := humanize.Count(can.nodes, "node")
 	switch {

@@ -48,12 +48,12 @@ func (q *question) add(k clause, format string, args ...any) {
 	q.clauses = append(q.clauses, &k)
 }
 
-// written starts a clause that stands in the template, at a path.
+// written starts a clause from the template, at a path.
 func (q *question) written(kind, path string, services ...string) clause {
 	return clause{Clause: layout.Clause{Kind: kind, Services: services, Origin: q.template.At(path).String()}}
 }
 
-// limited starts a clause that stands in the template under a service.
+// limited starts a clause from the template under a service.
 func (q *question) limited(kind, s, key string) clause {
 	path := "constraints.services." + s
 	return clause{Clause: layout.Clause{Kind: kind, Services: []string{s}, Origin: q.template.At(path+"."+key, path, "defaults.services."+s).String()}}
@@ -81,7 +81,7 @@ func (q *question) list() {
 	q.listCompatible()
 }
 
-// unnamed returns the services that no constraint names, so that they go on every node.
+// unnamed returns the services that no constraint names, so that they run on every node.
 func (q *question) unnamed() map[string]bool {
 	c := q.template.Constraints
 	out := map[string]bool{}

@@ -44,7 +44,7 @@ const mostFixes = 5
 // Explain returns why the request has no layout, see app.Explainer. Where ctx ends on the way, what is known by then is
 // given: a conflict that may be larger than need be (Minimal is false), and the fixes found so far.
 //
-// Pairs of services that all exclude each other are told in one clause; each of them was proven to be needed.
+// Pairs of services that all exclude each other are listed in one clause; each of them was proven to be needed.
 func (x *Explainer) Explain(ctx context.Context, c *template.Catalog, r layout.LayoutRequest) (layout.Explanation, error) {
 	e, err := x.explain(ctx, c, r)
 	e.Conflict = merged(e.Conflict)

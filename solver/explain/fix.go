@@ -98,7 +98,7 @@ func (m *mender) of(k *clause, among []*clause) []remedy {
 	return k.remedies
 }
 
-// next goes on with the remedies of one rank until one works, and returns those that are left.
+// next tries the remedies of one rank until one works, and returns those that are left.
 func (m *mender) next(list []remedy) []remedy {
 	for tries := 0; len(list) > 0 && tries < triesPerRank && !m.q.ended; tries++ {
 		r := list[0]

@@ -18,7 +18,7 @@ func (x *Explainer) problems(ctx context.Context, c *template.Catalog, r layout.
 		e.Problems = append(e.Problems, f.Error)
 		told = told || f.Reason == is.Reason || f.Field == is.Field
 	}
-	if !told { // the solver minds something of which nothing is known here
+	if !told { // the solver refuses something unknown here
 		e.Problems = append([]*app.Error{is}, e.Problems...)
 	}
 	e.Fixes = x.mend(ctx, c, r)

@@ -69,7 +69,7 @@ func (x *Explainer) mend(ctx context.Context, c *template.Catalog, r layout.Layo
 	return fixes
 }
 
-// solved returns what helps a request that can be asked, told from where it started: of several changes those that only
+// solved returns what helps a request that can be asked, compared with where it started: of several changes those that only
 // ask otherwise, where there are any.
 func (a attempt) solved(from layout.LayoutRequest, fixes []layout.Fix) []layout.Fix {
 	asking := slices.ContainsFunc(fixes, func(f layout.Fix) bool { return f.Request != nil })

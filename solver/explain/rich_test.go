@@ -12,7 +12,7 @@ import (
 	"muster/solver/solvertest"
 )
 
-// TestRichConflictsAreSmallest does as TestConflictsAreSmallest for all the constraints that there are. What has a layout
+// TestRichConflictsAreSmallest does as TestConflictsAreSmallest for all constraints. What has a layout
 // the solver says, which is held against enumeration elsewhere.
 func TestRichConflictsAreSmallest(t *testing.T) {
 	t.Run("rich", func(t *testing.T) { checkExplanations(t, *rounds/4, 0, solvertest.Rich) })

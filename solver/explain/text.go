@@ -55,7 +55,7 @@ func bullet(b *strings.Builder, text, beside string) {
 	b.WriteByte('\n')
 }
 
-// merged returns the clauses, save that pairs which all exclude each other are told in one.
+// merged returns the clauses, save that pairs which all exclude each other are listed in one.
 func merged(clauses []layout.Clause) []layout.Clause {
 	var pairs [][]string
 	for _, c := range clauses {

@@ -23,7 +23,7 @@ func otherTypes(of request.TypeSort, name string, offered []string) []remedy {
 		out = append(out, remedy{rank: rankOtherType, steps: 1, text: says("%s %s instead of %s", of.Name, other, name),
 			apply: func(w *world, _ int) { *of.Asked(&w.r) = other }})
 	}
-	// Whoever asked for a type himself can as well ask for none; else the template has to.
+	// A requester who chose a type can as well choose none; else the template has to.
 	return append(out, remedy{rank: rankOtherType, steps: 1, text: says("any %s instead of %s", of.Name, name),
 		apply: func(w *world, _ int) {
 			*of.Asked(&w.r) = ""

@@ -9,7 +9,7 @@ import (
 	"muster/app/template"
 )
 
-// hosts looks at what stands on each host of the pool, node by node.
+// hosts looks at what runs on each host of the pool, node by node.
 func (k *checker) hosts() {
 	if k.r.Pool == nil || k.r.Pool.Provider != k.provider {
 		for _, g := range k.l.Groups {

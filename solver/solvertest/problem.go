@@ -94,7 +94,7 @@ func Pairs(services, pairs int, seed int64, bound func(*rand.Rand) template.Serv
 }
 
 // Bounds draws a minimum of low or up to spread more, and for every second service a maximum of high or up to highSpread
-// more; high 0 means that there are no maxima.
+// more; high 0 means no maxima.
 func Bounds(low, spread, high, highSpread int) func(*rand.Rand) template.ServiceConstraint {
 	return func(r *rand.Rand) template.ServiceConstraint {
 		sc := AtLeast(low + r.Intn(spread))

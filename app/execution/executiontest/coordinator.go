@@ -43,7 +43,7 @@ func CoordinatorSuite(t *testing.T, open func(t *testing.T) (Desk, *store.Store)
 		test func(*deskTest)
 	}{
 		{"an assignment holds all that the step needs", (*deskTest).assignment},
-		{"a report ends a step and gives the node's next one", (*deskTest).chain},
+		{"a report ends a step and returns the node's next one", (*deskTest).chain},
 		{"a report whose answer was lost is answered again", (*deskTest).lostAnswer},
 		{"errors keep their meaning", (*deskTest).errors},
 		{"heartbeats say what is lost", (*deskTest).heartbeat},

@@ -25,13 +25,13 @@ type Book struct {
 
 var _ ledger.Rows = (*Book)(nil)
 
-// NewBook gives an empty one.
+// NewBook returns an empty one.
 func NewBook() *Book {
 	return &Book{Operations: map[int64]ledger.Operation{}, Of: map[ledger.Key]ledger.Step{}, edges: map[ledger.Key][]ledger.Edge{},
 		nodes: map[ledger.Node][]ledger.Key{}, keys: map[int64][]ledger.Key{}}
 }
 
-// Submit writes an operation, and starts it when no other one of its cluster is before it. An id of 0 gives it the next.
+// Submit writes an operation, and starts it when no other one of its cluster is before it. An id of 0 means the next.
 func (b *Book) Submit(op app.Operation, p plan.Plan, cancel bool) int64 {
 	if cancel {
 		for _, id := range slices.Backward(b.OperationsOf(op.Cluster)) {
@@ -167,7 +167,7 @@ func (b *Book) rivals(tenant string) (rivals []ledger.Rival) {
 	return rivals[:min(2, len(rivals))]
 }
 
-// Sweep takes back what is lost and lets go on what is due. It returns how many moved.
+// Sweep takes back what is lost and lets what is due continue. It returns how many moved.
 func (b *Book) Sweep(now time.Time) (moved int) {
 	set := ledger.New(now)
 	for _, id := range slices.Sorted(maps.Keys(b.Operations)) {

@@ -345,7 +345,7 @@ func clusterName(s string) string {
 	return strings.Trim(string(out), "-")
 }
 
-// eventFacts gives an event its names in CEL.
+// eventFacts names an event's fields in CEL.
 func eventFacts(e app.BuildEvent) map[string]any {
 	payload := e.Payload
 	if payload == nil {

@@ -18,7 +18,7 @@ import (
 var push = app.BuildEvent{System: "github", Event: "push", Phase: build.BuildRunning, Build: "octo/web/1", Branch: "feature/Über", Labels: []string{"muster"}, PullRequest: 7,
 	Payload: map[string]any{"n": int64(3), "list": []any{"a", int64(1)}, "deep": map[string]any{"url": "https://ci.example.com/told"}, "long": strings.Repeat("x", 5000)}}
 
-// A callback is put together like other texts; where that cannot be done the rule applies all the same, and says why no one is told.
+// A callback is put together like other texts; where that cannot be done the rule applies all the same, and says why there is no callback.
 func TestCallbacksArePutTogether(t *testing.T) {
 	t.Parallel()
 	e := cel.NewBuilds()
@@ -97,7 +97,7 @@ func FuzzBuildRules(f *testing.F) {
 		}
 		if err != nil {
 			if c := app.CodeOf(err); c != app.EInvalid && c != app.ETimeout {
-				t.Fatalf("it cannot be told: %v", err)
+				t.Fatalf("it can't be encoded: %v", err)
 			}
 			if j.Applies {
 				t.Fatalf("with %v it applies", err)

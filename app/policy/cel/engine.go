@@ -244,7 +244,7 @@ func (e *Engine) activation(f policy.Facts) map[string]any {
 	}
 }
 
-// zone gives a time zone, UTC where there is none of the name.
+// zone returns a time zone, UTC where there is none of the name.
 func (e *Engine) zone(name string) *time.Location {
 	if z, ok := e.zones.Load(name); ok {
 		return z.(*time.Location)

@@ -46,7 +46,7 @@ func TestExpressionsSeeTheFacts(t *testing.T) {
 		}
 		j, err := e.Judge(t.Context(), p, asking())
 		if err != nil || j.Applies != want {
-			t.Errorf("%s gives %v, %v; want %v", when, j.Applies, err, want)
+			t.Errorf("%s is %v, %v; want %v", when, j.Applies, err, want)
 		}
 	}
 }
@@ -56,7 +56,7 @@ func TestWhatHasNoEndCostsMoreThanAnyNumber(t *testing.T) {
 	f.Lease = 0
 	for when, want := range map[string]bool{`cost > 1000000`: true, `forever`: true, `lease == duration("0s")`: true} {
 		if j, err := New().Judge(t.Context(), policy.Policy{When: when}, f); err != nil || j.Applies != want {
-			t.Errorf("%s gives %v, %v", when, j.Applies, err)
+			t.Errorf("%s is %v, %v", when, j.Applies, err)
 		}
 	}
 	f.CostPerHour = 0
@@ -68,7 +68,7 @@ func TestWhatHasNoEndCostsMoreThanAnyNumber(t *testing.T) {
 func TestMistakesAreExplainedWithTheirPlace(t *testing.T) {
 	for _, c := range []struct{ name, when, message, hint string }{
 		{"a word that is nearly right", "true &&\n  node > 10", `when, line 2, column 3: unknown name "node"`, "Did you mean nodes?"},
-		{"a word that nobody knows", "budget > 10", `unknown name "budget"`, "Use one of: tenant, user,"},
+		{"an unknown word", "budget > 10", `unknown name "budget"`, "Use one of: tenant, user,"},
 		{"a number where truth is needed", "nodes + 1", "the result must be true or false, not a whole number", "nodes > 10"},
 		{"things that do not compare", `template > 3`, "can't be used with (text, whole number)", "of the same type"},
 		{"half an expression", "nodes >", "line 1, column 8: syntax error", "For example: nodes"},
@@ -113,7 +113,7 @@ func TestReasonsAreExpanded(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 		if j, err := New().Judge(t.Context(), p, asking()); err != nil || j.Reason != want {
-			t.Errorf("%s gives %q, %v; want %q", text, j.Reason, err, want)
+			t.Errorf("%s is %q, %v; want %q", text, j.Reason, err, want)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestWhatCannotBeEvaluatedIsAnError(t *testing.T) {
 			began := time.Now()
 			j, err := New().Judge(t.Context(), p, asking())
 			if err == nil || j.Applies {
-				t.Errorf("gives %+v", j)
+				t.Errorf("got %+v", j)
 			}
 			if took := time.Since(began); took > 2*time.Minute {
 				t.Errorf("took %s", took)
@@ -175,10 +175,10 @@ func FuzzExpressions(f *testing.F) {
 		}
 		j, err := e.Judge(t.Context(), p, asking())
 		if err != nil && j.Applies {
-			t.Errorf("%q applies although nobody can tell", text)
+			t.Errorf("%q applies although that is unknown", text)
 		}
 		if len(j.Reason) > maxReason+len(text)*maxPieces {
-			t.Errorf("%q gives %d bytes", text, len(j.Reason))
+			t.Errorf("%q has %d bytes", text, len(j.Reason))
 		}
 		if took := time.Since(began); took > 2*time.Minute {
 			t.Errorf("%q took %s", text, took)

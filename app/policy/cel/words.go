@@ -61,7 +61,7 @@ const (
 	truth    kind = iota // true or false
 	span                 // a duration
 	anything             // a value that can be said in words
-	truthy               // true or false, as far as can be told before it is evaluated
+	truthy               // true or false, as far as known before evaluation
 	phrase               // likewise a text
 )
 
@@ -230,7 +230,7 @@ type piece struct {
 	code bool
 }
 
-// split takes a reason apart. A } ends code where it closes no other brace and stands in no text.
+// split takes a reason apart. A } ends code where it closes no other brace and is in no text.
 func split(text string) ([]piece, error) {
 	var out []piece
 	codes := 0

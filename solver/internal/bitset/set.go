@@ -185,5 +185,5 @@ func (p *Pool) Copy(t Set) Set {
 	return s
 }
 
-// Put takes sets back; whoever gives them must not use them any more.
+// Put takes sets back; the caller must not use them any more.
 func (p *Pool) Put(ss ...Set) { p.free = append(p.free, ss...) }

@@ -12,7 +12,7 @@ import (
 // mostHints is how many hints are put together at most.
 const mostHints = 4
 
-// Advised completes a refusal: the hint says what would mend it, with near names, and what else is wrong with the
+// Advised completes a refusal: the hint says what would fix it, with near names, and what else is wrong with the
 // request, so that one need not find that out one by one.
 func Advised(c *template.Catalog, r layout.LayoutRequest, err error) error {
 	e := app.AsError(err)

@@ -12,7 +12,7 @@ import (
 	"muster/app/template"
 )
 
-// Flaw is one thing for which a request cannot be asked, with how it might be mended; the best guess comes first.
+// Flaw is one thing for which a request cannot be asked, with how it might be fixed; the best guess comes first.
 type Flaw struct {
 	*app.Error
 	Repairs []Repair
@@ -20,7 +20,7 @@ type Flaw struct {
 
 // Repair is a change of the request, with what it is in words.
 type Repair struct {
-	Text  string // "" for another size, which is told last and once
+	Text  string // "" for another size, which is said last and once
 	Apply func(r *layout.LayoutRequest)
 }
 

@@ -7,7 +7,7 @@ import (
 	"muster/app/template"
 )
 
-// TypeSort says where the one or the other sort of type, hardware or image, stands in requests and templates.
+// TypeSort says where the one or the other sort of type, hardware or image, is in requests and templates.
 type TypeSort struct {
 	Name       string
 	Asked      func(r *layout.LayoutRequest) *string
