@@ -32,7 +32,7 @@ func TestShareCommands(t *testing.T) {
 	}{
 		{"private", "tenant visibility"},
 		{"Group ops", "group save ops --add bob"},
-		{"is accepted", "cluster create shop --template slow --size 1 --visibility private"},
+		{" accepted: ", "cluster create shop --template slow --size 1 --visibility private"},
 		{"private", "cluster show shop"},
 		{"ana user|group:ops reader", "cluster share shop --with ana:user --with group:ops:reader"},
 		{"ana user|group:ops reader", "cluster share shop"},

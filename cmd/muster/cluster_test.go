@@ -230,7 +230,7 @@ func TestDelete(t *testing.T) {
 	}
 	got := s.muster("cluster", "delete", "shop", "--yes", "--wait")
 	wantResult(t, got, cli.ExitDone, "shop (c1) is deleted: all machines are deleted", "")
-	wantResult(t, got, cli.ExitDone, "\n2 resources, 3h in total, cost 1.50, 0 left\nProven 2026-01-02 14:00:31 UTC: None listed.\n", "Proof pending: Account eu cannot be listed. Last checked")
+	wantResult(t, got, cli.ExitDone, "\n2 resources, 3 h in total, cost 1.50, 0 left\nProven 2026-01-02 14:00:31 UTC: None listed.\n", "Proof pending: Account eu cannot be listed. Last checked")
 	if left, _ := filepath.Glob(filepath.Join(dir, "keys", "*")); len(left) > 0 {
 		t.Errorf("keys of a cluster that is gone: %v", left)
 	}

@@ -58,7 +58,7 @@ func TestQuotasLeasesAndUsage(t *testing.T) {
 	home(t)
 	at, asked := treasurer(t)
 	run := func(args ...string) result { return runAlone(t, append(args, at...)...) }
-	wantResult(t, run("quota", "list"), cli.ExitDone, "group/data         -  25 of 20      -         -  12 of 99.50", "")
+	wantResult(t, run("quota", "list"), cli.ExitDone, "group/data         -  25 of 20      -       -  12 of 99.50", "")
 	wantResult(t, run("quota", "set", "group/data", "--nodes", "20"), cli.ExitDone, "25 of 20 nodes are used already", "")
 	wantResult(t, run("quota", "set", "group/data"), cli.ExitUsage, "", "at least one limit is required")
 	wantResult(t, run("quota", "set", "data", "--nodes", "3"), cli.ExitUsage, "", "each-user, group/NAME")

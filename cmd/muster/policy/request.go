@@ -64,7 +64,7 @@ func requestListCommand(c *cli.Context) *cobra.Command {
 		t := cli.NewTable("NUMBER>", "NAME", "TEMPLATE", "NODES>", "COST/H>", "BY", "REQUESTED", "STATUS")
 		for _, r := range list {
 			t.Add(strconv.FormatInt(r.ID, 10), cmp.Or(r.Asked.Name, "-"), r.Asked.Template, strconv.Itoa(r.Terms.Layout.Size()), cli.Money(r.Terms.Layout.CostPerHour),
-				r.Requester, humanize.Duration(time.Since(r.AskedAt))+" ago", requestState(r))
+				r.Requester, humanize.Ago(time.Now(), r.AskedAt), requestState(r))
 		}
 		return t.Show(c)
 	})
