@@ -35,14 +35,14 @@ func (m refusing) SubmitRequest(context.Context, app.Actor, appcluster.ClusterRe
 // Whatever keeps a cluster from being created is what the page says, beside the plan of what was typed. That the plan has changed is said
 // where it has.
 func TestAConflictOfACreateIsNamed(t *testing.T) {
-	const changed = "The plan is not the one that you saw"
+	const changed = "The form or the catalog has changed since your preview"
 	o := newOffice(t)
 	o.catalog.Templates["web"].Parameters = []template.Parameter{{Name: "nodes", Type: template.ParameterInteger, Default: 1, To: []string{"size"}}}
 	o.rules(apppolicy.Policy{Name: "eyes", Order: 1, Enabled: true, When: `nodes > 5`, Effect: apppolicy.PolicyApprove, Reason: "Many.", Approval: &apppolicy.Approval{Count: 1, Role: app.RoleApprover}})
 	ada := o.at("ada")
 	catalog := visit(t, func(c *Config) {
 		c.Now, c.UseCases = o.clock.now, faces.Portal(o.app)
-		c.Creates = refusing{c.Creates, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The provider cloud was changed in the catalog meanwhile."}}
+		c.Creates = refusing{c.Creates, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "Provider cloud has changed in the catalog since the preview."}}
 	})
 	catalog.signIn("ada")
 	for _, name := range []string{"nodes=3&name=shop", "nodes=6&name=waits"} {
@@ -58,9 +58,9 @@ func TestAConflictOfACreateIsNamed(t *testing.T) {
 		says  []string
 		plan  bool // the page says that it has changed
 	}{
-		{"the name is taken", ada, "nodes=3&name=shop", "3", []string{`There is already a cluster named "shop".`, "3 machines at cloud"}, false},
+		{"the name is taken", ada, "nodes=3&name=shop", "3", []string{`Cluster "shop" already exists.`, "3 machines at cloud"}, false},
 		{"a request has the name", ada, "nodes=6&name=waits", "6", []string{`for a cluster named "waits" is open already`, "6 machines at cloud"}, false},
-		{"the catalog changed, and the plan is the same", catalog, "nodes=3&name=new", "3", []string{"The provider cloud was changed in the catalog meanwhile.", "3 machines at cloud"}, false},
+		{"the catalog changed, and the plan is the same", catalog, "nodes=3&name=new", "3", []string{"Provider cloud has changed in the catalog since the preview.", "3 machines at cloud"}, false},
 		{"the plan changed", ada, "nodes=3&name=new", "4", []string{"4 machines at cloud"}, true},
 		{"the plan changed, and the name is taken", ada, "nodes=3&name=shop", "4", []string{"4 machines at cloud"}, true},
 	} {
@@ -127,7 +127,7 @@ func TestACreateDoesNothingTwice(t *testing.T) {
 		size  int
 		views string // that the API reads, which answers with the cluster
 	}{
-		{"as it was asked for", 1, "1"},
+		{"Running as requested", 1, "1"},
 		{"with a lease that a policy shortens", 3, "1"},
 		{"that waits for approval", 4, "0"},
 	} {

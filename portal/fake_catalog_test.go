@@ -70,7 +70,7 @@ defaults: {services: [hello], provider: sandbox, hardware: small, image: host}
 constraints: {size: {min: 1, max: 5}}
 `
 
-// catalogHouse is a portal with a catalog, and whoever has signed in.
+// catalogHouse is a portal with a catalog and a signed-in person.
 func catalogHouse(t *testing.T, user string) (*testSite, *withCatalog) {
 	t.Helper()
 	var f *withCatalog
@@ -224,7 +224,7 @@ func (f *withCatalog) ApplyCatalog(ctx context.Context, a app.Actor, c appcatalo
 		return r, err
 	}
 	if len(c.Note) > 1000 {
-		return r, &app.Error{Code: app.EInvalid, Field: "note", Message: "A note has at most 1,000 characters."}
+		return r, &app.Error{Code: app.EInvalid, Field: "note", Message: "Note must be at most 1,000 characters."}
 	}
 	for _, x := range r.Changes {
 		if asOf, _ := strconv.Atoi(c.AsOf); c.AsOf != "" && f.changed[x.CatalogKey] > asOf {

@@ -96,7 +96,7 @@ func (f *fake) ActorOfSession(_ context.Context, id int64, _ identity.Visit) (ap
 	if user := f.signIns[id-1]; user != "" {
 		return app.Actor{Tenant: app.DefaultTenant, User: user, Role: fakeRoles[user]}, nil
 	}
-	return app.Actor{}, app.Errorf(app.EUnauthorized, "This sign-in was ended.")
+	return app.Actor{}, app.Errorf(app.EUnauthorized, "This session was ended.")
 }
 
 func (f *fake) SignOut(_ context.Context, id int64) error {
@@ -110,7 +110,7 @@ func (f *fake) ActorOfToken(_ context.Context, token, _ string) (app.Actor, erro
 	if user, ok := strings.CutPrefix(token, "token-of-"); ok {
 		return app.Actor{Tenant: app.DefaultTenant, User: user, Role: app.RoleUser}, nil
 	}
-	return app.Actor{}, app.Errorf(app.EUnauthorized, "Nobody has this token.")
+	return app.Actor{}, app.Errorf(app.EUnauthorized, "This token doesn't exist.")
 }
 
 func (f *fake) Catalog(context.Context, app.Actor) (*template.Catalog, error) {
@@ -131,7 +131,7 @@ func (f *fake) preview(r cluster.ClusterRequest) (cluster.Preview, error) {
 	}
 	t := f.catalog.Templates[r.Template]
 	if t == nil {
-		return cluster.Preview{}, &app.Error{Code: app.ENotFound, Reason: "missing_template", Message: "There is no template " + r.Template + "."}
+		return cluster.Preview{}, &app.Error{Code: app.ENotFound, Reason: "missing_template", Message: "Template " + r.Template + " doesn't exist."}
 	}
 	if s := t.Constraints.Size; !s.Allows(r.Size) {
 		return cluster.Preview{}, &app.Error{
@@ -267,7 +267,7 @@ func (f *fake) create(a app.Actor, r cluster.ClusterRequest, v cluster.Preview) 
 	return *c
 }
 
-// operate gives a cluster a new operation whose first steps are ready.
+// operate adds an operation to a cluster, with its first steps ready.
 func (f *fake) operate(c *cluster.ClusterView, a app.Actor, p plan.Plan) {
 	f.operable++
 	op := app.Operation{

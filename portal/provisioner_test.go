@@ -11,7 +11,7 @@ import (
 	"muster/app/fleet"
 )
 
-// staffed is a Muster with provisioners: one that works, one inside the server, and one that was lost.
+// staffed is a fake Muster with provisioners: an active one, one that is part of the server, and a lost one.
 type staffed struct {
 	*fake
 	drained, revoked []string
@@ -32,7 +32,7 @@ func (f *staffed) Provisioners(_ context.Context, a app.Actor) ([]app.Provisione
 
 func (f *staffed) DrainProvisioner(_ context.Context, _ app.Actor, name string) (int, error) {
 	if name != "aaa" && name != "h1" {
-		return 0, app.Errorf(app.ENotFound, "There is no provisioner %q.", name)
+		return 0, app.Errorf(app.ENotFound, "Provisioner %q doesn't exist.", name)
 	}
 	f.drained = append(f.drained, name)
 	return 1, nil
@@ -65,25 +65,25 @@ func TestProvisionerPage(t *testing.T) {
 	s, f := staff(t)
 	s.signIn("root")
 	if !strings.Contains(s.get("/admin").body, `href="/provisioners"`) {
-		t.Error("an admin is not led to the provisioners")
+		t.Error("an admin sees no link to the provisioners")
 	}
 	a := s.get("/provisioners")
-	a.reads(http.StatusOK, "2 provisioners with 12 slots; 3 are in use.", "h1 aaa h1.lab active region=eu 3 of 8 <acme>: 3 of 6 zeta: 0 of 2", "1.2 Drain",
-		"server on h0 local:s1:bbb draining no tags 0 of 4 none in a server", "h2 ccc lost")
+	a.reads(http.StatusOK, "2 provisioners with 12 slots, 3 in use.", "h1 aaa h1.lab active region=eu 3 of 8 <acme>: 3 of 6 zeta: 0 of 2", "1.2 Drain",
+		"server on h0 local:s1:bbb draining no tags 0 of 4 none part of a server", "h2 ccc lost")
 	if n := strings.Count(a.body, ">Drain</button>"); n != 1 {
 		t.Errorf("%d provisioners can be drained", n)
 	}
 	if a := s.post("/provisioners/aaa/drain", nil); a.status != http.StatusSeeOther || len(f.drained) != 1 {
 		t.Errorf("drain: %d %v", a.status, f.drained)
 	}
-	s.post("/provisioners/zzz/drain", nil).reads(http.StatusNotFound, "There is no provisioner")
+	s.post("/provisioners/zzz/drain", nil).reads(http.StatusNotFound, "doesn't exist")
 }
 
 func TestProvisionerPageIsForAdmins(t *testing.T) {
 	s, _ := staff(t)
 	s.signIn("ada")
 	if strings.Contains(s.get("/admin").body, `href="/provisioners"`) {
-		t.Error("a user is led to the provisioners")
+		t.Error("a user sees a link to the provisioners")
 	}
 	s.get("/provisioners").reads(http.StatusForbidden, "only admins")
 }
@@ -105,7 +105,7 @@ func TestProvisionerAPI(t *testing.T) {
 		{"GET", "/provisioners", "", "boss", http.StatusOK, `"name":"h1"`},
 		{"GET", "/provisioners", "", "ada", http.StatusForbidden, "only admins"},
 		{"POST", "/provisioners/h1/drain", "", "boss", http.StatusOK, `"draining":1`},
-		{"POST", "/provisioners/h9/drain", "", "boss", http.StatusNotFound, "no provisioner"},
+		{"POST", "/provisioners/h9/drain", "", "boss", http.StatusNotFound, "doesn't exist"},
 		{"GET", "/provisioner-tokens", "", "boss", http.StatusOK, `"name":"lab"`},
 		{"POST", "/provisioner-tokens", `{"name":"lab","tenants":["*"]}`, "boss", http.StatusCreated, `"token":"mp_of_lab.sha256:ab"`},
 		{"POST", "/provisioner-tokens", `{"name":"lab"}`, "boss", http.StatusUnprocessableEntity, "tenants"},

@@ -17,7 +17,7 @@ type withTemplates struct{ *fake }
 func (f withTemplates) Template(_ context.Context, _ app.Actor, name string) (catalog.TemplateView, error) {
 	t := f.catalog.Templates[name]
 	if t == nil {
-		return catalog.TemplateView{}, app.Errorf(app.ENotFound, "There is no template %q.", name)
+		return catalog.TemplateView{}, app.Errorf(app.ENotFound, "Template %q doesn't exist.", name)
 	}
 	return catalog.TemplateView{Template: *t, Number: 2, Warnings: t.Warnings(), Parts: t.Parts()}, nil
 }
@@ -25,7 +25,7 @@ func (f withTemplates) Template(_ context.Context, _ app.Actor, name string) (ca
 func (f withTemplates) TemplateVersions(_ context.Context, _ app.Actor, name string) ([]catalog.TemplateVersion, error) {
 	t := f.catalog.Templates[name]
 	if t == nil {
-		return nil, app.Errorf(app.ENotFound, "There is no template %q.", name)
+		return nil, app.Errorf(app.ENotFound, "Template %q doesn't exist.", name)
 	}
 	return []catalog.TemplateVersion{{CatalogVersion: template.CatalogVersion{Number: 2, At: f.now()}, Template: *t, Stands: true}, {CatalogVersion: template.CatalogVersion{Number: 1, At: f.now()}, Template: *t}}, nil
 }
@@ -108,10 +108,10 @@ func TestTemplatePages(t *testing.T) {
 	s.signIn("ada")
 	s.get("/templates").reads(http.StatusOK, "Web with a load balancer", "deprecated", "Use web instead.")
 	a := s.get("/templates/web")
-	a.reads(http.StatusOK, "All that it says", "defaults.provider", "sets config.web.port", "must be said", "From version 1 to 2", "defaults.config.web.port 80 <b>81")
+	a.reads(http.StatusOK, "Definition", "defaults.provider", "sets config.web.port", "required", "Changes from version 1 to 2", "defaults.config.web.port 80 <b>81")
 	if strings.Contains(a.body, "<b>81") {
 		t.Error("a value gets into the page as it is")
 	}
 	s.get("/templates/web?from=1&to=7").reads(http.StatusNotFound, "has no version 7")
-	s.get("/templates/none").reads(http.StatusNotFound, "There is no template")
+	s.get("/templates/none").reads(http.StatusNotFound, "doesn't exist")
 }

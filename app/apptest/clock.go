@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clock stands still until it is moved.
+// Clock is stopped until it is moved.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -14,7 +14,7 @@ type Clock struct {
 // NewClock starts at noon of a day.
 func NewClock() *Clock { return &Clock{now: time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)} }
 
-// Now gives the time.
+// Now returns the time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

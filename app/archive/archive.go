@@ -79,7 +79,7 @@ func List(ctx context.Context, s Source) ([]resource.ResourceFile, error) {
 		return nil, err
 	}
 	if len(files) == 0 {
-		return nil, invalid("The archive holds no files.", "")
+		return nil, invalid("The archive contains no files.", "")
 	}
 	slices.SortFunc(files, func(a, b resource.ResourceFile) int { return strings.Compare(a.Path, b.Path) })
 	return files, nil
@@ -163,7 +163,7 @@ func (s Source) walk(ctx context.Context, top string, each func(entry, io.Reader
 }
 
 func notAnArchive(err error) error {
-	e := invalid("That is not an archive that can be read.", "It must be a tar, a tar.gz or a zip.").(*app.Error)
+	e := invalid("The file isn't a readable archive.", "Use a tar, tar.gz or zip file.").(*app.Error)
 	e.Err = err
 	return e
 }
@@ -189,7 +189,7 @@ func (w *walker) tar(r io.Reader) error {
 		case tar.TypeXGlobalHeader:
 			continue
 		default:
-			return invalid(fmt.Sprintf("The archive's entry %s is no file, directory or symbolic link.", shown(h.Name)), "Hard links, devices and sparse files are not taken. GNU tar keeps hard links out with --hard-dereference.")
+			return invalid(fmt.Sprintf("Archive entry %s isn't a file, directory or symbolic link.", shown(h.Name)), "Hard links, devices and sparse files aren't supported. GNU tar leaves out hard links with --hard-dereference.")
 		}
 		if err := w.entry(e, t); err != nil {
 			return err
@@ -214,7 +214,7 @@ func (w *walker) zip() error {
 		case mode&fs.ModeSymlink != 0:
 			e.Mode |= fs.ModeSymlink
 		case !mode.IsRegular():
-			return invalid(fmt.Sprintf("The archive's entry %s is no file, directory or symbolic link.", shown(f.Name)), "")
+			return invalid(fmt.Sprintf("Archive entry %s isn't a file, directory or symbolic link.", shown(f.Name)), "")
 		}
 		if e.Mode.IsDir() {
 			if err := w.entry(e, nil); err != nil {
@@ -263,14 +263,14 @@ func (w *walker) broken(err error) error {
 	if errors.Is(err, errTooMuch) {
 		return w.tooLarge()
 	}
-	bad := invalid("The archive cannot be read to its end.", "Is it whole? Pack it again.").(*app.Error)
+	bad := invalid("The archive is truncated or damaged.", "Create the archive again.").(*app.Error)
 	bad.Err = err
 	return bad
 }
 
 func (w *walker) tooLarge() error {
-	return &app.Error{Code: app.ETooLarge, Reason: "archive", Field: "content", Message: fmt.Sprintf("The archive would be more than %s when it is unpacked.", humanize.Bytes(w.most())),
-		Hint: fmt.Sprintf("An archive may grow %d times, and to %s at most.", w.Limits.Ratio, humanize.Bytes(w.Limits.Bytes))}
+	return &app.Error{Code: app.ETooLarge, Reason: "archive", Field: "content", Message: fmt.Sprintf("The archive would be larger than %s when unpacked.", humanize.Bytes(w.most())),
+		Hint: fmt.Sprintf("An archive can unpack to at most %d times its size, up to %s.", w.Limits.Ratio, humanize.Bytes(w.Limits.Bytes))}
 }
 
 // entry checks one entry and passes it on.
@@ -279,7 +279,7 @@ func (w *walker) entry(e entry, r io.Reader) error {
 		return err
 	}
 	if w.n++; w.n > w.Limits.Entries {
-		return &app.Error{Code: app.ETooLarge, Reason: "archive", Field: "content", Message: fmt.Sprintf("The archive has more than %d entries.", w.Limits.Entries)}
+		return &app.Error{Code: app.ETooLarge, Reason: "archive", Field: "content", Message: fmt.Sprintf("The archive has too many entries: at most %d are allowed.", w.Limits.Entries)}
 	}
 	clean, err := cleanPath(e.Path)
 	if err != nil {
@@ -287,7 +287,7 @@ func (w *walker) entry(e entry, r io.Reader) error {
 	}
 	if clean == "." { // the top itself
 		if !e.Mode.IsDir() {
-			return invalid("The archive's top is no directory.", "")
+			return invalid("The archive's root isn't a directory.", "")
 		}
 		return nil
 	}
@@ -321,7 +321,7 @@ func (w *walker) entry(e entry, r io.Reader) error {
 	}
 	w.bytes += body.n
 	if body.n != e.Size {
-		return invalid(fmt.Sprintf("The archive's entry %s is not as long as it says.", shown(clean)), "Pack it again.")
+		return invalid(fmt.Sprintf("Archive entry %s is shorter or longer than its header says.", shown(clean)), "Create the archive again.")
 	}
 	return nil
 }
@@ -331,26 +331,26 @@ func (w *walker) entry(e entry, r io.Reader) error {
 func (w *walker) place(clean string, e entry) error {
 	for dir := path.Dir(clean); dir != "."; dir = path.Dir(dir) {
 		if w.files[dir] {
-			return invalid(fmt.Sprintf("The archive's entry %s lies below %s, which is no directory.", shown(clean), shown(dir)), "")
+			return invalid(fmt.Sprintf("Archive entry %s is inside %s, which isn't a directory.", shown(clean), shown(dir)), "")
 		}
 		w.dirs[dir] = true
 	}
 	if e.Mode.IsDir() {
 		if w.files[clean] {
-			return invalid(fmt.Sprintf("The archive has two entries in the place %s.", shown(clean)), "")
+			return invalid(fmt.Sprintf("The archive has two entries with the path %s.", shown(clean)), "")
 		}
 		w.dirs[clean] = true
 		return nil
 	}
 	if w.files[clean] || w.dirs[clean] {
-		return invalid(fmt.Sprintf("The archive has two entries in the place %s.", shown(clean)), "")
+		return invalid(fmt.Sprintf("The archive has two entries with the path %s.", shown(clean)), "")
 	}
 	w.files[clean] = true
 	if e.Mode&fs.ModeSymlink == 0 {
 		return nil
 	}
 	if e.Link == "" || len(e.Link) > maxPath || strings.ContainsAny(e.Link, "\x00\n\r") || !utf8.ValidString(e.Link) || path.IsAbs(e.Link) || strings.Contains(e.Link, `\`) {
-		return invalid(fmt.Sprintf("The archive's link %s does not lead to a place within the archive.", shown(clean)), "Links must be relative.")
+		return invalid(fmt.Sprintf("Archive link %s doesn't point inside the archive.", shown(clean)), "Use relative links.")
 	}
 	w.links = append(w.links, entry{Path: clean, Link: e.Link})
 	return nil
@@ -364,7 +364,7 @@ func (w *walker) end() error {
 	}
 	for _, l := range w.links {
 		if !staysInside(links, l.Path, w.top) {
-			return invalid(fmt.Sprintf("The archive's link %s leads out of the archive.", shown(l.Path)), "Links must stay within the archive.")
+			return invalid(fmt.Sprintf("Archive link %s points outside the archive.", shown(l.Path)), "Use links that stay inside the archive.")
 		}
 	}
 	return nil
@@ -411,29 +411,29 @@ func staysInside(links map[string]string, from, top string) bool {
 // cleanPath checks a name.
 func cleanPath(name string) (string, error) {
 	wrong := func(why string) (string, error) {
-		return "", invalid(fmt.Sprintf("The archive's entry %s %s.", shown(name), why), "Pack it from within its folder: tar -C FOLDER -czf site.tar.gz .")
+		return "", invalid(fmt.Sprintf("Archive entry %s %s.", shown(name), why), "Create the archive from inside the folder: tar -C FOLDER -czf site.tar.gz .")
 	}
 	switch {
 	case name == "" || len(name) > maxPath:
-		return wrong(fmt.Sprintf("has no name, or one longer than %d bytes", maxPath))
+		return wrong(fmt.Sprintf("has an empty path, or one longer than %d bytes", maxPath))
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return wrong("has a name that is no text")
+		return wrong("has a path that isn't valid text")
 	case strings.HasPrefix(name, "/"):
-		return wrong("has an absolute name")
+		return wrong("has an absolute path")
 	case strings.Contains(name, `\`):
-		return wrong(`has a name with \ in it`)
+		return wrong(`has a \ in its path`)
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if part == ".." {
-			return wrong("leads out of the archive")
+			return wrong("points outside the archive")
 		}
 		if len(part) > 255 {
-			return wrong("has a part longer than 255 bytes in its name")
+			return wrong("has a path element longer than 255 bytes")
 		}
 	}
 	clean := path.Clean(name)
 	if strings.Count(clean, "/") >= maxDepth {
-		return wrong(fmt.Sprintf("lies deeper than %d directories", maxDepth))
+		return wrong(fmt.Sprintf("is nested more than %d directories deep", maxDepth))
 	}
 	return clean, nil
 }

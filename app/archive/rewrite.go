@@ -14,7 +14,7 @@ import (
 var epoch = time.Unix(1, 0).UTC()
 
 // Rewrite writes an archive again as a plain tar: directories, files and links only, by root, below the folder. Files keep the
-// execute bits that they have; whoever may not read is given the right to, since who runs a service is not known.
+// execute bits that they have; anyone who may not read is given the right to, since who runs a service is not known.
 func Rewrite(ctx context.Context, s Source, folder string, to *tar.Writer) error {
 	return walk(ctx, s, func(e entry, r io.Reader) error {
 		h := &tar.Header{Name: path.Join(folder, e.Path), ModTime: epoch, Format: tar.FormatPAX, Mode: int64(e.Mode.Perm()&0o755 | 0o444)}

@@ -40,25 +40,25 @@ func TestCallbacksOfRulesAreChecked(t *testing.T) {
 		}
 	}
 	for callback, want := range map[string]string{
-		"http://ci.example.com/told":             "over https",
-		"http://ci.example.com/${event.build}":   "over https",
+		"http://ci.example.com/told":             "must start with https://",
+		"http://ci.example.com/${event.build}":   "must start with https://",
 		"ftp://ci.example.com/":                  "not ftp",
 		"ci.example.com":                         "https://",
 		"ci-${event.branch}":                     "https://",
-		" ":                                      "it is empty",
-		"https://":                               "not a URL",
-		"https:///told":                          "not a URL",
+		" ":                                      "must not be empty",
+		"https://":                               "Invalid URL",
+		"https:///told":                          "Invalid URL",
 		"https://10.1.2.3/told":                  "private address",
-		"https://127.0.0.1/${event.build}":       "this host",
-		"https://localhost/told":                 "this host",
-		"https://[::1]/told":                     "this host",
+		"https://127.0.0.1/${event.build}":       "the server itself",
+		"https://localhost/told":                 "the server itself",
+		"https://[::1]/told":                     "the server itself",
 		"https://169.254.169.254/latest":         "link-local",
-		"https://ci:hunter2@ci.example.com/told": "a user or a password",
-		"https://ci@ci.example.com/${event.job}": "a user or a password",
-		"https://ci.example.com/${event.buidl}":  "callback, line 1, column 6: events have no \"buidl\"",
+		"https://ci:hunter2@ci.example.com/told": "a user name or password",
+		"https://ci@ci.example.com/${event.job}": "a user name or password",
+		"https://ci.example.com/${event.buidl}":  "callback, line 1, column 6: unknown event field \"buidl\"",
 		"https://ci.example.com/${event.build":   "is not closed",
 		"${event.}":                              "callback, line 1",
-		"https://" + strings.Repeat("x", 2000):   "longer than 2000",
+		"https://" + strings.Repeat("x", 2000):   "at most 2000 bytes",
 	} {
 		err := b.Services.Build.Hooks.CheckBuildRules(t.Context(), admin, calls(callback))
 		e := app.AsError(err)
@@ -76,7 +76,7 @@ func TestCallbacksOfRulesAreChecked(t *testing.T) {
 	}
 }
 
-// A trial says where the callback would go, without what may be secret, or why no one would be told; neither keeps a build from its cluster.
+// A trial says where the callback would go, without what may be secret, or why there would be none; neither keeps a build from its cluster.
 func TestTrialsSayWhereTheCallbackGoes(t *testing.T) {
 	b := office.NewBureau(t)
 	understand(b.Services)
@@ -98,11 +98,11 @@ func TestTrialsSayWhereTheCallbackGoes(t *testing.T) {
 		"nothing":          {"${event.payload.callback_url}", map[string]any{"callback_url": ""}, "", ""},
 		"none":             {"none", map[string]any{"callback_url": "https://ci.example.com"}, "", ""},
 		"missing":          {"${event.payload.callback_url}", nil, "", "no such key"},
-		"a number":         {"${event.payload.callback_url}", map[string]any{"callback_url": 12.0}, "", "not a URL"},
+		"a number":         {"${event.payload.callback_url}", map[string]any{"callback_url": 12.0}, "", "Invalid URL"},
 		"private":          {"${event.payload.callback_url}", map[string]any{"callback_url": "https://ci:hunter2@192.168.1.1/?secret"}, "", "a private address"},
 		"plain":            {"${event.payload.callback_url}", map[string]any{"callback_url": "http://192.168.1.1/"}, "", "a private address"},
 		"allowed":          {"${event.payload.callback_url}", map[string]any{"callback_url": "http://127.0.0.1:8080/told"}, "http://127.0.0.1:8080/told", ""},
-		"two lines":        {"${event.payload.callback_url}", map[string]any{"callback_url": "https://ci.example.com/\nHost: x"}, "", "not a URL"},
+		"two lines":        {"${event.payload.callback_url}", map[string]any{"callback_url": "https://ci.example.com/\nHost: x"}, "", "Invalid URL"},
 	} {
 		rules := calls(tc.callback)
 		out, err := b.Services.Build.Intake.TryBuild(t.Context(), admin, "ci", build.BuildTrial{Rules: &rules, Event: &app.BuildEvent{Build: "web/1", Phase: build.BuildRunning}, Payload: tc.payload})

@@ -182,14 +182,14 @@ func TestHostileDeliveriesBeginNothing(t *testing.T) {
 			}
 		}
 	}
-	// Whose webhook sends forms is told at the hook, and not to whoever sends them.
+	// That the webhook sends forms is said at the hook, and not to the sender.
 	g.Clock.Move(time.Minute)
 	_, err := g.send(t, "github", hostile()["a form"], nil)
 	if app.CodeOf(err) != app.EUnauthorized {
 		t.Errorf("a form is answered with %v", err)
 	}
 	if h, err := g.Store.BuildHook(t.Context(), app.DefaultTenant, "github"); err != nil || !strings.Contains(h.Refused, "forms") || !strings.Contains(h.Refused, "application/json") {
-		t.Errorf("at the hook stands %q, %v", h.Refused, err)
+		t.Errorf("at the hook is %q, %v", h.Refused, err)
 	}
 }
 

@@ -14,24 +14,24 @@ import (
 	"muster/app/webhook"
 )
 
-// BuildCall is where a build that begins is to be told how it stands.
+// BuildCall is where the state of a build that begins is sent.
 type BuildCall struct {
 	URL   string // may hold a secret; "" for nowhere
 	Shown string // URL without what may be secret
 	Why   string // why nowhere, where there was to be one
 }
 
-// BuildCallbacks is where a build is told, and what happened to that.
+// BuildCallbacks are a build's callbacks, and what happened to them.
 type BuildCallbacks struct {
 	URL  string          `json:"url,omitempty"` // without what may be secret
 	Why  string          `json:"why,omitempty"` // why no callback is sent, or none any more
 	Told []BuildCallback `json:"told"`
 }
 
-// BuildCallback is what a build is told once: that it is ready, refused, failed or ended.
+// BuildCallback is what a build is sent once: that it is ready, refused, failed or ended.
 type BuildCallback struct {
 	ID int64 `json:"id"`
-	// MessageID is what the receiver is told in the header webhook-id, the same at every attempt.
+	// MessageID is what the receiver is sent in the header webhook-id, the same at every attempt.
 	MessageID string                `json:"message_id"`
 	State     app.BuildState        `json:"state"`
 	Outcome   webhook.DeliveryState `json:"outcome"`
@@ -46,7 +46,7 @@ type BuildCallback struct {
 	Error  string        `json:"error,omitempty"`
 }
 
-// News is what is notified of a build as it stands.
+// News is what is notified of a build as it is.
 func (b Build) News(now time.Time, nodes []app.BuildNode) app.BuildNews {
 	return app.BuildNews{At: now, Build: b.ID, Hook: b.Hook, Key: b.Key, Name: b.Event.Build, Job: b.Event.Job, State: b.State, Words: b.Words, Cluster: b.Cluster,
 		Nodes: nodes, HookID: b.HookID}
@@ -70,7 +70,7 @@ func (c BuildCallback) Line(now time.Time) string {
 	case c.Attempts == 0:
 		return string(c.State) + ": not sent yet"
 	case c.NextAt.After(now):
-		words = fmt.Sprintf("sent again in %s, after %s", c.NextAt.Sub(now).Round(time.Second), tries)
+		words = fmt.Sprintf("next attempt in %s, after %s", humanize.Duration(c.NextAt.Sub(now)), tries)
 	default:
 		words = "being sent, " + tries
 	}
@@ -100,12 +100,12 @@ func BuildSigningKey(secret string) []byte {
 	return []byte(secret)
 }
 
-// callOf says where the build of an event is to be told. An address that cannot be one keeps no build from its cluster.
+// callOf says where the callback of an event's build goes. An address that cannot be one keeps no build from its cluster.
 func (a *Intake) callOf(r BuildRule, j BuildJudgement, e app.BuildEvent) BuildCall {
 	text := strings.TrimSpace(j.Callback)
 	switch {
 	case j.CallbackWhy != "":
-		return BuildCall{Why: "No callback is sent for this build: " + j.CallbackWhy}
+		return BuildCall{Why: "No callback for this build: " + j.CallbackWhy}
 	case r.Callback == "":
 		text = strings.TrimSpace(e.CallbackURL)
 	}
@@ -114,7 +114,7 @@ func (a *Intake) callOf(r BuildRule, j BuildJudgement, e app.BuildEvent) BuildCa
 	}
 	u, err := a.Webhooks.CheckHookURL(text)
 	if err != nil {
-		return BuildCall{Why: "No callback is sent for this build: " + app.AsError(err).Message}
+		return BuildCall{Why: "No callback for this build: " + app.AsError(err).Message}
 	}
 	return BuildCall{URL: text, Shown: webhook.RedactURL(u)}
 }
@@ -124,28 +124,28 @@ func (a *Hooks) checkCallback(r BuildRule) error {
 	wrong := func(message, hint string) error {
 		return &app.Error{Code: app.EInvalid, Field: "callback", Message: "callback: " + message, Hint: hint}
 	}
-	const like = "Such as ${event.payload.callback_url}, or https://ci.example.com/muster/${event.build}."
+	const like = "For example ${event.payload.callback_url} or https://ci.example.com/muster/${event.build}."
 	text := strings.TrimSpace(r.Callback)
 	switch {
 	case r.Callback == "" || text == app.BuildCallbackNone:
 		return nil
 	case len(r.Callback) > app.MaxCallbackText:
-		return wrong(fmt.Sprintf("it is longer than %d bytes", app.MaxCallbackText), "")
+		return wrong(fmt.Sprintf("longer than %d bytes", app.MaxCallbackText), "")
 	case text == "":
-		return wrong("it is empty", "Leave it out, or write none to tell nobody.")
+		return wrong("must not be empty", "Leave it out, or use none to send no callback.")
 	}
 	before, _, open := strings.Cut(text, "${")
 	if open && before == "" {
-		return nil // the whole of the address is told later
+		return nil // the whole of the address is reported later
 	}
 	scheme, rest, absolute := strings.Cut(before, "://")
 	switch host, _, whole := strings.Cut(rest, "/"); {
 	case !absolute && !(open && strings.HasPrefix("https://", before)):
-		return wrong("it does not begin with https://", like)
+		return wrong("must start with https://", like)
 	case absolute && scheme != "https" && scheme != "http":
-		return wrong("builds are told over https, not "+humanize.Clip(scheme), like)
+		return wrong("callbacks use https, not "+humanize.Clip(scheme), like)
 	case absolute && strings.Contains(host, "@"):
-		return wrong("it holds a user or a password, which everybody could read who sees the rules", "Let the event carry such an address: ${event.payload.callback_url}.")
+		return wrong("contains a user name or password, which anyone who sees the rules could read", "Take such an address from the event: ${event.payload.callback_url}.")
 	case open && !whole:
 		return nil
 	}

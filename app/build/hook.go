@@ -116,7 +116,7 @@ type BuildHookRequest struct {
 	Rotate      bool    `json:"rotate,omitempty"`
 }
 
-// SavedBuildHook is a build hook as it stands after a change. Secret is the one that was made just now, "" where none was.
+// SavedBuildHook is a build hook as it is after a change. Secret is the one that was made just now, "" where none was.
 type SavedBuildHook struct {
 	BuildHook
 	Secret string `json:"secret,omitempty"`
@@ -179,7 +179,7 @@ func (a *Hooks) judgeBuildHook(ctx context.Context, h *BuildHook) (err error) {
 	// Templates are deleted without a look at the rules that name them.
 	err = a.checkBuildTemplates(ctx, h.Tenant, h.Rules)
 	if app.CodeOf(err) == app.EInvalid {
-		h.Warnings, err = append(h.Warnings, app.AsError(err).Message+". Its builds will fail."), nil
+		h.Warnings, err = append(h.Warnings, app.AsError(err).Message+". The hook's builds will fail."), nil
 	}
 	return err
 }
@@ -260,21 +260,21 @@ func (a *Hooks) CheckBuildHook(ctx context.Context, actor app.Actor, r BuildHook
 		return c, &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
 	}
 	if !template.HookName(r.Name) {
-		return wrong("name", "A build hook needs a name of 1 to 63 small letters, digits, '-' or '_'.", "Such as \"github-web\".")
+		return wrong("name", "Name must be 1 to 63 lowercase letters, digits, '-' or '_'.", "For example \"github-web\".")
 	}
 	var names []string
 	for _, s := range a.BuildSystems() {
 		names = append(names, s.Name)
 	}
 	if len(names) == 0 {
-		return c, &app.Error{Code: app.EConflict, Message: "This server knows no build system.", Hint: "Ask whoever runs it."}
+		return c, &app.Error{Code: app.EConflict, Message: "This server has no build systems enabled.", Hint: "Ask the server's operator to enable one."}
 	}
 	system := cmp.Or(was.System, r.System)
 	if !slices.Contains(names, system) {
-		return wrong("system", fmt.Sprintf("There is no build system %q.", humanize.Clip(system)), "There are: "+strings.Join(names, ", ")+".")
+		return wrong("system", fmt.Sprintf("Unknown build system %q.", humanize.Clip(system)), "Use "+humanize.Or(names)+".")
 	}
 	if !fresh && r.System != "" && r.System != was.System {
-		return wrong("system", "Which build system sends to a hook cannot be changed.", "Make another one, and delete this one.")
+		return wrong("system", "A hook's build system can't be changed.", "Create another hook, and delete this one.")
 	}
 	s, _ := a.buildSystem(system)
 	if r.Owner != nil {
@@ -283,7 +283,7 @@ func (a *Hooks) CheckBuildHook(ctx context.Context, actor app.Actor, r BuildHook
 			return c, err
 		}
 	} else if fresh {
-		return wrong("owner", "It is not said as whom the hook acts.", "Name a user of the tenant.")
+		return wrong("owner", "Owner is required.", "Name a user of the tenant for the hook to act as.")
 	}
 	rules := was.Rules
 	if r.Rules != nil {
@@ -297,16 +297,16 @@ func (a *Hooks) CheckBuildHook(ctx context.Context, actor app.Actor, r BuildHook
 	}
 	switch {
 	case r.Secret != "" && r.Rotate:
-		return wrong("secret", "A secret is either given or made, not both.", "")
+		return wrong("secret", "A secret is either entered or generated, not both.", "")
 	case r.Rotate && s.OwnSecret, r.Secret == "" && fresh && s.OwnSecret:
-		return wrong("secret", s.Title+" makes the secret itself.", "Bring it here from there.")
+		return wrong("secret", s.Title+" generates the secret itself.", "Copy the secret from there.")
 	case r.Secret == "":
 	case s.Standard && (!s.Token || strings.HasPrefix(r.Secret, webhook.HookSecretMark)):
 		if _, err := webhook.HookSecret(r.Secret); err != nil {
 			return c, err
 		}
 	case len(r.Secret) > maxBuildSecret || strings.TrimSpace(r.Secret) != r.Secret || strings.ContainsFunc(r.Secret, unprintableButSpace):
-		return wrong("secret", fmt.Sprintf("A secret has at most %d bytes, no line breaks, and no spaces at its ends.", maxBuildSecret), "Enter it as it is in the build system, or leave it out to have one made.")
+		return wrong("secret", fmt.Sprintf("A secret must be at most %d bytes, with no line breaks and no spaces at either end.", maxBuildSecret), "Enter it as set in the build system, or leave it out to generate one.")
 	}
 	c.Secret = r.Secret
 	return c, a.checkStatus(r, was, s, &c)
@@ -325,15 +325,15 @@ func checkBuildOwner(ctx context.Context, actor app.Actor, name string, users fi
 	u, err := users(ctx, actor.Tenant, name)
 	switch {
 	case app.CodeOf(err) == app.ENotFound:
-		return wrong(fmt.Sprintf("There is no user %q.", humanize.Clip(name)), "Name a user of the tenant; a robot does well.")
+		return wrong(fmt.Sprintf("User %q doesn't exist.", humanize.Clip(name)), "Name a user of the tenant, such as a robot account.")
 	case err != nil:
 		return err
 	case u.Disabled():
-		return wrong(fmt.Sprintf("The account %s is disabled.", name), "Name another user.")
+		return wrong(fmt.Sprintf("User %s is disabled.", name), "Name another user.")
 	case u.Actor().Authorize("Ask") != nil:
-		return wrong(fmt.Sprintf("%s may not ask for clusters.", name), "Name another user; a robot does well.")
+		return wrong(fmt.Sprintf("%s isn't allowed to create clusters.", name), "Name another user, such as a robot account.")
 	case slices.Index(app.Roles, u.Role) < slices.Index(app.Roles, actor.Role):
-		return &app.Error{Code: app.EForbidden, Field: "owner", Message: fmt.Sprintf("%s may more than you.", name), Hint: "Name yourself, or somebody who may no more than you."}
+		return &app.Error{Code: app.EForbidden, Field: "owner", Message: fmt.Sprintf("%s has more permissions than you.", name), Hint: "Name yourself, or a user with no more permissions than you."}
 	}
 	return nil
 }
@@ -343,16 +343,16 @@ func (a *Hooks) buildOwner(ctx context.Context, h BuildHook) (owner app.Actor, w
 	u, err := a.Store.User(ctx, h.Tenant, h.Owner)
 	switch {
 	case app.CodeOf(err) == app.ENotFound:
-		return owner, fmt.Sprintf("It acts as %s, who is not there any more.", h.Owner), nil
+		return owner, fmt.Sprintf("Its owner %s no longer exists.", h.Owner), nil
 	case err != nil:
 		return owner, "", err
 	case u.Disabled():
-		return owner, fmt.Sprintf("It acts as %s, whose account is disabled.", h.Owner), nil
+		return owner, fmt.Sprintf("Its owner %s is disabled.", h.Owner), nil
 	}
 	owner = u.Actor()
 	owner.Via, owner.Token = app.ViaHook, "build hook "+h.Name
 	if owner.Authorize("Ask") != nil {
-		return owner, fmt.Sprintf("It acts as %s, who may not ask for clusters any more.", h.Owner), nil
+		return owner, fmt.Sprintf("Its owner %s is no longer allowed to create clusters.", h.Owner), nil
 	}
 	return owner, "", nil
 }

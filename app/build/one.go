@@ -16,7 +16,7 @@ import (
 // BuildStore keeps builds.
 type BuildStore interface {
 	Build(ctx context.Context, tenant string, id int64) (Build, error)
-	// Builds gives them newest first, without Ahead.
+	// Builds returns them newest first, without Ahead.
 	Builds(ctx context.Context, tenant string, f BuildFilter) ([]Build, error)
 	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
 	EndBuild(ctx context.Context, who app.Actor, b Build, words string, now time.Time) error
@@ -57,7 +57,7 @@ type Build struct {
 	Request int64          `json:"request,omitempty"`
 	Cluster string         `json:"cluster,omitempty"`
 	Ahead   int            `json:"ahead,omitempty"` // of a waiting one: how many of its rule come before
-	// Begun is when it was told, Made when its turn came.
+	// Begun is when it was reported, Made when its turn came.
 	BegunAt   time.Time `json:"begun_at"`
 	MadeAt    time.Time `json:"made_at,omitzero"`
 	ReadyAt   time.Time `json:"ready_at,omitzero"`
@@ -69,7 +69,7 @@ type Build struct {
 	// Statuses are what its commit was made to show, and what happened to that.
 	Statuses []BuildCallback `json:"statuses,omitempty"`
 
-	// How it goes on; see TendBuilds.
+	// How it continues; see TendBuilds.
 	Final   app.BuildState `json:"-"`
 	Tries   int            `json:"-"`
 	RetryAt time.Time      `json:"-"`
@@ -77,7 +77,7 @@ type Build struct {
 	Version int64          `json:"-"`
 }
 
-// Object is how a build stands in the audit.
+// Object is the state of a build in the audit.
 func (b Build) Object() string { return "build " + strconv.FormatInt(b.ID, 10) }
 
 // BuildFilter narrows a list of builds, which is newest first.
@@ -94,7 +94,7 @@ type BuildFilter struct {
 	Reader *app.ClusterReader // only what it may see; nil: all. The service sets it.
 }
 
-// BuildView is a build with its cluster as it stands. Keys are by reference: where they can be asked for.
+// BuildView is a build with its cluster as it is. Keys are by reference: where they can be asked for.
 type BuildView struct {
 	Build
 	Status    app.ClusterStatus `json:"status,omitempty"`
@@ -129,7 +129,7 @@ func (a *Builds) BuildList(ctx context.Context, actor app.Actor, f BuildFilter) 
 	return list, err
 }
 
-// Build gives one with its cluster; ENotFound where the tenant has none of the number.
+// Build returns one with its cluster; ENotFound where the tenant has none of the number.
 func (a *Builds) Build(ctx context.Context, actor app.Actor, id int64) (BuildView, error) {
 	if err := actor.Authorize("Build"); err != nil {
 		return BuildView{}, err
@@ -151,7 +151,7 @@ func (a *Builds) build(ctx context.Context, actor app.Actor, id int64) (Build, e
 		return Build{}, err
 	}
 	if len(found) == 0 {
-		return Build{}, app.Errorf(app.ENotFound, "There is no build %d.", id)
+		return Build{}, app.Errorf(app.ENotFound, "Build %d doesn't exist.", id)
 	}
 	return found[0], nil
 }
@@ -231,7 +231,7 @@ func buildNodes(c cluster.ClusterView) []app.BuildNode {
 	return nodes
 }
 
-// EndBuild ends a build now, as if the build system had told it: what waits is dropped, a cluster is given back. Ending it again changes
+// EndBuild ends a build now, as if the build system had reported it: what waits is dropped, a cluster is given back. Ending it again changes
 // nothing. It is for the hook's owner, and admins.
 func (a *Builds) EndBuild(ctx context.Context, actor app.Actor, id int64) (BuildView, error) {
 	if err := actor.Authorize("EndBuild"); err != nil {
@@ -244,7 +244,7 @@ func (a *Builds) EndBuild(ctx context.Context, actor app.Actor, id int64) (Build
 	if err := actor.MayTouch("EndBuild", b.Owner, fmt.Sprintf("build %d", id)); err != nil {
 		return BuildView{}, err
 	}
-	if err := a.Store.EndBuild(ctx, actor, b, "It was ended by "+actor.Name()+".", a.Now()); err != nil {
+	if err := a.Store.EndBuild(ctx, actor, b, "Ended by "+actor.Name()+".", a.Now()); err != nil {
 		return BuildView{}, err
 	}
 	return a.buildView(ctx, actor, id)
@@ -271,7 +271,7 @@ func (a *Builds) ExtendBuild(ctx context.Context, actor app.Actor, id int64, by 
 
 func (a *Builds) extendBuild(ctx context.Context, actor app.Actor, b Build, by time.Duration) error {
 	if b.Cluster == "" || !b.State.Live() || b.State == app.BuildEnding {
-		return &app.Error{Code: app.EConflict, Reason: "no_cluster", Message: fmt.Sprintf("Build %d has no cluster now.", b.ID), Hint: "It is " + string(b.State) + "."}
+		return &app.Error{Code: app.EConflict, Reason: "no_cluster", Message: fmt.Sprintf("Build %d has no cluster now.", b.ID), Hint: "The build is " + string(b.State) + "."}
 	}
 	_, err := a.Leases.ExtendLease(ctx, actor, b.Cluster, template.LeaseRequest{By: by})
 	return err

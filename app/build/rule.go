@@ -61,7 +61,7 @@ type BuildRule struct {
 	WaitFor     string `json:"wait_for,omitempty"`
 	// Forks says whether it takes what comes from repositories that others write to.
 	Forks BuildForks `json:"forks,omitempty"`
-	// Callback is where the build is told that it is ready, refused, failed or ended. "" is what the event says by itself.
+	// Callback is where the build is notified when it is ready, refused, failed or ended. "" is what the event says by itself.
 	Callback string `json:"callback,omitempty"`
 	Again    bool   `json:"again,omitempty"`
 }
@@ -136,36 +136,36 @@ func (r BuildRule) Check() error {
 		}
 		d, err := template.ParseLength(text)
 		if err != nil || d < least || d > most {
-			return wrong(field, fmt.Sprintf("%q is not a time from %s to %s", humanize.Clip(text), humanize.Duration(least), humanize.Duration(most)), "Write it like 90m or 2h.")
+			return wrong(field, fmt.Sprintf("%q isn't a duration from %s to %s", humanize.Clip(text), humanize.Duration(least), humanize.Duration(most)), "Use a form such as 90m or 2h.")
 		}
 		return nil
 	}
 	switch {
 	case !template.HookName(r.Name):
-		return wrong("name", "it needs a name of small letters, digits, '-' and '_'", "Such as integration.")
+		return wrong("name", "the name must be lowercase letters, digits, '-' and '_'", "For example integration.")
 	case strings.TrimSpace(r.When) == "":
-		return wrong("when", "it is not said when it matches", `Such as event.phase == "queued", or true for always.`)
+		return wrong("when", "when is required", `For example event.phase == "queued", or true for always.`)
 	case !slices.Contains(buildActs, r.Do):
-		return wrong("do", fmt.Sprintf("there is nothing like %q to be done", humanize.Clip(string(r.Do))), "One of: "+template.Joined(buildActs)+".")
+		return wrong("do", fmt.Sprintf("unknown action %q", humanize.Clip(string(r.Do))), "One of: "+template.Joined(buildActs)+".")
 	case r.Do == BuildCreate && r.Template == "":
-		return wrong("template", "it is not said of which template the cluster is to be", "Name one.")
+		return wrong("template", "template is required", "Name a template.")
 	case r.Forks != "" && r.Forks != BuildForksNever && r.Forks != BuildForksUnknown && r.Forks != BuildForksAll:
-		return wrong("forks", fmt.Sprintf("forks cannot be %q", humanize.Clip(string(r.Forks))), "One of: never, unknown, all.")
+		return wrong("forks", fmt.Sprintf("unknown value %q for forks", humanize.Clip(string(r.Forks))), "Use never, unknown or all.")
 	case r.Do == BuildExtend && r.Lease == "":
-		return wrong("lease", "it is not said by how much leases are extended", "Such as lease: 1h.")
+		return wrong("lease", "lease is required: how much to extend leases by", "For example lease: 1h.")
 	case r.Do != BuildCreate && (r.Template != "" || r.Size != 0 || r.Cluster != "" || len(r.Parameters) > 0 || r.Provider != "" || r.Forks != "" || r.Again ||
 		r.Concurrency != 0 || r.Queue != nil || r.WaitFor != "" || r.Callback != ""):
-		return wrong("do", fmt.Sprintf("what stands beside %q is for rules that create", r.Do), "Only key and lease go with it.")
+		return wrong("do", fmt.Sprintf("%q can't be used with settings for rules that create", r.Do), "Only key and lease apply.")
 	case r.Size < 0 || r.Size > 100000:
-		return wrong("size", "the number of nodes is not from 1 to 100000", "0 or nothing leaves it to the template.")
+		return wrong("size", "size must be from 1 to 100000", "Leave it out, or use 0, for the template's default.")
 	case r.Concurrency < 0 || r.Concurrency > maxBuildConcurrency:
-		return wrong("concurrency", fmt.Sprintf("it is not from 1 to %d", maxBuildConcurrency), "")
+		return wrong("concurrency", fmt.Sprintf("must be from 1 to %d", maxBuildConcurrency), "")
 	case r.Queue != nil && (*r.Queue < 0 || *r.Queue > maxBuildConcurrency):
-		return wrong("queue", fmt.Sprintf("it is not from 0 to %d", maxBuildConcurrency), "With 0, no build waits.")
+		return wrong("queue", fmt.Sprintf("must be from 0 to %d", maxBuildConcurrency), "With 0, no build waits.")
 	case len(r.Parameters) > maxBuildParameters:
-		return wrong("parameters", fmt.Sprintf("there are more than %d", maxBuildParameters), "")
+		return wrong("parameters", fmt.Sprintf("at most %d are allowed", maxBuildParameters), "")
 	case len(r.When) > 2000 || len(r.Key) > 2000 || len(r.Cluster) > 500 || len(r.Template) > 500:
-		return wrong("when", "a text is too long", "Make two rules of it.")
+		return wrong("when", "a text is too long", "Split the rule in two.")
 	}
 	if err := span("lease", r.Lease, minBuildLength, maxBuildLease); err != nil {
 		return err
@@ -178,7 +178,7 @@ type BuildJudgement struct {
 	Applies bool
 	Key     string
 	Ask     BuildAsk
-	// Callback is where the build is to be told how it stands, as the rule says it. CallbackWhy is why that cannot be told.
+	// Callback is where the build's state is sent, as the rule says it. CallbackWhy is why that is unknown.
 	Callback    string
 	CallbackWhy string
 }
@@ -209,10 +209,10 @@ func (a *Hooks) CheckBuildRules(ctx context.Context, actor app.Actor, rules []Bu
 
 func (a *Hooks) checkBuildRules(rules []BuildRule) error {
 	if len(rules) > maxBuildRules {
-		return &app.Error{Code: app.ETooLarge, Field: "rules", Message: fmt.Sprintf("There are more than %d rules.", maxBuildRules), Hint: "Make another hook."}
+		return &app.Error{Code: app.ETooLarge, Field: "rules", Message: fmt.Sprintf("A hook can have at most %d rules.", maxBuildRules), Hint: "Create another hook."}
 	}
 	if a.BuildRules == nil && len(rules) > 0 {
-		return &app.Error{Code: app.EInternal, Message: "this server has no engine for rules"}
+		return &app.Error{Code: app.EInternal, Message: "this server has no rule engine"}
 	}
 	seen := map[string]bool{}
 	for i, r := range rules {
@@ -220,7 +220,7 @@ func (a *Hooks) checkBuildRules(rules []BuildRule) error {
 			return inRule(i, r, err)
 		}
 		if seen[r.Name] {
-			return inRule(i, r, &app.Error{Code: app.EInvalid, Field: "name", Message: "another rule has the same name", Hint: "What a build came from is told by it."})
+			return inRule(i, r, &app.Error{Code: app.EInvalid, Field: "name", Message: "another rule has the same name", Hint: "The name identifies which rule a build came from."})
 		}
 		seen[r.Name] = true
 		if err := a.BuildRules.CheckRule(r); err != nil {
@@ -236,6 +236,6 @@ func (a *Hooks) checkBuildRules(rules []BuildRule) error {
 func inRule(i int, r BuildRule, err error) error {
 	e := *app.AsError(err)
 	e.Field = fmt.Sprintf("rules[%d].%s", i, e.Field)
-	e.Message = fmt.Sprintf("Rule %d (%s): %s", i+1, cmp.Or(humanize.Clip(r.Name), "without a name"), e.Message)
+	e.Message = fmt.Sprintf("Rule %d (%s): %s", i+1, cmp.Or(humanize.Clip(r.Name), "unnamed"), e.Message)
 	return &e
 }

@@ -36,7 +36,7 @@ func (b Build) CommitStatus(h BuildHook, words string) *app.CommitStatus {
 	case app.BuildReady:
 		s.State = app.CommitSuccess
 	case app.BuildRefused, app.BuildFailed:
-		s.State, s.Words = app.CommitFailure, cmp.Or(s.Words, "There is no cluster for this build.")
+		s.State, s.Words = app.CommitFailure, cmp.Or(s.Words, "This build has no cluster.")
 	case app.BuildOver:
 		if !b.ReadyAt.IsZero() {
 			return nil // that it was ready remains true
@@ -48,7 +48,7 @@ func (b Build) CommitStatus(h BuildHook, words string) *app.CommitStatus {
 	return s
 }
 
-// Shown is a build as people and build systems see it: once its end was told it isn't waiting or ready any more, though its cluster is still
+// Shown is a build as people and build systems see it: once its end was reported it isn't waiting or ready any more, though its cluster is still
 // to be deleted.
 func (b Build) Shown() Build {
 	if !b.EndAt.IsZero() && b.State.Live() {
@@ -95,12 +95,12 @@ func (a *Hooks) checkStatus(r BuildHookRequest, was BuildHook, s BuildSystem, c 
 		return &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
 	}
 	if (r.StatusToken != nil && *r.StatusToken != "" || r.StatusAPI != nil && *r.StatusAPI != "") && s.StatusAPI == "" {
-		return wrong("status_token", fmt.Sprintf("Muster can't write commit statuses for %s.", s.Title), "GitHub and GitLab have them.")
+		return wrong("status_token", fmt.Sprintf("Muster can't write commit statuses for %s.", s.Title), "Only GitHub and GitLab hooks can.")
 	}
 	if r.StatusToken != nil {
 		t := strings.TrimSpace(*r.StatusToken)
 		if len(t) > maxStatusToken || strings.ContainsFunc(t, webhook.Unprintable) {
-			return wrong("status_token", fmt.Sprintf("The token is longer than %d bytes or has spaces in it.", maxStatusToken), "Paste the token alone.")
+			return wrong("status_token", fmt.Sprintf("The token is longer than %d bytes or contains spaces.", maxStatusToken), "Paste only the token.")
 		}
 		c.StatusToken = &t
 	}
@@ -110,16 +110,16 @@ func (a *Hooks) checkStatus(r BuildHookRequest, was BuildHook, s BuildSystem, c 
 			u, err := a.Webhooks.CheckHookURL(text)
 			if err != nil {
 				e := *app.AsError(err)
-				e.Field, e.Hint = "status_api", "Such as "+s.StatusOwn+"."
+				e.Field, e.Hint = "status_api", "For example "+s.StatusOwn+"."
 				return &e
 			}
 			if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-				return wrong("status_api", "Enter the API's URL without a user name, a query or a fragment.", "Such as "+s.StatusOwn+".")
+				return wrong("status_api", "Enter the API's URL without a user name, a query or a fragment.", "For example "+s.StatusOwn+".")
 			}
 		}
 		// A token that is kept goes nowhere but where it was meant for.
 		if text != was.StatusAPI && was.Statuses && r.StatusToken == nil {
-			return wrong("status_api", "The API's URL changes, and the token was entered for the old one.", "Enter the token again, too.")
+			return wrong("status_api", "The API's URL changed, but the token was entered for the old one.", "Enter the token again as well.")
 		}
 		c.StatusAPI = &text
 	}
@@ -140,14 +140,14 @@ func (a *Hooks) checkBuildTemplates(ctx context.Context, tenant string, rules []
 		for name := range c.Templates {
 			known = append(known, name)
 		}
-		hint := "There are no templates yet."
+		hint := "Create a template first."
 		if len(known) > 0 {
 			hint = humanize.Suggest(r.Template, known)
 			if all := humanize.Suggest("", known); len(known) <= 20 && hint != all {
 				hint += " " + all
 			}
 		}
-		return inRule(i, r, &app.Error{Code: app.EInvalid, Field: "template", Message: fmt.Sprintf("there is no template %q", humanize.Clip(r.Template)), Hint: hint})
+		return inRule(i, r, &app.Error{Code: app.EInvalid, Field: "template", Message: fmt.Sprintf("template %q doesn't exist", humanize.Clip(r.Template)), Hint: hint})
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 // IntakeStore keeps deliveries and what they bring about.
 type IntakeStore interface {
 	BuildDeliveries(ctx context.Context, tenant string, hook string, before int64, limit int) ([]BuildTaken, error)
-	// BuildDelivery gives one with its body, and what makes it the same.
+	// BuildDelivery returns one with its body, and what makes it the same.
 	BuildDelivery(ctx context.Context, tenant, hook string, id int64) (d BuildTaken, uniq string, err error)
 	BuildHook(ctx context.Context, tenant string, name string) (BuildHook, error)
 	// BuildHookAt returns the hook of an address with the secrets that count now, the newest first; ENotFound where there is none.
@@ -116,8 +116,8 @@ type BuildBegin struct {
 	Rule  BuildRule
 	Key   string
 	Ask   BuildAsk
-	Again bool // one that is over may come again, unless its end was told
-	// Reopened says that what was told of its end holds no more.
+	Again bool // one that is over may come again, unless its end was reported
+	// Reopened says that what was reported of its end holds no more.
 	Reopened bool
 	Call     BuildCall
 	// NewestJobAt begins again what has ended before then.
@@ -141,7 +141,7 @@ const (
 	BuildTakenUnreadable BuildOutcome = "unreadable" // the body is not what the system sends
 )
 
-// BuildReceipt is what whoever sent a delivery is told.
+// BuildReceipt is what the sender of a delivery gets back.
 type BuildReceipt struct {
 	Delivery int64          `json:"delivery"`
 	Outcome  BuildOutcome   `json:"outcome"`
@@ -154,10 +154,10 @@ type BuildReceipt struct {
 }
 
 // Errors of deliveries that say no more than they must.
-var errBuildSigned = &app.Error{Code: app.EUnauthorized, Reason: "signature", Message: "There is no such hook, or the signature is missing, wrong or too old.",
-	Hint: "An admin sees on the hook's page why the latest delivery was refused."}
+var errBuildSigned = &app.Error{Code: app.EUnauthorized, Reason: "signature", Message: "The hook doesn't exist, or the signature is missing, wrong or too old.",
+	Hint: "Admins can see why on the hook's page."}
 
-// nobodyHere stands for hooks that are not there, so that their deliveries take as long to be refused as others.
+// nobodyHere represents hooks that are not there, so that their deliveries take as long to be refused as others.
 const nobodyHere = "whsec_bm9ib2R5IGlzIGhlcmUsIG5vYm9keSBhdCBhbGwgaGVyZQ=="
 
 // TakeBuild takes what was sent to a hook's address, on behalf of no one: what it may do is what the hook's owner may. header returns the
@@ -166,7 +166,7 @@ const nobodyHere = "whsec_bm9ib2R5IGlzIGhlcmUsIG5vYm9keSBhdCBhbGwgaGVyZQ=="
 func (a *Intake) TakeBuild(ctx context.Context, id string, header func(string) string, body []byte, from string) (BuildReceipt, error) {
 	now := a.Now()
 	if len(body) > MaxBuildBody {
-		return BuildReceipt{}, &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A delivery has at most %d bytes.", MaxBuildBody)}
+		return BuildReceipt{}, &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A delivery must be at most %d bytes.", MaxBuildBody)}
 	}
 	if a.Systems == nil || a.BuildRules == nil {
 		return BuildReceipt{}, errBuildSigned
@@ -256,7 +256,7 @@ func (a *Intake) buildOrder(ctx context.Context, h BuildHook, d BuildDelivery, n
 	if o.Begin != nil || o.Extend != "" {
 		switch {
 		case !h.Enabled:
-			o.Delivery.Outcome, o.Delivery.Words = BuildTakenRefused, "The hook is switched off: it ends builds, and begins none."
+			o.Delivery.Outcome, o.Delivery.Words = BuildTakenRefused, "The hook is off: it ends builds but starts none."
 		case why != "":
 			o.Delivery.Outcome, o.Delivery.Words = BuildTakenRefused, why
 		default:
@@ -302,7 +302,7 @@ type BuildLook struct {
 // reopening are the words of systems for a pull request that was closed and is not any more.
 var reopening = []string{"reopened", "reopen"}
 
-// weighBuild asks the rules. The end of a build needs none: all that stands for it ends, whatever rules say by now.
+// weighBuild asks the rules. The end of a build needs none: all that it has ends, whatever rules say by now.
 func (a *Intake) weighBuild(ctx context.Context, h BuildHook, e app.BuildEvent) (w weighedBuild) {
 	ended := e.Phase == BuildEnded && e.Build != ""
 	if ended {
@@ -325,21 +325,21 @@ func (a *Intake) weighBuild(ctx context.Context, h BuildHook, e app.BuildEvent) 
 		}
 		switch {
 		case r.Do == BuildNothing:
-			w.words = "The rule says to do nothing."
+			w.words = "The rule's action is nothing."
 		case j.Key == "":
-			refuse("The event is of no build, and the rule's key gives nothing.")
+			refuse("The event names no build, and the rule's key is empty.")
 		case len(j.Key) > MaxBuildKey:
-			refuse(fmt.Sprintf("The key has more than %d bytes.", MaxBuildKey))
+			refuse(fmt.Sprintf("The key is longer than %d bytes.", MaxBuildKey))
 		case r.Do == BuildDelete:
 			w.ends = append(w.ends, BuildEnd{Key: j.Key})
 		case ended:
-			refuse("The build has ended already.")
+			refuse("The build has already ended.")
 		case r.Do == BuildExtend:
 			w.extend = j.Key
 		case e.Fork && r.Forks != BuildForksAll:
-			refuse("It comes from a fork, and the rule takes none from there.")
+			refuse("The event comes from a fork, which the rule doesn't allow.")
 		case e.ForkUnknown && r.Forks != BuildForksAll && r.Forks != BuildForksUnknown:
-			refuse("It does not tell whether it comes from a fork. Where nobody else can open pull requests, write forks: unknown in the rule.")
+			refuse("The event doesn't say whether it comes from a fork. If only trusted people can open pull requests, set forks: unknown in the rule.")
 		default:
 			reopened := slices.Contains(reopening, e.Action)
 			w.begin = &BuildBegin{Rule: r, Key: j.Key, Ask: j.Ask, Again: e.Build == "" || r.Again || reopened, Reopened: reopened, Call: a.callOf(r, j, e), NewestJobAt: e.NewestJobAt}
@@ -351,7 +351,7 @@ func (a *Intake) weighBuild(ctx context.Context, h BuildHook, e app.BuildEvent) 
 	}
 	for _, l := range w.looks {
 		if l.Words != "" {
-			w.words = fmt.Sprintf("No rule matches; of %s nobody can tell: %s", l.Rule, l.Words)
+			w.words = fmt.Sprintf("No rule matches; %s couldn't be evaluated: %s", l.Rule, l.Words)
 			break
 		}
 	}
@@ -379,7 +379,7 @@ func (a *Intake) endsOf(ctx context.Context, h BuildHook, e app.BuildEvent) []Bu
 	return ends
 }
 
-// extendFor moves the lease where an order says so; what happens to it stands with the delivery.
+// extendFor moves the lease where an order says so; what happens to it is with the delivery.
 func (a *Intake) extendFor(ctx context.Context, o BuildOrder, done *BuildDone) {
 	if o.Extend == "" || done.Build == nil {
 		return
@@ -400,7 +400,7 @@ func (a *Intake) extendFor(ctx context.Context, o BuildOrder, done *BuildDone) {
 func (a *Intake) keptBuild(ctx context.Context, h BuildHook, id int64) (BuildTaken, BuildDelivery, error) {
 	kept, uniq, err := a.Store.BuildDelivery(ctx, h.Tenant, h.Name, id)
 	if err == nil && a.Systems == nil {
-		err = &app.Error{Code: app.EConflict, Message: "This server knows no build system."}
+		err = &app.Error{Code: app.EConflict, Message: "This server has no build systems enabled."}
 	}
 	return kept, BuildDelivery{System: kept.System, Event: kept.Event, ID: kept.Number, Unique: uniq, SentAt: kept.SentAt, Body: []byte(kept.Body)}, err
 }
@@ -413,7 +413,7 @@ func (a *Intake) BuildDeliveries(ctx context.Context, actor app.Actor, hook stri
 	return a.Store.BuildDeliveries(ctx, actor.Tenant, hook, before, min(max(limit, 1), MaxBuildPage))
 }
 
-// BuildDelivery gives one with its body.
+// BuildDelivery returns one with its body.
 func (a *Intake) BuildDelivery(ctx context.Context, actor app.Actor, hook string, id int64) (BuildTaken, error) {
 	if err := actor.Authorize("BuildDelivery"); err != nil {
 		return BuildTaken{}, err

@@ -13,14 +13,14 @@ import (
 
 // ReconcilerStore keeps builds, and knows the requests and clusters that they wait for.
 type ReconcilerStore interface {
-	// Builds gives them newest first, without Ahead.
+	// Builds returns them newest first, without Ahead.
 	Builds(ctx context.Context, tenant string, f BuildFilter) ([]Build, error)
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
 	Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error)
 	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
 	// DueBuilds returns builds of all tenants of which something is to be done by now, and when the next one is due; zero: none is known.
 	DueBuilds(ctx context.Context, now time.Time, limit int) (due []DueBuild, next time.Time, err error)
-	// MoveBuild writes how a build stands, unless something has happened to it since it was read; done tells which. When it leaves its
+	// MoveBuild writes the state of a build, unless something has happened to it since it was read; done tells which. When it leaves its
 	// place, the next one of its rule is looked at. Of notice and tell, what is not nil is queued with it.
 	MoveBuild(ctx context.Context, b Build, notice *app.Notice, tell *app.BuildNews, now time.Time) (done bool, err error)
 	MoveRequest(ctx context.Context, m cluster.RequestMove) (cluster.Request, error)
@@ -89,9 +89,9 @@ const (
 	buildsAtOnce    = 100
 )
 
-// TendBuilds goes on with builds, of all tenants: gives clusters to those whose turn it is, follows them until they are ready, and returns
-// them back when their builds have ended. It returns how many it went on with, and when it is to be called again though nothing happens; zero
-// where nothing is known. Several servers may call it at the same time. A build to which nothing happens costs nothing.
+// TendBuilds continues with builds, of all tenants: assigns clusters to those whose turn it is, follows them until they are ready, and takes
+// them back when their builds have ended. It returns how many it continued with, and when it is to be called again though nothing happens; zero
+// where that is unknown. Several servers may call it at the same time. A build to which nothing happens costs nothing.
 func (a *Reconciler) TendBuilds(ctx context.Context) (moved int, next time.Time, err error) {
 	now := a.Now()
 	due, next, err := a.Store.DueBuilds(ctx, now, buildsAtOnce)
@@ -159,10 +159,10 @@ func buildRetry(tries int) time.Duration {
 func (a *Reconciler) turnOf(ctx context.Context, d DueBuild, b *Build, now time.Time) (claimed bool, err error) {
 	switch {
 	case !b.EndAt.IsZero():
-		b.Over(app.BuildOver, "It ended while it waited for its turn.", now)
+		b.Over(app.BuildOver, "Ended while waiting in the queue.", now)
 		return false, nil
 	case !now.Before(b.WaitUntil):
-		b.Over(app.BuildFailed, cmp.Or("Its turn did not come in time. "+b.Words, ""), now)
+		b.Over(app.BuildFailed, cmp.Or("Timed out in the queue. "+b.Words, ""), now)
 		return false, nil
 	case now.Before(b.RetryAt):
 		b.DueAt = b.RetryAt
@@ -196,7 +196,7 @@ func (a *Reconciler) turnOf(ctx context.Context, d DueBuild, b *Build, now time.
 		return true, nil
 	case e.Code == app.EConflict && e.Reason == "build_moved":
 		// There is no room, or something has happened to it meanwhile: then it is due anyway.
-		b.Words, b.DueAt = "It waits for its turn.", b.WaitUntil
+		b.Words, b.DueAt = "Waiting in the queue.", b.WaitUntil
 		return false, nil
 	case e.Code == app.EForbidden:
 		b.Over(app.BuildRefused, e.Advised(), now)
@@ -217,7 +217,7 @@ func (a *Reconciler) turnOf(ctx context.Context, d DueBuild, b *Build, now time.
 			return false, err
 		}
 		if leaves {
-			b.Words = fmt.Sprintf("Waiting until the cluster %s of an earlier build is deleted.", b.Wanted.Cluster)
+			b.Words = fmt.Sprintf("Waiting for cluster %s of an earlier build to be deleted.", b.Wanted.Cluster)
 			b.RetryAt = now.Add(buildFirstRetry)
 			if b.RetryAt.After(b.WaitUntil) {
 				b.RetryAt = b.WaitUntil
@@ -245,7 +245,7 @@ func (a *Reconciler) leavesName(ctx context.Context, b *Build) (bool, error) {
 }
 
 // notApproved is why a request for a build's cluster is withdrawn that waited for too long, and why the build failed then.
-const notApproved = "It was not approved in the time that the build waits."
+const notApproved = "Not approved in time."
 
 // askedFor follows the request for a build's cluster. That it runs moves the build in the same transaction. moved says that
 // the store has done so already.
@@ -257,13 +257,13 @@ func (a *Reconciler) askedFor(ctx context.Context, d DueBuild, b *Build, now tim
 	if !q.Status.Open() {
 		switch {
 		case !b.EndAt.IsZero():
-			b.Over(app.BuildOver, "It ended while it waited for approvals.", now)
+			b.Over(app.BuildOver, "Ended while waiting for approval.", now)
 		case q.Status == cluster.RequestWithdrawn && q.Message == notApproved:
 			b.Over(app.BuildFailed, notApproved, now)
 		case q.Status == cluster.RequestDenied:
-			b.Over(app.BuildRefused, "It was denied: "+cmp.Or(q.Message, "no reason was given."), now)
+			b.Over(app.BuildRefused, "Denied: "+cmp.Or(q.Message, "no reason given."), now)
 		default:
-			b.Over(app.BuildRefused, cmp.Or(q.Message, "Its request was "+string(q.Status)+"."), now)
+			b.Over(app.BuildRefused, cmp.Or(q.Message, "The request was "+string(q.Status)+"."), now)
 		}
 		return false, nil
 	}
@@ -288,18 +288,18 @@ func (a *Reconciler) followBuild(ctx context.Context, d DueBuild, b *Build, now 
 	b.DueAt = time.Time{}
 	switch {
 	case c.Status == app.ClusterDeleted && b.State == app.BuildCreating && b.EndAt.IsZero():
-		b.Over(app.BuildFailed, cmp.Or(c.Message, "Its cluster was deleted before it was ready."), now)
+		b.Over(app.BuildFailed, cmp.Or(c.Message, "The cluster was deleted before it was ready."), now)
 	case c.Status == app.ClusterDeleted:
-		b.Over(app.BuildOver, "Its cluster is gone.", now)
+		b.Over(app.BuildOver, "The cluster was deleted.", now)
 	case !b.EndAt.IsZero():
 		b.Ending(app.BuildOver, "", now)
 	case b.State == app.BuildReady: // whatever is wrong with it now is for its owner to see
 	case c.Status == app.ClusterActive:
 		b.State, b.Words, b.ReadyAt, b.Tries = app.BuildReady, "", now, 0
 	case c.Status == app.ClusterFailed:
-		b.Ending(app.BuildFailed, cmp.Or(c.Message, "Its cluster could not be made."), now)
+		b.Ending(app.BuildFailed, cmp.Or(c.Message, "The cluster couldn't be created."), now)
 	case !now.Before(b.WaitUntil):
-		b.Ending(app.BuildFailed, "Its cluster was not ready in time.", now)
+		b.Ending(app.BuildFailed, "The cluster wasn't ready in time.", now)
 	default:
 		b.DueAt = b.WaitUntil
 	}

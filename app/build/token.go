@@ -46,8 +46,8 @@ type BuildKey struct {
 }
 
 // errBuildToken says the same of hooks, builds and tokens that are not there.
-var errBuildToken = &app.Error{Code: app.EUnauthorized, Reason: "token", Message: "There is no such build, or the token is not its own.",
-	Hint: "A token is given with the answer to each signed delivery that is about the build."}
+var errBuildToken = &app.Error{Code: app.EUnauthorized, Reason: "token", Message: "The build doesn't exist, or the token belongs to another build.",
+	Hint: "The answer to each signed delivery for the build contains its token."}
 
 // buildOfToken returns the build that a token is for. It opens that one, and nothing else.
 func (a *Access) buildOfToken(ctx context.Context, k BuildKey) (DueBuild, error) {
@@ -87,12 +87,12 @@ func (a *Access) buildAccess(ctx context.Context, k BuildKey) (Build, app.Actor,
 	case why != "":
 		return d.Build, owner, &app.Error{Code: app.EForbidden, Message: why}
 	case d.Shown().State != app.BuildReady:
-		return d.Build, owner, &app.Error{Code: app.EConflict, Reason: "not_ready", Message: "The build's cluster is not ready; the build is " + string(d.Shown().State) + ".", Hint: "Wait for it."}
+		return d.Build, owner, &app.Error{Code: app.EConflict, Reason: "not_ready", Message: "The build's cluster isn't ready; the build is " + string(d.Shown().State) + ".", Hint: "Try again once it's ready."}
 	}
 	return d.Build, owner, nil
 }
 
-// AwaitBuildBy is AwaitBuild for whoever has the build's token. Where it ended it still says so.
+// AwaitBuildBy is AwaitBuild for anyone with the build's token. Where it ended it still says so.
 func (a *Access) AwaitBuildBy(ctx context.Context, k BuildKey, wait time.Duration) (BuildView, error) {
 	d, err := a.buildOfToken(ctx, k)
 	if err != nil {
@@ -101,26 +101,26 @@ func (a *Access) AwaitBuildBy(ctx context.Context, k BuildKey, wait time.Duratio
 	return a.Builds.awaitBuild(ctx, wait, func() (BuildView, error) { return a.Builds.buildView(ctx, app.Actor{Tenant: d.Tenant}, k.Build) })
 }
 
-// EndBuildBy is EndBuild for whoever has the build's token.
+// EndBuildBy is EndBuild for anyone with the build's token.
 func (a *Access) EndBuildBy(ctx context.Context, k BuildKey) (BuildView, error) {
 	d, err := a.buildOfToken(ctx, k)
 	if err != nil {
 		return BuildView{}, err
 	}
-	if err := a.Store.EndBuild(ctx, d.asOwner(), d.Build, "The build has said that it is done.", a.Now()); err != nil {
+	if err := a.Store.EndBuild(ctx, d.asOwner(), d.Build, "The build reported that it's done.", a.Now()); err != nil {
 		return BuildView{}, err
 	}
 	return a.Builds.buildView(ctx, app.Actor{Tenant: d.Tenant}, k.Build)
 }
 
-// ExtendBuildBy is ExtendBuild for whoever has the build's token.
+// ExtendBuildBy is ExtendBuild for anyone with the build's token.
 func (a *Access) ExtendBuildBy(ctx context.Context, k BuildKey, by time.Duration) (BuildView, error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {
 		return BuildView{}, err
 	}
 	if by <= 0 {
-		return BuildView{}, &app.Error{Code: app.EInvalid, Field: "by", Message: "A build can only move its end further away.", Hint: "To give the cluster back, end the build."}
+		return BuildView{}, &app.Error{Code: app.EInvalid, Field: "by", Message: "A build can only extend its lease.", Hint: "To delete the cluster, end the build."}
 	}
 	if err := a.Builds.extendBuild(ctx, owner, b, by); err != nil {
 		return BuildView{}, err
@@ -128,7 +128,7 @@ func (a *Access) ExtendBuildBy(ctx context.Context, k BuildKey, by time.Duration
 	return a.Builds.buildView(ctx, app.Actor{Tenant: b.Tenant}, k.Build)
 }
 
-// BuildClusterBy returns the cluster of a build that is ready, to whoever has the build's token.
+// BuildClusterBy returns the cluster of a build that is ready, to anyone with the build's token.
 func (a *Access) BuildClusterBy(ctx context.Context, k BuildKey) (cluster.ClusterView, error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {
@@ -137,7 +137,7 @@ func (a *Access) BuildClusterBy(ctx context.Context, k BuildKey) (cluster.Cluste
 	return a.Views.Cluster(ctx, owner, b.Cluster)
 }
 
-// BuildKeyBy returns the private key of a build's cluster, as ClusterKey does, to whoever has the build's token. It stands in the audit.
+// BuildKeyBy returns the private key of a build's cluster, as ClusterKey does, to anyone with the build's token. It is in the audit.
 func (a *Access) BuildKeyBy(ctx context.Context, k BuildKey) (user string, pem []byte, err error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {
@@ -146,7 +146,7 @@ func (a *Access) BuildKeyBy(ctx context.Context, k BuildKey) (user string, pem [
 	return a.Access.ClusterKey(ctx, owner, b.Cluster)
 }
 
-// BuildCertificateBy signs a public key for a build's cluster, as ClusterCertificate does, for whoever has the build's token.
+// BuildCertificateBy signs a public key for a build's cluster, as ClusterCertificate does, for anyone with the build's token.
 func (a *Access) BuildCertificateBy(ctx context.Context, k BuildKey, publicKey string, ttl time.Duration) (cluster.Certificate, error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {

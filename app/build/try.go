@@ -55,7 +55,7 @@ func (a *Intake) TryBuild(ctx context.Context, actor app.Actor, name string, t B
 	}
 	switch {
 	case (t.Delivery > 0) == (t.Event != nil):
-		return out, &app.Error{Code: app.EInvalid, Field: "delivery", Message: "Say either a delivery or an event.", Hint: "Deliveries are listed with the hook."}
+		return out, &app.Error{Code: app.EInvalid, Field: "delivery", Message: "Set either a delivery or an event.", Hint: "The hook's page lists its deliveries."}
 	case t.Event != nil:
 		out.Event, out.Event.Payload = *t.Event, t.Payload
 	default:
@@ -93,11 +93,11 @@ func (a *Intake) tryAsk(ctx context.Context, h BuildHook, k BuildAsk, out *Build
 		if p, err = a.Creates.Preview(ctx, owner, k.Request()); err == nil {
 			out.Layout = &p.Layout
 			if d := p.Decision; d != nil && (d.Outcome == policy.OutcomeRefuse || d.Outcome == policy.OutcomeApprove) {
-				out.Refuse = cmp.Or(d.Reason, "It would wait for approvals.")
+				out.Refuse = cmp.Or(d.Reason, "The request would wait for approval.")
 			}
 			return
 		}
 		why = app.AsError(err).Advised()
 	}
-	out.Refuse = cmp.Or(why, "The reason isn't known.")
+	out.Refuse = cmp.Or(why, "The reason is unknown.")
 }

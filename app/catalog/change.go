@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -70,7 +71,7 @@ func (a *Service) RevertCatalog(ctx context.Context, actor app.Actor, k template
 	if err := k.CheckKind(); err != nil {
 		return CatalogReport{}, err
 	}
-	c := CatalogChange{Note: cmp.Or(strings.TrimSpace(note), fmt.Sprintf("Back to version %d.", number))}
+	c := CatalogChange{Note: cmp.Or(strings.TrimSpace(note), fmt.Sprintf("Revert to version %d.", number))}
 	if number == 0 {
 		c.Remove = []template.CatalogKey{k}
 		return a.applyCatalog(ctx, actor, c)
@@ -83,8 +84,8 @@ func (a *Service) RevertCatalog(ctx context.Context, actor app.Actor, k template
 	case was.Gone:
 		c.Remove = []template.CatalogKey{k}
 	case was.Text == "":
-		return CatalogReport{}, &app.Error{Code: app.EConflict, Reason: "too_old", Field: "number", Message: fmt.Sprintf("The text of version %d is not kept any more.", number),
-			Hint: fmt.Sprintf("The last %d versions are.", KeptCatalogTexts)}
+		return CatalogReport{}, &app.Error{Code: app.EConflict, Reason: "too_old", Field: "number", Message: fmt.Sprintf("The text of version %d is no longer available.", number),
+			Hint: fmt.Sprintf("Choose one of the last %d versions.", KeptCatalogTexts)}
 	default:
 		c.Files, c.again = []CatalogFile{{Name: k.Kind + "/" + k.Name + ".yaml", Text: was.Text}}, &was
 	}
@@ -133,7 +134,7 @@ func (a *Service) WorkOutChange(ctx context.Context, actor app.Actor, c CatalogC
 	var found []CatalogProblem
 	d.After, found = a.Reader.Read(d.Base, actor.Tenant, next)
 	if len(next) > MaxCatalogEntries {
-		d.problem(CatalogProblem{Severity: SeverityError, Message: fmt.Sprintf("That would be %d entries; a tenant has at most %d.", len(next), MaxCatalogEntries)})
+		d.problem(CatalogProblem{Severity: SeverityError, Message: fmt.Sprintf("This change would leave %d entries; a tenant can have at most %d.", len(next), MaxCatalogEntries)})
 	}
 	d.judge(found, standing, touched)
 	if err := a.checkAccounts(ctx, actor, d); err != nil {
@@ -158,14 +159,14 @@ func (c CatalogChange) check() (asOf int64, err error) {
 	for _, f := range c.Files {
 		size += len(f.Text)
 		if len(f.Name) > 1000 || !utf8.ValidString(f.Name) {
-			return 0, &app.Error{Code: app.EInvalid, Field: "files", Message: "The name of a file is too long, or no text."}
+			return 0, &app.Error{Code: app.EInvalid, Field: "files", Message: "A file name is too long or not valid text."}
 		}
 	}
 	if size > MaxCatalogChange && !c.Whole {
-		return 0, &app.Error{Code: app.ETooLarge, Field: "files", Message: fmt.Sprintf("A change has at most %d MiB of text.", MaxCatalogChange>>20), Hint: "Make it in several steps."}
+		return 0, &app.Error{Code: app.ETooLarge, Field: "files", Message: fmt.Sprintf("A change can have at most %s of text.", humanize.Bytes(MaxCatalogChange)), Hint: "Split it into several changes."}
 	}
 	if utf8.RuneCountInString(c.Note) > maxCatalogNote {
-		return 0, &app.Error{Code: app.ETooLarge, Field: "note", Message: fmt.Sprintf("A note has at most %d characters.", maxCatalogNote)}
+		return 0, &app.Error{Code: app.ETooLarge, Field: "note", Message: fmt.Sprintf("Note must be at most %d characters.", maxCatalogNote)}
 	}
 	for _, k := range c.Remove {
 		if err := k.CheckKind(); err != nil {
@@ -176,14 +177,14 @@ func (c CatalogChange) check() (asOf int64, err error) {
 		return -1, nil
 	}
 	if asOf, err = strconv.ParseInt(c.AsOf, 10, 64); err != nil || asOf < 0 {
-		return 0, &app.Error{Code: app.EInvalid, Field: "as_of", Message: fmt.Sprintf("%.40q is no revision of the catalog.", c.AsOf), Hint: "Leave it out, or give the revision of a report."}
+		return 0, &app.Error{Code: app.EInvalid, Field: "as_of", Message: fmt.Sprintf("Invalid catalog revision %.40q.", c.AsOf), Hint: "Leave it out, or use the revision from a report."}
 	}
 	return asOf, nil
 }
 
 // lay lays the texts over the own entries as they are. It notes those that become other than they are, and returns all, and where those that
 // the change holds are written. Comments are part of what an author saves, so a text with other ones is a new version of the entry; for clusters
-// nothing changes by it, since versions of templates are told apart by what they say. A text that is only laid out otherwise is no version at all.
+// nothing changes by it, since versions of templates are distinguished by what they say. A text that is only laid out otherwise is no version at all.
 func (d *catalogDraft) lay(actor app.Actor, c CatalogChange, texts []CatalogText, compare func(saved, text string) TextDifference) (next []CatalogText, touched map[template.CatalogKey]CatalogText) {
 	touched, d.comments = map[template.CatalogKey]CatalogText{}, map[template.CatalogKey]bool{}
 	trusted := actor.Role == app.RoleSuperadmin
@@ -217,11 +218,11 @@ func (d *catalogDraft) lay(actor app.Actor, c CatalogChange, texts []CatalogText
 	gone := map[template.CatalogKey]bool{}
 	for _, k := range c.Remove {
 		if _, had := d.own[k]; !had {
-			d.problem(CatalogProblem{Severity: SeverityError, CatalogKey: k, Message: "There is none among your own entries, so it cannot be removed."})
+			d.problem(CatalogProblem{Severity: SeverityError, CatalogKey: k, Message: "Your tenant's catalog has no such entry to delete."})
 			continue
 		}
 		if _, kept := touched[k]; kept {
-			d.problem(CatalogProblem{Severity: SeverityError, CatalogKey: k, Message: "It cannot be saved and removed at once."})
+			d.problem(CatalogProblem{Severity: SeverityError, CatalogKey: k, Message: "An entry can't be saved and deleted in the same change."})
 			continue
 		}
 		gone[k] = true
@@ -284,7 +285,7 @@ func (d *catalogDraft) judge(found, standing []CatalogProblem, touched map[templ
 	}
 }
 
-// checkAccounts finds providers that become another account than they were, and refuses where something stands there.
+// checkAccounts finds providers that become another account than they were, and refuses where something is there.
 func (a *Service) checkAccounts(ctx context.Context, actor app.Actor, d *catalogDraft) error {
 	for _, e := range d.Entries {
 		if e.Kind != template.KindProvider || sameAccount(d.Before.Providers[e.Name], d.After.Providers[e.Name]) {
@@ -338,7 +339,7 @@ func (a *Service) checkOwnSecrets(ctx context.Context, actor app.Actor, d *catal
 		for _, n := range slices.Compact(names) {
 			if _, comes := coming[n]; !comes && app.SecretPattern.MatchString(n) && !slices.ContainsFunc(have, func(s app.Secret) bool { return s.Name == n }) {
 				d.problem(CatalogProblem{File: touched[e.CatalogKey].File, Severity: SeverityWarning, CatalogKey: e.CatalogKey,
-					Message: fmt.Sprintf("The tenant does not have the secret %s yet.", n), Hint: fmt.Sprintf("Set it with `muster secret set %s`, or on the page Secrets.", n)})
+					Message: fmt.Sprintf("Secret %s doesn't exist in this tenant.", n), Hint: fmt.Sprintf("Set it with `muster secret set %s`, or on the Secrets page.", n)})
 			}
 		}
 	}

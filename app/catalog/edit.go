@@ -53,19 +53,19 @@ func (d *catalogDraft) warnings(e CatalogRevision, use CatalogUse, users []templ
 	under := d.Base.Entry(e.CatalogKey) != nil
 	switch {
 	case e.Gone && under:
-		say("The installation's %s is seen again.", e.CatalogKey)
+		say("The shared catalog's %s is used again.", e.CatalogKey)
 	case !e.Gone && !had && under:
-		say("It takes the place of the installation's %s.", e.CatalogKey)
+		say("Overrides the shared catalog's %s.", e.CatalogKey)
 	}
 	if n := use.Templates[e.Name]; e.Kind == template.KindTemplate && n > 0 {
 		if e.Gone && !under {
-			say("%s of it stands, and goes on as it is; it cannot be upgraded any more.", clustersInWords(n))
+			say("%s won't change, but can no longer be upgraded.", humanize.Count(n, "existing cluster"))
 		} else {
-			say("%s of it stands, and goes on as it is until it is upgraded.", clustersInWords(n))
+			say("%s won't change until upgraded.", humanize.Count(n, "existing cluster"))
 		}
 	}
 	if n := use.Providers[e.Name]; e.Kind == template.KindProvider && n > 0 {
-		say("%s of it stands.", clustersInWords(n))
+		say("Used by %s.", humanize.Count(n, "cluster"))
 	}
 	if len(users) > 0 && (e.Gone || had || under) {
 		const named = 10
@@ -79,13 +79,6 @@ func (d *catalogDraft) warnings(e CatalogRevision, use CatalogUse, users []templ
 		say("Used by %s.", humanize.And(names))
 	}
 	return list
-}
-
-func clustersInWords(n int) string {
-	if n == 1 {
-		return "1 cluster"
-	}
-	return fmt.Sprintf("%d clusters", n)
 }
 
 // FieldChanges compares two states of an entry, nil where there is none, in order of path.

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -44,7 +45,7 @@ func (a *Service) CheckIsolation(ctx context.Context, spec *template.ProviderSpe
 	}
 	if why := a.sharesHost(ctx, spec); why != "" {
 		return &app.Error{Code: app.EForbidden, Reason: "process_mode", Field: "provider",
-			Message: fmt.Sprintf("Machines of provider %s would be processes of the server's host, since %s. This installation has %d tenants, and the owner of such a machine could read the data of all of them.", spec.Name, why, tenants),
+			Message: fmt.Sprintf("Machines of provider %s would run as processes on the server's host, since %s. This installation has %d tenants, and the owner of such a machine could read the data of all of them.", spec.Name, why, tenants),
 			Hint:    family.IsolationHint}
 	}
 	return nil
@@ -78,8 +79,8 @@ func (a *Service) CheckFirstTenant(ctx context.Context) error {
 		}
 		if len(live) > 0 {
 			return &app.Error{Code: app.EConflict, Reason: "process_mode", Field: "name",
-				Message: fmt.Sprintf("A second tenant cannot be added while provider %s has machines (%d): they are processes of the server's host, since %s, and the owner of one could read the new tenant's data.", spec.Name, len(live), why),
-				Hint:    "Delete the clusters and pools on that provider first. An operator who trusts all tenants alike allows it with --tenant-host-access."}
+				Message: fmt.Sprintf("Can't add a second tenant while provider %s has %s: they run as processes on the server's host, since %s, and the owner of one could read the new tenant's data.", spec.Name, humanize.Count(len(live), "machine"), why),
+				Hint:    "Delete the clusters and pools on that provider first. To allow it because you trust all tenants, start the server with --tenant-host-access."}
 		}
 	}
 	return nil

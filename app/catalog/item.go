@@ -69,7 +69,7 @@ func (a *Service) CatalogSource(ctx context.Context, actor app.Actor, k template
 				names = append(names, other.Name)
 			}
 		}
-		e := &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no %s %.70q in the catalog.", k.Kind, k.Name)}
+		e := &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("The catalog has no %s %.70q.", k.Kind, k.Name)}
 		if near := humanize.Nearest(k.Name, names); near != "" {
 			e.Hint = "Did you mean " + near + "?"
 		}
@@ -130,7 +130,7 @@ func (a *Service) ExportCatalog(ctx context.Context, actor app.Actor, all bool) 
 	return files, nil
 }
 
-var ErrNoOwnCatalog = &app.Error{Code: app.EInvalid, Reason: "no_own_catalog", Message: "This installation lets tenants have no entries of their own."}
+var ErrNoOwnCatalog = &app.Error{Code: app.EInvalid, Reason: "no_own_catalog", Message: "Tenant catalogs are disabled in this installation."}
 
 // catalogView is a tenant's catalog as its admins look at it.
 type catalogView struct {

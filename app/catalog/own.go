@@ -33,10 +33,10 @@ type CatalogItem struct {
 // CatalogSource is an entry as it is written.
 type CatalogSource struct {
 	CatalogItem
-	// Text is YAML: an own entry as it was typed; one of the installation as Muster writes it, which is where an own one begins that shall
+	// Text is YAML: an own entry as it was typed; one of the installation as Muster writes it, which is where an own one begins that should
 	// replace it. Literal values of secret settings are left out of the installation's.
 	Text string `json:"text"`
-	// Origin is where the installation's stands, "" of own ones.
+	// Origin is where the installation's entry is, "" of own ones.
 	Origin string `json:"origin,omitempty"`
 	// Revision is that of the tenant's catalog, to be given back as CatalogChange.AsOf.
 	Revision string `json:"revision"`
@@ -51,7 +51,7 @@ type CatalogRevision struct {
 	Note   string    `json:"note,omitempty"`
 	Gone   bool      `json:"gone,omitempty"`
 	Text   string    `json:"text,omitempty"` // "" of versions that are so old that their text is not kept
-	// Trusted versions were saved by someone who looks after the installation: they may use providers whose machines are on Muster's
+	// Trusted versions were saved by a superadmin: they may use providers whose machines are on Muster's
 	// own hosts.
 	Trusted bool `json:"trusted,omitempty"`
 	// Coopr tells that it came from Coopr, whose definitions were never checked: a broken rule is only a warning.
@@ -208,7 +208,7 @@ type OwnCatalogSave struct {
 	Templates []template.CatalogVersion
 }
 
-// ProviderUse is what stands at a provider, or may still.
+// ProviderUse is what is at a provider, or may still.
 type ProviderUse struct {
 	Clusters []string // by name, at most 20
 	Pools    []string
@@ -217,7 +217,7 @@ type ProviderUse struct {
 	Unproven int // clusters that were deleted, and of which it is not proven yet that nothing is left
 }
 
-// None tells whether nothing stands there.
+// None tells whether nothing is there.
 func (u ProviderUse) None() bool {
 	return len(u.Clusters)+len(u.Pools)+u.More+u.Orphans+u.Unproven == 0
 }
@@ -241,14 +241,14 @@ func (u ProviderUse) Refusal(provider string) *app.Error {
 		what = append(what, fmt.Sprintf("%d more", u.More))
 	}
 	if u.Orphans > 0 {
-		what = append(what, fmt.Sprintf("%d orphaned machines", u.Orphans))
+		what = append(what, humanize.Count(u.Orphans, "orphaned machine"))
 	}
 	if u.Unproven > 0 {
-		what = append(what, fmt.Sprintf("%d clusters of which it is not proven yet that nothing is left", u.Unproven))
+		what = append(what, humanize.Count(u.Unproven, "deleted cluster")+" without a final receipt")
 	}
 	return &app.Error{Code: app.EConflict, Reason: "in_use", Field: "provider",
-		Message: fmt.Sprintf("Provider %s is in use, so it can neither be taken out nor become another account: %s.", provider, strings.Join(what, "; ")),
-		Hint:    "Delete these first. Labels, zones, rate and provisioner can be changed at any time, and so can the values of secrets."}
+		Message: fmt.Sprintf("Provider %s is in use, so you can't delete it or change its account: %s.", provider, strings.Join(what, "; ")),
+		Hint:    "Delete these first. You can change labels, zones, rate, provisioner and the values of secrets at any time."}
 }
 
 // ProviderSecretName names the secret that holds a setting of an own provider, where no one has chosen another name: hetzner and

@@ -26,7 +26,7 @@ type OwnCatalogStore interface {
 	OwnProviders(ctx context.Context) (map[string][]CatalogRevision, error)
 	// SaveOwnCatalog writes new versions, with their audit, and returns the new revision. EConflict, reason catalog_moved, where the tenant's
 	// catalog is not of the revision that the change was worked out on; reason catalog_changed where one of the entries has changed since
-	// AsOf; reason in_use where something stands at one of Accounts.
+	// AsOf; reason in_use where something is at one of Accounts.
 	SaveOwnCatalog(ctx context.Context, who app.Actor, s OwnCatalogSave) (revision int64, err error)
 }
 
@@ -47,7 +47,7 @@ type UseStore interface {
 	// CatalogUse counts the tenant's live clusters.
 	CatalogUse(ctx context.Context, tenant string) (CatalogUse, error)
 	IntentsOf(ctx context.Context, provider string) (map[string]app.LiveIntent, error)
-	// ProviderUse tells what of a tenant stands at a provider.
+	// ProviderUse tells what of a tenant is at a provider.
 	ProviderUse(ctx context.Context, tenant, provider string) (ProviderUse, error)
 	Secrets(ctx context.Context, tenant string) ([]app.Secret, error)
 	TenantNames(ctx context.Context) ([]string, error)

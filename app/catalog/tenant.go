@@ -250,7 +250,7 @@ type ownProviders struct {
 	list     []*apptemplate.ProviderSpec
 }
 
-// OwnProviders returns the own providers of all tenants, for what looks after accounts. It costs a read of one row while nothing changes.
+// OwnProviders returns the own providers of all tenants, for what manages accounts. It costs a read of one row while nothing changes.
 // What is given is not changed.
 func (a *Service) OwnProviders(ctx context.Context) ([]*apptemplate.ProviderSpec, error) {
 	if a.Reader == nil {
@@ -348,11 +348,11 @@ func (a *Service) CheckHost(c *apptemplate.Catalog, provider string, services, s
 		return nil
 	}
 	return &app.Error{Code: app.EForbidden, Reason: "host_access", Field: "provider",
-		Message: what + " is your tenant's own, and machines of provider " + provider + " are on Muster's own hosts, where it would be root.",
-		Hint:    "Choose another provider, or ask a superadmin to save or push it, or to allow it with --tenant-host-access."}
+		Message: what + " comes from your tenant, and would run as root on Muster's own hosts, where provider " + provider + " creates machines.",
+		Hint:    "Choose another provider, or ask a superadmin to save or push it, or to allow tenant content with --tenant-host-access."}
 }
 
-// bringsIn tells whether an image may have something run on the provider's host that no one who looks after the installation has put there.
+// bringsIn tells whether an image may have something run on the provider's host that no superadmin has put there.
 func (a *Service) bringsIn(spec *apptemplate.ProviderSpec, i apptemplate.Image) bool {
 	list := a.Reader.Families().Providers
 	at := slices.IndexFunc(list, func(d family.Descriptor) bool { return d.Name == spec.Type })

@@ -145,7 +145,7 @@ func (a *Cards) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress, e
 	}
 	p.Latest = !slices.ContainsFunc(v.Operations, func(o app.Operation) bool { return o.ID > c.Operation && (!o.StartedAt.IsZero() || !o.Status.Ended()) })
 	if !found {
-		return p, app.Errorf(app.ENotFound, "Operation %d is not known any more.", c.Operation)
+		return p, app.Errorf(app.ENotFound, "Operation %d no longer exists.", c.Operation)
 	}
 	var open cluster.Unfinished
 	if p.Operation.Status == app.OperationFailed || p.Operation.Status == app.OperationCancelled {

@@ -19,14 +19,14 @@ type ChannelStore interface {
 	// Channel returns one; ENotFound where it belongs to its workspace.
 	Channel(ctx context.Context, kind, team, channel string) (ChatChannel, error)
 	ChatLinks(ctx context.Context, kind string, since time.Time) ([]ChatLink, error)
-	// DropChannel returns a channel to its workspace; ENotFound where it is so already.
+	// DropChannel returns a channel to its workspace; ENotFound where it is already so.
 	DropChannel(ctx context.Context, who app.Actor, kind, team, channel string, at time.Time) error
 	// SaveChannel notes that a side wants a channel to be the tenant's. Agreement to another tenant is dropped by that.
 	SaveChannel(ctx context.Context, who app.Actor, c ChatChannel) (ChatChannel, error)
 	// SetApprovals sets where requests of the actor's tenant are shown; nowhere where Channel is "".
 	SetApprovals(ctx context.Context, who app.Actor, a ChatApprovals) error
 	Tenant(ctx context.Context, name string) (identity.Tenant, error)
-	// Workspace gives the one of a team, or else that of its organisation, without channels; ENotFound where neither is there.
+	// Workspace returns the one of a team, or else that of its organisation, without channels; ENotFound where neither is there.
 	Workspace(ctx context.Context, kind, team, enterprise string) (ChatWorkspace, error)
 	// Workspaces returns those of a tenant and those with channels of it, or all where it is "", by name, with their channels: all
 	// of a workspace to its own tenant, to others theirs.
@@ -72,7 +72,7 @@ type ChatApprovals struct {
 	SetAt   time.Time `json:"set_at"`
 }
 
-// ChatHouse is all about chats that admins of a tenant look after.
+// ChatHouse is all about chats that admins of a tenant manage.
 type ChatHouse struct {
 	Workspaces []ChatWorkspace `json:"workspaces"` // those of the tenant, and those with channels of it
 	Approvals  *ChatApprovals  `json:"approvals,omitempty"`
@@ -98,7 +98,7 @@ func (a *Channels) ChatHouse(ctx context.Context, actor app.Actor, kind string) 
 	return h, err
 }
 
-// UseChannel says that a channel of a workspace shall be the actor's tenant's, or, of an admin of the workspace's own tenant, that it
+// UseChannel says that a channel of a workspace should be the actor's tenant's, or, of an admin of the workspace's own tenant, that it
 // may be another's.
 func (a *Channels) UseChannel(ctx context.Context, actor app.Actor, c ChatChannel) (ChatChannel, error) {
 	if err := actor.Authorize("UseChannel"); err != nil {
@@ -124,7 +124,7 @@ func (a *Channels) UseChannel(ctx context.Context, actor app.Actor, c ChatChanne
 	}
 	switch {
 	case c.Host == "" && c.Guest == "":
-		return c, &app.Error{Code: app.ENotFound, Reason: "other_tenant", Message: "You look after neither this workspace nor that tenant."}
+		return c, &app.Error{Code: app.ENotFound, Reason: "other_tenant", Message: "You aren't an admin of this workspace or that tenant."}
 	case c.Tenant == w.Tenant:
 		if err := a.Store.DropChannel(ctx, actor, c.Kind, c.Team, c.Channel, c.At); err != nil && app.CodeOf(err) != app.ENotFound {
 			return c, err
@@ -145,7 +145,7 @@ func (a *Channels) ResetChannel(ctx context.Context, actor app.Actor, kind, team
 	if err := actor.Authorize("ResetChannel"); err != nil {
 		return err
 	}
-	none := app.Errorf(app.ENotFound, "The channel %s belongs to its workspace.", humanize.CutText(channel, 40))
+	none := app.Errorf(app.ENotFound, "Channel %s belongs to its workspace's tenant.", humanize.CutText(channel, 40))
 	c, err := a.Store.Channel(ctx, kind, team, channel)
 	if err != nil {
 		return err
@@ -183,10 +183,10 @@ func (a *Channels) SetApprovals(ctx context.Context, actor app.Actor, p ChatAppr
 	}
 	switch {
 	case tenant != actor.Tenant && w.Tenant != actor.Tenant:
-		return app.Errorf(app.ENotFound, "This tenant has no channel %s.", humanize.CutText(p.Channel, 40))
+		return app.Errorf(app.ENotFound, "Channel %s isn't assigned to this tenant.", humanize.CutText(p.Channel, 40))
 	case tenant != actor.Tenant:
-		return &app.Error{Code: app.EForbidden, Reason: "other_tenant", Field: "channel", Message: "That channel does not speak for this tenant.",
-			Hint: "Choose one of a workspace of the tenant, or have the channel given to the tenant first."}
+		return &app.Error{Code: app.EForbidden, Reason: "other_tenant", Field: "channel", Message: "This channel belongs to another tenant.",
+			Hint: "Choose a channel in one of the tenant's workspaces, or assign the channel to the tenant first."}
 	}
 	return a.Store.SetApprovals(ctx, actor, p)
 }
@@ -195,8 +195,8 @@ func (a *Channels) SetApprovals(ctx context.Context, actor app.Actor, p ChatAppr
 func checkChannel(id string) error {
 	ok := len(id) >= 2 && len(id) <= 40 && (id[0] == 'C' || id[0] == 'G') && !strings.ContainsFunc(id, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
 	if !ok {
-		return &app.Error{Code: app.EInvalid, Field: "channel", Message: fmt.Sprintf("“%s” is not the id of a channel.", humanize.CutText(id, 40)),
-			Hint: "It looks like C024BE91L, and stands at the foot of the channel's details."}
+		return &app.Error{Code: app.EInvalid, Field: "channel", Message: fmt.Sprintf("Invalid channel ID “%s”.", humanize.CutText(id, 40)),
+			Hint: "Find the ID, such as C024BE91L, at the bottom of the channel's details."}
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type MessageStore interface {
 	ChatTells(ctx context.Context, kind, team string, now time.Time, limit int) ([]ChatTell, error)
 	// EndTell notes what happened to it; of what waits, until when.
 	EndTell(ctx context.Context, id int64, s ChatTellState, next time.Time) error
-	// GatherChat goes through what has happened since it was last asked. It notes what is to be told to whom: each notice of the
+	// GatherChat goes through what has happened since it was last asked. It notes what is to be reported to whom: each notice of the
 	// kinds to each person of the chat who is linked to an account that it names, of a question also to the members of its groups; and it marks homes as
 	// stale whose owners' clusters
 	// or requests have changed. A notice of ChatThreadKinds is noted for the cards of its cluster instead, where there are any that
@@ -37,7 +37,7 @@ type MessagesConfig struct {
 	Now   func() time.Time
 }
 
-// Messages are what people are told in chat of what they asked for and of what happens, each once.
+// Messages are what people are notified in chat of what they asked for and of what happens, each once.
 type Messages struct {
 	MessagesConfig
 }
@@ -46,13 +46,13 @@ type Messages struct {
 func NewMessages(c MessagesConfig) *Messages { return &Messages{MessagesConfig: c} }
 
 const (
-	// chatTellKept is how long it is known what someone was told, and how late they are told at most.
+	// chatTellKept is how long it is known what someone was sent, and how late they are notified at most.
 	chatTellKept = 14 * 24 * time.Hour
 	// chatTellLate is how old a notice may be that someone is still told directly.
 	chatTellLate = 2 * 24 * time.Hour
 	// chatHomeKept is how long a home is kept fresh after it was opened.
 	chatHomeKept = 14 * 24 * time.Hour
-	// mostChatSteps is how many steps an operation may have whose steps are told one by one.
+	// mostChatSteps is how many steps an operation may have whose steps are reported one by one.
 	mostChatSteps = 2000
 )
 
@@ -67,7 +67,7 @@ const (
 	ChatTellDropped ChatTellState = "dropped" // it cannot be told, or is too late
 )
 
-// ChatTell is a notice that someone is to be told directly in a chat.
+// ChatTell is a notice that someone is sent directly in a chat.
 type ChatTell struct {
 	ID           int64
 	Kind, Team   string
@@ -76,16 +76,16 @@ type ChatTell struct {
 	State        ChatTellState
 	Tries        int
 	BeganAt      time.Time // when it was first sent; zero: never
-	// Thread is the message of the channel Person beneath which it is told; "" where a person is told directly.
+	// Thread is the message of the channel Person beneath which it is reported; "" where a person is notified directly.
 	Thread string
 	Notice app.Notice
 }
 
-// ChatNoticeKinds are the notices that those whom they name are told directly.
+// ChatNoticeKinds are the notices that go directly to the people they name.
 var ChatNoticeKinds = []app.NoticeKind{app.NoticeLease, app.NoticeApproval, app.NoticeCluster, app.NoticeReady, app.NoticeFailed, app.NoticeLost, app.NoticeHealth, app.NoticeAlarm, app.NoticeBudget, app.NoticeQuestion}
 
-// ChatThreadKinds are those of them that are told beneath the cards of their cluster, for all who read them there; only where it
-// has no card its owner is told directly.
+// ChatThreadKinds are those of them that are reported beneath the cards of their cluster, for all who read them there; only where it
+// has no card its owner is notified directly.
 var ChatThreadKinds = []app.NoticeKind{app.NoticeReady, app.NoticeFailed, app.NoticeLost}
 
 // GatherChat looks through what has happened for what people of a chat are to see.
@@ -97,12 +97,12 @@ func (a *Messages) GatherChat(ctx context.Context, kind string) error {
 // mostTells is how many are looked at at once.
 const mostTells = 50
 
-// ChatTells returns what people of a workspace are to be told now.
+// ChatTells returns what people of a workspace are to be sent now.
 func (a *Messages) ChatTells(ctx context.Context, kind, team string) ([]ChatTell, error) {
 	return a.Store.ChatTells(ctx, kind, team, a.Now(), mostTells)
 }
 
-// TooLate tells whether it would only confuse whoever is told.
+// TooLate tells whether it would only confuse the reader.
 func (t ChatTell) TooLate(now time.Time) bool { return now.Sub(t.Notice.At) > chatTellLate }
 
 // BeginTell notes that something is being sent, unless someone else does that already.

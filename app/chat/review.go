@@ -78,7 +78,7 @@ func (a *Reviews) ChatReviewed(ctx context.Context, c ChatReview, ended bool) er
 	return a.Store.ShownReview(ctx, c, ended || !c.Status.Open())
 }
 
-// ChatRequest returns the request that such a message shows. Whoever reads the approvers' channel sees it: the admins of the tenant
+// ChatRequest returns the request that such a message shows. Anyone who reads the approvers' channel sees it: the admins of the tenant
 // have chosen it for that.
 func (a *Reviews) ChatRequest(ctx context.Context, c ChatReview) (cluster.Request, error) {
 	return a.Store.Request(ctx, c.Tenant, c.Request)

@@ -16,7 +16,7 @@ type TokenStore interface {
 	HoldRefresh(ctx context.Context, kind, team string, version int64, holder string, now, until time.Time) (bool, error)
 	// Refreshed keeps new tokens instead of those of a version; EConflict where there are others by now.
 	Refreshed(ctx context.Context, kind, team string, version int64, t ChatTokens, at time.Time) error
-	// Workspace gives the one of a team, or else that of its organisation, without channels; ENotFound where neither is there.
+	// Workspace returns the one of a team, or else that of its organisation, without channels; ENotFound where neither is there.
 	Workspace(ctx context.Context, kind, team, enterprise string) (ChatWorkspace, error)
 	// WorkspaceTokens returns them; ENotFound where there are none.
 	WorkspaceTokens(ctx context.Context, kind, team string) (ChatTokens, error)
@@ -40,14 +40,14 @@ func NewTokens(c TokensConfig) *Tokens { return &Tokens{TokensConfig: c} }
 
 // What a chat's own face asks for, on behalf of no one.
 
-// slackServer stands in the audit for what a chat told by itself, such as that our app was removed there.
+// slackServer is in the audit for what a chat reported by itself, such as that our app was removed there.
 const chatServer = "chat"
 
 // ChatTokens returns the tokens of a workspace; ECredentials where there are none.
 func (a *Tokens) ChatTokens(ctx context.Context, kind, team string) (ChatTokens, error) {
 	t, err := a.Store.WorkspaceTokens(ctx, kind, team)
 	if app.CodeOf(err) == app.ENotFound {
-		err = &app.Error{Code: app.ECredentials, Reason: "no_token", Message: "There is no token for this workspace.", Hint: "An admin has to install Muster there (again)."}
+		err = &app.Error{Code: app.ECredentials, Reason: "no_token", Message: "This workspace has no token.", Hint: "Ask an admin to install Muster in the workspace again."}
 	}
 	return t, err
 }
@@ -75,7 +75,7 @@ func (a *Tokens) RefreshChatTokens(ctx context.Context, kind, team, holder strin
 	if app.CodeOf(err) == app.ECredentials {
 		w, e := a.Store.Workspace(ctx, kind, team, "")
 		if e == nil {
-			e = a.Store.EndWorkspace(ctx, app.System(w.Tenant, chatServer), kind, team, t.Version, ChatBroken, "Its token could not be refreshed.", a.Now())
+			e = a.Store.EndWorkspace(ctx, app.System(w.Tenant, chatServer), kind, team, t.Version, ChatBroken, "The token couldn't be refreshed.", a.Now())
 		}
 		if e != nil {
 			return t, e
@@ -84,7 +84,7 @@ func (a *Tokens) RefreshChatTokens(ctx context.Context, kind, team, holder strin
 	if err != nil {
 		return t, err
 	}
-	// What the chat has given out is kept also when whoever asked has left.
+	// What the chat has given out is kept also when the one who asked has left.
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	if err := a.Store.Refreshed(keep, kind, team, t.Version, next, a.Now()); err != nil {

@@ -28,7 +28,7 @@ type WorkspaceStore interface {
 	// UseChatInstall uses one up, of the same account and sign-in. ENotFound where there is none, EConflict for one that was used
 	// or is over.
 	UseChatInstall(ctx context.Context, hash []byte, who app.Actor, session int64, at time.Time) error
-	// Workspace gives the one of a team, or else that of its organisation, without channels; ENotFound where neither is there.
+	// Workspace returns the one of a team, or else that of its organisation, without channels; ENotFound where neither is there.
 	Workspace(ctx context.Context, kind, team, enterprise string) (ChatWorkspace, error)
 	// Workspaces returns those of a tenant and those with channels of it, or all where it is "", by name, with their channels: all
 	// of a workspace to its own tenant, to others theirs.
@@ -49,7 +49,7 @@ type Workspaces struct {
 // NewWorkspaces returns them on top of what c holds.
 func NewWorkspaces(c WorkspacesConfig) *Workspaces { return &Workspaces{WorkspacesConfig: c} }
 
-// ChatState is how a workspace stands.
+// ChatState is the state of a workspace.
 type ChatState string
 
 // The states.
@@ -165,15 +165,15 @@ func (w ChatWorkspace) CheckWorkspace(who app.Actor) error {
 	if w.Tenant == who.Tenant || w.State == ChatRemoved {
 		return nil
 	}
-	return &app.Error{Code: app.EConflict, Reason: "other_tenant", Message: fmt.Sprintf("The workspace %q was installed by another tenant.", w.Name),
-		Hint: "Its admins can remove it there first, or give you a channel of it."}
+	return &app.Error{Code: app.EConflict, Reason: "other_tenant", Message: fmt.Sprintf("Workspace %q belongs to another tenant.", w.Name),
+		Hint: "That tenant's admins can remove it first, or assign one of its channels to you."}
 }
 
-// own returns a workspace of the actor's tenant; of others nothing is told.
+// own returns a workspace of the actor's tenant; of others nothing is reported.
 func (a *Workspaces) ownWorkspace(ctx context.Context, actor app.Actor, kind, team string) (ChatWorkspace, error) {
 	w, err := a.Store.Workspace(ctx, kind, team, "")
 	if err == nil && w.Tenant != actor.Tenant {
-		err = app.Errorf(app.ENotFound, "There is no workspace %q in this tenant.", humanize.CutText(team, 40))
+		err = app.Errorf(app.ENotFound, "Workspace %q doesn't exist in this tenant.", humanize.CutText(team, 40))
 	}
 	return w, err
 }
@@ -202,9 +202,9 @@ func (a *Workspaces) RemoveWorkspace(ctx context.Context, actor app.Actor, kind,
 		return err
 	}
 	if w.Fixed {
-		return &app.Error{Code: app.EConflict, Reason: "fixed", Message: "The token of this workspace is a setting of the servers.", Hint: "Take SLACK_BOT_TOKEN out of their environment."}
+		return &app.Error{Code: app.EConflict, Reason: "fixed", Message: "This workspace's token comes from the servers' environment.", Hint: "Remove SLACK_BOT_TOKEN from the environment."}
 	}
-	return a.Store.EndWorkspace(ctx, actor, kind, team, 0, ChatRemoved, "It was removed by "+actor.Name()+".", a.Now())
+	return a.Store.EndWorkspace(ctx, actor, kind, team, 0, ChatRemoved, "Removed by "+actor.Name()+".", a.Now())
 }
 
 // A channel that is given to a tenant belongs to it as soon as an admin of that tenant and one of the workspace's want it; superadmins
@@ -215,7 +215,7 @@ func (a *Workspaces) ChatWorkspace(ctx context.Context, kind, team, enterprise s
 	return a.Store.Workspace(ctx, kind, team, enterprise)
 }
 
-// ChatWorkspaces gives all of a kind.
+// ChatWorkspaces returns all of a kind.
 func (a *Workspaces) ChatWorkspaces(ctx context.Context, kind string) ([]ChatWorkspace, error) {
 	return a.Store.Workspaces(ctx, kind, "")
 }
@@ -226,7 +226,7 @@ func (a *Workspaces) KeepFixedWorkspace(ctx context.Context, w ChatWorkspace) er
 	return a.Store.SaveFixedWorkspace(ctx, w, a.Now())
 }
 
-// ChatGone is told by a chat: our app was removed from a workspace, or its tokens do not count any more. Tokens and cards go.
+// ChatGone is reported by a chat: our app was removed from a workspace, or its tokens do not count any more. Tokens and cards go.
 func (a *Workspaces) ChatGone(ctx context.Context, kind, team, why string) error {
 	w, err := a.Store.Workspace(ctx, kind, team, "")
 	if app.CodeOf(err) == app.ENotFound {
@@ -238,7 +238,7 @@ func (a *Workspaces) ChatGone(ctx context.Context, kind, team, why string) error
 	return a.Store.EndWorkspace(ctx, app.System(w.Tenant, chatServer), kind, team, 0, ChatRemoved, why, a.Now())
 }
 
-// NoteChat notes how a workspace does. Nothing secret stands in it.
+// NoteChat notes how a workspace does. Nothing secret is in it.
 func (a *Workspaces) NoteChat(ctx context.Context, kind, team string, h ChatHealth) error {
 	h.Error = humanize.CutText(strings.ToValidUTF8(h.Error, "�"), 300)
 	return a.Store.NoteWorkspace(ctx, kind, team, h)

@@ -23,7 +23,7 @@ import (
 func (p *Params) AWS(ctx context.Context) (aws.Config, error) {
 	anonymous, role, endpoint := p.Flag("anonymous"), p.Text("role"), p.Text("endpoint")
 	if role != "" && !strings.HasPrefix(role, "arn:") {
-		p.wrong("The parameter role of the URL is an ARN, which begins with arn:.")
+		p.wrong("The URL parameter role must be an ARN, starting with arn:.")
 	}
 	immutable := p.Flag("hostname_immutable")
 	options := p.awsOptions()
@@ -36,7 +36,7 @@ func (p *Params) AWS(ctx context.Context) (aws.Config, error) {
 	conf, err := config.LoadDefaultConfig(ctx, options...)
 	if err == nil && role != "" {
 		if conf.Region == "" {
-			return aws.Config{}, Invalid("A URL with a role needs a region.")
+			return aws.Config{}, Invalid("The URL parameter region is required with role.")
 		}
 		provider := stscreds.NewAssumeRoleProvider(sts.NewFromConfig(conf), role)
 		conf, err = config.LoadDefaultConfig(ctx, append(options, config.WithCredentialsProvider(provider))...)

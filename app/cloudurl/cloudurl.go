@@ -13,7 +13,7 @@ import (
 )
 
 // ErrCredentials is wrapped by errors of SDKs' clients that found no credentials, or could not turn them into what requests are signed with.
-var ErrCredentials = errors.New("no credentials can be used")
+var ErrCredentials = errors.New("no usable credentials")
 
 // Params are the parameters of a URL that were not taken yet.
 type Params struct {
@@ -26,11 +26,11 @@ func Of(u *url.URL) *Params {
 	values, err := url.ParseQuery(u.RawQuery)
 	p := &Params{values: values}
 	if err != nil {
-		p.wrong("The parameters of the URL cannot be read.")
+		p.wrong("The URL has invalid parameters.")
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if len(values[name]) > 1 {
-			p.wrong("The parameter %s of the URL is given twice.", name)
+			p.wrong("The URL parameter %s is set twice.", name)
 		}
 	}
 	return p
@@ -65,7 +65,7 @@ func (p *Params) Flag(name string) bool {
 	}
 	is, err := strconv.ParseBool(text)
 	if err != nil {
-		p.wrong("The parameter %s of the URL is true or false.", name)
+		p.wrong("The URL parameter %s must be true or false.", name)
 	}
 	return is
 }
@@ -81,7 +81,7 @@ func (p *Params) OneOf(name string, words ...string) string {
 			return w
 		}
 	}
-	p.wrong("The parameter %s of the URL is one of: %s.", name, strings.Join(words, ", "))
+	p.wrong("The URL parameter %s must be one of: %s.", name, strings.Join(words, ", "))
 	return ""
 }
 
@@ -93,7 +93,7 @@ func (p *Params) Number(name string) int {
 	}
 	n, err := strconv.ParseUint(text, 0, 31)
 	if err != nil {
-		p.wrong("The parameter %s of the URL is a number.", name)
+		p.wrong("The URL parameter %s must be a number.", name)
 	}
 	return int(n)
 }
@@ -112,7 +112,7 @@ func (p *Params) Prefixed(prefix string) map[string]string {
 // Err returns the first mistake, which may be a parameter that nothing took.
 func (p *Params) Err() error {
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
-		p.wrong("The URL has a parameter %q, which is not known.", name)
+		p.wrong("Unknown URL parameter %q.", name)
 	}
 	return p.err
 }

@@ -31,7 +31,7 @@ func TestParams(t *testing.T) {
 }
 
 func TestWrongParams(t *testing.T) {
-	for query, want := range map[string]string{"color=blue": `"color"`, "flag=perhaps": "flag", "flag=true&flag=true": "flag", "word=three": "one, two", "number=-1": "number", "a;b": "read"} {
+	for query, want := range map[string]string{"color=blue": `"color"`, "flag=perhaps": "flag", "flag=true&flag=true": "flag", "word=three": "one, two", "number=-1": "number", "a;b": "invalid parameters"} {
 		u := &url.URL{RawQuery: query}
 		p := cloudurl.Of(u)
 		p.Flag("flag")

@@ -108,7 +108,7 @@ func TestFallbacksGoRound(t *testing.T) {
 func TestFallbacksOfAPlan(t *testing.T) {
 	r := plan.PlanRequest{Kind: app.OperationCreate, Fallbacks: map[string][]string{"small": {"medium"}, "large": {"huge"}}, Nodes: []plan.PlanNode{{Name: "n1", Hardware: "small"}}}
 	p := plan.Plan{Fallbacks: r.FallbacksOf()}
-	if want := "Where no small is to be had, a node is medium."; p.FallbackWords() != want {
+	if want := "If small is unavailable, nodes use medium."; p.FallbackWords() != want {
 		t.Errorf("got %q, want %q", p.FallbackWords(), want)
 	}
 	if (plan.Plan{}).Hash() == p.Hash() {

@@ -30,10 +30,10 @@ func TestValuesOfParameters(t *testing.T) {
 		{"letters are counted, not bytes", text, "äääää", "äääää", nil, ""},
 		{"a short text", text, "a", nil, nil, "fewer than 2 letters"},
 		{"a long text", text, "abcdef", nil, nil, "more than 5 letters"},
-		{"a text of another form", text, "ab1", nil, nil, "right form"},
-		{"the whole must fit", text, "ab c", nil, nil, "right form"},
-		{"a number for a text", text, 7, nil, nil, "a text is wanted"},
-		{"a secret in a text", template.Parameter{Type: template.ParameterText}, "x ${secret:A}", nil, nil, "only the catalog may do"},
+		{"a text of another form", text, "ab1", nil, nil, "required form"},
+		{"the whole must fit", text, "ab c", nil, nil, "required form"},
+		{"a number for a text", text, 7, nil, nil, "must be text"},
+		{"a secret in a text", template.Parameter{Type: template.ParameterText}, "x ${secret:A}", nil, nil, "only the catalog can"},
 		{"a zero byte", template.Parameter{Type: template.ParameterText}, "a\x00", nil, nil, "readable"},
 		{"a huge text", template.Parameter{Type: template.ParameterText}, strings.Repeat("x", 5000), nil, nil, "longer than 4096"},
 		{"an empty text is a text", template.Parameter{Type: template.ParameterText}, "", "", nil, ""},
@@ -55,7 +55,7 @@ func TestValuesOfParameters(t *testing.T) {
 		{"off", truth, "off", false, nil, ""},
 		{"maybe", truth, "maybe", nil, nil, "neither true nor false"},
 		{"a choice", choice, "large", "large", nil, ""},
-		{"a label is no choice", choice, "Large", nil, nil, "not one of the choices"},
+		{"a label is no choice", choice, "Large", nil, nil, "isn't one of the choices"},
 		{"a size", size, "1.5G", "1.5G", 1536, ""},
 		{"a size with its bytes", size, "512MiB", "512MiB", 512, ""},
 		{"too small a size", size, "1M", nil, nil, "less than 64M"},
@@ -143,7 +143,7 @@ func TestWrongParametersAreRefusedWithTheirPlace(t *testing.T) {
 		r                    ClusterRequest
 		field, message, hint string
 	}{
-		{"missing", ClusterRequest{}, "parameters.title", "cannot do without it", "A text"},
+		{"missing", ClusterRequest{}, "parameters.title", "is required by", "Text"},
 		{"unknown", ClusterRequest{Parameters: map[string]any{"title": "x", "prot": 1}}, "parameters.prot", `has no parameter "prot"`, "Did you mean port?"},
 		{"far from all", ClusterRequest{Parameters: map[string]any{"title": "x", "colour": 1}}, "parameters.colour", "no parameter", "It has port, safe"},
 		{"an odd name", ClusterRequest{Parameters: map[string]any{"title": "x", "a b\n": 1}}, "parameters.?", "no parameter", ""},

@@ -10,7 +10,7 @@ import (
 	"muster/app/template"
 )
 
-// Automator knows how one tool is told to install, configure or start software. It is given a shell on the node and
+// Automator knows how to make one tool install, configure or start software. It is given a shell on the node and
 // never opens a connection itself. Running any call twice is harmless.
 type Automator interface {
 	// Descriptor says which fields a service action of this kind has.
@@ -37,7 +37,7 @@ type Changes struct {
 	More  int      `json:"more,omitempty"` // beyond these
 }
 
-// MostChanges is how many changes are told by themselves.
+// MostChanges is how many changes are reported by themselves.
 const MostChanges = 50
 
 // Add notes a change, as one line of at most 300 bytes.

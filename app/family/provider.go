@@ -31,7 +31,7 @@ type Provider interface {
 }
 
 // Sleeper is a Provider whose machines can be stopped and started again, with their files, host key and id. Without it,
-// clusters of it cannot be put to sleep. Both verbs may be called again at any time: what is so already is success. A machine that
+// clusters of it cannot be put to sleep. Both verbs may be called again at any time: what is already so is success. A machine that
 // is not there is ENotFound; one that cannot be stopped without losing what is on it is EInvalid.
 type Sleeper interface {
 	// Sleep stops the machine, and returns when it is stopped or sure to stop.
@@ -41,7 +41,7 @@ type Sleeper interface {
 	Wake(ctx context.Context, id string) error
 }
 
-// Adopter is a Provider that can give a machine that stands to another node, as where it comes from a pool. Without it, a machine keeps its tags; what
+// Adopter is a Provider that can give a machine that exists to another node, as where it comes from a pool. Without it, a machine keeps its tags; what
 // it is found by is the intent, which stays the same in any case.
 type Adopter interface {
 	// Adopt has the machine carry spec's tags and host name from now on, as far as the provider keeps them; the intent among the tags is the machine's own. Where
@@ -89,7 +89,7 @@ type MachineSpec struct {
 	Image    template.Image    // the provider's image
 	Tags     map[string]string // at least the five tags above
 	Zone     string            // the part of the cloud, by its own name; "" leaves it to the provider
-	// HostKey is the private host key (OpenSSH PEM) that the machine shall prove itself with. Providers that cannot
+	// HostKey is the private host key (OpenSSH PEM) that the machine should prove itself with. Providers that cannot
 	// hand it over leave Machine.HostKey empty, and the key is pinned at first contact.
 	HostKey []byte
 	// AuthorizedKey lets Muster in: one line in authorized_keys form.
@@ -127,7 +127,7 @@ type Machine struct {
 }
 
 // FullBuildHint says what to do where a small build (-tags small) lacks something.
-const FullBuildHint = "Use a full build: run make build, or take a release."
+const FullBuildHint = "Use a full build: run make build, or download a release."
 
 // Descriptor describes a member of a family: its fields make forms, prompts and validation.
 type Descriptor struct {
@@ -150,7 +150,7 @@ type Descriptor struct {
 // FieldType says what a field's value looks like, for forms and for the check of what was written.
 type FieldType string
 
-// The types of fields. Secret stands beside them: a key is a secret of several lines.
+// The types of fields. Secret is beside them: a key is a secret of several lines.
 const (
 	FieldText   FieldType = "text"   // one line
 	FieldLines  FieldType = "lines"  // a text of several lines, such as a key, a script or JSON
@@ -242,21 +242,21 @@ func OnlyInstallation(path, what, field string) *app.Error {
 // CheckType refuses a type that there is not, and a choice of nothing, with EInvalid. A field that says none is good.
 func (f Field) CheckType() error {
 	if f.Type != "" && !slices.Contains(FieldTypes, f.Type) {
-		e := app.Errorf(app.EInvalid, "its field %s is of the type %.50q, which there is not", f.Name, string(f.Type))
+		e := app.Errorf(app.EInvalid, "field %s has the unknown type %.50q", f.Name, string(f.Type))
 		names := make([]string, len(FieldTypes))
 		for i, t := range FieldTypes {
 			names[i] = string(t)
 		}
-		e.Hint = "The types are " + strings.Join(names, ", ") + "."
+		e.Hint = "Use one of " + strings.Join(names, ", ") + "."
 		return e
 	}
 	if f.SetBy != "" && !slices.Contains([]SetBy{SetByTenant, SetByAccountOwner, SetByInstallation}, f.SetBy) {
-		e := app.Errorf(app.EInvalid, "its field %s has the unknown set_by %.50q", f.Name, string(f.SetBy))
+		e := app.Errorf(app.EInvalid, "field %s has the unknown set_by %.50q", f.Name, string(f.SetBy))
 		e.Hint = "Use tenant, account_owner or installation."
 		return e
 	}
 	if f.Type == FieldChoice && len(f.Options) == 0 {
-		return app.Errorf(app.EInvalid, "its field %s is a choice without options", f.Name)
+		return app.Errorf(app.EInvalid, "field %s is a choice without options", f.Name)
 	}
 	return nil
 }
@@ -277,22 +277,22 @@ func (f Field) Check(text string) *app.Error {
 	case FieldInt:
 		if _, err := strconv.Atoi(text); err != nil {
 			e = app.Errorf(app.EInvalid, "%s must be a whole number, not %s", f.Name, shown)
-			e.Hint = "Write it in digits, such as " + cmp.Or(f.Default, "20") + "."
+			e.Hint = "Use digits, such as " + cmp.Or(f.Default, "20") + "."
 		}
 	case FieldBool:
 		if text != "true" && text != "false" {
 			e = app.Errorf(app.EInvalid, "%s must be true or false, not %s", f.Name, shown)
-			e.Hint = "One of: true, false."
+			e.Hint = "Use true or false."
 		}
 	case FieldChoice:
 		if !slices.Contains(f.Options, text) {
-			e = app.Errorf(app.EInvalid, "%s cannot be %s", f.Name, shown)
+			e = app.Errorf(app.EInvalid, "%s can't be %s", f.Name, shown)
 			e.Hint = "One of: " + strings.Join(f.Options, ", ") + "."
 		}
 	case FieldText:
 		if f.Type == FieldText && strings.Contains(text, "\n") {
-			e = app.Errorf(app.EInvalid, "%s must be one line, and has %d", f.Name, strings.Count(text, "\n")+1)
-			e.Hint = "Write it without line breaks."
+			e = app.Errorf(app.EInvalid, "%s must be a single line, not %d", f.Name, strings.Count(text, "\n")+1)
+			e.Hint = "Remove the line breaks."
 		}
 	}
 	if e != nil {
@@ -302,4 +302,4 @@ func (f Field) Check(text string) *app.Error {
 }
 
 // IsolationHint says what to do where machines would be processes of a host that tenants share.
-const IsolationHint = "Choose another provider, or run Muster where the sandbox can use namespaces (Linux, as root, with OpenSSH and iproute2). An operator who trusts all tenants alike allows it with --tenant-host-access."
+const IsolationHint = "Choose another provider, or run Muster where the sandbox can use namespaces (Linux, as root, with OpenSSH and iproute2). To allow it because you trust all tenants, start the server with --tenant-host-access."

@@ -86,7 +86,7 @@ type ImageOffer struct {
 }
 
 // Sharer is a Provider that makes more than machines: firewalls, keys or DNS records that a whole cluster shares. Create makes them where
-// they are missing, under the cluster's tags or a name that holds them; whoever looks after the account removes them when no machine of the
+// they are missing, under the cluster's tags or a name that holds them; anyone who manages the account removes them when no machine of the
 // cluster is left. Without it, nothing of the kind is made.
 type Sharer interface {
 	// Shared lists those that carry all of the tags (of which it knows app.TagInstallation and app.TagCluster).
@@ -122,7 +122,7 @@ func InZone(name, zone string) bool {
 	return zone != "" && strings.HasSuffix(name, "."+zone) && len(name) > len(zone)+1
 }
 
-// Empowered is a Provider whose type has the methods of more powers than it has itself, such as one that speaks for a program, or that stands around
+// Empowered is a Provider whose type has the methods of more powers than it has itself, such as one that speaks for a program, or that is around
 // another Provider. Without it, the type's methods tell.
 type Empowered interface {
 	// Has tells whether it has a power, given as a nil pointer to the power's interface, such as (*Sleeper)(nil).

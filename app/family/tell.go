@@ -13,7 +13,7 @@ func Telling(ctx context.Context, out Output) context.Context {
 	return context.WithValue(ctx, tellKey{}, out)
 }
 
-// Tell writes a line for whoever follows what takes long, such as a provider that fetches an image. Where no one does, it is lost. Secrets do not belong in it.
+// Tell writes a line for anyone who follows what takes long, such as a provider that fetches an image. Where no one does, it is lost. Secrets do not belong in it.
 func Tell(ctx context.Context, s app.Stream, line string) {
 	if out, ok := ctx.Value(tellKey{}).(Output); ok && out != nil {
 		out(s, line)

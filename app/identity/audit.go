@@ -71,7 +71,7 @@ func (a *AuditLog) Audit(ctx context.Context, actor app.Actor, f app.AuditFilter
 		return nil, false, err
 	}
 	if f.Limit < 0 || f.Limit > MaxDeeds {
-		return nil, false, &app.Error{Code: app.EInvalid, Field: "limit", Message: fmt.Sprintf("A page holds from 1 to %d entries, not %d.", MaxDeeds, f.Limit)}
+		return nil, false, &app.Error{Code: app.EInvalid, Field: "limit", Message: fmt.Sprintf("Limit must be from 1 to %d, not %d.", MaxDeeds, f.Limit)}
 	}
 	if f.Limit == 0 {
 		f.Limit = defaultDeeds

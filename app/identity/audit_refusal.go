@@ -9,7 +9,7 @@ import (
 	"muster/app"
 )
 
-// mostRefusals is how many refusals of one tenant the audit takes in a minute: whoever is refused can ask again and again, and
+// mostRefusals is how many refusals of one tenant the audit takes in a minute: anyone who is refused can ask again and again, and
 // must not fill it.
 const mostRefusals = 30
 
@@ -52,11 +52,11 @@ func (a *AuditLog) NoteRefusal(ctx context.Context, r Refusal) {
 	}
 	detail := app.AsError(r.Why).Reason
 	if left > 0 {
-		detail += fmt.Sprintf(" (%d more were left out in the minute before)", left)
+		detail += fmt.Sprintf(" (%d more in the previous minute not listed)", left)
 	}
 	d := actor.Deed(a.Now(), "refused", r.What, detail)
 	if d.Who == "" {
 		d.Who = "unknown"
 	}
-	_ = a.Store.NoteDeed(context.WithoutCancel(ctx), d) // the refusal itself stands, whatever becomes of its record
+	_ = a.Store.NoteDeed(context.WithoutCancel(ctx), d) // the refusal itself is, whatever happens to its record
 }

@@ -90,7 +90,7 @@ type DeviceTaken struct {
 // StartDevice begins the sign-in of a program. It asks for no one: who says yes at the portal is the account. The scopes are a wish.
 func (a *Devices) StartDevice(ctx context.Context, host, agent, from string, wanted []app.Scope) (DeviceCodes, error) {
 	if host == "" {
-		host = "a host without a name"
+		host = "an unnamed host"
 	}
 	if err := CheckText("host", host, longestHost); err != nil {
 		return DeviceCodes{}, err
@@ -141,8 +141,8 @@ func userCode(code string) []byte {
 	}, strings.ToUpper(code[:min(len(code), 40)])))
 }
 
-var errNoDevice = &app.Error{Code: app.ENotFound, Reason: "no_device", Field: "code", Message: "There is no such code (any more).",
-	Hint: "Codes are of 8 letters and hold for 10 minutes. Look once more, or start again with: muster login"}
+var errNoDevice = &app.Error{Code: app.ENotFound, Reason: "no_device", Field: "code", Message: "This code is invalid or has expired.",
+	Hint: "Codes have 8 letters and are valid for 10 minutes. Check the code, or start again with: muster login"}
 
 // ShowDevice says who asks, by what it had its person type. ENotFound where there is no such code, or it is over or answered.
 func (a *Devices) ShowDevice(ctx context.Context, actor app.Actor, code string) (Device, error) {

@@ -46,7 +46,7 @@ type Group struct {
 	CreatedBy string    `json:"created_by,omitempty"`
 }
 
-// Member is a user in a group, with the sources that say so; "" is whoever looks after the group here.
+// Member is a user in a group, with the sources that say so; "" is anyone who manages the group here.
 type Member struct {
 	User    string   `json:"user"`
 	Sources []string `json:"sources,omitempty"` // without the empty one; sorted
@@ -98,7 +98,7 @@ func (a *Groups) SaveGroup(ctx context.Context, actor app.Actor, c GroupChange) 
 
 func (c GroupChange) Check() error {
 	if !app.TagWord(c.Name) {
-		return &app.Error{Code: app.EInvalid, Field: "name", Message: "A group's name has 1 to 63 letters, digits, '.', '_', '-' or '/'.", Hint: "For example data-team."}
+		return &app.Error{Code: app.EInvalid, Field: "name", Message: "Name must be 1 to 63 letters, digits, '.', '_', '-' or '/'.", Hint: "For example data-team."}
 	}
 	if c.About != nil {
 		if err := CheckText("about", *c.About, app.LongestAbout); err != nil {
@@ -110,7 +110,7 @@ func (c GroupChange) Check() error {
 		n += len(*c.Members)
 	}
 	if n > app.MostInOneCall {
-		return &app.Error{Code: app.ETooLarge, Field: "members", Message: fmt.Sprintf("That are %d members; at most %d can be set at once.", n, app.MostInOneCall), Hint: "Add the rest with a second call."}
+		return &app.Error{Code: app.ETooLarge, Field: "members", Message: fmt.Sprintf("%d members; at most %d can be set at once.", n, app.MostInOneCall), Hint: "Add the rest in a second call."}
 	}
 	return nil
 }
@@ -127,9 +127,9 @@ func (a *Groups) DeleteGroup(ctx context.Context, actor app.Actor, name string) 
 func CheckText(field, text string, most int) error {
 	switch {
 	case utf8.RuneCountInString(text) > most:
-		return &app.Error{Code: app.EInvalid, Field: field, Message: fmt.Sprintf("This is longer than %d characters.", most), Hint: "Say it shorter."}
+		return &app.Error{Code: app.EInvalid, Field: field, Message: fmt.Sprintf("The text must be at most %d characters.", most), Hint: "Shorten the text."}
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
-		return &app.Error{Code: app.EInvalid, Field: field, Message: "This has characters that cannot be shown on a line.", Hint: "Leave out line breaks and control characters."}
+		return &app.Error{Code: app.EInvalid, Field: field, Message: "The text contains line breaks or control characters.", Hint: "Remove them."}
 	}
 	return nil
 }

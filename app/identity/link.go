@@ -67,9 +67,9 @@ type IdentityLink struct {
 	At, ExpiresAt, UsedAt time.Time
 }
 
-// LinkStart makes a link for an identity elsewhere, whose owner a chat has just heard from, and returns its page. It is told to no one but that owner.
+// LinkStart makes a link for an identity elsewhere, whose owner a chat has just heard from, and returns its page. It is reported to no one but that owner.
 // It works once, within LinkLife, and the next one for the same identity replaces it. What
-// stands in it is 256 random bits, of which only a hash is kept: no one can make one up, or read one from a copy of the
+// is in it is 256 random bits, of which only a hash is kept: no one can make one up, or read one from a copy of the
 // database.
 func (a *Links) LinkStart(ctx context.Context, kind, external, label string) (link app.Subject, err error) {
 	switch {
@@ -112,7 +112,7 @@ func (a *Links) ShowLink(ctx context.Context, actor app.Actor, token string) (Id
 	return l, i.Taken(actor)
 }
 
-// ConfirmLink ties the identity of a link to the actor's account, once. Whoever it is will act as the actor from then on, so
+// ConfirmLink ties the identity of a link to the actor's account, once. The person behind it will act as the actor from then on, so
 // that takes a fresh proof of who the actor is.
 func (a *Links) ConfirmLink(ctx context.Context, actor app.Actor, token string) (Identity, error) {
 	actor = actor.AtHome()
@@ -131,34 +131,34 @@ func (l IdentityLink) Unusable(now time.Time) error { return l.usable(now) }
 func (l IdentityLink) usable(now time.Time) error {
 	switch {
 	case !l.UsedAt.IsZero():
-		return &app.Error{Code: app.EConflict, Reason: "used", Message: "This link was used already.", Hint: "Ask for a new one where you got it, if you still need one."}
+		return &app.Error{Code: app.EConflict, Reason: "used", Message: "This link has already been used.", Hint: "Request a new link where you got this one."}
 	case !now.Before(l.ExpiresAt):
-		return &app.Error{Code: app.EConflict, Reason: "expired", Message: fmt.Sprintf("This link is too old: it could be used for %d minutes.", LinkLife/time.Minute), Hint: "Ask for a new one where you got it."}
+		return &app.Error{Code: app.EConflict, Reason: "expired", Message: fmt.Sprintf("This link has expired: links are valid for %s.", humanize.Duration(LinkLife)), Hint: "Request a new link where you got this one."}
 	}
 	return nil
 }
 
 // Taken says that the identity belongs to an account, seen by an actor: nil where it is the actor's own. Of other tenants
-// nothing is told.
+// nothing is reported.
 func (i Identity) Taken(by app.Actor) error {
-	e := &app.Error{Code: app.EConflict, Reason: "taken", Message: fmt.Sprintf("%s is linked to %s already.", humanize.Upper(i.Label), i.User),
-		Hint: "They can remove that on their account page, or an admin of the tenant can."}
+	e := &app.Error{Code: app.EConflict, Reason: "taken", Message: fmt.Sprintf("%s is already linked to %s.", humanize.Upper(i.Label), i.User),
+		Hint: "That user, or an admin of the tenant, can remove the link on the account page."}
 	switch {
 	case i.Tenant != by.Tenant:
-		e.Message = fmt.Sprintf("%s is linked to an account of another tenant already.", humanize.Upper(i.Label))
-		e.Hint = "Sign in there and remove that on the account page first."
+		e.Message = fmt.Sprintf("%s is already linked to an account in another tenant.", humanize.Upper(i.Label))
+		e.Hint = "Sign in there and remove the link on the account page first."
 	case i.User == by.User:
 		return nil
 	}
 	return e
 }
 
-// ActorOfIdentity returns who an identity elsewhere stands for, with role and groups as they are now; EUnauthorized where it is
+// ActorOfIdentity returns who an identity elsewhere represents, with role and groups as they are now; EUnauthorized where it is
 // linked to no account. The face adds Via and From.
 func (a *Links) ActorOfIdentity(ctx context.Context, kind, external string) (app.Actor, error) {
 	_, u, err := a.Store.Identity(ctx, kind, external)
 	if app.CodeOf(err) == app.ENotFound {
-		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "not_linked", Message: "You are not linked to an account of Muster yet.", Hint: "Ask for a link, open it, and confirm it there."}
+		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "not_linked", Message: "You aren't linked to a Muster account yet.", Hint: "Request a link, open it and confirm."}
 	}
 	if err != nil {
 		return app.Actor{}, err
@@ -177,7 +177,7 @@ func (a *Links) Identities(ctx context.Context, actor app.Actor, user string) ([
 	return a.Store.Identities(ctx, actor.Tenant, user)
 }
 
-// RemoveIdentity unties one; whoever it is elsewhere does nothing more in the user's name.
+// RemoveIdentity unties one; the person elsewhere does nothing more in the user's name.
 func (a *Links) RemoveIdentity(ctx context.Context, actor app.Actor, user, kind, external string) error {
 	actor, user = actor.Meaning(user)
 	if err := actor.MayTouch("RemoveIdentity", user, "that account"); err != nil {

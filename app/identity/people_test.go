@@ -14,11 +14,11 @@ import (
 func TestWhatTheTableSaysOfPeople(t *testing.T) {
 	one := app.Actor{Tenant: "t", User: "new", Role: app.RoleAdmin, MustChange: true}
 	for _, p := range app.Permissions() {
-		// Who has a one-time password may look after the own account, and nothing else.
+		// Who has a one-time password may manage the own account, and nothing else.
 		if got, want := one.May(p.UseCase), p.Scope == app.ScopeAccount && p.Reach[app.RoleAdmin] != app.ReachNone; got != want {
 			t.Errorf("with a one-time password %s: %v", p.UseCase, got)
 		}
-		// No scoped token makes or revokes tokens, or looks after an account.
+		// No scoped token makes or revokes tokens, or manages an account.
 		token := app.Actor{Tenant: "t", User: "ci", Role: app.RoleSuperadmin, Token: "x", Scopes: app.TokenScopes}
 		if (p.Scope == app.ScopeTokens || p.Scope == app.ScopeAccount) && token.May(p.UseCase) {
 			t.Errorf("a token may %s", p.UseCase)

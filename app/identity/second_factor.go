@@ -143,7 +143,7 @@ func (p FactorProof) judge(factors []SecondFactor, codes [][]byte, now time.Time
 				return FactorUse{Kind: FactorRecovery, Code: c}, nil
 			}
 		}
-		return FactorUse{}, wrongCode("That code is not valid.", "Enter the six digits that your app shows now, or a recovery code that you haven't used yet.")
+		return FactorUse{}, wrongCode("Invalid code.", "Enter the six digits that your app shows now, or a recovery code that you haven't used yet.")
 	}
 	hint := "Enter the six digits that your app shows now. If they don't work, check the clock of your phone."
 	for _, f := range factors {
@@ -158,10 +158,10 @@ func (p FactorProof) judge(factors []SecondFactor, codes [][]byte, now time.Time
 		case ok && step > f.UsedStep:
 			return FactorUse{Kind: FactorApp, ID: f.ID, Step: step}, nil
 		case ok:
-			return FactorUse{}, wrongCode("That code was already used.", "Wait for the next one.")
+			return FactorUse{}, wrongCode("This code has already been used.", "Wait for the next one.")
 		}
 	}
-	return FactorUse{}, wrongCode("That code is not valid.", hint)
+	return FactorUse{}, wrongCode("Invalid code.", hint)
 }
 
 // plainCode is a code without what people put in to read it better.
@@ -182,11 +182,11 @@ func newRecoveryCodes() (codes []string, hashes [][]byte) {
 // useFactor checks a proof of an account's second factor. Wrong ones are in the audit.
 func (a *Factors) useFactor(ctx context.Context, who app.Actor, p FactorProof) (FactorUse, error) {
 	if p.empty() {
-		return FactorUse{}, &app.Error{Code: app.EUnauthorized, Reason: app.SecondFactorReason, Field: "code", Message: "Your second factor is missing.",
-			Hint: "Use your security key, or enter a code of your app or a recovery code."}
+		return FactorUse{}, &app.Error{Code: app.EUnauthorized, Reason: app.SecondFactorReason, Field: "code", Message: "A second factor is required.",
+			Hint: "Use your security key, or enter a code from your authenticator app or a recovery code."}
 	}
 	if len(p.Code) > 64 {
-		return FactorUse{}, wrongCode("That code is too long.", "")
+		return FactorUse{}, wrongCode("The code is too long.", "")
 	}
 	now := a.Now()
 	used, err := a.Store.UseFactor(ctx, who, now, func(factors []SecondFactor, codes [][]byte) (FactorUse, error) { return p.judge(factors, codes, now) })
@@ -198,7 +198,7 @@ func (a *Factors) useFactor(ctx context.Context, who app.Actor, p FactorProof) (
 
 // stillPending returns the account of a sign-in that SignIn left pending, or EUnauthorized with reason expired where the password must be entered again.
 func (a *SignIns) stillPending(ctx context.Context, pending Session) (User, error) {
-	again := &app.Error{Code: app.EUnauthorized, Reason: "expired", Message: "Enter your password again.", Hint: "After the password you have " + humanize.Duration(PendingSignIn) + " for the second factor."}
+	again := &app.Error{Code: app.EUnauthorized, Reason: "expired", Message: "Enter your password again.", Hint: "Enter your second factor within " + humanize.Duration(PendingSignIn) + " of your password."}
 	u, err := a.Store.User(ctx, pending.Tenant, pending.User)
 	if app.CodeOf(err) == app.ENotFound {
 		return u, again
@@ -250,7 +250,7 @@ func (a *Factors) SecondFactors(ctx context.Context, actor app.Actor) (SecondFac
 
 // ownFactors checks that the actor may change its own second factors.
 func (a *Factors) ownFactors(ctx context.Context, actor app.Actor, useCase string) (home app.Actor, session int64, have SecondFactors, err error) {
-	_, home, session, err = a.Passwords.withPassword(ctx, actor, useCase, "Your second factor is up to your identity provider.")
+	_, home, session, err = a.Passwords.withPassword(ctx, actor, useCase, "Your identity provider manages your second factor.")
 	if err == nil {
 		have, err = a.Store.SecondFactors(ctx, home.Tenant, home.User)
 	}
@@ -288,11 +288,11 @@ func (a *Factors) ConfirmAuthenticator(ctx context.Context, actor app.Actor, cod
 	codes, hashes := newRecoveryCodes()
 	first, err := a.Store.AddFactor(ctx, home, session, SecondFactor{Kind: FactorApp, AddedAt: now}, func(f SecondFactor) (int64, error) {
 		if now.Sub(f.StartedAt) > appSetup {
-			return 0, &app.Error{Code: app.EConflict, Reason: "expired", Message: "Setting up the app took too long.", Hint: "Start again."}
+			return 0, &app.Error{Code: app.EConflict, Reason: "expired", Message: "Setting up the app timed out.", Hint: "Start again."}
 		}
 		step, ok := totpMatch(f.Secret, plainCode(code), now)
 		if !ok {
-			return 0, &app.Error{Code: app.EInvalid, Reason: "wrong_code", Field: "code", Message: "That code is not valid.",
+			return 0, &app.Error{Code: app.EInvalid, Reason: "wrong_code", Field: "code", Message: "Invalid code.",
 				Hint: "Enter the six digits that the app shows now. If they don't work, check the clock of your phone."}
 		}
 		return step, nil
@@ -311,13 +311,13 @@ func (a *Factors) AddSecurityKey(ctx context.Context, actor app.Actor, name stri
 		return nil, err
 	}
 	if name = strings.TrimSpace(name); name == "" {
-		return nil, &app.Error{Code: app.EInvalid, Field: "name", Message: "The security key needs a name.", Hint: "For example the place where you keep it."}
+		return nil, &app.Error{Code: app.EInvalid, Field: "name", Message: "Name is required for the security key.", Hint: "For example, where you keep the key."}
 	}
 	if err := CheckText("name", name, 60); err != nil {
 		return nil, err
 	}
 	if len(have.Factors) >= mostFactors {
-		return nil, &app.Error{Code: app.EConflict, Reason: "too_many", Message: fmt.Sprintf("You have %d second factors; more are not possible.", mostFactors), Hint: "Remove one first."}
+		return nil, &app.Error{Code: app.EConflict, Reason: "too_many", Message: fmt.Sprintf("You already have %d second factors, the maximum.", mostFactors), Hint: "Remove one first."}
 	}
 	codes, hashes := newRecoveryCodes()
 	now := a.Now()
@@ -344,7 +344,7 @@ func (a *Factors) ReplaceRecoveryCodes(ctx context.Context, actor app.Actor) ([]
 		return nil, err
 	}
 	if len(have.Factors) == 0 {
-		return nil, &app.Error{Code: app.EConflict, Reason: "no_second_factor", Message: "You have no second factor.", Hint: "Recovery codes come with the first one that you add."}
+		return nil, &app.Error{Code: app.EConflict, Reason: "no_second_factor", Message: "You have no second factor.", Hint: "Add one; recovery codes come with it."}
 	}
 	codes, hashes := newRecoveryCodes()
 	return codes, a.Store.ReplaceRecoveryCodes(ctx, home, hashes, a.Now())
@@ -357,7 +357,7 @@ func (a *Factors) ResetSecondFactor(ctx context.Context, actor app.Actor, user s
 	}
 	// The token of the server's own host may: it is the way back in for the last superadmin.
 	if user == actor.User && actor.Home == "" && actor.Session != "" {
-		return &app.Error{Code: app.EConflict, Reason: "own", Message: "Your own second factors are removed on your account page."}
+		return &app.Error{Code: app.EConflict, Reason: "own", Message: "Remove your own second factors on your account page."}
 	}
 	return a.Store.ResetFactors(ctx, actor, user, a.Now())
 }

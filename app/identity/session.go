@@ -102,15 +102,15 @@ func (s Session) Over(u User, now time.Time) error {
 	}
 	switch {
 	case !s.RevokedAt.IsZero():
-		return gone("revoked", "This sign-in was ended.")
+		return gone("revoked", "This session was ended.")
 	case u.Tenant != s.Tenant || u.Name != s.User || u.CreatedAt.After(s.At):
-		return gone("account_gone", "The account of this sign-in is gone.")
+		return gone("account_gone", "The account was deleted.")
 	case s.Mark != u.passwordMark():
 		return gone("password_changed", "The password was changed.")
 	case s.How == ByPassword && u.SecondFactor && s.Second == "": // it began before there was one, or at a server that doesn't know of them
 		return gone(app.SecondFactorReason, "A second factor was added to this account.")
 	case !now.Before(s.Ends()):
-		return gone("expired", "You were signed out, since a sign-in does not hold for ever.")
+		return gone("expired", "Your session has expired.")
 	}
 	_, err := u.atPortal()
 	return err
@@ -128,7 +128,7 @@ func (u User) atPortal() (app.Actor, error) {
 	case u.Disabled():
 		return app.Actor{}, errDisabled()
 	case u.Role == app.RoleRobot:
-		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "robot", Message: "Robots do not sign in.", Hint: "They use API tokens."}
+		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "robot", Message: "Robot accounts can't sign in.", Hint: "Use an API token."}
 	}
 	a := u.Actor()
 	a.Via, a.MustChange = app.ViaPortal, u.MustChange && u.PasswordHash != ""
@@ -153,12 +153,12 @@ func (a *Sessions) beginSession(ctx context.Context, u User, how SignInHow, prov
 	return s, err
 }
 
-// ActorOfSession returns who a sign-in stands for, with role and groups as they are now. EUnauthorized says why it does not count
+// ActorOfSession returns who a sign-in represents, with role and groups as they are now. EUnauthorized says why it does not count
 // any more: revoked, expired, password_changed, disabled, account_gone.
 func (a *Sessions) ActorOfSession(ctx context.Context, id int64, v Visit) (app.Actor, error) {
 	s, u, err := a.Store.Session(ctx, id)
 	if app.CodeOf(err) == app.ENotFound {
-		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "account_gone", Message: "This sign-in is not known any more.", Hint: "Sign in again."}
+		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "account_gone", Message: "This session no longer exists.", Hint: "Sign in again."}
 	}
 	if err != nil {
 		return app.Actor{}, err
@@ -224,7 +224,7 @@ func (a *Sessions) RevokeSession(ctx context.Context, actor app.Actor, user stri
 	}
 	n, err := a.Store.RevokeSessions(ctx, actor, user, id, 0, a.Now())
 	if err == nil && n == 0 {
-		err = &app.Error{Code: app.ENotFound, Message: "There is no such sign-in (any more)."}
+		err = &app.Error{Code: app.ENotFound, Message: "This session doesn't exist or has ended."}
 	}
 	return err
 }

@@ -36,12 +36,12 @@ func NewStepUps(c StepUpsConfig) *StepUps { return &StepUps{StepUpsConfig: c} }
 // StepUp takes the password of a local account once more, with the second factor where there is one, and notes that its person is here. EUnauthorized where one
 // is wrong; the faces limit how often it is asked.
 func (a *StepUps) StepUp(ctx context.Context, actor app.Actor, password string, p FactorProof) error {
-	u, actor, id, err := a.Passwords.withPassword(ctx, actor, "StepUp", "Confirm who you are at your identity provider.")
+	u, actor, id, err := a.Passwords.withPassword(ctx, actor, "StepUp", "Re-authenticate at your identity provider.")
 	if err != nil {
 		return err
 	}
 	if !passwordFits(u.PasswordHash, password) {
-		return &app.Error{Code: app.EUnauthorized, Field: "password", Message: "That is not your password."}
+		return &app.Error{Code: app.EUnauthorized, Field: "password", Message: "Wrong password."}
 	}
 	if u.SecondFactor {
 		if _, err := a.Factors.useFactor(ctx, actor, p); err != nil {
@@ -66,8 +66,8 @@ func (a *StepUps) StepUpBy(ctx context.Context, actor app.Actor, issuer, subject
 		return err
 	}
 	if err != nil || user != actor.User {
-		return &app.Error{Code: app.EForbidden, Reason: "someone_else", Message: fmt.Sprintf("At the identity provider you are not %s.", actor.User),
-			Hint: "Sign in there as the person who is signed in here, or sign out here first."}
+		return &app.Error{Code: app.EForbidden, Reason: "someone_else", Message: fmt.Sprintf("You're signed in to the identity provider as someone other than %s.", actor.User),
+			Hint: "Sign in there with the same account, or sign out here first."}
 	}
 	return a.Store.ProveSession(ctx, actor, id, a.Now())
 }

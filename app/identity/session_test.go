@@ -49,7 +49,7 @@ func TestWhatEndsASignIn(t *testing.T) {
 		spoil(&s, &u)
 		err := s.Over(u, now)
 		if got := app.AsError(err).Reason; reason != "" && (got != reason || app.CodeOf(err) != app.EUnauthorized) || reason == "" && err != nil {
-			t.Errorf("%q gives %v", reason, err)
+			t.Errorf("%q returns %v", reason, err)
 		}
 	}
 	if (User{}).passwordMark() == good.passwordMark() || len(good.passwordMark()) < 20 {

@@ -53,7 +53,7 @@ func (a *SignIns) SignIn(ctx context.Context, tenant, user, password string, v V
 		return Session{}, err
 	}
 	if !passwordFits(u.PasswordHash, password) {
-		err := &app.Error{Code: app.EUnauthorized, Reason: "wrong_password", Field: "password", Message: "That name and password do not fit together."}
+		err := &app.Error{Code: app.EUnauthorized, Reason: "wrong_password", Field: "password", Message: "Wrong user name or password."}
 		// Whether there is such an account or not, the same is done, so that the time taken does not tell. Of tenants that are
 		// not there nothing is written: of their names there is no end.
 		if _, e := a.Store.Tenant(ctx, tenant); e == nil {
@@ -66,8 +66,8 @@ func (a *SignIns) SignIn(ctx context.Context, tenant, user, password string, v V
 		if _, err := u.atPortal(); err != nil {
 			return Session{}, err
 		}
-		return u.session(a.Now(), ByPassword, v), &app.Error{Code: app.EForbidden, Reason: app.SecondFactorReason, Message: "This account needs a second factor beside the password.",
-			Hint: "Sign in at the portal, which asks for it; programs use an API token."}
+		return u.session(a.Now(), ByPassword, v), &app.Error{Code: app.EForbidden, Reason: app.SecondFactorReason, Message: "This account requires a second factor in addition to the password.",
+			Hint: "Sign in at the portal, or use an API token in programs."}
 	}
 	return a.Sessions.beginSession(ctx, u, ByPassword, "", "", v)
 }

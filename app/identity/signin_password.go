@@ -12,7 +12,7 @@ import (
 
 // PasswordStore sets passwords.
 type PasswordStore interface {
-	// ChangePassword sets the actor's own password, ends its tokens and all its other sign-ins, and lets the one that asks go on with that mark.
+	// ChangePassword sets the actor's own password, ends its tokens and all its other sign-ins, and lets the one that asks continue with that mark.
 	ChangePassword(ctx context.Context, who app.Actor, session int64, hash, mark string, at time.Time) error
 	// SetPassword sets that of an account of the actor's tenant, and ends its tokens and sign-ins.
 	SetPassword(ctx context.Context, who app.Actor, name, hash string, at time.Time) error
@@ -37,10 +37,10 @@ func NewPasswords(c PasswordsConfig) *Passwords { return &Passwords{PasswordsCon
 // MinPassword is how many characters a password has at least.
 const MinPassword = 12
 
-// ChangePassword gives the actor another password of its own choice, and ends its tokens and all its other sign-ins at once. EUnauthorized
+// ChangePassword sets the actor another password of its own choice, and ends its tokens and all its other sign-ins at once. EUnauthorized
 // where the old one does not fit; the faces limit how often it is asked.
 func (a *Passwords) ChangePassword(ctx context.Context, actor app.Actor, old, wanted string) error {
-	u, actor, id, err := a.withPassword(ctx, actor, "ChangePassword", "Change it at your identity provider.")
+	u, actor, id, err := a.withPassword(ctx, actor, "ChangePassword", "Change the password at your identity provider.")
 	if err != nil {
 		return err
 	}
@@ -53,10 +53,10 @@ func (a *Passwords) ChangePassword(ctx context.Context, actor app.Actor, old, wa
 		return err
 	}
 	if !passwordFits(u.PasswordHash, old) {
-		return &app.Error{Code: app.EUnauthorized, Field: "old", Message: "That is not your password."}
+		return &app.Error{Code: app.EUnauthorized, Field: "old", Message: "Wrong password."}
 	}
 	if old == wanted {
-		return &app.Error{Code: app.EInvalid, Field: "new", Message: "That is the password that you have."}
+		return &app.Error{Code: app.EInvalid, Field: "new", Message: "The new password must differ from the current one."}
 	}
 	u.PasswordHash = HashPassword(wanted)
 	return a.Store.ChangePassword(ctx, actor, id, u.PasswordHash, u.passwordMark(), a.Now())
@@ -76,7 +76,7 @@ func (a *Passwords) withPassword(ctx context.Context, actor app.Actor, useCase, 
 		return u, home, 0, err
 	}
 	if u.PasswordHash == "" {
-		err = &app.Error{Code: app.EConflict, Reason: "no_password", Message: "This account has no password here.", Hint: instead}
+		err = &app.Error{Code: app.EConflict, Reason: "no_password", Message: "This account has no password in Muster.", Hint: instead}
 	}
 	return u, home, session, err
 }
@@ -95,27 +95,27 @@ func passwordGood(user, wanted string) error {
 	low := strings.ToLower(wanted)
 	switch {
 	case !utf8.ValidString(wanted):
-		return bad("That password has characters that cannot be read.", "")
+		return bad("Password must be valid text.", "")
 	case n < MinPassword:
-		return bad(fmt.Sprintf("That password is too short: it has %d characters.", n), fmt.Sprintf("Take at least %d; a few words in a row are fine.", MinPassword))
+		return bad(fmt.Sprintf("Password is too short: %d characters.", n), fmt.Sprintf("Use at least %d; a phrase of several words works well.", MinPassword))
 	case len(wanted) > maxPassword:
-		return bad("That password is too long.", fmt.Sprintf("Take at most %d bytes.", maxPassword))
+		return bad("Password is too long.", fmt.Sprintf("Use at most %d bytes.", maxPassword))
 	case len(different) < 5:
-		return bad("That password has too few different characters.", "A few words in a row are fine.")
+		return bad("Password has too few different characters.", "A phrase of several words works well.")
 	case user != "" && strings.Trim(strings.ReplaceAll(low, strings.ToLower(user), ""), "0123456789 -_.!") == "":
-		return bad("That password is your name.", "A few words in a row are fine.")
+		return bad("Password must differ from your user name.", "A phrase of several words works well.")
 	case strings.Contains("0123456789012345678901234567890 abcdefghijklmnopqrstuvwxyz qwertyuiopasdfghjklzxcvbnm", low):
-		return bad("That password is a row of the keyboard.", "A few words in a row are fine.")
+		return bad("Password is a keyboard pattern.", "A phrase of several words works well.")
 	}
 	for _, word := range []string{"password", "passwort", "letmein", "welcome", "changeme", "muster"} {
 		if strings.Trim(strings.ReplaceAll(low, word, ""), "0123456789 -_.!@") == "" {
-			return bad("That password is one of the first that others try.", "A few words in a row are fine.")
+			return bad("Password is too common.", "A phrase of several words works well.")
 		}
 	}
 	return nil
 }
 
-// ResetPassword gives a user a new random password, for whoever runs the server. It ends sign-ins and tokens.
+// ResetPassword gives a user a new random password, for anyone who runs the server. It ends sign-ins and tokens.
 func (a *Passwords) ResetPassword(ctx context.Context, tenant, user string) (string, error) {
 	password := NewPassword()
 	return password, a.Store.SetPassword(ctx, app.System(tenant, user), user, HashPassword(password), a.Now())

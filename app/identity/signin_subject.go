@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"muster/app"
+	"muster/app/humanize"
 )
 
 // Grant is what an identity provider's groups give a person in one tenant.
@@ -33,11 +33,11 @@ type Subject struct {
 // named; "" returns EConflict with reason choose_tenant. EForbidden where none is.
 func (a *SignIns) SignInBy(ctx context.Context, s Subject, tenant string, v Visit) (Session, error) {
 	if s.Issuer == "" || s.ID == "" {
-		return Session{}, app.Errorf(app.EUnauthorized, "The identity provider did not say who you are.")
+		return Session{}, app.Errorf(app.EUnauthorized, "The identity provider didn't say who you are.")
 	}
 	if err := checkUserName(s.Name); err != nil {
-		return Session{}, &app.Error{Code: app.EForbidden, Reason: "name", Message: fmt.Sprintf("%s calls you %q, which cannot be the name of an account here.", cmp.Or(s.Label, s.Provider), s.Name),
-			Hint: "Ask whoever looks after this Muster to take your name from another claim."}
+		return Session{}, &app.Error{Code: app.EForbidden, Reason: "name", Message: fmt.Sprintf("%s calls you %q, which isn't a valid user name in Muster.", cmp.Or(s.Label, s.Provider), s.Name),
+			Hint: "Ask a superadmin to take user names from another claim."}
 	}
 	if CheckEmail(s.Email) != nil {
 		s.Email = ""
@@ -51,16 +51,16 @@ func (a *SignIns) SignInBy(ctx context.Context, s Subject, tenant string, v Visi
 	}
 	switch {
 	case len(open) == 0:
-		return Session{}, &app.Error{Code: app.EForbidden, Reason: "no_grant", Message: fmt.Sprintf("%s knows you, but none of your groups there opens a tenant here.", cmp.Or(s.Label, s.Provider)),
-			Hint: "Ask whoever looks after this Muster which group you need."}
+		return Session{}, &app.Error{Code: app.EForbidden, Reason: "no_grant", Message: fmt.Sprintf("You're signed in at %s, but none of your groups there has access to a tenant.", cmp.Or(s.Label, s.Provider)),
+			Hint: "Ask a superadmin which group you need."}
 	case tenant == "" && len(open) > 1:
-		return Session{}, &app.Error{Code: app.EConflict, Reason: "choose_tenant", Message: "Several tenants are open to you.", Hint: "Choose one of " + strings.Join(open, ", ") + "."}
+		return Session{}, &app.Error{Code: app.EConflict, Reason: "choose_tenant", Message: "You have access to several tenants.", Hint: "Choose " + humanize.Or(open) + "."}
 	case tenant == "":
 		tenant = open[0]
 	}
 	at := slices.Index(open, tenant)
 	if at < 0 {
-		return Session{}, &app.Error{Code: app.EForbidden, Reason: "no_grant", Message: fmt.Sprintf("The tenant %q is not open to you.", tenant)}
+		return Session{}, &app.Error{Code: app.EForbidden, Reason: "no_grant", Message: fmt.Sprintf("You don't have access to tenant %q.", tenant)}
 	}
 	u, err := a.Store.AdmitSubject(ctx, s, s.Grants[at], a.Now())
 	if err != nil {

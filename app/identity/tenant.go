@@ -23,7 +23,7 @@ type TenantStore interface {
 	Tenant(ctx context.Context, name string) (Tenant, error)
 	// TenantNames returns only their names, in order.
 	TenantNames(ctx context.Context) ([]string, error)
-	// Tenants gives them by name, with what they have.
+	// Tenants returns them by name, with what they have.
 	Tenants(ctx context.Context) ([]Tenant, error)
 }
 
@@ -120,12 +120,12 @@ func (l TenantLeft) Refusal(tenant string) error {
 		parts = append(parts, fmt.Sprintf("%d %s (%s)", len(names), what, list))
 	}
 	say(l.Live, "cluster", "clusters")
-	say(l.Unproven, "deleted cluster of which it is not proven yet that nothing is left", "deleted clusters of which it is not proven yet that nothing is left")
+	say(l.Unproven, "deleted cluster without a final receipt", "deleted clusters without a final receipt")
 	say(l.Orphans, "orphaned machine", "orphaned machines")
-	say(l.Intents, "node whose machine may still stand", "nodes whose machines may still stand")
-	say(l.Requests, "request that waits", "requests that wait")
-	return &app.Error{Code: app.EConflict, Reason: "not_empty", Message: fmt.Sprintf("The tenant %q cannot be deleted yet. It has %s.", tenant, strings.Join(parts, "; ")),
-		Hint: "Delete the clusters, decide on the machines, and wait until the reconciler has proven them gone: it looks every ten minutes."}
+	say(l.Intents, "node whose machine may still exist", "nodes whose machines may still exist")
+	say(l.Requests, "pending request", "pending requests")
+	return &app.Error{Code: app.EConflict, Reason: "not_empty", Message: fmt.Sprintf("Tenant %q can't be deleted yet: %s.", tenant, strings.Join(parts, "; ")),
+		Hint: "Delete the clusters, decide on the orphaned machines, then wait for the reconciler to confirm the deletions. It runs every 10 min."}
 }
 
 // Names of tenants can be a label of a host name, and must not be taken for something else in an address or a message.
@@ -137,22 +137,24 @@ var (
 func CheckTenantName(name string) error {
 	switch {
 	case !tenantName.MatchString(name):
-		return &app.Error{Code: app.EInvalid, Field: "name", Message: "A tenant's name has 1 to 63 small letters, digits and '-', begins with a letter and does not end with '-'.",
+		return &app.Error{Code: app.EInvalid, Field: "name", Message: "Name must be 1 to 63 lowercase letters, digits or '-', start with a letter and not end with '-'.",
 			Hint: "For example research or team-blue."}
 	case slices.Contains(reservedTenants, name):
-		return &app.Error{Code: app.EInvalid, Field: "name", Message: fmt.Sprintf("%q cannot be the name of a tenant, since it means something here.", name), Hint: "Choose another one."}
+		return &app.Error{Code: app.EInvalid, Field: "name", Message: fmt.Sprintf("%q is a reserved name.", name), Hint: "Choose another name."}
 	}
 	return nil
 }
 
 func CheckSlots(n int) error {
 	if n < 0 || n > app.MaxSlots {
-		return &app.Error{Code: app.EInvalid, Field: "slots", Message: fmt.Sprintf("A tenant has from 1 to %d slots, or 0 for as many as the server says for every tenant; not %d.", app.MaxSlots, n)}
+		return &app.Error{Code: app.EInvalid, Field: "slots", Message: fmt.Sprintf("Slots must be from 1 to %d, or 0 for the server's default; not %d.", app.MaxSlots, n)}
 	}
 	return nil
 }
 
-func errNoTenant(name string) error { return app.Errorf(app.ENotFound, "There is no tenant %q.", name) }
+func errNoTenant(name string) error {
+	return app.Errorf(app.ENotFound, "Tenant %q doesn't exist.", name)
+}
 
 // Tenants lists the tenants of the installation by name.
 func (a *Tenants) Tenants(ctx context.Context, actor app.Actor) ([]Tenant, error) {
@@ -303,7 +305,7 @@ func (a *Tenants) DeleteTenant(ctx context.Context, actor app.Actor, name string
 		return err
 	}
 	if name == app.DefaultTenant {
-		return &app.Error{Code: app.EConflict, Reason: "default", Message: fmt.Sprintf("The tenant %q cannot be deleted: who looks after the installation has an account there.", name)}
+		return &app.Error{Code: app.EConflict, Reason: "default", Message: fmt.Sprintf("Tenant %q can't be deleted: the installation's superadmins have accounts there.", name)}
 	}
 	return a.Store.DeleteTenant(ctx, actor, name, a.Now())
 }

@@ -42,7 +42,7 @@ type Tokens struct {
 // NewTokens returns them on top of what c holds.
 func NewTokens(c TokensConfig) *Tokens { return &Tokens{TokensConfig: c} }
 
-// Token is an API token as people see it. The token itself is told once, when it is made, and is kept nowhere.
+// Token is an API token as people see it. The token itself is reported once, when it is made, and is kept nowhere.
 type Token struct {
 	ID     int64       `json:"id"`
 	Tenant string      `json:"tenant"`
@@ -64,7 +64,7 @@ func (t Token) Expired(now time.Time) bool { return !t.ExpiresAt.IsZero() && !no
 func (a *Tokens) ActorOfToken(ctx context.Context, token, from string) (app.Actor, error) {
 	u, t, err := a.Store.UserOfToken(ctx, HashToken(token))
 	if app.CodeOf(err) == app.ENotFound {
-		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Message: "This token is not valid (any more).", Hint: "Sign in again or make a new token."}
+		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Message: "This token is invalid or was revoked.", Hint: "Sign in again, or create a new token."}
 	}
 	if err != nil {
 		return app.Actor{}, err
@@ -74,7 +74,7 @@ func (a *Tokens) ActorOfToken(ctx context.Context, token, from string) (app.Acto
 	case u.Disabled():
 		return app.Actor{}, errDisabled()
 	case t.Expired(now):
-		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "expired", Message: "This token has expired.", Hint: "Make a new one."}
+		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "expired", Message: "This token has expired.", Hint: "Create a new token."}
 	}
 	if now.Sub(t.UsedAt) >= seenEvery {
 		// That it cannot be noted keeps no one from working, nor for long.
@@ -88,7 +88,7 @@ func (a *Tokens) ActorOfToken(ctx context.Context, token, from string) (app.Acto
 }
 
 // LocalToken makes the token that a server leaves for clients on its own host. It is that of a superadmin, has all rights, and
-// holds until the next one of that label replaces it: whoever can read the server's files can do everything anyway.
+// holds until the next one of that label replaces it: anyone who can read the server's files can do everything anyway.
 func (a *Tokens) LocalToken(ctx context.Context, label string) (string, error) {
 	u, err := a.Store.Superadmin(ctx)
 	if err != nil {
@@ -109,7 +109,7 @@ func (a *Tokens) EndToken(ctx context.Context, actor app.Actor) (Token, error) {
 	}
 	i := slices.IndexFunc(own, func(t Token) bool { return actor.Token != "" && t.Label == actor.Token })
 	if i < 0 {
-		return Token{}, &app.Error{Code: app.ENotFound, Message: "You did not come by a token of your own."}
+		return Token{}, &app.Error{Code: app.ENotFound, Message: "This request didn't use one of your own tokens."}
 	}
 	return own[i], a.Store.RevokeToken(ctx, actor, actor.Tenant, own[i].ID, a.Now())
 }

@@ -47,7 +47,7 @@ func (a *Tokens) CreateToken(ctx context.Context, actor app.Actor, n NewAPIToken
 		return Token{}, "", err
 	}
 	if n.User != "" && n.User != actor.User {
-		return Token{}, "", &app.Error{Code: app.EForbidden, Field: "user", Message: "Nobody makes tokens of other people.", Hint: "Robots' tokens are made by admins."}
+		return Token{}, "", &app.Error{Code: app.EForbidden, Field: "user", Message: "You can't create tokens for other people.", Hint: "Admins can create tokens for robot accounts."}
 	}
 	n.User = actor.User
 	scopes, err := scopesFor(actor.Role, n.Scopes)
@@ -56,8 +56,8 @@ func (a *Tokens) CreateToken(ctx context.Context, actor app.Actor, n NewAPIToken
 	}
 	for _, s := range scopes {
 		if actor.Session == "" && (s == app.ScopeApprove || s == app.ScopeAdmin) {
-			return Token{}, "", &app.Error{Code: app.EForbidden, Reason: "sign_in", Field: "scopes", Message: fmt.Sprintf("A token with the scope %q is not made with another token.", s),
-				Hint: "Sign in at the portal and make it there."}
+			return Token{}, "", &app.Error{Code: app.EForbidden, Reason: "sign_in", Field: "scopes", Message: fmt.Sprintf("A token with scope %q can't be created with another token.", s),
+				Hint: "Sign in at the portal and create the token there."}
 		}
 	}
 	return a.addToken(ctx, actor, n, scopes, false)
@@ -77,7 +77,7 @@ func (a *Tokens) CreateRobotToken(ctx context.Context, actor app.Actor, n NewAPI
 
 func (a *Tokens) addToken(ctx context.Context, actor app.Actor, n NewAPIToken, scopes []app.Scope, robots bool) (Token, string, error) {
 	if n.Label == "" {
-		return Token{}, "", &app.Error{Code: app.EInvalid, Field: "label", Message: "A token needs a label.", Hint: "Say what uses it, such as laptop or nightly build."}
+		return Token{}, "", &app.Error{Code: app.EInvalid, Field: "label", Message: "Label is required.", Hint: "Name what uses the token, such as laptop or nightly build."}
 	}
 	if err := CheckText("label", n.Label, longestLabel); err != nil {
 		return Token{}, "", err
@@ -86,7 +86,7 @@ func (a *Tokens) addToken(ctx context.Context, actor app.Actor, n NewAPIToken, s
 		n.Days = TokenDays
 	}
 	if n.Days < 1 || n.Days > MostDays {
-		return Token{}, "", &app.Error{Code: app.EInvalid, Field: "days", Message: fmt.Sprintf("A token holds from 1 to %d days, not %d.", MostDays, n.Days)}
+		return Token{}, "", &app.Error{Code: app.EInvalid, Field: "days", Message: fmt.Sprintf("Days must be from 1 to %d, not %d.", MostDays, n.Days)}
 	}
 	now := a.Now()
 	secret := NewToken()
@@ -110,10 +110,10 @@ func scopesFor(r app.Role, wanted []app.Scope) ([]app.Scope, error) {
 		}
 		switch {
 		case !slices.Contains(known, string(s)):
-			return nil, &app.Error{Code: app.EInvalid, Field: "scopes", Message: fmt.Sprintf("There is no scope %q.", s), Hint: "Use some of " + humanize.Or(known) + "."}
+			return nil, &app.Error{Code: app.EInvalid, Field: "scopes", Message: fmt.Sprintf("Unknown scope %q.", s), Hint: "Use " + humanize.Or(known) + "."}
 		case !slices.Contains(useful, string(s)):
-			return nil, &app.Error{Code: app.EForbidden, Reason: "scope", Field: "scopes", Message: fmt.Sprintf("The role %s allows nothing of the scope %q.", r, s),
-				Hint: "Use some of " + humanize.Or(useful) + "."}
+			return nil, &app.Error{Code: app.EForbidden, Reason: "scope", Field: "scopes", Message: fmt.Sprintf("Role %s can't use scope %q.", r, s),
+				Hint: "Use " + humanize.Or(useful) + "."}
 		}
 	}
 	scopes := []app.Scope{}

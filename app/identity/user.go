@@ -40,5 +40,5 @@ func (u User) Actor() app.Actor {
 const seenEvery = time.Minute
 
 func errDisabled() error {
-	return &app.Error{Code: app.EUnauthorized, Reason: "disabled", Message: "This account is disabled.", Hint: "Ask an admin of your tenant."}
+	return &app.Error{Code: app.EUnauthorized, Reason: "disabled", Message: "This account is disabled.", Hint: "Ask an admin of your tenant to enable it."}
 }

@@ -87,7 +87,7 @@ type UserFilter struct {
 	Limit  int    // 0: 100; at most 500
 }
 
-// Others are how many others could still look after things: enabled accounts besides the one in question.
+// Others are how many others could still manage things: enabled accounts besides the one in question.
 type Others struct {
 	Superadmins int // of the installation
 	Admins      int // of the tenant; superadmins whose account is there count
@@ -102,10 +102,10 @@ var (
 func checkUserName(name string) error {
 	switch {
 	case !userName.MatchString(name):
-		return &app.Error{Code: app.EInvalid, Field: "name", Message: "A user's name has 1 to 63 small letters, digits, '.', '_' and '-', and begins with a letter or digit.",
+		return &app.Error{Code: app.EInvalid, Field: "name", Message: "Name must be 1 to 63 lowercase letters, digits, '.', '_' or '-', and start with a letter or digit.",
 			Hint: "For example ada or ada.lovelace."}
 	case slices.Contains(reservedUsers, name):
-		return &app.Error{Code: app.EInvalid, Field: "name", Message: fmt.Sprintf("%q cannot be the name of a user, since it means something here.", name), Hint: "Choose another one."}
+		return &app.Error{Code: app.EInvalid, Field: "name", Message: fmt.Sprintf("%q is a reserved name.", name), Hint: "Choose another name."}
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func CheckEmail(text string) error {
 	}
 	m, err := mail.ParseAddress(text)
 	if err != nil || m.Address != text || len(text) > 254 {
-		return &app.Error{Code: app.EInvalid, Field: "email", Message: "This is not an e-mail address.", Hint: "For example ada@example.com."}
+		return &app.Error{Code: app.EInvalid, Field: "email", Message: "Invalid email address.", Hint: "For example ada@example.com."}
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func CheckEmail(text string) error {
 // admin of a tenant stay.
 func (o Others) Spare(u User) error {
 	last := func(what string) error {
-		return &app.Error{Code: app.EConflict, Reason: "last_admin", Message: fmt.Sprintf("%s is the last %s.", u.Name, what), Hint: "Give somebody else that role first."}
+		return &app.Error{Code: app.EConflict, Reason: "last_admin", Message: fmt.Sprintf("%s is the last %s.", u.Name, what), Hint: "Give that role to someone else first."}
 	}
 	switch {
 	case u.Disabled():
@@ -161,14 +161,14 @@ func (c UserChange) Apply(who app.Actor, u User, others Others, at time.Time) (U
 			return u, err
 		}
 		if *c.Role == app.RoleRobot || u.Role == app.RoleRobot {
-			return u, &app.Error{Code: app.EConflict, Field: "role", Message: "A person does not become a robot, nor a robot a person.", Hint: "Make another account."}
+			return u, &app.Error{Code: app.EConflict, Field: "role", Message: "A person's account can't become a robot account, or the reverse.", Hint: "Create another account."}
 		}
 		after.Role = *c.Role
 	}
 	if after.Disabled() || !after.Role.Mighty() || u.Role == app.RoleSuperadmin && after.Role != app.RoleSuperadmin {
 		left := others
 		if !after.Disabled() && after.Role.Mighty() {
-			left.Admins++ // a superadmin that becomes admin still looks after its tenant
+			left.Admins++ // a superadmin that becomes admin still manages its tenant
 		}
 		if err := left.Spare(u); err != nil {
 			return u, err
@@ -198,7 +198,7 @@ func (a *Users) Users(ctx context.Context, actor app.Actor, f UserFilter) (users
 		return nil, false, err
 	}
 	if f.Role != "" && !f.Role.Known() {
-		return nil, false, &app.Error{Code: app.EInvalid, Field: "role", Message: fmt.Sprintf("There is no role %q.", f.Role), Hint: "Use one of " + humanize.Or(app.RoleNames()) + "."}
+		return nil, false, &app.Error{Code: app.EInvalid, Field: "role", Message: fmt.Sprintf("Unknown role %q.", f.Role), Hint: "Use " + humanize.Or(app.RoleNames()) + "."}
 	}
 	if f.Limit <= 0 {
 		f.Limit = 100
@@ -281,7 +281,7 @@ func (a *Users) ResetUserPassword(ctx context.Context, actor app.Actor, name str
 		return "", err
 	}
 	if name == actor.User && actor.Home == "" {
-		return "", &app.Error{Code: app.EConflict, Reason: "own", Message: "Your own password is changed on your account page, with the one that you have."}
+		return "", &app.Error{Code: app.EConflict, Reason: "own", Message: "Change your own password on your account page, with your current one."}
 	}
 	password := NewPassword()
 	return password, a.Store.ResetPassword(ctx, actor, name, HashPassword(password), a.Now())
@@ -294,7 +294,7 @@ func (a *Users) DeleteUser(ctx context.Context, actor app.Actor, name, transferT
 		return err
 	}
 	if transferTo == name {
-		return &app.Error{Code: app.EInvalid, Field: "transfer_to", Message: "The clusters must go to somebody else."}
+		return &app.Error{Code: app.EInvalid, Field: "transfer_to", Message: "The new owner must be someone else."}
 	}
 	return a.Store.DeleteUser(ctx, actor, name, transferTo, a.Now())
 }

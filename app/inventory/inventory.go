@@ -10,9 +10,10 @@ import (
 
 	"muster/app"
 	appcluster "muster/app/cluster"
+	"muster/app/humanize"
 )
 
-// InventoryFormat is a form in which a cluster's machines are told to other tools.
+// InventoryFormat is a form in which a cluster's machines are reported to other tools.
 type InventoryFormat string
 
 // The forms.
@@ -99,7 +100,7 @@ func NewInventory(v appcluster.ClusterView, files InventoryFiles) (Inventory, er
 		}
 		for _, s := range []string{h.Node, h.Hostname, h.Address, h.User, cmp.Or(h.Inside, "x"), cmp.Or(h.Zone, "x")} {
 			if !inventoryName.MatchString(s) {
-				return Inventory{}, app.Errorf(app.EInvalid, "Node %s has an address or a name (%q) that cannot stand in such a file.", n.Name, s)
+				return Inventory{}, app.Errorf(app.EInvalid, "Node %s has an address or a name (%q) that an inventory file can't contain.", n.Name, s)
 			}
 		}
 		i.Hosts = append(i.Hosts, h)
@@ -135,7 +136,7 @@ func (i Inventory) File(f InventoryFormat) (text, name, kind string, err error) 
 	for k, x := range InventoryFormats {
 		names[k] = string(x)
 	}
-	return "", "", "", &app.Error{Code: app.EInvalid, Field: "format", Message: fmt.Sprintf("There is no inventory %q.", f), Hint: "One of " + strings.Join(names, ", ") + "."}
+	return "", "", "", &app.Error{Code: app.EInvalid, Field: "format", Message: fmt.Sprintf("Unknown inventory format %q.", f), Hint: "Use " + humanize.Or(names) + "."}
 }
 
 // groupNames returns Ansible's name of each service's group. Ansible allows letters, digits and _ only, and has two names of its own.
@@ -172,7 +173,7 @@ func variable(s string) string {
 }
 
 func (i Inventory) about(of string) string {
-	return fmt.Sprintf("# %s of the cluster %s (%s), by Muster. The key belongs into %s.\n", of, variable(i.Name), i.Cluster, i.KeyFile)
+	return fmt.Sprintf("# %s of cluster %s (%s), by Muster. Save the key as %s.\n", of, variable(i.Name), i.Cluster, i.KeyFile)
 }
 
 func (i Inventory) sshArgs() string {
@@ -228,7 +229,7 @@ func (i Inventory) ansibleYAML() string {
 func (i Inventory) ssh() string {
 	var b strings.Builder
 	b.WriteString(i.about("SSH configuration"))
-	fmt.Fprintf(&b, "# The host keys belong into %s; the inventory \"known_hosts\" has them.\n", i.KnownHosts)
+	fmt.Fprintf(&b, "# Save the host keys as %s; the inventory format known_hosts lists them.\n", i.KnownHosts)
 	for _, h := range i.Hosts {
 		fmt.Fprintf(&b, "\nHost %s %s.%s\n  HostName %s\n  User %s\n  Port %d\n  IdentityFile %s\n  IdentitiesOnly yes\n  HostKeyAlias %s\n  UserKnownHostsFile %s\n  StrictHostKeyChecking yes\n",
 			h.Hostname, h.Node, variable(i.Name), h.Address, h.User, h.Port, i.KeyFile, h.Hostname, i.KnownHosts)
@@ -241,7 +242,7 @@ func (i Inventory) knownHosts() string {
 	b.WriteString(i.about("Host keys"))
 	for _, h := range i.Hosts {
 		if h.HostKey == "" {
-			fmt.Fprintf(&b, "# %s has not told its host key yet.\n", h.Hostname)
+			fmt.Fprintf(&b, "# %s hasn't reported its host key yet.\n", h.Hostname)
 			continue
 		}
 		at := h.Address

@@ -79,15 +79,15 @@ func TestInventoryTakesNoOrders(t *testing.T) {
 		v := inventoried()
 		spoil(&v)
 		if i, err := NewInventory(v, InventoryFiles{}); app.CodeOf(err) != app.EInvalid {
-			t.Errorf("%s gives %+v, %v", name, i, err)
+			t.Errorf("%s returns %+v, %v", name, i, err)
 		}
 	}
 	for _, key := range []string{"a b", "a\nb", "$(evil)", "'", "-evil", strings.Repeat("a", 300)} {
 		if _, err := NewInventory(inventoried(), InventoryFiles{Key: key}); app.CodeOf(err) != app.EInvalid || app.AsError(err).Field != "key" {
-			t.Errorf("the key file %q gives %v", key, err)
+			t.Errorf("the key file %q returns %v", key, err)
 		}
 		if _, err := NewInventory(inventoried(), InventoryFiles{KnownHosts: key}); app.CodeOf(err) != app.EInvalid || app.AsError(err).Field != "known_hosts" {
-			t.Errorf("the known_hosts file %q gives %v", key, err)
+			t.Errorf("the known_hosts file %q returns %v", key, err)
 		}
 	}
 	v := inventoried()

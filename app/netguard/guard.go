@@ -35,23 +35,23 @@ var special = []struct {
 	word   string
 }{
 	{netip.MustParsePrefix("168.63.129.16/32"), "a metadata address"}, // of Azure
-	{netip.MustParsePrefix("0.0.0.0/8"), "an address of this host"},
-	{netip.MustParsePrefix("100.64.0.0/10"), "an address shared by carriers"}, // 100.100.100.200 is metadata of Alibaba
-	{netip.MustParsePrefix("192.0.0.0/24"), "a reserved address"},             // 192.0.0.192 is metadata of Oracle
-	{netip.MustParsePrefix("192.0.2.0/24"), "an address for examples"},
+	{netip.MustParsePrefix("0.0.0.0/8"), "an address of the server itself"},
+	{netip.MustParsePrefix("100.64.0.0/10"), "a carrier-grade NAT address"}, // 100.100.100.200 is metadata of Alibaba
+	{netip.MustParsePrefix("192.0.0.0/24"), "a reserved address"},           // 192.0.0.192 is metadata of Oracle
+	{netip.MustParsePrefix("192.0.2.0/24"), "a documentation address"},
 	{netip.MustParsePrefix("192.88.99.0/24"), "a relay's address"},
-	{netip.MustParsePrefix("198.18.0.0/15"), "an address for benchmarks"},
-	{netip.MustParsePrefix("198.51.100.0/24"), "an address for examples"},
-	{netip.MustParsePrefix("203.0.113.0/24"), "an address for examples"},
+	{netip.MustParsePrefix("198.18.0.0/15"), "a benchmarking address"},
+	{netip.MustParsePrefix("198.51.100.0/24"), "a documentation address"},
+	{netip.MustParsePrefix("203.0.113.0/24"), "a documentation address"},
 	{netip.MustParsePrefix("240.0.0.0/4"), "a reserved address"},
 	{netip.MustParsePrefix("::/96"), "a reserved address"}, // with an IPv4 address inside
 	{netip.MustParsePrefix("64:ff9b::/96"), "a translated address"},
 	{netip.MustParsePrefix("64:ff9b:1::/48"), "a translated address"},
 	{netip.MustParsePrefix("100::/64"), "a reserved address"},
 	{netip.MustParsePrefix("2001::/23"), "a reserved address"}, // Teredo and others
-	{netip.MustParsePrefix("2001:db8::/32"), "an address for examples"},
+	{netip.MustParsePrefix("2001:db8::/32"), "a documentation address"},
 	{netip.MustParsePrefix("2002::/16"), "a relay's address"},
-	{netip.MustParsePrefix("3fff::/20"), "an address for examples"},
+	{netip.MustParsePrefix("3fff::/20"), "a documentation address"},
 	{netip.MustParsePrefix("5f00::/16"), "a reserved address"},
 	{netip.MustParsePrefix("fec0::/10"), "a private address"},
 }
@@ -60,13 +60,13 @@ var special = []struct {
 func kind(a netip.Addr) string {
 	switch {
 	case !a.IsValid(), a.IsUnspecified():
-		return "no address at all"
+		return "an invalid address"
 	case a.Zone() != "":
-		return "an address of one network card"
+		return "an interface-local address"
 	case a.IsLoopback():
-		return "an address of this host"
+		return "an address of the server itself"
 	case a.IsLinkLocalUnicast():
-		return "a link-local address, where clouds keep their metadata"
+		return "a link-local address, where clouds serve metadata"
 	case a.IsMulticast():
 		return "a multicast address"
 	case a.IsPrivate():
@@ -90,7 +90,7 @@ func (g *Guard) named(a netip.Addr) bool {
 	return false
 }
 
-const allowHint = "Only the operator can allow it, with --tenant-networks."
+const allowHint = "Only the operator can allow the address, with --tenant-networks."
 
 // check returns EForbidden for an address that may not be spoken to; plain says that it would be over http.
 func (g *Guard) check(host string, a netip.Addr, plain bool) error {
@@ -103,11 +103,11 @@ func (g *Guard) check(host string, a netip.Addr, plain bool) error {
 		what = fmt.Sprintf("%s, which is %s,", host, a)
 	}
 	if k := kind(a); k != "" {
-		return &app.Error{Code: app.EForbidden, Reason: "address", Message: fmt.Sprintf("Tenants may not reach %s: that is %s.", what, k), Hint: allowHint}
+		return &app.Error{Code: app.EForbidden, Reason: "address", Message: fmt.Sprintf("Tenants can't connect to %s: it is %s.", what, k), Hint: allowHint}
 	}
 	if plain {
-		return &app.Error{Code: app.EForbidden, Reason: "plain", Message: fmt.Sprintf("Only https may be used to reach %s.", what),
-			Hint: "Over http anyone on the way could read it. " + allowHint}
+		return &app.Error{Code: app.EForbidden, Reason: "plain", Message: fmt.Sprintf("Connections to %s must use https.", what),
+			Hint: "Over http, anyone on the network could read the traffic. " + allowHint}
 	}
 	return nil
 }
@@ -115,8 +115,8 @@ func (g *Guard) check(host string, a netip.Addr, plain bool) error {
 func (g *Guard) CheckURL(u *url.URL) error {
 	plain := u.Scheme != "https"
 	if plain && len(g.Allow) == 0 {
-		return &app.Error{Code: app.EInvalid, Reason: "plain", Field: "url", Message: "Notices are sent over https; over http anybody on the way could read them.",
-			Hint: "It looks like https://hooks.example.com/muster."}
+		return &app.Error{Code: app.EInvalid, Reason: "plain", Field: "url", Message: "The URL must start with https://: over http, anyone on the network could read notifications.",
+			Hint: "For example https://hooks.example.com/muster."}
 	}
 	a, err := literal(u.Hostname())
 	if err != nil {
@@ -214,10 +214,10 @@ func (g *Guard) Dial(ctx context.Context, plain bool, address string) (net.Conn,
 }
 
 func failedLookUp(host string, err error) error {
-	e := &app.Error{Code: app.ETransient, Reason: "name", Message: "The name " + humanize.CutText(host, 200) + " has no address."}
+	e := &app.Error{Code: app.ETransient, Reason: "name", Message: "Host " + humanize.CutText(host, 200) + " has no address."}
 	var d *net.DNSError
 	if errors.As(err, &d) && !d.IsNotFound {
-		e.Message = "The name " + humanize.CutText(host, 200) + " could not be looked up."
+		e.Message = "The DNS lookup of " + humanize.CutText(host, 200) + " failed."
 	}
 	return e
 }

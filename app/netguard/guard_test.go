@@ -34,7 +34,7 @@ func TestGuardRefusesWhatIsNotPublic(t *testing.T) {
 	some := &Guard{Allow: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}}
 	for text, want := range map[string]app.Code{"10.1.2.3": "", "::ffff:10.1.2.3": "", "10.2.0.1": app.EForbidden, "127.0.0.1": app.EForbidden} {
 		if got := app.CodeOf(some.check(text, netip.MustParseAddr(text), true)); got != want {
-			t.Errorf("with 10.1.0.0/16 allowed, %s gives %q, want %q", text, got, want)
+			t.Errorf("with 10.1.0.0/16 allowed, %s returns %q, want %q", text, got, want)
 		}
 	}
 }

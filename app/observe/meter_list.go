@@ -3,52 +3,52 @@ package observe
 // What is counted where it happens: by servers, and by workers wherever they run.
 var (
 	MetricRequests = &Metric{Name: "muster_http_requests_total", Kind: MetricCounter, Labels: []string{"route", "method", "code"},
-		Help: "HTTP requests that ended, by the pattern of their route; code is the status."}
+		Help: "HTTP requests answered, by route pattern and status code."}
 	MetricRequestTime = &Metric{Name: "muster_http_request_seconds", Kind: MetricDuration, Labels: []string{"route", "method"},
-		Help: "How long HTTP requests took; event streams are left out."}
-	MetricRequestsOpen = &Metric{Name: "muster_http_requests_in_flight", Kind: MetricLevel, Help: "HTTP requests being answered now, event streams included."}
-	MetricStreams      = &Metric{Name: "muster_live_streams", Kind: MetricLevel, Help: "Event streams that are open: pages that move by themselves, and programs that follow a cluster."}
-	MetricStreamed     = &Metric{Name: "muster_live_events_total", Kind: MetricCounter, Help: "Events sent to open streams."}
+		Help: "Duration of HTTP requests, event streams excluded."}
+	MetricRequestsOpen = &Metric{Name: "muster_http_requests_in_flight", Kind: MetricLevel, Help: "HTTP requests in flight, event streams included."}
+	MetricStreams      = &Metric{Name: "muster_live_streams", Kind: MetricLevel, Help: "Open event streams of live pages and programs."}
+	MetricStreamed     = &Metric{Name: "muster_live_events_total", Kind: MetricCounter, Help: "Events sent to event streams."}
 	MetricRefused      = &Metric{Name: "muster_fenced_writes_total", Kind: MetricCounter, Labels: []string{"write"},
-		Help: "Writes of workers that were refused because their claim was not theirs any more; write is report or heartbeat."}
-	MetricClaimed = &Metric{Name: "muster_steps_claimed_total", Kind: MetricCounter, Labels: []string{"action"}, Help: "Steps handed out to workers."}
+		Help: "Writes of workers rejected because their claim had expired; write is report or heartbeat."}
+	MetricClaimed = &Metric{Name: "muster_steps_claimed_total", Kind: MetricCounter, Labels: []string{"action"}, Help: "Steps claimed by workers."}
 
-	MetricRung     = &Metric{Name: "muster_outbox_rings_total", Kind: MetricCounter, Help: "Doorbells rung from the outbox."}
-	MetricSwept    = &Metric{Name: "muster_steps_swept_total", Kind: MetricCounter, Help: "Steps that the sweeper took back from workers that were gone, or found to be due."}
+	MetricRung     = &Metric{Name: "muster_outbox_rings_total", Kind: MetricCounter, Help: "Queue messages sent from the outbox."}
+	MetricSwept    = &Metric{Name: "muster_steps_swept_total", Kind: MetricCounter, Help: "Steps that the sweeper reclaimed from lost workers, or found due."}
 	MetricRungAnew = &Metric{Name: "muster_bells_again_total", Kind: MetricCounter, Labels: []string{"reason"},
-		Help: "Doorbells to be rung once more; reason is queue_lost or unheard."}
-	MetricContents = &Metric{Name: "muster_contents_removed_total", Kind: MetricCounter, Help: "Contents of resources that nobody needed and the sweeper removed."}
-	MetricExpired  = &Metric{Name: "muster_leases_ended_total", Kind: MetricCounter, Help: "Clusters whose deletion Muster began or went on with: their lease had ended, or it failed before."}
-	MetricRepairs  = &Metric{Name: "muster_repairs_begun_total", Kind: MetricCounter, Help: "Repairs that Muster began by itself."}
+		Help: "Queue messages to send again; reason is queue_lost or unheard."}
+	MetricContents = &Metric{Name: "muster_contents_removed_total", Kind: MetricCounter, Help: "Unused resource contents removed by the sweeper."}
+	MetricExpired  = &Metric{Name: "muster_leases_ended_total", Kind: MetricCounter, Help: "Deletions started or retried automatically because the lease expired or an earlier deletion failed."}
+	MetricRepairs  = &Metric{Name: "muster_repairs_begun_total", Kind: MetricCounter, Help: "Repairs started automatically."}
 
 	MetricPasses = &Metric{Name: "muster_reconcile_passes_total", Kind: MetricCounter, Labels: []string{"provider", "code"},
-		Help: "Looks of the reconciler at a provider account; code is ok or that of the error."}
+		Help: "Reconciler runs over provider accounts; code is ok or the error code."}
 	MetricPassTime = &Metric{Name: "muster_reconcile_seconds", Kind: MetricDuration, Labels: []string{"provider"}, Bounds: longBounds,
-		Help: "How long a look of the reconciler at an account took."}
+		Help: "Duration of a reconciler run over an account."}
 	MetricFound = &Metric{Name: "muster_reconcile_finds_total", Kind: MetricCounter, Labels: []string{"provider", "what"},
-		Help: "What the reconciler came across: orphan (a machine that belongs to no cluster, when first seen), deleted, held_back, lost (clusters whose machines are gone)."}
+		Help: "Reconciler findings: orphan (a machine without a cluster, when first seen), deleted, held_back, lost (clusters whose machines are gone)."}
 
-	MetricDeliveries   = &Metric{Name: "muster_webhook_deliveries_total", Kind: MetricCounter, Labels: []string{"code"}, Help: "Attempts to send a notice to a hook."}
-	MetricDeliveryTime = &Metric{Name: "muster_webhook_delivery_seconds", Kind: MetricDuration, Help: "How long receivers of hooks took to answer."}
+	MetricDeliveries   = &Metric{Name: "muster_webhook_deliveries_total", Kind: MetricCounter, Labels: []string{"code"}, Help: "Attempts to deliver a notification to a webhook."}
+	MetricDeliveryTime = &Metric{Name: "muster_webhook_delivery_seconds", Kind: MetricDuration, Help: "Response time of webhook receivers."}
 
 	MetricSteps = &Metric{Name: "muster_steps_total", Kind: MetricCounter, Labels: []string{"action", "code"},
-		Help: "Attempts of steps that ended; code is ok or that of the error."}
+		Help: "Step attempts that ended; code is ok or the error code."}
 	MetricStepTime = &Metric{Name: "muster_step_seconds", Kind: MetricDuration, Labels: []string{"action", "result"}, Bounds: longBounds,
-		Help: "How long attempts of steps took; result is ok or failed."}
-	MetricStepsOpen = &Metric{Name: "muster_steps_running", Kind: MetricLevel, Help: "Steps that this process is carrying out."}
-	MetricRetries   = &Metric{Name: "muster_step_retries_total", Kind: MetricCounter, Labels: []string{"code"}, Help: "Failed attempts that are to be tried again, by the code of their error."}
-	MetricRounds    = &Metric{Name: "muster_health_rounds_total", Kind: MetricCounter, Help: "Rounds of health checks that were carried out."}
+		Help: "Duration of step attempts; result is ok or failed."}
+	MetricStepsOpen = &Metric{Name: "muster_steps_running", Kind: MetricLevel, Help: "Steps running in this process."}
+	MetricRetries   = &Metric{Name: "muster_step_retries_total", Kind: MetricCounter, Labels: []string{"code"}, Help: "Failed attempts to be retried, by error code."}
+	MetricRounds    = &Metric{Name: "muster_health_rounds_total", Kind: MetricCounter, Help: "Rounds of health checks completed."}
 
 	MetricCalls = &Metric{Name: "muster_provider_calls_total", Kind: MetricCounter, Labels: []string{"provider", "operation", "code"},
-		Help: "Calls to providers; code is ok or that of the error."}
+		Help: "Calls to providers; code is ok or the error code."}
 	MetricCallTime = &Metric{Name: "muster_provider_call_seconds", Kind: MetricDuration, Labels: []string{"provider", "operation"}, Bounds: longBounds,
-		Help: "How long calls to providers took."}
+		Help: "Duration of calls to providers."}
 	MetricThrottled = &Metric{Name: "muster_provider_throttled_total", Kind: MetricCounter, Labels: []string{"provider", "by"},
-		Help: "Calls that were turned away because there were too many; by is provider (it answered 429) or budget (our own, before it was asked)."}
+		Help: "Calls rejected by rate limits; by is provider (it answered 429) or budget (Muster's own limit, before the call)."}
 	MetricBudgetWait = &Metric{Name: "muster_provider_budget_wait_seconds", Kind: MetricDuration, Labels: []string{"provider"},
-		Help: "How long calls waited for their turn in the account's rate budget."}
+		Help: "Time that calls waited for the account's rate budget."}
 
-	MetricDials = &Metric{Name: "muster_ssh_connections_total", Kind: MetricCounter, Labels: []string{"code"}, Help: "SSH connections that were opened, or could not be."}
+	MetricDials = &Metric{Name: "muster_ssh_connections_total", Kind: MetricCounter, Labels: []string{"code"}, Help: "SSH connections opened or failed."}
 )
 
 // AllMetrics are all that are counted where it happens.
@@ -62,26 +62,26 @@ var AllMetrics = []*Metric{
 
 // What is asked of the ledger when someone looks.
 var (
-	LevelSteps       = &Metric{Name: "muster_queue_steps", Kind: MetricLevel, Labels: []string{"state"}, Help: "Steps of operations under way: ready (for their node), queued (for a worker) or running."}
-	LevelOldest      = &Metric{Name: "muster_queue_oldest_seconds", Kind: MetricLevel, Help: "How long that queued step has been ready to be handed out which has been so for longest; 0 where none is. Steps that back off or whose operation is paused are not queued; those of a tenant that has all the slots it may have are left out."}
-	LevelOutbox      = &Metric{Name: "muster_outbox_bells", Kind: MetricLevel, Help: "Queued steps whose doorbell is yet to be rung."}
-	LevelOverdue     = &Metric{Name: "muster_steps_overdue", Kind: MetricLevel, Help: "Running steps whose claim has run out and that were not taken back yet."}
-	LevelOperations  = &Metric{Name: "muster_operations", Kind: MetricLevel, Labels: []string{"status"}, Help: "Operations that have not ended."}
-	LevelClusters    = &Metric{Name: "muster_clusters", Kind: MetricLevel, Labels: []string{"status"}, Help: "Clusters that are there; machines of pools are left out."}
-	LevelLeases      = &Metric{Name: "muster_leases_ending", Kind: MetricLevel, Help: "Clusters whose lease ends within 24 hours, or has ended."}
-	LevelMachines    = &Metric{Name: "muster_machines", Kind: MetricLevel, Help: "Machines, and whatever else is paid for, that providers are known to have of ours."}
-	LevelMoney       = &Metric{Name: "muster_cost_per_hour", Kind: MetricLevel, Help: "Cost of these machines per hour, in the installation's currency."}
+	LevelSteps       = &Metric{Name: "muster_queue_steps", Kind: MetricLevel, Labels: []string{"state"}, Help: "Steps of operations in progress: ready (waiting for the node), queued (waiting for a worker) or running."}
+	LevelOldest      = &Metric{Name: "muster_queue_oldest_seconds", Kind: MetricLevel, Help: "Age of the oldest step waiting for a worker; 0 if none waits. Steps that are backing off or belong to a paused operation don't count, nor do those of a tenant that uses all its slots."}
+	LevelOutbox      = &Metric{Name: "muster_outbox_bells", Kind: MetricLevel, Help: "Queued steps whose queue message is yet to be sent."}
+	LevelOverdue     = &Metric{Name: "muster_steps_overdue", Kind: MetricLevel, Help: "Running steps whose claim has expired and that the sweeper hasn't reclaimed yet."}
+	LevelOperations  = &Metric{Name: "muster_operations", Kind: MetricLevel, Labels: []string{"status"}, Help: "Operations in progress, paused or waiting."}
+	LevelClusters    = &Metric{Name: "muster_clusters", Kind: MetricLevel, Labels: []string{"status"}, Help: "Existing clusters, pool machines excluded."}
+	LevelLeases      = &Metric{Name: "muster_leases_ending", Kind: MetricLevel, Help: "Clusters whose lease has expired or expires within 24 hours."}
+	LevelMachines    = &Metric{Name: "muster_machines", Kind: MetricLevel, Help: "Machines and other billed resources known to exist at providers."}
+	LevelMoney       = &Metric{Name: "muster_cost_per_hour", Kind: MetricLevel, Help: "Cost per hour of muster_machines, in the installation's currency."}
 	LevelOrphans     = &Metric{Name: "muster_orphans", Kind: MetricLevel, Labels: []string{"provider"}, Help: "Orphaned machines."}
-	LevelProvisioner = &Metric{Name: "muster_provisioners", Kind: MetricLevel, Labels: []string{"state"}, Help: "Provisioners that are registered and have not ended."}
-	LevelSlots       = &Metric{Name: "muster_slots", Kind: MetricLevel, Help: "Steps that all provisioners together may carry out at the same time."}
-	LevelDeliveries  = &Metric{Name: "muster_webhook_waiting", Kind: MetricLevel, Help: "Notices that wait to be sent to hooks."}
-	LevelLeads       = &Metric{Name: "muster_leads", Kind: MetricLevel, Help: "1 where this server leads: it rings, reconciles and ends leases for all."}
-	LevelQueueUp     = &Metric{Name: "muster_redis_up", Kind: MetricLevel, Help: "1 where Redis answers this server."}
+	LevelProvisioner = &Metric{Name: "muster_provisioners", Kind: MetricLevel, Labels: []string{"state"}, Help: "Registered provisioners that haven't ended."}
+	LevelSlots       = &Metric{Name: "muster_slots", Kind: MetricLevel, Help: "Steps that all provisioners together can run at once."}
+	LevelDeliveries  = &Metric{Name: "muster_webhook_waiting", Kind: MetricLevel, Help: "Notifications waiting to be delivered to webhooks."}
+	LevelLeads       = &Metric{Name: "muster_leads", Kind: MetricLevel, Help: "1 if this server is the leader, which sends queue messages, reconciles and expires leases."}
+	LevelQueueUp     = &Metric{Name: "muster_redis_up", Kind: MetricLevel, Help: "1 if Redis answers this server."}
 
 	// With --metrics-tenants only.
-	LevelTenantSteps    = &Metric{Name: "muster_tenant_queue_steps", Kind: MetricLevel, Labels: []string{"tenant"}, Help: "Queued steps of a tenant; of the 200 tenants with most. With --metrics-tenants."}
-	LevelTenantClusters = &Metric{Name: "muster_tenant_clusters", Kind: MetricLevel, Labels: []string{"tenant"}, Help: "Clusters of a tenant; of the 200 tenants with most. With --metrics-tenants."}
-	LevelTenantMoney    = &Metric{Name: "muster_tenant_cost_per_hour", Kind: MetricLevel, Labels: []string{"tenant"}, Help: "Cost of a tenant's clusters per hour, in the installation's currency; of the 200 with most clusters. With --metrics-tenants."}
+	LevelTenantSteps    = &Metric{Name: "muster_tenant_queue_steps", Kind: MetricLevel, Labels: []string{"tenant"}, Help: "Queued steps by tenant, for the 200 tenants with the most. Requires --metrics-tenants."}
+	LevelTenantClusters = &Metric{Name: "muster_tenant_clusters", Kind: MetricLevel, Labels: []string{"tenant"}, Help: "Clusters by tenant, for the 200 tenants with the most. Requires --metrics-tenants."}
+	LevelTenantMoney    = &Metric{Name: "muster_tenant_cost_per_hour", Kind: MetricLevel, Labels: []string{"tenant"}, Help: "Cost per hour by tenant in the installation's currency, for the 200 tenants with the most clusters. Requires --metrics-tenants."}
 )
 
 // Levels are all that are asked for.

@@ -47,18 +47,18 @@ func Find(dir, prefix string) (names []string, paths map[string]string, err erro
 // each start. Errors are EInvalid, or EForbidden with the reason "untrusted".
 func Vet(path, prefix string) error {
 	if name, ok := strings.CutPrefix(filepath.Base(path), prefix); !ok || !nameForm.MatchString(name) {
-		return app.Errorf(app.EInvalid, "its name is not %sNAME, with a NAME of lower-case letters, digits and dashes", prefix)
+		return app.Errorf(app.EInvalid, "the file name must be %sNAME, where NAME has lowercase letters, digits and dashes", prefix)
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return app.Errorf(app.EInvalid, "it cannot be looked at: %w", err)
+		return app.Errorf(app.EInvalid, "can't read the file: %w", err)
 	}
 	info, err := os.Stat(real)
 	if err != nil {
-		return app.Errorf(app.EInvalid, "it cannot be looked at: %w", err)
+		return app.Errorf(app.EInvalid, "can't read the file: %w", err)
 	}
 	if !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
-		return app.Errorf(app.EInvalid, "it is not an executable file")
+		return app.Errorf(app.EInvalid, "the file isn't executable")
 	}
 	for _, place := range []string{real, filepath.Dir(real), filepath.Dir(path)} {
 		if err := trusted(place); err != nil {

@@ -18,7 +18,7 @@ type Plugin struct {
 	Err        error
 }
 
-// Host holds the members of a family in programs of their own that this process was told of. They come when it starts, and none goes.
+// Host holds the members of a family in programs of their own that this process knows. They come when it starts, and none goes.
 type Host[Member any] struct {
 	Prefix string // of the programs' names; the rest is the name of the member
 	Family string // "providers", "automators"
@@ -39,7 +39,7 @@ type Host[Member any] struct {
 func (h *Host[Member]) Plug(ctx context.Context, dir string, env []string, log *slog.Logger) ([]Plugin, error) {
 	names, paths, err := Find(dir, h.Prefix)
 	if err != nil {
-		return nil, app.Errorf(app.EInvalid, "the directory of %s' programs cannot be read: %w", h.Family, err)
+		return nil, app.Errorf(app.EInvalid, "can't read the directory of %s programs: %w", h.Family, err)
 	}
 	out := make([]Plugin, len(names))
 	var all sync.WaitGroup
@@ -56,7 +56,7 @@ func (h *Host[Member]) PlugProgram(ctx context.Context, path string, env []strin
 		path = absolute
 	}
 	p := Plugin{Name: strings.TrimPrefix(filepath.Base(path), h.Prefix), Path: path}
-	taken := app.Errorf(app.EConflict, "there is %s %q already, which is never replaced", h.Each, p.Name)
+	taken := app.Errorf(app.EConflict, "%s %q already exists and can't be replaced", h.Each, p.Name)
 	if _, had := h.Member(p.Name); had || h.Own(p.Name) {
 		p.Err = taken
 		return p

@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"muster/app/humanize"
 )
 
 // Limits of what a program may write.
@@ -27,7 +29,7 @@ type Times struct {
 	Term  time.Duration // to end after SIGTERM
 }
 
-// Handler is told what a program writes. Line and Over are called by one goroutine, one after the other; Log by another. None may be nil.
+// Handler receives what a program writes. Line and Over are called by one goroutine, one after the other; Log by another. None may be nil.
 type Handler struct {
 	// Line is one line of standard output that is not empty. It is valid during the call only. After an error nothing more is read.
 	Line func(line []byte) error
@@ -45,7 +47,7 @@ type Process struct {
 	times   Times
 	writing sync.Mutex
 	in      *os.File
-	ending  chan struct{} // closed when its input shall end
+	ending  chan struct{} // closed when its input should end
 	killed  chan struct{} // closed when there is nothing to wait for
 	exited  chan struct{} // closed when the process itself has ended
 	ended   chan struct{} // closed when all that read it have ended as well
@@ -163,7 +165,7 @@ func (p *Process) Fate(otherwise string) error {
 	defer t.Stop()
 	select {
 	case <-p.exited:
-		return fmt.Errorf("it ended (%s)", p.cmd.ProcessState)
+		return fmt.Errorf("the program exited (%s)", p.cmd.ProcessState)
 	case <-t.C:
 		return errors.New(otherwise)
 	}
@@ -182,10 +184,10 @@ func (p *Process) read(from io.Reader, h Handler) {
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		h.Over(fmt.Errorf("it wrote a line of more than %d MiB", longestLine>>20))
+		h.Over(fmt.Errorf("the program wrote a line longer than %s", humanize.Bytes(longestLine)))
 		return
 	}
-	h.Over(p.Fate("it closed its output"))
+	h.Over(p.Fate("the program closed its output"))
 }
 
 func listen(from io.Reader, log func(string)) {

@@ -65,7 +65,7 @@ func (l *life) wait(t *testing.T) {
 	select {
 	case <-l.Ended():
 	case <-time.After(hangs):
-		t.Fatal("it goes on")
+		t.Fatal("it continues")
 	}
 }
 
@@ -85,7 +85,7 @@ func TestProcess(t *testing.T) {
 		"is killed":                     {script: `trap '' TERM; echo up; sleep 1000`, times: patient, kill: true, why: "killed"},
 		"writes what is refused":        {script: `echo a; echo b; trap '' TERM; sleep 1000`, refuse: "b", times: patient, lines: "a", why: "refused"},
 		"closes its output":             {script: `exec >&-; trap '' TERM; sleep 1000`, times: patient, why: "closed its output"},
-		"writes an endless line":        {script: `while printf '%65536s' x; do :; done`, times: patient, why: "more than 16 MiB"},
+		"writes an endless line":        {script: `while printf '%65536s' x; do :; done`, times: patient, why: "longer than 16 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -134,7 +134,7 @@ func TestHost(t *testing.T) {
 		}
 	}
 	h := &Host[string]{Prefix: "muster-thing-", Family: "things", Each: "a thing", Own: func(name string) bool { return name == "own" }, Inquire: inquireFake}
-	for again, want := range [][]string{{"it is bad", "", "there is a thing \"own\" already"}, {"it is bad", "there is a thing \"new\" already", "there is a thing \"own\" already"}} {
+	for again, want := range [][]string{{"it is bad", "", "a thing \"own\" already exists"}, {"it is bad", "a thing \"new\" already exists", "a thing \"own\" already exists"}} {
 		found, err := h.Plug(t.Context(), dir, nil, nil)
 		if err != nil || len(found) != 3 {
 			t.Fatalf("%+v, %v", found, err)
@@ -149,7 +149,7 @@ func TestHost(t *testing.T) {
 	if m, ok := h.Member("new"); !ok || m != path || !slices.Equal(h.Names(), []string{"new"}) || !h.IsPlugged("new", path) || h.IsPlugged("new", "/x") || h.IsPlugged("own", "") {
 		t.Errorf("%q, %v: %v", m, ok, h.Names())
 	}
-	if _, err := h.Plug(t.Context(), filepath.Join(dir, "none"), nil, nil); err == nil || !strings.Contains(err.Error(), "things' programs") {
+	if _, err := h.Plug(t.Context(), filepath.Join(dir, "none"), nil, nil); err == nil || !strings.Contains(err.Error(), "directory of things programs") {
 		t.Error(err)
 	}
 }

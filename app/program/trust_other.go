@@ -4,7 +4,7 @@ package program
 
 import "muster/app"
 
-// trusted refuses everything where it cannot be told who may write a file.
+// trusted refuses everything where it is unknown who may write a file.
 func trusted(place string) error {
-	return app.Errorf(app.EInvalid, "of %s nobody can tell here who may write it, so programs are not started", place)
+	return app.Errorf(app.EInvalid, "can't check who can write to %s on this system, so programs aren't started", place)
 }

@@ -13,20 +13,20 @@ import (
 func trusted(place string) error {
 	info, err := os.Stat(place)
 	if err != nil {
-		return app.Errorf(app.EInvalid, "%s cannot be looked at: %w", place, err)
+		return app.Errorf(app.EInvalid, "can't read %s: %w", place, err)
 	}
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return app.Errorf(app.EInvalid, "of %s nobody can tell who may write it", place)
+		return app.Errorf(app.EInvalid, "can't check who can write to %s", place)
 	}
 	e := &app.Error{Code: app.EForbidden, Reason: "untrusted"}
 	switch {
 	case s.Uid != 0 && int(s.Uid) != os.Geteuid():
-		e.Message = place + " belongs to another user, who could put anything in its place"
-		e.Hint = "It must belong to root, or to the user that Muster runs as."
+		e.Message = place + " belongs to another user, who could replace it"
+		e.Hint = "Change its owner to root, or to the user that Muster runs as."
 	case info.Mode().Perm()&0o022 != 0:
-		e.Message = place + " can be written by others than its owner"
-		e.Hint = "`chmod go-w " + place + "` ends that. See first that nobody has changed it."
+		e.Message = place + " is writable by users other than its owner"
+		e.Hint = "Run `chmod go-w " + place + "`, after checking that no one has changed it."
 	default:
 		return nil
 	}

@@ -19,11 +19,11 @@ func (a *Service) Resources(ctx context.Context, actor app.Actor, f ResourceFilt
 		return nil, false, err
 	}
 	if f.Limit < 0 || f.Limit > MaxResourcePage {
-		return nil, false, &app.Error{Code: app.EInvalid, Field: "limit", Message: fmt.Sprintf("A page holds from 1 to %d resources, not %d.", MaxResourcePage, f.Limit)}
+		return nil, false, &app.Error{Code: app.EInvalid, Field: "limit", Message: fmt.Sprintf("Limit must be from 1 to %d, not %d.", MaxResourcePage, f.Limit)}
 	}
 	if f.After != "" {
 		if _, err := ParseResourceID(f.After); err != nil {
-			return nil, false, &app.Error{Code: app.EInvalid, Field: "after", Message: "That is not where a page of resources ended."}
+			return nil, false, &app.Error{Code: app.EInvalid, Field: "after", Message: "Invalid page token."}
 		}
 	}
 	if f.Limit == 0 {
@@ -40,7 +40,7 @@ func (a *Service) Resources(ctx context.Context, actor app.Actor, f ResourceFilt
 	return list, false, nil
 }
 
-// Resource gives one with its versions and where they are; ENotFound where the tenant has none of the name.
+// Resource returns one with its versions and where they are; ENotFound where the tenant has none of the name.
 func (a *Service) Resource(ctx context.Context, actor app.Actor, id ResourceID) (ResourceInfo, error) {
 	if err := actor.Authorize("Resource"); err != nil {
 		return ResourceInfo{}, err
@@ -100,14 +100,14 @@ func (a *Service) versionOf(ctx context.Context, tenant string, id ResourceID, n
 		return r, r.Versions[i], nil
 	}
 	if number == 0 {
-		return r, ResourceVersion{}, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("No version of %s is in use.", id), Hint: "Say which one you mean."}
+		return r, ResourceVersion{}, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("No version of %s is in use.", id), Hint: "Specify a version."}
 	}
 	return r, ResourceVersion{}, NoResourceVersion(id, number)
 }
 
 // NoResourceVersion says that there is no such version.
 func NoResourceVersion(id ResourceID, number int64) *app.Error {
-	return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("%s has no version %d.", id, number), Hint: "See muster resource show " + id.String() + "."}
+	return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("%s has no version %d.", id, number), Hint: "Run muster resource show " + id.String() + "."}
 }
 
 // ResourceFiles tells what is in a version; number 0 is the active one.
@@ -198,11 +198,11 @@ func (a *Service) OpenBlob(ctx context.Context, tenant, hash string, offset int6
 		return nil, err
 	}
 	if offset < 0 || offset > size {
-		return nil, &app.Error{Code: app.EInvalid, Field: "from", Message: fmt.Sprintf("The content has %d bytes, so it cannot be read from %d on.", size, offset)}
+		return nil, &app.Error{Code: app.EInvalid, Field: "from", Message: fmt.Sprintf("The content has %d bytes; the offset %d is past its end.", size, offset)}
 	}
 	content, err := a.Blobs.Open(ctx, name, offset)
 	if app.CodeOf(err) == app.ENotFound {
-		return nil, &app.Error{Code: app.EInternal, Message: "The content " + hash + " is not where it was put.", Hint: "Push the same content again, and it is there again.", Err: err}
+		return nil, &app.Error{Code: app.EInternal, Message: "Content " + hash + " is missing from the blob store.", Hint: "Push the same content again to restore it.", Err: err}
 	}
 	if err != nil || offset > 0 {
 		return content, err
@@ -221,7 +221,7 @@ func (c *checkedContent) Read(b []byte) (int, error) {
 	n, err := c.ReadCloser.Read(b)
 	_, _ = c.sum.Write(b[:n])
 	if err == io.EOF && hex.EncodeToString(c.sum.Sum(nil)) != c.want {
-		return n, app.Errorf(app.EInternal, "the content %s is not what was put there", c.want)
+		return n, app.Errorf(app.EInternal, "content %s was altered in the blob store", c.want)
 	}
 	return n, err
 }

@@ -74,7 +74,7 @@ func (a *Service) Pin(ctx context.Context, tenant string, services map[string]*t
 }
 
 // Common names, for actions that name no resource at all, those that their automator has for all actions: the tenant's that are in use, of the types that
-// say so. Coopr's services rely on that, which find all cookbooks on their nodes. Services of a cluster that stands are kept out: what stands keeps
+// say so. Coopr's services rely on that, which find all cookbooks on their nodes. Services of a cluster that exists are kept out: what exists keeps
 // what it has.
 // The notes tell what of it is left out: no one asked for these, so no one is refused for their sake.
 func (a *Service) Common(ctx context.Context, tenant string, services, stand map[string]*template.Service) (notes []string, err error) {
@@ -163,11 +163,11 @@ func chooseCommon(automator string, all []template.ResourceRef) (refs []template
 		}
 	}
 	if len(same) > 0 {
-		notes = append(notes, fmt.Sprintf("Actions of %s that name no resource do not get what has the name of another one: %s. Push it under another name, or name what each action needs.",
+		notes = append(notes, fmt.Sprintf("Actions of %s that name no resource don't receive those whose name is used twice: %s. Push them under other names, or name the resources that each action needs.",
 			automator, firstFew(same)))
 	}
 	if len(more) > 0 {
-		notes = append(notes, fmt.Sprintf("Actions of %s that name no resource get at most %d, so they do not get %s. Put what belongs together into one archive, or name what each action needs.",
+		notes = append(notes, fmt.Sprintf("Actions of %s that name no resource receive at most %d, so not %s. Put related files into one archive, or name the resources that each action needs.",
 			automator, maxCommonRefs, firstFew(more)))
 	}
 	return refs, notes
@@ -241,10 +241,10 @@ func CheckRefs(types []template.ResourceType, automator string, refs []template.
 		return &app.Error{Code: app.EInvalid, Reason: "resource", Message: message, Hint: hint}
 	}
 	if len(refs) > maxActionRefs {
-		return wrong(fmt.Sprintf("An action has at most %d resources, not %d.", maxActionRefs, len(refs)), "Put what belongs together into one archive.")
+		return wrong(fmt.Sprintf("An action can have at most %d resources, not %d.", maxActionRefs, len(refs)), "Put related files into one archive.")
 	}
 	if len(refs) > 0 && len(types) == 0 {
-		return wrong("The automator "+automator+" has no resources.", "")
+		return wrong("Automator "+automator+" doesn't use resources.", "")
 	}
 	seen := map[string]bool{}
 	for _, r := range refs {
@@ -253,10 +253,10 @@ func CheckRefs(types []template.ResourceType, automator string, refs []template.
 			for i, t := range types {
 				names[i] = t.Name
 			}
-			return wrong(fmt.Sprintf("The automator %s has no resources of the type %q.", automator, r.Type), "It has "+humanize.And(names)+".")
+			return wrong(fmt.Sprintf("Automator %s has no resource type %q.", automator, r.Type), "Use "+humanize.Or(names)+".")
 		}
 		if seen[r.Name] {
-			return wrong(fmt.Sprintf("%s is named twice; on the node both would have the same place.", r.Name), "Give one of them another name.")
+			return wrong(fmt.Sprintf("%s is listed twice, and both would use the same path on the node.", r.Name), "Push one of the two under another name.")
 		}
 		seen[r.Name] = true
 	}

@@ -43,7 +43,7 @@ func (a *Service) ImportResource(ctx context.Context, actor app.Actor, p Resourc
 		return ResourceVersion{}, err
 	}
 	if t.Format != FormatArchive {
-		return ResourceVersion{}, &app.Error{Code: app.EInvalid, Field: "type", Message: fmt.Sprintf("What comes from git is an archive, and %s is a file.", p.Type)}
+		return ResourceVersion{}, &app.Error{Code: app.EInvalid, Field: "type", Message: fmt.Sprintf("Content from git is an archive, but type %s is a single file.", p.Type)}
 	}
 	credential := ""
 	if name := p.Source.Secret; name != "" {
@@ -55,7 +55,7 @@ func (a *Service) ImportResource(ctx context.Context, actor app.Actor, p Resourc
 			return ResourceVersion{}, err
 		}
 		if credential = values[name]; credential == "" {
-			return ResourceVersion{}, &app.Error{Code: app.EInvalid, Field: "secret", Message: "Your tenant has no secret " + name + ".", Hint: "Set it with muster secret set."}
+			return ResourceVersion{}, &app.Error{Code: app.EInvalid, Field: "secret", Message: "Secret " + name + " doesn't exist in your tenant.", Hint: "Set it with muster secret set."}
 		}
 	}
 	taken, commit, err := a.Blobs.Fetch(ctx, p.Source, credential, a.ResourceLimits.File)
@@ -74,7 +74,7 @@ type ResourceLimits struct {
 }
 
 // errNoBlobs is of a server without a place for contents.
-var errNoBlobs = &app.Error{Code: app.EInvalid, Reason: "no_blobs", Message: "This server keeps no resources."}
+var errNoBlobs = &app.Error{Code: app.EInvalid, Reason: "no_blobs", Message: "This server has no storage for resources."}
 
 func (a *Service) checkPush(ctx context.Context, actor app.Actor, p ResourcePush) (template.ResourceType, error) {
 	if a.Blobs == nil {
@@ -85,10 +85,10 @@ func (a *Service) checkPush(ctx context.Context, actor app.Actor, p ResourcePush
 		return t, err
 	}
 	if p.Hash != "" && !IsHash(p.Hash) {
-		return t, &app.Error{Code: app.EInvalid, Field: "sha256", Message: "A SHA-256 is written with 64 hex digits."}
+		return t, &app.Error{Code: app.EInvalid, Field: "sha256", Message: "SHA-256 must be 64 hex digits."}
 	}
 	if utf8.RuneCountInString(p.Note) > maxResourceNote || strings.ContainsFunc(p.Note, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' }) {
-		return t, &app.Error{Code: app.EInvalid, Field: "note", Message: fmt.Sprintf("A note has at most %d letters, and no control characters.", maxResourceNote)}
+		return t, &app.Error{Code: app.EInvalid, Field: "note", Message: fmt.Sprintf("Note must be at most %d characters, with no control characters.", maxResourceNote)}
 	}
 	if a.ResourceLimits.Tenant > 0 {
 		// What is full already need not be sent for it.
@@ -98,7 +98,7 @@ func (a *Service) checkPush(ctx context.Context, actor app.Actor, p ResourcePush
 		}
 		if size >= a.ResourceLimits.Tenant {
 			e := OverStoreLimit(size, a.ResourceLimits.Tenant)
-			e.Message = fmt.Sprintf("The resources of your tenant take %s, which is all that they may.", humanize.Bytes(size))
+			e.Message = fmt.Sprintf("Your tenant's resources use %s, the whole quota.", humanize.Bytes(size))
 			return t, e
 		}
 	}
@@ -108,8 +108,8 @@ func (a *Service) checkPush(ctx context.Context, actor app.Actor, p ResourcePush
 // OverStoreLimit says that a tenant's contents would be more than they may.
 func OverStoreLimit(would, most int64) *app.Error {
 	return &app.Error{Code: app.EQuota, Reason: "resource_quota", Field: "content",
-		Message: fmt.Sprintf("The resources of your tenant would take %s, and they may take %s.", humanize.Bytes(would), humanize.Bytes(most)),
-		Hint:    "Delete versions that nothing uses any more. Contents that clusters may still need count until those are gone. Whoever runs the server sets the limit with --resource-quota."}
+		Message: fmt.Sprintf("Your tenant's resources would use %s; the quota is %s.", humanize.Bytes(would), humanize.Bytes(most)),
+		Hint:    "Delete unused versions. Content that clusters may still need counts until they're deleted. The server's operator sets the quota with --resource-quota."}
 }
 
 // resourceType finds what the member declares of the type.
@@ -130,11 +130,11 @@ func (a *Service) resourceType(id ResourceID) (template.ResourceType, error) {
 		for i, t := range m.Types {
 			names[i] = t.Name
 		}
-		return template.ResourceType{}, &app.Error{Code: app.EInvalid, Field: "type", Message: fmt.Sprintf("The %s %s has no resources of the type %q.", id.Family, id.Member, id.Type),
+		return template.ResourceType{}, &app.Error{Code: app.EInvalid, Field: "type", Message: fmt.Sprintf("%s %s has no resource type %q.", humanize.Upper(string(id.Family)), id.Member, id.Type),
 			Hint: "It has " + humanize.And(names) + "."}
 	}
-	return template.ResourceType{}, &app.Error{Code: app.EInvalid, Field: "member", Message: fmt.Sprintf("There is no %s %q that has resources.", id.Family, id.Member),
-		Hint: "See muster resource types."}
+	return template.ResourceType{}, &app.Error{Code: app.EInvalid, Field: "member", Message: fmt.Sprintf("No %s %q uses resources.", id.Family, id.Member),
+		Hint: "Run muster resource types."}
 }
 
 // keepVersion looks into a content, keeps it and writes its version. Dying in between leaves at most an announced content, which is
@@ -143,7 +143,7 @@ func (a *Service) keepVersion(ctx context.Context, actor app.Actor, p ResourcePu
 	p.Source.Trusted = actor.Role == app.RoleSuperadmin
 	if p.Hash != "" && !strings.EqualFold(p.Hash, taken.Hash()) {
 		return ResourceVersion{}, &app.Error{Code: app.EInvalid, Reason: "wrong_hash", Field: "sha256",
-			Message: "What arrived is not what was sent: its SHA-256 is " + taken.Hash() + ".", Hint: "Send it again."}
+			Message: "The upload was altered in transit: the received SHA-256 is " + taken.Hash() + ".", Hint: "Upload again."}
 	}
 	if taken.Size() == 0 {
 		return ResourceVersion{}, &app.Error{Code: app.EInvalid, Field: "content", Message: "The content is empty."}

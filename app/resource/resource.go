@@ -62,8 +62,8 @@ func ParseResourceID(s string) (ResourceID, error) {
 		parts = append([]string{string(ForAutomator)}, parts...)
 	}
 	if len(parts) != 4 {
-		return ResourceID{}, &app.Error{Code: app.EInvalid, Field: "resource", Message: fmt.Sprintf("%.100q does not name a resource.", s),
-			Hint: "A resource is named by automator, type and name, such as shell/archive/site."}
+		return ResourceID{}, &app.Error{Code: app.EInvalid, Field: "resource", Message: fmt.Sprintf("Invalid resource name %.100q.", s),
+			Hint: "Use AUTOMATOR/TYPE/NAME, such as shell/archive/site."}
 	}
 	id := ResourceID{Family: ResourceFamily(parts[0]), Member: parts[1], Type: parts[2], Name: parts[3]}
 	return id, id.check()
@@ -73,19 +73,19 @@ var resourceName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
 
 func (id ResourceID) check() error {
 	if id.Family != ForAutomator && id.Family != ForProvider {
-		return &app.Error{Code: app.EInvalid, Field: "family", Message: fmt.Sprintf("There are resources of automators and providers, none of a %.40q.", string(id.Family)),
-			Hint: "Say automator or provider."}
+		return &app.Error{Code: app.EInvalid, Field: "family", Message: fmt.Sprintf("Unknown resource family %.40q.", string(id.Family)),
+			Hint: "Use automator or provider."}
 	}
 	for _, part := range []struct{ field, text string }{{"member", id.Member}, {"type", id.Type}, {"name", id.Name}} {
 		if !resourceName.MatchString(part.text) {
-			return &app.Error{Code: app.EInvalid, Field: part.field, Message: fmt.Sprintf("%.100q cannot be the %s of a resource.", part.text, part.field),
-				Hint: "It begins with a letter or digit and has at most 100 letters, digits, dots, dashes and underscores."}
+			return &app.Error{Code: app.EInvalid, Field: part.field, Message: fmt.Sprintf("Invalid %[2]s %.100[1]q of a resource.", part.text, part.field),
+				Hint: "Start with a letter or digit, and use at most 100 letters, digits, dots, dashes and underscores."}
 		}
 	}
 	return nil
 }
 
-// ResourceState is how a version stands. Staging and recalling mark what the next sync makes of it.
+// ResourceState is the state of a version. Staging and recalling mark what the next sync makes of it.
 type ResourceState string
 
 // The states, which are Coopr's.
@@ -148,7 +148,7 @@ type ResourceVersion struct {
 // ResourceSource says where a version comes from.
 type ResourceSource struct {
 	File string `json:"file,omitempty"` // the name of the file that was uploaded
-	// Of what was read from git: where it stands, without what may be secret, what was asked for, and what that was.
+	// Of what was read from git: where it is, without what may be secret, what was asked for, and what that was.
 	Git    string `json:"git,omitempty"`
 	Ref    string `json:"ref,omitempty"`
 	Folder string `json:"folder,omitempty"`
@@ -178,24 +178,24 @@ type ResourceFile struct {
 func ParseResourceRef(s string) (template.ResourceRef, error) {
 	var r template.ResourceRef
 	wrong := func(why string) (template.ResourceRef, error) {
-		return r, &app.Error{Code: app.EInvalid, Reason: "resource", Message: fmt.Sprintf("%.120q does not name a resource: %s", s, why),
-			Hint: "Write its name, and its type and a version where they matter: site, archive/site or site@3."}
+		return r, &app.Error{Code: app.EInvalid, Reason: "resource", Message: fmt.Sprintf("Invalid resource name %.120q: %s", s, why),
+			Hint: "Use NAME, TYPE/NAME or NAME@VERSION, such as site, archive/site or site@3."}
 	}
 	name, version, numbered := strings.Cut(s, "@")
 	if numbered {
 		n, err := strconv.ParseInt(version, 10, 64)
 		if err != nil || n < 1 || version[0] == '+' || version[0] == '0' {
-			return wrong("after @ stands the number of a version.")
+			return wrong("the part after @ must be a version number.")
 		}
 		r.Version = n
 	}
 	if kind, rest, both := strings.Cut(name, "/"); both {
 		if r.Type, name = kind, rest; !resourceName.MatchString(kind) {
-			return wrong("before / stands its type.")
+			return wrong("the part before / must be a type.")
 		}
 	}
 	if r.Name = name; !resourceName.MatchString(name) {
-		return wrong("a name begins with a letter or digit and has at most 100 letters, digits, dots, dashes and underscores.")
+		return wrong("a name must start with a letter or digit and have at most 100 letters, digits, dots, dashes and underscores.")
 	}
 	return r, nil
 }
@@ -220,7 +220,7 @@ type BlobStore interface {
 	// Fetch takes a git repository at a tag, branch or commit as a tar.gz of its files. The credential is user:token, "" for none.
 	// The same commit returns the same bytes.
 	Fetch(ctx context.Context, source ResourceSource, credential string, limit int64) (taken TakenBlob, commit string, err error)
-	// Open returns a content from an offset on. ENotFound where it is not there. Whoever reads checks the hash.
+	// Open returns a content from an offset on. ENotFound where it is not there. Anyone who reads checks the hash.
 	Open(ctx context.Context, name string, from int64) (io.ReadCloser, error)
 	// Delete removes a content; one that is not there is success.
 	Delete(ctx context.Context, name string) error
@@ -234,7 +234,7 @@ type TakenBlob interface {
 	Size() int64
 	// Files looks into it: EInvalid with what is wrong where an archive is none, or could not be unpacked safely.
 	Files(ctx context.Context, format template.ResourceFormat, name string) ([]ResourceFile, error)
-	// Keep gives it its name in the store, as a whole or not at all. One that has the name already is not written again.
+	// Keep adds its name in the store, as a whole or not at all. One that has the name already is not written again.
 	Keep(ctx context.Context, name string) error
 	Close() error
 }

@@ -86,10 +86,10 @@ func TestActionsThatNameNothingAreNeverRefused(t *testing.T) {
 		"nothing in use":          {},
 		"what is not common":      {use: []string{"notes/a"}},
 		"all":                     {use: []string{"cookbooks/web", "roles/base", "notes/a"}, n: 2, has: []string{"cookbooks/web@1", "roles/base@1"}},
-		"a cookbook and a role":   {use: []string{"roles/web", "cookbooks/web", "roles/z"}, n: 2, has: []string{"cookbooks/web@1", "roles/z@1"}, note: "name of another one: roles/web (beside cookbooks/web). Push"},
+		"a cookbook and a role":   {use: []string{"roles/web", "cookbooks/web", "roles/z"}, n: 2, has: []string{"cookbooks/web@1", "roles/z@1"}, note: "name is used twice: roles/web (beside cookbooks/web). Push"},
 		"many of the same name":   {use: append(many("roles", 9), many("cookbooks", 8)...), n: 9, has: []string{"roles/008@1"}, note: "roles/004 (beside cookbooks/004) and 3 more. Push"},
 		"just as many as can be":  {use: many("cookbooks", 200), n: 200, has: []string{"cookbooks/199@1"}},
-		"too many":                {use: append(many("cookbooks", 199), "roles/a", "roles/b", "roles/c"), n: 200, has: []string{"cookbooks/198@1", "roles/a@1"}, not: []string{"roles/b@1"}, note: "at most 200, so they do not get roles/b and roles/c. Put"},
+		"too many":                {use: append(many("cookbooks", 199), "roles/a", "roles/b", "roles/c"), n: 200, has: []string{"cookbooks/198@1", "roles/a@1"}, not: []string{"roles/b@1"}, note: "at most 200, so not roles/b and roles/c. Put"},
 		"too many of a same name": {use: append(many("cookbooks", 200), "roles/000"), n: 200, not: []string{"roles/000@1"}, note: "roles/000 (beside cookbooks/000)"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestUpgradesRunNothingForWhatNobodyNames(t *testing.T) {
 		notes           string
 		nothing         bool
 	}{
-		"from before there were any": {between: []string{"cookbooks/a"}, start: "[cookbooks/a@1]", install: "[cookbooks/a@1]", notes: "That alone runs nothing again"},
+		"from before there were any": {between: []string{"cookbooks/a"}, start: "[cookbooks/a@1]", install: "[cookbooks/a@1]", notes: "Nothing runs again because of this"},
 		"one that others need":       {before: []string{"cookbooks/a"}, between: []string{"cookbooks/b"}, start: "[cookbooks/a@1 cookbooks/b@1]", install: "[cookbooks/a@1 cookbooks/b@1]", notes: "web have without"},
 		"another version":            {before: []string{"cookbooks/a"}, between: []string{"cookbooks/a"}, start: "[cookbooks/a@2]", install: "[cookbooks/a@2]", notes: "web have without"},
 		"none":                       {before: []string{"cookbooks/a"}, start: "[cookbooks/a@1]", install: "[cookbooks/a@1]", notes: "so already", nothing: true},
@@ -179,7 +179,7 @@ func TestUpgradesRunNothingForWhatNobodyNames(t *testing.T) {
 				p, _ = f.Carried(cluster.Amendment{Kind: app.OperationUpgrade})
 			}
 			f.Want("work", office.WorkOf(p), c.work)
-			if said := strings.Join(p.Notes, " "); !strings.Contains(said, c.notes) || c.notes == "" && strings.Contains(said, "without naming") {
+			if said := strings.Join(p.Notes, " "); !strings.Contains(said, c.notes) || c.notes == "" && strings.Contains(said, "Resources used by") {
 				t.Errorf("notes %q, want %q", said, c.notes)
 			}
 			f.Want("start", fmt.Sprint(brought(f.Definition(), "web", app.ActionStart)), c.start)

@@ -41,13 +41,13 @@ type ResourceStore interface {
 	// PinResources finds what references to resources of automators mean now, in the same order.
 	PinResources(ctx context.Context, tenant string, refs []AutomatorRef) ([]PinnedResource, error)
 	RecallResource(ctx context.Context, who app.Actor, id ResourceID, number int64, at time.Time) error
-	// ResourceInfo gives one with its versions, or ENotFound.
+	// ResourceInfo returns one with its versions, or ENotFound.
 	ResourceInfo(ctx context.Context, tenant string, id ResourceID) (ResourceInfo, error)
 	// ResourceInfos returns those that a filter chooses, by family, member, type and name, without versions; at most f.Limit.
 	ResourceInfos(ctx context.Context, tenant string, f ResourceFilter) ([]ResourceInfo, error)
 	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
 	// StageResource marks the version to be in use from the next sync on, and no other of the resource; RecallResource takes the
-	// mark away. What is so already changes nothing.
+	// mark away. What is already so changes nothing.
 	StageResource(ctx context.Context, who app.Actor, id ResourceID, number int64, at time.Time) error
 	// SyncResources puts all that is staged into use and takes all that is recalled out of it, in one transaction; with dry it
 	// only tells.

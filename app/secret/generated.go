@@ -11,7 +11,7 @@ import (
 // A generated secret is a password that no one sets: ${secret:generated/NAME} in the configuration or the actions of a catalog. It is
 // another one in every cluster, the same on all of its nodes and for all of its life, and gone with the cluster.
 //
-// It follows from the cluster's own SSH key and the name, so that there is nothing to keep, seal, rotate or wipe beside that key. Whoever
+// It follows from the cluster's own SSH key and the name, so that there is nothing to keep, seal, rotate or wipe beside that key. Anyone who
 // has that key is root on all nodes anyway.
 const generatedPrefix = "generated/"
 

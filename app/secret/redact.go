@@ -159,7 +159,7 @@ func (r *Redactor) HideAfter(text string, skip int) string {
 	return b.String()
 }
 
-// HiddenValue stands for a value that may be secret, wherever a configuration is shown.
+// HiddenValue represents a value that may be secret, wherever a configuration is shown.
 const HiddenValue = "•••"
 
 var (

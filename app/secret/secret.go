@@ -19,7 +19,7 @@ type secretStore interface {
 	DeleteSecret(ctx context.Context, who app.Actor, name string, at time.Time) error
 	// Secrets returns a tenant's, by name.
 	Secrets(ctx context.Context, tenant string) ([]app.Secret, error)
-	// SecretValues returns the values of those of the names that there are, and notes that they were used.
+	// SecretValues returns the values of the existing ones among names, and notes that they were used.
 	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
 }
 
@@ -47,9 +47,9 @@ func (a *Service) SetSecret(ctx context.Context, actor app.Actor, name string, v
 	}
 	switch {
 	case len(value) == 0:
-		return &app.Error{Code: app.EInvalid, Field: "value", Message: "A secret cannot be empty.", Hint: "Delete it, if nothing shall have it any more."}
+		return &app.Error{Code: app.EInvalid, Field: "value", Message: "A secret can't be empty.", Hint: "To remove the secret, delete it."}
 	case len(value) > MaxSecret:
-		return &app.Error{Code: app.ETooLarge, Field: "value", Message: fmt.Sprintf("A secret has at most %d bytes.", MaxSecret)}
+		return &app.Error{Code: app.ETooLarge, Field: "value", Message: fmt.Sprintf("A secret must be at most %d bytes.", MaxSecret)}
 	}
 	return a.Store.SetSecret(ctx, actor, name, value, a.Now())
 }
@@ -140,11 +140,11 @@ func (a *Service) CheckSecrets(ctx context.Context, tenant string, where func(na
 
 func MissingSecret(tenant, name, where string) error {
 	if app.CheckSecretName(name) != nil {
-		return &app.Error{Code: app.EInvalid, Reason: "secret", Message: fmt.Sprintf("%s refers to a secret by something that is no name.", where),
-			Hint: "Write ${secret:NAME}. A name begins with a capital letter and has capital letters, digits and underscores."}
+		return &app.Error{Code: app.EInvalid, Reason: "secret", Message: fmt.Sprintf("%s has an invalid secret name.", where),
+			Hint: "Use ${secret:NAME}. Names start with a capital letter and have capital letters, digits and underscores."}
 	}
-	return &app.Error{Code: app.EInvalid, Reason: "secret", Message: fmt.Sprintf("%s needs the secret %s, which tenant %s does not have.", where, name, tenant),
-		Hint: fmt.Sprintf("An admin sets it with `muster secret set %s`, or on the page Secrets.", name)}
+	return &app.Error{Code: app.EInvalid, Reason: "secret", Message: fmt.Sprintf("%s needs secret %s, which tenant %s doesn't have.", where, name, tenant),
+		Hint: fmt.Sprintf("An admin can set it with `muster secret set %s`, or on the Secrets page.", name)}
 }
 
 // SecretValues returns what names stand for, or says which is missing.
@@ -164,7 +164,7 @@ func (a *Service) SecretValues(ctx context.Context, tenant string, names []strin
 	return values, nil
 }
 
-// SecretsOf returns the spec of a provider with a tenant's secrets in its settings, for what looks after accounts. It is EInvalid
+// SecretsOf returns the spec of a provider with a tenant's secrets in its settings, for what manages accounts. It is EInvalid
 // where the tenant does not have one of them.
 func (a *Service) SecretsOf(ctx context.Context, tenant string, spec template.ProviderSpec) (template.ProviderSpec, error) {
 	values, err := a.SecretValues(ctx, tenant, app.SecretNames(spec.Settings), "Provider "+spec.Name)
@@ -187,8 +187,8 @@ func (a *Service) KeepNeeded(ctx context.Context, tenant, name string) error {
 	specs := catalog.Providers
 	for _, c := range live {
 		if spec := specs[c.Provider]; spec != nil && slices.Contains(app.SecretNames(spec.Settings), name) {
-			return &app.Error{Code: app.EConflict, Reason: "in_use", Message: fmt.Sprintf("Cluster %q stands at provider %s, which needs %s to delete it.", c.Name, c.Provider, name),
-				Hint: "Delete the cluster first, or set another value."}
+			return &app.Error{Code: app.EConflict, Reason: "in_use", Message: fmt.Sprintf("Cluster %q runs at provider %s, which needs secret %s to delete it.", c.Name, c.Provider, name),
+				Hint: "Delete the cluster first, or change the secret's value."}
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
 	"muster/app/policy"
 	"muster/app/pool"
@@ -15,7 +16,7 @@ import (
 	"muster/app/template"
 )
 
-var errNoTenantFiles = &app.Error{Code: app.EInvalid, Reason: "no_tenant_files", Message: "This installation does not write down the settings of tenants."}
+var errNoTenantFiles = &app.Error{Code: app.EInvalid, Reason: "no_tenant_files", Message: "This installation can't export tenant settings."}
 
 // ExportTenant writes down the settings of the actor's tenant. There is no secret in it, and nothing that only this installation knows: the
 // same settings give the same text.
@@ -222,7 +223,7 @@ func parseEntryName(key string) (template.CatalogKey, error) {
 	kind, name, _ := strings.Cut(key, "/")
 	k := template.CatalogKey{Kind: kind, Name: name}
 	if !slices.Contains(template.CatalogKinds, kind) || name == "" {
-		return k, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("%.100q is no entry of the catalog.", key), Hint: "Write KIND/NAME; the kind is one of " + strings.Join(template.CatalogKinds, ", ") + "."}
+		return k, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("Invalid catalog entry %.100q.", key), Hint: "Use KIND/NAME, where KIND is " + humanize.Or(template.CatalogKinds) + "."}
 	}
 	return k, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/humanize"
 	"muster/app/secret"
 	"muster/app/template"
 )
@@ -123,7 +124,7 @@ func (a *Service) planTenant(ctx context.Context, actor app.Actor, in TenantImpo
 	}
 	for _, name := range slices.Sorted(maps.Keys(in.Fill)) {
 		if !p.named[name] {
-			p.wrong("", &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("A value is given for %.70q, but the file has no such place.", name), Hint: "Check how the name is written."})
+			p.wrong("", &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("The file has no placeholder %.70q.", name), Hint: "Check the spelling of the name."})
 		}
 	}
 	slices.SortStableFunc(p.steps, func(x, y tenantStep) int { return cmp.Compare(x.turn, y.turn) })
@@ -132,17 +133,17 @@ func (a *Service) planTenant(ctx context.Context, actor app.Actor, in TenantImpo
 
 func (in TenantImport) check() error {
 	if len(in.File) > MaxTenantFile {
-		return &app.Error{Code: app.ETooLarge, Field: "file", Message: fmt.Sprintf("A file of settings has at most %d MiB.", MaxTenantFile>>20), Hint: "Bring the catalog in apart: muster catalog apply."}
+		return &app.Error{Code: app.ETooLarge, Field: "file", Message: fmt.Sprintf("A settings file must be at most %s.", humanize.Bytes(MaxTenantFile)), Hint: "Import the catalog separately: muster catalog apply."}
 	}
 	if len(in.Fill) > maxTenantFill {
-		return &app.Error{Code: app.ETooLarge, Field: "fill", Message: fmt.Sprintf("At most %d values can be given.", maxTenantFill)}
+		return &app.Error{Code: app.ETooLarge, Field: "fill", Message: fmt.Sprintf("At most %d values are allowed.", maxTenantFill)}
 	}
 	for name, value := range in.Fill {
 		if !app.SecretPattern.MatchString(name) {
-			return &app.Error{Code: app.EInvalid, Field: "fill", Message: fmt.Sprintf("%.70q is not the name of a place.", name), Hint: "Names have capital letters, digits and underscores, as in REGISTRY_TOKEN."}
+			return &app.Error{Code: app.EInvalid, Field: "fill", Message: fmt.Sprintf("Invalid placeholder name %.70q.", name), Hint: "Use capital letters, digits and underscores, as in REGISTRY_TOKEN."}
 		}
 		if value == "" || len(value) > secret.MaxSecret {
-			return &app.Error{Code: app.EInvalid, Field: "fill", Message: fmt.Sprintf("The value for %s is empty, or longer than %d bytes.", name, secret.MaxSecret)}
+			return &app.Error{Code: app.EInvalid, Field: "fill", Message: fmt.Sprintf("The value for %s is empty or longer than %d bytes.", name, secret.MaxSecret)}
 		}
 	}
 	return nil
@@ -174,12 +175,12 @@ func (p *tenantPlan) filled(path string, place template.SecretPlace) string {
 	name, ok := place.Name()
 	switch {
 	case place == "":
-		p.wrong(path, &app.Error{Message: "Here belongs a secret, and the file has no place for it.", Hint: "Write ${secret:NAME}, and give the value for NAME when you import."})
+		p.wrong(path, &app.Error{Message: "A secret is required here, but the file has no placeholder for one.", Hint: "Use ${secret:NAME}, and pass a value for NAME when you import."})
 	case !ok:
-		p.wrong(path, &app.Error{Message: "Here stands something else than the place of a secret.", Hint: "Write ${secret:NAME}, with capital letters, digits and underscores, and give the value for NAME when you import."})
+		p.wrong(path, &app.Error{Message: "Only a secret's placeholder is allowed here.", Hint: "Use ${secret:NAME}, with capital letters, digits and underscores, and pass a value for NAME when you import."})
 	case p.in.Fill[name] == "":
 		p.missing[name] = true
-		p.wrong(path, &app.Error{Message: fmt.Sprintf("The tenant has nothing for %s yet, and no value is given.", place), Hint: fmt.Sprintf("Give one when you import: a line %s=… in the file of --fill, or MUSTER_FILL_%s.", name, name)})
+		p.wrong(path, &app.Error{Message: fmt.Sprintf("The tenant has no value for %s, and none was passed.", place), Hint: fmt.Sprintf("Pass one when you import: add a line %s=… to the --fill file, or set MUSTER_FILL_%s.", name, name)})
 	default:
 		return p.in.Fill[name]
 	}

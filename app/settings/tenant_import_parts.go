@@ -37,7 +37,7 @@ func (p *tenantPlan) catalog(ctx context.Context) error {
 			}
 			continue
 		}
-		if had, have := p.is.Catalog[name]; have && had.Text == w.Text { // the same text is the same entry, whoever saved it
+		if had, have := p.is.Catalog[name]; have && had.Text == w.Text { // the same text is the same entry, no matter who saved it
 			p.report.Same++
 			continue
 		}
@@ -91,15 +91,15 @@ func (p *tenantPlan) oneEach(files []catalog.CatalogFile) {
 		name := strings.TrimSuffix(f.Name, ".yaml")
 		texts, problems := p.a.Catalogs.Reader.Split([]catalog.CatalogFile{f})
 		if len(problems) > 0 {
-			continue // they are told with the others
+			continue // they are notified with the others
 		}
 		if len(texts) != 1 || texts[0].Kind+"/"+texts[0].Name != name {
-			p.wrong("catalog."+name, &app.Error{Message: fmt.Sprintf("The text is not that of one entry, %s.", name), Hint: "Kind and name in the text are those that it stands under."})
+			p.wrong("catalog."+name, &app.Error{Message: fmt.Sprintf("The text isn't a single entry %s.", name), Hint: "Use the same kind and name in the text as in its key."})
 		}
 	}
 }
 
-// entryProblem takes over what is wrong with an entry, with its place in the file as far as that can be told.
+// entryProblem takes over what is wrong with an entry, with its place in the file as far as that can be reported.
 func (p *tenantPlan) entryProblem(x catalog.CatalogProblem) {
 	name := strings.TrimSuffix(x.File, ".yaml")
 	if x.File == "" {
@@ -136,16 +136,16 @@ func (p *tenantPlan) hooks(context.Context) error {
 		if w.When != "" {
 			r.Operations, r.Timeout, r.OnTimeout, r.Services = &w.Operations, new(time.Duration(w.Timeout)), w.OnTimeout, &w.Services
 		} else if len(w.Operations)+len(w.Services) > 0 || w.Timeout != 0 || w.OnTimeout != "" {
-			return &app.Error{Code: app.EInvalid, Field: "when", Message: "Operations, time-outs and services are for hooks that have their turn before or after operations.", Hint: "Say when: before, after, failure or template."}
+			return &app.Error{Code: app.EInvalid, Field: "when", Message: "Operations, timeouts and services apply only to operation hooks.", Hint: "Set when to before, after, failure or template."}
 		}
 		if is == nil && w.Script == "" {
 			r.URL, r.Secret = p.filled(path+".url", w.URL), p.filled(path+".secret", w.Secret)
 		}
 		if is != nil && (w.Script == "") != (is.Script == "") {
-			return &app.Error{Code: app.EInvalid, Field: "script", Message: "A hook with an address does not become a script, nor a script an address.", Hint: "Give the hook another name, and remove this one."}
+			return &app.Error{Code: app.EInvalid, Field: "script", Message: "A webhook can't become a script, or a script a webhook.", Hint: "Create a hook with another name, and delete this one."}
 		}
 		if is != nil && is.OnTimeout != "" && w.OnTimeout == "" {
-			return &app.Error{Code: app.EInvalid, Field: "on_timeout", Message: "What happens where a hook does not answer in time can be changed, but not be left open again.", Hint: "Say veto or go_on."}
+			return &app.Error{Code: app.EInvalid, Field: "on_timeout", Message: "on_timeout can be changed, but not removed.", Hint: "Use veto or go_on."}
 		}
 		c, err := p.a.Hooks.CheckHook(r)
 		if err != nil {
@@ -155,7 +155,7 @@ func (p *tenantPlan) hooks(context.Context) error {
 		_, _ = rand.Read(c.New) // never fails: crypto/rand ends the process instead
 		p.step(turnHooks, path, func(ctx context.Context) error {
 			if is == nil && w.Script == "" && (c.URL == "" || len(c.Secret) == 0) {
-				return nil // its places have no values, which has been told
+				return nil // its places have no values, which has been reported
 			}
 			_, _, err := p.a.Integrations.SaveHook(ctx, p.actor, c, p.at)
 			return err
@@ -192,7 +192,7 @@ func (p *tenantPlan) buildHooks(ctx context.Context) error {
 			_, _ = rand.Read(id) // never fails: crypto/rand ends the process instead
 			_, _ = rand.Read(key)
 			c.ID, c.TokenKey = hex.EncodeToString(id), key
-			p.report.Changes[len(p.report.Changes)-1].Warnings = []string{"It gets an address of its own, which the build system has to be told: muster build hook show " + name + "."}
+			p.report.Changes[len(p.report.Changes)-1].Warnings = []string{"The hook gets a new URL. Set it in the build system: muster build hook show " + name + "."}
 		}
 		p.step(turnHooks, path, func(ctx context.Context) error {
 			_, _, err := p.a.Integrations.SaveBuildHook(ctx, p.actor, c, p.at)
@@ -215,7 +215,7 @@ func (p *tenantPlan) user(ctx context.Context, tenant, name string) (identity.Us
 		return u, nil
 	}
 	if p.want.Users != nil && p.in.Prune {
-		return identity.User{}, app.Errorf(app.ENotFound, "There is no user %q.", name)
+		return identity.User{}, app.Errorf(app.ENotFound, "User %q doesn't exist.", name)
 	}
 	return p.a.People.User(ctx, tenant, name)
 }
@@ -236,10 +236,10 @@ func (p *tenantPlan) pools(ctx context.Context) error {
 		x := pool.Pool{Tenant: p.actor.Tenant, Name: name, Hardware: w.Hardware, Image: w.Image, Provider: w.Provider, Zone: w.Zone, Count: w.Count, MaxAge: time.Duration(w.MaxAge),
 			Mode: w.Mode, MadeBy: p.actor.Name(), MadeAt: p.at}
 		if w.Mode == pool.PoolDeleted || !pool.PoolName.MatchString(name) {
-			return &app.Error{Code: app.EInvalid, Message: "A pool's name starts with a small letter and has at most 30 small letters, digits and '-'; its mode is on, off or drained."}
+			return &app.Error{Code: app.EInvalid, Message: "A pool's name must start with a lowercase letter and have at most 30 lowercase letters, digits and '-'; its mode must be on, off or drained."}
 		}
 		if is != nil && (is.Hardware != w.Hardware || is.Image != w.Image || is.Provider != w.Provider || is.Zone != w.Zone) {
-			return &app.Error{Code: app.EInvalid, Message: "Hardware, image, provider and zone of a pool do not change.", Hint: "Give the pool another name, and remove this one."}
+			return &app.Error{Code: app.EInvalid, Message: "A pool's hardware, image, provider and zone can't be changed.", Hint: "Create a pool with another name, and delete this one."}
 		}
 		if err := p.a.Pools.CheckPool(ctx, x); err != nil {
 			return err
@@ -270,7 +270,7 @@ func (p *tenantPlan) pools(ctx context.Context) error {
 	})
 }
 
-// poolSecrets refuses a pool whose provider needs a secret that neither stands nor comes.
+// poolSecrets refuses a pool whose provider needs a secret that neither is nor comes.
 func (p *tenantPlan) poolSecrets(ctx context.Context, provider string) error {
 	c, err := p.a.Catalogs.CatalogOf(ctx, p.actor.Tenant)
 	if err != nil {
@@ -305,12 +305,12 @@ func (p *tenantPlan) resources(context.Context) error {
 		for _, number := range slices.Sorted(maps.Keys(w.Versions)) {
 			hash := w.Versions[number]
 			if !slices.Contains(slices.Collect(maps.Values(is.Versions)), hash) {
-				p.warn(path+".versions."+number, fmt.Sprintf("The tenant does not have this content (version %s, SHA-256 %.12s…); contents do not come along.", number, hash),
+				p.warn(path+".versions."+number, fmt.Sprintf("The tenant doesn't have this content (version %s, SHA-256 %.12s…); the file doesn't include it.", number, hash),
 					fmt.Sprintf("Push it: muster resource push %s FILE.", id))
 			}
 		}
 		if now := is.Versions[fmt.Sprint(is.InUse)]; w.InUse != 0 && now != w.Versions[fmt.Sprint(w.InUse)] {
-			p.warn(path+".in_use", "Another content of it is in use, or none.", "Put it into use with muster resource stage and muster resource sync.")
+			p.warn(path+".in_use", "Another version is in use, or none.", "Activate this version with muster resource stage and muster resource sync.")
 		}
 	}
 	return nil

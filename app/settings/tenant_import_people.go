@@ -44,7 +44,7 @@ func (p *tenantPlan) tenant(context.Context) error {
 		p.edit(TenantEdit{Part: "tenant", Act: "change", Fields: fields})
 		if p.actor.Authorize("ChangeTenant") != nil {
 			for _, f := range fields {
-				p.wrong(f.Path, &app.Error{Message: "Only a superadmin can change a tenant's description, slots and currency.", Hint: "Take the line out, or ask a superadmin to import the file."})
+				p.wrong(f.Path, &app.Error{Message: "Only a superadmin can change a tenant's description, slots and currency.", Hint: "Remove the line, or ask a superadmin to import the file."})
 			}
 		}
 		p.step(turnTenant, "", func(ctx context.Context) error {
@@ -97,7 +97,7 @@ func (p *tenantPlan) people(context.Context) error {
 		return nil
 	}, func(path, name string) error {
 		if name == p.actor.User && p.actor.Home == "" {
-			return &app.Error{Code: app.EConflict, Message: "That is you: nobody removes the own account.", Hint: "Write yourself down in the file, or let somebody else import it."}
+			return &app.Error{Code: app.EConflict, Message: "You can't delete your own account.", Hint: "Add yourself to the file, or ask someone else to import it."}
 		}
 		p.step(turnUsersGone, path, func(ctx context.Context) error { return p.a.People.DeleteUser(ctx, p.actor, name, "", p.at) })
 		return nil
@@ -114,9 +114,9 @@ func (p *tenantPlan) newUser(path, name string, w UserSettings) error {
 	}
 	last := &p.report.Changes[len(p.report.Changes)-1]
 	if w.Role == app.RoleRobot {
-		last.Warnings = []string{fmt.Sprintf("It has no token yet: muster token create LABEL --user %s.", name)}
+		last.Warnings = []string{fmt.Sprintf("The account has no token yet. Create one: muster token create LABEL --user %s.", name)}
 	} else {
-		last.Warnings = []string{fmt.Sprintf("It has no password yet: muster user reset-password %s, unless people sign in elsewhere.", name)}
+		last.Warnings = []string{fmt.Sprintf("The account has no password yet. Unless people sign in at an identity provider, set one: muster user reset-password %s.", name)}
 		if p.lost == "" {
 			p.lost = identity.HashPassword(identity.NewPassword())
 		}
@@ -156,7 +156,7 @@ func (p *tenantPlan) quotas(context.Context) error {
 	parse := func(name string) (policy.Quota, error) {
 		q, err := parseQuotaName(name)
 		if err == nil && q.Scope == policy.QuotaTenant && p.actor.Authorize("SetTenantQuota") != nil {
-			err = &app.Error{Code: app.EForbidden, Message: "Only a superadmin sets the quota of the tenant itself.", Hint: "Take it out of the file, or ask a superadmin to import it."}
+			err = &app.Error{Code: app.EForbidden, Message: "Only a superadmin can change the tenant's own quota.", Hint: "Remove it from the file, or ask a superadmin to import the file."}
 		}
 		return q, err
 	}

@@ -26,7 +26,7 @@ const (
 )
 
 // TenantSettings are all that admins of a tenant have set: what makes one tenant another than the next one. Clusters, history, passwords,
-// tokens and who is signed in are no part of it, nor is any secret: where one belongs stands its place, ${secret:NAME}. A part that is nil
+// tokens and who is signed in are no part of it, nor is any secret: where one belongs is its place, ${secret:NAME}. A part that is nil
 // is not spoken of.
 type TenantSettings struct {
 	Form     int     `json:"muster_tenant"`
@@ -150,7 +150,7 @@ type CatalogSettings struct {
 	Text  string `json:"text"`
 }
 
-// TenantPlace is where something stands in a file; both count from 1, 0 is not known.
+// TenantPlace is where something is in a file; both count from 1, 0 is not known.
 type TenantPlace struct {
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
@@ -215,18 +215,18 @@ type TenantFile struct {
 
 // TenantFiles reads and writes the file of settings; app/file/tenantfile is one. It is pure.
 type TenantFiles interface {
-	// ReadTenant also returns where each part stands, by its path. Problems are errors; with one, the settings are not whole.
+	// ReadTenant also returns where each part is, by its path. Problems are errors; with one, the settings are not whole.
 	ReadTenant(text string) (TenantSettings, map[string]TenantPlace, []TenantProblem)
 	// WriteTenant returns the same text for the same settings. ReadTenant of what it wrote returns the same settings.
 	WriteTenant(s TenantSettings) string
-	// Policy returns a policy as the file has it, as a value that JSON can be made of: what differs is told in its words.
+	// Policy returns a policy as the file has it, as a value that JSON can be made of: what differs is reported in its words.
 	Policy(p policy.Policy) any
 }
 
 // TenantMoved is what Together returns where the mark is another one.
 func TenantMoved() error {
-	return &app.Error{Code: app.EConflict, Reason: "tenant_moved", Field: "as_of", Message: "The settings of the tenant were changed by somebody else meanwhile.",
-		Hint: "Look at what the file would do now, and import it then."}
+	return &app.Error{Code: app.EConflict, Reason: "tenant_moved", Field: "as_of", Message: "Someone else has changed the tenant's settings since your preview.",
+		Hint: "Preview the import again, then import."}
 }
 
 // quotaName names a quota in a file.
@@ -244,5 +244,5 @@ func parseQuotaName(key string) (policy.Quota, error) {
 	case policy.QuotaTenant, policy.QuotaEachUser, policy.QuotaGroup, policy.QuotaUser:
 		return q, nil
 	}
-	return q, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("%.70q is not whose quota it can be.", key), Hint: `Write tenant, each_user, group/NAME or user/NAME.`}
+	return q, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("Invalid quota subject %.70q.", key), Hint: `Use tenant, each_user, group/NAME or user/NAME.`}
 }

@@ -38,7 +38,7 @@ func chains(t *testing.T, where string, k db.KeyKeeper) {
 	deeds(t, s, 0, 30)
 	fill(t, s, 0, 2)
 	if p := verify(t, s); !p.Whole || p.Entries != 34 {
-		t.Fatalf("a chain that nobody touched: %+v", p)
+		t.Fatalf("a chain that no one touched: %+v", p)
 	}
 	// Pages meet without gaps, the newest first, and filters choose.
 	var numbers []int64
@@ -79,7 +79,7 @@ func TestAuditIsAChain(t *testing.T) {
 	chains(t, storetest.File(t), keeper(t, 1))
 }
 
-// Whoever writes to the database itself, past the triggers, is found out.
+// Anyone who writes to the database itself, past the triggers, is found out.
 func TestAuditShowsWhoTouchedIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		act    string

@@ -28,7 +28,7 @@ func say(t *testing.T, file, query string) {
 	}
 }
 
-// A newer version may have changed the tables. An older one goes on with them, unless the newer one said that it cannot.
+// A newer version may have changed the tables. An older one continues with them, unless the newer one said that it cannot.
 func TestNewerTables(t *testing.T) {
 	file := storetest.File(t)
 	_ = open(t, file).Close()

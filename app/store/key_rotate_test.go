@@ -119,7 +119,7 @@ func rotates(t *testing.T, where string, k db.KeyKeeper) {
 		t.Fatalf("it was not in the middle: %d values are under the new key, %d under others", newest, others)
 	}
 
-	// Another server, which was started before and seals with the old key, goes on meanwhile, and a third process ends it.
+	// Another server, which was started before and seals with the old key, continues meanwhile, and a third process ends it.
 	two := openBy(t, where, k)
 	three := openBy(t, where, k)
 	written := make(chan struct{})
@@ -234,7 +234,7 @@ func firstCluster(t testing.TB, s *store.Store) string {
 	return first
 }
 
-// Under another key-encryption key the values stay as they are; the old one opens nothing any more, and servers that run go on.
+// Under another key-encryption key the values stay as they are; the old one opens nothing any more, and servers that run continue.
 func TestRekey(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "muster.db")
 	s := openBy(t, file, keeper(t, 1))
@@ -272,7 +272,7 @@ func TestKeyServiceThatIsAway(t *testing.T) {
 	for _, want := range []*app.Error{{Code: app.ETransient, Message: "no answer"}, {Code: app.ECredentials, Message: "access denied"}} {
 		_, err := store.OpenWith(t.Context(), file, &away{keeper(t, 1), want})
 		if e := app.AsError(err); e.Code != want.Code || !strings.Contains(e.Message, want.Message) || !strings.Contains(e.Message, "key-encryption key") {
-			t.Errorf("%v is told as %v", want, err)
+			t.Errorf("%v is reported as %v", want, err)
 		}
 	}
 	s := openBy(t, file, &away{keeper(t, 1), nil})

@@ -60,7 +60,7 @@ func TestLostKeyHoldsUpNobodyElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text := steps[0].Error; text == "" || strings.Contains(text, "sealed") {
-		t.Errorf("people are told %q", text)
+		t.Errorf("people are notified %q", text)
 	}
 	// Its configuration is lost too, but it is still shown, so that it can be deleted.
 	if _, err := s.Definition(ctx, "t", "old-1"); !app.IsKeyLost(err) {

@@ -12,7 +12,7 @@ import (
 	"muster/app/store"
 )
 
-// A leader that lost what it needs lets another lead that has it, and where no one has it, whoever leads goes on.
+// A leader that lost what it needs lets another lead that has it, and where no one has it, anyone who leads continues.
 func TestPostgresLeaderThatIsNotAbleGivesWay(t *testing.T) {
 	where := fresh(t)
 	one, two := open(t, where), open(t, where)

@@ -156,7 +156,7 @@ func TestPostgresConnectionsLostAtRandom(t *testing.T) {
 			for ctx.Err() == nil {
 				n, err := s.NextClusterNumber(t.Context())
 				if err != nil {
-					t.Errorf("a caller was told of it: %v", err)
+					t.Errorf("a caller was notified of it: %v", err)
 					return
 				}
 				mu.Lock()
@@ -323,7 +323,7 @@ func TestPostgresServerHangsInAWrite(t *testing.T) {
 		writing.Go(func() {
 			for ctx.Err() == nil {
 				if _, err := one.NextClusterNumber(t.Context()); err != nil && app.CodeOf(err) != app.ETransient {
-					t.Errorf("who writes to the server that hangs is told %v", err)
+					t.Errorf("who writes to the server that hangs is reported %v", err)
 				}
 				select {
 				case wrote <- struct{}{}:
@@ -335,7 +335,7 @@ func TestPostgresServerHangsInAWrite(t *testing.T) {
 	for range 20 {
 		<-wrote
 	}
-	c.silence() // so the next transaction begins, and never hears that it may go on
+	c.silence() // so the next transaction begins, and never hears that it may continue
 	p, err := postgres()
 	if err != nil {
 		t.Fatal(err)
@@ -343,7 +343,7 @@ func TestPostgresServerHangsInAWrite(t *testing.T) {
 	for held, late := "", time.Now().Add(hangs); held != "1"; {
 		if held, err = p.SQL("postgres", `SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid)
 			WHERE l.locktype = 'advisory' AND l.granted AND a.state = 'idle in transaction'`); err != nil || time.Now().After(late) {
-			t.Fatalf("nobody holds the lock: %q %v", held, err)
+			t.Fatalf("no one holds the lock: %q %v", held, err)
 		}
 	}
 	c.freeze()

@@ -88,7 +88,7 @@ func TestPostgresServersTellEachOther(t *testing.T) {
 	}
 	create("another")
 	wait("who watches", other)
-	// A new connection wakes everyone, since no one knows what was missed. Once it stands, only who is meant is woken.
+	// A new connection wakes everyone, since no one knows what was missed. Once it is, only who is meant is woken.
 	for i := 0; ; i++ {
 		drain(other)
 		drain(two.Committed())
@@ -107,7 +107,7 @@ func TestPostgresServersTellEachOther(t *testing.T) {
 	}
 }
 
-// A cancel is told to the workers of all servers, whichever of them was asked for it.
+// A cancel is sent to the workers of all servers, whichever of them was asked for it.
 func TestPostgresServersTellEachOtherOfCancels(t *testing.T) {
 	where := fresh(t)
 	one, two := open(t, where), open(t, where)
@@ -134,7 +134,7 @@ func TestPostgresServersTellEachOtherOfCancels(t *testing.T) {
 			return
 		}
 		if i == 10 {
-			t.Fatal("another tenant is told each time")
+			t.Fatal("another tenant is notified each time")
 		}
 	}
 }
@@ -145,7 +145,7 @@ func drain(c <-chan struct{}) {
 	}
 }
 
-// Several servers, many workers of each, clusters at the same time: every step is done once, in order, and whoever follows
+// Several servers, many workers of each, clusters at the same time: every step is done once, in order, and anyone who follows
 // the feed from number to number misses nothing.
 func TestPostgresServersShareTheWork(t *testing.T) {
 	where := fresh(t)
@@ -274,10 +274,10 @@ func TestPostgresIsRefusedInWords(t *testing.T) {
 		code  app.Code
 		words string
 	}{
-		{p.NetworkURL(template, "s3cret-wrong"), app.ECredentials, `does not let the user "app" in`},
+		{p.NetworkURL(template, "s3cret-wrong"), app.ECredentials, `rejected user "app"`},
 		{p.NetworkURL("nowhere", p.Password), app.ENotFound, `has no database "nowhere"`},
-		{p.URL("latin"), app.EInvalid, "keeps text as LATIN1"},
-		{strings.Replace(p.URL("postgres"), "user="+p.User, "user=guest", 1), app.EForbidden, "may not make tables"},
+		{p.URL("latin"), app.EInvalid, "uses the encoding LATIN1"},
+		{strings.Replace(p.URL("postgres"), "user="+p.User, "user=guest", 1), app.EForbidden, "isn't allowed to create tables"},
 	} {
 		s, err := store.Open(t.Context(), c.where, key)
 		if err == nil {

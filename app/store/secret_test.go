@@ -39,7 +39,7 @@ func TestSecretsReachOnlyTheStepThatNeedsThem(t *testing.T) {
 		t.Fatalf("a step is handed out without its secret: %+v, %v", as[0], err)
 	}
 	steps, err := s.Steps(ctx, "t", 1)
-	if err != nil || !strings.Contains(steps[0].Error, "needs the secret CLOUD_TOKEN") {
+	if err != nil || !strings.Contains(steps[0].Error, "needs secret CLOUD_TOKEN") {
 		t.Fatalf("the step says %q, %v", steps[0].Error, err)
 	}
 

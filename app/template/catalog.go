@@ -48,7 +48,7 @@ type About struct {
 	Taken map[string]Origin `json:"-"`
 	// From names the entries that they come from, by the same paths.
 	From map[string]string `json:"-"`
-	// Untrusted entries are a tenant's own, saved by someone who does not look after the installation: nothing of them may run on
+	// Untrusted entries are a tenant's own, saved by someone who is no superadmin: nothing of them may run on
 	// Muster's own hosts. Of a template it counts for all that it is made of.
 	Untrusted bool `json:"-"`
 }
@@ -80,7 +80,7 @@ type Origin struct {
 	Line int
 }
 
-// String returns "file:line", "file", or "" where nothing is known.
+// String returns "file:line", "file", or "" where all is unknown.
 func (o Origin) String() string {
 	if o.Line == 0 {
 		return o.File

@@ -15,7 +15,7 @@ func (k CatalogKey) CheckKind() error {
 	if slices.Contains(CatalogKinds, k.Kind) {
 		return nil
 	}
-	e := &app.Error{Code: app.EInvalid, Field: "kind", Message: fmt.Sprintf("There is no kind %.40q of catalog entries.", k.Kind), Hint: "One of " + strings.Join(CatalogKinds, ", ") + "."}
+	e := &app.Error{Code: app.EInvalid, Field: "kind", Message: fmt.Sprintf("Unknown kind of catalog entry %.40q.", k.Kind), Hint: "Use " + humanize.Or(CatalogKinds) + "."}
 	if near := humanize.Nearest(k.Kind, CatalogKinds); near != "" {
 		e.Hint = "Did you mean " + near + "?"
 	}

@@ -8,7 +8,7 @@ import (
 
 // A tenant's catalog is the installation's, which comes from files, with the tenant's own entries over it: an own entry replaces the
 // installation's of the same kind and name. Own entries are kept as their admins wrote them, in Muster's own form of YAML, with every
-// version. What is under way and what stands keeps the definition that it was made by.
+// version. What is in progress and what exists keeps the definition that it was made by.
 
 // CatalogKinds are the kinds of entries, in the order in which people look at them.
 var CatalogKinds = []string{KindTemplate, KindService, KindImage, KindHardware, KindProvider}

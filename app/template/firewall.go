@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/humanize"
 )
 
 // Firewall says what reaches the machines of a cluster from outside: the rules' traffic, SSH from where the account's setting says, and
@@ -50,7 +51,7 @@ func (f *Firewall) Check() error {
 		return nil
 	}
 	if len(f.Rules) > mostFirewallRules {
-		return &app.Error{Code: app.EInvalid, Field: "rules", Message: fmt.Sprintf("A firewall has at most %d rules, and this one has %d.", mostFirewallRules, len(f.Rules))}
+		return &app.Error{Code: app.EInvalid, Field: "rules", Message: fmt.Sprintf("A firewall can have at most %d rules; this one has %d.", mostFirewallRules, len(f.Rules))}
 	}
 	for i, r := range f.Rules {
 		if field, message, hint := r.wrong(); message != "" {
@@ -62,25 +63,25 @@ func (f *Firewall) Check() error {
 
 func (r FirewallRule) wrong() (field, message, hint string) {
 	if !slices.Contains(protocols, r.Protocol) {
-		return "protocol", fmt.Sprintf("%.20q is no protocol of a firewall.", r.Protocol), "One of: " + strings.Join(protocols, ", ") + "."
+		return "protocol", fmt.Sprintf("Unsupported protocol %.20q.", r.Protocol), "Use " + humanize.Or(protocols) + "."
 	}
 	if r.Protocol == "icmp" {
 		if r.Ports != "" {
-			return "ports", "icmp has no ports.", "Leave them out."
+			return "ports", "icmp has no ports.", "Leave out ports."
 		}
 	} else if !portsShape(r.Ports) {
-		return "ports", fmt.Sprintf("%.20q is neither a port nor a range of them.", r.Ports), "Write a number from 1 to 65535, such as 443, or two, such as 8000-8100."
+		return "ports", fmt.Sprintf("Invalid port or range %.20q.", r.Ports), "Use a port from 1 to 65535, such as 443, or a range, such as 8000-8100."
 	}
 	if len(r.From) == 0 || len(r.From) > mostFirewallFrom {
-		return "from", fmt.Sprintf("A rule lets in from 1 to %d prefixes, and this one has %d.", mostFirewallFrom, len(r.From)), ""
+		return "from", fmt.Sprintf("A rule needs 1 to %d address prefixes; this one has %d.", mostFirewallFrom, len(r.From)), ""
 	}
 	for _, from := range r.From {
 		p, err := netip.ParsePrefix(from)
 		if err != nil {
-			return "from", fmt.Sprintf("%.60q is not a prefix of addresses.", from), "Write one such as 10.0.0.0/8, 203.0.113.7/32 or ::/0."
+			return "from", fmt.Sprintf("Invalid address prefix %.60q.", from), "Use a CIDR block such as 10.0.0.0/8, 203.0.113.7/32 or ::/0."
 		}
 		if p.Masked() != p {
-			return "from", fmt.Sprintf("%s has bits set behind its length.", from), "Write " + p.Masked().String() + "."
+			return "from", fmt.Sprintf("%s has host bits set.", from), "Use " + p.Masked().String() + "."
 		}
 	}
 	return "", "", ""

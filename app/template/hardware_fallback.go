@@ -75,14 +75,14 @@ func (t *Template) accepts(hardware, other string, nodes []Placed) bool {
 func FallbackWords(fallbacks map[string][]string, cost, most float64) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(fallbacks)) {
-		parts = append(parts, fmt.Sprintf("no %s is to be had, a node is %s", name, strings.Join(fallbacks[name], ", or else ")))
+		parts = append(parts, fmt.Sprintf("%s is unavailable, nodes use %s", name, strings.Join(fallbacks[name], ", then ")))
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	words := "Where " + strings.Join(parts, "; where ")
+	words := "If " + strings.Join(parts, "; if ")
 	if most > cost {
-		words += fmt.Sprintf("; the cluster then costs up to %s an hour", humanize.Cost(most))
+		words += fmt.Sprintf(". The cluster then costs up to %s/h", humanize.Cost(most))
 	}
 	return words + "."
 }

@@ -109,17 +109,17 @@ func (h *HealthCheck) Check() error {
 	}
 	switch {
 	case set == 0:
-		return wrong("", "write one of them", "there is neither command nor tcp nor http, so nothing is checked")
+		return wrong("", "add one of them", "a health check needs command, tcp or http")
 	case set > 1:
-		return wrong("", "keep one; a command can look at several things", "just one of command, tcp and http can be asked")
+		return wrong("", "keep one; a command can check several things", "a health check takes only one of command, tcp and http")
 	case len(h.Command) > maxHealthCommand || strings.ContainsRune(h.Command, 0):
-		return wrong("command", "put what is longer into a file at install, and run that", "a command has at most %d bytes, and no NUL among them", maxHealthCommand)
+		return wrong("command", "install a script and run it", "the command must be at most %d bytes, with no NUL bytes", maxHealthCommand)
 	case h.Timeout > MaxHealthTimeout:
-		return wrong("timeout", "", "one check takes at most %v", MaxHealthTimeout)
+		return wrong("timeout", "", "the timeout must be at most %s", humanize.DurationField(MaxHealthTimeout))
 	case h.Wait > maxHealthWait:
-		return wrong("wait", "", "at most %v is waited for", maxHealthWait)
+		return wrong("wait", "", "the wait must be at most %s", humanize.DurationField(maxHealthWait))
 	case h.Failures > maxHealthFailures:
-		return wrong("failures", "", "at most %d failures can be asked for", maxHealthFailures)
+		return wrong("failures", "", "failures must be at most %d", maxHealthFailures)
 	}
 	for _, field := range []string{"command", "tcp", "http.port", "http.path"} {
 		text := h.text(field)
@@ -129,7 +129,7 @@ func (h *HealthCheck) Check() error {
 			return wrong(field, e.Hint, "%s", strings.TrimPrefix(e.Message, "In config."+field+", "))
 		}
 		if named := macros.References(); len(named) > 0 {
-			return wrong(field, "a check looks at its own node: write %ip.self%", "the address of %s is named", strings.Join(named, ", "))
+			return wrong(field, "use %ip.self%, the node's own address", "a health check can't name the address of %s", strings.Join(named, ", "))
 		}
 	}
 	if strings.Contains(h.text("tcp")+h.text("http.port")+h.text("http.path"), "%") {
@@ -144,7 +144,7 @@ var healthHost = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,255}$`)
 func (h *HealthCheck) CheckExpanded() error {
 	port := func(field, text string) error {
 		if p, err := strconv.Atoi(text); err != nil || p < 1 || p > 65535 {
-			return &app.Error{Code: app.EInvalid, Field: field, Message: fmt.Sprintf("%q is no port", text), Hint: "a port is a number from 1 to 65535"}
+			return &app.Error{Code: app.EInvalid, Field: field, Message: fmt.Sprintf("invalid port %q", text), Hint: "use a number from 1 to 65535"}
 		}
 		return nil
 	}
@@ -155,15 +155,15 @@ func (h *HealthCheck) CheckExpanded() error {
 		}
 		p := h.HTTP.Path
 		if p != "" && p[0] != '/' || len(p) > maxHealthPath || strings.ContainsFunc(p, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-			return &app.Error{Code: app.EInvalid, Field: "http.path", Message: fmt.Sprintf("%q is no path", humanize.CutText(p, 40)), Hint: "a path begins with / and has no blanks"}
+			return &app.Error{Code: app.EInvalid, Field: "http.path", Message: fmt.Sprintf("invalid path %q", humanize.CutText(p, 40)), Hint: "start it with / and leave out spaces"}
 		}
 		if s := h.HTTP.Status; s != 0 && (s < 100 || s > 599) {
-			return &app.Error{Code: app.EInvalid, Field: "http.status", Message: fmt.Sprintf("%d is no status of HTTP", s), Hint: "leave it out to take any from 200 to 399"}
+			return &app.Error{Code: app.EInvalid, Field: "http.status", Message: fmt.Sprintf("invalid HTTP status %d", s), Hint: "leave out status to accept 200 to 399"}
 		}
 	case h.TCP != "":
 		host, p := splitHealthHost(h.TCP)
 		if host != "" && !healthHost.MatchString(host) {
-			return &app.Error{Code: app.EInvalid, Field: "tcp", Message: fmt.Sprintf("%q is no host", humanize.CutText(host, 40)), Hint: "write a port, or host:port"}
+			return &app.Error{Code: app.EInvalid, Field: "tcp", Message: fmt.Sprintf("invalid host %q", humanize.CutText(host, 40)), Hint: "use a port, or host:port"}
 		}
 		return port("tcp", p)
 	}

@@ -70,9 +70,9 @@ func expandHealth(field, text string, c MacroCluster, n app.Node, config map[str
 		value, ok := configValue(config, path)
 		switch {
 		case !ok:
-			missing = path + " is no plain value of the configuration"
+			missing = path + " isn't a plain value in the configuration"
 		case len(app.SecretNames(value)) > 0:
-			missing = path + " holds a secret, which a check is not given"
+			missing = path + " contains a secret, which health checks can't use"
 		case field == "command":
 			return humanize.ShellQuote(value)
 		}
@@ -80,7 +80,7 @@ func expandHealth(field, text string, c MacroCluster, n app.Node, config map[str
 	})
 	if missing != "" {
 		return "", &app.Error{Code: app.EInvalid, Reason: "health", Message: "health." + field + ": " + missing + ".",
-			Hint: "Set it with the cluster's configuration, or name another value in the catalog."}
+			Hint: "Set the value in the cluster's configuration, or name another one in the catalog."}
 	}
 	return text, nil
 }

@@ -42,8 +42,8 @@ func CheckImmutable(who string, immutable []string, config map[string]any, o Ove
 			}
 		}
 		if said {
-			return &app.Error{Code: app.EInvalid, Reason: "immutable", Field: path, Message: fmt.Sprintf("%s does not let %s be changed.", who, path),
-				Hint: "Leave it out, or ask an admin for a template that allows it."}
+			return &app.Error{Code: app.EInvalid, Reason: "immutable", Field: path, Message: fmt.Sprintf("%s doesn't allow changes to %s.", who, path),
+				Hint: "Leave it out, or ask an admin for a template that allows the change."}
 		}
 	}
 	return nil

@@ -73,15 +73,15 @@ func (l Lease) LengthFor(asked *time.Duration) (time.Duration, error) {
 	case asked == nil:
 		return l.Initial, nil
 	case *asked < 0:
-		return 0, &app.Error{Code: app.EInvalid, Field: "lease", Message: "A lease cannot be negative.", Hint: `Say for example "8h", or "forever".`}
+		return 0, &app.Error{Code: app.EInvalid, Field: "lease", Message: "Lease must not be negative.", Hint: `Use a duration such as "8h", or "forever".`}
 	case l.Initial == 0:
 		return *asked, nil
 	case *asked == 0:
-		return 0, &app.Error{Code: app.EInvalid, Field: "lease", Message: "This template does not allow clusters that live for ever.",
-			Hint: "Ask for at most " + l.Initial.String() + "."}
+		return 0, &app.Error{Code: app.EInvalid, Field: "lease", Message: "This template requires a lease that expires.",
+			Hint: "Choose at most " + l.Initial.String() + "."}
 	case *asked > l.Initial:
-		return 0, &app.Error{Code: app.EInvalid, Field: "lease", Message: "The lease is longer than this template allows.",
-			Hint: "Ask for at most " + l.Initial.String() + "."}
+		return 0, &app.Error{Code: app.EInvalid, Field: "lease", Message: "Lease is longer than this template allows.",
+			Hint: "Choose at most " + l.Initial.String() + "."}
 	}
 	return *asked, nil
 }

@@ -53,14 +53,14 @@ func (l Lease) Move(created, was, now time.Time, r LeaseRequest) (until time.Tim
 	}
 	switch {
 	case until.IsZero() && !was.IsZero() && l.Max > 0:
-		return until, refuse("This template does not allow clusters that live for ever.", l.most(created, was, now)), nil
+		return until, refuse("This template requires a lease that expires.", l.most(created, was, now)), nil
 	case until.IsZero() || was.IsZero():
 		return until, nil, nil
 	case l.Max > 0 && until.After(created.Add(l.Max)) && until.After(was):
-		return until, refuse(fmt.Sprintf("This template allows clusters to live for at most %s, until %s.", humanize.Duration(l.Max), app.Moment(created.Add(l.Max))),
+		return until, refuse(fmt.Sprintf("This template allows a total lease of at most %s, until %s.", humanize.Duration(l.Max), app.Moment(created.Add(l.Max))),
 			l.most(created, was, now)), nil
 	case l.Step > 0 && until.Sub(base) > l.Step:
-		return until, refuse(fmt.Sprintf("This template lets a lease be extended by at most %s at once.", humanize.Duration(l.Step)), l.most(created, was, now)), nil
+		return until, refuse(fmt.Sprintf("This template allows extending a lease by at most %s at a time.", humanize.Duration(l.Step)), l.most(created, was, now)), nil
 	}
 	return until, nil, nil
 }
@@ -78,13 +78,13 @@ func (r LeaseRequest) end(was, now time.Time) (until time.Time, err error) {
 	}
 	switch {
 	case set != 1:
-		return until, wrong("Say by how much, or until when, or for ever: one of them.", `For example "4h", or a day.`)
+		return until, wrong("Set a duration, an end or forever, and only one of them.", `For example "4h", or a date.`)
 	case r.Forever:
 		return until, nil
 	case r.By > longestLease || r.By < -longestLease:
-		return until, wrong("That is longer than anybody lives.", "")
+		return until, wrong("Lease is too long.", "Choose a shorter one, or forever.")
 	case r.By != 0 && was.IsZero():
-		return until, wrong("This lease has no end that could be moved.", "Say until when.")
+		return until, wrong("This lease never expires, so it can't be extended or shortened.", "Set an end instead.")
 	case r.By < 0:
 		until = was.Add(r.By)
 	case r.By > 0 && was.Before(now):
@@ -97,9 +97,9 @@ func (r LeaseRequest) end(was, now time.Time) (until time.Time, err error) {
 	until = until.Truncate(time.Second)
 	switch {
 	case !until.After(now):
-		return until, wrong("A lease cannot end in the past.", "To end the cluster now, delete it.")
+		return until, wrong("Lease can't end in the past.", "To end it now, delete the cluster.")
 	case until.Sub(now) > longestLease:
-		return until, wrong("That is longer than anybody lives.", "")
+		return until, wrong("Lease is too long.", "Choose a shorter one, or forever.")
 	}
 	return until, nil
 }
@@ -107,9 +107,9 @@ func (r LeaseRequest) end(was, now time.Time) (until time.Time, err error) {
 func (l Lease) most(created, was, now time.Time) string {
 	latest, _ := l.latest(created, was, now)
 	if !latest.After(now) || !latest.After(was) {
-		return "It cannot be extended any further; an admin can, with a reason."
+		return "Ask an admin, who can extend the lease further with a reason."
 	}
-	return fmt.Sprintf("It can be extended until %s now; an admin can do more, with a reason.", app.Moment(latest))
+	return fmt.Sprintf("Extend the lease to %s at most, or ask an admin, who can go further with a reason.", app.Moment(latest))
 }
 
 // latest returns the furthest end that is allowed now; endless where there is no limit.

@@ -14,7 +14,7 @@ import (
 func ParseLength(text string) (time.Duration, error) {
 	rest, negative := strings.CutPrefix(strings.TrimSpace(text), "-")
 	units := map[byte]time.Duration{'w': 7 * 24 * time.Hour, 'd': 24 * time.Hour, 'h': time.Hour, 'm': time.Minute, 's': time.Second}
-	wrong := &app.Error{Code: app.EInvalid, Field: "lease", Message: fmt.Sprintf("%.40q is not a length of time.", text), Hint: "Write it like 90m, 4h, 1d12h or 2w."}
+	wrong := &app.Error{Code: app.EInvalid, Field: "lease", Message: fmt.Sprintf("Invalid duration %.40q.", text), Hint: "Use a form such as 90m, 4h, 1d12h or 2w."}
 	var total time.Duration
 	last := longestLease + 1
 	for rest != "" {
@@ -52,5 +52,5 @@ func ParseMoment(text string) (time.Time, error) {
 			return t.UTC(), nil
 		}
 	}
-	return time.Time{}, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("%.40q is not a moment.", text), Hint: "Write it like 2026-11-30, 2026-11-30 18:00 (UTC) or 2026-11-30T18:00:00+01:00."}
+	return time.Time{}, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("Invalid time %.40q.", text), Hint: "Use a form such as 2026-11-30, 2026-11-30 18:00 (UTC) or 2026-11-30T18:00:00+01:00."}
 }

@@ -11,7 +11,7 @@ import (
 	"muster/app/humanize"
 )
 
-// HookPhase says at what time of an operation a lifecycle hook has its turn. A hook without one is told notices.
+// HookPhase says at what time of an operation a lifecycle hook has its turn. A hook without one is sent notices.
 type HookPhase string
 
 // The phases.
@@ -19,7 +19,7 @@ const (
 	HookBefore  HookPhase = "before"  // nothing is done until it has answered, see HookChoice, or its command has ended
 	HookAfter   HookPhase = "after"   // once the operation has succeeded
 	HookFailure HookPhase = "failure" // once it has ended otherwise; commands cannot be run then
-	// HookTemplate is of a tenant's hook that is told nothing by itself: templates name it, and say when.
+	// HookTemplate is a tenant's hook that is sent nothing by itself: templates name it, and say when.
 	HookTemplate HookPhase = "template"
 )
 
@@ -55,7 +55,7 @@ type OperationHook struct {
 	Name       string              `json:"name"`
 	When       HookPhase           `json:"when"`
 	Operations []app.OperationKind `json:"operations,omitempty"` // sorted; none: all
-	// SendTo is the hook of the tenant that is told, or asked.
+	// SendTo is the tenant's hook that is called.
 	SendTo string `json:"send_to,omitempty"`
 	// Timeout is for how long an operation waits for the answer, or one run of the script may take; 0 is DefaultHookTimeout,
 	// or what a service action has.
@@ -113,43 +113,43 @@ func (h OperationHook) Check() *app.Error {
 	}
 	for _, k := range h.Operations {
 		if !slices.Contains(allOperations(), k) {
-			return wrong("operations", fmt.Sprintf("There is no kind of operation %q.", humanize.Clip(string(k))), "There are: "+Joined(allOperations())+".")
+			return wrong("operations", fmt.Sprintf("Unknown operation kind %q.", humanize.Clip(string(k))), "One of: "+Joined(allOperations())+".")
 		}
 		if h.Script != "" && !k.RunsScripts() {
-			why := "must be given back all the same"
+			why := "must be deleted anyway"
 			if !k.GivesBack() {
-				why = "are to be stopped or started all the same"
+				why = "must be stopped or started anyway"
 			}
-			return wrong("operations", fmt.Sprintf("A script is not run for a %s: its machines may not answer, and %s.", k.Words(), why),
-				"Have a hook called instead, with send_to.")
+			return wrong("operations", fmt.Sprintf("Scripts can't run for %s: the machines may not answer, and %s.", k.Words(), why),
+				"Call a webhook instead, with send_to.")
 		}
-		if h.Script != "" && k == app.OperationGoOn { // it would never run: a go-on has the scripts of what it goes on with
-			return wrong("operations", "A script is not chosen for going on with fewer nodes: those after the create or the resize run at its end.",
+		if h.Script != "" && k == app.OperationGoOn { // it would never run: a go-on has the scripts of what it continues with
+			return wrong("operations", "Scripts can't run for go_on: the scripts after the create or resize run when it ends.",
 				"Leave go_on out, and name create and resize.")
 		}
 	}
 	if len(h.Services) > maxHookServices {
-		return wrong("services", fmt.Sprintf("There are more than %d services.", maxHookServices), "")
+		return wrong("services", fmt.Sprintf("At most %d services are allowed.", maxHookServices), "")
 	}
 	switch {
 	case !HookName(h.Name):
-		return wrong("name", "A hook needs a name of 1 to 63 small letters, digits, '-' or '_'.", "Such as \"warm-cache\".")
+		return wrong("name", "Name must be 1 to 63 lowercase letters, digits, '-' or '_'.", "For example \"warm-cache\".")
 	case h.When != HookBefore && h.When != HookAfter && h.When != HookFailure:
-		return wrong("when", fmt.Sprintf("There is no time %q at which a hook has its turn.", humanize.Clip(string(h.When))), "One of: before, after, failure.")
+		return wrong("when", fmt.Sprintf("Unknown value %q for when.", humanize.Clip(string(h.When))), "Use before, after or failure.")
 	case (h.SendTo == "") == (h.Script == ""):
-		return wrong("run", "A hook has just one of send_to, the name of a hook of the tenant, and run, a script.", "")
+		return wrong("run", "A hook needs exactly one of send_to (the name of one of the tenant's webhooks) and run (a script).", "")
 	case h.Script != "" && h.When == HookFailure:
-		return wrong("when", "A script can be run before and after an operation, but not when it has failed.", "Have a hook called instead, with send_to.")
+		return wrong("when", "Scripts can run before and after an operation, but not when it fails.", "Call a webhook instead, with send_to.")
 	case len(h.Script) > MaxHookScript || !utf8.ValidString(h.Script) || strings.ContainsRune(h.Script, 0):
-		return wrong("run", fmt.Sprintf("The script must be text of at most %d KiB.", MaxHookScript>>10), "")
+		return wrong("run", fmt.Sprintf("The script must be text of at most %s.", humanize.Bytes(MaxHookScript)), "")
 	case h.Script == "" && len(h.Services) > 0:
-		return wrong("services", "Services choose the nodes that a script runs on; a hook that is called has none.", "")
+		return wrong("services", "Services apply only to scripts; a webhook doesn't run on nodes.", "")
 	case h.Timeout < 0 || h.Timeout > MaxHookTimeout || h.Timeout > 0 && h.Timeout < time.Second:
-		return wrong("timeout", "The time-out must be from 1 s to 24 h.", "")
+		return wrong("timeout", "Timeout must be from 1 s to 24 h.", "")
 	case h.OnTimeout != "" && h.OnTimeout != HookVeto && h.OnTimeout != HookGoOn:
-		return wrong("on_timeout", fmt.Sprintf("There is no choice %q for a hook that does not answer in time.", humanize.Clip(string(h.OnTimeout))), "One of: veto, go_on.")
+		return wrong("on_timeout", fmt.Sprintf("Unknown value %q for on_timeout.", humanize.Clip(string(h.OnTimeout))), "Use veto or go_on.")
 	case h.OnTimeout != "" && (h.When != HookBefore || h.Script != ""):
-		return wrong("on_timeout", "Only what is called before an operation holds it up, so only there can a time-out mean something.", "")
+		return wrong("on_timeout", "on_timeout applies only to webhooks called before an operation.", "")
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func (h OperationHook) patience() time.Duration {
 // Deadline is until when an operation waits for the answer of a hook that is asked now.
 func (h OperationHook) Deadline(now time.Time) time.Time { return now.Add(h.patience()) }
 
-// OperationNews is what a lifecycle hook is told, as things were at that moment.
+// OperationNews is what a lifecycle hook is sent, as things were at that moment.
 type OperationNews struct {
 	At        time.Time     `json:"at"`
 	Hook      string        `json:"hook"`

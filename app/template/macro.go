@@ -24,8 +24,8 @@ import (
 //	%instance.self.service.<svc>%         this node's rank among them, counted from 1
 //	%answer.<svc>.<field>%                what a person has typed at a step of the service on this node; on a node that does
 //	                                      not have the service, what was typed on the first that has; empty until then
-//	%fact.<svc>.<name>%                   what an action of the service told on this node; where it told nothing of that name
-//	                                      here, what it told on the first node that did; empty until then
+//	%fact.<svc>.<name>%                   what an action of the service reported on this node; where it reported nothing of that name
+//	                                      here, what it reported on the first node that did; empty until then
 //	%map(X,'fmt')%                        each element in a format: $ is the element, $$ a dollar sign
 //	%join(X,'sep')%  %join(map(X,'fmt'),'sep')%     with another separator than the comma
 //
@@ -35,7 +35,7 @@ import (
 //     between two single ones there must be a macro: "%h %t" is refused, as Coopr did, so that a misspelt macro is
 //     never taken for text.
 //   - A macro about a service that is on no node, or about this node's rank in a service that it does not have, stays
-//     as written. Coopr lost it when another macro stood in the same text.
+//     as written. Coopr lost it when another macro was in the same text.
 //   - Lists are always in the order of node numbers.
 //   - An [index] on a macro that is no list is refused; Coopr ignored it.
 //   - What a macro is replaced by is not searched for macros again.
@@ -175,7 +175,7 @@ func (s *macroSyntax) at(path string) *app.Error {
 	}
 	return &app.Error{
 		Code: app.EInvalid, Reason: "macro", Field: path, Hint: s.hint,
-		Message: fmt.Sprintf("In %s, %q between two %% signs is not a macro: %s.", place, shown, s.what),
+		Message: fmt.Sprintf("In %s, %q between two %% signs isn't a macro: %s.", place, shown, s.what),
 	}
 }
 
@@ -207,9 +207,9 @@ func (m *MacroConfig) Check(nodesWith func(service string) int) error {
 func (m *macro) beyond(path string, have int) *app.Error {
 	return &app.Error{
 		Code: app.EConflict, Reason: "incomplete", Field: path,
-		Message: fmt.Sprintf("%s in %s means node number %d of those with %s, but there %s.",
+		Message: fmt.Sprintf("%s in %s names node %d with %s, but there %s.",
 			m.source, placeOr(path), m.index+1, m.Service, countOf(have)),
-		Hint: fmt.Sprintf("Indexes count from 0: take a smaller one, or let %d nodes have %s.", m.index+1, m.Service),
+		Hint: fmt.Sprintf("Indexes start at 0: use a smaller one, or place %[2]s on %[1]d nodes.", m.index+1, m.Service),
 	}
 }
 

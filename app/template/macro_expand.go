@@ -104,8 +104,8 @@ func (m *macro) of(n app.Node, path string) (string, error) {
 	}
 	return "", &app.Error{
 		Code: app.EConflict, Reason: "incomplete", Field: path,
-		Message: fmt.Sprintf("%s in %s cannot be expanded: the %s of %s is not known.", m.source, placeOr(path), what, n.Name),
-		Hint:    fmt.Sprintf("It is known once %s is confirmed, if the provider gives it at all.", n.Name),
+		Message: fmt.Sprintf("Can't expand %s in %s: the %s of %s is unknown.", m.source, placeOr(path), what, n.Name),
+		Hint:    fmt.Sprintf("The value is available once %s is confirmed, if the provider reports one.", n.Name),
 	}
 }
 

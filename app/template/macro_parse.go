@@ -55,7 +55,7 @@ type macroSyntax struct {
 	body, what, hint string
 }
 
-const macroPlainHint = "A % opens a macro wherever another % follows in the same text; %% does not, and stays as written."
+const macroPlainHint = "A % starts a macro wherever another % follows in the same text; %% stays as written."
 
 // SplitMacros takes a text apart. A text without macros returns no parts. Coopr's rule: a pair %% neither starts nor ends
 // a macro and stays as written; between one single % and the next there must be a macro; a last single % with no other
@@ -128,7 +128,7 @@ func parseMacro(body string) (*macro, *macroSyntax) {
 		p.mapped(m)
 	}
 	if p.bad == nil && p.pos < len(body) {
-		p.fail(fmt.Sprintf("%q is too much at its end", body[p.pos:]), "")
+		p.fail(fmt.Sprintf("unexpected %q at the end", body[p.pos:]), "")
 	}
 	if p.bad != nil {
 		return nil, p.bad
@@ -157,7 +157,7 @@ func (p *macroParser) basic(m *macro) {
 	}
 	name := p.body[start:p.pos]
 	if name == "" {
-		p.fail("it has no name", "")
+		p.fail("the name is missing", "")
 		return
 	}
 	index, indexed := -1, false
@@ -172,7 +172,7 @@ func (p *macroParser) basic(m *macro) {
 		return
 	}
 	if indexed && !m.namesAddresses() {
-		p.fail("only host.service and ip.service can have an [index]", "Write "+name+" without an index.")
+		p.fail("only host.service and ip.service take an [index]", "Use "+name+" without an index.")
 		return
 	}
 	m.index = index
@@ -187,7 +187,7 @@ func (p *macroParser) index() int {
 	digits := p.body[start:p.pos]
 	n, err := strconv.Atoi(digits)
 	if err != nil || len(digits) > 6 || !p.take("]") {
-		p.fail("its [index] is not a whole number between brackets", "Indexes count from 0, as in host.service.web[0].")
+		p.fail("the [index] must be a whole number in brackets", "Indexes start at 0, as in host.service.web[0].")
 		return -1
 	}
 	return n
@@ -204,12 +204,12 @@ func (p *macroParser) literal(what string) string {
 				p.pos += end + 2
 				return text
 			}
-			p.fail(fmt.Sprintf("the closing %c of its %s is missing", quote, what),
-				"A % inside quotes must be doubled, or it ends the macro.")
+			p.fail(fmt.Sprintf("the closing %c of the %s is missing", quote, what),
+				"Double a % inside quotes; a single one ends the macro.")
 			return ""
 		}
 	}
-	p.fail(fmt.Sprintf("its %s must be a text in quotes", what), "")
+	p.fail(fmt.Sprintf("the %s must be text in quotes", what), "")
 	return ""
 }
 
@@ -233,11 +233,11 @@ func (p *macroParser) fail(what, hint string) {
 		return
 	}
 	if hint == "" {
-		hint = "Forms are %host.service.web%, %join(host.service.web,';')%, %map(host.service.web,'$:80')% and " +
-			"%join(map(host.service.web,'$:80'),';')%, without spaces outside quotes."
+		hint = "Valid forms are %host.service.web%, %join(host.service.web,';')%, %map(host.service.web,'$:80')% and " +
+			"%join(map(host.service.web,'$:80'),';')%, with no spaces outside quotes."
 	}
 	if strings.Contains(p.body, "%%") {
-		hint = "Two macros may not touch, since %% is never the edge of a macro; put something between them. " + hint
+		hint = "Put something between two macros: %% can't end one and start the next. " + hint
 	} else if !strings.HasPrefix(p.body, "join(") && !strings.HasPrefix(p.body, "map(") {
 		hint += " " + macroPlainHint
 	}
@@ -250,7 +250,7 @@ func macroNameByte(c byte) bool {
 
 // macroName fills in what a name means. It returns what is wrong with the name, or "".
 func macroName(name string, m *macro) string {
-	const noService = "the name of a service is missing"
+	const noService = "the name of the service is missing"
 	service := func(kind macroKind, s string) string {
 		m.kind, m.Service = kind, s
 		if s == "" {
@@ -281,7 +281,7 @@ func macroName(name string, m *macro) string {
 	if rest, ok := strings.CutPrefix(name, "answer."); ok {
 		at := strings.LastIndexByte(rest, '.') // names of services may have dots, those of fields have none
 		if at < 1 || !parameterName.MatchString(rest[at+1:]) {
-			return "the name of a service and of a field are missing"
+			return "the names of the service and the field are missing"
 		}
 		m.kind, m.Service, m.field = macroAnswer, rest[:at], rest[at+1:]
 		return ""
@@ -289,7 +289,7 @@ func macroName(name string, m *macro) string {
 	if rest, ok := strings.CutPrefix(name, "fact."); ok {
 		at := strings.LastIndexByte(rest, '.')
 		if at < 1 || !app.FactPattern.MatchString(rest[at+1:]) {
-			return "the name of a service and of a fact are missing"
+			return "the names of the service and the fact are missing"
 		}
 		m.kind, m.Service, m.field = macroFact, rest[:at], rest[at+1:]
 		return ""
@@ -309,7 +309,7 @@ func macroName(name string, m *macro) string {
 			return ""
 		}
 	}
-	return "there is no macro of that name"
+	return "unknown macro"
 }
 
 // macroSuggestion names the macros that are nearest to a wrong name.
@@ -317,20 +317,20 @@ func macroSuggestion(name string) string {
 	family, _, _ := strings.Cut(name, ".")
 	switch family {
 	case "cluster":
-		return "The one macro about the cluster is cluster.owner."
+		return "The only macro for the cluster is cluster.owner."
 	case "host", "hostname", "hosts":
-		return "Host names are host.self and host.service.<service>."
+		return "For host names, use host.self or host.service.<service>."
 	case "ip", "ips", "address":
-		return "Addresses are ip.self, ip.<kind>.self, ip.service.<service> and ip.<kind>.service.<service>, " +
+		return "For addresses, use ip.self, ip.<kind>.self, ip.service.<service> or ip.<kind>.service.<service>, " +
 			"with a kind such as bind_v4 or access_v4."
 	case "num", "count", "number":
-		return "The number of nodes with a service is num.service.<service>."
+		return "For the number of nodes with a service, use num.service.<service>."
 	case "answer", "answers", "question":
-		return "What a person has typed is answer.<service>.<field>."
+		return "For an answer that a person typed, use answer.<service>.<field>."
 	case "fact", "facts", "output", "outputs":
-		return "What a service's action told is fact.<service>.<name>."
+		return "For a fact that a service's action reported, use fact.<service>.<name>."
 	case "instance", "self":
-		return "The rank of this node among those with a service is instance.self.service.<service>."
+		return "For this node's index among the nodes with a service, use instance.self.service.<service>."
 	}
 	return "Macros are cluster.owner, host.self, ip.self, host.service.<service>, ip.service.<service>, " +
 		"num.service.<service>, instance.self.service.<service>, answer.<service>.<field> and fact.<service>.<name>."

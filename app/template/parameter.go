@@ -102,13 +102,13 @@ func (p Parameter) Read(given any) (v any, wrong string) {
 	case ParameterText:
 		s, ok := given.(string)
 		if !ok {
-			return nil, "a text is wanted"
+			return nil, "must be text"
 		}
 		return s, p.checkText(s)
 	case ParameterChoice:
 		s, _ := given.(string)
 		if !slices.ContainsFunc(p.Options, func(o ParameterOption) bool { return o.Value == s }) {
-			return nil, fmt.Sprintf("%s is not one of the choices", Quoted(given))
+			return nil, fmt.Sprintf("%s isn't one of the choices", Quoted(given))
 		}
 		return s, ""
 	case ParameterBoolean:
@@ -118,12 +118,12 @@ func (p Parameter) Read(given any) (v any, wrong string) {
 		case false, "false", "no", "off":
 			return false, ""
 		}
-		return nil, fmt.Sprintf("%s is neither true nor false", Quoted(given))
+		return nil, fmt.Sprintf("%s isn't true or false", Quoted(given))
 	}
 	n, kept, ok := p.measure(given)
 	switch least, most := p.bound(p.Min), p.bound(p.Max); {
 	case !ok:
-		return nil, fmt.Sprintf("%s is not %s", Quoted(given), p.Type.noun())
+		return nil, fmt.Sprintf("%s isn't %s", Quoted(given), p.Type.noun())
 	case least != nil && n < *least:
 		return nil, fmt.Sprintf("%s is less than %s", Quoted(given), p.Min)
 	case most != nil && n > *most:
@@ -137,22 +137,22 @@ func (p Parameter) checkText(s string) string {
 	least, most := p.bound(p.Min), p.bound(p.Max)
 	switch {
 	case len(s) > maxParameterText:
-		return fmt.Sprintf("it is longer than %d bytes", maxParameterText)
+		return fmt.Sprintf("longer than %d bytes", maxParameterText)
 	case !utf8.ValidString(s) || strings.ContainsRune(s, 0):
-		return "it is not readable text"
+		return "not valid text"
 	case len(app.SecretNames(s)) > 0:
-		return "it refers to a secret, which only the catalog may do"
+		return "only the catalog can refer to a secret"
 	case s == "" && !p.Required:
 		return ""
 	case s == "":
-		return "it is empty"
+		return "must not be empty"
 	case least != nil && letters < *least:
-		return fmt.Sprintf("it has fewer than %s letters", p.Min)
+		return fmt.Sprintf("shorter than %s characters", p.Min)
 	case most != nil && letters > *most:
-		return fmt.Sprintf("it has more than %s letters", p.Max)
+		return fmt.Sprintf("longer than %s characters", p.Max)
 	}
 	if re, err := p.shape(); err != nil || re != nil && !re.MatchString(s) {
-		return fmt.Sprintf("%s does not have the right form", Quoted(s))
+		return fmt.Sprintf("%s doesn't match the required form", Quoted(s))
 	}
 	return ""
 }
@@ -176,18 +176,18 @@ func (p Parameter) Hint() string {
 		}
 		return "One of: " + strings.Join(all, ", ") + "."
 	case ParameterBoolean:
-		return "Say true or false."
+		return "Use true or false."
 	case ParameterText:
-		words = "a text"
+		words = "text"
 		if p.Pattern != "" {
-			words = "a text of the form " + p.Pattern
+			words = "text matching " + p.Pattern
 		}
 	default:
 		words = p.Type.noun()
 	}
 	unit := ""
 	if p.Type == ParameterText {
-		unit = " letters"
+		unit = " characters"
 	}
 	switch {
 	case p.Min != "" && p.Max != "":

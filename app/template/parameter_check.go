@@ -16,19 +16,19 @@ func CheckParameters(all []Parameter) (problems []ParameterProblem) {
 		problems = append(problems, ParameterProblem{Index: i, Key: key, Hint: hint, Message: fmt.Sprintf(format, args...)})
 	}
 	if len(all) > maxParameters {
-		say(maxParameters-1, "", "", "there are %d parameters; a template has at most %d", len(all), maxParameters)
+		say(maxParameters-1, "", "", "%d parameters; a template can have at most %d", len(all), maxParameters)
 		all = all[:maxParameters]
 	}
 	names, targets := map[string]bool{}, map[string]string{}
 	for i, p := range all {
 		if !parameterName.MatchString(p.Name) {
-			say(i, "name", "", "%.70q is not the name of a parameter: a letter, then letters, digits, '_' and '-', 64 at most", p.Name)
+			say(i, "name", "", "invalid parameter name %.70q: use a letter, then letters, digits, '_' and '-', at most 64 in all", p.Name)
 		} else if names[p.Name] {
-			say(i, "name", "", "the parameter %q is there twice", p.Name)
+			say(i, "name", "", "parameter %q is defined twice", p.Name)
 		}
 		names[p.Name] = true
 		if !slices.Contains(ParameterTypes, p.Type) {
-			say(i, "type", nearestOf(string(p.Type), ParameterTypes), "there is no type %.40q; there are %s", p.Type, joinAll(ParameterTypes))
+			say(i, "type", nearestOf(string(p.Type), ParameterTypes), "unknown type %.40q; use one of %s", p.Type, joinAll(ParameterTypes))
 			continue
 		}
 		p.checkDeclared(func(key, hint, format string, args ...any) { say(i, key, hint, format, args...) })
@@ -36,7 +36,7 @@ func CheckParameters(all []Parameter) (problems []ParameterProblem) {
 			p.checkTarget(to, func(hint, format string, args ...any) { say(i, "to", hint, format, args...) })
 			for other, name := range targets {
 				if name != p.Name && (to == other || strings.HasPrefix(to, other+".") || strings.HasPrefix(other, to+".")) {
-					say(i, "to", "", "%s is set by the parameter %q already", to, name)
+					say(i, "to", "", "%s is already set by parameter %q", to, name)
 				}
 			}
 		}
@@ -63,9 +63,9 @@ func (p Parameter) checkUnit(say func(key, hint, format string, args ...any)) {
 	}
 	if _, ok := units[p.Unit]; p.Unit != "" && !ok {
 		if units == nil {
-			say("unit", "", "only a size and a duration have a unit")
+			say("unit", "", "only a size or a duration has a unit")
 		} else {
-			say("unit", "", "%q is no unit; there are %s", p.Unit, strings.Join(slices.Sorted(maps.Keys(units)), ", "))
+			say("unit", "", "unknown unit %q; use one of %s", p.Unit, strings.Join(slices.Sorted(maps.Keys(units)), ", "))
 		}
 	}
 }
@@ -76,18 +76,18 @@ func (p Parameter) checkDeclared(say func(key, hint, format string, args ...any)
 		switch {
 		case limit.text == "":
 		case !measured:
-			say(limit.key, "", "a %s has no limits", p.Type)
+			say(limit.key, "", "a %s can't have limits", p.Type)
 		case p.bound(limit.text) == nil:
-			say(limit.key, "", "%q is no limit of %s", limit.text, p.Type.noun())
+			say(limit.key, "", "invalid limit %q for %s", limit.text, p.Type.noun())
 		}
 	}
 	if least, most := p.bound(p.Min), p.bound(p.Max); measured && least != nil && most != nil && *least > *most {
 		say("min", "", "min %s is greater than max %s", p.Min, p.Max)
 	}
 	if p.Pattern != "" && p.Type != ParameterText {
-		say("pattern", "", "only a text has a pattern")
+		say("pattern", "", "only text has a pattern")
 	} else if _, err := p.shape(); err != nil {
-		say("pattern", "", "it is no regular expression: %v", err)
+		say("pattern", "", "invalid regular expression: %v", err)
 		p.Pattern = "" // the rest can still be looked at
 	}
 	p.checkOptions(say)
@@ -112,7 +112,7 @@ func (p Parameter) checkOptions(say func(key, hint, format string, args ...any))
 	seen := map[string]bool{}
 	for _, o := range p.Options {
 		if o.Value == "" || seen[o.Value] {
-			say("options", "", "the option %q is empty or there twice", o.Value)
+			say("options", "", "option %q is empty or repeated", o.Value)
 		}
 		seen[o.Value] = true
 	}
@@ -122,11 +122,11 @@ func (p Parameter) checkTarget(to string, say func(hint, format string, args ...
 	switch path, config := strings.CutPrefix(to, "config."); {
 	case config && path != "" && !slices.Contains(strings.Split(path, "."), "") && len(to) < 256:
 	case !slices.Contains(parameterChoices, to):
-		say(nearestOf(to, parameterChoices), "%.60q is nothing that a parameter sets: say a path such as config.web.port, or one of %s", to, joinAll(parameterChoices))
+		say(nearestOf(to, parameterChoices), "a parameter can't set %.60q: use a path such as config.web.port, or one of %s", to, joinAll(parameterChoices))
 	case to == "size" && p.Type != ParameterInteger:
 		say("", "only an integer can set the size")
 	case to != "size" && p.Type != ParameterText && p.Type != ParameterChoice:
-		say("", "only a text or a choice can set the %s", to)
+		say("", "only text or a choice can set the %s", to)
 	}
 }
 

@@ -20,7 +20,7 @@ func (t ParameterType) noun() string {
 	case ParameterSize:
 		return "a size such as 512M or 10G"
 	case ParameterDuration:
-		return "a length of time such as 30s, 10m, 8h or 3d"
+		return "a duration such as 30s, 10m, 8h or 3d"
 	}
 	return "a " + string(t)
 }
@@ -60,7 +60,7 @@ func (p Parameter) measure(given any) (n float64, kept any, ok bool) {
 	return 0, nil, false
 }
 
-// exact is the greatest whole number up to which all are told apart in JSON.
+// exact is the greatest whole number up to which all are distinguished in JSON.
 const exact = 1 << 53
 
 func numberOf(v any) (string, bool) {
@@ -136,7 +136,7 @@ func (p Parameter) bound(text string) *float64 {
 	return nil
 }
 
-// Laid is the value as it stands in the configuration.
+// Laid is the value as it is in the configuration.
 func (p Parameter) Laid(v any) any {
 	var per float64
 	switch p.Type {

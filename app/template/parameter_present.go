@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Configures tells whether all that the parameter sets is configuration, so that it can be changed when the cluster stands.
+// Configures tells whether all that the parameter sets is configuration, so that it can be changed when the cluster is.
 func (p Parameter) Configures() bool {
 	return !slices.ContainsFunc(p.Targets(), func(to string) bool { return !strings.HasPrefix(to, "config.") })
 }
@@ -57,7 +57,7 @@ func inUnits(v any, piece, least float64, names []string, units map[string]float
 	return strconv.FormatFloat(n, 'f', -1, 64) + smallest
 }
 
-// ParameterValueText is a value of a parameter as it stands in a form; "" for none. Numbers have no exponents, which whole numbers are
+// ParameterValueText is a value of a parameter as it is in a form; "" for none. Numbers have no exponents, which whole numbers are
 // not read with.
 func ParameterValueText(v any) string {
 	switch v := v.(type) {

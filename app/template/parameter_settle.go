@@ -54,7 +54,7 @@ func (t *Template) settle(given map[string]any) (s Settled, wrong []*app.Error) 
 		} else if v, _ = p.Read(p.Default); v == nil {
 			if p.Required {
 				wrong = append(wrong, &app.Error{Code: app.EInvalid, Reason: "parameter", Field: "parameters." + p.Name,
-					Message: fmt.Sprintf("%s is missing: template %s cannot do without it.", p.Title(), t.Name), Hint: p.Hint()})
+					Message: fmt.Sprintf("%s is required by template %s.", p.Title(), t.Name), Hint: p.Hint()})
 			}
 			continue
 		}
@@ -79,7 +79,7 @@ func (t *Template) UnknownParameter(name string) *app.Error {
 	case near != "":
 		e.Hint = fmt.Sprintf("Did you mean %s?", near)
 	case len(names) == 0:
-		e.Hint = "It has none at all."
+		e.Hint = "The template has no parameters."
 	default:
 		e.Hint = "It has " + strings.Join(names, ", ") + "."
 	}
@@ -159,8 +159,8 @@ func (t *Template) CheckParameterConfig(config map[string]any) error {
 				continue
 			}
 			if at, said := changedAt(config, nil, path); said {
-				return &app.Error{Code: app.EInvalid, Reason: "parameter", Field: "config." + at, Message: fmt.Sprintf("config.%s is what the parameter %s sets.", at, p.Name),
-					Hint: fmt.Sprintf("Say it there: --set %s=…, or under parameters.", p.Name)}
+				return &app.Error{Code: app.EInvalid, Reason: "parameter", Field: "config." + at, Message: fmt.Sprintf("config.%s is set by parameter %s.", at, p.Name),
+					Hint: fmt.Sprintf("Use --set %s=…, or set it under parameters.", p.Name)}
 			}
 		}
 	}

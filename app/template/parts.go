@@ -62,7 +62,7 @@ func (t *Template) Parts() (list []TemplatePart) {
 	addAll := func(value any, path string) {
 		fields, err := Flatten(CatalogText(value))
 		if err != nil {
-			panic("app: what a catalog holds can be read: " + err.Error())
+			panic("app: reading a catalog: " + err.Error())
 		}
 		InWords(fields, path+".")
 		for _, field := range slices.Sorted(maps.Keys(fields)) {
@@ -171,7 +171,7 @@ func (p Parameter) summary() string {
 
 // NoTemplate says that there is none, with the nearest name.
 func (c *Catalog) NoTemplate(name string) error {
-	e := app.Errorf(app.ENotFound, "There is no template %.70q.", name)
+	e := app.Errorf(app.ENotFound, "Template %.70q doesn't exist.", name)
 	e.Field = "template"
 	if near := humanize.Nearest(name, slices.Collect(maps.Keys(c.Templates))); near != "" {
 		e.Hint = "Did you mean " + near + "?"

@@ -16,7 +16,7 @@ type Person struct {
 	Fields []PersonField `json:"fields,omitempty"`
 	// Who may answer beside admins: PersonOwner, PersonAdmins (no one else) and names of groups; none is the owner.
 	Who []string `json:"who,omitempty"`
-	// Not is "requester" where whoever asked for the operation may not answer; "" excludes no one.
+	// Not is "requester" where the one who asked for the operation may not answer; "" excludes no one.
 	Not     string        `json:"not,omitempty"`
 	Timeout time.Duration `json:"timeout,omitempty"` // 0 is defaultAnswerTime
 	// OnTimeout is what happens to the step where no one answers in time; "" is AnswerFail.
@@ -72,7 +72,7 @@ func (p *Person) AnswerTime() time.Duration {
 	return p.Timeout
 }
 
-// GoesOn tells whether the step goes on where no one answers in time.
+// GoesOn tells whether the step continues where no one answers in time.
 func (p *Person) GoesOn() bool { return p.OnTimeout == AnswerGoOn }
 
 // Groups are the groups whose members may answer.
@@ -101,4 +101,4 @@ func (p Person) IsFor(r app.ClusterReader) bool {
 }
 
 // AskBetweenBatches is what a person is asked between batches where no other words are given.
-const AskBetweenBatches = "Look at what was changed so far. May the next batch follow?"
+const AskBetweenBatches = "Check the changes so far. Continue with the next batch?"

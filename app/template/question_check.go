@@ -18,30 +18,30 @@ func (p *Person) Check() *app.Error {
 	}
 	switch {
 	case strings.TrimSpace(p.Ask) == "":
-		return wrong("ask", "Write a question that can be answered with yes, or that says what to type.", "it does not say what the person is asked")
+		return wrong("ask", "Write a question that can be answered with yes, or that says what to type.", "ask is empty")
 	case len(p.Ask) > maxQuestionText || !utf8.ValidString(p.Ask):
-		return wrong("ask", "", "a question has at most %d bytes", maxQuestionText)
+		return wrong("ask", "", "the question must be at most %d bytes", maxQuestionText)
 	case len(p.Help) > maxQuestionText || !utf8.ValidString(p.Help):
-		return wrong("help", "", "the help of a question has at most %d bytes", maxQuestionText)
+		return wrong("help", "", "the help must be at most %d bytes", maxQuestionText)
 	case p.Timeout != 0 && (p.Timeout < minAnswerTime || p.Timeout > maxAnswerTime):
-		return wrong("timeout", "", "%s is no time to wait for a person: it can be from 1m to 30d", humanize.DurationField(p.Timeout))
+		return wrong("timeout", "", "timeout must be from 1m to 30d, not %s", humanize.DurationField(p.Timeout))
 	case p.OnTimeout != "" && !slices.Contains(AnswerChoices, p.OnTimeout):
-		return wrong("on_timeout", nearestOf(string(p.OnTimeout), AnswerChoices), "%.40q is neither fail nor go_on", p.OnTimeout)
+		return wrong("on_timeout", nearestOf(string(p.OnTimeout), AnswerChoices), "unknown value %.40q; use fail or go_on", p.OnTimeout)
 	case p.Not != "" && p.Not != PersonRequester:
-		return wrong("not", "Leave it out, or say requester.", "%.40q cannot be left out of those who may answer", p.Not)
+		return wrong("not", "Leave it out, or use requester.", "can't exclude %.40q from answering", p.Not)
 	case len(p.Who) > maxQuestionWho:
-		return wrong("who", "", "there are %d groups; at most %d may answer", len(p.Who), maxQuestionWho)
+		return wrong("who", "", "%d groups; at most %d can answer", len(p.Who), maxQuestionWho)
 	case len(p.Fields) > MaxQuestionFields:
-		return wrong("fields", "", "there are %d fields; a question has at most %d", len(p.Fields), MaxQuestionFields)
+		return wrong("fields", "", "%d fields; a question can have at most %d", len(p.Fields), MaxQuestionFields)
 	}
 	for i, w := range p.Who {
 		if w == "" || len(w) > app.LongestGroup || slices.Contains(p.Who[:i], w) {
-			return wrong(fmt.Sprintf("who.%d", i), "Say owner, admins, or the name of a group.", "%.40q is empty, too long or there twice", w)
+			return wrong(fmt.Sprintf("who.%d", i), "Use owner, admins, or the name of a group.", "%.40q is empty, too long or repeated", w)
 		}
 	}
 	for key, text := range map[string]string{"ask": p.Ask, "help": p.Help} {
 		if len(app.SecretNames(text)) > 0 {
-			return wrong(key, "", "a question refers to a secret, which people would see")
+			return wrong(key, "", "a question can't refer to a secret: people would see it")
 		}
 		if _, problem := SplitMacros(text); problem != nil {
 			e := problem.at("")
@@ -57,13 +57,13 @@ func (p *Person) checkFields(wrong func(field, hint, format string, args ...any)
 		path := fmt.Sprintf("fields.%d.", i)
 		switch {
 		case len(f.To) > 0:
-			return wrong(path+"to", fmt.Sprintf("Let the configuration refer to it, as in %%answer.SERVICE.%s%%.", f.Name), "the field of a question sets nothing by itself")
+			return wrong(path+"to", fmt.Sprintf("Refer to the field in the configuration, as %%answer.SERVICE.%s%%.", f.Name), "a question's field can't set a value itself")
 		case strings.ContainsAny(f.Name, "."):
-			return wrong(path+"name", "", "%.70q is not the name of a field", f.Name)
+			return wrong(path+"name", "", "invalid field name %.70q", f.Name)
 		case f.Secret && (f.Type != ParameterText || f.Default != nil):
-			return wrong(path+"secret", "", "only a text without a default can be secret")
+			return wrong(path+"secret", "", "only text without a default can be secret")
 		case p.GoesOn() && f.Required && f.Default == nil:
-			return wrong("on_timeout", "Give the field a default, or let the step fail.", "it cannot go on without the field %q", f.Name)
+			return wrong("on_timeout", "Add a default to the field, or set on_timeout to fail.", "can't continue without field %q", f.Name)
 		}
 		params[i] = f.Parameter
 	}
@@ -100,13 +100,13 @@ func (p *Person) Settle(given map[string]any) (map[string]app.AnswerValue, error
 	}
 	for name := range given {
 		if _, known := values[name]; !known {
-			e := &app.Error{Code: app.EInvalid, Reason: "parameter", Field: "values." + quotedName(name), Message: fmt.Sprintf("There is no field %.70q in this question.", name)}
+			e := &app.Error{Code: app.EInvalid, Reason: "parameter", Field: "values." + quotedName(name), Message: fmt.Sprintf("This question has no field %.70q.", name)}
 			var names []string
 			for _, f := range p.Fields {
 				names = append(names, f.Name)
 			}
 			if e.Hint = humanize.DidYouMean(name, names, "It has "+humanize.And(names)+"."); len(names) == 0 {
-				e.Hint = "It has none: just let it go on, or refuse."
+				e.Hint = "It has no fields: continue or refuse."
 			}
 			return nil, e
 		}
@@ -129,7 +129,7 @@ func (f PersonField) value(given any) (any, error) {
 		return v, nil
 	}
 	if s, ok := given.(string); f.Secret && ok && s != "" && strings.Contains(wrong, Quoted(s)) {
-		wrong = "it does not have the right form"
+		wrong = "the value doesn't match the required form"
 	}
 	return nil, &app.Error{Code: app.EInvalid, Reason: "parameter", Field: "values." + f.Name, Message: fmt.Sprintf("%s: %s.", f.Title(), wrong), Hint: f.Hint()}
 }

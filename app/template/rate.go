@@ -24,11 +24,11 @@ var rateForm = regexp.MustCompile(RatePattern)
 // else is EInvalid.
 func ParseRate(s string) (Rate, error) {
 	if !rateForm.MatchString(s) {
-		return Rate{}, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("%q is not a rate of calls.", s), Hint: "Write for example 10/s, 600/m or 5000/h."}
+		return Rate{}, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("Invalid rate %q.", s), Hint: "Use a form such as 10/s, 600/m or 5000/h."}
 	}
 	n, err := strconv.Atoi(s[:len(s)-2])
 	if err != nil {
-		return Rate{}, app.Errorf(app.EInvalid, "%q is not a rate of calls: %w", s, err)
+		return Rate{}, app.Errorf(app.EInvalid, "Invalid rate %q: %w", s, err)
 	}
 	seconds := map[byte]float64{'s': 1, 'm': 60, 'h': 3600}[s[len(s)-1]]
 	perSecond := float64(n) / seconds

@@ -3,7 +3,7 @@ package template
 import "strings"
 
 // ScriptFault is what keeps a shell from reading a script. Line and Column are those of the script, counted from 1. With Warning, some shells of that
-// name read it all the same, or it cannot be told without running it.
+// name read it all the same, or it is unknown without running it.
 type ScriptFault struct {
 	Line, Column  int
 	Message, Hint string

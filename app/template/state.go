@@ -27,11 +27,11 @@ func (t *Template) InState() TemplateState {
 	return t.State
 }
 
-// Warnings are what whoever makes a cluster of the template is told first; none for most.
+// Warnings are what people see before they create a cluster of the template; none for most.
 func (t *Template) Warnings() []string {
 	switch t.InState() {
 	case TemplateDraft:
-		return []string{fmt.Sprintf("Template %s is a draft: only admins see it.", t.Name)}
+		return []string{fmt.Sprintf("Template %s is a draft, visible to admins only.", t.Name)}
 	case TemplateDeprecated:
 		if t.ReplacedBy != "" {
 			return []string{fmt.Sprintf("Template %s is deprecated. Use %s instead.", t.Name, t.ReplacedBy)}
@@ -88,13 +88,13 @@ func (c *Catalog) Offered() []*Template {
 // then it is nil.
 func (c *Catalog) TemplateFor(actor app.Actor, name string) (*Template, error) {
 	if w := c.Written[name]; w != nil && w.Partial {
-		return nil, &app.Error{Code: app.EInvalid, Reason: "partial", Field: "template", Message: fmt.Sprintf("Template %s is only a part of other templates.", name),
-			Hint: "Choose one that is made of it."}
+		return nil, &app.Error{Code: app.EInvalid, Reason: "partial", Field: "template", Message: fmt.Sprintf("Template %s is partial: it can only be used in other templates.", name),
+			Hint: "Choose a template that includes or extends it."}
 	}
 	t := c.Templates[name]
 	if t != nil && t.State == TemplateDraft && !actor.SeesDrafts() {
-		return nil, &app.Error{Code: app.EForbidden, Reason: "draft", Field: "template", Message: fmt.Sprintf("Template %s is a draft, which only admins may try.", name),
-			Hint: "Choose another one, or ask an admin to publish it."}
+		return nil, &app.Error{Code: app.EForbidden, Reason: "draft", Field: "template", Message: fmt.Sprintf("Template %s is a draft, which only admins can use.", name),
+			Hint: "Choose another template, or ask an admin to publish this one."}
 	}
 	return t, nil
 }

@@ -17,7 +17,7 @@ type Survivors struct {
 	NoTopUp bool `json:"no_top_up,omitempty"`
 }
 
-// Survival is what a request says of going on with fewer machines than it asked for; it counts only where OnFailure says so.
+// Survival is what a request says of continuing with fewer machines than it asked for; it counts only where OnFailure says so.
 type Survival struct {
 	// AtLeast is with how many nodes, of the cluster as a whole, it is gone on at the least.
 	AtLeast NodeShare `json:"at_least,omitempty"`
@@ -49,8 +49,8 @@ func (s NodeShare) Check() error {
 	if s == "" || len(s) <= 8 && s.Of(100) > 0 && s.Of(100) <= MaxNodes && !strings.HasPrefix(string(s), "+") {
 		return nil
 	}
-	return &app.Error{Code: app.EInvalid, Field: "at_least", Message: fmt.Sprintf("%.20q is neither a number of nodes nor a share of them.", string(s)),
-		Hint: "Write a number from 1, such as 3, or a share from 1% to 100%, such as 60%."}
+	return &app.Error{Code: app.EInvalid, Field: "at_least", Message: fmt.Sprintf("Invalid number or share of nodes %.20q.", string(s)),
+		Hint: "Use a number, such as 3, or a share from 1% to 100%, such as 60%."}
 }
 
 // Check refuses what makes no sense beside the choice: EInvalid, with the field.
@@ -91,8 +91,8 @@ func (t *Survivors) Settled(c app.FailureChoice, s Survival, size int) (app.Fail
 		return c, Survival{}, nil
 	}
 	if least := said.AtLeast.Of(size); least > size {
-		return c, s, &app.Error{Code: app.EInvalid, Field: "at_least", Message: fmt.Sprintf("At least %d of %s cannot come.", least, humanize.Count(size, "node")),
-			Hint: fmt.Sprintf("Say at most %d.", size)}
+		return c, s, &app.Error{Code: app.EInvalid, Field: "at_least", Message: fmt.Sprintf("Minimum available (%d) is more than the cluster's %s.", least, humanize.Count(size, "node")),
+			Hint: fmt.Sprintf("Choose at most %d.", size)}
 	}
 	s.AtLeast = NodeShare(fmt.Sprint(min(max(s.AtLeast.Of(size), 1), size)))
 	return c, s, nil

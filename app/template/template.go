@@ -30,7 +30,7 @@ type Template struct {
 	State      TemplateState `json:"state,omitempty"`       // "" means published
 	Version    string        `json:"version,omitempty"`     // in its authors' own words
 	ReplacedBy string        `json:"replaced_by,omitempty"` // the template to use instead of a deprecated one
-	// Health says how clusters are looked after; nil: no one looks.
+	// Health says how clusters are managed; nil: no one looks.
 	Health *HealthPolicy `json:"health,omitempty"`
 	// Survivors says what happens to creates and growths of which not all machines come; nil: they fail.
 	Survivors *Survivors `json:"survivors,omitempty"`
@@ -78,7 +78,7 @@ type Constraints struct {
 	MixedHardware bool `json:"mixed_hardware,omitempty"`
 	// Hardware limits how many nodes may be of a hardware type; absent ones are not limited.
 	Hardware map[string]int `json:"hardware,omitempty"`
-	// Hosts says with whom nodes may share a host. It matters only where nodes go on the hosts of a pool.
+	// Hosts says with whom nodes may share a host. It matters only where nodes are placed on the hosts of a pool.
 	Hosts *HostRule `json:"hosts,omitempty"`
 }
 
@@ -166,7 +166,7 @@ func CheckSize(size int) error {
 	if size >= 0 && size <= MaxNodes {
 		return nil
 	}
-	return &app.Error{Code: app.EInvalid, Reason: "size", Field: "size", Message: fmt.Sprintf("A cluster has 1 to %d nodes, not %d.", MaxNodes, size), Hint: "Ask for fewer nodes, or for several clusters."}
+	return &app.Error{Code: app.EInvalid, Reason: "size", Field: "size", Message: fmt.Sprintf("A cluster can have 1 to %d nodes, not %d.", MaxNodes, size), Hint: "Choose fewer nodes, or create several clusters."}
 }
 
 // Preference chooses among the layouts that satisfy every constraint.

@@ -39,7 +39,7 @@ func (t *Template) text() string { return CatalogText(t) }
 func CatalogText(entry any) string {
 	b, err := json.Marshal(entry)
 	if err != nil {
-		panic("app: a catalog holds only plain values: " + err.Error())
+		panic("app: writing a catalog value: " + err.Error())
 	}
 	return string(b)
 }
@@ -79,13 +79,13 @@ func (c *Catalog) Versions(by string, at time.Time) (list []CatalogVersion) {
 }
 
 // Flatten returns the values of a JSON text by path. Lists of plain values are one value, since their places mean nothing; other
-// lists are told apart by the names in them, or else by place.
+// lists are distinguished by the names in them, or else by place.
 func Flatten(text string) (map[string]string, error) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
-		return nil, fmt.Errorf("a kept catalog entry: %w", err)
+		return nil, fmt.Errorf("a stored catalog entry: %w", err)
 	}
 	out := map[string]string{}
 	flattenInto(out, "", v)

@@ -28,7 +28,7 @@ const (
 	HookCoopr  HookFormat = "coopr"  // {"cluster": …, "job": …, "nodes": …}, as Coopr's callback posted it; of lifecycle hooks only
 )
 
-// HookState is how a hook stands.
+// HookState is the state of a hook.
 type HookState string
 
 // The states.
@@ -121,7 +121,7 @@ type HookRequest struct {
 	Services   *[]string            `json:"services,omitempty"`
 }
 
-// SavedHook is a hook as it stands after a change. Secret is the one that was made for it just now, "" where none was: it
+// SavedHook is a hook as it is after a change. Secret is the one that was made for it just now, "" where none was: it
 // cannot be read again.
 type SavedHook struct {
 	Hook
@@ -218,7 +218,7 @@ func (a *Service) CheckHook(r HookRequest) (HookChange, error) {
 		return c, &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
 	}
 	if !template.HookName(r.Name) {
-		return wrong("name", "A hook needs a name of 1 to 63 small letters, digits, '-' or '_'.", "Such as \"ops-chat\".")
+		return wrong("name", "Name must be 1 to 63 lowercase letters, digits, '-' or '_'.", "For example \"ops-chat\".")
 	}
 	if r.URL != "" {
 		u, err := a.CheckHookURL(r.URL)
@@ -231,21 +231,21 @@ func (a *Service) CheckHook(r HookRequest) (HookChange, error) {
 		kinds := slices.Compact(slices.Sorted(slices.Values(*r.Kinds)))
 		for _, k := range kinds {
 			if !slices.Contains(app.NoticeKinds, k) {
-				return wrong("kinds", fmt.Sprintf("There is no kind of notice %q.", humanize.Clip(string(k))), "There are: "+template.Joined(app.NoticeKinds)+".")
+				return wrong("kinds", fmt.Sprintf("Unknown notification kind %q.", humanize.Clip(string(k))), "One of: "+template.Joined(app.NoticeKinds)+".")
 			}
 		}
 		c.Kinds = &kinds
 	}
 	if r.Format != "" && !slices.Contains(HookFormats, r.Format) && !slices.Contains(operationFormats, r.Format) {
-		return wrong("format", fmt.Sprintf("There is no format %q.", humanize.Clip(string(r.Format))), "There are: "+template.Joined(HookFormats)+", and coopr for hooks of operations.")
+		return wrong("format", fmt.Sprintf("Unknown format %q.", humanize.Clip(string(r.Format))), "One of: "+template.Joined(HookFormats)+"; operation hooks also take coopr.")
 	}
 	if r.Script != "" && a.CheckScript != nil {
 		if fault := a.CheckScript(r.Script); fault != nil && !fault.Warning {
-			return wrong("script", fmt.Sprintf("The shell cannot read the script: line %d, column %d: %s.", fault.Line, fault.Column, fault.Message), fault.Hint)
+			return wrong("script", fmt.Sprintf("Syntax error in the script: line %d, column %d: %s.", fault.Line, fault.Column, fault.Message), fault.Hint)
 		}
 	}
 	if r.When != "" && !slices.Contains(template.HookPhases, r.When) {
-		return wrong("when", fmt.Sprintf("There is no time %q at which a hook has its turn.", humanize.Clip(string(r.When))), "One of: "+template.Joined(template.HookPhases)+".")
+		return wrong("when", fmt.Sprintf("Unknown value %q for when.", humanize.Clip(string(r.When))), "One of: "+template.Joined(template.HookPhases)+".")
 	}
 	if r.Operations != nil {
 		kinds := slices.Compact(slices.Sorted(slices.Values(*r.Operations)))
@@ -264,7 +264,7 @@ func (a *Service) CheckHook(r HookRequest) (HookChange, error) {
 	}
 	if r.Secret != "" {
 		if r.Rotate {
-			return wrong("secret", "A secret is either given or made, not both.", "")
+			return wrong("secret", "A secret is either entered or generated, not both.", "")
 		}
 		secret, err := HookSecret(r.Secret)
 		if err != nil {
@@ -279,18 +279,18 @@ func (a *Service) CheckHookURL(text string) (*url.URL, error) {
 	wrong := func(message, hint string) (*url.URL, error) {
 		return nil, &app.Error{Code: app.EInvalid, Field: "url", Message: message, Hint: hint}
 	}
-	const like = "It looks like https://hooks.example.com/muster."
+	const like = "For example https://hooks.example.com/muster."
 	if len(text) > MaxHookURL {
-		return wrong("The URL is longer than 2 KiB.", "")
+		return wrong("The URL must be at most 2 KiB.", "")
 	}
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "" || strings.ContainsFunc(text, Unprintable):
-		return wrong("That is not a URL that notices can be sent to.", like) // the error would repeat it, with its secrets
+		return wrong("Invalid URL.", like) // the error would repeat it, with its secrets
 	case u.Scheme != "https" && u.Scheme != "http":
-		return wrong("Notices are sent over https.", like)
+		return wrong("The URL must start with https://.", like)
 	case a.HookGuard == nil && u.Scheme == "http":
-		return wrong("Notices are sent over https; over http anybody on the way could read them.", like)
+		return wrong("The URL must start with https://: over http, anyone on the network could read notifications.", like)
 	case a.HookGuard != nil:
 		if err := a.HookGuard.CheckURL(u); err != nil {
 			return nil, err
@@ -307,28 +307,28 @@ func Unprintable(r rune) bool {
 func HookSecret(text string) ([]byte, error) {
 	b, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(text, HookSecretMark))
 	if err != nil || len(b) < minHookSecret || len(b) > maxHookSecret {
-		return nil, &app.Error{Code: app.EInvalid, Field: "secret", Message: fmt.Sprintf("A secret is %q and the base64 of %d to %d bytes.", HookSecretMark, minHookSecret, maxHookSecret),
-			Hint: "Leave it out to have one made, or make one with: echo whsec_$(openssl rand -base64 32)"}
+		return nil, &app.Error{Code: app.EInvalid, Field: "secret", Message: fmt.Sprintf("A secret must be %q followed by the base64 of %d to %d bytes.", HookSecretMark, minHookSecret, maxHookSecret),
+			Hint: "Leave it out to generate one, or run: echo whsec_$(openssl rand -base64 32)"}
 	}
 	return b, nil
 }
 
 func CheckRecipients(text string) (string, error) {
 	wrong := func(message string) (string, error) {
-		return "", &app.Error{Code: app.EInvalid, Field: "to", Message: message, Hint: "Such as ops@example.com, or several with commas between."}
+		return "", &app.Error{Code: app.EInvalid, Field: "to", Message: message, Hint: "For example ops@example.com, or several separated by commas."}
 	}
 	if strings.TrimSpace(text) == "" {
 		return "", nil
 	}
 	if len(text) > maxHookRecipient {
-		return wrong(fmt.Sprintf("The addresses are longer than %d bytes.", maxHookRecipient))
+		return wrong(fmt.Sprintf("The addresses must be at most %d bytes.", maxHookRecipient))
 	}
 	all, err := mail.ParseAddressList(text)
 	if err != nil {
-		return wrong("That is not a list of mail addresses.")
+		return wrong("Invalid email addresses.")
 	}
 	if len(all) > maxRecipients {
-		return wrong(fmt.Sprintf("There are more than %d addresses.", maxRecipients))
+		return wrong(fmt.Sprintf("At most %d addresses are allowed.", maxRecipients))
 	}
 	var plain []string
 	for _, m := range all {

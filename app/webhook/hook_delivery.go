@@ -38,7 +38,7 @@ const (
 // HookDelivery is a notice on its way to one hook.
 type HookDelivery struct {
 	ID int64 `json:"id"`
-	// MessageID is what the receiver is told in the header webhook-id, the same at every attempt.
+	// MessageID is what the receiver is sent in the header webhook-id, the same at every attempt.
 	MessageID string         `json:"message_id"`
 	Hook      string         `json:"hook"`
 	Notice    int64          `json:"notice,omitempty"` // 0: a test
@@ -106,7 +106,7 @@ type DeliveryEnd struct {
 	Response string
 	Request  string
 	Again    time.Time // when it is tried again; zero: it has ended
-	Veto     string    // why the operation that waits for the answer shall not happen
+	Veto     string    // why the operation that waits for the answer should not happen
 	Stop     string    // why the hook is to be stopped; "" where it is not
 }
 
@@ -164,7 +164,7 @@ func (a *Service) HookDeliveries(ctx context.Context, actor app.Actor, hook stri
 	return a.Store.HookDeliveries(ctx, actor.Tenant, hook, before, min(max(limit, 1), 200))
 }
 
-// HookDelivery gives one with its attempts.
+// HookDelivery returns one with its attempts.
 func (a *Service) HookDelivery(ctx context.Context, actor app.Actor, hook string, id int64) (HookDelivery, error) {
 	if err := actor.Authorize("HookDelivery"); err != nil {
 		return HookDelivery{}, err
@@ -172,7 +172,7 @@ func (a *Service) HookDelivery(ctx context.Context, actor app.Actor, hook string
 	return a.Store.HookDelivery(ctx, actor.Tenant, hook, id)
 }
 
-// TestHook sends a test notice, whatever waits and however the hook stands; it is tried once.
+// TestHook sends a test notice, whatever waits and however the hook is; it is tried once.
 func (a *Service) TestHook(ctx context.Context, actor app.Actor, name string) (HookDelivery, error) {
 	if err := actor.Authorize("TestHook"); err != nil {
 		return HookDelivery{}, err
@@ -190,6 +190,6 @@ func (a *Service) Redeliver(ctx context.Context, actor app.Actor, hook string, i
 
 // TestNotice is what a test says.
 func TestNotice(tenant string, at time.Time) app.Notice {
-	return app.Notice{At: at, Tenant: tenant, Kind: app.NoticeTest, Title: "This is a test", About: app.Subject{Kind: app.SubjectNotices},
-		Text: "Muster reaches you: somebody asked for a test of this hook. Nothing has happened, and nothing is to be done."}
+	return app.Notice{At: at, Tenant: tenant, Kind: app.NoticeTest, Title: "Test notification", About: app.Subject{Kind: app.SubjectNotices},
+		Text: "This webhook works. It's a test; no action is needed."}
 }

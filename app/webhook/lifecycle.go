@@ -50,19 +50,19 @@ func CheckSavedHook(h Hook) error {
 	o := h.operationHook()
 	switch {
 	case h.When == "" && (len(h.Operations) > 0 || h.Timeout != 0 || h.OnTimeout != "" || h.Script != "" || len(h.Services) > 0):
-		return wrong("when", "Operations, time-outs, scripts and services are for hooks that have their turn before or after operations.", "Say when: before, after, failure or template.")
+		return wrong("when", "Operations, timeouts, scripts and services apply only to operation hooks.", "Set when to before, after, failure or template.")
 	case h.When == "" && h.Format == HookCoopr:
-		return wrong("format", "Coopr's format tells of operations, not of notices.", "Say when the hook has its turn: before, after or failure.")
+		return wrong("format", "The coopr format is for operations, not notifications.", "Set when to before, after or failure.")
 	case h.When == "":
 		return nil
 	case len(h.Kinds) > 0:
-		return wrong("kinds", "A hook that has its turn before or after operations is sent no notices.", "Make another hook for notices.")
+		return wrong("kinds", "Operation hooks don't receive notifications.", "Create another hook for notifications.")
 	case h.Format != HookMuster && h.Format != HookCoopr:
-		return wrong("format", fmt.Sprintf("A hook of operations cannot have the format %q.", string(h.Format)), "One of: muster, coopr.")
+		return wrong("format", fmt.Sprintf("Operation hooks can't use format %q.", string(h.Format)), "Use muster or coopr.")
 	case h.Script != "" && h.URL != "":
-		return wrong("script", "A hook has an address or a script, not both.", "Make two hooks.")
+		return wrong("script", "A hook has a URL or a script, not both.", "Create two hooks.")
 	case h.When == apptemplate.HookTemplate && (h.Script != "" || len(h.Operations) > 0 || h.Timeout != 0 || h.OnTimeout != ""):
-		return wrong("when", "What a template's hook is about, and how long it is waited for, the template says.", "Leave operations, time-out and script out.")
+		return wrong("when", "The template sets its hook's operations, timeout and script.", "Leave them out here.")
 	case h.When == apptemplate.HookTemplate:
 		return nil
 	}

@@ -14,7 +14,7 @@ type HookStore interface {
 	Hook(ctx context.Context, tenant, name string) (Hook, error)
 	// HookDeliveries returns those of a hook before a number, newest first; before 0 is from the newest on.
 	HookDeliveries(ctx context.Context, tenant, hook string, before int64, limit int) ([]HookDelivery, error)
-	// HookDelivery gives one with its attempts.
+	// HookDelivery returns one with its attempts.
 	HookDelivery(ctx context.Context, tenant, hook string, id int64) (HookDelivery, error)
 	Hooks(ctx context.Context, tenant string) ([]Hook, error)
 	// Redeliver queues one again that has ended; EConflict where it has not, or its notice is not kept any more.
@@ -22,7 +22,7 @@ type HookStore interface {
 	// SaveHook makes a hook or changes it, and tells whether it made it. EInvalid where something is missing of a new one,
 	// ETooLarge where the tenant has MaxHooks.
 	SaveHook(ctx context.Context, who app.Actor, c HookChange, now time.Time) (h Hook, made bool, err error)
-	// TestHook queues a test, which is made at once, whatever waits and however the hook stands.
+	// TestHook queues a test, which is made at once, whatever waits and however the hook is.
 	TestHook(ctx context.Context, who app.Actor, name string, now time.Time) (HookDelivery, error)
 }
 

@@ -112,7 +112,7 @@ func TestBrowserCatalogStory(t *testing.T) {
 		t.Errorf("the cluster is %+v", c)
 	}
 	b.Open("/admin/catalog")
-	if got := b.Text("body"); !strings.Contains(got, "Your role does not allow that") || strings.Contains(got, "New template") {
+	if got := b.Text("body"); !strings.Contains(got, "Your role doesn't allow this") || strings.Contains(got, "New template") {
 		t.Errorf("a user sees %q", got)
 	}
 }

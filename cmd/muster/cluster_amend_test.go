@@ -77,7 +77,7 @@ func TestAmendShowsFirst(t *testing.T) {
 	got := s.muster("cluster", "resize", "shop", "3", "--preview")
 	want := `shop (c1): Grow from 2 to 3 nodes
   n3 is made.
-  app is configured anew and reloaded on n1.
+  app is reconfigured and reloaded on n1.
 
      NODE  HARDWARE  IMAGE  SERVICES      REASON
   ~  n1    small     plain  app (reload)
@@ -210,15 +210,15 @@ func TestAmendWaitsForApproval(t *testing.T) {
 	s.amend.Decision = &policy.Decision{Outcome: policy.OutcomeApprove, Needs: []policy.Need{need}}
 	s.request = &appcluster.Request{ID: 5, Kind: app.OperationResize, Cluster: "c1", Status: appcluster.RequestWaiting, Needs: []policy.Need{need}}
 	got := s.muster("cluster", "grow", "shop", "--yes")
-	wantResult(t, got, cli.ExitDone, "Approval required from 1 with the role approver", "")
-	wantResult(t, got, cli.ExitDone, "Request 5 is waiting for 0 of 1 with the role approver.", "")
+	wantResult(t, got, cli.ExitDone, "Requires 1 approval from approvers", "")
+	wantResult(t, got, cli.ExitDone, "Request 5 is waiting for 1 approval from approvers.", "")
 }
 
 func TestAmendRefusedByAPolicyOrAnOtherPlan(t *testing.T) {
 	s := amendable(t)
-	s.refuse["POST /clusters/c1/operations"] = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown.", Hint: "Look at it again."}
+	s.refuse["POST /clusters/c1/operations"] = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since you reviewed it.", Hint: "Reload the request."}
 	s.status = http.StatusConflict
-	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitFailed, "Grow from 2 to 3 nodes", "muster: The plan is not the one that was shown.\n  Look at it again.\n")
+	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitFailed, "Grow from 2 to 3 nodes", "muster: The plan has changed since you reviewed it.\n  Check the request again.\n")
 	s.refuse["POST /clusters/c1/operations/preview"] = &app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: "3 nodes have no layout."}
 	s.status = http.StatusUnprocessableEntity
 	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitNoLayout, "", "muster: 3 nodes have no layout.\n")

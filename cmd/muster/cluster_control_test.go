@@ -152,11 +152,11 @@ func TestWhy(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	s.views["c1"] = testCluster("c1", "shop")
-	s.waits = execution.Waiting{Cluster: "c1", Text: "The create is running: 1 step is at work, 2 wait.", Total: 2, Next: 12,
+	s.waits = execution.Waiting{Cluster: "c1", Text: "The create is running: 1 step in progress, 2 waiting.", Total: 2, Next: 12,
 		Groups: []execution.WaitGroup{{Count: 2, Text: "app.start: waits for n1.db.start, which is running."}},
 		Steps: []execution.Wait{{Step: "n1.app.start", State: app.StepWaiting, Text: "Waits for n1.db.start, which is running."},
 			{Step: "n2.create", State: app.StepQueued, Position: 3, Text: "2 steps go first."}}}
-	wantResult(t, s.muster("cluster", "why", "shop", "--node", "n1"), cli.ExitDone, `The create is running: 1 step is at work, 2 wait.
+	wantResult(t, s.muster("cluster", "why", "shop", "--node", "n1"), cli.ExitDone, `The create is running: 1 step in progress, 2 waiting.
 
 STEPS  REASON
     2  app.start: waits for n1.db.start, which is running.
@@ -179,14 +179,14 @@ func TestQueue(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	created := time.Now().Add(-3 * time.Hour)
-	s.queue = execution.Queue{Text: "1 operation is under way: 4 steps at work on 4 slots, 3 in the queue.",
-		Groups:     []execution.WaitGroup{{Count: 3, Oldest: created, Text: "All slots of the tenant are busy (4 of 4)."}, {Count: 1, Text: "Tried again in 9 s, because its action failed."}},
+	s.queue = execution.Queue{Text: "1 operation in progress, 4 steps running on 4 slots, 3 queued.",
+		Groups:     []execution.WaitGroup{{Count: 3, Oldest: created, Text: "All of the tenant's slots are busy (4 of 4)."}, {Count: 1, Text: "Retrying in 9 s, because its action failed."}},
 		Operations: []execution.QueueLine{{Cluster: "c1", Name: "shop", Kind: app.OperationCreate, Status: app.OperationRunning, CreatedAt: created, Running: 4, Queued: 3, Ready: 1, Waiting: 5, Done: 7, Total: 20}}}
-	wantResult(t, s.muster("queue"), cli.ExitDone, `1 operation is under way: 4 steps at work on 4 slots, 3 in the queue.
+	wantResult(t, s.muster("queue"), cli.ExitDone, `1 operation in progress, 4 steps running on 4 slots, 3 queued.
 
 STEPS  OLDEST  REASON
-    3     3 h  All slots of the tenant are busy (4 of 4).
-    1       -  Tried again in 9 s, because its action failed.
+    3     3 h  All of the tenant's slots are busy (4 of 4).
+    1       -  Retrying in 9 s, because its action failed.
 
 CLUSTER  OPERATION  STATUS   AGE  DONE  RUNNING  QUEUED  WAITING  REASON
 shop     create     running  3 h  7/20        4       3        6

@@ -50,10 +50,10 @@ func TestSSHToATenantsOwnMachinesIsGuarded(t *testing.T) {
 		trusted bool // saved by a superadmin
 		reached bool
 	}{
-		"an address of this host": {host: "127.0.0.1"},
-		"a name of this host":     {host: "localhost"},
-		"allowed by the operator": {host: "127.0.0.1", allow: "127.0.0.0/8", reached: true},
-		"saved by a superadmin":   {host: "127.0.0.1", trusted: true, reached: true},
+		"an address of the server itself": {host: "127.0.0.1"},
+		"a name of this host":             {host: "localhost"},
+		"allowed by the operator":         {host: "127.0.0.1", allow: "127.0.0.0/8", reached: true},
+		"saved by a superadmin":           {host: "127.0.0.1", trusted: true, reached: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var reached atomic.Int64
@@ -116,7 +116,7 @@ func TestSSHToATenantsOwnMachinesIsGuarded(t *testing.T) {
 				if c.reached && reached.Load() > 0 {
 					return
 				}
-				if !c.reached && strings.Contains(said, "Tenants may not reach") && strings.Contains(said, "--tenant-networks") {
+				if !c.reached && strings.Contains(said, "Tenants can't connect to") && strings.Contains(said, "--tenant-networks") {
 					break
 				}
 				if time.Now().After(deadline) {

@@ -115,7 +115,7 @@ func TestHookCommands(t *testing.T) {
 	if r := runAlone(t, "hook", "test", "chat"); r.code != 0 || !strings.Contains(r.out, "Test notification delivered: status 200 in") {
 		t.Fatalf("hook test: %+v", r)
 	}
-	if got := <-in.titles; !strings.HasPrefix(got, "*This is a test*\nMuster reaches you") {
+	if got := <-in.titles; !strings.HasPrefix(got, "*Test notification*\nThis webhook works") {
 		t.Errorf("the test says %q", got)
 	}
 
@@ -134,7 +134,7 @@ func TestHookCommands(t *testing.T) {
 		t.Errorf("it took %s to be sent", took)
 	}
 	in.status.Store(404)
-	if r := runAlone(t, "hook", "test", "chat"); r.code != 1 || !strings.Contains(r.errOut, "the test notification failed: It answered 404 Not Found.") {
+	if r := runAlone(t, "hook", "test", "chat"); r.code != 1 || !strings.Contains(r.errOut, "the test notification failed: The receiver responded 404 Not Found.") {
 		t.Errorf("a test that fails: %+v", r)
 	}
 	in.status.Store(410)
@@ -164,7 +164,7 @@ func TestHookCommands(t *testing.T) {
 	if r := runAlone(t, "hook", "deliveries", "chat"); r.code != 0 || !strings.Contains(r.out, "Override") || !strings.Contains(r.out, "404") {
 		t.Errorf("hook deliveries: %+v", r)
 	}
-	if r := runAlone(t, "hook", "deliveries", "chat", "3"); r.code != 0 || !strings.Contains(r.out, "It answered 404 Not Found.") || !strings.Contains(r.out, `{"text":"*This is a test*`) {
+	if r := runAlone(t, "hook", "deliveries", "chat", "3"); r.code != 0 || !strings.Contains(r.out, "The receiver responded 404 Not Found.") || !strings.Contains(r.out, `{"text":"*Test notification*`) {
 		t.Errorf("hook deliveries 3: %+v", r)
 	}
 	for _, c := range [][]string{

@@ -75,7 +75,7 @@ func TestRequestsWithAKeyAreCarriedOutOnce(t *testing.T) {
 	if status, h, _ := send("POST", "/clusters", create, "Idempotency-Key", "k1"); status != http.StatusCreated || h.Get("Idempotency-Replayed") != "true" {
 		t.Errorf("sent again, it is answered %d, %v", status, h)
 	}
-	if status, _, body := send("POST", "/clusters", strings.Replace(create, "3", "4", 1), "Idempotency-Key", "k1"); status != http.StatusUnprocessableEntity || !strings.Contains(body, "another request") {
+	if status, _, body := send("POST", "/clusters", strings.Replace(create, "3", "4", 1), "Idempotency-Key", "k1"); status != http.StatusUnprocessableEntity || !strings.Contains(body, "a different request") {
 		t.Errorf("another request with the key is answered %d %s", status, body)
 	}
 	if status, _, body := send("POST", "/clusters", create, "Idempotency-Key", "k2"); status != http.StatusConflict {

@@ -118,7 +118,7 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 		refused(t, "pool", err)
 		r, err := s.Services.Catalog.ApplyCatalog(t.Context(), superIn(here), catalog.CatalogChange{Files: yamlOf("kind: provider\nname: sandbox-own\ntype: sandbox\nsettings: {mode: process}\n").Files})
 		if err != nil || r.Saved || !slices.ContainsFunc(r.Problems, func(p catalog.CatalogProblem) bool {
-			return p.Severity == "error" && p.Field == "settings.mode" && strings.Contains(p.Message, "processes of the server's host")
+			return p.Severity == "error" && p.Field == "settings.mode" && strings.Contains(p.Message, "processes on the server's host")
 		}) {
 			t.Errorf("an own provider is saved: %+v, %v", r, err)
 		}

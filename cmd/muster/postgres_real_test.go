@@ -242,9 +242,9 @@ func TestRealPostgresServerIsRefusedInWords(t *testing.T) {
 		"DATABASE_URL requires REDIS_URL":       {f.servers[0].env[1]},
 		"This server has no secret key":         {redis, f.servers[0].env[1]},
 		"was made with another secret key":      {redis, f.servers[0].env[1], "MUSTER_SECRET_KEY=" + strings.Repeat("ab", 32)},
-		"does not let the user":                 {redis, "DATABASE_URL=" + f.postgres.NetworkURL("muster", "t0p-secret")},
-		"is not the address of a PostgreSQL":    {redis, "DATABASE_URL=postgres://u:t0p-secret/x@h:1/d"},
-		`A database of the kind "mysql"`:        {redis, "DATABASE_URL=mysql://u:t0p-secret@h/d"},
+		"rejected user":                         {redis, "DATABASE_URL=" + f.postgres.NetworkURL("muster", "t0p-secret")},
+		"isn't a valid PostgreSQL URL":          {redis, "DATABASE_URL=postgres://u:t0p-secret/x@h:1/d"},
+		`Unsupported database kind "mysql"`:     {redis, "DATABASE_URL=mysql://u:t0p-secret@h/d"},
 		"PostgreSQL at 127.0.0.1:1 does not an": {redis, "DATABASE_URL=postgres://u:t0p-secret@127.0.0.1:1/d"},
 	} {
 		if out := serve(env...); !strings.Contains(out, words) {

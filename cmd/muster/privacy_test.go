@@ -233,7 +233,7 @@ func TestClustersArePrivate(t *testing.T) {
 				}
 				answered[c.what]++
 				status, answer := ask(role, c.cluster)
-				lost := strings.Contains(answer, "There is no cluster")
+				lost := strings.Contains(answer, "Cluster ") && strings.Contains(answer, "doesn't exist")
 				switch {
 				case may && (status == http.StatusForbidden || lost):
 					t.Errorf("%s as %s with what is %s: %d %.400s", name, role, c.what, status, answer)

@@ -393,7 +393,7 @@ func TestDrainLetsStepsEndAndBeginsNone(t *testing.T) {
 	if _, err := w.server.Services.Fleet.Provisioners.DrainProvisioner(t.Context(), w.admin(""), "h1"); err != nil {
 		t.Fatal(err)
 	}
-	w.until("it knows", func() bool { return strings.Contains(h.out.String(), "wants this provisioner to end") })
+	w.until("it knows", func() bool { return strings.Contains(h.out.String(), "asked this provisioner to shut down") })
 	release()
 	if err := h.wait(); err != nil {
 		t.Errorf("the provisioner did not end well: %v", err)
@@ -467,7 +467,7 @@ func TestProvisionersThatAreNotWanted(t *testing.T) {
 		"a wrong token":     {env: server.TokenEnv + "=mp_nonsense." + w.server.Fingerprint, say: "not valid", args: []string{"--server", w.server.URL}},
 		"plain http":        {env: server.TokenEnv + "=" + w.token, say: "isn't encrypted", args: []string{"--server", "http://192.0.2.1:8420"}},
 		"not a URL":         {env: server.TokenEnv + "=" + w.token, say: "not the URL", args: []string{"--server", "here"}},
-		"a bad fingerprint": {env: server.TokenEnv + "=" + w.token, say: "not the fingerprint", args: []string{"--server", w.server.URL, "--ca-fingerprint", "sha256:12"}},
+		"a bad fingerprint": {env: server.TokenEnv + "=" + w.token, say: "isn't a CA fingerprint", args: []string{"--server", w.server.URL, "--ca-fingerprint", "sha256:12"}},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), hangs)
 		defer cancel()

@@ -160,7 +160,7 @@ func TestProvisionerFetchesAContentOnce(t *testing.T) {
 	v := w.order("first", "big")
 	w.active("", v.ID)
 	came, cut := way.counted()
-	if said := w.said(v.ID); !strings.Contains(said, says) || !strings.Contains(said, "comes to the node, from the server") {
+	if said := w.said(v.ID); !strings.Contains(said, says) || !strings.Contains(said, "to the node, from the server") {
 		t.Errorf("said %s, want %s", said, says)
 	}
 	// Only data in flight at the cut comes twice; a restarted download would repeat everything.
@@ -172,7 +172,7 @@ func TestProvisionerFetchesAContentOnce(t *testing.T) {
 	v = w.order("second", "big")
 	w.active("", v.ID)
 	again, _ := way.counted()
-	if said := w.said(v.ID); !strings.Contains(said, says) || !strings.Contains(said, "comes to the node, from this worker's disk") {
+	if said := w.said(v.ID); !strings.Contains(said, says) || !strings.Contains(said, "to the node, from this worker's disk") {
 		t.Errorf("said %s, want %s", said, says)
 	}
 	if again-came > size/4 {
@@ -231,13 +231,13 @@ func TestContentChangedOnTheServerIsRefusedAndHealed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range steps {
-			if s.Action == app.ActionConfigure && strings.Contains(s.Error, "The content of resource file/big@1 is not what was pushed.") {
+			if s.Action == app.ActionConfigure && strings.Contains(s.Error, "Resource file/big@1 doesn't match its recorded hash.") {
 				return true
 			}
 		}
 		return false
 	})
-	if said := w.said(v.ID); strings.Contains(said, "comes to the node") {
+	if said := w.said(v.ID); strings.Contains(said, "Copying resource") {
 		t.Errorf("it came to the node: %s", said)
 	}
 	again := w.push("shell/file/big", bytes.NewBuffer(content))

@@ -111,8 +111,8 @@ func (w *chatTown) account(name string, role app.Role) app.Actor {
 // link links someone to an account, as they would by opening the link that they are given.
 func (w *chatTown) link(u *slacktest.User, a app.Actor) {
 	w.Helper()
-	m := u.In(w.ops).Says("/muster link").Answer("Open this within 10 minutes")
-	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
+	m := u.In(w.ops).Says("/muster link").Answer("Open this link within 10 min")
+	_, token, _ := strings.Cut(m.Link("Link account"), "token=")
 	if _, err := w.server.Store.UseLink(w.Context(), a, identity.HashToken(token), time.Now()); err != nil {
 		w.Fatal(err)
 	}
@@ -136,8 +136,8 @@ func slackStory(w *chatTown) {
 	ada.In(ops).Says("/muster create web slow 1 for 2h").Answer("/muster link")
 
 	// The person who opens the link and signs in is the requester from then on.
-	m := ada.In(ops).Says("/muster link").Answer("Open this within 10 minutes")
-	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
+	m := ada.In(ops).Says("/muster link").Answer("Open this link within 10 min")
+	_, token, _ := strings.Cut(m.Link("Link account"), "token=")
 	session, err := w.server.Services.Identity.SignIns.SignIn(t.Context(), app.DefaultTenant, "admin", "a password for stories", identity.Visit{})
 	if err != nil {
 		t.Fatal(err)
@@ -163,13 +163,13 @@ func slackStory(w *chatTown) {
 	first := ops.Card("web is active")
 	ada.In(ops).Says("/muster status web").Answer("web is active", "1 node")
 	ada.In(ops).Says("/muster list").Answer("web", "1 node")
-	ada.In(ops).Says("/muster create web slow 1").Answer("That did not work", "web")
-	ada.In(ops).Says("/muster extend web 4h").Answer("The lease of web was moved")
+	ada.In(ops).Says("/muster create web slow 1").Answer("That didn't work", "web")
+	ada.In(ops).Says("/muster extend web 4h").Answer("Lease of web extended")
 
 	// A bigger one takes four eyes. Who asks cannot say yes.
-	resize := ada.In(ops).Says("/muster resize web 3").Answer("Others have to approve it")
-	ada.Press(resize, "Ask for it").Answer("waits to be approved")
-	ada.In(ops).Says("/muster approve 2").Answer("Request 2", "You can’t approve your own request.")
+	resize := ada.In(ops).Says("/muster resize web 3").Answer("Requires 1 approval from approvers")
+	ada.Press(resize, "Request approval").Answer("is waiting for approval")
+	ada.In(ops).Says("/muster approve 2").Answer("Request 2", "You can't approve your own request.")
 	look := bob.In(ops).Says("/muster approve 2 fine by me").Answer("Your reason: fine by me")
 	bob.Press(look, "Approve request")
 	second := ops.Card("web is active", "3 nodes")

@@ -83,8 +83,8 @@ func TestBrowserNewClusterStory(t *testing.T) {
 		t.Error("the plan is no picture")
 	}
 	b.Type("size", "7")
-	preview("7 nodes", "0.07", "It needs approval", "reviewed by someone else")
-	b.Until(`document.querySelector("#preview .primary").textContent.includes("Ask for approval")`)
+	preview("7 nodes", "0.07", "Approval required", "reviewed by someone else")
+	b.Until(`document.querySelector("#preview .primary").textContent.includes("Request approval")`)
 	b.Shoot("story-new-asks")
 
 	// Too few: why not, and what would work.
@@ -172,7 +172,7 @@ func TestBrowserTwoPeopleStory(t *testing.T) {
 	bob.Until(`(window.same = true) && document.querySelector("#waits").textContent.includes("Nothing waits for you")`)
 
 	ada.Open("/clusters/new?template=web&name=shop&size=6")
-	ada.Until(`window.htmx && document.querySelector("#preview .primary").textContent.includes("Ask for approval")`)
+	ada.Until(`window.htmx && document.querySelector("#preview .primary").textContent.includes("Request approval")`)
 	ada.Do(chromedp.Click(chromedp.CSS(`#preview .primary`)))
 	ada.Until(`location.pathname.startsWith("/requests/")`)
 	asked := ada.Eval(`location.pathname`)
@@ -205,7 +205,7 @@ func TestBrowserTwoPeopleStory(t *testing.T) {
 	ada.Do(chromedp.Evaluate[chromedp.Void](`window.same = true`))
 	bob.Open("/clusters")
 	bob.Do(chromedp.Evaluate[chromedp.Void](`window.same = true`))
-	ada.Until(`window.same && document.querySelector("#sentence").textContent.includes("as it was asked for")`)
+	ada.Until(`window.same && document.querySelector("#sentence").textContent.includes("Running as requested")`)
 	bob.Until(`window.same && document.querySelector("main").textContent.includes("active")`)
 
 	// She extends it: the end is later than it was.
@@ -280,7 +280,7 @@ func TestBrowserKeyboardStory(t *testing.T) {
 	b.Keys(enter)
 	b.Until(`location.pathname.startsWith("/clusters/keys-") && document.querySelector("#sentence")`)
 	home := b.Eval(`location.pathname`)
-	b.Until(`document.querySelector("#sentence").textContent.includes("as it was asked for")`)
+	b.Until(`document.querySelector("#sentence").textContent.includes("Running as requested")`)
 
 	// Each tab of the page, by Tab and Enter.
 	for _, tab := range []string{"plan", "logs", "history", "access"} {

@@ -143,7 +143,7 @@ func TestAnImportOfSettingsIsAllOrNothing(t *testing.T) {
 	late := in
 	late.File = strings.Replace(in.File, "members: [ada, bot]", "members: [ada, nobody-at-all]", 1)
 	r, err := a.Settings.ImportTenant(t.Context(), superIn(tenant), late)
-	if err != nil || r.OK() || r.Applied || !strings.Contains(r.Problems[0].Message, `There is no user "nobody-at-all"`) || r.Problems[0].Path != "groups.data.members" || r.Problems[0].Line == 0 {
+	if err != nil || r.OK() || r.Applied || !strings.Contains(r.Problems[0].Message, `User "nobody-at-all" doesn't exist`) || r.Problems[0].Path != "groups.data.members" || r.Problems[0].Line == 0 {
 		t.Errorf("%+v, %v", r.Problems, err)
 	}
 	if after := m.exported(tenant); after != before {
@@ -179,20 +179,20 @@ func TestWhatIsWrongWithSettingsIsTold(t *testing.T) {
 		line       int
 		path, says string
 	}{
-		{"another form", "muster_tenant: 2\n", 1, "muster_tenant", "of form 2; this Muster knows form 1"},
-		{"no form", "users: {}\n", 1, "muster_tenant", "does not say"},
+		{"another form", "muster_tenant: 2\n", 1, "muster_tenant", "format 2; this version of Muster reads format 1"},
+		{"no form", "users: {}\n", 1, "muster_tenant", "isn't marked as tenant settings"},
 		{"an unknown part", "muster_tenant: 1\nuser: {}\n", 2, "user", `Unknown field "user"`},
 		{"an unknown field", "muster_tenant: 1\nusers:\n  ada:\n    role: user\n    colour: red\n", 5, "users.ada.colour", `Unknown field "colour"`},
 		{"the wrong type", "muster_tenant: 1\npolicies:\n  a: {order: many, when: \"true\", effect: allow}\n", 3, "policies.a.order", "whole number"},
 		{"twice", "muster_tenant: 1\ngroups:\n  a: {}\n  a: {}\n", 4, "groups.a", "twice, first on line 3"},
-		{"no YAML", "muster_tenant: 1\n  x: [\n", 2, "", "not valid YAML"},
+		{"no YAML", "muster_tenant: 1\n  x: [\n", 2, "", "Invalid YAML"},
 		{"empty", "", 0, "", "empty"},
-		{"a secret itself", "muster_tenant: 1\nsecrets:\n  NEW: hunter2\n", 3, "secrets.NEW", "something else than the place of a secret"},
-		{"wrong CEL", "muster_tenant: 1\npolicies:\n  a: {order: 1, when: \"nodes >\", effect: allow}\n", 3, "policies.a.when", "it breaks off here"},
+		{"a secret itself", "muster_tenant: 1\nsecrets:\n  NEW: hunter2\n", 3, "secrets.NEW", "Only a secret's placeholder"},
+		{"wrong CEL", "muster_tenant: 1\npolicies:\n  a: {order: 1, when: \"nodes >\", effect: allow}\n", 3, "policies.a.when", "syntax error"},
 		{"a mightier role", "muster_tenant: 1\nusers:\n  eve: {role: superadmin}\n", 3, "users.eve.role", "Only a superadmin"},
 		{"the tenant's own quota", "muster_tenant: 1\nquotas:\n  tenant: {nodes: 9}\n", 3, "quotas.tenant", "Only a superadmin"},
 		{"slots", "muster_tenant: 1\nslots: 99\n", 2, "slots", "Only a superadmin"},
-		{"another entry", "muster_tenant: 1\ncatalog:\n  template/a:\n    text: |\n      kind: template\n      name: b\n", 3, "catalog.template/a", "not that of one entry"},
+		{"another entry", "muster_tenant: 1\ncatalog:\n  template/a:\n    text: |\n      kind: template\n      name: b\n", 3, "catalog.template/a", "isn't a single entry"},
 		{"a wrong entry", "muster_tenant: 1\ncatalog:\n  template/a:\n    text: |\n      kind: template\n      name: a\n      extends: nowhere\n", 7, "catalog.template/a", "nowhere"},
 		{"a secret in a provider", "muster_tenant: 1\ncatalog:\n  provider/x:\n    text: |\n      kind: provider\n      name: x\n      type: digitalocean\n      settings: {token: hunter2}\n", 8, "catalog.provider/x", "muster secret set"},
 		{"no such hook time", "muster_tenant: 1\nhooks:\n  disk-check: {when: whenever, script: \"true\"}\n", 3, "hooks.disk-check.when", "no time"},

@@ -199,7 +199,7 @@ func TestPoolAdopts(t *testing.T) {
 	}
 	used, letGo := get(t, p, s.Target())
 	p.Adopt(s.Target(), later)
-	mustRun(t, used, family.Command{Line: "true"}) // whoever uses the old one goes on
+	mustRun(t, used, family.Command{Line: "true"}) // users of the old one continue
 	letGo(true)
 	<-c.Done()
 	sh, release = get(t, p, s.Target())
@@ -319,7 +319,7 @@ func TestGuardedTargets(t *testing.T) {
 	guarded := s.Target()
 	guarded.Guard = func(_ context.Context, network, address string) (net.Conn, error) {
 		asked++
-		return nil, app.Errorf(app.EForbidden, "Tenants may not reach %s over %s.", address, network)
+		return nil, app.Errorf(app.EForbidden, "Tenants can't connect to %s over %s.", address, network)
 	}
 	if _, _, err := p.Get(t.Context(), guarded); app.CodeOf(err) != app.EForbidden || asked != 1 {
 		t.Errorf("%v, asked %d times", err, asked)

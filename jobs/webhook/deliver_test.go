@@ -64,7 +64,7 @@ func (d *desk) tell(titles ...string) {
 func (d *desk) wait(by time.Duration) {
 	d.Helper()
 	d.clock.Move(by)
-	d.must(d.s.Notify(d.Context(), app.Notice{At: d.clock.Now(), Tenant: "nobody", Kind: app.NoticeAlarm, Title: "tick"}))
+	d.must(d.s.Notify(d.Context(), app.Notice{At: d.clock.Now(), Tenant: "none", Kind: app.NoticeAlarm, Title: "tick"}))
 }
 
 // run delivers until the test ends or it is stopped, which waits for the end.
@@ -128,7 +128,7 @@ func TestDeliver(t *testing.T) {
 	if _, err := d.s.TestHook(t.Context(), admin, "a", d.clock.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if g := rec.next(); g.title != "This is a test" {
+	if g := rec.next(); g.title != "Test notification" {
 		t.Errorf("the test is %s", g.body)
 	}
 }
@@ -185,7 +185,7 @@ func TestRetryAfterAndEnd(t *testing.T) {
 	answer.Store(422)
 	d.wait(time.Hour)
 	rec.next()
-	if x := d.until("a", failed); x.Attempts != 2 || x.Status != 422 || x.Error != "It answered 422 Unprocessable Entity." {
+	if x := d.until("a", failed); x.Attempts != 2 || x.Status != 422 || x.Error != "The receiver responded 422 Unprocessable Entity." {
 		t.Errorf("refused: %+v", x)
 	}
 	// After a day there is no other try.
@@ -210,7 +210,7 @@ func TestGoneStopsTheHook(t *testing.T) {
 	d.run(d.s, 0)
 	rec.next()
 	x := d.until("a", failed)
-	if x.Title != "two" || x.Error != "The hook was stopped before this was sent." {
+	if x.Title != "two" || x.Error != "The webhook was stopped before this was sent." {
 		t.Errorf("what waited is %+v", x)
 	}
 	h, err := d.s.Hook(t.Context(), "t", "a")

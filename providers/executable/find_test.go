@@ -61,14 +61,14 @@ func TestVet(t *testing.T) {
 	}
 	for path, word := range map[string]string{
 		filepath.Join(good, Prefix+"a"):              "",
-		filepath.Join(good, Prefix+"group"):          "can be written by others",
-		filepath.Join(good, Prefix+"all"):            "can be written by others",
-		filepath.Join(good, Prefix+"none"):           "not an executable file",
-		filepath.Join(good, Prefix+"UP"):             "its name is not",
-		filepath.Join(good, Prefix+"gone"):           "cannot be looked at",
-		filepath.Join(open, Prefix+"a"):              "can be written by others",
+		filepath.Join(good, Prefix+"group"):          "is writable by users other",
+		filepath.Join(good, Prefix+"all"):            "is writable by users other",
+		filepath.Join(good, Prefix+"none"):           "isn't executable",
+		filepath.Join(good, Prefix+"UP"):             "the file name must be",
+		filepath.Join(good, Prefix+"gone"):           "can't read",
+		filepath.Join(open, Prefix+"a"):              "is writable by users other",
 		link("linked", "muster-provider-a"):          "",
-		link("led", filepath.Join(open, Prefix+"a")): "can be written by others",
+		link("led", filepath.Join(open, Prefix+"a")): "is writable by users other",
 	} {
 		err := vet(path)
 		if (err == nil) != (word == "") || err != nil && !strings.Contains(err.Error(), word) {
@@ -81,16 +81,16 @@ func TestDescriptionsThatCannotBe(t *testing.T) {
 	good := `{"protocol":1,"name":"odd","description":"good","powers":["sleep","shared"],"firewalls":true,"lists_late_seconds":1.5,"rate":{"per_second":1,"burst":2},"fields":[{"name":"url"}]}`
 	for change, word := range map[string]string{
 		``:                                     "",
-		`"name":"other"`:                       "says that it is",
+		`"name":"other"`:                       "calls itself",
 		`"description":" \u0007 "`:             "description",
 		`"protocol":0`:                         "version 0",
 		`"powers":["fly"]`:                     "fly",
 		`"powers":[]`:                          "firewalls",
-		`"lists_late_seconds":61`:              "lag behind",
+		`"lists_late_seconds":61`:              "lists lag",
 		`"rate":{"per_second":-1}`:             "rate",
-		`"at_once":1001`:                       "at once",
+		`"at_once":1001`:                       "concurrent requests",
 		`"fields":[{"name":"Bad Name"}]`:       "Bad Name",
-		`"fields":[{"name":"a"},{"name":"a"}]`: "twice",
+		`"fields":[{"name":"a"},{"name":"a"}]`: "duplicate",
 	} {
 		text := good
 		if change != "" {

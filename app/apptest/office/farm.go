@@ -99,7 +99,7 @@ func (f *Farm) Work() (done []string) {
 	}
 }
 
-// Shop makes a cluster that stands: n1 has db or lb, and so on.
+// Shop makes a cluster that exists: n1 has db or lb, and so on.
 func (f *Farm) Shop(size int, config map[string]any) cluster.ClusterView {
 	f.Helper()
 	a := f.Ask(f.Who, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "shop", Size: size}, Config: config})

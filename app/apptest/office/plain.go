@@ -12,7 +12,7 @@ import (
 	"muster/app/template"
 )
 
-// Plain is an app with a store on disk and a clock that stands still.
+// Plain is an app with a store on disk and a clock that is stopped.
 type Plain struct {
 	*testing.T
 	Services *appall.Services

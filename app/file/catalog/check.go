@@ -27,7 +27,7 @@ type checker struct {
 	stands  map[string]bool // names of services, and what they provide
 	secret  map[string]bool // settings that are secret, as TYPE.NAME
 	onHost  map[string]bool // types of providers whose machines are on Muster's own hosts
-	// Of a tenant's catalog: the installation's, what the families say of themselves, and the flavors that there are; see own_machine.go.
+	// Of a tenant's catalog: the installation's, what the families say of themselves, and the existing flavors; see own_machine.go.
 	installation *template.Catalog
 	families     catalog.Families
 	flavors      map[flavorKey]template.Flavor
@@ -145,7 +145,7 @@ func (c *checker) refer(e *form.Entry, k form.Kind, name string, path ...any) {
 	if name == "" || c.entries[form.Key{Kind: k, Name: name}] != nil || c.unread[name] {
 		return
 	}
-	c.report(e, rule(e), path, form.DidYouMean(name, c.names(k)), "%s names %s, which is not in the catalog", e.Spell(path), form.Key{Kind: k, Name: name})
+	c.report(e, rule(e), path, form.DidYouMean(name, c.names(k)), "%s refers to %s, which isn't in the catalog", e.Spell(path), form.Key{Kind: k, Name: name})
 }
 
 func (c *checker) names(k form.Kind) []string {
@@ -161,7 +161,7 @@ func (c *checker) names(k form.Kind) []string {
 // providers checks the providers that a hardware type or an image knows a name for.
 func (c *checker) providers(e *form.Entry, names []string) {
 	if len(names) == 0 && !e.Broken {
-		c.report(e, rule(e), []any{"providers"}, "", "%s is empty, so no machine can ever be of it", e.Spell([]any{"providers"}))
+		c.report(e, rule(e), []any{"providers"}, "", "%s is empty, so no machine can use it", e.Spell([]any{"providers"}))
 	}
 	for _, n := range names {
 		c.refer(e, form.KindProvider, n, "providers", n)
@@ -207,7 +207,7 @@ func (c *checker) provider(e *form.Entry, p *template.ProviderSpec) {
 	if c.options.CheckProvider == nil || !ok && c.out.Count() > before || e.Broken {
 		return
 	}
-	// What stands for a secret, or for a variable that is not there, cannot be judged here; all else can.
+	// What refers to a secret, or to a variable that is not there, cannot be judged here; all else can.
 	if err := c.options.CheckProvider(*p); err != nil && (ok || !unknownHere(p.Settings, err)) {
 		c.refused(e, rule(e), []any{"settings"}, err)
 	}
@@ -219,10 +219,10 @@ func (c *checker) providerType(e *form.Entry, typ string) bool {
 	case c.options.ProviderTypes == nil || slices.Contains(c.options.ProviderTypes, typ):
 		return true
 	case slices.Contains(c.options.ProviderTypesLeftOut, typ):
-		c.report(e, rule(e), []any{"type"}, "use a full build: run make build, or take a release", "this small build of Muster leaves out the provider type %q", typ)
+		c.report(e, rule(e), []any{"type"}, "use a full build: run make build, or download a release", "this small build of Muster doesn't include the provider type %q", typ)
 	default:
 		c.report(e, rule(e), []any{"type"}, form.DidYouMean(typ, c.options.ProviderTypes),
-			"there is no provider type %q; there are %s", typ, listed(c.options.ProviderTypes))
+			"unknown provider type %q; available: %s", typ, listed(c.options.ProviderTypes))
 	}
 	return false
 }
@@ -272,10 +272,10 @@ func (c *checker) service(e *form.Entry, s *template.Service) {
 func (c *checker) needs(e *form.Entry, phase string, d template.Dependencies) {
 	for i, n := range d.Requires {
 		if n == e.Name {
-			c.report(e, rule(e), []any{phase, "requires", i}, "", "%s names the service itself", e.Spell([]any{phase, "requires"}))
+			c.report(e, rule(e), []any{phase, "requires", i}, "", "%s refers to the service itself", e.Spell([]any{phase, "requires"}))
 		} else if n != "" && !c.stands[n] && !c.unread[n] {
 			c.report(e, form.SeverityWarning, []any{phase, "requires", i}, form.DidYouMean(n, slices.Collect(maps.Keys(c.stands))),
-				"%s names %q, which no service is or provides, so this service cannot be on any cluster", e.Spell([]any{phase, "requires"}), n)
+				"%s refers to %q, which no service is named or provides, so no cluster can have this service", e.Spell([]any{phase, "requires"}), n)
 		}
 	}
 	for i, n := range d.Uses {
@@ -289,7 +289,7 @@ func (c *checker) optional(e *form.Entry, name string, path ...any) {
 		return
 	}
 	if hint := form.DidYouMean(name, slices.Collect(maps.Keys(c.stands))); hint != "" && !e.Lenient {
-		c.report(e, form.SeverityWarning, path, hint, "%s names %q, which no service is or provides", e.Spell(path), name)
+		c.report(e, form.SeverityWarning, path, hint, "%s refers to %q, which no service is named or provides", e.Spell(path), name)
 	}
 }
 
@@ -307,7 +307,7 @@ func (c *checker) action(e *form.Entry, a app.Action, action *template.ServiceAc
 	if !slices.Contains(c.options.Automators, action.Automator) {
 		path := []any{"actions", string(a), "automator"}
 		c.report(e, form.SeverityWarning, path, form.DidYouMean(action.Automator, c.options.Automators),
-			"%s: there is no automator %q, so this will fail; there are %s", e.Spell(path), action.Automator, listed(c.options.Automators))
+			"%s: unknown automator %q, so the action will fail; available: %s", e.Spell(path), action.Automator, listed(c.options.Automators))
 		return
 	}
 	if c.options.CheckResources != nil && len(action.Resources) > 0 && !e.Broken {

@@ -23,7 +23,7 @@ func (c *checker) resources(e *form.Entry, needs template.Resources) {
 	} {
 		if most, which := c.largest(r.offer); r.need > most && which != "" {
 			path := []any{"needs", r.key}
-			c.report(e, form.SeverityWarning, path, "", "%s is %v, and the most that any hardware offers is %v (%s), so this service cannot be on any node",
+			c.report(e, form.SeverityWarning, path, "", "%s is %v, but no hardware offers more than %v (%s), so no node can run this service",
 				e.Spell(path), r.need, most, which)
 		}
 	}
@@ -55,7 +55,7 @@ func (c templateChecker) ratios(e *form.Entry, ratios []template.Ratio) {
 		c.refer(e, form.KindService, r.Service, append(slices.Clone(at), "service")...)
 		c.refer(e, form.KindService, r.Of, append(slices.Clone(at), "of")...)
 		if r.Service != "" && r.Service == r.Of {
-			c.report(e, rule(e), at, "", "%s counts %q against itself, which says nothing", e.Spell(at), r.Of)
+			c.report(e, rule(e), at, "", "%s compares %q with itself, which has no effect", e.Spell(at), r.Of)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func (c templateChecker) zones(e *form.Entry, t *template.Template) {
 	}
 	if p, ok := c.value(form.KindProvider, t.Defaults.Provider).(*template.ProviderSpec); ok && len(p.Zones) == 0 {
 		at := []any{"constraints", "zones"}
-		c.report(e, form.SeverityWarning, at, "add zones: [a, b] there", "%s spreads nodes over zones, but %s, the default, names none",
+		c.report(e, form.SeverityWarning, at, "add zones: [a, b] to the provider", "%s spreads nodes over zones, but %s, the default, has none",
 			e.Spell(at), form.Key{Kind: form.KindProvider, Name: t.Defaults.Provider})
 	}
 }
@@ -95,7 +95,7 @@ func (c templateChecker) hosts(e *form.Entry, r *template.HostRule) {
 			c.refer(e, form.KindService, n, append(slices.Clone(at), "from", j)...)
 		}
 		if len(a.From) == 0 && !e.Broken {
-			c.report(e, rule(e), at, "", "%s keeps %q apart from nothing: from is empty", e.Spell(at), a.Service)
+			c.report(e, rule(e), at, "", "%s has no effect on %q: from is empty", e.Spell(at), a.Service)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func (c templateChecker) fallbackHardware(e *form.Entry, t *template.Template) {
 		c.refer(e, form.KindHardware, name, at...)
 		others := t.FallbackHardware[name]
 		if len(others) > template.MaxFallbacks {
-			c.report(e, rule(e), at, "", "%s names %d hardware types, and %d are the most", e.Spell(at), len(others), template.MaxFallbacks)
+			c.report(e, rule(e), at, "", "%s lists %d hardware types; at most %d are allowed", e.Spell(at), len(others), template.MaxFallbacks)
 			continue
 		}
 		asked, _ := c.value(form.KindHardware, name).(*template.HardwareType)
@@ -23,10 +23,10 @@ func (c templateChecker) fallbackHardware(e *form.Entry, t *template.Template) {
 			at := []any{"fallback_hardware", name, i}
 			switch {
 			case other == name:
-				c.report(e, rule(e), at, "take it out", "%s is what there is none of", e.Spell(at))
+				c.report(e, rule(e), at, "remove it", "%s is the hardware it replaces", e.Spell(at))
 				continue
 			case slices.Index(others, other) < i:
-				c.report(e, rule(e), at, "take it out", "%s names %q twice", e.Spell(at[:2]), other)
+				c.report(e, rule(e), at, "remove one", "%s lists %q twice", e.Spell(at[:2]), other)
 				continue
 			}
 			c.refer(e, form.KindHardware, other, at...)
@@ -40,7 +40,7 @@ func (c templateChecker) fallbackHardware(e *form.Entry, t *template.Template) {
 					continue
 				}
 				if why := f.Smaller(asked.Providers[p]); why != "" {
-					c.report(e, rule(e), at, "name one that is as large, or larger", "%s is smaller than %s at provider %s: %s", e.Spell(at), name, p, why)
+					c.report(e, rule(e), at, "use hardware of the same size or larger", "%s is smaller than %s at provider %s: %s", e.Spell(at), name, p, why)
 					break
 				}
 			}

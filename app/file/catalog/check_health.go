@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	"muster/app/file/catalog/form"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -38,10 +39,10 @@ func (c *checker) healthPolicy(e *form.Entry, p *template.HealthPolicy) {
 	}
 	if every := p.Interval; every != 0 && (every < template.MinHealthInterval || every > template.MaxHealthInterval) {
 		path := []any{"health", "interval"}
-		c.report(e, rule(e), path, "", "%s is %v; it can be from 5s to 1d", e.Spell(path), every)
+		c.report(e, rule(e), path, "", "%s must be from 5s to 1d, not %s", e.Spell(path), humanize.DurationField(every))
 	}
 	if p.After > template.MaxHealthAfter {
 		path := []any{"health", "after"}
-		c.report(e, rule(e), path, "", "%s is %d; it can be at most %d", e.Spell(path), p.After, template.MaxHealthAfter)
+		c.report(e, rule(e), path, "", "%s must be at most %d, not %d", e.Spell(path), template.MaxHealthAfter, p.After)
 	}
 }

@@ -13,7 +13,7 @@ import (
 func (c templateChecker) parameters(e *form.Entry, t *template.Template) {
 	for _, p := range template.CheckParameters(t.Parameters) {
 		if p.Key == "type" && t.Parameters[p.Index].Type == "" {
-			continue // that was told where it was read
+			continue // that was reported where it was read
 		}
 		path := []any{"parameters", p.Index}
 		if p.Key != "" {
@@ -29,9 +29,9 @@ func (c templateChecker) life(e *form.Entry, t *template.Template) {
 		c.refer(e, form.KindTemplate, t.ReplacedBy, "replaced_by")
 		switch {
 		case t.ReplacedBy == t.Name:
-			c.report(e, rule(e), []any{"replaced_by"}, "", "replaced_by names the template itself")
+			c.report(e, rule(e), []any{"replaced_by"}, "", "replaced_by refers to the template itself")
 		case t.State != template.TemplateDeprecated:
-			c.report(e, form.SeverityWarning, []any{"replaced_by"}, "say state: deprecated too", "replaced_by says nothing of a template that is not deprecated")
+			c.report(e, form.SeverityWarning, []any{"replaced_by"}, "add state: deprecated", "replaced_by has no effect unless the template is deprecated")
 		}
 	}
 	for i, part := range t.Immutable {
@@ -40,7 +40,7 @@ func (c templateChecker) life(e *form.Entry, t *template.Template) {
 			continue
 		}
 		c.report(e, rule(e), []any{"immutable", i}, form.DidYouMean(part, template.ImmutableParts),
-			"%s: %q cannot be immutable; there are config, paths such as config.ssl, %s", fmt.Sprintf("immutable[%d]", i), part,
+			"%s: %q can't be immutable; use config, a path such as config.ssl, %s", fmt.Sprintf("immutable[%d]", i), part,
 			strings.Join(template.ImmutableParts[1:], ", "))
 	}
 }
@@ -74,7 +74,7 @@ func (c templateChecker) hooks(e *form.Entry, list []template.OperationHook) {
 		}
 		if slices.ContainsFunc(list[:i], func(o template.OperationHook) bool { return o.Name == h.Name }) {
 			path = append(path, "name")
-			c.report(e, rule(e), path, "", "%s: there are two hooks named %q", e.Spell(path), h.Name)
+			c.report(e, rule(e), path, "", "%s: two hooks are named %q", e.Spell(path), h.Name)
 		}
 		for _, s := range h.Services {
 			c.refer(e, form.KindService, s, append(path, "services")...)

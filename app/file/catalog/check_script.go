@@ -61,7 +61,7 @@ func (c *checker) scripts(list []*form.Entry) {
 	}
 }
 
-// Problem says what is wrong with a script where it is written in its file, as far as it stands there line by line. Severity is that of what is no
+// Problem says what is wrong with a script where it is written in its file, as far as it is there line by line. Severity is that of what is no
 // warning.
 func (s Script) Problem(f template.ScriptFault, severity form.Severity) form.Problem {
 	if f.Warning {
@@ -70,7 +70,7 @@ func (s Script) Problem(f template.ScriptFault, severity form.Severity) form.Pro
 	place, column := s.place(f.Line, f.Column)
 	return form.Problem{
 		Origin: place, Column: column, Severity: severity, Hint: f.Hint, Field: fieldPath(s.path), Kind: string(s.entry.Kind), Name: s.entry.Name,
-		Message: fmt.Sprintf("%s: %s: line %d, column %d of the script: %s", s.entry.Key, s.entry.Spell(s.path), f.Line, f.Column, f.Message),
+		Message: fmt.Sprintf("%s: %s: script line %d, column %d: %s", s.entry.Key, s.entry.Spell(s.path), f.Line, f.Column, f.Message),
 	}
 }
 

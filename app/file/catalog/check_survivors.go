@@ -20,6 +20,6 @@ func (c templateChecker) survivors(e *form.Entry, t *template.Template) {
 		return
 	}
 	if most > 0 && !strings.HasSuffix(string(s), "%") && s.Of(most) > most {
-		c.report(e, rule(e), path, "", "%s is %s, and clusters have at most %d nodes, so none is ever gone on with", e.Spell(path), string(s), most)
+		c.report(e, rule(e), path, "", "%s is %s, but clusters have at most %d nodes, so a partial result is never accepted", e.Spell(path), string(s), most)
 	}
 }

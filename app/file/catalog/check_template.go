@@ -47,7 +47,7 @@ func (c templateChecker) template(e *form.Entry, t *template.Template) {
 		c.constraint(e, n, t.Constraints.Services[n])
 	}
 	c.parameters(e, t)
-	// A part need not be good for itself, and of what cannot be made whole the reason has been told.
+	// A part need not be good for itself, and of what cannot be made whole the reason has been reported.
 	if whole := e.Whole; whole != nil && !t.Partial {
 		c.wholeTemplate(e, whole)
 	} else {
@@ -78,18 +78,18 @@ func (c templateChecker) limits(e *form.Entry, t *template.Template) {
 	for _, n := range slices.Sorted(maps.Keys(t.Constraints.Services)) {
 		at := []any{"constraints", "services", n}
 		if sc, size := t.Constraints.Services[n], t.Constraints.Size; sc.Min > size.Max {
-			c.report(e, form.SeverityError, at, "", "%s: min %d is more nodes than constraints.size allows, %d", e.Spell(at), sc.Min, size.Max)
+			c.report(e, form.SeverityError, at, "", "%s: min %d is more than constraints.size allows (%d)", e.Spell(at), sc.Min, size.Max)
 		}
 	}
 	if s, at := t.Constraints.Size, []any{"constraints", "size", "one_of"}; len(s.OneOf) > 0 {
 		switch n := len(s.OneOf); {
 		case s.OneOf[0] < 1 && !e.Broken, // what can't be read isn't a number that is too small
 			s.OneOf[n-1] > template.MaxNodes:
-			c.report(e, form.SeverityError, at, "", "%s: a size is between 1 and %d", e.Spell(at), template.MaxNodes)
+			c.report(e, form.SeverityError, at, "", "%s: sizes must be from 1 to %d", e.Spell(at), template.MaxNodes)
 		case n > template.MaxSizes:
-			c.report(e, form.SeverityError, at, "use min and max", "%s lists %d sizes; there may be %d", e.Spell(at), n, template.MaxSizes)
+			c.report(e, form.SeverityError, at, "use min and max", "%s lists %d sizes; at most %d are allowed", e.Spell(at), n, template.MaxSizes)
 		case s.Min != s.OneOf[0] || s.Max != s.OneOf[n-1]:
-			c.report(e, form.SeverityError, at, "leave out min and max", "%s: the sizes are %s, which contradicts min or max", e.Spell(at), s.Words())
+			c.report(e, form.SeverityError, at, "leave out min and max", "%s: sizes (%s) contradict min or max", e.Spell(at), s.Words())
 		}
 	} else if s.Min > s.Max {
 		c.report(e, form.SeverityError, []any{"constraints", "size"}, "", "%s: min %d is greater than max %d", e.Spell([]any{"constraints", "size"}), s.Min, s.Max)
@@ -97,7 +97,7 @@ func (c templateChecker) limits(e *form.Entry, t *template.Template) {
 	if l := t.Lease; l.Max > 0 && l.Initial > l.Max {
 		c.report(e, form.SeverityError, []any{"lease", "initial"}, "", "%s is longer than max", e.Spell([]any{"lease", "initial"}))
 	} else if l.Max > 0 && l.Initial == 0 && !e.Broken {
-		c.report(e, rule(e), []any{"lease"}, "set initial", "%s: initial is for ever, but max sets a limit", e.Spell([]any{"lease"}))
+		c.report(e, rule(e), []any{"lease"}, "set initial", "%s: initial never expires, but max sets a limit", e.Spell([]any{"lease"}))
 	}
 }
 
@@ -152,14 +152,14 @@ func (c *checker) value(k form.Kind, name string) any {
 // allowed checks that a default is among what the template itself allows.
 func (c templateChecker) allowed(e *form.Entry, k form.Kind, name string, list []string, listKey string, path ...any) {
 	if len(list) > 0 && !slices.Contains(list, name) && c.entries[form.Key{Kind: k, Name: name}] != nil {
-		c.report(e, rule(e), path, "add it there", "%s is %s, which %s does not list", e.Spell(path), form.Key{Kind: k, Name: name},
+		c.report(e, rule(e), path, "add it to the list", "%s is %s, which %s doesn't list", e.Spell(path), form.Key{Kind: k, Name: name},
 			e.Spell([]any{"compatibility", listKey}))
 	}
 }
 
 // unmapped reports defaults that cannot be had together.
 func (c templateChecker) unmapped(e *form.Entry, k form.Kind, name, provider string) {
-	c.report(e, rule(e), []any{"defaults", string(k)}, "", "%s knows no name for provider %q, the default", form.Key{Kind: k, Name: name}, provider)
+	c.report(e, rule(e), []any{"defaults", string(k)}, "", "%s has no entry for provider %q, the default", form.Key{Kind: k, Name: name}, provider)
 }
 
 func (c templateChecker) groups(e *form.Entry, which string, groups [][]string) {

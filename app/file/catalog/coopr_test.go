@@ -96,7 +96,7 @@ func TestCooprFormIsReadWhole(t *testing.T) {
 func TestCooprEntriesWithoutANameAreLeftOut(t *testing.T) {
 	const cloud = `{"name": "cloud", "providertype": "sandbox"}`
 	for _, tc := range []struct{ name, file, text, want string }{
-		{"hardware without a flavor", "hardwaretypes/h.json", `{"name": "h", "providermap": {"cloud": {"flavor": "f"}, "other": {"cost": 1}}}`, `providermap.other has no flavor and is left out`},
+		{"hardware without a flavor", "hardwaretypes/h.json", `{"name": "h", "providermap": {"cloud": {"flavor": "f"}, "other": {"cost": 1}}}`, `providermap.other has no flavor and is ignored`},
 		{"an empty flavor", "hardwaretypes/h.json", `{"name": "h", "providermap": {"cloud": {"flavor": "f"}, "other": {"flavor": ""}}}`, `providermap.other has no flavor`},
 		{"null for a flavor", "hardwaretypes/h.json", `{"name": "h", "providermap": {"cloud": {"flavor": "f"}, "other": {"flavor": null}}}`, `providermap.other has no flavor`},
 		{"an image without a name", "imagetypes/h.json", `{"name": "h", "providermap": {"cloud": {"image": "i"}, "other": {"sshuser": "root"}}}`, `providermap.other has no image`},

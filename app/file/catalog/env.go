@@ -54,7 +54,7 @@ var (
 func (c *checker) checkSecretReferences(e *form.Entry, s string, path []any) bool {
 	for _, m := range secretReference.FindAllStringSubmatch(s, -1) {
 		if !secretName.MatchString(m[1]) {
-			c.report(e, form.SeverityError, path, "write ${secret:NAME}, with capital letters, digits and underscores", "%s: %q is not the name of a secret",
+			c.report(e, form.SeverityError, path, "use ${secret:NAME}, with capital letters, digits and underscores", "%s: invalid secret name %q",
 				e.Spell(path), m[1])
 		}
 	}
@@ -68,7 +68,7 @@ func (c *checker) expand(e *form.Entry, s string, path []any) (string, bool) {
 		name := envReference.FindStringSubmatch(ref)[1]
 		if !envName.MatchString(name) {
 			ok = false
-			c.report(e, form.SeverityError, path, "write ${env:NAME}", "%s: %q is not the name of an environment variable", e.Spell(path), name)
+			c.report(e, form.SeverityError, path, "use ${env:NAME}", "%s: invalid environment variable name %q", e.Spell(path), name)
 			return ref
 		}
 		if c.options.Env == nil {
@@ -78,7 +78,7 @@ func (c *checker) expand(e *form.Entry, s string, path []any) (string, bool) {
 		v, found := c.options.Env(name)
 		if !found {
 			ok = false
-			c.report(e, form.SeverityError, path, "set it where Muster runs", "%s: the environment variable %s is not set", e.Spell(path), name)
+			c.report(e, form.SeverityError, path, "set it in the environment of Muster", "%s: environment variable %s isn't set", e.Spell(path), name)
 			return ref
 		}
 		return v
@@ -87,7 +87,7 @@ func (c *checker) expand(e *form.Entry, s string, path []any) (string, bool) {
 		return out, true
 	}
 	if strings.Count(s, "${env:") > len(envReference.FindAllString(s, -1)) {
-		c.report(e, form.SeverityError, path, "write ${env:NAME}", "%s: ${env: is not closed with }", e.Spell(path))
+		c.report(e, form.SeverityError, path, "use ${env:NAME}", "%s: ${env: has no closing }", e.Spell(path))
 		return s, false
 	}
 	return out, ok

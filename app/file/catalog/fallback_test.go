@@ -40,13 +40,13 @@ func TestFallbackHardwareIsReadAndMerged(t *testing.T) {
 func TestFallbackHardwareProblems(t *testing.T) {
 	for entry, want := range map[string]string{
 		"fallback_hardware: {small: [medium]}":                     "",
-		"fallback_hardware: {small: [odd]}":                        "fallback_hardware.small[0] is smaller than small at provider cloud: 2 GiB of memory instead of 4; name one that is as large, or larger",
-		"fallback_hardware: {small: [small]}":                      "fallback_hardware.small[0] is what there is none of; take it out",
-		"fallback_hardware: {small: [medium, medium]}":             "fallback_hardware.small names \"medium\" twice",
+		"fallback_hardware: {small: [odd]}":                        "fallback_hardware.small[0] is smaller than small at provider cloud: 2 GiB of memory instead of 4; use hardware of the same size or larger",
+		"fallback_hardware: {small: [small]}":                      "fallback_hardware.small[0] is the hardware it replaces; remove it",
+		"fallback_hardware: {small: [medium, medium]}":             "fallback_hardware.small lists \"medium\" twice; remove one",
 		"fallback_hardware: {small: [mediun]}":                     "did you mean \"medium\"?",
 		"fallback_hardware: {smal: [medium]}":                      "did you mean \"small\"?",
 		"fallback_hardware: [medium]":                              "fallback_hardware",
-		"fallback_hardware: {small: [a,b,c,d,e,f,g,h,i,j,medium]}": "names 11 hardware types, and 10 are the most",
+		"fallback_hardware: {small: [a,b,c,d,e,f,g,h,i,j,medium]}": "lists 11 hardware types; at most 10 are allowed",
 	} {
 		got := lint(Options{}, "a.yaml", "kind: template\nname: t\nstate: draft\ndefaults: {provider: cloud}\n"+entry+"\n"+fallbackTypes)
 		if !strings.Contains(got, want) || want == "" && strings.Contains(got, "fallback_hardware") {

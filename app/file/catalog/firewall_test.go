@@ -40,14 +40,14 @@ func TestFirewallsAreRead(t *testing.T) {
 
 func TestFirewallProblems(t *testing.T) {
 	for entry, want := range map[string]string{
-		"firewall: {open: [70000]}":                            "firewall.open[0]: \"70000\" is neither a port nor a range of them.",
-		"firewall: {open: [90-80]}":                            "is neither a port nor a range",
-		"firewall: {open: [http]}":                             `expected a port such as 443, a text such as "udp 53 from 10.0.0.0/8"`,
-		"firewall: {open: [{protocol: tpc, ports: 1}]}":        "is no protocol of a firewall",
-		"firewall: {open: [{ports: 443, from: [10.0.0.1/8]}]}": "has bits set behind its length",
-		"firewall: {open: [443 from 10.0.0]}":                  "is not a prefix of addresses",
+		"firewall: {open: [70000]}":                            "firewall.open[0]: Invalid port or range \"70000\".",
+		"firewall: {open: [90-80]}":                            "Invalid port or range \"90-80\"",
+		"firewall: {open: [http]}":                             `expected a port such as 443, text such as "udp 53 from 10.0.0.0/8"`,
+		"firewall: {open: [{protocol: tpc, ports: 1}]}":        "Unsupported protocol \"tpc\"",
+		"firewall: {open: [{ports: 443, from: [10.0.0.1/8]}]}": "10.0.0.1/8 has host bits set",
+		"firewall: {open: [443 from 10.0.0]}":                  "Invalid address prefix \"10.0.0\"",
 		"firewall: {open: [{protocol: icmp, ports: 3}]}":       "icmp has no ports",
-		"firewall: {ports: [443]}":                             "is not a known key",
+		"firewall: {ports: [443]}":                             "unknown key firewall.ports",
 		"firewall: [443]":                                      "firewall",
 	} {
 		if got := lint(Options{}, "a.yaml", "kind: template\nname: t\n"+entry+"\n"); !strings.Contains(got, want) {

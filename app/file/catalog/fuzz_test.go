@@ -10,7 +10,7 @@ import (
 	"muster/app/file/catalog/form"
 )
 
-// FuzzParse feeds any bytes to both forms: nothing panics, a broken file never loads, what loads can be told as JSON,
+// FuzzParse feeds any bytes to both forms: nothing panics, a broken file never loads, what loads can be written as JSON,
 // and the same bytes get the same answer.
 func FuzzParse(f *testing.F) {
 	seeds, err := filepath.Glob("testdata/*/*")
@@ -38,7 +38,7 @@ func FuzzParse(f *testing.F) {
 		o := families()
 		r := LintFS(o, source)
 		if _, err := json.Marshal(r.Catalog); err != nil {
-			t.Errorf("what was read cannot be told: %v", err)
+			t.Errorf("what was read is unknown: %v", err)
 		}
 		if c, err := loadFS(o, source); (c != nil) != r.OK() || (err == nil) != r.OK() {
 			t.Errorf("load gives %v, %v where lint says %v", c, err, r.Problems)

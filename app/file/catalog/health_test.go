@@ -35,19 +35,19 @@ func TestHealthIsRead(t *testing.T) {
 
 func TestHealthProblems(t *testing.T) {
 	for name, tc := range map[string]struct{ entry, want string }{
-		"nothing":      {"health: {wait: 1m}", `c/a.yaml:3:1: error: service "s": health: there is neither command nor tcp nor http, so nothing is checked; write one of them`},
-		"two":          {"health: {tcp: 1, command: x}", `c/a.yaml:3:1: error: service "s": health: just one of command, tcp and http can be asked; keep one; a command can look at several things`},
-		"port":         {"health: {tcp: 70000}", `c/a.yaml:3:15: error: service "s": health.tcp: "70000" is no port; a port is a number from 1 to 65535`},
+		"nothing":      {"health: {wait: 1m}", `c/a.yaml:3:1: error: service "s": health: a health check needs command, tcp or http; add one of them`},
+		"two":          {"health: {tcp: 1, command: x}", `c/a.yaml:3:1: error: service "s": health: a health check takes only one of command, tcp and http; keep one; a command can check several things`},
+		"port":         {"health: {tcp: 70000}", `c/a.yaml:3:15: error: service "s": health.tcp: invalid port "70000"; use a number from 1 to 65535`},
 		"no port":      {"health: {tcp: 0}", `c/a.yaml:3:15: error: service "s": health.tcp: found the number 0, expected a port from 1 to 65535`},
-		"host":         {"health: {tcp: 'a b:80'}", `c/a.yaml:3:15: error: service "s": health.tcp: "a b" is no host; write a port, or host:port`},
-		"path":         {"health: {http: {port: 80, path: up}}", `c/a.yaml:3:33: error: service "s": health.http.path: "up" is no path; a path begins with / and has no blanks`},
-		"status":       {"health: {http: {port: 80, status: 99}}", `c/a.yaml:3:35: error: service "s": health.http.status: 99 is no status of HTTP; leave it out to take any from 200 to 399`},
-		"timeout":      {"health: {tcp: 80, timeout: 2m}", `c/a.yaml:3:28: error: service "s": health.timeout: one check takes at most 1m0s`},
-		"wait":         {"health: {tcp: 80, wait: 2h}", `c/a.yaml:3:25: error: service "s": health.wait: at most 1h0m0s is waited for`},
-		"others":       {"health: {tcp: '%ip.service.web%:80'}", `c/a.yaml:3:15: error: service "s": health.tcp: the address of web is named; a check looks at its own node: write %ip.self%`},
-		"macro":        {"health: {command: 'x %ip.slef% y'}", `c/a.yaml:3:19: error: service "s": health.command: "ip.slef" between two % signs is not a macro: there is no macro of that name.`},
-		"mistyped key": {"helth: {tcp: 80}", `c/a.yaml:3:1: error: service "s": helth is not a known key; did you mean "health"?`},
-		"key below":    {"health: {tpc: 80}", `c/a.yaml:3:10: error: service "s": health.tpc is not a known key; did you mean "tcp"?`},
+		"host":         {"health: {tcp: 'a b:80'}", `c/a.yaml:3:15: error: service "s": health.tcp: invalid host "a b"; use a port, or host:port`},
+		"path":         {"health: {http: {port: 80, path: up}}", `c/a.yaml:3:33: error: service "s": health.http.path: invalid path "up"; start it with / and leave out spaces`},
+		"status":       {"health: {http: {port: 80, status: 99}}", `c/a.yaml:3:35: error: service "s": health.http.status: invalid HTTP status 99; leave out status to accept 200 to 399`},
+		"timeout":      {"health: {tcp: 80, timeout: 2m}", `c/a.yaml:3:28: error: service "s": health.timeout: the timeout must be at most 1m`},
+		"wait":         {"health: {tcp: 80, wait: 2h}", `c/a.yaml:3:25: error: service "s": health.wait: the wait must be at most 1h`},
+		"others":       {"health: {tcp: '%ip.service.web%:80'}", `c/a.yaml:3:15: error: service "s": health.tcp: a health check can't name the address of web; use %ip.self%, the node's own address`},
+		"macro":        {"health: {command: 'x %ip.slef% y'}", `c/a.yaml:3:19: error: service "s": health.command: "ip.slef" between two % signs isn't a macro: unknown macro.`},
+		"mistyped key": {"helth: {tcp: 80}", `c/a.yaml:3:1: error: service "s": unknown key helth; did you mean "health"?`},
+		"key below":    {"health: {tpc: 80}", `c/a.yaml:3:10: error: service "s": unknown key health.tpc; did you mean "tcp"?`},
 		"good":         {"health: {tcp: '%ip.self%:%config.db.port%', wait: 1h}", ""},
 	} {
 		got := lint(Options{}, "a.yaml", "kind: service\nname: s\n"+tc.entry+"\n")
@@ -56,11 +56,11 @@ func TestHealthProblems(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]struct{ entry, want string }{
-		"interval": {"health: {interval: 1s}", `c/a.yaml:4:20: error: template "t": health.interval is 1s; it can be from 5s to 1d`},
+		"interval": {"health: {interval: 1s}", `c/a.yaml:4:20: error: template "t": health.interval must be from 5s to 1d, not 1s`},
 		"repair":   {"health: {repair: yes}", `c/a.yaml:4:18: error: template "t": health.repair: found the text "yes", expected auto or off`},
 		"near":     {"health: {repair: atuo}", `c/a.yaml:4:18: error: template "t": health.repair: found the text "atuo", expected auto or off; did you mean "auto"?`},
 		"brake":    {"health: {brake: 30}", `c/a.yaml:4:17: error: template "t": health.brake: found the number 30, expected a share from 1% to 100%; write 30%`},
-		"after":    {"health: {after: 101}", `c/a.yaml:4:17: error: template "t": health.after is 101; it can be at most 100`},
+		"after":    {"health: {after: 101}", `c/a.yaml:4:17: error: template "t": health.after must be at most 100, not 101`},
 		"usual":    {"health: {}", ""},
 	} {
 		got := lint(Options{}, "a.yaml", "kind: template\nname: t\ndefaults: {services: [x]}\n"+tc.entry+"\n---\nkind: service\nname: x\n")

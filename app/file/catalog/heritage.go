@@ -76,7 +76,7 @@ func (h *heirs) of(e *form.Entry) ([]form.Layer, bool) {
 		good = h.add(&all, e, name, true, "includes", i) && good
 	}
 	if len(all) >= maxLayers && good {
-		h.c.report(e, rule(e), []any{"includes"}, "", "it is made of more than %d templates%s", maxLayers, notOffered(e))
+		h.c.report(e, rule(e), []any{"includes"}, "", "the template combines more than %d templates%s", maxLayers, notOffered(e))
 		good = false
 	}
 	if !good {
@@ -94,7 +94,7 @@ func (h *heirs) add(all *[]form.Layer, e *form.Entry, name string, partial bool,
 	from := c.entries[form.Key{Kind: form.KindTemplate, Name: name}]
 	if from == nil {
 		if name != "" && !c.unread[name] {
-			c.report(e, rule(e), path, form.DidYouMean(name, c.names(form.KindTemplate)), "%s names %s, which is not in the catalog%s", e.Spell(path),
+			c.report(e, rule(e), path, form.DidYouMean(name, c.names(form.KindTemplate)), "%s refers to %s, which isn't in the catalog%s", e.Spell(path),
 				form.Key{Kind: form.KindTemplate, Name: name}, notOffered(e))
 		}
 		return false
@@ -108,14 +108,14 @@ func (h *heirs) add(all *[]form.Layer, e *form.Entry, name string, partial bool,
 		for _, on := range append(slices.Clone(h.path[at:]), from) {
 			chain = append(chain, fmt.Sprintf("%s (%s)", on.Name, on.Origin()))
 		}
-		c.report(e, rule(e), path, "", "%s goes round in a circle: %s%s", e.Spell(path), strings.Join(chain, ", "), notOffered(e))
+		c.report(e, rule(e), path, "", "%s is circular: %s%s", e.Spell(path), strings.Join(chain, ", "), notOffered(e))
 		for _, on := range h.path[at:] {
 			h.broken[on] = true
 		}
 		return false
 	}
 	if partial && !t.Partial {
-		c.report(e, rule(e), path, "extend it, or mark it with partial: true", "%s names %s, which is no partial template%s", e.Spell(path),
+		c.report(e, rule(e), path, "use extends, or mark it with partial: true", "%s refers to %s, which isn't a partial template%s", e.Spell(path),
 			form.Key{Kind: form.KindTemplate, Name: name}, notOffered(e))
 		return false
 	}
@@ -125,7 +125,7 @@ func (h *heirs) add(all *[]form.Layer, e *form.Entry, name string, partial bool,
 	}
 	*all = append(*all, layers...)
 	if h.depth[e] = max(h.depth[e], h.depth[from]+1); h.depth[e] >= maxAncestors {
-		c.report(e, rule(e), path, "", "%s: more than %d templates stand one behind the other%s", e.Spell(path), maxAncestors, notOffered(e))
+		c.report(e, rule(e), path, "", "%s: templates are nested more than %d levels deep%s", e.Spell(path), maxAncestors, notOffered(e))
 		return false
 	}
 	return true
@@ -134,7 +134,7 @@ func (h *heirs) add(all *[]form.Layer, e *form.Entry, name string, partial bool,
 // notOffered says what follows where a broken rule is only a warning.
 func notOffered(e *form.Entry) string {
 	if e.Lenient {
-		return ", so it is not offered"
+		return ", so the template isn't offered"
 	}
 	return ""
 }

@@ -17,17 +17,17 @@ import (
 const maxHosts = 100_000
 
 type hostsDoc struct {
-	Provider string    `yaml:"provider" doc:"Whose hosts these are; the chosen provider where absent."`
-	Hosts    []hostDoc `yaml:"hosts" need:"" doc:"The hosts that nodes can go on."`
+	Provider string    `yaml:"provider" doc:"Provider of the hosts. Default: the chosen one."`
+	Hosts    []hostDoc `yaml:"hosts" need:"" doc:"Hosts available for nodes."`
 }
 
 type hostDoc struct {
-	Name     string      `yaml:"name" need:"" name:"" doc:"Each name once."`
-	Hardware string      `yaml:"hardware" need:"" doc:"The hardware type that its nodes are of."`
-	Zone     string      `yaml:"zone" doc:"The zone that it stands in."`
-	Nodes    int         `yaml:"nodes" need:"" least:"0" doc:"How many more nodes it can take."`
-	Free     hostFreeDoc `yaml:"free" doc:"What it has left for nodes. What is absent is not limited."`
-	Has      []hostedDoc `yaml:"has" doc:"Nodes of other clusters that stand on it."`
+	Name     string      `yaml:"name" need:"" name:"" doc:"Unique name."`
+	Hardware string      `yaml:"hardware" need:"" doc:"Hardware of the host's nodes."`
+	Zone     string      `yaml:"zone" doc:"Zone of the host."`
+	Nodes    int         `yaml:"nodes" need:"" least:"0" doc:"Number of nodes that still fit."`
+	Free     hostFreeDoc `yaml:"free" doc:"Free resources. Missing ones aren't limited."`
+	Has      []hostedDoc `yaml:"has" doc:"Nodes of other clusters on the host."`
 }
 
 type hostFreeDoc struct {
@@ -37,10 +37,10 @@ type hostFreeDoc struct {
 }
 
 type hostedDoc struct {
-	Cluster  string   `yaml:"cluster" need:"" doc:"Whose node it is."`
-	Services []string `yaml:"services" doc:"What runs on it."`
-	Alone    bool     `yaml:"alone" doc:"It shares the host with no other cluster."`
-	Apart    []string `yaml:"apart" doc:"Services of other clusters that it does not share the host with."`
+	Cluster  string   `yaml:"cluster" need:"" doc:"Cluster of the node."`
+	Services []string `yaml:"services" doc:"Services on the node."`
+	Alone    bool     `yaml:"alone" doc:"Whether the node shares its host with no other cluster."`
+	Apart    []string `yaml:"apart" doc:"Services of other clusters to keep off the host."`
 }
 
 // ReadHosts reads a list of hosts, as YAML or JSON. File is its name, for messages. The error is Problems, with all that
@@ -75,7 +75,7 @@ func readHosts(out *form.Reporter, file string, data []byte) (doc hostsDoc, node
 	err := dec.Decode(&n)
 	if errors.Is(err, io.EOF) || err == nil && len(n.Content) == 0 {
 		out.Add(form.Problem{Origin: template.Origin{File: file}, Severity: form.SeverityError, Message: "the file is empty",
-			Hint: "it lists hosts: [{name: r1, hardware: small, nodes: 4}]"})
+			Hint: "list hosts: [{name: r1, hardware: small, nodes: 4}]"})
 		return doc, nil
 	}
 	if err != nil {
@@ -86,10 +86,10 @@ func readHosts(out *form.Reporter, file string, data []byte) (doc hostsDoc, node
 	d := &form.Decoder{Out: out, File: file, Nodes: &nodes}
 	d.Value(n.Content[0], form.ValueOf(&doc), "")
 	if err := dec.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
-		out.Add(form.Problem{Origin: template.Origin{File: file}, Severity: form.SeverityError, Message: "the file holds more than one document"})
+		out.Add(form.Problem{Origin: template.Origin{File: file}, Severity: form.SeverityError, Message: "the file has more than one document"})
 	}
 	if len(doc.Hosts) > maxHosts {
-		d.Report(n.Content[0], "hosts", form.SeverityError, fmt.Sprintf("there are more than %d hosts", maxHosts), "")
+		d.Report(n.Content[0], "hosts", form.SeverityError, fmt.Sprintf("at most %d hosts are allowed", maxHosts), "")
 	}
 	return doc, n.Content[0]
 }
@@ -105,7 +105,7 @@ func checkHosts(out *form.Reporter, file string, node *yaml.Node, doc hostsDoc) 
 	first := map[string]int{}
 	for i, h := range doc.Hosts {
 		if at, twice := first[h.Name]; twice {
-			say([]any{"hosts", i, "name"}, " is %s, like that of hosts[%d]", h.Name, at)
+			say([]any{"hosts", i, "name"}, " is %s, as is that of hosts[%d]", h.Name, at)
 		} else {
 			first[h.Name] = i
 		}

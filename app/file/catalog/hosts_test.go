@@ -40,15 +40,15 @@ hosts:
 func TestHostsSayWhatIsWrong(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"nothing", "", "h.yaml: error: the file is empty"},
-		{"no list", "provider: rack\n", "h.yaml:1:1: error: hosts is missing"},
+		{"no list", "provider: rack\n", "h.yaml:1:1: error: hosts is required"},
 		{"broken", "hosts: [\n", "h.yaml"},
 		{"two documents", "hosts: []\n---\nhosts: []\n", "more than one document"},
-		{"a key unknown", "hosts:\n  - {name: a, hardware: s, nodes: 1, slots: 2}\n", `h.yaml:2:38: error: hosts[0].slots is not a known key`},
-		{"no number of nodes", "hosts:\n  - {name: a, hardware: s}\n", "hosts[0].nodes is missing"},
+		{"a key unknown", "hosts:\n  - {name: a, hardware: s, nodes: 1, slots: 2}\n", `h.yaml:2:38: error: unknown key hosts[0].slots`},
+		{"no number of nodes", "hosts:\n  - {name: a, hardware: s}\n", "hosts[0].nodes is required"},
 		{"less than none", "hosts:\n  - {name: a, hardware: s, nodes: -1}\n", "a number of at least 0"},
 		{"a text for a number", "hosts:\n  - {name: a, hardware: s, nodes: \"2\"}\n", "expected a whole number"},
 		{"less than nothing free", "hosts:\n  - {name: a, hardware: s, nodes: 1, free: {cpu: -2}}\n", "hosts[0].free.cpu: found the number -2"},
-		{"a name twice", "hosts:\n  - {name: a, hardware: s, nodes: 1}\n  - {name: a, hardware: s, nodes: 1}\n", "h.yaml:3:12: error: hosts[1].name is a, like that of hosts[0]"},
+		{"a name twice", "hosts:\n  - {name: a, hardware: s, nodes: 1}\n  - {name: a, hardware: s, nodes: 1}\n", "h.yaml:3:12: error: hosts[1].name is a, as is that of hosts[0]"},
 		{"an empty service", "hosts:\n  - {name: a, hardware: s, nodes: 1, has: [{cluster: c, services: [\"\"]}]}\n", "hosts[0].has[0].services[0] is empty"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestRulesForHostsAreChecked(t *testing.T) {
 	}
 	for _, want := range []string{
 		`constraints.hosts.alone names "a" twice`,
-		`constraints.hosts.separate[0] names service "bb", which is not in the catalog; did you mean "b"?`,
+		`constraints.hosts.separate[0] refers to service "bb", which isn't in the catalog; did you mean "b"?`,
 		`constraints.hosts.max_nodes: found the number 0, expected a number of at least 1`,
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -157,7 +157,7 @@ func TestRulesForHostsAreChecked(t *testing.T) {
 func TestToKeepApartFromNothingIsAMistake(t *testing.T) {
 	text := strings.Replace(ruled, "from: [a]", "from: []", 1)
 	_, err := loadFS(Options{}, Source{Name: "in", FS: fstest.MapFS{"t.yaml": {Data: []byte(text + stated)}}})
-	if want := `in/t.yaml:21:9: error: template "t": constraints.hosts.apart[0] keeps "b" apart from nothing`; err == nil || !strings.Contains(err.Error(), want) {
+	if want := `in/t.yaml:21:9: error: template "t": constraints.hosts.apart[0] has no effect on "b": from is empty`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }

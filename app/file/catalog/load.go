@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"muster/app/file/catalog/form"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -38,7 +39,7 @@ type Options struct {
 	// CheckExtra tells whether what hardware or an image says for a provider of one of ProviderTypes, beside its flavor or its image, fits it.
 	// When its error is an *app.Error, Field names the field, with "extra." before it. Nil means that it is not checked.
 	CheckExtra func(typ string, image bool, extra map[string]string) error
-	// Automators are the tools that there are; nil means that they are not checked.
+	// Automators are the existing tools; nil means that they are not checked.
 	Automators []string
 	// CheckAction tells whether the fields of a service action fit one of Automators. When its error is an *app.Error,
 	// Field names the field, with or without "fields." before it.
@@ -55,7 +56,7 @@ type Options struct {
 	Warn func(form.Problem)
 }
 
-// Source is a tree of catalog files. Name stands before file names in problems.
+// Source is a tree of catalog files. Name comes before file names in problems.
 type Source struct {
 	Name string
 	FS   fs.FS
@@ -98,7 +99,7 @@ func load(o Options, sources []Source) (*template.Catalog, map[form.Key]*form.En
 }
 
 // Report is all that can be said of a catalog. Catalog holds the entries that could be read, even where others are
-// wrong, so that tools can go on with the part that stands.
+// wrong, so that tools can continue with the part that exists.
 type Report struct {
 	Catalog  *template.Catalog
 	Problems form.Problems // errors and warnings, by file and line
@@ -233,7 +234,7 @@ func (r *sourceReader) read() {
 		case err != nil && name == ".":
 			return err
 		case err != nil:
-			r.problem(name, form.SeverityError, "cannot be read: "+reason(err), "")
+			r.problem(name, form.SeverityError, "can't be read: "+reason(err), "")
 			return nil
 		case name != "." && strings.HasPrefix(d.Name(), "."):
 			if d.IsDir() {
@@ -249,13 +250,13 @@ func (r *sourceReader) read() {
 	case errors.Is(err, errEnough):
 		r.problem("", form.SeverityError, fmt.Sprintf("has more than %d catalog files", maxFiles), "is this the right directory?")
 	case err != nil:
-		r.problem("", form.SeverityError, "cannot be read: "+reason(err), "")
+		r.problem("", form.SeverityError, "can't be read: "+reason(err), "")
 	case len(r.entries) == 0 && r.out.Errors == 0:
 		hint := ""
 		if len(r.loose) > 0 {
 			hint = "Coopr's JSON is read from the folders providers, hardwaretypes, imagetypes, services, clustertemplates and partialtemplates"
 		}
-		r.problem("", form.SeverityWarning, "there is no catalog entry here", hint)
+		r.problem("", form.SeverityWarning, "contains no catalog entries", hint)
 	}
 }
 
@@ -297,7 +298,7 @@ func (r *sourceReader) file(name string, self string) error {
 	}
 	data, err := r.bytes(name)
 	if err != nil {
-		r.problem(name, form.SeverityError, "cannot be read: "+reason(err), "")
+		r.problem(name, form.SeverityError, "can't be read: "+reason(err), "")
 		return nil
 	}
 	p := parse(data)
@@ -316,7 +317,7 @@ func (r *sourceReader) keep(e *form.Entry) {
 		at := e.At("name")
 		r.out.Add(form.Problem{
 			Origin: template.Origin{File: e.File, Line: at.Line}, Column: at.Column, Severity: form.SeverityError,
-			Message: fmt.Sprintf("%s is there twice; the first is at %s", e.Key, template.Origin{File: first.File, Line: first.At("name").Line}),
+			Message: fmt.Sprintf("%s is defined twice, first at %s", e.Key, template.Origin{File: first.File, Line: first.At("name").Line}),
 		})
 		return
 	}
@@ -330,7 +331,7 @@ func (r *sourceReader) bytes(name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
+		return nil, errors.New("not a regular file")
 	}
 	f, err := r.source.FS.Open(name)
 	if err != nil {
@@ -339,7 +340,7 @@ func (r *sourceReader) bytes(name string) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFileSize+1))
 	if err == nil && len(data) > maxFileSize {
-		err = fmt.Errorf("it is larger than %d MiB", maxFileSize>>20)
+		err = fmt.Errorf("larger than %s", humanize.Bytes(maxFileSize))
 	}
 	return data, err
 }

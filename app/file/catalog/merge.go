@@ -81,7 +81,7 @@ func (m *merging) free(part string, path ...any) bool {
 		}
 		at := by.Template.Origin
 		at.Line = by.Entry.At("immutable").Line
-		m.c.reportAt(m.of, m.from.Entry, path, "take it out", "%s is immutable since %s says so (%s)%s", locked,
+		m.c.reportAt(m.of, m.from.Entry, path, "remove it", "%s is made immutable by %s (%s)%s", locked,
 			form.Key{Kind: form.KindTemplate, Name: by.Template.Name}, at, notOffered(m.of))
 		return false
 	}

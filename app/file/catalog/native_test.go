@@ -113,9 +113,9 @@ func TestSizesOneByOne(t *testing.T) {
 	for written, want := range map[string]string{
 		"{one_of: [7, 3, 5, 3]}":    "3, 5 or 7 nodes",
 		"{one_of: [4]}":             "exactly 4 nodes",
-		"{one_of: [3, 5], min: 1}":  "the sizes are 3 or 5 nodes, which contradicts min or max",
-		"{one_of: [0, 5]}":          "a size is between 1 and",
-		"{one_of: [3, 2000000000]}": "a size is between 1 and",
+		"{one_of: [3, 5], min: 1}":  "sizes (3 or 5 nodes) contradict min or max",
+		"{one_of: [0, 5]}":          "sizes must be from 1 to",
+		"{one_of: [3, 2000000000]}": "sizes must be from 1 to",
 		"{one_of: [" + strings.TrimSuffix(strings.Repeat("1, ", 90), ", ") + "]}": "exactly 1 node",
 	} {
 		dir := t.TempDir()

@@ -25,8 +25,8 @@ func (c *checker) ownProvider(e *form.Entry, p *template.ProviderSpec) {
 	}
 	c.providerType(e, p.Type)
 	if c.onHost[p.Type] && !e.Trusted && !c.options.HostAccess {
-		c.report(e, form.SeverityError, []any{"type"}, "ask whoever looks after the installation to save it",
-			"machines of a %s are made on Muster's own hosts, which a tenant's admin may not decide on", p.Type)
+		c.report(e, form.SeverityError, []any{"type"}, "ask a superadmin to save it",
+			"%s creates machines on Muster's own hosts, so only superadmins can save such a provider", p.Type)
 	}
 	before := c.out.Count()
 	referred := c.ownSettings(e, p)
@@ -34,7 +34,7 @@ func (c *checker) ownProvider(e *form.Entry, p *template.ProviderSpec) {
 		return
 	}
 	if err := c.options.CheckProvider(*p); err != nil {
-		// What stands for a secret cannot be judged here, but for whether it may be there at all.
+		// What refers to a secret cannot be judged here, but for whether it may be there at all.
 		a := app.AsError(err)
 		switch {
 		case a.Code == app.EForbidden:
@@ -61,8 +61,8 @@ func (c *checker) ownSettings(e *form.Entry, p *template.ProviderSpec) map[strin
 			}
 		case string:
 			if strings.Contains(x, "${env:") {
-				c.report(e, form.SeverityError, path, "keep the value as a secret of the tenant, and write ${secret:NAME}",
-					"%s: own providers cannot read the server's environment", e.Spell(path))
+				c.report(e, form.SeverityError, path, "save the value as a tenant secret, and use ${secret:NAME}",
+					"%s: tenant providers can't read the server's environment", e.Spell(path))
 				return
 			}
 			if !c.checkSecretReferences(e, x, path) {
@@ -75,8 +75,8 @@ func (c *checker) ownSettings(e *form.Entry, p *template.ProviderSpec) map[strin
 		walk(value, path)
 		if s, ok := value.(string); c.secret[p.Type+"."+name] && value != nil && value != "" && !(ok && (onlySecret.MatchString(s) || strings.Contains(s, "${env:"))) {
 			c.report(e, form.SeverityError, path,
-				"keep it with `muster secret set "+catalog.ProviderSecretName(e.Name, name)+"`, and write ${secret:"+catalog.ProviderSecretName(e.Name, name)+"}",
-				"%s is secret, so it cannot stand here itself", e.Spell(path))
+				"save it with `muster secret set "+catalog.ProviderSecretName(e.Name, name)+"`, and use ${secret:"+catalog.ProviderSecretName(e.Name, name)+"}",
+				"%s is secret, so its value can't be written here", e.Spell(path))
 		}
 	}
 	return referred

@@ -67,14 +67,14 @@ func (c *checker) ownHardware(e *form.Entry, h *template.HardwareType) {
 				}
 			}
 			c.report(e, form.SeverityError, []any{"providers", n, "flavor"}, form.DidYouMean(own.Flavor, names),
-				"provider %q is the installation's, which does not offer the flavor %q there", n, own.Flavor)
+				"provider %q in the shared catalog doesn't offer the flavor %q", n, own.Flavor)
 			delete(h.Providers, n)
 			continue
 		}
 		if own.CostPerHour != known.CostPerHour && own.CostPerHour != 0 || own.CPU != known.CPU && own.CPU != 0 || own.MemoryGB != known.MemoryGB && own.MemoryGB != 0 ||
 			own.DiskGB != known.DiskGB && own.DiskGB != 0 || own.AsleepCostPerHour != nil && (known.AsleepCostPerHour == nil || *own.AsleepCostPerHour != *known.AsleepCostPerHour) {
-			c.report(e, form.SeverityWarning, []any{"providers", n}, "leave out its price and its sizes",
-				"provider %q is the installation's, so the price and the sizes of the flavor %q are the installation's too", n, own.Flavor)
+			c.report(e, form.SeverityWarning, []any{"providers", n}, "leave out the price and sizes",
+				"provider %q is in the shared catalog, so the price and sizes of the flavor %q come from there", n, own.Flavor)
 		}
 		extra := maps.Clone(known.Extra)
 		for name, value := range c.ownExtra(e, spec, n, c.fieldsOf(c.families.Providers, spec.Type).FlavorFields, own.Extra, known.Extra) {

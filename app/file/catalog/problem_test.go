@@ -95,7 +95,7 @@ func TestProblems(t *testing.T) {
 		},
 		"check of settings waits for secrets": {
 			[]string{"a.yaml", "kind: provider\nname: p\ntype: fake\nsettings: {mode: '${env:GONE}'}\n"},
-			`c/a.yaml:4:18: error: provider "p": settings.mode: the environment variable GONE is not set; set it where Muster runs`,
+			`c/a.yaml:4:18: error: provider "p": settings.mode: environment variable GONE isn't set; set it in the environment of Muster`,
 		},
 		"check of an action, at its fields": {
 			[]string{"a.yaml", "kind: service\nname: s\nactions:\n  start: {automator: shell, fields: {args: x}}\n"},
@@ -107,12 +107,12 @@ func TestProblems(t *testing.T) {
 		},
 		"an unknown automator is a warning": {
 			[]string{"a.yaml", "kind: service\nname: s\nactions:\n  start: {automator: shel}\n"},
-			`c/a.yaml:4:22: warning: service "s": actions.start.automator: there is no automator "shel", so this will fail; there are shell; did you mean "shell"?`,
+			`c/a.yaml:4:22: warning: service "s": actions.start.automator: unknown automator "shel", so the action will fail; available: shell; did you mean "shell"?`,
 		},
 		"more than any hardware offers": {
 			[]string{"a.yaml", "kind: service\nname: s\nneeds: {cpu: 8, disk_gb: 1}\n---\nkind: hardware\nname: h\nproviders: {p: {flavor: a, cpu: 4}, q: {flavor: b, cpu: 2}}\n",
 				"p.yaml", "kind: provider\nname: p\ntype: fake\n---\nkind: provider\nname: q\ntype: fake\n"},
-			`c/a.yaml:3:14: warning: service "s": needs.cpu is 8, and the most that any hardware offers is 4 (h on p), so this service cannot be on any node`,
+			`c/a.yaml:3:14: warning: service "s": needs.cpu is 8, but no hardware offers more than 4 (h on p), so no node can run this service`,
 		},
 		"an alias stands for its value": {
 			[]string{"a.yaml", "kind: template\nname: t\ndefaults: {services: &s [x]}\ncompatibility: {services: *s}\n---\nkind: service\nname: x\n"},
@@ -120,19 +120,19 @@ func TestProblems(t *testing.T) {
 		},
 		"merge keys are refused": {
 			[]string{"a.yaml", "kind: service\nname: x\ninstall: &i {uses: []}\nruntime:\n  <<: *i\n"},
-			`c/a.yaml:5:3: error: service "x": runtime.<< is not a known key; merge keys are not read: write the keys out, or use an alias for the whole value`,
+			`c/a.yaml:5:3: error: service "x": unknown key runtime.<<; merge keys aren't supported: write the keys out, or use an alias for the whole value`,
 		},
 		"an alias of itself": {
 			[]string{"a.yaml", "kind: template\nname: t\ndefaults: {services: [x], config: &c {c: *c}}\n---\nkind: service\nname: x\n"},
-			`c/a.yaml:3:35: error: template "t": ` + form.Clip("defaults.config"+strings.Repeat(".c", 100)) + `: nested more than 64 deep`,
+			`c/a.yaml:3:35: error: template "t": ` + form.Clip("defaults.config"+strings.Repeat(".c", 100)) + `: nested more than 64 levels deep`,
 		},
 		"too deep": {
 			[]string{"a.yaml", "kind: template\nname: t\ndefaults: {services: [x], config: {a: " + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "}}\n---\nkind: service\nname: x\n"},
-			`c/a.yaml:3:100: error: template "t": ` + form.Clip("defaults.config.a"+strings.Repeat("[0]", 100)) + `: nested more than 64 deep`,
+			`c/a.yaml:3:100: error: template "t": ` + form.Clip("defaults.config.a"+strings.Repeat("[0]", 100)) + `: nested more than 64 levels deep`,
 		},
 		"same name in one directory": {
 			[]string{"a.yaml", "kind: service\nname: x\n", "b.yml", "kind: service\nname: x\n---\nkind: image\nname: x\nproviders: {p: {image: i}}\n", "providers/p.json", `{"name": "p", "providertype": "fake"}`},
-			`c/b.yml:2:7: error: service "x" is there twice; the first is at c/a.yaml:2`,
+			`c/b.yml:2:7: error: service "x" is defined twice, first at c/a.yaml:2`,
 		},
 		"JSON that is none": {
 			[]string{"services/a.json", "{\n  \"name\": \"a\",\n  oops\n}"},
@@ -140,11 +140,11 @@ func TestProblems(t *testing.T) {
 		},
 		"JSON that ends early": {
 			[]string{"services/a.json", "{\n  \"name\": \"a\","},
-			`c/services/a.json:2:15: error: the file ends before the JSON value does`,
+			`c/services/a.json:2:15: error: the file ends in the middle of the JSON value`,
 		},
 		"more than one JSON value": {
 			[]string{"services/a.json", "{\"name\": \"a\"}\n{}"},
-			`c/services/a.json:2:1: error: there is something after the end of the JSON value`,
+			`c/services/a.json:2:1: error: unexpected data after the end of the JSON value`,
 		},
 		"wrong type in Coopr's form": {
 			[]string{"hardwaretypes/a.json", "{\"name\": \"a\", \"providermap\": {\n \"p\": {\"flavor\": \"x\", \"cost\": \"dear\"}}}", "providers/p.json", `{"name": "p", "providertype": "fake"}`},
@@ -152,23 +152,23 @@ func TestProblems(t *testing.T) {
 		},
 		"missing in Coopr's form": {
 			[]string{"providers/a.json", `{"name": "a", "providertype": null}`},
-			`c/providers/a.json:1:1: error: provider "a": providertype is missing; it is required`,
+			`c/providers/a.json:1:1: error: provider "a": providertype is required`,
 		},
 		"lease in Coopr's form": {
 			[]string{"clustertemplates/a.json", `{"name": "a", "administration": {"leaseduration": {"max": -1}}}`},
 			`c/clustertemplates/a.json:1:59: error: template "a": administration.leaseduration.max: found the number -1, expected a number of milliseconds or a text such as "10s", "10m", "10h" or "10d"`,
 		},
-		"nothing there": {[]string{"README.md", "hello"}, `c: warning: there is no catalog entry here`},
+		"nothing there": {[]string{"README.md", "hello"}, `c: warning: contains no catalog entries`},
 		"loose JSON": {
 			[]string{"a.json", "{}"},
-			`c: warning: there is no catalog entry here; Coopr's JSON is read from the folders providers, hardwaretypes, imagetypes, services, clustertemplates and partialtemplates`,
+			`c: warning: contains no catalog entries; Coopr's JSON is read from the folders providers, hardwaretypes, imagetypes, services, clustertemplates and partialtemplates`,
 		},
 		"names with a dot in front are passed over": {
 			[]string{".git/a.yaml", ":", ".a.yaml", ":", "a.yaml", "kind: service\nname: x\n"}, "",
 		},
 		"a reference into what cannot be read is not told twice": {
 			[]string{"a.yaml", "kind: template\nname: t\ndefaults: {services: [x]}\n", "b.yaml", "kind: service\nname: x\nactions: [\n"},
-			`c/b.yaml:3: error: this is not YAML: did not find expected node content`,
+			`c/b.yaml:3: error: invalid YAML: did not find expected node content`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -225,7 +225,7 @@ func TestSecretsMayStayReferences(t *testing.T) {
 func TestASmallBuildSaysWhatItLeavesOut(t *testing.T) {
 	o := families()
 	o.ProviderTypesLeftOut = []string{"aws"}
-	for typ, want := range map[string]string{"aws": "small build of Muster leaves out the provider type \"aws\"; use a full build", "awss": "there is no provider type"} {
+	for typ, want := range map[string]string{"aws": "small build of Muster doesn't include the provider type \"aws\"; use a full build", "awss": "unknown provider type"} {
 		if got := lint(o, "a.yaml", "kind: provider\nname: p\ntype: "+typ+"\n"); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", typ, got)
 		}
@@ -242,10 +242,10 @@ func TestHostileFilesAreRefusedQuickly(t *testing.T) {
 	if got := lint(Options{}, "a.yaml", bomb); !strings.Contains(got, "more than 500000 values") {
 		t.Errorf("alias bomb: %.300s", got)
 	}
-	if got := lint(Options{}, "a.yaml", "#"+strings.Repeat("x", maxFileSize)); !strings.Contains(got, "larger than 4 MiB") {
+	if got := lint(Options{}, "a.yaml", "#"+strings.Repeat("x", maxFileSize)); !strings.Contains(got, "larger than 4.0 MiB") {
 		t.Errorf("large file: %.300s", got)
 	}
-	if got := lint(Options{}, "a.yaml", strings.Repeat("---\nkind: x\n", form.MaxDocuments+1)); !strings.Contains(got, "there are 1000 problems or more") {
+	if got := lint(Options{}, "a.yaml", strings.Repeat("---\nkind: x\n", form.MaxDocuments+1)); !strings.Contains(got, "1000 problems or more") {
 		t.Errorf("many problems: %.300s", got)
 	}
 	if got := lint(Options{}, "a.yaml", strings.Repeat("---\n", form.MaxDocuments+10)); !strings.Contains(got, "more than 10000 documents") {
@@ -267,7 +267,7 @@ func TestDirectoryThatIsNone(t *testing.T) {
 	if err := os.Symlink("gone", filepath.Join(dir, "b.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	if got := Lint(Options{}, dir).Problems.Error(); !strings.Contains(got, "b.yaml: error: cannot be read: no such file") || strings.Contains(got, "a.yaml") {
+	if got := Lint(Options{}, dir).Problems.Error(); !strings.Contains(got, "b.yaml: error: can't be read: no such file") || strings.Contains(got, "a.yaml") {
 		t.Errorf("got %s", got)
 	}
 }

@@ -321,7 +321,7 @@ type textKey struct {
 }
 
 type readText struct {
-	entry    *form.Entry // nil: it cannot be told what it is
+	entry    *form.Entry // nil: it is unknown what it is
 	problems form.Problems
 }
 
@@ -368,7 +368,7 @@ func readOwn(t appcatalog.CatalogText) readText {
 				Message: "this is " + e.Key.String() + ", not " + form.Key{Kind: form.Kind(t.Kind), Name: t.Name}.String()})
 		case r.entry != nil:
 			out.Add(form.Problem{Origin: template.Origin{File: file, Line: e.At("name").Line}, Severity: form.SeverityError, Kind: t.Kind, Name: t.Name,
-				Message: "it is there twice"})
+				Message: "defined twice"})
 		default:
 			r.entry = e
 		}
@@ -385,7 +385,7 @@ func (r *Reader) problems(out *form.Reporter, entries map[form.Key]*form.Entry) 
 		q := appProblem(p)
 		if e := entries[k]; e != nil && !e.Own {
 			q.Severity = string(form.SeverityWarning)
-			q.Hint = strings.TrimPrefix(q.Hint+"; the installation's "+k.String()+" is not offered as long as this is so", "; ")
+			q.Hint = strings.TrimPrefix(q.Hint+"; until this is fixed, the shared catalog's "+k.String()+" isn't offered", "; ")
 		}
 		list = append(list, q)
 	}

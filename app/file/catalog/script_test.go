@@ -21,17 +21,17 @@ func TestWrongScriptsAreShownWhereTheyAreWritten(t *testing.T) {
 	}
 	for _, c := range []struct{ name, text, want string }{
 		{"a script by itself", "kind: service\nname: s\nactions:\n  start: |\n    echo\n\n    if BAD\n",
-			`c/a.yaml:7:8: error: service "s": actions.start.fields.script: line 3, column 4 of the script: it is bad`},
+			`c/a.yaml:7:8: error: service "s": actions.start.fields.script: script line 3, column 4: it is bad`},
 		{"a field of an action", "kind: service\nname: s\nactions:\n  stop:\n    automator: shell\n    fields:\n      script: |-\n          echo\n            BAD\n      args: x\n",
-			`c/a.yaml:9:13: error: service "s": actions.stop.fields.script: line 2, column 3 of the script: it is bad`},
+			`c/a.yaml:9:13: error: service "s": actions.stop.fields.script: script line 2, column 3: it is bad`},
 		{"on one line", "kind: service\nname: s\nactions:\n  start: {automator: shell, fields: {script: \"echo\\nBAD\"}}\n",
-			`c/a.yaml:4:46: error: service "s": actions.start.fields.script: line 2, column 1 of the script: it is bad`},
+			`c/a.yaml:4:46: error: service "s": actions.start.fields.script: script line 2, column 1: it is bad`},
 		{"only a warning", "kind: service\nname: s\nactions:\n  start: |\n    PERHAPS BAD\n", "warning"},
 		{"a second document", "kind: service\nname: r\n---\nkind: service\nname: s\nactions:\n  start: |\n    BAD\n", "c/a.yaml:8:5: error"},
 		{"another automator", "kind: service\nname: s\nactions:\n  start: {automator: other, fields: {script: BAD}}\n", ""},
-		{"a health check", "kind: service\nname: s\nhealth:\n  command: test BAD\n", `c/a.yaml:4:12: error: service "s": health.command: line 1, column 6`},
+		{"a health check", "kind: service\nname: s\nhealth:\n  command: test BAD\n", `c/a.yaml:4:12: error: service "s": health.command: script line 1, column 6`},
 		{"a hook", "kind: service\nname: s\n---\nkind: template\nname: t\ndefaults: {services: [s]}\nhooks:\n  - {name: a, when: after, run: BAD}\n",
-			`error: template "t": hooks[0].run: line 1, column 1`},
+			`error: template "t": hooks[0].run: script line 1, column 1`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := lint(o, "a.yaml", c.text)

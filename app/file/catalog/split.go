@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"muster/app/catalog"
 	"muster/app/file/catalog/form"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -19,7 +20,7 @@ func (r *Reader) Split(files []catalog.CatalogFile) ([]catalog.CatalogText, []ca
 		s.file(f)
 		if len(s.list) > catalog.MaxCatalogEntries {
 			s.out.Add(form.Problem{Origin: template.Origin{File: f.Name}, Severity: form.SeverityError,
-				Message: fmt.Sprintf("there are more than %d entries", catalog.MaxCatalogEntries)})
+				Message: fmt.Sprintf("at most %d entries are allowed", catalog.MaxCatalogEntries)})
 			break
 		}
 	}
@@ -67,7 +68,7 @@ func (s *splitter) coopr(file, folder string, k form.Kind, data []byte) {
 
 func (s *splitter) cooprEntry(e *form.Entry) {
 	if e.Broken {
-		return // that was told
+		return // that was reported
 	}
 	var doc any
 	switch v := e.Value.(type) {
@@ -94,7 +95,7 @@ func (s *splitter) cooprEntry(e *form.Entry) {
 func (s *splitter) export(f catalog.CatalogFile) bool {
 	n, err := form.JSONNode([]byte(f.Text))
 	if err != nil || n.Kind != yaml.MappingNode || len(n.Content) == 0 {
-		return false // what is wrong with it is told where it is read as our own
+		return false // what is wrong with it is reported where it is read as our own
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if form.CooprFolders[n.Content[i].Value] == "" || n.Content[i+1].Kind != yaml.SequenceNode {
@@ -144,7 +145,7 @@ func (s *splitter) native(f catalog.CatalogFile) {
 			s.add(t, c.line+doc.Content[0].Line)
 			continue
 		}
-		// It cannot be told what it is: say why.
+		// It is unknown what it is: say why.
 		out := &form.Reporter{}
 		form.ParseNative(out, f.Name, []byte(c.text))
 		for _, p := range out.Sorted() {
@@ -154,18 +155,18 @@ func (s *splitter) native(f catalog.CatalogFile) {
 			s.out.Add(p)
 		}
 		if out.Errors == 0 {
-			s.problem(f.Name, c.line+1, "", "this is no catalog entry")
+			s.problem(f.Name, c.line+1, "", "not a catalog entry")
 		}
 	}
 }
 
 func (s *splitter) add(t catalog.CatalogText, line int) {
 	if len(t.Text) > catalog.MaxCatalogText {
-		s.problem(t.File, line, "", "%s has more than %d KiB", form.Key{Kind: form.Kind(t.Kind), Name: t.Name}, catalog.MaxCatalogText>>10)
+		s.problem(t.File, line, "", "%s is larger than %s", form.Key{Kind: form.Kind(t.Kind), Name: t.Name}, humanize.Bytes(catalog.MaxCatalogText))
 		return
 	}
 	if first, twice := s.first[t.CatalogKey]; twice {
-		s.problem(t.File, line, "", "%s is there twice; the first is in %s", form.Key{Kind: form.Kind(t.Kind), Name: t.Name},
+		s.problem(t.File, line, "", "%s is defined twice, first in %s", form.Key{Kind: form.Kind(t.Kind), Name: t.Name},
 			template.Origin{File: first.File, Line: first.Line + 1})
 		return
 	}
@@ -179,7 +180,7 @@ type chunk struct {
 	line int // how many lines of the file stand before it
 }
 
-// chunks takes a text apart where a line begins with --- or ..., which is nothing but the end of a document wherever it stands.
+// chunks takes a text apart where a line begins with --- or ..., which is nothing but the end of a document wherever it is.
 func chunks(text string) (list []chunk) {
 	start, line, from := 0, 0, 0
 	end := func(to int) {

@@ -31,9 +31,9 @@ func TestSurvivorsProblems(t *testing.T) {
 		"survivors: {at_least: 101%}":                             "expected a number of nodes, or a share from 1% to 100%",
 		"survivors: {at_least: few}":                              "expected a number of nodes, or a share from 1% to 100%",
 		"survivors: {top_up: later}":                              "expected on or off",
-		"survivors: {atleast: 3}":                                 "survivors.atleast is not a known key; did you mean \"at_least\"?",
+		"survivors: {atleast: 3}":                                 "unknown key survivors.atleast; did you mean \"at_least\"?",
 		"survivors: yes":                                          "survivors",
-		"survivors: {at_least: 9}\nconstraints: {size: {max: 5}}": "survivors.at_least is 9, and clusters have at most 5 nodes",
+		"survivors: {at_least: 9}\nconstraints: {size: {max: 5}}": "survivors.at_least is 9, but clusters have at most 5 nodes",
 	} {
 		if got := lint(Options{}, "a.yaml", "kind: template\nname: t\n"+entry+"\n"); !strings.Contains(got, want) {
 			t.Errorf("%s: got\n%s\nwant %s", entry, got, want)

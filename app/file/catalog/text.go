@@ -30,7 +30,7 @@ func (Texts) Tree(text string) (*catalog.CatalogNode, error) {
 func (Texts) Set(text string, sets ...catalog.CatalogSet) (string, error) {
 	for _, s := range sets {
 		if len(s.Path) == 0 || len(s.Path) > form.MaxDepth {
-			return "", app.Errorf(app.EInvalid, "There is no such place in the text.")
+			return "", app.Errorf(app.EInvalid, "The text has no such path.")
 		}
 		var err error
 		if text, err = setOne(text, s); err != nil {
@@ -57,10 +57,10 @@ func oneDocument(text string) (*yaml.Node, error) {
 		if err != nil {
 			return nil, unreadable(form.YAMLError(err))
 		}
-		return nil, &app.Error{Code: app.EInvalid, Message: "The text holds more than one entry.", Hint: "Several entries at once are imported."}
+		return nil, &app.Error{Code: app.EInvalid, Message: "The text contains more than one entry.", Hint: "To save several entries at once, import them."}
 	}
 	if doc.Content[0].Kind != yaml.MappingNode {
-		return nil, &app.Error{Code: app.EInvalid, Message: "The text is no mapping.", Hint: "It begins with kind: and name:."}
+		return nil, &app.Error{Code: app.EInvalid, Message: "The text isn't a mapping.", Hint: "Start with kind: and name:."}
 	}
 	// Comments of the document stand with its first key, so that they are written again.
 	root := doc.Content[0]
@@ -74,8 +74,8 @@ func oneDocument(text string) (*yaml.Node, error) {
 }
 
 func unreadable(err error) error {
-	e := app.Errorf(app.EInvalid, "The text cannot be read: %w", err)
-	e.Hint = "Put right what stands beside it first."
+	e := app.Errorf(app.EInvalid, "Can't read the text: %w", err)
+	e.Hint = "Fix the syntax error first."
 	return e
 }
 
@@ -111,7 +111,7 @@ func put(root *yaml.Node, k form.Kind, s catalog.CatalogSet) (touched []any, err
 		last := i == len(s.Path)-1
 		x, ok := step(n, p)
 		if !ok {
-			return nil, app.Errorf(app.EInvalid, "The text has no place for that.")
+			return nil, app.Errorf(app.EInvalid, "The text has no such path.")
 		}
 		if last && s.Value == nil {
 			if x == nil {

@@ -144,7 +144,7 @@ func encoded(n *yaml.Node) (string, error) {
 	enc := yaml.NewEncoder(&buf)
 	enc.SetIndent(2)
 	if err := enc.Encode(n); err != nil {
-		return "", app.Errorf(app.EInvalid, "The text cannot be written: %w", err)
+		return "", app.Errorf(app.EInvalid, "Can't write the text: %w", err)
 	}
 	_ = enc.Close()
 	return buf.String(), nil

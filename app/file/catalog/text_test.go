@@ -107,12 +107,12 @@ func TestWhatCannotBeSet(t *testing.T) {
 		set  catalog.CatalogSet
 		says string
 	}{
-		{"kind: [", set("x", "name"), "cannot be read"},
-		{"- a\n", set("x", "name"), "no mapping"},
+		{"kind: [", set("x", "name"), "Can't read the text"},
+		{"- a\n", set("x", "name"), "isn't a mapping"},
 		{"kind: image\n---\nkind: image\n", set("x", "name"), "more than one entry"},
-		{"name: a\n", set("x", "name", "b"), "no place"},
-		{"name: a\n", set("x", "links", 3), "no place"},
-		{"name: a\n", set("x"), "no such place"},
+		{"name: a\n", set("x", "name", "b"), "no such path"},
+		{"name: a\n", set("x", "links", 3), "no such path"},
+		{"name: a\n", set("x"), "no such path"},
 	} {
 		out, err := Texts{}.Set(c.text, c.set)
 		if app.CodeOf(err) != app.EInvalid || out != "" || !strings.Contains(app.AsError(err).Message, c.says) {

@@ -52,7 +52,7 @@ func valueNode(old *yaml.Node, value any) *yaml.Node {
 	return fresh
 }
 
-// namesNode writes a list of names; those that are there already stay as they are, with what else is said of them.
+// namesNode writes a list of names; those already in it stay as they are, with what else is said of them.
 func namesNode(fresh, old *yaml.Node, names []string) {
 	fresh.Kind, fresh.Tag, fresh.Style = yaml.SequenceNode, "!!seq", yaml.FlowStyle
 	var had []*yaml.Node

@@ -16,7 +16,7 @@ import (
 	"muster/app/template"
 )
 
-// asText gives all that an entry says, with a provider's settings.
+// asText returns all that an entry says, with a provider's settings.
 func asText(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
@@ -140,7 +140,7 @@ func TestPlacesBeginAtTheCatalog(t *testing.T) {
 	}
 }
 
-// A text that is laid out otherwise says the same, of all entries that there are: so nothing is lost where it isn't saved.
+// A text that is laid out otherwise says the same, of all existing entries: so nothing is lost where it isn't saved.
 func TestTextsThatDifferOnlyInLayout(t *testing.T) {
 	r := NewReader(Options{}, catalog.Families{})
 	var turn func(n *yaml.Node)

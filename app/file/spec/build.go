@@ -10,6 +10,7 @@ import (
 	"muster/app"
 	"muster/app/build"
 	"muster/app/file/yamlfile"
+	"muster/app/humanize"
 )
 
 // maxRules is how long a file of rules may be, in bytes.
@@ -21,7 +22,7 @@ func ReadBuildRules(b []byte) ([]build.BuildRule, error) { return ReadBuildRules
 // ReadBuildRulesOf is ReadBuildRules for a file, whose name the error tells.
 func ReadBuildRulesOf(file string, b []byte) ([]build.BuildRule, error) {
 	if len(b) > maxRules {
-		return nil, &app.Error{Code: app.ETooLarge, Field: "rules", Message: fmt.Sprintf("The rules are longer than %d KiB.", maxRules>>10)}
+		return nil, &app.Error{Code: app.ETooLarge, Field: "rules", Message: fmt.Sprintf("The rules must be at most %s.", humanize.Bytes(maxRules))}
 	}
 	rules := []build.BuildRule{}
 	f := yamlfile.Parse(string(b))
@@ -36,7 +37,7 @@ func ReadBuildRulesOf(file string, b []byte) ([]build.BuildRule, error) {
 		return rules, nil
 	}
 	if list.Kind != yaml.SequenceNode {
-		f.Wrong(list.Line, list.Column, path, "The rules must be a list.", "Each rule begins with \"- name:\"; docs/builds.md shows some.")
+		f.Wrong(list.Line, list.Column, path, "The rules must be a list.", "Start each rule with \"- name:\"; see docs/builds.md for examples.")
 	} else {
 		f.Read(list, &rules, path)
 	}

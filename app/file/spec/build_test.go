@@ -49,9 +49,9 @@ func TestRulesWithOddCharactersAreWritten(t *testing.T) {
 
 func TestMistakesInRulesAreTold(t *testing.T) {
 	for text, want := range map[string]string{
-		"- name: a\n  wen: true\n": "Line 2: [0].wen: Unknown field", "a: 1": "must be a list", "- [": "not valid YAML", "- name: [3]": "Line 1: [0].name: This must be text.", "- {1: 2}": "[0].1: Unknown field",
+		"- name: a\n  wen: true\n": "Line 2: [0].wen: Unknown field", "a: 1": "must be a list", "- [": "Invalid YAML", "- name: [3]": "Line 1: [0].name: This must be text.", "- {1: 2}": "[0].1: Unknown field",
 		"rules:\n- do: {}\n- size: x\n": "Line 3: rules[1].size: This must be a whole number.", "- name: a\n  name: b\n": "set twice, first on line 1",
-		strings.Repeat("#", maxRules+1): "longer than",
+		strings.Repeat("#", maxRules+1): "at most 128 KiB",
 	} {
 		if _, err := ReadBuildRules([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.30q: %v", text, err)

@@ -18,15 +18,15 @@ import (
 	"muster/app/template"
 )
 
-// YAML writes a spec as a file for people: what it does not say stands in comments.
+// YAML writes a spec as a file for people: what it does not say is in comments.
 func YAML(e cluster.SpecExport) ([]byte, error) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# What to ask for to get a cluster like %s: muster cluster create -f FILE\n", oneLine(e.Spec.Name))
+	fmt.Fprintf(&b, "# Spec of a cluster like %s. Create one with: muster cluster create -f FILE\n", oneLine(e.Spec.Name))
 	for _, g := range e.Groups {
 		fmt.Fprintf(&b, "#   %d × %s with %s: %s\n", g.Count, oneLine(g.Hardware), oneLine(g.Image), oneLine(strings.Join(g.Services, ", ")))
 	}
 	for _, p := range e.LeftOut {
-		fmt.Fprintf(&b, "# left out, since it may be secret: %s\n", oneLine(p))
+		fmt.Fprintf(&b, "# left out, since it may contain a secret: %s\n", oneLine(p))
 	}
 	// The keys and their order are those of the JSON form.
 	var doc yaml.Node
@@ -85,12 +85,12 @@ const mostSpec = 1 << 20
 func Parse(file string, text []byte) (cluster.ClusterSpec, error) {
 	var s cluster.ClusterSpec
 	if len(text) > mostSpec {
-		return s, &app.Error{Code: app.ETooLarge, Field: "spec", Message: "The spec is longer than 1 MiB."}
+		return s, &app.Error{Code: app.ETooLarge, Field: "spec", Message: "The spec must be at most 1 MiB."}
 	}
 	f := yamlfile.Parse(string(text))
 	switch {
 	case f.Empty:
-		f.Wrong(0, 0, "", "The file is empty.", "It holds at least template and size.")
+		f.Wrong(0, 0, "", "The file is empty.", "Set at least template and size.")
 	case f.Root != nil:
 		f.Read(f.Root, &s, "")
 		check(f, s)
@@ -108,7 +108,7 @@ func check(f *yamlfile.File, s cluster.ClusterSpec) {
 		f.Wrong(at.Line, at.Column, key, message, hint)
 	}
 	if _, said := f.Places["template"]; !said && (f.Root.Kind == yaml.MappingNode || len(f.Problems) == 0) {
-		f.Wrong(f.Root.Line, f.Root.Column, "", "template is missing.", "Add: template: NAME")
+		f.Wrong(f.Root.Line, f.Root.Column, "", "template is required.", "Add: template: NAME")
 	}
 	if s.Size < 0 || s.Size > template.MaxNodes {
 		wrong("size", fmt.Sprintf("This must be from 1 to %d.", template.MaxNodes), "")

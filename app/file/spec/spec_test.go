@@ -25,9 +25,9 @@ func TestSpecIsWrittenForPeople(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `# What to ask for to get a cluster like shop: muster cluster create -f FILE
+	want := `# Spec of a cluster like shop. Create one with: muster cluster create -f FILE
 #   2 × small with debian: nginx
-# left out, since it may be secret: config.db.url
+# left out, since it may contain a secret: config.db.url
 name: shop
 template: web
 size: 3
@@ -87,25 +87,25 @@ func TestEveryMistakeInASpecIsToldWithItsPlace(t *testing.T) {
 		{"template: web\nservces: [a]\nsize: many\nlease: soon\nconfig: [1]\nprefer: best\non_failure: panic\nname: 1x\n",
 			`f.yaml:2:1: servces: Unknown field "servces". Did you mean services?
 f.yaml:3:7: size: This must be a whole number.
-f.yaml:4:1: lease: "soon" isn't a length of time. Write it like 90m, 8h, 7d or forever.
+f.yaml:4:1: lease: Invalid lease "soon". Use a duration such as 90m, 8h or 7d, or forever.
 f.yaml:5:9: config: This must be keys and values, such as name: web.
 f.yaml:6:1: prefer: Unknown preference "best". Use packed, cheapest or spread.
 f.yaml:7:1: on_failure: Unknown choice "panic".`},
 		{"template: web\ntemplate: db\n", "f.yaml:2:1: template: template is set twice, first on line 1."},
 		{"template: web\nconfig: {a: 1, a: 2}\n", "f.yaml:2:16: config.a: a is set twice, first on line 2."},
-		{"size: 3\nat_least: 0%\n", "f.yaml:1:1: template is missing. Add: template: NAME\nf.yaml:2:1: at_least: "},
+		{"size: 3\nat_least: 0%\n", "f.yaml:1:1: template is required. Add: template: NAME\nf.yaml:2:1: at_least: "},
 		{"template: web\nsize: 1000000\n", "f.yaml:2:1: size: This must be from 1 to "},
 		{"- template\n", "f.yaml:1:1: This must be keys and values, such as name: web."},
 		{"", "f.yaml: The file is empty."},
 		{"template: web\n---\ntemplate: db\n", "f.yaml:2:1: The file has more than one document."},
 		{"template: &a web\nname: *a\n", "f.yaml:1:11: template: Anchors and aliases aren't supported"},
-		{"template: [", "f.yaml:1:1: This is not valid YAML"},
+		{"template: [", "f.yaml:1:1: Invalid YAML"},
 		{`{"template": "web", "sise": 3}`, "f.yaml:1:21: sise: Unknown field \"sise\". Did you mean size?"},
-		{strings.Repeat("#", mostSpec+1), "longer than 1 MiB"},
+		{strings.Repeat("#", mostSpec+1), "must be at most 1 MiB"},
 	} {
 		_, err := Parse("f.yaml", []byte(c.text))
 		if e := app.AsError(err); err == nil || !strings.Contains(strings.TrimSpace(e.Message+" "+e.Hint), c.says) {
-			t.Errorf("%.60q is told as\n%v\nand not as\n%s", c.text, err, c.says)
+			t.Errorf("%.60q is reported as\n%v\nand not as\n%s", c.text, err, c.says)
 		}
 	}
 	s := cluster.ClusterSpec{Template: "web", Size: 4, OnFailure: app.FailureGoOn, Survival: template.Survival{AtLeast: "60%", NoTopUp: true}}
@@ -136,11 +136,11 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for _, told := range strings.Split(err.Error(), "\n") {
-			if strings.Contains(told, "This is not valid YAML") || strings.HasPrefix(told, "and ") || strings.HasSuffix(told, "The file is empty.") || !strings.HasPrefix(told, "f.yaml:") {
+			if strings.Contains(told, "Invalid YAML") || strings.HasPrefix(told, "and ") || strings.HasSuffix(told, "The file is empty.") || !strings.HasPrefix(told, "f.yaml:") {
 				continue
 			}
 			if m := line.FindStringSubmatch(told); m == nil || humanize.PlainText(told) != told {
-				t.Errorf("%q is told as %q", text, told)
+				t.Errorf("%q is reported as %q", text, told)
 			} else if n, _ := strconv.Atoi(m[1]); n < 1 || n > len(text)+1 {
 				t.Errorf("%q has no line %d: %s", text, n, told)
 			}

@@ -21,10 +21,10 @@ func (Files) ReadTenant(text string) (s settings.TenantSettings, places map[stri
 	f.Complete = true
 	switch {
 	case f.Empty:
-		f.Wrong(0, 0, "", "The file is empty.", "Begin with what muster tenant export writes.")
+		f.Wrong(0, 0, "", "The file is empty.", "Start with a file from muster tenant export.")
 	case f.Root == nil:
 	case f.Root.Kind != yaml.MappingNode:
-		f.Bad(f.Root, "", "The file doesn't hold the settings of a tenant: it isn't a list of keys and values.")
+		f.Bad(f.Root, "", "The file doesn't contain tenant settings: it must be keys and values.")
 	case form(f):
 		var t tenantForm
 		f.Read(f.Root, &t, "")
@@ -52,10 +52,10 @@ func form(f *yamlfile.File) bool {
 		if v.Value == strconv.Itoa(settings.TenantForm) && v.Kind == yaml.ScalarNode {
 			return true
 		}
-		f.Wrong(v.Line, v.Column, key, fmt.Sprintf("The file is of form %.20s; this Muster knows form %d.", v.Value, settings.TenantForm), "Export it again, or bring it to a Muster of the version that it is from.")
+		f.Wrong(v.Line, v.Column, key, fmt.Sprintf("The file has format %.20s; this version of Muster reads format %d.", v.Value, settings.TenantForm), "Export the settings again, or import the file with the version that wrote it.")
 		return false
 	}
-	f.Wrong(root.Line, root.Column, key, "The file does not say that it holds the settings of a tenant.", fmt.Sprintf("Its first line is %s: %d.", key, settings.TenantForm))
+	f.Wrong(root.Line, root.Column, key, "The file isn't marked as tenant settings.", fmt.Sprintf("Start the file with %s: %d.", key, settings.TenantForm))
 	return false
 }
 

@@ -89,7 +89,7 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 		}
 		for name := range s.Users {
 			if places["users."+name].Line == 0 {
-				t.Fatalf("it is not known where %q stands", name)
+				t.Fatalf("it is not known where %q is", name)
 			}
 		}
 	})

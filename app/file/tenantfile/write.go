@@ -12,8 +12,8 @@ import (
 	"muster/app/settings"
 )
 
-const head = `The settings of a tenant of Muster: muster tenant import FILE --dry-run says what they would change.
-There is no secret in here: ${secret:NAME} is a place for one. docs/tenant-settings.md explains the form.`
+const head = `Settings of a Muster tenant. To preview their changes: muster tenant import FILE --dry-run.
+The file contains no secrets: ${secret:NAME} is a placeholder. See docs/tenant-settings.md.`
 
 func (Files) WriteTenant(s settings.TenantSettings) string {
 	root := write(reflect.ValueOf(formOf(s)))
@@ -22,7 +22,7 @@ func (Files) WriteTenant(s settings.TenantSettings) string {
 	enc := yaml.NewEncoder(&b)
 	enc.SetIndent(2)
 	if err := enc.Encode(root); err != nil {
-		panic("tenantfile: what was just made can be written: " + err.Error())
+		panic("tenantfile: writing the file: " + err.Error())
 	}
 	return b.String()
 }

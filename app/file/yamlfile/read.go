@@ -144,7 +144,7 @@ func Parse(text string) *File {
 			line, _ = strconv.Atoi(m[1])
 			message = message[len(m[0]):]
 		}
-		f.Wrong(line, 0, "", "This is not valid YAML: "+strings.TrimSuffix(humanize.PlainText(message), ".")+".", "")
+		f.Wrong(line, 0, "", "Invalid YAML: "+strings.TrimSuffix(humanize.PlainText(message), ".")+".", "")
 		return f
 	}
 	f.Root = doc.Content[0]
@@ -165,7 +165,7 @@ func join(path, key string) string {
 
 var textual = reflect.TypeFor[encoding.TextUnmarshaler]()
 
-// read fills a value. Whatever does not fit is told, and left as it was.
+// read fills a value. Whatever does not fit is reported, and left as it was.
 func (f *File) read(n *yaml.Node, v reflect.Value, path string, depth int) {
 	if f.nodes++; depth > maxDepth || f.nodes > maxNodes {
 		if len(f.Problems) == 0 || f.nodes <= maxNodes {
@@ -335,7 +335,7 @@ func (f *File) plain(n *yaml.Node, v reflect.Value, path string) {
 		if v.Type() == reflect.TypeFor[time.Duration]() && tag == "!!str" {
 			d, err := template.ParseLength(n.Value)
 			if err != nil {
-				f.Bad(n, path, "This must be a length of time, such as 30m, 8h or 2d.")
+				f.Bad(n, path, "This must be a duration, such as 30m, 8h or 2d.")
 			}
 			v.SetInt(int64(d))
 			return

@@ -30,7 +30,7 @@ func wrong(t reflect.Type) string {
 	return "{SEEKRIT: x}"
 }
 
-// TestEveryMistakeInAFileIsToldWithItsPlace returns every field of every kind of file a value that it cannot have, all in one text: each is told,
+// TestEveryMistakeInAFileIsToldWithItsPlace sets every field of every kind of file a value that it cannot have, all in one text: each is reported,
 // with its line and path, and the value is not.
 func TestEveryMistakeInAFileIsToldWithItsPlace(t *testing.T) {
 	for _, into := range []any{&build.BuildRule{}, &policy.Policy{}, &policy.Approval{}, &settings.TenantSettings{}} {
@@ -75,7 +75,7 @@ func TestEveryMistakeInAFileIsToldWithItsPlace(t *testing.T) {
 			told[p.Path] = p.Line
 		}
 		if twice != 2 {
-			t.Errorf("%s: the repeated key and the key that is a list are told %d times: %+v", kind, twice, f.Problems)
+			t.Errorf("%s: the repeated key and the key that is a list are reported %d times: %+v", kind, twice, f.Problems)
 		}
 		if !reflect.DeepEqual(told, want) {
 			t.Errorf("%s: told are\n%v\nand not\n%v\n%s", kind, told, want, text.String())
@@ -98,12 +98,12 @@ type outer struct {
 func TestPlacesOfDeepMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"list:\n- name: a\n- nam: b\n":                  `f.yaml:3:3: list[1].nam: Unknown field "nam". Did you mean name?`,
-		"list:\n- name: a\n  wait: soon\n":              "f.yaml:3:9: list[0].wait: This must be a length of time, such as 30m, 8h or 2d.",
+		"list:\n- name: a\n  wait: soon\n":              "f.yaml:3:9: list[0].wait: This must be a duration, such as 30m, 8h or 2d.",
 		"list:\n- name: a\n  at: soon\n":                `f.yaml:3:7: list[0].at: "soon" isn't a date and time such as 2026-01-31T15:04:05Z.`,
 		"any: {a: [1, {b: &x 1}]}\n":                    "f.yaml:1:18: any.a[1].b: Anchors and aliases aren't supported here: write the value itself.",
 		"any: {a: {<<: {b: 1}}}\n":                      "f.yaml:1:11: any.a: A key must be plain text.",
-		"list: [\n":                                     "f.yaml:1:1: This is not valid YAML: did not find expected node content.",
-		"a: b: c\n":                                     "f.yaml: This is not valid YAML: mapping values are not allowed in this context.",
+		"list: [\n":                                     "f.yaml:1:1: Invalid YAML: did not find expected node content.",
+		"a: b: c\n":                                     "f.yaml: Invalid YAML: mapping values are not allowed in this context.",
 		"list: []\n---\nlist: []\n":                     "f.yaml:2:1: The file has more than one document.",
 		`{"list": [{"name": "a"}, {"name": {"x": 1}}]}`: "f.yaml:1:35: list[1].name: This must be text.",
 		"\"-\": 1\n":                                    `f.yaml:1:1: -: Unknown field "-"`,
@@ -121,7 +121,7 @@ func TestPlacesOfDeepMistakes(t *testing.T) {
 		}
 		e := app.AsError(err)
 		if got := strings.TrimSpace(e.Message + " " + e.Hint); !strings.Contains(got, want) || e.Field != "file" {
-			t.Errorf("%q is told as\n%s\nand not as\n%s", text, got, want)
+			t.Errorf("%q is reported as\n%s\nand not as\n%s", text, got, want)
 		}
 	}
 	var many strings.Builder
@@ -131,7 +131,7 @@ func TestPlacesOfDeepMistakes(t *testing.T) {
 	f := Parse(many.String())
 	f.Read(f.Root, new(outer), "")
 	if lines := strings.Split(f.Err("", "").Error(), "\n"); len(lines) != maxTold+1 || lines[maxTold] != "and 30 more" || !strings.HasPrefix(lines[1], "Line 2: field1: ") {
-		t.Errorf("50 mistakes are told in %d lines: %s", len(lines), lines[len(lines)-1])
+		t.Errorf("50 mistakes are reported in %d lines: %s", len(lines), lines[len(lines)-1])
 	}
 }
 

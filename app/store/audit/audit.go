@@ -107,7 +107,7 @@ func (s *Store) VerifyAudit(ctx context.Context, tenant string) (identity.AuditP
 			return p, fmt.Errorf("store: audit: %w", err)
 		}
 		if n > 0 {
-			broken(&p, 1, "The record of where the chain ends is missing.")
+			broken(&p, 1, "The record of the chain's end is missing.")
 		}
 		return p, nil
 	}
@@ -125,7 +125,7 @@ func (s *Store) VerifyAudit(ctx context.Context, tenant string) (identity.AuditP
 			case d.Number != want:
 				broken(&p, want, fmt.Sprintf("Entry %d is missing.", want))
 			case string(db.Chain(before, d)) != string(hash):
-				broken(&p, want, fmt.Sprintf("Entry %d is not what was written, or what was before it is not.", want))
+				broken(&p, want, fmt.Sprintf("Entry %d, or one before it, was changed after it was written.", want))
 			default:
 				p.Entries, before = want, hash
 			}
@@ -136,16 +136,16 @@ func (s *Store) VerifyAudit(ctx context.Context, tenant string) (identity.AuditP
 			return p, err
 		}
 		if read == 0 {
-			broken(&p, p.Entries+1, fmt.Sprintf("The chain ends before entry %d, and should go on to %d.", p.Entries+1, end))
+			broken(&p, p.Entries+1, fmt.Sprintf("The chain ends before entry %d instead of at entry %d.", p.Entries+1, end))
 		}
 	}
 	p.Hash = hex.EncodeToString(before)
 	switch {
 	case !p.Whole:
 	case string(before) != string(endHash):
-		broken(&p, end, "The last entry is not the one that was written last.")
+		broken(&p, end, "The last entry isn't the one that was written last.")
 	case !hmac.Equal(mac, s.EndMAC(tenant, end, endHash)):
-		broken(&p, end, "The record of where the chain ends was not written by Muster with this key.")
+		broken(&p, end, "The record of the chain's end wasn't written by Muster with this key.")
 	}
 	return p, nil
 }

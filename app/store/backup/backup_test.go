@@ -177,13 +177,13 @@ func story(t *testing.T, from string, to func(*testing.T) string) {
 		back := open(t, where)
 		whole(t, back)
 		if out.Operations == 0 || out.Rows == 0 {
-			t.Errorf("nothing was under way: %+v", out)
+			t.Errorf("nothing was in progress: %+v", out)
 		}
 		goesOn(t, s, back)
 	}
 }
 
-// goesOn carries what was under way to its end, and shows that no number is given twice: neither to nodes nor to clusters.
+// goesOn carries what was in progress to its end, and shows that no number is given twice: neither to nodes nor to clusters.
 func goesOn(t *testing.T, was, now *store.Store) {
 	t.Helper()
 	ctx := t.Context()
@@ -216,7 +216,7 @@ func goesOn(t *testing.T, was, now *store.Store) {
 		}
 	}
 	if done == 0 {
-		t.Error("nothing went on")
+		t.Error("nothing continued")
 	}
 	whole(t, now)
 	number, err := now.NextClusterNumber(ctx)
@@ -371,7 +371,7 @@ func TestRestoreCutOffLeavesNothing(t *testing.T) {
 		return of(b)()
 	}, where, db.Restored{Keeper: keeper(t, key), Now: time.Now()}, false, nil)
 	if err == nil {
-		t.Fatal("it went on")
+		t.Fatal("it continued")
 	}
 	if left, _ := os.ReadDir(filepath.Dir(where)); len(left) > 0 {
 		t.Errorf("left behind is %v", left)

@@ -47,7 +47,7 @@ func TestPostgresBackup(t *testing.T) {
 			return of(b)()
 		}, where, db.Restored{Keeper: keeper(t, key), Now: time.Now()}, false, nil)
 		if err == nil {
-			t.Fatal("it went on")
+			t.Fatal("it continued")
 		}
 		if s, err := store.Open(t.Context(), where, key); app.AsError(err).Reason != "restoring" {
 			t.Errorf("a server on half a backup: %v", err)

@@ -26,8 +26,8 @@ const (
 )
 
 func bad(format string, args ...any) error {
-	return &app.Error{Code: app.EInvalid, Reason: "bad_backup", Message: "This is not a whole backup of Muster: " + fmt.Sprintf(format, args...) + ".",
-		Hint: "Nothing was changed. Was the file cut short on its way? Take another copy."}
+	return &app.Error{Code: app.EInvalid, Reason: "bad_backup", Message: "This isn't a complete backup of Muster: " + fmt.Sprintf(format, args...) + ".",
+		Hint: "Nothing was changed. The file may have been truncated in transit; use another copy."}
 }
 
 // Check reads a whole backup, compares every byte with its manifest, and checks the manifest's proof. With unprovenToo it also accepts a backup of
@@ -41,23 +41,23 @@ func Check(ctx context.Context, r io.Reader, keeper db.KeyKeeper, unprovenToo bo
 	var manifest []byte // its SHA-256
 	err := walk(r, func(h *tar.Header, from io.Reader) error {
 		if proof != nil || manifest != nil && (h.Name != proofName || head.Form < 2) {
-			return bad("it continues after its end")
+			return bad("there is data after its end")
 		}
 		if len(seen) == mostFiles || len(h.Name) > mostName {
-			return bad("it has more files, or longer names, than a backup has")
+			return bad("too many files, or a file name too long")
 		}
 		sum := sha256.New()
 		from = io.TeeReader(from, sum)
 		switch {
 		case len(seen) == 0 && h.Name != headName:
-			return bad("it begins with %.60q", h.Name)
+			return bad("unexpected first file %.60q", h.Name)
 		case len(seen) == 0:
 			if err := document(from, mostHead, &head); err != nil {
 				return err
 			}
 			if head.Form > newest || head.Form < 1 {
-				return &app.Error{Code: app.EConflict, Reason: "too_new", Message: fmt.Sprintf("The backup has the form %d, and this program knows %d only.", head.Form, newest),
-					Hint: "Restore it with a newer version."}
+				return &app.Error{Code: app.EConflict, Reason: "too_new", Message: fmt.Sprintf("The backup has format %d; this program reads formats up to %d.", head.Form, newest),
+					Hint: "Restore the backup with a newer version."}
 			}
 		case h.Name == manifestName:
 			if err := document(from, mostManifest, &m); err != nil {
@@ -80,7 +80,7 @@ func Check(ctx context.Context, r io.Reader, keeper db.KeyKeeper, unprovenToo bo
 		return head, m, err
 	}
 	if manifest == nil || proof == nil && head.Form > 1 {
-		return head, m, bad("its end is missing")
+		return head, m, bad("the end is missing")
 	}
 	if err := compare(seen, m); err != nil {
 		return head, m, err
@@ -97,12 +97,12 @@ func Check(ctx context.Context, r io.Reader, keeper db.KeyKeeper, unprovenToo bo
 
 func compare(seen []Entry, m Manifest) error {
 	if len(seen) != len(m.Entries) {
-		return bad("it has %d files and should have %d", len(seen), len(m.Entries))
+		return bad("%d files instead of %d", len(seen), len(m.Entries))
 	}
 	rows := map[string]int{}
 	for i, e := range m.Entries {
 		if e.Path != seen[i].Path || e.Size != seen[i].Size || e.SHA256 != seen[i].SHA256 {
-			return bad("%s is not what was written", e.Path)
+			return bad("%s was changed", e.Path)
 		}
 		if table, is := tableOf(e.Path); is {
 			rows[table] += e.Rows
@@ -110,7 +110,7 @@ func compare(seen []Entry, m Manifest) error {
 	}
 	for table, n := range m.Rows {
 		if rows[table] != n {
-			return bad("table %s has %d rows and should have %d", table, rows[table], n)
+			return bad("table %s has %d rows instead of %d", table, rows[table], n)
 		}
 	}
 	return nil
@@ -154,7 +154,7 @@ func Rows(r io.Reader, head Head, m Manifest, put func(table string, row []any) 
 			n++
 		}
 		if n != e.Rows {
-			return bad("%s has %d rows and should have %d", e.Path, n, e.Rows)
+			return bad("%s has %d rows instead of %d", e.Path, n, e.Rows)
 		}
 		return nil
 	})
@@ -179,7 +179,7 @@ func again(r io.Reader, m Manifest, f func(Entry, io.Reader) error) error {
 			return nil
 		}
 		if i >= len(m.Entries) || m.Entries[i].Path != h.Name || m.Entries[i].Size != h.Size {
-			return bad("it has changed since it was looked at")
+			return bad("the file changed while it was being read")
 		}
 		e := m.Entries[i]
 		i++
@@ -192,7 +192,7 @@ func again(r io.Reader, m Manifest, f func(Entry, io.Reader) error) error {
 			return bad("%v", err)
 		}
 		if hex.EncodeToString(sum.Sum(nil)) != e.SHA256 {
-			return bad("%s has changed since it was looked at", e.Path)
+			return bad("%s changed while it was being read", e.Path)
 		}
 		return nil
 	})
@@ -207,7 +207,7 @@ func walk(r io.Reader, f func(*tar.Header, io.Reader) error) error {
 	for {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
-			if _, err := io.Copy(io.Discard, gz); err != nil { // the checksum of the packing stands at the end
+			if _, err := io.Copy(io.Discard, gz); err != nil { // the checksum of the packing is at the end
 				return bad("%v", err)
 			}
 			return nil
@@ -216,7 +216,7 @@ func walk(r io.Reader, f func(*tar.Header, io.Reader) error) error {
 			return bad("%v", err)
 		}
 		if h.Typeflag != tar.TypeReg {
-			return bad("%.60q is not a plain file", h.Name)
+			return bad("%.60q isn't a regular file", h.Name)
 		}
 		if err := f(h, t); err != nil {
 			return err
@@ -230,7 +230,7 @@ func document(r io.Reader, most int64, into any) error {
 		return bad("%v", err)
 	}
 	if int64(len(b)) > most {
-		return bad("its description is too long")
+		return bad("the description is too long")
 	}
 	if err := json.Unmarshal(b, into); err != nil {
 		return bad("%v", err)

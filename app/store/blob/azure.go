@@ -61,11 +61,11 @@ func openAzure(_ context.Context, u *url.URL) (place, error) {
 	}
 	// The signature is a part of the address: a URL must not send it to another host.
 	if a.key == "" && a.token != "" && (fixedErr != nil || service.Scheme != fixed.Scheme || service.Host != fixed.Host) {
-		return nil, cloudurl.Invalid("The URL cannot change the host that AZURE_STORAGE_SAS_TOKEN is for.")
+		return nil, cloudurl.Invalid("The URL can't change the host that AZURE_STORAGE_SAS_TOKEN is for.")
 	}
 	client, err := a.client(service, u.Host)
 	if err != nil {
-		e := cloudurl.Invalid("The credentials of Azure in the environment cannot be read.")
+		e := cloudurl.Invalid("The Azure credentials in the environment are invalid.")
 		e.Err = err
 		return nil, e
 	}
@@ -97,7 +97,7 @@ func azureOfEnvironment() azureAccount {
 // service is the address of the account.
 func (a azureAccount) service() (*url.URL, error) {
 	if a.name == "" {
-		e := cloudurl.Invalid("There is no name of a storage account.")
+		e := cloudurl.Invalid("The storage account's name is missing.")
 		e.Hint = "Set AZURE_STORAGE_ACCOUNT."
 		return nil, e
 	}
@@ -109,7 +109,7 @@ func (a azureAccount) service() (*url.URL, error) {
 		protocol = "https"
 	}
 	if protocol != "http" && protocol != "https" {
-		return nil, cloudurl.Invalid("The protocol for Azure is http or https.")
+		return nil, cloudurl.Invalid("The protocol for Azure must be http or https.")
 	}
 	where := protocol + "://" + a.name + "." + domain
 	if strings.HasPrefix(domain, "127.0.0.1") || strings.HasPrefix(domain, "localhost") || a.emulator {
@@ -119,7 +119,7 @@ func (a azureAccount) service() (*url.URL, error) {
 	}
 	u, err := url.Parse(where)
 	if err != nil {
-		return nil, cloudurl.Invalid("The account and the domain of Azure make no address.")
+		return nil, cloudurl.Invalid("The Azure account and domain don't form a valid address.")
 	}
 	return u, nil
 }
@@ -208,7 +208,7 @@ func (a *azureStorage) list(ctx context.Context, prefix string, each func(name s
 		}
 		for _, b := range page.Segment.BlobItems {
 			if b.Name == nil || b.Properties == nil || b.Properties.LastModified == nil {
-				return errors.New("it lists something without a name or a time")
+				return errors.New("an item in the listing has no name or time")
 			}
 			if err := each(*b.Name, *b.Properties.LastModified); err != nil {
 				return err

@@ -152,7 +152,7 @@ func (s *Store) Probe(ctx context.Context) error {
 	if err == nil {
 		var got []byte
 		if got, err = io.ReadAll(io.LimitReader(r, 1<<10)); err == nil && !bytes.Equal(got, text) {
-			err = s.problem("read", errors.New("what was written is not what is read"))
+			err = s.problem("read", errors.New("the content read differs from what was written"))
 		}
 		_ = r.Close()
 	}
@@ -231,20 +231,20 @@ func (s *Store) problem(act string, err error) error {
 	if errors.As(err, &known) {
 		return err
 	}
-	e := &app.Error{Code: app.ETransient, Message: "The place for resources does not answer as it should.", Err: fmt.Errorf("blob: %s at %s: %w", act, s.name, err),
-		Hint: "Try again. If it stays so, whoever runs the server finds more in its log."}
+	e := &app.Error{Code: app.ETransient, Message: "The blob store returned an unexpected answer.", Err: fmt.Errorf("blob: %s at %s: %w", act, s.name, err),
+		Hint: "Try again. If the error persists, the server's operator can find details in its log."}
 	switch {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
-		e.Code, e.Message = app.ETimeout, "The place for resources did not answer in time."
+		e.Code, e.Message = app.ETimeout, "The blob store didn't answer in time."
 	case errors.Is(err, errAbsent) && act == "read":
-		e.Code, e.Message, e.Hint = app.ENotFound, "The content is not there.", ""
+		e.Code, e.Message, e.Hint = app.ENotFound, "The content doesn't exist.", ""
 	case errors.Is(err, errAbsent):
-		e.Message, e.Hint = "The place for resources is not there.", "The operator names it with --blob or MUSTER_BLOB_URL."
+		e.Message, e.Hint = "The blob store doesn't exist.", "Ask the operator to check --blob or MUSTER_BLOB_URL."
 	case errors.Is(err, errRefused):
-		e.Code, e.Message = app.ECredentials, "The place for resources does not let this server in."
-		e.Hint = "It needs the right to read, write, list and delete, and credentials in the form that the service's own tools read."
+		e.Code, e.Message = app.ECredentials, "The blob store rejected the server's credentials."
+		e.Hint = "Grant the server permission to read, write, list and delete, with credentials in a form that the service's own tools read."
 	case isFull(err):
-		e.Code, e.Message, e.Hint = app.ECapacity, "There is no room left for resources.", "Whoever runs the server has to make some."
+		e.Code, e.Message, e.Hint = app.ECapacity, "The blob store is full.", "Ask the server's operator to free some space."
 	}
 	return e
 }

@@ -38,7 +38,7 @@ func openFile(_ context.Context, u *url.URL) (place, error) {
 	if u.Host == "." {
 		dir = strings.TrimPrefix(dir, "/")
 	}
-	// Earlier versions could be told where temporary files are and that there are no attributes. Now both are always so.
+	// Earlier versions could be set to say where temporary files are and that there are no attributes. Now both are always so.
 	p.Text("no_tmp_dir")
 	p.OneOf("metadata", "skip")
 	if err := p.Err(); err != nil {
@@ -54,8 +54,8 @@ func openFile(_ context.Context, u *url.URL) (place, error) {
 	}
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		e := cloudurl.Invalid("There is no directory %s.", dir)
-		e.Hint, e.Err = "Make it, or add create_dir=true to the URL.", err
+		e := cloudurl.Invalid("Directory %s doesn't exist.", dir)
+		e.Hint, e.Err = "Create the directory, or add create_dir=true to the URL.", err
 		return nil, e
 	}
 	if err != nil {

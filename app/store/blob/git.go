@@ -53,11 +53,11 @@ func (s *Store) Fetch(ctx context.Context, source resource.ResourceSource, crede
 		return nil, "", err
 	}
 	if !gitRef.MatchString(source.Ref) || strings.Contains(source.Ref, "..") || strings.Contains(source.Ref, "@{") {
-		return nil, "", wrongGit("ref", "That is not the name of a tag, branch or commit.", "Such as v1.2.0.")
+		return nil, "", wrongGit("ref", "Invalid tag, branch or commit.", "For example v1.2.0.")
 	}
 	folder := path.Clean("/" + source.Folder)[1:]
 	if strings.ContainsAny(folder, "\x00\n\\:") || len(folder) > 500 {
-		return nil, "", wrongGit("folder", "That is not a folder of a repository.", "")
+		return nil, "", wrongGit("folder", "Invalid folder.", "")
 	}
 	dir, err := os.MkdirTemp(s.spool, "git-*")
 	if err != nil {
@@ -119,28 +119,28 @@ func wrongGit(field, message, hint string) error {
 
 // address checks where a repository is said to be.
 func (o GitOptions) address(text string) (*url.URL, error) {
-	const like = "It looks like https://git.example.com/team/site.git."
+	const like = "Use a URL such as https://git.example.com/team/site.git."
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || len(text) > 1000 || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		return nil, wrongGit("git", "That is not the address of a repository.", like)
+		return nil, wrongGit("git", "Invalid repository URL.", like)
 	case u.User != nil:
-		return nil, wrongGit("git", "User and password do not belong into the address of a repository.", "Put user:token into a secret, and name that.")
+		return nil, wrongGit("git", "The repository URL must not contain a user name or password.", "Save user:token as a secret, and set the secret's name.")
 	case u.Scheme == "file" && !o.Files:
-		return nil, wrongGit("git", "Directories of the server are not read.", "Whoever runs it can allow that with --resource-git-files. "+like)
+		return nil, wrongGit("git", "Reading from the server's directories is disabled.", "The server's operator can allow it with --resource-git-files. "+like)
 	case u.Scheme == "file" && u.Host == "" && path.IsAbs(u.Path):
 		return u, nil
 	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
-		return nil, wrongGit("git", "Repositories are read over https.", like)
+		return nil, wrongGit("git", "The repository URL must start with https://.", like)
 	case o.Check == nil && u.Scheme != "https":
-		return nil, wrongGit("git", "Repositories are read over https.", like)
+		return nil, wrongGit("git", "The repository URL must start with https://.", like)
 	}
 	if o.Check != nil {
 		if err := o.Check(u); err != nil {
 			e := *app.AsError(err)
 			e.Field = "git"
 			if e.Reason == "plain" {
-				e.Message, e.Hint = "Repositories are read over https.", like
+				e.Message, e.Hint = "The repository URL must start with https://.", like
 			}
 			return nil, &e
 		}
@@ -175,7 +175,7 @@ func (g *gitRun) run(args ...string) (string, error) {
 	var out, said bytes.Buffer
 	c.Stdout, c.Stderr = &capped{b: &out}, &capped{b: &said}
 	if err := c.Start(); err != nil {
-		return "", &app.Error{Code: app.EInvalid, Message: "This server has no git.", Hint: "Whoever runs it has to install git.", Err: err}
+		return "", &app.Error{Code: app.EInvalid, Message: "Git isn't installed on this server.", Hint: "Ask the server's operator to install git.", Err: err}
 	}
 	done := make(chan struct{})
 	go func() {
@@ -185,7 +185,7 @@ func (g *gitRun) run(args ...string) (string, error) {
 				return
 			case <-time.After(gitLook):
 				if g.limit > 0 && sizeOf(g.dir) > g.limit {
-					cancel(&app.Error{Code: app.ETooLarge, Field: "git", Message: "The repository is larger than " + humanize.Bytes(g.limit) + ".", Hint: "Whoever runs the server sets the limit with --resource-limit."})
+					cancel(&app.Error{Code: app.ETooLarge, Field: "git", Message: "The repository is larger than " + humanize.Bytes(g.limit) + ".", Hint: "The server's operator sets the limit with --resource-limit."})
 					return
 				}
 			}
@@ -205,7 +205,7 @@ func (g *gitRun) failed(ctx context.Context, act, said string, err error) error 
 		return known
 	}
 	if g.ctx.Err() != nil {
-		return &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("The repository was not read within %s.", gitTime), Err: g.ctx.Err()}
+		return &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("Reading the repository took longer than %s.", humanize.Duration(gitTime)), Err: g.ctx.Err()}
 	}
 	if g.refused != nil {
 		if err := g.refused(); err != nil {
@@ -214,12 +214,12 @@ func (g *gitRun) failed(ctx context.Context, act, said string, err error) error 
 			return &e
 		}
 	}
-	e := &app.Error{Code: app.EInvalid, Reason: "git", Field: "git", Message: "The repository could not be read: " + lastLine(said), Err: fmt.Errorf("git %s: %w", act, err)}
+	e := &app.Error{Code: app.EInvalid, Reason: "git", Field: "git", Message: "Can't read the repository: " + lastLine(said), Err: fmt.Errorf("git %s: %w", act, err)}
 	switch {
 	case strings.Contains(said, "couldn't find remote ref") || strings.Contains(said, "not our ref") || strings.Contains(said, "no such remote ref"):
-		e.Field, e.Message, e.Hint = "ref", "The repository has no such tag, branch or commit.", "Commits are only given by some servers; name a tag."
+		e.Field, e.Message, e.Hint = "ref", "The repository has no such tag, branch or commit.", "Only some servers allow fetching a commit; try a tag."
 	case strings.Contains(said, "could not read Username") || strings.Contains(said, "Authentication failed") || strings.Contains(said, "returned error: 403"):
-		e.Code, e.Message, e.Hint = app.EInvalid, "The repository does not let us in.", "Put user:token into a secret, and name that."
+		e.Code, e.Message, e.Hint = app.EInvalid, "Access to the repository was denied.", "Save user:token as a secret, and set the secret's name."
 	case strings.Contains(said, "Not a valid object name") || strings.Contains(said, "not a tree object"):
 		e.Field, e.Message = "folder", "The repository has no such folder."
 	}
@@ -234,7 +234,7 @@ func lastLine(said string) string {
 		last = strings.ToValidUTF8(last[:200], "") + "…"
 	}
 	if last == "" {
-		return "git gives no reason."
+		return "git reported no reason."
 	}
 	return last
 }

@@ -145,16 +145,16 @@ func TestGitOverHTTPS(t *testing.T) {
 		}
 		for text := err; text != nil; text = errors.Unwrap(text) {
 			if strings.Contains(text.Error()+e.Hint, "wrong-t0ken") || strings.Contains(text.Error(), gitToken) {
-				t.Errorf("%s: the token is told: %v", what, text)
+				t.Errorf("%s: the token is reported: %v", what, text)
 			}
 		}
 	}
 	for what, credential := range map[string]string{"a wrong token": "wrong-t0ken", "no token": ""} {
 		was := r.refused.Load()
 		_, _, err := fetch("v1", credential)
-		refused(what, err, "git", "does not let us in")
+		refused(what, err, "git", "was denied")
 		if r.refused.Load() == was {
-			t.Errorf("%s: nobody asked", what)
+			t.Errorf("%s: no one asked", what)
 		}
 	}
 	_, _, err = fetch("v2", gitToken)
@@ -164,6 +164,6 @@ func TestGitOverHTTPS(t *testing.T) {
 	_, _, err = fetch("v1", gitToken)
 	refused("an authority that nobody trusts", err, "git", "certificate")
 	if r.refused.Load() != was {
-		t.Error("whoever is not trusted was asked")
+		t.Error("anyone who is not trusted was asked")
 	}
 }

@@ -12,8 +12,8 @@ import (
 func TestFailuresOfGitAreToldApart(t *testing.T) {
 	for said, want := range map[string]string{
 		"fatal: unable to access 'https://127.0.0.1:40311/x.git/': SSL certificate problem: unable to get local issuer certificate": "certificate",
-		"fatal: unable to access 'https://127.0.0.1:40311/x.git/': The requested URL returned error: 403":                           "does not let us in",
-		"fatal: Authentication failed for 'https://example.com/x.git/'":                                                             "does not let us in",
+		"fatal: unable to access 'https://127.0.0.1:40311/x.git/': The requested URL returned error: 403":                           "was denied",
+		"fatal: Authentication failed for 'https://example.com/x.git/'":                                                             "was denied",
 		"fatal: couldn't find remote ref refs/tags/v403":                                                                            "no such tag",
 	} {
 		g := &gitRun{ctx: t.Context()}

@@ -79,7 +79,7 @@ func (g *googleStorage) do(r *http.Request, want int) (*http.Response, error) {
 	}
 	said, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
 	_ = answer.Body.Close()
-	return nil, ofStatus(answer.StatusCode, fmt.Errorf("it answers %s: %s", answer.Status, said))
+	return nil, ofStatus(answer.StatusCode, fmt.Errorf("status %s: %s", answer.Status, said))
 }
 
 // ask sends a request without a body, and reads an answer in JSON into v.
@@ -98,7 +98,7 @@ func (g *googleStorage) ask(ctx context.Context, where string, v any) error {
 func decode(answer *http.Response, v any) error {
 	defer answer.Body.Close()
 	if err := json.NewDecoder(io.LimitReader(answer.Body, 16<<20)).Decode(v); err != nil {
-		return fmt.Errorf("its answer is not understood: %w", err)
+		return fmt.Errorf("can't read the answer: %w", err)
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (g *googleStorage) write(ctx context.Context, name string, content *io.Sect
 		return err
 	}
 	if o.Size != strconv.FormatInt(content.Size(), 10) {
-		return fmt.Errorf("of %d bytes it has %q", content.Size(), o.Size)
+		return fmt.Errorf("stored %[2]q of %[1]d bytes", content.Size(), o.Size)
 	}
 	return nil
 }

@@ -62,8 +62,8 @@ func openPlace(ctx context.Context, where string) (place, string, error) {
 			Hint: family.FullBuildHint}
 	}
 	if err != nil || openers[u.Scheme] == nil {
-		return nil, "", &app.Error{Code: app.EInvalid, Field: setting, Message: "That is not the URL of a place for resources.",
-			Hint: "It begins with " + strings.Join(Schemes, "://, ") + "://. Leave it out to keep them in the data directory."}
+		return nil, "", &app.Error{Code: app.EInvalid, Field: setting, Message: "Invalid blob store URL.",
+			Hint: "Use a URL that starts with " + strings.Join(Schemes, "://, ") + "://, or leave it out to keep resources in the data directory."}
 	}
 	name := u.Scheme + "://" + u.Host + u.Path
 	p, err := openers[u.Scheme](ctx, u)
@@ -76,16 +76,16 @@ func openPlace(ctx context.Context, where string) (place, string, error) {
 // hostOnly checks a URL whose host is a bucket and that has nothing else but parameters.
 func hostOnly(u *url.URL, what string) error {
 	if u.Host == "" || strings.Trim(u.Path, "/") != "" {
-		e := cloudurl.Invalid("A %s:// URL names a %s, and nothing below it.", u.Scheme, what)
-		e.Hint = "It looks like " + u.Scheme + "://NAME. Contents have always been kept at the top of it, whatever the URL says after that."
+		e := cloudurl.Invalid("A %s:// URL must name a %s without a path.", u.Scheme, what)
+		e.Hint = "Use " + u.Scheme + "://NAME. Content is always stored at the top level."
 		return e
 	}
 	return nil
 }
 
 var (
-	errAbsent  = errors.New("it is not there")
-	errRefused = errors.New("it is not allowed")
+	errAbsent  = errors.New("not found")
+	errRefused = errors.New("access denied")
 )
 
 // ofStatus translates an HTTP status.
@@ -111,7 +111,7 @@ func isName(name string) bool {
 
 func checkName(name string) error {
 	if !isName(name) {
-		return &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("%q is not the name of a content.", name)}
+		return &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("Invalid content name %q.", name)}
 	}
 	return nil
 }

@@ -177,7 +177,7 @@ func TestWrongURLs(t *testing.T) {
 		"file:///nowhere/at/all", "file:///tmp?color=blue", "file:///tmp?metadata=some", "file:///tmp?dir_file_mode=wide")
 }
 
-// Google's answers are told apart: a bucket that may not be looked at is not an empty one.
+// Google's answers are distinguished: a bucket that may not be looked at is not an empty one.
 func TestRefusalsOfGoogle(t *testing.T) {
 	at, s := google(t)
 	for status, want := range map[int]app.Code{http.StatusUnauthorized: app.ECredentials, http.StatusForbidden: app.ECredentials,
@@ -200,7 +200,7 @@ func TestRefusalsOfGoogle(t *testing.T) {
 		t.Errorf("open: %v", err)
 	}
 	err := s.Put(t.Context(), "acme/a", 1, strings.NewReader("x"))
-	if app.CodeOf(err) != app.ETransient || !strings.Contains(app.AsError(err).Message, "place") {
+	if app.CodeOf(err) != app.ETransient || !strings.Contains(app.AsError(err).Message, "blob store") {
 		t.Errorf("put: %v", err)
 	}
 }

@@ -65,7 +65,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	out, err := p.connect(r.Context(), false, r.Host)
 	if err != nil {
-		http.Error(w, "it may not be spoken to", http.StatusForbidden)
+		http.Error(w, "connections to this address aren't allowed", http.StatusForbidden)
 		return
 	}
 	defer out.Close()

@@ -46,7 +46,7 @@ func (o *objects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Unix(1, 0), bytes.NewReader(body))
 }
 
-// A connection to S3 goes on to be used after each upload: what the SDK does to a body that was sent does not cut it.
+// A connection to S3 continues to be used after each upload: what the SDK does to a body that was sent does not cut it.
 func TestConnectionsToS3AreKept(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKID")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")

@@ -45,7 +45,7 @@ func (s *Store) Take(ctx context.Context, r io.Reader, limit int64) (resource.Ta
 	}
 	if t.size, err = copyTo(f, h, in); err == nil && limit > 0 && t.size > limit {
 		err = &app.Error{Code: app.ETooLarge, Field: "content", Message: "The content is larger than " + humanize.Bytes(limit) + ".",
-			Hint: "Whoever runs the server sets the limit with --resource-limit."}
+			Hint: "The server's operator sets the limit with --resource-limit."}
 	}
 	if err != nil {
 		_ = t.Close()
@@ -81,7 +81,7 @@ func cutOff(err error) error {
 	if errors.As(err, &known) {
 		return err
 	}
-	return &app.Error{Code: app.ETransient, Reason: "cut_off", Message: "The upload broke off, and nothing of it was kept.", Hint: "Send it again.", Err: err}
+	return &app.Error{Code: app.ETransient, Reason: "cut_off", Message: "The upload was interrupted, and nothing was saved.", Hint: "Upload again.", Err: err}
 }
 
 // reader ends with its context.
@@ -101,7 +101,7 @@ func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is
 
 func spoolProblem(err error) error {
 	if isFull(err) {
-		return &app.Error{Code: app.ECapacity, Message: "The server has no room for what comes in.", Hint: "Whoever runs it has to make some in its data directory.", Err: err}
+		return &app.Error{Code: app.ECapacity, Message: "The server has no disk space for uploads.", Hint: "Ask the server's operator to free space in the data directory.", Err: err}
 	}
 	return fmt.Errorf("blob: spool: %w", err)
 }

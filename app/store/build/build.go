@@ -40,7 +40,7 @@ func scanBuild(row db.Scanner) (b appbuild.Build, wanted []byte, err error) {
 	return b, wanted, nil
 }
 
-func errNoBuild(id int64) error { return app.Errorf(app.ENotFound, "There is no build %d.", id) }
+func errNoBuild(id int64) error { return app.Errorf(app.ENotFound, "Build %d doesn't exist.", id) }
 
 // BuildOf returns the build that a cluster is for, as its page tells of it.
 func (s *Store) BuildOf(ctx context.Context, tenant, cluster string) (*appcluster.ClusterBuild, error) {
@@ -154,7 +154,7 @@ func Claim(t *db.Tx, at time.Time, c *app.BuildClaim, state app.BuildState, clus
 			AND (SELECT count(*) FROM builds o WHERE o.hook = builds.hook AND o.rule = builds.rule AND o.live = 1 AND o.state <> 'waiting') < ?
 		RETURNING hook, rule`, string(state), cluster, request, db.Micros(at), db.Micros(at), c.ID, c.Version, c.AtOnce).Scan(&hook, &rule)
 	if db.IsNoRows(err) {
-		return &app.Error{Code: app.EConflict, Reason: "build_moved", Message: "The build has moved, or there is no room for it."}
+		return &app.Error{Code: app.EConflict, Reason: "build_moved", Message: "The build has changed, or its queue is full."}
 	}
 	if err != nil {
 		return db.Wrapped(err)
@@ -191,7 +191,7 @@ func (s *Store) EndBuild(ctx context.Context, who app.Actor, b appbuild.Build, w
 	})
 }
 
-// DueBuilds implements build.ReconcilerStore. What is due stands in an index of its own.
+// DueBuilds implements build.ReconcilerStore. What is due is in an index of its own.
 func (s *Store) DueBuilds(ctx context.Context, now time.Time, limit int) (due []appbuild.DueBuild, next time.Time, err error) {
 	hooks := map[string]appbuild.BuildHook{}
 	var wanted [][]byte

@@ -14,16 +14,16 @@ import (
 	"muster/app/webhook"
 )
 
-// buildCallbacks are what builds are to be told.
+// buildCallbacks are what builds are to be sent.
 type buildCallbacks struct{ s *Store }
 
 var _ webhook.DeliveryQueue = buildCallbacks{}
 
-// BuildCallbacks are what builds are to be told: of each build one at a time, in the order of its states. They are queued by TakeBuild
+// BuildCallbacks are what builds are to be sent: of each build one at a time, in the order of its states. They are queued by TakeBuild
 // and MoveBuild, and go with their builds.
 func (s *Store) BuildCallbacks() webhook.DeliveryQueue { return buildCallbacks{s} }
 
-// sealedCall is where a build is to be told, as it lies in the table.
+// sealedCall is where a build's callback goes, as it lies in the table.
 type sealedCall struct {
 	url              []byte
 	name, shown, why string
@@ -46,7 +46,7 @@ func (s *Store) sealCall(b *appbuild.BuildBegin) sealedCall {
 const callbacksToCome = `EXISTS (SELECT 1 FROM builds b WHERE b.hook = build_hooks.id AND length(b.callback) > 0
 	AND (b.live = 1 OR EXISTS (SELECT 1 FROM build_callbacks c WHERE c.build = b.id AND c.outcome = 'waiting')))`
 
-// tellBuild queues what a build is told, where anybody wants to be.
+// tellBuild queues what a build is sent, if anyone wants it.
 func tellBuild(t *db.Tx, tenant string, n app.BuildNews) error {
 	t.Topics[app.BuildsTopic()] = true
 	queue := func(kind string, n app.BuildNews, where string) error {
@@ -84,7 +84,7 @@ func (s *Store) callbackID(id int64) string {
 	return fmt.Sprintf("%s%s_%d", app.BuildCallbackMark, s.InstallationID, id)
 }
 
-// toldOf puts to builds what they were told.
+// toldOf puts to builds what they were sent.
 func (s *Store) toldOf(ctx context.Context, list []appbuild.Build) error {
 	at, args := map[int64]*appbuild.Build{}, []any{}
 	for i, b := range list {
@@ -207,7 +207,7 @@ func (r *callbackRow) due(s *Store, now time.Time) webhook.DueDelivery {
 	return d
 }
 
-// EndDelivery writes what happened to an attempt. Where the receiver wants nothing more, the build is told nothing more. EStale where the
+// EndDelivery writes what happened to an attempt. Where the receiver wants nothing more, the build is sent nothing more. EStale where the
 // claim does not hold any more.
 func (b buildCallbacks) EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error {
 	code, text := app.Code(""), ""
@@ -228,7 +228,7 @@ func (b buildCallbacks) EndDelivery(ctx context.Context, e webhook.DeliveryEnd) 
 			WHERE id = ? AND holder = ? AND attempts = ? AND outcome = 'waiting' RETURNING build, kind`,
 			string(outcome), ended, next, e.Status, e.Took.Microseconds(), string(code), text, e.Delivery, e.Holder, e.Attempt).Scan(&build, &kind)
 		if db.IsNoRows(err) {
-			return app.Errorf(app.EStale, "Callback %d is not this server's any more.", e.Delivery)
+			return app.Errorf(app.EStale, "Another server has taken over callback %d.", e.Delivery)
 		}
 		if err != nil {
 			return db.Wrapped(err)

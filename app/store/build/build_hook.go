@@ -36,7 +36,7 @@ func scanBuildHook(row db.Scanner, more ...any) (h appbuild.BuildHook, err error
 }
 
 func errNoBuildHook(name string) error {
-	return app.Errorf(app.ENotFound, "There is no build hook %q.", name)
+	return app.Errorf(app.ENotFound, "Build hook %q doesn't exist.", name)
 }
 
 func buildSecretPlace(id string) string { return "build_hook_secrets/" + id }
@@ -75,7 +75,7 @@ func (s *Store) BuildHookAt(ctx context.Context, id string, now time.Time) (h ap
 	var current, old []byte
 	h, err = scanBuildHook(s.Row(ctx, `SELECT `+buildHookColumns+`, h.secret, h.old_secret FROM build_hooks h WHERE h.id = ? AND h.deleted_at = 0`, id), &current, &old)
 	if db.IsNoRows(err) {
-		return h, nil, app.Errorf(app.ENotFound, "There is no such build hook.")
+		return h, nil, app.Errorf(app.ENotFound, "The build hook doesn't exist.")
 	}
 	if err != nil {
 		return h, nil, db.Wrapped(err)
@@ -98,7 +98,7 @@ func (s *Store) BuildTokenKey(ctx context.Context, id string) ([]byte, error) {
 	var sealed []byte
 	err := s.Row(ctx, `SELECT token_key FROM build_hooks WHERE id = ?`, id).Scan(&sealed)
 	if db.IsNoRows(err) {
-		return nil, app.Errorf(app.ENotFound, "There is no such build hook.")
+		return nil, app.Errorf(app.ENotFound, "The build hook doesn't exist.")
 	}
 	if err != nil {
 		return nil, db.Wrapped(err)
@@ -148,7 +148,7 @@ func (s *Store) makeBuildHook(t *db.Tx, who app.Actor, c appbuild.BuildHookChang
 		return err
 	}
 	if n >= appbuild.MaxBuildHooks {
-		return &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A tenant has at most %d build hooks.", appbuild.MaxBuildHooks), Hint: "Delete one that is not needed any more."}
+		return &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A tenant can have at most %d build hooks.", appbuild.MaxBuildHooks), Hint: "Delete one that's no longer needed."}
 	}
 	if err := identity.TenantOpen(t, who.Tenant); err != nil {
 		return err
@@ -207,14 +207,14 @@ func (s *Store) changeBuildHook(t *db.Tx, h appbuild.BuildHook, c appbuild.Build
 	if c.StatusAPI != nil {
 		// Checked before, and again here: another may have given the token meanwhile, for where the API was.
 		if c.StatusToken == nil && h.Statuses && *c.StatusAPI != h.StatusAPI {
-			return &app.Error{Code: app.EInvalid, Field: "status_api", Message: "The API's URL changes, and the token was entered for the old one.", Hint: "Enter the token again, too."}
+			return &app.Error{Code: app.EInvalid, Field: "status_api", Message: "The API's URL changed, but the token was entered for the old one.", Hint: "Enter the token again as well."}
 		}
 		change(`status_api = ?`, *c.StatusAPI)
 	}
 	if c.StatusToken != nil {
 		change(`status_token = ?`, s.sealStatus(c.StatusToken, h.ID))
 		if *c.StatusToken == "" {
-			if err := dropStatuses(t, h.ID, "The hook writes no commit statuses any more.", now); err != nil {
+			if err := dropStatuses(t, h.ID, "The hook no longer writes commit statuses.", now); err != nil {
 				return err
 			}
 		}
@@ -245,7 +245,7 @@ func (s *Store) DeleteBuildHook(ctx context.Context, who app.Actor, name string,
 			db.Micros(now), h.ID); err != nil {
 			return err
 		}
-		if err := dropStatuses(t, h.ID, "Its hook was deleted.", now); err != nil {
+		if err := dropStatuses(t, h.ID, "The hook was deleted.", now); err != nil {
 			return err
 		}
 		for _, table := range []string{"build_deliveries", "build_seen", "build_ends"} {
@@ -261,7 +261,7 @@ func (s *Store) NoteBuildRefused(ctx context.Context, id, why string, now time.T
 	var last int64
 	err := s.Row(ctx, `SELECT refused_at FROM build_hooks WHERE id = ?`, id).Scan(&last)
 	if db.IsNoRows(err) || err == nil && last > 0 && now.Sub(db.FromMicros(last)).Abs() < 10*time.Second {
-		return nil // whoever sends much that is wrong shall not make us write much
+		return nil // anyone who sends much that is wrong should not make us write much
 	}
 	if err != nil {
 		return db.Wrapped(err)

@@ -24,7 +24,7 @@ func (s *Store) TakeBuild(ctx context.Context, o appbuild.BuildOrder) (done appb
 			return err
 		}
 		if n == 0 {
-			return app.Errorf(app.ENotFound, "There is no such build hook.")
+			return app.Errorf(app.ENotFound, "The build hook doesn't exist.")
 		}
 		if o.Replay == 0 {
 			n, err := t.Count(`INSERT INTO build_seen (hook, uniq, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, o.Hook.ID, o.Uniq, db.Micros(o.Now))
@@ -32,8 +32,8 @@ func (s *Store) TakeBuild(ctx context.Context, o appbuild.BuildOrder) (done appb
 				return err
 			}
 			if n == 0 {
-				return &app.Error{Code: app.EConflict, Reason: "replayed", Message: "This delivery was taken before; nothing was done.",
-					Hint: "To run it again, replay it from the hook's page."}
+				return &app.Error{Code: app.EConflict, Reason: "replayed", Message: "This delivery was already received; nothing was done.",
+					Hint: "To run the delivery again, replay it from the hook's page."}
 			}
 		}
 		ended, err := endBuilds(t, o)
@@ -52,7 +52,7 @@ func (s *Store) TakeBuild(ctx context.Context, o appbuild.BuildOrder) (done appb
 		case o.Extend != "":
 			err := t.Row(`SELECT id FROM builds WHERE hook = ? AND build_key = ? AND live = 1`, o.Hook.ID, o.Extend).Scan(&d.Made)
 			if db.IsNoRows(err) {
-				d.Outcome, d.Words = appbuild.BuildTakenNothing, "No cluster stands for it."
+				d.Outcome, d.Words = appbuild.BuildTakenNothing, "The build has no cluster."
 			} else if err != nil {
 				return db.Wrapped(err)
 			}
@@ -160,7 +160,7 @@ func beginBuild(t *db.Tx, o appbuild.BuildOrder, d *appbuild.BuildTaken, call se
 		return 0, db.Wrapped(err)
 	}
 	if over {
-		d.Outcome, d.Words = appbuild.BuildTakenNothing, "The build has ended already."
+		d.Outcome, d.Words = appbuild.BuildTakenNothing, "The build has already ended."
 		return 0, nil
 	}
 	var id int64
@@ -188,7 +188,7 @@ func beginBuild(t *db.Tx, o appbuild.BuildOrder, d *appbuild.BuildTaken, call se
 	// Those that will find room at once do not wait.
 	if busy+waiting >= b.Rule.AtOnce()+b.Rule.QueueLength() {
 		state, live, due, endedAt = app.BuildRefused, 0, time.Time{}, o.Now
-		d.Outcome, d.Words = appbuild.BuildTakenRefused, fmt.Sprintf("The queue of rule %s is full: %d have clusters, %d wait.", b.Rule.Name, busy, waiting)
+		d.Outcome, d.Words = appbuild.BuildTakenRefused, fmt.Sprintf("The queue of rule %s is full: %d with clusters, %d waiting.", b.Rule.Name, busy, waiting)
 		words = d.Words
 	}
 	if err := t.Row(`INSERT INTO builds (hook, tenant, rule, build_key, build, job, live, state, words, final, wanted, event, request, cluster, tries, begun_at, made_at, ready_at,
@@ -222,7 +222,7 @@ func beginBuild(t *db.Tx, o appbuild.BuildOrder, d *appbuild.BuildTaken, call se
 func buildBodyPlace(hook, uniq string) string { return "build_deliveries/" + hook + "/" + uniq }
 
 func errNoBuildDelivery(id int64) error {
-	return app.Errorf(app.ENotFound, "There is no delivery %d.", id)
+	return app.Errorf(app.ENotFound, "Delivery %d doesn't exist.", id)
 }
 
 const buildTakenColumns = `d.id, h.name, d.at, d.sent_at, d.sender, d.number, d.system, d.event, d.action, d.build, d.job, d.outcome, d.words, d.rule, d.made, d.replays, d.size`

@@ -62,7 +62,7 @@ func (s *Store) CatalogVersions(ctx context.Context, kind, name string) ([]templ
 	return s.catalogVersions(ctx, `text`, kind, name)
 }
 
-// CatalogHashes gives them without text.
+// CatalogHashes returns them without text.
 func (s *Store) CatalogHashes(ctx context.Context, kind, name string) ([]template.CatalogVersion, error) {
 	return s.catalogVersions(ctx, `''`, kind, name)
 }

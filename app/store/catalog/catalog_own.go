@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/humanize"
 	"muster/app/store/db"
 	apptemplate "muster/app/template"
 )
@@ -87,7 +88,7 @@ func (s *Store) OwnCatalogVersion(ctx context.Context, tenant string, k apptempl
 	r, err := scanEntry(s.Row(ctx, `SELECT `+entryColumns+` FROM catalog_entries WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`,
 		tenant, k.Kind, k.Name, number))
 	if db.IsNoRows(err) {
-		return r, &app.Error{Code: app.ENotFound, Field: "number", Message: fmt.Sprintf("There is no version %d of %s %s among your own entries.", number, k.Kind, k.Name)}
+		return r, &app.Error{Code: app.ENotFound, Field: "number", Message: fmt.Sprintf("%[2]s %[3]s has no version %[1]d in your tenant's catalog.", number, humanize.Upper(string(k.Kind)), k.Name)}
 	}
 	return r, db.Wrapped(err)
 }
@@ -110,7 +111,7 @@ func (s *Store) SaveOwnCatalog(ctx context.Context, who app.Actor, c catalog.Own
 			}
 		}
 		if head != c.Revision {
-			return &app.Error{Code: app.EConflict, Reason: "catalog_moved", Message: "The catalog was changed by somebody else at the same time.", Hint: "Try again."}
+			return &app.Error{Code: app.EConflict, Reason: "catalog_moved", Message: "Someone else changed the catalog at the same time.", Hint: "Try again."}
 		}
 		for _, name := range c.Accounts {
 			if err := freeAccount(t, who.Tenant, name); err != nil {
@@ -147,7 +148,7 @@ func changedMeanwhile(was catalog.CatalogRevision) error {
 		did = "removed"
 	}
 	return &app.Error{Code: app.EConflict, Reason: "catalog_changed", Field: "as_of",
-		Message: fmt.Sprintf("%s %s was %s by %s meanwhile.", was.Kind, was.Name, did, was.By), Hint: "Look at what it says now, and change that."}
+		Message: fmt.Sprintf("%s %s has been %s by %s since you opened it.", humanize.Upper(string(was.Kind)), was.Name, did, was.By), Hint: "Reload the entry, then make your change."}
 }
 
 func saveEntry(t *db.Tx, who app.Actor, was, e catalog.CatalogRevision) error {
@@ -179,7 +180,7 @@ func saveEntry(t *db.Tx, who app.Actor, was, e catalog.CatalogRevision) error {
 	return t.Deed(e.At, who, act, e.Kind+"/"+e.Name, before, after)
 }
 
-// freeAccount refuses where something of the tenant stands at a provider.
+// freeAccount refuses where something of the tenant is at a provider.
 func freeAccount(t *db.Tx, tenant, provider string) error {
 	u, err := providerUse(t.Each, tenant, provider)
 	if err != nil || u.None() {
@@ -322,11 +323,11 @@ func SameProvider(t *db.Tx, tenant, provider string, asOf int64) error {
 	if err != nil {
 		return db.Wrapped(err)
 	}
-	return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The provider %s was changed in the catalog meanwhile.", provider),
-		Hint: "Look at the preview again, and ask anew."}
+	return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("Provider %s has changed in the catalog since the preview.", provider),
+		Hint: "Preview again, then submit."}
 }
 
-// DropOf drops a tenant's own entries. What looks after accounts is told by the revision of all.
+// DropOf drops a tenant's own entries. What manages accounts notices by the revision of all.
 func DropOf(t *db.Tx, tenant string) error {
 	for _, table := range []string{"catalog_entries", "catalog_templates", "catalog_heads"} {
 		if err := t.Exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {

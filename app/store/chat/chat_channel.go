@@ -17,7 +17,7 @@ func scanChannel(row db.Scanner) (c chat.ChatChannel, err error) {
 	err = row.Scan(&c.Kind, &c.Team, &c.Channel, &c.Name, &c.Tenant, &c.Host, &c.Guest, &at)
 	c.At = db.FromMicros(at)
 	if db.IsNoRows(err) {
-		err = app.Errorf(app.ENotFound, "This channel belongs to its workspace.")
+		err = app.Errorf(app.ENotFound, "This channel belongs to its workspace's tenant.")
 	}
 	return c, err
 }
@@ -39,7 +39,7 @@ func (s *Store) SaveChannel(ctx context.Context, who app.Actor, c chat.ChatChann
 			before = was
 			if was.Agreed() && was.Tenant != c.Tenant && (c.Host == "" || c.Guest == "") {
 				// One side alone neither takes a channel from a tenant nor gives it another.
-				return &app.Error{Code: app.EConflict, Reason: "given", Message: "The channel belongs to another tenant already.", Hint: "Give it back to the workspace first: channel reset."}
+				return &app.Error{Code: app.EConflict, Reason: "given", Message: "The channel is already assigned to another tenant.", Hint: "Return it to the workspace first: channel reset."}
 			}
 			if was.Tenant == c.Tenant {
 				if is.Host == "" {
@@ -58,7 +58,7 @@ func (s *Store) SaveChannel(ctx context.Context, who app.Actor, c chat.ChatChann
 				return err
 			}
 			if n >= mostChannels {
-				return app.Errorf(app.ETooLarge, "A workspace has at most %d channels of other tenants.", mostChannels)
+				return app.Errorf(app.ETooLarge, "A workspace can have at most %d channels assigned to other tenants.", mostChannels)
 			}
 		}
 		if is.Agreed() {
@@ -152,7 +152,7 @@ func scanApprovals(row db.Scanner) (p chat.ChatApprovals, err error) {
 	err = row.Scan(&p.Tenant, &p.Kind, &p.Team, &p.Channel, &p.SetBy, &at)
 	p.SetAt = db.FromMicros(at)
 	if db.IsNoRows(err) {
-		err = app.Errorf(app.ENotFound, "The requests of this tenant are shown in no channel.")
+		err = app.Errorf(app.ENotFound, "No channel shows this tenant's requests.")
 	}
 	return p, err
 }

@@ -67,7 +67,7 @@ func passed(t *db.Tx, kind, setting, table, column string) (from, top int64, err
 	return from, top, t.Exec(`UPDATE settings SET value = ? WHERE name = ?`, strconv.FormatInt(top, 10), setting)
 }
 
-// gatherTells notes whom the next notices are told, and marks the homes that they are about.
+// gatherTells notes who gets the next notices, and marks the homes that they are about.
 func gatherTells(t *db.Tx, kind string, kinds []app.NoticeKind, now, before time.Time) error {
 	from, top, err := passed(t, kind, chatNoticed, "notices", "id")
 	if err != nil || from == top {

@@ -17,7 +17,7 @@ func (s *Store) WorkspaceTokens(ctx context.Context, kind, team string) (k chat.
 	var expires int64
 	err = s.Row(ctx, `SELECT access, refresh, version, expires_at FROM chat_workspaces WHERE kind = ? AND team = ?`, kind, team).Scan(&access, &refresh, &k.Version, &expires)
 	if db.IsNoRows(err) || err == nil && len(access) == 0 {
-		return k, app.Errorf(app.ENotFound, "There are no tokens of this workspace.")
+		return k, app.Errorf(app.ENotFound, "This workspace has no tokens.")
 	}
 	if err != nil {
 		return k, err
@@ -53,7 +53,7 @@ func (s *Store) Refreshed(ctx context.Context, kind, team string, version int64,
 		n, err := t.Count(`UPDATE chat_workspaces SET access = ?, refresh = ?, expires_at = ?, version = version + 1, holder = '', held_until = 0, changed_at = ?
 			WHERE kind = ? AND team = ? AND version = ?`, access, refresh, db.Micros(k.ExpiresAt), db.Micros(at), kind, team, version)
 		if err == nil && n == 0 {
-			err = app.Errorf(app.EConflict, "The tokens of this workspace were replaced meanwhile.")
+			err = app.Errorf(app.EConflict, "The workspace's tokens have since been replaced.")
 		}
 		return err
 	})

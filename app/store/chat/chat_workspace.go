@@ -29,7 +29,7 @@ func scanWorkspace(row db.Scanner) (w chat.ChatWorkspace, err error) {
 	w.Fixed, w.Email, w.ExpiresAt, w.InstalledAt, w.ChangedAt = fixed == 1, email == 1, db.FromMicros(expires), db.FromMicros(installed), db.FromMicros(changed)
 	w.EventAt, w.ErrorAt, w.CallsAt, w.LimitedUntil = db.FromMicros(event), db.FromMicros(erred), db.FromMicros(calls), db.FromMicros(limited)
 	if db.IsNoRows(err) {
-		err = app.Errorf(app.ENotFound, "Muster was not installed in this workspace.")
+		err = app.Errorf(app.ENotFound, "Muster isn't installed in this workspace.")
 	}
 	return w, err
 }
@@ -49,16 +49,16 @@ func (s *Store) UseChatInstall(ctx context.Context, hash []byte, who app.Actor, 
 		var i chat.ChatInstall
 		var expires, used int64
 		err := t.Row(`SELECT tenant, user_name, session, expires_at, used_at FROM chat_installs WHERE hash = ?`, hash).Scan(&i.Tenant, &i.User, &i.Session, &expires, &used)
-		again := "Begin the installation again on the page “Slack”."
+		again := "Start the installation again on the Slack page."
 		switch {
 		case db.IsNoRows(err), err == nil && (i.Tenant != who.Tenant || i.User != who.Name() || i.Session != session):
-			return &app.Error{Code: app.ENotFound, Reason: "no_install", Message: "This installation was not begun by you here.", Hint: again}
+			return &app.Error{Code: app.ENotFound, Reason: "no_install", Message: "You didn't start this installation here.", Hint: again}
 		case err != nil:
 			return err
 		case used != 0:
-			return &app.Error{Code: app.EConflict, Reason: "used", Message: "This installation was ended already.", Hint: again}
+			return &app.Error{Code: app.EConflict, Reason: "used", Message: "This installation has already been completed.", Hint: again}
 		case !at.Before(db.FromMicros(expires)):
-			return &app.Error{Code: app.EConflict, Reason: "expired", Message: "This installation took too long.", Hint: again}
+			return &app.Error{Code: app.EConflict, Reason: "expired", Message: "This installation timed out.", Hint: again}
 		}
 		return t.Exec(`UPDATE chat_installs SET used_at = ? WHERE hash = ?`, db.Micros(at), hash)
 	})

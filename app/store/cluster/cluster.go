@@ -66,7 +66,7 @@ func (s *Store) View(ctx context.Context, tenant, id string) (appcluster.Cluster
 // ReadError says of what reading a cluster gave whether there is none.
 func ReadError(err error, id string) error {
 	if db.IsNoRows(err) {
-		return app.Errorf(app.ENotFound, "There is no cluster %q.", id)
+		return app.Errorf(app.ENotFound, "Cluster %q doesn't exist.", id)
 	}
 	if err != nil {
 		return fmt.Errorf("store: cluster %s: %w", id, err)
@@ -86,7 +86,7 @@ func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter
 	where, args := clustersWhere(tenant, f)
 	order, ok := clusterOrders[f.Sort]
 	if !ok {
-		return nil, app.Errorf(app.EInvalid, "Clusters cannot be sorted by %q.", f.Sort)
+		return nil, app.Errorf(app.EInvalid, "Clusters can't be sorted by %q.", f.Sort)
 	}
 	if f.After != "" {
 		var key any

@@ -22,18 +22,18 @@ func (s *Store) RenameCluster(ctx context.Context, r cluster.ClusterRename) erro
 			c.Tenant, c.ID, r.Name, r.Name).Scan(&other)
 		switch {
 		case err == nil && other == r.Name:
-			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a cluster named %q.", r.Name), Hint: "Choose another name."}
+			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Cluster %q already exists.", r.Name), Hint: "Choose another name."}
 		case err == nil:
-			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("The name %q is the id of another cluster.", r.Name),
-				Hint: "People call clusters by name or by id. Choose another name."}
+			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("%q is the ID of another cluster.", r.Name),
+				Hint: "Choose another name."}
 		case !db.IsNoRows(err):
 			return db.Wrapped(err)
 		}
 		var asked int64
 		err = t.Row(`SELECT id FROM requests WHERE tenant = ? AND name = ? AND status IN ('waiting', 'offered') LIMIT 1`, c.Tenant, r.Name).Scan(&asked)
 		if err == nil {
-			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Request %d asks for a cluster named %q.", asked, r.Name),
-				Hint: "Choose another name, or withdraw that one first."}
+			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Request %d is for a cluster named %q.", asked, r.Name),
+				Hint: "Choose another name, or withdraw that request first."}
 		}
 		if !db.IsNoRows(err) {
 			return db.Wrapped(err)
@@ -42,7 +42,7 @@ func (s *Store) RenameCluster(ctx context.Context, r cluster.ClusterRename) erro
 			return err
 		}
 		if err := t.Event(app.Event{At: r.Now, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster, Status: string(c.Status),
-			Message: fmt.Sprintf("%s renamed it from %s to %s.", r.Who.Name(), c.Name, r.Name)}); err != nil {
+			Message: fmt.Sprintf("%s renamed the cluster from %s to %s.", r.Who.Name(), c.Name, r.Name)}); err != nil {
 			return err
 		}
 		return t.Deed(r.Now, r.Who, "cluster.rename", c.ID, map[string]string{"name": c.Name}, map[string]string{"name": r.Name})
@@ -56,7 +56,7 @@ func (s *Store) TransferCluster(ctx context.Context, r cluster.ClusterTransfer) 
 			return err
 		}
 		if c.Owner != r.From {
-			return &app.Error{Code: app.EConflict, Reason: "owner_changed", Message: fmt.Sprintf("Cluster %q is %s's by now.", c.Name, c.Owner)}
+			return &app.Error{Code: app.EConflict, Reason: "owner_changed", Message: fmt.Sprintf("Cluster %q now belongs to %s.", c.Name, c.Owner)}
 		}
 		if r.Group != "" {
 			if err := knownGroup(t, r.Tenant, r.Group, "to"); err != nil {
@@ -65,7 +65,7 @@ func (s *Store) TransferCluster(ctx context.Context, r cluster.ClusterTransfer) 
 		}
 		heir, err := user.Read(t, r.Tenant, r.To)
 		if app.CodeOf(err) == app.ENotFound {
-			return &app.Error{Code: app.EInvalid, Field: "to", Message: fmt.Sprintf("There is no user %q in this tenant.", r.To)}
+			return &app.Error{Code: app.EInvalid, Field: "to", Message: fmt.Sprintf("User %q doesn't exist in this tenant.", r.To)}
 		}
 		if err != nil {
 			return err
@@ -94,7 +94,7 @@ func (s *Store) TransferCluster(ctx context.Context, r cluster.ClusterTransfer) 
 			return err
 		}
 		if err := t.Event(app.Event{At: r.Now, Tenant: c.Tenant, Cluster: c.ID, Kind: app.EventCluster, Status: string(c.Status),
-			Message: fmt.Sprintf("%s gave it from %s to %s.", r.Who.Name(), was, now)}); err != nil {
+			Message: fmt.Sprintf("%s transferred the cluster from %s to %s.", r.Who.Name(), was, now)}); err != nil {
 			return err
 		}
 		for _, n := range r.Tell(c) {

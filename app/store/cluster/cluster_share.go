@@ -205,7 +205,7 @@ func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string,
 			return err
 		}
 		if len(after.Shares) > most {
-			return &app.Error{Code: app.EInvalid, Field: "add", Message: fmt.Sprintf("A cluster can have %d shares at most.", most), Hint: "Share it with a group."}
+			return &app.Error{Code: app.EInvalid, Field: "add", Message: fmt.Sprintf("A cluster can be shared with at most %d users and groups.", most), Hint: "Share the cluster with a group instead."}
 		}
 		for _, one := range after.Shares {
 			if slices.ContainsFunc(before.Shares, func(had appcluster.ClusterShare) bool { return had.Name() == one.Name() && had.Access >= one.Access }) || one.Person == who.Name() {
@@ -243,7 +243,7 @@ func knownGroup(t *db.Tx, tenant, group, field string) error {
 	err := t.Row(`SELECT EXISTS (SELECT 1 FROM user_groups WHERE tenant = ? AND name = ?) OR EXISTS (SELECT 1 FROM memberships WHERE tenant = ? AND group_name = ?)`,
 		tenant, group, tenant, group).Scan(&is)
 	if err == nil && !is {
-		return &app.Error{Code: app.EInvalid, Field: field, Message: fmt.Sprintf("There is no group %q.", group), Hint: "Check how the name is written."}
+		return &app.Error{Code: app.EInvalid, Field: field, Message: fmt.Sprintf("Group %q doesn't exist.", group), Hint: "Check the spelling of the name."}
 	}
 	return err
 }

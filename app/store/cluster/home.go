@@ -91,7 +91,7 @@ func (s *Store) Home(ctx context.Context, q cluster.HomeQuery) (cluster.Home, er
 	return h, err
 }
 
-// newestNotices looks only at the tenant's newest, so that it costs the same in a tenant that is told much.
+// newestNotices looks only at the tenant's newest, so that it costs the same in a tenant with many notices.
 func newestNotices(ctx context.Context, r db.Reader, q cluster.HomeQuery) ([]app.Notice, error) {
 	groups := q.Reader.Groups[:min(len(q.Reader.Groups), feed.MostReaderGroups)]
 	args := []any{q.Tenant, q.AmongNotices, db.Listed(q.Reader.User)}

@@ -88,7 +88,7 @@ func LoadOperations(t *db.Tx, ids []int64) (ops []ledger.Operation, err error) {
 func ReadOperation(t *db.Tx, id int64) (ledger.Operation, error) {
 	ops, err := LoadOperations(t, []int64{id})
 	if err == nil && len(ops) == 0 {
-		err = app.Errorf(app.ENotFound, "There is no operation %d.", id)
+		err = app.Errorf(app.ENotFound, "Operation %d doesn't exist.", id)
 	}
 	if err != nil {
 		return ledger.Operation{}, err
@@ -96,7 +96,7 @@ func ReadOperation(t *db.Tx, id int64) (ledger.Operation, error) {
 	return ops[0], nil
 }
 
-// FailedDeletes returns, of all tenants, the deletes that failed and have since waited as long as they had been going on
+// FailedDeletes returns, of all tenants, the deletes that failed and have since waited as long as they had been continuing
 // for, but at least and at most so long. Those that another operation followed are left out.
 // A roll-back returns machines as well.
 func (s *Store) FailedDeletes(ctx context.Context, now time.Time, least, most time.Duration, limit int) (ops []app.Operation, err error) {

@@ -81,7 +81,7 @@ func (s *Store) Unfinished(ctx context.Context, tenant string, operation int64) 
 	return u, err
 }
 
-// StepsAndJoins gives them with the joins between, and all of their needs as they stand in the plan; what is undone goes by it.
+// StepsAndJoins returns them with the joins between, and all of their needs as they are in the plan; what is undone goes by it.
 func (s *Store) StepsAndJoins(ctx context.Context, tenant string, operation int64) ([]app.Step, error) {
 	var all []app.Step
 	err := s.Each(ctx, func(row db.Scanner) error {

@@ -12,7 +12,7 @@ import (
 	"muster/app"
 )
 
-// auditKeyRow names the sealed setting that ends of chains are authenticated with: whoever can write to the database but does
+// auditKeyRow names the sealed setting that ends of chains are authenticated with: anyone who can write to the database but does
 // not have the secret key can make a new chain, but not one that ends as it should.
 const auditKeyRow = "audit_key"
 
@@ -124,7 +124,7 @@ func (s *DB) chainBefore(ctx context.Context) (moved int, err error) {
 	return moved, err
 }
 
-// Audit notes who did what to what. Via, address and token are those of whoever the write is for.
+// Audit notes who did what to what. Via, address and token are those of the actor that the write is for.
 func (t *Tx) Audit(at time.Time, tenant, user, act, object, detail string) error {
 	d := app.Deed{Tenant: tenant, At: at, Who: user, Act: act, Object: object, Detail: detail}
 	if a := t.who; a != nil && (a.User == user || a.Name() == user) {

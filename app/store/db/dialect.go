@@ -17,7 +17,7 @@ import (
 //
 // No statement locks rows. On PostgreSQL every write begins with one lock that all servers share, so their writes come one
 // after the other, as they do on SQLite, and each sees all that was committed before it (postgres_session.go says why).
-// What reads and then decides is therefore safe as it stands, and the numbers of events grow in the order of commits.
+// What reads and then decides is therefore safe as it is, and the numbers of events grow in the order of commits.
 type dialect interface {
 	// say returns a statement and its values in the database's own words.
 	say(query string, args []any) (string, []any)
@@ -185,7 +185,7 @@ func (m postgresMigrations) Open(name string) (fs.File, error) {
 	return &translated{FileInfo: info, Reader: strings.NewReader(translate(string(b)))}, nil
 }
 
-// Some statements only one of the two knows: those between "--sqlite{" and "--sqlite}" are not for PostgreSQL, and what stands
+// Some statements only one of the two knows: those between "--sqlite{" and "--sqlite}" are not for PostgreSQL, and what exists
 // behind "--postgres: " is a comment for SQLite; "--postgres{" and "--postgres}" hold together a statement with semicolons.
 var (
 	onlySQLite   = regexp.MustCompile(`(?ms)^--sqlite\{$.*?^--sqlite\}$`)

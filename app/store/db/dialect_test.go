@@ -100,10 +100,10 @@ func TestDatabaseURLIsNeverTold(t *testing.T) {
 			t.Fatalf("%s opened", where)
 		}
 		if text := err.Error(); strings.Contains(text, "t0p") || strings.Contains(text, "secret") {
-			t.Errorf("%s is told: %s", where, text)
+			t.Errorf("%s is reported: %s", where, text)
 		}
 		if code := app.CodeOf(err); code != app.EInvalid && code != app.ETransient {
-			t.Errorf("%s gives %s: %v", where, code, err)
+			t.Errorf("%s returns %s: %v", where, code, err)
 		}
 	}
 }

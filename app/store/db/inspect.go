@@ -132,8 +132,8 @@ func openToRead(ctx context.Context, where string, params map[string]string) (*R
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	if _, err := os.Stat(abs); errors.Is(err, fs.ErrNotExist) {
-		return nil, &app.Error{Code: app.ENotFound, Reason: "no_database", Message: "There is no database at " + where + ".",
-			Hint: "Name the server's data directory with --data, or its database with DATABASE_URL."}
+		return nil, &app.Error{Code: app.ENotFound, Reason: "no_database", Message: "No database at " + where + ".",
+			Hint: "Set the server's data directory with --data, or its database with DATABASE_URL."}
 	} else if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
@@ -145,8 +145,8 @@ func openToRead(ctx context.Context, where string, params map[string]string) (*R
 }
 
 func unknownKind(name string) error {
-	return &app.Error{Code: app.EInvalid, Field: "DATABASE_URL", Message: fmt.Sprintf("A database of the kind %q is not known.", name),
-		Hint: "Give a postgres:// URL, or none for SQLite in the data directory."}
+	return &app.Error{Code: app.EInvalid, Field: "DATABASE_URL", Message: fmt.Sprintf("Unsupported database kind %q.", name),
+		Hint: "Use a postgres:// URL, or leave it out for SQLite in the data directory."}
 }
 
 func isPostgres(where string) bool {
@@ -222,12 +222,12 @@ func inspect(ctx context.Context, r *Reads) (f Inspection, err error) {
 func (f Inspection) check() error {
 	switch {
 	case f.Restoring:
-		return &app.Error{Code: app.EConflict, Reason: "restoring", Field: "DATABASE_URL", Message: "A backup was being brought into this database, and that has not ended.",
-			Hint: "Run `muster restore` again with the same file. Nothing else can be done with the database until then."}
+		return &app.Error{Code: app.EConflict, Reason: "restoring", Field: "DATABASE_URL", Message: "A restore into this database was interrupted.",
+			Hint: "Run `muster restore` again with the same file; the database can't be used until then."}
 	case f.Needs > f.Newest:
 		return &app.Error{Code: app.EConflict, Reason: "too_new", Field: "DATABASE_URL",
-			Message: fmt.Sprintf("The database was changed by a newer Muster (migration %d), and this one knows %d only.", f.Needs, f.Newest),
-			Hint:    "Start the newer version, or bring back a backup that was made before the upgrade; see docs/upgrades.md."}
+			Message: fmt.Sprintf("The database was upgraded by a newer Muster (migration %d; this version knows %d).", f.Needs, f.Newest),
+			Hint:    "Start the newer version, or restore a backup from before the upgrade; see docs/upgrades.md."}
 	}
 	return nil
 }
@@ -240,7 +240,7 @@ func (f Inspection) Check() error { return f.check() }
 
 // MigrateTo brings a database's tables up to date, or, where only is greater than zero, up to that migration; what is newer already stays. A file is
 // made when it is absent.
-// It returns what was done, in order. Servers of the version before go on working meanwhile and after, unless a migration says otherwise.
+// It returns what was done, in order. Servers of the version before continue working meanwhile and after, unless a migration says otherwise.
 func MigrateTo(ctx context.Context, where string, only int64) (done []Migration, err error) {
 	before, err := Inspect(ctx, where)
 	if err != nil && app.AsError(err).Reason != "no_database" {

@@ -53,7 +53,7 @@ func (l localKey) Wrap(_ context.Context, key []byte) ([]byte, error) {
 func (l localKey) Unwrap(_ context.Context, wrapped []byte) ([]byte, error) {
 	key, err := openWith(l.aead, 0, wrapped, wrapPlace)
 	if err != nil {
-		return nil, &app.Error{Code: app.EConflict, Reason: "wrong_key", Message: "The data key was wrapped by another key.", Err: err}
+		return nil, &app.Error{Code: app.EConflict, Reason: "wrong_key", Message: "The data key is encrypted with another key.", Err: err}
 	}
 	return key, nil
 }
@@ -160,7 +160,7 @@ func (k *Keyring) fetch(ctx context.Context, id int64) (cipher.AEAD, error) {
 	var wrapped []byte
 	err := k.reads.QueryRowContext(ctx, `SELECT wrapped FROM data_keys WHERE id = ?`, id).Scan(&wrapped)
 	if IsNoRows(err) {
-		return nil, fmt.Errorf("store: there is no data key %d", id)
+		return nil, fmt.Errorf("store: data key %d doesn't exist", id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("store: data key %d: %w", id, err)
@@ -173,7 +173,7 @@ func (k *Keyring) fetch(ctx context.Context, id int64) (cipher.AEAD, error) {
 }
 
 // openKeys gets the data keys of a database that has just been opened, and makes the first. Where the newest does not open
-// it is wrong_key, so that nothing is sealed under a key that others do not have; unless whoever has lost a key for good says
+// it is wrong_key, so that nothing is sealed under a key that others do not have; unless anyone who has lost a key for good says
 // so by deleting the row key_check.
 func (s *DB) openKeys(ctx context.Context) error {
 	k := s.Keyring
@@ -230,22 +230,22 @@ func (s *DB) makeKey(ctx context.Context, at time.Time, had int) error {
 
 // wrongKey says that a database was made with another key; which names that, where it is known.
 func wrongKey(which string) error {
-	e := &app.Error{Code: app.EConflict, Reason: "wrong_key", Message: "The database was made with another secret key.",
-		Hint: "Give the key that it was made with. If that is lost for good, delete the row key_check of the table settings:\n" +
-			"clusters can then be deleted, but the keys of those that stand are lost."}
+	e := &app.Error{Code: app.EConflict, Reason: "wrong_key", Message: "The database was created with another secret key.",
+		Hint: "Set the key that the database was created with. If the key is lost for good, delete the row key_check from the table settings:\n" +
+			"clusters can then be deleted, but the SSH keys of existing clusters are lost."}
 	if which != "" {
-		e.Message = fmt.Sprintf("The database was made with another secret key: its data keys are wrapped by %q.", which)
+		e.Message = fmt.Sprintf("The database was created with another secret key: its data keys are encrypted with %q.", which)
 	}
 	return e
 }
 
-// keeperError says what is wrong with a key-encryption key, so that whoever starts a server can do something about it.
+// keeperError says what is wrong with a key-encryption key, so that anyone who starts a server can do something about it.
 func keeperError(k KeyKeeper, err error) error {
 	var e *app.Error
 	if !errors.As(err, &e) {
 		return err
 	}
 	out := *e
-	out.Message = fmt.Sprintf("The key-encryption key %q cannot be used: %s", k.Name(), e.Message)
+	out.Message = fmt.Sprintf("Can't use the key-encryption key %q: %s", k.Name(), e.Message)
 	return &out
 }

@@ -7,7 +7,7 @@ import (
 	"muster/app"
 )
 
-// The row key_check of settings is sealed. Before there were data keys it told whether a key was the one that a database was
+// The row key_check of settings is sealed. Before there were data keys it reported whether a key was the one that a database was
 // made with; now it also is the switch by which someone says that a key is lost.
 const (
 	keyCheckRow  = "key_check"

@@ -350,7 +350,7 @@ func (s rotation) retire(ctx context.Context) error {
 }
 
 // Rekey wraps all data keys under another key-encryption key, after it has sealed again what the old one sealed itself. Servers
-// that run go on with the data keys that they have; started again, they need the new one. It happens as a whole or not at all,
+// that run continue with the data keys that they have; started again, they need the new one. It happens as a whole or not at all,
 // and may be done again. It returns how many keys were wrapped; those that do not open, whose own key was lost, are left.
 func (s *DB) Rekey(ctx context.Context, to KeyKeeper) (int, error) {
 	rot := rotation{s}
@@ -382,7 +382,7 @@ func (s *DB) Rekey(ctx context.Context, to KeyKeeper) (int, error) {
 		if back, err := to.Unwrap(ctx, w); err != nil {
 			return 0, keeperError(to, err)
 		} else if string(back) != string(key) {
-			return 0, app.Errorf(app.EInternal, "store: the key %q gives back something else than it was given", to.Name())
+			return 0, app.Errorf(app.EInternal, "store: the key %q doesn't decrypt what it encrypted", to.Name())
 		}
 		wrapped[r.id] = w
 	}
@@ -397,7 +397,7 @@ func (s *DB) Rekey(ctx context.Context, to KeyKeeper) (int, error) {
 				return err
 			}
 			if n == 0 {
-				return &app.Error{Code: app.EConflict, Reason: "busy", Message: "The data keys were changed by somebody else meanwhile.", Hint: "Look at `muster secrets status`, and ask again."}
+				return &app.Error{Code: app.EConflict, Reason: "busy", Message: "Someone else has just changed the data keys.", Hint: "Check `muster secrets status`, then try again."}
 			}
 		}
 		var n int
@@ -405,7 +405,7 @@ func (s *DB) Rekey(ctx context.Context, to KeyKeeper) (int, error) {
 			return err
 		}
 		if n != len(rows) {
-			return &app.Error{Code: app.EConflict, Reason: "busy", Message: "A data key was added meanwhile.", Hint: "Ask again."}
+			return &app.Error{Code: app.EConflict, Reason: "busy", Message: "A data key was just added.", Hint: "Try again."}
 		}
 		return t.Audit(time.Now(), app.DefaultTenant, serverName, "secrets.rekey", "data_keys", JSON(map[string]any{
 			"before": map[string]string{"keeper": s.keeper.Name()}, "after": map[string]string{"keeper": to.Name()}}))
@@ -413,7 +413,7 @@ func (s *DB) Rekey(ctx context.Context, to KeyKeeper) (int, error) {
 	return len(wrapped), err
 }
 
-// serverName stands in the audit for whoever runs commands on the server's host.
+// serverName is in the audit for anyone who runs commands on the server's host.
 const serverName = "muster"
 
 func (s rotation) deedOfKeys(ctx context.Context, act string) error {

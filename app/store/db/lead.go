@@ -37,7 +37,7 @@ const databaseNow = `(SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::
 
 // Reached says that what a leader needs beside the database, as the queue, answers now. Who says so once says so again at least
 // every second: a server that does not is not able to lead, and one that leads gives way to an able one, if there is one. Where it
-// answers no one, whoever leads goes on. The first call may come before there is an answer.
+// answers no one, anyone who leads continues. The first call may come before there is an answer.
 func (s *DB) Reached() {
 	if s.peers != nil {
 		s.peers.reach()

@@ -7,7 +7,7 @@ import (
 	"muster/app"
 )
 
-// Notice writes what people are to be told, in the transaction of what it tells.
+// Notice writes what people are to be sent, in the transaction of what it tells.
 func (t *Tx) Notice(n app.Notice) error {
 	t.Topics[app.NoticesTopic()], t.Topics[app.TenantTopic(n.Tenant)] = true, true
 	if n.Cluster != "" && len(n.Groups) == 0 && slices.Contains(app.OwnerNoticeKinds, n.Kind) {

@@ -14,7 +14,7 @@ import (
 	"muster/app"
 )
 
-// DB is an open database: its one writer, those who read, and what is told after commits.
+// DB is an open database: its one writer, those who read, and what is reported after commits.
 type DB struct {
 	*Keyring
 	Reads          *Reads
@@ -84,7 +84,7 @@ func mayOpen(ctx context.Context, where string) error {
 	return found.check()
 }
 
-// Close waits for the writes under way and lets go of the database. It may be called twice.
+// Close waits for the writes in progress and lets go of the database. It may be called twice.
 func (s *DB) Close() error {
 	if s.peers != nil {
 		s.peers.close()

@@ -40,9 +40,9 @@ const dialTime = 5 * time.Second
 func postgresConfig(where string) (*pgx.ConnConfig, error) {
 	c, err := pgx.ParseConfig(where)
 	if err != nil {
-		return nil, &app.Error{Code: app.EInvalid, Field: "DATABASE_URL", Message: "DATABASE_URL is not the address of a PostgreSQL database.",
-			Hint: "It looks like postgres://user:password@host:5432/database?sslmode=verify-full.\n" +
-				"In a password / is written %2F, @ %40, # %23, ? %3F and % %25."}
+		return nil, &app.Error{Code: app.EInvalid, Field: "DATABASE_URL", Message: "DATABASE_URL isn't a valid PostgreSQL URL.",
+			Hint: "Use a URL such as postgres://user:password@host:5432/database?sslmode=verify-full.\n" +
+				"In the password, write / as %2F, @ as %40, # as %23, ? as %3F and % as %25."}
 	}
 	// What a lost server holds is given back soon, and what a lost database does not answer is given up soon.
 	maps.Copy(c.RuntimeParams, map[string]string{
@@ -136,11 +136,11 @@ func checkPostgres(ctx context.Context, config *pgx.ConnConfig) error {
 	case err != nil || n/10000 < oldestPostgres:
 		return tooOld(config)
 	case encoding != "UTF8":
-		return &app.Error{Code: app.EInvalid, Field: "DATABASE_URL", Message: fmt.Sprintf("The database %q keeps text as %s, not as UTF8.", config.Database, encoding),
-			Hint: "Make one with: createdb --encoding=UTF8 --template=template0 " + config.Database}
+		return &app.Error{Code: app.EInvalid, Field: "DATABASE_URL", Message: fmt.Sprintf("Database %q uses the encoding %s instead of UTF8.", config.Database, encoding),
+			Hint: "Create one with: createdb --encoding=UTF8 --template=template0 " + config.Database}
 	case standby:
-		return &app.Error{Code: app.EConflict, Field: "DATABASE_URL", Message: place(config) + " is a standby, which cannot be written to.",
-			Hint: "Name the primary; with several hosts add target_session_attrs=read-write to DATABASE_URL."}
+		return &app.Error{Code: app.EConflict, Field: "DATABASE_URL", Message: place(config) + " is a read-only standby.",
+			Hint: "Use the primary; with several hosts, add target_session_attrs=read-write to DATABASE_URL."}
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func openError(c *pgx.ConnConfig, err error) error {
 	if errors.As(err, &known) {
 		return err
 	}
-	e := &app.Error{Code: app.ETransient, Reason: "database", Field: "DATABASE_URL", Message: place(c) + " does not answer", Err: err}
+	e := &app.Error{Code: app.ETransient, Reason: "database", Field: "DATABASE_URL", Message: place(c) + " doesn't answer", Err: err}
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		return e
@@ -189,18 +189,18 @@ func openError(c *pgx.ConnConfig, err error) error {
 	e.Err = nil
 	switch pg.Code {
 	case "28P01", "28000":
-		e.Code, e.Message = app.ECredentials, fmt.Sprintf("%s does not let the user %q in: %s.", place(c), c.User, pg.Message)
-		e.Hint = "Look at the user and password of DATABASE_URL, and at pg_hba.conf."
+		e.Code, e.Message = app.ECredentials, fmt.Sprintf("%s rejected user %q: %s.", place(c), c.User, pg.Message)
+		e.Hint = "Check the user and password in DATABASE_URL, and pg_hba.conf."
 	case "3D000":
 		e.Code, e.Message = app.ENotFound, fmt.Sprintf("%s has no database %q.", place(c), c.Database)
-		e.Hint = "Make it with: createdb --encoding=UTF8 " + c.Database
+		e.Hint = "Create it with: createdb --encoding=UTF8 " + c.Database
 	case "42501":
-		e.Code, e.Message = app.EForbidden, fmt.Sprintf("The user %q may not make tables in the database %q: %s.", c.User, c.Database, pg.Message)
-		e.Hint = fmt.Sprintf("Let that user own the database: ALTER DATABASE %q OWNER TO %q", c.Database, c.User)
+		e.Code, e.Message = app.EForbidden, fmt.Sprintf("User %q isn't allowed to create tables in database %q: %s.", c.User, c.Database, pg.Message)
+		e.Hint = fmt.Sprintf("Make that user the database's owner: ALTER DATABASE %q OWNER TO %q", c.Database, c.User)
 	case "42704": // it does not know a setting that we ask for
 		return tooOld(c)
 	default:
-		e.Message = fmt.Sprintf("%s cannot be used at the moment: %s (%s).", place(c), pg.Message, pg.Code)
+		e.Message = fmt.Sprintf("%s is unavailable at the moment: %s (%s).", place(c), pg.Message, pg.Code)
 		if !postgresPasses(pg.Code) {
 			e.Code, e.Err = app.EInternal, err
 		}
@@ -225,11 +225,11 @@ func postgresForNow(err error) error {
 	what := ""
 	switch {
 	case errors.As(err, &pg) && postgresPasses(pg.Code):
-		what = "The database cannot serve this at the moment"
+		what = "The database is unavailable at the moment"
 	case pg != nil:
 		return err
 	case errors.As(err, &refused), errors.As(err, &network), connectionLost(err):
-		what = "The database does not answer at the moment"
+		what = "The database isn't answering at the moment"
 	default:
 		return err
 	}

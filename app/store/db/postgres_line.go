@@ -19,7 +19,7 @@ const (
 	// A server that what a leader needs has not answered for so long does not ask to lead, unless no one else does.
 	unableAfter = 2500 * time.Millisecond
 	// A leader gives way to another after so long. By then no one is taken for able any more who lost the same thing at
-	// the same time: where it is away from all, whoever leads goes on.
+	// the same time: where it is away from all, anyone who leads continues.
 	resignAfter = 6 * time.Second
 	ableTime    = 3 * leaseEvery // for so long a server that would lead counts as able
 	// A time further ahead than this was written before the database's clock was set back.
@@ -35,7 +35,7 @@ type line struct {
 	done   chan struct{}
 
 	mu      sync.Mutex
-	wanted  int           // calls of Lead under way; without one, others may lead
+	wanted  int           // calls of Lead in progress; without one, others may lead
 	reached time.Time     // when what a leader needs last answered; zero: no one says
 	hurry   func()        // ends the wait until the lease is looked at
 	until   time.Time     // leads until then, by this process's own clock

@@ -31,7 +31,7 @@ const (
 // postgresSession writes to PostgreSQL. All servers take the same lock at the beginning of every transaction, so writes
 // of the whole installation come one after the other. That costs less than it seems, since a transaction carries
 // what many callers wrote; and it buys that no decision can be made from rows that are about to change, that
-// nothing deadlocks or has to be tried again, and that whoever has read the feed up to a number has missed nothing before it.
+// nothing deadlocks or has to be tried again, and that anyone who has read the feed up to a number has missed nothing before it.
 //
 // A server that dies lets go of the lock with its connection; one that hangs loses it after five seconds.
 //
@@ -53,7 +53,7 @@ func newPostgresSession(c *pgx.ConnConfig) *postgresSession {
 }
 
 // errUndone says that a transaction is known not to have happened.
-var errUndone = errors.New("the database was lost before the commit")
+var errUndone = errors.New("the connection to the database was lost before the commit")
 
 func (s *postgresSession) again(err error) bool {
 	var pg *pgconn.PgError

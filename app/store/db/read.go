@@ -111,7 +111,7 @@ func (s *DB) Each(ctx context.Context, f func(Scanner) error, query string, args
 	return Each(ctx, s.Reads, f, query, args...)
 }
 
-// Row gives the one row of a read.
+// Row returns the one row of a read.
 func (s *DB) Row(ctx context.Context, query string, args ...any) Scanner {
 	return s.Reads.QueryRowContext(ctx, query, args...)
 }

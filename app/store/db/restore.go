@@ -14,7 +14,7 @@ import (
 	"muster/app"
 )
 
-// Ahead is by how much numbers go on after a backup was brought in. What was handed out after the backup was made is known outside: to nodes, clouds, build
+// Ahead is by how much numbers continue after a backup was brought in. What was handed out after the backup was made is known outside: to nodes, clouds, build
 // systems, browsers. None of it may be handed out again.
 const Ahead = 1_000_000
 
@@ -46,14 +46,14 @@ type Outcome struct {
 // migrations are
 // made. EConflict where there is an installation, or the backup is of a newer program or of another key; EInvalid for rows that do not fit.
 //
-// Time goes back for the rows, but not for what they speak of. So numbers go on far beyond those that may have been handed out since; each machine
+// Time goes back for the rows, but not for what they speak of. So numbers continue far beyond those that may have been handed out since; each machine
 // that was being made is looked for before it
 // is asked for again; claims have greater epochs than nodes have seen; all tokens of workers are void; leases that ended meanwhile get some time; and
 // everyone has to sign in again.
 func Restore(ctx context.Context, where string, r Restored) (Outcome, error) {
 	if r.Migration > newest() {
-		return Outcome{}, &app.Error{Code: app.EConflict, Reason: "too_new", Message: fmt.Sprintf("The backup was made by a newer Muster (migration %d), and this one knows %d only.", r.Migration, newest()),
-			Hint: "Restore it with that version, or a newer one."}
+		return Outcome{}, &app.Error{Code: app.EConflict, Reason: "too_new", Message: fmt.Sprintf("The backup was made by a newer Muster (migration %d; this version knows %d).", r.Migration, newest()),
+			Hint: "Restore the backup with that version, or a newer one."}
 	}
 	if isPostgres(where) {
 		return restorePostgres(ctx, where, r)
@@ -129,8 +129,8 @@ func syncDir(dir string) error {
 }
 
 func notEmpty(where string) error {
-	return &app.Error{Code: app.EConflict, Reason: "not_empty", Message: "There is an installation already in " + where + ".",
-		Hint: "A backup goes into an empty place only. Name another data directory or database, or move away what is there: see docs/runbooks.md."}
+	return &app.Error{Code: app.EConflict, Reason: "not_empty", Message: "An installation already exists in " + where + ".",
+		Hint: "Restore into an empty data directory or database, or move the existing one away: see docs/runbooks.md."}
 }
 
 func loadSQLite(ctx context.Context, file string, r Restored) (out Outcome, err error) {
@@ -208,7 +208,7 @@ func load(ctx context.Context, db beginner, words dialect, r Restored, open func
 }
 
 func badBackup(why string) error {
-	return &app.Error{Code: app.EInvalid, Reason: "bad_backup", Message: "The backup is not one that this program made: " + why + "."}
+	return &app.Error{Code: app.EInvalid, Reason: "bad_backup", Message: "This program didn't make this backup: " + why + "."}
 }
 
 // sameTables compares the tables of a backup with those of the same migration here.
@@ -216,10 +216,10 @@ func sameTables(theirs, ours []Table) error {
 	for _, t := range theirs {
 		i := slices.IndexFunc(ours, func(o Table) bool { return o.Name == t.Name })
 		if i < 0 {
-			return badBackup(fmt.Sprintf("it has a table %.60q", t.Name))
+			return badBackup(fmt.Sprintf("unknown table %.60q", t.Name))
 		}
 		if !slices.Equal(t.Columns, ours[i].Columns) {
-			return badBackup("its table " + t.Name + " has other columns")
+			return badBackup("table " + t.Name + " has different columns")
 		}
 	}
 	for _, o := range ours {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// rewinder makes rows from before true again for a world that went on. All of it is in the transaction that brings them in.
+// rewinder makes rows from before true again for a world that continued. All of it is in the transaction that brings them in.
 type rewinder struct {
 	Restored
 	ctx    context.Context
@@ -51,8 +51,8 @@ func (w *rewinder) opens(*Outcome) error {
 	return opensNewest(w.ctx, w.moment, w.Keeper)
 }
 
-// numbers go on far beyond those that may have been handed out since: operations are known to nodes, clusters to clouds, deliveries to
-// those who got them, events to whoever follows them.
+// numbers continue far beyond those that may have been handed out since: operations are known to nodes, clusters to clouds, deliveries to
+// those who got them, events to anyone who follows them.
 func (w *rewinder) numbers(*Outcome) error {
 	// Numbers of operations are those of their rows. One that did nothing, of no one, keeps the place.
 	if _, err := w.exec(`INSERT INTO operations (id, tenant, cluster, kind, status, plan_hash, requester, message, total, done, unfinished, active, expected, created_at, started_at, ended_at)
@@ -148,7 +148,7 @@ func (w *rewinder) machines(out *Outcome) error {
 	return w.all(`UPDATE intents SET asked = asked + 1 WHERE ended_at = 0`)
 }
 
-// leases may have been made longer since. Whoever needs a cluster gets time to say so.
+// leases may have been made longer since. Anyone who needs a cluster gets time to say so.
 func (w *rewinder) leases(out *Outcome) error {
 	until := Micros(w.Now.Add(w.Lease))
 	n, err := w.exec(`UPDATE clusters SET expires_at = ?, warn_at = 1 WHERE deleted_at = 0 AND expires_at > 0 AND expires_at < ?`, until, until)
@@ -171,7 +171,7 @@ func (w *rewinder) marks(*Outcome) error {
 	var id string
 	switch err := w.moment.QueryRowContext(w.ctx, `SELECT value FROM settings WHERE name = 'installation'`).Scan(&id); {
 	case IsNoRows(err):
-		return badBackup("it names no installation")
+		return badBackup("the installation's ID is missing")
 	case err != nil:
 		return Wrapped(err)
 	}

@@ -66,11 +66,11 @@ func sealWith(aead cipher.AEAD, head, secret []byte, place string) []byte {
 
 func openWith(aead cipher.AEAD, head int, sealed []byte, place string) ([]byte, error) {
 	if len(sealed) < head+nonceSize {
-		return nil, fmt.Errorf("store: sealed value of %s is cut short", place)
+		return nil, fmt.Errorf("store: the encrypted value of %s is truncated", place)
 	}
 	secret, err := aead.Open(nil, sealed[head:head+nonceSize], sealed[head+nonceSize:], append(bytes.Clone(sealed[:head]), place...))
 	if err != nil {
-		return nil, fmt.Errorf("store: sealed value of %s does not open: was the database's key changed? %w", place, err)
+		return nil, fmt.Errorf("store: can't decrypt the value of %s: was the database's key changed? %w", place, err)
 	}
 	return secret, nil
 }
@@ -103,14 +103,14 @@ func (k *Keyring) Unseal(sealed []byte, place string) ([]byte, error) {
 				return secret, nil
 			}
 		}
-		if isWrongKey(err) { // whoever waits for the value can do nothing about it
-			err = &app.Error{Code: app.EConflict, Reason: app.ReasonKeyLost, Message: "The secret key that this was encrypted with is lost.",
-				Hint: "A cluster from before can only be deleted; a secret must be set again."}
+		if isWrongKey(err) { // anyone who waits for the value can do nothing about it
+			err = &app.Error{Code: app.EConflict, Reason: app.ReasonKeyLost, Message: "The secret key that encrypted this value is lost.",
+				Hint: "Clusters from before the loss can only be deleted; set secrets again."}
 		}
 		return nil, err
 	}
 	if k.old == nil {
-		return nil, fmt.Errorf("store: sealed value of %s does not open: it was sealed with a key from before there were data keys", place)
+		return nil, fmt.Errorf("store: can't decrypt the value of %s: it was encrypted with a key from before data keys existed", place)
 	}
 	return openWith(k.old, 0, sealed, place)
 }

@@ -42,7 +42,7 @@ var passingTables = []string{
 	"sessions", "device_asks", "chat_installs", "identity_links", // sign-ins and links that work once
 }
 
-// Snapshot is all rows of a database as they were at one moment, while servers go on writing. Close it.
+// Snapshot is all rows of a database as they were at one moment, while servers continue writing. Close it.
 type Snapshot struct {
 	Inspection
 	Tables []Table // by name
@@ -70,12 +70,12 @@ func OpenSnapshot(ctx context.Context, where string) (_ *Snapshot, err error) {
 	}
 	switch {
 	case !s.Made || s.Installation == "":
-		return nil, &app.Error{Code: app.ENotFound, Reason: "no_database", Message: "The database holds no installation of Muster yet.", Hint: "Start a server on it first."}
+		return nil, &app.Error{Code: app.ENotFound, Reason: "no_database", Message: "The database contains no Muster installation.", Hint: "Start a server with it first."}
 	case s.check() != nil:
 		return nil, s.check()
 	case s.TooNew():
-		return nil, &app.Error{Code: app.EConflict, Reason: "too_new", Message: fmt.Sprintf("The database was changed by a newer Muster (migration %d), and this one knows %d only.", s.Migration, s.Newest),
-			Hint: "Make the backup with the newer version."}
+		return nil, &app.Error{Code: app.EConflict, Reason: "too_new", Message: fmt.Sprintf("The database was upgraded by a newer Muster (migration %d; this version knows %d).", s.Migration, s.Newest),
+			Hint: "Back up with the newer version."}
 	}
 	if s.moment, err = from.moment(ctx); err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func kindOf(typ string) (Kind, error) {
 	case "blob", "bytea":
 		return KindBytes, nil
 	}
-	return "", fmt.Errorf("the type %q of a column is not known", typ)
+	return "", fmt.Errorf("unknown column type %q", typ)
 }
 
 // Rows calls f for every row of a table: string, int64, float64 or []byte, as its columns say, or nil. The values are f's only until it returns.
@@ -197,7 +197,7 @@ func (p *valueOf) Scan(v any) error {
 	return nil
 }
 
-// Blob is a content that rows speak of, and that stands elsewhere.
+// Blob is a content that rows speak of, and that exists elsewhere.
 type Blob struct {
 	Name string `json:"name"`
 	Size int64  `json:"size"`

@@ -176,9 +176,9 @@ func forNow(err error) error {
 	case err == nil || errors.As(err, &e):
 		return err
 	case errors.Is(err, errUnknown):
-		return &app.Error{Code: app.ETimeout, Reason: "database", Message: "The database was lost before it said whether this was written", Err: err}
+		return &app.Error{Code: app.ETimeout, Reason: "database", Message: "The connection to the database was lost before it confirmed the write", Err: err}
 	case sqliteForNow(err):
-		return &app.Error{Code: app.ETransient, Reason: "database", Message: "The database cannot be written to at the moment", Err: err}
+		return &app.Error{Code: app.ETransient, Reason: "database", Message: "The database isn't writable at the moment", Err: err}
 	}
 	return postgresForNow(err)
 }

@@ -8,7 +8,7 @@ import (
 // mostWrong is how many things that do not fit are notified of each kind.
 const mostWrong = 20
 
-// Wrong looks whether what stands in the database fits together, and says in words what does not: nil where all does. It reads everything that
+// Wrong looks whether what is in the database fits together, and says in words what does not: nil where all does. It reads everything that
 // is not over, so it costs seconds where there is much. The audit's chains are walked by VerifyAudit.
 func (s *DB) Wrong(ctx context.Context) (found []string, err error) {
 	m, err := s.Moment(ctx)

@@ -24,7 +24,7 @@ const (
 	maxPause = time.Second
 )
 
-// writer is the one goroutine that writes. What piles up while a commit is under way is committed together.
+// writer is the one goroutine that writes. What piles up while a commit is in progress is committed together.
 type writer struct {
 	session session
 	batches batches
@@ -50,7 +50,7 @@ var postgresBatches = batches{most: 60, optimistic: true}
 // session is the writer's connection to one kind of database. Its transactions see all that was committed before they
 // began, by whichever server, and no other server commits before they end.
 type session interface {
-	// begin starts a transaction. note, when not nil, is told to the other servers at its commit.
+	// begin starts a transaction. note, when not nil, is reported to the other servers at its commit.
 	begin() error
 	// commit returns errLost only when nothing of the transaction has happened.
 	commit(note *note) error
@@ -250,13 +250,13 @@ func (w *writer) try(batch []*write, careful bool) (t *Tx, errs []error, err err
 }
 
 var (
-	// errBroken says that the transaction itself cannot go on.
+	// errBroken says that the transaction itself cannot continue.
 	errBroken = errors.New("transaction broken")
 	// errUnknown says that no one can tell whether a commit has happened.
-	errUnknown = errors.New("it is not known whether the commit has happened")
+	errUnknown = errors.New("unknown whether the commit happened")
 )
 
-// Tx is a transaction under way. Its note gathers what to tell others after the commit.
+// Tx is a transaction in progress. Its note gathers what to tell others after the commit.
 type Tx struct {
 	session session
 	changed bool       // by the act that runs, or an error of the database

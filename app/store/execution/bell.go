@@ -12,7 +12,7 @@ import (
 const outbox = `SELECT tenant, operation, idx, attempt FROM steps WHERE state = 'queued' AND rung_at = 0 LIMIT ?`
 
 // Unrung returns queued steps whose doorbell is to be rung, in no order.
-// : a queued step that was never rung is the outbox. The order does not matter: whoever
+// : a queued step that was never rung is the outbox. The order does not matter: anyone who
 // hears a bell is given the best step, whichever it was rung for.
 func (s *Store) Unrung(ctx context.Context, limit int) ([]execution.Bell, error) {
 	var bells []execution.Bell

@@ -12,7 +12,7 @@ import (
 	"muster/app/store/db"
 )
 
-// keepFacts keeps what a service told in a step.
+// keepFacts keeps what a service reported in a step.
 func keepFacts(t *db.Tx, d *db.DB, tenant, cluster string, st *ledger.Step, f execution.Finish) error {
 	if len(f.Facts) == 0 || st.Service == "" {
 		return nil

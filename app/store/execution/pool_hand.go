@@ -63,7 +63,7 @@ func takePromised(t *db.Tx, now time.Time, nodes *ledgerdb.NodeSet, c *execution
 	return nil
 }
 
-// handedMark ends the intent of a line of a pool's receipt whose machine stands on under the intent itself.
+// handedMark ends the intent of a line of a pool's receipt whose machine is on under the intent itself.
 const handedMark = "/pool"
 
 // moveResources ends the pool's lines of a machine and begins those of the node, at the same moment: nothing is counted twice.
@@ -81,9 +81,9 @@ func moveResources(t *db.Tx, now time.Time, c app.Cluster, n app.Node, intent st
 		intent, c.ID, n.Name, db.Micros(now), c.Owner, c.Template, intent+handedMark, n.MachineID)
 }
 
-// endHanded ends the cluster in which the machine stood, but for the key.
+// endHanded ends the cluster in which the machine was, but for the key.
 func endHanded(t *db.Tx, now time.Time, c app.Cluster, from string, n app.Node) error {
-	proof := fmt.Sprintf("Its machine %s was handed out to node %s of cluster %s.", n.MachineID, n.Name, c.ID)
+	proof := fmt.Sprintf("Machine %s was assigned to node %s of cluster %s.", n.MachineID, n.Name, c.ID)
 	for _, q := range []struct {
 		query string
 		args  []any

@@ -55,8 +55,8 @@ func (s *Store) Question(ctx context.Context, tenant string, operation int64, in
 
 func noQuestion(err error, operation int64, index int) error {
 	if db.IsNoRows(err) {
-		return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("Nobody is asked at step %d of operation %d.", index, operation),
-			Hint: "Questions that wait are listed by `muster questions`."}
+		return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("Step %d of operation %d isn't a manual step.", index, operation),
+			Hint: "Run `muster questions` to list manual steps."}
 	}
 	return err
 }
@@ -95,7 +95,7 @@ func (s *Store) Answers(ctx context.Context, tenant, cluster string, nodes []str
 	return list, err
 }
 
-// answerValues opens an answer. One that no one gave, where the step went on nevertheless, is what fields have by default.
+// answerValues opens an answer. One that no one gave, where the step continued nevertheless, is what fields have by default.
 func (s *Store) answerValues(name string, person, sealed []byte) (values map[string]app.AnswerValue, err error) {
 	if len(sealed) > 0 {
 		text, err := s.Unseal(sealed, "questions/"+name)
@@ -209,29 +209,29 @@ func tooLate(t *db.Tx, q ledgerdb.QuestionRow, n execution.NewAnswer) error {
 	e := &app.Error{Code: app.EConflict, Reason: "not_asked", Field: "attempt"}
 	switch at := q.AnsweredAt.UTC().Format("2 Jan 15:04:05 UTC"); {
 	case n.Attempt > q.Attempt:
-		e.Message = fmt.Sprintf("%s was never asked for the %d. time.", q.Step, n.Attempt)
+		e.Message = fmt.Sprintf("%s has no attempt %d yet.", q.Step, n.Attempt)
 	case q.State == execution.QuestionAnswered:
-		e.Reason, e.Message = "answered", fmt.Sprintf("You are too late: %s answered it at %s, and it went on.", q.AnsweredBy, at)
+		e.Reason, e.Message = "answered", fmt.Sprintf("Already answered by %s at %s; the operation continued.", q.AnsweredBy, at)
 	case q.State == execution.QuestionRefused:
-		e.Reason, e.Message = "answered", fmt.Sprintf("You are too late: %s refused it at %s: %s", q.AnsweredBy, at, q.Reason)
-		e.Hint = "Resume the operation to have it asked again."
+		e.Reason, e.Message = "answered", fmt.Sprintf("Already refused by %s at %s: %s", q.AnsweredBy, at, q.Reason)
+		e.Hint = "Resume the operation to ask again."
 	case q.State == execution.QuestionOverdue:
-		e.Message = fmt.Sprintf("You are too late: nobody had answered by %s.", at)
+		e.Message = fmt.Sprintf("No one answered by %s, the deadline.", at)
 		if !q.Person.GoesOn() {
-			e.Hint = "Resume the operation to have it asked again."
+			e.Hint = "Resume the operation to ask again."
 		}
 	case q.State == execution.QuestionOpen:
-		e.Message, e.Hint = "This was asked anew meanwhile.", "Look at it again, and answer then."
+		e.Message, e.Hint = "This question has since been asked again.", "Reload it, then answer."
 	case q.State == execution.QuestionLater:
-		e.Message = fmt.Sprintf("%s is not asked yet.", q.Step)
+		e.Message = fmt.Sprintf("%s hasn't been asked yet.", q.Step)
 	default:
 		status := ""
 		if err := t.Row(`SELECT status FROM operations WHERE id = ?`, q.Operation).Scan(&status); err != nil {
 			return err
 		}
-		e.Message = fmt.Sprintf("Nobody is asked any more: the %s is %s.", q.Kind.Words(), status)
+		e.Message = fmt.Sprintf("No answer is needed any more: the %s is %s.", q.Kind.Words(), status)
 		if status == string(app.OperationPaused) {
-			e.Hint = "When it is resumed, it is asked again."
+			e.Hint = "Resume the operation to ask again."
 		}
 	}
 	return e
@@ -249,7 +249,7 @@ func (s *Store) sealAnswer(q ledgerdb.QuestionRow, values map[string]app.AnswerV
 	return s.Seal(text, "questions/"+q.Name()), nil
 }
 
-// remind tells those who may answer again, when half of the time is over. What is told is noted in the same transaction.
+// remind tells those who may answer again, when half of the time is over. What is reported is noted in the same transaction.
 func remind(t *db.Tx, now time.Time) error {
 	list, err := ledgerdb.Questions(t, `q.`+isRemind, db.Micros(now))
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	ledgerdb "muster/app/store/ledger"
 )
 
-// claimCall is one call of ClaimSteps under way.
+// claimCall is one call of ClaimSteps in progress.
 type claimCall struct {
 	execution.ClaimQuery
 	out []*execution.ClaimedStep
@@ -147,7 +147,7 @@ func bestOf(t *db.Tx, set *ledger.Set, ops []*ledger.Operation, shares []int) (m
 
 const bestOfOne = `SELECT * FROM (SELECT ` + ledgerdb.StepColumns + ` FROM steps s WHERE ` + bestOfOperation + `) AS best`
 
-// operationsInTurn loads the operations that may get slots into a set, and gives them in their turn.
+// operationsInTurn loads the operations that may get slots into a set, and returns them in their turn.
 func operationsInTurn(t *db.Tx, set *ledger.Set, q execution.ClaimQuery, slots int) ([]*ledger.Operation, error) {
 	which, args := operationsToClaim, []any{q.Worker.Tenant}
 	if len(q.Except) > 0 {
@@ -228,7 +228,7 @@ func (s *Store) HeldStep(ctx context.Context, w app.WorkerID, f app.Fence) (app.
 		WHERE operation = ? AND idx = ? AND attempt = ? AND worker = ? AND tenant = ? AND state = 'running'`,
 		f.Operation, f.Index, f.Attempt, w.Name, w.Tenant), &tenant, &cluster)
 	if db.IsNoRows(err) {
-		return st, app.Cluster{}, app.Node{}, app.Errorf(app.EStale, "Step %d of operation %d is not this worker's.", f.Index, f.Operation)
+		return st, app.Cluster{}, app.Node{}, app.Errorf(app.EStale, "Another worker has step %d of operation %d.", f.Index, f.Operation)
 	}
 	if err != nil {
 		return st, app.Cluster{}, app.Node{}, fmt.Errorf("store: held step: %w", err)
@@ -239,7 +239,7 @@ func (s *Store) HeldStep(ctx context.Context, w app.WorkerID, f app.Fence) (app.
 	}
 	n, err := clusterdb.ScanNode(s.Row(ctx, `SELECT `+clusterdb.NodeColumns+` FROM nodes WHERE cluster = ? AND name = ?`, cluster, st.Node))
 	if db.IsNoRows(err) {
-		return st, c, n, app.Errorf(app.ENotFound, "There is no node %s.", st.Node)
+		return st, c, n, app.Errorf(app.ENotFound, "Node %s doesn't exist.", st.Node)
 	}
 	return st, c, n, err
 }

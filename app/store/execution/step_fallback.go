@@ -29,7 +29,7 @@ func fallBack(t *db.Tx, set *ledger.Set, f execution.Finish) (execution.Finish, 
 	for _, h := range f.Fallbacks {
 		err := reserveMore(t, f, o, h)
 		if app.CodeOf(err) == app.EQuota {
-			if err := say(t, f, fmt.Sprintf("No %s is to be had, and %s is not asked for instead: %s", h.From, h.To, app.AsError(err).ForPeople())); err != nil {
+			if err := say(t, f, fmt.Sprintf("%s is unavailable, and the fallback %s can't be used: %s", h.From, h.To, app.AsError(err).ForPeople())); err != nil {
 				return f, err
 			}
 			continue
@@ -61,9 +61,9 @@ func takeFallback(t *db.Tx, f execution.Finish, o *ledger.Operation, st *ledger.
 	if err := repriced(t, o, h); err != nil {
 		return f, err
 	}
-	text := fmt.Sprintf("No %s is to be had. %s is asked for instead, at once.", h.From, h.To)
+	text := fmt.Sprintf("%s is unavailable. Trying %s instead.", h.From, h.To)
 	if h.InsteadOf == "" {
-		text = fmt.Sprintf("No %s is to be had. It was the last that there is, and %s is what it begins with again.", h.From, h.To)
+		text = fmt.Sprintf("%s, the last fallback, is unavailable. Starting again with %s.", h.From, h.To)
 	}
 	if err := t.Event(app.Event{At: f.Now, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.ID, Kind: app.EventNode, Node: st.Node, Status: string(app.NodePlanned),
 		Message: text}); err != nil {

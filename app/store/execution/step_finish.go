@@ -15,7 +15,7 @@ import (
 	"muster/app/store/receipt"
 )
 
-// finishCall is one call of FinishSteps under way.
+// finishCall is one call of FinishSteps in progress.
 type finishCall struct {
 	worker app.WorkerID
 	fs     []execution.Finish
@@ -109,7 +109,7 @@ func (s *Store) finish(t *db.Tx, calls []*finishCall) error {
 			if st := set.Handed(tag); st != nil {
 				c.out[i].Next = next[st.Key()]
 			} else if !held[tag] {
-				c.out[i].Err = app.Errorf(app.EStale, "Attempt %d of step %d of operation %d is not this worker's any more.",
+				c.out[i].Err = app.Errorf(app.EStale, "Attempt %d of step %d of operation %d no longer belongs to this worker.",
 					f.Fence.Attempt, f.Fence.Index, f.Fence.Operation)
 			}
 			tag++
@@ -206,7 +206,7 @@ func (s *Store) handOut(t *db.Tx, now time.Time, set *ledger.Set, nodes *ledgerd
 		out[st.Key()] = c
 		n := nodes.Of[k]
 		if n == nil {
-			c.Err = app.Errorf(app.EInternal, "there is no row of node %s of %s", st.Node, o.Cluster)
+			c.Err = app.Errorf(app.EInternal, "node %s of %s has no row", st.Node, o.Cluster)
 			continue
 		}
 		c.Node, c.Intent = n.Node, n.Intent

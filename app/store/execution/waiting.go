@@ -16,7 +16,7 @@ const (
 	mostGroups  = 100
 	mostNeeds   = 4     // shown of a step, and one more to know that there are more
 	mostJoins   = 8     // joins behind joins that are looked through
-	mostPlaces  = 20000 // places in an operation's queue that are told
+	mostPlaces  = 20000 // places in an operation's queue that are reported
 	mostLines   = 1000  // operations of a tenant's queue
 	mostReasons = 20
 	mostArrives = 2 // steps at work whose machines are waited for

@@ -12,7 +12,7 @@ import (
 )
 
 // A row of the feed may tell of many changes, since a row for each would cost as much as the change itself. The event's
-// number is that of its row times this, plus its place in the row: so every event has a number of its own to go on from.
+// number is that of its row times this, plus its place in the row: so every event has a number of its own to continue from.
 const perRow = 1024
 
 // maxTold is how many changes one row of the feed tells of.

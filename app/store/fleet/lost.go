@@ -86,7 +86,7 @@ func (s *Store) ComparedClusters(ctx context.Context, clusters []string) (list [
 }
 
 // MarkNodes notes which nodes' machines are lost, and which of those that were run again. A node is lost since it was first said to
-// be; one that has no machine cannot be. The answer is how many weren't known to be lost before: of several servers one is told so.
+// be; one that has no machine cannot be. The answer is how many weren't known to be lost before: of several servers one is that.
 func (s *Store) MarkNodes(ctx context.Context, tenant, cluster string, lost, found []string, now time.Time) (newly int, err error) {
 	if len(lost)+len(found) == 0 {
 		return 0, nil

@@ -79,7 +79,7 @@ const orphanMemory = 30 * 24 * time.Hour
 
 // SeeOrphans writes down the orphans of an account that were seen now, and marks those that were not as gone. Seen
 // again after it was gone, a machine counts as seen for the first time, and what was decided about it is forgotten. The
-// answer is what stands there now.
+// answer is what is there now.
 func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, seen []fleet.Orphan) (list []fleet.Orphan, err error) {
 	at := db.Micros(now)
 	err = s.Write(ctx, func(t *db.Tx) error {
@@ -164,11 +164,11 @@ func (s *Store) DecideOrphan(ctx context.Context, tenant, id string, d fleet.Orp
 		switch {
 		case db.IsNoRows(err), err == nil && tenant != "" && o.Tenant != tenant:
 			o = fleet.Orphan{}
-			return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no orphan %q.", id), Hint: "See: muster orphans"}
+			return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("Orphaned machine %q doesn't exist.", id), Hint: "Run muster orphans to list them."}
 		case err != nil:
 			return fmt.Errorf("store: orphan: %w", err)
 		case !o.GoneAt.IsZero():
-			return app.Errorf(app.EConflict, "Machine %s of %s is gone already.", o.Machine, o.Provider)
+			return app.Errorf(app.EConflict, "Machine %s of %s is already gone.", o.Machine, o.Provider)
 		}
 		if err := t.Exec(`UPDATE orphans SET decision = ?, decided = ? WHERE id = ?`, d, who.User, id); err != nil {
 			return err
@@ -216,6 +216,6 @@ func (s *Store) MarkFound(ctx context.Context, tenant, cluster string, now time.
 			return err
 		}
 		return t.Event(app.Event{At: now, Tenant: tenant, Cluster: cluster, Kind: app.EventCluster, Status: string(app.ClusterActive),
-			Message: "All machines run again."})
+			Message: "All machines are running again."})
 	})
 }

@@ -68,7 +68,7 @@ func (s *Store) AddProvisioner(ctx context.Context, p app.Provisioner) error {
 func (s *Store) Provisioner(ctx context.Context, id string) (app.Provisioner, error) {
 	p, err := scanProvisioner(s.Row(ctx, `SELECT `+provisionerColumns+` FROM provisioners WHERE id = ?`, id))
 	if db.IsNoRows(err) {
-		return p, app.Errorf(app.ENotFound, "There is no such provisioner.")
+		return p, app.Errorf(app.ENotFound, "The provisioner doesn't exist.")
 	}
 	if err != nil {
 		return p, fmt.Errorf("store: provisioner: %w", err)
@@ -199,8 +199,8 @@ func (s *Store) DrainProvisioners(ctx context.Context, name, who string, now tim
 			return err
 		}
 		if n == 0 {
-			return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no provisioner %q.", name),
-				Hint: "`muster provisioners` lists those that there are."}
+			return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("Provisioner %q doesn't exist.", name),
+				Hint: "Run `muster provisioners` to list provisioners."}
 		}
 		found = int(n)
 		if err := t.Audit(now, app.DefaultTenant, who, "provisioner.drain", name, ""); err != nil {

@@ -10,7 +10,7 @@ import (
 	"muster/app/store/identity"
 )
 
-// atWork is what each operation under way has queued and running, and how far it is.
+// atWork is what each operation in progress has queued and running, and how far it is.
 const atWork = `SELECT o.tenant, c.provider, o.queued + o.running, o.expected, o.done, o.total FROM operations o JOIN clusters c ON c.id = o.cluster
 	WHERE o.status IN ('running', 'paused', 'cancelling') AND o.queued + o.running > 0`
 

@@ -25,8 +25,8 @@ func (s *Store) CreateProvisionerToken(ctx context.Context, p fleet.ProvisionerT
 			return err
 		}
 		if n == 0 {
-			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a token %q.", p.Name),
-				Hint: "Revoke that one first, or choose another name."}
+			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Token %q already exists.", p.Name),
+				Hint: "Revoke that token first, or choose another name."}
 		}
 		return t.Audit(p.CreatedAt, app.DefaultTenant, p.CreatedBy, "provisioner_token.create", p.Name, string(grant))
 	})
@@ -65,9 +65,9 @@ func (s *Store) RevokeProvisionerToken(ctx context.Context, name, who string, no
 			return err
 		}
 		if n == 0 {
-			return app.Errorf(app.ENotFound, "There is no provisioner token %q.", name)
+			return app.Errorf(app.ENotFound, "Provisioner token %q doesn't exist.", name)
 		}
-		// The shares go first, while the registrations can still be told by their state. Those that were lost before are revoked
+		// The shares go first, while the registrations can still be distinguished by their state. Those that were lost before are revoked
 		// too: their workers may still carry tokens.
 		if err := t.Exec(`DELETE FROM provisioner_shares WHERE provisioner IN (SELECT id FROM provisioners WHERE token = ?)`, name); err != nil {
 			return err
@@ -86,7 +86,7 @@ func (s *Store) RevokeProvisionerToken(ctx context.Context, name, who string, no
 func (s *Store) ProvisionerTokenOf(ctx context.Context, hash []byte) (fleet.ProvisionerToken, error) {
 	p, err := scanProvisionerToken(s.Row(ctx, `SELECT name, created_by, created_at, used_at, grants FROM provisioner_tokens WHERE hash = ?`, hash))
 	if db.IsNoRows(err) {
-		return p, app.Errorf(app.ENotFound, "There is no such provisioner token.")
+		return p, app.Errorf(app.ENotFound, "The provisioner token doesn't exist.")
 	}
 	return p, err
 }

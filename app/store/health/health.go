@@ -15,7 +15,7 @@ import (
 	"muster/app/template"
 )
 
-// Keep begins to look after a cluster, goes on by another policy, or stops where there is none.
+// Keep begins to manage a cluster, continues by another policy, or stops where there is none.
 func Keep(t *db.Tx, at time.Time, c app.Cluster, p *template.HealthPolicy) error {
 	if p == nil {
 		return Drop(t, c.ID)
@@ -27,7 +27,7 @@ func Keep(t *db.Tx, at time.Time, c app.Cluster, p *template.HealthPolicy) error
 		c.ID, c.Tenant, c.Provider, db.JSON(p), db.Micros(at.Add(p.Every())), string(health.HealthUnknown))
 }
 
-// KeepOf looks after a cluster as a definition says that was put back.
+// KeepOf manages a cluster as a definition says that was put back.
 func KeepOf(t *db.Tx, at time.Time, cluster string, definition []byte) error {
 	var d struct{ Health *template.HealthPolicy }
 	if err := json.Unmarshal(definition, &d); err != nil {
@@ -40,7 +40,7 @@ func KeepOf(t *db.Tx, at time.Time, cluster string, definition []byte) error {
 	return Keep(t, at, c, d.Health)
 }
 
-// CheckSoon has the next round of a cluster begin at once, unless one is under way, or its health isn't checked.
+// CheckSoon has the next round of a cluster begin at once, unless one is in progress, or its health isn't checked.
 func CheckSoon(t *db.Tx, tenant, cluster string, now time.Time) error {
 	t.Topics[app.HealthTopic()] = true
 	return t.Exec(`UPDATE health_rounds SET due_at = ? WHERE cluster = ? AND tenant = ? AND due_at > ? AND holder = ''`,

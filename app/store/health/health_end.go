@@ -61,7 +61,7 @@ func (s *Store) EndRound(ctx context.Context, o execution.RoundOutcome) error {
 		err := h.scan(t.Row(`SELECT `+healthColumns+` FROM health_rounds r WHERE r.cluster = ? AND r.tenant = ? AND r.round = ? AND r.holder = ?`,
 			o.Cluster, o.Tenant, o.Round, o.Worker))
 		if db.IsNoRows(err) {
-			return app.Errorf(app.EStale, "Round %d of cluster %s is not %s's any more.", o.Round, o.Cluster, o.Worker)
+			return app.Errorf(app.EStale, "Round %d of cluster %s no longer belongs to %s.", o.Round, o.Cluster, o.Worker)
 		}
 		if err != nil {
 			return fmt.Errorf("store: health: %w", err)

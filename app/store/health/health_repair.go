@@ -56,7 +56,7 @@ func (s *Store) NoteRepair(ctx context.Context, n execution.RepairNote) error {
 		var note string
 		err := t.Row(`SELECT note FROM health_rounds WHERE cluster = ? AND tenant = ?`, n.Cluster, n.Tenant).Scan(&note)
 		if db.IsNoRows(err) {
-			return nil // no one looks after it any more
+			return nil // no one manages it any more
 		}
 		if err != nil {
 			return fmt.Errorf("store: health: %w", err)

@@ -35,7 +35,7 @@ func (s *Store) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint
 			}
 			if keys >= app.MaxIdempotencyKeys {
 				return &app.Error{Code: app.ERateLimit, Reason: "idempotency_key", RetryAfter: time.Hour,
-					Message: fmt.Sprintf("You have used %d idempotency keys since yesterday, which is the limit.", keys), Hint: "Send the request without one, or wait."}
+					Message: fmt.Sprintf("You've reached the limit of %d idempotency keys in 24 hours.", keys), Hint: "Send the request without a key, or wait."}
 			}
 			return t.Exec(`INSERT INTO idempotency_keys (tenant, account, name, fingerprint, begun_at, changed, answer) VALUES (?, ?, ?, ?, ?, 0, ?)`,
 				k.Tenant, k.User, k.Key, sealed, db.Micros(now), []byte{})
@@ -49,8 +49,8 @@ func (s *Store) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint
 		}
 		switch {
 		case subtle.ConstantTimeCompare(was, fingerprint) != 1:
-			return &app.Error{Code: app.EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key", Message: "This idempotency key was used for another request.",
-				Hint: "Take a new one for each request, and the same one only to send the same again."}
+			return &app.Error{Code: app.EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key", Message: "This idempotency key was already used for a different request.",
+				Hint: "Use a new key for each request, and reuse a key only to retry the same request."}
 		case len(answer) > 0:
 			b, err := s.Unseal(answer, answerPlace(k))
 			if err != nil {
@@ -59,10 +59,10 @@ func (s *Store) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint
 			kept = &app.KeptAnswer{}
 			return json.Unmarshal(b, kept)
 		case now.Sub(db.FromMicros(begun)) < app.IdempotencyHold && !db.FromMicros(begun).After(now):
-			return &app.Error{Code: app.EConflict, Reason: "in_progress", Message: "The same request is being carried out.", Hint: "Ask again in a moment.", RetryAfter: time.Second}
+			return &app.Error{Code: app.EConflict, Reason: "in_progress", Message: "The same request is in progress.", Hint: "Try again in a moment.", RetryAfter: time.Second}
 		case changed:
-			return &app.Error{Code: app.EConflict, Reason: "answer_lost", Message: "This request was carried out, but its answer was lost with the server that did so.",
-				Hint: "Look what is there. To do it once more, take a new key."}
+			return &app.Error{Code: app.EConflict, Reason: "answer_lost", Message: "This request completed, but its response was lost with the server that handled it.",
+				Hint: "Check the result. To send the request again, use a new key."}
 		}
 		// Its server died before anything was written.
 		return t.Exec(`UPDATE idempotency_keys SET begun_at = ? WHERE tenant = ? AND account = ? AND name = ?`, db.Micros(now), k.Tenant, k.User, k.Key)

@@ -152,7 +152,7 @@ func CheckUser(t *db.Tx, tenant, user, field string) error {
 	var one int64
 	err := t.Row(`SELECT 1 FROM users WHERE tenant = ? AND name = ?`, tenant, user).Scan(&one)
 	if db.IsNoRows(err) {
-		return &app.Error{Code: app.EInvalid, Field: field, Message: fmt.Sprintf("There is no user %q.", user), Hint: "Make the user first, or check how the name is written."}
+		return &app.Error{Code: app.EInvalid, Field: field, Message: fmt.Sprintf("User %q doesn't exist.", user), Hint: "Create the user first, or check the spelling of the name."}
 	}
 	return err
 }
@@ -178,9 +178,9 @@ func (s *Store) DeleteGroup(ctx context.Context, who app.Actor, name string, at 
 			return err
 		}
 		if !found {
-			e := app.Errorf(app.ENotFound, "There is no group %q here.", name)
+			e := app.Errorf(app.ENotFound, "Group %q doesn't exist in this tenant.", name)
 			if len(g.Members) > 0 {
-				e.Hint = "Its members come from your identity provider: it goes when they are taken out of it there."
+				e.Hint = "Its members come from your identity provider; the group disappears when they're removed there."
 			}
 			return e
 		}
@@ -234,7 +234,7 @@ func groupOwnsNothing(t *db.Tx, tenant, group string) error {
 		return nil
 	}
 	if err == nil {
-		err = &app.Error{Code: app.EConflict, Reason: "owns_clusters", Message: fmt.Sprintf("The group %s owns the cluster %s.", group, name), Hint: "Transfer or delete its clusters first."}
+		err = &app.Error{Code: app.EConflict, Reason: "owns_clusters", Message: fmt.Sprintf("Group %s owns cluster %s.", group, name), Hint: "Transfer or delete the group's clusters first."}
 	}
 	return err
 }

@@ -49,7 +49,7 @@ func tenantError(name string, err error) error {
 	case err == nil:
 		return nil
 	case db.IsNoRows(err):
-		return app.Errorf(app.ENotFound, "There is no tenant %q.", name)
+		return app.Errorf(app.ENotFound, "Tenant %q doesn't exist.", name)
 	}
 	return fmt.Errorf("store: tenant: %w", err)
 }
@@ -59,7 +59,7 @@ func TenantStands(t *db.Tx, name string) error {
 	var closing int64
 	err := t.Row(`SELECT closing_at FROM tenants WHERE name = ?`, name).Scan(&closing)
 	if db.IsNoRows(err) || err == nil && closing > 0 {
-		return app.Errorf(app.ENotFound, "There is no tenant %q.", name)
+		return app.Errorf(app.ENotFound, "Tenant %q doesn't exist.", name)
 	}
 	return err
 }
@@ -69,7 +69,7 @@ func TenantOpen(t *db.Tx, name string) error {
 	var closing int64
 	err := t.Row(`SELECT closing_at FROM tenants WHERE name = ?`, name).Scan(&closing)
 	if err == nil && closing > 0 {
-		return app.Errorf(app.ENotFound, "There is no tenant %q any more.", name)
+		return app.Errorf(app.ENotFound, "Tenant %q no longer exists.", name)
 	}
 	if db.IsNoRows(err) {
 		return nil
@@ -90,7 +90,7 @@ func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n identity.Tena
 		copied := []string{}
 		if n.From != "" {
 			if err := TenantStands(t, n.From); err != nil || n.From == n.Name {
-				return &app.Error{Code: app.EInvalid, Field: "from", Message: fmt.Sprintf("There is no tenant %q to copy the settings of.", n.From)}
+				return &app.Error{Code: app.EInvalid, Field: "from", Message: fmt.Sprintf("Tenant %q, to copy settings from, doesn't exist.", n.From)}
 			}
 			for _, c := range s.parts.copies() {
 				if err := c.Copy(t, who, n.From, n.Name, n.CreatedAt); err != nil {
@@ -118,9 +118,9 @@ func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n identity.Tena
 }
 
 func tenantTaken(t *db.Tx, name string) error {
-	e := &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a tenant %q.", name)}
+	e := &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Tenant %q already exists.", name)}
 	if app.CodeOf(TenantStands(t, name)) == app.ENotFound {
-		e.Message = fmt.Sprintf("There was a tenant %q, and its records are kept under that name.", name)
+		e.Message = fmt.Sprintf("The name %q belongs to a deleted tenant whose records are kept.", name)
 		e.Hint = "Choose another name."
 	}
 	return e
@@ -163,7 +163,7 @@ func (s *Store) ChangeTenant(ctx context.Context, who app.Actor, name string, c 
 			return err
 		}
 		if after.Slots != before.Slots {
-			if err := SharesChanged(t); err != nil { // whoever balances begins again
+			if err := SharesChanged(t); err != nil { // anyone who balances begins again
 				return err
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
 	"muster/app/store/db"
 	"muster/app/store/session"
@@ -67,7 +68,7 @@ func (s *Store) UserView(ctx context.Context, tenant, name string) (identity.Use
 	return v, s.Row(ctx, `SELECT count(*) FROM api_tokens WHERE tenant = ? AND user_name = ?`, tenant, name).Scan(&v.Tokens)
 }
 
-// others counts who else could look after things.
+// others counts who else could manage things.
 func others(t *db.Tx, u identity.User) (o identity.Others, err error) {
 	err = t.Row(`SELECT coalesce(sum(CASE WHEN role = 'superadmin' THEN 1 ELSE 0 END), 0), coalesce(sum(CASE WHEN tenant = ? THEN 1 ELSE 0 END), 0)
 		FROM users WHERE role IN ('superadmin', 'admin') AND disabled_at = 0 AND NOT (tenant = ? AND name = ?)`,
@@ -96,7 +97,7 @@ func putInto(t *db.Tx, tenant, user string, groups []string) error {
 		var one int64
 		err := t.Row(`SELECT 1 FROM user_groups WHERE tenant = ? AND name = ?`, tenant, g).Scan(&one)
 		if db.IsNoRows(err) {
-			return &app.Error{Code: app.EInvalid, Field: "groups", Message: fmt.Sprintf("There is no group %q.", g), Hint: "Make the group first, or check how the name is written."}
+			return &app.Error{Code: app.EInvalid, Field: "groups", Message: fmt.Sprintf("Group %q doesn't exist.", g), Hint: "Create the group first, or check the spelling of the name."}
 		}
 		if err != nil {
 			return err
@@ -153,10 +154,10 @@ func (s *Store) ResetPassword(ctx context.Context, who app.Actor, name, hash str
 		}
 		switch {
 		case u.Role == app.RoleRobot:
-			return &app.Error{Code: app.EConflict, Reason: "robot", Message: "Robots have no password.", Hint: "Make a token for it."}
+			return &app.Error{Code: app.EConflict, Reason: "robot", Message: "Robot accounts have no password.", Hint: "Create a token instead."}
 		case u.PasswordHash == "":
-			return &app.Error{Code: app.EConflict, Reason: "no_password", Message: fmt.Sprintf("%s signs in at an identity provider and has no password here.", name),
-				Hint: "It is reset there."}
+			return &app.Error{Code: app.EConflict, Reason: "no_password", Message: fmt.Sprintf("%s signs in at an identity provider and has no password in Muster.", name),
+				Hint: "Reset the password there."}
 		}
 		if err := t.Exec(`UPDATE users SET password_hash = ?, must_change = 1, password_at = ? WHERE tenant = ? AND name = ?`,
 			hash, db.Micros(at), u.Tenant, u.Name); err != nil {
@@ -225,22 +226,18 @@ func handOver(t *db.Tx, u identity.User, to string) (names []string, err error) 
 		if more := len(names) - shown; more > 0 {
 			list += fmt.Sprintf(" and %d more", more)
 		}
-		word := "clusters"
-		if len(names) == 1 {
-			word = "cluster"
-		}
-		return nil, &app.Error{Code: app.EConflict, Reason: "owns_clusters", Message: fmt.Sprintf("%s still owns %d %s: %s.", u.Name, len(names), word, list),
-			Hint: "Delete them, or say which other user gets them."}
+		return nil, &app.Error{Code: app.EConflict, Reason: "owns_clusters", Message: fmt.Sprintf("%s still owns %s: %s.", u.Name, humanize.Count(len(names), "cluster"), list),
+			Hint: "Delete the clusters, or name a user to transfer them to."}
 	}
 	heir, err := userdb.Read(t, u.Tenant, to)
 	if app.CodeOf(err) == app.ENotFound {
-		return nil, &app.Error{Code: app.EInvalid, Field: "transfer_to", Message: fmt.Sprintf("There is no user %q.", to)}
+		return nil, &app.Error{Code: app.EInvalid, Field: "transfer_to", Message: fmt.Sprintf("User %q doesn't exist.", to)}
 	}
 	if err != nil {
 		return nil, err
 	}
 	if heir.Disabled() || heir.Role == app.RoleViewer {
-		return nil, &app.Error{Code: app.EConflict, Field: "transfer_to", Message: fmt.Sprintf("%s cannot have clusters: the account is disabled, or its role is viewer.", to)}
+		return nil, &app.Error{Code: app.EConflict, Field: "transfer_to", Message: fmt.Sprintf("%s can't own clusters: the account is disabled, or its role is viewer.", to)}
 	}
 	if err := t.Exec(`UPDATE clusters SET owner = ? WHERE tenant = ? AND owner = ? AND deleted_at = 0`, to, u.Tenant, u.Name); err != nil {
 		return nil, err
@@ -255,8 +252,8 @@ func nothingAsked(t *db.Tx, u identity.User) error {
 	if err != nil || len(open) == 0 {
 		return err
 	}
-	return &app.Error{Code: app.EConflict, Reason: "has_requests", Message: fmt.Sprintf("%s still asks for something: request %s.", u.Name, strings.Join(open[:min(len(open), 10)], ", ")),
-		Hint: "Withdraw or decide on it first."}
+	return &app.Error{Code: app.EConflict, Reason: "has_requests", Message: fmt.Sprintf("%s still has open requests: %s.", u.Name, strings.Join(open[:min(len(open), 10)], ", ")),
+		Hint: "Withdraw or decide on them first."}
 }
 
 func (s *Store) Superadmin(ctx context.Context) (identity.User, error) {
@@ -264,7 +261,7 @@ func (s *Store) Superadmin(ctx context.Context) (identity.User, error) {
 	err := s.Row(ctx, `SELECT tenant, name FROM users WHERE role = 'superadmin' AND disabled_at = 0
 		ORDER BY CASE WHEN tenant = 'default' AND name = 'admin' THEN 0 ELSE 1 END, created_at, tenant, name LIMIT 1`).Scan(&tenant, &name)
 	if db.IsNoRows(err) {
-		return identity.User{}, app.Errorf(app.ENotFound, "Nobody looks after this installation.")
+		return identity.User{}, app.Errorf(app.ENotFound, "This installation has no superadmin.")
 	}
 	if err != nil {
 		return identity.User{}, fmt.Errorf("store: superadmin: %w", err)

@@ -31,7 +31,7 @@ func openAWS(ctx context.Context, u *url.URL) (service, error) {
 	p := cloudurl.Of(u)
 	k := &awsKey{id: strings.TrimPrefix(path.Join(u.Host, u.Path), "/"), around: p.Prefixed("context_")}
 	if k.id == "" {
-		return nil, cloudurl.Invalid("An awskms:// URL names a key, such as awskms://alias/muster.")
+		return nil, cloudurl.Invalid("An awskms:// URL must name a key, such as awskms://alias/muster.")
 	}
 	conf, err := p.AWS(ctx)
 	if err != nil {

@@ -49,7 +49,7 @@ func newAzureKey(u *url.URL, cred azcore.TokenCredential, transport http.RoundTr
 	}
 	parts := azureName.FindStringSubmatch(path.Join(u.Host, u.Path))
 	if parts == nil {
-		return nil, cloudurl.Invalid("An azurekeyvault:// URL looks like azurekeyvault://VAULT.vault.azure.net/keys/KEY.")
+		return nil, cloudurl.Invalid("An azurekeyvault:// URL must have the form azurekeyvault://VAULT.vault.azure.net/keys/KEY.")
 	}
 	k.name, k.version = parts[2], parts[3]
 	var err error

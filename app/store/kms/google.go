@@ -44,10 +44,10 @@ func googleKeyOf(u *url.URL) (name string, data []byte, err error) {
 		return "", nil, err
 	}
 	if data, err = base64.URLEncoding.DecodeString(text); err != nil {
-		return "", nil, cloudurl.Invalid("The parameter additional_authenticated_data of the URL is base64 (URL form).")
+		return "", nil, cloudurl.Invalid("The URL parameter additional_authenticated_data must be base64url.")
 	}
 	if name = path.Join(u.Host, u.Path); !googleName.MatchString(name) {
-		return "", nil, cloudurl.Invalid("A gcpkms:// URL looks like gcpkms://projects/P/locations/L/keyRings/R/cryptoKeys/K.")
+		return "", nil, cloudurl.Invalid("A gcpkms:// URL must have the form gcpkms://projects/P/locations/L/keyRings/R/cryptoKeys/K.")
 	}
 	return name, data, nil
 }

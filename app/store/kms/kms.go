@@ -19,7 +19,7 @@ import (
 	"muster/app/family"
 )
 
-// local is the scheme of a key that stands in the URL itself.
+// local is the scheme of a key that is in the URL itself.
 const local = "base64key"
 
 // service wraps by a key in a service. Its errors wrap errRefused, errNoKey or errOtherKey where the service says so.
@@ -67,7 +67,7 @@ const setting = "MUSTER_SECRET_KEY"
 func Open(ctx context.Context, where string) (*Key, error) {
 	u, err := url.Parse(where)
 	if err != nil || u.Scheme == "" {
-		return nil, invalid("That is not the URL of a key.")
+		return nil, invalid("Invalid key URL.")
 	}
 	if slices.Contains(LeftOut, u.Scheme) {
 		return nil, &app.Error{Code: app.EInvalid, Field: setting, Message: "This small build of Muster has no support for " + u.Scheme + "://.",
@@ -75,7 +75,7 @@ func Open(ctx context.Context, where string) (*Key, error) {
 	}
 	open := openers[u.Scheme]
 	if open == nil {
-		return nil, invalid(fmt.Sprintf("Key services of the kind %q are not known.", u.Scheme))
+		return nil, invalid(fmt.Sprintf("Unsupported key service %q.", u.Scheme))
 	}
 	k := &Key{name: name(u), local: u.Scheme == local}
 	if k.service, err = open(ctx, u); err == nil {
@@ -90,7 +90,7 @@ func Open(ctx context.Context, where string) (*Key, error) {
 
 func invalid(message string) error {
 	return &app.Error{Code: app.EInvalid, Field: setting, Message: message,
-		Hint: "Give 64 hex digits, file:///PATH of a file with them, or a URL that begins with " + strings.Join(Schemes, "://, ") + "://."}
+		Hint: "Use 64 hex digits, file:///PATH of a file with them, or a URL that starts with " + strings.Join(Schemes, "://, ") + "://."}
 }
 
 // name leaves out all that may be secret.
@@ -135,9 +135,9 @@ func (k *Key) call(ctx context.Context, act string, f func(context.Context, []by
 }
 
 var (
-	errRefused  = errors.New("the key may not be used")
-	errNoKey    = errors.New("there is no such key")
-	errOtherKey = errors.New("another key wrapped it")
+	errRefused  = errors.New("access to the key was denied")
+	errNoKey    = errors.New("the key doesn't exist")
+	errOtherKey = errors.New("the data key is encrypted with another key")
 )
 
 // ofStatus translates an HTTP status.
@@ -158,19 +158,19 @@ func (k *Key) problem(act string, err error) error {
 	var timeout net.Error
 	switch {
 	case act == "unwrap" && (k.local || errors.Is(err, errOtherKey)):
-		e.Code, e.Reason, e.Message = app.EConflict, "wrong_key", "The data key was wrapped by another key."
+		e.Code, e.Reason, e.Message = app.EConflict, "wrong_key", "The data key is encrypted with another key."
 	case errors.Is(err, errRefused):
-		e.Code, e.Message = app.ECredentials, "The key service does not let this server use the key."
-		e.Hint = "It needs the right to encrypt and to decrypt with the key, and credentials in the form that the service's own tools read."
+		e.Code, e.Message = app.ECredentials, "The key service denied this server access to the key."
+		e.Hint = "Grant the server permission to encrypt and decrypt with the key, with credentials in a form that the service's own tools read."
 	case errors.Is(err, errNoKey):
 		e.Code, e.Message = app.EInvalid, "The key service has no such key."
-		e.Hint = "Look at the URL in MUSTER_SECRET_KEY."
+		e.Hint = "Check the URL in MUSTER_SECRET_KEY."
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		e.Code, e.Message = app.ETimeout, "The key service does not answer in time."
-		e.Hint = "Can this host reach it? It is asked again at the next start."
+		e.Code, e.Message = app.ETimeout, "The key service didn't answer in time."
+		e.Hint = "Check that this host can reach the key service. Muster tries again at the next start."
 	default:
-		e.Code, e.Message = app.ETransient, "The key service does not answer as it should."
-		e.Hint = "Can this host reach it? It is asked again at the next start."
+		e.Code, e.Message = app.ETransient, "The key service returned an unexpected answer."
+		e.Hint = "Check that this host can reach the key service. Muster tries again at the next start."
 	}
 	return e
 }

@@ -22,7 +22,7 @@ func openLocal(_ context.Context, u *url.URL) (service, error) {
 	}
 	b, err := base64.URLEncoding.DecodeString(u.Host)
 	if err != nil || len(b) != len(localKey{}) {
-		return nil, cloudurl.Invalid("A base64key:// URL holds 32 bytes in base64 (URL form).")
+		return nil, cloudurl.Invalid("A base64key:// URL must contain 32 bytes in base64url.")
 	}
 	k := localKey(b)
 	return &k, nil

@@ -15,7 +15,7 @@ type answered struct {
 	text   string
 }
 
-func (a *answered) Error() string { return fmt.Sprintf("it answers %d: %s", a.status, a.text) }
+func (a *answered) Error() string { return fmt.Sprintf("status %d: %s", a.status, a.text) }
 
 // post sends a value in JSON and reads the answer into another one.
 func post(ctx context.Context, client *http.Client, method, where string, header http.Header, in, out any) error {
@@ -42,7 +42,7 @@ func post(ctx context.Context, client *http.Client, method, where string, header
 		return ofStatus(answer.StatusCode, &answered{answer.StatusCode, string(said)})
 	}
 	if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(out); err != nil {
-		return fmt.Errorf("the answer is not understood: %w", err)
+		return fmt.Errorf("can't read the answer: %w", err)
 	}
 	return nil
 }

@@ -37,11 +37,11 @@ func openVault(_ context.Context, u *url.URL) (service, error) {
 	}
 	k := &vaultKey{key: strings.Trim(path.Join(u.Host, u.Path), "/"), header: http.Header{"X-Vault-Request": {"true"}}}
 	if k.key == "" {
-		return nil, cloudurl.Invalid("A hashivault:// URL names a key, such as hashivault://muster.")
+		return nil, cloudurl.Invalid("A hashivault:// URL must name a key, such as hashivault://muster.")
 	}
 	where := envOf("VAULT_SERVER_URL", "VAULT_ADDR")
 	if where == "" {
-		e := cloudurl.Invalid("There is no address of Vault.")
+		e := cloudurl.Invalid("Vault's address is missing.")
 		e.Hint = "Set VAULT_SERVER_URL."
 		return nil, e
 	}
@@ -71,7 +71,7 @@ func envOf(names ...string) string {
 }
 
 func wrongVariable(name, want string, err error) error {
-	e := cloudurl.Invalid("The variable %s is not %s.", name, want)
+	e := cloudurl.Invalid("The variable %s must be %s.", name, want)
 	e.Err = err
 	return e
 }
@@ -80,11 +80,11 @@ func (k *vaultKey) headers() error {
 	if text := os.Getenv("VAULT_HEADERS"); text != "" {
 		var more map[string]string
 		if err := json.Unmarshal([]byte(text), &more); err != nil {
-			return wrongVariable("VAULT_HEADERS", "an object in JSON whose values are texts", nil)
+			return wrongVariable("VAULT_HEADERS", "a JSON object with text values", nil)
 		}
 		for name, value := range more {
 			if strings.HasPrefix(http.CanonicalHeaderKey(name), "X-Vault-") {
-				return wrongVariable("VAULT_HEADERS", "without headers of Vault's own, which begin with X-Vault-", nil)
+				return wrongVariable("VAULT_HEADERS", "without Vault's own headers, which start with X-Vault-", nil)
 			}
 			k.header.Set(name, value)
 		}

@@ -27,7 +27,7 @@ func vaultTLS(t *http.Transport) error {
 	}
 	cert, key := os.Getenv("VAULT_CLIENT_CERT"), os.Getenv("VAULT_CLIENT_KEY")
 	if (cert == "") != (key == "") {
-		return wrongVariable("VAULT_CLIENT_CERT or VAULT_CLIENT_KEY", "set, while the other one is", nil)
+		return wrongVariable("VAULT_CLIENT_CERT or VAULT_CLIENT_KEY", "set when the other is", nil)
 	}
 	if cert != "" {
 		pair, err := tls.LoadX509KeyPair(cert, key)

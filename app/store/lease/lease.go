@@ -34,10 +34,10 @@ func (s *Store) SetLease(ctx context.Context, c operation.LeaseChange) error {
 		case deleted > 0:
 			return app.Errorf(app.EConflict, "Cluster %q is gone.", name)
 		case deleting:
-			return &app.Error{Code: app.EConflict, Reason: "deleting", Message: fmt.Sprintf("Cluster %q is being deleted; its lease cannot be moved any more.", name)}
+			return &app.Error{Code: app.EConflict, Reason: "deleting", Message: fmt.Sprintf("Cluster %q is being deleted, so its lease can't be changed.", name)}
 		case expires != db.Micros(c.Was):
-			return &app.Error{Code: app.EConflict, Reason: "lease_moved", Message: fmt.Sprintf("The lease of %q was just moved by somebody else.", name),
-				Hint: "Look at when it ends now, and ask again."}
+			return &app.Error{Code: app.EConflict, Reason: "lease_moved", Message: fmt.Sprintf("Someone else has just changed the lease of %q.", name),
+				Hint: "Check when the lease expires now, then try again."}
 		}
 		kept, err := policy.Reserved(t, c.Tenant, c.Cluster, 0)
 		if err != nil {
@@ -74,10 +74,10 @@ func Over(t *db.Tx, op app.Operation) error {
 		return clusterdb.ReadError(err, op.Cluster)
 	}
 	if expires == 0 || expires > db.Micros(op.CreatedAt) {
-		return &app.Error{Code: app.EConflict, Reason: "lease_moved", Message: fmt.Sprintf("The lease of %q was just moved.", name)}
+		return &app.Error{Code: app.EConflict, Reason: "lease_moved", Message: fmt.Sprintf("The lease of %q has just changed.", name)}
 	}
 	return t.Notice(app.Notice{At: op.CreatedAt, Tenant: op.Tenant, Kind: app.NoticeLease, Cluster: op.Cluster, Users: []string{owner}, About: app.ClusterSubject(op.Cluster),
-		Title: fmt.Sprintf("The lease of %s has ended.", name), Text: "It is being deleted, with what is on its machines."})
+		Title: fmt.Sprintf("The lease of %s has expired.", name), Text: "Muster is deleting the cluster and all its data."})
 }
 
 func (s *Store) LeaseTimes(ctx context.Context, tenant, cluster string) (l template.LeaseTimes, err error) {

@@ -78,7 +78,7 @@ func templateHooks(t *db.Tx, cluster string, definition *appcluster.Definition) 
 	return d.Hooks, nil
 }
 
-// TellHook queues what a hook is told.
+// TellHook queues what a hook is sent.
 func TellHook(t *db.Tx, n template.OperationNews, h AskedHook) error {
 	n.Hook, n.When = h.Name, h.When
 	verdict, deadline := "", int64(0)
@@ -103,7 +103,7 @@ func when(p template.HookPhase) string {
 	return "Before"
 }
 
-// tellEnded tells hooks of an operation that has ended, in the transaction that ends it. One that never began is told only to
+// tellEnded tells hooks of an operation that has ended, in the transaction that ends it. One that never began is sent only to
 // hooks that were asked before it: for others nothing has happened.
 func tellEnded(t *db.Tx, now time.Time, o *ledger.Operation) error {
 	phase := template.HookFailure

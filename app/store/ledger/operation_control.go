@@ -83,7 +83,7 @@ func endCluster(t *db.Tx, now time.Time, o *ledger.Operation) error {
 }
 
 // noticeEnded tells that a cluster is ready, which it was not before, or that an operation failed. Why it failed may have
-// secrets in it, so that stands only on the cluster's page. Machines of pools are notified of by their pool.
+// secrets in it, so the text is only on the cluster's page. Machines of pools are notified of by their pool.
 func noticeEnded(t *db.Tx, now time.Time, o *ledger.Operation, after app.ClusterStatus) error {
 	if o.Status != app.OperationFailed && (o.Status != app.OperationSucceeded || after != app.ClusterActive) {
 		return nil
@@ -134,7 +134,7 @@ func whatFailed(t *db.Tx, id int64) (string, error) {
 	err := t.Row(`SELECT step, error, (SELECT count(*) FROM steps WHERE operation = ? AND state = 'failed')
 		FROM steps WHERE operation = ? AND state = 'failed' ORDER BY ended_at, idx LIMIT 1`, id, id).Scan(&first, &text, &n)
 	if db.IsNoRows(err) {
-		return "The operation ended before all of its steps were done.", nil
+		return "The operation ended before all its steps were done.", nil
 	}
 	if err != nil {
 		return "", err

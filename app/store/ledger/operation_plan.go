@@ -75,7 +75,7 @@ func (p *PlanRows) Successors(of []ledger.Key) (edges []ledger.Edge, err error) 
 	return edges, nil
 }
 
-// Live implements ledger.Rows: nothing else of the cluster is under way.
+// Live implements ledger.Rows: nothing else of the cluster is in progress.
 func (p *PlanRows) Live([]ledger.Node) ([]ledger.Key, error) { return nil, nil }
 
 func (p *PlanRows) First([]ledger.Line, time.Time) ([]ledger.Key, error) { return nil, nil }

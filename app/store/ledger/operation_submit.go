@@ -19,7 +19,7 @@ func OldestLive(t *db.Tx, cluster string) (id int64, err error) {
 	return id, err
 }
 
-// StartNext starts the cluster's oldest waiting operation, unless one is under way.
+// StartNext starts the cluster's oldest waiting operation, unless one is in progress.
 func StartNext(t *db.Tx, now time.Time, cluster string) error {
 	id, err := OldestLive(t, cluster)
 	if err != nil || id == 0 {

@@ -60,7 +60,7 @@ func closeOverdue(t *db.Tx, now time.Time, over []*ledger.Step) error {
 	return nil
 }
 
-// toldAlready tells whether people were told of the same on another node, where one answer counts for all.
+// toldAlready tells whether people were notified of the same on another node, where one answer counts for all.
 func toldAlready(t *db.Tx, told map[string]bool, q QuestionRow) bool {
 	key := db.JSON([]any{q.Operation, q.Service, q.Action})
 	was := told[key]
@@ -140,7 +140,7 @@ func expandQuestion(t *db.Tx, q *QuestionRow, clusters map[string]template.Macro
 	return nil
 }
 
-// answerKnown lets steps go on that ask what was answered on another node already, with the same answer.
+// answerKnown lets steps continue that ask what was answered on another node already, with the same answer.
 func answerKnown(t *db.Tx, now time.Time, known []QuestionRow) error {
 	if len(known) == 0 {
 		return nil

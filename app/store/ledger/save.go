@@ -59,7 +59,7 @@ func saveSteps(t *db.Tx, set *ledger.Set) error {
 	return noteTries(t, taking)
 }
 
-// firstBegun tells of a step whether its first attempt is under way.
+// firstBegun tells of a step whether its first attempt is in progress.
 func firstBegun(s *ledger.Step) bool {
 	return s.State == app.StepRunning && s.Attempt == 1 && s.Tries == 1
 }

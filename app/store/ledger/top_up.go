@@ -69,7 +69,7 @@ func topUpAfter(t *db.Tx, now time.Time, o app.Operation, status app.ClusterStat
 	}
 	if status == app.ClusterActive && c.Size >= u.Wanted {
 		if err := t.Notice(app.Notice{At: now, Tenant: o.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID),
-			Title: fmt.Sprintf("%s has all %d nodes.", c.Name, u.Wanted), Text: "What was missing when it went on has come."}); err != nil {
+			Title: fmt.Sprintf("%s has all %d nodes.", c.Name, u.Wanted), Text: "The missing nodes have been added."}); err != nil {
 			return err
 		}
 		return t.Exec(`DELETE FROM top_ups WHERE cluster = ?`, o.Cluster)
@@ -80,7 +80,7 @@ func topUpAfter(t *db.Tx, now time.Time, o app.Operation, status app.ClusterStat
 		case app.OperationFailed:
 			note = o.Message
 		case app.OperationCancelled:
-			u.Off, note = true, fmt.Sprintf("Operation %d was called off.", o.ID)
+			u.Off, note = true, fmt.Sprintf("Operation %d was cancelled.", o.ID)
 			if o.StartedAt.IsZero() && o.Message != "" {
 				note = o.Message
 			}

@@ -52,8 +52,8 @@ func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 		return op, err
 	}
 	if confused {
-		return op, &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("The name %q is too much like that of another cluster.", c.Name),
-			Hint: "People call clusters by name or by id. Choose another name, or ask again."}
+		return op, &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Name %q is too similar to another cluster's.", c.Name),
+			Hint: "Choose another name, or try again."}
 	}
 	if c.Visibility == "" {
 		if c.Visibility, err = cluster.VisibilityOf(t.Row(cluster.DefaultVisibility, c.Tenant)); err != nil {
@@ -78,8 +78,8 @@ func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 		return op, err
 	}
 	if changed == 0 {
-		return op, &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a cluster named %q.", c.Name),
-			Hint: "Choose another name, or delete that one first."}
+		return op, &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Cluster %q already exists.", c.Name),
+			Hint: "Choose another name, or delete that cluster first."}
 	}
 	if err := lease.Begin(t, c.ID, c.CreatedAt, c.ExpiresAt); err != nil {
 		return op, err

@@ -12,7 +12,7 @@ import (
 	"muster/app/store/ledger"
 )
 
-// GoOnsDue implements operation.PartialStore. What is due stands in an index of its own, which is empty nearly always, so that it can be asked
+// GoOnsDue implements operation.PartialStore. What is due is in an index of its own, which is empty nearly always, so that it can be asked
 // for every second.
 func (s *Store) GoOnsDue(ctx context.Context, limit int) (ops []app.Operation, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
@@ -29,11 +29,11 @@ func (s *Store) GoOnsDue(ctx context.Context, limit int) (ops []app.Operation, e
 func (s *Store) JudgeGoOn(ctx context.Context, j operation.GoOnJudgement) (judged bool, err error) {
 	o := j.Operation
 	err = s.Write(ctx, func(t *db.Tx) error {
-		why := "It cannot be gone on with what there is: " + j.Why
+		why := "Can't accept the partial result: " + j.Why
 		back := o.OnFailure == app.FailureGoOnOrBack
 		choice := o.OnFailure
 		if back {
-			why += " So it is rolled back."
+			why += " The operation is being rolled back."
 			choice = app.FailureRollBack
 		}
 		o.Message = joinedSentences(o.Message, why)
@@ -57,7 +57,7 @@ func (s *Store) JudgeGoOn(ctx context.Context, j operation.GoOnJudgement) (judge
 			return err
 		}
 		return t.Notice(app.Notice{At: j.Now, Tenant: o.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID),
-			Title: fmt.Sprintf("%s is not gone on with by itself.", c.Name), Text: why})
+			Title: fmt.Sprintf("%s can't continue with a partial result.", c.Name), Text: why})
 	})
 	return judged, err
 }
@@ -73,7 +73,7 @@ func joinedSentences(a, b string) string {
 	return a + " " + b
 }
 
-// checkGoOn refuses to go on with what has not failed, has run again since it was looked at, or was followed by something else, and a
+// checkGoOn refuses to continue with what has not failed, has run again since it was looked at, or was followed by something else, and a
 // plan that does not give back each node that leaves.
 func checkGoOn(t *db.Tx, n appcluster.NewOperation) error {
 	op := n.Operation
@@ -82,7 +82,7 @@ func checkGoOn(t *db.Tx, n appcluster.NewOperation) error {
 		return err
 	}
 	if of.Cluster != op.Cluster || of.Tenant != op.Tenant {
-		return app.Errorf(app.ENotFound, "There is no operation %d.", op.GoesOn)
+		return app.Errorf(app.ENotFound, "Operation %d doesn't exist.", op.GoesOn)
 	}
 	later, err := later(t, of)
 	if err != nil {
@@ -91,12 +91,12 @@ func checkGoOn(t *db.Tx, n appcluster.NewOperation) error {
 	switch {
 	case later != nil:
 		return &app.Error{Code: app.EConflict, Reason: "not_the_latest",
-			Message: fmt.Sprintf("Operation %d cannot be gone on with: operation %d (%s) has followed it.", of.ID, later.ID, later.Kind)}
+			Message: fmt.Sprintf("Operation %d's partial result can't be accepted any more: operation %d (%s) has followed.", of.ID, later.ID, later.Kind)}
 	case of.Status != app.OperationFailed || !of.EndedAt.Equal(n.AsOf):
-		return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("Operation %d has run again since this was planned.", of.ID),
-			Hint: "Look at the new preview and ask again."}
+		return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("Operation %d has run again since the preview.", of.ID),
+			Hint: "Preview again, then submit."}
 	case n.Change == nil:
-		return app.Errorf(app.EInternal, "the go-on of operation %d does not say what becomes of the cluster", of.ID)
+		return app.Errorf(app.EInternal, "the acceptance of operation %d's partial result has no change of the cluster", of.ID)
 	}
 	back := map[string]bool{}
 	for _, s := range n.Plan.Steps {
@@ -104,7 +104,7 @@ func checkGoOn(t *db.Tx, n appcluster.NewOperation) error {
 	}
 	for _, node := range n.Change.Leaving {
 		if !back[node] {
-			return app.Errorf(app.EInternal, "the go-on of operation %d does not give %s back", of.ID, node)
+			return app.Errorf(app.EInternal, "the acceptance of operation %d's partial result doesn't delete %s", of.ID, node)
 		}
 	}
 	return nil
@@ -123,12 +123,12 @@ func beginGoOn(t *db.Tx, op app.Operation, n appcluster.NewOperation) error {
 		return err
 	}
 	lost := n.Change.Leaving
-	text := fmt.Sprintf("Of %s came no machine.", appcluster.NodesInWords(lost))
+	text := fmt.Sprintf("No machine for %s.", appcluster.NodesInWords(lost))
 	if op.NoTopUp {
-		text += " They are not asked for again."
+		text += " Muster won't retry."
 	} else {
-		text += " They are asked for again later."
+		text += " Muster will retry later."
 	}
 	return t.Notice(app.Notice{At: op.CreatedAt, Tenant: op.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID),
-		Title: fmt.Sprintf("%s goes on with %d of %d nodes.", c.Name, n.Change.Size, n.Change.Size+len(lost)), Text: text})
+		Title: fmt.Sprintf("%s continues with %d of %d nodes.", c.Name, n.Change.Size, n.Change.Size+len(lost)), Text: text})
 }

@@ -33,8 +33,8 @@ func hooksBefore(t *db.Tx, n cluster.NewOperation) (list []ledgerdb.AskedHook, w
 	back := op.Kind.GivesBack()
 	if missing != nil && !back {
 		return nil, false, &app.Error{Code: app.EConflict, Reason: "hook_missing",
-			Message: fmt.Sprintf("The template wants the hook %q to be asked before a %s, and your tenant has none of that name for templates.", missing.SendTo, op.Kind.Words()),
-			Hint:    "An admin makes it with: muster hook save " + missing.SendTo + " --when template --url https://…"}
+			Message: fmt.Sprintf("The template requires a webhook %q before a %s, but your tenant has no template webhook of that name.", missing.SendTo, op.Kind.Words()),
+			Hint:    "An admin can create it with: muster hook save " + missing.SendTo + " --when template --url https://…"}
 	}
 	for _, h := range all {
 		switch {
@@ -42,8 +42,8 @@ func hooksBefore(t *db.Tx, n cluster.NewOperation) (list []ledgerdb.AskedHook, w
 			list = append(list, h)
 		case h.To.State == webhook.HookStopped && h.OnTimeout != template.HookGoOn && !back:
 			return nil, false, &app.Error{Code: app.EConflict, Reason: "hook_stopped",
-				Message: fmt.Sprintf("The hook %q has to be asked before a %s, but it was stopped: %s", h.To.Name, op.Kind.Words(), h.To.Why),
-				Hint:    "An admin switches it on again with: muster hook save " + h.To.Name + " --on"}
+				Message: fmt.Sprintf("Webhook %q, called before a %s, was stopped: %s", h.To.Name, op.Kind.Words(), h.To.Why),
+				Hint:    "An admin can turn it on again with: muster hook save " + h.To.Name + " --on"}
 		}
 	}
 	if len(list) == 0 || op.Kind == app.OperationRollBack || n.LeaseOver {
@@ -98,7 +98,7 @@ func announce(t *db.Tx, op *app.Operation, plan appplan.Plan, hooks []ledgerdb.A
 	return nil
 }
 
-// choiceOf is what a time-out comes to: what returns machines goes on, whatever was chosen.
+// choiceOf is what a time-out comes to: what returns machines continues, whatever was chosen.
 func choiceOf(k app.OperationKind, c template.HookChoice) template.HookChoice {
 	switch {
 	case k.GivesBack():
@@ -124,11 +124,11 @@ func waitsForHooks(names []string, until time.Time) string {
 		}
 		quoted += fmt.Sprintf("%q", n)
 	}
-	word := "hook"
+	word := "webhook"
 	if len(names) > 1 {
-		word = "hooks"
+		word = "webhooks"
 	}
-	return fmt.Sprintf("Waits for the answer of the %s %s until %s.", word, quoted, until.UTC().Format("2006-01-02 15:04:05 MST"))
+	return fmt.Sprintf("Waiting for %s %s to answer by %s.", word, quoted, until.UTC().Format("2006-01-02 15:04:05 MST"))
 }
 
 func newsOfPlan(p appplan.Plan) template.NewsOfPlan {
@@ -145,7 +145,7 @@ func (s *Store) OperationHooks(ctx context.Context, tenant string, operation int
 	var text []byte
 	err = s.Row(ctx, `SELECT scripts FROM operations WHERE tenant = ? AND id = ?`, tenant, operation).Scan(&text)
 	if db.IsNoRows(err) {
-		return nil, app.Errorf(app.ENotFound, "There is no operation %d.", operation)
+		return nil, app.Errorf(app.ENotFound, "Operation %d doesn't exist.", operation)
 	}
 	if err != nil || len(text) == 0 {
 		return nil, err

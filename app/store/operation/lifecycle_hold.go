@@ -68,10 +68,10 @@ func (s *Store) SettleHolds(ctx context.Context, now time.Time) (next time.Time,
 			if !h.over(now) {
 				continue
 			}
-			if err := endWaiting(t, h.delivery, "There was no answer in time.", now); err != nil {
+			if err := endWaiting(t, h.delivery, "No answer in time.", now); err != nil {
 				return err
 			}
-			if err := unanswered(t, now, h, "it gave no answer in time"); err != nil {
+			if err := unanswered(t, now, h, "it didn't answer in time"); err != nil {
 				return err
 			}
 		}
@@ -79,7 +79,7 @@ func (s *Store) SettleHolds(ctx context.Context, now time.Time) (next time.Time,
 	})
 }
 
-// letGoForgotten lets go on what is held though nothing is left that could answer, so that nothing waits forever.
+// letGoForgotten lets continue what is held though nothing is left that could answer, so that nothing waits forever.
 func letGoForgotten(t *db.Tx, now time.Time) error {
 	var ids []int64
 	var clusters []string
@@ -118,7 +118,7 @@ func unanswered(t *db.Tx, now time.Time, h hold, why string) error {
 	return veto(t, now, h, why)
 }
 
-// goOn notes that a hook lets an operation go on, and starts it where that was the last one.
+// goOn notes that a hook lets an operation continue, and starts it where that was the last one.
 func goOn(t *db.Tx, now time.Time, h hold) error {
 	n, err := t.Count(`UPDATE hook_deliveries SET verdict = ? WHERE id = ? AND verdict = ?`, ledger.HoldGo, h.delivery, ledger.HoldOpen)
 	if err != nil || n == 0 {
@@ -171,7 +171,7 @@ func veto(t *db.Tx, now time.Time, h hold, why string) error {
 	if err := t.Exec(`UPDATE operations SET vetoed_by = ? WHERE id = ?`, h.hook, o.ID); err != nil {
 		return err
 	}
-	message := fmt.Sprintf("The hook %q did not let the %s happen: %s. Nothing was done.", h.hook, o.Kind.Words(), why)
+	message := fmt.Sprintf("Webhook %q vetoed the %s: %s. Nothing was changed.", h.hook, o.Kind.Words(), why)
 	_, err = control(t, app.Control{Tenant: o.Tenant, Operation: o.ID, Act: app.ControlCancel, Who: "hook:" + h.hook, Now: now}, message)
 	return err
 }
@@ -183,7 +183,7 @@ func moot(t *db.Tx, now time.Time, operation int64) error {
 		return err
 	}
 	for _, h := range left {
-		if err := endWaiting(t, h.delivery, "The operation was called off before there was an answer.", now); err != nil {
+		if err := endWaiting(t, h.delivery, "The operation was cancelled before the webhook answered.", now); err != nil {
 			return err
 		}
 	}
@@ -199,7 +199,7 @@ func cancelBefore(t *db.Tx, op app.Operation, now time.Time) error {
 	return cancelOthers(t, op)
 }
 
-// ReleaseHolds lets go on what waits for the answer of a hook that an admin has just switched off or deleted.
+// ReleaseHolds lets continue what waits for the answer of a hook that an admin has just switched off or deleted.
 func ReleaseHolds(t *db.Tx, hook int64, now time.Time) error {
 	all, err := holds(t, `AND d.hook = ?`, hook)
 	if err != nil {
@@ -226,7 +226,7 @@ func AnswerHold(t *db.Tx, e webhook.DeliveryEnd, state webhook.DeliveryState) er
 	case state == webhook.DeliveryMade:
 		return goOn(t, e.At, h)
 	case state == webhook.DeliveryFailed:
-		return unanswered(t, e.At, h, "it could not be asked: "+e.Err.Message)
+		return unanswered(t, e.At, h, "the call failed: "+e.Err.Message)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 	"muster/app/store/resource"
 )
 
-// CheckFollows refuses an operation that was planned on what is not so any more: another one is under way, or has come since.
+// CheckFollows refuses an operation that was planned on what is not so any more: another one is in progress, or has come since.
 func CheckFollows(t *db.Tx, n appcluster.NewOperation) error {
 	if n.Change == nil && n.Follows == 0 {
 		return nil
@@ -35,8 +35,8 @@ func CheckFollows(t *db.Tx, n appcluster.NewOperation) error {
 			return err
 		}
 		return &app.Error{Code: app.EConflict, Reason: "operation_running",
-			Message: fmt.Sprintf("Operation %d (%s) of the cluster is %s, and changes what the plan was made for.", id, kind, status),
-			Hint:    "Wait until it has ended, or cancel it first."}
+			Message: fmt.Sprintf("Operation %d (%s) of the cluster is %s and changes what this plan is based on.", id, kind, status),
+			Hint:    "Wait until that operation ends, or cancel it first."}
 	}
 	if n.Follows == 0 {
 		return nil
@@ -50,8 +50,8 @@ func CheckFollows(t *db.Tx, n appcluster.NewOperation) error {
 		return err
 	}
 	return &app.Error{Code: app.EConflict, Reason: "plan_changed",
-		Message: fmt.Sprintf("Operation %d (%s) has changed the cluster since this was planned.", id, kind),
-		Hint:    "Look at the new preview and ask again."}
+		Message: fmt.Sprintf("Operation %d (%s) has changed the cluster since the preview.", id, kind),
+		Hint:    "Preview again, then submit."}
 }
 
 // change writes what an operation makes of its cluster, keeps what was there before, and reserves the greater of the two. The
@@ -158,8 +158,8 @@ func nodesBefore(t *db.Tx, cluster string, c appcluster.ClusterChange) (services
 	}
 	for _, name := range append(slices.Sorted(maps.Keys(c.Nodes)), c.Leaving...) {
 		if _, known := services[name]; !known {
-			return nil, nil, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The cluster has no node %s any more.", name),
-				Hint: "Look at the new preview and ask again."}
+			return nil, nil, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The cluster no longer has node %s.", name),
+				Hint: "Preview again, then submit."}
 		}
 	}
 	return services, leaving, nil
@@ -175,8 +175,8 @@ func changeNodes(t *db.Tx, op app.Operation, cluster app.Cluster, c appcluster.C
 		return err
 	}
 	if taken != "" {
-		return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The cluster already has a node %s.", taken),
-			Hint: "Look at the new preview and ask again."}
+		return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The cluster already has node %s.", taken),
+			Hint: "Preview again, then submit."}
 	}
 	for _, table := range []string{"nodes WHERE cluster = ? AND name", "node_reports WHERE cluster = ? AND node", "node_facts WHERE cluster = ? AND node", "service_changes WHERE cluster = ? AND node"} {
 		if err := db.InSets(len(c.New), func(from, size int) error {
@@ -351,7 +351,7 @@ func (s *Store) ChangeOf(ctx context.Context, tenant string, operation int64) (b
 	err = s.Row(ctx, `SELECT cluster, was, made FROM changes WHERE tenant = ? AND operation = ?`, tenant, operation).
 		Scan(&cluster, &was, &made)
 	if db.IsNoRows(err) {
-		return before, after, app.Errorf(app.ENotFound, "Operation %d has changed nothing of its cluster.", operation)
+		return before, after, app.Errorf(app.ENotFound, "Operation %d didn't change its cluster.", operation)
 	}
 	if err != nil {
 		return before, after, fmt.Errorf("store: change of operation %d: %w", operation, err)

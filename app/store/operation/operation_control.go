@@ -30,7 +30,7 @@ func (s *Store) ControlOperation(ctx context.Context, c app.Control) (op app.Ope
 func control(t *db.Tx, c app.Control, message string) (app.Operation, error) {
 	loaded, err := cluster.ReadOperation(t, c.Operation)
 	if err == nil && loaded.Tenant != c.Tenant {
-		err = app.Errorf(app.ENotFound, "There is no operation %d.", c.Operation)
+		err = app.Errorf(app.ENotFound, "Operation %d doesn't exist.", c.Operation)
 	}
 	if err != nil {
 		return app.Operation{}, err

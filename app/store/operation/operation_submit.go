@@ -71,7 +71,7 @@ func callOffCreate(t *db.Tx, op app.Operation) (app.Operation, error) {
 		return app.Operation{}, err
 	}
 	return control(t, app.Control{Tenant: op.Tenant, Operation: id, Act: app.ControlCancel, Who: op.Requester, Now: op.CreatedAt},
-		"Stopped, because "+op.Requester+" asked for delete. Nothing was made.")
+		"Stopped because "+op.Requester+" deleted the cluster. Nothing was created.")
 }
 
 // CheckStanding refuses an operation on a cluster that is gone, and returns the delete that a second one would be, if any.
@@ -111,14 +111,14 @@ func checkUndo(t *db.Tx, n cluster.NewOperation) error {
 		return err
 	}
 	if undone.Cluster != op.Cluster || undone.Tenant != op.Tenant {
-		return app.Errorf(app.ENotFound, "There is no operation %d.", op.Undoes)
+		return app.Errorf(app.ENotFound, "Operation %d doesn't exist.", op.Undoes)
 	}
 	later, err := later(t, undone)
 	if err != nil {
 		return err
 	}
 	if later != nil && later.GoesOn == undone.ID && later.Status.Ended() && later.Status != app.OperationSucceeded {
-		later = nil // what went on with it is undone together with it
+		later = nil // what continued with it is undone together with it
 	}
 	if err := ledger.CheckUndo(&undone, later); err != nil {
 		return err
@@ -130,7 +130,7 @@ func checkUndo(t *db.Tx, n cluster.NewOperation) error {
 			return err
 		}
 		if changed {
-			return app.Errorf(app.EInternal, "the roll-back of operation %d, which changed its cluster, does not say what it puts back", undone.ID)
+			return app.Errorf(app.EInternal, "the rollback of operation %d, which changed its cluster, doesn't say what it restores", undone.ID)
 		}
 	}
 	back := map[string]bool{}
@@ -149,8 +149,8 @@ func checkUndo(t *db.Tx, n cluster.NewOperation) error {
 		AND EXISTS (SELECT 1 FROM nodes n WHERE n.cluster = s.cluster AND n.name = s.node AND n.status <> ?)`,
 		undone.ID, string(app.ActionCreate), string(app.NodeDeleted))
 	if err == nil && left != "" {
-		err = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The roll-back would not give " + left + " back: more has happened since it was planned.",
-			Hint: "Look at the new preview and ask again."}
+		err = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The rollback wouldn't delete " + left + ": more has happened since the preview.",
+			Hint: "Preview again, then submit."}
 	}
 	return err
 }
@@ -250,7 +250,7 @@ func Submit(t *db.Tx, n cluster.NewOperation) (app.Operation, error) {
 	return o.Operation, nil
 }
 
-// cancelOthers asks every operation of the cluster to stop: those that wait end at once, the one under way ends when its
+// cancelOthers asks every operation of the cluster to stop: those that wait end at once, the one in progress ends when its
 // running steps have.
 func cancelOthers(t *db.Tx, op app.Operation) error {
 	var ids []int64

@@ -15,7 +15,7 @@ import (
 func KeepRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
 	r, name := n.Request, ""
 	if r.Kind == app.OperationCreate {
-		name = r.Asked.Name // that of a cluster which stands is taken already
+		name = r.Asked.Name // that of a cluster which exists is taken already
 	}
 	if r.Status.Open() {
 		if err := identity.TenantOpen(t, r.Tenant); err != nil {
@@ -70,8 +70,8 @@ func checkNameFree(t *db.Tx, tenant, name string) error {
 	var other int64
 	err := t.Row(`SELECT id FROM requests WHERE tenant = ? AND name = ? AND status IN ('waiting', 'offered') LIMIT 1`, tenant, name).Scan(&other)
 	if err == nil {
-		return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Request %d for a cluster named %q is open already.", other, name),
-			Hint: "Choose another name, or withdraw that one first."}
+		return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Request %d for a cluster named %q is already open.", other, name),
+			Hint: "Choose another name, or withdraw that request first."}
 	}
 	if !db.IsNoRows(err) {
 		return fmt.Errorf("store: request: %w", err)
@@ -82,8 +82,8 @@ func checkNameFree(t *db.Tx, tenant, name string) error {
 		return err
 	}
 	if taken {
-		return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a cluster named %q.", name),
-			Hint: "Choose another name, or delete that one first."}
+		return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Cluster %q already exists.", name),
+			Hint: "Choose another name, or delete that cluster first."}
 	}
 	return nil
 }

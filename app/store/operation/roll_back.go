@@ -10,7 +10,7 @@ import (
 
 // RollBacksDue returns, of all tenants, the operations that failed or were cancelled, whose OnFailure is FailureRollBack, and
 // that no other operation has followed, oldest first.
-// What is due stands in an index of its own, which is empty nearly always, so that it
+// What is due is in an index of its own, which is empty nearly always, so that it
 // can be asked for every second.
 func (s *Store) RollBacksDue(ctx context.Context, limit int) (ops []app.Operation, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {

@@ -74,8 +74,8 @@ func (s *Store) SetTopUp(ctx context.Context, c operation.TopUpChange) error {
 			return err
 		}
 		if u == nil {
-			return &app.Error{Code: app.EConflict, Reason: "nothing_missing", Message: fmt.Sprintf("Cluster %q has all the nodes that were asked for.", cluster.Name),
-				Hint: "Resize it to have more."}
+			return &app.Error{Code: app.EConflict, Reason: "nothing_missing", Message: fmt.Sprintf("Cluster %q has all the requested nodes.", cluster.Name),
+				Hint: "To add more, resize the cluster."}
 		}
 		idle, err := idle(t, cluster)
 		if err != nil {
@@ -86,8 +86,8 @@ func (s *Store) SetTopUp(ctx context.Context, c operation.TopUpChange) error {
 		case c.Off:
 			off = 1
 		case c.Now && !idle:
-			return &app.Error{Code: app.EConflict, Reason: "cluster_" + string(cluster.Status), Message: fmt.Sprintf("Cluster %q is %s, so nothing can be asked for now.", cluster.Name, cluster.Status),
-				Hint: "Try again when it is active."}
+			return &app.Error{Code: app.EConflict, Reason: "cluster_" + string(cluster.Status), Message: fmt.Sprintf("Cluster %q is %s, so it can't be backfilled now.", cluster.Name, cluster.Status),
+				Hint: "Try again when the cluster is active."}
 		case c.Now:
 			due, tries = db.Micros(c.At), 0
 		case idle && u.Off:
@@ -103,7 +103,7 @@ func (s *Store) SetTopUp(ctx context.Context, c operation.TopUpChange) error {
 	})
 }
 
-// idle tells whether nothing is under way in a cluster and its machines run.
+// idle tells whether nothing is in progress in a cluster and its machines run.
 func idle(t *db.Tx, c app.Cluster) (bool, error) {
 	if c.Status == app.ClusterAsleep {
 		return false, nil
@@ -112,7 +112,7 @@ func idle(t *db.Tx, c app.Cluster) (bool, error) {
 	return id == 0, err
 }
 
-// topUpWaits puts the next try off while something is under way in a cluster. Who resizes it by hand wants just that many nodes.
+// topUpWaits puts the next try off while something is in progress in a cluster. Who resizes it by hand wants just that many nodes.
 func topUpWaits(t *db.Tx, op app.Operation, itself bool) error {
 	switch {
 	case itself:

@@ -13,7 +13,7 @@ import (
 	"muster/app/store/db"
 )
 
-// budgetLevels are the parts of a budget, in percent, of which people are told.
+// budgetLevels are the parts of a budget, in percent, of which people are notified.
 var budgetLevels = []int{80, 100}
 
 // budgetLevel returns the level that is reached; 0 for none.
@@ -51,8 +51,8 @@ func tellBudget(t *db.Tx, at time.Time, tenant string, s apppolicy.QuotaStanding
 	}
 	line := apppolicy.QuotaLine{Scope: s.Scope, Name: s.Name}
 	n := app.Notice{At: at, Tenant: tenant, Kind: app.NoticeBudget, About: app.Subject{Kind: app.SubjectUsage},
-		Title: fmt.Sprintf("%d %% of the budget of %s for %s is used up.", int(used*100/limit+1e-9), line.Whose(), month.Words()),
-		Text: fmt.Sprintf("%.2f of %.2f are spent, or committed until leases or the month end. At the limit nothing new is accepted; what runs goes on.",
+		Title: fmt.Sprintf("%d%% of the budget of %s for %s is used.", int(used*100/limit+1e-9), line.Whose(), month.Words()),
+		Text: fmt.Sprintf("%.2f of %.2f is spent, or committed until leases expire or the month ends. At the limit, new requests are refused; running clusters continue.",
 			used, limit)}
 	switch s.Scope {
 	case apppolicy.QuotaGroup:
@@ -130,7 +130,7 @@ func (s *Store) tellBudgetsOf(ctx context.Context, tenant string, now time.Time)
 	return len(due), err
 }
 
-// budgetsDue returns the budgets of a tenant that have reached a level of which no one was told.
+// budgetsDue returns the budgets of a tenant that have reached a level of which no one was informed.
 func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (due []apppolicy.QuotaStanding, err error) {
 	l, err := s.lookAtQuotas(ctx, tenant, now)
 	if err != nil {

@@ -149,8 +149,8 @@ func makePaces(t *db.Tx, now time.Time, kinds []plan.PaceKey, rows map[plan.Pace
 // Pacing is what the attempts of a set took, by the row of their kind, in the order of their reports.
 type Pacing map[int64][]plan.Paced
 
-// Note takes an attempt in that has just ended. One that was told to stop, or that tried nothing, says nothing about how long its
-// step takes; nor does one whose machine stood ready.
+// Note takes an attempt in that has just ended. One that was asked to stop, or that tried nothing, says nothing about how long its
+// step takes; nor does one whose machine was ready.
 func (p Pacing) Note(set *ledger.Set, st *ledger.Step, f execution.Finish) {
 	if st.Pace == 0 || st.StartedAt.IsZero() || f.Pooled || f.Err != nil && (f.Retry.Free || set.Operation(st.Operation).Status == app.OperationCancelling) {
 		return

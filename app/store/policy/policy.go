@@ -56,7 +56,7 @@ func (s *Store) SavePolicy(ctx context.Context, p apppolicy.Policy, who app.Acto
 			return err
 		}
 		if p.Version != 0 && (had == nil || had.Version != p.Version) {
-			return &app.Error{Code: app.EConflict, Reason: "version", Message: fmt.Sprintf("The policy %s was changed meanwhile.", p.Name), Hint: "Look at it again, and then change it."}
+			return &app.Error{Code: app.EConflict, Reason: "version", Message: fmt.Sprintf("Policy %s has changed since you opened it.", p.Name), Hint: "Reload the policy, then make your change."}
 		}
 		if had == nil {
 			var n int
@@ -64,7 +64,7 @@ func (s *Store) SavePolicy(ctx context.Context, p apppolicy.Policy, who app.Acto
 				return fmt.Errorf("store: %w", err)
 			}
 			if n >= apppolicy.MaxPolicies {
-				return &app.Error{Code: app.EConflict, Message: fmt.Sprintf("There are %d policies already, and no more can be had.", n), Hint: "Delete one, or say more in one."}
+				return &app.Error{Code: app.EConflict, Message: fmt.Sprintf("You've reached the limit of %d policies.", n), Hint: "Delete or combine some."}
 			}
 		}
 		saved = p
@@ -74,7 +74,7 @@ func (s *Store) SavePolicy(ctx context.Context, p apppolicy.Policy, who app.Acto
 	return saved, err
 }
 
-// policy returns the version that stands, nil for none, and the number of the last.
+// policy returns the version that exists, nil for none, and the number of the last.
 func policy(t *db.Tx, tenant, name string) (had *apppolicy.Policy, last int, err error) {
 	if err := t.Row(`SELECT coalesce(max(version), 0) FROM policies WHERE tenant = ? AND name = ?`, tenant, name).Scan(&last); err != nil {
 		return nil, 0, fmt.Errorf("store: policy: %w", err)
@@ -111,7 +111,7 @@ func (s *Store) DeletePolicy(ctx context.Context, name string, who app.Actor, no
 			return err
 		}
 		if had == nil {
-			return app.Errorf(app.ENotFound, "There is no policy %q.", name)
+			return app.Errorf(app.ENotFound, "Policy %q doesn't exist.", name)
 		}
 		gone := *had
 		gone.Version, gone.SavedBy, gone.Deleted = last+1, who.Name(), true
@@ -147,7 +147,7 @@ func (s *Store) SetTimeZone(ctx context.Context, who app.Actor, zone string, now
 	})
 }
 
-// CopyPolicies begins each policy that stands with its first version.
+// CopyPolicies begins each existing policy with its first version.
 func CopyPolicies(t *db.Tx, who app.Actor, from, to string, at time.Time) error {
 	var policies []apppolicy.Policy
 	err := t.Each(func(row db.Scanner) error {

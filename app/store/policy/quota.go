@@ -78,7 +78,7 @@ func (s *Store) DeleteQuota(ctx context.Context, who app.Actor, scope apppolicy.
 			return err
 		}
 		if before == nil {
-			return app.Errorf(app.ENotFound, "There is no quota for %s.", quotaObject(scope, name))
+			return app.Errorf(app.ENotFound, "No quota is set for %s.", quotaObject(scope, name))
 		}
 		if err := t.Exec(`DELETE FROM quotas WHERE tenant = ? AND scope = ? AND name = ?`, who.Tenant, string(scope), name); err != nil {
 			return err
@@ -158,7 +158,7 @@ func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]app
 	}
 	defer l.end()
 	list := []apppolicy.QuotaUse{}
-	// Of the quotas that are not for groups all is told by what everyone has, read once.
+	// Of the quotas that are not for groups what everyone has says all, read once.
 	var of map[string]apppolicy.Amounts
 	for _, q := range l.all {
 		u := apppolicy.QuotaUse{Quota: q}
@@ -214,7 +214,7 @@ func (l *quotaLook) byOwner(tenant string) (map[string]apppolicy.Amounts, error)
 		return nil, err
 	}
 	from := db.Micros(month.Start)
-	// Of each owner the index has two parts: what stands, and what was gone since.
+	// Of each owner the index has two parts: what exists, and what was gone since.
 	part := `SELECT coalesce(sum(x.price * (CASE WHEN x.gone_at = 0 OR x.gone_at > ? THEN ? ELSE x.gone_at END - CASE WHEN x.made_at > ? THEN x.made_at ELSE ? END)), 0)
 		FROM resources x WHERE x.tenant = ? AND x.owner = o.owner AND x.made_at < ? AND `
 	args := []any{tenant, tenant, now, now, from, from, tenant, now, now, now, from, from, tenant, now, from}
@@ -320,7 +320,7 @@ func (m measuring) measure(s *apppolicy.QuotaStanding, tenant string, except int
 	return err
 }
 
-// StoodSince finds the machines of a tenant that stood at some time since one moment and before another.
+// StoodSince finds the machines of a tenant that existed at some time since one moment and before another.
 const StoodSince = `(x.tenant = ? AND x.gone_at = 0 OR x.tenant = ? AND x.gone_at > ?) AND x.made_at < ?`
 
 // spent returns what machines have cost since a moment. It is asked in parts that an index alone can answer each.

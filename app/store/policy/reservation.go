@@ -10,7 +10,7 @@ import (
 
 const reservationColumns = `r.id, r.tenant, r.cluster, r.request, r.owner, r.nodes, r.cpu, r.cost, r.from_at, r.until_at, r.ended_at, r.pool`
 
-// keptReservation is a reservation as it stands in its table.
+// keptReservation is a reservation as it is in its table.
 type keptReservation struct {
 	id int64
 	apppolicy.Reservation

@@ -27,7 +27,7 @@ func scanPool(row db.Scanner, more ...any) (p apppool.Pool, err error) {
 
 func noPool(err error, name string) error {
 	if db.IsNoRows(err) {
-		return app.Errorf(app.ENotFound, "There is no pool %q.", name)
+		return app.Errorf(app.ENotFound, "Pool %q doesn't exist.", name)
 	}
 	return db.Wrapped(err)
 }
@@ -44,9 +44,9 @@ func (s *Store) CreatePool(ctx context.Context, who app.Actor, p apppool.Pool) (
 		}
 		switch {
 		case named > 0:
-			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a pool named %q.", p.Name), Hint: "Choose another name. One that was deleted keeps its name until its machines are gone."}
+			return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Pool %q already exists.", p.Name), Hint: "Choose another name. A deleted pool keeps its name until its machines are gone."}
 		case there >= apppool.MaxPools:
-			return app.Errorf(app.EConflict, "The tenant has %d pools already, which is the most.", there)
+			return app.Errorf(app.EConflict, "You've reached the limit of %d pools.", there)
 		}
 		if err := t.Row(`INSERT INTO pools (tenant, name, hardware, image, provider, zone, wanted, max_age, mode, made_by, made_at, version, due_at, failures, retry_at,
 				trouble, troubled_at, told, ended_at)
@@ -71,11 +71,11 @@ func (s *Store) ChangePool(ctx context.Context, who app.Actor, p apppool.Pool, a
 			return noPool(err, p.Name)
 		}
 		if was.Mode == apppool.PoolDeleted {
-			return app.Errorf(app.EConflict, "The pool %q is being deleted.", p.Name)
+			return app.Errorf(app.EConflict, "Pool %q is being deleted.", p.Name)
 		}
 		is = was
 		is.Count, is.MaxAge, is.Mode = p.Count, p.MaxAge, p.Mode
-		// Whoever changes it wants to see what comes of it: it is tried again at once.
+		// Anyone who changes it wants to see what comes of it: it is tried again at once.
 		if err := t.Exec(`UPDATE pools SET wanted = ?, max_age = ?, mode = ?, version = version + 1, due_at = ?, retry_at = 0 WHERE id = ?`,
 			is.Count, is.MaxAge.Microseconds(), string(is.Mode), db.Micros(now), was.ID); err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 	"muster/app/store/operation"
 )
 
-// DuePools implements pool.StockStore. What is due stands in an index of its own, which is nearly always empty.
+// DuePools implements pool.StockStore. What is due is in an index of its own, which is nearly always empty.
 func (s *Store) DuePools(ctx context.Context, now time.Time, limit int) (list []apppool.Pool, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		p, err := scanPool(row)
@@ -40,7 +40,7 @@ func (s *Store) StockPool(ctx context.Context, pool int64, m apppool.NewPoolMach
 		err := t.Row(`SELECT p.wanted, (SELECT count(*) FROM pool_machines m WHERE m.pool = p.id AND m.state IN ('making', 'ready'))
 			FROM pools p WHERE p.id = ? AND p.mode = 'on' AND p.ended_at = 0`, pool).Scan(&wanted, &there)
 		if db.IsNoRows(err) || err == nil && there >= wanted {
-			return &app.Error{Code: app.EConflict, Reason: "pool_full", Message: "The pool needs no machine."}
+			return &app.Error{Code: app.EConflict, Reason: "pool_full", Message: "The pool is full."}
 		}
 		if err != nil {
 			return db.Wrapped(err)

@@ -26,7 +26,7 @@ func AskFor(t *db.Tx, at time.Time, cluster, node string) (intent string, unaske
 		SELECT CAST(? AS TEXT), c.tenant, c.id, CAST(? AS TEXT), c.provider, '', CAST(? AS BIGINT), 0, 1 FROM clusters c WHERE c.id = ?`,
 		intent, node, db.Micros(at), cluster)
 	if err == nil && n == 0 {
-		err = app.Errorf(app.ENotFound, "There is no cluster %q.", cluster)
+		err = app.Errorf(app.ENotFound, "Cluster %q doesn't exist.", cluster)
 	}
 	return intent, true, err
 }

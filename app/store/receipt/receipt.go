@@ -119,6 +119,6 @@ func (s *Store) SetProof(ctx context.Context, tenant, cluster string, p fleet.Pr
 			return err
 		}
 		return t.Event(app.Event{At: p.At, Tenant: tenant, Cluster: cluster, Kind: app.EventCluster, Status: string(app.ClusterDeleted),
-			Message: fmt.Sprintf("Nothing is left: %s", p.How)})
+			Message: fmt.Sprintf("No machines left: %s", p.How)})
 	})
 }

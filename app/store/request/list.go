@@ -31,7 +31,7 @@ func (s *Store) request(ctx context.Context, tenant string, r *app.ClusterReader
 		return appcluster.Request{}, err
 	}
 	if len(list) == 0 {
-		return appcluster.Request{}, app.Errorf(app.ENotFound, "There is no request %d.", id)
+		return appcluster.Request{}, app.Errorf(app.ENotFound, "Request %d doesn't exist.", id)
 	}
 	return list[0], nil
 }
@@ -43,7 +43,7 @@ func (s *Store) KeptRequest(ctx context.Context, tenant string, id int64) (k app
 		return k, requestError(err, id)
 	}
 	if len(sealed) == 0 {
-		return k, app.Errorf(app.ENotFound, "Request %d is not open any more.", id)
+		return k, app.Errorf(app.ENotFound, "Request %d is no longer open.", id)
 	}
 	return k, s.OpenJSON(sealed, db.KeptPlace(id), &k)
 }

@@ -89,7 +89,7 @@ func (s *Store) MoveRequest(ctx context.Context, m cluster.RequestMove) (r clust
 	return r, nil
 }
 
-// run makes the cluster that was asked for, or begins with what was asked of one that stands.
+// run makes the cluster that was asked for, or begins with what was asked of one that exists.
 func (s *Store) run(t *db.Tx, r *cluster.Request, m cluster.RequestMove) error {
 	switch {
 	case r.Kind == app.OperationCreate && m.Cluster != nil:
@@ -218,7 +218,7 @@ func request(t *db.Tx, tenant string, id int64) (cluster.Request, error) {
 
 func requestError(err error, id int64) error {
 	if db.IsNoRows(err) {
-		return app.Errorf(app.ENotFound, "There is no request %d.", id)
+		return app.Errorf(app.ENotFound, "Request %d doesn't exist.", id)
 	}
 	return fmt.Errorf("store: request %d: %w", id, err)
 }

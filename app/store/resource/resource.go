@@ -129,7 +129,7 @@ func (s *Store) ResourceInfo(ctx context.Context, tenant string, id resource.Res
 }
 
 func errNoResource(id resource.ResourceID) error {
-	return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no resource %s.", id), Hint: "See muster resource list."}
+	return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("Resource %s doesn't exist.", id), Hint: "Run muster resource list."}
 }
 
 const versionColumns = `v.number, v.hash, v.size, v.live, v.slated, v.source, v.note, v.made_by, v.made_at, v.deleted_at`
@@ -237,16 +237,16 @@ func pinTrouble(want resource.AutomatorRef, types map[string]bool, found bool) *
 	switch {
 	case len(types) == 0:
 		e.Message = fmt.Sprintf("your tenant has no resource %s.", name)
-		e.Hint = "An admin can push it: see muster resource push."
+		e.Hint = "An admin can push it with muster resource push."
 	case len(types) > 1:
-		e.Message = fmt.Sprintf("there are several resources of the name %s, of different types.", name)
-		e.Hint = "Write the type before it in the catalog, as in archive/" + want.Ref.Name + "."
+		e.Message = fmt.Sprintf("several resources of different types are named %s.", name)
+		e.Hint = "Add the type in the catalog, as in archive/" + want.Ref.Name + "."
 	case !found && want.Ref.Version > 0:
-		e.Message = fmt.Sprintf("there is no version %d of %s/%s (any more).", want.Ref.Version, want.Automator, want.Ref.Name)
-		e.Hint = "Name a version that there is, or none for the one that is in use."
+		e.Message = fmt.Sprintf("%[2]s/%[3]s has no version %[1]d.", want.Ref.Version, want.Automator, want.Ref.Name)
+		e.Hint = "Use an existing version, or leave it out to use the active one."
 	case !found:
 		e.Message = fmt.Sprintf("no version of %s is in use.", name)
-		e.Hint = "An admin can stage one and sync: see muster resource stage."
+		e.Hint = "An admin can activate one with muster resource stage and muster resource sync."
 	default:
 		return nil
 	}

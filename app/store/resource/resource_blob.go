@@ -98,7 +98,7 @@ func (s *Store) BlobFiles(ctx context.Context, tenant, hash string) (files []res
 }
 
 func errNoBlob(hash string) error {
-	return app.Errorf(app.ENotFound, "There is no content %.64s.", hash)
+	return app.Errorf(app.ENotFound, "Content %.64s doesn't exist.", hash)
 }
 
 func (s *Store) BlobName(ctx context.Context, tenant, hash string) (name string, size int64, err error) {
@@ -153,8 +153,8 @@ func Use(t *db.Tx, tenant, cluster string, services map[string]*template.Service
 			return err
 		}
 		if !here {
-			return &app.Error{Code: app.EConflict, Reason: "resource_gone", Message: fmt.Sprintf("The content of resource %s was deleted since the plan was made.", r),
-				Hint: "Ask again: the new plan has the version that is in use now."}
+			return &app.Error{Code: app.EConflict, Reason: "resource_gone", Message: fmt.Sprintf("The content of resource %s was deleted after the plan was made.", r),
+				Hint: "Preview again: the new plan uses the active version."}
 		}
 		if err := t.Exec(`INSERT INTO resource_uses (cluster, hash, tenant, standing) VALUES (?, ?, ?, 1) ON CONFLICT (cluster, hash) DO UPDATE SET standing = 1`,
 			cluster, hash, tenant); err != nil {

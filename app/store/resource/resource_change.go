@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/resource"
 	"muster/app/store/db"
 	"muster/app/store/identity"
@@ -29,7 +30,7 @@ func (s *Store) AddResourceVersion(ctx context.Context, who app.Actor, p resourc
 			return err
 		}
 		if kept == 0 {
-			return &app.Error{Code: app.ETransient, Message: "The upload took so long that its content was taken for one that nobody needs.", Hint: "Send it again."}
+			return &app.Error{Code: app.ETransient, Message: "The upload took so long that its content was removed as unused.", Hint: "Upload again."}
 		}
 		row, err := resourceFor(t, who.Tenant, p, at)
 		if err != nil {
@@ -82,7 +83,7 @@ func resourceFor(t *db.Tx, tenant string, p resource.ResourcePush, at time.Time)
 		return 0, err
 	}
 	if n >= resource.MaxResources {
-		return 0, &app.Error{Code: app.EConflict, Message: fmt.Sprintf("A tenant has at most %d resources.", resource.MaxResources), Hint: "Push a new version of one that there is."}
+		return 0, &app.Error{Code: app.EConflict, Message: fmt.Sprintf("A tenant can have at most %d resources.", resource.MaxResources), Hint: "Push a new version of an existing resource."}
 	}
 	err = t.Row(`INSERT INTO resource_items (tenant, family, member, kind, name, format, mode, latest, made_at) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?) RETURNING id`,
 		tenant, p.Family, p.Member, p.Type, p.Name, p.Format, p.Mode, db.Micros(at)).Scan(&row)
@@ -161,8 +162,8 @@ func (s *Store) SyncResources(ctx context.Context, who app.Actor, f resource.Res
 		if err := t.Deed(at, who, "resource.sync", fmt.Sprintf("%d resources", len(rows)), before, after); err != nil {
 			return err
 		}
-		return t.Notice(app.Notice{At: at, Tenant: who.Tenant, Kind: app.NoticeResource, Title: fmt.Sprintf("Other versions of %d resources are in use", len(rows)),
-			Text: who.Name() + " has synced " + clipped(strings.Join(names, ", "), 500) + ". Clusters that stand get them when they are upgraded.", About: app.Subject{Kind: app.SubjectResources}})
+		return t.Notice(app.Notice{At: at, Tenant: who.Tenant, Kind: app.NoticeResource, Title: fmt.Sprintf("New versions of %s are active", humanize.Count(len(rows), "resource")),
+			Text: who.Name() + " has synced " + clipped(strings.Join(names, ", "), 500) + ". Existing clusters get the new versions when upgraded.", About: app.Subject{Kind: app.SubjectResources}})
 	})
 	return out, err
 }
@@ -181,10 +182,10 @@ func (s *Store) DeleteResourceVersion(ctx context.Context, who app.Actor, id res
 			return err
 		}
 		if live || slated {
-			e := &app.Error{Code: app.EConflict, Reason: "in_use", Message: fmt.Sprintf("%s is %s, and only what is inactive can be deleted.", versioned(id, number), v.State),
-				Hint: "Recall it first, and sync where it is in use."}
+			e := &app.Error{Code: app.EConflict, Reason: "in_use", Message: fmt.Sprintf("%s is %s; only inactive versions can be deleted.", versioned(id, number), v.State),
+				Hint: "Recall it first, then sync if it's active."}
 			if v.State == resource.ResourceRecalled {
-				e.Hint = "Sync first, which takes it out of use."
+				e.Hint = "Sync first to deactivate it."
 			}
 			return e
 		}

@@ -25,7 +25,7 @@ func (s *Store) SetSecret(ctx context.Context, who app.Actor, name string, value
 			return err
 		}
 		if others >= secret.MaxSecrets {
-			return &app.Error{Code: app.EConflict, Message: fmt.Sprintf("A tenant has at most %d secrets.", secret.MaxSecrets), Hint: "Delete those that nothing uses any more."}
+			return &app.Error{Code: app.EConflict, Message: fmt.Sprintf("A tenant can have at most %d secrets.", secret.MaxSecrets), Hint: "Delete secrets that are no longer used."}
 		}
 		if err := t.Exec(`INSERT INTO secrets (tenant, name, value, set_by, set_at, used_at) VALUES (?, ?, ?, ?, ?, 0)
 			ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value, set_by = excluded.set_by, set_at = excluded.set_at`,
@@ -47,7 +47,7 @@ func (s *Store) DeleteSecret(ctx context.Context, who app.Actor, name string, at
 			return err
 		}
 		if n == 0 {
-			return app.Errorf(app.ENotFound, "There is no secret %q.", name)
+			return app.Errorf(app.ENotFound, "Secret %q doesn't exist.", name)
 		}
 		return t.Deed(at, who, "secret.delete", name, "set", nil)
 	})

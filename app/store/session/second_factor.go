@@ -109,7 +109,7 @@ func (s *Store) AddFactor(ctx context.Context, who app.Actor, session int64, f i
 			return err
 		}
 		if n == 0 {
-			return app.Errorf(app.EUnauthorized, "This sign-in was ended.")
+			return app.Errorf(app.EUnauthorized, "This session was ended.")
 		}
 		if _, err := Revoke(t, who, who.User, 0, session, f.AddedAt); err != nil {
 			return err
@@ -126,7 +126,7 @@ func (s *Store) confirm(t *db.Tx, who app.Actor, f identity.SecondFactor, check 
 		return f, err
 	}
 	if len(list) != 1 || len(list[0].Secret) == 0 {
-		return f, &app.Error{Code: app.EConflict, Reason: "expired", Message: "No app is being set up.", Hint: "Start again."}
+		return f, &app.Error{Code: app.EConflict, Reason: "expired", Message: "App setup isn't in progress.", Hint: "Start again."}
 	}
 	at := f.AddedAt
 	f = list[0]
@@ -186,8 +186,8 @@ func (s *Store) UseFactor(ctx context.Context, who app.Actor, at time.Time, try 
 		}
 		switch {
 		case wrong != nil && failures == identity.MostWrongCodes:
-			return t.Notice(app.Notice{At: at, Tenant: who.Tenant, Kind: app.NoticeAccount, Users: []string{who.User}, Title: fmt.Sprintf("%d wrong codes were entered for the account %s", failures, who.User),
-				Text: "Whoever it was knows the password. If it wasn't you, change it.", About: app.Subject{Kind: app.SubjectPassword}})
+			return t.Notice(app.Notice{At: at, Tenant: who.Tenant, Kind: app.NoticeAccount, Users: []string{who.User}, Title: fmt.Sprintf("%d wrong codes were entered for account %s", failures, who.User),
+				Text: "The person who entered them knows your password. If it wasn't you, change it.", About: app.Subject{Kind: app.SubjectPassword}})
 		case wrong != nil:
 			return nil
 		}
@@ -233,8 +233,8 @@ func (s *Store) usedFactor(t *db.Tx, who app.Actor, u identity.FactorUse, at tim
 	if err := t.Deed(at, who, "second_factor.recover", who.User, nil, map[string]any{"codes_left": left}); err != nil {
 		return err
 	}
-	return t.Notice(app.Notice{At: at, Tenant: who.Tenant, Kind: app.NoticeAccount, Users: []string{who.User}, Title: fmt.Sprintf("A recovery code was used for the account %s", who.User),
-		Text: fmt.Sprintf("%d are left. If it wasn't you, change your password and replace the codes.", left), About: app.Subject{Kind: app.SubjectSecondFactor}})
+	return t.Notice(app.Notice{At: at, Tenant: who.Tenant, Kind: app.NoticeAccount, Users: []string{who.User}, Title: fmt.Sprintf("A recovery code was used for account %s", who.User),
+		Text: fmt.Sprintf("%s left. If it wasn't you, change your password and replace the codes.", humanize.CountOf(left, "code is", "codes are")), About: app.Subject{Kind: app.SubjectSecondFactor}})
 }
 
 func (s *Store) RemoveFactor(ctx context.Context, who app.Actor, id string, at time.Time) error {
@@ -257,7 +257,7 @@ func (s *Store) RemoveFactor(ctx context.Context, who app.Actor, id string, at t
 			}
 			return t.Deed(at, who, "second_factor.remove", who.User, factorFacts(f), nil)
 		}
-		return app.Errorf(app.ENotFound, "You have no such second factor.")
+		return app.Errorf(app.ENotFound, "This second factor doesn't exist.")
 	})
 }
 
@@ -284,12 +284,12 @@ func (s *Store) ResetFactors(ctx context.Context, who app.Actor, user string, at
 		if err := t.Deed(at, who, "second_factor.reset", user, nil, nil); err != nil {
 			return err
 		}
-		// Whoever has the lost phone may be signed in with it.
+		// Anyone who has the lost phone may be signed in with it.
 		if _, err := Revoke(t, who, user, 0, 0, at); err != nil {
 			return err
 		}
-		return t.Notice(app.Notice{At: at, Tenant: u.Tenant, Kind: app.NoticeAccount, Users: []string{u.Name}, Title: fmt.Sprintf("%s removed the second factors of the account %s", who.Name(), u.Name),
-			Text: "The password alone signs in now. Add a second factor again on your account page.", About: app.Subject{Kind: app.SubjectSecondFactor}})
+		return t.Notice(app.Notice{At: at, Tenant: u.Tenant, Kind: app.NoticeAccount, Users: []string{u.Name}, Title: fmt.Sprintf("%s removed the second factors of account %s", who.Name(), u.Name),
+			Text: "The account now signs in with only a password. Add a second factor again on your account page.", About: app.Subject{Kind: app.SubjectSecondFactor}})
 	})
 }
 

@@ -72,7 +72,7 @@ func (s *Store) Session(ctx context.Context, id int64) (identity.Session, identi
 		LEFT JOIN memberships m ON m.tenant = u.tenant AND m.user_name = u.name
 		WHERE s.id = ? ORDER BY m.group_name`, id)
 	if err == nil && !found {
-		err = app.Errorf(app.ENotFound, "There is no such sign-in.")
+		err = app.Errorf(app.ENotFound, "The session doesn't exist.")
 	}
 	return r.session(), u, err
 }
@@ -108,7 +108,7 @@ func (s *Store) ProveSession(ctx context.Context, who app.Actor, id int64, at ti
 			return err
 		}
 		if n == 0 {
-			return app.Errorf(app.EUnauthorized, "This sign-in was ended.")
+			return app.Errorf(app.EUnauthorized, "This session was ended.")
 		}
 		return t.Deed(at, who, "session.prove", who.User, nil, nil)
 	})
@@ -158,7 +158,7 @@ func (s *Store) ChangePassword(ctx context.Context, who app.Actor, session int64
 			return err
 		}
 		if n == 0 {
-			return app.Errorf(app.EUnauthorized, "This sign-in was ended.")
+			return app.Errorf(app.EUnauthorized, "This session was ended.")
 		}
 		if err := t.Deed(at, who, "password.change", who.User, nil, nil); err != nil {
 			return err

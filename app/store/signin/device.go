@@ -33,8 +33,8 @@ func (s *Store) AddDevice(ctx context.Context, hash, userHash []byte, d identity
 			return err
 		}
 		if from >= mostFrom {
-			return &app.Error{Code: app.ERateLimit, Reason: "too_many_devices", Message: "Too many programs are being signed in from your address just now.",
-				Hint: "Finish one, or wait until its code is over: at most 10 minutes.", RetryAfter: time.Minute}
+			return &app.Error{Code: app.ERateLimit, Reason: "too_many_devices", Message: "Too many sign-ins from your address are in progress.",
+				Hint: "Finish one, or wait until its code expires: at most 10 min.", RetryAfter: time.Minute}
 		}
 		if all >= most { // room is made where most is taken, so that no one is kept out
 			if err := t.Exec(`DELETE FROM device_asks WHERE hash = (SELECT a.hash FROM device_asks a
@@ -56,7 +56,7 @@ func scanDevice(row db.Scanner) (d identity.DeviceTaken, answered, polled time.T
 	var at, expires, answeredAt, polledAt int64
 	err = row.Scan(&d.Host, &d.From, &d.Agent, &wanted, &at, &expires, &d.Answer, &d.Tenant, &d.User, &scopes, &answeredAt, &polledAt)
 	if db.IsNoRows(err) {
-		err = &app.Error{Code: app.ENotFound, Reason: "expired_token", Message: "This code is over, was used already, or never was.", Hint: "Start again: muster login"}
+		err = &app.Error{Code: app.ENotFound, Reason: "expired_token", Message: "This code is invalid, expired or already used.", Hint: "Start again: muster login"}
 	}
 	d.At, d.ExpiresAt, d.Wanted, d.Scopes = db.FromMicros(at), db.FromMicros(expires), scopesOf(wanted), scopesOf(scopes)
 	return d, db.FromMicros(answeredAt), db.FromMicros(polledAt), err
@@ -74,7 +74,7 @@ func (s *Store) AnswerDevice(ctx context.Context, who app.Actor, userHash []byte
 			return err
 		}
 		if d.Answer != "" {
-			return &app.Error{Code: app.EConflict, Message: "That was answered already."}
+			return &app.Error{Code: app.EConflict, Message: "This sign-in has already been answered."}
 		}
 		if err := t.Exec(`UPDATE device_asks SET answer = ?, answered_at = ?, tenant = ?, user_name = ?, scopes = ? WHERE user_hash = ?`,
 			string(answer), db.Micros(at), who.Tenant, who.User, token.ScopeText(scopes), userHash); err != nil {
@@ -97,9 +97,9 @@ func (s *Store) TakeDevice(ctx context.Context, hash []byte, at time.Time, least
 			return err
 		}
 		if d.Answer == "" {
-			refused = &app.Error{Code: app.EConflict, Reason: "authorization_pending", Message: "Nobody has answered yet."}
+			refused = &app.Error{Code: app.EConflict, Reason: "authorization_pending", Message: "Waiting for confirmation in the portal."}
 			if at.Sub(polled) < least && !polled.IsZero() {
-				refused = &app.Error{Code: app.ERateLimit, Reason: "slow_down", Message: "You look too often.", RetryAfter: least}
+				refused = &app.Error{Code: app.ERateLimit, Reason: "slow_down", Message: "You're polling too often.", RetryAfter: least}
 			}
 			return t.Exec(`UPDATE device_asks SET polled_at = ? WHERE hash = ?`, db.Micros(at), hash)
 		}
@@ -107,12 +107,12 @@ func (s *Store) TakeDevice(ctx context.Context, hash []byte, at time.Time, least
 			return err
 		}
 		if d.Answer == identity.DeviceDenied {
-			refused = &app.Error{Code: app.EForbidden, Reason: "access_denied", Message: "At the portal somebody said no."}
+			refused = &app.Error{Code: app.EForbidden, Reason: "access_denied", Message: "The sign-in was denied in the portal."}
 			return nil
 		}
 		u, err := user.Read(t, d.Tenant, d.User)
 		if app.CodeOf(err) == app.ENotFound || err == nil && (u.Disabled() || u.CreatedAt.After(answered)) {
-			refused = &app.Error{Code: app.EForbidden, Reason: "access_denied", Message: "The account of who said yes is gone or disabled."}
+			refused = &app.Error{Code: app.EForbidden, Reason: "access_denied", Message: "The account that confirmed the sign-in was deleted or disabled."}
 			return nil
 		}
 		if err != nil {
@@ -123,7 +123,7 @@ func (s *Store) TakeDevice(ctx context.Context, hash []byte, at time.Time, least
 			return err
 		}
 		if has >= most {
-			refused = &app.Error{Code: app.EConflict, Reason: "too_many", Message: fmt.Sprintf("%s has %d tokens already.", d.User, has), Hint: "Revoke some that nobody uses any more."}
+			refused = &app.Error{Code: app.EConflict, Reason: "too_many", Message: fmt.Sprintf("%s already has %d tokens.", d.User, has), Hint: "Revoke unused tokens."}
 			return nil
 		}
 		k, hash := issue(d)

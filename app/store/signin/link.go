@@ -13,7 +13,7 @@ import (
 
 func (s *Store) SaveLink(ctx context.Context, hash []byte, l identity.IdentityLink) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		// Those that are over are kept for a day, so that people are told that they came too late.
+		// Those that are over are kept for a day, so that people are notified that they came too late.
 		if err := t.Exec(`DELETE FROM identity_links WHERE expires_at < ? OR kind = ? AND external = ? AND used_at = 0`,
 			db.Micros(l.At.Add(-24*time.Hour)), l.Kind, l.External); err != nil {
 			return err
@@ -29,7 +29,7 @@ func scanLink(row db.Scanner) (l identity.IdentityLink, err error) {
 	var at, expires, used int64
 	err = row.Scan(&l.Kind, &l.External, &l.Label, &at, &expires, &used)
 	if db.IsNoRows(err) {
-		err = &app.Error{Code: app.ENotFound, Reason: "no_link", Message: "There is no such link.", Hint: "It may have been replaced by a newer one, or be cut short. Ask for a new one where you got it."}
+		err = &app.Error{Code: app.ENotFound, Reason: "no_link", Message: "This link is invalid.", Hint: "It may be incomplete, or replaced by a newer one. Request a new link where you got this one."}
 	}
 	l.At, l.ExpiresAt, l.UsedAt = db.FromMicros(at), db.FromMicros(expires), db.FromMicros(used)
 	return l, err
@@ -85,7 +85,7 @@ func ScanIdentity(each func(f func(db.Scanner) error, query string, args ...any)
 		LEFT JOIN memberships m ON m.tenant = u.tenant AND m.user_name = u.name
 		WHERE i.kind = ? AND i.external = ? ORDER BY m.group_name`, kind, external)
 	if err == nil && !found {
-		err = app.Errorf(app.ENotFound, "There is no such identity.")
+		err = app.Errorf(app.ENotFound, "The identity doesn't exist.")
 	}
 	i.At = db.FromMicros(at)
 	return i, u, err
@@ -119,7 +119,7 @@ func (s *Store) RemoveIdentity(ctx context.Context, who app.Actor, user, kind, e
 			return err
 		}
 		if n == 0 {
-			return app.Errorf(app.ENotFound, "That identity is not linked (any more).")
+			return app.Errorf(app.ENotFound, "This identity isn't linked.")
 		}
 		if err := homeTurns(t, kind, external, at); err != nil {
 			return err

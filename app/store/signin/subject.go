@@ -21,7 +21,7 @@ const fromOIDC = "oidc"
 func (s *Store) UserOfSubject(ctx context.Context, issuer, subject, tenant string) (user string, err error) {
 	err = s.Row(ctx, subjectUser, issuer, subject, tenant).Scan(&user)
 	if db.IsNoRows(err) {
-		err = app.Errorf(app.ENotFound, "There is no account of that person.")
+		err = app.Errorf(app.ENotFound, "This person has no account.")
 	}
 	return user, err
 }
@@ -41,8 +41,8 @@ func admit(t *db.Tx, p identity.Subject, g identity.Grant, at time.Time) (identi
 	var closed int64
 	switch err := t.Row(`SELECT closing_at FROM tenants WHERE name = ?`, g.Tenant).Scan(&closed); {
 	case db.IsNoRows(err), err == nil && closed != 0:
-		return identity.User{}, &app.Error{Code: app.ENotFound, Reason: "no_tenant", Message: fmt.Sprintf("Your groups open the tenant %q, but there is no such tenant.", g.Tenant),
-			Hint: "Ask whoever looks after this Muster to make it."}
+		return identity.User{}, &app.Error{Code: app.ENotFound, Reason: "no_tenant", Message: fmt.Sprintf("Your groups have access to tenant %q, which doesn't exist.", g.Tenant),
+			Hint: "Ask a superadmin to create the tenant."}
 	case err != nil:
 		return identity.User{}, err
 	}
@@ -85,8 +85,8 @@ func newcomer(t *db.Tx, p identity.Subject, g identity.Grant, at time.Time) (str
 		return "", err
 	}
 	if n > 0 {
-		return "", &app.Error{Code: app.EConflict, Reason: "name_taken", Message: fmt.Sprintf("There is an account %q in the tenant %q already, and it is not the one of %s.", p.Name, g.Tenant, p.Label),
-			Hint: "Ask an admin of the tenant: either name has to change."}
+		return "", &app.Error{Code: app.EConflict, Reason: "name_taken", Message: fmt.Sprintf("Account %q already exists in tenant %q, and isn't linked to %s.", p.Name, g.Tenant, p.Label),
+			Hint: "Ask an admin of the tenant to change one of the names."}
 	}
 	u := identity.User{Tenant: g.Tenant, Name: p.Name, FullName: p.FullName, Email: p.Email, Role: g.Role, CreatedAt: at, CreatedBy: p.Provider}
 	if err := userdb.Add(t, app.Actor{Tenant: g.Tenant, User: p.Name, Via: app.ViaPortal}, u); err != nil {

@@ -17,7 +17,7 @@ const apart = 100_000
 const perPerson = 20
 
 // followers are the tables whose rows are copied, and what in them is another in the k-th copy; what columns of these names mean
-// everywhere stands in usual. Rows of s are the ones that were there.
+// everywhere is in usual. Rows of s are the ones that were there.
 var followers = []struct {
 	table string
 	most  int // copies; 0: all

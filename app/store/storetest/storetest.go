@@ -25,7 +25,7 @@ var tables = sync.OnceValues(func() (content []byte, err error) {
 	return os.ReadFile(file)
 })
 
-// File returns the path of a database in a folder of its own. It has its tables and nothing else: whoever opens it first makes it an
+// File returns the path of a database in a folder of its own. It has its tables and nothing else: anyone who opens it first makes it an
 // installation, as with a file that is not there.
 func File(t testing.TB) string {
 	t.Helper()

@@ -88,7 +88,7 @@ func (s *Store) UserOfToken(ctx context.Context, hash []byte) (identity.User, id
 		LEFT JOIN memberships m ON m.tenant = u.tenant AND m.user_name = u.name
 		WHERE k.hash = ? ORDER BY m.group_name`, hash)
 	if err == nil && !found {
-		err = app.Errorf(app.ENotFound, "There is no such token.")
+		err = app.Errorf(app.ENotFound, "The token doesn't exist.")
 	}
 	return u, r.token(), err
 }
@@ -110,9 +110,9 @@ func (s *Store) AddToken(ctx context.Context, who app.Actor, k identity.Token, h
 		}
 		switch {
 		case robots && u.Role != app.RoleRobot:
-			return &app.Error{Code: app.EForbidden, Field: "user", Message: fmt.Sprintf("%s is no robot; people make their tokens themselves.", k.User)}
+			return &app.Error{Code: app.EForbidden, Field: "user", Message: fmt.Sprintf("%s isn't a robot account; people create their own tokens.", k.User)}
 		case u.Disabled():
-			return &app.Error{Code: app.EConflict, Reason: "disabled", Field: "user", Message: fmt.Sprintf("The account %q is disabled.", k.User)}
+			return &app.Error{Code: app.EConflict, Reason: "disabled", Field: "user", Message: fmt.Sprintf("User %q is disabled.", k.User)}
 		}
 		var has int
 		// What has expired is dropped when room is needed; until then people may want to see it.
@@ -124,10 +124,10 @@ func (s *Store) AddToken(ctx context.Context, who app.Actor, k identity.Token, h
 			return err
 		}
 		if has >= most {
-			return &app.Error{Code: app.EConflict, Reason: "too_many", Message: fmt.Sprintf("%s has %d tokens already.", k.User, has), Hint: "Revoke some that nobody uses any more."}
+			return &app.Error{Code: app.EConflict, Reason: "too_many", Message: fmt.Sprintf("%s already has %d tokens.", k.User, has), Hint: "Revoke unused tokens."}
 		}
 		if k.ID, err = Add(t, who, k, hash); err == nil && k.ID == 0 {
-			err = &app.Error{Code: app.EConflict, Field: "label", Message: fmt.Sprintf("%s has a token %q already.", k.User, k.Label), Hint: "Revoke that one first, or choose another label."}
+			err = &app.Error{Code: app.EConflict, Field: "label", Message: fmt.Sprintf("%s already has a token %q.", k.User, k.Label), Hint: "Revoke that token first, or choose another label."}
 		}
 		return err
 	})
@@ -200,4 +200,4 @@ func RevokeAll(t *db.Tx, who app.Actor, user string, at time.Time) error {
 	return t.Exec(`DELETE FROM device_asks WHERE tenant = ? AND user_name = ?`, who.Tenant, user)
 }
 
-func noToken(id int64) error { return app.Errorf(app.ENotFound, "There is no token %d.", id) }
+func noToken(id int64) error { return app.Errorf(app.ENotFound, "Token %d doesn't exist.", id) }

@@ -64,7 +64,7 @@ func houseRate(tenant string) string {
 	return ` / coalesce((SELECT nullif(t.exchange_rate, 0) FROM tenants t WHERE t.name = ` + tenant + `), 1.0)`
 }
 
-// usageWhere finds what stood within the time.
+// usageWhere finds what existed within the time.
 func usageWhere(q usage.UsageQuery) (string, []any) {
 	from, to := db.Micros(q.From), db.Micros(q.To)
 	where, args := `(x.gone_at = 0 OR x.gone_at > ?) AND x.made_at < ?`, []any{from, to}

@@ -29,7 +29,7 @@ func Add(t *db.Tx, who app.Actor, u identity.User) error {
 		return err
 	}
 	if n == 0 {
-		return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("There is already a user %q.", u.Name)}
+		return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("User %q already exists.", u.Name)}
 	}
 	return t.Deed(u.CreatedAt, who, "user.create", u.Name, nil, Facts(u))
 }
@@ -109,5 +109,5 @@ func Saw(t *db.Tx, tenant, name string, at time.Time) error {
 
 // NoUser is the error for an account that is not there.
 func NoUser(name string) error {
-	return app.Errorf(app.ENotFound, "There is no user %q.", name)
+	return app.Errorf(app.ENotFound, "User %q doesn't exist.", name)
 }

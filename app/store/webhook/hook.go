@@ -24,7 +24,9 @@ func wordsText[W ~string](words []W) string {
 	return text
 }
 
-func errNoHook(name string) error { return app.Errorf(app.ENotFound, "There is no hook %q.", name) }
+func errNoHook(name string) error {
+	return app.Errorf(app.ENotFound, "Webhook %q doesn't exist.", name)
+}
 
 func (s *Store) Hooks(ctx context.Context, tenant string) ([]webhook.Hook, error) {
 	list := []webhook.Hook{}
@@ -77,7 +79,7 @@ func (s *Store) SaveHook(ctx context.Context, who app.Actor, c webhook.HookChang
 			return err
 		}
 		if h.Format == webhook.HookMail && h.To == "" {
-			return &app.Error{Code: app.EInvalid, Field: "to", Message: "The format mail needs to know whom the mails go to.", Hint: "Such as ops@example.com."}
+			return &app.Error{Code: app.EInvalid, Field: "to", Message: "Format mail requires a recipient.", Hint: "For example ops@example.com."}
 		}
 		if h.State == webhook.HookActive && (made || was.State != webhook.HookActive) {
 			if err := t.Exec(`UPDATE hooks SET since = (SELECT COALESCE(max(id), 0) FROM notices), stopped = '', failures = 0 WHERE id = ?`, h.ID); err != nil {
@@ -85,7 +87,7 @@ func (s *Store) SaveHook(ctx context.Context, who app.Actor, c webhook.HookChang
 			}
 		}
 		if h.State == webhook.HookOff {
-			if err := dropWaiting(t, h.ID, "The hook was switched off before this was sent.", now); err != nil {
+			if err := dropWaiting(t, h.ID, "The webhook was turned off before this was sent.", now); err != nil {
 				return err
 			}
 			if err := operation.ReleaseHolds(t, h.ID, now); err != nil {
@@ -119,14 +121,14 @@ func hookFacts(h webhook.Hook, secret bool) map[string]any {
 
 func makeHook(t *db.Tx, who app.Actor, c webhook.HookChange, url, secret []byte, now time.Time) error {
 	if c.URL == "" && c.Script == "" {
-		return &app.Error{Code: app.EInvalid, Field: "url", Message: "A new hook needs a URL.", Hint: "It looks like https://hooks.example.com/muster."}
+		return &app.Error{Code: app.EInvalid, Field: "url", Message: "URL is required.", Hint: "For example https://hooks.example.com/muster."}
 	}
 	var n int
 	if err := t.Row(`SELECT count(*) FROM hooks WHERE tenant = ?`, who.Tenant).Scan(&n); err != nil {
 		return err
 	}
 	if n >= webhook.MaxHooks {
-		return &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A tenant has at most %d hooks.", webhook.MaxHooks), Hint: "Delete one that is not needed any more."}
+		return &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A tenant can have at most %d webhooks.", webhook.MaxHooks), Hint: "Delete one that's no longer needed."}
 	}
 	kinds, to := "", ""
 	if c.Kinds != nil {
@@ -176,7 +178,7 @@ func changeHook(t *db.Tx, h webhook.Hook, c webhook.HookChange, url, secret []by
 		change(`recipient = ?`, *c.To)
 	}
 	if c.When != "" && c.When != h.When {
-		return &app.Error{Code: app.EInvalid, Field: "when", Message: "When a hook has its turn cannot be changed.", Hint: "Make another one, and delete this one."}
+		return &app.Error{Code: app.EInvalid, Field: "when", Message: "A webhook's when can't be changed.", Hint: "Create another webhook, and delete this one."}
 	}
 	if c.Operations != nil {
 		change(`operations = ?`, wordsText(*c.Operations))
@@ -236,7 +238,7 @@ func stopHook(t *db.Tx, h webhook.Hook, why string, now time.Time) error {
 	if err := t.Exec(`UPDATE hooks SET stopped = ? WHERE id = ?`, why, h.ID); err != nil {
 		return err
 	}
-	if err := dropWaiting(t, h.ID, "The hook was stopped before this was sent.", now); err != nil {
+	if err := dropWaiting(t, h.ID, "The webhook was stopped before this was sent.", now); err != nil {
 		return err
 	}
 	server := app.Actor{Tenant: h.Tenant, User: "muster", Via: app.ViaServer}
@@ -244,9 +246,9 @@ func stopHook(t *db.Tx, h webhook.Hook, why string, now time.Time) error {
 		return err
 	}
 	about := app.Subject{Kind: app.SubjectHook, ID: h.Name}
-	return t.Notice(app.Notice{At: now, Tenant: h.Tenant, Kind: app.NoticeHook, Title: fmt.Sprintf("The hook %q was stopped", h.Name),
-		Text:  why + " Notices are not sent there any more, until an admin switches it on again.",
-		About: about, Act: about, ActionName: "Look at the hook"})
+	return t.Notice(app.Notice{At: now, Tenant: h.Tenant, Kind: app.NoticeHook, Title: fmt.Sprintf("Webhook %q was stopped", h.Name),
+		Text:  why + " Notifications aren't sent there until an admin turns it on again.",
+		About: about, Act: about, ActionName: "View webhook"})
 }
 
 // dropWaiting ends what waits, but not what is being sent at this moment.

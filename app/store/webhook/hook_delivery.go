@@ -58,7 +58,7 @@ func (s *Store) HookDeliveries(ctx context.Context, tenant, hook string, before 
 const oneDelivery = `WHERE h.tenant = ? AND h.name = ? AND d.id = ?`
 
 func errNoDelivery(id int64) error {
-	return app.Errorf(app.ENotFound, "There is no delivery %d of this hook.", id)
+	return app.Errorf(app.ENotFound, "This webhook has no delivery %d.", id)
 }
 
 func (s *Store) HookDelivery(ctx context.Context, tenant, hook string, id int64) (webhook.HookDelivery, error) {
@@ -93,7 +93,7 @@ func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now ti
 			return err
 		}
 		if h.Script != "" {
-			return &app.Error{Code: app.EConflict, Message: "A script is run on the nodes of an operation, and cannot be tried without one.",
+			return &app.Error{Code: app.EConflict, Message: "A script runs on an operation's nodes, so it can't be tested without one.",
 				Hint: "Preview an operation: its plan shows where the script runs."}
 		}
 		var waiting int
@@ -101,7 +101,7 @@ func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now ti
 			return err
 		}
 		if waiting >= mostTests {
-			return &app.Error{Code: app.ERateLimit, Message: "Tests of this hook are still under way.", Hint: "Wait for what becomes of them.", RetryAfter: 10 * time.Second}
+			return &app.Error{Code: app.ERateLimit, Message: "Tests of this webhook are still in progress.", Hint: "Wait for their results.", RetryAfter: 10 * time.Second}
 		}
 		if err := t.Row(`INSERT INTO hook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
 				status, took, code, error, request)
@@ -131,15 +131,15 @@ func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id in
 		case err != nil:
 			return err
 		case was.Operation != 0:
-			return conflict("What a hook is told of an operation is not sent again: it says how things were then.", "")
+			return conflict("Operation deliveries can't be sent again: they describe a past state.", "")
 		case was.Notice == 0:
-			return conflict("A test is not sent again.", "Send another one.")
+			return conflict("A test can't be sent again.", "Send another test.")
 		case was.State == webhook.DeliveryWaiting:
 			return conflict("This delivery is still waiting to be sent.", "")
 		case h.State != webhook.HookActive:
-			return conflict("The hook is not on, so nothing is sent to it.", "Switch it on first.")
+			return conflict("The webhook is off.", "Turn it on first.")
 		case was.Kind == "":
-			return conflict("The notice is not kept any more.", "")
+			return conflict("The notification is no longer stored.", "")
 		}
 		if err := t.Exec(`UPDATE hook_deliveries SET state = 'waiting', queued_at = ?, next_at = ?, ended_at = 0, holder = '', held_until = 0 WHERE id = ?`,
 			db.Micros(now), db.Micros(now), id); err != nil {

@@ -118,7 +118,7 @@ func (r *dueRow) due(s *Store, now time.Time) webhook.DueDelivery {
 	case d.Operation != 0:
 		d.News, d.Err, d.Deadline = &template.OperationNews{}, nil, db.FromMicros(r.deadline)
 		if err := json.Unmarshal(r.payload, d.News); err != nil {
-			d.Err = fmt.Errorf("store: what delivery %d tells: %w", d.ID, err)
+			d.Err = fmt.Errorf("store: payload of delivery %d: %w", d.ID, err)
 		}
 	case d.Notice == 0:
 		d.What = webhook.TestNotice(d.Tenant, d.QueuedAt)
@@ -160,7 +160,7 @@ func (s *Store) EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error {
 			WHERE id = ? AND holder = ? AND attempts = ? AND state = 'waiting' RETURNING tenant, notice, operation`,
 			state, ended, next, e.Status, e.Took.Microseconds(), code, text, e.Request, e.Delivery, e.Holder, e.Attempt).Scan(&tenant, &notice, &operation)
 		if db.IsNoRows(err) {
-			return app.Errorf(app.EStale, "Delivery %d is not this server's any more.", e.Delivery)
+			return app.Errorf(app.EStale, "Another server has taken over delivery %d.", e.Delivery)
 		}
 		if err != nil {
 			return err
@@ -196,7 +196,7 @@ func (s *Store) EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error {
 		case e.Stop != "":
 			return stopHook(t, h, e.Stop, e.At)
 		case h.Failures >= webhook.MostFailures:
-			return stopHook(t, h, fmt.Sprintf("%d deliveries in a row have failed, the last one so: %s", h.Failures, text), e.At)
+			return stopHook(t, h, fmt.Sprintf("%d deliveries in a row failed, the last with: %s", h.Failures, text), e.At)
 		}
 		return nil
 	})

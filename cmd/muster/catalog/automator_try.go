@@ -155,7 +155,7 @@ func (t *automatorTrial) prove(ctx context.Context, name string) error {
 func (t *automatorTrial) member(name string) promised.Member {
 	f := t.actions
 	m := promised.Member{New: func() family.Automator { return t.a }, Check: func(fields map[string]string) error { return automators.Check(name, fields) },
-		OK: f.OK, OKSays: f.OKSays, Fail: f.Fail, FailSays: append([]string{"ended with exit code"}, f.FailSays...), Slow: f.Slow, SlowSays: f.SlowSays,
+		OK: f.OK, OKSays: f.OKSays, Fail: f.Fail, FailSays: append([]string{"failed with exit code"}, f.FailSays...), Slow: f.Slow, SlowSays: f.SlowSays,
 		Changes: f.Changes, ChangesSay: f.ChangesSay, Tells: f.Tells, Told: f.Told}
 	if _, dry := t.a.(family.DryRunner); dry && m.Changes == nil {
 		m.Changes, m.ChangesSay = f.OK, nil

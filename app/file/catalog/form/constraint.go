@@ -11,59 +11,59 @@ import (
 )
 
 type constraintsDoc struct {
-	Size             SizeDoc                     `yaml:"size" doc:"How many nodes a cluster may have."`
-	Services         map[string]constraintDoc    `yaml:"services" doc:"Limits by service."`
-	MustCoexist      [][]string                  `yaml:"must_coexist" doc:"Groups of services of which a node has all or none."`
-	CantCoexist      [][]string                  `yaml:"cant_coexist" doc:"Groups of services of which no node has all."`
-	CantCoexistPairs [][]string                  `yaml:"cant_coexist_pairs" doc:"Groups of services of which no node has two."`
-	Ratios           []ratioDoc                  `yaml:"ratios" doc:"At least one node with a service for every so many nodes with another."`
-	Zones            *zonesDoc                   `yaml:"zones" doc:"Spreads the nodes evenly over the provider's zones."`
-	Hardware         map[string]hardwareLimitDoc `yaml:"hardware" doc:"Limits by hardware."`
-	Hosts            *hostRuleDoc                `yaml:"hosts" doc:"With whom nodes share a host of a pool. It says nothing where machines are made as they are needed."`
+	Size             SizeDoc                     `yaml:"size" doc:"Number of nodes that a cluster can have."`
+	Services         map[string]constraintDoc    `yaml:"services" doc:"Limits for each service."`
+	MustCoexist      [][]string                  `yaml:"must_coexist" doc:"Groups of services that must be on the same nodes."`
+	CantCoexist      [][]string                  `yaml:"cant_coexist" doc:"Groups of services that can't all be on one node."`
+	CantCoexistPairs [][]string                  `yaml:"cant_coexist_pairs" doc:"Groups of services of which no two can be on one node."`
+	Ratios           []ratioDoc                  `yaml:"ratios" doc:"Minimum ratios between nodes with one service and nodes with another."`
+	Zones            *zonesDoc                   `yaml:"zones" doc:"Even spread of nodes over the provider's zones."`
+	Hardware         map[string]hardwareLimitDoc `yaml:"hardware" doc:"Limits for each hardware type."`
+	Hosts            *hostRuleDoc                `yaml:"hosts" doc:"Rules for sharing the hosts of a pool. No effect at providers that create machines on demand."`
 	mixed            bool                        // mixed_hardware is written even where it is false
-	MixedHardware    bool                        `yaml:"mixed_hardware" doc:"Lets nodes with the same services have different hardware and images. Else nodes with the same services have the same, any that all of these services accept."`
+	MixedHardware    bool                        `yaml:"mixed_hardware" doc:"Allow nodes with the same services to have different hardware and images. By default, they all have the same, which can be any that these services accept."`
 }
 
 type constraintDoc struct {
-	Min      *int     `yaml:"min" least:"0" doc:"Fewest nodes with this service; 0 means that it may be left out. One where absent."`
-	Max      *int     `yaml:"max" least:"0" doc:"Most nodes with this service. No limit where absent."`
-	Hardware []string `yaml:"hardware" doc:"Hardware that this service may be on. Any where absent."`
-	Images   []string `yaml:"images" doc:"Images that this service may be on. Any where absent."`
+	Min      *int     `yaml:"min" least:"0" doc:"Minimum nodes with this service; 0 makes it optional. Default: 1."`
+	Max      *int     `yaml:"max" least:"0" doc:"Maximum nodes with this service. Default: no limit."`
+	Hardware []string `yaml:"hardware" doc:"Hardware that this service can use. Default: any."`
+	Images   []string `yaml:"images" doc:"Images that this service can use. Default: any."`
 }
 
 type SizeDoc struct {
 	Min *int `yaml:"min" least:"1" doc:"Fewest nodes; 1 where absent."`
-	Max *int `yaml:"max" least:"1" doc:"Most nodes; no limit where absent."`
+	Max *int `yaml:"max" least:"1" doc:"Maximum nodes. Default: no limit."`
 
-	OneOf []int `yaml:"one_of" doc:"The only sizes that are allowed, such as 3, 5 and 7, instead of min and max."`
+	OneOf []int `yaml:"one_of" doc:"Allowed sizes, such as 3, 5 and 7. Replaces min and max."`
 }
 
 type zonesDoc struct {
-	MaxSkew  *int     `yaml:"max_skew" least:"1" doc:"By how many nodes two zones may differ; 1 where absent."`
-	Services []string `yaml:"services" doc:"Services whose nodes are spread, each by itself. All nodes together where absent."`
+	MaxSkew  *int     `yaml:"max_skew" least:"1" doc:"Maximum difference in nodes between two zones. Default: 1."`
+	Services []string `yaml:"services" doc:"Services whose nodes are spread, each separately. Default: all nodes together."`
 }
 
 type hardwareLimitDoc struct {
-	Max int `yaml:"max" need:"" least:"0" doc:"Most nodes of this hardware."`
+	Max int `yaml:"max" need:"" least:"0" doc:"Maximum nodes with this hardware."`
 }
 
 type hostRuleDoc struct {
-	Alone    []string       `yaml:"alone" doc:"Services whose nodes share a host with no other cluster."`
-	Apart    []hostApartDoc `yaml:"apart" doc:"Services whose nodes share no host with some services of other clusters."`
-	Separate []string       `yaml:"separate" doc:"Services of which no host has two nodes of the cluster."`
-	MaxNodes *int           `yaml:"max_nodes" least:"1" doc:"Most nodes of the cluster on a host; any number where absent."`
+	Alone    []string       `yaml:"alone" doc:"Services whose nodes share no host with another cluster."`
+	Apart    []hostApartDoc `yaml:"apart" doc:"Services whose nodes share no host with certain services of other clusters."`
+	Separate []string       `yaml:"separate" doc:"Services whose nodes in a cluster must all be on different hosts."`
+	MaxNodes *int           `yaml:"max_nodes" least:"1" doc:"Maximum nodes of a cluster on one host. Default: no limit."`
 }
 
 type hostApartDoc struct {
-	Service string   `yaml:"service" need:"" doc:"A service of the cluster."`
-	From    []string `yaml:"from" need:"" doc:"Services of other clusters that it shares no host with."`
+	Service string   `yaml:"service" need:"" doc:"Service of the cluster."`
+	From    []string `yaml:"from" need:"" doc:"Services of other clusters to keep off the same host."`
 }
 
 // ratioDoc is "one proxy per 10 app", or the same in parts.
 type ratioDoc struct {
-	Service string `yaml:"service" need:"" doc:"The service that there must be enough of."`
-	Per     int    `yaml:"per" need:"" least:"1" doc:"For how many nodes one is enough. One more is needed for a rest."`
-	Of      string `yaml:"of" need:"" doc:"The service whose nodes are counted."`
+	Service string `yaml:"service" need:"" doc:"Service that the ratio requires."`
+	Per     int    `yaml:"per" need:"" least:"1" doc:"Maximum counted nodes for each node with the service; a remainder needs one more."`
+	Of      string `yaml:"of" need:"" doc:"Service whose nodes are counted."`
 }
 
 // ratioPattern is also what the schema says.
@@ -89,7 +89,7 @@ func (r *ratioDoc) fromNode(d *Decoder, n *yaml.Node, path string) {
 func (ratioDoc) schema() map[string]any {
 	type mapping ratioDoc
 	return map[string]any{"oneOf": []any{
-		map[string]any{"type": "string", "pattern": ratioPattern, "description": "Such as: one proxy per 10 app."},
+		map[string]any{"type": "string", "pattern": ratioPattern, "description": "For example: one proxy per 10 app."},
 		schemaOf[mapping](),
 	}}
 }

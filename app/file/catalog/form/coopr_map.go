@@ -34,7 +34,7 @@ func (d *Decoder) named(n *yaml.Node, v reflect.Value, path, key string) {
 			k, x := n.Content[i], Follow(n.Content[i+1])
 			if _, name := Child(x, key); x.Kind == yaml.MappingNode && (name == nil || d.absent(name) || name.Kind == yaml.ScalarNode && name.Value == "") {
 				at := Join(path, Clip(k.Value))
-				d.Report(k, at, SeverityWarning, at+" has no "+key+" and is left out", "")
+				d.Report(k, at, SeverityWarning, at+" has no "+key+" and is ignored", "")
 				continue
 			}
 			whole.Content = append(whole.Content, k, n.Content[i+1])

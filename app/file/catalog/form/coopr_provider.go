@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// cooprSettings are our names for what Coopr's providers were told, by type. "" stands for what we have no use for: Muster makes its own SSH
+// cooprSettings are our names for what Coopr's providers expected, by type. "" represents what we have no use for: Muster makes its own SSH
 // keys and host names. What is in no table is left as it is, and warned of.
 var cooprSettings = map[string]map[string]string{
 	"aws": {

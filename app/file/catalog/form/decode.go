@@ -118,7 +118,7 @@ func (d *Decoder) describe(n *yaml.Node) string {
 		case "!!int", "!!float":
 			kind = "the number"
 		case "!!bool":
-			kind = "the truth value"
+			kind = "the boolean"
 		default:
 			kind = "a value tagged " + n.ShortTag()
 		}
@@ -145,13 +145,13 @@ func (d *Decoder) enter(n *yaml.Node, path string) (*yaml.Node, bool) {
 	}
 	*d.Nodes++
 	if *d.Nodes == maxNodes {
-		d.Report(n, "", SeverityError, fmt.Sprintf("the file has more than %d values, counting each alias as what it stands for", maxNodes), "")
+		d.Report(n, "", SeverityError, fmt.Sprintf("the file has more than %d values, counting each alias in full", maxNodes), "")
 	}
 	if *d.Nodes >= maxNodes {
 		return n, false
 	}
 	if d.depth >= MaxDepth {
-		d.Report(n, Clip(path), SeverityError, fmt.Sprintf("%s: nested more than %d deep", Clip(path), MaxDepth), "")
+		d.Report(n, Clip(path), SeverityError, fmt.Sprintf("%s: nested more than %d levels deep", Clip(path), MaxDepth), "")
 		return n, false
 	}
 	d.depth++
@@ -253,7 +253,7 @@ func (d *Decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 	})
 	for _, f := range fields {
 		if f.need && !seen[f.Key] {
-			d.Report(n, Join(path, f.Key), SeverityError, fmt.Sprintf("%s is missing; it is required", Join(path, f.Key)), "")
+			d.Report(n, Join(path, f.Key), SeverityError, fmt.Sprintf("%s is required", Join(path, f.Key)), "")
 		}
 	}
 }
@@ -278,14 +278,14 @@ func (d *Decoder) unknown(k *yaml.Node, path string, known []string) {
 	hint := DidYouMean(k.Value, known)
 	switch {
 	case k.ShortTag() == "!!merge":
-		hint = "merge keys are not read: write the keys out, or use an alias for the whole value"
+		hint = "merge keys aren't supported: write the keys out, or use an alias for the whole value"
 	case hint == "":
 		hint = elsewhere(d.places, path, k.Value)
 	}
 	if hint == "" && len(known) > 0 {
 		hint = "known keys: " + strings.Join(known, ", ")
 	}
-	d.Report(k, Join(path, Clip(k.Value)), severity, fmt.Sprintf("%s is not a known key", Join(path, Clip(k.Value))), hint)
+	d.Report(k, Join(path, Clip(k.Value)), severity, fmt.Sprintf("unknown key %s", Join(path, Clip(k.Value))), hint)
 }
 
 // limits checks what a field's tags say of a value that was read well.
@@ -297,9 +297,9 @@ func (d *Decoder) limits(n *yaml.Node, f Field, v reflect.Value, path string) {
 	case f.least != nil && asFloat(v) < *f.least:
 		d.Wrong(n, path, fmt.Sprintf("a number of at least %v", *f.least), "")
 	case f.need && v.Kind() == reflect.String && v.Len() == 0:
-		d.Report(n, path, SeverityError, path+" is empty; it is required", "")
+		d.Report(n, path, SeverityError, path+" must not be empty", "")
 	case f.name && !GoodName(v.String()):
-		d.Wrong(n, path, "a name of letters, digits, '_', '.' and '-', shorter than 256", "")
+		d.Wrong(n, path, "a name of letters, digits, '_', '.' and '-', at most 255 characters", "")
 	}
 }
 
@@ -332,7 +332,7 @@ func (d *Decoder) list(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.SequenceNode {
 		hint := d.emptyHint(n)
 		if n.Kind == yaml.ScalarNode && hint == "" {
-			hint = "put it in brackets to make a list of one"
+			hint = "put it in brackets to make it a list"
 		}
 		d.Wrong(n, path, "a list", hint)
 		return
@@ -359,7 +359,7 @@ func (d *Decoder) pairs(n *yaml.Node, path string, visit func(key string, k, x *
 			continue
 		}
 		if line, twice := seen[k.Value]; twice {
-			d.Report(k, Join(path, Clip(k.Value)), SeverityError, fmt.Sprintf("%s is there twice; the first is on line %d", Join(path, Clip(k.Value)), line), "")
+			d.Report(k, Join(path, Clip(k.Value)), SeverityError, fmt.Sprintf("%s is set twice, first on line %d", Join(path, Clip(k.Value)), line), "")
 			continue
 		}
 		seen[k.Value] = k.Line
@@ -436,7 +436,7 @@ func (d *Decoder) truth(n *yaml.Node, path string) (value, ok bool) {
 	return false, false
 }
 
-// absent tells whether a value stands for no value: null in Coopr's JSON. In our own form a key without a value is
+// absent tells whether a value represents no value: null in Coopr's JSON. In our own form a key without a value is
 // refused instead, since something was probably forgotten.
 func (d *Decoder) absent(n *yaml.Node) bool {
 	return d.Lenient && n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
@@ -444,7 +444,7 @@ func (d *Decoder) absent(n *yaml.Node) bool {
 
 func (d *Decoder) emptyHint(n *yaml.Node) string {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
-		return "leave the key out, or indent what belongs under it"
+		return "leave the key out, or indent its value below it"
 	}
 	return ""
 }

@@ -43,7 +43,7 @@ func (x *duration) fromNode(d *Decoder, n *yaml.Node, path string) {
 			return
 		}
 		if n.ShortTag() == "!!int" {
-			d.Wrong(n, path, durationWanted, "say which unit: "+n.Value+"s, "+n.Value+"m, "+n.Value+"h or "+n.Value+"d")
+			d.Wrong(n, path, durationWanted, "add a unit: "+n.Value+"s, "+n.Value+"m, "+n.Value+"h or "+n.Value+"d")
 			return
 		}
 	}

@@ -141,7 +141,7 @@ func (e *Entry) Find(path []any) (place *yaml.Node, words string, found bool) {
 	return place, words, !lost
 }
 
-// Follow returns what an alias stands for.
+// Follow returns what an alias represents.
 func Follow(n *yaml.Node) *yaml.Node {
 	for i := 0; n.Kind == yaml.AliasNode && n.Alias != nil && i < MaxDepth; i++ {
 		n = n.Alias

@@ -12,14 +12,14 @@ import (
 )
 
 type firewallDoc struct {
-	Open []firewallRuleDoc `yaml:"open" doc:"What is let in beside SSH; nothing where it is empty."`
+	Open []firewallRuleDoc `yaml:"open" doc:"Ports to open besides SSH. Empty opens none."`
 }
 
 // firewallRuleDoc is "443 from anywhere", or the same in parts.
 type firewallRuleDoc struct {
-	Protocol string   `yaml:"protocol" doc:"tcp, udp or icmp; tcp where absent."`
-	Ports    ports    `yaml:"ports" doc:"A port such as 443, or a range such as 8000-8100. icmp has none."`
-	From     []string `yaml:"from" doc:"Prefixes of addresses that are let in, such as 10.0.0.0/8. Anywhere where absent."`
+	Protocol string   `yaml:"protocol" doc:"tcp, udp or icmp. Default: tcp."`
+	Ports    ports    `yaml:"ports" doc:"Port such as 443, or range such as 8000-8100. Leave out for icmp."`
+	From     []string `yaml:"from" doc:"Allowed source addresses, such as 10.0.0.0/8. Default: anywhere."`
 }
 
 // ports is a number, or a range as text.
@@ -57,7 +57,7 @@ func (r *firewallRuleDoc) fromNode(d *Decoder, n *yaml.Node, path string) {
 	}
 	m := firewallRuleShape.FindStringSubmatch(n.Value)
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" && n.ShortTag() != "!!int" || m == nil {
-		d.Wrong(n, path, `a port such as 443, a text such as "udp 53 from 10.0.0.0/8", or a mapping with protocol, ports and from`, d.emptyHint(n))
+		d.Wrong(n, path, `a port such as 443, text such as "udp 53 from 10.0.0.0/8", or a mapping with protocol, ports and from`, d.emptyHint(n))
 		return
 	}
 	r.Protocol, r.Ports = m[1], ports(m[2])
@@ -75,7 +75,7 @@ func (firewallRuleDoc) schema() map[string]any {
 	type mapping firewallRuleDoc
 	return map[string]any{"oneOf": []any{
 		map[string]any{"type": "integer", "minimum": 1, "maximum": 65535},
-		map[string]any{"type": "string", "pattern": firewallRulePattern, "description": "Such as: 443 from anywhere, or udp 53 from 10.0.0.0/8."},
+		map[string]any{"type": "string", "pattern": firewallRulePattern, "description": "For example: 443 from anywhere, or udp 53 from 10.0.0.0/8."},
 		schemaOf[mapping](),
 	}}
 }

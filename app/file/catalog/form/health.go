@@ -12,18 +12,18 @@ import (
 )
 
 type healthDoc struct {
-	Command  string         `yaml:"command" doc:"A command line, run with sh on the node as root; the service is healthy where it ends with 0. %ip.self% and %config.lb.port% stand for the node's address and a value of the configuration."`
-	TCP      port           `yaml:"tcp" doc:"A TCP port that must take a connection, or host:port; the host is the node's own address where absent."`
-	HTTP     *httpHealthDoc `yaml:"http" doc:"An HTTP answer that the node must get of itself."`
-	Timeout  duration       `yaml:"timeout" doc:"How long one check may take, at most 1m; 5s where absent or 0."`
-	Wait     duration       `yaml:"wait" doc:"How long the service may take after its start until it is healthy, at most 1h; 1m where absent or 0."`
-	Failures int            `yaml:"failures" least:"0" doc:"Failures in a row that make the service count as sick; 3 where absent or 0."`
+	Command  string         `yaml:"command" doc:"Command run with sh on the node as root. Exit code 0 means healthy. Macros such as %ip.self%, the node's address, and %config.lb.port%, a value of the configuration, are expanded."`
+	TCP      port           `yaml:"tcp" doc:"TCP port, or host:port, that must accept connections. Default host: the node's own address."`
+	HTTP     *httpHealthDoc `yaml:"http" doc:"HTTP request that the node sends to itself."`
+	Timeout  duration       `yaml:"timeout" doc:"Timeout of one check, at most 1m. Default: 5s."`
+	Wait     duration       `yaml:"wait" doc:"Time allowed for the service to become healthy after it starts, at most 1h. Default: 1m."`
+	Failures int            `yaml:"failures" least:"0" doc:"Consecutive failures that make the service unhealthy. Default: 3."`
 }
 
 type httpHealthDoc struct {
 	Port   port   `yaml:"port" need:"" doc:"The port."`
-	Path   string `yaml:"path" doc:"The path, with what is asked; / where absent."`
-	Status int    `yaml:"status" least:"0" doc:"The status that is right; any from 200 to 399 where absent or 0."`
+	Path   string `yaml:"path" doc:"Request path, with query. Default: /."`
+	Status int    `yaml:"status" least:"0" doc:"Expected status code. Default: 200 to 399."`
 }
 
 // port is a number, or a text with macros such as %config.lb.port%.
@@ -55,10 +55,10 @@ func (port) schema() map[string]any {
 }
 
 type healthPolicyDoc struct {
-	Interval duration   `yaml:"interval" doc:"From one round of the services' health checks to the next, 5s to 1d; 1m where absent or 0."`
-	Repair   repairWord `yaml:"repair" doc:"auto has nodes that stay sick, or are lost, made anew without anybody asking; off where absent."`
-	After    int        `yaml:"after" least:"0" doc:"Rounds in a row that a node must be sick or lost before it is made anew; 3 where absent or 0."`
-	Brake    share      `yaml:"brake" doc:"The share of nodes that may be in need of repair at once, such as 30%. Where there are more, Muster only tells. 30% where absent."`
+	Interval duration   `yaml:"interval" doc:"Interval between health checks, 5s to 1d. Default: 1m."`
+	Repair   repairWord `yaml:"repair" doc:"auto replaces nodes that stay unhealthy or are lost. Default: off."`
+	After    int        `yaml:"after" least:"0" doc:"Consecutive checks that a node must be unhealthy or lost before Muster replaces it. Default: 3."`
+	Brake    share      `yaml:"brake" doc:"Maximum share of nodes to repair at once, such as 30%. Above it, Muster only notifies. Default: 30%."`
 }
 
 type repairWord template.HealthRepair

@@ -9,14 +9,14 @@ import (
 )
 
 type hookDoc struct {
-	Name       string   `yaml:"name" need:"" doc:"The hook's name: small letters, digits, '-' and '_'."`
+	Name       string   `yaml:"name" need:"" doc:"Hook name: lowercase letters, digits, '-' and '_'."`
 	When       string   `yaml:"when" need:"" doc:"before, after, or failure."`
-	Operations []string `yaml:"operations" doc:"The kinds of operation that it is about, such as create or resize; all where absent."`
-	SendTo     string   `yaml:"send_to" doc:"The hook of the tenant that is called, by name. An admin makes it with: muster hook save NAME --when template."`
-	Timeout    duration `yaml:"timeout" doc:"How long an operation waits for the answer, 5m where absent or 0; of a script, how long one run may take."`
-	OnTimeout  string   `yaml:"on_timeout" doc:"What happens where a hook before an operation does not answer in time: veto, or go_on. veto where absent."`
-	Run        string   `yaml:"run" doc:"A script that is run on nodes instead of calling anybody, with sh -eu or what its first line asks for."`
-	Services   []string `yaml:"services" doc:"The script is run on the nodes that have one of these services; on all nodes where absent."`
+	Operations []string `yaml:"operations" doc:"Operation kinds, such as create or resize. Default: all."`
+	SendTo     string   `yaml:"send_to" doc:"Name of the tenant's webhook to call. An admin creates it with: muster hook save NAME --when template."`
+	Timeout    duration `yaml:"timeout" doc:"Time to wait for the webhook's answer, or for one run of a script. Default: 5m."`
+	OnTimeout  string   `yaml:"on_timeout" doc:"Action if a webhook called before an operation doesn't answer in time: veto or go_on. Default: veto."`
+	Run        string   `yaml:"run" doc:"Script to run on nodes instead of calling a webhook, with sh -eu or the interpreter of its #! line."`
+	Services   []string `yaml:"services" doc:"Run the script only on nodes with one of these services. Default: all nodes."`
 }
 
 func hooks(docs []hookDoc) (out []template.OperationHook) {

@@ -21,7 +21,7 @@ func JSONNode(data []byte) (*yaml.Node, error) {
 		return nil, p.fail(err)
 	}
 	if p.skip(); p.at < len(data) {
-		return nil, p.fail(fmt.Errorf("there is something after the end of the JSON value"))
+		return nil, p.fail(fmt.Errorf("unexpected data after the end of the JSON value"))
 	}
 	return n, nil
 }
@@ -56,7 +56,7 @@ func (p *jsonParser) fail(err error) error {
 		p.skip()
 	}
 	if message == "EOF" || message == "unexpected EOF" {
-		message = "the file ends before the JSON value does"
+		message = "the file ends in the middle of the JSON value"
 		p.move(len(p.data))
 	}
 	return &syntaxError{line: p.line, column: p.at - p.lineStart + 1, message: message}
@@ -90,7 +90,7 @@ func (p *jsonParser) value(depth int) (*yaml.Node, error) {
 		return nil, err
 	}
 	if depth > MaxDepth {
-		return nil, fmt.Errorf("nested more than %d deep", MaxDepth)
+		return nil, fmt.Errorf("nested more than %d levels deep", MaxDepth)
 	}
 	switch t := t.(type) {
 	case json.Delim:

@@ -8,7 +8,7 @@ import (
 	"muster/app/template"
 )
 
-// lines notes on which lines stands what people are pointed at where there is no layout.
+// lines notes the lines that people are pointed to where there is no layout.
 type lines struct {
 	e  *Entry
 	at map[string]int

@@ -15,66 +15,66 @@ import (
 // what an editor shows.
 
 type AboutDoc struct {
-	Kind        string `yaml:"kind" need:"" doc:"What this entry describes."`
-	Name        string `yaml:"name" need:"" name:"" doc:"The name by which other entries and requests refer to it: letters, digits, '_', '.' and '-'."`
-	Label       string `yaml:"label" doc:"A title for people; the name where absent."`
-	Description string `yaml:"description" doc:"A sentence or two for the person who chooses."`
-	Icon        string `yaml:"icon" doc:"The URL of a picture."`
+	Kind        string `yaml:"kind" need:"" doc:"Kind of catalog entry."`
+	Name        string `yaml:"name" need:"" name:"" doc:"Name that other entries and requests use: letters, digits, '_', '.' and '-'."`
+	Label       string `yaml:"label" doc:"Display name. Default: the name."`
+	Description string `yaml:"description" doc:"Short description shown when people choose."`
+	Icon        string `yaml:"icon" doc:"URL of an icon."`
 }
 
 type ProviderDoc struct {
 	AboutDoc
-	Type        string            `yaml:"type" need:"" doc:"The kind of cloud, such as sandbox or digitalocean."`
-	Zones       []string          `yaml:"zones" doc:"Parts of the cloud that fail apart from each other, by the names that it gives them. A template can spread its nodes over them."`
-	Rate        Rate              `yaml:"rate" doc:"How many calls the account takes from all of Muster together, such as 10/s, 600/m or 5000/h; what is usual for the kind of cloud where absent."`
-	Currency    string            `yaml:"currency" doc:"Currency of this account's prices, by ISO 4217, such as EUR; the installation's where absent."`
-	Exchange    float64           `yaml:"exchange_rate" least:"0" doc:"What one unit of the currency is worth in the installation's, such as 1.08. Required where the currencies differ."`
-	Provisioner map[string]string `yaml:"provisioner" doc:"Tags that a provisioner must have to carry out steps of this provider, such as region: eu. Any provisioner does where absent."`
-	Settings    map[string]any    `yaml:"settings" hide:"" doc:"What this kind of cloud needs to know. A text may hold ${env:NAME}, which stands for an environment variable of the server, so that secrets stay out of files."`
+	Type        string            `yaml:"type" need:"" doc:"Provider type, such as sandbox or digitalocean."`
+	Zones       []string          `yaml:"zones" doc:"Availability zones, by the provider's own names. Templates can spread nodes over them."`
+	Rate        Rate              `yaml:"rate" doc:"Maximum API call rate for the account across all of Muster, such as 10/s, 600/m or 5000/h. Default: the provider type's usual rate."`
+	Currency    string            `yaml:"currency" doc:"Currency of this account's prices, by ISO 4217, such as EUR. Default: the installation's."`
+	Exchange    float64           `yaml:"exchange_rate" least:"0" doc:"Value of one unit of the currency in the installation's, such as 1.08. Required if the currencies differ."`
+	Provisioner map[string]string `yaml:"provisioner" doc:"Tags that a provisioner must have to run this provider's steps, such as region: eu. Default: any provisioner."`
+	Settings    map[string]any    `yaml:"settings" hide:"" doc:"Settings of the provider type. Use ${env:NAME} in text for an environment variable of the server, to keep secrets out of files."`
 }
 
 type hardwareDoc struct {
 	AboutDoc
-	Providers map[string]flavorDoc `yaml:"providers" need:"" doc:"What each provider, by name, calls this size of machine."`
+	Providers map[string]flavorDoc `yaml:"providers" need:"" doc:"Flavor at each provider, by provider name."`
 }
 
 type flavorDoc struct {
-	Flavor            string               `yaml:"flavor" need:"" doc:"The provider's own name for the size."`
-	CostPerHour       float64              `yaml:"cost_per_hour" least:"0" doc:"Price of one machine for an hour, in the provider's currency."`
-	AsleepCostPerHour *float64             `yaml:"asleep_cost_per_hour" least:"0" doc:"Price of one machine for an hour while it is stopped because its cluster sleeps; cost_per_hour where absent."`
+	Flavor            string               `yaml:"flavor" need:"" doc:"The provider's own name for the size, such as an instance type."`
+	CostPerHour       float64              `yaml:"cost_per_hour" least:"0" doc:"Price of one machine per hour, in the provider's currency."`
+	AsleepCostPerHour *float64             `yaml:"asleep_cost_per_hour" least:"0" doc:"Price of one machine per hour while its cluster is asleep. Default: cost_per_hour."`
 	CPU               float64              `yaml:"cpu" least:"0" doc:"Virtual cores."`
 	MemoryGB          float64              `yaml:"memory_gb" least:"0" doc:"Memory in GiB."`
 	DiskGB            float64              `yaml:"disk_gb" least:"0" doc:"Disk in GiB."`
-	Extra             map[string]plainText `yaml:"extra" doc:"Anything else that the provider understands, such as root_disk_gb; see its page."`
+	Extra             map[string]plainText `yaml:"extra" doc:"Provider-specific settings, such as root_disk_gb. See the provider's documentation."`
 }
 
 type imageDoc struct {
 	AboutDoc
-	Providers map[string]imageOnDoc `yaml:"providers" need:"" doc:"What each provider, by name, calls this operating system."`
+	Providers map[string]imageOnDoc `yaml:"providers" need:"" doc:"Image at each provider, by provider name."`
 }
 
 type imageOnDoc struct {
 	Image   string               `yaml:"image" need:"" doc:"The provider's own name for the image."`
-	SSHUser string               `yaml:"ssh_user" doc:"The user that the image lets in over SSH; root where absent."`
-	Extra   map[string]plainText `yaml:"extra" doc:"Anything else that the provider understands, and os, os_version and firewall, to which machines are held."`
+	SSHUser string               `yaml:"ssh_user" doc:"SSH user of the image. Default: root."`
+	Extra   map[string]plainText `yaml:"extra" doc:"Provider-specific settings; also os, os_version and firewall, which machines must match."`
 }
 
 type serviceDoc struct {
 	AboutDoc
-	Provides  []string        `yaml:"provides" doc:"Other names that this service can stand for in requires and uses."`
-	Conflicts []string        `yaml:"conflicts" doc:"Services that may not be on the same cluster."`
-	Install   dependenciesDoc `yaml:"install" doc:"What must be installed before this service is."`
-	Runtime   dependenciesDoc `yaml:"runtime" doc:"What must run before this service starts."`
-	Needs     resourcesDoc    `yaml:"needs" doc:"What this service takes of its node. All services of a node together take no more than its hardware offers; what hardware does not state is not limited."`
-	Actions   ActionsDoc      `yaml:"actions" doc:"How each act is carried out on a node. An act that is absent does nothing."`
-	Links     []linkDoc       `yaml:"links" doc:"Pages of this service, shown with the cluster."`
-	Health    *healthDoc      `yaml:"health" doc:"How to see whether the service works. Where absent, its start is all that is known."`
-	Reads     []string        `yaml:"reads" doc:"The keys of the configuration, at its top, that the service is set up by. Where absent, all but those that have the name of another service."`
+	Provides  []string        `yaml:"provides" doc:"Other names for this service in requires and uses."`
+	Conflicts []string        `yaml:"conflicts" doc:"Services that can't be on the same cluster."`
+	Install   dependenciesDoc `yaml:"install" doc:"Services to install before this one."`
+	Runtime   dependenciesDoc `yaml:"runtime" doc:"Services that must run before this one starts."`
+	Needs     resourcesDoc    `yaml:"needs" doc:"Resources that this service uses on its node. All services on a node must fit its hardware; resources that the hardware doesn't list aren't limited."`
+	Actions   ActionsDoc      `yaml:"actions" doc:"Actions to run on nodes. A missing action does nothing."`
+	Links     []linkDoc       `yaml:"links" doc:"Links shown with the cluster."`
+	Health    *healthDoc      `yaml:"health" doc:"Health check of the service. Without one, Muster only knows that the service was started."`
+	Reads     []string        `yaml:"reads" doc:"Top-level configuration keys that the service uses. Default: all except those named after another service."`
 }
 
 type dependenciesDoc struct {
 	Requires []string `yaml:"requires" doc:"Services that must be on the cluster."`
-	Uses     []string `yaml:"uses" doc:"Services that go first where they are on the cluster."`
+	Uses     []string `yaml:"uses" doc:"Services that come first if they're on the cluster."`
 }
 
 type resourcesDoc struct {
@@ -84,20 +84,20 @@ type resourcesDoc struct {
 }
 
 type ActionsDoc struct {
-	Install    *actionDoc `yaml:"install" doc:"Put the software on the node."`
-	Configure  *actionDoc `yaml:"configure" doc:"Write its configuration; run again whenever that changes."`
-	Initialize *actionDoc `yaml:"initialize" doc:"Prepare its data, once, before the first start."`
-	Start      *actionDoc `yaml:"start" doc:"Start it and wait until it answers."`
-	Reload     *actionDoc `yaml:"reload" doc:"Have it read its configuration anew without stopping. Where absent, it is stopped and started instead."`
-	Stop       *actionDoc `yaml:"stop" doc:"Stop it; harmless when it does not run."`
-	Remove     *actionDoc `yaml:"remove" doc:"Take it off the node, with its data."`
+	Install    *actionDoc `yaml:"install" doc:"Install the software on the node."`
+	Configure  *actionDoc `yaml:"configure" doc:"Write the configuration. Runs again whenever it changes."`
+	Initialize *actionDoc `yaml:"initialize" doc:"Prepare data, once, before the first start."`
+	Start      *actionDoc `yaml:"start" doc:"Start the service and wait until it answers."`
+	Reload     *actionDoc `yaml:"reload" doc:"Reload the configuration without stopping. Default: stop and start."`
+	Stop       *actionDoc `yaml:"stop" doc:"Stop the service. Must succeed if it isn't running."`
+	Remove     *actionDoc `yaml:"remove" doc:"Remove the service and its data from the node."`
 }
 
 type actionDoc struct {
-	Automator string            `yaml:"automator" need:"" doc:"The tool that carries it out, such as shell."`
-	Timeout   duration          `yaml:"timeout" doc:"How long one try may take; the automator's own limit where absent or 0."`
-	Fields    map[string]string `yaml:"fields" doc:"What the tool needs to know. For shell: script, and optionally args."`
-	Resources []string          `yaml:"resources" doc:"Archives and files that admins have pushed for the tool, and that the node gets: name, name@version or type/name."`
+	Automator string            `yaml:"automator" need:"" doc:"Automator that runs the action, such as shell."`
+	Timeout   duration          `yaml:"timeout" doc:"Timeout of one attempt. Default: the automator's own limit."`
+	Fields    map[string]string `yaml:"fields" doc:"Fields of the automator. For shell: script and, optionally, args."`
+	Resources []string          `yaml:"resources" doc:"Pushed archives and files to copy to the node: name, name@version or type/name."`
 	person    *personDoc        // who carries it out instead
 }
 
@@ -105,7 +105,7 @@ type actionDoc struct {
 func (a *actionDoc) fromNode(d *Decoder, n *yaml.Node, path string) {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" {
 		if n.Value == "" {
-			d.Wrong(n, path, "a shell script", "leave the key out where there is nothing to do")
+			d.Wrong(n, path, "a shell script", "leave the key out if the action does nothing")
 			return
 		}
 		*a = actionDoc{Automator: "shell", Fields: map[string]string{"script": n.Value}}
@@ -128,58 +128,58 @@ func (a *actionDoc) fromNode(d *Decoder, n *yaml.Node, path string) {
 func (actionDoc) schema() map[string]any {
 	type mapping actionDoc
 	return map[string]any{"oneOf": []any{
-		map[string]any{"type": "string", "minLength": 1, "description": "A script, run with sh -eu."},
+		map[string]any{"type": "string", "minLength": 1, "description": "Script to run with sh -eu."},
 		schemaOf[mapping](),
 		schemaOf[personActionDoc](),
 	}}
 }
 
 type linkDoc struct {
-	Label string `yaml:"label" need:"" doc:"The text of the link."`
-	URL   string `yaml:"url" need:"" doc:"The address; may hold macros such as %ip.service.web[0]%."`
+	Label string `yaml:"label" need:"" doc:"Text of the link."`
+	URL   string `yaml:"url" need:"" doc:"URL, with macros such as %ip.service.web[0]% expanded."`
 }
 
 type templateDoc struct {
 	AboutDoc
-	Extends       string         `yaml:"extends" doc:"A template to take everything from that is not said here."`
-	Includes      []string       `yaml:"includes" doc:"Partial templates whose parts are added, the later over the earlier."`
-	Partial       bool           `yaml:"partial" doc:"Whether this is only a part of other templates, which nobody makes clusters of."`
-	State         stateDoc       `yaml:"state" doc:"draft: admins alone see it and may try it; deprecated: whoever uses it is told so, and what to use instead. published where absent."`
-	Version       string         `yaml:"version" doc:"Any text that tells people which version this is. Muster counts by itself, too."`
-	ReplacedBy    string         `yaml:"replaced_by" doc:"The template to use instead of this one, which is deprecated."`
-	Parameters    []parameterDoc `yaml:"parameters" doc:"Values that people set; forms have a field for each."`
-	Immutable     immutableDoc   `yaml:"immutable" doc:"Parts that neither requests nor templates made from this one may say otherwise: config, paths such as config.ssl, services, provider, hardware, image, dns_suffix, lease. true stands for each key of the configuration that is written here."`
-	Defaults      defaultsDoc    `yaml:"defaults" doc:"What a cluster gets where the request says nothing."`
-	Compatibility compatDoc      `yaml:"compatibility" doc:"What a request may use instead. An absent list allows everything."`
-	Constraints   constraintsDoc `yaml:"constraints" doc:"What holds for every layout of this template."`
-	Lease         leaseDoc       `yaml:"lease" doc:"How long clusters live."`
-	Links         []linkDoc      `yaml:"links" doc:"Pages shown with the cluster."`
-	Hooks         []hookDoc      `yaml:"hooks" doc:"What is asked before operations, told after them, or run on nodes then. Scripts of the same time run in this order."`
+	Extends       string         `yaml:"extends" doc:"Template to inherit everything from that isn't set here."`
+	Includes      []string       `yaml:"includes" doc:"Partial templates to add; later ones override earlier ones."`
+	Partial       bool           `yaml:"partial" doc:"Whether this template is only for use in other templates, not for clusters."`
+	State         stateDoc       `yaml:"state" doc:"draft (visible to admins only), published, or deprecated (people see a warning and the replacement). Default: published."`
+	Version       string         `yaml:"version" doc:"Version label for people. Muster also numbers versions itself."`
+	ReplacedBy    string         `yaml:"replaced_by" doc:"Template to use instead of this deprecated one."`
+	Parameters    []parameterDoc `yaml:"parameters" doc:"Values that people set in forms and requests."`
+	Immutable     immutableDoc   `yaml:"immutable" doc:"Parts that requests and inheriting templates can't change: config, paths such as config.ssl, services, provider, hardware, image, dns_suffix, lease. true locks every configuration key set here."`
+	Defaults      defaultsDoc    `yaml:"defaults" doc:"Values for anything that a request leaves out."`
+	Compatibility compatDoc      `yaml:"compatibility" doc:"Values that requests can choose. A missing list allows everything."`
+	Constraints   constraintsDoc `yaml:"constraints" doc:"Constraints on every layout of this template."`
+	Lease         leaseDoc       `yaml:"lease" doc:"Lease of clusters."`
+	Links         []linkDoc      `yaml:"links" doc:"Links shown with the cluster."`
+	Hooks         []hookDoc      `yaml:"hooks" doc:"Webhooks to call, or scripts to run on nodes, before or after operations. Scripts run in this order."`
 
-	Batches *batchesDoc      `yaml:"batches" doc:"A person looks between the batches in which nodes are changed. Where absent, only where the change asks for it."`
-	Health  *healthPolicyDoc `yaml:"health" doc:"How often clusters are looked at, and what is done where nodes are sick. Where absent, nobody looks."`
+	Batches *batchesDoc      `yaml:"batches" doc:"Manual approval between batches of changed nodes. Default: only if the change asks for it."`
+	Health  *healthPolicyDoc `yaml:"health" doc:"Interval of health checks, and repair of unhealthy nodes. Default: no health checks."`
 
-	Firewall *firewallDoc `yaml:"firewall" doc:"What reaches the machines from outside, beside SSH: where it stands, the provider makes a firewall for each cluster and removes it with it. Where absent, whatever the account does by itself."`
+	Firewall *firewallDoc `yaml:"firewall" doc:"Ports to open besides SSH. The provider creates a firewall with each cluster and deletes it with the cluster. Default: the account's own rules."`
 
-	FallbackHardware map[string][]string `yaml:"fallback_hardware" doc:"What machines may be made of instead, by the hardware of which the provider has none to be had in any zone: in this order. What a preview says names it with the highest price, which is what policies look at."`
+	FallbackHardware map[string][]string `yaml:"fallback_hardware" doc:"Fallback hardware, in order, for hardware that the provider has in no zone. Previews show the highest price, which policies check."`
 
-	Survivors *survivorsDoc `yaml:"survivors" doc:"Goes on with the machines that come where a create or a growth does not get all of them, unless a request says otherwise. Where absent, such an operation fails."`
+	Survivors *survivorsDoc `yaml:"survivors" doc:"Accept a partial result if a create or resize gets only some of its machines, unless the request says otherwise. Default: the operation fails."`
 }
 
 type defaultsDoc struct {
-	Services  []defaultServiceDoc `yaml:"services" doc:"The services of the cluster."`
-	Provider  string              `yaml:"provider" doc:"The provider, by name."`
-	Hardware  string              `yaml:"hardware" doc:"The hardware; any compatible one where absent."`
-	Image     string              `yaml:"image" doc:"The image; any compatible one where absent."`
-	DNSSuffix string              `yaml:"dns_suffix" doc:"The domain of the nodes' host names."`
-	Prefer    preferWord          `yaml:"prefer" doc:"Which of the possible layouts is taken where a request does not choose: packed, cheapest or spread; packed where absent."`
-	Config    map[string]any      `yaml:"config" doc:"The cluster configuration. Macros in its texts, such as %ip.service.store%, are expanded for each node. Scripts see lb.port as CONFIG_LB_PORT."`
+	Services  []defaultServiceDoc `yaml:"services" doc:"Services of the cluster."`
+	Provider  string              `yaml:"provider" doc:"Provider, by name."`
+	Hardware  string              `yaml:"hardware" doc:"Hardware. Default: any compatible one."`
+	Image     string              `yaml:"image" doc:"Image. Default: any compatible one."`
+	DNSSuffix string              `yaml:"dns_suffix" doc:"Domain of the nodes' host names."`
+	Prefer    preferWord          `yaml:"prefer" doc:"Preferred layout if the request doesn't set one: packed, cheapest or spread. Default: packed."`
+	Config    map[string]any      `yaml:"config" doc:"Cluster configuration. Macros such as %ip.service.store% are expanded for each node. Scripts see lb.port as CONFIG_LB_PORT."`
 }
 
 // defaultServiceDoc is a service's name, or the name with a piece of configuration.
 type defaultServiceDoc struct {
 	Name   string         `yaml:"name" need:"" doc:"The service."`
-	Config map[string]any `yaml:"config" doc:"Becomes the cluster configuration under the service's name."`
+	Config map[string]any `yaml:"config" doc:"Added to the cluster configuration under the service's name."`
 }
 
 func (s *defaultServiceDoc) fromNode(d *Decoder, n *yaml.Node, path string) {
@@ -197,15 +197,15 @@ func (defaultServiceDoc) schema() map[string]any {
 }
 
 type compatDoc struct {
-	Services []string `yaml:"services" doc:"Services that a request may ask for."`
-	Hardware []string `yaml:"hardware" doc:"Hardware that a request may ask for."`
-	Images   []string `yaml:"images" doc:"Images that a request may ask for."`
+	Services []string `yaml:"services" doc:"Services that requests can use."`
+	Hardware []string `yaml:"hardware" doc:"Hardware that requests can use."`
+	Images   []string `yaml:"images" doc:"Images that requests can use."`
 }
 
 type leaseDoc struct {
-	Initial duration `yaml:"initial" doc:"How long a new cluster lives; for ever where absent or 0."`
-	Max     duration `yaml:"max" doc:"How long it may live in all; no limit where absent or 0."`
-	Step    duration `yaml:"step" doc:"By how much it may be prolonged at once; any where absent or 0."`
+	Initial duration `yaml:"initial" doc:"Lease of a new cluster. Default, or 0: forever."`
+	Max     duration `yaml:"max" doc:"Maximum total lease. Default, or 0: no limit."`
+	Step    duration `yaml:"step" doc:"Maximum extension at a time. Default, or 0: no limit."`
 	said    bool     // it is written even where it says nothing
 }
 

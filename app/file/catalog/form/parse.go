@@ -56,11 +56,11 @@ func ParseNative(out *Reporter, file string, data []byte) Parsed {
 	}
 }
 
-// native reads one document. Nil means that it cannot be told what it describes.
+// native reads one document. Nil means that it is unknown what it describes.
 func (d *Decoder) native(n *yaml.Node) *Entry {
 	n = Follow(n)
 	if n.Kind != yaml.MappingNode {
-		d.Wrong(n, "", "a mapping with kind, name and what belongs to that kind", "")
+		d.Wrong(n, "", "a mapping with kind, name and the fields of that kind", "")
 		return nil
 	}
 	names := make([]string, len(kinds))
@@ -69,7 +69,7 @@ func (d *Decoder) native(n *yaml.Node) *Entry {
 	}
 	_, k := Child(n, "kind")
 	if k == nil {
-		d.Report(n, "kind", SeverityError, "kind is missing; it is required", "one of "+strings.Join(names, ", "))
+		d.Report(n, "kind", SeverityError, "kind is required", "one of "+strings.Join(names, ", "))
 		return nil
 	}
 	e := &Entry{File: d.File, Node: n}
@@ -153,7 +153,7 @@ func YAMLError(err error) error {
 		return err
 	}
 	line, _ := strconv.Atoi(m[1])
-	return &syntaxError{line: line, message: "this is not YAML: " + m[2]}
+	return &syntaxError{line: line, message: "invalid YAML: " + m[2]}
 }
 
 var nameLine = regexp.MustCompile(`(?m)^[ \t]*"?name"?[ \t]*:[ \t]*["']?([A-Za-z0-9_.-]{1,255})["']?[ \t,]*\r?$`)

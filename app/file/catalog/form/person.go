@@ -10,34 +10,34 @@ import (
 
 // personActionDoc is an action that a person carries out.
 type personActionDoc struct {
-	Person personDoc `yaml:"person" need:"" doc:"A person carries it out instead of a tool: the operation goes on when the person says so."`
+	Person personDoc `yaml:"person" need:"" doc:"Manual step: a person does the work, and the operation continues when they confirm."`
 }
 
 type personDoc struct {
-	Ask       string           `yaml:"ask" need:"" doc:"The question, in a sentence or two; macros in it are expanded."`
-	Help      string           `yaml:"help" doc:"What is to be done by hand, and how; macros in it are expanded."`
-	Fields    []personFieldDoc `yaml:"fields" doc:"Values that the person types. The configuration refers to them as %answer.SERVICE.NAME%."`
-	Who       []string         `yaml:"who" doc:"Who may answer beside admins: owner, admins (nobody else) and names of groups; the owner where absent."`
-	Not       string           `yaml:"not" doc:"requester: whoever asked for the operation may not answer."`
-	Timeout   duration         `yaml:"timeout" doc:"How long to wait for an answer, 1m to 30d; 1d where absent or 0."`
-	OnTimeout string           `yaml:"on_timeout" doc:"What becomes of the step where nobody answers in time: fail, or go_on. fail where absent."`
-	Once      bool             `yaml:"once" doc:"Whether one answer counts for all nodes."`
+	Ask       string           `yaml:"ask" need:"" doc:"Question, in a sentence or two. Macros are expanded."`
+	Help      string           `yaml:"help" doc:"Instructions for the manual work. Macros are expanded."`
+	Fields    []personFieldDoc `yaml:"fields" doc:"Values that the person enters. The configuration refers to them as %answer.SERVICE.NAME%."`
+	Who       []string         `yaml:"who" doc:"Who can answer besides admins: owner, admins (no one else) and group names. Default: owner."`
+	Not       string           `yaml:"not" doc:"requester: the person who started the operation can't answer."`
+	Timeout   duration         `yaml:"timeout" doc:"Time to wait for an answer, 1m to 30d. Default: 1d."`
+	OnTimeout string           `yaml:"on_timeout" doc:"Action if no one answers in time: fail or go_on. Default: fail."`
+	Once      bool             `yaml:"once" doc:"Whether one answer applies to all nodes."`
 }
 
 // personFieldDoc is a parameter that sets nothing by itself, and may be secret.
 type personFieldDoc struct {
-	Name     string           `yaml:"name" need:"" doc:"The name of the value: a letter, then letters, digits, '_' and '-'."`
-	Label    string           `yaml:"label" doc:"A title for people; the name where absent."`
-	Help     string           `yaml:"help" doc:"A sentence for the person who types it."`
-	Type     parameterTypeDoc `yaml:"type" need:"" doc:"What kind of value it takes."`
-	Default  scalarDoc        `yaml:"default" doc:"The value where none is typed."`
-	Required bool             `yaml:"required" doc:"Whether there must be a value."`
-	Min      limitDoc         `yaml:"min" doc:"The least value; of a text, how many letters it has at least."`
-	Max      limitDoc         `yaml:"max" doc:"The greatest value; of a text, how many letters it has at most."`
-	Pattern  string           `yaml:"pattern" doc:"A regular expression (RE2) that the whole of a text fits."`
-	Options  []optionDoc      `yaml:"options" doc:"The values of a choice."`
-	Unit     string           `yaml:"unit" doc:"In what a size or a duration is given to the configuration."`
-	Secret   bool             `yaml:"secret" doc:"Whether it is shown to nobody, and kept out of logs; of a text only."`
+	Name     string           `yaml:"name" need:"" doc:"Name of the value: a letter, then letters, digits, '_' and '-'."`
+	Label    string           `yaml:"label" doc:"Display name. Default: the name."`
+	Help     string           `yaml:"help" doc:"Help text for the field."`
+	Type     parameterTypeDoc `yaml:"type" need:"" doc:"Type of the value."`
+	Default  scalarDoc        `yaml:"default" doc:"Value if none is entered."`
+	Required bool             `yaml:"required" doc:"Whether a value is required."`
+	Min      limitDoc         `yaml:"min" doc:"Minimum value, or minimum length of text."`
+	Max      limitDoc         `yaml:"max" doc:"Maximum value, or maximum length of text."`
+	Pattern  string           `yaml:"pattern" doc:"Regular expression (RE2) that the whole text must match."`
+	Options  []optionDoc      `yaml:"options" doc:"Values of a choice."`
+	Unit     string           `yaml:"unit" doc:"Unit of a size or duration in the configuration."`
+	Secret   bool             `yaml:"secret" doc:"Whether to hide the value and keep it out of logs. Text only."`
 }
 
 // asksPerson tells whether a mapping says that a person carries the action out.
@@ -62,12 +62,12 @@ func (d personDoc) person() *template.Person {
 
 // batchesDoc says whether a person looks between batches.
 type batchesDoc struct {
-	Ask       askDoc   `yaml:"ask" need:"" doc:"true, or the question in words: a person looks before the next batch of nodes is changed."`
-	Help      string   `yaml:"help" doc:"What is to be looked at."`
-	Who       []string `yaml:"who" doc:"Who may answer beside admins: owner, admins (nobody else) and names of groups; the owner where absent."`
-	Not       string   `yaml:"not" doc:"requester: whoever asked for the operation may not answer."`
-	Timeout   duration `yaml:"timeout" doc:"How long to wait for an answer, 1m to 30d; 1d where absent or 0."`
-	OnTimeout string   `yaml:"on_timeout" doc:"What happens where nobody answers in time: fail, or go_on. fail where absent."`
+	Ask       askDoc   `yaml:"ask" need:"" doc:"true, or the question to ask before the next batch of nodes is changed."`
+	Help      string   `yaml:"help" doc:"What to check."`
+	Who       []string `yaml:"who" doc:"Who can answer besides admins: owner, admins (no one else) and group names. Default: owner."`
+	Not       string   `yaml:"not" doc:"requester: the person who started the operation can't answer."`
+	Timeout   duration `yaml:"timeout" doc:"Time to wait for an answer, 1m to 30d. Default: 1d."`
+	OnTimeout string   `yaml:"on_timeout" doc:"Action if no one answers in time: fail or go_on. Default: fail."`
 }
 
 // askDoc is a question in words, or true for the usual one.
@@ -80,7 +80,7 @@ func (a *askDoc) fromNode(d *Decoder, n *yaml.Node, path string) {
 	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && n.Value != "":
 		*a = askDoc(n.Value)
 	default:
-		d.Wrong(n, path, "true, or a question in words", "leave batches out where nobody is to be asked")
+		d.Wrong(n, path, "true, or a question as text", "leave batches out to ask no one")
 	}
 }
 

@@ -49,7 +49,7 @@ func placesUnder(t reflect.Type, above []string) (out []place) {
 	return out
 }
 
-// elsewhere returns a hint for a key that stands under path, where it is not known, but is known nearby: size at the top
+// elsewhere returns a hint for a key that is under path, where it is not known, but is known nearby: size at the top
 // of a template belongs under constraints. It returns "" where there is no such place, or too many.
 func elsewhere(places []place, path, key string) string {
 	var here []string

@@ -19,7 +19,7 @@ const (
 )
 
 // Problem is one thing wrong with a catalog. Column counts from 1; 0 means that it is not known. Hint, when set, says
-// what would put it right. No problem ever quotes a provider's setting, which may be a secret.
+// what would fix it. No problem ever quotes a provider's setting, which may be a secret.
 type Problem struct {
 	Origin   template.Origin `json:"origin"`
 	Column   int             `json:"column,omitempty"`
@@ -108,7 +108,7 @@ func (r *Reporter) Sorted() Problems {
 	if len(r.List) == MaxProblems {
 		return append(slices.Clip(r.List), Problem{
 			Severity: SeverityError,
-			Message:  fmt.Sprintf("there are %d problems or more; only the first ones that were met are listed", MaxProblems),
+			Message:  fmt.Sprintf("%d problems or more; only the first ones found are listed", MaxProblems),
 		})
 	}
 	return r.List

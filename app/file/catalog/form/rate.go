@@ -18,9 +18,9 @@ func (x *Rate) fromNode(d *Decoder, n *yaml.Node, path string) {
 	}
 	hint := ""
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!int" {
-		hint = "say in which time: " + n.Value + "/s, " + n.Value + "/m or " + n.Value + "/h"
+		hint = "add a unit: " + n.Value + "/s, " + n.Value + "/m or " + n.Value + "/h"
 	}
-	d.Wrong(n, path, "a rate of calls such as 10/s, 600/m or 5000/h", hint)
+	d.Wrong(n, path, "a rate such as 10/s, 600/m or 5000/h", hint)
 }
 
 func (Rate) schema() map[string]any {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// schemer is a type whose schema cannot be told from its fields.
+// schemer is a type whose schema is unknown from its fields.
 type schemer interface {
 	schema() map[string]any
 }
@@ -18,7 +18,7 @@ func Schema() []byte {
 	for _, k := range kinds {
 		s := schemaOfType(reflect.TypeOf(NativeDoc(k)).Elem())
 		s["properties"].(map[string]any)["kind"] = map[string]any{
-			"const": string(k), "description": "What this entry describes.",
+			"const": string(k), "description": "Kind of catalog entry.",
 		}
 		defs[string(k)] = s
 		one = append(one, map[string]any{"$ref": "#/$defs/" + string(k)})
@@ -26,7 +26,7 @@ func Schema() []byte {
 	b, err := json.MarshalIndent(map[string]any{
 		"$schema":     "https://json-schema.org/draft/2020-12/schema",
 		"title":       "Muster catalog entry",
-		"description": "One document of a catalog file; documents are separated by a line of three dashes.",
+		"description": "One document of a catalog file. Separate documents with a line of three dashes.",
 		"type":        "object",
 		"oneOf":       one,
 		"$defs":       defs,

@@ -9,8 +9,8 @@ import (
 )
 
 type survivorsDoc struct {
-	AtLeast nodeShare `yaml:"at_least" doc:"With how many nodes it is gone on at the least: a number such as 3, or a share of those that were asked for such as 60%. As few as the constraints allow where absent."`
-	TopUp   onOff     `yaml:"top_up" doc:"off does not ask again later for the nodes that are missing; on where absent."`
+	AtLeast nodeShare `yaml:"at_least" doc:"Minimum nodes to accept: a number such as 3, or a share of the requested nodes such as 60%. Default: as few as the constraints allow."`
+	TopUp   onOff     `yaml:"top_up" doc:"off disables the backfill of missing nodes. Default: on."`
 }
 
 // nodeShare is a number of nodes, or a part of those that were asked for.

@@ -64,7 +64,7 @@ func (i *immutableDoc) fromNode(d *Decoder, n *yaml.Node, path string) {
 	case d.Lenient && n.Kind == yaml.ScalarNode && (n.Value == "true" || n.Value == "false"):
 		i.config = n.Value == "true"
 	default:
-		d.Wrong(n, path, "a list of parts, or true for all of the configuration that is written here", d.emptyHint(n))
+		d.Wrong(n, path, "a list of parts, or true for all configuration set here", d.emptyHint(n))
 	}
 }
 
@@ -84,18 +84,18 @@ func (i immutableDoc) paths(config map[string]any) (out []string) {
 }
 
 type parameterDoc struct {
-	Name     string           `yaml:"name" need:"" doc:"The name by which requests set it: a letter, then letters, digits, '_' and '-'."`
-	Label    string           `yaml:"label" doc:"A title for people; the name where absent."`
-	Help     string           `yaml:"help" doc:"A sentence for the person who fills in the form."`
-	Type     parameterTypeDoc `yaml:"type" need:"" doc:"What kind of value it takes."`
-	Default  scalarDoc        `yaml:"default" doc:"The value where a request says none."`
-	Required bool             `yaml:"required" doc:"Whether there must be a value."`
-	Min      limitDoc         `yaml:"min" doc:"The least value, as such values are written; of a text, how many letters it has at least."`
-	Max      limitDoc         `yaml:"max" doc:"The greatest value; of a text, how many letters it has at most."`
-	Pattern  string           `yaml:"pattern" doc:"A regular expression (RE2) that the whole of a text fits."`
-	Options  []optionDoc      `yaml:"options" doc:"The values of a choice."`
-	Unit     string           `yaml:"unit" doc:"In what a size (B, K, M, G, T; B where absent) or a duration (ms, s, m, h, d; s where absent) stands in the configuration."`
-	To       targetsDoc       `yaml:"to" doc:"What the value sets: paths such as config.web.port, or provider, hardware, image, dns_suffix or size. config and the name where absent."`
+	Name     string           `yaml:"name" need:"" doc:"Name to use in requests: a letter, then letters, digits, '_' and '-'."`
+	Label    string           `yaml:"label" doc:"Display name. Default: the name."`
+	Help     string           `yaml:"help" doc:"Help text for the form field."`
+	Type     parameterTypeDoc `yaml:"type" need:"" doc:"Type of the value."`
+	Default  scalarDoc        `yaml:"default" doc:"Value if the request doesn't set one."`
+	Required bool             `yaml:"required" doc:"Whether a value is required."`
+	Min      limitDoc         `yaml:"min" doc:"Minimum value, in the same form as values, or minimum length of text."`
+	Max      limitDoc         `yaml:"max" doc:"Maximum value, or maximum length of text."`
+	Pattern  string           `yaml:"pattern" doc:"Regular expression (RE2) that the whole text must match."`
+	Options  []optionDoc      `yaml:"options" doc:"Values of a choice."`
+	Unit     string           `yaml:"unit" doc:"Unit in the configuration of a size (B, K, M, G, T; default: B) or a duration (ms, s, m, h, d; default: s)."`
+	To       targetsDoc       `yaml:"to" doc:"What the value sets: paths such as config.web.port, or provider, hardware, image, dns_suffix or size. Default: config.NAME."`
 }
 
 // scalarDoc is a text, a number or a truth value.
@@ -103,7 +103,7 @@ type scalarDoc struct{ value any }
 
 func (s *scalarDoc) fromNode(d *Decoder, n *yaml.Node, path string) {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" {
-		d.Wrong(n, path, "a text, a number, or true or false", d.emptyHint(n))
+		d.Wrong(n, path, "text, a number, true or false", d.emptyHint(n))
 		return
 	}
 	s.value = d.scalar(n, path)
@@ -124,7 +124,7 @@ func (l *limitDoc) fromNode(d *Decoder, n *yaml.Node, path string) {
 			return
 		}
 	}
-	d.Wrong(n, path, "a number, or a text such as 10G or 8h", "")
+	d.Wrong(n, path, "a number, or text such as 10G or 8h", "")
 }
 
 func (limitDoc) schema() map[string]any {
@@ -134,7 +134,7 @@ func (limitDoc) schema() map[string]any {
 // optionDoc is a value of a choice, or the value with a label.
 type optionDoc struct {
 	Value string `yaml:"value" need:"" doc:"The value."`
-	Label string `yaml:"label" doc:"What people see of it."`
+	Label string `yaml:"label" doc:"Display name."`
 }
 
 func (o *optionDoc) fromNode(d *Decoder, n *yaml.Node, path string) {

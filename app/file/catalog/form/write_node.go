@@ -308,7 +308,7 @@ func plainNode(v any) *yaml.Node {
 	return n
 }
 
-// narrow is how wide a list or mapping may be that stands on one line.
+// narrow is how wide a list or mapping may be that is on one line.
 const narrow = 80
 
 // tight puts what is short, and holds only plain values or lists of them, on one line.

@@ -88,7 +88,7 @@ func (t *storeTest) grows() {
 	events, err := t.Store.Events(t.Ctx, kit.Tenant, "web-1", 0, 1000)
 	t.Must(err)
 	if !slices.ContainsFunc(events, func(e app.Event) bool { return e.Kind == app.EventNode && e.Node == "n4" && e.Status == "planned" }) {
-		t.Error("nobody is told of the new node")
+		t.Error("no one is notified of the new node")
 	}
 }
 
@@ -141,7 +141,7 @@ func (t *storeTest) replaces() {
 	before, err := t.Store.Nodes(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)
 	t.Amend("web-1", kit.Steps(app.OperationRepair, "n1.delete", "n1.create", "n1.confirm", "n2.a.reload"), t.Change("web-1"))
-	// The worker that gave the machine back goes on with the same node, in the same answer.
+	// The worker that gave the machine back continues with the same node, in the same answer.
 	gone := t.Claim("w")
 	if gone.Node.MachineID != before[0].MachineID {
 		t.Fatalf("the delete is of machine %q, want %q", gone.Node.MachineID, before[0].MachineID)

@@ -36,7 +36,7 @@ func (t *storeTest) nodesAre(cluster, want string) {
 	}
 }
 
-// stands makes a cluster "web-1" of so many nodes that is active.
+// is makes a cluster "web-1" of so many nodes that is active.
 func (t *storeTest) stands(nodes int) {
 	t.Helper()
 	t.Create("web", nodes)

@@ -164,7 +164,7 @@ func (r *randomAmendments) next(c *execution.ClaimedStep, failing float64) *exec
 		switch c.Step.Action {
 		case app.ActionCreate:
 			if c.Unasked && r.made[c.Intent] {
-				r.Fatalf("%s of attempt %d is told that nobody has asked for %s", c.Step.ID, c.Step.Attempt, c.Intent)
+				r.Fatalf("%s of attempt %d is reported that no one has asked for %s", c.Step.ID, c.Step.Attempt, c.Intent)
 			}
 			r.made[c.Intent] = true
 		case app.ActionDelete:
@@ -186,7 +186,7 @@ func (r *randomAmendments) check() {
 	live := r.Intents()
 	for intent := range r.made {
 		if live[intent].Cluster != r.cluster {
-			r.Fatalf("the machine of %s stands and nobody knows it; known are %v", intent, live)
+			r.Fatalf("the machine of %s exists and no one knows it; known are %v", intent, live)
 		}
 	}
 	o := r.Latest(r.cluster)

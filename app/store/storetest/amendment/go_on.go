@@ -30,7 +30,7 @@ func (t *storeTest) shortOfOne(choice app.FailureChoice) app.Operation {
 	return t.Latest("web-1")
 }
 
-// goOn goes on with two of three nodes.
+// goOn continues with two of three nodes.
 func (t *storeTest) goOn(of app.Operation, change ...func(*cluster.NewOperation)) (app.Operation, error) {
 	t.Helper()
 	c := t.Change("web-1")
@@ -66,7 +66,7 @@ func (t *storeTest) toldOwner(words ...string) {
 	t.Must(err)
 	for i, w := range words {
 		if i >= len(list) || !strings.Contains(list[i].Title+" "+list[i].Text, w) {
-			t.Fatalf("the owner was told %+v, want %q", list, words)
+			t.Fatalf("the owner was notified %+v, want %q", list, words)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func (t *storeTest) goesOn() {
 	if op.GoesOn != of.ID || op.Undoes != 0 || t.Latest("web-1").GoesOn != of.ID {
 		t.Errorf("the go-on is %+v", op)
 	}
-	t.toldOwner("web goes on with 2 of 3 nodes. Of n3 came no machine. They are asked for again later.")
+	t.toldOwner("web continues with 2 of 3 nodes. No machine for n3. Muster will retry later.")
 	t.goOnsDue()
 	_, err = t.goOn(of) // another server's, a moment later
 	t.Code(err, app.EConflict)
@@ -126,8 +126,8 @@ func (t *storeTest) judgesGoOn() {
 	judge(of, true)
 	judge(of, false)
 	t.goOnsDue()
-	t.toldOwner("web is not gone on with by itself. It cannot be gone on with what there is: No room.")
-	if o := t.Latest("web-1"); !strings.HasSuffix(o.Message, "what there is: No room.") || o.OnFailure != app.FailureGoOn {
+	t.toldOwner("web can't continue with a partial result. Can't accept the partial result: No room.")
+	if o := t.Latest("web-1"); !strings.HasSuffix(o.Message, "Can't accept the partial result: No room.") || o.OnFailure != app.FailureGoOn {
 		t.Errorf("the operation says %q, and then %q", o.Message, o.OnFailure)
 	}
 	t.Clock.Move(time.Minute)
@@ -171,7 +171,7 @@ func (t *storeTest) hookVetoesGoOn() {
 	if op.Status != app.OperationWaiting {
 		t.Fatalf("the go-on is %s", op.Status)
 	}
-	t.Vetoed(t.News("cmdb: Before the going on with fewer nodes of web")["cmdb"], "no")
+	t.Vetoed(t.News("cmdb: Before the partial acceptance of web")["cmdb"], "no")
 	t.Status("web-1", app.ClusterFailed, app.OperationCancelled)
 	t.nodesAre("web-1", "n1 ready, n2 ready, n3 planned")
 	t.ReservedIs(3, 0.25)
@@ -219,7 +219,7 @@ func (t *storeTest) topsUp() {
 		}
 		note.Due = first
 	}
-	t.toldOwner("no room", "web goes on with 2 of 3 nodes.") // once
+	t.toldOwner("no room", "web continues with 2 of 3 nodes.") // once
 	if u := row(); u.Note != "no room" || u.Tries != 1 || !u.NextAt.Equal(note.NextAt) || !u.TriedAt.Equal(note.Now) {
 		t.Errorf("noted is %+v", u)
 	}
@@ -296,7 +296,7 @@ func (t *storeTest) topUpEndsWithCluster() {
 	t.lacksNothing()
 }
 
-// lacks goes on with fewer nodes.
+// lacks continues with fewer nodes.
 func (t *storeTest) lacks(noTopUp bool) {
 	t.Helper()
 	_, err := t.goOn(t.shortOfOne(app.FailureGoOn), func(n *cluster.NewOperation) { n.Operation.NoTopUp = noTopUp })

@@ -59,7 +59,7 @@ func (t *storeTest) hookVetoesAmendment() {
 			t.Fatal("a step of what does not happen was handed out")
 		}
 	}
-	// What comes next stands on the cluster as it is, and its nodes can have the same names.
+	// What comes next is on the cluster as it is, and its nodes can have the same names.
 	c := t.Change("web-1")
 	c.Size, c.New = 4, []app.NewNode{kit.NewNode("web-1", "n4", "intent-5")}
 	t.Amend("web-1", kit.Steps(app.OperationResize, "n4.create", "n4.confirm"), c)

@@ -150,7 +150,7 @@ func (b *buildHookTest) ends(build string) appbuild.BuildReceipt {
 	return r
 }
 
-// tend goes on with builds until nothing moves any more.
+// tend continues with builds until nothing moves any more.
 func (b *buildHookTest) tend() {
 	b.Helper()
 	for range 100 {
@@ -159,7 +159,7 @@ func (b *buildHookTest) tend() {
 			return
 		}
 	}
-	b.Fatal("builds move for ever")
+	b.Fatal("builds move forever")
 }
 
 // settle does all that is to be done now, by workers too.
@@ -250,7 +250,7 @@ func (t *storeTest) builds() {
 	if !strings.Contains(d.Body, "web/10") {
 		b.Errorf("the newest delivery is %+v", d)
 	}
-	// A build that stands gets no second cluster by a replay, and one that has ended none.
+	// A build that exists gets no second cluster by a replay, and one that has ended none.
 	for _, one := range list {
 		if one.Build == "web/1" || one.Build == "web/2" {
 			replayed, err := b.a.Build.Intake.ReplayBuild(b.Ctx, kit.Boss, "ci", one.ID)
@@ -291,7 +291,7 @@ func (t *storeTest) buildsWait() {
 	n, err := b.Store.ForgetBuilds(b.Ctx, at.Add(appbuild.BuildMemory+time.Hour))
 	b.Must(err)
 	if list, err := b.Store.Builds(b.Ctx, kit.Tenant, appbuild.BuildFilter{Limit: 10}); err != nil || len(list) != 0 || n == 0 {
-		b.Errorf("%d builds are remembered for ever, %v", len(list), err)
+		b.Errorf("%d builds are remembered forever, %v", len(list), err)
 	}
 }
 
@@ -366,7 +366,7 @@ func (t *storeTest) buildsAtRandom() {
 	}
 }
 
-// asPromised looks at everything that stands.
+// asPromised looks at everything that exists.
 func (b *buildHookTest) asPromised(step, most int, had map[string]string) {
 	b.Helper()
 	list, err := b.Store.Builds(b.Ctx, kit.Tenant, appbuild.BuildFilter{Live: true, Limit: 200})

@@ -93,7 +93,7 @@ func (t *storeTest) buildsAsk() {
 	two, q := b.asked("web/2")
 	b.Must(b.review(q, cluster.VerdictDeny, "not on a Friday"))
 	b.settle()
-	if v := b.is(two.ID, app.BuildRefused); !strings.Contains(v.Words, "denied: not on a Friday") || v.Cluster != "" {
+	if v := b.is(two.ID, app.BuildRefused); !strings.Contains(v.Words, "Denied: not on a Friday") || v.Cluster != "" {
 		b.Errorf("denied it is %+v", v)
 	}
 	if d := b.told("web/2 refused")["web/2 refused"]; !strings.Contains(d.Told.Words, "not on a Friday") {
@@ -111,7 +111,7 @@ func (t *storeTest) buildsAsk() {
 		b.Errorf("its end is %+v", e)
 	}
 	b.settle()
-	if v := b.is(anew.ID, app.BuildOver); !strings.Contains(v.Words, "ended while it waited for approvals") {
+	if v := b.is(anew.ID, app.BuildOver); !strings.Contains(v.Words, "Ended while waiting for approval") {
 		b.Errorf("ended it is %+v", v)
 	}
 	b.request(q.ID, cluster.RequestWithdrawn, "The build has ended")
@@ -123,10 +123,10 @@ func (t *storeTest) buildsAsk() {
 	three, q := b.asked("web/3")
 	b.Clock.Move(61 * time.Minute)
 	b.settle()
-	if v := b.is(three.ID, app.BuildFailed); !strings.Contains(v.Words, "not approved in the time") {
+	if v := b.is(three.ID, app.BuildFailed); !strings.Contains(v.Words, "Not approved in time") {
 		b.Errorf("after its time it is %+v", v)
 	}
-	b.request(q.ID, cluster.RequestWithdrawn, "not approved in the time")
+	b.request(q.ID, cluster.RequestWithdrawn, "Not approved in time")
 	b.Code(b.review(q, cluster.VerdictApprove, ""), app.EConflict)
 	b.made(1)
 	// approved at the same moment as it ends: what was made goes again

@@ -14,7 +14,7 @@ import (
 
 const buildCallURL = "https://ci:hunter2@ci.example.com/told?token=also-secret"
 
-// told claims what builds are to be told now, and gives it as "KEY STATE".
+// told claims what builds are to be sent now, and gives it as "KEY STATE".
 func (b *buildHookTest) told(want ...string) map[string]webhook.DueDelivery {
 	b.Helper()
 	due, _, err := b.Store.BuildCallbacks().ClaimDeliveries(b.Ctx, webhook.DeliveryClaim{Holder: "x", Now: b.Clock.Now(), For: 30 * time.Second, Most: 100, PerTenant: 100})
@@ -131,7 +131,7 @@ func (t *storeTest) buildsCalledBack() {
 	b.Must(b.answered(b.told("web/1 ended")["web/1 ended"], "", 0, ""))
 	b.outcome(one.Build, "ready delivered 3; ended delivered 1")
 	b.outcome(full.Build, "refused delivered 1")
-	// Who answers 410 is told nothing more.
+	// Who answers 410 is sent nothing more.
 	four := b.begins("web/4")
 	b.settle()
 	gone := b.told("web/4 ready")["web/4 ready"]
@@ -142,7 +142,7 @@ func (t *storeTest) buildsCalledBack() {
 	if c := b.outcome(four.Build, "ready failed 1; ended failed 0"); !strings.Contains(c.Why, "410") {
 		b.Errorf("shown is %+v", c)
 	}
-	// What is not ready in time is told as failed, once it is gone.
+	// What is not ready in time is reported as failed, once it is gone.
 	b.begins("web/5")
 	b.tend()
 	b.Clock.Move(61 * time.Minute)
@@ -173,7 +173,7 @@ func (t *storeTest) buildsCalledInSecret() {
 	text, err := json.Marshal([]any{v, r, deliveries})
 	b.Must(err)
 	if words := string(text) + fmt.Sprintf("%+v", audit); strings.Contains(words, "also-secret") || strings.Contains(string(text), "hunter2") {
-		b.Errorf("a secret is told: %s", words)
+		b.Errorf("a secret is reported: %s", words)
 	}
 	b.Must(b.a.Build.Hooks.DeleteBuildHook(b.Ctx, kit.Boss, "ci"))
 	b.Clock.Move(31 * time.Second)

@@ -52,7 +52,7 @@ func (t *storeTest) buildStatuses() {
 	two := begin("web/2", "octo/two", sha)
 	b.statuses("octo/two pending Waiting for a cluster.")
 	begin("web/3", "octo/web", sha)
-	b.statuses("octo/web failure The queue of rule web is full: 0 have clusters, 2 wait.")
+	b.statuses("octo/web failure The queue of rule web is full: 0 with clusters, 2 waiting.")
 	b.settle()
 	c := b.is(one.Build, app.BuildReady).Cluster
 	v, err := b.Store.View(b.Ctx, kit.Tenant, c)
@@ -175,7 +175,7 @@ func (t *storeTest) buildNamesFree() {
 	b.ends("web/1")
 	waits := order("web/3")
 	b.tend() // the delete has begun, and no worker runs
-	if v := b.is(waits.ID, app.BuildWaiting); v.Words != "Waiting until the cluster nightly of an earlier build is deleted." || !v.RetryAt.After(b.Clock.Now()) || v.RetryAt.After(v.WaitUntil) {
+	if v := b.is(waits.ID, app.BuildWaiting); v.Words != "Waiting for cluster nightly of an earlier build to be deleted." || !v.RetryAt.After(b.Clock.Now()) || v.RetryAt.After(v.WaitUntil) {
 		b.Errorf("it is %+v", v)
 	}
 	b.settle()

@@ -11,7 +11,7 @@ import (
 	"muster/app/store/storetest/kit"
 )
 
-// buildsTendedAtOnce: several servers look after builds at the same time, as they do for a moment while one follows the other. Each build is
+// buildsTendedAtOnce: several servers manage builds at the same time, as they do for a moment while one follows the other. Each build is
 // given one cluster, none more than there is room for, and each is given back once.
 func (t *storeTest) buildsTendedAtOnce() {
 	const all, most, servers = 9, 4, 3

@@ -58,7 +58,7 @@ func (t *storeTest) ownCatalog() {
 	if _, err := s.OwnCatalogVersion(ctx, "own-b", web, 2); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("a version that is another tenant's: %v", err)
 	}
-	// Removed, and written again: versions go on.
+	// Removed, and written again: versions continue.
 	three := save(ada, "", catalog.OwnCatalogSave{Entries: texts(web, ""), Revision: two, AsOf: two})
 	if list, _, err := s.OwnCatalog(ctx, "own-a"); err != nil || len(list) != 0 {
 		t.Errorf("after the removal: %+v, %v", list, err)
@@ -71,7 +71,7 @@ func (t *storeTest) ownCatalog() {
 	if by, err := s.OwnProviders(ctx); err != nil || len(by["own-a"]) != 1 || by["own-a"][0].Text != "p" || len(by["own-b"]) != 0 {
 		t.Errorf("own providers: %+v, %v", by, err)
 	}
-	// A provider at which something stands stays what it is, and a cluster that was worked out by what it was is refused.
+	// A provider at which something is stays what it is, and a cluster that was worked out by what it was is refused.
 	n := apptest.NewCluster("own-a", "own-1", 1, now, apptest.Chain(1))
 	n.Cluster.Provider = cloud.Name
 	if _, err := s.CreateCluster(ctx, n); err == nil || app.AsError(err).Reason != "plan_changed" {

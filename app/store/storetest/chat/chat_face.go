@@ -21,7 +21,7 @@ func (t *storeTest) linked(user, external string) {
 	t.Must(err)
 }
 
-// chatTells: each notice is told once to each person of the chat whom it names, and homes of those it is about become stale.
+// chatTells: each notice is reported once to each person of the chat whom it names, and homes of those it is about become stale.
 func (t *storeTest) chatTells() {
 	for _, u := range []string{"ada", "eve", "zoe"} {
 		t.Must(t.Store.CreateUser(t.Ctx, identity.User{Tenant: kit.Tenant, Name: u, Role: app.RoleUser, PasswordHash: "x", CreatedAt: t.Clock.Now()}))
@@ -62,7 +62,7 @@ func (t *storeTest) chatTells() {
 		t.Errorf("another chat has %v, %v", list, err)
 	}
 
-	// One of two servers sends it; where that one dies, another looks after it later.
+	// One of two servers sends it; where that one dies, another manages it later.
 	c := due("T2", "T2/U9 ada one")[0]
 	begin := func(c chat.ChatTell) bool {
 		t.Helper()
@@ -92,13 +92,13 @@ func (t *storeTest) chatTells() {
 	gather()
 	due("T2")
 
-	// What is old is forgotten, and what comes then is told.
+	// What is old is forgotten, and what comes then is reported.
 	t.Clock.Move(2 * time.Hour)
 	notify(app.NoticeLease, "three", "eve")
 	gather()
 	due("", "T1/U2 eve three")
 
-	// Who is asked by a group is told too, and once.
+	// Who is asked by a group is notified too, and once.
 	t.Clock.Move(2 * time.Hour)
 	a := app.Actor{Tenant: kit.Tenant, User: "root", Role: app.RoleAdmin}
 	t.Must(kit.Err(t.Store.SaveGroup(t.Ctx, a, identity.GroupChange{Name: "ops"}, t.Clock.Now())))
@@ -156,7 +156,7 @@ func (t *storeTest) chatHomes() {
 	gather()
 	stale("U2b", "U1c")
 	if list, err := t.Store.StaleHomes(t.Ctx, "slack", "", t.Clock.Now(), 10); err != nil || len(list) != 0 {
-		t.Errorf("homes that nobody opens any more are %v, %v", list, err)
+		t.Errorf("homes that no one opens any more are %v, %v", list, err)
 	}
 	t.Must(t.Store.DropHome(t.Ctx, "slack", "T1", "U2"))
 	t.Must(t.Store.DropHome(t.Ctx, "slack", "T1", "U2"))

@@ -11,7 +11,7 @@ import (
 	"muster/app/store/storetest/kit"
 )
 
-// admin looks after a tenant.
+// admin manages a tenant.
 func chatAdmin(tenant string) app.Actor {
 	return app.Actor{Tenant: tenant, User: "boss", Role: app.RoleAdmin, Session: "7", ProvenAt: time.Unix(1, 0), SeenAt: time.Unix(1, 0), Via: app.ViaPortal}
 }
@@ -78,7 +78,7 @@ func (t *storeTest) chatHouse() {
 	}
 	t.Clock.Move(2 * time.Minute)
 	if !hold(k.Version, "c") {
-		t.Error("who died holds for ever")
+		t.Error("who died holds forever")
 	}
 
 	// Channels.

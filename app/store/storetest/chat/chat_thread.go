@@ -12,7 +12,7 @@ import (
 	"muster/app/store/storetest/kit"
 )
 
-// chatThreads: that a cluster is ready, fails or loses machines is told beneath its cards where those who read them may see it, and else
+// chatThreads: that a cluster is ready, fails or loses machines is reported beneath its cards where those who read them may see it, and else
 // its owner directly.
 func (t *storeTest) chatThreads() {
 	open := apptest.NewCluster(kit.Tenant, "web", 1, t.Clock.Now(), apptest.Chain(1))

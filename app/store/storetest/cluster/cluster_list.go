@@ -40,7 +40,7 @@ func (t *storeTest) clusterList() {
 	}
 	t.Drain()
 	if waiting, err := t.Store.WaitingByProvider(t.Ctx); err != nil || len(waiting) != 0 {
-		t.Errorf("nothing is under way, and of providers wait %v, %v", waiting, err)
+		t.Errorf("nothing is in progress, and of providers wait %v, %v", waiting, err)
 	}
 	// What failed before it had a machine costs nothing.
 	list, err := t.Store.Clusters(t.Ctx, kit.Tenant, app.ClusterFilter{Owner: "ada"})

@@ -59,7 +59,7 @@ func (t *storeTest) logs() {
 		got, err := t.Store.Logs(t.Ctx, kit.Tenant, "web-1", f)
 		t.Must(err)
 		if len(got) != 2 || got[0].Seq >= got[1].Seq || got[0].Text != "hello" || got[0].Step != "n1.create" {
-			t.Errorf("%+v gives %+v", f, got)
+			t.Errorf("%+v returns %+v", f, got)
 		}
 	}
 	both, err := t.Store.Logs(t.Ctx, kit.Tenant, "web-1", cluster.LogFilter{Limit: 9, Stream: family.StreamOut})
@@ -72,7 +72,7 @@ func (t *storeTest) logs() {
 		{cluster.LogFilter{Limit: 9, Stream: family.StreamErr}, 0}, {cluster.LogFilter{Limit: 9, After: both[0].Seq, Before: both[1].Seq}, 0},
 	} {
 		if got, err := t.Store.Logs(t.Ctx, kit.Tenant, "web-1", x.f); err != nil || len(got) != x.want {
-			t.Errorf("%+v gives %+v (%v), want %d lines", x.f, got, err, x.want)
+			t.Errorf("%+v returns %+v (%v), want %d lines", x.f, got, err, x.want)
 		}
 	}
 	none, err := t.Store.Logs(t.Ctx, "t2", "web-1", cluster.LogFilter{Limit: 9})
@@ -114,6 +114,6 @@ func (t *storeTest) bells() {
 	select {
 	case <-t.Store.Committed():
 	default:
-		t.Error("nobody was told that there is something to ring")
+		t.Error("no one was notified that there is something to ring")
 	}
 }

@@ -81,7 +81,7 @@ func (t *storeTest) home() {
 	h, err = t.Store.Home(t.Ctx, q)
 	t.Must(err)
 	if h.Live() != 0 || h.Clusters == nil || h.Ending == nil || h.Notices == nil || len(h.Clusters)+len(h.Ending)+len(h.Notices) != 0 {
-		t.Errorf("somebody with nothing has %+v", h)
+		t.Errorf("someone with nothing has %+v", h)
 	}
 	q.Owner, q.Tenant = "ada", "t2"
 	if h, err = t.Store.Home(t.Ctx, q); err != nil || h.Live() != 0 {

@@ -34,7 +34,7 @@ func (x *storeTest) once() {
 	reason(err, app.EInvalid, "idempotency_key")
 	for _, other := range []app.IdempotencyKey{{Tenant: "acme", User: "bob", Key: "a"}, {Tenant: "other", User: "ada", Key: "a"}} {
 		if kept, err := begin(other, "two", now); err != nil || kept != nil {
-			x.Errorf("the key of somebody else is theirs: %+v, %v", kept, err)
+			x.Errorf("the key of someone else is theirs: %+v, %v", kept, err)
 		}
 	}
 	answer := app.KeptAnswer{Status: 201, ContentType: "application/json", Body: []byte(`{"id":"c1"}`)}
@@ -74,7 +74,7 @@ func (x *storeTest) once() {
 		x.Errorf("after a write that failed: %+v, %v", kept, err)
 	}
 
-	// Of many at once, one goes on.
+	// Of many at once, one continues.
 	var went atomic.Int32
 	var all sync.WaitGroup
 	for range 20 {
@@ -86,7 +86,7 @@ func (x *storeTest) once() {
 	}
 	all.Wait()
 	if went.Load() != 1 {
-		x.Errorf("%d of 20 went on", went.Load())
+		x.Errorf("%d of 20 continued", went.Load())
 	}
 
 	// They are forgotten after a while.

@@ -36,7 +36,7 @@ func (t *storeTest) renames() {
 	}
 	events, err := t.Store.Events(t.Ctx, kit.Tenant, "web-1", 0, 1000)
 	t.Must(err)
-	if got := events[len(events)-1]; got.Kind != app.EventCluster || got.Message != "ada renamed it from web-1 to shop." || got.Status != string(c.Status) {
+	if got := events[len(events)-1]; got.Kind != app.EventCluster || got.Message != "ada renamed the cluster from web-1 to shop." || got.Status != string(c.Status) {
 		t.Errorf("the feed tells %+v", got)
 	}
 	deeds, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenants: []string{kit.Tenant}, Act: "cluster.rename", Limit: 10})

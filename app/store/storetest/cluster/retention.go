@@ -11,7 +11,7 @@ import (
 	"muster/app/store/storetest/kit"
 )
 
-// retention: what is too old is deleted, whatever else stands between, and nothing younger is.
+// retention: what is too old is deleted, whatever else is between, and nothing younger is.
 func (t *storeTest) retention() {
 	lines := func(c *execution.ClaimedStep, n int) {
 		t.Helper()
@@ -46,7 +46,7 @@ func (t *storeTest) retention() {
 	logs := func(before time.Time, from int64) (int64, int, error) { return t.Store.DropLogs(t.Ctx, before, from) }
 	events := func(before time.Time, from int64) (int64, int, error) { return t.Store.DropEvents(t.Ctx, before, from) }
 
-	// An old operation that is under way yet, one that ended, and, a month later, one more of each.
+	// An old operation that is in progress yet, one that ended, and, a month later, one more of each.
 	t.Create("long", 1)
 	long := t.Claim("w")
 	lines(long, 1500)

@@ -118,7 +118,7 @@ func (t *storeTest) readers() {
 	}
 }
 
-// sharing: shares name who is there, are told, and end with the account or group.
+// sharing: shares name who is there, are notified, and end with the account or group.
 func (t *storeTest) sharing() {
 	boss := app.Actor{Tenant: kit.Tenant, User: "boss", Role: app.RoleAdmin}
 	for _, name := range []string{"ada", "bob"} {
@@ -176,8 +176,8 @@ func (t *storeTest) sharing() {
 		t.Errorf("read again: %+v, %v", again, err)
 	}
 	told, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, &app.NoticeReader{User: "bob", Groups: []string{"ops"}}, 0, 10)
-	if err != nil || len(told) != 3 || told[0].Title != "boss shared the cluster web with you." || told[2].Title != "boss shared the cluster web with you." && told[1].Title != "boss shared the cluster web with you." {
-		t.Errorf("bob was told %+v, %v", told, err)
+	if err != nil || len(told) != 3 || told[0].Title != "boss shared cluster web with you." || told[2].Title != "boss shared cluster web with you." && told[1].Title != "boss shared cluster web with you." {
+		t.Errorf("bob was notified %+v, %v", told, err)
 	}
 	deeds, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenants: []string{kit.Tenant}, Act: "cluster.share", Limit: 10})
 	if err != nil || len(deeds) != 2 || deeds[0].Object != "web-1" {
@@ -191,14 +191,14 @@ func (t *storeTest) sharing() {
 	t.Must(err)
 	t.Must(t.Store.TransferCluster(t.Ctx, cluster.ClusterTransfer{Tenant: kit.Tenant, Cluster: "open-1", From: "ada", To: "ada", Group: "ops", Who: boss,
 		Now: t.Clock.Now()}))
-	// What the owner is notified of its clusters, a group that owns them is told, too; of requests only those are whom they wait for.
+	// A group that owns clusters is notified of what their owner is; of requests only those are whom they wait for.
 	for i, kind := range append(slices.Clone(app.OwnerNoticeKinds), app.NoticeApproval) {
 		title := fmt.Sprintf("about %s", kind)
 		t.Must(t.Store.Notify(t.Ctx, app.Notice{At: t.Clock.Now(), Tenant: kit.Tenant, Kind: kind, Cluster: "open-1", Users: []string{"ada"}, Title: title}))
 		list, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, &app.NoticeReader{User: "eve", Groups: []string{"ops"}}, 0, 1)
 		t.Must(err)
 		if told := len(list) == 1 && list[0].Title == title; told != (i < len(app.OwnerNoticeKinds)) {
-			t.Errorf("of %s the group that owns the cluster is told: %t", kind, told)
+			t.Errorf("of %s the group that owns the cluster is reported: %t", kind, told)
 		}
 	}
 	t.Code(t.Store.DeleteGroup(t.Ctx, boss, "ops", t.Clock.Now()), app.EConflict)

@@ -193,7 +193,7 @@ func (t *storeTest) fairness() {
 		t.Errorf("the freed slot goes to %s, want the small one", got)
 	}
 	if next := t.Finish(held[1], true); next == nil {
-		t.Error("nothing was handed over although nobody else waits")
+		t.Error("nothing was handed over although no one else waits")
 	}
 	// Among equals what returns machines goes first, then what is short.
 	t.Create("first", 3)
@@ -261,7 +261,7 @@ func (t *storeTest) releaseWorkers() {
 		t.Errorf("%d claims were taken back, want those of w1 and x", n)
 	}
 	if n, err = t.Store.ReleaseWorkers(t.Ctx, nil, t.Clock.Now()); err != nil || n != 0 {
-		t.Errorf("%d claims of nobody were taken back (%v)", n, err)
+		t.Errorf("%d claims of no one were taken back (%v)", n, err)
 	}
 	if n, err = t.Store.ReleaseClaims(t.Ctx, "w", t.Clock.Now()); err != nil || n != 2 {
 		t.Errorf("%d claims were taken back (%v), want those of w10 and w2", n, err)
@@ -273,7 +273,7 @@ func (t *storeTest) releaseWorkers() {
 	}
 }
 
-// clockSetForward makes every claim look lost once; the workers' late reports change nothing, and all goes on.
+// clockSetForward makes every claim look lost once; the workers' late reports change nothing, and all continues.
 func (t *storeTest) clockSetForward() {
 	t.Create("web", 3)
 	held := t.claimMany(app.WorkerID{Tenant: kit.Tenant, Name: "w"}, 3)

@@ -10,7 +10,7 @@ import (
 	"muster/app/store/storetest/kit"
 )
 
-// keepsFacts: what a step told is there for the next, from the node itself or from the first that told it, as long as the fence held.
+// keepsFacts: what a step reported is there for the next, from the node itself or from the first that reported it, as long as the fence held.
 func (t *storeTest) keepsFacts() {
 	t.Create("web", 3)
 	claimed := map[string]*execution.ClaimedStep{}
@@ -36,12 +36,12 @@ func (t *storeTest) keepsFacts() {
 	}
 	slices.Sort(held)
 	if len(held) < 2 {
-		t.Fatalf("two nodes at least should have a service step under way, there are %v", held)
+		t.Fatalf("two nodes at least should have a service step in progress, there are %v", held)
 	}
 	first, second := claimed[held[0]], claimed[held[1]]
 	service := first.Step.Service
 	if second.Step.Service != service {
-		t.Fatalf("the steps under way are %v", held)
+		t.Fatalf("the steps in progress are %v", held)
 	}
 	other := app.WorkerID{Tenant: kit.Tenant, Name: "w2"}
 	stale := kit.Fence(first)
@@ -86,7 +86,7 @@ func (t *storeTest) keepsFacts() {
 	list, err := t.Store.FactList(t.Ctx, kit.Tenant, "web-1", 100)
 	t.Must(err)
 	if len(list) != 3 || list[0].Node != one || !list[0].At.Equal(t.Clock.Now()) {
-		t.Errorf("all that was told is %+v", list)
+		t.Errorf("all that was reported is %+v", list)
 	}
 	many := make([]app.FactName, 120)
 	for i := range many {

@@ -119,7 +119,7 @@ func (o *oracle) remove() {
 	o.last = "delete " + c
 	for _, op := range o.book.Operations {
 		if op.Cluster == c && op.Kind == app.OperationDelete && (op.Status == app.OperationWaiting || op.Status == app.OperationRunning || op.Status == app.OperationSucceeded) {
-			return // it stands
+			return // it is
 		}
 	}
 	nodes, err := o.Store.Nodes(o.Ctx, o.tenant, c)

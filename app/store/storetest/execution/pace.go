@@ -104,7 +104,7 @@ func (t *storeTest) paces() {
 	want(create, again, 1, 5*time.Second)
 	want(create, done, 1, 20*time.Second)
 
-	// Neither does a machine that stood ready, or a report of an attempt that is not any more.
+	// Neither does a machine that was ready, or a report of an attempt that is not any more.
 	confirmed = t.Claim("w")
 	t.Clock.Move(8 * time.Second)
 	_, err = t.End("w", execution.Finish{Fence: app.Fence{Operation: op.ID, Index: confirmed.Step.Index, Attempt: confirmed.Step.Attempt + 1}, Now: t.Clock.Now()})
@@ -114,7 +114,7 @@ func (t *storeTest) paces() {
 		Retry: app.Retry{Again: true}, Pooled: true})
 	t.Must(err)
 	if p := t.known(confirm); p != (plan.Pace{}) {
-		t.Errorf("a machine that stood ready counts: %+v", p)
+		t.Errorf("a machine that was ready counts: %+v", p)
 	}
 	confirmed = t.Claim("w")
 	t.Clock.Move(9 * time.Second)
@@ -143,14 +143,14 @@ func (t *storeTest) paces() {
 		t.Errorf("of all %d runs take %s", n.Runs, n.Typical())
 	}
 
-	// What was told to stop says nothing.
+	// What was asked to stop says nothing.
 	long := t.Claim("w")
 	_, err = t.Store.ControlOperation(t.Ctx, app.Control{Tenant: kit.Tenant, Operation: op.ID, Act: app.ControlCancel, Who: "ada", Now: t.Clock.Now()})
 	t.Must(err)
 	t.Clock.Move(time.Minute)
 	t.FailStep(long, app.Retry{})
 	if p := t.known(paceKey(kit.Tenant, app.ActionStart)); p != (plan.Pace{}) {
-		t.Errorf("a step that was told to stop counts: %+v", p)
+		t.Errorf("a step that was asked to stop counts: %+v", p)
 	}
 
 	// What was not seen for long is forgotten, all else is kept.

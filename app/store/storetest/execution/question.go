@@ -49,7 +49,7 @@ func (t *storeTest) told(kind app.NoticeKind) (titles []string) {
 	return titles
 }
 
-// asksPeople: a step of a person is asked, holds neither node nor worker, and goes on with what was typed. One answer counts.
+// asksPeople: a step of a person is asked, holds neither node nor worker, and continues with what was typed. One answer counts.
 func (t *storeTest) asksPeople() {
 	op := t.AskPerson(1, licence())
 	if got := t.States(op.ID); got != "n1.create succeeded, n1.a.configure asked, n1.a.start waiting, n1.b.start succeeded" {
@@ -80,7 +80,7 @@ func (t *storeTest) asksPeople() {
 	}
 	_, err = t.answer(q, "ada", "too late", nil)
 	if e := app.AsError(err); e.Code != app.EConflict || e.Reason != "answered" || !strings.Contains(e.Message, "bob") {
-		t.Fatalf("the second answer was told %v", err)
+		t.Fatalf("the second answer was reported %v", err)
 	}
 	answers, err := t.Store.Answers(t.Ctx, kit.Tenant, "web-1", []string{"n1", "n9"})
 	t.Must(err)
@@ -110,7 +110,7 @@ func (t *storeTest) asksPeople() {
 	}
 }
 
-// answersRace: of many answers at the same time just one counts, and the others are told whose.
+// answersRace: of many answers at the same time just one counts, and the others are notified whose.
 func (t *storeTest) answersRace() {
 	t.AskPerson(1, licence())
 	q := t.questions(1)[0]
@@ -137,11 +137,11 @@ func (t *storeTest) answersRace() {
 		}
 	}
 	if won < 0 {
-		t.Fatalf("nobody has answered: %v", errs)
+		t.Fatalf("no one has answered: %v", errs)
 	}
 	for i, err := range errs {
 		if e := app.AsError(err); i != won && (e.Reason != "answered" || !strings.Contains(e.Message, fmt.Sprintf("p%d ", won))) {
-			t.Fatalf("p%d was told %v, and p%d has answered", i, err, won)
+			t.Fatalf("p%d was reported %v, and p%d has answered", i, err, won)
 		}
 	}
 	now, err := t.Store.Question(t.Ctx, kit.Tenant, q.Operation, q.Index)
@@ -171,7 +171,7 @@ func (t *storeTest) refuses() {
 	}
 	_, err = t.answer(q, "ada", "", typed)
 	if e := app.AsError(err); e.Code != app.EConflict || e.Reason != "not_asked" {
-		t.Fatalf("an answer to the old attempt was told %v", err)
+		t.Fatalf("an answer to the old attempt was reported %v", err)
 	}
 	_, err = t.answer(again, "ada", "", typed)
 	t.Must(err)
@@ -179,7 +179,7 @@ func (t *storeTest) refuses() {
 	t.Status("web-1", app.ClusterActive, app.OperationSucceeded)
 }
 
-// answersInTime: half of the time over, people are reminded once; all of it over, the step fails or goes on with the defaults.
+// answersInTime: half of the time over, people are reminded once; all of it over, the step fails or continues with the defaults.
 func (t *storeTest) answersInTime() {
 	p := licence()
 	op := t.AskPerson(1, p)
@@ -202,7 +202,7 @@ func (t *storeTest) answersInTime() {
 	q, err := t.Store.Question(t.Ctx, kit.Tenant, op.ID, 1)
 	t.Must(err)
 	if q.State != execution.QuestionOverdue {
-		t.Fatalf("nobody answered, and the question is %+v", q)
+		t.Fatalf("no one answered, and the question is %+v", q)
 	}
 	t.Status("web-1", app.ClusterFailed, app.OperationFailed)
 	if told := t.told(app.NoticeQuestion); len(told) != 3 || !strings.HasPrefix(told[2], "Nobody has answered") {
@@ -228,7 +228,7 @@ func (t *storeTest) answersInTime() {
 	answers, err := t.Store.Answers(t.Ctx, kit.Tenant, "shop-1", []string{"n1"})
 	t.Must(err)
 	if len(answers) != 1 || answers[0].Values["seats"].Text != "5" || answers[0].Values["key"].Text != "" {
-		t.Fatalf("it went on with %+v", answers)
+		t.Fatalf("it continued with %+v", answers)
 	}
 	t.Drain()
 	t.Status("shop-1", app.ClusterActive, app.OperationSucceeded)
@@ -242,13 +242,13 @@ func (t *storeTest) stopsAsking() {
 	t.questions(0)
 	_, err := t.answer(q, "ada", "", typed)
 	if e := app.AsError(err); e.Reason != "not_asked" || !strings.Contains(e.Message, "paused") {
-		t.Fatalf("an answer to what is paused was told %v", err)
+		t.Fatalf("an answer to what is paused was reported %v", err)
 	}
 	t.Clock.Move(5 * time.Hour)
 	_, err = t.Store.SweepSteps(t.Ctx, t.Clock.Now())
 	t.Must(err)
 	if o := t.Operation("web-1", op.ID); o.Status != app.OperationPaused {
-		t.Fatalf("paused for longer than somebody may take to answer, the operation is %s", o.Status)
+		t.Fatalf("paused for longer than someone may take to answer, the operation is %s", o.Status)
 	}
 	t.Control(op.ID, app.ControlResume, "")
 	if again := t.questions(2)[0]; again.Attempt != 2 {
@@ -275,7 +275,7 @@ func (t *storeTest) stopsAsking() {
 	t.Status("shop-1", app.ClusterDeleted, app.OperationSucceeded)
 }
 
-// answersOnce: where one answer counts for all nodes, people are told once, and nodes that come later take it over.
+// answersOnce: where one answer counts for all nodes, people are notified once, and nodes that come later take it over.
 func (t *storeTest) answersOnce() {
 	p := licence()
 	p.Once = true

@@ -38,7 +38,7 @@ func (t *storeTest) reports() {
 	}
 	one, two := claimed["n1"], claimed["n2"]
 	if one == nil || two == nil {
-		t.Fatalf("under way are %v", claimed)
+		t.Fatalf("in progress are %v", claimed)
 	}
 	a := all.New(all.Config{Store: t.Store, Now: t.Clock.Now})
 	w := app.WorkerID{Tenant: kit.Tenant, Name: "w"}

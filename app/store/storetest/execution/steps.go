@@ -179,7 +179,7 @@ func (t *storeTest) clockSetBack() {
 func (t *storeTest) resume() {
 	op := t.Create("web", 2)
 	t.FailStep(t.Claim("w"), app.Retry{})
-	t.Drain() // the other node goes on as far as it can
+	t.Drain() // the other node continues as far as it can
 	t.Status("web-1", app.ClusterFailed, app.OperationFailed)
 	_, err := t.Store.ControlOperation(t.Ctx, app.Control{Tenant: "t2", Operation: op.ID, Act: app.ControlResume, Who: "eve", Now: t.Clock.Now()})
 	t.Code(err, app.ENotFound)

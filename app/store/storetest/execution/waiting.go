@@ -27,7 +27,7 @@ func (t *storeTest) waitingRows(op app.Operation, f execution.WaitingFilter) exe
 	return w
 }
 
-// waits is about what steps wait for, as people are told.
+// waits is about what steps wait for, as people are notified.
 func (t *storeTest) waits() {
 	op := t.Create("web", 3)
 	w := t.waitingRows(op, execution.WaitingFilter{})
@@ -88,7 +88,7 @@ func (t *storeTest) backsOff() {
 	}
 	for _, g := range w.Groups {
 		if g.State == app.StepReady && (g.Code != app.EScript || !g.Until.Equal(t.Clock.Now().Add(time.Minute))) {
-			t.Errorf("the back-off is told as %+v", g)
+			t.Errorf("the back-off is reported as %+v", g)
 		}
 	}
 	q, err := t.Store.QueueLines(t.Ctx, kit.Tenant, t.Clock.Now())
@@ -120,7 +120,7 @@ func (t *storeTest) backsOff() {
 	_, err = t.Store.ControlOperation(t.Ctx, app.Control{Tenant: kit.Tenant, Operation: op.ID, Act: app.ControlResume, Who: "ada", Now: t.Clock.Now()})
 	t.Must(err)
 	if c = t.Claim("w"); c == nil || !c.TriedAt.IsZero() || c.Step.Attempt != 5 {
-		t.Errorf("after a resume the tries go on: %+v", c)
+		t.Errorf("after a resume the tries continue: %+v", c)
 	}
 }
 
@@ -190,7 +190,7 @@ func (t *storeTest) waitsAgree() {
 			}
 			for at := range groups {
 				if !at.IsZero() && !slices.ContainsFunc(w.Steps, func(s execution.Wait) bool { return s.Until.Equal(at) }) {
-					t.Errorf("round %d: a group of %s is told %s, which is the time of none of its steps", round, op.Cluster, at)
+					t.Errorf("round %d: a group of %s is reported %s, which is the time of none of its steps", round, op.Cluster, at)
 				}
 			}
 		}

@@ -24,7 +24,7 @@ func (t *storeTest) fails(c *execution.ClaimedStep, unasked bool) {
 	t.Must(err)
 }
 
-// asked: a create is told whether an attempt before it may have asked for the machine.
+// asked: a create is reported whether an attempt before it may have asked for the machine.
 func (t *storeTest) asked() {
 	t.Create("web", 1)
 	c := t.Claim("w")
@@ -251,7 +251,7 @@ func (t *storeTest) lost() {
 	t.Must(err)
 	told = slices.DeleteFunc(told, func(n app.Notice) bool { return n.Kind != app.NoticeLost })
 	if len(told) != 2 || !told[1].At.Equal(t.Clock.Now()) || told[1].About != app.ClusterSubject("web-1") {
-		t.Fatalf("at %v people are told %+v", t.Clock.Now(), told)
+		t.Fatalf("at %v people are notified %+v", t.Clock.Now(), told)
 	}
 	t.Must(t.Store.MarkFound(t.Ctx, kit.Tenant, "web-1", t.Clock.Now()))
 	c, err := t.Store.Cluster(t.Ctx, kit.Tenant, "web-1")

@@ -106,7 +106,7 @@ func (t *storeTest) shares() {
 	select {
 	case <-changed:
 	case <-time.After(apptest.Hangs):
-		t.Error("nobody was told")
+		t.Error("no one was informed")
 	}
 	if l, err = t.Store.Load(t.Ctx); err != nil || len(l.Provisioners) != 1 || !slices.Equal(l.Provisioners[0].Tenants,
 		[]app.TenantSlots{{Tenant: "t1", Slots: 3}}) || len(l.Idle) > 0 {
@@ -142,7 +142,7 @@ func (t *storeTest) load() {
 		t.Errorf("%+v", l.Demands)
 	}
 	if all, err := t.Store.Provisioners(t.Ctx); err != nil || all[0].Used() != 0 {
-		t.Errorf("nobody asked what they do: %+v, %v", all, err)
+		t.Errorf("no one asked what they do: %+v, %v", all, err)
 	}
 	all, err := t.Store.BusyProvisioners(t.Ctx)
 	t.Must(err)

@@ -14,7 +14,7 @@ import (
 	"muster/app/template"
 )
 
-// looked is a cluster of three nodes that runs and is looked after.
+// looked is a cluster of three nodes that runs and is managed.
 func (t *storeTest) looked(name string, p *template.HealthPolicy) (id string) {
 	t.Helper()
 	n := apptest.NewCluster(kit.Tenant, name, 3, t.Clock.Now(), apptest.Chain(3))
@@ -91,7 +91,7 @@ func (t *storeTest) healthNotices() (titles []string) {
 	return titles
 }
 
-// rounds: due in time, held by one worker, put off while something is under way.
+// rounds: due in time, held by one worker, put off while something is in progress.
 func (t *storeTest) healthRounds() {
 	due := func() string {
 		d, err := t.Store.HealthDue(t.Ctx, t.Clock.Now())
@@ -103,10 +103,10 @@ func (t *storeTest) healthRounds() {
 	}
 	t.looked("plain", nil)
 	if got := due(); got != "nothing" {
-		t.Errorf("where nobody is looked after: %s", got)
+		t.Errorf("where no one is managed: %s", got)
 	}
 	if h, err := t.Store.ClusterHealth(t.Ctx, kit.Tenant, "plain"); err != nil || h != nil {
-		t.Errorf("health of a cluster that nobody looks after: %+v, %v", h, err)
+		t.Errorf("health of a cluster that no one manages: %+v, %v", h, err)
 	}
 	id := t.looked("web", &template.HealthPolicy{Interval: time.Minute})
 	if got := due(); got != "[] 1m0s" {
@@ -170,7 +170,7 @@ func (t *storeTest) healthRounds() {
 	if r = t.claimRound("w1"); r == nil {
 		t.Fatal("no round though a check was asked for")
 	}
-	t.Must(t.Store.CheckHealth(t.Ctx, execution.CheckRequest{Tenant: kit.Tenant, Cluster: id, Who: who, Now: t.Clock.Now()})) // the round under way is that check
+	t.Must(t.Store.CheckHealth(t.Ctx, execution.CheckRequest{Tenant: kit.Tenant, Cluster: id, Who: who, Now: t.Clock.Now()})) // the round in progress is that check
 	t.Must(t.endRound("w1", id, r.Round))
 
 	t.Submit(app.OperationDelete, id, apptest.Remove(3), true)
@@ -221,7 +221,7 @@ func (t *storeTest) healthFound() {
 			t.Errorf("round %d: repairs due: %q, want %q", i, got, step.due)
 		}
 	}
-	if got := strings.Join(t.healthNotices(), " "); got != strings.TrimSpace(strings.Repeat("Cluster web is sick. Cluster web is well again. ", 2)) {
+	if got := strings.Join(t.healthNotices(), " "); got != strings.TrimSpace(strings.Repeat("Cluster web is sick. Cluster web is healthy again ", 2)) {
 		t.Errorf("notices: %s", got)
 	}
 	events, err := t.Store.Events(t.Ctx, kit.Tenant, id, 0, 1000)
@@ -236,7 +236,7 @@ func (t *storeTest) healthFound() {
 		t.Errorf("events: %s", got)
 	}
 
-	// A note is told once, and a judged repair is kept.
+	// A note is reported once, and a judged repair is kept.
 	now := t.Clock.Now()
 	note := execution.RepairNote{Tenant: kit.Tenant, Cluster: id, Now: now, NextAt: now.Add(time.Minute), Failures: 2, Note: "braked",
 		Tell: &app.Notice{At: now, Tenant: kit.Tenant, Kind: app.NoticeHealth, Cluster: id, Title: "braked"}}

@@ -188,7 +188,7 @@ func (t *storeTest) lastAdmins() {
 			t.Errorf("%s one of two admins: %v", what, err)
 		}
 	}
-	// A superadmin of the tenant looks after it too, and becomes its admin.
+	// A superadmin of the tenant manages it too, and becomes its admin.
 	t.user(a, root, "root2", app.RoleSuperadmin)
 	t.Must(kit.Err(a.Identity.Users.ChangeUser(t.Ctx, root, "root2", identity.UserChange{Role: &admin})))
 	t.Must(a.Identity.Users.DeleteUser(t.Ctx, root, "root2", ""))
@@ -416,7 +416,7 @@ func (t *storeTest) tenantsCome() {
 		t.Errorf("slots %v (%v)", l.Slots, err)
 	}
 
-	// What stands in a cloud keeps a tenant.
+	// What is in a cloud keeps a tenant.
 	refused := func(words ...string) {
 		t.Helper()
 		err := a.Identity.Tenants.DeleteTenant(t.Ctx, root, kit.Tenant)
@@ -434,7 +434,7 @@ func (t *storeTest) tenantsCome() {
 	t.Must(t.Store.NoteResources(t.Ctx, kit.Cloud, kit.Tenant+"-web-n1", t.Clock.Now(), []app.Seen{{Kind: fleet.ResourceMachine, ID: "m-n1"}}))
 	t.Remove(1)
 	t.Drain()
-	refused("1 deleted cluster of which it is not proven yet that nothing is left (web (web-1))")
+	refused("1 deleted cluster without a final receipt (web (web-1))")
 	t.Must(t.Store.SetProof(t.Ctx, kit.Tenant, "web-1", fleet.Proof{At: t.Clock.Now(), How: "a list"}, t.Clock.Now()))
 	late := fleet.Orphan{ID: fleet.OrphanID(kit.Cloud, "m-9"), Provider: kit.Cloud, Machine: "m-9", Tenant: kit.Tenant, Kind: fleet.OrphanEnded}
 	t.Must(kit.Err(t.Store.SeeOrphans(t.Ctx, kit.Cloud, t.Clock.Now(), []fleet.Orphan{late})))

@@ -298,7 +298,7 @@ func (t *storeTest) lostSecondFactor() {
 	}
 	ada = t.actor(a, identity.Session{ID: t.id(ada)})
 	if !ada.MustAddFactor {
-		t.Error("a sign-in from before goes on without a second factor")
+		t.Error("a sign-in from before continues without a second factor")
 	}
 	t.reason(kit.Err(a.Cluster.Views.Clusters(t.Ctx, ada, app.ClusterFilter{})), app.EForbidden, app.MustAddReason)
 	secret, _ := t.withApp(a, ada)

@@ -181,7 +181,7 @@ func (t *storeTest) persons() {
 	t.reason(err, app.EForbidden, "no_grant")
 	t.Must(kit.Err(a.Identity.SignIns.SignInBy(t.Ctx, both, "t2", identity.Visit{})))
 
-	// The name of another account is not taken, whoever asks.
+	// The name of another account is not taken, no matter who asks.
 	_, err = a.Identity.SignIns.SignInBy(t.Ctx, person("kim", other), "", identity.Visit{})
 	t.reason(err, app.EConflict, "name_taken")
 	impostor := person("ada", ops)

@@ -54,7 +54,7 @@ func (t *T) Lifecycle(name string, when template.HookPhase, change ...func(*webh
 	t.Hook(name, append([]func(*webhook.HookChange){func(c *webhook.HookChange) { c.When = when }}, change...)...)
 }
 
-// News claims what hooks are to be told, by hook and title.
+// News claims what hooks are to be sent, by hook and title.
 func (t *T) News(want ...string) map[string]webhook.DueDelivery {
 	t.Helper()
 	all := map[string]webhook.DueDelivery{}

@@ -35,7 +35,7 @@ func (t *storeTest) cancel() {
 	d, err := t.Store.ExtendClaims(t.Ctx, app.WorkerID{Tenant: kit.Tenant, Name: "w1"}, []app.Fence{kit.Fence(running)}, t.Clock.Now(), execution.ClaimFor)
 	t.Must(err)
 	if !d[0].Cancel || d[0].Lost {
-		t.Fatalf("the running step is told %+v, want to stop", d[0])
+		t.Fatalf("the running step is reported %+v, want to stop", d[0])
 	}
 	// One was done all the same; its successors do not begin. The other worker never answers.
 	if next := t.Finish(running, true); next != nil {
@@ -68,7 +68,7 @@ func (t *storeTest) cancelWaiting() {
 		t.Errorf("an operation that waits is %s after a cancel, want cancelled at once", o.Status)
 	}
 	if c, err := t.Store.Cluster(t.Ctx, kit.Tenant, "web-1"); err != nil || c.Status != app.ClusterPending {
-		t.Errorf("the cluster is %s (%v), although its first operation goes on", c.Status, err)
+		t.Errorf("the cluster is %s (%v), although its first operation continues", c.Status, err)
 	}
 	t.FailStep(t.Claim("w"), app.Retry{})
 	// What never began does not keep the other one from being resumed.
@@ -91,7 +91,7 @@ func (t *storeTest) pause() {
 	d, err := t.Store.ExtendClaims(t.Ctx, app.WorkerID{Tenant: kit.Tenant, Name: "w"}, []app.Fence{kit.Fence(running)}, t.Clock.Now(), execution.ClaimFor)
 	t.Must(err)
 	if d[0].Cancel || d[0].Lost {
-		t.Errorf("a running step of a paused operation is told %+v, want to go on", d[0])
+		t.Errorf("a running step of a paused operation is reported %+v, want to continue", d[0])
 	}
 	if next := t.Finish(running, true); next != nil {
 		t.Fatalf("%s was begun in a paused operation", next.Step.ID)
@@ -212,7 +212,7 @@ func (t *storeTest) retryNode() {
 	}
 	_, err := t.TryControl(op.ID, app.ControlResume, "n3")
 	t.Code(err, app.EConflict)
-	// While other nodes go on, one node's failed steps are taken up again.
+	// While other nodes continue, one node's failed steps are taken up again.
 	if o := t.Control(op.ID, app.ControlResume, "n1"); o.Status != app.OperationRunning {
 		t.Fatalf("the operation is %s", o.Status)
 	}

@@ -59,13 +59,13 @@ func (t *moneyTest) fallsBack() {
 	lines, err := t.Store.Logs(t.Ctx, kit.Tenant, "web-1", appcluster.LogFilter{Limit: 100})
 	t.Must(err)
 	if !slices.ContainsFunc(lines, func(l app.LogLine) bool {
-		return l.Step == "n1.create" && l.Attempt == c.Step.Attempt && strings.Contains(l.Text, "medium is asked for instead")
+		return l.Step == "n1.create" && l.Attempt == c.Step.Attempt && strings.Contains(l.Text, "Trying medium instead")
 	}) {
 		t.Errorf("its log does not say so: %+v", lines)
 	}
 	// Round: back at the first, and left to people.
 	if next = t.noRoom(next, toSmall); next != nil && next.Step.ID == "n1.create" {
-		t.Fatalf("%+v goes on by itself", next)
+		t.Fatalf("%+v continues by itself", next)
 	}
 	t.costs("web-1", 2, 1, 4)
 	steps, err := t.Store.Steps(t.Ctx, kit.Tenant, op.ID)
@@ -89,7 +89,7 @@ func (t *moneyTest) fallsBack() {
 	wrong := toMedium
 	wrong.More = 7
 	if after := t.noRoom(next, wrong); after != nil && after.Step.ID == next.Step.ID {
-		t.Error("what was not taken goes on all the same")
+		t.Error("what was not taken continues all the same")
 	}
 	t.costs("web-1", 2, 1.25, 6)
 	t.Control(op.ID, app.ControlResume, "")
@@ -113,7 +113,7 @@ func (t *moneyTest) fallsBackWithin() {
 	lines, err := t.Store.Logs(t.Ctx, kit.Tenant, "web-1", appcluster.LogFilter{Limit: 100})
 	t.Must(err)
 	if !slices.ContainsFunc(lines, func(l app.LogLine) bool {
-		return strings.Contains(l.Text, "medium is not asked for instead") && strings.Contains(l.Text, "which may have 5")
+		return strings.Contains(l.Text, "the fallback medium can't be used") && strings.Contains(l.Text, "over the limit of 5")
 	}) {
 		t.Errorf("its log does not say why: %+v", lines)
 	}
@@ -132,7 +132,7 @@ func (t *moneyTest) fallsBackPast() {
 	t.costs("web-1", 2, 1.25, 6)
 	toLarge.From, toLarge.MoreCPU, toLarge.More = "medium", 4, 0.75
 	if next = t.noRoom(next, toLarge, toSmall); next != nil && next.Step.ID == "n1.create" {
-		t.Fatalf("%+v goes on by itself", next)
+		t.Fatalf("%+v continues by itself", next)
 	}
 	t.costs("web-1", 2, 1, 4)
 }

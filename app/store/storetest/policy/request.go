@@ -145,7 +145,7 @@ func (t *storeTest) requestLists() {
 		{cluster.RequestFilter{Open: true, Requester: "eve"}, nil},
 	} {
 		if got := names(t.Store.Requests(t.Ctx, "t", c.f)); !slices.Equal(got, c.want) {
-			t.Errorf("%+v gives %v, want %v", c.f, got, c.want)
+			t.Errorf("%+v returns %v, want %v", c.f, got, c.want)
 		}
 	}
 	if got := names(t.Store.OpenRequests(t.Ctx, "t", 10)); !slices.Equal(got, []string{"web0", "web2", "web4"}) {

@@ -29,7 +29,7 @@ func (powering) Plan(r plan.PlanRequest) (plan.Plan, error) {
 	return p, nil
 }
 
-// schedules: what is due is done once, late where it has to be, and left out and told after an hour. The clock stands at noon of
+// schedules: what is due is done once, late where it has to be, and left out and told after an hour. The clock is at noon of
 // 2 January 2026, a Friday.
 func (t *moneyTest) schedules() {
 	a := all.New(all.Config{Store: t.Store, Planner: powering{}, Now: t.Clock.Now, Catalog: template.NewCatalog})
@@ -87,7 +87,7 @@ func (t *moneyTest) schedules() {
 	t.Drain()
 	status(app.ClusterActive)
 	told()
-	// Something else is under way at 18:00: it is tried again, and done when that is over.
+	// Something else is in progress at 18:00: it is tried again, and done when that is over.
 	t.Clock.Move(11*time.Hour + 20*time.Minute)
 	op, err := t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationRestart,
 		Requester: "ada",
@@ -107,7 +107,7 @@ func (t *moneyTest) schedules() {
 	run(0)
 	run(0)
 	status(app.ClusterAsleep)
-	told("web did not wake by its schedule. It was to at 6 Jan 2026 06:00 UTC.")
+	told("web did not wake as scheduled. It was scheduled for 6 Jan 2026 06:00 UTC.")
 	// A cluster that cannot be put to sleep is notified of at once.
 	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationWake,
 		Requester: "ada",
@@ -120,7 +120,7 @@ func (t *moneyTest) schedules() {
 	t.Must(err)
 	t.Clock.Move(9 * time.Hour)
 	run(0)
-	told("has failed, so it cannot be put to sleep", "did not wake")
+	told("has failed, so it can't be put to sleep", "did not wake")
 	// Taken away, nothing comes of it any more.
 	set, err = a.Operation.Schedules.SetSchedule(t.Ctx, kit.Ada, "web", schedule.Schedule{})
 	t.Must(err)

@@ -14,7 +14,7 @@ import (
 	"muster/app/usage"
 )
 
-// stood is a machine, for sums that are done by hand.
+// was is a machine, for sums that are done by hand.
 type stood struct {
 	keys       map[usage.UsageBy]string
 	owner      string
@@ -22,7 +22,7 @@ type stood struct {
 	made, gone time.Time // gone may be zero
 }
 
-// machines makes clusters of three owners and lets their machines come and go at random within 100 days; the clock stands at
+// machines makes clusters of three owners and lets their machines come and go at random within 100 days; the clock is at
 // the end.
 func (t *moneyTest) machines(random *rand.Rand) (all []stood) {
 	t.Helper()

@@ -114,7 +114,7 @@ func (t *storeTest) poolRefills() {
 	old.DueAt = time.Time{}
 	t.Must(t.Store.RestPool(t.Ctx, old, nil)) // someone who looked before
 	if !p.due() {
-		t.Fatal("what has happened since somebody looked is forgotten")
+		t.Fatal("what has happened since someone looked is forgotten")
 	}
 	// Two servers that looked at the same time both see that people should be notified. They're notified once.
 	due, err := t.Store.DuePools(t.Ctx, t.Clock.Now(), 10)

@@ -122,7 +122,7 @@ func (t *storeTest) resources() {
 		"files": kit.Err(t.Store.BlobFiles(t.Ctx, "t2", hashOf("b"))),
 	} {
 		if app.CodeOf(err) != app.ENotFound {
-			t.Errorf("another tenant's %s gives %v", name, err)
+			t.Errorf("another tenant's %s returns %v", name, err)
 		}
 	}
 	if list, err := t.Store.ResourceInfos(t.Ctx, "t2", resource.ResourceFilter{Limit: 10}); err != nil || len(list) != 0 {
@@ -158,7 +158,7 @@ func (t *storeTest) pins() {
 	idle.Name = "idle"
 	t.push(who, idle, "e", false)
 	refs := []resource.AutomatorRef{}
-	want := []string{"site@1 a", "site@1 a", "site@2 d", "both@1 b", "there are several", "no version of shell/idle is in use", "idle@1 e", "no version 7", "has no resource shell/none", "has no resource chef/site"}
+	want := []string{"site@1 a", "site@1 a", "site@2 d", "both@1 b", "several resources", "no version of shell/idle is in use", "idle@1 e", "no version 7", "has no resource shell/none", "has no resource chef/site"}
 	for _, s := range []string{"site", "archive/site", "site@2", "file/both", "both", "idle", "idle@1", "site@7", "none"} {
 		r, err := resource.ParseResourceRef(s)
 		t.Must(err)
@@ -241,13 +241,13 @@ func (t *storeTest) sweeps() {
 	if fresh == lost {
 		t.Error("a content that is being removed is announced under the same name")
 	}
-	t.Must(t.Store.BlobGone(t.Ctx, resource.GoingBlob{Tenant: kit.Tenant, Hash: hashOf("e"), Name: lost})) // whoever removed it comes late
+	t.Must(t.Store.BlobGone(t.Ctx, resource.GoingBlob{Tenant: kit.Tenant, Hash: hashOf("e"), Name: lost})) // the one who removed it comes late
 	_, _, err = t.Store.AddResourceVersion(t.Ctx, who, resource.ResourcePush{ResourceID: siteID}, resource.Blob{Hash: hashOf("e"), Size: 5}, lost, t.Clock.Now())
 	t.Code(err, app.ETransient)
 	_, added, err := t.Store.AddResourceVersion(t.Ctx, who, resource.ResourcePush{ResourceID: siteID}, resource.Blob{Hash: hashOf("e"), Size: 5}, fresh,
 		t.Clock.Now())
 	if err != nil || !added {
-		t.Errorf("what was announced anew is not taken: %v", err)
+		t.Errorf("what was announced again is not taken: %v", err)
 	}
 
 	// A new cluster cannot have what is gone.

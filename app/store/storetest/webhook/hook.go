@@ -139,7 +139,7 @@ func (t *storeTest) hookOrder() {
 	}
 }
 
-// hookStops: after too many failures in a row, or when the receiver says so; admins are told, and what waited is kept as failed.
+// hookStops: after too many failures in a row, or when the receiver says so; admins are notified, and what waited is kept as failed.
 func (t *storeTest) hookStops() {
 	t.Hook("a")
 	for i := range webhook.MostFailures {
@@ -157,7 +157,7 @@ func (t *storeTest) hookStops() {
 	told, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, nil, 0, 1)
 	t.Must(err)
 	if len(told) != 1 || told[0].Kind != app.NoticeHook {
-		t.Fatalf("the admins are told %+v", told)
+		t.Fatalf("the admins are notified %+v", told)
 	}
 	t.tell(app.NoticeAlarm, "missed")
 	t.wantDue("x", "")
@@ -166,7 +166,7 @@ func (t *storeTest) hookStops() {
 	// A test goes through all the same, and changes nothing about that.
 	test, err := t.Store.TestHook(t.Ctx, kit.HookAdmin, "a", t.Clock.Now())
 	t.Must(err)
-	d := t.wantDue("x", "a:This is a test")[0]
+	d := t.wantDue("x", "a:Test notification")[0]
 	if d.ID != test.ID || test.Kind != app.NoticeTest {
 		t.Fatalf("the test is %+v", test)
 	}
@@ -201,7 +201,7 @@ func (t *storeTest) hookStops() {
 	if h = t.Hook("a", func(c *webhook.HookChange) { c.URL, c.Enabled = "", &off }); h.State != webhook.HookOff {
 		t.Fatalf("switched off it is %s", h.State)
 	}
-	t.Must(t.Ended("x", d, "", 0)) // it was under way already
+	t.Must(t.Ended("x", d, "", 0)) // it was in progress already
 }
 
 // hookMemory: old deliveries and notices are forgotten, what waits is not.

@@ -22,7 +22,7 @@ func (t *storeTest) settle(wantNext time.Time) {
 	}
 }
 
-// hookHolds: an operation waits for the answers of all hooks before it without holding a worker, and goes on when they are there.
+// hookHolds: an operation waits for the answers of all hooks before it without holding a worker, and continues when they are there.
 func (t *storeTest) hookHolds() {
 	t.Lifecycle("cmdb", template.HookBefore)
 	t.Lifecycle("slow", template.HookBefore, func(c *webhook.HookChange) {
@@ -45,7 +45,7 @@ func (t *storeTest) hookHolds() {
 	news := due["cmdb"].News
 	if news.Cluster.ID != "web-1" || news.NodeCount != 1 || len(news.Nodes) != 1 || news.Plan.Actions["create"] != 1 || news.Operation.ID != op.ID ||
 		news.When != template.HookBefore || news.OnTimeout != template.HookVeto || !due["cmdb"].Holds || !due["cmdb"].Deadline.Equal(t.Clock.Now().Add(template.DefaultHookTimeout)) {
-		t.Fatalf("the hook is told %+v", news)
+		t.Fatalf("the hook is informed %+v", news)
 	}
 	t.Must(t.Ended("x", due["cmdb"], "", 0))
 	if o := t.Operation("web-1", op.ID); o.Status != app.OperationWaiting || strings.Contains(o.Message, "cmdb") || !strings.Contains(o.Message, "slow") {
@@ -61,10 +61,10 @@ func (t *storeTest) hookHolds() {
 	t.Status("web-1", app.ClusterActive, app.OperationSucceeded)
 	after := t.News("done: After the create of web")["done"]
 	if after.Holds || after.News.Operation.Status != app.OperationSucceeded || after.News.Nodes[0].MachineID == "" {
-		t.Fatalf("after it is told %+v", after.News)
+		t.Fatalf("after it is reported %+v", after.News)
 	}
 	t.Must(t.Ended("x", after, "", 0))
-	// What was told of an operation is not a test, and not sent again.
+	// What was reported of an operation is not a test, and not sent again.
 	d, err := t.Store.HookDelivery(t.Ctx, kit.Tenant, "done", after.ID)
 	t.Must(err)
 	if d.Kind != app.NoticeOperation || d.Operation != op.ID || d.State != webhook.DeliveryMade {
@@ -150,7 +150,7 @@ func (t *storeTest) hookSilence() {
 	t.settle(start.HeldUntil)
 	t.Clock.Move(time.Second)
 	t.settle(time.Time{})
-	if o := t.Operation("web-1", start.ID); o.Status != app.OperationCancelled || !strings.Contains(o.Message, "no answer in time") {
+	if o := t.Operation("web-1", start.ID); o.Status != app.OperationCancelled || !strings.Contains(o.Message, "didn't answer in time") {
 		t.Fatalf("without an answer the start is %+v", o)
 	}
 	t.Status("web-1", app.ClusterActive, app.OperationCancelled)
@@ -172,7 +172,7 @@ func (t *storeTest) hookSilence() {
 	if o := t.Operation("web-1", start.ID); o.Status != app.OperationCancelled || !strings.Contains(o.Message, "could not be asked") {
 		t.Fatalf("the start is %+v", o)
 	}
-	// Who switches a hook off lets go on what waits for it.
+	// Who switches a hook off lets continue what waits for it.
 	start = t.Submit(app.OperationStart, "web-1", plan(app.OperationStart), false)
 	off := false
 	t.Hook("strict", func(c *webhook.HookChange) { c.URL, c.Enabled = "", &off })
@@ -192,7 +192,7 @@ func (t *storeTest) hookSilence() {
 // hookDeletes: hooks cannot keep machines for good.
 func (t *storeTest) hookDeletes() {
 	t.Create("web", 1)
-	running := t.Claim("w") // the create is under way
+	running := t.Claim("w") // the create is in progress
 	t.Lifecycle("guard", template.HookBefore)
 	for range template.DeleteVetoes {
 		op := t.Remove(1)
@@ -210,7 +210,7 @@ func (t *storeTest) hookDeletes() {
 		t.Fatal("a delete that was vetoed has stopped the create")
 	}
 	third := t.Remove(1)
-	t.News("guard: Before the delete of web") // it is told
+	t.News("guard: Before the delete of web") // it is reported
 	if third.HeldUntil.IsZero() == false {
 		t.Fatalf("the third delete waits: %+v", third)
 	}
@@ -218,7 +218,7 @@ func (t *storeTest) hookDeletes() {
 	t.Drain()
 	t.Status("web-1", app.ClusterDeleted, app.OperationSucceeded)
 
-	// A lease that has ended asks no one, and a time-out lets go on whatever the hook says.
+	// A lease that has ended asks no one, and a time-out lets continue whatever the hook says.
 	n := apptest.NewCluster(kit.Tenant, "db", 1, t.Clock.Now(), apptest.Chain(1))
 	n.Cluster.ExpiresAt = t.Clock.Now().Add(time.Hour)
 	t.Must(t.Store.DeleteHook(t.Ctx, kit.HookAdmin, "guard", t.Clock.Now()))
@@ -262,12 +262,12 @@ func (t *storeTest) hookOfTemplate() {
 	}
 	d := t.News("cmdb: Before the create of web")["cmdb"]
 	if d.News.Hook != "first" {
-		t.Fatalf("it is told as %q", d.News.Hook)
+		t.Fatalf("it is reported as %q", d.News.Hook)
 	}
 	t.Must(t.Ended("x", d, "", 0))
 	t.Drain()
 	if d := t.News("cmdb: After the create of web")["cmdb"]; d.News.Hook != "last" || d.News.Took < 0 {
-		t.Fatalf("it is told %+v", d.News)
+		t.Fatalf("it is reported %+v", d.News)
 	}
 	// No one's missing hook keeps machines.
 	t.Must(t.Store.DeleteHook(t.Ctx, kit.HookAdmin, "cmdb", t.Clock.Now()))
