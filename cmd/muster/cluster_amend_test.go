@@ -76,7 +76,7 @@ func TestAmendShowsFirst(t *testing.T) {
 	s := amendable(t)
 	got := s.muster("cluster", "resize", "shop", "3", "--preview")
 	want := `shop (c1): Grow from 2 to 3 nodes
-  n3 is made.
+  n3 is created.
   app is reconfigured and reloaded on n1.
 
      NODE  HARDWARE  IMAGE  SERVICES      REASON
@@ -218,7 +218,7 @@ func TestAmendRefusedByAPolicyOrAnOtherPlan(t *testing.T) {
 	s := amendable(t)
 	s.refuse["POST /clusters/c1/operations"] = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since you reviewed it.", Hint: "Reload the request."}
 	s.status = http.StatusConflict
-	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitFailed, "Grow from 2 to 3 nodes", "muster: The plan has changed since you reviewed it.\n  Check the request again.\n")
+	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitFailed, "Grow from 2 to 3 nodes", "muster: The plan has changed since you reviewed it.\n  Reload the request.\n")
 	s.refuse["POST /clusters/c1/operations/preview"] = &app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: "3 nodes have no layout."}
 	s.status = http.StatusUnprocessableEntity
 	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitNoLayout, "", "muster: 3 nodes have no layout.\n")

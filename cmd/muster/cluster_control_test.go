@@ -129,7 +129,7 @@ func TestRollBackShowsAndAsks(t *testing.T) {
 	s := failed(t)
 	got := s.muster("cluster", "roll-back", "shop", "--dry-run")
 	wantResult(t, got, cli.ExitDone, "rollback of the create of shop (c1): 1 machine is deleted; the cluster is deleted\n", "")
-	wantResult(t, got, cli.ExitDone, "roll-back: 1 step on 1 node, about 20s", "")
+	wantResult(t, got, cli.ExitDone, "roll-back: 1 step on 1 node, about 20 s", "")
 	wantResult(t, s.muster("cluster", "roll-back", "shop"), cli.ExitUsage, "", "--yes is required without a terminal to confirm on\n  To see the plan first, use --dry-run.")
 	wantResult(t, s.muster("cluster", "roll-back", "shop", "--yes", "--dry-run"), cli.ExitUsage, "", "--yes and --dry-run can't be combined")
 	if n := s.wasAsked("POST"); n > 0 {

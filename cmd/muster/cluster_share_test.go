@@ -38,7 +38,7 @@ func TestShareCommands(t *testing.T) {
 		{"ana user|group:ops reader", "cluster share shop"},
 		{"has no access level", "cluster share shop --with ana"},
 		{"Unknown access", "cluster share shop --with group:ops"},
-		{"There is no user", "cluster share shop --with nemo:user"},
+		{"User \"nemo\" doesn't exist", "cluster share shop --with nemo:user"},
 		{"ana user", "cluster unshare shop group:ops"},
 		{"everyone in the tenant reader", "cluster visibility shop tenant"},
 		{"one of: private, tenant", "cluster visibility shop world"},

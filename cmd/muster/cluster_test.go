@@ -124,7 +124,7 @@ func TestCreateWaitSurvivesARestartOfTheServer(t *testing.T) {
 		s.goesWell(appcluster.ClusterRequest{})
 	}
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
-	wantResult(t, got, cli.ExitDone, "the server at "+s.url()+" does not answer: ", "")
+	wantResult(t, got, cli.ExitDone, "the server at "+s.url()+" doesn't respond: ", "")
 	wantResult(t, got, cli.ExitDone, "; retrying for up to 5 min\n", "")
 	wantResult(t, got, cli.ExitDone, "the server is back", "")
 	wantResult(t, got, cli.ExitDone, "shop (c1) is active", "")
@@ -138,7 +138,7 @@ func TestCreateWaitGivesUpOnAServerThatIsGone(t *testing.T) {
 	s := newFakeServer(t)
 	s.create = func(appcluster.ClusterRequest) { s.stop() }
 	got := s.musterWith(&cli.Context{Patience: 200 * time.Millisecond}, "cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
-	wantResult(t, got, cli.ExitFailed, "", "does not answer")
+	wantResult(t, got, cli.ExitFailed, "", "doesn't respond")
 }
 
 func TestCreateWaitReportsAFailure(t *testing.T) {

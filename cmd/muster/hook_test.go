@@ -141,7 +141,7 @@ func TestHookCommands(t *testing.T) {
 	if r := runAlone(t, "hook", "test", "chat"); r.code != 1 || !strings.Contains(r.errOut, "410 Gone") {
 		t.Errorf("a test that is gone: %+v", r)
 	}
-	if r := runAlone(t, "hook", "list"); r.code != 0 || !strings.Contains(r.out, "chat is stopped: The receiver answered 410 Gone") {
+	if r := runAlone(t, "hook", "list"); r.code != 0 || !strings.Contains(r.out, "chat is stopped: The receiver responded 410 Gone") {
 		t.Errorf("hook list: %+v", r)
 	}
 	in.status.Store(0)

@@ -59,7 +59,7 @@ func TestQuotasLeasesAndUsage(t *testing.T) {
 	at, asked := treasurer(t)
 	run := func(args ...string) result { return runAlone(t, append(args, at...)...) }
 	wantResult(t, run("quota", "list"), cli.ExitDone, "group/data         -  25 of 20      -       -  12 of 99.50", "")
-	wantResult(t, run("quota", "set", "group/data", "--nodes", "20"), cli.ExitDone, "25 of 20 nodes are used already", "")
+	wantResult(t, run("quota", "set", "group/data", "--nodes", "20"), cli.ExitDone, "Already over quota: 25 of 20 nodes.", "")
 	wantResult(t, run("quota", "set", "group/data"), cli.ExitUsage, "", "at least one limit is required")
 	wantResult(t, run("quota", "set", "data", "--nodes", "3"), cli.ExitUsage, "", "each-user, group/NAME")
 	wantResult(t, run("quota", "delete", "each-user"), cli.ExitDone, "Deleted the quota of each-user.", "")

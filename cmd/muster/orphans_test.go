@@ -67,7 +67,7 @@ func TestOrphans(t *testing.T) {
 	wantResult(t, run("orphans", "--format", "json"), cli.ExitDone, `"id":"aabb"`, "")
 	wantResult(t, run("orphans", "--delete", "aabb"), cli.ExitUsage, "", "--yes")
 	wantResult(t, run("orphans", "--delete", "aabb", "--keep", "ccdd", "--yes"), cli.ExitUsage, "", "can't be combined")
-	wantResult(t, run("orphans", "--delete", "aabb", "--yes"), cli.ExitDone, "Machine m-9 of fake is deleted within seconds", "")
+	wantResult(t, run("orphans", "--delete", "aabb", "--yes"), cli.ExitDone, "Machine m-9 of fake will be deleted within seconds", "")
 	wantResult(t, run("orphans", "--keep", "ccdd"), cli.ExitDone, "is kept", "")
 	wantResult(t, run("orphans", "--mode", "off"), cli.ExitDone, "aabb", "")
 	all := strings.Join(*asked, "\n")
