@@ -71,7 +71,7 @@ func TestQuotasLeasesAndUsage(t *testing.T) {
 	wantResult(t, run("cluster", "extend", "shop", "--forever"), cli.ExitDone, "shop", "")
 	wantResult(t, run("cluster", "extend", "shop"), cli.ExitUsage, "", "one of --by, --until and --forever")
 	wantResult(t, run("cluster", "extend", "shop", "--by", "1h", "--forever"), cli.ExitUsage, "", "one of --by")
-	wantResult(t, run("cluster", "extend", "shop", "--by", "long"), cli.ExitUsage, "", "is not a length of time")
+	wantResult(t, run("cluster", "extend", "shop", "--by", "long"), cli.ExitUsage, "", "Invalid duration \"long\".")
 	wantResult(t, run("usage", "--by", "user", "--step", "day", "--from", "2030-01-01"), cli.ExitDone, "2.50", "")
 	wantResult(t, run("usage"), cli.ExitDone, "The price of 1.00 node hours is unknown", "")
 	wantResult(t, run("usage", "--csv"), cli.ExitDone, "'=ada,2.500000", "")
