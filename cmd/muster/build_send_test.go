@@ -32,7 +32,7 @@ func buildSystem() {
 }
 
 var (
-	savedAddress = regexp.MustCompile(`Deliveries go to (\S+)`)
+	savedAddress = regexp.MustCompile(`Send deliveries to (\S+)`)
 	savedSecret  = regexp.MustCompile(`Secret: (\S+)`)
 	givenURL     = regexp.MustCompile(`"url":"([^"]+)"`)
 	givenToken   = regexp.MustCompile(`"token":"([^"]+)"`)

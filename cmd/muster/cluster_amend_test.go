@@ -76,7 +76,7 @@ func TestAmendShowsFirst(t *testing.T) {
 	s := amendable(t)
 	got := s.muster("cluster", "resize", "shop", "3", "--preview")
 	want := `shop (c1): Grow from 2 to 3 nodes
-  n3 is made.
+  n3 is created.
   app is reconfigured and reloaded on n1.
 
      NODE  HARDWARE  IMAGE  SERVICES      REASON
@@ -91,7 +91,7 @@ func TestAmendShowsFirst(t *testing.T) {
 
   Nodes: 2 → 3
   Cost per hour: 0.50 → 0.75
-  2 steps, about 0:20
+  2 steps, about 20 s
   - app wants two nodes
 `
 	wantResult(t, got, cli.ExitDone, want, "")
@@ -110,7 +110,7 @@ func TestAmendShowsFirst(t *testing.T) {
 
 func TestAmendDoesWhatWasShown(t *testing.T) {
 	s := amendable(t)
-	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitDone, "resize of shop (c1) accepted: 2 nodes, 3 steps, about 60 s\nFollow the logs:  muster cluster logs c1 -f\n", "")
+	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitDone, "resize of shop (c1) accepted: 2 nodes, 3 steps, about 1 min\nFollow the logs:  muster cluster logs c1 -f\n", "")
 	got := s.muster("cluster", "grow", "shop", "--yes", "--wait", "--on-failure", "roll_back")
 	wantResult(t, got, cli.ExitDone, "Grow from 2 to 3 nodes", "")
 	wantResult(t, got, cli.ExitDone, "shop (c1) is active", "")
@@ -167,12 +167,12 @@ func TestWrongAmendmentsAreNotSent(t *testing.T) {
 		"resize shop 3 --yes --preview":    "--yes and --preview can't be combined",
 		"resize shop many --yes":           `SIZE must be a number of nodes, not "many"`,
 		"resize shop 0 --yes":              `SIZE must be a number of nodes, not "0"`,
-		"resize shop --yes":                "SIZE is missing",
+		"resize shop --yes":                "SIZE is required",
 		"grow --yes":                       "ID|NAME is required",
 		"grow shop 1 2 --yes":              `unexpected argument "2"`,
 		"shrink shop 2 --yes":              "can't remove 2 nodes: shop has 2 nodes",
 		"shrink shop 1 --node n1,n2 --yes": "NODES is 1, but --node names 2 nodes",
-		"add shop --yes":                   "SERVICE is missing",
+		"add shop --yes":                   "SERVICE is required",
 		"set shop --yes":                   "PATH=VALUE or --config is required",
 		"set shop port --yes":              `"port" isn't PATH=VALUE`,
 		"set shop a..b=1 --yes":            `"a..b=1" isn't PATH=VALUE`,
@@ -210,15 +210,15 @@ func TestAmendWaitsForApproval(t *testing.T) {
 	s.amend.Decision = &policy.Decision{Outcome: policy.OutcomeApprove, Needs: []policy.Need{need}}
 	s.request = &appcluster.Request{ID: 5, Kind: app.OperationResize, Cluster: "c1", Status: appcluster.RequestWaiting, Needs: []policy.Need{need}}
 	got := s.muster("cluster", "grow", "shop", "--yes")
-	wantResult(t, got, cli.ExitDone, "Approval required from 1 approval from approvers", "")
-	wantResult(t, got, cli.ExitDone, "Request 5 waits for 0 of 1 approval from approvers.", "")
+	wantResult(t, got, cli.ExitDone, "Requires 1 approval from approvers", "")
+	wantResult(t, got, cli.ExitDone, "Request 5 is waiting for 1 approval from approvers.", "")
 }
 
 func TestAmendRefusedByAPolicyOrAnOtherPlan(t *testing.T) {
 	s := amendable(t)
 	s.refuse["POST /clusters/c1/operations"] = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since you reviewed it.", Hint: "Reload the request."}
 	s.status = http.StatusConflict
-	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitFailed, "Grow from 2 to 3 nodes", "muster: The plan has changed since you reviewed it.\n  Check the request again.\n")
+	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitFailed, "Grow from 2 to 3 nodes", "muster: The plan has changed since you reviewed it.\n  Reload the request.\n")
 	s.refuse["POST /clusters/c1/operations/preview"] = &app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: "3 nodes have no layout."}
 	s.status = http.StatusUnprocessableEntity
 	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitNoLayout, "", "muster: 3 nodes have no layout.\n")

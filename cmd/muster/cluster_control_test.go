@@ -129,7 +129,7 @@ func TestRollBackShowsAndAsks(t *testing.T) {
 	s := failed(t)
 	got := s.muster("cluster", "roll-back", "shop", "--dry-run")
 	wantResult(t, got, cli.ExitDone, "rollback of the create of shop (c1): 1 machine is deleted; the cluster is deleted\n", "")
-	wantResult(t, got, cli.ExitDone, "roll-back: 1 step on 1 node, about 20s", "")
+	wantResult(t, got, cli.ExitDone, "roll-back: 1 step on 1 node, about 20 s", "")
 	wantResult(t, s.muster("cluster", "roll-back", "shop"), cli.ExitUsage, "", "--yes is required without a terminal to confirm on\n  To see the plan first, use --dry-run.")
 	wantResult(t, s.muster("cluster", "roll-back", "shop", "--yes", "--dry-run"), cli.ExitUsage, "", "--yes and --dry-run can't be combined")
 	if n := s.wasAsked("POST"); n > 0 {
@@ -141,7 +141,7 @@ func TestRollBackShowsAndAsks(t *testing.T) {
 func TestRetryNode(t *testing.T) {
 	s := failed(t)
 	s.resume = func() { s.goesWell(cluster.ClusterRequest{}) }
-	wantResult(t, s.muster("cluster", "retry-node", "shop"), cli.ExitUsage, "", "NODE is missing")
+	wantResult(t, s.muster("cluster", "retry-node", "shop"), cli.ExitUsage, "", "NODE is required")
 	wantResult(t, s.muster("cluster", "retry-node", "shop", "n2", "--wait"), cli.ExitDone, "shop (c1) is active", "")
 	if s.wasAsked("POST /clusters/c1/nodes/n2/retry") != 1 {
 		t.Errorf("asked: %v", s.asked)
@@ -199,7 +199,7 @@ shop     create     running  3 h  7/20        4       3        6
 func TestCreateChoosesWhatHappensOnFailure(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
-	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "roll_back"), cli.ExitDone, "is accepted", "")
+	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "roll_back"), cli.ExitDone, " accepted: ", "")
 	if got := s.created[0].OnFailure; got != app.FailureRollBack {
 		t.Errorf("the server was asked to %q on a failure", got)
 	}

@@ -124,7 +124,7 @@ func TestCreateWaitSurvivesARestartOfTheServer(t *testing.T) {
 		s.goesWell(appcluster.ClusterRequest{})
 	}
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
-	wantResult(t, got, cli.ExitDone, "the server at "+s.url()+" does not answer: ", "")
+	wantResult(t, got, cli.ExitDone, "the server at "+s.url()+" doesn't respond: ", "")
 	wantResult(t, got, cli.ExitDone, "; retrying for up to 5 min\n", "")
 	wantResult(t, got, cli.ExitDone, "the server is back", "")
 	wantResult(t, got, cli.ExitDone, "shop (c1) is active", "")
@@ -138,7 +138,7 @@ func TestCreateWaitGivesUpOnAServerThatIsGone(t *testing.T) {
 	s := newFakeServer(t)
 	s.create = func(appcluster.ClusterRequest) { s.stop() }
 	got := s.musterWith(&cli.Context{Patience: 200 * time.Millisecond}, "cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
-	wantResult(t, got, cli.ExitFailed, "", "does not answer")
+	wantResult(t, got, cli.ExitFailed, "", "doesn't respond")
 }
 
 func TestCreateWaitReportsAFailure(t *testing.T) {
@@ -230,7 +230,7 @@ func TestDelete(t *testing.T) {
 	}
 	got := s.muster("cluster", "delete", "shop", "--yes", "--wait")
 	wantResult(t, got, cli.ExitDone, "shop (c1) is deleted: all machines are deleted", "")
-	wantResult(t, got, cli.ExitDone, "\n2 resources, 3h in total, cost 1.50, 0 left\nProven 2026-01-02 14:00:31 UTC: None listed.\n", "Proof pending: Account eu cannot be listed. Last checked")
+	wantResult(t, got, cli.ExitDone, "\n2 resources, 3 h in total, cost 1.50, 0 left\nProven 2026-01-02 14:00:31 UTC: None listed.\n", "Proof pending: Account eu cannot be listed. Last checked")
 	if left, _ := filepath.Glob(filepath.Join(dir, "keys", "*")); len(left) > 0 {
 		t.Errorf("keys of a cluster that is gone: %v", left)
 	}

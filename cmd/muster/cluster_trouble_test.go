@@ -49,7 +49,7 @@ func TestClusterShow(t *testing.T) {
 	wantResult(t, got, cli.ExitDone, `shop (c1) is failed: The reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.
 web · 2 nodes · cloud · owned by ada · 1.00 per hour · lease never expires
   n2.web.start: no route to host
-Stopped 2h1m ago; its machines cost 0.50 per hour in the meantime.
+Stopped 2 h ago; its machines cost 0.50 per hour in the meantime.
 
 What you can do:
   muster cluster repair shop  Replaces n2 and finishes the reconfiguration.

@@ -145,7 +145,7 @@ func TestHookCommands(t *testing.T) {
 		t.Errorf("hook list: %+v", r)
 	}
 	in.status.Store(0)
-	if r := runAlone(t, "hook", "save", "chat", "--on"); r.code != 0 || !strings.Contains(r.out, "Hook chat changed: active") || strings.Contains(r.out, "Secret") {
+	if r := runAlone(t, "hook", "save", "chat", "--on"); r.code != 0 || !strings.Contains(r.out, "Webhook chat updated: active") || strings.Contains(r.out, "Secret") {
 		t.Errorf("hook save --on: %+v", r)
 	}
 	list, err := s.Services.Webhook.HookDeliveries(t.Context(), admin, "chat", 0, 10)
@@ -176,7 +176,7 @@ func TestHookCommands(t *testing.T) {
 			t.Errorf("%v is taken: %+v", c, r)
 		}
 	}
-	if r := runAlone(t, "hook", "delete", "chat", "--yes"); r.code != 0 || !strings.Contains(r.out, "Hook chat deleted.") {
+	if r := runAlone(t, "hook", "delete", "chat", "--yes"); r.code != 0 || !strings.Contains(r.out, "Deleted webhook chat.") {
 		t.Errorf("hook delete: %+v", r)
 	}
 	if text := log.String(); strings.Contains(text, token) || strings.Contains(text, secret) {

@@ -110,7 +110,7 @@ func TestLoginAgainAndLogout(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The token that is replaced ends.
-	if code, stdout, stderr := inHurry(t, "", "login"); code != 0 || !strings.Contains(stdout, "The profile prod is in use") {
+	if code, stdout, stderr := inHurry(t, "", "login"); code != 0 || !strings.Contains(stdout, "Current profile: prod") {
 		t.Fatalf("%d\n%s%s", code, stdout, stderr)
 	}
 	if code, stdout, stderr := inHurry(t, "", "logout"); code != 0 || !strings.Contains(stdout, "The token is revoked") {

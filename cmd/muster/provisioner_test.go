@@ -463,10 +463,10 @@ func TestProvisionersThatAreNotWanted(t *testing.T) {
 		env, say string
 		args     []string
 	}{
-		"no token":          {env: server.TokenEnv + "=", say: "needs a token", args: []string{"--server", w.server.URL}},
-		"a wrong token":     {env: server.TokenEnv + "=mp_nonsense." + w.server.Fingerprint, say: "not valid", args: []string{"--server", w.server.URL}},
+		"no token":          {env: server.TokenEnv + "=", say: "a token is required", args: []string{"--server", w.server.URL}},
+		"a wrong token":     {env: server.TokenEnv + "=mp_nonsense." + w.server.Fingerprint, say: "invalid or has expired", args: []string{"--server", w.server.URL}},
 		"plain http":        {env: server.TokenEnv + "=" + w.token, say: "isn't encrypted", args: []string{"--server", "http://192.0.2.1:8420"}},
-		"not a URL":         {env: server.TokenEnv + "=" + w.token, say: "not the URL", args: []string{"--server", "here"}},
+		"not a URL":         {env: server.TokenEnv + "=" + w.token, say: "--server must be a URL", args: []string{"--server", "here"}},
 		"a bad fingerprint": {env: server.TokenEnv + "=" + w.token, say: "isn't a CA fingerprint", args: []string{"--server", w.server.URL, "--ca-fingerprint", "sha256:12"}},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), hangs)

@@ -286,7 +286,7 @@ func buildRulesTryCommand(c *cli.Context) *cobra.Command {
 				if l.Matched {
 					word = "matches"
 				}
-				fmt.Fprintf(c.Stdout, "%s %s. %s\n", l.Rule, word, l.Words)
+				fmt.Fprintln(c.Stdout, strings.TrimSpace(fmt.Sprintf("%s %s. %s", l.Rule, word, l.Words)))
 			}
 			fmt.Fprintf(c.Stdout, "Would do: %s\n", out.Do)
 			if out.Key != "" {

@@ -72,7 +72,7 @@ func templateVersionsCommand(c *cli.Context) *cobra.Command {
 			if v.Stands {
 				current = "yes"
 			}
-			t.Add(strconv.Itoa(v.Number), humanize.Duration(time.Since(v.At))+" ago", string(v.Template.InState()), v.Template.Version, current)
+			t.Add(strconv.Itoa(v.Number), humanize.Ago(time.Now(), v.At), string(v.Template.InState()), v.Template.Version, current)
 		}
 		return t.Show(c)
 	})

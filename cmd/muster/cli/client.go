@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"strings"
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	rest "muster/portal/client"
 )
 
@@ -61,8 +61,12 @@ func RequestNeeds(r cluster.Request) string {
 	var all []string
 	for _, n := range r.Needs {
 		if !n.Met() {
-			all = append(all, fmt.Sprintf("%d of %s", len(n.Approved), n.Words()))
+			words := n.Words()
+			if len(n.Approved) > 0 {
+				words += fmt.Sprintf(" (%d so far)", len(n.Approved))
+			}
+			all = append(all, words)
 		}
 	}
-	return strings.Join(all, ", and ")
+	return humanize.And(all)
 }

@@ -141,7 +141,7 @@ func printLease(c *cli.Context, o operation.LeaseOutlook) error {
 	case o.Until.IsZero():
 		fmt.Fprintf(c.Stdout, "The lease of %s never expires.\n", o.Name)
 	case o.Over:
-		fmt.Fprintf(c.Stdout, "The lease of %s expired %s ago, at %s UTC.\n", o.Name, humanize.Duration(now.Sub(o.Until)), o.Until.UTC().Format(time.DateTime))
+		fmt.Fprintf(c.Stdout, "The lease of %s expired %s, at %s UTC.\n", o.Name, humanize.Ago(now, o.Until), o.Until.UTC().Format(time.DateTime))
 	default:
 		fmt.Fprintf(c.Stdout, "The lease of %s expires in %s, at %s UTC.\n", o.Name, humanize.Duration(o.Until.Sub(now)), o.Until.UTC().Format(time.DateTime))
 	}

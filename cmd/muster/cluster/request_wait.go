@@ -32,7 +32,7 @@ func decided(ctx context.Context, c *cli.Context, cl *cli.Client, answer cluster
 	for _, ch := range r.Decision.Changes {
 		fmt.Fprintf(c.Stdout, "The lease is %s instead of %s: %s\n", LeaseText(ch.To), LeaseText(ch.From), cmp.Or(ch.Reason, "policy "+ch.Policy))
 	}
-	fmt.Fprintf(c.Stdout, "Nothing is created until it's approved. Check its status:  muster request show %d\n", r.ID)
+	fmt.Fprintf(c.Stdout, "Nothing changes until it's approved. Check its status:  muster request show %d\n", r.ID)
 	return nil, nil
 }
 

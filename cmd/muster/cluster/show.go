@@ -82,7 +82,7 @@ func printTrouble(c *cli.Context, t cluster.Trouble, now time.Time) {
 	if t.MoreFailures > 0 {
 		fmt.Fprintf(c.Stdout, "  and %s\n", humanize.Count(t.MoreFailures, "more failed step"))
 	}
-	fmt.Fprintf(c.Stdout, "%s %s ago", t.Began(), humanize.Duration(now.Sub(t.Since)))
+	fmt.Fprintf(c.Stdout, "%s %s", t.Began(), humanize.Ago(now, t.Since))
 	if t.CostPerHour > 0 {
 		fmt.Fprintf(c.Stdout, "; its machines cost %s per hour in the meantime", cli.Money(t.CostPerHour))
 	}
@@ -112,7 +112,7 @@ func printHistory(c *cli.Context, ops []app.Operation, now time.Time) error {
 		if !o.StartedAt.IsZero() && !o.EndedAt.IsZero() {
 			took = "took " + cli.Clock(o.EndedAt.Sub(o.StartedAt))
 		}
-		t.Add("  "+humanize.Duration(now.Sub(o.CreatedAt))+" ago", o.Kind.Words(), string(o.Status), took, "by "+o.Requester)
+		t.Add("  "+humanize.Ago(now, o.CreatedAt), o.Kind.Words(), string(o.Status), took, "by "+o.Requester)
 	}
 	t.Rows = t.Rows[1:] // without headings
 	if err := t.Show(c); err != nil || len(ops) <= historyShown {

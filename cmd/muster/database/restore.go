@@ -201,7 +201,7 @@ func tellRestore(c *cli.Context, where string, head backup.Head, out db.Outcome,
 	if c.JSON() {
 		return c.PrintJSON(map[string]any{"database": where, "made_at": head.MadeAt, "restored": out, "missing_contents": missing, "wrong": wrong})
 	}
-	fmt.Fprintf(c.Stdout, "Restored installation %s to %s: %s for %s, from a backup created %s ago.\n", head.Installation, where, humanize.Count(out.Rows, "row"), humanize.Count(out.Clusters, "live cluster"), humanize.Duration(time.Since(head.MadeAt)))
+	fmt.Fprintf(c.Stdout, "Restored installation %s to %s: %s for %s, from a backup created %s.\n", head.Installation, where, humanize.Count(out.Rows, "row"), humanize.Count(out.Clusters, "live cluster"), humanize.Ago(time.Now(), head.MadeAt))
 	if n := len(out.Migrated); n > 0 {
 		fmt.Fprintf(c.Stdout, "Ran %s.\n", humanize.Count(n, "migration"))
 	}

@@ -120,7 +120,7 @@ func printPool(c *cli.Context, v pool.PoolView) error {
 		if m.ForCluster != "" {
 			to = m.ForNode + " of " + m.ForCluster
 		}
-		t.Add(m.Cluster, cli.Dash(m.MachineID), string(m.State), humanize.Duration(now.Sub(m.Since))+" ago", cli.Dash(m.Zone), to)
+		t.Add(m.Cluster, cli.Dash(m.MachineID), string(m.State), humanize.Ago(now, m.Since), cli.Dash(m.Zone), to)
 	}
 	return t.Show(c)
 }

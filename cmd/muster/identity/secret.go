@@ -65,7 +65,7 @@ func SecretCommand(c *cli.Context) *cobra.Command {
 				if s.UsedAt != nil {
 					used = humanize.Ago(time.Now(), *s.UsedAt)
 				}
-				t.Add(s.Name, s.SetBy, humanize.Duration(time.Since(s.SetAt))+" ago", used)
+				t.Add(s.Name, s.SetBy, humanize.Ago(time.Now(), s.SetAt), used)
 			}
 			return t.Show(c)
 		},

@@ -64,7 +64,7 @@ func requestListCommand(c *cli.Context) *cobra.Command {
 		t := cli.NewTable("NUMBER>", "NAME", "TEMPLATE", "NODES>", "COST/H>", "BY", "REQUESTED", "STATUS")
 		for _, r := range list {
 			t.Add(strconv.FormatInt(r.ID, 10), cmp.Or(r.Asked.Name, "-"), r.Asked.Template, strconv.Itoa(r.Terms.Layout.Size()), cli.Money(r.Terms.Layout.CostPerHour),
-				r.Requester, humanize.Duration(time.Since(r.AskedAt))+" ago", requestState(r))
+				r.Requester, humanize.Ago(time.Now(), r.AskedAt), requestState(r))
 		}
 		return t.Show(c)
 	})
@@ -116,7 +116,7 @@ func printRequest(c *cli.Context, r appcluster.Request) error {
 		line("Changed", "lease from %s to %s: %s", cluster.LeaseText(ch.From), cluster.LeaseText(ch.To), cmp.Or(ch.Reason, ch.Policy))
 	}
 	for _, n := range r.Needs {
-		line("Approvals", "%d of %s; so far: %s", len(n.Approved), n.Words(), cmp.Or(strings.Join(n.Approved, ", "), "none"))
+		line("Approvals", "%s; so far: %s", n.Words(), cmp.Or(strings.Join(n.Approved, ", "), "none"))
 	}
 	for _, v := range r.Reviews {
 		line("Review", "%s: %s %s", v.Who, v.Verdict, v.Reason)
