@@ -45,7 +45,7 @@ func TestFieldTypes(t *testing.T) {
 
 func TestTypesThatCannotBe(t *testing.T) {
 	for says, f := range map[string]family.Field{
-		"": {Name: "it"}, `of the type "date"`: {Name: "it", Type: "date"}, "choice without options": {Name: "it", Type: family.FieldChoice},
+		"": {Name: "it"}, `unknown type "date"`: {Name: "it", Type: "date"}, "choice without options": {Name: "it", Type: family.FieldChoice},
 	} {
 		err := f.CheckType()
 		if (err != nil) != (says != "") || err != nil && (app.CodeOf(err) != app.EInvalid || !strings.Contains(err.Error(), says)) {
