@@ -169,7 +169,7 @@ func (t *storeTest) hookSilence() {
 			t.Must(t.Ended("x", d, app.EForbidden, 0))
 		}
 	}
-	if o := t.Operation("web-1", start.ID); o.Status != app.OperationCancelled || !strings.Contains(o.Message, "could not be asked") {
+	if o := t.Operation("web-1", start.ID); o.Status != app.OperationCancelled || !strings.Contains(o.Message, "the call failed") {
 		t.Fatalf("the start is %+v", o)
 	}
 	// Who switches a hook off lets continue what waits for it.
