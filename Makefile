@@ -1,7 +1,7 @@
-# Everything that one does with Muster. Go and make are all that is needed for build, test and demo.
+# Everything for working on Muster. Build, test and demo need only Go and make.
 #
-# Nothing here changes how packages are compiled (no -gcflags, no -trimpath), so make, an editor, `go build ./...` and `go test ./...` share
-# one cache. -ldflags only concern the linker.
+# Nothing here changes compiler flags (no -gcflags, no -trimpath), so make, an editor, `go build ./...` and `go test ./...` share
+# one cache. -ldflags only affect the linker.
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -9,7 +9,7 @@ LDFLAGS  = -s -w -X muster/cmd/muster/cli.Version=$(VERSION)
 BUILD    = GO="$(GO)" deploy/build/build.sh
 ONCE    ?=
 REDIS_URL ?=
-# Of chaos: what all choices follow from (0: made up and printed), and how many faults on the fake cloud, on sandbox nodes, and
+# For chaos: the seed of all choices (0: picked and printed), and the number of faults on the fake cloud, on sandbox nodes, and
 # with several servers on one PostgreSQL. RACE=1: with the race detector.
 SEED           ?= 0
 ROUNDS         ?= 500
@@ -17,17 +17,17 @@ SANDBOX_ROUNDS ?= $(if $(filter 500,$(ROUNDS)),50,0)
 MANY_ROUNDS    ?= 0
 RACE           ?=
 
-# The race detector does not look into SQLite, which is C made into Go and takes its locks itself, nor into goose, which runs alone: with them,
+# The race detector skips SQLite, which is C translated to Go with its own locks, and goose, which runs alone: with them,
 # tests took ten times as long. This is the only place where packages are compiled with flags of their own.
 RACING = -race $(foreach p,modernc.org/sqlite/lib modernc.org/libc/... modernc.org/memory github.com/pressly/goose/v3/...,'-gcflags=$p=-race=false -d=checkptr=0')
 
-# Of every run of tests. `make check` has vetted all before. In CI a test that fails is run again alone; see cmd/retest. Many tests wait for
-# something, so twice as many packages are tried at once as there are cores.
+# For all test runs. `make check` vets everything first. In CI a failed test is run again alone; see cmd/retest. Many tests wait for
+# something, so twice as many packages run at once as there are cores.
 ATONCE := $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))
 TEST = $(if $(CI),GO="$(GO)" $(GO) run ./cmd/retest,$(GO) test) -vet=off -ldflags "-s -w" -p $(ATONCE) -parallel 6 -timeout 20m
 
-# What the gate tries against real parts, a short check for each: Redis flushed and PostgreSQL killed in the middle of a create, the store's
-# suite on PostgreSQL, OpenSSH in namespaces, Chromium, software of one template, the API's description, the files that are handed out, the scripts.
+# The gate's short checks against real parts: Redis flushed and PostgreSQL killed during a create, the store's
+# suite on PostgreSQL, OpenSSH in namespaces, Chromium, one template's software, the API description, release files, scripts.
 REAL_MUSTER := ^(TestRealRedisFlushedInTheMiddleOfACreate|TestRealPostgresServersKilledOneAfterTheOther|TestRealOwnerVisitsANode|TestBrowserStory|TestRealTemplateRedis|TestRealOpenAPILintsClean|TestRealFiles)$$
 REAL_OTHERS := ^(TestPostgres|TestPostgresServersShareTheWork|TestPostgresBackup|TestShellcheckFindsNothing|TestTemplatesAreFresh|TestRealMachines)$$
 
@@ -39,39 +39,39 @@ test test-real test-all check: export GOGC := $(shell deploy/build/memory.sh)
 build: ## the binary with all providers, bin/muster
 	@$(BUILD) bin/muster -ldflags "$(LDFLAGS)"
 
-demo: ## a real cluster on this host, from nothing; ONCE=1 stops after its page was fetched. It needs no large SDKs: see docs/dependencies.md
+demo: ## a real cluster on this host, from scratch; ONCE=1 stops once its page was fetched. Builds without the large SDKs: see docs/dependencies.md
 	@$(BUILD) bin/muster-small -tags small -ldflags "$(LDFLAGS)"
 	@bin/muster-small demo --catalog examples/catalog $(if $(filter-out 0,$(ONCE)),--once)
 
-test: check ## all tests that need nothing but Go and make; the longest random ones in fewer rounds than test-all
+test: check ## all tests that need only Go and make; long random tests with fewer rounds than test-all
 	$(TEST) -short ./...
 
-test-real: build ## a short check against each real part, in minutes; see deploy/ci/setup.sh for what it needs
+test-real: build ## a short check against each real part, in minutes; see deploy/ci/setup.sh for its requirements
 	$(TEST) -tags real -run '$(REAL_MUSTER)' ./cmd/muster
 	$(TEST) -tags real -run '$(REAL_OTHERS)' ./app/store ./app/store/backup ./examples ./portal/page ./providers/static
 	$(TEST) -tags small -short ./app/store/blob ./app/store/kms ./providers
 	$(TEST) -tags small -short -run Small ./app/store
 	$(MAKE) demo ONCE=1 check-size
 
-test-all: build check ## everything, in full and with the race detector: all templates, browsers, long forms; an hour or so
+test-all: build check ## everything, in full and with the race detector: all templates, browsers, long variants; about an hour
 	$(TEST) $(RACING) -tags real -timeout 60m ./...
 	$(TEST) -tags small -short ./app/store/blob ./app/store/kms ./providers
 	$(TEST) -tags small -short -run Small ./app/store
 	$(MAKE) demo ONCE=1 check-size check-deploy
 	$(MAKE) chaos ROUNDS=100 SANDBOX_ROUNDS=10 MANY_ROUNDS=10
 
-# In bytes, for Linux on amd64. What needs more raises a limit, and says in docs/dependencies.md what for.
+# In bytes, for Linux on amd64. A change that needs more raises a limit, and explains it in docs/dependencies.md.
 SIZE       := 70500000
 SIZE_SMALL := 54000000
 
-check-size: ## the size of what make build and make demo made
+check-size: ## check the size of the binaries of make build and make demo
 	@for f in muster:$(SIZE) muster-small:$(SIZE_SMALL); do size=$$(wc -c <bin/$${f%:*}); \
 	  echo "bin/$${f%:*}: $$size bytes of at most $${f#*:}"; [ $$size -le $${f#*:} ] || exit 1; done
 
-check-deploy: build ## the files of deploy, by what reads them: Compose, Helm, Kubernetes, nginx, systemd
+check-deploy: build ## check the files of deploy with their tools: Compose, Helm, Kubernetes, nginx, systemd
 	cd deploy/check && MUSTER=$(CURDIR)/bin/muster $(GO) test -count=1 ./...
 
-chaos: ## kills, freezes and lost answers from a seed, and what was lost: nothing; RACE=1 tries a binary with the race detector
+chaos: ## kills, freezes and lost responses from a seed, checking that nothing is lost; RACE=1 uses a binary with the race detector
 	@mkdir -p bin
 	@$(GO) build $(if $(RACE),$(RACING)) -ldflags "-s -w" -tags chaos -o bin/muster-chaos ./cmd/muster
 	@$(GO) build -ldflags "-s -w" -o bin/chaos ./cmd/chaos
@@ -79,7 +79,7 @@ chaos: ## kills, freezes and lost answers from a seed, and what was lost: nothin
 	@if [ $(SANDBOX_ROUNDS) -gt 0 ]; then bin/chaos -muster bin/muster-chaos -seed $(SEED) -rounds $(SANDBOX_ROUNDS) -nodes sandbox; fi
 	@if [ $(MANY_ROUNDS) -gt 0 ]; then bin/chaos -muster bin/muster-chaos -seed $(SEED) -rounds $(MANY_ROUNDS) -topology many; fi
 
-bench: ## what solver, planner and engine cost here, beside their limits and what others took
+bench: ## measure solver, planner and engine against their limits and other tools
 	@$(GO) run ./cmd/bench
 	@printf '\n10,000 random problems: feasibility, layout and smallest conflict beside brute force\n'
 	@$(GO) test -count=1 -run 'SameAs|AreSmallest' ./solver ./solver/explain -rounds 10000
@@ -88,10 +88,10 @@ bench: ## what solver, planner and engine cost here, beside their limits and wha
 bench-go: ## every benchmark of every package
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-screenshots: ## pictures of every page for the docs, with Chromium: docs/screenshots and docs/screenshots.md
+screenshots: ## screenshots of every page for the docs, with Chromium: docs/screenshots and docs/screenshots.md
 	$(GO) test -tags real -count=1 -timeout 20m -run TestScreenshots ./cmd/house -screenshots $(CURDIR)/docs/screenshots
 
-generate: ## pages from their templates, and docs/openapi*.json from the API
+generate: ## generate pages from their templates, and docs/openapi*.json from the API
 	$(GO) generate ./portal/...
 	$(GO) test -count=1 -run TestOpenAPIIsWrittenDown ./cmd/muster -write-openapi
 

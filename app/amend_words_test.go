@@ -33,14 +33,14 @@ func TestAmendmentsAreSaidInWords(t *testing.T) {
 	}{
 		"grow": {cluster.AmendPreview{Kind: app.OperationResize, Before: figures(2), After: figures(4), Nodes: []cluster.AmendedNode{
 			works(on("n1", "lb"), plan.WorkReload), on("n2", "web"), changed(on("n3", "web"), plan.NodeNew), changed(on("n4", "web"), plan.NodeNew)}},
-			"Grow from 2 to 4 nodes", "n3 and n4 are made. lb is configured anew and reloaded on n1."},
+			"Grow from 2 to 4 nodes", "n3 and n4 are created. lb is reconfigured and reloaded on n1."},
 		"shrink": {cluster.AmendPreview{Kind: app.OperationResize, Before: figures(2), After: figures(1), Nodes: []cluster.AmendedNode{
 			on("n1", "web"), changed(on("n2", "web"), plan.NodeGone)}},
-			"Shrink from 2 to 1 node", "n2 hands over what runs on it, and is given back."},
+			"Shrink from 2 to 1 node", "n2 hands over its services and is deleted."},
 		"add": {cluster.AmendPreview{Kind: app.OperationAddServices, Nodes: []cluster.AmendedNode{added(on("n1", "web"), "cache"), on("n2", "web")}},
-			"Add cache", "cache comes to n1."},
+			"Add cache", "cache is added to n1."},
 		"remove": {cluster.AmendPreview{Kind: app.OperationRemoveServices, Nodes: []cluster.AmendedNode{{Name: "n1", Removed: []string{"cache"}}}},
-			"Remove cache", "cache goes from n1."},
+			"Remove cache", "cache is removed from n1."},
 		"restart some": {cluster.AmendPreview{Kind: app.OperationRestart, Nodes: []cluster.AmendedNode{
 			{Name: "n1", Services: []string{"lb", "web"}, Work: map[string]plan.ServiceWork{"web": plan.WorkRestart}}}},
 			"Restart web", "web is restarted on n1."},
@@ -49,7 +49,7 @@ func TestAmendmentsAreSaidInWords(t *testing.T) {
 		"repair": {cluster.AmendPreview{Kind: app.OperationRepair, Nodes: []cluster.AmendedNode{on("n1", "web"), changed(on("n2", "web"), plan.NodeReplaced)}},
 			"Repair n2", "n2 is replaced and keeps its name and services."},
 		"nothing": {cluster.AmendPreview{Kind: app.OperationUpgrade, Nothing: true, Nodes: []cluster.AmendedNode{on("n1", "web")}},
-			"Upgrade to what the catalog has now", ""},
+			"Upgrade to the current catalog", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := c.p.Title(); got != c.title {
@@ -64,7 +64,7 @@ func TestAmendmentsAreSaidInWords(t *testing.T) {
 
 func TestManyNodesAreNamedBriefly(t *testing.T) {
 	for want, names := range map[string]string{
-		"no node":                      "",
+		"no nodes":                     "",
 		"n7":                           "n7",
 		"n1, n2, n3 and n9":            "n1 n2 n3 n9",
 		"n3 to n7":                     "n3 n4 n5 n6 n7",

@@ -60,14 +60,14 @@ func (a Actor) AuditOf(f AuditFilter) (AuditFilter, error) {
 	case f.Tenant == "" || f.Tenant == a.Tenant:
 		f.Tenants = []string{a.Tenant}
 	case a.Role != RoleSuperadmin:
-		return f, &Error{Code: EForbidden, Message: "You may see the audit of your own tenant only.", Hint: "Ask a superadmin for that of others."}
+		return f, &Error{Code: EForbidden, Message: "You can only see your own tenant's audit log.", Hint: "Ask a superadmin for other tenants' audit logs."}
 	case f.Tenant == "*":
 		f.Tenants = nil
 	default:
 		f.Tenants = []string{f.Tenant}
 	}
 	if !f.From.IsZero() && !f.To.IsZero() && !f.From.Before(f.To) {
-		return f, &Error{Code: EInvalid, Field: "from", Message: "The time to begin at is not before the one to end at.", Hint: "Exchange the two, or leave one out."}
+		return f, &Error{Code: EInvalid, Field: "from", Message: "The start time must be before the end time.", Hint: "Swap the two times, or omit one."}
 	}
 	return f, nil
 }

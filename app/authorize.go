@@ -383,7 +383,7 @@ func (a Actor) MayTouch(useCase, owner, what string) error {
 		a.Noted.Add(Allowance{UseCase: useCase, Owner: owner})
 		return a.proven(useCase)
 	}
-	return &Error{Code: EForbidden, Reason: "not_owner", Message: fmt.Sprintf("%s belongs to %s; only its owner and admins may do that.", humanize.Upper(what), owner)}
+	return &Error{Code: EForbidden, Reason: "not_owner", Message: fmt.Sprintf("%s belongs to %s. Only its owner and admins can do this.", humanize.Upper(what), owner)}
 }
 
 func (a Actor) Reach(useCase string) (reach, error) {
@@ -393,18 +393,18 @@ func (a Actor) Reach(useCase string) (reach, error) {
 		return No, forbidden(p)
 	}
 	if p.Scope == ScopeAccount && a.Token != "" {
-		return No, &Error{Code: EForbidden, Reason: "scope", Message: "A token is not for that.", Hint: "Sign in at the portal."}
+		return No, &Error{Code: EForbidden, Reason: "scope", Message: "API tokens can't be used for this.", Hint: "Sign in at the portal."}
 	}
 	if len(a.Scopes) > 0 && p.Scope != ScopeRead && !slices.Contains(a.Scopes, p.Scope) {
-		return No, &Error{Code: EForbidden, Reason: "scope", Message: fmt.Sprintf("This token is not for that: it lacks the scope %q.", p.Scope),
-			Hint: "Make a token with that scope, or sign in."}
+		return No, &Error{Code: EForbidden, Reason: "scope", Message: fmt.Sprintf("This API token lacks the scope %q.", p.Scope),
+			Hint: "Create a token with that scope, or sign in at the portal."}
 	}
 	if a.MustChange && p.Scope != ScopeAccount {
-		return No, &Error{Code: EForbidden, Reason: "must_change", Message: "Someone else set your password. Choose your own first.",
-			Hint: "Do so on your account page."}
+		return No, &Error{Code: EForbidden, Reason: "must_change", Message: "Someone else set your password. Choose a new one first.",
+			Hint: "Change it on your account page."}
 	}
 	if a.MustAddFactor && p.Scope != ScopeAccount {
-		return No, &Error{Code: EForbidden, Reason: MustAddReason, Message: "Your tenant requires a second factor, and you have none yet.", Hint: "Add one on your account page."}
+		return No, &Error{Code: EForbidden, Reason: MustAddReason, Message: "Your tenant requires a second factor, and you haven't added one.", Hint: "Add one on your account page."}
 	}
 	a.Noted.Add(Allowance{UseCase: useCase})
 	return r, nil
@@ -417,9 +417,9 @@ func forbidden(p permission) error {
 			who = append(who, string(r))
 		}
 	}
-	e := &Error{Code: EForbidden, Reason: "role", Message: "Your role does not allow that."}
+	e := &Error{Code: EForbidden, Reason: "role", Message: "Your role doesn't allow this."}
 	if len(who) > 0 {
-		e.Hint = "It takes the role " + humanize.Or(who) + ". Ask an admin of your tenant."
+		e.Hint = "This requires the role " + humanize.Or(who) + ". Ask an admin of your tenant."
 	}
 	return e
 }
@@ -427,8 +427,8 @@ func forbidden(p permission) error {
 // MayChange tells whether the actor may do something to a cluster.
 func (a Actor) MayChange(useCase string, c Cluster) error {
 	if c.Pool > 0 && a.Via != ViaServer {
-		return &Error{Code: EForbidden, Reason: "pool", Message: fmt.Sprintf("%q is a machine of a pool, which is looked after by Muster itself.", c.Name),
-			Hint: "Change the pool instead: see muster pool."}
+		return &Error{Code: EForbidden, Reason: "pool", Message: fmt.Sprintf("%q is a pool machine. Muster manages it.", c.Name),
+			Hint: "Change its pool instead: muster pool."}
 	}
 	if err := a.within(useCase, c); err != nil {
 		return err
@@ -447,10 +447,10 @@ func (a Actor) within(useCase string, c Cluster) error {
 		a.Noted.Add(Allowance{UseCase: useCase, Cluster: c.ID})
 		return nil
 	}
-	e := &Error{Code: EForbidden, Reason: "not_owner", Message: fmt.Sprintf("Cluster %q belongs to %s; only its owner and admins may do that.", c.Name, c.Owner)}
+	e := &Error{Code: EForbidden, Reason: "not_owner", Message: fmt.Sprintf("Cluster %q belongs to %s. Only its owner and admins can do this.", c.Name, c.Owner)}
 	if need < AccessCoOwner {
-		e.Message = fmt.Sprintf("Cluster %q belongs to %s, and your access to it is %q; this takes %q.", c.Name, c.Owner, c.Access, need)
-		e.Hint = "Ask " + c.Owner + " to share it with you."
+		e.Message = fmt.Sprintf("Cluster %q belongs to %s. Your access is %q; this requires %q.", c.Name, c.Owner, c.Access, need)
+		e.Hint = "Ask " + c.Owner + " to share the cluster with you."
 	}
 	return e
 }

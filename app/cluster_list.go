@@ -39,15 +39,15 @@ func (f ClusterFilter) Check() error {
 	}
 	switch {
 	case !slices.Contains(ClusterSorts, f.Sort):
-		return bad("sort", "Sort by name, lease or cost, or leave it out for the newest first.", "Clusters cannot be sorted by %q.", f.Sort)
+		return bad("sort", "Sort by name, lease or cost. Omit it to list the newest clusters first.", "Can't sort clusters by %q.", f.Sort)
 	case f.Status != "" && !slices.Contains(clusterStatuses, f.Status):
-		return bad("status", fmt.Sprintf("It is one of %s.", clusterStatusWords()), "%q is not the status of a cluster.", f.Status)
+		return bad("status", fmt.Sprintf("Use %s.", clusterStatusWords()), "Unknown cluster status %q.", f.Status)
 	case len(f.IDs) > maxClusterIDs:
-		return bad("id", "Ask for fewer at once.", "%d clusters are more than the %d that can be asked for at once.", len(f.IDs), maxClusterIDs)
+		return bad("id", "Request fewer clusters at once.", "Too many clusters: %d requested, at most %d allowed.", len(f.IDs), maxClusterIDs)
 	case len(f.Text) > maxListText:
-		return bad("q", "A part of a name is enough.", "What is looked for is longer than %d letters.", maxListText)
+		return bad("q", "Search for part of a name.", "The search text must be at most %d characters.", maxListText)
 	case f.Limit < 0 || f.Limit > maxClusterList:
-		return bad("limit", "0 gives 200.", "A list has 1 to %d clusters, not %d.", maxClusterList, f.Limit)
+		return bad("limit", "Omit it for 200.", "The limit must be 1 to %d clusters, not %d.", maxClusterList, f.Limit)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (v Visibility) Check() error {
 	if slices.Contains(Visibilities, v) {
 		return nil
 	}
-	return &Error{Code: EInvalid, Field: "visibility", Message: fmt.Sprintf("There is no visibility %.40q.", string(v)), Hint: "Use private or tenant."}
+	return &Error{Code: EInvalid, Field: "visibility", Message: fmt.Sprintf("Unknown visibility %.40q.", string(v)), Hint: "Use private or tenant."}
 }
 
 // Access is what a person may do with a cluster, as far as their role allows it. Each includes those before.
@@ -45,7 +45,7 @@ func (a Access) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 func (a *Access) UnmarshalText(text []byte) error {
 	i := slices.Index(accessWords, string(text))
 	if i < 0 {
-		return &Error{Code: EInvalid, Field: "access", Message: fmt.Sprintf("There is no access %.40q.", text), Hint: "Use reader, user or co-owner."}
+		return &Error{Code: EInvalid, Field: "access", Message: fmt.Sprintf("Unknown access %.40q.", text), Hint: "Use reader, user or co-owner."}
 	}
 	*a = Access(i)
 	return nil

@@ -14,18 +14,18 @@ func (c Cluster) RefusePower(kind OperationKind, ops []Operation) *Error {
 	e := &Error{Code: EConflict, Reason: "cluster_" + string(c.Status)}
 	switch c.Status {
 	case ClusterDeleted:
-		e.Message = fmt.Sprintf("Cluster %q is gone.", c.Name)
+		e.Message = fmt.Sprintf("Cluster %q was deleted.", c.Name)
 	case ClusterPending:
-		e.Reason, e.Message = "operation_running", fmt.Sprintf("Something is being done with cluster %q, so it cannot %s.", c.Name, cannot)
+		e.Reason, e.Message = "operation_running", fmt.Sprintf("Cluster %q is being changed, so it can't %s.", c.Name, cannot)
 		if i := slices.IndexFunc(ops, func(o Operation) bool { return !o.Status.Ended() && o.Status != OperationWaiting }); i >= 0 {
-			e.Message = fmt.Sprintf("The %s of cluster %q %s, so it cannot %s.", ops[i].Kind.Words(), c.Name, States[ops[i].Status], cannot)
+			e.Message = fmt.Sprintf("The %s of cluster %q %s, so the cluster can't %s.", ops[i].Kind.Words(), c.Name, States[ops[i].Status], cannot)
 		}
-		e.Hint = "Wait until it has ended, or cancel it."
+		e.Hint = "Wait until the operation finishes, or cancel it."
 	case ClusterFailed:
-		e.Message = fmt.Sprintf("Cluster %q has failed, so it cannot %s.", c.Name, cannot)
-		e.Hint = "See what can be done instead: muster cluster show " + c.Name
+		e.Message = fmt.Sprintf("Cluster %q has failed, so it can't %s.", c.Name, cannot)
+		e.Hint = "See what you can do instead: muster cluster show " + c.Name
 	default:
-		e.Message = fmt.Sprintf("Cluster %q is %s, so it cannot %s.", c.Name, c.Status, cannot)
+		e.Message = fmt.Sprintf("Cluster %q is %s, so it can't %s.", c.Name, c.Status, cannot)
 	}
 	return e
 }

@@ -4,13 +4,13 @@ package app
 func (o Operation) MayGoOn(latest bool) error {
 	switch {
 	case o.Kind != OperationCreate && o.Kind != OperationResize:
-		return NoGoOn("", "Only a create or a resize can be gone on with on fewer machines, not a %s.", o.Kind.Words())
+		return NoGoOn("", "Only a create or resize can be accepted with fewer nodes, not a %s.", o.Kind.Words())
 	case !latest:
-		return &Error{Code: EConflict, Reason: "not_the_latest", Message: "Something else was asked of the cluster after it.", Hint: "Look at that."}
+		return &Error{Code: EConflict, Reason: "not_the_latest", Message: "A later operation has changed the cluster.", Hint: "See the latest operation."}
 	case o.Status != OperationFailed:
-		e := NoGoOn("", "The %s %s, so there is nothing to go on with.", o.Kind.Words(), States[o.Status]).(*Error)
+		e := NoGoOn("", "The %s %s, so there's no partial result to accept.", o.Kind.Words(), States[o.Status]).(*Error)
 		if o.Status == OperationRunning || o.Status == OperationPaused {
-			e.Hint = "Wait until it has ended. It may be that all machines come."
+			e.Hint = "Wait until the operation finishes. The missing machines may still be created."
 		}
 		return e
 	}

@@ -138,31 +138,31 @@ func TestRepairByItself(t *testing.T) {
 		"not by itself":     {due: due(func(d *execution.RepairDue) { d.Policy.Repair = template.RepairOff })},
 		"only the long ill": {due: due(func(d *execution.RepairDue) { d.Ill, d.TenantIll = ill(3, 1, 3), 3 }), nodes: "n1 n3", after: 30 * time.Second},
 		"too many": {due: due(func(d *execution.RepairDue) { d.Ill, d.TenantIll = ill(3, 1, 3, 1), 4 }), braked: true, after: 30 * time.Second,
-			note: "4 of 10 nodes are ill at once, more than the brake of 30% allows"},
+			note: "Automatic repair is paused: 4 of 10 nodes are unhealthy at once, more than the limit of 30%."},
 		"as many as its own brake allows": {due: due(func(d *execution.RepairDue) { d.Ill, d.Policy.Brake, d.TenantIll = ill(3, 3, 3, 3, 3), 50, 5 }), nodes: "n1 n2 n3 n4 n5",
 			after: 30 * time.Second},
 		"one of few is never too many": {due: due(func(d *execution.RepairDue) { d.Nodes, d.TenantNodes = 1, 1 }), nodes: "n1", after: 30 * time.Second},
-		"two of few are":               {due: due(func(d *execution.RepairDue) { d.Nodes, d.Ill = 3, ill(3, 3) }), braked: true, after: 30 * time.Second, note: "2 of 3 nodes"},
+		"two of few are":               {due: due(func(d *execution.RepairDue) { d.Nodes, d.Ill = 3, ill(3, 3) }), braked: true, after: 30 * time.Second, note: "Automatic repair is paused: 2 of 3 nodes"},
 		"too many of the tenant's": {due: due(func(d *execution.RepairDue) { d.TenantIll = 7 }), braked: true, after: 30 * time.Second,
-			note: "7 of the tenant's 20 nodes are ill, or were repaired within the last hour"},
-		"another is being repaired": {due: due(func(d *execution.RepairDue) { d.Repairing = 9 }), after: 30 * time.Second, note: "Operation 9 repairs another cluster"},
+			note: "Automatic repair is paused: 7 of the tenant's 20 nodes are unhealthy or were repaired within the last hour"},
+		"another is being repaired": {due: due(func(d *execution.RepairDue) { d.Repairing = 9 }), after: 30 * time.Second, note: "Operation 9 is repairing another cluster"},
 		"it is being repaired": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus = 7, app.OperationRunning }), after: 30 * time.Second,
-			note: "Operation 7 repairs it."},
+			note: "Operation 7 is repairing the cluster."},
 		"it was repaired": {due: due(func(d *execution.RepairDue) {
 			d.Repair, d.RepairStatus, d.Ill, d.Failures = 7, app.OperationSucceeded, nil, 2
 		}), judged: true},
 		"and is ill again": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus = 7, app.OperationSucceeded }), nodes: "n1", judged: true,
 			after: 30 * time.Second},
 		"it failed": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus = 7, app.OperationFailed }), judged: true, fails: 1, after: 10 * time.Minute,
-			note: "Operation 7, which was to repair it, is failed."},
+			note: "Repair operation 7 is failed. Next attempt in 10 min."},
 		"a hook said no": {due: due(func(d *execution.RepairDue) {
 			d.Repair, d.RepairStatus, d.RepairVeto, d.Failures = 7, app.OperationCancelled, `Webhook "gate" vetoed the repair: no. Nothing was changed.`, 1
 		}), judged: true, fails: 2, after: 20 * time.Minute,
-			note: `Operation 7, which was to repair it, is cancelled. Webhook "gate" vetoed the repair: no. Nothing was changed. The next try is 20m0s later.`},
+			note: `Repair operation 7 is cancelled. Webhook "gate" vetoed the repair: no. Nothing was changed. Next attempt in 20 min.`},
 		"again": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus, d.Failures = 7, app.OperationFailed, 2 }), judged: true, fails: 3,
-			after: 40 * time.Minute, note: "Operation 7"},
+			after: 40 * time.Minute, note: "Repair operation 7"},
 		"for ever": {due: due(func(d *execution.RepairDue) { d.Repair, d.RepairStatus, d.Failures = 7, app.OperationFailed, 99 }), judged: true, fails: 100,
-			after: 6 * time.Hour, note: "Operation 7"},
+			after: 6 * time.Hour, note: "Repair operation 7"},
 	} {
 		c := tc.due.Choose()
 		if strings.Join(c.Nodes, " ") != tc.nodes || c.Braked != tc.braked || c.After != tc.after || !strings.HasPrefix(c.Note, tc.note) || tc.note == "" && c.Note != "" ||

@@ -23,15 +23,15 @@ func CheckClusterName(name string) error {
 	if clusterName.MatchString(name) {
 		return nil
 	}
-	return &Error{Code: EInvalid, Field: "name", Message: "A cluster's name starts with a letter and has at most 63 letters, digits, '-', '_' and '.'.",
-		Hint: "For example web-1."}
+	return &Error{Code: EInvalid, Field: "name", Message: "A cluster name must start with a letter and have at most 63 letters, digits, '-', '_' and '.'.",
+		Hint: "For example: web-1."}
 }
 
 func CheckDNSSuffix(s string) error {
 	if len(s) <= 150 && dnsSuffix.MatchString(s) {
 		return nil
 	}
-	return &Error{Code: EInvalid, Field: "dns_suffix", Message: "The DNS suffix is not a domain name in small letters.", Hint: "For example dev.example.com."}
+	return &Error{Code: EInvalid, Field: "dns_suffix", Message: "The DNS suffix isn't a valid lowercase domain name.", Hint: "For example: dev.example.com."}
 }
 
 // ClusterID makes an id that is unique by its number and can be part of a DNS label.

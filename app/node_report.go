@@ -19,11 +19,11 @@ type NodeCheck struct {
 func (c NodeCheck) String() string {
 	switch {
 	case c.Skipped != "":
-		return c.Name + ": not checked, because " + c.Skipped
+		return c.Name + ": not checked: " + c.Skipped
 	case c.Want == "":
 		return c.Name + ": " + c.Found
 	case c.OK:
-		return c.Name + ": " + c.Found + ", as wanted (" + c.Want + ")"
+		return c.Name + ": " + c.Found + ", as expected (" + c.Want + ")"
 	}
-	return c.Name + ": " + c.Found + ", but wanted is " + c.Want
+	return c.Name + ": " + c.Found + ", expected " + c.Want
 }

@@ -63,7 +63,7 @@ func (k OperationKind) Undoable() bool {
 func (a Act) Verb() string {
 	switch a {
 	case ActRetryNode:
-		return "retry one node of it"
+		return "retry one of its nodes"
 	case ActRollBack:
 		return "roll it back"
 	}
@@ -72,10 +72,10 @@ func (a Act) Verb() string {
 
 // States say in a sentence how an operation is.
 var States = map[OperationStatus]string{
-	OperationWaiting:    "waits for the operation before it",
+	OperationWaiting:    "is waiting for the previous operation",
 	OperationRunning:    "is running",
 	OperationPaused:     "is paused",
-	OperationCancelling: "is being stopped",
+	OperationCancelling: "is being cancelled",
 	OperationSucceeded:  "has succeeded",
 	OperationFailed:     "has failed",
 	OperationCancelled:  "was cancelled",
@@ -88,19 +88,19 @@ func (o Operation) Refuse(a Act, latest bool) *Error {
 	acts := o.Acts(latest)
 	switch {
 	case a == ActRollBack && !o.Kind.Undoable():
-		e.Message = fmt.Sprintf("A %s cannot be rolled back: what was given back is gone.", o.Kind.Words())
+		e.Message = fmt.Sprintf("A %s can't be rolled back because deleted machines can't be restored.", o.Kind.Words())
 	case a == ActRollBack && o.Status == OperationSucceeded && o.Kind == OperationCreate:
 		e.Hint = "Delete the cluster instead."
 		return e
 	case a == ActRollBack && (o.Status == OperationRunning || o.Status == OperationPaused):
-		e.Hint = "Cancel it and have it rolled back then."
+		e.Hint = "Cancel it, then roll it back."
 		return e
 	}
 	switch {
 	case o.Status == OperationCancelling:
-		e.Hint = "Wait until it has stopped."
+		e.Hint = "Wait until it has been cancelled."
 		if o.Kind.Undoable() {
-			e.Hint = "Wait until it has stopped; then it can be rolled back."
+			e.Hint = "Wait until it has been cancelled, then roll it back."
 		}
 	case len(acts) > 0:
 		verbs := make([]string, 0, len(acts))
@@ -113,7 +113,7 @@ func (o Operation) Refuse(a Act, latest bool) *Error {
 	case o.Status == OperationCancelled && latest:
 		e.Hint = "You can delete the cluster."
 	case o.Status.Ended() && !latest:
-		e.Hint = "Something else was asked of the cluster after it; look at that."
+		e.Hint = "A later operation has changed the cluster. See that operation."
 	}
 	return e
 }

@@ -7,7 +7,7 @@ var KindWords = map[OperationKind]struct{ noun, verb, doing string }{
 	OperationCreate:         {"create", "create", "creating"},
 	OperationDelete:         {"delete", "delete", "deleting"},
 	OperationRollBack:       {"roll-back", "roll back", "rolling back"},
-	OperationGoOn:           {"going on with fewer nodes", "go on with fewer nodes", "going on with fewer nodes"},
+	OperationGoOn:           {"partial acceptance", "accept partial result", "accepting partial result"},
 	OperationResize:         {"resize", "resize", "resizing"},
 	OperationAddServices:    {"addition of services", "add services", "adding services"},
 	OperationRemoveServices: {"removal of services", "remove services", "removing services"},
@@ -17,8 +17,8 @@ var KindWords = map[OperationKind]struct{ noun, verb, doing string }{
 	OperationRestart:        {"restart", "restart services", "restarting services"},
 	OperationUpgrade:        {"upgrade", "upgrade", "upgrading"},
 	OperationRepair:         {"repair", "repair", "repairing"},
-	OperationCompare:        {"comparison", "compare with what is set up", "comparing"},
-	OperationSleep:          {"going to sleep", "put to sleep", "putting to sleep"},
+	OperationCompare:        {"comparison", "compare with current state", "comparing"},
+	OperationSleep:          {"sleep", "put to sleep", "going to sleep"},
 	OperationWake:           {"waking", "wake", "waking"},
 }
 

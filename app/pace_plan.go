@@ -40,9 +40,9 @@ func (e Expectation) From() string {
 	case e.Typical <= 0:
 		return ""
 	case e.Runs == 0 || e.Guessed >= e.Typical:
-		return "a guess: never done here"
+		return "estimated (no history yet)"
 	case e.Guessed >= time.Second && e.Guessed*20 >= e.Typical:
-		return fmt.Sprintf("from %s, and a guess for %s of it that was never done here", runs(e.Runs), expectedLength(e.Guessed))
+		return fmt.Sprintf("from %s; %s estimated (no history yet)", runs(e.Runs), expectedLength(e.Guessed))
 	}
 	return "from " + runs(e.Runs)
 }
@@ -56,10 +56,7 @@ func (e Expectation) Words() string {
 }
 
 func runs(n int64) string {
-	if n == 1 {
-		return "1 earlier run"
-	}
-	return fmt.Sprintf("%d earlier runs", n)
+	return humanize.Count(int(n), "earlier run")
 }
 
 // expectedLength is Length with no more digits than an expectation has.

@@ -317,7 +317,7 @@ func TestARequestRunsOnceAndWithEnoughApprovers(t *testing.T) {
 // TestMissingApprovalsAreCounted reads how many approvals are missing after each one.
 func TestMissingApprovalsAreCounted(t *testing.T) {
 	r := waitingRequest(need("money", 3, "finance"))
-	for i, want := range []string{"It still waits for 2 more of the group finance.", "It still waits for 1 more of the group finance.", "it runs now"} {
+	for i, want := range []string{"Still waiting for 2 more approvals from the group finance.", "Still waiting for 1 more approval from the group finance.", "It's running now"} {
 		who := fmt.Sprint("bob", i)
 		o, err := r.Move(cluster.RequestMove{Act: cluster.RequestApprove, Who: person(who, app.RoleUser, "finance"), Now: begun, PlanHash: "h1"})
 		if err != nil || len(o.Notices) != 1 || !strings.Contains(o.Notices[0].Text, want) {

@@ -29,8 +29,8 @@ func CheckSecretName(name string) error {
 	if SecretPattern.MatchString(name) {
 		return nil
 	}
-	return &Error{Code: EInvalid, Field: "name", Message: "That is not the name of a secret.",
-		Hint: "A name begins with a capital letter and has at most 64 capital letters, digits and underscores, as in REGISTRY_TOKEN."}
+	return &Error{Code: EInvalid, Field: "name", Message: "Invalid secret name.",
+		Hint: "Start with an uppercase letter. Use at most 64 uppercase letters, digits and underscores, such as REGISTRY_TOKEN."}
 }
 
 // SecretNames returns the names that values refer to as ${secret:NAME}, sorted, each once.

@@ -6,8 +6,8 @@ import "strconv"
 func (a Actor) SessionID() (int64, error) {
 	id, err := strconv.ParseInt(a.Session, 10, 64)
 	if err != nil || a.Token != "" {
-		return 0, &Error{Code: EForbidden, Reason: "sign_in", Message: "That takes somebody who has signed in at the portal.",
-			Hint: "Sign in there; tokens and chats cannot do it."}
+		return 0, &Error{Code: EForbidden, Reason: "sign_in", Message: "This requires a person signed in at the portal.",
+			Hint: "Sign in at the portal. API tokens and chat can't be used for this."}
 	}
 	return id, nil
 }

@@ -1,8 +1,9 @@
 package app
 
 import (
-	"fmt"
 	"time"
+
+	"muster/app/humanize"
 )
 
 // How long a proof of who someone is counts: for what is risky, and for what is risky for others, such as an approval.
@@ -28,11 +29,11 @@ func (a Actor) MustBeFresh(now time.Time, within time.Duration) error {
 	if a.Fresh(now, within) {
 		return nil
 	}
-	e := &Error{Code: EForbidden, Reason: StepUpReason, Message: fmt.Sprintf("For this you must have proved within %d minutes that it is you.", within/time.Minute)}
+	e := &Error{Code: EForbidden, Reason: StepUpReason, Message: "This requires that you confirmed who you are within the last " + humanize.Duration(within) + "."}
 	if a.Session == "" {
-		e.Hint = "Do it at the portal, where you can; tokens and chats cannot."
+		e.Hint = "Use the portal. API tokens and chat can't be used for this."
 	} else {
-		e.Hint = "Confirm who you are, and then do it again."
+		e.Hint = "Confirm who you are, then try again."
 	}
 	return e
 }

@@ -26,7 +26,7 @@ func (c FailureChoice) Check() error {
 		words[i] = string(known)
 	}
 	return &Error{Code: EInvalid, Field: "on_failure", Message: fmt.Sprintf("Unknown choice %.40q.", string(c)),
-		Hint: "Use " + humanize.Or(words) + ", or leave it out to do what the template says."}
+		Hint: "Use " + humanize.Or(words) + ", or omit it to use the template's setting."}
 }
 
 // GoesOn tells whether it is gone on with the machines that came.

@@ -17,11 +17,11 @@ func (r Role) Mighty() bool { return r == RoleSuperadmin || r == RoleAdmin }
 func (a Actor) MayGive(r Role, tenant string) error {
 	switch {
 	case !r.Known():
-		return &Error{Code: EInvalid, Field: "role", Message: fmt.Sprintf("There is no role %q.", r), Hint: "Use one of " + humanize.Or(RoleNames()) + "."}
+		return &Error{Code: EInvalid, Field: "role", Message: fmt.Sprintf("Unknown role %q.", r), Hint: "Use one of " + humanize.Or(RoleNames()) + "."}
 	case r.Above(a.Role):
-		return &Error{Code: EForbidden, Reason: "role", Field: "role", Message: fmt.Sprintf("Only a %s can give the role %s.", r, r)}
+		return &Error{Code: EForbidden, Reason: "role", Field: "role", Message: fmt.Sprintf("Only a %s can assign the role %s.", r, r)}
 	case r == RoleSuperadmin && tenant != DefaultTenant:
-		return &Error{Code: EInvalid, Field: "role", Message: fmt.Sprintf("Superadmins have their account in the tenant %q.", DefaultTenant), Hint: "Make it there; it can act in every tenant."}
+		return &Error{Code: EInvalid, Field: "role", Message: fmt.Sprintf("Superadmin accounts must be in the tenant %q.", DefaultTenant), Hint: "Create the account there. It can act in every tenant."}
 	}
 	return a.NotByToken(r)
 }
@@ -30,7 +30,7 @@ func (a Actor) MayGive(r Role, tenant string) error {
 // rights of its user, and no scopes.
 func (a Actor) NotByToken(r Role) error {
 	if r.Mighty() && len(a.Scopes) > 0 {
-		return &Error{Code: EForbidden, Reason: "sign_in", Message: "Accounts of admins cannot be made or changed with an API token.", Hint: "Sign in at the portal and do it there."}
+		return &Error{Code: EForbidden, Reason: "sign_in", Message: "Admin accounts can't be created or changed with an API token.", Hint: "Sign in at the portal to create or change them."}
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func (c Cluster) LeaseEnd(now time.Time) string {
 	case c.ExpiresAt.IsZero():
 		return "no end"
 	case !c.ExpiresAt.After(now):
-		return "over since " + humanize.Rough(now.Sub(c.ExpiresAt))
+		return "ended " + humanize.Ago(now, c.ExpiresAt)
 	}
 	return "in " + humanize.Rough(c.ExpiresAt.Sub(now))
 }
@@ -46,7 +46,7 @@ func (c Cluster) StatusWord(op *Operation) string {
 func StepWords(node string, a Action, service string) string {
 	switch {
 	case a == ActionNames:
-		return strings.TrimSpace("write names of all nodes on " + node)
+		return strings.TrimSpace("write node names on " + node)
 	case service == "":
 		return strings.TrimSpace(string(a) + " " + node)
 	}
@@ -65,7 +65,7 @@ func StepTitle(s Step) string {
 func (o Operation) Headline(c Cluster) string {
 	switch {
 	case o.Status == OperationSucceeded && o.Kind == OperationDelete:
-		return c.Name + " is gone"
+		return c.Name + " was deleted"
 	case o.Status == OperationSucceeded && c.Status == ClusterActive:
 		return c.Name + " is active"
 	case o.Status == OperationSucceeded:

@@ -78,8 +78,8 @@ func New(name string) (family.Automator, error) {
 	if !ok {
 		return nil, &app.Error{
 			Code: app.EInvalid, Reason: "unknown_automator", Field: "automator",
-			Message: "There is no automator " + quoted(name) + ".",
-			Hint:    instead(name, Names(), "The automators are "),
+			Message: "Automator " + quoted(name) + " doesn't exist.",
+			Hint:    instead(name, Names(), "Available automators: "),
 		}
 	}
 	return make(), nil
@@ -128,8 +128,8 @@ func checkFields(d family.Descriptor, fields map[string]string) error {
 		if !slices.Contains(known, name) {
 			return &app.Error{
 				Code: app.EInvalid, Reason: "unknown_field", Field: name,
-				Message: "The automator " + d.Name + " has no field " + quoted(name) + ".",
-				Hint:    instead(name, known, "Its fields are "),
+				Message: "Automator " + d.Name + " has no field " + quoted(name) + ".",
+				Hint:    instead(name, known, "Available fields: "),
 			}
 		}
 	}
@@ -138,14 +138,14 @@ func checkFields(d family.Descriptor, fields map[string]string) error {
 		if f.Required && strings.TrimSpace(v) == "" {
 			return &app.Error{
 				Code: app.EInvalid, Reason: "missing_field", Field: f.Name,
-				Message: "The automator " + d.Name + " needs the field " + quoted(f.Name) + ".", Hint: f.Help,
+				Message: "Automator " + d.Name + " needs the field " + quoted(f.Name) + ".", Hint: f.Help,
 			}
 		}
 		if v != "" && len(f.Options) > 0 && !slices.Contains(f.Options, v) {
 			return &app.Error{
 				Code: app.EInvalid, Reason: "bad_option", Field: f.Name,
-				Message: quoted(v) + " is not an option of the field " + quoted(f.Name) + ".",
-				Hint:    instead(v, f.Options, "The options are "),
+				Message: quoted(v) + " isn't an option of the field " + quoted(f.Name) + ".",
+				Hint:    instead(v, f.Options, "Options: "),
 			}
 		}
 		if (f.Type == family.FieldInt || f.Type == family.FieldBool) && !strings.Contains(v, "%") {

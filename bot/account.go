@@ -6,36 +6,37 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
 )
 
-// accounts finds which accounts people of a chat have.
+// accounts finds the account of a chat user.
 type accounts struct {
 	people People
 	tenant string
 }
 
-// actor returns who someone is. People of other tenants are turned away, whatever they may do at home: this chat is not theirs.
+// actor returns a chat user's account. Users of other tenants are refused, whatever their role there.
 func (ac accounts) actor(ctx context.Context, p Person) (app.Actor, error) {
 	a, err := ac.people.ActorOfIdentity(ctx, p.Kind, p.External)
 	if err != nil {
 		return a, err
 	}
 	if tenant := cmp.Or(p.Tenant, ac.tenant); a.Tenant != tenant {
-		return app.Actor{}, &app.Error{Code: app.EForbidden, Reason: "other_tenant", Message: "You are linked to an account of another tenant than the one of this workspace.",
-			Hint: "Remove the link on your account page in the portal, and link an account of this workspace's tenant."}
+		return app.Actor{}, &app.Error{Code: app.EForbidden, Reason: "other_tenant", Message: "Your Muster account belongs to another tenant than this workspace.",
+			Hint: "Remove the link on your account page in the portal, then link an account of this workspace's tenant."}
 	}
 	a.Via = app.ViaSlack
 	return a, nil
 }
 
-// link returns someone the way to link themselves to their account.
+// link answers with a one-time link that connects a Slack user to their account.
 func (ac accounts) link(ctx context.Context, r request) (Answer, error) {
 	at, err := ac.people.LinkStart(ctx, r.person.Kind, r.person.External, r.person.Label)
 	if err != nil {
 		return Answer{}, err
 	}
-	return Answer{Title: "Link yourself to your account", Lines: []string{
-		fmt.Sprintf("Open this within %d minutes, sign in, and confirm. It works once, and is for you alone: whoever confirms it will be acted for by you.", int(identity.LinkLife.Minutes()))},
-		Links: []Link{{"Link my account", r.Page(at)}}}, nil
+	return Answer{Title: "Link your account", Lines: []string{
+		fmt.Sprintf("Open this link within %s, sign in, and confirm. Don't share it: you could act as anyone who confirms it. It works once.", humanize.Duration(identity.LinkLife))},
+		Links: []Link{{"Link account", r.Page(at)}}}, nil
 }

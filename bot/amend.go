@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,13 +19,13 @@ import (
 func (r request) numberOf(word, example string) (int, error) {
 	size, err := strconv.Atoi(word)
 	if err != nil || size < 1 {
-		return 0, &app.Error{Code: app.EInvalid, Field: "size", Message: fmt.Sprintf("“%s” is not a number of nodes.", humanize.CutText(word, 40)),
-			Hint: "Such as " + r.person.Command + " " + example + "."}
+		return 0, &app.Error{Code: app.EInvalid, Field: "size", Message: fmt.Sprintf("“%s” isn't a valid number of nodes.", humanize.CutText(word, 40)),
+			Hint: "Example: " + r.person.Command + " " + example}
 	}
 	return size, nil
 }
 
-// amendments changes clusters: most are shown first, with a button that does just that.
+// amendments changes clusters: most changes are previewed first, with a button that applies exactly that.
 type amendments struct {
 	clusters   Clusters
 	amendments Amendments
@@ -38,10 +39,10 @@ func (am amendments) resize(ctx context.Context, r request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	return am.ask(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationResize, Size: size}, "Resize")
+	return am.ask(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationResize, Size: size}, "Resize cluster")
 }
 
-// grow and clusterShrink are resize by how many nodes more or fewer there shall be: one, unless it is said.
+// grow and shrink resize by a number of nodes, one by default.
 func (am amendments) grow(ctx context.Context, r request) (Answer, error) {
 	return am.move(ctx, r, "grow", 1)
 }
@@ -67,27 +68,27 @@ func (am amendments) move(ctx context.Context, r request, name string, sign int)
 	}
 	size := v.Size + sign*min(by, 1<<30)
 	if size < 1 {
-		return Answer{}, &app.Error{Code: app.EInvalid, Field: "size", Message: fmt.Sprintf("%s has %s: a cluster has at least one.", v.Name, several(v.Size, "node")),
-			Hint: "To give all of it back: " + r.person.Command + " delete " + v.Name + "."}
+		return Answer{}, &app.Error{Code: app.EInvalid, Field: "size", Message: fmt.Sprintf("Cluster %s has %s and must keep at least one.", v.Name, humanize.Count(v.Size, "node")),
+			Hint: "To delete the cluster, type “" + r.person.Command + " delete " + v.Name + "”."}
 	}
-	return am.ask(ctx, r, v.ID, appcluster.Amendment{Kind: app.OperationResize, Size: size}, "Resize")
+	return am.ask(ctx, r, v.ID, appcluster.Amendment{Kind: app.OperationResize, Size: size}, "Resize cluster")
 }
 
 func (am amendments) addServices(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) < 2 {
 		return Answer{}, r.usage()
 	}
-	return am.ask(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationAddServices, Services: r.words[1:]}, "Add")
+	return am.ask(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationAddServices, Services: r.words[1:]}, "Add services")
 }
 
 func (am amendments) stop(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) < 1 {
 		return Answer{}, r.usage()
 	}
-	return am.ask(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationStop, Services: r.words[1:]}, "Stop")
+	return am.ask(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationStop, Services: r.words[1:]}, "Stop services")
 }
 
-// start does it at once: what is started can be stopped.
+// start needs no preview, since started services can be stopped.
 func (am amendments) start(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) < 1 {
 		return Answer{}, r.usage()
@@ -106,10 +107,10 @@ func (am amendments) repair(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) < 1 {
 		return Answer{}, r.usage()
 	}
-	return am.ask(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationRepair, Nodes: r.words[1:]}, "Repair")
+	return am.ask(ctx, r, r.words[0], appcluster.Amendment{Kind: app.OperationRepair, Nodes: r.words[1:]}, "Repair cluster")
 }
 
-// ask shows what an amendment would do, with a button that does just that.
+// ask previews a change, with a button that applies exactly that.
 func (am amendments) ask(ctx context.Context, r request, cluster string, m appcluster.Amendment, name string) (Answer, error) {
 	v, err := am.clusters.Cluster(ctx, r.actor, cluster)
 	if err != nil {
@@ -119,25 +120,25 @@ func (am amendments) ask(ctx context.Context, r request, cluster string, m appcl
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: v.Name + ": " + p.Title(), Lines: p.Effects(), Links: []Link{{"Open", r.Page(app.ClusterSubject(v.ID))}}}
+	a := Answer{Title: v.Name + ": " + p.Title(), Lines: p.Effects(), Links: []Link{{"View cluster", r.Page(app.ClusterSubject(v.ID))}}}
 	if len(a.Lines) > mostListed {
-		a.Lines = append(a.Lines[:mostListed:mostListed], fmt.Sprintf("And %d more.", len(a.Lines)-mostListed))
+		a.Lines = append(a.Lines[:mostListed:mostListed], fmt.Sprintf("%d more in the portal.", len(a.Lines)-mostListed))
 	}
 	if p.Nothing {
-		a.Lines = append(a.Lines, "It is so already.")
+		a.Lines = append(a.Lines, "Nothing to change.")
 		return a, nil
 	}
 	if p.After.CostPerHour > 0 && p.After.CostPerHour != p.Before.CostPerHour {
-		a.Lines = append(a.Lines, fmt.Sprintf("Then it costs %s an hour instead of %s.", r.cost(p.After.CostPerHour), r.cost(p.Before.CostPerHour)))
+		a.Lines = append(a.Lines, "Cost: "+r.perHour(p.After.CostPerHour)+", was "+cmp.Or(r.perHour(p.Before.CostPerHour), "unknown")+".")
 	}
 	if p.Duration > 0 {
-		a.Lines = append(a.Lines, "It takes "+takes(p.Duration, p.Plan.Expects)+".")
+		a.Lines = append(a.Lines, "Takes "+takes(p.Duration, p.Plan.Expects)+".")
 	}
 	a.Lines = append(append(append(a.Lines, p.Notes...), p.ProblemLines()...), p.Decision.Sentences()...)
 	if d := p.Decision; d != nil && d.Outcome == policy.OutcomeRefuse {
 		return a, nil
 	} else if d != nil && d.Outcome == policy.OutcomeApprove {
-		name = "Ask for it"
+		name = "Request approval"
 	}
 	harm := slices.ContainsFunc(p.Nodes, func(n appcluster.AmendedNode) bool {
 		return n.Change == plan.NodeGone || n.Change == plan.NodeReplaced || len(n.Removed) > 0
@@ -151,7 +152,7 @@ func (am amendments) ask(ctx context.Context, r request, cluster string, m appcl
 	return a, nil
 }
 
-// amended tells what happened to an amendment.
+// amended is the answer to a change.
 func (r reader) amended(answer appcluster.AmendAnswer, err error) (Answer, error) {
 	switch {
 	case err != nil:
@@ -161,25 +162,25 @@ func (r reader) amended(answer appcluster.AmendAnswer, err error) (Answer, error
 	case answer.Cluster == nil:
 		return Answer{}, app.Errorf(app.EInternal, "an amendment is neither done nor asked for")
 	case answer.Operation == 0:
-		return Answer{Title: answer.Cluster.Name, Lines: []string{"It is so already."}}, nil
+		return Answer{Title: answer.Cluster.Name, Lines: []string{"Nothing to change."}}, nil
 	}
 	return r.begun(*answer.Cluster, answer.Operation), nil
 }
 
-// takes says how long an operation takes, and how that is known. Those from before that was kept have one figure only.
+// takes is an operation's expected duration and its basis. Older operations have a single figure only.
 func takes(d time.Duration, e app.Expectation) string {
 	if e.Typical > 0 {
 		return e.Words()
 	}
-	return "about " + humanize.Duration(d.Round(time.Second))
+	return humanize.About(humanize.Duration(d.Round(time.Second)))
 }
 
-// amend does what a button was shown for.
+// amend applies the change that a button was shown for.
 func (am amendments) amend(ctx context.Context, r request, d deed) (Answer, error) {
 	return r.amended(am.amendments.Amend(ctx, r.actor, d.Cluster, d.amendment()))
 }
 
-// resizeNow does what stands behind buttons from before there was doAmend.
+// resizeNow handles buttons from before doAmend existed.
 func (am amendments) resizeNow(ctx context.Context, r request, d deed) (Answer, error) {
 	d.Kind = app.OperationResize
 	return am.amend(ctx, r, d)

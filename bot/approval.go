@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 	"muster/app/template"
 )
 
-// The deeds of the card that approvers see. Each opens a modal, in which the plan is shown once more and a reason is asked for.
+// The deeds of the approvers' card. Each opens a modal that shows the plan and asks for a reason.
 const (
 	doReviewApprove = "review-approve"
 	doReviewDeny    = "review-deny"
@@ -36,16 +37,15 @@ func isReview(do string) bool {
 	return do == doReviewApprove || do == doReviewDeny || do == doReviewOffer
 }
 
-// approvalCard is what approvers see of a request, in the channel that was chosen for them: what is asked for, what it costs, what it
-// changes, who has said what, and until when there is time. Values of configurations are left out.
+// approvalCard shows a request in the approvers' channel: its cost, changes, decisions and deadline. Configuration values are left out.
 func (v voice) approvalCard(q cluster.Request, url string) Answer {
-	a := Answer{Title: fmt.Sprintf("Request %d is %s: %s", q.ID, q.Status, q.Title()), Links: []Link{{"Open the request", url}}}
+	a := Answer{Title: fmt.Sprintf("Request %d is %s: %s", q.ID, q.Status, q.Title()), Links: []Link{{"View request", url}}}
 	a.Lines = append(v.terms(q), v.planLines(q)...)
 	var why []string
 	for _, n := range q.Needs {
 		if n.Reason != "" && !slices.Contains(why, n.Reason) {
 			why = append(why, n.Reason)
-			a.Lines = append(a.Lines, "Why: "+n.Reason)
+			a.Lines = append(a.Lines, "Approval required: "+n.Reason)
 		}
 	}
 	if q.Status.Open() {
@@ -61,22 +61,22 @@ func (v voice) approvalCard(q cluster.Request, url string) Answer {
 		a.Lines = append(a.Lines, q.Message)
 	}
 	if q.Status.Open() && !q.ExpiresAt.IsZero() {
-		a.Lines = append(a.Lines, "It ends "+v.moment(q.ExpiresAt)+" unless that is decided.")
+		a.Lines = append(a.Lines, "Request expires "+v.moment(q.ExpiresAt)+".")
 	}
 	if q.Status == cluster.RequestOffered {
-		// The card is the same for all who read it, so its buttons lead to one of the reader's own.
+		// Everyone sees the same card, so its button opens the reader's own.
 		a.Buttons = append(a.Buttons, deed{Do: doApproveAsk, Request: q.ID, Beside: true}.button("View offer", false))
 	}
 	if q.Status != cluster.RequestWaiting {
 		return a
 	}
 	if high(q) {
-		a.Lines = append(a.Lines, "The risk is high: who approves it must prove anew who they are, which only the portal can ask for.")
+		a.Lines = append(a.Lines, "High risk: approve it in the portal, where you must re-authenticate.")
 		a.Links = []Link{{"Approve in the portal", url}}
 	} else {
 		a.Buttons = append(a.Buttons, deed{Do: doReviewApprove, Request: q.ID, Beside: true}.button("Approve…", false))
 		if q.Kind == app.OperationCreate {
-			b := deed{Do: doReviewOffer, Request: q.ID, Beside: true}.button("With conditions…", false)
+			b := deed{Do: doReviewOffer, Request: q.ID, Beside: true}.button("Approve with conditions…", false)
 			b.Quiet = true
 			a.Buttons = append(a.Buttons, b)
 		}
@@ -85,23 +85,23 @@ func (v voice) approvalCard(q cluster.Request, url string) Answer {
 	return a
 }
 
-// high tells that approvals take a fresh proof of who someone is.
+// high reports whether approvers must re-authenticate.
 func high(q cluster.Request) bool {
 	return slices.ContainsFunc(q.Needs, func(n policy.Need) bool { return n.High && !n.Met() })
 }
 
-// planLines say what a request comes to: nodes, cost, time, changes.
+// planLines lists a request's nodes, cost, duration and changes.
 func (v voice) planLines(q cluster.Request) []string {
 	var lines []string
 	t := q.Terms
 	if d := t.Amended; d != nil {
 		lines = append(lines, d.Effects...)
 		if d.Before.CostPerHour != d.After.CostPerHour {
-			lines = append(lines, fmt.Sprintf("It costs %s an hour then instead of %s.", v.cost(d.After.CostPerHour), v.cost(d.Before.CostPerHour)))
+			lines = append(lines, "Cost: "+cmp.Or(v.perHour(d.After.CostPerHour), "none")+", was "+cmp.Or(v.perHour(d.Before.CostPerHour), "unknown")+".")
 		}
 		for i, c := range d.Changes {
 			if i == mostChangeLines {
-				lines = append(lines, fmt.Sprintf("And %d more settings change.", len(d.Changes)-i))
+				lines = append(lines, fmt.Sprintf("Changes %s.", humanize.Count(len(d.Changes)-i, "more setting")))
 				break
 			}
 			lines = append(lines, "Changes "+c.Path)
@@ -111,15 +111,15 @@ func (v voice) planLines(q cluster.Request) []string {
 		lines = append(lines, t.Layout.Lines(mostLayoutLines)...)
 	}
 	if t.Cost > 0 {
-		lines = append(lines, fmt.Sprintf("%s altogether.", v.cost(t.Cost)))
+		lines = append(lines, fmt.Sprintf("Total cost: %s.", v.cost(t.Cost)))
 	}
 	if t.Steps > 0 {
-		lines = append(lines, fmt.Sprintf("%s, about %s.", several(t.Steps, "step"), humanize.Duration(t.Duration)))
+		lines = append(lines, fmt.Sprintf("%s, %s.", humanize.Count(t.Steps, "step"), humanize.About(humanize.Duration(t.Duration))))
 	}
 	return lines
 }
 
-// needLine says how far one need is: "1 of 2 of the group finance: bob".
+// needLine shows the progress of one required approval: "Approved by 1 of 2 of the group finance: bob".
 func needLine(n policy.Need) string {
 	line := fmt.Sprintf("Approved by %d of %s", len(n.Approved), n.Words())
 	if len(n.Approved) > 0 {
@@ -128,14 +128,14 @@ func needLine(n policy.Need) string {
 	return line
 }
 
-// reviewLines say who has said what, the newest last.
+// reviewLines lists decisions, newest last.
 func reviewLines(q cluster.Request) []string {
 	var lines []string
 	for _, v := range q.Reviews {
-		word := map[cluster.Verdict]string{cluster.VerdictApprove: "approved it", cluster.VerdictDeny: "denied it", cluster.VerdictConditions: "approved it with conditions",
-			cluster.VerdictBreak: "broke the glass"}[v.Verdict]
+		word := map[cluster.Verdict]string{cluster.VerdictApprove: "approved", cluster.VerdictDeny: "denied", cluster.VerdictConditions: "approved with conditions",
+			cluster.VerdictBreak: "used emergency override"}[v.Verdict]
 		if v.Round < q.Round && v.Verdict == cluster.VerdictApprove {
-			word += " as it was before"
+			word += " an earlier version"
 		}
 		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s %s: %s", v.Who, word, v.Reason), ": "))
 	}
@@ -145,7 +145,7 @@ func reviewLines(q cluster.Request) []string {
 	return lines
 }
 
-// reviewNote is what a modal of a review carries.
+// reviewNote is the note of a review modal.
 type reviewNote struct {
 	Do      string `json:"do"`
 	Request int64  `json:"request"`
@@ -153,7 +153,7 @@ type reviewNote struct {
 	Channel string `json:"channel,omitempty"`
 }
 
-// reviewAsk shows what would be decided, and asks for a reason. Who may not decide is told so before they type anything.
+// reviewAsk shows the request and asks for a reason. People who can't decide get an error before they type anything.
 func (rs requests) reviewAsk(ctx context.Context, r request, d deed) (Answer, error) {
 	q, err := rs.requests.Request(ctx, r.actor, d.Request)
 	if err != nil {
@@ -161,47 +161,47 @@ func (rs requests) reviewAsk(ctx context.Context, r request, d deed) (Answer, er
 	}
 	url := r.Page(app.RequestSubject(q.ID))
 	beside := func(line string) Answer {
-		return Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: []string{line}, Links: []Link{{"Open the request", url}}, Beside: true}
+		return Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: []string{line}, Links: []Link{{"View request", url}}, Beside: true}
 	}
 	switch {
 	case q.Status == cluster.RequestOffered:
-		return beside(q.Requester + " was offered something else, and has to say yes or no first."), nil
+		return beside("Waiting for " + q.Requester + " to accept or decline an offer."), nil
 	case q.Status != cluster.RequestWaiting:
-		return beside(fmt.Sprintf("It is %s already.", q.Status)), nil
+		return beside(fmt.Sprintf("Request %d is already %s.", q.ID, q.Status)), nil
 	case q.Requester == r.actor.Name():
-		return beside("Nobody decides on what they asked for themselves."), nil
+		return beside("You can't approve or deny your own request."), nil
 	case !q.WaitsFor(r.actor):
-		return beside("It does not wait for you."), nil
+		return beside("Your approval isn't needed for this request."), nil
 	case high(q) && d.Do != doReviewDeny:
-		return beside("The risk is high: prove in the portal who you are, and approve it there."), nil
+		return beside("High risk: approve it in the portal, where you must re-authenticate."), nil
 	}
 	note, err := json.Marshal(reviewNote{Do: d.Do, Request: q.ID, Hash: q.Terms.PlanHash, Channel: r.person.Channel})
 	if err != nil {
 		return Answer{}, err
 	}
 	m := Modal{ID: formReview, Note: string(note), Parts: []Part{{Title: q.Title(), Lines: append(r.terms(q), r.planLines(q)...)}}}
-	reason := Field{Name: "reason", Kind: FieldLong, Label: "Reason", Most: mostReason, Hint: q.Requester + " reads it."}
+	reason := Field{Name: "reason", Kind: FieldLong, Label: "Reason", Most: mostReason, Hint: "Visible to " + q.Requester + "."}
 	switch d.Do {
 	case doReviewApprove:
-		m.Title, m.Submit, reason.Optional = fmt.Sprintf("Approve %d", q.ID), "Approve", true
+		m.Title, m.Submit, reason.Optional = fmt.Sprintf("Approve request %d", q.ID), "Approve request", true
 	case doReviewDeny:
-		m.Title, m.Submit = fmt.Sprintf("Deny %d", q.ID), "Deny"
+		m.Title, m.Submit = fmt.Sprintf("Deny request %d", q.ID), "Deny request"
 	case doReviewOffer:
-		m.Title, m.Submit = fmt.Sprintf("Conditions for %d", q.ID), "Offer"
+		m.Title, m.Submit = fmt.Sprintf("Offer for request %d", q.ID), "Send offer"
 		least, most := 1, max(q.Terms.Layout.Size(), 1)
 		m.Parts = append(m.Parts,
-			Part{Field: &Field{Name: "size", Kind: FieldNumber, Label: "Nodes at most", Hint: "Empty: as asked.", Optional: true, Min: &least, Max: &most}},
-			Part{Field: &Field{Name: "lease", Kind: FieldText, Label: "Lease at most", Hint: "Such as 90m, 4h or 2d. Empty: as asked.", Optional: true, Most: 20}})
+			Part{Field: &Field{Name: "size", Kind: FieldNumber, Label: "Maximum nodes", Hint: "Leave empty to keep what was requested.", Optional: true, Min: &least, Max: &most}},
+			Part{Field: &Field{Name: "lease", Kind: FieldText, Label: "Maximum lease", Hint: "For example 90m, 4h or 2d. Leave empty to keep what was requested.", Optional: true, Most: 20}})
 	}
 	m.Parts = append(m.Parts, Part{Field: &reason})
-	return Answer{Title: m.Title, Lines: []string{"Open the request in the portal: this took too long here."}, Links: []Link{{"Open the request", url}}, Beside: true, Modal: &m}, nil
+	return Answer{Title: m.Title, Lines: []string{"Slack couldn't open the form. Try again, or decide in the portal."}, Links: []Link{{"View request", url}}, Beside: true, Modal: &m}, nil
 }
 
-// reviewSubmit carries a review out. It is bound to the plan that the modal has shown.
+// reviewSubmit submits a review, bound to the plan that the modal showed.
 func (rs requests) reviewSubmit(ctx context.Context, r request, f Form) (Submitted, error) {
 	var n reviewNote
 	if err := json.Unmarshal([]byte(f.Note), &n); err != nil || !isReview(n.Do) {
-		return Submitted{}, &app.Error{Code: app.EInvalid, Message: "This form is not one of ours.", Hint: "Open it again."}
+		return Submitted{}, &app.Error{Code: app.EInvalid, Message: "This form isn't valid.", Hint: "Open it again."}
 	}
 	v := operation.ReviewRequest{Verdict: map[string]cluster.Verdict{doReviewApprove: cluster.VerdictApprove, doReviewDeny: cluster.VerdictDeny, doReviewOffer: cluster.VerdictConditions}[n.Do],
 		Reason: strings.TrimSpace(first(f.Values["reason"])), PlanHash: n.Hash}
@@ -209,7 +209,7 @@ func (rs requests) reviewSubmit(ctx context.Context, r request, f Form) (Submitt
 		if text := first(f.Values["size"]); text != "" {
 			size, err := strconv.Atoi(text)
 			if err != nil {
-				return Submitted{Errors: map[string]string{"size": "That is not a number of nodes."}}, nil
+				return Submitted{Errors: map[string]string{"size": "Enter a number of nodes."}}, nil
 			}
 			v.Conditions.Size = size
 		}
@@ -233,7 +233,7 @@ func (rs requests) reviewSubmit(ctx context.Context, r request, f Form) (Submitt
 		}
 		return Submitted{}, err
 	}
-	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Links: []Link{{"Open the request", r.Page(app.RequestSubject(q.ID))}}}
+	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Links: []Link{{"View request", r.Page(app.RequestSubject(q.ID))}}}
 	if q.Status == cluster.RequestWaiting {
 		for _, n := range q.Needs {
 			a.Lines = append(a.Lines, needLine(n))

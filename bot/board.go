@@ -8,59 +8,59 @@ import (
 	"muster/app"
 )
 
-// How often a chat is spoken to by itself.
+// Rates of calls to a chat.
 const (
 	callEvery = time.Minute / 40 // all of a workspace together
-	lookBusy  = time.Second      // between two looks while there is something to show soon
-	lookIdle  = 5 * time.Second  // while there is not; other servers may make some
-	callTime  = 10 * time.Second // of one call to the chat, and of the note of it
-	mostPause = 5 * time.Minute  // of what the chat does not take
+	lookBusy  = time.Second      // between checks while there's something to show soon
+	lookIdle  = 5 * time.Second  // otherwise; other servers may add some
+	callTime  = 10 * time.Second // of one call to the chat and of recording it
+	mostPause = 5 * time.Minute  // between attempts at what the chat refuses
 )
 
-// Poster shows cards in a chat. ENotFound says that a card cannot be shown there, now or later; ERateLimit, with RetryAfter,
-// that nothing can be shown for a while. What else it can do it says by Threads, Teller and Publisher.
+// Poster shows cards in a chat. ENotFound means that a card can never be shown there; ERateLimit, with RetryAfter, that nothing can be
+// shown for a while. Optional capabilities: Threads, Teller and Publisher.
 type Poster interface {
-	// Post shows a card in a channel or, where that is closed to the bot, to the person; it returns where and by which name.
+	// Post shows a card in a channel or, if that's closed to the bot, to the person; it returns the place and the message's id.
 	Post(ctx context.Context, channel, person string, c Card) (where, message string, err error)
 	Edit(ctx context.Context, channel, message string, c Card) error
 }
 
-// Urgency says what goes first where a workspace takes few calls.
+// Urgency orders calls, since a workspace accepts few.
 type Urgency int
 
-// The urgencies, the least first.
+// The urgencies, lowest first.
 const (
-	urgentDetails Urgency = iota // what stands beneath cards
-	urgentRunning                // how far things are
+	urgentDetails Urgency = iota // threads of cards
+	urgentRunning                // progress
 	urgentHomes
-	urgentTold  // what people are told directly
-	urgentEnded // how things have ended, and who has to decide
+	urgentTold  // direct messages
+	urgentEnded // results, and requests for approval
 )
 
-// Show is one call to the chat that wants to be made.
+// Show is one pending call to the chat.
 type Show struct {
 	Urgency Urgency
-	Since   time.Time // the older one goes first among those as urgent
-	// Do makes it. What goes wrong it looks after by itself, save for ERateLimit, which counts for the workspace.
+	Since   time.Time // the older of equal urgency goes first
+	// Do makes the call. It handles its own errors except ERateLimit, which counts for the workspace.
 	Do func(ctx context.Context) error
 }
 
-// Source is a kind of message that a Board keeps true.
+// Source is a kind of message that a Board keeps up to date.
 type Source interface {
-	// Next returns what of it is to be shown now before all else; nil for nothing. Soon tells that there will be something before long.
+	// Next returns the source's most urgent call; nil for none. Soon means that there will be one soon.
 	Next(ctx context.Context, now time.Time) (s *Show, soon bool, err error)
 }
 
-// Board keeps the messages of one workspace true: those that changed are edited, in the newest state, the most urgent first, and
-// no more often than the chat takes. Everything that it must know stands in SQL, so another server goes on where this one was.
+// Board keeps the messages of one workspace up to date: it edits those that changed, the most urgent first, and no more often than the
+// chat allows. All its state is in SQL, so another server can continue.
 type Board struct {
 	Kind   string
 	Team   string // the workspace; "" for all
-	Tenant string // whose workspace it is; "" is the bot's own
+	Tenant string // the workspace's tenant; "" is the bot's own
 	Cards  Cards
-	// Details are the steps of operations, told beneath their cards where Poster can; nil: they are not.
+	// Details are the steps of operations, shown in their cards' threads if Poster can; nil: none.
 	Details Details
-	// Tells are what people are told directly, and Homes their homes, where Poster can and Bot says it; nil: there are none.
+	// Tells are direct messages, and Homes people's homes, if Poster can and Bot is set; nil: none.
 	Tells  Tells
 	Homes  StaleHomes
 	Poster Poster
@@ -68,7 +68,7 @@ type Board struct {
 	Log    *slog.Logger
 	Now    func() time.Time
 	Bot    *Bot
-	// More are what else is shown there, within the same budget.
+	// More are further sources, within the same budget.
 	More []Source
 
 	sources []Source
@@ -76,14 +76,14 @@ type Board struct {
 	next    time.Time // no call before
 }
 
-// NewBoard makes a board ready to run.
+// NewBoard makes a board that is ready to run.
 func NewBoard(b Board) *Board {
 	b.wake = make(chan struct{}, 1)
 	b.renew()
 	return &b
 }
 
-// renew forgets all that another server may have changed since.
+// renew forgets everything that another server may have changed.
 func (b *Board) renew() {
 	b.sources = append([]Source{newCardSource(b)}, b.More...)
 	if p, ok := b.Poster.(Teller); ok && b.Tells != nil && b.Bot != nil {
@@ -94,7 +94,7 @@ func (b *Board) renew() {
 	}
 }
 
-// zone is the time zone of someone of the workspace.
+// zone is a person's time zone.
 func (b *Board) zone(ctx context.Context, person string) string {
 	if z, ok := b.Poster.(Zones); ok {
 		return z.Zone(ctx, person)
@@ -102,7 +102,7 @@ func (b *Board) zone(ctx context.Context, person string) string {
 	return ""
 }
 
-// voice is how all who read a channel are spoken to.
+// voice is the voice for channels.
 func (b *Board) voice() voice {
 	if b.Bot == nil {
 		return voice{}
@@ -110,7 +110,7 @@ func (b *Board) voice() voice {
 	return b.Bot.voice
 }
 
-// Wake tells that there is something new.
+// Wake checks for news at once.
 func (b *Board) Wake() {
 	select {
 	case b.wake <- struct{}{}:
@@ -118,7 +118,7 @@ func (b *Board) Wake() {
 	}
 }
 
-// Run tends the messages until ctx ends. One server of a database does so at a time.
+// Run updates messages until ctx ends. Only one server of a database may do so at a time.
 func (b *Board) Run(ctx context.Context) {
 	b.renew()
 	timer := time.NewTimer(0)
@@ -134,7 +134,7 @@ func (b *Board) Run(ctx context.Context) {
 	}
 }
 
-// tend makes one call at most, and says when to look again.
+// tend makes at most one call, and returns when to check again.
 func (b *Board) tend(ctx context.Context) time.Duration {
 	now := b.Now()
 	if wait := b.next.Sub(now); wait > 0 {
@@ -145,7 +145,7 @@ func (b *Board) tend(ctx context.Context) time.Duration {
 	for _, source := range b.sources {
 		s, soon, err := source.Next(ctx, now)
 		if err != nil && ctx.Err() == nil {
-			b.Log.Warn("bot: what is to be shown in a chat cannot be read", "error", err)
+			b.Log.Warn("bot: chat updates can't be read", "error", err)
 		}
 		if soon {
 			wait = lookBusy
@@ -158,7 +158,7 @@ func (b *Board) tend(ctx context.Context) time.Duration {
 		return wait
 	}
 	b.next = b.Now().Add(callEvery)
-	// What was begun is ended also when the server is: a message that no one noted would be posted twice.
+	// A started call finishes even if the server stops: an unrecorded message would be posted twice.
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
 	defer cancel()
 	if err := best.Do(call); app.CodeOf(err) == app.ERateLimit {
@@ -167,7 +167,7 @@ func (b *Board) tend(ctx context.Context) time.Duration {
 	return b.next.Sub(b.Now())
 }
 
-// pauses are of what the chat did not take, by what names it; each is twice as long as the one before.
+// pauses are the waits after refused calls, by name; each is twice as long as the one before.
 type pauses map[string]pause
 
 type pause struct {
@@ -183,7 +183,7 @@ func (p pauses) add(name string, now time.Time) time.Duration {
 	return long
 }
 
-// keep forgets those of what is gone.
+// keep forgets all others.
 func (p pauses) keep(known map[string]bool) {
 	for name := range p {
 		if !known[name] {

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	cardEvery   = 3 * time.Second  // one card is edited at most that often
-	threadEvery = 20 * time.Second // and what stands beneath it
+	cardEvery   = 3 * time.Second  // minimum time between edits of a card
+	threadEvery = 20 * time.Second // and of its thread
 )
 
-// Cards are what app keeps of them.
+// Cards are the records of cards in app.
 type Cards interface {
 	ChatCards(ctx context.Context, kind string) ([]chat.ChatCard, error)
 	ChatProgress(ctx context.Context, c chat.ChatCard) (chat.ChatProgress, error)
@@ -24,17 +24,17 @@ type Cards interface {
 
 // Details are the steps of an operation, for the thread beneath its card.
 type Details interface {
-	// ChatSteps returns those that have ended or failed, in the order in which they did; the newest where there are too many.
+	// ChatSteps returns those that ended, in that order; only the newest if there are too many.
 	ChatSteps(ctx context.Context, c chat.ChatCard) ([]app.Step, error)
 }
 
-// cardSource shows how far operations are.
+// cardSource shows operations' progress.
 type cardSource struct {
 	board   *Board
-	threads Threads // nil: there are none
+	threads Threads // nil: none
 	details Details
-	shown   map[int64]chat.ChatCard // what the chat has been given, also where it could not be noted
-	told    map[int64]time.Time     // when the thread was shown
+	shown   map[int64]chat.ChatCard // what the chat shows, even if recording it failed
+	told    map[int64]time.Time     // when the thread was updated
 	pauses  pauses
 }
 
@@ -46,7 +46,7 @@ func newCardSource(b *Board) *cardSource {
 	return s
 }
 
-// Next implements Source: ends before anything else, then the card that was not shown for the longest time, then threads.
+// Next returns results first, then the card that was updated longest ago, then threads.
 func (s *cardSource) Next(ctx context.Context, now time.Time) (best *Show, soon bool, err error) {
 	list, err := s.board.Cards.ChatCards(ctx, s.board.Kind)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *cardSource) Next(ctx context.Context, now time.Time) (best *Show, soon 
 	return best, soon, nil
 }
 
-// show says what is to be done about a card now; nil for nothing.
+// show returns a card's pending call; nil for none.
 func (s *cardSource) show(ctx context.Context, c chat.ChatCard, now time.Time) *Show {
 	state, name := c.State(), strconv.FormatInt(c.ID, 10)
 	current := c.Message != "" && c.Shown == state
@@ -79,7 +79,7 @@ func (s *cardSource) show(ctx context.Context, c chat.ChatCard, now time.Time) *
 	case !s.pauses.over(name, now):
 		return nil
 	case current && detailed:
-		if ended { // its end is shown, and was not noted
+		if ended { // its end is shown but wasn't recorded
 			_ = s.board.Cards.DropCard(ctx, c.ID)
 		}
 		return nil
@@ -94,7 +94,7 @@ func (s *cardSource) show(ctx context.Context, c chat.ChatCard, now time.Time) *
 	switch {
 	case detailed:
 		return nil
-	case current && ended: // the last of it; it takes its turn with the cards that run
+	case current && ended: // the last update; it takes turns with running cards
 		tell.Urgency, tell.Since = urgentRunning, c.ShownAt
 		return tell
 	case now.Sub(s.told[c.ID]) >= threadEvery:
@@ -103,7 +103,7 @@ func (s *cardSource) show(ctx context.Context, c chat.ChatCard, now time.Time) *
 	return nil
 }
 
-// forget drops what is known of cards that are gone.
+// forget drops the state of cards that no longer exist.
 func (s *cardSource) forget(list []chat.ChatCard) {
 	known, names := make(map[int64]bool, len(list)), make(map[string]bool, len(list))
 	for _, c := range list {
@@ -130,7 +130,7 @@ func (s *cardSource) edit(ctx context.Context, c chat.ChatCard) error {
 		case c.Message == "":
 			c.Channel = c.Person // not everyone in the channel may see the cluster
 		case c.Channel != c.Person && !isDirect(c.Channel):
-			return app.Errorf(app.ENotFound, "cluster %s has become private", c.Cluster)
+			return app.Errorf(app.ENotFound, "cluster %s is private now", c.Cluster)
 		}
 	}
 	o := p.Operation
@@ -146,13 +146,13 @@ func (s *cardSource) edit(ctx context.Context, c chat.ChatCard) error {
 	}
 	c.Shown, c.ShownAt = c.State(), b.Now()
 	if s.threads == nil {
-		c.Told = c.Shown // there is nothing more to tell
+		c.Told = c.Shown
 	}
 	s.note(ctx, c)
 	return nil
 }
 
-// tell writes what has ended beneath a card: one message, which grows.
+// tell lists finished steps in a card's thread: one message, which grows.
 func (s *cardSource) tell(ctx context.Context, c chat.ChatCard) error {
 	steps, err := s.details.ChatSteps(ctx, c)
 	if err != nil {
@@ -165,7 +165,7 @@ func (s *cardSource) tell(ctx context.Context, c chat.ChatCard) error {
 			err = s.threads.EditReply(ctx, c.Channel, c.Thread, a)
 		}
 	}
-	// What cannot be shown beneath the card keeps no one from seeing the card itself.
+	// A card stays useful without its thread.
 	if err != nil && app.CodeOf(err) != app.ENotFound {
 		return err
 	}
@@ -179,11 +179,11 @@ func (s *cardSource) note(ctx context.Context, c chat.ChatCard) {
 	s.shown[c.ID] = c
 	delete(s.pauses, strconv.FormatInt(c.ID, 10))
 	if err := s.board.Cards.ChatShown(ctx, c); err != nil {
-		s.board.Log.Warn("bot: a card could not be noted", "card", c.ID, "error", err)
+		s.board.Log.Warn("bot: a card couldn't be recorded", "card", c.ID, "error", err)
 	}
 }
 
-// postpone does with a card that could not be shown what its error asks for.
+// postpone drops a card or delays it, depending on its error.
 func (s *cardSource) postpone(ctx context.Context, c chat.ChatCard, err error) error {
 	switch app.CodeOf(err) {
 	case "":
@@ -197,6 +197,6 @@ func (s *cardSource) postpone(ctx context.Context, c chat.ChatCard, err error) e
 		return err
 	}
 	long := s.pauses.add(strconv.FormatInt(c.ID, 10), s.board.Now())
-	s.board.Log.Warn("bot: a card could not be shown; it is tried again", "card", c.ID, "in", long, "error", err)
+	s.board.Log.Warn("bot: a card couldn't be shown; retrying", "card", c.ID, "in", long, "error", err)
 	return err
 }

@@ -8,13 +8,13 @@ import (
 	"muster/app/chat"
 )
 
-// StaleHomes are the homes that don't show what they should any more.
+// StaleHomes are the homes that are out of date.
 type StaleHomes interface {
 	StaleHomes(ctx context.Context, kind, team string) ([]chat.ChatHome, error)
 	DropHome(ctx context.Context, h chat.ChatHome) error
 }
 
-// homeSource keeps homes fresh that are open, or were not long ago.
+// homeSource updates homes that are open, or were recently.
 type homeSource struct {
 	board     *Board
 	homes     StaleHomes
@@ -39,7 +39,7 @@ func (s *homeSource) Next(ctx context.Context, now time.Time) (best *Show, soon 
 	return best, len(list) > 0, nil
 }
 
-// publish shows a home, where it is another one than the one that is shown.
+// publish shows a home if its content changed.
 func (s *homeSource) publish(ctx context.Context, h chat.ChatHome) error {
 	b, name := s.board.Bot, h.Team+"/"+h.Person
 	p := Person{Kind: h.Kind, External: name, Tenant: s.board.Tenant, Command: usualCommand, Zone: s.board.zone(ctx, h.Person)}
@@ -55,7 +55,7 @@ func (s *homeSource) publish(ctx context.Context, h chat.ChatHome) error {
 			return err
 		default:
 			long := s.pauses.add(name, b.now())
-			s.board.Log.Warn("bot: a home could not be shown; it is tried again", "in", long, "error", err)
+			s.board.Log.Warn("bot: a home couldn't be shown; retrying", "in", long, "error", err)
 			return err
 		}
 	}

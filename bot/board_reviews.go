@@ -10,40 +10,40 @@ import (
 	"muster/app/cluster"
 )
 
-// Reviews are what app keeps of the messages that show requests.
+// Reviews are the records of messages that show requests.
 type Reviews interface {
-	// OpenChatReviews has every open request shown whose tenant has a channel for that.
+	// OpenChatReviews adds every open request whose tenant has an approvals channel.
 	OpenChatReviews(ctx context.Context, kind string) error
 	ChatReviews(ctx context.Context, kind, team string) ([]chat.ChatReview, error)
 	ChatReviewed(ctx context.Context, c chat.ChatReview, ended bool) error
 	ChatRequest(ctx context.Context, c chat.ChatReview) (cluster.Request, error)
 }
 
-// ReviewPoster shows answers that everyone in a channel sees. Errors have the codes of Poster's.
+// ReviewPoster shows answers to everyone in a channel. Errors have the codes of Poster's.
 type ReviewPoster interface {
 	Show(ctx context.Context, channel string, a Answer) (message string, err error)
 	EditReply(ctx context.Context, channel, message string, a Answer) error
 }
 
-// reviewSource shows requests to those who approve them.
+// reviewSource shows requests to their approvers.
 type reviewSource struct {
 	muster     Reviews
 	poster     ReviewPoster
 	kind, team string
-	page       func(app.Subject) string // its address
+	page       func(app.Subject) string // a subject's address
 	voice      voice
 	warn       func(text string, args ...any)
-	shown      map[int64]chat.ChatReview // what the chat has been given, also where it could not be noted
+	shown      map[int64]chat.ChatReview // what the chat shows, even if recording it failed
 	pauses     pauses
 }
 
-// NewReviewSource makes the source of a workspace, in which the bot speaks. Warn is told what goes wrong.
+// NewReviewSource makes the source of a workspace. Warn logs problems.
 func NewReviewSource(b *Bot, m Reviews, p ReviewPoster, kind, team string, warn func(text string, args ...any)) Source {
 	return &reviewSource{muster: m, poster: p, kind: kind, team: team, page: b.Page, voice: b.voice, warn: warn,
 		shown: map[int64]chat.ChatReview{}, pauses: pauses{}}
 }
 
-// Next implements Source: what has ended goes before what waits, and the one shown longest ago first.
+// Next returns the request that was shown longest ago.
 func (s *reviewSource) Next(ctx context.Context, now time.Time) (best *Show, soon bool, err error) {
 	if err := s.muster.OpenChatReviews(ctx, s.kind); err != nil {
 		return nil, false, err
@@ -72,7 +72,7 @@ func (s *reviewSource) Next(ctx context.Context, now time.Time) (best *Show, soo
 			soon = true
 			continue
 		case c.Message != "" && c.Shown == c.State():
-			if !c.Status.Open() { // its end is shown, and was not noted
+			if !c.Status.Open() { // its end is shown but wasn't recorded
 				_ = s.muster.ChatReviewed(ctx, c, true)
 			}
 			continue
@@ -88,7 +88,7 @@ func (s *reviewSource) Next(ctx context.Context, now time.Time) (best *Show, soo
 	return best, soon, nil
 }
 
-// show posts or edits the message of a request in its newest state.
+// show posts or edits a request's message.
 func (s *reviewSource) show(ctx context.Context, c chat.ChatReview) error {
 	name := strconv.FormatInt(c.ID, 10)
 	q, err := s.muster.ChatRequest(ctx, c)
@@ -104,19 +104,19 @@ func (s *reviewSource) show(ctx context.Context, c chat.ChatReview) error {
 	switch app.CodeOf(err) {
 	case "":
 	case app.ENotFound:
-		s.warn("bot: a request cannot be shown to its approvers", "request", c.Request, "channel", c.Channel, "error", err)
+		s.warn("bot: a request can't be shown to its approvers", "request", c.Request, "channel", c.Channel, "error", err)
 		return s.muster.ChatReviewed(ctx, c, true)
 	case app.ERateLimit:
 		return err
 	default:
-		s.warn("bot: a request could not be shown to its approvers; it is tried again", "request", c.Request, "in", s.pauses.add(name, time.Now()), "error", err)
+		s.warn("bot: a request couldn't be shown to its approvers; retrying", "request", c.Request, "in", s.pauses.add(name, time.Now()), "error", err)
 		return nil
 	}
 	c.Shown, c.ShownAt = c.State(), time.Now()
 	s.shown[c.ID] = c
 	delete(s.pauses, name)
 	if err := s.muster.ChatReviewed(ctx, c, false); err != nil {
-		s.warn("bot: it could not be noted that a request is shown", "request", c.Request, "error", err)
+		s.warn("bot: a shown request couldn't be recorded", "request", c.Request, "error", err)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"muster/app/chat"
 )
 
-// Tells is what app keeps of what people are told directly.
+// Tells are the records of direct messages.
 type Tells interface {
 	GatherChat(ctx context.Context, kind string) error
 	ChatTells(ctx context.Context, kind, team string) ([]chat.ChatTell, error)
@@ -19,13 +19,12 @@ type Tells interface {
 }
 
 const (
-	tellHold = time.Minute // that a message is left alone which may be on its way
-	mostTell = 12          // tries
+	tellHold = time.Minute // how long a message that may have been sent is left alone
+	mostTell = 12          // attempts
 )
 
-// tellSource tells people directly what they are to know. A message whose sending was begun and not noted is looked for in the
-// chat before it is sent again, so each is told once, whichever server dies when. Only where the chat does not let the bot look is
-// it sent again unseen: better twice than never.
+// tellSource sends direct messages. A message that may have been sent is looked for in the chat before it's sent again, so that each
+// arrives once even if a server dies. If the chat doesn't let the bot look, it's sent again: better twice than never.
 type tellSource struct {
 	board  *Board
 	tells  Tells
@@ -51,17 +50,17 @@ func (s *tellSource) tell(ctx context.Context, t chat.ChatTell) error {
 	}
 	state, after, err := s.send(ctx, t)
 	if err != nil {
-		s.board.Log.Warn("bot: somebody could not be told something", "notice", t.Notice.ID, "state", state, "error", err)
+		s.board.Log.Warn("bot: a direct message couldn't be sent", "notice", t.Notice.ID, "state", state, "error", err)
 	}
 	if state != chat.ChatTellSending {
 		if e := s.tells.EndTell(ctx, t.ID, state, after); e != nil {
-			s.board.Log.Warn("bot: what somebody was told could not be noted", "notice", t.Notice.ID, "error", e)
+			s.board.Log.Warn("bot: a direct message couldn't be recorded", "notice", t.Notice.ID, "error", e)
 		}
 	}
 	return err
 }
 
-// send returns what happens to it: sending, where that is not known.
+// send returns the message's new state: sending if unknown.
 func (s *tellSource) send(ctx context.Context, t chat.ChatTell) (chat.ChatTellState, time.Duration, error) {
 	b := s.board.Bot
 	if t.Thread != "" {
@@ -82,7 +81,7 @@ func (s *tellSource) send(ctx context.Context, t chat.ChatTell) (chat.ChatTellSt
 		case told:
 			return chat.ChatTellTold, 0, nil
 		case code == app.ETransient, code == app.ERateLimit:
-			return chat.ChatTellSending, 0, err // it is looked for again
+			return chat.ChatTellSending, 0, err // look for it again
 		}
 	}
 	err = s.teller.Tell(ctx, t.Person, key, b.notices.told(ctx, b.request(p, actor), t.Notice))
@@ -97,8 +96,8 @@ func (s *tellSource) send(ctx context.Context, t chat.ChatTell) (chat.ChatTellSt
 	return chat.ChatTellSending, 0, err
 }
 
-// beneath tells something beneath a cluster's card, for all who read it there. No one can look whether it is there already, so after an
-// unclear answer it's sent again: better twice than never.
+// beneath replies in a card's thread, for everyone there. The bot can't check whether the reply arrived, so after an unclear answer it's
+// sent again: better twice than never.
 func (s *tellSource) beneath(ctx context.Context, t chat.ChatTell) (chat.ChatTellState, time.Duration, error) {
 	threads, can := s.teller.(Threads)
 	if !can || t.TooLate(s.board.Now()) || t.Tries >= mostTell {
@@ -109,7 +108,7 @@ func (s *tellSource) beneath(ctx context.Context, t chat.ChatTell) (chat.ChatTel
 		a.Lines = strings.Split(t.Notice.Text, "\n")
 	}
 	if at := s.board.Page(t.Notice.About); at != "" {
-		a.Links = []Link{{"Open", at}}
+		a.Links = []Link{{"View details", at}}
 	}
 	_, err := threads.Reply(ctx, t.Person, t.Thread, a)
 	switch app.CodeOf(err) {
@@ -123,5 +122,5 @@ func (s *tellSource) beneath(ctx context.Context, t chat.ChatTell) (chat.ChatTel
 	return chat.ChatTellWaiting, max(app.AsError(err).RetryAfter, tellHold), err
 }
 
-// usualCommand is how the bot is called where it is not known how someone calls it.
+// usualCommand is the bot's command if the person's is unknown.
 const usualCommand = "/muster"

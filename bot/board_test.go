@@ -186,7 +186,7 @@ func TestBoardShowsTheNewestAndEndsFirst(t *testing.T) {
 		for range 4 {
 			time.Sleep(b.tend(t.Context()))
 		}
-		if got := w.texts["m1"]; len(got) != 2 || !strings.Contains(got[1], " 9 of 1000") || len(w.texts) != 3 {
+		if got := w.texts["m1"]; len(got) != 2 || !strings.Contains(got[1], " 9 of 1,000") || len(w.texts) != 3 {
 			t.Errorf("after that: %v", w.texts)
 		}
 	})

@@ -9,22 +9,22 @@ import (
 	"muster/app"
 )
 
-// Config is what a bot is made of. The use cases, URL and Pages must be set.
+// Config configures a bot. The use cases, URL and Pages must be set.
 type Config struct {
 	UseCases
-	Tenant   string                   // whose people it answers
-	URL      func() string            // where the portal is reached
-	Pages    func(app.Subject) string // where below URL a subject has its page
+	Tenant   string                   // whose users it answers
+	URL      func() string            // the portal's address
+	Pages    func(app.Subject) string // a subject's path below URL
 	Currency string                   // of all prices, such as EUR or $; "": plain amounts
 	Log      *slog.Logger             // nil: slog.Default()
 	Now      func() time.Time         // nil: time.Now
 }
 
-// Bot answers people: it finds who asks and which noun's part has the command, the button or the form. Make it with New; it keeps nothing
-// between two answers.
+// Bot answers people: it finds their account and the handler of the command, button or form. Create it with New; it keeps no state
+// between answers.
 type Bot struct {
 	*site
-	voice    voice // to those whose time zone is not known
+	voice    voice // for people whose time zone is unknown
 	commands []command
 	deeds    map[string]deedFunc
 
@@ -37,7 +37,7 @@ type Bot struct {
 	notices   notices
 }
 
-// New makes a bot. It panics without a use case, which is a mistake in wiring.
+// New makes a bot. It panics if a use case is missing, which is a wiring mistake.
 func New(c Config) *Bot {
 	c.UseCases.Check()
 	b := &Bot{
@@ -61,82 +61,82 @@ func New(c Config) *Bot {
 	return b
 }
 
-// Person is someone of a chat, who the chat has proved to us.
+// Person is a chat user, authenticated by the chat.
 type Person struct {
 	Kind     string // of chat: "slack"
 	External string // see app.Identity
 	Label    string
-	Command  string // by which they call the bot, such as "/muster"
-	Team     string // the workspace as app keeps it, where it is another than External says; see app.ChatWorkspace
-	Channel  string // where they are; "" where they are in none, as in a home
-	Tenant   string // in whose name that place speaks; "" is the bot's own
-	Zone     string // in which time zone they are, such as Europe/Berlin; "" where that is not known
+	Command  string // the command they typed, such as "/muster"
+	Team     string // the workspace that app knows, if it differs from External's; see app.ChatWorkspace
+	Channel  string // "" outside channels, such as in a home
+	Tenant   string // the place's tenant; "" is the bot's own
+	Zone     string // time zone, such as Europe/Berlin; "" if unknown
 }
 
-// Answer is what a person is told, as plain text. Nothing in it is markup: whoever shows it sees to that.
+// Answer is a reply to a person, as plain text without markup; the transport escapes it.
 type Answer struct {
 	Title   string
 	Lines   []string
 	Log     []string // lines as a program printed them
 	Links   []Link
 	Buttons []Button
-	// Started are the operations that a card shall follow.
+	// Started are the operations to follow with a card.
 	Started []Started
-	// Asked are the requests that wait for approval; once one is approved, a card follows what it asked for.
+	// Asked are the requests waiting for approval; once one is approved, a card follows its operation.
 	Asked []Asked
-	Wrong bool // it did not work
-	// Beside says that the message with the button that was pressed stays: this is told beside it, to who pressed it. Else
-	// it takes the message's place.
+	Wrong bool // it failed
+	// Beside keeps the message with the pressed button and shows this answer beside it, to the person who pressed. Otherwise the answer
+	// replaces the message.
 	Beside bool
-	// Modal is to be opened with the trigger of what was said or pressed, and the rest is not shown then, unless it is too late.
+	// Modal is opened with the trigger of the command or button; the rest of the answer is shown only if that's too late.
 	Modal *Modal
 }
 
 // Link leads to a page of the portal.
 type Link struct{ Name, URL string }
 
-// Button does something when it is pressed: Value comes back in Press.
+// Button is a button; its Value comes back in Press.
 type Button struct {
 	Name, Value string
-	Danger      bool // what it does cannot be undone
-	Quiet       bool // not what is most likely wanted
-	Fill        bool // within a modal: it calls Fill and not Press
+	Danger      bool // can't be undone
+	Quiet       bool // not the main choice
+	Fill        bool // within a modal: calls Fill instead of Press
 	Confirm     *Confirm
 }
 
-// Started is an operation that was begun.
+// Started is an operation that was started.
 type Started struct {
 	Tenant, Cluster string
 	Operation       int64
 }
 
-// Asked is a request that waits for others.
+// Asked is a request waiting for approval.
 type Asked struct {
 	Tenant  string
 	Request int64
 }
 
-// request is one thing that someone asks, on its way.
+// request is one command, button or form being handled.
 type request struct {
 	reader
 	person  Person
 	actor   app.Actor
 	command command
-	words   []string // behind the command's own
+	words   []string // the command's arguments
 }
 
-// reader is who an answer is for.
+// reader is the person an answer is for.
 type reader struct {
 	voice
 	*site
 }
 
-// request begins one.
+// request starts a request.
 func (b *Bot) request(p Person, who app.Actor) request {
 	return request{reader: reader{b.voice.to(p), b.site}, person: p, actor: who}
 }
 
-// Say answers what someone typed behind the bot's name.
+// Say answers a typed command.
 func (b *Bot) Say(ctx context.Context, p Person, text string) Answer {
 	words, err := split(text)
 	if err != nil {
@@ -164,7 +164,7 @@ func (b *Bot) Say(ctx context.Context, p Person, text string) Answer {
 	return a
 }
 
-// Press does what stands behind a button of an answer. Whoever presses it needs the same rights as if they had asked themselves.
+// Press handles a button of an answer. The person who presses it needs the same permissions as for the command.
 func (b *Bot) Press(ctx context.Context, p Person, value string) Answer {
 	if a, did := b.ofStranger(ctx, p, value); did {
 		return a

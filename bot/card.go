@@ -13,12 +13,12 @@ import (
 	"muster/app/layout"
 )
 
-// Card is a message that shows how far an operation is, as plain text.
+// Card is a message that shows an operation's progress, as plain text.
 type Card struct {
 	Title   string
 	Bar     string
 	Lines   []string
-	Log     []string // the last lines of what failed
+	Log     []string // the failed step's last lines
 	Asides  []string
 	Link    Link
 	Buttons []Button
@@ -32,16 +32,16 @@ func bar(done, total int) string {
 	if total > 0 {
 		n = barWidth * min(max(done, 0), total) / total
 	}
-	return strings.Repeat("█", n) + strings.Repeat("░", barWidth-n) + fmt.Sprintf(" %d of %s", done, several(total, "step"))
+	return strings.Repeat("█", n) + strings.Repeat("░", barWidth-n) + fmt.Sprintf(" %d of %s", done, humanize.Count(total, "step"))
 }
 
-// NewCard makes the card of an operation as it is now, with plain amounts. URL is the page of its cluster.
+// NewCard makes an operation's current card, with amounts without a currency. URL is its cluster's page.
 func NewCard(p chat.ChatProgress, url string, now time.Time) Card { return voice{}.card(p, url, now) }
 
 func (v voice) card(p chat.ChatProgress, url string, now time.Time) Card {
 	o, c := p.Operation, p.Cluster
-	card := Card{Title: o.Headline(c), Bar: bar(o.Done, o.Total), Link: Link{"Open", url}}
-	facts := []string{several(len(p.Nodes), "node"), "of " + c.Owner}
+	card := Card{Title: o.Headline(c), Bar: bar(o.Done, o.Total), Link: Link{"View cluster", url}}
+	facts := []string{humanize.Count(len(p.Nodes), "node"), "owner " + c.Owner}
 	if price := v.perHour(c.CostPerHour); price != "" && o.Kind != app.OperationDelete {
 		facts = append(facts, price)
 	}
@@ -65,18 +65,18 @@ func (v voice) card(p chat.ChatProgress, url string, now time.Time) Card {
 	return card
 }
 
-// mostLayout is how many kinds of node a layout is told by in a chat.
+// mostLayout limits the kinds of node shown for a layout in chat.
 const mostLayout = 6
 
-// pace says how long it took, or how long it takes, or what it waits for.
+// pace is how long an operation took or has left, or what it's waiting for.
 func (v voice) pace(o app.Operation, now time.Time) string {
 	switch {
 	case o.Status.Ended() && !o.StartedAt.IsZero() && o.EndedAt.After(o.StartedAt):
-		return "It took " + humanize.Duration(o.EndedAt.Sub(o.StartedAt).Round(time.Second)) + "."
+		return "Took " + humanize.Duration(o.EndedAt.Sub(o.StartedAt).Round(time.Second)) + "."
 	case o.Status.Ended():
 		return ""
 	case !o.HeldUntil.IsZero():
-		return "It waits for the answer of a hook, until " + v.moment(o.HeldUntil) + " at the latest."
+		return "Waiting for a webhook until " + v.moment(o.HeldUntil) + "."
 	case o.Status == app.OperationRunning && !o.StartedAt.IsZero():
 		if left := o.Expected - now.Sub(o.StartedAt); left >= time.Second {
 			text := "About " + humanize.Duration(left.Round(time.Second)) + " left"
@@ -86,15 +86,14 @@ func (v voice) pace(o app.Operation, now time.Time) string {
 			return text + "."
 		}
 		if o.Expected > 0 {
-			return "It takes longer than expected."
+			return "Taking longer than expected."
 		}
 		return ""
 	}
 	return operationLine(o)
 }
 
-// cardButtons are what can be done about an operation where its card is shown. Who presses one needs the right to it; the
-// buttons are the same for everyone who reads the card.
+// cardButtons are the next actions for a failed operation. They're the same for everyone who sees the card; pressing one needs permission.
 func cardButtons(o app.Operation, p chat.ChatProgress) []Button {
 	if !o.Status.Ended() || o.Status == app.OperationSucceeded {
 		return nil
@@ -105,15 +104,15 @@ func cardButtons(o app.Operation, p chat.ChatProgress) []Button {
 	if p.Failed != nil && len(p.Failed.ID) <= mostStepName {
 		logs.Step = p.Failed.ID
 	}
-	b := logs.button("Logs", false)
+	b := logs.button("View log", false)
 	b.Quiet = true
 	return append(list, b)
 }
 
-// waysHere are the ways on that a button of a chat leads to; the others are for the portal.
+// waysHere are the next actions that chat buttons offer; the others are in the portal.
 var waysHere = map[cluster.WayKind]string{cluster.WayResume: doResume, cluster.WayRepair: doRepairAsk, cluster.WayRollBack: doRollBackAsk}
 
-// wayButtons are those of the ways on, the best first. Where something is to be seen before it's done, they show that.
+// wayButtons are the buttons of the next actions, the best first. Those that need a preview show it.
 func wayButtons(ways []cluster.Way, d deed) (list []Button) {
 	for _, w := range ways {
 		if do := waysHere[w.Kind]; do != "" {
@@ -125,10 +124,10 @@ func wayButtons(ways []cluster.Way, d deed) (list []Button) {
 	return list
 }
 
-// mostStepName is the longest name of a step that a button carries.
+// mostStepName limits the step name in a button's value.
 const mostStepName = 500
 
-// nodeLine names nodes by their state, or counts them where there are many.
+// nodeLine lists nodes by state, or counts them if there are many.
 func nodeLine(nodes []app.Node) string {
 	var parts []string
 	for _, s := range []app.NodeStatus{app.NodeReady, app.NodeCreated, app.NodePlanned} {

@@ -22,14 +22,14 @@ func (ct catalogs) list(ctx context.Context, r request) (Answer, error) {
 	names := slices.Sorted(maps.Keys(c.Templates))
 	for i, name := range names {
 		if i == mostListed {
-			a.Lines = append(a.Lines, fmt.Sprintf("And %d more.", len(names)-i))
+			a.Lines = append(a.Lines, fmt.Sprintf("%d more in the portal.", len(names)-i))
 			break
 		}
 		t := c.Templates[name]
 		a.Lines = append(a.Lines, strings.TrimSuffix(name+" – "+t.Description, " – "))
 	}
 	if len(names) == 0 {
-		a.Lines = []string{"There are none."}
+		a.Lines = []string{"No templates are published yet."}
 	}
 	return a, nil
 }

@@ -8,9 +8,10 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/humanize"
 )
 
-// mostListed is how many lines a list has in a chat; the portal has the rest.
+// mostListed limits the lines of a list in chat; the portal has the rest.
 const mostListed = 25
 
 // clusters shows clusters, and deletes them.
@@ -26,16 +27,16 @@ func (cs clusters) list(ctx context.Context, r request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: "Clusters", Links: []Link{{"All clusters", r.Page(app.Subject{Kind: app.SubjectClusters})}}}
+	a := Answer{Title: "Clusters", Links: []Link{{"View all clusters", r.Page(app.Subject{Kind: app.SubjectClusters})}}}
 	for i, c := range list {
 		if i == mostListed {
-			a.Lines = append(a.Lines, "There are more in the portal.")
+			a.Lines = append(a.Lines, "More in the portal.")
 			break
 		}
-		a.Lines = append(a.Lines, fmt.Sprintf("%s – %s, %s, of %s, %s", c.Name, c.Status, several(c.Size, "node"), c.Owner, r.leaseEnd(c.Cluster)))
+		a.Lines = append(a.Lines, fmt.Sprintf("%s – %s, %s, owner %s, %s", c.Name, c.Status, humanize.Count(c.Size, "node"), c.Owner, r.leaseEnd(c.Cluster)))
 	}
 	if len(list) == 0 {
-		a.Lines = []string{"There are none.", "Type “" + r.person.Command + " create TEMPLATE” to have one."}
+		a.Lines = []string{"No clusters yet.", "Type “" + r.person.Command + " create” to create one."}
 	}
 	return a, nil
 }
@@ -53,8 +54,8 @@ func (cs clusters) show(ctx context.Context, r request) (Answer, error) {
 
 // shown is a cluster as a whole.
 func (r reader) shown(v cluster.ClusterView, title string) Answer {
-	a := Answer{Title: title, Links: []Link{{"Open", r.Page(app.ClusterSubject(v.ID))}}}
-	facts := []string{several(v.Size, "node"), "of " + v.Owner, "from " + v.Template}
+	a := Answer{Title: title, Links: []Link{{"View cluster", r.Page(app.ClusterSubject(v.ID))}}}
+	facts := []string{humanize.Count(v.Size, "node"), "owner " + v.Owner, "from " + v.Template}
 	if p := r.perHour(v.CostPerHour); p != "" {
 		facts = append(facts, p)
 	}
@@ -70,7 +71,7 @@ func (r reader) shown(v cluster.ClusterView, title string) Answer {
 	}
 	for i, n := range v.Nodes {
 		if i == mostListed {
-			a.Lines = append(a.Lines, fmt.Sprintf("And %d more nodes.", len(v.Nodes)-i))
+			a.Lines = append(a.Lines, humanize.Count(len(v.Nodes)-i, "more node")+" in the portal.")
 			break
 		}
 		a.Lines = append(a.Lines, strings.TrimRight(fmt.Sprintf("%s – %s, %s %s", n.Name, n.State(), strings.Join(n.Services, " "), n.Address(app.AddressAccess)), " ,"))
@@ -81,31 +82,31 @@ func (r reader) shown(v cluster.ClusterView, title string) Answer {
 	return a
 }
 
-// troubleLines say what is wrong with a cluster, since when, and what it costs meanwhile. What leads on are buttons, or ways in the portal.
+// troubleLines say what is wrong with a cluster, since when, and what it costs meanwhile. Next actions are buttons, or in the portal.
 func (r reader) troubleLines(t cluster.Trouble) []string {
 	lines := []string{t.What}
 	for _, f := range t.Failures {
 		lines = append(lines, f.Step+": "+f.Error)
 	}
 	if t.MoreFailures > 0 {
-		lines = append(lines, "And "+several(t.MoreFailures, "more failed step")+".")
+		lines = append(lines, humanize.Count(t.MoreFailures, "more failed step")+".")
 	}
 	since := "Since " + r.moment(t.Since) + "."
 	if p := r.perHour(t.CostPerHour); p != "" {
-		since += " Its machines cost " + p + " in the meantime."
+		since += " Its machines still cost " + p + "."
 	}
 	return append(lines, strings.TrimSpace(since+" "+t.Soon))
 }
 
-// begun tells of an operation that was begun, 0 for the newest.
+// begun is the answer for an operation that was started, 0 for the newest.
 func (r reader) begun(v cluster.ClusterView, operation int64) Answer {
-	a := Answer{Title: v.Name, Links: []Link{{"Open", r.Page(app.ClusterSubject(v.ID))}}}
+	a := Answer{Title: v.Name, Links: []Link{{"View cluster", r.Page(app.ClusterSubject(v.ID))}}}
 	for _, o := range v.Operations {
 		if operation != 0 && o.ID != operation {
 			continue
 		}
 		a.Title = v.Name + ": " + o.Kind.Doing()
-		facts := []string{several(v.Size, "node")}
+		facts := []string{humanize.Count(v.Size, "node")}
 		if p := r.perHour(v.CostPerHour); p != "" && o.Kind != app.OperationDelete {
 			facts = append(facts, p)
 		}
@@ -131,9 +132,9 @@ func (cs clusters) why(ctx context.Context, r request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: "Why " + v.Name + " is not further", Lines: []string{w.Text}, Links: []Link{{"Open", r.Page(app.Subject{Kind: app.SubjectWaiting, ID: v.ID})}}}
+	a := Answer{Title: "What " + v.Name + " is waiting for", Lines: []string{w.Text}, Links: []Link{{"View details", r.Page(app.Subject{Kind: app.SubjectWaiting, ID: v.ID})}}}
 	for _, g := range w.Groups {
-		a.Lines = append(a.Lines, several(g.Count, "step")+": "+g.Text)
+		a.Lines = append(a.Lines, humanize.Count(g.Count, "step")+": "+g.Text)
 	}
 	if w.Status != app.OperationFailed {
 		return a, nil

@@ -11,48 +11,48 @@ import (
 	"muster/app/humanize"
 )
 
-// command is one thing that can be said.
+// command is a slash command.
 type command struct {
 	name    string
-	form    string // what stands behind the name
+	form    string // the arguments
 	what    string
-	group   string // under which help shows it
-	anybody bool   // also those who are not linked to an account
+	group   string // heading in help
+	anybody bool   // also without a linked account
 	do      func(ctx context.Context, r request) (Answer, error)
 }
 
-// deedFunc does what stands behind a button.
+// deedFunc handles a button.
 type deedFunc func(ctx context.Context, r request, d deed) (Answer, error)
 
-// join returns all commands, in the order in which help shows them, and all deeds, each with the noun's part that does it.
+// join returns all commands, in the order of help, and all deeds, each with its handler.
 func (b *Bot) join(u UseCases) ([]command, map[string]deedFunc) {
 	catalogs, amendments := catalogs{u.Catalogs}, amendments{u.Clusters, u.Amendments}
 	operations, leases, plans := operations{u.Operations, u.RollBacks}, leases{u.Leases}, plans{u.Clusters, u.Activity, b.creates}
 	return []command{
-			{"help", "[COMMAND]", "show all commands, or one", "Getting started", true, b.help},
-			{"link", "", "link yourself to your account", "Getting started", true, b.accounts.link},
-			{"catalog", "", "list the templates", "Getting started", false, catalogs.list},
-			{"list", "", "list the clusters", "Clusters", false, b.clusters.list},
+			{"help", "[COMMAND]", "show help for all commands, or one", "Getting started", true, b.help},
+			{"link", "", "link your Muster account", "Getting started", true, b.accounts.link},
+			{"catalog", "", "list templates", "Getting started", false, catalogs.list},
+			{"list", "", "list clusters", "Clusters", false, b.clusters.list},
 			{"status", "NAME", "show a cluster", "Clusters", false, b.clusters.show},
-			{"create", "[[NAME] TEMPLATE [NODES] [8h]]", "create a cluster; alone it opens a form", "Clusters", false, b.creates.create},
-			{"plan", "NAME, or [NAME] TEMPLATE [NODES] [8h]", "show the plan of what runs, or of what a create would do", "Clusters", false, plans.show},
-			{"logs", "NAME [STEP or NODE]", "show the last lines of its log", "Clusters", false, b.clusters.logs},
-			{"extend", "NAME [4h]", "let a cluster live longer", "Clusters", false, leases.move},
-			{"resize", "NAME NODES", "change how many nodes a cluster has", "Changing clusters", false, amendments.resize},
-			{"grow", "NAME [NODES]", "give it so many nodes more; one, unless you say", "Changing clusters", false, amendments.grow},
-			{"shrink", "NAME [NODES]", "give back so many nodes; one, unless you say", "Changing clusters", false, amendments.shrink},
+			{"create", "[[NAME] TEMPLATE [NODES] [8h]]", "create a cluster; without arguments, open the form", "Clusters", false, b.creates.create},
+			{"plan", "NAME, or [NAME] TEMPLATE [NODES] [8h]", "show the plan of the current operation, or preview a new cluster", "Clusters", false, plans.show},
+			{"logs", "NAME [STEP or NODE]", "show the end of a cluster's log", "Clusters", false, b.clusters.logs},
+			{"extend", "NAME [4h]", "extend a cluster's lease", "Clusters", false, leases.move},
+			{"resize", "NAME NODES", "change the number of nodes", "Changing clusters", false, amendments.resize},
+			{"grow", "NAME [NODES]", "add nodes (default: 1)", "Changing clusters", false, amendments.grow},
+			{"shrink", "NAME [NODES]", "remove nodes (default: 1)", "Changing clusters", false, amendments.shrink},
 			{"add", "NAME SERVICE…", "add services", "Changing clusters", false, amendments.addServices},
-			{"start", "NAME [SERVICE…]", "start its services", "Changing clusters", false, amendments.start},
-			{"stop", "NAME [SERVICE…]", "stop its services", "Changing clusters", false, amendments.stop},
-			{"restart", "NAME [SERVICE…]", "restart its services", "Changing clusters", false, amendments.restart},
-			{"repair", "NAME [NODE…]", "make lost nodes anew", "Changing clusters", false, amendments.repair},
-			{"delete", "NAME", "give back all machines of a cluster", "Clusters", false, b.clusters.deleteAsk},
-			{"why", "NAME", "say why a cluster is not further", "Clusters", false, b.clusters.why},
-			{"approve", "REQUEST [REASON]", "look at a request, and approve it", "Requests", false, b.requests.approveAsk},
+			{"start", "NAME [SERVICE…]", "start services (default: all)", "Changing clusters", false, amendments.start},
+			{"stop", "NAME [SERVICE…]", "stop services (default: all)", "Changing clusters", false, amendments.stop},
+			{"restart", "NAME [SERVICE…]", "restart services (default: all)", "Changing clusters", false, amendments.restart},
+			{"repair", "NAME [NODE…]", "repair a cluster and replace lost nodes", "Changing clusters", false, amendments.repair},
+			{"delete", "NAME", "delete a cluster and all its machines", "Clusters", false, b.clusters.deleteAsk},
+			{"why", "NAME", "show what a cluster is waiting for", "Clusters", false, b.clusters.why},
+			{"approve", "REQUEST [REASON]", "review and approve a request", "Requests", false, b.requests.approveAsk},
 			{"deny", "REQUEST REASON", "deny a request", "Requests", false, b.requests.deny},
-			{"channel", "[use TENANT | reset]", "say whose this channel is, or change it (admins)", "For admins", true, channels{u.Workspaces, u.Channels, u.People}.tenant},
-			{"answer", "[NAME]", "show what is asked of you, and answer it", "Requests", false, b.questions.list},
-			{"orphans", "", "list orphaned machines, for admins", "For admins", false, orphans{u.Orphans}.list},
+			{"channel", "[use TENANT | reset]", "show or change this channel's tenant", "For admins", true, channels{u.Workspaces, u.Channels, u.People}.tenant},
+			{"answer", "[NAME]", "list manual steps waiting for you and answer them", "Requests", false, b.questions.list},
+			{"orphans", "", "list orphaned machines", "For admins", false, orphans{u.Orphans}.list},
 		}, map[string]deedFunc{
 			doResize:        amendments.resizeNow,
 			doAmend:         amendments.amend,
@@ -77,10 +77,10 @@ func (b *Bot) join(u UseCases) ([]command, map[string]deedFunc) {
 		}
 }
 
-// groups are those of the commands, in the order in which help shows them.
+// groups are the headings of help, in order.
 var groups = []string{"Getting started", "Clusters", "Changing clusters", "Requests", "For admins"}
 
-// examples are what help shows of one command.
+// examples are shown in a command's own help.
 var examples = map[string][]string{
 	"create":  {"create", "create web", "create shop web 3 8h", "create shop web 3 for 2d"},
 	"plan":    {"plan shop", "plan web 3"},
@@ -97,7 +97,7 @@ var examples = map[string][]string{
 	"channel": {"channel", "channel use acme", "channel reset"},
 }
 
-// find returns a command by its word; for a word that is none EInvalid, with the nearest.
+// find returns a command by name; for an unknown name, EInvalid with the nearest.
 func (b *Bot) find(p Person, word string) (command, error) {
 	var names []string
 	for _, c := range b.commands {
@@ -106,50 +106,50 @@ func (b *Bot) find(p Person, word string) (command, error) {
 		}
 		names = append(names, c.name)
 	}
-	e := &app.Error{Code: app.EInvalid, Reason: "unknown_command", Message: fmt.Sprintf("There is no command “%s”.", humanize.CutText(word, 40)),
-		Hint: fmt.Sprintf("Type “%s help” for all of them.", p.Command)}
+	e := &app.Error{Code: app.EInvalid, Reason: "unknown_command", Message: fmt.Sprintf("“%s” isn't a command.", humanize.CutText(word, 40)),
+		Hint: fmt.Sprintf("Type “%s help” for a list.", p.Command)}
 	if near := humanize.Nearest(word, names); near != "" {
 		e.Hint = fmt.Sprintf("Did you mean “%s %s”? ", p.Command, near) + e.Hint
 	}
 	return command{}, e
 }
 
-// usage says what the command looks like.
+// usage is the error for wrong arguments.
 func (r request) usage() error {
 	c := r.command
-	return &app.Error{Code: app.EInvalid, Reason: "usage", Message: fmt.Sprintf("“%s” is said like this: %s %s %s", c.name, r.person.Command, c.name, c.form)}
+	return &app.Error{Code: app.EInvalid, Reason: "usage", Message: fmt.Sprintf("Usage: %s %s %s", r.person.Command, c.name, c.form)}
 }
 
-// Limits of what is said.
+// Limits of a command's text.
 const (
 	mostText  = 2000 // bytes
 	mostWords = 300
 )
 
-// split reads words. What cannot be seen is refused, since it is never meant.
+// split splits text into words. Control characters are rejected, since they're never typed on purpose.
 func split(text string) ([]string, error) {
 	bad := func(message string) error { return &app.Error{Code: app.EInvalid, Field: "text", Message: message} }
 	switch {
 	case len(text) > mostText:
-		return nil, bad(fmt.Sprintf("That is too long: at most %d letters are read.", mostText))
+		return nil, bad(fmt.Sprintf("The command is too long: use at most %d characters.", mostText))
 	case !utf8.ValidString(text):
-		return nil, bad("That is not text.")
+		return nil, bad("The command isn't valid text.")
 	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) }):
-		return nil, bad("That has control characters in it.")
+		return nil, bad("The command contains control characters.")
 	}
 	words := strings.Fields(text)
 	if len(words) > mostWords {
-		return nil, bad(fmt.Sprintf("That is too long: at most %d words are read.", mostWords))
+		return nil, bad(fmt.Sprintf("The command is too long: use at most %d words.", mostWords))
 	}
 	return words, nil
 }
 
-// helpLine is a command with what it does.
+// helpLine is a command with its description.
 func (r request) helpLine(c command) string {
 	return strings.TrimRight(fmt.Sprintf("%s %s %s", r.person.Command, c.name, c.form), " ") + " – " + c.what
 }
 
-// help lists all commands by what they are for, or shows one.
+// help lists all commands by group, or describes one.
 func (b *Bot) help(_ context.Context, r request) (Answer, error) {
 	portal := []Link{{"Open the portal", b.Page(app.Subject{Kind: app.SubjectHome})}}
 	if len(r.words) > 0 {
@@ -163,7 +163,7 @@ func (b *Bot) help(_ context.Context, r request) (Answer, error) {
 		}
 		return a, nil
 	}
-	a := Answer{Title: "What you can say", Links: portal}
+	a := Answer{Title: "Commands", Links: portal}
 	for _, group := range groups {
 		if len(a.Lines) > 0 {
 			a.Lines = append(a.Lines, "")
@@ -175,6 +175,6 @@ func (b *Bot) help(_ context.Context, r request) (Answer, error) {
 			}
 		}
 	}
-	a.Lines = append(a.Lines, "", fmt.Sprintf("Type “%s help COMMAND” for examples. Times are in your own time zone.", r.person.Command))
+	a.Lines = append(a.Lines, "", fmt.Sprintf("Type “%s help COMMAND” for examples.", r.person.Command))
 	return a, nil
 }

@@ -142,55 +142,55 @@ func (a Answer) text() string { return a.Title + "\n" + strings.Join(a.Lines, "\
 
 func TestWhatIsSaid(t *testing.T) {
 	for _, c := range []struct{ say, want string }{
-		{"", "What you can say"},
+		{"", "Commands"},
 		{"help create", "Example: /muster create shop web 3 8h"},
 		{"help creat", "Did you mean “/muster create”?"},
 		{"HELP", "/muster create [[NAME] TEMPLATE [NODES] [8h]]"},
-		{"link", "Open this within 10 minutes"},
+		{"link", "Open this link within 10 min"},
 		{"lst", "Did you mean “/muster list”?"},
-		{"frobnicate", "There is no command “frobnicate”."},
-		{"status", "“status” is said like this: /muster status NAME"},
+		{"frobnicate", "“frobnicate” isn't a command."},
+		{"status", "Usage: /muster status NAME"},
 		{"status shop", "shop is active"},
 		{"status nope", `Cluster "nope" doesn't exist.`},
-		{"create", "Slack couldn’t open the form."}, // said only where the form could not be opened
-		{"create a b c d", "is said like this"},
+		{"create", "Slack couldn't open the form."}, // said only where the form could not be opened
+		{"create a b c d", "Usage: "},
 		{"create web 0", "at least one node"},
 		{"create web for ever", `Invalid duration "ever".`},
-		{"create web for -4h", "A cluster lives for some time."},
+		{"create web for -4h", "The lease must be longer than 0."},
 		{"create web 5 for 8h", "shop: creating"},
-		{"extend shop 4h", "The lease of shop was moved"},
+		{"extend shop 4h", "Lease of shop extended"},
 		{"extend shop soon", "is not a length of time"},
-		{"resize shop many", "“many” is not a number of nodes."},
-		{"resize shop 5", "Then it costs 0.50 an hour instead of 0.30."},
+		{"resize shop many", "“many” isn't a valid number of nodes."},
+		{"resize shop 5", "Cost: 0.50/h, was 0.30/h."},
 		{"grow shop", "shop: Grow from 3 to 4 nodes"},
 		{"grow shop 2", "shop: Grow from 3 to 5 nodes"},
-		{"shrink shop 3", "a cluster has at least one"},
-		{"shrink shop -1", "“-1” is not a number of nodes."},
-		{"grow", "“grow” is said like this: /muster grow NAME [NODES]"},
-		{"add shop", "“add” is said like this: /muster add NAME SERVICE…"},
-		{"add shop db cache", "It takes about 1 min 30 s."},
-		{"stop shop web", "It takes about 1 min 30 s."},
+		{"shrink shop 3", "must keep at least one"},
+		{"shrink shop -1", "“-1” isn't a valid number of nodes."},
+		{"grow", "Usage: /muster grow NAME [NODES]"},
+		{"add shop", "Usage: /muster add NAME SERVICE…"},
+		{"add shop db cache", "Takes about 1 min 30 s."},
+		{"stop shop web", "Takes about 1 min 30 s."},
 		{"start shop web", "shop: creating"},
-		{"repair shop n2", "It takes about 1 min 30 s."},
+		{"repair shop n2", "Takes about 1 min 30 s."},
 		{"plan shop", "1 of 4 steps"},
-		{"plan web 3", "Left before this: 2 of 5 clusters of the tenant."},
+		{"plan web 3", "Quota left: 2 of 5 clusters of the tenant."},
 		{"plan nope", `Cluster "nope" doesn't exist.`},
-		{"plan", "“plan” is said like this"},
-		{"logs", "“logs” is said like this: /muster logs NAME [STEP or NODE]"},
-		{"logs shop", "There is nothing in it."},
-		{"logs shop n1", "The log of shop, n1"},
+		{"plan", "Usage: /muster plan"},
+		{"logs", "Usage: /muster logs NAME [STEP or NODE]"},
+		{"logs shop", "The log is empty."},
+		{"logs shop n1", "Log of shop, n1"},
 		{"logs shop n1.web.instal", "Did you mean “n1.web.install”?"},
 		{"orphans", "m-17 at aws – unknown"},
-		{"extend shop", "It lives until "},
+		{"extend shop", "Expires "},
 		{"exten shop", "Did you mean “/muster extend”?"},
 		{"delete shop", "All data on its 3 nodes will be lost."},
 		{"restart shop web", "shop: creating"},
-		{"approve x", "“x” is not the number of a request."},
-		{"approve 12 fine", "bob asks to create: big"},
-		{"deny 12", "is said like this"},
+		{"approve x", "“x” isn't a request number."},
+		{"approve 12 fine", "bob wants to create: big"},
+		{"deny 12", "Usage: "},
 		{"deny 12 too big", "Request 12 is denied"},
 		{"list \x00", "control characters"},
-		{strings.Repeat("x", 3000), "That is too long"},
+		{strings.Repeat("x", 3000), "The command is too long"},
 	} {
 		b, _ := talk(t)
 		if got := b.Say(t.Context(), ada, c.say).text(); !strings.Contains(got, c.want) {
@@ -215,7 +215,7 @@ func TestHelpIsGrouped(t *testing.T) {
 	}
 	for name, list := range examples {
 		for _, e := range list {
-			if a := b.Say(t.Context(), ada, e); strings.Contains(a.text(), "is said like this") || strings.Contains(a.text(), "no command") || !strings.HasPrefix(e, name) {
+			if a := b.Say(t.Context(), ada, e); strings.Contains(a.text(), "Usage: ") || strings.Contains(a.text(), "no command") || !strings.HasPrefix(e, name) {
 				t.Errorf("the example %q is answered %s", e, a.text())
 			}
 		}
@@ -227,12 +227,12 @@ func TestMoneyAndTimesAreTheReaders(t *testing.T) {
 	_, s := talk(t)
 	s.outlook.Until = time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC)
 	for _, c := range []struct{ currency, zone, until, cost string }{
-		{"", "", "1 Jul 2026 22:30 UTC", ", 0.30 an hour"},
-		{"EUR", "Europe/Berlin", "2 Jul 2026 00:30 CEST", "0.30 EUR an hour"},
-		{"$", "America/New_York", "1 Jul 2026 18:30 EDT", "$0.30 an hour"},
-		{"$", "No/Where", "1 Jul 2026 22:30 UTC", "$0.30 an hour"},
-		{"$", "../../etc/passwd", "1 Jul 2026 22:30 UTC", "$0.30 an hour"},
-		{"$", strings.Repeat("x", 5000), "1 Jul 2026 22:30 UTC", "$0.30 an hour"},
+		{"", "", "1 Jul 2026 22:30 UTC", ", 0.30/h"},
+		{"EUR", "Europe/Berlin", "2 Jul 2026 00:30 CEST", "0.30 EUR/h"},
+		{"$", "America/New_York", "1 Jul 2026 18:30 EDT", "$0.30/h"},
+		{"$", "No/Where", "1 Jul 2026 22:30 UTC", "$0.30/h"},
+		{"$", "../../etc/passwd", "1 Jul 2026 22:30 UTC", "$0.30/h"},
+		{"$", strings.Repeat("x", 5000), "1 Jul 2026 22:30 UTC", "$0.30/h"},
 	} {
 		b := checkedBot{New(s.config(c.currency, slog.New(slog.DiscardHandler)))}
 		p := ada
@@ -243,7 +243,7 @@ func TestMoneyAndTimesAreTheReaders(t *testing.T) {
 		if got := b.Say(t.Context(), p, "status shop").text(); !strings.Contains(got, c.cost) {
 			t.Errorf("with %q a price is said %s", c.currency, got)
 		}
-		if got := b.Say(t.Context(), p, "resize shop 5").text(); c.currency == "$" && !strings.Contains(got, "$0.50 an hour instead of $0.30") {
+		if got := b.Say(t.Context(), p, "resize shop 5").text(); c.currency == "$" && !strings.Contains(got, "$0.50/h, was $0.30/h") {
 			t.Errorf("with %q a change is said %s", c.currency, got)
 		}
 	}
@@ -298,7 +298,7 @@ func TestWhoMayNot(t *testing.T) {
 		t.Errorf("a high risk is answered %+v", a)
 	}
 	s.refuse = context.DeadlineExceeded
-	if a := b.Say(t.Context(), ada, "create web"); a.text() != "That did not work\ninternal error" {
+	if a := b.Say(t.Context(), ada, "create web"); a.text() != "That didn't work\ninternal error" {
 		t.Errorf("what is ours to know is told: %s", a.text())
 	}
 }

@@ -5,43 +5,42 @@ import (
 	"time"
 )
 
-// talker is what a chat's transport hands to the bot, and what it gets back for it. Every method may be called from several
-// goroutines, works until it is done or ctx ends, and puts what goes wrong into its answer: the transport answers its chat in
-// time by itself, and shows what comes later where the chat lets it.
+// talker is what a chat's transport calls. Every method may be called from several goroutines, works until it's done or ctx ends, and
+// puts errors into its answer: the transport replies to its chat in time, and shows late answers if the chat allows it.
 type talker interface {
-	// Say answers what someone typed behind the bot's name.
+	// Say answers a typed command.
 	Say(ctx context.Context, p Person, text string) Answer
-	// Press does what stands behind a button of a message, a home or a modal; value is the button's own.
+	// Press handles a button of a message, a home or a modal; value is the button's.
 	Press(ctx context.Context, p Person, value string) Answer
-	// Fill returns a modal as it is to be shown after something in it was chosen, typed or pressed: Form.Changed says what.
-	// Fields that keep their names keep what was typed.
+	// Fill returns a modal as changed by what was chosen, typed or pressed in it: see Form.Changed. Fields that keep their names keep
+	// their values.
 	Fill(ctx context.Context, p Person, f Form) Modal
-	// Submit does what a modal is for.
+	// Submit handles a submitted modal.
 	Submit(ctx context.Context, p Person, f Form) Submitted
-	// Choices returns what can be chosen in the field Form.Changed, whose choices are Asked for, after some letters; at most 100.
+	// Choices returns the options of the field Form.Changed that match what was typed, at most 100.
 	Choices(ctx context.Context, p Person, f Form, typed string) []Choice
-	// Home returns someone's own page within the chat, and has it kept fresh by a Board from then on. People who are not linked
-	// get a page that tells them how.
+	// Home returns a person's home in the chat, which a Board keeps up to date from then on. People without a linked account get
+	// instructions.
 	Home(ctx context.Context, p Person) Home
-	// Unfurl says in a few words what some links lead to: those of the portal's pages of clusters that the person who wrote
-	// them may see, and nothing that others who read there must not see. Others are left out.
+	// Unfurl previews links to clusters that their author can see, and shows nothing that other readers mustn't see. It leaves out
+	// other links.
 	Unfurl(ctx context.Context, p Person, urls []string) []Unfurl
 }
 
-// What a Board asks of a poster beside Poster; one that lacks a power is not asked for it. Every call counts within the budget
-// of its workspace, and errors have the codes of Poster's. Person is as the chat knows someone within the workspace.
+// Optional capabilities of a Poster. Every call counts toward its workspace's budget, and errors have the codes of Poster's. Person is
+// the chat's id of someone in the workspace.
 type (
-	// Threads says more beneath a message.
+	// Threads replies in a message's thread.
 	Threads interface {
 		Reply(ctx context.Context, channel, message string, a Answer) (reply string, err error)
 		EditReply(ctx context.Context, channel, reply string, a Answer) error
 	}
-	// Teller tells people directly. Key names what is told, so that after an unclear answer Told can find whether it was.
+	// Teller sends direct messages. Key names the message, so that after an unclear answer Told can find whether it was sent.
 	Teller interface {
 		Tell(ctx context.Context, person, key string, a Answer) error
 		Told(ctx context.Context, person, key string, since time.Time) (bool, error)
 	}
-	// Zones knows in which time zone someone is; "" where that is not known.
+	// Zones returns a person's time zone; "" if unknown.
 	Zones interface {
 		Zone(ctx context.Context, person string) string
 	}
@@ -53,17 +52,16 @@ type (
 
 var _ talker = (*Bot)(nil)
 
-// Modal is a window that asks for something, or only shows something where Submit is empty. A transport opens it with the
-// trigger of what was said or pressed.
+// Modal is a dialog; without Submit it only shows something. A transport opens it with the trigger of a command or button.
 type Modal struct {
-	ID     string // what it is for; comes back as Form.ID
-	Note   string // comes back as Form.Note; at most 3000 bytes, of letters that need no escaping
+	ID     string // its purpose; comes back as Form.ID
+	Note   string // comes back as Form.Note; at most 3000 bytes that need no escaping
 	Title  string
-	Submit string // the name of the button that sends it off
+	Submit string // the label of the submit button
 	Parts  []Part
 }
 
-// Part is a piece of a modal or a home, shown in this order: title, lines, log, field, buttons and links.
+// Part is a section of a modal or a home, shown in this order: title, lines, log, field, buttons and links.
 type Part struct {
 	Title   string
 	Lines   []string
@@ -74,7 +72,7 @@ type Part struct {
 	Links   []Link
 }
 
-// FieldKind is what a field takes.
+// FieldKind is a field's type of value.
 type FieldKind string
 
 // The kinds of field.
@@ -86,58 +84,57 @@ const (
 	FieldMany   FieldKind = "many"   // any of Choices
 )
 
-// Field is something that someone fills in.
+// Field is a form field.
 type Field struct {
 	Name        string // unique within a modal
 	Kind        FieldKind
 	Label, Hint string
 	Placeholder string
-	Values      []string // what stands in it at first; of choices their values
+	Values      []string // initial values; for choices, their values
 	Choices     []Choice
-	Asked       bool // there are too many choices: they are asked for while someone types; see Talker.Choices
+	Asked       bool // choices are loaded while someone types; see Talker.Choices
 	Optional    bool
-	Live        bool // what is filled in is told at once: see Talker.Fill
-	Most        int  // letters of text; 0: what the chat takes
+	Live        bool // changes are sent at once: see Talker.Fill
+	Most        int  // characters of text; 0: the chat's limit
 	Min, Max    *int // of numbers
 }
 
-// Choice is one that can be made.
+// Choice is an option of a field.
 type Choice struct{ Name, Value, Hint string }
 
-// Form is what stands in a modal when someone has changed something in it, or sends it off.
+// Form is a modal's content when someone changes a field or submits it.
 type Form struct {
 	ID, Note string
-	Values   map[string][]string // by field; one that is empty has none
-	Changed  string              // the field that was changed; "" for none
-	Pressed  string              // the value of a button within the modal that was pressed; "" for none
+	Values   map[string][]string // by field; none for an empty one
+	Changed  string              // the changed field; "" for none
+	Pressed  string              // the value of the pressed button in the modal; "" for none
 }
 
-// Submitted is what happens to a modal that was sent off. At most one of Errors, Modal and Answer is set; with none of them
-// it only closes.
+// Submitted is the result of a submitted modal. At most one of Errors, Modal and Answer is set; with none of them the modal just closes.
 type Submitted struct {
-	Errors map[string]string // by field; the modal stays as it is, with these at the fields
-	Modal  *Modal            // what is shown instead
-	Answer *Answer           // it closes, and this is told in Channel, for the eyes of who sent it, or directly where that is ""
-	// Late is the same modal with the errors in it, all of it still filled in: for when it is too late to say Errors.
+	Errors map[string]string // by field; the modal stays open and shows them at the fields
+	Modal  *Modal            // replaces the modal
+	Answer *Answer           // the modal closes, and its sender sees this in Channel, or as a direct message if that's ""
+	// Late is the same modal with errors and values filled in, for when it's too late for Errors.
 	Late    *Modal
 	Channel string
 }
 
-// Home is someone's own page within the chat.
+// Home is a person's home in the chat.
 type Home struct{ Parts []Part }
 
-// Unfurl is what is shown beneath a link.
+// Unfurl is a link preview.
 type Unfurl struct {
-	URL   string // as it was given
+	URL   string // as written
 	Title string
 	Lines []string
 	Link  Link
 }
 
-// Confirm is what is asked before a button does something.
+// Confirm is a button's confirmation dialog.
 type Confirm struct{ Title, Text, Yes, No string }
 
-// InModal shows an answer in a window of its own: for buttons that are pressed where no message can be answered, as in a home.
+// InModal shows an answer in a modal, for buttons pressed where no message can be replaced, such as in a home.
 func InModal(a Answer) Modal {
 	return Modal{ID: "answer", Title: "Muster", Parts: []Part{{Title: a.Title, Lines: a.Lines, Log: a.Log}, {Buttons: a.Buttons, Links: a.Links}}}
 }

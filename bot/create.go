@@ -22,16 +22,16 @@ const modalCreate = "create"
 
 // Limits of the modal.
 const (
-	mostChoices = 100 // that a chat shows at once
-	mostFields  = 60  // parameters; the portal has room for all
-	mostNameIn  = 63  // letters of a cluster's name
+	mostChoices = 100 // the chat's limit
+	mostFields  = 60  // parameters; the portal shows all
+	mostNameIn  = 63  // characters of a cluster's name
 )
 
-// note is what a modal for a new cluster remembers.
+// note is the state of a modal for a new cluster.
 type note struct {
-	Channel  string `json:"c,omitempty"` // where it was asked for
+	Channel  string `json:"c,omitempty"` // where the command was typed
 	Template string `json:"t,omitempty"`
-	Hash     string `json:"h,omitempty"` // of the plan that it shows
+	Hash     string `json:"h,omitempty"` // of the plan shown
 }
 
 func (n note) text() string {
@@ -42,7 +42,7 @@ func (n note) text() string {
 	return string(b)
 }
 
-// key makes of a value one that a chat takes as that of a choice: never empty, and never too long.
+// key encodes a value for a chat's options: never empty, never too long.
 func key(value string) string {
 	if len(value) <= 100 {
 		return "=" + value
@@ -51,7 +51,7 @@ func key(value string) string {
 	return "#" + hex.EncodeToString(sum[:])
 }
 
-// unkey finds the value of a key among those that there are.
+// unkey finds a key's value.
 func unkey(k string, values []string) (string, bool) {
 	for _, v := range values {
 		if key(v) == k {
@@ -61,25 +61,24 @@ func unkey(k string, values []string) (string, bool) {
 	return "", false
 }
 
-// field names a field of a template: fields of different templates are different ones, so that nothing that was typed for one
-// is taken for another's.
+// field names a field of a template. Names differ between templates, so that a value typed for one isn't used for another.
 func (c *createForm) field(name string) string { return name + "@" + key(c.template.Name) }
 
-// creates makes clusters, in one line or by a form.
+// creates creates clusters, from one line or a form.
 type creates struct {
 	catalogs Catalogs
 	creates  Creates
 	quotas   Quotas
 }
 
-// createForm is the modal while it is worked on.
+// createForm is the modal while it's being built.
 type createForm struct {
 	catalog  *apptemplate.Catalog
 	template *apptemplate.Template // nil: not chosen yet
 	form     Form
 	note     note
 	request  cluster.ClusterRequest
-	errors   map[string]*app.Error // by field; "" for what fits none
+	errors   map[string]*app.Error // by field; "" for none
 }
 
 func (cr *creates) form(ctx context.Context, r request, f Form, n note) (*createForm, error) {
@@ -99,11 +98,11 @@ func (cr *creates) form(ctx context.Context, r request, f Form, n note) (*create
 			}
 		}
 		if n.Template == "" {
-			w.errors["template"] = &app.Error{Code: app.ENotFound, Message: "There is no such template any more."}
+			w.errors["template"] = &app.Error{Code: app.ENotFound, Message: "This template no longer exists."}
 		}
 	}
 	if w.template = c.Templates[n.Template]; w.template == nil && n.Template != "" {
-		w.errors["template"] = &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no template “%s”.", humanize.CutText(n.Template, 60))}
+		w.errors["template"] = &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("Template “%s” doesn't exist.", humanize.CutText(n.Template, 60))}
 	}
 	if w.template == nil && len(c.Templates) == 1 {
 		for _, w.template = range c.Templates {
@@ -123,24 +122,24 @@ func (f Form) first(name string) string {
 	return ""
 }
 
-// read makes the request of what was filled in, and complains about what cannot be part of one.
+// read makes a request from the form, and records errors.
 func (c *createForm) read() {
 	c.request = cluster.ClusterRequest{Name: strings.TrimSpace(c.form.first("name"))}
 	c.request.Template = c.template.Name
 	if text := strings.TrimSpace(strings.TrimPrefix(c.value("size"), "=")); text != "" {
 		size, err := strconv.Atoi(text)
 		if err != nil || size < 1 {
-			c.wrong(c.field("size"), &app.Error{Code: app.EInvalid, Message: "The number of nodes must be a whole number from 1 on.",
+			c.wrong(c.field("size"), &app.Error{Code: app.EInvalid, Message: "Enter a whole number of nodes, at least 1.",
 				Hint: "This template takes " + c.template.Constraints.Size.Words() + "."})
 		}
 		c.request.Size = size
 	} else if !c.sets("size") {
-		c.wrong(c.field("size"), &app.Error{Code: app.EInvalid, Message: "How many nodes?", Hint: "This template takes " + c.template.Constraints.Size.Words() + "."})
+		c.wrong(c.field("size"), &app.Error{Code: app.EInvalid, Message: "Enter the number of nodes.", Hint: "This template takes " + c.template.Constraints.Size.Words() + "."})
 	}
 	if text := strings.TrimPrefix(c.value("lease"), "="); text != "" && text != "default" {
 		d, err := time.ParseDuration(text)
 		if err != nil || d < 0 {
-			c.wrong(c.field("lease"), &app.Error{Code: app.EInvalid, Message: "That is not a length of time.", Hint: "Choose one from the list."})
+			c.wrong(c.field("lease"), &app.Error{Code: app.EInvalid, Message: "Invalid duration.", Hint: "Choose one from the list."})
 		} else {
 			c.request.Lease = &d
 		}
@@ -148,7 +147,7 @@ func (c *createForm) read() {
 	c.readParameters()
 }
 
-// value is what stands in a field of the template, or what it begins with.
+// value is a template field's value or its default.
 func (c *createForm) value(name string) string {
 	if v, there := c.form.Values[c.field(name)]; there {
 		if len(v) == 0 {
@@ -162,17 +161,17 @@ func (c *createForm) value(name string) string {
 	return ""
 }
 
-// sets tells whether one of the template's parameters sets something.
+// sets reports whether one of the template's parameters sets target.
 func (c *createForm) sets(target string) bool {
 	return slices.ContainsFunc(c.template.Parameters, func(p apptemplate.Parameter) bool { return slices.Contains(p.Targets(), target) })
 }
 
-// parameters are those that the modal has room for.
+// parameters are those that fit into the modal.
 func (c *createForm) parameters() []apptemplate.Parameter {
 	return c.template.Parameters[:min(len(c.template.Parameters), mostFields)]
 }
 
-// standard is a parameter's value where no one has said another one.
+// standard is a parameter's default.
 func standard(p apptemplate.Parameter) string {
 	switch {
 	case p.Default != nil:
@@ -183,7 +182,7 @@ func standard(p apptemplate.Parameter) string {
 	return ""
 }
 
-// given is what stands in the field of a parameter, as the parameter is written.
+// given is the value of a parameter's field.
 func (c *createForm) given(p apptemplate.Parameter) string {
 	v, there := c.form.Values[c.field("p:"+p.Name)]
 	switch {
@@ -222,14 +221,14 @@ func (c *createForm) readParameters() {
 	}
 }
 
-// wrong notes what is wrong with a field; the first complaint stands.
+// wrong records a field's first error.
 func (c *createForm) wrong(field string, e *app.Error) {
 	if c.errors[field] == nil {
 		c.errors[field] = e
 	}
 }
 
-// fieldOf says where an error belongs; "" for nowhere.
+// fieldOf returns an error's field; "" for none.
 func (c *createForm) fieldOf(e *app.Error) string {
 	if name, ok := strings.CutPrefix(e.Field, "parameters."); ok {
 		if slices.ContainsFunc(c.parameters(), func(p apptemplate.Parameter) bool { return p.Name == name }) {
@@ -248,7 +247,7 @@ func (c *createForm) fieldOf(e *app.Error) string {
 	return ""
 }
 
-// complaint is one text for one field.
+// complaint is an error with its hint as one text.
 func complaint(e *app.Error) string {
 	if e.Hint == "" {
 		return e.ForPeople()
@@ -256,7 +255,7 @@ func complaint(e *app.Error) string {
 	return e.ForPeople() + " " + e.Hint
 }
 
-// preview works out what the create would do. Refusals become complaints; any other error is given back.
+// preview previews the create. Refusals become field errors; other errors are returned.
 func (cr *creates) preview(ctx context.Context, r request, c *createForm) (p *cluster.Preview, err error) {
 	if c.template == nil || len(c.errors) > 1 || len(c.errors) == 1 && c.errors["name"] == nil {
 		return nil, nil
@@ -270,7 +269,7 @@ func (cr *creates) preview(ctx context.Context, r request, c *createForm) (p *cl
 	return &v, nil
 }
 
-// refused makes a complaint of an answer about the request; another error is given back.
+// refused turns a refusal into a field error; other errors are returned.
 func (c *createForm) refused(err error) error {
 	e := app.AsError(err)
 	switch e.Code {

@@ -22,7 +22,7 @@ func parseCreate(words []string) (q cluster.ClusterRequest, ok bool, err error) 
 		}
 		var lease time.Duration
 		if lease, err = apptemplate.ParseLength(words[i+1]); err == nil && lease <= 0 {
-			err = &app.Error{Code: app.EInvalid, Field: "lease", Message: "A cluster lives for some time.", Hint: "Write it like 90m, 4h or 2d."}
+			err = &app.Error{Code: app.EInvalid, Field: "lease", Message: "The lease must be longer than 0.", Hint: "Enter a duration such as 90m, 4h or 2d."}
 		}
 		if err != nil {
 			return q, false, err
@@ -32,7 +32,7 @@ func parseCreate(words []string) (q cluster.ClusterRequest, ok bool, err error) 
 	if n := len(words); n > 1 {
 		size, e := strconv.Atoi(words[n-1])
 		if e == nil && size < 1 {
-			return q, false, &app.Error{Code: app.EInvalid, Field: "size", Message: "A cluster has at least one node."}
+			return q, false, &app.Error{Code: app.EInvalid, Field: "size", Message: "A cluster needs at least one node."}
 		}
 		if e == nil {
 			q.Size, words = size, words[:n-1]
@@ -49,14 +49,14 @@ func parseCreate(words []string) (q cluster.ClusterRequest, ok bool, err error) 
 	return q, true, nil
 }
 
-// isLength tells whether a word is a duration such as 8h or 1d12h, and not a name or a number of nodes.
+// isLength reports whether a word is a duration such as 8h or 1d12h, not a name or a number of nodes.
 func isLength(word string) bool {
 	_, err := apptemplate.ParseLength(word)
 	return err == nil && word[0] >= '0' && word[0] <= '9'
 }
 
-// fitted returns a request that was typed in one line the template's least size, where it says none and no parameter sets it. Asks
-// tells that the template has parameters which must be filled in first.
+// fitted fills in the template's minimum size if a typed request has none and no parameter sets it. Asks reports that the template has
+// required parameters.
 func (cr *creates) fitted(ctx context.Context, r request, q cluster.ClusterRequest) (_ cluster.ClusterRequest, asks bool, err error) {
 	c, err := cr.catalogs.Catalog(ctx, r.actor)
 	if err != nil {
@@ -64,7 +64,7 @@ func (cr *creates) fitted(ctx context.Context, r request, q cluster.ClusterReque
 	}
 	t := c.Templates[q.Template]
 	if t == nil {
-		return q, false, nil // what's wrong with it says the request's answer
+		return q, false, nil // the request's answer explains it
 	}
 	if f := (&createForm{template: t}); q.Size == 0 && !f.sets("size") {
 		q.Size = max(1, t.Constraints.Size.Min)
@@ -72,7 +72,7 @@ func (cr *creates) fitted(ctx context.Context, r request, q cluster.ClusterReque
 	return q, len(t.Complaints(nil)) > 0, nil
 }
 
-// typed is a form in which stands what was typed in one line.
+// typed is a form filled in with what was typed in one line.
 func typed(q cluster.ClusterRequest) Form {
 	f := Form{Values: map[string][]string{"name": {q.Name}}}
 	c := createForm{template: &apptemplate.Template{About: apptemplate.About{Name: q.Template}}}
@@ -85,13 +85,13 @@ func typed(q cluster.ClusterRequest) Form {
 	return f
 }
 
-// create makes a cluster in one line; without one, and where the template has to ask for more, it opens the form.
+// create creates a cluster from one line; without arguments, or if the template needs more, it opens the form.
 func (cr *creates) create(ctx context.Context, r request) (Answer, error) {
 	form := func(f Form, template string) (Answer, error) {
 		m, err := cr.modal(ctx, r, f, note{Channel: r.person.Channel, Template: template})
-		return Answer{Title: "New cluster", Lines: []string{"Slack couldn’t open the form. Type the command again, or create the cluster in one line: " +
+		return Answer{Title: "New cluster", Lines: []string{"Slack couldn't open the form. Type the command again, or create the cluster in one line: " +
 			r.person.Command + " create [NAME] TEMPLATE [NODES] [8h]"}, Buttons: []Button{deed{Do: doCreate, Template: template, Beside: true}.button("Open form", false)},
-			Links: []Link{{"New cluster in the portal", r.Page(app.Subject{Kind: app.SubjectNewCluster})}}, Modal: &m}, err
+			Links: []Link{{"Open in portal", r.Page(app.Subject{Kind: app.SubjectNewCluster})}}, Modal: &m}, err
 	}
 	if len(r.words) == 0 {
 		return form(Form{}, "")
@@ -117,7 +117,7 @@ func (cr *creates) create(ctx context.Context, r request) (Answer, error) {
 	return r.created(answer), nil
 }
 
-// created tells what happened to a create.
+// created is the answer to a create.
 func (r reader) created(answer cluster.Answer) Answer {
 	if answer.Cluster == nil {
 		a := r.asked(answer.Request)

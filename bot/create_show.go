@@ -8,11 +8,12 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/policy"
 	"muster/app/template"
 )
 
-// modal makes the modal as it is to be shown now.
+// modal makes the modal's current state.
 func (cr *creates) modal(ctx context.Context, r request, f Form, n note) (Modal, error) {
 	c, err := cr.form(ctx, r, f, n)
 	if err != nil {
@@ -32,7 +33,7 @@ func (cr *creates) show(ctx context.Context, r request, c *createForm, p *cluste
 	}
 	m.Parts = append(m.Parts, c.part(c.templateField()))
 	if c.template == nil {
-		// Slack takes no form with a field in it that can't be sent off; who does so without a choice is told to make one.
+		// Slack requires a submit button in a form with a field; submitting without a choice asks for one.
 		m.Note, m.Submit = note{Channel: c.note.Channel}.text(), "Continue"
 		return m, nil
 	}
@@ -43,13 +44,13 @@ func (cr *creates) show(ctx context.Context, r request, c *createForm, p *cluste
 		m.Parts = append(m.Parts, c.part(f))
 	}
 	if more := len(c.template.Parameters) - mostFields; more > 0 {
-		m.Parts = append(m.Parts, Part{Quiet: true, Lines: []string{several(more, "parameter") + " more can be set in the portal."}})
+		m.Parts = append(m.Parts, Part{Quiet: true, Lines: []string{humanize.Count(more, "more parameter") + " in the portal."}})
 	}
-	last := Part{Title: "What would be made", Buttons: []Button{{Name: "Work it out", Value: "preview", Quiet: true, Fill: true}},
-		Links: []Link{{"All choices", r.Page(app.Subject{Kind: app.SubjectNewCluster, Query: "template=" + urlWord(c.template.Name)})}}}
+	last := Part{Title: "Preview", Buttons: []Button{{Name: "Update preview", Value: "preview", Quiet: true, Fill: true}},
+		Links: []Link{{"All options in portal", r.Page(app.Subject{Kind: app.SubjectNewCluster, Query: "template=" + urlWord(c.template.Name)})}}}
 	c.note.Hash = ""
 	if p == nil {
-		last.Lines = []string{"That can be said once the fields are filled in."}
+		last.Lines = []string{"Fill in the fields above to see a preview."}
 	} else {
 		left, err := cr.quotas.QuotaLeft(ctx, r.actor)
 		if err != nil {
@@ -58,15 +59,15 @@ func (cr *creates) show(ctx context.Context, r request, c *createForm, p *cluste
 		c.note.Hash, last.Lines = p.PlanHash, r.previewLines(*p, left)
 	}
 	m.Parts = append(m.Parts, last)
-	m.Submit, m.Note = "Create", c.note.text()
+	m.Submit, m.Note = "Create cluster", c.note.text()
 	if p != nil && p.Decision != nil && p.Decision.Outcome == policy.OutcomeApprove {
-		m.Submit = "Ask for it"
+		m.Submit = "Request approval"
 	}
 	return m, nil
 }
 
-// part shows a field, with what is wrong with it above: where a complaint cannot be said at the field itself, it is not lost.
-// No one is blamed for a field that they have not seen yet.
+// part shows a field with its error above it, so that no error is lost if the chat can't show it at the field. Fields that people
+// haven't seen yet show no errors.
 func (c *createForm) part(f Field) Part {
 	p := Part{Field: &f}
 	_, seen := c.form.Values[f.Name]
@@ -78,7 +79,7 @@ func (c *createForm) part(f Field) Part {
 
 // templateField is the choice of a template.
 func (c *createForm) templateField() Field {
-	f := Field{Name: "template", Kind: FieldChoice, Label: "Template", Live: true, Placeholder: "Choose one"}
+	f := Field{Name: "template", Kind: FieldChoice, Label: "Template", Live: true, Placeholder: "Choose a template"}
 	if c.template != nil {
 		f.Values = []string{key(c.template.Name)}
 	}
@@ -108,7 +109,7 @@ func templateChoices(list []*template.Template) []Choice {
 // fields are those of the chosen template.
 func (c *createForm) fields() []Field {
 	t := c.template
-	name := Field{Name: "name", Kind: FieldText, Label: "Name", Hint: "Left empty, it gets one.", Optional: true, Most: mostNameIn, Values: c.form.Values["name"]}
+	name := Field{Name: "name", Kind: FieldText, Label: "Name", Hint: "Leave empty for a generated name.", Optional: true, Most: mostNameIn, Values: c.form.Values["name"]}
 	size := Field{Name: c.field("size"), Kind: FieldNumber, Label: "Nodes", Hint: "This template takes " + t.Constraints.Size.Words() + ".", Live: true,
 		Optional: c.sets("size")}
 	if v := strings.TrimPrefix(c.value("size"), "="); v != "" {
@@ -117,9 +118,9 @@ func (c *createForm) fields() []Field {
 	if sizes := t.Constraints.Size.OneOf; len(sizes) > 0 {
 		size.Kind = FieldChoice
 		for _, n := range sizes {
-			size.Choices = append(size.Choices, Choice{Name: several(n, "node"), Value: "=" + strconv.Itoa(n)})
+			size.Choices = append(size.Choices, Choice{Name: humanize.Count(n, "node"), Value: "=" + strconv.Itoa(n)})
 		}
-		// What was typed in the command and isn't allowed can't be chosen: what's wrong with it is said beside the field.
+		// A typed size that isn't allowed can't be chosen; the error is shown at the field.
 		if len(size.Values) > 0 {
 			if size.Values[0] = "=" + size.Values[0]; !slices.ContainsFunc(size.Choices, func(o Choice) bool { return o.Value == size.Values[0] }) {
 				size.Values = nil
@@ -132,7 +133,7 @@ func (c *createForm) fields() []Field {
 			size.Max = &most
 		}
 	}
-	lease := Field{Name: c.field("lease"), Kind: FieldChoice, Label: "Lease", Hint: "How long it lives.", Live: true, Values: []string{"=default"},
+	lease := Field{Name: c.field("lease"), Kind: FieldChoice, Label: "Lease", Hint: "The cluster is deleted when its lease expires.", Live: true, Values: []string{"=default"},
 		Choices: []Choice{{Name: app.LeaseWords(t.Lease.Initial) + " (default)", Value: "=default"}}}
 	if v := c.value("lease"); v != "" {
 		lease.Values = []string{v}
@@ -140,7 +141,7 @@ func (c *createForm) fields() []Field {
 	for _, d := range t.Lease.Lengths() {
 		lease.Choices = append(lease.Choices, Choice{Name: app.LeaseWords(d), Value: "=" + d.String()})
 	}
-	// A length that was typed in the command is one more choice, or it would be lost without a word.
+	// A duration typed in the command is added as an option, or it would be lost silently.
 	if v := c.request.Lease; v != nil && !slices.ContainsFunc(lease.Choices, func(o Choice) bool { return o.Value == lease.Values[0] }) {
 		lease.Choices = append(lease.Choices, Choice{Name: app.LeaseWords(*v), Value: "=" + v.String()})
 	}
@@ -176,7 +177,7 @@ func (c *createForm) parameterField(p template.Parameter) Field {
 		f.Min, f.Max = bound(p.Min), bound(p.Max)
 	case template.ParameterText:
 		if n, err := strconv.Atoi(p.Max); err == nil && n > 0 {
-			f.Most = 2 * n // too long is told, not cut off
+			f.Most = 2 * n // longer text gets an error and isn't cut off
 		}
 	}
 	if v != "" {
@@ -201,12 +202,12 @@ func optionChoicesAll(options []template.ParameterOption) []Choice {
 	return out
 }
 
-// optionChoices are those that have what was typed in them, as many as are shown at once.
+// optionChoices are the options that match what was typed, up to the chat's limit.
 func optionChoices(options []template.ParameterOption, typed string) []Choice {
 	return matching(optionChoicesAll(options), typed)
 }
 
-// matching returns the choices that fit some letters: those that begin with them, then those that have them anywhere.
+// matching returns the choices that start with some text, then those that contain it.
 func matching(all []Choice, typed string) []Choice {
 	typed = strings.ToLower(strings.TrimSpace(typed))
 	var first, rest []Choice
@@ -226,8 +227,8 @@ func matching(all []Choice, typed string) []Choice {
 	return all[:min(len(all), mostChoices)]
 }
 
-// open opens the form for who has pressed a button.
+// open opens the form for a button.
 func (cr *creates) open(ctx context.Context, r request, d deed) (Answer, error) {
 	m, err := cr.modal(ctx, r, Form{Values: map[string][]string{}}, note{Channel: r.person.Channel, Template: d.Template})
-	return Answer{Title: "New cluster", Lines: []string{"Slack couldn’t open the form. Try again."}, Modal: &m}, err
+	return Answer{Title: "New cluster", Lines: []string{"Slack couldn't open the form. Try again."}, Modal: &m}, err
 }

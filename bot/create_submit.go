@@ -8,7 +8,7 @@ import (
 	"muster/app/cluster"
 )
 
-// choices are those of a field of the form that fit what was typed.
+// choices are the options of a form field that match what was typed.
 func (cr *creates) choices(ctx context.Context, r request, f Form, typed string) ([]Choice, error) {
 	c, err := cr.form(ctx, r, Form{ID: f.ID, Note: f.Note}, f.read())
 	switch {
@@ -50,7 +50,7 @@ func (cr *creates) submit(ctx context.Context, r request, f Form) (s Submitted, 
 	case plan == nil:
 		return again("Choose a template first.")
 	case plan.PlanHash != shown.Hash || c.note.Template != shown.Template:
-		return again("Have a look at the plan first: it stands below. Then press the button again.")
+		return again("Review the plan below, then press the button again.")
 	}
 	c.request.PlanHash = shown.Hash
 	answer, err := cr.creates.Ask(ctx, r.actor, c.request)
@@ -59,7 +59,7 @@ func (cr *creates) submit(ctx context.Context, r request, f Form) (s Submitted, 
 		if err != nil {
 			return s, err
 		}
-		return again("The plan is not the one that was shown: the catalog has changed since. Nothing was made. It looks like this now.")
+		return again("Nothing was created: the catalog changed after this plan was shown. Review the new plan below.")
 	}
 	if err != nil {
 		if err := c.refused(err); err != nil {
@@ -71,7 +71,7 @@ func (cr *creates) submit(ctx context.Context, r request, f Form) (s Submitted, 
 	return Submitted{Answer: &a, Channel: shown.Channel}, nil
 }
 
-// complain says what is wrong at the fields, or, where something fits none, in the modal as a whole.
+// complain shows errors at their fields, or at the top of the modal if one has no field.
 func (cr *creates) complain(ctx context.Context, r request, c *createForm, plan *cluster.Preview) (s Submitted, err error) {
 	m, err := cr.show(ctx, r, c, plan)
 	if err != nil {
@@ -85,7 +85,7 @@ func (cr *creates) complain(ctx context.Context, r request, c *createForm, plan 
 	for field, e := range c.errors {
 		s.Errors[field] = complaint(e)
 	}
-	// What fits a field that is not shown, such as a size of a template that is not chosen yet, is shown above.
+	// Errors of hidden fields, such as the size before a template is chosen, are shown at the top.
 	for _, part := range m.Parts {
 		if part.Field != nil {
 			delete(c.errors, part.Field.Name)

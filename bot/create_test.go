@@ -73,7 +73,7 @@ func opened(t *testing.T) (checkedBot, *stub, Modal) {
 func TestCreateModal(t *testing.T) {
 	b, s, m := opened(t)
 	text := m.text()
-	for _, want := range []string{"Web servers", "2 × small with web", "0.20 an hour", "1.60 over 8 h", "about 1 min 30 s", "Left before this: 2 of 5 clusters of the tenant."} {
+	for _, want := range []string{"Web servers", "2 × small with web", "0.20/h", "1.60 over 8 h", "about 1 min 30 s", "Quota left: 2 of 5 clusters of the tenant."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the modal does not say %q:\n%s", want, text)
 		}
@@ -133,7 +133,7 @@ func TestCreateModalMakesNothingUnseen(t *testing.T) {
 	b, s, m := opened(t)
 	// A size that was typed and not told before.
 	d := b.Submit(t.Context(), ada, m.asForm(map[string]string{"size": "4"}))
-	if d.Modal == nil || !strings.Contains(d.Modal.text(), "Have a look at the plan first") || !strings.Contains(d.Modal.text(), "4 × small") || len(s.asked) != 0 {
+	if d.Modal == nil || !strings.Contains(d.Modal.text(), "Review the plan below") || !strings.Contains(d.Modal.text(), "4 × small") || len(s.asked) != 0 {
 		t.Fatalf("it is answered %+v, asked %v", d, s.asked)
 	}
 	if d = b.Submit(t.Context(), ada, d.Modal.asForm(nil)); d.Answer == nil || s.asked[0].Size != 4 {
@@ -145,7 +145,7 @@ func TestCreateModalMakesNothingUnseen(t *testing.T) {
 		t.Errorf("another plan: %+v", d)
 	}
 	s.refuse = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "It is another."}
-	if d = b.Submit(t.Context(), ada, d.Modal.asForm(nil)); d.Modal == nil || !strings.Contains(d.Modal.text(), "Nothing was made.") {
+	if d = b.Submit(t.Context(), ada, d.Modal.asForm(nil)); d.Modal == nil || !strings.Contains(d.Modal.text(), "Nothing was created") {
 		t.Errorf("changed while it was asked for: %+v", d)
 	}
 }
@@ -153,10 +153,10 @@ func TestCreateModalMakesNothingUnseen(t *testing.T) {
 func TestCreateModalSaysWhatIsWrongWhereItIs(t *testing.T) {
 	b, s, m := opened(t)
 	for _, c := range []struct{ field, typed, want string }{
-		{"size", "none", "must be a whole number"},
-		{"size", "", "How many nodes?"},
+		{"size", "none", "Enter a whole number"},
+		{"size", "", "Enter the number of nodes."},
 		{"size", "9", "That would be too many. Ask for at most 8 nodes."},
-		{"lease", "=1 fortnight", "not a length of time"},
+		{"lease", "=1 fortnight", "Invalid duration."},
 		{"p:port", "70000", "is more than 65535"},
 		{"p:heap", "4G", "is more than 2G"},
 		{"p:title", "far too long a title", "more than 10 letters"},
@@ -267,7 +267,7 @@ func TestModalsRefuseNonsenseInPlainWords(t *testing.T) {
 	rs.actor = app.Actor{Tenant: "default", User: "bob", Role: app.RoleUser, Groups: []string{"ops"}}
 	rs.request = &cluster.Request{ID: 9, Kind: app.OperationCreate, Requester: "ada", Status: cluster.RequestWaiting, Terms: cluster.Terms{PlanHash: "h"},
 		Needs: []policy.Need{{Policy: "big", Approval: policy.Approval{Count: 2, Group: "ops"}}}}
-	offer := reviews.Press(t.Context(), ada, deed{Do: doReviewOffer, Request: 9, Beside: true}.button("With conditions…", false).Value).Modal
+	offer := reviews.Press(t.Context(), ada, deed{Do: doReviewOffer, Request: 9, Beside: true}.button("Approve with conditions…", false).Value).Modal
 	if offer == nil {
 		t.Fatal("no form for conditions opens")
 	}

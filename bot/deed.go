@@ -8,7 +8,7 @@ import (
 	"muster/app/cluster"
 )
 
-// deed is what stands behind a button: what is done, with what was shown.
+// deed is a button's value: the action and what was shown.
 type deed struct {
 	Do        string            `json:"do"`
 	Cluster   string            `json:"cluster,omitempty"` // its id
@@ -18,21 +18,21 @@ type deed struct {
 	Services  []string          `json:"services,omitempty"`
 	Nodes     []string          `json:"nodes,omitempty"`
 	Step      string            `json:"step,omitempty"`
-	Index     int               `json:"index,omitempty"`   // of a step that asks
-	Attempt   int               `json:"attempt,omitempty"` // of it, that was shown
+	Index     int               `json:"index,omitempty"`   // of a manual step
+	Attempt   int               `json:"attempt,omitempty"` // of the step, as shown
 	Request   int64             `json:"request,omitempty"`
 	Reason    string            `json:"reason,omitempty"`
 	Hash      string            `json:"hash,omitempty"` // of the plan that was shown
-	By        int64             `json:"by,omitempty"`   // seconds by which a lease moves
-	End       int64             `json:"end,omitempty"`  // where the lease ended when that was shown, in seconds since 1970
+	By        int64             `json:"by,omitempty"`   // seconds by which a lease is extended
+	End       int64             `json:"end,omitempty"`  // when the lease was shown to expire, in seconds since 1970
 	Template  string            `json:"template,omitempty"`
-	// Beside says that what happens to it is told beside the message with the button; see Answer.Beside.
+	// Beside sends the result beside the message with the button; see Answer.Beside.
 	Beside bool `json:"beside,omitempty"`
 }
 
 // The deeds.
 const (
-	doResize      = "resize" // of buttons from before there was doAmend
+	doResize      = "resize" // of buttons from before doAmend existed
 	doAmend       = "amend"
 	doDelete      = "delete"
 	doApprove     = "approve"
@@ -62,19 +62,19 @@ func (d deed) button(name string, danger bool) Button {
 	return Button{Name: name, Value: string(b), Danger: danger}
 }
 
-// mostDeed is what a chat takes behind a button, in bytes.
+// mostDeed limits a button's value, in bytes.
 const mostDeed = 2000
 
-// asking is button for what someone has written down: it may be too much for one.
+// asking is button for values that people typed, which may be too long for one.
 func (d deed) asking(name string, danger bool) (Button, error) {
 	b := d.button(name, danger)
 	if len(b.Value) > mostDeed {
-		return b, &app.Error{Code: app.ETooLarge, Message: "That is too much for one button.", Hint: "Do it in the portal, or name fewer at once."}
+		return b, &app.Error{Code: app.ETooLarge, Message: "That's too many names for one command.", Hint: "Use fewer at once, or use the portal."}
 	}
 	return b, nil
 }
 
-// ofStranger does what those may press who are linked to no account: link themselves.
+// ofStranger handles the one button that people without a linked account may press.
 func (b *Bot) ofStranger(ctx context.Context, p Person, value string) (a Answer, did bool) {
 	var d deed
 	if json.Unmarshal([]byte(value), &d) != nil || d.Do != doLink {
@@ -91,12 +91,12 @@ func (b *Bot) ofStranger(ctx context.Context, p Person, value string) (a Answer,
 func (b *Bot) press(ctx context.Context, r request, value string) (Answer, error) {
 	var d deed
 	if err := json.Unmarshal([]byte(value), &d); err != nil {
-		return Answer{}, &app.Error{Code: app.EInvalid, Message: "This button is not one of ours.", Hint: "Type the command again."}
+		return Answer{}, &app.Error{Code: app.EInvalid, Message: "This button isn't valid.", Hint: "Type the command again."}
 	}
 	do := b.deeds[d.Do]
 	if do == nil {
 		do = func(context.Context, request, deed) (Answer, error) {
-			return Answer{}, &app.Error{Code: app.EInvalid, Message: "This button is not known any more.", Hint: "Type the command again."}
+			return Answer{}, &app.Error{Code: app.EInvalid, Message: "This button has expired.", Hint: "Type the command again."}
 		}
 	}
 	a, err := do(ctx, r, d)

@@ -5,9 +5,10 @@ import (
 	"fmt"
 
 	"muster/app"
+	"muster/app/humanize"
 )
 
-// deleteAsk asks first: what is lost is lost.
+// deleteAsk asks for confirmation, since data can't be restored.
 func (cs clusters) deleteAsk(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) != 1 {
 		return Answer{}, r.usage()
@@ -17,16 +18,16 @@ func (cs clusters) deleteAsk(ctx context.Context, r request) (Answer, error) {
 		return Answer{}, err
 	}
 	if v.Status == app.ClusterDeleted {
-		return Answer{Title: v.Name + " is gone already"}, nil
+		return Answer{Title: v.Name + " is already deleted"}, nil
 	}
 	return Answer{Title: "Delete " + v.Name + "?",
 		Lines:   []string{lost(v.Cluster)},
-		Links:   []Link{{"Open", r.Page(app.ClusterSubject(v.ID))}},
+		Links:   []Link{{"View cluster", r.Page(app.ClusterSubject(v.ID))}},
 		Buttons: []Button{deleteButton(v.Cluster, false)}}, nil
 }
 
 func lost(c app.Cluster) string {
-	return fmt.Sprintf("All data on its %s will be lost. It belongs to %s.", several(c.Size, "node"), c.Owner)
+	return fmt.Sprintf("All data on its %s will be lost. Owner: %s.", humanize.Count(c.Size, "node"), c.Owner)
 }
 
 func deleteButton(c app.Cluster, beside bool) Button {
@@ -41,7 +42,7 @@ func (cs clusters) delete(ctx context.Context, r request, d deed) (Answer, error
 		return Answer{}, err
 	}
 	if v.Status == app.ClusterDeleted {
-		return Answer{Title: v.Name + " is gone already"}, nil
+		return Answer{Title: v.Name + " is already deleted"}, nil
 	}
 	return r.begun(v, 0), nil
 }

@@ -182,7 +182,7 @@ func TestDetailsStandBeneathTheCard(t *testing.T) {
 			t.Errorf("the thread was written %d times in five minutes", n)
 		}
 		last := r[len(r)-1]
-		if got := strings.Join(last.Lines, "\n"); got != "✗ start web on n1: exit status 1\n✓ n1: create\n✓ n2: create 12 s" {
+		if got := strings.Join(last.Lines, "\n"); got != "✗ start web on n1: exit status 1\n✓ n1: create\n✓ n2: create (12 s)" {
 			t.Errorf("it says last\n%s", got)
 		}
 		if texts := h.texts["m1"]; !strings.Contains(texts[len(texts)-1], "has failed") {
@@ -242,16 +242,16 @@ func TestLeaseWarning(t *testing.T) {
 	for _, x := range a.Buttons {
 		names = append(names, strings.ReplaceAll(x.Name, "\u00a0", " "))
 	}
-	if got := strings.Join(names, "; "); got != "+2 h; +4 h; +1 d: not allowed" || !a.Buttons[2].Quiet || a.Buttons[1].Quiet || len(a.Links) != 1 {
+	if got := strings.Join(names, "; "); got != "+2 h; +4 h; +1 d (not allowed)" || !a.Buttons[2].Quiet || a.Buttons[1].Quiet || len(a.Links) != 1 {
 		t.Fatalf("the buttons are %q, %+v", got, a)
 	}
 	done := b.Press(t.Context(), ada, a.Buttons[1].Value)
-	if len(s.leases) != 1 || s.leases[0].By != 4*time.Hour || done.Beside || !strings.Contains(done.text(), "was moved") {
+	if len(s.leases) != 1 || s.leases[0].By != 4*time.Hour || done.Beside || !strings.Contains(done.text(), "Lease of shop extended") {
 		t.Errorf("after +4 h: %+v, %+v", s.leases, done)
 	}
-	// Whoever presses once more has seen an end that is not the end any more.
+	// A second press has seen an expiry that's out of date.
 	s.outlook.Until = s.outlook.Until.Add(4 * time.Hour)
-	if done = b.Press(t.Context(), ada, a.Buttons[1].Value); len(s.leases) != 1 || !strings.Contains(done.Title, "has moved already") {
+	if done = b.Press(t.Context(), ada, a.Buttons[1].Value); len(s.leases) != 1 || !strings.Contains(done.Title, "has already changed") {
 		t.Errorf("again: %+v, %+v", s.leases, done)
 	}
 	s.refuse = &app.Error{Code: app.EForbidden, Message: "It is not yours."}
@@ -259,7 +259,7 @@ func TestLeaseWarning(t *testing.T) {
 		t.Errorf("without a way to extend it: %+v", a)
 	}
 	decide := b.notices.told(t.Context(), b.request(ada, s.actor), app.Notice{Kind: app.NoticeApproval, Request: 12, Title: "x", Act: app.RequestSubject(12), ActionName: "Decide", About: app.RequestSubject(12)})
-	if len(decide.Buttons) != 1 || decide.Buttons[0].Name != "Approve request" || !strings.Contains(decide.text(), "bob asks to create: big") {
+	if len(decide.Buttons) != 1 || decide.Buttons[0].Name != "Approve request" || !strings.Contains(decide.text(), "bob wants to create: big") {
 		t.Errorf("to decide: %+v", decide)
 	}
 }
@@ -279,8 +279,8 @@ func TestHome(t *testing.T) {
 	s.inbox = []cluster.Request{{ID: 12, Kind: app.OperationCreate, Requester: "bob", Status: cluster.RequestWaiting, Asked: cluster.ClusterRequest{Name: "big"}}}
 	h := b.Home(t.Context(), ada)
 	got := Modal{Parts: h.Parts}.text()
-	for _, want := range []string{"You are ada of default.", "Waiting for you\nRequest 12\nbob asks to create: big", "shop – active, 3 nodes, from web, until 22 Nov 2026 10:00 UTC, 0.30 an hour",
-		"db – resizing, 1 node, from db, no end", "What has happened\nold is gone – 22 Nov 2026 10:00 UTC\nshop is active – 22 Nov 2026 09:00 UTC"} {
+	for _, want := range []string{"Signed in as ada (tenant default)", "Waiting for your approval\nRequest 12\nbob wants to create: big", "shop – active, 3 nodes, from web, expires 22 Nov 2026 10:00 UTC, 0.30/h",
+		"db – resizing, 1 node, from db, no expiry", "Recent activity\nold is gone – 22 Nov 2026 10:00 UTC\nshop is active – 22 Nov 2026 09:00 UTC"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the home does not say %q:\n%s", want, got)
 		}
@@ -292,7 +292,7 @@ func TestHome(t *testing.T) {
 	for _, p := range h.Parts {
 		buttons = append(buttons, p.Buttons...)
 	}
-	for i, want := range []string{"New cluster …", "View request", "Extend …", "Delete cluster", "Delete cluster"} {
+	for i, want := range []string{"New cluster…", "View request", "Extend lease…", "Delete cluster", "Delete cluster"} {
 		if buttons[i].Name != want {
 			t.Fatalf("button %d is %q", i, buttons[i].Name)
 		}
@@ -380,7 +380,7 @@ func TestWaysOutOfAFailure(t *testing.T) {
 		Failed:    &app.Step{ID: "n1.web.install", Node: "n1", Action: app.ActionInstall, Service: "web", Error: "exit status 100"}, Lines: []string{"E: no such package"}}
 	p.Ways = cluster.TroubleOf(cluster.ClusterView{Cluster: p.Cluster, Nodes: []app.Node{{Name: "n1"}}, Operations: []app.Operation{p.Operation}}, cluster.Definition{}, cluster.Unfinished{Failed: 1, Other: true}).Ways
 	c := NewCard(p, "u", time.Now())
-	if len(c.Buttons) != 4 || c.Buttons[0].Name != "Resume create" || c.Buttons[1].Name != "Roll back create" || c.Buttons[2].Name != "Repair cluster" || c.Buttons[3].Name != "Logs" || len(c.Log) != 1 {
+	if len(c.Buttons) != 4 || c.Buttons[0].Name != "Resume create" || c.Buttons[1].Name != "Roll back create" || c.Buttons[2].Name != "Repair cluster" || c.Buttons[3].Name != "View log" || len(c.Log) != 1 {
 		t.Fatalf("the card is %+v", c)
 	}
 	a := b.Press(t.Context(), ada, c.Buttons[0].Value)
@@ -388,7 +388,7 @@ func TestWaysOutOfAFailure(t *testing.T) {
 		t.Errorf("retry: %v, %+v", s.resumed, a)
 	}
 	a = b.Press(t.Context(), ada, c.Buttons[1].Value)
-	if len(s.undone) != 0 || !a.Beside || len(a.Buttons) != 1 || !strings.Contains(a.text(), "2 machines will be deleted, with all data: n1 and n2.") {
+	if len(s.undone) != 0 || !a.Beside || len(a.Buttons) != 1 || !strings.Contains(a.text(), "2 machines will be deleted with all data: n1 and n2.") {
 		t.Fatalf("roll back: %v, %+v", s.undone, a)
 	}
 	if a = b.Press(t.Context(), ada, a.Buttons[0].Value); len(s.undone) != 1 || s.undone[0] != "undo" || a.Beside {
@@ -401,7 +401,7 @@ func TestWaysOutOfAFailure(t *testing.T) {
 		t.Errorf("logs: %+v, %+v", s.filters, a)
 	}
 	p.Ways = nil
-	if c = NewCard(p, "u", time.Now()); len(c.Buttons) != 1 || c.Buttons[0].Name != "Logs" {
+	if c = NewCard(p, "u", time.Now()); len(c.Buttons) != 1 || c.Buttons[0].Name != "View log" {
 		t.Errorf("of what was followed by something else one can %+v", c.Buttons)
 	}
 	s.refuse = &app.Error{Code: app.EForbidden, Message: "It belongs to bob."}

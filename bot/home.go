@@ -14,18 +14,19 @@ import (
 	"muster/app/chat"
 	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/humanize"
 )
 
 // Limits of a home.
 const (
-	homeEvery    = 10 * time.Second // a home is shown again at most that often
+	homeEvery    = 10 * time.Second // minimum time between updates of a home
 	homeClusters = 20
 	homeRequests = 10
 	homeEnds     = 8
-	homeLooked   = 60 // clusters, with those that are gone
+	homeLooked   = 60 // clusters, including deleted ones
 )
 
-// homes shows people their own page within the chat.
+// homes shows people their home in the chat.
 type homes struct {
 	homes     Homes
 	questions Questions
@@ -40,7 +41,7 @@ func (b *Bot) Home(ctx context.Context, p Person) Home {
 	return h
 }
 
-// noted has a home kept fresh.
+// noted has a home kept up to date.
 func (hs homes) noted(ctx context.Context, r request, h Home, since, opened time.Time) {
 	team, person, ok := strings.Cut(r.person.External, "/")
 	if !ok {
@@ -49,11 +50,11 @@ func (hs homes) noted(ctx context.Context, r request, h Home, since, opened time
 	err := hs.homes.HomeShown(ctx, chat.ChatHome{Kind: r.person.Kind, Team: team, Person: person, Tenant: r.actor.Tenant, User: r.actor.User, Shown: h.digest(),
 		ShownAt: r.now(), OpenedAt: opened}, since)
 	if err != nil {
-		r.log.Warn("bot: a home could not be noted", "error", err)
+		r.log.Warn("bot: a home couldn't be recorded", "error", err)
 	}
 }
 
-// digest tells homes apart.
+// digest identifies a home's content.
 func (h Home) digest() string {
 	text, err := json.Marshal(h)
 	if err != nil {
@@ -63,7 +64,7 @@ func (h Home) digest() string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// home makes someone's page; who is no one where they are not linked.
+// home makes a person's home; the actor is empty if they have no linked account.
 func (b *Bot) home(ctx context.Context, p Person) (Home, app.Actor) {
 	actor, err := b.accounts.actor(ctx, p)
 	if err != nil {
@@ -81,16 +82,16 @@ func (s *site) homeOfStranger(p Person, err error) Home {
 	a := s.sorry(p, err)
 	part := Part{Title: a.Title, Lines: a.Lines, Links: []Link{{"Open the portal", s.Page(app.Subject{Kind: app.SubjectHome})}}}
 	if app.AsError(err).Reason == "not_linked" {
-		part.Lines = []string{"Muster makes clusters of machines, and gives them back. Link yourself to your account, and yours are shown here."}
-		part.Buttons = []Button{deed{Do: doLink, Beside: true}.button("Link my account", false)}
+		part.Lines = []string{"Create and manage clusters from Slack. Link your Muster account to get started."}
+		part.Buttons = []Button{deed{Do: doLink, Beside: true}.button("Link account", false)}
 	}
 	return Home{Parts: []Part{part}}
 }
 
 func (hs homes) of(ctx context.Context, r request) (h Home, err error) {
-	start := Part{Title: "Muster", Lines: []string{"You are " + r.actor.Name() + " of " + r.actor.Tenant + "."}, Links: []Link{{"Open the portal", r.Page(app.Subject{Kind: app.SubjectHome})}}}
+	start := Part{Title: "Muster", Lines: []string{"Signed in as " + r.actor.Name() + " (tenant " + r.actor.Tenant + ")"}, Links: []Link{{"Open the portal", r.Page(app.Subject{Kind: app.SubjectHome})}}}
 	if r.actor.May("Ask") {
-		start.Buttons = []Button{deed{Do: doCreate, Beside: true}.button("New cluster …", false)}
+		start.Buttons = []Button{deed{Do: doCreate, Beside: true}.button("New cluster…", false)}
 	}
 	h.Parts = append(h.Parts, start)
 	asked, err := hs.questions.Questions(ctx, r.actor, execution.QuestionQuery{Mine: true})
@@ -98,9 +99,9 @@ func (hs homes) of(ctx context.Context, r request) (h Home, err error) {
 		return h, err
 	}
 	for i, q := range asked[:min(len(asked), homeRequests)] {
-		p := Part{Lines: r.questionLines(q), Buttons: []Button{questionButton(q, true)}, Links: []Link{{"Open", r.Page(q.Subject())}}}
+		p := Part{Lines: r.questionLines(q), Buttons: []Button{questionButton(q, true)}, Links: []Link{{"View in portal", r.Page(q.Subject())}}}
 		if i == 0 {
-			p.Title = "You are asked"
+			p.Title = "Manual steps waiting for you"
 		}
 		h.Parts = append(h.Parts, p)
 	}
@@ -122,8 +123,8 @@ func (hs homes) waiting(ctx context.Context, r request) (parts []Part, err error
 		title string
 		f     cluster.RequestFilter
 	}{
-		{"Waiting for you", cluster.RequestFilter{View: cluster.RequestsInbox, Limit: homeRequests}},
-		{"What you have asked for", cluster.RequestFilter{View: cluster.RequestsMine, Status: cluster.RequestWaiting, Limit: homeRequests}},
+		{"Waiting for your approval", cluster.RequestFilter{View: cluster.RequestsInbox, Limit: homeRequests}},
+		{"Your open requests", cluster.RequestFilter{View: cluster.RequestsMine, Status: cluster.RequestWaiting, Limit: homeRequests}},
 	} {
 		list, err := hs.requests.Requests(ctx, r.actor, l.f)
 		if err != nil {
@@ -137,18 +138,18 @@ func (hs homes) waiting(ctx context.Context, r request) (parts []Part, err error
 			if q.Status == cluster.RequestOffered && q.Offer != nil {
 				p.Lines = append(p.Lines, r.offerLine(q))
 			}
-			// Where it's shown what is decided on there, a click more is none too many.
+			// Decisions are made after a look at the request, one click away.
 			if q.Status.Open() {
 				p.Buttons = []Button{deed{Do: doApproveAsk, Request: q.ID, Beside: true}.button("View request", false)}
 			}
-			p.Links = []Link{{"Open", r.Page(app.RequestSubject(q.ID))}}
+			p.Links = []Link{{"View in portal", r.Page(app.RequestSubject(q.ID))}}
 			parts = append(parts, p)
 		}
 	}
 	return parts, nil
 }
 
-// homeOfClusters shows those that live, and how the latest operations have ended.
+// homeOfClusters shows existing clusters and recent results.
 func (r reader) homeOfClusters(list []app.ClusterSummary) (parts []Part) {
 	live, shown := 0, 0
 	for _, c := range list {
@@ -158,11 +159,11 @@ func (r reader) homeOfClusters(list []app.ClusterSummary) (parts []Part) {
 		if live++; live > homeClusters {
 			continue
 		}
-		facts := []string{c.StatusWord(c.Operation), several(c.Size, "node"), "from " + c.Template, r.leaseEnd(c.Cluster)}
+		facts := []string{c.StatusWord(c.Operation), humanize.Count(c.Size, "node"), "from " + c.Template, r.leaseEnd(c.Cluster)}
 		if price := r.perHour(c.CostPerHour); price != "" {
 			facts = append(facts, price)
 		}
-		p := Part{Lines: []string{c.Name + " – " + strings.Join(facts, ", ")}, Links: []Link{{"Open", r.Page(app.ClusterSubject(c.ID))}}}
+		p := Part{Lines: []string{c.Name + " – " + strings.Join(facts, ", ")}, Links: []Link{{"View cluster", r.Page(app.ClusterSubject(c.ID))}}}
 		if c.Message != "" && c.Status == app.ClusterFailed {
 			p.Lines = append(p.Lines, c.Message)
 		}
@@ -170,7 +171,7 @@ func (r reader) homeOfClusters(list []app.ClusterSummary) (parts []Part) {
 			p.Title = "Your clusters"
 		}
 		if !c.ExpiresAt.IsZero() {
-			extend := deed{Do: doLease, Cluster: c.ID, Beside: true}.button("Extend …", false)
+			extend := deed{Do: doLease, Cluster: c.ID, Beside: true}.button("Extend lease…", false)
 			extend.Quiet = true
 			p.Buttons = append(p.Buttons, extend)
 		}
@@ -179,17 +180,17 @@ func (r reader) homeOfClusters(list []app.ClusterSummary) (parts []Part) {
 	}
 	switch {
 	case live == 0:
-		parts = append(parts, Part{Title: "Your clusters", Lines: []string{"You have none."}})
+		parts = append(parts, Part{Title: "Your clusters", Lines: []string{"No clusters yet."}})
 	case live > homeClusters:
-		parts = append(parts, Part{Quiet: true, Lines: []string{fmt.Sprintf("And %d more in the portal.", live-homeClusters)}, Links: []Link{{"All clusters", r.Page(app.Subject{Kind: app.SubjectClusters})}}})
+		parts = append(parts, Part{Quiet: true, Lines: []string{fmt.Sprintf("%d more in the portal.", live-homeClusters)}, Links: []Link{{"View all clusters", r.Page(app.Subject{Kind: app.SubjectClusters})}}})
 	}
 	if lines := r.latest(list); len(lines) > 0 {
-		parts = append(parts, Part{Title: "What has happened", Lines: lines})
+		parts = append(parts, Part{Title: "Recent activity", Lines: lines})
 	}
 	return parts
 }
 
-// latest says how the latest operations have ended, the newest first.
+// latest lists how the latest operations ended, newest first.
 func (v voice) latest(list []app.ClusterSummary) (lines []string) {
 	list = slices.DeleteFunc(slices.Clone(list), func(c app.ClusterSummary) bool { return c.Operation == nil || c.Operation.EndedAt.IsZero() })
 	slices.SortStableFunc(list, func(x, y app.ClusterSummary) int { return y.Operation.EndedAt.Compare(x.Operation.EndedAt) })

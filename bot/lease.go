@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -12,13 +11,13 @@ import (
 	"muster/app/template"
 )
 
-// extensions are what buttons offer beside what the lease itself suggests.
+// extensions are offered besides the lease's own suggestion.
 var extensions = []time.Duration{4 * time.Hour, 24 * time.Hour}
 
-// leases extends how long clusters live.
+// leases extends clusters' leases.
 type leases struct{ leases Leases }
 
-// move moves the end of a lease; without a length it offers some.
+// move extends a lease; without a duration it offers some.
 func (ls leases) move(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) < 1 || len(r.words) > 2 {
 		return Answer{}, r.usage()
@@ -28,7 +27,7 @@ func (ls leases) move(ctx context.Context, r request) (Answer, error) {
 		if err != nil {
 			return Answer{}, err
 		}
-		return r.leaseShown(o, "The lease of "+o.Name, false), nil
+		return r.leaseShown(o, "Lease of "+o.Name, false), nil
 	}
 	by, err := template.ParseLength(r.words[1])
 	if err != nil {
@@ -38,36 +37,36 @@ func (ls leases) move(ctx context.Context, r request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	return r.leaseShown(o, "The lease of "+o.Name+" was moved", false), nil
+	return r.leaseShown(o, "Lease of "+o.Name+" extended", false), nil
 }
 
-// extend is what a button does. One that was shown before the lease was moved moves it no further: someone has seen to it.
+// extend handles a button. A button shown before someone extended the lease doesn't extend it again.
 func (ls leases) extend(ctx context.Context, r request, d deed) (Answer, error) {
 	o, err := ls.leases.LeaseOutlook(ctx, r.actor, d.Cluster)
 	if err != nil {
 		return Answer{}, err
 	}
 	if o.Gone || o.Deleting || o.Until.Unix() != d.End && d.End != 0 {
-		return r.leaseShown(o, "The lease of "+o.Name+" has moved already", d.Beside), nil
+		return r.leaseShown(o, "The lease of "+o.Name+" has already changed", d.Beside), nil
 	}
 	if o, err = ls.leases.ExtendLease(ctx, r.actor, d.Cluster, template.LeaseRequest{By: time.Duration(d.By) * time.Second}); err != nil {
 		return Answer{}, err
 	}
-	return r.leaseShown(o, "The lease of "+o.Name+" was moved", d.Beside), nil
+	return r.leaseShown(o, "Lease of "+o.Name+" extended", d.Beside), nil
 }
 
-// leaseShown tells how a lease stands, with buttons that extend it.
+// leaseShown shows a lease, with buttons that extend it.
 func (r reader) leaseShown(o operation.LeaseOutlook, title string, beside bool) Answer {
-	a := Answer{Title: title, Links: []Link{{"Open", r.Page(app.ClusterSubject(o.Cluster))}}}
+	a := Answer{Title: title, Links: []Link{{"View cluster", r.Page(app.ClusterSubject(o.Cluster))}}}
 	switch {
 	case o.Gone:
-		a.Title, a.Lines = o.Name+" is gone", []string{"There is nothing left to extend."}
+		a.Title = o.Name + " is deleted"
 	case o.Deleting:
-		a.Lines = []string{"It is being deleted."}
+		a.Lines = []string{o.Name + " is being deleted."}
 	case o.Until.IsZero():
-		a.Lines = []string{"It lives until it is deleted."}
+		a.Lines = []string{o.Name + " never expires."}
 	default:
-		a.Lines = []string{"It lives until " + r.moment(o.Until) + "."}
+		a.Lines = []string{"Expires " + r.moment(o.Until) + "."}
 		a.Buttons = r.leaseButtons(o, beside)
 	}
 	if o.Offer.Refusal != "" && !o.Gone {
@@ -76,7 +75,7 @@ func (r reader) leaseShown(o operation.LeaseOutlook, title string, beside bool) 
 	return a
 }
 
-// leaseButtons extend a lease. Those that its rules do not allow are shown as such; who presses them is told why.
+// leaseButtons extend a lease. Those that its rules don't allow are marked, and pressing one explains why.
 func (r reader) leaseButtons(o operation.LeaseOutlook, beside bool) []Button {
 	if o.Offer.Refusal != "" || o.Until.IsZero() || o.Gone || o.Deleting {
 		return nil
@@ -94,7 +93,7 @@ func (r reader) leaseButtons(o operation.LeaseOutlook, beside bool) []Button {
 		d := deed{Do: doExtend, Cluster: o.Cluster, By: int64(by / time.Second), End: o.Until.Unix(), Beside: beside}
 		name := "+" + strings.ReplaceAll(humanize.Duration(by), " ", "\u00a0")
 		if o.Offer.Step > 0 && by > o.Offer.Step || !o.Offer.Latest.IsZero() && base.Add(by).After(o.Offer.Latest) {
-			no := d.button(name+": not allowed", false)
+			no := d.button(name+" (not allowed)", false)
 			no.Quiet = true
 			list = append(list, no)
 			continue
@@ -104,11 +103,11 @@ func (r reader) leaseButtons(o operation.LeaseOutlook, beside bool) []Button {
 	return list
 }
 
-// show is what a button of a home shows: how a cluster's lease can be moved.
+// show is what a home's button shows: a cluster's lease and how to extend it.
 func (ls leases) show(ctx context.Context, r request, d deed) (Answer, error) {
 	o, err := ls.leases.LeaseOutlook(ctx, r.actor, d.Cluster)
 	if err != nil {
 		return Answer{}, err
 	}
-	return r.leaseShown(o, fmt.Sprintf("The lease of %s", o.Name), d.Beside), nil
+	return r.leaseShown(o, "Lease of "+o.Name, d.Beside), nil
 }

@@ -12,7 +12,7 @@ import (
 	"muster/app/humanize"
 )
 
-// mostLogs is how many lines of a log are shown in a chat, the last ones.
+// mostLogs is how many of a log's last lines are shown in chat.
 const mostLogs = 20
 
 func (cs clusters) logs(ctx context.Context, r request) (Answer, error) {
@@ -26,7 +26,7 @@ func (cs clusters) logs(ctx context.Context, r request) (Answer, error) {
 	return cs.logsOf(ctx, r, r.words[0], f)
 }
 
-// logsOf shows the last lines. What stands in f.Step may be the name of a node too.
+// logsOf shows the last lines. f.Step may also be the name of a node.
 func (cs clusters) logsOf(ctx context.Context, r request, cluster string, f appcluster.LogFilter) (Answer, error) {
 	v, err := cs.clusters.Cluster(ctx, r.actor, cluster)
 	if err != nil {
@@ -41,7 +41,7 @@ func (cs clusters) logsOf(ctx context.Context, r request, cluster string, f appc
 		return Answer{}, err
 	}
 	q := url.Values{}
-	a := Answer{Title: "The log of " + v.Name}
+	a := Answer{Title: "Log of " + v.Name}
 	switch {
 	case f.Node != "":
 		a.Title += ", " + f.Node
@@ -54,7 +54,7 @@ func (cs clusters) logsOf(ctx context.Context, r request, cluster string, f appc
 	if len(q) > 0 {
 		at += "?" + q.Encode()
 	}
-	a.Links = []Link{{"The whole log", at + "#log"}}
+	a.Links = []Link{{"View full log", at + "#log"}}
 	for _, l := range lines {
 		text := l.Text
 		if f.Step == "" {
@@ -70,11 +70,11 @@ func (cs clusters) logsOf(ctx context.Context, r request, cluster string, f appc
 			return Answer{}, err
 		}
 	}
-	a.Lines = []string{"There is nothing in it."}
+	a.Lines = []string{"The log is empty."}
 	return a, nil
 }
 
-// knownStep refuses the name of a step that there is not, with the nearest.
+// knownStep rejects an unknown step and suggests the nearest name.
 func (cs clusters) knownStep(ctx context.Context, r request, v appcluster.ClusterView, f appcluster.LogFilter) error {
 	steps, err := cs.activity.Steps(ctx, r.actor, v.ID, f.Operation)
 	if err != nil {
@@ -92,19 +92,19 @@ func (cs clusters) knownStep(ctx context.Context, r request, v appcluster.Cluste
 	for _, n := range v.Nodes {
 		names = append(names, n.Name)
 	}
-	e := &app.Error{Code: app.ENotFound, Field: "step", Message: fmt.Sprintf("%s has no step or node “%s”.", v.Name, humanize.CutText(f.Step, 60))}
+	e := &app.Error{Code: app.ENotFound, Field: "step", Message: fmt.Sprintf("Cluster %s has no step or node “%s”.", v.Name, humanize.CutText(f.Step, 60))}
 	if near := humanize.Nearest(f.Step, names[:min(len(names), mostNear)]); near != "" {
 		e.Hint = "Did you mean “" + near + "”?"
 	} else if len(v.Nodes) > 0 {
-		e.Hint = "Such as " + v.Nodes[0].Name + ", or " + strings.Join(names[:min(len(names), 1)], "") + "."
+		e.Hint = "Try " + v.Nodes[0].Name + " or " + strings.Join(names[:min(len(names), 1)], "") + "."
 	}
 	return e
 }
 
-// mostNear is how many names are compared with one that is not known.
+// mostNear limits the names that an unknown one is compared with.
 const mostNear = 5000
 
-// logsOfStep shows the log of what a card says has failed.
+// logsOfStep shows the log of a card's failed step.
 func (cs clusters) logsOfStep(ctx context.Context, r request, d deed) (Answer, error) {
 	return cs.logsOf(ctx, r, d.Cluster, appcluster.LogFilter{Operation: d.Operation, Step: d.Step})
 }

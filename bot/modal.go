@@ -10,7 +10,7 @@ import (
 
 func urlWord(s string) string { return url.QueryEscape(s) }
 
-// read returns what a form remembers; what cannot be read is as good as nothing, since the form asks again for all of it.
+// read returns a form's note; an unreadable one counts as empty, since the form asks for everything again.
 func (f Form) read() (n note) {
 	if json.Unmarshal([]byte(f.Note), &n) != nil {
 		return note{}
@@ -37,7 +37,7 @@ func (b *Bot) fill(ctx context.Context, p Person, f Form) (Modal, error) {
 	return b.creates.modal(ctx, b.request(p, actor), f, f.read())
 }
 
-var errNoForm = &app.Error{Code: app.EInvalid, Message: "This form is not known any more.", Hint: "Close it, and type the command again."}
+var errNoForm = &app.Error{Code: app.EInvalid, Message: "This form has expired.", Hint: "Close it and type the command again."}
 
 func (b *Bot) Choices(ctx context.Context, p Person, f Form, typed string) []Choice {
 	actor, err := b.accounts.actor(ctx, p)
@@ -46,13 +46,12 @@ func (b *Bot) Choices(ctx context.Context, p Person, f Form, typed string) []Cho
 	}
 	list, err := b.creates.choices(ctx, b.request(p, actor), f, typed)
 	if err != nil {
-		b.log.Warn("bot: choices cannot be given", "error", err)
+		b.log.Warn("bot: choices can't be listed", "error", err)
 	}
 	return list
 }
 
-// Submit implements Talker. Nothing is made that no one has seen: where the plan is not the one that the modal shows, it is shown
-// first.
+// Submit creates nothing that wasn't shown: if the plan differs from the one in the modal, it's shown first.
 func (b *Bot) Submit(ctx context.Context, p Person, f Form) Submitted {
 	s, err := b.submit(ctx, p, f)
 	if err != nil {

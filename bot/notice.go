@@ -7,20 +7,20 @@ import (
 	"muster/app"
 )
 
-// notices are what people are told directly.
+// notices sends notifications as direct messages.
 type notices struct {
 	leases   Leases
 	requests Requests
 }
 
-// told is a notice as a message to someone.
+// told is a notice as a message to one person.
 func (ns notices) told(ctx context.Context, r request, n app.Notice) Answer {
 	a := Answer{Title: n.Title}
 	if n.Text != "" {
 		a.Lines = strings.Split(n.Text, "\n")
 	}
 	if at := r.Page(n.About); at != "" {
-		a.Links = append(a.Links, Link{"Open", at})
+		a.Links = append(a.Links, Link{"View details", at})
 	}
 	switch {
 	case n.Kind == app.NoticeLease && n.Cluster != "":
@@ -38,7 +38,7 @@ func (ns notices) told(ctx context.Context, r request, n app.Notice) Answer {
 			break // the link leads to it
 		}
 		a.Buttons = requestButtons(q, r.actor, "")
-		if len(a.Buttons) > 0 { // what a button does was shown before
+		if len(a.Buttons) > 0 { // a button must not hide what it approves
 			a.Lines = append(a.Lines, r.terms(q)...)
 		}
 	case n.Kind == app.NoticeQuestion && n.Act != app.Subject{} && n.Cluster != "":

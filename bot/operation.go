@@ -5,9 +5,10 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 )
 
-// operations goes on with what has failed.
+// operations resumes failed operations or rolls them back.
 type operations struct {
 	operations Operations
 	rollBacks  RollBacks
@@ -21,27 +22,27 @@ func (op operations) resume(ctx context.Context, r request, d deed) (Answer, err
 	return r.begun(v, d.Operation), nil
 }
 
-// rollBackAsk shows what a roll-back would do.
+// rollBackAsk previews a rollback.
 func (op operations) rollBackAsk(ctx context.Context, r request, d deed) (Answer, error) {
 	p, err := op.rollBacks.PreviewRollBack(ctx, r.actor, d.Cluster, d.Operation)
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: "Roll back the " + p.Operation.Kind.Words() + "?", Links: []Link{{"Open", r.Page(app.ClusterSubject(d.Cluster))}}}
+	a := Answer{Title: "Roll back the " + p.Operation.Kind.Words() + "?", Links: []Link{{"View cluster", r.Page(app.ClusterSubject(d.Cluster))}}}
 	if len(p.GivesBack) > 0 {
-		a.Lines = append(a.Lines, several(len(p.GivesBack), "machine")+" will be deleted, with all data: "+cluster.NodesInWords(p.GivesBack)+".")
+		a.Lines = append(a.Lines, humanize.Count(len(p.GivesBack), "machine")+" will be deleted with all data: "+cluster.NodesInWords(p.GivesBack)+".")
 	}
 	if p.Untouched > 0 {
-		a.Lines = append(a.Lines, several(p.Untouched, "other node")+" won't change.")
+		a.Lines = append(a.Lines, humanize.Count(p.Untouched, "other node")+" won't change.")
 	}
 	if p.Gone {
-		a.Lines = append(a.Lines, "Nothing of the cluster remains.")
+		a.Lines = append(a.Lines, "The whole cluster will be deleted.")
 	}
 	if p.Duration > 0 {
-		a.Lines = append(a.Lines, "It takes "+takes(p.Duration, p.Plan.Expects)+".")
+		a.Lines = append(a.Lines, "Takes "+takes(p.Duration, p.Plan.Expects)+".")
 	}
 	d = deed{Do: doRollBack, Cluster: d.Cluster, Operation: p.Operation.ID, Hash: p.PlanHash}
-	a.Buttons = []Button{d.button("Roll back "+p.Operation.Kind.Words(), true)}
+	a.Buttons = []Button{d.button("Roll back", true)}
 	return a, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/fleet"
+	"muster/app/humanize"
 )
 
 // orphans lists machines that belong to no cluster.
@@ -17,10 +18,10 @@ func (os orphans) list(ctx context.Context, r request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: "Orphaned machines", Links: []Link{{"Decide in the portal", r.Page(app.Subject{Kind: app.SubjectOrphans})}}}
+	a := Answer{Title: "Orphaned machines", Links: []Link{{"View orphaned machines", r.Page(app.Subject{Kind: app.SubjectOrphans})}}}
 	for i, o := range report.Orphans {
 		if i == mostListed {
-			a.Lines = append(a.Lines, fmt.Sprintf("And %d more.", len(report.Orphans)-i))
+			a.Lines = append(a.Lines, fmt.Sprintf("%d more in the portal.", len(report.Orphans)-i))
 			break
 		}
 		facts := []string{string(o.Kind), "since " + r.moment(o.Since())}
@@ -29,22 +30,22 @@ func (os orphans) list(ctx context.Context, r request) (Answer, error) {
 		}
 		switch {
 		case o.Error != "":
-			facts = append(facts, "could not be deleted: "+o.Error)
+			facts = append(facts, "couldn't be deleted: "+o.Error)
 		case o.State == fleet.OrphanDue && !o.DeleteAt.IsZero():
-			facts = append(facts, "deleted at "+r.moment(o.DeleteAt))
+			facts = append(facts, "will be deleted "+r.moment(o.DeleteAt))
 		default:
 			facts = append(facts, string(o.State))
 		}
 		a.Lines = append(a.Lines, fmt.Sprintf("%s at %s – %s", o.Machine, o.Provider, strings.Join(facts, ", ")))
 	}
 	if len(report.Orphans) == 0 {
-		a.Lines = []string{"There are none."}
+		a.Lines = []string{"No orphaned machines."}
 	}
 	if report.Cost > 0 {
-		a.Lines = append(a.Lines, "Together they have cost "+r.cost(report.Cost)+".")
+		a.Lines = append(a.Lines, "Total cost so far: "+r.cost(report.Cost)+".")
 	}
 	if report.Unlisted > 0 {
-		a.Lines = append(a.Lines, several(report.Unlisted, "account")+" could not be listed: there may be more.")
+		a.Lines = append(a.Lines, humanize.Count(report.Unlisted, "account")+" couldn't be listed, so there may be more.")
 	}
 	return a, nil
 }

@@ -11,14 +11,14 @@ import (
 	"muster/app/policy"
 )
 
-// plans shows what is done, or would be.
+// plans shows current and possible plans.
 type plans struct {
 	clusters Clusters
 	activity Activity
 	creates  *creates
 }
 
-// show shows what an operation of a cluster does, or, of what is no cluster yet, what a create would do.
+// show shows the plan of a cluster's operation or, given a template, of a create.
 func (ps plans) show(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) == 0 {
 		return Answer{}, r.usage()
@@ -57,16 +57,16 @@ func (ps plans) show(ctx context.Context, r request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	name := "a cluster"
+	name := "New cluster"
 	if q.Name != "" {
 		name = q.Name
 	}
-	open := deed{Do: doCreate, Template: q.Template}.button("Create …", false)
-	return Answer{Title: fmt.Sprintf("%s: %s from %s", name, several(p.Layout.Size(), "node"), q.Template), Lines: r.previewLines(p, left),
-		Buttons: []Button{open}, Links: []Link{{"In the portal", r.Page(app.Subject{Kind: app.SubjectNewCluster})}}}, nil
+	open := deed{Do: doCreate, Template: q.Template}.button("Create cluster…", false)
+	return Answer{Title: fmt.Sprintf("%s: %s from %s", name, humanize.Count(p.Layout.Size(), "node"), q.Template), Lines: r.previewLines(p, left),
+		Buttons: []Button{open}, Links: []Link{{"Open in portal", r.Page(app.Subject{Kind: app.SubjectNewCluster})}}}, nil
 }
 
-// previewFacts say in one line what a create costs and how long it takes.
+// previewFacts is a create's cost and duration in one line.
 func (v voice) previewFacts(p cluster.Preview) string {
 	var facts []string
 	if cost := v.priceOf(p.Layout); cost != "" {
@@ -74,13 +74,13 @@ func (v voice) previewFacts(p cluster.Preview) string {
 	}
 	switch {
 	case p.Lease == 0:
-		facts = append(facts, "without an end")
+		facts = append(facts, "no expiry")
 	case p.Cost > 0:
 		facts = append(facts, v.cost(p.Cost)+" over "+humanize.Duration(p.Lease))
 	default:
 		facts = append(facts, "for "+humanize.Duration(p.Lease))
 	}
-	facts = append(facts, several(p.Plan.Acts(), "step"))
+	facts = append(facts, humanize.Count(p.Plan.Acts(), "step"))
 	if p.Duration > 0 {
 		facts = append(facts, takes(p.Duration, p.Plan.Expects))
 	}
@@ -90,7 +90,7 @@ func (v voice) previewFacts(p cluster.Preview) string {
 	return strings.Join(facts, ", ")
 }
 
-// previewLines say what a create comes to.
+// previewLines is the preview of a create.
 func (v voice) previewLines(p cluster.Preview, left policy.QuotaLeft) []string {
 	lines := append(p.Layout.Lines(2*mostLayout), v.previewFacts(p))
 	if words := p.Plan.FallbackWords(); words != "" {
@@ -108,14 +108,14 @@ func (v voice) previewLines(p cluster.Preview, left policy.QuotaLeft) []string {
 		rest = append(rest, l.Words())
 	}
 	if len(rest) > 0 {
-		lines = append(lines, "Left before this: "+strings.Join(rest, "; ")+".")
+		lines = append(lines, "Quota left: "+strings.Join(rest, "; ")+".")
 	}
 	return lines
 }
 
 // of shows the latest operation of a cluster, step by step.
 func (ps plans) of(ctx context.Context, r request, v cluster.ClusterView) (Answer, error) {
-	a := Answer{Title: v.Name + " has no plan", Links: []Link{{"Open", r.Page(app.ClusterSubject(v.ID))}}}
+	a := Answer{Title: v.Name + " has no plan", Links: []Link{{"View cluster", r.Page(app.ClusterSubject(v.ID))}}}
 	if len(v.Operations) == 0 {
 		return a, nil
 	}
@@ -138,7 +138,7 @@ func (ps plans) of(ctx context.Context, r request, v cluster.ClusterView) (Answe
 	return a, nil
 }
 
-// stepLines are the steps of each node in a line, those nodes first on which something is done or has failed.
+// stepLines lists steps with a line per node, nodes with running or failed steps first.
 func stepLines(steps []app.Step) []string {
 	marks := map[app.StepState]string{app.StepSucceeded: "✓ ", app.StepFailed: "✗ ", app.StepRunning: "▶ ", app.StepDropped: "– "}
 	var nodes []string
@@ -162,7 +162,7 @@ func stepLines(steps []app.Step) []string {
 		}
 	}
 	if len(lines) > mostListed {
-		lines = append(lines[:mostListed:mostListed], fmt.Sprintf("And %s.", several(len(lines)-mostListed, "other node")))
+		lines = append(lines[:mostListed:mostListed], humanize.Count(len(lines)-mostListed, "more node")+" in the portal.")
 	}
 	return lines
 }

@@ -10,19 +10,20 @@ import (
 
 	"muster/app"
 	"muster/app/execution"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
-// modalQuestion names the modal in which someone answers what a step asks.
+// modalQuestion names the modal that answers a manual step.
 const modalQuestion = "question"
 
-// mostQuestions is how many questions are shown at once.
+// mostQuestions limits the questions shown at once.
 const mostQuestions = 8
 
-// questions are what manual steps ask people.
+// questions answers manual steps.
 type questions struct{ questions Questions }
 
-// list shows what someone may answer, with a button for each.
+// list shows the manual steps that a person can answer, with a button for each.
 func (qs questions) list(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) > 1 {
 		return Answer{}, r.usage()
@@ -39,10 +40,10 @@ func (qs questions) of(ctx context.Context, r request, cluster string) (Answer, 
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: "Questions that wait for you", Links: []Link{{"Open the portal", r.Page(app.Subject{Kind: app.SubjectHome})}}}
+	a := Answer{Title: "Manual steps waiting for you", Links: []Link{{"Open the portal", r.Page(app.Subject{Kind: app.SubjectHome})}}}
 	for i, q := range list {
 		if i == mostQuestions {
-			a.Lines = append(a.Lines, fmt.Sprintf("And %d more.", len(list)-i))
+			a.Lines = append(a.Lines, fmt.Sprintf("%d more in the portal.", len(list)-i))
 			break
 		}
 		a.Lines = append(a.Lines, r.questionLines(q)...)
@@ -54,21 +55,21 @@ func (qs questions) of(ctx context.Context, r request, cluster string) (Answer, 
 		a.Buttons = append(a.Buttons, answer)
 	}
 	if len(list) == 0 {
-		a.Lines = []string{"There are none."}
+		a.Lines = []string{"No manual steps are waiting for you."}
 	}
 	return a, nil
 }
 
-// questionLines say in two lines what is asked.
+// questionLines shows a manual step in two lines.
 func (v voice) questionLines(q execution.Question) []string {
-	return []string{q.Title() + ": " + strings.Join(strings.Fields(q.Person.Ask), " "), "It waits for " + q.Waits + ", until " + v.moment(q.Until) + "."}
+	return []string{q.Title() + ": " + strings.Join(strings.Fields(q.Person.Ask), " "), "Waiting for " + q.Waits + " until " + v.moment(q.Until) + "."}
 }
 
 func questionButton(q execution.Question, beside bool) Button {
-	return deed{Do: doAnswer, Cluster: q.Cluster, Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Beside: beside}.button("Answer …", false)
+	return deed{Do: doAnswer, Cluster: q.Cluster, Operation: q.Operation, Index: q.Index, Attempt: q.Attempt, Beside: beside}.button("Answer…", false)
 }
 
-// find finds one that is still open, of the attempt that was shown.
+// find finds an open manual step, in the attempt that was shown.
 func (qs questions) find(ctx context.Context, r request, d deed) (execution.Question, error) {
 	list, err := qs.questions.Questions(ctx, r.actor, execution.QuestionQuery{Cluster: d.Cluster})
 	if err != nil {
@@ -79,13 +80,13 @@ func (qs questions) find(ctx context.Context, r request, d deed) (execution.Ques
 			if q.Mine {
 				return q, nil
 			}
-			return q, &app.Error{Code: app.EForbidden, Message: "You are not among those who may answer this.", Hint: "It waits for " + q.Waits + "."}
+			return q, &app.Error{Code: app.EForbidden, Message: "You can't answer this manual step.", Hint: "It's waiting for " + q.Waits + "."}
 		}
 	}
-	return execution.Question{}, &app.Error{Code: app.EConflict, Message: "Nobody is asked this any more.", Hint: "Type “" + r.person.Command + " answer” to see what waits for you now."}
+	return execution.Question{}, &app.Error{Code: app.EConflict, Message: "This manual step no longer needs an answer.", Hint: "Type “" + r.person.Command + " answer” to see what's waiting for you."}
 }
 
-// ask opens the modal. What is secret is not typed into a chat, which would keep it.
+// ask opens the modal. Secrets aren't typed into a chat, which would keep them.
 func (qs questions) ask(ctx context.Context, r request, d deed) (Answer, error) {
 	q, err := qs.find(ctx, r, d)
 	if err != nil {
@@ -93,7 +94,7 @@ func (qs questions) ask(ctx context.Context, r request, d deed) (Answer, error) 
 	}
 	a := Answer{Title: q.Title(), Lines: r.questionLines(q), Links: []Link{{"Answer in the portal", r.Page(q.Subject())}}}
 	if slices.ContainsFunc(q.Person.Fields, func(f template.PersonField) bool { return f.Secret }) {
-		a.Lines = append(a.Lines, "It asks for something secret, which is typed in the portal only.")
+		a.Lines = append(a.Lines, "This manual step asks for a secret. Enter it in the portal.")
 		return a, nil
 	}
 	m := questionModal(q, d, nil)
@@ -101,20 +102,20 @@ func (qs questions) ask(ctx context.Context, r request, d deed) (Answer, error) 
 	return a, nil
 }
 
-// questionModal is the modal; with what is wrong by field where it was sent off already.
+// questionModal is the modal, with errors by field if it was submitted.
 func questionModal(q execution.Question, d deed, wrong map[string]string) Modal {
 	b, err := json.Marshal(d)
 	if err != nil {
 		panic(err) // numbers and strings only
 	}
-	m := Modal{ID: modalQuestion, Note: string(b), Title: "A question", Submit: "Answer"}
+	m := Modal{ID: modalQuestion, Note: string(b), Title: "Manual step", Submit: "Submit answer"}
 	head := Part{Title: q.Title(), Lines: []string{q.Person.Ask}}
 	if q.Person.Help != "" {
 		head.Lines = append(head.Lines, strings.Split(q.Person.Help, "\n")...)
 	}
 	m.Parts = append(m.Parts, head)
 	if q.Same > 0 {
-		m.Parts = append(m.Parts, Part{Quiet: true, Lines: []string{"The answer counts for " + several(q.Same, "more node") + "."}})
+		m.Parts = append(m.Parts, Part{Quiet: true, Lines: []string{"Your answer applies to " + humanize.Count(q.Same, "more node") + "."}})
 	}
 	for _, p := range q.Person.Fields {
 		f := questionField(p.Parameter)
@@ -124,12 +125,12 @@ func questionModal(q execution.Question, d deed, wrong map[string]string) Modal 
 		}
 		m.Parts = append(m.Parts, part)
 	}
-	m.Parts = append(m.Parts, Part{Field: &Field{Name: "refuse", Kind: FieldLong, Label: "Or say why it must not go on", Optional: true, Most: template.MaxRefusal / 4,
-		Hint: "Written down, this lets the step fail."}})
+	m.Parts = append(m.Parts, Part{Field: &Field{Name: "refuse", Kind: FieldLong, Label: "Or reject, with a reason", Optional: true, Most: template.MaxRefusal / 4,
+		Hint: "The step fails with this reason."}})
 	return m
 }
 
-// questionField is that of a value. None is required by the chat itself, since who refuses types none.
+// questionField is a value's field. The chat requires none of them, since a rejection has no values.
 func questionField(p template.Parameter) Field {
 	f := Field{Name: "v:" + p.Name, Kind: FieldText, Label: p.Title(), Hint: strings.TrimSpace(p.Help + " " + p.Hint()), Optional: true}
 	if v := standard(p); v != "" && p.Type != template.ParameterChoice {
@@ -147,7 +148,7 @@ func questionField(p template.Parameter) Field {
 	return f
 }
 
-// submit returns the answer, for the attempt that was shown.
+// submit sends the answer, for the attempt that was shown.
 func (qs questions) submit(ctx context.Context, r request, f Form) (s Submitted, err error) {
 	var d deed
 	if json.Unmarshal([]byte(f.Note), &d) != nil {
@@ -178,11 +179,11 @@ func (qs questions) submit(ctx context.Context, r request, f Form) (s Submitted,
 		}
 	}
 	if q, err = qs.questions.AnswerStep(ctx, r.actor, d.Cluster, answer); err == nil {
-		done := "It goes on."
+		done := "The operation continues."
 		if answer.Refuse != "" {
-			done = "The step fails, for the reason that you gave."
+			done = "The step fails with your reason."
 		}
-		return Submitted{Answer: &Answer{Title: "Answered: " + q.Title(), Lines: []string{done}, Links: []Link{{"Open", r.Page(app.ClusterSubject(d.Cluster))}}}, Channel: r.person.Channel}, nil
+		return Submitted{Answer: &Answer{Title: "Answered: " + q.Title(), Lines: []string{done}, Links: []Link{{"View cluster", r.Page(app.ClusterSubject(d.Cluster))}}}, Channel: r.person.Channel}, nil
 	}
 	e := app.AsError(err)
 	name, isValue := strings.CutPrefix(e.Field, "values.")

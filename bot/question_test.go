@@ -23,7 +23,7 @@ func asking(t *testing.T) (checkedBot, *stub) {
 func TestQuestions(t *testing.T) {
 	b, s := asking(t)
 	a := b.Say(t.Context(), ada, "answer")
-	if len(a.Buttons) != 1 || !strings.Contains(a.text(), "shop: lb configure on n1: Plug the cable in, and say which port <!channel>.\nIt waits for ada or an admin, until 23 Nov 2026 10:00 UTC.") {
+	if len(a.Buttons) != 1 || !strings.Contains(a.text(), "shop: lb configure on n1: Plug the cable in, and say which port <!channel>.\nWaiting for ada or an admin until 23 Nov 2026 10:00 UTC.") {
 		t.Fatalf("what is asked is %+v", a)
 	}
 	m := b.Press(t.Context(), ada, a.Buttons[0].Value).Modal
@@ -36,7 +36,7 @@ func TestQuestions(t *testing.T) {
 		t.Errorf("a wrong value: %+v", d)
 	}
 	form = m.asForm(map[string]string{"v:port": "12", "v:side": "=right"})
-	if d = b.Submit(t.Context(), ada, form); d.Answer == nil || !strings.Contains(d.Answer.text(), "It goes on.") {
+	if d = b.Submit(t.Context(), ada, form); d.Answer == nil || !strings.Contains(d.Answer.text(), "The operation continues.") {
 		t.Errorf("answered: %+v", d)
 	}
 	last := s.answers[len(s.answers)-1]
@@ -52,14 +52,14 @@ func TestQuestions(t *testing.T) {
 	// Someone was faster, or the step is asked again.
 	given := len(s.answers)
 	s.asks[0].Attempt = 3
-	if d = b.Submit(t.Context(), ada, form); d.Modal == nil || !strings.Contains(d.Modal.text(), "Nobody is asked this any more.") {
+	if d = b.Submit(t.Context(), ada, form); d.Modal == nil || !strings.Contains(d.Modal.text(), "This manual step no longer needs an answer.") {
 		t.Errorf("too late: %+v", d)
 	}
 	s.asks[0].Attempt, s.asks[0].Owner = 2, "bob"
-	if d = b.Submit(t.Context(), ada, form); d.Modal == nil || !strings.Contains(d.Modal.text(), "not among those") || len(s.answers) != given {
+	if d = b.Submit(t.Context(), ada, form); d.Modal == nil || !strings.Contains(d.Modal.text(), "can't answer this manual step") || len(s.answers) != given {
 		t.Errorf("who is not asked: %+v", d)
 	}
-	if a = b.Say(t.Context(), ada, "answer shop"); a.text() != "Questions that wait for you\nThere are none." {
+	if a = b.Say(t.Context(), ada, "answer shop"); a.text() != "Manual steps waiting for you\nNo manual steps are waiting for you." {
 		t.Errorf("of others' questions: %s", a.text())
 	}
 }
@@ -68,14 +68,14 @@ func TestSecretsAreNotTypedIntoChats(t *testing.T) {
 	b, s := asking(t)
 	s.asks[0].Person.Fields[0].Secret = true
 	a := b.Press(t.Context(), ada, questionButton(s.asks[0], true).Value)
-	if a.Modal != nil || len(a.Links) != 1 || !strings.Contains(a.text(), "in the portal only") || !a.Beside {
+	if a.Modal != nil || len(a.Links) != 1 || !strings.Contains(a.text(), "asks for a secret") || !a.Beside {
 		t.Errorf("it is answered %+v", a)
 	}
 }
 
 func TestQuestionsAtHomeAndDirectly(t *testing.T) {
 	b, s := asking(t)
-	if got := (Modal{Parts: b.Home(t.Context(), ada).Parts}).text(); !strings.Contains(got, "You are asked\nshop: lb configure on n1") {
+	if got := (Modal{Parts: b.Home(t.Context(), ada).Parts}).text(); !strings.Contains(got, "Manual steps waiting for you\nshop: lb configure on n1") {
 		t.Errorf("the home says\n%s", got)
 	}
 	a := b.notices.told(t.Context(), b.request(ada, s.actor), s.asks[0].TellAsked(time.Now()))

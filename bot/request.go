@@ -12,57 +12,57 @@ import (
 	"muster/app/operation"
 )
 
-// mostReason is the longest reason, in bytes: a button has to carry it.
+// mostReason limits a reason, in bytes, since a button has to carry it.
 const mostReason = 500
 
-// requests are what waits for approval.
+// requests shows and decides requests.
 type requests struct {
 	requests Requests
 	clusters Clusters
 }
 
-// asked tells of a request that waits for others.
+// asked is the answer for a request waiting for approval.
 func (r reader) asked(q cluster.Request) Answer {
-	return Answer{Title: fmt.Sprintf("Request %d waits to be approved", q.ID), Lines: append(r.terms(q), "Nothing is done before."), Asked: []Asked{{q.Tenant, q.ID}},
-		Links: []Link{{"Open the request", r.Page(app.RequestSubject(q.ID))}}}
+	return Answer{Title: fmt.Sprintf("Request %d is waiting for approval", q.ID), Lines: r.terms(q), Asked: []Asked{{q.Tenant, q.ID}},
+		Links: []Link{{"View request", r.Page(app.RequestSubject(q.ID))}}}
 }
 
-// terms says what a request comes to.
+// terms sums up a request.
 func (v voice) terms(q cluster.Request) []string {
 	what := q.Cluster
 	if q.Kind == app.OperationCreate {
 		what = strings.TrimSpace(q.Asked.Name + " from " + q.Asked.Template)
 	}
-	lines := []string{fmt.Sprintf("%s asks to %s: %s", q.Requester, q.Kind.Verb(), what)}
-	facts := []string{several(q.Terms.Layout.Size(), "node")}
+	lines := []string{fmt.Sprintf("%s wants to %s: %s", q.Requester, q.Kind.Verb(), what)}
+	facts := []string{humanize.Count(q.Terms.Layout.Size(), "node")}
 	if p := v.priceOf(q.Terms.Layout); p != "" {
 		facts = append(facts, p)
 	}
 	if q.Terms.Lease > 0 {
 		facts = append(facts, "for "+humanize.Duration(q.Terms.Lease))
 	} else {
-		facts = append(facts, "without an end")
+		facts = append(facts, "no expiry")
 	}
 	return append(lines, strings.Join(facts, ", "))
 }
 
-// reviewOf reads a request's number and a reason.
+// reviewOf parses a request's number and a reason.
 func (r request) reviewOf(name string) (id int64, reason string, err error) {
 	if len(r.words) == 0 {
 		return 0, "", r.usage()
 	}
 	id, err = strconv.ParseInt(strings.TrimPrefix(r.words[0], "#"), 10, 64)
 	if err != nil || id < 1 {
-		return 0, "", &app.Error{Code: app.EInvalid, Field: "request", Message: fmt.Sprintf("“%s” is not the number of a request.", humanize.CutText(r.words[0], 40))}
+		return 0, "", &app.Error{Code: app.EInvalid, Field: "request", Message: fmt.Sprintf("“%s” isn't a request number.", humanize.CutText(r.words[0], 40))}
 	}
 	reason = strings.Join(r.words[1:], " ")
 	if len(reason) > mostReason {
-		return 0, "", &app.Error{Code: app.EInvalid, Field: "reason", Message: fmt.Sprintf("A reason has at most %d letters here.", mostReason)}
+		return 0, "", &app.Error{Code: app.EInvalid, Field: "reason", Message: fmt.Sprintf("The reason must be at most %d characters.", mostReason)}
 	}
 	return id, reason, nil
 }
 
-// approveAsk shows what would be approved: no one says yes to what they have not seen.
+// approveAsk shows the request first, so that people see what they approve.
 func (rs requests) approveAsk(ctx context.Context, r request) (Answer, error) {
 	id, reason, err := r.reviewOf("approve")
 	if err != nil {
@@ -76,7 +76,7 @@ func (rs requests) show(ctx context.Context, r request, id int64, reason string)
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: r.terms(q), Links: []Link{{"Open the request", r.Page(app.RequestSubject(q.ID))}}}
+	a := Answer{Title: fmt.Sprintf("Request %d", q.ID), Lines: r.terms(q), Links: []Link{{"View request", r.Page(app.RequestSubject(q.ID))}}}
 	a.Lines = append(a.Lines, r.stateLines(q, r.actor)...)
 	a.Buttons = requestButtons(q, r.actor, reason)
 	if len(a.Buttons) > 0 && reason != "" && q.WaitsFor(r.actor) && q.Status == cluster.RequestWaiting {
@@ -85,7 +85,7 @@ func (rs requests) show(ctx context.Context, r request, id int64, reason string)
 	return a, nil
 }
 
-// stateLines say what a request waits for, and, where the reader can't decide on it, who can.
+// stateLines say what a request is waiting for and, if the reader can't decide, who can.
 func (r reader) stateLines(q cluster.Request, reader app.Actor) (lines []string) {
 	switch {
 	case q.Status == cluster.RequestOffered && q.Offer != nil:
@@ -102,18 +102,18 @@ func (r reader) stateLines(q cluster.Request, reader app.Actor) (lines []string)
 	}
 	switch {
 	case q.Requester == reader.Name():
-		lines = append(lines, "You can’t approve your own request.")
+		lines = append(lines, "You can't approve your own request.")
 	case !mayReview(q, reader):
-		lines = append(lines, "Your approval isn’t needed for this request.")
+		lines = append(lines, "Your approval isn't needed for this request.")
 	case high(q):
-		lines = append(lines, "High risk: approve it in the portal, which asks you to sign in again first.")
+		lines = append(lines, "High risk: approve it in the portal, where you must re-authenticate.")
 	}
 	return lines
 }
 
-// offerLine says what an approver offers instead of what was asked for.
+// offerLine sums up an approver's offer.
 func (v voice) offerLine(q cluster.Request) string {
-	line := fmt.Sprintf("%s offers %s with a lease of %s instead", q.Offer.By, several(q.Offer.Layout.Size(), "node"), app.LeaseWords(q.Offer.Lease))
+	line := fmt.Sprintf("%s offers %s with a lease of %s instead", q.Offer.By, humanize.Count(q.Offer.Layout.Size(), "node"), app.LeaseWords(q.Offer.Lease))
 	if p := v.priceOf(q.Offer.Layout); p != "" {
 		line += ", " + p
 	}
@@ -127,7 +127,7 @@ func mayReview(q cluster.Request, a app.Actor) bool {
 	return q.Status == cluster.RequestWaiting && q.WaitsFor(a) && a.May("Review")
 }
 
-// requestButtons are what one reader can do about a request. What is only refused is not offered.
+// requestButtons are the actions that one reader can take on a request.
 func requestButtons(q cluster.Request, reader app.Actor, reason string) (list []Button) {
 	mine := q.Requester == reader.Name()
 	withdraw := func(name, title, text string) {
@@ -145,10 +145,10 @@ func requestButtons(q cluster.Request, reader app.Actor, reason string) (list []
 		return list
 	}
 	if mine && q.Status == cluster.RequestOffered {
-		withdraw("Decline offer", "Decline the offer?", fmt.Sprintf("Request %d ends, and nothing is created.", q.ID))
+		withdraw("Decline offer", "Decline the offer?", fmt.Sprintf("This closes request %d. Nothing is created.", q.ID))
 		return list
 	}
-	withdraw("Withdraw request", "Withdraw the request?", fmt.Sprintf("Request %d ends, and nothing is created or changed.", q.ID))
+	withdraw("Withdraw request", "Withdraw the request?", fmt.Sprintf("This closes request %d. Nothing is created or changed.", q.ID))
 	return list
 }
 
@@ -167,9 +167,9 @@ func (rs requests) deny(ctx context.Context, r request) (Answer, error) {
 	return rs.reviewed(ctx, r, q)
 }
 
-// reviewed tells what happened to a request that someone has decided on. What runs by that has a card.
+// reviewed is the answer after a decision. An operation that starts because of it gets a card.
 func (rs requests) reviewed(ctx context.Context, r request, q cluster.Request) (Answer, error) {
-	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Lines: r.terms(q), Links: []Link{{"Open the request", r.Page(app.RequestSubject(q.ID))}}}
+	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Lines: r.terms(q), Links: []Link{{"View request", r.Page(app.RequestSubject(q.ID))}}}
 	if q.Status != cluster.RequestAccepted || q.Cluster == "" {
 		return a, nil
 	}
@@ -181,7 +181,7 @@ func (rs requests) reviewed(ctx context.Context, r request, q cluster.Request) (
 	return a, nil
 }
 
-// decided is reviewed for what a button has done.
+// decided is reviewed for a button.
 func (rs requests) decided(ctx context.Context, r request, q cluster.Request, err error) (Answer, error) {
 	if err != nil {
 		return Answer{}, err

@@ -32,11 +32,11 @@ func TestWhatEachRoleSeesOfARequest(t *testing.T) {
 		says         string
 		buttons      string // with what each does
 	}{
-		{"waiting", "requester", cluster.RequestWaiting, needs, "You can’t approve your own request.", "Withdraw request: ada withdraws"},
-		{"waiting", "approver", cluster.RequestWaiting, needs, "Approved by 1 of 2 of the group ops: cy", "Approve request: approve h"},
-		{"waiting", "reviewed", cluster.RequestWaiting, needs, "Your approval isn’t needed for this request.", ""},
-		{"waiting", "admin", cluster.RequestWaiting, needs, "Your approval isn’t needed for this request.", "Withdraw request: root withdraws"},
-		{"waiting", "other", cluster.RequestWaiting, needs, "Your approval isn’t needed for this request.", ""},
+		{"waiting", "requester", cluster.RequestWaiting, needs, "You can't approve your own request.", "Withdraw request: ada withdraws"},
+		{"waiting", "approver", cluster.RequestWaiting, needs, "Approved by 1 of 2 approvals from the group ops: cy", "Approve request: approve h"},
+		{"waiting", "reviewed", cluster.RequestWaiting, needs, "Your approval isn't needed for this request.", ""},
+		{"waiting", "admin", cluster.RequestWaiting, needs, "Your approval isn't needed for this request.", "Withdraw request: root withdraws"},
+		{"waiting", "other", cluster.RequestWaiting, needs, "Your approval isn't needed for this request.", ""},
 		{"risky", "approver", cluster.RequestWaiting, risky, "High risk: approve it in the portal", ""},
 		{"offered", "requester", cluster.RequestOffered, needs, "cy offers 2 nodes with a lease of 2 h instead: too big", "Accept offer: ada confirms offered; Decline offer: ada withdraws"},
 		{"offered", "approver", cluster.RequestOffered, needs, "Waiting for ada to accept or decline the offer.", ""},

@@ -8,7 +8,7 @@ import (
 	"muster/app"
 )
 
-// site is what all answers share: where the portal is, the clock and the log.
+// site is what all answers share: the portal's address, the clock and the log.
 type site struct {
 	url   func() string
 	pages func(app.Subject) string
@@ -16,19 +16,19 @@ type site struct {
 	now   func() time.Time
 }
 
-// sorry tells what went wrong.
+// sorry is the answer for an error.
 func (s *site) sorry(p Person, err error) Answer {
 	e := app.AsError(err)
 	if e.Code == app.EInternal {
 		s.log.Error("bot: an answer failed", "person", p.External, "error", err)
 	}
-	a := Answer{Title: "That did not work", Lines: []string{e.ForPeople()}, Wrong: true}
+	a := Answer{Title: "That didn't work", Lines: []string{e.ForPeople()}, Wrong: true}
 	hint := e.Hint
 	switch {
 	case e.Reason == "not_linked":
-		a.Title, hint = "Who are you?", "Type “"+p.Command+" link”, open the link, and confirm it there."
+		a.Title, hint = "Link your account first", "Type “"+p.Command+" link”, then open the link and confirm."
 	case e.Reason == "step_up":
-		hint = "That takes a fresh proof of who you are, which only the portal can ask for."
+		hint = "Re-authenticate in the portal, then try again."
 		a.Links = append(a.Links, Link{Name: "Open the portal", URL: s.Page(app.Subject{Kind: app.SubjectRequests})})
 	}
 	if hint != "" {

@@ -12,12 +12,12 @@ import (
 	"muster/app/humanize"
 )
 
-// mostDetails is how many lines stand beneath a card.
+// mostDetails limits the lines below a card.
 const mostDetails = 60
 
-// detailsOf tells beneath a card how the steps of its operation ended, a line for each node, with the failed ones first.
+// detailsOf lists below a card how the steps of its operation ended, a line per node, failed ones first.
 func detailsOf(c chat.ChatCard, steps []app.Step) Answer {
-	a := Answer{Title: fmt.Sprintf("%d of %s", c.Done, several(c.Total, "step"))}
+	a := Answer{Title: fmt.Sprintf("%d of %s", c.Done, humanize.Count(c.Total, "step"))}
 	var nodes []string
 	done, said := map[string][]string{}, cluster.SaidErrors{}
 	for _, s := range steps {
@@ -37,14 +37,14 @@ func detailsOf(c chat.ChatCard, steps []app.Step) Answer {
 	}
 	if len(a.Lines) > mostDetails {
 		more := len(a.Lines) - mostDetails
-		a.Lines = append(a.Lines[:mostDetails:mostDetails], fmt.Sprintf("And %d more in the portal.", more))
+		a.Lines = append(a.Lines[:mostDetails:mostDetails], fmt.Sprintf("%d more in the portal.", more))
 	}
 	return a
 }
 
 func took(s app.Step) string {
 	if d := s.EndedAt.Sub(s.StartedAt); !s.StartedAt.IsZero() && d >= time.Second {
-		return " " + humanize.Duration(d.Round(time.Second))
+		return " (" + humanize.Duration(d.Round(time.Second)) + ")"
 	}
 	return ""
 }

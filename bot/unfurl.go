@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/humanize"
 )
 
-// mostUnfurled is how many links of one message are told about.
+// mostUnfurled limits the previews in one message.
 const mostUnfurled = 5
 
-// Unfurl implements Talker. What it says is seen by everyone who reads there, whoever they are: the cluster's name, how it
-// stands and how large it is; no owner, cost, addresses or messages.
+// Unfurl shows only the cluster's name, state and size, since everyone in the channel sees the preview: no owner, cost, addresses or messages.
 func (b *Bot) Unfurl(ctx context.Context, p Person, urls []string) []Unfurl {
 	actor, err := b.accounts.actor(ctx, p)
 	if err != nil {
@@ -30,35 +30,35 @@ func (cs clusters) unfurl(ctx context.Context, r request, urls []string) []Unfur
 		}
 		v, err := cs.clusters.Cluster(ctx, r.actor, id)
 		if err != nil {
-			continue // there is none, or none that they may see
+			continue // deleted, or not visible to this person
 		}
 		if v.Visibility != app.VisibleTenant {
-			continue // others who read there may not see it
+			continue // others in the channel may not see it
 		}
 		var op *app.Operation
 		if len(v.Operations) > 0 {
 			op = &v.Operations[0]
 		}
-		list = append(list, Unfurl{URL: u, Title: v.Name + " is " + word(v.Cluster, op), Lines: []string{several(v.Size, "node") + " from " + v.Template},
-			Link: Link{"Open", r.Page(app.ClusterSubject(v.ID))}})
+		list = append(list, Unfurl{URL: u, Title: v.Name + " is " + word(v.Cluster, op), Lines: []string{humanize.Count(v.Size, "node") + " from " + v.Template},
+			Link: Link{"View cluster", r.Page(app.ClusterSubject(v.ID))}})
 	}
 	return list
 }
 
-// word says how a cluster stands, behind "is".
+// word is a cluster's state, to follow "is".
 func word(c app.Cluster, op *app.Operation) string {
 	switch c.Status {
 	case app.ClusterPending:
 		return "being changed"
 	case app.ClusterFailed:
-		return "not as it should be"
+		return "unhealthy"
 	case app.ClusterDeleted:
-		return "gone"
+		return "deleted"
 	}
 	return c.StatusWord(op)
 }
 
-// clusterOf returns the cluster whose page of our own portal an address leads to.
+// clusterOf returns the cluster whose portal page an address leads to.
 func (s *site) clusterOf(address string) (id string, ok bool) {
 	at, err := url.Parse(address)
 	ours, e := url.Parse(s.Page(app.ClusterSubject("")))

@@ -15,8 +15,8 @@ import (
 	"muster/app/template"
 )
 
-// UseCases are what the bot asks for, by noun. All of them are always there. Every method may be called from several goroutines; errors
-// are *app.Error where they mean something to the person who asked.
+// UseCases are the use cases that the bot calls, by noun. All of them must be set. Every method may be called from several goroutines;
+// errors are *app.Error if they mean something to people.
 type UseCases struct {
 	People     People
 	Catalogs   Catalogs
@@ -38,7 +38,7 @@ type UseCases struct {
 	Homes      Homes
 }
 
-// Check panics where one is not set, which is a mistake in wiring.
+// Check panics if one isn't set, which is a wiring mistake.
 func (u UseCases) Check() {
 	for v, i := reflect.ValueOf(u), 0; i < v.NumField(); i++ {
 		if v.Field(i).IsNil() {
@@ -48,14 +48,14 @@ func (u UseCases) Check() {
 }
 
 type (
-	// People says which account someone of a chat has.
+	// People finds a chat user's account.
 	People interface {
-		// LinkStart returns the path of a one-time link that ties someone of a chat to an account.
+		// LinkStart returns the path of a one-time link that links a chat user to an account.
 		LinkStart(ctx context.Context, kind, external, label string) (app.Subject, error)
-		// ActorOfIdentity returns who someone of a chat is; EUnauthorized, reason "not_linked", where they have no account.
+		// ActorOfIdentity returns a chat user's account; EUnauthorized, reason "not_linked", if there is none.
 		ActorOfIdentity(ctx context.Context, kind, external string) (app.Actor, error)
 	}
-	// Catalogs are what clusters can be created from.
+	// Catalogs are the templates that clusters are created from.
 	Catalogs interface {
 		Catalog(ctx context.Context, a app.Actor) (*template.Catalog, error)
 	}
@@ -64,7 +64,7 @@ type (
 		Clusters(ctx context.Context, a app.Actor, f app.ClusterFilter) ([]app.ClusterSummary, error)
 		Cluster(ctx context.Context, a app.Actor, id string) (cluster.ClusterView, error)
 	}
-	// Activity is what is done with clusters, step by step.
+	// Activity shows clusters' steps and logs.
 	Activity interface {
 		Steps(ctx context.Context, a app.Actor, cluster string, operation int64) ([]app.Step, error)
 		Logs(ctx context.Context, a app.Actor, cluster string, f cluster.LogFilter) ([]app.LogLine, error)
@@ -73,7 +73,7 @@ type (
 	Deletes interface {
 		DeleteCluster(ctx context.Context, a app.Actor, id string) (cluster.ClusterView, error)
 	}
-	// Creates previews new clusters, and creates them or asks for approval.
+	// Creates previews new clusters, and creates them or requests approval.
 	Creates interface {
 		Preview(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Preview, error)
 		Ask(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Answer, error)
@@ -83,21 +83,21 @@ type (
 		PreviewAmend(ctx context.Context, a app.Actor, cluster string, m cluster.Amendment) (cluster.AmendPreview, error)
 		Amend(ctx context.Context, a app.Actor, cluster string, m cluster.Amendment) (cluster.AmendAnswer, error)
 	}
-	// Operations resumes what has failed.
+	// Operations resumes failed operations.
 	Operations interface {
 		ResumeOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (cluster.ClusterView, error)
 	}
-	// RollBacks undoes what has failed.
+	// RollBacks rolls back failed operations.
 	RollBacks interface {
 		PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (operation.RollBackPreview, error)
 		RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (cluster.ClusterView, error)
 	}
-	// Leases shows until when clusters live, and extends that.
+	// Leases shows and extends leases.
 	Leases interface {
 		LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (operation.LeaseOutlook, error)
 		ExtendLease(ctx context.Context, a app.Actor, cluster string, r template.LeaseRequest) (operation.LeaseOutlook, error)
 	}
-	// Requests are what waits for approval.
+	// Requests shows and decides requests.
 	Requests interface {
 		Request(ctx context.Context, a app.Actor, id int64) (cluster.Request, error)
 		Requests(ctx context.Context, a app.Actor, f cluster.RequestFilter) ([]cluster.Request, error)
@@ -105,16 +105,16 @@ type (
 		Confirm(ctx context.Context, a app.Actor, id int64, planHash string) (cluster.Request, error)
 		Withdraw(ctx context.Context, a app.Actor, id int64, reason string) (cluster.Request, error)
 	}
-	// Questions are what manual steps ask people.
+	// Questions shows and answers manual steps.
 	Questions interface {
 		Questions(ctx context.Context, a app.Actor, q execution.QuestionQuery) ([]execution.Question, error)
 		AnswerStep(ctx context.Context, a app.Actor, cluster string, s execution.StepAnswer) (execution.Question, error)
 	}
-	// Queues says what the steps of a cluster wait for.
+	// Queues shows what a cluster's steps are waiting for.
 	Queues interface {
 		Waiting(ctx context.Context, a app.Actor, cluster string, f execution.WaitingFilter) (execution.Waiting, error)
 	}
-	// Quotas says how much more someone may have.
+	// Quotas shows remaining quota.
 	Quotas interface {
 		QuotaLeft(ctx context.Context, a app.Actor) (policy.QuotaLeft, error)
 	}
@@ -122,20 +122,20 @@ type (
 	Orphans interface {
 		Orphans(ctx context.Context, a app.Actor, gone bool) (fleet.OrphanReport, error)
 	}
-	// Workspaces are those of a chat that the bot is in.
+	// Workspaces are the chat's workspaces that have the bot.
 	Workspaces interface {
 		ChatWorkspace(ctx context.Context, kind, team, enterprise string) (chat.ChatWorkspace, error)
 	}
-	// Channels says whose the channels of a workspace are, and gives them to other tenants.
+	// Channels maps a workspace's channels to tenants.
 	Channels interface {
 		ChatTenant(ctx context.Context, w chat.ChatWorkspace, channel string) (string, error)
-		// UseChannel notes that the side of the actor wants a channel to be a tenant's, and returns what is agreed by now.
+		// UseChannel records that the actor's side assigns a channel to a tenant, and returns the state of the agreement.
 		UseChannel(ctx context.Context, a app.Actor, c chat.ChatChannel) (chat.ChatChannel, error)
 		ResetChannel(ctx context.Context, a app.Actor, kind, team, channel string) error
 	}
-	// Homes keeps people's own pages within a chat fresh.
+	// Homes keeps people's homes in a chat up to date.
 	Homes interface {
-		// HomeShown notes what someone's home shows, as it was worked out at a time.
+		// HomeShown records what a person's home shows, as computed at since.
 		HomeShown(ctx context.Context, h chat.ChatHome, since time.Time) error
 	}
 )

@@ -7,17 +7,17 @@ import (
 	"muster/app/humanize"
 )
 
-// voice is how money and times are said to one reader. The zero voice has no currency and says times in UTC, as is right for
-// messages that people in many zones read.
+// voice formats money and times for one reader. The zero voice has no currency and uses UTC, which suits messages that people in many
+// time zones read.
 type voice struct {
 	currency string // "" for plain amounts, in the catalog's own units
 	zone     *time.Location
 }
 
-// mostZone is the longest name of a time zone that is looked up.
+// mostZone limits the name of a time zone that is looked up.
 const mostZone = 64
 
-// to is the voice in which one person is spoken to.
+// to is the voice for one person.
 func (v voice) to(p Person) voice {
 	v.zone = nil
 	if p.Zone != "" && len(p.Zone) <= mostZone {
@@ -41,7 +41,7 @@ func (v voice) money(amount string) string {
 	return v.currency + amount
 }
 
-// moment is a time in the reader's zone, which is always named.
+// moment is a time in the reader's zone, with the zone's name.
 func (v voice) moment(t time.Time) string {
 	zone := v.zone
 	if zone == nil {

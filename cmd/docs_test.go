@@ -161,7 +161,7 @@ func TestLinksOfPagesLead(t *testing.T) {
 	}
 }
 
-// Every page of docs stands in the index, which the README leads to.
+// Every page of docs is in the index, which the README leads to.
 func TestEveryPageIsInTheIndex(t *testing.T) {
 	all := pages(t)
 	leads := func(from, to string) bool {
@@ -180,7 +180,7 @@ func TestEveryPageIsInTheIndex(t *testing.T) {
 	}
 }
 
-// What is released has all of docs with it. In the globs of GoReleaser docs/** is all below docs, and docs/**/* leaves out what stands right there.
+// What is released has all of docs with it. In the globs of GoReleaser docs/** is all below docs, and docs/**/* leaves out files directly in docs.
 func TestReleasesHaveAllPages(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(root, ".goreleaser.yaml"))
 	if err != nil {

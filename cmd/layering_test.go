@@ -23,7 +23,7 @@ const (
 )
 
 // A room says on which of our packages the packages that match a pattern may lean. Patterns are those of path.Match;
-// "..." matches everything, @ stands for the package itself, "nouns" for any of the nouns and "domains" for any of the domains.
+// "..." matches everything, @ is the package itself, "nouns" for any of the nouns and "domains" for any of the domains.
 type room struct {
 	who   string
 	leans []string
@@ -72,7 +72,7 @@ var rooms = []room{
 		"app/store/resource", "app/store/chat", "app/store/cluster", "app/store/receipt", "app/store/lease", "app/store/usage", "app/store/health",
 		"app/store/build", "app/store/operation", "app/store/execution", "app/store/pool", "app/store/request", "app/store/webhook", "app/store/fleet"},
 		"it puts the parts together that keep a noun each"},
-	// The parts, lowest first: the SQL of one noun calls that of another only if it stands above it here.
+	// The parts, lowest first: the SQL of one noun calls that of another only if it's listed above it.
 	{"app/store/db", []string{"nouns", "domains", "migrations"}, "an open database knows no noun, and its tables are made by migrations"},
 	{"app/store/audit", []string{"nouns", "domains", "app/store/db"}, "whatever is kept writes to the audit log through a transaction; this reads it"},
 	{"app/store/feed", []string{"nouns", "domains", "app/store/db"}, "events, logs and notices are written by all and read by people"},
@@ -85,7 +85,7 @@ var rooms = []room{
 	{"app/store/identity", []string{"nouns", "domains", "app/store/db", "app/store/user", "app/store/token", "app/store/session"},
 		"who is deleted or disabled is signed out"},
 	{"app/store/signin", []string{"nouns", "domains", "app/store/db", "app/store/user", "app/store/token", "app/store/session", "app/store/identity"},
-		"whoever comes from elsewhere may get an account, its groups and a token"},
+		"users from elsewhere may get an account, its groups and a token"},
 	{"app/store/catalog", []string{"nouns", "domains", "app/store/db"}, "catalogs depend on nothing else that is kept"},
 	{"app/store/policy", []string{"nouns", "domains", "app/ledger", "app/store/db", "app/store/identity"}, "what a tenant may have is its own"},
 	{"app/store/resource", []string{"nouns", "domains", "app/store/db", "app/store/identity"}, "resources are a tenant's, which has to be open"},
@@ -148,14 +148,14 @@ var rooms = []room{
 	{"providers/*/internal/*", []string{"nouns", "providers/internal/*"}, "a member's own client knows no other member"},
 	{"providers/providertest", []string{"nouns", "providers/conformance"}, "it runs the suite in tests"},
 	{"providers/executable", []string{"nouns", "app/program"}, "programs of one's own are found and ended alike, in every family"},
-	{"providers/aws", []string{"nouns", "app/awsbody", "providers/internal/*"}, "whoever speaks to AWS has its SDK stand behind the same guard"},
+	{"providers/aws", []string{"nouns", "app/awsbody", "providers/internal/*"}, "every use of AWS puts its SDK behind the same guard"},
 	{"providers/google", []string{"nouns", "app/googleauth", "@/internal/*", "providers/internal/*"}, "every client of Google puts its tokens on requests in the same way"},
 	{"providers/*", []string{"nouns", "@/internal/*", "providers/internal/*"}, "a member knows its cloud and the contract, and no other member"},
 	{"automators", []string{"nouns", "app/program", "automators/*"}, "the family's list names its members"},
 	{"automators/internal/*", []string{"nouns", "automators/internal/*"}, "what several members need knows none of them"},
 	{"automators/*/internal/*", []string{"nouns", "automators/internal/*"}, "a member's own helpers know no other member"},
 	{"automators/automatortest", []string{"nouns", "automators/conformance", "jobs/remote", "jobs/remote/remotetest"}, "it runs the suite in tests, over the shell that members will be given"},
-	{"automators/conformance", []string{"nouns", "jobs/remote"}, "attempts of a step are told apart by the shell's own claims"},
+	{"automators/conformance", []string{"nouns", "jobs/remote"}, "attempts of a step are distinguished by the shell's own claims"},
 	{"automators/executable", []string{"nouns", "app/resource", "app/program", "automators/internal/*"}, "programs of one's own are found and ended alike, in every family"},
 	{"automators/*", []string{"nouns", "app/resource", "@/internal/*", "automators/internal/*"}, "a member knows its tool and the contract, and no other member"},
 	{"portal/buildsystems", []string{"nouns", "app/build", "portal/buildsystems/*", "portal/buildsystems/internal/*"}, "the family's list names its members"},
@@ -249,7 +249,7 @@ var homes = []struct {
 	{"gocloud.dev", nil, "it is not kept any more, since it brings gRPC: blob and kms have drivers of their own"},
 	{"github.com/pressly/goose", []string{"app/store/db"}, "migrations are run by the one who owns the tables"},
 	{"go.yaml.in/yaml", []string{"app/file/catalog", "app/file/catalog/form", "app/file/spec", "app/file/tenantfile", "app/file/yamlfile", "cmd/muster/*", "providers/internal/userdata", "providers/openstack"},
-		"YAML is a form of catalog files, of specs of clusters, of the settings of a tenant, of what a new machine is told, of a clouds.yaml, and of the settings that cmd reads"},
+		"YAML is a form of catalog files, of specs of clusters, of the settings of a tenant, of a new machine's user data, of a clouds.yaml, and of the settings that cmd reads"},
 	{"gopkg.in/yaml.v3", nil, "it is not kept any more; go.yaml.in/yaml is"},
 	{"github.com/invopop/jsonschema", []string{"app/file/catalog/form"}, "the schema is of catalog files"},
 	{"github.com/google/cel-go", []string{"app/policy/cel"}, "policies are understood in one place"},
@@ -595,7 +595,7 @@ func command(dir string) string {
 	return strings.Join(parts[:min(2, len(parts))], "/")
 }
 
-// below tells whether an import is a path or stands below it; versions count as below.
+// below tells whether an import is a path or is below it; versions count as below.
 func below(imported, what string) bool {
 	return imported == what || strings.HasPrefix(imported, what+"/")
 }

@@ -7,7 +7,7 @@ import (
 	"muster/automators"
 )
 
-// TestAutomatorsLoad holds the example of Puppet and Ansible to what these automators take.
+// TestAutomatorsLoad checks that the Puppet and Ansible example is valid.
 func TestAutomatorsLoad(t *testing.T) {
 	r := catalog.Lint(catalog.Options{Automators: automators.Names(), CheckAction: automators.Check, ProviderTypes: []string{"sandbox"}}, "automators/catalog")
 	for _, p := range r.Problems {

@@ -23,10 +23,10 @@ import (
 	"muster/solver"
 )
 
-// library is what scripts begin with that use the functions of the service base.
+// library is the first line of scripts that use the base service's functions.
 const library = `. "${MUSTER_STATE%/*}/base/lib.sh"`
 
-// sizes are those that people ask for typically, beside the smallest that a template allows.
+// sizes are typical sizes, in addition to the smallest that a template allows.
 func sizes(t *apptemplate.Template) []int {
 	least := max(t.Constraints.Size.Min, 1)
 	out := []int{least}
@@ -45,7 +45,7 @@ func TestEveryTemplateCanBeMade(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(c.Templates)) {
 		template := c.Templates[name]
 		if template.Label == "" || template.Description == "" {
-			t.Errorf("%s: people see its label and its description, and it lacks one", name)
+			t.Errorf("%s: a label or description is missing", name)
 		}
 		for _, size := range sizes(template) {
 			t.Run(fmt.Sprintf("%s of %d", name, size), func(t *testing.T) {
@@ -94,7 +94,7 @@ func makeIt(t *testing.T, c *apptemplate.Catalog, template *apptemplate.Template
 		if err != nil {
 			t.Fatal(err)
 		}
-		// What speaks of a service that is not there stays as it is; scripts skip it.
+		// Macros of services that no node has stay as written; scripts skip them.
 		text := speaksOf.ReplaceAllStringFunc(fmt.Sprint(config), func(m string) string {
 			if r.Services[speaksOf.FindStringSubmatch(m)[1]] == nil {
 				return ""
@@ -120,7 +120,7 @@ func makeIt(t *testing.T, c *apptemplate.Catalog, template *apptemplate.Template
 	}
 }
 
-// waitsForBase finds that no script that sources the library can run on a node before base was installed there.
+// waitsForBase checks that scripts that source the library run only after base is installed on their node.
 func waitsForBase(t *testing.T, c *apptemplate.Catalog, plan appplan.Plan) {
 	t.Helper()
 	before := make([]map[string]bool, len(plan.Steps)) // what is done before each, as NODE.SERVICE.ACTION
@@ -141,7 +141,7 @@ var speaksOf = regexp.MustCompile(`%[^% ]*\b(?:ip|host|num)\.service\.([a-z0-9-]
 
 var configured = regexp.MustCompile(`\$\{?(CONFIG_[A-Z0-9_]+)`)
 
-// scriptsKnow finds that whatever a service's scripts ask of the configuration is there: with sh -u they would end.
+// scriptsKnow checks that all configuration variables that a service's scripts use are set: with sh -u they would fail otherwise.
 func scriptsKnow(t *testing.T, s *apptemplate.Service, config map[string]any) {
 	t.Helper()
 	have := map[string]bool{}
@@ -171,7 +171,7 @@ func scriptsKnow(t *testing.T, s *apptemplate.Service, config map[string]any) {
 	}
 }
 
-// TestEveryServiceIsLookedAt finds a health check of each service, or a comment that says why there is none.
+// TestEveryServiceIsLookedAt checks that each service has a health check, or a comment that says why not.
 func TestEveryServiceIsLookedAt(t *testing.T) {
 	t.Parallel()
 	c := load(t)
@@ -189,12 +189,12 @@ func TestEveryServiceIsLookedAt(t *testing.T) {
 	}
 	for name, s := range c.Services {
 		if s.Label == "" || s.Description == "" {
-			t.Errorf("%s: people see its label and its description, and it lacks one", name)
+			t.Errorf("%s: a label or description is missing", name)
 		}
 		_, entry, found := strings.Cut(texts, "kind: service\nname: "+name+"\n")
 		entry, _, _ = strings.Cut(entry, "\n---\n")
 		if !found {
-			t.Errorf("%s is in no file", name)
+			t.Errorf("%s isn't in any file", name)
 		}
 		if s.Health == nil && !strings.Contains(entry, "\n# No health check: ") {
 			t.Errorf("%s has no health check, and does not say why", name)
@@ -223,9 +223,8 @@ func scripts(t *testing.T, c *apptemplate.Catalog) map[string]string {
 	return out
 }
 
-// TestReloadsThatDoSomethingAreCalled finds a configure action beside each reload that does more than to say something: services without one are not
-// reloaded when
-// other nodes come or go.
+// TestReloadsThatDoSomethingAreCalled checks that services with a real reload action also have a configure action: others aren't reloaded when nodes
+// are added or removed.
 func TestReloadsThatDoSomethingAreCalled(t *testing.T) {
 	t.Parallel()
 	for name, s := range load(t).Services {
@@ -234,7 +233,7 @@ func TestReloadsThatDoSomethingAreCalled(t *testing.T) {
 			continue
 		}
 		if text := strings.TrimSpace(reload.Fields["script"]); strings.Contains(text, "\n") || !strings.HasPrefix(text, "echo ") {
-			t.Errorf("%s has a reload that nobody calls: it has no configure", name)
+			t.Errorf("%s has a reload that is never called, because it has no configure", name)
 		}
 	}
 }
@@ -253,11 +252,11 @@ func TestEveryScriptIsShell(t *testing.T) {
 	}
 }
 
-// shellcheck looks at scripts, and returns what it found.
+// shellcheck checks scripts, and returns its findings.
 func shellcheck(ctx context.Context, t *testing.T, all map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	// Words are split on purpose where lists come as one text; variables come from the configuration; programs of heredocs are theirs.
+	// Lists in one text are split on purpose; variables come from the configuration; heredocs contain other programs.
 	args := []string{"-s", "sh", "-f", "gcc", "-e", "SC2086,SC2154,SC2034,SC1090,SC1091,SC2317,SC2153,SC2012,SC3045,SC2016,SC2015,SC2013,SC2018,SC2019,SC2119,SC2120"}
 	for name, text := range all {
 		f := filepath.Join(dir, name)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestDaemonIsKnownByWhenItBegan holds the library to finding a daemon that says nothing of itself in its environment or its name, as Redis does not, and to
-// leaving alone a process that has got the number of one that is gone.
+// TestDaemonIsKnownByWhenItBegan checks that the library finds a daemon that can't be identified by environment or name, such as Redis, and ignores a
+// process that reuses the ID of one that has ended.
 func TestDaemonIsKnownByWhenItBegan(t *testing.T) {
 	t.Parallel()
 	here := t.TempDir()
@@ -24,7 +24,7 @@ func TestDaemonIsKnownByWhenItBegan(t *testing.T) {
 		}
 	}
 	n.run("base", "install")
-	// Where systemd runs, it knows its daemons itself: here, there is none.
+	// With systemd, units identify daemons; this test is for hosts without it.
 	library := filepath.Join(here, "base", "lib.sh")
 	text, err := os.ReadFile(library)
 	if err != nil {
@@ -52,7 +52,7 @@ func TestDaemonIsKnownByWhenItBegan(t *testing.T) {
 		t.Fatalf("a daemon with an empty environment is not found: %q %v", first, err)
 	}
 	t.Cleanup(func() { _ = syscall.Kill(-pid, syscall.SIGKILL) })
-	if out, err := sh("daemon quiet root; pid_of quiet"); err != nil || out != "quiet runs already\n"+first {
+	if out, err := sh("daemon quiet root; pid_of quiet"); err != nil || out != "quiet is already running\n"+first {
 		t.Errorf("started twice: %q %v", out, err)
 	}
 	kept, err := os.ReadFile(record)
@@ -68,7 +68,7 @@ func TestDaemonIsKnownByWhenItBegan(t *testing.T) {
 		}
 	}
 
-	// The number of the one that is gone belongs to someone else now: to this test.
+	// The ID of the stopped daemon now belongs to another process: this test.
 	_, when, _ := strings.Cut(string(kept), " ")
 	for _, text := range []string{fmt.Sprintf("%d %s", os.Getpid(), when), fmt.Sprintf("%d \n", os.Getpid()), fmt.Sprintf("%d\n", os.Getpid()), string(kept), "\n"} {
 		if err := os.WriteFile(record, []byte(text), 0o600); err != nil {

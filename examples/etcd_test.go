@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestEtcdJoinsAnEnsembleThatLags tries what a busy ensemble does to a node that joins: the member that it asks does not know of it yet, and it ends before
-// it has a log of its own. It must never begin an ensemble of its own then, neither in the same attempt nor in a later one.
+// TestEtcdJoinsAnEnsembleThatLags covers joining a busy ensemble: the member it asks doesn't know about the node yet, and etcd exits before
+// it has a log of its own. It must never start an ensemble of its own then, neither in the same attempt nor in a later one.
 func TestEtcdJoinsAnEnsembleThatLags(t *testing.T) {
 	const etcdctl = `#!/bin/sh
 # The ensemble of 10.0.0.1, which has taken 10.0.0.2 in once it was asked to. A member that has not started has no name and no client address.
@@ -69,7 +69,7 @@ wait
 					t.Fatalf("attempt %d: %v\n%s", i+1, err, out)
 				}
 				if err != nil && !strings.Contains(out, tt.says) {
-					t.Errorf("it ended without saying why:\n%s", out)
+					t.Errorf("it failed without a reason:\n%s", out)
 				}
 			}
 			starts, err := os.ReadFile(filepath.Join(here, "starts"))

@@ -13,7 +13,7 @@ import (
 	"muster/solver"
 )
 
-// TestGuide holds docs/template-guide.md to what it says: its example is complete, can be made, and uses functions that there are.
+// TestGuide checks that the example in docs/template-guide.md is complete, can be solved and planned, and uses existing functions.
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../docs/template-guide.md")
@@ -53,21 +53,21 @@ func TestGuide(t *testing.T) {
 	}
 	for _, function := range []string{"packages", "daemon", "ready", "pid_of", "halt", "private", "opens", "others", "leaves", "fetch", "die"} {
 		if !strings.Contains(string(guide), "`"+function) || !strings.Contains(all["library"], "\n"+function+"() {") {
-			t.Errorf("%s: the guide tells of it and the library has it, or neither", function)
+			t.Errorf("%s: the guide and the library must both have it, or neither", function)
 		}
 	}
 }
 
-// TestTemplatesAreTold finds every template of the catalog in docs/templates.md.
+// TestTemplatesAreTold checks that docs/templates.md mentions every template of the catalog.
 func TestTemplatesAreTold(t *testing.T) {
 	t.Parallel()
-	told, err := os.ReadFile("../docs/templates.md")
+	page, err := os.ReadFile("../docs/templates.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, template := range load(t).Templates {
-		if !template.Partial && !strings.Contains(string(told), "`"+name+"`") {
-			t.Errorf("docs/templates.md says nothing of %s", name)
+		if !template.Partial && !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("docs/templates.md doesn't mention %s", name)
 		}
 	}
 }

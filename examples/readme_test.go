@@ -9,7 +9,7 @@ import (
 	"muster/app/file/catalog"
 )
 
-// TestFirstTemplates holds the pages that people begin with to what they say: their first catalogs are complete and without a fault.
+// TestFirstTemplates checks that the catalogs on the first pages people read are complete and valid.
 func TestFirstTemplates(t *testing.T) {
 	for _, page := range []string{"README.md", "docs/start/catalog.md"} {
 		said, err := os.ReadFile("../" + page)

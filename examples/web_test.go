@@ -1,4 +1,4 @@
-// Package examples_test tries the example catalog: that it loads, and that its scripts do what they say.
+// Package examples_test tests the example catalog: that it loads, and that its scripts work.
 package examples_test
 
 import (
@@ -27,7 +27,7 @@ func load(t *testing.T) *template.Catalog {
 	c, err := catalog.Load(catalog.Options{
 		Automators:    []string{"shell"},
 		ProviderTypes: []string{"sandbox"},
-		Warn:          func(p form.Problem) { t.Errorf("the examples should not even earn a warning: %s", p) },
+		Warn:          func(p form.Problem) { t.Errorf("the examples should have no warnings: %s", p) },
 	}, "catalog")
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestExamplesLoad(t *testing.T) {
 	}
 	for _, name := range []string{"tiny", "web", "site", "etcd", "redis", "postgresql", "rabbitmq"} {
 		if c.Templates[name] == nil {
-			t.Errorf("there is no template %s", name)
+			t.Errorf("template %s doesn't exist", name)
 		}
 	}
 	if got := slices.Sorted(maps.Keys(c.Templates)); len(got) < 7 {
@@ -54,7 +54,7 @@ func TestExamplesLoad(t *testing.T) {
 	}
 }
 
-// node plays the part of one machine: it runs the scripts as the shell automator would.
+// node represents a machine: it runs the scripts as the shell automator would.
 type node struct {
 	t       *testing.T
 	c       *template.Catalog
@@ -93,7 +93,7 @@ func (n *node) run(service string, actions ...app.Action) {
 
 const subnet = "127.77.251."
 
-// newNodes makes nodes that share one network namespace and one file system, the hardest place for the scripts.
+// newNodes returns nodes that share one network namespace and one file system, the hardest environment for the scripts.
 func newNodes(t *testing.T, c *template.Catalog, apps []int, store, size int) []*node {
 	t.Helper()
 	for _, program := range []string{"sh", "python3", "setsid"} {
@@ -127,7 +127,7 @@ func newNodes(t *testing.T, c *template.Catalog, apps []int, store, size int) []
 	t.Cleanup(func() {
 		for _, n := range nodes {
 			for _, service := range []string{"app", "lb", "store"} {
-				// The test's own context is over by now.
+				// The test's own context has ended by now.
 				if out, err := n.command(context.Background(), "sh", service, app.ActionStop).CombinedOutput(); err != nil {
 					t.Errorf("stop %s on %s: %v\n%s", service, n.name, err, out)
 				}

@@ -274,7 +274,7 @@ func (m *mortal) carryOut(id string, die, before bool) (v cluster.ClusterView, d
 				ended = time.Now()
 			}
 			switch {
-			case die && o.Status == app.OperationFailed && strings.Contains(o.Message, "not heard of any more"):
+			case die && o.Status == app.OperationFailed && strings.Contains(o.Message, "stopped responding"):
 				// Where others died all the time, a step may have lost too many workers. People resume it then.
 				if _, err := m.app.Operation.Controls.ResumeOperation(m.Context(), m.admin, id, 0); err != nil {
 					m.Fatal(err)
@@ -388,8 +388,8 @@ var lives = []struct {
 	{"roll-back of a shrink", []cluster.Amendment{{Kind: app.OperationResize, Size: 4}}, rollBackOf(cluster.Amendment{Kind: app.OperationResize, Size: 2})},
 	{"roll-back of other services", nil, rollBackOf(cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"extra"}},
 		"n1.extra", "n2.extra", "n3.extra")},
-	{"going on with fewer nodes", nil, goOnOf(false)},
-	{"roll-back of a going on", nil, goOnOf(true)},
+	{"accepting fewer nodes", nil, goOnOf(false)},
+	{"roll-back of a partial accept", nil, goOnOf(true)},
 	{"delete", []cluster.Amendment{{Kind: app.OperationResize, Size: 4}, {Kind: app.OperationResize, Size: 3}}, func(m *mortal, id string) {
 		if _, err := m.app.Cluster.Deletes.DeleteCluster(m.Context(), m.admin, id); err != nil {
 			m.Fatal(err)
@@ -432,7 +432,7 @@ func rollBackOf(a cluster.Amendment, refuses ...string) func(*mortal, string) {
 	}
 }
 
-// goOnOf has a growth of which one machine does not come, and goes on with the other, or fails to and is to be undone.
+// goOnOf has a growth of which one machine does not come, and accepts the other, or fails to and is to be undone.
 func goOnOf(undone bool) func(*mortal, string) {
 	return func(m *mortal, id string) {
 		m.cloud.Order(fake.Create, fake.Outcome{Node: "n5", Err: &app.Error{Code: app.EQuota, Message: "no room"}})
@@ -454,7 +454,7 @@ func goOnOf(undone bool) func(*mortal, string) {
 			return
 		}
 		if v, _ := m.carryOut(id, false, false); v.Operations[0].Status != app.OperationFailed {
-			m.Fatalf("the going on is %s", v.Operations[0].Status)
+			m.Fatalf("accepting the partial result is %s", v.Operations[0].Status)
 		}
 		if _, err := m.app.Operation.RollBacks.RollBack(m.Context(), m.admin, id, 0, ""); err != nil {
 			m.Fatal(err)

@@ -52,9 +52,9 @@ func (e *engine) amended(id string, m cluster.Amendment) (cluster.ClusterView, [
 func TestAmendedClusterRunsAsItWasShown(t *testing.T) {
 	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		front := c.Services["front"]
-		told := `echo "$MUSTER_NODE front.%s $CONFIG_PORT $CONFIG_PEERS" >>` + fmt.Sprintf("%q", e.effect) + "\n"
+		line := `echo "$MUSTER_NODE front.%s $CONFIG_PORT $CONFIG_PEERS" >>` + fmt.Sprintf("%q", e.effect) + "\n"
 		for _, a := range []app.Action{app.ActionConfigure, app.ActionReload, app.ActionStop} {
-			front.Actions[a] = script(fmt.Sprintf(told, a))
+			front.Actions[a] = script(fmt.Sprintf(line, a))
 		}
 		front.Reads = []string{"peers", "port"}
 		c.Services["back"].Actions[app.ActionStop] = script("true")
@@ -77,7 +77,7 @@ func TestAmendedClusterRunsAsItWasShown(t *testing.T) {
 	}
 	reload := fmt.Sprintf("front.reload 80 %s", strings.Join(front(v), " "))
 	if n := count(effects, reload); n != 1 {
-		t.Errorf("the one front that stood was told of the new ones %d times; effects:\n%s", n, strings.Join(effects, "\n"))
+		t.Errorf("the existing front was configured for the new ones %d times; effects:\n%s", n, strings.Join(effects, "\n"))
 	}
 
 	v, effects = e.amended(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 3})
@@ -85,7 +85,7 @@ func TestAmendedClusterRunsAsItWasShown(t *testing.T) {
 		t.Fatalf("shrunk to %d machines, size %d, nodes %d", e.machines(), v.Size, len(v.Nodes))
 	}
 	if n := count(effects, fmt.Sprintf("front.reload 80 %s", strings.Join(front(v), " "))); n != 2 {
-		t.Errorf("%d fronts were told that one goes, want 2; effects:\n%s", n, strings.Join(effects, "\n"))
+		t.Errorf("%d fronts were configured without the deleted one, want 2; effects:\n%s", n, strings.Join(effects, "\n"))
 	}
 
 	_, effects = e.amended(v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 81}, Batch: 1})

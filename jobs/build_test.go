@@ -16,7 +16,7 @@ import (
 func TestBuildTenderWaitsForWhatIsDue(t *testing.T) {
 	for name, tc := range map[string]struct {
 		moved       int           // at each of the first ten questions
-		next        time.Duration // from each question; 0: nothing is known
+		next        time.Duration // from each question; 0: unknown
 		err         error
 		least, most int // questions in ten minutes
 	}{
@@ -57,7 +57,7 @@ func TestBuildTenderWaitsForWhatIsDue(t *testing.T) {
 	}
 }
 
-// It is woken at once, ends when it is told to, also in the middle of its work, and leaves nothing behind; so it can be started again.
+// It is woken at once, ends when asked to, also in the middle of its work, and leaves nothing behind; so it can be started again.
 func TestBuildTenderStartsAndStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, stopped := make(feed), 0
@@ -85,7 +85,7 @@ func TestBuildTenderStartsAndStops(t *testing.T) {
 			f <- struct{}{}
 			<-asked
 			if took := time.Since(began); took != 0 {
-				t.Errorf("woken, it looked after %s", took)
+				t.Errorf("woken, it ran after %s", took)
 			}
 			cancel() // while it works
 			wg.Wait()

@@ -57,11 +57,11 @@ func (f files) DryRun(ctx context.Context, sh family.Shell, call family.ServiceC
 	return c, nil
 }
 
-// kept has the service back keep files in a directory, and front read what it told.
+// kept has the service back keep files in a directory, and front read its facts.
 func kept(dir string) func(e *engine, c *template.Catalog) {
 	return func(e *engine, c *template.Catalog) {
 		c.Services["back"].Actions[app.ActionConfigure] = &template.ServiceAction{Automator: "files", Fields: map[string]string{"dir": dir, "text": "as it should be"}}
-		c.Services["front"].Actions[app.ActionStart] = script("echo \"told $CONFIG_TOKEN $CONFIG_AT\" >>" + humanize.ShellQuote(e.effect) + "\necho \"the token is $CONFIG_TOKEN\"\n")
+		c.Services["front"].Actions[app.ActionStart] = script("echo \"got $CONFIG_TOKEN $CONFIG_AT\" >>" + humanize.ShellQuote(e.effect) + "\necho \"the token is $CONFIG_TOKEN\"\n")
 		c.Templates["web"].Defaults.Config = map[string]any{"token": "%fact.back.join_token%", "at": "%fact.back.at%", "never": "%fact.back.nothing%"}
 	}
 }
@@ -84,11 +84,11 @@ func TestFactsReachLaterSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(facts) != 2 || facts[0].Name != "at" || facts[0].Value != filepath.Join(dir, facts[0].Node) || facts[1].Name != "join_token" || !facts[1].Secret || facts[1].Value != "" {
-		t.Errorf("people are told %+v", facts)
+		t.Errorf("people see %+v", facts)
 	}
-	want := "told token-of-" + facts[0].Node + " " + facts[0].Value
+	want := "got token-of-" + facts[0].Node + " " + facts[0].Value
 	if got := slices.DeleteFunc(e.effects(), func(s string) bool { return s != want }); len(got) != 2 {
-		t.Errorf("both fronts should have been told %q: %q", want, e.effects())
+		t.Errorf("both fronts should have got %q: %q", want, e.effects())
 	}
 	lines, err := e.app.Cluster.Activity.Logs(e.ctx, e.admin, v.ID, cluster.LogFilter{Limit: 1000})
 	if err != nil {
@@ -176,8 +176,8 @@ func TestCompareSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	compare() // what cannot be told is told, and fails nothing
-	if got := drift(); len(got) != 1 || !strings.Contains(got[0], "it cannot be told: "+node+" cannot be read.") {
+	compare() // what is unknown is reported, and fails nothing
+	if got := drift(); len(got) != 1 || !strings.Contains(got[0], "unknown: "+node+" cannot be read.") {
 		t.Errorf("the drift is %q", got)
 	}
 	if _, err := e.app.Operation.Updates.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationCompare, Services: []string{"front"}}); app.AsError(err).Reason != "not_comparable" {

@@ -26,7 +26,7 @@ func closedPort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// waitsFor waits until it is told what a cluster waits for at its machine.
+// waitsFor waits until it is known what a cluster waits for at its machine.
 func (e *engine) waitsFor(id string) string {
 	e.Helper()
 	for deadline := time.Now().Add(hangs); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
@@ -44,7 +44,7 @@ func (e *engine) waitsFor(id string) string {
 	return ""
 }
 
-// While a confirm waits, people are told where it tries to log in, how often it has, and what stands in the way; and a machine that stops meanwhile is
+// While a confirm waits, people see where it tries to log in, how often, and what failed; and a machine that stops meanwhile is
 // replaced at once.
 func TestConfirmTellsWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
@@ -99,7 +99,7 @@ func TestConfirmTellsWhatItWaitsFor(t *testing.T) {
 	}
 }
 
-// However often the machines of a node go while they are waited for: three are created, the last one stays to be looked at, and a resume goes on with new ones.
+// However often the machines of a node go while they are waited for: three are created, the last one stays to be looked at, and a resume tries new ones.
 func TestThreeMachinesAtMostThenAPerson(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
@@ -139,7 +139,7 @@ func TestThreeMachinesAtMostThenAPerson(t *testing.T) {
 		t.Errorf("%d machines were created for two nodes, and %d are there, want 4 and 2", n, e.machines())
 	}
 	if !strings.Contains(v.Message, "3 machines were created") {
-		t.Errorf("people are told %q", v.Message)
+		t.Errorf("people see %q", v.Message)
 	}
 	well.Store(true)
 	if _, err := e.app.Operation.Controls.ResumeOperation(e.ctx, e.admin, v.ID, 0); err != nil {

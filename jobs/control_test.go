@@ -94,27 +94,27 @@ func TestCancelStopsWhatRunsAndCleansUp(t *testing.T) {
 	}
 	for _, line := range e.effects() {
 		if strings.HasSuffix(line, "done") {
-			t.Errorf("a script went on to its end: %s", line)
+			t.Errorf("a script ran to its end: %s", line)
 		}
 	}
 	t.Logf("stopped %s and cleaned up %s after the cancel", stopped.Round(time.Millisecond), clean.Round(time.Millisecond))
 }
 
-// hurried tells a worker of cancels only after it was hurried: the heartbeats between are told nothing.
+// hurried tells a worker of cancels only after it was hurried: the heartbeats between report nothing.
 type hurried struct {
 	*execution.Service
-	told atomic.Bool
+	sent atomic.Bool
 }
 
 func (h *hurried) Hurry(w app.WorkerID) (<-chan struct{}, func()) {
-	told, stop := h.Service.Hurry(w)
+	heard, stop := h.Service.Hurry(w)
 	passed, done := make(chan struct{}, 1), make(chan struct{})
 	var relay sync.WaitGroup
 	relay.Go(func() {
 		for {
 			select {
-			case <-told:
-				h.told.Store(true)
+			case <-heard:
+				h.sent.Store(true)
 				select {
 				case passed <- struct{}{}:
 				default:
@@ -128,9 +128,9 @@ func (h *hurried) Hurry(w app.WorkerID) (<-chan struct{}, func()) {
 }
 
 func (h *hurried) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]execution.Directive, error) {
-	told := h.told.Swap(false)
+	sent := h.sent.Swap(false)
 	all, err := h.Service.Heartbeat(ctx, w, held)
-	if !told {
+	if !sent {
 		all = nil
 	}
 	return all, err
@@ -256,8 +256,8 @@ func TestRollBackGivesBackWhatMayHaveBeenMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range steps {
-		if s.ID == "n2.create" && !strings.Contains(s.Error, "limit raised") {
-			t.Errorf("the person is not told what to decide: %q", s.Error)
+		if s.ID == "n2.create" && !strings.Contains(s.Error, "Raise the account's limit") {
+			t.Errorf("the person doesn't see what to decide: %q", s.Error)
 		}
 	}
 	p, err := e.app.Operation.RollBacks.PreviewRollBack(t.Context(), e.admin, id, 0)
@@ -337,7 +337,7 @@ func TestWhyStepsWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.Groups[0].Count != 3 || !strings.HasSuffix(w.Groups[0].Text, ".back.start, which is running.") ||
-		w.Text != fmt.Sprintf("The create is running: 1 step is at work, %d wait.", w.Total) {
+		w.Text != fmt.Sprintf("The create is running: 1 step in progress, %d waiting.", w.Total) {
 		t.Errorf("%+v", w)
 	}
 	for _, s := range w.Steps {
@@ -366,7 +366,7 @@ func TestWhyStepsWait(t *testing.T) {
 	}
 }
 
-// Whoever asks for a delete wants it, also while an earlier one is paused.
+// A delete is accepted also while an earlier one is paused.
 func TestDeleteAgainWhileTheFirstIsPaused(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.await(e.create(2).ID)

@@ -131,7 +131,7 @@ func TestAwaitWorkOverHTTPS(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !<-got {
-		t.Error("there is work, and it was not told")
+		t.Error("there is work, and no one was woken")
 	}
 }
 

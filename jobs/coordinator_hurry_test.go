@@ -84,9 +84,9 @@ func cancelOne(t *testing.T, desk executiontest.Desk, s *store.Store, tenant, na
 }
 
 // isTold needs no short limit: there is no heartbeat here that could tell it later, and a wait whose time is over tells nothing.
-func isTold(told <-chan struct{}, within time.Duration) bool {
+func isTold(rung <-chan struct{}, within time.Duration) bool {
 	select {
-	case <-told:
+	case <-rung:
 		return true
 	case <-time.After(within):
 		return false
@@ -103,21 +103,21 @@ func until(t *testing.T, what string, done func() bool) {
 }
 
 // settled begins a worker's waits, and returns what tells of a cancel after its first one, which always does.
-func settled(t *testing.T, seen *waits, w app.WorkerID, r *coordinator.Remote) (told <-chan struct{}, stop func()) {
+func settled(t *testing.T, seen *waits, w app.WorkerID, r *coordinator.Remote) (rung <-chan struct{}, stop func()) {
 	t.Helper()
 	open, all := seen.open.Load(), seen.all.Load()
-	told, stop = r.Hurry(w)
-	if !isTold(told, hangs) {
+	rung, stop = r.Hurry(w)
+	if !isTold(rung, hangs) {
 		t.Fatal("the first wait did not tell what may have been cancelled before it")
 	}
 	until(t, "it waits again", func() bool { return seen.open.Load() == open+1 && seen.all.Load() >= all+2 })
-	return told, stop
+	return rung, stop
 }
 
 func TestCancelReachesAWorkerOverHTTPSAtOnce(t *testing.T) {
 	desk, s, _, seen, worker := hurryTown(t)
 	w, r := worker("t1")
-	told, stop := settled(t, seen, w, r)
+	rung, stop := settled(t, seen, w, r)
 	defer stop()
 	other, server := worker("t2")
 	notTold, stopOther := settled(t, seen, other, server)
@@ -125,12 +125,12 @@ func TestCancelReachesAWorkerOverHTTPSAtOnce(t *testing.T) {
 	seen.all.Store(0)
 	for i, name := range []string{"one", "two", "three"} { // the later ones may come while no one waits
 		cancelOne(t, desk, s, "t1", name)
-		if !isTold(told, hangs) {
-			t.Fatalf("cancel %d was not told", i+1)
+		if !isTold(rung, hangs) {
+			t.Fatalf("cancel %d didn't arrive", i+1)
 		}
 	}
 	if isTold(notTold, 0) {
-		t.Error("a worker of another tenant was told")
+		t.Error("a worker of another tenant was woken")
 	}
 	if n := seen.most.Load(); n > 2 {
 		t.Errorf("two workers had %d waits open", n)
@@ -140,7 +140,7 @@ func TestCancelReachesAWorkerOverHTTPSAtOnce(t *testing.T) {
 	}
 }
 
-// A worker is between two waits for a moment; what is cancelled then is told by the next one.
+// A worker is between two waits for a moment; what is cancelled then arrives with the next one.
 func TestCancelBetweenTwoWaitsIsKept(t *testing.T) {
 	desk, s, _, seen, worker := hurryTown(t)
 	w, r := worker("t1")
@@ -148,9 +148,9 @@ func TestCancelBetweenTwoWaitsIsKept(t *testing.T) {
 	stop()
 	until(t, "it waits no more", func() bool { return seen.open.Load() == 0 })
 	cancelOne(t, desk, s, "t1", "one")
-	told, stop := r.Hurry(w)
+	rung, stop := r.Hurry(w)
 	defer stop()
-	if !isTold(told, hangs) {
+	if !isTold(rung, hangs) {
 		t.Error("it was forgotten")
 	}
 }

@@ -20,7 +20,7 @@ import (
 // A deletion is tried for as long as time can help, ever more seldom, and says until when; what other steps do after a few tries is their own matter.
 func TestDeletesKeepTrying(t *testing.T) {
 	for name, e := range map[string]app.Error{
-		"a broken cloud":       {Code: app.ETransient, Reason: app.ReasonCloudBroken, Message: "OpenStack isn't working properly right now: it answered 503 Service Unavailable"},
+		"a broken cloud":       {Code: app.ETransient, Reason: app.ReasonCloudBroken, Message: "OpenStack isn't working properly right now: it responded 503 Service Unavailable"},
 		"one out of reach":     {Code: app.ETransient, Reason: app.ReasonCloudBroken, Message: "cloud: delete", Err: errors.New("dial tcp 192.0.2.1:443: connect: connection refused")},
 		"no answer in time":    {Code: app.ETimeout, Message: "The server is still being deleted."},
 		"over its time limit":  {Code: app.ETimeout, Reason: reasonTimeLimit, Message: "It was not done in time."},
@@ -33,7 +33,7 @@ func TestDeletesKeepTrying(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				as := &execution.Assignment{Action: app.ActionDelete, Provider: template.ProviderSpec{About: template.About{Name: "cloud"}}}
 				began, last := time.Now(), time.Duration(0)
-				until := "trying again until " + began.Add(patience).UTC().Format("15:04 UTC")
+				until := "retrying until " + began.Add(patience).UTC().Format("15:04 UTC")
 				for as.Age < patience {
 					as.Tries++
 					got := e
@@ -42,10 +42,10 @@ func TestDeletesKeepTrying(t *testing.T) {
 						t.Fatalf("try %d, after %s: %+v, after a pause of %s", as.Tries, as.Age, r, last)
 					}
 					if text := got.ForPeople(); !strings.HasSuffix(text, "; "+until+".") || strings.Contains(text, "dial tcp") {
-						t.Fatalf("people are told %q", text)
+						t.Fatalf("people see %q", text)
 					}
 					if e.Reason == app.ReasonCloudBroken && !strings.Contains(got.Message, " isn't working properly right now") {
-						t.Fatalf("people are told %q", got.Message)
+						t.Fatalf("people see %q", got.Message)
 					}
 					last = r.After
 					time.Sleep(r.After)
@@ -55,11 +55,11 @@ func TestDeletesKeepTrying(t *testing.T) {
 					t.Errorf("%d tries in %s", as.Tries, patience)
 				}
 				if got := e; retryOf(&got, as).Again || !strings.Contains(got.Hint, "Resume") {
-					t.Errorf("after %s it goes on, or does not say how to: %q", as.Age, got.Hint)
+					t.Errorf("after %s it continues, or doesn't say how to: %q", as.Age, got.Hint)
 				}
 				as.Action, as.Age, as.Tries = app.ActionCreate, 0, 50
 				if got := e; retryOf(&got, as).Again {
-					t.Error("a create goes on as long")
+					t.Error("a create continues as long")
 				}
 			})
 		})
@@ -72,7 +72,7 @@ func TestAdviceForDeletes(t *testing.T) {
 		for _, age := range []time.Duration{0, patience} {
 			e := &app.Error{Code: p.code, Reason: p.reason, Message: "It was refused."}
 			retryOf(e, &execution.Assignment{Action: app.ActionDelete, Tries: 1, Age: age})
-			if text := strings.ToLower(e.Hint); strings.Contains(text, "has to change") || strings.Contains(text, "ask anew") || strings.Contains(text, "roll back and ask") || strings.Contains(text, "catalog") {
+			if text := strings.ToLower(e.Hint); strings.Contains(text, "has to change") || strings.Contains(text, "request a new") || strings.Contains(text, "roll back and ask") || strings.Contains(text, "catalog") {
 				t.Errorf("%s %s: %q", p.code, p.reason, e.Hint)
 			}
 			if v := ruleOf(e, app.ActionDelete).verdict; (e.Code == app.EInvalid || e.Code == app.ENotFound) && v == never && !strings.Contains(e.Hint, "resume") {
@@ -104,7 +104,7 @@ func TestDeleteOfWhatIsGone(t *testing.T) {
 		done bool
 	}{
 		"not found":                  {&app.Error{Code: app.ENotFound, Message: "There is no such server."}, true, true},
-		"its interface is not found": {&app.Error{Code: app.EInvalid, Message: "The network interface 'eni-1' does not exist."}, true, true},
+		"its interface is not found": {&app.Error{Code: app.EInvalid, Message: "The network interface 'eni-1' doesn't exist."}, true, true},
 		"in a wrong state":           {&app.Error{Code: app.EConflict, Message: "The instance is terminated."}, true, true},
 		"not understood":             {&app.Error{Code: app.EInternal, Message: "unexpected"}, true, true},
 		"no credentials":             {&app.Error{Code: app.ECredentials, Message: "Refused."}, true, false},

@@ -11,7 +11,7 @@ import (
 )
 
 // desk is where all steps of a worker meet the server: what many ask for at the same time goes into one message. While a
-// message is under way the next one gathers, so no one waits for company, and a thousand steps cost a few messages.
+// message is being sent the next one gathers, so no one waits for company, and a thousand steps cost a few messages.
 type desk struct {
 	worker app.WorkerID
 	coord  execution.Coordinator
@@ -30,7 +30,7 @@ type claimed struct {
 	err error
 }
 
-// reporting is a report under way.
+// reporting is a report being sent.
 type reporting struct {
 	report execution.Report
 	answer chan claimed
@@ -53,7 +53,7 @@ func (d *desk) claim() (*execution.Assignment, error) {
 	return c.as, c.err
 }
 
-// report ends a step, and returns the node's next one if there is one for us. The server is told with patience: an outcome
+// report ends a step, and returns the node's next one if there is one for us. The server is retried: an outcome
 // that does not arrive would be work done twice.
 func (d *desk) report(r execution.Report) (*execution.Assignment, error) {
 	g := &reporting{report: r, answer: make(chan claimed, 1)}
@@ -74,7 +74,7 @@ func (d *desk) begin(which int, send func()) {
 	d.sending.Go(send)
 }
 
-// close waits for what is under way.
+// close waits for running reports.
 func (d *desk) close() { d.sending.Wait() }
 
 func (d *desk) sendClaims() {
@@ -90,7 +90,7 @@ func (d *desk) sendClaims() {
 		}
 		d.mu.Unlock()
 		asked := time.Now()
-		// The answer may be on its way when the worker is told to stop: what it holds is given back, not forgotten.
+		// The answer may be on its way when the worker is stopped: what it holds is given back, not forgotten.
 		ctx, cancel := context.WithTimeout(context.Background(), execution.ClaimFor/2)
 		all, err := d.coord.Claim(ctx, d.worker, n)
 		cancel()
@@ -140,7 +140,7 @@ func (d *desk) deliver(going []*reporting) {
 			return
 		}
 		if err == nil {
-			err = app.Errorf(app.EInternal, "The server answered %d reports with %d answers.", len(going), len(answers))
+			err = app.Errorf(app.EInternal, "The server sent %d reports but %d answers.", len(going), len(answers))
 		}
 		if app.CodeOf(err) != app.ETransient || ctx.Err() != nil {
 			for _, g := range going {

@@ -40,7 +40,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(apitest.Watch(m, portal.InspectAPI)) }
 
 // engine is everything but the faces: a store on disk, a Redis, a dispatcher and a worker, a fake cloud, and one SSH
-// server that stands for every machine of it.
+// server that is every machine of it.
 type engine struct {
 	*testing.T
 	config appall.Config
@@ -64,7 +64,7 @@ type engine struct {
 type flaky struct {
 	execution.Coordinator
 	mu   sync.Mutex
-	lose func(r execution.Report) bool // the report arrives, but the worker is not told
+	lose func(r execution.Report) bool // the report arrives, but the worker gets no response
 	mute bool                          // heartbeats do not arrive
 }
 
@@ -90,7 +90,7 @@ func (f *flaky) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence)
 	return f.Coordinator.Heartbeat(ctx, w, held)
 }
 
-// sameKeys gives every cluster the key that the SSH server knows.
+// sameKeys sets for every cluster the key that the SSH server knows.
 type sameKeys struct {
 	remote.Keys
 	server *remotetest.Server
@@ -297,7 +297,7 @@ func TestCreateAndDelete(t *testing.T) {
 		}
 	}
 	if peers != 3 {
-		t.Errorf("%d fronts were told the names of all of them, want 3; log: %+v", peers, lines)
+		t.Errorf("%d fronts got the names of all of them, want 3; log: %+v", peers, lines)
 	}
 	if d := e.ssh.Dials(); d > 4 {
 		t.Errorf("%d connections for 4 nodes: they are not kept", d)
@@ -478,7 +478,7 @@ func TestWorkerShutdownGivesItsStepsBack(t *testing.T) {
 	if err := e.worker.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if d := time.Since(began); d > hangs { // the script goes on until it is let go
+	if d := time.Since(began); d > hangs { // the script runs until it is let go
 		t.Errorf("closing took %s", d)
 	}
 	if err := os.WriteFile(e.effect+".go", nil, 0o600); err != nil {
@@ -486,7 +486,7 @@ func TestWorkerShutdownGivesItsStepsBack(t *testing.T) {
 	}
 	e.startWorker("w2")
 	e.want(e.await(v.ID), app.ClusterActive)
-	// The script went on without its worker, and was taken over.
+	// The script kept running without its worker, and was taken over.
 	if n := strings.Count(strings.Join(e.effects(), "\n"), "begun"); n != 1 {
 		t.Errorf("the action began %d times", n)
 	}

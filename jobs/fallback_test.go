@@ -56,7 +56,7 @@ func TestOtherHardwareIsTakenWhereThereIsNone(t *testing.T) {
 		t.Error("what is approved does not name it")
 	}
 	e.cloud.Order(fake.Create, full("s", "n2", 2))
-	e.cloud.Order(fake.Create, fake.Outcome{Flavor: "m", Node: "n2", Happens: true, Err: &app.Error{Code: app.ETransient, Message: "the answer was lost"}})
+	e.cloud.Order(fake.Create, fake.Outcome{Flavor: "m", Node: "n2", Happens: true, Err: &app.Error{Code: app.ETransient, Message: "the response was lost"}})
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)
 	if got := e.flavors("n2"); !slices.Equal(got, []string{"s", "s", "m"}) {
@@ -129,7 +129,7 @@ func TestOtherHardwareGoesRound(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(steps, func(s app.Step) bool { return s.ID == "n2.create" })
-	if want := "None is to be had of small, medium, large; at last: "; !strings.Contains(steps[i].Error, want) || !strings.Contains(steps[i].Error, "the limit of l is reached") || steps[i].Tries != 1 {
+	if want := "No capacity for small, medium, large. Last error: "; !strings.Contains(steps[i].Error, want) || !strings.Contains(steps[i].Error, "the limit of l is reached") || steps[i].Tries != 1 {
 		t.Errorf("it says, after %d tries, %q", steps[i].Tries, steps[i].Error)
 	}
 	if _, err := e.app.Operation.Controls.ResumeOperation(e.ctx, e.admin, v.ID, v.Operations[0].ID); err != nil {

@@ -16,15 +16,15 @@ import (
 	"muster/providers/fake"
 )
 
-// told has services write down with which fronts they were configured.
-func told(e *engine, c *template.Catalog) {
+// logging has services write down with which fronts they were configured.
+func logging(e *engine, c *template.Catalog) {
 	for name, s := range c.Services {
 		s.Actions[app.ActionConfigure] = script("echo \"$MUSTER_NODE " + name + ".configure $CONFIG_PEERS\" >>" + e.effect + "\n")
 		s.Actions[app.ActionStop] = script("echo \"$MUSTER_NODE " + name + ".stop\" >>" + e.effect + "\n")
 	}
 }
 
-// wanting asks for a cluster that goes on with what comes.
+// wanting asks for a cluster that accepts a partial result.
 func (e *engine) wanting(size int, choice app.FailureChoice, s template.Survival) appcluster.ClusterView {
 	e.Helper()
 	v, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, appcluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: size},
@@ -90,7 +90,7 @@ func (e *engine) node(v appcluster.ClusterView, service string) string {
 }
 
 func TestCreateGoesOnWithTheMachinesThatCame(t *testing.T) {
-	e := newEngine(t, told)
+	e := newEngine(t, logging)
 	e.owner()
 	lost := e.noRoom(5, "front")
 	v := e.await(e.wanting(5, app.FailureGoOn, template.Survival{AtLeast: "60%"}).ID)
@@ -122,7 +122,7 @@ func TestCreateGoesOnWithTheMachinesThatCame(t *testing.T) {
 	}
 	for _, n := range v.Nodes {
 		if slices.Contains(n.Services, "front") && count(all[len(before):], n.Name+" front.configure") != 1 {
-			t.Errorf("%s was not configured anew; effects since:\n%s", n.Name, strings.Join(all[len(before):], "\n"))
+			t.Errorf("%s wasn't reconfigured; effects since:\n%s", n.Name, strings.Join(all[len(before):], "\n"))
 		}
 	}
 	if u := v.TopUp; u == nil || u.Wanted != 5 || u.Off || u.NextAt.Sub(time.Now()) < 9*time.Minute {
@@ -184,7 +184,7 @@ func mustSteps(e *engine, cluster string, operation int64) []app.Step {
 
 // A machine that was made and never answers is given back: nothing leaks.
 func TestMachinesThatWereMadeAndDoNotAnswerAreGivenBack(t *testing.T) {
-	e := newEngine(t, told)
+	e := newEngine(t, logging)
 	dead := fake.Outcome{Err: &app.Error{Code: app.EInvalid, Message: "it does not boot"}, Node: "n2", Times: -1}
 	e.cloud.Order(fake.Describe, dead)
 	v := e.await(e.wanting(4, app.FailureGoOn, template.Survival{NoTopUp: true}).ID)
@@ -213,9 +213,9 @@ func TestWhatCannotBeGoneOnWithSaysWhy(t *testing.T) {
 		{"no machine at all", app.FailureGoOn, template.Survival{}, nil, func(e *engine) {
 			e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.EQuota, Message: "full"}, Times: -1})
 		},
-			"No machine came"},
+			"No machine was created"},
 		{"constraints do not hold", app.FailureGoOn, template.Survival{}, func(_ *engine, c *template.Catalog) { c.Templates["web"].Constraints.Size.Min = 5 },
-			func(e *engine) { e.cloud.SetQuota(4) }, "constraints do not hold"},
+			func(e *engine) { e.cloud.SetQuota(4) }, "can't satisfy the template's constraints"},
 		{"so it is rolled back", app.FailureGoOnOrBack, template.Survival{AtLeast: "4"}, nil, func(e *engine) { e.cloud.SetQuota(3) }, "The operation is being rolled back"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
@@ -261,7 +261,7 @@ func TestWhatCannotBeGoneOnWithSaysWhy(t *testing.T) {
 }
 
 func TestGrowthGoesOnWithTheMachinesThatCame(t *testing.T) {
-	e := newEngine(t, told)
+	e := newEngine(t, logging)
 	e.owner()
 	v := e.await(e.create(3).ID)
 	e.want(v, app.ClusterActive)
@@ -324,7 +324,7 @@ func TestGrowthGoesOnWithTheMachinesThatCame(t *testing.T) {
 // What only the lost node had comes to one that is there.
 func TestServicesOfALostNodeComeToOthers(t *testing.T) {
 	e := newEngine(t, func(e *engine, c *template.Catalog) {
-		told(e, c)
+		logging(e, c)
 		c.Templates["web"].Constraints.CantCoexist = nil
 	})
 	lost := e.noRoom(3, "back")
@@ -336,13 +336,13 @@ func TestServicesOfALostNodeComeToOthers(t *testing.T) {
 	e.gone(v.ID)
 }
 
-// What went wrong while it was gone on with is undone together with what it went on with.
+// A failure after accepting a partial result is undone together with that result.
 func TestGoOnIsRolledBack(t *testing.T) {
 	for _, grown := range []bool{false, true} {
 		t.Run(map[bool]string{false: "create", true: "growth"}[grown], func(t *testing.T) {
 			t.Parallel()
 			e := newEngine(t, func(e *engine, c *template.Catalog) {
-				told(e, c)
+				logging(e, c)
 				c.Services["front"].Actions[app.ActionRemove] = script("true")
 			})
 			var v appcluster.ClusterView

@@ -11,18 +11,18 @@ import (
 	"muster/jobs/upkeep"
 )
 
-// feed hands out one channel to whoever watches.
+// feed hands out one channel to watchers.
 type feed chan struct{}
 
 func (f feed) Watch(app.Topic) (<-chan struct{}, func()) { return f, func() {} }
 
-// The clock asks seldom where no one is looked after, in time where someone is, and at once when someone comes to be.
+// The clock asks seldom without monitored clusters, in time with some, and at once when one appears.
 func TestHealthClock(t *testing.T) {
 	for name, tc := range map[string]struct {
-		next        time.Duration // from each question; 0: no one is looked after
+		next        time.Duration // from each question; 0: nothing is monitored
 		least, most int           // questions in ten minutes
 	}{
-		"nobody":        {0, 40, 42},
+		"none":          {0, 40, 42},
 		"far":           {time.Hour, 40, 42},
 		"every minute":  {time.Minute, 40, 42},
 		"soon":          {5 * time.Second, 119, 122},

@@ -48,7 +48,7 @@ func (s soon) RepairsDue(ctx context.Context, now time.Time, most int) ([]execut
 	return s.Store.RepairsDue(ctx, now.Add(31*time.Second), most)
 }
 
-// keepHealth runs what a server runs to look after clusters.
+// keepHealth runs what a server runs to monitor clusters.
 func (e *engine) keepHealth() {
 	services := appall.New(e.config)
 	services.Execution.Health.Store = soon{e.store}
@@ -126,7 +126,7 @@ func TestSickNodesAreFoundAndGetWell(t *testing.T) {
 	e.makeSick("n2")
 	h = e.awaitHealth(v.ID, "sick", func(h *health.ClusterHealth) bool { return h.State == health.HealthSick })
 	if h.Sick != 1 || h.Healthy != 2 || h.Of("n2").State != health.HealthSick || h.Of("n1").State != health.HealthHealthy ||
-		!strings.HasPrefix(h.Reason, "n2 is sick: back: command [ ! -e ") || !strings.HasSuffix(h.Reason, "ended with exit code 1: the file of n2 is there.") {
+		!strings.HasPrefix(h.Reason, "n2 is sick: back: command [ ! -e ") || !strings.HasSuffix(h.Reason, "failed with exit code 1: the file of n2 is there.") {
 		t.Errorf("sick: %+v", h)
 	}
 	e.drifts(v.ID)
@@ -134,20 +134,20 @@ func TestSickNodesAreFoundAndGetWell(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.awaitHealth(v.ID, "well again", func(h *health.ClusterHealth) bool { return h.State == health.HealthHealthy && len(h.Nodes) == 0 })
-	if got := strings.Join(e.titles(), "\n"); got != "Cluster web is sick.\nCluster web is well again." {
+	if got := strings.Join(e.titles(), "\n"); got != "Cluster web is sick.\nCluster web is healthy again." {
 		t.Errorf("notices:\n%s", got)
 	}
 	events, err := e.app.Cluster.Activity.Events(t.Context(), e.admin, v.ID, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told []string
+	var seen []string
 	for _, ev := range events {
 		if ev.Kind == app.EventHealth {
-			told = append(told, ev.Node+" "+ev.Status)
+			seen = append(seen, ev.Node+" "+ev.Status)
 		}
 	}
-	if got := strings.Join(told, ", "); got != "n2 sick,  sick, n2 healthy,  healthy" {
+	if got := strings.Join(seen, ", "); got != "n2 sick,  sick, n2 healthy,  healthy" {
 		t.Errorf("events: %s", got)
 	}
 	if v, err = e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID); err != nil || len(v.Operations) != 1 {
@@ -165,11 +165,11 @@ func (e *engine) drifts(id string) {
 		}
 		var all []string
 		for _, i := range d.Items {
-			mend := ""
+			repair := ""
 			if i.Mend != nil {
-				mend = string(i.Mend.Kind) + " " + strings.Join(i.Mend.Nodes, ",")
+				repair = string(i.Mend.Kind) + " " + strings.Join(i.Mend.Nodes, ",")
 			}
-			all = append(all, string(i.From)+" "+i.Node+" "+mend)
+			all = append(all, string(i.From)+" "+i.Node+" "+repair)
 		}
 		return strings.Join(append(all, d.Notes...), "; ")
 	}
@@ -194,7 +194,7 @@ func (e *engine) drifts(id string) {
 	// What was found too long ago says nothing of now.
 	config := e.config
 	config.Now = func() time.Time { return time.Now().Add(3 * time.Hour) }
-	if got := tell(appall.New(config)); got != "The last health check was 3 h ago; checks are due every 0 s." {
+	if got := tell(appall.New(config)); got != "Last health check 3 h ago; expected every 0 s." {
 		e.Errorf("drift long after the last check: %s", got)
 	}
 	if got := replaced(appall.New(config)); len(got) > 0 {
@@ -245,7 +245,7 @@ func TestSickNodesAreRepairedByThemselves(t *testing.T) {
 	if last, err := e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID); err != nil || len(last.Operations) != 2 {
 		t.Errorf("it was repaired in spite of the brake: %+v (%v)", last.Operations, err)
 	}
-	if got := e.titles(); got[len(got)-1] != "Cluster web is not repaired by itself." {
+	if got := e.titles(); got[len(got)-1] != "Automatic repair of cluster web is paused." {
 		t.Errorf("notices: %q", got)
 	}
 }

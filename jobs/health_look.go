@@ -56,8 +56,8 @@ func look(ctx context.Context, sh family.Shell, n family.NodeContext, address st
 		return nil, err
 	}
 	for _, c := range checks {
-		if _, told := found[c.service]; !told {
-			found[c.service] = c.check.Asks() + ": it does not end"
+		if _, answered := found[c.service]; !answered {
+			found[c.service] = c.check.Asks() + ": timed out"
 		}
 	}
 	return found, nil

@@ -24,7 +24,7 @@ const (
 	getInTime    = 20 * time.Second // until a node that does not let us in counts as not reached
 )
 
-// rounds carries out rounds of health checks until the worker takes no more steps. They hold no slots: steps go on as if there were
+// rounds carries out rounds of health checks until the worker takes no more steps. They hold no slots: steps run as if there were
 // none. One wait is open at a time.
 func (w *Worker) rounds(keeper execution.HealthKeeper) {
 	var all sync.WaitGroup
@@ -64,7 +64,7 @@ func (w *Worker) untilNextRound(err error, failures *int) time.Duration {
 	case code == app.ETransient || code == app.ERateLimit || code == app.EInternal || code == app.ETimeout:
 		*failures++
 		if *failures == 1 {
-			w.Log.Warn("no round of health checks could be asked for", "error", err)
+			w.Log.Warn("could not fetch health checks", "error", err)
 		}
 		return max(loop.BackOff(time.Second, *failures), min(app.AsError(err).RetryAfter, loop.LongestWait))
 	}
@@ -87,7 +87,7 @@ func (w *Worker) round(keeper execution.HealthKeeper, r *execution.HealthRound, 
 		switch code := app.CodeOf(err); {
 		case err == nil:
 			w.Meter.Add(observe.MetricRounds, 1)
-			w.Log.Debug("round of health checks", "cluster", r.Cluster, "nodes", len(r.Nodes), "findings", len(report.Findings),
+			w.Log.Debug("health checks", "cluster", r.Cluster, "nodes", len(r.Nodes), "findings", len(report.Findings),
 				"took", time.Since(began).Round(time.Millisecond))
 			return
 		case code == app.EStale || w.watch.Err() != nil:
@@ -95,7 +95,7 @@ func (w *Worker) round(keeper execution.HealthKeeper, r *execution.HealthRound, 
 		case (code == app.ETransient || code == app.ETimeout) && time.Since(began) < r.Within && loop.Pause(w.watch, loop.BackOff(time.Second, try)) == nil:
 			continue
 		}
-		w.Log.Warn("a round of health checks could not be reported", "cluster", r.Cluster, "error", err)
+		w.Log.Warn("could not report health checks", "cluster", r.Cluster, "error", err)
 		return
 	}
 }
@@ -123,7 +123,7 @@ func (w *Worker) lookAtAll(ctx context.Context, r *execution.HealthRound, looks 
 			var f health.NodeFinding
 			var looked bool
 			if err := loop.Safely(func() error { f, looked = w.lookAtNode(ctx, r, n, hide); return nil }); err != nil {
-				w.Log.Error("a node could not be looked at", "cluster", r.Cluster, "node", n.Node.Name, "error", err)
+				w.Log.Error("could not check a node", "cluster", r.Cluster, "node", n.Node.Name, "error", err)
 			}
 			mu.Lock()
 			defer mu.Unlock()

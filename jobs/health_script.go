@@ -98,13 +98,13 @@ const (
 func judgeCheck(h *template.HealthCheck, exit int, said string) string {
 	said = strings.TrimSpace(said)
 	if exit == timedOut || exit == killed {
-		return fmt.Sprintf("%s: no answer within %s", h.Asks(), h.TimeoutOr5s())
+		return fmt.Sprintf("%s: no response within %s", h.Asks(), humanize.Duration(h.TimeoutOr5s()))
 	}
 	switch {
 	case h.HTTP != nil && exit == 0:
 		fields := strings.Fields(said)
 		if len(fields) < 2 || !strings.HasPrefix(fields[0], "HTTP/") {
-			return h.Asks() + ": what answers is not HTTP"
+			return h.Asks() + ": the response isn't HTTP"
 		}
 		status, _ := strconv.Atoi(fields[1])
 		if want := h.HTTP.Status; want == status || want == 0 && status >= 200 && status <= 399 {
@@ -119,19 +119,19 @@ func judgeCheck(h *template.HealthCheck, exit int, said string) string {
 		}
 		return because(h.Asks(), strings.ToLower(said))
 	}
-	return because(fmt.Sprintf("%s ended with exit code %d", h.Asks(), exit), said)
+	return because(fmt.Sprintf("%s failed with exit code %d", h.Asks(), exit), said)
 }
 
 func wanted(status int) string {
 	if status == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", but wanted is %d", status)
+	return fmt.Sprintf(", expected %d", status)
 }
 
 func because(what, why string) string {
 	if why == "" {
-		return what + ": no answer"
+		return what + ": no response"
 	}
 	return what + ": " + why
 }

@@ -20,7 +20,7 @@ type heart struct {
 
 	mu      sync.Mutex
 	held    map[app.Fence]*hold
-	hurried time.Time     // when we were last told that something was cancelled
+	hurried time.Time     // of the last cancel signal
 	wake    chan struct{} // begin to beat
 	soon    chan struct{} // beat now
 	stop    chan struct{}
@@ -34,12 +34,12 @@ type hold struct {
 	ctx      context.Context // of the step
 	cancel   context.CancelCauseFunc
 	deadline time.Time // by our own clock, which may not be the server's
-	ended    time.Time // when we first saw that the step has been told to stop
+	ended    time.Time // when we first saw that the step was asked to stop
 	gone     bool      // the claim was lost
 }
 
-// letGo is how long a step that was told to stop may take to do so. One that does not is given up: its slot stays taken,
-// but the ledger goes on without it.
+// letGo is how long a step that was asked to stop may take to do so. One that does not is given up: its slot stays taken,
+// but the ledger continues without it.
 const letGo = 2 * execution.ClaimFor
 
 // beatEvery leaves room for three lost messages in the life of a claim.
@@ -95,9 +95,9 @@ func (h *heart) run() {
 	defer timer.Stop()
 	var hurry <-chan struct{}
 	if p, ok := h.coord.(execution.Hurrier); ok {
-		told, stop := p.Hurry(h.worker)
+		rung, stop := p.Hurry(h.worker)
 		defer stop()
-		hurry = told
+		hurry = rung
 	}
 	for {
 		idle := len(h.fences()) == 0
@@ -146,7 +146,7 @@ func (h *heart) beat() {
 	defer cancel()
 	directives, err := h.coord.Heartbeat(ctx, h.worker, fences)
 	if err != nil {
-		h.log.Warn("heartbeat did not arrive", "error", err)
+		h.log.Warn("heartbeat failed", "error", err)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -173,7 +173,7 @@ func (h *heart) beat() {
 	}
 }
 
-// room is how long the heart may wait for anything: until the next beat is due, or a step must be told to stop.
+// room is how long the heart may wait for anything: until the next beat is due, or a step must stop.
 func (h *heart) room() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -186,7 +186,7 @@ func (h *heart) room() time.Duration {
 	return max(d, 0)
 }
 
-// giveUp stops to extend the claims of steps that do not stop although they were told to.
+// giveUp stops to extend the claims of steps that do not stop when asked to.
 func (h *heart) giveUp() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -196,7 +196,7 @@ func (h *heart) giveUp() {
 		case v.ended.IsZero():
 			v.ended = time.Now()
 		case time.Since(v.ended) > letGo:
-			h.log.Error("a step does not stop although it was told to; it is given up", "operation", f.Operation, "step", f.Index)
+			h.log.Error("a cancelled step didn't stop; abandoning it", "operation", f.Operation, "step", f.Index)
 			v.gone = true
 			delete(h.held, f)
 		}

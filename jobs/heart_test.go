@@ -62,7 +62,7 @@ func TestStepThatDoesNotStopIsGivenUp(t *testing.T) {
 		}
 		defer hold.letGo()
 		if !hold.lost() {
-			t.Error("it is not told that its claim is lost")
+			t.Error("it doesn't learn that its claim is lost")
 		}
 	})
 }
@@ -70,29 +70,29 @@ func TestStepThatDoesNotStopIsGivenUp(t *testing.T) {
 // hurried is a coordinator in the same process, which tells when something was cancelled.
 type hurried struct {
 	skewed
-	told    chan struct{}
+	rung    chan struct{}
 	stopped atomic.Bool
 }
 
 func (h *hurried) Hurry(app.WorkerID) (<-chan struct{}, func()) {
-	return h.told, func() { h.stopped.Store(true) }
+	return h.rung, func() { h.stopped.Store(true) }
 }
 
 func TestHeartBeatsAtOnceWhenItIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &hurried{told: make(chan struct{}, 1)}
+		c := &hurried{rung: make(chan struct{}, 1)}
 		h := startHeart(app.WorkerID{Name: "w"}, c, slog.New(slog.DiscardHandler))
 		_, hold := h.hold(t.Context(), app.Fence{Operation: 1}, time.Now().Add(execution.ClaimFor))
 		time.Sleep(time.Second)
-		c.told <- struct{}{}
+		c.rung <- struct{}{}
 		synctest.Wait()
 		if n := c.beats.Load(); n != 1 {
-			t.Errorf("told once, it has beaten %d times", n)
+			t.Errorf("signalled once, it has beaten %d times", n)
 		}
 		hold.letGo()
 		h.close()
 		if !c.stopped.Load() {
-			t.Error("nobody says that it listens no more")
+			t.Error("it doesn't say that it stopped listening")
 		}
 	})
 }
@@ -100,7 +100,7 @@ func TestHeartBeatsAtOnceWhenItIsTold(t *testing.T) {
 // What was claimed before the cancel and is held after the beat that asked for it is asked for at once, too.
 func TestStepHeldAfterTheHurriedBeatIsAskedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &hurried{told: make(chan struct{}, 1)}
+		c := &hurried{rung: make(chan struct{}, 1)}
 		h := startHeart(app.WorkerID{Name: "w"}, c, slog.New(slog.DiscardHandler))
 		defer h.close()
 		claim := func(n int64, asked time.Time) {
@@ -112,11 +112,11 @@ func TestStepHeldAfterTheHurriedBeatIsAskedFor(t *testing.T) {
 		time.Sleep(time.Second)
 		asked := time.Now()
 		time.Sleep(time.Millisecond)
-		c.told <- struct{}{}
+		c.rung <- struct{}{}
 		synctest.Wait()
 		claim(2, asked)
 		if n := c.beats.Load(); n != 2 {
-			t.Errorf("told once, and with a step more that it may mean, it has beaten %d times", n)
+			t.Errorf("signalled once, and with a step more that it may mean, it has beaten %d times", n)
 		}
 		time.Sleep(time.Millisecond)
 		claim(3, time.Now())

@@ -96,7 +96,7 @@ func (b *logBook) flush() {
 		b.lines = b.lines[n:]
 		if dropped := b.dropped; dropped > 0 && n > 0 {
 			b.dropped = 0
-			b.log.Warn("log lines were dropped", "lines", dropped)
+			b.log.Warn("log lines dropped", "lines", dropped)
 		}
 		b.mu.Unlock()
 		if n == 0 {
@@ -106,7 +106,7 @@ func (b *logBook) flush() {
 		err := b.coord.Log(ctx, b.worker, lines)
 		cancel()
 		if err != nil {
-			b.log.Warn("log lines did not arrive", "lines", n, "error", err)
+			b.log.Warn("could not send log lines", "lines", n, "error", err)
 		}
 	}
 }

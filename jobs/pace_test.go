@@ -26,7 +26,7 @@ func TestSecondCreateIsExpectedToTakeWhatTheFirstTook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x := guess.Plan.Expects; x.Runs != 0 || x.Guessed != x.Typical || x.From() != "a guess: never done here" {
+	if x := guess.Plan.Expects; x.Runs != 0 || x.Guessed != x.Typical || x.From() != "estimated (no history yet)" {
 		t.Errorf("before anything was done: %+v", x)
 	}
 	v := e.await(e.create(3).ID)

@@ -47,7 +47,7 @@ func (p *pooled) pool(name string, count int) pool.PoolView {
 	return p.until(name, "it is full", func(v pool.PoolView) bool { return v.Ready == count && v.Making == 0 })
 }
 
-// until looks after pools until one is as it should be.
+// until reconciles pools until one is as it should be.
 func (e *engine) until(name, what string, is func(pool.PoolView) bool) pool.PoolView {
 	e.Helper()
 	for deadline := time.Now().Add(hangs); ; {
@@ -207,8 +207,8 @@ func (p *pooled) receipts(c cluster.ClusterView, v pool.PoolView) {
 	if r.Machines != 6 || r.Handed != 5 || r.GivenBack != 1 || r.DeletedAt.IsZero() || r.Cost <= 0 {
 		p.Errorf("receipt of the pool: %+v", r)
 	}
-	type stood struct{ from, to time.Time }
-	times := map[string][]stood{}
+	type span struct{ from, to time.Time }
+	times := map[string][]span{}
 	of := []string{c.ID}
 	for _, m := range slices.Concat(v.Machines, v.Clusters) {
 		of = append(of, m.Cluster)
@@ -222,14 +222,14 @@ func (p *pooled) receipts(c cluster.ClusterView, v pool.PoolView) {
 			if x.GoneAt.IsZero() || x.Price != 0.5 {
 				p.Errorf("a line of %s: %+v", id, x)
 			}
-			times[x.ID] = append(times[x.ID], stood{x.MadeAt, x.GoneAt})
+			times[x.ID] = append(times[x.ID], span{x.MadeAt, x.GoneAt})
 		}
 	}
 	if len(times) != 6 {
 		p.Errorf("receipts tell of %d machines, want 6", len(times))
 	}
 	for id, list := range times {
-		slices.SortFunc(list, func(a, b stood) int { return a.from.Compare(b.from) })
+		slices.SortFunc(list, func(a, b span) int { return a.from.Compare(b.from) })
 		for i := range list[1:] {
 			if !list[i].to.Equal(list[i+1].from) {
 				p.Errorf("machine %s is counted twice, or not at all: %v", id, list)
@@ -335,21 +335,21 @@ func TestAPoolIsNotRefilledWhereThereIsNoRoom(t *testing.T) {
 	if n := p.cloud.Count(fake.Create); n != asked {
 		t.Errorf("while it waits the cloud is asked %d times more", n-asked)
 	}
-	told := 0
+	said := 0
 	notices, err := p.app.Cluster.Dashboard.Notices(p.ctx, p.admin, 0, 50)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range notices {
 		if n.Kind == app.NoticePool {
-			told++
+			said++
 		}
 	}
-	if told != 1 {
-		t.Errorf("people are told %d times, want once", told)
+	if said != 1 {
+		t.Errorf("people get %d notices, want 1", said)
 	}
 	p.cloud.SetQuota(0)
-	p.set(pool.PoolRequest{Name: "base", Count: &count}) // whoever changes it wants it tried at once
+	p.set(pool.PoolRequest{Name: "base", Count: &count}) // a change is tried at once
 	v = p.until("base", "it is full", func(v pool.PoolView) bool { return v.Ready == count && v.Trouble == "" })
 	if n := p.machines() - 1; n != count || !v.TroubleAt.IsZero() {
 		t.Errorf("%d machines, %+v", n, v)

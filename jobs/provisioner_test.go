@@ -83,7 +83,7 @@ type hand struct {
 	calls  []string
 	done   chan struct{}
 	once   sync.Once
-	drains bool // it ends when it is told to drain
+	drains bool // it ends when asked to drain
 }
 
 func (h *hand) note(s string) {

@@ -48,7 +48,7 @@ func TestQuestionsOutliveServers(t *testing.T) {
 				}
 				if o := v.Operations[0]; o.Status.Ended() && !m.coord.gone() {
 					stop()
-					if o.Status == app.OperationFailed && strings.Contains(o.Message, "not heard of any more") {
+					if o.Status == app.OperationFailed && strings.Contains(o.Message, "stopped responding") {
 						// Where others died all the time, a step may have lost too many workers. People resume it then.
 						if _, err := m.app.Operation.Controls.ResumeOperation(t.Context(), m.admin, v.ID, 0); err != nil {
 							t.Fatal(err)
@@ -76,7 +76,7 @@ func TestQuestionsOutliveServers(t *testing.T) {
 					answered[q.Step] = true
 					again() // just after it was answered
 					if _, err := m.app.Execution.Questions.AnswerStep(t.Context(), m.admin, v.ID, s); app.AsError(err).Reason != "answered" {
-						t.Fatalf("the second answer to %s was told %v", q.Step, err)
+						t.Fatalf("the second answer to %s returned %v", q.Step, err)
 					}
 					continue
 				}

@@ -11,7 +11,7 @@ import (
 	"muster/jobs/queue"
 )
 
-// Each answer of Redis is told, and nothing while it is away.
+// Each answer of Redis is reported, and nothing while it is away.
 func TestPulseTellsWhenRedisAnswers(t *testing.T) {
 	t.Parallel()
 	redis := miniredis.RunT(t)
@@ -34,16 +34,16 @@ func TestPulseTellsWhenRedisAnswers(t *testing.T) {
 		return true
 	}
 	if !more(hangs) {
-		t.Error("Redis is there, and it is not told")
+		t.Error("Redis is there, but not reported")
 	}
 	redis.SetError("LOADING Redis is loading the dataset in memory")
-	more(3 * time.Second) // a question may be under way
+	more(3 * time.Second) // a question may be pending
 	if more(3 * time.Second) {
-		t.Error("an error of Redis is told as an answer")
+		t.Error("an error of Redis is reported as an answer")
 	}
 	redis.SetError("")
 	if !more(hangs) {
-		t.Error("Redis is back, and it is not told")
+		t.Error("Redis is back, but not reported")
 	}
 	stop()
 	<-done

@@ -201,7 +201,7 @@ func BenchmarkLook(b *testing.B) {
 // read together.
 func TestQuestionsOfALookDontGrow(t *testing.T) {
 	t.Parallel()
-	const most = 60 // a round of other questions goes on beside looks, and several where the host is busy
+	const most = 60 // a round of other questions runs beside looks, and several where the host is busy
 	for _, n := range []int{1, 100, 1_000} {
 		c := newCrowd(t, n)
 		since := func(from int) (worst questions) {
@@ -296,14 +296,14 @@ func TestTwoServersTellOfALossOnce(t *testing.T) {
 				c.comesAbout(t, "the loss is noticed", func() bool { return c.status(t, app.ClusterFailed) == 1 })
 				seen := lists()
 				c.comesAbout(t, "both look again", func() bool { return lists() > seen+10 })
-				told, failed := 0, 0
+				sent, failed := 0, 0
 				notices, err := c.store.Notices(t.Context(), app.DefaultTenant, 0, 1000)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, n := range notices {
 					if n.Kind == app.NoticeLost {
-						told++
+						sent++
 					}
 				}
 				events, err := c.store.Events(t.Context(), app.DefaultTenant, cluster, 0, 1000)
@@ -315,8 +315,8 @@ func TestTwoServersTellOfALossOnce(t *testing.T) {
 						failed++
 					}
 				}
-				if n := int(meter.lost.Load()); told != round || failed != round || n != round {
-					t.Fatalf("after %d losses there are %d notices, %d events and a count of %d", round, told, failed, n)
+				if n := int(meter.lost.Load()); sent != round || failed != round || n != round {
+					t.Fatalf("after %d losses there are %d notices, %d events and a count of %d", round, sent, failed, n)
 				}
 				back()
 				c.comesAbout(t, "it is found again", func() bool { return c.status(t, app.ClusterActive) == 3 })
@@ -383,8 +383,8 @@ func (p *pair) machine(cluster, node int) string {
 	return v.Nodes[node].MachineID
 }
 
-// told is what is known of all clusters and nodes.
-func (p *pair) told() (text string, lost int) {
+// summary lists all clusters and nodes.
+func (p *pair) summary() (text string, lost int) {
 	for i, id := range p.ids {
 		v, err := p.app.Cluster.Views.Cluster(p.ctx, p.admin, id)
 		if err != nil {
@@ -498,8 +498,8 @@ func TestLooksFindWhatComparisonsFind(t *testing.T) {
 			start()
 		}
 		agreed := func() bool {
-			looks, _ := both[0].told()
-			compares, lost := both[1].told()
+			looks, _ := both[0].summary()
+			compares, lost := both[1].summary()
 			losses += lost
 			return looks == compares
 		}
@@ -509,8 +509,8 @@ func TestLooksFindWhatComparisonsFind(t *testing.T) {
 			}
 			for deadline := time.Now().Add(hangs); !agreed(); time.Sleep(5 * time.Millisecond) {
 				if time.Now().After(deadline) {
-					looks, _ := both[0].told()
-					compares, _ := both[1].told()
+					looks, _ := both[0].summary()
+					compares, _ := both[1].summary()
 					t.Fatalf("seed %d: after\n%slooks know\n%sand comparisons\n%s", seed, history, looks, compares)
 				}
 			}

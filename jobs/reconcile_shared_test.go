@@ -58,14 +58,14 @@ func TestWhatADeletedClusterSharedIsRemoved(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	gone := e.await(e.create(2).ID)
-	stands, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, appcluster.ClusterRequest{Name: "stands", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
+	exists, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, appcluster.ClusterRequest{Name: "exists", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.await(stands.ID)
+	e.await(exists.ID)
 	cloud := &sharing{Provider: e.cloud, things: map[string]family.SharedThing{"theirs": {ID: "theirs", Tags: map[string]string{family.TagInstallation: "other", family.TagCluster: gone.ID}}}, used: true}
 	cloud.put(e, "ours", gone.ID)
-	cloud.put(e, "standing", stands.ID)
+	cloud.put(e, "existing", exists.ID)
 	e.delete(gone.ID)
 	through := func(r *reconcile.Reconciler) { r.Providers = manyClouds{"cloud": cloud} }
 	stop := e.reconciler(through)
@@ -81,7 +81,7 @@ func TestWhatADeletedClusterSharedIsRemoved(t *testing.T) {
 	cloud.mu.Unlock()
 	defer e.reconciler(through)()
 	e.comesAbout("it is proven", func() bool { return !e.receipt(gone.ID).Proof.At.IsZero() })
-	if how := e.receipt(gone.ID).Proof.How; !strings.Contains(how, "What they had shared was removed: firewall muster-ours.") {
+	if how := e.receipt(gone.ID).Proof.How; !strings.Contains(how, "Their shared resources were deleted: firewall muster-ours.") {
 		t.Errorf("the proof says %q", how)
 	}
 	cloud.mu.Lock()

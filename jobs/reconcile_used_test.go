@@ -9,7 +9,7 @@ import (
 	"muster/providers/fake"
 )
 
-// TestAnAccountIsAskedNothingUntilItIsUsed: a provider that was only put into the catalog costs no call. From its first machine on, it is looked after.
+// TestAnAccountIsAskedNothingUntilItIsUsed: a provider that was only put into the catalog costs no call. From its first machine on, it is checked.
 func TestAnAccountIsAskedNothingUntilItIsUsed(t *testing.T) {
 	e := newEngine(t, nil)
 	asked := make(chan bool, 1000)

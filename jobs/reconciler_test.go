@@ -132,12 +132,12 @@ func TestMachineThatComesUpAfterItsNodeWasDeleted(t *testing.T) {
 	if o.Kind != fleet.OrphanEnded || o.State != fleet.OrphanDue || o.Sightings != 1 || o.Cluster != v.ID || o.Node != "n1" || o.Price != 0.5 || e.machines() != 1 {
 		t.Errorf("at first sight: %+v, %d machines", o, e.machines())
 	}
-	// Another process goes on from there: the first sighting is not lost.
+	// Another process continues from there: the first sighting is not lost.
 	defer e.reconciler(nil)()
 	e.comesAbout("it is deleted", func() bool { return e.machines() == 0 && len(e.orphans(false)) == 0 })
 	gone := e.orphans(true)
 	if len(gone) != 1 || gone[0].State != fleet.OrphanGone || gone[0].Sightings < 2 {
-		t.Errorf("what went is told as %+v", gone)
+		t.Errorf("what went is reported as %+v", gone)
 	}
 	e.comesAbout("nothing of the cluster is left", func() bool { r := e.receipt(v.ID); return r.Left == 0 && len(r.Lines) == 2 })
 	if r := e.receipt(v.ID); r.Lines[0].Node != "n1" || r.Lines[0].Cost <= 0 {
@@ -147,7 +147,7 @@ func TestMachineThatComesUpAfterItsNodeWasDeleted(t *testing.T) {
 
 func TestOrphansThatAreLeftAlone(t *testing.T) {
 	e := newEngine(t, nil)
-	e.put("unknown", map[string]string{family.TagIntent: "nobody-knows", family.TagTenant: e.admin.Tenant})
+	e.put("unknown", map[string]string{family.TagIntent: "unknown-intent", family.TagTenant: e.admin.Tenant})
 	e.cloud.Put(family.Machine{ID: "foreign", State: family.MachineRunning, Tags: map[string]string{family.TagInstallation: "another"}})
 	e.cloud.Put(family.Machine{ID: "bare", State: family.MachineRunning})
 	defer e.reconciler(nil)()
@@ -398,7 +398,7 @@ func TestADeletedClusterHasAReceipt(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.await(e.create(3).ID)
 	if r := e.receipt(v.ID); r.Left != 3 || len(r.Lines) != 3 || r.Lines[2].Price != 0.5 || !r.Proof.At.IsZero() {
-		t.Errorf("while it stands: %+v", r)
+		t.Errorf("while it exists: %+v", r)
 	}
 	e.cloud.Order(fake.List, fake.Outcome{Err: &app.Error{Code: app.ETransient, Message: "the line is dead"}})
 	e.delete(v.ID)
@@ -410,7 +410,7 @@ func TestADeletedClusterHasAReceipt(t *testing.T) {
 	stop := e.reconciler(func(r *reconcile.Reconciler) { r.Providers = manyClouds{"cloud": down} })
 	e.comesAbout("it is said that the account can't be listed, and when it is checked again", func() bool {
 		p := e.receipt(v.ID).Proof
-		return p.State == fleet.ProofFailed && p.How == "Account cloud cannot be listed from here: no route to host" && p.NextAt.After(p.CheckedAt)
+		return p.State == fleet.ProofFailed && p.How == "Account cloud can't be listed from here: no route to host" && p.NextAt.After(p.CheckedAt)
 	})
 	stop()
 	twin := family.Machine{ID: "late", State: family.MachineRunning, Tags: map[string]string{family.TagCluster: v.ID, family.TagTenant: v.Tenant}}
@@ -460,23 +460,23 @@ func TestAnAccountThatFailsKeepsNoOther(t *testing.T) {
 		r.Elsewhere = func(p template.ProviderSpec) bool { return p.Name == "c-far" }
 	})()
 	e.comesAbout("orphans of the good account are deleted", func() bool { return e.machines() == 0 })
-	e.comesAbout("the trouble of the others is told", func() bool {
+	e.comesAbout("the trouble of the others is reported", func() bool {
 		accounts, err := e.store.Accounts(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := 0
+		reported := 0
 		for _, a := range accounts {
 			for name, text := range map[string]string{
-				"b-shut": "cannot be listed from here: account b-shut is shut (its provider is for provisioners with region=eu, and this server has no tags",
-				"c-far":  "cannot be listed from here: its machines are on the hosts of provisioners",
+				"b-shut": "can't be listed from here: account b-shut is shut (its provider is reached through provisioners with region=eu, but this server has no tags",
+				"c-far":  "can't be listed from here: its machines run on provisioners' hosts",
 			} {
 				if a.Provider == name && a.Unlisted() && strings.Contains(a.Error, text) {
-					told++
+					reported++
 				}
 			}
 		}
-		return told == 2
+		return reported == 2
 	})
 }
 
@@ -590,7 +590,7 @@ func TestWaitingForTheBudgetCostsNoTries(t *testing.T) {
 	}
 }
 
-// takenOver is a store in which another server takes each account over while a pass over it goes on.
+// takenOver is a store in which another server takes each account over during a pass.
 type takenOver struct {
 	reconcile.AccountStore
 	asked int

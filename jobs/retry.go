@@ -53,44 +53,44 @@ var policy = []rule{
 	{code: app.ETransient, reason: remote.ReasonOccupied, verdict: again, first: time.Second, free: true},
 	{code: app.ETimeout, verdict: again, tries: 5, first: time.Second},
 	{code: app.ETimeout, reason: reasonTimeLimit, verdict: again, tries: 3, first: 2 * time.Second,
-		advice: "Look at its log. Where it only needs longer, give the action a greater timeout in the catalog; then resume."},
+		advice: "Check its log. If it only needs more time, raise the action's timeout in the catalog, then resume."},
 	{code: app.ERateLimit, verdict: again, tries: 10, first: 5 * time.Second,
-		advice: "Others may be using the same account. Resume when it is less busy."},
+		advice: "Something else may be using the same account. Resume when it's less busy."},
 	{code: app.ERateLimit, reason: budget.Reason, verdict: again, first: time.Second, free: true},
 	{code: app.ECapacity, verdict: elsewhere, tries: 5, first: 10 * time.Second,
-		advice: "The provider has no room for this kind of machine. Resume later, or have the template name other hardware in fallback_hardware."},
+		advice: "The provider has no capacity for this machine type. Resume later, or add fallback_hardware to the template."},
 	{code: app.EScript, verdict: again, tries: 3, first: 2 * time.Second, // Coopr tried everything three times
-		advice: "Its log says why. Fix the cause on the node and resume, or change the configuration: that finishes what was left undone."},
+		advice: "Check its log. Fix the cause on the node and resume, or change the configuration to finish the remaining steps."},
 	{code: app.EScript, reason: reasonUnhealthy, verdict: ask, // it has been waited for as long as the service says
-		advice: "The service runs but doesn't answer as it should. Fix the cause on the node and resume, or change the configuration: that finishes what was left undone."},
+		advice: "The service runs but isn't healthy. Fix the cause on the node and resume, or change the configuration to finish the remaining steps."},
 	{code: app.EInternal, verdict: again, tries: 3, first: time.Second},
 	{code: app.EConflict, verdict: again, tries: 5, first: time.Second}, // someone else is at work on the same thing
-	{code: app.EConflict, reason: reasonImageRoom, verdict: ask, advice: "Make room on the host's disk; then resume."},
+	{code: app.EConflict, reason: reasonImageRoom, verdict: ask, advice: "Free up space on the host's disk, then resume."},
 
-	// The world outside: what a person has to put right.
-	{code: app.ECredentials, verdict: ask, advice: "Put the credentials right; then resume."},
-	{code: app.EQuota, verdict: ask, advice: "Have the account's limit raised or give back machines that it counts; then resume."},
+	// The world outside: what a person has to fix.
+	{code: app.ECredentials, verdict: ask, advice: "Correct the credentials, then resume."},
+	{code: app.EQuota, verdict: ask, advice: "Raise the account's limit or delete machines that count toward it, then resume."},
 	{code: app.EHostKey, verdict: ask,
-		advice: "Check whether this is the right machine. If it is, resume; if it isn't, repair the cluster to replace it."},
+		advice: "Check that this is the right machine. If it is, resume; if not, repair the cluster to replace it."},
 
 	// What was asked: the same again gets the same answer.
-	{code: app.EInvalid, verdict: never, advice: "It can't be carried out as it is. Fix what the error names and resume, or delete the cluster."},
-	{code: app.ENotFound, verdict: never, advice: "What it works on is gone. Where that is a machine, repair the cluster to replace it."},
+	{code: app.EInvalid, verdict: never, advice: "Fix the problem named above and resume, or delete the cluster."},
+	{code: app.ENotFound, verdict: never, advice: "It no longer exists. If it's a machine, repair the cluster to replace it."},
 	{code: app.ENoLayout, verdict: never},
 	{code: app.ETooLarge, verdict: never},
 
 	// Who asked, and whose step it is.
-	{code: app.EUnauthorized, verdict: ask, advice: "Have the worker's token made anew; then resume."},
-	{code: app.EForbidden, verdict: ask, advice: "Have the right granted; then resume."},
+	{code: app.EUnauthorized, verdict: ask, advice: "Create a new token for the worker, then resume."},
+	{code: app.EForbidden, verdict: ask, advice: "Grant the missing permission, then resume."},
 	{code: app.ECancelled, verdict: never},
 	{code: app.EStale, verdict: never}, // it is another attempt's by now
 }
 
 // patience is how long a step is tried at all, counted from its first try since the operation was last resumed: "again"
-// does not go on forever, whatever its reason. A longer time limit of a service still has its first try.
+// doesn't last forever, whatever its reason. A longer time limit of a service still has its first try.
 const patience = 6 * time.Hour
 
-// retryOf is retry for a claimed step, and gives the error a hint where the policy knows one and no one else did.
+// retryOf is retry for a claimed step, and adds a hint where the policy knows one and no one else did.
 func retryOf(e *app.Error, as *execution.Assignment) app.Retry {
 	p := ruleOf(e, as.Action)
 	r := p.decide(e, as.Tries, as.Age)
@@ -99,14 +99,14 @@ func retryOf(e *app.Error, as *execution.Assignment) app.Retry {
 		e.Message, e.Err = keepsTrying(e, as), nil
 	case r.Again || e.Hint != "":
 	case as.Age >= patience && (p.verdict == again || p.verdict == elsewhere):
-		e.Hint = "It was tried for six hours. Resume to go on trying."
+		e.Hint = "Muster retried for 6 h. Resume to keep trying."
 	default:
 		e.Hint = p.advice
 	}
 	return r
 }
 
-// ruleOf returns the rule of an error that a step has met. A deletion goes on for as long as time can help, since what it leaves costs money.
+// ruleOf returns the rule of an error that a step has met. A deletion is retried for as long as time can help, since what it leaves costs money.
 func ruleOf(e *app.Error, a app.Action) rule {
 	p := ruleFor(e)
 	switch {
@@ -120,13 +120,13 @@ func ruleOf(e *app.Error, a app.Action) rule {
 }
 
 // deleteAdvice is for deletions that a provider refuses: the request is right, whatever it says.
-const deleteAdvice = "Look in the provider's own console whether the machine still exists, and delete it there if it does; then resume. The deletion is done once the provider doesn't list the machine anymore."
+const deleteAdvice = "Check the provider's console and delete the machine there if it still exists, then resume. The deletion is complete when the provider no longer lists the machine."
 
 // keepsTrying words why a deletion has failed that is tried again, and until when it will be.
 func keepsTrying(e *app.Error, as *execution.Assignment) string {
 	text := strings.TrimRight(e.ForPeople(), ". ")
 	if e.Reason == app.ReasonCloudBroken && !strings.Contains(e.Message, app.CloudBroken) {
-		cause := "it can't be reached" // what the network says is for the log
+		cause := "can't connect" // what the network says is for the log
 		if e.Err == nil {
 			cause = strings.TrimRight(e.Message, ". ")
 		}
@@ -134,7 +134,7 @@ func keepsTrying(e *app.Error, as *execution.Assignment) string {
 	} else if e.Reason == app.ReasonCloudBroken {
 		text = strings.TrimRight(e.Message, ". ")
 	}
-	return fmt.Sprintf("%s; trying again until %s.", text, time.Now().Add(patience-as.Age).UTC().Format("15:04 UTC"))
+	return fmt.Sprintf("%s; retrying until %s.", text, time.Now().Add(patience-as.Age).UTC().Format("15:04 UTC"))
 }
 
 func (p rule) decide(e *app.Error, tries int, age time.Duration) app.Retry {
@@ -152,7 +152,7 @@ func (p rule) decide(e *app.Error, tries int, age time.Duration) app.Retry {
 	return r
 }
 
-// Tries returns how often a step is tried whose attempts fail with a code, for people who are told which attempt failed; 0
+// Tries returns how often a step is tried whose attempts fail with a code, for people who see which attempt failed; 0
 // where it is not tried again.
 func Tries(c app.Code) int { return ruleFor(&app.Error{Code: c}).tries }
 

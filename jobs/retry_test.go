@@ -69,7 +69,7 @@ func TestWaitsThatTriedNothingAreFree(t *testing.T) {
 	if got := retry(&app.Error{Code: app.ETransient, Reason: reasonStopped}, 99); !got.Again || !got.Free || got.After != 0 {
 		t.Errorf("a worker that stops gets %+v for its step, want at once and free", got)
 	}
-	// What an earlier attempt began is still under way on the node: however often it is met, it costs no try.
+	// What an earlier attempt began still runs on the node: however often it is met, it costs no try.
 	occupied := &app.Error{Code: app.ETransient, Reason: remote.ReasonOccupied}
 	for _, tries := range []int{1, 5, 1000} {
 		if got := retry(occupied, tries); !got.Again || !got.Free || got.After < time.Second || got.After > 2*time.Second {
@@ -77,7 +77,7 @@ func TestWaitsThatTriedNothingAreFree(t *testing.T) {
 		}
 	}
 	if e := (&app.Error{Code: app.ETransient, Reason: remote.ReasonOccupied}); retryOf(e, &execution.Assignment{Tries: 1, Age: patience}).Again || e.Hint == "" {
-		t.Errorf("a node that stays occupied is waited for for ever, or nobody is told what to do: %q", e.Hint)
+		t.Errorf("a node that stays occupied is waited for without end, or no advice is shown: %q", e.Hint)
 	}
 	if retry(&app.Error{Code: app.ERateLimit}, 1).Free {
 		t.Error("a refusal of the other side is free, though it was asked")
@@ -92,7 +92,7 @@ func TestAgainDoesNotGoOnForEver(t *testing.T) {
 			t.Errorf("%s %s is tried again after %s", p.code, p.reason, patience)
 		}
 		if v := p.verdict; (v == again || v == elsewhere) && !strings.Contains(e.Hint, "Resume") {
-			t.Errorf("%s %s: the person is not told what to do after so long: %q", p.code, p.reason, e.Hint)
+			t.Errorf("%s %s: no advice after so long: %q", p.code, p.reason, e.Hint)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func TestThePersonIsToldWhatToDecide(t *testing.T) {
 		}
 	}
 	e := &app.Error{Code: app.EQuota, Message: "The account may have 10 machines."}
-	if retryOf(e, &execution.Assignment{Tries: 1}); !strings.Contains(e.Hint, "limit raised") {
+	if retryOf(e, &execution.Assignment{Tries: 1}); !strings.Contains(e.Hint, "Raise the account's limit") {
 		t.Errorf("hint: %q", e.Hint)
 	}
 	e = &app.Error{Code: app.EQuota, Hint: "Ask in room 12."}
@@ -112,7 +112,7 @@ func TestThePersonIsToldWhatToDecide(t *testing.T) {
 		t.Errorf("a hint was written over: %q", e.Hint)
 	}
 	e = &app.Error{Code: app.EConflict, Reason: "image_no_room", Message: "The disk is full."}
-	if r := retryOf(e, &execution.Assignment{Tries: 1}); r.Again || !strings.Contains(e.Hint, "Make room") {
+	if r := retryOf(e, &execution.Assignment{Tries: 1}); r.Again || !strings.Contains(e.Hint, "Free up space") {
 		t.Errorf("an engine's full disk: %+v, hint %q", r, e.Hint)
 	}
 	e = &app.Error{Code: app.EScript, Message: "exit code 1"}
@@ -146,7 +146,7 @@ func TestEveryCodeIsListed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if codes++; listed[code+"/"] != 1 {
-				t.Errorf("code %s stands in the policy %d times, want once", code, listed[code+"/"])
+				t.Errorf("code %s is in the policy %d times, want once", code, listed[code+"/"])
 			}
 		}
 		return true

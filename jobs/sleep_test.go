@@ -51,7 +51,7 @@ func TestSleepAndWake(t *testing.T) {
 	if _, err := e.app.Operation.Sleeping.SleepCluster(t.Context(), e.admin, v.ID, strings.Repeat("0", 64)); app.CodeOf(err) != app.EConflict {
 		t.Errorf("another plan was shown: %v", err)
 	}
-	// What happened at the provider is not told once: a second attempt finds the machine stopped.
+	// What happened at the provider isn't reported once: a second attempt finds the machine stopped.
 	e.cloud.LoseReply(fake.Sleep, app.Errorf(app.ETransient, "no answer"))
 	if _, err := e.app.Operation.Sleeping.SleepCluster(t.Context(), e.admin, v.ID, p.PlanHash); err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestAsleepClustersAreNotLostAndCanBeDeleted(t *testing.T) {
 	}
 }
 
-// A machine that was deleted while its cluster is asleep can't be woken: the owner learns of it before, and waking goes on without it.
+// A machine that was deleted while its cluster is asleep can't be woken: the owner learns of it before, and waking continues without it.
 func TestALostMachineOfASleepingClusterIsNoticed(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, sleepers)
@@ -160,14 +160,14 @@ func TestALostMachineOfASleepingClusterIsNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := []string{}
+	texts := []string{}
 	for _, n := range notices {
 		if n.Kind == app.NoticeLost {
-			told = append(told, n.Text)
+			texts = append(texts, n.Text)
 		}
 	}
-	if want := "Lost machines: n3. Waking the cluster leaves them out; a repair replaces them then."; !slices.Equal(told, []string{want, want, want}) {
-		t.Errorf("the owner is told %q", told)
+	if want := "Lost machines: n3. Waking the cluster skips them; a repair replaces them afterwards."; !slices.Equal(texts, []string{want, want, want}) {
+		t.Errorf("the owner sees %q", texts)
 	}
 	if _, err := e.app.Operation.Sleeping.WakeCluster(t.Context(), e.admin, v.ID, ""); err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func (w *actions) onNode(ctx context.Context, as *execution.Assignment, f func(f
 }
 
 // nodeClaim is what the node is notified of the step's claim. A worker that stops, or that has lost its claim, leaves a service
-// action running: the next attempt takes it over. Whoever is cancelled or over time ends it.
+// action running: the next attempt takes it over. A cancel or the time limit ends it.
 func (w *actions) nodeClaim(as *execution.Assignment) remote.Claim {
 	return remote.Claim{
 		Place: as.Cluster.ID + "." + as.Node.Name, Epoch: as.Epoch, Operation: as.Fence.Operation, Index: as.Fence.Index, Watch: w.watched(as),
@@ -88,7 +88,7 @@ func (w *actions) guarded(t remote.Target, guarded bool) remote.Target {
 		t.Guard = w.Guard
 	default:
 		t.Guard = func(context.Context, string, string) (net.Conn, error) {
-			return nil, app.Errorf(app.EForbidden, "This worker reaches no machines of tenants' own providers.")
+			return nil, app.Errorf(app.EForbidden, "This worker can't use the tenant's own providers.")
 		}
 	}
 	return t

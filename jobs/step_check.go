@@ -8,6 +8,7 @@ import (
 	"muster/app"
 	"muster/app/execution"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/jobs/internal/loop"
 )
 
@@ -17,7 +18,7 @@ const (
 	longCheck  = 5 * time.Second
 )
 
-// check waits until the step's service is healthy by its own health check, or the time that the check gives it is over.
+// check waits until the step's service is healthy by its own health check, or the time limit of the check is over.
 func (w *actions) check(ctx context.Context, as *execution.Assignment, out family.Output) error {
 	if as.Health == nil {
 		return app.Errorf(app.EInternal, "step %s has no health check", as.StepID)
@@ -39,17 +40,17 @@ func (w *actions) check(ctx context.Context, as *execution.Assignment, out famil
 		case err != nil:
 			return err
 		case wrong == "":
-			out(family.StreamSystem, fmt.Sprintf("%s is healthy (%s), %s after it was first looked at.", as.Service, asks, time.Since(began).Round(time.Millisecond)))
+			out(family.StreamSystem, fmt.Sprintf("%s is healthy (%s) after %s.", as.Service, asks, humanize.Duration(time.Since(began))))
 			return nil
 		}
 		if wrong != last {
-			out(family.StreamSystem, as.Service+" is not healthy yet: "+wrong)
+			out(family.StreamSystem, as.Service+" isn't healthy yet: "+wrong)
 		}
 		last = wrong
 		if wait := as.Health.WaitOr60s(); time.Since(began) >= wait {
 			return &app.Error{Code: app.EScript, Reason: reasonUnhealthy,
-				Message: fmt.Sprintf("%s on %s was not healthy within %s: %s.", as.Service, as.Node.Name, wait, wrong),
-				Hint:    "Look at the service's own log on the node. Where it only needs longer, give its health check a longer wait in the catalog."}
+				Message: fmt.Sprintf("%s on %s didn't become healthy within %s: %s.", as.Service, as.Node.Name, humanize.Duration(wait), wrong),
+				Hint:    "Check the service's log on the node. If it only needs more time, raise its health check's wait in the catalog."}
 		}
 		if err := loop.Pause(ctx, min(loop.BackOff(firstCheck, try), longCheck)); err != nil {
 			return err

@@ -51,7 +51,7 @@ func (w *actions) arrive(ctx context.Context, p family.Provider, as *execution.A
 	return w.awaitLogin(ctx, p, as, out, r)
 }
 
-// found notes where the machine is, and gives it its name.
+// found notes where the machine is, and sets its name.
 func (w *actions) found(ctx context.Context, p family.Provider, as *execution.Assignment, m family.Machine, out family.Output, r *execution.Report) error {
 	n := as.Node
 	n.Addresses, n.SSHPort = m.Addresses, m.SSHPort
@@ -115,15 +115,15 @@ func (a *absence) gone(err error) bool {
 }
 
 func errGone(as *execution.Assignment) error {
-	return &app.Error{Code: app.ENotFound, Reason: reasonGone, Message: fmt.Sprintf("Machine %s doesn't exist anymore.", as.Node.MachineID)}
+	return &app.Error{Code: app.ENotFound, Reason: reasonGone, Message: fmt.Sprintf("Machine %s no longer exists.", as.Node.MachineID)}
 }
 
-// awaitAddress asks the provider until the machine runs and has the address by which Muster reaches it. The one that was told when a machine was
+// awaitAddress asks the provider until the machine runs and has the address by which Muster reaches it. The one reported when a machine was
 // created holds until the provider tells another: it may tell of it later than it gave it.
 func awaitAddress(ctx context.Context, p family.Provider, as *execution.Assignment, tell *progress) (family.Machine, error) {
 	away := absence{began: time.Now()}
 	var bound time.Time // since when it runs and has only an address among its neighbors
-	state, asked := "the provider doesn't show the machine yet", true
+	state, asked := "the provider doesn't list the machine yet", true
 	for try := 1; ; try++ {
 		m, err := p.Describe(ctx, as.Node.MachineID)
 		if ctx.Err() == nil {
@@ -139,7 +139,7 @@ func awaitAddress(ctx context.Context, p family.Provider, as *execution.Assignme
 			case err != nil:
 				return m, err
 			case m.State == family.MachineStopped:
-				return m, &app.Error{Code: app.ENotFound, Reason: reasonDown, Message: fmt.Sprintf("Machine %s has stopped and does not come up%s.", m.ID, inWords(m.Note))}
+				return m, &app.Error{Code: app.ENotFound, Reason: reasonDown, Message: fmt.Sprintf("Machine %s stopped and doesn't start again%s.", m.ID, inWords(m.Note))}
 			case m.State == family.MachineRunning:
 				m.Addresses = knownAddresses(as, m)
 				if m.Addresses[app.AddressAccess] != "" {
@@ -151,14 +151,14 @@ func awaitAddress(ctx context.Context, p family.Provider, as *execution.Assignme
 				if m.Addresses[app.AddressBind] != "" && time.Since(bound) >= bindGrace {
 					return m, nil
 				}
-				state = "it is running, but has no address yet"
+				state = "it's running but has no address yet"
 			default:
-				state = "it is starting" + inWords(m.Note)
+				state = "it's starting" + inWords(m.Note)
 			}
 		}
 		tell.say("machine "+as.Node.MachineID, try, state)
 		if loop.Pause(ctx, lookPause(away.began)) != nil {
-			e := app.Errorf(app.ETimeout, "Machine %s did not come up: %s.", as.Node.MachineID, state)
+			e := app.Errorf(app.ETimeout, "Machine %s didn't come up: %s.", as.Node.MachineID, state)
 			if asked { // else the machine may be well, and the provider cannot say so
 				e.Reason = reasonNoAddress
 			}
@@ -203,16 +203,16 @@ func (w *actions) awaitLogin(ctx context.Context, p family.Provider, as *executi
 		case err == nil:
 			if t.HostKey == "" {
 				r.HostKey = key
-				out(family.StreamSystem, "The host key was pinned at first contact.")
+				out(family.StreamSystem, "Pinned the host key on first contact.")
 			}
-			out(family.StreamSystem, fmt.Sprintf("%s answers at %s.", as.Node.Hostname, t))
+			out(family.StreamSystem, fmt.Sprintf("%s is reachable at %s.", as.Node.Hostname, t))
 			return nil
 		case !ok || ctx.Err() != nil:
 			return err
 		case c.err != nil:
 			return c.err
 		}
-		out(family.StreamSystem, fmt.Sprintf("Machine %s has another address now: %s.", c.machine.ID, c.machine.Addresses[app.AddressAccess]))
+		out(family.StreamSystem, fmt.Sprintf("Machine %s has a new address: %s.", c.machine.ID, c.machine.Addresses[app.AddressAccess]))
 		if err := w.found(ctx, p, as, c.machine, out, r); err != nil {
 			return err
 		}
@@ -225,7 +225,7 @@ type change struct {
 	err     error
 }
 
-// lookWhileWaiting describes a machine until there is a change, or ctx ends. Where the provider can't be asked, logging in goes on.
+// lookWhileWaiting describes a machine until there is a change, or ctx ends. Where the provider can't be asked, logging in continues.
 func lookWhileWaiting(ctx context.Context, p family.Provider, as *execution.Assignment) (c change, ok bool) {
 	away := absence{began: time.Now(), known: true}
 	for wait := watchFirst; loop.Pause(ctx, wait) == nil; wait = min(wait*3/2, watchMost) {
@@ -254,16 +254,16 @@ func lookWhileWaiting(ctx context.Context, p family.Provider, as *execution.Assi
 type progress struct {
 	out   family.Output
 	began time.Time
-	next  time.Time     // when the same may be told again
+	next  time.Time     // when the same may be reported again
 	gap   time.Duration // until then
 	last  string
-	soon  time.Time // when something new may be told
+	soon  time.Time // when something new may be reported
 }
 
 const (
 	tellAfter = time.Second // what is over by then is not worth a line
 	tellMost  = time.Minute
-	tellText  = 300 // bytes of what stands in the way
+	tellText  = 300 // bytes of the obstacle
 )
 
 func newProgress(out family.Output) *progress {

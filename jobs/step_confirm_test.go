@@ -21,7 +21,7 @@ import (
 	"muster/providers/fake"
 )
 
-// scripted is a provider whose machine is, at each moment, what it is told to be.
+// scripted is a provider whose machine is, at each moment, as scripted.
 type scripted struct {
 	family.Provider
 	began time.Time
@@ -59,7 +59,7 @@ func (d *doors) Await(ctx context.Context, t remote.Target) (string, error) {
 	if ctx.Err() == context.DeadlineExceeded {
 		code = app.ETimeout
 	}
-	return "", &app.Error{Code: code, Message: "nobody answered", Err: ctx.Err()}
+	return "", &app.Error{Code: code, Message: "no one answered", Err: ctx.Err()}
 }
 
 type cloudOf struct{ p family.Provider }
@@ -91,13 +91,13 @@ func TestConfirmWaitsForTheAccessAddress(t *testing.T) {
 		open   string
 		within time.Duration
 	}{
-		"told late": {now: func(d time.Duration) family.Machine {
+		"reported late": {now: func(d time.Duration) family.Machine {
 			if d < 20*time.Second {
 				return running("", in)
 			}
 			return running(out, in)
 		}, open: out, within: 26 * time.Second},
-		"known from the create, and told late": {known: map[string]string{app.AddressAccess: out, app.AddressBind: in},
+		"known from the create, and reported late": {known: map[string]string{app.AddressAccess: out, app.AddressBind: in},
 			now: func(time.Duration) family.Machine { return running("", in) }, open: out, within: time.Second},
 		"another one while logging in": {now: func(d time.Duration) family.Machine {
 			if d < 30*time.Second {
@@ -111,7 +111,7 @@ func TestConfirmWaitsForTheAccessAddress(t *testing.T) {
 			}
 			return running(other, in)
 		}, open: other, within: 20 * time.Second},
-		"never told": {now: func(time.Duration) family.Machine { return running("", in) }, open: in, within: bindGrace + 10*time.Second},
+		"never reported": {now: func(time.Duration) family.Machine { return running("", in) }, open: in, within: bindGrace + 10*time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

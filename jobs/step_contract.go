@@ -11,6 +11,7 @@ import (
 	"muster/app/execution"
 	"muster/app/family"
 	"muster/app/health"
+	"muster/app/humanize"
 	"muster/app/plan"
 	"muster/app/template"
 	"muster/jobs/remote"
@@ -29,13 +30,13 @@ func (w *actions) checkNode(ctx context.Context, as *execution.Assignment, sh fa
 	}
 	r.Contract = &health.NodeReport{Checks: want.judge(facts), At: facts.heard}
 	for _, c := range r.Contract.Failed(health.NodeAdvised) {
-		out(family.StreamSystem, "Advised, but not so: "+c.String()+". "+c.Hint)
+		out(family.StreamSystem, "Recommendation not met: "+c.String()+". "+c.Hint)
 	}
 	required := *r.Contract
 	if as.Action == app.ActionNames { // all else was required when the node was bootstrapped, and its services run by now
 		for _, c := range r.Contract.Failed(health.NodeRequired) {
 			if c.Name != namesCheck {
-				out(family.StreamSystem, "Required of a new node, but not so: "+c.String()+". "+c.Hint)
+				out(family.StreamSystem, "Requirement not met: "+c.String()+". "+c.Hint)
 			}
 		}
 		required.Checks = slices.DeleteFunc(slices.Clone(required.Checks), func(c app.NodeCheck) bool { return c.Name != namesCheck })
@@ -46,7 +47,7 @@ func (w *actions) checkNode(ctx context.Context, as *execution.Assignment, sh fa
 	if len(r.Contract.Failed(health.NodeRequired)) > 0 {
 		return nil
 	}
-	out(family.StreamSystem, fmt.Sprintf("The node is as services need it (%d checks).", len(r.Contract.Checks)))
+	out(family.StreamSystem, fmt.Sprintf("The node meets all requirements (%s).", humanize.Count(len(r.Contract.Checks), "check")))
 	return nil
 }
 
@@ -105,7 +106,7 @@ type facts struct {
 	said  map[string][]string // by key, in order
 	root  bool                // it was asked with root rights
 	began time.Time           // by the worker's clock
-	heard time.Time           // when the node told its time
+	heard time.Time           // when the node reported its time
 }
 
 // one returns the only value of a key, "" where it did not say.
@@ -161,9 +162,9 @@ func askNode(ctx context.Context, sh family.Shell, c contract) (facts, error) {
 	case err != nil:
 		return f, err
 	case wrong != "":
-		return f, app.Errorf(app.ETransient, "The node %s said something of itself that is not understood: %.200q.", c.node.Name, wrong)
+		return f, app.Errorf(app.ETransient, "Node %s sent an unexpected response: %.200q.", c.node.Name, wrong)
 	case exit != 0 || f.one("end") != "ok" || f.one("time") == "":
-		return f, app.Errorf(app.ETransient, "The node %s did not say all of itself (exit code %d): %.200s", c.node.Name, exit, last)
+		return f, app.Errorf(app.ETransient, "Node %s sent an incomplete response (exit code %d): %.200s", c.node.Name, exit, last)
 	}
 	return f, nil
 }

@@ -11,6 +11,7 @@ import (
 	"muster/app"
 	appfamily "muster/app/family"
 	"muster/app/health"
+	"muster/app/humanize"
 )
 
 // Limits of the contract. Machines never show all of the memory and disk that was ordered: the kernel and the boot loader
@@ -22,12 +23,12 @@ const (
 	sizeNeed   = 0.5
 )
 
-const sharesHost = "the machine shares the file system and network of the host that it runs on"
+const sharesHost = "the machine shares its host's file system and network"
 
 // judge compares what a node said of itself with what it has to be. The order is that of the report.
 func (c contract) judge(f facts) []app.NodeCheck {
 	checks := []app.NodeCheck{
-		{Name: "login", OK: true, Level: health.NodeRequired, Found: "answers over SSH as " + c.user() + " with the cluster's key", Want: "login by key"},
+		{Name: "login", OK: true, Level: health.NodeRequired, Found: "SSH login as " + c.user() + " with the cluster's key", Want: "key login"},
 		c.root(f), c.passwords(f), c.system(f),
 	}
 	checks = append(checks, c.addresses(f)...)
@@ -54,21 +55,21 @@ func (c contract) root(f facts) app.NodeCheck {
 	uid := f.one("uid")
 	return app.NodeCheck{
 		Name: "root", Level: c.required(), OK: uid == "0",
-		Found: either(uid == "0", "root rights without a password", "no root rights (user id "+uid+")"), Want: "root rights without a password",
-		Hint: "Let sudo work without a password there, or let the image's SSH user be root.",
+		Found: either(uid == "0", "passwordless root", "no root access (user ID "+uid+")"), Want: "passwordless root",
+		Hint: "Allow passwordless sudo, or set the image's SSH user to root.",
 	}
 }
 
 func (c contract) passwords(f facts) app.NodeCheck {
-	v := app.NodeCheck{Name: "passwords", Level: health.NodeAdvised, OK: true, Want: "login by key only"}
+	v := app.NodeCheck{Name: "passwords", Level: health.NodeAdvised, OK: true, Want: "key login only"}
 	switch f.one("passwords") {
 	case "no":
-		v.Found = "login by key only"
+		v.Found = "key login only"
 	case "yes":
-		v.OK, v.Found = false, "login by password is possible"
+		v.OK, v.Found = false, "password login is enabled"
 		v.Hint = "Set \"PasswordAuthentication no\" in the image's sshd_config."
 	default:
-		v.Skipped = "the machine does not tell how its SSH server is set"
+		v.Skipped = "the machine doesn't report its SSH server's settings"
 	}
 	if !c.node.OwnRoot {
 		v = app.NodeCheck{Name: v.Name, Level: v.Level, OK: true, Skipped: sharesHost}
@@ -89,7 +90,7 @@ func (c contract) system(f facts) app.NodeCheck {
 		v.OK = false
 	}
 	if !v.OK {
-		v.Hint = "Correct what the image declares, or choose the right image for " + c.provider + "."
+		v.Hint = "Correct the image's declaration, or choose the right image for " + c.provider + "."
 	}
 	return v
 }
@@ -103,19 +104,19 @@ func (c contract) addresses(f facts) []app.NodeCheck {
 		v := app.NodeCheck{Name: "address " + strings.TrimSuffix(kind, "_v4"), Level: health.NodeAdvised, OK: true, Found: want, Want: "an address"}
 		switch at, err := netip.ParseAddr(want); {
 		case want == "" && kind == app.AddressBind, kind == app.AddressAccess && want == c.node.Addresses[app.AddressBind] && want != "":
-			continue // the other stands for it
+			continue // the other covers it
 		case err != nil:
 			v.Level, v.OK, v.Found = health.NodeRequired, false, either(want == "", "none", strconv.Quote(want))
-			v.Hint = "The provider must tell the machine's addresses."
+			v.Hint = "The provider must report the machine's addresses."
 		case !c.node.OwnRoot:
 			v.Skipped = sharesHost
 		case f.one("addresses") == "":
-			v.Skipped = "neither ip nor hostname -I can be had on the machine"
+			v.Skipped = "the machine has neither ip nor hostname -I"
 		case kind == app.AddressAccess:
-			v.Found = want + either(on(f, at), " on an interface", ", which another machine passes on")
+			v.Found = want + either(on(f, at), " on an interface", ", forwarded by another machine")
 		case !on(f, at):
 			v.Level, v.OK, v.Want, v.Found = health.NodeRequired, false, want+" on an interface", "only "+strings.Join(f.said["address"], ", ")
-			v.Hint = "The machine's network is not set up as the provider says."
+			v.Hint = "The machine's network isn't configured as the provider reports."
 		default:
 			v.Level, v.Want, v.Found = health.NodeRequired, want+" on an interface", want
 		}
@@ -156,9 +157,9 @@ func (c contract) resolves(f facts) app.NodeCheck {
 	case !c.node.OwnRoot:
 		v.Skipped = sharesHost
 	case len(asked) == 0:
-		v.Skipped = "no names of peers are known yet"
+		v.Skipped = "no other nodes known yet"
 	case f.one("resolver") == "":
-		v.Skipped = "getent cannot be had on the machine"
+		v.Skipped = "the machine has no getent"
 	}
 	if v.Skipped != "" {
 		return v
@@ -170,14 +171,14 @@ func (c contract) resolves(f facts) app.NodeCheck {
 		}
 	}
 	v.OK = len(wrong) == 0
-	v.Want = fmt.Sprintf("names and addresses of %d machines resolve to each other", len(asked))
+	v.Want = "names and addresses of " + humanize.Count(len(asked), "machine") + " resolve both ways"
 	if c.of > len(asked) {
 		v.Want += fmt.Sprintf(" (of %d)", c.of)
 	}
 	v.Found = "all resolve"
 	if !v.OK {
-		v.Found = fmt.Sprintf("%d do not: %s", len(wrong), strings.Join(wrong[:min(len(wrong), 5)], ", "))
-		v.Hint = "See that \"files\" is asked first for hosts in /etc/nsswitch.conf, and that nothing else maps these names in /etc/hosts."
+		v.Found = fmt.Sprintf("%d unresolved: %s", len(wrong), strings.Join(wrong[:min(len(wrong), 5)], ", "))
+		v.Hint = "Put \"files\" first for hosts in /etc/nsswitch.conf, and remove other entries for these names from /etc/hosts."
 	}
 	return v
 }
@@ -191,13 +192,13 @@ func (c contract) knowsItself(f facts) app.NodeCheck {
 	case !c.node.OwnRoot:
 		v.Skipped = sharesHost
 	case i < 0 || f.one("resolver") == "":
-		v.Skipped = "it was not looked up"
+		v.Skipped = "not looked up"
 	default:
 		e := c.names()[i]
 		v.Want = c.node.Hostname + " is " + e.Address
 		v.OK = resolved(f, "resolved", e.Address, c.node.Hostname)
-		v.Found = either(v.OK, "so it is", "it is another address there")
-		v.Hint = either(v.OK, "", "Take the line with this name and 127.0.1.1 out of the image's /etc/hosts.")
+		v.Found = either(v.OK, "correct", "another address")
+		v.Hint = either(v.OK, "", "Remove the line with this name and 127.0.1.1 from the image's /etc/hosts.")
 	}
 	return v
 }
@@ -214,11 +215,11 @@ func resolved(f facts, kind, address, name string) bool {
 
 // clock compares the node's clock with the worker's. The node tells whole seconds, and its word takes a while to come.
 func (c contract) clock(f facts) app.NodeCheck {
-	v := app.NodeCheck{Name: "time", Level: health.NodeRequired, Want: "within " + clockMost.String() + " of the worker's clock"}
+	v := app.NodeCheck{Name: "time", Level: health.NodeRequired, Want: "within " + humanize.Duration(clockMost) + " of the worker's clock"}
 	seconds, err := strconv.ParseInt(f.one("time"), 10, 64)
 	if err != nil {
 		v.Found = strconv.Quote(f.one("time"))
-		v.Hint = "The program date on the machine does not tell the time."
+		v.Hint = "The machine's date command doesn't print the time."
 		return v
 	}
 	// What it said was right at some moment between asking and hearing.
@@ -230,13 +231,13 @@ func (c contract) clock(f facts) app.NodeCheck {
 	case late > 0:
 		off = late
 	}
-	v.Found = off.Round(time.Second/10).String() + " off"
+	v.Found = humanize.Duration(off) + " off"
 	v.OK = off <= clockMost
 	if v.OK && off > clockWell {
-		v.OK, v.Level, v.Want = false, health.NodeAdvised, "within "+clockWell.String()+" of the worker's clock"
+		v.OK, v.Level, v.Want = false, health.NodeAdvised, "within "+humanize.Duration(clockWell)+" of the worker's clock"
 	}
 	if !v.OK {
-		v.Hint = "Run chrony or systemd-timesyncd in the image; if other nodes are right, look at the worker's clock."
+		v.Hint = "Run chrony or systemd-timesyncd in the image. If other nodes are correct, check the worker's clock."
 	}
 	return v
 }
@@ -249,16 +250,16 @@ func (c contract) firewall(f facts) app.NodeCheck {
 	case !c.node.OwnRoot:
 		v.Skipped = sharesHost
 	case got == "":
-		v.Skipped = "the machine does not tell"
+		v.Skipped = "not reported by the machine"
 	case want != "" && want != got:
-		v.OK, v.Hint = false, "Correct what the image declares, or switch the firewall "+want+" in the image."
+		v.OK, v.Hint = false, "Correct the image's declaration, or turn the firewall "+want+" in the image."
 	}
 	return v
 }
 
 func (c contract) programs(f facts) app.NodeCheck {
 	missing := f.said["missing"]
-	v := app.NodeCheck{Name: "programs", Level: health.NodeRequired, OK: len(missing) == 0, Found: "all there", Want: strings.Join(c.tools, ", ")}
+	v := app.NodeCheck{Name: "programs", Level: health.NodeRequired, OK: len(missing) == 0, Found: "all installed", Want: strings.Join(c.tools, ", ")}
 	if !v.OK {
 		v.Found = strings.Join(missing, ", ") + " missing"
 		v.Hint = "Add them to the image."
@@ -275,7 +276,7 @@ func (c contract) size(name, kib string, want float64) app.NodeCheck {
 		v.Skipped = sharesHost
 		return v
 	case err != nil:
-		v.Skipped = "the machine does not tell"
+		v.Skipped = "not reported by the machine"
 		return v
 	}
 	got := n / (1 << 20)
@@ -288,7 +289,7 @@ func (c contract) size(name, kib string, want float64) app.NodeCheck {
 		}
 	}
 	if !v.OK {
-		v.Hint = "Correct the hardware type, or look at what " + c.provider + " has made."
+		v.Hint = "Correct the hardware type, or check what " + c.provider + " created."
 	}
 	return v
 }

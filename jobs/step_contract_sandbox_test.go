@@ -56,7 +56,7 @@ func TestContractOnSandboxNodes(t *testing.T) {
 				t.Errorf("%d checks were left out because the machine shares the host's files", skipped)
 			}
 
-			// What a machine is not, it is told.
+			// A machine that isn't as declared is reported.
 			as.Machine.Image.Extra = map[string]string{"os": "plan9"}
 			err = w.checkNode(t.Context(), as, under, out, &r)
 			if e := app.AsError(err); e.Code != app.EInvalid || e.Reason != "node_contract" || !strings.Contains(e.Message, "plan9") {
@@ -89,7 +89,7 @@ func TestNamesThatDoNotResolve(t *testing.T) {
 	find := func(name string) app.NodeCheck {
 		return r.Contract.Checks[slices.IndexFunc(r.Contract.Checks, func(c app.NodeCheck) bool { return c.Name == name })]
 	}
-	if c := find("names"); !c.OK || c.Skipped != "" || c.Want != fmt.Sprintf("names and addresses of %d machines resolve to each other", plan.NamesMost) {
+	if c := find("names"); !c.OK || c.Skipped != "" || c.Want != fmt.Sprintf("names and addresses of %d machines resolve both ways", plan.NamesMost) {
 		t.Errorf("%+v", c)
 	}
 	if c := find("programs"); c.OK {
@@ -103,7 +103,7 @@ func TestNamesThatDoNotResolve(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = w.names(t.Context(), as, out, &r)
-	if e := app.AsError(err); e.Reason != "node_contract" || !strings.Contains(e.Message, "1 do not: a-cluster-with-a-name-7-n7.example.org") || strings.Contains(e.Message, "programs") {
+	if e := app.AsError(err); e.Reason != "node_contract" || !strings.Contains(e.Message, "1 unresolved: a-cluster-with-a-name-7-n7.example.org") || strings.Contains(e.Message, "programs") {
 		t.Errorf("got %v", err)
 	}
 }

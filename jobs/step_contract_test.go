@@ -63,21 +63,21 @@ func TestContract(t *testing.T) {
 		"peer unknown":     {func(_ *contract, f facts) { f.said["resolved"], f.said["reversed"] = f.said["resolved"][:2], nil }, "names", health.NodeRequired, "n2.c1.example.org"},
 		"peer is another": {func(_ *contract, f facts) {
 			f.said["resolved"] = []string{"10.0.0.1 n1.c1.example.org", "10.0.0.9 n2.c1.example.org", "10.0.0.2 x"}
-		}, "names", health.NodeRequired, "1 do not"},
+		}, "names", health.NodeRequired, "1 unresolved"},
 		"127.0.1.1": {func(_ *contract, f facts) {
 			f.said["resolved"] = []string{"127.0.1.1 n1.c1.example.org n1", "10.0.0.2 n2.c1.example.org n2"}
 		}, "own name", health.NodeAdvised, "10.0.0.1"},
 		"nonsense resolved":  {func(_ *contract, f facts) { f.said["resolved"] = []string{"", " ", "x", "10.0.0.1 n1.c1.example.org"} }, "names", health.NodeRequired, "n2"},
 		"hostname":           {func(_ *contract, f facts) { f.said["hostname"] = []string{"localhost"} }, "hostname", health.NodeAdvised, "localhost"},
 		"clock a second off": {func(_ *contract, f facts) { f.said["time"] = []string{"999"} }, "", "", ""},
-		"clock late":         {func(_ *contract, f facts) { f.said["time"] = []string{"990"} }, "time", health.NodeAdvised, "9s off"},
-		"clock wrong":        {func(_ *contract, f facts) { f.said["time"] = []string{"1099"} }, "time", health.NodeRequired, "1m38.8s off"},
+		"clock late":         {func(_ *contract, f facts) { f.said["time"] = []string{"990"} }, "time", health.NodeAdvised, "9 s off"},
+		"clock wrong":        {func(_ *contract, f facts) { f.said["time"] = []string{"1099"} }, "time", health.NodeRequired, "99 s off"},
 		"no clock":           {func(_ *contract, f facts) { f.said["time"] = []string{"now"} }, "time", health.NodeRequired, "now"},
 		"firewall":           {func(_ *contract, f facts) { f.said["firewall"] = []string{"on"} }, "firewall", health.NodeRequired, "on"},
 		"program missing":    {func(_ *contract, f facts) { f.said["missing"] = []string{"tar"} }, "programs", health.NodeRequired, "tar missing"},
 		"less memory":        {func(_ *contract, f facts) { f.said["memory"] = []string{"3000000"} }, "memory", health.NodeAdvised, "2.9 GiB"},
 		"half the disk":      {func(_ *contract, f facts) { f.said["disk"] = []string{"9000000"} }, "disk", health.NodeRequired, "8.6 GiB"},
-		"nothing told": {func(_ *contract, f facts) {
+		"nothing reported": {func(_ *contract, f facts) {
 			delete(f.said, "memory")
 			delete(f.said, "firewall")
 			delete(f.said, "addresses")
@@ -143,14 +143,14 @@ func TestContractOnThisMachine(t *testing.T) {
 				t.Errorf("too little or too much was said: %v", f.said)
 			}
 			c.node.OwnRoot = true
-			c.hosts = []family.HostEntry{{Address: "127.0.0.1", Names: []string{"localhost"}}, {Address: "192.0.2.7", Names: []string{"nobody.example.org"}}}
+			c.hosts = []family.HostEntry{{Address: "127.0.0.1", Names: []string{"localhost"}}, {Address: "192.0.2.7", Names: []string{"noone.example.org"}}}
 			if f, err = askOn(t, start(t), c); err != nil {
 				t.Fatal(err)
 			}
 			if name, _ := os.Hostname(); f.one("memory") == "" || f.one("disk") == "" || f.one("hostname") != name || f.one("uid") != strconv.Itoa(os.Geteuid()) {
 				t.Errorf("too little was said: %v", f.said)
 			}
-			if v := c.resolves(f); v.OK || !strings.Contains(v.Found, "1 do not: nobody.example.org") {
+			if v := c.resolves(f); v.OK || !strings.Contains(v.Found, "1 unresolved: noone.example.org") {
 				t.Errorf("%+v of %v", v, f.said)
 			}
 			if v := c.addresses(f); len(v) != 1 || !v[0].OK || v[0].Skipped == "" && !strings.Contains(v[0].Found, "on an interface") {
@@ -196,7 +196,7 @@ func TestContractBadAnswers(t *testing.T) {
 	}
 }
 
-// What stands in the SSH server's settings is believed only where nothing else could matter.
+// The SSH server's settings are believed only where nothing else could matter.
 func TestContractPasswords(t *testing.T) {
 	const include, no = "Include DIR/sshd_config.d/*.conf\n", "PasswordAuthentication no\n"
 	for name, tc := range map[string]struct{ main, drop, says string }{

@@ -11,6 +11,7 @@ import (
 	"muster/app/execution"
 	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/humanize"
 	"muster/jobs/budget"
 	"muster/jobs/internal/loop"
 )
@@ -33,10 +34,10 @@ func (w *actions) create(ctx context.Context, as *execution.Assignment, out fami
 	}
 	if found {
 		if as.FromPool != nil && m.ID == as.Node.MachineID {
-			out(family.StreamSystem, fmt.Sprintf("Machine %s stood ready in the pool %s.", m.ID, as.FromPool.Pool))
+			out(family.StreamSystem, fmt.Sprintf("Took machine %s from pool %s.", m.ID, as.FromPool.Pool))
 			r.Pooled = true
 		} else {
-			out(family.StreamSystem, "An earlier attempt had made machine "+m.ID+".")
+			out(family.StreamSystem, "An earlier attempt created machine "+m.ID+".")
 		}
 		if err := adopt(ctx, p, as, &m, out); err != nil {
 			return err
@@ -50,7 +51,7 @@ func (w *actions) create(ctx context.Context, as *execution.Assignment, out fami
 		if m, err = makeMachine(ctx, p, as, out, r); err != nil {
 			return err
 		}
-		out(family.StreamSystem, fmt.Sprintf("Machine %s was made by %s%s%s.", m.ID, as.Provider.Name, inZone(m.Zone), inWords(m.Note)))
+		out(family.StreamSystem, fmt.Sprintf("%s created machine %s%s%s.", m.ID, as.Provider.Name, inZone(m.Zone), inWords(m.Note)))
 	}
 	r.Unasked = false
 	r.Machine = &m
@@ -79,15 +80,15 @@ func makeMachine(ctx context.Context, p family.Provider, as *execution.Assignmen
 		if tried = append(tried, placeWords(zone)); ruleFor(e).verdict != elsewhere {
 			return m, fmt.Errorf("%s: create: %w", as.Provider.Name, err)
 		}
-		out(family.StreamSystem, fmt.Sprintf("No room %s: %s", placeWords(zone), e.ForPeople()))
+		out(family.StreamSystem, fmt.Sprintf("No capacity %s: %s", placeWords(zone), e.ForPeople()))
 		if len(tried) == len(places(as)) {
 			full := *e
-			full.Message = fmt.Sprintf("%s has no room for a machine of flavor %q (looked %s): %s", as.Provider.Name, spec.Flavor.Flavor,
+			full.Message = fmt.Sprintf("%s has no capacity for flavor %q (tried %s): %s", as.Provider.Name, spec.Flavor.Flavor,
 				strings.Join(tried, ", "), e.Message)
 			return m, &full
 		}
 	}
-	return family.Machine{}, app.Errorf(app.EInternal, "there is no place to ask for a machine") // places is never empty
+	return family.Machine{}, app.Errorf(app.EInternal, "no zone to request a machine in") // places is never empty
 }
 
 // places are the zones to ask, in order: the one that the layout wants, or else whichever the provider chooses and then
@@ -105,7 +106,7 @@ func places(as *execution.Assignment) []string {
 
 func placeWords(zone string) string {
 	if zone == "" {
-		return "wherever the provider chose"
+		return "where the provider chose"
 	}
 	return "in zone " + zone
 }
@@ -125,7 +126,7 @@ func earlier(ctx context.Context, p family.Provider, as *execution.Assignment, o
 		return kept, false, err
 	}
 	if late := family.ListsLate(p); len(made) == 0 && late > 0 {
-		out(family.StreamSystem, fmt.Sprintf("An earlier attempt may have made a machine; %s lists up to %s late, so it is looked for twice.", as.Provider.Name, late))
+		out(family.StreamSystem, fmt.Sprintf("An earlier attempt may have created a machine. %s can list machines up to %s late, so Muster checks twice.", as.Provider.Name, humanize.Duration(late)))
 		if err := loop.Pause(ctx, late); err != nil {
 			return kept, false, err
 		}
@@ -140,9 +141,9 @@ func earlier(ctx context.Context, p family.Provider, as *execution.Assignment, o
 			kept, found = m, true
 			continue
 		}
-		why := "another machine of this node, which an earlier attempt had made as well"
+		why := "another machine of this node, created by an earlier attempt"
 		if m.State == family.MachineStopped {
-			why = "which an earlier attempt had made, and which has stopped"
+			why = "created by an earlier attempt, and stopped"
 		}
 		if err := p.Delete(ctx, m.ID); err != nil {
 			return kept, false, fmt.Errorf("%s: delete %s: %w", as.Provider.Name, m.ID, err)

@@ -48,8 +48,8 @@ func adopt(ctx context.Context, p family.Provider, as *execution.Assignment, m *
 		return nil
 	}
 	if _, can := family.PowerOf[family.Adopter](p); !can && walled(p, as) {
-		e := app.Errorf(app.EInvalid, "Provider %s makes firewalls, but cannot put one on a machine that stands, and %s came out of the pool %s.", as.Provider.Name, m.ID, as.FromPool.Pool)
-		e.Hint = "Drain the pool, or take the firewall out of the template."
+		e := app.Errorf(app.EInvalid, "Provider %s can't add a firewall to a running machine, and %s came from pool %s.", as.Provider.Name, m.ID, as.FromPool.Pool)
+		e.Hint = "Drain the pool, or remove the firewall from the template."
 		return e
 	}
 	err := a.Adopt(ctx, m.ID, as.Machine)
@@ -57,7 +57,7 @@ func adopt(ctx context.Context, p family.Provider, as *execution.Assignment, m *
 	case err == nil:
 		m.Tags, m.Hostname = as.Machine.Tags, as.Machine.Hostname
 	case m.OwnRoot && app.CodeOf(err) != app.ETransient && ctx.Err() == nil && !walled(p, as):
-		out(family.StreamSystem, "The provider keeps the tags that the machine had in the pool: "+app.AsError(err).ForPeople())
+		out(family.StreamSystem, "The provider kept the machine's pool tags: "+app.AsError(err).ForPeople())
 	default:
 		return fmt.Errorf("%s: adopt %s: %w", as.Provider.Name, m.ID, err)
 	}
@@ -88,11 +88,11 @@ func (w *actions) takeOver(ctx context.Context, p family.Provider, as *execution
 	if own.HostKey == "" {
 		// The key that is pinned now is the one that the whole of it goes by.
 		own.HostKey, pool.HostKey, as.Node.HostKey, r.HostKey = hostKey, hostKey, hostKey, hostKey
-		out(family.StreamSystem, "The host key was pinned at first contact.")
+		out(family.StreamSystem, "Pinned the host key on first contact.")
 	}
 	if which == 0 {
 		if !as.Node.OwnRoot {
-			return app.Errorf(app.EInvalid, "The machine from the pool %s shares its host's files, so its keys cannot be changed.", as.FromPool.Pool)
+			return app.Errorf(app.EInvalid, "The machine from pool %s shares its host's files, so its keys can't be changed.", as.FromPool.Pool)
 		}
 		if err := w.over(ctx, as, pool, func(sh family.Shell) error { return remote.AuthorizeKey(ctx, sh, as.SSHKey) }); err != nil {
 			return err
@@ -111,9 +111,9 @@ func (w *actions) takeOver(ctx context.Context, p family.Provider, as *execution
 		return err
 	}
 	if !refused {
-		return app.Errorf(app.ETransient, "%s still lets in the key of the pool %s.", as.Node.Hostname, as.FromPool.Pool)
+		return app.Errorf(app.ETransient, "%s still accepts the key of pool %s.", as.Node.Hostname, as.FromPool.Pool)
 	}
-	out(family.StreamSystem, fmt.Sprintf("%s answers at %s, with the cluster's own key. That of the pool does not open it any more.", as.Node.Hostname, own))
+	out(family.StreamSystem, fmt.Sprintf("%s is reachable at %s with the cluster's own key. The pool's key no longer works.", as.Node.Hostname, own))
 	return nil
 }
 
@@ -128,7 +128,7 @@ func (w *actions) over(ctx context.Context, as *execution.Assignment, t remote.T
 	return err
 }
 
-// makeOwn takes the pool's key out of the machine and gives it the node's name, which it also finds its own address by. A machine that does not take
+// makeOwn takes the pool's key out of the machine and sets the node's name, which it also finds its own address by. A machine that does not take
 // the name is
 // used all the same: what services may assume of it is checked afterwards.
 func makeOwn(ctx context.Context, as *execution.Assignment, sh family.Shell, out family.Output) error {

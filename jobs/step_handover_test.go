@@ -26,7 +26,7 @@ func (walling) Shared(context.Context, map[string]string) ([]family.SharedThing,
 }
 func (walling) DeleteShared(context.Context, string) error { return nil }
 
-// rigid makes firewalls, and cannot put them on a machine that stands.
+// rigid makes firewalls, and cannot put them on an existing machine.
 type rigid struct{ walling }
 
 func (rigid) Has(power any) bool { _, adopts := power.(*family.Adopter); return !adopts }
@@ -44,7 +44,7 @@ func TestAdoptingMachinesOfPools(t *testing.T) {
 		"adopted":                                         {p: standing{}, renamed: true},
 		"adopted, behind the firewall":                    {p: walling{}, firewall: &template.Firewall{}, renamed: true},
 		"refused, and no firewall":                        {p: walling{standing{err: refused}}},
-		"refused, and nobody makes firewalls":             {p: standing{err: refused}, firewall: &template.Firewall{}},
+		"refused, and no firewalls":                       {p: standing{err: refused}, firewall: &template.Firewall{}},
 		"refused, so it is not behind it":                 {p: walling{standing{err: refused}}, firewall: &template.Firewall{}, want: app.EInvalid},
 		"cannot be put behind it":                         {p: rigid{}, firewall: &template.Firewall{}, want: app.EInvalid},
 		"cannot be put behind it, which there is none of": {p: rigid{}, renamed: true},

@@ -60,17 +60,17 @@ func (w *actions) delete(ctx context.Context, as *execution.Assignment, out fami
 			for i := range r.Seen {
 				r.Seen[i].Gone = true
 			}
-			out(family.StreamSystem, "The provider has nothing of this node any more.")
+			out(family.StreamSystem, "The provider lists nothing for this node.")
 			return nil
 		}
 		if try > goneLooks {
-			return app.Errorf(app.ETransient, "%s still lists %v after it was deleted.", as.Provider.Name, ids)
+			return app.Errorf(app.ETransient, "%s still lists %v after deletion.", as.Provider.Name, ids)
 		}
 		for _, id := range ids {
 			if err := p.Delete(ctx, id); err == nil {
 				out(family.StreamSystem, "Machine "+id+" was deleted.")
 			} else if gone(ctx, p, id, err) {
-				out(family.StreamSystem, "Machine "+id+" doesn't exist anymore.")
+				out(family.StreamSystem, "Machine "+id+" no longer exists.")
 			} else {
 				return fmt.Errorf("%s: delete %s: %w", as.Provider.Name, id, err)
 			}

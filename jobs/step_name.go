@@ -17,13 +17,13 @@ func setName(ctx context.Context, p family.Provider, as *execution.Assignment, m
 	}
 	zone := n.NameZone()
 	if !family.InZone(as.Node.Hostname, zone) {
-		out(family.StreamSystem, fmt.Sprintf("%s has no DNS record: it is not a name in the zone %s.", as.Node.Hostname, zone))
+		out(family.StreamSystem, fmt.Sprintf("%s has no DNS record: it isn't in zone %s.", as.Node.Hostname, zone))
 		return nil
 	}
 	m.Hostname, m.Tags = as.Node.Hostname, as.Machine.Tags // the provider may still know those that it had in a pool
 	if err := n.SetName(ctx, m); err != nil {
 		return fmt.Errorf("%s: name %s: %w", as.Provider.Name, m.Hostname, err)
 	}
-	out(family.StreamSystem, fmt.Sprintf("%s is in the DNS zone %s.", m.Hostname, zone))
+	out(family.StreamSystem, fmt.Sprintf("%s is in DNS zone %s.", m.Hostname, zone))
 	return nil
 }

@@ -30,12 +30,12 @@ func TestNamesOfMachines(t *testing.T) {
 		named      bool
 		said       string
 	}{
-		"in the zone":           {zone: "example.org", host: "c1-n1.lab.example.org", named: true, said: "is in the DNS zone example.org"},
-		"in another one":        {zone: "example.org", host: "c1-n1.local", said: "is not a name in the zone example.org"},
-		"the zone's own name":   {zone: "example.org", host: "example.org", said: "is not a name in the zone"},
-		"a name that ends like": {zone: "example.org", host: "c1-n1.myexample.org", said: "is not a name in the zone"},
+		"in the zone":           {zone: "example.org", host: "c1-n1.lab.example.org", named: true, said: "is in DNS zone example.org"},
+		"in another one":        {zone: "example.org", host: "c1-n1.local", said: "isn't in zone example.org"},
+		"the zone's own name":   {zone: "example.org", host: "example.org", said: "isn't in zone"},
+		"a name that ends like": {zone: "example.org", host: "c1-n1.myexample.org", said: "isn't in zone"},
 		"no zone":               {host: "c1-n1.example.org"},
-		"somebody else's":       {zone: "example.org", host: "c1-n1.example.org", err: app.Errorf(app.EConflict, "It has a record."), named: true},
+		"someone else's":        {zone: "example.org", host: "c1-n1.example.org", err: app.Errorf(app.EConflict, "It has a record."), named: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

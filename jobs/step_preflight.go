@@ -13,7 +13,7 @@ import (
 )
 
 // For how long what a look at an account has found is taken to be so: long enough for the machines of one operation, and where something is
-// wrong, not so long that a person who has mended it waits.
+// wrong, not so long that a person who has fixed it waits.
 const (
 	goodFor = 5 * time.Minute
 	badFor  = 10 * time.Second
@@ -87,7 +87,7 @@ func (f *preflights) look(ctx context.Context, p family.Provider, as *execution.
 	looked := as.Together.Machines
 	err := kept.ask(ctx, p, as, looked, out)
 	if err != nil && app.CodeOf(err) == app.EQuota && begun(ctx, p, as) {
-		out(family.StreamSystem, "Others of the operation's machines are being made meanwhile, so it is only looked whether there is room for this one.")
+		out(family.StreamSystem, "Other machines of this operation are being created, so only capacity is checked for this one.")
 		looked = []family.MachineNeed{one}
 		err = kept.ask(ctx, p, as, looked, out)
 	}
@@ -128,7 +128,7 @@ func (k *preflight) ask(ctx context.Context, p family.Provider, as *execution.As
 			return ctx.Err()
 		}
 		k.err, k.until = nil, time.Now().Add(badFor) // others need not wait for the same
-		out(family.StreamSystem, fmt.Sprintf("The account could not be looked at before (%s); the machine is asked for all the same.", app.AsError(err).ForPeople()))
+		out(family.StreamSystem, fmt.Sprintf("Couldn't check the account first (%s). Requesting the machine anyway.", app.AsError(err).ForPeople()))
 		return nil
 	}
 	k.err, k.until = judge(as.Provider.Name, found, out), time.Now().Add(goodFor)
@@ -155,9 +155,9 @@ func judge(account string, found []family.Finding, out family.Output) error {
 		switch {
 		case f.OK:
 		case f.Warning, f.Code == app.ETransient, f.Code == app.ETimeout, f.Code == app.ERateLimit, f.Code == app.ECapacity:
-			out(family.StreamSystem, "Before the machine is made: "+strings.TrimSpace(f.Message+" "+f.Hint))
+			out(family.StreamSystem, "Before creating the machine: "+strings.TrimSpace(f.Message+" "+f.Hint))
 		case first == nil:
-			first = &app.Error{Code: f.Code, Reason: "preflight", Message: fmt.Sprintf("Account %s was looked at, and no machine asked for: %s", account, f.Message), Hint: f.Hint}
+			first = &app.Error{Code: f.Code, Reason: "preflight", Message: fmt.Sprintf("Account %s was checked and no machine requested: %s", account, f.Message), Hint: f.Hint}
 		default:
 			first.Message = strings.TrimRight(first.Message, ". ") + ". " + f.Message
 		}

@@ -33,7 +33,7 @@ func (l *looking) CheckAccount(_ context.Context, needs family.AccountNeeds) ([]
 	return l.found, l.err
 }
 
-// An account with which nothing can be made is told before anything is asked for, once for all machines.
+// An account with which nothing can be made is reported before anything is requested, once for all machines.
 func TestAccountIsLookedAtBeforeMachinesAreMade(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
@@ -49,8 +49,8 @@ func TestAccountIsLookedAtBeforeMachinesAreMade(t *testing.T) {
 	if n := e.cloud.Count(fake.Create); n != 0 {
 		t.Errorf("%d machines were asked for", n)
 	}
-	if text := e.failure(v.ID); !strings.Contains(text, "no machine asked for: Image host is not in this account. Network lan is gone.") {
-		t.Errorf("people are told: %s", text)
+	if text := e.failure(v.ID); !strings.Contains(text, "no machine requested: Image host is not in this account. Network lan is gone.") {
+		t.Errorf("people see: %s", text)
 	}
 	cloud.mu.Lock()
 	defer cloud.mu.Unlock()
@@ -62,7 +62,7 @@ func TestAccountIsLookedAtBeforeMachinesAreMade(t *testing.T) {
 // Warnings, and a look that fails, keep no one from trying.
 func TestAccountThatCannotBeLookedAtIsTried(t *testing.T) {
 	for name, cloud := range map[string]*looking{
-		"warnings": {found: []family.Finding{{About: family.AboutQuota, Warning: true, Code: app.EQuota, Message: "The quota cannot be told."}}},
+		"warnings": {found: []family.Finding{{About: family.AboutQuota, Warning: true, Code: app.EQuota, Message: "The quota is unknown."}}},
 		"passing":  {found: []family.Finding{{About: family.AboutNetwork, Code: app.ETransient, Message: "It does not answer now."}}},
 		"failing":  {err: app.Errorf(app.ETransient, "the line is dead")},
 	} {
@@ -144,8 +144,8 @@ func TestMachinesOfAnOperationAreComparedTogether(t *testing.T) {
 	if n := e.cloud.Count(fake.Create); n != 0 {
 		t.Errorf("%d machines were asked for", n)
 	}
-	if text := e.failure(v.ID); !strings.Contains(text, "no machine asked for: Of 3 machines 3 are left, and 5 more are needed.") {
-		t.Errorf("people are told: %s", text)
+	if text := e.failure(v.ID); !strings.Contains(text, "no machine requested: Of 3 machines 3 are left, and 5 more are needed.") {
+		t.Errorf("people see: %s", text)
 	}
 	if asked := cloud.looked(); !slices.Equal(asked, []int{5}) {
 		t.Errorf("it was looked for %v machines", asked)

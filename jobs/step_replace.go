@@ -58,21 +58,21 @@ func (w *actions) replace(ctx context.Context, as *execution.Assignment, out fam
 	if numberOf(as) >= mostMachines {
 		last := *e
 		last.Code, last.Reason = app.ETimeout, reasonTimeLimit
-		last.Message = fmt.Sprintf("%d machines were created for this node, one after another, and none of them came up. The last one: %s", mostMachines, e.Message)
-		last.Hint = "The last machine is kept, so that you can look at its console and at the image's SSH settings. Resume tries again with new machines."
+		last.Message = fmt.Sprintf("%d machines were created for this node, one after another, but none came up. The last one: %s", mostMachines, e.Message)
+		last.Hint = "The last machine is kept so that you can check its console and the image's SSH settings. Resume to try again with new machines."
 		return &last
 	}
 	out(family.StreamSystem, e.ForPeople())
 	id := as.Node.MachineID
 	if err := w.delete(ctx, as, out, r); err != nil {
-		return fmt.Errorf("machine %s did not come up and is to be replaced: %w", id, err)
+		return fmt.Errorf("machine %s didn't come up and will be replaced: %w", id, err)
 	}
 	r.Machine = nil
 	gone := fleet.SeenMachine(family.Machine{ID: id, Zone: as.Node.Zone}, as.Machine.Flavor.CostPerHour)
 	gone.Gone = true
 	see(r, gone)
 	return &app.Error{Code: app.ETransient, Reason: reasonReplaced,
-		Message: fmt.Sprintf("Machine %s did not come up and was deleted. Another one is created in its place (machine %d of at most %d). %s", id, numberOf(as)+1, mostMachines, e.Message)}
+		Message: fmt.Sprintf("Machine %s didn't come up and was deleted. Creating another (machine %d of at most %d). %s", id, numberOf(as)+1, mostMachines, e.Message)}
 }
 
 // standIn sees to it that a node has a machine again whose new machine was deleted, by an earlier attempt or by someone else. What earlier attempts
@@ -97,7 +97,7 @@ func (w *actions) standIn(ctx context.Context, p family.Provider, as *execution.
 			return err
 		}
 	}
-	out(family.StreamSystem, fmt.Sprintf("Machine %s takes the place of %s, which is deleted.", m.ID, was))
+	out(family.StreamSystem, fmt.Sprintf("Machine %s replaces %s, which was deleted.", m.ID, was))
 	see(r, fleet.SeenMachine(m, as.Machine.Flavor.CostPerHour))
 	if !slices.Contains(as.Replacements, m.ID) {
 		as.Replacements = append(slices.Clone(as.Replacements), m.ID)

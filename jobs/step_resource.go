@@ -60,7 +60,7 @@ func (w *actions) bring(ctx context.Context, as *execution.Assignment, sh family
 	}
 	from, ok := w.Coordinator.(execution.ResourceFetcher)
 	if !ok || w.Resources == nil {
-		return "", app.Errorf(app.EInvalid, "This worker keeps no resources.")
+		return "", app.Errorf(app.EInvalid, "This worker doesn't store resources.")
 	}
 	places, set := placesOf(refs)
 	n := &onNode{ctx: ctx, sh: sh, sudo: true}
@@ -77,7 +77,7 @@ func (w *actions) bring(ctx context.Context, as *execution.Assignment, sh family
 		}
 	}
 	if dir == "" {
-		return "", app.Errorf(app.ETransient, "The node does not say where resources lie.")
+		return "", app.Errorf(app.ETransient, "The node didn't report its resource directory.")
 	}
 	if len(missing) == 0 {
 		return dir, nil
@@ -106,7 +106,7 @@ func (w *actions) put(ctx context.Context, as *execution.Assignment, from execut
 	if fetched {
 		where = "from the server"
 	}
-	out(family.StreamSystem, fmt.Sprintf("Resource %s (%s) comes to the node, %s.", p.ResourceRef, humanize.Bytes(p.Size), where))
+	out(family.StreamSystem, fmt.Sprintf("Copying resource %s (%s) to the node, %s.", p.ResourceRef, humanize.Bytes(p.Size), where))
 	_, err = n.run(unpackLine(p), func() io.ReadCloser { return pour(ctx, file, p) })
 	return err
 }
@@ -158,7 +158,7 @@ trap 'rm -rf "$muster_new"' EXIT
 trap 'exit 143' HUP INT TERM
 command -v tar >/dev/null || { echo "tar is missing" >&2; exit 1; }
 rm -rf "$muster_new" && mkdir "$muster_new" && tar -x -o -f - -C "$muster_new" || exit 1
-[ -f "$muster_new/.complete" ] || { echo "it did not come to its end" >&2; exit 1; }
+[ -f "$muster_new/.complete" ] || { echo "the transfer is incomplete" >&2; exit 1; }
 if [ -e "$muster_to" ]; then
 [ ! -f "$muster_to/.complete" ] || exit 0
 rm -rf "$muster_to"
@@ -218,9 +218,9 @@ func (n *onNode) run(line string, in func() io.ReadCloser) (said []string, err e
 	if exit == 0 {
 		return said, nil
 	}
-	e := &app.Error{Code: app.EScript, Reason: "resource", Message: "A resource could not be put on the node: " + last, Hint: "The node needs tar, and room below /var/lib/muster or in the user's home."}
+	e := &app.Error{Code: app.EScript, Reason: "resource", Message: "Can't copy a resource to the node: " + last, Hint: "The node needs tar, and free space in /var/lib/muster or the user's home."}
 	if last == "" {
-		e.Message = fmt.Sprintf("A resource could not be put on the node: exit code %d.", exit)
+		e.Message = fmt.Sprintf("Can't copy a resource to the node: exit code %d.", exit)
 	}
 	return nil, e
 }

@@ -9,6 +9,7 @@ import (
 	"muster/app"
 	"muster/app/execution"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/jobs/remote"
 )
 
@@ -37,14 +38,14 @@ func (w *actions) bootstrap(ctx context.Context, as *execution.Assignment, out f
 // names lets the node know all of its peers and no others, and checks that it does.
 func (w *actions) names(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	if !as.Node.OwnRoot {
-		out(family.StreamSystem, "No names are written: "+sharesHost+".")
+		out(family.StreamSystem, "Host names not written: "+sharesHost+".")
 		return nil
 	}
 	return w.onNode(ctx, as, func(sh family.Shell) error {
 		if err := ensureHosts(ctx, as, sh); err != nil {
 			return err
 		}
-		out(family.StreamSystem, fmt.Sprintf("/etc/hosts names %d nodes.", len(as.Hosts)))
+		out(family.StreamSystem, fmt.Sprintf("Wrote %s to /etc/hosts.", humanize.Count(len(as.Hosts), "node")))
 		return w.checkNode(ctx, as, sh, out, r)
 	})
 }
@@ -68,15 +69,15 @@ func ensureHosts(ctx context.Context, as *execution.Assignment, sh family.Shell)
 // service carries out one service action.
 func (w *actions) service(ctx context.Context, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	return w.call(ctx, as, out, func(sh family.Shell, a family.Automator, call family.ServiceCall) error {
-		told := map[string]string{}
-		call.Tell = func(facts map[string]string) { maps.Copy(told, facts) }
-		if err := a.Run(ctx, sh, call, out); err != nil || len(told) == 0 {
+		said := map[string]string{}
+		call.Tell = func(facts map[string]string) { maps.Copy(said, facts) }
+		if err := a.Run(ctx, sh, call, out); err != nil || len(said) == 0 {
 			return err
 		}
-		if err := execution.CheckFacts(told); err != nil {
+		if err := execution.CheckFacts(said); err != nil {
 			return err
 		}
-		r.Facts = told
+		r.Facts = said
 		return nil
 	})
 }

@@ -18,7 +18,7 @@ func (w *actions) sleeper(ctx context.Context, as *execution.Assignment) (family
 	}
 	s, ok := p.(family.Sleeper)
 	if !ok {
-		return nil, nil, &app.Error{Code: app.EInvalid, Reason: "cannot_sleep", Message: fmt.Sprintf("The provider %s cannot stop machines and keep them.", as.Provider.Name)}
+		return nil, nil, &app.Error{Code: app.EInvalid, Reason: "cannot_sleep", Message: fmt.Sprintf("Provider %s can't stop and keep machines.", as.Provider.Name)}
 	}
 	return p, s, nil
 }
@@ -38,11 +38,11 @@ func (w *actions) sleep(ctx context.Context, as *execution.Assignment, out famil
 		case err != nil:
 			return fmt.Errorf("%s: describe: %w", as.Provider.Name, err)
 		case m.State == family.MachineStopped:
-			out(family.StreamSystem, "Machine "+m.ID+" is stopped, and kept.")
+			out(family.StreamSystem, "Machine "+m.ID+" is stopped and kept.")
 			return nil
 		}
 		if loop.Pause(ctx, min(loop.BackOff(firstLook, try), longPause)) != nil {
-			return app.Errorf(app.ETimeout, "Machine %s did not stop.", as.Node.MachineID)
+			return app.Errorf(app.ETimeout, "Machine %s didn't stop.", as.Node.MachineID)
 		}
 	}
 }
@@ -61,6 +61,6 @@ func (w *actions) wake(ctx context.Context, as *execution.Assignment, out family
 		return fmt.Errorf("%s: describe: %w", as.Provider.Name, err)
 	}
 	r.Machine = &m
-	out(family.StreamSystem, "Machine "+m.ID+" runs again.")
+	out(family.StreamSystem, "Machine "+m.ID+" is running again.")
 	return setName(ctx, p, as, m, out)
 }

@@ -12,6 +12,7 @@ import (
 	"muster/app"
 	"muster/app/execution"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/observe"
 	"muster/app/template"
 	"muster/jobs/cache"
@@ -56,7 +57,7 @@ type Worker struct {
 	slots  *slots
 	work   sync.WaitGroup
 	drop   context.CancelFunc // ends ctx
-	watch  context.Context    // ends when no round of health checks is to go on
+	watch  context.Context    // ends when health checks stop
 	blind  context.CancelFunc
 	gate   sync.RWMutex
 	drains bool // no new step is taken
@@ -109,10 +110,10 @@ func (w *Worker) close() {
 	_ = w.Shells.Close()
 }
 
-// ShutdownTime is how long steps have to let go once they were told to.
+// ShutdownTime is how long steps have to let go at shutdown.
 const ShutdownTime = 8 * time.Second
 
-// Drain takes no new step and waits until those under way have ended, or ctx has. Close the worker afterwards.
+// Drain takes no new step and waits until running ones have ended, or ctx has. Close the worker afterwards.
 func (w *Worker) Drain(ctx context.Context) error {
 	w.shut()
 	w.stopListening()
@@ -144,7 +145,7 @@ func (w *Worker) stopListening() {
 	}
 }
 
-// Close stops taking steps, tells those under way to let go (their steps go back to the ledger, to be taken again), and
+// Close stops taking steps, asks running ones to let go (their steps go back to the ledger, to be taken again), and
 // closes the connections. It may be called twice.
 func (w *Worker) Close() error {
 	w.once.Do(func() {
@@ -157,7 +158,7 @@ func (w *Worker) Close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), ShutdownTime)
 		defer cancel()
 		if w.idle(ctx) != nil {
-			w.Log.Error("steps do not stop although they were told to; the worker ends without them")
+			w.Log.Error("cancelled steps didn't stop; the worker exits without them")
 		}
 		w.close()
 	})
@@ -180,9 +181,9 @@ func (w *Worker) goToWork() {
 		return
 	}
 	w.work.Go(func() {
-		told := w.steps()
+		asked := w.steps()
 		w.slots.give()
-		if told { // several may have stopped where one was too many
+		if asked { // several may have stopped where one was too many
 			w.wakeAnother()
 		}
 	})
@@ -198,13 +199,13 @@ func (w *Worker) wakeAnother() {
 
 // steps carries out step after step until there is none left for this slot: a node's own chain first, on the connection
 // that it has, then whatever else the server has queued.
-// It tells whether it stopped because it was told to.
-func (w *Worker) steps() (told bool) {
+// It tells whether it stopped because it was asked to.
+func (w *Worker) steps() (asked bool) {
 	for try := 1; w.goesOn(); {
 		as, err := w.desk.claim()
 		if err != nil {
 			if w.ctx.Err() == nil {
-				w.Log.Warn("no step could be claimed", "error", err)
+				w.Log.Warn("could not claim a step", "error", err)
 			}
 			if app.CodeOf(err) != app.ETransient || try > claimTries || loop.Pause(w.ctx, loop.BackOff(100*time.Millisecond, try)) != nil {
 				return false // the dispatcher rings again
@@ -218,7 +219,7 @@ func (w *Worker) steps() (told bool) {
 		w.wakeAnother()
 		for try = 1; as != nil; {
 			if as, err = w.carryOut(as); err != nil && app.CodeOf(err) != app.EStale && w.ctx.Err() == nil {
-				w.Log.Warn("a step could not be reported", "error", err)
+				w.Log.Warn("could not report a step", "error", err)
 			}
 		}
 	}
@@ -262,7 +263,7 @@ func (w *Worker) carryOut(as *execution.Assignment) (*execution.Assignment, erro
 		own := *r.Err // a provider may give the same one to several steps
 		r.Err = &own
 		if own.Reason == app.ReasonCloudBroken {
-			w.Log.InfoContext(ctx, "the provider's cloud does not work", "provider", as.Provider.Name, "error", r.Err)
+			w.Log.InfoContext(ctx, "provider's cloud failed", "provider", as.Provider.Name, "error", r.Err)
 		}
 		r.Retry = retryOf(r.Err, as)
 		if w.ctx.Err() != nil { // we are the ones who stop, not the step
@@ -271,7 +272,7 @@ func (w *Worker) carryOut(as *execution.Assignment) (*execution.Assignment, erro
 		out(family.StreamSystem, outcome(r))
 	}
 	if hold.lost() {
-		w.Log.WarnContext(ctx, "claim was lost; the step is left to whoever has it now")
+		w.Log.WarnContext(ctx, "claim lost; another worker has the step")
 		return nil, nil
 	}
 	r.WantNext = w.goesOn()
@@ -294,24 +295,24 @@ func (w *actions) failure(ctx context.Context, as *execution.Assignment, err err
 	}
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errLost):
-		return &app.Error{Code: app.ECancelled, Message: "Stopped, because the step is not this worker's any more."}
+		return &app.Error{Code: app.ECancelled, Message: "Stopped: another worker has this step now."}
 	case errors.Is(cause, errCancelled):
-		return &app.Error{Code: app.ECancelled, Message: "Stopped, because someone asked for it."}
+		return &app.Error{Code: app.ECancelled, Message: "Cancelled by a user."}
 	case errors.Is(cause, errOverTime):
 		return &app.Error{Code: app.ETimeout, Reason: reasonTimeLimit,
-			Message: fmt.Sprintf("%s was not done within %s.", as.StepID, as.Timeout)}
+			Message: fmt.Sprintf("%s didn't finish within %s.", as.StepID, humanize.Duration(as.Timeout))}
 	case w.ctx.Err() != nil:
-		return &app.Error{Code: app.ETransient, Reason: reasonStopped, Message: "The worker was shut down; the step will be taken again."}
+		return &app.Error{Code: app.ETransient, Reason: reasonStopped, Message: "The worker shut down; the step will be retried."}
 	}
 	var e *app.Error
 	if errors.As(err, &e) && e.Code != app.EInternal {
 		return e
 	}
-	w.Log.ErrorContext(ctx, "a step went wrong in a way that Muster does not know", "error", err)
+	w.Log.ErrorContext(ctx, "a step failed unexpectedly", "error", err)
 	if e != nil {
 		return e
 	}
-	return &app.Error{Code: app.EInternal, Message: "This went wrong in a way that Muster does not know; the server's log tells more.", Err: err}
+	return &app.Error{Code: app.EInternal, Message: "Unexpected error; the server's log has the details.", Err: err}
 }
 
 // outcome is the last line of a failed attempt's log.
@@ -321,7 +322,7 @@ func outcome(r execution.Report) string {
 		text += " " + r.Err.Hint
 	}
 	if r.Retry.Again {
-		return fmt.Sprintf("%s (again in %s)", text, r.Retry.After.Round(time.Second/10))
+		return fmt.Sprintf("%s (retrying in %s)", text, humanize.Duration(r.Retry.After))
 	}
 	return text
 }

@@ -77,7 +77,7 @@ func (s *slots) over() bool {
 	return s.taken > s.most
 }
 
-// Resize sets how many steps the worker carries out at the same time. Those under way go on; where they are too many, no new
+// Resize sets how many steps the worker carries out at the same time. Running ones continue; where they are too many, no new
 // ones begin until they are not.
 func (w *Worker) Resize(most int) {
 	if w.slots.resize(most) {
@@ -106,7 +106,7 @@ func (w *Worker) Follow(ctx context.Context, server execution.WorkWaiter) {
 		if ctx.Err() != nil {
 			return
 		}
-		trouble.Say(w.Log, "asking for work", err)
+		trouble.Say(w.Log, "Claiming work", err)
 		switch {
 		case err != nil:
 			failed++

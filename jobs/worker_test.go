@@ -20,7 +20,7 @@ type busy struct {
 }
 
 func (b *busy) Claim(_ context.Context, _ app.WorkerID, most int) ([]*execution.Assignment, error) {
-	time.Sleep(time.Millisecond) // in a bubble that is until no one else can go on: those who ask meanwhile have gathered
+	time.Sleep(time.Millisecond) // in a bubble that is until no one else can continue: those who ask meanwhile have gathered
 	d := b.worker.desk
 	d.mu.Lock()
 	defer d.mu.Unlock()

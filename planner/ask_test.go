@@ -48,7 +48,7 @@ func TestPeopleAreAskedInAPlan(t *testing.T) {
 	if len(asked) != 2 || !asked["n1.web.configure"] || !asked["n2.web.configure"] || len(p.Questions) != 1 {
 		t.Fatalf("asked is at %v, questions are %v", asked, p.Questions)
 	}
-	if n, longest := p.WaitsForPeople(); n != 2 || longest != 2*time.Hour || p.PeopleInWords() != "plus waiting for people (2 questions, up to 2 h each)" {
+	if n, longest := p.WaitsForPeople(); n != 2 || longest != 2*time.Hour || p.PeopleInWords() != "plus waiting for answers (2 questions, up to 2 h each)" {
 		t.Errorf("%d questions of %s: %s", n, longest, p.PeopleInWords())
 	}
 	plain := askingServices()
@@ -67,7 +67,7 @@ func TestPeopleAreAskedInAPlan(t *testing.T) {
 		t.Errorf("another question is the same plan: %v", err)
 	}
 	var text strings.Builder
-	if err := Text(&text, p); err != nil || !strings.Contains(text.String(), "a person is asked; up to 2 h") || !strings.Contains(text.String(), "plus waiting for people") {
+	if err := Text(&text, p); err != nil || !strings.Contains(text.String(), "waits for a person; up to 2 h") || !strings.Contains(text.String(), "plus waiting for answers") {
 		t.Errorf("the plan is drawn as\n%s%v", text.String(), err)
 	}
 }

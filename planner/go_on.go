@@ -101,17 +101,17 @@ func doneBy(r plan.PlanRequest) (map[placed]map[app.Action]bool, error) {
 		gone := n.Change == plan.NodeGone
 		switch {
 		case n.Change != "" && !gone:
-			return nil, refuse("go_on", "%s is to become %q, and no machine is made where it is gone on with those that came.", n.Name, n.Change)
+			return nil, refuse("go_on", "%s has change %q, but accepting a partial result creates no machines.", n.Name, n.Change)
 		case len(n.Removed) > 0:
-			return nil, refuse("go_on", "%s is to be removed from %s, and nothing that was placed goes.", n.Removed[0], n.Name)
+			return nil, refuse("go_on", "%s would be removed from %s, but placed services must stay.", n.Removed[0], n.Name)
 		case gone && begun[n.Name] != "":
-			return nil, refuse("go_on", "%s cannot be given back: its services were begun (%s).", n.Name, begun[n.Name])
+			return nil, refuse("go_on", "%s can't be deleted: its services have started installing (%s).", n.Name, begun[n.Name])
 		case !gone && unmade[n.Name] != "":
-			return nil, refuse("go_on", "%s cannot be gone on with: %s is not done.", n.Name, unmade[n.Name])
+			return nil, refuse("go_on", "%s can't be kept: step %s isn't done.", n.Name, unmade[n.Name])
 		}
 		for _, name := range n.Begun {
 			if gone || !slices.Contains(n.Services, name) || slices.Contains(n.Added, name) {
-				return nil, refuse("go_on", "%s on %s was begun by the operation before, but is not there all the time.", name, n.Name)
+				return nil, refuse("go_on", "%s on %s was started by the previous operation but isn't there before and after.", name, n.Name)
 			}
 		}
 	}

@@ -234,14 +234,14 @@ func TestGoOnsThatDoNotFit(t *testing.T) {
 		change     func(r *plan.PlanRequest)
 	}{
 		{"a machine that is to be made", `"new"`, func(r *plan.PlanRequest) { r.Nodes[1].Change, r.Nodes[1].Begun = plan.NodeNew, nil }},
-		{"a service that is to go", "nothing that was placed goes", func(r *plan.PlanRequest) { r.Nodes[0].Removed = []string{"old"} }},
-		{"a node whose services were begun", "its services were begun (n1.web.install)", func(r *plan.PlanRequest) {
+		{"a service that is to go", "placed services must stay", func(r *plan.PlanRequest) { r.Nodes[0].Removed = []string{"old"} }},
+		{"a node whose services were begun", "its services have started installing (n1.web.install)", func(r *plan.PlanRequest) {
 			r.Nodes[0] = plan.PlanNode{Name: "n1", Services: []string{"web"}, Change: plan.NodeGone}
 		}},
-		{"a node that has no machine", "n2.create is not done", func(r *plan.PlanRequest) { r.Nodes[1].Change = "" }},
-		{"a service that is begun and added", "not there all the time", func(r *plan.PlanRequest) { r.Nodes[0].Added = []string{"web"} }},
-		{"a service that is begun and not there", "not there all the time", func(r *plan.PlanRequest) { r.Nodes[0].Begun = []string{"db"} }},
-		{"begun on a node that goes", "not there all the time", func(r *plan.PlanRequest) { r.Nodes[1].Begun = []string{"web"} }},
+		{"a node that has no machine", "n2.create isn't done", func(r *plan.PlanRequest) { r.Nodes[1].Change = "" }},
+		{"a service that is begun and added", "isn't there before and after", func(r *plan.PlanRequest) { r.Nodes[0].Added = []string{"web"} }},
+		{"a service that is begun and not there", "isn't there before and after", func(r *plan.PlanRequest) { r.Nodes[0].Begun = []string{"db"} }},
+		{"begun on a node that goes", "isn't there before and after", func(r *plan.PlanRequest) { r.Nodes[1].Begun = []string{"web"} }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := parseProblem(t, "service web actions=install\nservice old actions=remove\nservice db actions=start\nnode x2 web\nlost n2.create")

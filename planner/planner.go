@@ -38,13 +38,13 @@ var kinds = func() map[app.OperationKind]func(g *graph, r appplan.PlanRequest) e
 func (Planner) Plan(r appplan.PlanRequest) (appplan.Plan, error) {
 	plan, ok := kinds[r.Kind]
 	if !ok {
-		return appplan.Plan{}, refuse("kind", "There is no plan for an operation of kind %q.", r.Kind)
+		return appplan.Plan{}, refuse("kind", "Operations of kind %q have no plan.", r.Kind)
 	}
 	r.Nodes = slices.Clone(r.Nodes)
 	seen := map[string]bool{}
 	for i, n := range r.Nodes {
 		if n.Name == "" || seen[n.Name] {
-			return appplan.Plan{}, refuse("node", "Every node must have a name of its own; %q is there twice or empty.", n.Name)
+			return appplan.Plan{}, refuse("node", "Node names must be unique and not empty: %q.", n.Name)
 		}
 		seen[n.Name] = true
 		r.Nodes[i].Services, r.Nodes[i].Added, r.Nodes[i].Removed = set(n.Services), set(n.Added), set(n.Removed)

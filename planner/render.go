@@ -21,7 +21,7 @@ import (
 func Text(w io.Writer, p appplan.Plan) error {
 	b := bufio.NewWriter(w)
 	d := newDrawing(p)
-	fmt.Fprintf(b, "%s: %s on %s, about %s\n", p.Kind.Words(), amount(p.Acts(), "step"), amount(d.count(), "node"), d.length())
+	fmt.Fprintf(b, "%s: %s on %s, %s\n", p.Kind.Words(), humanize.Count(p.Acts(), "step"), humanize.Count(d.count(), "node"), d.length())
 	for i := 0; i < len(d.nodes); {
 		first, block := i, d.block(d.nodes[i])
 		for i++; i < len(d.nodes) && d.block(d.nodes[i]) == block; i++ {
@@ -31,14 +31,14 @@ func Text(w io.Writer, p appplan.Plan) error {
 	if path := d.longest(); len(path) > 1 {
 		b.WriteString("\nlongest path\n")
 		for _, i := range path {
-			fmt.Fprintf(b, "  %8s  %s\n", d.begin[i], p.Steps[i].ID)
+			fmt.Fprintf(b, "  %10s  %s\n", offset(d.begin[i]), p.Steps[i].ID)
 		}
 	}
 	return b.Flush()
 }
 
 func heading(nodes, services []string) string {
-	title := and(nodes)
+	title := humanize.And(nodes)
 	if nodes[0] == "" {
 		title = "between batches"
 	}
@@ -49,13 +49,6 @@ func heading(nodes, services []string) string {
 		return title
 	}
 	return title + ": " + strings.Join(services, ", ")
-}
-
-func amount(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // drawing is a plan with what the drawings need to know about it.
@@ -93,11 +86,19 @@ func (d *drawing) count() int {
 
 // length is how long the plan takes, with what no one knows.
 func (d *drawing) length() string {
-	text := d.plan.Duration().String()
+	text := humanize.About(humanize.Duration(d.plan.Duration()))
 	if people := d.plan.PeopleInWords(); people != "" {
 		text += ", " + people
 	}
 	return text
+}
+
+// offset is when a step starts, from the start of the plan.
+func offset(d time.Duration) string {
+	if d < time.Second {
+		return "0 s"
+	}
+	return humanize.Duration(d)
 }
 
 // services returns the services that have steps on a node, sorted.
@@ -119,12 +120,12 @@ func (d *drawing) block(node string) string {
 	}
 	var b strings.Builder
 	for _, i := range d.steps[node] {
-		line := fmt.Sprintf("  %8s  %-*s", d.begin[i], width, d.local(i))
+		line := fmt.Sprintf("  %10s  %-*s", offset(d.begin[i]), width, d.local(i))
 		if after := d.after(node, i); after != "" {
 			line += "  after " + after
 		}
 		if q := d.plan.Question(i); q != nil {
-			line += "  (a person is asked; up to " + humanize.Duration(q.AnswerTime()) + ")"
+			line += "  (waits for a person; up to " + humanize.Duration(q.AnswerTime()) + ")"
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
@@ -152,11 +153,11 @@ func (d *drawing) after(node string, step int) string {
 		case s.Join && s.Action == app.ActionConfirm:
 			addresses = append(addresses, d.confirmed(node, n)...)
 		case isBeforeHook(s):
-			parts = append(parts, "all else")
+			parts = append(parts, "everything else")
 		case s.Join && s.Action == "":
 			parts = append(parts, joinWords(s.ID))
 		case s.Join && s.Action == app.ActionNames:
-			parts = append(parts, "all machines that come or go")
+			parts = append(parts, "all changed machines")
 		case s.Join:
 			parts = append(parts, fmt.Sprintf("%s on %s", d.local(n), d.joined(n)))
 		case s.Node == node && s.Service != "" && s.Service != service:
@@ -184,9 +185,9 @@ func (d *drawing) after(node string, step int) string {
 // joined says how many nodes a join is about. In a create they are all that have the service.
 func (d *drawing) joined(join int) string {
 	if d.plan.Kind == app.OperationCreate {
-		return fmt.Sprintf("all %d nodes", len(d.plan.Steps[join].Needs))
+		return "all " + humanize.Count(len(d.plan.Steps[join].Needs), "node")
 	}
-	return amount(len(d.plan.Steps[join].Needs), "node")
+	return humanize.Count(len(d.plan.Steps[join].Needs), "node")
 }
 
 // joinWords says what a join that stands for no service waits for.
@@ -195,17 +196,17 @@ func joinWords(id string) string {
 	number, err := strconv.Atoi(batch)
 	switch {
 	case id == allStopped:
-		return "every service has stopped"
+		return "all services stopped"
 	case id == allAwake:
-		return "every machine runs"
+		return "all machines running"
 	case id == allReady:
-		return "all that comes up"
+		return "everything that starts"
 	case id == allDone:
-		return "all that is done to what stays"
+		return "everything on nodes that stay"
 	case ok && err == nil:
 		return fmt.Sprintf("batch %d", number-1)
 	}
-	return "what is undone first"
+	return "steps undone earlier"
 }
 
 // confirmed names the machines that a join waits to see confirmed, as seen from a node.
@@ -262,7 +263,7 @@ func Dot(w io.Writer, p appplan.Plan) error {
 	d := newDrawing(p)
 	q := strconv.Quote
 	fmt.Fprintf(b, "digraph plan {\n\trankdir=LR;\n\tlabel=%s;\n\tnode [shape=box, style=rounded];\n",
-		q(fmt.Sprintf("%s: %s, about %s", p.Kind.Words(), amount(p.Acts(), "step"), d.length())))
+		q(fmt.Sprintf("%s: %s, %s", p.Kind.Words(), humanize.Count(p.Acts(), "step"), d.length())))
 	for k, node := range d.nodes {
 		fmt.Fprintf(b, "\tsubgraph cluster_%d {\n\t\tlabel=%s;\n", k+1, q(node))
 		for _, i := range d.steps[node] {

@@ -30,10 +30,10 @@ func rollBack(g *graph, r plan.PlanRequest) error {
 	}
 	for i, s := range r.Undo {
 		if i > 0 && s.Index <= r.Undo[i-1].Index {
-			return refuse("undo", "Step %s is number %d and stands behind number %d.", s.ID, s.Index, r.Undo[i-1].Index)
+			return refuse("undo", "Step %s has index %d but comes after step %d.", s.ID, s.Index, r.Undo[i-1].Index)
 		}
 		if _, ok := b.nodes[s.Node]; !ok && !s.Join {
-			return refuse("node", "Step %s is of node %s, which is not there.", s.ID, s.Node)
+			return refuse("node", "Step %s is on node %s, which doesn't exist.", s.ID, s.Node)
 		}
 	}
 	if err := b.look(r.Undo); err != nil {
@@ -92,7 +92,7 @@ func (b *back) undo(s app.Step) error {
 	}
 	for _, need := range s.Needs {
 		if need < 0 || need >= s.Index {
-			return refuse("undo", "Step %s needs step %d, which does not come before it.", s.ID, need)
+			return refuse("undo", "Step %s needs step %d, which doesn't come before it.", s.ID, need)
 		}
 		b.after[need] = append(b.after[need], before...)
 	}

@@ -71,8 +71,8 @@ func (b *back) look(steps []app.Step) error {
 	}
 	for _, s := range steps {
 		if fresh[s.Node] && b.lost[s.Node] {
-			e := refuse("undo", "The machine of %s was given back to be made anew, or may have been. That cannot be undone.", s.Node)
-			e.Hint = "Resume the operation, so that the machine is made whole, or delete the cluster."
+			e := refuse("undo", "The machine of %s was deleted for replacement, or may have been. This can't be undone.", s.Node)
+			e.Hint = "Resume the operation to finish the replacement, or delete the cluster."
 			return e
 		}
 		if fresh[s.Node] {

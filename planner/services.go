@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/plan"
 	"muster/app/template"
 )
@@ -87,7 +88,7 @@ func servicesOf(r plan.PlanRequest) (*services, error) {
 	for i, name := range slices.Sorted(maps.Keys(first)) {
 		entry := r.Services[name]
 		if entry == nil {
-			return nil, refuse("missing_service", "Service %s is on %s but has no entry.", name, first[name])
+			return nil, refuse("missing_service", "Service %s is on %s but isn't defined.", name, first[name])
 		}
 		a := &service{number: i, name: name, entry: entry, nodes: at[name], steps: map[app.Action][]int{}}
 		s.list = append(s.list, a)
@@ -189,8 +190,8 @@ func (s *services) cycle(p phase, loop []int) error {
 		names = append(names, a.name)
 		links = append(links, s.link(p, a, b))
 	}
-	e := refuse("cycle", "The services %s wait for each other %s: %s.", and(names), words[p], strings.Join(links, ", "))
-	e.Hint = fmt.Sprintf("Take one of these dependencies out of the catalog, or one of %s off the cluster.", and(names))
+	e := refuse("cycle", "Services %s wait for each other %s: %s.", humanize.And(names), words[p], strings.Join(links, ", "))
+	e.Hint = fmt.Sprintf("Remove one of these dependencies from the catalog, or one of %s from the cluster.", humanize.And(names))
 	return e
 }
 
@@ -262,12 +263,4 @@ func (b bits) add(other bits) {
 	for i := range other {
 		b[i] |= other[i]
 	}
-}
-
-// and writes a list as people do: "a", "a and b", "a, b and c".
-func and(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }

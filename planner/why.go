@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/plan"
 )
 
@@ -17,14 +18,14 @@ func why(p plan.Plan, step, need int, on func(node string) []string) string {
 	case s.Action == app.ActionNames && n.Action == app.ActionBootstrap:
 		return machineFirst[n.Action]
 	case s.Action == app.ActionNames:
-		return "all machines must have come or gone before their names are written"
+		return "all machines must be created or deleted before names are written"
 	case p.Kind == app.OperationRollBack && n.ID != allReady && s.ID != allReady && s.Action != app.ActionConfirm && n.Action != app.ActionConfirm &&
 		n.Action != app.ActionBootstrap && (n.Join || s.Join || n.Node != s.Node || n.Service != s.Service):
-		return "what was done later is undone first"
+		return "later steps must be undone first"
 	case n.Action == app.ActionAsk:
-		return "a person must have let it go on first"
+		return "a person must confirm first"
 	case s.Action == app.ActionAsk:
-		return "the batch before must be over before a person looks at it"
+		return "the previous batch must finish before the check"
 	case n.Join && n.Action == "":
 		return betweenWaves(n.ID)
 	case s.Join && s.Action == "":
@@ -52,9 +53,9 @@ func aroundHook(s, n plan.PlanStep) string {
 	name := func(id string) string { _, name, _ := strings.Cut(id, "hook."); return name }
 	switch {
 	case n.Action == app.ActionHook && !isBeforeHook(n):
-		return fmt.Sprintf("the hook %s must have run first", name(n.ID))
+		return fmt.Sprintf("hook %s must run first", name(n.ID))
 	case s.Action != app.ActionHook || n.Join || s.Join:
-		return fmt.Sprintf("all else must be over before the hook %s", name(cmp.Or(joinID(n), joinID(s))))
+		return fmt.Sprintf("everything else must finish before hook %s", name(cmp.Or(joinID(n), joinID(s))))
 	}
 	return machineFirst[n.Action]
 }
@@ -75,24 +76,24 @@ func joinID(s plan.PlanStep) string {
 // ofJoin says which nodes a join is about.
 func ofJoin(p plan.Plan) string {
 	if p.Kind == app.OperationCreate {
-		return "that has it"
+		return "that runs it"
 	}
-	return "where something is done to it"
+	return "where it changes"
 }
 
 // betweenWaves says why one wave of an amendment waits for another, by the join between them.
 func betweenWaves(join string) string {
 	switch join {
 	case allStopped:
-		return "all services must have stopped before their machines do"
+		return "all services must stop before their machines do"
 	case allAwake:
 		return "all machines must run before services start"
 	case allReady:
-		return "all that comes up must be up first"
+		return "everything that starts must be running first"
 	case allDone:
-		return "what stays must be ready before anything stops or goes"
+		return "nodes that stay must be ready before anything stops or is deleted"
 	}
-	return "the batch before must be over first"
+	return "the previous batch must finish first"
 }
 
 // beforeItGoes says what a machine's services must have done before it is given back, or those that need them.
@@ -100,16 +101,16 @@ func beforeItGoes(s, n plan.PlanStep) string {
 	if n.Node == s.Node {
 		return fmt.Sprintf("%s must %s first", n.Service, done[n.Action].be)
 	}
-	return fmt.Sprintf("%s needs a service of this machine at runtime, so it stops first", n.Service)
+	return fmt.Sprintf("%s needs a service on this machine at runtime, so it stops first", n.Service)
 }
 
 // machineFirst says what a machine action brings that others need.
 var machineFirst = map[app.Action]string{
 	app.ActionCreate:    "the machine must exist first",
-	app.ActionConfirm:   "the machine must answer and prove who it is first",
+	app.ActionConfirm:   "the machine must respond and prove its identity first",
 	app.ActionBootstrap: "the machine must be prepared first",
 	app.ActionWake:      "the machine must run first",
-	app.ActionDelete:    "the old machine must be given back first",
+	app.ActionDelete:    "the old machine must be deleted first",
 }
 
 // done says what is true once a service action is done: "must <be>", "when it <has>", and what then happens to others.
@@ -118,8 +119,8 @@ var done = map[app.Action]struct{ be, has, is string }{
 	app.ActionConfigure:  {"be configured", "is configured", "is configured"},
 	app.ActionInitialize: {"be initialized", "is initialized", "is initialized"},
 	app.ActionStart:      {"have started", "has started", "starts"},
-	app.ActionReload:     {"have read its configuration anew", "has read its configuration anew", "reads its configuration anew"},
-	app.ActionCheck:      {"be healthy", "is healthy", "is looked at"},
+	app.ActionReload:     {"be reloaded", "is reloaded", "is reloaded"},
+	app.ActionCheck:      {"be healthy", "is healthy", "is checked"},
 	app.ActionCompare:    {"be compared", "is compared", "is compared"},
 	app.ActionStop:       {"have stopped", "has stopped", "stops"},
 	app.ActionRemove:     {"be removed", "is removed", "is removed"},
@@ -159,7 +160,7 @@ func namesAddress(s, n plan.PlanStep, on func(node string) []string) string {
 		return "config names addresses of " + s.Service
 	}
 	if names := on(n.Node); len(names) > 0 {
-		return fmt.Sprintf("config names addresses of %s, which has %s", n.Node, and(names))
+		return fmt.Sprintf("config names addresses of %s, which runs %s", n.Node, humanize.And(names))
 	}
 	return "config names addresses of " + n.Node
 }

@@ -60,17 +60,17 @@ func TestEveryEdgeHasAReason(t *testing.T) {
 
 func TestWhyOfAmendments(t *testing.T) {
 	for _, tt := range []struct{ problem, step, need, want string }{
-		{"kind repair\nservice a actions=start\nreplaced a", "n1.create", "n1.delete", "the old machine must be given back first"},
-		{"kind resize\nservice a actions=start\nnew a\nnode a=reload", "all.ready", "n1.a.start", "all that comes up must be up first"},
-		{"kind resize\nservice a actions=configure,start\nnew a\nnode a=reload", "n2.a.configure", "all.ready", "all that comes up must be up first"},
-		{"kind resize\nservice a actions=configure,stop\ngone a\nnode a=configure", "n1.a.stop", "all.done", "what stays must be ready before anything stops or goes"},
-		{"kind restart\nbatch 1\nservice a\nnode a=restart\nnode a=restart", "n2.a.stop", "batch.2", "the batch before must be over first"},
-		{"kind restart\nbatch 1\nservice a\nnode a=restart\nnode a=restart", "batch.2", "n1.a.start", "the batch before must be over first"},
+		{"kind repair\nservice a actions=start\nreplaced a", "n1.create", "n1.delete", "the old machine must be deleted first"},
+		{"kind resize\nservice a actions=start\nnew a\nnode a=reload", "all.ready", "n1.a.start", "everything that starts must be running first"},
+		{"kind resize\nservice a actions=configure,start\nnew a\nnode a=reload", "n2.a.configure", "all.ready", "everything that starts must be running first"},
+		{"kind resize\nservice a actions=configure,stop\ngone a\nnode a=configure", "n1.a.stop", "all.done", "nodes that stay must be ready before anything stops or is deleted"},
+		{"kind restart\nbatch 1\nservice a\nnode a=restart\nnode a=restart", "n2.a.stop", "batch.2", "the previous batch must finish first"},
+		{"kind restart\nbatch 1\nservice a\nnode a=restart\nnode a=restart", "batch.2", "n1.a.start", "the previous batch must finish first"},
 		{"kind restart\nservice a\nservice b runtime.requires=a\nnode a=restart b=restart", "n1.a.stop", "n1.b.stop", "a stops after b, which needs it at runtime"},
 		{"kind reconfigure\nservice a health=yes\nservice b runtime.requires=a actions=configure,reload\nnode a=reload b=reload", "n1.b.reload", "n1.a.check",
-			"b reads its configuration anew after a is healthy, which it needs at runtime"},
+			"b is reloaded after a is healthy, which it needs at runtime"},
 		{"kind start\nservice a health=yes\nnode a=start", "n1.a.check", "n1.a.start", "a must have started first"},
-		{"kind resize\nservice a actions=install\nservice b runtime.requires=a\ngone a\ngone b", "n1.delete", "n2.b.stop", "b needs a service of this machine at runtime, so it stops first"},
+		{"kind resize\nservice a actions=install\nservice b runtime.requires=a\ngone a\ngone b", "n1.delete", "n2.b.stop", "b needs a service on this machine at runtime, so it stops first"},
 		{"kind resize\nservice a\ngone a", "n1.delete", "n1.a.stop", "a must have stopped first"},
 		{"kind remove_services\nservice a actions=remove\nservice b install.requires=a actions=remove\nnode -a -b", "n1.a.remove", "n1.b.remove",
 			"a is removed after b, which needs it to be installed"},
@@ -89,10 +89,10 @@ func TestAmendmentsThatDoNotFitTogether(t *testing.T) {
 	for _, tt := range []struct{ problem, says string }{
 		{"kind resize\nservice a\nnew +a", "n1 is new as a whole"},
 		{"kind resize\nservice a\ngone a=stop", "n1 is gone as a whole"},
-		{"kind resize\nservice a\nnode a -a", "a is removed from n1 but is there afterwards"},
-		{"kind resize\nservice a\nnode +a a=reload", "a on n1, which does not have it all the time"},
-		{"kind resize\nservice a\nnode a=dance", `a on n1 is not known: "dance"`},
-		{"kind resize\nbatch -1\nservice a\nnode a", "-1 nodes"},
+		{"kind resize\nservice a\nnode a -a", "a is removed from n1 but is still in its resulting services"},
+		{"kind resize\nservice a\nnode +a a=reload", "a can't be changed on n1: the service must be there before and after"},
+		{"kind resize\nservice a\nnode a=dance", `Unknown work for a on n1: "dance"`},
+		{"kind resize\nbatch -1\nservice a\nnode a", "not -1"},
 	} {
 		_, err := planner.New().Plan(parseProblem(t, tt.problem))
 		e := app.AsError(err)

@@ -11,8 +11,8 @@ import (
 	"muster/portal/portaltest"
 )
 
-// TestSignInByProviderInABrowser is a person's story: come by an identity provider, look at the account, show again who they are
-// for a link, and leave. A browser keeps to the content security policy, which a client in Go does not know.
+// TestSignInByProviderInABrowser signs in at an identity provider, opens the account, re-authenticates for a link, and signs out. A browser
+// enforces the content security policy, unlike a client in Go.
 func TestSignInByProviderInABrowser(t *testing.T) {
 	w, s := newSSOTown(t)
 	s.set("id-ada", "admins", "devs")
@@ -66,7 +66,7 @@ func TestSignInByProviderInABrowser(t *testing.T) {
 	b.Until(`location.pathname=="/signin"&&!document.querySelector("#notice")`)
 }
 
-// TestPasswordInABrowser is the story of someone whose password was made by someone else.
+// TestPasswordInABrowser changes a one-time password.
 func TestPasswordInABrowser(t *testing.T) {
 	w := newTown(t)
 	secret, err := w.app.Identity.Users.ResetUserPassword(t.Context(), w.as("root"), "ada")

@@ -19,7 +19,7 @@ func TestParametersOfAStandingClusterAreFields(t *testing.T) {
 	w.find(id).Parameters = map[string]any{"port": 8080.0, "title": "Shop", "tls": true, "mode": "safe", "keep": "7d"}
 	at := "/clusters/" + id + "/change"
 	a := s.get(at + "?kind=reconfigure")
-	a.reads(http.StatusOK, "Port", "Where it listens. Left empty, it is as the template has it: 80. A whole number from 1 to 65535.", "Safe & slow")
+	a.reads(http.StatusOK, "Port", "Where it listens. Leave empty for the template's default: 80. A whole number from 1 to 65535.", "Safe & slow")
 	in := a.fields()
 	for field, want := range map[string]string{"set-port": "8080", "was-port": "8080", "set-title": "Shop", "set-tls": "true", "set-mode": "safe", "set-keep": "7d", "set-cache": ""} {
 		if in.Get(field) != want {
@@ -32,7 +32,7 @@ func TestParametersOfAStandingClusterAreFields(t *testing.T) {
 	in.Set("config", "{}") // texts of many lines are not among the fields
 	in.Set("base", "{}")
 	// As it is, nothing is asked for.
-	s.post(at+"/preview", in).reads(http.StatusUnprocessableEntity, "Nothing is otherwise.")
+	s.post(at+"/preview", in).reads(http.StatusUnprocessableEntity, "No changes.")
 
 	in.Set("set-port", "70000")
 	in.Set("set-cache", "much")
@@ -66,14 +66,14 @@ func TestParametersOfAStandingClusterAreFields(t *testing.T) {
 			t.Errorf("it would send %v", do)
 		}
 	}
-	// Where it is not done, what was asked stands in the form again.
+	// If nothing was changed, the form keeps the values.
 	again := url.Values{}
 	for k, v := range do {
 		again[k] = v
 	}
 	again.Set("plan_hash", "another")
 	r := s.post(at, again)
-	r.reads(http.StatusConflict, "Something has changed since you looked")
+	r.reads(http.StatusConflict, "The cluster has changed since your preview")
 	if back := r.fields(); back.Get("set-title") != "Bakery" || back.Get("set-cache") != "1G" || back.Get("set-tls") == "true" || back.Get("set-keep") != "7d" {
 		t.Errorf("what was asked is lost: %v", back)
 	}

@@ -23,8 +23,7 @@ import (
 	"muster/portal/wire"
 )
 
-// tellProblems makes huma say its own refusals in our form. Huma keeps that choice in a variable of its package, so it
-// is made once for the process.
+// tellProblems makes huma report its own errors in our format. Huma has a package variable for that, so it's set once per process.
 var tellProblems = sync.OnceFunc(func() {
 	huma.NewError = func(status int, message string, causes ...error) huma.StatusError {
 		return problemOf(status, message, causes)
@@ -35,22 +34,22 @@ var tellProblems = sync.OnceFunc(func() {
 	}
 })
 
-// newAPI makes the REST API on a router that is mounted at /api/v1.
+// newAPI creates the REST API on a router mounted at /api/v1.
 func (p *Portal) newAPI(r chi.Router) huma.API {
 	tellProblems()
-	c := huma.DefaultConfig("Muster", "1") // of the API: strangers read the document, and are not told which Muster this is
-	c.Info.Description = "Clusters on any cloud, from a template and a number of nodes. Lengths of time are in nanoseconds. " +
-		"Superadmins act in another tenant with the header Muster-Tenant. What build systems and their builds ask for without an account is described apart, in /hooks/openapi.json."
+	c := huma.DefaultConfig("Muster", "1") // the API's version: the document is public, so it doesn't show Muster's version
+	c.Info.Description = "Create and manage clusters on any cloud. Durations are in nanoseconds. " +
+		"Superadmins can act in another tenant with the header Muster-Tenant. Endpoints for build systems and builds, which need no account, are described in /hooks/openapi.json."
 	c.Info.License = &huma.License{Name: "Apache License 2.0", Identifier: "Apache-2.0"}
 	c.Servers = []*huma.Server{{URL: site.APIPath}}
-	// Answers are what the contracts say and nothing else: no $schema links; and no documentation page from a CDN.
+	// Responses have no $schema links, and there's no documentation page from a CDN.
 	c.CreateHooks, c.DocsPath, c.SchemasPath, c.OpenAPIPath = nil, "", "", ""
 	c.RejectUnknownQueryParameters = true
 	c.Components.Schemas = site.NewAPISchemas()
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
 	api := humachi.New(r, c)
 
-	// A preview needs no name and may leave the size to be complained about in words, by the use case.
+	// A preview needs no name, and the use case has the better error for a missing size.
 	schema := c.Components.Schemas
 	schema.Schema(reflect.TypeFor[cluster.ClusterRequest](), true, "")
 	if s := schema.Map()["ClusterRequest"]; s != nil {
@@ -72,7 +71,7 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 
 func (p *Portal) boundTime(ctx huma.Context, next func(huma.Context)) {
 	if ctx.Operation().Metadata[site.MetaStream] == true {
-		// The server's deadlines would cut a long poll short; what is written later has a deadline of its own.
+		// The server's deadlines would cut long polls short; later writes have their own deadline.
 		_, w := humachi.Unwrap(ctx)
 		rc := http.NewResponseController(w)
 		_ = rc.SetReadDeadline(time.Time{})
@@ -85,7 +84,7 @@ func (p *Portal) boundTime(ctx huma.Context, next func(huma.Context)) {
 	next(huma.WithContext(ctx, bounded))
 }
 
-// bearer lets in who carries a token.
+// bearer authenticates by token.
 func (p *Portal) bearer(api huma.API) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		if len(ctx.Operation().Security) == 0 {
@@ -103,7 +102,7 @@ func (p *Portal) bearer(api huma.API) func(huma.Context, func(huma.Context)) {
 		if !strings.EqualFold(scheme, "Bearer") || token == "" {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			p.WriteProblem(w, r, &app.Error{
-				Code: app.EUnauthorized, Message: "This needs a token.", Hint: "Send the header Authorization: Bearer <token>.",
+				Code: app.EUnauthorized, Message: "A token is required.", Hint: "Send the header Authorization: Bearer <token>.",
 			})
 			return
 		}
@@ -133,7 +132,7 @@ func (p *Portal) bearer(api huma.API) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// problemOf says a refusal of huma as a problem. The values that it would echo are left out: they may be secrets.
+// problemOf converts an error of huma into a problem, without the values, which may be secrets.
 func problemOf(status int, message string, causes []error) *site.Problem {
 	b := &site.Problem{Title: http.StatusText(status), Status: status, Detail: plainRefusal(message), Code: wire.CodeOfStatus(status)}
 	for _, c := range causes {
@@ -159,7 +158,7 @@ func problemOf(status int, message string, causes []error) *site.Problem {
 			b.Field = field
 		}
 		b.Detail = first.Message
-		if at := strings.TrimPrefix(strings.TrimPrefix(first.Location, "body"), "."); at != "" { // that it is the body goes without saying
+		if at := strings.TrimPrefix(strings.TrimPrefix(first.Location, "body"), "."); at != "" { // "body" is implied
 			b.Detail = at + ": " + first.Message
 		}
 	}

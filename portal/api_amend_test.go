@@ -14,7 +14,7 @@ import (
 func TestAmendOverTheAPI(t *testing.T) {
 	s, w := amending(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 3)
-	s.call("POST", "/clusters/"+id+"/operations/preview", `{"kind":"resize","size":5}`).reads(http.StatusConflict, "Something else is under way.")
+	s.call("POST", "/clusters/"+id+"/operations/preview", `{"kind":"resize","size":5}`).reads(http.StatusConflict, "Another operation is in progress.")
 	s.rest(id)
 
 	p := as[cluster.AmendPreview](s.call("POST", "/clusters/"+id+"/operations/preview", `{"kind":"resize","size":5}`), 200)
@@ -28,12 +28,12 @@ func TestAmendOverTheAPI(t *testing.T) {
 	}
 	s.rest(id)
 	if v := as[cluster.AmendAnswer](s.call("POST", "/clusters/"+id+"/operations", `{"kind":"upgrade"}`), 200); v.Operation != 0 || v.Cluster == nil {
-		t.Errorf("an upgrade to the same gives %+v", v)
+		t.Errorf("an upgrade without changes returns %+v", v)
 	}
 	w.waits = true
 	a = s.call("POST", "/clusters/"+id+"/operations", `{"kind":"restart"}`)
 	if v := as[cluster.AmendAnswer](a, 202); v.Request == nil || v.Request.ID != 7 || a.header.Get("Location") != "/api/v1/requests/7" {
-		t.Errorf("what waits gives %+v at %q", v, a.header.Get("Location"))
+		t.Errorf("a request that waits returns %+v at %q", v, a.header.Get("Location"))
 	}
 	s.call("POST", "/clusters/nothing/operations", `{"kind":"restart"}`).reads(http.StatusNotFound, "There is no cluster nothing.")
 }
@@ -45,7 +45,7 @@ func TestWrongAmendmentsAreRefusedByTheAPI(t *testing.T) {
 	for body, want := range map[string]string{
 		``:                                       "The request needs a body.",
 		`{`:                                      "it ends too early",
-		`{}`:                                     "kind is missing",
+		`{}`:                                     "kind is required",
 		`{"kind":"explode"}`:                     "must be one of: ",
 		`{"kind":"create"}`:                      "must be one of: ",
 		`{"kind":"resize","size":-1}`:            "must be at least 0",

@@ -29,7 +29,7 @@ func TestValuesOutOfRangeAreRefused(t *testing.T) {
 			"body.approval.count: must be at most 20", "body.effect: must be one of: allow, refuse, rewrite, approve", "body.name: must have at most 63 characters",
 			"body.order: must be at least 0", "body.reason: must have at most 1000 characters", "body.when: must have at most 2000 characters"}},
 		{"PUT", "/policies/p", `{}`, []string{ // the version is not asked for
-			"body: effect is missing", "body: enabled is missing", "body: name is missing", "body: order is missing", "body: when is missing"}},
+			"body: effect is required", "body: enabled is required", "body: name is required", "body: order is required", "body: when is required"}},
 		{"PUT", "/build-hooks/h/rules", `{"rules":[{"name":"a","when":"true","do":"sing","size":100001,"queue":-1,"lease":"` + long(41) + `"}]}`, []string{
 			"body.rules[0].do: must be one of: create, delete, extend, nothing", "body.rules[0].lease: must have at most 40 characters",
 			"body.rules[0].queue: must be at least 0", "body.rules[0].size: must be at most 100000"}},

@@ -72,15 +72,15 @@ func (p *Portal) matching(ctx huma.Context, next func(huma.Context)) {
 	now, status := p.reading(ctx.Context(), r)
 	switch {
 	case status == http.StatusMethodNotAllowed:
-		p.WriteProblem(w, r, &app.Error{Code: app.EInvalid, Reason: "malformed", Field: "If-Match", Message: "There is nothing to read at this address, so nothing to match.",
-			Hint: "Leave If-Match out."})
+		p.WriteProblem(w, r, &app.Error{Code: app.EInvalid, Reason: "malformed", Field: "If-Match", Message: "If-Match isn't supported at this address.",
+			Hint: "Remove the header If-Match."})
 		return
 	case status == http.StatusOK && matches(want, tagOf(now)):
 		next(ctx)
 		return
 	}
-	p.WriteProblem(w, r, &app.Error{Code: app.EConflict, Reason: "precondition", Field: "If-Match", Message: "This has been changed since you read it.",
-		Hint: "Read it again, make your change to what it is now, and send that with the new ETag."})
+	p.WriteProblem(w, r, &app.Error{Code: app.EConflict, Reason: "precondition", Field: "If-Match", Message: "This was changed since you read it.",
+		Hint: "Read it again, reapply your change, and send the new ETag."})
 }
 
 // reading returns what the sender of a change would read at the same address.

@@ -70,7 +70,7 @@ func (p *Portal) repeatable(ctx huma.Context, next func(huma.Context)) {
 			err = kept.ReleaseOnce(after, k)
 		}
 		if err != nil {
-			p.Log.ErrorContext(ctx.Context(), "the answer to a request with an idempotency key is not kept", "error", err, "request", site.RequestOf(ctx.Context()).Id)
+			p.Log.ErrorContext(ctx.Context(), "the response to a request with an idempotency key couldn't be stored", "error", err, "request", site.RequestOf(ctx.Context()).Id)
 		}
 	}
 	defer func() {

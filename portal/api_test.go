@@ -107,8 +107,8 @@ func TestAPIRefusals(t *testing.T) {
 		{"no events of no cluster", "GET", "/clusters/none/events", "", 404, app.ENotFound, "", "There is no cluster none."},
 		{"nothing to resume", "POST", "/clusters/c01/resume", "", 409, app.EConflict, "", "The create is running."},
 		{"another plan", "POST", "/clusters", `{"template":"web","size":2,"name":"x","plan_hash":"00"}`, 409, app.EConflict, "", "The plan has changed."},
-		{"no such address", "GET", "/clouds", "", 404, app.ENotFound, "", "nothing at this address"},
-		{"no such verb", "PUT", "/clusters", "", 405, app.EInvalid, "", "cannot be used in that way"},
+		{"no such address", "GET", "/clouds", "", 404, app.ENotFound, "", "This address doesn't exist"},
+		{"no such verb", "PUT", "/clusters", "", 405, app.EInvalid, "", "doesn't support this method"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := s.call(c.method, c.path, c.body)

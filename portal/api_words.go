@@ -7,12 +7,12 @@ import (
 	"muster/app/humanize"
 )
 
-// refusals are huma's sentences about requests, and ours instead of them.
+// refusals replace huma's error messages with ours.
 var refusals = []struct {
 	re *regexp.Regexp
 	to string
 }{
-	{regexp.MustCompile(`^expected required property (.+) to be present$`), "$1 is missing"},
+	{regexp.MustCompile(`^expected required property (.+) to be present$`), "$1 is required"},
 	{regexp.MustCompile(`^unexpected property$`), "unknown field"},
 	{regexp.MustCompile(`^(?:expected|invalid) integer$`), "must be a whole number"},
 	{regexp.MustCompile(`^expected number$`), "must be a number"},
@@ -35,11 +35,11 @@ var refusals = []struct {
 
 var bodyTooLarge = regexp.MustCompile(`^request body is too large limit=(\d+) bytes$`)
 
-// plainRefusal says what huma, or the standard library below it, has against a request as people would.
+// plainRefusal rewrites an error of huma or the standard library in plain English.
 func plainRefusal(message string) string {
 	if m := bodyTooLarge.FindStringSubmatch(message); m != nil {
 		if n, err := strconv.ParseInt(m[1], 10, 64); err == nil {
-			return "The request is larger than " + strconv.FormatInt(n>>10, 10) + " KiB."
+			return "The request is larger than " + humanize.Bytes(n) + "."
 		}
 	}
 	for _, r := range refusals {

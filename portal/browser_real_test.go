@@ -74,7 +74,7 @@ func TestBrowser(t *testing.T) {
 	b.Do(chromedp.SendKeys(chromedp.ID("name"), "lake"))
 	b.Do(chromedp.Evaluate[chromedp.Void](`document.getElementById("size").select()`), chromedp.SendKeys(chromedp.ID("size"), "60"))
 	b.Until(`document.querySelector("#err-size").textContent.includes("you entered 60")`)
-	if v := b.Text("#preview"); !strings.Contains(v, "no layout to show") {
+	if v := b.Text("#preview"); !strings.Contains(v, "No preview") {
 		t.Errorf("the preview of a size that cannot be says %q", v)
 	}
 	b.Shoot("new-refused")
@@ -97,7 +97,7 @@ func TestBrowser(t *testing.T) {
 	b.Until(`document.querySelector("#lines").scrollTop>0`)
 	b.Shoot("cluster-running")
 
-	// Pause and go on; look at why it waits, at the queue's face, and at what a cancel would ask.
+	// Pause and resume; open the pages for waiting steps, the queue and cancel.
 	b.Do(chromedp.Click(chromedp.ID("pause")))
 	b.Until(`document.querySelector("#sentence").textContent.includes("Paused after 17")&&document.querySelector("#resume")`)
 	b.Shoot("cluster-paused")
@@ -129,7 +129,7 @@ func TestBrowser(t *testing.T) {
 	b.Until(`document.querySelector("#now progress")`)
 	for f.advance("c01", 8) {
 	}
-	b.Until(`document.querySelector("#sentence").textContent.includes("as it was asked for")`)
+	b.Until(`document.querySelector("#sentence").textContent.includes("Running as requested")`)
 	b.Shoot("cluster-active")
 
 	// Many clusters, and a big one.

@@ -3,7 +3,6 @@ package portal
 import (
 	"archive/zip"
 	"bytes"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/humanize"
 	"muster/app/template"
 	catalogpage "muster/portal/catalog"
 )
@@ -57,16 +57,16 @@ func TestTheCatalogIsForAdmins(t *testing.T) {
 		t.Error("a user is led to the catalog of admins")
 	}
 	s.signIn("root")
-	s.get("/admin").reads(http.StatusOK, "Catalog", "the installation's, and your own")
+	s.get("/admin").reads(http.StatusOK, "Catalog", "Templates, services, images, hardware and providers.")
 }
 
 func TestTheCatalogIsListed(t *testing.T) {
 	s, _ := catalogHouse(t, "root")
 	s.get("/admin/catalog").reads(http.StatusOK, "Templates 1", "Services 2", "Greeting", "One node that greets.", "Hello", "sandbox")
 	s.get("/admin/catalog?q=morning").reads(http.StatusOK, "Hello", "Services 1", "Templates 0")
-	s.get("/admin/catalog?own=true").reads(http.StatusOK, "Nothing like that")
+	s.get("/admin/catalog?own=true").reads(http.StatusOK, "No matching entries")
 	s.get("/admin/catalog/service").reads(http.StatusOK, "New service", "bye")
-	s.get("/admin/catalog/template/greet").reads(http.StatusOK, "Greeting", "the installation's", "Replace by our own", "Copy as new", "kind : template", "Most nodes", "5")
+	s.get("/admin/catalog/template/greet").reads(http.StatusOK, "Greeting", "shared", "Override", "Duplicate", "kind : template", "Maximum nodes", "5")
 	s.get("/admin/catalog/template/none").reads(http.StatusNotFound)
 	s.get("/admin/catalog/cloud").reads(http.StatusNotFound)
 }
@@ -74,7 +74,7 @@ func TestTheCatalogIsListed(t *testing.T) {
 func TestAnEntryIsWrittenWithoutAScript(t *testing.T) {
 	s, f := catalogHouse(t, "root")
 	a := s.get("/admin/catalog/template/new")
-	a.reads(http.StatusOK, "New template", "Fewest nodes", "What may stand here", "Nothing is wrong with it.")
+	a.reads(http.StatusOK, "New template", "Minimum nodes", "Available keys", "No problems found.")
 	in := a.all()
 	in.Set("f/name", "shop")
 	in.Set("f/constraints/size/max", "9")
@@ -120,7 +120,7 @@ func TestAnEntryIsWrittenWithoutAScript(t *testing.T) {
 	in = a.all()
 	in.Set("do", "review")
 	a = s.post("/admin/catalog/template/new", in)
-	a.reads(http.StatusUnprocessableEntity, "It cannot be saved as it is.", "8 hours")
+	a.reads(http.StatusUnprocessableEntity, "The entry has problems and can't be saved.", "8 hours")
 
 	in = a.all()
 	in.Set("f/lease/initial", "8h")
@@ -128,14 +128,14 @@ func TestAnEntryIsWrittenWithoutAScript(t *testing.T) {
 	in.Set("text", "# Ours.\n"+in.Get("text")) // both are changed at once
 	in.Set("do", "review")
 	a = s.post("/admin/catalog/template/new", in)
-	a.reads(http.StatusOK, "Save shop", "What is added", "# Ours.", "services : [ hello , bye ]", "Nobody else is touched")
+	a.reads(http.StatusOK, "Save shop", "New entry", "# Ours.", "services : [ hello , bye ]", "Not used by any cluster or entry.")
 	in = a.all()
 	in.Set("note", "for the shop")
 	in.Set("do", "save")
 	if a = s.post("/admin/catalog/template/new", in); a.status != http.StatusSeeOther || a.header.Get("Location") != "/admin/catalog/template/shop?saved" {
 		t.Fatalf("%d to %s: %s", a.status, a.header.Get("Location"), a.text())
 	}
-	s.get("/admin/catalog/template/shop?saved").reads(http.StatusOK, "Saved as version 1", "draft", "Publish", "for the shop", "our own")
+	s.get("/admin/catalog/template/shop?saved").reads(http.StatusOK, "Saved as version 1", "draft", "Publish", "for the shop", "own")
 	k := template.CatalogKey{Kind: "template", Name: "shop"}
 	if v := f.own[k]; len(v) != 1 || !strings.HasPrefix(v[0].Text, "# Ours.\nkind: template\nname: shop\n") {
 		t.Fatalf("%+v", v)
@@ -143,19 +143,19 @@ func TestAnEntryIsWrittenWithoutAScript(t *testing.T) {
 
 	// It is published after its changes were seen.
 	a = s.get("/admin/catalog/template/shop/publish")
-	a.reads(http.StatusOK, "Publish shop", "state", "draft", "published", "1 line more, 1 line less")
+	a.reads(http.StatusOK, "Publish shop", "state", "draft", "published", "1 line added, 1 line removed")
 	in = a.all()
 	in.Set("do", "save")
 	if a = s.post("/admin/catalog/template/shop/edit", in); a.status != http.StatusSeeOther {
 		t.Fatalf("%d: %s", a.status, a.text())
 	}
 	s.get("/admin/catalog/template/shop").reads(http.StatusOK, "published", "2 versions")
-	s.get("/admin/catalog/template/shop?from=1&to=2").reads(http.StatusOK, "From version 1 to 2", "state : draft", "state : published")
+	s.get("/admin/catalog/template/shop?from=1&to=2").reads(http.StatusOK, "Changes from version 1 to 2", "state : draft", "state : published")
 	s.get("/admin/catalog/template/shop?from=1&to=7").reads(http.StatusNotFound)
 
 	// What was done can be undone.
 	a = s.get("/admin/catalog/template/shop/revert/1")
-	a.reads(http.StatusOK, "Bring back version 1 of shop", "state : draft")
+	a.reads(http.StatusOK, "Restore version 1 of shop", "state : draft")
 	if a = s.post("/admin/catalog/template/shop/revert/1", url.Values{"note": {"too early"}}); a.status != http.StatusSeeOther {
 		t.Fatalf("%d: %s", a.status, a.text())
 	}
@@ -163,7 +163,7 @@ func TestAnEntryIsWrittenWithoutAScript(t *testing.T) {
 	s.get("/admin/catalog/template/shop/revert/99").reads(http.StatusNotFound)
 
 	// And it can be removed, with those told whom that touches.
-	s.get("/admin/catalog/template/shop/remove").reads(http.StatusOK, "2 clusters stand by it.", "Remove it")
+	s.get("/admin/catalog/template/shop/remove").reads(http.StatusOK, "2 clusters stand by it.", "Remove template")
 	if a = s.post("/admin/catalog/template/shop/remove", url.Values{}); a.status != http.StatusSeeOther {
 		t.Fatalf("%d: %s", a.status, a.text())
 	}
@@ -175,7 +175,7 @@ func TestRowsAreAddedAndRemoved(t *testing.T) {
 	s, _ := catalogHouse(t, "root")
 	in := s.get("/admin/catalog/hardware/new").all()
 	in.Set("do", "addnamed:f/providers")
-	s.post("/admin/catalog/hardware/new", in).reads(http.StatusUnprocessableEntity, "Which one?")
+	s.post("/admin/catalog/hardware/new", in).reads(http.StatusUnprocessableEntity, "Enter a name.")
 	in.Set("new-provider", "north")
 	a := s.post("/admin/catalog/hardware/new", in)
 	a.reads(http.StatusOK, "Remove north", "not in the catalog")
@@ -267,7 +267,7 @@ func TestSecretsAreTypedOnce(t *testing.T) {
 	in.Set("f/settings/token", "s3cret-value")
 	in.Set("do", "check")
 	a = s.post("/admin/catalog/provider/new", in)
-	a.reads(http.StatusOK, "This was not kept.")
+	a.reads(http.StatusOK, "Type the secret again when you save.")
 	if strings.Contains(a.body, "s3cret-value") || len(f.secrets) != 0 {
 		t.Fatal("a check keeps or shows the secret")
 	}
@@ -284,7 +284,7 @@ func TestSecretsAreTypedOnce(t *testing.T) {
 	in.Set("do", "save")
 	s.post("/admin/catalog/provider/new", in)
 	a = s.get("/admin/catalog/provider/north/edit")
-	a.reads(http.StatusOK, "Kept as ${secret:PROVIDER_NORTH_TOKEN_2}")
+	a.reads(http.StatusOK, "Stored as ${secret:PROVIDER_NORTH_TOKEN_2}")
 	in = a.all()
 	in.Set("f/settings/token", "another")
 	in.Set("do", "review")
@@ -349,7 +349,7 @@ func TestNothingTypedIsLost(t *testing.T) {
 	in.Set("f/constraints/size/max", "7")
 	in.Set("do", "check")
 	b := s.post("/admin/catalog/template/greet/edit", in)
-	b.reads(http.StatusUnprocessableEntity, "is not in it yet", "error")
+	b.reads(http.StatusUnprocessableEntity, "changes in the form aren't applied yet", "error")
 	if got := b.all(); got.Get("f/constraints/size/max") != "7" || !strings.Contains(got.Get("text"), "bad: [") {
 		t.Fatalf("%v", got)
 	}
@@ -368,7 +368,7 @@ func TestNothingTypedIsLost(t *testing.T) {
 	in.Set("f/constraints/size/max", "8")
 	in.Set("do", "check")
 	b = s.post("/admin/catalog/template/greet/edit", in)
-	b.reads(http.StatusUnprocessableEntity, "Field and text were both changed", `"8" in the field and "6" in the text`)
+	b.reads(http.StatusUnprocessableEntity, "Form and YAML conflict", `"8" in the form and "6" in the YAML`)
 	if got := b.all(); got.Get("f/constraints/size/max") != "8" || !strings.Contains(got.Get("text"), "max: 6") {
 		t.Fatalf("%v", got)
 	}
@@ -391,7 +391,7 @@ func TestNothingTypedIsLost(t *testing.T) {
 	in.Set("do", "save")
 	in.Set("note", "a long note")
 	b = s.post("/admin/catalog/template/greet/edit", in)
-	b.reads(http.StatusConflict, "Somebody has saved greet meanwhile", "label : Theirs", "label : Mine", "version 1 by eve", "Save mine over it", "a long note")
+	b.reads(http.StatusConflict, "greet was changed by someone else", "label : Theirs", "label : Mine", "version 1 by eve", "Overwrite with my version", "a long note")
 	in = b.all()
 	in.Set("do", "save")
 	if b = s.post("/admin/catalog/template/greet/edit", in); b.status != http.StatusSeeOther {
@@ -403,12 +403,12 @@ func TestNothingTypedIsLost(t *testing.T) {
 	in.Set("do", "review")
 	in = s.post("/admin/catalog/template/new", in).all()
 	in.Set("do", "save")
-	s.post("/admin/catalog/template/new", in).reads(http.StatusConflict, "There is a template greet already.")
+	s.post("/admin/catalog/template/new", in).reads(http.StatusConflict, "Template greet already exists.")
 	// An entry keeps its name.
 	in = s.get("/admin/catalog/template/greet/edit").all()
 	in.Set("text", strings.Replace(in.Get("text"), "name: greet", "name: other", 1))
 	in.Set("do", "review")
-	s.post("/admin/catalog/template/greet/edit", in).reads(http.StatusUnprocessableEntity, "This entry is called greet", "copy it as new")
+	s.post("/admin/catalog/template/greet/edit", in).reads(http.StatusUnprocessableEntity, "The name of this entry is greet", "duplicate the entry")
 	// A note that is too long.
 	in = s.get("/admin/catalog/template/greet/edit").all()
 	in.Set("text", strings.Replace(in.Get("text"), "label: Mine", "label: Ours", 1))
@@ -457,7 +457,7 @@ func TestAnEditorKeepsItselfInStep(t *testing.T) {
 	if a.fields().Get("f/constraints/size/max") != "3" {
 		t.Error("the field is not in step")
 	}
-	a.reads(http.StatusOK, "What may stand in constraints.size", "Maximum nodes. Default: no limit")
+	a.reads(http.StatusOK, "Available keys in constraints.size", "Maximum nodes. Default: no limit")
 	in.Set("from", "fields")
 	in.Set("f/constraints/size/max", "x3")
 	in.Set("base", in.Get("text"))
@@ -484,7 +484,7 @@ func TestFilesAreImportedAndExported(t *testing.T) {
 	}
 	_ = w.Close()
 	a := s.upload("/admin/catalog/import", url.Values{"do": {"check"}, "note": {"from the old house"}}, map[string]string{"all.zip": z.String(), "three.yaml": "kind: image\nname: three\nproviders: {nowhere: {image: 3}}\n"})
-	a.reads(http.StatusUnprocessableEntity, "three.yaml:3", "not in the catalog", "3 files uploaded , 1 passed over", "a/one.yaml", "b.yml")
+	a.reads(http.StatusUnprocessableEntity, "three.yaml:3", "not in the catalog", "3 files uploaded (1 skipped)", "a/one.yaml", "b.yml")
 	if a.find("apply") != nil || len(f.own) != 0 {
 		t.Fatal("what is wrong could be imported")
 	}
@@ -507,7 +507,7 @@ func TestFilesAreImportedAndExported(t *testing.T) {
 		t.Errorf("the note is lost: %v", in)
 	}
 	in.Set("do", "apply")
-	s.upload("/admin/catalog/import", in, nil).reads(http.StatusOK, "Imported", "3 entries saved")
+	s.upload("/admin/catalog/import", in, nil).reads(http.StatusOK, "Import complete", "3 entries saved")
 	if len(f.own) != 3 {
 		t.Fatalf("%v", f.own)
 	}
@@ -524,12 +524,12 @@ func TestFilesAreImportedAndExported(t *testing.T) {
 		in    url.Values
 		says  string
 	}{
-		"nothing":          {nil, url.Values{}, "nothing to import"},
-		"a picture":        {map[string]string{"a.png": "x"}, url.Values{}, "no file of a catalog"},
-		"a broken archive": {map[string]string{"a.zip": "PK"}, url.Values{}, "cannot be read"},
-		"a broken tar":     {map[string]string{"a.tar.gz": "no"}, url.Values{}, "cannot be read"},
-		"a large file":     {map[string]string{"a.yaml": strings.Repeat("#", catalogpage.MaxImportFile+1)}, url.Values{}, "a file may have"},
-		"a broken stash":   {nil, url.Values{"packed": {"%%%"}}, "not readable any more"},
+		"nothing":          {nil, url.Values{}, "Nothing to import"},
+		"a picture":        {map[string]string{"a.png": "x"}, url.Values{}, "isn't a catalog file"},
+		"a broken archive": {map[string]string{"a.zip": "PK"}, url.Values{}, "can't be read"},
+		"a broken tar":     {map[string]string{"a.tar.gz": "no"}, url.Values{}, "can't be read"},
+		"a large file":     {map[string]string{"a.yaml": strings.Repeat("#", catalogpage.MaxImportFile+1)}, url.Values{}, "is too large"},
+		"a broken stash":   {nil, url.Values{"packed": {"%%%"}}, "no longer available"},
 	} {
 		a := s.upload("/admin/catalog/import", c.in, c.files)
 		if a.status < 400 || a.status >= 500 || !strings.Contains(a.text(), c.says) {
@@ -543,5 +543,5 @@ func TestFilesAreImportedAndExported(t *testing.T) {
 		_, _ = to.Write(bytes.Repeat([]byte("#"), catalogpage.MaxImportFile))
 	}
 	_ = w.Close()
-	s.upload("/admin/catalog/import", url.Values{}, map[string]string{"bomb.zip": bomb.String()}).reads(http.StatusRequestEntityTooLarge, fmt.Sprintf("all together %d MiB", catalogpage.MaxImport>>20))
+	s.upload("/admin/catalog/import", url.Values{}, map[string]string{"bomb.zip": bomb.String()}).reads(http.StatusRequestEntityTooLarge, humanize.Bytes(catalogpage.MaxImport)+" in total")
 }

@@ -11,7 +11,7 @@ import (
 	"muster/portal/portaltest"
 )
 
-// TestSlackPageInABrowser looks at the page for Slack on a desk and on a phone, and says where requests are approved.
+// TestSlackPageInABrowser opens the page for Slack on wide and narrow screens, and sets the channel for approvals.
 func TestSlackPageInABrowser(t *testing.T) {
 	s, f := chatAt(t, "root")
 	srv := httptest.NewServer(s.p)

@@ -13,7 +13,7 @@ import (
 	"muster/app/webhook"
 )
 
-// chatted is a Muster with workspaces in memory.
+// chatted is a fake Muster with workspaces in memory.
 type chatted struct {
 	*hooked
 	house chat.ChatHouse
@@ -22,7 +22,7 @@ type chatted struct {
 
 func (f *chatted) note(what string, a app.Actor, err error) error {
 	if !a.May("SetApprovals") {
-		return app.Errorf(app.EForbidden, "Only admins may look after Slack.")
+		return app.Errorf(app.EForbidden, "Only admins can manage Slack.")
 	}
 	f.asked = append(f.asked, what)
 	return err
@@ -30,7 +30,7 @@ func (f *chatted) note(what string, a app.Actor, err error) error {
 
 func (f *chatted) ChatHouse(_ context.Context, a app.Actor, _ string) (chat.ChatHouse, error) {
 	if !a.May("ChatHouse") {
-		return chat.ChatHouse{}, app.Errorf(app.EForbidden, "Only admins may look after Slack.")
+		return chat.ChatHouse{}, app.Errorf(app.EForbidden, "Only admins can manage Slack.")
 	}
 	return f.house, nil
 }
@@ -71,7 +71,7 @@ func (f *chatted) SetApprovals(_ context.Context, a app.Actor, p chat.ChatApprov
 	return f.note("approvals "+p.Team+" "+p.Channel, a, nil)
 }
 
-// consent is a Slack that installs.
+// consent is a fake Slack for installation.
 type consent struct{}
 
 func (consent) Installs() bool { return true }
@@ -107,19 +107,19 @@ func chatAt(t *testing.T, user string) (*testSite, *chatted) {
 func TestSlackPage(t *testing.T) {
 	s, f := chatAt(t, "root")
 	s.get("/admin").reads(http.StatusOK, "Slack Workspaces, channels")
-	s.get("/admin/slack").reads(http.StatusOK, "acme <b> connected", "Last heard 5 min ago", "Calls 7 a minute", "Token renewed within 9 h", "C5 (lent)", "waits for an admin of blue",
-		"old to be installed again", "The token couldn't be refreshed.", "server s1, since", "Install into a workspace")
+	s.get("/admin/slack").reads(http.StatusOK, "acme <b> connected", "Last event 5 min ago", "API calls 7/min", "Token renewed within 9 h", "C5 (lent)", "waiting for an admin of blue",
+		"old reinstall required", "The token couldn't be refreshed.", "server s1, for", "Install in workspace")
 	a := s.get("/slack/install")
 	if a.status != http.StatusSeeOther || a.header.Get("Location") != "https://slack.com/oauth/v2/authorize?state=the-state" {
 		t.Errorf("an admin is sent to %d %s", a.status, a.header.Get("Location"))
 	}
 	s.get("/slack/oauth?state=other&code=good").reads(http.StatusNotFound, "You didn't start")
 	s.get("/slack/oauth?state=the-state&code=bad").reads(http.StatusUnprocessableEntity, "Slack does not take")
-	s.get("/slack/oauth?error=access_denied&state=the-state").reads(http.StatusUnprocessableEntity, "has said no")
+	s.get("/slack/oauth?error=access_denied&state=the-state").reads(http.StatusUnprocessableEntity, "the request was denied in Slack")
 	if a := s.get("/slack/oauth?state=the-state&code=good"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/admin/slack" {
 		t.Errorf("back from Slack: %d %s", a.status, a.header.Get("Location"))
 	}
-	s.get("/admin/slack").reads(http.StatusOK, "Muster is installed in acme.")
+	s.get("/admin/slack").reads(http.StatusOK, "Muster installed in acme.")
 	for path, form := range map[string]url.Values{
 		"/admin/slack/T1/email-on":    nil,
 		"/admin/slack/T1/email-off":   nil,
@@ -138,7 +138,7 @@ func TestSlackPage(t *testing.T) {
 			t.Errorf("%q was not asked for: %s", want, all)
 		}
 	}
-	// What is wrong is said beside the form, with what was typed.
+	// An error is shown beside the form, which keeps its input.
 	a = s.post("/admin/slack/channels", url.Values{"team": {"T1"}, "channel": {"general"}, "tenant": {"blue"}})
 	a.reads(http.StatusUnprocessableEntity, "That is not the id of a channel.")
 	if !strings.Contains(a.body, `value="general"`) {
@@ -157,6 +157,6 @@ func TestSlackPageIsForAdmins(t *testing.T) {
 		}
 	}
 	if len(f.asked) > 0 {
-		t.Errorf("it was done all the same: %v", f.asked)
+		t.Errorf("the change was made: %v", f.asked)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"muster/portal/portaltest"
 )
 
-// TestBrowserChange is how a person changes a cluster that stands: look at what it would do, do it, and watch.
+// TestBrowserChange changes a running cluster as a person would: preview, apply, watch.
 func TestBrowserChange(t *testing.T) {
 	f := newFake(time.Now)
 	w := &workshop{fake: f}
@@ -53,7 +53,7 @@ func TestBrowserChange(t *testing.T) {
 	b.Until(`document.querySelector("#err-set-port strong")!=null&&document.querySelector("#set-port").value=="70000"`)
 	b.Shoot("change-parameters")
 
-	// The plus counts up without leaving the page, and Enter previews what stands there.
+	// The plus counts up without leaving the page, and Enter previews its value.
 	b.Open(at)
 	b.Do(chromedp.Click(chromedp.CSS(`#change [data-step="1"]`)), chromedp.Click(chromedp.CSS(`#change [data-step="1"]`)))
 	b.Until(`document.querySelector("#change input[name=size]").value=="5"&&location.pathname=="` + at + `"`)
@@ -66,7 +66,7 @@ func TestBrowserChange(t *testing.T) {
 	b.Until(`document.querySelector("#sentence").textContent.includes("4 of")`)
 	b.Shoot("change-growing")
 	rest()
-	b.Until(`document.querySelector("#sentence").textContent.includes("as it was asked for")&&document.querySelector("#change .stepper")`)
+	b.Until(`document.querySelector("#sentence").textContent.includes("Running as requested")&&document.querySelector("#change .stepper")`)
 
 	for name, query := range map[string]string{
 		"shrink": "kind=resize&size=2", "resize-refused": "kind=resize&size=77", "add": "kind=add_services&services=haproxy", "restart": "kind=restart",
@@ -93,5 +93,5 @@ func TestBrowserChange(t *testing.T) {
 	b.Do(chromedp.Click(chromedp.ID("do")))
 	b.Until(`location.pathname=="` + at + `"&&document.querySelector("#sentence").textContent.includes("Reconfiguring")`)
 	rest()
-	b.Until(`document.querySelector("#sentence").textContent.includes("as it was asked for")`)
+	b.Until(`document.querySelector("#sentence").textContent.includes("Running as requested")`)
 }

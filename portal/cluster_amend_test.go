@@ -38,20 +38,20 @@ func (a seen) hidden() url.Values {
 func TestGrowOnThePage(t *testing.T) {
 	s, w := amending(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 3)
-	if text := s.get("/clusters/" + id).at("change"); text != "Change it each shows first what it would do Something is under way. When it has ended, more can be asked." {
+	if text := s.get("/clusters/" + id).at("change"); text != "Change cluster you'll see a preview first Available when the current operation finishes." {
 		t.Errorf("while it is made, the page offers %q", text)
 	}
 	s.rest(id)
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "Change it", "2 to 50 nodes", "Name node started n1 Restart Stop Start Remove", "Data node started n2 and n3", "All services 3 nodes", "Add services Services HAProxy")
-	a.lacks("The catalog has something newer", "lost or sick")
+	a.reads(http.StatusOK, "Change cluster", "2 to 50 nodes", "Name node started n1 Restart Stop Start Remove", "Data node started n2 and n3", "All services 3 nodes", "Add services Services HAProxy")
+	a.lacks("Upgrade available", "lost or unhealthy")
 
 	// The button for one more leads there without a script.
 	a = s.get("/clusters/" + id + "/change?kind=resize&size=3&by=1")
-	a.reads(http.StatusOK, "Grow or shrink lake", "Grow from 3 to 4 nodes", "n4 is made.", "Nodes 3 becomes → 4", "Cost per hour 0.36 becomes → 0.48", "Until the lease ends +2.88",
-		"n4 new Data node Node manager medium · Debian 12", "3 other nodes stay as before.", "6 steps", "Which nodes go", "Apply changes", "What you see here is what runs")
+	a.reads(http.StatusOK, "Resize lake", "Grow from 3 to 4 nodes", "n4 is made.", "Nodes 3 to → 4", "Cost per hour 0.36 to → 0.48", "Cost until expiry +2.88",
+		"n4 new Data node Node manager medium · Debian 12", "3 other nodes don't change.", "6 steps", "Nodes to remove", "Apply changes", "Muster runs exactly this plan")
 	if got := a.fields().Get("size"); got != "4" {
-		t.Errorf("the form goes on with %q nodes", got)
+		t.Errorf("the form has %q nodes", got)
 	}
 	do := a.hidden()
 	if do.Get("plan_hash") == "" || do.Get("size") != "4" || do.Get("kind") != "resize" {
@@ -67,7 +67,7 @@ func TestGrowOnThePage(t *testing.T) {
 	s.get("/clusters/"+id).reads(http.StatusOK, "lake resizing", "Growing from 3 to 4 nodes: 0 of 6 steps done", "Plan to resize", "resize running")
 	s.get("/clusters").reads(http.StatusOK, "lake resizing")
 	s.rest(id)
-	s.get("/clusters/"+id).reads(http.StatusOK, "lake active", "Everything is as it was asked for.")
+	s.get("/clusters/"+id).reads(http.StatusOK, "lake active", "Running as requested.")
 }
 
 // TestPreviewOfGrowthFollowsWhatIsTyped: the page asks again by itself once typing pauses for a moment, by the form's own address, and the
@@ -87,12 +87,12 @@ func TestPreviewOfGrowthFollowsWhatIsTyped(t *testing.T) {
 		t.Error("the page doesn't load what its form needs")
 	}
 	part := s.get(path+"?kind=resize&size=5", "HX-Request", "true")
-	part.reads(http.StatusOK, "Grow from 3 to 5 nodes", "What you see here is what runs")
+	part.reads(http.StatusOK, "Grow from 3 to 5 nodes", "Muster runs exactly this plan")
 	if part.find("preview") == nil || part.find("size") != nil || part.find("main") != nil {
 		t.Errorf("the part is\n%s", part.body)
 	}
 	part = s.get(path+"?kind=resize&size=many", "HX-Request", "true")
-	part.reads(http.StatusUnprocessableEntity, "must be a whole number from 1 on")
+	part.reads(http.StatusUnprocessableEntity, "must be a whole number of at least 1")
 	if attr(part.find("err-amend"), "hx-swap-oob") != "true" {
 		t.Errorf("what is wrong isn't put into the form:\n%s", part.body)
 	}
@@ -106,23 +106,27 @@ func TestEveryAmendmentHasItsPage(t *testing.T) {
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	s.rest(id)
 	w.newer, w.sick = true, []string{"n2"}
-	s.get("/clusters/"+id).reads(http.StatusOK, "The catalog has something newer. 1 change, 25 steps.", "See the upgrade", "1 node is lost or unhealthy: n2. Repair replaces it.")
+	s.get("/clusters/"+id).reads(http.StatusOK, "Upgrade available. 1 change, 25 steps.", "Preview upgrade", "1 node is lost or unhealthy: n2. Repair replaces it.")
 	for query, want := range map[string][]string{
-		"kind=resize":                               {"Grow or shrink", "3 now", "The preview appears here."},
-		"kind=resize&nodes=n2":                      {"Shrink from 3 to 2 nodes", "n2 hands over what runs on it, and is given back.", "n2 goes", "the youngest"},
-		"kind=add_services":                         {"Add services", "HAProxy", "The preview appears here."},
+		"kind=resize":                               {"Resize", "3 now", "The preview will appear here."},
+		"kind=resize&nodes=n2":                      {"Shrink from 3 to 2 nodes", "n2 hands over its services and is deleted.", "n2 removed", "the youngest"},
+		"kind=add_services":                         {"Add services", "HAProxy", "The preview will appear here."},
 		"kind=add_services&services=haproxy":        {"Add haproxy", "haproxy comes to n1.", "HAProxy new"},
-		"kind=remove_services&services=nodemanager": {"Remove nodemanager", "nodemanager goes from n2 and n3.", "Node manager goes"},
+		"kind=remove_services&services=nodemanager": {"Remove nodemanager", "nodemanager is removed from n2 and n3.", "Node manager removed"},
 		"kind=start":                                {"Start all services", "You'll see a preview before anything changes."},
 		"kind=resize&size=3&nodes=n2&nodes=n2":      {"Shrink from 3 to 2 nodes"},
 		"kind=stop&services=datanode":               {"Stop datanode", "datanode is stopped on n2 and n3.", "Data node stop"},
 		"kind=restart&nodes=n1":                     {"Restart namenode", "namenode is restarted on n1."},
-		"kind=upgrade":                              {"Upgrade to what the catalog has now", "services.web.install", "apt-get install web=2", "Nodes at a time"},
+		"kind=upgrade":                              {"Upgrade to the current catalog", "services.web.install", "apt-get install web=2", "Nodes at a time"},
 		"kind=repair":                               {"Repair n2", "replaced"},
-		"kind=reconfigure":                          {"Change the configuration", `"replication": 3`, "•••"},
+		"kind=reconfigure":                          {"Change configuration", `"replication": 3`, "•••"},
 	} {
 		a := s.get("/clusters/" + id + "/change?" + query)
-		a.reads(http.StatusOK, append(want, "lake", "Back")...)
+		back := "Back to cluster"
+		if strings.Contains(a.body, `id="do"`) {
+			back = "Cancel"
+		}
+		a.reads(http.StatusOK, append(want, "lake", back)...)
 	}
 	w.newer, w.sick = false, nil
 	s.get("/clusters/"+id+"/change?kind=upgrade").reads(http.StatusOK, "No changes. The cluster is already in this state.")
@@ -141,7 +145,7 @@ func TestReconfigureSendsOnlyWhatChanges(t *testing.T) {
 	base := `{"dfs":{"replication":3,"block_size_mb":128},"password":"•••"}`
 	edited := "{\"dfs\": {\"replication\": 2},\r\n \"password\": \"•••\", \"new\": [1, null]}"
 	a := s.post(at+"/preview", url.Values{"kind": {"reconfigure"}, "config": {edited}, "base": {base}, "batch": {"1"}})
-	a.reads(http.StatusOK, "config.dfs", "config.new", "reload", "datanode is configured anew and reloaded on n2 and n3.")
+	a.reads(http.StatusOK, "config.dfs", "config.new", "reload", "datanode is reconfigured and reloaded on n2 and n3.")
 	do := a.hidden()
 	var overlay map[string]any
 	if err := json.Unmarshal([]byte(do.Get("overlay")), &overlay); err != nil {
@@ -159,13 +163,13 @@ func TestReconfigureSendsOnlyWhatChanges(t *testing.T) {
 	}
 	s.rest(id)
 	for config, complaint := range map[string]string{
-		"":           "This is not a JSON object: it ends too early.",
-		"{":          "This is not a JSON object: it ends too early.",
-		"[]":         "This is not a JSON object",
-		"null":       "This is not a JSON object: it is null.",
-		base + " {}": "something stands behind it",
-		base:         "Nothing is otherwise.",
-		`{"dfs":{"replication":3,"block_size_mb":128},"password":["•••"]}`: "A hidden value (•••) cannot be moved",
+		"":           "Invalid JSON: unexpected end.",
+		"{":          "Invalid JSON: unexpected end.",
+		"[]":         "Invalid JSON",
+		"null":       "Invalid JSON: must be an object, not null.",
+		base + " {}": "unexpected text after the object",
+		base:         "No changes.",
+		`{"dfs":{"replication":3,"block_size_mb":128},"password":["•••"]}`: "A hidden value (•••) can't be moved",
 	} {
 		a := s.post(at+"/preview", url.Values{"kind": {"reconfigure"}, "config": {config}, "base": {base}})
 		a.reads(http.StatusUnprocessableEntity, complaint, "No preview. Fix the errors in the form.")
@@ -173,29 +177,29 @@ func TestReconfigureSendsOnlyWhatChanges(t *testing.T) {
 			t.Errorf("%s: what was typed is gone", config)
 		}
 	}
-	s.post(at, url.Values{"kind": {"reconfigure"}, "overlay": {"{"}, "plan_hash": {"x"}}).reads(http.StatusUnprocessableEntity, "cannot be read any more")
+	s.post(at, url.Values{"kind": {"reconfigure"}, "overlay": {"{"}, "plan_hash": {"x"}}).reads(http.StatusUnprocessableEntity, "Invalid configuration change.")
 }
 
 func TestWrongAmendmentsOnThePage(t *testing.T) {
 	s, w := amending(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 3)
-	s.get("/clusters/"+id+"/change?kind=restart").reads(http.StatusConflict, "Something else is under way.", "Wait until it has ended.")
+	s.get("/clusters/"+id+"/change?kind=restart").reads(http.StatusConflict, "Another operation is in progress.", "Wait until it finishes.")
 	s.rest(id)
 	at := "/clusters/" + id + "/change"
 	for query, want := range map[string]string{
-		"kind=resize&size=many":              "must be a whole number from 1 on",
-		"kind=resize&size=1&by=-1":           "must be a whole number from 1 on",
+		"kind=resize&size=many":              "must be a whole number of at least 1",
+		"kind=resize&size=1&by=-1":           "must be a whole number of at least 1",
 		"kind=resize&size=51":                "Choose 2–50 nodes (you entered 51).",
 		"kind=restart&batch=-1":              "The number of nodes at a time must be a whole number",
-		"kind=restart&on_failure=weep":       "There is no such choice for what happens if it fails.",
-		"kind=resize&size=99999999999999999": "must be a whole number from 1 on",
+		"kind=restart&on_failure=weep":       "Unknown choice for On failure.",
+		"kind=resize&size=99999999999999999": "must be a whole number of at least 1",
 	} {
 		s.get(at+"?"+query).reads(http.StatusUnprocessableEntity, want, "No preview. Fix the errors in the form.")
 	}
-	s.post(at, url.Values{"kind": {"restart"}}).reads(http.StatusUnprocessableEntity, "Have a look at what it would do first.", "Apply changes")
-	s.post(at, url.Values{"kind": {"explode"}, "plan_hash": {"x"}}).reads(http.StatusUnprocessableEntity, "It is not said what is to be done.")
-	s.post(at, url.Values{"kind": {"add_services"}, "plan_hash": {"x"}}).reads(http.StatusUnprocessableEntity, "The preview appears here.")
-	s.post(at, url.Values{"kind": {"restart"}, "plan_hash": {"another"}}).reads(http.StatusConflict, "Something has changed since you looked, and nothing was done.", "Apply changes")
+	s.post(at, url.Values{"kind": {"restart"}}).reads(http.StatusUnprocessableEntity, "Review the preview first.", "Apply changes")
+	s.post(at, url.Values{"kind": {"explode"}, "plan_hash": {"x"}}).reads(http.StatusUnprocessableEntity, "Unknown change.")
+	s.post(at, url.Values{"kind": {"add_services"}, "plan_hash": {"x"}}).reads(http.StatusUnprocessableEntity, "The preview will appear here.")
+	s.post(at, url.Values{"kind": {"restart"}, "plan_hash": {"another"}}).reads(http.StatusConflict, "The cluster has changed since your preview, and nothing was done.", "Apply changes")
 	if a := s.post(at, url.Values{"kind": {"restart"}, "services": {long(site.FormLimit)}}); a.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a form that is too large is answered %d", a.status)
 	}
@@ -207,13 +211,13 @@ func TestWrongAmendmentsOnThePage(t *testing.T) {
 	// Policies: what waits leads to the request, and what is refused cannot be pressed.
 	w.refuses = &policy.Decision{Outcome: policy.OutcomeRefuse, Reason: "Not on a Saturday.", Policy: "weekend"}
 	a := s.get(at + "?kind=restart")
-	a.reads(http.StatusOK, "A policy would refuse this", "Not on a Saturday.")
+	a.reads(http.StatusOK, "Refused by policy", "Not on a Saturday.")
 	if !has(a.find("do"), "disabled") {
 		t.Error("what a policy refuses can be pressed")
 	}
 	w.refuses, w.waits = &policy.Decision{Outcome: policy.OutcomeApprove, Needs: []policy.Need{{Approval: policy.Approval{Count: 1, Role: app.RoleApprover}}}}, true
 	a = s.get(at + "?kind=restart")
-	a.reads(http.StatusOK, "It needs approval", "Ask for approval")
+	a.reads(http.StatusOK, "Approval required", "Request approval")
 	if r := s.post(at, a.hidden()); r.header.Get("Location") != "/requests/7" {
 		t.Errorf("what waits leads to %q", r.header.Get("Location"))
 	}
@@ -226,7 +230,7 @@ func TestWhoMayNotAmendIsOfferedNothing(t *testing.T) {
 	a := s.get("/clusters/" + id)
 	a.lacks("Operations", "Restart", "Replace node")
 	if !has(a.find("change"), "hidden") {
-		t.Error("an empty box stands on the page")
+		t.Error("the page has an empty box")
 	}
 	s.get("/clusters/"+id+"/change?kind=reconfigure").reads(http.StatusForbidden, "Only its owner and admins may do that.")
 }

@@ -17,35 +17,35 @@ func TestPauseAndResume(t *testing.T) {
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	s.f.advance(id, 5)
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "Being created: 5 of 25 steps done", "Pause create Cancel create Delete cluster", "Why it waits", "nodemanager.start: waits for n1.namenode.start, which is running.")
+	a.reads(http.StatusOK, "Creating: 5 of 25 steps done", "Pause create Cancel create Delete cluster", "Why it's waiting", "nodemanager.start: waits for n1.namenode.start, which is running.")
 	a.lacks("Resume", "Roll back")
 	if a := s.post("/clusters/"+id+"/pause", nil); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+id {
 		t.Errorf("a pause answers %d and leads to %q", a.status, a.header.Get("Location"))
 	}
 	a = s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "lake paused", "Paused after 5 of 25 steps.", "Resume lets it go on.", "Resume create Cancel create Delete cluster")
+	a.reads(http.StatusOK, "lake paused", "Paused after 5 of 25 steps.", "Resume create Cancel create Delete cluster")
 	if attr(a.find("live"), "data-live") == "" {
-		t.Error("the page of a paused cluster does not see that somebody else resumes it")
+		t.Error("the page of a paused cluster doesn't notice when someone else resumes it")
 	}
 	s.post("/clusters/"+id+"/pause", nil).reads(http.StatusConflict, "The create is paused.")
 	s.post("/clusters/"+id+"/resume", nil)
-	s.get("/clusters/"+id).reads(http.StatusOK, "Being created: 5 of 25 steps done")
+	s.get("/clusters/"+id).reads(http.StatusOK, "Creating: 5 of 25 steps done")
 	s.get("/clusters").reads(http.StatusOK, "lake creating")
 }
 
 func TestCancelAsksWhatThen(t *testing.T) {
 	s := signedIn(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 3)
-	s.get("/clusters/"+id+"/cancel").reads(http.StatusOK, "Cancel the create of lake?", "No machine has been requested yet.", "Roll back create", "Keep machines")
+	s.get("/clusters/"+id+"/cancel").reads(http.StatusOK, "Cancel the create of lake?", "No machines have been requested yet.", "Roll back create", "Keep machines")
 	s.f.advance(id, 9)
 	a := s.get("/clusters/" + id + "/cancel")
 	a.reads(http.StatusOK, "3 machines were requested so far: n1, n2 and n3.", "Continue create Cancel create")
 	if in := a.fields(); in.Get("then") != "roll_back" {
 		t.Errorf("the form begins with %v", in)
 	}
-	s.post("/clusters/"+id+"/cancel", url.Values{"then": {"explode"}}).reads(http.StatusUnprocessableEntity, "What is to become of what was made is not known.")
+	s.post("/clusters/"+id+"/cancel", url.Values{"then": {"explode"}}).reads(http.StatusUnprocessableEntity, "Unknown choice.")
 	s.post("/clusters/"+id+"/cancel", url.Values{"then": {"roll_back"}})
-	s.get("/clusters/"+id).reads(http.StatusOK, "lake stopping", "Stopping: no new step begins, and running ones are told to end. Then it is rolled back.")
+	s.get("/clusters/"+id).reads(http.StatusOK, "lake stopping", "Cancelling. No new steps start, and running steps are asked to stop. Then Muster rolls back.")
 	if a := s.get("/clusters/" + id + "/cancel"); a.status != http.StatusSeeOther {
 		t.Errorf("what is being stopped can be cancelled again: %d", a.status)
 	}
@@ -69,8 +69,8 @@ func TestWhatHappensOnAFailureIsChosenWhenAsking(t *testing.T) {
 		t.Errorf("the create answers %d and asks for %+v", a.status, s.f.asked)
 	}
 	in.Set("on_failure", "explode")
-	if got := s.post("/clusters/preview", in).at("err-on_failure"); got != "There is no such choice. Choose one from the list." {
-		t.Errorf("beside the choice stands %q", got)
+	if got := s.post("/clusters/preview", in).at("err-on_failure"); got != "Unknown choice. Choose one from the list." {
+		t.Errorf("the choice has the error %q", got)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestRollBackShowsItsPlanFirst(t *testing.T) {
 	s.get("/clusters/"+id).reads(http.StatusOK, "The create failed after 9 of 52 steps.", "Retry n2", "Resume create Retries the failed steps", "Roll back create Deletes the machines created so far.", "Change configuration", "Delete cluster")
 	a := s.get("/clusters/" + id + "/roll-back")
 	a.reads(http.StatusOK, "Roll back the create of lake?", "5 machines are deleted, with all data on them: n1, n2, n3, n4 and n5. 1 other was never requested.",
-		"Nothing of the cluster remains. This can't be undone.", "Takes about 15 s")
+		"The cluster is deleted. This can't be undone.", "Estimated time 15 s")
 	hash := a.fields().Get("plan_hash")
 	if len(hash) != 64 {
 		t.Fatalf("the plan that is shown is not named: %q", hash)
@@ -98,7 +98,7 @@ func TestRollBackShowsItsPlanFirst(t *testing.T) {
 	if a.status != http.StatusSeeOther {
 		t.Fatalf("the roll-back answers %d: %s", a.status, a.text())
 	}
-	s.get("/clusters/"+id).reads(http.StatusOK, "lake rolling back", "Being rolled back: 0 of 6 steps done", "Plan to roll back, asked by ada", "roll-back running, 0 of 6 steps")
+	s.get("/clusters/"+id).reads(http.StatusOK, "lake rolling back", "Rolling back: 0 of 6 steps done", "Plan to roll back, requested by ada", "roll-back running, 0 of 6 steps")
 }
 
 func TestRetryOfOneNode(t *testing.T) {
@@ -110,16 +110,16 @@ func TestRetryOfOneNode(t *testing.T) {
 		t.Error("the button to try a node again is not where it failed")
 	}
 	s.post("/clusters/"+id+"/nodes/n2/retry", nil)
-	s.get("/clusters/"+id).reads(http.StatusOK, "Being created")
+	s.get("/clusters/"+id).reads(http.StatusOK, "Creating")
 }
 
 func TestWhyItWaits(t *testing.T) {
 	s := signedIn(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 20)
 	s.f.advance(id, 30)
-	s.get("/clusters/"+id+"/waiting").reads(http.StatusOK, "Why lake waits", "By reason", "All slots of the tenant are busy (4 of 4).", "Step by step", "More")
+	s.get("/clusters/"+id+"/waiting").reads(http.StatusOK, "Why lake is waiting", "Reasons", "All of the tenant's slots are busy (4 of 4).", "Steps", "Show more")
 	a := s.get("/clusters/" + id + "/waiting?node=n7")
-	a.reads(http.StatusOK, "Step by step of n7", "All nodes")
+	a.reads(http.StatusOK, "Steps of n7", "All nodes")
 	a.lacks("on n8")
 	s.get("/clusters/nope/waiting").reads(http.StatusNotFound, "There is no cluster nope.")
 	for s.f.advance(id, 1000) {
@@ -139,11 +139,11 @@ func TestQueueIsForAdmins(t *testing.T) {
 
 	s = visit(t)
 	s.signIn("root")
-	s.get("/queue").reads(http.StatusOK, "Nothing is under way and nothing waits.")
+	s.get("/queue").reads(http.StatusOK, "No operations in progress or queued.")
 	id = s.cluster(ada, "lake", "hadoop", 5)
 	s.f.advance(id, 8)
 	a := s.get("/queue")
-	a.reads(http.StatusOK, "1 operations are under way", "What waits, by reason", "Other steps of their plan must be done first.", "lake create running, by ada just now", "8 of 43")
+	a.reads(http.StatusOK, "1 operations in progress", "What waits, by reason", "Waiting for other steps of the plan.", "lake create running, by ada just now", "8 of 43")
 	if !strings.Contains(a.body, `/list.`) || !strings.Contains(a.body, `<noscript><meta http-equiv="refresh" content="5">`) {
 		t.Error("a queue in which something moves does not move by itself")
 	}

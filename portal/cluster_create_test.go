@@ -35,7 +35,7 @@ func (m refusing) SubmitRequest(context.Context, app.Actor, appcluster.ClusterRe
 // Whatever keeps a cluster from being created is what the page says, beside the plan of what was typed. That the plan has changed is said
 // where it has.
 func TestAConflictOfACreateIsNamed(t *testing.T) {
-	const changed = "The plan is not the one that you saw"
+	const changed = "The form or the catalog has changed since your preview"
 	o := newOffice(t)
 	o.catalog.Templates["web"].Parameters = []template.Parameter{{Name: "nodes", Type: template.ParameterInteger, Default: 1, To: []string{"size"}}}
 	o.rules(apppolicy.Policy{Name: "eyes", Order: 1, Enabled: true, When: `nodes > 5`, Effect: apppolicy.PolicyApprove, Reason: "Many.", Approval: &apppolicy.Approval{Count: 1, Role: app.RoleApprover}})
@@ -127,7 +127,7 @@ func TestACreateDoesNothingTwice(t *testing.T) {
 		size  int
 		views string // that the API reads, which answers with the cluster
 	}{
-		{"as it was asked for", 1, "1"},
+		{"Running as requested", 1, "1"},
 		{"with a lease that a policy shortens", 3, "1"},
 		{"that waits for approval", 4, "0"},
 	} {

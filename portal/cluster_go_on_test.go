@@ -15,7 +15,7 @@ import (
 	"muster/app/plan"
 )
 
-// shortage is a Muster that goes on with what came. Its plan is another one each time that a cluster failed.
+// shortage is a Muster that accepts partial results. Its plan changes whenever a cluster fails.
 type shortage struct {
 	*fake
 	lost   []appoperation.LostMachine
@@ -37,10 +37,10 @@ func (f *shortage) PreviewGoOn(_ context.Context, a app.Actor, id string, _ int6
 		return appoperation.GoOnPreview{}, app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
 	}
 	if f.noRoom {
-		return appoperation.GoOnPreview{}, &app.Error{Code: app.EConflict, Reason: "no_go_on", Message: "No machine came.", Hint: "Resume it, or delete the cluster."}
+		return appoperation.GoOnPreview{}, &app.Error{Code: app.EConflict, Reason: "no_go_on", Message: "No machine was created.", Hint: "Resume the operation, or delete the cluster."}
 	}
 	p := appoperation.GoOnPreview{Operation: v.Operations[0], Wanted: v.Size, GivesBack: f.lost, Before: cluster.ClusterFigures{Nodes: v.Size, CostPerHour: 1},
-		After: cluster.ClusterFigures{CostPerHour: 0.5}, PlanHash: f.hash(), Duration: time.Minute, TopsUp: true, Notes: []string{"The load balancer is told."}}
+		After: cluster.ClusterFigures{CostPerHour: 0.5}, PlanHash: f.hash(), Duration: time.Minute, TopsUp: true, Notes: []string{"The load balancer is reconfigured."}}
 	for _, n := range v.Nodes[:v.Size-len(f.lost)] {
 		p.Nodes = append(p.Nodes, cluster.AmendedNode{Name: n.Name})
 	}
@@ -110,8 +110,8 @@ func TestGoOnShowsItsPlanFirst(t *testing.T) {
 		t.Fatalf("the cluster's page does not lead there: %s", a.text())
 	}
 	a := s.get("/clusters/" + id + "/go-on")
-	a.reads(http.StatusOK, "Accept 2 of 3 nodes?", "1 machine was not created.", "n3 No room in <zone b>.", "The load balancer is told.", "2 of 3",
-		"Request the missing nodes again automatically", "Keep as it is Accept fewer nodes")
+	a.reads(http.StatusOK, "Accept 2 of 3 nodes?", "1 machine was not created.", "n3 No room in <zone b>.", "The load balancer is reconfigured.", "2 of 3",
+		"Backfill missing nodes automatically", "Cancel Accept partial result")
 	in := a.fields()
 	if in.Get("plan_hash") != w.hash() || in.Get("top_up") != "true" {
 		t.Fatalf("the form begins with %v", in)
@@ -137,7 +137,7 @@ func TestGoOnShowsItsPlanFirst(t *testing.T) {
 func TestGoOnThatCannotBe(t *testing.T) {
 	s, w, id := short(t, "ada")
 	w.noRoom = true
-	s.get("/clusters/"+id+"/go-on").reads(http.StatusConflict, "No machine came. Resume it, or delete the cluster.")
+	s.get("/clusters/"+id+"/go-on").reads(http.StatusConflict, "No machine was created. Resume the operation, or delete the cluster.")
 	s.get("/clusters/none/go-on").reads(http.StatusNotFound)
 	s, w, id = short(t, "vera")
 	if a := s.get("/clusters/" + id); a.find("go-on") != nil {
@@ -156,12 +156,12 @@ func TestWhatAClusterLacks(t *testing.T) {
 		s.f.find(id).TopUp = &u
 	}
 	tell(cluster.TopUp{Wanted: 5, NextAt: s.f.now().Add(20 * time.Minute), Note: "no room in <b>"})
-	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; tops up in 20 min; last try: no room in <b>.", "Request nodes now Stop requesting")
+	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; next backfill in 20 min; last attempt: no room in <b>.", "Backfill now Stop backfill")
 	tell(cluster.TopUp{Wanted: 5, Off: true})
-	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; not topped up.", "Request nodes now Resume requests")
+	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; no backfill.", "Backfill now Resume backfill")
 	tell(cluster.TopUp{Wanted: 5})
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "3 of 5 nodes; tops up later.")
+	a.reads(http.StatusOK, "3 of 5 nodes; backfill pending.")
 	a.lacks("Ask now")
 	for _, do := range []string{"now", "off", "on"} {
 		if a := s.post("/clusters/"+id+"/top-up", url.Values{"do": {do}}); a.status != http.StatusSeeOther {
@@ -171,7 +171,7 @@ func TestWhatAClusterLacks(t *testing.T) {
 	if fmt.Sprint(w.orders) != "[{false true} {true false} {false false}]" {
 		t.Errorf("ordered was %+v", w.orders)
 	}
-	s.post("/clusters/"+id+"/top-up", url.Values{"do": {"dance"}}).reads(http.StatusUnprocessableEntity, "What is to be done is not known.")
+	s.post("/clusters/"+id+"/top-up", url.Values{"do": {"dance"}}).reads(http.StatusUnprocessableEntity, "Unknown action.")
 }
 
 // How many are enough is typed with the request, kept in a preview, and complained about beside the field.
@@ -189,6 +189,6 @@ func TestHowManyAreEnoughIsChosenWhenAsking(t *testing.T) {
 	}
 	in.Set("at_least", "most")
 	if got := s.post("/clusters/preview", in).at("err-at_least"); !strings.Contains(got, `Invalid number or share of nodes "most".`) {
-		t.Errorf("beside the field stands %q", got)
+		t.Errorf("the field has the error %q", got)
 	}
 }

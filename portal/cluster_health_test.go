@@ -16,7 +16,7 @@ import (
 	"muster/app/template"
 )
 
-// watching is a Muster that looks after clusters. n2 of each is sick.
+// watching is a Muster with health checks. n2 of each cluster is sick.
 type watching struct {
 	*fake
 	unknown string // why health is unknown; "": it is known
@@ -65,7 +65,7 @@ func (f *watching) ClusterFacts(context.Context, app.Actor, string) ([]execution
 func (f *watching) Drift(ctx context.Context, a app.Actor, id string) (appoperation.Drift, error) {
 	v, err := f.Cluster(ctx, a, id)
 	return appoperation.Drift{Cluster: v.ID, At: f.now(), Notes: []string{"Not all could be compared."}, Items: []appoperation.DriftItem{
-		{From: appoperation.DriftCatalog, Text: "services.web.start is another one in the catalog.", Mend: &cluster.Amendment{Kind: app.OperationUpgrade}},
+		{From: appoperation.DriftCatalog, Text: "services.web.start has changed in the catalog.", Mend: &cluster.Amendment{Kind: app.OperationUpgrade}},
 		{From: appoperation.DriftHealth, Node: "n2", Text: "n2 is sick.", Mend: &cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{"n2"}}},
 		{From: appoperation.DriftNode, Node: "n1", Text: "n1: time: 3 s off.", Hint: "Start a time service."},
 	}}, err
@@ -76,12 +76,12 @@ func TestHealthPage(t *testing.T) {
 	s.signIn("ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "Sick: n2 is sick: web: GET :80/<up>: 503. Looked at 60 s ago.", "Health")
+	a.reads(http.StatusOK, "Sick: n2 is sick: web: GET :80/<up>: 503. Checked 1 min ago.", "Health")
 	if strings.Count(a.body, `href="/clusters/`+id+`/health"`) != 2 || strings.Count(a.body, `<small class="health"`) != 1 {
 		t.Error("the cluster's page does not lead to its health, or does not mark the one node that is sick")
 	}
-	s.get("/clusters/"+id+"/health").reads(http.StatusOK, "Health of lake sick", "Operation 7 repairs n2.", "Nodes 1 healthy, 1 sick", "Looked at 60 s ago", "Repaired by itself",
-		"n2 sick 1 h ago web: GET :80/<up>: 503", "catalog services.web.start is another one in the catalog.", "health n2 is sick.", "node n1: time: 3 s off. Start a time service.",
+	s.get("/clusters/"+id+"/health").reads(http.StatusOK, "Health of lake sick", "Operation 7 repairs n2.", "Nodes 1 healthy, 1 sick", "Last checked 1 min ago", "Repair automatic",
+		"n2 sick 1 h ago web: GET :80/<up>: 503", "catalog services.web.start has changed in the catalog.", "health n2 is sick.", "node n1: time: 3 s off. Start a time service.",
 		"Not all could be compared.")
 	s.get("/clusters/nothing/health").reads(http.StatusNotFound)
 	api := func(path string) seen {
@@ -98,7 +98,7 @@ func TestHealthPage(t *testing.T) {
 func TestCheckHealthNow(t *testing.T) {
 	var f *watching
 	s := visit(t, func(c *Config) {
-		f = &watching{fake: fakeOf(c), unknown: "The last health check was 11 min ago; checks are due every 1 min."}
+		f = &watching{fake: fakeOf(c), unknown: "Last health check 11 min ago; expected every 1 min."}
 		c.UseCases = useCases(f)
 	})
 	s.signIn("ada")
@@ -107,7 +107,7 @@ func TestCheckHealthNow(t *testing.T) {
 	button := `action="` + path + `"`
 	f.status = app.ClusterActive
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "Unknown: The last health check was 11 min ago; checks are due every 1 min.", "Check now")
+	a.reads(http.StatusOK, "Unknown: Last health check 11 min ago; expected every 1 min.", "Check now")
 	if !strings.Contains(s.get("/clusters/"+id+"/health").body, button) {
 		t.Error("the page about health has no button to check now")
 	}

@@ -19,7 +19,7 @@ func TestClusterListIsNarrowed(t *testing.T) {
 	s.cluster(root, "his", "hadoop", 3)
 
 	a := s.get("/clusters")
-	a.reads(http.StatusOK, "61 clusters: 61 in progress.", "All 61", "his creating", "c11 creating", "More")
+	a.reads(http.StatusOK, "61 clusters: 61 in progress.", "All 61", "his creating", "c11 creating", "Next page")
 	a.lacks("c10 creating")
 	next := ""
 	for d := range a.find("under").Descendants() {
@@ -31,11 +31,11 @@ func TestClusterListIsNarrowed(t *testing.T) {
 		t.Fatal("there is no link to more")
 	}
 	a = s.get(next)
-	a.reads(http.StatusOK, "c10 creating", "c00 creating", "From the beginning")
+	a.reads(http.StatusOK, "c10 creating", "c00 creating", "First page")
 	a.lacks("c11 creating")
 
 	a = s.get("/clusters?owner=me&template=hadoop")
-	a.reads(http.StatusOK, "No cluster that stands fits.", "No cluster fits", "Show all")
+	a.reads(http.StatusOK, "No clusters match.", "No clusters match", "Show all clusters")
 	a = s.get("/clusters?owner=root&sort=name")
 	a.reads(http.StatusOK, "his creating", "1 cluster: 1 in progress.")
 	a.lacks("c01 creating")
@@ -43,7 +43,7 @@ func TestClusterListIsNarrowed(t *testing.T) {
 		t.Error("a state forgets the rest of the filter")
 	}
 	a = s.get("/clusters?q=c5&status=active")
-	a.reads(http.StatusOK, "No cluster fits", "in progress 10")
+	a.reads(http.StatusOK, "No clusters match", "In progress 10")
 
 	a = s.get("/clusters?sort=zz&q=c5")
 	a.reads(http.StatusUnprocessableEntity, "Clusters cannot be sorted by that.")
@@ -63,14 +63,14 @@ func TestClusterListIsNarrowed(t *testing.T) {
 func TestClustersAreDeletedTogether(t *testing.T) {
 	s := signedIn(t, "ada")
 	one, two, his := s.cluster(ada, "one", "web", 2), s.cluster(ada, "two", "web", 3), s.cluster(root, "his", "web", 2)
-	if a := s.get("/clusters"); strings.Contains(a.body, "Choose his") || !strings.Contains(a.body, "Choose one") {
+	if a := s.get("/clusters"); strings.Contains(a.body, "Select his") || !strings.Contains(a.body, "Select one") {
 		t.Error("what can be ticked is not what may be deleted")
 	}
 	if a := s.get("/clusters/delete"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters" {
 		t.Errorf("a list of nothing answers %d", a.status)
 	}
 	a := s.get("/clusters/delete?id=" + one + "&id=" + two + "&id=" + his + "&id=none&id=" + one)
-	a.reads(http.StatusOK, "Delete 2 clusters?", "5 machines and all data on them will be deleted.", "Not deleted", "his It belongs to root; only its owner and admins may delete it.")
+	a.reads(http.StatusOK, "Delete 2 clusters?", "5 machines and all data on them will be deleted.", "Not deleted", "his Only root and admins can delete this cluster.")
 	if got := a.fields()["id"]; len(got) != 2 {
 		t.Errorf("the form has %v", got)
 	}
@@ -81,8 +81,8 @@ func TestClustersAreDeletedTogether(t *testing.T) {
 			t.Errorf("%s: %v, %v", id, v.Operations[0].Kind, err)
 		}
 	}
-	s.get("/clusters/delete?id="+one).reads(http.StatusOK, "Nothing is deleted", "It is being deleted already.")
-	s.post("/clusters/delete", url.Values{}).reads(http.StatusOK, "Nothing is deleted")
+	s.get("/clusters/delete?id="+one).reads(http.StatusOK, "Nothing to delete", "Already being deleted.")
+	s.post("/clusters/delete", url.Values{}).reads(http.StatusOK, "Nothing to delete")
 }
 
 func TestLiveClusters(t *testing.T) {

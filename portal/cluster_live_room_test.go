@@ -41,7 +41,7 @@ func TestPagesOfAClusterShareOneWatch(t *testing.T) {
 		_, leave := s.Enter("c", watch)
 		defer leave()
 		if s.Now("c") <= last {
-			t.Error("what was read before nobody looked counts as news")
+			t.Error("what was read before the last page closed counts as new")
 		}
 	})
 }
@@ -64,7 +64,7 @@ func TestWhatHappenedIsReadOnceForAll(t *testing.T) {
 		}
 		time.Sleep(site.LookKept + time.Second) // of the bubble's clock
 		if v, mine, err := get(2); err != nil || v != 3 || !mine {
-			t.Errorf("what is old is read anew: %d, mine %v, %v", v, mine, err)
+			t.Errorf("old data is read again: %d, mine %v, %v", v, mine, err)
 		}
 		wrong := errors.New("no")
 		if _, _, err := s.Get(t.Context(), "k", 9, func(context.Context) (int, error) { return 0, wrong }); !errors.Is(err, wrong) {

@@ -23,7 +23,7 @@ func TestClusterLogs(t *testing.T) {
 	s.f.mu.Unlock()
 	path := "/clusters/" + id + "/logs"
 	a := s.get(path)
-	a.reads(http.StatusOK, "Log lake", "line 699 <of> many", "The end of the log. What comes is shown.", "Earlier", "Download as text")
+	a.reads(http.StatusOK, "Log lake", "line 699 <of> many", "Latest lines. New ones appear automatically.", "Earlier", "Download log")
 	if n := strings.Count(a.body, "<li "); n < cluster.LogLines || attr(a.find("live"), "data-live") == "" {
 		t.Errorf("%d lines are shown, live at %q", n, attr(a.find("live"), "data-live"))
 	}
@@ -35,17 +35,17 @@ func TestClusterLogs(t *testing.T) {
 	found := s.get(path + "?q=LINE+12%20")
 	found.reads(http.StatusOK, "line 12 <of> many")
 	found.lacks("line 13 ")
-	s.get(path+"?q=nowhere").reads(http.StatusOK, "Nothing is found.")
+	s.get(path+"?q=nowhere").reads(http.StatusOK, "No log lines match.")
 	s.get(path + "?node=n2&stream=stderr").lacks("n1.web.start")
 
 	link := attr(first(found.find("lines"), "a"), "href")
 	around := s.get(strings.Split(link, "#")[0])
-	around.reads(http.StatusOK, "What stands around line", "line 12 <of> many", "line 11 <of> many", "line 13 <of> many")
+	around.reads(http.StatusOK, "Lines around line", "line 12 <of> many", "line 11 <of> many", "line 13 <of> many")
 	if !strings.Contains(around.body, `class="l-out meant"`) {
 		t.Error("the line that is meant is not marked")
 	}
-	s.get(path+"?line=999999").reads(http.StatusOK, "is not there, or not any more")
-	for query, want := range map[string]string{"line=x": `"x" is not the number of a line.`, "operation=-1": "is not the number of an operation", "stream=loud": `There is no stream "loud".`, "before=0": "is not the number of a line"} {
+	s.get(path+"?line=999999").reads(http.StatusOK, "doesn't exist or has been deleted")
+	for query, want := range map[string]string{"line=x": `Line "x" is invalid.`, "operation=-1": `Operation "-1" is invalid.`, "stream=loud": `Stream "loud" doesn't exist.`, "before=0": `Line "0" is invalid.`} {
 		s.get(path+"?"+query).reads(http.StatusUnprocessableEntity, want)
 	}
 	all := s.get(path + "/download?operation=1")
@@ -61,7 +61,7 @@ func TestClusterLogs(t *testing.T) {
 	s.f.say(id, app.Step{Operation: 1, ID: "n2.web.start", Node: "n2"}, family.StreamOut, "a Needle")
 	s.f.mu.Unlock()
 	if e := r.until("log", "a Needle"); strings.Contains(e.data, "hay") {
-		t.Errorf("the page is told %s", e.data)
+		t.Errorf("the page receives %s", e.data)
 	}
 }
 

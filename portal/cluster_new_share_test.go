@@ -3,12 +3,13 @@ package portal
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"muster/portal/cluster"
 )
 
-// A link carries all that differs from the template, and whoever opens it finds it filled in.
+// A link has all values that differ from the template, and fills in the form.
 func TestAFormIsSharedAsALink(t *testing.T) {
 	s := signedIn(t, "ada")
 	parametered(s.f)
@@ -37,7 +38,7 @@ func TestAFormIsSharedAsALink(t *testing.T) {
 	if !cluster.SameNames(back["services"], in["services"]) {
 		t.Errorf("the services are %v", back["services"])
 	}
-	opened.reads(http.StatusOK, "5 nodes", "yours; default 80")
+	opened.reads(http.StatusOK, "5 nodes", "custom; default 80")
 	part := s.post("/clusters/preview", in, "HX-Request", "true")
 	if n := part.find("share-link"); n == nil || attr(n, "href") != link {
 		t.Error("the link does not follow what is typed")
@@ -49,12 +50,12 @@ func TestALinkIsChecked(t *testing.T) {
 	s := signedIn(t, "ada")
 	parametered(s.f)
 	a := s.get("/clusters/new?template=web&size=x&name=shop&set-port=99999&set-nosuch=1&lease=soon&hardware=huge&services=web&services=wbe&prefer=prettiest")
-	a.reads(http.StatusOK, `The link sets "nosuch", which this template does not have.`, "is more than 65535", "The number of nodes must be a whole number", "That is not a length of time.", "There is no such preference.", "wbe (not offered)", "huge (not offered)")
+	a.reads(http.StatusOK, `The link sets parameter "nosuch", which this template doesn't have.`, "is more than 65535", "The number of nodes must be a whole number", "Invalid lease.", "Unknown placement.", "wbe (not available)", "huge (not available)")
 	in := a.fields()
 	if in.Get("size") != "x" || in.Get("name") != "shop" || in.Get("set-port") != "99999" || in.Get("lease") != "soon" || in.Get("hardware") != "huge" || in.Get("prefer") != "prettiest" {
 		t.Errorf("what the link said is lost: %v", in)
 	}
-	if a := s.get("/clusters/new?template=hadoop&size=3&lease=4h").fields(); a.Get("lease") != "4h" && a.Get("lease") != "4h0m0s" {
+	if a := s.get("/clusters/new?template=hadoop&size=3&lease=4h").fields(); !strings.HasPrefix(a.Get("lease"), "4h") {
 		t.Errorf("the lease is %q", a.Get("lease"))
 	}
 }
@@ -67,7 +68,7 @@ func TestMistakesAreListedAboveTheForm(t *testing.T) {
 	in.Set("size", "many")
 	in.Set("plan_hash", "x")
 	a := s.post("/clusters", in)
-	a.reads(http.StatusUnprocessableEntity, "2 fields to put right Nodes : The number of nodes must be a whole number", "title : title")
+	a.reads(http.StatusUnprocessableEntity, "2 fields to fix Nodes : The number of nodes must be a whole number", "title : title")
 	for _, field := range []string{"size", "set-title"} {
 		if a.find(field) == nil {
 			t.Errorf("the link to %s leads nowhere", field)
@@ -75,6 +76,6 @@ func TestMistakesAreListedAboveTheForm(t *testing.T) {
 	}
 	part := s.post("/clusters/preview", in, "HX-Request", "true")
 	if n := part.find("summary"); n == nil || words(n) != "" {
-		t.Error("the list stays while somebody puts things right")
+		t.Error("the list stays during corrections")
 	}
 }

@@ -27,7 +27,7 @@ func TestPlanPictures(t *testing.T) {
 	path := "/clusters/" + id
 	for _, at := range []string{path, path + "/operations/1"} {
 		g := s.get(at + "?plan=graph")
-		g.reads(http.StatusOK, "Graph Timeline Steps by node", "longest path", "The same as a table", "start namenode")
+		g.reads(http.StatusOK, "Graph Timeline Steps by node", "critical path", "Show as table", "start namenode")
 		if g.find("g0") == nil || g.find("g0is") == nil || strings.Contains(g.body, "style=") {
 			t.Errorf("%s shows no graph, or one that the security policy forbids", at)
 		}
@@ -38,8 +38,8 @@ func TestPlanPictures(t *testing.T) {
 		}
 		s.get(at+"?plan=matrix").reads(http.StatusOK, "machine namenode datanode", "n5")
 	}
-	s.get(path+"/plan").reads(http.StatusOK, "Create 1 lake", "Being created: 10 of", "Asked by ada")
-	s.get(path+"/operations/7").reads(http.StatusNotFound, "has no operation 7")
+	s.get(path+"/plan").reads(http.StatusOK, "Create 1 lake", "Creating: 10 of", "Requested by ada")
+	s.get(path+"/operations/7").reads(http.StatusNotFound, "doesn't have an operation 7")
 	s.get(path + "/operations/x").reads(http.StatusNotFound)
 
 	r := s.follow(path + "/live?view=operation&operation=1&plan=graph")
@@ -52,11 +52,11 @@ func TestPlanPictures(t *testing.T) {
 
 	// An operation of the past keeps its page.
 	s.post(path+"/delete", nil)
-	s.get(path+"/operations/1").reads(http.StatusOK, "The create succeeded", "Its log")
-	s.get(path+"/operations/2").reads(http.StatusOK, "Being deleted")
+	s.get(path+"/operations/1").reads(http.StatusOK, "The create succeeded", "View log")
+	s.get(path+"/operations/2").reads(http.StatusOK, "Deleting")
 	s.get(path+"/history").reads(http.StatusOK, "delete running", "create succeeded")
 	for _, tab := range []string{"", "/plan", "/logs", "/access", "/history"} {
-		if a := s.get(path + tab); strings.Count(a.body, `aria-current`) < 1 || !strings.Contains(a.body, `aria-label="Of this cluster"`) {
+		if a := s.get(path + tab); strings.Count(a.body, `aria-current`) < 1 || !strings.Contains(a.body, `aria-label="Cluster"`) {
 			t.Errorf("%s has no tabs", tab)
 		}
 	}
@@ -74,26 +74,26 @@ func TestBigPlanStaysSmall(t *testing.T) {
 			t.Errorf("the page %q has %d bytes", query, len(a.body))
 		}
 	}
-	// What a page is told grows with the change, not with the cluster.
+	// Updates grow with the change, not with the cluster.
 	live := s.get("/clusters/" + id + "?plan=graph").find("live")
 	r := s.follow(attr(live, "data-live") + "&after=" + attr(live, "data-after"))
 	r.until("steps", "")
 	r.until("part", `id="nodes"`)
 	s.f.advance(id, 1)
-	told := 0
+	sent := 0
 	for {
 		e, ok := r.next()
 		if !ok {
 			t.Fatal("the stream ended")
 		}
-		told += len(e.data)
+		sent += len(e.data)
 		if e.name == "log" {
 			break
 		}
 	}
-	t.Logf("one more step of %d costs %d bytes", 50*8, told)
-	if told > 12_000 {
-		t.Errorf("one more step is told in %d bytes", told)
+	t.Logf("one more step of %d costs %d bytes", 50*8, sent)
+	if sent > 12_000 {
+		t.Errorf("one more step sends %d bytes", sent)
 	}
 }
 
@@ -141,10 +141,10 @@ func TestRestingPageLearnsOfMore(t *testing.T) {
 		if !ok {
 			t.Fatal("the stream ended")
 		}
-		if e.name == "part" && strings.Contains(e.data, "to delete, asked by root") {
+		if e.name == "part" && strings.Contains(e.data, "to delete, requested by root") {
 			break
 		}
-		if e.name == "part" && strings.Contains(e.data, "as it was asked for") {
+		if e.name == "part" && strings.Contains(e.data, "Running as requested") {
 			t.Fatalf("the page is sent what it has: %s", e.data)
 		}
 	}

@@ -94,7 +94,7 @@ func TestBrowserCluster(t *testing.T) {
 	if _, err := f.DeleteCluster(t.Context(), root, v.ID); err != nil {
 		t.Fatal(err)
 	}
-	b.Until(`window.same && document.querySelector("#plan").textContent.includes("to delete, asked by root")`)
+	b.Until(`window.same && document.querySelector("#plan").textContent.includes("to delete, requested by root")`)
 	if took := time.Since(begun); took > liveLook/2 { // it looks again even when nothing happened
 		t.Errorf("a page at rest learns of a new operation after %v", took)
 	}

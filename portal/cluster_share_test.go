@@ -22,7 +22,7 @@ func TestAClusterIsSharedOnItsPage(t *testing.T) {
 	ada.get("/clusters").reads(200, "web", "Private")
 	cy.get("/clusters").lacks("web-1")
 	cy.get("/clusters/web-1").reads(404, "There is no cluster")
-	ada.get("/clusters/web-1/manage").reads(200, "Sharing", "Who can see it", "Person or group")
+	ada.get("/clusters/web-1/manage").reads(200, "Sharing", "Visibility", "Person or group")
 	share := func(want int, form url.Values, says ...string) {
 		t.Helper()
 		a := ada.post("/clusters/web-1/sharing", form)
@@ -37,7 +37,7 @@ func TestAClusterIsSharedOnItsPage(t *testing.T) {
 	}
 	share(http.StatusUnprocessableEntity, url.Values{"who": {"nemo"}, "access": {"reader"}}, "doesn't exist")
 	share(http.StatusUnprocessableEntity, url.Values{"who": {"group:nemo"}, "access": {"reader"}}, "doesn't exist")
-	share(http.StatusUnprocessableEntity, url.Values{"visibility": {"world"}}, "There is no visibility")
+	share(http.StatusUnprocessableEntity, url.Values{"visibility": {"world"}}, "Unknown visibility")
 	share(http.StatusSeeOther, url.Values{"who": {"cy"}, "access": {"reader"}})
 	ada.get("/clusters/web-1/manage").reads(200, "cy reader Remove")
 	page := cy.get("/clusters/web-1")
@@ -56,18 +56,18 @@ func TestAClusterIsSharedOnItsPage(t *testing.T) {
 	cy.get("/clusters").reads(200, "web")
 	cy.get("/clusters").lacks("Private")
 
-	// Whoever removes itself, or returns a private cluster away, is led to what is left.
+	// People who remove themselves, or transfer a private cluster, are redirected to a page they can see.
 	share(http.StatusSeeOther, url.Values{"who": {"cy"}, "access": {"co-owner"}, "visibility": {"private"}})
 	if a := cy.post("/clusters/web-1/sharing", url.Values{"remove": {"cy"}}); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters" {
 		t.Errorf("who removes itself is led to %s with %d", a.header.Get("Location"), a.status)
 	}
 	if a := ada.post("/clusters/web-1/transfer", url.Values{"to": {"cy"}}); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters" {
-		t.Errorf("who gives it away is led to %s with %d", a.header.Get("Location"), a.status)
+		t.Errorf("a transfer redirects to %s with %d", a.header.Get("Location"), a.status)
 	}
 
 	// An admin sets what new clusters are.
 	boss := o.at("boss")
-	boss.get("/admin/sharing").reads(200, "New clusters", "Who can see them")
+	boss.get("/admin/sharing").reads(200, "New clusters", "Default visibility")
 	if a := boss.post("/admin/sharing", url.Values{"visibility": {"tenant"}}); a.status != http.StatusSeeOther {
 		t.Errorf("the default is set: %d %s", a.status, a.text())
 	}
@@ -75,5 +75,5 @@ func TestAClusterIsSharedOnItsPage(t *testing.T) {
 		t.Errorf("the default is %q, %v", v, err)
 	}
 	ada.get("/admin/sharing").reads(403)
-	ada.get("/clusters/new").reads(200, "Who can see it", "the tenant's default")
+	ada.get("/clusters/new").reads(200, "Visibility", "Tenant default")
 }

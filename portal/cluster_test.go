@@ -15,7 +15,7 @@ import (
 
 func TestClusterList(t *testing.T) {
 	s := signedIn(t, "ada")
-	s.get("/clusters").reads(http.StatusOK, "Nobody has mustered yet", "Create the first cluster")
+	s.get("/clusters").reads(http.StatusOK, "No clusters yet", "Create your first cluster")
 
 	lake := s.cluster(ada, "lake", "hadoop", 3)
 	s.f.advance(lake, 5)
@@ -23,7 +23,7 @@ func TestClusterList(t *testing.T) {
 	for s.f.advance(done, 9) {
 	}
 	a := s.get("/clusters")
-	a.reads(http.StatusOK, "2 clusters: 1 active and 1 in progress. 0.60 per hour in all.",
+	a.reads(http.StatusOK, "2 clusters: 1 active and 1 in progress. 0.60 per hour in total.",
 		"lake creating 5 of 25 steps Template hadoop Nodes 3 Owner ada Cost / h 0.36 Lease in 24 h",
 		"shop active haproxy, web Template web Nodes 2 Owner ada Cost / h 0.24 Lease no end")
 	if !strings.Contains(a.body, `<noscript><meta http-equiv="refresh" content="5">`) || !strings.Contains(a.body, "/list.") {
@@ -47,7 +47,7 @@ func TestClusterList(t *testing.T) {
 func TestClusterNew(t *testing.T) {
 	s := signedIn(t, "ada")
 	a := s.get("/clusters/new")
-	a.reads(http.StatusOK, "Hadoop", "One database", "Web with a load balancer", "exactly 1 node", "2 or more nodes", "Cost per hour 0.24", "Every step in words")
+	a.reads(http.StatusOK, "Hadoop", "One database", "Web with a load balancer", "exactly 1 node", "2 or more nodes", "Cost per hour 0.24", "All steps")
 	in := a.fields()
 	if in.Get("template") != "hadoop" || in.Get("size") != "2" || len(in["services"]) != 3 || in.Get("plan_hash") == "" {
 		t.Errorf("the form begins with %v", in)
@@ -61,9 +61,9 @@ func TestClusterNew(t *testing.T) {
 		a.reads(http.StatusOK, "4 machines at Sandbox", "1 node n1 · small · Ubuntu 24.04 HAProxy", "3 nodes n2–n4 · small · Ubuntu 24.04 Web server")
 	})
 	t.Run("a preview keeps the input", func(t *testing.T) {
-		in := url.Values{"template": {"hadoop"}, "options_of": {"hadoop"}, "name": {"lake"}, "size": {"5"}, "services": {"namenode", "datanode"}, "hardware": {"large"}, "lease": {"4h0m0s"}}
+		in := url.Values{"template": {"hadoop"}, "options_of": {"hadoop"}, "name": {"lake"}, "size": {"5"}, "services": {"namenode", "datanode"}, "hardware": {"large"}, "lease": {(4 * time.Hour).String()}}
 		a := s.post("/clusters/preview", in)
-		a.reads(http.StatusOK, "Over 4 h 2.40", "5 nodes 31 steps", "What you see here is what runs", "n2 create, confirm, bootstrap")
+		a.reads(http.StatusOK, "Cost for 4 h 2.40", "5 nodes 31 steps", "Muster runs exactly this plan", "n2 create, confirm, bootstrap")
 		out := a.fields()
 		for k := range in {
 			if strings.Join(out[k], " ") != strings.Join(in[k], " ") && k != "services" {
@@ -89,17 +89,17 @@ func TestClusterNew(t *testing.T) {
 		want  string
 	}{
 		"a size that the solver refuses": {url.Values{"template": {"hadoop"}, "size": {"60"}}, "size", "Choose 2–50 nodes (you entered 60)."},
-		"a size that is no number":       {url.Values{"template": {"hadoop"}, "size": {"many"}}, "size", "The number of nodes must be a whole number from 1 on. This template takes 2 to 50 nodes."},
-		"no size":                        {url.Values{"template": {"hadoop"}, "size": {""}}, "size", "How many nodes? This template takes 2 to 50 nodes."},
-		"a template that is not":         {url.Values{"template": {"gone"}, "size": {"3"}}, "template", `Template "gone" doesn't exist. Choose one of these.`},
-		"no service":                     {url.Values{"template": {"hadoop"}, "size": {"3"}, "options_of": {"hadoop"}}, "services", "A cluster needs at least one service. Tick what shall run on it."},
-		"a lease that is none":           {url.Values{"template": {"hadoop"}, "size": {"3"}, "options_of": {"hadoop"}, "services": {"datanode"}, "lease": {"soon"}}, "lease", "That is not a length of time. Choose one from the list."},
+		"a size that is no number":       {url.Values{"template": {"hadoop"}, "size": {"many"}}, "size", "The number of nodes must be a whole number of at least 1. Choose 2 to 50 nodes."},
+		"no size":                        {url.Values{"template": {"hadoop"}, "size": {""}}, "size", "Enter the number of nodes. Choose 2 to 50 nodes."},
+		"a template that is not":         {url.Values{"template": {"gone"}, "size": {"3"}}, "template", `Template "gone" doesn't exist. Choose a template below.`},
+		"no service":                     {url.Values{"template": {"hadoop"}, "size": {"3"}, "options_of": {"hadoop"}}, "services", "No services selected. Select at least one service."},
+		"a lease that is none":           {url.Values{"template": {"hadoop"}, "size": {"3"}, "options_of": {"hadoop"}, "services": {"datanode"}, "lease": {"soon"}}, "lease", "Invalid lease. Choose one from the list."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := s.post("/clusters/preview", c.in)
-			a.reads(http.StatusUnprocessableEntity, "There is no layout to show for this.")
+			a.reads(http.StatusUnprocessableEntity, "No preview. Fix the errors in the form.")
 			if got := a.at("err-" + c.field); got != c.want {
-				t.Errorf("beside %s stands %q, not %q", c.field, got, c.want)
+				t.Errorf("%s has the error %q, not %q", c.field, got, c.want)
 			}
 			if got := a.fields().Get("size"); got != c.in.Get("size") {
 				t.Errorf("the size is %q now", got)
@@ -124,7 +124,7 @@ func TestClusterNew(t *testing.T) {
 				key = ""
 			}
 			if n.View.Errors[key].Message != "It cannot be." {
-				t.Errorf("%s stands beside %v", reason, n.View.Errors)
+				t.Errorf("%s is at %v", reason, n.View.Errors)
 			}
 		}
 	})
@@ -169,8 +169,8 @@ func TestClusterNew(t *testing.T) {
 		old := s.f.catalog
 		defer func() { s.f.catalog = old }()
 		s.f.catalog = template.NewCatalog()
-		s.get("/clusters/new").reads(http.StatusOK, "There is no template yet")
-		s.post("/clusters", url.Values{"name": {"x"}}).reads(http.StatusUnprocessableEntity, "There is no template yet")
+		s.get("/clusters/new").reads(http.StatusOK, "No templates yet")
+		s.post("/clusters", url.Values{"name": {"x"}}).reads(http.StatusUnprocessableEntity, "No templates yet")
 	})
 }
 
@@ -187,9 +187,9 @@ func TestClusterCreate(t *testing.T) {
 
 	t.Run("a name that is taken", func(t *testing.T) {
 		a := s.post("/clusters", in)
-		a.reads(http.StatusConflict, "There is a cluster lake already. Choose another name.", "What you see here is what runs")
+		a.reads(http.StatusConflict, "There is a cluster lake already. Choose another name.", "Muster runs exactly this plan")
 		if got := a.at("err-name"); !strings.HasPrefix(got, "There is a cluster lake already.") {
-			t.Errorf("beside the name stands %q", got)
+			t.Errorf("the name has the error %q", got)
 		}
 	})
 	t.Run("a plan that is another one now", func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestClusterCreate(t *testing.T) {
 		seen := in.Get("plan_hash")
 		in.Set("size", "4")
 		a := s.post("/clusters", in)
-		a.reads(http.StatusConflict, "The plan is not the one that you saw", "Nothing was made", "4 machines at Sandbox")
+		a.reads(http.StatusConflict, "The form or the catalog has changed since your preview", "so nothing was created", "4 machines at Sandbox")
 		out := a.fields()
 		if out.Get("plan_hash") == seen || out.Get("name") != "shop" || out.Get("size") != "4" {
 			t.Errorf("the form holds %v", out)
@@ -209,9 +209,9 @@ func TestClusterCreate(t *testing.T) {
 	t.Run("without a look at the plan", func(t *testing.T) {
 		before := len(s.f.asked)
 		a := s.post("/clusters", url.Values{"template": {"hadoop"}, "size": {"3"}, "name": {"blind"}})
-		a.reads(http.StatusUnprocessableEntity, "Have a look at the plan first.", "Cost per hour")
+		a.reads(http.StatusUnprocessableEntity, "Review the plan first", "Cost per hour")
 		if len(s.f.asked) != before {
-			t.Error("something was made that nobody had seen")
+			t.Error("a cluster was created without a preview")
 		}
 	})
 	t.Run("without a name", func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestClusterCreate(t *testing.T) {
 		a := s.post("/clusters", in)
 		a.reads(http.StatusUnprocessableEntity, "The cluster needs a name. Small letters and digits.", "Cost per hour")
 	})
-	t.Run("by somebody who may only look", func(t *testing.T) {
+	t.Run("by a viewer", func(t *testing.T) {
 		s.signIn("vera")
 		s.get("/clusters").lacks("New cluster")
 		in := s.get("/clusters/new?template=hadoop&size=3&name=other").fields()
@@ -233,13 +233,13 @@ func TestClusterShow(t *testing.T) {
 	s.clock.pass(50 * time.Second)
 	s.f.advance(id, 9)
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "lake creating", "Being created: 9 of 25 steps done, about", "to create, asked by ada", "n1 ready n1-c01.muster.example namenode medium debian12 m-n1 10.0.0.10",
-		"ssh -i muster-c01.pem -p 2222 root@10.0.0.10", "not known yet", "waiting 1", "running 2", "succeeded 9", "n1.namenode.start Setting up namenode", "Lately All of its history create running, 9 of 25 steps")
+	a.reads(http.StatusOK, "lake creating", "Creating: 9 of 25 steps done, about", "to create, requested by ada", "n1 ready n1-c01.muster.example namenode medium debian12 m-n1 10.0.0.10",
+		"ssh -i muster-c01.pem -p 2222 root@10.0.0.10", "none yet", "waiting 1", "running 2", "succeeded 9", "n1.namenode.start Setting up namenode", "Recent activity View all create running, 9 of 25 steps")
 	if live := a.find("live"); attr(live, "data-live") != "/clusters/c01/live?operation=1&plan=matrix" || attr(live, "data-after") == "0" {
 		t.Errorf("the live part is %v", live.Attr)
 	}
 	if !strings.Contains(a.body, `<noscript><meta http-equiv="refresh"`) {
-		t.Error("without JavaScript the page stands still")
+		t.Error("without JavaScript the page doesn't refresh")
 	}
 	cell := a.find("c0")
 	if attr(cell, "class") != "m m-succeeded" || attr(cell, "title") != "create n1: succeeded" || attr(cell, "href") != "/clusters/c01?step=n1.create#log" {
@@ -265,13 +265,13 @@ func TestClusterShow(t *testing.T) {
 		a := s.get("/clusters/" + id)
 		a.reads(http.StatusOK, "failed", "The create failed after 9 of 25 steps.", "Start datanode on n2 : The script ended with 1. Last log lines line one <b>Address already in use</b>", "Resume create", "Delete cluster")
 		s.post("/clusters/"+id+"/resume", nil)
-		s.get("/clusters/"+id).reads(http.StatusOK, "Being created")
+		s.get("/clusters/"+id).reads(http.StatusOK, "Creating")
 		s.post("/clusters/"+id+"/resume", nil).reads(http.StatusConflict, "The create is running.", "See what it allows.")
 	})
 	for s.f.advance(id, 50) {
 	}
 	a = s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "Everything is as it was asked for. The lease ends in 24 h.", "Status page 10.0.0.11:8080")
+	a.reads(http.StatusOK, "Running as requested. Expires in 24 h.", "Status page 10.0.0.11:8080")
 	if strings.Contains(a.body, "javascript:") || attr(a.find("live"), "data-live") == "" {
 		t.Error("the page of a cluster at rest is not as it should be")
 	}
@@ -282,7 +282,7 @@ func TestClusterShow(t *testing.T) {
 			t.Errorf("the key comes as %v: %s", a.header, a.body)
 		}
 	})
-	t.Run("seen by somebody who may only look", func(t *testing.T) {
+	t.Run("seen by a viewer", func(t *testing.T) {
 		s.signIn("vera")
 		a := s.get("/clusters/" + id)
 		a.lacks("Delete", "Resume", "ssh -i", "Download the SSH key")
@@ -291,12 +291,12 @@ func TestClusterShow(t *testing.T) {
 		s.signIn("ada")
 	})
 	t.Run("delete, after a question", func(t *testing.T) {
-		s.get("/clusters/"+id+"/delete").reads(http.StatusOK, "Delete lake?", "This deletes 3 machines and all data on them.", "Keep cluster")
+		s.get("/clusters/"+id+"/delete").reads(http.StatusOK, "Delete lake?", "This deletes 3 machines and all data on them.", "Cancel")
 		if a := s.post("/clusters/"+id+"/delete", nil); a.status != http.StatusSeeOther {
 			t.Fatalf("the delete answers %d", a.status)
 		}
 		a := s.get("/clusters/" + id)
-		a.reads(http.StatusOK, "deleting", "Being deleted: 0 of 3 steps done", "All of its history delete running", "create succeeded")
+		a.reads(http.StatusOK, "deleting", "Deleting: 0 of 3 steps done", "View all delete running", "create succeeded")
 		if a.find("delete") != nil {
 			t.Error("a cluster that is being deleted can be deleted once more")
 		}
@@ -308,12 +308,12 @@ func TestClusterShow(t *testing.T) {
 
 func TestErrorPages(t *testing.T) {
 	s := signedIn(t, "ada")
-	s.get("/nowhere").reads(http.StatusNotFound, "Not found", "There is nothing at this address.", "To the clusters")
+	s.get("/nowhere").reads(http.StatusNotFound, "Not found", "This address doesn't exist.", "View clusters")
 	s.get("/clusters/none").reads(http.StatusNotFound, "There is no cluster none.")
-	s.do(s.request("PUT", "/clusters", "")).reads(http.StatusMethodNotAllowed, "This address cannot be used in that way.")
+	s.do(s.request("PUT", "/clusters", "")).reads(http.StatusMethodNotAllowed, "This address doesn't support this method.")
 	s.f.broken = errors.New("disk is full at /var/secret")
 	a := s.get("/clusters")
-	a.reads(http.StatusInternalServerError, "Something broke", "This is our mistake, not yours.", "give them the number")
+	a.reads(http.StatusInternalServerError, "Something went wrong", "Muster hit an unexpected error. It has been logged.", "Include this request ID")
 	a.lacks("secret")
 	s.f.broken = &app.Error{Code: app.EForbidden, Message: "Not for you."}
 	s.get("/clusters").reads(http.StatusForbidden, "Not allowed", "Not for you.")
@@ -322,5 +322,5 @@ func TestErrorPages(t *testing.T) {
 		t.Errorf("too often is answered %d, Retry-After %q", a.status, a.header.Get("Retry-After"))
 	}
 	s.f.broken = nil
-	visit(t).get("/nowhere").reads(http.StatusNotFound, "To the sign-in")
+	visit(t).get("/nowhere").reads(http.StatusNotFound, "Sign in")
 }

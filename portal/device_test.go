@@ -11,7 +11,7 @@ import (
 	"muster/app/identity"
 )
 
-// asks has a program begin its sign-in.
+// asks starts a program's sign-in.
 func (w *town) asks() identity.DeviceCodes {
 	w.t.Helper()
 	c, err := w.app.Identity.Devices.StartDevice(w.t.Context(), "ada-laptop", "muster 1.0 on linux", "192.0.2.7", []app.Scope{app.ScopeCluster})
@@ -21,7 +21,7 @@ func (w *town) asks() identity.DeviceCodes {
 	return c
 }
 
-// reason says why a program does not get its token; "" where it does.
+// reason is why a program gets no token; "" if it does.
 func (w *town) reason(code string) string {
 	w.t.Helper()
 	_, _, err := w.app.Identity.Devices.PollDevice(w.t.Context(), code)
@@ -45,12 +45,12 @@ func TestDeviceIsLetIn(t *testing.T) {
 		t.Fatalf("%d: %s", a.status, a.text())
 	}
 	wantClean(t, a)
-	for _, want := range []string{"ada-laptop", "muster 1.0 on linux", "192.0.2.7", "act as ada of default"} {
+	for _, want := range []string{"ada-laptop", "muster 1.0 on linux", "192.0.2.7", "act as ada in default"} {
 		if !strings.Contains(strings.Join(strings.Fields(a.text()), " "), want) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
-	// Looking at the page lets no one in.
+	// Opening the page signs nothing in.
 	if got := w.reason(c.Device); got != "authorization_pending" {
 		t.Errorf("before the answer: %q", got)
 	}
@@ -95,36 +95,36 @@ func TestDeviceIsTurnedAway(t *testing.T) {
 	w := newTown(t)
 	w.enter("ada")
 	denied, over := w.asks(), w.asks()
-	if a := w.post("/device", url.Values{"code": {denied.User}, "answer": {"no"}}); !strings.Contains(a.text(), "is not signed in") {
+	if a := w.post("/device", url.Values{"code": {denied.User}, "answer": {"no"}}); !strings.Contains(a.text(), "Sign-in denied") {
 		t.Errorf("%d: %s", a.status, a.text())
 	}
 	if got := w.reason(denied.Device); got != "access_denied" {
 		t.Errorf("after a no: %q", got)
 	}
-	// More than a viewer may is not given.
+	// Scopes beyond the user's role aren't granted.
 	w.another().enter("vera")
 	if a := w.post("/device", url.Values{"code": {over.User}, "answer": {"yes"}, "scopes": {"admin"}}); a.status != http.StatusForbidden {
-		t.Errorf("a user gives the scope admin: %d", a.status)
+		t.Errorf("a user grants the scope admin: %d", a.status)
 	}
-	// A yes takes a fresh proof.
+	// Allowing needs recent authentication.
 	w.clock.pass(app.FreshWithin + time.Second)
 	late := w.asks()
 	if a := w.post("/device", url.Values{"code": {late.User}, "answer": {"yes"}}); !strings.HasPrefix(a.header.Get("Location"), "/step-up") {
-		t.Errorf("a stale session gives %d to %q", a.status, a.header.Get("Location"))
+		t.Errorf("a stale session: got %d to %q", a.status, a.header.Get("Location"))
 	}
 	if got := w.reason(over.Device); got != "expired_token" {
 		t.Errorf("after its time: %q", got)
 	}
 	if a := w.get("/device?code=" + over.User); a.status != http.StatusNotFound {
-		t.Errorf("a code that is over gives %d", a.status)
+		t.Errorf("expired code: got %d", a.status)
 	}
-	// Codes that are made up are few.
+	// Guessed codes are limited.
 	status := 0
 	for range 8 {
 		status = w.get("/device?code=BBBBBBBB").status
 	}
 	if status != http.StatusTooManyRequests {
-		t.Errorf("many wrong codes give %d", status)
+		t.Errorf("many wrong codes: got %d", status)
 	}
 }
 
@@ -135,13 +135,13 @@ func TestDevicesAreFew(t *testing.T) {
 	}
 	_, err := w.app.Identity.Devices.StartDevice(t.Context(), "h", "a", "192.0.2.7", nil)
 	if app.CodeOf(err) != app.ERateLimit {
-		t.Errorf("one address may begin any number: %v", err)
+		t.Errorf("sign-ins of one address are unlimited: %v", err)
 	}
 	if _, err := w.app.Identity.Devices.StartDevice(t.Context(), "h", "a", "192.0.2.8", nil); err != nil {
-		t.Errorf("and then nobody else: %v", err)
+		t.Errorf("blocked again after that: %v", err)
 	}
 	w.clock.pass(identity.DeviceLife)
 	if _, err := w.app.Identity.Devices.StartDevice(t.Context(), "h", "a", "192.0.2.7", nil); err != nil {
-		t.Errorf("what is over counts: %v", err)
+		t.Errorf("expired sign-ins count: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"muster/app"
 	"muster/app/cluster"
@@ -26,10 +27,10 @@ func (e explaining) Preview(ctx context.Context, a app.Actor, r cluster.ClusterR
 	case len(r.Services) > 0 && r.Services[0] == "wbe":
 		return cluster.Preview{}, &app.Error{Code: app.ENotFound, Reason: "missing_service", Message: "service wbe does not exist"}
 	case r.Size == 7:
-		return cluster.Preview{}, &app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: "No layout puts 3 services on 7 nodes."}
+		return cluster.Preview{}, &app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: "3 services can't be placed on 7 nodes."}
 	}
 	v, err := e.fake.Preview(ctx, a, r)
-	v.Layout.Notes = []string{"packed: as many nodes as possible have datanode and nodemanager, then as many as possible of the rest have the next most", "namenode is on 1 node, as many as may be (max 1)"}
+	v.Layout.Notes = []string{"packed: as many nodes as possible run datanode and nodemanager, then as many as possible the next largest set", "namenode is on 1 node, the most allowed (max 1)"}
 	for i := range v.Layout.Groups {
 		v.Layout.Groups[i].Zone = "abc"[i : i+1]
 	}
@@ -60,7 +61,7 @@ func (e explaining) Explain(_ context.Context, a app.Actor, r cluster.ClusterReq
 			{Code: app.ENotFound, Reason: "missing_service", Field: "services", Message: "There is no service haproxi.", Hint: "Did you mean haproxy?"},
 		}}, nil
 	}
-	written := func(at string) string { // only admins are told where
+	written := func(at string) string { // only admins see where
 		if a.Role == app.RoleAdmin || a.Role == app.RoleSuperadmin {
 			return at
 		}
@@ -103,16 +104,16 @@ func (a seen) links() map[string]string {
 func TestWhyThereIsNoLayout(t *testing.T) {
 	s := explainingSite(t, nil)
 	s.signIn("ada")
-	in := url.Values{"template": {"hadoop"}, "options_of": {"hadoop"}, "name": {"lake"}, "size": {"7"}, "services": {"namenode", "datanode", "nodemanager"}, "lease": {"4h0m0s"}}
+	in := url.Values{"template": {"hadoop"}, "options_of": {"hadoop"}, "name": {"lake"}, "size": {"7"}, "services": {"namenode", "datanode", "nodemanager"}, "lease": {(4 * time.Hour).String()}}
 	a := s.post("/clusters/preview", in)
-	a.reads(http.StatusUnprocessableEntity, "No layout puts 3 services on 7 nodes.", "No layout fits", "without any one of them there is a layout",
+	a.reads(http.StatusUnprocessableEntity, "3 services can't be placed on 7 nodes.", "No layout fits", "Removing any one of them makes a layout possible",
 		"The cluster has 7 nodes.", "The template hadoop wants namenode on at least 2 nodes.", "What would work", "8 nodes instead of 7", "allow datanode beside namenode in the template")
-	a.lacks("hadoop.yaml", "There is no layout to show")
+	a.lacks("hadoop.yaml", "No preview")
 
 	t.Run("a fix is a link that fills in the form", func(t *testing.T) {
 		fixed := s.get(a.links()["8 nodes instead of 7"])
-		fixed.reads(http.StatusOK, "8 machines at Sandbox", "7 nodes n2–n8 · medium · Debian 12 · zone b", "namenode is on 1 node, as many as may be (max 1)")
-		for key, want := range map[string]string{"size": "8", "template": "hadoop", "name": "lake", "lease": "4h0m0s", "hardware": "", "prefer": "", "services": "datanode namenode nodemanager"} {
+		fixed.reads(http.StatusOK, "8 machines at Sandbox", "7 nodes n2–n8 · medium · Debian 12 · zone b", "namenode is on 1 node, the most allowed (max 1)")
+		for key, want := range map[string]string{"size": "8", "template": "hadoop", "name": "lake", "lease": (4 * time.Hour).String(), "hardware": "", "prefer": "", "services": "datanode namenode nodemanager"} {
 			if got := strings.Join(fixed.fields()[key], " "); got != want {
 				t.Errorf("%s is %q, not %q", key, got, want)
 			}
@@ -146,11 +147,11 @@ func TestWhyThereIsNoLayout(t *testing.T) {
 	})
 	t.Run("all that is wrong with a request", func(t *testing.T) {
 		a := s.post("/clusters/preview", url.Values{"template": {"web"}, "options_of": {"web"}, "size": {"3"}, "services": {"wbe", "haproxi"}})
-		a.reads(http.StatusUnprocessableEntity, "2 things to put right", "There is no service wbe. Did you mean web?", "There is no service haproxi. Did you mean haproxy?")
+		a.reads(http.StatusUnprocessableEntity, "2 problems to fix", "There is no service wbe. Did you mean web?", "There is no service haproxi. Did you mean haproxy?")
 		a.lacks("What would work", "cannot hold together")
 	})
 	t.Run("what fits is not explained", func(t *testing.T) {
-		s.get("/clusters/new?template=hadoop&size=8").lacks("No layout fits", "to put right")
+		s.get("/clusters/new?template=hadoop&size=8").lacks("No layout fits", "problems to fix", "fields to fix")
 	})
 	t.Run("an admin sees where it is written", func(t *testing.T) {
 		s := explainingSite(t, nil)
@@ -160,12 +161,12 @@ func TestWhyThereIsNoLayout(t *testing.T) {
 	t.Run("many clauses are folded", func(t *testing.T) {
 		long := url.Values{"template": {"hadoop"}, "size": {"7"}, "options_of": {"hadoop"}, "services": {"namenode"}, "name": {"long"}}
 		a := s.post("/clusters/preview", long)
-		a.reads(http.StatusUnprocessableEntity, "clause 1.", "clause 12.", "and 8 more clause 13.", "clause 20.")
+		a.reads(http.StatusUnprocessableEntity, "clause 1.", "clause 12.", "8 more clause 13.", "clause 20.")
 	})
 	t.Run("no time to explain", func(t *testing.T) {
 		s := explainingSite(t, app.Errorf(app.ETimeout, "too slow"))
 		s.signIn("ada")
-		s.get("/clusters/new?template=hadoop&size=7").reads(http.StatusOK, "No layout puts 3 services on 7 nodes.", "There is no layout to show for this.")
+		s.get("/clusters/new?template=hadoop&size=7").reads(http.StatusOK, "3 services can't be placed on 7 nodes.", "No preview. Fix the errors in the form.")
 	})
 }
 
@@ -183,8 +184,8 @@ func TestPreferenceInTheForm(t *testing.T) {
 		t.Errorf("asked was %+v", got)
 	}
 	in.Set("prefer", "prettiest")
-	if got := s.post("/clusters/preview", in).at("err-prefer"); got != "There is no such preference. Choose one from the list." {
-		t.Errorf("beside prefer stands %q", got)
+	if got := s.post("/clusters/preview", in).at("err-prefer"); got != "Unknown placement. Choose one from the list." {
+		t.Errorf("prefer has the error %q", got)
 	}
 }
 

@@ -43,7 +43,7 @@ func (f *workshop) previewAmend(a app.Actor, id string, m cluster.Amendment) (cl
 		return cluster.AmendPreview{}, app.Errorf(app.EForbidden, "Only its owner and admins may do that.")
 	}
 	if len(v.Operations) > 0 && !v.Operations[0].Status.Ended() {
-		return cluster.AmendPreview{}, &app.Error{Code: app.EConflict, Message: "Something else is under way.", Hint: "Wait until it has ended."}
+		return cluster.AmendPreview{}, &app.Error{Code: app.EConflict, Message: "Another operation is in progress.", Hint: "Wait until it finishes."}
 	}
 	p := cluster.AmendPreview{Kind: m.Kind, Before: cluster.ClusterFigures{Nodes: v.Size, CostPerHour: v.CostPerHour}, Plan: plan.Plan{Kind: m.Kind}, Decision: f.refuses}
 	for _, n := range v.Nodes {
@@ -206,7 +206,7 @@ func (f *workshop) Amend(_ context.Context, a app.Actor, id string, m cluster.Am
 		return cluster.AmendAnswer{}, err
 	}
 	if m.PlanHash != "" && m.PlanHash != p.PlanHash {
-		return cluster.AmendAnswer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown."}
+		return cluster.AmendAnswer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since you reviewed it."}
 	}
 	f.amended = append(f.amended, m)
 	c := f.find(id)
@@ -239,7 +239,7 @@ func amending(t *testing.T, user string) (*testSite, *workshop) {
 	return s, w
 }
 
-// rest carries out all that is under way.
+// rest carries out everything in progress.
 func (s *testSite) rest(id string) {
 	for s.f.advance(id, 100) {
 	}

@@ -142,7 +142,7 @@ func (f *fake) RollBack(_ context.Context, a app.Actor, id string, _ int64, hash
 	}
 	p := f.rollBack(id)
 	if hash != "" && hash != p.PlanHash {
-		return cluster.ClusterView{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown."}
+		return cluster.ClusterView{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since you reviewed it."}
 	}
 	f.operate(c, a, p.Plan)
 	return f.view(id)
@@ -169,7 +169,7 @@ func (f *fake) Waiting(_ context.Context, _ app.Actor, id string, filter executi
 		wait := execution.Wait{Step: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, State: s.State}
 		switch s.State {
 		case app.StepQueued:
-			wait.Reason, wait.Position, wait.Text = execution.WaitSlots, 1+counts[s.State], "All slots of the tenant are busy (4 of 4)."
+			wait.Reason, wait.Position, wait.Text = execution.WaitSlots, 1+counts[s.State], "All of the tenant's slots are busy (4 of 4)."
 		case app.StepReady:
 			wait.Reason, wait.Text = execution.WaitNode, s.Node+" is busy with another step."
 		case app.StepWaiting:
@@ -185,15 +185,15 @@ func (f *fake) Waiting(_ context.Context, _ app.Actor, id string, filter executi
 	}
 	for _, g := range []execution.WaitGroup{
 		{Reason: execution.WaitSteps, Text: "nodemanager.start: waits for n1.namenode.start, which is running.", Count: counts[app.StepWaiting]},
-		{Reason: execution.WaitSlots, Text: "All slots of the tenant are busy (4 of 4).", Count: counts[app.StepQueued]},
-		{Reason: execution.WaitNode, Text: "Their nodes are busy with other steps.", Count: counts[app.StepReady]},
+		{Reason: execution.WaitSlots, Text: "All of the tenant's slots are busy (4 of 4).", Count: counts[app.StepQueued]},
+		{Reason: execution.WaitNode, Text: "The nodes are busy with other steps.", Count: counts[app.StepReady]},
 	} {
 		if g.Count > 0 {
 			w.Groups = append(w.Groups, g)
 		}
 	}
 	w.Running = counts[app.StepRunning]
-	w.Text = fmt.Sprintf("The create is running: %d steps are at work, %d wait.", w.Running, w.Total)
+	w.Text = fmt.Sprintf("The create is running: %d steps in progress, %d waiting.", w.Running, w.Total)
 	return w, nil
 }
 
@@ -203,7 +203,7 @@ func (f *fake) Queue(_ context.Context, a app.Actor) (execution.Queue, error) {
 	if a.Role != app.RoleSuperadmin {
 		return execution.Queue{}, &app.Error{Code: app.EForbidden, Message: "Only admins see the whole queue."}
 	}
-	q := execution.Queue{Tenant: a.Tenant, Workers: 1, Slots: 4, Text: "Nothing is under way and nothing waits."}
+	q := execution.Queue{Tenant: a.Tenant, Workers: 1, Slots: 4, Text: "No operations in progress or queued."}
 	for _, c := range f.clusters {
 		op := c.Operations[0]
 		if op.Status.Ended() {
@@ -223,11 +223,11 @@ func (f *fake) Queue(_ context.Context, a app.Actor) (execution.Queue, error) {
 		}
 		q.Running, q.Queued = q.Running+l.Running, q.Queued+l.Queued
 		if op.Status == app.OperationPaused {
-			l.Reason, l.Text = execution.WaitPaused, "It is paused."
+			l.Reason, l.Text = execution.WaitPaused, "Paused."
 		}
 		q.Operations = append(q.Operations, l)
-		q.Groups = append(q.Groups, execution.WaitGroup{Reason: execution.WaitSteps, Text: "Other steps of their plan must be done first.", Count: l.Waiting, Oldest: op.CreatedAt})
-		q.Text = fmt.Sprintf("%d operations are under way: %d steps at work on 4 slots, %d in the queue.", len(q.Operations), q.Running, q.Queued)
+		q.Groups = append(q.Groups, execution.WaitGroup{Reason: execution.WaitSteps, Text: "Waiting for other steps of the plan.", Count: l.Waiting, Oldest: op.CreatedAt})
+		q.Text = fmt.Sprintf("%d operations in progress, %d steps running on 4 slots, %d queued.", len(q.Operations), q.Running, q.Queued)
 	}
 	return q, nil
 }

@@ -110,7 +110,7 @@ func (f *fake) ActorOfToken(_ context.Context, token, _ string) (app.Actor, erro
 	if user, ok := strings.CutPrefix(token, "token-of-"); ok {
 		return app.Actor{Tenant: app.DefaultTenant, User: user, Role: app.RoleUser}, nil
 	}
-	return app.Actor{}, app.Errorf(app.EUnauthorized, "Nobody has this token.")
+	return app.Actor{}, app.Errorf(app.EUnauthorized, "This token doesn't exist.")
 }
 
 func (f *fake) Catalog(context.Context, app.Actor) (*template.Catalog, error) {
@@ -267,7 +267,7 @@ func (f *fake) create(a app.Actor, r cluster.ClusterRequest, v cluster.Preview) 
 	return *c
 }
 
-// operate gives a cluster a new operation whose first steps are ready.
+// operate adds an operation to a cluster, with its first steps ready.
 func (f *fake) operate(c *cluster.ClusterView, a app.Actor, p plan.Plan) {
 	f.operable++
 	op := app.Operation{

@@ -204,7 +204,7 @@ func (a seen) lacks(unwanted ...string) {
 	text := a.text()
 	for _, w := range unwanted {
 		if strings.Contains(text, w) {
-			a.t.Errorf("%q stands in:\n%s", w, text)
+			a.t.Errorf("%q is in:\n%s", w, text)
 		}
 	}
 }

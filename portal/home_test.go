@@ -141,16 +141,16 @@ func TestHome(t *testing.T) {
 	}
 	s.signIn("ada")
 	a := s.get("/")
-	a.reads(http.StatusOK, "Hello, ada", "You have 3 clusters: 1 active, 1 in progress and 1 failed. 1.20 per hour in all.",
-		"Waits for you 2", "load-test bob asks for 8 nodes of web, 0.96 per hour; 1 h ago. Decide", "Is the disk of n2 wiped? lake: datanode, configure on n2 Answer",
-		"shop-staging failed", "Create failed at n1.haproxy.start.", "lake creating", "Being created: 21 of 43 steps done.", "48 %", "orders-db active",
-		"Leases that end soon lake ends in 24 h Extend orders-db ends in 8 h Extend", "Your requests", "big-lake", "Your machines this month", "node hours", "Your quota what is used of it Nodes 38 of 50",
-		"What you were told", "The lease of lake ends in 22 hours.", "Start something", "Web with a load balancer", "from 0.24")
-	a.lacks("theirs", "Muster your first cluster", "All of default")
+	a.reads(http.StatusOK, "Hello, ada", "You have 3 clusters: 1 active, 1 in progress and 1 failed. 1.20 per hour in total.",
+		"Waiting for you 2", "load-test bob requested web with 8 nodes at 0.96 per hour, 1 h ago Review", "Is the disk of n2 wiped? lake: datanode, configure on n2 Answer",
+		"shop-staging failed", "Create failed at n1.haproxy.start.", "lake creating", "Creating: 21 of 43 steps done.", "48 %", "orders-db active",
+		"Expiring soon lake expires in 24 h Extend orders-db expires in 8 h Extend", "Your requests", "big-lake", "Your cost this month", "node hours", "Quota usage Nodes 38 of 50",
+		"Notifications", "The lease of lake ends in 22 hours.", "Templates", "Web with a load balancer", "from 0.24")
+	a.lacks("theirs", "Create your first cluster", "Tenant cost")
 	if text := a.text(); strings.Index(text, "shop-staging failed") > strings.Index(text, "lake creating") || strings.Index(text, "lake creating") > strings.Index(text, "orders-db active") {
 		t.Error("what needs a look does not come first")
 	}
-	for _, want := range []string{`href="/clusters/c01#lease"`, `href="/requests/7"`, `aria-label="Cost by day in May: at most 2.50, on 3 May; today 0.50 so far."`} {
+	for _, want := range []string{`href="/clusters/c01#lease"`, `href="/requests/7"`, `aria-label="Daily cost in May: highest 2.50 on 3 May, today 0.50 so far."`} {
 		if !strings.Contains(a.body, want) {
 			t.Errorf("%s is not to be found", want)
 		}
@@ -159,7 +159,7 @@ func TestHome(t *testing.T) {
 		t.Error("a notice leads elsewhere, or gets into the page as it is")
 	}
 	if got := s.get("/home/cost?of=tenant", "Muster-Part", "cost"); got.status != http.StatusForbidden {
-		t.Errorf("a user sees what everybody's machines cost: %d", got.status)
+		t.Errorf("a user sees the tenant's costs: %d", got.status)
 	}
 	if got := s.get("/home/cost"); got.status != http.StatusSeeOther || got.header.Get("Location") != "/usage" {
 		t.Errorf("a person who follows the address of a part comes to %d %s", got.status, got.header.Get("Location"))
@@ -170,16 +170,16 @@ func TestHomeOfSomebodyNew(t *testing.T) {
 	s, h := homeSite(t)
 	s.signIn("ada")
 	a := s.get("/")
-	a.reads(http.StatusOK, "Muster your first cluster", "Create the first cluster", "One database", "You have no cluster at the moment.")
-	a.lacks("Your clusters", "Waits for you", "Start something")
+	a.reads(http.StatusOK, "Create your first cluster", "New cluster", "One database", "You don't have any clusters.")
+	a.lacks("Your clusters", "Waiting for you", `id="home-start"`)
 	if a.find("home-waits") == nil || !has(a.find("home-waits"), "hidden") {
 		t.Error("what waits is shown where nothing does, or has no place to come to")
 	}
 	h.catalog = template.NewCatalog()
-	s.get("/").reads(http.StatusOK, "There is no template yet")
+	s.get("/").reads(http.StatusOK, "No templates yet")
 	s.signIn("vera")
 	a = s.get("/")
-	a.reads(http.StatusOK, "You may look at clusters here, but not create them.")
+	a.reads(http.StatusOK, "You have read-only access.")
 	a.lacks("Create")
 }
 
@@ -191,24 +191,24 @@ func TestHomeOfAnAdmin(t *testing.T) {
 	s.signIn("root")
 	h.treasurer.asked = nil
 	a := s.get("/")
-	a.reads(http.StatusOK, "You have 1 cluster: 1 active.", "All of default this month See usage")
+	a.reads(http.StatusOK, "You have 1 cluster: 1 active.", "Tenant cost this month View usage")
 	if len(h.treasurer.asked) != 1 || !h.treasurer.asked[0].Mine {
-		t.Errorf("the page adds up what everybody's machines cost before it answers: %v", h.treasurer.asked)
+		t.Errorf("the page sums up the tenant's costs before it answers: %v", h.treasurer.asked)
 	}
 	n := a.find("home-cost-tenant")
 	if n == nil || attr(n, "data-fill") != "/home/cost?of=tenant" {
-		t.Fatal("nothing fetches what everybody's machines cost")
+		t.Fatal("nothing fetches the tenant's costs")
 	}
 	part := s.get(attr(n, "data-fill"), "Muster-Part", "cost")
-	part.reads(http.StatusOK, "All of default this month", "node hours")
+	part.reads(http.StatusOK, "Tenant cost this month", "node hours")
 	if strings.Contains(part.body, "<html") || h.treasurer.asked[1].Mine {
 		t.Error("the part is a page, or only the admin's own")
 	}
 	h.more = 10_000
 	h.treasurer.asked = nil
-	s.get("/").reads(http.StatusOK, "You have 10001 clusters: 10001 active.", "All of yours 10000 more", "Your machines this month See usage")
+	s.get("/").reads(http.StatusOK, "You have 10,001 clusters: 10,001 active.", "View all your clusters 10,000 more", "Your cost this month View usage")
 	if len(h.treasurer.asked) != 0 {
-		t.Error("somebody with very many clusters waits for the sum of their costs")
+		t.Error("people with very many clusters wait for the sum of their costs")
 	}
 }
 

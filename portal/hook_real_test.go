@@ -11,7 +11,7 @@ import (
 	"muster/portal/portaltest"
 )
 
-// TestHookPagesInABrowser looks at the pages of hooks and notices on a desk and on a phone, and changes a hook.
+// TestHookPagesInABrowser opens the pages of webhooks and notifications on wide and narrow screens, and changes a hook.
 func TestHookPagesInABrowser(t *testing.T) {
 	s, f := hooksAt(t, "root")
 	srv := httptest.NewServer(s.p)
@@ -36,7 +36,7 @@ func TestHookPagesInABrowser(t *testing.T) {
 	if len(f.hooks) != 3 {
 		t.Errorf("%d hooks", len(f.hooks))
 	}
-	// A delivery that waits is followed until it has ended.
+	// A pending delivery is followed until it ends.
 	b.Open("/admin/hooks/old")
 	b.Do(chromedp.Click(chromedp.CSS(`form[action$="/test"] button`)))
 	b.Until(`location.hash=="#list" && document.querySelector("#list").textContent.includes("waiting")`)

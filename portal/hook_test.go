@@ -14,7 +14,7 @@ import (
 	"muster/app/webhook"
 )
 
-// hooked is a Muster with hooks and notices in memory.
+// hooked is a fake Muster with hooks and notifications in memory.
 type hooked struct {
 	*fake
 	hooks   []webhook.Hook
@@ -33,7 +33,7 @@ func (f *hooked) ActorOfToken(ctx context.Context, token, from string) (app.Acto
 
 func (f *hooked) admin(a app.Actor) error {
 	if !a.May("Hooks") {
-		return app.Errorf(app.EForbidden, "Only admins may look after hooks.")
+		return app.Errorf(app.EForbidden, "Only admins can manage hooks.")
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func (f *hooked) TestHook(_ context.Context, a app.Actor, name string) (webhook.
 	return d, f.admin(a)
 }
 
-// arrives lets the newest delivery to a hook be made.
+// arrives completes the newest delivery to a hook.
 func (f *hooked) arrives(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -133,7 +133,7 @@ func (f *hooked) Notices(_ context.Context, a app.Actor, before int64, limit int
 	return list, nil
 }
 
-// hooksAt signs someone in to a portal with two hooks: one that works and one that was stopped.
+// hooksAt signs a user in to a portal with two hooks: a working and a disabled one.
 func hooksAt(t *testing.T, user string) (*testSite, *hooked) {
 	t.Helper()
 	var f *hooked
@@ -153,9 +153,9 @@ func hooksAt(t *testing.T, user string) (*testSite, *hooked) {
 		f.sent["chat"] = append(f.sent["chat"], webhook.HookDelivery{ID: int64(100 - i), Hook: "chat", Notice: int64(i + 1), Kind: app.NoticeLease, Title: "Lease of <web>", State: webhook.DeliveryMade,
 			Attempts: 1, QueuedAt: now.Add(-time.Hour), Status: 200, Took: 84 * time.Millisecond})
 	}
-	f.sent["chat"][0] = webhook.HookDelivery{ID: 100, MessageID: "msg_x_100", Hook: "chat", Notice: 9, Kind: app.NoticeAlarm, Title: "Somebody broke the glass", State: webhook.DeliveryFailed, Attempts: 2,
+	f.sent["chat"][0] = webhook.HookDelivery{ID: 100, MessageID: "msg_x_100", Hook: "chat", Notice: 9, Kind: app.NoticeAlarm, Title: "Emergency override used", State: webhook.DeliveryFailed, Attempts: 2,
 		QueuedAt: now.Add(-time.Hour), EndedAt: now, Status: 500, Took: 1200 * time.Millisecond, Code: app.ETransient, Error: "It answered 500 Internal Server Error.",
-		Request: `{"text":"*Somebody* <b>"}`, Log: []webhook.HookAttempt{{Attempt: 2, At: now, Took: time.Second, Status: 500, Error: "It answered 500 Internal Server Error.", Response: "<h1>oops</h1>"},
+		Request: `{"text":"*Someone* <b>"}`, Log: []webhook.HookAttempt{{Attempt: 2, At: now, Took: time.Second, Status: 500, Error: "It answered 500 Internal Server Error.", Response: "<h1>oops</h1>"},
 			{Attempt: 1, At: now.Add(-time.Minute), Error: "hooks.slack.com did not answer within 10s."}}}
 	for i := range 40 {
 		n := app.Notice{ID: int64(40 - i), At: now.Add(-time.Duration(i) * time.Hour), Kind: app.NoticeBudget, Title: "Budget nearly used", Text: "90 % of\nit", About: app.Subject{Kind: app.SubjectClusters}, Users: []string{"root"}}
@@ -172,22 +172,22 @@ func hooksAt(t *testing.T, user string) (*testSite, *hooked) {
 
 func TestHookPages(t *testing.T) {
 	s, f := hooksAt(t, "root")
-	s.get("/admin").reads(http.StatusOK, "Hooks Where notices are sent to")
-	s.get("/admin/hooks").reads(http.StatusOK, "2 hooks, 1 on.", "chat on https://hooks.slack.com/services/T1/B1/… · alarms, leases Last sent 5 min ago Failed in a row 0 Waiting 2",
+	s.get("/admin").reads(http.StatusOK, "Webhooks Notifications for chat")
+	s.get("/admin/hooks").reads(http.StatusOK, "2 webhooks, 1 enabled.", "chat healthy https://hooks.slack.com/services/T1/B1/… · alarms, leases Last sent 5 min ago Consecutive failures 0 Pending 2",
 		"old stopped https://old.example.com/… · everything The receiver answered 410 Gone. Last sent 2 h ago")
 	a := s.get("/admin/hooks/chat")
-	a.reads(http.StatusOK, "Somebody broke the glass alarms failed It answered 500 Internal Server Error. 500 1.2 s 2 tries 1 h ago", "Lease of <web> leases delivered 200 84 ms 1 try", "Older")
+	a.reads(http.StatusOK, "Emergency override used alarms failed It answered 500 Internal Server Error. 500 1.2 s 2 attempts 1 h ago", "Lease of <web> leases delivered 200 84 ms 1 attempt", "Older")
 	if strings.Contains(a.body, "/deliveries/75\"") || !strings.Contains(a.body, "before=76") {
 		t.Error("the page does not end after 25 deliveries")
 	}
 	s.get("/admin/hooks/chat?before=76").reads(http.StatusOK, "Newest")
 	s.get("/admin/hooks/chat?before=x").reads(http.StatusUnprocessableEntity)
-	s.get("/admin/hooks/old").reads(http.StatusOK, "Muster stopped this hook. The receiver answered 410 Gone.", "Switch on", "Nothing was sent here yet")
+	s.get("/admin/hooks/old").reads(http.StatusOK, "Muster disabled this webhook. The receiver answered 410 Gone.", "Enable webhook", "No deliveries yet")
 	s.get("/admin/hooks/none").reads(http.StatusNotFound, "doesn't exist")
-	s.get("/admin/hooks/chat/deliveries/100").reads(http.StatusOK, "Message msg_x_100", "2 500 1.0 s", "<h1>oops</h1>", "1 no answer – ", "hooks.slack.com did not answer within 10s.",
-		`{ "text": "*Somebody* <b>" }`, "Send again")
+	s.get("/admin/hooks/chat/deliveries/100").reads(http.StatusOK, "Message ID msg_x_100", "2 500 1.0 s", "<h1>oops</h1>", "1 no response – ", "hooks.slack.com did not answer within 10s.",
+		`{ "text": "*Someone* <b>" }`, "Resend")
 	s.get("/admin/hooks/chat/deliveries/zz").reads(http.StatusNotFound)
-	s.get("/admin/hooks/chat/delete").reads(http.StatusOK, "Delete the hook chat?")
+	s.get("/admin/hooks/chat/delete").reads(http.StatusOK, "Delete webhook chat?")
 
 	if a := s.post("/admin/hooks/chat/deliveries/100/resend", nil); a.status != http.StatusSeeOther || f.sent["chat"][0].State != webhook.DeliveryWaiting {
 		t.Errorf("resend: %d", a.status)
@@ -198,14 +198,14 @@ func TestHookPages(t *testing.T) {
 	s.get("/admin/hooks/chat").reads(http.StatusOK, "Test notification test waiting")
 	parts, err := s.p.webhook.HookLive(t.Context(), root, &url.URL{Path: "/admin/hooks/chat"})
 	if err != nil || len(parts) != 1 || parts[0].ID != "list" {
-		t.Fatalf("the page moves as %+v, %v", parts, err)
+		t.Fatalf("live parts: %+v, %v", parts, err)
 	}
 	if html, err := rendered(t.Context(), parts[0].HTML); err != nil || !strings.Contains(html, "Test notification") {
 		t.Errorf("the part is %.200s, %v", html, err)
 	}
 	for _, at := range []*url.URL{{Path: "/admin/hooks/none"}, {Path: "/admin/hooks/chat", RawQuery: "before=x"}} {
 		if _, err := s.p.webhook.HookLive(t.Context(), root, at); app.CodeOf(err) != app.ENotFound {
-			t.Errorf("%s moves: %v", at, err)
+			t.Errorf("%s is live: %v", at, err)
 		}
 	}
 	for path, want := range map[string]webhook.HookState{"off": webhook.HookOff, "on": webhook.HookActive} {
@@ -214,7 +214,7 @@ func TestHookPages(t *testing.T) {
 		}
 	}
 	s.post("/admin/hooks/none/rotate", nil).reads(http.StatusNotFound)
-	s.post("/admin/hooks/chat/rotate", nil).reads(http.StatusOK, "whsec_turned", "shown only now")
+	s.post("/admin/hooks/chat/rotate", nil).reads(http.StatusOK, "whsec_turned", "You won't be able to see it again")
 	s.get("/admin/hooks/chat").lacks("whsec_")
 	if a := s.post("/admin/hooks/old/delete", nil); a.status != http.StatusSeeOther || len(f.hooks) != 1 {
 		t.Errorf("delete: %d, %d left", a.status, len(f.hooks))
@@ -237,7 +237,7 @@ func TestHookForm(t *testing.T) {
 	if last.Name != "ops" || *last.To != "ops@example.com" || len(*last.Kinds) != 2 || last.Format != webhook.HookMail {
 		t.Errorf("saved as %+v", last)
 	}
-	s.post("/admin/hooks", in).reads(http.StatusConflict, "There is already a hook of this name.")
+	s.post("/admin/hooks", in).reads(http.StatusConflict, "already exists.")
 	change := url.Values{"name": {"ops"}, "format": {"muster"}}
 	if a := s.post("/admin/hooks", change); a.status != http.StatusSeeOther || a.header.Get("Location") != "/admin/hooks/ops" {
 		t.Errorf("a change: %d", a.status)
@@ -246,25 +246,25 @@ func TestHookForm(t *testing.T) {
 		t.Errorf("changed by %+v", last)
 	}
 	change.Set("url", "http://x")
-	s.post("/admin/hooks", change).reads(http.StatusUnprocessableEntity, "The URL must start with https://.", "Change the hook")
+	s.post("/admin/hooks", change).reads(http.StatusUnprocessableEntity, "The URL must start with https://.", "Edit webhook")
 	change.Set("name", "none")
 	s.post("/admin/hooks", change).reads(http.StatusNotFound)
 }
 
 func TestNoticePage(t *testing.T) {
 	s, _ := hooksAt(t, "ada")
-	s.get("/clusters").reads(http.StatusOK, "Notices")
+	s.get("/clusters").reads(http.StatusOK, "Notifications")
 	a := s.get("/notices")
-	a.reads(http.StatusOK, "What you and your groups were told", "leases 3 h ago The lease of web ends Extend")
-	a.lacks("Budget", "Send them elsewhere", "Older")
+	a.reads(http.StatusOK, "Notifications to you and your groups", "leases 3 h ago The lease of web ends Extend")
+	a.lacks("Budget", "Manage webhooks", "Older")
 	for _, path := range []string{"/admin/hooks", "/admin/hooks/chat", "/admin/hooks/chat/deliveries/100"} {
 		s.get(path).reads(http.StatusForbidden, "Only admins")
 	}
 	s, _ = hooksAt(t, "root")
 	a = s.get("/notices")
-	a.reads(http.StatusOK, "Budget nearly used 90 % of it", "Older", "Send them elsewhere")
+	a.reads(http.StatusOK, "Budget nearly used 90 % of it", "Older notifications", "Manage webhooks")
 	if strings.Contains(a.body, "evil") || a.header.Get("Content-Security-Policy") == "" {
-		t.Error("a notice leads away")
+		t.Error("a notification links to another site")
 	}
 	s.get("/notices?before=11").reads(http.StatusOK, "Newest")
 }

@@ -14,7 +14,7 @@ import (
 	"muster/app/template"
 )
 
-// operated is a Muster that also tells how the installation is.
+// operated is a fake Muster with settings, provider health and queues.
 type operated struct{ *fake }
 
 func (o operated) Settings(_ context.Context, a app.Actor) (fleet.ServerFacts, error) {
@@ -45,26 +45,26 @@ func (o operated) Queues(_ context.Context, a app.Actor) (execution.Queues, erro
 	if !a.May("Queues") {
 		return execution.Queues{}, app.Errorf(app.EForbidden, "Only superadmins see that.")
 	}
-	q := execution.TenantQueue{Queue: execution.Queue{Tenant: "research", Workers: 0, Slots: 0, Queued: 4, Text: "1 operation is under way: 0 steps at work on 0 slots, 4 in the queue.",
+	q := execution.TenantQueue{Queue: execution.Queue{Tenant: "research", Workers: 0, Slots: 0, Queued: 4, Text: "1 operation in progress, 0 steps running on 0 slots, 4 queued.",
 		Groups: []execution.WaitGroup{{Reason: execution.WaitWorkers, Text: "No worker is connected.", Count: 4, Oldest: o.now().Add(-time.Hour)}},
 		Operations: []execution.QueueLine{{Cluster: "lake-1", Name: "lake", Kind: app.OperationCreate, Status: app.OperationRunning, Requester: "rosa", CreatedAt: o.now().Add(-time.Hour),
 			Queued: 4, Total: 25, Text: "No worker is connected."}}, More: 7},
-		Oldest: o.now().Add(-time.Hour), Help: "Let a provisioner serve the tenant."}
-	return execution.Queues{Text: "8 operations are under way in 1 tenant.", Tenants: []execution.TenantQueue{q}}, nil
+		Oldest: o.now().Add(-time.Hour), Help: "Assign a provisioner to the tenant."}
+	return execution.Queues{Text: "8 operations in progress in 1 tenant.", Tenants: []execution.TenantQueue{q}}, nil
 }
 
-// TestQueuesOfAllTenants finds on the page, and in the answer, which tenant waits, since when, why, and what would help.
+// TestQueuesOfAllTenants checks on the page and in the API which tenant waits, since when, why, and what would help.
 func TestQueuesOfAllTenants(t *testing.T) {
 	s := visit(t, func(c *Config) { c.UseCases = useCases(operated{fakeOf(c)}) })
 	s.signIn("ada")
 	s.get("/admin/queues").reads(http.StatusForbidden)
 	s.post("/signout", nil)
 	s.signIn("root")
-	s.get("/admin/queues").reads(http.StatusOK, "8 operations are under way in 1 tenant.", "research since 1 h ago", "What would help: Let a provisioner serve the tenant.",
-		"4 steps: No worker is connected.", "the oldest operation 1 h ago", "8 operations", "lake create running, by rosa 1 h ago", "0 of 25", "And 7 more operations.")
+	s.get("/admin/queues").reads(http.StatusOK, "8 operations in progress in 1 tenant.", "research since 1 h ago", "What would help: Assign a provisioner to the tenant.",
+		"4 steps: No worker is connected.", "oldest operation: 1 h ago", "8 operations", "lake create running, by rosa 1 h ago", "0 of 25", "And 7 more operations.")
 	parts, err := s.p.execution.QueuesLive(t.Context(), root, nil)
 	if err != nil || len(parts) != 1 || parts[0].ID != "queues" {
-		t.Errorf("the page moves as %+v, %v", parts, err)
+		t.Errorf("live parts: %+v, %v", parts, err)
 	}
 }
 
@@ -76,21 +76,21 @@ func TestInstallationPages(t *testing.T) {
 	s.post("/signout", nil)
 	s.signIn("root")
 	a := s.get("/admin/settings")
-	a.reads(http.StatusOK, "SQLite 3.50", "20ms behind the database", "Leads yes", "--workers 3 otherwise 16 flag", "MUSTER_SECRET_KEY set, secret environment", "--listen")
+	a.reads(http.StatusOK, "SQLite 3.50", "less than 1 s behind the database", "Leader yes", "--workers 3 default: 16 flag", "MUSTER_SECRET_KEY set (secret) environment", "--listen")
 	a = s.get("/admin/settings?set=true")
 	a.reads(http.StatusOK, "--workers")
 	a.lacks("--listen")
 	a = s.get("/admin/provider-health")
-	a.reads(http.StatusOK, "ocean digitalocean 10 % of the calls fail", "Calls in an hour 100", "Not well 10 rate limit", "Not well 12 timeout, 11 rate limit", "Left now 1 of 5",
-		"Steps that wait 7", "Last error, 60 s ago: ocean: create: too many", "Redis does not answer, so calls are not known.")
+	a.reads(http.StatusOK, "ocean digitalocean 10% of calls failing", "Calls (1 h) 100", "Errors (1 h) 10 rate limit", "Errors (1 d) 12 timeout, 11 rate limit", "Remaining 1 of 5",
+		"Waiting steps 7", "Last error, 1 min ago: ocean: create: too many", "API calls are unknown because Redis isn't responding.")
 
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	a = s.get("/admin")
-	a.reads(http.StatusOK, "Nothing wants your attention.", "Provider health", "Overview")
+	a.reads(http.StatusOK, "Nothing needs your attention.", "Provider health", "Overview")
 	s.f.advance(id, 2)
-	s.f.failStep(id, "n2.create", "No machine came.")
+	s.f.failStep(id, "n2.create", "No machine was created.")
 	a = s.get("/admin")
-	a.reads(http.StatusOK, "1 cluster has failed")
+	a.reads(http.StatusOK, "1 failed cluster")
 	if !strings.Contains(a.body, `aria-current="page"`) {
 		t.Error("no page is marked as the current one")
 	}
@@ -100,7 +100,7 @@ func TestSearch(t *testing.T) {
 	s := visit(t, func(c *Config) { c.UseCases = useCases(withTemplates{fakeOf(c)}) })
 	s.signIn("ada")
 	lake, shop := s.cluster(ada, "lake", "hadoop", 3), s.cluster(ada, "lakeside", "web", 2)
-	// The one and only hit is opened; of several, the exact one is the first of the list.
+	// A single hit is opened; of several, an exact match is listed first.
 	for q, want := range map[string]string{"lakeside": shop, "LakeSide": shop} {
 		if a := s.get("/search?q=" + q); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+want {
 			t.Errorf("%s leads to %d %s", q, a.status, a.header.Get("Location"))
@@ -121,7 +121,7 @@ func TestSearch(t *testing.T) {
 	}
 	s.get("/search?q=lake").reads(http.StatusOK, "View all", "lake exact match")
 	web := s.cluster(ada, "web", "hadoop", 3)
-	s.get("/search?q=web").reads(http.StatusOK, "Clusters web exact match", "Templates", "Web", "of ada")
+	s.get("/search?q=web").reads(http.StatusOK, "Clusters web exact match", "Templates", "Web", "owner ada")
 	if a := s.get("/search?q=" + web); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+web {
 		t.Errorf("an id leads to %d %s", a.status, a.header.Get("Location"))
 	}

@@ -55,7 +55,7 @@ func (k *keeper) DiffClusters(_ context.Context, _ app.Actor, first, second stri
 	return cluster.ClusterDiff{Changes: []app.ValueChange{{Path: "config.port", Before: "80", After: "<b>81"}}}, nil
 }
 
-// keeping is a site whose visitor, signed in, sees a keeper with a cluster that stands.
+// keeping is a site whose visitor, signed in, sees a keeper with a running cluster.
 func keeping(t *testing.T, user string) (*testSite, *keeper, string) {
 	t.Helper()
 	k := &keeper{}
@@ -99,14 +99,14 @@ func TestRefusedFormsComeFromPages(t *testing.T) {
 	for _, from := range []string{"", "/", "//evil.example" + manage, "https://evil.example" + manage, "/nothing", "/clusters", "/api/v1/openapi.json", "/clusters/" + id + "/live",
 		"/signout", "/clusters/" + id + "/manage?" + strings.Repeat("x", mostNext)} {
 		a := s.post("/clusters/"+id+"/schedule", in(from), "Referer", "https://evil.example"+manage)
-		a.reads(http.StatusUnprocessableEntity, "61 is no minute.", "To the clusters")
+		a.reads(http.StatusUnprocessableEntity, "61 is no minute.", "View clusters")
 	}
 }
 
 func TestManagePageOffersWhatOneMayDo(t *testing.T) {
 	s, _, id := keeping(t, "ada")
-	s.get("/clusters/"+id+"/manage").reads(http.StatusOK, "Manage lake", "Rename", "New owner", "Put it to sleep", "It has none: it sleeps and wakes when somebody says so.",
-		"Preview the clone", "Download its spec", "Or with how it was after:")
+	s.get("/clusters/"+id+"/manage").reads(http.StatusOK, "Manage lake", "Rename", "New owner", "Put cluster to sleep", "No schedule.",
+		"Preview clone", "Download spec", "Or compare with its state after an earlier operation:")
 	r := s.post("/clusters/"+id+"/rename", url.Values{"name": {"pond"}})
 	if r.status != http.StatusSeeOther {
 		t.Fatalf("renaming answers %d: %s", r.status, r.text())
@@ -117,7 +117,7 @@ func TestManagePageOffersWhatOneMayDo(t *testing.T) {
 	viewer, _, id := keeping(t, "vera")
 	a := viewer.get("/clusters/" + id + "/manage")
 	a.reads(http.StatusOK, "Manage lake")
-	a.lacks("Rename", "New owner", "Put it to sleep", "Schedule", "Download its spec", "Compare")
+	a.lacks("Rename", "New owner", "Put cluster to sleep", "Schedule", "Download spec", "Compare")
 }
 
 func TestScheduleIsSetAndTakenAwayOnThePage(t *testing.T) {
@@ -129,17 +129,17 @@ func TestScheduleIsSetAndTakenAwayOnThePage(t *testing.T) {
 		t.Fatalf("setting it answers %d at %q", r.status, r.header.Get("Location"))
 	}
 	a := s.get(at + "/manage")
-	a.reads(http.StatusOK, "it goes to sleep", "it wakes", "Take it away")
+	a.reads(http.StatusOK, ": sleep", ": wake", "Remove schedule")
 	if in := a.fields(); in.Get("sleep") != want.Sleep || in.Get("wake") != want.Wake || in.Get("zone") != want.Zone {
 		t.Errorf("the form shows %v", in)
 	}
 	s.post(at+"/schedule", url.Values{"sleep": {"61 19 * * *"}}).reads(http.StatusUnprocessableEntity, "61 is no minute.", "A minute is from 0 to 59.")
-	// The button that takes it away wins over what stands in the fields.
+	// The button to remove the schedule wins over the fields.
 	s.post(at+"/schedule", url.Values{"sleep": {want.Sleep}, "wake": {want.Wake}, "clear": {"yes"}})
 	if !reflect.DeepEqual(k.set, []appschedule.Schedule{want, {}}) {
 		t.Errorf("it was set to %+v", k.set)
 	}
-	s.get(at+"/manage").reads(http.StatusOK, "It has none")
+	s.get(at+"/manage").reads(http.StatusOK, "No schedule.")
 }
 
 func TestClustersAreComparedOnThePage(t *testing.T) {
@@ -159,12 +159,12 @@ func TestClustersAreComparedOnThePage(t *testing.T) {
 	// Without its query the page offers the choice, and says what is missing where a form was sent without it.
 	op := strconv.FormatInt(latest.Operations[0].ID, 10)
 	choice := s.get("/clusters/" + id + "/diff")
-	choice.reads(http.StatusOK, "Compare lake", "With the cluster")
+	choice.reads(http.StatusOK, "Compare lake", "Compare with cluster")
 	if link := `href="/clusters/` + id + "/diff?with=" + id + "@" + op + `"`; !strings.Contains(choice.body, link) {
 		t.Errorf("the page has no %s", link)
 	}
 	for _, with := range []string{"", "%20"} {
-		s.get("/clusters/"+id+"/diff?with="+with).reads(http.StatusUnprocessableEntity, "Enter the cluster to compare lake with.", "With the cluster")
+		s.get("/clusters/"+id+"/diff?with="+with).reads(http.StatusUnprocessableEntity, "Enter the cluster to compare lake with.", "Compare with cluster")
 	}
 	if len(k.compared) != 1 {
 		t.Errorf("compared: %v", k.compared)

@@ -47,29 +47,29 @@ func TestLink(t *testing.T) {
 		t.Fatalf("the sign-in leads to %q", a.header.Get("Location"))
 	}
 	for range 3 { // looking, as browsers and chats do by themselves, changes nothing
-		w.get(path).reads(http.StatusOK, "Is this you too?", "Slack user U123 of workspace Acme", "your account ada in default", "Yes, link it", "another 10 min")
+		w.get(path).reads(http.StatusOK, "Link this identity?", "Slack user U123 of workspace Acme", "your account ada in default", "Link identity", "expires in 10 min")
 	}
 	if w.who("U123") != "" {
-		t.Fatal("looking at a link has used it")
+		t.Fatal("opening a link used it")
 	}
-	w.post("/link", token, "Sec-Fetch-Site", "cross-site").reads(http.StatusForbidden, "This request was sent by another site")
+	w.post("/link", token, "Sec-Fetch-Site", "cross-site").reads(http.StatusForbidden, "This request came from another site")
 	if a := w.post("/link", token); a.header.Get("Location") != "/account#identities" {
 		t.Fatalf("the confirmation answers %d: %s", a.status, a.text())
 	}
-	w.get("/account").reads(http.StatusOK, "Slack user U123 of workspace Acme is linked to your account.", "Slack, linked")
+	w.get("/account").reads(http.StatusOK, "Slack user U123 of workspace Acme linked to your account.", "Slack, linked")
 	if w.who("U123") != "default/ada" {
 		t.Errorf("the identity is that of %q", w.who("U123"))
 	}
 	w.get(path).reads(http.StatusConflict, "This link has already been used.")
 	w.post("/link", token).reads(http.StatusConflict, "This link has already been used.")
 
-	// Whoever it is elsewhere is the account as it is now.
+	// The linked identity acts as the account, as it is now.
 	off := true
 	if _, err := w.app.Identity.Users.ChangeUser(t.Context(), w.as("root"), "ada", identity.UserChange{Disabled: &off}); err != nil {
 		t.Fatal(err)
 	}
 	if who := w.who("U123"); who != "" {
-		t.Errorf("who is disabled is %q in a chat", who)
+		t.Errorf("a disabled user is %q in a chat", who)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestLinksThatDoNotWork(t *testing.T) {
 	w.get(late).reads(http.StatusConflict, "This link has expired: links are valid for 10 min.")
 	w.post("/link", lateToken).reads(http.StatusConflict, "This link has expired")
 	if w.who("U2") != "" || w.who("U1") != "" {
-		t.Error("a link that does not work has linked")
+		t.Error("an invalid link worked")
 	}
 }
 
@@ -110,7 +110,7 @@ func TestIdentitiesBelongToOne(t *testing.T) {
 	if ada.who("U1") != "default/ada" {
 		t.Errorf("the identity is that of %q now", ada.who("U1"))
 	}
-	ada.get(again).reads(http.StatusOK, "Is this you too?") // one's own may be linked again
+	ada.get(again).reads(http.StatusOK, "Link this identity?") // one's own may be linked again
 
 	remove := url.Values{"kind": {"slack"}, "external": {"U1"}}
 	for _, other := range []*town{eve, zoe} {
@@ -124,7 +124,7 @@ func TestIdentitiesBelongToOne(t *testing.T) {
 	}
 	zoe.post("/link", token)
 	if ada.who("U1") != "acme/zoe" {
-		t.Errorf("a free identity went to %q", ada.who("U1"))
+		t.Errorf("an unlinked identity went to %q", ada.who("U1"))
 	}
 }
 
@@ -137,12 +137,12 @@ func TestIdentitiesDoNotOutliveAccounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.in() || w.who("U9") != "" {
-		t.Fatal("an account that is gone has a sign-in or an identity")
+		t.Fatal("a deleted account has a session or an identity")
 	}
 	w.clock.pass(time.Minute)
 	w.user(t, app.DefaultTenant, "eve", app.RoleAdmin, w.clock.now())
 	if w.in() || w.who("U9") != "" {
-		t.Error("a new account of an old name has inherited a sign-in or an identity")
+		t.Error("a new account inherited a session or an identity from its namesake")
 	}
 }
 
@@ -162,7 +162,7 @@ func TestRiskyThingsAskAgain(t *testing.T) {
 	if f.Get("next") != path {
 		t.Fatalf("the form remembers %q", f.Get("next"))
 	}
-	w.post("/step-up", url.Values{"next": {path}}).reads(http.StatusUnprocessableEntity, "The password is missing.")
+	w.post("/step-up", url.Values{"next": {path}}).reads(http.StatusUnprocessableEntity, "Enter your password.")
 	w.post("/step-up", url.Values{"next": {path}, "password": {"wrong"}}).reads(http.StatusUnauthorized, "Wrong password.")
 	if w.who("U1") != "" {
 		t.Fatal("it was linked without a proof")

@@ -19,7 +19,7 @@ import (
 	"github.com/a-h/templ"
 )
 
-// While nothing happens an open page is told that the line stands, and is read once in a while, since it says how long ago things were;
+// While nothing happens an open page gets pings, and is read once in a while, since its relative times go stale;
 // a page that no one looks at, whose script closes the line, asks for nothing at all.
 func TestRestingPagesAskForNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestRestingPagesAskForNothing(t *testing.T) {
 		}}
 		tenant := app.TenantTopic(app.DefaultTenant)
 		ctx, hide := context.WithCancel(t.Context())
-		w, ended := &told{header: http.Header{}}, make(chan error, 1)
+		w, ended := &counting{header: http.Header{}}, make(chan error, 1)
 		go func() {
 			r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/live?page=%2Frests", nil)
 			ended <- p.live.stream(w, r, ada)
@@ -45,7 +45,7 @@ func TestRestingPagesAskForNothing(t *testing.T) {
 		time.Sleep(liveLook - time.Second)
 		synctest.Wait()
 		if n, still := reads.Load(), w.count("event: still"); n != 1 || still < 3 {
-			t.Errorf("within a minute of rest it is read %d times; %d times it was said that the line stands", n, still)
+			t.Errorf("an idle page is read %d times within a minute, with %d pings", n, still)
 		}
 		time.Sleep(9 * liveLook)
 		synctest.Wait()
@@ -60,30 +60,30 @@ func TestRestingPagesAskForNothing(t *testing.T) {
 		time.Sleep(10 * liveLook)
 		synctest.Wait()
 		if n := reads.Load() - before; n != 0 || f.watching(tenant) != 0 {
-			t.Errorf("a page that nobody looks at is read %d times and watched by %d", n, f.watching(tenant))
+			t.Errorf("a closed page is read %d times and watched by %d", n, f.watching(tenant))
 		}
 	})
 }
 
-// told is a browser that only counts what it is told.
-type told struct {
+// counting is a browser that only counts events.
+type counting struct {
 	header http.Header
 	text   atomic.Value
 }
 
-func (w *told) Header() http.Header { return w.header }
+func (w *counting) Header() http.Header { return w.header }
 
-func (w *told) WriteHeader(int) {}
+func (w *counting) WriteHeader(int) {}
 
-func (w *told) Flush() {}
+func (w *counting) Flush() {}
 
-func (w *told) Write(b []byte) (int, error) {
+func (w *counting) Write(b []byte) (int, error) {
 	before, _ := w.text.Load().(string)
 	w.text.Store(before + string(b))
 	return len(b), nil
 }
 
-func (w *told) count(what string) int {
+func (w *counting) count(what string) int {
 	all, _ := w.text.Load().(string)
 	return strings.Count(all, what)
 }
@@ -154,8 +154,8 @@ func TestPagesOfASignInShareWhatIsRead(t *testing.T) {
 		}}
 		ctx, leave := context.WithCancel(t.Context())
 		var open sync.WaitGroup
-		follow := func(a app.Actor, page string) *told {
-			w := &told{header: http.Header{}}
+		follow := func(a app.Actor, page string) *counting {
+			w := &counting{header: http.Header{}}
 			r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/live?page="+url.QueryEscape(page), nil)
 			open.Go(func() { _ = p.live.stream(w, r, a) })
 			synctest.Wait()
@@ -167,7 +167,7 @@ func TestPagesOfASignInShareWhatIsRead(t *testing.T) {
 		}
 		other := follow(root, "/shown")
 		if reads.Load() != 2 || other.count(`\u003cb\u003e2\u003c/b\u003e`) != 1 {
-			t.Errorf("somebody else's page is read %d times in all", reads.Load())
+			t.Errorf("someone else's page is read %d times in total", reads.Load())
 		}
 		if follow(ada, "/shown?all=true"); reads.Load() != 3 {
 			t.Errorf("another address is read %d times in all", reads.Load())
@@ -175,7 +175,7 @@ func TestPagesOfASignInShareWhatIsRead(t *testing.T) {
 		time.Sleep(liveLook)
 		synctest.Wait()
 		if n := reads.Load(); n != 6 || first.count("event: change") != 2 {
-			t.Errorf("a minute later all are read %d times, and the first is told %d times", n, first.count("event: change"))
+			t.Errorf("a minute later all are read %d times, and the first gets %d events", n, first.count("event: change"))
 		}
 		leave()
 		open.Wait()

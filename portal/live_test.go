@@ -45,7 +45,7 @@ func TestLivePage(t *testing.T) {
 		if d := time.Since(begun); d >= liveGap/2 {
 			break
 		} else if try == 4 { // a busy host may read of the one before late, once
-			t.Fatalf("it is told again after %v", d)
+			t.Fatalf("it is sent again after %v", d)
 		}
 	}
 	known, next := fmt.Sprintf("%d of 43", at), fmt.Sprintf("%d of 43", at+1)
@@ -95,7 +95,7 @@ func TestLivePage(t *testing.T) {
 		r.until("change", "")
 		_ = s.p.Close()
 		if _, ok := r.next(); ok {
-			t.Error("a stream goes on after the portal closed")
+			t.Error("a stream continues after the portal has shut down")
 		}
 		eventually(t, func() bool { return s.f.watching(tenant) == 0 })
 	})

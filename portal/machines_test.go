@@ -13,7 +13,7 @@ import (
 	"muster/app/fleet"
 )
 
-// accounting is a Muster that also accounts for machines. It has one orphan that is due and one that no one knows.
+// accounting is a fake Muster with receipts, an orphaned machine due for deletion and an unknown one.
 type accounting struct {
 	*fake
 	decided map[string]fleet.OrphanDecision
@@ -38,7 +38,7 @@ func (f *accounting) Receipt(ctx context.Context, a app.Actor, cluster string) (
 
 func (f *accounting) Orphans(_ context.Context, a app.Actor, gone bool) (fleet.OrphanReport, error) {
 	if a.Role != app.RoleSuperadmin && !strings.HasPrefix(a.User, "boss") {
-		return fleet.OrphanReport{}, app.Errorf(app.EForbidden, "Only admins may look after orphans.")
+		return fleet.OrphanReport{}, app.Errorf(app.EForbidden, "Only admins can manage orphaned machines.")
 	}
 	now := f.now()
 	r := fleet.OrphanReport{Mode: fleet.OrphansDelete, Cost: 1.5, Accounts: []app.Account{{Provider: "sandbox", Machines: 7, Orphans: 2, HeldBack: 3, EndedAt: now.Add(-time.Minute)}},
@@ -66,7 +66,7 @@ func (f *accounting) SetOrphanMode(_ context.Context, _ app.Actor, m fleet.Orpha
 	return nil
 }
 
-// accounts signs someone in to a portal that accounts for machines.
+// accounts signs a user in to a portal with accounting.
 func accounts(t *testing.T, user string) (*testSite, *accounting) {
 	t.Helper()
 	var f *accounting
@@ -82,20 +82,20 @@ func TestReceiptPage(t *testing.T) {
 	s, _ := accounts(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	if a := s.get("/clusters/" + id + "/history"); !strings.Contains(a.body, `href="/clusters/`+id+`/receipt"`) {
-		t.Error("the cluster's history does not lead to its receipt")
+		t.Error("the cluster's history doesn't link to its receipt")
 	}
-	s.get("/clusters/"+id+"/receipt").reads(http.StatusOK, "Receipt of lake", "1 machine of 2 machines in use until now.", "Machines 2 Left 1 Lifetime in all 2 h Cost in all 0.50",
-		"The price of 1 machine is not known", "m-1 machine n1", "1 h 0.50 0.50", "<m-2> machine b n2", "Created Deleted Lifetime")
+	s.get("/clusters/"+id+"/receipt").reads(http.StatusOK, "Receipt for lake", "1 of 2 machines in use.", "Machines 2 Remaining 1 Total lifetime 2 h Total cost 0.50",
+		"The price of 1 machine is unknown", "m-1 machine n1", "1 h 0.50 0.50", "<m-2> machine b n2", "Created Deleted Lifetime")
 	s.get("/clusters/nothing/receipt").reads(http.StatusNotFound)
 	for _, a := range []string{"/orphans", "/clusters"} {
 		if strings.Contains(s.get(a).body, `href="/orphans"`) {
-			t.Error("a user is led to the orphans")
+			t.Error("a user sees a link to orphaned machines")
 		}
 	}
 	s.get("/orphans").reads(http.StatusForbidden, "Only admins")
 }
 
-// The page of a receipt follows the proof that nothing is left.
+// A receipt's page shows the proof that nothing is left, live.
 func TestAReceiptIsLive(t *testing.T) {
 	s, f := accounts(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
@@ -109,7 +109,7 @@ func TestAReceiptIsLive(t *testing.T) {
 	}
 	to(fleet.Proof{})
 	at := "/clusters/" + id + "/receipt"
-	s.get(at).reads(http.StatusOK, "Proof pending: provider sandbox will be checked for machines left over by ")
+	s.get(at).reads(http.StatusOK, "Proof pending: provider sandbox will be checked for remaining machines by ")
 	r := s.follow("/live?page=" + url.QueryEscape(at))
 	defer r.close()
 	r.until("change", "provider sandbox will be checked")
@@ -118,17 +118,17 @@ func TestAReceiptIsLive(t *testing.T) {
 	s.get(at).reads(http.StatusOK, "Proof pending: Account sandbox cannot be listed from here: no route to host. Last checked ", "will be checked again by")
 	to(fleet.Proof{CheckedAt: now, At: now, How: "None listed."})
 	if e := r.until("change", "None listed."); strings.Contains(e.data, "pending") {
-		t.Errorf("once it is proven the page is sent %s", e.data)
+		t.Errorf("after the proof, the page receives %s", e.data)
 	}
 }
 
 func TestOrphanPage(t *testing.T) {
 	s, f := accounts(t, "root")
 	a := s.get("/orphans")
-	a.reads(http.StatusOK, "2 orphaned machines. Cost so far: 1.50.", "m-9 sandbox c01 n1 its node was given back 3 h 1.50 will be deleted in 5 min",
-		"m-8 sandbox no cluster the ledger does not know it over 2 d – reported; a person decides", "sandbox 60 s ago 7 2 orphans, 0 deleted 3 more are due: too many at once, have a look")
+	a.reads(http.StatusOK, "2 orphaned machines. Cost so far: 1.50.", "m-9 sandbox c01 n1 node was deleted 3 h 1.50 deletion in 5 min",
+		"m-8 sandbox no cluster unknown to Muster over 2 d – waiting for your decision", "sandbox 1 min ago 7 2 orphaned machines, 0 deleted 3 deletions held back: too many at once")
 	a.lacks("m-7")
-	s.get("/orphans?gone=true").reads(http.StatusOK, "m-7", "gone just now", "Hide those that are gone")
+	s.get("/orphans?gone=true").reads(http.StatusOK, "m-7", "deleted just now", "Hide deleted machines")
 	if a := s.post("/orphans/aa/delete", nil); a.status != http.StatusSeeOther || f.decided["aa"] != fleet.DecideDelete {
 		t.Errorf("delete: %d, %v", a.status, f.decided)
 	}

@@ -24,8 +24,8 @@ func (p *Portal) metricsShow(w http.ResponseWriter, r *http.Request) {
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || token == "" {
-		refuse(&app.Error{Code: app.EUnauthorized, Message: "Metrics are for monitoring that has a token.",
-			Hint: "Send the header Authorization: Bearer <token> with a superadmin's token of the scope read, or look at the address of --metrics-listen."})
+		refuse(&app.Error{Code: app.EUnauthorized, Message: "Metrics require a token.",
+			Hint: "Send the header Authorization: Bearer <token> with a superadmin's token with scope read, or use the address of --metrics-listen."})
 		return
 	}
 	a, err := p.SignIns.ActorOfToken(r.Context(), token, site.Address(r))

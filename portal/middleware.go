@@ -44,7 +44,7 @@ func (p *Portal) sameOrigin(next http.Handler) http.Handler {
 	if p.URL != "" {
 		// Behind a proxy the host of a request may be another than the one that people see.
 		if err := c.AddTrustedOrigin(p.URL); err != nil {
-			p.Log.Error("the portal's own address cannot be used", "url", p.URL, "error", err)
+			p.Log.Error("the portal's own URL is invalid", "url", p.URL, "error", err)
 		}
 	}
 	c.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

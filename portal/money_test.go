@@ -18,14 +18,14 @@ import (
 	appusage "muster/app/usage"
 )
 
-// treasurer is a Muster that also counts money. Its rules are the real ones; what it keeps is in memory.
+// treasurer is a fake Muster with quotas, usage and leases in memory, and the real rules.
 type treasurer struct {
 	*fake
 	quotas []apppolicy.QuotaUse
 	usage  appusage.Usage
 	ahead  *appusage.UsageAhead
 	asked  []appusage.UsageFilter
-	many   int // clusters beside those that there are
+	many   int // further clusters
 	moved  []template.LeaseRequest
 	rules  template.Lease
 }
@@ -55,7 +55,7 @@ func (f *treasurer) SetQuota(_ context.Context, a app.Actor, q apppolicy.Quota) 
 		return apppolicy.QuotaUse{}, app.Errorf(app.EForbidden, "Only admins set quotas.")
 	}
 	if q.Name == "" && q.Scope != apppolicy.QuotaEachUser {
-		return apppolicy.QuotaUse{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "Whose quota is it?", Hint: "Give the name."}
+		return apppolicy.QuotaUse{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "The name is required.", Hint: "Give the name."}
 	}
 	u := apppolicy.QuotaUse{Quota: q}
 	f.quotas = append(f.quotas, u)
@@ -125,7 +125,7 @@ func (f *treasurer) LeaseLink(ctx context.Context, a app.Actor, cluster, end, si
 func (f *treasurer) Usage(_ context.Context, _ app.Actor, q appusage.UsageFilter) (appusage.Usage, error) {
 	f.asked = append(f.asked, q)
 	if q.By == "colour" {
-		return appusage.Usage{}, &app.Error{Code: app.EInvalid, Field: "by", Message: "Usage cannot be added up by that.", Hint: "Say user."}
+		return appusage.Usage{}, &app.Error{Code: app.EInvalid, Field: "by", Message: "Unknown grouping that.", Hint: "Say user."}
 	}
 	u := f.usage
 	u.By, u.Step = q.By, q.Step
@@ -141,7 +141,7 @@ func (f *treasurer) UsageOfAll(ctx context.Context, a app.Actor, q appusage.Usag
 
 func (f *treasurer) UsageAhead(_ context.Context, a app.Actor) (appusage.UsageAhead, error) {
 	if f.ahead == nil {
-		return appusage.UsageAhead{User: "nobody"}, nil
+		return appusage.UsageAhead{User: "other"}, nil
 	}
 	return *f.ahead, nil
 }
@@ -155,7 +155,7 @@ func (f *treasurer) UsageAheadOfAll(ctx context.Context, a app.Actor) (appusage.
 	return u, err
 }
 
-// treasury signs someone in to a portal that counts money.
+// treasury signs a user in to a portal with a treasurer.
 func treasury(t *testing.T, user string) (*testSite, *treasurer) {
 	t.Helper()
 	var f *treasurer
@@ -176,15 +176,15 @@ func treasury(t *testing.T, user string) (*testSite, *treasurer) {
 func TestQuotaPage(t *testing.T) {
 	s, f := treasury(t, "root")
 	limits := apppolicy.Limits{}.With(apppolicy.MeasureNodes, 50).With(apppolicy.MeasurePerMonth, 100)
-	s.get("/admin/quotas").reads(http.StatusOK, "Nothing is limited yet")
+	s.get("/admin/quotas").reads(http.StatusOK, "No quotas yet")
 	f.quotas = []apppolicy.QuotaUse{{Quota: apppolicy.Quota{Scope: apppolicy.QuotaGroup, Name: "<data>", Limits: limits}, Used: apppolicy.Amounts{Nodes: 38, PerMonth: 120.5}}}
 	a := s.get("/admin/quotas?scope=group&name=" + url.QueryEscape("<data>"))
-	a.reads(http.StatusOK, "Group <data>", "Nodes 38 of 50", "Money per month 120.50 of 100", "Change a quota")
+	a.reads(http.StatusOK, "Group <data>", "Nodes 38 of 50", "Cost per month 120.50 of 100", "Edit quota")
 	if got := a.fields(); got.Get("nodes") != "50" || got.Get("per_month") != "100" || got.Get("scope") == "" {
 		t.Errorf("the form holds %v", got)
 	}
 	if !strings.Contains(a.body, `width="76.00%"`) || !strings.Contains(a.body, "bar-full") {
-		t.Error("the bars are not drawn as they should be")
+		t.Error("the bars are wrong")
 	}
 	if a := s.post("/admin/quotas", url.Values{"scope": {"user"}, "name": {"ada"}, "nodes": {" 7 "}, "per_hour": {"1,5"}}); a.status != http.StatusSeeOther {
 		t.Errorf("saving: %d %s", a.status, a.text())
@@ -197,11 +197,11 @@ func TestQuotaPage(t *testing.T) {
 		t.Errorf("the tenant's: %d %+v", a.status, f.quotas)
 	}
 	a = s.post("/admin/quotas", url.Values{"scope": {"user"}, "name": {"ada"}, "nodes": {"many"}})
-	a.reads(http.StatusUnprocessableEntity, "A limit is a number.")
+	a.reads(http.StatusUnprocessableEntity, "must be a number.")
 	if got := a.fields(); got.Get("nodes") != "many" || got.Get("name") == "" {
 		t.Errorf("what was typed is lost: %v", got)
 	}
-	s.post("/admin/quotas", url.Values{"scope": {"user"}, "nodes": {"3"}}).reads(http.StatusUnprocessableEntity, "Whose quota is it?")
+	s.post("/admin/quotas", url.Values{"scope": {"user"}, "nodes": {"3"}}).reads(http.StatusUnprocessableEntity, "The name is required.")
 	if a := s.post("/admin/quotas/delete", url.Values{"scope": {"user"}, "name": {"ada"}}); a.status != http.StatusSeeOther || len(f.quotas) != 2 {
 		t.Errorf("lifting: %d", a.status)
 	}
@@ -209,9 +209,9 @@ func TestQuotaPage(t *testing.T) {
 
 	s, _ = treasury(t, "ada")
 	s.get("/admin/quotas").reads(http.StatusForbidden)
-	s.get("/clusters/new").reads(http.StatusOK, `Left for you before this: 12 of 50 nodes (the group "data")`)
+	s.get("/clusters/new").reads(http.StatusOK, `Quota left before this request: 12 of 50 nodes (the group "data")`)
 	if strings.Contains(s.get("/clusters").body, `href="/admin"`) {
-		t.Error("a user is led to what admins look after")
+		t.Error("a user is linked to admin pages")
 	}
 }
 
@@ -219,15 +219,15 @@ func TestLeaseBox(t *testing.T) {
 	s, _ := treasury(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "Lease Ends in 24 h, at 2 May 2030 12:00 UTC.", "Extend by 12 h 2.88 more", "By at most 12 h at once, and at most 3 d after it was made. Now until 3 May 2030 00:00 UTC at the latest.", "4 h (in 20 h)", "No provisioner can take <this>. Somebody has to do something")
+	a.reads(http.StatusOK, "Lease Expires in 24 h, on 2 May 2030 12:00 UTC.", "Extend by 12 h 2.88 more", "Extend by up to 12 h at a time, to at most 3 d after creation. Latest possible expiry: 3 May 2030 00:00 UTC.", "4 h (in 20 h)", "No provisioner can take <this>. Needs someone's attention")
 }
 
-// An open page shows the new end when the lease is extended somewhere else.
+// An open page shows the new expiry when the lease is extended elsewhere.
 func TestLeaseCardIsLive(t *testing.T) {
 	s, f := treasury(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	page := s.get("/clusters/" + id)
-	page.reads(http.StatusOK, "Ends in 24 h, at 2 May 2030 12:00 UTC.")
+	page.reads(http.StatusOK, "Expires in 24 h, on 2 May 2030 12:00 UTC.")
 	live := page.find("live")
 	r := s.follow("/clusters/" + id + "/live?operation=1&have=" + url.QueryEscape(attr(live, "data-have")) + "&after=" + attr(live, "data-after"))
 	if _, err := f.ExtendLease(t.Context(), ada, id, template.LeaseRequest{By: 12 * time.Hour}); err != nil {
@@ -235,7 +235,7 @@ func TestLeaseCardIsLive(t *testing.T) {
 	}
 	e := r.until("part", "3 May 2030 00:00 UTC.")
 	if !strings.Contains(e.data, `id=\"lease\"`) && !strings.Contains(e.data, `id="lease"`) {
-		t.Errorf("what is sent is not the lease card: %s", e.data)
+		t.Errorf("the page receives something other than the lease card: %s", e.data)
 	}
 	r.close()
 }
@@ -243,7 +243,7 @@ func TestLeaseCardIsLive(t *testing.T) {
 func TestLeaseIsMoved(t *testing.T) {
 	s, f := treasury(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
-	if a := s.post("/clusters/"+id+"/lease", url.Values{"by": {"12h0m0s"}}); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+id+"#lease" {
+	if a := s.post("/clusters/"+id+"/lease", url.Values{"by": {"12h"}}); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+id+"#lease" {
 		t.Errorf("the button: %d %s", a.status, a.text())
 	}
 	if len(f.moved) != 1 || f.moved[0].By != 12*time.Hour {
@@ -255,23 +255,23 @@ func TestLeaseIsMoved(t *testing.T) {
 	s.post("/clusters/"+id+"/lease", url.Values{"until": {"tomorrow"}}).reads(http.StatusUnprocessableEntity, `Invalid time "tomorrow".`)
 	s.post("/clusters/"+id+"/lease", url.Values{"by": {"200h"}}).reads(http.StatusUnprocessableEntity, "at most 3 d, until 4 May 2030")
 	s.post("/clusters/"+id+"/lease", url.Values{"forever": {"yes"}}).reads(http.StatusUnprocessableEntity, "for ever")
-	// A page of another site cannot press the button, and looking at an address does not either.
+	// Another site can't press the button, and opening the address doesn't either.
 	if a := s.post("/clusters/"+id+"/lease", url.Values{"by": {"1h"}}, "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"); a.status != http.StatusForbidden {
 		t.Errorf("from elsewhere: %d", a.status)
 	}
 	before := len(f.moved)
-	s.get("/clusters/"+id+"/extend?end=1&sig=good").reads(http.StatusOK, "lake", "Extend by 12 h", "Show the cluster")
+	s.get("/clusters/"+id+"/extend?end=1&sig=good").reads(http.StatusOK, "lake", "Extend by 12 h", "View cluster")
 	s.get("/clusters/" + id + "/extend?end=old&sig=good").lacks("Extend by")
-	s.get("/clusters/"+id+"/extend?end=1&sig=bad").reads(http.StatusUnprocessableEntity, "not made here")
+	s.get("/clusters/"+id+"/extend?end=1&sig=bad").reads(http.StatusUnprocessableEntity, "This link is invalid")
 	if a := s.get("/clusters/" + id + "/lease"); a.status != http.StatusMethodNotAllowed {
 		t.Errorf("GET: %d", a.status)
 	}
 	if len(f.moved) != before {
-		t.Error("looking has moved the lease")
+		t.Error("opening the page moved the lease")
 	}
 	s.post("/signout", nil)
 	if a := s.get("/clusters/" + id + "/extend?end=1&sig=good"); a.status != http.StatusSeeOther || !strings.Contains(a.header.Get("Location"), "/signin") {
-		t.Errorf("the link lets in who has not signed in: %d", a.status)
+		t.Errorf("the link works without sign-in: %d", a.status)
 	}
 	s.signIn("vera")
 	s.get("/clusters/" + id).lacks("Extend by")
@@ -280,13 +280,13 @@ func TestLeaseIsMoved(t *testing.T) {
 func TestUsagePage(t *testing.T) {
 	s, f := treasury(t, "root")
 	a := s.get("/usage?by=user&step=day&from=2030-04-28&to=2030-05-01")
-	a.reads(http.StatusOK, "Cost 9.50 Node hours 36.00 Core hours 72.00 Without a price 2.00 node hours", "Wed 1 May ada 2.50 10.00 2.00", "<b>bob</b>", "3 others", "up to")
+	a.reads(http.StatusOK, "Cost 9.50 Node hours 36.00 Core hours 72.00 Unpriced 2.00 node hours", "Wed 1 May ada 2.50 10.00 2.00", "<b>bob</b>", "3 others", "up to")
 	if strings.Contains(a.body, "<b>bob</b>") || strings.Contains(a.body, "style=") {
-		t.Error("the page is not safe")
+		t.Error("the page isn't escaped")
 	}
 	last := f.asked[len(f.asked)-1]
 	if !last.From.Equal(time.Date(2030, 4, 28, 0, 0, 0, 0, time.UTC)) || !last.To.Equal(time.Date(2030, 5, 2, 0, 0, 0, 0, time.UTC)) {
-		t.Errorf("a day as the end is not meant with all of it: %+v", last)
+		t.Errorf("the last day isn't included: %+v", last)
 	}
 	s.get("/usage?by=colour").reads(http.StatusUnprocessableEntity, `cannot be added up by "colour"`, "Say none, tenant, user,")
 	s.get("/usage?from=yesterday").reads(http.StatusUnprocessableEntity, "Invalid time")
@@ -307,7 +307,7 @@ func TestUsagePage(t *testing.T) {
 
 	s, f = treasury(t, "ada")
 	s.get("/usage?all=true").reads(http.StatusForbidden)
-	s.get("/clusters").reads(http.StatusOK, "This month your machines have cost 9.50 in 36.00 node hours.")
+	s.get("/clusters").reads(http.StatusOK, "Your machines have cost 9.50 this month (36.00 node hours).")
 	if q := f.asked[len(f.asked)-1]; !q.Mine {
 		t.Errorf("asked for %+v", q)
 	}
@@ -329,7 +329,7 @@ func TestMoneyAPI(t *testing.T) {
 		t.Errorf("until: %d %s", a.status, a.body)
 	}
 	if a := api(http.MethodPost, "/clusters/"+id+"/lease", `{"forever":true}`); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, `"kind":"lease"`) {
-		t.Errorf("for ever: %d %s", a.status, a.body)
+		t.Errorf("no expiry: %d %s", a.status, a.body)
 	}
 	if a := api(http.MethodGet, "/clusters/"+id+"/lease", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"kind":"provisioner"`) {
 		t.Errorf("outlook: %d %s", a.status, a.body)
@@ -346,8 +346,8 @@ func TestMoneyAPI(t *testing.T) {
 	if a := api(http.MethodPut, "/quotas", `{"scope":"galaxy","limits":{"nodes":3}}`); a.status != http.StatusUnprocessableEntity {
 		t.Errorf("a scope that does not exist: %d %s", a.status, a.body)
 	}
-	if a := api(http.MethodDelete, "/quotas?scope=user&name=nobody", ""); a.status != http.StatusNotFound {
-		t.Errorf("deleting what is not there: %d %s", a.status, a.body)
+	if a := api(http.MethodDelete, "/quotas?scope=user&name=unknown", ""); a.status != http.StatusNotFound {
+		t.Errorf("deleting an unknown quota: %d %s", a.status, a.body)
 	}
 	if a := api(http.MethodGet, "/usage?by=user&step=day", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"node_hours":10`) || a.header.Get("Content-Type") != "application/json" {
 		t.Errorf("usage: %d %s", a.status, a.body)
@@ -361,7 +361,7 @@ func TestMoneyAPI(t *testing.T) {
 		t.Errorf("all tenants for a user: %d", a.status)
 	}
 	if a := api(http.MethodGet, "/usage?from=soon", ""); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, `"field":"from"`) {
-		t.Errorf("a moment that is none: %d %s", a.status, a.body)
+		t.Errorf("an invalid time: %d %s", a.status, a.body)
 	}
 }
 

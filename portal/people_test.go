@@ -14,7 +14,7 @@ import (
 	"muster/app/identity"
 )
 
-// crowd is a Muster with people, groups, tokens and tenants. It keeps what it was asked for, and refuses what a name says.
+// crowd is a fake Muster with users, groups, tokens and tenants. It records calls, and fails for some names.
 type crowd struct {
 	*fake
 	users   []identity.UserView
@@ -46,10 +46,10 @@ func people(t *testing.T) (*testSite, *crowd) {
 	return s, c
 }
 
-// only keeps away those who may not, as the use cases do.
+// only refuses actors without permission, as the use cases do.
 func (c *crowd) only(a app.Actor, useCase, what string) error {
 	if !a.May(useCase) {
-		return app.Errorf(app.EForbidden, "Your role does not allow that.")
+		return app.Errorf(app.EForbidden, "Your role doesn't allow this.")
 	}
 	c.asked = append(c.asked, a.Name()+" in "+a.Tenant+": "+what)
 	return nil
@@ -180,7 +180,7 @@ func (c *crowd) DeleteTenant(_ context.Context, a app.Actor, name string) error 
 func (c *crowd) ActIn(_ context.Context, a app.Actor, tenant string) (app.Actor, error) {
 	switch {
 	case !a.May("ActIn"):
-		return a, app.Errorf(app.EForbidden, "Your role does not allow that.")
+		return a, app.Errorf(app.EForbidden, "Your role doesn't allow this.")
 	case tenant == a.Home:
 		a.Tenant, a.Home = a.Home, ""
 	case tenant == "blue":
@@ -197,32 +197,32 @@ func TestUserPages(t *testing.T) {
 	home := s.get("/admin").body
 	for _, path := range []string{"/admin/users", "/admin/groups", "/admin/tokens", "/admin/tenants"} {
 		if !strings.Contains(home, `href="`+path+`"`) {
-			t.Errorf("a superadmin is not led to %s", path)
+			t.Errorf("a superadmin has no link to %s", path)
 		}
 	}
 	a := s.get("/admin/users")
-	a.reads(http.StatusOK, "ada Ada <Lovelace> user data eng active seen 2 h ago", "bob approver no groups disabled", "ci robot", "There are more.")
+	a.reads(http.StatusOK, "ada Ada <Lovelace> user data eng active 2 h ago", "bob approver no groups disabled", "ci robot", "Next page")
 	if !strings.Contains(a.body, `href="/admin/users?after=root"`) {
-		t.Error("nothing leads to the next page")
+		t.Error("no link to the next page")
 	}
 	if a := s.get("/admin/users?q=ci"); strings.Contains(a.text(), "Lovelace") || !strings.Contains(a.body, `value="ci"`) {
 		t.Errorf("a search finds %s", a.text())
 	}
-	s.get("/admin/users?q="+strings.Repeat("x", 200)).reads(http.StatusUnprocessableEntity, "too long")
+	s.get("/admin/users?q="+strings.Repeat("x", 200)).reads(http.StatusUnprocessableEntity, "Search text must be at most 100 characters.")
 
 	a = s.get("/admin/users/ada")
-	a.reads(http.StatusOK, "3 API tokens", "2 clusters: web and db", "From an identity provider: eng.", "Who gets the clusters")
+	a.reads(http.StatusOK, "3 API tokens", "2 clusters: web and db", "From an identity provider: eng.", "New owner of the clusters")
 	if strings.Contains(a.body, ">robot:") {
-		t.Error("a person may become a robot")
+		t.Error("a user can become a robot")
 	}
-	s.get("/admin/users/nobody").reads(http.StatusNotFound, "doesn't exist")
+	s.get("/admin/users/unknown").reads(http.StatusNotFound, "doesn't exist")
 	if a := s.post("/admin/users/ada", url.Values{"role": {"approver"}, "group": {"data"}, "full_name": {" Ada "}}); a.status != http.StatusSeeOther {
 		t.Fatalf("saved: %d %s", a.status, a.text())
 	}
 	if ch := c.changed; *ch.Role != app.RoleApprover || *ch.FullName != "Ada" || len(*ch.Groups) != 1 || *ch.Disabled {
 		t.Errorf("changed to %+v", ch)
 	}
-	s.get("/admin/users/ada").reads(http.StatusOK, "ada was changed.")
+	s.get("/admin/users/ada").reads(http.StatusOK, "User ada saved.")
 	a = s.post("/admin/users/ada", url.Values{"role": {"user"}, "email": {"wrong"}, "full_name": {"Typed"}})
 	a.reads(http.StatusUnprocessableEntity, "Invalid email address.")
 	if !strings.Contains(a.body, `value="Typed"`) || !strings.Contains(a.body, `value="wrong"`) {
@@ -230,17 +230,17 @@ func TestUserPages(t *testing.T) {
 	}
 	s.post("/admin/users/root", url.Values{"role": {"superadmin"}, "disabled": {"yes"}}).reads(http.StatusConflict, "root is the last superadmin of this installation. Give that role to someone else first.")
 
-	s.post("/admin/users/ada/reset-password", nil).reads(http.StatusOK, "A new password for ada", "It is not shown again.")
-	s.post("/admin/users/ada/delete", url.Values{"transfer_to": {"bob"}}).reads(http.StatusUnprocessableEntity, "Tick that you are sure.")
+	s.post("/admin/users/ada/reset-password", nil).reads(http.StatusOK, "One-time password for ada", "You won't be able to see it again.")
+	s.post("/admin/users/ada/delete", url.Values{"transfer_to": {"bob"}}).reads(http.StatusUnprocessableEntity, "Tick the checkbox to confirm.")
 	s.post("/admin/users/ada/delete", url.Values{"sure": {"yes"}}).reads(http.StatusConflict, "ada still owns 2 clusters: web, db.")
 	if a := s.post("/admin/users/ada/delete", url.Values{"sure": {"yes"}, "transfer_to": {"bob"}}); a.status != http.StatusSeeOther || c.asked[len(c.asked)-1] != "root in default: delete ada to bob" {
 		t.Errorf("deleted: %d %v", a.status, c.asked)
 	}
-	s.get("/admin/users").reads(http.StatusOK, "ada was deleted.")
+	s.get("/admin/users").reads(http.StatusOK, "User ada deleted.")
 
-	s.get("/admin/users/new").reads(http.StatusOK, "New user", "one-time password, once")
+	s.get("/admin/users/new").reads(http.StatusOK, "New user", "Muster shows a one-time password")
 	a = s.post("/admin/users", url.Values{"name": {"dan"}, "role": {"user"}, "group": {"data"}})
-	a.reads(http.StatusOK, "dan is there", "It must be changed at the first sign-in")
+	a.reads(http.StatusOK, "User dan created", "who must change it at first sign-in")
 	if !strings.Contains(a.body, `value="one-time-dan"`) {
 		t.Error("the password is not shown")
 	}
@@ -256,14 +256,14 @@ func TestGroupAndTokenPages(t *testing.T) {
 	s.signIn("root")
 	last := func() string { return c.asked[len(c.asked)-1] }
 	a := s.get("/admin/groups")
-	a.reads(http.StatusOK, "data 2 members <The data team> ada bob", "eng 1 member bob It comes from an identity provider")
+	a.reads(http.StatusOK, "data 2 members <The data team> ada bob", "eng 1 member bob Managed by an identity provider")
 	if !strings.Contains(a.body, ">ada</textarea>") {
-		t.Error("the form has others than those put into it here")
+		t.Error("the form has members from elsewhere")
 	}
 	if a := s.post("/admin/groups", url.Values{"name": {"data"}, "about": {"x"}, "members": {"ada, bob\ncleo"}}); a.status != http.StatusSeeOther || last() != "root in default: group data x ada,bob,cleo" {
 		t.Errorf("saved: %d %s", a.status, last())
 	}
-	s.post("/admin/groups", url.Values{"name": {"data"}, "new": {"yes"}}).reads(http.StatusConflict, "There is already a group of that name.")
+	s.post("/admin/groups", url.Values{"name": {"data"}, "new": {"yes"}}).reads(http.StatusConflict, "Group data already exists.")
 	a = s.post("/admin/groups", url.Values{"name": {"data"}, "members": {"zoe"}})
 	a.reads(http.StatusUnprocessableEntity, "doesn't exist")
 	if !strings.Contains(a.body, ">zoe</textarea>") || !strings.Contains(a.body, "<details class=\"more gap\" open>") {
@@ -273,14 +273,14 @@ func TestGroupAndTokenPages(t *testing.T) {
 		t.Errorf("deleted: %s", last())
 	}
 
-	s.get("/admin/tokens").reads(http.StatusOK, "nightly number 7, by root ci read, cluster in 2 d 1 h used 60 s ago from 192.0.2.1", "old number 6, by ada ada read ended 1 h ago never used")
+	s.get("/admin/tokens").reads(http.StatusOK, "nightly number 7, by root ci read, cluster in 2 d 1 h used 1 min ago from 192.0.2.1", "old number 6, by ada ada read ended 1 h ago never used")
 	a = s.post("/admin/tokens", url.Values{"user": {"ci"}, "label": {"build"}, "days": {"30"}, "scope": {"cluster"}})
-	a.reads(http.StatusOK, "A token for ci", "It is not shown again.")
+	a.reads(http.StatusOK, "API token for ci", "You won't be able to see it again.")
 	if !strings.Contains(a.body, `value="secret-of-ci"`) {
 		t.Error("the token is not shown")
 	}
 	s.post("/admin/tokens", url.Values{"user": {"ci"}, "label": {"build"}, "days": {"400"}}).reads(http.StatusUnprocessableEntity, "Days must be from 1 to 365")
-	s.post("/admin/tokens", url.Values{"user": {"ci"}, "label": {"build"}, "days": {"ten"}}).reads(http.StatusUnprocessableEntity, "This is not a number of days.")
+	s.post("/admin/tokens", url.Values{"user": {"ci"}, "label": {"build"}, "days": {"ten"}}).reads(http.StatusUnprocessableEntity, "Days must be a whole number.")
 	if s.post("/admin/tokens/revoke", url.Values{"id": {"7"}}); last() != "root in default: revoke 7" {
 		t.Errorf("revoked: %s", last())
 	}
@@ -290,34 +290,37 @@ func TestGroupAndTokenPages(t *testing.T) {
 func TestTenantPagesAndSwitch(t *testing.T) {
 	s, c := people(t)
 	s.signIn("root")
-	s.get("/admin/tenants").reads(http.StatusOK, "blue Act here Blue & bold Clusters 2 Users 9 Worker slots at most 4, 3 given now", "default you act here Clusters 0 Users 4 Worker slots as the server says")
+	s.get("/admin/tenants").reads(http.StatusOK, "blue Switch to tenant Blue & bold Clusters 2 Users 9 Worker slots 3 in use, limit 4", "default current tenant Clusters 0 Users 4 Worker slots 0 in use, server default")
 	s.post("/admin/tenants", url.Values{"new": {"yes"}, "name": {"Blue"}, "admin": {"ann"}}).reads(http.StatusUnprocessableEntity, "A tenant's name has small letters.")
-	s.post("/admin/tenants", url.Values{"new": {"yes"}, "name": {"red"}, "admin": {"ann"}}).reads(http.StatusOK, "red is there", "Give ann this password.")
-	s.post("/admin/tenants", url.Values{"name": {"blue"}, "slots": {"many"}}).reads(http.StatusUnprocessableEntity, "This is not a number of slots.")
+	s.post("/admin/tenants", url.Values{"new": {"yes"}, "name": {"red"}, "admin": {"ann"}}).reads(http.StatusOK, "Tenant red created", "Share this one-time password with ann")
+	s.post("/admin/tenants", url.Values{"name": {"blue"}, "slots": {"many"}}).reads(http.StatusUnprocessableEntity, "Worker slots must be a whole number.")
 	s.post("/admin/tenants/delete", url.Values{"name": {"blue"}, "sure": {"yes"}}).reads(http.StatusConflict, "It has 2 clusters (web, db).")
 
-	// Switched, every page is of the other tenant, until it is switched back.
+	// After the switch, every page shows the other tenant, until it is switched back.
 	if a := s.post("/tenant", url.Values{"tenant": {"blue"}}); a.status != http.StatusSeeOther {
 		t.Fatalf("switched: %d", a.status)
 	}
 	a := s.get("/admin/users")
-	a.reads(http.StatusOK, "Who works in blue")
+	a.reads(http.StatusOK, "Members of blue")
 	if last := c.asked[len(c.asked)-2]; last != "root@default in blue: users" || !strings.Contains(a.body, `<option value="blue" selected>`) {
 		t.Errorf("in blue it is asked by %s", last)
 	}
 	s.post("/tenant", url.Values{"tenant": {"green"}}).reads(http.StatusNotFound, "doesn't exist")
 	s.post("/tenant", url.Values{"tenant": {app.DefaultTenant}})
-	s.get("/admin/users").reads(http.StatusOK, "Who works in default")
+	s.get("/admin/users").reads(http.StatusOK, "Members of default")
 
-	// Others see no switch, and cannot.
+	// Others see no switch, and can't use it.
 	s, c = people(t)
 	s.signIn("ada")
 	if a := s.get("/clusters"); strings.Contains(a.body, `action="/tenant"`) {
-		t.Error("a user is shown the switch")
+		t.Error("a user sees the switch")
 	}
-	s.post("/tenant", url.Values{"tenant": {"blue"}}).reads(http.StatusForbidden, "Your role does not allow that.")
-	for _, path := range []string{"/admin/users", "/admin/users/new", "/admin/groups", "/admin/tokens", "/admin/tenants"} {
-		s.get(path).reads(http.StatusForbidden, "Your role does not allow that.")
+	s.post("/tenant", url.Values{"tenant": {"blue"}}).reads(http.StatusForbidden, "Your role doesn't allow this.")
+	for _, path := range []string{"/admin/users", "/admin/groups", "/admin/tenants"} {
+		s.get(path).reads(http.StatusForbidden, "Your role doesn't allow this.")
+	}
+	for _, path := range []string{"/admin/users/new", "/admin/tokens"} {
+		s.get(path).reads(http.StatusForbidden, "Your role doesn't allow this.")
 	}
 	_ = c
 }
@@ -330,13 +333,13 @@ func TestTenantHeader(t *testing.T) {
 	if a := get("ada", "blue"); a.status != http.StatusForbidden {
 		t.Errorf("a user acts in blue: %d %s", a.status, a.body)
 	}
-	// The fake's tokens are all of users, so their own tenant is the only one.
+	// The fake's tokens all belong to users, who have only their own tenant.
 	if a := s.do(s.request(http.MethodGet, "/api/v1/tokens", "", "Authorization", "Bearer token-of-ada", "Muster-Tenant", app.DefaultTenant)); a.status != http.StatusOK {
 		t.Errorf("a user names its own tenant: %d %s", a.status, a.body)
 	}
 }
 
-// revocable is a Muster whose tokens can be revoked all at once.
+// revocable is a fake Muster whose tokens can all be revoked at once.
 type revocable struct {
 	*fake
 	gone atomic.Bool
@@ -358,12 +361,12 @@ func TestAnEventStreamEndsWithItsToken(t *testing.T) {
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	r := s.follow("/api/v1/clusters/"+id+"/events", "Authorization", "Bearer token-of-ada")
 	if _, ok := r.next(); !ok {
-		t.Fatal("the stream does not begin")
+		t.Fatal("the stream doesn't start")
 	}
 	m.gone.Store(true)
 	s.f.advance(id, 1)
 	if e, ok := r.next(); ok {
-		t.Errorf("after its token was revoked a stream tells %+v", e)
+		t.Errorf("after its token was revoked, a stream sends %+v", e)
 	}
 	eventually(t, func() bool { return s.f.watching(app.ClusterTopic(id)) == 0 })
 }

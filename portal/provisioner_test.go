@@ -11,7 +11,7 @@ import (
 	"muster/app/fleet"
 )
 
-// staffed is a Muster with provisioners: one that works, one inside the server, and one that was lost.
+// staffed is a fake Muster with provisioners: an active one, one that is part of the server, and a lost one.
 type staffed struct {
 	*fake
 	drained, revoked []string
@@ -65,11 +65,11 @@ func TestProvisionerPage(t *testing.T) {
 	s, f := staff(t)
 	s.signIn("root")
 	if !strings.Contains(s.get("/admin").body, `href="/provisioners"`) {
-		t.Error("an admin is not led to the provisioners")
+		t.Error("an admin sees no link to the provisioners")
 	}
 	a := s.get("/provisioners")
-	a.reads(http.StatusOK, "2 provisioners with 12 slots; 3 are in use.", "h1 aaa h1.lab active region=eu 3 of 8 <acme>: 3 of 6 zeta: 0 of 2", "1.2 Drain",
-		"server on h0 local:s1:bbb draining no tags 0 of 4 none in a server", "h2 ccc lost")
+	a.reads(http.StatusOK, "2 provisioners with 12 slots, 3 in use.", "h1 aaa h1.lab active region=eu 3 of 8 <acme>: 3 of 6 zeta: 0 of 2", "1.2 Drain",
+		"server on h0 local:s1:bbb draining no tags 0 of 4 none part of a server", "h2 ccc lost")
 	if n := strings.Count(a.body, ">Drain</button>"); n != 1 {
 		t.Errorf("%d provisioners can be drained", n)
 	}
@@ -83,7 +83,7 @@ func TestProvisionerPageIsForAdmins(t *testing.T) {
 	s, _ := staff(t)
 	s.signIn("ada")
 	if strings.Contains(s.get("/admin").body, `href="/provisioners"`) {
-		t.Error("a user is led to the provisioners")
+		t.Error("a user sees a link to the provisioners")
 	}
 	s.get("/provisioners").reads(http.StatusForbidden, "only admins")
 }

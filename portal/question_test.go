@@ -45,7 +45,7 @@ var withKey = template.Person{Ask: "Type the licence key.", Help: "It came by po
 	{Parameter: template.Parameter{Name: "key", Label: "Licence key", Type: template.ParameterText, Min: "8", Required: true}, Secret: true},
 	{Parameter: template.Parameter{Name: "seats", Type: template.ParameterInteger, Max: "9", Default: 5}}}}
 
-// A question stands on its cluster's page and among what waits, with typed fields. What is wrong is said beside the field; what is secret
+// A manual step is on its cluster's page and on the page of manual steps, with typed fields. Errors are shown beside the fields; what is secret
 // comes back nowhere.
 func TestQuestionsAreAnsweredOnPages(t *testing.T) {
 	o := newOffice(t)
@@ -54,7 +54,7 @@ func TestQuestionsAreAnsweredOnPages(t *testing.T) {
 	for _, path := range []string{"/questions", "/clusters/web-1"} {
 		page := ada.get(path)
 		if text := page.text(); page.status != http.StatusOK || !strings.Contains(text, "Type the licence key.") || !strings.Contains(text, "It came by post.") ||
-			!strings.Contains(page.body, `type="password"`) || !strings.Contains(text, "Questions 1") {
+			!strings.Contains(page.body, `type="password"`) || !strings.Contains(text, "Manual steps 1") {
 			t.Fatalf("%s: %d %s", path, page.status, text)
 		}
 	}
@@ -67,7 +67,7 @@ func TestQuestionsAreAnsweredOnPages(t *testing.T) {
 			t.Errorf("a wrong %s is answered %d: %s", c.name, page.status, page.text())
 		}
 	}
-	if page := ada.post("/clusters/web-1/answers", answerForm(q, "act", "refuse", "refuse", " ")); page.status != http.StatusUnprocessableEntity || !strings.Contains(page.text(), "Say why.") {
+	if page := ada.post("/clusters/web-1/answers", answerForm(q, "act", "refuse", "refuse", " ")); page.status != http.StatusUnprocessableEntity || !strings.Contains(page.text(), "Enter a reason.") {
 		t.Errorf("a refusal without a reason is answered %d", page.status)
 	}
 	if page := ada.post("/clusters/web-1/answers", url.Values{"operation": {"x"}}); page.status != http.StatusBadRequest && page.status != http.StatusUnprocessableEntity {
@@ -83,7 +83,7 @@ func TestQuestionsAreAnsweredOnPages(t *testing.T) {
 	if page := o.at("boss").post("/clusters/web-1/answers", answerForm(q, "act", "refuse", "refuse", "no")); page.status != http.StatusConflict || !strings.Contains(page.text(), "ada answered it") {
 		t.Errorf("the second answer is answered %d: %s", page.status, page.text())
 	}
-	if page := ada.get("/questions"); !strings.Contains(page.text(), "Nothing waits for you.") {
+	if page := ada.get("/questions"); !strings.Contains(page.text(), "Nothing is waiting for you.") {
 		t.Errorf("after the answer: %s", page.text())
 	}
 	answers, err := o.store.Answers(t.Context(), app.DefaultTenant, "web-1", []string{"n1"})
@@ -92,7 +92,7 @@ func TestQuestionsAreAnsweredOnPages(t *testing.T) {
 	}
 }
 
-// Who may answer is up to the question; whoever asked may be left out, whatever the role. Others see whom it waits for.
+// The template says who can answer, and can exclude the requester, whatever the role. Others see who it waits for.
 func TestWhoMayAnswer(t *testing.T) {
 	o := newOffice(t)
 	if err := func() error {
@@ -107,14 +107,14 @@ func TestWhoMayAnswer(t *testing.T) {
 		not  string
 		may  string
 	}{
-		{"where nobody is named, the owner", nil, "", "ada boss"},
+		{"the owner by default", nil, "", "ada boss"},
 		{"a group", []string{"ops"}, "", "cy boss"},
 		{"a group and the owner", []string{"ops", "owner"}, "", "ada cy boss"},
 		{"admins", []string{"admins"}, "", "boss"},
-		{"not whoever asked", []string{"owner", "ops"}, "requester", "cy boss"},
+		{"not the requester", []string{"owner", "ops"}, "requester", "cy boss"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			q := o.asked("c"+strconv.Itoa(i), template.Person{Ask: "Go on?", Who: c.who, Not: c.not})
+			q := o.asked("c"+strconv.Itoa(i), template.Person{Ask: "Continue?", Who: c.who, Not: c.not})
 			var may []string
 			for _, user := range []string{"ada", "bob", "cy", "vic", "boss"} {
 				list, err := o.app.Execution.Questions.Questions(t.Context(), o.actor(user), execution.QuestionQuery{Cluster: q.Cluster})
@@ -127,7 +127,7 @@ func TestWhoMayAnswer(t *testing.T) {
 				// No one is let through by an answer that is wrong for another reason: the right to give it is looked at first.
 				_, err = o.app.Execution.Questions.AnswerStep(t.Context(), o.actor(user), q.Cluster, execution.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt + 1})
 				if forbidden := app.CodeOf(err) == app.EForbidden; forbidden == list[0].Mine {
-					t.Errorf("%s, who may answer (%t), is told %v", user, list[0].Mine, err)
+					t.Errorf("%s, who may answer (%t), gets %v", user, list[0].Mine, err)
 				}
 			}
 			if got := strings.Join(may, " "); got != c.may {

@@ -15,7 +15,7 @@ import (
 	apppolicy "muster/app/policy"
 )
 
-// stands makes a cluster whose steps have all been carried out.
+// stands returns a cluster whose steps have all succeeded.
 func (o *office) stands(user, name string, size int) cluster.ClusterView {
 	o.Helper()
 	v, err := o.app.Cluster.Creates.CreateCluster(o.Context(), o.actor(user), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
@@ -46,7 +46,7 @@ func (o *office) stands(user, name string, size int) cluster.ClusterView {
 	return v
 }
 
-// Who approves sees what happens to the cluster, and what was shown is what runs.
+// Approvers see the changes to the cluster, and exactly these run.
 func TestAmendmentThatWaitsShowsWhatItDoes(t *testing.T) {
 	o := newOffice(t)
 	v := o.stands("ada", "shop", 1)
@@ -57,9 +57,9 @@ func TestAmendmentThatWaitsShowsWhatItDoes(t *testing.T) {
 		t.Fatal(a, err)
 	}
 	page := o.at("bob").get("/requests/2")
-	page.reads(http.StatusOK, "Resize of shop", "Grow from 1 to 3 nodes", "1 node → 3 nodes", "n2 and n3 are made.")
+	page.reads(http.StatusOK, "shop: resize", "Grow from 1 to 3 nodes", "1 node → 3 nodes", "n2 and n3 are created.")
 	if strings.Contains(page.body, "conditions") {
-		t.Error("the page offers conditions, which there are not for what stands")
+		t.Error("the page offers conditions, which existing clusters don't have")
 	}
 	if a := o.at("bob").post("/requests/2/review", url.Values{"act": {"approve"}, "plan_hash": {a.Request.Terms.PlanHash}}); a.status != http.StatusSeeOther {
 		t.Fatal(a.status, a.text())

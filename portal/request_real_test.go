@@ -20,12 +20,12 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestRequestsInABrowser looks at the pages of requests and policies on a wide screen and on a phone, by day and by night: nothing
-// is wider than the screen, and one can decide without a script.
+// TestRequestsInABrowser opens the pages of requests and policies on wide and narrow screens, light and dark: nothing is wider than the
+// screen, and decisions work without a script.
 func TestRequestsInABrowser(t *testing.T) {
 	o := newOffice(t)
 	rules := append([]apppolicy.Policy{{Name: "emergency-and-a-rather-long-name", Order: 40, Enabled: true, When: `nodes > 4 && provider == "cloud" && !(groups.exists(g, g.startsWith("operations-and-more"))) && cost_per_hour > 1`,
-		Effect: apppolicy.PolicyApprove, Reason: "${nodes} nodes at ${cost_per_hour} an hour are a lot of money for somebody of no group at all.",
+		Effect: apppolicy.PolicyApprove, Reason: "${nodes} nodes at ${cost_per_hour} an hour are a lot of money for a user without groups.",
 		Approval: &apppolicy.Approval{Count: 2, Role: app.RoleAdmin, BreakGlass: "oncall"}}}, officeRules...)
 	o.rules(rules...)
 	p := New(Config{UseCases: faces.Portal(o.app), Version: "1.0.0", Logger: quiet(), Now: o.clock.now})
@@ -73,9 +73,9 @@ func TestRequestsInABrowser(t *testing.T) {
 	out()
 	in("bob")
 	b.Open("/requests/1")
-	b.Do(chromedp.SendKeys(chromedp.ID("reason"), "Go on."), chromedp.Click(chromedp.CSS(`#review button[value=approve]`)))
+	b.Do(chromedp.SendKeys(chromedp.ID("reason"), "Go ahead."), chromedp.Click(chromedp.CSS(`#review button[value=approve]`)))
 	b.Until(`document.querySelector("#approvals")&&document.querySelector("#approvals").textContent.includes("bob")`)
-	if text := b.Text("#approvals"); !strings.Contains(text, "Go on.") {
+	if text := b.Text("#approvals"); !strings.Contains(text, "Go ahead.") {
 		t.Errorf("the page says %q", text)
 	}
 }

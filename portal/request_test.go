@@ -37,7 +37,7 @@ func (fastKeys) NewKey(string) ([]byte, string, error) {
 	return []byte("private"), "ssh-ed25519 AAAA test", nil
 }
 
-// office is a portal on the real use cases, with solver, planner, policies and a store on disk.
+// office is a portal with the real use cases, solver, planner, policies and a store on disk.
 type office struct {
 	*testing.T
 	app     *appall.Services
@@ -73,7 +73,7 @@ func newOffice(t *testing.T) *office {
 	return o
 }
 
-// at returns the portal as a user sees it, signed in.
+// at returns a browser with a signed-in user.
 func (o *office) at(user string) *testSite {
 	o.Helper()
 	if s := o.sites[user]; s != nil {
@@ -85,7 +85,7 @@ func (o *office) at(user string) *testSite {
 	return s
 }
 
-// actor returns who a user is for the use cases.
+// actor returns a user as an actor.
 func (o *office) actor(user string) app.Actor {
 	o.Helper()
 	u, err := o.store.User(o.Context(), app.DefaultTenant, user)
@@ -97,7 +97,7 @@ func (o *office) actor(user string) app.Actor {
 	return a
 }
 
-// api makes a call with a token of a user.
+// api calls the API with a user's token.
 func (o *office) api(user, method, path string, in, out any) (int, http.Header) {
 	o.Helper()
 	token, err := o.app.Identity.Tokens.IssueToken(o.Context(), app.DefaultTenant, user, "test")
@@ -134,7 +134,7 @@ var officeRules = []apppolicy.Policy{
 	{Name: "eyes", Order: 30, Enabled: true, When: `nodes > 3`, Effect: apppolicy.PolicyApprove, Reason: "More than 3 are many.", Approval: &apppolicy.Approval{Count: 1, Role: app.RoleApprover}},
 }
 
-// The same request comes to the same by every face: the use case itself, the REST API, and the page.
+// A request has the same result from every face: use case, REST API and page.
 func TestPoliciesSayTheSameByEveryFace(t *testing.T) {
 	const day = 24 * time.Hour
 	type outcome struct {
@@ -216,37 +216,37 @@ func TestThePageSaysBeforehandWhatPoliciesWouldSay(t *testing.T) {
 		return o.at("ada").post("/clusters/preview", url.Values{"template": {"web"}, "options_of": {"web"}, "name": {"x"}, "size": {size}, "services": {"web"}})
 	}
 	a := ask("11")
-	a.reads(200, "A policy would refuse this", "At most 10 nodes; you asked for 11.")
+	a.reads(200, "Refused by policy", "At most 10 nodes; you asked for 11.")
 	if !strings.Contains(a.body, "disabled") {
-		t.Error("it can be asked for nevertheless")
+		t.Error("it can still be requested")
 	}
-	ask("4").reads(200, "It needs approval", "1 with the role approver", "More than 3 are many.", "The lease becomes 4 h instead of no end", "Ask for approval")
-	ask("1").lacks("It needs approval", "policy")
+	ask("4").reads(200, "Approval required", "1 approval from approvers", "More than 3 are many.", "Lease changed from no end to 4 h", "Request approval")
+	ask("1").lacks("Approval required", "policy")
 }
 
 func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	o := newOffice(t)
 	o.rules(officeRules...)
 	ada, bob, cy := o.at("ada"), o.at("bob"), o.at("cy")
-	ada.get("/requests").reads(200, "Nothing waits for you", "There are none")
+	ada.get("/requests").reads(200, "No requests are waiting for you", "No requests. Every cluster")
 	wait := func(name string) string {
 		a := ada.post("/clusters", ada.post("/clusters/preview", url.Values{"template": {"web"}, "options_of": {"web"}, "name": {name}, "size": {"6"}, "services": {"web"}}).fields())
 		if a.status != http.StatusSeeOther || !strings.HasPrefix(a.header.Get("Location"), "/requests/") {
-			t.Fatalf("asking gives %d: %s", a.status, a.text())
+			t.Fatalf("request: got %d: %s", a.status, a.text())
 		}
 		return a.header.Get("Location")
 	}
 	page := wait("web")
 	a := ada.get(page)
-	a.reads(200, "web", "waiting", "ada asked for it", "0 of 1 with the role approver", "What policies said", "More than 3 are many.", "Lease: no end → 4 h", "6 nodes", "Withdraw the request")
-	a.lacks("Your decision", "Break the glass")
-	bob.get("/requests").reads(200, "1 request waits for you", "web")
+	a.reads(200, "web", "waiting", "Requested by ada", "0 of 1 from approvers", "Policies", "More than 3 are many.", "Lease: no end → 4 h", "6 nodes", "Withdraw request")
+	a.lacks("Your decision", "Emergency override")
+	bob.get("/requests").reads(200, "1 request is waiting for you", "web")
 	if n := bob.get("/clusters").text(); !strings.Contains(n, "Requests 1") {
-		t.Errorf("the menu does not say that one waits: %.200s", n)
+		t.Errorf("the menu doesn't count the waiting request: %.200s", n)
 	}
 	o.at("vic").get(page).reads(404, "Request 1 doesn't exist.")
 
-	// A mistake is said beside the form, and what was typed stays.
+	// An error is shown beside the form, which keeps its input.
 	form := bob.get(page)
 	hash := form.fields().Get("plan_hash")
 	if len(hash) != 64 {
@@ -255,24 +255,24 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	bob.post(page+"/review", url.Values{"act": {"deny"}, "plan_hash": {hash}}).reads(422, "ada wants to know why")
 	bob.post(page+"/review", url.Values{"act": {"conditions"}, "plan_hash": {hash}, "reason": {"less will do"}, "size": {"many"}}).reads(422, "whole number", "less will do")
 	bob.post(page+"/review", url.Values{"act": {"approve"}, "plan_hash": {"0123"}}).reads(409, "The plan is not the one that was shown")
-	ada.post(page+"/review", url.Values{"act": {"approve"}, "plan_hash": {hash}}).reads(403, "Nobody approves what he asked for himself")
+	ada.post(page+"/review", url.Values{"act": {"approve"}, "plan_hash": {hash}}).reads(403, "You can't approve your own request")
 
-	// Conditions, taken by who asked.
+	// Conditions, accepted by the requester.
 	if a := bob.post(page+"/review", url.Values{"act": {"conditions"}, "plan_hash": {hash}, "reason": {"less will do"}, "size": {"2"}, "lease": {"90m"}}); a.status != http.StatusSeeOther {
-		t.Fatalf("offering gives %d: %s", a.status, a.text())
+		t.Fatalf("offer: got %d: %s", a.status, a.text())
 	}
 	a = ada.get(page)
-	a.reads(200, "offered", "bob offers this instead", "2 instead of 6", "less will do", "Take it")
-	ada.get("/requests").reads(200, "1 request waits for you")
+	a.reads(200, "offered", "bob approved with conditions", "2 instead of 6", "less will do", "Accept offer")
+	ada.get("/requests").reads(200, "1 request is waiting for you")
 	offered, err := o.app.Operation.Requests.Request(t.Context(), o.actor("ada"), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ada.post(page+"/confirm", url.Values{"act": {"confirm"}, "plan_hash": {hash}}).reads(409, "not the one that was shown")
 	if a := ada.post(page+"/confirm", url.Values{"act": {"confirm"}, "plan_hash": {offered.Offer.PlanHash}}); a.status != http.StatusSeeOther {
-		t.Fatalf("confirming gives %d: %s", a.status, a.text())
+		t.Fatalf("confirm: got %d: %s", a.status, a.text())
 	}
-	ada.get(page).reads(200, "accepted", "To the cluster", "bob approved with conditions")
+	ada.get(page).reads(200, "accepted", "View cluster", "bob approved with conditions")
 
 	// Denied, withdrawn, and approved.
 	page = wait("web2")
@@ -287,13 +287,13 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 	ada.get("/requests/99").reads(404, "Request 99 doesn't exist")
 	ada.get("/requests/x").reads(404)
 
-	// The glass.
+	// Emergency override.
 	page = wait("web5")
 	boss := o.at("boss")
-	boss.get(page).reads(200, "Break the glass")
+	boss.get(page).reads(200, "Emergency override")
 	boss.post(page+"/break-glass", url.Values{"act": {"break_glass"}, "plan_hash": {hash}, "reason": {"help"}}).reads(422, "at least 10 letters")
 	boss.post(page+"/break-glass", url.Values{"act": {"break_glass"}, "plan_hash": {hash}, "reason": {"the shop is down"}})
-	ada.get(page).reads(200, "glass broken", "Somebody broke the glass", "the shop is down")
+	ada.get(page).reads(200, "emergency override", "Started by emergency override", "the shop is down")
 }
 
 func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
@@ -301,10 +301,10 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 	o.rules(apppolicy.Policy{Name: "first", Order: 5, Enabled: true, When: "true", Effect: apppolicy.PolicyAllow})
 	boss := o.at("boss")
 	boss.get("/admin").reads(200, "Policies")
-	boss.get("/admin/policies").reads(200, "first", "nothing after it is looked at", "New policy", "Time zone")
+	boss.get("/admin/policies").reads(200, "first", "allows and skips all policies below", "New policy", "Time zone")
 	o.at("bob").get("/admin/policies").lacks("New policy")
 	o.at("ada").get("/admin/policies").reads(403)
-	boss.get("/admin/policies/new").reads(200, "What it can ask about", "cost_per_hour")
+	boss.get("/admin/policies/new").reads(200, "Variables", "cost_per_hour")
 	if _, err := o.app.Cluster.Creates.Ask(t.Context(), o.actor("ada"), cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}}); err != nil {
 		t.Fatal(err)
 	}
@@ -312,9 +312,9 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 		"t_nodes": {"10"}, "t_cost": {"1"}, "t_lease": {"8h"}, "past": {"50"}}
 	boss.post("/admin/policies", in).reads(422, `when, line 1, column 14: "node" is not known`, "Did you mean nodes?", "nodes > 2 && node < 9")
 	in.Set("when", "nodes > 2")
-	boss.post("/admin/policies/try", in).reads(200, "What it would do", "accept", "refuse: Not 10.", "Of the 1 newest request", "1 would be decided otherwise", "refuse: Not 3.")
+	boss.post("/admin/policies/try", in).reads(200, "Test result", "accept", "refuse: Not 10.", "change the decision for 1 of 1 recent request", "refuse: Not 3.")
 	if a := boss.post("/admin/policies", in); a.status != http.StatusSeeOther || a.header.Get("Location") != "/admin/policies/small" {
-		t.Fatalf("saving gives %d: %s", a.status, a.text())
+		t.Fatalf("save: got %d: %s", a.status, a.text())
 	}
 	form := boss.get("/admin/policies/small").fields()
 	form.Set("when", "nodes > 2") // what is in a textarea, the helper does not read
@@ -324,7 +324,7 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 	form.Set("remind", "4h")
 	form.Set("high", "on")
 	if a := boss.post("/admin/policies", form); a.status != http.StatusSeeOther {
-		t.Fatalf("saving gives %d: %s", a.status, a.text())
+		t.Fatalf("save: got %d: %s", a.status, a.text())
 	}
 	boss.post("/admin/policies", form).reads(409, "changed meanwhile")
 	boss.get("/admin/policies/small").reads(200, "Versions", "2 boss: approve")
@@ -333,8 +333,8 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	form.Set("count", "two")
-	boss.post("/admin/policies", form).reads(422, "is not a whole number")
-	boss.post("/admin/policies/zone", url.Values{"time_zone": {"Mars"}}).reads(422, "There is no time zone", "Europe/Berlin")
+	boss.post("/admin/policies", form).reads(422, "isn't a whole number")
+	boss.post("/admin/policies/zone", url.Values{"time_zone": {"Mars"}}).reads(422, "Unknown time zone", "Europe/Berlin")
 	boss.post("/admin/policies/zone", url.Values{"time_zone": {"Europe/Berlin"}})
 	boss.post("/admin/policies/small/delete", nil)
 	boss.get("/admin/policies").lacks("small")
@@ -366,8 +366,8 @@ func TestARequestsPageIsLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := r.until("change", "fine by bob")
-	if !strings.Contains(e.data, "To the cluster") || !strings.Contains(e.data, "request-ways") {
-		t.Errorf("after the approval the page is sent %.2000s", e.data)
+	if !strings.Contains(e.data, "View cluster") || !strings.Contains(e.data, "request-ways") {
+		t.Errorf("after the approval, the page receives %.2000s", e.data)
 	}
 	for path, want := range map[string]int{"/requests/999": http.StatusNotFound, "/requests/x": http.StatusNotFound, at + "/review": http.StatusNotFound} {
 		if a := s.get("/live?page="+url.QueryEscape(path), "Accept", "text/event-stream"); a.status != want {

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// pages are one of each page, in states that show most of it.
+// pages are one of each page, in a state that shows most of it.
 func pages(t *testing.T) (*testSite, map[string]seen) {
 	s := signedIn(t, "ada")
 	out := map[string]seen{"empty list": s.get("/clusters")}
@@ -41,7 +41,7 @@ func pages(t *testing.T) (*testSite, map[string]seen) {
 	return s, out
 }
 
-// TestPagesAreClean checks on every page what the content security policy, assistive technology and plain HTML need.
+// TestPagesAreClean checks every page against the content security policy, assistive technology and plain HTML.
 func TestPagesAreClean(t *testing.T) {
 	_, all := pages(t)
 	for name, a := range all {
@@ -80,7 +80,7 @@ func wantClean(t *testing.T, a seen) {
 			labelled[attr(n, "for")] = true
 		}
 		if n.Data == "img" && !has(n, "alt") {
-			t.Error("a picture has no words")
+			t.Error("a picture has no text alternative")
 		}
 		for _, at := range n.Attr {
 			switch {
@@ -125,7 +125,7 @@ func insideLabel(n *html.Node) bool {
 
 var source = regexp.MustCompile(`(?:src|href)="(/static/[^"]+)"`)
 
-// What a browser fetches for its first page is small; it takes files compressed, as all do.
+// The first page and its files are small when compressed.
 func TestWeight(t *testing.T) {
 	s, all := pages(t)
 	for _, name := range []string{"sign-in", "list"} {
@@ -177,7 +177,7 @@ func TestOtherSites(t *testing.T) {
 	} {
 		for _, path := range []string{"/signin", "/signout", "/clusters", "/clusters/" + id + "/delete", "/clusters/" + id + "/resume"} {
 			a := s.post(path, url.Values{"user": {"ada"}}, headers...)
-			a.reads(http.StatusForbidden, "This request was sent by another site, so it was not carried out.")
+			a.reads(http.StatusForbidden, "This request came from another site and was blocked.")
 		}
 	}
 	if v, _ := s.f.Cluster(context.Background(), ada, id); len(v.Operations) != 1 {
@@ -202,7 +202,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
-// panicky is a Muster with a bug.
+// panicky is a fake Muster with a bug.
 type panicky struct{ *fake }
 
 func (panicky) ClusterPage(context.Context, app.Actor, app.ClusterFilter) (cluster.ClusterPage, error) {
@@ -228,7 +228,7 @@ func TestPanicAndAccessLog(t *testing.T) {
 		}
 	}
 	if strings.Contains(out, "secret") || strings.Contains(out, "token-of-ada") {
-		t.Errorf("the log tells secrets:\n%s", out)
+		t.Errorf("the log contains secrets:\n%s", out)
 	}
 }
 

@@ -17,9 +17,8 @@ import (
 	"muster/portal/securitykey"
 )
 
-// TestSecurityKeyInABrowser adds a security key and an authenticator app, signs in with each, and proves again with the key. The key is Chromium's
-// virtual one: it
-// signs as a real one does.
+// TestSecurityKeyInABrowser adds a security key and an authenticator app, signs in with each, and re-authenticates with the key. The key is
+// Chromium's virtual one, which signs as a real one does.
 func TestSecurityKeyInABrowser(t *testing.T) {
 	w := newTown(t, func(c *Config) { c.Keys = securitykey.Keys{} })
 	b := portaltest.Open(t, strings.Replace(w.srv.URL, "127.0.0.1", "localhost", 1))
@@ -60,7 +59,7 @@ func TestSecurityKeyInABrowser(t *testing.T) {
 		t.Errorf("recovery codes: %q", codes)
 	}
 
-	// The same key again is refused by the browser; an app goes beside it.
+	// The browser refuses the same key again; an app can be added.
 	b.Open("/account/second-factor")
 	b.Do(chromedp.SendKeys(chromedp.ID("name"), "The same"), chromedp.Click(chromedp.ID("create-key")))
 	b.Until(`document.querySelector("#key-trouble").textContent.includes("added already")`)
@@ -80,14 +79,14 @@ func TestSecurityKeyInABrowser(t *testing.T) {
 	yes, no := true, false
 	call(chromedp.Call(b.Ctx, webauthn.SetResponseOverrideBits, webauthn.SetResponseOverrideBitsParams{AuthenticatorID: made.AuthenticatorID, IsBogusSignature: &yes}))
 	b.Do(chromedp.Click(chromedp.ID("use-key")))
-	b.Until(`document.querySelector("#err-code").textContent.includes("not accepted")`)
+	b.Until(`document.querySelector("#err-code").textContent.includes("wasn't accepted")`)
 	b.Shoot("signin-second-factor-refused")
 	call(chromedp.Call(b.Ctx, webauthn.SetResponseOverrideBits, webauthn.SetResponseOverrideBitsParams{AuthenticatorID: made.AuthenticatorID, IsBogusSignature: &no}))
 	b.Do(chromedp.Click(chromedp.ID("use-key")))
 	b.Until(`location.pathname=="/account"&&document.querySelector("#sign-ins").textContent.includes("by password and security key")`)
 	b.Shoot("account-second-factor")
 
-	// A proof with the key, for new recovery codes.
+	// Re-authentication with the key, for new recovery codes.
 	w.clock.pass(app.FreshWithin + time.Minute)
 	b.Open("/account/second-factor")
 	b.Shoot("second-factor")

@@ -14,7 +14,7 @@ import (
 	identitypage "muster/portal/identity"
 )
 
-// withApp has whoever is signed in set up an authenticator app, as a person would.
+// withApp sets up an authenticator app for the signed-in user.
 func (w *town) withApp() (secret string, codes []string) {
 	w.t.Helper()
 	secret, a := w.addApp()
@@ -24,17 +24,17 @@ func (w *town) withApp() (secret string, codes []string) {
 func (w *town) addApp() (secret string, a seen) {
 	w.t.Helper()
 	a = w.get("/account/second-factor/app")
-	a.reads(http.StatusOK, "Set up an authenticator app")
+	a.reads(http.StatusOK, "Set up authenticator app")
 	secret = strings.ReplaceAll(a.at("secret"), " ", "")
 	if !strings.Contains(a.body, "<svg class=\"qr\"") {
-		w.t.Error("there is no QR code")
+		w.t.Error("no QR code")
 	}
 	a = w.post("/account/second-factor/app", url.Values{"code": {apptest.Code(secret, w.clock.now())}})
-	a.reads(http.StatusOK, "Your recovery codes", "not shown again")
+	a.reads(http.StatusOK, "Recovery codes", "won't see them again")
 	return secret, a
 }
 
-// begin enters the password of a user who has a second factor.
+// begin enters the password of a user with a second factor.
 func (w *town) begin(user, next string) {
 	w.t.Helper()
 	a := w.post("/signin", url.Values{"user": {user}, "password": {horse}, "next": {next}})
@@ -69,7 +69,7 @@ func TestSignInWithASecondFactor(t *testing.T) {
 	if b.in() {
 		t.Fatal("the password alone signs in")
 	}
-	b.get(identitypage.PendingPath).reads(http.StatusOK, "Second factor", "Signing in as ada", "Code from your authenticator app, or a recovery code")
+	b.get(identitypage.PendingPath).reads(http.StatusOK, "Second factor", "Signing in as ada", "Code from your authenticator app, or recovery code")
 	b.code("").reads(http.StatusUnauthorized, "A second factor is required.")
 	b.code("000000").reads(http.StatusUnauthorized, "Invalid code.")
 	if b.in() {
@@ -96,7 +96,7 @@ func TestSignInWithASecondFactor(t *testing.T) {
 	d.get("/signin").reads(http.StatusOK, "Enter your password again.")
 }
 
-// Whoever has the password tries codes: the limit is that of passwords, and the right password does not take it back.
+// Someone with the password tries codes: they count as attempts like passwords, and the right password doesn't reset them.
 func TestCodesAreLimitedAsPasswordsAre(t *testing.T) {
 	w := newTown(t).enter("ada")
 	secret, _ := w.withApp()
@@ -121,7 +121,7 @@ func TestCodesAreLimitedAsPasswordsAre(t *testing.T) {
 	}
 }
 
-// The token of a browser's session changes with the password and with the second factor, so that neither can be planted.
+// The session's token changes after the password and after the second factor, against session fixation.
 func TestPendingSignInsAreOfOneBrowser(t *testing.T) {
 	w := newTown(t).enter("ada")
 	secret, _ := w.withApp()
@@ -137,14 +137,14 @@ func TestPendingSignInsAreOfOneBrowser(t *testing.T) {
 	b.begin("ada", "/")
 	first := token()
 	if a := w.another().code(apptest.Code(secret, w.clock.now())); a.header.Get("Location") != "/signin" {
-		t.Errorf("another browser goes on: %d to %q", a.status, a.header.Get("Location"))
+		t.Errorf("another browser continues: %d to %q", a.status, a.header.Get("Location"))
 	}
 	b.code(apptest.Code(secret, w.clock.now()))
 	if second := token(); first == "" || second == first || !b.in() {
 		t.Error("the token is the same after the second factor")
 	}
 	if a := b.get(identitypage.PendingPath); a.header.Get("Location") != "/signin" {
-		t.Errorf("something is still pending: %d", a.status)
+		t.Errorf("a sign-in is still pending: %d", a.status)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestStepUpTakesTheSecondFactor(t *testing.T) {
 	if a.header.Get("Location") != "/step-up?next=%2Faccount%2Fsecond-factor" {
 		t.Fatalf("without a proof: %d to %q", a.status, a.header.Get("Location"))
 	}
-	w.get("/step-up?next=/account").reads(http.StatusOK, "Your password", "Code from your authenticator app")
+	w.get("/step-up?next=/account").reads(http.StatusOK, "Password", "Code from your authenticator app")
 	w.post("/step-up", url.Values{"password": {horse}, "next": {"/account"}}).reads(http.StatusUnauthorized, "A second factor is required.")
 	w.post("/step-up", url.Values{"password": {"wrong"}, "code": {apptest.Code(secret, w.clock.now())}}).reads(http.StatusUnauthorized, "Wrong password.")
 	a = w.post("/step-up", url.Values{"password": {horse}, "code": {"000000"}})
@@ -167,7 +167,7 @@ func TestStepUpTakesTheSecondFactor(t *testing.T) {
 	if a = w.post("/step-up", url.Values{"password": {horse}, "code": {apptest.Code(secret, w.clock.now())}, "next": {"/account"}}); a.header.Get("Location") != "/account" {
 		t.Errorf("with both: %d to %q", a.status, a.header.Get("Location"))
 	}
-	w.post("/account/second-factor/codes", nil).reads(http.StatusOK, "The old codes no longer work.")
+	w.post("/account/second-factor/codes", nil).reads(http.StatusOK, "Your old codes no longer work.")
 	have, err := w.app.Identity.Factors.SecondFactors(t.Context(), w.as("ada"))
 	if err != nil || len(have.Factors) != 1 {
 		t.Fatal(have, err)
@@ -175,11 +175,11 @@ func TestStepUpTakesTheSecondFactor(t *testing.T) {
 	if a := w.post("/account/second-factor/remove", url.Values{"id": {have.Factors[0].ID}}); a.status != http.StatusSeeOther {
 		t.Errorf("a removal: %d", a.status)
 	}
-	w.get("/account/second-factor").reads(http.StatusOK, "was removed", "Set up an app")
+	w.get("/account/second-factor").reads(http.StatusOK, "Second factor removed.", "Set up app")
 	w.another().enter("ada")
 }
 
-// A tenant that requires a second factor leads people to it, and to nothing else.
+// In a tenant that requires a second factor, people can only add one.
 func TestARequiredSecondFactorComesFirst(t *testing.T) {
 	w := newTown(t).enter("ada")
 	r := w.another().enter("root")
@@ -201,7 +201,7 @@ func TestARequiredSecondFactorComesFirst(t *testing.T) {
 	}
 	w.get("/link?token=y")
 	if _, a := w.addApp(); !strings.Contains(a.body, `href="/link?token=y"`) {
-		t.Errorf("after the codes people don't go on to where they wanted: %s", a.body)
+		t.Errorf("the codes don't lead to the page wanted before: %s", a.body)
 	}
 	w.get("/").reads(http.StatusOK)
 }
@@ -219,7 +219,7 @@ func TestAdminsRemoveLostSecondFactors(t *testing.T) {
 		t.Fatalf("%d to %q", a.status, a.header.Get("Location"))
 	}
 	if w.in() {
-		t.Error("a sign-in with the lost factor goes on")
+		t.Error("a sign-in with the lost factor continues")
 	}
 	w.another().enter("ada")
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestSecurityText reads security.txt as RFC 9116 has it, today and in years.
+// TestSecurityText checks security.txt by RFC 9116, today and in years.
 func TestSecurityText(t *testing.T) {
 	const path = "/.well-known/security.txt"
 	if a := visit(t).get(path); a.status != http.StatusNotFound {

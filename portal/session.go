@@ -41,7 +41,7 @@ func (p *Portal) page(h site.Handler) http.HandlerFunc {
 func (p *Portal) member(h site.MemberHandler) http.HandlerFunc {
 	return p.adder(func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		if a.MustAddFactor {
-			return p.leadTo(w, r, identity.FactorsPath, &app.Error{Code: app.EForbidden, Reason: app.MustAddReason, Message: "Add a second factor first."})
+			return p.leadTo(w, r, identity.FactorsPath, &app.Error{Code: app.EForbidden, Reason: app.MustAddReason, Message: "Add a second factor to continue."})
 		}
 		return h(w, r, a)
 	})
@@ -51,7 +51,7 @@ func (p *Portal) member(h site.MemberHandler) http.HandlerFunc {
 func (p *Portal) adder(h site.MemberHandler) http.HandlerFunc {
 	return p.newcomer(func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		if a.MustChange {
-			return p.leadTo(w, r, "/account/password", &app.Error{Code: app.EForbidden, Reason: "must_change", Message: "Choose a password of your own first."})
+			return p.leadTo(w, r, "/account/password", &app.Error{Code: app.EForbidden, Reason: "must_change", Message: "Set a new password to continue."})
 		}
 		return h(w, r, a)
 	})
@@ -113,7 +113,7 @@ func (p *Portal) sendToSignIn(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("HX-Redirect", "/signin?next="+url.QueryEscape("/clusters/new"))
 		w.WriteHeader(http.StatusUnauthorized)
 	case isPart(r):
-		return app.Errorf(app.EUnauthorized, "You are not signed in any more.")
+		return app.Errorf(app.EUnauthorized, "Your session has expired. Sign in again.")
 	default:
 		http.Redirect(w, r, to, http.StatusSeeOther)
 	}

@@ -27,7 +27,7 @@ import (
 
 const horse = "correct horse battery"
 
-// town is a site over the real use cases and a database, with people in it.
+// town is a site with real use cases, a database and users.
 type town struct {
 	*testSite
 	app   *appall.Services
@@ -57,7 +57,7 @@ func (w *town) user(t *testing.T, tenant, name string, role app.Role, at time.Ti
 
 var hashed = identity.HashPassword(horse)
 
-// another is another browser at the same portal.
+// another returns another browser at the same portal.
 func (w *town) another() *town {
 	w.t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -69,7 +69,7 @@ func (w *town) another() *town {
 	return &town{testSite: &s, app: w.app}
 }
 
-// enter signs a user in, of the first tenant unless another is named.
+// enter signs in a user, by default of the first tenant.
 func (w *town) enter(user string, tenant ...string) *town {
 	w.t.Helper()
 	a := w.post("/signin", url.Values{"user": {user}, "password": {horse}, "tenant": tenant})
@@ -93,7 +93,7 @@ func (w *town) in() bool {
 	}
 }
 
-// as is the actor that a user is by itself, for use cases that tests call.
+// as returns a user as an actor, for use cases.
 func (w *town) as(user string) app.Actor {
 	w.t.Helper()
 	u, err := w.store.User(context.Background(), app.DefaultTenant, user)
@@ -103,7 +103,7 @@ func (w *town) as(user string) app.Actor {
 	return u.Actor()
 }
 
-// ends returns the numbers in the buttons that end a sign-in.
+// ends returns the session IDs of the buttons that end one.
 func (a seen) ends() []string {
 	var ids []string
 	for d := range a.tree().Descendants() {
@@ -121,7 +121,7 @@ func TestSignInsAreSeenAndEnded(t *testing.T) {
 	phone.enter("ada")
 
 	a := here.get("/account")
-	a.reads(http.StatusOK, "ada", "Your account in default", "this one", "Safari on iPhone", "from 127.0.0.1", "by password")
+	a.reads(http.StatusOK, "ada", "Your account in default", "this session", "Safari on iPhone", "from 127.0.0.1", "by password")
 	ids := a.ends()
 	if len(ids) != 1 {
 		t.Fatalf("%d sign-ins can be ended, not the one of the phone", len(ids))
@@ -132,8 +132,8 @@ func TestSignInsAreSeenAndEnded(t *testing.T) {
 	if a := here.post("/account/sign-ins/end", url.Values{"id": ids}); a.status != http.StatusSeeOther {
 		t.Fatalf("the end answers %d: %s", a.status, a.text())
 	}
-	here.get("/account").reads(http.StatusOK, "The sign-in was ended.")
-	here.get("/account").lacks("The sign-in was ended.", "Safari on iPhone")
+	here.get("/account").reads(http.StatusOK, "Session signed out.")
+	here.get("/account").lacks("Session signed out.", "Safari on iPhone")
 	if phone.in() {
 		t.Error("the phone is signed in although its sign-in was ended")
 	}
@@ -145,9 +145,9 @@ func TestSignInsAreSeenAndEnded(t *testing.T) {
 	phone.enter("ada")
 	laptop := here.another().enter("ada")
 	here.post("/account/sign-ins/end-all", nil)
-	here.get("/account").reads(http.StatusOK, "2 other sign-ins ended.")
+	here.get("/account").reads(http.StatusOK, "Signed out of 2 other sessions.")
 	if phone.in() || laptop.in() || !here.in() {
-		t.Error("others are signed in, or this one is not")
+		t.Error("others are signed in, or this one isn't")
 	}
 }
 
@@ -206,7 +206,7 @@ func TestChangesCountAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.in() {
-		t.Error("who is disabled is signed in")
+		t.Error("a disabled user is signed in")
 	}
 	w.get("/signin").reads(http.StatusOK, "This account is disabled.")
 	on := false
@@ -214,7 +214,7 @@ func TestChangesCountAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.enter("ada")
-	// A password that someone else sets ends all sign-ins, and must be changed first of all.
+	// A reset password ends all sessions, and must be changed first.
 	secret, err := w.app.Identity.Users.ResetUserPassword(t.Context(), w.as("root"), "ada")
 	if err != nil || w.in() {
 		t.Fatalf("after a reset the sign-in counts: %v", err)
@@ -230,7 +230,7 @@ func TestChangesCountAtOnce(t *testing.T) {
 	if a := w.post("/account/sign-ins/end-all", nil); a.header.Get("Location") != "/account/password" {
 		t.Errorf("a form answers %d", a.status)
 	}
-	w.get("/account/password").reads(http.StatusOK, "Choose a password of your own", "somebody else has seen it")
+	w.get("/account/password").reads(http.StatusOK, "Choose a new password", "signed in with a one-time password")
 	if a := w.post("/account/password", url.Values{"old": {secret}, "new": {"four words of mine"}, "again": {"four words of mine"}}); a.header.Get("Location") != "/link?token=x" {
 		t.Errorf("the change answers %d: %s", a.status, a.text())
 	}
@@ -247,8 +247,8 @@ func TestPasswordIsChanged(t *testing.T) {
 		return w.post("/account/password", url.Values{"old": {old}, "new": {wanted}, "again": {again}})
 	}
 	for _, c := range []struct{ old, wanted, again, at, says string }{
-		{"", "four words of mine", "four words of mine", "err-old", "The password that you have is missing."},
-		{horse, "four words of mine", "four words of yours", "err-again", "The two are not the same."},
+		{"", "four words of mine", "four words of mine", "err-old", "Enter your current password."},
+		{horse, "four words of mine", "four words of yours", "err-again", "The passwords don't match."},
 		{horse, "short", "short", "err-new", "Password is too short: 5 characters."},
 		{horse, "aaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaa", "err-new", "Password has too few different characters."},
 		{horse, "Password2024!", "Password2024!", "err-new", "Password is too common."},
@@ -257,7 +257,7 @@ func TestPasswordIsChanged(t *testing.T) {
 		{"wrong horse", "four words of mine", "four words of mine", "err-old", "Wrong password."},
 	} {
 		if got := change(c.old, c.wanted, c.again).at(c.at); !strings.HasPrefix(got, c.says) {
-			t.Errorf("%q to %q: at %s stands %q, not %q", c.old, c.wanted, c.at, got, c.says)
+			t.Errorf("%q to %q: %s is %q, want %q", c.old, c.wanted, c.at, got, c.says)
 		}
 	}
 	if !other.in() {
@@ -278,7 +278,7 @@ func TestPasswordIsChanged(t *testing.T) {
 	if a := other.post("/signin", url.Values{"user": {"ada"}, "password": {horse}}); a.status != http.StatusUnauthorized {
 		t.Errorf("the old password is answered %d", a.status)
 	}
-	// Guessing the old one is limited as the sign-in is.
+	// Guessing the old password is limited like sign-in.
 	for range identitypage.AttemptsPerUser {
 		change("wrong horse", "other words of mine", "other words of mine")
 	}
@@ -315,7 +315,7 @@ func TestSignOutEnds(t *testing.T) {
 	thief := w.another()
 	thief.http.Jar.SetCookies(here, stolen)
 	if !thief.in() {
-		t.Fatal("a copied cookie does not work, so the test shows nothing")
+		t.Fatal("a copied cookie doesn't work, so the test checks nothing")
 	}
 	if a := w.post("/signout", nil); a.header.Get("Location") != "/signin" {
 		t.Errorf("the sign-out leads to %q", a.header.Get("Location"))
@@ -326,11 +326,11 @@ func TestSignOutEnds(t *testing.T) {
 	w.enter("ada").enter("eve")
 	left, err := w.app.Identity.Sessions.Sessions(t.Context(), w.as("abe"), "ada")
 	if err != nil || len(left) != 0 {
-		t.Errorf("when somebody else signs in in the same browser, %d sign-ins of the first are left: %v", len(left), err)
+		t.Errorf("after another user signs in in the same browser, %d sessions of the first are left: %v", len(left), err)
 	}
 }
 
-// TestStreamsEndWithTheSignIn checks that a page that is kept up to date is not, once its sign-in was ended.
+// TestStreamsEndWithTheSignIn checks that live pages stop updating when their session ends.
 func TestStreamsEndWithTheSignIn(t *testing.T) {
 	w := newTown(t).enter("ada")
 	w.p.live.attend = time.Millisecond
@@ -354,7 +354,7 @@ func TestStreamsEndWithTheSignIn(t *testing.T) {
 	case <-time.After(20 * time.Millisecond): // many looks
 	}
 	if now, _ := w.app.Identity.Sessions.Sessions(t.Context(), w.as("abe"), "ada"); len(now) != 1 || !now[0].SeenAt.Equal(own[0].SeenAt) {
-		t.Errorf("looking counts as use: %+v", now)
+		t.Errorf("an open page counts as use: %+v", now)
 	}
 	if err := w.app.Identity.Sessions.RevokeSession(t.Context(), w.as("abe"), "ada", own[0].ID); err != nil {
 		t.Fatal(err)
@@ -389,18 +389,18 @@ func TestAdminsPageOfSignIns(t *testing.T) {
 	abe.get("/admin/users/zoe/sign-ins").reads(http.StatusNotFound)
 	abe.post("/admin/users/zoe/sign-ins", url.Values{"id": {"all"}})
 	a := abe.get("/admin/users/ada/sign-ins")
-	a.reads(http.StatusOK, "Sign-ins of ada", "by password", "Slack user U1 of workspace Acme")
+	a.reads(http.StatusOK, "Sessions of ada", "by password", "Slack user U1 of workspace Acme")
 	clean(t, "sign-ins of ada", a)
 	abe.post("/admin/users/ada/identities", url.Values{"kind": {"slack"}, "external": {"U1"}})
 	if who := w.who("U1"); who != "" {
-		t.Errorf("the identity is that of %s yet", who)
+		t.Errorf("the identity is still linked to %s", who)
 	}
 	if a := abe.post("/admin/users/ada/sign-ins", url.Values{"id": a.ends()}); a.header.Get("Location") != "/admin/users/ada/sign-ins" || w.in() {
 		t.Errorf("the end answers %d to %s", a.status, a.header.Get("Location"))
 	}
 	w.enter("ada")
 	abe.post("/admin/users/ada/sign-ins", url.Values{"id": {"all"}})
-	abe.get("/admin/users/ada/sign-ins").reads(http.StatusOK, "1 sign-in ended.", "Nowhere.")
+	abe.get("/admin/users/ada/sign-ins").reads(http.StatusOK, "Signed out of 1 session.", "No active sessions.")
 	if w.in() || !zoe.in() || !abe.in() {
 		t.Error("the wrong ones are signed in")
 	}
@@ -423,19 +423,19 @@ func TestBrowserNames(t *testing.T) {
 
 func TestOwnTokens(t *testing.T) {
 	w := newTown(t).enter("ada")
-	w.get("/account/tokens/new").reads(http.StatusOK, "New API token", "ask for clusters and change them")
-	w.get("/account/tokens/new").lacks("look after the tenant")
+	w.get("/account/tokens/new").reads(http.StatusOK, "New API token", "Request and change clusters")
+	w.get("/account/tokens/new").lacks("Administer the tenant")
 	for _, c := range []struct{ label, days, scope, at, says string }{
-		{"", "3", "cluster", "err-label", ""}, {"ci", "soon", "cluster", "err-days", "That is not a number of days."}, {"ci", "99999", "cluster", "err-days", ""},
+		{"", "3", "cluster", "err-label", ""}, {"ci", "soon", "cluster", "err-days", "Days must be a whole number."}, {"ci", "99999", "cluster", "err-days", ""},
 		{"ci", "3", "admin", "err-scopes", "Role user can't use scope"},
 	} {
 		got := w.post("/account/tokens/new", url.Values{"label": {c.label}, "days": {c.days}, "scopes": {c.scope}}).at(c.at)
 		if got == "" || !strings.HasPrefix(got, c.says) {
-			t.Errorf("%+v: there stands %q", c, got)
+			t.Errorf("%+v: got %q", c, got)
 		}
 	}
 	a := w.post("/account/tokens/new", url.Values{"label": {"ci"}, "days": {"3"}, "scopes": {"cluster"}})
-	a.reads(http.StatusCreated, "Your token ci", "shown this once")
+	a.reads(http.StatusCreated, "API token ci", "won't be able to see it again")
 	token := a.at("token")
 	who, err := w.app.Identity.Tokens.ActorOfToken(t.Context(), token, "")
 	if err != nil || who.User != "ada" || len(who.Scopes) != 2 {
@@ -459,7 +459,7 @@ func TestOwnTokens(t *testing.T) {
 	if _, err := w.app.Identity.Tokens.ActorOfToken(t.Context(), token, ""); app.CodeOf(err) != app.EUnauthorized {
 		t.Errorf("a revoked token counts: %v", err)
 	}
-	w.get("/account").reads(http.StatusOK, "The token was revoked.")
+	w.get("/account").reads(http.StatusOK, "Token revoked.")
 }
 
 func TestAccountPagesAreClean(t *testing.T) {
@@ -474,7 +474,7 @@ func TestAccountPagesAreClean(t *testing.T) {
 	}
 }
 
-// clean checks what the content security policy and assistive technology need of a page.
+// clean checks the requirements of the content security policy and of assistive technology.
 func clean(t *testing.T, name string, a seen) {
 	t.Helper()
 	if a.status != http.StatusOK {

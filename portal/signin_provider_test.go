@@ -24,8 +24,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// sso is a real OpenID provider on loopback, made of the parts of a certified one, with people whose groups tests change. It
-// has no sessions of its own: who comes is asked for name and password each time.
+// sso is a real OpenID provider on loopback, built from a certified one, with people whose groups tests change. It has no sessions: it
+// asks for name and password each time.
 type sso struct {
 	*storage.Storage
 	srv    *httptest.Server
@@ -35,7 +35,7 @@ type sso struct {
 	back   []string // where browsers may be sent
 }
 
-// soClient is a client that knows where people go once they have signed out.
+// soClient is a client with an address for after sign-out.
 type soClient struct {
 	*storage.Client
 	home []string
@@ -116,7 +116,7 @@ func (s *sso) set(subject string, groups ...string) {
 	s.groups[subject] = groups
 }
 
-// newSSOTown is a town whose people come by an identity provider too.
+// newSSOTown returns a town with an identity provider.
 func newSSOTown(t *testing.T, change ...func(*oidc.Config)) (*town, *sso) {
 	t.Helper()
 	s := newSSO(t)
@@ -149,7 +149,7 @@ func newSSOTown(t *testing.T, change ...func(*oidc.Config)) (*town, *sso) {
 	return w, s
 }
 
-// travel goes to a path and wherever that leads, as a browser does.
+// travel opens a path and follows redirects, as a browser does.
 func (w *town) travel(path string) (seen, *url.URL) {
 	w.t.Helper()
 	return w.walk(w.request("GET", path, ""))
@@ -177,7 +177,7 @@ func (w watcher) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.RoundTripper.RoundTrip(r)
 }
 
-// by signs someone in at the provider, beginning at a path of the portal, and returns where that ends.
+// by signs a person in at the provider, starting at a path of the portal, and returns the final page.
 func (w *town) by(s *sso, path, user string) (seen, *url.URL) {
 	w.t.Helper()
 	a, at := w.travel(path)
@@ -200,8 +200,8 @@ func TestSignInByProvider(t *testing.T) {
 	if at.Path != "/account" {
 		t.Fatalf("the sign-in ends at %s: %s", at, a.text())
 	}
-	a.reads(http.StatusOK, "ada", "Your account in acme", "Role admin", "Groups none", "Signed in with Acme SSO", "by Acme SSO")
-	a.lacks("Change your password")
+	a.reads(http.StatusOK, "ada", "Your account in acme", "Role admin", "Groups none", "Signed in with Acme SSO", "with Acme SSO")
+	a.lacks("Change password")
 	u, err := w.store.User(t.Context(), "acme", "ada")
 	if err != nil || u.PasswordHash != "" || u.Email != "ada@acme.example" || u.FullName != "Ada Lovelace" || u.CreatedBy != "sso" {
 		t.Errorf("the account is %+v, %v", u, err)
@@ -210,14 +210,14 @@ func TestSignInByProvider(t *testing.T) {
 		t.Errorf("a password opens an account without one: %d", a.status)
 	}
 
-	// Claims change at the next sign-in, for the other one too.
+	// Changed claims apply at the next sign-in, and to the other tenant.
 	phone := w.another()
 	s.set("id-ada", "devs")
 	a, at = phone.by(s, "/signin/sso", "ada")
 	if at.Path != "/signin/tenant" {
 		t.Fatalf("of two tenants, one is chosen: %s", at)
 	}
-	a.reads(http.StatusOK, "Acme SSO says that you are Ada Lovelace", "acme as user", "default as viewer")
+	a.reads(http.StatusOK, "Signed in with Acme SSO as Ada Lovelace", "acme as user", "default as viewer")
 	phone.post("/signin/tenant", url.Values{"tenant": {"nowhere"}}).reads(http.StatusForbidden, `You don't have access to tenant "nowhere".`)
 	phone.by(s, "/signin/sso?next=/account", "ada")
 	if a := phone.post("/signin/tenant", url.Values{"tenant": {"acme"}}); a.header.Get("Location") != "/account" {
@@ -230,12 +230,12 @@ func TestSignInByProvider(t *testing.T) {
 		t.Errorf("a choice counts twice: %d to %s", a.status, a.header.Get("Location"))
 	}
 
-	// Who has lost all groups is out everywhere, as soon as that is heard.
+	// A person without groups is signed out everywhere at the next sign-in.
 	s.set("id-ada", "choir")
 	a, _ = w.another().by(s, "/signin/sso", "ada")
 	a.reads(http.StatusForbidden, "You're signed in at Acme SSO, but none of your groups there has access to a tenant.")
 	if w.in() || phone.in() {
-		t.Error("who was dismissed is signed in elsewhere")
+		t.Error("a person without groups is still signed in elsewhere")
 	}
 	s.set("id-ada", "ghosts")
 	a, _ = w.another().by(s, "/signin/sso", "ada")
@@ -249,14 +249,14 @@ func TestNamesAreNotTaken(t *testing.T) {
 	// There is a local eve in the tenant default, with a password and clusters of her own.
 	w.post("/signin/tenant", url.Values{"tenant": {"default"}}).reads(http.StatusConflict, `Account "eve" already exists in tenant "default", and isn't linked to Acme SSO.`)
 	if w.in() {
-		t.Error("an identity provider has handed out somebody's account")
+		t.Error("an identity provider handed out another user's account")
 	}
 	w.by(s, "/signin/sso", "eve")
 	if a := w.post("/signin/tenant", url.Values{"tenant": {"acme"}}); a.status != http.StatusSeeOther {
 		t.Fatalf("eve of acme: %d %s", a.status, a.text())
 	}
 	if u, err := w.store.User(t.Context(), "acme", "eve"); err != nil || u.Email != "" {
-		t.Errorf("an address that nobody verified is believed: %q, %v", u.Email, err)
+		t.Errorf("an unverified address is used: %q, %v", u.Email, err)
 	}
 }
 
@@ -271,21 +271,21 @@ func TestProviderAnswersCountOnceAndHere(t *testing.T) {
 	}, w.http.Transport}
 	w.by(s, "/signin/sso", "ada")
 	if answer == nil || !w.in() {
-		t.Fatal("nobody came in")
+		t.Fatal("sign-in failed")
 	}
-	const told = "This sign-in was not begun in this browser, was used already, or took too long."
+	const expired = "This sign-in has expired, was already used, or started in another browser."
 	thief := w.another()
 	a, _ := thief.travel(answer.RequestURI())
-	a.reads(http.StatusUnauthorized, told)
+	a.reads(http.StatusUnauthorized, expired)
 	w.post("/signout", nil)
 	a, _ = w.travel(answer.RequestURI())
-	a.reads(http.StatusUnauthorized, told)
+	a.reads(http.StatusUnauthorized, expired)
 
-	// Someone else's answer does not sign in the one who is led to it.
+	// Another person's answer doesn't sign in a victim who opens it.
 	victim := w.another()
 	victim.travel("/signin/sso")
 	a, _ = victim.travel(answer.RequestURI())
-	a.reads(http.StatusUnauthorized, told)
+	a.reads(http.StatusUnauthorized, expired)
 
 	// Too late.
 	slow := w.another()
@@ -295,7 +295,7 @@ func TestProviderAnswersCountOnceAndHere(t *testing.T) {
 	state, _ := url.Parse(res.header.Get("Location"))
 	slow.clock.pass(identity.AwayTime + time.Minute)
 	a, _ = slow.travel("/signin/sso/callback?code=x&state=" + state.Query().Get("state"))
-	a.reads(http.StatusUnauthorized, told)
+	a.reads(http.StatusUnauthorized, expired)
 	q := state.Query()
 	if q.Get("code_challenge_method") != "S256" || q.Get("nonce") == "" || q.Get("state") == "" || q.Get("code_challenge") == "" {
 		t.Errorf("the browser is sent away with %v", q)
@@ -313,13 +313,13 @@ func TestProviderRefuses(t *testing.T) {
 		return to.Query().Get("state")
 	}
 	for answer, want := range map[string]string{
-		"error=access_denied": "Acme SSO did not let you in",
-		"error=server_error":  "Acme SSO cannot sign in anybody just now.",
-		"error=strange&error_description=Come+%3Cb%3Elater%3C/b%3E": "It says: Come <b>later</b>.",
-		"code=made-up":                      "this sign-in was used already or took too long",
+		"error=access_denied": "Acme SSO denied access",
+		"error=server_error":  "Acme SSO is temporarily unavailable.",
+		"error=strange&error_description=Come+%3Cb%3Elater%3C/b%3E": "Acme SSO says: Come <b>later</b>.",
+		"code=made-up":                      "this sign-in was already used or has expired",
 		"nothing=1":                         "It has no code.",
 		"code=x&iss=https://evil.example":   "It came from another provider.",
-		"error=invalid_scope&error_uri=nix": "does not accept how this Muster asks: invalid scope",
+		"error=invalid_scope&error_uri=nix": "rejected Muster's request: invalid scope",
 	} {
 		a := w.get("/signin/sso/callback?state=" + begin() + "&" + answer)
 		if a.status < 400 {
@@ -333,21 +333,21 @@ func TestProviderRefuses(t *testing.T) {
 		}
 	}
 	if w.in() {
-		t.Error("a refusal lets in")
+		t.Error("a refusal signs in")
 	}
 }
 
 func TestWrongSecretIsToldInWords(t *testing.T) {
 	w, s := newSSOTown(t, func(c *oidc.Config) { c.ClientSecret = "wrong" })
 	a, _ := w.by(s, "/signin/sso", "ada")
-	a.reads(http.StatusBadGateway, "Acme SSO does not know this Muster: its client id or secret is wrong.")
+	a.reads(http.StatusBadGateway, "Acme SSO rejected Muster's client ID or secret.")
 	a.lacks("wrong\"", "hush")
 }
 
 func TestProviderIsAway(t *testing.T) {
 	w, s := newSSOTown(t)
 	s.srv.Close()
-	w.get("/signin/sso").reads(http.StatusServiceUnavailable, "Acme SSO does not answer as an identity provider should.", "Sign in")
+	w.get("/signin/sso").reads(http.StatusServiceUnavailable, "Acme SSO isn't responding as an identity provider.", "Sign in")
 	w.enter("ada") // passwords still do
 }
 
@@ -365,25 +365,25 @@ func TestStepUpByProvider(t *testing.T) {
 	token := url.Values{"token": {strings.TrimPrefix(path, "/link?token=")}}
 	a := w.post("/link", token, "Referer", w.srv.URL+path)
 	if want := "/step-up?next=" + url.QueryEscape(path); a.header.Get("Location") != want {
-		t.Fatalf("what is risky leads to %q, not %q", a.header.Get("Location"), want)
+		t.Fatalf("a risky change redirects to %q, want %q", a.header.Get("Location"), want)
 	}
-	w.get(a.header.Get("Location")).reads(http.StatusOK, "Is it you?", "Sign in with Acme SSO again")
+	w.get(a.header.Get("Location")).reads(http.StatusOK, "Confirm it's you", "Re-authenticate with Acme SSO")
 	w.post("/step-up", url.Values{"password": {"lovelace"}, "next": {"/"}}).reads(http.StatusConflict, "This account has no password in Muster.")
 
-	// Another person at the provider is not enough.
+	// Another person at the provider isn't enough.
 	w.clock.t = time.Now()
 	a, _ = w.by(s, "/step-up/sso?next="+url.QueryEscape(path), "eve")
 	a.reads(http.StatusForbidden, "You're signed in to the identity provider as someone other than ada.")
 	w.clock.pass(time.Hour)
 	if a := w.post("/link", token); a.status != http.StatusSeeOther || !strings.HasPrefix(a.header.Get("Location"), "/step-up") {
-		t.Fatalf("somebody else's proof counts: %d to %s", a.status, a.header.Get("Location"))
+		t.Fatalf("another user's proof counts: %d to %s", a.status, a.header.Get("Location"))
 	}
 	w.clock.t = time.Now()
 	if _, at := w.by(s, "/step-up/sso?next="+url.QueryEscape(path), "ada"); at.Path != "/link" {
 		t.Fatalf("the proof leads to %s", at)
 	}
 	w.post("/link", token)
-	w.get("/account").reads(http.StatusOK, "Slack user ada of workspace Acme is linked to your account.")
+	w.get("/account").reads(http.StatusOK, "Slack user ada of workspace Acme linked to your account.")
 }
 
 func TestSignOutOffersTheProviders(t *testing.T) {
@@ -391,7 +391,7 @@ func TestSignOutOffersTheProviders(t *testing.T) {
 	s.set("id-ada", "admins")
 	w.by(s, "/signin/sso", "ada")
 	a := w.post("/signout", nil)
-	w.get(a.header.Get("Location")).reads(http.StatusOK, "You are signed out.", "You may still be signed in at Acme SSO.", "Sign out there too")
+	w.get(a.header.Get("Location")).reads(http.StatusOK, "You've signed out.", "You may still be signed in to Acme SSO.", "Sign out of Acme SSO")
 	to := w.get("/signin/sso/leave").header.Get("Location")
 	if !strings.HasPrefix(to, s.srv.URL+"/end_session?") {
 		t.Fatalf("the sign-out there is at %q", to)

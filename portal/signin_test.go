@@ -26,7 +26,7 @@ func TestSignIn(t *testing.T) {
 	a = s.post("/signin", url.Values{"user": {"ada"}, "password": {"wrong"}, "next": {next}, "tenant": {"default"}})
 	a.reads(http.StatusUnauthorized)
 	if got := a.at("err-password"); got != "User and password do not fit together." {
-		t.Errorf("beside the password stands %q", got)
+		t.Errorf("error of the password: %q", got)
 	}
 	if f := a.fields(); f.Get("user") != "ada" || f.Get("next") != next || f.Get("password") != "" {
 		t.Errorf("after a refusal the form holds %v", f)
@@ -44,7 +44,7 @@ func TestSignIn(t *testing.T) {
 	}
 	s.get("/clusters").reads(http.StatusOK, "ada", "Sign out")
 	if a = s.get("/signin?next=/clusters/new"); a.header.Get("Location") != "/clusters/new" {
-		t.Errorf("who is signed in is sent from the sign-in to %q", a.header.Get("Location"))
+		t.Errorf("a signed-in user is redirected from sign-in to %q", a.header.Get("Location"))
 	}
 
 	if a = s.post("/signout", nil); a.header.Get("Location") != "/signin" {
@@ -57,13 +57,13 @@ func TestSignIn(t *testing.T) {
 
 func TestSignInAsksForBoth(t *testing.T) {
 	s := visit(t)
-	if got := s.post("/signin", url.Values{"password": {"x"}}).at("err-user"); got != "Who are you?" {
+	if got := s.post("/signin", url.Values{"password": {"x"}}).at("err-user"); got != "Enter your username." {
 		t.Errorf("without a user: %q", got)
 	}
-	if got := s.post("/signin", url.Values{"user": {"ada"}}).at("err-password"); got != "The password is missing." {
+	if got := s.post("/signin", url.Values{"user": {"ada"}}).at("err-password"); got != "Enter your password." {
 		t.Errorf("without a password: %q", got)
 	}
-	if got := s.post("/signin", url.Values{"user": {"ada"}, "password": {strings.Repeat("x", 2000)}}).at("err-password"); got != "That password is too long." {
+	if got := s.post("/signin", url.Values{"user": {"ada"}, "password": {strings.Repeat("x", 2000)}}).at("err-password"); got != "Password must be at most 1024 characters." {
 		t.Errorf("with a huge password: %q", got)
 	}
 }
@@ -76,7 +76,7 @@ func TestSecureCookies(t *testing.T) {
 		t.Errorf("over TLS the cookie is %q", cookie)
 	}
 	if a.header.Get("Strict-Transport-Security") == "" {
-		t.Error("browsers are not told to stay with TLS")
+		t.Error("HSTS is missing")
 	}
 }
 
@@ -115,7 +115,7 @@ func TestAttempts(t *testing.T) {
 	c := newClock()
 	a := identity.NewAttempts(c.now)
 	mine := identity.AttemptKey{Address: "10.0.0.1", User: "t/eve"}
-	t.Run("one address may not try many users for ever", func(t *testing.T) {
+	t.Run("one address can't try many users forever", func(t *testing.T) {
 		tried := 0
 		for i := range 200 {
 			if a.Begin(identity.AttemptKey{Address: mine.Address, User: string(rune('a'+i%26)) + strings.Repeat("x", i/26)}, false) == 0 {
@@ -141,7 +141,7 @@ func TestAttempts(t *testing.T) {
 	})
 }
 
-// TestAttemptsAreNotForgotten fills the table, first from one address and then from everywhere: limits that were reached stay.
+// TestAttemptsAreNotForgotten fills the table, first from one address and then from many: reached limits stay.
 func TestAttemptsAreNotForgotten(t *testing.T) {
 	c := newClock()
 	a := identity.NewAttempts(c.now)
@@ -159,7 +159,7 @@ func TestAttemptsAreNotForgotten(t *testing.T) {
 		t.Errorf("one address tried %d passwords by trying many names", tried)
 	}
 	if len(a.M) > 3*identity.AttemptsPerAddress {
-		t.Errorf("one address has us keep %d entries", len(a.M))
+		t.Errorf("one address takes %d entries", len(a.M))
 	}
 	for i := range identity.AttemptsKept {
 		a.Begin(identity.AttemptKey{Address: "2001:db8:" + strconv.FormatInt(int64(i), 16) + "::1", User: "u/" + strconv.Itoa(i)}, false)
@@ -169,7 +169,7 @@ func TestAttemptsAreNotForgotten(t *testing.T) {
 		t.Errorf("%d entries are kept", len(a.M))
 	}
 	if a.Begin(victim, true) == 0 || a.Begin(identity.AttemptKey{Address: eve, User: "t/another"}, false) == 0 {
-		t.Error("a crowd of addresses has limits forgotten that were reached")
+		t.Error("a crowd of addresses resets reached limits")
 	}
 	c.pass(identity.AttemptsWindow)
 	if a.Begin(victim, true) != 0 {
@@ -177,7 +177,7 @@ func TestAttemptsAreNotForgotten(t *testing.T) {
 	}
 }
 
-// TestCrowd checks that a flood of wrong passwords from everywhere neither gets far nor locks the owner out.
+// TestCrowd checks that a flood of wrong passwords from many addresses is limited and doesn't lock the owner out.
 func TestCrowd(t *testing.T) {
 	c := newClock()
 	a := identity.NewAttempts(c.now)
@@ -194,7 +194,7 @@ func TestCrowd(t *testing.T) {
 		t.Errorf("a crowd of 5000 addresses had %d attempts", tried)
 	}
 	if !a.Crowded("t/ada") || a.Crowded("t/eve") {
-		t.Error("the crowd is not seen, or where there is none")
+		t.Error("the crowd is missed, or seen without one")
 	}
 	home := identity.AttemptKey{Address: "192.0.2.7", User: "t/ada"}
 	for i := range identity.AttemptsPerUser {
@@ -203,7 +203,7 @@ func TestCrowd(t *testing.T) {
 		}
 	}
 	if a.Begin(home, true) == 0 {
-		t.Error("from a known address the attempts have no end")
+		t.Error("attempts from a known address are unlimited")
 	}
 	if wait := a.Begin(identity.AttemptKey{Address: "192.0.2.8", User: "t/ada"}, false); wait <= 0 || wait > identity.AttemptsWindow {
 		t.Errorf("a stranger waits %s", wait)
@@ -213,7 +213,7 @@ func TestCrowd(t *testing.T) {
 	}
 	c.pass(identity.AttemptsWindow)
 	if a.Crowded("t/ada") || a.Begin(identity.AttemptKey{Address: "192.0.2.8", User: "t/ada"}, false) != 0 {
-		t.Error("it is held against the account for longer than it is remembered")
+		t.Error("failures count after their window")
 	}
 }
 
@@ -225,7 +225,7 @@ func TestOneNeighbourhoodIsOneAddress(t *testing.T) {
 		}
 	}
 	if a.Begin(identity.AttemptKey{Address: "2001:db8:1:2:ffff::1", User: "t/ada"}, false) == 0 {
-		t.Error("who has a network of their own has no end of attempts")
+		t.Error("attempts from a whole network are unlimited")
 	}
 	if a.Begin(identity.AttemptKey{Address: "2001:db8:1:3::1", User: "t/ada"}, false) != 0 {
 		t.Error("the network beside it must wait")

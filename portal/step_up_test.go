@@ -12,14 +12,14 @@ import (
 	identitypage "muster/portal/identity"
 )
 
-// risky is something that asks for a proof, unless it is free.
+// risky is a change that needs re-authentication, unless it is free.
 type risky struct {
 	name, page, path string
 	form             url.Values // nil: a link
 	free             bool
 }
 
-// next is where a proof leads to.
+// next is the page after re-authentication.
 func (c risky) next() string {
 	if c.form == nil {
 		return c.page
@@ -27,8 +27,8 @@ func (c risky) next() string {
 	return "/step-up/continue"
 }
 
-// What makes, shows or replaces something that opens doors, and what cannot be undone, leads to a proof, and then back to its page, or to what was
-// submitted; done again, it is done. All else goes on without.
+// Changes to credentials, and changes that can't be undone, need re-authentication, which returns to the page or to the submitted form. All
+// other changes need none.
 func TestWhatOpensDoorsAsksForAProof(t *testing.T) {
 	w := newTown(t).enter("root")
 	admin := w.as("root")
@@ -87,7 +87,7 @@ func TestWhatOpensDoorsAsksForAProof(t *testing.T) {
 				t.Fatalf("the proof: %d to %q", a.status, a.header.Get("Location"))
 			}
 			if c.form != nil {
-				w.get("/step-up/continue").reads(http.StatusOK, "Continue with your change?", "Submit change")
+				w.get("/step-up/continue").reads(http.StatusOK, "Submit your change?", "Submit change")
 			}
 			if status, to := do(); strings.HasPrefix(to, "/step-up") || status >= 400 && c.form != nil { // there is no cluster
 				t.Errorf("with a proof: %d to %q", status, to)
@@ -96,7 +96,7 @@ func TestWhatOpensDoorsAsksForAProof(t *testing.T) {
 	}
 }
 
-// What was submitted when a proof was asked for is shown once afterwards, to the same sign-in in the same browser, and nowhere else.
+// A form that needed re-authentication is shown once afterwards, only in the same session and browser.
 func TestWhatWasSubmittedIsKeptForTheProof(t *testing.T) {
 	w := newTown(t).enter("root")
 	typed := url.Values{"name": {"abby"}, "role": {"admin"}, "full_name": {"Abby \"<b>\" Smith"}}
@@ -115,7 +115,7 @@ func TestWhatWasSubmittedIsKeptForTheProof(t *testing.T) {
 	}
 	t.Run("it is submitted by a click, once", func(t *testing.T) {
 		submit("/admin/users", typed)
-		w.get("/step-up?next=%2Fadmin%2Fusers%2Fnew").reads(http.StatusOK, "then continue with what you submitted")
+		w.get("/step-up?next=%2Fadmin%2Fusers%2Fnew").reads(http.StatusOK, "What you submitted is kept.")
 		if to := prove("/admin/users/new"); to != "/step-up/continue" {
 			t.Fatalf("the proof leads to %q", to)
 		}

@@ -8,7 +8,7 @@ import (
 	"muster/app"
 )
 
-// TestStrangersAreNotToldTheVersion looks at all that whoever is not signed in can get, headers too.
+// TestStrangersAreNotToldTheVersion checks all answers, with headers, that are open to visitors who aren't signed in.
 func TestStrangersAreNotToldTheVersion(t *testing.T) {
 	const commit = "v1.2.3-0.20260102030405-0123456789ab"
 	w := newTown(t, func(c *Config) { c.Version = commit })
@@ -18,11 +18,11 @@ func TestStrangersAreNotToldTheVersion(t *testing.T) {
 		}
 		a := w.get(strings.NewReplacer("{", "", "}", "").Replace(r.Pattern))
 		if strings.Contains(a.body, commit) {
-			t.Errorf("%s tells strangers the version", r.Pattern)
+			t.Errorf("%s shows strangers the version", r.Pattern)
 		}
 		for name, values := range a.header {
 			if strings.Contains(strings.Join(values, " "), commit) {
-				t.Errorf("%s tells strangers the version in the header %s", r.Pattern, name)
+				t.Errorf("%s shows strangers the version in the header %s", r.Pattern, name)
 			}
 		}
 	}

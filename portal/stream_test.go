@@ -113,7 +113,7 @@ func TestLive(t *testing.T) {
 	r.close()
 	eventually(t, func() bool { return s.f.watching(app.ClusterTopic(id)) == 0 })
 
-	t.Run("who was away is told what was missed", func(t *testing.T) {
+	t.Run("a reader that was away gets what it missed", func(t *testing.T) {
 		s.f.advance(id, 2)
 		r := s.follow("/clusters/"+id+"/live?operation=1&after="+after, "Last-Event-ID", e.id)
 		r.until("part", "7 of 25")
@@ -127,10 +127,10 @@ func TestLive(t *testing.T) {
 		r := s.follow("/clusters/" + id + "/live?operation=1&after=" + after)
 		r.until("part", "7 of 25")
 		s.post("/clusters/"+id+"/delete", nil)
-		r.until("part", "to delete, asked by ada")
+		r.until("part", "to delete, requested by ada")
 		for s.f.advance(id, 1) {
 		}
-		r.until("part", "Gone: every machine was given back")
+		r.until("part", "Deleted: all machines were deleted")
 		r.until("end", "")
 		if e, ok := r.next(); ok {
 			t.Errorf("after the end comes %v", e)
@@ -154,7 +154,7 @@ func TestLive(t *testing.T) {
 	eventually(t, func() bool { return s.f.watching(app.ClusterTopic(id)) == 0 })
 }
 
-// TestLiveIsCoalesced changes things much faster than a page is told.
+// TestLiveIsCoalesced changes things much faster than pages are updated.
 func TestLiveIsCoalesced(t *testing.T) {
 	s := signedIn(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 50)
@@ -168,7 +168,7 @@ func TestLiveIsCoalesced(t *testing.T) {
 	heads := 0
 	for {
 		e, ok := r.next()
-		if !ok || e.name == "part" && strings.Contains(e.data, "as it was asked for") {
+		if !ok || e.name == "part" && strings.Contains(e.data, "Running as requested") {
 			break
 		}
 		if e.name == "part" && strings.Contains(e.data, `id="now"`) {
@@ -176,7 +176,7 @@ func TestLiveIsCoalesced(t *testing.T) {
 		}
 	}
 	if most := int(time.Since(begun)/portalsite.StreamGap) + 2; heads > most {
-		t.Errorf("the page was told %d times in %v", heads, time.Since(begun))
+		t.Errorf("the page was updated %d times in %v", heads, time.Since(begun))
 	}
 }
 
@@ -200,7 +200,7 @@ func TestStreamsEndAtClose(t *testing.T) {
 				break
 			}
 			if e.name == "end" {
-				t.Error("a page is told that the work has ended, which it has not")
+				t.Error("a page hears that the operation has finished, which it hasn't")
 			}
 		}
 	}
@@ -235,7 +235,7 @@ func TestStreamsAreBounded(t *testing.T) {
 				t.Errorf("one more is answered %v", err)
 			}
 			if f, err := x.take(s, root); err != nil {
-				t.Errorf("somebody else is answered %v", err)
+				t.Errorf("someone else gets %v", err)
 			} else {
 				f()
 			}

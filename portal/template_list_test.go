@@ -45,7 +45,7 @@ func TestTemplatesAreCards(t *testing.T) {
 	s := catalogSite(t, nil)
 	s.signIn("ada")
 	a := s.get("/templates")
-	a.reads(http.StatusOK, "3 templates", "One balancer before any number of web servers.", "HAProxy", "2 or more nodes", "from 0.24", "deprecated", "At Sandbox Create")
+	a.reads(http.StatusOK, "3 templates", "One balancer before any number of web servers.", "HAProxy", "2 or more nodes", "from 0.24", "deprecated", "Providers Sandbox Create cluster")
 	links := 0
 	for d := range a.tree().Descendants() {
 		if d.Data == "a" && attr(d, "href") == "/clusters/new?template=web" {
@@ -99,7 +99,7 @@ func TestTemplatesAreCards(t *testing.T) {
 					}
 				}
 				if len(c.finds) == 0 {
-					a.reads(http.StatusOK, "No template fits", "0 of 3 templates", "Show all")
+					a.reads(http.StatusOK, "No matching templates", "0 of 3 templates", "Show all")
 				}
 				if strings.Contains(a.body, "<script>alert") {
 					t.Error("what was typed gets into the page as it is")

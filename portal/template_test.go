@@ -108,7 +108,7 @@ func TestTemplatePages(t *testing.T) {
 	s.signIn("ada")
 	s.get("/templates").reads(http.StatusOK, "Web with a load balancer", "deprecated", "Use web instead.")
 	a := s.get("/templates/web")
-	a.reads(http.StatusOK, "All that it says", "defaults.provider", "sets config.web.port", "must be said", "From version 1 to 2", "defaults.config.web.port 80 <b>81")
+	a.reads(http.StatusOK, "Definition", "defaults.provider", "sets config.web.port", "required", "Changes from version 1 to 2", "defaults.config.web.port 80 <b>81")
 	if strings.Contains(a.body, "<b>81") {
 		t.Error("a value gets into the page as it is")
 	}

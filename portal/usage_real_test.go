@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestBrowserUsage looks at a month with a forecast that stays within the budget, and at one that does not.
+// TestBrowserUsage opens a month with a forecast within the budget, and one over it.
 func TestBrowserUsage(t *testing.T) {
 	now := time.Date(2030, 5, 17, 14, 0, 0, 0, time.UTC)
 	f := &treasurer{fake: newFake(time.Now)}
@@ -45,7 +45,7 @@ func TestBrowserUsage(t *testing.T) {
 	b.Shoot("usage")
 	foresee(380)
 	b.Open("/usage?by=provider")
-	b.Until(`document.querySelector(".usage-over").textContent.includes("exceeded")`)
+	b.Until(`document.querySelector(".usage-over").textContent.includes("exceed")`)
 	b.Open("/usage?from=never&to=2030-05-01")
 	b.Until(`document.querySelector("#err-from").textContent.includes("never")`)
 	b.Shoot("usage-refused")

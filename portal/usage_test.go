@@ -11,7 +11,7 @@ import (
 	"muster/portal/quota"
 )
 
-// foresee gives a treasurer a forecast of the month, and a budget.
+// foresee adds a forecast and a budget to a treasurer.
 func (f *treasurer) foresee(perHour, budget float64) {
 	now := f.now()
 	u := usage.LookAhead([]usage.Commitment{{PerHour: perHour, Until: now.AddDate(0, 0, 9)}, {PerHour: perHour / 2}}, now, app.MonthOf(now).End)
@@ -24,13 +24,13 @@ func TestUsageForecast(t *testing.T) {
 	s, f := treasury(t, "root")
 	f.foresee(0.1, 100)
 	a := s.get("/usage")
-	a.reads(http.StatusOK, "This month Last month Last 7 days", "Cost so far 9.50", "Forecast", "Budget left 90.50", "of the budget of 100.00 will be left", "spent so far forecast budget of 100.00", "to come", "if nobody makes, deletes or extends one", "The month by then")
+	a.reads(http.StatusOK, "This month Last month Last 7 days", "Cost so far 9.50", "Forecast", "Budget left 90.50", "of the budget of 100.00.", "spent so far forecast budget of 100.00", "Daily costs", "assumes that no cluster is created, deleted or extended", "Month to date")
 	if last := f.asked[len(f.asked)-1]; !last.From.Equal(app.MonthOf(f.now()).Start) || !last.To.IsZero() {
 		t.Errorf("this month is %+v", last)
 	}
 	f.foresee(9, 100)
 	s.get("/usage?step=week").reads(http.StatusOK, "Forecast", "Budget left")
-	s.get("/usage").reads(http.StatusOK, "By the forecast the budget of 100.00 will be exceeded")
+	s.get("/usage").reads(http.StatusOK, "The forecast exceeds the budget of 100.00")
 	s.get("/usage?all=true").reads(http.StatusOK, "Forecast")
 	s.get("/usage?all=true").lacks("Budget left")
 	a = s.get("/usage?range=last-month&by=provider")
@@ -43,7 +43,7 @@ func TestUsageForecast(t *testing.T) {
 	if last := f.asked[len(f.asked)-1]; !last.From.Equal(time.Date(2030, 4, 25, 0, 0, 0, 0, time.UTC)) || !last.To.IsZero() {
 		t.Errorf("the last seven days are %+v", last)
 	}
-	// A user who looks at the sums of the tenant gets no forecast of only the own clusters.
+	// A user who sees the tenant's sums gets no forecast, which would cover only their own clusters.
 	f.usage.User = "ada"
 	s.get("/usage").lacks("Forecast")
 }
@@ -60,28 +60,28 @@ func TestUsageRefusesBesideTheField(t *testing.T) {
 	if field = field[:strings.Index(field, "</p>")]; !strings.Contains(field, "is not a moment") || !strings.Contains(a.body, `type="text" name="from"`) {
 		t.Errorf("the message is not beside the field: %s", field)
 	}
-	s.get("/usage?range=century").reads(http.StatusUnprocessableEntity, "There is no such range of time.")
+	s.get("/usage?range=century").reads(http.StatusUnprocessableEntity, "Unknown period.")
 }
 
-// With very many clusters the page stands before anything was added up; a script fetches the sums, and a link leads to all of it.
+// With very many clusters the page comes before its sums, which a script or a link loads.
 func TestUsageOfManyClustersComesLater(t *testing.T) {
 	s, f := treasury(t, "root")
 	f.many = quota.SumUsage + 1
 	f.asked = nil
 	a := s.get("/usage?by=provider")
-	a.reads(http.StatusOK, "it takes a moment to add up", "Add it up")
+	a.reads(http.StatusOK, "it takes a moment", "Load usage")
 	a.lacks("Node hours", "Cost so far")
 	n := a.find("usage-sums")
 	if n == nil || len(f.asked) != 0 {
-		t.Fatalf("nothing is to be filled in, or it was added up: %v", f.asked)
+		t.Fatalf("no part loads later, or the sums were already computed: %v", f.asked)
 	}
 	where := attr(n, "data-fill")
 	part := s.get(where, "Muster-Part", "cost")
-	part.reads(http.StatusOK, "Node hours", "In figures")
+	part.reads(http.StatusOK, "Node hours", "Details")
 	if strings.Contains(part.body, "<html") || len(f.asked) == 0 || f.asked[0].By != usage.UsageByProvider {
-		t.Errorf("the part is a page, or something else: %v", f.asked)
+		t.Errorf("the part is a whole page: %v", f.asked)
 	}
-	s.get(where).reads(http.StatusOK, "Usage", "Download CSV", "Node hours", "In figures")
+	s.get(where).reads(http.StatusOK, "Usage", "Download CSV", "Node hours", "Details")
 	s.get("/usage?from=2031-01-01").reads(http.StatusUnprocessableEntity)
 	if csv := s.get("/usage?format=csv"); !strings.HasPrefix(csv.header.Get("Content-Type"), "text/csv") {
 		t.Errorf("a file is %s", csv.header.Get("Content-Type"))

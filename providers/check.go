@@ -19,7 +19,7 @@ import (
 func Check(spec template.ProviderSpec) error {
 	m, ok := lookUp(spec.Type)
 	if !ok && slices.Contains(LeftOut, spec.Type) {
-		e := app.Errorf(app.EInvalid, "provider %q is of type %s, which this small build of Muster leaves out", spec.Name, spec.Type)
+		e := app.Errorf(app.EInvalid, "provider %q has type %s, which this small build of Muster doesn't include", spec.Name, spec.Type)
 		e.Field, e.Hint = "type", family.FullBuildHint
 		return e
 	}
@@ -46,7 +46,7 @@ func Check(spec template.ProviderSpec) error {
 	}
 	for _, f := range m.Descriptor.Fields {
 		if v, ok := spec.Settings[f.Name]; f.Required && (!ok || v == nil || v == "") {
-			return invalid(f.Name, "provider %q needs the setting %q (%s)", spec.Name, f.Name, f.Label)
+			return invalid(f.Name, "provider %q requires the setting %q (%s)", spec.Name, f.Name, f.Label)
 		}
 	}
 	if spec.Untrusted {
@@ -70,9 +70,9 @@ func checkOwn(spec template.ProviderSpec, m member) error {
 	}
 	for _, f := range m.Descriptor.Fields {
 		if f.Identity && !family.IsSet(spec.Settings[f.Name]) {
-			e := app.Errorf(app.EForbidden, "provider %q needs %s: a tenant's account must bring its own credentials", spec.Name, f.Name)
+			e := app.Errorf(app.EForbidden, "provider %q requires %s: a tenant's account needs its own credentials", spec.Name, f.Name)
 			e.Reason, e.Field = "own_credentials", "settings."+f.Name
-			e.Hint = "Save the credentials as a secret, and write ${secret:NAME}."
+			e.Hint = "Save the credentials as a secret, and enter ${secret:NAME}."
 			return e
 		}
 	}
@@ -106,7 +106,7 @@ func CheckExtra(typ string, image bool, extra map[string]string) error {
 			continue
 		}
 		if !ok {
-			e := app.Errorf(app.EInvalid, "accounts of type %s understand no %q here", typ, key)
+			e := app.Errorf(app.EInvalid, "accounts of type %s have no setting %q here", typ, key)
 			e.Field = "extra." + key
 			e.Hint = humanize.Suggest(key, slices.Sorted(maps.Keys(known)))
 			return e
@@ -130,7 +130,7 @@ func Finding(err error) family.Finding {
 	case app.ETransient, app.ETimeout, app.ERateLimit:
 		f.About = family.AboutNetwork
 		if f.Hint == "" {
-			f.Hint = "Look again in a while. If it stays so, see whether this server reaches the provider's address."
+			f.Hint = "Check again in a while. If it still fails, check that this server can reach the provider's address."
 		}
 	case app.EInternal:
 		f.Message = err.Error()
@@ -153,7 +153,7 @@ func checkValue(provider string, f family.Field, value any) error {
 	default:
 		e := invalid(f.Name, "setting %q of provider %q must be a single value, not %s", f.Name, provider, kind(value))
 		if f.Kind() == family.FieldList {
-			e.Hint = "Write the parts as one text, with commas between them."
+			e.Hint = "Enter one text, with the parts separated by commas."
 		}
 		return e
 	}

@@ -34,8 +34,8 @@ func TestCheckExtra(t *testing.T) {
 	}
 }
 
-// told keeps what it was asked for.
-type told struct {
+// recorder keeps what was requested.
+type recorder struct {
 	family.Provider
 	spec    family.MachineSpec
 	adopted family.MachineSpec
@@ -43,32 +43,32 @@ type told struct {
 	needs   family.AccountNeeds
 }
 
-func (p *told) Create(_ context.Context, spec family.MachineSpec) (family.Machine, error) {
+func (p *recorder) Create(_ context.Context, spec family.MachineSpec) (family.Machine, error) {
 	p.spec = spec
 	return family.Machine{ID: "1"}, nil
 }
 
-func (p *told) Describe(context.Context, string) (family.Machine, error) {
+func (p *recorder) Describe(context.Context, string) (family.Machine, error) {
 	return family.Machine{ID: "1", Tags: map[string]string{family.TagIntent: "x", family.TagInstallation: "i"}}, nil
 }
 
-func (p *told) Adopt(_ context.Context, _ string, spec family.MachineSpec) error {
+func (p *recorder) Adopt(_ context.Context, _ string, spec family.MachineSpec) error {
 	p.adopted = spec
 	return nil
 }
 
-func (p *told) NameZone() string { return "example.org" }
+func (p *recorder) NameZone() string { return "example.org" }
 
-func (p *told) SetName(_ context.Context, m family.Machine) error { p.named = m; return nil }
+func (p *recorder) SetName(_ context.Context, m family.Machine) error { p.named = m; return nil }
 
-func (p *told) CheckAccount(_ context.Context, needs family.AccountNeeds) ([]family.Finding, error) {
+func (p *recorder) CheckAccount(_ context.Context, needs family.AccountNeeds) ([]family.Finding, error) {
 	p.needs = needs
 	return nil, nil
 }
 
-// Whoever writes a hardware type cannot get the better of the account's settings.
+// A hardware type can't override the account's own settings.
 func TestOnlyDeclaredExtrasReachAMember(t *testing.T) {
-	inner := &told{}
+	inner := &recorder{}
 	g := &guarded{name: "p", installation: "i", inner: inner, limits: defaultLimits, budget: unlimited{}, meter: observe.MeterOf(nil),
 		descriptor: family.Descriptor{FlavorFields: []family.Field{{Name: "disk"}}}}
 	extra := map[string]string{"disk": "9", "token": "theirs", "api_url": "http://elsewhere"}
@@ -97,7 +97,7 @@ func TestOnlyDeclaredExtrasReachAMember(t *testing.T) {
 
 // A name is set for machines that are known for ours, and where the member keeps names at all.
 func TestNamesAreSetForOursOnly(t *testing.T) {
-	inner := &told{}
+	inner := &recorder{}
 	g := &guarded{name: "p", installation: "i", inner: inner, limits: defaultLimits, budget: unlimited{}, meter: observe.MeterOf(nil)}
 	for name, tags := range map[string]map[string]string{"another installation's": {family.TagIntent: "x", family.TagInstallation: "j"}, "no intent": {family.TagInstallation: "i"}, "none": nil} {
 		if err := g.SetName(t.Context(), family.Machine{ID: "1", Hostname: "n.example.org", Tags: tags}); app.CodeOf(err) != app.EInternal || inner.named.ID != "" {

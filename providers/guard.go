@@ -14,6 +14,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/observe"
 	"muster/app/template"
 )
@@ -24,7 +25,7 @@ type limits struct{ create, describe, list, delete, power, survey, names time.Du
 
 var defaultLimits = limits{create: 10 * time.Minute, describe: 30 * time.Second, list: 2 * time.Minute, delete: 10 * time.Minute, power: 10 * time.Minute, survey: 2 * time.Minute, names: 10 * time.Minute}
 
-// Budget shares the calls that an account takes among all of Muster. Whoever opens accounts hands one over.
+// Budget shares the calls that an account takes among all of Muster. It's passed in when accounts are opened.
 type Budget interface {
 	// Take waits until the account may be asked once more. Where that is not soon, it does not wait but returns ERateLimit
 	// with the reason "budget" and RetryAfter: nothing was asked then.
@@ -33,8 +34,8 @@ type Budget interface {
 	Exhausted(ctx context.Context, account string, rate template.Rate, d time.Duration)
 }
 
-// listener is a power that a Budget may have: to be told how calls ended, with nil or with an error that has a code. Without it,
-// no one is told.
+// listener is a power that a Budget may have: to be notified how calls ended, with nil or with an error that has a code. Without it,
+// no one is notified.
 type listener interface {
 	Told(account string, err error)
 }
@@ -118,7 +119,7 @@ func (g *guarded) Describe(ctx context.Context, id string) (family.Machine, erro
 	return timed(ctx, g, g.limits.describe, "describe", func(ctx context.Context) (family.Machine, error) {
 		m, err := g.inner.Describe(ctx, id)
 		if err == nil && m.Tags[family.TagInstallation] != g.installation {
-			return family.Machine{}, app.Errorf(app.ENotFound, "machine %q is not one of this installation", id)
+			return family.Machine{}, app.Errorf(app.ENotFound, "machine %q doesn't belong to this installation", id)
 		}
 		return m, err
 	})
@@ -153,7 +154,7 @@ func (g *guarded) Delete(ctx context.Context, id string) error {
 		case err != nil:
 			return struct{}{}, err
 		case m.Tags[family.TagInstallation] != g.installation:
-			return struct{}{}, app.Errorf(app.EForbidden, "machine %q does not belong to this installation and is left alone", id)
+			return struct{}{}, app.Errorf(app.EForbidden, "machine %q doesn't belong to this installation and isn't changed", id)
 		}
 		return struct{}{}, g.inner.Delete(ctx, id)
 	})
@@ -200,7 +201,7 @@ func (g *guarded) CheckAccount(ctx context.Context, needs family.AccountNeeds) (
 		if err != nil {
 			return []family.Finding{Finding(err)}, nil
 		}
-		return []family.Finding{{About: family.AboutCredentials, OK: true, Message: fmt.Sprintf("The account answers, and has %d machines of this installation.", len(ms))}}, nil
+		return []family.Finding{{About: family.AboutCredentials, OK: true, Message: fmt.Sprintf("The account is accessible and has %s of this installation.", humanize.Count(len(ms), "machine"))}}, nil
 	}
 	needs.Machines = slices.Clone(needs.Machines)
 	for i := range needs.Machines {
@@ -211,7 +212,7 @@ func (g *guarded) CheckAccount(ctx context.Context, needs family.AccountNeeds) (
 }
 
 // understood leaves of what a flavor and an image say only what the member has declared. All else is not for it, and must not get the better
-// of an account's settings: whoever writes hardware types need not be whoever holds the account.
+// of an account's settings: authors of hardware types may not be the account's owners.
 func (g *guarded) understood(f template.Flavor, i template.Image) (template.Flavor, template.Image) {
 	f.Extra, i.Extra = only(f.Extra, g.descriptor.FlavorFields), only(i.Extra, g.descriptor.ImageFields)
 	return f, i
@@ -283,7 +284,7 @@ func (g *guarded) SetName(ctx context.Context, m family.Machine) error {
 		return nil
 	}
 	if m.Tags[family.TagInstallation] != g.installation || m.Tags[family.TagIntent] == "" {
-		return app.Errorf(app.EInternal, "%s: name: the machine %q does not carry the tags of this installation", g.name, m.ID)
+		return app.Errorf(app.EInternal, "%s: name: machine %q doesn't have this installation's tags", g.name, m.ID)
 	}
 	_, err := timed(ctx, g, g.limits.names, "name", func(ctx context.Context) (struct{}, error) { return struct{}{}, n.SetName(ctx, m) })
 	return err
@@ -293,7 +294,7 @@ func (g *guarded) SetName(ctx context.Context, m family.Machine) error {
 func (g *guarded) power(ctx context.Context, verb, id string, act func(family.Sleeper, context.Context, string) error) error {
 	s, ok := family.PowerOf[family.Sleeper](g.inner)
 	if !ok {
-		return &app.Error{Code: app.EInvalid, Reason: "cannot_sleep", Message: fmt.Sprintf("%s: %s: machines of this provider cannot be stopped and kept", g.name, verb)}
+		return &app.Error{Code: app.EInvalid, Reason: "cannot_sleep", Message: fmt.Sprintf("%s: %s: this provider can't stop and keep machines", g.name, verb)}
 	}
 	if _, err := g.Describe(ctx, id); err != nil {
 		return err
@@ -310,8 +311,8 @@ func (g *guarded) Close() error {
 	return nil
 }
 
-// told tells who listens how a call ended. That there is no such machine is an answer like any other.
-func (g *guarded) told(err error) {
+// notify tells listeners how a call ended. That there is no such machine is an answer like any other.
+func (g *guarded) notify(err error) {
 	if l, ok := g.budget.(listener); ok {
 		if app.CodeOf(err) == app.ENotFound {
 			err = nil
@@ -340,7 +341,7 @@ func (g *guarded) watch(ctx context.Context, verb string) (context.Context, func
 	}
 }
 
-// timed runs one call in its turn and within its limit, and gives its error a code.
+// timed runs one call in its turn and within its limit, and sets its error's code.
 func timed[T any](ctx context.Context, g *guarded, limit time.Duration, verb string, call func(context.Context) (T, error)) (T, error) {
 	var zero T
 	if err := g.budget.Take(ctx, g.account, g.rate); err != nil {
@@ -352,12 +353,12 @@ func timed[T any](ctx context.Context, g *guarded, limit time.Duration, verb str
 	v, err := call(bounded)
 	watched(ctx, err)
 	if err == nil {
-		g.told(nil)
+		g.notify(nil)
 		return v, nil
 	}
 	defer func() {
 		if ctx.Err() == nil { // where someone asked to stop, it says nothing of the account
-			g.told(coded(ctx, g.name, verb, err))
+			g.notify(coded(ctx, g.name, verb, err))
 		}
 	}()
 	if e := app.AsError(err); e.Code == app.ERateLimit && e.RetryAfter > 0 {

@@ -13,7 +13,7 @@ import (
 var plugged = newHost()
 
 func newHost() *program.Host[member] {
-	return &program.Host[member]{Prefix: executable.Prefix, Family: "providers", Each: "a type of provider",
+	return &program.Host[member]{Prefix: executable.Prefix, Family: "providers", Each: "a provider type",
 		Own: func(name string) bool { _, own := members[name]; return own },
 		Inquire: func(ctx context.Context, name, path string, env []string, log *slog.Logger) (member, error) {
 			p, err := executable.Inquire(ctx, name, path, env, log)

@@ -22,7 +22,7 @@ func TestPlug(t *testing.T) {
 	program := func(name, says string) string {
 		path := filepath.Join(dir, "muster-provider-"+name)
 		// It answers describe, refuses every setting, and reads on until its input ends.
-		text := "#!/bin/sh\nread -r line; echo '" + says + "'\nread -r line && echo '{\"id\":2,\"error\":{\"code\":\"credentials\",\"message\":\"Nobody is let in.\"}}'\nwhile read -r line; do :; done\n"
+		text := "#!/bin/sh\nread -r line; echo '" + says + "'\nread -r line && echo '{\"id\":2,\"error\":{\"code\":\"credentials\",\"message\":\"Access denied.\"}}'\nwhile read -r line; do :; done\n"
 		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestPlug(t *testing.T) {
 		if err != nil || len(found) != 3 {
 			t.Fatalf("%+v, %v", found, err)
 		}
-		for i, want := range []string{"already", "", "says that it is"} {
+		for i, want := range []string{"already", "", "calls itself"} {
 			if again > 0 && want == "" {
 				want = "already"
 			}
@@ -73,7 +73,7 @@ func TestPlug(t *testing.T) {
 		t.Error("it can look, which it does not say")
 	}
 	found, err := p.(family.AccountChecker).CheckAccount(t.Context(), family.AccountNeeds{}) // the guard lists instead
-	if err != nil || len(found) != 1 || found[0].About != family.AboutCredentials || !strings.Contains(found[0].Message, "Nobody is let in") {
+	if err != nil || len(found) != 1 || found[0].About != family.AboutCredentials || !strings.Contains(found[0].Message, "Access denied") {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if _, err := Plug(t.Context(), filepath.Join(dir, "none"), nil, slog.New(slog.DiscardHandler)); app.CodeOf(err) != app.EInvalid {

@@ -143,7 +143,7 @@ func Open(ctx context.Context, spec template.ProviderSpec, env Env) (family.Prov
 		return nil, err
 	}
 	if env.Installation == "" {
-		return nil, app.Errorf(app.EInvalid, "provider %q cannot be opened without the installation's name", spec.Name)
+		return nil, app.Errorf(app.EInvalid, "provider %q requires the installation's name", spec.Name)
 	}
 	if env.Logger == nil {
 		env.Logger = slog.New(slog.DiscardHandler)

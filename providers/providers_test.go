@@ -112,7 +112,7 @@ func TestCheck(t *testing.T) {
 	}
 	err := Check(provider("picky", map[string]any{"token": "hunter2"}))
 	if err == nil || strings.Contains(err.Error(), "hunter2") {
-		t.Errorf("a secret stands in the message: %v", err)
+		t.Errorf("a secret is in the message: %v", err)
 	}
 }
 
@@ -205,7 +205,7 @@ func TestErrorsGetCodes(t *testing.T) {
 		&app.Error{Code: app.ETransient, Reason: app.ReasonCloudBroken, Message: "OpenStack " + app.CloudBroken}} {
 		cloud.Fail(fake.Describe, err)
 		if _, got := p.Describe(t.Context(), "x"); app.AsError(got).Reason != app.ReasonCloudBroken || !strings.Contains(got.Error(), "here") {
-			t.Errorf("%v is not told as a cloud that is broken, or of which account: %v", err, got)
+			t.Errorf("%v isn't reported as a cloud that is broken, or of which account: %v", err, got)
 		}
 	}
 	cloud.Order(fake.Describe, fake.Outcome{Hangs: true})

@@ -38,7 +38,7 @@ func compareWithBrute(t *testing.T, rounds int, problem func(*rand.Rand) (*templ
 		want, ok := solvertest.BruteForce(c, r)
 		got, err := New().Solve(context.Background(), c, r)
 		if !ok {
-			if e := app.AsError(err); err == nil || e.Reason != request.NoSolution || !strings.HasPrefix(e.Message, "No layout") {
+			if e := app.AsError(err); err == nil || e.Reason != request.NoSolution || !strings.Contains(e.Message, " can't be placed on ") {
 				t.Fatalf("seed %d: got %v, %v, want no solution\n%+v\n%+v", seed, got, err, c.Templates["t"].Constraints, r)
 			}
 			continue

@@ -74,23 +74,23 @@ func (n *noter) sayAll(reasons []string, rest string) {
 func (n *noter) preference() {
 	switch {
 	case n.p.prefer == template.PreferCheapest && n.l.Gap > 0:
-		n.say("cheapest: the cost is at most %.2g %% above the least that is possible; the time was over before more was proven", 100*n.l.Gap)
+		n.say("cheapest: within %.2g %% of the lowest possible cost (time ran out before more was proven)", 100*n.l.Gap)
 		n.unpriced()
 	case n.p.prefer == template.PreferCheapest:
-		n.say("cheapest: no layout costs less per hour")
+		n.say("cheapest: no other layout costs less per hour")
 		n.unpriced()
 	case n.p.prefer == template.PreferSpread:
 		fullest := 0
 		for _, g := range n.l.Groups {
 			fullest = max(fullest, len(g.Services))
 		}
-		n.say("spread: no node has more than %s; no layout has a fullest node with fewer", humanize.Count(fullest, "service"))
+		n.say("spread: no node has more than %s, the lowest possible", humanize.Count(fullest, "service"))
 	case len(n.l.Groups) > 0 && len(n.l.Groups[0].Services) == len(n.p.services) && len(n.kinds()) == 1:
-		n.say("all services are together: nothing keeps one off any node")
+		n.say("all services run together, since no constraint separates them")
 	case len(n.kinds()) == 1:
-		n.say("packed: all nodes have %s", humanize.And(n.kinds()[0]))
+		n.say("packed: all nodes run %s", humanize.And(n.kinds()[0]))
 	default:
-		n.say("packed: as many nodes as possible have %s, then as many as possible of the rest have the next most", humanize.And(n.kinds()[0]))
+		n.say("packed: as many nodes as possible run %s, then as many as possible the next largest set", humanize.And(n.kinds()[0]))
 	}
 }
 
@@ -103,7 +103,7 @@ func (n *noter) unpriced() {
 		}
 	}
 	if len(names) > 0 {
-		n.say("the price of hardware %s is not known and was counted as 0, so this may not be the cheapest", humanize.And(names))
+		n.say("the price of hardware %s is unknown and counted as 0, so this may not be the cheapest", humanize.And(names))
 	}
 }
 
@@ -139,7 +139,7 @@ func (n *noter) counts() {
 		}
 		reasons = append(reasons, fmt.Sprintf("%s %s on %s", humanize.And(by[why]), is, why))
 	}
-	n.sayAll(reasons, "more numbers of nodes are a minimum or a maximum of the template")
+	n.sayAll(reasons, "more services are at their minimum or maximum")
 }
 
 // bound says at which of its bounds a block is; "" where it is at none.
@@ -149,20 +149,20 @@ func (n *noter) bound(block, count int) string {
 	for _, r := range n.p.ratios {
 		of := n.nodes[n.p.blocks[r.of].services[0]]
 		if r.service == block && count == (of+r.per-1)/r.per && count > b.min {
-			return fmt.Sprintf("%s: one for every %d with %s, of which there are %d", nodes, r.per, humanize.And(n.p.blocks[r.of].services), of)
+			return fmt.Sprintf("%s: 1 for every %d with %s, out of %d", nodes, r.per, humanize.And(n.p.blocks[r.of].services), of)
 		}
 	}
 	switch {
 	case count == b.max && b.max == b.min:
-		return nodes + ", no more and no less (min and max)"
+		return nodes + ", exactly as required (min and max)"
 	case count == b.max:
-		return fmt.Sprintf("%s, as many as may be (max %d)", nodes, b.max)
+		return fmt.Sprintf("%s, the most allowed (max %d)", nodes, b.max)
 	case count == b.min && b.min > 1:
-		return fmt.Sprintf("%s, as few as may be (min %d)", nodes, b.min)
+		return fmt.Sprintf("%s, the fewest allowed (min %d)", nodes, b.min)
 	case count == b.min && b.min == 1:
-		return "1 node, since it must be somewhere"
+		return "1 node, since every service must run somewhere"
 	case count == 0:
-		return "no node, which the template allows (min 0)"
+		return "no node, since it's optional (min 0)"
 	}
 	return ""
 }
@@ -179,7 +179,7 @@ func (n *noter) apart() {
 	}
 	switch {
 	case len(groups) > mostNotes:
-		n.say("%d groups of services keep apart (can't coexist)", len(groups))
+		n.say("%d groups of services are kept apart (can't coexist)", len(groups))
 	case len(groups) > 0:
 		n.say("kept apart (can't coexist): %s", strings.Join(groups, "; "))
 	}
@@ -225,7 +225,7 @@ func (n *noter) hardware() {
 		}
 	}
 	chosen := len(reasons) < len(n.p.blocks) || len(n.p.blocks) == 0
-	n.sayAll(reasons, "more can only be on one hardware")
+	n.sayAll(reasons, "more fit only one hardware")
 	used := map[string]int{}
 	for _, g := range n.l.Groups {
 		used[g.Hardware] += g.Count
@@ -236,7 +236,7 @@ func (n *noter) hardware() {
 		}
 	}
 	if chosen && n.p.prefer != template.PreferCheapest && n.priced() {
-		n.say("hardware is the first by name that fits, whatever it costs; cheapest looks at prices")
+		n.say("hardware is the first by name that fits, whatever its price; the cheapest preference compares prices")
 	}
 }
 
@@ -268,7 +268,7 @@ func (n *noter) zones() {
 		if s == "" {
 			s = "nodes"
 		}
-		n.say("%s over zones: %s (they differ by at most %d)", s, humanize.And(parts), max(1, n.p.zoneRule.MaxSkew))
+		n.say("%s over zones: %s (differing by at most %d)", s, humanize.And(parts), max(1, n.p.zoneRule.MaxSkew))
 	}
 }
 
@@ -281,7 +281,7 @@ func (n *noter) hosts() {
 	for _, g := range n.l.Groups {
 		used[g.Host] = true
 	}
-	n.say("%s on %s of provider %s, of which %d could take any; which node is where is no matter of preference",
+	n.say("%s on %s of provider %s (%d had room); their placement on hosts doesn't follow the preference",
 		humanize.Count(n.p.size, "node"), humanize.Count(len(used), "host"), n.p.provider, len(n.p.pool.hosts))
 	rule := n.t.Constraints.Hosts
 	if rule == nil {

@@ -24,28 +24,28 @@ func TestNotes(t *testing.T) {
 		lacks    []string
 	}{
 		"nothing is in the way": {2, 3, "", func(*apptemplate.Catalog, *apptemplate.Template) {},
-			[]string{"all services are together: nothing keeps one off any node"}, []string{"packed", "kept apart"}},
+			[]string{"all services run together, since no constraint separates them"}, []string{"packed", "kept apart"}},
 		"pairs are told as one group": {3, 5, "", func(_ *apptemplate.Catalog, t *apptemplate.Template) {
 			apart(t, "s000 s001", "s001 s002", "s000 s002")
 			t.Constraints.Services["s001"] = between(2, 2)
 			t.Constraints.Services["s002"] = between(1, 1)
 		}, []string{
-			"packed: as many nodes as possible have s000, then",
+			"packed: as many nodes as possible run s000, then",
 			"kept apart (can't coexist): s000, s001 and s002",
-			"s001 is on 2 nodes, no more and no less (min and max)",
-			"s002 is on 1 node, no more and no less (min and max)",
+			"s001 is on 2 nodes, exactly as required (min and max)",
+			"s002 is on 1 node, exactly as required (min and max)",
 		}, nil},
 		"bounds": {4, 9, "", func(_ *apptemplate.Catalog, t *apptemplate.Template) {
 			t.Constraints.Services["s001"] = between(1, 4)
 			t.Constraints.Services["s002"] = atLeast(3)
 			t.Constraints.Services["s003"] = between(0, 9)
 			apart(t, "s000 s002", "s000 s003", "s002 s003")
-		}, []string{"s001 is on 4 nodes, as many as may be (max 4)", "s002 is on 3 nodes, as few as may be (min 3)", "s003 is on no node, which the template allows (min 0)",
+		}, []string{"s001 is on 4 nodes, the most allowed (max 4)", "s002 is on 3 nodes, the fewest allowed (min 3)", "s003 is on no node, since it's optional (min 0)",
 			"kept apart (can't coexist): s000 and s002"}, nil},
 		"a ratio": {2, 12, "", func(_ *apptemplate.Catalog, t *apptemplate.Template) {
 			apart(t, "s000 s001")
 			t.Constraints.Ratios = []apptemplate.Ratio{{Service: "s001", Per: 5, Of: "s000"}}
-		}, []string{"s001 is on 2 nodes: one for every 5 with s000, of which there are 10"}, nil},
+		}, []string{"s001 is on 2 nodes: 1 for every 5 with s000, out of 10"}, nil},
 		"hardware": {2, 4, "", func(c *apptemplate.Catalog, t *apptemplate.Template) {
 			c.Hardware["small"].Providers["p"] = apptemplate.Flavor{Flavor: "small", CostPerHour: 0.1, CPU: 2}
 			c.Hardware["medium"].Providers["p"] = apptemplate.Flavor{Flavor: "medium", CostPerHour: 0.2, CPU: 2}
@@ -53,19 +53,19 @@ func TestNotes(t *testing.T) {
 			t.Constraints.MixedHardware = true
 			t.Constraints.Hardware = map[string]int{"large": 2}
 			apart(t, "s000 s001")
-		}, []string{"s000 can only be on hardware large", "hardware large is on 2 nodes, its limit", "hardware is the first by name that fits, whatever it costs"}, nil},
+		}, []string{"s000 can only be on hardware large", "hardware large is on 2 nodes, its limit", "hardware is the first by name that fits, whatever its price"}, nil},
 		"cheapest": {1, 4, apptemplate.PreferCheapest, func(c *apptemplate.Catalog, _ *apptemplate.Template) {
 			c.Hardware["small"].Providers["p"] = apptemplate.Flavor{Flavor: "small", CostPerHour: 0.1}
-		}, []string{"cheapest: no layout costs less per hour"}, []string{"whatever it costs"}},
+		}, []string{"cheapest: no other layout costs less per hour"}, []string{"whatever its price"}},
 		"spread": {4, 2, apptemplate.PreferSpread, func(_ *apptemplate.Catalog, t *apptemplate.Template) {
 			for _, s := range t.Defaults.Services {
 				t.Constraints.Services[s] = atLeast(1)
 			}
-		}, []string{"spread: no node has more than 2 services; no layout has a fullest node with fewer"}, nil},
+		}, []string{"spread: no node has more than 2 services, the lowest possible"}, nil},
 		"zones": {1, 5, "", func(c *apptemplate.Catalog, t *apptemplate.Template) {
 			c.Providers["p"].Zones = []string{"a", "b"}
 			t.Constraints.Zones = &apptemplate.ZoneRule{MaxSkew: 1}
-		}, []string{"nodes over zones: 3 in a and 2 in b (they differ by at most 1)"}, nil},
+		}, []string{"nodes over zones: 3 in a and 2 in b (differing by at most 1)"}, nil},
 		"many are not told one by one": {20, 40, "", func(_ *apptemplate.Catalog, t *apptemplate.Template) {
 			for i, a := range t.Defaults.Services {
 				t.Constraints.Services[a] = between(1, 1+i)
@@ -73,7 +73,7 @@ func TestNotes(t *testing.T) {
 					apart(t, "s000 "+a)
 				}
 			}
-		}, []string{"9 groups of services keep apart (can't coexist)", "15 more numbers of nodes are a minimum or a maximum of the template"}, nil},
+		}, []string{"9 groups of services are kept apart (can't coexist)", "15 more services are at their minimum or maximum"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, template := big(tc.services)

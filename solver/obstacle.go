@@ -17,14 +17,14 @@ type obstacle struct {
 
 // refusal is the error for a problem without a layout.
 func (p *problem) refusal(o obstacle) *app.Error {
-	return request.Refuse(app.ENoLayout, request.NoSolution, "", "No layout puts %s on %s: %s.",
+	return request.Refuse(app.ENoLayout, request.NoSolution, "", "%s can't be placed on %s: %s.",
 		humanize.Count(len(p.services), "service"), humanize.Count(p.size, "node"), o.sentence)
 }
 
 // obstacle looks for what makes the whole problem impossible. It returns false where a layout exists.
 func (c *counter) obstacle() (obstacle, bool) {
 	if len(c.f.palettes) == 0 {
-		return obstacle{c.p.everywhere, fmt.Sprintf("no hardware type that may be used here (%s) is large enough for %s, which "+
+		return obstacle{c.p.everywhere, fmt.Sprintf("no allowed hardware (%s) is large enough for %s, which "+
 			"no constraint keeps off any node", humanize.Some(c.p.hardware, 8), humanize.Some(c.p.everywhere, 8))}, true
 	}
 	for i, b := range c.p.blocks {
@@ -33,7 +33,7 @@ func (c *counter) obstacle() (obstacle, bool) {
 		}
 	}
 	if total := c.total(); len(c.p.everywhere) == 0 && total < c.n {
-		return obstacle{c.p.services, fmt.Sprintf("the maxima of all services add up to %s, and no node may stay empty",
+		return obstacle{c.p.services, fmt.Sprintf("the maximums of all services add up to %s, and every node must run a service",
 			humanize.Count(total, "node"))}, true
 	}
 	ok, core := c.oracle.coverable(c.need, c.n)
@@ -55,13 +55,13 @@ func (c *counter) blockObstacle(i int, b block) (obstacle, bool) {
 	case b.cant:
 		return say("%s must coexist and can't coexist", who)
 	case len(b.hardware) == 0:
-		return say("no hardware type that may be used here (%s) is accepted by %s", humanize.Some(c.p.hardware, 8), who)
+		return say("no allowed hardware (%s) is accepted by %s", humanize.Some(c.p.hardware, 8), who)
 	case len(b.images) == 0:
-		return say("no image type that may be used here (%s) is accepted by %s", humanize.Some(c.p.images, 8), who)
+		return say("no allowed image (%s) is accepted by %s", humanize.Some(c.p.images, 8), who)
 	case b.max > 0 && !c.f.usable.Has(i):
-		return say("no hardware type that %s accepts and that may be used here (%s) is large enough", who, humanize.Some(c.p.hardware, 8))
+		return say("no allowed hardware that %s accepts (%s) is large enough", who, humanize.Some(c.p.hardware, 8))
 	case b.min > b.max:
-		return say("%s must be on at least %s, but may be on at most %d", who, humanize.Count(b.min, "node"), b.max)
+		return say("%s must be on at least %s, but can be on at most %d", who, humanize.Count(b.min, "node"), b.max)
 	case b.min > c.n:
 		return say("%s must be on at least %s", who, humanize.Count(b.min, "node"))
 	}
@@ -80,10 +80,10 @@ func (c *counter) coreObstacle(core bitset.Set) obstacle {
 		}
 	}
 	if exclusive {
-		return obstacle{services, fmt.Sprintf("%s can't share nodes and their minima add up to %s", humanize.Some(services, 8),
+		return obstacle{services, fmt.Sprintf("%s can't share nodes, and their minimums add up to %s", humanize.Some(services, 8),
 			humanize.Count(sum, "node"))}
 	}
-	return obstacle{services, fmt.Sprintf("those that can't share nodes among %s need more than %s for their minima",
+	return obstacle{services, fmt.Sprintf("those of %s that can't share nodes need more than %s for their minimums",
 		humanize.Some(services, 8), humanize.Count(c.n, "node"))}
 }
 
@@ -104,5 +104,5 @@ func (p *problem) rules() obstacle {
 	if p.pool != nil {
 		what = append(what, "the hosts of provider "+p.provider)
 	}
-	return obstacle{p.services, "it would do without " + humanize.And(what) + ", but not with"}
+	return obstacle{p.services, "the other constraints can be satisfied, but not together with " + humanize.And(what)}
 }

@@ -35,7 +35,7 @@ func (s *Solver) Possible(ctx context.Context, catalog *template.Catalog, r layo
 	case w.ended:
 		return outOfTime(p, ctx.Err())
 	case some.best == nil && !m.unsure:
-		return request.Refuse(app.ENoLayout, request.NoSolution, "", "No layout puts %s on %s.", humanize.Count(len(p.services), "service"), humanize.Count(p.size, "node"))
+		return request.Refuse(app.ENoLayout, request.NoSolution, "", "%s can't be placed on %s.", humanize.Count(len(p.services), "service"), humanize.Count(p.size, "node"))
 	case some.best != nil:
 		if groups := m.groups(some.best); places == nil || places.place(&groups) {
 			return nil

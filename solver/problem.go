@@ -64,7 +64,7 @@ func narrow(c *template.Catalog, r layout.LayoutRequest) (*problem, error) {
 	}
 	t := c.Templates[r.Template]
 	if t == nil {
-		return nil, request.Refuse(app.ENotFound, request.MissingTemplate, "template", "cluster template %s does not exist.", r.Template)
+		return nil, request.Refuse(app.ENotFound, request.MissingTemplate, "template", "cluster template %s doesn't exist.", r.Template)
 	}
 	if size := t.Constraints.Size; !size.Allows(r.Size) {
 		return nil, request.Refuse(app.EInvalid, request.WrongSize, "size", "%s", size.Refusal(r.Size))
@@ -72,10 +72,10 @@ func narrow(c *template.Catalog, r layout.LayoutRequest) (*problem, error) {
 	p := &problem{size: r.Size, provider: cmp.Or(r.Provider, t.Defaults.Provider), catalog: c}
 	if p.provider == "" {
 		return nil, request.Refuse(app.EInvalid, request.MissingProvider, "provider",
-			"template %s has no default provider, so the request must name one.", t.Name)
+			"template %s has no default provider; name one in the request.", t.Name)
 	}
 	if c.Providers[p.provider] == nil {
-		return nil, request.Refuse(app.ENotFound, request.MissingProvider, "provider", "provider %s does not exist.", p.provider)
+		return nil, request.Refuse(app.ENotFound, request.MissingProvider, "provider", "provider %s doesn't exist.", p.provider)
 	}
 	if err := p.takeTypes(c, t, r); err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (p *problem) takeRules(c *template.Catalog, t *template.Template, r layout.
 	case template.PreferPacked, template.PreferCheapest, template.PreferSpread:
 	default:
 		return &app.Error{Code: app.EInvalid, Reason: request.BadRequest, Field: "prefer",
-			Message: fmt.Sprintf("preference %s is not known.", r.Prefer), Hint: "Preferences are packed, cheapest and spread."}
+			Message: fmt.Sprintf("unknown preference %s.", r.Prefer), Hint: "Use packed, cheapest or spread."}
 	}
 	if t.Constraints.Zones != nil {
 		for _, zone := range c.Providers[p.provider].Zones {
@@ -110,8 +110,8 @@ func (p *problem) takeRules(c *template.Catalog, t *template.Template, r layout.
 		}
 		if p.zoneRule = t.Constraints.Zones; len(p.zones) == 0 {
 			return &app.Error{Code: app.EInvalid, Reason: request.BadRequest, Field: "provider",
-				Message: fmt.Sprintf("template %s spreads nodes over zones, and provider %s has none.", t.Name, p.provider),
-				Hint:    "List the zones of the provider in the catalog, or take the zones out of the template's constraints."}
+				Message: fmt.Sprintf("template %s requires zones, and provider %s has none.", t.Name, p.provider),
+				Hint:    "Add zones to the provider in the catalog, or remove the zones from the template's constraints."}
 		}
 	}
 	for _, name := range p.hardware {
@@ -182,7 +182,7 @@ func (p *problem) takeServices(c *template.Catalog, t *template.Template, r layo
 	sort.Strings(p.services)
 	for _, name := range p.services {
 		if c.Services[name] == nil {
-			return request.Refuse(app.ENotFound, request.MissingService, "services", "service %s does not exist", name)
+			return request.Refuse(app.ENotFound, request.MissingService, "services", "service %s doesn't exist", name)
 		}
 	}
 	if lines := p.missing(c); len(lines) > 0 {
@@ -207,7 +207,7 @@ func (p *problem) missing(c *template.Catalog) []string {
 	for _, name := range p.services {
 		s := c.Services[name]
 		for _, need := range slices.Concat(s.Install.Requires, s.Runtime.Requires) {
-			line := fmt.Sprintf("%s requires %s, which is not on the cluster or in the list of services to add.", name, need)
+			line := fmt.Sprintf("%s requires %s, which isn't on the cluster.", name, need)
 			if !have[need] && !slices.Contains(lines, line) {
 				lines = append(lines, line)
 			}

@@ -45,7 +45,7 @@ func (*Solver) Solve(ctx context.Context, catalog *template.Catalog, r applayout
 	}
 	layout.CostPerHour = RoundCost(layout.CostPerHour)
 	if late && layout.Gap == 0 {
-		layout.Notes = []string{"cheapest: no layout costs less per hour, but the time was over before the packed one of these was found"}
+		layout.Notes = []string{"cheapest: no other layout costs less per hour; time ran out before the packed one of these was found"}
 	}
 	return layout, nil
 }

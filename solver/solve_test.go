@@ -32,11 +32,11 @@ func TestRefusals(t *testing.T) {
 		message string
 	}{
 		{"unknown provider", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Provider = "x" },
-			app.ENotFound, request.MissingProvider, "provider x does not exist."},
+			app.ENotFound, request.MissingProvider, "provider x doesn't exist."},
 		{"no provider", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
 			t.Defaults.Provider = ""
 		},
-			app.EInvalid, request.MissingProvider, "template t has no default provider, so the request must name one."},
+			app.EInvalid, request.MissingProvider, "template t has no default provider; name one in the request."},
 		{"no services", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
 			t.Defaults.Services = nil
 		},
@@ -44,7 +44,7 @@ func TestRefusals(t *testing.T) {
 		{"unknown service", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) {
 			r.Services = []string{"s000", "x"}
 		},
-			app.ENotFound, request.MissingService, "service x does not exist"},
+			app.ENotFound, request.MissingService, "service x doesn't exist"},
 		{"conflict", func(c *apptemplate.Catalog, _ *apptemplate.Template, _ *layout.LayoutRequest) {
 			c.Services["s001"].Conflicts = []string{"s000", "x"}
 		},
@@ -52,22 +52,22 @@ func TestRefusals(t *testing.T) {
 		{"provided dependency is there, another is not", func(c *apptemplate.Catalog, _ *apptemplate.Template, _ *layout.LayoutRequest) {
 			c.Services["s000"].Install.Requires = []string{"db", "web"}
 			c.Services["s001"].Provides = []string{"db"}
-		}, app.EInvalid, request.MissingDependency, "s000 requires web, which is not on the cluster or in the list of services to add."},
+		}, app.EInvalid, request.MissingDependency, "s000 requires web, which isn't on the cluster."},
 		{"too few nodes", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Size = 1 }, app.ENoLayout, request.NoSolution,
-			"No layout puts 2 services on 1 node: s000, s001 can't share nodes and their minima add up to 2 nodes."},
+			"2 services can't be placed on 1 node: s000 and s001 can't share nodes, and their minimums add up to 2 nodes."},
 		{"too many nodes", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
 			t.Constraints.Services["s000"], t.Constraints.Services["s001"] = between(1, 3), between(1, 4)
 			r.Size = 8
-		}, app.ENoLayout, request.NoSolution, "No layout puts 2 services on 8 nodes: the maxima of all services add up to 7 nodes, and no node may stay empty."},
+		}, app.ENoLayout, request.NoSolution, "2 services can't be placed on 8 nodes: the maximums of all services add up to 7 nodes, and every node must run a service."},
 		{"no hardware for a service", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
 			t.Constraints.Services["s001"] = apptemplate.ServiceConstraint{Max: 9, Hardware: []string{"gpu"}}
-		}, app.ENoLayout, request.NoSolution, "No layout puts 2 services on 2 nodes: no hardware type that may be used here (large, medium, small) is accepted by s001."},
+		}, app.ENoLayout, request.NoSolution, "2 services can't be placed on 2 nodes: no allowed hardware (large, medium and small) is accepted by s001."},
 		{"minimum over maximum", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
 			t.Constraints.Services["s001"] = between(2, 1)
-		}, app.ENoLayout, request.NoSolution, "No layout puts 2 services on 2 nodes: s001 must be on at least 2 nodes, but may be on at most 1."},
+		}, app.ENoLayout, request.NoSolution, "2 services can't be placed on 2 nodes: s001 must be on at least 2 nodes, but can be on at most 1."},
 		{"must and can't", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
 			t.Constraints.MustCoexist = t.Constraints.CantCoexist
-		}, app.ENoLayout, request.NoSolution, "No layout puts 2 services on 2 nodes: s000, s001 must coexist and can't coexist."},
+		}, app.ENoLayout, request.NoSolution, "2 services can't be placed on 2 nodes: s000 and s001 must coexist and can't coexist."},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -187,9 +187,9 @@ func TestHints(t *testing.T) {
 	}{
 		{"a near name, and what else is wrong", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) {
 			r.Services, r.Prefer = []string{"s00", "s001"}, "cheap"
-		}, "services", []string{"s000", "Besides: Preference cheap does not exist."}},
+		}, "services", []string{"s000", "Besides: Preference cheap doesn't exist."}},
 		{"a preference that there is not", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Prefer = "cheap" },
-			"prefer", []string{"packed, cheapest and spread"}},
+			"prefer", []string{"packed, cheapest or spread"}},
 		{"what would provide a dependency", func(c *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) {
 			c.Services["s000"].Install.Requires = []string{"db"}
 			c.Services["s001"].Provides = []string{"db"}

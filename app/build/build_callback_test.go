@@ -55,10 +55,10 @@ func TestCallbacksOfRulesAreChecked(t *testing.T) {
 		"https://169.254.169.254/latest":         "link-local",
 		"https://ci:hunter2@ci.example.com/told": "a user name or password",
 		"https://ci@ci.example.com/${event.job}": "a user name or password",
-		"https://ci.example.com/${event.buidl}":  "callback, line 1, column 6: events have no \"buidl\"",
+		"https://ci.example.com/${event.buidl}":  "callback, line 1, column 6: unknown event field \"buidl\"",
 		"https://ci.example.com/${event.build":   "is not closed",
 		"${event.}":                              "callback, line 1",
-		"https://" + strings.Repeat("x", 2000):   "longer than 2000",
+		"https://" + strings.Repeat("x", 2000):   "at most 2000 bytes",
 	} {
 		err := b.Services.Build.Hooks.CheckBuildRules(t.Context(), admin, calls(callback))
 		e := app.AsError(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 )
 
 // AccessStore is what Access needs of the database.
@@ -71,15 +72,15 @@ func (a *Access) ClusterCertificate(ctx context.Context, actor app.Actor, cluste
 	}
 	if publicKey = strings.TrimSpace(publicKey); publicKey == "" || len(publicKey) > maxPublicKey {
 		return Certificate{}, &app.Error{Code: app.EInvalid, Field: "public_key",
-			Message: fmt.Sprintf("A public key has from 1 to %d bytes, not %d.", maxPublicKey, len(publicKey)),
-			Hint:    "Give the line of a file like ~/.ssh/id_ed25519.pub."}
+			Message: fmt.Sprintf("A public key must have 1 to %d bytes, not %d.", maxPublicKey, len(publicKey)),
+			Hint:    "Pass the contents of a file such as ~/.ssh/id_ed25519.pub."}
 	}
 	secrets, err := a.Store.ClusterSecrets(ctx, actor.Tenant, c.ID)
 	if err != nil {
 		return Certificate{}, err
 	}
 	if len(secrets.PrivateKey) == 0 {
-		return Certificate{}, app.Errorf(app.EConflict, "Cluster %q is gone, and its key with it.", c.Name)
+		return Certificate{}, app.Errorf(app.EConflict, "Cluster %q was deleted, along with its SSH key.", c.Name)
 	}
 	nodes, err := a.Store.Nodes(ctx, actor.Tenant, c.ID)
 	if err != nil {
@@ -88,7 +89,7 @@ func (a *Access) ClusterCertificate(ctx context.Context, actor app.Actor, cluste
 	users := loginUsers(nodes)
 	if len(users) == 0 {
 		return Certificate{}, &app.Error{Code: app.EConflict, Reason: "no_machine", Message: fmt.Sprintf("Cluster %q has no machine to sign in to yet.", c.Name),
-			Hint: "Ask again when its machines are there."}
+			Hint: "Try again when its machines are running."}
 	}
 	signed, err := a.Keys.SignCertificate(secrets.PrivateKey, app.CertificateOrder{PublicKey: publicKey,
 		KeyID: "muster:" + actor.Tenant + "/" + actor.Name(), Principals: users, From: now.Add(-certificateSkew), Until: until})
@@ -109,15 +110,15 @@ func certificateEnd(c app.Cluster, now time.Time, ttl time.Duration) (time.Time,
 	}
 	if ttl < minCertificateTime || ttl > maxCertificateTime {
 		return time.Time{}, &app.Error{Code: app.EInvalid, Field: "ttl",
-			Message: fmt.Sprintf("A certificate holds from 1 minute to %d hours, not %s.", int(maxCertificateTime.Hours()), ttl),
-			Hint:    "Ask for a new one when it has ended."}
+			Message: fmt.Sprintf("A certificate can be valid for %s to %s, not %s.", humanize.Duration(minCertificateTime), humanize.Duration(maxCertificateTime), humanize.Duration(ttl)),
+			Hint:    "Request a new certificate when this one expires."}
 	}
 	until := now.Add(ttl)
 	if !c.ExpiresAt.IsZero() && c.ExpiresAt.Before(until) {
 		until = c.ExpiresAt
 	}
 	if until = until.UTC().Truncate(time.Second); !until.After(now) {
-		return time.Time{}, &app.Error{Code: app.EConflict, Reason: "lease_over", Message: fmt.Sprintf("The lease of cluster %q is over.", c.Name)}
+		return time.Time{}, &app.Error{Code: app.EConflict, Reason: "lease_over", Message: fmt.Sprintf("The lease of cluster %q has expired.", c.Name)}
 	}
 	return until, nil
 }
@@ -154,7 +155,7 @@ func (a *Access) ClusterKey(ctx context.Context, actor app.Actor, cluster string
 		return "", nil, err
 	}
 	if len(secrets.PrivateKey) == 0 {
-		return "", nil, app.Errorf(app.EConflict, "Cluster %q is gone, and its key with it.", c.Name)
+		return "", nil, app.Errorf(app.EConflict, "Cluster %q was deleted, along with its SSH key.", c.Name)
 	}
 	if err := a.Store.NoteDeed(ctx, actor.Deed(a.Now(), "cluster.key", c.ID, "")); err != nil {
 		return "", nil, err

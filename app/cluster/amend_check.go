@@ -40,19 +40,19 @@ func (m Amendment) Check() error {
 		for i, k := range app.Amendments {
 			kinds[i] = string(k)
 		}
-		return WrongAmend("kind", fmt.Sprintf("There is no amendment %.40q.", string(m.Kind)), "One of: "+strings.Join(kinds, ", ")+".")
+		return WrongAmend("kind", fmt.Sprintf("Unknown kind of change %.40q.", string(m.Kind)), "Use one of: "+strings.Join(kinds, ", ")+".")
 	}
 	for _, f := range m.said() {
 		if !slices.Contains(fields, f) {
-			return WrongAmend(f, fmt.Sprintf("The field %s does not count for an amendment of the kind %s.", f, m.Kind),
-				"Leave it out; what counts is "+humanize.And(fields)+".")
+			return WrongAmend(f, fmt.Sprintf("The field %s isn't used for changes of kind %s.", f, m.Kind),
+				"Omit it. Accepted fields: "+humanize.And(fields)+".")
 		}
 	}
 	if err := m.checkFailure(); err != nil {
 		return err
 	}
 	if m.OnFailure == app.FailureRollBack && !m.Kind.Undoable() {
-		return WrongAmend("on_failure", "A repair cannot be rolled back: the machines that it gives back are gone.", "Leave on_failure out.")
+		return WrongAmend("on_failure", "A repair can't be rolled back because deleted machines can't be restored.", "Omit on_failure.")
 	}
 	if err := m.checkNumbers(); err != nil {
 		return err
@@ -77,11 +77,11 @@ func (m Amendment) checkFailure() error {
 	grows := m.Kind == app.OperationResize && len(m.Nodes) == 0
 	switch {
 	case !grows && m.OnFailure.GoesOn():
-		return WrongAmend("on_failure", "Only where machines are made can it be gone on with those that come.", "Leave on_failure out, or say roll_back.")
+		return WrongAmend("on_failure", "A partial result can only be accepted where machines are created.", "Omit on_failure, or set it to roll_back.")
 	case !grows && m.AtLeast != "":
-		return WrongAmend("at_least", "Only where machines are made can it be gone on with those that come.", "Leave at_least out.")
+		return WrongAmend("at_least", "A partial result can only be accepted where machines are created.", "Omit at_least.")
 	case !grows && m.NoTopUp:
-		return WrongAmend("no_top_up", "Only where machines are made can it be gone on with those that come.", "Leave no_top_up out.")
+		return WrongAmend("no_top_up", "A partial result can only be accepted where machines are created.", "Omit no_top_up.")
 	}
 	return nil
 }
@@ -89,15 +89,15 @@ func (m Amendment) checkFailure() error {
 func (m Amendment) checkNumbers() error {
 	switch {
 	case m.Size < 0 || m.Size > template.MaxNodes:
-		return WrongAmend("size", fmt.Sprintf("A size is between 1 and %d.", template.MaxNodes), "Say how many nodes there shall be afterwards.")
+		return WrongAmend("size", fmt.Sprintf("Size must be 1 to %d.", template.MaxNodes), "Set size to the number of nodes you want.")
 	case m.Batch < 0 || m.Batch > template.MaxNodes:
-		return WrongAmend("batch", fmt.Sprintf("A batch is between 1 and %d nodes.", template.MaxNodes), "Say on how many nodes at a time something is done.")
+		return WrongAmend("batch", fmt.Sprintf("Batch must be 1 to %d nodes.", template.MaxNodes), "Set batch to the number of nodes to change at a time.")
 	case len(m.Hardware) > mostAmendName:
-		return WrongAmend("hardware", "That is no name of a hardware type: it is too long.", "")
+		return WrongAmend("hardware", "The hardware name is too long.", "")
 	case len(m.Image) > mostAmendName:
-		return WrongAmend("image", "That is no name of an image type: it is too long.", "")
+		return WrongAmend("image", "The image name is too long.", "")
 	case len(m.PlanHash) > 64:
-		return WrongAmend("plan_hash", "That is no hash of a plan: it is too long.", "Send the plan_hash of the preview.")
+		return WrongAmend("plan_hash", "The plan hash is too long.", "Send the plan_hash from the preview.")
 	}
 	return nil
 }
@@ -107,28 +107,28 @@ func (m Amendment) checkNeeded() error {
 	switch m.Kind {
 	case app.OperationResize:
 		if m.Size == 0 && len(m.Nodes) == 0 {
-			return WrongAmend("size", "It is not said how many nodes there shall be.", "Give the size, or the nodes that shall go.")
+			return WrongAmend("size", "Size is required.", "Set size, or list the nodes to delete.")
 		}
 	case app.OperationAddServices, app.OperationRemoveServices:
 		if len(m.Services) == 0 {
-			return WrongAmend("services", "It is not said which services.", "Name at least one.")
+			return WrongAmend("services", "Services are required.", "Name at least one service.")
 		}
 	case app.OperationRestart, app.OperationReconfigure:
 		if m.AskBetween && m.Batch == 0 {
-			return WrongAmend("ask_between_batches", "All nodes are done at once, so there is nothing between batches.", "Say with batch on how many nodes at a time something is done.")
+			return WrongAmend("ask_between_batches", "All nodes change at once, so there are no batches to pause between.", "Set batch to the number of nodes to change at a time.")
 		}
 	}
 	switch m.Kind {
 	case app.OperationReconfigure:
 		if len(m.Config)+len(m.Parameters) == 0 {
-			return WrongAmend("config", "It is not said what shall be otherwise in the configuration.", "Give the keys or the parameters that change; null takes one out.")
+			return WrongAmend("config", "Nothing to change in the configuration.", "Set the keys or parameters to change. Set a key to null to remove it.")
 		}
 		if n := ConfigSize(m.Config) + ConfigSize(m.Parameters); n > MostConfig {
 			return TooMuchConfig(n)
 		}
 		if len(app.SecretNames(m.Config)) > 0 {
-			return &app.Error{Code: app.EInvalid, Field: "config", Reason: "secret", Message: "The configuration of a request cannot refer to secrets.",
-				Hint: "Ask an admin to let the template or a service refer to it."}
+			return &app.Error{Code: app.EInvalid, Field: "config", Reason: "secret", Message: "The configuration in a request can't reference secrets.",
+				Hint: "Ask an admin to reference the secret in the template or a service."}
 		}
 	}
 	return nil
@@ -150,15 +150,15 @@ func (m Amendment) said() (fields []string) {
 
 func checkAmendNames(field string, names []string) error {
 	if len(names) > mostAmendNames {
-		return &app.Error{Code: app.ETooLarge, Field: field, Message: fmt.Sprintf("The list of %s is longer than %d.", field, mostAmendNames), Hint: "Leave it out to mean all."}
+		return &app.Error{Code: app.ETooLarge, Field: field, Message: fmt.Sprintf("The %s list has more than %d entries.", field, mostAmendNames), Hint: "Omit it to select all."}
 	}
 	seen := map[string]bool{}
 	for _, n := range names {
 		switch {
 		case n == "" || len(n) > mostAmendName:
-			return WrongAmend(field, fmt.Sprintf("In the list of %s stands something that is no name.", field), "A name has 1 to 256 bytes.")
+			return WrongAmend(field, fmt.Sprintf("The %s list contains an invalid name.", field), "A name must have 1 to 256 bytes.")
 		case seen[n]:
-			return WrongAmend(field, fmt.Sprintf("%q stands in the list of %s twice.", n, field), "Name each once.")
+			return WrongAmend(field, fmt.Sprintf("%q is listed twice in %s.", n, field), "List each name once.")
 		}
 		seen[n] = true
 	}
@@ -175,8 +175,8 @@ func ConfigSize(config map[string]any) int {
 }
 
 func TooMuchConfig(n int) error {
-	return &app.Error{Code: app.ETooLarge, Field: "config", Message: fmt.Sprintf("The configuration would have %d KiB, and may have %d.", (n+1023)>>10, MostConfig>>10),
-		Hint: "Put large things into a resource, and their address here."}
+	return &app.Error{Code: app.ETooLarge, Field: "config", Message: fmt.Sprintf("The configuration is too large: %d KiB, at most %d KiB allowed.", (n+1023)>>10, MostConfig>>10),
+		Hint: "Store large values in a resource and put its address here."}
 }
 
 func WrongAmend(field, message, hint string) error {

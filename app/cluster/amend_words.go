@@ -28,7 +28,7 @@ func (p AmendPreview) Title() string {
 	case app.OperationRemoveServices:
 		return "Remove " + orServices(p.moved(func(n AmendedNode) []string { return n.Removed }))
 	case app.OperationReconfigure:
-		return "Change the configuration"
+		return "Change configuration"
 	case app.OperationStart, app.OperationStop, app.OperationRestart:
 		services := p.moved(func(n AmendedNode) []string { return slices.Collect(maps.Keys(n.Work)) })
 		all := p.moved(func(n AmendedNode) []string { return n.Services })
@@ -37,9 +37,9 @@ func (p AmendPreview) Title() string {
 		}
 		return humanize.Upper(string(p.Kind)) + " " + orServices(services)
 	case app.OperationCompare:
-		return "Compare " + orServices(p.moved(func(n AmendedNode) []string { return slices.Collect(maps.Keys(n.Work)) })) + " with what is set up"
+		return "Compare " + orServices(p.moved(func(n AmendedNode) []string { return slices.Collect(maps.Keys(n.Work)) })) + " with current state"
 	case app.OperationUpgrade:
-		return "Upgrade to what the catalog has now"
+		return "Upgrade to the current catalog"
 	case app.OperationRepair:
 		if sick := p.named(plan.NodeReplaced); len(sick) > 0 {
 			return "Repair " + NodesInWords(sick)
@@ -60,17 +60,17 @@ func (p AmendPreview) Effects() []string {
 			out = append(out, NodesInWords(nodes)+" "+many)
 		}
 	}
-	say(p.named(plan.NodeNew), "is made.", "are made.")
-	say(p.named(plan.NodeReplaced), "is replaced and keeps its name and services.", "are replaced and keep their names and services as they were.")
-	say(p.named(plan.NodeGone), "hands over what runs on it, and is given back.", "hand over what runs on them, and are given back.")
+	say(p.named(plan.NodeNew), "is created.", "are created.")
+	say(p.named(plan.NodeReplaced), "is replaced and keeps its name and services.", "are replaced and keep their names and services.")
+	say(p.named(plan.NodeGone), "hands over its services and is deleted.", "hand over their services and are deleted.")
 	for _, s := range p.moved(func(n AmendedNode) []string { return n.Added }) {
 		if on := p.standing(func(n AmendedNode) bool { return slices.Contains(n.Added, s) }); len(on) > 0 {
-			out = append(out, fmt.Sprintf("%s comes to %s.", s, NodesInWords(on)))
+			out = append(out, fmt.Sprintf("%s is added to %s.", s, NodesInWords(on)))
 		}
 	}
 	for _, s := range p.moved(func(n AmendedNode) []string { return n.Removed }) {
 		if on := p.standing(func(n AmendedNode) bool { return slices.Contains(n.Removed, s) }); len(on) > 0 {
-			out = append(out, fmt.Sprintf("%s goes from %s.", s, NodesInWords(on)))
+			out = append(out, fmt.Sprintf("%s is removed from %s.", s, NodesInWords(on)))
 		}
 	}
 	for _, s := range p.moved(func(n AmendedNode) []string { return slices.Collect(maps.Keys(n.Work)) }) {
@@ -128,7 +128,7 @@ func (p AmendPreview) moved(of func(AmendedNode) []string) []string {
 func NodesInWords(names []string) string {
 	switch n := len(names); {
 	case n == 0:
-		return "no node"
+		return "no nodes"
 	case n <= 4:
 		return humanize.And(names)
 	case app.NodeNumber(names[0]) > 0 && app.NodeNumber(names[n-1])-app.NodeNumber(names[0]) == n-1:

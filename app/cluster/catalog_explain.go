@@ -35,7 +35,7 @@ func (a *Trials) ExplainCatalog(ctx context.Context, actor app.Actor, c catalog.
 		return layout.Explanation{}, err
 	}
 	if !d.Report.OK() {
-		return layout.Explanation{}, &app.Error{Code: app.EInvalid, Reason: "catalog_problems", Message: "The texts are wrong.", Hint: "Check them first."}
+		return layout.Explanation{}, &app.Error{Code: app.EInvalid, Reason: "catalog_problems", Message: "The catalog files are invalid.", Hint: "Validate the catalog first."}
 	}
 	return a.Creates.Explain(catalog.Trying(ctx, actor.Tenant, d.After), actor, r)
 }

@@ -16,7 +16,7 @@ func (a *Specs) ClusterConfig(ctx context.Context, actor app.Actor, cluster stri
 		return nil, err
 	}
 	if c.Status == app.ClusterDeleted {
-		return nil, app.Errorf(app.EConflict, "Cluster %q is gone, and its configuration with it.", c.Name)
+		return nil, app.Errorf(app.EConflict, "Cluster %q was deleted, along with its configuration.", c.Name)
 	}
 	d, err := a.Store.Definition(ctx, actor.Tenant, c.ID)
 	if err != nil || d.Config == nil {

@@ -68,7 +68,7 @@ func (r ClusterRequest) checkOwners(actor app.Actor) error {
 	if r.Group == "" || slices.Contains(actor.Groups, r.Group) {
 		return nil
 	}
-	return &app.Error{Code: app.EInvalid, Field: "group", Message: fmt.Sprintf("You are not in the group %.70q.", r.Group), Hint: "A cluster can belong to a group of yours."}
+	return &app.Error{Code: app.EInvalid, Field: "group", Message: fmt.Sprintf("You aren't a member of the group %.70q.", r.Group), Hint: "Choose one of your groups."}
 }
 
 // Ask takes a request for a cluster. The layout is solved and the plan made again, policies are asked, and then it is one of
@@ -121,8 +121,8 @@ func (a *Creates) submit(ctx context.Context, actor app.Actor, r ClusterRequest)
 		return Answer{}, err
 	}
 	if r.PlanHash != "" && r.PlanHash != w.Preview.PlanHash {
-		return Answer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown: the catalog or the request has changed.",
-			Hint: "Look at the new preview and ask again."}
+		return Answer{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since the preview because the catalog or the request changed.",
+			Hint: "Check the new preview and submit again."}
 	}
 	q := a.newRequest(actor, r, w)
 	switch w.decision.Outcome {
@@ -161,8 +161,8 @@ func (a *Creates) CreateCluster(ctx context.Context, actor app.Actor, r ClusterR
 	case err != nil:
 		return ClusterView{}, err
 	case answer.Cluster == nil:
-		return ClusterView{}, &app.Error{Code: app.EConflict, Reason: "waiting", Message: fmt.Sprintf("Request %d waits for %s.", answer.Request.ID, answer.Request.approvers()),
-			Hint: "The cluster is made when they have approved."}
+		return ClusterView{}, &app.Error{Code: app.EConflict, Reason: "waiting", Message: fmt.Sprintf("Request %d is waiting for %s.", answer.Request.ID, answer.Request.approvers()),
+			Hint: "Muster creates the cluster once it's approved."}
 	}
 	return *answer.Cluster, nil
 }

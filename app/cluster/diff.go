@@ -64,12 +64,12 @@ func (a *Specs) moment(ctx context.Context, actor app.Actor, text string) (m Clu
 	word, number, at := strings.Cut(text, "@")
 	if at {
 		if m.Operation, err = strconv.ParseInt(number, 10, 64); err != nil || m.Operation <= 0 {
-			return m, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("After the @ stands the number of an operation, not %.40q.", number), Hint: "For example web@12; `muster cluster show` lists them."}
+			return m, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("Enter an operation number after the @, not %.40q.", number), Hint: "For example: web@12. `muster cluster show` lists operations."}
 		}
 	}
 	if word == "" {
-		return m, &app.Error{Code: app.EInvalid, Message: "The name of a cluster to compare is missing.",
-			Hint: "Enter a cluster, such as web, or how it was after an operation, such as web@12."}
+		return m, &app.Error{Code: app.EInvalid, Message: "A cluster to compare is required.",
+			Hint: "Enter a cluster, such as web, or a cluster after an operation, such as web@12."}
 	}
 	c, err := a.Clusters.FindCluster(ctx, actor, word)
 	if err != nil {
@@ -108,7 +108,7 @@ func diffMoments(a, b ClusterMoment) ClusterDiff {
 	if a.nodes != nil && b.nodes != nil {
 		add("nodes", groupsText(a.nodes), groupsText(b.nodes))
 	} else {
-		d.Notes = append(d.Notes, "Which hardware, image and services each node had after an operation isn't kept, so single nodes aren't compared.")
+		d.Notes = append(d.Notes, "Nodes aren't compared: their hardware, image and services after past operations aren't kept.")
 	}
 	d.Changes = append(d.Changes, ChangesOf(a.definition, b.definition)...)
 	for _, s := range sortedNames(a.definition.Services, b.definition.Services) {

@@ -25,15 +25,15 @@ func TestHealthIsKnownOnlyWhileItIsFresh(t *testing.T) {
 	}{
 		"just looked at":                 {status: app.ClusterActive, age: 30 * time.Second, want: health.HealthHealthy, counts: [4]int{2}},
 		"a round is late":                {status: app.ClusterActive, age: 2 * time.Minute, want: health.HealthHealthy, counts: [4]int{2}},
-		"rounds have stopped":            {status: app.ClusterActive, age: 11 * time.Minute, want: health.HealthUnknown, counts: [4]int{0, 0, 0, 2}, note: "The last health check was 11"},
-		"sick, and rounds have stopped":  {status: app.ClusterActive, age: 11 * time.Minute, nodes: []health.NodeHealth{sick}, want: health.HealthUnknown, counts: [4]int{0, 0, 0, 2}, note: "The last health check"},
+		"rounds have stopped":            {status: app.ClusterActive, age: 11 * time.Minute, want: health.HealthUnknown, counts: [4]int{0, 0, 0, 2}, note: "Last health check 11"},
+		"sick, and rounds have stopped":  {status: app.ClusterActive, age: 11 * time.Minute, nodes: []health.NodeHealth{sick}, want: health.HealthUnknown, counts: [4]int{0, 0, 0, 2}, note: "Last health check"},
 		"sick":                           {status: app.ClusterActive, age: 30 * time.Second, nodes: []health.NodeHealth{sick}, want: health.HealthSick, counts: [4]int{1, 1}},
 		"asleep":                         {status: app.ClusterAsleep, age: 10 * time.Second, want: health.HealthUnknown, counts: [4]int{0, 0, 0, 2}, note: "asleep"},
 		"an operation has begun":         {status: app.ClusterPending, age: 30 * time.Second, want: health.HealthHealthy, counts: [4]int{2}},
 		"a long operation":               {status: app.ClusterPending, age: 2 * time.Minute, want: health.HealthUnknown, counts: [4]int{0, 0, 0, 2}, note: "operation is running"},
 		"an operation has failed":        {status: app.ClusterFailed, age: 2 * time.Minute, want: health.HealthUnknown, counts: [4]int{0, 0, 0, 2}, note: "failed operation"},
 		"a machine is lost":              {status: app.ClusterFailed, message: health.LostMachines + "n2. It is gone.", age: 10 * time.Second, want: health.HealthSick, counts: [4]int{1, 0, 1}},
-		"lost, and rounds have stopped":  {status: app.ClusterFailed, message: health.LostMachines + "n2. It is gone.", age: 11 * time.Minute, want: health.HealthSick, counts: [4]int{0, 0, 1, 1}, note: "The last"},
+		"lost, and rounds have stopped":  {status: app.ClusterFailed, message: health.LostMachines + "n2. It is gone.", age: 11 * time.Minute, want: health.HealthSick, counts: [4]int{0, 0, 1, 1}, note: "Last"},
 		"never looked at":                {status: app.ClusterActive, want: health.HealthUnknown, counts: [4]int{0, 0, 0, 2}},
 		"lost before the first round is": {status: app.ClusterFailed, message: health.LostMachines + "n1. It is gone.", want: health.HealthSick, counts: [4]int{0, 0, 1, 1}},
 	} {

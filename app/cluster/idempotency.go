@@ -41,7 +41,7 @@ func (a *Repeats) MayRepeat(ctx context.Context, actor app.Actor, k app.KeptAnsw
 		return err
 	}
 	if len(k.Took) == 0 { // kept by a version that did not note it
-		return &app.Error{Code: app.EForbidden, Reason: "answer_kept", Message: "This request was carried out; its answer is not given again.", Hint: "Look at what it has made."}
+		return &app.Error{Code: app.EForbidden, Reason: "answer_kept", Message: "This request was carried out, but its response is no longer available.", Hint: "Check the result, such as the new cluster."}
 	}
 	for _, x := range k.Took {
 		if err := a.mayRepeat(ctx, actor, x); err != nil {
@@ -60,7 +60,7 @@ func (a *Repeats) mayRepeat(ctx context.Context, actor app.Actor, x app.Allowanc
 		}
 		return actor.MayChange(x.UseCase, c)
 	case x.Owner != "":
-		return actor.MayTouch(x.UseCase, x.Owner, "what this request was about")
+		return actor.MayTouch(x.UseCase, x.Owner, "the subject of this request")
 	}
 	return actor.Authorize(x.UseCase)
 }
@@ -69,11 +69,11 @@ func (a *Repeats) mayRepeat(ctx context.Context, actor app.Actor, x app.Allowanc
 // carried out asks by itself, and before an answer is given again, MayRepeat is to be asked.
 func (a *Repeats) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []byte) (*app.KeptAnswer, error) {
 	if n := len(k.Key); n == 0 || n > app.MaxIdempotencyKey {
-		return nil, &app.Error{Code: app.EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key", Message: "An idempotency key has 1 to 255 characters.", Hint: "A random UUID serves well."}
+		return nil, &app.Error{Code: app.EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key", Message: "An idempotency key must have 1 to 255 characters.", Hint: "Use a random UUID."}
 	}
 	for i := range len(k.Key) {
 		if c := k.Key[i]; c < 0x20 || c > 0x7e {
-			return nil, &app.Error{Code: app.EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key", Message: "An idempotency key is of printable ASCII characters.", Hint: "A random UUID serves well."}
+			return nil, &app.Error{Code: app.EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key", Message: "An idempotency key must contain only printable ASCII characters.", Hint: "Use a random UUID."}
 		}
 	}
 	return a.Store.BeginOnce(ctx, k, fingerprint, a.Now())

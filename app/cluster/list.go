@@ -33,8 +33,8 @@ func (a *Views) ClusterPage(ctx context.Context, actor app.Actor, f app.ClusterF
 		err = a.complete(ctx, actor, p.Clusters)
 	}
 	if app.CodeOf(err) == app.ENotFound {
-		e := app.Errorf(app.EInvalid, "There is no cluster %q after which others could follow.", f.After)
-		e.Field, e.Hint = "after", "Begin again without it."
+		e := app.Errorf(app.EInvalid, "Cluster %q in parameter after doesn't exist.", f.After)
+		e.Field, e.Hint = "after", "Start from the beginning: omit after."
 		return p, e
 	}
 	if err == nil && len(p.Clusters) > limit {

@@ -33,7 +33,7 @@ func (a *Activity) SearchLogs(ctx context.Context, actor app.Actor, cluster stri
 		return LogPage{}, err
 	}
 	if len(f.Text) > maxLogText {
-		return LogPage{}, &app.Error{Code: app.EInvalid, Field: "q", Message: "That is too long a text to look for.", Hint: "At most 200 bytes."}
+		return LogPage{}, &app.Error{Code: app.EInvalid, Field: "q", Message: "The search text is too long.", Hint: "Use at most 200 bytes."}
 	}
 	if f.Limit <= 0 {
 		f.Limit = 500

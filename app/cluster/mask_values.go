@@ -27,7 +27,7 @@ func (a *Masks) MaskOf(ctx context.Context, c app.Cluster, reads bool) (*secret.
 	}
 	m, ok := all[c.ID]
 	if !ok {
-		return nil, app.Errorf(app.ENotFound, "There is no cluster %q.", c.ID)
+		return nil, app.Errorf(app.ENotFound, "Cluster %q doesn't exist.", c.ID)
 	}
 	return m, nil
 }

@@ -23,22 +23,15 @@ type PoolOffer struct {
 
 // Words say it to people.
 func (o PoolOffer) Words() string {
-	from := "the pool " + humanize.And(o.Pools)
+	from := "pool " + humanize.And(o.Pools)
 	if len(o.Pools) > 1 {
-		from = "the pools " + humanize.And(o.Pools)
+		from = "pools " + humanize.And(o.Pools)
 	}
-	machines, come := "machines", "come"
-	if o.Of == 1 {
-		machines = "machine"
-	}
-	if o.Machines == 1 {
-		come = "comes"
-	}
-	text := fmt.Sprintf("%d of %d %s %s ready from %s", o.Machines, o.Of, machines, come, from)
+	text := fmt.Sprintf("%d of %s ready in %s", o.Machines, humanize.Count(o.Of, "machine"), from)
 	if o.Duration >= o.Instead {
 		return text + "."
 	}
-	return fmt.Sprintf("%s: about %s instead of %s.", text, humanize.Duration(o.Duration), humanize.Duration(o.Instead))
+	return fmt.Sprintf("%s: %s instead of %s.", text, humanize.About(humanize.Duration(o.Duration)), humanize.Duration(o.Instead))
 }
 
 // What the first steps of a node take whose machine stands ready: to find it, and to change its keys.

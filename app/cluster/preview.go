@@ -118,11 +118,11 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r ClusterRequest) 
 		layout.Notes = append(slices.Clone(layout.Notes), words)
 	}
 	if layout.Size() > appplan.NamesMost {
-		layout.Notes = append(slices.Clone(layout.Notes), "Nodes know the names of those nodes that the configuration names. In clusters of up to 1,000 nodes, each knows all others.")
+		layout.Notes = append(slices.Clone(layout.Notes), "On clusters with more than 1,000 nodes, each node's hosts file lists only the nodes that the configuration names.")
 	}
 	warnings := append(t.Warnings(), left...)
 	if spec := c.Providers[layout.Provider]; t.Firewall != nil && spec != nil && a.Firewalls != nil && !a.Firewalls(spec.Type) {
-		warnings = append(warnings, fmt.Sprintf("Provider %s makes no firewalls, so what template %s says of one does not hold there.", spec.Name, t.Name))
+		warnings = append(warnings, fmt.Sprintf("Provider %s doesn't support firewalls, so the firewall of template %s isn't applied.", spec.Name, t.Name))
 	}
 	p.Layout, p.Plan, p.PlanHash, p.Duration, p.Warnings = layout, plan, plan.Hash(), plan.Duration(), warnings
 	return d, p, nil

@@ -29,11 +29,11 @@ func (a *Preflight) CheckProvisioner(ctx context.Context, tenant string, spec *t
 		}
 		there = append(there, p.Name+" ("+app.TagText(p.Tags)+")")
 	}
-	e := &app.Error{Code: app.EConflict, Reason: "no_provisioner", Hint: "Start one with `muster provisioner`, or the server with --workers."}
+	e := &app.Error{Code: app.EConflict, Reason: "no_provisioner", Hint: "Start one with `muster provisioner`, or start the server with --workers."}
 	if len(there) == 0 {
-		e.Message = "No provisioner can take this: none is registered."
+		e.Message = "No provisioner is registered."
 		if len(spec.Provisioner) > 0 {
-			e.Message = "No provisioner can take this: none is registered, and provider " + spec.Name + " wants one with " + app.TagText(spec.Provisioner) + "."
+			e.Message = "No provisioner is registered. Provider " + spec.Name + " requires one with " + app.TagText(spec.Provisioner) + "."
 		}
 		return e
 	}
@@ -42,7 +42,7 @@ func (a *Preflight) CheckProvisioner(ctx context.Context, tenant string, spec *t
 	if more := len(there) - most; more > 0 {
 		there = append(there[:most], "…")
 	}
-	e.Message = "No provisioner can take this: provider " + spec.Name + " wants one with " + app.TagText(spec.Provisioner) + ", and there are " +
+	e.Message = "No suitable provisioner: provider " + spec.Name + " requires one with " + app.TagText(spec.Provisioner) + ", but only these are registered: " +
 		strings.Join(there, ", ") + "."
 	e.Hint = "Start one with `muster provisioner " + tagFlags(spec.Provisioner) + "`, or choose another provider."
 	return e

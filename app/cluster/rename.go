@@ -32,7 +32,7 @@ func (a *Ownership) RenameCluster(ctx context.Context, actor app.Actor, cluster,
 		return ClusterView{}, err
 	}
 	if c.Status == app.ClusterDeleted {
-		return ClusterView{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
+		return ClusterView{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
 	}
 	if name != c.Name {
 		if err := a.Store.RenameCluster(ctx, ClusterRename{Tenant: c.Tenant, Cluster: c.ID, Name: name, Who: actor, Now: a.Now()}); err != nil {

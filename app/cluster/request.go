@@ -245,13 +245,13 @@ func (r Request) NoConditions() error {
 	if r.Kind == app.OperationCreate {
 		return nil
 	}
-	return &app.Error{Code: app.EInvalid, Field: "verdict", Reason: "no_conditions", Message: fmt.Sprintf("There are no conditions for what becomes of a cluster that stands (%s).", r.Kind.Words()),
-		Hint: "Approve it as it is, or deny it and say what would be all right."}
+	return &app.Error{Code: app.EInvalid, Field: "verdict", Reason: "no_conditions", Message: fmt.Sprintf("You can't offer conditions for a change to an existing cluster (%s).", r.Kind.Words()),
+		Hint: "Approve the request as it is, or deny it and say what you would approve."}
 }
 
 // endLapsed is what happens to a request whose cluster has changed.
 func (r *Request) endLapsed(m RequestMove) (o RequestOutcome) {
-	r.Status, r.Message = RequestExpired, cmp.Or(m.Reason, "The cluster has changed since.")
+	r.Status, r.Message = RequestExpired, cmp.Or(m.Reason, "The cluster has changed since the request.")
 	o.Notices = r.tellExpired(m.Now)
 	return o
 }

@@ -66,10 +66,10 @@ func (r *Request) Move(m RequestMove) (o RequestOutcome, err error) {
 		if m.Act == RequestTend || m.Act == RequestLapse {
 			return RequestOutcome{Nothing: true}, nil
 		}
-		return o, &app.Error{Code: app.EConflict, Reason: "request_ended", Message: fmt.Sprintf("Request %d is %s already.", r.ID, r.Status), Hint: "Look at it again."}
+		return o, &app.Error{Code: app.EConflict, Reason: "request_ended", Message: fmt.Sprintf("Request %d is already %s.", r.ID, r.Status), Hint: "Reload the request."}
 	}
 	if len(m.Reason) > MostReason {
-		return o, &app.Error{Code: app.ETooLarge, Field: "reason", Message: "The reason is longer than 1000 bytes.", Hint: "Say it more shortly."}
+		return o, &app.Error{Code: app.ETooLarge, Field: "reason", Message: "The reason must be at most 1,000 bytes.", Hint: "Shorten the reason."}
 	}
 	switch m.Act {
 	case RequestApprove, RequestDeny, RequestOffer:
@@ -85,7 +85,7 @@ func (r *Request) Move(m RequestMove) (o RequestOutcome, err error) {
 	case RequestLapse:
 		o = r.endLapsed(m)
 	default:
-		err = app.Errorf(app.EInvalid, "There is no act %q.", m.Act)
+		err = app.Errorf(app.EInvalid, "Unknown action %q.", m.Act)
 	}
 	if err != nil {
 		return RequestOutcome{}, err
@@ -103,14 +103,14 @@ func (r *Request) Move(m RequestMove) (o RequestOutcome, err error) {
 // mayReview tells whether someone may say something to a request that waits at all.
 func (r Request) mayReview(a app.Actor) error {
 	if r.Requester == a.Name() {
-		return &app.Error{Code: app.EForbidden, Reason: "own_request", Message: "Nobody approves what he asked for himself.", Hint: "Ask somebody else who may: " + r.approvers() + "."}
+		return &app.Error{Code: app.EForbidden, Reason: "own_request", Message: "You can't approve your own request.", Hint: "Ask someone else. The request is waiting for " + r.approvers() + "."}
 	}
 	if !slices.ContainsFunc(r.Needs, func(n policy.Need) bool { return n.Fits(a) }) {
-		return &app.Error{Code: app.EForbidden, Reason: "not_approver", Message: "This request does not wait for you.", Hint: "It waits for " + r.approvers() + "."}
+		return &app.Error{Code: app.EForbidden, Reason: "not_approver", Message: "You aren't an approver of this request.", Hint: "The request is waiting for " + r.approvers() + "."}
 	}
 	for _, v := range r.Reviews {
 		if v.Round == r.Round && v.Who == a.Name() {
-			return &app.Error{Code: app.EConflict, Reason: "reviewed", Message: "You have said something to this request already.", Hint: "Somebody else has to go on: " + r.approvers() + "."}
+			return &app.Error{Code: app.EConflict, Reason: "reviewed", Message: "You have already reviewed this request.", Hint: "The request is still waiting for " + r.approvers() + "."}
 		}
 	}
 	return nil
@@ -123,14 +123,14 @@ func (r Request) approvers() string {
 		all = append(all, n.Missing())
 	}
 	if len(all) == 0 {
-		return "nobody"
+		return "no one"
 	}
-	return strings.Join(all, ", and ")
+	return strings.Join(all, " and ")
 }
 
 func (r *Request) review(m RequestMove) (o RequestOutcome, err error) {
 	if r.Status != RequestWaiting {
-		return o, &app.Error{Code: app.EConflict, Reason: "offered", Message: "Conditions were offered to " + r.Requester + ", who has to say yes or no first.", Hint: "Look at it again later."}
+		return o, &app.Error{Code: app.EConflict, Reason: "offered", Message: "Conditions were offered to " + r.Requester + ", who must accept them or withdraw the request first.", Hint: "Try again after that."}
 	}
 	if err := r.mayReview(m.Who); err != nil {
 		return o, err
@@ -146,7 +146,7 @@ func (r *Request) review(m RequestMove) (o RequestOutcome, err error) {
 		}
 	}
 	if m.Act != RequestApprove && utf8.RuneCountInString(m.Reason) < leastReason {
-		return o, &app.Error{Code: app.EInvalid, Field: "reason", Message: r.Requester + " wants to know why.", Hint: "Give a reason."}
+		return o, &app.Error{Code: app.EInvalid, Field: "reason", Message: r.Requester + " needs to know why.", Hint: "Reason is required."}
 	}
 	if high && m.Act != RequestDeny {
 		if err := m.Who.MustBeFresh(m.Now, app.FreshForApproval); err != nil {
@@ -159,7 +159,7 @@ func (r *Request) review(m RequestMove) (o RequestOutcome, err error) {
 		r.Status, r.Message = RequestDenied, m.Reason
 	case RequestOffer:
 		if m.Offer == nil || m.Kept == nil {
-			return o, app.Errorf(app.EInvalid, "There is nothing to offer.")
+			return o, app.Errorf(app.EInvalid, "No conditions to offer.")
 		}
 		v.Verdict = VerdictConditions
 		r.Status, r.Offer = RequestOffered, m.Offer
@@ -194,9 +194,9 @@ func (r *Request) count() {
 func (r *Request) confirm(m RequestMove) (o RequestOutcome, err error) {
 	switch {
 	case r.Status != RequestOffered || r.Offer == nil:
-		return o, &app.Error{Code: app.EConflict, Reason: "not_offered", Message: "There is no offer to confirm.", Hint: "The request waits for " + r.approvers() + "."}
+		return o, &app.Error{Code: app.EConflict, Reason: "not_offered", Message: "No offer to confirm.", Hint: "The request is waiting for " + r.approvers() + "."}
 	case m.Who.Name() != r.Requester:
-		return o, &app.Error{Code: app.EForbidden, Reason: "not_requester", Message: "Only " + r.Requester + ", who asked, can take the offer."}
+		return o, &app.Error{Code: app.EForbidden, Reason: "not_requester", Message: "Only " + r.Requester + ", who made the request, can accept the offer."}
 	}
 	if err := r.shown(m.PlanHash, r.Offer.Terms, true); err != nil {
 		return o, err
@@ -221,8 +221,8 @@ func (r *Request) confirm(m RequestMove) (o RequestOutcome, err error) {
 func (r *Request) withdraw(m RequestMove) (o RequestOutcome, err error) {
 	mine := m.Who.Name() == r.Requester
 	if !mine && !m.Who.Role.AtLeast(app.RoleAdmin) {
-		return o, &app.Error{Code: app.EForbidden, Reason: "not_requester", Message: "Only " + r.Requester + ", who asked, and admins can withdraw it.",
-			Hint: "An approver can deny it."}
+		return o, &app.Error{Code: app.EForbidden, Reason: "not_requester", Message: "Only " + r.Requester + ", who made the request, and admins can withdraw it.",
+			Hint: "Ask an approver to deny it."}
 	}
 	r.Status, r.Message = RequestWithdrawn, m.Reason
 	if !mine {
@@ -234,11 +234,11 @@ func (r *Request) withdraw(m RequestMove) (o RequestOutcome, err error) {
 func (r *Request) breakGlass(m RequestMove) (o RequestOutcome, err error) {
 	switch {
 	case r.Status != RequestWaiting:
-		return o, &app.Error{Code: app.EConflict, Reason: "offered", Message: "Conditions were offered to " + r.Requester + ", who has to say yes or no first."}
+		return o, &app.Error{Code: app.EConflict, Reason: "offered", Message: "Conditions were offered to " + r.Requester + ", who must accept them or withdraw the request first."}
 	case !r.MayBreak(m.Who):
-		return o, &app.Error{Code: app.EForbidden, Reason: "not_breaker", Message: "You may not break the glass here.", Hint: "Admins may, and members of the group that a policy names for it."}
+		return o, &app.Error{Code: app.EForbidden, Reason: "not_breaker", Message: "You aren't allowed to use the emergency override here.", Hint: "Ask an admin, or a member of the group that the policy names."}
 	case utf8.RuneCountInString(m.Reason) < leastGlass:
-		return o, &app.Error{Code: app.EInvalid, Field: "reason", Message: "Breaking the glass takes a reason of at least 10 letters.", Hint: "Say what the emergency is; everybody concerned will read it."}
+		return o, &app.Error{Code: app.EInvalid, Field: "reason", Message: "The emergency override requires a reason of at least 10 characters.", Hint: "Describe the emergency. Everyone involved will see the reason."}
 	}
 	if err := r.shown(m.PlanHash, r.Terms, true); err != nil {
 		return o, err
@@ -262,9 +262,9 @@ func (r Request) MayBreak(a app.Actor) bool {
 // tend does what the time has come for.
 func (r *Request) tend(now time.Time) (o RequestOutcome) {
 	if !r.ExpiresAt.IsZero() && !now.Before(r.ExpiresAt) {
-		r.Message = "Nobody decided in time."
+		r.Message = "The approvals didn't arrive in time."
 		if r.Status == RequestOffered {
-			r.Message = "The offer was not confirmed in time."
+			r.Message = "The offer wasn't confirmed in time."
 		}
 		r.Status = RequestExpired
 		o.Notices = r.tellExpired(now)
@@ -307,9 +307,9 @@ func (r Request) due() time.Time {
 func (r Request) shown(hash string, t Terms, needed bool) error {
 	switch {
 	case hash == "" && needed:
-		return &app.Error{Code: app.EInvalid, Field: "plan_hash", Message: "It is not said which plan is meant.", Hint: "Send the plan_hash of the request as it was shown."}
+		return &app.Error{Code: app.EInvalid, Field: "plan_hash", Message: "Plan hash is required.", Hint: "Send the plan_hash of the request that you reviewed."}
 	case hash != "" && hash != t.PlanHash:
-		return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown.", Hint: "Look at the request again."}
+		return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since you reviewed it.", Hint: "Check the request again."}
 	}
 	return nil
 }

@@ -18,20 +18,20 @@ func (r Request) Title() string {
 	if a := r.Terms.Amended; a != nil {
 		return cmp.Or(r.Facts.Name, r.Cluster) + ": " + a.Title
 	}
-	name := cmp.Or(r.Asked.Name, "a cluster")
-	return fmt.Sprintf("%s: %s of template %s", name, humanize.Count(r.Terms.Layout.Size(), "node"), r.Asked.Template)
+	name := cmp.Or(r.Asked.Name, "New cluster")
+	return fmt.Sprintf("%s: %s from template %s", name, humanize.Count(r.Terms.Layout.Size(), "node"), r.Asked.Template)
 }
 
 // price says what it costs.
 func (t Terms) price() string {
 	if t.Layout.CostPerHour == 0 {
-		return "no price is known"
+		return "price unknown"
 	}
-	text := strconv.FormatFloat(t.Layout.CostPerHour, 'f', 2, 64) + " an hour"
+	text := strconv.FormatFloat(t.Layout.CostPerHour, 'f', 2, 64) + " per hour"
 	if t.Lease > 0 {
 		return text + fmt.Sprintf(", %.2f over %s", t.Cost, humanize.Duration(t.Lease))
 	}
-	return text + ", without end"
+	return text + ", no end"
 }
 
 func (r Request) notice(kind app.NoticeKind, at time.Time, title, text string) app.Notice {
@@ -59,7 +59,7 @@ func (r Request) groups() (all []string) {
 
 // toApprovers asks them to decide.
 func (r Request) toApprovers(at time.Time, title string, groups []string) app.Notice {
-	n := r.notice(app.NoticeApproval, at, title, fmt.Sprintf("%s asks for %s (%s). It waits for %s.", r.Requester, r.Title(), r.Terms.price(), r.approvers()))
+	n := r.notice(app.NoticeApproval, at, title, fmt.Sprintf("%s requested %s (%s). Waiting for %s.", r.Requester, r.Title(), r.Terms.price(), r.approvers()))
 	n.Groups, n.Act, n.ActionName = groups, app.RequestSubject(r.ID), "Decide"
 	return n
 }
@@ -69,7 +69,7 @@ func (r Request) TellOpened() []app.Notice {
 	if r.Status != RequestWaiting {
 		return nil
 	}
-	return []app.Notice{r.toApprovers(r.AskedAt, "A request waits for approval: "+r.Title(), r.groups())}
+	return []app.Notice{r.toApprovers(r.AskedAt, "Approval required: "+r.Title(), r.groups())}
 }
 
 // tellReview is called when the review is written down, but before the request is accepted.
@@ -77,38 +77,38 @@ func (r Request) tellReview(m RequestMove) []app.Notice {
 	who := m.Who.Name()
 	switch {
 	case m.Act == RequestDeny:
-		return []app.Notice{r.toRequester(m.Now, "Denied: "+r.Title(), fmt.Sprintf("%s denied it: %s", who, m.Reason))}
+		return []app.Notice{r.toRequester(m.Now, "Denied: "+r.Title(), fmt.Sprintf("%s denied your request: %s", who, m.Reason))}
 	case m.Act == RequestOffer:
-		n := r.toRequester(m.Now, "An offer for your request: "+r.Title(),
-			fmt.Sprintf("%s would approve %s, lease %s (%s): %s", who, humanize.Count(r.Offer.Layout.Size(), "node"), policy.LeaseText(r.Offer.Lease), r.Offer.price(), m.Reason))
+		n := r.toRequester(m.Now, "Conditions offered: "+r.Title(),
+			fmt.Sprintf("%s would approve %s with lease %s (%s): %s", who, humanize.Count(r.Offer.Layout.Size(), "node"), policy.LeaseText(r.Offer.Lease), r.Offer.price(), m.Reason))
 		n.Act, n.ActionName = app.RequestSubject(r.ID), "Confirm"
 		return []app.Notice{n}
 	case len(r.want()) == 0:
-		return []app.Notice{r.toRequester(m.Now, "Approved: "+r.Title(), strings.TrimSpace(fmt.Sprintf("%s approved it, and it runs now. %s", who, m.Reason)))}
+		return []app.Notice{r.toRequester(m.Now, "Approved: "+r.Title(), strings.TrimSpace(fmt.Sprintf("%s approved your request. It's running now. %s", who, m.Reason)))}
 	}
-	return []app.Notice{r.toRequester(m.Now, "One approval more: "+r.Title(), fmt.Sprintf("%s approved it. It still waits for %s.", who, r.approvers()))}
+	return []app.Notice{r.toRequester(m.Now, "Partly approved: "+r.Title(), fmt.Sprintf("%s approved your request. Still waiting for %s.", who, r.approvers()))}
 }
 
 func (r Request) tellConfirm(m RequestMove, run bool) []app.Notice {
 	if run {
-		return []app.Notice{r.toRequester(m.Now, "Confirmed: "+r.Title(), "It runs now, as it was offered.")}
+		return []app.Notice{r.toRequester(m.Now, "Confirmed: "+r.Title(), "Your request is running with the offered conditions.")}
 	}
-	return []app.Notice{r.toApprovers(m.Now, "A request waits for approval, with new terms: "+r.Title(), r.groups())}
+	return []app.Notice{r.toApprovers(m.Now, "Approval required for new conditions: "+r.Title(), r.groups())}
 }
 
 func (r Request) tellWithdrawn(m RequestMove) []app.Notice {
-	return []app.Notice{r.toRequester(m.Now, "Withdrawn: "+r.Title(), strings.TrimSpace(fmt.Sprintf("%s has withdrawn it. %s", m.Who.Name(), m.Reason)))}
+	return []app.Notice{r.toRequester(m.Now, "Withdrawn: "+r.Title(), strings.TrimSpace(fmt.Sprintf("%s withdrew your request. %s", m.Who.Name(), m.Reason)))}
 }
 
 func (r Request) tellBroken(m RequestMove) []app.Notice {
-	n := r.notice(app.NoticeAlarm, m.Now, "Somebody broke the glass: "+r.Title(),
-		fmt.Sprintf("%s let it run without the approvals that it waited for (%s): %s", m.Who.Name(), r.approvers(), m.Reason))
+	n := r.notice(app.NoticeAlarm, m.Now, "Emergency override: "+r.Title(),
+		fmt.Sprintf("%s started this request without the required approvals (%s): %s", m.Who.Name(), r.approvers(), m.Reason))
 	n.Users, n.Groups = []string{r.Requester}, r.groups()
 	return []app.Notice{n}
 }
 
 func (r Request) tellExpired(now time.Time) []app.Notice {
-	return []app.Notice{r.toRequester(now, "Expired: "+r.Title(), r.Message+" Ask again if you still want it.")}
+	return []app.Notice{r.toRequester(now, "Expired: "+r.Title(), r.Message+" Submit a new request if you still need it.")}
 }
 
 func (r Request) tellReminder(n policy.Need, now time.Time) app.Notice {
@@ -120,5 +120,5 @@ func (r Request) tellReminder(n policy.Need, now time.Time) app.Notice {
 }
 
 func (r Request) tellEscalated(n policy.Need, now time.Time) app.Notice {
-	return r.toApprovers(now, "Nobody has decided yet: "+r.Title(), []string{n.EscalateTo})
+	return r.toApprovers(now, "Escalated, still waiting for approval: "+r.Title(), []string{n.EscalateTo})
 }

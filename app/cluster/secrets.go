@@ -13,8 +13,8 @@ import (
 // secrets: who asks for a cluster gets a shell on it, and could else read any of them.
 func (a *Preflight) CheckSecretsOf(ctx context.Context, tenant string, r ClusterRequest, d Draft, provider string) error {
 	if named := app.SecretNames(r.Config); len(named) > 0 {
-		return &app.Error{Code: app.EInvalid, Field: "config", Reason: "secret", Message: "The configuration of a request cannot refer to secrets.",
-			Hint: "Ask an admin to let the template or a service refer to it."}
+		return &app.Error{Code: app.EInvalid, Field: "config", Reason: "secret", Message: "The configuration in a request can't reference secrets.",
+			Hint: "Ask an admin to reference the secret in the template or a service."}
 	}
 	where := map[string]string{}
 	note := func(place string, values ...any) {

@@ -126,16 +126,16 @@ func (s SharingChange) check(c app.Cluster) error {
 	for i, one := range s.Add {
 		switch field := fmt.Sprintf("add[%d]", i); {
 		case (one.Person == "") == (one.Group == ""):
-			return bad(field, "Name one of them.", "A share is for a person or for a group.")
+			return bad(field, "Name a person or a group.", "A share needs exactly one person or group.")
 		case !slices.Contains(SharedAccess, one.Access):
-			return bad(field+".access", "Use reader, user or co-owner.", "%s has no access that can be shared.", one.Name())
+			return bad(field+".access", "Use reader, user or co-owner.", "Invalid access for %s.", one.Name())
 		case one.Person == c.Owner:
-			return bad(field, "Transfer the cluster to change that.", "%s owns cluster %q.", one.Person, c.Name)
+			return bad(field, "Transfer the cluster instead.", "%s already owns cluster %q.", one.Person, c.Name)
 		}
 	}
 	for i, one := range s.Remove {
 		if (one.Person == "") == (one.Group == "") {
-			return bad(fmt.Sprintf("remove[%d]", i), "Name one of them.", "A share is for a person or for a group.")
+			return bad(fmt.Sprintf("remove[%d]", i), "Name a person or a group.", "A share needs exactly one person or group.")
 		}
 	}
 	return nil
@@ -144,11 +144,11 @@ func (s SharingChange) check(c app.Cluster) error {
 // Tell is the notice for those who get access that they did not have.
 func (s ClusterShare) Tell(c app.Cluster, who app.Actor, at time.Time) app.Notice {
 	n := app.Notice{At: at, Tenant: c.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, About: app.ClusterSubject(c.ID),
-		Title: fmt.Sprintf("%s shared the cluster %s with you.", who.Name(), c.Name), Text: "Your access: " + s.Access.String() + "."}
+		Title: fmt.Sprintf("%s shared cluster %s with you.", who.Name(), c.Name), Text: "Your access: " + s.Access.String() + "."}
 	if s.Person != "" {
 		n.Users = []string{s.Person}
 	} else {
-		n.Groups, n.Title = []string{s.Group}, fmt.Sprintf("%s shared the cluster %s with the group %s.", who.Name(), c.Name, s.Group)
+		n.Groups, n.Title = []string{s.Group}, fmt.Sprintf("%s shared cluster %s with group %s.", who.Name(), c.Name, s.Group)
 	}
 	return n
 }

@@ -88,7 +88,7 @@ func (a *Specs) ExportCluster(ctx context.Context, actor app.Actor, cluster stri
 // export is the spec with all of its values.
 func (a *Specs) export(ctx context.Context, c app.Cluster) (SpecExport, error) {
 	if c.Status == app.ClusterDeleted {
-		return SpecExport{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
+		return SpecExport{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
 	}
 	d, err := a.Store.Definition(ctx, c.Tenant, c.ID)
 	if err != nil {
@@ -239,7 +239,7 @@ func (s ClusterSpec) leaseLength() (*time.Duration, error) {
 	}
 	lease, err := template.ParseLength(s.Lease)
 	if err != nil || lease <= 0 {
-		return nil, &app.Error{Code: app.EInvalid, Field: "lease", Message: fmt.Sprintf("%.40q isn't a length of time.", s.Lease), Hint: "Write it like 90m, 8h, 7d or forever."}
+		return nil, &app.Error{Code: app.EInvalid, Field: "lease", Message: fmt.Sprintf("Invalid lease %.40q.", s.Lease), Hint: "Use a duration such as 90m, 8h or 7d, or forever."}
 	}
 	return &lease, nil
 }

@@ -26,29 +26,18 @@ func (t TopUp) Words(has int, now time.Time) string {
 	text := fmt.Sprintf("%d of %s", has, humanize.Count(t.Wanted, "node"))
 	switch {
 	case t.Off:
-		return text + "; not topped up"
+		return text + "; no backfill"
 	case t.Request > 0:
-		text += fmt.Sprintf("; request %d for the others waits for approval", t.Request)
+		text += fmt.Sprintf("; request %d for the remaining nodes is waiting for approval", t.Request)
 	case t.NextAt.IsZero():
-		text += "; tops up later"
+		text += "; backfill pending"
 	case t.NextAt.After(now):
-		text += "; tops up in " + roughly(t.NextAt.Sub(now))
+		text += "; next backfill in " + humanize.Rough(t.NextAt.Sub(now))
 	default:
-		text += "; tops up now"
+		text += "; backfill starting"
 	}
 	if t.Note != "" {
-		text += "; last try: " + t.Note
+		text += "; last attempt: " + t.Note
 	}
 	return text
-}
-
-// roughly writes how long something takes, for people.
-func roughly(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return "less than a minute"
-	case d < 90*time.Minute:
-		return fmt.Sprintf("%d min", int((d+30*time.Second)/time.Minute))
-	}
-	return fmt.Sprintf("%d h %d min", int(d/time.Hour), int(d%time.Hour/time.Minute))
 }

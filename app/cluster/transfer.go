@@ -65,15 +65,15 @@ func (a *Ownership) TransferCluster(ctx context.Context, actor app.Actor, cluste
 		return ClusterView{}, err
 	}
 	if to = strings.TrimSpace(to); to == "" {
-		return ClusterView{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "Say who is to have the cluster.", Hint: "A user of your tenant, by the name of the account."}
+		return ClusterView{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "A new owner is required.", Hint: "Name a user of your tenant, or a group such as group:ops."}
 	}
 	if c.Status == app.ClusterDeleted {
-		return ClusterView{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
+		return ClusterView{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
 	}
 	t := ClusterTransfer{Tenant: c.Tenant, Cluster: c.ID, From: c.Owner, To: to, Who: actor, Now: a.Now()}
 	if strings.HasPrefix(to, groupPrefix) {
 		if t.To, t.Group = c.Owner, ShareWith(to).Group; t.Group == "" {
-			return ClusterView{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "The name of the group is missing.", Hint: "For example group:ops."}
+			return ClusterView{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "The group name is required.", Hint: "For example: group:ops."}
 		}
 	}
 	if t.To != c.Owner || t.Group != c.OwnerGroup {
@@ -95,13 +95,13 @@ func (a *Ownership) TransferCluster(ctx context.Context, actor app.Actor, cluste
 // Accepts tells whether a user can be given a cluster.
 func (t ClusterTransfer) Accepts(heir identity.User) error {
 	refuse := func(why string) error {
-		return &app.Error{Code: app.EConflict, Reason: "cannot_own", Field: "to", Message: fmt.Sprintf("%s cannot have clusters: %s.", t.To, why), Hint: "Choose somebody else."}
+		return &app.Error{Code: app.EConflict, Reason: "cannot_own", Field: "to", Message: fmt.Sprintf("%s can't own clusters: %s.", t.To, why), Hint: "Choose someone else."}
 	}
 	switch {
 	case heir.Disabled():
 		return refuse("the account is disabled")
 	case heir.Role == app.RoleViewer:
-		return refuse("viewers only look")
+		return refuse("viewers have read-only access")
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (t ClusterTransfer) Tell(c app.Cluster) (list []app.Notice) {
 			return nil
 		}
 		return []app.Notice{{At: t.Now, Tenant: t.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Groups: []string{t.Group}, About: app.ClusterSubject(c.ID),
-			Title: fmt.Sprintf("%s gave the cluster %s to the group %s.", t.Who.Name(), c.Name, t.Group), Text: t.To + " stays responsible for it; each member may do what the owner may."}}
+			Title: fmt.Sprintf("%s transferred cluster %s to group %s.", t.Who.Name(), c.Name, t.Group), Text: t.To + " remains responsible for the cluster. Every member of the group can do what the owner can."}}
 	}
 	tell := func(user, title, text string) {
 		if user == t.Who.Name() {
@@ -121,8 +121,8 @@ func (t ClusterTransfer) Tell(c app.Cluster) (list []app.Notice) {
 		}
 		list = append(list, app.Notice{At: t.Now, Tenant: t.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{user}, Title: title, Text: text, About: app.ClusterSubject(c.ID)})
 	}
-	tell(t.To, fmt.Sprintf("%s gave you the cluster %s.", t.Who.Name(), c.Name),
-		fmt.Sprintf("It was %s's, and counts towards your quotas now. Who was given its SSH key before still has it.", t.From))
-	tell(t.From, fmt.Sprintf("%s gave your cluster %s to %s.", t.Who.Name(), c.Name, t.To), "It does not count towards your quotas any more.")
+	tell(t.To, fmt.Sprintf("%s transferred cluster %s to you.", t.Who.Name(), c.Name),
+		fmt.Sprintf("%s owned the cluster before. It now counts toward your quotas. People who already have its SSH key keep access.", t.From))
+	tell(t.From, fmt.Sprintf("%s transferred your cluster %s to %s.", t.Who.Name(), c.Name, t.To), "The cluster no longer counts toward your quotas.")
 	return list
 }

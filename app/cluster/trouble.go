@@ -71,7 +71,7 @@ func (k WayKind) Verb() string {
 	case WayReconfigure:
 		return "change the configuration"
 	case WayAcceptPartial:
-		return "accept fewer nodes"
+		return "accept partial result"
 	case WayWake:
 		return "wake the cluster"
 	}
@@ -357,7 +357,7 @@ func (p Plight) way(k WayKind, c app.Cluster) Way {
 	case WayReconfigure:
 		w.Title, w.Text, w.Command = "Change configuration", "Finishes the "+kind+" with a different configuration.", command("set")+" KEY=VALUE"
 	case WayAcceptPartial:
-		w.Title, w.Text, w.Command = "Accept fewer nodes", "Continues with the machines that were created.", command("go-on")
+		w.Title, w.Text, w.Command = "Accept partial result", "Continues with the machines that were created.", command("go-on")
 	case WayWake:
 		w.Title, w.Text, w.Command = "Wake cluster", "Starts its machines and services.", command("wake")
 		if len(p.Lost) > 0 {

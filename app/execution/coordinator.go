@@ -155,9 +155,9 @@ type WorkWaiter interface {
 }
 
 // ErrReplaced tells a provisioner, or a worker of it, that its registration has ended.
-var ErrReplaced = &app.Error{Code: app.EStale, Reason: "replaced", Message: "This provisioner was not heard of for too long, and its work was given to others.",
-	Hint: "It registers anew by itself."}
+var ErrReplaced = &app.Error{Code: app.EStale, Reason: "replaced", Message: "This provisioner stopped sending heartbeats, so its work was assigned to others.",
+	Hint: "It re-registers automatically."}
 
 // ErrWorkerToken does not say what is wrong: forged, over, or of a registration that was revoked.
-var ErrWorkerToken = &app.Error{Code: app.EUnauthorized, Reason: "worker_token", Message: "This worker's token is not valid (any more).",
-	Hint: "Its provisioner gets a new one with each heartbeat."}
+var ErrWorkerToken = &app.Error{Code: app.EUnauthorized, Reason: "worker_token", Message: "This worker token is invalid or has expired.",
+	Hint: "The provisioner receives a new one with each heartbeat."}

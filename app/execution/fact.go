@@ -66,19 +66,19 @@ func secretFact(name string) bool {
 // CheckFacts refuses what is too much, or could not be spoken of. The error is EInvalid.
 func CheckFacts(facts map[string]string) error {
 	if len(facts) > maxFacts {
-		return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told more than is kept: " + humanize.Count(len(facts), "value") + ".",
-			Hint: "It may tell " + humanize.Count(maxFacts, "value") + "."}
+		return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action reported too many facts: " + humanize.Count(len(facts), "value") + ".",
+			Hint: "The limit is " + humanize.Count(maxFacts, "value") + "."}
 	}
 	for _, name := range slices.Sorted(maps.Keys(facts)) {
 		switch {
 		case !app.FactPattern.MatchString(name):
-			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told a value with a name that cannot be spoken of: " + template.Quoted(humanize.CutText(name, 80)) + ".",
-				Hint: "Names begin with a letter and have lower-case letters, digits and _ only, 64 at most."}
+			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action reported a fact with an invalid name: " + template.Quoted(humanize.CutText(name, 80)) + ".",
+				Hint: "Start with a letter. Use at most 64 lowercase letters, digits and underscores."}
 		case len(facts[name]) > maxFactValue:
-			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told a value that is too long: " + name + ".",
-				Hint: "A value may have " + humanize.Bytes(maxFactValue) + "."}
+			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action reported a fact that is too long: " + name + ".",
+				Hint: "The limit is " + humanize.Bytes(maxFactValue) + "."}
 		case strings.ContainsRune(facts[name], 0) || !utf8.ValidString(facts[name]):
-			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action told a value that is no text: " + name + "."}
+			return &app.Error{Code: app.EInvalid, Reason: "facts", Message: "The action reported a fact that isn't valid text: " + name + "."}
 		}
 	}
 	return nil

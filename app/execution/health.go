@@ -9,6 +9,7 @@ import (
 	"muster/app"
 	appcluster "muster/app/cluster"
 	"muster/app/health"
+	"muster/app/humanize"
 	"muster/app/operation"
 	"muster/app/template"
 )
@@ -59,7 +60,7 @@ func (a *Health) RepairSick(ctx context.Context) (begun int, err error) {
 			begun++
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("repair of %s: %w", d.Cluster.ID, err))
+			errs = append(errs, fmt.Errorf("repairing %s: %w", d.Cluster.ID, err))
 		}
 	}
 	return begun, errors.Join(errs...)
@@ -76,19 +77,19 @@ func (a *Health) repairSick(ctx context.Context, d RepairDue) (begun bool, err e
 		n.NextAt = now.Add(c.After)
 	}
 	if c.Braked {
-		n.Tell = d.tell(now, fmt.Sprintf("Cluster %s is not repaired by itself.", d.Cluster.Name), c.Note)
+		n.Tell = d.tell(now, fmt.Sprintf("Automatic repair of cluster %s is paused.", d.Cluster.Name), c.Note)
 	}
 	if c.Failure > d.Failures {
-		n.Tell = d.tell(now, fmt.Sprintf("The repair of cluster %s did not succeed.", d.Cluster.Name), c.Note)
+		n.Tell = d.tell(now, fmt.Sprintf("The repair of cluster %s failed.", d.Cluster.Name), c.Note)
 	}
 	if len(c.Nodes) > 0 {
 		answer, err := a.Updates.Amend(ctx, app.System(d.Cluster.Tenant, app.HealthUser), d.Cluster.ID, appcluster.Amendment{Kind: app.OperationRepair, Nodes: c.Nodes})
 		switch code := app.CodeOf(err); {
 		case err == nil && answer.Operation > 0:
 			begun = true
-			n.Operation, n.Note = answer.Operation, fmt.Sprintf("Operation %d repairs %s.", answer.Operation, listWords(c.Nodes))
+			n.Operation, n.Note = answer.Operation, fmt.Sprintf("Operation %d is repairing %s.", answer.Operation, humanize.Some(c.Nodes, 10))
 		case err == nil: // it waits for an approval
-			n.NextAt, n.Note = now.Add(firstRepairGap), "A repair waits for an approval."
+			n.NextAt, n.Note = now.Add(firstRepairGap), "A repair is waiting for approval."
 		case code == app.EConflict: // an operation is under way
 			n.Note = app.AsError(err).ForPeople()
 		case code == app.EInternal || code == app.ETransient || code == app.ETimeout || code == app.ERateLimit:
@@ -96,8 +97,8 @@ func (a *Health) repairSick(ctx context.Context, d RepairDue) (begun bool, err e
 		default:
 			n.Failures++
 			n.NextAt = now.Add(min(firstRepairGap<<min(n.Failures-1, 10), longRepairGap))
-			n.Note = "It cannot be repaired by itself: " + app.AsError(err).ForPeople()
-			n.Tell = d.tell(now, fmt.Sprintf("Cluster %s cannot be repaired by itself.", d.Cluster.Name), n.Note)
+			n.Note = "Automatic repair isn't possible: " + app.AsError(err).ForPeople()
+			n.Tell = d.tell(now, fmt.Sprintf("Cluster %s can't be repaired automatically.", d.Cluster.Name), n.Note)
 		}
 	}
 	return begun, a.Store.NoteRepair(ctx, n)
@@ -124,7 +125,7 @@ func (a *Health) Health(ctx context.Context, actor app.Actor, cluster string) (h
 		}
 		return *appcluster.MaskHealth(m, h), nil
 	case c.Status == app.ClusterDeleted:
-		return health.ClusterHealth{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
+		return health.ClusterHealth{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
 	}
 	return health.ClusterHealth{State: health.HealthUnknown, Nodes: []health.NodeHealth{}, Repair: template.RepairOff,
 		Note: noHealthChecks}, nil
@@ -141,7 +142,7 @@ func (a *Health) CheckHealth(ctx context.Context, actor app.Actor, cluster strin
 		return health.ClusterHealth{}, err
 	}
 	if c.Status == app.ClusterDeleted {
-		return health.ClusterHealth{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
+		return health.ClusterHealth{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
 	}
 	nodes, err := a.Store.Nodes(ctx, c.Tenant, c.ID)
 	if err != nil {
@@ -152,7 +153,7 @@ func (a *Health) CheckHealth(ctx context.Context, actor app.Actor, cluster strin
 		return health.ClusterHealth{}, err
 	}
 	if h == nil {
-		return health.ClusterHealth{}, &app.Error{Code: app.EConflict, Message: noHealthChecks, Hint: "Add health to the template, then upgrade the cluster."}
+		return health.ClusterHealth{}, &app.Error{Code: app.EConflict, Message: noHealthChecks, Hint: "Add a health check to the template, then upgrade the cluster."}
 	}
 	if why := health.Unchecked(c, len(health.LostNodes(c, nodes)) > 0); why != "" {
 		return health.ClusterHealth{}, &app.Error{Code: app.EConflict, Message: why}

@@ -6,6 +6,7 @@ import (
 
 	"muster/app"
 	"muster/app/health"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -66,16 +67,16 @@ func (d RepairDue) Choose() RepairChoice {
 	if d.Repair > 0 {
 		switch {
 		case !d.RepairStatus.Ended():
-			c.Note = fmt.Sprintf("Operation %d repairs it.", d.Repair)
+			c.Note = fmt.Sprintf("Operation %d is repairing the cluster.", d.Repair)
 			return c
 		case d.RepairStatus == app.OperationSucceeded:
 			c.Failure, c.Judged = 0, true
 		default:
 			c.Failure, c.Judged = d.Failures+1, true
 			c.After = min(firstRepairGap<<min(c.Failure-1, 10), longRepairGap)
-			c.Note = fmt.Sprintf("Operation %d, which was to repair it, is %s. The next try is %s later.", d.Repair, d.RepairStatus, c.After)
+			c.Note = fmt.Sprintf("Repair operation %d is %s. Next attempt in %s.", d.Repair, d.RepairStatus, humanize.Duration(c.After))
 			if d.RepairVeto != "" {
-				c.Note = fmt.Sprintf("Operation %d, which was to repair it, is %s. %s The next try is %s later.", d.Repair, d.RepairStatus, d.RepairVeto, c.After)
+				c.Note = fmt.Sprintf("Repair operation %d is %s. %s Next attempt in %s.", d.Repair, d.RepairStatus, d.RepairVeto, humanize.Duration(c.After))
 			}
 			return c
 		}
@@ -95,15 +96,15 @@ func (d RepairDue) Choose() RepairChoice {
 	}
 	switch most, mostOfTenant := brake(d.Nodes, d.Policy.Share()), brake(d.TenantNodes, d.Policy.Share()); {
 	case len(d.Ill) > most:
-		c.Note = fmt.Sprintf("%d of %d nodes are ill at once, more than the brake of %d%% allows, so nothing is repaired by itself. Something that they share may be wrong.",
+		c.Note = fmt.Sprintf("Automatic repair is paused: %d of %d nodes are unhealthy at once, more than the limit of %d%%. Check for a common cause.",
 			len(d.Ill), d.Nodes, d.Policy.Share())
 		c.Nodes, c.Braked = nil, true
 	case d.TenantIll > mostOfTenant:
-		c.Note = fmt.Sprintf("%d of the tenant's %d nodes are ill, or were repaired within the last hour, more than the brake of %d%% allows, so nothing is repaired by itself.",
+		c.Note = fmt.Sprintf("Automatic repair is paused: %d of the tenant's %d nodes are unhealthy or were repaired within the last hour, more than the limit of %d%%.",
 			d.TenantIll, d.TenantNodes, d.Policy.Share())
 		c.Nodes, c.Braked = nil, true
 	case d.Repairing > 0:
-		c.Note = fmt.Sprintf("Operation %d repairs another cluster; one is repaired at a time.", d.Repairing)
+		c.Note = fmt.Sprintf("Operation %d is repairing another cluster. Clusters are repaired one at a time.", d.Repairing)
 		c.Nodes = nil
 	}
 	return c
@@ -119,7 +120,7 @@ func (d RepairDue) tell(at time.Time, title, text string) *app.Notice {
 func HealthNotice(at time.Time, c app.Cluster, h health.ClusterHealth) app.Notice {
 	n := app.Notice{At: at, Tenant: c.Tenant, Kind: app.NoticeHealth, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID)}
 	if h.State == health.HealthHealthy {
-		n.Title, n.Text = fmt.Sprintf("Cluster %s is well again.", c.Name), "All that is looked at works."
+		n.Title, n.Text = fmt.Sprintf("Cluster %s is healthy again.", c.Name), "All health checks pass."
 	} else {
 		n.Title, n.Text = fmt.Sprintf("Cluster %s is sick.", c.Name), h.Reason
 	}

@@ -15,4 +15,4 @@ type CheckRequest struct {
 }
 
 // noHealthChecks is said of a cluster whose template has no health policy.
-const noHealthChecks = "No health checks are configured in the cluster's template."
+const noHealthChecks = "No health checks configured."

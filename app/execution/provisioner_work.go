@@ -32,7 +32,7 @@ func (a *Service) Grant(p app.Provisioner, tenant string, inside bool) Coordinat
 // check keeps a worker to its own tenant and its own name.
 func (g *granted) check(w app.WorkerID) error {
 	if w.Tenant != g.tenant || !strings.HasPrefix(w.Name, WorkerPrefix(g.provisioner.ID)) || len(w.Name) > 200 {
-		return app.Errorf(app.EForbidden, "This worker's token is for another worker.")
+		return app.Errorf(app.EForbidden, "This token belongs to another worker.")
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ func (q Question) Subject() app.Subject {
 func (q Question) Title() string {
 	name := cmp.Or(q.ClusterName, q.Cluster)
 	if q.Action == app.ActionAsk {
-		return name + ": may the " + q.Kind.Words() + " go on?"
+		return name + ": continue the " + q.Kind.Words() + " go on?"
 	}
 	where := q.Service + " " + string(q.Action)
 	if q.Node != "" && !q.Person.Once {

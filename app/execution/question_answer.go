@@ -25,8 +25,8 @@ func (q Question) mayAnswer(a app.Actor) error {
 		return err
 	}
 	if q.forbids(a.User) || q.forbids(a.Name()) {
-		return &app.Error{Code: app.EForbidden, Reason: "requester", Message: "You asked for this yourself, so somebody else has to answer.",
-			Hint: "It waits for " + q.whoInWords() + "."}
+		return &app.Error{Code: app.EForbidden, Reason: "requester", Message: "You made this request, so someone else must answer.",
+			Hint: "Waiting for " + q.whoInWords() + "."}
 	}
 	at := a.Home == ""
 	switch {
@@ -37,7 +37,7 @@ func (q Question) mayAnswer(a app.Actor) error {
 	case at && slices.ContainsFunc(q.Person.Groups(), func(g string) bool { return slices.Contains(a.Groups, g) }):
 		return nil
 	}
-	return &app.Error{Code: app.EForbidden, Reason: "not_asked", Message: "You are not among those who may answer this.", Hint: "It waits for " + q.whoInWords() + "."}
+	return &app.Error{Code: app.EForbidden, Reason: "not_asked", Message: "You can't answer this question.", Hint: "Waiting for " + q.whoInWords() + "."}
 }
 
 // QuestionQuery narrows the questions that someone looks at.
@@ -109,7 +109,7 @@ func (a *Questions) AnswerStep(ctx context.Context, actor app.Actor, cluster str
 	}
 	q, err := a.Store.Question(ctx, actor.Tenant, s.Operation, s.Index)
 	if err == nil && q.Cluster != c.ID {
-		err = &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("Nobody is asked at step %d of operation %d of cluster %q.", s.Index, s.Operation, c.Name)}
+		err = &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("Step %d of operation %d of cluster %q isn't waiting for an answer.", s.Index, s.Operation, c.Name)}
 	}
 	if err != nil {
 		return Question{}, err

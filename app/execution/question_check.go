@@ -19,11 +19,11 @@ func (q Question) notice(at time.Time, title string) app.Notice {
 	if q.Person.Owners() && !q.forbids(q.Owner) {
 		n.Users = []string{q.Owner}
 	}
-	then := "it fails"
+	then := "the step fails"
 	if q.Person.GoesOn() {
-		then = "it goes on by itself"
+		then = "the step continues automatically"
 	}
-	n.Text = strings.TrimSpace(q.Person.Help + fmt.Sprintf("\n\nIt waits for %s, until %s; then %s.", q.whoInWords(), q.Until.UTC().Format("2 Jan 15:04 UTC"), then))
+	n.Text = strings.TrimSpace(q.Person.Help + fmt.Sprintf("\n\nWaiting for %s until %s; then %s.", q.whoInWords(), q.Until.UTC().Format("2 Jan 15:04 UTC"), then))
 	return n
 }
 
@@ -39,11 +39,11 @@ func (q Question) TellReminder(now time.Time) app.Notice {
 
 // TellOverdue is what is told when no one has answered in time.
 func (q Question) TellOverdue(now time.Time) app.Notice {
-	n := q.notice(now, "Nobody has answered in time: "+q.Title()+": "+q.Person.Ask)
+	n := q.notice(now, "Not answered in time: "+q.Title()+": "+q.Person.Ask)
 	n.Act, n.ActionName = app.Subject{}, ""
-	n.Text = "The step has failed. Resume the operation to ask again."
+	n.Text = "The step failed. Resume the operation to ask again."
 	if q.Person.GoesOn() {
-		n.Text = "The step went on without an answer."
+		n.Text = "The step continued without an answer."
 	}
 	return n
 }
@@ -61,7 +61,7 @@ func (q Question) whoInWords() string {
 	}
 	words := p.WhoInWords(q.Owner)
 	if q.Person.Not == template.PersonRequester {
-		words += ", but not " + q.Requester
+		words += " (not " + q.Requester + ")"
 	}
 	return words
 }
@@ -70,13 +70,13 @@ func (q Question) whoInWords() string {
 func (s StepAnswer) check() error {
 	switch {
 	case s.Refuse != "" && len(s.Values) > 0:
-		return &app.Error{Code: app.EInvalid, Field: "refuse", Message: "Who refuses types no values.", Hint: "Send either values or a reason to refuse."}
+		return &app.Error{Code: app.EInvalid, Field: "refuse", Message: "A refusal can't include values.", Hint: "Send either values or a reason to refuse."}
 	case len(s.Refuse) > template.MaxRefusal || !utf8.ValidString(s.Refuse):
-		return &app.Error{Code: app.EInvalid, Field: "refuse", Message: fmt.Sprintf("A reason has at most %d bytes.", template.MaxRefusal)}
+		return &app.Error{Code: app.EInvalid, Field: "refuse", Message: fmt.Sprintf("The reason must be at most %d bytes.", template.MaxRefusal)}
 	case s.Refuse != "" && strings.TrimSpace(s.Refuse) == "":
-		return &app.Error{Code: app.EInvalid, Field: "refuse", Message: "It is not said why.", Hint: "Whoever goes on from there will want to know."}
+		return &app.Error{Code: app.EInvalid, Field: "refuse", Message: "Reason is required.", Hint: "Explain what has to change, so that others can continue."}
 	case len(s.Values) > template.MaxQuestionFields:
-		return &app.Error{Code: app.ETooLarge, Field: "values", Message: fmt.Sprintf("A question has at most %d fields.", template.MaxQuestionFields)}
+		return &app.Error{Code: app.ETooLarge, Field: "values", Message: fmt.Sprintf("A question can have at most %d fields.", template.MaxQuestionFields)}
 	}
 	return nil
 }

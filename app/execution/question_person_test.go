@@ -78,11 +78,11 @@ func TestWhomAQuestionWaitsFor(t *testing.T) {
 	q := Question{Tenant: "t", Cluster: "web-1", ClusterName: "web", Owner: "ada", Requester: "ada", Service: "app", Action: app.ActionConfigure, Node: "n1", Person: *keyQuestion(),
 		Until: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)}
 	n := q.TellAsked(time.Time{})
-	if n.Title != "web: app configure on n1: Type the key." || len(n.Users) != 1 || n.Kind != app.NoticeQuestion || !strings.Contains(n.Text, "waits for ada or an admin, until 2 Jan 03:04 UTC; then it fails") {
+	if n.Title != "web: app configure on n1: Type the key." || len(n.Users) != 1 || n.Kind != app.NoticeQuestion || !strings.Contains(n.Text, "Waiting for ada or an admin until 2 Jan 03:04 UTC; then the step fails.") {
 		t.Errorf("%+v", n)
 	}
 	q.Person.Who, q.Person.Not = []string{"owner", "ops"}, template.PersonRequester
-	if n = q.TellReminder(time.Time{}); len(n.Users) != 0 || len(n.Groups) != 1 || !strings.Contains(n.Text, "waits for a member of ops or an admin, but not ada") {
+	if n = q.TellReminder(time.Time{}); len(n.Users) != 0 || len(n.Groups) != 1 || !strings.Contains(n.Text, "Waiting for a member of ops or an admin (not ada) until") {
 		t.Errorf("%+v", n)
 	}
 	q.Person.Who = []string{template.PersonAdmins}

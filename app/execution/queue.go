@@ -8,6 +8,7 @@ import (
 	"muster/app"
 	"muster/app/catalog"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/operation"
 )
 
@@ -99,17 +100,17 @@ func (f *waitFacts) queue(tenant string, rows QueueRows) Queue {
 		all := l.Waiting + l.Ready + l.Queued
 		switch l.Status {
 		case app.OperationWaiting:
-			text := "Another operation on their cluster goes first."
+			text := "Waiting for another operation on the cluster."
 			t.add(WaitOperation, text, all, l.CreatedAt)
-			l.Reason, l.Text = WaitOperation, "The operation before it on the cluster goes first."
+			l.Reason, l.Text = WaitOperation, "Waiting for the previous operation on the cluster."
 			if b, ok := going[l.Cluster]; ok {
-				l.Text = fmt.Sprintf("The %s before it %s.", b.Kind.Words(), app.States[b.Status])
+				l.Text = fmt.Sprintf("Waiting for the %s, which %s.", b.Kind.Words(), app.States[b.Status])
 			}
 		case app.OperationPaused:
-			t.add(WaitPaused, "Their operation is paused.", all, l.CreatedAt)
-			l.Reason, l.Text = WaitPaused, "It is paused."
+			t.add(WaitPaused, "Operation paused.", all, l.CreatedAt)
+			l.Reason, l.Text = WaitPaused, "Paused."
 		case app.OperationCancelling:
-			l.Text = "It is being stopped."
+			l.Text = "Being cancelled."
 		default:
 			q.Queued += l.Queued
 			if l.Queued > 0 {
@@ -119,8 +120,8 @@ func (f *waitFacts) queue(tenant string, rows QueueRows) Queue {
 					l.Reason, l.Text = reason, text
 				}
 			}
-			t.add(WaitNode, "Their node is busy, or they wait to be tried again.", l.Ready, l.CreatedAt)
-			t.add(WaitSteps, "Other steps of their plan must be done first.", l.Waiting, l.CreatedAt)
+			t.add(WaitNode, "Node busy, or waiting for a retry.", l.Ready, l.CreatedAt)
+			t.add(WaitSteps, "Waiting for other steps of the plan.", l.Waiting, l.CreatedAt)
 		}
 		q.Operations[i] = l
 	}
@@ -130,7 +131,7 @@ func (f *waitFacts) queue(tenant string, rows QueueRows) Queue {
 		t.all = append(t.all, WaitGroup{Reason: reason, Text: text, Count: b.Count, Until: b.Until, Last: b.Last})
 	}
 	t.take(WaitNode, rows.Asked)
-	t.add(WaitPerson, "They wait for a person's answer: see muster questions.", rows.Asked, time.Time{})
+	t.add(WaitPerson, "Waiting for a person to answer: see muster questions.", rows.Asked, time.Time{})
 	q.Groups = t.groups()
 	if q.Operations == nil {
 		q.Operations = []QueueLine{}
@@ -141,13 +142,13 @@ func (f *waitFacts) queue(tenant string, rows QueueRows) Queue {
 
 func (f *waitFacts) queueText(q Queue) string {
 	if len(q.Operations) == 0 {
-		return "Nothing is under way and nothing waits."
+		return "No operations in progress or queued."
 	}
-	text := fmt.Sprintf("%s under way: %s at work", howMany(len(q.Operations)+q.More, "operation is", "operations are"), howMany(q.Running, "step", "steps"))
+	text := fmt.Sprintf("%s in progress, %s running", humanize.Count(len(q.Operations)+q.More, "operation"), humanize.Count(q.Running, "step"))
 	if q.Slots >= 0 {
-		text += fmt.Sprintf(" on %s", howMany(q.Slots, "slot", "slots"))
+		text += " on " + humanize.Count(q.Slots, "slot")
 	}
-	return fmt.Sprintf("%s, %d in the queue.", text, q.Queued)
+	return fmt.Sprintf("%s, %d queued.", text, q.Queued)
 }
 
 // tally counts by reason and words.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 )
 
 // Queues is what waits in all tenants: those first in which something waits longest.
@@ -65,9 +66,9 @@ func (a *Waits) Queues(ctx context.Context, actor app.Actor) (Queues, error) {
 		}
 		out.Tenants = append(out.Tenants, q)
 	}
-	out.Text = "Nothing is under way and nothing waits in any tenant."
+	out.Text = "No operations in progress or queued in any tenant."
 	if n := len(out.Tenants) + more; n > 0 {
-		out.Text = fmt.Sprintf("%s under way in %s.", howMany(operations, "operation is", "operations are"), howMany(n, "tenant", "tenants"))
+		out.Text = fmt.Sprintf("%s in progress in %s.", humanize.Count(operations, "operation"), humanize.Count(n, "tenant"))
 		if more > 0 {
 			out.Text = fmt.Sprintf("At least %s", out.Text)
 		}
@@ -81,11 +82,11 @@ func helpful(q Queue) string {
 		reason WaitReason
 		text   string
 	}{
-		{WaitWorkers, "Let a provisioner serve the tenant: see Provisioners for who could."},
-		{WaitSlots, "Give it more slots: another provisioner, or a greater share of one."},
-		{WaitBudget, "It goes on once the provider's rate allows; a higher rate would help."},
-		{WaitBackOff, "It is tried again by itself; look at why it failed."},
-		{WaitPaused, "Somebody has to resume what is paused, or cancel it."},
+		{WaitWorkers, "Assign a provisioner to the tenant. See Provisioners for candidates."},
+		{WaitSlots, "Add slots: start another provisioner, or increase the tenant's share of one."},
+		{WaitBudget, "Continues when the provider's rate limit allows. A higher limit would help."},
+		{WaitBackOff, "Retried automatically. Check why the step failed."},
+		{WaitPaused, "Resume or cancel the paused operations."},
 	} {
 		if slices.ContainsFunc(q.Groups, func(g WaitGroup) bool { return g.Reason == h.reason }) {
 			return h.text

@@ -37,7 +37,7 @@ func (a *Service) FetchResource(ctx context.Context, w app.WorkerID, f app.Fence
 			}
 		}
 	}
-	return nil, app.Errorf(app.ENotFound, "The step %s needs no such content.", step.ID)
+	return nil, app.Errorf(app.ENotFound, "Step %s doesn't need this content.", step.ID)
 }
 
 // HoldResources implements ResourceFetcher, for a worker of no provisioner.
@@ -47,11 +47,11 @@ func (a *Service) HoldResources(ctx context.Context, w app.WorkerID, hashes []st
 
 func (a *Service) holdBlobs(ctx context.Context, tenant, provisioner string, hashes []string) error {
 	if len(hashes) > maxHeldBlobs {
-		return app.Errorf(app.ETooLarge, "A message holds at most %d hashes, not %d.", maxHeldBlobs, len(hashes))
+		return app.Errorf(app.ETooLarge, "A message can have at most %d hashes, not %d.", maxHeldBlobs, len(hashes))
 	}
 	for _, h := range hashes {
 		if !resource.IsHash(h) {
-			return app.Errorf(app.EInvalid, "%.80q is not the hash of a content.", h)
+			return app.Errorf(app.EInvalid, "%.80q isn't a valid content hash.", h)
 		}
 	}
 	return a.Steps.HoldBlobs(ctx, tenant, provisioner, hashes, a.Now())

@@ -66,15 +66,15 @@ func (f *waitFacts) sentence(w *Waiting) string {
 		_, text := f.held()
 		return text
 	case f.op.Status == app.OperationCancelling:
-		return fmt.Sprintf("%s is being stopped: %s to let go.", kind, howMany(w.Running, "running step has", "running steps have"))
+		return fmt.Sprintf("%s is being cancelled: waiting for %s to stop.", kind, humanize.Count(w.Running, "running step"))
 	case w.Total == 0:
-		return fmt.Sprintf("%s is running: %s, and nothing waits.", kind, howMany(w.Running, "step is at work", "steps are at work"))
+		return fmt.Sprintf("%s is running: %s in progress, none waiting.", kind, humanize.Count(w.Running, "step"))
 	case w.Running == 0 && w.person() != "":
-		return fmt.Sprintf("%s waits for a person: %s", kind, humanize.LowerFirst(w.person()))
+		return kind + " is running. " + w.person()
 	case f.noWorkers():
 		return f.workersText()
 	}
-	return fmt.Sprintf("%s is running: %s, %s.", kind, howMany(w.Running, "step is at work", "steps are at work"), howMany(w.Total, "waits", "wait"))
+	return fmt.Sprintf("%s is running: %s in progress, %d waiting.", kind, humanize.Count(w.Running, "step"), w.Total)
 }
 
 // person returns what a person is asked; "" where no one is.
@@ -93,15 +93,15 @@ func (f *waitFacts) held() (WaitReason, string) {
 	case f.op.Status == app.OperationWaiting && !f.op.HeldUntil.IsZero():
 		return WaitHook, f.op.Message
 	case f.op.Status == app.OperationWaiting && f.before != nil:
-		return WaitOperation, fmt.Sprintf("The %s begins when the %s before it has ended, which %s.", f.op.Kind.Words(), f.before.Kind.Words(), app.States[f.before.Status])
+		return WaitOperation, fmt.Sprintf("The %s starts after the %s, which %s.", f.op.Kind.Words(), f.before.Kind.Words(), app.States[f.before.Status])
 	case f.op.Status == app.OperationWaiting:
-		return WaitOperation, fmt.Sprintf("The %s is about to begin.", f.op.Kind.Words())
+		return WaitOperation, fmt.Sprintf("The %s is about to start.", f.op.Kind.Words())
 	case f.overdue != nil:
 		return WaitPaused, f.overdue.Text(f.op, f.now)
 	case f.op.Status == app.OperationPaused && f.op.Message != "":
-		return WaitPaused, f.op.Message + " Resume lets it go on."
+		return WaitPaused, f.op.Message + " Resume it to continue."
 	case f.op.Status == app.OperationPaused:
-		return WaitPaused, fmt.Sprintf("The %s is paused. Resume lets it go on.", f.op.Kind.Words())
+		return WaitPaused, fmt.Sprintf("The %s is paused. Resume it to continue.", f.op.Kind.Words())
 	}
 	return "", ""
 }
@@ -131,7 +131,7 @@ func (f *waitFacts) why(s app.Step, rows WaitingRows) Wait {
 			w.Reason, w.For = WaitNode, []string{busy.ID}
 			w.Text = fmt.Sprintf("%s is busy with %s, which %s.", s.Node, busy.ID, stateText(busy.State))
 		default:
-			w.Reason, w.Text = WaitTurn, "It is put in the queue in a moment."
+			w.Reason, w.Text = WaitTurn, "About to be queued."
 		}
 	case app.StepAsked:
 		w.Reason, w.Text, w.Until = f.asked(s)
@@ -150,14 +150,14 @@ func (f *waitFacts) why(s app.Step, rows WaitingRows) Wait {
 func (f *waitFacts) asked(s app.Step) (WaitReason, string, time.Time) {
 	for _, q := range f.questions {
 		if q.Index == s.Index {
-			then := "then it fails"
+			then := "then the step fails"
 			if q.Person.GoesOn() {
-				then = "then it goes on by itself"
+				then = "then the step continues automatically"
 			}
-			return WaitPerson, fmt.Sprintf("It waits for %s, for %s more (%s): %s", q.whoInWords(), humanize.Duration(max(0, q.Until.Sub(f.now))), then, q.Person.Ask), q.Until
+			return WaitPerson, fmt.Sprintf("Waiting for %s; %s left, %s: %s", q.whoInWords(), humanize.Duration(max(0, q.Until.Sub(f.now))), then, q.Person.Ask), q.Until
 		}
 	}
-	return WaitPerson, "It waits for a person's answer.", time.Time{}
+	return WaitPerson, "Waiting for a person to answer.", time.Time{}
 }
 
 // needsText names the steps that one waits for.
@@ -166,14 +166,14 @@ func needsText(needs []app.Step) (ids []string, text string) {
 	var parts []string
 	for i, n := range needs {
 		if i == most {
-			parts = append(parts, "and more")
+			parts = append(parts, "more steps")
 			break
 		}
 		ids = append(ids, n.ID)
 		parts = append(parts, n.ID+", which "+stateText(n.State))
 	}
 	if len(parts) == 0 {
-		return nil, "What it needs is done; it is ready in a moment."
+		return nil, "All dependencies are done. About to start."
 	}
 	return ids, "Waits for " + strings.Join(parts, "; ") + "."
 }
@@ -184,15 +184,15 @@ func stateText(s app.StepState) string {
 	case app.StepWaiting:
 		return "is also waiting"
 	case app.StepReady, app.StepQueued:
-		return "is about to begin"
+		return "is about to start"
 	case app.StepRunning:
 		return "is running"
 	case app.StepAsked:
-		return "waits for a person"
+		return "is waiting for a person"
 	case app.StepFailed:
 		return "has failed"
 	case app.StepDropped:
-		return "was dropped"
+		return "was skipped"
 	}
 	return "is done"
 }
@@ -202,30 +202,30 @@ func stateText(s app.StepState) string {
 func (f *waitFacts) backOff(code app.Code, first, last time.Time) (WaitReason, string) {
 	reason, because := WaitBackOff, codeText(code)
 	if code == app.ERateLimit && f.budget > 0 {
-		reason, because = WaitBudget, "the rate budget of account "+f.account+" is empty"
+		reason, because = WaitBudget, "the rate limit of account "+f.account+" is used up"
 	}
 	begins, ends := humanize.Rough(first.Sub(f.now)), humanize.Rough(last.Sub(f.now))
 	if begins == ends {
-		return reason, "Tried again in " + begins + ", because " + because + "."
+		return reason, "Retrying in " + begins + ", because " + because + "."
 	}
-	return reason, "The first is tried again in " + begins + ", the last in " + ends + ", because " + because + "."
+	return reason, "First retry in " + begins + ", last in " + ends + ", because " + because + "."
 }
 
 // codeText says what kind of failure a code is.
 func codeText(c app.Code) string {
 	switch c {
 	case app.ECapacity:
-		return "the provider had no room"
+		return "the provider had no capacity"
 	case app.ERateLimit:
-		return "the provider was asked too often"
+		return "the provider's rate limit was reached"
 	case app.ETransient:
-		return "something did not answer"
+		return "a service didn't respond"
 	case app.ETimeout:
-		return "something took too long"
+		return "a call timed out"
 	case app.EScript:
 		return "its action failed"
 	case app.EConflict:
-		return "another change was being made there"
+		return "another change was in progress"
 	}
 	return "an attempt failed"
 }
@@ -246,28 +246,28 @@ func (f *waitFacts) queued(action app.Action) (WaitReason, string) {
 	case f.noWorkers():
 		return WaitWorkers, f.workersText()
 	case f.budget > 0 && action.AsksProvider():
-		return WaitBudget, fmt.Sprintf("The rate budget of account %s is empty for %s.", f.account, humanize.Rough(f.budget))
+		return WaitBudget, fmt.Sprintf("The rate limit of account %s is used up for another %s.", f.account, humanize.Rough(f.budget))
 	case f.workers != nil && busy >= f.workers.Slots:
-		return WaitSlots, fmt.Sprintf("All slots of the tenant are busy (%d of %d).", busy, f.workers.Slots)
+		return WaitSlots, fmt.Sprintf("All of the tenant's slots are busy (%d of %d).", busy, f.workers.Slots)
 	}
-	return WaitTurn, "In the queue, about to be taken."
+	return WaitTurn, "Queued, about to start."
 }
 
 // place says how many go first.
 func placeText(position int) string {
 	if position <= 1 {
-		return "It is the next to be taken."
+		return "Next in the queue."
 	}
-	return howMany(position-1, "step goes", "steps go") + " first."
+	return humanize.Count(position-1, "step") + " ahead in the queue."
 }
 
 func (f *waitFacts) noWorkers() bool { return f.workers != nil && f.workers.Slots <= 0 }
 
 func (f *waitFacts) workersText() string {
 	if f.workers.Lacks != "" {
-		return "No worker can take it: " + humanize.LowerFirst(f.workers.Lacks)
+		return "No suitable worker: " + humanize.LowerFirst(f.workers.Lacks)
 	}
-	return "No worker is connected. Start one: muster provisioner, or muster serve with --workers."
+	return "No worker is connected. Start one with muster provisioner, or muster serve --workers."
 }
 
 // running counts the tenant's steps that are at work.
@@ -318,19 +318,11 @@ func (f *waitFacts) group(g WaitingCount, example Wait) WaitGroup {
 	case g.State == app.StepQueued:
 		out.Reason, out.Text = f.queued(g.Action)
 	case example.Reason == WaitPerson && g.Count > 1:
-		out.Text = fmt.Sprintf("%s: it waits for people, %s. See muster questions.", name, howMany(g.Count, "question", "questions"))
+		out.Text = fmt.Sprintf("%s: waiting for people (%s). See muster questions.", name, humanize.Count(g.Count, "question"))
 	case example.Reason == WaitNode:
-		out.Text = "Their nodes are busy with other steps."
+		out.Text = "The nodes are busy with other steps."
 	case example.Reason == WaitSteps:
 		out.Text = name + ": " + humanize.LowerFirst(example.Text)
 	}
 	return out
-}
-
-// countOf writes a number with its words: "1 step goes", "2 steps go".
-func howMany(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

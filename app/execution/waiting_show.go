@@ -23,7 +23,7 @@ func (a *Waits) Waiting(ctx context.Context, actor app.Actor, cluster string, f 
 		return w, err
 	}
 	if f.Limit < 0 || f.Limit > mostWaits {
-		return w, &app.Error{Code: app.EInvalid, Field: "limit", Message: fmt.Sprintf("At most %d steps are explained at once.", mostWaits)}
+		return w, &app.Error{Code: app.EInvalid, Field: "limit", Message: fmt.Sprintf("At most %d steps can be explained at once.", mostWaits)}
 	}
 	f.Limit = cmp.Or(f.Limit, someWaits)
 	c, o, _, err := a.Operations.FindOperation(ctx, actor, cluster, 0)
@@ -33,7 +33,7 @@ func (a *Waits) Waiting(ctx context.Context, actor app.Actor, cluster string, f 
 	}
 	w.Operation, w.Kind, w.Status = o.ID, o.Kind, o.Status
 	if o.Status.Ended() {
-		w.Text = fmt.Sprintf("Nothing waits: the %s %s.", o.Kind.Words(), app.States[o.Status])
+		w.Text = fmt.Sprintf("Nothing is waiting: the %s %s.", o.Kind.Words(), app.States[o.Status])
 		return w, nil
 	}
 	now := a.Now() // one moment for all of the answer

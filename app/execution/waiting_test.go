@@ -27,26 +27,26 @@ func TestWhyAStepWaits(t *testing.T) {
 		{"its node", app.Step{Index: 9, Node: "n3", State: app.StepReady}, nil, WaitingRows{Busy: map[string]app.Step{"n3": db}},
 			WaitNode, "n3 is busy with n3.db.start, which is running."},
 		{"a back-off", app.Step{Index: 9, State: app.StepReady, NotBefore: noon.Add(12 * time.Second), ErrorCode: app.EScript, Error: "exit code 3", Tries: 2}, nil, WaitingRows{},
-			WaitBackOff, "Tried again in 12 s, because its action failed (attempt 2 of 3): exit code 3"},
+			WaitBackOff, "Retrying in 12 s, because its action failed (attempt 2 of 3): exit code 3"},
 		{"an empty rate budget", app.Step{Index: 9, State: app.StepReady, NotBefore: noon.Add(14 * time.Second), ErrorCode: app.ERateLimit},
-			func(f *waitFacts) { f.budget = 3 * time.Second }, WaitingRows{}, WaitBudget, "Tried again in 14 s, because the rate budget of account ocean is empty."},
-		{"its turn", app.Step{Index: 9, State: app.StepQueued}, nil, WaitingRows{Place: map[int]int{9: 4}}, WaitTurn, "4 steps go first."},
-		{"no turn", app.Step{Index: 9, State: app.StepQueued}, nil, WaitingRows{}, WaitTurn, "It is the next to be taken."},
+			func(f *waitFacts) { f.budget = 3 * time.Second }, WaitingRows{}, WaitBudget, "Retrying in 14 s, because the rate limit of account ocean is used up."},
+		{"its turn", app.Step{Index: 9, State: app.StepQueued}, nil, WaitingRows{Place: map[int]int{9: 4}}, WaitTurn, "4 steps ahead in the queue."},
+		{"no turn", app.Step{Index: 9, State: app.StepQueued}, nil, WaitingRows{}, WaitTurn, "Next in the queue."},
 		{"busy slots", app.Step{Index: 9, State: app.StepQueued}, func(f *waitFacts) {
 			f.workers = &WorkerCount{Workers: 1, Slots: 16}
 			f.lines = []QueueLine{{Operation: 7, Status: app.OperationRunning, Running: 16, Queued: 40}}
-		}, WaitingRows{Place: map[int]int{9: 12}}, WaitSlots, "All slots of the tenant are busy (16 of 16). 12 steps go first."},
+		}, WaitingRows{Place: map[int]int{9: 12}}, WaitSlots, "All of the tenant's slots are busy (16 of 16). 12 steps ahead in the queue."},
 		{"a free slot", app.Step{Index: 9, State: app.StepQueued}, func(f *waitFacts) {
 			f.workers = &WorkerCount{Workers: 1, Slots: 16}
-		}, WaitingRows{}, WaitTurn, "It is the next to be taken."},
+		}, WaitingRows{}, WaitTurn, "Next in the queue."},
 		{"no worker", app.Step{Index: 9, State: app.StepQueued}, func(f *waitFacts) { f.workers = &WorkerCount{} }, WaitingRows{}, WaitWorkers, "No worker is connected."},
 		{"no fitting worker", app.Step{Index: 9, State: app.StepQueued}, func(f *waitFacts) { f.workers = &WorkerCount{Lacks: "none has region=eu."} }, WaitingRows{},
-			WaitWorkers, "No worker can take it: none has region=eu."},
+			WaitWorkers, "No suitable worker: none has region=eu."},
 		{"a pause", app.Step{Index: 9, State: app.StepReady}, func(f *waitFacts) { f.op.Status, f.op.Message = app.OperationPaused, "Paused by ada." }, WaitingRows{},
-			WaitPaused, "Paused by ada. Resume lets it go on."},
+			WaitPaused, "Paused by ada. Resume it to continue."},
 		{"the operation before", app.Step{Index: 9, State: app.StepWaiting}, func(f *waitFacts) {
 			f.op.Status, f.before = app.OperationWaiting, &app.Operation{Kind: app.OperationCreate, Status: app.OperationCancelling}
-		}, WaitingRows{}, WaitOperation, "The delete begins when the create before it has ended, which is being stopped."},
+		}, WaitingRows{}, WaitOperation, "The delete starts after the create, which is being cancelled."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &waitFacts{now: noon, account: "ocean", op: app.Operation{ID: 7, Kind: app.OperationDelete, Status: app.OperationRunning},
@@ -127,12 +127,12 @@ func TestQueueTellsWhatWaitsAndWhy(t *testing.T) {
 		got = append(got, fmt.Sprintf("%d %s %s", g.Count, g.Reason, g.Text))
 	}
 	want := []string{
-		"10 steps Other steps of their plan must be done first.",
-		"8 slots All slots of the tenant are busy (4 of 4).",
-		"7 paused Their operation is paused.",
-		"2 operation Another operation on their cluster goes first.",
-		"1 back_off The first is tried again in 30 s, the last in 3 min, because the provider had no room.",
-		"1 person They wait for a person's answer: see muster questions.",
+		"10 steps Waiting for other steps of the plan.",
+		"8 slots All of the tenant's slots are busy (4 of 4).",
+		"7 paused Operation paused.",
+		"2 operation Waiting for another operation on the cluster.",
+		"1 back_off First retry in 30 s, last in 3 min, because the provider had no capacity.",
+		"1 person Waiting for a person to answer: see muster questions.",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("groups:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -140,15 +140,15 @@ func TestQueueTellsWhatWaitsAndWhy(t *testing.T) {
 	if !q.Groups[1].Oldest.Equal(noon.Add(-time.Hour)) {
 		t.Errorf("the oldest of the queued ones is of %s", q.Groups[1].Oldest)
 	}
-	if want := "4 operations are under way: 4 steps at work on 4 slots, 8 in the queue."; q.Text != want {
+	if want := "4 operations in progress, 4 steps running on 4 slots, 8 queued."; q.Text != want {
 		t.Errorf("sentence: %q, want %q", q.Text, want)
 	}
-	for i, want := range []string{"", "All slots of the tenant are busy (4 of 4).", "It is paused.", "The create before it is paused."} {
+	for i, want := range []string{"", "All of the tenant's slots are busy (4 of 4).", "Paused.", "Waiting for the create, which is paused."} {
 		if q.Operations[i].Text != want {
 			t.Errorf("operation %d: %q, want %q", i+1, q.Operations[i].Text, want)
 		}
 	}
-	if empty := (&waitFacts{}).queue("t", QueueRows{}); empty.Slots != -1 || empty.Text != "Nothing is under way and nothing waits." {
+	if empty := (&waitFacts{}).queue("t", QueueRows{}); empty.Slots != -1 || empty.Text != "No operations in progress or queued." {
 		t.Errorf("an empty queue: %+v", empty)
 	}
 }
@@ -171,7 +171,7 @@ func TestSameWaitsAreOneGroup(t *testing.T) {
 	for _, g := range w.Groups {
 		got = append(got, fmt.Sprint(g.Count, " ", g.Text))
 	}
-	want := "9999 app.start: waits for n1.db.start, which is running.|9 In the queue, about to be taken.|3 app.initialize: waits for n1.db.start, which is running."
+	want := "9999 app.start: waits for n1.db.start, which is running.|9 Queued, about to start.|3 app.initialize: waits for n1.db.start, which is running."
 	if strings.Join(got, "|") != want || w.Total != 10011 {
 		t.Errorf("%d in groups %q\nwant %q", w.Total, strings.Join(got, "|"), want)
 	}

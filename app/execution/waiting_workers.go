@@ -41,7 +41,7 @@ func (a *Waits) workforce(ctx context.Context, tenant, provider string) *WorkerC
 	if n.Slots > 0 {
 		return n
 	}
-	n.Lacks = "The provisioners that are there have given no slot to this tenant yet."
+	n.Lacks = "The registered provisioners have no slots for this tenant yet."
 	if e := app.AsError(a.Preflight.CheckProvisioner(ctx, tenant, spec)); e != nil && e.Reason == "no_provisioner" {
 		n.Lacks = e.Message + " " + e.Hint
 	}

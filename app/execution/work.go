@@ -90,7 +90,7 @@ func claimError(claimed []*Assignment, err error) error {
 func (a *Service) reject(ctx context.Context, w app.WorkerID, c *ClaimedStep, cause error) error {
 	var e *app.Error
 	if !errors.As(cause, &e) {
-		e = &app.Error{Code: app.EInternal, Message: "The step could not be prepared.", Err: cause}
+		e = &app.Error{Code: app.EInternal, Message: "Muster couldn't prepare this step.", Err: cause}
 	}
 	f := Finish{Fence: fenceOf(c.Step), Now: a.Now(), Err: e}
 	if e.Code == app.EInternal || e.Code == app.ETransient {
@@ -104,7 +104,7 @@ func (a *Service) reject(ctx context.Context, w app.WorkerID, c *ClaimedStep, ca
 		return err
 	}
 	if e.Code == app.EInternal {
-		return fmt.Errorf("step %s of %s cannot be handed out: %w", c.Step.ID, c.Cluster.ID, cause)
+		return fmt.Errorf("can't hand out step %s of %s: %w", c.Step.ID, c.Cluster.ID, cause)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func fenceOf(s app.Step) app.Fence {
 
 func (a *Service) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fence) ([]Directive, error) {
 	if len(held) > MaxHeld {
-		return nil, app.Errorf(app.ETooLarge, "A heartbeat holds at most %d fences, not %d.", MaxHeld, len(held))
+		return nil, app.Errorf(app.ETooLarge, "A heartbeat can have at most %d fences, not %d.", MaxHeld, len(held))
 	}
 	all, err := a.Steps.ExtendClaims(ctx, w, held, a.Now(), ClaimFor)
 	for _, d := range all {
@@ -128,7 +128,7 @@ func (a *Service) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fenc
 
 func (a *Service) Report(ctx context.Context, w app.WorkerID, reports []Report) ([]Reported, error) {
 	if len(reports) > MaxClaims {
-		return nil, app.Errorf(app.ETooLarge, "A message holds at most %d reports, not %d.", MaxClaims, len(reports))
+		return nil, app.Errorf(app.ETooLarge, "A message can have at most %d reports, not %d.", MaxClaims, len(reports))
 	}
 	now := a.Now()
 	fs := make([]Finish, len(reports))
@@ -187,7 +187,7 @@ func (a *Service) fallbacks(ctx context.Context, w app.WorkerID, r Report) (list
 			Retry: app.Retry{Again: true, Free: true}}
 		if next == asked { // once round
 			all := *r.Err
-			all.Message = fmt.Sprintf("None is to be had of %s, %s; at last: %s", asked, strings.Join(oc.definition.FallbackHardware[asked], ", "), all.Message)
+			all.Message = fmt.Sprintf("No capacity for %s, %s. Last error: %s", asked, strings.Join(oc.definition.FallbackHardware[asked], ", "), all.Message)
 			h.InsteadOf, h.Retry, h.Err = "", r.Retry, &all
 		}
 		list = append(list, h)
@@ -214,7 +214,7 @@ func (a *Service) Hosts(ctx context.Context, w app.WorkerID, f app.Fence) ([]fam
 
 func (a *Service) Log(ctx context.Context, w app.WorkerID, lines []app.LogLine) error {
 	if len(lines) > MaxLogs {
-		return app.Errorf(app.ETooLarge, "A message holds at most %d lines, not %d.", MaxLogs, len(lines))
+		return app.Errorf(app.ETooLarge, "A message can have at most %d lines, not %d.", MaxLogs, len(lines))
 	}
 	return a.Steps.AppendLogs(ctx, w.Tenant, lines)
 }
@@ -297,8 +297,8 @@ func (a *Service) assignMachine(ctx context.Context, as *Assignment, c *ClaimedS
 	}
 	spec := catalog.Providers[c.Cluster.Provider]
 	if spec == nil {
-		return &app.Error{Code: app.EInvalid, Message: "Provider " + c.Cluster.Provider + " is not in the catalog any more.",
-			Hint: "Put it back, then resume."}
+		return &app.Error{Code: app.EInvalid, Message: "Provider " + c.Cluster.Provider + " is no longer in the catalog.",
+			Hint: "Restore it, then resume the operation."}
 	}
 	as.Provider = *spec
 	installation, err := a.Inputs.Installation(ctx)

@@ -80,7 +80,7 @@ func (a *Installation) Settings(ctx context.Context, actor app.Actor) (ServerFac
 		return ServerFacts{}, err
 	}
 	if a.Facts == nil {
-		return ServerFacts{}, app.Errorf(app.ENotFound, "This server does not say how it is set up.")
+		return ServerFacts{}, app.Errorf(app.ENotFound, "This server doesn't report its configuration.")
 	}
 	return a.Facts(ctx)
 }

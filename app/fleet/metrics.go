@@ -14,7 +14,7 @@ func (a *Installation) Metrics(ctx context.Context, actor app.Actor, to io.Write
 		return err
 	}
 	if a.Expose == nil {
-		return app.Errorf(app.ENotFound, "This server measures nothing.")
+		return app.Errorf(app.ENotFound, "This server doesn't collect metrics.")
 	}
 	return a.Expose(ctx, to)
 }

@@ -267,8 +267,8 @@ func (a *Machines) DecideOrphan(ctx context.Context, actor app.Actor, id string,
 		return Orphan{}, err
 	}
 	if d != DecideDelete && d != DecideKeep {
-		return Orphan{}, &app.Error{Code: app.EInvalid, Field: "decision", Message: fmt.Sprintf("An orphan is deleted or kept, not %q.", d),
-			Hint: `Say "delete" or "keep".`}
+		return Orphan{}, &app.Error{Code: app.EInvalid, Field: "decision", Message: fmt.Sprintf("Invalid decision %q for an orphaned machine.", d),
+			Hint: `Use "delete" or "keep".`}
 	}
 	o, err := a.Store.DecideOrphan(ctx, tenant, id, d, actor, a.Now())
 	if err != nil {
@@ -287,7 +287,7 @@ func (a *Machines) SetOrphanMode(ctx context.Context, actor app.Actor, m OrphanM
 		return err
 	}
 	if !slices.Contains(OrphanModes, m) {
-		return &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("There is no mode %q.", m), Hint: "One of: off, report, delete."}
+		return &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("Unknown mode %q.", m), Hint: "Use off, report or delete."}
 	}
 	return a.Store.SetOrphanMode(ctx, m, actor, a.Now())
 }

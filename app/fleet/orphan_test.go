@@ -87,11 +87,11 @@ func TestReceiptsSayHowFarTheProofIs(t *testing.T) {
 	}{
 		"not deleted": {time.Time{}, fleet.Proof{}, now, "", ""},
 		"not checked yet": {now, fleet.Proof{}, now, fleet.ProofPending,
-			"Proof pending: provider eu will be checked for machines left over by 12:00:30 UTC."},
+			"Proof pending: provider eu will be checked for remaining machines by 12:00:30 UTC."},
 		"not checked, and late": {now, fleet.Proof{}, now.Add(time.Hour), fleet.ProofPending,
-			"Proof pending: provider eu will be checked for machines left over as soon as a server is ready."},
+			"Proof pending: provider eu will be checked for remaining machines as soon as a server is available."},
 		"the cloud is down": {now, fleet.Proof{How: down, CheckedAt: now.Add(time.Minute)}, now.Add(80 * time.Second), fleet.ProofFailed,
-			"Proof pending: Account eu cannot be listed from here: no route to host. Last checked 2026-01-02 12:01:00 UTC; will be checked again by 12:01:30 UTC."},
+			"Proof pending: Account eu cannot be listed from here: no route to host. Last checked 2026-01-02 12:01:00 UTC; next check by 12:01:30 UTC."},
 		"proven": {now, fleet.Proof{At: now.Add(time.Minute), How: "None listed.", CheckedAt: now.Add(time.Minute)}, now.Add(time.Hour), fleet.ProofProven,
 			"Proven 2026-01-02 12:01:00 UTC: None listed."},
 	} {

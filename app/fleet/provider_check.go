@@ -67,12 +67,12 @@ func (a *Installation) account(ctx context.Context, actor app.Actor, name string
 	}
 	spec := catalog.Providers[name]
 	if spec == nil {
-		e := app.Errorf(app.ENotFound, "There is no provider %.60q in the catalog.", name)
+		e := app.Errorf(app.ENotFound, "Provider %.60q doesn't exist in the catalog.", name)
 		e.Hint = humanize.Suggest(name, slices.Sorted(maps.Keys(catalog.Providers)))
 		return template.ProviderSpec{}, nil, e
 	}
 	if a.Accounts == nil {
-		return template.ProviderSpec{}, nil, app.Errorf(app.EInvalid, "This server opens no accounts of providers.")
+		return template.ProviderSpec{}, nil, app.Errorf(app.EInvalid, "This server can't open provider accounts.")
 	}
 	out, err := a.Secrets.SecretsOf(ctx, actor.Tenant, *spec)
 	return out, catalog, err

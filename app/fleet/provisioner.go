@@ -42,12 +42,12 @@ func NewProvisioners(c ProvisionersConfig) *Provisioners { return &Provisioners{
 // CheckTags refuses tags that cannot be written as NAME=VALUE on a command line and read back.
 func CheckTags(tags map[string]string) error {
 	if len(tags) > app.MaxTags {
-		return app.Errorf(app.ETooLarge, "A provisioner has at most %d tags, not %d.", app.MaxTags, len(tags))
+		return app.Errorf(app.ETooLarge, "A provisioner can have at most %d tags, not %d.", app.MaxTags, len(tags))
 	}
 	for _, k := range slices.Sorted(maps.Keys(tags)) {
 		if !app.TagWord(k) || !app.TagWord(tags[k]) {
-			return &app.Error{Code: app.EInvalid, Field: "tags", Message: "The tag " + humanize.Clip(k+"="+tags[k]) + " cannot be used.",
-				Hint: "A tag is NAME=VALUE; both are 1 to 63 letters, digits, '.', '_', '-' or '/'."}
+			return &app.Error{Code: app.EInvalid, Field: "tags", Message: "The tag " + humanize.Clip(k+"="+tags[k]) + " is invalid.",
+				Hint: "A tag is KEY=VALUE. Both must have 1 to 63 letters, digits, '.', '_', '-' or '/'."}
 		}
 	}
 	return nil

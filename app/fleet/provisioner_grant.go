@@ -37,11 +37,11 @@ func (g ProvisionerGrant) Check() (ProvisionerGrant, error) {
 	g.Tenants = slices.Compact(slices.Sorted(slices.Values(g.Tenants)))
 	switch {
 	case len(g.Tenants) == 0:
-		return g, &app.Error{Code: app.EInvalid, Field: "tenants", Message: "A provisioner token must say for which tenants it is.", Hint: `Name them, or say "*" (--all-tenants) for every tenant.`}
+		return g, &app.Error{Code: app.EInvalid, Field: "tenants", Message: "A provisioner token requires at least one tenant.", Hint: `Name the tenants, or use "*" (--all-tenants) for every tenant.`}
 	case len(g.Tenants) > maxGrantTenants:
 		return g, app.Errorf(app.ETooLarge, "A provisioner token can name at most %d tenants, not %d.", maxGrantTenants, len(g.Tenants))
 	case len(g.Tenants) > 1 && slices.Contains(g.Tenants, AllTenants):
-		return g, &app.Error{Code: app.EInvalid, Field: "tenants", Message: `"*" is every tenant, so no other can be named beside it.`, Hint: "Name the tenants, or every tenant."}
+		return g, &app.Error{Code: app.EInvalid, Field: "tenants", Message: `"*" means every tenant and can't be combined with tenant names.`, Hint: "Name the tenants, or use \"*\" alone."}
 	case g.Slots < 0 || g.Slots > app.MaxSlots:
 		return g, &app.Error{Code: app.EInvalid, Field: "slots", Message: fmt.Sprintf("A provisioner token can allow 1 to %d slots, not %d.", app.MaxSlots, g.Slots)}
 	}
@@ -70,7 +70,7 @@ func (r *registry) admit(ctx context.Context, reg Registration) (Registration, e
 	g := r.grant
 	refused := func(field, format string, args ...any) error {
 		e := app.Errorf(app.EForbidden, format, args...)
-		e.Reason, e.Field, e.Hint = "grant", field, "Ask a superadmin for a token that allows it: muster provisioner token create NAME --for-tenant TENANT."
+		e.Reason, e.Field, e.Hint = "grant", field, "Ask a superadmin for a suitable token: muster provisioner token create NAME --for-tenant TENANT."
 		return e
 	}
 	if !g.AnyTags {
@@ -79,7 +79,7 @@ func (r *registry) admit(ctx context.Context, reg Registration) (Registration, e
 		}
 		for _, k := range slices.Sorted(maps.Keys(reg.Tags)) {
 			if v, there := g.Tags[k]; !there || v != reg.Tags[k] {
-				return reg, refused("tags", "The token %s does not allow the tag %s=%s.", r.token, k, reg.Tags[k])
+				return reg, refused("tags", "Token %s doesn't allow the tag %s=%s.", r.token, k, reg.Tags[k])
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func (r *registry) admit(ctx context.Context, reg Registration) (Registration, e
 		return reg, nil
 	}
 	if taken+reg.Slots > g.Slots {
-		return reg, refused("slots", "The token %s allows %d slots, of which %d are taken, so %d more cannot be offered.", r.token, g.Slots, taken, reg.Slots)
+		return reg, refused("slots", "Token %s allows %d slots. %d are in use, so it can't add %d.", r.token, g.Slots, taken, reg.Slots)
 	}
 	for _, id := range before {
 		if err := r.app.Store.EndProvisioner(ctx, id, app.ProvisionerLost, r.app.Now()); err != nil {

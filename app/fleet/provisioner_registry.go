@@ -68,7 +68,7 @@ const (
 )
 
 // errProvisionerToken is for tokens that no one has (any more).
-var errProvisionerToken = &app.Error{Code: app.EUnauthorized, Reason: "provisioner_token", Message: "This provisioner token is not valid (any more).",
+var errProvisionerToken = &app.Error{Code: app.EUnauthorized, Reason: "provisioner_token", Message: "This provisioner token is invalid or has expired.",
 	Hint: "Create a new one on the server: muster provisioner token create NAME --for-tenant TENANT"}
 
 // registry is the provisioner's contract for those who came with one token.
@@ -107,10 +107,10 @@ func (a *Registries) LocalRegistry(prefix string, alone bool) Registry {
 
 func (r *registry) Register(ctx context.Context, reg Registration) (Registered, error) {
 	if reg.Name = strings.TrimSpace(reg.Name); !printable(reg.Name) {
-		return Registered{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "A provisioner needs a name of 1 to 100 letters."}
+		return Registered{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "A provisioner name must have 1 to 100 characters."}
 	}
 	if reg.Slots < 1 || reg.Slots > app.MaxSlots {
-		return Registered{}, app.Errorf(app.EInvalid, "A provisioner offers from 1 to %d slots, not %d.", app.MaxSlots, reg.Slots)
+		return Registered{}, app.Errorf(app.EInvalid, "A provisioner can offer 1 to %d slots, not %d.", app.MaxSlots, reg.Slots)
 	}
 	if err := CheckTags(reg.Tags); err != nil {
 		return Registered{}, err
@@ -210,11 +210,11 @@ func (r *registry) Beat(ctx context.Context, b Beat) (Orders, error) {
 // any more, and no one needs to wait until the claims run out.
 func (r *registry) release(ctx context.Context, b Beat, now time.Time) error {
 	if len(b.Ended) > maxEnded {
-		return app.Errorf(app.ETooLarge, "A heartbeat names at most %d workers that ended, not %d.", maxEnded, len(b.Ended))
+		return app.Errorf(app.ETooLarge, "A heartbeat can name at most %d ended workers, not %d.", maxEnded, len(b.Ended))
 	}
 	for _, name := range b.Ended {
 		if rest, ok := strings.CutPrefix(name, execution.WorkerPrefix(b.ID)); !ok || len(rest) != workerLetters {
-			return app.Errorf(app.EForbidden, "Worker %s is not of this provisioner.", humanize.Clip(name))
+			return app.Errorf(app.EForbidden, "Worker %s doesn't belong to this provisioner.", humanize.Clip(name))
 		}
 		if _, err := r.app.Store.ReleaseClaims(ctx, name, now); err != nil {
 			return err

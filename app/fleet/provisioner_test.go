@@ -342,7 +342,7 @@ func TestAProvisionerDoesWhatItsTokenAllows(t *testing.T) {
 		}
 	}
 	id := o.register(r, "h1", 6, nil)
-	if _, err := r.Register(t.Context(), fleet.Registration{Name: "h2", Slots: 5}); app.AsError(err).Reason != "grant" || !strings.Contains(err.Error(), "6 are taken") {
+	if _, err := r.Register(t.Context(), fleet.Registration{Name: "h2", Slots: 5}); app.AsError(err).Reason != "grant" || !strings.Contains(err.Error(), "6 are in use") {
 		t.Errorf("more slots together: %v", err)
 	}
 	o.register(r, "h2", 4, nil)

@@ -26,7 +26,7 @@ func (a *Provisioners) CreateProvisionerToken(ctx context.Context, actor app.Act
 		return "", err
 	}
 	if !app.TagWord(name) {
-		return "", &app.Error{Code: app.EInvalid, Field: "name", Message: "A token needs a name: 1 to 63 letters, digits, '.', '_', '-' or '/'."}
+		return "", &app.Error{Code: app.EInvalid, Field: "name", Message: "A token name must have 1 to 63 letters, digits, '.', '_', '-' or '/'."}
 	}
 	grant, err := grant.Check()
 	if err != nil {

@@ -99,7 +99,7 @@ func (r Receipt) Unproven() bool { return !r.DeletedAt.IsZero() && r.Proof.At.Is
 // ProofWords says how far the proof is; nothing while the cluster isn't deleted.
 func (r Receipt) ProofWords() string {
 	p := r.Proof
-	next := "as soon as a server is ready"
+	next := "as soon as a server is available"
 	if p.NextAt.After(r.AsOf) {
 		next = "by " + p.NextAt.UTC().Format(time.TimeOnly) + " UTC"
 	}
@@ -107,9 +107,9 @@ func (r Receipt) ProofWords() string {
 	case ProofProven:
 		return fmt.Sprintf("Proven %s UTC: %s", p.At.UTC().Format(time.DateTime), p.How)
 	case ProofPending:
-		return fmt.Sprintf("Proof pending: provider %s will be checked for machines left over %s.", r.Provider, next)
+		return fmt.Sprintf("Proof pending: provider %s will be checked for remaining machines %s.", r.Provider, next)
 	case ProofFailed:
-		return fmt.Sprintf("Proof pending: %s. Last checked %s UTC; will be checked again %s.", strings.TrimRight(p.How, ". "), p.CheckedAt.UTC().Format(time.DateTime), next)
+		return fmt.Sprintf("Proof pending: %s. Last checked %s UTC; next check %s.", strings.TrimRight(p.How, ". "), p.CheckedAt.UTC().Format(time.DateTime), next)
 	}
 	return ""
 }

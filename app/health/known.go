@@ -20,7 +20,7 @@ func (h *ClusterHealth) Settle(c app.Cluster, nodes []app.Node, now time.Time) {
 	}
 	for _, name := range lost {
 		h.Nodes = slices.DeleteFunc(h.Nodes, func(n NodeHealth) bool { return n.Node == name })
-		h.Nodes = append(h.Nodes, NodeHealth{Node: name, State: HealthUnreachable, Reasons: []string{"its machine is gone from the provider, or does not run"}})
+		h.Nodes = append(h.Nodes, NodeHealth{Node: name, State: HealthUnreachable, Reasons: []string{"machine deleted or stopped at the provider"}})
 	}
 	if stale == "" && len(lost) == 0 {
 		return
@@ -42,7 +42,7 @@ func (h *ClusterHealth) Stale(c app.Cluster, lost bool, nodes int, now time.Time
 	case why != "":
 		return why
 	case age > 2*h.Every+RoundTime(nodes):
-		return fmt.Sprintf("The last health check was %s ago; checks are due every %s.", humanize.Duration(age), humanize.Duration(h.Every))
+		return fmt.Sprintf("Last health check %s ago; expected every %s.", humanize.Duration(age), humanize.Duration(h.Every))
 	}
 	return ""
 }

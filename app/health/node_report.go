@@ -82,7 +82,7 @@ func (r *NodeReport) Err(node string) error {
 	}
 	return &app.Error{
 		Code: app.EInvalid, Reason: "node_contract",
-		Message: "The node " + node + " is not as services need it. " + strings.Join(what, "; ") + ".",
+		Message: "Node " + node + " doesn't meet the requirements: " + strings.Join(what, "; ") + ".",
 		Hint:    strings.Join(hints, " "),
 	}
 }

@@ -61,9 +61,9 @@ var goWords = []goWord{
 	word(" is neither true", `parsing (`+goQuoted+`): (`+goQuoted+`)`, "%s: %s"),
 
 	// Times
-	word("time: ", `time: (?:invalid duration|missing unit in duration|unknown unit `+goQuoted+` in duration) (`+goQuoted+`)`, "%s isn't a length of time such as 30m, 8h or 2d"),
+	word("time: ", `time: (?:invalid duration|missing unit in duration|unknown unit `+goQuoted+` in duration) (`+goQuoted+`)`, "%s isn't a duration such as 30m, 8h or 2d"),
 	word("parsing time ", `parsing time (`+goQuoted+`)(?: as `+goQuoted+`)?: (?:cannot parse `+goQuoted+` as `+goQuoted+`|[a-z ]+out of range|extra text: `+goQuoted+`)`, "%s isn't a date and time such as 2026-01-31T15:04:05Z"),
-	word("Time.UnmarshalJSON", `Time\.UnmarshalJSON: input is not a JSON string`, "a date and time is written as text, such as \"2026-01-31T15:04:05Z\""),
+	word("Time.UnmarshalJSON", `Time\.UnmarshalJSON: input is not a JSON string`, "a date and time must be text, such as \"2026-01-31T15:04:05Z\""),
 
 	// JSON
 	{"json: cannot unmarshal", regexp.MustCompile(`json: cannot unmarshal (\w+)(?: \S+)? into Go (?:struct field |value)(?:\w*\.)?([\w.\[\]-]*) of type ([\w.\[\]*{}]+)`), func(m []string) string {
@@ -74,9 +74,9 @@ var goWords = []goWord{
 	}},
 	word("json: unknown field", `json: unknown field (`+goQuoted+`)`, "unknown field %s"),
 	word("invalid character", `invalid character ('(?:[^'\\]|\\.)+'|`+goQuoted+`) (?:after object key:value pair|(?:looking for|after|in|before) [^:;\n]*)`, "not valid JSON: unexpected %s"),
-	word("unexpected end of JSON", `unexpected end of JSON input`, "not valid JSON: it ends too early"),
-	word("unexpected EOF", `(^|: )unexpected EOF$`, "%sit ends too early"),
-	word("exceeded max depth", `exceeded max depth`, "not valid JSON: it is nested too deeply"),
+	word("unexpected end of JSON", `unexpected end of JSON input`, "not valid JSON: ends too early"),
+	word("unexpected EOF", `(^|: )unexpected EOF$`, "%sends too early"),
+	word("exceeded max depth", `exceeded max depth`, "not valid JSON: nested too deeply"),
 
 	// YAML
 	word("yaml: unmarshal errors", `yaml: unmarshal errors:\n\s*`, ""),
@@ -92,35 +92,35 @@ var goWords = []goWord{
 	word("yaml: ", `(^|[^\w.-])yaml: `, "%s"), // and not the end of a file's name
 
 	// Addresses
-	word("missing protocol scheme", `parse (`+goQuoted+`): missing protocol scheme`, "%s is not a complete address: it begins with https:// or http://"),
-	word("parse ", `\bparse (`+goQuoted+`): (?:net/url: )?(first path segment in URL cannot contain colon|invalid [^;\n]*|empty url)`, "%s is not a valid address: %s"),
-	word("first path segment", `first path segment in URL cannot contain colon`, "it begins with https:// or http://"),
-	word("missing port in address", `(?:(?:listen|dial) (?:tcp|udp)[46]?: )?address (\S+): missing port in address`, "%s has no port: write HOST:PORT, such as 127.0.0.1:8080"),
-	word("too many colons in address", `(?:(?:listen|dial) (?:tcp|udp)[46]?: )?address (\S+): too many colons in address`, "%s has too many colons: write HOST:PORT, and an IPv6 address in brackets, such as [::1]:8080"),
-	word("unknown port", `(?:(?:listen|dial) (?:tcp|udp)[46]?: )?(?:lookup )?(?:tcp|udp)/(\S+): unknown port`, "%s is not a port: it is a number from 0 to 65535"),
-	word("invalid port", `(?:(?:listen|dial) (?:tcp|udp)[46]?: )?address (\S+): invalid port`, "%s is not a port: it is a number from 0 to 65535"),
+	word("missing protocol scheme", `parse (`+goQuoted+`): missing protocol scheme`, "%s isn't a complete address: start with https:// or http://"),
+	word("parse ", `\bparse (`+goQuoted+`): (?:net/url: )?(first path segment in URL cannot contain colon|invalid [^;\n]*|empty url)`, "%s isn't a valid address: %s"),
+	word("first path segment", `first path segment in URL cannot contain colon`, "start with https:// or http://"),
+	word("missing port in address", `(?:(?:listen|dial) (?:tcp|udp)[46]?: )?address (\S+): missing port in address`, "%s has no port: use HOST:PORT, such as 127.0.0.1:8080"),
+	word("too many colons in address", `(?:(?:listen|dial) (?:tcp|udp)[46]?: )?address (\S+): too many colons in address`, "%s has too many colons: use HOST:PORT, with an IPv6 address in brackets, such as [::1]:8080"),
+	word("unknown port", `(?:(?:listen|dial) (?:tcp|udp)[46]?: )?(?:lookup )?(?:tcp|udp)/(\S+): unknown port`, "%s isn't a port: use a number from 0 to 65535"),
+	word("invalid port", `(?:(?:listen|dial) (?:tcp|udp)[46]?: )?address (\S+): invalid port`, "%s isn't a port: use a number from 0 to 65535"),
 
 	// The network
-	word("no such host", `(?:(?:listen|dial) (?:tcp|udp)[46]?: )?lookup ([^\s:]+)(?: on \S+)?: no such host`, "there is no host named %s"),
-	word("server misbehaving", `(?:(?:listen|dial) (?:tcp|udp)[46]?: )?lookup ([^\s:]+)(?: on \S+)?: server misbehaving`, "the name %s cannot be looked up: the name server doesn't answer"),
+	word("no such host", `(?:(?:listen|dial) (?:tcp|udp)[46]?: )?lookup ([^\s:]+)(?: on \S+)?: no such host`, "host %s doesn't exist"),
+	word("server misbehaving", `(?:(?:listen|dial) (?:tcp|udp)[46]?: )?lookup ([^\s:]+)(?: on \S+)?: server misbehaving`, "can't look up %s: the name server isn't responding"),
 	word("connection refused", `dial (?:tcp|udp|unix)[46]? (\S+): connect: connection refused`, "%s: connection refused"),
-	word("i/o timeout", `dial (?:tcp|udp|unix)[46]? (\S+): i/o timeout`, "%s doesn't answer"),
+	word("i/o timeout", `dial (?:tcp|udp|unix)[46]? (\S+): i/o timeout`, "%s isn't responding"),
 	word("dial ", `dial (?:tcp|udp|unix)[46]? (\S+): connect: `, "%s: "),
 	word("address already in use", `listen (?:tcp|udp|unix)[46]? (\S+): bind: address already in use`, "%s is already in use by another program"),
-	word("listen ", `listen (?:tcp|udp|unix)[46]? (\S+): bind: `, "%s cannot be listened on: "),
+	word("listen ", `listen (?:tcp|udp|unix)[46]? (\S+): bind: `, "can't listen on %s: "),
 	word("connection reset by peer", `(?:read|write) (?:tcp|udp|unix)[46]? \S+->(\S+): (?:read|write): connection reset by peer`, "%s closed the connection"),
-	word("context deadline exceeded", `context deadline exceeded(?: \([^()]*\))?`, "it took too long"),
-	word("context canceled", `context canceled`, "it was cancelled"),
+	word("context deadline exceeded", `context deadline exceeded(?: \([^()]*\))?`, "timed out"),
+	word("context canceled", `context canceled`, "cancelled"),
 	{`: `, regexp.MustCompile(`\b(?:Get|Post|Put|Patch|Delete|Head) "(https?://[^"\s]+)": `), func(m []string) string { return m[1] + ": " }},
 
 	// Certificates
 	word("tls: failed to verify", `tls: failed to verify certificate: `, ""),
-	word("x509: ", `x509: certificate signed by unknown authority(?: \([^()]*\))?`, "the server's certificate is signed by an authority that is not trusted here"),
-	word("x509: ", `x509: certificate has expired or is not yet valid(?:: [^;\n]*)?`, "the server's certificate has expired or is not valid yet"),
-	word("x509: ", `x509: certificate is valid for ([^;\n]*), not (\S+)`, "the server's certificate is for %s, not for %s"),
+	word("x509: ", `x509: certificate signed by unknown authority(?: \([^()]*\))?`, "the server's certificate is signed by an untrusted authority"),
+	word("x509: ", `x509: certificate has expired or is not yet valid(?:: [^;\n]*)?`, "the server's certificate has expired or isn't valid yet"),
+	word("x509: ", `x509: certificate is valid for ([^;\n]*), not (\S+)`, "the server's certificate is for %s, not %s"),
 	word("x509: ", `x509: `, "certificate: "),
-	word("tls: first record", `tls: first record does not look like a TLS handshake`, "the server doesn't speak TLS at this address: try http://"),
-	word("gave HTTP response", `http: server gave HTTP response to HTTPS client`, "the server doesn't speak TLS at this address: try http://"),
+	word("tls: first record", `tls: first record does not look like a TLS handshake`, "the server doesn't use TLS at this address: try http://"),
+	word("gave HTTP response", `http: server gave HTTP response to HTTPS client`, "the server doesn't use TLS at this address: try http://"),
 	word("tls: ", `(^|[^\w.-])tls: `, "%sTLS: "),
 	word("json: ", `(^|[^\w.-])json: `, "%s"), // and not of a flag or a file
 }
@@ -131,7 +131,7 @@ func mustBe(goType string) string {
 	case strings.HasPrefix(t, "[]"):
 		return "must be a list"
 	case strings.HasPrefix(t, "map["):
-		return "must be keys and values"
+		return "must be a map of keys and values"
 	case strings.HasPrefix(t, "int"), strings.HasPrefix(t, "uint"), t == "time.Duration":
 		return "must be a whole number"
 	case strings.HasPrefix(t, "float"):
@@ -143,7 +143,7 @@ func mustBe(goType string) string {
 	case t == "time.Time":
 		return "must be a date and time"
 	}
-	return "must be keys and values"
+	return "must be a map of keys and values"
 }
 
 func kindOfJSON(kind string) string {
@@ -157,7 +157,7 @@ func kindOfJSON(kind string) string {
 	case "array":
 		return "a list"
 	case "object":
-		return "keys and values"
+		return "a map"
 	}
 	return kind
 }
@@ -173,7 +173,7 @@ func kindOfYAML(tag string) string {
 	case "seq":
 		return "a list"
 	case "map":
-		return "keys and values"
+		return "a map"
 	}
 	return "empty"
 }

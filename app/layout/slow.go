@@ -85,7 +85,7 @@ func (s *SlowAnswers[K, V]) work(ctx context.Context, clock func() time.Time, ke
 			a.until = a.begun.Add(took + min(took*slowTimes, slowMost))
 		} else {
 			if !finished {
-				a.err = app.Errorf(app.EInternal, "It could not be worked out.")
+				a.err = app.Errorf(app.EInternal, "The result couldn't be computed.")
 			}
 			s.forget(key, a)
 		}

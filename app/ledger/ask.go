@@ -61,7 +61,7 @@ func (s *Set) sweepAsked(st *Step) bool {
 	case st.GoOn:
 		s.goOn(st)
 	default:
-		s.setBack(st, refusal, app.ETimeout, "Nobody has answered within "+humanize.Duration(st.AskFor)+".")
+		s.setBack(st, refusal, app.ETimeout, "No answer within "+humanize.Duration(st.AskFor)+".")
 	}
 	return true
 }

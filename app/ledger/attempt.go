@@ -13,7 +13,7 @@ import (
 // Restarts of a server count too, since no one knows whether the step was why it ended.
 const maxLostTries = 10
 
-const lostText = "The worker that carried this out was not heard of any more."
+const lostText = "The worker stopped responding."
 
 // Holds tells whether a worker holds a step by this fence.
 func (s *Set) Holds(w app.WorkerID, f app.Fence) bool {

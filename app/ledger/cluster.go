@@ -29,9 +29,9 @@ func ClusterAfter(o *Operation, undone app.OperationKind, nodesLeft int) (After,
 	case o.Status == app.OperationSucceeded:
 		return After{Status: app.ClusterActive}, true
 	case o.Status == app.OperationFailed && o.Kind == app.OperationDelete:
-		return After{app.ClusterFailed, o.Message + " The delete is tried again by itself."}, true
+		return After{app.ClusterFailed, o.Message + " The delete is retried automatically."}, true
 	case o.Status == app.OperationFailed && o.Kind == app.OperationRollBack:
-		return After{app.ClusterFailed, o.Message + " The roll-back is tried again by itself."}, true
+		return After{app.ClusterFailed, o.Message + " The roll-back is retried automatically."}, true
 	default:
 		return After{app.ClusterFailed, o.Message}, true
 	}
@@ -43,13 +43,13 @@ func CheckUndo(o, later *Operation) error {
 	switch {
 	case later != nil:
 		return &app.Error{Code: app.EConflict, Reason: "not_the_latest",
-			Message: fmt.Sprintf("Operation %d cannot be rolled back: operation %d (%s) has followed it.", o.ID, later.ID, later.Kind)}
+			Message: fmt.Sprintf("Operation %d can't be rolled back because operation %d (%s) has changed the cluster since.", o.ID, later.ID, later.Kind)}
 	case o.Status == app.OperationFailed || o.Status == app.OperationCancelled:
 		return nil
 	}
 	return &app.Error{Code: app.EConflict, Reason: "operation_" + string(o.Status),
-		Message: fmt.Sprintf("Operation %d is %s and cannot be rolled back.", o.ID, o.Status),
-		Hint:    "One that failed or was cancelled can be. Cancel it first."}
+		Message: fmt.Sprintf("Operation %d %s, so it can't be rolled back.", o.ID, app.States[o.Status]),
+		Hint:    "Cancel the operation first. Only failed and cancelled operations can be rolled back."}
 }
 
 // Turn orders operations that have equally many steps running, the smallest first: what returns machines, then what is

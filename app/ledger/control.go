@@ -23,15 +23,15 @@ func (s *Set) Control(o *Operation, c app.Control, later *Operation) (bulk StepE
 	switch c.Act {
 	case app.ControlCancel, app.ControlPause:
 		if c.Node != "" {
-			return "", &app.Error{Code: app.EInvalid, Field: "node", Message: fmt.Sprintf("One node alone cannot be told to %s.", c.Act),
-				Hint: fmt.Sprintf("Leave the node out to %s the whole operation.", c.Act)}
+			return "", &app.Error{Code: app.EInvalid, Field: "node", Message: fmt.Sprintf("You can't %s a single node.", c.Act),
+				Hint: fmt.Sprintf("Omit the node to %s the whole operation.", c.Act)}
 		}
 		return s.stop(o, c)
 	case app.ControlResume:
 		return "", s.resume(o, c, later)
 	}
-	return "", &app.Error{Code: app.EInvalid, Field: "act", Message: fmt.Sprintf("An operation cannot be told to %q.", c.Act),
-		Hint: "It can be told to cancel, pause or resume."}
+	return "", &app.Error{Code: app.EInvalid, Field: "act", Message: fmt.Sprintf("Unknown action %q.", c.Act),
+		Hint: "Use cancel, pause or resume."}
 }
 
 func (s *Set) stop(o *Operation, c app.Control) (StepEvent, error) {
@@ -76,7 +76,7 @@ func (s *Set) resume(o *Operation, c app.Control, later *Operation) error {
 	}
 	if later != nil && o.Status.Ended() {
 		return &app.Error{Code: app.EConflict, Reason: "not_the_latest",
-			Message: fmt.Sprintf("Operation %d cannot be resumed: operation %d (%s) has changed the cluster since.", o.ID, later.ID, later.Kind),
+			Message: fmt.Sprintf("Operation %d can't be resumed because operation %d (%s) has changed the cluster since.", o.ID, later.ID, later.Kind),
 			Hint:    "Only the latest operation of a cluster can be resumed."}
 	}
 	paused := o.Status == app.OperationPaused
@@ -112,16 +112,16 @@ func allowed(o *Operation, e operationEvent, act app.ControlAct) error {
 		return nil
 	}
 	err := &app.Error{Code: app.EConflict, Reason: "operation_" + string(o.Status),
-		Message: fmt.Sprintf("Operation %d is %s and cannot be told to %s.", o.ID, o.Status, act)}
+		Message: fmt.Sprintf("Operation %d %s, so you can't %s it.", o.ID, app.States[o.Status], act)}
 	switch act {
 	case app.ControlCancel:
-		err.Hint = "One that waits, runs or is paused can be cancelled."
+		err.Hint = "Only a waiting, running or paused operation can be cancelled."
 	case app.ControlPause:
-		err.Hint = "One that runs can be paused."
+		err.Hint = "Only a running operation can be paused."
 	case app.ControlResume:
-		err.Hint = "One that failed or is paused can be resumed."
+		err.Hint = "Only a failed or paused operation can be resumed."
 		if e == resumeNode {
-			err.Hint = "A node's failed steps can be resumed while the operation runs or is paused, or after it failed."
+			err.Hint = "A node can only be retried while its operation is running, paused or failed."
 		}
 	}
 	return err

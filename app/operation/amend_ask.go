@@ -68,7 +68,7 @@ func (a *Updates) Amend(ctx context.Context, actor app.Actor, cluster string, m 
 	return a.amend(ctx, actor, c, m)
 }
 
-var errTopUp = appcluster.WrongAmend("top_up", "Only Muster sets top_up, when it requests missing nodes again.", "Leave it out. To have them requested now, use top-up of the cluster.")
+var errTopUp = appcluster.WrongAmend("top_up", "Only Muster can set top_up.", "Omit it. To request missing nodes now, use the cluster's top-up command.")
 
 // amend is Amend of someone who may.
 func (a *Updates) amend(ctx context.Context, actor app.Actor, c app.Cluster, m appcluster.Amendment) (appcluster.AmendAnswer, error) {

@@ -16,7 +16,7 @@ func reconfigure(_ context.Context, _ *Builder, d *amended) error {
 	if t := d.catalog.Templates[d.Template]; t != nil {
 		if err := t.CheckParameterConfig(d.ask.Config); err != nil {
 			e := *app.AsError(err)
-			e.Hint = "Say it under parameters, or with --param on the command line: there it is held to the template's limits."
+			e.Hint = "Use parameters, or --param on the command line, so that the template's limits apply."
 			return &e
 		}
 	}

@@ -97,7 +97,7 @@ func (a *Builder) workOut(ctx context.Context, c app.Cluster, m cluster.Amendmen
 		return nil, err
 	}
 	if len(s.nodes) == 0 {
-		return nil, &app.Error{Code: app.EConflict, Reason: "no_nodes", Message: fmt.Sprintf("Nothing of cluster %q stands.", c.Name), Hint: "Delete it, and ask for a new one."}
+		return nil, &app.Error{Code: app.EConflict, Reason: "no_nodes", Message: fmt.Sprintf("Cluster %q has no nodes.", c.Name), Hint: "Delete the cluster and create a new one."}
 	}
 	d := newAmended(s, m)
 	published, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
@@ -118,7 +118,7 @@ func (a *Builder) workOut(ctx context.Context, c app.Cluster, m cluster.Amendmen
 		if err := repair(ctx, a, d); err != nil {
 			return nil, err
 		}
-		d.note("What the %s left undone is finished with the new configuration.", d.latest.Kind.Words())
+		d.note("Finishes the remaining steps of the %s with the new configuration.", d.latest.Kind.Words())
 	}
 	left, err := a.Resources.Common(ctx, d.Tenant, d.definition.Services, d.was.Services)
 	if err != nil {
@@ -219,8 +219,8 @@ func (d *amended) checkMachines(ctx context.Context, a *Builder) error {
 	}
 	spec := d.catalog.Providers[d.Provider]
 	if spec == nil {
-		return &app.Error{Code: app.EConflict, Reason: "missing_provider", Message: fmt.Sprintf("The provider %s of cluster %q is not in the catalog any more.", d.Provider, d.Name),
-			Hint: "Ask an admin to put it back. What needs no machines can be done meanwhile."}
+		return &app.Error{Code: app.EConflict, Reason: "missing_provider", Message: fmt.Sprintf("Provider %s of cluster %q is no longer in the catalog.", d.Provider, d.Name),
+			Hint: "Ask an admin to restore it. Changes that need no machines still work."}
 	}
 	return a.Preflight.CheckProvisioner(ctx, d.Tenant, spec)
 }
@@ -280,7 +280,7 @@ func (a *Builder) planAmended(ctx context.Context, d *amended) (err error) {
 		d.preview.Template = d.Template
 	}
 	if d.preview.Nothing && (len(d.notes) == 0 || d.ask.Kind == app.OperationUpgrade) {
-		d.note("The cluster is so already.")
+		d.note("Nothing to change.")
 	}
 	d.preview.Notes = append([]string{}, d.notes...)
 	return nil

@@ -30,17 +30,17 @@ func dropNodes(ctx context.Context, a *Builder, d *amended) error {
 	left := len(d.nodes) - len(d.ask.Nodes)
 	switch {
 	case left == 0:
-		return cluster.WrongAmend("nodes", "No node would be left.", "Delete the cluster instead.")
+		return cluster.WrongAmend("nodes", "This would delete all nodes.", "Delete the cluster instead.")
 	case d.ask.Size != 0 && d.ask.Size != left:
-		return cluster.WrongAmend("size", fmt.Sprintf("Without the nodes that are named there are %d, not %d.", left, d.ask.Size), fmt.Sprintf("Leave the size out, or say %d.", left))
+		return cluster.WrongAmend("size", fmt.Sprintf("Deleting these nodes leaves %d nodes, not %d.", left, d.ask.Size), fmt.Sprintf("Omit the size, or set it to %d.", left))
 	case d.ask.Hardware != "" || d.ask.Image != "":
-		return cluster.WrongAmend("hardware", "Where nodes go, none is made.", "Leave hardware and image out.")
+		return cluster.WrongAmend("hardware", "Hardware and image don't apply when deleting nodes.", "Omit hardware and image.")
 	}
 	staying := slices.DeleteFunc(d.standingNodes(), func(n layout.StandingNode) bool { return d.named[n.Name] })
 	for _, s := range d.services {
 		if !slices.ContainsFunc(staying, func(n layout.StandingNode) bool { return slices.Contains(n.Services, s) }) {
-			return &app.Error{Code: app.EInvalid, Field: "nodes", Reason: "last_of_service", Message: fmt.Sprintf("%s would be on no node any more.", s),
-				Hint: fmt.Sprintf("Remove %s first, or let other nodes go.", s)}
+			return &app.Error{Code: app.EInvalid, Field: "nodes", Reason: "last_of_service", Message: fmt.Sprintf("%s would no longer run on any node.", s),
+				Hint: fmt.Sprintf("Remove %s first, or choose other nodes.", s)}
 		}
 	}
 	change, err := a.changeLayout(ctx, d, layout.ChangeRequest{Nodes: staying, Size: left})
@@ -50,7 +50,7 @@ func dropNodes(ctx context.Context, a *Builder, d *amended) error {
 	for _, n := range change.Nodes {
 		if n.New || n.Gone || len(n.Added)+len(n.Removed) > 0 {
 			return &app.Error{Code: app.ENoLayout, Field: "nodes", Reason: "no_solution",
-				Message: fmt.Sprintf("Without %s, %s would have to change as well.", cluster.NodesInWords(d.ask.Nodes), n.Name), Hint: "Name other nodes, or give only the size."}
+				Message: fmt.Sprintf("Without %s, %s would also have to change.", cluster.NodesInWords(d.ask.Nodes), n.Name), Hint: "Choose other nodes, or set only the size."}
 		}
 	}
 	for i := range d.nodes {
@@ -64,7 +64,7 @@ func dropNodes(ctx context.Context, a *Builder, d *amended) error {
 func aboutNodes(err error) error {
 	e := *app.AsError(err)
 	if e.Code == app.ENoLayout || e.Code == app.EInvalid {
-		e.Field, e.Hint = "nodes", "Name other nodes, or give only the size."
+		e.Field, e.Hint = "nodes", "Choose other nodes, or set only the size."
 		return &e
 	}
 	return err
@@ -75,9 +75,9 @@ func addServices(ctx context.Context, a *Builder, d *amended) error {
 	for _, s := range d.ask.Services {
 		switch {
 		case slices.Contains(d.services, s):
-			return cluster.WrongAmend("services", fmt.Sprintf("%s is on cluster %q already.", s, d.Name), "Ask for a larger size to have more nodes.")
+			return cluster.WrongAmend("services", fmt.Sprintf("%s is already on cluster %q.", s, d.Name), "Increase the size to run it on more nodes.")
 		case d.catalog.Services[s] == nil:
-			return cluster.WrongAmend("services", fmt.Sprintf("There is no service %q in the catalog.", s), humanize.DidYouMean(s, slices.Collect(maps.Keys(d.catalog.Services)), "Look at the services of the catalog."))
+			return cluster.WrongAmend("services", fmt.Sprintf("Service %q doesn't exist in the catalog.", s), humanize.DidYouMean(s, slices.Collect(maps.Keys(d.catalog.Services)), "See the services in the catalog."))
 		}
 	}
 	err := d.change(ctx, a, layout.ChangeRequest{Nodes: d.standingNodes(), Add: d.ask.Services, Hardware: d.ask.Hardware, Image: d.ask.Image})
@@ -99,7 +99,7 @@ func removeServices(ctx context.Context, a *Builder, d *amended) error {
 		return err
 	}
 	if len(d.ask.Services) == len(d.services) {
-		return cluster.WrongAmend("services", "No service would be left.", "Delete the cluster instead.")
+		return cluster.WrongAmend("services", "This would remove all services.", "Delete the cluster instead.")
 	}
 	if err := d.change(ctx, a, layout.ChangeRequest{Nodes: d.standingNodes(), Remove: d.ask.Services}); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (d *amended) change(ctx context.Context, a *Builder, r layout.ChangeRequest
 	d.nodes = nodes
 	d.takeFallbacks()
 	if change.Unproven {
-		d.note("There were too many ways to look at all of them; one that touches fewer machines may exist.")
+		d.note("Too many options to check them all. A change that affects fewer machines may exist.")
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (d *amended) takeFallbacks() {
 // changeLayout asks the changer, with the template and the provider of the cluster.
 func (a *Builder) changeLayout(ctx context.Context, d *amended, r layout.ChangeRequest) (layout.LayoutChange, error) {
 	if a.Changer == nil {
-		return layout.LayoutChange{}, &app.Error{Code: app.EConflict, Reason: "no_changer", Message: "This server cannot change the layout of clusters.", Hint: "Ask whoever runs it."}
+		return layout.LayoutChange{}, &app.Error{Code: app.EConflict, Reason: "no_changer", Message: "This server can't change cluster layouts.", Hint: "Ask the server's operator."}
 	}
 	if err := d.checkTemplate(); err != nil {
 		return layout.LayoutChange{}, err
@@ -226,8 +226,8 @@ func (d *amended) checkTemplate() error {
 	if d.catalog.Templates[d.Template] != nil {
 		return nil
 	}
-	return &app.Error{Code: app.EConflict, Reason: "missing_template", Message: fmt.Sprintf("Cluster %q was made of template %s, which is not in the catalog any more.", d.Name, d.Template),
-		Hint: "Ask an admin to publish it again. The cluster can be started, stopped, restarted, reconfigured and repaired without it."}
+	return &app.Error{Code: app.EConflict, Reason: "missing_template", Message: fmt.Sprintf("Cluster %q uses template %s, which is no longer in the catalog.", d.Name, d.Template),
+		Hint: "Ask an admin to publish it again. You can still start, stop, restart, reconfigure and repair the cluster."}
 }
 
 // withLinks adds links that are not there yet.

@@ -21,8 +21,8 @@ func (d *amended) setParameters() error {
 	t := d.catalog.Templates[d.Template]
 	if t == nil {
 		return &app.Error{Code: app.EConflict, Reason: "missing_template", Field: "parameters",
-			Message: fmt.Sprintf("The template %s of cluster %q is not in the catalog any more, so nobody knows its parameters.", d.Template, d.Name),
-			Hint:    "Change the configuration itself, or ask an admin to put the template back."}
+			Message: fmt.Sprintf("Template %s of cluster %q is no longer in the catalog, so its parameters are unknown.", d.Template, d.Name),
+			Hint:    "Change the configuration directly, or ask an admin to restore the template."}
 	}
 	given := maps.Clone(d.was.Parameters)
 	if given == nil {
@@ -38,8 +38,8 @@ func (d *amended) setParameters() error {
 		for _, to := range p.Targets() {
 			if !strings.HasPrefix(to, "config.") {
 				return &app.Error{Code: app.EInvalid, Reason: "parameter", Field: "parameters." + name,
-					Message: fmt.Sprintf("%s sets the %s of new clusters; this one is made already.", p.Title(), strings.ReplaceAll(to, "_", " ")),
-					Hint:    "Leave it out. The size changes by a resize, and new nodes can have other hardware and images."}
+					Message: fmt.Sprintf("%s sets the %s of new clusters and can't be changed afterwards.", p.Title(), strings.ReplaceAll(to, "_", " ")),
+					Hint:    "Omit it. Use resize to change the size, hardware or image of new nodes."}
 			}
 		}
 		v, err := p.Value(d.ask.Parameters[name])
@@ -51,7 +51,7 @@ func (d *amended) setParameters() error {
 			given[name] = v
 		} else if v, _ = p.Read(p.Default); v == nil && p.Required {
 			return &app.Error{Code: app.EInvalid, Reason: "parameter", Field: "parameters." + name,
-				Message: fmt.Sprintf("%s is missing: template %s cannot do without it.", p.Title(), t.Name), Hint: p.Hint()}
+				Message: fmt.Sprintf("%s is required in template %s.", p.Title(), t.Name), Hint: p.Hint()}
 		}
 		if v != nil {
 			set.Lay(p, v, t.Defaults.Config)

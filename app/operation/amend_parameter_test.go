@@ -59,16 +59,16 @@ func TestWrongParametersOfAmendmentsAreRefused(t *testing.T) {
 	f.refused(say("port", 70000), "parameters.port", "65535")
 	f.refused(say("port", "many"), "parameters.port", "")
 	f.refused(say("prot", 1), "parameters.prot", "Did you mean port?")
-	f.refused(say("machine", "large"), "parameters.machine", "made already")
-	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4, Parameters: map[string]any{"port": 1}}, "parameters", "does not count")
-	f.refused(cluster.Amendment{Kind: app.OperationReconfigure}, "config", "not said")
+	f.refused(say("machine", "large"), "parameters.machine", "can't be changed afterwards")
+	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4, Parameters: map[string]any{"port": 1}}, "parameters", "isn't used for changes of kind resize")
+	f.refused(cluster.Amendment{Kind: app.OperationReconfigure}, "config", "Nothing to change")
 	// What a parameter limits is said by it only.
 	f.refused(cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 70000}}, "config.port", "--param")
 	f.refused(cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"web": nil}}, "config.web", "workers")
 	f.Catalog.Templates["shop"].Parameters[1].Required = true
-	f.refused(say("workers", nil), "parameters.workers", "cannot do without")
+	f.refused(say("workers", nil), "parameters.workers", "is required")
 	delete(f.Catalog.Templates, "shop")
-	f.refused(say("port", 81), "parameters", "not in the catalog any more")
+	f.refused(say("port", 81), "parameters", "no longer in the catalog")
 }
 
 // Configuration that is fixed is so for parameters too.
@@ -117,14 +117,14 @@ func sameValue(a any, b int) bool {
 func TestPreviewsSayInWhichBatches(t *testing.T) {
 	f := newFarm(t)
 	f.Shop(5, nil)
-	for batch, want := range map[int]string{0: "", 1: "one node after the other", 2: "two nodes at a time", 3: ""} {
+	for batch, want := range map[int]string{0: "", 1: "1 node at a time", 2: "2 nodes at a time", 3: ""} {
 		p := f.Preview(cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Batch: batch})
 		said := strings.Join(p.Notes, " ")
-		if want != "" && !strings.Contains(said, want) || want == "" && strings.Contains(said, "It is done on") {
+		if want != "" && !strings.Contains(said, want) || want == "" && strings.Contains(said, "at a time") {
 			t.Errorf("three nodes in batches of %d: %q", batch, said)
 		}
 	}
-	if p := f.Preview(cluster.Amendment{Kind: app.OperationStart, Services: []string{"web"}}); strings.Contains(strings.Join(p.Notes, " "), "It is done on") {
+	if p := f.Preview(cluster.Amendment{Kind: app.OperationStart, Services: []string{"web"}}); strings.Contains(strings.Join(p.Notes, " "), "at a time") {
 		t.Errorf("a start has no batches: %q", p.Notes)
 	}
 }

@@ -53,7 +53,7 @@ func (d *amended) reach() {
 		}
 	}
 	if len(late) > 0 && d.ask.Kind == app.OperationReconfigure {
-		d.note("%s cannot be configured by itself: what is new reaches it when it is next started.", humanize.And(late))
+		d.note("%s can't be configured while running: changes apply at the next start.", humanize.And(late))
 	}
 }
 

@@ -93,7 +93,7 @@ func TestWhatChangesReachesThoseWhoReadIt(t *testing.T) {
 	}
 	d := reached(m{"lb": 1}, m{"lb": 2})
 	d.definition.Services["lb"].Actions, d.ask.Kind = nil, app.OperationReconfigure
-	if d.reach(); len(d.notes) != 1 || !strings.Contains(d.notes[0], "when it is next started") {
+	if d.reach(); len(d.notes) != 1 || !strings.Contains(d.notes[0], "at the next start") {
 		t.Errorf("the notes are %q", d.notes)
 	}
 }

@@ -42,18 +42,18 @@ func repair(ctx context.Context, a *Builder, d *amended) error {
 		case sick[n.Name]:
 			n.Change = plan.NodeReplaced
 		case unmade[n.Name]:
-			n.Change, n.Why = plan.NodeReplaced, "it was not made to the end"
+			n.Change, n.Why = plan.NodeReplaced, "not fully created"
 		case len(undone[n.Name]) > 0:
-			n.Why = "the " + d.latest.Kind.Words() + " did not get to its end there"
+			n.Why = "the " + d.latest.Kind.Words() + " didn't finish there"
 			d.finish(n, undone[n.Name])
 		}
 	}
 	d.clearLeft()
 	switch {
 	case d.namesLeft():
-		d.note("The names of all nodes are written on each of them, as the %s did not get that far.", d.latest.Kind.Words())
+		d.note("Writes the node names on every node, since the %s didn't get that far.", d.latest.Kind.Words())
 	case !slices.ContainsFunc(d.nodes, cluster.AmendedNode.Touched):
-		d.note("All nodes are healthy. To replace one all the same, name it.")
+		d.note("All nodes are healthy. To replace one anyway, name it.")
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (d *amended) finish(n *cluster.AmendedNode, services map[string][]app.Actio
 func (d *amended) clearLeft() {
 	for _, n := range d.left {
 		d.nodes = append(d.nodes, cluster.AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: []string{}, Change: plan.NodeGone,
-			Why: "the " + d.latest.Kind.Words() + " did not get to its end there"})
+			Why: "the " + d.latest.Kind.Words() + " didn't finish there"})
 	}
 	slices.SortStableFunc(d.nodes, func(a, b cluster.AmendedNode) int { return health.NodesInOrder(a.Name, b.Name) })
 }
@@ -123,12 +123,12 @@ const mostLostNames = 10
 
 // LostWords is the message of a cluster that has lost the machines of nodes.
 func LostWords(nodes []string) string {
-	return lostNames(nodes) + " The cluster counts as active again by itself once they run."
+	return lostNames(nodes) + " The cluster becomes active again when its machines run."
 }
 
 // LostAsleepWords tell of the same in a cluster that is asleep.
 func LostAsleepWords(nodes []string) string {
-	return lostNames(nodes) + " Waking the cluster leaves them out; a repair replaces them then."
+	return lostNames(nodes) + " Waking the cluster skips them; a repair replaces them afterwards."
 }
 
 func lostNames(nodes []string) string {

@@ -66,7 +66,7 @@ func (a *Requests) readyAmend(ctx context.Context, r cluster.Request) (cluster.N
 		return cluster.NewOperation{}, err
 	}
 	if k.Amendment == nil {
-		return cluster.NewOperation{}, app.Errorf(app.EInternal, "request %d does not say what is to be amended", r.ID)
+		return cluster.NewOperation{}, app.Errorf(app.EInternal, "request %d doesn't say what to change", r.ID)
 	}
 	if err := a.checkRequester(ctx, r); err != nil {
 		return cluster.NewOperation{}, err
@@ -108,8 +108,8 @@ func (a *Builder) workOutAgain(ctx context.Context, c app.Cluster, m cluster.Ame
 }
 
 func clusterChanged(why string) error {
-	e := &app.Error{Code: app.EConflict, Reason: "cluster_changed", Message: "The cluster, or what the catalog says of it, has changed since this was asked for, so nothing was done.",
-		Hint: "The request has ended. Look at a new preview, and ask again."}
+	e := &app.Error{Code: app.EConflict, Reason: "cluster_changed", Message: "The cluster or the catalog has changed since this request, so Muster didn't make the change.",
+		Hint: "The request has ended. Check a new preview and submit again."}
 	if why != "" {
 		e.Message += " " + why
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"muster/app"
 	"muster/app/cluster"
@@ -30,8 +29,8 @@ func setRunning(_ context.Context, _ *Builder, d *amended) error {
 			if len(d.ask.Services) == 0 {
 				continue // of all that there is, something is on machines that are gone only
 			}
-			return &app.Error{Code: app.EInvalid, Field: "services", Message: fmt.Sprintf("%s is not on %s.", s, cluster.NodesInWords(d.ask.Nodes)),
-				Hint: fmt.Sprintf("It is on %s.", cluster.NodesInWords(r.on[s]))}
+			return &app.Error{Code: app.EInvalid, Field: "services", Message: fmt.Sprintf("%s isn't on %s.", s, cluster.NodesInWords(d.ask.Nodes)),
+				Hint: fmt.Sprintf("Choose from %s.", cluster.NodesInWords(r.on[s]))}
 		}
 	}
 	switch {
@@ -110,13 +109,13 @@ func (r *run) leaveOutLost() error {
 	}
 	for _, s := range r.ask.Services {
 		if len(r.on[s]) == 0 {
-			return &app.Error{Code: app.EConflict, Reason: "lost_machines", Message: words + ", and " + s + " runs nowhere else.", Hint: "Repair the cluster first."}
+			return &app.Error{Code: app.EConflict, Reason: "lost_machines", Message: words + ", and " + s + " isn't running on any other node.", Hint: "Repair the cluster first."}
 		}
 	}
 	if len(r.named) > 0 && !slices.ContainsFunc(r.ask.Nodes, func(n string) bool { return !r.node(n).Lost() }) {
 		return &app.Error{Code: app.EConflict, Reason: "lost_machines", Field: "nodes", Message: words + ".", Hint: "Repair the cluster first."}
 	}
-	r.note("%s, so nothing is done there. Repair the cluster to replace it.", words)
+	r.note("%s, so nothing runs there. Repair the cluster to replace lost machines.", words)
 	return nil
 }
 
@@ -166,7 +165,7 @@ func (r *run) dependents() {
 			}
 		}
 		return others
-	}, "%s come along, since they need %s.", "%s comes along, since it needs %s.")
+	}, "Includes %s, which need %s.", "Includes %s, which needs %s.")
 }
 
 // needed takes along what a service needs that is started; to start what runs already does nothing.
@@ -178,7 +177,7 @@ func (r *run) needed() {
 			}
 		}
 		return others
-	}, "%s come along, since %s needs them.", "%s comes along, since %s needs it.")
+	}, "Includes %s, which %s needs.", "Includes %s, which %s needs.")
 }
 
 func (r *run) along(of func(service string) []string, many, one string) {
@@ -229,10 +228,6 @@ func (r *run) carryOut() {
 		for i, a := range r.act {
 			actions[i] = string(a)
 		}
-		verb := "has"
-		if len(idle) > 1 {
-			verb = "have"
-		}
-		r.note("%s %s no action %s, so nothing is done to it.", humanize.And(idle), verb, strings.Join(actions, " or "))
+		r.note("Skips %s: no %s action.", humanize.And(idle), humanize.Or(actions))
 	}
 }

@@ -30,7 +30,7 @@ type standing struct {
 func (a *Builder) standing(ctx context.Context, c app.Cluster) (*standing, error) {
 	s := &standing{Cluster: c}
 	if c.Status == app.ClusterDeleted {
-		return nil, &app.Error{Code: app.EConflict, Reason: "cluster_deleted", Message: fmt.Sprintf("Cluster %q is gone.", c.Name), Hint: "Ask for a new one."}
+		return nil, &app.Error{Code: app.EConflict, Reason: "cluster_deleted", Message: fmt.Sprintf("Cluster %q was deleted.", c.Name), Hint: "Create a new one."}
 	}
 	ops, err := a.Store.Operations(ctx, c.Tenant, c.ID)
 	if err != nil {
@@ -80,11 +80,11 @@ func (s *standing) checkIdle() error {
 	e := &app.Error{Code: app.EConflict, Reason: "operation_running", Message: fmt.Sprintf("The %s of cluster %q %s.", s.latest.Kind.Words(), s.Name, app.States[s.latest.Status])}
 	switch s.latest.Status {
 	case app.OperationPaused:
-		e.Hint = "Resume it and wait for its end, or cancel it."
+		e.Hint = "Resume the operation and wait until it finishes, or cancel it."
 	case app.OperationCancelling:
-		e.Hint = "Wait until it has stopped."
+		e.Hint = "Wait until it has been cancelled."
 	default:
-		e.Hint = "Wait until it has ended, or cancel it."
+		e.Hint = "Wait until the operation finishes, or cancel it."
 	}
 	return e
 }
@@ -97,10 +97,10 @@ func (s *standing) allows(kind app.OperationKind) error {
 	case app.ClusterFailed:
 		return s.allowsFailed(kind)
 	}
-	e := &app.Error{Code: app.EConflict, Reason: "cluster_" + string(s.Status), Message: fmt.Sprintf("Cluster %q is %s, so nothing of it can be changed.", s.Name, s.Status),
-		Hint: "Try again when it is active."}
+	e := &app.Error{Code: app.EConflict, Reason: "cluster_" + string(s.Status), Message: fmt.Sprintf("Cluster %q is %s and can't be changed.", s.Name, s.Status),
+		Hint: "Try again when the cluster is active."}
 	if s.Status == app.ClusterAsleep {
-		e.Hint = "Wake it first."
+		e.Hint = "Wake the cluster first."
 	}
 	return e
 }
@@ -112,10 +112,10 @@ func (s *standing) allowsFailed(kind app.OperationKind) error {
 	}
 	e := &app.Error{Code: app.EConflict, Reason: "cluster_failed"}
 	if p.LostOnly() {
-		e.Message, e.Hint = p.Words(cluster.ClusterView{Cluster: s.Cluster})+" Until that's repaired, only services can be started and stopped.", "Repair the cluster first."
+		e.Message, e.Hint = p.Words(cluster.ClusterView{Cluster: s.Cluster})+" Until the cluster is repaired, you can only start and stop services.", "Repair the cluster first."
 		return e
 	}
-	e.Message = fmt.Sprintf("The %s of cluster %q %s, and what it left is not finished.", s.latest.Kind.Words(), s.Name, app.States[s.latest.Status])
+	e.Message = fmt.Sprintf("The %s of cluster %q %s and left unfinished steps.", s.latest.Kind.Words(), s.Name, app.States[s.latest.Status])
 	verbs := make([]string, 0, 4)
 	for _, w := range p.Ways() {
 		verbs = append(verbs, w.Verb())

@@ -61,7 +61,7 @@ func TestDiffOfAClusterThatGrew(t *testing.T) {
 	f.Want("since it grew", diff(at(grown), "shop"), "")
 	for _, pair := range [][2]string{{"", "shop"}, {"shop", ""}, {"@1", "shop"}} {
 		_, err := f.Services.Cluster.Specs.DiffClusters(f.Context(), f.Who, pair[0], pair[1])
-		if e := app.AsError(err); e.Code != app.EInvalid || e.Message != "The name of a cluster to compare is missing." || e.Hint == "" {
+		if e := app.AsError(err); e.Code != app.EInvalid || e.Message != "A cluster to compare is required." || e.Hint == "" {
 			t.Errorf("%q: %v", pair, err)
 		}
 	}
@@ -189,14 +189,14 @@ func TestAmendedRunning(t *testing.T) {
 		work string
 		note string
 	}{
-		{"a stop takes along what needs it", cluster.Amendment{Kind: app.OperationStop, Services: []string{"db"}}, "n1.db stop, n2.lb stop, n3.web stop, n4.web stop", "web comes along, since it needs db."},
-		{"a start takes along what it needs", cluster.Amendment{Kind: app.OperationStart, Services: []string{"web"}}, "n1.db start, n3.web start, n4.web start", "db comes along, since web needs it."},
+		{"a stop takes along what needs it", cluster.Amendment{Kind: app.OperationStop, Services: []string{"db"}}, "n1.db stop, n2.lb stop, n3.web stop, n4.web stop", "Includes web, which needs db."},
+		{"a start takes along what it needs", cluster.Amendment{Kind: app.OperationStart, Services: []string{"web"}}, "n1.db start, n3.web start, n4.web start", "Includes db, which web needs."},
 		{"all are started", cluster.Amendment{Kind: app.OperationStart}, "n1.db start, n2.lb start, n3.web start, n4.web start", ""},
 		{"one of several is no loss for those that need it", cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Nodes: []string{"n3"}}, "n3.web restart", ""},
 		{"a node by itself", cluster.Amendment{Kind: app.OperationRestart, Nodes: []string{"n2"}}, "n2.lb restart", ""},
-		{"a restart takes along what needs it", cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}}, "n2.lb restart, n3.web restart, n4.web restart", "lb comes along, since it needs web."},
+		{"a restart takes along what needs it", cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}}, "n2.lb restart, n3.web restart, n4.web restart", "Includes lb, which needs web."},
 		{"one after the other, nothing comes along", cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Batch: 1}, "n3.web restart, n4.web restart",
-			"It is done on one node after the other; one that fails halts the rest."},
+			"1 node at a time. If one fails, the rest stay unchanged."},
 	} {
 		p, _ := f.Carried(c.m)
 		f.Want(c.name, office.WorkOf(p), c.work)
@@ -215,39 +215,39 @@ func TestAmendmentsThatAreRefused(t *testing.T) {
 		field, words string
 	}{
 		{cluster.Amendment{Kind: "grow"}, "kind", "resize"},
-		{cluster.Amendment{Kind: app.OperationCreate}, "kind", "One of"},
-		{cluster.Amendment{Kind: app.OperationResize}, "size", "how many"},
-		{cluster.Amendment{Kind: app.OperationResize, Size: -1}, "size", "between"},
+		{cluster.Amendment{Kind: app.OperationCreate}, "kind", "Use one of"},
+		{cluster.Amendment{Kind: app.OperationResize}, "size", "required"},
+		{cluster.Amendment{Kind: app.OperationResize, Size: -1}, "size", "must be 1 to"},
 		{cluster.Amendment{Kind: app.OperationResize, Size: 9}, "size", "8"},
-		{cluster.Amendment{Kind: app.OperationResize, Size: 4, Services: []string{"web"}}, "services", "does not count"},
+		{cluster.Amendment{Kind: app.OperationResize, Size: 4, Services: []string{"web"}}, "services", "isn't used"},
 		{cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n9"}}, "nodes", "Did you mean"},
-		{cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n3"}}, "nodes", "web would be on no node"},
-		{cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n3"}, Size: 1}, "size", "there are 2, not 1"},
+		{cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n3"}}, "nodes", "web would no longer run on any node"},
+		{cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n3"}, Size: 1}, "size", "leaves 2 nodes, not 1"},
 		{cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n1", "n2", "n3"}}, "nodes", "Delete the cluster"},
-		{cluster.Amendment{Kind: app.OperationAddServices}, "services", "which services"},
+		{cluster.Amendment{Kind: app.OperationAddServices}, "services", "Services are required"},
 		{cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"cahce"}}, "services", "Did you mean cache?"},
 		{cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"web"}}, "services", "already"},
 		{cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"wbe"}}, "services", "Did you mean web?"},
 		{cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"web", "web"}}, "services", "twice"},
-		{cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"web", "db", "lb"}}, "services", "No service"},
-		{cluster.Amendment{Kind: app.OperationReconfigure}, "config", "otherwise"},
+		{cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"web", "db", "lb"}}, "services", "remove all services"},
+		{cluster.Amendment{Kind: app.OperationReconfigure}, "config", "Nothing to change"},
 		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "${secret:DB}"}}, "config", "secrets"},
 		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": long}}, "config", "KiB"},
 		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%nonsense%x"}}, "config.a", "isn't a macro"},
 		{cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"a": "%host.service.web[3]%"}}, "config.a", "number 4"},
-		{cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Nodes: []string{"n1"}}, "services", "It is on n3"},
-		{cluster.Amendment{Kind: app.OperationRestart, Batch: -1}, "batch", "between"},
-		{cluster.Amendment{Kind: app.OperationStop, Batch: 2}, "batch", "does not count"},
-		{cluster.Amendment{Kind: app.OperationRepair, OnFailure: app.FailureRollBack}, "on_failure", "cannot be rolled back"},
+		{cluster.Amendment{Kind: app.OperationRestart, Services: []string{"web"}, Nodes: []string{"n1"}}, "services", "Choose from n3"},
+		{cluster.Amendment{Kind: app.OperationRestart, Batch: -1}, "batch", "must be 1 to"},
+		{cluster.Amendment{Kind: app.OperationStop, Batch: 2}, "batch", "isn't used"},
+		{cluster.Amendment{Kind: app.OperationRepair, OnFailure: app.FailureRollBack}, "on_failure", "can't be rolled back"},
 		{cluster.Amendment{Kind: app.OperationRestart, OnFailure: "panic"}, "on_failure", "roll_back"},
 		{cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{"m1"}}, "nodes", "Did you mean n1?"},
 	} {
 		f.refused(c.m, c.field, c.words)
 	}
 	f.Catalog.Templates = map[string]*template.Template{}
-	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4, TopUp: true}, "top_up", "Leave it out")
-	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4}, "", "not in the catalog any more")
-	f.refused(cluster.Amendment{Kind: app.OperationUpgrade}, "", "not in the catalog any more")
+	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4, TopUp: true}, "top_up", "Omit it")
+	f.refused(cluster.Amendment{Kind: app.OperationResize, Size: 4}, "", "no longer in the catalog")
+	f.refused(cluster.Amendment{Kind: app.OperationUpgrade}, "", "no longer in the catalog")
 	f.Carried(cluster.Amendment{Kind: app.OperationRestart})
 	f.Carried(cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 1}})
 	if _, err := f.Services.Operation.Updates.Amend(t.Context(), f.Who, "shop", cluster.Amendment{Kind: app.OperationRestart, PlanHash: "other"}); app.AsError(err).Reason != "plan_changed" {
@@ -335,7 +335,7 @@ func TestNamesThatWereNotWritten(t *testing.T) {
 		t.Fatalf("it is %s", v.Status)
 	}
 	p := f.Preview(cluster.Amendment{Kind: app.OperationRepair})
-	f.Want("notes", strings.Join(p.Notes, " "), "The names of all nodes are written on each of them, as the resize did not get that far.")
+	f.Want("notes", strings.Join(p.Notes, " "), "Writes the node names on every node, since the resize didn't get that far.")
 	_, done := f.Carried(cluster.Amendment{Kind: app.OperationRepair})
 	slices.Sort(done)
 	f.Want("a repair writes them", strings.Join(done, " "), "n1.names n2.names n3.names n4.names")

@@ -27,8 +27,8 @@ func upgrade(ctx context.Context, a *Builder, d *amended) error {
 	}
 	t := published.Templates[d.Template]
 	if t.InState() == template.TemplateDraft {
-		return &app.Error{Code: app.EConflict, Reason: "draft", Message: fmt.Sprintf("Template %s is a draft at the moment, and clusters are not upgraded to drafts.", t.Name),
-			Hint: "Ask an admin to publish it."}
+		return &app.Error{Code: app.EConflict, Reason: "draft", Message: fmt.Sprintf("Template %s is a draft. Clusters can't be upgraded to drafts.", t.Name),
+			Hint: "Ask an admin to publish the template."}
 	}
 	d.batch = max(1, d.ask.Batch)
 	d.notes = append(d.notes, t.Warnings()...)
@@ -51,7 +51,7 @@ func upgrade(ctx context.Context, a *Builder, d *amended) error {
 	for _, name := range d.services {
 		now := fresh[name]
 		if now == nil {
-			d.note("%s is not in the catalog any more, and stays as it is.", name)
+			d.note("%s is no longer in the catalog and stays unchanged.", name)
 			continue
 		}
 		if d.definition.Services[name] = now; d.was.Services[name] == nil || setUpOtherwise(d.was.Services[name], now) {
@@ -61,7 +61,7 @@ func upgrade(ctx context.Context, a *Builder, d *amended) error {
 		}
 	}
 	if len(others) > 0 {
-		d.note("Resources that actions of %s have without naming them are others now. That alone runs nothing again; what is run from then on finds them.", humanize.And(others))
+		d.note("Resources used by %s have changed. Nothing runs again because of this; the next actions use the new versions.", humanize.And(others))
 	}
 	set, err := d.settle(t)
 	if err != nil {
@@ -96,7 +96,7 @@ func (d *amended) settle(t *template.Template) (template.Settled, error) {
 			given[name] = v
 			continue
 		}
-		d.note("Template %s has no parameter %s any more; the value that was given counts no longer.", t.Name, name)
+		d.note("Template %s no longer has the parameter %s, so its value is ignored.", t.Name, name)
 	}
 	d.definition.Parameters = nil
 	if len(given) > 0 {
@@ -111,11 +111,11 @@ func (d *amended) checkLayout(ctx context.Context, a *Builder, published *templa
 	maps.Copy(view.Services, d.definition.Services)
 	d.catalog = view
 	change, err := a.changeLayout(ctx, d, layout.ChangeRequest{Nodes: d.standingNodes(), Size: len(d.standing.nodes)})
-	hint := "Change the cluster until it fits, by growing it or adding services, or ask an admin about the template."
+	hint := "Grow the cluster or add services so that it fits, or ask an admin about the template."
 	if e := app.AsError(err); err != nil {
 		if e.Code == app.ENoLayout || e.Code == app.EInvalid {
 			refusal := *e
-			refusal.Message = fmt.Sprintf("The cluster does not fit template %s as it is now: %s", d.Template, e.Message)
+			refusal.Message = fmt.Sprintf("The cluster doesn't fit the current version of template %s: %s", d.Template, e.Message)
 			refusal.Hint = cmp.Or(e.Hint, hint)
 			return &refusal
 		}
@@ -123,11 +123,11 @@ func (d *amended) checkLayout(ctx context.Context, a *Builder, published *templa
 	}
 	for _, n := range change.Nodes {
 		if n.New || n.Gone || len(n.Added)+len(n.Removed) > 0 {
-			what := "would have other services"
+			what := "needs other services"
 			if n.New || n.Gone {
-				what = "would be made or given back"
+				what = "would have to be created or deleted"
 			}
-			return &app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: fmt.Sprintf("The cluster does not fit template %s as it is now: %s %s.", d.Template, n.Name, what), Hint: hint}
+			return &app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: fmt.Sprintf("The cluster doesn't fit the current version of template %s: %s %s.", d.Template, n.Name, what), Hint: hint}
 		}
 	}
 	return nil
@@ -147,10 +147,10 @@ func (d *amended) noteServices(t *template.Template) {
 		}
 	}
 	if len(more) > 0 {
-		d.note("Template %s has %s by default, which this cluster does not have; add services to have more.", d.Template, humanize.And(more))
+		d.note("Template %s now includes %s by default. Add services to use them.", d.Template, humanize.And(more))
 	}
 	if len(less) > 0 {
-		d.note("%s: not among the default services of template %s; kept, since only removing takes services away.", humanize.And(less), d.Template)
+		d.note("%s: no longer a default service of template %s. Kept until you remove services.", humanize.And(less), d.Template)
 	}
 }
 

@@ -185,15 +185,15 @@ func (a *Builder) checkSleeps(ctx context.Context, c app.Cluster) error {
 	if spec == nil || a.Sleeps == nil || a.Sleeps(spec.Type) {
 		return nil // a provider that is gone is notified of by the steps
 	}
-	return &app.Error{Code: app.EInvalid, Reason: "cannot_sleep", Message: fmt.Sprintf("The provider %s cannot stop machines and keep them.", c.Provider),
-		Hint: "Shorten the lease or delete the cluster instead; its spec can be exported and used again."}
+	return &app.Error{Code: app.EInvalid, Reason: "cannot_sleep", Message: fmt.Sprintf("Provider %s can't stop machines and keep them.", c.Provider),
+		Hint: "Shorten the lease or delete the cluster instead. You can export its spec to create the cluster again."}
 }
 
 // powerNotes says what people may not expect.
 func powerNotes(c app.Cluster, kind app.OperationKind, d appcluster.Definition, nodes []app.Node, full bool) []string {
 	notes := []string{}
 	if kind == app.OperationWake {
-		return append(notes, "Services are configured anew before they start, since machines may come back with other addresses.")
+		return append(notes, "Services are reconfigured before they start, since the machines may get new addresses.")
 	}
 	var bare []string
 	for _, s := range servicesOf(nodes) {
@@ -202,14 +202,14 @@ func powerNotes(c app.Cluster, kind app.OperationKind, d appcluster.Definition, 
 		}
 	}
 	if len(bare) > 0 {
-		notes = append(notes, fmt.Sprintf("Without an action stop, %s ends with its machine, as if the power went.", humanize.And(bare)))
+		notes = append(notes, fmt.Sprintf("%s has no stop action and ends abruptly with the machine.", humanize.And(bare)))
 	}
 	if !c.ExpiresAt.IsZero() {
-		notes = append(notes, fmt.Sprintf("The lease goes on, and ends %s all the same.", app.Moment(c.ExpiresAt)))
+		notes = append(notes, fmt.Sprintf("The lease still expires %s.", app.Moment(c.ExpiresAt)))
 	}
-	notes = append(notes, "What it takes of quotas stays reserved, so that it can be woken at any time.")
+	notes = append(notes, "The cluster's quota stays reserved, so you can wake it at any time.")
 	if full {
-		notes = append(notes, "The catalog says no other price for machines that are stopped, so they cost as much as before.")
+		notes = append(notes, "Stopped machines cost as much as before: the catalog has no other price for them.")
 	}
 	return notes
 }

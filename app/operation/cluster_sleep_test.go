@@ -139,7 +139,7 @@ func TestPoliciesAndSchedules(t *testing.T) {
 	for _, n := range list {
 		told += n.Title + " " + n.Text + "\n"
 	}
-	if !strings.Contains(told, "It waits for approvals: request ") {
+	if !strings.Contains(told, "The change requires approval: request ") {
 		t.Errorf("told was %s", told)
 	}
 	open, err := f.Store.OpenRequests(t.Context(), app.DefaultTenant, 10)

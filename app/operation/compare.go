@@ -62,15 +62,11 @@ func compare(_ context.Context, a *Builder, d *amended) error {
 		}
 	}
 	if !able {
-		return &app.Error{Code: app.EConflict, Reason: "not_comparable", Message: fmt.Sprintf("Nothing of cluster %q can be compared: what sets up %s cannot say what it would change.", d.Name, humanize.And(mute)),
-			Hint: "Puppet, Ansible, Chef and Docker can; scripts cannot."}
+		return &app.Error{Code: app.EConflict, Reason: "not_comparable", Message: fmt.Sprintf("Cluster %q can't be compared: %s can't be dry-run.", d.Name, humanize.And(mute)),
+			Hint: "Only Puppet, Ansible, Chef and Docker services support a dry run."}
 	}
 	if len(mute) > 0 {
-		verb := "is"
-		if len(mute) > 1 {
-			verb = "are"
-		}
-		d.note("%s %s left out: what sets it up cannot say what it would change.", humanize.And(mute), verb)
+		d.note("Skips %s: no dry run supported.", humanize.And(mute))
 	}
 	return nil
 }
@@ -79,12 +75,12 @@ func compare(_ context.Context, a *Builder, d *amended) error {
 func (d *Drift) services(list []ServiceChanges) {
 	for _, c := range list {
 		of := fmt.Sprintf("%s on %s", c.Service, c.Node)
-		hint := "Found " + c.At.UTC().Format(time.DateTime) + " UTC. A reconfiguration that names what it reads, or an upgrade, has it set up again."
+		hint := "Found " + c.At.UTC().Format(time.DateTime) + " UTC. Reconfigure the service or upgrade the cluster to apply it again."
 		for _, text := range c.Changes.Texts {
 			d.add(DriftItem{From: DriftService, Node: c.Node, Text: of + " would change: " + text, Hint: hint})
 		}
 		if c.Changes.More > 0 {
-			d.add(DriftItem{From: DriftService, Node: c.Node, Text: fmt.Sprintf("%s would change %s more.", of, humanize.Count(c.Changes.More, "thing")), Hint: hint})
+			d.add(DriftItem{From: DriftService, Node: c.Node, Text: fmt.Sprintf("%s would make %s.", of, humanize.Count(c.Changes.More, "more change")), Hint: hint})
 		}
 	}
 }

@@ -102,10 +102,10 @@ func (a *Controls) checkStuck(ctx context.Context, o app.Operation, node string)
 		for _, w := range ways {
 			verbs = append(verbs, w.Verb())
 		}
-		e := &app.Error{Code: app.EConflict, Reason: "lost_machines", Message: fmt.Sprintf("The %s can't go on: nothing can be done on %s, whose machine is gone.", o.Kind.Words(), p.LostWords()),
+		e := &app.Error{Code: app.EConflict, Reason: "lost_machines", Message: fmt.Sprintf("The %s can't continue: the machine of %s is gone.", o.Kind.Words(), p.LostWords()),
 			Hint: "You can " + humanize.Or(verbs) + "."}
 		if len(p.Lost) > 1 {
-			e.Message = fmt.Sprintf("The %s can't go on: nothing can be done on %s, whose machines are gone.", o.Kind.Words(), p.LostWords())
+			e.Message = fmt.Sprintf("The %s can't continue: the machines of %s are gone.", o.Kind.Words(), p.LostWords())
 		}
 		return e
 	}
@@ -129,7 +129,7 @@ func (a *Controls) checkRetry(ctx context.Context, o app.Operation, node string)
 	if slices.Contains(failed, node) {
 		return nil
 	}
-	e := &app.Error{Code: app.EConflict, Reason: "nothing_failed", Message: fmt.Sprintf("Nothing of the %s failed on %s.", o.Kind.Words(), node), Field: "node"}
+	e := &app.Error{Code: app.EConflict, Reason: "nothing_failed", Message: fmt.Sprintf("No step of the %s failed on %s.", o.Kind.Words(), node), Field: "node"}
 	if !slices.Contains(nodes, node) {
 		e.Code, e.Reason, e.Message = app.ENotFound, "missing_node", fmt.Sprintf("The %s has no node %q.", o.Kind.Words(), node)
 		if near := humanize.Nearest(node, nodes); near != "" {
@@ -137,7 +137,7 @@ func (a *Controls) checkRetry(ctx context.Context, o app.Operation, node string)
 		}
 	}
 	if len(failed) > 0 {
-		e.Hint += "It failed on " + humanize.Some(failed, 5) + "."
+		e.Hint += "The failed nodes are " + humanize.Some(failed, 5) + "."
 	}
 	return e
 }
@@ -192,7 +192,7 @@ func (a *Finder) FindOperation(ctx context.Context, actor app.Actor, cluster str
 	case id != 0:
 		return c, o, false, app.Errorf(app.ENotFound, "Cluster %q has no operation %d.", c.Name, id)
 	case len(ops) == 0:
-		return c, o, false, app.Errorf(app.EConflict, "Nothing was asked of cluster %q yet.", c.Name)
+		return c, o, false, app.Errorf(app.EConflict, "Cluster %q has no operations yet.", c.Name)
 	}
 	return c, ops[0], true, nil // all were called off before they began
 }

@@ -76,7 +76,7 @@ type DriftItem struct {
 const mostDrift = 50
 
 // DriftUnwatched is the note of a cluster whose health no one looks at.
-const DriftUnwatched = "No health checks configured, so the state of the nodes isn't known."
+const DriftUnwatched = "No health checks configured, so the state of the nodes is unknown."
 
 // Drift compares a cluster with what it should be. Nothing is asked of the cloud or of nodes for it: it tells what is
 // known; what tools would change, an operation of the kind compare has found.
@@ -89,7 +89,7 @@ func (a *Drifts) Drift(ctx context.Context, actor app.Actor, cluster string) (Dr
 		return Drift{}, err
 	}
 	if c.Status == app.ClusterDeleted {
-		return Drift{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
+		return Drift{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
 	}
 	d := Drift{Cluster: c.ID, At: a.Now(), Items: []DriftItem{}, Notes: []string{}}
 	nodes, err := a.Store.Nodes(ctx, actor.Tenant, c.ID)
@@ -133,7 +133,7 @@ func (d *Drift) add(i DriftItem) {
 	case same < mostDrift:
 		d.Items = append(d.Items, i)
 	case same == mostDrift:
-		d.Notes = append(d.Notes, fmt.Sprintf("There is more of this kind (%s) than is told.", i.From))
+		d.Notes = append(d.Notes, fmt.Sprintf("More items of this kind (%s) aren't listed.", i.From))
 	}
 }
 
@@ -144,7 +144,7 @@ func repairOf(node string) *appcluster.Amendment {
 // cloud tells of machines that the reconciler has found to be lost.
 func (d *Drift) cloud(c app.Cluster, nodes []app.Node) {
 	for _, name := range apphealth.LostNodes(c, nodes) {
-		d.add(DriftItem{From: DriftCloud, Node: name, Text: name + ": its machine is gone from the provider, or does not run.",
+		d.add(DriftItem{From: DriftCloud, Node: name, Text: name + ": machine deleted or stopped at the provider.",
 			Hint: "The cluster becomes active again when all machines run.", Mend: repairOf(name)})
 	}
 }
@@ -190,7 +190,7 @@ func (a *Drifts) driftFromCatalog(ctx context.Context, actor app.Actor, c app.Cl
 	case app.EInternal, app.ETransient, app.ETimeout, app.ERateLimit:
 		return err
 	default:
-		d.Notes = append(d.Notes, "It could not be compared with the catalog: "+app.AsError(err).ForPeople())
+		d.Notes = append(d.Notes, "Couldn't compare the cluster with the catalog: "+app.AsError(err).ForPeople())
 		return nil
 	}
 	if p.Nothing {
@@ -200,7 +200,7 @@ func (a *Drifts) driftFromCatalog(ctx context.Context, actor app.Actor, c app.Cl
 		d.add(DriftItem{From: DriftCatalog, Text: change.Words(), Mend: mend})
 	}
 	if len(p.Changes) == 0 {
-		d.add(DriftItem{From: DriftCatalog, Text: "The catalog has another state of its template or services.", Mend: mend})
+		d.add(DriftItem{From: DriftCatalog, Text: "The template or its services have changed in the catalog.", Mend: mend})
 	}
 	return nil
 }

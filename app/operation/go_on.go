@@ -150,7 +150,7 @@ func (a *Partials) goOnFailed(ctx context.Context) (begun int, errs []error) {
 			begun++
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("going on with operation %d: %w", o.ID, err))
+			errs = append(errs, fmt.Errorf("accepting the partial result of operation %d: %w", o.ID, err))
 		}
 	}
 	return begun, errs

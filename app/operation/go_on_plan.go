@@ -40,7 +40,7 @@ func (a *Partials) planGoOn(ctx context.Context, c app.Cluster, o app.Operation,
 		return nil, err
 	}
 	if stands.latest.ID != o.ID {
-		return nil, &app.Error{Code: app.EConflict, Reason: "not_the_latest", Message: "Something else was asked of the cluster after it.", Hint: "Look at that."}
+		return nil, &app.Error{Code: app.EConflict, Reason: "not_the_latest", Message: "A later operation has changed the cluster.", Hint: "See the latest operation."}
 	}
 	s := &survival{amended: newAmended(stands, cluster.Amendment{Kind: app.OperationGoOn}), of: o, lost: map[string]string{}}
 	published, err := a.Catalogs.CatalogOf(ctx, c.Tenant)
@@ -86,7 +86,7 @@ func (s *survival) readBefore(ctx context.Context, a *Partials) error {
 		return err
 	}
 	if len(made.Leaving) > 0 || len(s.left) > 0 {
-		return app.NoGoOn("Resume it, or roll it back.", "The resize gives nodes back, so it is not about machines that did not come.")
+		return app.NoGoOn("Resume the operation, or roll it back.", "This resize deletes nodes, so there's no partial result to accept.")
 	}
 	fresh := map[string]bool{}
 	for _, n := range made.New {
@@ -112,13 +112,13 @@ func (s *survival) sort() error {
 		_, stood := s.had[st.Node]
 		switch {
 		case st.Node == "" && st.State != app.StepSucceeded: // such as a question to people
-			return app.NoGoOn("Resume it, or roll it back.", "The rest of the %s asks people (%s), which cannot be left out.", s.of.Kind.Words(), st.ID)
+			return app.NoGoOn("Resume the operation, or roll it back.", "The rest of the %s includes a manual step (%s), which can't be skipped.", s.of.Kind.Words(), st.ID)
 		case st.Action.OnMachine() && st.State != app.StepSucceeded && !stood:
 			if s.lost[st.Node] == "" {
-				s.lost[st.Node] = cmp.Or(st.Error, st.ID+" is not done.")
+				s.lost[st.Node] = cmp.Or(st.Error, st.ID+" isn't done.")
 			}
 		case st.State == app.StepFailed:
-			return app.NoGoOn("Resume it, or roll it back.", "Not only machines are missing: %s failed, too: %s", st.ID, st.Error)
+			return app.NoGoOn("Resume the operation, or roll it back.", "Missing machines aren't the only problem: %s also failed: %s", st.ID, st.Error)
 		case st.Service != "" && (st.Attempt > 0 || st.State == app.StepSucceeded):
 			begun[st.Node] = st.ID
 		}
@@ -126,12 +126,12 @@ func (s *survival) sort() error {
 	said := cluster.SaidErrors{}
 	for _, n := range slices.SortedFunc(maps.Keys(s.lost), health.NodesInOrder) {
 		if id := begun[n]; id != "" {
-			return app.NoGoOn("Resume it, or roll it back.", "%s is not well though its services were begun (%s), so it cannot be left out.", n, id)
+			return app.NoGoOn("Resume the operation, or roll it back.", "%s can't be left out: it failed after its services started installing (%s).", n, id)
 		}
 		s.shown.GivesBack = append(s.shown.GivesBack, LostMachine{Node: n, Error: said.Say(n, s.lost[n])})
 	}
 	if len(s.lost) == 0 {
-		return app.NoGoOn("Resume it, or roll it back.", "No machine is missing.")
+		return app.NoGoOn("Resume the operation, or roll it back.", "No machine is missing.")
 	}
 	return nil
 }
@@ -142,9 +142,9 @@ func (s *survival) enough(ask template.Survival) error {
 	came := len(s.nodes) - len(s.lost)
 	switch least := ask.AtLeast.Of(len(s.nodes)); {
 	case came == 0:
-		return app.NoGoOn("Resume it, or delete the cluster.", "No machine came.")
+		return app.NoGoOn("Resume the operation, or delete the cluster.", "No machine was created.")
 	case came < least:
-		return app.NoGoOn("Resume it, or roll it back.", "Of %s only %d came, and at least %d are wanted.", humanize.Count(len(s.nodes), "machine"), came, least)
+		return app.NoGoOn("Resume the operation, or roll it back.", "Too few machines: of %s, only %d came up (minimum available: %d).", humanize.Count(len(s.nodes), "machine"), came, least)
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func (s *survival) place(ctx context.Context, a *Partials) error {
 	will := map[string]layout.ChangedNode{}
 	for _, n := range change.Nodes {
 		if n.New || n.Gone || len(n.Removed) > 0 {
-			return s.lacks(&app.Error{Code: app.ENoLayout, Message: fmt.Sprintf("%s would have to change, and nothing that was placed may move.", n.Name)})
+			return s.lacks(&app.Error{Code: app.ENoLayout, Message: fmt.Sprintf("%s would have to change, and placed services can't move.", n.Name)})
 		}
 		will[n.Name] = n
 	}
@@ -198,7 +198,7 @@ func (s *survival) lacks(err error) error {
 		return err
 	}
 	came := len(s.nodes) - len(s.lost)
-	return app.NoGoOn("Resume it, or roll it back.", "With %d of %s the template's constraints do not hold: %s", came, humanize.Count(len(s.nodes), "machine"), e.ForPeople())
+	return app.NoGoOn("Resume the operation, or roll it back.", "%d of %s can't satisfy the template's constraints: %s", came, humanize.Count(len(s.nodes), "machine"), e.ForPeople())
 }
 
 // readAnew finds which services have to read the configuration again, since it speaks of nodes that did not come: against what the

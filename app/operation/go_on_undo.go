@@ -22,7 +22,7 @@ func (a *RollBacks) undoneBy(ctx context.Context, c app.Cluster, o app.Operation
 			return of, nil
 		}
 	}
-	return o, app.Errorf(app.EInternal, "operation %d, which %d goes on with, is not there", o.GoesOn, o.ID)
+	return o, app.Errorf(app.EInternal, "operation %d, whose partial result %d accepts, doesn't exist", o.GoesOn, o.ID)
 }
 
 // stepsToUndo returns what is to be undone where an operation is rolled back.

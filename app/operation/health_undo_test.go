@@ -8,6 +8,7 @@ import (
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/execution"
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/app/webhook"
 )
@@ -89,7 +90,7 @@ func TestVetoedRepairIsTriedLater(t *testing.T) {
 			}
 		}
 		h, err := f.Services.Execution.Health.Health(t.Context(), f.Who, v.ID)
-		if err != nil || !strings.Contains(h.Note, `The hook "gate" said no: Freeze.`) || !strings.Contains(h.Note, "The next try is "+want.String()+" later.") {
+		if err != nil || !strings.Contains(h.Note, `The hook "gate" said no: Freeze.`) || !strings.Contains(h.Note, "Next attempt in "+humanize.Duration(want)+".") {
 			t.Errorf("health says %q, %v", h.Note, err)
 		}
 		if due, err := f.Store.RepairsDue(t.Context(), f.Clock.Now().Add(want-time.Second), 10); err != nil || len(due) != 0 {

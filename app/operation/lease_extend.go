@@ -76,10 +76,10 @@ func (a *Leases) ExtendLease(ctx context.Context, actor app.Actor, cluster strin
 		return LeaseOutlook{}, err
 	}
 	if r.Reason = strings.TrimSpace(r.Reason); len(r.Reason) > template.MostLeaseReason {
-		return LeaseOutlook{}, &app.Error{Code: app.EInvalid, Field: "reason", Message: "The reason is too long.", Hint: "Say it in at most 500 letters."}
+		return LeaseOutlook{}, &app.Error{Code: app.EInvalid, Field: "reason", Message: "The reason is too long.", Hint: "Use at most 500 characters."}
 	}
 	if c.Status == app.ClusterDeleted {
-		return LeaseOutlook{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
+		return LeaseOutlook{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
 	}
 	rules, err := a.leaseRules(ctx, c)
 	if err != nil {
@@ -100,7 +100,7 @@ func (a *Leases) ExtendLease(ctx context.Context, actor app.Actor, cluster strin
 			return LeaseOutlook{}, beyond
 		}
 		if r.Reason == "" {
-			beyond.Field, beyond.Hint = "reason", "As an admin you may do it all the same: give the reason."
+			beyond.Field, beyond.Hint = "reason", "As an admin, you can override the limit: give a reason."
 			return LeaseOutlook{}, beyond
 		}
 	}
@@ -120,24 +120,24 @@ func (a *Leases) leaseFixed(ctx context.Context, c app.Cluster) (*app.Error, err
 	if err != nil || !slices.Contains(d.Immutable, "lease") {
 		return nil, err
 	}
-	return &app.Error{Code: app.EInvalid, Reason: "immutable", Field: "lease", Message: fmt.Sprintf("Template %s does not let the lease be changed.", c.Template),
-		Hint: "Leave it as it is, or ask an admin. The cluster can be deleted at any time."}, nil
+	return &app.Error{Code: app.EInvalid, Reason: "immutable", Field: "lease", Message: fmt.Sprintf("Template %s doesn't allow changing the lease.", c.Template),
+		Hint: "Ask an admin to change the template. You can delete the cluster at any time."}, nil
 }
 
 func leaseMoved(who app.Actor, was, until time.Time, reason string, beyond bool) string {
 	text := who.Name()
 	switch {
 	case until.IsZero():
-		text += " took the end of the lease away."
+		text += " removed the lease end."
 	case !was.IsZero() && until.After(was):
 		text += " extended the lease until " + app.Moment(until) + "."
 	case was.IsZero():
-		text += " gave the lease an end: " + app.Moment(until) + "."
+		text += " set the lease end to " + app.Moment(until) + "."
 	default:
-		text += " shortened the lease until " + app.Moment(until) + "."
+		text += " shortened the lease to " + app.Moment(until) + "."
 	}
 	if beyond {
-		text = strings.TrimSuffix(text, ".") + ", beyond what the template allows: " + reason
+		text = strings.TrimSuffix(text, ".") + ", beyond the template's limit: " + reason
 	}
 	return text
 }

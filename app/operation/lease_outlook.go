@@ -62,7 +62,7 @@ func (a *Leases) LeaseOutlook(ctx context.Context, actor app.Actor, cluster stri
 	o := LeaseOutlook{Cluster: c.ID, Name: c.Name, Owner: c.Owner, Access: c.Access, Until: c.ExpiresAt, CreatedAt: c.CreatedAt, Gone: c.Status == app.ClusterDeleted,
 		Warnings: []LeaseWarned{}, Obstacles: []LeaseObstacle{}}
 	if o.Gone {
-		o.Offer.Refusal = "The cluster is gone."
+		o.Offer.Refusal = "The cluster was deleted."
 		return o, nil
 	}
 	o.Over = !c.ExpiresAt.IsZero() && !now.Before(c.ExpiresAt)
@@ -123,20 +123,20 @@ func (a *Leases) addOperations(ctx context.Context, o *LeaseOutlook, c app.Clust
 		}
 		switch {
 		case op.EndsCluster(i == 0) && op.Status == app.OperationFailed:
-			o.add(ObstacleDeleteFailed, op.EndedAt, false, fmt.Sprintf("The %s failed: %s It is tried again by itself, at the latest after an hour, until it succeeds.",
+			o.add(ObstacleDeleteFailed, op.EndedAt, false, fmt.Sprintf("The %s failed: %s Muster retries at least once an hour until it succeeds.",
 				kind, Sentence(op.Message)))
 		case op.Kind == app.OperationDelete && op.Status == app.OperationPaused && over != nil:
 			o.add(ObstacleOperation, time.Time{}, false, over.Text(op, now))
 		case op.Kind == app.OperationDelete && op.Status == app.OperationPaused:
-			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The delete is paused. It goes on by itself %s after the end of the lease.", humanize.Duration(a.PausedDeletes.leaseGrace())))
+			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The delete is paused. Muster resumes it %s after the lease ends.", humanize.Duration(a.PausedDeletes.leaseGrace())))
 		case op.EndsCluster(i == 0) && op.Status == app.OperationPaused:
-			o.add(ObstacleOperation, time.Time{}, true, fmt.Sprintf("The %s is paused. Until somebody resumes it, nothing is given back.", kind))
+			o.add(ObstacleOperation, time.Time{}, true, fmt.Sprintf("The %s is paused. No machines are deleted until someone resumes it.", kind))
 		case op.Kind == app.OperationDelete || op.Kind == app.OperationRollBack, op.Status.Ended():
 		case op.Status == app.OperationPaused:
-			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The %s is paused. At the end of the lease it is called off, and the delete begins.", kind))
+			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The %s is paused. When the lease ends, Muster cancels it and starts the delete.", kind))
 		default:
 			o.add(ObstacleOperation, op.StartedAt, false, fmt.Sprintf(
-				"The %s is %s. At the end of the lease its running steps are told to stop, and the delete begins when they have.", kind, op.Status))
+				"The %s is %s. When the lease ends, Muster stops it and then starts the delete.", kind, op.Status))
 		}
 	}
 	return nil
@@ -150,7 +150,7 @@ func (a *Leases) addOutside(ctx context.Context, o *LeaseOutlook, c app.Cluster,
 	}
 	spec := catalog.Providers[c.Provider]
 	if spec == nil {
-		o.add(ObstacleProvider, time.Time{}, true, fmt.Sprintf("The provider %q is not in the catalog any more, so nobody has its credentials.", c.Provider))
+		o.add(ObstacleProvider, time.Time{}, true, fmt.Sprintf("Provider %q is no longer in the catalog, so Muster has no credentials for it.", c.Provider))
 	}
 	if err := a.Preflight.CheckProvisioner(ctx, c.Tenant, spec); app.CodeOf(err) == app.EConflict {
 		o.add(ObstacleProvisioner, time.Time{}, true, app.AsError(err).Advised())
@@ -163,7 +163,7 @@ func (a *Leases) addOutside(ctx context.Context, o *LeaseOutlook, c app.Cluster,
 	}
 	for _, acc := range accounts {
 		if acc.Provider == c.Provider && acc.Error != "" {
-			o.add(ObstacleAccount, acc.EndedAt, false, fmt.Sprintf("The account %s could not be asked when it was last looked at: %s The delete is tried until it answers.",
+			o.add(ObstacleAccount, acc.EndedAt, false, fmt.Sprintf("The last check of account %s failed: %s The delete is retried until the account responds.",
 				acc.Provider, Sentence(acc.Error)))
 		}
 	}
@@ -172,10 +172,10 @@ func (a *Leases) addOutside(ctx context.Context, o *LeaseOutlook, c app.Cluster,
 		return err
 	}
 	if clock.After(until) {
-		o.add(ObstacleLeader, until, true, "No server leads at the moment, and only the one that leads ends leases. Another takes over within seconds where one runs.")
+		o.add(ObstacleLeader, until, true, "No server is the leader right now, and only the leader ends leases. Another server takes over within seconds if one is running.")
 	}
 	if skew := now.Sub(clock); skew > worstSkew || skew < -worstSkew {
-		o.add(ObstacleClock, time.Time{}, false, fmt.Sprintf("The clock of this server and that of the database differ by %s; leases end by the clock of the server that leads.",
+		o.add(ObstacleClock, time.Time{}, false, fmt.Sprintf("The clocks of this server and the database differ by %s. Leases end by the leader's clock.",
 			humanize.Duration(max(skew, -skew))))
 	}
 	return nil
@@ -187,7 +187,7 @@ func (o *LeaseOutlook) add(kind LeaseObstacleKind, since time.Time, stop bool, t
 
 func Sentence(s string) string {
 	if s == "" {
-		return "it is not known why."
+		return "the cause is unknown."
 	}
 	if s[len(s)-1] != '.' {
 		s += "."

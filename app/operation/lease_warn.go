@@ -89,14 +89,14 @@ func (a *LeaseWarnings) leaseNotice(ctx context.Context, d LeaseDue, now time.Ti
 	c := d.Cluster
 	n := app.Notice{At: now, Tenant: c.Tenant, Kind: app.NoticeLease, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID),
 		Title: fmt.Sprintf("The lease of %s ends in %s.", c.Name, humanize.Duration(d.Times.Until.Sub(now).Round(time.Minute))),
-		Text:  fmt.Sprintf("At %s all %s of it are deleted, with what is on them.", app.Moment(d.Times.Until), humanize.Count(c.Size, "node"))}
+		Text:  fmt.Sprintf("At %s, Muster deletes the cluster's %s and all data on them.", app.Moment(d.Times.Until), humanize.Count(c.Size, "node"))}
 	rules, err := a.Leases.leaseRules(ctx, c)
 	if err != nil {
 		return n, err
 	}
 	o := rules.Offer(c.CreatedAt, c.ExpiresAt, now)
 	if o.By == 0 {
-		n.Text += " It cannot be extended any further by its owner; an admin can."
+		n.Text += " Only an admin can extend the lease further."
 		return n, nil
 	}
 	n.ActionName = "Extend by " + humanize.Duration(o.By)
@@ -134,8 +134,8 @@ func (a *Leases) LeaseLink(ctx context.Context, actor app.Actor, cluster, end, s
 		return o, false, err
 	}
 	if !hmac.Equal([]byte(signature), []byte(leaseSignature(key, actor.Tenant, o.Cluster, end))) {
-		return LeaseOutlook{}, false, &app.Error{Code: app.EInvalid, Reason: "link", Message: "This link was not made here, or it is not whole.",
-			Hint: "Open the cluster's page: its lease is there."}
+		return LeaseOutlook{}, false, &app.Error{Code: app.EInvalid, Reason: "link", Message: "This link is invalid or incomplete.",
+			Hint: "Open the cluster's page to see its lease."}
 	}
 	return o, end != strconv.FormatInt(o.Until.Unix(), 10), nil
 }

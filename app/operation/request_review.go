@@ -95,8 +95,8 @@ func (a *Requests) Review(ctx context.Context, actor app.Actor, id int64, v Revi
 			return cluster.Request{}, err
 		}
 	default:
-		return cluster.Request{}, &app.Error{Code: app.EInvalid, Field: "verdict", Message: fmt.Sprintf("There is no verdict %.40q.", string(v.Verdict)),
-			Hint: "One of: approve, deny, conditions."}
+		return cluster.Request{}, &app.Error{Code: app.EInvalid, Field: "verdict", Message: fmt.Sprintf("Unknown verdict %.40q.", string(v.Verdict)),
+			Hint: "Use approve, deny or conditions."}
 	}
 	return a.move(ctx, m)
 }
@@ -123,13 +123,13 @@ func (a *Requests) offer(ctx context.Context, actor app.Actor, id int64, v Revie
 	size := k.Layout.Size()
 	switch {
 	case c.Size < 0 || c.Size > size, c.Size == size && c.Lease == 0:
-		return nil, nil, &app.Error{Code: app.EInvalid, Field: "conditions.size", Message: fmt.Sprintf("%d nodes were asked for; an offer has fewer, never more.", size),
-			Hint: "Say a smaller number, or leave it out."}
+		return nil, nil, &app.Error{Code: app.EInvalid, Field: "conditions.size", Message: fmt.Sprintf("Conditions can't increase the size: %d nodes were requested.", size),
+			Hint: "Enter a smaller number, or omit the size."}
 	case c.Lease < 0 || k.Lease > 0 && c.Lease > k.Lease, c.Lease > 0 && c.Lease == k.Lease && c.Size == 0:
-		return nil, nil, &app.Error{Code: app.EInvalid, Field: "conditions.lease", Message: fmt.Sprintf("A lease of %s was asked for; an offer has a shorter one, never a longer.", policy.LeaseText(k.Lease)),
-			Hint: "Say a shorter time, or leave it out."}
+		return nil, nil, &app.Error{Code: app.EInvalid, Field: "conditions.lease", Message: fmt.Sprintf("Conditions can't lengthen the lease: %s was requested.", policy.LeaseText(k.Lease)),
+			Hint: "Enter a shorter lease, or omit it."}
 	case c.Size == 0 && c.Lease == 0:
-		return nil, nil, &app.Error{Code: app.EInvalid, Field: "conditions", Message: "There are no conditions.", Hint: "Say fewer nodes or a shorter lease, or approve it as it is."}
+		return nil, nil, &app.Error{Code: app.EInvalid, Field: "conditions", Message: "Conditions are required.", Hint: "Offer fewer nodes or a shorter lease, or approve the request as it is."}
 	}
 	if c.Size > 0 {
 		asked.Size = c.Size
@@ -156,7 +156,7 @@ func (a *Requests) offer(ctx context.Context, actor app.Actor, id int64, v Revie
 	f := r.Facts
 	f.Nodes, f.CPU, f.CostPerHour, f.Lease, f.Provider = p.Layout.Size(), terms.CPU, p.Layout.CostPerHour, p.Lease, p.Layout.Provider
 	if said := policy.Decide(ctx, a.Policies.Policies, policies, f); said.Outcome == policy.OutcomeRefuse {
-		return nil, nil, &app.Error{Code: app.EForbidden, Reason: "policy", Message: said.Reason, Hint: "That is what the policy " + said.Policy + " says of such an offer."}
+		return nil, nil, &app.Error{Code: app.EForbidden, Reason: "policy", Message: said.Reason, Hint: "Policy " + said.Policy + " refuses these conditions."}
 	}
 	return &cluster.Offer{Terms: terms, By: actor.Name(), At: a.Now(), Reason: v.Reason}, &kept, nil
 }
@@ -240,8 +240,8 @@ func (a *Requests) makeReady(ctx context.Context, m *cluster.RequestMove, r clus
 // ready makes what a request needs to run: just what was shown. The definition and the layout that were kept are planned
 // again; EConflict where that returns another plan, or where they are not what was kept.
 func (a *Requests) ready(ctx context.Context, r cluster.Request) (cluster.NewCluster, error) {
-	changed := &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "What would run is not what was shown, so nothing was made.",
-		Hint: "Deny or withdraw the request, and ask anew."}
+	changed := &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since the request was shown, so nothing was created.",
+		Hint: "Deny or withdraw this request and submit a new one."}
 	k, err := a.Store.KeptRequest(ctx, r.Tenant, r.ID)
 	if err != nil {
 		return cluster.NewCluster{}, err
@@ -285,8 +285,8 @@ func (a *Requests) checkStanding(ctx context.Context, tenant string, k cluster.K
 	}
 	p := c.Providers[k.Layout.Provider]
 	if p == nil {
-		return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The provider %q is not in the catalog any more.", k.Layout.Provider),
-			Hint: "Deny or withdraw the request, and ask anew."}
+		return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("Provider %q is no longer in the catalog.", k.Layout.Provider),
+			Hint: "Deny or withdraw this request and submit a new one."}
 	}
 	return a.Preflight.CheckProvisioner(ctx, tenant, p)
 }
@@ -299,7 +299,7 @@ func (a *Requests) checkRequester(ctx context.Context, r cluster.Request) error 
 	}
 	u, err := a.Store.User(ctx, r.Tenant, r.Owner)
 	if app.CodeOf(err) == app.ENotFound || err == nil && u.Disabled() {
-		return &app.Error{Code: app.EConflict, Reason: "requester_gone", Message: fmt.Sprintf("%s, who asked, has no account any more, or a disabled one.", r.Requester), Hint: "Deny the request."}
+		return &app.Error{Code: app.EConflict, Reason: "requester_gone", Message: fmt.Sprintf("The account of the requester, %s, was disabled or deleted.", r.Requester), Hint: "Deny the request."}
 	}
 	return err
 }

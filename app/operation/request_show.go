@@ -25,7 +25,7 @@ func (a *Requests) Requests(ctx context.Context, actor app.Actor, f cluster.Requ
 	}
 	f.Limit = min(f.Limit, 1000)
 	if f.Status != "" && !slices.Contains(cluster.RequestStatuses, f.Status) {
-		return nil, &app.Error{Code: app.EInvalid, Field: "status", Message: fmt.Sprintf("There is no status %.40q.", string(f.Status)), Hint: "One of: waiting, offered, accepted, refused, denied, expired, withdrawn."}
+		return nil, &app.Error{Code: app.EInvalid, Field: "status", Message: fmt.Sprintf("Unknown status %.40q.", string(f.Status)), Hint: "Use waiting, offered, accepted, refused, denied, expired or withdrawn."}
 	}
 	switch f.View {
 	case "", cluster.RequestsAll:
@@ -34,7 +34,7 @@ func (a *Requests) Requests(ctx context.Context, actor app.Actor, f cluster.Requ
 	case cluster.RequestsInbox:
 		return a.inbox(ctx, actor, f.Limit, f.Bare)
 	default:
-		return nil, &app.Error{Code: app.EInvalid, Field: "view", Message: fmt.Sprintf("There is no list %.40q.", string(f.View)), Hint: "One of: mine, inbox, all."}
+		return nil, &app.Error{Code: app.EInvalid, Field: "view", Message: fmt.Sprintf("Unknown list %.40q.", string(f.View)), Hint: "Use mine, inbox or all."}
 	}
 	reader, err := a.Clusters.ReaderOf(ctx, actor)
 	if err != nil {

@@ -131,7 +131,7 @@ func TestARequestWaitsAndThenRunsJustWhatWasShown(t *testing.T) {
 		t.Errorf("what was kept is still there: %v", err)
 	}
 	titles := strings.Join(b.Titles(), "; ")
-	for _, want := range []string{"A request waits for approval", "One approval more", "Approved: web"} {
+	for _, want := range []string{"Approval required", "Partly approved", "Approved: web"} {
 		if !strings.Contains(titles, want) {
 			t.Errorf("nobody is told %q: %s", want, titles)
 		}
@@ -302,7 +302,7 @@ func TestTimeEndsWhatNobodyDecidesOn(t *testing.T) {
 	p.Approval = &policy.Approval{Count: 1, Group: "finance", RemindAfter: time.Hour, EscalateAfter: 2 * time.Hour, EscalateTo: "heads", ExpireAfter: 3 * time.Hour}
 	b.Rules(p)
 	r := b.Wait(b.Actor("ada", app.RoleUser), "web", 4)
-	for i, want := range []string{"A request waits", "Still waiting", "Nobody has decided", "Expired"} {
+	for i, want := range []string{"Approval required", "Still waiting", "Escalated", "Expired"} {
 		if i > 0 {
 			b.Clock.Move(time.Hour)
 		}

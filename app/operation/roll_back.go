@@ -118,8 +118,8 @@ func (a *RollBacks) rollBack(ctx context.Context, c app.Cluster, o app.Operation
 	return err
 }
 
-var errPlanChanged = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown: more has happened since.",
-	Hint: "Look at the new preview and ask again."}
+var errPlanChanged = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since the preview.",
+	Hint: "Check the new preview and submit again."}
 
 // planRollBack returns what a roll-back would do, and what it makes of the cluster; nil where the operation has changed nothing of
 // that.

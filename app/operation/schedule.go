@@ -70,7 +70,7 @@ func (a *Schedules) SetSchedule(ctx context.Context, actor app.Actor, cluster st
 		return schedule.ClusterSchedule{}, err
 	}
 	if c.Status == app.ClusterDeleted {
-		return schedule.ClusterSchedule{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
+		return schedule.ClusterSchedule{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
 	}
 	s = schedule.Schedule{Sleep: strings.TrimSpace(s.Sleep), Wake: strings.TrimSpace(s.Wake), Zone: strings.TrimSpace(s.Zone)}
 	now, change := a.Now(), schedule.ScheduleChange{Tenant: c.Tenant, Cluster: c.ID, Schedule: s, Who: actor, Now: a.Now()}
@@ -116,7 +116,7 @@ func (a *Schedules) allowsSchedule(ctx context.Context, actor app.Actor, c app.C
 		if d.decision = policy.Decide(ctx, a.Policies.Policies, policies, d.facts); d.decision.Outcome != policy.OutcomeRefuse {
 			continue
 		}
-		d.preview.Notes = append(d.preview.Notes, fmt.Sprintf("It was asked for by a schedule, first at %s.", app.Moment(at)))
+		d.preview.Notes = append(d.preview.Notes, fmt.Sprintf("Requested by a schedule, first at %s.", app.Moment(at)))
 		q := d.request(actor)
 		q.Request.Status, q.Request.AskedAt, q.Request.EndedAt, q.Request.Message = appcluster.RequestRefused, now, now, d.decision.Reason
 		kept, err := a.Store.KeepRequest(ctx, q)
@@ -162,13 +162,13 @@ func (a *Schedules) runSchedule(ctx context.Context, d schedule.ScheduleDue, now
 		return false, over(app.Notice{})
 	}
 	if now.Sub(at) > schedule.ScheduleGrace {
-		return false, over(d.Missed(kind, at, now, "Nobody was there to do it, or something else was under way for an hour."))
+		return false, over(d.Missed(kind, at, now, "No server was available, or another operation was running for an hour."))
 	}
 	answer, err := a.Sleeping.power(ctx, app.System(d.Cluster.Tenant, scheduler), d.Cluster, kind, "")
 	e := app.AsError(err)
 	switch {
 	case err == nil && answer.Request != nil:
-		return false, over(d.Missed(kind, at, now, fmt.Sprintf("It waits for approvals: request %d.", answer.Request.ID)))
+		return false, over(d.Missed(kind, at, now, fmt.Sprintf("The change requires approval: request %d.", answer.Request.ID)))
 	case err == nil:
 		return true, over(app.Notice{})
 	case e.Code == app.EConflict && (e.Reason == "operation_running" || e.Reason == "plan_changed" || e.Reason == "cluster_pending"),

@@ -58,10 +58,10 @@ func (a *Backfills) SetTopUp(ctx context.Context, actor app.Actor, cluster strin
 		return appcluster.ClusterView{}, err
 	}
 	if o.Off && o.Now {
-		return appcluster.ClusterView{}, &app.Error{Code: app.EInvalid, Field: "now", Message: "It cannot be off and tried now.", Hint: "Say one of them."}
+		return appcluster.ClusterView{}, &app.Error{Code: app.EInvalid, Field: "now", Message: "Off and now can't be combined.", Hint: "Set only one of them."}
 	}
 	if c.Status == app.ClusterDeleted {
-		return appcluster.ClusterView{}, app.Errorf(app.EConflict, "Cluster %q is gone.", c.Name)
+		return appcluster.ClusterView{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
 	}
 	if err := a.Store.SetTopUp(ctx, TopUpChange{TopUpOrder: o, Tenant: c.Tenant, Cluster: c.ID, Who: actor, At: a.Now()}); err != nil {
 		return appcluster.ClusterView{}, err
@@ -83,7 +83,7 @@ func (a *Backfills) RunTopUps(ctx context.Context) (begun int, err error) {
 			begun++
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("topping up %s: %w", d.Cluster.ID, err))
+			errs = append(errs, fmt.Errorf("backfilling %s: %w", d.Cluster.ID, err))
 		}
 	}
 	return begun, errors.Join(errs...)
@@ -109,14 +109,14 @@ func (a *Backfills) topUp(ctx context.Context, d TopUpDue) (begun bool, err erro
 			return false, wait(d.Note, longTopUpGap)
 		case err == nil && (r.Status == appcluster.RequestDenied || r.Status == appcluster.RequestWithdrawn):
 			n.Off = true
-			n.Tell = d.tell(now, fmt.Sprintf("Cluster %s is not topped up any more.", d.Cluster.Name), fmt.Sprintf("Request %d was %s.", r.ID, r.Status))
+			n.Tell = d.tell(now, fmt.Sprintf("Backfill of cluster %s has stopped.", d.Cluster.Name), fmt.Sprintf("Request %d was %s.", r.ID, r.Status))
 			return false, wait(fmt.Sprintf("Request %d was %s.", r.ID, r.Status), longTopUpGap)
 		}
 	}
 	owner, err := a.Store.User(ctx, d.Cluster.Tenant, d.Cluster.Owner)
 	if app.CodeOf(err) == app.ENotFound || err == nil && owner.Disabled() {
 		n.Off = true
-		return false, wait(fmt.Sprintf("%s, whose cluster it is, has no account here, or a disabled one.", d.Cluster.Owner), longTopUpGap)
+		return false, wait(fmt.Sprintf("The account of the owner, %s, was disabled or deleted.", d.Cluster.Owner), longTopUpGap)
 	}
 	if err != nil {
 		return false, err
@@ -139,7 +139,7 @@ func (a *Backfills) topUp(ctx context.Context, d TopUpDue) (begun bool, err erro
 		n.Tries = d.Tries
 		return false, wait(d.Note, topUpLook)
 	case e.Code == app.EInternal:
-		return false, errors.Join(err, wait("Something went wrong inside Muster.", TopUpGap(n.Tries)))
+		return false, errors.Join(err, wait("Internal error.", TopUpGap(n.Tries)))
 	}
 	return false, wait(e.ForPeople(), TopUpGap(n.Tries))
 }

@@ -564,7 +564,7 @@ func TestServicesRunOnWithoutLostNodes(t *testing.T) {
 	}
 	r.checkActions("lost", v)
 	p, err := r.Services.Operation.Updates.PreviewAmend(t.Context(), r.Who, v.ID, cluster.Amendment{Kind: app.OperationRestart})
-	if err != nil || !strings.Contains(strings.Join(p.Notes, " "), "The machine of "+lost+" is gone, so nothing is done there.") {
+	if err != nil || !strings.Contains(strings.Join(p.Notes, " "), "The machine of "+lost+" is gone, so nothing runs there.") {
 		t.Errorf("the restart says %q, %v", p.Notes, err)
 	}
 	for _, s := range p.Plan.Steps {

@@ -34,7 +34,7 @@ func (p Plan) PeopleInWords() string {
 	case 0:
 		return ""
 	case 1:
-		return "plus waiting for a person (up to " + humanize.Duration(longest) + ")"
+		return "plus waiting for an answer (up to " + humanize.Duration(longest) + ")"
 	}
-	return "plus waiting for people (" + humanize.Count(n, "question") + ", up to " + humanize.Duration(longest) + " each)"
+	return "plus waiting for answers (" + humanize.Count(n, "question") + ", up to " + humanize.Duration(longest) + " each)"
 }

@@ -34,11 +34,11 @@ const (
 func (w ServiceWork) Done() string {
 	switch w {
 	case WorkCompare:
-		return "compared with what its tool would set up"
+		return "compared with what its tool would change"
 	case WorkConfigure:
-		return "configured anew, without a restart,"
+		return "reconfigured without a restart"
 	case WorkReload:
-		return "configured anew and reloaded"
+		return "reconfigured and reloaded"
 	case WorkRestart:
 		return "restarted"
 	case WorkStop:

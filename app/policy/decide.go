@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 )
 
 // Outcome is what policies make of a request.
@@ -60,30 +61,30 @@ type Need struct {
 // Met tells whether enough people have approved.
 func (n Need) Met() bool { return len(n.Approved) >= n.Count }
 
-// Words say who has to approve: "2 of the group finance".
-func (n Need) Words() string { return fmt.Sprintf("%d %s", n.Count, n.Who()) }
+// Words say who has to approve: "2 approvals from the group finance".
+func (n Need) Words() string { return humanize.Count(n.Count, "approval") + " " + n.Who() }
 
-// Missing says whose approval a need still lacks: "1 more of the group finance".
+// Missing says whose approval a need still lacks: "1 more approval from the group finance".
 func (n Need) Missing() string {
 	if len(n.Approved) == 0 {
 		return n.Words()
 	}
-	return fmt.Sprintf("%d more %s", n.Count-len(n.Approved), n.Who())
+	return humanize.Count(n.Count-len(n.Approved), "more approval") + " " + n.Who()
 }
 
-// Who says whose approval counts: "of the group finance".
+// Who says whose approval counts: "from the group finance".
 func (n Need) Who() string {
 	who := ""
 	switch {
 	case n.Group != "" && n.Role != "":
-		who = fmt.Sprintf("of the group %s or with the role %s", n.Group, n.Role)
+		who = fmt.Sprintf("from the group %s or %ss", n.Group, n.Role)
 	case n.Group != "":
-		who = "of the group " + n.Group
+		who = "from the group " + n.Group
 	default:
-		who = "with the role " + string(n.Role)
+		who = "from " + string(n.Role) + "s"
 	}
 	if !n.EscalatedAt.IsZero() {
-		who += " or of the group " + n.EscalateTo
+		who += " or the group " + n.EscalateTo
 	}
 	return who
 }
@@ -126,13 +127,13 @@ func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f Facts) Dec
 			continue
 		}
 		if e == nil {
-			return refuse(p, "Policies cannot be evaluated on this server, so nothing is accepted.")
+			return refuse(p, "Policies can't be evaluated on this server, so every request is refused.")
 		}
 		f.Lease = d.Lease
 		j, err := e.Judge(ctx, p, f)
 		switch {
 		case err != nil:
-			return refuse(p, fmt.Sprintf("The policy %s could not be evaluated, so nothing is accepted: %s", p.Name, app.AsError(err).ForPeople()))
+			return refuse(p, fmt.Sprintf("Policy %s couldn't be evaluated, so the request is refused: %s", p.Name, app.AsError(err).ForPeople()))
 		case !j.Applies:
 			continue
 		}
@@ -154,12 +155,12 @@ func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f Facts) Dec
 			d.Lease = j.Lease
 		case PolicyApprove:
 			if p.Approval == nil {
-				return refuse(p, fmt.Sprintf("The policy %s does not say who has to approve.", p.Name))
+				return refuse(p, fmt.Sprintf("Policy %s doesn't name any approvers.", p.Name))
 			}
 			d.Needs = append(d.Needs, Need{Policy: p.Name, Reason: j.Reason, Approval: *p.Approval})
 			d.Outcome = OutcomeApprove
 		default:
-			return refuse(p, fmt.Sprintf("The policy %s has an effect that is not known: %q.", p.Name, p.Effect))
+			return refuse(p, fmt.Sprintf("Policy %s has an unknown effect: %q.", p.Name, p.Effect))
 		}
 		d.Said = append(d.Said, Said{Policy: p.Name, Version: p.Version, Effect: p.Effect, Text: j.Reason})
 	}

@@ -66,12 +66,12 @@ func TestPoliciesComeTogetherByTheRule(t *testing.T) {
 		{"and its price", []apppolicy.Policy{capped("a", 1, `duration("8h")`), rule("b", 2, approve, `cost > 10`)}, apppolicy.OutcomeAccept, "", "", 8 * time.Hour, ""},
 		{"an earlier one does not", []apppolicy.Policy{rule("a", 1, refuse, `lease > duration("12h")`), capped("b", 2, `duration("8h")`)}, apppolicy.OutcomeRefuse, "a", "", day, "says a"},
 		{"a cap stands when something after it allows", []apppolicy.Policy{capped("a", 1, `duration("8h")`), rule("b", 2, allow, "true")}, apppolicy.OutcomeAccept, "b", "", 8 * time.Hour, ""},
-		{"what cannot be evaluated refuses, whatever it is for", []apppolicy.Policy{rule("a", 1, allow, "groups[9] == 'x'")}, apppolicy.OutcomeRefuse, "a", "", day, "could not be evaluated"},
-		{"even what is for approval", []apppolicy.Policy{rule("a", 1, approve, "nodes / 0 == 1"), rule("b", 2, allow, "true")}, apppolicy.OutcomeRefuse, "a", "", day, "The policy a could not"},
-		{"a cap of nothing refuses", []apppolicy.Policy{capped("a", 1, `duration("0s")`)}, apppolicy.OutcomeRefuse, "a", "", day, "could not be evaluated"},
+		{"what cannot be evaluated refuses, whatever it is for", []apppolicy.Policy{rule("a", 1, allow, "groups[9] == 'x'")}, apppolicy.OutcomeRefuse, "a", "", day, "couldn't be evaluated"},
+		{"even what is for approval", []apppolicy.Policy{rule("a", 1, approve, "nodes / 0 == 1"), rule("b", 2, allow, "true")}, apppolicy.OutcomeRefuse, "a", "", day, "Policy a couldn't"},
+		{"a cap of nothing refuses", []apppolicy.Policy{capped("a", 1, `duration("0s")`)}, apppolicy.OutcomeRefuse, "a", "", day, "couldn't be evaluated"},
 		{"what is behind an allowance is not evaluated", []apppolicy.Policy{rule("a", 1, allow, "true"), rule("b", 2, refuse, "nodes / 0 == 1")}, apppolicy.OutcomeAccept, "a", "", day, ""},
-		{"an effect that nobody knows refuses", []apppolicy.Policy{rule("a", 1, "bless", "true")}, apppolicy.OutcomeRefuse, "a", "", day, "not known"},
-		{"an approval of nobody refuses", []apppolicy.Policy{{Name: "a", Enabled: true, Effect: approve, When: "true"}}, apppolicy.OutcomeRefuse, "a", "", day, "who has to approve"},
+		{"an effect that nobody knows refuses", []apppolicy.Policy{rule("a", 1, "bless", "true")}, apppolicy.OutcomeRefuse, "a", "", day, "unknown effect"},
+		{"an approval of nobody refuses", []apppolicy.Policy{{Name: "a", Enabled: true, Effect: approve, When: "true"}}, apppolicy.OutcomeRefuse, "a", "", day, "doesn't name any approvers"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			apppolicy.SortPolicies(c.policies)

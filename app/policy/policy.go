@@ -64,25 +64,25 @@ func (a *Approval) Check() error {
 		return &app.Error{Code: app.EInvalid, Field: "approval." + field, Message: message, Hint: hint}
 	}
 	if a.Count < 1 || a.Count > maxApprovers {
-		return wrong("count", "At least one and at most 20 people can be asked to approve.", "Two is four eyes.")
+		return wrong("count", "The number of approvals must be 1 to 20.", "Use 2 to require a second pair of eyes.")
 	}
 	a.Group, a.EscalateTo, a.BreakGlass = strings.TrimSpace(a.Group), strings.TrimSpace(a.EscalateTo), strings.TrimSpace(a.BreakGlass)
 	if a.Group == "" && a.Role == "" {
 		a.Role = app.RoleApprover
 	}
 	if a.Role != "" && a.Role != app.RoleApprover && a.Role != app.RoleAdmin && a.Role != app.RoleSuperadmin {
-		return wrong("role", fmt.Sprintf("Who has the role %.40q does not decide on requests.", string(a.Role)), "One of: approver, admin, superadmin; or name a group.")
+		return wrong("role", fmt.Sprintf("The role %.40q can't approve requests.", string(a.Role)), "Use approver, admin or superadmin, or name a group.")
 	}
 	for _, d := range []struct {
 		field string
 		value time.Duration
 	}{{"expire_after", a.ExpireAfter}, {"remind_after", a.RemindAfter}, {"escalate_after", a.EscalateAfter}} {
 		if d.value != 0 && (d.value < minApprovalAge || d.value > maxExpiry) {
-			return wrong(d.field, "That is not between a minute and thirty days.", "Such as 24h, or leave it out.")
+			return wrong(d.field, "The time must be between 1 min and 30 d.", "For example: 24h. Or omit it.")
 		}
 	}
 	if (a.EscalateAfter > 0) != (a.EscalateTo != "") {
-		return wrong("escalate_to", "An escalation needs both a time and a group.", "Say after how long, and to which group; or neither.")
+		return wrong("escalate_to", "An escalation requires a time and a group.", "Set both, or neither.")
 	}
 	return nil
 }
@@ -160,23 +160,23 @@ func (p *Policy) Check() error {
 	p.When, p.LeaseCap = strings.TrimSpace(p.When), strings.TrimSpace(p.LeaseCap)
 	switch {
 	case !policyName.MatchString(p.Name):
-		return wrong("name", fmt.Sprintf("A policy cannot be called %.70q.", p.Name), "Up to 63 lower-case letters, digits and dashes, such as big-clusters.")
+		return wrong("name", fmt.Sprintf("Invalid policy name %.70q.", p.Name), "Use up to 63 lowercase letters, digits and dashes, such as big-clusters.")
 	case len(p.About) > 500:
-		return wrong("about", "The text about the policy is longer than 500 bytes.", "Say it more shortly.")
+		return wrong("about", "The description must be at most 500 bytes.", "Shorten the description.")
 	case p.Order < 0 || p.Order > 100000:
-		return wrong("order", "The order is a number from 0 to 100000.", "Leave room between them: 10, 20, 30.")
+		return wrong("order", "The order must be a number from 0 to 100000.", "Leave gaps for later policies: 10, 20, 30.")
 	case p.When == "":
-		return wrong("when", "It is not said when the policy applies.", `Write CEL such as nodes > 10, or true for always.`)
+		return wrong("when", "The condition is required.", `Write CEL such as nodes > 10, or true for always.`)
 	case len(p.When) > 2000 || len(p.LeaseCap) > 2000:
-		return wrong("when", "An expression is longer than 2000 bytes.", "Make two policies of it.")
+		return wrong("when", "An expression must be at most 2,000 bytes.", "Split it into two policies.")
 	case len(p.Reason) > 1000:
-		return wrong("reason", "The reason is longer than 1000 bytes.", "Say it more shortly.")
+		return wrong("reason", "The reason must be at most 1,000 bytes.", "Shorten the reason.")
 	case p.Effect == PolicyRefuse && p.Reason == "":
-		return wrong("reason", "Who is refused wants to know why.", `Write a sentence, such as "At most 10 nodes; you asked for ${nodes}."`)
+		return wrong("reason", "A reason is required to refuse a request.", `Write a sentence, such as "At most 10 nodes; you requested ${nodes}."`)
 	case p.Effect == PolicyRewrite && p.LeaseCap == "":
-		return wrong("lease_cap", "It is not said how long a lease may be at most.", `Write CEL such as duration("8h").`)
+		return wrong("lease_cap", "The lease limit is required.", `Write CEL such as duration("8h").`)
 	case p.Effect == PolicyApprove && p.Approval == nil:
-		return wrong("approval", "It is not said who has to approve.", "Say how many of which group or role.")
+		return wrong("approval", "The approvers are required.", "Set how many approvals are required, and from which group or role.")
 	}
 	if p.Effect != PolicyRewrite {
 		p.LeaseCap = ""
@@ -190,5 +190,5 @@ func (p *Policy) Check() error {
 	case PolicyApprove:
 		return p.Approval.Check()
 	}
-	return wrong("effect", fmt.Sprintf("There is no effect %.40q.", string(p.Effect)), "One of: allow, refuse, rewrite, approve.")
+	return wrong("effect", fmt.Sprintf("Unknown effect %.40q.", string(p.Effect)), "Use allow, refuse, rewrite or approve.")
 }

@@ -309,7 +309,7 @@ func (a *Quotas) SetQuota(ctx context.Context, actor app.Actor, q Quota) (QuotaU
 		return QuotaUse{}, err
 	}
 	if q.Scope == QuotaTenant {
-		return QuotaUse{}, invalidQuota("scope", "The quota of the tenant itself is set apart.", "Leave the scope to group, user or each_user.")
+		return QuotaUse{}, invalidQuota("scope", "The tenant's own quota is set separately.", "Set the scope to group, user or each_user.")
 	}
 	return a.setQuota(ctx, actor, q)
 }
@@ -335,7 +335,7 @@ func (a *Quotas) DeleteQuota(ctx context.Context, actor app.Actor, scope QuotaSc
 		return err
 	}
 	if scope == QuotaTenant {
-		return invalidQuota("scope", "The quota of the tenant itself is set apart.", "Set it without any limit.")
+		return invalidQuota("scope", "The tenant's own quota can't be deleted.", "Remove all of its limits instead.")
 	}
 	return a.Store.DeleteQuota(ctx, actor, scope, strings.TrimSpace(name), a.Now())
 }
@@ -372,29 +372,29 @@ func (q Quota) Check() error {
 	switch q.Scope {
 	case QuotaTenant, QuotaEachUser:
 		if q.Name != "" {
-			return invalidQuota("name", "Only quotas of groups and users have a name.", "Leave the name out.")
+			return invalidQuota("name", "Only quotas of groups and users have a name.", "Omit the name.")
 		}
 	case QuotaGroup, QuotaUser:
 		if q.Name == "" {
-			return invalidQuota("name", "Whose quota is it?", "Give the name of the "+string(q.Scope)+".")
+			return invalidQuota("name", "The name is required.", "Enter the name of the "+string(q.Scope)+".")
 		}
 		if len(q.Name) > mostQuotaName {
-			return invalidQuota("name", "The name is too long.", "Names have at most 128 characters.")
+			return invalidQuota("name", "The name must be at most 128 characters.", "Shorten the name.")
 		}
 	default:
-		return invalidQuota("scope", "There is no such scope of quotas.", "It is one of tenant, group, user and each_user.")
+		return invalidQuota("scope", "Unknown quota scope.", "Use tenant, group, user or each_user.")
 	}
 	if q.Limits.None() {
-		return invalidQuota("limits", "A quota limits something.", "Give at least one limit, or delete the quota.")
+		return invalidQuota("limits", "A quota requires at least one limit.", "Set a limit, or delete the quota.")
 	}
 	for _, m := range Measures {
 		limit, is := q.Limits.Of(m)
 		switch {
 		case !is:
 		case math.IsNaN(limit) || limit < 0 || limit > mostQuota:
-			return invalidQuota(string(m), "A limit is a number from 0 on.", "Leave it out for no limit.")
+			return invalidQuota(string(m), "A limit can't be negative.", "Omit it for no limit.")
 		case (m == MeasureClusters || m == MeasureNodes) && limit != math.Trunc(limit):
-			return invalidQuota(string(m), "The number of "+string(m)+" is a whole number.", "")
+			return invalidQuota(string(m), "The number of "+string(m)+" must be a whole number.", "")
 		}
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"muster/app"
@@ -166,14 +165,11 @@ func (b *QuotaBreach) Refusal(r Reservation, holders []QuotaHolder, others int) 
 	whose := b.Whose()
 	switch b.Measure {
 	case MeasurePerHour:
-		e.Message = fmt.Sprintf("That would cost %s per hour in all of %s, which may cost %s", Quantity(b.Wanted), whose, Quantity(b.Limit))
+		e.Message = fmt.Sprintf("This would take %s to %s per hour, over the limit of %s", whose, Quantity(b.Wanted), Quantity(b.Limit))
 	case MeasurePerMonth:
-		e.Message = fmt.Sprintf("That would commit %s of %s for %s, whose budget is %s", Quantity(b.Wanted), whose, b.Month.Words(), Quantity(b.Limit))
+		e.Message = fmt.Sprintf("This would take %s to %s for %s, over the budget of %s", whose, Quantity(b.Wanted), b.Month.Words(), Quantity(b.Limit))
 	default:
-		e.Message = fmt.Sprintf("That would be %s of %s, which may have %s", b.Measure.Count(b.Wanted), whose, Quantity(b.Limit))
-	}
-	if b.Scope == QuotaUser || b.Scope == QuotaEachUser {
-		e.Message = strings.Replace(e.Message, ", which may", ", who may", 1)
+		e.Message = fmt.Sprintf("This would take %s to %s, over the limit of %s", whose, b.Measure.Count(b.Wanted), Quantity(b.Limit))
 	}
 	e.Message += b.usedBy(holders, others)
 	e.Hint = b.fits(r, holders)
@@ -182,7 +178,7 @@ func (b *QuotaBreach) Refusal(r Reservation, holders []QuotaHolder, others int) 
 
 func (b *QuotaBreach) usedBy(holders []QuotaHolder, others int) string {
 	if b.Used <= 0 {
-		return "; nothing of it is used yet."
+		return "; nothing is used yet."
 	}
 	text := fmt.Sprintf(": %s used", be(b.Measure, b.Used))
 	if b.Measure == MeasurePerMonth {
@@ -192,9 +188,9 @@ func (b *QuotaBreach) usedBy(holders []QuotaHolder, others int) string {
 	for _, h := range holders {
 		switch {
 		case h.Name == "":
-			h.Name = "a request of " + h.Owner
+			h.Name = "a request by " + h.Owner
 		case h.Owner != "" && b.Scope != QuotaUser && b.Scope != QuotaEachUser:
-			h.Name += " of " + h.Owner
+			h.Name = h.Owner + "'s " + h.Name
 		}
 		if b.Measure != MeasureClusters && h.Amount > 0 {
 			h.Name += " (" + Quantity(h.Amount) + ")"
@@ -216,10 +212,10 @@ func (b *QuotaBreach) fits(r Reservation, holders []QuotaHolder) string {
 	grown := r.Nodes > 0 && (b.Had == 0 || b.Measure != MeasurePerMonth)
 	share := (b.Wanted - b.Used) / float64(max(r.Nodes, 1))
 	if n := int(math.Floor(b.Left/share + 1e-9)); grown && b.Measure != MeasureClusters && share > 0 && n >= 1 {
-		ways = append(ways, "ask for at most "+humanize.Count(n, "node"))
+		ways = append(ways, "request at most "+humanize.Count(n, "node"))
 	}
 	if d := b.longest(r); d > 0 {
-		ways = append(ways, "ask for a lease of at most "+humanize.Duration(d))
+		ways = append(ways, "request a lease of at most "+humanize.Duration(d))
 	}
 	excess := b.Wanted - b.Limit
 	var own *QuotaHolder
@@ -231,7 +227,7 @@ func (b *QuotaBreach) fits(r Reservation, holders []QuotaHolder) string {
 	if own != nil {
 		ways = append(ways, "delete "+own.Name)
 	}
-	ways = append(ways, "ask an admin for more")
+	ways = append(ways, "ask an admin for a higher limit")
 	return humanize.Upper(humanize.Or(ways)) + "."
 }
 

@@ -12,7 +12,7 @@ import (
 	"muster/app/humanize"
 )
 
-// Words say a decision in a line: "approve: 2 of the group finance", "refuse: too many", "accept, lease at most 8h0m0s".
+// Words say a decision in a line: "approve: 2 approvals from the group finance", "refuse: too many", "accept, lease 8 h".
 func (d Decision) Words() string {
 	text := string(d.Outcome)
 	switch d.Outcome {
@@ -23,7 +23,7 @@ func (d Decision) Words() string {
 		for _, n := range d.Needs {
 			who = append(who, n.Words())
 		}
-		text += ": " + strings.Join(who, ", and ")
+		text += ": " + humanize.And(who)
 	}
 	for _, c := range d.Changes {
 		text += ", lease " + LeaseText(c.To)
@@ -49,7 +49,7 @@ func (a *Service) Policy(ctx context.Context, actor app.Actor, name string) ([]P
 	}
 	all, err := a.Store.PolicyVersions(ctx, actor.Tenant, name)
 	if err == nil && len(all) == 0 {
-		err = app.Errorf(app.ENotFound, "There is no policy %q.", name)
+		err = app.Errorf(app.ENotFound, "Policy %q doesn't exist.", name)
 	}
 	return all, err
 }
@@ -187,7 +187,7 @@ func (a *Service) TryPolicy(ctx context.Context, actor app.Actor, t Try) (Trial,
 		if out.Otherwise++; len(out.Cases) < mostCases {
 			f := r.Facts
 			out.Cases = append(out.Cases, TrialCase{Request: r.ID, Requester: r.Requester, AskedAt: r.AskedAt, Old: old, New: new,
-				Text: fmt.Sprintf("%s: %s of template %s, lease %s", cmp.Or(f.Name, "a cluster"), humanize.Count(f.Nodes, "node"), f.Template, LeaseText(f.Lease))})
+				Text: fmt.Sprintf("%s: %s from template %s, lease %s", cmp.Or(f.Name, "New cluster"), humanize.Count(f.Nodes, "node"), f.Template, LeaseText(f.Lease))})
 		}
 	}
 	out.Seconds = a.Now().Sub(begun).Seconds()

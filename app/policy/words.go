@@ -9,15 +9,15 @@ import (
 	"muster/app/humanize"
 )
 
-// Words say how much of a limit is left: "3 of 5 clusters of the group ops".
+// Words say how much of a limit is left: "3 of 5 clusters for the group ops".
 func (l QuotaLine) Words() string {
 	switch l.Measure {
 	case MeasurePerHour:
-		return fmt.Sprintf("%s of %s an hour of %s", Quantity(l.Left), Quantity(l.Limit), l.Whose())
+		return fmt.Sprintf("%s of %s per hour for %s", Quantity(l.Left), Quantity(l.Limit), l.Whose())
 	case MeasurePerMonth:
-		return fmt.Sprintf("%s of %s a month of %s", Quantity(l.Left), Quantity(l.Limit), l.Whose())
+		return fmt.Sprintf("%s of %s per month for %s", Quantity(l.Left), Quantity(l.Limit), l.Whose())
 	}
-	return fmt.Sprintf("%s of %s of %s", Quantity(l.Left), l.Measure.Count(l.Limit), l.Whose())
+	return fmt.Sprintf("%s of %s for %s", Quantity(l.Left), l.Measure.Count(l.Limit), l.Whose())
 }
 
 // Sentences say what policies make of a request; none where nothing is to be said.
@@ -27,24 +27,24 @@ func (d *Decision) Sentences() []string {
 	}
 	var out []string
 	for _, c := range d.Changes {
-		out = append(out, strings.TrimSpace(fmt.Sprintf("The policy %s made the lease %s. %s", c.Policy, app.LeaseWords(c.To), c.Reason)))
+		out = append(out, strings.TrimSpace(fmt.Sprintf("Policy %s limits the lease to %s. %s", c.Policy, app.LeaseWords(c.To), c.Reason)))
 	}
 	switch d.Outcome {
 	case OutcomeRefuse:
-		out = append(out, fmt.Sprintf("The policy %s refuses it: %s", d.Policy, d.Reason))
+		out = append(out, fmt.Sprintf("Refused by policy %s: %s", d.Policy, d.Reason))
 	case OutcomeApprove:
 		var who []string
 		for _, n := range d.Needs {
 			who = append(who, n.Words())
 		}
-		out = append(out, "Others have to approve it first: "+humanize.And(who)+".")
+		out = append(out, "Requires "+humanize.And(who)+".")
 	}
 	return out
 }
 
 func LeaseText(d time.Duration) string {
 	if d == 0 {
-		return "for ever"
+		return "no end"
 	}
 	return humanize.Duration(d)
 }

@@ -34,7 +34,7 @@ func (a *Service) SetPolicyZone(ctx context.Context, actor app.Actor, zone strin
 
 func CheckZone(zone string) error {
 	if _, err := time.LoadLocation(zone); err != nil || zone == "" || zone == "Local" || len(zone) > 64 {
-		return &app.Error{Code: app.EInvalid, Field: "time_zone", Message: fmt.Sprintf("There is no time zone %.70q.", zone), Hint: "Such as UTC, Europe/Berlin or America/New_York."}
+		return &app.Error{Code: app.EInvalid, Field: "time_zone", Message: fmt.Sprintf("Unknown time zone %.70q.", zone), Hint: "Use a name such as UTC, Europe/Berlin or America/New_York."}
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (a *Service) pool(ctx context.Context, tenant, name string) (v PoolView, er
 		v.Clusters, err = a.Store.PoolMachines(ctx, v.ID, lastHanded)
 		return v, err
 	}
-	return v, app.Errorf(app.ENotFound, "There is no pool %q.", name)
+	return v, app.Errorf(app.ENotFound, "Pool %q doesn't exist.", name)
 }
 
 // CreatePool has machines made ahead of time. They are made one after the other from then on, and count towards the tenant's quota.
@@ -84,18 +84,18 @@ func (a *Service) CreatePool(ctx context.Context, actor app.Actor, r PoolRequest
 	p := Pool{Tenant: actor.Tenant, Name: strings.TrimSpace(r.Name), Hardware: r.Hardware, Image: r.Image, Provider: r.Provider, Zone: r.Zone, MaxAge: DefaultPoolAge,
 		Mode: PoolOn, MadeBy: actor.Name(), MadeAt: a.Now()}
 	if !PoolName.MatchString(p.Name) {
-		return PoolView{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "A pool's name starts with a small letter and has at most 30 small letters, digits and '-'.",
-			Hint: "For example base-small."}
+		return PoolView{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "A pool name must start with a lowercase letter and have at most 30 lowercase letters, digits and '-'.",
+			Hint: "For example: base-small."}
 	}
 	if r.Count == nil {
-		return PoolView{}, &app.Error{Code: app.EInvalid, Field: "count", Message: "A pool needs a count: how many machines are to be ready."}
+		return PoolView{}, &app.Error{Code: app.EInvalid, Field: "count", Message: "The number of ready machines is required."}
 	}
 	p.lay(r)
 	if err := a.CheckPool(ctx, p); err != nil {
 		return PoolView{}, err
 	}
 	if p.Mode != PoolOn && p.Mode != PoolOff {
-		return PoolView{}, &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("A new pool is on or off, not %s.", p.Mode)}
+		return PoolView{}, &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("A new pool can be on or off, not %s.", p.Mode)}
 	}
 	d := cluster.Draft{Definition: cluster.Definition{}}
 	if err := a.Preflight.CheckSecretsOf(ctx, actor.Tenant, cluster.ClusterRequest{}, d, p.Provider); err != nil {
@@ -114,11 +114,11 @@ func (a *Service) ChangePool(ctx context.Context, actor app.Actor, r PoolRequest
 		return PoolView{}, err
 	}
 	if r.Hardware+r.Image+r.Provider+r.Zone != "" {
-		return PoolView{}, &app.Error{Code: app.EInvalid, Message: "Hardware, image, provider and zone of a pool do not change.", Hint: "Make another pool, and delete this one."}
+		return PoolView{}, &app.Error{Code: app.EInvalid, Message: "The hardware, image, provider and zone of a pool can't be changed.", Hint: "Create another pool and delete this one."}
 	}
 	if r.Mode != "" && r.Mode != PoolOn && r.Mode != PoolOff {
-		return PoolView{}, &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("A pool is on or off, not %.40q.", string(r.Mode)),
-			Hint: "To give its machines back, drain or delete it."}
+		return PoolView{}, &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("A pool can be on or off, not %.40q.", string(r.Mode)),
+			Hint: "To delete its machines, drain or delete the pool."}
 	}
 	return a.changePool(ctx, actor, r, "pool.change")
 }

@@ -148,14 +148,14 @@ func poolOwner(name string) string { return "pool:" + name }
 // CheckPool refuses what no pool can be.
 func (a *Service) CheckPool(ctx context.Context, p Pool) error {
 	if p.Count < 0 || p.Count > MaxPoolCount {
-		return &app.Error{Code: app.EInvalid, Field: "count", Message: fmt.Sprintf("A pool has from 0 to %d machines, not %d.", MaxPoolCount, p.Count)}
+		return &app.Error{Code: app.EInvalid, Field: "count", Message: fmt.Sprintf("A pool can have 0 to %d machines, not %d.", MaxPoolCount, p.Count)}
 	}
 	if p.MaxAge < minPoolAge || p.MaxAge > maxPoolAge {
-		return &app.Error{Code: app.EInvalid, Field: "max_age", Message: fmt.Sprintf("Machines of a pool may get from %s to %d days old, not %s.", minPoolAge, int(maxPoolAge.Hours())/24, p.MaxAge),
-			Hint: `Say for example "24h".`}
+		return &app.Error{Code: app.EInvalid, Field: "max_age", Message: fmt.Sprintf("The maximum age of pool machines must be %s to %s, not %s.", humanize.Duration(minPoolAge), humanize.Duration(maxPoolAge), humanize.Duration(p.MaxAge)),
+			Hint: `For example: 24h.`}
 	}
 	if p.Mode != PoolOn && p.Mode != PoolOff && p.Mode != PoolDrained && p.Mode != PoolDeleted {
-		return &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("A pool is on or off, not %.40q.", string(p.Mode)), Hint: "To give its machines back, drain or delete it."}
+		return &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("A pool can be on or off, not %.40q.", string(p.Mode)), Hint: "To delete its machines, drain or delete the pool."}
 	}
 	_, err := a.poolSpec(ctx, p)
 	return err
@@ -178,28 +178,28 @@ func (a *Service) poolSpec(ctx context.Context, p Pool) (s poolSpec, err error) 
 	s.catalog = revision
 	spec := c.Providers[p.Provider]
 	if spec == nil {
-		return s, &app.Error{Code: app.EInvalid, Field: "provider", Message: fmt.Sprintf("The catalog has no provider %.60q.", p.Provider), Hint: "See muster catalog providers."}
+		return s, &app.Error{Code: app.EInvalid, Field: "provider", Message: fmt.Sprintf("Provider %.60q doesn't exist in the catalog.", p.Provider), Hint: "To list the providers: muster catalog providers."}
 	}
 	h := c.Hardware[p.Hardware]
 	if h == nil {
-		return s, &app.Error{Code: app.EInvalid, Field: "hardware", Message: fmt.Sprintf("The catalog has no hardware %.60q.", p.Hardware)}
+		return s, &app.Error{Code: app.EInvalid, Field: "hardware", Message: fmt.Sprintf("Hardware %.60q doesn't exist in the catalog.", p.Hardware)}
 	}
 	flavor, ok := h.Providers[p.Provider]
 	if !ok {
-		return s, &app.Error{Code: app.EInvalid, Field: "hardware", Message: fmt.Sprintf("Hardware %s cannot be had at provider %s.", p.Hardware, p.Provider)}
+		return s, &app.Error{Code: app.EInvalid, Field: "hardware", Message: fmt.Sprintf("Hardware %s isn't available from provider %s.", p.Hardware, p.Provider)}
 	}
 	i := c.Images[p.Image]
 	if i == nil {
-		return s, &app.Error{Code: app.EInvalid, Field: "image", Message: fmt.Sprintf("The catalog has no image %.60q.", p.Image)}
+		return s, &app.Error{Code: app.EInvalid, Field: "image", Message: fmt.Sprintf("Image %.60q doesn't exist in the catalog.", p.Image)}
 	}
 	image, ok := i.Providers[p.Provider]
 	if !ok {
-		return s, &app.Error{Code: app.EInvalid, Field: "image", Message: fmt.Sprintf("Image %s cannot be had at provider %s.", p.Image, p.Provider)}
+		return s, &app.Error{Code: app.EInvalid, Field: "image", Message: fmt.Sprintf("Image %s isn't available from provider %s.", p.Image, p.Provider)}
 	}
 	if p.Zone != "" && !slices.Contains(spec.Zones, p.Zone) {
-		e := &app.Error{Code: app.EInvalid, Field: "zone", Message: fmt.Sprintf("Provider %s has no zone %.60q.", p.Provider, p.Zone), Hint: "It has none that the catalog knows."}
+		e := &app.Error{Code: app.EInvalid, Field: "zone", Message: fmt.Sprintf("Provider %s has no zone %.60q.", p.Provider, p.Zone), Hint: "The catalog lists no zones for it."}
 		if len(spec.Zones) > 0 {
-			e.Hint = "It has " + humanize.And(spec.Zones) + "."
+			e.Hint = "Use " + humanize.And(spec.Zones) + "."
 		}
 		return s, e
 	}

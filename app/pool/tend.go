@@ -14,6 +14,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/operation"
 	appplan "muster/app/plan"
 	"muster/app/policy"
@@ -319,9 +320,9 @@ func (t *poolTurn) rest(ctx context.Context) error {
 	if t.Mode == PoolOn && t.Failures >= poolTellAfter && !t.Told {
 		t.Told = true
 		n = &app.Notice{At: t.now, Tenant: t.Tenant, Kind: app.NoticePool, Users: []string{t.MadeBy}, About: app.Subject{Kind: app.SubjectPool, ID: t.Name},
-			Title: fmt.Sprintf("The pool %s cannot be refilled.", t.Name),
-			Text: fmt.Sprintf("%d of %d machines are ready. %s It is tried again by itself, every %s at most. Clusters are made without it meanwhile, only slower.",
-				len(t.stock)-t.underWay, t.Count, operation.Sentence(t.Trouble), poolLastRetry)}
+			Title: fmt.Sprintf("Pool %s can't be refilled.", t.Name),
+			Text: fmt.Sprintf("%d of %d machines are ready. %s Muster retries at least every %s. Meanwhile, new clusters are created without the pool, which takes longer.",
+				len(t.stock)-t.underWay, t.Count, operation.Sentence(t.Trouble), humanize.Duration(poolLastRetry))}
 	}
 	return t.app.Store.RestPool(ctx, t.Pool, n)
 }

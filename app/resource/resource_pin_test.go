@@ -145,7 +145,7 @@ func TestUpgradesRunNothingForWhatNobodyNames(t *testing.T) {
 		notes           string
 		nothing         bool
 	}{
-		"from before there were any": {between: []string{"cookbooks/a"}, start: "[cookbooks/a@1]", install: "[cookbooks/a@1]", notes: "That alone runs nothing again"},
+		"from before there were any": {between: []string{"cookbooks/a"}, start: "[cookbooks/a@1]", install: "[cookbooks/a@1]", notes: "Nothing runs again because of this"},
 		"one that others need":       {before: []string{"cookbooks/a"}, between: []string{"cookbooks/b"}, start: "[cookbooks/a@1 cookbooks/b@1]", install: "[cookbooks/a@1 cookbooks/b@1]", notes: "web have without"},
 		"another version":            {before: []string{"cookbooks/a"}, between: []string{"cookbooks/a"}, start: "[cookbooks/a@2]", install: "[cookbooks/a@2]", notes: "web have without"},
 		"none":                       {before: []string{"cookbooks/a"}, start: "[cookbooks/a@1]", install: "[cookbooks/a@1]", notes: "so already", nothing: true},
@@ -179,7 +179,7 @@ func TestUpgradesRunNothingForWhatNobodyNames(t *testing.T) {
 				p, _ = f.Carried(cluster.Amendment{Kind: app.OperationUpgrade})
 			}
 			f.Want("work", office.WorkOf(p), c.work)
-			if said := strings.Join(p.Notes, " "); !strings.Contains(said, c.notes) || c.notes == "" && strings.Contains(said, "without naming") {
+			if said := strings.Join(p.Notes, " "); !strings.Contains(said, c.notes) || c.notes == "" && strings.Contains(said, "Resources used by") {
 				t.Errorf("notes %q, want %q", said, c.notes)
 			}
 			f.Want("start", fmt.Sprint(brought(f.Definition(), "web", app.ActionStart)), c.start)

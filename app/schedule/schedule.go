@@ -61,17 +61,17 @@ func (s Schedule) Check(now time.Time) error {
 			continue
 		}
 		wrong := func(why string) error {
-			return &app.Error{Code: app.EInvalid, Field: f.field, Message: fmt.Sprintf("%.100q cannot be a schedule: %s.", f.text, why),
-				Hint: `Say minute, hour, day of the month, month and weekday: "0 19 * * 1-5" is at 19:00 from Monday to Friday.`}
+			return &app.Error{Code: app.EInvalid, Field: f.field, Message: fmt.Sprintf("Invalid schedule %.100q: %s.", f.text, why),
+				Hint: `Use minute, hour, day of the month, month and weekday: "0 19 * * 1-5" means 19:00 from Monday to Friday.`}
 		}
 		if len(f.text) > mostCronText {
-			return wrong("it is too long")
+			return wrong("the text is too long")
 		}
 		if strings.Contains(f.text, "TZ=") {
-			return wrong("the time zone stands apart")
+			return wrong("set the time zone separately")
 		}
 		if strings.HasPrefix(strings.TrimSpace(f.text), "@every") {
-			return wrong("it has to go by the clock")
+			return wrong("only times of day and dates are supported")
 		}
 		if _, err := cronFields.Parse(f.text); err != nil {
 			return wrong(strings.TrimSuffix(humanize.GoWords(err), "."))
@@ -82,12 +82,12 @@ func (s Schedule) Check(now time.Time) error {
 		}
 		at := next(f.text, zone, now)
 		if at.IsZero() {
-			return wrong("it never comes")
+			return wrong("no date ever matches")
 		}
 		for range 50 {
 			after := next(f.text, zone, at)
 			if !after.IsZero() && after.Sub(at) < leastInterval {
-				return wrong("it comes more often than every ten minutes")
+				return wrong("it matches more than once in ten minutes")
 			}
 			if at = after; at.IsZero() {
 				break
@@ -101,7 +101,7 @@ func (s Schedule) Check(now time.Time) error {
 func (s Schedule) location() (*time.Location, error) {
 	zone, err := time.LoadLocation(s.Zone)
 	if err != nil || s.Zone == "Local" || len(s.Zone) > 64 {
-		return time.UTC, &app.Error{Code: app.EInvalid, Field: "zone", Message: fmt.Sprintf("There is no time zone %.64q.", s.Zone), Hint: "Name one such as Europe/Berlin or America/New_York; empty is UTC."}
+		return time.UTC, &app.Error{Code: app.EInvalid, Field: "zone", Message: fmt.Sprintf("Unknown time zone %.64q.", s.Zone), Hint: "Use a name such as Europe/Berlin or America/New_York. Empty means UTC."}
 	}
 	return zone, nil
 }
@@ -235,8 +235,8 @@ func (s Schedule) Latest(after, by time.Time) (kind app.OperationKind, at time.T
 func (d ScheduleDue) Missed(kind app.OperationKind, at, now time.Time, why string) app.Notice {
 	c := d.Cluster
 	verb := map[app.OperationKind]string{app.OperationSleep: "go to sleep", app.OperationWake: "wake"}[kind]
-	return app.Notice{At: now, Tenant: c.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Title: fmt.Sprintf("%s did not %s by its schedule.", c.Name, verb),
-		Text: fmt.Sprintf("It was to at %s. %s The next time is %s.", app.Moment(at), why, nextWords(d.Schedule, now)), About: app.ClusterSubject(c.ID)}
+	return app.Notice{At: now, Tenant: c.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Title: fmt.Sprintf("%s did not %s as scheduled.", c.Name, verb),
+		Text: fmt.Sprintf("It was scheduled for %s. %s Next time: %s.", app.Moment(at), why, nextWords(d.Schedule, now)), About: app.ClusterSubject(c.ID)}
 }
 
 func nextWords(s Schedule, now time.Time) string {

@@ -70,15 +70,15 @@ func TestSchedulesThatCannotBe(t *testing.T) {
 		s    Schedule
 		says string
 	}{
-		{Schedule{Sleep: "0 25 * * *"}, "cannot be a schedule"},
-		{Schedule{Sleep: "0 19 * *"}, "cannot be a schedule"},
-		{Schedule{Sleep: "* * * * *"}, "more often"},
-		{Schedule{Wake: "*/5 9 * * *"}, "more often"},
-		{Schedule{Wake: "@every 1h"}, "by the clock"},
-		{Schedule{Sleep: "TZ=UTC 0 19 * * *"}, "stands apart"},
-		{Schedule{Sleep: "0 0 30 2 *"}, "never comes"},
-		{Schedule{Sleep: "0 19 * * *", Zone: "Mars/Olympus"}, "no time zone"},
-		{Schedule{Sleep: "0 19 * * *", Zone: "Local"}, "no time zone"},
+		{Schedule{Sleep: "0 25 * * *"}, "Invalid schedule"},
+		{Schedule{Sleep: "0 19 * *"}, "Invalid schedule"},
+		{Schedule{Sleep: "* * * * *"}, "more than once in ten minutes"},
+		{Schedule{Wake: "*/5 9 * * *"}, "more than once in ten minutes"},
+		{Schedule{Wake: "@every 1h"}, "only times of day and dates"},
+		{Schedule{Sleep: "TZ=UTC 0 19 * * *"}, "set the time zone separately"},
+		{Schedule{Sleep: "0 0 30 2 *"}, "no date ever matches"},
+		{Schedule{Sleep: "0 19 * * *", Zone: "Mars/Olympus"}, "Unknown time zone"},
+		{Schedule{Sleep: "0 19 * * *", Zone: "Local"}, "Unknown time zone"},
 		{Schedule{Sleep: strings.Repeat("1,", 100) + "1 19 * * *"}, "too long"},
 	} {
 		if err := c.s.Check(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)); app.CodeOf(err) != app.EInvalid || !strings.Contains(err.Error(), c.says) {

@@ -208,10 +208,10 @@ func (f UsageFilter) complete(now time.Time) (UsageFilter, error) {
 		return f, &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
 	}
 	if !slices.Contains(UsageBys, f.By) {
-		return wrong("by", fmt.Sprintf("Usage cannot be added up by %.40q.", f.By), "Say "+orListOf(UsageBys)+".")
+		return wrong("by", fmt.Sprintf("Unknown grouping %.40q.", f.By), "Use "+orListOf(UsageBys)+".")
 	}
 	if !slices.Contains(UsageSteps, f.Step) {
-		return wrong("step", fmt.Sprintf("There is no step %.40q.", f.Step), "Say "+orListOf(UsageSteps)+".")
+		return wrong("step", fmt.Sprintf("Unknown step %.40q.", f.Step), "Use "+orListOf(UsageSteps)+".")
 	}
 	if f.From.IsZero() {
 		f.From = app.MonthOf(now).Start
@@ -222,15 +222,15 @@ func (f UsageFilter) complete(now time.Time) (UsageFilter, error) {
 	f.From, f.To = f.From.UTC(), f.To.UTC()
 	switch {
 	case f.From.Year() < 2000:
-		return wrong("from", "That is long before the first machine.", "Begin after the year 2000.")
+		return wrong("from", "The start is too early.", "Choose a start after the year 2000.")
 	case f.From.After(f.To):
-		return wrong("from", "The time would begin after its end.", "What is to come is not counted; let it begin before now.")
+		return wrong("from", "The start must be before the end.", "Choose a start in the past.")
 	case f.To.Sub(f.From) > longestUsage:
-		return wrong("from", "That is more than ten years.", "Ask for less at once.")
+		return wrong("from", "The period must be at most ten years.", "Choose a shorter period.")
 	case f.Step == UsageHour && f.To.Sub(f.From) > mostUsageParts*time.Hour:
-		return wrong("step", fmt.Sprintf("That would be more than %d hours.", mostUsageParts), "Take days, or ask for less time at once.")
+		return wrong("step", fmt.Sprintf("Too many hours: at most %d allowed.", mostUsageParts), "Use days, or choose a shorter period.")
 	case f.Step == UsageDay && f.To.Sub(f.From) > mostUsageParts*24*time.Hour:
-		return wrong("step", fmt.Sprintf("That would be more than %d days.", mostUsageParts), "Take weeks, or ask for less time at once.")
+		return wrong("step", fmt.Sprintf("Too many days: at most %d allowed.", mostUsageParts), "Use weeks, or choose a shorter period.")
 	}
 	return f, nil
 }
@@ -357,8 +357,8 @@ func (s *usageSummer) endKey() error {
 	}
 	clear(s.lines)
 	if len(s.usage.Lines) > mostUsageLines {
-		return &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("That would be more than %d lines.", mostUsageLines),
-			Hint: "Ask for less time, for greater steps, or add up by something that there is less of."}
+		return &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("Too many lines: at most %d allowed.", mostUsageLines),
+			Hint: "Choose a shorter period, a larger step, or a coarser grouping."}
 	}
 	return nil
 }

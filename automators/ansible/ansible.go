@@ -25,21 +25,21 @@ func New() Ansible { return Ansible{} }
 func (Ansible) Descriptor() family.Descriptor {
 	return family.Descriptor{
 		Name:        name,
-		Description: "Runs an Ansible playbook on the node, for that node.",
+		Description: "Runs an Ansible playbook on the node.",
 		Fields: []family.Field{
-			{Name: "playbook", SetBy: family.SetByTenant, Label: "Playbook", Type: family.FieldLines, Help: "The text of a playbook, with hosts: all. The configuration is in its variables, the node in muster."},
-			{Name: "playbook_file", SetBy: family.SetByTenant, Label: "Playbook file", Type: family.FieldText, Help: "A playbook in a resource instead: the resource's name, or name/path in an archive, such as site/playbooks/web.yml."},
-			{Name: "roles", SetBy: family.SetByTenant, Label: "Roles", Type: family.FieldList, Help: "Roles to play instead of a playbook, split at spaces: common web."},
-			{Name: "tags", SetBy: family.SetByTenant, Label: "Tags", Type: family.FieldList, Help: "Only tasks with one of these tags, split at spaces."},
-			{Name: "skip_tags", SetBy: family.SetByTenant, Label: "Tags to skip", Type: family.FieldList, Help: "No tasks with one of these tags, split at spaces."},
-			{Name: "version", SetBy: family.SetByTenant, Label: "Oldest version", Type: family.FieldText, Help: "The oldest Ansible (ansible-core) that will do, such as 2.14. Empty: any."},
+			{Name: "playbook", SetBy: family.SetByTenant, Label: "Playbook", Type: family.FieldLines, Help: "The playbook's text, with hosts: all. The configuration is in its variables; the node is in muster."},
+			{Name: "playbook_file", SetBy: family.SetByTenant, Label: "Playbook file", Type: family.FieldText, Help: "A playbook from a resource: the resource's name, or name/path in an archive, such as site/playbooks/web.yml."},
+			{Name: "roles", SetBy: family.SetByTenant, Label: "Roles", Type: family.FieldList, Help: "Roles to run instead of a playbook, separated by spaces: common web."},
+			{Name: "tags", SetBy: family.SetByTenant, Label: "Tags", Type: family.FieldList, Help: "Run only tasks with one of these tags, separated by spaces."},
+			{Name: "skip_tags", SetBy: family.SetByTenant, Label: "Tags to skip", Type: family.FieldList, Help: "Skip tasks with one of these tags, separated by spaces."},
+			{Name: "version", SetBy: family.SetByTenant, Label: "Minimum version", Type: family.FieldText, Help: "The oldest Ansible (ansible-core) version to accept, such as 2.14. Leave empty for any."},
 		},
 		ResourceTypes: []template.ResourceType{
-			{Name: "role", Label: "Role", Format: appresource.FormatArchive, Help: "One role. It is called as the resource is."},
-			{Name: "roles", Label: "Roles", Format: appresource.FormatArchive, Help: "A directory of roles, each in a folder of its own."},
-			{Name: "collection", Label: "Collection", Format: appresource.FormatArchive, Help: "One collection, as ansible-galaxy builds it. The resource is called as the collection is: ansible.posix."},
-			{Name: "project", Label: "Project", Format: appresource.FormatArchive, Help: "Playbooks with what lies beside them (roles, group_vars, files), for the field playbook_file."},
-			{Name: "playbook", Label: "Playbook", Format: appresource.FormatFile, Mode: 0o644, Help: "A playbook, for the field playbook_file."},
+			{Name: "role", Label: "Role", Format: appresource.FormatArchive, Help: "One role. Name the resource after the role."},
+			{Name: "roles", Label: "Roles", Format: appresource.FormatArchive, Help: "A directory of roles, each in its own folder."},
+			{Name: "collection", Label: "Collection", Format: appresource.FormatArchive, Help: "One collection, as built by ansible-galaxy. Name the resource after the collection: ansible.posix."},
+			{Name: "project", Label: "Project", Format: appresource.FormatArchive, Help: "Playbooks with their roles, group_vars and files, for the playbook_file field."},
+			{Name: "playbook", Label: "Playbook", Format: appresource.FormatFile, Mode: 0o644, Help: "A playbook, for the playbook_file field."},
 		},
 	}
 }
@@ -72,7 +72,7 @@ func (a Ansible) Run(ctx context.Context, sh family.Shell, call family.ServiceCa
 	return nil
 }
 
-// DryRun carries out app.DryRunner, by --check. What a task runs as a command is not known beforehand, so that is not told; tasks that say
+// DryRun carries out app.DryRunner, by --check. What a task runs as a command is not known beforehand, so it isn't reported; tasks that say
 // check_mode: false themselves are done even so.
 func (a Ansible) DryRun(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) (family.Changes, error) {
 	said, err := a.play(ctx, sh, call, true, out)

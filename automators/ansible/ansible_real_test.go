@@ -31,9 +31,9 @@ func needed(t *testing.T) {
 // resources are a role, a directory of roles, a collection, a project with a playbook and a role beside it, and a playbook.
 func resources(t testing.TB, dir string) []template.ResourceRef {
 	for name, text := range map[string]string{
-		"motd/tasks/main.yml":                       "- name: write the message\n  template: {src: motd.j2, dest: \"{{ motd.path }}\", mode: '0640'}\n  notify: told\n",
+		"motd/tasks/main.yml":                       "- name: write the message\n  template: {src: motd.j2, dest: \"{{ motd.path }}\", mode: '0640'}\n  notify: notified\n",
 		"motd/templates/motd.j2":                    "{{ motd.text }}\n",
-		"motd/handlers/main.yml":                    "- name: told\n  command: /bin/true\n",
+		"motd/handlers/main.yml":                    "- name: notified\n  command: /bin/true\n",
 		"more/said/tasks/main.yml":                  "- debug: {msg: \"said by {{ who }}\"}\n",
 		"more/said/defaults/main.yml":               "who: a default\n",
 		"acme.site/galaxy.yml":                      "namespace: acme\nname: site\nversion: 1.0.0\n",
@@ -68,9 +68,9 @@ func TestConformance(t *testing.T) {
 `},
 		OKSays:     "hello from web on n1 of 2",
 		Fail:       map[string]string{"playbook": head + "  - name: go wrong\n    shell: echo what was wrong >&2; exit 3\n"},
-		FailSays:   []string{"ended with exit code 2 (a task failed): go wrong (shell)", "what was wrong"},
-		Slow:       map[string]string{"playbook": head + "  - debug: {msg: under way}\n  - shell: {cmd: sleep 600, stdin: \"{{ db.password }}\"}\n"},
-		SlowSays:   "under way",
+		FailSays:   []string{"failed with exit code 2 (a task failed): go wrong (shell)", "what was wrong"},
+		Slow:       map[string]string{"playbook": head + "  - debug: {msg: running now}\n  - shell: {cmd: sleep 600, stdin: \"{{ db.password }}\"}\n"},
+		SlowSays:   "running now",
 		Resources:  resources,
 		Changes:    map[string]string{"playbook": "- hosts: all\n  gather_facts: false\n  vars: {motd: {path: '{home}/motd', text: \"it has {{ db.password | length }}\"}}\n  roles: [motd]\n  tasks:\n  - file: {path: \"{home}/{{ item }}\", state: directory}\n    loop: [x, y]\n  - set_stats: {data: {a: 1}}\n"},
 		ChangesSay: []string{"motd : write the message (template): ", "/x", "/y"},
@@ -138,13 +138,13 @@ func TestRuns(t *testing.T) {
 		fields map[string]string
 		says   string
 	}{
-		"no playbook": {map[string]string{"playbook": "x: ["}, "exit code 4 (the playbook cannot be read, or the node cannot be reached)"},
-		"no file":     {map[string]string{"playbook_file": "none.yml"}, "The resources of this action have no file none.yml"},
-		"too old":     {map[string]string{"playbook_file": "one.yml", "version": "99.1"}, "wants 99.1 at least"},
+		"no playbook": {map[string]string{"playbook": "x: ["}, "exit code 4 (the playbook is invalid or the node is unreachable)"},
+		"no file":     {map[string]string{"playbook_file": "none.yml"}, "The action's resources don't contain the file none.yml"},
+		"too old":     {map[string]string{"playbook_file": "one.yml", "version": "99.1"}, "requires at least 99.1"},
 		"secret": {map[string]string{"playbook": head + "  - name: hidden\n    command: {argv: [sh, -c, exit 1]}\n    no_log: true\n"},
 			"exit code 2 (a task failed): hidden (command): the output has been hidden"},
 		"a loop": {map[string]string{"playbook": head + "  - assert: {that: [ratio < 0.001, count == 12345678901, \"muster.config['odd-name'] == 1\", muster_state is directory]}\n" +
-			"  - command: id -un\n    become: true\n    become_user: nobody\n    register: who\n  - assert: {that: who.stdout == 'nobody'}\n  - name: many\n    command: sh -c 'echo bad {{ item }} >&2; exit {{ item }}'\n    loop: [0, 4]\n"},
+			"  - command: id -un\n    become: true\n    become_user: games\n    register: who\n  - assert: {that: who.stdout == 'games'}\n  - name: many\n    command: sh -c 'echo bad {{ item }} >&2; exit {{ item }}'\n    loop: [0, 4]\n"},
 			"exit code 2 (a task failed): many (command): bad 4"},
 	} {
 		if said, err := run(tc.fields); app.CodeOf(err) != app.EScript || !strings.Contains(app.AsError(err).Message, tc.says) {

@@ -80,10 +80,10 @@ class CallbackModule(CallbackBase):
                 self.note('changed', result._task, subject=subject(part)[:MOST])
 
     def v2_playbook_on_stats(self, stats):
-        told = {}
+        facts = {}
         for host in ['_run'] + sorted(h for h in stats.custom if h != '_run'):
-            told.update(stats.custom.get(host) or {})
+            facts.update(stats.custom.get(host) or {})
         outputs = os.environ.get('MUSTER_OUTPUTS')
-        if told and outputs:
+        if facts and outputs:
             with open(outputs, 'w') as f:
-                f.write(json.dumps(told, indent=1, default=str) + '\n')
+                f.write(json.dumps(facts, indent=1, default=str) + '\n')

@@ -25,7 +25,7 @@ func (Ansible) Check(fields map[string]string) error {
 	}
 	for _, f := range []string{"playbook", "playbook_file", "roles", "tags", "skip_tags", "version"} {
 		if strings.ContainsRune(fields[f], 0) {
-			return no(f, "not_text", "The field \""+f+"\" holds NUL characters, so it is no text.", "")
+			return no(f, "not_text", "Field \""+f+"\" contains NUL characters.", "")
 		}
 	}
 	first := ""
@@ -34,30 +34,30 @@ func (Ansible) Check(fields map[string]string) error {
 			continue
 		}
 		if first != "" {
-			return no(f, "two_playbooks", "There is something to play already, in the field \""+first+"\".", "Keep one of them.")
+			return no(f, "two_playbooks", "A playbook is already set in the field \""+first+"\".", "Remove one of the two.")
 		}
 		first = f
 	}
 	if first == "" {
-		return no("playbook", "missing_field", "The ansible automator needs a playbook, the name of a file that is one, or roles.", "Put the text of a playbook into the field \"playbook\".")
+		return no("playbook", "missing_field", "The ansible automator needs a playbook, a playbook file or roles.", "Enter the playbook's text in the field \"playbook\".")
 	}
 	if file := strings.TrimSpace(fields["playbook_file"]); file != "" && !inResource(file) {
-		return no("playbook_file", "bad_path", "The playbook file is named by a resource, or by a resource and a path in it.", "Such as site.yml, or site/playbooks/web.yml.")
+		return no("playbook_file", "bad_path", "The playbook file must be a resource, or a path in a resource.", "For example, site.yml or site/playbooks/web.yml.")
 	}
 	for _, r := range strings.Fields(fields["roles"]) {
 		if !roleName.MatchString(r) {
-			return no("roles", "bad_role", quoted(r)+" cannot be the name of a role.", "Names of roles are split at spaces: common web, or acme.site.web of a collection.")
+			return no("roles", "bad_role", quoted(r)+" isn't a valid role name.", "Separate roles with spaces: common web, or acme.site.web for a role of a collection.")
 		}
 	}
 	for _, f := range []string{"tags", "skip_tags"} {
 		for _, t := range strings.Fields(fields[f]) {
 			if !tagName.MatchString(t) {
-				return no(f, "bad_tag", quoted(t)+" cannot be a tag.", "Tags are split at spaces.")
+				return no(f, "bad_tag", quoted(t)+" isn't a valid tag.", "Separate tags with spaces.")
 			}
 		}
 	}
 	if v := strings.TrimSpace(fields["version"]); v != "" && !version.MatchString(v) {
-		return no("version", "bad_version", quoted(v)+" is no version.", "Such as 2.14.")
+		return no("version", "bad_version", quoted(v)+" isn't a valid version.", "For example, 2.14.")
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func (a Ansible) script(call family.ServiceCall, dry bool) (text string, warning
 	var s node.Script
 	s.Do(`PATH=$PATH:/usr/local/bin
 cd / && mkdir -p "${muster_dir}home" "${muster_dir}tmp" "${muster_dir}callbacks" "${muster_dir}roles" "${muster_dir}collections/ansible_collections" || exit 1
-command -v ansible-playbook >/dev/null 2>&1 || { echo 'ansible-playbook is not on this node' >&2; exit 127; }
+command -v ansible-playbook >/dev/null 2>&1 || { echo 'ansible-playbook is not installed on this node' >&2; exit 127; }
 muster_roles=${muster_dir}roles`)
 	if err := addResources(&s, call); err != nil {
 		return "", nil, err
@@ -69,7 +69,7 @@ muster_roles=${muster_dir}roles`)
 	s.File("vars.yaml", vars)
 	s.Dof(`muster_state=$muster_root/%s`, call.Service)
 	s.Do(`[ -d "$muster_state" ] || (umask 022; mkdir -p "$muster_state") || exit 1
-case $muster_root in *\"*|*\\*|*{*) echo "Ansible cannot be told of the directory $muster_root" >&2; exit 1 ;; esac
+case $muster_root in *\"*|*\\*|*{*) echo "Ansible can't use the directory $muster_root" >&2; exit 1 ;; esac
 printf '{"muster_state": "%s"}\n' "$muster_state" >"${muster_dir}state.yaml" || exit 1`)
 	if dry {
 		s.Do("unset MUSTER_OUTPUTS")
@@ -78,7 +78,7 @@ printf '{"muster_state": "%s"}\n' "$muster_state" >"${muster_dir}state.yaml" || 
 	}
 	if file := strings.TrimSpace(call.Fields["playbook_file"]); file != "" {
 		s.Dof(`muster_playbook=%s
-[ -r "$muster_playbook" ] || { echo %s >&2; exit 1; }`, call.Resources+"/"+file, "The resources of this action have no file "+file)
+[ -r "$muster_playbook" ] || { echo %s >&2; exit 1; }`, call.Resources+"/"+file, "The action's resources don't contain the file "+file)
 	} else {
 		s.File("playbook.yml", playbook(call.Fields))
 		s.Do(`muster_playbook=${muster_dir}playbook.yml`)
@@ -130,8 +130,8 @@ func addResources(s *node.Script, call family.ServiceCall) error {
 		case "collection":
 			m := collectionName.FindStringSubmatch(r.Name)
 			if m == nil {
-				return &app.Error{Code: app.EInvalid, Reason: "bad_collection", Field: "resources", Message: fmt.Sprintf("The resource %q cannot be a collection.", r.Name),
-					Hint: "Call the resource as the collection is called, such as ansible.posix."}
+				return &app.Error{Code: app.EInvalid, Reason: "bad_collection", Field: "resources", Message: fmt.Sprintf("Resource %q can't be used as a collection.", r.Name),
+					Hint: "Name the resource after the collection, such as ansible.posix."}
 			}
 			dir := "collections/ansible_collections/" + m[1]
 			s.Dof(`mkdir -p "${muster_dir}"%s && ln -s %s "${muster_dir}"%s || exit 1`, dir, place, dir+"/"+m[2])

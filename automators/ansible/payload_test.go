@@ -98,15 +98,15 @@ func TestSaid(t *testing.T) {
 		want  string
 	}{
 		"a task": {[]string{`muster-ansible-failed {"task": "rescued", "action": "copy", "msg": "x"}`, `muster-ansible-failed {"task": "web : go", "action": "ansible.builtin.shell", "msg": "bad\nworse"}`},
-			2, "web install ended with exit code 2 (a task failed): web : go (shell): bad"},
-		"without a name": {[]string{`muster-ansible-failed {"task": "shell", "action": "shell"}`}, 2, "web install ended with exit code 2 (a task failed): shell"},
-		"a bad playbook": {[]string{"ERROR! We were unable to read", "", "^ here"}, 4, "web install ended with exit code 4 (the playbook cannot be read, or the node cannot be reached): We were unable to read"},
-		"silence":        {nil, 77, "web install ended with exit code 77."},
+			2, "web install failed with exit code 2 (a task failed): web : go (shell): bad"},
+		"without a name": {[]string{`muster-ansible-failed {"task": "shell", "action": "shell"}`}, 2, "web install failed with exit code 2 (a task failed): shell"},
+		"a bad playbook": {[]string{"ERROR! We were unable to read", "", "^ here"}, 4, "web install failed with exit code 4 (the playbook is invalid or the node is unreachable): We were unable to read"},
+		"silence":        {nil, 77, "web install failed with exit code 77."},
 	} {
 		var s said
 		for _, l := range tc.lines {
 			if s.hear(family.StreamErr, l) != strings.HasPrefix(l, markFailed) {
-				t.Errorf("%s: %s is for somebody else", name, l)
+				t.Errorf("%s: %s is for someone else", name, l)
 			}
 		}
 		if got := s.err(c, tc.exit); got.Message != tc.want || got.Code != app.EScript {

@@ -107,13 +107,13 @@ func changesOf(lines []string) family.Changes {
 
 // meaning is what ansible-playbook's exit codes say.
 var meaning = map[int]string{
-	1:   "Ansible could not go on",
+	1:   "Ansible failed",
 	2:   "a task failed",
-	4:   "the playbook cannot be read, or the node cannot be reached",
-	5:   "Ansible does not know an option",
-	8:   "a task failed, and the play was broken off",
-	127: "Ansible is not there",
-	250: "Ansible met an error of its own",
+	4:   "the playbook is invalid or the node is unreachable",
+	5:   "Ansible rejected an option",
+	8:   "a task failed and the play was aborted",
+	127: "Ansible isn't installed",
+	250: "unexpected Ansible error",
 }
 
 func (s *said) err(call family.ServiceCall, exit int) *app.Error {
@@ -134,6 +134,6 @@ func (s *said) err(call family.ServiceCall, exit int) *app.Error {
 	last.Set(reason)
 	return &app.Error{
 		Code: app.EScript, Reason: "exit_code",
-		Message: fmt.Sprintf("%s %s ended with exit code %d%s%s", call.Service, call.Action, exit, words, last.Because()),
+		Message: fmt.Sprintf("%s %s failed with exit code %d%s%s", call.Service, call.Action, exit, words, last.Because()),
 	}
 }

@@ -67,18 +67,18 @@ func variables(call family.ServiceCall) (text string, warnings []string, err err
 	}
 	asJSON, err := json.Marshal(config)
 	if err != nil {
-		return "", nil, app.Errorf(app.EInvalid, "The cluster configuration cannot be written as JSON: %w", err)
+		return "", nil, app.Errorf(app.EInvalid, "Can't encode the cluster configuration as JSON: %w", err)
 	}
 	var plain map[string]any
 	dec := json.NewDecoder(bytes.NewReader(asJSON))
 	dec.UseNumber()
 	if err := dec.Decode(&plain); err != nil {
-		return "", nil, app.Errorf(app.EInvalid, "The cluster configuration cannot be read back: %w", err)
+		return "", nil, app.Errorf(app.EInvalid, "Can't read the cluster configuration: %w", err)
 	}
 	all := map[string]any{}
 	for _, k := range slices.Sorted(maps.Keys(plain)) {
 		if !variableName.MatchString(k) || k == "muster" || k == "muster_state" {
-			warnings = append(warnings, fmt.Sprintf("%q in the configuration cannot be the name of a variable; it is in muster.config alone", k))
+			warnings = append(warnings, fmt.Sprintf("%q in the configuration isn't a valid variable name; use muster.config instead", k))
 			continue
 		}
 		all[k] = plain[k]

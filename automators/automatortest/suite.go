@@ -21,10 +21,10 @@ type Member struct {
 	Fail     map[string]string // fields of an action that fails
 	FailSays []string          // parts of the error's message: the exit code, the reason
 	Slow     map[string]string // fields of an action that takes minutes
-	SlowSays string            // is part of a line that it says when it is well under way
+	SlowSays string            // part of a line of its output once it's running
 	Invalid  []Invalid         // fields that Check refuses
 
-	// In the values of all fields, and of Told, {home} is the directory of the node in which an action may leave files.
+	// In the values of all fields, and of Told: {home} is the directory of the node in which an action may leave files.
 
 	// Changes are the fields of an action that changes something on a node that it has not seen, and nothing the second time; for an
 	// app.DryRunner. ChangesSay are parts of what its dry run tells, each of another line.
@@ -47,7 +47,7 @@ type Member struct {
 // Invalid is a set of fields with the name of the one that is wrong.
 type Invalid = conformance.Invalid
 
-// Secret stands in the cluster configuration of every call.
+// Secret is in the cluster configuration of every call.
 const Secret = conformance.Secret
 
 // Run runs the suite, which is that of package conformance.

@@ -20,7 +20,7 @@ const (
 	mostItems = 500     // of a run list
 )
 
-// macro is what is put in later, when the call is made for a node: where a catalog is read it stands for any value.
+// macro is what is put in later, when the call is made for a node: where a catalog is read it matches any value.
 var macro = regexp.MustCompile(`%[A-Za-z][^%\s"]*%`)
 
 // readAttributes understands json_attributes: an object, or nothing.
@@ -29,11 +29,11 @@ func readAttributes(text string) (map[string]any, error) {
 		return nil, nil
 	}
 	refuse := func(why string) error {
-		return &app.Error{Code: app.EInvalid, Reason: "not_json", Field: "json_attributes", Message: "json_attributes is no JSON object: " + why + ".",
-			Hint: `It is written like {"apache": {"port": 8080}}.`}
+		return &app.Error{Code: app.EInvalid, Reason: "not_json", Field: "json_attributes", Message: "json_attributes isn't a valid JSON object: " + why + ".",
+			Hint: `For example, {"apache": {"port": 8080}}.`}
 	}
 	if len(text) > mostJSON {
-		return nil, refuse(fmt.Sprintf("it has more than %d bytes", mostJSON))
+		return nil, refuse(fmt.Sprintf("it exceeds %d bytes", mostJSON))
 	}
 	attributes, err := decode([]byte(text))
 	if err != nil {
@@ -63,10 +63,10 @@ func decode(b []byte) (map[string]any, error) {
 	}
 	object, ok := v.(map[string]any)
 	if !ok {
-		return nil, errors.New("it is another kind of value")
+		return nil, errors.New("it isn't an object")
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the object")
+		return nil, errors.New("there is text after the object")
 	}
 	return object, nil
 }
@@ -90,7 +90,7 @@ func merged(under, over map[string]any) map[string]any {
 }
 
 // attributes returns all attributes of a run, as JSON with sorted keys: the cluster configuration with the service's own attributes merged over
-// it stands at the top, and once more as coopr.cluster, together with all nodes; coopr has what else Coopr told; muster has the same and what only
+// it is at the top, and once more as coopr.cluster, together with all nodes; coopr has Coopr's other values; muster has the same and what only
 // Muster knows. Where
 // configuration or service say something below coopr or muster themselves, both are there, and what is notified of the cluster wins. outputs is muster.outputs.
 func attributes(call family.ServiceCall, outputs string) ([]byte, error) {
@@ -100,12 +100,12 @@ func attributes(call family.ServiceCall, outputs string) ([]byte, error) {
 	}
 	plain, err := json.Marshal(call.Config)
 	if err != nil {
-		return nil, app.Errorf(app.EInvalid, "The cluster configuration cannot be written as JSON: %w", err)
+		return nil, app.Errorf(app.EInvalid, "Can't encode the cluster configuration as JSON: %w", err)
 	}
 	config := map[string]any{}
 	if len(call.Config) > 0 {
 		if config, err = decode(plain); err != nil { // one kind of value, of the many that YAML, Go and JSON have
-			return nil, fmt.Errorf("reading back the cluster configuration: %w", err)
+			return nil, fmt.Errorf("reading the cluster configuration: %w", err)
 		}
 	}
 	top := merged(config, own)
@@ -113,13 +113,13 @@ func attributes(call family.ServiceCall, outputs string) ([]byte, error) {
 	nodes, addresses := nodesOf(call)
 	cluster["nodes"] = nodes
 	services := list(call.Services)
-	told := map[string]any{"cluster": cluster, "services": services, "hostname": call.Hostname, "clusterId": call.Cluster, "ipaddresses": addresses}
-	mine := maps.Clone(told)
+	coopr := map[string]any{"cluster": cluster, "services": services, "hostname": call.Hostname, "clusterId": call.Cluster, "ipaddresses": addresses}
+	mine := maps.Clone(coopr)
 	mine["tenant"], mine["node"], mine["owner"], mine["service"], mine["action"] = call.Tenant, call.Node, call.Owner, call.Service, string(call.Action)
 	mine["outputs"] = outputs
-	out, err := json.Marshal(merged(top, map[string]any{"coopr": told, "muster": mine}))
+	out, err := json.Marshal(merged(top, map[string]any{"coopr": coopr, "muster": mine}))
 	if err != nil {
-		return nil, fmt.Errorf("the attributes cannot be written as JSON: %w", err)
+		return nil, fmt.Errorf("encoding the attributes as JSON: %w", err)
 	}
 	return out, nil
 }
@@ -168,10 +168,10 @@ func list(words []string) []any {
 // item is one of a run list: a recipe or a role. Chef takes a bare name for a recipe.
 var item = regexp.MustCompile(`^(?:recipe\[[A-Za-z0-9_.-]+(?:::[A-Za-z0-9_.-]+)?(?:@[0-9][0-9.]*)?\]|role\[[A-Za-z0-9_.-]+\]|[A-Za-z0-9_.-]+(?:::[A-Za-z0-9_.-]+)?(?:@[0-9][0-9.]*)?)$`)
 
-// readRunList understands a run list, with commas or line breaks between its items, and gives it as Chef takes it.
+// readRunList understands a run list, with commas or line breaks between its items, and returns it in Chef's form.
 func readRunList(text string) (string, error) {
 	wrong := func(message string) error {
-		return &app.Error{Code: app.EInvalid, Reason: "bad_run_list", Field: "run_list", Message: message, Hint: "It is written like recipe[apache2::default],role[web]."}
+		return &app.Error{Code: app.EInvalid, Reason: "bad_run_list", Field: "run_list", Message: message, Hint: "For example, recipe[apache2::default],role[web]."}
 	}
 	items := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' })
 	var out []string
@@ -180,7 +180,7 @@ func readRunList(text string) (string, error) {
 			continue
 		}
 		if !item.MatchString(one) {
-			return "", wrong(fmt.Sprintf("%.100q is no recipe or role in the run list.", one))
+			return "", wrong(fmt.Sprintf("%.100q isn't a valid recipe or role.", one))
 		}
 		if !slices.Contains(out, one) {
 			out = append(out, one)
@@ -188,7 +188,7 @@ func readRunList(text string) (string, error) {
 	}
 	switch {
 	case len(out) == 0:
-		return "", wrong("The automator chef-solo needs a run list.")
+		return "", wrong("The chef-solo automator needs a run list.")
 	case len(out) > mostItems:
 		return "", wrong(fmt.Sprintf("The run list has more than %d items.", mostItems))
 	}

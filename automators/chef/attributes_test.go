@@ -80,7 +80,7 @@ func TestRunList(t *testing.T) {
 	}
 	for _, bad := range []string{"", ",", "recipe[]", "recipe[a", "recipe[a b]", "role[a::b]", "-x", "a;b", "$(a)"} {
 		if bad == "-x" {
-			continue // a name may begin with a dash, and stands behind an option that wants a value
+			continue // a name may begin with a dash, and comes after an option that wants a value
 		}
 		if _, err := readRunList(bad); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("%q: %v", bad, err)

@@ -13,7 +13,7 @@ import (
 	"muster/automators/internal/node"
 )
 
-const adviceMissing = "Use an image with Chef or Cinc, or name a package with `--chef-package URL#sha256=…` (MUSTER_CHEF_PACKAGE) where the provisioner runs."
+const adviceMissing = "Use an image with Chef or Cinc, or set `--chef-package URL#sha256=…` (MUSTER_CHEF_PACKAGE) on the provisioner."
 
 // Package is a package of Chef or Cinc for nodes to get.
 type Package struct {
@@ -26,22 +26,22 @@ var hexSum = regexp.MustCompile(`^[0-9a-f]{64}$`)
 // ParsePackage reads URL#sha256=HEX, as the one who makes the package tells it. Nothing is installed whose sum is not known. EInvalid says what is wrong.
 func ParsePackage(text string) (Package, error) {
 	wrong := func(why string) (Package, error) {
-		return Package{}, &app.Error{Code: app.EInvalid, Reason: "chef_package", Field: "chef-package", Message: "The package of Chef cannot be used: " + why + ".",
-			Hint: "It is written like https://packages.example.com/cinc_18.deb#sha256=HEX."}
+		return Package{}, &app.Error{Code: app.EInvalid, Reason: "chef_package", Field: "chef-package", Message: "The Chef package is invalid: " + why + ".",
+			Hint: "For example, https://packages.example.com/cinc_18.deb#sha256=HEX."}
 	}
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil || u.Host == "" {
-		return wrong("it is no URL")
+		return wrong("it isn't a URL")
 	}
 	sum := strings.ToLower(strings.TrimPrefix(u.Fragment, "sha256="))
 	u.Fragment = ""
 	switch {
 	case u.Scheme != "https" || u.User != nil:
-		return wrong("it is not fetched by https without a password")
+		return wrong("it must be an https URL without a password")
 	case !strings.HasSuffix(u.Path, ".deb") && !strings.HasSuffix(u.Path, ".rpm"):
-		return wrong("it ends neither in .deb nor in .rpm")
+		return wrong("it must end in .deb or .rpm")
 	case !hexSum.MatchString(sum):
-		return wrong("its SHA-256 is missing")
+		return wrong("its SHA-256 is required")
 	}
 	return Package{URL: u.String(), SHA256: sum}, nil
 }
@@ -56,8 +56,8 @@ muster_fetch() {
 muster_file=$muster_dir/package.${1##*.}
 if command -v curl >/dev/null; then curl -fsSL --proto =https --proto-redir =https --max-time 600 -o "$muster_file" "$1" </dev/null || return 1
 elif command -v wget >/dev/null; then wget -q --https-only -O "$muster_file" "$1" </dev/null || return 1
-else echo "neither curl nor wget is on the node" >&2; return 1; fi
-echo "$2  $muster_file" | sha256sum -c - >/dev/null || { echo "the package from $1 is not the one whose SHA-256 was given" >&2; return 1; }
+else echo "the node has neither curl nor wget" >&2; return 1; fi
+echo "$2  $muster_file" | sha256sum -c - >/dev/null || { echo "the package from $1 does not match its SHA-256" >&2; return 1; }
 case $1 in
 *.deb)
 if command -v apt-get >/dev/null; then apt-get -q -y -o DPkg::Lock::Timeout=600 --no-install-recommends install "$muster_file" </dev/null
@@ -70,7 +70,7 @@ case ${muster_pair%=*} in
 *.deb) command -v dpkg >/dev/null || continue ;;
 *.rpm) command -v rpm >/dev/null && ! command -v dpkg >/dev/null || continue ;;
 esac
-echo "Chef is not here yet: fetching ${muster_pair%=*}"
+echo "Installing Chef: downloading ${muster_pair%=*}"
 ! muster_fetch "${muster_pair%=*}" "${muster_pair##*=}" || break
 done
 `

@@ -36,18 +36,18 @@ func New(packages ...Package) Chef { return Chef{packages} }
 func (Chef) Descriptor() family.Descriptor {
 	return family.Descriptor{
 		Name:        Name,
-		Description: "Runs recipes with chef-solo, or Cinc, in local mode.",
+		Description: "Runs recipes with chef-solo or Cinc, in local mode.",
 		Fields: []family.Field{
-			{Name: "run_list", SetBy: family.SetByTenant, Label: "Run list", Type: family.FieldList, Required: true, Help: "Recipes and roles with commas between, such as recipe[apache2::default],role[web]."},
+			{Name: "run_list", SetBy: family.SetByTenant, Label: "Run list", Type: family.FieldList, Required: true, Help: "Recipes and roles, separated by commas: recipe[apache2::default],role[web]."},
 			{Name: "json_attributes", SetBy: family.SetByTenant, Label: "JSON attributes", Type: family.FieldLines,
-				Help: "Attributes of this action, as a JSON object. They are merged over the cluster configuration."},
-			{Name: "chef_license", SetBy: family.SetByTenant, Label: "Chef's licence", Type: family.FieldChoice, Options: []string{"accept", "accept-silent", "accept-no-persist"},
-				Help: "Whether you accept the licence that Chef asks for since version 15. Cinc asks for none."},
+				Help: "Attributes of this action, as a JSON object. They override the cluster configuration."},
+			{Name: "chef_license", SetBy: family.SetByTenant, Label: "Chef license", Type: family.FieldChoice, Options: []string{"accept", "accept-silent", "accept-no-persist"},
+				Help: "How to accept Chef's license (version 15 or later). Not needed for Cinc."},
 		},
 		ResourceTypes: []template.ResourceType{
-			{Name: typeCookbooks, Label: "Cookbooks", Format: appresource.FormatArchive, Common: true, Help: "A tar, tar.gz or zip with a folder for each cookbook, or with one cookbook."},
-			{Name: typeDataBags, Label: "Data bags", Format: appresource.FormatArchive, Common: true, Help: "A tar, tar.gz or zip with a folder for each data bag, or with the items of one."},
-			{Name: typeRoles, Label: "Role", Format: appresource.FormatFile, Mode: 0o644, Common: true, Help: "A role, as JSON or Ruby. The resource is named as the role is."},
+			{Name: typeCookbooks, Label: "Cookbooks", Format: appresource.FormatArchive, Common: true, Help: "A tar, tar.gz or zip with one cookbook, or a folder per cookbook."},
+			{Name: typeDataBags, Label: "Data bags", Format: appresource.FormatArchive, Common: true, Help: "A tar, tar.gz or zip with the items of one data bag, or a folder per data bag."},
+			{Name: typeRoles, Label: "Role", Format: appresource.FormatFile, Mode: 0o644, Common: true, Help: "A role, as JSON or Ruby. Name the resource after the role."},
 		},
 	}
 }
@@ -91,7 +91,7 @@ func (c Chef) converge(ctx context.Context, sh family.Shell, call family.Service
 		return fmt.Errorf("chef-solo: %s %s: %w", call.Service, call.Action, err)
 	}
 	if exit == exitMissing {
-		return &app.Error{Code: app.EScript, Reason: "no_chef", Message: fmt.Sprintf("%s %s ended with exit code %d: neither Chef nor Cinc is on the node %s.", call.Service, call.Action, exit, call.Node),
+		return &app.Error{Code: app.EScript, Reason: "no_chef", Message: fmt.Sprintf("%s %s failed with exit code %d: node %s has neither Chef nor Cinc.", call.Service, call.Action, exit, call.Node),
 			Hint: adviceMissing}
 	}
 	if exit != 0 {

@@ -51,9 +51,9 @@ func TestConformanceWithAStandIn(t *testing.T) {
 		OK:       map[string]string{"run_list": "recipe[web::default], role[web]", "json_attributes": own("motd")},
 		OKSays:   "n1.c1.example.org",
 		Fail:     map[string]string{"run_list": "recipe[web::fails]"},
-		FailSays: []string{"ended with exit code 1", "RuntimeError: the web is not to be had"},
+		FailSays: []string{"failed with exit code 1", "RuntimeError: the web is not to be had"},
 		Slow:     map[string]string{"run_list": "web::slow"},
-		SlowSays: "under way",
+		SlowSays: "running now",
 		Invalid: []automatortest.Invalid{
 			{Fields: map[string]string{"run_list": "recipe[web"}, Field: "run_list"},
 			{Fields: map[string]string{"run_list": "recipe[web]; rm -rf /"}, Field: "run_list"},
@@ -95,10 +95,10 @@ func call(t testing.TB, file, runList string) family.ServiceCall {
 	}
 }
 
-// What recipes are told by the stand-in for Chef is what Coopr told them.
+// The fake Chef passes recipes what Coopr passed them.
 func TestStandInIsToldWhatCooprTold(t *testing.T) {
 	_, sh := onNode(t, "chef-solo")
-	file := filepath.Join(t.TempDir(), "told")
+	file := filepath.Join(t.TempDir(), "facts")
 	if err := chef.New().Run(t.Context(), sh, call(t, file, "recipe[coopr_service_manager::default],recipe[coopr_base],web::tells"), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestStandInIsToldWhatCooprTold(t *testing.T) {
 	if got.Hostname != "n1.example.org" || got.ClusterID != "c1" || got.IPAddresses["access_v4"] != "10.0.0.1" || !slices.Equal(got.Services, []string{"base", "web"}) ||
 		got.Node.Services["apache2"] != "start" || got.Cluster.Web["port"] != 8080.0 || got.Cluster.Web["motd"] != "configured" ||
 		len(got.Cluster.Nodes) != 2 || got.Cluster.Nodes["n2"].IPAddresses["bind_v4"] != "10.0.0.2" {
-		t.Errorf("told %s", b)
+		t.Errorf("got %s", b)
 	}
 }
 
@@ -203,7 +203,7 @@ run_list 'recipe[web::bags]', 'role[deeper]'
 }
 
 func TestDryRunWithAStandInChangesNothing(t *testing.T) {
-	_, sh := onNode(t, "cinc-client") // which has to be told to be local
+	_, sh := onNode(t, "cinc-client") // which needs a flag to run locally
 	file := filepath.Join(t.TempDir(), "motd")
 	c := call(t, file, "web")
 	found, err := chef.New().DryRun(t.Context(), sh, c, nil)
@@ -267,7 +267,7 @@ func TestNoChef(t *testing.T) {
 	defer sh.Close()
 	for says, err := range map[string]error{
 		"neither Chef": chef.New().Run(t.Context(), sh, call(t, "/dev/null", "web"), nil),
-		"for Chef: Chef is not here, and without root rights": chef.New().Bootstrap(t.Context(), sh, family.NodeContext{Node: "n1"}, nil),
+		"for Chef: Chef is not installed, and installing it requires root": chef.New().Bootstrap(t.Context(), sh, family.NodeContext{Node: "n1"}, nil),
 	} {
 		if e := app.AsError(err); e.Code != app.EScript || !strings.Contains(e.Message, says) || !strings.Contains(e.Hint, "--chef-package") {
 			t.Errorf("%s: got %+v", says, e)

@@ -27,7 +27,7 @@ func TestWhatTheImageHas(t *testing.T) {
 	}{
 		"nothing pushed": {nil, map[string]string{"cookbooks/web": "image/cookbooks/web", "cookbooks/ntp": "image/cookbooks/ntp", "data_bags/people": "image/data_bags/people",
 			"roles/base.json": "image/roles/base.json", "roles/old.rb": "image/roles/old.rb"}},
-		"an unrelated one that nobody named": {[]template.ResourceRef{common(typeCookbooks, "own")}, map[string]string{"cookbooks/own": "set/own", "cookbooks/web": "image/cookbooks/web",
+		"an unrelated one that no one named": {[]template.ResourceRef{common(typeCookbooks, "own")}, map[string]string{"cookbooks/own": "set/own", "cookbooks/web": "image/cookbooks/web",
 			"cookbooks/ntp": "image/cookbooks/ntp", "roles/base.json": "image/roles/base.json"}},
 		"pushed ones win": {[]template.ResourceRef{common(typeCookbooks, "books"), common(typeCookbooks, "own"), common(typeDataBags, "bags"), common(typeRoles, "base")},
 			map[string]string{"cookbooks/web": "set/books/web", "cookbooks/own": "set/own", "cookbooks/ntp": "image/cookbooks/ntp", "data_bags/people": "set/bags/people",

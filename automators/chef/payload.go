@@ -81,7 +81,7 @@ cat "${muster_dir}solo.part"
 --format doc --force-formatter --no-color --log_level warn $muster_how </dev/null
 `
 
-// payload writes what is done on the node: the same text for the same call, so that it can be told whether that was done before.
+// payload writes what is done on the node: the same text for the same call, so that it's known whether that was done before.
 func payload(call family.ServiceCall, dry bool) (string, error) {
 	if err := node.Service(call.Service); err != nil {
 		return "", err
@@ -96,7 +96,7 @@ func payload(call family.ServiceCall, dry bool) (string, error) {
 	}
 	var s node.Script
 	s.Do(findChef)
-	s.Do(`[ -n "$muster_chef" ] || { echo "neither chef-solo nor cinc-solo is on the node" >&2; exit 97; }`)
+	s.Do(`[ -n "$muster_chef" ] || { echo "the node has neither chef-solo nor cinc-solo" >&2; exit 97; }`)
 	if dry {
 		s.Do(`MUSTER_OUTPUTS=${muster_dir}outputs
 export MUSTER_OUTPUTS
@@ -104,7 +104,7 @@ echo "` + markOutputs + `$MUSTER_OUTPUTS"`)
 	} else {
 		s.Do(node.Outputs(call))
 	}
-	s.Do(`case $MUSTER_OUTPUTS in *\"*|*\\*) echo "Chef cannot be told of the file $MUSTER_OUTPUTS" >&2; exit 1 ;; esac`)
+	s.Do(`case $MUSTER_OUTPUTS in *\"*|*\\*) echo "Chef can't use the file $MUSTER_OUTPUTS" >&2; exit 1 ;; esac`)
 	s.Dof(`printf '%%s%%s%%s\n' %s "$MUSTER_OUTPUTS" %s >"${muster_dir}attributes.json" || exit 1`, before, after)
 	s.File("solo.part", soloPart(call))
 	s.Do(layout)

@@ -19,7 +19,7 @@ import (
 
 // standInVariable makes the test's binary a stand-in for chef-solo, since Chef cannot be had where the tests run. It reads the configuration, the
 // attributes and the run list as
-// Chef does, resolves roles, recipes and items of data bags in the directories that it was told, understands file, log, raise and sleep of recipes,
+// Chef does, resolves roles, recipes and items of data bags in the directories that were set, understands file, log, raise and sleep of recipes,
 // keeps the node's object and what Chef leaves
 // behind when it fails, and refuses what Chef refuses. Beyond that it holds the caller to what package chef promises: nothing but its own user may
 // read what it was given.

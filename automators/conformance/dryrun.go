@@ -19,15 +19,15 @@ func (s onNode) dryRun(t TB) {
 	d, ok := s.New().(family.DryRunner)
 	if !ok {
 		if s.Changes != nil {
-			t.Error("it is no app.DryRunner")
+			t.Error("not an app.DryRunner")
 		}
-		t.Skip("it makes no dry runs")
+		t.Skip("doesn't support dry runs")
 	}
 	if s.Changes == nil {
 		t.Fatal("an app.DryRunner needs Changes")
 	}
 	call := s.call("dry", s.Changes)
-	call.Tell = func(facts map[string]string) { t.Errorf("a dry run tells facts: %q", facts) }
+	call.Tell = func(facts map[string]string) { t.Errorf("dry run reports facts: %q", facts) }
 	before := s.files(t)
 	var h heard
 	would, err := d.DryRun(t.Context(), s.sh, call, h.add)
@@ -36,14 +36,14 @@ func (s onNode) dryRun(t TB) {
 	}
 	for _, part := range s.ChangesSay {
 		if !strings.Contains(strings.Join(would.Texts, "\n"), part) {
-			t.Errorf("%q is not told: %q\n%s", part, would.Texts, h.text())
+			t.Errorf("%q isn't reported: %q\n%s", part, would.Texts, h.text())
 		}
 	}
 	if s.ChangesSay != nil && (len(would.Texts) != len(s.ChangesSay) || would.More != 0) {
-		t.Errorf("it tells %d changes and %d more, want %d: %q\n%s", len(would.Texts), would.More, len(s.ChangesSay), would.Texts, h.text())
+		t.Errorf("reports %d changes and %d more, want %d: %q\n%s", len(would.Texts), would.More, len(s.ChangesSay), would.Texts, h.text())
 	}
 	if after := s.files(t); !maps.Equal(before, after) {
-		t.Errorf("a dry run has changed files:\n%q\n%q", before, after)
+		t.Errorf("dry run changed files:\n%q\n%q", before, after)
 	}
 
 	call.Tell = nil
@@ -54,7 +54,7 @@ func (s onNode) dryRun(t TB) {
 		t.Error("Changes changes nothing")
 	}
 	if would, err = d.DryRun(t.Context(), s.sh, call, nil); err != nil || len(would.Texts)+would.More > 0 {
-		t.Errorf("when it was done, it tells %+v, %v", would, err)
+		t.Errorf("after applying, reports %+v, %v", would, err)
 	}
 	s.clean(t)
 
@@ -93,29 +93,29 @@ func (s onNode) files(t TB) map[string]string {
 	return all
 }
 
-// tell: what an action has found out is told, also by an attempt that finds the work done.
+// tell: an action's facts are reported, also by an attempt that finds the work done.
 func (s onNode) tell(t TB) {
 	if s.Tells == nil {
-		t.Skip("there is no action that finds something out")
+		t.Skip("no action reports facts")
 	}
 	want := map[string]string{}
 	for name, value := range s.Told {
 		want[name] = strings.ReplaceAll(value, "{home}", s.Home)
 	}
 	for attempt := int64(1); attempt <= 2; attempt++ {
-		var told map[string]string
+		var facts map[string]string
 		call := s.call("tells", s.Tells)
-		call.Tell = func(facts map[string]string) { told = facts }
+		call.Tell = func(found map[string]string) { facts = found }
 		var h heard
 		sh := s.under(remote.Claim{Place: "tells", Epoch: attempt, Operation: 1, Index: 1})
 		if err := s.New().Run(t.Context(), sh, call, h.add); err != nil {
 			t.Fatalf("%v\n%s", err, h.text())
 		}
-		if !maps.Equal(told, want) {
-			t.Errorf("attempt %d tells %q, want %q\n%s", attempt, told, want, h.text())
+		if !maps.Equal(facts, want) {
+			t.Errorf("attempt %d reports %q, want %q\n%s", attempt, facts, want, h.text())
 		}
 		if again := !strings.Contains(h.text(), string(family.StreamOut)+": ") && !strings.Contains(h.text(), string(family.StreamErr)+": "); again != (attempt == 2) {
-			t.Errorf("attempt %d says\n%s", attempt, h.text())
+			t.Errorf("attempt %d output\n%s", attempt, h.text())
 		}
 	}
 	// No one listens: nothing is wrong.

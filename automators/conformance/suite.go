@@ -29,10 +29,10 @@ type Member struct {
 	Fail     map[string]string // fields of an action that fails; nil: there is none
 	FailSays []string          // parts of the error's message: the exit code, the reason
 	Slow     map[string]string // fields of an action that takes minutes; nil: there is none
-	SlowSays string            // is part of a line that it says when it is well under way; "": it is, after two seconds
+	SlowSays string            // part of a line of its output once it's running; "": it runs after two seconds
 	Invalid  []Invalid         // fields that are refused
 
-	// In the values of all fields, and of Told, {home} is the directory of the node in which an action may leave files.
+	// In the values of all fields, and of Told: {home} is the directory of the node in which an action may leave files.
 
 	// Changes are the fields of an action that changes something on a node that it has not seen, and nothing the second time; for an
 	// app.DryRunner. ChangesSay are parts of what its dry run tells, each of another line; nil: whatever it tells.
@@ -63,7 +63,7 @@ type Node struct {
 	NoRoot bool
 }
 
-// Secret stands in the cluster configuration of every call. It must not be found on a command line while the action runs,
+// Secret is in the cluster configuration of every call. It must not be found on a command line while the action runs,
 // nor in a file after it has ended.
 const Secret = "s3cr3t-8d1f6a7be2"
 
@@ -108,12 +108,12 @@ func (s onNode) under(c remote.Claim) family.Shell {
 func (m Member) descriptor(t TB) {
 	d := m.New().Descriptor()
 	if d.Name == "" || d.Description == "" {
-		t.Error("name and description are for people: both must be there")
+		t.Error("name and description are required")
 	}
 	seen := map[string]bool{}
 	for _, f := range d.Fields {
 		if f.Name == "" || f.Label == "" || seen[f.Name] {
-			t.Errorf("field %q: needs a label and a name of its own", f.Name)
+			t.Errorf("field %q needs a label and a unique name", f.Name)
 		}
 		seen[f.Name] = true
 		if f.Default != "" && len(f.Options) > 0 && !slices.Contains(f.Options, f.Default) {
@@ -214,20 +214,20 @@ func (s onNode) run(t TB) {
 			t.Fatalf("%v\n%s", err, h.text())
 		}
 		if !strings.Contains(h.text(), s.OKSays) {
-			t.Errorf("%q was not said:\n%s", s.OKSays, h.text())
+			t.Errorf("%q is missing from the output:\n%s", s.OKSays, h.text())
 		}
 	}
 	if s.Slowly {
 		return
 	}
 	if err := s.New().Run(t.Context(), s.sh, s.call("web", s.OK), nil); err != nil {
-		t.Errorf("without anyone listening: %v", err)
+		t.Errorf("without output: %v", err)
 	}
 }
 
 func (s onNode) fails(t TB) {
 	if s.Fail == nil {
-		t.Skip("there is no action that fails")
+		t.Skip("no failing action")
 	}
 	err := s.New().Run(t.Context(), s.sh, s.call("web", s.Fail), nil)
 	if app.CodeOf(err) != app.EScript {
@@ -235,7 +235,7 @@ func (s onNode) fails(t TB) {
 	}
 	for _, part := range append([]string{"web", string(s.call("web", s.Fail).Action)}, s.FailSays...) {
 		if !strings.Contains(app.AsError(err).Message, part) {
-			t.Errorf("%q does not say %q", app.AsError(err).Message, part)
+			t.Errorf("%q doesn't contain %q", app.AsError(err).Message, part)
 		}
 	}
 }
@@ -267,7 +267,7 @@ func (s onNode) together(t TB) {
 	all.Wait()
 }
 
-// slow starts the slow action, waits until it is under way and returns its end.
+// slow starts the slow action, waits until it's running and returns its end.
 func (s onNode) slow(ctx context.Context, t TB) <-chan error {
 	t.Helper()
 	going := make(chan struct{})
@@ -286,16 +286,16 @@ func (s onNode) slow(ctx context.Context, t TB) <-chan error {
 	select {
 	case <-going:
 	case err := <-done:
-		t.Fatalf("it ended before it said %q: %v", s.SlowSays, err)
+		t.Fatalf("ended before it said %q: %v", s.SlowSays, err)
 	case <-time.After(time.Minute):
-		t.Fatalf("it did not say %q within a minute", s.SlowSays)
+		t.Fatalf("didn't say %q within a minute", s.SlowSays)
 	}
 	return done
 }
 
 func (s onNode) cancel(t TB) {
 	if s.Slow == nil {
-		t.Skip("there is no action that takes minutes")
+		t.Skip("no action takes minutes")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -312,11 +312,11 @@ func (s onNode) cancel(t TB) {
 
 func (s onNode) timeout(t TB) {
 	if s.Slow == nil || s.Slowly {
-		t.Skip("there is no action that takes minutes, or it ends as when it is cancelled")
+		t.Skip("no action takes minutes, or it handles a cancel itself")
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	// The deadline comes once the action is under way, so that the test does not depend on the machine's speed.
+	// The deadline comes once the action is running, so that the test does not depend on the machine's speed.
 	late := &deadline{Context: ctx}
 	done := s.slow(late, t)
 	late.pass()
@@ -368,7 +368,7 @@ func (s onNode) clean(t TB) {
 // lost is last: it leaves the shell closed.
 func (s onNode) lost(t TB) {
 	if s.Slow == nil {
-		t.Skip("there is no action that takes minutes")
+		t.Skip("no action takes minutes")
 	}
 	done := s.slow(t.Context(), t)
 	_ = s.sh.Close()
@@ -386,7 +386,7 @@ func within(t TB, done <-chan error, code app.Code) {
 			t.Errorf("got %v, want code %s", err, code)
 		}
 	case <-time.After(30 * time.Second):
-		t.Fatal("it does not end")
+		t.Fatal("doesn't end")
 	}
 }
 
@@ -405,7 +405,7 @@ func (s onNode) ended(t TB, before map[string]string) {
 			return
 		}
 	}
-	t.Errorf("what was cancelled goes on: %q", left)
+	t.Errorf("still running after cancel: %q", left)
 }
 
 // processes returns the command lines of what runs on this node, by number, where there is a /proc. The shell's own helper, which waits for commands,

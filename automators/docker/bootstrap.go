@@ -48,7 +48,7 @@ func (Docker) Bootstrap(ctx context.Context, sh family.Shell, n family.NodeConte
 		return fmt.Errorf("docker: bootstrap: %w", err)
 	}
 	if exit != 0 {
-		return &app.Error{Code: app.EScript, Reason: "bootstrap", Message: "The node " + n.Node + " cannot be prepared for containers" + last.Because(), Hint: adviceMissing}
+		return &app.Error{Code: app.EScript, Reason: "bootstrap", Message: "Can't prepare node " + n.Node + " for containers" + last.Because(), Hint: adviceMissing}
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 // Package docker is the automator for services that are containers: each action tells the Docker Engine on the node, by its command line, what the
 // service's one
-// container shall be. Fields are those of Coopr's automator of the same name, read as Coopr's services mean them, and a few more.
+// container should be. Fields are those of Coopr's automator of the same name, read as Coopr's services mean them, and a few more.
 //
 // A container is made again when what it is made of has changed; labels tell. Values of its environment come in a file that goes away with the
 // command, or in the

@@ -31,7 +31,7 @@ func TestRealEngine(t *testing.T) {
 			OK:       map[string]string{"image_name": image, "pull": "missing", "environment_variables": env, "settle_seconds": "0"},
 			OKSays:   "runs",
 			Fail:     map[string]string{"image_name": image, "command": "fail", "environment_variables": "DATABASE=db.example.org", "restart_policy": "no"},
-			FailSays: []string{"ended with exit code 3", "no database at db.example.org"},
+			FailSays: []string{"failed with exit code 3", "no database at db.example.org"},
 			Slow:     map[string]string{"image_name": image, "settle_seconds": "600", "environment_variables": env},
 			SlowSays: "watching the container for 600 s",
 			Invalid: []automatortest.Invalid{
@@ -62,7 +62,7 @@ func TestRealEngine(t *testing.T) {
 	defer sh.Close()
 	n := realNode{e, r, s, sh}
 	t.Run("a service's life", n.life)
-	t.Run("made anew", n.anew)
+	t.Run("recreated", n.recreated)
 	t.Run("closed registry", n.closed)
 	t.Run("ports", n.ports)
 	t.Run("neighbours", n.neighbours)
@@ -132,7 +132,7 @@ func (n realNode) life(t *testing.T) {
 	for range 2 {
 		facts := n.do(t, n.call("web", app.ActionStart, "memory", "64m", "cpus", "0.5", "restart_policy", "on-failure:3"))
 		if facts["container_name"] != "shop-n1-web" || facts["image_digest"] != n.manifests["app:1"] || len(facts["container_id"]) != 64 {
-			t.Errorf("told %v", facts)
+			t.Errorf("facts %v", facts)
 		}
 	}
 	if got := n.docker(t, "inspect", "--format", "{{.HostConfig.Memory}} {{.HostConfig.NanoCpus}} {{.HostConfig.RestartPolicy.MaximumRetryCount}}", "shop-n1-web"); got != "67108864 500000000 3" {
@@ -147,9 +147,9 @@ func (n realNode) life(t *testing.T) {
 		n.do(t, n.call("web", app.ActionStop))
 	}
 	if got := n.docker(t, "logs", "shop-n1-web"); !strings.Contains(got, "read again") {
-		t.Errorf("it was not told to read again: %s", got)
+		t.Errorf("it wasn't signalled to reload: %s", got)
 	}
-	n.refuses(t, n.call("web", app.ActionCheck), "ended with exit code 0")
+	n.refuses(t, n.call("web", app.ActionCheck), "exited with code 0")
 	if got := n.would(t, n.call("web", app.ActionRemove)); got != "container web: would be removed" {
 		t.Error(got)
 	}
@@ -159,26 +159,26 @@ func (n realNode) life(t *testing.T) {
 	if got := n.would(t, n.call("web", app.ActionRemove)); got != "" {
 		t.Error(got)
 	}
-	n.refuses(t, n.call("web", app.ActionStart, "image_name", n.host+"/nothing:1"), "web start ended with exit code")
+	n.refuses(t, n.call("web", app.ActionStart, "image_name", n.host+"/nothing:1"), "web start failed with exit code")
 	n.refuses(t, n.call("web", app.ActionStart, "image_name", "nothing:1", "pull", "never"), "is not to be pulled")
 	if err := docker.New().Run(t.Context(), n.sh, n.call("web", app.ActionHook), nil); app.CodeOf(err) != app.EInvalid {
 		t.Error(err)
 	}
 }
 
-func (n realNode) anew(t *testing.T) {
+func (n realNode) recreated(t *testing.T) {
 	values := "GREETING=it's \"$HOME\" # 1\nMORE=a,b"
 	first := n.do(t, n.call("web", app.ActionStart, "environment_variables", values))["container_id"]
 	if again := n.do(t, n.call("web", app.ActionStart, "environment_variables", values))["container_id"]; again != first {
-		t.Error("it was made anew though nothing has changed")
+		t.Error("it was recreated though nothing has changed")
 	}
 	multi := n.call("web", app.ActionConfigure, "environment_variables", `{"GREETING": "two\nlines 'here'", "PATH": "/nowhere"}`)
-	if got := n.would(t, multi); got != "container web: would be made anew, for another environment" {
+	if got := n.would(t, multi); got != "container web: would be recreated, for another environment" {
 		t.Error(got)
 	}
 	second := n.do(t, multi)["container_id"] // it ran, so it runs again
 	if second == first {
-		t.Error("it was not made anew")
+		t.Error("it wasn't recreated")
 	}
 	if got := n.docker(t, "inspect", "--format", "{{.State.Running}} {{json .Config.Env}}", "shop-n1-web"); !strings.HasPrefix(got, "true ") || !strings.Contains(got, `"GREETING=two\nlines 'here'"`) ||
 		!strings.Contains(got, `"PATH=/nowhere"`) {
@@ -189,7 +189,7 @@ func (n realNode) anew(t *testing.T) {
 
 func (n realNode) closed(t *testing.T) {
 	image := n.registry.closed + "/app:1"
-	n.refuses(t, n.call("web", app.ActionInstall, "image_name", image), "web install ended with exit code")
+	n.refuses(t, n.call("web", app.ActionInstall, "image_name", image), "web install failed with exit code")
 	n.refuses(t, n.call("web", app.ActionInstall, "image_name", image, "registry_user", realUser, "registry_password", "wrong"), "the registry "+n.registry.closed+" does not let us in")
 	n.do(t, n.call("web", app.ActionInstall, "image_name", n.registry.closed+"/app@"+n.manifests["app:1"], "registry_user", realUser, "registry_password", realPassword))
 	for _, dir := range []string{n.node.Home, n.node.Temp, n.node.State} {
@@ -213,7 +213,7 @@ func (n realNode) ports(t *testing.T) {
 	_ = l.Close()
 	facts := n.do(t, n.call("web", app.ActionStart, "publish_ports", publish, "environment_variables", "GREETING=hello"))
 	if facts["port_8080"] != port || facts["port_9000"] == "" {
-		t.Errorf("told %v", facts)
+		t.Errorf("facts %v", facts)
 	}
 	answer, err := http.Get("http://127.0.0.1:" + port)
 	if err != nil {
@@ -247,7 +247,7 @@ func (n realNode) health(t *testing.T) {
 	if got := n.docker(t, "inspect", "--format", "{{.State.Health.Status}}", "shop-n1-web"); got != "healthy" {
 		t.Errorf("its start ended while it is %s", got)
 	}
-	n.refuses(t, n.call("web", app.ActionStart, "image_name", n.host+"/app:sick"), "the health check of the container shop-n1-web fails")
+	n.refuses(t, n.call("web", app.ActionStart, "image_name", n.host+"/app:sick"), "the container shop-n1-web is unhealthy")
 	n.do(t, n.call("web", app.ActionRemove))
 }
 

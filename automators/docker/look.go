@@ -58,7 +58,7 @@ func readState(said string) (state, error) {
 		case text == "":
 		case what == "container":
 			if err := json.Unmarshal([]byte(text), &st); err != nil {
-				return state{}, app.Errorf(app.EInternal, "docker describes the container in a way that is not understood: %w", err)
+				return state{}, app.Errorf(app.EInternal, "unexpected container description from docker: %w", err)
 			}
 			st.there = true
 		case what == "image":
@@ -67,7 +67,7 @@ func readState(said string) (state, error) {
 				Digests []string
 			}
 			if err := json.Unmarshal([]byte(text), &image); err != nil {
-				return state{}, app.Errorf(app.EInternal, "docker describes the image in a way that is not understood: %w", err)
+				return state{}, app.Errorf(app.EInternal, "unexpected image description from docker: %w", err)
 			}
 			st.imageID, st.Digests = image.ID, image.Digests
 		}
@@ -120,7 +120,7 @@ func (d Docker) DryRun(ctx context.Context, sh family.Shell, call family.Service
 		return family.Changes{}, fmt.Errorf("docker: %s %s: %w", call.Service, call.Action, err)
 	}
 	if st.missing {
-		return family.Changes{}, &app.Error{Code: app.EScript, Reason: "no_docker", Message: fmt.Sprintf("%s %s: docker is not on the node %s.", call.Service, call.Action, call.Node), Hint: adviceMissing}
+		return family.Changes{}, &app.Error{Code: app.EScript, Reason: "no_docker", Message: fmt.Sprintf("%s %s: Docker isn't installed on node %s.", call.Service, call.Action, call.Node), Hint: adviceMissing}
 	}
 	c := st.changes(s, call.Action)
 	for _, text := range c.Texts {
@@ -141,17 +141,17 @@ func (st state) changes(s spec, action app.Action) (c family.Changes) {
 	case app.ActionInstall:
 		fetch()
 		if st.imageID != "" && s.policy() == pullAlways {
-			c.Add(image + "would be looked for anew, and pulled where the registry has another one")
+			c.Add(image + "would be checked again, and pulled if the registry has a newer one")
 		}
 	case app.ActionConfigure, app.ActionInitialize, app.ActionStart:
 		fetch()
-		anew := ""
+		changed := ""
 		if !st.there {
-			c.Add(container + "would be made")
-		} else if anew = st.differs(s); anew != "" {
-			c.Add(container + "would be made anew, for another " + anew)
+			c.Add(container + "would be created")
+		} else if changed = st.differs(s); changed != "" {
+			c.Add(container + "would be recreated, for another " + changed)
 		}
-		if action == app.ActionStart && (anew != "" || !st.Running) {
+		if action == app.ActionStart && (changed != "" || !st.Running) {
 			c.Add(container + "would be started")
 		}
 	case app.ActionStop:
@@ -163,12 +163,12 @@ func (st state) changes(s spec, action app.Action) (c family.Changes) {
 			c.Add(container + "would be removed")
 		}
 	case app.ActionReload:
-		c.Add(container + "would be told to read its configuration again")
+		c.Add(container + "would be signalled to reload its configuration")
 	}
 	return c
 }
 
-// differs names what a container is made of that is not as it shall be; "" where nothing is.
+// differs names what a container is made of that differs from the spec; "" where nothing is.
 func (st state) differs(s spec) string {
 	had := map[string]bool{}
 	for part := range strings.SplitSeq(st.Labels["muster.parts"], ",") {
@@ -181,7 +181,7 @@ func (st state) differs(s spec) string {
 		}
 	}
 	if st.imageID != "" && st.imageID != st.Image && !slices.Contains(out, "image") {
-		out = append(out, "content of its image")
+		out = append(out, "image content")
 	}
 	return strings.Join(out, ", ")
 }

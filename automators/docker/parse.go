@@ -59,7 +59,7 @@ func (p port) String() string {
 	return s
 }
 
-const hintPorts = "Write node:container, such as 8080:80, 127.0.0.1:53:53/udp or 7000-7005:7000-7005; one number alone is the same on both."
+const hintPorts = "Use node:container, such as 8080:80, 127.0.0.1:53:53/udp or 7000-7005:7000-7005. A single number is used for both."
 
 var portForm = regexp.MustCompile(`^(?:(\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:.]+\]):)?(?:(\d{0,5}(?:-\d{1,5})?):)?(\d{1,5}(?:-\d{1,5})?)(?:/(tcp|udp|sctp))?$`)
 
@@ -75,7 +75,7 @@ func readPorts(text string) ([]port, error) {
 	for _, one := range list {
 		m := portForm.FindStringSubmatch(one)
 		if m == nil {
-			return nil, invalid(field, hintPorts, "%.80q is no port to publish.", one)
+			return nil, invalid(field, hintPorts, "%.80q isn't a valid port mapping.", one)
 		}
 		p := port{ip: m[1], host: m[2], inside: m[3], protocol: m[4]}
 		if p.protocol == "" {
@@ -89,10 +89,10 @@ func readPorts(text string) ([]port, error) {
 		}
 		n, ok := span(p.inside)
 		if k, okHost := span(p.host); !ok || p.host != "" && (!okHost || k != n) || p.host == "" && n > 1 {
-			return nil, invalid(field, hintPorts, "%.80q is no port to publish: ports are numbers from 1 to 65535, and ranges have the same length on both sides.", one)
+			return nil, invalid(field, hintPorts, "%.80q isn't a valid port mapping: ports must be 1–65535, and both ranges the same length.", one)
 		}
 		if key := p.ip + ":" + p.host + "/" + p.protocol; p.host != "" && seen[key] {
-			return nil, invalid(field, "", "The port %s is published twice.", p.host)
+			return nil, invalid(field, "", "Port %s is published twice.", p.host)
 		} else if p.host != "" {
 			seen[key] = true
 		}
@@ -112,14 +112,14 @@ func span(s string) (int, bool) {
 	return b - a + 1, err == nil && err2 == nil && a >= 1 && b <= 65535 && a <= b
 }
 
-const hintVolumes = "Write node:container with paths, such as /data/db:/var/lib/db or /etc/app:/etc/app:ro; a name instead of the first path is a volume of the engine."
+const hintVolumes = "Use node:container with paths, such as /data/db:/var/lib/db or /etc/app:/etc/app:ro. A name instead of the first path is a Docker volume."
 
 var (
 	volumeName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,200}$`)
 	volumeMode = regexp.MustCompile(`^(?:ro|rw|z|Z|nocopy|r?(?:shared|slave|private))(?:,(?:ro|rw|z|Z|nocopy|r?(?:shared|slave|private)))*$`)
 )
 
-// readVolumes understands volumes, and gives them as the engine takes them.
+// readVolumes understands volumes, and returns them in the engine's form.
 func readVolumes(text string) ([]string, error) {
 	const field = "volumes"
 	list, err := entries(field, text)
@@ -129,7 +129,7 @@ func readVolumes(text string) ([]string, error) {
 	seen := map[string]bool{}
 	for _, one := range list {
 		parts := strings.Split(one, ":")
-		wrong := invalid(field, hintVolumes, "%.120q is no volume.", one)
+		wrong := invalid(field, hintVolumes, "%.120q isn't a valid volume.", one)
 		if strings.ContainsAny(one, "\x00\r\n") || len(parts) > 3 {
 			return nil, wrong
 		}
@@ -144,7 +144,7 @@ func readVolumes(text string) ([]string, error) {
 			return nil, wrong
 		}
 		if seen[inside] {
-			return nil, invalid(field, "", "Two volumes are to lie at %s.", inside)
+			return nil, invalid(field, "", "Two volumes are mounted at %s.", inside)
 		}
 		seen[inside] = true
 	}
@@ -154,7 +154,7 @@ func readVolumes(text string) ([]string, error) {
 // variable is one of the container's environment.
 type variable struct{ name, value string }
 
-const hintVariables = "Write NAME=value, with commas or line breaks between, or a JSON object. Where a value has commas, write one on each line."
+const hintVariables = "Use NAME=value, separated by commas or line breaks, or a JSON object. Put values with commas on their own lines."
 
 var (
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,199}$`)
@@ -171,15 +171,15 @@ func readVariables(text string) ([]variable, error) {
 		_, twice := pairs[name]
 		switch {
 		case !variableName.MatchString(name):
-			return invalid(field, hintVariables, "%.80q cannot be the name of a variable.", name)
+			return invalid(field, hintVariables, "%.80q isn't a valid variable name.", name)
 		case twice:
-			return invalid(field, "", "The variable %s is there twice.", name)
+			return invalid(field, "", "Variable %s is set twice.", name)
 		case len(value) > longestEnv:
-			return invalid(field, "", "The variable %s has more than %d bytes.", name, longestEnv)
+			return invalid(field, "", "Variable %s has more than %d bytes.", name, longestEnv)
 		case strings.ContainsRune(value, 0):
-			return invalid(field, "", "The variable %s holds NUL characters.", name)
+			return invalid(field, "", "Variable %s contains NUL characters.", name)
 		case strings.ContainsAny(value, "\n\r") && (own.MatchString(name) || !exportable.MatchString(name)):
-			return invalid(field, "Give it another name, or put it into a file that a volume holds.", "The variable %s cannot have a value of several lines.", name)
+			return invalid(field, "Rename it, or put it in a file in a volume.", "Variable %s can't have several lines.", name)
 		}
 		pairs[name] = value
 		return nil
@@ -187,14 +187,14 @@ func readVariables(text string) ([]variable, error) {
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {
 		var all map[string]any
 		if err := json.Unmarshal([]byte(text), &all); err != nil {
-			return nil, invalid(field, hintVariables, "environment_variables begin like a JSON object and are none.")
+			return nil, invalid(field, hintVariables, "environment_variables starts like a JSON object but isn't valid JSON.")
 		}
 		for name, v := range all {
 			value, isText := v.(string)
 			if !isText {
 				b, err := json.Marshal(v)
 				if err != nil {
-					return nil, invalid(field, hintVariables, "The variable %.80s has no value that can be written.", name)
+					return nil, invalid(field, hintVariables, "The value of variable %.80s isn't text, a number or a boolean.", name)
 				}
 				value = string(b)
 			}
@@ -242,7 +242,7 @@ func readLinks(text string) ([]link, error) {
 	for _, one := range list {
 		m := linkForm.FindStringSubmatch(one)
 		if m == nil {
-			return nil, invalid(field, "Write the name of a service of this node, or of a container, and what it shall be called: mysql-docker:db.", "%.80q is no link.", one)
+			return nil, invalid(field, "Use the name of a service on this node, or of a container, and an alias: mysql-docker:db.", "%.80q isn't a valid link.", one)
 		}
 		if m[2] == "" {
 			m[2] = m[1]

@@ -88,7 +88,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// What holds secrets stands in files and in one command's environment, never among the words of a command.
+// What holds secrets is in files and in one command's environment, never among the words of a command.
 func TestNoSecretIsAWord(t *testing.T) {
 	const secret = "hunter2-hunter2"
 	s, err := specOf(family.ServiceCall{NodeContext: family.NodeContext{Cluster: "c", Node: "n"}, Service: "web", Fields: map[string]string{

@@ -15,7 +15,7 @@ const exitMissing = 97
 var runLine = node.Alone("docker")
 
 // functions are what the actions are made of. muster_quietly shows what a command says on its error output only where it fails.
-const functions = `command -v docker >/dev/null || { echo "docker is not on the node" >&2; exit 97; }
+const functions = `command -v docker >/dev/null || { echo "docker is not installed on the node" >&2; exit 97; }
 muster_say() { echo "$*"; }
 muster_no() { echo "$*" >&2; exit 1; }
 muster_quietly() { "$@" >/dev/null 2>"${muster_dir}err" </dev/null || { muster_code=$?; cat "${muster_dir}err" >&2; return "$muster_code"; }; }
@@ -62,7 +62,7 @@ if grep -q -e 'already allocated' -e 'address already in use' "${muster_dir}err"
 cat "${muster_dir}err" >&2
 exit 1
 }
-muster_say "the container $muster_name is started"
+muster_say "started the container $muster_name"
 }
 muster_fell() {
 docker logs --tail 20 "$muster_name" >"${muster_dir}out" 2>"${muster_dir}log" </dev/null
@@ -72,8 +72,8 @@ muster_no "$1: $(grep '[^[:space:]]' "${muster_dir}log" | tail -n 1)"
 }
 muster_look() {
 set -- $(muster_get '{{.State.Running}} {{.State.Restarting}} {{.RestartCount}} {{.State.ExitCode}} {{if .State.Health}}{{.State.Health.Status}}{{else}}none{{end}}')
-[ "$#" = 5 ] || muster_no "the container $muster_name is not there"
-[ "$1 $2" = "true false" ] && [ "$3" -le "${muster_restarts:-$3}" ] || muster_fell "the container $muster_name ended with exit code $4"
+[ "$#" = 5 ] || muster_no "the container $muster_name does not exist"
+[ "$1 $2" = "true false" ] && [ "$3" -le "${muster_restarts:-$3}" ] || muster_fell "the container $muster_name exited with code $4"
 muster_restarts=$3 muster_health=$5
 }
 muster_watch() {
@@ -86,8 +86,8 @@ while :; do
 muster_look
 muster_now=$(date +%s)
 case $muster_health in
-unhealthy) muster_fell "the health check of the container $muster_name fails" ;;
-starting) [ "$muster_now" -lt "$muster_late" ] || muster_fell "the health check of the container $muster_name did not pass within $muster_patience s" ;;
+unhealthy) muster_fell "the container $muster_name is unhealthy" ;;
+starting) [ "$muster_now" -lt "$muster_late" ] || muster_fell "the container $muster_name did not become healthy within $muster_patience s" ;;
 *) [ "$muster_now" -lt "$muster_until" ] || return 0 ;;
 esac
 sleep 0.2 2>/dev/null || sleep 1
@@ -98,9 +98,9 @@ muster_need
 muster_was=
 if muster_there; then
 muster_ours
-[ "$(muster_get '{{index .Config.Labels "muster.parts"}} {{.Image}}')" != "$muster_parts $muster_want" ] || { muster_say "the container $muster_name is as it shall be"; return 0; }
+[ "$(muster_get '{{index .Config.Labels "muster.parts"}} {{.Image}}')" != "$muster_parts $muster_want" ] || { muster_say "the container $muster_name is up to date"; return 0; }
 muster_was=$(muster_get '{{.State.Running}}')
-muster_say "the container $muster_name is made anew: what it is made of has changed"
+muster_say "recreating the container $muster_name: its configuration changed"
 muster_quietly docker stop "$muster_name" || exit
 muster_quietly docker rm --volumes "$muster_name" || exit
 fi
@@ -113,9 +113,9 @@ muster_create || exit
 }
 `
 
-// actions are what is done for each action; what stands before it are the functions.
+// actions are what is done for each action; the functions come before it.
 var actions = map[app.Action]string{
-	app.ActionInstall: `if [ "$muster_policy" != always ] && docker image inspect "$muster_image" >/dev/null 2>&1 </dev/null; then muster_say "the image $muster_image is on the node"
+	app.ActionInstall: `if [ "$muster_policy" != always ] && docker image inspect "$muster_image" >/dev/null 2>&1 </dev/null; then muster_say "the node already has the image $muster_image"
 else [ "$muster_policy" != never ] || muster_no "the image $muster_image is not on the node, and is not to be pulled"
 muster_pull; fi`,
 	app.ActionConfigure:  remake,
@@ -123,19 +123,19 @@ muster_pull; fi`,
 	app.ActionStart: `muster_make
 muster_begin
 muster_watch
-muster_say "the container $muster_name runs"`,
+muster_say "the container $muster_name is running"`,
 	app.ActionStop: `if [ "$(muster_get '{{.State.Running}}')" = true ]; then muster_ours; muster_quietly docker stop "$muster_name" || exit
 elif muster_there; then muster_ours; muster_quietly docker stop "$muster_name" || exit; fi
-muster_say "the container $muster_name does not run"`,
+muster_say "the container $muster_name is stopped"`,
 	app.ActionRemove: `if muster_there; then muster_ours; docker stop "$muster_name" >/dev/null 2>&1 </dev/null
 muster_quietly docker rm --force --volumes "$muster_name" || ! muster_there || exit 1; fi
-muster_say "the container $muster_name is not there"`,
+muster_say "the container $muster_name does not exist"`,
 	app.ActionReload: `muster_ours
 muster_quietly docker kill --signal HUP "$muster_name" || exit
-muster_say "the container $muster_name was told to read its configuration again"`,
+muster_say "signalled the container $muster_name to reload its configuration"`,
 	app.ActionCheck: `muster_look
-[ "$muster_health" != unhealthy ] || muster_fell "the health check of the container $muster_name fails"
-muster_say "the container $muster_name runs"`,
+[ "$muster_health" != unhealthy ] || muster_fell "the container $muster_name is unhealthy"
+muster_say "the container $muster_name is running"`,
 }
 
 // remake is for actions that change what the container is made of: one that ran then runs again.

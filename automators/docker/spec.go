@@ -14,7 +14,7 @@ import (
 	"muster/automators/internal/node"
 )
 
-// spec is what a service's container shall be.
+// spec is what a service's container should be.
 type spec struct {
 	name, image string
 	env         []variable
@@ -59,27 +59,27 @@ func readSpec(fields map[string]string) (s spec, err error) {
 	form := func(name, usual string, form *regexp.Regexp, hint string) string {
 		v := get(name, usual)
 		if v != "" && !form.MatchString(v) && err == nil {
-			err = invalid(name, hint, "%.100q cannot be the value of %s.", v, name)
+			err = invalid(name, hint, "%.100q isn't a valid %s.", v, name)
 		}
 		return v
 	}
 	seconds := func(name string, usual int) int {
 		v, e := strconv.Atoi(get(name, strconv.Itoa(usual)))
 		if (e != nil || v < 0 || v > 3600) && err == nil {
-			err = invalid(name, "Give a number from 0 to 3600.", "%s is no number of seconds.", name)
+			err = invalid(name, "Enter a number from 0 to 3600.", "%s isn't a number of seconds.", name)
 		}
 		return v
 	}
 	if strings.TrimSpace(fields["image_name"]) == "" {
-		return spec{}, &app.Error{Code: app.EInvalid, Reason: "missing_field", Field: "image_name", Message: "The automator docker needs the name of an image.", Hint: hintImage}
+		return spec{}, &app.Error{Code: app.EInvalid, Reason: "missing_field", Field: "image_name", Message: "The docker automator needs an image name.", Hint: hintImage}
 	}
 	s = spec{
 		image:    form("image_name", "", imageForm, hintImage),
-		restart:  form("restart_policy", "unless-stopped", restartForm, "Write no, always, unless-stopped, on-failure or on-failure:5."),
-		network:  form("network", "", nameForm, "Write host, none, or the name of a network; one that is not there is made."),
+		restart:  form("restart_policy", "unless-stopped", restartForm, "Use no, always, unless-stopped, on-failure or on-failure:5."),
+		network:  form("network", "", nameForm, "Use host, none, or a network's name, which is created if it doesn't exist."),
 		memory:   form("memory", "", memoryForm, "Write 512m or 2g."),
 		cpus:     form("cpus", "", cpusForm, "Write 0.5 or 2."),
-		user:     form("registry_user", "", userForm, "Write the name that the registry knows."),
+		user:     form("registry_user", "", userForm, "Use the user name at the registry."),
 		pull:     get("pull", pullAlways),
 		password: strings.TrimSpace(fields["registry_password"]),
 		settle:   seconds("settle_seconds", 2),
@@ -89,13 +89,13 @@ func readSpec(fields map[string]string) (s spec, err error) {
 		return spec{}, err
 	}
 	if !slices.Contains([]string{pullAlways, pullMissing, pullNever}, s.pull) {
-		return spec{}, invalid("pull", "The options are always, missing and never.", "%.50q is no option of pull.", s.pull)
+		return spec{}, invalid("pull", "Use always, missing or never.", "%.50q isn't an option of pull.", s.pull)
 	}
 	if (s.user == "") != (s.password == "") {
-		return spec{}, invalid("registry_password", "", "Name and password of a registry go together.")
+		return spec{}, invalid("registry_password", "", "Set both the registry's user and password, or neither.")
 	}
 	if strings.ContainsAny(s.password, "\x00\n\r") {
-		return spec{}, invalid("registry_password", "", "The password of the registry has more than one line.")
+		return spec{}, invalid("registry_password", "", "The registry password has more than one line.")
 	}
 	if s.ports, err = readPorts(fields["publish_ports"]); err != nil {
 		return spec{}, err
@@ -110,7 +110,7 @@ func readSpec(fields map[string]string) (s spec, err error) {
 		return spec{}, err
 	}
 	if strings.ContainsRune(fields["command"], 0) {
-		return spec{}, invalid("command", "", "The command holds NUL characters.")
+		return spec{}, invalid("command", "", "The command contains NUL characters.")
 	}
 	s.command, err = node.Words("command", fields["command"])
 	return s, err
@@ -175,7 +175,7 @@ func (s spec) parts() string {
 	return strings.Join(out, ",")
 }
 
-// args are what `docker create` is told, save values of the environment.
+// args are what `docker create` gets, without values of the environment.
 func (s spec) args() []string {
 	a := []string{"--name", s.name, "--restart", s.restart, "--label", "muster.parts=" + s.parts()}
 	for _, p := range s.ports {

@@ -81,12 +81,12 @@ func (a *Automator) take() (*process, error) {
 	a.mu.Unlock()
 	if err := program.Vet(a.program.Path, Prefix); err != nil {
 		e := *app.AsError(err)
-		e.Message = "the automator's program is not started: " + e.Message
+		e.Message = "the automator's program didn't start: " + e.Message
 		return nil, &e
 	}
 	p, err := start(a.program.Path, program.Environ(a.program.Env), a.times)
 	if err != nil {
-		return nil, app.Errorf(app.ETransient, "the automator's program cannot be started: %w", err)
+		return nil, app.Errorf(app.ETransient, "can't start the automator's program: %w", err)
 	}
 	return p, nil
 }
@@ -94,7 +94,7 @@ func (a *Automator) take() (*process, error) {
 // give takes a process back.
 func (a *Automator) give(p *process) {
 	p.hear(func(line string) {
-		a.log.Debug("the automator's program says", "program", a.program.Name, "line", line)
+		a.log.Debug("output of the automator's program", "program", a.program.Name, "line", line)
 	})
 	a.mu.Lock()
 	keep := !p.isBad() && !a.closed && len(a.idle) < mostIdle
@@ -141,7 +141,9 @@ func (a *Automator) Check(fields map[string]string) error {
 		return err
 	}
 	defer a.give(p)
-	p.hear(func(line string) { a.log.Info("the automator's program says", "program", a.program.Name, "line", line) })
+	p.hear(func(line string) {
+		a.log.Info("output of the automator's program", "program", a.program.Name, "line", line)
+	})
 	_, err = p.ask(ctx, "", verbCheck, checkParams{fields}, nil, &node.LastLine{})
 	if e := app.AsError(err); err != nil && e.Code == app.EInvalid && !a.hasField(e.Field) {
 		e.Field = ""
@@ -221,7 +223,7 @@ func (a *Automator) act(ctx context.Context, sh family.Shell, call family.Servic
 		return result, fmt.Errorf("%s: %w", a.program.Name, err)
 	}
 	if err := json.Unmarshal(raw, &result); err != nil {
-		return result, app.Errorf(app.EInternal, "%s: %s: the automator's program gave a result that is not what the protocol wants (%s)", a.program.Name, what, program.Tidy(err.Error(), 200))
+		return result, app.Errorf(app.EInternal, "%s: %s: the automator's program returned an invalid result (%s)", a.program.Name, what, program.Tidy(err.Error(), 200))
 	}
 	return result, nil
 }

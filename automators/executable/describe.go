@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/program"
 	"muster/app/resource"
 	"muster/app/template"
@@ -51,22 +52,22 @@ func inquire(ctx context.Context, name, path string, env []string, log *slog.Log
 	}
 	p, err := start(path, program.Environ(env), t)
 	if err != nil {
-		return Program{}, app.Errorf(app.EInvalid, "it cannot be started: %w", err)
+		return Program{}, app.Errorf(app.EInvalid, "can't start it: %w", err)
 	}
 	defer p.close()
 	bounded, cancel := context.WithTimeout(ctx, t.describe)
 	defer cancel()
-	p.hear(func(line string) { log.Info("the automator's program says", "program", name, "line", line) })
+	p.hear(func(line string) { log.Info("output of the automator's program", "program", name, "line", line) })
 	result, err := p.ask(bounded, "", verbDescribe, describeParams{versions{oldest, newest}}, nil, &node.LastLine{})
 	if err != nil {
 		if bounded.Err() != nil && ctx.Err() == nil {
-			return Program{}, app.Errorf(app.ETimeout, "it did not say within %s what it is", t.describe)
+			return Program{}, app.Errorf(app.ETimeout, "it didn't describe itself within %s", humanize.Duration(t.describe))
 		}
 		return Program{}, err
 	}
 	var d descriptionLine
 	if err := json.Unmarshal(result, &d); err != nil {
-		return Program{}, app.Errorf(app.EInvalid, "its description is not what the protocol wants (%s)", program.Tidy(err.Error(), 200))
+		return Program{}, app.Errorf(app.EInvalid, "its description is invalid (%s)", program.Tidy(err.Error(), 200))
 	}
 	described, err := d.check(name)
 	described.Path, described.Env = path, env
@@ -85,26 +86,26 @@ func (d descriptionLine) check(name string) (Program, error) {
 	}
 	switch {
 	case d.Protocol < oldest || d.Protocol > newest:
-		return refuse("it speaks version %d of the protocol, and this Muster versions %d to %d", d.Protocol, oldest, newest)
+		return refuse("it uses protocol version %d, but this Muster supports versions %d to %d", d.Protocol, oldest, newest)
 	case d.Name != name:
-		return refuse("its file is that of the automator %q, but it says that it is %q", name, program.Tidy(d.Name, 50))
+		return refuse("its file is named for the automator %q, but it calls itself %q", name, program.Tidy(d.Name, 50))
 	case program.Tidy(d.Description, longestMessage) == "":
-		return refuse("it does not say in its description what it is for")
+		return refuse("its description is empty")
 	case len(d.Fields) > mostFields || len(d.ResourceTypes) > mostFields || len(d.Tools) > mostTools:
-		return refuse("it has more than %d fields, as many types of resources, or more than %d tools", mostFields, mostTools)
+		return refuse("it has more than %d fields or resource types, or more than %d tools", mostFields, mostTools)
 	}
 	seen := map[string]bool{}
 	for i := range d.Fields {
 		f := &d.Fields[i]
 		if !fieldForm.MatchString(f.Name) || seen[f.Name] {
-			return refuse("it has a field %q, which is there twice or not of the form %s", program.Tidy(f.Name, 80), fieldForm)
+			return refuse("its field %q is a duplicate or doesn't match %s", program.Tidy(f.Name, 80), fieldForm)
 		}
 		seen[f.Name] = true
 		if f.Label, f.Help = program.Tidy(f.Label, 200), program.Tidy(f.Help, longestMessage); f.Label == "" {
 			f.Label = f.Name
 		}
 		if f.Default != "" && len(f.Options) > 0 && !slices.Contains(f.Options, f.Default) {
-			return refuse("the default of its field %s is none of the options", f.Name)
+			return refuse("the default of its field %s isn't one of the options", f.Name)
 		}
 		if err := f.CheckType(); err != nil {
 			return Program{}, err
@@ -117,20 +118,20 @@ func (d descriptionLine) check(name string) (Program, error) {
 	for i := range d.ResourceTypes {
 		r := &d.ResourceTypes[i]
 		if !typeForm.MatchString(r.Name) || seen[r.Name] || r.Format != resource.FormatFile && r.Format != resource.FormatArchive || r.Mode < 0 || r.Mode > 0o777 {
-			return refuse("it has a type of resources %q that cannot be: names are unique, formats are file and archive, and modes are up to 511 (0777)", program.Tidy(r.Name, 80))
+			return refuse("its resource type %q is invalid: names must be unique, formats file or archive, and modes at most 511 (0777)", program.Tidy(r.Name, 80))
 		}
 		seen[r.Name] = true
 		r.Label, r.Help = program.Tidy(r.Label, 200), program.Tidy(r.Help, longestMessage)
 	}
 	for _, tool := range d.Tools {
 		if !toolForm.MatchString(tool) {
-			return refuse("it needs a tool %q, which is no name of a program", program.Tidy(tool, 80))
+			return refuse("its tool %q isn't a valid program name", program.Tidy(tool, 80))
 		}
 	}
 	for _, power := range d.Powers {
 		if power != verbDryRun {
-			e := app.Errorf(app.EInvalid, "it says that it has the power %q, which there is not", program.Tidy(power, 50))
-			e.Hint = "The only power is " + verbDryRun + "."
+			e := app.Errorf(app.EInvalid, "it declares an unknown capability, %q", program.Tidy(power, 50))
+			e.Hint = "The only capability is " + verbDryRun + "."
 			return Program{}, e
 		}
 	}

@@ -53,7 +53,7 @@ func example(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What stands as python3 in the path may be a script that looks for one first.
+	// python3 in the path may be a script that looks for one first.
 	t.Setenv("PATH", filepath.Dir(strings.TrimSpace(string(real)))+string(os.PathListSeparator)+os.Getenv("PATH"))
 	b, err := os.ReadFile("../../examples/automators/muster-automator-file")
 	if err != nil {
@@ -77,16 +77,16 @@ func TestTheExamplePassesTheSuite(t *testing.T) {
 		OK:       fields("{home}/motd", "hello", "cat {home}/motd"),
 		OKSays:   "hello",
 		Fail:     fields("{home}/motd", "hello", "echo what was wrong >&2; exit 42"),
-		FailSays: []string{"ended with exit code 42", "what was wrong"},
-		Slow:     fields("{home}/motd", "hello", "echo under way; sleep 600; true"),
-		SlowSays: "under way",
+		FailSays: []string{"failed with exit code 42", "what was wrong"},
+		Slow:     fields("{home}/motd", "hello", "echo running now; sleep 600; true"),
+		SlowSays: "running now",
 		Invalid: []automatortest.Invalid{
 			{Fields: fields("motd", "", ""), Field: "path"},
 		},
 		Changes:    fields("{home}/new", "hello", ""),
 		ChangesSay: []string{"new: would be written"},
-		Tells:      fields("{home}/told", "", "echo done"),
-		Told:       map[string]string{"path": "{home}/told"},
+		Tells:      fields("{home}/facts", "", "echo done"),
+		Told:       map[string]string{"path": "{home}/facts"},
 	})
 }
 
@@ -115,10 +115,10 @@ func odd(t testing.TB, script string, change func(*times)) *dryAutomator {
 func TestDescriptionsThatCannotBe(t *testing.T) {
 	good := `{"protocol":1,"name":"odd","description":"good","fields":[{"name":"a"}],"resource_types":[{"name":"t","format":"file"}],"tools":["sh"]}`
 	for name, tc := range map[string]struct{ old, now, says string }{
-		"protocol": {`"protocol":1`, `"protocol":2`, "version 2"}, "name": {`"name":"odd"`, `"name":"even"`, "even"}, "description": {"good", " ", "what it is for"},
-		"field's name": {`"name":"a"`, `"name":"A b"`, "A b"}, "field twice": {`{"name":"a"}`, `{"name":"a"},{"name":"a"}`, "twice"}, "format": {`"file"`, `"disk"`, "resources"},
-		"mode": {`"format":"file"`, `"format":"file","mode":512`, "modes"}, "tool": {`"sh"`, `"a b"`, "no name of a program"}, "power": {`"tools"`, `"powers":["fly"],"tools"`, "fly"},
-		"default": {`{"name":"a"}`, `{"name":"a","default":"x","options":["y"]}`, "none of the options"},
+		"protocol": {`"protocol":1`, `"protocol":2`, "version 2"}, "name": {`"name":"odd"`, `"name":"even"`, "even"}, "description": {"good", " ", "description is empty"},
+		"field's name": {`"name":"a"`, `"name":"A b"`, "A b"}, "field twice": {`{"name":"a"}`, `{"name":"a"},{"name":"a"}`, "duplicate"}, "format": {`"file"`, `"disk"`, "resource type"},
+		"mode": {`"format":"file"`, `"format":"file","mode":512`, "modes"}, "tool": {`"sh"`, `"a b"`, "valid program name"}, "power": {`"tools"`, `"powers":["fly"],"tools"`, "fly"},
+		"default": {`{"name":"a"}`, `{"name":"a","default":"x","options":["y"]}`, "one of the options"},
 		"type":    {`{"name":"a"}`, `{"name":"a","type":"date"}`, `of the type "date"`}, "choice": {`{"name":"a"}`, `{"name":"a","type":"choice"}`, "choice without options"},
 	} {
 		var d descriptionLine
@@ -148,8 +148,8 @@ func TestInquire(t *testing.T) {
 	short := usualTimes // for who says nothing, and does not end either
 	short.describe, short.eof, short.term = 200*time.Millisecond, 10*time.Millisecond, 10*time.Millisecond
 	for name, tc := range map[string]struct{ text, says string }{
-		"silent": {"#!/bin/sh\nsleep 600", "did not say within"}, "ends": {"#!/bin/sh\nread -r x; exit 3", "exit status 3"}, "no JSON": {"#!/bin/sh\nread -r x; echo hello; cat", "no JSON"},
-		"another's answer": {"#!/bin/sh\nread -r x; echo '{\"id\":9,\"result\":{}}'; cat", "not asked"}, "asks for a node": {"#!/bin/sh\nread -r x; echo '{\"id\":1,\"verb\":\"run\",\"params\":{}}'; read -r x\ncase $x in *'no node'*) exit 4;; esac", "exit status 4"},
+		"silent": {"#!/bin/sh\nsleep 600", "didn't describe itself within"}, "ends": {"#!/bin/sh\nread -r x; exit 3", "exit status 3"}, "no JSON": {"#!/bin/sh\nread -r x; echo hello; cat", "isn't a JSON"},
+		"another's answer": {"#!/bin/sh\nread -r x; echo '{\"id\":9,\"result\":{}}'; cat", "unknown request"}, "asks for a node": {"#!/bin/sh\nread -r x; echo '{\"id\":1,\"verb\":\"run\",\"params\":{}}'; read -r x\ncase $x in *'No node'*) exit 4;; esac", "exit status 4"},
 	} {
 		times := patient
 		if name == "silent" {
@@ -220,7 +220,7 @@ func TestWhatAProgramMayAsk(t *testing.T) {
 	text := strings.Join(said, "\n")
 	for _, want := range []string{"muster: about to  begin", "stdout: in", "stderr: wrong", "stdout: once", "Bad Name"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("%q was not said:\n%s", want, text)
+			t.Errorf("%q is missing from the output:\n%s", want, text)
 		}
 	}
 	read := func(n int) string {
@@ -230,8 +230,8 @@ func TestWhatAProgramMayAsk(t *testing.T) {
 		}
 		return string(b)
 	}
-	for n, want := range map[int]string{1: `"resources":[{"type":"t","name":"r"}]`, 2: `"path":"` + s.State, 3: "never written to", 4: "not absolute", 5: "letters, digits", 6: `{"exit":3,"stdout":"in\n","stderr":"wrong\n"}`,
-		7: "no verb", 8: `{"exit":0,"stdout":"","stderr":"","cut":true}`} {
+	for n, want := range map[int]string{1: `"resources":[{"type":"t","name":"r"}]`, 2: `"path":"` + s.State, 3: "read-only", 4: "must be absolute", 5: "letters, digits", 6: `{"exit":3,"stdout":"in\n","stderr":"wrong\n"}`,
+		7: "Unknown verb", 8: `{"exit":0,"stdout":"","stderr":"","cut":true}`} {
 		if !strings.Contains(read(n), want) {
 			t.Errorf("line %d is %s, want %s", n, read(n), want)
 		}
@@ -254,15 +254,15 @@ func TestFaultsOfAProgram(t *testing.T) {
 		code   app.Code
 		says   string
 	}{
-		"ends":                   {"read -r x; echo '" + checked + "'; read -r x; exit 5", app.ETransient, "did not answer"},
-		"is silent in check":     {"sleep 600", app.ETimeout, "too long"},
-		"writes rubbish":         {dialogue(dir, checked, "hello"), app.ETransient, "no JSON"},
-		"answers twice":          {dialogue(dir, checked+"\n"+checked), app.ETransient, "not asked"},
-		"gives no result":        {dialogue(dir, checked, `{"id":2}`), app.ETransient, "result and error"},
-		"gives another result":   {dialogue(dir, checked, `{"id":2,"result":[1]}`), app.EInternal, "not what the protocol wants"},
-		"gives an unknown code":  {dialogue(dir, checked, `{"id":2,"error":{"code":"boom","message":"x"}}`), app.EInternal, `"boom"`},
-		"says that a tool fails": {dialogue(dir, checked, `{"id":2,"error":{"code":"script","exit":4,"message":"a\nb"}}`), app.EScript, "web start ended with exit code 4: a b"},
-		"refuses a field":        {dialogue(dir, `{"id":1,"error":{"code":"invalid","field":"a","message":"no"}}`), app.EInvalid, "no"},
+		"ends":                    {"read -r x; echo '" + checked + "'; read -r x; exit 5", app.ETransient, "didn't respond"},
+		"is silent in check":      {"sleep 600", app.ETimeout, "timed out"},
+		"writes rubbish":          {dialogue(dir, checked, "hello"), app.ETransient, "isn't a JSON"},
+		"answers twice":           {dialogue(dir, checked+"\n"+checked), app.ETransient, "unknown request"},
+		"returns no result":       {dialogue(dir, checked, `{"id":2}`), app.ETransient, "result and error"},
+		"returns another result":  {dialogue(dir, checked, `{"id":2,"result":[1]}`), app.EInternal, "invalid result"},
+		"returns an unknown code": {dialogue(dir, checked, `{"id":2,"error":{"code":"boom","message":"x"}}`), app.EInternal, `"boom"`},
+		"says that a tool fails":  {dialogue(dir, checked, `{"id":2,"error":{"code":"script","exit":4,"message":"a\nb"}}`), app.EScript, "web start failed with exit code 4: a b"},
+		"refuses a field":         {dialogue(dir, `{"id":1,"error":{"code":"invalid","field":"a","message":"no"}}`), app.EInvalid, "no"},
 	} {
 		change := short
 		if tc.code == app.ETimeout {
@@ -287,7 +287,7 @@ n=0
 while read -r line; do
 n=$((n+1))
 case $line in
-*'"verb":"run"'*'"slow"'*) echo '{"id":1,"verb":"run","params":{"line":"echo under way; sleep 600","quiet":false}}'; read -r x ;;
+*'"verb":"run"'*'"slow"'*) echo '{"id":1,"verb":"run","params":{"line":"echo running now; sleep 600","quiet":false}}'; read -r x ;;
 esac
 echo "{\"id\":$n,\"result\":{}}"
 done`, func(t *times) { t.eof, t.term = 50*time.Millisecond, 50*time.Millisecond })
@@ -305,7 +305,7 @@ done`, func(t *times) { t.eof, t.term = 50*time.Millisecond, 50*time.Millisecond
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	err := a.Run(ctx, sh, family.ServiceCall{Service: "slow", Action: app.ActionStart}, func(_ app.Stream, line string) {
-		if line == "under way" {
+		if line == "running now" {
 			cancel()
 		}
 	})

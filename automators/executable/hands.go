@@ -34,7 +34,7 @@ type hands struct {
 func (h *hands) do(ctx context.Context, m message) (any, error) {
 	params := func(into any) error {
 		if err := json.Unmarshal(m.Params, into); err != nil {
-			return &app.Error{Code: app.EInvalid, Field: "params", Message: "The params are not what the protocol wants: " + program.Tidy(err.Error(), 200)}
+			return &app.Error{Code: app.EInvalid, Field: "params", Message: "Invalid params: " + program.Tidy(err.Error(), 200)}
 		}
 		return nil
 	}
@@ -58,16 +58,16 @@ func (h *hands) do(ctx context.Context, m message) (any, error) {
 		}
 		return nil, nil
 	}
-	return nil, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("There is no verb %q.", program.Tidy(m.Verb, 50)), Hint: "The verbs are run, put and say."}
+	return nil, &app.Error{Code: app.EInvalid, Message: fmt.Sprintf("Unknown verb %q.", program.Tidy(m.Verb, 50)), Hint: "Use run, put or say."}
 }
 
-// run runs a command. What it says is shown, and told to the program; of one that runs once only its exit code is told, since its output may be lost.
+// run runs a command. Its output is shown, and sent to the program; of one that runs once only the exit code is sent, since its output may be lost.
 func (h *hands) run(ctx context.Context, a runAsk) (any, error) {
 	switch {
 	case strings.TrimSpace(a.Line) == "" || strings.ContainsRune(a.Line, 0) || len(a.Line) > longestCommand:
-		return nil, &app.Error{Code: app.EInvalid, Field: "line", Message: "The command line is empty, too long, or holds NUL characters."}
+		return nil, &app.Error{Code: app.EInvalid, Field: "line", Message: "The command line is empty, too long, or contains NUL characters."}
 	case len(a.Stdin) > longestInput:
-		return nil, &app.Error{Code: app.EInvalid, Field: "stdin", Message: fmt.Sprintf("The input has more than %d MiB.", longestInput>>20)}
+		return nil, &app.Error{Code: app.EInvalid, Field: "stdin", Message: fmt.Sprintf("The input exceeds %d MiB.", longestInput>>20)}
 	}
 	c := family.Command{Line: a.Line, Once: a.Once && !h.dry}
 	if a.Stdin != "" || c.Once {
@@ -119,37 +119,37 @@ func (h *hands) put(ctx context.Context, a putAsk) (any, error) {
 	if a.Mode != "" {
 		var err error
 		if mode, err = strconv.ParseUint(a.Mode, 8, 16); err != nil || mode > 0o777 {
-			return wrong("mode", "The mode is not of the form 0644.")
+			return wrong("mode", "The mode must look like 0644.")
 		}
 	}
 	content := a.Content
 	if a.Base64 != nil {
 		if content != "" {
-			return wrong("content", "A file has one of content and content_base64.")
+			return wrong("content", "Set either content or content_base64.")
 		}
 		content = string(a.Base64)
 	}
 	if len(content) > longestInput {
-		return wrong("content", fmt.Sprintf("The file has more than %d MiB.", longestInput>>20))
+		return wrong("content", fmt.Sprintf("The file exceeds %d MiB.", longestInput>>20))
 	}
 	place := a.Path
 	switch {
 	case (a.Path == "") == (a.Name == ""):
-		return wrong("path", "A file has one of path and name.")
+		return wrong("path", "Set either path or name.")
 	case a.Name != "":
 		if !typeForm.MatchString(a.Name) {
-			return wrong("name", "A name is made of letters, digits, dots, dashes and underscores.")
+			return wrong("name", "A name can contain letters, digits, dots, dashes and underscores.")
 		}
 		if err := h.scratch(ctx); err != nil {
 			return nil, err
 		}
 		place = h.dir + "/" + a.Name
 	case h.dry:
-		return wrong("path", "A dry run changes nothing: it can put files under a name alone.")
+		return wrong("path", "A dry run can only put files by name.")
 	case !path.IsAbs(a.Path) || path.Clean(a.Path) != a.Path || strings.ContainsAny(a.Path, "\x00\n"):
-		return wrong("path", "The path is not absolute and plain.")
+		return wrong("path", "The path must be absolute and normalized.")
 	case h.call.Resources != "" && strings.HasPrefix(a.Path+"/", h.call.Resources+"/"):
-		return wrong("path", "Resources are never written to.")
+		return wrong("path", "Resources are read-only.")
 	}
 	if err := h.sh.Put(ctx, place, fs.FileMode(mode), strings.NewReader(content)); err != nil {
 		h.broken = err
@@ -185,7 +185,7 @@ echo "$muster_dir"
 		return err
 	}
 	if exit != 0 || !path.IsAbs(said) {
-		return app.Errorf(app.EScript, "the directory for the action's files cannot be made%s", last.Because())
+		return app.Errorf(app.EScript, "can't create the action's directory%s", last.Because())
 	}
 	h.dir = said
 	return nil

@@ -40,7 +40,7 @@ func start(path string, env []string, t times) (*process, error) {
 	return p, nil
 }
 
-var errStopped = errors.New("nobody reads it any more")
+var errStopped = errors.New("no longer read")
 
 func (p *process) read(line []byte) error {
 	select {
@@ -68,7 +68,7 @@ func (p *process) listen(text string) {
 	}
 }
 
-// hear says who is told what the program logs from now on.
+// hear sets who gets what the program logs from now on.
 func (p *process) hear(heard func(line string)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,7 +104,7 @@ func (p *process) write(m message) error {
 
 // gone is the error of a program that did not answer. Whether it had an effect is unclear.
 func gone(why error) error {
-	return &app.Error{Code: app.ETransient, Reason: "unclear", Message: fmt.Sprintf("the automator's program did not answer: %v", why), Hint: "What the program logs stands in the step's log, or in Muster's."}
+	return &app.Error{Code: app.ETransient, Reason: "unclear", Message: fmt.Sprintf("the automator's program didn't respond: %v", why), Hint: "Its output is in the step's log, or in Muster's."}
 }
 
 // ask sends one request and carries out what the program asks for until it answers. Nil do refuses everything. After an error that is not the
@@ -121,7 +121,7 @@ func (p *process) ask(ctx context.Context, what, verb string, params any, do fun
 	}()
 	raw, err := json.Marshal(params)
 	if err != nil {
-		return nil, app.Errorf(app.EInvalid, "What the program is to be told cannot be written as JSON: %w", err)
+		return nil, app.Errorf(app.EInvalid, "Can't encode the program's input as JSON: %w", err)
 	}
 	p.last++
 	id := p.last
@@ -138,13 +138,13 @@ func (p *process) ask(ctx context.Context, what, verb string, params any, do fun
 			}
 			m, err := readMessage(line)
 			if err == nil && m.Verb == "" && m.ID != id {
-				err = errors.New("an answer to what it was not asked")
+				err = errors.New("a response to an unknown request")
 			}
 			if asks++; err == nil && asks > mostAsks {
 				err = fmt.Errorf("more than %d requests for one action", mostAsks)
 			}
 			if err != nil {
-				return nil, gone(fmt.Errorf("it wrote %w", err))
+				return nil, gone(fmt.Errorf("it sent %w", err))
 			}
 			if m.Verb == "" {
 				answered = true
@@ -163,7 +163,7 @@ func (p *process) ask(ctx context.Context, what, verb string, params any, do fun
 // serve carries out one request of the program, and answers it.
 func (p *process) serve(ctx context.Context, m message, do func(ctx context.Context, m message) (any, error)) error {
 	var result any
-	var err error = &app.Error{Code: app.EInvalid, Message: "There is no node now: only bootstrap, run and dry_run have one."}
+	var err error = &app.Error{Code: app.EInvalid, Message: "No node is available here; only bootstrap, run and dry_run have one."}
 	if do != nil {
 		result, err = do(ctx, m)
 	}
@@ -194,12 +194,12 @@ func (p *process) ending() error {
 }
 
 // unread says why what was written was not taken.
-func (p *process) unread() error { return p.life.Fate("it does not read what it is asked") }
+func (p *process) unread() error { return p.life.Fate("it doesn't read its input") }
 
 // endOf is the error of a context that has ended.
 func endOf(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return &app.Error{Code: app.ETimeout, Message: "the action took too long, and the automator's program was ended"}
+		return &app.Error{Code: app.ETimeout, Message: "the action timed out, and its automator's program was stopped"}
 	}
-	return &app.Error{Code: app.ECancelled, Message: "the action was stopped, and the automator's program was ended"}
+	return &app.Error{Code: app.ECancelled, Message: "the action was cancelled, and its automator's program was stopped"}
 }

@@ -180,18 +180,18 @@ type doneResult struct {
 func readMessage(line []byte) (message, error) {
 	var m message
 	if err := json.Unmarshal(line, &m); err != nil {
-		return message{}, errors.New("a line that is no JSON object of the protocol")
+		return message{}, errors.New("a line that isn't a JSON object of the protocol")
 	}
-	told := len(m.Result) > 0 && string(m.Result) != "null"
+	answer := len(m.Result) > 0 && string(m.Result) != "null"
 	switch {
-	case m.Verb == askSay && !told && m.Error == nil:
+	case m.Verb == askSay && !answer && m.Error == nil:
 		return m, nil
 	case m.ID == 0:
 		return message{}, errors.New("a line without an id")
-	case m.Verb != "" && (told || m.Error != nil):
-		return message{}, errors.New("a line that is both a request and an answer")
-	case m.Verb == "" && told == (m.Error != nil):
-		return message{}, errors.New("an answer that has not just one of result and error")
+	case m.Verb != "" && (answer || m.Error != nil):
+		return message{}, errors.New("a line that is both a request and a response")
+	case m.Verb == "" && answer == (m.Error != nil):
+		return message{}, errors.New("a response that doesn't have exactly one of result and error")
 	}
 	return m, nil
 }
@@ -206,9 +206,9 @@ func (f *failure) err(what string, last *node.LastLine) *app.Error {
 	switch {
 	case !slices.Contains(codes, f.Code):
 		e.Code = app.EInternal
-		e.Message = fmt.Sprintf("the automator's program gave the code %q, which is not one of the protocol's: %s", program.Tidy(string(f.Code), 50), e.Message)
+		e.Message = fmt.Sprintf("the automator's program returned the unknown code %q: %s", program.Tidy(string(f.Code), 50), e.Message)
 	case e.Message == "" && e.Code != app.EScript:
-		e.Message = "the automator's program says no more than " + string(e.Code)
+		e.Message = "the automator's program reported only " + string(e.Code)
 	}
 	switch {
 	case e.Code == app.EScript:
@@ -216,7 +216,7 @@ func (f *failure) err(what string, last *node.LastLine) *app.Error {
 			last = &node.LastLine{}
 			last.Set(e.Message)
 		}
-		e.Message = fmt.Sprintf("%s ended with exit code %d%s", what, f.Exit, last.Because())
+		e.Message = fmt.Sprintf("%s failed with exit code %d%s", what, f.Exit, last.Because())
 	case what != "" && e.Code != app.EInvalid:
 		e.Message = what + ": " + e.Message
 	}

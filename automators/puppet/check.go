@@ -22,39 +22,39 @@ func (Puppet) Check(fields map[string]string) error {
 	}
 	for _, f := range []string{"manifest", "manifest_file", "classes", "modules", "tags", "version"} {
 		if strings.ContainsRune(fields[f], 0) {
-			return no(f, "not_text", "The field \""+f+"\" holds NUL characters, so it is no text.", "")
+			return no(f, "not_text", "Field \""+f+"\" contains NUL characters.", "")
 		}
 	}
 	manifest, file := strings.TrimSpace(fields["manifest"]) != "", strings.TrimSpace(fields["manifest_file"])
 	switch classes := strings.Fields(fields["classes"]); {
 	case manifest && file != "":
-		return no("manifest_file", "two_manifests", "There is a manifest already, in the field \"manifest\".", "Keep one of them.")
+		return no("manifest_file", "two_manifests", "A manifest is already set in the field \"manifest\".", "Remove one of the two.")
 	case file != "" && len(classes) > 0:
-		return no("classes", "two_manifests", "Classes are included after the text of a manifest, not after a file.", "Include them in the file.")
+		return no("classes", "two_manifests", "Classes can follow a manifest's text, but not a manifest file.", "Include them in the file.")
 	case !manifest && file == "" && len(classes) == 0:
-		return no("manifest", "missing_field", "The puppet automator needs a manifest, the name of a file that is one, or classes.",
-			"Put the text of a manifest into the field \"manifest\".")
+		return no("manifest", "missing_field", "The puppet automator needs a manifest, a manifest file or classes.",
+			"Enter the manifest's text in the field \"manifest\".")
 	}
 	if file != "" && !inResource(file) {
-		return no("manifest_file", "bad_path", "The manifest file is named by a resource, or by a resource and a path in it.", "Such as site.pp, or site/manifests/site.pp.")
+		return no("manifest_file", "bad_path", "The manifest file must be a resource, or a path in a resource.", "For example, site.pp or site/manifests/site.pp.")
 	}
 	for _, c := range strings.Fields(fields["classes"]) {
 		if !className.MatchString(c) {
-			return no("classes", "bad_class", quoted(c)+" cannot be the name of a class.", "Names of classes are of lower-case letters, digits and underscores, with :: between their parts.")
+			return no("classes", "bad_class", quoted(c)+" isn't a valid class name.", "Use lowercase letters, digits and underscores, with :: between parts.")
 		}
 	}
 	for _, m := range strings.Fields(fields["modules"]) {
 		if !resource.MatchString(m) && (!path.IsAbs(m) || strings.Contains(m, ":")) {
-			return no("modules", "bad_module", quoted(m)+" is neither the name of a resource nor a directory on the node.", "Such as stdlib, or /opt/modules.")
+			return no("modules", "bad_module", quoted(m)+" is neither a resource nor a directory on the node.", "For example, stdlib or /opt/modules.")
 		}
 	}
 	for _, t := range strings.Fields(fields["tags"]) {
 		if !tagName.MatchString(t) {
-			return no("tags", "bad_tag", quoted(t)+" cannot be a tag.", "Tags are split at spaces.")
+			return no("tags", "bad_tag", quoted(t)+" isn't a valid tag.", "Separate tags with spaces.")
 		}
 	}
 	if v := strings.TrimSpace(fields["version"]); v != "" && !version.MatchString(v) {
-		return no("version", "bad_version", quoted(v)+" is no version.", "Such as 7, or 6.24.")
+		return no("version", "bad_version", quoted(v)+" isn't a valid version.", "For example, 7 or 6.24.")
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func hieraYAML(call family.ServiceCall, data []string) string {
 	return string(b)
 }
 
-// hieraData is the cluster configuration as two files: as it stands, and with a key for each part of it by the name that the parameter of a
+// hieraData is the cluster configuration as two files: unchanged, and with a key for each part of it by the name that the parameter of a
 // class has, so that config {web: {port: 80}} is the parameter port of the class web.
 func hieraData(config map[string]any) (whole, classes string, err error) {
 	if config == nil {
@@ -38,13 +38,13 @@ func hieraData(config map[string]any) (whole, classes string, err error) {
 	}
 	asJSON, err := json.Marshal(config)
 	if err != nil {
-		return "", "", app.Errorf(app.EInvalid, "The cluster configuration cannot be written as JSON: %w", err)
+		return "", "", app.Errorf(app.EInvalid, "Can't encode the cluster configuration as JSON: %w", err)
 	}
 	var plain map[string]any
 	dec := json.NewDecoder(bytes.NewReader(asJSON))
 	dec.UseNumber()
 	if err := dec.Decode(&plain); err != nil {
-		return "", "", app.Errorf(app.EInvalid, "The cluster configuration cannot be read back: %w", err)
+		return "", "", app.Errorf(app.EInvalid, "Can't read the cluster configuration: %w", err)
 	}
 	byClass := map[string]any{}
 	for k, v := range plain {
@@ -64,7 +64,7 @@ func hieraData(config map[string]any) (whole, classes string, err error) {
 
 var part = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// parameters adds what stands below a path by the names of parameters. Only names that a class or a parameter can have count.
+// parameters adds what is below a path by the names of parameters. Only names that a class or a parameter can have count.
 func parameters(into map[string]any, path []string, v any) {
 	if !part.MatchString(path[len(path)-1]) {
 		return
@@ -115,7 +115,7 @@ func factsOf(call family.ServiceCall) (string, error) {
 		"action": string(call.Action), "operation": call.Operation, "step": call.Step, "resources": call.Resources, "services": orEmpty(call.Services), "peers": peers,
 	})
 	if err != nil {
-		return "", app.Errorf(app.EInvalid, "The node's facts cannot be written: %w", err)
+		return "", app.Errorf(app.EInvalid, "Can't encode the node's facts: %w", err)
 	}
 	return string(b), nil
 }

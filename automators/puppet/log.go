@@ -99,10 +99,10 @@ func resourceOf(source string) (resource, property string) {
 
 // meaning is what Puppet's exit codes say.
 var meaning = map[int]string{
-	1:   "the catalog could not be made or applied",
-	4:   "a resource failed, and nothing else was changed",
-	6:   "a resource failed, others were changed",
-	127: "Puppet is not there",
+	1:   "the catalog failed to compile or apply",
+	4:   "a resource failed; nothing else changed",
+	6:   "a resource failed; others changed",
+	127: "Puppet isn't installed",
 }
 
 func (f *failure) err(call family.ServiceCall, exit int) *app.Error {
@@ -123,7 +123,7 @@ func (f *failure) err(call family.ServiceCall, exit int) *app.Error {
 	last.Set(reason)
 	return &app.Error{
 		Code: app.EScript, Reason: "exit_code",
-		Message: fmt.Sprintf("%s %s ended with exit code %d%s%s", call.Service, call.Action, exit, words, last.Because()),
+		Message: fmt.Sprintf("%s %s failed with exit code %d%s%s", call.Service, call.Action, exit, words, last.Because()),
 	}
 }
 

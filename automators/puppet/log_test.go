@@ -74,10 +74,10 @@ func TestFailure(t *testing.T) {
 		want  string
 	}{
 		"a resource": {[]string{"Error: Facter: no", "Error: 'sh' returned 3 instead of one of [0]", "Error: /Stage[main]/Main/Exec[a: b]/returns: change from 'notrun' to ['0'] failed: 'sh' returned 3", "Warning: /Stage[main]/Main/File[/x]: Skipping because of failed dependencies"},
-			6, "web install ended with exit code 6 (a resource failed, others were changed): Exec[a: b]: change from 'notrun' to ['0'] failed: 'sh' returned 3"},
-		"no catalog": {[]string{"Error: Evaluation Error: Unknown function", "Warning: later"}, 1, "web install ended with exit code 1 (the catalog could not be made or applied): Evaluation Error: Unknown function"},
-		"no Puppet":  {[]string{"puppet is not on this node"}, 127, "web install ended with exit code 127 (Puppet is not there): puppet is not on this node"},
-		"silence":    {nil, 9, "web install ended with exit code 9."},
+			6, "web install failed with exit code 6 (a resource failed; others changed): Exec[a: b]: change from 'notrun' to ['0'] failed: 'sh' returned 3"},
+		"no catalog": {[]string{"Error: Evaluation Error: Unknown function", "Warning: later"}, 1, "web install failed with exit code 1 (the catalog failed to compile or apply): Evaluation Error: Unknown function"},
+		"no Puppet":  {[]string{"puppet is not installed on this node"}, 127, "web install failed with exit code 127 (Puppet isn't installed): puppet is not installed on this node"},
+		"silence":    {nil, 9, "web install failed with exit code 9."},
 	} {
 		var f failure
 		for _, l := range tc.lines {

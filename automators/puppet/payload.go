@@ -67,7 +67,7 @@ func (p Puppet) script(call family.ServiceCall, dry bool) (string, error) {
 	s.Do(`PATH=$PATH:/opt/puppetlabs/bin LC_ALL=C.UTF-8
 export PATH LC_ALL
 cd / && mkdir -p "${muster_dir}conf" "${muster_dir}var/state" "${muster_dir}var/public" "${muster_dir}facts" "${muster_dir}data" "${muster_dir}modules" "${muster_dir}env/production" || exit 1
-command -v puppet >/dev/null 2>&1 || { echo 'puppet is not on this node' >&2; exit 127; }`)
+command -v puppet >/dev/null 2>&1 || { echo 'puppet is not installed on this node' >&2; exit 127; }`)
 	if v := strings.TrimSpace(call.Fields["version"]); v != "" {
 		s.AtLeast("Puppet", "puppet --version", v)
 	}
@@ -91,7 +91,7 @@ echo "` + markOutputs + `$MUSTER_OUTPUTS"`)
 	if err != nil {
 		return "", err
 	}
-	s.Do(`case $muster_root in *\"*|*\\*) echo "Puppet cannot be told of the directory $muster_root" >&2; exit 1 ;; esac`)
+	s.Do(`case $muster_root in *\"*|*\\*) echo "Puppet can't use the directory $muster_root" >&2; exit 1 ;; esac`)
 	s.Do(`printf '{"muster":{"outputs":"%s","state":"%s",%s}\n' "$MUSTER_OUTPUTS" "$muster_state" ` + humanize.ShellQuote(strings.TrimPrefix(facts, "{")) + ` >"${muster_dir}facts/muster.json" || exit 1`)
 	s.Do(`muster_path=${muster_dir}modules`)
 	for _, m := range modules {
@@ -103,7 +103,7 @@ echo "` + markOutputs + `$MUSTER_OUTPUTS"`)
 	}
 	if file := strings.TrimSpace(call.Fields["manifest_file"]); file != "" {
 		s.Dof(`muster_manifest=%s
-[ -r "$muster_manifest" ] || { echo %s >&2; exit 1; }`, call.Resources+"/"+file, "The resources of this action have no file "+file)
+[ -r "$muster_manifest" ] || { echo %s >&2; exit 1; }`, call.Resources+"/"+file, "The action's resources don't contain the file "+file)
 	} else {
 		s.File("site.pp", manifest(call.Fields))
 		s.Do(`muster_manifest=${muster_dir}site.pp`)
@@ -123,8 +123,8 @@ muster_code=$?`)
 [ "$muster_code" != 2 ] || muster_code=0`)
 	} else {
 		s.Do(`case $muster_code in
-0) echo "Puppet: nothing had to be changed." ;;
-2) echo "Puppet: all is as the manifest says now; something had to be changed."; muster_code=0 ;;
+0) echo "Puppet: no changes." ;;
+2) echo "Puppet: changes applied."; muster_code=0 ;;
 esac`)
 	}
 	s.Do(`exit "$muster_code"`)
@@ -171,16 +171,16 @@ func modulesOf(call family.ServiceCall) (modules []module, data []string, err er
 		case of[n] == "module":
 			m := module{n[strings.LastIndexByte(n, '-')+1:], call.Resources + "/" + n}
 			if !className.MatchString(m.name) {
-				return nil, nil, &app.Error{Code: app.EInvalid, Reason: "bad_module", Field: "modules", Message: fmt.Sprintf("The resource %q cannot be a module, since %q cannot be the name of one.", n, m.name),
-					Hint: "Call the resource as the module is called, such as stdlib or puppetlabs-stdlib."}
+				return nil, nil, &app.Error{Code: app.EInvalid, Reason: "bad_module", Field: "modules", Message: fmt.Sprintf("Resource %q can't be used as a module: %q isn't a valid module name.", n, m.name),
+					Hint: "Name the resource after the module, such as stdlib or puppetlabs-stdlib."}
 			}
 			if slices.ContainsFunc(modules, func(o module) bool { return o.name == m.name }) {
-				return nil, nil, &app.Error{Code: app.EInvalid, Reason: "bad_module", Field: "modules", Message: fmt.Sprintf("Two resources of this action are the module %s.", m.name)}
+				return nil, nil, &app.Error{Code: app.EInvalid, Reason: "bad_module", Field: "modules", Message: fmt.Sprintf("Two resources of this action are module %s.", m.name)}
 			}
 			modules = append(modules, m)
 		default:
 			return nil, nil, &app.Error{Code: app.EInvalid, Reason: "no_resource", Field: "modules", Message: fmt.Sprintf("The action has no resource %q of type module or modules.", n),
-				Hint: "Name it under the action's resources."}
+				Hint: "Add it to the action's resources."}
 		}
 	}
 	return modules, data, nil

@@ -27,18 +27,18 @@ func (Puppet) Descriptor() family.Descriptor {
 		Name:        name,
 		Description: "Applies a Puppet manifest on the node, without a Puppet server.",
 		Fields: []family.Field{
-			{Name: "manifest", SetBy: family.SetByTenant, Label: "Manifest", Type: family.FieldLines, Help: "The text of a manifest. The configuration is its Hiera data: lookup('lb.port'); the node is in $facts['muster']."},
-			{Name: "manifest_file", SetBy: family.SetByTenant, Label: "Manifest file", Type: family.FieldText, Help: "A manifest in a resource instead: the resource's name, or name/path in an archive, such as site/manifests/site.pp."},
-			{Name: "classes", SetBy: family.SetByTenant, Label: "Classes", Type: family.FieldList, Help: "Classes to include, split at spaces, after the manifest or instead of one: web web::firewall."},
-			{Name: "modules", SetBy: family.SetByTenant, Label: "Modules", Type: family.FieldList, Help: "The resources that are modules, or directories of them on the node (/opt/modules), split at spaces. Empty: all of type module and modules."},
-			{Name: "tags", SetBy: family.SetByTenant, Label: "Tags", Type: family.FieldList, Help: "Only resources with one of these tags, split at spaces."},
-			{Name: "version", SetBy: family.SetByTenant, Label: "Oldest version", Type: family.FieldText, Help: "The oldest Puppet that will do, such as 7 or 6.24. Empty: any."},
+			{Name: "manifest", SetBy: family.SetByTenant, Label: "Manifest", Type: family.FieldLines, Help: "The manifest's text. The configuration is its Hiera data: lookup('lb.port'); the node is in $facts['muster']."},
+			{Name: "manifest_file", SetBy: family.SetByTenant, Label: "Manifest file", Type: family.FieldText, Help: "A manifest from a resource: the resource's name, or name/path in an archive, such as site/manifests/site.pp."},
+			{Name: "classes", SetBy: family.SetByTenant, Label: "Classes", Type: family.FieldList, Help: "Classes to include, separated by spaces, after the manifest or without one: web web::firewall."},
+			{Name: "modules", SetBy: family.SetByTenant, Label: "Modules", Type: family.FieldList, Help: "Resources with modules, or module directories on the node (/opt/modules), separated by spaces. Leave empty for all resources of type module and modules."},
+			{Name: "tags", SetBy: family.SetByTenant, Label: "Tags", Type: family.FieldList, Help: "Apply only resources with one of these tags, separated by spaces."},
+			{Name: "version", SetBy: family.SetByTenant, Label: "Minimum version", Type: family.FieldText, Help: "The oldest Puppet version to accept, such as 7 or 6.24. Leave empty for any."},
 		},
 		ResourceTypes: []template.ResourceType{
-			{Name: "module", Label: "Module", Format: appresource.FormatArchive, Help: "One module. It is called as the resource is, or as what follows the last dash: puppetlabs-stdlib is stdlib."},
-			{Name: "modules", Label: "Modules", Format: appresource.FormatArchive, Help: "A directory of modules, each in a folder of its own."},
-			{Name: "data", Label: "Hiera data", Format: appresource.FormatArchive, Help: "Hiera data below the cluster's configuration: nodes/NODE.yaml, then common.yaml."},
-			{Name: "manifest", Label: "Manifest", Format: appresource.FormatFile, Mode: 0o644, Help: "A manifest, for the field manifest_file."},
+			{Name: "module", Label: "Module", Format: appresource.FormatArchive, Help: "One module, named after the resource, or after its part behind the last dash: puppetlabs-stdlib is stdlib."},
+			{Name: "modules", Label: "Modules", Format: appresource.FormatArchive, Help: "A directory of modules, each in its own folder."},
+			{Name: "data", Label: "Hiera data", Format: appresource.FormatArchive, Help: "Hiera data, which the cluster's configuration overrides: nodes/NODE.yaml, then common.yaml."},
+			{Name: "manifest", Label: "Manifest", Format: appresource.FormatFile, Mode: 0o644, Help: "A manifest, for the manifest_file field."},
 		},
 	}
 }

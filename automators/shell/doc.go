@@ -6,7 +6,7 @@
 //
 // It runs as root, through sudo where the SSH user is not root, or as the SSH user where there is no sudo. Neither
 // configuration nor script is ever on a command line, and both are gone from the node when the script has ended.
-// What shall go on running after the script must leave it: setsid server >log 2>&1 </dev/null &.
+// A process that should outlive the script must leave it: setsid server >log 2>&1 </dev/null &.
 //
 // Errors: a script that ran and failed is EScript with its exit code; the rest is EInvalid, or what the app.Shell says.
 package shell

@@ -14,7 +14,7 @@ import (
 
 const outputs = "echo run >>\"$MUSTER_STATE/runs\"\necho version=1.2 >>\"$MUSTER_OUTPUTS\"\nprintf 'leader=%s\\nBad=1\\n' n1 >>\"$MUSTER_OUTPUTS\"\n"
 
-// What a script has found out is told, also by an attempt that finds the work done, and until the service's next step.
+// A script's facts are reported, also by an attempt that finds the work done, and until the service's next step.
 func TestOutputs(t *testing.T) {
 	s, c := connect(t, remotetest.Options{})
 	attempt := func(epoch, operation int64) (facts map[string]string, said string) {
@@ -32,7 +32,7 @@ func TestOutputs(t *testing.T) {
 	for epoch := range int64(2) {
 		got, said := attempt(epoch+1, 7)
 		if !maps.Equal(got, want) || !strings.Contains(said, `"Bad"`) {
-			t.Errorf("attempt %d told %q and said %q", epoch+1, got, said)
+			t.Errorf("attempt %d facts %q and said %q", epoch+1, got, said)
 		}
 	}
 	if b, err := os.ReadFile(filepath.Join(s.State, "web", "runs")); string(b) != "run\n" {
@@ -61,7 +61,7 @@ func TestOutputs(t *testing.T) {
 func TestOutputsCost(t *testing.T) {
 	s, sh := connect(t, remotetest.Options{})
 	listening := call("true", nil)
-	listening.Tell = func(map[string]string) { t.Error("told") }
+	listening.Tell = func(map[string]string) { t.Error("reported facts") }
 	run(t, sh, listening)
 	run(t, sh, call("true # MUSTER_OUTPUTS", nil))
 	if s.Execs() != 2 {

@@ -33,7 +33,7 @@ fi
 ` + node.Evaluate
 
 // payload writes what runLine reads: variables, configuration, script, and the call. It is one group of commands, so that
-// sh does nothing at all with half of it, and the same text for the same call, so that it can be told whether that was
+// sh does nothing at all with half of it, and the same text for the same call, so that it's known whether that was
 // done before.
 func payload(call family.ServiceCall) (text string, warnings []string, err error) {
 	service := call.Service

@@ -30,18 +30,18 @@ func (Shell) Descriptor() family.Descriptor {
 		Fields: []family.Field{
 			{
 				Name: "script", SetBy: family.SetByTenant, Label: "Script", Type: family.FieldLines, Required: true,
-				Help: "The text of a script. It is run with sh -eu, or with what its first line asks for (#!/usr/bin/env bash). " +
-					"The configuration is in CONFIG_… variables; lines name=value that it writes to the file $MUSTER_OUTPUTS are facts for later steps.",
+				Help: "The script's text. It runs with sh -eu, or with the interpreter of its first line (#!/usr/bin/env bash). " +
+					"The configuration is in CONFIG_… variables. Lines name=value written to the file $MUSTER_OUTPUTS become facts for later steps.",
 			},
 			{
 				Name: "args", SetBy: family.SetByTenant, Label: "Arguments", Type: family.FieldText,
-				Help: "Words for the script, split at spaces; quotes keep a word together.",
+				Help: "Arguments of the script, separated by spaces; quote an argument that has spaces.",
 			},
 		},
 		ResourceTypes: []template.ResourceType{
-			{Name: "archive", Label: "Archive", Format: resource.FormatArchive, Help: "A tar, tar.gz or zip. A script finds it unpacked in $MUSTER_RESOURCES/NAME."},
-			{Name: "file", Label: "File", Format: resource.FormatFile, Mode: 0o644, Help: "A file. A script finds it as $MUSTER_RESOURCES/NAME."},
-			{Name: "program", Label: "Program", Format: resource.FormatFile, Mode: 0o755, Help: "A file that can be run, as $MUSTER_RESOURCES/NAME."},
+			{Name: "archive", Label: "Archive", Format: resource.FormatArchive, Help: "A tar, tar.gz or zip, unpacked in $MUSTER_RESOURCES/NAME."},
+			{Name: "file", Label: "File", Format: resource.FormatFile, Mode: 0o644, Help: "A file at $MUSTER_RESOURCES/NAME."},
+			{Name: "program", Label: "Program", Format: resource.FormatFile, Mode: 0o755, Help: "An executable file at $MUSTER_RESOURCES/NAME."},
 		},
 	}
 }
@@ -52,14 +52,14 @@ func (Shell) Check(fields map[string]string) error {
 	if strings.TrimSpace(script) == "" {
 		return &app.Error{
 			Code: app.EInvalid, Reason: "missing_field", Field: "script",
-			Message: "The shell automator needs a script.", Hint: "Put the text of the script into the field \"script\".",
+			Message: "The shell automator needs a script.", Hint: "Enter the script's text in the field \"script\".",
 		}
 	}
 	if strings.ContainsRune(script, 0) {
-		return &app.Error{Code: app.EInvalid, Reason: "not_text", Field: "script", Message: "The script holds NUL characters, so it is no text."}
+		return &app.Error{Code: app.EInvalid, Reason: "not_text", Field: "script", Message: "The script contains NUL characters."}
 	}
 	if strings.ContainsRune(fields["args"], 0) {
-		return &app.Error{Code: app.EInvalid, Reason: "not_text", Field: "args", Message: "The arguments hold NUL characters."}
+		return &app.Error{Code: app.EInvalid, Reason: "not_text", Field: "args", Message: "The arguments contain NUL characters."}
 	}
 	_, err := node.Words("args", fields["args"])
 	return err
@@ -71,7 +71,7 @@ func (Shell) Bootstrap(ctx context.Context, sh family.Shell, n family.NodeContex
 	var last node.LastLine
 	exit, err := sh.Run(ctx, family.Command{Line: bootstrapLine, Sudo: true, Fork: true}, last.Watch(out))
 	if app.CodeOf(err) == app.ECredentials {
-		node.Say(out, app.AsError(err).Message+" Scripts will run without root rights.")
+		node.Say(out, app.AsError(err).Message+" Scripts will run without root access.")
 		exit, err = sh.Run(ctx, family.Command{Line: bootstrapLine, Fork: true}, last.Watch(out))
 	}
 	if err != nil {
@@ -80,8 +80,8 @@ func (Shell) Bootstrap(ctx context.Context, sh family.Shell, n family.NodeContex
 	if exit != 0 {
 		return &app.Error{
 			Code: app.EScript, Reason: "bootstrap",
-			Message: "The node " + n.Node + " cannot be prepared for scripts" + last.Because(),
-			Hint:    "The image needs sh, cat, chmod, id, mkdir and rm, and room below /var/lib or in the user's home.",
+			Message: "Can't prepare node " + n.Node + " for scripts" + last.Because(),
+			Hint:    "The image needs sh, cat, chmod, id, mkdir and rm, and free space in /var/lib or the user's home.",
 		}
 	}
 	return nil

@@ -30,9 +30,9 @@ func TestConformance(t *testing.T) {
 		OK:       map[string]string{"script": `echo "hello from $MUSTER_SERVICE $1"; cat "$MUSTER_CONFIG" >/dev/null`, "args": "'a b' c"},
 		OKSays:   "hello from web a b",
 		Fail:     map[string]string{"script": "echo what was wrong >&2; exit 42"},
-		FailSays: []string{"ended with exit code 42", "what was wrong"},
-		Slow:     map[string]string{"script": "echo under way; sleep 600; true"},
-		SlowSays: "under way",
+		FailSays: []string{"failed with exit code 42", "what was wrong"},
+		Slow:     map[string]string{"script": "echo running now; sleep 600; true"},
+		SlowSays: "running now",
 		Tells:    map[string]string{"script": "echo up; echo leader=$MUSTER_NODE >\"$MUSTER_OUTPUTS\""},
 		Told:     map[string]string{"leader": "n1"},
 		Invalid: []automatortest.Invalid{
@@ -149,8 +149,8 @@ func mustJSON(t *testing.T, v any) string {
 func TestScriptRuns(t *testing.T) {
 	_, sh := connect(t, remotetest.Options{})
 	for name, tc := range map[string]struct{ script, args, want string }{
-		"stops at the first failure": {"false\necho on", "", "web start ended with exit code 1."},
-		"knows no unset variables":   {"echo $NO_SUCH_THING", "", "web start ended with exit code 2: "},
+		"stops at the first failure": {"false\necho on", "", "web start failed with exit code 1."},
+		"knows no unset variables":   {"echo $NO_SUCH_THING", "", "web start failed with exit code 2: "},
 		"killed":                     {"kill -KILL $$", "", "exit code 137"},
 		"reads nothing":              {"cat; exit 5", "", "exit code 5"},
 		"syntax":                     {"if", "", "exit code 2: "},
@@ -200,8 +200,8 @@ func TestCollisions(t *testing.T) {
 			t.Errorf("%q", l.out)
 		}
 		if want := []string{
-			"CONFIG_A_B is both A-b and a.b in the configuration; the script gets the latter",
-			"CONFIG_A_B is both a.b and a_b in the configuration; the script gets the latter",
+			"CONFIG_A_B is both A-b and a.b in the configuration; the script uses the latter",
+			"CONFIG_A_B is both a.b and a_b in the configuration; the script uses the latter",
 		}; !slices.Equal(l.out[family.StreamSystem], want) {
 			t.Errorf("warnings %q, want %q", l.out[family.StreamSystem], want)
 		}
@@ -221,7 +221,7 @@ func TestVeryLargeConfig(t *testing.T) {
 		t.Errorf("%q, want a file of %s bytes", out, want)
 	}
 	if l.out[family.StreamSystem] == nil {
-		t.Error("nobody says that variables were left out")
+		t.Error("no warning about omitted variables")
 	}
 }
 
@@ -299,7 +299,7 @@ func TestStubbornScript(t *testing.T) {
 	}
 }
 
-// noRoot puts an id on the PATH that says we are not root, and a sudo that does what it is told to.
+// noRoot puts an id on the PATH that says we are not root, and a sudo that does what it should.
 func noRoot(t *testing.T, sudo string) remotetest.Options {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"id": "echo ${FAKE_ID:-1000}", "sudo": sudo} {
@@ -335,7 +335,7 @@ func TestWithoutRoot(t *testing.T) {
 	if err := shell.New().Bootstrap(t.Context(), sh, family.NodeContext{Node: "n1"}, l.add); err != nil {
 		t.Fatal(err)
 	}
-	if said := strings.Join(l.out[family.StreamSystem], "\n"); !strings.Contains(said, "without root rights") {
+	if said := strings.Join(l.out[family.StreamSystem], "\n"); !strings.Contains(said, "without root access") {
 		t.Errorf("%q", said)
 	}
 	got := run(t, sh, call("echo $MUSTER_STATE", nil)).out[family.StreamOut]

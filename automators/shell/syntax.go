@@ -40,8 +40,8 @@ func Syntax(script string) *template.ScriptFault {
 			return other // no shell reads it
 		}
 		fault.Warning = true
-		fault.Message += "; bash can read it, but sh on Debian, Ubuntu or Alpine may not"
-		fault.Hint = "begin the script with #!/usr/bin/env bash if the images have bash"
+		fault.Message += "; it's valid in bash, but sh on Debian, Ubuntu or Alpine may reject it"
+		fault.Hint = "Start the script with #!/usr/bin/env bash if the images have bash"
 		return fault
 	case syntax.LangBash:
 		return parse(script, syntax.LangBash)

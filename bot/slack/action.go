@@ -19,12 +19,12 @@ import (
 func (dp *dispatcher) heardAction(ctx context.Context, how delivery, payload []byte) reply {
 	var c slack.InteractionCallback
 	if err := json.Unmarshal(payload, &c); err != nil {
-		return refuse(http.StatusBadRequest, "The payload is not JSON.")
+		return refuse(http.StatusBadRequest, "The payload isn't valid JSON.")
 	}
 	team := firstWord(c.Team.ID, c.User.TeamID)
 	p, ok := person(team, c.Team.Domain, c.User.ID, firstWord(c.User.Name, c.User.Username), "/muster")
 	if !ok || c.User.TeamID != "" && c.User.TeamID != team && c.Enterprise.ID == "" {
-		return refuse(http.StatusForbidden, "Who pressed this is not of this workspace.")
+		return refuse(http.StatusForbidden, "The sender isn't a member of this workspace.")
 	}
 	at := place{team: team, enterprise: c.Enterprise.ID, user: c.User.ID, channel: firstWord(c.Channel.ID, c.Container.ChannelID), message: firstWord(c.Container.MessageTs, c.Message.Timestamp),
 		response: c.ResponseURL, trigger: c.TriggerID, view: c.View.ID}
@@ -197,7 +197,7 @@ func (dp *dispatcher) submitted(ctx context.Context, how delivery, p bot.Person,
 
 // moment is shown in a modal's place while its work takes longer.
 func moment() any {
-	return slack.NewUpdateViewSubmissionResponse(view(bot.InModal(bot.Answer{Title: "One moment …"})))
+	return slack.NewUpdateViewSubmissionResponse(view(bot.InModal(bot.Answer{Title: "One moment…"})))
 }
 
 func view(m bot.Modal) *slack.ModalViewRequest {

@@ -8,14 +8,14 @@ import (
 	"muster/bot"
 )
 
-// The names of what people press or fill in begin with what happens to it; the rest only lead somewhere.
+// Names of buttons and fields start with how they're handled; all others are links.
 const (
 	actionDo   = "do"   // bot.Talker.Press
 	actionFill = "fill" // bot.Talker.Fill
-	actionKeep = "keep" // nothing, before the modal is sent off
+	actionKeep = "keep" // nothing until the modal is submitted
 )
 
-// sections shows lines, as many to a block as go into it.
+// sections shows lines, as many to a block as fit.
 func sections(lines []string) (blocks []slack.Block) {
 	for _, text := range pages(lines, mostSection) {
 		blocks = append(blocks, slack.NewSectionBlock(plain(text, mostSection), nil, nil))
@@ -31,7 +31,7 @@ func asides(lines []string) (blocks []slack.Block) {
 	return blocks
 }
 
-// logged shows lines as a program printed them. The text of such a block is taken as it is: nothing in it is markup.
+// logged shows log lines. The text of such a block is literal: nothing in it is markup.
 func logged(lines []string) (blocks []slack.Block) {
 	for _, text := range pages(lines, mostSection) {
 		words := plain(text, mostSection).Text
@@ -41,7 +41,7 @@ func logged(lines []string) (blocks []slack.Block) {
 	return blocks
 }
 
-// button makes one; its name is unique within a message where at is.
+// button makes a button; its name is unique in a message if at is.
 func button(b bot.Button, at string) *slack.ButtonBlockElement {
 	act := actionDo
 	if b.Fill {
@@ -63,8 +63,8 @@ func button(b bot.Button, at string) *slack.ButtonBlockElement {
 	return e
 }
 
-// actions shows links and buttons in rows. At tells rows of one message apart. A button that cannot be made whole is left out,
-// since half of its value would mean something else.
+// actions shows links and buttons in rows. At distinguishes rows of one message. A button whose value doesn't fit is left out, since
+// half of the value would mean something else.
 func actions(links []bot.Link, buttons []bot.Button, at string) (rows []slack.Block) {
 	var all []slack.BlockElement
 	for i, b := range buttons {
@@ -85,7 +85,7 @@ func actions(links []bot.Link, buttons []bot.Button, at string) (rows []slack.Bl
 	return rows
 }
 
-// message puts blocks together within Slack's limits; the rows of buttons are always part of it.
+// message combines blocks within Slack's limits; the rows of buttons are always included.
 func message(title string, body, rows []slack.Block) []slack.Block {
 	blocks := []slack.Block{slack.NewHeaderBlock(plain(title, mostHeader))}
 	rows = rows[:min(len(rows), mostBlocks/2)]
@@ -95,7 +95,7 @@ func message(title string, body, rows []slack.Block) []slack.Block {
 	return append(append(blocks, body...), rows...)
 }
 
-// roomy tells how many of the first blocks have room in one message by their letters; at least one.
+// roomy returns how many of the first blocks fit into one message by length; at least one.
 func roomy(body []slack.Block) int {
 	left := mostLetters
 	for i, b := range body {
@@ -109,7 +109,7 @@ func roomy(body []slack.Block) int {
 				}
 			}
 		case *slack.RichTextBlock:
-			left -= mostSection // of which it is made at most: see logged
+			left -= mostSection // its maximum: see logged
 		}
 		if left < 0 {
 			return max(i, 1)
@@ -118,9 +118,9 @@ func roomy(body []slack.Block) int {
 	return len(body)
 }
 
-// more says that not all is shown.
+// more says that the message was shortened.
 func more() slack.Block {
-	return slack.NewContextBlock("", plain("There is more in the portal.", mostContext))
+	return slack.NewContextBlock("", plain("More in the portal.", mostContext))
 }
 
 // answerBlocks shows an answer.

@@ -22,7 +22,7 @@ import (
 	"github.com/slack-go/slack"
 )
 
-var update = flag.Bool("update", false, "write testdata anew")
+var update = flag.Bool("update", false, "rewrite testdata")
 
 func render(t testing.TB, summary string, blocks []slack.Block) []byte {
 	t.Helper()
@@ -59,9 +59,9 @@ func TestBlocks(t *testing.T) {
 		return func() (string, []slack.Block) { return cardBlocks(card(s)) }
 	}
 	for name, f := range map[string]func() (string, []slack.Block){
-		"confirm": answer(bot.Answer{Title: "Delete shop?", Lines: []string{"All that is on its 3 nodes is lost. It belongs to ada."},
-			Links: []bot.Link{{Name: "Open", URL: "https://m.test/clusters/shop-1"}}, Buttons: []bot.Button{{Name: "Delete it", Value: `{"do":"delete","cluster":"shop-1"}`, Danger: true}}}),
-		"sorry":        answer(bot.Answer{Title: "That did not work", Lines: []string{`Cluster "<!channel>" doesn't exist.`}, Wrong: true}),
+		"confirm": answer(bot.Answer{Title: "Delete shop?", Lines: []string{"All data on its 3 nodes will be lost. Owner: ada."},
+			Links: []bot.Link{{Name: "View cluster", URL: "https://m.test/clusters/shop-1"}}, Buttons: []bot.Button{{Name: "Delete cluster", Value: `{"do":"delete","cluster":"shop-1"}`, Danger: true}}}),
+		"sorry":        answer(bot.Answer{Title: "That didn't work", Lines: []string{`Cluster "<!channel>" doesn't exist.`}, Wrong: true}),
 		"card_running": shows(app.OperationRunning), "card_done": shows(app.OperationSucceeded), "card_failed": shows(app.OperationFailed),
 	} {
 		summary, blocks := f()

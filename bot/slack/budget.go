@@ -3,7 +3,6 @@ package slack
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"path"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"muster/app/chat"
+	"muster/app/humanize"
 )
 
 // How often one workspace is called, all methods together. What a person waits for goes before what can wait: it takes from
@@ -102,7 +102,7 @@ func (b *budget) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	resp, err := b.next.RoundTrip(r)
 	if err != nil {
-		b.fail(method + ": Slack cannot be reached")
+		b.fail(method + ": Slack can't be reached")
 		return nil, err
 	}
 	if resp.StatusCode == http.StatusTooManyRequests {
@@ -123,7 +123,7 @@ func (b *budget) block(method string, resp *http.Response) {
 	if len(b.blocked) < mostMethod {
 		b.blocked[method] = b.now().Add(time.Duration(min(seconds, 3600)) * time.Second)
 	}
-	b.err, b.erredAt, b.dirty = fmt.Sprintf("%s: Slack takes no more for %d s", method, seconds), b.now(), true
+	b.err, b.erredAt, b.dirty = method+": rate limited for "+humanize.Duration(time.Duration(seconds)*time.Second), b.now(), true
 }
 
 func (b *budget) fail(text string) {

@@ -66,8 +66,8 @@ func (dp *dispatcher) first(ctx context.Context, names ...string) (bool, *reply)
 	defer cancel()
 	first, err := dp.deliveries.ChatFirst(ctx, kind, names...)
 	if err != nil {
-		dp.log.Error("slack: it cannot be told whether a request was seen before", "error", err)
-		r := refuse(http.StatusServiceUnavailable, "Muster cannot answer right now.")
+		dp.log.Error("slack: can't check whether a request was seen before", "error", err)
+		r := refuse(http.StatusServiceUnavailable, "Muster is unavailable right now.")
 		return false, &r
 	}
 	return first, nil
@@ -77,7 +77,7 @@ func (dp *dispatcher) first(ctx context.Context, names ...string) (bool, *reply)
 func (dp *dispatcher) heardCommand(ctx context.Context, how delivery, c slash) reply {
 	p, ok := person(c.Team, c.Domain, c.User, c.Name, c.Command)
 	if !ok {
-		return refuse(http.StatusBadRequest, "The command does not say who asks.")
+		return refuse(http.StatusBadRequest, "The command has no sender.")
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -116,7 +116,7 @@ func (dp *dispatcher) heardCommand(ctx context.Context, how delivery, c slash) r
 		r = replyOf(a)
 		r.late = func() { dp.post(place.response, a, false) }
 	case <-timer.C:
-		r = reply{body: ephemeral(bot.Answer{Title: "One moment …"})}
+		r = reply{body: ephemeral(bot.Answer{Title: "One moment…"})}
 		if !taken.CompareAndSwap(false, true) {
 			a := <-now
 			r = replyOf(a)
@@ -130,7 +130,7 @@ func (dp *dispatcher) heardCommand(ctx context.Context, how delivery, c slash) r
 	return r
 }
 
-var busy = bot.Answer{Title: "Muster is busy", Lines: []string{"Too much is asked of it at once. Try again in a minute."}, Wrong: true}
+var busy = bot.Answer{Title: "Muster is busy", Lines: []string{"Too many requests at once. Try again in a minute."}, Wrong: true}
 
 // ephemeral is an answer for the eyes of who asked.
 func ephemeral(a bot.Answer) slack.Msg {

@@ -127,8 +127,8 @@ func (e *estate) back(a app.Actor, w *slacktest.Workspace, state string) error {
 
 func (e *estate) link(u *slacktest.User, c *slacktest.Channel, a app.Actor) {
 	e.Helper()
-	m := u.In(c).Says("/muster link").Answer("Open this within 10 minutes")
-	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
+	m := u.In(c).Says("/muster link").Answer("Open this link within 10 min")
+	_, token, _ := strings.Cut(m.Link("Link account"), "token=")
 	if _, err := e.store.UseLink(e.Context(), a, identity.HashToken(token), time.Now()); err != nil {
 		e.Fatal(err)
 	}
@@ -182,8 +182,8 @@ func TestTwoWorkspacesNeverMix(t *testing.T) {
 		if m := ann.In(ops).Says("/muster list").Answer("red"); m.Says("azure") {
 			t.Errorf("one tenant sees the other: %s", m.Text())
 		}
-		bob.In(dev).Says("/muster status red").Answer("That did not work")
-		bob.In(dev).Says("/muster delete red").Answer("That did not work")
+		bob.In(dev).Says("/muster status red").Answer("That didn't work")
+		bob.In(dev).Says("/muster delete red").Answer("That didn't work")
 		for _, m := range append(ops.Messages(), dev.Messages()...) {
 			if m.In() == ops && m.Says("azure") || m.In() == dev && m.Says("red:") {
 				t.Errorf("a card is in the wrong workspace: %s", m.Text())
@@ -195,20 +195,20 @@ func TestTwoWorkspacesNeverMix(t *testing.T) {
 		eve.In(ops).Says("/muster list").Answer("another tenant")
 		// A channel is the other tenant's as soon as both sides want that, and until one does not any more.
 		lent := one.Channel("lent")
-		eve.In(lent).Says("/muster channel use blue").Answer("One side has agreed", "the workspace's tenant")
+		eve.In(lent).Says("/muster channel use blue").Answer("Waiting for the other tenant", "the workspace's tenant")
 		eve.In(lent).Says("/muster list").Answer("another tenant")
-		ann.In(lent).Says("/muster channel use blue").Answer("speaks for the tenant blue now")
+		ann.In(lent).Says("/muster channel use blue").Answer("now belongs to tenant blue")
 		eve.In(lent).Says("/muster list").Answer("azure")
 		ann.In(lent).Says("/muster list").Answer("another tenant")
 		eve.In(lent).Says("/muster create lent web 1 for 8h").Answer("lent")
 		lent.Card("lent: creating")
-		ann.In(lent).Says("/muster channel reset").Answer("workspace's own tenant again")
+		ann.In(lent).Says("/muster channel reset").Answer("workspace's tenant again")
 		eve.In(lent).Says("/muster list").Answer("another tenant")
 		// Guests and people of others get no further than that.
-		one.User("gus").Guest().In(ops).Says("/muster link").Answer("Guests cannot use Muster")
+		one.User("gus").Guest().In(ops).Says("/muster link").Answer("Guests can't use Muster")
 
 		two.Uninstall()
-		bob.In(dev).Says("/muster list").Answer("not installed")
+		bob.In(dev).Says("/muster list").Answer("isn't installed")
 		if _, err := e.store.WorkspaceTokens(t.Context(), "slack", "T2"); app.CodeOf(err) != app.ENotFound {
 			t.Errorf("the tokens of a workspace that is gone are kept: %v", err)
 		}
@@ -311,53 +311,53 @@ func TestApprovalsInAChannel(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.tend()
-		uma.In(ops).Says("/muster create shop web 4 for 8h").Answer("waits to be approved")
-		card := room.Card("Request 1 is waiting", "4 × small with web", "it is large", "0 of 2", "It ends")
-		uma.Press(card, "Approve…").Answer("Nobody decides on what they asked for themselves")
+		uma.In(ops).Says("/muster create shop web 4 for 8h").Answer("is waiting for approval")
+		card := room.Card("Request 1 is waiting", "4 × small with web", "it is large", "0 of 2", "Request expires")
+		uma.Press(card, "Approve…").Answer("You can't approve or deny your own request.")
 
 		ben.Press(card, "Approve…")
-		ben.Modal("Approve 1", "4 × small").Fill("Reason", "all right").Submit()
-		card.Until("1 of 2", "ben approved it: all right")
+		ben.Modal("Approve request 1", "4 × small").Fill("Reason", "all right").Submit()
+		card.Until("1 of 2", "ben approved: all right")
 		time.Sleep(10 * time.Second) // else it would be a double click
-		ben.Press(card, "Approve…").Answer("does not wait for you")
+		ben.Press(card, "Approve…").Answer("Your approval isn't needed for this request.")
 		cyd.Press(card, "Approve…")
-		cyd.Modal("Approve 1").Submit()
-		card.Until("Request 1 is accepted", "cyd approved it")
+		cyd.Modal("Approve request 1").Submit()
+		card.Until("Request 1 is accepted", "cyd approved")
 		if len(card.Buttons()) > 1 {
 			t.Errorf("what is decided can be decided on: %q", card.Buttons())
 		}
 		e.slack.Wait("uma is not told", func() bool {
-			return uma.Direct().Find("Approved", "shop") != nil && uma.Direct().Find("One approval more") != nil
+			return uma.Direct().Find("Approved", "shop") != nil && uma.Direct().Find("Partly approved") != nil
 		})
 
 		// A no takes a reason, and ends it.
-		uma.In(ops).Says("/muster create shop2 web 5 for 8h").Answer("waits to be approved")
+		uma.In(ops).Says("/muster create shop2 web 5 for 8h").Answer("is waiting for approval")
 		card = room.Card("Request 2 is waiting")
 		ben.Press(card, "Deny…")
-		m := ben.Modal("Deny 2")
+		m := ben.Modal("Deny request 2")
 		if r := m.Fill("Reason", "x").Submit(); len(r.Errors) == 0 {
 			t.Errorf("a reason of one letter is taken: %+v", r)
 		}
 		m.Fill("Reason", "too dear").Submit()
-		card.Until("Request 2 is denied", "ben denied it: too dear")
+		card.Until("Request 2 is denied", "ben denied your request: too dear")
 		e.slack.Wait("uma is not told", func() bool { return uma.Direct().Find("Denied", "too dear") != nil })
-		if uma.Direct().Find("It still waits for 1 more with the role approver.") == nil {
+		if uma.Direct().Find("Still waiting for 1 more approval from approvers.") == nil {
 			t.Error("after one of two approvals uma is told the wrong number")
 		}
 
 		// Conditions are offered to who asked.
-		uma.In(ops).Says("/muster create shop3 web 6 for 8h").Answer("waits to be approved")
+		uma.In(ops).Says("/muster create shop3 web 6 for 8h").Answer("is waiting for approval")
 		card = room.Card("Request 3 is waiting")
-		cyd.Press(card, "With conditions…")
-		cyd.Modal("Conditions for 3").Fill("Nodes at most", "3").Fill("Reason", "half will do").Submit()
+		cyd.Press(card, "Approve with conditions…")
+		cyd.Modal("Offer for request 3").Fill("Maximum nodes", "3").Fill("Reason", "half will do").Submit()
 		card.Until("Request 3 is offered", "cyd offers 3 nodes", "Waiting for uma to accept or decline the offer.")
 		cyd.Press(card, "View offer").Answer("Waiting for uma")
 		uma.Press(card, "View offer").Answer("cyd offers 3 nodes")
-		e.slack.Wait("uma is not told of the offer", func() bool { return uma.Direct().Find("An offer for your request", "lease 8 h") != nil })
-		uma.Press(uma.Direct().Find("An offer for your request"), "Accept offer").Answer("Request 3 is waiting")
+		e.slack.Wait("uma is not told of the offer", func() bool { return uma.Direct().Find("Conditions offered", "lease 8 h") != nil })
+		uma.Press(uma.Direct().Find("Conditions offered"), "Accept offer").Answer("Request 3 is waiting")
 		card.Until("Request 3 is waiting", "Approved by 1 of 2", "cyd")
 		ben.Press(card, "Approve…")
-		ben.Modal("Approve 3").Submit()
+		ben.Modal("Approve request 3").Submit()
 		card.Until("Request 3 is accepted")
 		// What was approved has its card where it was asked for, and only there.
 		ops.Card("shop3", "3 nodes")
@@ -369,8 +369,8 @@ func TestApprovalsInAChannel(t *testing.T) {
 		if _, err := e.app.Policy.Policies.SavePolicy(t.Context(), ada, policy.Policy{Name: "two-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1, High: true, ExpireAfter: time.Hour}}); err != nil {
 			t.Fatal(err)
 		}
-		uma.In(ops).Says("/muster create shop4 web 7 for 8h").Answer("waits to be approved")
-		card = room.Card("Request 4 is waiting", "The risk is high")
+		uma.In(ops).Says("/muster create shop4 web 7 for 8h").Answer("is waiting for approval")
+		card = room.Card("Request 4 is waiting", "High risk")
 		if got := fmt.Sprint(card.Buttons()); strings.Contains(got, "Approve…") || !strings.Contains(got, "Deny…") {
 			t.Errorf("of a high risk one can press %s", got)
 		}

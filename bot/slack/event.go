@@ -67,7 +67,7 @@ const mostLinks = 20
 func (dp *dispatcher) heardEvent(ctx context.Context, how delivery, body []byte) reply {
 	var o outer
 	if err := json.Unmarshal(body, &o); err != nil {
-		return refuse(http.StatusBadRequest, "The event is not JSON.")
+		return refuse(http.StatusBadRequest, "The event isn't valid JSON.")
 	}
 	if o.Type == "url_verification" {
 		return reply{body: map[string]string{"challenge": o.Challenge}}
@@ -87,7 +87,7 @@ func (dp *dispatcher) heardEvent(ctx context.Context, how delivery, body []byte)
 		if len(e.Tokens.Bot) == 0 {
 			return reply{} // those of people, of which we have none
 		}
-		return dp.gone(ctx, o, "The tokens of the workspace were revoked in Slack.")
+		return dp.gone(ctx, o, "The workspace's tokens were revoked in Slack.")
 	case "app_home_opened", "link_shared", "app_mention":
 	default:
 		return reply{}
@@ -118,7 +118,7 @@ func (dp *dispatcher) heardEvent(ctx context.Context, how delivery, body []byte)
 			dp.links(ctx, at, e)
 		}
 	}) {
-		dp.log.Warn("slack: an event was dropped, since there is too much to do", "type", e.Type)
+		dp.log.Warn("slack: too busy; an event was dropped", "type", e.Type)
 	}
 	return reply{}
 }
@@ -138,11 +138,11 @@ func (dp *dispatcher) gone(ctx context.Context, o outer, why string) reply {
 		return reply{} // its token is a setting, which no event takes
 	}
 	if err := dp.installations.ChatGone(ctx, kind, team, why); err != nil {
-		dp.log.Error("slack: a workspace could not be ended", "team", team, "error", err)
-		return refuse(http.StatusServiceUnavailable, "Muster cannot answer right now.")
+		dp.log.Error("slack: a workspace couldn't be removed", "team", team, "error", err)
+		return refuse(http.StatusServiceUnavailable, "Muster is unavailable right now.")
 	}
 	dp.boards.look()
-	dp.log.Info("slack: a workspace has ended", "team", team, "why", why)
+	dp.log.Info("slack: a workspace was removed", "team", team, "why", why)
 	return reply{}
 }
 
@@ -170,7 +170,7 @@ func (dp *dispatcher) home(ctx context.Context, at place, e inner) {
 	ctx, cancel := context.WithTimeout(urgent(ctx), postTime)
 	defer cancel()
 	if err := (house{dp.teams, dp.people, w}).Publish(ctx, at.user, page); err != nil {
-		dp.log.Info("slack: a home could not be shown", "team", w.Team, "error", err)
+		dp.log.Info("slack: a home couldn't be shown", "team", w.Team, "error", err)
 	}
 }
 
@@ -220,7 +220,7 @@ func (dp *dispatcher) links(ctx context.Context, at place, e inner) {
 	defer cancel()
 	err = house{dp.teams, dp.people, w}.with(ctx, func(p poster) error { return p.unfurl(ctx, e.Channel, e.MessageTS, e.UnfurlID, e.Source, list) })
 	if err != nil {
-		dp.log.Info("slack: links could not be shown", "team", w.Team, "error", err)
+		dp.log.Info("slack: link previews couldn't be shown", "team", w.Team, "error", err)
 	}
 }
 

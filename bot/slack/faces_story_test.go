@@ -25,7 +25,7 @@ func TestAClusterByForm(t *testing.T) {
 	each(t, func(h *hall) {
 		ops := h.team.Channel("ops")
 		h.ada.In(ops).Says("/muster create")
-		m := h.ada.Modal("New cluster", "What would be made")
+		m := h.ada.Modal("New cluster", "Preview")
 		m.Fill("Nodes", "3")
 		m.Until("3 × small with web")
 		if r := m.Fill("Name", "shop").Fill("Nodes", "500").Submit(); len(r.Errors) == 0 {
@@ -54,8 +54,8 @@ func TestAClusterByForm(t *testing.T) {
 		}
 
 		home := h.ada.Home()
-		home.Until("shop", "New cluster …")
-		home.Press("New cluster …")
+		home.Until("shop", "New cluster…")
+		home.Press("New cluster…")
 		m = h.ada.Modal("New cluster")
 		r := m.Fill("Name", "shop").Submit() // which is taken
 		if len(r.Errors) == 0 {
@@ -96,7 +96,7 @@ func TestMentionsAreAnsweredLikeCommands(t *testing.T) {
 		h.ada.Press(told("New cluster"), "Open form")
 		h.ada.Modal("New cluster").Cancel()
 		h.ada.In(ops).Mentions("extend shop")
-		told("The lease of shop", " CE") // CET or CEST, where ada is
+		told("Lease of shop", " CE") // CET or CEST, where ada is
 	})
 }
 
@@ -104,7 +104,7 @@ func TestMentionsAreAnsweredLikeCommands(t *testing.T) {
 func TestTheNewestOfWhatWasTypedIsShown(t *testing.T) {
 	each(t, func(h *hall) {
 		h.ada.In(h.team.Channel("ops")).Says("/muster create")
-		m := h.ada.Modal("New cluster", "What would be made")
+		m := h.ada.Modal("New cluster", "Preview")
 		for i := range 6 {
 			for _, n := range []string{"500", "7", "9", fmt.Sprint(2 + i)} {
 				m.Fill("Nodes", n)
@@ -125,7 +125,7 @@ func TestFailuresHaveWaysOut(t *testing.T) {
 		h.ada.In(ops).Says("/muster create shop web 2 for 8h").Answer("shop")
 		h.done(func(string) bool { return true })
 		card := ops.Card("shop: the create has failed", "it broke <!channel>")
-		h.ada.Press(card, "Logs").Answer("shop")
+		h.ada.Press(card, "View log").Answer("shop")
 		first := h.ada.Press(card, "Resume create")
 		h.ada.Press(card, "Resume create") // a double click
 		first.Answer("shop: creating")
@@ -135,7 +135,7 @@ func TestFailuresHaveWaysOut(t *testing.T) {
 			h.Errorf("two clicks began %d operations", len(v.Operations)-1)
 		}
 		bob := h.team.User("bob")
-		if r := bob.Press(second, "Open"); !r.Outcome.Answered() {
+		if r := bob.Press(second, "View cluster"); !r.Outcome.Answered() {
 			h.Errorf("a link is answered %+v", r.Outcome)
 		}
 		if len(card.Buttons()) == 0 {
@@ -152,8 +152,8 @@ func TestFailuresHaveWaysOut(t *testing.T) {
 func TestHomesAndLinks(t *testing.T) {
 	each(t, func(h *hall) {
 		ops := h.team.Channel("ops")
-		h.team.User("cy").Home().Until("Link my account")
-		h.ada.Home().Until("You have none.")
+		h.team.User("cy").Home().Until("Link account")
+		h.ada.Home().Until("No clusters yet.")
 		h.ada.In(ops).Says("/muster create shop web 2 for 8h").Answer("shop")
 		h.done(nil)
 		home := h.ada.Home().Until("shop – active")
@@ -172,7 +172,7 @@ func TestHomesAndLinks(t *testing.T) {
 		home.Press("Delete cluster")
 		h.slack.Wait("the delete does not begin", func() bool { return h.states()["shop"] != app.ClusterActive })
 		h.done(nil)
-		h.ada.Home().Until("You have none.")
+		h.ada.Home().Until("No clusters yet.")
 	})
 }
 

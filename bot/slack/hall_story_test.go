@@ -143,8 +143,8 @@ func (h *hall) person(name string, role app.Role) *slacktest.User {
 		h.slack.Connected(1)
 	}
 	u := h.team.User(name)
-	m := u.In(h.team.Channel("hall")).Says("/muster link").Answer("Open this within 10 minutes")
-	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
+	m := u.In(h.team.Channel("hall")).Says("/muster link").Answer("Open this link within 10 min")
+	_, token, _ := strings.Cut(m.Link("Link account"), "token=")
 	if _, err := h.store.UseLink(h.Context(), app.Actor{Tenant: app.DefaultTenant, User: name, Role: role}, identity.HashToken(token), time.Now()); err != nil {
 		h.Fatal(err)
 	}

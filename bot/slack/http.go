@@ -41,7 +41,7 @@ func (e *httpReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // heard reads a body that was proved to be Slack's.
 func (e *httpReceiver) heard(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
 	if len(e.secret) == 0 {
-		http.Error(w, "Nothing is taken here: there is no signing secret.", http.StatusNotFound)
+		http.Error(w, "No signing secret is configured.", http.StatusNotFound)
 		return nil, false
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
@@ -51,11 +51,11 @@ func (e *httpReceiver) heard(w http.ResponseWriter, r *http.Request, most int64)
 			http.Error(w, "The body is too large.", http.StatusRequestEntityTooLarge)
 			return nil, false
 		}
-		http.Error(w, "The body could not be read.", http.StatusBadRequest)
+		http.Error(w, "The body couldn't be read.", http.StatusBadRequest)
 		return nil, false
 	}
 	if !signed(e.secret, r.Header, body, e.now()) {
-		http.Error(w, "This is not signed by Slack, or too long ago.", http.StatusUnauthorized)
+		http.Error(w, "The signature is invalid or has expired.", http.StatusUnauthorized)
 		return nil, false
 	}
 	return body, true
@@ -69,7 +69,7 @@ func (e *httpReceiver) form(w http.ResponseWriter, r *http.Request, most int64) 
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		http.Error(w, "The body is not a form.", http.StatusBadRequest)
+		http.Error(w, "The body isn't a form.", http.StatusBadRequest)
 		return nil, false
 	}
 	return form, true

@@ -41,7 +41,7 @@ func (oa *oauth) InstallURL(state string) string {
 // exchange gets the tokens of a workspace for a code that came back from Slack's page. EInvalid where Slack does not take the code.
 func (oa *oauth) exchange(ctx context.Context, code string) (w chat.ChatWorkspace, t chat.ChatTokens, err error) {
 	if code == "" || len(code) > 500 {
-		return w, t, &app.Error{Code: app.EInvalid, Message: "Slack has sent no code.", Hint: "Begin the installation again."}
+		return w, t, &app.Error{Code: app.EInvalid, Message: "Slack sent no code.", Hint: "Start the installation again."}
 	}
 	ctx, cancel := context.WithTimeout(ctx, postTime)
 	defer cancel()
@@ -58,7 +58,7 @@ func (oa *oauth) exchange(ctx context.Context, code string) (w chat.ChatWorkspac
 		return w, t, err
 	}
 	if !teamID(w.Team) {
-		return w, t, &app.Error{Code: app.EInternal, Message: "Slack does not say which workspace this is."}
+		return w, t, &app.Error{Code: app.EInternal, Message: "Slack didn't name the workspace."}
 	}
 	return w, t, nil
 }
@@ -81,7 +81,7 @@ func (oa *oauth) refresh(ctx context.Context, token string) (chat.ChatTokens, er
 // tokens reads the tokens of an answer. Only those of bots are taken.
 func (oa *oauth) tokens(r *slack.OAuthV2Response) (t chat.ChatTokens, err error) {
 	if !strings.HasPrefix(r.AccessToken, "xoxb-") && !strings.HasPrefix(r.AccessToken, "xoxe.xoxb-") {
-		return t, &app.Error{Code: app.EInternal, Message: "Slack has given no token of a bot."}
+		return t, &app.Error{Code: app.EInternal, Message: "Slack sent no bot token."}
 	}
 	t = chat.ChatTokens{Access: r.AccessToken, Refresh: r.RefreshToken}
 	if r.ExpiresIn > 0 {
@@ -101,11 +101,11 @@ func oauthError(err error) error {
 	word := reason(err)
 	switch {
 	case brokenTokens[word]:
-		return &app.Error{Code: app.ECredentials, Message: "Slack takes the token no more (" + word + ").", Hint: "Install Muster there again."}
+		return &app.Error{Code: app.ECredentials, Message: "Slack rejected the token (" + word + ").", Hint: "Reinstall Muster in the workspace."}
 	case word == "invalid_code" || word == "code_already_used" || word == "bad_redirect_uri":
-		return &app.Error{Code: app.EInvalid, Message: "Slack does not take what it sent (" + word + ").", Hint: "Begin the installation again."}
+		return &app.Error{Code: app.EInvalid, Message: "Slack rejected the installation (" + word + ").", Hint: "Start the installation again."}
 	case word == "invalid_client_id" || word == "bad_client_secret":
-		return &app.Error{Code: app.EConflict, Message: "Slack does not know this app by its id and secret.", Hint: "Check SLACK_CLIENT_ID and SLACK_CLIENT_SECRET."}
+		return &app.Error{Code: app.EConflict, Message: "Slack rejected the app's client ID or secret.", Hint: "Check SLACK_CLIENT_ID and SLACK_CLIENT_SECRET."}
 	}
 	return coded(err)
 }

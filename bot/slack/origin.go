@@ -19,9 +19,9 @@ func CheckAPI(address string) (string, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return "", &app.Error{Code: app.EInvalid, Message: "It isn't the address of an API.", Hint: "Write it like https://slack-gov.com/api/."}
+		return "", &app.Error{Code: app.EInvalid, Message: "Slack's API address must be a URL.", Hint: "Example: https://slack-gov.com/api/"}
 	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
-		return "", &app.Error{Code: app.EInvalid, Message: "Slack's API must be called over https.", Hint: "Only an address of this host itself, such as http://127.0.0.1:8000/api/, may be http."}
+		return "", &app.Error{Code: app.EInvalid, Message: "Slack's API address must start with https://.", Hint: "http:// is allowed for this host only, such as http://127.0.0.1:8000/api/."}
 	}
 	return strings.TrimRight(u.String(), "/") + "/", nil
 }

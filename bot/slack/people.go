@@ -82,11 +82,11 @@ func (ps *people) member(ctx context.Context, w chat.ChatWorkspace, p *bot.Perso
 		ps.teams.note(w, err)
 		switch app.CodeOf(err) {
 		case app.ENotFound:
-			return stranger("Slack does not know you in this workspace.")
+			return stranger("Slack can't find your account in this workspace.")
 		case app.ECredentials:
-			return &app.Error{Code: app.ECredentials, Message: "Slack does not let Muster see who you are.", Hint: "Ask an admin of Muster to install it again: its app in Slack needs the scope users:read.", Err: err}
+			return &app.Error{Code: app.ECredentials, Message: "Muster isn't allowed to look up your Slack account.", Hint: "Ask a Muster admin to reinstall the Slack app with the scope users:read.", Err: err}
 		}
-		return &app.Error{Code: app.ETransient, Message: "Slack does not say right now who you are.", Hint: "Try again in a minute.", Err: err}
+		return &app.Error{Code: app.ETransient, Message: "Slack couldn't look up your account.", Hint: "Try again in a minute.", Err: err}
 	}
 	if err := refusal(w, u); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (ps *people) info(ctx context.Context, w chat.ChatWorkspace, external, user
 }
 
 func stranger(message string) error {
-	return &app.Error{Code: app.EForbidden, Reason: "not_member", Message: message, Hint: "Only full members of the workspace that Muster is installed in can use it."}
+	return &app.Error{Code: app.EForbidden, Reason: "not_member", Message: message, Hint: "Only full members of a workspace with Muster can use it."}
 }
 
 // refusal says why someone may not use Muster in a workspace; nil where they may.
@@ -125,13 +125,13 @@ func refusal(w chat.ChatWorkspace, u slack.User) error {
 	same := u.TeamID == "" || u.TeamID == w.Team || w.Enterprise != "" && u.Enterprise.EnterpriseID == w.Enterprise
 	switch {
 	case u.Deleted:
-		return stranger("Your account in Slack is deactivated.")
+		return stranger("Your Slack account is deactivated.")
 	case u.IsBot || u.IsWorkflowBot || u.IsConnectorBot:
-		return stranger("Bots cannot use Muster.")
+		return stranger("Bots can't use Muster.")
 	case u.IsRestricted || u.IsUltraRestricted || u.IsInvitedUser:
-		return stranger("Guests cannot use Muster.")
+		return stranger("Guests can't use Muster.")
 	case u.IsStranger, !same:
-		return stranger("You belong to another workspace than the one of this channel.")
+		return stranger("You're a member of another workspace than this channel's.")
 	}
 	return nil
 }

@@ -68,11 +68,11 @@ func coded(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &limited):
-		return &app.Error{Code: app.ERateLimit, Message: "Slack takes no more for a while", RetryAfter: limited.RetryAfter, Err: err}
+		return &app.Error{Code: app.ERateLimit, Message: "Slack is rate limiting", RetryAfter: limited.RetryAfter, Err: err}
 	case slices.Contains(gone, reason(err)):
-		return &app.Error{Code: app.ENotFound, Message: "Slack cannot show this there", Err: err}
+		return &app.Error{Code: app.ENotFound, Message: "Slack can't show this there", Err: err}
 	case reason(err) == "invalid_auth", reason(err) == "account_inactive", reason(err) == "token_revoked", reason(err) == "not_authed", reason(err) == "missing_scope":
-		return &app.Error{Code: app.ECredentials, Message: "Slack refuses the bot's token", Err: err}
+		return &app.Error{Code: app.ECredentials, Message: "Slack rejected the bot's token", Err: err}
 	}
-	return &app.Error{Code: app.ETransient, Message: "Slack cannot be spoken to", Err: detailed(err)}
+	return &app.Error{Code: app.ETransient, Message: "Slack can't be reached", Err: detailed(err)}
 }

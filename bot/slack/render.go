@@ -9,8 +9,8 @@ import (
 	"muster/bot"
 )
 
-// JSON returns what Slack is sent for an answer, a card, a modal or a home; view says that it's one of the last two. Tests of the
-// bot hold it against Slack's rules, so that a form that Slack refuses fails where it's written and not first in a workspace.
+// JSON returns what is sent to Slack for an answer, a card, a modal or a home; view reports one of the last two. The bot's tests check it
+// against Slack's rules.
 func JSON(v any) (body []byte, view bool, err error) {
 	text, blocks := "", []slack.Block(nil)
 	switch v := v.(type) {

@@ -11,8 +11,8 @@ const (
 	mostReplies = 256
 )
 
-// replies are what was said recently over a websocket: where the connection is lost before Slack has got a reply, it sends again
-// what it has not seen answered, and gets the same reply, without the work being done again.
+// replies are the recent replies over a websocket: if a connection is lost before a reply arrives, Slack sends the envelope again and
+// gets the same reply, without the work being repeated.
 type replies struct {
 	mu   sync.Mutex
 	list []kept
@@ -37,7 +37,7 @@ func (r *replies) keep(how delivery, name string, what reply, now time.Time) {
 	r.list = append(r.list, kept{name, what, now})
 }
 
-// of returns the reply to something that came before; nothing where it is not known any more, or was given by another server.
+// of returns the reply to a repeated envelope; nothing if it's forgotten, or another server replied.
 func (r *replies) of(how delivery, name string) reply {
 	if !how.socket || name == "" {
 		return reply{}

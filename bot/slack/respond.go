@@ -14,7 +14,7 @@ import (
 	"muster/bot"
 )
 
-// responder lets people in and answers them.
+// responder authenticates people and answers them.
 type responder struct {
 	*base
 	workers  *workers
@@ -28,14 +28,14 @@ type responder struct {
 	asks     Asks
 }
 
-// place is where something was said or pressed, and by whom. Its last three are secrets.
+// place is where a command was typed or a button pressed, and by whom. Its last three fields are secrets.
 type place struct {
 	team, enterprise, channel, user string
-	message                         string // in which a button was pressed
+	message                         string // with the pressed button
 	response, trigger, view         string
 }
 
-// person is who asks. Every part comes from Slack.
+// person is the sender. Every part comes from Slack.
 func person(team, domain, user, name, command string) (bot.Person, bool) {
 	if team == "" || user == "" || strings.ContainsAny(team+user, "/ ") || len(team)+len(user) > 100 {
 		return bot.Person{}, false
@@ -44,7 +44,7 @@ func person(team, domain, user, name, command string) (bot.Person, bool) {
 		Label: "Slack user " + humanize.CutText(name, 60) + " (" + user + ") of workspace " + humanize.CutText(domain, 60)}, true
 }
 
-// enter lets someone in: of which workspace they are, that they are a full member of it, and in whose name the place speaks.
+// enter finds the workspace and the place's tenant, and checks that the person is a full member.
 func (rs *responder) enter(ctx context.Context, p bot.Person, at place) (chat.ChatWorkspace, bot.Person, error) {
 	w, err := rs.teams.workspace(ctx, at.team, at.enterprise)
 	if err != nil {
@@ -64,20 +64,20 @@ func (rs *responder) enter(ctx context.Context, p bot.Person, at place) (chat.Ch
 	return w, p, err
 }
 
-// sorry tells what went wrong before the bot was asked.
+// sorry is the answer for an error before the bot was called.
 func (rs *responder) sorry(p bot.Person, err error) bot.Answer {
 	e := app.AsError(err)
 	if e.Code == app.EInternal {
-		rs.log.Error("slack: somebody could not be let in", "person", p.External, "error", err)
+		rs.log.Error("slack: a person couldn't be authenticated", "person", p.External, "error", err)
 	}
-	a := bot.Answer{Title: "That did not work", Lines: []string{e.ForPeople()}, Wrong: true}
+	a := bot.Answer{Title: "That didn't work", Lines: []string{e.ForPeople()}, Wrong: true}
 	if e.Hint != "" {
 		a.Lines = append(a.Lines, e.Hint)
 	}
 	return a
 }
 
-// say answers a command as far as that can be; shown tells that a modal was opened instead.
+// say answers a command; shown reports that a modal was opened instead.
 func (rs *responder) say(ctx context.Context, p bot.Person, at place, text string) (a bot.Answer, shown bool) {
 	w, p, err := rs.enter(ctx, p, at)
 	if err != nil {
@@ -90,7 +90,7 @@ func (rs *responder) say(ctx context.Context, p bot.Person, at place, text strin
 	return rs.follow(ctx, w, p, a, at), false
 }
 
-// follow has cards made for what was begun. Where that fails, the answer says so, for what was begun goes on.
+// follow creates cards for started operations. If that fails, the answer says so, since the operations continue.
 func (rs *responder) follow(ctx context.Context, w chat.ChatWorkspace, p bot.Person, a bot.Answer, at place) bot.Answer {
 	channel := firstWord(at.channel, at.user)
 	for _, q := range a.Asked {
@@ -100,7 +100,7 @@ func (rs *responder) follow(ctx context.Context, w chat.ChatWorkspace, p bot.Per
 		}
 		ask := chat.ChatAsk{Kind: kind, Team: w.Team, Tenant: q.Tenant, Request: q.Request, Channel: where, Person: at.user}
 		if err := rs.asks.AskedInChat(ctx, ask); err != nil {
-			rs.log.Error("slack: where a request was asked for could not be noted", "request", q.Request, "error", err)
+			rs.log.Error("slack: a request's channel couldn't be recorded", "request", q.Request, "error", err)
 		}
 	}
 	for _, o := range a.Started {
@@ -109,8 +109,8 @@ func (rs *responder) follow(ctx context.Context, w chat.ChatWorkspace, p bot.Per
 		}
 		card := chat.ChatCard{Kind: kind, Team: w.Team, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.Operation, Channel: channel, Person: at.user}
 		if err := rs.follows.FollowInChat(ctx, card); err != nil {
-			rs.log.Error("slack: a card could not be made", "cluster", o.Cluster, "error", err)
-			a.Lines = append(a.Lines, "How far it is cannot be shown here; the portal does.")
+			rs.log.Error("slack: a card couldn't be created", "cluster", o.Cluster, "error", err)
+			a.Lines = append(a.Lines, "Progress can't be shown here. Follow it in the portal.")
 			continue
 		}
 		rs.boards.wake(w.Team)
@@ -118,7 +118,7 @@ func (rs *responder) follow(ctx context.Context, w chat.ChatWorkspace, p bot.Per
 	return a
 }
 
-// open shows a modal, if its trigger still holds.
+// open shows a modal if its trigger is still valid.
 func (rs *responder) open(ctx context.Context, w chat.ChatWorkspace, trigger string, m bot.Modal) bool {
 	ctx, cancel := context.WithTimeout(urgent(ctx), patience)
 	defer cancel()
@@ -133,7 +133,7 @@ func (rs *responder) open(ctx context.Context, w chat.ChatWorkspace, trigger str
 	return err == nil
 }
 
-// renew shows a modal in place of one that is open; with a hash only where that was not changed since, else it returns true.
+// renew replaces an open modal; with a hash, only if the modal hasn't changed since, otherwise it returns true.
 func (rs *responder) renew(ctx context.Context, w chat.ChatWorkspace, view, hash string, m bot.Modal) (stale bool) {
 	ctx, cancel := context.WithTimeout(urgent(context.WithoutCancel(ctx)), postTime)
 	defer cancel()
@@ -143,25 +143,24 @@ func (rs *responder) renew(ctx context.Context, w chat.ChatWorkspace, view, hash
 	}
 	if stale = app.CodeOf(err) == app.ECancelled; err != nil && !stale {
 		rs.teams.note(w, err)
-		rs.log.Info("slack: a modal could not be shown", "team", w.Team, "error", err)
+		rs.log.Info("slack: a modal couldn't be shown", "team", w.Team, "error", err)
 	}
 	return stale
 }
 
-// answerHosts are where Slack takes answers that come later.
+// answerHosts are the hosts of Slack's response URLs.
 var answerHosts = map[string]bool{"hooks.slack.com": true, "hooks.slack-gov.com": true}
 
-// post answers through the address that Slack gave, which works for half an hour, and which knows what it answers. Where there is
-// none, it returns false.
+// post answers through Slack's response URL, which works for half an hour. Without one it returns false.
 func (rs *responder) post(address string, a bot.Answer, replace bool) bool {
 	u, err := url.Parse(address)
 	if err != nil || !rs.answersAt(u) {
 		if address != "" {
-			rs.log.Warn("slack: an answer has no address that it could go to")
+			rs.log.Warn("slack: an answer has no valid response URL")
 		}
 		return false
 	}
-	// What was done is told also while the server ends.
+	// Results are sent even while the server stops.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(rs.workers.life), postTime)
 	defer cancel()
 	summary, blocks := answerBlocks(a)
@@ -172,12 +171,12 @@ func (rs *responder) post(address string, a bot.Answer, replace bool) bool {
 		err = e.Err // without the address, which is a secret
 	}
 	if err != nil {
-		rs.log.Warn("slack: an answer could not be given", "error", err)
+		rs.log.Warn("slack: an answer couldn't be sent", "error", err)
 	}
 	return err == nil
 }
 
-// tell says something to someone: in a channel for their eyes, or directly.
+// tell answers a person: visible only to them in a channel, or as a direct message.
 func (rs *responder) tell(ctx context.Context, w chat.ChatWorkspace, channel, user string, a bot.Answer) {
 	ctx, cancel := context.WithTimeout(urgent(context.WithoutCancel(ctx)), postTime)
 	defer cancel()
@@ -192,11 +191,11 @@ func (rs *responder) tell(ctx context.Context, w chat.ChatWorkspace, channel, us
 	}
 	if err != nil {
 		rs.teams.note(w, err)
-		rs.log.Warn("slack: somebody could not be told", "team", w.Team, "error", err)
+		rs.log.Warn("slack: a message couldn't be sent", "team", w.Team, "error", err)
 	}
 }
 
-// shown tells someone what happened to what they pressed: in the message, beside it, in the modal, or directly.
+// shown shows the result of a button: in the message, beside it, in the modal, or as a direct message.
 func (rs *responder) shown(ctx context.Context, w chat.ChatWorkspace, p bot.Person, at place, a bot.Answer, v slack.View) {
 	switch {
 	case v.ID != "" && v.Type == slack.VTModal:
@@ -222,7 +221,7 @@ func (rs *responder) shown(ctx context.Context, w chat.ChatWorkspace, p bot.Pers
 	}
 }
 
-// settle tells what a reply to a modal cannot, or could not any more.
+// settle shows the result of a submitted modal that its reply can't show, or that came too late for it.
 func (rs *responder) settle(ctx context.Context, w chat.ChatWorkspace, at place, view string, d bot.Submitted, onTime bool) {
 	switch {
 	case onTime && d.Answer != nil:
@@ -231,7 +230,7 @@ func (rs *responder) settle(ctx context.Context, w chat.ChatWorkspace, at place,
 	case d.Late != nil:
 		rs.renew(ctx, w, view, "", *d.Late)
 	case len(d.Errors) > 0:
-		a := bot.Answer{Title: "That did not work", Wrong: true}
+		a := bot.Answer{Title: "That didn't work", Wrong: true}
 		for _, e := range d.Errors {
 			a.Lines = append(a.Lines, e)
 		}

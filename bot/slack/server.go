@@ -134,7 +134,7 @@ func (s *Server) Exchange(ctx context.Context, code string) (chat.ChatWorkspace,
 		return w, t, err
 	}
 	if fixed := s.teams.fixedTeam(); s.teams.token != "" && fixed.Team == w.Team {
-		return w, t, &app.Error{Code: app.EConflict, Reason: "fixed", Message: "The token of this workspace is a setting of the servers.", Hint: "Take SLACK_BOT_TOKEN out of their environment first."}
+		return w, t, &app.Error{Code: app.EConflict, Reason: "fixed", Message: "This workspace's token is set in the servers' environment.", Hint: "Unset SLACK_BOT_TOKEN first."}
 	}
 	// The board begins as soon as the workspace is kept.
 	time.AfterFunc(time.Second, s.boards.look)

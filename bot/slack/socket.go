@@ -55,7 +55,7 @@ func (ln *socketReceiver) listen(ctx context.Context) {
 		}
 		link.Error = trouble
 		if err := ln.connections.NoteChatLink(context.WithoutCancel(ctx), link); err != nil && ctx.Err() == nil {
-			ln.log.Warn("slack: how this server is connected could not be noted", "error", err)
+			ln.log.Warn("slack: this server's connection state couldn't be recorded", "error", err)
 		}
 	}
 	tell("connecting", "")
@@ -71,7 +71,7 @@ func (ln *socketReceiver) listen(ctx context.Context) {
 			} else if e := app.AsError(err); e.RetryAfter > wait {
 				wait = e.RetryAfter
 			}
-			ln.log.Warn("slack: the websocket cannot be opened; it is tried again", "in", wait, "error", err)
+			ln.log.Warn("slack: the websocket can't be opened; retrying", "in", wait, "error", err)
 			tell("down", app.AsError(err).Message)
 			if !unlessDone(ctx, wait+rand.N(wait/4+1)) {
 				break
@@ -95,7 +95,7 @@ func (ln *socketReceiver) listen(ctx context.Context) {
 				break steady // the next one is opened while this one is heard to its end
 			case err := <-ended:
 				if ctx.Err() == nil {
-					ln.log.Info("slack: the websocket was lost; it is opened again", "error", err)
+					ln.log.Info("slack: the websocket was lost; reconnecting", "error", err)
 					tell("connecting", "The connection was lost.")
 					if ln.now().Sub(began) < steadyTime && !unlessDone(ctx, pause+rand.N(pause/4+1)) {
 						break steady
@@ -111,7 +111,7 @@ func (ln *socketReceiver) listen(ctx context.Context) {
 			pause = min(2*pause, mostPauseWS)
 		}
 	}
-	tell("down", "The server has ended.")
+	tell("down", "The server has stopped.")
 }
 
 // connection is one websocket.
@@ -136,14 +136,14 @@ func (ln *socketReceiver) connect(ctx context.Context) (*connection, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "wss" && (u.Scheme != "ws" || !loopback(u.Hostname())) {
-		return nil, app.Errorf(app.ETransient, "Slack gave no address of a websocket that is safe to open")
+		return nil, app.Errorf(app.ETransient, "Slack sent no websocket address that is safe to open")
 	}
 	ws, resp, err := ln.dialer.DialContext(ctx, address, nil)
 	if resp != nil && resp.Body != nil {
 		_ = resp.Body.Close()
 	}
 	if err != nil {
-		return nil, &app.Error{Code: app.ETransient, Message: "Slack's websocket cannot be opened", Err: withoutAddress(err)}
+		return nil, &app.Error{Code: app.ETransient, Message: "Slack's websocket can't be opened", Err: withoutAddress(err)}
 	}
 	return &connection{ln: ln, ws: ws, hello: make(chan struct{}), busy: make(chan struct{}, mostUnacked)}, nil
 }
@@ -194,7 +194,7 @@ func (c *connection) serve(ctx context.Context, replace chan struct{}) error {
 			c.once.Do(func() { close(c.hello) })
 		case socketmode.RequestTypeDisconnect:
 			if e.Reason == "link_disabled" {
-				return app.Errorf(app.ECredentials, "Socket Mode is switched off for the app")
+				return app.Errorf(app.ECredentials, "Socket Mode is turned off for the app")
 			}
 			if !replaced {
 				replaced = true
@@ -214,7 +214,7 @@ func (c *connection) take(ctx context.Context, e socketmode.Request) {
 	select {
 	case c.busy <- struct{}{}:
 	default:
-		c.ln.log.Warn("slack: an envelope is left, since there are too many; Slack sends it again")
+		c.ln.log.Warn("slack: too many envelopes; Slack will resend this one")
 		return
 	}
 	c.work.Go(func() {
@@ -232,7 +232,7 @@ func (c *connection) take(ctx context.Context, e socketmode.Request) {
 		case socketmode.RequestTypeSlashCommands:
 			var v slash
 			if err := json.Unmarshal(e.Payload, &v); err != nil {
-				r = refuse(http.StatusBadRequest, "The command is not JSON.")
+				r = refuse(http.StatusBadRequest, "The command isn't valid JSON.")
 				break
 			}
 			r = c.ln.dispatcher.heardCommand(ctx, how, v)
@@ -245,7 +245,7 @@ func (c *connection) take(ctx context.Context, e socketmode.Request) {
 			return
 		}
 		if err := c.acknowledge(e, r); err != nil {
-			c.ln.log.Info("slack: an envelope could not be acknowledged; it comes again", "error", withoutAddress(err))
+			c.ln.log.Info("slack: an envelope couldn't be acknowledged; Slack will resend it", "error", withoutAddress(err))
 		}
 	})
 }

@@ -271,7 +271,7 @@ func TestStrangersOfAllKinds(t *testing.T) {
 		guest, robot, eve := h.team.User("guest").Guest(), h.team.User("robot").Robot(), h.team.User("eve").Stranger("T9")
 		for _, u := range []*slacktest.User{guest, robot, eve} {
 			for _, text := range []string{"/muster link", "/muster list", "/muster create x web"} {
-				if r := u.In(ops).Says(text); r.Says("Link my account") || r.Says("Templates") {
+				if r := u.In(ops).Says(text); r.Says("Link account") || r.Says("Templates") {
 					h.Errorf("%s is answered to %s", u.Name, text)
 				}
 			}

@@ -53,8 +53,8 @@ func (ts *teams) fixedTeam() chat.ChatWorkspace {
 }
 
 // errNotInstalled says that a workspace is none of ours.
-var errNotInstalled = &app.Error{Code: app.EForbidden, Reason: "not_installed", Message: "Muster is not installed in this workspace, or not any more.",
-	Hint: "An admin of Muster can install it on the page “Slack” of the portal."}
+var errNotInstalled = &app.Error{Code: app.EForbidden, Reason: "not_installed", Message: "Muster isn't installed in this workspace.",
+	Hint: "Ask a Muster admin to install it on the portal's Slack page."}
 
 // workspace returns the workspace of a request. A server that has one token as a setting, and none of its own to install others, takes what
 // Slack has signed for it: only that workspace's app knows the signing secret.
@@ -94,13 +94,13 @@ func (ts *teams) learn(ctx context.Context) chat.ChatWorkspace {
 	defer cancel()
 	who, err := ts.clientOf(ts.token, "").AuthTestContext(ask)
 	if err != nil {
-		ts.log.Warn("slack: the workspace of SLACK_BOT_TOKEN is not known yet", "error", coded(err))
-		ts.budget("").fail("auth.test: " + firstWord(reason(err), "Slack cannot be reached"))
+		ts.log.Warn("slack: the workspace of SLACK_BOT_TOKEN isn't known yet", "error", coded(err))
+		ts.budget("").fail("auth.test: " + firstWord(reason(err), "Slack can't be reached"))
 		return ts.fixedTeam()
 	}
 	w := chat.ChatWorkspace{Kind: kind, Team: who.TeamID, Enterprise: who.EnterpriseID, Name: humanize.CutText(who.Team, 100), Tenant: ts.tenant, Bot: who.UserID, Fixed: true, State: chat.ChatConnected}
 	if err := ts.installations.KeepFixedWorkspace(ctx, w); err != nil {
-		ts.log.Warn("slack: the workspace of SLACK_BOT_TOKEN could not be kept", "error", err)
+		ts.log.Warn("slack: the workspace of SLACK_BOT_TOKEN couldn't be saved", "error", err)
 		return ts.fixedTeam()
 	}
 	ts.mu.Lock()
@@ -167,12 +167,12 @@ func (ts *teams) tendTokens(ctx context.Context) {
 	due, err := ts.tokens.ChatTokensDue(ctx, kind)
 	for _, w := range due {
 		if _, e := ts.tokens.RefreshChatTokens(ctx, kind, w.Team, ts.server, ts.oauth.refresh); e != nil && ctx.Err() == nil {
-			ts.budget(w.Team).fail("The token could not be refreshed.")
-			ts.log.Warn("slack: a token could not be refreshed", "team", w.Team, "error", e)
+			ts.budget(w.Team).fail("The token couldn't be refreshed.")
+			ts.log.Warn("slack: a token couldn't be refreshed", "team", w.Team, "error", e)
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		ts.log.Warn("slack: it cannot be read which tokens are due", "error", err)
+		ts.log.Warn("slack: tokens due for refresh can't be read", "error", err)
 	}
 }
 
@@ -192,7 +192,7 @@ func (ts *teams) noteAll(ctx context.Context) {
 			continue
 		}
 		if err := ts.installations.NoteChat(ctx, kind, team, h); err != nil && ctx.Err() == nil {
-			ts.log.Warn("slack: how a workspace does could not be noted", "team", team, "error", err)
+			ts.log.Warn("slack: a workspace's state couldn't be recorded", "team", team, "error", err)
 		}
 	}
 }

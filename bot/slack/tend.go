@@ -84,7 +84,7 @@ func (bs *boards) tendBoards(ctx context.Context) {
 	list, err := bs.uses.Installations.ChatWorkspaces(ctx, kind)
 	if err != nil {
 		if ctx.Err() == nil {
-			bs.log.Warn("slack: the workspaces cannot be read", "error", err)
+			bs.log.Warn("slack: workspaces can't be read", "error", err)
 		}
 		return
 	}

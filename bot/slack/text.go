@@ -9,7 +9,7 @@ import (
 	"github.com/slack-go/slack"
 )
 
-// Limits of Slack. It counts characters; we count UTF-16 units, of which an emoji has two, so that we are right whatever it means.
+// Slack's limits, in characters. We count UTF-16 units, of which an emoji has two, to be safe whatever Slack counts.
 const (
 	mostHeader      = 150
 	mostSection     = 3000
@@ -18,7 +18,7 @@ const (
 	mostValue       = 2000
 	mostURL         = 3000
 	mostBlocks      = 50   // of a message
-	mostLetters     = 8000 // of all texts of a message; Slack documents none, and refuses some above 11,000 as msg_blocks_too_long
+	mostLetters     = 8000 // of all texts of a message; undocumented: Slack rejects some above 11,000 as msg_blocks_too_long
 	mostViewBlocks  = 100  // of a modal or a home
 	mostRow         = 25   // buttons in a row
 	mostSummary     = 300
@@ -27,7 +27,7 @@ const (
 	mostName        = 255 // of blocks, actions and modals
 	mostLabel       = 2000
 	mostPlaceholder = 150
-	mostOption      = 75 // its name, and what stands beneath
+	mostOption      = 75 // its name, and its description
 	mostOptionValue = 150
 	mostOptions     = 100
 	mostTyped       = 3000
@@ -44,8 +44,7 @@ func units(s string) (n int) {
 	return n
 }
 
-// clean leaves out what is never meant to be seen: bytes that are no text, control characters, and those that turn around the
-// direction of what stands beside them.
+// clean removes invalid UTF-8, control characters, and characters that change the direction of the text around them.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -60,8 +59,7 @@ func clean(s string) string {
 	}, strings.ToValidUTF8(s, "\ufffd"))
 }
 
-// cut shortens a text to what there is room for, between letters as people see them: no accent or part of an emoji is left
-// over. What was cut ends with an ellipsis.
+// cut shortens a text between grapheme clusters, so that no accent or emoji is split, and ends it with an ellipsis.
 func cut(s string, most int) string {
 	s = clean(s)
 	if len(s) <= most || units(s) <= most {
@@ -79,10 +77,10 @@ func cut(s string, most int) string {
 	return strings.TrimRight(s[:at], " \n") + "…"
 }
 
-// marks are what Slack would read as markup. Everything else goes out as plain text, in which nothing is read at all.
+// marks escapes markup. Everything else is sent as plain text, in which Slack reads no markup.
 var marks = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// plain is a text in which Slack reads nothing; it refuses one that is empty.
+// plain is a text without markup; Slack rejects an empty one.
 func plain(text string, most int) *slack.TextBlockObject {
 	if text = cut(text, most); strings.TrimSpace(text) == "" {
 		text = "–"
@@ -90,11 +88,11 @@ func plain(text string, most int) *slack.TextBlockObject {
 	return slack.NewTextBlockObject(slack.PlainTextType, text, false, false)
 }
 
-// summary is what Slack shows where it shows no blocks, such as in notifications. It reads markup there: what begins with < is
-// escaped, and what it would make bold or a link of by itself does nothing.
+// summary is what Slack shows without blocks, such as in notifications. It reads markup there, so < is escaped; automatic bold and
+// links are harmless.
 func summary(title string) string { return marks.Replace(plain(title, mostSummary).Text) }
 
-// pages puts lines together, as many to a text as go into it.
+// pages joins lines, as many to a text as fit.
 func pages(lines []string, most int) (texts []string) {
 	var text strings.Builder
 	had := 0
@@ -118,5 +116,5 @@ func pages(lines []string, most int) (texts []string) {
 	return texts
 }
 
-// mostRefusal is how much of Slack's own words for what is wrong with a view or message the log shows, in bytes.
+// mostRefusal limits how much of Slack's error about a view or message is logged, in bytes.
 const mostRefusal = 1000

@@ -45,7 +45,7 @@ func apiReads(ctx context.Context, where string, add func(line)) error {
 		return err
 	}
 	if len(list) == 0 {
-		return errors.New("the house has no clusters")
+		return errors.New("the demo has no clusters")
 	}
 	kinds := []struct {
 		name string
@@ -54,7 +54,7 @@ func apiReads(ctx context.Context, where string, add func(line)) error {
 		{"one cluster", func(i int) string { return "/clusters/" + list[i%len(list)].ID }},
 		{"50 clusters of 10,000", func(i int) string { return "/clusters?limit=50" }},
 		{"events of a cluster", func(i int) string { return "/clusters/" + list[i%len(list)].ID + "/events?wait=0" }},
-		{"what is left of quotas", func(int) string { return "/quotas/left" }},
+		{"remaining quotas", func(int) string { return "/quotas/left" }},
 		{"templates", func(int) string { return "/templates" }},
 	}
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: readsUnderWay, MaxConnsPerHost: readsUnderWay}}
@@ -72,7 +72,7 @@ func apiReads(ctx context.Context, where string, add func(line)) error {
 		defer resp.Body.Close()
 		b, err := io.ReadAll(resp.Body)
 		if err == nil && resp.StatusCode != http.StatusOK {
-			err = fmt.Errorf("%s is answered %s: %.300s", path, resp.Status, b)
+			err = fmt.Errorf("%s returned %s: %.300s", path, resp.Status, b)
 		}
 		return err
 	}
@@ -123,7 +123,7 @@ func apiReads(ctx context.Context, where string, add func(line)) error {
 	at := func(list []time.Duration, share float64) time.Duration { return list[int(share*float64(len(list)-1))] }
 	add(line{fmt.Sprintf("API: %d reads a second with 10,000 clusters, 99 in 100 answered within", readsPerSecond), milliseconds(at(whole, 0.99)), "ms", readsLimit,
 		fmt.Sprintf("half within %s ms, the last after %s ms", fine(milliseconds(at(whole, 0.5))), fine(milliseconds(whole[len(whole)-1])))})
-	add(line{"  answered in a second", float64(count) / passed.Seconds(), "", 0, fmt.Sprintf("%d had to wait for a place among %d", late.Load(), readsUnderWay)})
+	add(line{"  answered in a second", float64(count) / passed.Seconds(), "", 0, fmt.Sprintf("%d had to wait for one of %d slots", late.Load(), readsUnderWay)})
 	add(line{"  CPU of a read, of both sides", busy / float64(count) * 1e6, "us", 0, fmt.Sprintf("%s cores busy", fine(busy/passed.Seconds()))})
 	for i, k := range kinds {
 		slices.Sort(took[i])

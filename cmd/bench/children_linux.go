@@ -47,7 +47,7 @@ func (c *children) reap() {
 	}
 }
 
-// used waits a little until all have ended, and gives the CPU time that they used.
+// used waits a little until all have ended, and returns their CPU time.
 func (c *children) used() time.Duration {
 	over := make(chan struct{})
 	c.none <- over

@@ -62,7 +62,7 @@ func runEngine(ctx context.Context, w io.Writer, only string) (over, wrong int) 
 			continue
 		}
 		err := func() error {
-			ctx, cancel := context.WithTimeoutCause(ctx, enginePatience, fmt.Errorf("not done within %s", enginePatience))
+			ctx, cancel := context.WithTimeoutCause(ctx, enginePatience, fmt.Errorf("not finished within %s", enginePatience))
 			defer cancel()
 			return s.measure(ctx, func(l line) {
 				l.print(w)
@@ -104,7 +104,7 @@ var scenarios = []scenario{
 			return err
 		}
 		add(line{"1,000 clusters of 10 nodes at once, 10 tenants", c.wall.Seconds(), "s", 60, ""})
-		add(line{"  longest mean wait of a tenant, of its share", worst, "x", 2, "1 is all alike"})
+		add(line{"  longest mean wait of a tenant, of its share", worst, "x", 2, "1 is equal for all"})
 		add(line{"  memory", float64(c.peak) / (1 << 20), "MB", 0, ""})
 		return nil
 	}},
@@ -134,7 +134,7 @@ var scenarios = []scenario{
 			fmt.Sprintf("a bare Go program: %s s; here %s s", digits(bare.wall.Seconds()), digits(c.wall.Seconds()))})
 		add(line{"  CPU beside it", float64(used) / float64(bare.cpu), "x", 4,
 			fmt.Sprintf("the bare program: %s s; here %s s", digits(bare.cpu.Seconds()), digits(used.Seconds()))})
-		add(line{"  CPU beside it, that of the nodes included", float64(used+c.nodes) / float64(bare.cpu+bare.nodes), "x", 0,
+		add(line{" CPU beside it, nodes included", float64(used+c.nodes) / float64(bare.cpu+bare.nodes), "x", 0,
 			fmt.Sprintf("nodes of the bare program: %s s; here %s s", fine(bare.nodes.Seconds()), fine(c.nodes.Seconds()))})
 		add(line{"  CPU beside Ansible's", used.Seconds() / ansible, "x", 1.0 / 20, fmt.Sprintf("Ansible, raw module, 50 forks: %v s", ansible)})
 		add(line{"  wall beside Ansible's", c.wall.Seconds() / ansibleWall, "x", 0.25, fmt.Sprintf("%v s", ansibleWall)})

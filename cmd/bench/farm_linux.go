@@ -56,7 +56,7 @@ func startFarm(kind string) (*farm, error) {
 		return nil, err
 	}
 	if strings.HasSuffix(self, ".test") {
-		return nil, errors.New("a farm is this command started again, and a test is not this command")
+		return nil, errors.New("a farm restarts this command, which a test isn't")
 	}
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), farmVariable+"="+kind)
@@ -80,7 +80,7 @@ func startFarm(kind string) (*farm, error) {
 	}
 	if err != nil {
 		f.stop()
-		return nil, fmt.Errorf("the farm of kind %s did not start: %w", kind, err)
+		return nil, fmt.Errorf("the farm of kind %s didn't start: %w", kind, err)
 	}
 	return f, nil
 }
@@ -143,7 +143,7 @@ func runFarm(kind string) error {
 		count("used", func() int { return int(children.used().Microseconds()) })
 		news.Addresses, news.HostKey, news.Key = s.addresses, s.hostKey, s.key
 	default:
-		return fmt.Errorf("no farm of kind %q", kind)
+		return fmt.Errorf("unknown kind of farm: %q", kind)
 	}
 	mux.Handle("/", cloud.Serve(news.Secret))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -292,7 +292,7 @@ func (s *sshd) allow(line string) error {
 	return errors.Join(err, f.Close())
 }
 
-// bind gives a machine the next address.
+// bind binds a machine to the next address.
 func (s *sshd) bind(spec family.MachineSpec) fake.Endpoint {
 	nowhere := fake.Endpoint{Address: "127.0.0.1", Port: 1}
 	if s.allow(spec.AuthorizedKey) != nil {

@@ -29,7 +29,7 @@ type figure struct {
 const (
 	cooprLoose      = "Coopr: over 60 s and 3 GB"
 	cooprImpossible = "Coopr: 6.6 s"
-	cooprShort      = "Coopr: 3.6 s, without a word why"
+	cooprShort      = "Coopr: 3.6 s, without an explanation"
 )
 
 func figures() []figure {
@@ -77,7 +77,7 @@ func refusalOf(c *template.Catalog, size int) func() func(context.Context) error
 		return func(ctx context.Context) error {
 			_, err := solver.New().Solve(ctx, c, applayout.LayoutRequest{Template: solvertest.Template, Size: size})
 			if app.CodeOf(err) != app.ENoLayout {
-				return fmt.Errorf("there should be no layout, but: %w", err)
+				return fmt.Errorf("expected no layout: %w", err)
 			}
 			return nil
 		}
@@ -90,7 +90,7 @@ func explanationOf(c *template.Catalog, size int) func() func(context.Context) e
 		return func(ctx context.Context) error {
 			r := applayout.LayoutRequest{Template: solvertest.Template, Size: size}
 			if _, err := solver.New().Solve(ctx, c, r); app.CodeOf(err) != app.ENoLayout {
-				return fmt.Errorf("there should be no layout, but: %w", err)
+				return fmt.Errorf("expected no layout: %w", err)
 			}
 			x, err := explain.New(solver.New()).Explain(ctx, c, r)
 			switch {
@@ -118,7 +118,7 @@ func growthOf(c *template.Catalog, size int) func() func(context.Context) error 
 			}
 			change, err := change.New().Change(ctx, c, r)
 			if err == nil && change.Touched != 1 {
-				err = fmt.Errorf("%d machines are touched", change.Touched)
+				err = fmt.Errorf("%d machines affected", change.Touched)
 			}
 			return err
 		}

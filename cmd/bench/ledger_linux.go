@@ -58,10 +58,10 @@ func eight() *apptemplate.Catalog {
 	return c
 }
 
-// stepsOfEight is how many steps a node of that catalog has. In clusters of at most app.NamesMost nodes one more gives it the others' names.
+// stepsOfEight is how many steps a node of that catalog has. In clusters of at most app.NamesMost nodes one more writes the others' names.
 const stepsOfEight = 8
 
-// create asks for a cluster and waits until it stands.
+// create asks for a cluster and waits until it's active.
 func (r *rig) create(ctx context.Context, tenant, template, name string, size int) (app.Operation, time.Duration, error) {
 	began := time.Now()
 	ask := func() (cluster.ClusterView, error) {
@@ -97,7 +97,7 @@ func bigCluster(ctx context.Context, nodes int) (c cost, accepted time.Duration,
 	c, err = during(r.redis, func() error {
 		op, a, err := r.create(ctx, app.DefaultTenant, "web", "big", nodes)
 		if accepted = a; err == nil && (op.Done != op.Total || op.Done < nodes*stepsOfEight) {
-			err = fmt.Errorf("%d steps of %d, which are at least %d", op.Done, op.Total, nodes*stepsOfEight)
+			err = fmt.Errorf("%d of %d steps, expected at least %d", op.Done, op.Total, nodes*stepsOfEight)
 		}
 		return err
 	})

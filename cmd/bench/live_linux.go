@@ -22,7 +22,7 @@ const (
 	liveEvery   = 250 * time.Millisecond // something happens
 	liveRest    = 12 * time.Second       // nothing does
 	perReader   = 20                     // pages of one person
-	timesOfLive = 260                    // of clusters whose create or growth is under way, of which two have steps that run
+	timesOfLive = 260                    // of clusters whose create or growth is running, of which two have steps that run
 	listed      = 10                     // clusters of a list that change in turn
 	listEvery   = 2 * time.Second        // one of them does: a list is notified of more than one thing a second at once
 )
@@ -105,11 +105,11 @@ func livePages(ctx context.Context, pages, clusters int, list string, add func(l
 	case err != nil:
 		return err
 	case a.Failure != "":
-		return fmt.Errorf("a page ended: %s", a.Failure)
+		return fmt.Errorf("a page failed: %s", a.Failure)
 	case list == "" && a.Events < int64(sent*pages/max(clusters, 1)):
 		return fmt.Errorf("%d of %d lines arrived", a.Events, sent*pages/max(clusters, 1))
 	case list != "" && a.Events < int64(pages): // a list may skip what was overtaken
-		return fmt.Errorf("%d changes of lists arrived", a.Events)
+		return fmt.Errorf("%d list changes arrived", a.Events)
 	}
 	what := "one cluster"
 	if clusters > 1 {
@@ -134,7 +134,7 @@ func settledMemory() int {
 	return status("VmRSS") << 10
 }
 
-// busyCluster is one with a step under way.
+// busyCluster is one with a running step.
 type busyCluster struct {
 	cluster string
 	fence   app.Fence
@@ -170,7 +170,7 @@ func underWay(ctx context.Context, h *house.House, most int) (all []busyCluster,
 		}
 	}
 	if len(all) < most {
-		return nil, fmt.Errorf("%d clusters with steps under way instead of %d", len(all), most)
+		return nil, fmt.Errorf("%d clusters with running steps instead of %d", len(all), most)
 	}
 	return all, nil
 }

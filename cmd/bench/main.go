@@ -36,9 +36,9 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	only := flag.String("only", "", "measure only figures whose name has this `text` in it")
-	budget := flag.Duration("time", time.Second, "how long to measure each figure")
-	check := flag.Bool("check", false, "fail where a figure is over its limit")
+	only := flag.String("only", "", "measure only figures whose name contains this `text`")
+	budget := flag.Duration("time", time.Second, "time to measure each figure")
+	check := flag.Bool("check", false, "fail if a figure exceeds its limit")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to `file`")
 	flag.Parse()
 	runtime.GOMAXPROCS(cores)
@@ -61,9 +61,9 @@ func main() {
 	switch {
 	case err != nil:
 	case wrong > 0:
-		err = fmt.Errorf("%d figures got a wrong answer", wrong)
+		err = fmt.Errorf("%d figures got a wrong result", wrong)
 	case over > 0 && *check:
-		err = fmt.Errorf("%d figures are over their limits", over)
+		err = fmt.Errorf("%d figures exceed their limits", over)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

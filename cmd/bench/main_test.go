@@ -18,7 +18,7 @@ func TestTheTableSaysWhatIsOverAndWhatIsWrong(t *testing.T) {
 	var out bytes.Buffer
 	held := []byte(nil)
 	over, wrong, err := run(t.Context(), &out, []figure{
-		{"fast", time.Hour, "somebody else: 3 h", quick(nil)},
+		{"fast", time.Hour, "someone else: 3 h", quick(nil)},
 		{"slow", time.Nanosecond, "", func() func(context.Context) error {
 			return func(context.Context) error { held = make([]byte, 1<<20); return nil }
 		}},
@@ -34,7 +34,7 @@ func TestTheTableSaysWhatIsOverAndWhatIsWrong(t *testing.T) {
 			t.Errorf("line %d is %q", i, lines[i])
 		}
 	}
-	for i, want := range map[int]string{3: "somebody else: 3 h", 4: "OVER ITS LIMIT", 6: "WRONG: two and two are five"} {
+	for i, want := range map[int]string{3: "someone else: 3 h", 4: "OVER ITS LIMIT", 6: "WRONG: two and two are five"} {
 		if !strings.Contains(lines[i], want) {
 			t.Errorf("%q does not say %q", lines[i], want)
 		}
@@ -61,11 +61,11 @@ func TestMemoryIsBounded(t *testing.T) {
 		return nil
 	})
 	if err != nil || m < 30<<20 || m > 80<<20 {
-		t.Errorf("40 MB held at once are told as %d MB, %v", m>>20, err)
+		t.Errorf("40 MB held at once are reported as %d MB, %v", m>>20, err)
 	}
 	m, _ = memory(func() error { runtime.KeepAlive(make([]byte, 1<<20)); return nil })
 	if m < 1<<20 || m > 2<<20 {
-		t.Errorf("1 MB is told as %d bytes", m)
+		t.Errorf("1 MB is reported as %d bytes", m)
 	}
 }
 

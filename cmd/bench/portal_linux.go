@@ -24,7 +24,7 @@ var portalScenarios = []scenario{
 	{"portal: first byte on PostgreSQL", func(ctx context.Context, add func(line)) error {
 		where := os.Getenv("MUSTER_BENCH_POSTGRES")
 		if where == "" {
-			fmt.Fprintln(os.Stderr, "bench: MUSTER_BENCH_POSTGRES names no empty database, so first bytes are measured on SQLite only")
+			fmt.Fprintln(os.Stderr, "bench: MUSTER_BENCH_POSTGRES isn't an empty database, so first bytes are only measured on SQLite")
 			return nil
 		}
 		return firstBytes(ctx, where, add)
@@ -114,7 +114,7 @@ func firstBytes(ctx context.Context, where string, add func(line)) error {
 				return err
 			}
 			if f.Status >= 500 {
-				return fmt.Errorf("%s answers %d: %.200s", p.Address, f.Status, f.Body)
+				return fmt.Errorf("%s returns %d: %.200s", p.Address, f.Status, f.Body)
 			}
 			took = append(took, f.FirstByte)
 			o.sent, o.size = f.Sent, len(f.Body)
@@ -131,11 +131,11 @@ func firstBytes(ctx context.Context, where string, add func(line)) error {
 	slowest := slices.MaxFunc(all, func(a, b opened) int { return cmp.Compare(a.median, b.median) })
 	heaviest := slices.MaxFunc(all, func(a, b opened) int { return cmp.Compare(a.sent, b.sent) })
 	add(line{fmt.Sprintf("first byte of %d pages with 10,000 clusters on %s, the slowest", len(all), name), milliseconds(slowest.median), "ms", firstByteLimit, slowest.page.Pattern})
-	add(line{"  a page that reads nothing, for comparison", milliseconds(reference.median), "ms", 0, fmt.Sprintf("worst of %d looks: %s ms", looksAtPages, fine(milliseconds(reference.worst)))})
-	add(line{"  the heaviest page on its way", float64(heaviest.sent) / 1024, "KB", 60, heaviest.page.Pattern})
+	add(line{" an empty page, for comparison", milliseconds(reference.median), "ms", 0, fmt.Sprintf("worst of %d requests: %s ms", looksAtPages, fine(milliseconds(reference.worst)))})
+	add(line{" the heaviest page, as sent", float64(heaviest.sent) / 1024, "KB", 60, heaviest.page.Pattern})
 	slices.SortFunc(all, func(a, b opened) int { return cmp.Compare(b.median, a.median) })
 	for _, o := range all {
-		add(line{"  " + o.page.Pattern, milliseconds(o.median), "ms", 0, fmt.Sprintf("worst %s ms; %s KB packed, %s KB as it is", fine(milliseconds(o.worst)), fine(float64(o.sent)/1024), fine(float64(o.size)/1024))})
+		add(line{"  " + o.page.Pattern, milliseconds(o.median), "ms", 0, fmt.Sprintf("worst %s ms; %s KB compressed, %s KB uncompressed", fine(milliseconds(o.worst)), fine(float64(o.sent)/1024), fine(float64(o.size)/1024))})
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (q *quiet) bind(spec family.MachineSpec) fake.Endpoint {
 	}
 	config := &ssh.ServerConfig{PublicKeyCallback: func(_ ssh.ConnMetadata, k ssh.PublicKey) (*ssh.Permissions, error) {
 		if !bytes.Equal(k.Marshal(), allowed.Marshal()) {
-			return nil, fmt.Errorf("this key is not let in")
+			return nil, fmt.Errorf("this key isn't authorized")
 		}
 		return &ssh.Permissions{}, nil
 	}}

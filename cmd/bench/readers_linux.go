@@ -39,7 +39,7 @@ type arrived struct {
 	Failure          string
 }
 
-// sentAt stands in a line of the log, or in a cluster's name: when it was written.
+// sentAt is in a line of the log, or in a cluster's name: when it was written.
 var sentAt = regexp.MustCompile(`sent[ -]at[ -](\d{19})`)
 
 // runReaders opens all streams, says so in one line, reads until its input ends, and tells what arrived.
@@ -59,7 +59,7 @@ func runReaders() error {
 	var (
 		mu      sync.Mutex
 		late    []time.Duration
-		told    arrived
+		sum     arrived
 		open    sync.WaitGroup
 		reading sync.WaitGroup
 		ended   atomic.Int64
@@ -73,8 +73,8 @@ func runReaders() error {
 			fail := func(err error) {
 				mu.Lock()
 				defer mu.Unlock()
-				if told.Failure == "" && ctx.Err() == nil {
-					told.Failure = err.Error()
+				if sum.Failure == "" && ctx.Err() == nil {
+					sum.Failure = err.Error()
 				}
 			}
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL+s.Path, nil)
@@ -91,7 +91,7 @@ func runReaders() error {
 			}
 			defer resp.Body.Close()
 			if resp.StatusCode != http.StatusOK {
-				fail(fmt.Errorf("%s answers %s", s.Path, resp.Status))
+				fail(fmt.Errorf("%s returned %s", s.Path, resp.Status))
 				return
 			}
 			lines := bufio.NewReaderSize(resp.Body, 64<<10)
@@ -125,12 +125,12 @@ func runReaders() error {
 	_, _ = io.Copy(io.Discard, in)
 	cancel()
 	reading.Wait()
-	told.Events, told.Bytes, told.Ended = int64(len(late)), size.Load(), int(ended.Load())
-	told.Open = len(r.Streams) - told.Ended
+	sum.Events, sum.Bytes, sum.Ended = int64(len(late)), size.Load(), int(ended.Load())
+	sum.Open = len(r.Streams) - sum.Ended
 	if slices.Sort(late); len(late) > 0 {
-		told.Median, told.P99, told.Max = late[len(late)/2], late[len(late)*99/100], late[len(late)-1]
+		sum.Median, sum.P99, sum.Max = late[len(late)/2], late[len(late)*99/100], late[len(late)-1]
 	}
-	return json.NewEncoder(os.Stdout).Encode(told)
+	return json.NewEncoder(os.Stdout).Encode(sum)
 }
 
 // readers are such a process.
@@ -140,7 +140,7 @@ type readers struct {
 	out *bufio.Reader
 }
 
-// startReaders gives it once all streams are open.
+// startReaders prints it once all streams are open.
 func startReaders(ctx context.Context, r reading) (*readers, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -161,7 +161,7 @@ func (r *redisServer) stop() {
 	_ = r.cmd.Wait()
 }
 
-// cpuOf gives the CPU time that another process has used.
+// cpuOf returns the CPU time that another process has used.
 func cpuOf(pid int) time.Duration {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -202,7 +202,7 @@ func status(name string) int {
 	return 0
 }
 
-// watchMemory looks a hundred times a second at how much memory this process holds that is its own, and returns the most when it is told to
+// watchMemory looks a hundred times a second at how much memory this process holds that is its own, and returns the most when asked to
 // stop, in bytes. Pages of the program's file do not count: the kernel keeps one copy of them for all processes, drops them when it needs
 // room, and how many are mapped goes with how much the program can do, not with what was done.
 func watchMemory() (stop func() int) {

@@ -59,7 +59,7 @@ func waiting(ctx context.Context, nodes int) (c cost, threads int, err error) {
 	cancel(nil)
 	watch.Wait()
 	if err == nil && threads == 0 {
-		err = fmt.Errorf("the commands never waited all at the same time")
+		err = fmt.Errorf("the commands never all waited at the same time")
 	}
 	return c, threads, err
 }

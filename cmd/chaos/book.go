@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// promise is what a user asked for and was told. Muster owes what it has accepted.
+// promise is what a user requested and was promised. Muster owes what it has accepted.
 type promise struct {
 	name     string
 	id       string // "" while it is not known to have been accepted
@@ -32,20 +32,20 @@ type wrong struct {
 
 // What must never happen, as the summary names it.
 const (
-	leaked      = "machines leaked"
-	lostCluster = "clusters lost"
-	lostOp      = "operations lost or stuck"
-	twice       = "step effects twice"
-	missing     = "step effects missing"
-	unknown     = "effects of no step"
-	oldClaim    = "writes by an old claim"
-	refused     = "requests refused wrongly"
-	crashed     = "ends by itself"
-	raced       = "data races and panics"
-	told        = "secrets told"
+	leaked       = "machines leaked"
+	lostCluster  = "clusters lost"
+	lostOp       = "operations lost or stuck"
+	twice        = "step effects twice"
+	missing      = "step effects missing"
+	unknown      = "effects without a step"
+	oldClaim     = "writes by an old claim"
+	refused      = "requests wrongly refused"
+	crashed      = "unexpected exits"
+	raced        = "data races and panics"
+	leakedSecret = "secrets leaked"
 )
 
-var kinds = []string{leaked, lostCluster, lostOp, twice, missing, unknown, oldClaim, refused, crashed, raced, told}
+var kinds = []string{leaked, lostCluster, lostOp, twice, missing, unknown, oldClaim, refused, crashed, raced, leakedSecret}
 
 func newBook() *book { return &book{promises: map[string]*promise{}, seen: map[string]bool{}} }
 

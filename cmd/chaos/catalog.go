@@ -46,7 +46,7 @@ dir=${CONFIG_CHAOS_EFFECTS:+$CONFIG_CHAOS_EFFECTS/$MUSTER_CLUSTER/$MUSTER_NODE}
 dir=${dir:-$HOME}
 [ -d "$dir" ] || mkdir -p "$dir"
 echo "begun: $MUSTER_STEP"
-[ ! -e "$CONFIG_CHAOS_FAIL" ] || { echo "told to fail" >&2; exit 3; }
+[ ! -e "$CONFIG_CHAOS_FAIL" ] || { echo "made to fail" >&2; exit 3; }
 nap
 echo "$MUSTER_OPERATION|$MUSTER_STEP" >>"$dir/effects"
 nap

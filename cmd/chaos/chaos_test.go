@@ -32,7 +32,7 @@ func TestEffectsAreCounted(t *testing.T) {
 	at := func(second int64) time.Time { return time.Unix(second, 0) }
 	steps := map[string]app.Step{effectOf(3, "n1.store.install"): {StartedAt: at(1), EndedAt: at(2)}, effectOf(3, "n1.store.start"): {StartedAt: at(3), EndedAt: at(4), Attempt: 1}}
 	clocks := &wrongClocks{}
-	if late := d.late(steps, clocks.trusts); len(late) != 1 || !strings.Contains(late[0], "3|n1.store.install, which had ended, after 3|n1.store.start") {
+	if late := d.late(steps, clocks.trusts); len(late) != 1 || !strings.Contains(late[0], "3|n1.store.install, which had finished, after 3|n1.store.start") {
 		t.Errorf("late: %q", late)
 	}
 	clocks.begin(time.Until(at(3)))
@@ -91,7 +91,7 @@ func TestStraysAreFound(t *testing.T) {
 	for _, w := range wrong {
 		text += w.text + "\n"
 	}
-	for _, want := range []string{"machine b of node n2 is not there", "n3 was given back and has c", "n4 has e beside its own d"} {
+	for _, want := range []string{"machine b of node n2 doesn't exist", "n3 was released but has c", "n4 has e next to its own d"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in:\n%s", want, text)
 		}
@@ -197,6 +197,6 @@ func TestProcess(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(hangs):
-		t.Error("an accident is not told")
+		t.Error("an accident isn't reported")
 	}
 }

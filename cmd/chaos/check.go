@@ -40,7 +40,7 @@ func (h *harness) check(ctx context.Context) error {
 	}
 	for _, p := range h.book.open() {
 		if _, ok := known[p.id]; !ok {
-			h.book.blame(lostCluster, fmt.Sprintf("%s was accepted and is not in the list", p.id))
+			h.book.blame(lostCluster, fmt.Sprintf("%s was accepted but isn't listed", p.id))
 			continue
 		}
 		if err := h.checkCluster(ctx, p); err != nil {
@@ -57,7 +57,7 @@ func (h *harness) checkCluster(ctx context.Context, p promise) error {
 		return err
 	}
 	if p.deleting && v.Status != app.ClusterDeleted {
-		h.book.blame(lostOp, fmt.Sprintf("%s was to be deleted and is %s: %s", p.id, v.Status, v.Message))
+		h.book.blame(lostOp, fmt.Sprintf("%s should be deleted but is %s: %s", p.id, v.Status, v.Message))
 	}
 	files, err := h.world.effects(p.id)
 	if err != nil {
@@ -107,10 +107,10 @@ func (h *harness) checkSteps(cluster string, o app.Operation, steps []app.Step, 
 		case n > 1:
 			h.book.blame(twice, fmt.Sprintf("%s was done %d times", where, n))
 		case n == 0 && s.State == app.StepSucceeded:
-			h.book.blame(missing, where+" has succeeded without having been done")
+			h.book.blame(missing, where+" succeeded without running")
 		case o.Status.Ended() && !s.State.Ended() && (o.Status != app.OperationFailed || s.State != app.StepWaiting):
-			// What waits for a step that failed may go on waiting: a resume begins there.
-			h.book.blame(lostOp, where+" has not ended, but its operation has")
+			// What waits for a step that failed may keep waiting: a resume starts there.
+			h.book.blame(lostOp, where+" hasn't finished, but its operation has")
 		}
 	}
 }
@@ -143,7 +143,7 @@ func (h *harness) checkMachines(ctx context.Context) error {
 	if err != nil || len(wrong) == 0 {
 		return err
 	}
-	h.say("%s; the server is started again, which looks for them", count(len(wrong), "stray machine"))
+	h.say("%s; restarting the server, which checks for them", count(len(wrong), "stray machine"))
 	for _, p := range h.system.servers {
 		p.kill()
 		if err := p.start(ctx); err != nil {
@@ -210,7 +210,7 @@ func (h *harness) strays(ctx context.Context) (wrong []stray, err error) {
 		delete(byCluster, c.ID)
 		if c.Status == app.ClusterDeleted {
 			for _, m := range machines {
-				wrong = append(wrong, stray{m.ID, fmt.Sprintf("%s is deleted and machine %s (node %s) is there", c.ID, m.ID, m.Tags[family.TagNode])})
+				wrong = append(wrong, stray{m.ID, fmt.Sprintf("%s is deleted, but machine %s (node %s) exists", c.ID, m.ID, m.Tags[family.TagNode])})
 			}
 			continue
 		}
@@ -222,7 +222,7 @@ func (h *harness) strays(ctx context.Context) (wrong []stray, err error) {
 	}
 	for _, cluster := range slices.Sorted(maps.Keys(byCluster)) {
 		for _, m := range byCluster[cluster] {
-			wrong = append(wrong, stray{m.ID, fmt.Sprintf("machine %s is there for the cluster %q, which does not exist", m.ID, cluster)})
+			wrong = append(wrong, stray{m.ID, fmt.Sprintf("machine %s exists for the cluster %q, which doesn't", m.ID, cluster)})
 		}
 	}
 	return wrong, nil
@@ -239,22 +239,22 @@ func compare(v appcluster.ClusterView, machines []family.Machine) (wrong []stray
 		delete(byNode, n.Name)
 		wants := n.Status == app.NodeCreated || n.Status == app.NodeReady
 		if wants && !slices.Contains(has, n.MachineID) {
-			wrong = append(wrong, stray{n.MachineID, fmt.Sprintf("%s: the machine %s of node %s is not there", v.ID, n.MachineID, n.Name)})
+			wrong = append(wrong, stray{n.MachineID, fmt.Sprintf("%s: machine %s of node %s doesn't exist", v.ID, n.MachineID, n.Name)})
 		}
 		for i, id := range has {
 			switch {
 			case wants && id != n.MachineID:
-				wrong = append(wrong, stray{id, fmt.Sprintf("%s: node %s has %s beside its own %s", v.ID, n.Name, id, n.MachineID)})
+				wrong = append(wrong, stray{id, fmt.Sprintf("%s: node %s has %s next to its own %s", v.ID, n.Name, id, n.MachineID)})
 			case n.Status == app.NodeDeleted:
-				wrong = append(wrong, stray{id, fmt.Sprintf("%s: node %s was given back and has %s", v.ID, n.Name, id)})
+				wrong = append(wrong, stray{id, fmt.Sprintf("%s: node %s was released but has %s", v.ID, n.Name, id)})
 			case !wants && i > 0:
-				wrong = append(wrong, stray{id, fmt.Sprintf("%s: node %s has %s beside %s", v.ID, n.Name, id, has[0])})
+				wrong = append(wrong, stray{id, fmt.Sprintf("%s: node %s has %s next to %s", v.ID, n.Name, id, has[0])})
 			}
 		}
 	}
 	for _, node := range slices.Sorted(maps.Keys(byNode)) { // that an amendment gave back
 		for _, id := range byNode[node] {
-			wrong = append(wrong, stray{id, fmt.Sprintf("%s: there is no node %s any more, but its machine %s", v.ID, node, id)})
+			wrong = append(wrong, stray{id, fmt.Sprintf("%s: node %s is gone, but its machine %s exists", v.ID, node, id)})
 		}
 	}
 	return wrong

@@ -32,7 +32,7 @@ type client struct {
 }
 
 // errUnclear is for a question whose answer never came: what it asked for may have happened.
-var errUnclear = errors.New("no answer")
+var errUnclear = errors.New("no response")
 
 // callTimeout bounds one question. A frozen server does not answer in that time.
 const callTimeout = 10 * time.Second
@@ -83,7 +83,7 @@ func (c *client) ask(ctx context.Context, method, path string, in, out any) erro
 		return refusal(resp.StatusCode, text)
 	}
 	if err := json.Unmarshal(text, out); err != nil {
-		return fmt.Errorf("%s %s answers what makes no sense: %w", method, path, err)
+		return fmt.Errorf("%s %s sent an invalid response: %w", method, path, err)
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (c *client) cluster(ctx context.Context, id string) (v cluster.ClusterView,
 	return v, err
 }
 
-// act asks one thing of a cluster, or of the operation that is under way or else the latest.
+// act asks one thing of a cluster, or of the operation that is running or else the latest.
 func (c *client) act(ctx context.Context, id, act string) error {
 	var v cluster.ClusterView
 	path := "/clusters/" + url.PathEscape(id)
@@ -172,13 +172,13 @@ func (c *client) act(ctx context.Context, id, act string) error {
 // amends is what a build can that changes clusters which stand.
 const amends = "amend"
 
-// amend asks for a change of a cluster that stands.
+// amend asks for a change of a cluster that is active.
 func (c *client) amend(ctx context.Context, id string, a cluster.Amendment) error {
 	var answer cluster.AmendAnswer
 	return c.ask(ctx, http.MethodPost, "/clusters/"+url.PathEscape(id)+"/operations", a, &answer)
 }
 
-// clusters gives all that the server knows, also those that are gone. Name "" means every name.
+// clusters returns all that the server knows, also those that are gone. Name "" means every name.
 func (c *client) clusters(ctx context.Context, name string) ([]app.ClusterSummary, error) {
 	var out struct{ Clusters []app.ClusterSummary }
 	q := url.Values{"deleted": {"true"}, "limit": {"1000"}}
@@ -195,7 +195,7 @@ func (c *client) steps(ctx context.Context, id string, operation int64) ([]app.S
 	return out.Steps, err
 }
 
-// orphan returns the machine's entry among those that no one stands behind; false where Muster does not list it.
+// orphan returns the machine's entry among the orphans; false where Muster does not list it.
 func (c *client) orphan(ctx context.Context, machine string) (fleet.Orphan, bool, error) {
 	var out struct{ Orphans []fleet.Orphan }
 	err := c.patiently(ctx, http.MethodGet, "/orphans", nil, &out)

@@ -18,18 +18,18 @@ const diskSize = "512m"
 // mountDisk makes a directory a small disk; the error says why not.
 func mountDisk(dir string) (*smallDisk, error) {
 	if os.Getenv(insideVariable) == "" {
-		return nil, errors.New("only root can mount a small disk, and only with mounts of its own")
+		return nil, errors.New("mounting a small disk requires root and its own mount namespace")
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, "mode=0700,size="+diskSize); err != nil {
-		return nil, fmt.Errorf("a small disk cannot be mounted: %w", err)
+		return nil, fmt.Errorf("can't mount a small disk: %w", err)
 	}
 	return &smallDisk{dir}, nil
 }
 
-// fill takes all that is left; what it gives makes room again.
+// fill takes all that is left; the returned function frees it.
 func (d *smallDisk) fill() (free func() error, err error) {
 	name := filepath.Join(d.dir, "full")
 	f, err := os.Create(name)

@@ -7,7 +7,7 @@ import "errors"
 type smallDisk struct{}
 
 func mountDisk(string) (*smallDisk, error) {
-	return nil, errors.New("a small disk is mounted on Linux only")
+	return nil, errors.New("small disks are only supported on Linux")
 }
 
 func (*smallDisk) fill() (func() error, error) { return nil, errors.ErrUnsupported }

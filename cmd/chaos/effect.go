@@ -58,7 +58,7 @@ func (d done) late(steps map[string]app.Step, trusts func(time.Time) bool) (foun
 			}
 			for _, effect := range effects[i+1:] {
 				if s, ok := steps[effect]; ok && effect != before && !s.EndedAt.IsZero() && s.EndedAt.Before(begun) && trusts(s.EndedAt) {
-					found = append(found, fmt.Sprintf("%s: %s, which had ended, after %s, which began later", file, effect, before))
+					found = append(found, fmt.Sprintf("%s: %s, which had finished, after %s, which started later", file, effect, before))
 				}
 			}
 		}

@@ -57,14 +57,14 @@ var faults = []fault{
 	{"freeze provisioner", 3, hasProvisioners, freezeProvisioner},
 	{"scripts fail", 3, always, failScripts},
 	{"full disk", 3, hasDisk, fullDisk},
-	{"cloud loses answers", 14, onFake, loseAnswers},
+	{"cloud loses responses", 14, onFake, loseAnswers},
 	{"cloud fails", 8, onFake, failCalls},
 	{"cloud is slow", 4, onFake, slowCalls},
-	{"cloud refuses for now", 3, onFake, refuseCalls},
-	{"a machine comes late", 4, onFake, lateMachine},
+	{"cloud rejects calls for a while", 3, onFake, refuseCalls},
+	{"a machine appears late", 4, onFake, lateMachine},
 	{"lists are late", 3, onFake, lateLists},
 	{"cut SSH", 12, onFake, cutSSH},
-	{"lose SSH answers", 12, onFake, loseExits},
+	{"lose SSH exit codes", 12, onFake, loseExits},
 }
 
 // choose takes a fault for a round; r follows from the seed and the round alone.
@@ -133,7 +133,7 @@ func stepClock(_ context.Context, h *harness, r *rand.Rand) (string, time.Durati
 		return "step the clock: " + err.Error(), 0, nil
 	}
 	right := h.clocks.begin(by)
-	return fmt.Sprintf("the clock of %s is wrong by %s for %s", p.name, by, d), d, func(context.Context) error {
+	return fmt.Sprintf("the clock of %s is off by %s for %s", p.name, by, d), d, func(context.Context) error {
 		defer right()
 		return os.Remove(p.clock)
 	}
@@ -263,7 +263,7 @@ var verbs = []fake.Verb{fake.Create, fake.Create, fake.Describe, fake.List, fake
 func loseAnswers(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {
 	v, n := verbs[r.IntN(len(verbs))], 1+r.IntN(3)
 	h.fake.cloud.Order(v, fake.Outcome{Err: fake.ErrCut, Happens: true, Times: n})
-	return fmt.Sprintf("the cloud does what it is asked, but %s lost", be(n, "answer", string(v))), 0, nil
+	return fmt.Sprintf("the cloud carries out the request, but %s lost", be(n, "answer", string(v))), 0, nil
 }
 
 func be(n int, noun, to string) string {
@@ -280,7 +280,7 @@ func failCalls(_ context.Context, h *harness, r *rand.Rand) (string, time.Durati
 	if happens {
 		when = "after"
 	}
-	return fmt.Sprintf("the cloud answers the next %s with 503, %s doing it", count(n, string(v)), when), 0, nil
+	return fmt.Sprintf("the cloud responds to the next %s with 503, %s doing it", count(n, string(v)), when), 0, nil
 }
 
 func slowCalls(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {
@@ -291,14 +291,14 @@ func slowCalls(_ context.Context, h *harness, r *rand.Rand) (string, time.Durati
 
 func refuseCalls(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {
 	if r.IntN(2) == 0 {
-		e := app.Errorf(app.ERateLimit, "asked too often")
+		e := app.Errorf(app.ERateLimit, "rate limit reached")
 		e.RetryAfter = between(r, 100*time.Millisecond, 2*time.Second)
 		v := verbs[r.IntN(len(verbs))]
 		h.fake.cloud.Order(v, fake.Outcome{Err: e})
 		return fmt.Sprintf("the cloud limits the rate of %s for %s", v, e.RetryAfter), 0, nil
 	}
-	h.fake.cloud.Order(fake.Create, fake.Outcome{Err: app.Errorf(app.ECapacity, "no room in this zone just now")})
-	return "the cloud has no room for the next machine", 0, nil
+	h.fake.cloud.Order(fake.Create, fake.Outcome{Err: app.Errorf(app.ECapacity, "no capacity in this zone")})
+	return "the cloud has no capacity for the next machine", 0, nil
 }
 
 func lateLists(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {
@@ -315,7 +315,7 @@ func lateMachine(_ context.Context, h *harness, r *rand.Rand) (string, time.Dura
 	d := between(r, 500*time.Millisecond, latest)
 	h.late = true
 	h.fake.cloud.Order(fake.Create, fake.Outcome{Err: app.Errorf(app.ETransient, "503 of the fake cloud"), Happens: true, Late: d})
-	return fmt.Sprintf("the next machine is refused with 503 and comes %s later", d), 0, nil
+	return fmt.Sprintf("the next machine fails with 503 and appears %s later", d), 0, nil
 }
 
 func cutSSH(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {
@@ -330,7 +330,7 @@ func cutSSH(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration,
 func loseExits(_ context.Context, h *harness, r *rand.Rand) (string, time.Duration, func(context.Context) error) {
 	n := 1 + r.IntN(4)
 	h.fake.nodes.LoseExits(n)
-	return fmt.Sprintf("%s on nodes end unheard", count(n, "command")), 0, nil
+	return fmt.Sprintf("%s on nodes end without an exit code", count(n, "command")), 0, nil
 }
 
 func count(n int, noun string) string {

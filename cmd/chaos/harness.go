@@ -64,7 +64,7 @@ func newHarness(ctx context.Context, o options, dir string, w io.Writer) (h *har
 		h.disk, why = mountDisk(data)
 	}
 	if why != nil {
-		h.out.note("left out: a full disk (" + why.Error() + ")")
+		h.out.note("skipped: a full disk (" + why.Error() + ")")
 	}
 	yaml, image, effects := h.world.provider()
 	catalog := filepath.Join(dir, "catalog")
@@ -102,7 +102,7 @@ func (h *harness) title() {
 	case h.nodes == "sandbox":
 		again = fmt.Sprintf("ROUNDS=0 SANDBOX_ROUNDS=%d", h.rounds)
 	}
-	h.out.say("again: make chaos SEED=%d %s", h.seed, again)
+	h.out.say("repeat: make chaos SEED=%d %s", h.seed, again)
 }
 
 // run makes all rounds, in batches, and tells whether nothing was lost.
@@ -149,7 +149,7 @@ func (h *harness) batchOf(ctx context.Context, rounds int) error {
 	select {
 	case <-rested:
 	case <-time.After(h.settle):
-		h.book.blame(lostOp, fmt.Sprintf("people still wait %s after the last fault", h.settle))
+		h.book.blame(lostOp, fmt.Sprintf("operations are still waiting %s after the last fault", h.settle))
 		h.autopsy(ctx)
 		cancel()
 		<-rested
@@ -170,7 +170,7 @@ func (h *harness) fault(ctx context.Context) error {
 	r := rand.New(rand.NewPCG(h.seed, 1<<32+uint64(h.round)))
 	f := choose(h, r)
 	if f.make == nil {
-		return fmt.Errorf("no fault has %q in its name", h.only)
+		return fmt.Errorf("no fault's name contains %q", h.only)
 	}
 	h.await(ctx, 1+r.IntN(40), time.Duration(r.IntN(50))*time.Millisecond)
 	what, holds, heal := f.make(ctx, h, r)
@@ -179,7 +179,7 @@ func (h *harness) fault(ctx context.Context) error {
 		what, holds, heal = f.make(ctx, h, r)
 	}
 	if what == "" {
-		what = f.name + ": nothing to break just now"
+		what = f.name + ": nothing to break now"
 	} else {
 		h.faults[f.name]++
 	}
@@ -188,7 +188,7 @@ func (h *harness) fault(ctx context.Context) error {
 	if heal == nil {
 		return nil
 	}
-	// What was broken is made well also when we are told to end.
+	// What was broken is made well also when we're asked to stop.
 	return heal(context.WithoutCancel(ctx))
 }
 
@@ -219,7 +219,7 @@ func (h *harness) calm() {
 }
 
 func (h *harness) died(name string, how error) {
-	text := fmt.Sprintf("%s ended by itself in round %d: %v", name, h.round, how)
+	text := fmt.Sprintf("%s exited unexpectedly in round %d: %v", name, h.round, how)
 	h.book.blame(crashed, text)
 	h.out.say("%s", text)
 }
@@ -254,7 +254,7 @@ func (h *harness) lacks(act string) {
 	defer h.mu.Unlock()
 	if !h.missing[act] {
 		h.missing[act] = true
-		h.out.note("left out: " + act + " (this build does not offer it)")
+		h.out.note("skipped: " + act + " (not available in this build)")
 	}
 }
 
@@ -275,7 +275,7 @@ func (h *harness) close() {
 	h.out.close()
 }
 
-// autopsy writes down how everything stands, for those who look for the cause.
+// autopsy writes down the state of everything, for those who look for the cause.
 func (h *harness) autopsy(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()

@@ -17,17 +17,17 @@ import (
 
 func main() {
 	o := options{}
-	flag.Uint64Var(&o.seed, "seed", 0, "all choices follow from this `number`; 0 makes one up and prints it")
-	flag.IntVar(&o.rounds, "rounds", 20, "how many `faults` to make")
-	flag.IntVar(&o.batch, "batch", 25, "after how many `rounds` to wait for quiet and count")
-	flag.IntVar(&o.users, "users", 4, "how many `people` use clusters at the same time")
-	flag.StringVar(&o.nodes, "nodes", "fake", "what the machines are: `fake` (a cloud in this process) or sandbox (those of the server's own sandbox)")
-	flag.StringVar(&o.topology, "topology", "one", "which `processes` Muster is: one (a server with its workers), or many (two servers on PostgreSQL, two provisioners)")
-	flag.StringVar(&o.binary, "muster", "bin/muster", "the `binary` to try")
-	flag.StringVar(&o.only, "only", "", "make only faults whose name has this `text` in it")
-	flag.DurationVar(&o.settle, "settle", 2*time.Minute, "how long everything may take to come to rest after the last fault")
-	flag.BoolVar(&o.goOn, "go-on", false, "make all rounds even where something is wrong already")
-	flag.BoolVar(&o.keep, "keep", false, "keep the directory of the run even where nothing is wrong")
+	flag.Uint64Var(&o.seed, "seed", 0, "`number` that determines all choices; 0 picks and prints one")
+	flag.IntVar(&o.rounds, "rounds", 20, "number of `faults`")
+	flag.IntVar(&o.batch, "batch", 25, "number of `rounds` between checks")
+	flag.IntVar(&o.users, "users", 4, "number of `people` using clusters at the same time")
+	flag.StringVar(&o.nodes, "nodes", "fake", "machines: `fake` (an in-process cloud) or sandbox (the server's own sandbox)")
+	flag.StringVar(&o.topology, "topology", "one", "Muster's `processes`: one (a server with its workers), or many (two servers on PostgreSQL, two provisioners)")
+	flag.StringVar(&o.binary, "muster", "bin/muster", "the `binary` to test")
+	flag.StringVar(&o.only, "only", "", "use only faults whose name contains this `text`")
+	flag.DurationVar(&o.settle, "settle", 2*time.Minute, "maximum time to settle after the last fault")
+	flag.BoolVar(&o.goOn, "go-on", false, "run all rounds even after a failure")
+	flag.BoolVar(&o.keep, "keep", false, "keep the run's directory even on success")
 	flag.Parse()
 	if exit, did := inNamespace(); did {
 		os.Exit(exit)
@@ -47,7 +47,7 @@ func main() {
 	}
 }
 
-// options are what one run is told.
+// options are one run's settings.
 type options struct {
 	seed     uint64
 	rounds   int
@@ -73,7 +73,7 @@ func (o options) check() error {
 	case o.nodes != "fake" && o.nodes != "sandbox":
 		return fmt.Errorf("-nodes must be fake or sandbox, not %q", o.nodes)
 	case o.nodes == "sandbox" && o.topology != "one":
-		return errors.New("the sandbox is one server's own; many servers are tried on -nodes fake")
+		return errors.New("the sandbox belongs to one server; test many servers with -nodes fake")
 	case topologies[o.topology] == nil:
 		return fmt.Errorf("-topology must be one or many, not %q", o.topology)
 	}
@@ -102,6 +102,6 @@ func run(ctx context.Context, o options) (ok bool, err error) {
 	if ok && err == nil && !o.keep {
 		return true, os.RemoveAll(dir)
 	}
-	fmt.Printf("\nEverything that was seen is in %s\n", dir)
+	fmt.Printf("\nAll output is in %s\n", dir)
 	return ok, err
 }

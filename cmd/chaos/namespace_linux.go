@@ -11,7 +11,7 @@ import (
 const insideVariable = "MUSTER_CHAOS_INSIDE"
 
 // inNamespace runs this program once more with mounts of its own, so that whatever ends it, they end with it; it returns its
-// exit code. False: there is no need, or it cannot be done, which who wants to mount will be told.
+// exit code. False: there is no need, or it cannot be done, which mounting will report.
 func inNamespace() (exit int, did bool) {
 	if os.Geteuid() != 0 || os.Getenv(insideVariable) != "" {
 		return 0, false

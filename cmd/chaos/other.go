@@ -8,6 +8,6 @@ import (
 )
 
 func main() {
-	fmt.Fprintln(os.Stderr, "chaos: freezing and killing processes is tried on Unix only")
+	fmt.Fprintln(os.Stderr, "chaos: freezing and killing processes requires Unix")
 	os.Exit(1)
 }

@@ -30,7 +30,7 @@ func (y *system) addPostgres(s setup) (address string, err error) {
 	y.closers = append(y.closers, func() error { return os.RemoveAll(dir) })
 	var who *syscall.Credential
 	if os.Getuid() == 0 {
-		if who, err = nobody(); err != nil {
+		if who, err = unprivileged(); err != nil {
 			return "", err
 		}
 		if err := os.Chown(dir, int(who.Uid), int(who.Gid)); err != nil {
@@ -72,12 +72,12 @@ func postgresPrograms() (string, error) {
 	}
 	path, err := exec.LookPath("postgres")
 	if err != nil {
-		return "", errors.New("PostgreSQL is not here (Debian: apt-get install postgresql)")
+		return "", errors.New("PostgreSQL isn't installed (Debian: apt-get install postgresql)")
 	}
 	return filepath.Dir(path), nil
 }
 
-func nobody() (*syscall.Credential, error) {
+func unprivileged() (*syscall.Credential, error) {
 	u, err := accounts.Lookup("nobody")
 	if err != nil {
 		return nil, err

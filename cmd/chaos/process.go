@@ -31,7 +31,7 @@ type process struct {
 	clock   string       // the file that steps its clock
 	before  func() error // what has to be done before it is started; nil means nothing
 
-	// died is told when it ended although no one killed it.
+	// died is called when it ended although no one killed it.
 	died func(name string, how error)
 
 	mu     sync.Mutex
@@ -86,9 +86,9 @@ func (p *process) start(ctx context.Context) error {
 		}
 		select {
 		case <-done:
-			return fmt.Errorf("%s ended while it was starting; see %s", p.name, p.log)
+			return fmt.Errorf("%s exited during startup; see %s", p.name, p.log)
 		case <-ctx.Done():
-			return fmt.Errorf("%s does not come up: %w", p.name, err)
+			return fmt.Errorf("%s didn't start: %w", p.name, err)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
@@ -148,13 +148,13 @@ func (p *process) stop() error {
 	select {
 	case <-done:
 		if !cmd.ProcessState.Success() {
-			return fmt.Errorf("%s was asked to end and ended with %s", p.name, cmd.ProcessState)
+			return fmt.Errorf("%s was asked to stop and exited with %s", p.name, cmd.ProcessState)
 		}
 		return nil
 	case <-time.After(30 * time.Second):
 		_ = cmd.Process.Kill()
 		<-done
-		return fmt.Errorf("%s did not end within 30 s after it was asked to", p.name)
+		return fmt.Errorf("%s didn't exit within 30 s of being asked to", p.name)
 	}
 }
 

@@ -42,7 +42,7 @@ func (y *system) addProvisioners(s setup) error {
 			}
 			return err
 		}
-		p.ready = func(context.Context) error { return nil } // who it is for is told by the servers' answers
+		p.ready = func(context.Context) error { return nil } // its tenant is known from the servers' answers
 		y.provisioners = append(y.provisioners, p)
 	}
 	return nil

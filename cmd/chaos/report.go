@@ -49,7 +49,7 @@ func (h *harness) say(format string, args ...any) { h.out.note(fmt.Sprintf(forma
 // line tells of one round.
 func (h *harness) line(what string) {
 	clusters, deletes := h.book.counts()
-	h.out.say("%4d/%d  %-76s clusters %d, given back %d; asked of the world %d", h.round, h.rounds, what, clusters, deletes, h.world.progress())
+	h.out.say("%4d/%d  %-76s clusters %d, deleted %d; orders to the cloud %d", h.round, h.rounds, what, clusters, deletes, h.world.progress())
 }
 
 // readLogs looks for what no program under test may ever say.
@@ -71,7 +71,7 @@ func (h *harness) readLogs() {
 			}
 		}
 		if strings.Contains(text, secret) || strings.Contains(text, "PRIVATE KEY") {
-			h.book.blame(told, f+" holds a secret")
+			h.book.blame(leakedSecret, f+" contains a secret")
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (h *harness) summary(took time.Duration, wrongs []wrong) {
 		fmt.Fprintf(&b, "  %-40s %6d\n", name, h.faults[name])
 	}
 	fmt.Fprintf(&b, "\n  %-40s %6d\n  %-40s %6d\n  %-40s %6d\n", "clusters", clusters, "steps done", h.tally.steps, "effects on nodes", h.tally.effects)
-	fmt.Fprintf(&b, "  %-40s %6d\n", "late or double machines found as orphans", h.tally.orphans)
+	fmt.Fprintf(&b, "  %-40s %6d\n", "late or duplicate machines found as orphans", h.tally.orphans)
 	for _, s := range []app.OperationStatus{app.OperationSucceeded, app.OperationFailed, app.OperationCancelled} {
 		fmt.Fprintf(&b, "  %-40s %6d\n", "operations "+string(s), h.tally.operations[s])
 	}

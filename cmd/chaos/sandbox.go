@@ -30,7 +30,7 @@ func newSandboxWorld(dir, data string) (*sandboxWorld, error) {
 }
 
 func (w *sandboxWorld) title() string {
-	return "sandbox machines: folders of this host behind SSH servers inside the server"
+	return "sandbox machines: folders on this host with SSH servers in the server"
 }
 
 func (w *sandboxWorld) provider() (yaml, image, effects string) {

@@ -133,7 +133,7 @@ func answers(ctx context.Context, address string) error {
 	return c.Close()
 }
 
-// addRedis prepares a Redis that keeps what it is told over a restart, unless there is one, and a network in front of it.
+// addRedis prepares a Redis that keeps its data over a restart, unless there is one, and a network in front of it.
 func (y *system) addRedis(s setup) (url string, err error) {
 	if y.redis == nil {
 		if err := y.makeRedis(s); err != nil {
@@ -151,7 +151,7 @@ func (y *system) addRedis(s setup) (url string, err error) {
 func (y *system) makeRedis(s setup) error {
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
-		return fmt.Errorf("redis-server is not here (Debian: apt-get install redis-server): %w", err)
+		return fmt.Errorf("redis-server isn't installed (Debian: apt-get install redis-server): %w", err)
 	}
 	port, err := freePort()
 	if err != nil {

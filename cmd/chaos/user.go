@@ -40,7 +40,7 @@ var stories = []story{
 	{40, amends, (*user).changeful},
 }
 
-// live uses clusters until it is told to stop, and then brings the last story to its end.
+// live uses clusters until it's stopped, and then brings the last story to its end.
 func (u *user) live(ctx context.Context, stop <-chan struct{}) {
 	for ctx.Err() == nil {
 		select {
@@ -119,7 +119,7 @@ func (u *user) create(ctx context.Context, r cluster.ClusterRequest) (id string,
 		}
 		if len(found) > 0 {
 			if len(found) > 1 {
-				u.h.book.blame(lostCluster, fmt.Sprintf("%d clusters have the name %s, which was asked for once", len(found), r.Name))
+				u.h.book.blame(lostCluster, fmt.Sprintf("%d clusters have the name %s, which was requested once", len(found), r.Name))
 			}
 			u.h.book.accepted(r.Name, found[0].ID)
 			return found[0].ID, nil
@@ -151,7 +151,7 @@ func (u *user) hasty(ctx context.Context, name, id string) error {
 	return u.delete(ctx, name, id)
 }
 
-// fickle cancels on the way, and then goes on after all or not.
+// fickle cancels on the way, and then resumes or not.
 func (u *user) fickle(ctx context.Context, name, id string) error {
 	u.midway(ctx, id)
 	if err := u.act(ctx, id, "cancel"); err != nil {
@@ -170,7 +170,7 @@ func (u *user) fickle(ctx context.Context, name, id string) error {
 	return u.delete(ctx, name, id)
 }
 
-// slow pauses and goes on later.
+// slow pauses and resumes later.
 func (u *user) slow(ctx context.Context, name, id string) error {
 	u.midway(ctx, id)
 	if err := u.act(ctx, id, "pause"); err != nil {
@@ -241,10 +241,10 @@ func (u *user) ended(ctx context.Context, id string) (cluster.ClusterView, error
 	}
 }
 
-// resumes is how often a user goes on with what has failed.
+// resumes is how often a user resumes a failure.
 const resumes = 5
 
-// untilActive waits for the end and goes on with what has failed: there must always be a way forward.
+// untilActive waits for the end and resumes failures: there must always be a way forward.
 func (u *user) untilActive(ctx context.Context, id string) error {
 	for range resumes {
 		v, err := u.ended(ctx, id)

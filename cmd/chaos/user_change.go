@@ -41,7 +41,7 @@ func (u *user) changeful(ctx context.Context, name, id string) error {
 	return u.delete(ctx, name, id)
 }
 
-// amendment makes one up for a cluster as it stands.
+// amendment makes one up for a cluster's current state.
 func (u *user) amendment(v cluster.ClusterView) cluster.Amendment {
 	var a cluster.Amendment
 	if u.rand.IntN(4) == 0 {

@@ -21,9 +21,9 @@ type world interface {
 	// provider is the account in the catalog: the YAML of its type and settings, its image, and where the files of effects
 	// are to lie, "" for each machine's home.
 	provider() (yaml, image, effects string)
-	// env is what the server must be told beside the catalog.
+	// env is what the server needs beside the catalog.
 	env() []string
-	// machines are those that exist, whoever knows of them.
+	// machines are those that exist, known or not.
 	machines() ([]family.Machine, error)
 	// effects returns the files of effects of a cluster's nodes, whether or not their machines are still there.
 	effects(cluster string) ([]string, error)

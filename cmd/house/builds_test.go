@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// An admin makes a build hook, writes rules, tries them with what was sent, mends what is wrong with them and saves: without a script, and
+// An admin makes a build hook, writes rules, tries them with what was sent, fixes them and saves: without a script, and
 // nothing that was typed is lost.
 func TestAnAdminLooksAfterBuildHooks(t *testing.T) {
 	h, s := served(t)
@@ -15,24 +15,24 @@ func TestAnAdminLooksAfterBuildHooks(t *testing.T) {
 	p.open("/admin/builds").says(buildHook, "GitHub", "as builds", "2 rules", "example/shop")
 
 	// A new hook: what cannot be is said beside the field; the secret is shown once.
-	if status := p.try("Create hook", "name", "No Good", "owner", "builds"); status != http.StatusUnprocessableEntity && status != http.StatusBadRequest {
+	if status := p.try("Create build hook", "name", "No Good", "owner", "builds"); status != http.StatusUnprocessableEntity && status != http.StatusBadRequest {
 		t.Errorf("a wrong name answers %d", status)
 	}
 	p.says("Name must be 1 to 63")
 	p.open("/admin/builds")
-	if status := p.try("Create hook", "name", buildHook, "owner", "builds"); status != http.StatusConflict {
+	if status := p.try("Create build hook", "name", buildHook, "owner", "builds"); status != http.StatusConflict {
 		t.Errorf("a name that is taken answers %d", status)
 	}
-	p.says("There is already a build hook of this name.")
+	p.says("A build hook with this name already exists.")
 	p.open("/admin/builds")
-	p.send("Create hook", "system", "github", "name", "nightly", "owner", "builds")
-	p.says("The secret of this hook", "It is shown only now", "https://muster.example.com/hooks/", "Nothing was sent here yet")
+	p.send("Create build hook", "system", "github", "name", "nightly", "owner", "builds")
+	p.says("signs deliveries with this secret", "it can't be shown again", "https://muster.example.com/hooks/", "No deliveries with a valid signature yet.")
 	p.open("/admin/builds/nightly")
-	if strings.Contains(p.text(), "It is shown only now") {
+	if strings.Contains(p.text(), "it can't be shown again") {
 		t.Error("the secret is shown again")
 	}
-	p.send("Make a new secret")
-	p.says("The secret of this hook")
+	p.send("Generate new secret")
+	p.says("signs deliveries with this secret")
 
 	// Commit statuses: what is wrong is said beside its field, what was typed is kept, and the token is never shown.
 	const token = "ghp_a-token-that-stays-secret"
@@ -61,15 +61,15 @@ func TestAnAdminLooksAfterBuildHooks(t *testing.T) {
 		t.Error("the token is shown")
 	}
 	p.send("Remove token")
-	p.says("The token is removed.", "Commit statuses off")
+	p.says("Token removed.", "Commit statuses off")
 
 	// What is unwise is said for as long as it is so.
 	p.open("/admin/builds")
-	p.send("Create hook", "system", "github", "name", "weak", "owner", "builds", "secret", "guess me")
+	p.send("Create build hook", "system", "github", "name", "weak", "owner", "builds", "secret", "guess me")
 	const weak = "The secret has only 8 characters and can be guessed."
 	p.says(weak)
 	p.open("/admin/builds/weak").says(weak)
-	p.send("Make a new secret")
+	p.send("Generate new secret")
 	if p.open("/admin/builds/weak"); strings.Contains(p.text(), weak) {
 		t.Error("a strong secret is warned of")
 	}
@@ -77,7 +77,7 @@ func TestAnAdminLooksAfterBuildHooks(t *testing.T) {
 	// Rules of the other one.
 	p.open("/admin/builds/"+buildHook).says("integration", "workflow job queued", "begun", "push", "nothing")
 	const broken = "- name: all\n  when: event.nothing ==\n  do: create\n"
-	if status := p.try("Save", "rules", broken); status < 400 || status >= 500 {
+	if status := p.try("Save rules", "rules", broken); status < 400 || status >= 500 {
 		t.Errorf("broken rules answer %d", status)
 	}
 	p.says("event.nothing ==")
@@ -85,22 +85,22 @@ func TestAnAdminLooksAfterBuildHooks(t *testing.T) {
 		t.Errorf("what was typed is gone: %s", p.text())
 	}
 	p.open("/admin/builds/" + buildHook)
-	p.send("Try with", "rules", "- name: mine\n  when: event.event == \"workflow_job\"\n  do: create\n  template: build-runners\n  size: 3\n  forks: all\n")
-	p.says("they would ask for a cluster of build-runners with 3 nodes, by rule mine.", "mine : It matches.")
+	p.send("Try with delivery", "rules", "- name: mine\n  when: event.event == \"workflow_job\"\n  do: create\n  template: build-runners\n  size: 3\n  forks: all\n")
+	p.says("would create a cluster from build-runners with 3 nodes (rule mine)", "mine : matches")
 	p.open("/admin/builds/" + buildHook).says("integration") // nothing was saved
-	p.send("Save", "rules", "- name: none\n  when: \"false\"\n  do: nothing\n")
-	p.says("The rules are saved.", "none")
+	p.send("Save rules", "rules", "- name: none\n  when: \"false\"\n  do: nothing\n")
+	p.says("Rules saved.", "none")
 	if strings.Contains(p.text(), "integration\" in") {
 		t.Error("the rules of before are there still")
 	}
 
 	// A delivery as it came, and run again against the rules of now.
-	p.open(h.deliveryAddress(t)).says("What was sent", "workflow_job")
-	p.send("Run it again")
-	p.says("Run again", "1 time", "nothing")
+	p.open(h.deliveryAddress(t)).says("Payload", "workflow_job")
+	p.send("Replay delivery")
+	p.says("Replayed", "1 time", "nothing")
 
-	p.open("/admin/builds/nightly/delete").says("Delete the build hook nightly?")
-	p.send("Delete")
+	p.open("/admin/builds/nightly/delete").says("Delete build hook nightly?")
+	p.send("Delete build hook")
 	if strings.Contains(p.text(), "nightly") {
 		t.Error("it is there still")
 	}

@@ -19,10 +19,10 @@ import (
 type fate int
 
 const (
-	stands fate = iota
+	alive fate = iota
 	deleted
 	breaks      // its create fails on one node
-	runs        // its create is under way
+	runs        // its create is running
 	held        // the same, and someone has paused it
 	asks        // a person is asked something
 	sleeps      // it was put to sleep
@@ -51,7 +51,7 @@ const day = 24 * time.Hour
 
 // story is what was asked for within a month.
 var story = []asked{
-	{33, "elif", "kafka", "events", 6, 60 * day, stands, 0},
+	{33, "elif", "kafka", "events", 6, 60 * day, alive, 0},
 	{32, user, "web-shop", "staging", 7, 30 * day, deleted, 12},
 	{30, "farid", "spark", "churn-q3", 9, 3 * day, deleted, 2.6},
 	{28.6, "hiro", "accounting", "books-2025", 2, 60 * day, deleted, 21},
@@ -59,20 +59,20 @@ var story = []asked{
 	{25.2, "jonas", "kafka", "clicks", 5, 30 * day, deleted, 9},
 	{23, "builds", "build-runners", "runners-main", 8, 14 * day, deleted, 13},
 	{21.3, "farid", "spark", "recommendations", 12, 3 * day, deleted, 2.9},
-	{20, user, "web-shop", "integration", 5, 30 * day, stands, 0},
+	{20, user, "web-shop", "integration", 5, 30 * day, alive, 0},
 	{18.4, "ines", "web-shop", "translations", 4, 12 * day, deleted, 8},
 	{16.5, "greta", "web-shop", "load-test-2", 14, 3 * day, deleted, 2},
 	{14.2, "elif", "spark", "fraud-model", 10, 3 * day, deleted, 2.5},
-	{13, "jonas", "kafka", "clicks-v2", 5, 30 * day, stands, 0},
+	{13, "jonas", "kafka", "clicks-v2", 5, 30 * day, alive, 0},
 	{11.6, "greta", "web-shop", "winter-sale-preview", 22, 3 * day, denied, 0},
-	{11.2, "greta", "web-shop", "winter-sale", 12, 30 * day, stands, 0},
-	{9.5, "builds", "build-runners", "runners-main", 10, 14 * day, stands, 0},
+	{11.2, "greta", "web-shop", "winter-sale", 12, 30 * day, alive, 0},
+	{9.5, "builds", "build-runners", "runners-main", 10, 14 * day, alive, 0},
 	{8.1, "ines", "web-shop", "accessibility", 4, 12 * day, sleeps, 0},
 	{6.3, "farid", "spark", "basket-analysis", 8, 3 * day, undone, 0},
 	{6.1, "farid", "spark", "basket-analysis", 8, 3 * day, deleted, 2.7},
 	{5.2, "jonas", "spark", "page-speed", 6, 3 * day, deleted, 2},
-	{3.8, user, "web-shop", "payments", 6, 12 * day, stands, 0},
-	{2.2, "elif", "spark", "attribution", 9, 3 * day, stands, 0},
+	{3.8, user, "web-shop", "payments", 6, 12 * day, alive, 0},
+	{2.2, "elif", "spark", "attribution", 9, 3 * day, alive, 0},
 	{1.2, "hiro", "accounting", "books-2026", 2, 60 * day, asks, 0},
 	{0.9, "greta", "web-shop", "checkout-fix", 5, 3 * day, breaks, 0},
 	{0.8, "ines", "web-shop", "search-tuning", 4, 3 * day, misset, 0},
@@ -85,7 +85,7 @@ var story = []asked{
 	{0.02, user, "web-shop", "demo-for-sales", 7, 3 * day, runs, 0},
 }
 
-// Settle fills an empty house: people, rules, and what was asked for in the month before now. The clock stands at now afterwards.
+// Settle fills an empty house: people, rules, and what was asked for in the month before now. The clock is stopped at now afterwards.
 func (h *House) Settle(ctx context.Context, now time.Time) error {
 	h.Clock.Set(now.Add(-34 * day))
 	if err := h.settle(ctx); err != nil {
@@ -164,7 +164,7 @@ func (h *House) ask(ctx context.Context, w *worker, q asked) (id string, err err
 			h.Clock.move(40 * time.Minute)
 			_, err := h.Services.Operation.Requests.Review(ctx, h.actor(approver), answer.Request.ID,
 				operation.ReviewRequest{Verdict: cluster.VerdictDeny, PlanHash: answer.Request.Terms.PlanHash,
-					Reason: "Twelve nodes were enough last year. Ask again with fewer."})
+					Reason: "Twelve nodes were enough last year. Request fewer."})
 			return "", err
 		}
 		h.Clock.move(20 * time.Minute)
@@ -174,7 +174,7 @@ func (h *House) ask(ctx context.Context, w *worker, q asked) (id string, err err
 		}
 		if answer.Request, err = h.Services.Operation.Requests.Review(ctx, reviewer, answer.Request.ID,
 			operation.ReviewRequest{Verdict: cluster.VerdictApprove, PlanHash: answer.Request.Terms.PlanHash,
-				Reason: "Fits the budget."}); err != nil {
+				Reason: "Within budget."}); err != nil {
 			return "", err
 		}
 	}
@@ -239,7 +239,7 @@ func (h *House) after(ctx context.Context, w *worker, q asked, id string) error 
 			return err
 		}
 		return w.work(ctx, 0)
-	case stands:
+	case alive:
 		if q.template != "web-shop" {
 			return nil
 		}
@@ -264,9 +264,9 @@ func (h *House) breakConfiguration(ctx context.Context, w *worker, who app.Actor
 		case as.Cluster.ID != id || as.Node.Name != "n4" || as.Service == "":
 			return nil
 		case gone:
-			return app.Errorf(app.ETransient, "%s doesn't answer: connect to port 22: no route to host", as.Node.Hostname)
+			return app.Errorf(app.ETransient, "%s isn't responding: connect to port 22: no route to host", as.Node.Hostname)
 		case as.Action == app.ActionStart || as.Action == app.ActionReload:
-			return &app.Error{Code: app.EScript, Message: "The script ended with 1.", Hint: "Its log says why. Fix the cause on the node and resume, or change the configuration: that finishes what was left undone."}
+			return &app.Error{Code: app.EScript, Message: "The script failed with exit code 1.", Hint: "Check its log. Fix the cause on the node and resume, or change the configuration to finish the remaining steps."}
 		}
 		return nil
 	}
@@ -304,7 +304,7 @@ func (h *House) grow(ctx context.Context, w *worker, who app.Actor, q asked) err
 	return w.work(ctx, 4)
 }
 
-// aftermath is what others found: machines that no one stands behind, deliveries that did not arrive.
+// aftermath is what others found: orphaned machines, deliveries that did not arrive.
 func (h *House) aftermath(ctx context.Context, now time.Time) error {
 	h.Clock.Set(now.Add(-20 * time.Minute))
 	at := h.Clock.Now()
@@ -335,7 +335,7 @@ func (h *House) aftermath(ctx context.Context, now time.Time) error {
 	for i, d := range due {
 		end := webhook.DeliveryEnd{Delivery: d.ID, Hook: d.HookID, Holder: "house", Attempt: d.Attempts, At: at, Took: time.Duration(80+13*i) * time.Millisecond, Status: 204}
 		if i == len(due)-1 {
-			end.Status, end.Err, end.Response = 503, app.Errorf(app.ETransient, "It answered 503 Service Unavailable."), "try later"
+			end.Status, end.Err, end.Response = 503, app.Errorf(app.ETransient, "The receiver responded 503 Service Unavailable."), "try later"
 		}
 		if err := h.Store.EndDelivery(ctx, end); err != nil {
 			return err

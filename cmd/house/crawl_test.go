@@ -57,7 +57,7 @@ func sameAction(a, b Form) bool {
 	return p == q && a.Method == b.Method && slices.Equal(a.Words, b.Words)
 }
 
-// Every form of every page can be sent as it stands there, names its fields, and takes rubbish with a word about it.
+// Every form of every page can be sent as it is, names its fields, and takes rubbish with a word about it.
 func TestEveryFormIsWhole(t *testing.T) {
 	h, site := served(t)
 	pages, err := h.Pages(t.Context())

@@ -15,14 +15,14 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Form is a form as it stands on a page, for those who have no script.
+// Form is a form on a page, for those who have no script.
 type Form struct {
 	Action string // path and query
 	Method string
-	Values url.Values  // what it would send as it stands, buttons aside
+	Values url.Values  // what it would send as it is, buttons aside
 	Fields []Field     // that people fill in
 	Submit int         // buttons
-	Words  []string    // what stands on the buttons
+	Words  []string    // the buttons' labels
 	button [][3]string // name, value, and where it leads where that is elsewhere
 }
 
@@ -92,7 +92,7 @@ func Forms(address string, body []byte) ([]Form, error) {
 		action, _ := attribute(n, "action")
 		to, err := at.Parse(action)
 		if err != nil {
-			return nil, fmt.Errorf("%s: a form leads to %q: %w", address, action, err)
+			return nil, fmt.Errorf("%s: a form links to %q: %w", address, action, err)
 		}
 		f.Action = to.RequestURI()
 		method, _ := attribute(n, "method")
@@ -190,7 +190,7 @@ func labelled(n *html.Node, labels map[string]bool) bool {
 }
 
 // errNoForm says that a page has no form as it was looked for.
-var errNoForm = errors.New("there is no such form")
+var errNoForm = errors.New("form not found")
 
 // Find returns the form of a page with a button of some words, or that leads to a path.
 func Find(forms []Form, what string) (Form, error) {

@@ -37,17 +37,17 @@ type House struct {
 	team     string // whom Slack belongs to
 }
 
-// Clock is a clock that stands where it is put, or goes on from there with Go.
+// Clock is a clock that stays where it's set, or runs from there with Go.
 type Clock struct {
 	mu   sync.Mutex
 	at   time.Time
 	from time.Time // of the real time, once it goes
 }
 
-// NewClock returns a clock that stands.
+// NewClock returns a clock that is stopped.
 func NewClock(at time.Time) *Clock { return &Clock{at: at} }
 
-// Now gives the time.
+// Now returns the time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,7 +71,7 @@ func (c *Clock) move(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// Go lets it go on by itself.
+// Go lets it run.
 func (c *Clock) Go() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -61,7 +61,7 @@ func TestAMonthOfWorkIsInTheHouse(t *testing.T) {
 	}
 	questions, err := h.Services.Execution.Questions.Questions(t.Context(), h.actor("hiro"), execution.QuestionQuery{Mine: true})
 	if err != nil || len(questions) == 0 {
-		t.Errorf("nobody is asked anything: %v", err)
+		t.Errorf("no request to approve: %v", err)
 	}
 	t.Logf("%v, %d requests wait, %d questions", states, len(waiting), len(questions))
 }

@@ -165,8 +165,8 @@ func (h *House) chatOffers(t *testing.T, who app.Actor, v cluster.ClusterView) {
 	b := bot.New(bot.Config{UseCases: uses, Tenant: Tenant, URL: func() string { return "https://muster.example.com" }, Pages: address.Of, Currency: "EUR",
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	p := bot.Person{Kind: "slack", External: "U1", Command: "/muster"}
-	told := b.Say(t.Context(), p, "status "+v.Name)
-	text := strings.Join(told.Lines, "\n")
+	answer := b.Say(t.Context(), p, "status "+v.Name)
+	text := strings.Join(answer.Lines, "\n")
 	for _, want := range []string{v.Trouble.What, "Since "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the chat says %q, without %q", text, want)
@@ -179,7 +179,7 @@ func (h *House) chatOffers(t *testing.T, who app.Actor, v cluster.ClusterView) {
 	}
 	card := bot.NewCard(h.progress(t, v), "u", h.Clock.Now())
 	asked := 0
-	for _, button := range slices.Concat(told.Buttons, card.Buttons) {
+	for _, button := range slices.Concat(answer.Buttons, card.Buttons) {
 		if strings.Contains(button.Value, `"do":"resume"`) {
 			if !slices.ContainsFunc(v.Trouble.Ways, func(w cluster.Way) bool { return w.Kind == cluster.WayResume }) {
 				t.Errorf("the chat offers %q", button.Name)

@@ -22,8 +22,8 @@ const (
 
 // People by what they do.
 const (
-	Operator = "ada"   // looks after the installation
-	Admin    = "bruno" // looks after the tenant
+	Operator = "ada"   // runs the installation
+	Admin    = "bruno" // runs the tenant
 	approver = "carla"
 	user     = "dan"
 )
@@ -53,7 +53,7 @@ func (h *House) actor(name string) app.Actor {
 			return app.Actor{Tenant: Tenant, User: p.name, Role: p.role, Groups: p.groups, Via: app.ViaPortal, From: "192.0.2.17", ProvenAt: h.Clock.Now()}
 		}
 	}
-	panic("house: nobody is called " + name)
+	panic("house: no user is called " + name)
 }
 
 // settle makes accounts, groups, rules and all that there is beside clusters.
@@ -72,8 +72,8 @@ func (h *House) settle(ctx context.Context) error {
 		return err
 	}
 	boss, operator := h.actor(Admin), h.actor(Operator)
-	about := map[string]string{"platform": "Looks after Muster and the accounts.", "shop": "Makes the shop.", "data": "Analyses, and the streams that they need.",
-		"finance": "Looks at what things cost."}
+	about := map[string]string{"platform": "Runs Muster and the cloud accounts.", "shop": "Builds the shop.", "data": "Data analysis and streams.",
+		"finance": "Reviews costs."}
 	for _, name := range []string{"platform", "shop", "data", "finance"} {
 		var members []string
 		for _, p := range people {
@@ -87,15 +87,15 @@ func (h *House) settle(ctx context.Context) error {
 		}
 	}
 	for _, p := range []policy.Policy{
-		{Name: "big-clusters", About: "Somebody looks at what is large before it is made.", Order: 10, Enabled: true, When: "nodes > 15", Effect: policy.PolicyApprove,
-			Reason: "${nodes} nodes are many.", Approval: &policy.Approval{Count: 1, Role: app.RoleApprover, RemindAfter: 4 * time.Hour}},
-		{Name: "dear-clusters", About: "Finance looks at what costs more than 3 an hour.", Order: 20, Enabled: true, When: "cost_per_hour > 3.0", Effect: policy.PolicyApprove,
-			Reason: "It costs more than 3 an hour.", Approval: &policy.Approval{Count: 1, Group: "finance", BreakGlass: "platform"}},
-		{Name: "short-analyses", About: "Analyses are done within three days.", Order: 30, Enabled: true, When: "template == 'spark'", Effect: policy.PolicyRewrite,
-			LeaseCap: "duration('72h')", Reason: "Analyses are done within three days."},
-		{Name: "no-builds-in-frankfurt", About: "Build runners belong to Dublin.", Order: 40, Enabled: true, When: "template == 'build-runners' && provider == 'frankfurt'",
-			Effect: policy.PolicyRefuse, Reason: "Build runners belong to Dublin, where machines cost less."},
-		{Name: "weekends", About: "Nothing large begins on a weekend.", Order: 50, When: "nodes > 5 && weekday in ['saturday', 'sunday']", Effect: policy.PolicyRefuse, Reason: "Ask again on Monday."},
+		{Name: "big-clusters", About: "Large clusters need approval.", Order: 10, Enabled: true, When: "nodes > 15", Effect: policy.PolicyApprove,
+			Reason: "${nodes} nodes exceed the limit of 15 without approval.", Approval: &policy.Approval{Count: 1, Role: app.RoleApprover, RemindAfter: 4 * time.Hour}},
+		{Name: "dear-clusters", About: "Finance approves clusters that cost more than $3/h.", Order: 20, Enabled: true, When: "cost_per_hour > 3.0", Effect: policy.PolicyApprove,
+			Reason: "It costs more than $3/h.", Approval: &policy.Approval{Count: 1, Group: "finance", BreakGlass: "platform"}},
+		{Name: "short-analyses", About: "Analyses run for at most three days.", Order: 30, Enabled: true, When: "template == 'spark'", Effect: policy.PolicyRewrite,
+			LeaseCap: "duration('72h')", Reason: "Analyses run for at most three days."},
+		{Name: "no-builds-in-frankfurt", About: "Build runners belong in Dublin.", Order: 40, Enabled: true, When: "template == 'build-runners' && provider == 'frankfurt'",
+			Effect: policy.PolicyRefuse, Reason: "Build runners belong in Dublin, where machines cost less."},
+		{Name: "weekends", About: "No large clusters on weekends.", Order: 50, When: "nodes > 5 && weekday in ['saturday', 'sunday']", Effect: policy.PolicyRefuse, Reason: "Try again on Monday."},
 	} {
 		if _, err := h.Services.Policy.Policies.SavePolicy(ctx, boss, p); err != nil {
 			return fmt.Errorf("policy %s: %w", p.Name, err)
@@ -152,7 +152,7 @@ func (h *House) connect(ctx context.Context, boss, operator app.Actor) error {
 			return err
 		}
 	}
-	for name, about := range map[string]string{"research": "The university's part of the house.", "partners": "For those who build on us."} {
+	for name, about := range map[string]string{"research": "The university's research groups.", "partners": "Partners who build on our platform."} {
 		if _, _, err := h.Services.Identity.Tenants.CreateTenant(ctx, operator, identity.NewTenant{Name: name, About: about, Slots: 20}); err != nil {
 			return err
 		}

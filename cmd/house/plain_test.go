@@ -113,7 +113,7 @@ func TestTheMainStoriesGoWithoutAScript(t *testing.T) {
 	dan.open("/clusters/new?template=web-shop")
 	dan.send("Preview", "name", "plain", "size", "18")
 	dan.says("18 nodes")
-	dan.send("Ask for approval")
+	dan.send("Request approval")
 	request := dan.at
 	if !strings.HasPrefix(request, "/requests/") {
 		t.Fatalf("asking leads to %s: %.600s", request, dan.text())
@@ -140,12 +140,12 @@ func TestTheMainStoriesGoWithoutAScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	dan.open(cluster)
-	dan.says("as it was asked for")
+	dan.says("Running as requested")
 
 	// Make it smaller.
 	dan.open(cluster + "/change?kind=resize&size=17")
 	dan.send("Preview", "size", "16")
-	dan.send("Ask for approval")
+	dan.send("Request approval")
 	carla.open(dan.at)
 	carla.send("Approve")
 	if err := w.work(t.Context(), 0); err != nil {
@@ -173,7 +173,7 @@ func TestTheMainStoriesGoWithoutAScript(t *testing.T) {
 					f = f.Set(field.Name, "ABCD-1234")
 				}
 			}
-			if f, err = f.Press("Go on"); err != nil {
+			if f, err = f.Press("Continue"); err != nil {
 				t.Fatal(err)
 			}
 			if status, to, body, err := hiro.Send(t.Context(), f); err != nil || status != http.StatusSeeOther {
@@ -186,7 +186,7 @@ func TestTheMainStoriesGoWithoutAScript(t *testing.T) {
 		t.Errorf("there is no form for an answer: %s", hiro.text())
 	}
 
-	// Look after the tenant.
+	// Administer the tenant.
 	bruno.open("/admin/quotas")
 	bruno.send("/admin/quotas", "name", "greta", "clusters", "3")
 	bruno.says("greta")
@@ -213,7 +213,7 @@ func TestTheMainStoriesGoWithoutAScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	dan.open(cluster)
-	dan.says("Gone")
+	dan.says("all machines were deleted")
 	dan.open("/clusters")
 	dan.send("/signout")
 	if dan.at != "/signin" {

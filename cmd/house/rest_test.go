@@ -62,14 +62,14 @@ func TestRestingPagesLeaveTheDatabaseAlone(t *testing.T) {
 		open.Wait()
 		for i, p := range pages {
 			if p.Code != http.StatusOK || !strings.Contains(p.Body.String(), "still") {
-				t.Errorf("%s answers %d: %.200s", paths[i], p.Code, p.Body.String())
+				t.Errorf("%s returns %d: %.200s", paths[i], p.Code, p.Body.String())
 			}
 		}
 		before = read.Queries()
 		time.Sleep(minutes * time.Minute)
 		synctest.Wait()
 		if n := read.Queries() - before; n != 0 {
-			t.Errorf("pages that nobody looks at ask the database %d times", n)
+			t.Errorf("pages that no one has open ask the database %d times", n)
 		}
 	})
 }

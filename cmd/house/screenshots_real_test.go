@@ -29,7 +29,7 @@ const (
 	mostSize = 12 << 20 // of all, in bytes
 )
 
-// shot is a page that there are pictures of.
+// shot is a page with pictures.
 type shot struct{ name, address, title, group string }
 
 // few are tried where no folder is given.
@@ -179,7 +179,7 @@ func TestScreenshots(t *testing.T) {
 	}
 	slices.SortStableFunc(done[1:], func(a, b shot) int { return strings.Compare(a.name, b.name) })
 	var text strings.Builder
-	text.WriteString("# Pages\n\nEvery page of the portal, on a screen and on a phone, with a month of a company's work on it. `make screenshots` makes them anew.\n")
+	text.WriteString("# Pages\n\nEvery page of the portal, on a screen and on a phone, with a month of a company's work on it. `make screenshots` recreates them.\n")
 	for _, group := range []string{"User", "Admin", "Operator"} {
 		fmt.Fprintf(&text, "\n## %s\n", group)
 		for _, s := range done {

@@ -65,7 +65,7 @@ func (s *Site) SignIn(ctx context.Context, user string) (*Visitor, error) {
 	}
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusSeeOther {
-		return nil, fmt.Errorf("house: %s cannot sign in: %s", user, resp.Status)
+		return nil, fmt.Errorf("house: %s can't sign in: %s", user, resp.Status)
 	}
 	return v, nil
 }

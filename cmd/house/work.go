@@ -48,7 +48,7 @@ func (w *worker) work(ctx context.Context, rounds int) error {
 			return err
 		}
 		if list, w.holds = append(w.holds, list...), nil; rounds > 0 && i == rounds-1 {
-			w.holds = list // these stay under way
+			w.holds = list // these stay running
 			return nil
 		}
 		w.h.Clock.move(w.round * 3 / 4)
@@ -74,7 +74,7 @@ func (w *worker) say(ctx context.Context, list []*execution.Assignment) error {
 	for _, as := range list {
 		switch as.Action {
 		case app.ActionCreate:
-			add(as, family.StreamOut, fmt.Sprintf("asking %s for %s with %s", as.Cluster.Provider, as.Node.Hardware, as.Node.Image))
+			add(as, family.StreamOut, fmt.Sprintf("requesting %s for %s with %s", as.Cluster.Provider, as.Node.Hardware, as.Node.Image))
 		case app.ActionInstall:
 			add(as, family.StreamOut, "Reading package lists...")
 			add(as, family.StreamOut, "Building dependency tree...")

@@ -12,17 +12,17 @@ import (
 var unaudited = map[string]string{
 	"CheckBuildRules": "it says what is wrong, and keeps nothing", "TryBuild": "it says what would be done, and keeps nothing", "BuildDelivery": "it reads",
 	"TryPolicy":      "it tries a policy over what was asked before, and keeps nothing",
-	"TestHook":       "it sends a test, which stands in the hook's own list of deliveries",
-	"ImportResource": "in this test nobody answers at its address, so nothing is kept",
+	"TestHook":       "it sends a test, which is in the webhook's own list of deliveries",
+	"ImportResource": "in this test its address doesn't answer, so nothing is kept",
 	"CheckProvider":  "it looks at an account, and makes nothing", "ProviderOffers": "so does it",
 	"CheckCatalog": "it says what a change would do, and keeps nothing", "TryCatalog": "it solves as if a change were saved, and keeps nothing", "ExplainCatalog": "so does it",
 	"CheckTenant":   "it says what a file of settings would change, and keeps nothing",
-	"Redeliver":     "it sends again what was sent, which stands in the hook's own list of deliveries",
+	"Redeliver":     "it resends a delivery, which is in the webhook's own list of deliveries",
 	"SecondFactors": "it lists one's own second factors",
 	"Sessions":      "it lists one's own sign-ins", "Identities": "it lists who one is elsewhere", "ShowLink": "it shows what a link would tie together", "ShowDevice": "it shows who asks",
 }
 
-// Whatever someone changes stands in the audit, under their name, with an act; and no chain is broken by it.
+// Every change is in the audit log, under the user's name, with an action; and no chain is broken by it.
 func TestEveryChangeIsInTheAudit(t *testing.T) {
 	m := newMatrix(t)
 	tries, seen := allTries(), 0

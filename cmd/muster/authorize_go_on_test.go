@@ -7,7 +7,7 @@ import (
 	appoperation "muster/app/operation"
 )
 
-// Going on with fewer nodes, in the matrix.
+// Accepting a partial result, in the matrix.
 var goOnTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
 	"PreviewGoOn": func(ctx context.Context, a *all.Services, s *scene) error {
 		_, err := a.Operation.Partials.PreviewGoOn(ctx, s.actor, s.cluster(), 0)

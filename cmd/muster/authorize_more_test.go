@@ -25,7 +25,7 @@ func (s *scene) boss() app.Actor {
 
 func (s *scene) must(err error) {
 	s.t.Helper()
-	if err != nil && app.CodeOf(err) != app.EConflict { // it is there already
+	if err != nil && app.CodeOf(err) != app.EConflict { // it already exists
 		s.t.Fatal(err)
 	}
 }
@@ -130,8 +130,8 @@ func (s *scene) device() string {
 // byRule are use cases of which not the role alone decides who may: their own tests try who does.
 var byRule = map[string]string{
 	"AnswerStep":           "whom the question names",
-	"Confirm":              "whoever asked",
-	"Withdraw":             "whoever asked",
+	"Confirm":              "the requester",
+	"Withdraw":             "the requester",
 	"Review":               "whom the policy names",
 	"BreakGlass":           "whom the policy names",
 	"ChangePassword":       "it takes the old one",
@@ -151,7 +151,7 @@ var byRule = map[string]string{
 	"RemoveIdentity":       "there has to be one",
 	"CreateToken":          "it takes a session",
 	"CreateRobotToken":     "there has to be a robot",
-	"ResetUserPassword":    "nobody resets that of somebody mightier",
+	"ResetUserPassword":    "users can't reset the password of someone with a higher role",
 	"DeleteTenant":         "nothing may be left",
 	"StartChatInstall":     "it takes a session",
 	"InstallChat":          "it takes what was begun",

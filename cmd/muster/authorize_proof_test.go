@@ -47,7 +47,7 @@ func TestProofsAreAskedWhereTheTableSays(t *testing.T) {
 		if stale.ProvenAt = now; asks(stale) {
 			t.Errorf("%s asks for a proof that was just given", p.UseCase)
 		}
-		if p.Scope != app.ScopeAccount && p.UseCase != "BreakGlass" && asks(app.Actor{Token: "ci", Via: app.ViaAPI}) { // breaking the glass asks tokens too
+		if p.Scope != app.ScopeAccount && p.UseCase != "BreakGlass" && asks(app.Actor{Token: "ci", Via: app.ViaAPI}) { // emergency override asks tokens too
 			t.Errorf("%s asks a token for a proof", p.UseCase)
 		}
 	}

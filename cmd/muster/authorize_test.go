@@ -90,7 +90,7 @@ func (m *matrix) fresh(kind string) string {
 	return fmt.Sprintf("%s%d", kind, m.serial)
 }
 
-// cluster makes a cluster whose create is under way.
+// cluster makes a cluster whose create is in progress.
 func (s *scene) cluster() string {
 	s.used = true
 	n := apptest.NewCluster(s.tenant, s.fresh("c"), 1, time.Now(), apptest.Chain(1))
@@ -118,7 +118,7 @@ func (s *scene) create(n cluster.NewCluster) app.Operation {
 // question makes a cluster whose create asks its owner before all else.
 func (s *scene) question() execution.Question {
 	s.used = true
-	p := plan.Plan{Kind: app.OperationCreate, Questions: map[string]*template.Person{"q": {Ask: "Go on?"}},
+	p := plan.Plan{Kind: app.OperationCreate, Questions: map[string]*template.Person{"q": {Ask: "Continue?"}},
 		Steps: []plan.PlanStep{{ID: "n1.a.configure", Node: "n1", Service: "a", Action: app.ActionConfigure, Asks: "q"}}}
 	op := s.create(apptest.NewCluster(s.tenant, s.fresh("q"), 1, time.Now(), p))
 	q, err := s.server.Store.Question(s.t.Context(), s.tenant, op.ID, 0)

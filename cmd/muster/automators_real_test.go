@@ -53,15 +53,15 @@ func TestRealPuppetAndAnsible(t *testing.T) {
 	url := func(n app.Node, port string) string {
 		return "http://" + n.Address(app.AddressAccess) + ":" + port + "/"
 	}
-	gives := func(n app.Node, port, want string) {
+	serves := func(n app.Node, port, want string) {
 		t.Helper()
 		if text, err := page(http.DefaultClient, url(n, port)); err != nil || strings.TrimSpace(text) != want {
-			t.Errorf("%s gives %q, %v; want %q\n%s", n.Name, text, err, want, p.lines(v.ID))
+			t.Errorf("%s serves %q, %v; want %q\n%s", n.Name, text, err, want, p.lines(v.ID))
 		}
 	}
-	gives(site, "8080", "Hello from "+site.Name)
+	serves(site, "8080", "Hello from "+site.Name)
 	leads := notice.Name + " of " + v.ID + ": the site of " + site.Name + " is at http://" + site.Address(app.AddressBind) + ":8080/"
-	gives(notice, "8081", leads)
+	serves(notice, "8081", leads)
 	if said := p.lines(v.ID); strings.Contains(said, secret) {
 		t.Error("the secret is in the log")
 	}
@@ -90,13 +90,13 @@ func TestRealPuppetAndAnsible(t *testing.T) {
 	p.edit(v, notice, noticeIndex)
 	compared("notice on "+notice.Name+" would change: notice : write the page (template): "+noticeIndex,
 		"site on "+site.Name+" would change: File["+siteIndex+"]: content")
-	gives(site, "8080", "by hand")
-	gives(notice, "8081", "by hand")
+	serves(site, "8080", "by hand")
+	serves(notice, "8081", "by hand")
 
 	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"site": map[string]any{"heading": "Welcome"}}})
-	gives(site, "8080", "Welcome from "+site.Name)
+	serves(site, "8080", "Welcome from "+site.Name)
 	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRestart, Services: []string{"notice"}})
-	gives(notice, "8081", leads)
+	serves(notice, "8081", leads)
 
 	// On the machines' disks.
 	found := []string{}

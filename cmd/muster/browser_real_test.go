@@ -35,7 +35,7 @@ func TestBrowserStory(t *testing.T) {
 	b.Do(chromedp.Click(chromedp.CSS("#preview .primary")))
 	b.Until(`location.pathname.startsWith("/clusters/shop-")`)
 	b.Shoot("story-3-creating")
-	b.Until(`document.querySelector("#sentence").textContent.includes("as it was asked for")`)
+	b.Until(`document.querySelector("#sentence").textContent.includes("Running as requested")`)
 	b.Until(`document.querySelectorAll("#lines li").length > 15`)
 	b.Shoot("story-4-active")
 

@@ -119,7 +119,7 @@ func TestTenantsAdminsDoNotReachTheServer(t *testing.T) {
 			}
 		})
 	}
-	// Own services on machines of the host: only where someone who looks after the installation has saved them.
+	// Tenant services on machines of the host: only if a superadmin has saved them.
 	const text = `kind: service
 name: mine
 actions: {install: id}
@@ -146,7 +146,7 @@ compatibility: {services: [mine]}
 		t.Fatalf("%+v", r)
 	}
 	if err := ask(); err != nil {
-		t.Errorf("the same, saved by who looks after the installation: %v", err)
+		t.Errorf("the same, saved by a superadmin: %v", err)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestTenantsAdminsPushNothingThatRunsOnTheHost(t *testing.T) {
 
 // An own provider that would act as the server's host is not saved; one that an older version saved is opened by no one: not when an admin looks at
 // it, and not by
-// what looks after accounts by itself.
+// what manages accounts automatically.
 func TestAnOwnProviderNeverActsAsTheServer(t *testing.T) {
 	var sent atomic.Int64
 	listener := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { sent.Add(1) }))
@@ -231,7 +231,7 @@ func TestAnOwnProviderNeverActsAsTheServer(t *testing.T) {
 	}
 	_, err = server.TenantAccounts{Set: m.server.Providers, Tenants: m.server.Store.TenantNames, Resolve: m.server.Services.Secret.SecretsOf}.Provider(ctx, *specs[0])
 	if err == nil || app.AsError(err).Reason != "installation_only" {
-		t.Errorf("what looks after accounts opens it: %v", err)
+		t.Errorf("the reconciler opens it: %v", err)
 	}
 	if n := sent.Load(); n > 0 {
 		t.Errorf("%d requests reached the address", n)
@@ -271,7 +271,7 @@ func TestTenantsAdminsHaveNothingBuiltOnTheHost(t *testing.T) {
 				t.Fatalf("%+v", r)
 			}
 			if err := ask(); err != nil {
-				t.Errorf("saved by who looks after the installation: %v", err)
+				t.Errorf("saved by a superadmin: %v", err)
 			}
 		})
 	}
@@ -290,7 +290,7 @@ func TestChangesOfTheCatalogAreWholeAndCanBeUndone(t *testing.T) {
 	late := yamlOf(strings.Replace(blogYAML, "label: Blog", "label: Late", 1))
 	late.AsOf = first.Revision
 	if _, err := a.Catalog.ApplyCatalog(ctx, ada, late); app.CodeOf(err) != app.EConflict || app.AsError(err).Reason != "catalog_changed" {
-		t.Errorf("over somebody else's change: %v", err)
+		t.Errorf("over someone else's change: %v", err)
 	}
 	if r, err := a.Catalog.RevertCatalog(ctx, ada, k, 1, ""); err != nil || !r.Saved || r.Changes[0].Number != 3 || len(r.Changes[0].Fields) != 1 ||
 		r.Changes[0].Fields[0] != (catalog.FieldChange{Path: "label", Before: "Weblog", After: "Blog"}) {

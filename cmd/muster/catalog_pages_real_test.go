@@ -70,9 +70,9 @@ func TestBrowserCatalogStory(t *testing.T) {
 
 	b.Do(chromedp.Click(chromedp.CSS(`button[value=review]`)))
 	b.Until(`document.querySelector(".review")`)
-	b.Do(chromedp.SendKeys(chromedp.ID("note"), "for everybody"), chromedp.Click(chromedp.CSS(`.review button[value=save]`)))
+	b.Do(chromedp.SendKeys(chromedp.ID("note"), "for everyone"), chromedp.Click(chromedp.CSS(`.review button[value=save]`)))
 	b.Until(`location.pathname=="/admin/catalog/template/greeting"`)
-	if got := b.Text("main"); !strings.Contains(got, "draft") || !strings.Contains(got, "for everybody") {
+	if got := b.Text("main"); !strings.Contains(got, "draft") || !strings.Contains(got, "for everyone") {
 		t.Errorf("the page says %q", got)
 	}
 	b.Do(chromedp.Click(chromedp.CSS(`.head a.primary`)))
@@ -112,7 +112,7 @@ func TestBrowserCatalogStory(t *testing.T) {
 		t.Errorf("the cluster is %+v", c)
 	}
 	b.Open("/admin/catalog")
-	if got := b.Text("body"); !strings.Contains(got, "Your role does not allow that") || strings.Contains(got, "New template") {
+	if got := b.Text("body"); !strings.Contains(got, "Your role doesn't allow this") || strings.Contains(got, "New template") {
 		t.Errorf("a user sees %q", got)
 	}
 }

@@ -56,7 +56,7 @@ func TestChannelsByConsent(t *testing.T) {
 		t.Fatalf("one side alone: %+v, %v, it speaks for %s", got, err, speaks())
 	}
 	if err := a.Chat.Channels.SetApprovals(ctx, guest, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: "C1"}); app.CodeOf(err) != app.ENotFound {
-		t.Errorf("requests are shown where nobody agreed: %v", err)
+		t.Errorf("requests are posted without agreement: %v", err)
 	}
 	if got, err = a.Chat.Channels.UseChannel(ctx, host, c); err != nil || !got.Agreed() || speaks() != there {
 		t.Fatalf("both sides: %+v, %v, it speaks for %s", got, err, speaks())
@@ -67,7 +67,7 @@ func TestChannelsByConsent(t *testing.T) {
 	if err := a.Chat.Channels.SetApprovals(ctx, host, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: "C1"}); app.CodeOf(err) != app.EForbidden {
 		t.Errorf("the workspace's tenant shows its requests in a channel of another: %v", err)
 	}
-	// Neither side gives it to a third alone.
+	// Neither side can assign it to a third tenant alone.
 	if _, err := a.Chat.Channels.UseChannel(ctx, host, chat.ChatChannel{Kind: "slack", Team: "T1", Channel: "C1", Tenant: "third"}); app.CodeOf(err) != app.EConflict {
 		t.Errorf("the channel was given away behind its tenant's back: %v", err)
 	}
@@ -75,12 +75,12 @@ func TestChannelsByConsent(t *testing.T) {
 		t.Errorf("a stranger takes it: %v", err)
 	}
 	if err := a.Chat.Channels.ResetChannel(ctx, user, "slack", "T1", "C1"); app.CodeOf(err) != app.EForbidden {
-		t.Errorf("a user gives it back: %v", err)
+		t.Errorf("a user resets it: %v", err)
 	}
 	if err := a.Chat.Channels.ResetChannel(ctx, guest, "slack", "T1", "C1"); err != nil || speaks() != here {
 		t.Errorf("given back: %v, it speaks for %s", err, speaks())
 	}
-	// Whoever looks after the installation is both sides.
+	// A superadmin is both sides.
 	if got, err = a.Chat.Channels.UseChannel(ctx, root, c); err != nil || !got.Agreed() || speaks() != there {
 		t.Errorf("a superadmin alone: %+v, %v", got, err)
 	}

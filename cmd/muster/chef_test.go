@@ -92,7 +92,7 @@ func (w *town) amended(id string, m cluster.Amendment) {
 }
 
 // TestCooprsServiceRunsAsItIs takes a service in Coopr's own form, whose actions name no resources, through all of its actions, with cookbooks that were pushed
-// to Muster. Chef is stood in for by a script that looks for what it is given where Chef does, and runs recipes as scripts: testdata/chef/bin.
+// to Muster. A script replaces Chef: it reads its input where Chef does, and runs recipes as scripts: testdata/chef/bin.
 func TestCooprsServiceRunsAsItIs(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.Abs("testdata/chef")
@@ -190,7 +190,7 @@ constraints: {size: {min: 1, max: 1}}
 		t.Errorf("%d nodes tell where Apache listens, want 2: %+v", listens, facts)
 	}
 
-	// What is pushed later reaches what stands, and what comes to it, by an upgrade, which runs nothing for that alone.
+	// A later push reaches existing and new nodes by an upgrade, which runs nothing for that alone.
 	folder("cookbooks", "ntp")
 	folder("newer", "apache2")
 	w.amended(v.ID, cluster.Amendment{Kind: app.OperationRestart})

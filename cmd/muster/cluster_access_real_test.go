@@ -54,7 +54,7 @@ func TestRealOwnerVisitsANode(t *testing.T) {
 	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ecdsa", "-N", "", "-f", key).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if out, errs, code := muster("certificate", "web", "--public-key", key+".pub", "--ttl", "2h"); code != 0 || !strings.HasPrefix(out, key+"-cert.pub lets you in as ") {
+	if out, errs, code := muster("certificate", "web", "--public-key", key+".pub", "--ttl", "2h"); code != 0 || !strings.HasPrefix(out, "Wrote certificate "+key+"-cert.pub: sign in as ") {
 		t.Fatalf("%q, %q, exit code %d", out, errs, code)
 	}
 	if _, errs, code := muster("certificate", "web", "--public-key", key); code != 2 || !strings.Contains(errs, "private key") {

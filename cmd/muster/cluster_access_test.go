@@ -15,11 +15,11 @@ import (
 func TestSSHCommandLine(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
-	wantResult(t, s.muster("cluster", "ssh"), cli.ExitUsage, "", "ID|NAME is missing")
+	wantResult(t, s.muster("cluster", "ssh"), cli.ExitUsage, "", "ID|NAME is required")
 	wantResult(t, s.muster("cluster", "ssh", "shop", "n1", "uptime"), cli.ExitUsage, "", "-- uptime")
-	wantResult(t, s.muster("cluster", "certificate", "shop"), cli.ExitUsage, "", "--public-key is missing")
+	wantResult(t, s.muster("cluster", "certificate", "shop"), cli.ExitUsage, "", "--public-key is required")
 	t.Setenv("PATH", t.TempDir())
-	wantResult(t, s.muster("cluster", "ssh", "shop", "n1"), cli.ExitFailed, "", "there is no program ssh")
+	wantResult(t, s.muster("cluster", "ssh", "shop", "n1"), cli.ExitFailed, "", "ssh isn't installed")
 }
 
 func TestCertificateKeepsPrivateKeysHere(t *testing.T) {
@@ -46,7 +46,7 @@ func TestVisited(t *testing.T) {
 	for name, want := range map[string]string{"": "n3", "n3": "n3", "n1": "", "n2": "", "n4": "", "n9": ""} {
 		n, err := cluster.Visited(v, name)
 		if n.Name != want || (err == nil) != (want != "") || err != nil && app.CodeOf(err) != app.ENotFound {
-			t.Errorf("%q gives %q, %v", name, n.Name, err)
+			t.Errorf("%q returns %q, %v", name, n.Name, err)
 		}
 	}
 	if _, err := cluster.Visited(appcluster.ClusterView{}, ""); app.CodeOf(err) != app.EConflict {

@@ -77,14 +77,14 @@ func TestAmendShowsFirst(t *testing.T) {
 	got := s.muster("cluster", "resize", "shop", "3", "--preview")
 	want := `shop (c1): Grow from 2 to 3 nodes
   n3 is made.
-  app is configured anew and reloaded on n1.
+  app is reconfigured and reloaded on n1.
 
-     NODE  HARDWARE  IMAGE  SERVICES      WHY
+     NODE  HARDWARE  IMAGE  SERVICES      REASON
   ~  n1    small     plain  app (reload)
   +  n3    small     plain  app           the cheapest
-  The other node stays as it is.
+  The other node doesn't change.
 
-  What is configured otherwise:
+  Configuration changes:
     config.port
       - 80
       + 8080
@@ -110,7 +110,7 @@ func TestAmendShowsFirst(t *testing.T) {
 
 func TestAmendDoesWhatWasShown(t *testing.T) {
 	s := amendable(t)
-	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitDone, "resize of shop (c1) is accepted: 2 nodes, 3 steps, about 1:00\nFollow it:  muster cluster logs c1 -f\n", "")
+	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitDone, "resize of shop (c1) accepted: 2 nodes, 3 steps, about 60 s\nFollow the logs:  muster cluster logs c1 -f\n", "")
 	got := s.muster("cluster", "grow", "shop", "--yes", "--wait", "--on-failure", "roll_back")
 	wantResult(t, got, cli.ExitDone, "Grow from 2 to 3 nodes", "")
 	wantResult(t, got, cli.ExitDone, "shop (c1) is active", "")
@@ -163,26 +163,26 @@ func TestEveryAmendmentAsksForWhatItSays(t *testing.T) {
 
 func TestWrongAmendmentsAreNotSent(t *testing.T) {
 	for command, want := range map[string]string{
-		"resize shop 3":                    "this needs --yes where there is no terminal to confirm on",
-		"resize shop 3 --yes --preview":    "--yes and --preview do not go together",
-		"resize shop many --yes":           `SIZE is "many", and not a number of nodes`,
-		"resize shop 0 --yes":              `SIZE is "0", and not a number of nodes`,
+		"resize shop 3":                    "--yes is required without a terminal to confirm on",
+		"resize shop 3 --yes --preview":    "--yes and --preview can't be combined",
+		"resize shop many --yes":           `SIZE must be a number of nodes, not "many"`,
+		"resize shop 0 --yes":              `SIZE must be a number of nodes, not "0"`,
 		"resize shop --yes":                "SIZE is missing",
-		"grow --yes":                       "ID|NAME is missing",
-		"grow shop 1 2 --yes":              `"2" is one argument too many`,
-		"shrink shop 2 --yes":              "shop has 2 nodes; of them 2 cannot go",
-		"shrink shop 1 --node n1,n2 --yes": "1 node shall go, but 2 are named",
+		"grow --yes":                       "ID|NAME is required",
+		"grow shop 1 2 --yes":              `unexpected argument "2"`,
+		"shrink shop 2 --yes":              "can't remove 2 nodes: shop has 2 nodes",
+		"shrink shop 1 --node n1,n2 --yes": "NODES is 1, but --node names 2 nodes",
 		"add shop --yes":                   "SERVICE is missing",
-		"set shop --yes":                   "nothing is to be changed",
-		"set shop port --yes":              `"port" is not PATH=VALUE`,
-		"set shop a..b=1 --yes":            `"a..b=1" is not PATH=VALUE`,
-		"set shop =1 --yes":                `"=1" is not PATH=VALUE`,
-		"set shop a=1 a.b=2 --yes":         "a gets a value, and another one below it",
-		"set shop a.b=2 a=1 --yes":         "a gets a value, and another one below it",
+		"set shop --yes":                   "PATH=VALUE or --config is required",
+		"set shop port --yes":              `"port" isn't PATH=VALUE`,
+		"set shop a..b=1 --yes":            `"a..b=1" isn't PATH=VALUE`,
+		"set shop =1 --yes":                `"=1" isn't PATH=VALUE`,
+		"set shop a=1 a.b=2 --yes":         "a can't have both a value and keys below it",
+		"set shop a.b=2 a=1 --yes":         "a can't have both a value and keys below it",
 		"set shop --config nowhere --yes":  "--config: open nowhere",
-		"restart shop --batch -1 --yes":    "--batch is a number of nodes",
-		"restart shop --on-failure x -y":   "use one of roll_back, go_on, go_on_or_roll_back, leave",
-		"upgrade shop now --yes":           `"now" is one argument too many`,
+		"restart shop --batch -1 --yes":    "--batch must be at least 1",
+		"restart shop --on-failure x -y":   "choose one of roll_back, go_on, go_on_or_roll_back, leave",
+		"upgrade shop now --yes":           `unexpected argument "now"`,
 	} {
 		t.Run(command, func(t *testing.T) {
 			s := amendable(t)
@@ -198,7 +198,7 @@ func TestWrongAmendmentsAreNotSent(t *testing.T) {
 func TestAmendNothingToDo(t *testing.T) {
 	s := amendable(t)
 	s.amend = appcluster.AmendPreview{Kind: app.OperationUpgrade, Nothing: true}
-	wantResult(t, s.muster("cluster", "upgrade", "shop", "--yes"), cli.ExitDone, "shop (c1): nothing is to be done; it is so already.\n", "")
+	wantResult(t, s.muster("cluster", "upgrade", "shop", "--yes"), cli.ExitDone, "shop (c1): no changes needed.\n", "")
 	if len(s.amended) != 1 {
 		t.Errorf("more than a preview was asked for: %+v", s.amended)
 	}
@@ -210,15 +210,15 @@ func TestAmendWaitsForApproval(t *testing.T) {
 	s.amend.Decision = &policy.Decision{Outcome: policy.OutcomeApprove, Needs: []policy.Need{need}}
 	s.request = &appcluster.Request{ID: 5, Kind: app.OperationResize, Cluster: "c1", Status: appcluster.RequestWaiting, Needs: []policy.Need{need}}
 	got := s.muster("cluster", "grow", "shop", "--yes")
-	wantResult(t, got, cli.ExitDone, "It needs the approval of 1 with the role approver", "")
-	wantResult(t, got, cli.ExitDone, "Request 5 waits for 0 of 1 with the role approver.", "")
+	wantResult(t, got, cli.ExitDone, "Approval required from 1 approval from approvers", "")
+	wantResult(t, got, cli.ExitDone, "Request 5 waits for 0 of 1 approval from approvers.", "")
 }
 
 func TestAmendRefusedByAPolicyOrAnOtherPlan(t *testing.T) {
 	s := amendable(t)
-	s.refuse["POST /clusters/c1/operations"] = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan is not the one that was shown.", Hint: "Look at it again."}
+	s.refuse["POST /clusters/c1/operations"] = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since you reviewed it.", Hint: "Reload the request."}
 	s.status = http.StatusConflict
-	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitFailed, "Grow from 2 to 3 nodes", "muster: The plan is not the one that was shown.\n  Look at it again.\n")
+	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitFailed, "Grow from 2 to 3 nodes", "muster: The plan has changed since you reviewed it.\n  Check the request again.\n")
 	s.refuse["POST /clusters/c1/operations/preview"] = &app.Error{Code: app.ENoLayout, Reason: "no_solution", Message: "3 nodes have no layout."}
 	s.status = http.StatusUnprocessableEntity
 	wantResult(t, s.muster("cluster", "grow", "shop", "--yes"), cli.ExitNoLayout, "", "muster: 3 nodes have no layout.\n")

@@ -41,7 +41,7 @@ func (s *fakeServer) controlRoutes(m *http.ServeMux) {
 			PlanHash string `json:"plan_hash"`
 		}
 		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in.PlanHash != s.preview.PlanHash {
-			s.t.Errorf("the roll-back of %q was asked for (%v), %q was shown", in.PlanHash, err, s.preview.PlanHash)
+			s.t.Errorf("rollback %q was requested (%v), but %q was shown", in.PlanHash, err, s.preview.PlanHash)
 		}
 		s.rollBack(v)
 		return v
@@ -54,7 +54,7 @@ func (s *fakeServer) controlRoutes(m *http.ServeMux) {
 	m.HandleFunc("GET /api/v1/queue", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, s.queue) })
 }
 
-// rollBack begins the roll-back of a cluster, which soon is gone. The lock is held.
+// rollBack starts rolling back a cluster, which is soon deleted. The lock is held.
 func (s *fakeServer) rollBack(v *cluster.ClusterView) {
 	op := app.Operation{ID: 8, Cluster: v.ID, Kind: app.OperationRollBack, Undoes: 7, Status: app.OperationRunning, Total: 1}
 	v.Operations = slices.Insert(v.Operations, 0, op)
@@ -80,7 +80,7 @@ func TestPause(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	s.views["c1"] = testCluster("c1", "shop")
-	wantResult(t, s.muster("cluster", "pause", "shop"), cli.ExitDone, "create of shop (c1) is paused, 0 of 4 steps done\nGo on:  muster cluster resume c1\n", "")
+	wantResult(t, s.muster("cluster", "pause", "shop"), cli.ExitDone, "create of shop (c1) is paused, 0 of 4 steps done\nResume:  muster cluster resume c1\n", "")
 	wantResult(t, s.muster("cluster", "show", "shop"), cli.ExitDone, "shop (c1) is pending: create paused, 0 of 4 steps done", "")
 	s.refuse["POST /clusters/c1/operations/0/pause"] = &app.Error{Code: app.EConflict, Message: "The create is paused, so you can't pause it.", Hint: "You can resume it or cancel it."}
 	s.status = http.StatusConflict
@@ -122,20 +122,20 @@ func TestCancelAndRollBackWaitsUntilAllIsGivenBack(t *testing.T) {
 		s.rollBack(s.views["c1"])
 		s.mu.Unlock()
 	}
-	wantResult(t, s.muster("cluster", "cancel", "shop", "--roll-back", "--wait"), cli.ExitDone, "shop (c1) is deleted: every machine is gone", "")
+	wantResult(t, s.muster("cluster", "cancel", "shop", "--roll-back", "--wait"), cli.ExitDone, "shop (c1) is deleted: all machines are deleted", "")
 }
 
 func TestRollBackShowsAndAsks(t *testing.T) {
 	s := failed(t)
 	got := s.muster("cluster", "roll-back", "shop", "--dry-run")
-	wantResult(t, got, cli.ExitDone, "roll-back of the create of shop (c1): 1 machine is given back; then nothing is left of the cluster\n", "")
+	wantResult(t, got, cli.ExitDone, "rollback of the create of shop (c1): 1 machine is deleted; the cluster is deleted\n", "")
 	wantResult(t, got, cli.ExitDone, "roll-back: 1 step on 1 node, about 20s", "")
-	wantResult(t, s.muster("cluster", "roll-back", "shop"), cli.ExitUsage, "", "rolling back needs --yes where there is no terminal to confirm on\n  See first what it would do: --dry-run.")
-	wantResult(t, s.muster("cluster", "roll-back", "shop", "--yes", "--dry-run"), cli.ExitUsage, "", "--yes and --dry-run do not go together")
+	wantResult(t, s.muster("cluster", "roll-back", "shop"), cli.ExitUsage, "", "--yes is required without a terminal to confirm on\n  To see the plan first, use --dry-run.")
+	wantResult(t, s.muster("cluster", "roll-back", "shop", "--yes", "--dry-run"), cli.ExitUsage, "", "--yes and --dry-run can't be combined")
 	if n := s.wasAsked("POST"); n > 0 {
 		t.Fatalf("%d things were changed by looking", n)
 	}
-	wantResult(t, s.muster("cluster", "roll-back", "shop", "--yes", "--wait"), cli.ExitDone, "shop (c1) is deleted: every machine is gone", "")
+	wantResult(t, s.muster("cluster", "roll-back", "shop", "--yes", "--wait"), cli.ExitDone, "shop (c1) is deleted: all machines are deleted", "")
 }
 
 func TestRetryNode(t *testing.T) {
@@ -152,18 +152,18 @@ func TestWhy(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	s.views["c1"] = testCluster("c1", "shop")
-	s.waits = execution.Waiting{Cluster: "c1", Text: "The create is running: 1 step is at work, 2 wait.", Total: 2, Next: 12,
+	s.waits = execution.Waiting{Cluster: "c1", Text: "The create is running: 1 step in progress, 2 waiting.", Total: 2, Next: 12,
 		Groups: []execution.WaitGroup{{Count: 2, Text: "app.start: waits for n1.db.start, which is running."}},
 		Steps: []execution.Wait{{Step: "n1.app.start", State: app.StepWaiting, Text: "Waits for n1.db.start, which is running."},
 			{Step: "n2.create", State: app.StepQueued, Position: 3, Text: "2 steps go first."}}}
-	wantResult(t, s.muster("cluster", "why", "shop", "--node", "n1"), cli.ExitDone, `The create is running: 1 step is at work, 2 wait.
+	wantResult(t, s.muster("cluster", "why", "shop", "--node", "n1"), cli.ExitDone, `The create is running: 1 step in progress, 2 waiting.
 
-STEPS  WHY
+STEPS  REASON
     2  app.start: waits for n1.db.start, which is running.
 
-STEP          STATE    PLACE  WAITS FOR
-n1.app.start  waiting      -  Waits for n1.db.start, which is running.
-n2.create     queued       3  2 steps go first.
+STEP          STATE    POSITION  REASON
+n1.app.start  waiting         -  Waits for n1.db.start, which is running.
+n2.create     queued          3  2 steps go first.
 More:  muster cluster why c1 --from 12
 `, "")
 	if s.wasAsked("GET /clusters/c1/waiting?limit=20&node=n1") != 1 {
@@ -179,17 +179,17 @@ func TestQueue(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	created := time.Now().Add(-3 * time.Hour)
-	s.queue = execution.Queue{Text: "1 operation is under way: 4 steps at work on 4 slots, 3 in the queue.",
-		Groups:     []execution.WaitGroup{{Count: 3, Oldest: created, Text: "All slots of the tenant are busy (4 of 4)."}, {Count: 1, Text: "Tried again in 9 s, because its action failed."}},
+	s.queue = execution.Queue{Text: "1 operation in progress, 4 steps running on 4 slots, 3 queued.",
+		Groups:     []execution.WaitGroup{{Count: 3, Oldest: created, Text: "All of the tenant's slots are busy (4 of 4)."}, {Count: 1, Text: "Retrying in 9 s, because its action failed."}},
 		Operations: []execution.QueueLine{{Cluster: "c1", Name: "shop", Kind: app.OperationCreate, Status: app.OperationRunning, CreatedAt: created, Running: 4, Queued: 3, Ready: 1, Waiting: 5, Done: 7, Total: 20}}}
-	wantResult(t, s.muster("queue"), cli.ExitDone, `1 operation is under way: 4 steps at work on 4 slots, 3 in the queue.
+	wantResult(t, s.muster("queue"), cli.ExitDone, `1 operation in progress, 4 steps running on 4 slots, 3 queued.
 
-STEPS  OLDEST  WHY
-    3      3h  All slots of the tenant are busy (4 of 4).
-    1       -  Tried again in 9 s, because its action failed.
+STEPS  OLDEST  REASON
+    3     3 h  All of the tenant's slots are busy (4 of 4).
+    1       -  Retrying in 9 s, because its action failed.
 
-CLUSTER  OPERATION  STATUS   AGE  DONE  RUNNING  QUEUED  WAITING  WHAT KEEPS IT
-shop     create     running   3h  7/20        4       3        6
+CLUSTER  OPERATION  STATUS   AGE  DONE  RUNNING  QUEUED  WAITING  REASON
+shop     create     running  3 h  7/20        4       3        6
 `, "")
 	s.refuse["GET /queue"] = &app.Error{Code: app.EForbidden, Message: "Only admins see the whole queue.", Hint: "Ask why your own cluster waits: muster cluster why."}
 	s.status = http.StatusForbidden
@@ -203,7 +203,7 @@ func TestCreateChoosesWhatHappensOnFailure(t *testing.T) {
 	if got := s.created[0].OnFailure; got != app.FailureRollBack {
 		t.Errorf("the server was asked to %q on a failure", got)
 	}
-	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "explode"), cli.ExitUsage, "", "use one of roll_back, go_on, go_on_or_roll_back, leave")
+	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "explode"), cli.ExitUsage, "", "choose one of roll_back, go_on, go_on_or_roll_back, leave")
 	s.create = func(cluster.ClusterRequest) {
 		s.tell(func() {
 			v := s.views["c1"]
@@ -211,5 +211,5 @@ func TestCreateChoosesWhatHappensOnFailure(t *testing.T) {
 		}, operationEvent(7, app.OperationFailed))
 	}
 	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "roll_back", "--wait"), cli.ExitFailed, "",
-		"It is rolled back by itself now:  muster cluster logs c1 -f")
+		"It's being rolled back automatically:  muster cluster logs c1 -f")
 }

@@ -36,8 +36,8 @@ func TestShareCommands(t *testing.T) {
 		{"private", "cluster show shop"},
 		{"ana user|group:ops reader", "cluster share shop --with ana:user --with group:ops:reader"},
 		{"ana user|group:ops reader", "cluster share shop"},
-		{"does not say which access", "cluster share shop --with ana"},
-		{"There is no access", "cluster share shop --with group:ops"},
+		{"has no access level", "cluster share shop --with ana"},
+		{"Unknown access", "cluster share shop --with group:ops"},
 		{"There is no user", "cluster share shop --with nemo:user"},
 		{"ana user", "cluster unshare shop group:ops"},
 		{"everyone in the tenant reader", "cluster visibility shop tenant"},
@@ -45,7 +45,7 @@ func TestShareCommands(t *testing.T) {
 		{"now belongs to admin and group:ops", "cluster transfer shop group:ops"},
 		{"group:ops owner", "cluster share shop"},
 		{"tenant", "tenant visibility tenant"},
-		{"You are not in the group", "cluster create other --template slow --size 1 --group ops"},
+		{"You aren't a member of the group", "cluster create other --template slow --size 1 --group ops"},
 	} {
 		out, err := w.muster(strings.Fields(c.args)...)
 		if err != nil {

@@ -20,7 +20,7 @@ import (
 	"muster/cmd/muster/cluster"
 )
 
-// home gives the client a home of its own, and no settings from outside.
+// home isolates the client from the user's home and settings.
 func home(t *testing.T) string {
 	dir := t.TempDir()
 	t.Setenv("MUSTER_HOME", dir)
@@ -65,7 +65,7 @@ func TestCreateWaitTellsHowToReachTheNodes(t *testing.T) {
 		`\[3/4 0:00\] n1.confirm succeeded`,
 		`\[4/4 0:00\] n2.confirm succeeded`,
 		`shop \(c1\) is active`,
-		`web · 2 nodes · fake · owned by admin · 0.50 per hour · no end of lease`,
+		`web · 2 nodes · fake · owned by admin · 0.50 per hour · lease never expires`,
 		`n1 .*ssh -i ` + key + ` -o UserKnownHostsFile=` + known + ` root@127.0.0.2`,
 		`n2 .*ssh -i ` + key + ` -o UserKnownHostsFile=` + known + ` -p 2222 root@127.0.0.3`,
 		`Shop: http://127.0.0.2:8080/`,
@@ -125,11 +125,11 @@ func TestCreateWaitSurvivesARestartOfTheServer(t *testing.T) {
 	}
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
 	wantResult(t, got, cli.ExitDone, "the server at "+s.url()+" does not answer: ", "")
-	wantResult(t, got, cli.ExitDone, "; trying again for up to 5:00\n", "")
-	wantResult(t, got, cli.ExitDone, "the server answers again", "")
+	wantResult(t, got, cli.ExitDone, "; retrying for up to 5 min\n", "")
+	wantResult(t, got, cli.ExitDone, "the server is back", "")
 	wantResult(t, got, cli.ExitDone, "shop (c1) is active", "")
 	if n := strings.Count(got.out, "n1.create succeeded"); n != 1 {
-		t.Errorf("the end of n1.create was told %d times", n)
+		t.Errorf("the end of n1.create was shown %d times", n)
 	}
 }
 
@@ -178,9 +178,9 @@ func TestCreateWithoutWait(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	got := s.muster("cluster", "create", "-t", "web", "-n", "2", "--lease", "forever", "--prefer", "spread")
-	wantResult(t, got, cli.ExitDone, "create of web-1 (c1) is accepted: 2 nodes, 4 steps, about 0:04", "")
+	wantResult(t, got, cli.ExitDone, "create of web-1 (c1) accepted: 2 nodes, 4 steps, about 4 s", "")
 	if r := s.created[0]; r.Name != "" || r.Lease == nil || *r.Lease != 0 || r.Prefer != template.PreferSpread {
-		t.Errorf("asked for %+v; the server gives the name, and a lease of 0 is for ever", r)
+		t.Errorf("requested %+v; the server sets the name, and a lease of 0 never expires", r)
 	}
 }
 
@@ -229,12 +229,12 @@ func TestDelete(t *testing.T) {
 		t.Fatal("deleted without a yes")
 	}
 	got := s.muster("cluster", "delete", "shop", "--yes", "--wait")
-	wantResult(t, got, cli.ExitDone, "shop (c1) is deleted: every machine is gone", "")
-	wantResult(t, got, cli.ExitDone, "\n2 resources, 3h in all, cost 1.50, 0 left\nProven 2026-01-02 14:00:31 UTC: None listed.\n", "Proof pending: Account eu cannot be listed. Last checked")
+	wantResult(t, got, cli.ExitDone, "shop (c1) is deleted: all machines are deleted", "")
+	wantResult(t, got, cli.ExitDone, "\n2 resources, 3h in total, cost 1.50, 0 left\nProven 2026-01-02 14:00:31 UTC: None listed.\n", "Proof pending: Account eu cannot be listed. Last checked")
 	if left, _ := filepath.Glob(filepath.Join(dir, "keys", "*")); len(left) > 0 {
 		t.Errorf("keys of a cluster that is gone: %v", left)
 	}
-	wantResult(t, s.muster("cluster", "delete", "shop", "--yes"), cli.ExitFailed, "", `there is no cluster "shop"`)
+	wantResult(t, s.muster("cluster", "delete", "shop", "--yes"), cli.ExitFailed, "", `cluster "shop" doesn't exist`)
 	wantResult(t, s.muster("cluster", "show", "shop"), cli.ExitDone, "is deleted", "")
 	wantResult(t, s.muster("cluster", "list"), cli.ExitDone, "No clusters", "")
 	wantResult(t, s.muster("cluster", "list", "--all"), cli.ExitDone, "deleted", "")
@@ -257,9 +257,9 @@ func TestNamesThatAreNotUnique(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	s.views["a"], s.views["b"] = testCluster("a", "shop"), testCluster("b", "shop")
-	wantResult(t, s.muster("cluster", "show", "shop"), cli.ExitFailed, "", "Name one by its id: a (admin, pending), b (admin, pending)")
+	wantResult(t, s.muster("cluster", "show", "shop"), cli.ExitFailed, "", "Use an id: a (admin, pending), b (admin, pending)")
 	wantResult(t, s.muster("cluster", "show", "b"), cli.ExitDone, "shop (b) is pending: create running, 0 of 4 steps done", "")
-	wantResult(t, s.muster("cluster", "show", "no/such?one"), cli.ExitFailed, "", `there is no cluster "no/such?one"`)
+	wantResult(t, s.muster("cluster", "show", "no/such?one"), cli.ExitFailed, "", `cluster "no/such?one" doesn't exist`)
 }
 
 func TestResume(t *testing.T) {
@@ -271,7 +271,7 @@ func TestResume(t *testing.T) {
 	got := s.muster("cluster", "resume", "shop", "--wait")
 	wantResult(t, got, cli.ExitDone, "shop (c1) is active", "")
 	if strings.Contains(got.out, "failed") {
-		t.Errorf("what was before is told again:\n%s", got.out)
+		t.Errorf("earlier events are shown again:\n%s", got.out)
 	}
 }
 
@@ -281,7 +281,7 @@ func TestKeyIsNotForEveryone(t *testing.T) {
 	s.views["c1"] = testCluster("c1", "shop")
 	becomeActive(s.views["c1"])
 	s.status, s.refuse["GET /clusters/c1/key"] = http.StatusForbidden, &app.Error{Code: app.EForbidden, Message: "Not yours."}
-	wantResult(t, s.muster("cluster", "show", "shop"), cli.ExitDone, "Only the owner of a cluster and admins get its key.", "")
+	wantResult(t, s.muster("cluster", "show", "shop"), cli.ExitDone, "Only the cluster's owner and admins can get its SSH key.", "")
 }
 
 func TestLogs(t *testing.T) {

@@ -47,7 +47,7 @@ func TestClusterShow(t *testing.T) {
 	s.views["c1"] = &v
 	got := s.muster("cluster", "show", "shop")
 	wantResult(t, got, cli.ExitDone, `shop (c1) is failed: The reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.
-web · 2 nodes · cloud · owned by ada · 1.00 per hour · no end of lease
+web · 2 nodes · cloud · owned by ada · 1.00 per hour · lease never expires
   n2.web.start: no route to host
 Stopped 2h1m ago; its machines cost 0.50 per hour in the meantime.
 
@@ -73,7 +73,7 @@ func TestClusterHealthCheck(t *testing.T) {
 	before := health.ClusterHealth{State: health.HealthUnknown, Unknown: 2, LookedAt: at, Nodes: []health.NodeHealth{}}
 	s.health = []health.ClusterHealth{before, before, {State: health.HealthHealthy, Healthy: 2, LookedAt: at.Add(time.Minute), Nodes: []health.NodeHealth{}}}
 	wantResult(t, s.muster("cluster", "health", "shop", "--check"), cli.ExitDone,
-		"shop is healthy. 2 healthy, 0 sick, 0 unreachable, 0 unknown; looked at 2026-03-01 12:01:00 UTC.\n", "")
+		"shop is healthy. 2 healthy, 0 sick, 0 unreachable, 0 unknown; checked 2026-03-01 12:01:00 UTC.\n", "")
 	if s.wasAsked("POST /clusters/c1/health/check") != 1 || s.wasAsked("GET /clusters/c1/health") != 3 {
 		t.Errorf("the server was asked %q", s.asked)
 	}

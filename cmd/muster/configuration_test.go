@@ -18,7 +18,7 @@ import (
 	"muster/cmd/muster/server"
 )
 
-var writeConfiguration = flag.Bool("write-configuration", false, "write docs/configuration.md anew")
+var writeConfiguration = flag.Bool("write-configuration", false, "regenerate docs/configuration.md")
 
 const configurationFile = "../../docs/configuration.md"
 
@@ -29,22 +29,22 @@ const (
 
 // environmentOfOthers are variables that other commands read.
 var environmentOfOthers = []struct{ name, who, about string }{
-	{server.TokenEnv, "provisioner", "The token that it registers with, where no `--token-file` is given."},
-	{"MUSTER_URL", "provisioner, clients", "The server. Clients take `MUSTER_SERVER`, too."},
-	{"MUSTER_CA_FINGERPRINT", "provisioner, doctor, clients", "`sha256:…` of the CA of a server with `--tls self`."},
-	{"REDIS_URL", "provisioner", "The Redis of the servers; without it workers ask the server for work."},
-	{"MUSTER_DATA", "all", "The data directory, where `--data` does not say."},
-	{"MUSTER_TOKEN", "clients", "An API token."},
-	{"MUSTER_PROFILE", "clients", "The profile to use; see [cli.md](cli.md)."},
-	{"MUSTER_HOME", "clients", "Where profiles and keys of clusters are kept."},
-	{"PGPASSWORD, PGPASSFILE, PGSSLMODE …", "serve, doctor, backup, restore, migrate, secrets", "PostgreSQL's own, for what `DATABASE_URL` leaves out."},
-	{"AWS_…, GOOGLE_APPLICATION_CREDENTIALS, AZURE_…, VAULT_SERVER_URL, VAULT_SERVER_TOKEN", "serve", "Credentials of key services and of places for contents, as their own tools read them."},
-	{"OTEL_…", "serve, provisioner", "What OpenTelemetry's own variables say of headers, certificates, batches and sampling."},
+	{server.TokenEnv, "provisioner", "Registration token, unless `--token-file` is set."},
+	{"MUSTER_URL", "provisioner, clients", "URL of the server. Clients also accept `MUSTER_SERVER`."},
+	{"MUSTER_CA_FINGERPRINT", "provisioner, doctor, clients", "CA fingerprint (`sha256:…`) of a server with `--tls self`."},
+	{"REDIS_URL", "provisioner", "Redis of the servers; without it, workers poll the server for work."},
+	{"MUSTER_DATA", "all", "Data directory, unless `--data` is set."},
+	{"MUSTER_TOKEN", "clients", "API token."},
+	{"MUSTER_PROFILE", "clients", "Profile to use; see [cli.md](cli.md)."},
+	{"MUSTER_HOME", "clients", "Directory for profiles and cluster keys."},
+	{"PGPASSWORD, PGPASSFILE, PGSSLMODE …", "serve, doctor, backup, restore, migrate, secrets", "PostgreSQL's own variables, for anything missing in `DATABASE_URL`."},
+	{"AWS_…, GOOGLE_APPLICATION_CREDENTIALS, AZURE_…, VAULT_SERVER_URL, VAULT_SERVER_TOKEN", "serve", "Credentials of key services and blob stores, as their own tools read them."},
+	{"OTEL_…", "serve, provisioner", "OpenTelemetry's own variables for headers, certificates, batches and sampling."},
 }
 
 func cell(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "|", `\|`), "\n", " ") }
 
-// configurationText is the part of the document that is made from the code.
+// configurationText is the generated part of the document.
 func configurationText() string {
 	var b strings.Builder
 	root := rootCommand(&cli.Context{})
@@ -74,7 +74,7 @@ func configurationText() string {
 			b.WriteString("\nAnd all flags of `muster serve`.\n")
 		}
 	}
-	b.WriteString("\n## Environment of servers\n\nA flag counts before the variable that stands for it. What is secret is never shown, neither on the portal's page nor by `muster server settings`.\n\n| variable | flag | |\n|---|---|---|\n")
+	b.WriteString("\n## Environment of servers\n\nFlags take precedence over environment variables. Secrets are never shown, neither in the portal nor by `muster server settings`.\n\n| variable | flag | |\n|---|---|---|\n")
 	for _, e := range server.Environment {
 		flag := ""
 		if e.Flag != "" {
@@ -100,7 +100,7 @@ func inherited(root *cobra.Command, name string) bool {
 	return serve.Flags().Lookup(name) != nil
 }
 
-// Every flag and every variable stands in the document, as the code has it.
+// Every flag and every variable is documented as in the code.
 func TestConfigurationIsWrittenDown(t *testing.T) {
 	b, err := os.ReadFile(configurationFile)
 	if err != nil {
@@ -200,7 +200,7 @@ func wrongCommand(text string) string {
 		cmd, words = cmd.Commands()[i], words[1:]
 	}
 	if cmd == root {
-		return "there is no such command"
+		return "the command doesn't exist"
 	}
 	if len(words) > 0 && cmd.HasSubCommands() && cmd.Args != nil && regexp.MustCompile(`^[a-z][a-z-]*$`).MatchString(words[0]) && cmd.ValidateArgs(words[:1]) != nil {
 		return fmt.Sprintf("%s has no %s", cmd.CommandPath(), words[0])

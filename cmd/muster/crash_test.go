@@ -240,7 +240,7 @@ func TestTakenPort(t *testing.T) {
 	address := strings.TrimPrefix(p.client().Settings().URL, "http://")
 	cmd := exec.Command("muster", "serve", "--data", t.TempDir(), "--catalog", p.catalog[0], "--listen", address)
 	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "cannot listen on "+address) {
+	if err == nil || !strings.Contains(string(out), "can't listen on "+address) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
@@ -280,7 +280,7 @@ func TestAPIRefusesStrangersAndNonsense(t *testing.T) {
 		var problem struct{ Code string }
 		_ = json.Unmarshal(body, &problem)
 		if resp.StatusCode != c.status || c.code != "" && problem.Code != c.code {
-			t.Errorf("%s %s %s gives %d %s, want %d %s", c.method, c.path, c.body, resp.StatusCode, body, c.status, c.code)
+			t.Errorf("%s %s %s returns %d %s, want %d %s", c.method, c.path, c.body, resp.StatusCode, body, c.status, c.code)
 		}
 	}
 }

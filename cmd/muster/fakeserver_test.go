@@ -50,11 +50,11 @@ type fakeServer struct {
 	preview appoperation.RollBackPreview
 	waits   execution.Waiting
 	queue   execution.Queue
-	health  []apphealth.ClusterHealth // what is known, first before the check that is asked for; each is told once, and the last one from then on
+	health  []apphealth.ClusterHealth // reports in order, the first before the requested check; each is returned once, the last one from then on
 	amend   cluster.AmendPreview      // what every amendment would do
 	amended []cluster.Amendment
 	request *cluster.Request // amendments wait as this request
-	proofs  []fleet.Proof    // of a deleted cluster's end; each is told once, and the last one from then on
+	proofs  []fleet.Proof    // of a deleted cluster; each is returned once, the last one from then on
 }
 
 func newFakeServer(t *testing.T) *fakeServer {
@@ -296,7 +296,7 @@ func (s *fakeServer) log(r *http.Request, _ *cluster.ClusterView) any {
 	return map[string]any{"lines": lines[:min(limit, len(lines))]}
 }
 
-// testCluster is a cluster of two nodes whose create is under way.
+// testCluster is a cluster of two nodes whose create is in progress.
 func testCluster(id, name string) *cluster.ClusterView {
 	return &cluster.ClusterView{
 		Cluster: app.Cluster{ID: id, Tenant: "default", Name: name, Owner: "admin", Template: "web", Provider: "fake", Size: 2,

@@ -170,7 +170,7 @@ func (f *foreign) fill(pattern string, rnd *rand.Rand, noise bool) string {
 	})
 }
 
-// Whoever asks from one tenant, by whatever route, for whatever id of another one, reads nothing of it and changes nothing.
+// Requests from one tenant, by any route, for any id of another tenant, read nothing of it and change nothing.
 func TestNothingForeignIsRead(t *testing.T) {
 	t.Parallel()
 	f := newForeign(t)
@@ -199,10 +199,10 @@ func TestNothingForeignIsRead(t *testing.T) {
 				asked++
 				answered[status]++
 				if strings.Contains(body, foreignMark) {
-					t.Errorf("seed %d: %s %s as %s gives %d with %q", seed, r.Method, path, role, status, around(body, foreignMark))
+					t.Errorf("seed %d: %s %s as %s returns %d with %q", seed, r.Method, path, role, status, around(body, foreignMark))
 				}
 				if status >= 500 {
-					t.Errorf("seed %d: %s %s as %s gives %d: %.200s", seed, r.Method, path, role, status, body)
+					t.Errorf("seed %d: %s %s as %s returns %d: %.200s", seed, r.Method, path, role, status, body)
 				}
 				if !strings.Contains(r.Pattern, "{") {
 					break
@@ -397,7 +397,7 @@ func (f *foreign) everyPage(id string) (all []routePage) {
 	return all
 }
 
-// buildHook makes a hook of a build system that has told of something, and returns its page, and that of what was told.
+// buildHook creates a build hook with a delivery, and returns its page and the delivery's.
 func (f *foreign) buildHook(name string) (page, delivery string) {
 	f.t.Helper()
 	owner := "builder"

@@ -302,7 +302,7 @@ func TestRefusedFormsKeepWhatWasTyped(t *testing.T) {
 var typedInto = []string{"", "text", "number", "search", "email", "url", "tel", "textarea", "datetime-local", "date"}
 
 // TestFormsRefuseNonsenseInPlainWords: whatever is in a field that people type into, in the new-cluster form as in all others, no answer
-// names functions and types of Go. One field at a time is wrong, since only the first mistake may be told.
+// names functions and types of Go. One field at a time is invalid, since only the first error may be reported.
 func TestFormsRefuseNonsenseInPlainWords(t *testing.T) {
 	t.Parallel()
 	s := newFormSite(t, here)

@@ -38,7 +38,7 @@ func TestFuzzAPI(t *testing.T) {
 	}
 	f := newForeign(t)
 	z := &fuzzer{foreign: f, doc: doc, rnd: rand.New(rand.NewPCG(seed, 2)), answers: map[int]int{}, good: map[string]bool{}}
-	z.send, z.renew = z.here, z.somebody
+	z.send, z.renew = z.here, z.anyUser
 	operations := doc.operations()
 	until := time.Now().Add(*fuzzTime)
 	for round := 0; round == 0 || time.Now().Before(until); round++ {
@@ -140,7 +140,7 @@ func (z *fuzzer) here(r *http.Request) *httptest.ResponseRecorder {
 }
 
 // someone makes a new user to ask as, since users end themselves, too.
-func (z *fuzzer) somebody() string {
+func (z *fuzzer) anyUser() string {
 	z.serial++
 	u := identity.User{Tenant: there, Name: fmt.Sprintf("fuzz%d", z.serial), Role: app.RoleAdmin, CreatedAt: time.Now()}
 	if z.serial%2 == 0 {
@@ -258,7 +258,7 @@ func header(h http.Header) string {
 // one is true once in n.
 func (z *fuzzer) one(n int) bool { return z.rnd.IntN(n) == 0 }
 
-// value gives one that a schema allows, mostly.
+// value returns one that a schema allows, mostly.
 func (z *fuzzer) value(s *schema, depth int) any {
 	if s != nil && s.Ref != "" {
 		s = z.doc.Components.Schemas[s.Ref[strings.LastIndex(s.Ref, "/")+1:]]

@@ -102,7 +102,7 @@ func TestHookCommands(t *testing.T) {
 	if err := os.WriteFile(file, []byte(in.srv.URL+"/in?token="+token+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := runAlone(t, "hook", "list"); r.code != 0 || !strings.Contains(r.out, "No hooks.") {
+	if r := runAlone(t, "hook", "list"); r.code != 0 || !strings.Contains(r.out, "No webhooks.") {
 		t.Fatalf("hook list: %+v", r)
 	}
 	r := runAlone(t, "hook", "save", "chat", "--url-file", file, "--as", "slack", "--kind", "alarm", "--kind", "hook")
@@ -112,36 +112,36 @@ func TestHookCommands(t *testing.T) {
 		t.Fatalf("hook save: %+v", r)
 	}
 	in.secret.Store(&secret)
-	if r := runAlone(t, "hook", "test", "chat"); r.code != 0 || !strings.Contains(r.out, "The test arrived: 200 after") {
+	if r := runAlone(t, "hook", "test", "chat"); r.code != 0 || !strings.Contains(r.out, "Test notification delivered: status 200 in") {
 		t.Fatalf("hook test: %+v", r)
 	}
 	if got := <-in.titles; !strings.HasPrefix(got, "*Test notification*\nThis webhook works") {
 		t.Errorf("the test says %q", got)
 	}
 
-	// What happens is told at once, and only what was asked for.
+	// Notifications are sent at once, and only the requested kinds.
 	began := time.Now()
-	for _, n := range []app.Notice{{Kind: app.NoticeBudget, Title: "Money"}, {Kind: app.NoticeAlarm, Title: "Glass", About: app.Subject{Kind: app.SubjectClusters}}} {
+	for _, n := range []app.Notice{{Kind: app.NoticeBudget, Title: "Money"}, {Kind: app.NoticeAlarm, Title: "Override", About: app.Subject{Kind: app.SubjectClusters}}} {
 		n.At, n.Tenant = time.Now(), app.DefaultTenant
 		if err := s.Store.Notify(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := <-in.titles; got != "*Glass*\n<"+s.URL+"/clusters|Open>" {
-		t.Errorf("told %q", got)
+	if got := <-in.titles; got != "*Override*\n<"+s.URL+"/clusters|Open>" {
+		t.Errorf("sent %q", got)
 	}
 	if took := time.Since(began); took > 25*time.Second { // where nothing wakes who tells it, he looks every 30 s
-		t.Errorf("it took %s to be told", took)
+		t.Errorf("it took %s to be sent", took)
 	}
 	in.status.Store(404)
-	if r := runAlone(t, "hook", "test", "chat"); r.code != 1 || !strings.Contains(r.errOut, "the test did not arrive: It answered 404 Not Found.") {
+	if r := runAlone(t, "hook", "test", "chat"); r.code != 1 || !strings.Contains(r.errOut, "the test notification failed: The receiver responded 404 Not Found.") {
 		t.Errorf("a test that fails: %+v", r)
 	}
 	in.status.Store(410)
 	if r := runAlone(t, "hook", "test", "chat"); r.code != 1 || !strings.Contains(r.errOut, "410 Gone") {
 		t.Errorf("a test that is gone: %+v", r)
 	}
-	if r := runAlone(t, "hook", "list"); r.code != 0 || !strings.Contains(r.out, "chat was stopped: The receiver answered 410 Gone") {
+	if r := runAlone(t, "hook", "list"); r.code != 0 || !strings.Contains(r.out, "chat is stopped: The receiver answered 410 Gone") {
 		t.Errorf("hook list: %+v", r)
 	}
 	in.status.Store(0)
@@ -158,13 +158,13 @@ func TestHookCommands(t *testing.T) {
 	if r := runAlone(t, "hook", "resend", "chat", "2"); r.code != 0 {
 		t.Errorf("hook resend: %+v", r)
 	}
-	if got := <-in.titles; !strings.HasPrefix(got, "*Glass*") {
+	if got := <-in.titles; !strings.HasPrefix(got, "*Override*") {
 		t.Errorf("sent again: %q", got)
 	}
-	if r := runAlone(t, "hook", "deliveries", "chat"); r.code != 0 || !strings.Contains(r.out, "Glass") || !strings.Contains(r.out, "404") {
+	if r := runAlone(t, "hook", "deliveries", "chat"); r.code != 0 || !strings.Contains(r.out, "Override") || !strings.Contains(r.out, "404") {
 		t.Errorf("hook deliveries: %+v", r)
 	}
-	if r := runAlone(t, "hook", "deliveries", "chat", "3"); r.code != 0 || !strings.Contains(r.out, "It answered 404 Not Found.") || !strings.Contains(r.out, `{"text":"*Test notification*`) {
+	if r := runAlone(t, "hook", "deliveries", "chat", "3"); r.code != 0 || !strings.Contains(r.out, "The receiver responded 404 Not Found.") || !strings.Contains(r.out, `{"text":"*Test notification*`) {
 		t.Errorf("hook deliveries 3: %+v", r)
 	}
 	for _, c := range [][]string{
@@ -232,12 +232,12 @@ func TestNotices(t *testing.T) {
 		return runAlone(t, append(args, "--server", server.URL, "--token", "x")...)
 	}
 	got := run("notices", "--limit", "1")
-	for _, want := range []string{"AGE  KIND  NOTICE", "2h  lost  shop lost machines. n2 is gone.", "Older ones: muster notices --before 7\n"} {
+	for _, want := range []string{"AGE  KIND  NOTIFICATION", "2 h  lost  shop lost machines. n2 is gone.", "Older notifications: muster notices --before 7\n"} {
 		wantResult(t, got, cli.ExitDone, want, "")
 	}
 	if asked != "/api/v1/notices?limit=1" {
 		t.Errorf("it asks %s", asked)
 	}
-	wantResult(t, run("notices", "--before", "7"), cli.ExitDone, "No notices.", "")
+	wantResult(t, run("notices", "--before", "7"), cli.ExitDone, "No notifications.", "")
 	wantResult(t, run("notices", "--format", "json"), cli.ExitDone, `"next":7`, "")
 }

@@ -19,7 +19,7 @@ import (
 
 const idleConnections = 10_000
 
-// A server goes on answering while thousands of connections say nothing, a few bytes now and then, or more than it takes, and it
+// A server continues to answer while thousands of connections say nothing, a few bytes now and then, or more than it takes, and it
 // ends those that never come to the point.
 func TestRealHostileConnectionsAreSurvived(t *testing.T) {
 	t.Parallel()

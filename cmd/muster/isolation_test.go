@@ -141,7 +141,7 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 		_, err = s.Services.Operation.Updates.PreviewAmend(t.Context(), owner, made.ID, grow)
 		refused(t, "grow", err)
 	})
-	t.Run("a host that chooses by itself is told", func(t *testing.T) {
+	t.Run("a host's own choice is reported", func(t *testing.T) {
 		s := crowdedServer(t, "", nil)
 		if _, err := s.Services.Cluster.Creates.CreateCluster(t.Context(), owner, ask); err != nil {
 			t.Fatal(err)

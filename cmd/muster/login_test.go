@@ -77,9 +77,9 @@ func TestLogin(t *testing.T) {
 		code    int
 		want    string
 	}{
-		"allowed":  {[]string{"409 authorization_pending", "429 slow_down", "409 authorization_pending", "token"}, 0, "You are signed in"},
-		"denied":   {[]string{"409 authorization_pending", "403 access_denied"}, cli.ExitFailed, "somebody said no in the browser"},
-		"too late": {[]string{"404 expired_token"}, cli.ExitFailed, "nobody has answered in time"},
+		"allowed":  {[]string{"409 authorization_pending", "429 slow_down", "409 authorization_pending", "token"}, 0, "Signed in to"},
+		"denied":   {[]string{"409 authorization_pending", "403 access_denied"}, cli.ExitFailed, "the sign-in was refused in the browser"},
+		"too late": {[]string{"404 expired_token"}, cli.ExitFailed, "the code has expired"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("MUSTER_HOME", filepath.Join(home(t), "config"))
@@ -113,13 +113,13 @@ func TestLoginAgainAndLogout(t *testing.T) {
 	if code, stdout, stderr := inHurry(t, "", "login"); code != 0 || !strings.Contains(stdout, "The profile prod is in use") {
 		t.Fatalf("%d\n%s%s", code, stdout, stderr)
 	}
-	if code, stdout, stderr := inHurry(t, "", "logout"); code != 0 || !strings.Contains(stdout, "its token is ended") {
+	if code, stdout, stderr := inHurry(t, "", "logout"); code != 0 || !strings.Contains(stdout, "The token is revoked") {
 		t.Errorf("%d\n%s%s", code, stdout, stderr)
 	}
 	if got := strings.Join(*ended, ", "); got != "Bearer old, Bearer fresh" {
 		t.Errorf("ended: %s", got)
 	}
-	if code, _, stderr := inHurry(t, "", "logout"); code != cli.ExitFailed || !strings.Contains(stderr, "you are not signed in") {
+	if code, _, stderr := inHurry(t, "", "logout"); code != cli.ExitFailed || !strings.Contains(stderr, "you're not signed in") {
 		t.Errorf("%d %s", code, stderr)
 	}
 	if code, _, stderr := inHurry(t, "wrong\n", "login", "--token"); code == 0 {

@@ -11,14 +11,14 @@ import (
 )
 
 func main() {
-	// The first signal asks everything to end well; a second one finds the default handler again and ends it at once.
+	// The first signal starts a graceful shutdown; a second one reaches the default handler and ends the process at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	defaultHangup()
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run carries out one command line and returns the exit code. It never calls os.Exit, so that tests can call it.
+// run executes one command line and returns the exit code. It never calls os.Exit, so that tests can call it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	c := &cli.Context{Stdin: stdin, Stdout: stdout, Stderr: stderr, Patience: cli.ServerPatience}
 	return execute(ctx, c, args)
@@ -37,7 +37,7 @@ func execute(ctx context.Context, c *cli.Context, args []string) int {
 	return c.Exit(root.ExecuteContext(ctx))
 }
 
-// defaultHangup lets the programs that we start end by SIGHUP, also where nohup had us ignore it, which they would do as well.
+// defaultHangup lets child processes end on SIGHUP even if nohup had us ignore it, which they would inherit.
 func defaultHangup() {
 	if signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)

@@ -47,7 +47,7 @@ func TestScripts(t *testing.T) {
 }
 
 // receive returns a script that has a file named answer an address, RECEIVER: what is sent there is answered with the status and the text in
-// that file, and written to the file told.
+// that file, and written to the file sent.
 func receive(env *testscript.Env) error {
 	answer := filepath.Join(env.WorkDir, "answer")
 	if _, err := os.Stat(answer); err != nil {
@@ -59,13 +59,13 @@ func receive(env *testscript.Env) error {
 		defer mu.Unlock()
 		body, err := io.ReadAll(r.Body)
 		text, readErr := os.ReadFile(answer)
-		told, openErr := os.OpenFile(filepath.Join(env.WorkDir, "told"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		sent, openErr := os.OpenFile(filepath.Join(env.WorkDir, "sent"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil || readErr != nil || openErr != nil {
 			w.WriteHeader(http.StatusInternalServerError)
 			return
 		}
-		defer told.Close()
-		_, _ = told.Write(append(body, '\n'))
+		defer sent.Close()
+		_, _ = sent.Write(append(body, '\n'))
 		status, said, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
 		code, err := strconv.Atoi(status)
 		if err != nil {

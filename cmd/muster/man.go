@@ -13,13 +13,13 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// manCommand writes man pages, for packages and for those who read them.
+// manCommand writes man pages, for packages and their readers.
 func manCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
-		Short: "Write a man page of each command into a directory",
-		Long: "Write a man page of each command into a directory, which is made where it is not there: muster.1, muster-cluster-create.1 and so on.\n" +
-			"What is in it already under these names is replaced.",
+		Short: "Write a man page for each command",
+		Long: "Write a man page for each command into DIR: muster.1, muster-cluster-create.1 and so on. DIR is created if it doesn't exist;\n" +
+			"existing man pages in it are replaced.",
 		Example: "  muster man ~/.local/share/man/man1 && man muster-cluster-create",
 		Args:    cli.Exactly("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -27,7 +27,7 @@ func manCommand(c *cli.Context) *cobra.Command {
 				return fmt.Errorf("man pages: %w", err)
 			}
 			root := documented(cmd.Root())
-			// A date that does not change keeps packages the same that are built twice.
+			// A fixed date keeps package builds reproducible.
 			at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 			header := &doc.GenManHeader{Section: "1", Manual: "Muster", Source: "Muster " + cli.Version, Date: &at}
 			if err := doc.GenManTree(root, header, args[0]); err != nil {
@@ -46,7 +46,7 @@ func manCommand(c *cli.Context) *cobra.Command {
 	}
 }
 
-// documented readies a tree of commands for being written down: without the date of each run, and with cobra's own commands.
+// documented prepares a command tree for its documentation: without the date of the run, and with cobra's own commands.
 func documented(root *cobra.Command) *cobra.Command {
 	root.DisableAutoGenTag = true
 	root.InitDefaultHelpCmd()

@@ -15,7 +15,7 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-var writeReference = flag.Bool("write-reference", false, "write docs/cli-reference.md anew")
+var writeReference = flag.Bool("write-reference", false, "regenerate docs/cli-reference.md")
 
 const referenceFile = "../../docs/cli-reference.md"
 

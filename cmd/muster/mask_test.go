@@ -81,14 +81,14 @@ func TestLogsHideWhatConfigHides(t *testing.T) {
 		actor app.Actor
 		reads bool // the configuration
 	}{
-		"owner":            {owner, true},
-		"admin":            {app.Actor{Tenant: here, User: "ada", Role: app.RoleAdmin}, true},
-		"approver":         {app.Actor{Tenant: here, User: "ann", Role: app.RoleApprover}, true},
-		"another user":     {app.Actor{Tenant: here, User: "eve", Role: app.RoleUser}, false},
-		"viewer":           {app.Actor{Tenant: here, User: "vic", Role: app.RoleViewer}, false},
-		"somebody's robot": {app.Actor{Tenant: here, User: "bot", Role: app.RoleRobot}, false},
+		"owner":           {owner, true},
+		"admin":           {app.Actor{Tenant: here, User: "ada", Role: app.RoleAdmin}, true},
+		"approver":        {app.Actor{Tenant: here, User: "ann", Role: app.RoleApprover}, true},
+		"another user":    {app.Actor{Tenant: here, User: "eve", Role: app.RoleUser}, false},
+		"viewer":          {app.Actor{Tenant: here, User: "vic", Role: app.RoleViewer}, false},
+		"someone's robot": {app.Actor{Tenant: here, User: "bot", Role: app.RoleRobot}, false},
 	}
-	told := map[string]int{}
+	seen := map[string]int{}
 	for who, r := range readers {
 		if _, err := s.Services.Cluster.Specs.ClusterConfig(ctx, r.actor, name); (err == nil) != r.reads {
 			t.Fatalf("%s and /config: %v", who, err)
@@ -105,12 +105,12 @@ func TestLogsHideWhatConfigHides(t *testing.T) {
 			}
 			text := string(b)
 			if strings.Contains(text, secret) {
-				t.Errorf("%s, %s: the password is told: %s", who, door, text)
+				t.Errorf("%s, %s: the password is exposed: %s", who, door, text)
 			}
 			if strings.Contains(text, plain) {
-				told[door]++
+				seen[door]++
 				if !r.reads || strings.HasPrefix(door, "chat") {
-					t.Errorf("%s, %s: a value of the configuration is told: %s", who, door, text)
+					t.Errorf("%s, %s: a value of the configuration is exposed: %s", who, door, text)
 				}
 			}
 		}
@@ -119,8 +119,8 @@ func TestLogsHideWhatConfigHides(t *testing.T) {
 		}
 	}
 	for _, door := range []string{"logs", "search", "steps", "graph", "events", "cluster", "clusters", "page", "home"} {
-		if told[door] == 0 {
-			t.Errorf("nobody is told the value by %s, so nothing is proven of it", door)
+		if seen[door] == 0 {
+			t.Errorf("no one sees the value by %s, so the test proves nothing about it", door)
 		}
 	}
 }

@@ -60,9 +60,9 @@ func TestQuotasLeasesAndUsage(t *testing.T) {
 	run := func(args ...string) result { return runAlone(t, append(args, at...)...) }
 	wantResult(t, run("quota", "list"), cli.ExitDone, "group/data         -  25 of 20      -         -  12 of 99.50", "")
 	wantResult(t, run("quota", "set", "group/data", "--nodes", "20"), cli.ExitDone, "25 of 20 nodes are used already", "")
-	wantResult(t, run("quota", "set", "group/data"), cli.ExitUsage, "", "say what is limited")
+	wantResult(t, run("quota", "set", "group/data"), cli.ExitUsage, "", "at least one limit is required")
 	wantResult(t, run("quota", "set", "data", "--nodes", "3"), cli.ExitUsage, "", "each-user, group/NAME")
-	wantResult(t, run("quota", "delete", "each-user"), cli.ExitDone, "The quota of each-user is lifted.", "")
+	wantResult(t, run("quota", "delete", "each-user"), cli.ExitDone, "Deleted the quota of each-user.", "")
 	wantResult(t, run("quota", "left"), cli.ExitDone, "per hour  each-user (ada)      3     1     2", "")
 	wantResult(t, run("cluster", "lease", "shop"), cli.ExitDone, "The lease of shop ends in 2h", "")
 	wantResult(t, run("cluster", "lease", "shop"), cli.ExitDone, "STOPS IT: No provisioner can take this.", "")

@@ -28,7 +28,7 @@ import (
 	rest "muster/portal/client"
 )
 
-// tracedSpan is what a collector was told of one.
+// tracedSpan is a span as a collector received it.
 type tracedSpan struct{ service, name, trace, id, parent string }
 
 // spanCollector is an OpenTelemetry collector that keeps what it gets.
@@ -145,7 +145,7 @@ func TestARequestIsFollowedOntoAnotherHost(t *testing.T) {
 	to.mu.Lock()
 	for _, secret := range []string{"secret-of-the-cloud", settings.Token, w.token, "PRIVATE KEY", "done_marker"} {
 		if bytes.Contains(to.raw.Bytes(), []byte(secret)) {
-			t.Errorf("%q was told to the collector", secret)
+			t.Errorf("%q was sent to the collector", secret)
 		}
 	}
 	to.mu.Unlock()

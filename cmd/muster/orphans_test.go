@@ -61,12 +61,12 @@ func TestOrphans(t *testing.T) {
 	run := func(args ...string) result { return runAlone(t, append(args, at...)...) }
 	got := run("orphans")
 	wantResult(t, got, cli.ExitDone, "aabb  fake      m-9      c1       n2    ended", "")
-	for _, want := range []string{"deleted in 4m", ">2d1h", "reported", "Automatic cleanup: report", "fake: 3 machines, 2 orphans, looked at 1m ago; 1 more are due"} {
+	for _, want := range []string{"deleted in 4m", ">2d1h", "reported", "Automatic cleanup: report", "fake: 3 machines, 2 orphans, checked 1m ago; 1 more are due"} {
 		wantResult(t, got, cli.ExitDone, want, "")
 	}
 	wantResult(t, run("orphans", "--format", "json"), cli.ExitDone, `"id":"aabb"`, "")
 	wantResult(t, run("orphans", "--delete", "aabb"), cli.ExitUsage, "", "--yes")
-	wantResult(t, run("orphans", "--delete", "aabb", "--keep", "ccdd", "--yes"), cli.ExitUsage, "", "one at a time")
+	wantResult(t, run("orphans", "--delete", "aabb", "--keep", "ccdd", "--yes"), cli.ExitUsage, "", "can't be combined")
 	wantResult(t, run("orphans", "--delete", "aabb", "--yes"), cli.ExitDone, "Machine m-9 of fake is deleted within seconds", "")
 	wantResult(t, run("orphans", "--keep", "ccdd"), cli.ExitDone, "is kept", "")
 	wantResult(t, run("orphans", "--mode", "off"), cli.ExitDone, "aabb", "")
@@ -85,12 +85,12 @@ func TestReceipt(t *testing.T) {
 	home(t)
 	url, _ := accountant(t)
 	got := runAlone(t, "cluster", "receipt", "c1", "--server", url, "--token", "x")
-	for _, want := range []string{"shop (c1) of ada at fake is deleted", "n1    machine  m-1", "2h     0.50  1.00", "1 resource, 2h in all, cost 1.00, 0 left", "Proven ", "listed none"} {
+	for _, want := range []string{"shop (c1) of ada at fake is deleted", "n1    machine  m-1", "2h     0.50  1.00", "1 resource, 2h in total, cost 1.00, 0 left", "Proven ", "listed none"} {
 		wantResult(t, got, cli.ExitDone, want, "")
 	}
 }
 
-// A receipt waits for its proof for as long as it is told to, is printed either way, and says by its exit code whether it came.
+// A receipt waits for its proof until the timeout, is printed either way, and its exit code says whether there is a proof.
 func TestReceiptsWaitForTheirProof(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 14, 0, 0, 0, time.UTC)
@@ -130,7 +130,7 @@ func TestReceiptsWaitForTheirProof(t *testing.T) {
 	}
 }
 
-// An account that the server cannot list is not told as one without orphans.
+// An account that the server can't list isn't reported as one without orphans.
 func TestOrphansOfAnAccountThatCannotBeListed(t *testing.T) {
 	home(t)
 	report := fleet.OrphanReport{Mode: fleet.OrphansDelete, Unlisted: 1, Orphans: []fleet.Orphan{}, Accounts: []app.Account{
@@ -141,7 +141,7 @@ func TestOrphansOfAnAccountThatCannotBeListed(t *testing.T) {
 	}))
 	defer server.Close()
 	got := runAlone(t, "orphans", "--server", server.URL, "--token", "x")
-	for _, want := range []string{"No orphaned machines in the accounts that could be listed; 1 account could not.", "\neu: cannot be listed from here: no route to host; tried 3m ago\n", "us: 4 machines, 0 orphans"} {
+	for _, want := range []string{"No orphaned machines found, but 1 account couldn't be listed.", "\neu: cannot be listed from here: no route to host; tried 3m ago\n", "us: 4 machines, 0 orphans"} {
 		wantResult(t, got, cli.ExitDone, want, "")
 	}
 }

@@ -119,7 +119,7 @@ func TestWordsOfRefusedCommandLines(t *testing.T) {
 		{"help cluster lst", cli.ExitUsage, []string{`unknown command "lst" for "muster cluster"`, "Did you mean `muster cluster list`?"}},
 		{"help cluster list", cli.ExitDone, nil},
 		{"help", cli.ExitDone, nil},
-		{"cluster list --token=", cli.ExitUsage, []string{"--token is empty", "Give it a value, or leave it out."}},
+		{"cluster list --token=", cli.ExitUsage, []string{"--token is empty", "Set a value, or omit the flag."}},
 		{"cluster list --server=", cli.ExitUsage, []string{"--server is empty"}},
 		{"cluster list --tenant=", cli.ExitUsage, []string{"--tenant is empty"}},
 		{"user list --token=", cli.ExitUsage, []string{"--token is empty"}},
@@ -131,7 +131,7 @@ func TestWordsOfRefusedCommandLines(t *testing.T) {
 		{"serve --listen=127.0.0.1:x", cli.ExitUsage, []string{"x is not a port"}},
 		{"serve --listen=::1:80", cli.ExitUsage, []string{"too many colons", "[::1]:8080"}},
 		{"serve --listen=http://127.0.0.1:80", cli.ExitUsage, []string{"--listen: "}},
-		{"catalog lint " + filepath.Join(catalog, "text.txt"), cli.ExitUsage, []string{"text.txt is not a file of a catalog"}},
+		{"catalog lint " + filepath.Join(catalog, "text.txt"), cli.ExitUsage, []string{"text.txt isn't a catalog file"}},
 		{"catalog lint " + filepath.Join(catalog, "none.yaml"), cli.ExitUsage, []string{"none.yaml"}},
 	} {
 		code, said := answerTo(t, strings.Fields(c.args)...)

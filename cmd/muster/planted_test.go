@@ -276,7 +276,7 @@ func (r *plantedRun) signIn() {
 		r.planted[fmt.Sprintf("cookie %d", i)] = c.Value
 	}
 	if len(jar.Cookies(u)) == 0 {
-		r.Fatal("nobody is signed in")
+		r.Fatal("no one is signed in")
 	}
 }
 
@@ -306,7 +306,7 @@ func (r *plantedRun) open(path string) []byte {
 	return b
 }
 
-// crawl looks at every page that links lead to, and every GET of the API with the ids that there are.
+// crawl reads every linked page, and every GET of the API with the existing ids.
 func (r *plantedRun) crawl(cluster string) {
 	r.Helper()
 	seen, todo := map[string]bool{}, []string{"/", "/admin", "/admin/audit?verify=1", "/admin/audit/export?format=csv", "/admin/secrets", "/admin/hooks/x", "/clusters/" + cluster}
@@ -446,7 +446,7 @@ func (r *plantedRun) run(during func()) {
 		r.await("it is not deleted", v.ID, func(v appcluster.ClusterView) bool { return v.Status == app.ClusterDeleted })
 	}
 	r.crawl(good.ID)
-	// The client's settings hold a token for whoever owns the directory, and the CA's key is a file of its own kind.
+	// The client's settings hold a token for the directory's owner, and the CA's key is a file of its own kind.
 	r.files("data", r.state, cli.ClientFile)
 	r.look("log", "of the server", []byte(r.town.log.String()))
 	r.look("log", "of the provisioner and its workers", []byte(h.out.String()))
@@ -503,10 +503,10 @@ func TestPlantedSecretsAreFound(t *testing.T) {
 	}
 }
 
-// A secret that is missing is told at the preview, with how to set it; and a request cannot refer to one.
+// The preview reports a missing secret, with how to set it; and a request can't refer to one.
 func TestSecretsAreAskedForAtThePreview(t *testing.T) {
 	r := newPlantedRun(t, "")
-	r.start("one") // without someone to carry it out, that would be told first
+	r.start("one") // missing workers would be reported first
 	ask := func(config map[string]any) *app.Error {
 		t.Helper()
 		_, err := r.server.Services.Cluster.Creates.Preview(t.Context(), r.admin(""), appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "leaky", Size: 1}, Config: config})

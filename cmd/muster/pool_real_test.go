@@ -48,7 +48,7 @@ constraints: {size: {min: 1, max: 9}}
 `
 
 // Machines with an OpenSSH and files of their own come from a pool: the key that opened them there does not any more, and they have the names of their
-// nodes. The sandbox makes a machine in a fraction of a second, so how long both take is told, not compared.
+// nodes. The sandbox makes a machine in a fraction of a second, so the test logs both durations and doesn't compare them.
 func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

@@ -127,7 +127,7 @@ func (f *servers) machines() []string {
 	return machines
 }
 
-// create asks one server for a cluster. The answer may be lost with it, so whoever asks looks before asking again.
+// create requests a cluster from one server. The answer may be lost with it, so the caller checks before retrying.
 func (f *servers) create(s *process, name string, size int) {
 	f.t.Helper()
 	r := cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}}
@@ -186,7 +186,7 @@ func TestRealPostgresOneServerIsLeft(t *testing.T) {
 	// Its workers may be done before the lease of the one that is gone has run out.
 	for deadline := time.Now().Add(hangs); !strings.Contains(f.servers[1].out.String(), "this server leads"); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("nobody led\n%s", f.say())
+			t.Fatalf("no server led\n%s", f.say())
 		}
 	}
 }
@@ -233,13 +233,13 @@ func TestRealPostgresServerIsRefusedInWords(t *testing.T) {
 			t.Errorf("%v served", env)
 		}
 		if strings.Contains(string(out), "t0p-secret") {
-			t.Errorf("the password is told: %s", out)
+			t.Errorf("the password is exposed: %s", out)
 		}
 		return string(out)
 	}
 	redis := f.servers[0].env[0]
 	for words, env := range map[string][]string{
-		"DATABASE_URL needs REDIS_URL":          {f.servers[0].env[1]},
+		"DATABASE_URL requires REDIS_URL":       {f.servers[0].env[1]},
 		"This server has no secret key":         {redis, f.servers[0].env[1]},
 		"was made with another secret key":      {redis, f.servers[0].env[1], "MUSTER_SECRET_KEY=" + strings.Repeat("ab", 32)},
 		"rejected user":                         {redis, "DATABASE_URL=" + f.postgres.NetworkURL("muster", "t0p-secret")},

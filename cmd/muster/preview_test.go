@@ -21,7 +21,7 @@ import (
 	"muster/cmd/muster/server"
 )
 
-// refusing is an account that says what it is told to, of what it is asked about.
+// refusing is an account with configured answers.
 type refusing struct {
 	appcluster.Accounts
 	found []family.Finding

@@ -46,11 +46,11 @@ func TestProbes(t *testing.T) {
 	database, queue = nil, nil
 	again()
 	p.Leaving.Store(true)
-	expect("/readyz", 503, "server: being stopped\n")
+	expect("/readyz", 503, "server: stopping\n")
 	expect("/livez", 200, "ok\n")
 }
 
-// A real server has both, for whoever asks.
+// A real server has both, without a token.
 func TestServerAnswersProbes(t *testing.T) {
 	m := newMatrix(t)
 	for path, want := range map[string]string{"/livez": "ok\n", "/readyz": "database: ok\nqueue: ok\n"} {

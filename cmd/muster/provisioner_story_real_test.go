@@ -27,7 +27,7 @@ func (w *town) served() string {
 	return c.ConnectionState().PeerCertificates[0].SerialNumber.String()
 }
 
-// A new certificate is served as soon as its file has changed, to provisioners that are there and to those that come; one that
+// A new certificate is served as soon as its file has changed, to existing and new provisioners; one that
 // cannot be read changes nothing.
 func TestRealCertificateIsReadAgainUnderProvisioners(t *testing.T) {
 	t.Parallel()
@@ -37,11 +37,11 @@ func TestRealCertificateIsReadAgainUnderProvisioners(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "cert.pem"), []byte("half a certif"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.until("the broken file is told of", func() bool {
+	w.until("the broken file is reported", func() bool {
 		if w.served() != first {
 			t.Fatal("another certificate is served")
 		}
-		return strings.Contains(w.log.String(), "the certificate cannot be read again")
+		return strings.Contains(w.log.String(), "can't reload the certificate")
 	})
 	if fingerprint, err := server.SelfSigned(dir, []string{"localhost", "127.0.0.1"}, time.Now()); err != nil || fingerprint != w.server.Fingerprint {
 		t.Fatalf("a new certificate of the same CA: %s, %v", fingerprint, err)
@@ -79,12 +79,12 @@ func TestRealTenantSlotsBoundATenant(t *testing.T) {
 		}
 		return n
 	}
-	w.until("the tenant has as many steps under way as it may", func() bool { return w.lines("begun") == most })
+	w.until("the tenant runs as many steps as allowed", func() bool { return w.lines("begun") == most })
 	// While it may have no more, another tenant gets what is free at once.
 	other := w.create("other", "c", 4)
 	w.until("the other tenant's cluster is active", func() bool {
 		if n := running(); n > most {
-			t.Fatalf("%d steps of the tenant are under way, it may have %d", n, most)
+			t.Fatalf("%d steps of the tenant are running, but the limit is %d", n, most)
 		}
 		o, err := w.server.Services.Cluster.Views.Cluster(t.Context(), w.admin("other"), other.ID)
 		if err != nil {

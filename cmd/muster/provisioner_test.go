@@ -237,7 +237,7 @@ func (w *town) lines(file string) int {
 	return bytes.Count(b, []byte("\n"))
 }
 
-// tries is the attempt of the service's action that is under way now; 0 for none. What runs on the node is taken over by it,
+// tries is the running attempt of the service's action; 0 for none. What runs on the node is taken over by it,
 // not begun again.
 func (w *town) tries(id string) int {
 	steps, err := w.server.Services.Cluster.Activity.Steps(w.Context(), w.admin(""), id, 0)
@@ -252,7 +252,7 @@ func (w *town) tries(id string) int {
 	return 0
 }
 
-// onceOnly sees to it that the action's effect has happened once, whoever carried it out in the end.
+// onceOnly checks that the action took effect once, no matter which worker ran it in the end.
 func (w *town) onceOnly() {
 	w.Helper()
 	if begun, done := w.lines("begun"), w.lines("done"); begun != 1 || done != 1 {
@@ -265,7 +265,7 @@ func TestProvisionerServesEveryTenant(t *testing.T) {
 	w := newTown(t, "")
 	_, err := w.server.Services.Cluster.Creates.CreateCluster(t.Context(), w.admin(""), cluster.ClusterRequest{Name: "x", LayoutRequest: layout.LayoutRequest{Template: "slow", Size: 1}})
 	if e := app.AsError(err); e.Reason != "no_provisioner" {
-		t.Fatalf("nobody is there, and the answer is %v", err)
+		t.Fatalf("without a server, the answer is %v", err)
 	}
 	h := w.start("h1")
 	release := w.hold() // an idle worker ends soon, so both are looked at while they work
@@ -378,7 +378,7 @@ func TestFrozenProvisionerRegistersAnew(t *testing.T) {
 	if err := h.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	w.until("it is registered anew", func() bool { p := w.find("h1"); return p != nil && p.ID != before })
+	w.until("it is registered again", func() bool { p := w.find("h1"); return p != nil && p.ID != before })
 	v := w.create("", "c", 1)
 	w.active("", v.ID)
 }
@@ -393,7 +393,7 @@ func TestDrainLetsStepsEndAndBeginsNone(t *testing.T) {
 	if _, err := w.server.Services.Fleet.Provisioners.DrainProvisioner(t.Context(), w.admin(""), "h1"); err != nil {
 		t.Fatal(err)
 	}
-	w.until("it knows", func() bool { return strings.Contains(h.out.String(), "wants this provisioner to end") })
+	w.until("it knows", func() bool { return strings.Contains(h.out.String(), "asked this provisioner to shut down") })
 	release()
 	if err := h.wait(); err != nil {
 		t.Errorf("the provisioner did not end well: %v", err)
@@ -465,9 +465,9 @@ func TestProvisionersThatAreNotWanted(t *testing.T) {
 	}{
 		"no token":          {env: server.TokenEnv + "=", say: "needs a token", args: []string{"--server", w.server.URL}},
 		"a wrong token":     {env: server.TokenEnv + "=mp_nonsense." + w.server.Fingerprint, say: "not valid", args: []string{"--server", w.server.URL}},
-		"plain http":        {env: server.TokenEnv + "=" + w.token, say: "without TLS", args: []string{"--server", "http://192.0.2.1:8420"}},
+		"plain http":        {env: server.TokenEnv + "=" + w.token, say: "isn't encrypted", args: []string{"--server", "http://192.0.2.1:8420"}},
 		"not a URL":         {env: server.TokenEnv + "=" + w.token, say: "not the URL", args: []string{"--server", "here"}},
-		"a bad fingerprint": {env: server.TokenEnv + "=" + w.token, say: "not the fingerprint", args: []string{"--server", w.server.URL, "--ca-fingerprint", "sha256:12"}},
+		"a bad fingerprint": {env: server.TokenEnv + "=" + w.token, say: "isn't a CA fingerprint", args: []string{"--server", w.server.URL, "--ca-fingerprint", "sha256:12"}},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), hangs)
 		defer cancel()
@@ -498,7 +498,7 @@ func remoteOf(url string, c *tls.Config) *coordinator.Remote {
 	return &coordinator.Remote{URL: url, Token: func() string { return "t" }, HTTP: coordinator.NewHTTP(c)}
 }
 
-// A cancel reaches a worker on another host. That this is at once, and not with the worker's next heartbeat, the tests of jobs show by what was told
+// A cancel reaches a worker on another host. That this is at once, and not with the worker's next heartbeat, the tests of jobs show by what was sent
 // when: how long it takes on a busy host shows nothing.
 func TestCancelReachesTheWorkerOfAProvisionerAtOnce(t *testing.T) {
 	w := newTown(t, "")

@@ -8,7 +8,7 @@ import (
 	"muster/app/identity"
 )
 
-// Whoever tries passwords is in the audit of the tenant, whether there is such an account or not, and cannot fill it.
+// Password guesses are in the tenant's audit log, whether the account exists or not, and can't fill it.
 func TestRefusedSignInsAreInTheAudit(t *testing.T) {
 	m := newMatrix(t)
 	ctx, a := t.Context(), m.server.Services

@@ -128,7 +128,7 @@ defaults: {services: [big], provider: cloud}
 constraints: {size: {min: 1, max: 5}}
 `
 
-// big pushes so many bytes that nothing can make smaller, and gives them with the line that a node then says.
+// big pushes that many incompressible bytes, and returns them with the line that a node then logs.
 func (w *town) big(size int) (content []byte, says string) {
 	w.Helper()
 	content = make([]byte, size)
@@ -147,7 +147,7 @@ func (w *town) order(name, template string) cluster.ClusterView {
 	return v
 }
 
-// A provisioner's host gets a content over HTTP once: where the connection is cut in the middle it goes on from there, and the next cluster, whose node
+// A provisioner's host gets a content over HTTP once: if the connection is cut in the middle, the download resumes there, and the next cluster, whose node
 // has nothing yet, has it from the disk.
 func TestProvisionerFetchesAContentOnce(t *testing.T) {
 	t.Parallel()
@@ -160,10 +160,10 @@ func TestProvisionerFetchesAContentOnce(t *testing.T) {
 	v := w.order("first", "big")
 	w.active("", v.ID)
 	came, cut := way.counted()
-	if said := w.said(v.ID); !strings.Contains(said, says) || !strings.Contains(said, "comes to the node, from the server") {
+	if said := w.said(v.ID); !strings.Contains(said, says) || !strings.Contains(said, "to the node, from the server") {
 		t.Errorf("said %s, want %s", said, says)
 	}
-	// What was under way when it was cut comes twice; begun again it would be all that came until then.
+	// Only data in flight at the cut comes twice; a restarted download would repeat everything.
 	if !cut || came < size || came > size+cutAt/2 {
 		t.Errorf("of a content of %d bytes %d came, cut: %t", size, came, cut)
 	}
@@ -172,7 +172,7 @@ func TestProvisionerFetchesAContentOnce(t *testing.T) {
 	v = w.order("second", "big")
 	w.active("", v.ID)
 	again, _ := way.counted()
-	if said := w.said(v.ID); !strings.Contains(said, says) || !strings.Contains(said, "comes to the node, from this worker's disk") {
+	if said := w.said(v.ID); !strings.Contains(said, says) || !strings.Contains(said, "to the node, from this worker's disk") {
 		t.Errorf("said %s, want %s", said, says)
 	}
 	if again-came > size/4 {
@@ -204,7 +204,7 @@ func (w *town) blobFile() string {
 	return found[0]
 }
 
-// A content that the server's disk has changed comes to no node: each try says so. When it is pushed again it is right again, and the step goes on.
+// A content that the server's disk has changed comes to no node: each try says so. When it's pushed again, it's correct again, and the step continues.
 func TestContentChangedOnTheServerIsRefusedAndHealed(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, bigService)
@@ -231,13 +231,13 @@ func TestContentChangedOnTheServerIsRefusedAndHealed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range steps {
-			if s.Action == app.ActionConfigure && strings.Contains(s.Error, "The content of resource file/big@1 is not what was pushed.") {
+			if s.Action == app.ActionConfigure && strings.Contains(s.Error, "Resource file/big@1 doesn't match its recorded hash.") {
 				return true
 			}
 		}
 		return false
 	})
-	if said := w.said(v.ID); strings.Contains(said, "comes to the node") {
+	if said := w.said(v.ID); strings.Contains(said, "Copying resource") {
 		t.Errorf("it came to the node: %s", said)
 	}
 	again := w.push("shell/file/big", bytes.NewBuffer(content))
@@ -291,11 +291,11 @@ func (w *town) put(name, hash string, content []byte) (status int, says string) 
 	if err != nil {
 		w.Fatal(err)
 	}
-	var told struct{ Code, Kind, Detail string }
-	if err := json.Unmarshal(b, &told); err != nil {
+	var failure struct{ Code, Kind, Detail string }
+	if err := json.Unmarshal(b, &failure); err != nil {
 		w.Fatalf("%s: %v", b, err)
 	}
-	return resp.StatusCode, told.Code + " " + told.Kind + " " + told.Detail
+	return resp.StatusCode, failure.Code + " " + failure.Kind + " " + failure.Detail
 }
 
 // Both limits hold over REST and on the command line, as does the hash that the sender tells. What was refused is not kept, and counts for nothing.
@@ -343,7 +343,7 @@ func TestResourceLimitsAndHashes(t *testing.T) {
 	wrong := sha256.Sum256([]byte("another"))
 	status, says = w.put("one", hex.EncodeToString(wrong[:]), some(60, 'a'))
 	right := sha256.Sum256(some(60, 'a'))
-	want("another content than was told", status, http.StatusUnprocessableEntity, says, "wrong_hash", hex.EncodeToString(right[:]))
+	want("other content than announced", status, http.StatusUnprocessableEntity, says, "wrong_hash", hex.EncodeToString(right[:]))
 	status, says = w.put("one", "xyz", some(60, 'a'))
 	want("no hash", status, http.StatusUnprocessableEntity, says, "64 hex digits")
 

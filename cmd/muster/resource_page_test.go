@@ -12,7 +12,7 @@ import (
 	"muster/app"
 )
 
-// An admin pushes, syncs, looks and downloads with plain forms; what is wrong stands next to its field, and what was typed is still there.
+// An admin pushes, syncs, looks and downloads with plain forms; errors are next to their field, and all input is kept.
 func TestResourcePages(t *testing.T) {
 	m := newMatrix(t)
 	f := &foreign{matrix: m, values: map[string][]string{}}
@@ -72,15 +72,15 @@ func TestResourcePages(t *testing.T) {
 			}
 		}
 	}
-	has(get("/admin/resources"), "There are none yet", `enctype="multipart/form-data"`)
+	has(get("/admin/resources"), "No resources yet", `enctype="multipart/form-data"`)
 	has(push("no name", "shell/file", "x", http.StatusUnprocessableEntity), "Invalid name", `value="no name"`, "the &lt;first&gt; one")
 	has(push("motd", "shell/archive", "no archive", http.StatusUnprocessableEntity), "t a readable archive", `value="motd"`)
 	// Larger than any other form may be.
 	push("motd", "shell/file", strings.Repeat("hello ", 100_000), http.StatusSeeOther)
-	has(get("/admin/resources"), "The next sync", "version 1 comes into use", "soon version 1")
+	has(get("/admin/resources"), "Next sync", "activates version 1", "Version 1 staged")
 	act("/admin/resources/sync")
 	push("motd", "shell/file", "hello two", http.StatusSeeOther)
-	has(get("/admin/resources/shell:file:motd"), "version 1, soon 2", "the &lt;first&gt; one", "motd.txt", "What changed")
+	has(get("/admin/resources/shell:file:motd"), "Version 1 active, 2 staged", "the &lt;first&gt; one", "motd.txt", "Compare")
 	has(get("/admin/resources/shell:file:motd/diff?from=1&to=2"), "changed", "586 KiB", "9 bytes")
 	if got := get("/admin/resources/shell:file:motd/versions/2/content"); got != "hello two" {
 		t.Errorf("the download is %q", got)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"muster/app/humanize"
 	"muster/cmd/muster/build"
@@ -26,7 +27,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// commands is the site map.
+// commands is the command tree.
 func commands(c *cli.Context) []*cobra.Command {
 	return []*cobra.Command{
 		grouped("server", server.ServeCommand(c)),
@@ -84,8 +85,8 @@ func rootCommand(c *cli.Context) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "muster",
 		Short: "Turn a template and a size into a running cluster",
-		Long: "Muster turns a template and a size into a running cluster of machines.\n\n" +
-			"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no layout exists.",
+		Long: "Muster turns a template and a size into a running cluster, and deletes it when its lease expires.\n\n" +
+			"Exit codes: 0 success, 1 failure, 2 usage error, 3 no layout exists.",
 		SilenceErrors:              true,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
@@ -103,18 +104,19 @@ func rootCommand(c *cli.Context) *cobra.Command {
 	}
 	root.AddGroup(
 		&cobra.Group{ID: "server", Title: "Server:"},
-		&cobra.Group{ID: "clusters", Title: "Clusters (ask a server):"},
-		&cobra.Group{ID: "people", Title: "People (ask a server):"},
+		&cobra.Group{ID: "clusters", Title: "Clusters:"},
+		&cobra.Group{ID: "people", Title: "Users and access:"},
 		&cobra.Group{ID: "offline", Title: "Catalog files (no server needed):"},
 	)
 	root.SetFlagErrorFunc(flagError)
 	flags := root.PersistentFlags()
-	flags.StringVar(&c.Format, "format", "text", "output `form`: text or json")
-	flags.StringVar(&c.Color, "color", cli.ColorAuto, "colours: `auto`, on a terminal unless $NO_COLOR is set, always or never")
-	flags.BoolVar(&c.Wide, "wide", false, "tables as wide as they need, also beyond the window")
-	flags.StringVar(&c.Data, "data", "", "data `directory` (default $MUSTER_DATA, or muster in the user's data directory)")
+	flags.StringVar(&c.Format, "format", "text", "output `format`: text or json")
+	flags.StringVar(&c.Color, "color", cli.ColorAuto, "when to use color: `auto` (on a terminal, unless $NO_COLOR is set), always or never")
+	flags.BoolVar(&c.Wide, "wide", false, "don't fit tables to the terminal's width")
+	flags.StringVar(&c.Data, "data", "", "data `directory` (default $MUSTER_DATA, or muster in your user data directory)")
 	root.AddCommand(commands(c)...)
 	root.AddCommand(shortCommands(c)...)
+	plainDefaults(root)
 	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "help" {
@@ -124,7 +126,21 @@ func rootCommand(c *cli.Context) *cobra.Command {
 	return root
 }
 
-// help shows the help of a command, and for one that doesn't exist the nearest name.
+// plainDefaults writes the defaults of durations as flags take them: 1h rather than 1h with zero minutes and seconds.
+func plainDefaults(cmd *cobra.Command) {
+	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
+		flags.VisitAll(func(f *pflag.Flag) {
+			if d, err := time.ParseDuration(f.DefValue); err == nil && f.Value.Type() == "duration" {
+				f.DefValue = humanize.DurationField(d)
+			}
+		})
+	}
+	for _, sub := range cmd.Commands() {
+		plainDefaults(sub)
+	}
+}
+
+// help shows the help of a command, and suggests the nearest name for one that doesn't exist.
 func help(cmd *cobra.Command, args []string) error {
 	target, rest, err := cmd.Root().Find(args)
 	if err != nil {
@@ -138,18 +154,18 @@ func help(cmd *cobra.Command, args []string) error {
 	return target.Help()
 }
 
-// checkEmpty refuses flags that say who asks whom and are given as nothing, as --token "$TOKEN" is where that is not set: what the host's own
-// settings say would take their place, and the command would be carried out as someone else or elsewhere.
+// checkEmpty rejects empty connection flags, such as --token "$TOKEN" with TOKEN unset: the host's own settings would apply instead, and the
+// command would run as someone else or elsewhere.
 func checkEmpty(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if slices.Contains([]string{"token", "server", "profile", "ca-fingerprint", "tenant"}, f.Name) && f.Value.Type() == "string" && f.Value.String() == "" && err == nil {
-			err = cli.Usagef("--%s is empty", f.Name).Hint("Give it a value, or leave it out.")
+			err = cli.Usagef("--%s is empty", f.Name).Hint("Set a value, or omit the flag.")
 		}
 	})
 	return err
 }
 
-// flagError puts what pflag said into our words, with the nearest flag where one was unknown.
+// flagError rewords pflag's error, and suggests the nearest flag for an unknown one.
 func flagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
@@ -172,7 +188,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return u.Hint("See `%s --help`.", cmd.CommandPath())
 }
 
-// flagWords says why a flag cannot have a value.
+// flagWords says why a flag's value is invalid.
 func flagWords(e *pflag.InvalidValueError) string {
 	cause := e.Unwrap()
 	if cause == nil {

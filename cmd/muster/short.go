@@ -14,30 +14,30 @@ import (
 	"muster/cmd/muster/cluster"
 )
 
-// shortCommands are what is typed so often that it stands at the top as well as in its family.
+// shortCommands are typed so often that they exist at the top level as well as in their family.
 func shortCommands(c *cli.Context) []*cobra.Command {
 	all := []*cobra.Command{waitCommand(c), cluster.SSHCommand(c), cluster.InventoryCommand(c), cluster.LogsCommand(c), catalog.ApplyCommand(c), catalog.DiffCommand(c)}
 	for i, family := range []string{"", "cluster", "cluster", "cluster", "catalog", "catalog"} {
 		if family != "" {
-			all[i].Short += " (short for " + family + " " + all[i].Name() + ")"
+			all[i].Short += " (alias for " + family + " " + all[i].Name() + ")"
 		}
 		all[i] = grouped("clusters", all[i])
 	}
 	return all
 }
 
-// waitCommand waits for what is under way, for scripts that started it without --wait, or that did not start it.
+// waitCommand waits for operations in progress, for scripts that started them without --wait, or didn't start them.
 func waitCommand(c *cli.Context) *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "wait ID|NAME...",
-		Short: "Wait until what is under way with clusters is done",
-		Long: "Wait until the latest operation of each cluster is done, whoever asked for it, and show how far it is. It ends with 1 where one of them\n" +
-			"did not succeed, and with 0 where all did, also where nothing is under way any more.",
+		Short: "Wait for the operations of clusters to finish",
+		Long: "Wait for the latest operation of each cluster to finish, no matter who started it, and show progress. The exit code is 0 if all of them\n" +
+			"succeeded, also if nothing is in progress, and 1 otherwise.",
 		Example: "  muster wait shop --timeout 15m && make integration\n  muster wait shop-1 shop-2",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return cli.Usagef("ID|NAME is missing").Hint("Usage: %s", cmd.UseLine())
+				return cli.Usagef("ID|NAME is required").Hint("Usage: %s", cmd.UseLine())
 			}
 			return nil
 		},
@@ -45,7 +45,7 @@ func waitCommand(c *cli.Context) *cobra.Command {
 			return waitAll(cmd.Context(), c, args, timeout)
 		},
 	}
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait for all of them together, such as 10m (default: until they are done)")
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait for all clusters together, such as 10m (default: no limit)")
 	return cmd
 }
 

@@ -111,8 +111,8 @@ func (w *chatTown) account(name string, role app.Role) app.Actor {
 // link links someone to an account, as they would by opening the link that they are given.
 func (w *chatTown) link(u *slacktest.User, a app.Actor) {
 	w.Helper()
-	m := u.In(w.ops).Says("/muster link").Answer("Open this within 10 minutes")
-	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
+	m := u.In(w.ops).Says("/muster link").Answer("Open this link within 10 min")
+	_, token, _ := strings.Cut(m.Link("Link account"), "token=")
 	if _, err := w.server.Store.UseLink(w.Context(), a, identity.HashToken(token), time.Now()); err != nil {
 		w.Fatal(err)
 	}
@@ -135,9 +135,9 @@ func slackStory(w *chatTown) {
 	ada, bob, ops := w.team.User("ada"), w.team.User("bob"), w.ops
 	ada.In(ops).Says("/muster create web slow 1 for 2h").Answer("/muster link")
 
-	// Whoever opens the link and proves who they are is who asks from then on.
-	m := ada.In(ops).Says("/muster link").Answer("Open this within 10 minutes")
-	_, token, _ := strings.Cut(m.Link("Link my account"), "token=")
+	// The person who opens the link and signs in is the requester from then on.
+	m := ada.In(ops).Says("/muster link").Answer("Open this link within 10 min")
+	_, token, _ := strings.Cut(m.Link("Link account"), "token=")
 	session, err := w.server.Services.Identity.SignIns.SignIn(t.Context(), app.DefaultTenant, "admin", "a password for stories", identity.Visit{})
 	if err != nil {
 		t.Fatal(err)
@@ -163,13 +163,13 @@ func slackStory(w *chatTown) {
 	first := ops.Card("web is active")
 	ada.In(ops).Says("/muster status web").Answer("web is active", "1 node")
 	ada.In(ops).Says("/muster list").Answer("web", "1 node")
-	ada.In(ops).Says("/muster create web slow 1").Answer("That did not work", "web")
-	ada.In(ops).Says("/muster extend web 4h").Answer("The lease of web was moved")
+	ada.In(ops).Says("/muster create web slow 1").Answer("That didn't work", "web")
+	ada.In(ops).Says("/muster extend web 4h").Answer("Lease of web extended")
 
 	// A bigger one takes four eyes. Who asks cannot say yes.
-	resize := ada.In(ops).Says("/muster resize web 3").Answer("Others have to approve it")
-	ada.Press(resize, "Ask for it").Answer("waits to be approved")
-	ada.In(ops).Says("/muster approve 2").Answer("Request 2", "You can’t approve your own request.")
+	resize := ada.In(ops).Says("/muster resize web 3").Answer("Requires 1 approval from approvers")
+	ada.Press(resize, "Request approval").Answer("is waiting for approval")
+	ada.In(ops).Says("/muster approve 2").Answer("Request 2", "You can't approve your own request.")
 	look := bob.In(ops).Says("/muster approve 2 fine by me").Answer("Your reason: fine by me")
 	bob.Press(look, "Approve request")
 	second := ops.Card("web is active", "3 nodes")
@@ -177,7 +177,7 @@ func slackStory(w *chatTown) {
 		t.Error("a card tells of two operations")
 	}
 
-	// A double click is one click, and so is the same click told again.
+	// A double click is one click, and so is the same click delivered again.
 	ask := ada.In(ops).Says("/muster delete web").Answer("Delete web?")
 	press := ada.Press(ask, "Delete cluster")
 	again := press.Delivery()
@@ -188,7 +188,7 @@ func slackStory(w *chatTown) {
 		r := again.Request(time.Now())
 		r.Header.Set("X-Slack-Retry-Num", fmt.Sprint(i+1))
 		if status, _ := w.slack.Send(r); status != http.StatusOK {
-			t.Errorf("a click that is told again is answered %d", status)
+			t.Errorf("a repeated click returns %d", status)
 		}
 	}
 	ops.Card("web is gone")
@@ -209,7 +209,7 @@ func slackStory(w *chatTown) {
 		left, err := w.server.Services.Chat.Cards.ChatCards(t.Context(), "slack")
 		return err == nil && len(left) == 0
 	})
-	// All of it stands in the audit, with the face through which it was asked for.
+	// All of it is in the audit log, with the interface it came from.
 	deeds, _, err := w.server.Services.Identity.AuditLog.Audit(t.Context(), admin, app.AuditFilter{Limit: 50})
 	if err != nil || !strings.Contains(fmt.Sprint(deeds), "slack") {
 		t.Errorf("the audit says %+v, %v", deeds, err)

@@ -47,7 +47,7 @@ func (s *story) comes(b *portaltest.Browser, name string, role app.Role) {
 func (s *story) asksFrom(nodes string) {
 	s.t.Helper()
 	if _, err := s.client().Policies.Save(s.t.Context(), policy.Policy{Name: "four-eyes", Order: 1, Enabled: true, When: `kind == "create" && nodes > ` + nodes,
-		Effect: policy.PolicyApprove, Reason: "More than " + nodes + " nodes are looked at by somebody else.", Approval: &policy.Approval{Count: 1, Role: app.RoleApprover}}); err != nil {
+		Effect: policy.PolicyApprove, Reason: "More than " + nodes + " nodes are reviewed by someone else.", Approval: &policy.Approval{Count: 1, Role: app.RoleApprover}}); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -58,7 +58,7 @@ func js(s string) string {
 }
 
 // TestBrowserNewClusterStory fills in the form for a new cluster: the preview follows the typing, what cannot be says why not and what
-// would work, what is wrong stands beside its field with nothing lost, and a link brings someone else the same form.
+// would work, errors are beside their field with nothing lost, and a link shows someone else the same form.
 func TestBrowserNewClusterStory(t *testing.T) {
 	t.Parallel()
 	s := newStory(t)
@@ -83,15 +83,15 @@ func TestBrowserNewClusterStory(t *testing.T) {
 		t.Error("the plan is no picture")
 	}
 	b.Type("size", "7")
-	preview("7 nodes", "0.07", "It needs approval", "looked at by somebody else")
-	b.Until(`document.querySelector("#preview .primary").textContent.includes("Ask for approval")`)
+	preview("7 nodes", "0.07", "Approval required", "reviewed by someone else")
+	b.Until(`document.querySelector("#preview .primary").textContent.includes("Request approval")`)
 	b.Shoot("story-new-asks")
 
 	// Too few: why not, and what would work.
 	b.Type("size", "2")
 	preview("What would work")
 	if text := b.Text("#err-size"); !strings.Contains(text, "Choose 3–50 nodes (you entered 2)") {
-		t.Errorf("beside the field stands %q", text)
+		t.Errorf("beside the field is %q", text)
 	}
 	b.Shoot("story-new-why-not")
 	b.Do(chromedp.Click(chromedp.CSS(`#preview .fixes a`)))
@@ -108,7 +108,7 @@ func TestBrowserNewClusterStory(t *testing.T) {
 		t.Errorf("the fix has lost the name: %q", name)
 	}
 
-	// What is wrong stands beside its field; all that was typed is there still, also after the form was sent.
+	// Errors are beside their field; all input is kept, even after the form was sent.
 	b.Open("/clusters/new?template=web")
 	b.Until(`window.htmx && document.querySelector("#preview .primary")`)
 	b.Type("name", "My Shop!")
@@ -172,7 +172,7 @@ func TestBrowserTwoPeopleStory(t *testing.T) {
 	bob.Until(`(window.same = true) && document.querySelector("#waits").textContent.includes("Nothing waits for you")`)
 
 	ada.Open("/clusters/new?template=web&name=shop&size=6")
-	ada.Until(`window.htmx && document.querySelector("#preview .primary").textContent.includes("Ask for approval")`)
+	ada.Until(`window.htmx && document.querySelector("#preview .primary").textContent.includes("Request approval")`)
 	ada.Do(chromedp.Click(chromedp.CSS(`#preview .primary`)))
 	ada.Until(`location.pathname.startsWith("/requests/")`)
 	asked := ada.Eval(`location.pathname`)
@@ -205,7 +205,7 @@ func TestBrowserTwoPeopleStory(t *testing.T) {
 	ada.Do(chromedp.Evaluate[chromedp.Void](`window.same = true`))
 	bob.Open("/clusters")
 	bob.Do(chromedp.Evaluate[chromedp.Void](`window.same = true`))
-	ada.Until(`window.same && document.querySelector("#sentence").textContent.includes("as it was asked for")`)
+	ada.Until(`window.same && document.querySelector("#sentence").textContent.includes("Running as requested")`)
 	bob.Until(`window.same && document.querySelector("main").textContent.includes("active")`)
 
 	// She extends it: the end is later than it was.
@@ -280,7 +280,7 @@ func TestBrowserKeyboardStory(t *testing.T) {
 	b.Keys(enter)
 	b.Until(`location.pathname.startsWith("/clusters/keys-") && document.querySelector("#sentence")`)
 	home := b.Eval(`location.pathname`)
-	b.Until(`document.querySelector("#sentence").textContent.includes("as it was asked for")`)
+	b.Until(`document.querySelector("#sentence").textContent.includes("Running as requested")`)
 
 	// Each tab of the page, by Tab and Enter.
 	for _, tab := range []string{"plan", "logs", "history", "access"} {

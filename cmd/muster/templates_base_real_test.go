@@ -124,7 +124,7 @@ func TestRealTemplateMesh(t *testing.T) {
 		}
 	}
 
-	// One whose machine dies comes back with the same keys, which no one had to be told.
+	// A node whose machine dies comes back with the same keys, so no one has to accept new ones.
 	p.dies(v.Nodes[0])
 	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{v.Nodes[0].Name}})
 	p.meets(v)
@@ -140,7 +140,7 @@ func TestRealTemplateMesh(t *testing.T) {
 	p.goes(v, 5)
 }
 
-// rules gives a machine what Debian's package sudo has in /etc: machines of the sandbox have the host's programs, and no /etc of its packages.
+// rules adds to a machine what Debian's package sudo has in /etc: machines of the sandbox have the host's programs, and no /etc of its packages.
 func (p *process) rules(v cluster.ClusterView, n app.Node) {
 	p.t.Helper()
 	for _, file := range []string{"/etc/sudoers", "/etc/pam.d/sudo", "/etc/pam.d/common-auth", "/etc/pam.d/common-account", "/etc/pam.d/common-session-noninteractive", "/etc/security/limits.conf"} {

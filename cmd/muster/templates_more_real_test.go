@@ -62,7 +62,7 @@ func TestRealTemplateZooKeeper(t *testing.T) {
 		}
 	}
 	if leader.Name == "" {
-		t.Fatal("nobody leads")
+		t.Fatal("no server leads")
 	}
 	p.dies(leader)
 	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{leader.Name}})
@@ -193,7 +193,7 @@ func TestRealTemplateSlurm(t *testing.T) {
 	p.goes(v, 4)
 }
 
-// TestRealTemplateMemcachedWithFirewall takes a base service into a cluster that stands: who is not let in does not get in.
+// TestRealTemplateMemcachedWithFirewall takes a base service into an existing cluster: clients that aren't allowed can't connect.
 func TestRealTemplateMemcachedWithFirewall(t *testing.T) {
 	t.Parallel()
 	p := newTemplates(t, "memcached", "nft", "chronyd")

@@ -57,7 +57,7 @@ func (p *process) on(v cluster.ClusterView, n app.Node, line string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// password reads what a service's cluster was given; it never stands in what the server tells.
+// password reads what a service's cluster was given; the server never exposes it.
 func (p *process) password(v cluster.ClusterView, service string) string {
 	p.t.Helper()
 	text := p.on(v, of(v, service)[0], "cat /var/lib/muster/"+service+"/*/password")
@@ -65,7 +65,7 @@ func (p *process) password(v cluster.ClusterView, service string) string {
 		p.t.Fatalf("the password has %d characters", len(text))
 	}
 	if strings.Contains(p.lines(v.ID)+fmt.Sprint(p.out), text) {
-		p.t.Error("the password stands in a log")
+		p.t.Error("the password is in a log")
 	}
 	return text
 }

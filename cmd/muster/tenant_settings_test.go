@@ -167,7 +167,7 @@ func TestAnImportOfSettingsIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// All that is wrong with a file is told at once, with its place, and no one reaches further by a file than by hand.
+// All errors of a file are reported at once, with their position, and a file can't do more than its user could otherwise.
 func TestWhatIsWrongWithSettingsIsTold(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t)
@@ -188,7 +188,7 @@ func TestWhatIsWrongWithSettingsIsTold(t *testing.T) {
 		{"no YAML", "muster_tenant: 1\n  x: [\n", 2, "", "Invalid YAML"},
 		{"empty", "", 0, "", "empty"},
 		{"a secret itself", "muster_tenant: 1\nsecrets:\n  NEW: hunter2\n", 3, "secrets.NEW", "Only a secret's placeholder"},
-		{"wrong CEL", "muster_tenant: 1\npolicies:\n  a: {order: 1, when: \"nodes >\", effect: allow}\n", 3, "policies.a.when", "it breaks off here"},
+		{"wrong CEL", "muster_tenant: 1\npolicies:\n  a: {order: 1, when: \"nodes >\", effect: allow}\n", 3, "policies.a.when", "syntax error"},
 		{"a mightier role", "muster_tenant: 1\nusers:\n  eve: {role: superadmin}\n", 3, "users.eve.role", "Only a superadmin"},
 		{"the tenant's own quota", "muster_tenant: 1\nquotas:\n  tenant: {nodes: 9}\n", 3, "quotas.tenant", "Only a superadmin"},
 		{"slots", "muster_tenant: 1\nslots: 99\n", 2, "slots", "Only a superadmin"},

@@ -106,7 +106,7 @@ func older(t *testing.T) string {
 	return program
 }
 
-// TestRealUpgrade exchanges the program as people do: the older one is killed in the middle of a create, the newer one migrates, the older one goes on with
+// TestRealUpgrade exchanges the program as people do: the older one is killed in the middle of a create, the newer one migrates, the older one continues with
 // the new tables, is killed again, and the newer one takes over.
 func TestRealUpgrade(t *testing.T) {
 	t.Parallel()
@@ -181,7 +181,7 @@ func upgrade(t *testing.T, program string, env ...string) {
 		}
 		return v
 	}
-	told := func(what string) map[string]int {
+	lines := func(what string) map[string]int {
 		b, err := os.ReadFile(filepath.Join(here, "told"))
 		if err != nil {
 			t.Fatal(err)
@@ -266,15 +266,15 @@ func upgrade(t *testing.T, program string, env ...string) {
 			t.Errorf("%s was done again: %+v, was %+v", s.ID, s, was)
 		}
 	}
-	first := told("first")
+	first := lines("first")
 	for node, n := range first {
 		if n != 1 {
 			t.Errorf("what was done is done %d times on %s", n, node)
 		}
 	}
 	machines, _ := filepath.Glob(filepath.Join(p.data, "providers", "*", "nodes", "*"))
-	if len(first) != 4 || len(told("second")) != 2 || len(machines) != 4 {
-		t.Errorf("first ran on %d nodes, second on %d, and there are %d machines; want 4, 2 and 4", len(first), len(told("second")), len(machines))
+	if len(first) != 4 || len(lines("second")) != 2 || len(machines) != 4 {
+		t.Errorf("first ran on %d nodes, second on %d, and there are %d machines; want 4, 2 and 4", len(first), len(lines("second")), len(machines))
 	}
 	command("muster", "audit", "verify")
 }

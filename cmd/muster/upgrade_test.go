@@ -60,7 +60,7 @@ func fixture(t *testing.T, from string) string {
 	return data
 }
 
-// An operation that an older version had under way when it was killed goes on to its end with this one, on the machines that were made then.
+// This version finishes an operation of a killed older version, on the machines that one created.
 func TestUpgradeInTheMiddleOfAnOperation(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("tar"); err != nil {
@@ -95,7 +95,7 @@ func TestUpgradeInTheMiddleOfAnOperation(t *testing.T) {
 		ids[c.Name] = c
 	}
 	if got := ids["standing"].Status; got != app.ClusterActive {
-		t.Errorf("the cluster that stood is %s", got)
+		t.Errorf("the existing cluster is %s", got)
 	}
 	if ids["going"].ID == "" {
 		t.Fatal("the cluster that was being made is not there")

@@ -19,7 +19,7 @@ import (
 func versionCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, and what a small build leaves out",
+		Short: "Print the version and what a small build leaves out",
 		Args:  cli.AtMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			left := leftOut()
@@ -28,14 +28,14 @@ func versionCommand(c *cli.Context) *cobra.Command {
 			}
 			_, err := fmt.Fprintf(c.Stdout, "muster %s (%s %s/%s)\n", cli.VersionName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			if err == nil && len(left) > 0 {
-				_, err = fmt.Fprintf(c.Stdout, "A small build, without %s. %s\n", strings.Join(left, ", "), family.FullBuildHint)
+				_, err = fmt.Fprintf(c.Stdout, "Small build, without %s. %s\n", strings.Join(left, ", "), family.FullBuildHint)
 			}
 			return err
 		},
 	}
 }
 
-// leftOut names what a small build lacks; it is empty for a full build. It is the one place that has the whole list.
+// leftOut names what a small build lacks; it's empty for a full build. No other place has the whole list.
 func leftOut() []string {
 	left := []string{}
 	for _, name := range providers.LeftOut {

@@ -200,7 +200,7 @@ func obeyed(text string, own bool) string {
 // runHostile runs a command line in this process, where wanted on a terminal, for as long as it asks a few times.
 func runHostile(t *testing.T, s *hostileServer, terminal bool, args []string) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // a bound; the server ends what goes on
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // a bound; the server ends running requests
 	defer cancel()
 	s.enough(cancel)
 	var out, errOut bytes.Buffer
@@ -283,7 +283,7 @@ type shape struct {
 	OneOf, AnyOf, AllOf  []*shape
 }
 
-// mostAsked is how often a command may ask before it is interrupted: enough for what goes on to have shown something.
+// mostAsked is how many requests a command may send before it's interrupted: enough for live output to appear.
 const mostAsked = 12
 
 func newHostileServer(t *testing.T) *hostileServer {

@@ -43,7 +43,7 @@ func newWalk(t *testing.T) *process {
 	return p
 }
 
-// made creates a cluster and waits until it stands.
+// made creates a cluster and waits until it runs.
 func (p *process) made(name, template string, size int) cluster.ClusterView {
 	p.t.Helper()
 	v, err := p.client().Create(p.t.Context(), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: template, Size: size}})

@@ -1,28 +1,28 @@
 #!/bin/sh
-# build.sh FILE [FLAG...]: compiles ./cmd/muster to FILE and shows how far it is, since the first time takes minutes. Flags are go build's.
+# build.sh FILE [FLAG...]: compiles ./cmd/muster to FILE and shows its progress, since the first build takes minutes. Flags are go build's.
 # GO names another go command.
 set -eu
 cd "$(dirname "$0")/../.."
 go=${GO:-go}
 need=$(sed -n 's/^go \([0-9]*\.[0-9]*\).*/\1/p' go.mod)
 if ! command -v "$go" >/dev/null 2>&1; then
-  echo "Muster is compiled with Go $need or newer, and there is no \"$go\" command here. Get it from https://go.dev/dl/, or set GO to where it is." >&2
+  echo "Muster needs Go $need or newer, but the \"$go\" command doesn't exist. Install it from https://go.dev/dl/, or set GO to its path." >&2
   exit 1
 fi
 have=$(GOTOOLCHAIN=local "$go" env GOVERSION 2>/dev/null | sed -n 's/^go\([0-9]*\.[0-9]*\).*/\1/p')
 if [ -n "$have" ] && [ "${have%%.*}" -eq "${need%%.*}" ] && [ "${have#*.}" -lt "${need#*.}" ] && [ "$("$go" env GOTOOLCHAIN 2>/dev/null)" = local ]; then
-  echo "Muster needs Go $need or newer, and $go is $have. Get a newer one from https://go.dev/dl/, or run \"$go env -w GOTOOLCHAIN=auto\" to let Go fetch it." >&2
+  echo "Muster needs Go $need or newer, but $go is $have. Install a newer one from https://go.dev/dl/, or run \"$go env -w GOTOOLCHAIN=auto\" to let Go download it." >&2
   exit 1
 fi
 out=$1
 shift
 mkdir -p "$(dirname "$out")"
-# What is not compiled yet. Modules that are missing are downloaded here, which Go tells about by itself.
+# What isn't compiled yet. This also downloads missing modules, which Go reports itself.
 total=$("$go" list -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' "$@" ./cmd/muster | grep -c . || true)
 if [ "$total" -lt 25 ]; then
   exec "$go" build -o "$out" "$@" ./cmd/muster
 fi
-# Where there is memory for it, compilers collect no garbage below a limit, which is a fifth of their time, and their many small files are not written to a disk.
+# With enough memory, compilers collect no garbage below a limit, which saves a fifth of their time, and their many small files aren't written to a disk.
 available=$(awk '/^MemAvailable:/ {print int($2 / 1024)}' /proc/meminfo 2>/dev/null || true)
 each=$((${available:-0} / ($(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 8) + 1))) # MiB
 if [ -z "${GOGC:-}" ] && [ "$each" -ge 2000 ]; then
@@ -38,7 +38,7 @@ wait='half a minute'
 [ "$total" -lt 150 ] || wait='a minute or two'
 [ "$total" -lt 450 ] || wait='2 to 3 minutes with two cores; the next time takes seconds'
 echo "Compiling $total packages, about $wait." >&2
-# go build -v names each package on stderr when its turn comes. Whatever else it says is shown as it is.
+# go build -v prints each package to stderr as it starts. Its other output is shown unchanged.
 trap 'rm -rf "$out.failed" ${scratch:+"$scratch"}' EXIT
 { "$go" build -v -o "$out" "$@" ./cmd/muster 2>&1 || touch "$out.failed"; } | {
   done=0 tty='' end=''

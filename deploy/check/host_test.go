@@ -38,7 +38,7 @@ func TestSystemd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A program that is there stands for ours.
+		// An existing program replaces ours.
 		b = bytes.ReplaceAll(b, []byte("/usr/bin/muster"), []byte("/bin/true"))
 		to := filepath.Join(dir, filepath.Base(u))
 		if err := os.WriteFile(to, b, 0o600); err != nil {

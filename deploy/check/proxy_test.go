@@ -39,7 +39,7 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// TestProxies runs nginx and Caddy as the examples set them up, before a server that stands for Muster, and asks through them.
+// TestProxies runs nginx and Caddy as the examples set them up, before a server in place of Muster, and asks through them.
 func TestProxies(t *testing.T) {
 	t.Run("nginx", func(t *testing.T) {
 		nginx := program(t, "nginx")

@@ -50,7 +50,7 @@ func TestReleaseNamesWhatIsThere(t *testing.T) {
 		}
 	}
 	if variables == 0 {
-		t.Error("no version is told to the program")
+		t.Error("the program gets no version")
 	}
 	packed := map[string]bool{}
 	for _, pattern := range r.Archives[0].Files {

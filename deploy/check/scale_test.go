@@ -57,7 +57,7 @@ type adapterValues struct {
 	} `json:"rules"`
 }
 
-// TestScaling sees to it that provisioners are added by the same figures whoever hands them to Kubernetes.
+// TestScaling sees to it that provisioners are added by the same figures however they're deployed to Kubernetes.
 func TestScaling(t *testing.T) {
 	const on = "provisioner: {slots: 16, autoscaling: {enabled: true, maxReplicas: 20, targetSeconds: 45, keda: {enabled: %}}}"
 	var hpa autoscaling.HorizontalPodAutoscaler

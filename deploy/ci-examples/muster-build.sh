@@ -1,26 +1,26 @@
 #!/bin/sh
 # A cluster for a build. Needs sh, curl and openssl; docs/build-systems.md says what it sends.
 #
-#   muster-build.sh run COMMAND...   a cluster, the command with its addresses, and the cluster's end, however the command ended
-#   muster-build.sh begin            asks for a cluster and waits until it is ready; its addresses are then in $MUSTER_DIR/env
-#   muster-build.sh end              gives it back; doing so twice does no harm
-#   muster-build.sh extend 1h        moves the end of its lease
+#   muster-build.sh run COMMAND...   creates a cluster, runs the command with its addresses, and deletes it, whatever the exit code
+#   muster-build.sh begin            requests a cluster and waits until it's ready; its addresses are then in $MUSTER_DIR/env
+#   muster-build.sh end              deletes it; safe to repeat
+#   muster-build.sh extend 1h        extends its lease
 #
-# Has to be set:   MUSTER_HOOK_URL     the hook's address, https://muster.example.com/hooks/…
+# Required:        MUSTER_HOOK_URL     the build hook's address, https://muster.example.com/hooks/…
 #                  MUSTER_HOOK_SECRET  its secret, whsec_…
-# May be set:      MUSTER_BUILD        the build; made up from what GitHub, GitLab, Buildkite, CircleCI and Jenkins set
-#                  MUSTER_JOB          a part of it with a cluster of its own; in a matrix it has to tell the jobs apart
-#                  MUSTER_LABELS       words for the hook's rules, with spaces between
+# Optional:        MUSTER_BUILD        the build; by default from the variables of GitHub, GitLab, Buildkite, CircleCI and Jenkins
+#                  MUSTER_JOB          a job with its own cluster; must be unique in a matrix
+#                  MUSTER_LABELS       labels for the hook's rules, separated by spaces
 #                  MUSTER_FORK         true or false: whether the code comes from a fork
-#                  MUSTER_TIMEOUT      how long to wait until it is ready, in seconds; 3600
-#                  MUSTER_KEY          yes: the cluster's private key is put into $MUSTER_DIR/key.pem
-#                  MUSTER_FORMAT       jenkins: what is sent has the form of Jenkins' Notification plugin, for hooks of that kind
-#                  MUSTER_DIR          where to remember things between begin and end; .muster. Beside env there are inventory.json, .ansible, .ssh and .known_hosts:
+#                  MUSTER_TIMEOUT      how long to wait until the cluster is ready, in seconds; 3600
+#                  MUSTER_KEY          yes: save the cluster's private key in $MUSTER_DIR/key.pem
+#                  MUSTER_FORMAT       jenkins: send messages of Jenkins' Notification plugin, for hooks of that kind
+#                  MUSTER_DIR          directory for state between begin and end; .muster. Besides env it has inventory.json, .ansible, .ssh and .known_hosts:
 #                                      ssh -F .muster/inventory.ssh NODE, ansible -i .muster/inventory.ansible all -m ping
-#                  MUSTER_PAUSE        seconds to wait before the server is asked again after it could not answer; 2, and longer each time
-#                  MUSTER_CA           a file with the certificate that signs for the server, where that is one of your own
+#                  MUSTER_PAUSE        seconds before the first retry of a failed request; 2, and longer each time
+#                  MUSTER_CA           a file with your own CA certificate for the server
 #
-# Neither secret nor token is ever on a command line, where other users of the machine could read it.
+# Secret and token are never on a command line, where other users of the machine could read them.
 set -eu
 umask 077
 
@@ -33,10 +33,10 @@ url=${MUSTER_HOOK_URL:-}
 url=${url%/}
 
 check() {
-	[ -n "$url" ] || die "MUSTER_HOOK_URL is not set: it is the address of the hook."
-	[ -n "${MUSTER_HOOK_SECRET:-}" ] || die "MUSTER_HOOK_SECRET is not set. In builds of forks it never is, and that is as it should be."
-	case $url in https://*|http://127.0.0.1:*|http://localhost:*) ;; *) die "MUSTER_HOOK_URL has to begin with https://." ;; esac
-	for tool in curl openssl od; do command -v $tool >/dev/null 2>&1 || die "$tool is missing."; done
+	[ -n "$url" ] || die "Set MUSTER_HOOK_URL to the build hook's address."
+	[ -n "${MUSTER_HOOK_SECRET:-}" ] || die "Set MUSTER_HOOK_SECRET. Builds of forks don't get it, on purpose."
+	case $url in https://*|http://127.0.0.1:*|http://localhost:*) ;; *) die "MUSTER_HOOK_URL must start with https://." ;; esac
+	for tool in curl openssl od; do command -v $tool >/dev/null 2>&1 || die "$tool isn't installed."; done
 	which=$(build) || exit 1
 	mkdir -p "$dir"
 }
@@ -49,7 +49,7 @@ build() {
 	elif [ -n "${BUILDKITE_BUILD_NUMBER:-}" ]; then printf %s "$BUILDKITE_ORGANIZATION_SLUG/$BUILDKITE_PIPELINE_SLUG/builds/$BUILDKITE_BUILD_NUMBER"
 	elif [ -n "${CIRCLE_WORKFLOW_ID:-}" ]; then printf %s "$CIRCLE_PROJECT_USERNAME/$CIRCLE_PROJECT_REPONAME/workflows/$CIRCLE_WORKFLOW_ID"
 	elif [ -n "${JENKINS_URL:-}" ]; then b=${BUILD_URL#"$JENKINS_URL"}; printf %s "${b%/}"
-	else die "Which build is this? Set MUSTER_BUILD, or run it in a build."
+	else die "Unknown build. Set MUSTER_BUILD, or run this script in a build."
 	fi
 }
 
@@ -57,11 +57,11 @@ build() {
 text() { printf '"%s"' "$(printf %s "$1" | tr -d '\000-\037\177' | sed 's/\\/\\\\/g; s/"/\\"/g')"; }
 field() { [ -z "$2" ] || printf ',"%s":%s' "$1" "$(text "$2")"; }
 
-# repository ADDRESS gives host and path of https://host/path.git, ssh://git@host/path or git@host:path.
+# repository ADDRESS prints host and path of https://host/path.git, ssh://git@host/path or git@host:path.
 repository() { printf %s "$1" | sed 's|^[a-z+]*://||; s|^[^/@]*@||; s|^\([^/:]*\):[0-9]*/|\1/|; s|^\([^/:]*\):|\1/|; s|/*$||; s|\.git$||' | tr '[:upper:]' '[:lower:]'; }
 
 fork() {
-	case ${MUSTER_FORK:-} in true|false) printf %s "$MUSTER_FORK"; return ;; '') ;; *) die "MUSTER_FORK is true or false." ;; esac
+	case ${MUSTER_FORK:-} in true|false) printf %s "$MUSTER_FORK"; return ;; '') ;; *) die "MUSTER_FORK must be true or false." ;; esac
 	if [ -n "${CI_MERGE_REQUEST_SOURCE_PROJECT_ID:-}" ]; then
 		[ "$CI_MERGE_REQUEST_SOURCE_PROJECT_ID" = "${CI_MERGE_REQUEST_PROJECT_ID:-}" ] && printf false || printf true
 	elif [ -n "${CI_PIPELINE_ID:-}" ]; then printf false
@@ -107,7 +107,7 @@ generic() {
 	printf '}'
 }
 
-# jenkins PHASE [RESULT] is a body in the words of Jenkins' Notification plugin.
+# jenkins PHASE [RESULT] prints a message of Jenkins' Notification plugin.
 jenkins() {
 	case $1 in running) phase=STARTED ;; *) phase=FINALIZED ;; esac
 	path=${BUILD_URL#"$JENKINS_URL"}
@@ -119,10 +119,10 @@ jenkins() {
 
 body() { if [ "${MUSTER_FORMAT:-}" = jenkins ]; then jenkins "$@"; else generic "$@"; fi; }
 
-# hmac reads a text and gives its HMAC-SHA256 in base64. It is made of two hashes, since openssl takes keys from its command line only.
+# hmac reads a text and prints its HMAC-SHA256 in base64. It uses two hashes, since openssl takes keys only on its command line.
 hmac() {
 	hex=$(printf %s "${MUSTER_HOOK_SECRET#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \n')
-	[ ${#hex} -ge 32 ] && [ ${#hex} -le 128 ] || die "MUSTER_HOOK_SECRET is not whsec_ and base64 of 16 to 64 bytes."
+	[ ${#hex} -ge 32 ] && [ ${#hex} -le 128 ] || die "MUSTER_HOOK_SECRET must be whsec_ and base64 of 16 to 64 bytes."
 	while [ ${#hex} -lt 128 ]; do hex=${hex}00; done
 	inner= outer=
 	while [ -n "$hex" ]; do
@@ -135,8 +135,8 @@ hmac() {
 	rm -f "$dir/inner"
 }
 
-# request METHOD ADDRESS HEADERS [BODY FILE] leaves the answer in $dir/answer and its status in $status. What did not arrive, or was too much, is
-# tried again: the server knows a delivery that comes twice.
+# request METHOD ADDRESS HEADERS [BODY FILE] saves the response in $dir/answer and its status in $status. Failed and rate-limited requests are
+# retried: the server recognizes repeated deliveries.
 request() {
 	try=0
 	while :; do
@@ -160,12 +160,12 @@ deliver() {
 	rm -f "$dir/headers"
 }
 
-# word NAME gives the first text of that name in the answer. A quote inside of other texts is escaped there, so it cannot be mistaken for one.
+# word NAME prints the first text of that name in the response. Quotes inside other texts are escaped there, so they can't be mistaken for one.
 word() { tr -d '\n' <"$dir/answer" | grep -o "\"$1\": *\"\([^\"\\\\]\|\\\\.\)*\"" | head -n 1 | sed 's/^"[^"]*": *"//; s/"$//; s/\\"/"/g; s/\\\\/\\/g'; }
 number() { tr -d '\n' <"$dir/answer" | grep -o "\"$1\": *[0-9][0-9]*" | head -n 1 | sed 's/.*: *//'; }
 why() { w=$(word words); [ -n "$w" ] || w=$(word detail); [ -n "$w" ] || w=$(word message); printf %s "${w:-no reason was given}"; }
 
-# about METHOD PATH [BODY FILE] asks about the build that begin remembered.
+# about METHOD PATH [BODY FILE] queries the build that begin saved.
 about() {
 	request "$1" "$url/builds/$(cat "$dir/build")$2" "$dir/token" "${3:-}"
 }
@@ -178,17 +178,17 @@ begin() {
 	[ "$status" != 409 ] || deliver running # its answer got lost; to another number it is given again
 	case $status in
 	2??) ;;
-	401) die "The server does not take the signature. Is MUSTER_HOOK_SECRET the secret of this hook, and is this machine's clock right?" ;;
-	000) die "The server cannot be reached." ;;
-	*) die "The server answers $status: $(why)" ;;
+	401) die "The server rejected the signature. Check MUSTER_HOOK_SECRET and this machine's clock." ;;
+	000) die "Can't connect to the server." ;;
+	*) die "The server responded $status: $(why)" ;;
 	esac
 	build=$(number build) token=$(word token)
-	[ -n "$build" ] && [ -n "$token" ] || die "There is no cluster for this build: $(why)"
-	case $token in *[!A-Za-z0-9_-]*) die "The server's token makes no sense." ;; esac
+	[ -n "$build" ] && [ -n "$token" ] || die "No cluster for this build: $(why)"
+	case $token in *[!A-Za-z0-9_-]*) die "The server sent an invalid token." ;; esac
 	printf %s "$build" >"$dir/build"
 	printf 'Content-Type: application/json\nAuthorization: Bearer %s\n' "$token" >"$dir/token"
 	w=$(word words)
-	say "Build $build asked for a cluster. $w"
+	say "Build $build requested a cluster. $w"
 	await
 }
 
@@ -196,16 +196,16 @@ await() {
 	until=$(($(date +%s) + ${MUSTER_TIMEOUT:-3600})) before=
 	while :; do
 		about GET '?wait=20'
-		[ "$status" = 200 ] || die "The server answers $status: $(why)"
+		[ "$status" = 200 ] || die "The server responded $status: $(why)"
 		state=$(word state)
-		[ "$state" = "$before" ] || say "It is $state."
+		[ "$state" = "$before" ] || say "State: $state."
 		before=$state
 		case $state in
 		ready) break ;;
 		waiting|asking|creating) ;;
-		*) die "There is no cluster: $state. $(why)" ;;
+		*) die "No cluster: $state. $(why)" ;;
 		esac
-		[ "$(date +%s)" -lt "$until" ] || die "It was not ready within ${MUSTER_TIMEOUT:-3600} seconds."
+		[ "$(date +%s)" -lt "$until" ] || die "The cluster wasn't ready within ${MUSTER_TIMEOUT:-3600} s."
 	done
 	# Each file names the others where they are. Some characters can't be part of such a path, such as spaces.
 	query= at=
@@ -215,13 +215,13 @@ await() {
 	esac
 	if [ "${MUSTER_KEY:-}" = yes ]; then
 		about GET /key
-		[ "$status" = 200 ] || die "The key is not to be had: $(why)"
+		[ "$status" = 200 ] || die "Can't get the key: $(why)"
 		mv "$dir/answer" "$dir/key.pem"
 		[ -z "$at" ] || query="$query&key=$at/key.pem"
 	fi
 	for format in env json ansible ssh known_hosts; do
 		about GET "/inventory?format=$format$query"
-		[ "$status" = 200 ] || die "The inventory is not to be had: $(why)"
+		[ "$status" = 200 ] || die "Can't get the inventory: $(why)"
 		mv "$dir/answer" "$dir/inventory.$format"
 	done
 	# Only plain assignments, whatever the server says: shells read them.
@@ -229,7 +229,7 @@ await() {
 	[ -z "$at" ] || printf 'MUSTER_INVENTORY=%s\n' "$dir/inventory.ansible" >>"$dir/env"
 	if [ -n "${GITHUB_ENV:-}" ]; then cat "$dir/env" >>"$GITHUB_ENV"; fi
 	if [ -n "${BASH_ENV:-}" ] && [ -n "${CIRCLECI:-}" ]; then sed 's/^/export /' "$dir/env" >>"$BASH_ENV"; fi
-	say "Its addresses are in $dir/env:"
+	say "Addresses, in $dir/env:"
 	sed 's/^/  /' "$dir/env" >&2
 }
 
@@ -239,19 +239,19 @@ end() {
 		: >"$dir/body"
 		about POST /end "$dir/body"
 		case $status in
-		2??) say "Build $(cat "$dir/build") was ended."; forget; return 0 ;;
+		2??) say "Build $(cat "$dir/build") ended."; forget; return 0 ;;
 		esac
 	fi
 	# Without a token, or where it opens nothing any more, the signature still tells that the build is over.
 	deliver ended "${1:-}"
 	forget
-	case $status in 2??|409) say "The build's end was told." ;; *) die "The server answers $status: $(why) Its lease ends by itself." ;; esac
+	case $status in 2??|409) say "Build end reported." ;; *) die "The server responded $status: $(why) The cluster expires with its lease." ;; esac
 }
 
 forget() { rm -f "$dir/build" "$dir/token" "$dir/key.pem" "$dir/body" "$dir/answer"; }
 
 run() {
-	[ $# -gt 0 ] || die "What is to be run? muster-build.sh run COMMAND..."
+	[ $# -gt 0 ] || die "Usage: muster-build.sh run COMMAND..."
 	asked= child=
 	trap 'over $?' EXIT
 	trap 'stop HUP 129' HUP
@@ -272,7 +272,7 @@ stop() {
 	exit "$2"
 }
 
-# over gives the cluster back whatever happened, and keeps the command's exit code.
+# over deletes the cluster whatever happened, and keeps the command's exit code.
 over() {
 	trap - EXIT
 	trap '' HUP INT TERM
@@ -288,9 +288,9 @@ end) end "${2:-}" ;;
 run) shift; run "$@" ;;
 extend)
 	check
-	[ -f "$dir/build" ] || die "No build was begun here."
+	[ -f "$dir/build" ] || die "No build was started here."
 	printf '{"by":%s}' "$(text "${2:-1h}")" >"$dir/body"
 	about POST /extend "$dir/body"
-	case $status in 2??) say "Its lease was extended." ;; *) die "The server answers $status: $(why)" ;; esac ;;
+	case $status in 2??) say "Lease extended." ;; *) die "The server responded $status: $(why)" ;; esac ;;
 *) sed -n '2,/^set -eu/{/^set -eu/d;s/^# \{0,1\}//;p;}' "$0" >&2; exit 2 ;;
 esac

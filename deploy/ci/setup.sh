@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs, on Debian or Ubuntu, what `make test-all` tries Muster against: OpenSSH, Redis, PostgreSQL, Chromium, the
-# tools of the sandbox, the software of examples/catalog for machines of it, Puppet and Ansible, and a Docker Engine. What is there already is left alone, and what packages would start is not started.
+# Installs, on Debian or Ubuntu, what `make test-all` needs: OpenSSH, Redis, PostgreSQL, Chromium, the
+# tools of the sandbox, the software of examples/catalog for machines of it, Puppet and Ansible, and a Docker Engine. Existing software is kept, and services of packages aren't started.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -18,7 +18,7 @@ need git git
 need tar tar
 need sudo sudo
 need npm npm
-# The software that the templates of examples/catalog set up: what follows to shellcheck took a minute and 340 MB of disk.
+# Software of the templates in examples/catalog: the part up to shellcheck took a minute and 340 MB of disk.
 need haproxy haproxy
 need nginx nginx-light
 need etcd etcd-server
@@ -44,10 +44,10 @@ need wg wireguard-tools
 need wireguard-go wireguard-go
 need ping iputils-ping
 need shellcheck shellcheck
-# The tools of automators that are tried for real.
+# Automators' tools, for the real tests.
 need puppet puppet-agent
 need ansible-playbook ansible-core
-# They use the files that Muster hands out, or look at what is in deploy; they are not started, but for the proxies by tests.
+# They use Muster's release files, or check the files in deploy. Only the proxies are started, by tests.
 need systemd-analyze systemd
 need caddy caddy
 need promtool prometheus
@@ -55,7 +55,7 @@ need sqlite3 sqlite3
 need jq jq
 need unzip unzip
 need groff groff-base
-# An engine that the tests of the provider and of the automator docker start themselves. Newer releases have its command line in a package of its own.
+# An engine that tests of the docker provider and automator start themselves. Newer releases have its command line in a separate package.
 need dockerd docker.io
 ! apt-cache show docker-cli >/dev/null 2>&1 || need docker docker-cli
 need iptables iptables
@@ -64,7 +64,7 @@ if [ ${#missing[@]} -gt 0 ]; then
   echo "installing: ${missing[*]}"
   as_root=(); [ "$(id -u)" = 0 ] || as_root=(sudo)
   "${as_root[@]}" apt-get update -qq
-  # Tests make databases and queues of their own. Debian's packages start one at once unless they are told not to.
+  # Tests create their own databases and queues. Debian's packages start one at once unless configured not to.
   policy=/usr/sbin/policy-rc.d
   if [ ! -e "$policy" ]; then
     printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
@@ -74,7 +74,7 @@ if [ ${#missing[@]} -gt 0 ]; then
   DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || { echo "still missing: postgresql" >&2; exit 1; }
-# axe-core looks at the portal's pages.
+# axe-core checks the portal's pages.
 [ deploy/ci/tools/node_modules/.package-lock.json -nt deploy/ci/tools/package-lock.json ] || npm ci --prefix deploy/ci/tools --no-audit --no-fund --silent
 for tool in sshd ssh redis-server chromium unshare ip python3 sudo haproxy nginx etcd etcdctl redis-sentinel rabbitmqctl mariadbd rsync java apache2 memcached slurmctld slurmd munged nft chronyd wg wireguard-go ping shellcheck puppet ansible-playbook dockerd docker iptables promtool sqlite3 jq unzip groff; do
   command -v "$tool" >/dev/null 2>&1 || [ -x "/usr/sbin/$tool" ] || { echo "still missing: $tool" >&2; exit 1; }

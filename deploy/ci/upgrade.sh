@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Upgrades a running Muster for real, from an older commit to what stands here, and shows that nothing is lost on the way:
+# Upgrades a running Muster for real, from an older commit to the current commit, and shows that nothing is lost on the way:
 #
 #   deploy/ci/upgrade.sh OLD_COMMIT            # builds both; some minutes
-#   OLD=path NEW=path deploy/ci/upgrade.sh     # with two binaries that are there
+#   OLD=path NEW=path deploy/ci/upgrade.sh     # with two existing binaries
 #   FIXTURE=dir deploy/ci/upgrade.sh OLD_COMMIT  # only writes the older one's database, in the middle of an operation, for cmd/muster/upgrade_test.go
 #
-# The older server is killed with -9 in the middle of a create. Its database is migrated, the older binary goes on working on it (reads, and a whole
-# create), is killed again, and then the newer one takes over: the first create ends well, and all is given back. It needs git, Go and python3.
+# The older server is killed with -9 in the middle of a create. Its database is migrated, the older binary keeps working on it (reads, and a whole
+# create), is killed again, and then the newer one takes over: the first create succeeds, and everything is deleted. It needs git, Go and python3.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 top=$PWD work=$(mktemp -d)
@@ -44,7 +44,7 @@ start() { # BINARY
     kill -0 "$pid" 2>/dev/null || break
     sleep 0.1
   done
-  echo "the server does not start:" >&2; tail -20 "$work/log" >&2; exit 1
+  echo "the server didn't start:" >&2; tail -20 "$work/log" >&2; exit 1
 }
 crash() { kill -9 "$pid"; wait "$pid" 2>/dev/null || true; pid=; }
 state() { # BINARY CLUSTER
@@ -55,7 +55,7 @@ becomes() { # BINARY CLUSTER STATE
     [ "$(state "$1" "$2")" = "$3" ] && return
     sleep 0.2
   done
-  echo "$2 does not become $3:" >&2; "$1" cluster why "$2" >&2 || true; tail -20 "$work/log" >&2; exit 1
+  echo "$2 didn't become $3:" >&2; "$1" cluster why "$2" >&2 || true; tail -20 "$work/log" >&2; exit 1
 }
 
 start "$OLD"
@@ -63,7 +63,7 @@ start "$OLD"
 "$OLD" cluster create going --template slow --size 3 >/dev/null
 sleep 2 # machines are there, and the first of two services is being installed on two of three nodes
 crash
-say "killed in the middle of a create: $("$OLD" version)"
+say "killed during a create: $("$OLD" version)"
 
 if [ -n "${FIXTURE:-}" ]; then
   mkdir -p "$FIXTURE"
@@ -87,15 +87,15 @@ fi
 say "migrated, and backed up"
 
 start "$OLD"
-[ "$(state "$OLD" standing)" = active ] || { echo "the older one does not read what it wrote" >&2; exit 1; }
+[ "$(state "$OLD" standing)" = active ] || { echo "the older server can't read its own data" >&2; exit 1; }
 "$OLD" cluster create beside --template quick --size 1 --wait >/dev/null
 "$OLD" audit verify
 crash
-say "the older one has read and written the migrated database"
+say "the older server can read and write the migrated database"
 
 start "$NEW"
 becomes "$NEW" going active
-say "the create that was under way has ended"
+say "the running create finished"
 [ "$(state "$NEW" standing)" = active ] && [ "$(state "$NEW" beside)" = active ]
 "$NEW" cluster grow standing 1 --yes --wait >/dev/null
 for name in standing going beside; do "$NEW" cluster delete "$name" --yes --wait | tail -1; done

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the secrets of compose.yaml, once. The files are for the users inside the containers, who are not yours: the directory keeps others out.
-# Keep a copy of secrets/secret_key elsewhere: no backup holds it, and without it what is sealed in the database is lost.
+# Creates the secrets of compose.yaml, once. The files belong to the containers' users, not yours; the directory keeps others out.
+# Keep a copy of secrets/secret_key elsewhere: backups don't contain it, and encrypted data in the database is lost without it.
 set -eu
 cd "$(dirname "$0")"
 mkdir -p secrets catalog

@@ -12,6 +12,7 @@ import (
 	"muster/app"
 	"muster/app/execution"
 	"muster/app/fleet"
+	"muster/app/humanize"
 	"muster/app/observe"
 	"muster/app/template"
 	"muster/jobs/internal/loop"
@@ -94,7 +95,7 @@ func (b *Budget) grant(ctx context.Context, account string, granted bool, wait t
 	if !granted {
 		observe.MeterOf(b.Meter).Add(observe.MetricThrottled, 1, Metered(account), "budget")
 		return &app.Error{Code: app.ERateLimit, Reason: Reason, RetryAfter: wait,
-			Message: fmt.Sprintf("The rate budget of account %s is empty for %s.", account, inSeconds(wait))}
+			Message: fmt.Sprintf("Account %s has reached its rate limit; retry in %s.", account, humanize.Duration(roundUp(wait)))}
 	}
 	if wait <= 0 {
 		return nil
@@ -108,7 +109,7 @@ func (b *Budget) grant(ctx context.Context, account string, granted bool, wait t
 // Reason says that our own rate budget for the account was empty: nothing was asked.
 const Reason = "budget"
 
-// Metered is an account as metrics name it: those of tenants are told apart by no one.
+// Metered is an account as metrics name it; tenants' accounts of one name share it.
 func Metered(account string) string {
 	if _, name, of := strings.Cut(account, "/"); of {
 		return name
@@ -116,9 +117,8 @@ func Metered(account string) string {
 	return account
 }
 
-func inSeconds(d time.Duration) string {
-	return fmt.Sprintf("%d s", int((d+time.Second-1)/time.Second))
-}
+// roundUp returns d in whole seconds, never less than d.
+func roundUp(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
 // Exhausted empties the account's bucket for everyone until the cloud wants to be asked again, but for a quarter of an
 // hour at most.
@@ -135,11 +135,11 @@ func (b *Budget) Exhausted(ctx context.Context, account string, rate template.Ra
 // ETransient while Redis is away.
 func (b *Budget) BudgetWait(ctx context.Context, account string) (time.Duration, error) {
 	if b.client == nil {
-		return 0, &app.Error{Code: app.ETransient, Message: "There is no Redis to ask"}
+		return 0, &app.Error{Code: app.ETransient, Message: "Redis isn't configured"}
 	}
 	us, err := lookScript.Run(ctx, b.client, []string{b.prefix + account}).Int64()
 	if err != nil {
-		return 0, &app.Error{Code: app.ETransient, Message: "Redis does not answer", Err: err}
+		return 0, &app.Error{Code: app.ETransient, Message: "Redis isn't responding", Err: err}
 	}
 	wait := time.Duration(us) * time.Microsecond
 	if wait <= b.patience {
@@ -159,7 +159,7 @@ func (b *Budget) asks() bool {
 func (b *Budget) answered(err error) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.trouble.Say(b.log, "sharing the rate budgets of accounts", err)
+	b.trouble.Say(b.log, "Sharing rate limits across servers", err)
 	if err == nil {
 		b.away = time.Time{}
 		return true
@@ -181,7 +181,7 @@ func (b *Budget) takeShared(ctx context.Context, account string, rate template.R
 	defer cancel()
 	out, err := takeScript.Run(ctx, b.client, []string{b.prefix + account}, args...).Int64Slice()
 	if err != nil || len(out) != 2 {
-		return false, 0, fmt.Errorf("rate budget of %s: %w", account, err)
+		return false, 0, fmt.Errorf("rate limit of %s: %w", account, err)
 	}
 	return out[0] == 1, time.Duration(out[1]) * time.Microsecond, nil
 }

@@ -16,7 +16,7 @@ import (
 	"muster/jobs/queue"
 )
 
-// budgets returns several of them, as several processes have, on one Redis whose clock stands still until it is set.
+// budgets returns several of them, as several processes have, on one Redis whose clock doesn't move until it is set.
 func budgets(t *testing.T, n int) ([]*Budget, *miniredis.Miniredis) {
 	t.Helper()
 	r := miniredis.RunT(t)
@@ -89,7 +89,7 @@ func TestTurnedAwayComeBackOneAfterTheOther(t *testing.T) {
 	if !seen[100*time.Millisecond] || !seen[5*time.Second] {
 		t.Errorf("places of 50 calls at 10/s: %v", seen)
 	}
-	if err := all[0].Take(t.Context(), "a", rate); !strings.Contains(app.AsError(err).Message, "account a is empty for 6 s") {
+	if err := all[0].Take(t.Context(), "a", rate); !strings.Contains(app.AsError(err).Message, "retry in 6 s") {
 		t.Errorf("it is said as %q", app.AsError(err).Message)
 	}
 	if d, err := all[1].BudgetWait(t.Context(), "a"); err != nil || d != 5200*time.Millisecond {
@@ -100,7 +100,7 @@ func TestTurnedAwayComeBackOneAfterTheOther(t *testing.T) {
 		t.Errorf("a second later: %v", err)
 	}
 	if d, err := all[0].BudgetWait(t.Context(), "b"); err != nil || d != 0 {
-		t.Errorf("an account that nobody asked waits %s (%v)", d, err)
+		t.Errorf("an unused account waits %s (%v)", d, err)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestWithoutRedisEachProcessIsCautious(t *testing.T) {
 		t.Errorf("%d calls without Redis, want some and at most %d", calls, most)
 	}
 	if _, err := b.BudgetWait(t.Context(), "a"); app.CodeOf(err) != app.ETransient {
-		t.Errorf("what nobody knows is told as %v", err)
+		t.Errorf("an unknown account returns %v", err)
 	}
 	if err := r.Restart(); err != nil {
 		t.Fatal(err)

@@ -15,11 +15,11 @@ import (
 
 const (
 	callsKept  = 25 * time.Hour
-	callsEvery = 2 * time.Second // so often the calls of a process are told to the others at most
+	callsEvery = 2 * time.Second // how often a process shares its calls at most
 	mostError  = 500             // letters of an error that are kept
 )
 
-// pendingCalls are the calls to an account that were not told to the others yet.
+// pendingCalls are the calls to an account not shared yet.
 type pendingCalls struct {
 	counts  map[app.Code]int
 	last    time.Time
@@ -90,7 +90,7 @@ func (b *Budget) tellCalls() {
 		return nil
 	})
 	if err != nil {
-		b.log.Debug("calls to accounts could not be counted", "error", err)
+		b.log.Debug("could not count account calls", "error", err)
 	}
 }
 
@@ -109,7 +109,7 @@ func (b *Budget) hourKey(account string, at time.Time) string {
 // AccountCalls implements fleet.CallBook. The last hour is the one of the clock and the part of the one before that makes it whole.
 func (b *Budget) AccountCalls(ctx context.Context, account string, rate template.Rate) (c fleet.AccountCalls, err error) {
 	away := func(err error) error {
-		return &app.Error{Code: app.ETransient, Message: "Redis does not answer.", Err: err}
+		return &app.Error{Code: app.ETransient, Message: "Redis isn't responding.", Err: err}
 	}
 	if b.client == nil || !b.asks() {
 		return c, away(nil)

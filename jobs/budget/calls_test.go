@@ -13,14 +13,14 @@ func TestCallsAreCountedForAll(t *testing.T) {
 	rate := template.Rate{PerSecond: 1, Burst: 4}
 	all[0].Told("ocean", nil)
 	all[0].Told("ocean", nil)
-	all[1].Told("ocean", app.Errorf(app.ETimeout, "ocean: create: it took too long"))
+	all[1].Told("ocean", app.Errorf(app.ETimeout, "ocean: create: timed out"))
 	all[1].Told("other", nil)
 	for _, b := range all {
 		b.calls.timer.Stop() // the test does not wait for it
 		b.tellCalls()
 	}
 	c, err := all[0].AccountCalls(t.Context(), "ocean", rate)
-	if err != nil || c.Day[""] != 2 || c.Day[app.ETimeout] != 1 || c.LastError != "ocean: create: it took too long" || c.ErrorCode != app.ETimeout ||
+	if err != nil || c.Day[""] != 2 || c.Day[app.ETimeout] != 1 || c.LastError != "ocean: create: timed out" || c.ErrorCode != app.ETimeout ||
 		time.Since(c.ErrorAt) > time.Minute || time.Since(c.LastAt) > time.Minute || c.Left != 4 || c.Throttled != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -39,5 +39,5 @@ func TestCallsAreCountedForAll(t *testing.T) {
 	}
 	all[0].Told("ocean", nil)
 	all[0].calls.timer.Stop()
-	all[0].tellCalls() // no one is there to be told, and nothing breaks
+	all[0].tellCalls() // no receivers: nothing breaks
 }

@@ -57,7 +57,7 @@ func (f Fetch) path() string {
 // Open returns the content, fetched if it is not there yet, and whether it was. Close the file.
 func (f Fetch) Open(ctx context.Context) (file *os.File, fetched bool, err error) {
 	if len(f.Ref.Hash) != sha256.Size*2 || strings.ContainsAny(f.Ref.Hash, "/.") {
-		return nil, false, app.Errorf(app.EInternal, "%.80q is not the hash of a content", f.Ref.Hash)
+		return nil, false, app.Errorf(app.EInternal, "%.80q is not a content hash", f.Ref.Hash)
 	}
 	path := f.path()
 	free := f.Cache.hold(path)
@@ -84,14 +84,14 @@ func (f Fetch) Open(ctx context.Context) (file *os.File, fetched bool, err error
 		}
 		_ = file.Close()
 		if err != nil || try > 1 {
-			return nil, false, errors.Join(err, app.Errorf(app.ETransient, "The content of resource %s is not what it should be on this worker's disk.", f.Ref))
+			return nil, false, errors.Join(err, app.Errorf(app.ETransient, "Resource %s is corrupted on this worker's disk.", f.Ref))
 		}
 		_ = os.Remove(path) // the disk has changed it
 	}
 }
 
 func cacheProblem(err error) error {
-	return &app.Error{Code: app.ETransient, Message: "The worker cannot keep resources on its disk.", Err: fmt.Errorf("jobs: resources: %w", err), Hint: "Is it full?"}
+	return &app.Error{Code: app.ETransient, Message: "The worker can't store resources on its disk.", Err: fmt.Errorf("jobs: resources: %w", err), Hint: "Check that the disk isn't full."}
 }
 
 // hold lets one at a time have a path.
@@ -159,14 +159,14 @@ func (f Fetch) get(ctx context.Context, path string) error {
 			break
 		}
 		if err == nil {
-			err = app.Errorf(app.ETransient, "The content of resource %s ended after %d of %d bytes.", f.Ref, have, f.Ref.Size)
+			err = app.Errorf(app.ETransient, "Download of resource %s stopped after %d of %d bytes.", f.Ref, have, f.Ref.Size)
 		}
 		if code := app.CodeOf(err); code != app.ETransient && code != app.ETimeout || try >= fetchTries || loop.Pause(ctx, loop.BackOff(100*time.Millisecond, try)) != nil {
 			return err
 		}
 	}
 	if hex.EncodeToString(h.Sum(nil)) != f.Ref.Hash {
-		return app.Errorf(app.ETransient, "The content of resource %s is not what was pushed.", f.Ref)
+		return app.Errorf(app.ETransient, "Resource %s doesn't match its recorded hash.", f.Ref)
 	}
 	if err := errors.Join(temp.Sync(), temp.Close(), os.Rename(temp.Name(), path)); err != nil {
 		return cacheProblem(err)
@@ -185,9 +185,9 @@ func (f Fetch) more(ctx context.Context, to io.Writer, from int64) (int64, error
 	var known *app.Error
 	switch {
 	case from+n > f.Ref.Size:
-		return n, app.Errorf(app.EInternal, "the content of resource %s is longer than it was", f.Ref)
+		return n, app.Errorf(app.EInternal, "resource %s is larger than recorded", f.Ref)
 	case err != nil && ctx.Err() == nil && !errors.As(err, &known):
-		err = &app.Error{Code: app.ETransient, Message: "The content of resource " + f.Ref.String() + " broke off.", Err: err}
+		err = &app.Error{Code: app.ETransient, Message: "Download of resource " + f.Ref.String() + " was interrupted.", Err: err}
 	}
 	return n, err
 }
@@ -250,6 +250,6 @@ func (f Fetch) tell(ctx context.Context) {
 		}
 	}
 	if err := f.From.HoldResources(ctx, f.ID, hashes); err != nil && f.Cache.Log != nil {
-		f.Cache.Log.Warn("which resources are on this host cannot be told", "error", err)
+		f.Cache.Log.Warn("could not list this host's resources", "error", err)
 	}
 }

@@ -107,7 +107,7 @@ func TestCacheFetchesOnceForEachTenant(t *testing.T) {
 	wants(t, c, s, ref, "other", true)                                      // no one learns by a hash what another tenant has
 	wants(t, &Resources{Dir: c.Dir, Limit: c.Limit}, s, ref, "acme", false) // another process, or the same one started again
 	if !slices.Equal(s.froms, []int64{0, 0}) || !slices.Equal(s.held, []string{ref.Hash}) {
-		t.Errorf("asked from %v, told to hold %q", s.froms, s.held)
+		t.Errorf("asked from %v, asked to hold %q", s.froms, s.held)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestCacheRefusesWhatWasChangedOnItsWay(t *testing.T) {
 	ref := s.shelved("site", 100_000)
 	s.spoil = func(int) int { return -2 }
 	_, _, err := takes(t, c, s, ref, "acme")
-	if app.CodeOf(err) != app.ETransient || !strings.Contains(app.AsError(err).Message, "resource file/site@1 is not what was pushed") {
+	if app.CodeOf(err) != app.ETransient || !strings.Contains(app.AsError(err).Message, "Resource file/site@1 doesn't match its recorded hash") {
 		t.Errorf("changed on its way: %v", err)
 	}
 	left, _ := filepath.Glob(filepath.Join(c.Dir, "*", "*"))

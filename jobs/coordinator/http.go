@@ -198,7 +198,7 @@ func (r *Remote) ask(ctx context.Context, what string, message, into any) error 
 		return refused(resp, b)
 	}
 	if err := json.Unmarshal(b, into); err != nil {
-		return app.Errorf(app.EInternal, "The answer to %s of %s cannot be read: %w", what, r.URL, err)
+		return app.Errorf(app.EInternal, "Can't read the server's response to %s %s: %w", what, r.URL, err)
 	}
 	return nil
 }
@@ -217,10 +217,10 @@ func (r *Remote) unreachable(err error) error {
 	if errors.As(err, &u) {
 		err = u.Err
 	}
-	e := &app.Error{Code: app.ETransient, Message: "the server at " + r.URL + " does not answer", Err: err}
+	e := &app.Error{Code: app.ETransient, Message: "the server at " + r.URL + " isn't responding", Err: err}
 	var wrong *tls.CertificateVerificationError
 	if errors.As(err, &wrong) {
-		e.Hint = "Is it the server that you mean? Its certificate is not one that this host trusts: give --ca-fingerprint."
+		e.Hint = "The server's certificate isn't trusted by this host. If the address is right, set --ca-fingerprint."
 	}
 	return e
 }
@@ -235,10 +235,10 @@ func refused(resp *http.Response, b []byte) error {
 	}
 	switch {
 	case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= http.StatusInternalServerError:
-		return app.Errorf(app.ETransient, "the server answered %s", resp.Status)
+		return app.Errorf(app.ETransient, "the server responded %s", resp.Status)
 	case resp.StatusCode == http.StatusUnauthorized:
-		return app.Errorf(app.EUnauthorized, "the server answered %s", resp.Status)
+		return app.Errorf(app.EUnauthorized, "the server responded %s", resp.Status)
 	}
-	return &app.Error{Code: app.EInvalid, Message: "What answers there is not a Muster server: " + resp.Status,
-		Hint: "The URL is the address of the portal, without a path."}
+	return &app.Error{Code: app.EInvalid, Message: "This address isn't a Muster server: " + resp.Status,
+		Hint: "Use the portal's address, without a path."}
 }

@@ -19,16 +19,16 @@ const (
 )
 
 // Hurry implements execution.Hurrier: one wait after the other, never two at once, until stop is called. What is cancelled between
-// two of them is told by the next one. While the server cannot be reached nothing is told, and heartbeats must do.
+// two of them arrives with the next one. While the server is unreachable, heartbeats must do.
 func (r *Remote) Hurry(w app.WorkerID) (<-chan struct{}, func()) {
-	told := make(chan struct{}, 1)
+	rung := make(chan struct{}, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	var waits sync.WaitGroup
-	waits.Go(func() { r.awaitHurries(ctx, w, told) })
-	return told, func() { cancel(); waits.Wait() }
+	waits.Go(func() { r.awaitHurries(ctx, w, rung) })
+	return rung, func() { cancel(); waits.Wait() }
 }
 
-func (r *Remote) awaitHurries(ctx context.Context, w app.WorkerID, told chan struct{}) {
+func (r *Remote) awaitHurries(ctx context.Context, w app.WorkerID, rung chan struct{}) {
 	for failures := 0; ctx.Err() == nil; {
 		began := time.Now()
 		var answer wire.HurryAnswer
@@ -49,8 +49,8 @@ func (r *Remote) awaitHurries(ctx context.Context, w app.WorkerID, told chan str
 			failures++
 			wait = HurryUnknown
 		}
-		if answer.Told || failures == 1 { // the answer that was lost may have told it
-			loop.Ring(told)
+		if answer.Told || failures == 1 { // the answer that was lost may have had one
+			loop.Ring(rung)
 		}
 		if wait > 0 && loop.Pause(ctx, wait) != nil {
 			return

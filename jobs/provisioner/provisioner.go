@@ -27,7 +27,7 @@ type Provisioner struct {
 	Server       fleet.Registry
 	// Start begins a worker of that name, which no worker ever had.
 	Start func(r fleet.Registered, name string, o fleet.WorkerOrder) (WorkerHandle, error)
-	// DrainTime is how long steps under way may take to end once the provisioner shall; then they are given back.
+	// DrainTime is how long running steps may take to end at shutdown; then they are released.
 	DrainTime time.Duration
 	Log       *slog.Logger
 	// OnRegister, when set, is notified of each registration.
@@ -70,9 +70,9 @@ const (
 
 // answerToBeat is what happened to a heartbeat.
 type answerToBeat struct {
-	orders fleet.Orders
-	told   int // how many ended workers the server knows of now
-	err    error
+	orders   fleet.Orders
+	reported int // how many ended workers the server knows of now
+	err      error
 }
 
 // Run works until ctx ends, or the server wants the provisioner to drain; then it drains. The error is EUnauthorized where the
@@ -98,7 +98,7 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 	defer end()
 	var cut context.CancelFunc
 	hurried := false
-	hurry := func() { hurried = true; cut() } // the server shall hear something at once
+	hurry := func() { hurried = true; cut() } // there is something to report at once
 	beat := func() {
 		var one context.Context
 		one, cut = context.WithTimeout(live, app.ProvisionerSilence)
@@ -112,7 +112,7 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 			defer stop()
 			orders, err := p.Server.Beat(one, b)
 			select {
-			case beats <- answerToBeat{orders: orders, told: len(b.Ended), err: err}:
+			case beats <- answerToBeat{orders: orders, reported: len(b.Ended), err: err}:
 			case <-live.Done():
 			}
 		}()
@@ -139,7 +139,7 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 			drain()
 		case <-limit:
 			if p.DrainTime > 0 { // else no one was to be waited for
-				p.Log.Warn("steps take longer than the provisioner may wait; they are given back")
+				p.Log.Warn("steps are still running at the shutdown deadline; releasing them")
 			}
 			p.stopAll()
 		case k := <-p.events:
@@ -153,29 +153,29 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 				beat()
 				continue
 			}
-			p.ended = p.ended[min(a.told*b2i(a.err == nil), len(p.ended)):]
+			p.ended = p.ended[min(a.reported*b2i(a.err == nil), len(p.ended)):]
 			switch code := app.CodeOf(a.err); {
 			case a.err == nil:
 				p.heard, p.known = time.Now(), a.orders.Version
-				p.trouble.Say(p.Log, "reaching the server", nil)
+				p.trouble.Say(p.Log, "Connecting to the server", nil)
 				if a.orders.Drain && !p.draining {
-					p.Log.Info("the server wants this provisioner to end")
+					p.Log.Info("the server asked this provisioner to shut down")
 					drain()
 				}
 				if !p.draining {
 					p.follow(a.orders.Workers)
 				}
 			case code == app.EStale:
-				p.Log.Warn("this provisioner was replaced; it drops what it has and registers anew")
+				p.Log.Warn("another provisioner took this one's place; dropping its work and registering again")
 				p.dropAll()
 				return !p.draining, nil
 			case code == app.EUnauthorized:
 				p.dropAll()
 				return false, a.err
 			default:
-				p.trouble.Say(p.Log, "reaching the server", a.err)
+				p.trouble.Say(p.Log, "Connecting to the server", a.err)
 				if time.Since(p.heard) > execution.ClaimFor && len(p.running)+len(p.leaving) > 0 {
-					p.Log.Warn("the server was not reached for as long as a claim holds; the workers are stopped")
+					p.Log.Warn("the server has been unreachable for longer than a claim lasts; stopping the workers")
 					p.stopAll()
 				}
 			}
@@ -212,7 +212,7 @@ func (p *Provisioner) register(ctx context.Context) (again bool, err error) {
 		cancel()
 		if err == nil {
 			p.registered, p.known, p.heard = r, "", time.Now()
-			p.trouble.Say(p.Log, "registering with the server", nil)
+			p.trouble.Say(p.Log, "Registering with the server", nil)
 			if p.OnRegister != nil {
 				p.OnRegister(r)
 			}
@@ -221,7 +221,7 @@ func (p *Provisioner) register(ctx context.Context) (again bool, err error) {
 		if code := app.CodeOf(err); ctx.Err() == nil && code != app.ETransient && code != app.ETimeout && code != app.EInternal && code != app.ERateLimit {
 			return false, err
 		}
-		p.trouble.Say(p.Log, "registering with the server", err)
+		p.trouble.Say(p.Log, "Registering with the server", err)
 		_ = loop.Pause(ctx, min(loop.BackOff(100*time.Millisecond, try), 5*time.Second))
 	}
 	return false, nil
@@ -235,7 +235,7 @@ func (p *Provisioner) follow(workers []fleet.WorkerOrder) {
 	}
 	for tenant, k := range p.running {
 		if _, wanted := p.orders[tenant]; !wanted {
-			p.Log.Debug("a tenant is served no more", "tenant", tenant)
+			p.Log.Debug("tenant no longer served", "tenant", tenant)
 			delete(p.running, tenant)
 			k.leaving = true
 			p.leaving[k] = true
@@ -261,13 +261,13 @@ func (p *Provisioner) restart() {
 		name := fleet.NewWorkerName(p.registered.ID)
 		h, err := p.Start(p.registered, name, o)
 		if err != nil {
-			p.Log.Error("a worker does not start", "tenant", tenant, "error", err)
+			p.Log.Error("could not start a worker", "tenant", tenant, "error", err)
 			p.crashed(tenant)
 			continue
 		}
 		k := &keptWorker{WorkerHandle: h, name: name, tenant: tenant, order: o, began: time.Now()}
 		p.running[tenant] = k
-		p.Log.Debug("a tenant is served", "tenant", tenant, "slots", o.Slots, "worker", name)
+		p.Log.Debug("serving tenant", "tenant", tenant, "slots", o.Slots, "worker", name)
 		go func() {
 			<-k.Done()
 			p.events <- k
@@ -302,7 +302,7 @@ func (p *Provisioner) gone(k *keptWorker) {
 	if time.Since(k.began) > steady {
 		delete(p.failures, k.tenant)
 	}
-	p.Log.Warn("a worker ended by itself; it is started again", "tenant", k.tenant, "worker", k.name)
+	p.Log.Warn("a worker exited; restarting it", "tenant", k.tenant, "worker", k.name)
 	p.crashed(k.tenant)
 	p.restart()
 }
@@ -330,7 +330,7 @@ func (p *Provisioner) dropAll() {
 		case k := <-p.events:
 			delete(p.leaving, k)
 		case <-late:
-			p.Log.Error("workers do not end although they were told to")
+			p.Log.Error("workers didn't stop when asked to")
 			return
 		}
 	}
@@ -345,6 +345,6 @@ func (p *Provisioner) leave(ctx context.Context) {
 		_, _ = p.Server.Beat(ctx, fleet.Beat{ID: p.registered.ID, Draining: true, Ended: p.ended})
 	}
 	if err := p.Server.Leave(ctx, p.registered.ID); err != nil {
-		p.Log.Warn("the server was not told that this provisioner ends", "error", err)
+		p.Log.Warn("could not sign off from the server", "error", err)
 	}
 }

@@ -39,7 +39,7 @@ func (f *forgetful) Beat(ctx context.Context, b fleet.Beat) (fleet.Orders, error
 	for _, name := range b.Ended {
 		if !strings.HasPrefix(name, execution.WorkerPrefix(b.ID)) {
 			f.refused = append(f.refused, name)
-			return fleet.Orders{}, app.Errorf(app.EForbidden, "Worker %s is not of this provisioner.", name)
+			return fleet.Orders{}, app.Errorf(app.EForbidden, "Worker %s doesn't belong to this provisioner.", name)
 		}
 	}
 	if b.ID == "r1" && f.beats["r1"] > 1 {
@@ -50,7 +50,7 @@ func (f *forgetful) Beat(ctx context.Context, b fleet.Beat) (fleet.Orders, error
 
 func (f *forgetful) Leave(context.Context, string) error { return nil }
 
-// slow is a worker that ends so long after it was told to.
+// slow is a worker that ends so long after it was asked to.
 type slow struct {
 	takes time.Duration
 	once  sync.Once
@@ -62,7 +62,7 @@ func (s *slow) Drain()                   { s.Stop() }
 func (s *slow) Stop()                    { s.once.Do(func() { time.AfterFunc(s.takes, func() { close(s.done) }) }) }
 func (s *slow) Done() <-chan struct{}    { return s.done }
 
-// A worker that ends only after its provisioner has registered again is not told of under the new registration: the server
+// A worker that ends only after its provisioner has registered again isn't reported under the new registration: the server
 // would refuse every heartbeat from then on.
 func TestWorkerThatOutlivesItsRegistration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -59,7 +59,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		trouble.Say(d.Log, "ringing doorbells", err)
+		trouble.Say(d.Log, "Announcing ready steps", err)
 		select {
 		case <-ctx.Done():
 			return
@@ -68,15 +68,15 @@ func (d *Dispatcher) Run(ctx context.Context) {
 		case <-tick.C:
 		}
 		now := d.Now()
-		trouble.Say(d.Log, "looking after steps", d.sweep(ctx, now, &patience))
+		trouble.Say(d.Log, "Releasing and scheduling steps", d.sweep(ctx, now, &patience))
 		if d.Undo != nil {
 			n, err := d.Undo(ctx)
 			if ctx.Err() != nil {
 				return
 			}
-			trouble.Say(d.Log, "beginning roll-backs", err)
+			trouble.Say(d.Log, "Starting rollbacks", err)
 			if n > 0 {
-				d.Log.Info("operations that ended badly are being rolled back, as was asked for", "operations", n)
+				d.Log.Info("rolling back failed operations", "operations", n)
 			}
 		}
 		if now.Sub(expired) >= expireEvery || now.Before(expired) {
@@ -85,10 +85,10 @@ func (d *Dispatcher) Run(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			trouble.Say(d.Log, "ending leases", err)
+			trouble.Say(d.Log, "Expiring leases", err)
 			if n > 0 {
 				observe.MeterOf(d.Meter).Add(observe.MetricExpired, float64(n))
-				d.Log.Info("clusters are being deleted: their leases ended, or it failed before", "clusters", n)
+				d.Log.Info("deleting clusters that expired or whose deletion failed before", "clusters", n)
 			}
 		}
 	}
@@ -144,7 +144,7 @@ func (d *Dispatcher) sweep(ctx context.Context, now time.Time, patience *time.Ti
 	}
 	if n > 0 {
 		observe.MeterOf(d.Meter).Add(observe.MetricSwept, float64(n))
-		d.Log.Info("steps taken back or due", "steps", n)
+		d.Log.Info("steps released or due", "steps", n)
 	}
 	lost, err := d.Queue.Lost(ctx)
 	if err != nil {
@@ -154,7 +154,7 @@ func (d *Dispatcher) sweep(ctx context.Context, now time.Time, patience *time.Ti
 		n, err := d.Ledger.Unring(ctx, "", now)
 		if n > 0 {
 			observe.MeterOf(d.Meter).Add(observe.MetricRungAnew, float64(n), "queue_lost")
-			d.Log.Warn("the queue was lost; ringing again", "steps", n)
+			d.Log.Warn("the queue was lost; announcing its steps again", "steps", n)
 		}
 		return err
 	}

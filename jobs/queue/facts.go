@@ -54,7 +54,7 @@ func InspectRedis(ctx context.Context, url string) (f RedisFacts, err error) {
 	}
 	text, err := q.client.Info(ctx).Result()
 	if err != nil && err != redis.Nil {
-		return f, &app.Error{Code: app.ETransient, Message: "Redis does not tell how it is", Err: err}
+		return f, &app.Error{Code: app.ETransient, Message: "Redis doesn't report its status", Err: err}
 	}
 	f.read(text)
 	return f, nil

@@ -36,15 +36,15 @@ type Queue struct {
 func Open(url, installation string) (*Queue, error) {
 	o, err := redis.ParseURL(url)
 	if err != nil {
-		return nil, &app.Error{Code: app.EInvalid, Field: "REDIS_URL", Message: "REDIS_URL is not the address of a Redis: " + hideURL(err, url),
-			Hint: "It looks like redis://user:password@host:6379/0."}
+		return nil, &app.Error{Code: app.EInvalid, Field: "REDIS_URL", Message: "REDIS_URL isn't a valid Redis address: " + hideURL(err, url),
+			Hint: "Use the form redis://user:password@host:6379/0."}
 	}
 	patient(o)
 	client := redis.NewClient(o)
 	return &Queue{client: client, tasks: asynq.NewClientFromRedisClient(client), installation: installation}, nil
 }
 
-// AnswerTime is how long Redis may take for one answer. Nothing is lost when it takes longer, and no one else shall wait.
+// AnswerTime is how long Redis may take for one answer. Nothing is lost when it takes longer, and no one else should wait.
 const AnswerTime = 2 * time.Second
 
 // patient bounds the time that a Redis which is away or hangs can cost, unless the address says otherwise.
@@ -60,12 +60,12 @@ func patient(o *redis.Options) {
 	}
 }
 
-// hideURL keeps a password that stands in an address out of messages.
+// hideURL keeps a password in an address out of messages.
 func hideURL(err error, url string) string {
 	if text := err.Error(); url == "" || len(text) < len(url) {
 		return text
 	}
-	return "it cannot be read"
+	return "it can't be parsed"
 }
 
 // Redis returns the connection, for what else servers of an installation share, and how keys of the installation begin.
@@ -79,7 +79,7 @@ func (q *Queue) Close() error { return q.client.Close() }
 // Ping tells whether Redis answers.
 func (q *Queue) Ping(ctx context.Context) error {
 	if err := q.client.Ping(ctx).Err(); err != nil {
-		return &app.Error{Code: app.ETransient, Message: "Redis does not answer", Err: err}
+		return &app.Error{Code: app.ETransient, Message: "Redis isn't responding", Err: err}
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (q *Queue) ring(ctx context.Context, b execution.Bell) error {
 	}
 	_, err = q.tasks.EnqueueContext(ctx, asynq.NewTask(taskStep, payload), asynq.Queue(q.name(b.Tenant)), asynq.MaxRetry(0), asynq.Timeout(bellTime))
 	if err != nil {
-		return &app.Error{Code: app.ETransient, Message: "Redis did not take a doorbell", Err: err}
+		return &app.Error{Code: app.ETransient, Message: "Redis rejected the announcement of a step", Err: err}
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (q *Queue) ring(ctx context.Context, b execution.Bell) error {
 func (q *Queue) Waiting(ctx context.Context, tenant string) (int, error) {
 	n, err := q.client.LLen(ctx, "asynq:{"+q.name(tenant)+"}:pending").Result() // asynq's own name for the list
 	if err != nil {
-		return 0, &app.Error{Code: app.ETransient, Message: "Redis does not answer", Err: err}
+		return 0, &app.Error{Code: app.ETransient, Message: "Redis isn't responding", Err: err}
 	}
 	return int(n), nil
 }
@@ -114,7 +114,7 @@ func (q *Queue) Lost(ctx context.Context) (bool, error) {
 	key := "muster:" + q.installation + ":mark"
 	got, err := q.client.Get(ctx, key).Result()
 	if err != nil && !errors.Is(err, redis.Nil) {
-		return false, &app.Error{Code: app.ETransient, Message: "Redis does not answer", Err: err}
+		return false, &app.Error{Code: app.ETransient, Message: "Redis isn't responding", Err: err}
 	}
 	if q.mark != "" && got == q.mark {
 		return false, nil
@@ -123,7 +123,7 @@ func (q *Queue) Lost(ctx context.Context) (bool, error) {
 		got = identity.NewToken()
 		ok, err := q.client.SetNX(ctx, key, got, 0).Result()
 		if err != nil {
-			return false, &app.Error{Code: app.ETransient, Message: "Redis does not answer", Err: err}
+			return false, &app.Error{Code: app.ETransient, Message: "Redis isn't responding", Err: err}
 		}
 		if !ok { // another server was faster; its mark is read the next time
 			return true, nil

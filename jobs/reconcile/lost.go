@@ -20,7 +20,7 @@ import (
 // Bounds of a look for lost machines.
 const (
 	mostLost     = 10   // machines of one cluster that the list lacks are asked for by themselves
-	mostAsked    = 1000 // of all clusters of an account; the looks after it ask for more
+	mostAsked    = 1000 // of all clusters of an account; the next looks ask for more
 	mostFailures = 10   // clusters that couldn't be looked at, before the rest is left to the next look
 	comparedOnce = 500  // clusters are read together
 )
@@ -229,14 +229,14 @@ func (l *lookout) cluster(ctx context.Context, c fleet.ComparedCluster) error {
 		l.lost[c.ID] = true
 	case c.Lost && all:
 		delete(l.lost, c.ID)
-		l.Log.Info("the machines of a cluster run again", "cluster", c.ID)
+		l.Log.Info("a cluster's machines are running again", "cluster", c.ID)
 		return l.Clusters.MarkFound(ctx, c.Tenant, c.ID, time.Now())
 	default:
 		return nil
 	}
 	if !c.Lost && newly > 0 {
 		observe.MeterOf(l.Meter).Add(observe.MetricFound, 1, budget.Metered(l.account.Provider), "lost")
-		l.Log.Warn("machines are lost", "cluster", c.ID, "nodes", strings.Join(names, ", "))
+		l.Log.Warn("machines are missing", "cluster", c.ID, "nodes", strings.Join(names, ", "))
 	}
 	switch {
 	case runs:

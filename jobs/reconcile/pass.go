@@ -55,10 +55,10 @@ func (p *pass) run(ctx context.Context) error {
 		return errors.Join(append(errs, err)...)
 	}
 	p.account.Orphans = len(orphans)
-	// The list may have taken so long that another server looks after the account by now: what both delete would be too much.
+	// The list may have taken so long that another server has the account by now: what both delete would be too much.
 	held, err := p.Accounts.HoldAccount(ctx, name, p.Name, time.Now(), accountHold)
 	if err == nil && !held {
-		err = app.Errorf(app.ETransient, "the pass took so long that another server has taken account %s over", name)
+		err = app.Errorf(app.ETransient, "the check took too long, and another server now handles account %s", name)
 	}
 	if err != nil {
 		return errors.Join(append(errs, err)...)
@@ -135,7 +135,7 @@ func (p *pass) learn(ctx context.Context, live map[string]app.LiveIntent, machin
 	return errors.Join(errs...)
 }
 
-// sort finds the machines that no one stands behind.
+// sort finds the orphaned machines.
 func (p *pass) sort(ctx context.Context, live map[string]app.LiveIntent, machines []family.Machine) (orphans []fleet.Orphan, err error) {
 	running := map[string]bool{}
 	for _, m := range machines {
@@ -177,13 +177,13 @@ func (p *pass) sort(ctx context.Context, live map[string]app.LiveIntent, machine
 }
 
 // clear deletes what is to be deleted in this pass. What is due but too much at once is left for the passes after it, and
-// people are told.
+// people are notified.
 func (p *pass) clear(ctx context.Context, cloud family.Provider, orphans []fleet.Orphan) error {
 	now := time.Now()
 	chosen, heldBack := p.policy.Choose(orphans, p.account.Machines, now)
 	p.account.HeldBack = heldBack
 	if heldBack > 0 {
-		p.Log.Warn("more machines are due for deletion than a pass may delete: have a look at `muster orphans`", "provider", p.account.Provider,
+		p.Log.Warn("too many machines are due for deletion at once: check `muster orphans`", "provider", p.account.Provider,
 			"deleted now", len(chosen), "held back", heldBack)
 	}
 	var errs []error
@@ -196,7 +196,7 @@ func (p *pass) clear(ctx context.Context, cloud family.Provider, orphans []fleet
 	for _, o := range orphans {
 		if o.Sightings == 1 {
 			observe.MeterOf(p.Meter).Add(observe.MetricFound, 1, budget.Metered(o.Provider), "orphan")
-			p.Log.Warn("a machine of ours that nobody stands behind", "provider", o.Provider, "machine", o.Machine, "cluster", o.Cluster,
+			p.Log.Warn("orphaned machine found", "provider", o.Provider, "machine", o.Machine, "cluster", o.Cluster,
 				"node", o.Node, "kind", o.Kind)
 		}
 		if state, at := p.policy.Judge(o); state == fleet.OrphanDue && at.After(now) && at.Before(p.next) {
@@ -231,7 +231,7 @@ func (p *pass) remove(ctx context.Context, cloud family.Provider, o fleet.Orphan
 	}
 	p.account.Deleted++
 	p.account.Orphans--
-	p.Log.Warn("a machine that nobody stood behind was deleted", "provider", o.Provider, "machine", o.Machine, "cluster", o.Cluster, "node", o.Node,
+	p.Log.Warn("orphaned machine deleted", "provider", o.Provider, "machine", o.Machine, "cluster", o.Cluster, "node", o.Node,
 		"kind", o.Kind, "ordered by", o.Decided)
 	seen := app.Seen{Kind: fleet.ResourceMachine, ID: o.Machine, Zone: o.Zone, Price: o.Price, MadeAt: o.Since(), Gone: true}
 	return errors.Join(p.Orphans.OrphanDeleted(ctx, o.ID, time.Now(), ""),

@@ -10,6 +10,7 @@ import (
 	"muster/app"
 	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/humanize"
 	"muster/jobs/internal/loop"
 )
 
@@ -38,7 +39,7 @@ func (r *Reconciler) beginProofs(ctx context.Context) error {
 					r.hurry("proof " + name)
 				}
 				if ctx.Err() == nil {
-					r.say("proving that nothing is left in account "+name, err)
+					r.say("Proving that account "+name+" is empty", err)
 				}
 			})
 		}
@@ -55,19 +56,19 @@ func (r *Reconciler) prove(ctx context.Context, name string, clusters []app.Clus
 	}
 	now := time.Now()
 	for _, c := range clusters {
-		proof := fleet.Proof{At: now, How: fmt.Sprintf("Account %s was asked%s for every machine tagged %s=%s and listed none.", name, times, family.TagCluster, c.ID)}
+		proof := fleet.Proof{At: now, How: fmt.Sprintf("Account %s was queried%s for machines tagged %s=%s and listed none.", name, times, family.TagCluster, c.ID)}
 		if gone := removed[c.ID]; len(gone) > 0 {
-			proof.How += fmt.Sprintf(" What they had shared was removed: %s.", strings.Join(gone, ", "))
+			proof.How += fmt.Sprintf(" Their shared resources were deleted: %s.", strings.Join(gone, ", "))
 		}
 		switch {
 		case err != nil:
 			why := app.AsError(err).ForPeople()
 			if !strings.HasPrefix(why, cannotList) {
-				why = "cannot be checked: " + why
+				why = "can't be checked: " + why
 			}
 			proof = fleet.Proof{How: fmt.Sprintf("Account %s %s", name, why)}
 		case kept[c.ID] != "":
-			proof = fleet.Proof{How: fmt.Sprintf("Account %s lists no machine any more, but %s", name, kept[c.ID])}
+			proof = fleet.Proof{How: fmt.Sprintf("Account %s lists no machines, but %s", name, kept[c.ID])}
 		case len(left[c.ID]) > 0:
 			proof = fleet.Proof{How: fmt.Sprintf("Account %s still lists %s.", name, strings.Join(left[c.ID], ", "))}
 		}
@@ -80,15 +81,15 @@ func (r *Reconciler) prove(ctx context.Context, name string, clusters []app.Clus
 	}
 	if len(left) > 0 {
 		r.hurry(name)
-		return app.Errorf(app.ETransient, "machines of %d deleted clusters are still listed", len(left))
+		return app.Errorf(app.ETransient, "machines of %s are still listed", humanize.Count(len(left), "deleted cluster"))
 	}
 	if len(kept) > 0 {
-		return app.Errorf(app.ETransient, "what the machines of %d deleted clusters shared is still there", len(kept))
+		return app.Errorf(app.ETransient, "shared resources of %s still exist", humanize.Count(len(kept), "deleted cluster"))
 	}
 	return nil
 }
 
-// clearShared removes what the machines of clusters shared that have none any more, such as firewalls, and gives it by cluster; and for those
+// clearShared removes what the machines of clusters shared that have none any more, such as firewalls, and returns it by cluster; and for those
 // of which something stays, why. An account that makes no such things has nothing to remove.
 func (r *Reconciler) clearShared(ctx context.Context, name string, clusters []app.Cluster, left map[string][]string) (removed map[string][]string, kept map[string]string, err error) {
 	removed, kept = map[string][]string{}, map[string]string{}
@@ -120,7 +121,7 @@ func (r *Reconciler) clearShared(ctx context.Context, name string, clusters []ap
 			kept[id] = fmt.Sprintf("%s %s stays: %s", t.Kind, t.Name, app.AsError(err).ForPeople())
 			continue
 		}
-		r.Log.Info("what the machines of a cluster shared was removed", "provider", name, "kind", t.Kind, "name", t.Name, "cluster", id)
+		r.Log.Info("shared resource of a deleted cluster deleted", "provider", name, "kind", t.Kind, "name", t.Name, "cluster", id)
 		removed[id] = append(removed[id], t.Kind+" "+t.Name)
 	}
 	return removed, kept, nil
@@ -151,7 +152,7 @@ func (r *Reconciler) left(ctx context.Context, name string, clusters []app.Clust
 			return left, "", nil
 		}
 		if look == 2 || len(left) > 0 {
-			return left, fmt.Sprintf(" twice, %s apart,", late), nil
+			return left, fmt.Sprintf(" twice, %s apart,", humanize.Duration(late)), nil
 		}
 		if err := loop.Pause(ctx, late); err != nil {
 			return nil, "", err

@@ -51,18 +51,18 @@ func (r *Reconciler) accountOf(c app.Cluster) string {
 func (r *Reconciler) open(ctx context.Context, name string) (family.Provider, *template.ProviderSpec, error) {
 	spec := r.accounts()[name]
 	if spec == nil {
-		return nil, nil, app.Errorf(app.EInvalid, "provider %s is not in the catalog any more", name)
+		return nil, nil, app.Errorf(app.EInvalid, "provider %s is no longer in the catalog", name)
 	}
 	if r.Elsewhere != nil && r.Elsewhere(*spec) {
 		return nil, spec, r.fromHere(spec, &app.Error{Code: app.ETransient, Reason: "elsewhere",
-			Message: "its machines are on the hosts of provisioners, and this server carries out nothing itself"})
+			Message: "its machines run on provisioners' hosts, which this server can't access"})
 	}
 	cloud, err := r.Providers.Provider(ctx, *spec)
 	return cloud, spec, r.fromHere(spec, err)
 }
 
 // cannotList begins what is said of an account that this server can't list.
-const cannotList = "cannot be listed from here"
+const cannotList = "can't be listed from here"
 
 // fromHere says of an error of listing an account that it is this server that cannot list it. Others may: steps of an account whose
 // provider asks for tags are carried out by provisioners with these tags only, and their network may be the only one that reaches it.
@@ -78,7 +78,7 @@ func (r *Reconciler) fromHere(spec *template.ProviderSpec, err error) error {
 	}
 	out.Message = cannotList + ": " + text
 	if !app.HasTags(r.Tags, spec.Provisioner) {
-		out.Message += fmt.Sprintf(" (its provider is for provisioners with %s, and this server has %s: accounts are listed by the server itself, so it needs a way to this one, too)",
+		out.Message += fmt.Sprintf(" (its provider is reached through provisioners with %s, but this server has %s; the server itself must also be able to reach the account)",
 			app.TagText(spec.Provisioner), app.TagText(r.Tags))
 	}
 	return out

@@ -36,7 +36,7 @@ const _ = uint(time.Minute - watchEvery - reconcileGap - 2*reconcileTick)
 
 // Reconciler compares each provider account with the ledger, both ways, and proves that nothing is left of clusters that
 // were deleted. Clusters whose machines are gone are marked as failed, and as active again once they are back. Machines of
-// ours that no one stands behind are listed as orphans; what happens to them is the policy's to say (app.OrphanPolicy).
+// ours without an owner are listed as orphans; what happens to them is the policy's to say (app.OrphanPolicy).
 // What it saw is kept in the store, so that a restart forgets no first sighting, and several servers can each have one: they
 // take turns account by account.
 //
@@ -75,13 +75,13 @@ type Reconciler struct {
 	work    sync.WaitGroup
 }
 
-// Run works until ctx ends, and returns when nothing of it goes on any more. Accounts are looked at at once, and then from
+// Run works until ctx ends, and returns when nothing of it runs any more. Accounts are looked at at once, and then from
 // time to time; one that fails or hangs does not keep the others.
 func (r *Reconciler) Run(ctx context.Context) {
 	r.prepare()
 	defer r.work.Wait()
 	for {
-		r.say("looking after accounts", r.tick(ctx))
+		r.say("Checking accounts", r.tick(ctx))
 		if loop.Pause(ctx, min(reconcileTick, r.Watch)) != nil {
 			return
 		}
@@ -157,7 +157,7 @@ func (r *Reconciler) due(name string) bool {
 	return !time.Now().Before(r.next[name])
 }
 
-// begin does something beside the rest, within the time of a pass, unless the same is under way.
+// begin does something beside the rest, within the time of a pass, unless the same is running.
 func (r *Reconciler) begin(ctx context.Context, what string, do func(context.Context)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -174,7 +174,7 @@ func (r *Reconciler) begin(ctx context.Context, what string, do func(context.Con
 		ctx, cancel := context.WithTimeout(ctx, passTime)
 		defer cancel()
 		if err := loop.Safely(func() error { do(ctx); return nil }); err != nil {
-			r.Log.Error("looking after an account went wrong", "what", what, "error", err)
+			r.Log.Error("account check crashed", "what", what, "error", err)
 		}
 	})
 }
@@ -184,7 +184,7 @@ func (r *Reconciler) look(ctx context.Context, name string, mode fleet.OrphanMod
 	began := time.Now()
 	held, err := r.Accounts.HoldAccount(ctx, name, r.Name, began, accountHold)
 	if err != nil || !held {
-		r.say("taking turns at account "+name, err)
+		r.say("Scheduling checks of account "+name, err)
 		r.later(name, time.Now().Add(reconcileGap))
 		return
 	}
@@ -198,9 +198,9 @@ func (r *Reconciler) look(ctx context.Context, name string, mode fleet.OrphanMod
 		err = p.run(ctx)
 	}
 	if ctx.Err() == context.Canceled {
-		err = fmt.Errorf("cut short: %w", ctx.Err())
+		err = fmt.Errorf("interrupted: %w", ctx.Err())
 	} else {
-		r.say("looking after account "+name, err)
+		r.say("Checking account "+name, err)
 	}
 	if err != nil {
 		p.account.Error = app.AsError(err).ForPeople()
@@ -214,7 +214,7 @@ func (r *Reconciler) look(ctx context.Context, name string, mode fleet.OrphanMod
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	r.say("writing down what was found in accounts", r.Accounts.EndPass(end, r.Name, p.account))
+	r.say("Saving the results of account checks", r.Accounts.EndPass(end, r.Name, p.account))
 	at := r.after(name, err, p.next)
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"muster/app/secret"
 )
 
-const longPiece = 32 << 10 // a line so long may be a piece of one that goes on in the next
+const longPiece = 32 << 10 // a line so long may be a piece of one continued in the next
 
 // Redactor takes the secrets that a step was given out of what it says; see app.Redactor. It is made for one step.
 type Redactor struct{ values *secret.Redactor }

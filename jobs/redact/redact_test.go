@@ -109,7 +109,7 @@ func TestSecretsAreHiddenInErrors(t *testing.T) {
 	}
 }
 
-// Whatever stands around it, no random secret stays.
+// Whatever surrounds it, no random secret stays.
 func TestRandomSecretsAreHidden(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	text := func(n int) string {
@@ -152,4 +152,4 @@ func BenchmarkHide(b *testing.B) {
 	}
 }
 
-const hidden = secret.HiddenValue // stands for a secret
+const hidden = secret.HiddenValue // replaces a secret

@@ -6,7 +6,7 @@ import (
 	"muster/app"
 )
 
-// tails remembers how very long lines ended, stream by stream: the next line may go on with them.
+// tails remembers how very long lines ended, stream by stream: the next line may continue them.
 type tails struct {
 	mu sync.Mutex
 	of map[app.Stream]string

@@ -12,9 +12,9 @@ import (
 )
 
 // authorityScript reads a line on its standard input and sees to it that the user's authorized_keys has it. All other lines
-// stay. The line is added by one write, so that whoever reads the file at that moment sees the others in any case.
+// stay. The line is added by one write, so that a concurrent reader always sees the others.
 const authorityScript = `umask 077
-[ -n "$HOME" ] || { echo 'the user has no home' >&2; exit 1; }
+[ -n "$HOME" ] || { echo 'the user has no home directory' >&2; exit 1; }
 IFS= read -r l || [ -n "$l" ] || exit 1
 d=$HOME/.ssh f=$HOME/.ssh/authorized_keys
 [ -d "$d" ] || mkdir "$d" || exit 1
@@ -36,11 +36,11 @@ func EnsureAuthority(ctx context.Context, sh family.Shell, user string, private 
 		user = "root"
 	}
 	if !loginName.MatchString(user) {
-		return app.Errorf(app.EInvalid, "%.80q cannot be the name of a login user.", user)
+		return app.Errorf(app.EInvalid, "%.80q isn't a valid login user.", user)
 	}
 	key, err := ssh.ParsePrivateKey(private)
 	if err != nil {
-		return app.Errorf(app.EInternal, "the cluster's key cannot be read")
+		return app.Errorf(app.EInternal, "can't read the cluster's key")
 	}
 	line := fmt.Sprintf("cert-authority,principals=%q %s", user, ssh.MarshalAuthorizedKey(key.PublicKey()))
 	var last tail
@@ -53,5 +53,5 @@ func EnsureAuthority(ctx context.Context, sh family.Shell, user string, private 
 		return err
 	}
 	return &app.Error{Code: app.EInvalid, Reason: "not_written",
-		Message: fmt.Sprintf("The user's authorized_keys could not be written (exit code %d): %s", exit, &last)}
+		Message: fmt.Sprintf("Can't write the user's authorized_keys (exit code %d): %s", exit, &last)}
 }

@@ -29,12 +29,12 @@ func (Keys) SignCertificate(private []byte, o app.CertificateOrder) (app.SignedC
 		return app.SignedCertificate{}, err
 	}
 	if len(o.Principals) == 0 || !o.Until.After(o.From) {
-		return app.SignedCertificate{}, app.Errorf(app.EInternal, "a certificate needs a user and a time to hold")
+		return app.SignedCertificate{}, app.Errorf(app.EInternal, "a certificate needs a user and a validity")
 	}
 	ca, err := ssh.ParsePrivateKey(private)
 	if err != nil {
 		// The error is left out: no one knows what a parser says of a private key.
-		return app.SignedCertificate{}, app.Errorf(app.EInternal, "the cluster's key cannot be read")
+		return app.SignedCertificate{}, app.Errorf(app.EInternal, "can't read the cluster's key")
 	}
 	var serial [8]byte
 	_, _ = rand.Read(serial[:]) // it never fails
@@ -56,38 +56,38 @@ func seconds(t time.Time) uint64 { return uint64(max(t.Unix(), 0)) }
 func certifiable(line string) (ssh.PublicKey, error) {
 	refuse := func(format string, args ...any) (ssh.PublicKey, error) {
 		return nil, &app.Error{Code: app.EInvalid, Field: "public_key", Message: fmt.Sprintf(format, args...),
-			Hint: "Give the line of a public key file like ~/.ssh/id_ed25519.pub; ssh-keygen -t ed25519 makes one."}
+			Hint: "Paste the contents of a public key file such as ~/.ssh/id_ed25519.pub. To create one, run ssh-keygen -t ed25519."}
 	}
 	if strings.Contains(line, "PRIVATE KEY") {
-		return refuse("That is a private key. Keep it to yourself; what is needed is the public one.")
+		return refuse("That's a private key. Keep it secret and use the public key instead.")
 	}
 	key, _, options, rest, err := ssh.ParseAuthorizedKey([]byte(line))
 	switch {
 	case err != nil:
-		return refuse("That is no public key in OpenSSH's form.")
+		return refuse("That isn't an OpenSSH public key.")
 	case len(options) > 0:
-		return refuse("A public key has no options in front of it here.")
+		return refuse("Remove the options before the public key.")
 	case len(strings.TrimSpace(string(rest))) > 0:
-		return refuse("One public key is wanted, not several lines.")
+		return refuse("Enter one public key, on a single line.")
 	}
 	if _, is := key.(*ssh.Certificate); is {
-		return refuse("That is a certificate, not a public key.")
+		return refuse("That's a certificate, not a public key.")
 	}
 	holder, is := key.(ssh.CryptoPublicKey)
 	if !is {
-		return refuse("Keys of type %s get no certificate; ed25519, ecdsa and rsa do.", key.Type())
+		return refuse("Keys of type %s aren't supported. Use ed25519, ecdsa or rsa.", key.Type())
 	}
 	switch k := holder.CryptoPublicKey().(type) {
 	case *rsa.PublicKey:
 		if bits := k.N.BitLen(); bits < minRSA || bits > maxRSA {
-			return refuse("An RSA key has from %d to %d bits, not %d.", minRSA, maxRSA, bits)
+			return refuse("An RSA key must have %d to %d bits; this one has %d.", minRSA, maxRSA, bits)
 		}
 	case ed25519.PublicKey, *ecdsa.PublicKey:
 		if strings.HasPrefix(key.Type(), "sk-") {
-			return refuse("Keys of type %s get no certificate; ed25519, ecdsa and rsa do.", key.Type())
+			return refuse("Keys of type %s aren't supported. Use ed25519, ecdsa or rsa.", key.Type())
 		}
 	default:
-		return refuse("Keys of type %s get no certificate; ed25519, ecdsa and rsa do.", key.Type())
+		return refuse("Keys of type %s aren't supported. Use ed25519, ecdsa or rsa.", key.Type())
 	}
 	return key, nil
 }

@@ -79,7 +79,7 @@ func TestCertificateOpensAMachine(t *testing.T) {
 	if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte("# mine\nssh-ed25519 AAAA of somebody"), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte("# mine\nssh-ed25519 AAAA of someone"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	key, o := order(t, at.User)
@@ -92,7 +92,7 @@ func TestCertificateOpensAMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	check(t, file, "# mine\nssh-ed25519 AAAA of somebody\ncert-authority,principals=\""+at.User+"\" "+remotetest.AuthorizedKey(ca)+"\n", 0o600)
+	check(t, file, "# mine\nssh-ed25519 AAAA of someone\ncert-authority,principals=\""+at.User+"\" "+remotetest.AuthorizedKey(ca)+"\n", 0o600)
 
 	if out, err := enter(t, at, at.User, certified(t, caPEM, key, o)); err != nil || out != "hello\n" {
 		t.Errorf("%q, %v", out, err)
@@ -130,7 +130,7 @@ func TestEnsureAuthorityMakesTheFile(t *testing.T) {
 	for _, user := range []string{`a"b`, "a b", "-x", "a,b", "a\nb"} {
 		wantCode(t, remote.EnsureAuthority(t.Context(), dial(t, s.Target()), user, caPEM), app.EInvalid, "login user")
 	}
-	// Where a file stands in the way it is said why.
+	// If a file blocks the path, the error says so.
 	if err := os.RemoveAll(filepath.Join(s.Home, ".ssh")); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestEnsureAuthorityMakesTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := remote.EnsureAuthority(t.Context(), dial(t, s.Target()), "root", caPEM)
-	wantCode(t, err, app.EInvalid, "authorized_keys could not be written")
+	wantCode(t, err, app.EInvalid, "Can't write the user's authorized_keys")
 	if app.AsError(err).Reason != "not_written" {
 		t.Error(err)
 	}
@@ -209,10 +209,10 @@ func TestCertificateKeys(t *testing.T) {
 		"ecdsa":         {line(&curve.PublicKey), ""},
 		"rsa":           {line(&large.PublicKey), ""},
 		"small rsa":     {line(&small), "2048"},
-		"garbage":       {"ssh-ed25519 garbage", "no public key"},
-		"nothing":       {"", "no public key"},
+		"garbage":       {"ssh-ed25519 garbage", "isn't an OpenSSH public key"},
+		"nothing":       {"", "isn't an OpenSSH public key"},
 		"options":       {`command="x" ` + ed, "options"},
-		"two":           {ed + "\n" + ed, "several"},
+		"two":           {ed + "\n" + ed, "one public key"},
 		"a certificate": {cert.Line, "certificate"},
 		"private":       {string(pemKey), "private key"},
 		"security key": {"sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIJKP6gSsT2XGkTbJLmQ8bQ8zGgcSWR3lZAxFZ2MoRyjjAAAABHNzaDo=",

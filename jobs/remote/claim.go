@@ -24,10 +24,10 @@ type Claim struct {
 	// Operation and Index name the step. Every attempt of it has the same.
 	Operation int64
 	Index     int
-	// Leave tells, when ctx has ended, whether a command that runs Once shall go on without us, for the next attempt of
+	// Leave tells, when ctx has ended, whether a command that runs Once keeps running without us, for the next attempt of
 	// the step to take over. Nil and false: it is ended, as any other command is.
 	Leave func(ctx context.Context) bool
-	// Watch is told when a command ("run") or a file ("put") begins, and by what it returns how that ended. Nil: no one is.
+	// Watch is called when a command ("run") or a file ("put") begins, and by what it returns how that ended. Nil: no one is.
 	Watch func(ctx context.Context, verb string) (in context.Context, ended func(exit int, err error))
 }
 
@@ -41,7 +41,7 @@ type claimable interface {
 }
 
 // ReasonOccupied is why a command under a claim was not begun: what another step of the same operation runs Once is still
-// under way, though no one hears it. To end it would be to do a part of it twice.
+// running, though no one hears it. To end it would be to do a part of it twice.
 const ReasonOccupied = "occupied"
 
 // Under returns a shell whose commands run under a claim. The first of them ends whatever commands of older claims are left on the
@@ -93,12 +93,12 @@ var placeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$`)
 // settings returns what the script that checks the claim on the node has to know.
 func (c *Claim) settings(cmd family.Command, in input) (string, error) {
 	if !placeName.MatchString(c.Place) {
-		return "", app.Errorf(app.EInvalid, "%q cannot be the name of a place for claims.", c.Place)
+		return "", app.Errorf(app.EInvalid, "%q isn't a valid claim directory.", c.Place)
 	}
 	content := "-"
 	if cmd.Once {
 		if in.stream != nil {
-			return "", app.Errorf(app.EInvalid, "A command that runs once needs an input of at most %d bytes whose length is known.", inputFileMax)
+			return "", app.Errorf(app.EInvalid, "A run-once command needs an input of known length, at most %d bytes.", inputFileMax)
 		}
 		h := sha256.New()
 		fmt.Fprintf(h, "%t %d %d ", cmd.Sudo, len(cmd.Line), len(in.data))
@@ -115,25 +115,25 @@ func (c *Claim) refused(t Target, word, more string) *app.Error {
 	case "stale":
 		return &app.Error{
 			Code: app.EStale, Reason: "old_claim",
-			Message: fmt.Sprintf("The machine at %s refused claim %d, because it has seen claim %s: another attempt works there now.", t.endpoint(), c.Epoch, more),
-			Hint: "Where Muster's database was put back to an older state, the machine knows more claims than it: remove " + c.Place +
-				" below the .claims directory of the machine's /var/lib/muster, or of the SSH user's ~/.muster.",
+			Message: fmt.Sprintf("The machine at %s rejected claim %d because it has already seen claim %s: another attempt is running there.", t.endpoint(), c.Epoch, more),
+			Hint: "If Muster's database was restored from an older backup, the machine knows newer claims: delete " + c.Place +
+				" from .claims in the machine's /var/lib/muster, or of the SSH user's ~/.muster.",
 		}
 	case "nostate":
 		return &app.Error{
 			Code: app.ECapacity, Reason: "no_state",
-			Message: fmt.Sprintf("The machine at %s cannot keep track of what is done on it: %s cannot be written.", t.endpoint(), more),
-			Hint:    "The directory must be the SSH user's own, and its disk needs room.",
+			Message: fmt.Sprintf("The machine at %s can't record what runs on it: %s isn't writable.", t.endpoint(), more),
+			Hint:    "The SSH user must own the directory, and its disk needs free space.",
 		}
 	}
 	if word == "occupied" {
 		return &app.Error{
 			Code: app.ETransient, Reason: ReasonOccupied,
-			Message: "Another step, whose connection was lost, still runs on the machine at " + t.endpoint() + "; its end is waited for",
+			Message: "Another step, which lost its connection, is still running on the machine at " + t.endpoint() + "; waiting for it to finish",
 		}
 	}
 	return &app.Error{
 		Code: app.ETransient, Reason: "busy",
-		Message: "A command of an earlier attempt still runs on the machine at " + t.endpoint() + " and cannot be ended",
+		Message: "A command from an earlier attempt is still running on the machine at " + t.endpoint() + " and can't be stopped",
 	}
 }

@@ -1,7 +1,7 @@
 package remote
 
 // quickClaimScript is what is tried first, since a node has to read it every time: it does what claimScript does where nothing
-// is in the way, and says "more" where something has to be looked at.
+// is running, and says "more" where something has to be looked at.
 const quickClaimScript = `t=$2
 ` + stateRoot + quickClaim
 
@@ -59,7 +59,7 @@ const makePlace = `[ -d "$d" ] || ( umask 022; [ -d "${d%/.claims/*}" ] || mkdir
 // So of two claims at the same time either the older one sees the newer one's e file and withdraws, or the newer one sees the
 // older one's record and waits for it or ends it. A process id is believed only where the process has the token in its
 // command line, since numbers come again; a command line is empty for a moment while its process becomes another program.
-// And whoever finds a process gone looks once more whether it has ended meanwhile. Where a run's connection seems to be there
+// After finding a process gone, the script checks again whether it has ended meanwhile. Where a run's connection seems to be there
 // still, its outputs are read along after a second: its worker may be frozen, and no one else would empty them.
 const claimScript = `t=$2
 ` + stateRoot + `d=$d/.claims/$p

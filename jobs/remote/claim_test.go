@@ -81,7 +81,7 @@ func TestClaimOldIsRefused(t *testing.T) {
 			t.Error("the file was put")
 		}
 		mustRun(t, remote.Under(c, remote.Claim{Place: "c1.n2", Epoch: 1}), effect) // another node on the same file system
-		mustRun(t, remote.Under(c, claim(9007199254740993, 1)), effect)             // the same claim may go on
+		mustRun(t, remote.Under(c, claim(9007199254740993, 1)), effect)             // the same claim may continue
 		mustRun(t, remote.Under(c, claim(9007199254740994, 1)), effect)
 	})
 }
@@ -191,7 +191,7 @@ func TestOnceTakenFromAZombie(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := remote.Under(c, claim(1, 1)).Run(t.Context(), cmd(), nil); app.CodeOf(err) != app.EStale {
-			t.Errorf("the zombie goes on: %v", err)
+			t.Errorf("the zombie keeps running: %v", err)
 		}
 		if count() != 1 {
 			t.Errorf("it ran %d times", count())
@@ -297,7 +297,7 @@ func TestClaimEndsLeftovers(t *testing.T) {
 	})
 }
 
-// Whoever kills the shell that watches over a script has an unknown outcome: the rest is ended, and it is done again.
+// Killing the shell that watches a script leaves an unknown outcome: the rest is ended, and it is done again.
 func TestOnceWatcherKilled(t *testing.T) {
 	t.Parallel()
 	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
@@ -327,7 +327,7 @@ func TestOnceWatcherKilled(t *testing.T) {
 	})
 }
 
-// The time that a step has also holds for what goes on alone.
+// The time that a step has also holds for a script that runs alone.
 func TestOnceAloneEnds(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
@@ -524,7 +524,7 @@ func TestOnceWithSudo(t *testing.T) {
 	wantCode(t, err, app.EStale)
 }
 
-// A plain user without a place of his own is told so.
+// A plain user without a directory gets an error.
 func TestClaimWithoutAPlace(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
@@ -532,5 +532,5 @@ func TestClaimWithoutAPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := remote.Under(dial(t, s.Target()), claim(1, 1)).Run(t.Context(), family.Command{Line: "true"}, nil)
-	wantCode(t, err, app.ECapacity, "cannot be written")
+	wantCode(t, err, app.ECapacity, "isn't writable")
 }

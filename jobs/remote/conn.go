@@ -77,7 +77,7 @@ func (c *Conn) Close() error {
 	return c.closed
 }
 
-// open opens a session. The SSH library never comes back from that where the connection has just ended, so whoever waits for it
+// open opens a session. The SSH library never comes back from that where the connection has just ended, so a caller that waits for it
 // has to look at gone as well.
 func (c *Conn) open() (ssh.Channel, <-chan *ssh.Request, error) {
 	select {
@@ -100,7 +100,7 @@ func (c *Conn) refuse(chans <-chan ssh.NewChannel, reqs <-chan *ssh.Request) {
 				chans = nil
 				continue
 			}
-			_ = nc.Reject(ssh.UnknownChannelType, "nothing of this kind here")
+			_ = nc.Reject(ssh.UnknownChannelType, "unsupported channel type")
 		case r, ok := <-reqs:
 			if !ok {
 				reqs = nil

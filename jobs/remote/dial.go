@@ -27,8 +27,8 @@ var handshakes atomic.Pointer[chan struct{}]
 
 func init() { setHandshakes(64) }
 
-// setHandshakes says how many handshakes may be under way at the same time in this process; less than 1 is 1. Those that are
-// under way are not counted among the new ones.
+// setHandshakes says how many handshakes may run at the same time in this process; less than 1 is 1. Those that are
+// running are not counted among the new ones.
 func setHandshakes(n int) {
 	slots := make(chan struct{}, max(n, 1))
 	handshakes.Store(&slots)
@@ -152,7 +152,7 @@ func handshake(ctx context.Context, t Target, raw net.Conn, s ssh.Signer, want s
 	if err != nil {
 		var neg *ssh.AlgorithmNegotiationError
 		if want != nil && errors.As(err, &neg) && neg.What == "host key" {
-			err = hostKeyError(t, want, "a key of another kind ("+strings.Join(neg.RequestedAlgorithms, ", ")+")")
+			err = hostKeyError(t, want, "a different type of key ("+strings.Join(neg.RequestedAlgorithms, ", ")+")")
 		}
 	}
 	return g, err
@@ -181,10 +181,10 @@ func hostKeyAlgorithms(want ssh.PublicKey) []string {
 func hostKeyError(t Target, want ssh.PublicKey, got string) *app.Error {
 	return &app.Error{
 		Code: app.EHostKey,
-		Message: fmt.Sprintf("The machine at %s did not prove its identity: the host key on record is %s, it showed %s.",
+		Message: fmt.Sprintf("The machine at %s couldn't prove its identity: the host key on record is %s, but it presented %s.",
 			t.endpoint(), ssh.FingerprintSHA256(want), got),
-		Hint: "Another machine may have taken over the address, or this one was set up anew. Nothing was sent to it. " +
-			"Compare the key with the one on the machine's console; if the machine is lost, delete or repair the node.",
+		Hint: "Another machine may have taken over the address, or this one was reinstalled. Nothing was sent to it. " +
+			"Compare the key with the one on the machine's console. If the machine is lost, delete or repair the node.",
 	}
 }
 
@@ -208,16 +208,16 @@ func dialError(ctx context.Context, t Target, err error) error {
 	}
 	var timeout net.Error
 	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() {
-		return &app.Error{Code: app.ETransient, Reason: "no_answer", Message: "The machine at " + t.endpoint() + " does not answer", Err: err}
+		return &app.Error{Code: app.ETransient, Reason: "no_answer", Message: "The machine at " + t.endpoint() + " isn't responding", Err: err}
 	}
-	return &app.Error{Code: app.ETransient, Reason: "no_connection", Message: "No SSH connection to " + t.endpoint(), Err: err}
+	return &app.Error{Code: app.ETransient, Reason: "no_connection", Message: "Can't open an SSH connection to " + t.endpoint(), Err: err}
 }
 
 // ended turns the end of ctx into ETimeout or ECancelled. What is the beginning of the sentence.
 func ended(ctx context.Context, what string) *app.Error {
 	what = strings.ToUpper(what[:1]) + what[1:]
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return &app.Error{Code: app.ETimeout, Message: what + " took too long and was given up", Err: ctx.Err()}
+		return &app.Error{Code: app.ETimeout, Message: what + " timed out", Err: ctx.Err()}
 	}
-	return &app.Error{Code: app.ECancelled, Message: what + " was stopped", Err: ctx.Err()}
+	return &app.Error{Code: app.ECancelled, Message: what + " was cancelled", Err: ctx.Err()}
 }

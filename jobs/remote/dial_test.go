@@ -39,7 +39,7 @@ func TestDialWrongHostKey(t *testing.T) {
 		target := n.Target()
 		target.HostKey = remotetest.AuthorizedKey(other)
 		_, err := remote.Dial(t.Context(), target)
-		wantCode(t, err, app.EHostKey, "did not prove its identity", ssh.FingerprintSHA256(other.PublicKey()), "delete or repair")
+		wantCode(t, err, app.EHostKey, "couldn't prove its identity", ssh.FingerprintSHA256(other.PublicKey()), "delete or repair")
 	})
 }
 
@@ -60,7 +60,7 @@ func TestDialOtherKindOfHostKey(t *testing.T) {
 	target := s.Target()
 	target.HostKey = remotetest.AuthorizedKey(other)
 	_, err = remote.Dial(t.Context(), target)
-	wantCode(t, err, app.EHostKey, "a key of another kind")
+	wantCode(t, err, app.EHostKey, "a different type of key")
 }
 
 func TestDialRefused(t *testing.T) {
@@ -80,7 +80,7 @@ func TestDialBadInput(t *testing.T) {
 	t.Parallel()
 	_, key := remotetest.NewKey(t)
 	_, err := remote.Dial(t.Context(), remote.Target{Address: "127.0.0.1", PrivateKey: []byte("SECRET")})
-	wantCode(t, err, app.ECredentials, "cannot be read")
+	wantCode(t, err, app.ECredentials, "can't be read")
 	if strings.Contains(err.Error(), "SECRET") {
 		t.Error("the key is in the message")
 	}
@@ -107,7 +107,7 @@ func TestDialSilent(t *testing.T) {
 	target := remote.Target{Address: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, PrivateKey: key}
 
 	_, err = remote.Limits{Dial: 50 * time.Millisecond}.DialTo(t.Context(), target)
-	wantCode(t, err, app.ETransient, "does not answer")
+	wantCode(t, err, app.ETransient, "isn't responding")
 	_, err = remote.Dial(soon(t, 50*time.Millisecond), target)
 	wantCode(t, err, app.ETimeout)
 	ctx, cancel := context.WithCancel(t.Context())

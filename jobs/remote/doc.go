@@ -16,8 +16,8 @@
 //
 // A command runs in a process group of its own, tied to its session by a lifeline: a small watcher on the node reads
 // the session's standard input, and when that ends (ctx has ended, or this process is gone, or the network is) it
-// ends the group, so that no attempt of a step works on beside the next. (What runs once under a claim goes on, for the next
-// attempt to take over.) Processes that shall outlive the command leave
+// ends the group, so that no attempt of a step works on beside the next. (What runs once under a claim keeps running, for the next
+// attempt to take over.) Processes that should outlive the command leave
 // the group with setsid. Only a command whose standard input is a stream of unknown length has no lifeline; it is killed
 // through a second session.
 //

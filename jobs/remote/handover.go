@@ -15,11 +15,11 @@ import (
 
 // forgetScript reads the second word of a public key on its standard input and takes every line with it out of the authorized_keys file that is named
 // by f, whatever
-// it lets in: the key itself, or certificates that it has signed. The file is replaced by a move, so that whoever logs in at that moment sees it as
+// it lets in: the key itself, or certificates that it has signed. The file is replaced by a move, so that a concurrent login sees it as
 // it was or as it will
 // be. A file that would hold nothing then is left as it is, unless all is set: no one could come in any more.
 const forgetScript = `umask 077
-[ -n "$HOME" ] || { echo 'the user has no home' >&2; exit 1; }
+[ -n "$HOME" ] || { echo 'the user has no home directory' >&2; exit 1; }
 IFS= read -r k || [ -n "$k" ] || exit 1
 f=$HOME/.ssh/authorized_keys
 [ -e "$f" ] || exit 0
@@ -70,7 +70,7 @@ func SameKey(a, b []byte) bool {
 func publicOf(private []byte) (string, error) {
 	key, err := ssh.ParsePrivateKey(private)
 	if err != nil {
-		return "", app.Errorf(app.EInternal, "a cluster's key cannot be read")
+		return "", app.Errorf(app.EInternal, "can't read a cluster's key")
 	}
 	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key.PublicKey()))), nil
 }
@@ -87,10 +87,10 @@ func authorizedKeys(ctx context.Context, sh family.Shell, cmd family.Command, in
 		return err
 	}
 	return &app.Error{Code: app.EInvalid, Reason: "not_written",
-		Message: fmt.Sprintf("The user's authorized_keys could not be written (exit code %d): %s", exit, &last)}
+		Message: fmt.Sprintf("Can't write the user's authorized_keys (exit code %d): %s", exit, &last)}
 }
 
-// nameScript gives the machine the name h where it has another one, as far as it can: in its file, and with its kernel. The file is what counts at
+// nameScript sets the machine's the name to h where it has another one, as far as it can: in its file, and with its kernel. The file is what counts at
 // the next boot.
 const nameScript = `[ "$(cat /etc/hostname 2>/dev/null)" = "$h" ] || printf '%s\n' "$h" >/etc/hostname || exit 1
 [ "$(uname -n)" = "$h" ] || hostname "$h" 2>/dev/null || hostnamectl set-hostname "$h" 2>/dev/null || sysctl -qw kernel.hostname="$h" 2>/dev/null || exit 3
@@ -99,7 +99,7 @@ const nameScript = `[ "$(cat /etc/hostname 2>/dev/null)" = "$h" ] || printf '%s\
 // SetHostname changes the host name of a machine. Doing it again changes nothing. Where it cannot be done, it is EInvalid with reason "not_named".
 func SetHostname(ctx context.Context, sh family.Shell, name string, sudo bool) error {
 	if !hostName.MatchString(name) {
-		return app.Errorf(app.EInvalid, "%.80q cannot be a host name.", name)
+		return app.Errorf(app.EInvalid, "%.80q isn't a valid host name.", name)
 	}
 	if len(name) > 64 { // more than kernels take
 		name, _, _ = strings.Cut(name, ".")
@@ -113,7 +113,7 @@ func SetHostname(ctx context.Context, sh family.Shell, name string, sudo bool) e
 	if err != nil || exit == 0 {
 		return err
 	}
-	return &app.Error{Code: app.EInvalid, Reason: "not_named", Message: fmt.Sprintf("The machine did not take its name (exit code %d): %s", exit, &last)}
+	return &app.Error{Code: app.EInvalid, Reason: "not_named", Message: fmt.Sprintf("Can't set the machine's host name (exit code %d): %s", exit, &last)}
 }
 
 // WaitAny is Wait for a machine of which it is not known by which of several keys it is opened: all are tried in turn, the first that is let in returns the

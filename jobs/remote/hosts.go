@@ -148,7 +148,7 @@ func writeHosts(ctx context.Context, sh family.Shell, h hostsWrite) error {
 	}
 	return &app.Error{
 		Code: app.EInvalid, Reason: "not_written",
-		Message: because("The host names could not be written to "+file+" (exit code "+strconv.Itoa(exit)+")", last.String()),
+		Message: because("Can't write host names to "+file+" (exit code "+strconv.Itoa(exit)+")", last.String()),
 	}
 }
 
@@ -159,7 +159,7 @@ func hostsBlock(entries []family.HostEntry) (string, error) {
 	for _, e := range entries {
 		addr, err := netip.ParseAddr(e.Address)
 		if err != nil || addr.Zone() != "" {
-			return "", app.Errorf(app.EInvalid, "%q is not an IP address.", e.Address)
+			return "", app.Errorf(app.EInvalid, "%q isn't a valid IP address.", e.Address)
 		}
 		if len(e.Names) == 0 {
 			continue
@@ -167,7 +167,7 @@ func hostsBlock(entries []family.HostEntry) (string, error) {
 		b.WriteString(addr.String())
 		for _, n := range e.Names {
 			if !hostName.MatchString(n) {
-				return "", app.Errorf(app.EInvalid, "%q is not a host name.", n)
+				return "", app.Errorf(app.EInvalid, "%q isn't a valid host name.", n)
 			}
 			b.WriteString(" " + n)
 		}

@@ -149,5 +149,5 @@ func TestSetHostsRefuses(t *testing.T) {
 	if s.Execs() != 0 {
 		t.Error("something was run")
 	}
-	wantCode(t, remote.SetHostsIn(t.Context(), c, "/nonexistent/hosts", nil), app.EInvalid, "could not be written")
+	wantCode(t, remote.SetHostsIn(t.Context(), c, "/nonexistent/hosts", nil), app.EInvalid, "Can't write host names")
 }

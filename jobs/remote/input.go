@@ -37,7 +37,7 @@ func inputOf(cmd family.Command) (input, error) {
 	return input{data: data}, err
 }
 
-// sent says how the wrapper shall treat the input, and returns what is sent at once, if anything is.
+// sent says how the wrapper treats the input, and returns what is sent at once, if anything is.
 func (in input) sent(token string) (how string, data []byte) {
 	switch {
 	case in.stream != nil && in.length < 0:

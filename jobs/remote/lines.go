@@ -12,6 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 )
 
 const (
@@ -35,7 +36,7 @@ type sink struct {
 	cut  bool // the end of them was reached
 	rate int  // bytes a second that come back to the burst
 	most int
-	may  int // bytes of the burst that are there
+	may  int // bytes of the burst available
 	asOf time.Time
 	gone int // lines that were left out since the last one that was not
 
@@ -76,7 +77,7 @@ func (s *sink) allow(n int) (ok bool, note string) {
 	}
 	if s.left -= n; s.left < 0 {
 		s.cut = true
-		return false, s.leftOut() + "output cut: the command says more than is kept; it goes on"
+		return false, s.leftOut() + "output truncated: it exceeds the limit; the command keeps running"
 	}
 	if s.may < n {
 		now := time.Now()
@@ -100,7 +101,7 @@ func (s *sink) leftOut() string {
 		return ""
 	}
 	defer func() { s.gone = 0 }()
-	return fmt.Sprintf("%d lines left out here: the command says more than %d KiB a second", s.gone, s.rate>>10)
+	return fmt.Sprintf("%s omitted: the output exceeds %s per second", humanize.CountOf(s.gone, "line", "lines"), humanize.Bytes(int64(s.rate)))
 }
 
 // shut makes sure that out is never called again. Calls that have begun are waited for.

@@ -27,10 +27,10 @@ func (r *running) hello(line []byte) (rest []byte, mine bool) {
 			r.said.Store(&text)
 			return before, true
 		case "adopt":
-			r.sink.say(family.StreamSystem, "An earlier attempt of this still runs on the node; its end is waited for, and nothing is started.")
+			r.sink.say(family.StreamSystem, "An earlier attempt is still running on the node. Waiting for it to finish; nothing new is started.")
 			return before, true
 		case "again":
-			r.sink.say(family.StreamSystem, "An earlier attempt has done this with success; it is not done again.")
+			r.sink.say(family.StreamSystem, "An earlier attempt already succeeded; nothing to do.")
 			return before, true
 		}
 		if pid, err := strconv.Atoi(word); r.pid.Load() == 0 && err == nil && pid > 0 {
@@ -53,7 +53,7 @@ func (r *running) wait(ctx context.Context) (int, error) {
 			r.request(req, ok)
 		case <-ctx.Done():
 			if r.once && r.claim.Leave != nil && r.claim.Leave(ctx) {
-				return 0, ended(ctx, "the command, which goes on without this worker,")
+				return 0, ended(ctx, "the command, which keeps running without this worker,")
 			}
 			r.kill(ctx)
 			return 0, ended(ctx, "the command")
@@ -90,8 +90,8 @@ func (r *running) wait(ctx context.Context) (int, error) {
 	if r.noInput.Load() {
 		return 0, &app.Error{
 			Code: app.ECapacity, Reason: "stdin",
-			Message: because("The machine at "+r.conn.target.endpoint()+" could not take the command's input", r.last.String()),
-			Hint:    "Its temporary directory must be writable and have room.",
+			Message: because("The machine at "+r.conn.target.endpoint()+" couldn't receive the command's input", r.last.String()),
+			Hint:    "Its temporary directory must be writable and have free space.",
 		}
 	}
 	if r.pid.Load() == 0 {
@@ -200,7 +200,7 @@ func (r *running) drain(ctx context.Context) {
 			return
 		case <-tick.C:
 			if r.sink.quiet(r.conn.set.drain) {
-				r.sink.say(family.StreamSystem, "a process that the command left running holds its output open; what it says is not kept")
+				r.sink.say(family.StreamSystem, "a background process keeps the command's output open; its further output is discarded")
 				return
 			}
 		}
@@ -219,7 +219,7 @@ func (r *running) leave() {
 	}
 }
 
-// kill makes sure that nothing of the command goes on, as far as the machine can still be reached: a word for what runs
+// kill makes sure that nothing of the command keeps running, as far as the machine can still be reached: a word for what runs
 // once, a signal where the server passes those on, the end of the lifeline, and last a second session.
 func (r *running) kill(ctx context.Context) {
 	switch fed := r.fed.Load(); {
@@ -284,21 +284,21 @@ func (r *running) neverStarted() error {
 	if !r.sudo {
 		return &app.Error{
 			Code: app.ECredentials, Reason: "no_shell",
-			Message: because(fmt.Sprintf("User %s may not run commands on %s (exit code %d)", user, where, r.code), last),
+			Message: because(fmt.Sprintf("User %s can't run commands on %s (exit code %d)", user, where, r.code), last),
 			Hint:    "The account needs a login shell, and the machine needs sh.",
 		}
 	}
 	if r.code == 127 || strings.Contains(last, "not found") {
 		return &app.Error{
 			Code: app.ECredentials, Reason: "no_sudo",
-			Message: because(fmt.Sprintf("User %s has no root rights on %s, because sudo is missing", user, where), last),
-			Hint:    "Install sudo in the image, or let the image's SSH user be root.",
+			Message: because(fmt.Sprintf("User %s can't become root on %s because sudo isn't installed", user, where), last),
+			Hint:    "Install sudo in the image, or set the image's SSH user to root.",
 		}
 	}
 	return &app.Error{
 		Code: app.ECredentials, Reason: "no_sudo",
-		Message: because(fmt.Sprintf("User %s has no root rights on %s without a password", user, where), last),
-		Hint:    fmt.Sprintf("Let sudo work without a password or a terminal there: %s ALL=(ALL) NOPASSWD: ALL in /etc/sudoers.d.", user),
+		Message: because(fmt.Sprintf("User %s can't become root on %s without a password", user, where), last),
+		Hint:    fmt.Sprintf("Allow sudo without a password or terminal: add %s ALL=(ALL) NOPASSWD: ALL to /etc/sudoers.d.", user),
 	}
 }
 

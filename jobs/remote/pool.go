@@ -13,7 +13,7 @@ import (
 type PoolOptions struct {
 	TTL     time.Duration   // how long an idle connection is kept; 0 means 30 seconds
 	MaxIdle int             // how many idle connections are kept, the youngest ones; 0 means 256
-	Dialed  func(err error) // told how each attempt to connect by Get ended; nil: no one is
+	Dialed  func(err error) // called after each attempt to connect by Get; nil: no one is
 }
 
 // Pool keeps connections, so that the steps of a node share one. Targets are the same when address, port, user, private
@@ -85,7 +85,7 @@ func (p *Pool) Get(ctx context.Context, t Target) (sh family.Shell, release func
 		}
 		if k.err != nil {
 			p.release(k, false)
-			// Whoever dialled may have been stopped; that is no answer for those who waited along.
+			// The dialling caller may have been stopped; that is no answer for those who waited along.
 			if code := app.CodeOf(k.err); !dialing && (code == app.ECancelled || code == app.ETimeout) {
 				continue
 			}
@@ -210,7 +210,7 @@ func (p *Pool) refile(k *kept, t Target) {
 }
 
 func stopping() *app.Error {
-	return &app.Error{Code: app.ECancelled, Message: "This worker is stopping."}
+	return &app.Error{Code: app.ECancelled, Message: "This worker is shutting down."}
 }
 
 // alive tells whether k can be given out. What was idle for a while is asked first: where a machine has vanished without
@@ -265,7 +265,7 @@ func (p *Pool) forget(k *kept) []*Conn {
 	select {
 	case <-k.ready:
 	default:
-		return nil // its dial is under way and ends with an error, since the one who dials is the last user
+		return nil // its dial is running and ends with an error, since the one who dials is the last user
 	}
 	if k.conn == nil {
 		return nil

@@ -199,7 +199,7 @@ func TestPoolAdopts(t *testing.T) {
 	}
 	used, letGo := get(t, p, s.Target())
 	p.Adopt(s.Target(), later)
-	mustRun(t, used, family.Command{Line: "true"}) // whoever uses the old one goes on
+	mustRun(t, used, family.Command{Line: "true"}) // users of the old one continue
 	letGo(true)
 	<-c.Done()
 	sh, release = get(t, p, s.Target())

@@ -34,7 +34,7 @@ func (c *Conn) put(ctx context.Context, name string, mode fs.FileMode, r io.Read
 
 func (c *Conn) putWith(ctx context.Context, name string, mode fs.FileMode, r io.Reader, claim *Claim, atOnce, limit int64) error {
 	if name == "" || strings.HasSuffix(name, "/") || strings.ContainsRune(name, 0) {
-		return app.Errorf(app.EInvalid, "%q is not the name of a file.", name)
+		return app.Errorf(app.EInvalid, "%q isn't a valid file name.", name)
 	}
 	p := newPutting(c, name, mode, claim)
 
@@ -43,7 +43,7 @@ func (c *Conn) putWith(ctx context.Context, name string, mode fs.FileMode, r io.
 		complete := fmt.Sprintf(`[ "$(wc -c <"$t")" -eq %d ]`, head.Len())
 		return p.run(ctx, p.receive()+" && "+complete+" && "+p.move(), head)
 	} else if err != nil {
-		return fmt.Errorf("reading what to put: %w", err)
+		return fmt.Errorf("reading the file's content: %w", err)
 	}
 
 	// The end of a stream looks the same to the machine whether all has been sent or we have failed, so the move is
@@ -51,7 +51,7 @@ func (c *Conn) putWith(ctx context.Context, name string, mode fs.FileMode, r io.
 	all := &limited{r: io.MultiReader(head, r), left: limit}
 	err := p.run(ctx, p.receive(), all)
 	if all.left < 0 {
-		err = app.Errorf(app.ETooLarge, "What shall become %s is larger than %d bytes.", name, limit)
+		err = app.Errorf(app.ETooLarge, "%s is larger than %s.", name, humanize.Bytes(limit))
 	}
 	if err == nil {
 		err = p.run(ctx, p.move(), nil)
@@ -106,7 +106,7 @@ func (p putting) run(ctx context.Context, script string, in io.Reader) error {
 	}
 	e := &app.Error{
 		Code: app.EInvalid, Reason: "not_written",
-		Message: because("The file "+p.name+" could not be written on "+p.conn.target.endpoint(), last.String()),
+		Message: because("Can't write "+p.name+" on "+p.conn.target.endpoint(), last.String()),
 	}
 	if strings.Contains(last.String(), "No space left") {
 		e.Code = app.ECapacity

@@ -35,7 +35,7 @@ func TestQuoteProperty(t *testing.T) {
 		}
 		out, err := exec.Command("/bin/sh", "-c", line.String()).Output()
 		if err != nil || string(out) != want.String() {
-			t.Fatalf("%s gives %q, %v; want %q", line.String(), out, err, want.String())
+			t.Fatalf("%s returns %q, %v; want %q", line.String(), out, err, want.String())
 		}
 	})
 }

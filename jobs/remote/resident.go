@@ -26,7 +26,7 @@ import (
 // processes say that commands have left behind may get among the lines of later commands: so only commands that run once, of whose output
 // no more is made than to show it, follow one that ran once. As soon as such lines are noticed, a new resident is taken.
 //
-// What it is sent stands at residentScript. Both outputs of the command end with the words "token end code", after the last
+// What it is sent is at residentScript. Both outputs of the command end with the words "token end code", after the last
 // line or behind what is left of one. Where that could be missed, since someone
 // else reads its outputs or a process of its group is left, the resident ends instead, with the command's exit code.
 type resident struct {
@@ -153,7 +153,7 @@ func (s *resident) read(stream app.Stream, in io.Reader) {
 	}
 }
 
-// end takes the end of the command out of a line, and returns what stands before it.
+// end takes the end of the command out of a line, and returns what precedes it.
 func (r *running) end(line []byte) (before []byte, code int, found bool) {
 	i := bytes.LastIndex(line, []byte(" end "))
 	if i < 0 {

@@ -11,7 +11,7 @@ import (
 // command line and the input. The other tells it the process group of each command, and when that has ended, eight characters each.
 //
 // Each command has a process of its own between the resident and itself, which sees it to its end where the resident is killed.
-// 7 and 8 are the other ends of both outputs, held so that what runs once can go on when no one reads them any more.
+// 7 and 8 are the other ends of both outputs, held so that what runs once can continue when no one reads them any more.
 const residentScript = `u=$1
 case $BASH_VERSION in ""|[1-3].*|4.0*) exit 126 ;; esac
 set -m
@@ -60,7 +60,7 @@ done
 exit "${c-125}"
 `
 
-// residentReader ends what is under way when it is told to, or when its input ends. What runs once goes on then, and has the first
+// residentReader ends what is running when asked to, or when its input ends. What runs once continues then, and has the first
 // 64 KiB of both outputs kept.
 const residentReader = `muster_reader() {
 set +m
@@ -112,7 +112,7 @@ exit
 }
 `
 
-// residentTake takes what is asked: t is the command's token, w the function that runs it, a how many seconds it may go on alone, y
+// residentTake takes what is asked: t is the command's token, w the function that runs it, a how many seconds it may run alone, y
 // the command line, x the input. A command line that comes without bytes is the one before.
 const residentTake = `muster_take() {
 local LC_ALL=C k z IFS=" 

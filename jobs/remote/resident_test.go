@@ -115,7 +115,7 @@ func TestResidentLeftBehind(t *testing.T) {
 	})
 }
 
-// Whoever kills the resident ends neither what runs once nor the use of the connection.
+// Killing the resident ends neither what runs once nor the use of the connection.
 func TestResidentKilled(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
@@ -218,7 +218,7 @@ func TestResidentHandsOnBytes(t *testing.T) {
 	}
 }
 
-// Whoever kills the part of the resident that listens takes nothing away from the command that runs, nor from those after it.
+// Killing the listening part of the resident affects neither the running command nor later ones.
 func TestResidentReaderKilled(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
@@ -343,7 +343,7 @@ builtin echo "$@"
 		t.Error(err)
 	}
 	fill("processes") // a command that is not recorded must not run, since later ones would not wait for it
-	wantCode(t, run(6, 6), app.ECapacity, "cannot keep track")
+	wantCode(t, run(6, 6), app.ECapacity, "can't record what runs")
 	fill("")
 	for i := range 2 {
 		if err := run(int64(i+7), i+6); err != nil {

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// killAfter is how long a command that was told to end is waited for.
+	// killAfter is how long a command that was asked to end is waited for.
 	killAfter = 7 * time.Second
-	// aloneMost bounds how long a command that runs once may go on when no one is there any more.
+	// aloneMost bounds how long a command that runs once may run without a connection.
 	aloneMost = 24 * time.Hour
 )
 
@@ -51,9 +51,9 @@ func (c *Conn) run(ctx context.Context, cmd family.Command, out family.Output, c
 
 // These ask for another session. An attempt that was waited for may end without telling how.
 var (
-	errNoResident = &app.Error{Code: app.ETransient, Message: "The machine has no bash to stay there"}
-	errMore       = &app.Error{Code: app.ETransient, Message: "What is left of earlier attempts on the machine has to be looked at"}
-	errLone       = &app.Error{Code: app.ETransient, Message: "The earlier attempt ended without an outcome"}
+	errNoResident = &app.Error{Code: app.ETransient, Message: "The machine has no bash for a long-running session"}
+	errMore       = &app.Error{Code: app.ETransient, Message: "Earlier attempts on the machine must be checked first"}
+	errLone       = &app.Error{Code: app.ETransient, Message: "The earlier attempt ended without a result"}
 )
 
 // alone is how many seconds are left of ctx.
@@ -110,7 +110,7 @@ func (c *Conn) session(ctx context.Context, v invocation, in input, sink *sink, 
 	case <-ctx.Done():
 		if r.abandoned.CompareAndSwap(false, true) {
 			r.giveBack()
-			return 0, ended(ctx, "the command") // whoever opens a door that no one wants any more closes it
+			return 0, ended(ctx, "the command") // a session opened too late is closed by its opener
 		}
 		err = <-r.opened
 	}
@@ -128,12 +128,12 @@ func (c *Conn) openError(ctx context.Context, err error) error {
 	}
 	var open *ssh.OpenChannelError
 	if errors.Is(err, errRefused) || errors.As(err, &open) {
-		return &app.Error{Code: app.ETransient, Reason: "no_session", Message: "The machine at " + c.target.endpoint() + " opens no session", Err: err}
+		return &app.Error{Code: app.ETransient, Reason: "no_session", Message: "The machine at " + c.target.endpoint() + " refused to open a session", Err: err}
 	}
 	return c.lost(err)
 }
 
-// running is one command under way. Beside the caller it takes two goroutines, which read one output each.
+// running is one running command. Beside the caller it takes two goroutines, which read one output each.
 type running struct {
 	conn  *Conn
 	token string
@@ -150,7 +150,7 @@ type running struct {
 	ch        ssh.Channel         // once opened
 	reqs      <-chan *ssh.Request // once opened; nil when it has ended
 
-	pid     atomic.Int64           // of the process group; 0 until the wrapper has told
+	pid     atomic.Int64           // of the process group; 0 until the wrapper reports it
 	started chan struct{}          // closed when pid is known
 	noInput atomic.Bool            // the wrapper could not take the standard input
 	said    atomic.Pointer[string] // what the wrapper had to say against it
@@ -163,7 +163,7 @@ type running struct {
 
 	resident *resident     // that carries it out; nil where it has a session of its own
 	ends     chan struct{} // drained, where that tells that it may have ended, else nil
-	result   atomic.Int32  // the exit code that the resident has told, -1 where it has not
+	result   atomic.Int32  // the exit code that the resident has reported, -1 where it has not
 	keep     bool          // the resident can carry out others
 }
 

@@ -75,12 +75,12 @@ func TestSudoRefused(t *testing.T) {
 	for name, tc := range map[string]struct{ script, say, hint string }{
 		"password": {`echo "sudo: a password is required" >&2; exit 1`, "a password is required", "NOPASSWD"},
 		"terminal": {`echo "sudo: sorry, you must have a tty to run sudo" >&2; exit 1`, "must have a tty", "terminal"},
-		"missing":  {`echo "sh: 3: exec: sudo: not found" >&2; exit 127`, "sudo is missing", "Install sudo"},
+		"missing":  {`echo "sh: 3: exec: sudo: not found" >&2; exit 127`, "sudo isn't installed", "Install sudo"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := remotetest.Start(t, remotetest.Options{User: "admin", Env: []string{tools(t, map[string]string{"sudo": tc.script})}})
 			_, err := dial(t, s.Target()).Run(t.Context(), family.Command{Line: "true", Sudo: true}, nil)
-			wantCode(t, err, app.ECredentials, "User admin has no root rights", tc.say, tc.hint)
+			wantCode(t, err, app.ECredentials, "User admin can't become root", tc.say, tc.hint)
 		})
 	}
 }

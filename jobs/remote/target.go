@@ -67,8 +67,8 @@ func (t Target) signer() (ssh.Signer, error) {
 	if err != nil {
 		return nil, &app.Error{
 			Code: app.ECredentials, Reason: "bad_key",
-			Message: "The private key for " + t.String() + " cannot be read.",
-			Hint:    "It must be in OpenSSH PEM form and have no passphrase.",
+			Message: "The private key for " + t.String() + " can't be read.",
+			Hint:    "It must be in OpenSSH PEM format and have no passphrase.",
 		}
 	}
 	return s, nil
@@ -83,8 +83,8 @@ func (t Target) pinned() (ssh.PublicKey, error) {
 	if err != nil {
 		return nil, &app.Error{
 			Code: app.EInvalid, Reason: "bad_host_key", Field: "host_key",
-			Message: "The host key that is on record for " + t.endpoint() + " cannot be read.",
-			Hint:    "It must be in the form of an authorized_keys line.",
+			Message: "The host key on record for " + t.endpoint() + " can't be read.",
+			Hint:    "It must be in the format of an authorized_keys line.",
 		}
 	}
 	return k, nil

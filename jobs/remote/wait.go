@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 )
 
 const (
@@ -20,15 +21,15 @@ const (
 
 type toldKey struct{}
 
-// Telling has Wait and WaitAny tell of each try to log in that failed, counted from 1, while they go on.
-func Telling(ctx context.Context, told func(try int, err error)) context.Context {
-	return context.WithValue(ctx, toldKey{}, told)
+// Telling has Wait and WaitAny report each failed login, counted from 1, while they wait.
+func Telling(ctx context.Context, report func(try int, err error)) context.Context {
+	return context.WithValue(ctx, toldKey{}, report)
 }
 
 // tell tells of a try that failed, where anyone wants to know.
 func tell(ctx context.Context, try int, err error) {
-	if told, ok := ctx.Value(toldKey{}).(func(int, error)); ok {
-		told(try, err)
+	if report, ok := ctx.Value(toldKey{}).(func(int, error)); ok {
+		report(try, err)
 	}
 }
 
@@ -96,11 +97,11 @@ func wait(ctx context.Context, t Target, set settings) (*Conn, error) {
 	}
 }
 
-// waited says what was waited for, how long, and what stood in the way.
+// waited says what was waited for, how long, and the last failure.
 func waited(ctx context.Context, t Target, began time.Time, last error) error {
-	e := ended(ctx, fmt.Sprintf("waiting for SSH on %s (%s so far)", t, time.Since(began).Round(time.Second/10)))
+	e := ended(ctx, fmt.Sprintf("waiting for SSH on %s (%s so far)", t, humanize.Duration(time.Since(began))))
 	if last != nil {
-		e.Message += "; the last failure was: " + last.Error()
+		e.Message += "; last error: " + last.Error()
 	}
 	return e
 }

@@ -56,7 +56,7 @@ func waiting(t testing.TB, n int) (heap, resident float64, goroutines, threads i
 		all.Go(func() {
 			sh := remote.Under(c, remote.Claim{Place: "n" + strconv.Itoa(i), Epoch: 1})
 			// What it says is that it has begun.
-			_, _ = sh.Run(ctx, family.Command{Line: "wait for ever", Stdin: strings.NewReader(script), Once: true}, func(app.Stream, string) { said <- struct{}{} })
+			_, _ = sh.Run(ctx, family.Command{Line: "wait forever", Stdin: strings.NewReader(script), Once: true}, func(app.Stream, string) { said <- struct{}{} })
 		})
 	}
 	for range n {

@@ -16,7 +16,7 @@ import (
 // wrapper returns what runs on the node around a command line. It has only the parts that this command needs, since the node
 // reads all of it, and that takes a shell longer than one would think. Its arguments are: 1 itself, 2 a token, 3 how far it
 // is (n or y, which asks for root; s, under sudo; l, leading a group), 4 how to treat the standard input, 5 the command line,
-// 6 the script that checks the claim, 7 the record of this run, 8 how many seconds a command that runs once may go on
+// 6 the script that checks the claim, 7 the record of this run, 8 how many seconds a command that runs once may run
 // alone. What it does, in this order:
 //
 //   - check the claim, see claim.go;
@@ -24,14 +24,14 @@ import (
 //   - lead a process group of its own. OpenSSH has seen to that already; for other servers there is setsid. "-$$"
 //     exists exactly when we lead a group. OpenSSH also leaves a command alone whose connection is cut; a server that does
 //     not present itself as one of that kind may end the session's whole group, so what runs once leaves that group;
-//   - tell token and process id as a first line on the standard error. Whoever misses that line knows that the
+//   - tell token and process id as a first line on the standard error. A client that misses that line knows that the
 //     command never started: no sudo, no shell;
 //   - standard input "stream": it is the command's, and there is no lifeline. "none": the command has /dev/null.
 //     "l" and a number: so many lines of text, kept in a variable. "h" and a number: so many bytes of text, of which the
 //     last are the token, likewise. A number: that many bytes are the command's, by way of an unlinked file. Except with a stream, the rest of the standard input is the
 //     lifeline, on which nothing comes but the word kill and its end;
 //   - on the word, or on the end where the command does not run once: ask the group to go, and five seconds later make
-//     it. Where it runs once, on the end let it go on: hold its outputs open and keep the first 64 KiB of each for the
+//     it. Where it runs once, on the end let it continue: hold its outputs open and keep the first 64 KiB of each for the
 //     attempt that takes over, until the time is up;
 //   - empty the files that a command that runs once has made beside its record, since they may hold secrets.
 //
@@ -159,7 +159,7 @@ kill -KILL "$w"
 	return b.String()
 }
 
-// readInput returns the part that takes the standard input as the wrapper is told to, and leaves the lifeline open.
+// readInput returns the part that takes the standard input as the wrapper is set to, and leaves the lifeline open.
 func (v invocation) readInput() string {
 	switch {
 	case v.input == inputStream:
@@ -209,7 +209,7 @@ const (
 
 var quotedClaim, quotedFullClaim = humanize.ShellQuote(quickClaimScript), humanize.ShellQuote(claimScript)
 
-// quotedWrappers keeps the few wrappers that there are, ready to be sent.
+// quotedWrappers keeps the few wrappers, ready to be sent.
 var quotedWrappers sync.Map // of variant, string
 
 // variant is what a wrapper depends on.
@@ -251,7 +251,7 @@ type invocation struct {
 func (v invocation) request(plainShell bool) ([]byte, error) {
 	line := humanize.ShellQuote(v.line)
 	if len(v.line) > commandMax || len(line) > commandMax {
-		return nil, app.Errorf(app.ETooLarge, "The command line has %d bytes; more than %d do not fit. Send it on the standard input.", len(line), commandMax)
+		return nil, app.Errorf(app.ETooLarge, "The command line is %d bytes long; the limit is %d. Send it on standard input instead.", len(line), commandMax)
 	}
 	wrapper, claim := v.quotedWrapper(), quotedClaim
 	if v.full {

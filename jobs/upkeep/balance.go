@@ -38,7 +38,7 @@ func (b *Balance) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		trouble.Say(b.Log, "sharing slots among tenants", err)
+		trouble.Say(b.Log, "Sharing slots between tenants", err)
 		for _, c := range changes {
 			b.Log.Debug("share", "provisioner", c.Provisioner, "tenant", c.Tenant, "slots", c.Slots)
 		}

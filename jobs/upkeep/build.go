@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	buildsFallback = 30 * time.Second // when nothing wakes it: another server may have been told
+	buildsFallback = 30 * time.Second // when nothing wakes it: another server may have been woken
 	buildsTrouble  = 5 * time.Second
 	buildsForget   = time.Hour
 )
@@ -42,7 +42,7 @@ func (b *BuildTender) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		trouble.Say(b.Log, "looking after builds", err)
+		trouble.Say(b.Log, "Reconciling builds", err)
 		wait := buildsFallback
 		if !next.IsZero() {
 			wait = min(max(next.Sub(now), 10*time.Millisecond), buildsFallback)

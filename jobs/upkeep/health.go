@@ -20,7 +20,7 @@ const (
 )
 
 // HealthClock wakes this server's workers, and those that wait at it, when rounds of health checks are due. One question per tick
-// answers for all clusters; where none is looked after, that is four in a minute.
+// answers for all clusters; where none is monitored, that is four in a minute.
 type HealthClock struct {
 	Ring func(ctx context.Context) (next time.Time, err error)
 	Feed interface {
@@ -41,7 +41,7 @@ func (c *HealthClock) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		trouble.Say(c.Log, "asking for rounds of health checks that are due", err)
+		trouble.Say(c.Log, "Scheduling health checks", err)
 		wait := ringMost
 		if !next.IsZero() {
 			wait = min(max(next.Sub(now), ringLeast), ringMost)
@@ -75,10 +75,10 @@ func (m *Mender) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		trouble.Say(m.Log, "repairing sick nodes", err)
+		trouble.Say(m.Log, "Repairing unhealthy nodes", err)
 		if n > 0 {
 			observe.MeterOf(m.Meter).Add(observe.MetricRepairs, float64(n))
-			m.Log.Info("clusters with sick nodes are being repaired, as their templates say", "clusters", n)
+			m.Log.Info("repairing clusters with unhealthy nodes, as their templates configure", "clusters", n)
 		}
 	}
 }

@@ -46,10 +46,10 @@ func (r *Retention) Run(ctx context.Context) {
 			n, err = r.Store.DropAnswers(ctx, r.Now().Add(-app.IdempotencyKeep))
 		}
 		if ctx.Err() == nil {
-			trouble.Say(r.Log, "deleting old events and logs", err)
+			trouble.Say(r.Log, "Deleting old events and logs", err)
 		}
 		if events+logs > 0 {
-			r.Log.Info("old events and logs were deleted", "rows of events", events, "lines", logs)
+			r.Log.Info("deleted old events and logs", "events", events, "lines", logs)
 		}
 		if loop.Pause(ctx, r.Every) != nil {
 			return

@@ -68,8 +68,8 @@ func TestRetention(t *testing.T) {
 		left         struct{ events, logs int }
 	}{
 		{"both", 90 * day, 30 * day, struct{ events, logs int }{}},
-		{"events for ever", 0, 30 * day, struct{ events, logs int }{events: 95}},
-		{"logs for ever", 90 * day, 0, struct{ events, logs int }{logs: 25}},
+		{"events forever", 0, 30 * day, struct{ events, logs int }{events: 95}},
+		{"logs forever", 90 * day, 0, struct{ events, logs int }{logs: 25}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &shelf{events: 95, logs: 25, answers: 35}

@@ -31,11 +31,11 @@ func (s *Sweeper) Run(ctx context.Context) {
 	for {
 		n, err := s.Sweep(ctx, s.After)
 		if ctx.Err() == nil {
-			trouble.Say(s.Log, "removing contents of resources that nobody needs", err)
+			trouble.Say(s.Log, "Deleting unused resource contents", err)
 		}
 		if n > 0 {
 			observe.MeterOf(s.Meter).Add(observe.MetricContents, float64(n))
-			s.Log.Info("contents of resources that nobody needs were removed", "contents", n)
+			s.Log.Info("deleted unused resource contents", "contents", n)
 		}
 		if loop.Pause(ctx, s.Every) != nil {
 			return

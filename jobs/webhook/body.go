@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/webhook"
 )
 
@@ -70,10 +71,10 @@ func body(d webhook.DueDelivery, p Portal) ([]byte, *app.Error) {
 	}
 	b, err := json.Marshal(body)
 	if err != nil {
-		return nil, app.Errorf(app.EInternal, "The notice cannot be written down: %w", err)
+		return nil, app.Errorf(app.EInternal, "Can't encode the notification: %w", err)
 	}
 	if len(b) > webhook.MaxHookBody {
-		return nil, app.Errorf(app.ETooLarge, "The notice is larger than %d KiB.", webhook.MaxHookBody>>10)
+		return nil, app.Errorf(app.ETooLarge, "The notification is larger than %s.", humanize.Bytes(webhook.MaxHookBody))
 	}
 	return b, nil
 }
@@ -114,7 +115,7 @@ func mailText(n app.Notice, url, action string) string {
 
 func actionName(n app.Notice) string {
 	if n.ActionName == "" {
-		return "Go there"
+		return "Open"
 	}
 	return n.ActionName
 }

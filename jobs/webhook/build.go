@@ -5,10 +5,11 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/webhook"
 )
 
-// buildEvent is what a build is told.
+// buildEvent is the message to a build.
 type buildEvent struct {
 	Type      string    `json:"type"` // build.ready, build.refused, build.failed, build.ended
 	Timestamp time.Time `json:"timestamp"`
@@ -30,20 +31,20 @@ type buildData struct {
 	More int `json:"more_nodes,omitempty"`
 }
 
-// buildBody returns what a build is told. A cluster with more nodes than there is room for is notified of with fewer of them.
+// buildBody returns the message to a build. A cluster with more nodes than there is room for is sent with fewer of them.
 func buildBody(n app.BuildNews, p Portal) ([]byte, *app.Error) {
 	d := buildData{Build: n.Build, Hook: n.Hook, Key: n.Key, Name: n.Name, Job: n.Job, State: n.State, Words: short(n.Words, longestText), Cluster: n.Cluster, Nodes: n.Nodes,
 		URL: p.url(app.BuildSubject(n.HookID, n.Build))}
 	for {
 		b, err := json.Marshal(buildEvent{Type: "build." + string(n.State), Timestamp: n.At, Data: d})
 		if err != nil {
-			return nil, app.Errorf(app.EInternal, "What the build is told cannot be written down: %w", err)
+			return nil, app.Errorf(app.EInternal, "Can't encode the build hook's message: %w", err)
 		}
 		if len(b) <= webhook.MaxHookBody {
 			return b, nil
 		}
 		if len(d.Nodes) == 0 {
-			return nil, app.Errorf(app.ETooLarge, "What the build is told is larger than %d KiB.", webhook.MaxHookBody>>10)
+			return nil, app.Errorf(app.ETooLarge, "The build hook's message is larger than %s.", humanize.Bytes(webhook.MaxHookBody))
 		}
 		d.Nodes = d.Nodes[:len(d.Nodes)/2]
 		d.More = len(n.Nodes) - len(d.Nodes)

@@ -20,7 +20,7 @@ import (
 
 const hangs = 5 * time.Minute // reached only where something hangs
 
-// called is a build of a hook that is to be told at an address.
+// called is a build of a hook with a callback address.
 func (d *desk) called(hook build.BuildHook, key, url string) build.Build {
 	d.Helper()
 	queue := 0
@@ -30,7 +30,7 @@ func (d *desk) called(hook build.BuildHook, key, url string) build.Build {
 	return *done.Build
 }
 
-// move brings a build to a state, and lets it be told.
+// move brings a build to a state, and has it notified.
 func (d *desk) move(b build.Build, s app.BuildState, nodes ...app.BuildNode) {
 	d.Helper()
 	b, err := d.s.Build(d.Context(), "t", b.ID)
@@ -71,7 +71,7 @@ func (d *desk) toldUntil(b build.Build, want string) build.BuildCallbacks {
 	return build.BuildCallbacks{}
 }
 
-// A build is told over the same path as people: signed, without following redirects, again after what may pass, in the order of its states,
+// A build is notified the same way as people: signed, without following redirects, again after what may pass, in the order of its states,
 // under the same number. Nothing of the address that may be secret is written to the log.
 func TestBuildsAreToldInOrder(t *testing.T) {
 	t.Parallel()
@@ -103,7 +103,7 @@ func TestBuildsAreToldInOrder(t *testing.T) {
 	}
 	if err := json.Unmarshal(again.body, &body); err != nil || body.Type != "build.ready" || body.Data.State != app.BuildReady || body.Data.Build != b.ID || body.Data.Key != "web/1" ||
 		body.Data.Words != "It is ready." || body.Data.URL != fmt.Sprintf("https://muster.test/hooks/abc/builds/%d", b.ID) || len(body.Data.Nodes) != 1 || body.Data.Nodes[0].Address != "192.0.2.9" {
-		t.Errorf("told is %s, %v", again.body, err)
+		t.Errorf("the message is %s, %v", again.body, err)
 	}
 	if first.id != again.id || first.id == last.id || !bytes.Equal(first.body, again.body) || first.id != shown.Told[0].MessageID {
 		t.Errorf("first %s %s\nagain %s %s\nlast %s", first.id, first.body, again.id, again.body, last.id)
@@ -123,7 +123,7 @@ func TestBuildsAreToldInOrder(t *testing.T) {
 	}
 }
 
-// What cannot be told is given up in the end, and the build stands as it did.
+// A failing notification is given up in the end, and the build stays as it was.
 func TestBuildsThatCannotBeTold(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -133,7 +133,7 @@ func TestBuildsThatCannotBeTold(t *testing.T) {
 		words  string
 	}{
 		"not found": {http.StatusNotFound, "", "failed failed 404", "404 Not Found"},
-		"redirect":  {http.StatusFound, "http://127.0.0.1:1/elsewhere", "failed failed 302", "Redirects are not followed"},
+		"redirect":  {http.StatusFound, "http://127.0.0.1:1/elsewhere", "failed failed 302", "Redirects aren't followed"},
 		"refused":   {http.StatusUnauthorized, "", "failed failed 401", "401"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestBuildsThatCannotBeTold(t *testing.T) {
 			}
 		})
 	}
-	t.Run("for ever away", func(t *testing.T) {
+	t.Run("away forever", func(t *testing.T) {
 		t.Parallel()
 		r := newReceiver(t, func(w http.ResponseWriter, req *http.Request, g got) { w.WriteHeader(http.StatusBadGateway) })
 		d, h := buildDesk(t, r)
@@ -165,12 +165,12 @@ func TestBuildsThatCannotBeTold(t *testing.T) {
 			r.next()
 			n++
 			var c build.BuildCallback
-			for c = d.told(b); c.Attempts < n || c.Outcome == webhook.DeliveryWaiting && c.Status == 0; c = d.told(b) {
+			for c = d.notified(b); c.Attempts < n || c.Outcome == webhook.DeliveryWaiting && c.Status == 0; c = d.notified(b) {
 				time.Sleep(time.Millisecond)
 			}
 			for c.Outcome == webhook.DeliveryWaiting && !c.NextAt.After(d.clock.Now()) {
 				time.Sleep(time.Millisecond)
-				c = d.told(b)
+				c = d.notified(b)
 			}
 			if c.Outcome == webhook.DeliveryFailed {
 				break
@@ -194,7 +194,7 @@ func TestBuildsThatCannotBeTold(t *testing.T) {
 	})
 }
 
-func (d *desk) told(b build.Build) build.BuildCallback {
+func (d *desk) notified(b build.Build) build.BuildCallback {
 	b, err := d.s.Build(d.Context(), "t", b.ID)
 	d.must(err)
 	return b.Callback.Told[0]

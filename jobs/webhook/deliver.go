@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// most is how many deliveries are under way at the same time, perTenant how many of one tenant: those whose receivers hang
+	// most is how many deliveries run at the same time, perTenant how many of one tenant: those whose receivers hang
 	// leave room for others.
 	most      = 32
 	perTenant = 8
@@ -51,7 +51,7 @@ type Deliverer struct {
 // done is a delivery that this process is not about any more.
 type done struct{ tenant string }
 
-// Run works until ctx ends; what is being sent then is given a moment, and is else sent again by whoever leads next.
+// Run works until ctx ends; what is being sent then is given a moment, and is else sent again by the next leader.
 func (d *Deliverer) Run(ctx context.Context) {
 	changed, stop := d.Store.Watch(app.NoticesTopic())
 	defer stop()
@@ -94,12 +94,12 @@ func (d *Deliverer) Run(ctx context.Context) {
 		}
 		if err != nil && ctx.Err() == nil {
 			if !said {
-				d.Log.Warn("sending notices does not work", "error", err)
+				d.Log.Warn("sending notifications failed", "error", err)
 			}
 			sleep = trouble
 		}
 		if said && err == nil {
-			d.Log.Info("sending notices works again")
+			d.Log.Info("sending notifications works again")
 		}
 		said = err != nil
 		timer := time.NewTimer(sleep)
@@ -137,8 +137,8 @@ func (d *Deliverer) deliver(ctx context.Context, one webhook.DueDelivery) {
 	e := webhook.DeliveryEnd{Delivery: one.ID, Hook: one.HookID, Holder: d.Name, Attempt: one.Attempts}
 	m, err := messageOf(one, d.Portal())
 	if one.Err != nil {
-		d.Log.Error("a notice cannot be sent", "tenant", one.Tenant, "hook", one.Hook, "delivery", one.ID, "error", one.Err)
-		err = &app.Error{Code: app.EInternal, Message: "What the hook needs could not be read. It was written down on the server."}
+		d.Log.Error("can't send a notification", "tenant", one.Tenant, "hook", one.Hook, "delivery", one.ID, "error", one.Err)
+		err = &app.Error{Code: app.EInternal, Message: "Can't read the webhook's settings. The server's log has the details."}
 	}
 	var a answer
 	if err == nil {
@@ -161,7 +161,7 @@ func (d *Deliverer) deliver(ctx context.Context, one webhook.DueDelivery) {
 			}
 		}
 		if err.Reason == "gone" {
-			e.Stop = "The receiver answered 410 Gone: it does not want notices any more."
+			e.Stop = "The receiver responded 410 Gone: it no longer wants notifications."
 		}
 	}
 	d.write(ctx, e)
@@ -215,5 +215,5 @@ func (d *Deliverer) write(ctx context.Context, e webhook.DeliveryEnd) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		attrs = append(attrs, slog.Any("error", err))
 	}
-	d.Log.LogAttrs(ctx, level, "notice sent", attrs...)
+	d.Log.LogAttrs(ctx, level, "notification sent", attrs...)
 }

@@ -64,7 +64,7 @@ func (d *desk) tell(titles ...string) {
 func (d *desk) wait(by time.Duration) {
 	d.Helper()
 	d.clock.Move(by)
-	d.must(d.s.Notify(d.Context(), app.Notice{At: d.clock.Now(), Tenant: "nobody", Kind: app.NoticeAlarm, Title: "tick"}))
+	d.must(d.s.Notify(d.Context(), app.Notice{At: d.clock.Now(), Tenant: "none", Kind: app.NoticeAlarm, Title: "tick"}))
 }
 
 // run delivers until the test ends or it is stopped, which waits for the end.
@@ -185,7 +185,7 @@ func TestRetryAfterAndEnd(t *testing.T) {
 	answer.Store(422)
 	d.wait(time.Hour)
 	rec.next()
-	if x := d.until("a", failed); x.Attempts != 2 || x.Status != 422 || x.Error != "It answered 422 Unprocessable Entity." {
+	if x := d.until("a", failed); x.Attempts != 2 || x.Status != 422 || x.Error != "The receiver responded 422 Unprocessable Entity." {
 		t.Errorf("refused: %+v", x)
 	}
 	// After a day there is no other try.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/app/webhook"
 )
@@ -17,7 +18,7 @@ import (
 const longestReason = 300
 
 // veto returns why the one that was asked says no; "" where the answer was no answer to the question: that the address is not the
-// right one, that no one may speak there, or that it shall be asked again.
+// right one, that no one may speak there, or that it should be asked again.
 func veto(a answer) string {
 	switch a.Status {
 	case http.StatusUnauthorized, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusProxyAuthRequired, http.StatusRequestTimeout,
@@ -38,7 +39,7 @@ func veto(a answer) string {
 	}
 	reason = strings.TrimRight(short(oneLine(reason), longestReason), ".")
 	if reason == "" {
-		reason = "it answered " + strings.TrimSpace(strconv.Itoa(a.Status)+" "+http.StatusText(a.Status))
+		reason = "it responded " + strings.TrimSpace(strconv.Itoa(a.Status)+" "+http.StatusText(a.Status))
 	}
 	return reason
 }
@@ -49,13 +50,13 @@ func newsBody(d webhook.DueDelivery, p Portal) ([]byte, *app.Error) {
 	for {
 		b, err := json.Marshal(newsValue(n, d.Format, p))
 		if err != nil {
-			return nil, app.Errorf(app.EInternal, "What the hook is told cannot be written down: %w", err)
+			return nil, app.Errorf(app.EInternal, "Can't encode the operation hook's message: %w", err)
 		}
 		if len(b) <= webhook.MaxHookBody {
 			return b, nil
 		}
 		if len(n.Nodes) == 0 {
-			return nil, app.Errorf(app.ETooLarge, "What the hook is told is larger than %d KiB.", webhook.MaxHookBody>>10)
+			return nil, app.Errorf(app.ETooLarge, "The operation hook's message is larger than %s.", humanize.Bytes(webhook.MaxHookBody))
 		}
 		n.Nodes = n.Nodes[:len(n.Nodes)/2]
 	}

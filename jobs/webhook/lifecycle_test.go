@@ -125,7 +125,7 @@ func TestWhatIsANo(t *testing.T) {
 	}{
 		{403, `{"reason": "the rack is full."}`, "the rack is full"},
 		{409, "two\nlines", "two lines"},
-		{422, "", "it answered 422 Unprocessable Entity"},
+		{422, "", "it responded 422 Unprocessable Entity"},
 		{400, `{"error":"bad","reason":"worse"}`, "worse"},
 		{200, "fine", ""}, {404, "no such page", ""}, {401, "who are you?", ""}, {410, "gone", ""}, {429, "later", ""}, {500, "oops", ""}, {302, "", ""}, {0, "", ""},
 	} {
@@ -143,11 +143,11 @@ func TestAskedBeforeAnOperation(t *testing.T) {
 		want   app.OperationStatus
 		says   string
 	}{
-		{"go on", func(int, http.ResponseWriter) {}, app.OperationRunning, ""},
+		{"continue", func(int, http.ResponseWriter) {}, app.OperationRunning, ""},
 		{"no", func(_ int, w http.ResponseWriter) {
 			http.Error(w, `{"reason":"not on a Friday"}`, http.StatusForbidden)
 		}, app.OperationCancelled, "not on a Friday"},
-		{"not yet, then go on", func(n int, w http.ResponseWriter) {
+		{"not yet, then continue", func(n int, w http.ResponseWriter) {
 			if n == 1 {
 				http.Error(w, "thinking", http.StatusServiceUnavailable)
 			}

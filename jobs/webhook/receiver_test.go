@@ -24,7 +24,7 @@ type got struct {
 }
 
 // receiver takes messages on loopback. It verifies signatures by itself, as the documents of Standard Webhooks say, and
-// answers as it is told.
+// answers as scripted.
 type receiver struct {
 	t      *testing.T
 	srv    *httptest.Server

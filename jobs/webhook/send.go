@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/netguard"
 	"muster/app/webhook"
 )
@@ -103,11 +104,11 @@ func (s *Sender) send(ctx context.Context, m Message) (a answer, _ *app.Error) {
 	ctx, cancel := context.WithTimeout(ctx, s.time)
 	defer cancel()
 	if len(m.Body) > webhook.MaxHookBody {
-		return a, app.Errorf(app.ETooLarge, "The message is larger than %d KiB.", webhook.MaxHookBody>>10)
+		return a, app.Errorf(app.ETooLarge, "The message is larger than %s.", humanize.Bytes(webhook.MaxHookBody))
 	}
 	u, err := url.Parse(m.URL)
 	if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return a, app.Errorf(app.EInvalid, "The hook's URL is not one.")
+		return a, app.Errorf(app.EInvalid, "The webhook's URL is invalid.")
 	}
 	ctx = netguard.Plain(ctx, u.Scheme == "http")
 	if s.proxied {
@@ -118,7 +119,7 @@ func (s *Sender) send(ctx context.Context, m Message) (a answer, _ *app.Error) {
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {
-		return a, app.Errorf(app.EInvalid, "The hook's URL is not one.")
+		return a, app.Errorf(app.EInvalid, "The webhook's URL is invalid.")
 	}
 	now := s.now()
 	r.Header.Set("Content-Type", "application/json")
@@ -178,16 +179,16 @@ func (s *Sender) failed(ctx context.Context, u *url.URL, err error) *app.Error {
 	)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return app.Errorf(app.ETimeout, "%s did not answer within %s.", host, s.time)
+		return app.Errorf(app.ETimeout, "%s didn't respond within %s.", host, humanize.Duration(s.time))
 	case errors.As(err, &certificate), errors.As(err, &authority), errors.As(err, &name), errors.As(err, &invalid):
-		return &app.Error{Code: app.EHostKey, Reason: "certificate", Message: host + " could not prove who it is: " + clip(err.Error()),
-			Hint: "Its certificate must be valid and of an authority that the server's host trusts."}
+		return &app.Error{Code: app.EHostKey, Reason: "certificate", Message: host + " couldn't prove its identity: " + clip(err.Error()),
+			Hint: "Its certificate must be valid and trusted by the server's host."}
 	case errors.As(err, &refused) && refused.Op == "dial":
-		return app.Errorf(app.ETransient, "%s could not be reached: %s.", host, clip(refused.Err.Error()))
+		return app.Errorf(app.ETransient, "Can't connect to %s: %s.", host, clip(refused.Err.Error()))
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return app.Errorf(app.ETransient, "%s closed the connection without an answer.", host)
+		return app.Errorf(app.ETransient, "%s closed the connection without a response.", host)
 	}
-	return app.Errorf(app.ETransient, "%s gave no answer that could be read: %s.", host, clip(err.Error()))
+	return app.Errorf(app.ETransient, "%s sent an invalid response: %s.", host, clip(err.Error()))
 }
 
 // clip keeps what strangers say short and on one line.
@@ -201,12 +202,12 @@ func clip(text string) string {
 
 // judge says what a status means; nil: it was taken.
 func judge(r *http.Response, now time.Time) *app.Error {
-	e := &app.Error{Code: app.EInvalid, Message: "It answered " + strings.TrimSpace(strconv.Itoa(r.StatusCode)+" "+http.StatusText(r.StatusCode)) + "."}
+	e := &app.Error{Code: app.EInvalid, Message: "The receiver responded " + strings.TrimSpace(strconv.Itoa(r.StatusCode)+" "+http.StatusText(r.StatusCode)) + "."}
 	switch c := r.StatusCode; {
 	case c >= 200 && c < 300:
 		return nil
 	case c >= 300 && c < 400:
-		e.Reason, e.Hint = "redirect", "Redirects are not followed. Give the hook the address that is meant."
+		e.Reason, e.Hint = "redirect", "Redirects aren't followed. Set the webhook's URL to the final address."
 	case c == http.StatusUnauthorized, c == http.StatusForbidden:
 		e.Code = app.ECredentials
 	case c == http.StatusGone:

@@ -86,9 +86,9 @@ func TestAnswers(t *testing.T) {
 		a, err := sender(0).Send(t.Context(), message(rec.srv.URL))
 		switch {
 		case c.code == "" && err != nil, c.code != "" && (err == nil || err.Code != c.code || err.Reason != c.reason):
-			t.Errorf("%d gives %v", c.status, err)
+			t.Errorf("%d returns %v", c.status, err)
 		case a.Status != c.status:
-			t.Errorf("%d is told as %d", c.status, a.Status)
+			t.Errorf("%d is reported as %d", c.status, a.Status)
 		case err != nil && c.after != "99999999999" && err.RetryAfter != c.wait:
 			t.Errorf("%d with Retry-After %q waits %s, want %s", c.status, c.after, err.RetryAfter, c.wait)
 		}
@@ -145,14 +145,14 @@ func TestTroubles(t *testing.T) {
 		code      app.Code
 		says      string
 	}{
-		{"refuses", "http://" + refusing, time.Minute, app.ETransient, "127.0.0.1 could not be reached: connect: connection refused."},
-		{"hangs", hanging.srv.URL, 100 * time.Millisecond, app.ETimeout, "did not answer within 100ms."},
+		{"refuses", "http://" + refusing, time.Minute, app.ETransient, "Can't connect to 127.0.0.1: connect: connection refused."},
+		{"hangs", hanging.srv.URL, 100 * time.Millisecond, app.ETimeout, "didn't respond within less than 1 s."},
 		{"drips", slow.srv.URL, 300 * time.Millisecond, "", ""},
 		{"floods", huge.srv.URL, time.Minute, "", ""},
-		{"speaks something else", "http://" + broken, time.Minute, app.ETransient, "gave no answer that could be read"},
-		{"sends a huge header", "http://" + heads, time.Minute, app.ETransient, "gave no answer that could be read"},
-		{"hangs up", "http://" + gone, time.Minute, app.ETransient, "closed the connection without an answer."},
-		{"cannot prove itself", tls.URL, time.Minute, app.EHostKey, "could not prove who it is"},
+		{"speaks something else", "http://" + broken, time.Minute, app.ETransient, "sent an invalid response"},
+		{"sends a huge header", "http://" + heads, time.Minute, app.ETransient, "sent an invalid response"},
+		{"hangs up", "http://" + gone, time.Minute, app.ETransient, "closed the connection without a response."},
+		{"cannot prove itself", tls.URL, time.Minute, app.EHostKey, "couldn't prove its identity"},
 		{"is inside", "https://192.168.7.7/x?token=secret", time.Minute, app.EForbidden, "Tenants can't connect to 192.168.7.7: it is a private address."},
 	} {
 		t.Run(c.name, func(t *testing.T) {

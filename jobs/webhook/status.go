@@ -52,7 +52,7 @@ func statusMessage(d webhook.DueDelivery, p Portal) (Message, *app.Error) {
 	api, known := statusAPIs[s.System]
 	state := api.states[s.State]
 	if !known || state == "" {
-		return Message{}, app.Errorf(app.EInternal, "There are no commit statuses of %s %q.", s.System, s.State)
+		return Message{}, app.Errorf(app.EInternal, "%s has no commit status for %q.", s.System, s.State)
 	}
 	s.Words, s.Context = characters(oneLine(s.Words), api.words), characters(oneLine(s.Context), api.name)
 	target := s.Link
@@ -65,7 +65,7 @@ func statusMessage(d webhook.DueDelivery, p Portal) (Message, *app.Error) {
 	}
 	b, err := json.Marshal(body)
 	if err != nil {
-		return Message{}, app.Errorf(app.EInternal, "The commit status cannot be written down: %w", err)
+		return Message{}, app.Errorf(app.EInternal, "Can't encode the commit status: %w", err)
 	}
 	return Message{ID: d.MessageID, URL: strings.TrimSuffix(cmp.Or(d.API, api.api), "/") + path, Body: b, Header: api.header(d.Token)}, nil
 }
@@ -78,11 +78,11 @@ func judgeStatus(s app.CommitStatus, a answer, err *app.Error) *app.Error {
 	case s.System == "gitlab" && a.Status == http.StatusBadRequest && strings.Contains(a.Text, "Cannot transition status"):
 		return nil
 	case err.Reason == "redirect":
-		err.Hint = "Redirects aren't followed, since the token is for this address alone. Set the hook's API URL to the address that answers, and check whether " + s.Repository + " was renamed or moved."
+		err.Hint = "Redirects aren't followed, since the token is for this address alone. Set the build hook's API URL to the final address, and check whether " + s.Repository + " was renamed or moved."
 	case a.Status == http.StatusUnauthorized, a.Status == http.StatusForbidden && err.Code == app.ECredentials, a.Status == http.StatusNotFound:
-		err.Hint = "Check that the hook's token may write commit statuses of " + s.Repository + " and hasn't expired."
+		err.Hint = "Check that the build hook's token can write commit statuses of " + s.Repository + " and hasn't expired."
 		if s.System == "gitlab" && a.Status == http.StatusForbidden {
-			err.Hint += " For a protected branch its role must be allowed to push there."
+			err.Hint += " For a protected branch, its role must be allowed to push there."
 		}
 	}
 	return err

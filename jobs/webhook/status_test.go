@@ -150,19 +150,19 @@ func TestCommitStatusesThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	for system := range statusAPIs {
 		g := newGitServer(t, system)
-		told := &app.BuildNews{Status: &app.CommitStatus{System: system, Repository: "octo/web", Commit: strings.Repeat("ab", 20), Context: "muster/web", State: app.CommitFailure, Words: "No.", Link: "javascript:alert(1)"}}
-		one := webhook.DueDelivery{Told: told, API: g.srv.URL + "/api/", Token: "another"}
+		news := &app.BuildNews{Status: &app.CommitStatus{System: system, Repository: "octo/web", Commit: strings.Repeat("ab", 20), Context: "muster/web", State: app.CommitFailure, Words: "No.", Link: "javascript:alert(1)"}}
+		one := webhook.DueDelivery{Told: news, API: g.srv.URL + "/api/", Token: "another"}
 		m, err := statusMessage(one, portalAt(""))
 		if err != nil || strings.Contains(string(m.Body), "javascript") {
 			t.Fatalf("%s: %s, %v", system, m.Body, err)
 		}
 		a, err := sender(0).Send(t.Context(), m)
-		if err = judgeStatus(*told.Status, a, err); err == nil || err.Code != app.ECredentials || !strings.Contains(err.Advised(), "octo/web") || strings.Contains(err.Advised(), "another") {
+		if err = judgeStatus(*news.Status, a, err); err == nil || err.Code != app.ECredentials || !strings.Contains(err.Advised(), "octo/web") || strings.Contains(err.Advised(), "another") {
 			t.Errorf("%s: %v", system, err)
 		}
 		// A tenant's address leads to no private network.
 		if _, err := NewSender(SenderConfig{}).Send(t.Context(), m); err == nil || err.Code != app.EForbidden {
-			t.Errorf("%s: a private address gives %v", system, err)
+			t.Errorf("%s: a private address returns %v", system, err)
 		}
 	}
 }
@@ -183,13 +183,13 @@ func TestStatusTokensAreNotRedirected(t *testing.T) {
 				}
 				http.Redirect(w, r, other.URL+r.URL.EscapedPath(), status)
 			}))
-			told := app.CommitStatus{System: system, Repository: "octo/web", Commit: strings.Repeat("ab", 20), Context: "muster/web", State: app.CommitSuccess}
-			m, err := statusMessage(webhook.DueDelivery{Told: &app.BuildNews{Status: &told}, API: moved.URL, Token: gitToken}, portalAt(""))
+			news := app.CommitStatus{System: system, Repository: "octo/web", Commit: strings.Repeat("ab", 20), Context: "muster/web", State: app.CommitSuccess}
+			m, err := statusMessage(webhook.DueDelivery{Told: &app.BuildNews{Status: &news}, API: moved.URL, Token: gitToken}, portalAt(""))
 			if err != nil || len(m.Header) < len(api.header("")) {
 				t.Fatalf("%+v, %v", m, err)
 			}
 			a, err := sender(0).Send(t.Context(), m)
-			err = judgeStatus(told, a, err)
+			err = judgeStatus(news, a, err)
 			moved.Close()
 			other.Close()
 			if asked != 1 || a.Status != status || err == nil || err.Code != app.EInvalid || !strings.Contains(err.Hint, "API URL") || !strings.Contains(err.Hint, "octo/web") || strings.Contains(err.Advised(), gitToken) {

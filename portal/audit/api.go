@@ -13,12 +13,12 @@ import (
 )
 
 type AuditChoice struct {
-	Tenant string `query:"tenant" maxLength:"64" doc:"Superadmins: of which tenant, * for all; otherwise your own"`
-	Who    string `query:"who" maxLength:"200" doc:"Who did it"`
-	Act    string `query:"act" maxLength:"100" doc:"How the act begins, as in cluster."`
-	Object string `query:"object" maxLength:"300" doc:"To what it was done"`
-	From   string `query:"from" maxLength:"40" doc:"Not before this day or time"`
-	To     string `query:"to" maxLength:"40" doc:"Before this day or time"`
+	Tenant string `query:"tenant" maxLength:"64" doc:"Tenant, for superadmins; * for all, default your own"`
+	Who    string `query:"who" maxLength:"200" doc:"Actor"`
+	Act    string `query:"act" maxLength:"100" doc:"Prefix of the action, such as cluster."`
+	Object string `query:"object" maxLength:"300" doc:"Object of the action"`
+	From   string `query:"from" maxLength:"40" doc:"Earliest day or time"`
+	To     string `query:"to" maxLength:"40" doc:"Day or time to stop before"`
 }
 
 func (c AuditChoice) filter() (app.AuditFilter, error) {
@@ -27,14 +27,14 @@ func (c AuditChoice) filter() (app.AuditFilter, error) {
 
 type auditListInput struct {
 	AuditChoice
-	After       int64  `query:"after" minimum:"0" doc:"Only entries behind this number"`
-	AfterTenant string `query:"after_tenant" maxLength:"64" doc:"With after, where entries of all tenants are asked for: its tenant"`
-	Limit       int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"At most so many"`
+	After       int64  `query:"after" minimum:"0" doc:"Number of the last entry of the previous page"`
+	AfterTenant string `query:"after_tenant" maxLength:"64" doc:"Tenant of the entry in after, when listing all tenants"`
+	Limit       int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"Maximum number of entries"`
 }
 
 type auditPage struct {
 	Entries []app.Deed `json:"entries"`
-	More    bool       `json:"more" doc:"There are entries behind the last one"`
+	More    bool       `json:"more" doc:"More entries follow"`
 }
 
 func (p *Service) apiList(ctx context.Context, in *auditListInput) (*site.Body[auditPage], error) {
@@ -52,7 +52,7 @@ func (p *Service) apiList(ctx context.Context, in *auditListInput) (*site.Body[a
 
 type auditExportInput struct {
 	AuditChoice
-	Format string `query:"format" enum:"csv,jsonl" default:"jsonl" doc:"In which form"`
+	Format string `query:"format" enum:"csv,jsonl" default:"jsonl" doc:"File format"`
 }
 
 func (p *Service) apiExport(ctx context.Context, in *auditExportInput) (*huma.StreamResponse, error) {
@@ -75,7 +75,7 @@ type auditProofs struct {
 }
 
 type auditVerifyInput struct {
-	Tenant string `query:"tenant" maxLength:"64" doc:"Superadmins: of which tenant, * for all; otherwise your own"`
+	Tenant string `query:"tenant" maxLength:"64" doc:"Tenant, for superadmins; * for all, default your own"`
 }
 
 func (p *Service) apiVerify(ctx context.Context, in *auditVerifyInput) (*site.Body[auditProofs], error) {
@@ -99,12 +99,12 @@ func (p *Service) apiSecretList(ctx context.Context, _ *struct{}) (*site.Body[se
 }
 
 type SecretName struct {
-	Name string `path:"name" maxLength:"64" doc:"The secret's name, such as REGISTRY_TOKEN"`
+	Name string `path:"name" maxLength:"64" doc:"Name of the secret, such as REGISTRY_TOKEN"`
 }
 
 type secretSetInput struct {
 	SecretName
-	// The value is the whole body, as it is, so that no value needs to be put in JSON. Its limit is told by the use case.
+	// The value is the whole body as is, so that it needn't be encoded in JSON. The use case limits its size.
 	RawBody []byte `contentType:"application/octet-stream"`
 }
 

@@ -15,7 +15,7 @@ import (
 	"muster/portal/site"
 )
 
-// auditFilter reads a filter from a form or a query.
+// auditFilter parses a filter from a form or a query.
 func auditFilter(q url.Values) (f app.AuditFilter, err error) {
 	f = app.AuditFilter{Tenant: strings.TrimSpace(q.Get("tenant")), Who: strings.TrimSpace(q.Get("who")), Act: strings.TrimSpace(q.Get("act")),
 		Object: strings.TrimSpace(q.Get("object")), AfterTenant: q.Get("after_tenant")}
@@ -27,13 +27,13 @@ func auditFilter(q url.Values) (f app.AuditFilter, err error) {
 	}
 	if s := q.Get("after"); s != "" {
 		if f.After, err = strconv.ParseInt(s, 10, 64); err != nil || f.After < 1 {
-			return f, &app.Error{Code: app.EInvalid, Field: "after", Message: "That is not the number of an entry."}
+			return f, &app.Error{Code: app.EInvalid, Field: "after", Message: "Invalid entry number."}
 		}
 	}
 	return f, nil
 }
 
-// auditTime reads a day or a time; "" is none.
+// auditTime parses a day or a time; "" for none.
 func auditTime(field, s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -43,10 +43,10 @@ func auditTime(field, s string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, &app.Error{Code: app.EInvalid, Field: field, Message: "That is neither a day nor a time.", Hint: "Write for example 2026-01-31, or 2026-01-31T09:00:00Z."}
+	return time.Time{}, &app.Error{Code: app.EInvalid, Field: field, Message: "Invalid day or time " + strconv.Quote(s) + ".", Hint: "Enter a day such as 2026-01-31, or a time such as 2026-01-31T09:00:00Z."}
 }
 
-// List shows a page of the audit.
+// List shows a page of the audit log.
 func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q := r.URL.Query()
 	f, err := auditFilter(q)
@@ -66,12 +66,12 @@ func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 			return err
 		}
 	}
-	frame := p.AdminFrame(r, "Audit")
+	frame := p.AdminFrame(r, "Audit log")
 	p.Render(w, r, status, ListPage(frame, l))
 	return nil
 }
 
-// Export sends all that a filter chooses, as it is read.
+// Export streams all entries that match a filter.
 func (p *Service) Export(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	f, err := auditFilter(r.URL.Query())
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *Service) sendAudit(ctx context.Context, w http.ResponseWriter, a app.Ac
 		each = func(d app.Deed) error { return c.Write(auditCells(d)) }
 		end = c.Flush
 	default:
-		return &app.Error{Code: app.EInvalid, Field: "format", Message: "The audit is exported as csv or jsonl."}
+		return &app.Error{Code: app.EInvalid, Field: "format", Message: "Unsupported export format.", Hint: "Choose csv or jsonl."}
 	}
 	begun, n := false, 0
 	start := func() error {
@@ -124,8 +124,8 @@ func (p *Service) sendAudit(ctx context.Context, w http.ResponseWriter, a app.Ac
 	if err != nil && !begun {
 		return err
 	}
-	if err != nil { // it is too late to say so otherwise: the connection ends in the middle
-		p.Log.WarnContext(ctx, "an export of the audit ended early", "error", err)
+	if err != nil { // the status is already sent, so only a broken connection can signal the error
+		p.Log.WarnContext(ctx, "audit export ended early", "error", err)
 		panic(http.ErrAbortHandler)
 	}
 	if !begun {
@@ -137,7 +137,7 @@ func (p *Service) sendAudit(ctx context.Context, w http.ResponseWriter, a app.Ac
 	return nil
 }
 
-// auditCells are an entry as cells.
+// auditCells are the CSV cells of an entry.
 func auditCells(d app.Deed) []string {
 	cells := []string{d.Tenant, strconv.FormatInt(d.Number, 10), d.At.UTC().Format(time.RFC3339Nano), d.Who, string(d.Via), d.From, d.Token, d.Act, d.Object, d.Detail, d.Hash}
 	for i, c := range cells {

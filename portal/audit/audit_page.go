@@ -10,20 +10,21 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/identity"
 )
 
-// List is a page of the audit.
+// List is a page of the audit log.
 type List struct {
-	Query   url.Values // as it was asked for
-	Wide    bool       // the actor may see other tenants
+	Query   url.Values // of the request
+	Wide    bool       // the actor can see other tenants
 	Deeds   []app.Deed
 	More    bool
 	Problem string
 	Proofs  []identity.AuditProof
 }
 
-// with returns the page's address with something else in its query.
+// with returns a path with the page's filter and changed parameters.
 func (l List) with(path string, pairs ...string) string {
 	q := url.Values{}
 	for _, k := range []string{"tenant", "who", "act", "object", "from", "to"} {
@@ -40,16 +41,16 @@ func (l List) with(path string, pairs ...string) string {
 	return path + "?" + q.Encode()
 }
 
-// older leads to what is behind the last entry.
+// older is the next page.
 func (l List) older() string {
 	last := l.Deeds[len(l.Deeds)-1]
 	return l.with("/admin/audit", "after", strconv.FormatInt(last.Number, 10), "after_tenant", last.Tenant)
 }
 
-// auditChange is one thing that is not what it was.
+// auditChange is a changed value.
 type auditChange struct{ Name, Before, After string }
 
-// changesOf tells what a deed changed, part by part.
+// changesOf lists the changes of an entry, value by value.
 func changesOf(d app.Deed) (list []auditChange) {
 	before, after := d.Change()
 	b, isObject := before.(map[string]any)
@@ -81,7 +82,7 @@ func changesOf(d app.Deed) (list []auditChange) {
 	return list
 }
 
-// note is a detail that is no change.
+// auditNote is a detail that is no change.
 func auditNote(d app.Deed) string {
 	if before, after := d.Change(); before != nil || after != nil {
 		return ""
@@ -110,16 +111,16 @@ func auditWhen(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05"
 
 func proofWords(p identity.AuditProof) string {
 	if p.Whole {
-		return fmt.Sprintf("%s: whole, %d entries. The last one's hash, to be kept elsewhere: %s", p.Tenant, p.Entries, p.Hash)
+		return fmt.Sprintf("%s: intact, %s. Keep the last hash outside Muster: %s", p.Tenant, humanize.Count(int(p.Entries), "entry"), p.Hash)
 	}
 	return fmt.Sprintf("%s: broken at entry %d. %s", p.Tenant, p.Broken, p.Why)
 }
 
-// secretList is the names of a tenant's secrets.
+// SecretList is the page of a tenant's secrets.
 type SecretList struct {
 	Now     time.Time
 	Secrets []app.Secret
-	Name    string // as it was typed
+	Name    string // as typed
 	Problem string
 }
 

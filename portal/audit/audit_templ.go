@@ -14,7 +14,7 @@ import (
 	"strconv"
 )
 
-// ListPage tells who did what, the newest first.
+// ListPage is the audit log, newest first.
 //
 //go:noinline
 func ListPage(f page.Frame, l List) templ.Component {
@@ -50,7 +50,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<nav class=\"crumbs\" aria-label=\"Where you are\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span><span>Audit</span></nav><div class=\"head\"><div><h1>Audit</h1><p class=\"soft\">Who did what, when and from where. Entries are only ever added; each is chained to the one before it.</p></div><div class=\"acts\"><a class=\"button\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<nav class=\"crumbs\" aria-label=\"Where you are\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span><span>Audit log</span></nav><div class=\"head\"><div><h1>Audit log</h1><p class=\"soft\">Who did what, when and from where. Entries can't be changed: each holds the hash of the previous entry.</p></div><div class=\"acts\"><a class=\"button\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -63,7 +63,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\">Verify</a> <a class=\"button\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\">Verify log</a> <a class=\"button\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -76,7 +76,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" download>CSV</a> <a class=\"button\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" download>Download CSV</a> <a class=\"button\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -89,7 +89,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\" download>JSON</a></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\" download>Download JSON</a></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -148,27 +148,27 @@ func ListPage(f page.Frame, l List) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<div class=\"field\"><label for=\"who\">Who</label><input id=\"who\" name=\"who\" value=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<div class=\"field\"><label for=\"who\">Actor</label><input id=\"who\" name=\"who\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var9 string
 			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(l.Query.Get("who"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `audit.templ`, Line: 34, Col: 104}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `audit.templ`, Line: 34, Col: 106}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\" maxlength=\"200\"></div><div class=\"field\"><label for=\"act\">Act begins with</label><input id=\"act\" name=\"act\" value=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\" maxlength=\"200\"></div><div class=\"field\"><label for=\"act\">Action prefix</label><input id=\"act\" name=\"act\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var10 string
 			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(l.Query.Get("act"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `audit.templ`, Line: 35, Col: 116}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `audit.templ`, Line: 35, Col: 114}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 			if templ_7745c5c3_Err != nil {
@@ -200,14 +200,14 @@ func ListPage(f page.Frame, l List) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "\"></div><div class=\"field\"><label for=\"to\">Before (UTC)</label><input id=\"to\" name=\"to\" type=\"date\" value=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "\"></div><div class=\"field\"><label for=\"to\">Until (UTC)</label><input id=\"to\" name=\"to\" type=\"date\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var13 string
 			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(l.Query.Get("to"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `audit.templ`, Line: 38, Col: 121}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `audit.templ`, Line: 38, Col: 120}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 			if templ_7745c5c3_Err != nil {
@@ -218,14 +218,14 @@ func ListPage(f page.Frame, l List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if l.Wide {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<div class=\"field\"><label for=\"tenant\">Tenant, * for all</label><input id=\"tenant\" name=\"tenant\" value=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<div class=\"field\"><label for=\"tenant\">Tenant (* for all)</label><input id=\"tenant\" name=\"tenant\" value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var14 string
 				templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(l.Query.Get("tenant"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `audit.templ`, Line: 40, Col: 131}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `audit.templ`, Line: 40, Col: 132}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 				if templ_7745c5c3_Err != nil {
@@ -249,12 +249,12 @@ func ListPage(f page.Frame, l List) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<h2>No entries</h2><p>Nothing that was done fits this filter.</p></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<h2>No entries</h2><p>No entries match this filter.</p></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<section id=\"audit\" class=\"card\"><h2>Entries</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Entries of the audit\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Number</th><th scope=\"col\">When (UTC)</th><th scope=\"col\">Who</th><th scope=\"col\">Act</th><th scope=\"col\">Object</th><th scope=\"col\">Change</th><th scope=\"col\">From</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<section id=\"audit\" class=\"card\"><h2>Entries</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Audit log entries\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Number</th><th scope=\"col\">Time (UTC)</th><th scope=\"col\">Actor</th><th scope=\"col\">Action</th><th scope=\"col\">Object</th><th scope=\"col\">Change</th><th scope=\"col\">Source</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -282,7 +282,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "\">Older</a></p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "\">Older entries</a></p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -571,7 +571,7 @@ func auditRow(d app.Deed, wide bool) templ.Component {
 	})
 }
 
-// SecretListPage lists the names of a tenant's secrets, and takes values that it never shows.
+// SecretListPage lists the names of a tenant's secrets, and sets values, which it never shows.
 //
 //go:noinline
 func SecretListPage(f page.Frame, l SecretList) templ.Component {
@@ -607,20 +607,20 @@ func SecretListPage(f page.Frame, l SecretList) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "<nav class=\"crumbs\" aria-label=\"Where you are\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span><span>Secrets</span></nav><div class=\"head\"><div><h1>Secrets</h1><p class=\"soft\">Catalogs refer to them as <code>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "<nav class=\"crumbs\" aria-label=\"Where you are\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span><span>Secrets</span></nav><div class=\"head\"><div><h1>Secrets</h1><p class=\"soft\">Use secrets in catalogs as <code>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var34 string
 			templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs("${secret:NAME}")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `audit.templ`, Line: 129, Col: 70}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `audit.templ`, Line: 129, Col: 71}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var34))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "</code>. A value is given to the steps that need it; nobody can read it back.</p></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "</code>. Only the steps that need a value get it; it can't be read back.</p></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -648,7 +648,7 @@ func SecretListPage(f page.Frame, l SecretList) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(l.Secrets) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<section class=\"card\"><h2>What is set</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Secrets\"><table class=\"nodes\" id=\"secrets\"><thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Set by</th><th scope=\"col\">Set (UTC)</th><th scope=\"col\">Last used (UTC)</th><th scope=\"col\">Decide</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<section class=\"card\"><h2>Secrets</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Secrets\"><table class=\"nodes\" id=\"secrets\"><thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Set by</th><th scope=\"col\">Set (UTC)</th><th scope=\"col\">Last used (UTC)</th><th scope=\"col\">Actions</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -736,9 +736,9 @@ func SecretListPage(f page.Frame, l SecretList) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var42 string
-					templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs("Delete " + s.Name)
+					templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs("Delete secret " + s.Name)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `audit.templ`, Line: 152, Col: 64}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `audit.templ`, Line: 152, Col: 71}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var42))
 					if templ_7745c5c3_Err != nil {
@@ -754,7 +754,7 @@ func SecretListPage(f page.Frame, l SecretList) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, " <section class=\"card\" id=\"new\"><h2>Set a secret</h2><form class=\"form\" method=\"post\" action=\"/admin/secrets\" autocomplete=\"off\"><div class=\"field\"><label for=\"name\">Name</label> <input id=\"name\" name=\"name\" value=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, " <section class=\"card\" id=\"new\"><h2>Set secret</h2><form class=\"form\" method=\"post\" action=\"/admin/secrets\" autocomplete=\"off\"><div class=\"field\"><label for=\"name\">Name</label> <input id=\"name\" name=\"name\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -767,7 +767,7 @@ func SecretListPage(f page.Frame, l SecretList) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "\" maxlength=\"64\" required autocomplete=\"off\" spellcheck=\"false\" placeholder=\"REGISTRY_TOKEN\"></div><div class=\"field\"><label for=\"value\">Value</label> <textarea id=\"value\" name=\"value\" rows=\"3\" required autocomplete=\"off\" spellcheck=\"false\" aria-describedby=\"hint-value\"></textarea><p class=\"hint\" id=\"hint-value\">At most 64 KiB. It replaces the one that has the name.</p></div><button type=\"submit\">Set</button></form></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "\" maxlength=\"64\" required autocomplete=\"off\" spellcheck=\"false\" placeholder=\"REGISTRY_TOKEN\"></div><div class=\"field\"><label for=\"value\">Value</label> <textarea id=\"value\" name=\"value\" rows=\"3\" required autocomplete=\"off\" spellcheck=\"false\" aria-describedby=\"hint-value\"></textarea><p class=\"hint\" id=\"hint-value\">At most 64 KiB. Replaces an existing secret with this name.</p></div><button type=\"submit\">Set secret</button></form></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -1,5 +1,4 @@
-// Package audit holds the pages and the REST operations of the audit log with its verification, and of secrets with who
-// used them. It uses packages page and site only.
+// Package audit holds the pages and REST operations of the audit log and of secrets. It uses packages page and site only.
 package audit
 
 //go:generate go run ../page/generate.go

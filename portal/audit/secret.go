@@ -14,7 +14,7 @@ func (p *Service) secretList(w http.ResponseWriter, r *http.Request, a app.Actor
 	return p.showSecrets(w, r, a, "", nil)
 }
 
-// showSecrets lists names; with a problem the form keeps the name that was typed, and never the value.
+// showSecrets lists names. With a problem, the form keeps the typed name, but never the value.
 func (p *Service) showSecrets(w http.ResponseWriter, r *http.Request, a app.Actor, name string, problem *app.Error) error {
 	all, err := p.Secrets.Secrets(r.Context(), a)
 	if err != nil {
@@ -32,7 +32,7 @@ func (p *Service) showSecrets(w http.ResponseWriter, r *http.Request, a app.Acto
 
 func (p *Service) secretSet(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	name := strings.TrimSpace(r.PostFormValue("name"))
-	// Browsers send line ends as CR LF; files that are pasted had LF.
+	// Browsers send line ends as CR LF, also of pasted files with LF.
 	value := strings.ReplaceAll(r.PostFormValue("value"), "\r\n", "\n")
 	if err := p.Secrets.SetSecret(r.Context(), a, name, []byte(value)); err != nil {
 		if e := app.AsError(err); e.Code == app.EInvalid || e.Code == app.ETooLarge || e.Code == app.EConflict {

@@ -10,15 +10,15 @@ import (
 	"muster/portal/webhook"
 )
 
-// BuildHookName is in the path of all that is about one. It is exported, as huma sees no parameter of an embedded struct that is not.
+// BuildHookName is the path parameter of a hook. It's exported because huma ignores parameters of unexported embedded structs.
 type BuildHookName struct {
-	Name string `path:"name" maxLength:"63" doc:"The build hook's name"`
+	Name string `path:"name" maxLength:"63" doc:"Name of the build hook"`
 }
 
-// buildDeliveryName is in the path of what is about one delivery.
+// buildDeliveryName is the path parameter of a delivery.
 type buildDeliveryName struct {
 	BuildHookName
-	Delivery int64 `path:"delivery" minimum:"1" doc:"The delivery's number"`
+	Delivery int64 `path:"delivery" minimum:"1" doc:"Number of the delivery"`
 }
 
 type buildHookSaveInput struct {
@@ -38,7 +38,7 @@ type buildTryInput struct {
 	Body build.BuildTrial
 }
 
-// buildHookPage asks for a part of a hook's deliveries.
+// buildHookPage is a page of a hook's deliveries.
 type buildHookPage struct {
 	BuildHookName
 	webhook.HookPageQuery
@@ -46,39 +46,39 @@ type buildHookPage struct {
 
 type buildHookList struct {
 	Hooks   []build.BuildHook   `json:"hooks" nullable:"false"`
-	Systems []build.BuildSystem `json:"systems" nullable:"false" doc:"The build systems that there can be hooks for"`
+	Systems []build.BuildSystem `json:"systems" nullable:"false" doc:"Supported build systems"`
 }
 
 type buildDeliveryList struct {
 	Deliveries []build.BuildTaken `json:"deliveries" nullable:"false"`
-	Next       int64              `json:"next,omitempty" doc:"What to ask for as before to go on; left out at the end"`
+	Next       int64              `json:"next,omitempty" doc:"Value of before for the next page; omitted on the last page"`
 }
 
 type buildList struct {
 	Builds []build.Build `json:"builds" nullable:"false"`
-	Next   int64         `json:"next,omitempty" doc:"What to ask for as before to go on; left out at the end"`
+	Next   int64         `json:"next,omitempty" doc:"Value of before for the next page; omitted on the last page"`
 }
 
 type BuildNumber struct {
-	Build int64 `path:"build" minimum:"1" doc:"The build's number"`
+	Build int64 `path:"build" minimum:"1" doc:"Number of the build"`
 }
 
 type buildListInput struct {
-	Hook    string `query:"hook" maxLength:"63" doc:"Only those of this hook"`
-	Key     string `query:"key" maxLength:"300" doc:"Only those of this key"`
-	Build   string `query:"build" maxLength:"300" doc:"Only those of this build"`
-	Cluster string `query:"cluster" maxLength:"100" doc:"Only the one that a cluster is for"`
-	Live    bool   `query:"live" doc:"Only those that have a cluster, or wait for one"`
+	Hook    string `query:"hook" maxLength:"63" doc:"Filter by build hook"`
+	Key     string `query:"key" maxLength:"300" doc:"Filter by key"`
+	Build   string `query:"build" maxLength:"300" doc:"Filter by build"`
+	Cluster string `query:"cluster" maxLength:"100" doc:"Filter by cluster"`
+	Live    bool   `query:"live" doc:"Only builds that have a cluster or are waiting for one"`
 	webhook.HookPageQuery
 }
 
 type buildShowInput struct {
 	BuildNumber
-	Wait int `query:"wait" minimum:"0" maximum:"25" doc:"For how many seconds to wait until it is ready, or never will be"`
+	Wait int `query:"wait" minimum:"0" maximum:"25" doc:"Seconds to wait until the build is ready or has failed"`
 }
 
 type buildExtension struct {
-	By string `json:"by" maxLength:"40" doc:"By how much, such as 1h"`
+	By string `json:"by" maxLength:"40" doc:"Duration, such as 1h"`
 }
 
 type buildExtendInput struct {

@@ -2,7 +2,6 @@ package build
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"reflect"
@@ -16,31 +15,32 @@ import (
 	"muster/app"
 	appbuild "muster/app/build"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	"muster/app/inventory"
 	"muster/app/template"
 	"muster/portal/site"
 )
 
-// How often may be spoken in a minute: at one hook, and from one address. Both are counted before anything is verified.
+// Rate limits per minute, for one hook and for one address. Both are counted before anything is verified.
 const (
 	perBuildHook    = 600
 	perBuildAddress = 1200
 )
 
-// buildDoor keeps those away who knock too often.
+// buildDoor enforces the rate limits.
 type buildDoor struct{ hook, address *httprate.RateLimiter }
 
 func newBuildDoor() buildDoor {
 	return buildDoor{httprate.NewRateLimiter(perBuildHook, time.Minute), httprate.NewRateLimiter(perBuildAddress, time.Minute)}
 }
 
-// CallRoutes are the addresses of those who have no account.
+// CallRoutes are the routes for callers without an account.
 func CallRoutes(p *Service) []site.Route {
 	door := newBuildDoor()
 	knock := func(method, pattern string, h func(w http.ResponseWriter, r *http.Request) (any, int, error)) site.Route {
 		return site.Route{Method: method, Pattern: pattern, Plain: site.Within(site.RequestTime, func(w http.ResponseWriter, r *http.Request) {
 			if door.address.OnLimit(w, r, site.Neighbourhood(site.Address(r))) || door.hook.OnLimit(w, r, chi.URLParam(r, "hook")) {
-				p.WriteProblem(w, r, &app.Error{Code: app.ERateLimit, Reason: "api_rate", RetryAfter: site.RateAgain, Message: "That was too often within a minute.", Hint: "Wait for what Retry-After says."})
+				p.WriteProblem(w, r, &app.Error{Code: app.ERateLimit, Reason: "api_rate", RetryAfter: site.RateAgain, Message: "Too many requests within a minute.", Hint: "Wait as long as the header Retry-After says."})
 				return
 			}
 			answer, status, err := h(w, r)
@@ -68,18 +68,18 @@ func CallRoutes(p *Service) []site.Route {
 	}
 }
 
-// BuildDocument describes what is below /hooks. It is a document of its own, beside that of the REST API: who asks here has no account but a hook's
-// secret or a build's token, and what is sent to a hook is as the build system has it.
+// BuildDocument describes the endpoints below /hooks. It's separate from the REST API's document: callers have no account but a hook's
+// secret or a build's token, and deliveries have the build system's format.
 func BuildDocument() *huma.OpenAPI {
 	schemas := site.NewAPISchemas()
 	jsonOf := func(t reflect.Type) map[string]*huma.MediaType {
 		return map[string]*huma.MediaType{site.MediaJSON: {Schema: schemas.Schema(t, true, "")}}
 	}
 	text := &huma.Schema{Type: huma.TypeString}
-	refused := &huma.Response{Description: "What is wrong", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: schemas.Schema(reflect.TypeFor[site.Problem](), true, "")}}}
-	hook := &huma.Param{Name: "hook", In: "path", Required: true, Schema: text, Description: "The hook's id, from its address"}
-	build := &huma.Param{Name: "build", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64"}, Description: "The build's number, from the answer to its delivery"}
-	// operation is about a build, unless it says otherwise.
+	refused := &huma.Response{Description: "Error", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: schemas.Schema(reflect.TypeFor[site.Problem](), true, "")}}}
+	hook := &huma.Param{Name: "hook", In: "path", Required: true, Schema: text, Description: "ID of the hook, from its URL"}
+	build := &huma.Param{Name: "build", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64"}, Description: "Number of the build, from the response to its delivery"}
+	// operation is an operation on a build by default.
 	operation := func(id, method, summary string, status string, content map[string]*huma.MediaType, more ...func(*huma.Operation)) *huma.Operation {
 		o := &huma.Operation{OperationID: id, Method: method, Summary: summary, Parameters: []*huma.Param{hook, build}, Security: []map[string][]string{{"build": {}}},
 			Responses: map[string]*huma.Response{status: {Description: summary, Content: content}}}
@@ -108,32 +108,32 @@ func BuildDocument() *huma.OpenAPI {
 	const most = float64(appbuild.MaxBuildAwait / time.Second)
 	return &huma.OpenAPI{
 		OpenAPI: "3.1.0",
-		Info: &huma.Info{Title: "Muster: hooks of builds", Version: "1", License: &huma.License{Name: "Apache License 2.0", Identifier: "Apache-2.0"},
-			Description: "How build systems tell Muster of builds, and how builds get at their clusters. A delivery is signed with the hook's secret; a build shows the token from the answer to its delivery."},
+		Info: &huma.Info{Title: "Muster build hooks", Version: "1", License: &huma.License{Name: "Apache License 2.0", Identifier: "Apache-2.0"},
+			Description: "Endpoints for build systems to report builds, and for builds to access their clusters. Deliveries are signed with the hook's secret; builds use the token from the response to their delivery."},
 		Servers: []*huma.Server{{URL: strings.TrimSuffix(site.HooksPath, "/")}},
 		Components: &huma.Components{Schemas: schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
-			"build": {Type: "http", Scheme: "bearer", Description: "The token of a build, which counts until the build has ended"}}},
+			"build": {Type: "http", Scheme: "bearer", Description: "Token of a build, valid until the build ends"}}},
 		Paths: map[string]*huma.PathItem{
-			"/{hook}": {Post: operation("take-delivery", http.MethodPost, "Take what a build system tells", "202", jsonOf(reflect.TypeFor[appbuild.BuildReceipt]()),
+			"/{hook}": {Post: operation("take-delivery", http.MethodPost, "Receive a delivery", "202", jsonOf(reflect.TypeFor[appbuild.BuildReceipt]()),
 				sends(map[string]*huma.MediaType{site.MediaJSON: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}},
-					"What GitHub, GitLab or another build system sends, with its own headers and signature; see docs/builds.md for those, and for the form of scripts"), delivery)},
-			"/{hook}/builds/{build}": {Get: operation("show-build", http.MethodGet, "Show a build with its cluster; it can be waited for", "200", view,
-				query("wait", "For how many seconds to wait for a change", &huma.Schema{Type: huma.TypeInteger, Minimum: new(float64), Maximum: new(most)}))},
-			"/{hook}/builds/{build}/inventory": {Get: operation("show-inventory", http.MethodGet, "Tell how the machines are reached, in a form for other tools", "200",
-				map[string]*huma.MediaType{site.MediaJSON: {Schema: schemas.Schema(reflect.TypeFor[inventory.Inventory](), true, "")}, "text/plain": {Schema: text}}, query("format", "ansible, ansible-yaml, ssh, known_hosts, hosts, json or env; json where it is left out", text),
-				query("key", "Where the private key is kept; it is named in the file", text), query("known_hosts", "Where the format known_hosts is kept; the formats ssh and ansible name it", text))},
+					"Payload of GitHub, GitLab or another build system, with its own headers and signature; see docs/builds.md for details and for the format of scripts"), delivery)},
+			"/{hook}/builds/{build}": {Get: operation("show-build", http.MethodGet, "Get a build with its cluster, optionally waiting for a change", "200", view,
+				query("wait", "Seconds to wait for a change", &huma.Schema{Type: huma.TypeInteger, Minimum: new(float64), Maximum: new(most)}))},
+			"/{hook}/builds/{build}/inventory": {Get: operation("show-inventory", http.MethodGet, "Get the inventory of the machines for other tools", "200",
+				map[string]*huma.MediaType{site.MediaJSON: {Schema: schemas.Schema(reflect.TypeFor[inventory.Inventory](), true, "")}, "text/plain": {Schema: text}}, query("format", "ansible, ansible-yaml, ssh, known_hosts, hosts, json or env; default: json", text),
+				query("key", "Path of the private key, for references in the file", text), query("known_hosts", "Path of the known_hosts file, for references in the formats ssh and ansible", text))},
 			"/{hook}/builds/{build}/key": {Get: operation("get-key", http.MethodGet, "Get the private SSH key of the build's cluster", "200",
 				map[string]*huma.MediaType{"application/x-pem-file": {Schema: text}})},
-			"/{hook}/builds/{build}/certificate": {Post: operation("get-certificate", http.MethodPost, "Get an SSH certificate that opens the build's cluster for a while", "200",
+			"/{hook}/builds/{build}/certificate": {Post: operation("get-certificate", http.MethodPost, "Get a short-lived SSH certificate for the build's cluster", "200",
 				jsonOf(reflect.TypeFor[cluster.Certificate]()), sends(jsonOf(reflect.TypeFor[buildCertificateRequest]()), ""))},
-			"/{hook}/builds/{build}/end":    {Post: operation("end-build", http.MethodPost, "End a build: its cluster is deleted", "200", view)},
+			"/{hook}/builds/{build}/end":    {Post: operation("end-build", http.MethodPost, "End a build and delete its cluster", "200", view)},
 			"/{hook}/builds/{build}/extend": {Post: operation("extend-build", http.MethodPost, "Extend the lease of the build's cluster", "200", view, sends(jsonOf(reflect.TypeFor[buildExtension]()), ""))},
 		},
 	}
 }
 
 func (p *Service) buildTake(w http.ResponseWriter, r *http.Request) (any, int, error) {
-	tooLarge := &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf("A delivery has at most %d KiB.", appbuild.MaxBuildBody>>10), Hint: "Let the build system send fewer kinds of events."}
+	tooLarge := &app.Error{Code: app.ETooLarge, Message: "The delivery is larger than " + humanize.Bytes(appbuild.MaxBuildBody) + ".", Hint: "Send fewer kinds of events from the build system."}
 	if r.ContentLength > appbuild.MaxBuildBody {
 		return nil, 0, tooLarge
 	}
@@ -142,7 +142,7 @@ func (p *Service) buildTake(w http.ResponseWriter, r *http.Request) (any, int, e
 		if _, answer := site.Known(err); answer.Status == http.StatusRequestEntityTooLarge {
 			return nil, 0, tooLarge
 		}
-		return nil, 0, &app.Error{Code: app.EInvalid, Reason: "malformed", Message: "The body broke off."}
+		return nil, 0, &app.Error{Code: app.EInvalid, Reason: "malformed", Message: "The body is incomplete."}
 	}
 	hook := chi.URLParam(r, "hook")
 	receipt, err := p.BuildCalls.TakeBuild(r.Context(), hook, r.Header.Get, body, site.Address(r))
@@ -155,7 +155,7 @@ func (p *Service) buildTake(w http.ResponseWriter, r *http.Request) (any, int, e
 	return receipt, http.StatusAccepted, nil
 }
 
-// buildKeyOf reads which build is asked for, and the token.
+// buildKeyOf parses the build's number and the token.
 func buildKeyOf(r *http.Request) (appbuild.BuildKey, error) {
 	id, err := strconv.ParseInt(chi.URLParam(r, "build"), 10, 64)
 	if err != nil || id <= 0 {
@@ -165,7 +165,7 @@ func buildKeyOf(r *http.Request) (appbuild.BuildKey, error) {
 	return appbuild.BuildKey{Hook: chi.URLParam(r, "hook"), Build: id, Token: strings.TrimSpace(token)}, nil
 }
 
-// byBuild returns a handler's answer about the build that a request names.
+// byBuild wraps a handler for the build that a request names.
 func byBuild[T any](r *http.Request, ask func(k appbuild.BuildKey) (T, error)) (any, int, error) {
 	k, err := buildKeyOf(r)
 	if err != nil {
@@ -175,7 +175,7 @@ func byBuild[T any](r *http.Request, ask func(k appbuild.BuildKey) (T, error)) (
 	return v, http.StatusOK, err
 }
 
-// viewByBuild is byBuild for a build's view, whose cluster is found with the build's own token.
+// viewByBuild is byBuild for a build's view, whose links use the build's own token.
 func viewByBuild(r *http.Request, ask func(k appbuild.BuildKey) (appbuild.BuildView, error)) (any, int, error) {
 	return byBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) {
 		v, err := ask(k)
@@ -183,17 +183,17 @@ func viewByBuild(r *http.Request, ask func(k appbuild.BuildKey) (appbuild.BuildV
 	})
 }
 
-// buildPath is where whoever has a build's token finds it, from the portal's root.
+// buildPath is a build's path for holders of its token.
 func buildPath(hook string, id int64) string {
 	return site.HooksPath + hook + "/builds/" + strconv.FormatInt(id, 10)
 }
 
-// APIBuild says where those who are signed in find the cluster of a build.
+// APIBuild adds links for signed-in callers.
 func APIBuild(v appbuild.BuildView, err error) (appbuild.BuildView, error) {
 	return withAccess(v, "/api/v1/clusters/"+v.Cluster), err
 }
 
-// withAccess says where inventory and key of a build's cluster are, once there are any.
+// withAccess adds links to the inventory and key of a build's cluster, once it exists.
 func withAccess(v appbuild.BuildView, below string) appbuild.BuildView {
 	if v.State == app.BuildReady && v.Cluster != "" {
 		v.Inventory, v.SSHKey = below+"/inventory", below+"/key"
@@ -206,7 +206,7 @@ func (p *Service) buildAwait(_ http.ResponseWriter, r *http.Request) (any, int, 
 	if text := r.URL.Query().Get("wait"); text != "" {
 		var err error
 		if wait, err = strconv.Atoi(text); err != nil || wait < 0 || wait > int(appbuild.MaxBuildAwait/time.Second) {
-			return nil, 0, &app.Error{Code: app.EInvalid, Field: "wait", Message: "The wait is from 0 to 25, in seconds."}
+			return nil, 0, &app.Error{Code: app.EInvalid, Field: "wait", Message: "wait must be 0–25 seconds."}
 		}
 	}
 	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) {
@@ -218,7 +218,7 @@ func (p *Service) buildEnd(_ http.ResponseWriter, r *http.Request) (any, int, er
 	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) { return p.BuildCalls.EndBuildBy(r.Context(), k) })
 }
 
-// smallJSON reads a body of a few fields; an empty one is nothing.
+// smallJSON reads a small JSON body; an empty one is allowed.
 func smallJSON(w http.ResponseWriter, r *http.Request, into any) error {
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
 	if err != nil {
@@ -228,7 +228,7 @@ func smallJSON(w http.ResponseWriter, r *http.Request, into any) error {
 		return nil
 	}
 	if err := json.Unmarshal(b, into); err != nil {
-		return &app.Error{Code: app.EInvalid, Reason: "malformed", Message: "The body is not the JSON that is wanted here."}
+		return &app.Error{Code: app.EInvalid, Reason: "malformed", Message: "The body isn't valid JSON for this request."}
 	}
 	return nil
 }
@@ -285,8 +285,8 @@ func (p *Service) buildKey(w http.ResponseWriter, r *http.Request) (any, int, er
 }
 
 type buildCertificateRequest struct {
-	PublicKey string `json:"public_key" doc:"As it is in a file like id_ed25519.pub"`
-	TTL       string `json:"ttl,omitempty" doc:"For how long, such as 1h"`
+	PublicKey string `json:"public_key" doc:"Content of a file such as id_ed25519.pub"`
+	TTL       string `json:"ttl,omitempty" doc:"Validity, such as 1h"`
 }
 
 func (p *Service) buildCertificate(w http.ResponseWriter, r *http.Request) (any, int, error) {

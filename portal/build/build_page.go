@@ -12,7 +12,7 @@ import (
 	"muster/portal/webhook"
 )
 
-// hookList is the page of a tenant's build hooks, with the form for a new one and the builds that live.
+// HookList is the list of a tenant's build hooks, with current builds and the form for a new hook.
 type HookList struct {
 	Now     time.Time
 	Hooks   []build.BuildHook
@@ -30,14 +30,14 @@ func (l HookList) title(system string) string {
 	return system
 }
 
-// HookForm is what was typed of a new hook, and what is wrong with it.
+// HookForm is the form for a new hook, with its error.
 type HookForm struct {
 	Name, System, Owner string
-	Field               string // where the complaint belongs
+	Field               string // of the complaint
 	Complaint           page.Complaint
 }
 
-// Error returns the complaint about a field.
+// Error returns a field's complaint.
 func (f HookForm) Error(field string) page.Complaint {
 	if f.Field == field {
 		return f.Complaint
@@ -45,31 +45,31 @@ func (f HookForm) Error(field string) page.Complaint {
 	return page.Complaint{}
 }
 
-// hookShow is the page of one build hook.
+// HookShow is a build hook's page.
 type HookShow struct {
 	Now        time.Time
 	Hook       build.BuildHook
 	System     build.BuildSystem
-	URL        string // where deliveries go to, the whole of it
-	Secret     string // that was made just now; "" else
+	URL        string // full URL for deliveries
+	Secret     string // just generated; otherwise ""
 	Deliveries []build.BuildTaken
 	Builds     []build.Build
-	Before     int64  // the list shows what came before this delivery; 0: the newest
-	Saved      string // what was saved just now: hook, rules, statuses or no-statuses
+	Before     int64  // list deliveries before this one; 0: the newest
+	Saved      string // what was just saved: hook, rules, statuses or no-statuses
 	Rules      RulesForm
 	Statuses   StatusForm
-	// SecretTyped complains about a secret that was brought here.
+	// SecretTyped is the error of an entered secret.
 	SecretTyped page.Complaint
 }
 
-// StatusForm is what was typed of commit statuses, and what is wrong with it. The token is never shown again.
+// StatusForm is the form for commit statuses, with its error. The token is never shown again.
 type StatusForm struct {
 	API       string
-	Field     string // where the complaint belongs
+	Field     string // of the complaint
 	Complaint page.Complaint
 }
 
-// Error returns the complaint about a field; what is about no field is said beside the token.
+// Error returns a field's complaint; one without a field is shown at the token.
 func (f StatusForm) Error(field string) page.Complaint {
 	if f.Field == field || field == "status_token" && f.Field != "status_api" {
 		return f.Complaint
@@ -84,7 +84,7 @@ func (s HookShow) tokenPlaceholder() string {
 	return ""
 }
 
-// Older is where the next part of the deliveries begins; 0: there is none.
+// Older is where the next page of deliveries starts; 0: none.
 func (s HookShow) Older() int64 {
 	if len(s.Deliveries) < webhook.HookPage {
 		return 0
@@ -92,15 +92,15 @@ func (s HookShow) Older() int64 {
 	return s.Deliveries[len(s.Deliveries)-1].ID
 }
 
-// RulesForm is the editor of rules: the text as it was typed, what is wrong with it, and what a trial of it said.
+// RulesForm is the rule editor: its text, error and trial.
 type RulesForm struct {
 	Text      string
 	Complaint page.Complaint
-	Delivery  int64 // that was tried
+	Delivery  int64 // of the trial
 	Tried     *build.BuildTried
 }
 
-// Delivery is the page of one delivery.
+// Delivery is a delivery's page.
 type Delivery struct {
 	Now      time.Time
 	Hook     string
@@ -110,15 +110,15 @@ type Delivery struct {
 func buildHookMark(h build.BuildHook) (mark, word string) {
 	switch {
 	case h.Why != "":
-		return string(app.StepFailed), "cannot act"
+		return string(app.StepFailed), "failing"
 	case !h.Enabled:
 		return "dropped", "off"
 	case h.Refused != "" && h.RefusedAt.After(h.LastAt):
-		return string(app.StepAsked), "refused the latest"
+		return string(app.StepAsked), "last delivery rejected"
 	case h.LastAt.IsZero():
-		return string(app.StepWaiting), "not heard of yet"
+		return string(app.StepWaiting), "no deliveries yet"
 	}
-	return string(app.StepSucceeded), "heard"
+	return string(app.StepSucceeded), "active"
 }
 
 func outcomeMark(o build.BuildOutcome) (mark, word string) {
@@ -145,12 +145,12 @@ func buildMark(b build.Build) (mark, word string) {
 	return "dropped", string(b.State)
 }
 
-// eventWords says what a delivery was about.
+// eventWords names a delivery's event.
 func eventWords(event, action string) string {
 	return strings.TrimSpace(strings.ReplaceAll(event, "_", " ") + " " + action)
 }
 
-// AboutBuild says whose build it is, in a line.
+// AboutBuild describes a build in one line.
 func AboutBuild(e app.BuildEvent) string {
 	var words []string
 	for _, w := range []string{e.Repository, e.Branch, e.Tag, e.Job} {
@@ -178,32 +178,32 @@ func lookWords(l build.BuildLook) string {
 	case l.Words != "":
 		return l.Words
 	case l.Matched:
-		return "It matches."
+		return "matches"
 	}
-	return "It does not match."
+	return "doesn't match"
 }
 
-// triedWords says in the end of a sentence what a trial found.
+// triedWords is the result of a trial, to follow "would".
 func triedWords(t build.BuildTried) string {
 	switch build.BuildAct(t.Do) {
 	case build.BuildCreate:
-		words := "ask for a cluster"
+		words := "create a cluster"
 		if t.Ask != nil {
-			words += " of " + t.Ask.Template
+			words += " from " + t.Ask.Template
 			if t.Ask.Size > 0 {
-				words += " with " + humanize.CountOf(t.Ask.Size, "node", "nodes")
+				words += " with " + humanize.Count(t.Ask.Size, "node")
 			}
 		}
-		return words + ", by rule " + t.Rule + "."
+		return words + " (rule " + t.Rule + ")"
 	case build.BuildDelete:
-		return "give clusters back, by rule " + t.Rule + "."
+		return "delete clusters (rule " + t.Rule + ")"
 	case build.BuildExtend:
-		return "move a lease, by rule " + t.Rule + "."
+		return "extend a lease (rule " + t.Rule + ")"
 	}
 	if len(t.Ends) > 0 {
-		return "end what the build has."
+		return "end the build and delete its clusters"
 	}
-	return "do nothing."
+	return "do nothing"
 }
 
 func firstWord(a, b string) string {
@@ -213,10 +213,10 @@ func firstWord(a, b string) string {
 	return b
 }
 
-// Fate says what the end of a build means for its cluster.
+// Fate says what happens to a build's cluster.
 func Fate(s app.ClusterStatus) string {
 	if s == app.ClusterDeleted {
-		return "which has ended."
+		return "– the build has ended."
 	}
-	return "and given back when it ends."
+	return "– deleted when the build ends."
 }

@@ -19,7 +19,7 @@ import (
 	"muster/portal/webhook"
 )
 
-// HookListPage lists the build hooks of a tenant, and the builds that have a cluster or wait for one.
+// HookListPage lists a tenant's build hooks and current builds.
 //
 //go:noinline
 func HookListPage(f page.Frame, l HookList) templ.Component {
@@ -55,7 +55,7 @@ func HookListPage(f page.Frame, l HookList) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<nav class=\"crumbs\" aria-label=\"Where you are\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span><span>Builds</span></nav><div class=\"head\"><div><h1>Builds</h1><p class=\"soft\">Build systems tell here of their builds, and rules give each the cluster that it needs. It goes when the build ends.</p></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<nav class=\"crumbs\" aria-label=\"Breadcrumb\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span><span>Builds</span></nav><div class=\"head\"><div><h1>Builds</h1><p class=\"soft\">Create a cluster for each build of your CI system and delete it when the build ends.</p></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -180,17 +180,17 @@ func HookListPage(f page.Frame, l HookList) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if h.LastAt.IsZero() {
-						templ_7745c5c3_Err = page.Fact("Last heard", "never").Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = page.Fact("Last delivery", "never").Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 					} else {
-						templ_7745c5c3_Err = page.Fact("Last heard", humanize.Ago(l.Now, h.LastAt)).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = page.Fact("Last delivery", humanize.Ago(l.Now, h.LastAt)).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 					}
-					templ_7745c5c3_Err = page.Fact("Builds now", strconv.Itoa(h.Live)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = page.Fact("Current builds", strconv.Itoa(h.Live)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -209,7 +209,7 @@ func HookListPage(f page.Frame, l HookList) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(l.Builds) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<section class=\"card\" id=\"builds\"><h2>Builds now</h2>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<section class=\"card\" id=\"builds\"><h2>Current builds</h2>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -343,7 +343,7 @@ func HookListPage(f page.Frame, l HookList) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "><p class=\"hint\" id=\"hint-owner\">With this user's rights, groups and quota. A robot does well.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "><p class=\"hint\" id=\"hint-owner\">The hook uses this user's permissions, groups and quota. Use a robot account.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -361,7 +361,7 @@ func HookListPage(f page.Frame, l HookList) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "><p class=\"hint\" id=\"hint-secret\">Only for systems that make it themselves; else it is made here and shown once.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "><p class=\"hint\" id=\"hint-secret\">Only if your build system generates the secret. Otherwise leave this empty: Muster generates one and shows it once.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -369,7 +369,7 @@ func HookListPage(f page.Frame, l HookList) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "</div></div><div class=\"acts\"><button class=\"primary\" type=\"submit\">Create hook</button></div></form></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "</div></div><div class=\"acts\"><button class=\"primary\" type=\"submit\">Create build hook</button></div></form></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -384,7 +384,7 @@ func HookListPage(f page.Frame, l HookList) templ.Component {
 	})
 }
 
-// HookShowPage shows one build hook: its address, its rules, what was sent to it, and its builds.
+// HookShowPage shows a build hook: its URL, rules, deliveries and builds.
 //
 //go:noinline
 func HookShowPage(f page.Frame, s HookShow) templ.Component {
@@ -422,7 +422,7 @@ func HookShowPage(f page.Frame, s HookShow) templ.Component {
 			ctx = templ.InitializeContext(ctx)
 			mark, word := buildHookMark(s.Hook)
 			path := buildHookPath(s.Hook.Name)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<nav class=\"crumbs\" aria-label=\"Where you are\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span><a href=\"/admin/builds\">Builds</a><span aria-hidden=\"true\">/</span><span>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<nav class=\"crumbs\" aria-label=\"Breadcrumb\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span><a href=\"/admin/builds\">Builds</a><span aria-hidden=\"true\">/</span><span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -488,7 +488,7 @@ func HookShowPage(f page.Frame, s HookShow) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "\"><button type=\"submit\">Switch off</button></form>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "\"><button type=\"submit\">Turn off</button></form>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -506,7 +506,7 @@ func HookShowPage(f page.Frame, s HookShow) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "\"><button class=\"primary\" type=\"submit\">Switch on</button></form>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "\"><button class=\"primary\" type=\"submit\">Turn on</button></form>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -534,7 +534,7 @@ func HookShowPage(f page.Frame, s HookShow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if s.Secret != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<section class=\"card verdict\" id=\"secret\"><h2>The secret of this hook</h2><p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<section class=\"card verdict\" id=\"secret\"><h2>Secret</h2><p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -547,7 +547,7 @@ func HookShowPage(f page.Frame, s HookShow) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, " signs with it what it sends. It is shown only now: copy it.</p><p class=\"copy\"><code tabindex=\"0\" id=\"secret-text\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, " signs deliveries with this secret. Copy it now: it can't be shown again.</p><p class=\"copy\"><code tabindex=\"0\" id=\"secret-text\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -627,25 +627,25 @@ func HookShowPage(f page.Frame, s HookShow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Builds now", strconv.Itoa(s.Hook.Live)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Current builds", strconv.Itoa(s.Hook.Live)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if !s.Hook.LastAt.IsZero() {
-				templ_7745c5c3_Err = page.Fact("Last heard", humanize.Ago(s.Now, s.Hook.LastAt)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = page.Fact("Last delivery", humanize.Ago(s.Now, s.Hook.LastAt)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = page.Fact("Made by", s.Hook.CreatedBy).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Created by", s.Hook.CreatedBy).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Secret from", humanize.Ago(s.Now, s.Hook.SecretAt)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Secret created", humanize.Ago(s.Now, s.Hook.SecretAt)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "</dl><div class=\"stack\"><section class=\"card\" id=\"address\"><h2>Its address</h2><p class=\"copy\"><code tabindex=\"0\" id=\"url-text\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "</dl><div class=\"stack\"><section class=\"card\" id=\"address\"><h2>URL</h2><p class=\"copy\"><code tabindex=\"0\" id=\"url-text\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -673,7 +673,7 @@ func HookShowPage(f page.Frame, s HookShow) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "><summary>Where it is entered</summary><ol>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "><summary>Setup instructions</summary><ol>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -744,7 +744,7 @@ func HookShowPage(f page.Frame, s HookShow) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "><summary>Change its secret</summary><p>The secret before counts too for a day, so that the build system can be told of the new one in peace.</p><form class=\"form after\" method=\"post\" action=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "><summary>Rotate secret</summary><p>The old secret stays valid for a day, so you have time to update your build system.</p><form class=\"form after\" method=\"post\" action=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -762,7 +762,7 @@ func HookShowPage(f page.Frame, s HookShow) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if s.System.OwnSecret {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "<div class=\"field\"><label for=\"new-secret\">The new secret</label> <input id=\"new-secret\" name=\"secret\" type=\"password\" autocomplete=\"new-password\" maxlength=\"512\" aria-describedby=\"err-secret\">")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "<div class=\"field\"><label for=\"new-secret\">New secret</label> <input id=\"new-secret\" name=\"secret\" type=\"password\" autocomplete=\"new-password\" maxlength=\"512\" aria-describedby=\"err-secret\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -770,7 +770,7 @@ func HookShowPage(f page.Frame, s HookShow) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 78, "</div><div class=\"acts\"><button type=\"submit\">Keep it</button></div>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 78, "</div><div class=\"acts\"><button type=\"submit\">Save secret</button></div>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -779,7 +779,7 @@ func HookShowPage(f page.Frame, s HookShow) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, " <div class=\"acts\"><button type=\"submit\">Make a new secret</button></div>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, " <div class=\"acts\"><button type=\"submit\">Generate new secret</button></div>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -803,7 +803,7 @@ func HookShowPage(f page.Frame, s HookShow) templ.Component {
 	})
 }
 
-// buildStatuses is the form of the token that commit statuses are written with.
+// buildStatuses is the form for commit statuses.
 //
 //go:noinline
 func buildStatuses(s HookShow) templ.Component {
@@ -843,7 +843,7 @@ func buildStatuses(s HookShow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, "</h2><p class=\"soft\">Commits show whether the cluster of their build is ready, with its size, cost and links.</p><form class=\"form after\" method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, "</h2><p class=\"soft\">Commits show whether their build's cluster is ready, with its size, cost and links.</p><form class=\"form after\" method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -862,12 +862,12 @@ func buildStatuses(s HookShow) templ.Component {
 		}
 		switch s.Saved {
 		case "statuses":
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<p class=\"notice good\" role=\"status\">Commit statuses are on. The next build's commit shows one.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<p class=\"notice good\" role=\"status\">Commit statuses are on. They appear from the next build on.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		case "no-statuses":
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 86, "<p class=\"notice good\" role=\"status\">The token is removed. Commit statuses are off.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 86, "<p class=\"notice good\" role=\"status\">Token removed. Commit statuses are off.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -973,14 +973,14 @@ func buildStatuses(s HookShow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 100, "><p class=\"hint\" id=\"hint-status_api\">Only for a server of your own, such as ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 100, "><p class=\"hint\" id=\"hint-status_api\">Only for self-hosted servers, such as ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var35 string
 		templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(s.System.StatusOwn)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 245, Col: 65}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 245, Col: 64}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var35))
 		if templ_7745c5c3_Err != nil {
@@ -1027,7 +1027,7 @@ func buildStatuses(s HookShow) templ.Component {
 	})
 }
 
-// buildRules is the editor: what is saved, and what a trial with a kept delivery says.
+// buildRules is the rule editor, with trials.
 //
 //go:noinline
 func buildRules(f page.Frame, s HookShow) templ.Component {
@@ -1051,7 +1051,7 @@ func buildRules(f page.Frame, s HookShow) templ.Component {
 			templ_7745c5c3_Var36 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 108, "<section class=\"card\" id=\"rules\"><h2>Rules</h2><p class=\"soft\">The first rule that matches counts. That a build ends its clusters needs no rule. docs/builds.md shows some.</p><form class=\"form after\" method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 108, "<section class=\"card\" id=\"rules\"><h2>Rules</h2><p class=\"soft\">The first matching rule applies. Clusters are deleted when their build ends, without a rule. See docs/builds.md for examples.</p><form class=\"form after\" method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1069,12 +1069,12 @@ func buildRules(f page.Frame, s HookShow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if s.Saved == "rules" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 110, "<p class=\"notice\" role=\"status\">The rules are saved.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 110, "<p class=\"notice\" role=\"status\">Rules saved.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 111, "<div class=\"field\"><label for=\"rules-text\">As YAML</label> <textarea id=\"rules-text\" name=\"rules\" class=\"code\" rows=\"16\" maxlength=\"131072\" spellcheck=\"false\" autocapitalize=\"none\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 111, "<div class=\"field\"><label for=\"rules-text\">YAML</label> <textarea id=\"rules-text\" name=\"rules\" class=\"code\" rows=\"16\" maxlength=\"131072\" spellcheck=\"false\" autocapitalize=\"none\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1120,12 +1120,12 @@ func buildRules(f page.Frame, s HookShow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if f.May("SaveBuildHook") {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 118, "<div class=\"acts\"><button class=\"primary\" type=\"submit\" name=\"do\" value=\"save\">Save</button> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 118, "<div class=\"acts\"><button class=\"primary\" type=\"submit\" name=\"do\" value=\"save\">Save rules</button> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if len(s.Deliveries) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 119, "<button type=\"submit\" name=\"do\" value=\"try\">Try with</button> <select name=\"delivery\" aria-label=\"The delivery that the rules are tried with\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 119, "<button type=\"submit\" name=\"do\" value=\"try\">Try with delivery</button> <select name=\"delivery\" aria-label=\"Delivery\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1202,7 +1202,7 @@ func buildRules(f page.Frame, s HookShow) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 128, "<button type=\"submit\" name=\"do\" value=\"check\">Check</button>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 128, "<button type=\"submit\" name=\"do\" value=\"check\">Check rules</button>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1217,27 +1217,27 @@ func buildRules(f page.Frame, s HookShow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if t := s.Rules.Tried; t != nil {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 131, "<section class=\"verdict\" id=\"tried\" role=\"status\" aria-label=\"What the rules would do\"><h3>With delivery ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 131, "<section class=\"verdict\" id=\"tried\" role=\"status\" aria-label=\"Result\"><h3>Delivery ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var43 string
 			templ_7745c5c3_Var43, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.FormatInt(s.Rules.Delivery, 10))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 297, Col: 63}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 297, Col: 58}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var43))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 132, " they would ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 132, " would ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var44 string
 			templ_7745c5c3_Var44, templ_7745c5c3_Err = templ.JoinStringErrs(triedWords(*t))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 297, Col: 93}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 297, Col: 83}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var44))
 			if templ_7745c5c3_Err != nil {
@@ -1335,14 +1335,14 @@ func buildRules(f page.Frame, s HookShow) templ.Component {
 				}
 			}
 			if t.Key != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 143, "<p class=\"soft\">Its key: <code>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 143, "<p class=\"soft\">Key: <code>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var50 string
 				templ_7745c5c3_Var50, templ_7745c5c3_Err = templ.JoinStringErrs(t.Key)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 311, Col: 43}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 311, Col: 39}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var50))
 				if templ_7745c5c3_Err != nil {
@@ -1432,7 +1432,7 @@ func buildDeliveries(s HookShow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(s.Deliveries) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 152, "<p class=\"soft\">Nothing was sent here yet that was signed right.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 152, "<p class=\"soft\">No deliveries with a valid signature yet.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1653,7 +1653,7 @@ func buildDeliveries(s HookShow) templ.Component {
 	})
 }
 
-// buildTable lists builds; path is the hook's where each can be ended, "" where it cannot.
+// buildTable lists builds; path is the hook's page if builds can be ended, otherwise "".
 //
 //go:noinline
 func buildTable(now time.Time, all []build.Build, path string) templ.Component {
@@ -1677,12 +1677,12 @@ func buildTable(now time.Time, all []build.Build, path string) templ.Component {
 			templ_7745c5c3_Var66 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 175, "<div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Builds\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Build</th><th scope=\"col\">State</th><th scope=\"col\">Cluster</th><th scope=\"col\">Begun</th>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 175, "<div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Builds\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Build</th><th scope=\"col\">State</th><th scope=\"col\">Cluster</th><th scope=\"col\">Started</th>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if path != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 176, "<th scope=\"col\"><span class=\"hidden\">What to do</span></th>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 176, "<th scope=\"col\"><span class=\"hidden\">Actions</span></th>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1843,14 +1843,14 @@ func buildTable(now time.Time, all []build.Build, path string) templ.Component {
 			}
 			if b.Callback != nil {
 				if b.Callback.URL != "" {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 192, "<small class=\"wrap-any\">Told at ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 192, "<small class=\"wrap-any\">Callback: ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var76 string
 					templ_7745c5c3_Var76, templ_7745c5c3_Err = templ.JoinStringErrs(b.Callback.URL)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 409, Col: 57}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 409, Col: 59}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var76))
 					if templ_7745c5c3_Err != nil {
@@ -1953,7 +1953,7 @@ func buildTable(now time.Time, all []build.Build, path string) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 204, "\">waits for approval</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 204, "\">waiting for approval</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -2020,7 +2020,7 @@ func buildTable(now time.Time, all []build.Build, path string) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 211, "\"><button class=\"danger-quiet\" type=\"submit\">End<span class=\"hidden\">build ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 211, "\"><button class=\"danger-quiet\" type=\"submit\">End build<span class=\"hidden\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -2056,7 +2056,7 @@ func buildTable(now time.Time, all []build.Build, path string) templ.Component {
 	})
 }
 
-// DeliveryPage shows one delivery as it came, and what became of it.
+// DeliveryPage shows a delivery and its result.
 //
 //go:noinline
 func DeliveryPage(f page.Frame, p Delivery) templ.Component {
@@ -2094,7 +2094,7 @@ func DeliveryPage(f page.Frame, p Delivery) templ.Component {
 			ctx = templ.InitializeContext(ctx)
 			d := p.Delivery
 			mark, word := outcomeMark(d.Outcome)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 216, "<nav class=\"crumbs\" aria-label=\"Where you are\"><a href=\"/admin/builds\">Builds</a><span aria-hidden=\"true\">/</span><a href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 216, "<nav class=\"crumbs\" aria-label=\"Breadcrumb\"><a href=\"/admin/builds\">Builds</a><span aria-hidden=\"true\">/</span><a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2191,7 +2191,7 @@ func DeliveryPage(f page.Frame, p Delivery) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 225, "\"><button class=\"primary\" type=\"submit\">Run it again</button></form></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 225, "\"><button class=\"primary\" type=\"submit\">Replay delivery</button></form></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -2200,7 +2200,7 @@ func DeliveryPage(f page.Frame, p Delivery) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Taken", page.Stamp(d.At)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Received", page.Stamp(d.At)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2211,7 +2211,7 @@ func DeliveryPage(f page.Frame, p Delivery) templ.Component {
 				}
 			}
 			if d.Number != "" {
-				templ_7745c5c3_Err = page.Fact("The sender's number", d.Number).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = page.Fact("Sender's ID", d.Number).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -2223,7 +2223,7 @@ func DeliveryPage(f page.Frame, p Delivery) templ.Component {
 				}
 			}
 			if d.Replays > 0 {
-				templ_7745c5c3_Err = page.Fact("Run again", humanize.CountOf(d.Replays, "time", "times")).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = page.Fact("Replayed", humanize.Count(d.Replays, "time")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -2237,14 +2237,14 @@ func DeliveryPage(f page.Frame, p Delivery) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if d.Build != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 228, "<section class=\"card\"><h2>Its build</h2><p class=\"wrap-any\"><code>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 228, "<section class=\"card\"><h2>Build</h2><p class=\"wrap-any\"><code>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var95 string
 				templ_7745c5c3_Var95, templ_7745c5c3_Err = templ.JoinStringErrs(d.Build)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 483, Col: 79}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 483, Col: 75}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var95))
 				if templ_7745c5c3_Err != nil {
@@ -2257,7 +2257,7 @@ func DeliveryPage(f page.Frame, p Delivery) templ.Component {
 				var templ_7745c5c3_Var96 string
 				templ_7745c5c3_Var96, templ_7745c5c3_Err = templ.JoinStringErrs(d.Job)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 483, Col: 96}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 483, Col: 92}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var96))
 				if templ_7745c5c3_Err != nil {
@@ -2268,7 +2268,7 @@ func DeliveryPage(f page.Frame, p Delivery) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 231, "<section class=\"card\" id=\"request\"><h2>What was sent</h2><pre class=\"sent\" tabindex=\"0\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 231, "<section class=\"card\" id=\"request\"><h2>Payload</h2><pre class=\"sent\" tabindex=\"0\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2295,7 +2295,7 @@ func DeliveryPage(f page.Frame, p Delivery) templ.Component {
 	})
 }
 
-// HookDeletePage asks before a build hook is deleted.
+// HookDeletePage asks for confirmation.
 //
 //go:noinline
 func HookDeletePage(f page.Frame, h build.BuildHook) templ.Component {
@@ -2331,50 +2331,50 @@ func HookDeletePage(f page.Frame, h build.BuildHook) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 233, "<section class=\"card ask\"><h1>Delete the build hook ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 233, "<section class=\"card ask\"><h1>Delete build hook ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var100 string
 			templ_7745c5c3_Var100, templ_7745c5c3_Err = templ.JoinStringErrs(h.Name)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 497, Col: 37}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 497, Col: 33}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var100))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 234, "?</h1><p>Its address is not known any more, what waits is dropped ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 234, "?</h1><p>Its URL stops working, and waiting builds are dropped. ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if h.Live > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 235, ", and the clusters of ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 235, "The clusters of ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var101 string
-				templ_7745c5c3_Var101, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.CountOf(h.Live, "build", "builds"))
+				templ_7745c5c3_Var101, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Count(h.Live, "build"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 501, Col: 72}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 501, Col: 54}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var101))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 236, " are given back ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 236, " will be deleted.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 237, ".</p><form class=\"acts\" method=\"post\" action=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 237, "</p><form class=\"acts\" method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var102 templ.SafeURL
 			templ_7745c5c3_Var102, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(buildHookPath(h.Name) + "/delete"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 505, Col: 93}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 504, Col: 93}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var102))
 			if templ_7745c5c3_Err != nil {
@@ -2387,13 +2387,13 @@ func HookDeletePage(f page.Frame, h build.BuildHook) templ.Component {
 			var templ_7745c5c3_Var103 templ.SafeURL
 			templ_7745c5c3_Var103, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(buildHookPath(h.Name)))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 506, Col: 65}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `build.templ`, Line: 505, Col: 65}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var103))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 239, "\">Keep it</a> <button class=\"danger\" type=\"submit\">Delete</button></form></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 239, "\">Cancel</a> <button class=\"danger\" type=\"submit\">Delete build hook</button></form></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

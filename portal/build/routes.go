@@ -29,18 +29,18 @@ func Routes(p *Service) []site.Route {
 // Operations are its part of the REST API.
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
-		site.Get("/build-hooks", p.apiHookList, site.About("List where build systems tell of their builds, for admins")),
-		site.Get("/build-hooks/{name}", p.apiHookShow, site.About("Show a build hook with its rules")),
-		site.Put("/build-hooks/{name}", p.apiHookSave, site.About("Make a build hook or change it; what is left out stays")),
-		site.Delete("/build-hooks/{name}", p.apiHookDelete, site.About("Delete a build hook, and give back the clusters of its builds")),
-		site.Put("/build-hooks/{name}/rules", p.apiRulesSave, site.About("Say what is done with which event")),
-		site.Post("/build-hooks/{name}/try", p.apiTry, site.About("Say what rules would do with an event, without doing it")),
-		site.Get("/build-hooks/{name}/deliveries", p.apiDeliveryList, site.About("List what was sent to a build hook, newest first")),
-		site.Get("/build-hooks/{name}/deliveries/{delivery}", p.apiDelivery, site.About("Show a delivery with its body")),
-		site.Post("/build-hooks/{name}/deliveries/{delivery}/replay", p.apiReplay, site.About("Run a delivery again, against today's rules")),
-		site.Get("/builds", p.apiList, site.About("List builds and how they stand, newest first")),
-		site.Get("/builds/{build}", p.apiShow, site.About("Show a build with its cluster; it can be waited for")),
-		site.Post("/builds/{build}/end", p.apiEnd, site.About("End a build: its cluster is given back"), site.Answers(http.StatusAccepted)),
-		site.Post("/builds/{build}/extend", p.apiExtend, site.About("Move the end of the lease of a build's cluster")),
+		site.Get("/build-hooks", p.apiHookList, site.About("List build hooks (admins)")),
+		site.Get("/build-hooks/{name}", p.apiHookShow, site.About("Get a build hook with its rules")),
+		site.Put("/build-hooks/{name}", p.apiHookSave, site.About("Create or update a build hook; omitted fields stay unchanged")),
+		site.Delete("/build-hooks/{name}", p.apiHookDelete, site.About("Delete a build hook and the clusters of its builds")),
+		site.Put("/build-hooks/{name}/rules", p.apiRulesSave, site.About("Replace the rules of a build hook")),
+		site.Post("/build-hooks/{name}/try", p.apiTry, site.About("Try rules with an event, without side effects")),
+		site.Get("/build-hooks/{name}/deliveries", p.apiDeliveryList, site.About("List deliveries to a build hook, newest first")),
+		site.Get("/build-hooks/{name}/deliveries/{delivery}", p.apiDelivery, site.About("Get a delivery with its body")),
+		site.Post("/build-hooks/{name}/deliveries/{delivery}/replay", p.apiReplay, site.About("Replay a delivery with the current rules")),
+		site.Get("/builds", p.apiList, site.About("List builds, newest first")),
+		site.Get("/builds/{build}", p.apiShow, site.About("Get a build with its cluster, optionally waiting until it's ready")),
+		site.Post("/builds/{build}/end", p.apiEnd, site.About("End a build and delete its cluster"), site.Answers(http.StatusAccepted)),
+		site.Post("/builds/{build}/extend", p.apiExtend, site.About("Extend the lease of a build's cluster")),
 	}
 }

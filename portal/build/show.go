@@ -34,7 +34,7 @@ func (p *Service) showBuildHooks(w http.ResponseWriter, r *http.Request, a app.A
 	return nil
 }
 
-// hookMake makes a hook; what is wrong with it is said beside the field.
+// hookMake creates a hook; errors are shown at their fields.
 func (p *Service) hookMake(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (p *Service) hookMake(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	_, err := p.BuildHooks.BuildHook(r.Context(), a, in.Name)
 	switch app.CodeOf(err) {
 	case "":
-		err = &app.Error{Code: app.EConflict, Field: "name", Message: "There is already a build hook of this name.", Hint: "Choose another one, or change that one."}
+		err = &app.Error{Code: app.EConflict, Field: "name", Message: "A build hook with this name already exists.", Hint: "Choose another name, or change the existing hook."}
 	case app.ENotFound:
 		var saved build.SavedBuildHook
 		if saved, err = p.BuildHooks.SaveBuildHook(r.Context(), a, build.BuildHookRequest{Name: in.Name, System: in.System, Owner: &in.Owner, Secret: text("secret")}); err == nil {
@@ -62,12 +62,12 @@ func (p *Service) hookMake(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	return p.showBuildHooks(w, r, a, answer.Status, in)
 }
 
-// complainable tells whether an error is about what was typed.
+// complainable reports whether an error is about the input.
 func complainable(e *app.Error) bool {
 	return slices.Contains([]app.Code{app.EInvalid, app.ETooLarge, app.EConflict}, e.Code) || e.Code == app.EForbidden && e.Field != ""
 }
 
-// savedBuildHook shows a secret that was just made, which cannot be shown later.
+// savedBuildHook shows a newly generated secret, which can't be shown later.
 func (p *Service) savedBuildHook(w http.ResponseWriter, r *http.Request, a app.Actor, s build.SavedBuildHook) error {
 	if s.Secret != "" {
 		return p.showBuildHook(w, r, a, http.StatusOK, s.Name, func(b *HookShow) { b.Secret = s.Secret })
@@ -80,7 +80,7 @@ func (p *Service) hookShow(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	return p.showBuildHook(w, r, a, http.StatusOK, chi.URLParam(r, "hook"), nil)
 }
 
-// showBuildHook shows a hook; with puts in what is only to be seen now, such as a form as it was typed.
+// showBuildHook shows a hook; with adds temporary content, such as a form with errors.
 func (p *Service) showBuildHook(w http.ResponseWriter, r *http.Request, a app.Actor, status int, name string, with func(*HookShow)) error {
 	before, err := webhookpage.Number(r, "before")
 	if err != nil {
@@ -122,7 +122,7 @@ func (p *Service) hookSwitch(on bool) site.MemberHandler {
 	}
 }
 
-// hookSecret makes a new secret, or takes the one that the build system has made.
+// hookSecret generates a new secret, or saves the build system's.
 func (p *Service) hookSecret(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (p *Service) hookSecret(w http.ResponseWriter, r *http.Request, a app.Actor
 	})
 }
 
-// hookStatuses keeps the token and the API's URL that commit statuses are written with, or removes the token.
+// hookStatuses saves the token and API URL for commit statuses, or removes the token.
 func (p *Service) hookStatuses(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (p *Service) hookStatuses(w http.ResponseWriter, r *http.Request, a app.Act
 	return p.showBuildHook(w, r, a, answer.Status, name, func(s *HookShow) { s.Statuses = in })
 }
 
-// changeBuildHook changes a hook that is there.
+// changeBuildHook changes an existing hook.
 func (p *Service) changeBuildHook(w http.ResponseWriter, r *http.Request, a app.Actor, change build.BuildHookRequest) error {
 	change.Name = chi.URLParam(r, "hook")
 	if _, err := p.BuildHooks.BuildHook(r.Context(), a, change.Name); err != nil {
@@ -188,7 +188,7 @@ func (p *Service) changeBuildHook(w http.ResponseWriter, r *http.Request, a app.
 	return p.savedBuildHook(w, r, a, saved)
 }
 
-// hookRules saves rules, checks them, or tries them with a delivery that was kept. The text as it was typed is never lost.
+// hookRules saves rules, checks them, or tries them with a stored delivery. The typed text is never lost.
 func (p *Service) hookRules(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
@@ -248,7 +248,7 @@ func (p *Service) hookDelete(w http.ResponseWriter, r *http.Request, a app.Actor
 	return nil
 }
 
-// hookEnd ends a build: its cluster is given back.
+// hookEnd ends a build and deletes its cluster.
 func (p *Service) hookEnd(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	id, err := strconv.ParseInt(chi.URLParam(r, "build"), 10, 64)
 	if err != nil || id <= 0 {
@@ -275,7 +275,7 @@ func (p *Service) deliveryShow(w http.ResponseWriter, r *http.Request, a app.Act
 	return nil
 }
 
-// deliveryReplay runs a delivery again, against today's rules.
+// deliveryReplay replays a delivery with the current rules.
 func (p *Service) deliveryReplay(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	id, err := webhookpage.DeliveryID(r)
 	if err != nil {

@@ -29,25 +29,25 @@ var list = map[string]member{
 	jenkins.Name:   jenkins.System{},
 }
 
-// member is one build system.
+// member is a build system.
 type member interface {
-	// About returns what forms and docs need; its Events are sorted.
+	// About describes the system for forms and docs, with sorted Events.
 	About() build.BuildSystem
-	// Verify looks at signature and headers. It sets Event, ID, Unique and SentAt.
+	// Verify checks signature and headers. It sets Event, ID, Unique and SentAt.
 	Verify(r seal.Request) (build.BuildDelivery, error)
-	// Read understands a body. event is what Verify found; what is wrong with the body is noted in it.
+	// Read reads a body, which records errors. event comes from Verify.
 	Read(event string, body *payload.Object) app.BuildEvent
 }
 
-// maxHeader is the longest header that is looked at, in bytes.
+// maxHeader limits headers, in bytes.
 const maxHeader = 4 << 10
 
-// Family is all build systems; the zero value is ready, and any number of callers may use it at once.
+// Family is all build systems. The zero value is ready and safe for concurrent use.
 type Family struct{}
 
 var _ build.BuildSystems = Family{}
 
-// Systems returns what each member says of itself, sorted by name.
+// Systems describes all members, sorted by name.
 func (Family) Systems() []build.BuildSystem {
 	var all []build.BuildSystem
 	for _, name := range slices.Sorted(maps.Keys(list)) {
@@ -56,14 +56,14 @@ func (Family) Systems() []build.BuildSystem {
 	return all
 }
 
-// Verify looks whether a delivery was signed with one of the secrets; see app.BuildSystems.
+// Verify checks that a delivery was signed with one of the secrets; see build.BuildSystems.
 func (Family) Verify(system string, header func(name string) string, body []byte, secrets []string, now time.Time) (build.BuildDelivery, error) {
 	m, err := find(system)
 	if err != nil {
 		return build.BuildDelivery{}, err
 	}
 	if len(body) > build.MaxBuildBody {
-		return build.BuildDelivery{}, app.Errorf(app.ETooLarge, "The delivery is larger than %d KiB.", build.MaxBuildBody>>10)
+		return build.BuildDelivery{}, app.Errorf(app.ETooLarge, "The delivery is larger than %s.", humanize.Bytes(build.MaxBuildBody))
 	}
 	long := ""
 	d, err := m.Verify(seal.Request{Body: body, Secrets: secrets, Now: now, Header: func(name string) string {
@@ -85,14 +85,14 @@ func (Family) Verify(system string, header func(name string) string, body []byte
 	return d, nil
 }
 
-// Read understands a delivery that was verified; see app.BuildSystems.
+// Read reads a verified delivery; see build.BuildSystems.
 func (Family) Read(d build.BuildDelivery) (app.BuildEvent, error) {
 	m, err := find(d.System)
 	if err != nil {
 		return app.BuildEvent{}, err
 	}
 	if len(d.Body) > build.MaxBuildBody {
-		return app.BuildEvent{}, app.Errorf(app.ETooLarge, "The delivery is larger than %d KiB.", build.MaxBuildBody>>10)
+		return app.BuildEvent{}, app.Errorf(app.ETooLarge, "The delivery is larger than %s.", humanize.Bytes(build.MaxBuildBody))
 	}
 	body, err := payload.Parse(d.Body)
 	if err != nil {
@@ -112,7 +112,7 @@ func (Family) Read(d build.BuildDelivery) (app.BuildEvent, error) {
 func find(system string) (member, error) {
 	m, ok := list[system]
 	if !ok {
-		return nil, &app.Error{Code: app.ENotFound, Reason: "unknown_system", Field: "system", Message: "There is no build system " + strconv.Quote(clip(system, 60)) + ".",
+		return nil, &app.Error{Code: app.ENotFound, Reason: "unknown_system", Field: "system", Message: "Build system " + strconv.Quote(clip(system, 60)) + " isn't supported.",
 			Hint: humanize.Suggest(system, slices.Collect(maps.Keys(list)))}
 	}
 	return m, nil

@@ -222,12 +222,12 @@ func TestScriptHoldsOut(t *testing.T) {
 		"an answer that got lost":             {make: func(d *door) { d.lost = 1 }, says: "done", ends: true},
 		"no rule for it":                      {make: func(d *door) { d.refuse = `No rule "matches".` }, code: 1, says: `No rule "matches".`, ends: true},
 		"a cluster that fails":                {make: func(d *door) { d.failed = "failed" }, code: 1, says: "failed. so it \"is\"", ends: true},
-		"a cluster that never comes":          {make: func(d *door) { d.waits = 1 << 30 }, env: map[string]string{"MUSTER_TIMEOUT": "0"}, code: 1, says: "not ready within", ends: true},
-		"another secret":                      {make: func(d *door) {}, env: map[string]string{"MUSTER_HOOK_SECRET": buildsystemtest.StandardSecret(1)}, code: 1, says: "does not take the signature"},
+		"a cluster that never comes":          {make: func(d *door) { d.waits = 1 << 30 }, env: map[string]string{"MUSTER_TIMEOUT": "0"}, code: 1, says: "wasn't ready within", ends: true},
+		"another secret":                      {make: func(d *door) {}, env: map[string]string{"MUSTER_HOOK_SECRET": buildsystemtest.StandardSecret(1)}, code: 1, says: "rejected the signature"},
 		"no secret":                           {make: func(d *door) {}, env: map[string]string{"MUSTER_HOOK_SECRET": ""}, code: 1, says: "forks"},
 		"half a secret":                       {make: func(d *door) {}, env: map[string]string{"MUSTER_HOOK_SECRET": "whsec_YWJj"}, code: 1, says: "16 to 64 bytes"},
 		"an address without TLS":              {make: func(d *door) {}, env: map[string]string{"MUSTER_HOOK_URL": "http://muster.example.com/hooks/1"}, code: 1, says: "https://"},
-		"no build":                            {make: func(d *door) {}, env: map[string]string{"MUSTER_BUILD": ""}, code: 1, says: "Which build"},
+		"no build":                            {make: func(d *door) {}, env: map[string]string{"MUSTER_BUILD": ""}, code: 1, says: "Unknown build"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDoor(t, "generic")

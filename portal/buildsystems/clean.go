@@ -13,12 +13,11 @@ import (
 )
 
 const (
-	maxWord   = 200 // bytes of names and numbers that are only shown
+	maxWord   = 200 // bytes of names and numbers for display
 	maxLabels = 50
 )
 
-// clean keeps an event within its limits, whatever was sent: what is shown to people or compared by rules has no control characters, is not
-// too long, and leads nowhere but to https.
+// clean enforces an event's limits: what people see or rules compare has no control characters, isn't too long, and links to https only.
 func clean(e app.BuildEvent) app.BuildEvent {
 	e.Event, e.JobID = word(e.Event), word(e.JobID)
 	for _, f := range []*string{&e.Action, &e.Job, &e.Result, &e.Repository, &e.Branch, &e.Tag, &e.Commit, &e.Actor} {
@@ -39,7 +38,7 @@ func clean(e app.BuildEvent) app.BuildEvent {
 	return e
 }
 
-// plain puts a mark in the place of what cannot be seen or turns text around. It does not drop it: "ma\u200bin" must not become "main".
+// plain replaces invisible characters and those that change the text direction. It doesn't drop them: "ma\u200bin" must not become "main".
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) {
@@ -49,10 +48,10 @@ func plain(s string) string {
 	}, s)
 }
 
-// word is a short name that is only shown: it may come from where nothing is signed.
+// word is a short name for display, which may come from an unsigned header.
 func word(s string) string { return clip(plain(strings.ToValidUTF8(s, "\ufffd")), maxWord) }
 
-// clip cuts a text to so many bytes, between letters.
+// clip cuts a text to a number of bytes, between characters.
 func clip(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -64,7 +63,7 @@ func clip(s string, most int) string {
 	return s[:cut] + "…"
 }
 
-// key keeps builds apart whose names are too long to be kept: their hash stands for the end.
+// key shortens long build names with a hash at the end, so that they stay distinct.
 func key(s string) string {
 	s = plain(s)
 	if len(s) <= build.MaxBuildKey {
@@ -75,7 +74,7 @@ func key(s string) string {
 	return strings.ToValidUTF8(s[:build.MaxBuildKey-len(end)], "") + end
 }
 
-// secure returns an address that a person may be sent to, "" for any other.
+// secure returns a URL that is safe to link to, otherwise "".
 func secure(s string) string {
 	if len(s) > build.MaxBuildField || s != plain(s) {
 		return ""

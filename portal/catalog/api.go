@@ -10,8 +10,8 @@ import (
 )
 
 type catalogListInput struct {
-	Kind  string `query:"kind" maxLength:"20" doc:"Only entries of a kind: template, service, image, hardware or provider"`
-	Query string `query:"query" maxLength:"200" doc:"Only entries with these words in name, label or description"`
+	Kind  string `query:"kind" maxLength:"20" doc:"Filter by kind: template, service, image, hardware or provider"`
+	Query string `query:"query" maxLength:"200" doc:"Search in name, label and description"`
 }
 
 type catalogItemList struct {
@@ -21,7 +21,7 @@ type catalogItemList struct {
 // Path names an entry. It is exported since huma leaves out embedded fields that are not.
 type CatalogPath struct {
 	Kind string `path:"kind" maxLength:"20" doc:"template, service, image, hardware or provider"`
-	Name string `path:"name" maxLength:"255" doc:"The entry's name"`
+	Name string `path:"name" maxLength:"255" doc:"Name of the entry"`
 }
 
 func (c CatalogPath) key() template.CatalogKey {
@@ -29,7 +29,7 @@ func (c CatalogPath) key() template.CatalogKey {
 }
 
 type catalogRevisionList struct {
-	Versions []catalog.CatalogRevision `json:"versions" nullable:"false" doc:"The newest first"`
+	Versions []catalog.CatalogRevision `json:"versions" nullable:"false" doc:"Versions, newest first"`
 }
 
 type catalogChangeInput struct{ Body catalog.CatalogChange }
@@ -37,8 +37,8 @@ type catalogChangeInput struct{ Body catalog.CatalogChange }
 type catalogRevertInput struct {
 	CatalogPath
 	Body struct {
-		Number int    `json:"number" minimum:"0" doc:"The version whose text is saved again; 0 takes the own entry out"`
-		Note   string `json:"note,omitempty" maxLength:"1000" doc:"Why"`
+		Number int    `json:"number" minimum:"0" doc:"Version to revert to; 0 removes the tenant's own entry"`
+		Note   string `json:"note,omitempty" maxLength:"1000" doc:"Reason for the change"`
 	}
 }
 
@@ -50,7 +50,7 @@ type catalogTryInput struct {
 }
 
 type catalogExportInput struct {
-	All bool `query:"all" doc:"Also the entries of the installation"`
+	All bool `query:"all" doc:"Include entries of the shared catalog"`
 }
 
 type catalogFileList struct {

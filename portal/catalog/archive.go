@@ -15,9 +15,10 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/humanize"
 )
 
-// Limits on what is imported at once.
+// Limits of an import.
 const (
 	maxImportFiles = 2000
 	MaxImportFile  = 1 << 20                  // bytes of one file
@@ -27,15 +28,15 @@ const (
 // unpacked are the files of an import.
 type unpacked struct {
 	files  []catalog.CatalogFile
-	passed int // files that are no catalog's
+	passed int // files that aren't part of a catalog
 	size   int
 }
 
 func tooMuch(format string, args ...any) error {
-	return &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf(format, args...), Hint: "Import it in parts."}
+	return &app.Error{Code: app.ETooLarge, Message: fmt.Sprintf(format, args...), Hint: "Split the import into parts."}
 }
 
-// add takes a file, or all files of an archive.
+// add adds a file, or all files of an archive.
 func (u *unpacked) add(name string, content []byte) error {
 	switch low := strings.ToLower(name); {
 	case strings.HasSuffix(low, ".zip"):
@@ -51,21 +52,21 @@ func (u *unpacked) add(name string, content []byte) error {
 	case strings.HasSuffix(low, ".yaml"), strings.HasSuffix(low, ".yml"), strings.HasSuffix(low, ".json"):
 		return u.file(name, bytes.NewReader(content))
 	}
-	return &app.Error{Code: app.EInvalid, Message: name + " is no file of a catalog.", Hint: "There are .yaml, .yml and .json files, and archives of them: .zip and .tar.gz."}
+	return &app.Error{Code: app.EInvalid, Message: name + " isn't a catalog file.", Hint: "Upload .yaml, .yml or .json files, or a .zip or .tar.gz archive of them."}
 }
 
-// file takes one file, under a name that leads nowhere else.
+// file adds one file, with a cleaned name.
 func (u *unpacked) file(name string, r io.Reader) error {
 	name = strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(name, "\\", "/")), "/")
 	if len(u.files) == maxImportFiles {
-		return tooMuch("There are more than %d files.", maxImportFiles)
+		return tooMuch("The import has more than %d files.", maxImportFiles)
 	}
 	b, err := io.ReadAll(io.LimitReader(r, MaxImportFile+1))
 	if err != nil {
 		return damaged(name, err)
 	}
 	if u.size += len(b); len(b) > MaxImportFile || u.size > MaxImport {
-		return tooMuch("%s: a file may have %d KiB, and all together %d MiB.", name, MaxImportFile>>10, MaxImport>>20)
+		return tooMuch("%s is too large: the limit is %s per file and %s in total.", name, humanize.Bytes(MaxImportFile), humanize.Bytes(MaxImport))
 	}
 	text := strings.ReplaceAll(string(b), "\r\n", "\n")
 	for i := range u.files {
@@ -78,7 +79,7 @@ func (u *unpacked) file(name string, r io.Reader) error {
 	return nil
 }
 
-// wanted tells whether a file of an archive is part of a catalog.
+// wanted reports whether an archive's file belongs to a catalog.
 func wanted(name string) bool {
 	base := path.Base(name)
 	ext := strings.ToLower(path.Ext(base))
@@ -91,7 +92,7 @@ func (u *unpacked) zip(name string, content []byte) error {
 		return damaged(name, err)
 	}
 	if len(z.File) > 10*maxImportFiles {
-		return tooMuch("%s holds more than %d files.", name, 10*maxImportFiles)
+		return tooMuch("%s contains more than %d files.", name, 10*maxImportFiles)
 	}
 	for _, f := range z.File {
 		if f.FileInfo().IsDir() {
@@ -114,7 +115,7 @@ func (u *unpacked) zip(name string, content []byte) error {
 	return nil
 }
 
-// tar reads no more than what all files may have, and the same again for what is passed over.
+// tar limits how much it reads, skipped files included.
 func (u *unpacked) tar(name string, r io.Reader) error {
 	all := &io.LimitedReader{R: r, N: 4 * MaxImport}
 	t := tar.NewReader(all)
@@ -124,7 +125,7 @@ func (u *unpacked) tar(name string, r io.Reader) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case all.N <= 0:
-			return tooMuch("%s has more than %d MiB.", name, 4*MaxImport>>20)
+			return tooMuch("%s is larger than %s.", name, humanize.Bytes(4*MaxImport))
 		case err != nil:
 			return damaged(name, err)
 		case h.Typeflag == tar.TypeDir:
@@ -139,10 +140,10 @@ func (u *unpacked) tar(name string, r io.Reader) error {
 }
 
 func damaged(name string, err error) error {
-	return app.Errorf(app.EInvalid, "%s cannot be read: %w", name, err)
+	return app.Errorf(app.EInvalid, "%s can't be read: %w", name, err)
 }
 
-// pack and unpack carry files from one step of an import to the next, in the page itself, so that any server can go on.
+// pack and unpack carry files between the steps of an import in the page itself, so that any server can continue.
 func pack(files []catalog.CatalogFile) string {
 	var buf bytes.Buffer
 	z := gzip.NewWriter(&buf)
@@ -155,7 +156,7 @@ func unpack(packed string) (u unpacked, err error) {
 	if packed == "" {
 		return u, nil
 	}
-	lost := &app.Error{Code: app.EInvalid, Message: "What was uploaded is not readable any more.", Hint: "Upload it again."}
+	lost := &app.Error{Code: app.EInvalid, Message: "The uploaded files are no longer available.", Hint: "Upload them again."}
 	b, err := base64.StdEncoding.DecodeString(packed)
 	if err != nil {
 		return u, lost

@@ -15,14 +15,14 @@ import (
 	"muster/portal/template"
 )
 
-// catalogKind reads the kind of an address; those that there are, are in the route.
+// catalogKind is the kind in the path, which the route restricts.
 func catalogKind(r *http.Request) string { return chi.URLParam(r, "kind") }
 
 func catalogKey(r *http.Request) apptemplate.CatalogKey {
 	return apptemplate.CatalogKey{Kind: catalogKind(r), Name: chi.URLParam(r, "name")}
 }
 
-// CatalogFrame is the frame of all of these pages, which have a style sheet of their own.
+// CatalogFrame is the frame of catalog pages, which have their own style sheet.
 func (p *Service) CatalogFrame(r *http.Request, title string) page.Frame {
 	f := p.AdminFrame(r, title)
 	f.Styles = []string{"catalog.css", "plan.css"}
@@ -65,11 +65,11 @@ func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	return nil
 }
 
-// Show tells all about an entry. One that was taken out still has its versions.
+// Show shows an entry. A removed entry still has its versions.
 func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	k := catalogKey(r)
 	if k.Name == "" {
-		k.Name = "new" // the entry of that name, beside the page for a new one
+		k.Name = "new" // the entry of that name, not the page for new entries
 	}
 	s := Show{Now: p.Now(), Edit: a.May("ApplyCatalog"), Saved: r.URL.Query().Has("saved")}
 	var err error
@@ -88,7 +88,7 @@ func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	if s.From, s.To = template.VersionNumber(r, "from"), template.VersionNumber(r, "to"); s.To > 0 {
 		before, after, ok := versionTexts(s.Versions, s.From, s.To)
 		if !ok {
-			return &app.Error{Code: app.ENotFound, Message: "There is no such version."}
+			return &app.Error{Code: app.ENotFound, Message: "This version doesn't exist."}
 		}
 		s.Diff = p.catalogDiff(before, after)
 	}
@@ -96,14 +96,14 @@ func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	return nil
 }
 
-// catalogFacts makes the form of the text, of which what is said is shown.
+// catalogFacts makes the form whose values are shown.
 func (p *Service) catalogFacts(ctx context.Context, a app.Actor, s *Show) error {
 	if s.Gone {
 		return nil
 	}
 	tree, err := p.Texts.Tree(s.Source.Text)
 	if err != nil {
-		return nil // it is shown as it is written
+		return nil // the YAML is shown as it is
 	}
 	families, err := p.Catalogs.CatalogFamilies(ctx, a)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"muster/portal/page"
 )
 
-// List is the admin's look at the catalog: all kinds, or one.
+// List is the catalog list for admins: all kinds, or one.
 type List struct {
 	Kind  string // "" is all
 	Query string
@@ -26,10 +26,10 @@ type List struct {
 	Ours  int
 }
 
-// catalogFew is how many entries of a kind are shown where all kinds are.
+// catalogFew limits the entries of each kind in the list of all kinds.
 const catalogFew = 5
 
-// catalogPage is how many entries of one kind stand on a page.
+// catalogPage is the page size of one kind's list.
 const catalogPage = 50
 
 func (l List) kinds() []string {
@@ -54,7 +54,7 @@ func (l List) of(kind string) (out []catalog.CatalogItem) {
 	return out
 }
 
-// shown are those of a kind that are listed: where all kinds are, the first.
+// shown are the listed entries of a kind: in the list of all kinds, the first few.
 func (l List) shown(kind string) []catalog.CatalogItem {
 	of := l.of(kind)
 	if l.Kind == "" && l.Query == "" && !l.Own {
@@ -83,7 +83,7 @@ func (l List) href(kind string, page int) string {
 	return path
 }
 
-// KindTitle is a kind as a heading; one is the kind of a single entry.
+// KindTitle is a kind as a heading.
 func KindTitle(kind string) string {
 	switch kind {
 	case template.KindTemplate:
@@ -103,20 +103,20 @@ func KindTitle(kind string) string {
 func catalogKindText(kind string) string {
 	switch kind {
 	case template.KindTemplate:
-		return "What people ask for by name."
+		return "What people create clusters from."
 	case template.KindService:
-		return "Software that nodes can have."
+		return "Software to run on nodes."
 	case template.KindImage:
-		return "Operating systems, by what each provider calls them."
+		return "Operating systems and each provider's name for them."
 	case template.KindHardware:
-		return "Sizes of machines, by what each provider calls them."
+		return "Machine sizes and each provider's name for them."
 	case template.KindProvider:
-		return "Where machines come from."
+		return "Cloud accounts and other sources of machines."
 	}
 	return ""
 }
 
-// Path leads to an entry. One that is called like the page for a new one is told from it.
+// Path is an entry's page. An entry named "new" has a query, since that path is the page for new entries.
 func Path(k template.CatalogKey) string {
 	path := "/admin/catalog/" + url.PathEscape(k.Kind) + "/" + url.PathEscape(k.Name)
 	if k.Name == "new" {
@@ -125,7 +125,7 @@ func Path(k template.CatalogKey) string {
 	return path
 }
 
-// ActPath leads to what can be done with an entry.
+// ActPath is the page of an action on an entry.
 func ActPath(k template.CatalogKey, act string) string {
 	return "/admin/catalog/" + url.PathEscape(k.Kind) + "/" + url.PathEscape(k.Name) + "/" + act
 }
@@ -160,18 +160,18 @@ type Show struct {
 	Versions  []catalog.CatalogRevision
 	Diff      *Diff
 	From, To  int
-	Gone      bool // it was removed; there are only versions
+	Gone      bool // removed; only versions remain
 	Edit      bool
 	Now       time.Time
-	Saved     bool // it has just been
+	Saved     bool // just saved
 	SavedNote []string
 }
 
-// Facts are the sections of the form of which something is said.
+// facts are the sections of the form with values.
 func (s Show) facts() (out []Section) {
 	for i, x := range s.Form.Sections {
 		if i == 0 {
-			continue // what it is called stands above
+			continue // the name is in the heading
 		}
 		var kept Section
 		kept.Title = x.Title
@@ -196,26 +196,26 @@ func (s Show) facts() (out []Section) {
 	return out
 }
 
-// Review is a change before it is made.
+// Review is the preview of a change.
 type Review struct {
 	Key     template.CatalogKey
-	Title   string // of the page, such as Save web
-	Text    string // what is to be saved
-	Save    string // the label of the button
-	Action  string // where the form goes
+	Title   string // page title, such as Save web
+	Text    string // the YAML to save
+	Save    string // button label
+	Action  string // the form's target
 	Do      string
-	Back    string // where nothing happens
+	Back    string // the cancel link
 	AsOf    string
-	Number  int // of the version that is brought back
+	Number  int // version to restore
 	Note    string
 	Diff    *Diff
 	Report  catalog.CatalogReport
-	Secrets []string // that were stored
+	Secrets []string // stored secrets
 	Problem page.Complaint
-	// Mine and Theirs are both texts where someone has saved meanwhile.
+	// Conflict and Theirs are set if someone saved another version meanwhile.
 	Conflict bool
 	Theirs   catalog.CatalogSource
-	Editable bool // the text goes back into the editor
+	Editable bool // can go back to the editor
 	New      bool
 	Danger   bool
 }
@@ -267,7 +267,7 @@ func versionsPath(k template.CatalogKey, from, to int) string {
 	return path + sep + "from=" + strconv.Itoa(from) + "&to=" + strconv.Itoa(to) + "#changes"
 }
 
-// brief cuts a long value, such as a script; its lines are shown below.
+// brief cuts a long value, such as a script, whose lines are shown below.
 func brief(s string) string {
 	if s == "" {
 		return "–"
@@ -298,9 +298,9 @@ func diffSign(sign string) string {
 func diffWord(sign string) string {
 	switch sign {
 	case "+":
-		return "new"
+		return "added"
 	case "-":
-		return "gone"
+		return "removed"
 	}
 	return ""
 }
@@ -312,7 +312,7 @@ func lineNumber(n int) string {
 	return strconv.Itoa(n)
 }
 
-// ProblemWords are the words of a problem where it is plain which entry it is about.
+// ProblemWords is a problem's message without the entry's name.
 func ProblemWords(p catalog.CatalogProblem) string {
 	if kind, rest, ok := strings.Cut(p.Message, " \""); ok && slices.Contains(template.CatalogKinds, kind) {
 		if name, words, ok := strings.Cut(rest, "\": "); ok && !strings.Contains(name, "\"") {

@@ -7,7 +7,7 @@ import (
 	"muster/app/catalog"
 )
 
-// Diff is how two texts differ, by line and by value.
+// Diff is a diff by line and by value.
 type Diff struct {
 	Hunks  []DiffHunk
 	Fields []catalog.FieldChange
@@ -15,22 +15,22 @@ type Diff struct {
 	Gone   int
 }
 
-// DiffHunk is a stretch of lines around what differs.
+// DiffHunk is a group of changed lines with context.
 type DiffHunk []DiffLine
 
-// DiffLine is a line of one text or of both; the number of a line in a text that lacks it is 0.
+// DiffLine is a line of one text or both; its number is 0 in a text without it.
 type DiffLine struct {
-	Sign     string // "+", "-", or " " of both
+	Sign     string // "+", "-", or " " for both
 	Old, New int
 	Words    []Word
 }
 
 const (
 	diffContext = 3
-	diffMost    = 600 // changes; of texts that differ in more, all is gone and all is new
+	diffMost    = 600 // changes; with more, all lines count as removed and added
 )
 
-// newDiff compares two texts line by line. Texts that say the same give no hunks.
+// newDiff compares two texts by line. Equal texts have no hunks.
 func newDiff(before, after string) *Diff {
 	a, b := textLines(before), textLines(after)
 	aw, bw := YAMLWords(before), YAMLWords(after)
@@ -59,10 +59,10 @@ func textLines(s string) []string {
 	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n"), "\n")
 }
 
-// hunks leaves out what is far from any change.
+// hunks groups changes with their context.
 func hunks(all []DiffLine) (out []DiffHunk) {
 	var now DiffHunk
-	last := -1 // the last line that is near a change
+	last := -1 // last line near a change
 	for i, l := range all {
 		if l.Sign == " " {
 			continue
@@ -91,7 +91,7 @@ type edit struct {
 	old, new int
 }
 
-// edits finds the fewest lines to take out and to put in (Myers), between what the texts begin and end with alike.
+// edits finds the smallest edit (Myers) between common start and end.
 func edits(a, b []string) (out []edit) {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {

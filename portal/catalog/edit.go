@@ -15,7 +15,7 @@ import (
 	"muster/portal/site"
 )
 
-// catalogEditor is an entry while it is written: its text, and the form beside it.
+// catalogEditor is an entry being edited: its YAML and form.
 type catalogEditor struct {
 	p        *Service
 	a        app.Actor
@@ -23,18 +23,18 @@ type catalogEditor struct {
 	schema   map[string]any
 	catalog  *template.Catalog
 	names    catalogNames
-	tree     *appcatalog.CatalogNode // of the text; of the last one that could be read where it cannot be
+	tree     *appcatalog.CatalogNode // of the YAML; of the last valid one if it's invalid
 	text     string
 	view     Edit
 	status   int
-	others   bool   // a choice was made that decides which fields there are
-	added    string // the field of a name that has a row now
+	others   bool   // a choice changed the set of fields
+	added    string // the name field whose row was added
 }
 
-// openEditor makes an editor for an entry; without a name for a new one.
+// openEditor makes an editor for an entry; without a name, for a new one.
 func (p *Service) openEditor(ctx context.Context, a app.Actor, k template.CatalogKey) (*catalogEditor, error) {
 	if !a.May("ApplyCatalog") {
-		return nil, &app.Error{Code: app.EForbidden, Message: "Only admins write the catalog.", Hint: "Ask an admin of your tenant."}
+		return nil, &app.Error{Code: app.EForbidden, Message: "Only admins can edit the catalog.", Hint: "Ask an admin of your tenant."}
 	}
 	e := &catalogEditor{p: p, a: a, status: http.StatusOK, view: Edit{Kind: k.Kind, Name: k.Name}}
 	var err error
@@ -56,7 +56,7 @@ func (p *Service) openEditor(ctx context.Context, a app.Actor, k template.Catalo
 	return e, nil
 }
 
-// Write is the editor: what it begins with, and every answer to its form.
+// Write shows the editor and handles its form.
 func (p *Service) Write(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	k := catalogKey(r)
 	if k.Name == "" && r.URL.Query().Has("entry") {
@@ -85,7 +85,7 @@ func (p *Service) Write(w http.ResponseWriter, r *http.Request, a app.Actor) err
 	return e.answer(w, r, r.PostForm)
 }
 
-// begin is the text of a new entry: a copy of another one, or what such an entry needs at the least.
+// begin makes a new entry's YAML: a copy of another one, or a minimal skeleton.
 func (e *catalogEditor) begin(ctx context.Context, q url.Values) error {
 	if e.view.New() {
 		e.text = skeleton(e.view.Kind, e.names)
@@ -104,7 +104,7 @@ func (e *catalogEditor) begin(ctx context.Context, q url.Values) error {
 	return nil
 }
 
-// read makes the tree of a text, and tells whether it can be read. Where it cannot, the form goes on with what it knew.
+// read parses YAML and reports whether it's valid. If it isn't, the form keeps the last valid one.
 func (e *catalogEditor) read(text string) bool {
 	e.view.Text = text
 	tree, err := e.p.Texts.Tree(text)
@@ -124,13 +124,12 @@ func (e *catalogEditor) formOf(tree *appcatalog.CatalogNode) Form {
 	return newCatalogForm(e.view.Kind, tree, e.schema, e.families, e.names, !e.view.New())
 }
 
-// key is what the text calls the entry.
+// key is the entry's key according to its YAML.
 func (e *catalogEditor) key() template.CatalogKey {
 	return template.CatalogKey{Kind: e.view.Kind, Name: e.tree.At("name").String()}
 }
 
-// merge puts what was changed in the fields into the text. Fields that were made of another text than the one that stands there now count
-// by what was changed in them; where the text says something else by now, both are told.
+// merge applies changed fields to the YAML. If the YAML changed too, only fields that changed count; conflicts become errors.
 func (e *catalogEditor) merge(in url.Values) {
 	text, base := typed(in, "text"), typed(in, "base")
 	if !in.Has("base") || in.Get("do") == "read" {
@@ -150,7 +149,7 @@ func (e *catalogEditor) merge(in url.Values) {
 		e.read(text)
 		if len(sets) > 0 {
 			e.keep(in)
-			e.refuse(page.Complaint{Message: "The text cannot be read, so what was changed in the fields is not in it yet.", Hint: "Put the text right; the fields keep what they say."})
+			e.refuse(page.Complaint{Message: "The YAML is invalid, so changes in the form aren't applied yet.", Hint: "Fix the YAML; the form keeps your changes."})
 		}
 		return
 	}
@@ -169,7 +168,7 @@ func (e *catalogEditor) merge(in url.Values) {
 	e.read(text)
 }
 
-// clash tells whether text and fields were changed in the same place to say different things.
+// clash reports whether form and YAML were changed to different values in the same place.
 func (e *catalogEditor) clash(now *appcatalog.CatalogNode, fields []*Field) bool {
 	is := map[string]*Field{}
 	f := e.formOf(now)
@@ -182,15 +181,15 @@ func (e *catalogEditor) clash(now *appcatalog.CatalogNode, fields []*Field) bool
 				there = is[c.Name].Value
 			}
 			if c.Name == x.Name && there != x.Value && !sameValue(&Field{Kind: x.Kind, Value: there}, c.Value) {
-				e.refuse(page.Complaint{Message: "Field and text were both changed: " + x.Label + " is " + strconv.Quote(c.Value) + " in the field and " + strconv.Quote(there) + " in the text.",
-					Hint: "Make them the same, or read the fields from the text."})
+				e.refuse(page.Complaint{Message: "Form and YAML conflict: " + x.Label + " is " + strconv.Quote(c.Value) + " in the form and " + strconv.Quote(there) + " in the YAML.",
+					Hint: "Make them equal, or load the form from the YAML."})
 			}
 		}
 	})
 	return e.view.Told.Message != ""
 }
 
-// keep makes the form of what was typed into it, where that cannot be put into the text.
+// keep keeps the form's typed values if they can't be applied to the YAML.
 func (e *catalogEditor) keep(in url.Values) {
 	e.view.Form = e.formOf(e.tree)
 	eachField(&e.view.Form, func(_ *Section, x *Field) {
@@ -206,7 +205,7 @@ func (e *catalogEditor) refuse(c page.Complaint) {
 	}
 }
 
-// answer does what a button of the form says.
+// answer handles a button of the form.
 func (e *catalogEditor) answer(w http.ResponseWriter, r *http.Request, in url.Values) error {
 	saved := e.text
 	e.view.AsOf, e.view.Copy = in.Get("as_of"), in.Get("copy")
@@ -221,7 +220,7 @@ func (e *catalogEditor) answer(w http.ResponseWriter, r *http.Request, in url.Va
 	return e.show(w, r, in)
 }
 
-// rows adds and removes what there are several of.
+// rows adds and removes list rows.
 func (e *catalogEditor) rows(in url.Values) {
 	if e.view.Told.Message != "" {
 		return
@@ -236,7 +235,7 @@ func (e *catalogEditor) rows(in url.Values) {
 		field := map[string]string{"providers": "new-provider", "constraints": "new-limits"}[place2(path)]
 		name := strings.TrimSpace(in.Get(field))
 		if name == "" {
-			e.refuse(page.Complaint{Message: "Which one?", Hint: "Choose or type a name beside the button."})
+			e.refuse(page.Complaint{Message: "Enter a name.", Hint: "Choose or type a name next to the button."})
 			return
 		}
 		if e.added = field; e.tree.At(append(slices.Clone(path), name)...) != nil {
@@ -264,7 +263,7 @@ func place2(path []any) string {
 	return s
 }
 
-// placeOf reads a path from the name of a field. Places in lists are numbers below links and parameters, which alone are lists with rows.
+// placeOf parses a path from a field's name. Indexes occur only below links and parameters, the only lists with rows.
 func placeOf(name string) (path []any) {
 	for i, word := range strings.Split(name, "/") {
 		if n, err := strconv.Atoi(word); err == nil && i == 1 && n >= 0 && (path[0] == "links" || path[0] == "parameters") {
@@ -276,7 +275,7 @@ func placeOf(name string) (path []any) {
 	return path
 }
 
-// change is what would be saved.
+// change is the change to save.
 func (e *catalogEditor) change() appcatalog.CatalogChange {
 	return appcatalog.CatalogChange{Files: []appcatalog.CatalogFile{e.file()}}
 }
@@ -289,7 +288,7 @@ func (e *catalogEditor) file() appcatalog.CatalogFile {
 	return CatalogFile(k, e.view.Text)
 }
 
-// check asks what is wrong with the text, and puts it beside text and fields.
+// check validates the YAML and shows its problems.
 func (e *catalogEditor) check(ctx context.Context) (appcatalog.CatalogReport, error) {
 	report, err := e.p.Catalogs.CheckCatalog(ctx, e.a, e.change())
 	if err != nil {
@@ -307,7 +306,7 @@ func (e *catalogEditor) check(ctx context.Context) (appcatalog.CatalogReport, er
 	return report, nil
 }
 
-// show answers with the editor: to a form that updates itself with the parts that have changed.
+// show renders the editor; for live updates, only the parts that changed.
 func (e *catalogEditor) show(w http.ResponseWriter, r *http.Request, in url.Values) error {
 	if _, err := e.check(r.Context()); err != nil {
 		return err
@@ -342,13 +341,13 @@ func (e *catalogEditor) show(w http.ResponseWriter, r *http.Request, in url.Valu
 	return nil
 }
 
-// decides tells of a field by which others are there: a provider's type, and what carries out an action.
+// decides reports whether a field determines which other fields exist: a provider's type, and an action's automator.
 func decides(path []any) bool {
 	last := path[len(path)-1]
 	return len(path) == 1 && last == "type" || len(path) == 3 && last == "automator"
 }
 
-// finish makes what stands around the text.
+// finish completes the view around the YAML.
 func (e *catalogEditor) finish(in url.Values) {
 	unread := e.view.Form.Unread
 	if len(e.view.Form.Sections) == 0 {
@@ -363,21 +362,21 @@ func (e *catalogEditor) finish(in url.Values) {
 	complain(&e.view.Form, e.file().Name, e.view.Problems)
 	eachField(&e.view.Form, func(s *Section, x *Field) {
 		if x.Secret() && in.Get(x.Name) != "" {
-			x.Complaint = page.Complaint{Message: "This was not kept.", Hint: "Secrets are stored when you save; type it again then."}
+			x.Complaint = page.Complaint{Message: "Type the secret again when you save.", Hint: "Secrets aren't kept while you edit."}
 			s.Open = true
 		}
 	})
 	line, _ := strconv.Atoi(in.Get("line"))
 	e.view.Reference = reference(e.schema, e.tree, line)
 	if of := e.view.Item; of.Name != "" && e.key().Name != e.view.Name && e.view.Form.Unread == "" {
-		e.nameTold("This entry is called " + e.view.Name + ".")
+		e.nameTold("The name of this entry is " + e.view.Name + ".")
 	}
 }
 
 func (e *catalogEditor) nameTold(message string) {
 	eachField(&e.view.Form, func(_ *Section, x *Field) {
 		if x.Name == "f/name" {
-			x.Complaint = page.Complaint{Message: message, Hint: "To have one of another name, copy it as new."}
+			x.Complaint = page.Complaint{Message: message, Hint: "To use another name, duplicate the entry."}
 		}
 	})
 }

@@ -14,18 +14,18 @@ import (
 // catalogNames are the names in a tenant's catalog, by kind.
 type catalogNames map[string][]string
 
-// formBuilder makes the form of an entry from its text.
+// formBuilder makes an entry's form from its YAML.
 type formBuilder struct {
 	tree     *catalog.CatalogNode
 	schema   map[string]any
 	families catalog.Families
 	names    catalogNames
-	fixed    bool // the name stays
+	fixed    bool // the name is read-only
 	form     Form
 	covered  map[string]bool // places that have a field
 }
 
-// newCatalogForm makes it.
+// newCatalogForm makes an entry's form.
 func newCatalogForm(kind string, tree *catalog.CatalogNode, schema map[string]any, families catalog.Families, names catalogNames, fixed bool) Form {
 	b := &formBuilder{tree: tree, schema: schema, families: families, names: names, fixed: fixed, covered: map[string]bool{"kind": true}}
 	b.form.Kind = kind
@@ -46,7 +46,7 @@ func newCatalogForm(kind string, tree *catalog.CatalogNode, schema map[string]an
 	return b.form
 }
 
-// section begins a part; it is open where the text says something in it.
+// section adds a section, which is open if it has values.
 func (b *formBuilder) section(title, help string, fields ...*Field) *Section {
 	s := Section{ID: "part-" + strconv.Itoa(len(b.form.Sections)), Title: title, Help: help, Fields: fields}
 	for _, f := range fields {
@@ -65,7 +65,7 @@ func fieldName(path []any) string {
 	return "f/" + strings.Join(words, "/")
 }
 
-// field is one for a place, with what the text says there.
+// field makes the field of a place, with its value.
 func (b *formBuilder) field(kind, label string, path ...any) *Field {
 	b.covered[dotted(path)] = true
 	f := &Field{Kind: kind, Label: label, Path: path, Name: fieldName(path), Help: schemaDoc(b.schema, path)}
@@ -78,7 +78,7 @@ func (b *formBuilder) field(kind, label string, path ...any) *Field {
 	return f
 }
 
-// fieldValue is what a field shows of a part of the text.
+// fieldValue is a node's value for a kind of field.
 func fieldValue(kind string, n *catalog.CatalogNode) string {
 	switch kind {
 	case fieldNames, fieldWholes:
@@ -129,7 +129,7 @@ func (b *formBuilder) area(kind, label, such string, path ...any) *Field {
 	return f
 }
 
-// choose offers words; what the text says is among them in any case.
+// choose makes a selection, which includes the current value in any case.
 func (b *formBuilder) choose(label, none string, options []string, path ...any) *Field {
 	f := b.field(FieldSelect, label, path...)
 	f.Choices = []page.Choice{{Label: none, Chosen: f.Value == ""}}
@@ -146,7 +146,7 @@ func (b *formBuilder) tick(label string, path ...any) *Field {
 	return b.field(FieldTick, label, path...)
 }
 
-// keys are the keys of a mapping, in the order of the text.
+// keys are the keys of a mapping, in order.
 func (b *formBuilder) keys(path ...any) []string {
 	if n := b.tree.At(path...); n != nil && n.Map {
 		return n.Keys
@@ -154,7 +154,7 @@ func (b *formBuilder) keys(path ...any) []string {
 	return nil
 }
 
-// length is how many entries a list has.
+// length is the length of a list.
 func (b *formBuilder) length(path ...any) int {
 	if n := b.tree.At(path...); n != nil && n.List {
 		return len(n.Items)
@@ -162,7 +162,7 @@ func (b *formBuilder) length(path ...any) int {
 	return 0
 }
 
-// without returns those of all names that have no row yet.
+// without returns the names that have no row yet.
 func without(all, have []string) (out []string) {
 	for _, n := range all {
 		if !slices.Contains(have, n) {
@@ -182,20 +182,20 @@ func (b *formBuilder) about() {
 	s.Open = true
 }
 
-// linkRows are pages that are shown with a cluster.
+// linkRows are links shown with a cluster.
 func (b *formBuilder) linkRows() {
-	s := b.section("Links", "Pages shown with the cluster.")
+	s := b.section("Links", "Links shown with the cluster.")
 	for i := range b.length("links") {
-		url := b.text("Address", "links", i, "url")
+		url := b.text("URL", "links", i, "url")
 		url.Wide = true
 		s.Rows = append(s.Rows, Row{Title: "Link " + strconv.Itoa(i+1), Remove: "remove:" + fieldName([]any{"links", i}),
 			Fields: []*Field{b.text("Label", "links", i, "label"), url}})
 	}
-	s.Add = &Add{Label: "Add a link", Value: "add:f/links/" + strconv.Itoa(b.length("links")) + "/label"}
+	s.Add = &Add{Label: "Add link", Value: "add:f/links/" + strconv.Itoa(b.length("links")) + "/label"}
 	s.Open = len(s.Rows) > 0
 }
 
-// rest lists what has no field, by the shortest places.
+// rest lists the places without a field.
 func (b *formBuilder) rest(n *catalog.CatalogNode, at []any) {
 	for i, x := range n.Items {
 		var p any = i
@@ -214,7 +214,7 @@ func (b *formBuilder) rest(n *catalog.CatalogNode, at []any) {
 	}
 }
 
-// below tells whether there are fields for parts of a place.
+// below reports whether parts of a place have fields.
 func (b *formBuilder) below(place string) bool {
 	for c := range b.covered {
 		if rest, ok := strings.CutPrefix(c, place); ok && rest != "" && (rest[0] == '.' || rest[0] == '[') {

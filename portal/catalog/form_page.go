@@ -11,16 +11,15 @@ import (
 	"muster/portal/template"
 )
 
-// Form is the form of an entry, made from its text, from what providers and automators say of themselves, and from the names in
-// the catalog.
+// Form is an entry's form, made from its YAML, the descriptors of providers and automators, and the names in the catalog.
 type Form struct {
 	Kind     string
 	Sections []Section
-	Rest     []string // what the text says that has no field
-	Unread   string   // why the fields show what an older text said; "" where they are as the text is
+	Rest     []string // parts of the YAML without a field
+	Unread   string   // why the form shows an older version of the YAML; "" if it's current
 }
 
-// Section is a part of the form.
+// Section is a section of the form.
 type Section struct {
 	ID, Title, Help string
 	Fields          []*Field
@@ -29,19 +28,19 @@ type Section struct {
 	Open            bool
 }
 
-// Row is one of several things alike, such as a provider of a hardware type.
+// Row is a list item, such as a hardware type's provider.
 type Row struct {
 	Title  string
 	Fields []*Field
-	Remove string // the button's value
+	Remove string // button value
 }
 
-// Add is what a row more is made by. Where a row has a name, Choices are the usual ones.
+// Add adds a row. If rows have names, Choices are suggestions.
 type Add struct {
-	Label, Value string // of the button
-	Field        string // the input with the name, "" where a row has none
+	Label, Value string // button label and value
+	Field        string // name input; "" if rows have no name
 	Choices      []string
-	Typed        string // a name that was typed and not added yet
+	Typed        string // name typed but not added yet
 }
 
 // The kinds of fields.
@@ -50,40 +49,40 @@ const (
 	FieldArea   = "area"
 	FieldCode   = "code"
 	fieldNames  = "names"  // names, separated by commas
-	FieldGroups = "groups" // a group of names in each line
-	FieldLines  = "lines"  // a text in each line
+	FieldGroups = "groups" // one group of names per line
+	FieldLines  = "lines"  // one text per line
 	FieldWhole  = "whole"
 	// fieldWholes are whole numbers, separated by commas.
 	fieldWholes = "wholes"
 	fieldNumber = "number"
-	fieldScalar = "scalar" // a number or a truth value where it looks like one
+	fieldScalar = "scalar" // text, number or boolean, depending on the value
 	FieldTick   = "tick"
 	FieldSelect = "select"
 	FieldSecret = "secret"
 	// FieldSecretLines is a secret of several lines, such as a key.
 	FieldSecretLines = "secret-lines"
-	// FieldSwitch is on or off, where Placeholder ("true" or "false") is what counts while the text says nothing.
+	// FieldSwitch is on or off; Placeholder ("true" or "false") is its default.
 	FieldSwitch = "switch"
 )
 
-// Field is a field with what the text says.
+// Field is a field with its value.
 type Field struct {
 	Kind        string
 	Path        []any
-	Name        string // of the input
+	Name        string // input name
 	Label, Help string
-	Told        bool // the help stands below the field, for who does not know what it is for; else it appears over the label
+	Told        bool // show the help below the field instead of as the label's tooltip
 	Value       string
 	Placeholder string
 	Choices     []page.Choice
-	List        string // of names to choose from, by the id of the list
+	List        string // id of the list of suggestions
 	Complaint   page.Complaint
-	Line        int // in the text; 0: it is not there
+	Line        int // in the YAML; 0 if missing
 	Wide        bool
-	Fixed       bool // it cannot be changed here
+	Fixed       bool // read-only
 }
 
-// ID is that of the input; complaints stand under err- and it.
+// ID is the input's id; its complaint has the prefix err-.
 func (f *Field) ID() string { return strings.NewReplacer("/", "-", ".", "-").Replace(f.Name) }
 
 func (f *Field) said() bool {
@@ -99,7 +98,7 @@ func (f *Field) tip() string {
 	return f.Help
 }
 
-// described names what is said of the field beside its label.
+// described returns the ids of the field's hint and complaint.
 func (f *Field) described() string {
 	if f.told() {
 		return "hint-" + f.ID() + " err-" + f.ID()
@@ -107,10 +106,10 @@ func (f *Field) described() string {
 	return "err-" + f.ID()
 }
 
-// Secret tells whether the value is kept as a secret, and not shown again.
+// Secret reports whether the value is stored as a secret.
 func (f *Field) Secret() bool { return f.Kind == FieldSecret || f.Kind == FieldSecretLines }
 
-// On tells whether a switch is on.
+// On reports whether a switch is on.
 func (f *Field) On() bool {
 	return f.Value == "true" || f.Value == "" && f.Placeholder == "true"
 }
@@ -138,7 +137,7 @@ func (f *Field) mode() string {
 	return "text"
 }
 
-// input is the type of the input of a whole number. One that would not show what the text says is a text.
+// input is the input type of a whole number; text if the value isn't one.
 func (f *Field) input() string {
 	if _, err := strconv.Atoi(f.Value); f.Value != "" && err != nil {
 		return "text"
@@ -146,7 +145,7 @@ func (f *Field) input() string {
 	return "number"
 }
 
-// shown is the value for someone who reads.
+// shown is the value for display.
 func (f *Field) shown() string {
 	if f.Kind == FieldSelect {
 		for _, c := range f.Choices {
@@ -169,25 +168,25 @@ func (f *Field) shown() string {
 
 // Edit is the editor.
 type Edit struct {
-	Kind, Name string // Name is "" of a new one
+	Kind, Name string // Name is "" for a new one
 	Item       catalog.CatalogItem
-	Copy       string // what it is a copy of
-	Text, Base string // what stands in the text, and what the fields were made of
+	Copy       string // name of the copied entry
+	Text, Base string // the YAML, and the version that the form was made from
 	AsOf       string
 	Form       Form
 	Problems   []catalog.CatalogProblem
-	Told       page.Complaint // about all of it
+	Told       page.Complaint // about the whole entry
 	Notes      []string
 	Reference  Reference
 	Try        *Try
 	Lists      []Names
-	Changed    bool // it says something else than what is saved
+	Changed    bool // differs from the saved version
 }
 
-// New tells whether there is no such entry yet.
+// New reports whether the entry doesn't exist yet.
 func (e Edit) New() bool { return e.Name == "" }
 
-// Path is where the form goes.
+// Path is the form's target.
 func (e Edit) Path() string {
 	if e.New() {
 		return "/admin/catalog/" + e.Kind + "/new"
@@ -212,29 +211,29 @@ func kindNoun(kind string) string {
 	return kind
 }
 
-// Names is a list of names that fields offer.
+// Names is a list of suggestions.
 type Names struct {
 	ID    string
 	Names []string
 }
 
-// Reference tells what may stand at a place of the text.
+// Reference lists the keys available at a place in the YAML.
 type Reference struct {
-	At   string // the place, "" is the top
+	At   string // the place; "" for the top
 	Doc  string
 	Keys []KeyDoc
 }
 
-// KeyDoc is a key with what it says.
+// KeyDoc is a key with its documentation.
 type KeyDoc struct {
 	Key, Doc, Shape string
 	Need, Has       bool
 }
 
-// Try is the panel in which requests are tried before anything is saved.
+// Try is the panel for previews with unsaved changes.
 type Try struct {
 	Template   string
-	Templates  []page.Choice // where the entry is no template itself
+	Templates  []page.Choice // if the entry isn't a template
 	Sizes      string
 	Provider   []page.Choice
 	Parameters []template.ParameterField
@@ -242,7 +241,7 @@ type Try struct {
 	Results    []Trial
 }
 
-// Trial is what would become of a request of one size.
+// Trial is the preview of one size.
 type Trial struct {
 	Size        int
 	Preview     *plan.Preview
@@ -250,7 +249,7 @@ type Trial struct {
 	Refused     page.Complaint
 }
 
-// shownRest is what is named of what has no field.
+// shownRest are the listed parts without a field.
 func shownRest(all []string) []string { return all[:min(len(all), 12)] }
 
 func secretHint(reference string) string {

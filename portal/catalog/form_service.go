@@ -15,27 +15,27 @@ func (b *formBuilder) service() {
 	for _, a := range serviceActions {
 		b.action(a.name, a.title)
 	}
-	b.section("Before it", "What must be there first. Uses only say what goes first where it is.",
+	b.section("Dependencies", "“Requires” needs the service to exist; “uses” only sets the order if it does.",
 		b.list("Install requires", template.KindService, "install", "requires"), b.list("Install uses", template.KindService, "install", "uses"),
 		b.list("Start requires", template.KindService, "runtime", "requires"), b.list("Start uses", template.KindService, "runtime", "uses"),
-		b.list("Stands also for", "provides", "provides"), b.list("Conflicts with", template.KindService, "conflicts"))
-	b.section("What it takes of its node", "", b.number("Cores", "needs", "cpu"), b.number("Memory, GiB", "needs", "memory_gb"), b.number("Disk, GiB", "needs", "disk_gb"))
+		b.list("Also provides", "provides", "provides"), b.list("Conflicts with", template.KindService, "conflicts"))
+	b.section("Node resources", "", b.number("Cores", "needs", "cpu"), b.number("Memory (GiB)", "needs", "memory_gb"), b.number("Disk (GiB)", "needs", "disk_gb"))
 	command := b.text("Command", "health", "command")
 	command.Wide = true
-	b.section("Health", "One of command, TCP and HTTP says whether it works.", command, b.field(fieldScalar, "TCP port", "health", "tcp"),
+	b.section("Health", "Check health by command, TCP or HTTP.", command, b.field(fieldScalar, "TCP port", "health", "tcp"),
 		b.field(fieldScalar, "HTTP port", "health", "http", "port"), b.text("HTTP path", "health", "http", "path"), b.whole("HTTP status", "health", "http", "status"),
-		b.span("Each check at most", "5s", "health", "timeout"), b.span("After a start, within", "1m", "health", "wait"), b.whole("Failures in a row", "health", "failures"))
-	b.section("Configuration", "", b.list("Keys that it reads", "reads", "reads"))
+		b.span("Check timeout", "5s", "health", "timeout"), b.span("Startup timeout", "1m", "health", "wait"), b.whole("Consecutive failures", "health", "failures"))
+	b.section("Configuration", "", b.list("Keys read", "reads", "reads"))
 	b.linkRows()
 }
 
-// action has the fields of the automator that carries it out. In the text it is a script, or a mapping at full length.
+// action has the fields of the action's automator. In YAML it's a script or, in the long form, a mapping.
 func (b *formBuilder) action(name, title string) {
 	n := b.tree.At("actions", name)
 	switch {
 	case n.At("person") != nil:
 		b.covered["actions."+name] = false
-		s := b.section(title, "A person does this; the question is written in the text.")
+		s := b.section(title, "Manual step; edit it in YAML.")
 		s.Open = false
 		return
 	case n == nil, !n.Map:
@@ -56,7 +56,7 @@ func (b *formBuilder) action(name, title string) {
 	if f := b.automators(name, using); f != nil {
 		fields = append(fields, f)
 	}
-	fields = append(fields, b.span("Each try at most", "5m", "actions", name, "timeout"))
+	fields = append(fields, b.span("Attempt timeout", "5m", "actions", name, "timeout"))
 	for _, d := range b.families.Automators {
 		if d.Name != using {
 			continue
@@ -81,7 +81,7 @@ func (b *formBuilder) action(name, title string) {
 	s.Open = true
 }
 
-// automators chooses the tool. Where there is only one, there is nothing to choose.
+// automators selects the automator; nil if there is only one.
 func (b *formBuilder) automators(action, using string) *Field {
 	var names []string
 	for _, d := range b.families.Automators {
@@ -91,7 +91,7 @@ func (b *formBuilder) automators(action, using string) *Field {
 		b.covered["actions."+action+".automator"] = true
 		return nil
 	}
-	f := b.choose("Carried out by", "choose one", names, "actions", action, "automator")
+	f := b.choose("Automator", "Select…", names, "actions", action, "automator")
 	if f.Value == "" {
 		f.Value = using
 		for i := range f.Choices {

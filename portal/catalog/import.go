@@ -14,18 +14,18 @@ import (
 	"muster/portal/site"
 )
 
-// CatalogLimit is how much a form of the catalog may send: an upload, or what was uploaded on its way to the next step.
+// CatalogLimit is the maximum size of a catalog form, which carries uploads between steps.
 const CatalogLimit = 12 << 20
 
 func (p *Service) importShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if !a.May("ApplyCatalog") {
-		return &app.Error{Code: app.EForbidden, Message: "Only admins write the catalog.", Hint: "Ask an admin of your tenant."}
+		return &app.Error{Code: app.EForbidden, Message: "Only admins can edit the catalog.", Hint: "Ask an admin of your tenant."}
 	}
 	p.Render(w, r, http.StatusOK, ImportPage(p.CatalogFrame(r, "Import"), Import{}))
 	return nil
 }
 
-// Import shows what files would do, and does it. The files go along in the page, so that nothing has to be uploaded twice.
+// Import previews and applies an import. The page carries the files, so that nothing has to be uploaded twice.
 func (p *Service) Import(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := r.ParseMultipartForm(1 << 20); err != nil && err != http.ErrNotMultipart {
 		return site.Malformed(err)
@@ -61,7 +61,7 @@ func (p *Service) Import(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	case err != nil:
 		return show(err)
 	case len(u.files) == 0:
-		return show(&app.Error{Code: app.EInvalid, Message: "There is nothing to import.", Hint: "Choose files, or paste a text."})
+		return show(&app.Error{Code: app.EInvalid, Message: "Nothing to import.", Hint: "Choose files or paste YAML."})
 	}
 	c := catalog.CatalogChange{Files: u.files, Prune: v.Prune, Note: v.Note}
 	if in.Get("do") == "apply" {
@@ -73,10 +73,10 @@ func (p *Service) Import(w http.ResponseWriter, r *http.Request, a app.Actor) er
 		}
 		if err == nil && v.Report.OK() {
 			v.Checked = true
-			return show(nil) // the same was imported since it was shown
+			return show(nil) // the same was imported meanwhile
 		}
 		if err == nil {
-			err = &app.Error{Code: app.EInvalid, Message: "Nothing was imported.", Hint: "What is wrong stands below."}
+			err = &app.Error{Code: app.EInvalid, Message: "Nothing was imported.", Hint: "Fix the problems below."}
 		}
 		if v.Problem, err = catalogRefused(err); err != nil {
 			return err
@@ -93,7 +93,7 @@ func (p *Service) Import(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	return show(nil)
 }
 
-// uploads takes what was chosen. New files of a name take the place of older ones.
+// uploads adds the uploaded files, replacing earlier ones of the same name.
 func (u *unpacked) uploads(f *multipart.Form) error {
 	if f == nil {
 		return nil
@@ -118,7 +118,7 @@ func (u *unpacked) uploads(f *multipart.Form) error {
 	return nil
 }
 
-// Export returns the own entries, or all, as an archive that can be imported again.
+// Export returns the tenant's own entries, or all, as an archive that can be imported.
 func (p *Service) Export(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	files, err := p.Catalogs.ExportCatalog(r.Context(), a, r.URL.Query().Get("all") == "true")
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"muster/portal/page"
 )
 
-// Import is an import from what was uploaded to what was done.
+// Import is the state of an import.
 type Import struct {
 	Files   []ImportFile
 	Packed  string // all of them, for the next step
-	Passed  int    // files of archives that are no catalog's
+	Passed  int    // skipped files of archives
 	Pasted  string
 	Prune   bool
 	Note    string
@@ -24,7 +24,7 @@ type Import struct {
 	Problem page.Complaint
 }
 
-// ImportFile is a file that was uploaded.
+// ImportFile is an uploaded file.
 type ImportFile struct {
 	Name string
 	Size int

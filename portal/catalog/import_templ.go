@@ -16,7 +16,7 @@ import (
 	"muster/portal/page"
 )
 
-// ImportPage takes files, shows what they would do, and does it.
+// ImportPage uploads files, previews the import, and applies it.
 //
 //go:noinline
 func ImportPage(f page.Frame, v Import) templ.Component {
@@ -52,17 +52,17 @@ func ImportPage(f page.Frame, v Import) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<nav class=\"crumbs\" aria-label=\"Where you are\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span><a href=\"/admin/catalog\">Catalog</a><span aria-hidden=\"true\">/</span><span>Import</span></nav><div class=\"head\"><div><h1>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<nav class=\"crumbs\" aria-label=\"Breadcrumb\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span><a href=\"/admin/catalog\">Catalog</a><span aria-hidden=\"true\">/</span><span>Import</span></nav><div class=\"head\"><div><h1>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if v.Done {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "Imported")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "Import complete")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "Import")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "Import entries")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -72,7 +72,7 @@ func ImportPage(f page.Frame, v Import) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if !v.Done {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"soft\">You see what it would do before anything is saved. All of it happens, or nothing.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"soft\">Preview all changes before you import. An import applies completely or not at all.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -131,7 +131,7 @@ func ImportPage(f page.Frame, v Import) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, " saved.</span><a class=\"button\" href=\"/admin/catalog?own=true\">Show our own</a></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, " saved.</span><a class=\"button\" href=\"/admin/catalog?own=true\">View own entries</a></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -207,7 +207,7 @@ func ImportPage(f page.Frame, v Import) templ.Component {
 								return templ_7745c5c3_Err
 							}
 						}
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<div class=\"field\"><label for=\"apply-note\">Why</label> <textarea id=\"apply-note\" name=\"note\" rows=\"2\" maxlength=\"1000\">")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<div class=\"field\"><label for=\"apply-note\">Reason (optional)</label> <textarea id=\"apply-note\" name=\"note\" rows=\"2\" maxlength=\"1000\">")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -238,7 +238,7 @@ func ImportPage(f page.Frame, v Import) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					} else if v.Report.OK() {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<p class=\"tell\" role=\"status\"><span>Unchanged: all of it is saved like this already.</span></p>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<p class=\"tell\" role=\"status\"><span>No changes: all entries are already up to date.</span></p>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -249,7 +249,7 @@ func ImportPage(f page.Frame, v Import) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if v.Checked {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<h2>Change what is imported</h2>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<h2>Change selection</h2>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -286,20 +286,20 @@ func ImportPage(f page.Frame, v Import) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if v.Passed > 0 {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, ", ")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "(")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var13 string
 						templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.Itoa(v.Passed))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `import.templ`, Line: 69, Col: 34}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `import.templ`, Line: 69, Col: 33}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, " passed over")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, " skipped)")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -360,7 +360,7 @@ func ImportPage(f page.Frame, v Import) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "</label> <input id=\"files\" name=\"files\" type=\"file\" multiple accept=\".yaml,.yml,.json,.zip,.tar,.tgz,.gz\" aria-describedby=\"hint-files\"><p class=\"hint\" id=\"hint-files\">YAML, archives (.zip, .tar.gz), and Coopr's JSON: its folders in an archive, or its whole export.</p></div><div class=\"field\"><label for=\"pasted\">Or a text</label> <textarea id=\"pasted\" name=\"pasted\" class=\"code\" rows=\"8\" spellcheck=\"false\" wrap=\"off\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "</label> <input id=\"files\" name=\"files\" type=\"file\" multiple accept=\".yaml,.yml,.json,.zip,.tar,.tgz,.gz\" aria-describedby=\"hint-files\"><p class=\"hint\" id=\"hint-files\">YAML files, archives (.zip, .tar.gz), or Coopr's JSON: its folders in an archive, or a full export.</p></div><div class=\"field\"><label for=\"pasted\">Or paste YAML</label> <textarea id=\"pasted\" name=\"pasted\" class=\"code\" rows=\"8\" spellcheck=\"false\" wrap=\"off\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -383,7 +383,7 @@ func ImportPage(f page.Frame, v Import) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "><span>Remove our own entries that are not among them</span></label><div class=\"field\"><label for=\"note\">Why</label> <input id=\"note\" name=\"note\" value=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "><span>Remove own entries that aren't in this import</span></label><div class=\"field\"><label for=\"note\">Reason (optional)</label> <input id=\"note\" name=\"note\" value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -418,12 +418,12 @@ func ImportPage(f page.Frame, v Import) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "\" type=\"submit\" name=\"do\" value=\"check\">Show what it would do</button> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "\" type=\"submit\" name=\"do\" value=\"check\">Preview import</button> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				if len(v.Files) > 0 {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<a class=\"button quiet\" href=\"/admin/catalog/import\">Begin anew</a>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<a class=\"button quiet\" href=\"/admin/catalog/import\">Start over</a>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -443,7 +443,7 @@ func ImportPage(f page.Frame, v Import) templ.Component {
 	})
 }
 
-// reportProblems lists problems of files with their places.
+// reportProblems lists problems with their locations.
 //
 //go:noinline
 func reportProblems(list []catalog.CatalogProblem) templ.Component {
@@ -474,15 +474,15 @@ func reportProblems(list []catalog.CatalogProblem) templ.Component {
 			}
 			if n := errorsIn(list); n > 0 {
 				var templ_7745c5c3_Var21 string
-				templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.CountOf(n, "thing", "things"))
+				templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Count(n, "problem"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `import.templ`, Line: 116, Col: 45}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `import.templ`, Line: 116, Col: 35}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, " to put right")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, " to fix")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -633,7 +633,7 @@ func importChanges(v Import) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var30 string
-				templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs("What is " + actTitle(act))
+				templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs("Entries " + actTitle(act))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `import.templ`, Line: 148, Col: 81}
 				}
@@ -789,20 +789,20 @@ func importChanges(v Import) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if len(list) > 500 {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<p class=\"soft\">And ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<p class=\"soft\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var38 string
 					templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.Itoa(len(list) - 500))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `import.templ`, Line: 177, Col: 56}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `import.templ`, Line: 177, Col: 52}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var38))
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, " more.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, " more not shown.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

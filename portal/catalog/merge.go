@@ -11,12 +11,12 @@ import (
 	"muster/portal/page"
 )
 
-// typed is what was typed into a field, with line ends as files have them.
+// typed is a field's value with Unix line ends.
 func typed(in url.Values, name string) string {
 	return strings.ReplaceAll(in.Get(name), "\r\n", "\n")
 }
 
-// catalogChanges returns what was changed in the fields since they were made from a text, and the fields that were.
+// catalogChanges returns the form's changes since it was made, and the changed fields.
 func catalogChanges(f Form, in url.Values) (sets []catalog.CatalogSet, fields []*Field) {
 	look := func(x *Field) {
 		value := typed(in, x.Name)
@@ -62,10 +62,10 @@ func splitNames(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
 }
 
-// setsOf turns what was typed into values of the text. What does not fit the kind of the field is written as it is, and found wrong there.
+// setsOf converts a field's value to YAML values. Invalid input is kept, so that validation reports it.
 func setsOf(x *Field, value string, in url.Values) []catalog.CatalogSet {
 	if len(x.Path) == 3 && x.Path[0] == "actions" && x.Path[2] == "automator" && x.Line == 0 {
-		// A script alone becomes an action at full length.
+		// A plain script becomes an action in the long form.
 		of := x.Path[:2]
 		return []catalog.CatalogSet{{Path: of, Value: map[string]any{}}, {Path: x.Path, Value: value},
 			{Path: append(slices.Clone(of), "fields", "script"), Value: typed(in, fieldName(of))}}
@@ -115,7 +115,7 @@ func multiline(kind string) bool {
 	return kind == FieldArea || kind == FieldCode || kind == FieldGroups || kind == FieldLines
 }
 
-// plainValue is a number where the text is one; a scalar may also be a truth value.
+// plainValue converts text to a number if it is one; a scalar may also be a boolean.
 func plainValue(kind, value string) any {
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil && strconv.FormatInt(n, 10) == value {
 		return n
@@ -131,7 +131,7 @@ func plainValue(kind, value string) any {
 	return value
 }
 
-// eachField walks the fields of a form with the section that each is in.
+// eachField visits all fields with their sections.
 func eachField(f *Form, do func(s *Section, x *Field)) {
 	for i := range f.Sections {
 		s := &f.Sections[i]
@@ -146,8 +146,7 @@ func eachField(f *Form, do func(s *Section, x *Field)) {
 	}
 }
 
-// complain puts problems of the text beside the fields that they are about, and unfolds the parts that these are in.
-// Of several about a field, the one about a single value of it says most.
+// complain shows problems at their fields, and opens the fields' sections. A problem about a single value of a field takes precedence.
 func complain(f *Form, file string, problems []catalog.CatalogProblem) {
 	problems = slices.Clone(problems)
 	slices.SortStableFunc(problems, func(a, b catalog.CatalogProblem) int {

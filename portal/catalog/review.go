@@ -18,12 +18,12 @@ func catalogNote(in url.Values) string {
 	return strings.TrimSpace(strings.ReplaceAll(in.Get("note"), "\r\n", "\n"))
 }
 
-// showReview shows a change before it is made.
+// showReview previews a change.
 func (p *Service) showReview(w http.ResponseWriter, r *http.Request, status int, v Review) {
 	p.Render(w, r, status, ReviewPage(p.CatalogFrame(r, v.Title), v))
 }
 
-// catalogRefused puts an answer into the page that it belongs to; any other error is given back.
+// catalogRefused turns an error that people can fix into a complaint; it returns any other error.
 func catalogRefused(err error) (page.Complaint, error) {
 	e := app.AsError(err)
 	switch e.Code {
@@ -36,10 +36,10 @@ func catalogRefused(err error) (page.Complaint, error) {
 	return page.Complaint{}, err
 }
 
-// Remove shows what would become of others, and removes.
+// Remove previews and applies a removal.
 func (p *Service) Remove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	k := catalogKey(r)
-	v := Review{Key: k, Title: "Remove " + k.Name, Save: "Remove it", Action: ActPath(k, "remove"), Back: Path(k), Danger: true}
+	v := Review{Key: k, Title: "Remove " + k.Name, Save: "Remove " + k.Kind, Action: ActPath(k, "remove"), Back: Path(k), Danger: true}
 	change := catalog.CatalogChange{Remove: []template.CatalogKey{k}}
 	s, err := p.Catalogs.CatalogSource(r.Context(), a, k)
 	if err != nil {
@@ -64,14 +64,14 @@ func (p *Service) Remove(w http.ResponseWriter, r *http.Request, a app.Actor) er
 		if v.Problem, err = orNone(err); err != nil {
 			return err
 		}
-		change.AsOf, change.Note = "", "" // what is shown next is what is now
+		change.AsOf, change.Note = "", "" // show the current state next
 	}
 	if v.Report, err = p.Catalogs.CheckCatalog(r.Context(), a, change); err != nil {
 		return err
 	}
 	v.AsOf = v.Report.Revision
 	if s.Replaces {
-		v.Save = "Use the installation's again"
+		v.Save = "Remove override"
 	}
 	v.Diff = newDiff(s.Text, "")
 	p.showReview(w, r, status, v)
@@ -85,7 +85,7 @@ func orNone(err error) (page.Complaint, error) {
 	return catalogRefused(err)
 }
 
-// revert shows what an older version would change, and saves it again.
+// revert previews and applies a revert to an older version.
 func (p *Service) revert(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	k := catalogKey(r)
 	number, err := strconv.Atoi(chi.URLParam(r, "number"))
@@ -98,9 +98,9 @@ func (p *Service) revert(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	}
 	_, text, ok := versionTexts(all, 0, number)
 	if !ok || number == 0 {
-		return &app.Error{Code: app.ENotFound, Message: "There is no such version."}
+		return &app.Error{Code: app.ENotFound, Message: "This version doesn't exist."}
 	}
-	v := Review{Key: k, Title: "Bring back version " + strconv.Itoa(number) + " of " + k.Name, Save: "Bring it back", Number: number,
+	v := Review{Key: k, Title: "Restore version " + strconv.Itoa(number) + " of " + k.Name, Save: "Restore version", Number: number,
 		Action: ActPath(k, "revert/"+strconv.Itoa(number)), Back: Path(k)}
 	status := http.StatusOK
 	if r.Method == http.MethodPost {
@@ -122,7 +122,7 @@ func (p *Service) revert(w http.ResponseWriter, r *http.Request, a app.Actor) er
 			return err
 		}
 		if unchanged {
-			status, v.Problem = http.StatusOK, page.Complaint{Message: "Unchanged: version " + strconv.Itoa(number) + " says what is saved."}
+			status, v.Problem = http.StatusOK, page.Complaint{Message: "No changes: version " + strconv.Itoa(number) + " is the same as the current one."}
 		}
 	}
 	change, gone := catalog.CatalogChange{Files: []catalog.CatalogFile{CatalogFile(k, text)}}, false

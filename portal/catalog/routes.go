@@ -27,14 +27,14 @@ func Routes(p *Service) []site.Route {
 // Operations are its part of the REST API.
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
-		site.Get("/catalog", p.apiList, site.About("List the entries of the tenant's catalog, for admins")),
-		site.Get("/catalog/families", p.apiFamilies, site.About("Say which kinds of clouds and tools there are, with their fields")),
-		site.Get("/catalog/export", p.apiExport, site.About("Get the tenant's own entries as files")),
-		site.Post("/catalog/check", p.apiCheck, site.About("Say what a change of the tenant's catalog would do, and all that is wrong with it")),
-		site.Post("/catalog/apply", p.apiApply, site.About("Change the tenant's catalog: all of it, or, where something is wrong, nothing")),
-		site.Post("/catalog/try", p.apiTry, site.About("Work out what a create would do as if a change of the catalog were saved")),
-		site.Get("/catalog/{kind}/{name}", p.apiShow, site.About("Show an entry of the tenant's catalog with its text")),
-		site.Get("/catalog/{kind}/{name}/history", p.apiHistory, site.About("List the versions of an own entry")),
-		site.Post("/catalog/{kind}/{name}/revert", p.apiRevert, site.About("Save an older version of an own entry again")),
+		site.Get("/catalog", p.apiList, site.About("List catalog entries (admins)")),
+		site.Get("/catalog/families", p.apiFamilies, site.About("List kinds of providers and automators with their fields")),
+		site.Get("/catalog/export", p.apiExport, site.About("Export the tenant's own entries as files")),
+		site.Post("/catalog/check", p.apiCheck, site.About("Validate and preview a change of the tenant's catalog")),
+		site.Post("/catalog/apply", p.apiApply, site.About("Change the tenant's catalog, all or nothing")),
+		site.Post("/catalog/try", p.apiTry, site.About("Preview a create with an unsaved change of the catalog")),
+		site.Get("/catalog/{kind}/{name}", p.apiShow, site.About("Get a catalog entry with its YAML")),
+		site.Get("/catalog/{kind}/{name}/history", p.apiHistory, site.About("List the versions of a tenant's own entry")),
+		site.Post("/catalog/{kind}/{name}/revert", p.apiRevert, site.About("Revert a tenant's own entry to an older version")),
 	}
 }

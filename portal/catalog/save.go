@@ -11,12 +11,13 @@ import (
 
 	"muster/app"
 	"muster/app/catalog"
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/portal/page"
 	"muster/portal/site"
 )
 
-// review shows what would be saved. What is wrong keeps the editor open.
+// review previews the change. Problems keep the editor open.
 func (e *catalogEditor) review(w http.ResponseWriter, r *http.Request, in url.Values, saved string) error {
 	if !e.nameFits() {
 		return e.show(w, r, in)
@@ -27,7 +28,7 @@ func (e *catalogEditor) review(w http.ResponseWriter, r *http.Request, in url.Va
 	}
 	for name := range in {
 		if strings.HasPrefix(name, "f/settings/") && len(stored) > 0 {
-			in.Del(name) // they are kept now
+			in.Del(name) // stored now
 		}
 	}
 	report, err := e.check(r.Context())
@@ -36,7 +37,7 @@ func (e *catalogEditor) review(w http.ResponseWriter, r *http.Request, in url.Va
 	}
 	switch {
 	case !report.OK() || e.view.Told.Message != "":
-		e.refuse(page.Complaint{Message: "It cannot be saved as it is.", Hint: "What is wrong stands beside the text."})
+		e.refuse(page.Complaint{Message: "The entry has problems and can't be saved.", Hint: "Fix the problems listed below the YAML."})
 		return e.show(w, r, in)
 	case len(report.Changes) == 0, !e.view.New() && e.view.Text == saved:
 		return e.unchanged(w, r, in)
@@ -47,15 +48,15 @@ func (e *catalogEditor) review(w http.ResponseWriter, r *http.Request, in url.Va
 	return nil
 }
 
-// unchanged says that there is nothing to save.
+// unchanged shows that there is nothing to save.
 func (e *catalogEditor) unchanged(w http.ResponseWriter, r *http.Request, in url.Values) error {
-	e.view.Told = page.Complaint{Message: "Unchanged: " + e.key().Name + " is saved like this already."}
+	e.view.Told = page.Complaint{Message: "No changes to save."}
 	return e.show(w, r, in)
 }
 
 func (e *catalogEditor) reviewOf(report catalog.CatalogReport, saved string) Review {
 	k := e.key()
-	v := Review{Key: k, Title: "Save " + k.Name, Text: e.view.Text, Save: "Save", Action: e.view.Path(), Do: "save", Back: Path(k),
+	v := Review{Key: k, Title: "Save " + k.Name, Text: e.view.Text, Save: "Save " + k.Kind, Action: e.view.Path(), Do: "save", Back: Path(k),
 		AsOf: e.view.AsOf, Report: report, Editable: true, New: e.view.New(), Diff: e.p.catalogDiff(saved, e.view.Text)}
 	if v.New {
 		v.Back = "/admin/catalog/" + k.Kind
@@ -64,21 +65,21 @@ func (e *catalogEditor) reviewOf(report catalog.CatalogReport, saved string) Rev
 	return v
 }
 
-// nameFits tells whether the text may be saved under the name that it says.
+// nameFits checks that the YAML has the entry's name and kind.
 func (e *catalogEditor) nameFits() bool {
 	k := e.key()
 	if !e.view.New() && k.Name != e.view.Name && e.view.Form.Unread == "" {
-		e.refuse(page.Complaint{Message: "This entry is called " + e.view.Name + ", and the text says " + k.Name + ".", Hint: "To have one of another name, copy it as new."})
+		e.refuse(page.Complaint{Message: "The name of this entry is " + e.view.Name + ", but the YAML says " + k.Name + ".", Hint: "To use another name, duplicate the entry."})
 		return false
 	}
 	if kind := e.tree.At("kind").String(); kind != e.view.Kind && e.view.Form.Unread == "" {
-		e.refuse(page.Complaint{Message: "This page is for the kind " + e.view.Kind + ", and the text says " + kind + ".", Hint: "Put kind: " + e.view.Kind + " into the text."})
+		e.refuse(page.Complaint{Message: "The kind of this entry is " + e.view.Kind + ", but the YAML says " + kind + ".", Hint: "Set kind: " + e.view.Kind + " in the YAML."})
 		return false
 	}
 	return true
 }
 
-// save saves what was reviewed. Where someone else has saved meanwhile, both texts are shown.
+// save saves the reviewed change. If someone else saved meanwhile, it shows both versions.
 func (e *catalogEditor) save(w http.ResponseWriter, r *http.Request, in url.Values, saved string) error {
 	if !e.nameFits() {
 		return e.show(w, r, in)
@@ -88,7 +89,7 @@ func (e *catalogEditor) save(w http.ResponseWriter, r *http.Request, in url.Valu
 	k := e.key()
 	if e.view.New() && in.Get("over") == "" {
 		if s, err := e.p.Catalogs.CatalogSource(r.Context(), e.a, k); err == nil && s.Own {
-			return e.conflict(w, r, in, s, "There is a "+k.Kind+" "+k.Name+" already.")
+			return e.conflict(w, r, in, s, humanize.Upper(k.Kind)+" "+k.Name+" already exists.")
 		}
 	}
 	report, err := e.p.Catalogs.ApplyCatalog(r.Context(), e.a, c)
@@ -114,25 +115,25 @@ func (e *catalogEditor) save(w http.ResponseWriter, r *http.Request, in url.Valu
 		e.p.showReview(w, r, site.StatusOf(x), v)
 		return nil
 	}
-	e.refuse(page.Complaint{Message: "It was not saved.", Hint: "What is wrong stands beside the text."})
+	e.refuse(page.Complaint{Message: "The entry wasn't saved.", Hint: "Fix the problems listed below the YAML."})
 	return e.show(w, r, in)
 }
 
-// conflict shows what is saved by now and what was written here.
+// conflict shows the saved version and the edited one.
 func (e *catalogEditor) conflict(w http.ResponseWriter, r *http.Request, in url.Values, theirs catalog.CatalogSource, why string) error {
-	e.view.AsOf = "" // from now on it is what is there now
+	e.view.AsOf = "" // continue from the saved version
 	report, err := e.check(r.Context())
 	if err != nil {
 		return err
 	}
 	v := e.reviewOf(report, theirs.Text)
-	v.Title, v.Save, v.Conflict, v.Theirs, v.Note = "Somebody has saved "+e.key().Name+" meanwhile", "Save mine over it", true, theirs, catalogNote(in)
-	v.Problem = page.Complaint{Message: why, Hint: "Nothing of yours is lost: it stands below, beside what is saved now."}
+	v.Title, v.Save, v.Conflict, v.Theirs, v.Note = e.key().Name+" was changed by someone else", "Overwrite with my version", true, theirs, catalogNote(in)
+	v.Problem = page.Complaint{Message: why, Hint: "Your version isn't lost: compare it with the saved one below."}
 	e.p.showReview(w, r, http.StatusConflict, v)
 	return nil
 }
 
-// Publish shows what publishing a draft changes; saving that is what publishes it.
+// Publish previews publishing a draft; saving it publishes it.
 func (p *Service) Publish(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	k := catalogKey(r)
 	e, err := p.openEditor(r.Context(), a, k)
@@ -154,21 +155,21 @@ func (p *Service) Publish(w http.ResponseWriter, r *http.Request, a app.Actor) e
 		return err
 	}
 	if !report.OK() {
-		e.refuse(page.Complaint{Message: "It cannot be published as it is.", Hint: "What is wrong stands beside the text."})
+		e.refuse(page.Complaint{Message: "The entry has problems and can't be published.", Hint: "Fix the problems listed below the YAML."})
 		return e.show(w, r, url.Values{})
 	}
 	if len(report.Changes) == 0 {
 		return e.unchanged(w, r, url.Values{})
 	}
 	v := e.reviewOf(report, s.Text)
-	v.Title, v.Save = "Publish "+k.Name, "Publish"
+	v.Title, v.Save = "Publish "+k.Name, "Publish "+k.Kind
 	p.showReview(w, r, http.StatusOK, v)
 	return nil
 }
 
 var notInSecretNames = regexp.MustCompile(`[^A-Z0-9]+`)
 
-// secrets stores what was typed into fields for secrets, and writes references to it into the text. It returns their names.
+// secrets stores the values of secret fields, and writes references to them into the YAML. It returns the secrets' names.
 func (e *catalogEditor) secrets(ctx context.Context, in url.Values) (stored []string, err error) {
 	keep := e.p.Secrets
 	f := e.formOf(e.tree)
@@ -202,7 +203,7 @@ func (e *catalogEditor) secrets(ctx context.Context, in url.Values) (stored []st
 	return stored, err
 }
 
-// secretFor names the secret of a field: the one that the text refers to, or a new one of which there is none yet.
+// secretFor names a field's secret: the one that the YAML refers to, or a new, unused name.
 func secretFor(provider, field, reference string, known []app.Secret) string {
 	if name, ok := strings.CutPrefix(reference, "${secret:"); ok && strings.HasSuffix(name, "}") {
 		return strings.TrimSuffix(name, "}")
@@ -216,7 +217,7 @@ func secretFor(provider, field, reference string, known []app.Secret) string {
 	return name
 }
 
-// skeleton is what a new entry begins with.
+// skeleton is the initial YAML of a new entry.
 func skeleton(kind string, names catalogNames) string {
 	first := func(kind string) string {
 		if len(names[kind]) > 0 {
@@ -229,8 +230,8 @@ func skeleton(kind string, names catalogNames) string {
 		return "kind: template\nname: my-template\nlabel: My template\nstate: draft\ndefaults:\n  services: [" + first(template.KindService) + "]\n  provider: " + first(template.KindProvider) +
 			"\n  hardware: " + first(template.KindHardware) + "\n  image: " + first(template.KindImage) + "\n  config: {}\nconstraints:\n  size: {min: 1, max: 5}\nlease: {initial: 8h, max: 3d}\n"
 	case template.KindService:
-		return "kind: service\nname: my-service\nlabel: My service\nactions:\n  install: |\n    # Each script is run with sh -eu. Running it twice must do no harm.\n    mkdir -p \"$MUSTER_STATE\"\n" +
-			"  start: |\n    echo \"$MUSTER_SERVICE runs on $MUSTER_HOSTNAME\"\n"
+		return "kind: service\nname: my-service\nlabel: My service\nactions:\n  install: |\n    # Scripts run with sh -eu and must be safe to run twice.\n    mkdir -p \"$MUSTER_STATE\"\n" +
+			"  start: |\n    echo \"$MUSTER_SERVICE is running on $MUSTER_HOSTNAME\"\n"
 	case template.KindImage:
 		return "kind: image\nname: my-image\nproviders:\n  " + first(template.KindProvider) + ":\n    image: IMAGE\n    ssh_user: root\n"
 	case template.KindHardware:

@@ -18,7 +18,7 @@ type entrySchema struct {
 	root map[string]any
 }
 
-// of returns the schema of a kind; nil where the text is no schema.
+// of returns the schema of a kind; nil without a valid schema.
 func (s *entrySchema) of(text, kind string) map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,7 +31,7 @@ func (s *entrySchema) of(text, kind string) map[string]any {
 	return out
 }
 
-// schemaAt follows a path as far as the schema knows it; nil where it does not.
+// schemaAt returns the schema of a path; nil if unknown.
 func schemaAt(s map[string]any, path []any) map[string]any {
 	for _, p := range path {
 		s = schemaStep(s, p)
@@ -62,7 +62,7 @@ func schemaStep(s map[string]any, p any) map[string]any {
 	return nil
 }
 
-// schemaForms are the forms that a value may have.
+// schemaForms are the alternatives for a value.
 func schemaForms(s map[string]any) (out []map[string]any) {
 	one, ok := s["oneOf"].([]any)
 	if !ok {
@@ -76,13 +76,13 @@ func schemaForms(s map[string]any) (out []map[string]any) {
 	return out
 }
 
-// schemaDoc is what the schema says of a place.
+// schemaDoc is the documentation of a place.
 func schemaDoc(s map[string]any, path []any) string {
 	doc, _ := schemaAt(s, path)["description"].(string)
 	return doc
 }
 
-// schemaShape says in a few words what a value is.
+// schemaShape describes a value's type briefly.
 func schemaShape(s map[string]any) string {
 	var words []string
 	for _, form := range schemaForms(s) {
@@ -118,7 +118,7 @@ func schemaShape(s map[string]any) string {
 	return strings.Join(words, ", ")
 }
 
-// reference tells what may stand around a line of the text: the keys of the mapping that the line is in.
+// reference lists the keys of the mapping around a line.
 func reference(schema map[string]any, tree *catalog.CatalogNode, line int) Reference {
 	path := pathAtLine(tree, line)
 	for len(path) > 0 && !hasKeys(schemaAt(schema, path)) {

@@ -18,10 +18,10 @@ import (
 	templatepage "muster/portal/template"
 )
 
-// maxTrials is how many sizes are tried at once.
+// maxTrials limits the sizes tried at once.
 const maxTrials = 6
 
-// tryForm makes the panel as it was filled in.
+// tryForm fills in the trial form.
 func (e *catalogEditor) tryForm(in url.Values) {
 	t := &Try{Template: e.key().Name, Sizes: strings.TrimSpace(in.Get("try_sizes")), Errors: map[string]page.Complaint{}}
 	e.view.Try = t
@@ -48,7 +48,7 @@ func (e *catalogEditor) tryForm(in url.Values) {
 	if !in.Has("try_sizes") {
 		t.Sizes = e.firstSize()
 	}
-	t.Provider = []page.Choice{{Label: "as the template says", Chosen: in.Get("try_provider") == ""}}
+	t.Provider = []page.Choice{{Label: "Template default", Chosen: in.Get("try_provider") == ""}}
 	for _, n := range e.names[template.KindProvider] {
 		t.Provider = append(t.Provider, page.Choice{Value: n, Label: n, Chosen: in.Get("try_provider") == n})
 	}
@@ -64,7 +64,7 @@ func (e *catalogEditor) tryForm(in url.Values) {
 	}
 }
 
-// uses tells whether a template would show what this entry does.
+// uses reports whether a template uses this entry by default.
 func (e *catalogEditor) uses(t *template.Template) bool {
 	name := e.view.Name
 	switch e.view.Kind {
@@ -78,7 +78,7 @@ func (e *catalogEditor) uses(t *template.Template) bool {
 	return t.Defaults.Provider == name
 }
 
-// firstSize is where trying begins: the smallest size, and a larger one.
+// firstSize suggests sizes to try: the smallest and a larger one.
 func (e *catalogEditor) firstSize() string {
 	if sizes := e.tree.At("constraints", "size", "one_of").Names(); len(sizes) > 0 {
 		return strings.Join(sizes[:min(2, len(sizes))], ", ")
@@ -97,7 +97,7 @@ func (e *catalogEditor) firstSize() string {
 	return strconv.Itoa(least) + ", " + strconv.Itoa(more)
 }
 
-// treeParameters are those that the text declares, and those of the template that it extends.
+// treeParameters are the parameters in the YAML, and those of the template it extends.
 func (e *catalogEditor) treeParameters() (out []template.Parameter) {
 	for _, x := range itemsOf(e.tree.At("parameters")) {
 		q := template.Parameter{Name: x.At("name").String(), Label: x.At("label").String(), Help: x.At("help").String(), Type: template.ParameterType(x.At("type").String()),
@@ -126,7 +126,7 @@ func (e *catalogEditor) treeParameters() (out []template.Parameter) {
 	return out
 }
 
-// try works out what would become of requests of some sizes, with the text as it stands.
+// try previews requests of some sizes with the unsaved YAML.
 func (e *catalogEditor) try(ctx context.Context, in url.Values) error {
 	e.tryForm(in)
 	t := e.view.Try
@@ -161,7 +161,7 @@ func (e *catalogEditor) try(ctx context.Context, in url.Values) error {
 	return nil
 }
 
-// why tells what is in the way of a layout. Complaints about a parameter stand beside its field.
+// why explains why there's no layout. Errors of parameters are shown at their fields.
 func (e *catalogEditor) why(ctx context.Context, trial *Trial, q cluster.ClusterRequest, err error) error {
 	x := app.AsError(err)
 	switch x.Code {
@@ -178,7 +178,7 @@ func (e *catalogEditor) why(ctx context.Context, trial *Trial, q cluster.Cluster
 	}
 	why, err := e.p.Trials.ExplainCatalog(ctx, e.a, e.change(), q)
 	if err != nil {
-		return nil // the refusal stands for itself
+		return nil // the error is shown without an explanation
 	}
 	out := &planpage.Explanation{Minimal: why.Minimal}
 	for _, p := range why.Problems {
@@ -196,13 +196,13 @@ func (e *catalogEditor) why(ctx context.Context, trial *Trial, q cluster.Cluster
 	return nil
 }
 
-// sizes reads numbers of nodes, separated by commas.
+// sizes parses numbers of nodes, separated by commas.
 func (e *catalogEditor) sizes(t *Try) (out []int) {
-	wrong := page.Complaint{Message: "Which sizes?", Hint: "Up to " + strconv.Itoa(maxTrials) + " numbers of nodes, such as 3, 10."}
+	wrong := page.Complaint{Message: "Enter at least one size.", Hint: "Use up to " + strconv.Itoa(maxTrials) + " numbers of nodes, such as 3, 10."}
 	for _, word := range splitNames(t.Sizes) {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || n > 1_000_000 {
-			wrong.Message = strconv.Quote(word) + " is not a number of nodes."
+			wrong.Message = strconv.Quote(word) + " isn't a valid number of nodes."
 			t.Errors["try_sizes"] = wrong
 			return nil
 		}
@@ -215,7 +215,7 @@ func (e *catalogEditor) sizes(t *Try) (out []int) {
 	return out
 }
 
-// titled is what people call an entry.
+// titled is an entry's display name.
 func (e *catalogEditor) titled(kind, name string) string {
 	return site.TitlesOf(e.catalog)(kind, name)
 }

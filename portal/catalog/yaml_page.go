@@ -9,18 +9,18 @@ import (
 	"github.com/a-h/templ"
 )
 
-// Word is a piece of a line with what it is, the letter of its colour in the style sheet: k a key, s a text, n a number or a truth value,
-// c a comment, m a macro or a secret's name, p a sign; "" is anything else.
+// Word is a token with the letter of its class in the style sheet: k key, s text, n number or boolean, c comment, m macro or secret,
+// p punctuation; "" anything else.
 type Word struct{ Class, Text string }
 
-// maxColoured is the size of a text, in bytes, up to which it is coloured.
+// maxColoured limits syntax highlighting, in bytes.
 const maxColoured = 256 << 10
 
-// YAMLWords takes YAML apart for the eye. All text is in the words, whatever it is.
+// YAMLWords splits YAML into tokens, which together are the whole text.
 func YAMLWords(text string) [][]Word {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	out := make([][]Word, len(lines))
-	block := -1 // the indent of the key whose text stands in the lines below; -1: there is none
+	block := -1 // the indent of the current block scalar's key; -1: none
 	for i, l := range lines {
 		switch depth := len(l) - len(strings.TrimLeft(l, " ")); {
 		case len(text) > maxColoured:
@@ -48,7 +48,7 @@ var (
 	macro    = regexp.MustCompile(`%[A-Za-z][^%\s]*%|\$\{[a-z]+:[^}]*\}`)
 )
 
-// yamlLine also tells whether a text in the lines below begins.
+// yamlLine also reports whether a block scalar starts.
 func yamlLine(l string) (words []Word, opens bool) {
 	rest := strings.TrimLeft(l, " ")
 	add := func(class, text string) {
@@ -97,7 +97,7 @@ func yamlLine(l string) (words []Word, opens bool) {
 	return words, false
 }
 
-// macros marks what stands for something else.
+// macros marks macros and secrets.
 func macros(words []Word, class, text string) []Word {
 	for text != "" {
 		at := macro.FindStringIndex(text)
@@ -113,7 +113,7 @@ func macros(words []Word, class, text string) []Word {
 	return words
 }
 
-// sourceWords writes a line with all of its spaces, which templates would fold.
+// sourceWords writes a line with all its spaces, which templates would fold.
 func sourceWords(words []Word) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		var b strings.Builder

@@ -9,33 +9,33 @@ import (
 )
 
 type SlackTeam struct {
-	Team string `path:"team" maxLength:"40" doc:"Slack's id of the workspace, T…, or of the organisation, E…"`
+	Team string `path:"team" maxLength:"40" doc:"Slack ID of the workspace (T…) or organization (E…)"`
 }
 
 type slackChangeInput struct {
 	SlackTeam
 	Body struct {
-		Email bool `json:"email_links" doc:"Link full members to the account with the same verified address"`
+		Email bool `json:"email_links" doc:"Link full members to the account with the same verified email address"`
 	}
 }
 
 type SlackChannel struct {
 	SlackTeam
-	Channel string `path:"channel" maxLength:"40" doc:"Slack's id of the channel, C…"`
+	Channel string `path:"channel" maxLength:"40" doc:"Slack ID of the channel (C…)"`
 }
 
 type slackChannelInput struct {
 	SlackChannel
 	Body struct {
-		Tenant string `json:"tenant" maxLength:"63" doc:"In whose name the channel is to speak"`
-		Name   string `json:"name,omitempty" maxLength:"80" doc:"The channel's name, for people"`
+		Tenant string `json:"tenant" maxLength:"63" doc:"Tenant to assign the channel to"`
+		Name   string `json:"name,omitempty" maxLength:"80" doc:"Display name of the channel"`
 	}
 }
 
 type slackApprovalsInput struct {
 	Body struct {
-		Team    string `json:"team" maxLength:"40" doc:"Slack's id of the workspace"`
-		Channel string `json:"channel" maxLength:"40" doc:"Slack's id of the channel"`
+		Team    string `json:"team" maxLength:"40" doc:"Slack ID of the workspace"`
+		Channel string `json:"channel" maxLength:"40" doc:"Slack ID of the channel"`
 	}
 }
 

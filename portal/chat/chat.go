@@ -14,16 +14,16 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// slackKind is the kind of chat that these pages are about.
+// slackKind is the kind of chat of these pages.
 const slackKind = "slack"
 
-// Chat is the chat itself, as far as installing goes.
+// Chat installs Muster in a chat's workspaces.
 type Chat interface {
-	// Installs tells whether there is an app by which it can be installed.
+	// Installs tells whether an app for installation is configured.
 	Installs() bool
-	// InstallURL is where an admin of a workspace consents.
+	// InstallURL is the page where a workspace admin consents.
 	InstallURL(state string) string
-	// Exchange gets the tokens for what came back from there.
+	// Exchange exchanges the code from that page for tokens.
 	Exchange(ctx context.Context, code string) (chat.ChatWorkspace, chat.ChatTokens, error)
 }
 
@@ -42,7 +42,7 @@ func (p *Service) showSlack(w http.ResponseWriter, r *http.Request, a app.Actor,
 	return nil
 }
 
-// slackDone goes back to the page, with a word about what was done or with what was wrong beside the form.
+// slackDone redirects to the page with a message, or shows an error beside the form.
 func (p *Service) slackDone(w http.ResponseWriter, r *http.Request, a app.Actor, form SlackForm, done string, err error) error {
 	if err != nil {
 		e, answer := site.Known(err)
@@ -60,9 +60,9 @@ func (p *Service) slackDone(w http.ResponseWriter, r *http.Request, a app.Actor,
 func (p *Service) slackEmail(on bool) site.MemberHandler {
 	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		_, err := p.Chats.ChangeWorkspace(r.Context(), a, slackKind, chi.URLParam(r, "team"), on)
-		done := "Members are linked by links only."
+		done := "Linking by email turned off. Members connect their accounts with a link."
 		if on {
-			done = "Full members are linked by their verified addresses."
+			done = "Linking by email turned on for full members."
 		}
 		return p.slackDone(w, r, a, SlackForm{}, done, err)
 	}
@@ -70,7 +70,7 @@ func (p *Service) slackEmail(on bool) site.MemberHandler {
 
 func (p *Service) slackRemove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	err := p.Chats.RemoveWorkspace(r.Context(), a, slackKind, chi.URLParam(r, "team"))
-	return p.slackDone(w, r, a, SlackForm{}, "Muster has forgotten the workspace's tokens. Remove the app there, too.", err)
+	return p.slackDone(w, r, a, SlackForm{}, "Workspace removed. Remove the app in Slack too.", err)
 }
 
 func (p *Service) slackChannel(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -79,9 +79,9 @@ func (p *Service) slackChannel(w http.ResponseWriter, r *http.Request, a app.Act
 	}
 	in := SlackForm{About: "channel", Team: strings.TrimSpace(r.PostForm.Get("team")), Channel: strings.TrimSpace(r.PostForm.Get("channel")), Tenant: strings.TrimSpace(r.PostForm.Get("tenant"))}
 	c, err := p.Chats.UseChannel(r.Context(), a, chat.ChatChannel{Kind: slackKind, Team: in.Team, Channel: in.Channel, Tenant: in.Tenant})
-	done := "The channel " + in.Channel + " speaks for " + in.Tenant + " now."
+	done := "Channel " + in.Channel + " assigned to " + in.Tenant + "."
 	if err == nil && !c.Agreed() {
-		done = "Your side has agreed. An admin of the other side has to say the same."
+		done = "Waiting for an admin of the other tenant to assign the channel too."
 	}
 	return p.slackDone(w, r, a, in, done, err)
 }
@@ -91,7 +91,7 @@ func (p *Service) slackChannelReset(w http.ResponseWriter, r *http.Request, a ap
 		return err
 	}
 	err := p.Chats.ResetChannel(r.Context(), a, slackKind, r.PostForm.Get("team"), r.PostForm.Get("channel"))
-	return p.slackDone(w, r, a, SlackForm{}, "The channel speaks for its workspace's tenant again.", err)
+	return p.slackDone(w, r, a, SlackForm{}, "Channel reset to the tenant of its workspace.", err)
 }
 
 func (p *Service) slackApprovals(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -99,18 +99,18 @@ func (p *Service) slackApprovals(w http.ResponseWriter, r *http.Request, a app.A
 		return err
 	}
 	in := SlackForm{About: "approvals", Team: r.PostForm.Get("team"), Channel: strings.TrimSpace(r.PostForm.Get("channel"))}
-	done := "Requests are shown to their approvers in " + in.Channel + "."
+	done := "Requests that need approval are posted in " + in.Channel + "."
 	if in.Channel == "" {
-		done = "Requests are shown in no channel any more."
+		done = "Posting requests in Slack turned off."
 	}
 	err := p.Chats.SetApprovals(r.Context(), a, chat.ChatApprovals{Kind: slackKind, Team: in.Team, Channel: in.Channel})
 	return p.slackDone(w, r, a, in, done, err)
 }
 
-// slackInstall sends an admin to Slack, who comes back to slackInstalled. It changes nothing yet.
+// slackInstall redirects an admin to Slack, which redirects to slackInstalled. It changes nothing yet.
 func (p *Service) slackInstall(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if p.Chat == nil || !p.Chat.Installs() {
-		return &app.Error{Code: app.EConflict, Message: "Muster cannot be installed into workspaces here.", Hint: "That takes SLACK_CLIENT_ID and SLACK_CLIENT_SECRET; see docs/slack.md."}
+		return &app.Error{Code: app.EConflict, Message: "Installing in workspaces isn't configured.", Hint: "Set SLACK_CLIENT_ID and SLACK_CLIENT_SECRET on the server; see docs/slack.md."}
 	}
 	state, err := p.Chats.StartChatInstall(r.Context(), a)
 	if err != nil {
@@ -126,10 +126,10 @@ func (p *Service) slackInstalled(w http.ResponseWriter, r *http.Request, a app.A
 	}
 	q := r.URL.Query()
 	if q.Get("error") != "" {
-		return p.slackDone(w, r, a, SlackForm{About: "install"}, "", &app.Error{Code: app.EInvalid, Message: "Slack did not install Muster: whoever was asked there has said no.", Hint: "Begin again, if that was not meant."})
+		return p.slackDone(w, r, a, SlackForm{About: "install"}, "", &app.Error{Code: app.EInvalid, Message: "Muster wasn't installed: the request was denied in Slack.", Hint: "Start the installation again if this was a mistake."})
 	}
 	got, err := p.Chats.InstallChat(r.Context(), a, q.Get("state"), func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error) {
 		return p.Chat.Exchange(ctx, q.Get("code"))
 	})
-	return p.slackDone(w, r, a, SlackForm{About: "install"}, "Muster is installed in "+got.Name+".", err)
+	return p.slackDone(w, r, a, SlackForm{About: "install"}, "Muster installed in "+got.Name+".", err)
 }

@@ -2,7 +2,7 @@ package chat
 
 import "muster/portal/site"
 
-// Routes are its pages.
+// Routes are the pages.
 func Routes(p *Service) []site.Route {
 	return []site.Route{
 		site.Show("/admin/slack", p.slackShow),
@@ -17,16 +17,16 @@ func Routes(p *Service) []site.Route {
 	}
 }
 
-// Operations are its part of the REST API.
+// Operations are the REST operations.
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
-		site.Get("/slack", p.apiSlackShow, site.About("Show workspaces, channels and connections of Slack, for admins")),
-		site.Put("/slack/workspaces/{team}", p.apiSlackChange, site.About("Change how members of a workspace are linked to accounts")),
-		site.Delete("/slack/workspaces/{team}", p.apiSlackRemove, site.About("Forget a workspace's tokens, and stop its cards")),
+		site.Get("/slack", p.apiSlackShow, site.About("Show Slack workspaces, channels and connections, for admins")),
+		site.Put("/slack/workspaces/{team}", p.apiSlackChange, site.About("Set how members of a workspace are linked to accounts")),
+		site.Delete("/slack/workspaces/{team}", p.apiSlackRemove, site.About("Remove a workspace: delete its tokens and stop updating its cards")),
 		site.Put("/slack/workspaces/{team}/channels/{channel}", p.apiSlackChannel,
-			site.About("Agree that a channel speaks for a tenant; it does once both sides have")),
-		site.Delete("/slack/workspaces/{team}/channels/{channel}", p.apiSlackChannelReset, site.About("Give a channel back to the tenant of its workspace")),
-		site.Put("/slack/approvals", p.apiSlackApprovals, site.About("Say in which channel requests are shown to their approvers")),
-		site.Delete("/slack/approvals", p.apiSlackApprovalsEnd, site.About("Show requests in no channel any more")),
+			site.About("Assign a channel to a tenant; admins of both tenants must do this")),
+		site.Delete("/slack/workspaces/{team}/channels/{channel}", p.apiSlackChannelReset, site.About("Reset a channel to the tenant of its workspace")),
+		site.Put("/slack/approvals", p.apiSlackApprovals, site.About("Set the channel for requests that need approval")),
+		site.Delete("/slack/approvals", p.apiSlackApprovalsEnd, site.About("Stop posting requests that need approval")),
 	}
 }

@@ -9,26 +9,26 @@ import (
 	"muster/portal/page"
 )
 
-// Slack is the page on which admins look after Muster in Slack.
+// Slack is the page on which admins manage Muster in Slack.
 type Slack struct {
 	Now      time.Time
 	House    chat.ChatHouse
 	Form     SlackForm
 	Tenant   string
 	Done     string
-	Has      bool // this server speaks to Slack
-	Installs bool // Muster can be installed into workspaces
+	Has      bool // Slack is configured on this server
+	Installs bool // Muster can be installed in workspaces
 	May      bool
 }
 
-// SlackForm is what was typed into one of its forms, and what was wrong with it.
+// SlackForm is the input of one of the page's forms, with its error.
 type SlackForm struct {
-	About                 string // which: "install", "channel", "approvals"
+	About                 string // the form: "install", "channel" or "approvals"
 	Team, Channel, Tenant string
 	page.Complaint
 }
 
-// Error returns the complaint about one form; of a button without a form "".
+// Error returns the error of a form; "" for a button without a form.
 func (f SlackForm) Error(about string) page.Complaint {
 	if f.About == about {
 		return f.Complaint
@@ -41,7 +41,7 @@ func workspaceMark(w chat.ChatWorkspace) (mark, word string) {
 	case chat.ChatConnected:
 		return "succeeded", "connected"
 	case chat.ChatBroken:
-		return "failed", "to be installed again"
+		return "failed", "reinstall required"
 	}
 	return "dropped", "removed"
 }
@@ -56,41 +56,41 @@ func linkMark(l chat.ChatLink) string {
 	return "failed"
 }
 
-// ago says how long ago something was; "never" where it was not.
+// ago is the time since t; "never" for none.
 func (s Slack) ago(t time.Time) string {
 	if t.IsZero() {
 		return "never"
 	}
-	return humanize.Rough(max(s.Now.Sub(t), 0)) + " ago"
+	return humanize.Ago(s.Now, t)
 }
 
-// calls says how many calls were made in the last minute.
+// calls is the rate of API calls in the last minute.
 func (s Slack) calls(w chat.ChatWorkspace) string {
 	switch {
 	case w.LimitedUntil.After(s.Now):
-		return "none for " + humanize.Rough(w.LimitedUntil.Sub(s.Now))
+		return "rate limited for " + humanize.Rough(w.LimitedUntil.Sub(s.Now))
 	case s.Now.Sub(w.CallsAt) > 2*time.Minute:
-		return "0 a minute"
+		return "0/min"
 	}
-	return strconv.Itoa(w.Calls) + " a minute"
+	return strconv.Itoa(w.Calls) + "/min"
 }
 
-// token says how long the token holds.
+// token is the state of the token.
 func (s Slack) token(w chat.ChatWorkspace) string {
 	switch {
 	case w.Fixed:
-		return "a setting of the servers"
+		return "from server settings"
 	case w.State != chat.ChatConnected:
 		return "none"
 	case w.ExpiresAt.IsZero():
-		return "does not end"
+		return "doesn't expire"
 	case !w.ExpiresAt.After(s.Now):
-		return "is over"
+		return "expired"
 	}
 	return "renewed within " + humanize.Rough(w.ExpiresAt.Sub(s.Now))
 }
 
-// connected are the workspaces that requests can be shown in.
+// connected are the workspaces that requests can be posted in.
 func (s Slack) connected() (list []chat.ChatWorkspace) {
 	for _, w := range s.House.Workspaces {
 		if w.State == chat.ChatConnected {
@@ -100,7 +100,7 @@ func (s Slack) connected() (list []chat.ChatWorkspace) {
 	return list
 }
 
-// approvals fills the form of the approvals channel.
+// approvals is the input of the form for the approvals channel.
 func (s Slack) approvals() (team, channel string) {
 	if s.Form.About == "approvals" {
 		return s.Form.Team, s.Form.Channel
@@ -114,9 +114,9 @@ func (s Slack) approvals() (team, channel string) {
 func agreement(c chat.ChatChannel) string {
 	switch {
 	case c.Agreed():
-		return "agreed by " + c.Host + " and " + c.Guest
+		return "approved by " + c.Host + " and " + c.Guest
 	case c.Host != "":
-		return "waits for an admin of " + c.Tenant
+		return "waiting for an admin of " + c.Tenant
 	}
-	return "waits for an admin of the workspace's tenant"
+	return "waiting for an admin of the workspace's tenant"
 }

@@ -53,25 +53,25 @@ func SlackPage(f page.Frame, s Slack) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <div class=\"head\"><div><h1>Slack</h1><p class=\"soft\">The workspaces in which people of ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <div class=\"head\"><div><h1>Slack</h1><p class=\"soft\">Workspaces where ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
 			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(s.Tenant)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `slack.templ`, Line: 15, Col: 64}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `slack.templ`, Line: 15, Col: 47}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, " can say /muster, and the channel in which requests are approved.</p></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, " can use /muster, and the channel for approvals.</p></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if s.Installs && s.May {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<div class=\"acts\"><a class=\"button primary\" href=\"/slack/install\">Install into a workspace</a></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<div class=\"acts\"><a class=\"button primary\" href=\"/slack/install\">Install in workspace</a></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -105,22 +105,22 @@ func SlackPage(f page.Frame, s Slack) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if !s.Has {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<section class=\"card\"><p>This server does not speak to Slack. docs/slack.md says which settings that takes.</p></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<section class=\"card\"><p>Slack isn't configured on this server. See docs/slack.md for the settings.</p></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else if len(s.House.Workspaces) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<section class=\"card\"><p>There is no workspace yet. ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<section class=\"card\"><p>No workspaces yet. ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				if s.Installs {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "Install Muster into one: an admin of that workspace has to agree in Slack.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "Install Muster in a workspace. A workspace admin must approve it in Slack.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "It appears here as soon as Slack has said which one the token of the servers is of.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "The workspace of the server's Slack token appears here once Muster has connected to it.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -212,7 +212,7 @@ func SlackPage(f page.Frame, s Slack) templ.Component {
 						}
 					}
 					if w.Tenant != s.Tenant {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "· only channels of this tenant are shown")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "· shows only this tenant's channels")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -276,11 +276,11 @@ func SlackPage(f page.Frame, s Slack) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = page.Fact("Last heard", s.ago(w.EventAt)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = page.Fact("Last event", s.ago(w.EventAt)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = page.Fact("Calls", s.calls(w)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = page.Fact("API calls", s.calls(w)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -316,15 +316,15 @@ func SlackPage(f page.Frame, s Slack) templ.Component {
 								return templ_7745c5c3_Err
 							}
 							var templ_7745c5c3_Var12 string
-							templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs("Do not link by address: members of " + w.Name)
+							templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs("Stop linking by email: members of " + w.Name)
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `slack.templ`, Line: 70, Col: 190}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `slack.templ`, Line: 70, Col: 189}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "\">Do not link by address</button></form>")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "\">Stop linking by email</button></form>")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -347,15 +347,15 @@ func SlackPage(f page.Frame, s Slack) templ.Component {
 								return templ_7745c5c3_Err
 							}
 							var templ_7745c5c3_Var14 string
-							templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs("Link by verified address: members of " + w.Name)
+							templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs("Link by verified email: members of " + w.Name)
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `slack.templ`, Line: 72, Col: 191}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `slack.templ`, Line: 72, Col: 189}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "\">Link by verified address</button></form>")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "\">Link by verified email</button></form>")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -379,15 +379,15 @@ func SlackPage(f page.Frame, s Slack) templ.Component {
 								return templ_7745c5c3_Err
 							}
 							var templ_7745c5c3_Var16 string
-							templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs("Remove " + w.Name)
+							templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs("Remove workspace " + w.Name)
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `slack.templ`, Line: 75, Col: 166}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `slack.templ`, Line: 75, Col: 176}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "\">Remove</button></form>")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "\">Remove workspace</button></form>")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -501,15 +501,15 @@ func SlackPage(f page.Frame, s Slack) templ.Component {
 									return templ_7745c5c3_Err
 								}
 								var templ_7745c5c3_Var23 string
-								templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs("Give back the channel " + c.Channel)
+								templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs("Reset channel " + c.Channel)
 								if templ_7745c5c3_Err != nil {
-									return templ.Error{Err: templ_7745c5c3_Err, FileName: `slack.templ`, Line: 92, Col: 97}
+									return templ.Error{Err: templ_7745c5c3_Err, FileName: `slack.templ`, Line: 92, Col: 89}
 								}
 								_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
-								templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "\">Give back</button></form>")
+								templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "\">Reset channel</button></form>")
 								if templ_7745c5c3_Err != nil {
 									return templ_7745c5c3_Err
 								}
@@ -565,14 +565,14 @@ func SlackPage(f page.Frame, s Slack) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, ", since ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, ", for ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var25 string
 					templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Rough(s.Now.Sub(l.Since)))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `slack.templ`, Line: 110, Col: 70}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `slack.templ`, Line: 110, Col: 68}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 					if templ_7745c5c3_Err != nil {
@@ -617,7 +617,7 @@ func SlackPage(f page.Frame, s Slack) templ.Component {
 			}
 			if s.May {
 				team, channel := s.approvals()
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<section class=\"card\" id=\"approvals\"><h2>Approvals</h2><p class=\"soft\">Requests that wait for approval are shown in this channel, to be approved or denied there. Whoever reads the channel reads them. Invite Muster into it where it is private.</p><form class=\"form\" method=\"post\" action=\"/admin/slack/approvals\" novalidate>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<section class=\"card\" id=\"approvals\"><h2>Approvals</h2><p class=\"soft\">Requests that are waiting for approval are posted in this channel, to approve or deny there. All members of the channel can see them. Invite Muster to a private channel first.</p><form class=\"form\" method=\"post\" action=\"/admin/slack/approvals\" novalidate>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -646,7 +646,7 @@ func SlackPage(f page.Frame, s Slack) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "\" autocomplete=\"off\" autocapitalize=\"characters\" spellcheck=\"false\" maxlength=\"40\" placeholder=\"C024BE91L\" aria-describedby=\"hint-approvals\"><p class=\"hint\" id=\"hint-approvals\">Its id, from the foot of the channel's details. Empty: nowhere.</p></div></div><div class=\"acts\"><button class=\"primary\" type=\"submit\">Save</button></div></form></section><section class=\"card\" id=\"channel\"><h2>Give a channel to a tenant</h2><p class=\"soft\">A channel speaks for the tenant of its workspace unless admins of both tenants want another one.</p><form class=\"form\" method=\"post\" action=\"/admin/slack/channels\" novalidate>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "\" autocomplete=\"off\" autocapitalize=\"characters\" spellcheck=\"false\" maxlength=\"40\" placeholder=\"C024BE91L\" aria-describedby=\"hint-approvals\"><p class=\"hint\" id=\"hint-approvals\">Channel ID, at the bottom of the channel's details. Leave empty to turn off.</p></div></div><div class=\"acts\"><button class=\"primary\" type=\"submit\">Save changes</button></div></form></section><section class=\"card\" id=\"channel\"><h2>Assign a channel to a tenant</h2><p class=\"soft\">A channel belongs to the tenant of its workspace, unless admins of both tenants assign it to another one.</p><form class=\"form\" method=\"post\" action=\"/admin/slack/channels\" novalidate>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -742,7 +742,7 @@ func SlackPage(f page.Frame, s Slack) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "\"></div></div><div class=\"acts\"><button type=\"submit\">Agree</button></div></form></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "\"></div></div><div class=\"acts\"><button type=\"submit\">Assign channel</button></div></form></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -10,10 +10,10 @@ import (
 	"muster/app/identity"
 )
 
-// Audit checks what the audit log holds.
+// Audit verifies the audit log.
 type Audit part
 
-// Expect compares one entry with a hash that was kept.
+// Expect compares an entry with a known hash.
 func (c *Audit) Expect(ctx context.Context, p *identity.AuditProof, number int64, hash string) error {
 	q := url.Values{"tenant": {p.Tenant}, "after": {strconv.FormatInt(number+1, 10)}, "limit": {"1"}}
 	var out struct {
@@ -23,7 +23,7 @@ func (c *Audit) Expect(ctx context.Context, p *identity.AuditProof, number int64
 		return err
 	}
 	if p.Whole && (len(out.Entries) == 0 || out.Entries[0].Number != number || out.Entries[0].Hash != hash) {
-		p.Whole, p.Broken, p.Why = false, number, fmt.Sprintf("Entry %d has not the hash that was kept.", number)
+		p.Whole, p.Broken, p.Why = false, number, fmt.Sprintf("The hash of entry %d doesn't match the expected one.", number)
 	}
 	return nil
 }

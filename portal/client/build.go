@@ -18,51 +18,51 @@ func buildHookPath(name string, rest ...string) string {
 	return strings.Join(append([]string{"/build-hooks", url.PathEscape(name)}, rest...), "/")
 }
 
-// BuildHookList is the build hooks of a tenant, and the build systems that can report to one.
+// BuildHookList is a tenant's build hooks and the supported build systems.
 type BuildHookList struct {
 	Hooks   []build.BuildHook   `json:"hooks"`
 	Systems []build.BuildSystem `json:"systems"`
 }
 
-// BuildHooks are where build systems report their builds.
+// BuildHooks are webhooks for build systems.
 type BuildHooks part
 
-// List lists where build systems tell of their builds.
+// List lists build hooks.
 func (c *BuildHooks) List(ctx context.Context) (out BuildHookList, err error) {
 	err = c.client.CallInto(ctx, "/build-hooks", nil, &out)
 	return out, err
 }
 
-// Get gives one with its rules.
+// Get returns a build hook with its rules.
 func (c *BuildHooks) Get(ctx context.Context, name string) (h build.BuildHook, err error) {
 	err = c.client.CallInto(ctx, buildHookPath(name), nil, &h)
 	return h, err
 }
 
-// Save makes a build hook, or changes the one of that name.
+// Save creates or updates a build hook.
 func (c *BuildHooks) Save(ctx context.Context, r build.BuildHookRequest) (s build.SavedBuildHook, err error) {
 	err = c.client.Call(ctx, http.MethodPut, buildHookPath(r.Name), nil, r, &s)
 	return s, err
 }
 
-// SetRules returns a build hook other rules.
+// SetRules replaces a build hook's rules.
 func (c *BuildHooks) SetRules(ctx context.Context, name string, rules []build.BuildRule) (h build.BuildHook, err error) {
 	err = c.client.Call(ctx, http.MethodPut, buildHookPath(name, "rules"), nil, map[string]any{"rules": rules}, &h)
 	return h, err
 }
 
-// Delete deletes a build hook, and returns the clusters of its builds.
+// Delete deletes a build hook and the clusters of its builds.
 func (c *BuildHooks) Delete(ctx context.Context, name string) error {
 	return c.client.Call(ctx, http.MethodDelete, buildHookPath(name), nil, nil, nil)
 }
 
-// Try says what rules would do, without doing it.
+// Try tries rules without side effects.
 func (c *BuildHooks) Try(ctx context.Context, name string, t build.BuildTrial) (out build.BuildTried, err error) {
 	err = c.client.Call(ctx, http.MethodPost, buildHookPath(name, "try"), nil, t, &out)
 	return out, err
 }
 
-// Deliveries lists what was sent to a build hook before a delivery, newest first; next is 0 at the end.
+// Deliveries lists deliveries before one, newest first; next is 0 at the end.
 func (c *BuildHooks) Deliveries(ctx context.Context, name string, before int64, limit int) (list []build.BuildTaken, next int64, err error) {
 	var out struct {
 		Deliveries []build.BuildTaken `json:"deliveries"`
@@ -73,22 +73,22 @@ func (c *BuildHooks) Deliveries(ctx context.Context, name string, before int64, 
 	return out.Deliveries, out.Next, err
 }
 
-// Delivery returns one delivery with its body.
+// Delivery returns a delivery with its body.
 func (c *BuildHooks) Delivery(ctx context.Context, name string, id int64) (d build.BuildTaken, err error) {
 	err = c.client.CallInto(ctx, buildHookPath(name, "deliveries", strconv.FormatInt(id, 10)), nil, &d)
 	return d, err
 }
 
-// Replay runs a delivery again, against today's rules.
+// Replay replays a delivery with the current rules.
 func (c *BuildHooks) Replay(ctx context.Context, name string, id int64) (d build.BuildTaken, err error) {
 	err = c.client.Call(ctx, http.MethodPost, buildHookPath(name, "deliveries", strconv.FormatInt(id, 10), "replay"), nil, nil, &d)
 	return d, err
 }
 
-// Builds are the builds of build systems, and their clusters.
+// Builds are builds and their clusters.
 type Builds part
 
-// List lists builds and how they stand, newest first; next is 0 at the end.
+// List lists builds, newest first; next is 0 at the end.
 func (c *Builds) List(ctx context.Context, f build.BuildFilter) (list []build.Build, next int64, err error) {
 	q := url.Values{"limit": {strconv.Itoa(f.Limit)}, "before": {strconv.FormatInt(f.Before, 10)}}
 	for name, value := range map[string]string{"hook": f.Hook, "key": f.Key, "build": f.Build, "cluster": f.Cluster} {
@@ -107,7 +107,7 @@ func (c *Builds) List(ctx context.Context, f build.BuildFilter) (list []build.Bu
 	return out.Builds, out.Next, err
 }
 
-// Get returns a build with its cluster; it is waited for, for at most so many seconds.
+// Get returns a build with its cluster, waiting at most some seconds until it's ready.
 func (c *Builds) Get(ctx context.Context, id int64, wait int) (v build.BuildView, err error) {
 	err = c.client.CallInto(ctx, buildPath(id), url.Values{"wait": {strconv.Itoa(wait)}}, &v)
 	return v, err
@@ -119,7 +119,7 @@ func (c *Builds) End(ctx context.Context, id int64) (v build.BuildView, err erro
 	return v, err
 }
 
-// Extend moves the end of the lease of its cluster, such as by 1h.
+// Extend extends the lease of a build's cluster, such as by 1h.
 func (c *Builds) Extend(ctx context.Context, id int64, by string) (v build.BuildView, err error) {
 	err = c.client.Call(ctx, http.MethodPost, buildPath(id, "extend"), nil, map[string]string{"by": by}, &v)
 	return v, err

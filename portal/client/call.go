@@ -17,7 +17,7 @@ import (
 	"muster/app"
 )
 
-// Download writes an answer as it comes, however long it is.
+// Download streams a response of any length.
 func (c *Client) Download(ctx context.Context, path string, q url.Values, to io.Writer) error {
 	req, err := c.newRequest(ctx, http.MethodGet, path, q, nil)
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *Client) Download(ctx context.Context, path string, q url.Values, to io.
 	return nil
 }
 
-// CallInto reads. A server that answers that it cannot for the moment, as while its database is started again, is asked again.
+// CallInto reads. It retries while the server is temporarily unavailable, such as when its database restarts.
 func (c *Client) CallInto(ctx context.Context, path string, q url.Values, out any) error {
 	for pause := readPause; ; pause *= 2 {
 		status, err := c.try(ctx, http.MethodGet, path, q, nil, out)
@@ -53,14 +53,14 @@ func (c *Client) CallInto(ctx context.Context, path string, q url.Values, out an
 	}
 }
 
-// Call makes a call that may change something. It carries a key, so that the server carries it out once, and is sent again where its answer
-// was lost or the server says that it cannot for the moment.
+// Call makes a call that may change something. Its idempotency key makes the server execute it once, and it's retried if its response was
+// lost or the server is temporarily unavailable.
 func (c *Client) Call(ctx context.Context, method, path string, q url.Values, in, out any) error {
 	_, err := c.call(ctx, method, path, q, in, out)
 	return err
 }
 
-// call is Call that tells the status of the last answer, too; 0 if there was none.
+// call is Call that also returns the status of the last response; 0 if there was none.
 func (c *Client) call(ctx context.Context, method, path string, q url.Values, in, out any) (int, error) {
 	if method == http.MethodGet {
 		return c.try(ctx, method, path, q, in, out)
@@ -79,24 +79,24 @@ func (c *Client) call(ctx context.Context, method, path string, q url.Values, in
 	}
 }
 
-// keyOfCall is where a context carries the idempotency key of a call.
+// keyOfCall is the context key of a call's idempotency key.
 type keyOfCall struct{}
 
-// again tells whether a call that carries a key is worth being sent again after an error: it may have been carried out, or will be.
+// again reports whether to retry a call with a key after an error.
 func again(status int, err error) bool {
 	switch e := app.AsError(err); {
 	case e.Reason == "in_progress":
 		return true
 	case e.Code != app.ETransient:
 		return false
-	case status == 0: // the connection broke; one that was never made stays so
+	case status == 0: // the connection broke, and not before it was established
 		var op *net.OpError
 		return !errors.As(err, &op) || op.Op != "dial"
 	}
 	return status >= http.StatusInternalServerError
 }
 
-// try makes one call within its time.
+// try makes one call within its time limit.
 func (c *Client) try(ctx context.Context, method, path string, q url.Values, in, out any) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -106,7 +106,7 @@ func (c *Client) try(ctx context.Context, method, path string, q url.Values, in,
 // rawBody is sent as it is.
 type rawBody []byte
 
-// do makes one call, once.
+// do makes one call without retries.
 func (c *Client) do(ctx context.Context, method, path string, q url.Values, in, out any) (int, error) {
 	var body io.Reader
 	kind := "application/json"
@@ -146,13 +146,13 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, in, 
 		return resp.StatusCode, nil
 	}
 	if err := json.Unmarshal(b, out); err != nil {
-		return resp.StatusCode, &app.Error{Code: app.EInternal, Message: fmt.Sprintf("%s did not answer as a muster server does", c.Settings().URL),
-			Hint: "Check the URL: it is the address of the portal, without /api.", Err: err}
+		return resp.StatusCode, &app.Error{Code: app.EInternal, Message: fmt.Sprintf("%s didn't respond like a Muster server", c.Settings().URL),
+			Hint: "Use the portal's URL, without /api.", Err: err}
 	}
 	return resp.StatusCode, nil
 }
 
-// newRequest returns a request of the API that says who asks.
+// newRequest returns an authenticated request.
 func (c *Client) newRequest(ctx context.Context, method, path string, q url.Values, body io.Reader) (*http.Request, error) {
 	address := strings.TrimSuffix(c.Settings().URL, "/") + "/api/v1" + path
 	if len(q) > 0 {
@@ -174,16 +174,16 @@ func (c *Client) newRequest(ctx context.Context, method, path string, q url.Valu
 	return req, nil
 }
 
-// unreachable says that the server could not be asked, or did not answer.
+// unreachable is the error of a server that can't be reached or doesn't respond.
 func (c *Client) unreachable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return context.Canceled
 	}
-	// url.Error repeats method and address, which the message has already.
+	// url.Error repeats method and URL, which the message already has.
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err
 	}
-	return &app.Error{Code: app.ETransient, Message: fmt.Sprintf("the server at %s does not answer", c.Settings().URL),
-		Hint: "Is it running? `muster serve` starts one; --server or MUSTER_URL names another.", Err: err}
+	return &app.Error{Code: app.ETransient, Message: fmt.Sprintf("the server at %s doesn't respond", c.Settings().URL),
+		Hint: "Start a server with `muster serve`, or choose another with --server or MUSTER_URL.", Err: err}
 }

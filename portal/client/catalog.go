@@ -14,30 +14,30 @@ func entryPath(k template.CatalogKey) string {
 	return "/catalog/" + url.PathEscape(k.Kind) + "/" + url.PathEscape(k.Name)
 }
 
-// Catalog is the tenant's catalog as it is written.
+// Catalog is the tenant's catalog.
 type Catalog part
 
-// List lists the entries of the tenant's catalog of a kind that have a text; "" for each leaves it open.
+// List lists catalog entries by kind and search text; "" matches all.
 func (c *Catalog) List(ctx context.Context, kind, query string) ([]catalog.CatalogItem, error) {
 	var out struct{ Items []catalog.CatalogItem }
 	err := c.client.CallInto(ctx, "/catalog", url.Values{"kind": {kind}, "query": {query}}, &out)
 	return out.Items, err
 }
 
-// Get returns an entry as it is written.
+// Get returns an entry's YAML.
 func (c *Catalog) Get(ctx context.Context, k template.CatalogKey) (s catalog.CatalogSource, err error) {
 	err = c.client.CallInto(ctx, entryPath(k), nil, &s)
 	return s, err
 }
 
-// History returns the versions of an own entry, newest first.
+// History returns the versions of a tenant's own entry, newest first.
 func (c *Catalog) History(ctx context.Context, k template.CatalogKey) ([]catalog.CatalogRevision, error) {
 	var out struct{ Versions []catalog.CatalogRevision }
 	err := c.client.CallInto(ctx, entryPath(k)+"/history", nil, &out)
 	return out.Versions, err
 }
 
-// Change checks a change, or applies it where save is said.
+// Change validates a change, and applies it if save is set.
 func (c *Catalog) Change(ctx context.Context, change catalog.CatalogChange, save bool) (r catalog.CatalogReport, err error) {
 	path := "/catalog/check"
 	if save {
@@ -47,19 +47,19 @@ func (c *Catalog) Change(ctx context.Context, change catalog.CatalogChange, save
 	return r, err
 }
 
-// Revert saves an older version of an own entry again; number 0 takes the own entry out.
+// Revert reverts an own entry to an older version; number 0 removes it.
 func (c *Catalog) Revert(ctx context.Context, k template.CatalogKey, number int, note string) (r catalog.CatalogReport, err error) {
 	err = c.client.Call(ctx, http.MethodPost, entryPath(k)+"/revert", nil, map[string]any{"number": number, "note": note}, &r)
 	return r, err
 }
 
-// Try works out a cluster as if a change were saved. Nothing is.
+// Try previews a cluster with an unsaved change.
 func (c *Catalog) Try(ctx context.Context, change catalog.CatalogChange, request cluster.ClusterRequest) (p cluster.Preview, err error) {
 	err = c.client.Call(ctx, http.MethodPost, "/catalog/try", nil, map[string]any{"change": change, "request": request}, &p)
 	return p, err
 }
 
-// Export returns the tenant's own entries as files, or with all the installation's, too.
+// Export returns the tenant's own entries as files; with all, those of the shared catalog too.
 func (c *Catalog) Export(ctx context.Context, all bool) ([]catalog.CatalogFile, error) {
 	q := url.Values{}
 	if all {

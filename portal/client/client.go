@@ -9,23 +9,22 @@ import (
 	"muster/app"
 )
 
-// Settings say where a server is and how to prove who asks.
+// Settings are a server's address and the caller's credentials.
 type Settings struct {
-	URL   string `json:"url"` // of the portal, without /api
+	URL   string `json:"url"` // the portal's URL, without /api
 	Token string `json:"token"`
-	CA    string `json:"ca_fingerprint,omitempty"` // sha256:… of the server's own CA; "" where the host trusts its certificate
+	CA    string `json:"ca_fingerprint,omitempty"` // sha256:… of the server's own CA; "" if the host trusts its certificate
 }
 
-// part is what all nouns of a client have: the client that carries their calls.
+// part is the client of each noun.
 type part struct{ client *Client }
 
-// Client speaks to one server, noun by noun: c.Clusters.List, c.Users.Create. Its fields are set before it is used; then it serves any
-// number of goroutines.
+// Client calls one server, noun by noun: c.Clusters.List, c.Users.Create. Set its fields before use; then it's safe for concurrent use.
 type Client struct {
 	HTTP  *http.Client
-	ActIn string // the tenant in which a superadmin acts; "": that of the token
-	Agent string // what the program says that it is; "": what net/http says
-	// Reload finds the settings again; nil where they cannot change. A server that was started again may have another address or token.
+	ActIn string // the tenant for a superadmin's calls; "": the token's
+	Agent string // user agent; "": net/http's
+	// Reload reloads the settings; nil if they can't change. A restarted server may have another address or token.
 	Reload func() (Settings, error)
 
 	Audit             *Audit
@@ -64,25 +63,25 @@ type Client struct {
 	settings Settings
 }
 
-// Limits of one call. A long poll may take its own wait on top.
+// Limits of one call. A long poll adds its own wait.
 const (
 	callTimeout = 30 * time.Second
 	answerLimit = 256 << 20 // bytes
 
-	// What reads is tried again after each of these, doubled from the first to the last: for 3 s in all.
+	// Reads are retried with these delays, doubling from the first to the last: for 3 s in total.
 	readPause        = 200 * time.Millisecond
 	longestReadPause = 1600 * time.Millisecond
 )
 
-// ListLimit is the greatest number of clusters that a server tells at once.
+// ListLimit is the maximum number of clusters in one response.
 const ListLimit = 1000
 
-// New returns a client for a server. It does not reach out yet. Settings that cannot be right are EInvalid.
+// New returns a client for a server, without connecting yet. Invalid settings are EInvalid.
 func New(s Settings) (*Client, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, &app.Error{Code: app.EInvalid, Reason: "usage", Field: "server", Message: `"` + s.URL + `" is not the URL of a server`,
-			Hint: "It looks like https://muster.example.com or http://localhost:8080."}
+		return nil, &app.Error{Code: app.EInvalid, Reason: "usage", Field: "server", Message: `"` + s.URL + `" isn't a valid server URL`,
+			Hint: "Use a URL such as https://muster.example.com or http://localhost:8080."}
 	}
 	t, err := Trust(s.CA)
 	if err != nil {
@@ -126,14 +125,14 @@ func New(s Settings) (*Client, error) {
 	return c, nil
 }
 
-// Settings returns those in use.
+// Settings returns the current settings.
 func (c *Client) Settings() Settings {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.settings
 }
 
-// Renew finds the settings again and tells whether they have changed; those that cannot be found stay. The CA stays in any case.
+// Renew reloads the settings and reports whether they changed; those that can't be loaded stay. The CA never changes.
 func (c *Client) Renew() bool {
 	if c.Reload == nil {
 		return false

@@ -16,7 +16,7 @@ import (
 	"muster/app/health"
 )
 
-// ClusterPath is the path of a cluster, by its id or name, or of something of it.
+// ClusterPath is the path of a cluster, by ID or name, or of one of its subresources.
 func ClusterPath(id string, rest ...string) string {
 	return strings.Join(append([]string{"/clusters", url.PathEscape(id)}, rest...), "/")
 }
@@ -24,19 +24,19 @@ func ClusterPath(id string, rest ...string) string {
 // Clusters creates, reads and deletes clusters.
 type Clusters part
 
-// Get returns a cluster by its id or name; ENotFound where there is none that one may see.
+// Get returns a cluster by ID or name; ENotFound if there's none that the caller can see.
 func (c *Clusters) Get(ctx context.Context, id string) (v cluster.ClusterView, err error) {
 	err = c.client.CallInto(ctx, ClusterPath(id), nil, &v)
 	return v, err
 }
 
-// Delete has a cluster deleted, and gives it as it is then. It does not wait.
+// Delete starts deleting a cluster and returns it. It doesn't wait.
 func (c *Clusters) Delete(ctx context.Context, id string) (v cluster.ClusterView, err error) {
 	err = c.client.Call(ctx, http.MethodDelete, ClusterPath(id), nil, nil, &v)
 	return v, err
 }
 
-// List lists them, in as many calls as that takes; f.Limit 0 is what a server returns at once.
+// List lists clusters, in several calls if needed; f.Limit 0 is the server's page size.
 func (c *Clusters) List(ctx context.Context, f app.ClusterFilter) (all []app.ClusterSummary, err error) {
 	q := url.Values{}
 	if f.Deleted {
@@ -63,7 +63,7 @@ func (c *Clusters) List(ctx context.Context, f app.ClusterFilter) (all []app.Clu
 	}
 }
 
-// Key returns the user and the private key (OpenSSH PEM) that let one into the nodes of a cluster.
+// Key returns the SSH user and private key (OpenSSH PEM) of a cluster's nodes.
 func (c *Clusters) Key(ctx context.Context, id string) (user string, pem []byte, err error) {
 	var out struct {
 		User       string `json:"user"`
@@ -73,7 +73,7 @@ func (c *Clusters) Key(ctx context.Context, id string) (user string, pem []byte,
 	return out.User, []byte(out.PrivateKey), err
 }
 
-// Events returns what came after a number; where nothing has, it waits for up to wait before it returns nothing.
+// Events returns the events after a number; if there are none, it waits up to wait for one.
 func (c *Clusters) Events(ctx context.Context, id string, after int64, wait time.Duration) ([]app.Event, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait+callTimeout)
 	defer cancel()
@@ -85,7 +85,7 @@ func (c *Clusters) Events(ctx context.Context, id string, after int64, wait time
 	return out.Events, err
 }
 
-// Logs returns a page of what steps have said.
+// Logs returns a page of the steps' logs.
 func (c *Clusters) Logs(ctx context.Context, id string, f cluster.LogFilter) (found cluster.LogPage, err error) {
 	q := url.Values{}
 	set := func(name, value string) {
@@ -108,13 +108,13 @@ func (c *Clusters) Logs(ctx context.Context, id string, f cluster.LogFilter) (fo
 	return found, err
 }
 
-// Rename gives a cluster another name.
+// Rename renames a cluster.
 func (c *Clusters) Rename(ctx context.Context, id, name string) (v cluster.ClusterView, err error) {
 	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "rename"), nil, map[string]string{"name": name}, &v)
 	return v, err
 }
 
-// CheckHealth has a check of a cluster's health start now. What it returns is from before that check.
+// CheckHealth starts a health check of a cluster. It returns the state before that check.
 func (c *Clusters) CheckHealth(ctx context.Context, id string) (h health.ClusterHealth, err error) {
 	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "health/check"), nil, nil, &h)
 	return h, err
@@ -126,7 +126,7 @@ func (c *Clusters) Transfer(ctx context.Context, id, to string) (v cluster.Clust
 	return v, err
 }
 
-// Certificate gets an SSH certificate for a public key; ttl is a duration in words, "" the usual one.
+// Certificate gets an SSH certificate for a public key; ttl is a duration, "" for the default.
 func (c *Clusters) Certificate(ctx context.Context, id, publicKey, ttl string) (cert cluster.Certificate, err error) {
 	in := map[string]string{"public_key": publicKey}
 	if ttl != "" {
@@ -136,7 +136,7 @@ func (c *Clusters) Certificate(ctx context.Context, id, publicKey, ttl string) (
 	return cert, err
 }
 
-// NodeReports returns what nodes were found to be at bootstrap; node "" is all.
+// NodeReports returns the results of node checks at bootstrap; node "" is all.
 func (c *Clusters) NodeReports(ctx context.Context, id, node string) (all []health.NodeReport, err error) {
 	path := ClusterPath(id, "checks")
 	if node != "" {
@@ -146,36 +146,36 @@ func (c *Clusters) NodeReports(ctx context.Context, id, node string) (all []heal
 	return all, err
 }
 
-// Spec gives what to ask for to get a cluster like this.
+// Spec returns the request for a cluster like this one.
 func (c *Clusters) Spec(ctx context.Context, id string) (e cluster.SpecExport, err error) {
 	err = c.client.CallInto(ctx, ClusterPath(id, "spec"), nil, &e)
 	return e, err
 }
 
-// ClonePreview works out what a clone of a cluster would be.
+// ClonePreview previews a clone of a cluster.
 func (c *Clusters) ClonePreview(ctx context.Context, id, name string) (p cluster.Preview, err error) {
 	err = c.client.CallInto(ctx, ClusterPath(id, "clone"), url.Values{"name": {name}}, &p)
 	return p, err
 }
 
-// Diff compares two clusters, or moments of them.
+// Diff compares two clusters, or two points in time.
 func (c *Clusters) Diff(ctx context.Context, a, b string) (d cluster.ClusterDiff, err error) {
 	err = c.client.CallInto(ctx, "/diff", url.Values{"a": {a}, "b": {b}}, &d)
 	return d, err
 }
 
-// Receipt tells every machine that a cluster has had and what it cost.
+// Receipt returns all machines that a cluster has had, with their costs.
 func (c *Clusters) Receipt(ctx context.Context, id string) (r fleet.Receipt, err error) {
 	err = c.client.CallInto(ctx, ClusterPath(id, "receipt"), nil, &r)
 	return r, err
 }
 
-// Create asks for a cluster; the answer has the cluster, or the request that waits.
+// Create requests a cluster; the answer has the cluster, or the request waiting for approval.
 func (c *Clusters) Create(ctx context.Context, r cluster.ClusterRequest) (cluster.Answer, error) {
 	return c.CreateAt(ctx, "/clusters", r)
 }
 
-// CreateAt asks where the answer is a cluster, or a request that waits.
+// CreateAt posts a request whose answer is a cluster or a request waiting for approval.
 func (c *Clusters) CreateAt(ctx context.Context, path string, in any) (answer cluster.Answer, err error) {
 	var text json.RawMessage
 	status, err := c.client.call(ctx, http.MethodPost, path, nil, in, &text)
@@ -189,12 +189,12 @@ func (c *Clusters) CreateAt(ctx context.Context, path string, in any) (answer cl
 		err = json.Unmarshal(text, answer.Cluster)
 	}
 	if err != nil {
-		err = &app.Error{Code: app.EInternal, Message: fmt.Sprintf("%s did not answer as a muster server does", c.client.Settings().URL), Err: err}
+		err = &app.Error{Code: app.EInternal, Message: fmt.Sprintf("%s didn't respond like a Muster server", c.client.Settings().URL), Err: err}
 	}
 	return answer, err
 }
 
-// Preview works out what a create would do.
+// Preview previews a create.
 func (c *Clusters) Preview(ctx context.Context, r cluster.ClusterRequest) (p cluster.Preview, err error) {
 	err = c.client.Call(ctx, http.MethodPost, "/preview", nil, r, &p)
 	return p, err

@@ -12,7 +12,7 @@ import (
 	"muster/portal/wire"
 )
 
-// refusal reads a problem document (RFC 9457) with our members; anything else is judged by its status.
+// refusal reads a problem document (RFC 9457) with our members; anything else gets its code from the status.
 func refusal(resp *http.Response, body []byte) error {
 	var p struct {
 		Title, Detail     string
@@ -20,19 +20,19 @@ func refusal(resp *http.Response, body []byte) error {
 		Kind, Hint, Field string
 		Errors            []struct{ Message, Location string }
 	}
-	_ = json.Unmarshal(body, &p) // not JSON: all stays empty
+	_ = json.Unmarshal(body, &p) // without JSON, all fields stay empty
 	e := &app.Error{Code: p.Code, Reason: p.Kind, Message: cmp.Or(p.Detail, p.Title), Hint: p.Hint, Field: p.Field}
-	for _, more := range p.Errors[min(1, len(p.Errors)):] { // the first is what detail says
+	for _, more := range p.Errors[min(1, len(p.Errors)):] { // the first one is in detail
 		e.Message += fmt.Sprintf("; %s: %s", more.Location, more.Message)
 	}
 	if e.Code == "" {
 		e.Code = wire.CodeOfStatus(resp.StatusCode)
 	}
 	if e.Message == "" {
-		e.Message = "the server answered " + resp.Status
+		e.Message = "the server responded " + resp.Status
 	}
 	if e.Code == app.EUnauthorized && e.Hint == "" {
-		e.Hint = "Give a token with --token or MUSTER_TOKEN."
+		e.Hint = "Set a token with --token or MUSTER_TOKEN."
 	}
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
 		e.RetryAfter = time.Duration(seconds) * time.Second

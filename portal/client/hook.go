@@ -15,10 +15,10 @@ func hookPath(name string, rest ...string) string {
 	return strings.Join(append([]string{"/hooks", url.PathEscape(name)}, rest...), "/")
 }
 
-// Webhooks are where a tenant's events are sent.
+// Webhooks receive a tenant's events.
 type Webhooks part
 
-// List lists the hooks of the tenant.
+// List lists webhooks.
 func (c *Webhooks) List(ctx context.Context) ([]webhook.Hook, error) {
 	var out struct {
 		Hooks []webhook.Hook `json:"hooks"`
@@ -27,24 +27,24 @@ func (c *Webhooks) List(ctx context.Context) ([]webhook.Hook, error) {
 	return out.Hooks, err
 }
 
-// Save makes a hook, or changes the one of that name.
+// Save creates or updates a webhook.
 func (c *Webhooks) Save(ctx context.Context, r webhook.HookRequest) (s webhook.SavedHook, err error) {
 	err = c.client.Call(ctx, http.MethodPut, hookPath(r.Name), nil, r, &s)
 	return s, err
 }
 
-// Delete deletes a hook with the list of its deliveries.
+// Delete deletes a webhook with its deliveries.
 func (c *Webhooks) Delete(ctx context.Context, name string) error {
 	return c.client.Call(ctx, http.MethodDelete, hookPath(name), nil, nil, nil)
 }
 
-// Test sends a test notice and says what happened to it.
+// Test sends a test notification and returns the result.
 func (c *Webhooks) Test(ctx context.Context, name string) (d webhook.HookDelivery, err error) {
 	err = c.client.Call(ctx, http.MethodPost, hookPath(name, "test"), nil, nil, &d)
 	return d, err
 }
 
-// Deliveries lists what was sent to a hook before a delivery, newest first; next is 0 at the end.
+// Deliveries lists deliveries before one, newest first; next is 0 at the end.
 func (c *Webhooks) Deliveries(ctx context.Context, name string, before int64, limit int) (list []webhook.HookDelivery, next int64, err error) {
 	var out struct {
 		Deliveries []webhook.HookDelivery `json:"deliveries"`
@@ -55,22 +55,22 @@ func (c *Webhooks) Deliveries(ctx context.Context, name string, before int64, li
 	return out.Deliveries, out.Next, err
 }
 
-// Delivery returns one delivery with every answer.
+// Delivery returns a delivery with all responses.
 func (c *Webhooks) Delivery(ctx context.Context, name string, id int64) (d webhook.HookDelivery, err error) {
 	err = c.client.CallInto(ctx, hookPath(name, "deliveries", strconv.FormatInt(id, 10)), nil, &d)
 	return d, err
 }
 
-// Resend sends a delivery again, under the same message id.
+// Resend sends a delivery again, with the same message ID.
 func (c *Webhooks) Resend(ctx context.Context, name string, id int64) (d webhook.HookDelivery, err error) {
 	err = c.client.Call(ctx, http.MethodPost, hookPath(name, "deliveries", strconv.FormatInt(id, 10), "resend"), nil, nil, &d)
 	return d, err
 }
 
-// Notices are what a tenant's people were told.
+// Notices are notifications.
 type Notices part
 
-// List lists what the caller was told before a number, newest first; 0 begins with the newest. Next is where to go on, 0 at the end.
+// List lists the caller's notifications before a number, newest first; 0 starts with the newest. Next is the next page, 0 at the end.
 func (c *Notices) List(ctx context.Context, before int64, limit int) (list []wire.Notice, next int64, err error) {
 	q := url.Values{"limit": {strconv.Itoa(limit)}}
 	if before > 0 {

@@ -8,16 +8,16 @@ import (
 	"muster/app/template"
 )
 
-// Leases are how long clusters are kept.
+// Leases are clusters' leases.
 type Leases part
 
-// Get tells when a lease ends, and how it can be moved.
+// Get returns a lease and how it can be extended.
 func (c *Leases) Get(ctx context.Context, id string) (o operation.LeaseOutlook, err error) {
 	err = c.client.CallInto(ctx, ClusterPath(id, "lease"), nil, &o)
 	return o, err
 }
 
-// Extend moves the end of a lease.
+// Extend extends a lease.
 func (c *Leases) Extend(ctx context.Context, id string, r template.LeaseRequest) (o operation.LeaseOutlook, err error) {
 	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "lease"), nil, r, &o)
 	return o, err

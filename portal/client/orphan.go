@@ -8,10 +8,10 @@ import (
 	"muster/app/fleet"
 )
 
-// Orphans are machines that no cluster accounts for.
+// Orphans are orphaned machines.
 type Orphans part
 
-// List returns what a server knows of machines that no one stands behind.
+// List lists orphaned machines.
 func (c *Orphans) List(ctx context.Context, gone bool) (r fleet.OrphanReport, err error) {
 	q := url.Values{}
 	if gone {
@@ -21,13 +21,13 @@ func (c *Orphans) List(ctx context.Context, gone bool) (r fleet.OrphanReport, er
 	return r, err
 }
 
-// Decide says what happens to a machine that no one stands behind.
+// Decide decides what to do with an orphaned machine.
 func (c *Orphans) Decide(ctx context.Context, id string, d fleet.OrphanDecision) (o fleet.Orphan, err error) {
 	err = c.client.Call(ctx, http.MethodPost, "/orphans/"+url.PathEscape(id), nil, map[string]fleet.OrphanDecision{"decision": d}, &o)
 	return o, err
 }
 
-// SetMode says what happens to such machines from now on.
+// SetMode sets how orphaned machines are handled.
 func (c *Orphans) SetMode(ctx context.Context, m fleet.OrphanMode) error {
 	var out map[string]string
 	return c.client.Call(ctx, http.MethodPut, "/orphans-mode", nil, map[string]fleet.OrphanMode{"mode": m}, &out)

@@ -10,13 +10,13 @@ import (
 // Policies decide which requests need approval.
 type Policies part
 
-// List lists the policies in the order in which they are looked at.
+// List lists policies in evaluation order.
 func (c *Policies) List(ctx context.Context) (out PolicyList, err error) {
 	err = c.client.CallInto(ctx, "/policies", nil, &out)
 	return out, err
 }
 
-// PolicyList is what the server says of policies.
+// PolicyList is the server's response.
 type PolicyList struct {
 	TimeZone string              `json:"time_zone"`
 	Policies []policy.Policy     `json:"policies"`
@@ -38,19 +38,19 @@ func (c *Policies) Save(ctx context.Context, p policy.Policy) (saved policy.Poli
 	return saved, err
 }
 
-// Delete deletes a policy; its versions are kept.
+// Delete deletes a policy, but not its versions.
 func (c *Policies) Delete(ctx context.Context, name string) error {
 	var out map[string]string
 	return c.client.Call(ctx, http.MethodDelete, "/policies/"+url.PathEscape(name), nil, nil, &out)
 }
 
-// Try says what a policy would have done to requests of the past. Nothing is saved.
+// Try evaluates a policy on past requests, without saving it.
 func (c *Policies) Try(ctx context.Context, t policy.Try) (out policy.Trial, err error) {
 	err = c.client.Call(ctx, http.MethodPost, "/policies/try", nil, t, &out)
 	return out, err
 }
 
-// SetZone sets the time zone by which policies tell weekday and hour.
+// SetZone sets the time zone of policies' weekdays and hours.
 func (c *Policies) SetZone(ctx context.Context, zone string) error {
 	var out map[string]string
 	return c.client.Call(ctx, http.MethodPut, "/policies-time-zone", nil, map[string]string{"time_zone": zone}, &out)

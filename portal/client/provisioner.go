@@ -9,10 +9,10 @@ import (
 	"muster/app/fleet"
 )
 
-// Provisioners are the processes that work on nodes.
+// Provisioners are the processes that run workers.
 type Provisioners part
 
-// List lists the hosts that run workers.
+// List lists provisioners.
 func (c *Provisioners) List(ctx context.Context) ([]app.Provisioner, error) {
 	var out struct {
 		Provisioners []app.Provisioner `json:"provisioners"`
@@ -21,7 +21,7 @@ func (c *Provisioners) List(ctx context.Context) ([]app.Provisioner, error) {
 	return out.Provisioners, err
 }
 
-// Drain has those of a name end what they have, and tells how many that are.
+// Drain drains the provisioners of a name, and returns their number.
 func (c *Provisioners) Drain(ctx context.Context, name string) (int, error) {
 	var out struct {
 		Draining int `json:"draining"`
@@ -33,7 +33,7 @@ func (c *Provisioners) Drain(ctx context.Context, name string) (int, error) {
 // ProvisionerTokens let provisioners register.
 type ProvisionerTokens part
 
-// List lists the tokens with which provisioners register.
+// List lists provisioner tokens.
 func (c *ProvisionerTokens) List(ctx context.Context) ([]fleet.ProvisionerToken, error) {
 	var out struct {
 		Tokens []fleet.ProvisionerToken `json:"tokens"`
@@ -42,7 +42,7 @@ func (c *ProvisionerTokens) List(ctx context.Context) ([]fleet.ProvisionerToken,
 	return out.Tokens, err
 }
 
-// Create makes one that allows what the grant says; it is told once.
+// Create creates a token with a grant; it's returned only once.
 func (c *ProvisionerTokens) Create(ctx context.Context, name string, grant fleet.ProvisionerGrant) (string, error) {
 	var out struct {
 		Token string `json:"token"`
@@ -52,7 +52,7 @@ func (c *ProvisionerTokens) Create(ctx context.Context, name string, grant fleet
 	return out.Token, err
 }
 
-// Revoke ends one.
+// Revoke revokes a token.
 func (c *ProvisionerTokens) Revoke(ctx context.Context, name string) error {
 	var out struct{}
 	return c.client.Call(ctx, http.MethodDelete, "/provisioner-tokens/"+url.PathEscape(name), nil, nil, &out)

@@ -8,10 +8,10 @@ import (
 	"muster/app/execution"
 )
 
-// Questions are manual steps that wait for an answer.
+// Questions are open manual steps.
 type Questions part
 
-// List lists what people are asked, of one cluster or, where it is "", of all; mine are those that one may answer.
+// List lists the manual steps of a cluster or, if it's "", of all; mine are those that the caller can answer.
 func (c *Questions) List(ctx context.Context, cluster string, mine bool) ([]execution.Question, error) {
 	q := url.Values{}
 	if cluster != "" {
@@ -27,7 +27,7 @@ func (c *Questions) List(ctx context.Context, cluster string, mine bool) ([]exec
 	return out.Questions, err
 }
 
-// Answer answers a question.
+// Answer answers a manual step.
 func (c *Questions) Answer(ctx context.Context, cluster string, s execution.StepAnswer) (q execution.Question, err error) {
 	err = c.client.Call(ctx, http.MethodPost, ClusterPath(cluster, "answers"), nil, s, &q)
 	return q, err

@@ -7,10 +7,10 @@ import (
 	"strconv"
 )
 
-// Queues are what waits, and why.
+// Queues shows what is waiting, and why.
 type Queues part
 
-// Waiting tells what a cluster's steps wait for.
+// Waiting returns what a cluster's steps are waiting for.
 func (c *Queues) Waiting(ctx context.Context, id string, f execution.WaitingFilter) (w execution.Waiting, err error) {
 	q := url.Values{}
 	for name, value := range map[string]string{"node": f.Node, "step": f.Step, "from": strconv.Itoa(f.From), "limit": strconv.Itoa(f.Limit)} {
@@ -22,13 +22,13 @@ func (c *Queues) Waiting(ctx context.Context, id string, f execution.WaitingFilt
 	return w, err
 }
 
-// Get tells what waits for workers.
+// Get returns what is waiting for workers.
 func (c *Queues) Get(ctx context.Context) (q execution.Queue, err error) {
 	err = c.client.CallInto(ctx, "/queue", nil, &q)
 	return q, err
 }
 
-// List returns what waits in all tenants, for superadmins.
+// List returns what is waiting in all tenants, for superadmins.
 func (c *Queues) List(ctx context.Context) (q execution.Queues, err error) {
 	err = c.client.CallInto(ctx, "/queues", nil, &q)
 	return q, err

@@ -8,10 +8,10 @@ import (
 	"muster/app/policy"
 )
 
-// Quotas are how much people and groups may use.
+// Quotas are limits for users and groups.
 type Quotas part
 
-// List lists quotas with how much of each is used.
+// List lists quotas with their usage.
 func (c *Quotas) List(ctx context.Context) ([]policy.QuotaUse, error) {
 	var out struct {
 		Quotas []policy.QuotaUse `json:"quotas"`
@@ -20,13 +20,13 @@ func (c *Quotas) List(ctx context.Context) ([]policy.QuotaUse, error) {
 	return out.Quotas, err
 }
 
-// Set sets a quota in place of the one that was there.
+// Set sets or replaces a quota.
 func (c *Quotas) Set(ctx context.Context, q policy.Quota) (u policy.QuotaUse, err error) {
 	err = c.client.Call(ctx, http.MethodPut, "/quotas", nil, map[string]any{"scope": q.Scope, "name": q.Name, "limits": q.Limits}, &u)
 	return u, err
 }
 
-// Delete lifts a quota.
+// Delete deletes a quota.
 func (c *Quotas) Delete(ctx context.Context, scope policy.QuotaScope, name string) error {
 	q := url.Values{"scope": {string(scope)}}
 	if name != "" {

@@ -10,11 +10,11 @@ import (
 	"muster/app/operation"
 )
 
-// Requests are what people asked for that others approve.
+// Requests are requests for approval.
 type Requests part
 
-// PeopleOf says which people what one has just asked for waits for, in the words of app.Plan.PeopleInWords; "" for none, or where that
-// cannot be found out, since the cluster is made all the same.
+// PeopleOf returns the manual steps of a new request as text, as app.Plan.PeopleInWords does; "" for none, or on errors, since the cluster
+// is created in any case.
 func (c *Requests) PeopleOf(ctx context.Context, cluster string) string {
 	mine, err := c.List(ctx, appcluster.RequestFilter{View: appcluster.RequestsMine, Limit: 1})
 	if err != nil || len(mine) == 0 || mine[0].Cluster != cluster {
@@ -42,19 +42,19 @@ func (c *Requests) List(ctx context.Context, f appcluster.RequestFilter) ([]appc
 	return out.Requests, err
 }
 
-// Get returns one request.
+// Get returns a request.
 func (c *Requests) Get(ctx context.Context, id int64) (r appcluster.Request, err error) {
 	err = c.client.CallInto(ctx, requestPath(id, ""), nil, &r)
 	return r, err
 }
 
-// Review approves or denies a request, or offers less.
+// Review approves or denies a request, or approves it with conditions.
 func (c *Requests) Review(ctx context.Context, id int64, v operation.ReviewRequest) (r appcluster.Request, err error) {
 	err = c.client.Call(ctx, http.MethodPost, requestPath(id, "/reviews"), nil, v, &r)
 	return r, err
 }
 
-// Act does one of confirm, withdraw and break-glass.
+// Act confirms, withdraws or overrides (break-glass) a request.
 func (c *Requests) Act(ctx context.Context, id int64, act string, in map[string]string) (r appcluster.Request, err error) {
 	err = c.client.Call(ctx, http.MethodPost, requestPath(id, "/"+act), nil, in, &r)
 	return r, err

@@ -26,7 +26,7 @@ func resourcePath(id resource.ResourceID, rest ...string) string {
 // Resources are archives and files for automators.
 type Resources part
 
-// List lists resources, in as many calls as that takes.
+// List lists resources, in several calls if needed.
 func (c *Resources) List(ctx context.Context, f resource.ResourceFilter) (list []resource.ResourceInfo, err error) {
 	q := url.Values{}
 	for name, v := range map[string]string{"family": string(f.Family), "member": f.Member, "type": f.Type, "search": f.Search} {
@@ -50,7 +50,7 @@ func (c *Resources) List(ctx context.Context, f resource.ResourceFilter) (list [
 	}
 }
 
-// Types lists the types of resources that there are.
+// Types lists the resource types.
 func (c *Resources) Types(ctx context.Context) ([]resource.ResourceTypes, error) {
 	var out struct {
 		Types []resource.ResourceTypes `json:"types"`
@@ -65,24 +65,24 @@ func (c *Resources) Get(ctx context.Context, id resource.ResourceID) (r resource
 	return r, err
 }
 
-// Mark stages or recalls a version: mark is one of stage and recall.
+// Mark stages or recalls a version: mark is stage or recall.
 func (c *Resources) Mark(ctx context.Context, id resource.ResourceID, number int64, mark string) (r resource.ResourceInfo, err error) {
 	err = c.client.Call(ctx, http.MethodPost, resourcePath(id, "versions", strconv.FormatInt(number, 10), mark), nil, nil, &r)
 	return r, err
 }
 
-// Delete deletes a version that is not in use.
+// Delete deletes an inactive version.
 func (c *Resources) Delete(ctx context.Context, id resource.ResourceID, number int64) error {
 	return c.client.Call(ctx, http.MethodDelete, resourcePath(id, "versions", strconv.FormatInt(number, 10)), nil, nil, nil)
 }
 
-// Sync puts what is staged into use, and takes what is recalled out of it; dry only tells what would be.
+// Sync activates staged versions and deactivates recalled ones; dry only previews that.
 func (c *Resources) Sync(ctx context.Context, member string, dry bool) (s resource.ResourceSync, err error) {
 	err = c.client.Call(ctx, http.MethodPost, "/resource-sync", nil, map[string]any{"member": member, "dry_run": dry}, &s)
 	return s, err
 }
 
-// Diff tells how two versions differ.
+// Diff compares two versions.
 func (c *Resources) Diff(ctx context.Context, id resource.ResourceID, from, to int64) (d resource.ResourceDiff, err error) {
 	err = c.client.CallInto(ctx, resourcePath(id, "diff"), url.Values{"from": {strconv.FormatInt(from, 10)}, "to": {strconv.FormatInt(to, 10)}}, &d)
 	return d, err
@@ -95,7 +95,7 @@ func (c *Resources) Import(ctx context.Context, p resource.ResourcePush) (v reso
 	return v, err
 }
 
-// Push streams a file. The server is told its hash, so that a content that was changed on its way is refused.
+// Push streams a file. Its hash is sent too, so that the server rejects corrupt content.
 func (c *Resources) Push(ctx context.Context, p resource.ResourcePush, f io.ReadSeeker, size int64, seen func(int64)) (v resource.ResourceVersion, err error) {
 	q := url.Values{"file": {filepath.Base(p.Source.File)}}
 	if p.Note != "" {
@@ -134,7 +134,7 @@ func (c *Resources) Push(ctx context.Context, p resource.ResourcePush, f io.Read
 	return v, json.Unmarshal(b, &v)
 }
 
-// Pull writes a content, and finds out whether it is what it should be. What is cut off is gone on with.
+// Pull downloads a version and verifies its hash. It resumes interrupted downloads.
 func (c *Resources) Pull(ctx context.Context, id resource.ResourceID, v resource.ResourceVersion, w io.Writer, seen func(int64)) error {
 	h := sha256.New()
 	var have int64
@@ -145,7 +145,7 @@ func (c *Resources) Pull(ctx context.Context, id resource.ResourceID, v resource
 			break
 		}
 		if err == nil {
-			err = &app.Error{Code: app.ETransient, Message: fmt.Sprintf("the download ended after %d of %d bytes", have, v.Size)}
+			err = &app.Error{Code: app.ETransient, Message: fmt.Sprintf("the download stopped after %d of %d bytes", have, v.Size)}
 		}
 		if app.CodeOf(err) != app.ETransient || try == 5 {
 			return err
@@ -157,7 +157,7 @@ func (c *Resources) Pull(ctx context.Context, id resource.ResourceID, v resource
 		}
 	}
 	if hex.EncodeToString(h.Sum(nil)) != v.Hash {
-		return &app.Error{Code: app.EInternal, Message: "what came is not what was pushed: its SHA-256 is another one"}
+		return &app.Error{Code: app.EInternal, Message: "the downloaded content is corrupt: its SHA-256 doesn't match"}
 	}
 	return nil
 }
@@ -187,7 +187,7 @@ func (c *Resources) pullFrom(ctx context.Context, id resource.ResourceID, number
 	return n, err
 }
 
-// counted tells how much was read.
+// counted counts the bytes read.
 type counted struct {
 	r    io.Reader
 	n    int64

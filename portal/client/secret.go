@@ -8,15 +8,15 @@ import (
 	"muster/app"
 )
 
-// Secrets are values that can be written and used but not read.
+// Secrets are write-only values.
 type Secrets part
 
-// Set sets a secret of the tenant. It cannot be read again.
+// Set sets a secret.
 func (c *Secrets) Set(ctx context.Context, name string, value []byte) error {
 	return c.client.Call(ctx, http.MethodPut, "/secrets/"+url.PathEscape(name), nil, rawBody(value), nil)
 }
 
-// List lists the names of the tenant's secrets.
+// List lists the names of secrets.
 func (c *Secrets) List(ctx context.Context) ([]app.Secret, error) {
 	var out struct {
 		Secrets []app.Secret `json:"secrets"`

@@ -7,16 +7,16 @@ import (
 	"net/http"
 )
 
-// Sharing is who has access to clusters.
+// Sharing is access to clusters.
 type Sharing part
 
-// Get tells who has access to a cluster.
+// Get returns who has access to a cluster.
 func (c *Sharing) Get(ctx context.Context, id string) (s cluster.ClusterSharing, err error) {
 	err = c.client.CallInto(ctx, ClusterPath(id, "sharing"), nil, &s)
 	return s, err
 }
 
-// Change changes who has access to a cluster.
+// Change changes access to a cluster.
 func (c *Sharing) Change(ctx context.Context, id string, change cluster.SharingChange) (s cluster.ClusterSharing, err error) {
 	err = c.client.Call(ctx, http.MethodPut, ClusterPath(id, "sharing"), nil, change, &s)
 	return s, err
@@ -26,14 +26,14 @@ type clusterDefaults struct {
 	Visibility app.Visibility `json:"visibility"`
 }
 
-// DefaultVisibility tells who may see the tenant's new clusters.
+// DefaultVisibility returns the visibility of new clusters.
 func (c *Sharing) DefaultVisibility(ctx context.Context) (app.Visibility, error) {
 	var out clusterDefaults
 	err := c.client.CallInto(ctx, "/cluster-defaults", nil, &out)
 	return out.Visibility, err
 }
 
-// SetDefaultVisibility sets it.
+// SetDefaultVisibility sets the visibility of new clusters.
 func (c *Sharing) SetDefaultVisibility(ctx context.Context, v app.Visibility) error {
 	return c.client.Call(ctx, http.MethodPut, "/cluster-defaults", nil, clusterDefaults{v}, &clusterDefaults{})
 }

@@ -7,7 +7,7 @@ import (
 	"muster/app/chat"
 )
 
-// SlackPath is the path of a Slack workspace, or of something of it.
+// SlackPath is the path of a Slack workspace, or of one of its subresources.
 func SlackPath(team string, rest ...string) string {
 	path := "/slack/workspaces/" + url.PathEscape(team)
 	for _, r := range rest {
@@ -16,10 +16,10 @@ func SlackPath(team string, rest ...string) string {
 	return path
 }
 
-// Slack is how Muster is connected to Slack.
+// Slack is the connection to Slack.
 type Slack part
 
-// Get tells how Muster stands in Slack.
+// Get returns the state of the connection.
 func (c *Slack) Get(ctx context.Context) (h chat.ChatHouse, err error) {
 	err = c.client.CallInto(ctx, "/slack", nil, &h)
 	return h, err

@@ -8,10 +8,10 @@ import (
 	"muster/app/template"
 )
 
-// Templates are the templates of the catalog.
+// Templates are the catalog's templates.
 type Templates part
 
-// List lists the templates that one may use.
+// List lists available templates.
 func (c *Templates) List(ctx context.Context) ([]*template.Template, error) {
 	var out struct {
 		Templates []*template.Template `json:"templates"`
@@ -20,7 +20,7 @@ func (c *Templates) List(ctx context.Context) ([]*template.Template, error) {
 	return out.Templates, err
 }
 
-// Get tells all that a template says.
+// Get returns a template with all its parts.
 func (c *Templates) Get(ctx context.Context, name string) (v catalog.TemplateView, err error) {
 	err = c.client.CallInto(ctx, "/templates/"+url.PathEscape(name), nil, &v)
 	return v, err
@@ -35,7 +35,7 @@ func (c *Templates) Versions(ctx context.Context, name string) ([]catalog.Templa
 	return out.Versions, err
 }
 
-// Diff tells how two versions of a template differ.
+// Diff compares two versions of a template.
 func (c *Templates) Diff(ctx context.Context, name string, q url.Values) (d catalog.TemplateDiff, err error) {
 	err = c.client.CallInto(ctx, "/templates/"+url.PathEscape(name)+"/changes", q, &d)
 	return d, err

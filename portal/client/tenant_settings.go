@@ -7,17 +7,17 @@ import (
 	"muster/app/settings"
 )
 
-// TenantSettings exports and imports the settings of a tenant as a file.
+// TenantSettings exports and imports a tenant's settings.
 type TenantSettings part
 
-// Export returns the settings of the tenant as a file, without any secret.
+// Export returns the tenant's settings as a file, without secrets.
 func (c *TenantSettings) Export(ctx context.Context) (f settings.TenantFile, err error) {
 	err = c.client.CallInto(ctx, "/tenant-settings", nil, &f)
 	return f, err
 }
 
-// Import brings settings into the tenant, all or nothing, where apply is said; else it says what that would do. What is wrong with the
-// file are problems of the report. EConflict, reason tenant_moved, where in.AsOf is set and the settings have changed since.
+// Import applies settings to the tenant, all or nothing; without apply, it previews that. Errors in the file are problems of the report.
+// EConflict, reason tenant_moved, if in.AsOf is set and the settings have changed since.
 func (c *TenantSettings) Import(ctx context.Context, in settings.TenantImport, apply bool) (r settings.TenantReport, err error) {
 	path := "/tenant-settings/check"
 	if apply {

@@ -11,14 +11,14 @@ import (
 // Tokens are API tokens.
 type Tokens part
 
-// End ends the token that the client has, and returns its number.
+// End revokes the client's own token, and returns its number.
 func (c *Tokens) End(ctx context.Context) (int64, error) {
 	var out struct{ Revoked int64 }
 	err := c.client.Call(ctx, http.MethodDelete, "/token", nil, nil, &out)
 	return out.Revoked, err
 }
 
-// List lists one's own API tokens; admins see those of the tenant, or of one user.
+// List lists the caller's API tokens; for admins, those of the tenant or of one user.
 func (c *Tokens) List(ctx context.Context, user string) ([]identity.Token, error) {
 	q := url.Values{}
 	if user != "" {
@@ -29,19 +29,19 @@ func (c *Tokens) List(ctx context.Context, user string) ([]identity.Token, error
 	return out.Tokens, err
 }
 
-// MadeToken is the answer to the making of a token.
+// MadeToken is a created token.
 type MadeToken struct {
 	Token  identity.Token `json:"token"`
 	Secret string         `json:"secret"`
 }
 
-// Create makes an API token; the secret is told once.
+// Create creates an API token; its secret is returned only once.
 func (c *Tokens) Create(ctx context.Context, n identity.NewAPIToken) (m MadeToken, err error) {
 	err = c.client.Call(ctx, http.MethodPost, "/tokens", nil, n, &m)
 	return m, err
 }
 
-// Revoke ends an API token at once.
+// Revoke revokes an API token.
 func (c *Tokens) Revoke(ctx context.Context, id int64) error {
 	var out map[string]int64
 	return c.client.Call(ctx, http.MethodDelete, "/tokens/"+strconv.FormatInt(id, 10), nil, nil, &out)

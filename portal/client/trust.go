@@ -15,19 +15,19 @@ import (
 
 const fingerprintMark = "sha256:"
 
-// readFingerprint returns the bytes of a fingerprint as people write it.
+// readFingerprint parses a fingerprint.
 func readFingerprint(text string) ([]byte, error) {
 	digits, ok := strings.CutPrefix(strings.ToLower(strings.TrimSpace(text)), fingerprintMark)
 	b, err := hex.DecodeString(strings.ReplaceAll(digits, ":", ""))
 	if !ok || err != nil || len(b) != sha256.Size {
-		return nil, &app.Error{Code: app.EInvalid, Reason: "usage", Field: "ca-fingerprint", Message: fmt.Sprintf("%q is not the fingerprint of a CA", text),
-			Hint: "It looks like sha256: and 64 hex digits; `muster serve --tls self` prints it."}
+		return nil, &app.Error{Code: app.EInvalid, Reason: "usage", Field: "ca-fingerprint", Message: fmt.Sprintf("%q isn't a CA fingerprint", text),
+			Hint: "Use sha256: followed by 64 hex digits, as printed by `muster serve --tls self`."}
 	}
 	return b, nil
 }
 
-// Trust returns what a client checks a server by: the CA of that fingerprint, or those that the host trusts where it is "". A
-// CA with a fingerprint signs for one Muster alone, so its signature says more than any name.
+// Trust returns the TLS configuration that trusts the CA with a fingerprint or, if it's "", the host's CAs. A CA with a fingerprint belongs
+// to one Muster only, so its signature is enough without a name check.
 func Trust(fingerprint string) (*tls.Config, error) {
 	if fingerprint == "" {
 		return &tls.Config{MinVersion: tls.VersionTLS12}, nil
@@ -37,13 +37,13 @@ func Trust(fingerprint string) (*tls.Config, error) {
 		return nil, err
 	}
 	return &tls.Config{MinVersion: tls.VersionTLS12,
-		InsecureSkipVerify: true, // instead VerifyConnection does
+		InsecureSkipVerify: true, // VerifyConnection verifies instead
 		VerifyConnection:   func(c tls.ConnectionState) error { return verify(c.PeerCertificates, want) },
 	}, nil
 }
 
-// ErrWrongCA is what a server is refused with whose certificate another CA has signed.
-var ErrWrongCA = errors.New("the server's certificate is not of the CA with that fingerprint")
+// ErrWrongCA is the error for a certificate signed by another CA.
+var ErrWrongCA = errors.New("the server's certificate isn't signed by the CA with this fingerprint")
 
 func verify(chain []*x509.Certificate, want []byte) error {
 	for _, ca := range chain {

@@ -7,10 +7,10 @@ import (
 	"muster/app/usage"
 )
 
-// Usage is what was used, and what it cost.
+// Usage is usage and cost.
 type Usage part
 
-// Get tells what was used and what it cost, in the words of the API: from, to, by, step, all.
+// Get returns usage and cost; its filters are the API's: from, to, by, step, all.
 func (c *Usage) Get(ctx context.Context, q url.Values) (u usage.Usage, err error) {
 	err = c.client.CallInto(ctx, "/usage", q, &u)
 	return u, err

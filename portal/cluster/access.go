@@ -16,7 +16,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// accessPages are the ways into a cluster's machines: keys, certificates, inventories.
+// accessPages provide access to a cluster's machines: keys, certificates, inventories.
 type accessPages struct {
 	*site.Site
 }
@@ -32,13 +32,13 @@ func (p *accessPages) routes() []site.Route {
 func (p *accessPages) operations() []site.Operation {
 	return []site.Operation{
 		site.Get("/clusters/{id}/inventory", p.APIInventory,
-			site.About("Tell how the machines of a cluster are reached, in a form for other tools"), site.Files("The inventory", "text/plain", site.MediaJSON), inventoryForm),
-		site.Get("/clusters/{id}/key", p.APIKey, site.About("Get the private SSH key of a cluster")),
-		site.Post("/clusters/{id}/certificate", p.APICertificate, site.About("Get an SSH certificate that opens a cluster for a while")),
+			site.About("Export a cluster's inventory for other tools"), site.Files("The inventory", "text/plain", site.MediaJSON), inventoryForm),
+		site.Get("/clusters/{id}/key", p.APIKey, site.About("Get a cluster's private SSH key")),
+		site.Post("/clusters/{id}/certificate", p.APICertificate, site.About("Get a short-lived SSH certificate for a cluster")),
 	}
 }
 
-// Show is the page of all ways into a cluster's machines.
+// Show is the page with the ways to sign in to a cluster's machines.
 func (p *accessPages) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
@@ -89,13 +89,13 @@ func (p *accessPages) Inventory(w http.ResponseWriter, r *http.Request, a app.Ac
 
 type inventoryInput struct {
 	site.IDInput
-	Format string `query:"format" default:"json" enum:"ansible,ansible-yaml,ssh,known_hosts,hosts,json,env" doc:"In which form"`
-	Key    string `query:"key" maxLength:"255" doc:"Where the cluster's private key is kept; it is named in the file, never part of it"`
-	// KnownHosts is where the form known_hosts is written to.
-	KnownHosts string `query:"known_hosts" maxLength:"255" doc:"Where the format known_hosts is kept; the formats ssh and ansible name it, so that ssh can check the host keys"`
+	Format string `query:"format" default:"json" enum:"ansible,ansible-yaml,ssh,known_hosts,hosts,json,env" doc:"Output format"`
+	Key    string `query:"key" maxLength:"255" doc:"Path of the cluster's private key file. The inventory names the file and never contains the key"`
+	// KnownHosts is the path of the file with the format known_hosts.
+	KnownHosts string `query:"known_hosts" maxLength:"255" doc:"Path of the file with the known_hosts format. The formats ssh and ansible name it so that ssh can verify host keys"`
 }
 
-// inventoryForm describes the format json. newAPI puts the schema into the document.
+// inventoryForm describes the format json. newAPI adds the schema to the document.
 func inventoryForm(o *huma.Operation) {
 	o.Responses["200"].Content[site.MediaJSON].Schema = &huma.Schema{Ref: "#/components/schemas/Inventory"}
 }

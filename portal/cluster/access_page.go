@@ -9,21 +9,21 @@ import (
 	"muster/portal/page"
 )
 
-// Access is the page of all ways into a cluster's machines.
+// Access is the page with the ways to sign in to a cluster's machines.
 type Access struct {
 	View      cluster.ClusterView
 	Tabs      page.ClusterTabs
 	Inventory inventory.Inventory
 	Format    inventory.InventoryFormat
-	Text      string // the inventory in that form
-	Key       string // where the key is kept, as it was typed
-	May       bool   // the actor may have the key
-	SignIn    bool   // the actor may have a certificate
-	URL       string // where the portal is reached; "" where that is not known
+	Text      string // the inventory in that format
+	Key       string // the path of the key file, as typed
+	May       bool   // the actor can download the key
+	SignIn    bool   // the actor can get a certificate
+	URL       string // the portal's address; "" if unknown
 	Complaint page.Complaint
 }
 
-// How many machines have a line of their own on the page, and how many lines of a file are shown there.
+// The most machines with a line of their own, and the most lines of a file that are shown.
 const (
 	accessShown    = 50
 	inventoryShown = 200
@@ -34,25 +34,25 @@ var inventoryWords = map[inventory.InventoryFormat]string{
 	inventory.InventoryHosts: "/etc/hosts", inventory.InventoryJSON: "JSON", inventory.InventoryEnv: "Environment",
 }
 
-// formats are the forms in the order in which they are offered.
+// formats are the formats, in the order in which they're offered.
 var formats = []inventory.InventoryFormat{inventory.InventorySSH, inventory.InventoryKnownHosts, inventory.InventoryAnsible, inventory.InventoryAnsibleYAML, inventory.InventoryHosts, inventory.InventoryEnv, inventory.InventoryJSON}
 
-// formatHelp says what is done with a form.
+// formatHelp says how to use a format.
 func (c Access) formatHelp() string {
 	i := c.Inventory
 	switch c.Format {
 	case inventory.InventorySSH:
-		return "Include it in ~/.ssh/config, and keep the host keys in " + i.KnownHosts + "; then ssh knows every machine from the first time on."
+		return "Include this file in ~/.ssh/config and save the host keys as " + i.KnownHosts + ". Then ssh trusts every machine on first connection."
 	case inventory.InventoryKnownHosts:
-		return "Save it as " + i.KnownHosts + "."
+		return "Save this file as " + i.KnownHosts + "."
 	case inventory.InventoryAnsible, inventory.InventoryAnsibleYAML:
-		return "Groups are services. Keep the host keys in " + i.KnownHosts + "; nothing is trusted blindly."
+		return "Groups are services. Save the host keys as " + i.KnownHosts + " so that Ansible can verify each machine."
 	case inventory.InventoryHosts:
-		return "Lines for /etc/hosts."
+		return "Add these lines to /etc/hosts."
 	case inventory.InventoryEnv:
-		return "Assignments that shells, Compose and systemd read."
+		return "Variables for shells, Docker Compose and systemd."
 	}
-	return "For programs."
+	return "For scripts and other tools."
 }
 
 func (c Access) path(rest string, f inventory.InventoryFormat) string {
@@ -63,7 +63,7 @@ func (c Access) path(rest string, f inventory.InventoryFormat) string {
 	return "/clusters/" + c.View.ID + rest + "?" + q.Encode()
 }
 
-// shown is as much of the file as the page shows, and how many lines more there are.
+// shown returns the part of the file that the page shows, and the number of lines left out.
 func (c Access) shown() (text string, more int) {
 	lines := strings.SplitAfter(c.Text, "\n")
 	if len(lines) <= inventoryShown {

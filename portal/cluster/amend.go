@@ -10,7 +10,7 @@ import (
 	"muster/portal/site"
 )
 
-// changePanel returns what can be asked of a cluster; nil for nothing.
+// changePanel returns the possible changes of a cluster; nil for none.
 func (p *clusterPage) changePanel(ctx context.Context, a app.Actor, v cluster.ClusterView) (*ChangePanel, error) {
 	if v.Status == app.ClusterDeleted || !a.MayIn("AmendServices", v.Cluster) {
 		return nil, nil
@@ -36,7 +36,7 @@ func (p *clusterPage) changePanel(ctx context.Context, a app.Actor, v cluster.Cl
 	if v.Size > site.SuggestSize || panel.Use {
 		return panel, nil
 	}
-	// Suggestions are worth a moment, and no error.
+	// Suggestions get a limited time, and their errors are ignored.
 	ctx, cancel := context.WithTimeout(ctx, site.SuggestTime)
 	defer cancel()
 	if u, err := p.Amendments.PreviewAmend(ctx, a, v.ID, cluster.Amendment{Kind: app.OperationUpgrade}); err == nil && !u.Nothing {

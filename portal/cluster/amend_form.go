@@ -7,7 +7,7 @@ import (
 	"muster/portal/page"
 )
 
-// Addable are the services that a cluster's template allows and that the cluster does not have.
+// Addable are the services that a cluster's template allows and that the cluster doesn't have.
 func Addable(n *ClusterForm, v cluster.ClusterView, ticked []string) []page.Choice {
 	t := n.Catalog.Templates[v.Template]
 	if t == nil {

@@ -11,21 +11,21 @@ import (
 )
 
 type clusterListInput struct {
-	Deleted bool   `query:"deleted" doc:"Also those that are gone"`
+	Deleted bool   `query:"deleted" doc:"Include deleted clusters"`
 	Name    string `query:"name" maxLength:"128" doc:"Only this exact name"`
-	Limit   int    `query:"limit" minimum:"0" maximum:"1000" doc:"At most so many; 0 means 200"`
+	Limit   int    `query:"limit" minimum:"0" maximum:"1000" doc:"Maximum number of clusters; 0 means 200"`
 
-	Owner    string            `query:"owner" maxLength:"255" doc:"Only those of this user; me is who asks"`
-	Status   app.ClusterStatus `query:"status" enum:"pending,active,asleep,failed,deleted" doc:"Only those of this status"`
-	Template string            `query:"template" maxLength:"255" doc:"Only those of this template"`
-	Provider string            `query:"provider" maxLength:"255" doc:"Only those at this provider"`
-	Text     string            `query:"q" maxLength:"100" doc:"Only those that have it in name, id, owner or template"`
-	Sort     app.ClusterSort   `query:"sort" enum:"name,lease,cost" doc:"By name, by the end of the lease, or by cost with the dearest first; the newest first where it is left out"`
-	After    string            `query:"after" maxLength:"128" doc:"Go on after this: what the page before gave as next"`
+	Owner    string            `query:"owner" maxLength:"255" doc:"Only clusters of this user; me is the caller"`
+	Status   app.ClusterStatus `query:"status" enum:"pending,active,asleep,failed,deleted" doc:"Only clusters with this status"`
+	Template string            `query:"template" maxLength:"255" doc:"Only clusters from this template"`
+	Provider string            `query:"provider" maxLength:"255" doc:"Only clusters at this provider"`
+	Text     string            `query:"q" maxLength:"100" doc:"Only clusters with this text in their name, id, owner or template"`
+	Sort     app.ClusterSort   `query:"sort" enum:"name,lease,cost" doc:"By name, by lease expiry, or by cost (highest first); newest first by default"`
+	After    string            `query:"after" maxLength:"128" doc:"Cursor: the next value of the previous page"`
 }
 
 type ClusterKey struct {
-	User string `json:"user" doc:"Who to sign in as"`
+	User string `json:"user" doc:"User to sign in as"`
 	Key  string `json:"private_key" doc:"OpenSSH PEM, for ssh -i"`
 }
 

@@ -13,8 +13,8 @@ import (
 type certificateInput struct {
 	site.IDInput
 	Body struct {
-		PublicKey string `json:"public_key" maxLength:"16384" doc:"The line of a public key file: ed25519, ecdsa, or rsa of at least 2048 bits"`
-		TTL       string `json:"ttl,omitempty" maxLength:"32" doc:"For how long, as in 30m or 2h; at most 8h, and not beyond the lease. 1h where it is left out"`
+		PublicKey string `json:"public_key" maxLength:"16384" doc:"Public key in OpenSSH format: ed25519, ecdsa, or rsa of at least 2048 bits"`
+		TTL       string `json:"ttl,omitempty" maxLength:"32" doc:"Validity, such as 30m or 2h; at most 8h, and not beyond the lease. The default is 1h"`
 	}
 }
 
@@ -23,7 +23,7 @@ func (p *accessPages) APICertificate(ctx context.Context, in *certificateInput) 
 	if in.Body.TTL != "" {
 		var err error
 		if ttl, err = template.ParseLength(in.Body.TTL); err != nil || ttl <= 0 {
-			return nil, p.Fail(ctx, &app.Error{Code: app.EInvalid, Field: "ttl", Message: "That is not a length of time.", Hint: "Write it like 30m or 2h."})
+			return nil, p.Fail(ctx, &app.Error{Code: app.EInvalid, Field: "ttl", Message: "Invalid duration.", Hint: "Use a duration such as 30m or 2h."})
 		}
 	}
 	c, err := p.ClusterAccess.ClusterCertificate(ctx, site.Caller(ctx), in.ID, in.Body.PublicKey, ttl)

@@ -20,16 +20,16 @@ const eventBatch = 1000
 type eventListInput struct {
 	site.IDInput
 	After       int64  `query:"after" minimum:"0" doc:"Only events after this number"`
-	Wait        int    `query:"wait" minimum:"0" maximum:"30" doc:"Wait so many seconds for an event when there is none"`
+	Wait        int    `query:"wait" minimum:"0" maximum:"30" doc:"Seconds to wait for an event if there is none"`
 	Accept      string `header:"Accept" hidden:"true"`
-	LastEventID string `header:"Last-Event-ID" doc:"Like after, sent by readers of a stream that broke"`
+	LastEventID string `header:"Last-Event-ID" doc:"Like after; clients send it when they reconnect to a stream"`
 }
 
 type EventList struct {
 	Events []app.Event `json:"events"`
 }
 
-// events are the events of a cluster, which programs follow.
+// events are the events of a cluster, for programs.
 type events struct {
 	*site.Site
 }
@@ -40,7 +40,7 @@ func (p *events) operations() []site.Operation {
 	}
 }
 
-// APIList returns events as a list, after a wait where that was asked for, or as a stream.
+// APIList returns events as a list, after the requested wait, or as a stream.
 func (p *events) APIList(ctx context.Context, in *eventListInput) (*huma.StreamResponse, error) {
 	a := site.Caller(ctx)
 	streamed := strings.Contains(in.Accept, "text/event-stream")
@@ -48,7 +48,7 @@ func (p *events) APIList(ctx context.Context, in *eventListInput) (*huma.StreamR
 	if streamed && in.LastEventID != "" {
 		n, err := strconv.ParseInt(in.LastEventID, 10, 64)
 		if err != nil || n < 0 {
-			return nil, p.Fail(ctx, &app.Error{Code: app.EInvalid, Message: "Last-Event-ID is not the number of an event.", Field: "Last-Event-ID"})
+			return nil, p.Fail(ctx, &app.Error{Code: app.EInvalid, Message: "Last-Event-ID must be an event number.", Field: "Last-Event-ID"})
 		}
 		after = n
 	}
@@ -94,7 +94,7 @@ func (p *events) after(ctx context.Context, a app.Actor, id string, after int64)
 	return p.Feed.Events(ctx, a, id, after, eventBatch)
 }
 
-// await waits until there are events, the time is over, or the portal closes; the latter two give none.
+// await waits for events. It returns none when the time is over or the portal shuts down.
 func (p *events) await(ctx context.Context, a app.Actor, id string, after int64, d time.Duration, changed <-chan struct{}) ([]app.Event, error) {
 	over := time.NewTimer(min(d, site.PollTime))
 	defer over.Stop()
@@ -117,7 +117,7 @@ func (p *events) await(ctx context.Context, a app.Actor, id string, after int64,
 	}
 }
 
-// stream sends events until the reader leaves or the portal closes.
+// stream sends events until the client disconnects or the portal shuts down.
 func (p *events) stream(ctx context.Context, w http.ResponseWriter, a app.Actor, id string, after int64, events []app.Event, changed <-chan struct{}) error {
 	out, err := site.OpenStream(w, p.Meter)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 type renameInput struct {
 	site.IDInput
 	Body struct {
-		Name string `json:"name" maxLength:"128" doc:"The new name. The id and the host names stay"`
+		Name string `json:"name" maxLength:"128" doc:"New name. The id and the host names don't change"`
 	}
 }
 
 type transferInput struct {
 	site.IDInput
 	Body struct {
-		To string `json:"to" maxLength:"210" doc:"The new owner: a user of the same tenant, or group:NAME for the members of a group"`
+		To string `json:"to" maxLength:"210" doc:"New owner: a user of the same tenant, or group:NAME for the members of a group"`
 	}
 }
 
@@ -33,35 +33,35 @@ func (p *managePages) APITransfer(ctx context.Context, in *transferInput) (*site
 type powerInput struct {
 	site.IDInput
 	Body struct {
-		PlanHash string `json:"plan_hash,omitempty" maxLength:"64" doc:"Of the preview that was shown; without it, what comes is taken"`
+		PlanHash string `json:"plan_hash,omitempty" maxLength:"64" doc:"Hash from the preview; without it, any plan is accepted"`
 	}
 }
 
 type scheduleInput struct {
 	site.IDInput
 	Body struct {
-		Sleep string `json:"sleep,omitempty" maxLength:"100" doc:"When it goes to sleep, as five fields of a crontab; empty for never"`
-		Wake  string `json:"wake,omitempty" maxLength:"100" doc:"When it wakes"`
-		Zone  string `json:"zone,omitempty" maxLength:"64" doc:"The time zone, such as Europe/Berlin; empty is UTC"`
+		Sleep string `json:"sleep,omitempty" maxLength:"100" doc:"Sleep schedule, as five crontab fields; empty for never"`
+		Wake  string `json:"wake,omitempty" maxLength:"100" doc:"Wake schedule, as five crontab fields; empty for never"`
+		Zone  string `json:"zone,omitempty" maxLength:"64" doc:"Time zone, such as Europe/Berlin; UTC by default"`
 	}
 }
 
 type cloneQuery struct {
 	site.IDInput
-	Name string `query:"name" required:"true" maxLength:"128" doc:"The name of the new cluster"`
+	Name string `query:"name" required:"true" maxLength:"128" doc:"Name of the new cluster"`
 }
 
 type cloneInput struct {
 	site.IDInput
 	Body struct {
-		Name     string `json:"name" maxLength:"128" doc:"The name of the new cluster"`
-		PlanHash string `json:"plan_hash,omitempty" maxLength:"64" doc:"Of the preview that was shown; without it, what comes is taken"`
+		Name     string `json:"name" maxLength:"128" doc:"Name of the new cluster"`
+		PlanHash string `json:"plan_hash,omitempty" maxLength:"64" doc:"Hash from the preview; without it, any plan is accepted"`
 	}
 }
 
 type diffInput struct {
-	A string `query:"a" required:"true" maxLength:"160" doc:"A cluster by id or name, or with @ and a number how that operation left it"`
-	B string `query:"b" required:"true" maxLength:"160" doc:"Another one, or the same at another moment"`
+	A string `query:"a" required:"true" maxLength:"160" doc:"Cluster by id or name; append @ and an operation's number for the state after that operation"`
+	B string `query:"b" required:"true" maxLength:"160" doc:"Another cluster, or another state of the same cluster"`
 }
 
 func (p *powerPages) APISleepPreview(ctx context.Context, in *site.IDInput) (*site.Body[cluster.AmendPreview], error) {

@@ -10,7 +10,7 @@ import (
 
 type stepListInput struct {
 	site.IDInput
-	Operation int64 `query:"operation" minimum:"0" doc:"Which operation; 0 means the latest"`
+	Operation int64 `query:"operation" minimum:"0" doc:"Operation number; 0 means the latest"`
 }
 
 type StepList struct {
@@ -30,17 +30,17 @@ type logListInput struct {
 	Operation int64  `query:"operation" minimum:"0" doc:"Only this operation; 0 means all"`
 	Node      string `query:"node" maxLength:"64" doc:"Only this node"`
 	Step      string `query:"step" maxLength:"256" doc:"Only this step"`
-	Stream    string `query:"stream" enum:"stdout,stderr,muster" doc:"Only what was said there; muster is what Muster itself said"`
-	Q         string `query:"q" maxLength:"200" doc:"Only lines that have this text, whatever its case"`
+	Stream    string `query:"stream" enum:"stdout,stderr,muster" doc:"Only lines of this stream; muster is for Muster's own lines"`
+	Q         string `query:"q" maxLength:"200" doc:"Only lines with this text, ignoring case"`
 	After     int64  `query:"after" minimum:"0" doc:"Only lines after this number"`
 	Before    int64  `query:"before" minimum:"0" doc:"Only lines before this number; 0 means all"`
 	Tail      bool   `query:"tail" doc:"The last lines instead of the first"`
-	Limit     int    `query:"limit" minimum:"0" maximum:"5000" doc:"At most so many; 0 means 500"`
+	Limit     int    `query:"limit" minimum:"0" maximum:"5000" doc:"Maximum number of lines; 0 means 500"`
 }
 
 type LogList struct {
 	Lines []app.LogLine `json:"lines" nullable:"false"`
-	Next  int64         `json:"next,omitempty" doc:"Where to go on, where there may be more: as after, or with tail as before; not there at the end"`
+	Next  int64         `json:"next,omitempty" doc:"Cursor of the next page: pass it as after, or with tail as before. Absent on the last page"`
 }
 
 func (p *logs) APIList(ctx context.Context, in *logListInput) (*site.Body[LogList], error) {

@@ -14,7 +14,7 @@ type sharingInput struct {
 }
 
 type clusterDefaults struct {
-	Visibility app.Visibility `json:"visibility" enum:"private,tenant" doc:"private: only its owner, those it is shared with, and admins see it; tenant: everyone in the tenant does"`
+	Visibility app.Visibility `json:"visibility" enum:"private,tenant" doc:"private: visible to the owner, admins and people it's shared with; tenant: visible to everyone in the tenant"`
 }
 
 func (p *sharing) APIShow(ctx context.Context, in *site.IDInput) (*site.Body[appcluster.ClusterSharing], error) {

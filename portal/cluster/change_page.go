@@ -12,23 +12,23 @@ import (
 	"muster/portal/page"
 )
 
-// ChangePanel is what can be asked of a cluster that stands.
+// ChangePanel holds the changes that can be requested for a cluster.
 type ChangePanel struct {
 	View    cluster.ClusterView
-	Use     bool   // the actor may act on services only
-	Busy    bool   // something is under way, so nothing else can be asked
-	Sizes   string // how many nodes the template allows, in words; "" where it is not known any more
+	Use     bool   // the actor can act on services only
+	Busy    bool   // an operation is in progress, so no other can be requested
+	Sizes   string // how many nodes the template allows, in words; "" if unknown
 	Addable []page.Choice
-	Newer   string   // what the catalog has that is newer, in a few words; "" for nothing
-	Sick    []string // nodes that a repair would make again
+	Newer   string   // what an upgrade would change, in a few words; "" for nothing
+	Sick    []string // nodes that a repair would replace
 }
 
-// Can tells whether a kind of change can be asked of the cluster as it is.
+// Can tells whether a kind of change is possible in the cluster's current state.
 func (p ChangePanel) Can(kind app.OperationKind) bool {
 	return slices.Contains(p.View.Actions.Cluster, kind)
 }
 
-// link leads to the preview of an amendment, with more of it as names and values.
+// link is the address of a change's preview. More holds names and values for its query.
 func (p ChangePanel) link(kind app.OperationKind, more ...string) string {
 	q := url.Values{"kind": {string(kind)}}
 	for i := 0; i+1 < len(more); i += 2 {
@@ -37,7 +37,7 @@ func (p ChangePanel) link(kind app.OperationKind, more ...string) string {
 	return "/clusters/" + p.View.ID + "/change?" + q.Encode()
 }
 
-// nodeLinks are what can be asked of one node, as words and addresses.
+// nodeLinks are the actions on one node.
 func (p ChangePanel) nodeLinks(n app.Node) (links []app.Link) {
 	can := p.View.Actions.On(n)
 	add := func(k app.OperationKind, words string) {
@@ -61,12 +61,12 @@ func (p ChangePanel) serviceLink(kind app.OperationKind, service string) string 
 	return p.link(kind, "services", service)
 }
 
-// sickSentence says which nodes a repair would make again.
+// sickSentence names the nodes that a repair would replace.
 func (p ChangePanel) sickSentence() string {
 	return fmt.Sprintf("%s lost or unhealthy: %s.", humanize.CountOf(len(p.Sick), "node is", "nodes are"), cluster.NodesInWords(p.Sick))
 }
 
-// newChangePanel returns what can be asked of a cluster. Addable are services that the template allows.
+// newChangePanel returns the changes possible for a cluster. Addable are services that the template allows.
 func newChangePanel(v cluster.ClusterView, t *template.Template, addable []page.Choice) *ChangePanel {
 	p := &ChangePanel{View: v, Addable: addable}
 	if t != nil {
@@ -75,15 +75,15 @@ func newChangePanel(v cluster.ClusterView, t *template.Template, addable []page.
 	return p
 }
 
-// powerKinds are what is done to services, in the order of their buttons.
+// powerKinds are the actions on services, in the order of their buttons.
 var powerKinds = []app.OperationKind{app.OperationRestart, app.OperationStop, app.OperationStart}
 
-// powers are those of powerKinds that can be asked for.
+// powers are those of powerKinds that are possible now.
 func powers(of []app.OperationKind) []app.OperationKind {
 	return slices.DeleteFunc(slices.Clone(powerKinds), func(k app.OperationKind) bool { return !slices.Contains(of, k) })
 }
 
-// standingNodes are those that stay.
+// standingNodes are the nodes that exist and aren't being removed.
 func standingNodes(v cluster.ClusterView) []app.Node {
 	return slices.DeleteFunc(slices.Clone(v.Nodes), func(n app.Node) bool { return n.Status == app.NodeDeleted || n.Leaving })
 }

@@ -16,7 +16,7 @@ import (
 	"muster/portal/site"
 )
 
-// clones copy clusters, export their specs, and compare them.
+// clones are the pages to clone, export and compare clusters.
 type clones struct {
 	*site.Site
 }
@@ -32,10 +32,10 @@ func (p *clones) routes() []site.Route {
 
 func (p *clones) operations() []site.Operation {
 	return []site.Operation{
-		site.Get("/clusters/{id}/spec", p.APISpec, site.About("Export what to ask for to get a cluster like this")),
-		site.Get("/clusters/{id}/clone", p.APIPreview, site.About("Work out what a clone of a cluster would be")),
-		site.Post("/clusters/{id}/clone", p.APIClone, site.About("Create a cluster like another one, or ask for it"), policy.EitherWay),
-		site.Get("/diff", p.APIDiff, site.About("Compare two clusters, or two moments of one")),
+		site.Get("/clusters/{id}/spec", p.APISpec, site.About("Export a cluster's spec")),
+		site.Get("/clusters/{id}/clone", p.APIPreview, site.About("Preview a clone of a cluster")),
+		site.Post("/clusters/{id}/clone", p.APIClone, site.About("Clone a cluster, or request a clone if approval is required"), policy.EitherWay),
+		site.Get("/diff", p.APIDiff, site.About("Compare two clusters, or two states of one")),
 	}
 }
 
@@ -80,7 +80,7 @@ func (p *clones) APIDiff(ctx context.Context, in *diffInput) (*site.Body[cluster
 	return &site.Body[cluster.ClusterDiff]{Body: d}, nil
 }
 
-// Ask shows what a clone would be.
+// Ask previews a clone.
 func (p *clones) Ask(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.ask(w, r, a, http.StatusOK, r.URL.Query().Get("name"), "")
 }
@@ -107,7 +107,7 @@ func (p *clones) Clone(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	name := r.PostForm.Get("name")
 	answer, err := p.Creates.CloneCluster(r.Context(), a, chi.URLParam(r, "id"), name, r.PostForm.Get("plan_hash"))
 	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
-		return p.ask(w, r, a, http.StatusConflict, name, "The catalog has changed since you looked. This is what would be made now.")
+		return p.ask(w, r, a, http.StatusConflict, name, "The catalog has changed since your preview, so nothing was created. This is the current plan.")
 	}
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (p *clones) Clone(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	return nil
 }
 
-// Diff compares a cluster with another one, or with how an operation left it. Without either it offers the choice.
+// Diff compares a cluster with another, or with its own state after an operation. Without either, it shows the form.
 func (p *clones) Diff(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
@@ -145,7 +145,7 @@ func (p *clones) Diff(w http.ResponseWriter, r *http.Request, a app.Actor) error
 	return nil
 }
 
-// Spec is the spec as a file, which a create on the command line reads.
+// Spec sends the spec as a file for the create command.
 func (p *clones) Spec(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	e, err := p.Specs.ExportCluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"muster/portal/site"
 )
 
-// AskDelete shows what would be gone with those clusters that were ticked in the list.
+// AskDelete shows what deleting the selected clusters would delete.
 func (p *lists) AskDelete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if !r.URL.Query().Has("id") {
 		http.Redirect(w, r, "/clusters", http.StatusSeeOther)
@@ -23,7 +23,7 @@ func (p *lists) AskDelete(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	return nil
 }
 
-// Delete deletes them, each by itself: what is in the way of one is not in the way of the others.
+// Delete deletes the clusters one by one; an error of one doesn't stop the others.
 func (p *lists) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (p *lists) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	return nil
 }
 
-// chosen finds the clusters of those ids, and says of which why they are not deleted.
+// chosen finds the clusters by id, and says which can't be deleted and why.
 func (p *lists) chosen(ctx context.Context, a app.Actor, ids []string) (DeleteMany, error) {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -65,11 +65,11 @@ func (p *lists) chosen(ctx context.Context, a app.Actor, ids []string) (DeleteMa
 		case l.MayDelete(c):
 			d.Clusters = append(d.Clusters, c)
 		case c.Status == app.ClusterDeleted:
-			d.Not = append(d.Not, Undeletable{ID: c.ID, Name: c.Name, Why: "It is gone already."})
+			d.Not = append(d.Not, Undeletable{ID: c.ID, Name: c.Name, Why: "Already deleted."})
 		case !a.MayIn("DeleteCluster", c.Cluster):
-			d.Not = append(d.Not, Undeletable{ID: c.ID, Name: c.Name, Why: "It belongs to " + c.Owner + "; only its owner and admins may delete it."})
+			d.Not = append(d.Not, Undeletable{ID: c.ID, Name: c.Name, Why: "Only " + c.Owner + " and admins can delete this cluster."})
 		default:
-			d.Not = append(d.Not, Undeletable{ID: c.ID, Name: c.Name, Why: "It is being deleted already."})
+			d.Not = append(d.Not, Undeletable{ID: c.ID, Name: c.Name, Why: "Already being deleted."})
 		}
 	}
 	return d, nil

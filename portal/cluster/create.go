@@ -13,7 +13,7 @@ func (p *creates) Create(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	if err := site.Form(r); err != nil {
 		return err
 	}
-	held := catalog.HoldCatalog(r.Context()) // until it is refused: then the catalog may have changed
+	held := catalog.HoldCatalog(r.Context()) // until it's refused: then the catalog may have changed
 	c, err := p.Catalogs.Catalog(held, a)
 	if err != nil {
 		return err
@@ -33,8 +33,8 @@ func (p *creates) Create(w http.ResponseWriter, r *http.Request, a app.Actor) er
 		return again(http.StatusUnprocessableEntity, "")
 	}
 	if n.hash == "" {
-		// Nothing is made that no one has seen.
-		return again(http.StatusUnprocessableEntity, "Have a look at the plan first. Create stands below it.")
+		// Nothing is created without a preview.
+		return again(http.StatusUnprocessableEntity, "Review the plan first, then choose Create cluster.")
 	}
 	answer, err := p.policy.Submit(held, a, n.request)
 	if err == nil {
@@ -49,9 +49,9 @@ func (p *creates) Create(w http.ResponseWriter, r *http.Request, a app.Actor) er
 		if err := n.Preview(r.Context(), p.Creates, a); err != nil {
 			return err
 		}
-		// The reason is also that of a catalog that changed in between, which may leave the plan as it was.
+		// A catalog that changed in between has the same reason, but may leave the plan unchanged.
 		if v := n.View.Preview; v != nil && v.PlanHash != n.hash {
-			return again(http.StatusConflict, "The plan is not the one that you saw: the form or the catalog has changed since. Nothing was made. This is how it looks now.")
+			return again(http.StatusConflict, "The form or the catalog has changed since your preview, so nothing was created. This is the current plan.")
 		}
 	}
 	status := site.StatusOf(err)

@@ -55,7 +55,7 @@ func CreatePage(f page.Frame, n Create) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><div><h1>New cluster</h1><p class=\"soft\">Choose a template and a size. Nothing is made before you have seen what it would be. <a href=\"/templates\">What the templates say</a></p></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><div><h1>New cluster</h1><p class=\"soft\">Choose a template and a size. Preview everything before it's created. <a href=\"/templates\">Browse templates</a></p></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -68,7 +68,7 @@ func CreatePage(f page.Frame, n Create) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<h2>There is no template yet</h2><p>An admin publishes templates in the catalog; then clusters can be made from them.</p></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<h2>No templates yet</h2><p>Clusters are created from templates. An admin must publish one in the catalog first.</p></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -94,14 +94,14 @@ func CreatePage(f page.Frame, n Create) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, " <details class=\"more picks\"><summary>Choose another of ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, " <details class=\"more picks\"><summary>Choose from all ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var3 string
 					templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Count(len(n.Templates), "template"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `create.templ`, Line: 50, Col: 81}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `create.templ`, Line: 50, Col: 79}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 					if templ_7745c5c3_Err != nil {
@@ -156,7 +156,7 @@ func CreatePage(f page.Frame, n Create) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "><p class=\"hint\" id=\"hint-name\">What people call it.</p></div><div class=\"field\"><label for=\"size\">Nodes</label>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "><p class=\"hint\" id=\"hint-name\">Display name.</p></div><div class=\"field\"><label for=\"size\">Nodes</label>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -363,7 +363,7 @@ func pickTemplate(n Create, t *apptemplate.Template) templ.Component {
 	})
 }
 
-// shareLink leads to the form as it is filled in.
+// shareLink links to the form with its current values.
 //
 //go:noinline
 func shareLink(n Create, swap bool) templ.Component {
@@ -428,7 +428,7 @@ func shareLink(n Create, swap bool) templ.Component {
 	})
 }
 
-// errorSummary lists what is to be put right, with links to the fields. It stands in the page even when empty.
+// errorSummary lists the errors with links to their fields. It's in the page even when empty.
 //
 //go:noinline
 func errorSummary(list []FieldError, swap bool) templ.Component {
@@ -486,7 +486,7 @@ func errorSummary(list []FieldError, swap bool) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, " to put right</h2><ul>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, " to fix</h2><ul>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -548,7 +548,7 @@ func errorSummary(list []FieldError, swap bool) templ.Component {
 	})
 }
 
-// quotaChanges shows the limits before and after.
+// quotaChanges shows quota usage before and after.
 //
 //go:noinline
 func quotaChanges(n Create) templ.Component {
@@ -573,7 +573,7 @@ func quotaChanges(n Create) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(n.Left) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "<section class=\"card quota-change\" id=\"quota-change\"><h2>Quota <small>before and after</small></h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "<section class=\"card quota-change\" id=\"quota-change\"><h2>Quota usage <small>before and after</small></h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -693,14 +693,14 @@ func quotaChanges(n Create) templ.Component {
 				}
 			}
 			if n.Fit != nil {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<p class=\"fit\">That is more than is left. <a class=\"button\" href=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<p class=\"fit\">This exceeds your quota. <a class=\"button\" href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var29 templ.SafeURL
 				templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(n.Fit.Link))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `create.templ`, Line: 167, Col: 96}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `create.templ`, Line: 167, Col: 94}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var29))
 				if templ_7745c5c3_Err != nil {
@@ -713,7 +713,7 @@ func quotaChanges(n Create) templ.Component {
 				var templ_7745c5c3_Var30 string
 				templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(n.Fit.Text)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `create.templ`, Line: 167, Col: 111}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `create.templ`, Line: 167, Col: 109}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
 				if templ_7745c5c3_Err != nil {
@@ -733,8 +733,8 @@ func quotaChanges(n Create) templ.Component {
 	})
 }
 
-// CreatePart is the answer to a form that updates itself: the preview, and out of band the complaints beside their
-// fields and, where the template was changed, its options. The fields that are being typed in are left alone.
+// CreatePart is the response to live edits of the form: the preview, and out of band the fields' errors and, after a change of
+// template, its options. Fields that are being typed in are left alone.
 //
 //go:noinline
 func CreatePart(n Create, options bool) templ.Component {
@@ -903,7 +903,7 @@ func CreatePart(n Create, options bool) templ.Component {
 	})
 }
 
-// sizeInput is the field of the size. It's swapped only after another template was chosen, so it never replaces a field that has the focus.
+// sizeInput is the size field. It's swapped only after another template was chosen, so it never replaces a field that has the focus.
 //
 //go:noinline
 func sizeInput(n Create, swap bool) templ.Component {
@@ -964,7 +964,7 @@ func sizeInput(n Create, swap bool) templ.Component {
 	})
 }
 
-// SizeHint says how many nodes are allowed.
+// SizeHint states how many nodes the template allows.
 //
 //go:noinline
 func SizeHint(n Create, swap bool) templ.Component {
@@ -1113,7 +1113,7 @@ func Options(n Create, swap bool) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 95, "><summary>Services, hardware, image, lease, failure, sharing</summary><fieldset class=\"ticks\" id=\"services\" tabindex=\"-1\" aria-describedby=\"err-services\"><legend>Services</legend> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 95, "><summary>Services, hardware, image, lease, failure handling, visibility</summary><fieldset class=\"ticks\" id=\"services\" tabindex=\"-1\" aria-describedby=\"err-services\"><legend>Services</legend> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1192,7 +1192,7 @@ func Options(n Create, swap bool) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.SelectField("prefer", "Prefer", n.Prefers, n.Error("prefer")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.SelectField("prefer", "Placement", n.Prefers, n.Error("prefer")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1200,7 +1200,7 @@ func Options(n Create, swap bool) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.SelectField("on_failure", "If it fails", n.OnFailures, n.Error("on_failure")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.SelectField("on_failure", "On failure", n.OnFailures, n.Error("on_failure")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1208,12 +1208,12 @@ func Options(n Create, swap bool) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.SelectField("visibility", "Who can see it", n.Visibilities, n.Error("visibility")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.SelectField("visibility", "Visibility", n.Visibilities, n.Error("visibility")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if n.Groups != nil {
-				templ_7745c5c3_Err = page.SelectField("group", "Owned together with", n.Groups, n.Error("group")).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = page.SelectField("group", "Owner group", n.Groups, n.Error("group")).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1231,7 +1231,7 @@ func Options(n Create, swap bool) templ.Component {
 	})
 }
 
-// PreviewPart shows what a create would do, or why there is nothing to show.
+// PreviewPart shows the preview of a create, or why there is none.
 //
 //go:noinline
 func PreviewPart(n Create) templ.Component {
@@ -1293,12 +1293,12 @@ func PreviewPart(n Create) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(n.Errors) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 109, "<p>There is no layout to show for this. What is in the way stands beside the fields.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 109, "<p>No preview. Fix the errors in the form.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 110, "<p>Layout, cost and plan appear here.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 110, "<p>Layout, cost and plan will appear here.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -9,7 +9,7 @@ import (
 	"muster/portal/page"
 )
 
-// History is the page of all that was asked of a cluster.
+// History is the page of all operations of a cluster.
 type History struct {
 	Now  time.Time
 	View cluster.ClusterView

@@ -14,7 +14,7 @@ func (p *accessPages) Key(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	id := chi.URLParam(r, "id")
 	_, pem, err := p.ClusterAccess.ClusterKey(r.Context(), a, id)
 	if err != nil && app.AsError(err).Reason == app.StepUpReason && a.Session != "" {
-		return identity.StepUpFor(w, r, "/clusters/"+url.PathEscape(id)+"/access") // a file has no page to come back to
+		return identity.StepUpFor(w, r, "/clusters/"+url.PathEscape(id)+"/access") // a download has no page to come back to
 	}
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (p *accessPages) Key(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	return nil
 }
 
-// safeName keeps what can stand in a file name without quoting.
+// safeName keeps the characters that need no quoting in a file name.
 func safeName(s string) string {
 	out := []byte{}
 	for i := range len(s) {

@@ -10,7 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// leasePages extend leases.
+// leasePages are the pages to extend leases.
 type leasePages struct {
 	*site.Site
 }
@@ -22,7 +22,7 @@ func (p *leasePages) routes() []site.Route {
 	}
 }
 
-// Extend moves the end of a lease as the form says.
+// Extend changes a lease's expiry.
 func (p *leasePages) Extend(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (p *leasePages) Extend(w http.ResponseWriter, r *http.Request, a app.Actor)
 	return nil
 }
 
-// leaseRequest reads what was pressed or filled in.
+// leaseRequest reads the form.
 func leaseRequest(r *http.Request) (ask template.LeaseRequest, err error) {
 	f := r.PostForm
 	ask.Reason = f.Get("reason")
@@ -54,14 +54,14 @@ func leaseRequest(r *http.Request) (ask template.LeaseRequest, err error) {
 	return ask, err
 }
 
-// AskExtend is where the link of a warning leads: one sentence and one button. Looking at it changes nothing.
+// AskExtend is the page that a warning links to, with one button. Opening it changes nothing.
 func (p *leasePages) AskExtend(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q := r.URL.Query()
 	o, moved, err := p.Leases.LeaseLink(r.Context(), a, chi.URLParam(r, "id"), q.Get("end"), q.Get("sig"))
 	if err != nil {
 		return err
 	}
-	f := p.Frame(r, "Extend the lease of "+o.Name)
+	f := p.Frame(r, "Extend lease of "+o.Name)
 	f.At = "clusters"
 	p.Render(w, r, http.StatusOK, LeaseExtendPage(f, LeaseBox{Now: p.Now(), Outlook: o, May: a.MayIn("ExtendLease", app.Cluster{ID: o.Cluster, Owner: o.Owner, Access: o.Access})}, moved))
 	return nil

@@ -8,57 +8,59 @@ import (
 	"muster/app/operation"
 )
 
-// LeaseBox is the lease of a cluster: when it ends, how it can be moved, and what would keep it from ending.
+// LeaseBox is the lease of a cluster: when it expires, how it can be changed, and what may block its expiry.
 type LeaseBox struct {
 	Now     time.Time
 	Outlook operation.LeaseOutlook
-	May     bool    // the actor may move it
-	Admin   bool    // also beyond what the template allows, with a reason
+	May     bool    // the actor can change it
+	Admin   bool    // beyond the template's limit too, with a reason
 	Cost    float64 // per hour
 }
 
-// Sentence says when the lease ends.
+// Sentence says when the lease expires.
 func (l LeaseBox) Sentence() string {
 	o := l.Outlook
 	switch {
 	case o.Gone:
-		return "The cluster is gone."
+		return "This cluster is deleted."
 	case o.Deleting && !o.Until.IsZero() && o.Over:
-		return "The lease ended " + humanize.Rough(l.Now.Sub(o.Until)) + " ago, and the cluster is being deleted."
+		return "The lease expired " + humanize.Ago(l.Now, o.Until) + ". Muster is deleting the cluster."
 	case o.Deleting:
-		return "The cluster is being deleted."
+		return "Muster is deleting this cluster."
 	case o.Until.IsZero():
-		return "The lease has no end: the cluster stays until somebody deletes it."
+		return "No expiry. The cluster runs until someone deletes it."
 	case o.Over:
-		return "The lease ended " + humanize.Rough(l.Now.Sub(o.Until)) + " ago. The delete begins within seconds; until then it can be extended."
+		return "The lease expired " + humanize.Ago(l.Now, o.Until) + ". Muster deletes the cluster in a few seconds unless you extend the lease."
 	}
-	return "Ends in " + humanize.Rough(o.Until.Sub(l.Now)) + ", at " + l.At(o.Until) + "."
+	return "Expires in " + humanize.Rough(o.Until.Sub(l.Now)) + ", on " + l.At(o.Until) + "."
 }
 
-// At writes a moment to the minute.
+// At writes a time to the minute.
 func (l LeaseBox) At(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04") + " UTC" }
 
-// Rule says what the template allows.
+// Rule states the template's limits.
 func (l LeaseBox) Rule() string {
 	o := l.Outlook.Offer
 	switch {
 	case o.Max > 0 && o.Step > 0:
-		return "By at most " + humanize.Duration(o.Step) + " at once, and at most " + humanize.Duration(o.Max) + " after it was made."
+		return "Extend by up to " + humanize.Duration(o.Step) + " at a time, to at most " + humanize.Duration(o.Max) + " after creation."
 	case o.Max > 0:
-		return "At most " + humanize.Duration(o.Max) + " after it was made."
+		return "Maximum lease: " + humanize.Duration(o.Max) + " after creation."
 	case o.Step > 0:
-		return "By at most " + humanize.Duration(o.Step) + " at once."
+		return "Extend by up to " + humanize.Duration(o.Step) + " at a time."
 	}
 	return ""
 }
 
-// Movable tells whether there is anything to press.
+// Movable tells whether the actor can change the lease.
 func (l LeaseBox) Movable() bool { return l.May && l.Outlook.Offer.Refusal == "" }
 
-// By is the button's length as a form sends it.
-func (l LeaseBox) By() string { return lengthField(l.Outlook.Offer.By) }
+// By is the button's duration as a form sends it.
+func (l LeaseBox) By() string {
+	return humanize.DurationField(l.Outlook.Offer.By.Truncate(time.Minute))
+}
 
-// Price is what a press of the button would cost; "" where that is not known.
+// Price is what an extension by the button costs; "" if unknown.
 func (l LeaseBox) Price() string {
 	if l.Cost <= 0 || l.Outlook.Offer.By <= 0 {
 		return ""
@@ -66,13 +68,7 @@ func (l LeaseBox) Price() string {
 	return humanize.Cost(l.Cost * l.Outlook.Offer.By.Hours())
 }
 
-// lengthField is what app.ParseLength reads.
-func lengthField(d time.Duration) string {
-	text := d.Truncate(time.Minute).String() // such as 96h0m0s
-	return text
-}
-
-// DateField is a moment for an input of the type datetime-local, whose zone is UTC here.
+// DateField is the value of a datetime-local input, in UTC.
 func (l LeaseBox) DateField(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -80,24 +76,24 @@ func (l LeaseBox) DateField(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04")
 }
 
-// warned says of a warning whether it was given.
+// warned says when a warning was or will be sent.
 func (l LeaseBox) warned(w operation.LeaseWarned) string {
 	switch {
 	case !w.SentAt.IsZero():
-		return "told " + humanize.Ago(l.Now, w.SentAt)
+		return "sent " + humanize.Ago(l.Now, w.SentAt)
 	case w.Skipped:
-		return "nobody was there to tell it in time"
+		return "not sent in time"
 	case w.At.After(l.Now):
 		return "in " + humanize.Rough(w.At.Sub(l.Now))
 	}
 	return "now"
 }
 
-// warnedSentence lists the warnings before the end.
+// warnedSentence lists the warnings before expiry.
 func (l LeaseBox) warnedSentence() string {
 	var all []string
 	for _, w := range l.Outlook.Warnings {
 		all = append(all, humanize.Duration(w.Before)+" ("+l.warned(w)+")")
 	}
-	return "Warnings before the end: " + strings.Join(all, ", ") + "."
+	return "Warnings before expiry: " + strings.Join(all, ", ") + "."
 }

@@ -19,7 +19,7 @@ const (
 	mostExported   = 100_000
 )
 
-// clusterFilter reads a filter from the address of a list; "me" as owner is who asks.
+// clusterFilter reads a filter from the address of a list; the owner "me" is the actor.
 func clusterFilter(q url.Values, a app.Actor) app.ClusterFilter {
 	f := app.ClusterFilter{Deleted: q.Get("deleted") == "true", Owner: strings.TrimSpace(q.Get("owner")), Status: app.ClusterStatus(q.Get("status")),
 		Template: q.Get("template"), Provider: q.Get("provider"), Text: strings.TrimSpace(q.Get("q")), Sort: app.ClusterSort(q.Get("sort")),
@@ -30,7 +30,7 @@ func clusterFilter(q url.Values, a app.Actor) app.ClusterFilter {
 	return f
 }
 
-// lists are the list of clusters, and what is done to those that are ticked in it.
+// lists are the list of clusters and the actions on selected ones.
 type lists struct {
 	*site.Site
 
@@ -58,7 +58,7 @@ func (p *lists) List(w http.ResponseWriter, r *http.Request, a app.Actor) error 
 	l, err := p.read(r.Context(), a, r.URL)
 	status := http.StatusOK
 	if e := app.AsError(err); err != nil && e.Code == app.EInvalid {
-		// What cannot be meant is said above a list of all.
+		// An invalid filter is an error above the unfiltered list.
 		status, l.Error = http.StatusUnprocessableEntity, page.Complaint{Message: e.Message, Hint: e.Hint}
 	} else if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (p *lists) Live(ctx context.Context, a app.Actor, at *url.URL) ([]site.Live
 		{ID: "under", HTML: ListUnder(l)}}, nil
 }
 
-// export writes all that a filter lets through, for spreadsheets.
+// export writes all clusters that match a filter, for spreadsheets.
 func (p *lists) export(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	f := clusterFilter(r.URL.Query(), a)
 	f.Limit, f.After = exportBatch, ""
@@ -111,7 +111,7 @@ func (p *lists) export(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 		if err != nil && n == 0 {
 			return err
 		}
-		if err != nil { // what is out cannot be taken back; a file that breaks off is seen to be broken
+		if err != nil { // part of the file has been sent; aborting shows that it's incomplete
 			p.LogError(r, err, http.StatusInternalServerError)
 			panic(http.ErrAbortHandler)
 		}
@@ -120,7 +120,7 @@ func (p *lists) export(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 			w.Header().Set("Content-Disposition", `attachment; filename="clusters.csv"`)
 		}
 		if _, err := w.Write(app.ClustersCSV(part.Clusters, n == 0)); err != nil || part.Next == "" {
-			return nil // whoever asked is gone, or has all
+			return nil // the client has disconnected, or has everything
 		}
 		f.After = part.Next
 	}

@@ -16,22 +16,22 @@ import (
 	"muster/portal/page"
 )
 
-// List is the page of all clusters, or of those that a filter lets through.
+// List is the page of all clusters, or of those that match a filter.
 type List struct {
 	Now       time.Time
 	Actor     app.Actor
-	Query     url.Values // as it was asked for
+	Query     url.Values // of the request
 	Filter    app.ClusterFilter
 	Page      cluster.ClusterPage
-	Counts    app.ClusterCounts // by status, of what the filter lets through otherwise
-	Templates []string          // to choose from
+	Counts    app.ClusterCounts // by status, of those that match the rest of the filter
+	Templates []string          // the options
 	Providers []string
-	New       bool            // the actor may create one
-	Month     *usage.UsageSum // what the actor's machines cost this month so far; nil where that is not known
-	Error     page.Complaint  // what is wrong with the filter
+	New       bool            // the actor can create one
+	Month     *usage.UsageSum // what the actor's machines have cost this month; nil if unknown
+	Error     page.Complaint  // the filter's error
 }
 
-// Offer takes what can be chosen from a catalog; what is chosen now can be, whatever it is.
+// Offer sets the options from a catalog. The current choices are always among them.
 func (l *List) Offer(c *template.Catalog) {
 	with := func(names []string, chosen string) []string {
 		if chosen != "" && !slices.Contains(names, chosen) {
@@ -44,46 +44,46 @@ func (l *List) Offer(c *template.Catalog) {
 	l.Providers = with(slices.Collect(maps.Keys(c.Providers)), l.Filter.Provider)
 }
 
-// moving tells whether anything on the page is about to change by itself.
+// moving tells whether anything on the page is about to change.
 func (l List) moving() bool {
 	return slices.ContainsFunc(l.Page.Clusters, func(c app.ClusterSummary) bool { return Running(c.Operation) })
 }
 
-// Narrowed tells whether a filter leaves something out.
+// Narrowed tells whether a filter is set.
 func (l List) Narrowed() bool {
 	f := l.Filter
 	return f.Owner != "" || f.Status != "" || f.Template != "" || f.Provider != "" || f.Text != ""
 }
 
-// clusterStates are the statuses in the order in which they are shown, with a word for people.
+// clusterStates are the statuses in display order, with their words.
 var clusterStates = []struct {
 	Status app.ClusterStatus
 	Word   string
 }{{app.ClusterActive, "active"}, {app.ClusterPending, "in progress"}, {app.ClusterAsleep, "asleep"}, {app.ClusterFailed, "failed"}}
 
-// Summary says in one sentence what is there: "3 clusters: 2 active and 1 in progress. 1.24 per hour in all."
+// Summary counts the clusters in one line: "3 clusters: 2 active and 1 in progress. 1.24 per hour in total."
 func (l List) Summary() string {
 	live := l.Counts.Live()
 	if live == 0 && (l.Filter.Owner != "" || l.Filter.Template != "" || l.Filter.Provider != "" || l.Filter.Text != "") {
-		return "No cluster that stands fits."
+		return "No clusters match."
 	}
 	if live == 0 {
-		return "No cluster is standing."
+		return "" // the list itself says so
 	}
 	var parts []string
 	for _, s := range clusterStates {
 		if n := l.Counts.By[s.Status]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, s.Word))
+			parts = append(parts, humanize.CountOf(n, s.Word, s.Word))
 		}
 	}
 	out := humanize.Count(live, "cluster") + ": " + humanize.And(parts) + "."
 	if l.Counts.CostPerHour > 0 {
-		out += " " + humanize.Cost(l.Counts.CostPerHour) + " per hour in all."
+		out += " " + humanize.Cost(l.Counts.CostPerHour) + " per hour in total."
 	}
 	return out
 }
 
-// At is the address of the list with one thing changed and from its beginning; an empty value leaves it out.
+// At is the address of the list's first page with one filter changed; an empty value removes it.
 func (l List) At(name, value string) string {
 	q := maps.Clone(l.Query)
 	if q == nil {
@@ -108,19 +108,19 @@ func (l List) At(name, value string) string {
 	return "/clusters?" + q.Encode()
 }
 
-// Then is the address of what comes after the page.
+// Then is the address of the next page.
 func (l List) Then() string { return l.At("after", l.Page.Next) }
 
-// MayDelete tells whether the actor may ask for a cluster to be deleted; the use case has the last word.
+// MayDelete tells whether the actor can request the delete of a cluster; the use case has the last word.
 func (l List) MayDelete(c app.ClusterSummary) bool {
 	deleting := Running(c.Operation) && c.Operation.Kind == app.OperationDelete
 	return c.Status != app.ClusterDeleted && !deleting && l.Actor.MayIn("DeleteCluster", c.Cluster)
 }
 
-// Ticks tells whether there is anything to tick.
+// Ticks tells whether any cluster can be selected.
 func (l List) Ticks() bool { return slices.ContainsFunc(l.Page.Clusters, l.MayDelete) }
 
-// owner is what stands in the field for the owner.
+// owner is the value of the owner field.
 func (l List) owner() string {
 	if l.Filter.Owner == l.Actor.Name() {
 		return "me"
@@ -134,31 +134,31 @@ func RowID(c app.ClusterSummary) string { return "r-" + c.ID }
 func sortWords(s app.ClusterSort) string {
 	switch s {
 	case app.SortName:
-		return "name"
+		return "Name"
 	case app.SortLease:
-		return "end of the lease"
+		return "Expiry"
 	case app.SortCost:
-		return "cost"
+		return "Cost"
 	}
-	return "newest first"
+	return "Newest first"
 }
 
 func Running(op *app.Operation) bool { return op != nil && !op.Status.Ended() }
 
 func servicesLine(s []string) string { return strings.Join(s, ", ") }
 
-// DeleteMany asks whether several clusters are to be deleted, or tells what happened to it.
+// DeleteMany is the confirmation page for the delete of several clusters, or its result.
 type DeleteMany struct {
 	Now      time.Time
-	Clusters []app.ClusterSummary // that will be, or are being, deleted
+	Clusters []app.ClusterSummary // to be deleted, or being deleted
 	Not      []Undeletable
 	Done     bool
 }
 
-// Undeletable is a cluster that is not deleted, and why.
+// Undeletable is a cluster that can't be deleted, and why.
 type Undeletable struct{ ID, Name, Why string }
 
-// Nodes and CostPerHour are those of all of them.
+// Nodes is the total number of nodes.
 func (d DeleteMany) Nodes() (n int) {
 	for _, c := range d.Clusters {
 		n += c.Size
@@ -166,7 +166,7 @@ func (d DeleteMany) Nodes() (n int) {
 	return n
 }
 
-// CostPerHour is what they cost together.
+// CostPerHour is the total cost.
 func (d DeleteMany) CostPerHour() (x float64) {
 	for _, c := range d.Clusters {
 		x += c.CostPerHour
@@ -174,7 +174,7 @@ func (d DeleteMany) CostPerHour() (x float64) {
 	return x
 }
 
-// Busy is how many of them something is at work on.
+// Busy is the number of clusters with an operation in progress.
 func (d DeleteMany) Busy() (n int) {
 	for _, c := range d.Clusters {
 		if Running(c.Operation) {
@@ -191,10 +191,10 @@ func (d DeleteMany) title() string {
 	return "Delete " + humanize.Count(len(d.Clusters), "cluster") + "?"
 }
 
-// MonthLine says what the actor has spent this month.
+// MonthLine states what the actor has spent this month.
 func (l List) MonthLine() string {
 	if l.Month.NodeHours == 0 {
-		return "This month your machines have cost nothing so far."
+		return "No costs so far this month."
 	}
-	return fmt.Sprintf("This month your machines have cost %s in %s node hours.", page.Amount2(l.Month.Cost), page.Amount2(l.Month.NodeHours))
+	return fmt.Sprintf("Your machines have cost %s this month (%s node hours).", page.Amount2(l.Month.Cost), page.Amount2(l.Month.NodeHours))
 }

@@ -146,7 +146,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 	})
 }
 
-// SummaryLine says how many there are.
+// SummaryLine counts the clusters.
 //
 //go:noinline
 func SummaryLine(l List) templ.Component {
@@ -191,7 +191,7 @@ func SummaryLine(l List) templ.Component {
 	})
 }
 
-// States lead to the clusters of each state, with how many there are.
+// States links to the clusters of each state, with counts.
 //
 //go:noinline
 func States(l List) templ.Component {
@@ -215,7 +215,7 @@ func States(l List) templ.Component {
 			templ_7745c5c3_Var7 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<nav id=\"states\" class=\"states\" aria-label=\"By state\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<nav id=\"states\" class=\"states\" aria-label=\"Filter by state\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -224,12 +224,12 @@ func States(l List) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, s := range clusterStates {
-			templ_7745c5c3_Err = clusterState(l, s.Status, s.Word, l.Counts.By[s.Status]).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = clusterState(l, s.Status, humanize.Upper(s.Word), l.Counts.By[s.Status]).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = clusterState(l, app.ClusterDeleted, "deleted", -1).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = clusterState(l, app.ClusterDeleted, "Deleted", -1).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -381,7 +381,7 @@ func clusterFilterForm(l List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<label><span class=\"hidden\">Part of a name, id, owner or template</span> <input type=\"search\" name=\"q\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<label><span class=\"hidden\">Search by name, ID, owner or template</span> <input type=\"search\" name=\"q\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -394,7 +394,7 @@ func clusterFilterForm(l List) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "\" placeholder=\"Name, id, owner or template\" maxlength=\"100\"></label> <label>Owner <select name=\"owner\"><option value=\"\">everybody</option> <option value=\"me\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "\" placeholder=\"Name, ID, owner or template\" maxlength=\"100\"></label> <label>Owner <select name=\"owner\"><option value=\"\">Anyone</option> <option value=\"me\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -404,7 +404,7 @@ func clusterFilterForm(l List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, ">me</option> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, ">Me</option> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -444,11 +444,11 @@ func clusterFilterForm(l List) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = choice("Template", "template", "any", l.Templates, l.Filter.Template).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = choice("Template", "template", "Any", l.Templates, l.Filter.Template).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = choice("Provider", "provider", "any", l.Providers, l.Filter.Provider).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = choice("Provider", "provider", "Any", l.Providers, l.Filter.Provider).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -498,12 +498,12 @@ func clusterFilterForm(l List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "</select></label> <button type=\"submit\">Show</button> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "</select></label> <button type=\"submit\">Apply filters</button> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if l.Narrowed() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<a href=\"/clusters\">Show all</a>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<a href=\"/clusters\">Clear filters</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -721,7 +721,7 @@ func Row(l List, c app.ClusterSummary) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "\"> <span class=\"hidden\">Choose ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "\"> <span class=\"hidden\">Select ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -916,7 +916,7 @@ func Row(l List, c app.ClusterSummary) templ.Component {
 	})
 }
 
-// ListUnder is what stands under the list: what to do with those that are ticked, how to see more, or why there is nothing.
+// ListUnder is the part below the list: actions on selected clusters, the next page, or why the list is empty.
 //
 //go:noinline
 func ListUnder(l List) templ.Component {
@@ -953,7 +953,7 @@ func ListUnder(l List) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "<h2>No cluster fits</h2><p><a class=\"button\" href=\"/clusters\">Show all</a></p></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "<h2>No clusters match</h2><p><a class=\"button\" href=\"/clusters\">Show all clusters</a></p></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -966,17 +966,17 @@ func ListUnder(l List) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<h2>Nobody has mustered yet</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<h2>No clusters yet</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if l.New {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, "<p>A cluster starts with a template and a number of nodes. You see its layout, its cost and every step before anything is made.</p><p><a class=\"button primary\" href=\"/clusters/new\">Create the first cluster</a></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, "<p>Choose a template and a number of nodes. You'll see the layout, cost and every step before anything is created.</p><p><a class=\"button primary\" href=\"/clusters/new\">Create your first cluster</a></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "<p>There are no clusters to see. You may look at clusters, but not create them.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "<p>You have read-only access. Ask an admin if you need to create clusters.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -991,7 +991,7 @@ func ListUnder(l List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if l.Ticks() {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "<form id=\"bulk\" method=\"get\" action=\"/clusters/delete\"><button class=\"danger-quiet\" type=\"submit\">Delete those that are ticked</button></form>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "<form id=\"bulk\" method=\"get\" action=\"/clusters/delete\"><button class=\"danger-quiet\" type=\"submit\">Delete selected</button></form>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1010,7 +1010,7 @@ func ListUnder(l List) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 86, "\">From the beginning</a> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 86, "\">First page</a> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1029,7 +1029,7 @@ func ListUnder(l List) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 88, "\">More</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 88, "\">Next page</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1047,7 +1047,7 @@ func ListUnder(l List) templ.Component {
 	})
 }
 
-// DeleteManyPage asks whether several clusters are to be deleted, and tells what became of it.
+// DeleteManyPage asks for confirmation to delete several clusters, and shows the result.
 //
 //go:noinline
 func DeleteManyPage(f page.Frame, d DeleteMany) templ.Component {
@@ -1088,7 +1088,7 @@ func DeleteManyPage(f page.Frame, d DeleteMany) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(d.Clusters) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 92, "<h1>Nothing is deleted</h1><p>None of the clusters that were chosen can be deleted.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 92, "<h1>Nothing to delete</h1><p>None of the selected clusters can be deleted.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1147,20 +1147,20 @@ func DeleteManyPage(f page.Frame, d DeleteMany) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if !d.Done && d.Busy() > 0 {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 99, "<p class=\"notice\">An operation is running on ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 99, "<p class=\"notice\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var49 string
-					templ_7745c5c3_Var49, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Count(d.Busy(), "cluster"))
+					templ_7745c5c3_Var49, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.CountOf(d.Busy(), "cluster has", "clusters have"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `list.templ`, Line: 210, Col: 87}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `list.templ`, Line: 210, Col: 83}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var49))
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 100, ". It's stopped first, then all machines are deleted.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 100, " an operation in progress. Muster cancels it first, then deletes all machines.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1209,14 +1209,14 @@ func DeleteManyPage(f page.Frame, d DeleteMany) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 105, ", of ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 105, ", owned by ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var53 string
 					templ_7745c5c3_Var53, templ_7745c5c3_Err = templ.JoinStringErrs(c.Owner)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `list.templ`, Line: 214, Col: 86}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `list.templ`, Line: 214, Col: 92}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var53))
 					if templ_7745c5c3_Err != nil {
@@ -1229,7 +1229,7 @@ func DeleteManyPage(f page.Frame, d DeleteMany) templ.Component {
 					var templ_7745c5c3_Var54 string
 					templ_7745c5c3_Var54, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Count(c.Size, "node"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `list.templ`, Line: 214, Col: 122}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `list.templ`, Line: 214, Col: 128}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var54))
 					if templ_7745c5c3_Err != nil {
@@ -1242,7 +1242,7 @@ func DeleteManyPage(f page.Frame, d DeleteMany) templ.Component {
 					var templ_7745c5c3_Var55 string
 					templ_7745c5c3_Var55, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Cost(c.CostPerHour))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `list.templ`, Line: 214, Col: 156}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `list.templ`, Line: 214, Col: 162}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var55))
 					if templ_7745c5c3_Err != nil {
@@ -1314,7 +1314,7 @@ func DeleteManyPage(f page.Frame, d DeleteMany) templ.Component {
 				}
 			}
 			if d.Done || len(d.Clusters) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 116, "<p class=\"acts\"><a class=\"button\" href=\"/clusters\">Back to the clusters</a></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 116, "<p class=\"acts\"><a class=\"button\" href=\"/clusters\">Back to clusters</a></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1342,7 +1342,7 @@ func DeleteManyPage(f page.Frame, d DeleteMany) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 120, "<a class=\"button\" href=\"/clusters\">Keep them</a> <button class=\"danger\" type=\"submit\">Delete ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 120, "<a class=\"button\" href=\"/clusters\">Cancel</a> <button class=\"danger\" type=\"submit\">Delete ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -13,10 +13,10 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// Live is the event stream of a cluster's page. It begins with how things are, as far as the page does not show that
-// already, so a reader that was away misses nothing; log lines go on after the number in Last-Event-ID, or in the query where the
-// page was just loaded. A cluster at rest keeps it open, so that a page learns of what someone else asks for; only one that is gone
-// for good ends it by "end". Events: part (HTML of elements with ids, which take the place of those), steps (JSON), log (JSON), end.
+// Live is the event stream of a cluster's page. It starts with the current state, as far as the page doesn't show it
+// already, so a client that was disconnected misses nothing. Log lines continue after the number in Last-Event-ID, or in the query if the
+// page was just loaded. The stream of an idle cluster stays open, so that a page learns of other people's requests; only that of a deleted
+// cluster ends with "end". Events: part (HTML of elements with ids, which replace those of the page), steps (JSON), log (JSON), end.
 func (p *clusterPage) Live(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	l := &live{p: p, a: a, id: chi.URLParam(r, "id")}
 	again := r.Header.Get("Last-Event-ID")
@@ -27,7 +27,7 @@ func (p *clusterPage) Live(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		return err
 	}
 	defer free()
-	// Watching begins before the first look, so that nothing falls between the two.
+	// Watching starts before the first read, so that no change is missed.
 	changed, stop := p.Rooms.Enter(l.id, func() (<-chan struct{}, func()) { return p.Feed.Watch(a, app.ClusterTopic(l.id)) })
 	defer stop()
 	c, err := l.read(r.Context())
@@ -36,7 +36,7 @@ func (p *clusterPage) Live(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	}
 	out, err := site.OpenStream(w, p.Meter)
 	if err != nil {
-		return nil // the reader is gone; there is no one to tell
+		return nil // the client has disconnected
 	}
 	out.Add(strconv.FormatInt(l.after, 10), "open", []byte("open"))
 	rest, err := l.send(r.Context(), out, c)
@@ -49,12 +49,12 @@ func (p *clusterPage) Live(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	return nil
 }
 
-// rest is whether something will happen by itself.
+// rest is whether further changes are expected.
 type rest int
 
 const (
 	moving  rest = iota
-	resting      // nothing happens until someone asks for something
+	resting      // nothing happens until someone requests something
 	over         // nothing will ever happen again
 )
 
@@ -70,15 +70,15 @@ func (l *live) restOf(c Show) rest {
 	return resting
 }
 
-// run sends updates until the cluster is gone, the reader leaves, or the portal closes. It keeps nothing of what was read
-// between two looks, since there may be hundreds of pages that wait all night.
+// run sends updates until the cluster is deleted, the client disconnects, or the portal shuts down. It keeps nothing of what was read
+// between two reads, since hundreds of pages may stay open all night.
 func (l *live) run(ctx context.Context, out *site.Stream, now rest, changed <-chan struct{}) error {
 	look, ping := time.NewTimer(lookEvery(now)), time.NewTicker(site.StreamPing)
 	defer look.Stop()
 	defer ping.Stop()
 	var cost time.Duration
 	for now != over {
-		// What costs us much is done less often.
+		// Expensive reads are done less often.
 		if err := l.pause(ctx, site.StreamGap+2*cost); err != nil {
 			return err
 		}
@@ -117,8 +117,8 @@ func (l *live) run(ctx context.Context, out *site.Stream, now rest, changed <-ch
 	return out.Flush()
 }
 
-// lookEvery is after how long is looked without being woken, as words about times go stale. It is never the same: hundreds of pages that were
-// opened at once, as after a restart, would look at once again and again, and what happens meanwhile would come late.
+// lookEvery is the time until the next read without a change, as relative times go stale. It is random: otherwise hundreds of pages
+// opened at once, as after a restart, would always read at the same moment, and updates would be late.
 func lookEvery(now rest) time.Duration {
 	d := site.StreamRest
 	if now == moving {
@@ -141,7 +141,7 @@ func (l *live) pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// look reads how things are and sends what is new.
+// look reads the current state and sends what is new.
 func (l *live) look(ctx context.Context, out *site.Stream) (rest, error) {
 	c, err := l.read(ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (l *live) look(ctx context.Context, out *site.Stream) (rest, error) {
 	return l.send(ctx, out, c)
 }
 
-// read returns what the page shows. A page of logs needs no more than whether something happens.
+// read returns what the page shows. A page of logs only needs to know whether an operation is in progress.
 func (l *live) read(ctx context.Context) (c Show, err error) {
 	ctx, cancel := context.WithTimeout(ctx, site.RequestTime)
 	defer cancel()

@@ -20,7 +20,7 @@ import (
 	"github.com/a-h/templ"
 )
 
-// live is one open page. Of what the page shows only hashes are kept.
+// live is one open page. It keeps only hashes of what the page shows.
 type live struct {
 	p          *clusterPage
 	a          app.Actor
@@ -41,10 +41,10 @@ type live struct {
 	graph      planpage.Graph // of the operation whose plan the page shows, without what changes
 }
 
-// cell is what a page knows of a step: its state's place in page.States, counted from 1, and the attempt as far as it is shown.
+// cell is what a page shows of a step: its state's index in page.States, from 1, and the attempt.
 type cell struct{ state, attempt uint8 }
 
-// begin reads what the page shows from its address. A page that comes back shows something else by then than what it came with.
+// begin reads what the page shows from its address. A page that reconnects shows something else than when it was loaded.
 func (l *live) begin(q url.Values, again string) {
 	l.node, l.step, l.sent = q.Get("node"), q.Get("step"), map[string]uint32{}
 	l.operation, _ = strconv.ParseInt(q.Get("operation"), 10, 64)
@@ -63,7 +63,7 @@ func (l *live) begin(q url.Values, again string) {
 	}
 }
 
-// send says what is new since the last time.
+// send sends what has changed since the last time.
 func (l *live) send(ctx context.Context, out *site.Stream, c Show) (rest, error) {
 	defer func() { l.shared = nil }()
 	var err error
@@ -106,7 +106,7 @@ func (l *live) overview(ctx context.Context, out *site.Stream, c Show) error {
 	return l.log(ctx, out)
 }
 
-// plan sends what changed in the picture of the plan.
+// plan sends the changes of the plan's view.
 func (l *live) plan(ctx context.Context, out *site.Stream, c Show) error {
 	switch c.Picture {
 	case "graph":
@@ -126,7 +126,7 @@ func (l *live) plan(ctx context.Context, out *site.Stream, c Show) error {
 	return l.steps(out, c)
 }
 
-// part sends a piece of the page when it is not what the page has.
+// part sends a piece of the page if it has changed.
 func (l *live) part(ctx context.Context, out *site.Stream, id string, c templ.Component) error {
 	p, err := drawnPart{}, error(nil)
 	if l.shared != nil {
@@ -157,7 +157,7 @@ func (l *live) nodes(ctx context.Context, out *site.Stream, c Show) error {
 	return l.rows(ctx, out, Part{ID: "nodes", Component: Nodes(c)}, rows, "")
 }
 
-// rows sends those that changed, or all of it where they are other ones, or drawn to another measure.
+// rows sends those that changed, or all if the rows or their scale are different.
 func (l *live) rows(ctx context.Context, out *site.Stream, all Part, rows []Part, measure string) error {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(measure))
@@ -174,7 +174,7 @@ func (l *live) rows(ctx context.Context, out *site.Stream, all Part, rows []Part
 		if was, known := l.have[all.ID]; !known || was != digest(b.Bytes()) {
 			out.Add("", "part", b.Bytes())
 		}
-		into = &site.Stream{Meter: observe.MeterOf(nil)} // the page has them; only their digests are of interest
+		into = &site.Stream{Meter: observe.MeterOf(nil)} // the page has them; only their digests are needed
 	}
 	for _, r := range rows {
 		if err := l.part(ctx, into, r.ID, r.Component); err != nil {
@@ -210,7 +210,7 @@ func (l *live) shapesOf(out *site.Stream, c Show) error {
 	return nil
 }
 
-// steps is how steps are, and how many are how.
+// steps holds the states of steps, and the counts by state.
 type steps struct {
 	Cells  map[string][2]any     `json:"cells,omitempty"`
 	Counts map[app.StepState]int `json:"counts"`
@@ -263,7 +263,7 @@ func stateIndex(s app.StepState) int {
 	return -1
 }
 
-// How many log lines go into one event, and how many events into one update. What is more comes with the next update.
+// The most log lines in one event, and the most events in one update. The rest comes with the next update.
 const (
 	logBatch   = 500
 	logBatches = 10
@@ -296,7 +296,7 @@ func (l *live) log(ctx context.Context, out *site.Stream) error {
 	return nil
 }
 
-// lines reads what comes next of the log.
+// lines reads the next lines of the log.
 func (l *live) lines(ctx context.Context) (lines []app.LogLine, next int64, err error) {
 	if l.view != "logs" {
 		read := func(ctx context.Context) ([]app.LogLine, error) {
@@ -333,7 +333,7 @@ func stepsDigest(steps []app.Step) uint32 {
 	return h.Sum32()
 }
 
-// Digests tells a stream what the page shows already, as "head:1a2b3c4d,nodes:…".
+// Digests identify what the page shows, for its stream: "head:1a2b3c4d,nodes:…".
 func Digests(ctx context.Context, c Show) (string, error) {
 	var out []string
 	add := func(id string, part templ.Component) error {

@@ -10,8 +10,8 @@ import (
 	"github.com/a-h/templ"
 )
 
-// sharedLook is a cluster as it was found once, for several open pages of the same person: what happened is read and drawn once for all
-// of them. People do not share it, since what each of them may do, and is asked, is drawn too. What it holds is not to be changed.
+// sharedLook is one reading of a cluster for several open pages of the same person: changes are read and rendered once for all
+// of them. Different people don't share it, since it includes their permissions and manual steps. It must not be modified.
 type sharedLook struct {
 	c Show
 
@@ -24,17 +24,17 @@ type drawnPart struct {
 	sum  uint32
 }
 
-// keyOf names what a page shows, and to whom.
+// keyOf identifies what a page shows, and to whom.
 func (l *live) keyOf() string {
 	return fmt.Sprintf("%q %q %q %q %q %q %q %q %d %+v", l.a.Tenant, l.a.Home, l.a.User, l.a.Role, strings.Join(l.a.Groups, ","), l.id, l.node, l.step, l.from, l.drawn)
 }
 
-// logKey names lines of a log. People do not share them, since values of the configuration are hidden from those who may not read it.
+// logKey identifies lines of a log. People don't share them, since configuration values are hidden from some.
 func (l *live) logKey() string {
 	return fmt.Sprintf("%q %q %q %q %q %q %q %d", l.a.Tenant, l.a.Home, l.a.User, l.a.Role, l.id, l.node, l.step, l.after)
 }
 
-// shareLook returns the cluster as it is, as far as the page knows that something happened, and whether it was read for this page.
+// shareLook returns the cluster, at least as new as the event that the page knows of, and whether it was read for this page.
 func (l *live) shareLook(ctx context.Context) (*sharedLook, bool, error) {
 	since := l.p.Rooms.Now(l.id)
 	return l.p.looks.Get(ctx, l.keyOf(), since, func(ctx context.Context) (*sharedLook, error) {
@@ -50,7 +50,7 @@ func (l *live) shareLook(ctx context.Context) (*sharedLook, bool, error) {
 	})
 }
 
-// part draws a piece of the page, once for all.
+// part renders a piece of the page, once for all.
 func (k *sharedLook) part(ctx context.Context, id string, c templ.Component) (drawnPart, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -19,32 +19,32 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// How many lines the page of logs shows, and how many stand before and after the one that a link is to.
+// The number of lines on the page of logs, and of lines before and after a linked one.
 const (
 	LogLines   = 300
 	logContext = 100
 )
 
-// logQuery reads what a log is narrowed to.
+// logQuery reads the filter of a log.
 func logQuery(q url.Values) (LogQuery, appcluster.LogFilter, error) {
 	l := LogQuery{Node: q.Get("node"), Step: q.Get("step"), Stream: q.Get("stream"), Text: strings.TrimSpace(q.Get("q"))}
 	if s := q.Get("operation"); s != "" {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil || n < 0 {
-			return l, appcluster.LogFilter{}, &app.Error{Code: app.EInvalid, Field: "operation", Message: fmt.Sprintf("%q is not the number of an operation.", s)}
+			return l, appcluster.LogFilter{}, &app.Error{Code: app.EInvalid, Field: "operation", Message: fmt.Sprintf("Operation %q is invalid.", s)}
 		}
 		l.Operation = n
 	}
 	switch app.Stream(l.Stream) {
 	case "", family.StreamOut, family.StreamErr, family.StreamSystem:
 	default:
-		return l, appcluster.LogFilter{}, &app.Error{Code: app.EInvalid, Field: "stream", Message: fmt.Sprintf("There is no stream %q.", l.Stream),
-			Hint: "One of " + string(family.StreamOut) + ", " + string(family.StreamErr) + ", " + string(family.StreamSystem) + "."}
+		return l, appcluster.LogFilter{}, &app.Error{Code: app.EInvalid, Field: "stream", Message: fmt.Sprintf("Stream %q doesn't exist.", l.Stream),
+			Hint: "Use " + string(family.StreamOut) + ", " + string(family.StreamErr) + " or " + string(family.StreamSystem) + "."}
 	}
 	return l, appcluster.LogFilter{Operation: l.Operation, Node: l.Node, Step: l.Step, Stream: app.Stream(l.Stream), Text: l.Text}, nil
 }
 
-// lineNumber reads the number of a line from an address; 0 where there is none.
+// lineNumber reads the number of a line from an address; 0 for none.
 func lineNumber(q url.Values, name string) (int64, error) {
 	s := q.Get(name)
 	if s == "" {
@@ -52,12 +52,12 @@ func lineNumber(q url.Values, name string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 1 {
-		return 0, &app.Error{Code: app.EInvalid, Field: name, Message: fmt.Sprintf("%q is not the number of a line.", s)}
+		return 0, &app.Error{Code: app.EInvalid, Field: name, Message: fmt.Sprintf("Line %q is invalid.", s)}
 	}
 	return n, nil
 }
 
-// logs are the logs of clusters, and the steps that write them.
+// logs are the pages of clusters' logs, and the list of steps.
 type logs struct {
 	*site.Site
 }
@@ -76,7 +76,7 @@ func (p *logs) operations() []site.Operation {
 	}
 }
 
-// Show is the page of a cluster's log: its end, a page before or after a line, or what stands around one.
+// Show is the page of a cluster's log: its end, a page before or after a line, or the lines around one.
 func (p *logs) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
@@ -111,7 +111,7 @@ func (p *logs) read(ctx context.Context, a app.Actor, c *Logs, f appcluster.LogF
 		return p.Feed.SearchLogs(ctx, a, c.View.ID, f)
 	}
 	switch {
-	case c.Line > 0: // what stands around it, whatever it says
+	case c.Line > 0: // the lines around it, whatever their text
 		f.Text, c.Query.Text = "", ""
 		back := f
 		back.Tail, back.Before, back.Limit = true, c.Line+1, logContext
@@ -145,7 +145,7 @@ func (p *logs) read(ctx context.Context, a app.Actor, c *Logs, f appcluster.LogF
 	return err
 }
 
-// Download sends a log as text, as it is read.
+// Download sends a log as text.
 func (p *logs) Download(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
@@ -173,12 +173,12 @@ func (p *logs) Download(w http.ResponseWriter, r *http.Request, a app.Actor) err
 			fmt.Fprintf(out, "%s %s %s | %s\n", l.At.UTC().Format(time.RFC3339), l.Step, l.Stream, l.Text)
 		}
 		if err := out.Flush(); err != nil || found.Next == 0 || r.Context().Err() != nil {
-			return nil // the reader is gone, or has all
+			return nil // the client has disconnected, or has everything
 		}
 		f.After = found.Next
 		if found, err = p.Feed.SearchLogs(r.Context(), a, v.ID, f); err != nil {
 			p.Log.WarnContext(r.Context(), "log download", "error", err, "cluster", v.ID)
-			fmt.Fprintln(out, "The log could not be read to its end. Please try again.")
+			fmt.Fprintln(out, "Incomplete: the rest of the log couldn't be read. Try again.")
 			_ = out.Flush()
 			return nil
 		}

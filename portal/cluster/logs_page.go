@@ -18,11 +18,11 @@ type Logs struct {
 	Tabs      page.ClusterTabs
 	Query     LogQuery
 	Lines     []app.LogLine
-	Line      int64 // the one that a link is to; 0 for none
-	Missing   bool  // that line is not there, or not any more
-	Earlier   int64 // there may be more before this number; 0: there is not
+	Line      int64 // the one that a link points to; 0 for none
+	Missing   bool  // that line doesn't exist, or no longer
+	Earlier   int64 // there may be more before this number; 0: no
 	Later     int64 // the same after it
-	Live      bool  // what comes is shown
+	Live      bool  // new lines are shown as they come
 	Complaint page.Complaint
 }
 
@@ -47,7 +47,7 @@ func (c Logs) LiveURL() string {
 	return "/clusters/" + c.View.ID + "/live?" + v.Encode()
 }
 
-// after is the number of the last line that is shown.
+// after is the number of the last line shown.
 func (c Logs) after() int64 {
 	if len(c.Lines) == 0 {
 		return 0
@@ -57,7 +57,7 @@ func (c Logs) after() int64 {
 
 func (c Logs) narrowed() bool { return len(c.Query.Values()) > 0 }
 
-// LogsOf is the log of something of an operation.
+// LogsOf is the address of an operation's log, or of the part about a node or step.
 func LogsOf(cluster string, operation int64, node, step string) string {
 	return LogQuery{Operation: operation, Node: node, Step: step}.URL(cluster)
 }
@@ -65,14 +65,14 @@ func LogsOf(cluster string, operation int64, node, step string) string {
 func streamWord(s app.Stream) string {
 	switch s {
 	case family.StreamErr:
-		return "errors"
+		return "Errors"
 	case family.StreamSystem:
 		return "Muster"
 	}
-	return "output"
+	return "Output"
 }
 
-// LogQuery is what a log is narrowed to.
+// LogQuery is the filter of a log.
 type LogQuery struct {
 	Operation  int64
 	Node, Step string
@@ -80,7 +80,7 @@ type LogQuery struct {
 	Text       string
 }
 
-// Values are those that an address carries.
+// Values are the query of an address.
 func (q LogQuery) Values() url.Values {
 	v := url.Values{}
 	for name, s := range map[string]string{"node": q.Node, "step": q.Step, "stream": q.Stream, "q": q.Text} {

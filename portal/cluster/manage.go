@@ -9,7 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// managePages are where a cluster is renamed, transferred, shared and deleted.
+// managePages are the pages to rename, transfer, share and delete a cluster.
 type managePages struct {
 	*site.Site
 }
@@ -27,13 +27,13 @@ func (p *managePages) routes() []site.Route {
 func (p *managePages) operations() []site.Operation {
 	return []site.Operation{
 		site.Delete("/clusters/{id}", p.APIDelete, site.About("Delete a cluster"), site.Answers(http.StatusAccepted)),
-		site.Post("/clusters/{id}/resume", p.APIResume, site.About("Go on with a failed operation"), site.Answers(http.StatusAccepted)),
-		site.Post("/clusters/{id}/rename", p.APIRename, site.About("Give a cluster another name"), site.Answers(http.StatusOK)),
-		site.Post("/clusters/{id}/transfer", p.APITransfer, site.About("Give a cluster to another owner"), site.Answers(http.StatusOK)),
+		site.Post("/clusters/{id}/resume", p.APIResume, site.About("Resume a failed operation"), site.Answers(http.StatusAccepted)),
+		site.Post("/clusters/{id}/rename", p.APIRename, site.About("Rename a cluster"), site.Answers(http.StatusOK)),
+		site.Post("/clusters/{id}/transfer", p.APITransfer, site.About("Transfer ownership of a cluster"), site.Answers(http.StatusOK)),
 	}
 }
 
-// Show is the page of all that can be done with a cluster besides its plans.
+// Show is the page of a cluster's settings.
 func (p *managePages) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *managePages) Transfer(w http.ResponseWriter, r *http.Request, a app.Act
 		return err
 	}
 	v, err := p.Ownership.TransferCluster(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("to"))
-	if err == nil && !a.MayIn("Cluster", v.Cluster) { // it is private, and another person's now
+	if err == nil && !a.MayIn("Cluster", v.Cluster) { // it's private, and now someone else's
 		http.Redirect(w, r, "/clusters", http.StatusSeeOther)
 		return nil
 	}

@@ -13,30 +13,30 @@ import (
 	"muster/portal/page"
 )
 
-// Manage is the page of what can be done with a cluster besides its plans.
+// Manage is the page of a cluster's settings.
 type Manage struct {
 	Tabs  page.ClusterTabs
 	Now   time.Time
 	Actor app.Actor
 	View  cluster.ClusterView
-	// Schedule is when it sleeps and wakes.
+	// Schedule is the schedule for sleep and wake.
 	Schedule schedule.ClusterSchedule
-	// Sharing is nil for those who may not change it. The others are what was typed into a form, and what is wrong with it.
+	// Sharing is nil for people who can't change it. The others are what was typed into its form, and the error.
 	Sharing *cluster.ClusterSharing
 	Who     string
 	Access  app.Access
 	Wrong   page.Complaint
 }
 
-// may tells whether the actor may do something to this cluster.
+// may tells whether the actor has the permission for a use case on this cluster.
 func (m Manage) may(useCase string) bool {
 	return m.View.Status != app.ClusterDeleted && m.Actor.MayIn(useCase, m.View.Cluster)
 }
 
-// path is an address below the cluster's.
+// path is an address under the cluster's.
 func (m Manage) path(rest string) string { return "/clusters/" + m.View.ID + "/" + rest }
 
-// Power asks whether a cluster is to sleep, or to wake.
+// Power is the confirmation page to put a cluster to sleep or wake it.
 type Power struct {
 	View    cluster.ClusterView
 	Preview cluster.AmendPreview
@@ -44,7 +44,7 @@ type Power struct {
 	May     bool
 }
 
-// PowerTitle is what the page is about.
+// PowerTitle is the page's title.
 func PowerTitle(k app.OperationKind, name string) string {
 	if k == app.OperationWake {
 		return "Wake " + name
@@ -55,16 +55,16 @@ func PowerTitle(k app.OperationKind, name string) string {
 func (c Power) sentence() string {
 	n := humanize.Count(len(c.View.Nodes), "machine")
 	if c.Preview.Kind == app.OperationWake {
-		return "Its " + n + " are started, and then its services, those that others need first."
+		return "Starts " + n + ", then the services in order of their dependencies."
 	}
-	return "Its services stop, those that need others first, and then its " + n + ". What is on them stays."
+	return "Stops the services in order of their dependencies, then " + n + ". Data on the machines is kept."
 }
 
 func (c Power) price() string {
 	return humanize.Cost(c.Preview.Before.CostPerHour) + " → " + humanize.Cost(c.Preview.After.CostPerHour)
 }
 
-// Clone asks whether a clone is what is wanted.
+// Clone is the confirmation page for a clone.
 type Clone struct {
 	View    cluster.ClusterView
 	Name    string
@@ -82,28 +82,28 @@ func (c Clone) groups() []string {
 
 func (c Clone) lease() string {
 	if c.Preview.Lease == 0 {
-		return "no end"
+		return "no expiry"
 	}
 	return humanize.Duration(c.Preview.Lease)
 }
 
-// refused tells that a policy says no.
+// refused tells whether a policy refuses it.
 func (c Clone) refused() bool {
 	return c.Preview.Decision != nil && c.Preview.Decision.Outcome == policy.OutcomeRefuse
 }
 
-// refused tells that a policy says no.
+// refused tells whether a policy refuses it.
 func (c Power) refused() bool {
 	return c.Preview.Decision != nil && c.Preview.Decision.Outcome == policy.OutcomeRefuse
 }
 
-// Diff is what two moments differ in, side by side.
+// Diff is the page of the differences between two states.
 type Diff struct {
 	View cluster.ClusterView
 	Diff cluster.ClusterDiff
 }
 
-// operations are the moments that the cluster can be compared with.
+// operations are those whose results the cluster can be compared with.
 func (m Manage) operations() []app.Operation {
 	var out []app.Operation
 	for _, o := range m.View.Operations {
@@ -118,7 +118,7 @@ func (m Manage) moment(o app.Operation) string {
 	return m.View.ID + "@" + strconv.FormatInt(o.ID, 10)
 }
 
-// when writes a moment by the clock of the schedule's zone.
+// when writes a time in the schedule's zone.
 func (m Manage) when(t schedule.ScheduledTime) string {
 	text := t.At.Format("Mon 2 Jan 15:04")
 	if zone, err := time.LoadLocation(m.Schedule.Zone); err == nil {
@@ -129,7 +129,7 @@ func (m Manage) when(t schedule.ScheduledTime) string {
 
 func kindWord(k app.OperationKind) string {
 	if k == app.OperationWake {
-		return "wakes"
+		return "wake"
 	}
-	return "goes to sleep"
+	return "sleep"
 }

@@ -16,7 +16,7 @@ import (
 	"strconv"
 )
 
-// ManagePage is the page of what can be done with a cluster besides its plans.
+// ManagePage is the page of a cluster's settings.
 //
 //go:noinline
 func ManagePage(f page.Frame, m Manage) templ.Component {
@@ -69,33 +69,33 @@ func ManagePage(f page.Frame, m Manage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</h1><p class=\"soft\">Its id is <code>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</h1><p class=\"soft\">ID <code>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var4 string
 			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(m.View.ID)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `manage.templ`, Line: 18, Col: 47}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `manage.templ`, Line: 18, Col: 40}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</code>, its owner ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</code>, owner ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var5 string
 			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(OwnerWords(m.View.Cluster))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `manage.templ`, Line: 18, Col: 96}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `manage.templ`, Line: 18, Col: 85}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, ".</p></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "</p></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -134,7 +134,7 @@ func ManagePage(f page.Frame, m Manage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "\" maxlength=\"63\" pattern=\"[A-Za-z][A-Za-z0-9_.\\-]*\" autocomplete=\"off\" required> <button type=\"submit\">Rename</button></form><p class=\"soft\">The id and the host names stay as they are.</p></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "\" maxlength=\"63\" pattern=\"[A-Za-z][A-Za-z0-9_.\\-]*\" autocomplete=\"off\" required> <button type=\"submit\">Rename cluster</button></form><p class=\"soft\">The ID and host names don't change.</p></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -167,7 +167,7 @@ func ManagePage(f page.Frame, m Manage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\"><label for=\"to\">New owner</label> <input id=\"to\" name=\"to\" maxlength=\"128\" autocomplete=\"off\" required> <button type=\"submit\">Transfer ownership</button></form><p class=\"soft\">A user of this tenant, or group:NAME. Each member of a group may do what the owner may, and the person who owned it stays responsible. The cluster counts towards the quotas of the new owner from then on; who has its SSH key keeps it.</p></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\"><label for=\"to\">New owner</label> <input id=\"to\" name=\"to\" maxlength=\"128\" autocomplete=\"off\" required> <button type=\"submit\">Transfer ownership</button></form><p class=\"soft\">Enter a user of this tenant, or group:NAME. Every member of an owning group can do what the owner can; the current owner stays responsible. From then on, the cluster counts towards the new owner's quotas. Copies of its SSH key keep working.</p></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -182,7 +182,7 @@ func ManagePage(f page.Frame, m Manage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if m.View.Status == app.ClusterAsleep {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<p>It sleeps: its machines are stopped, with all that is on them.</p><p class=\"acts after\"><a class=\"button primary\" id=\"wake\" href=\"")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<p>Asleep. The machines are stopped and keep their data.</p><p class=\"acts after\"><a class=\"button primary\" id=\"wake\" href=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -195,12 +195,12 @@ func ManagePage(f page.Frame, m Manage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "\">Wake it</a></p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "\">Wake cluster</a></p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<p>Its machines can be stopped, with all that is on them, and started again later.</p><p class=\"acts after\"><a class=\"button\" id=\"sleep\" href=\"")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<p>Stop the machines and keep their data. You can wake the cluster later.</p><p class=\"acts after\"><a class=\"button\" id=\"sleep\" href=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -213,7 +213,7 @@ func ManagePage(f page.Frame, m Manage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "\">Put it to sleep</a></p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "\">Put cluster to sleep</a></p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -233,7 +233,7 @@ func ManagePage(f page.Frame, m Manage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if len(m.Schedule.Next) > 0 {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<ol class=\"steps\" aria-label=\"Next times\">")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<ol class=\"steps\" aria-label=\"Next scheduled times\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -278,14 +278,14 @@ func ManagePage(f page.Frame, m Manage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "</time>: it ")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "</time>: ")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
 							var templ_7745c5c3_Var14 string
 							templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(kindWord(t.Kind))
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `manage.templ`, Line: 66, Col: 120}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `manage.templ`, Line: 66, Col: 117}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 							if templ_7745c5c3_Err != nil {
@@ -302,7 +302,7 @@ func ManagePage(f page.Frame, m Manage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<p class=\"soft\">It has none: it sleeps and wakes when somebody says so.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<p class=\"soft\">No schedule.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -321,7 +321,7 @@ func ManagePage(f page.Frame, m Manage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "\" class=\"filter crontab\"><label for=\"sleep-at\">Goes to sleep</label> <input id=\"sleep-at\" name=\"sleep\" value=\"")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "\" class=\"filter crontab\"><label for=\"sleep-at\">Sleep</label> <input id=\"sleep-at\" name=\"sleep\" value=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -334,7 +334,7 @@ func ManagePage(f page.Frame, m Manage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "\" maxlength=\"100\" placeholder=\"0 19 * * 1-5\" autocomplete=\"off\"> <label for=\"wake-at\">Wakes</label> <input id=\"wake-at\" name=\"wake\" value=\"")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "\" maxlength=\"100\" placeholder=\"0 19 * * 1-5\" autocomplete=\"off\"> <label for=\"wake-at\">Wake</label> <input id=\"wake-at\" name=\"wake\" value=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -360,17 +360,17 @@ func ManagePage(f page.Frame, m Manage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "\" maxlength=\"64\" placeholder=\"Europe/Berlin\" autocomplete=\"off\"> <button type=\"submit\">Set</button> ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "\" maxlength=\"64\" placeholder=\"Europe/Berlin\" autocomplete=\"off\"> <button type=\"submit\">Save schedule</button> ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					if !m.Schedule.None() {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<button type=\"submit\" name=\"clear\" value=\"yes\" class=\"quiet\">Take it away</button>")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<button type=\"submit\" name=\"clear\" value=\"yes\" class=\"quiet\">Remove schedule</button>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "</form><p class=\"soft\">Minute, hour, day of the month, month and weekday, as in crontab; empty for never. Without a time zone it is UTC.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "</form><p class=\"soft\">Crontab format: minute, hour, day of month, month, weekday. Leave a field empty for never. The default time zone is UTC.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -385,7 +385,7 @@ func ManagePage(f page.Frame, m Manage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if m.may("ExportCluster") {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<section id=\"clone\" class=\"card\"><h2>Another one like it</h2><form method=\"get\" action=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<section id=\"clone\" class=\"card\"><h2>Clone</h2><form method=\"get\" action=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -398,7 +398,7 @@ func ManagePage(f page.Frame, m Manage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "\" class=\"filter\"><label for=\"clone-name\">Name of the clone</label> <input id=\"clone-name\" name=\"name\" maxlength=\"63\" autocomplete=\"off\" required> <button type=\"submit\">Preview the clone</button></form><p><a href=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "\" class=\"filter\"><label for=\"clone-name\">Clone name</label> <input id=\"clone-name\" name=\"name\" maxlength=\"63\" autocomplete=\"off\" required> <button type=\"submit\">Preview clone</button></form><p><a href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -411,7 +411,7 @@ func ManagePage(f page.Frame, m Manage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "\">Download its spec</a>, which <code>muster cluster create -f</code> reads. What may be secret is left out.</p></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "\">Download spec</a> (use it with <code>muster cluster create -f</code>). Secret values are left out.</p></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -436,7 +436,7 @@ func ManagePage(f page.Frame, m Manage) templ.Component {
 	})
 }
 
-// PowerPage shows what a sleep or a wake would do, and asks whether it is meant. What is shown is what runs.
+// PowerPage previews putting a cluster to sleep or waking it, and asks for confirmation. What it shows is what runs.
 //
 //go:noinline
 func PowerPage(f page.Frame, c Power) templ.Component {
@@ -513,7 +513,7 @@ func PowerPage(f page.Frame, c Power) templ.Component {
 				}
 			}
 			if c.Preview.Nothing {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<p>Nothing is to be done: it is so already, or about to be.</p><p><a class=\"button\" href=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<p>Nothing to do: the cluster is already in this state or about to be.</p><p><a class=\"button\" href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -526,7 +526,7 @@ func PowerPage(f page.Frame, c Power) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "\">Back</a></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "\">Back to cluster</a></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -642,7 +642,7 @@ func PowerPage(f page.Frame, c Power) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "\">Keep as it is</a> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "\">Cancel</a> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -684,7 +684,7 @@ func PowerPage(f page.Frame, c Power) templ.Component {
 	})
 }
 
-// ClonePage shows what a clone would be, and asks whether it is meant.
+// ClonePage previews a clone and asks for confirmation.
 //
 //go:noinline
 func ClonePage(f page.Frame, c Clone) templ.Component {
@@ -773,7 +773,7 @@ func ClonePage(f page.Frame, c Clone) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<p>A new cluster from the catalog as it is now, with the same values and configuration. What is on the machines is not copied.</p><ul>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<p>Creates a new cluster with the same settings and configuration from the current catalog. Data on the machines isn't copied.</p><ul>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -924,7 +924,7 @@ func ClonePage(f page.Frame, c Clone) templ.Component {
 	})
 }
 
-// comparison is the choice of what to compare a cluster with.
+// comparison lets people choose what to compare a cluster with.
 //
 //go:noinline
 func comparison(m Manage) templ.Component {
@@ -961,7 +961,7 @@ func comparison(m Manage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 86, "\" class=\"filter\"><label for=\"with\">With the cluster</label> <input id=\"with\" name=\"with\" maxlength=\"160\" autocomplete=\"off\" aria-describedby=\"err-with\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 86, "\" class=\"filter\"><label for=\"with\">Compare with cluster</label> <input id=\"with\" name=\"with\" maxlength=\"160\" autocomplete=\"off\" aria-describedby=\"err-with\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -980,7 +980,7 @@ func comparison(m Manage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if ops := m.operations(); len(ops) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 89, "<p>Or with how it was after:</p><ul class=\"history\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 89, "<p>Or compare with its state after an earlier operation:</p><ul class=\"history\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1126,7 +1126,7 @@ func ComparePage(f page.Frame, m Manage) templ.Component {
 	})
 }
 
-// DiffPage shows two moments side by side.
+// DiffPage shows the differences between two clusters, or two states of one.
 //
 //go:noinline
 func DiffPage(f page.Frame, c Diff) templ.Component {
@@ -1197,19 +1197,19 @@ func DiffPage(f page.Frame, c Diff) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(c.Diff.Changes) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 102, "<p>They do not differ in anything that is compared.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 102, "<p>No differences.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 103, "<div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Differences\"><table><thead><tr><th scope=\"col\">What</th><th scope=\"col\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 103, "<div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Differences\"><table><thead><tr><th scope=\"col\">Field</th><th scope=\"col\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var57 string
 				templ_7745c5c3_Var57, templ_7745c5c3_Err = templ.JoinStringErrs(c.Diff.A.Title())
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `manage.templ`, Line: 225, Col: 70}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `manage.templ`, Line: 225, Col: 71}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var57))
 				if templ_7745c5c3_Err != nil {
@@ -1222,7 +1222,7 @@ func DiffPage(f page.Frame, c Diff) templ.Component {
 				var templ_7745c5c3_Var58 string
 				templ_7745c5c3_Var58, templ_7745c5c3_Err = templ.JoinStringErrs(c.Diff.B.Title())
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `manage.templ`, Line: 225, Col: 111}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `manage.templ`, Line: 225, Col: 112}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var58))
 				if templ_7745c5c3_Err != nil {

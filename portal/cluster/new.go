@@ -22,7 +22,7 @@ import (
 	templatepage "muster/portal/template"
 )
 
-// creates are the form for a new cluster with its preview, and what it creates.
+// creates are the form for a new cluster and its preview.
 type creates struct {
 	*site.Site
 
@@ -41,8 +41,8 @@ func (p *creates) routes() []site.Route {
 
 func (p *creates) operations() []site.Operation {
 	return []site.Operation{
-		site.Post("/preview", p.APIPreview, site.About("Work out what a create would do")),
-		site.Post("/explain", p.APIExplain, site.About("Say why a request has no layout, and what would make one possible")),
+		site.Post("/preview", p.APIPreview, site.About("Preview a new cluster")),
+		site.Post("/explain", p.APIExplain, site.About("Explain why a request has no layout, and suggest fixes")),
 	}
 }
 
@@ -53,7 +53,7 @@ func (p *creates) New(w http.ResponseWriter, r *http.Request, a app.Actor) error
 		return err
 	}
 	n := NewClusterForm(c, r.URL.Query(), a.Groups)
-	// The form begins with the smallest size of a template, or what a link carries, so there is something to show.
+	// The form starts with the smallest size of a template, or with a link's values, so there is a preview to show.
 	if err := n.Preview(ctx, p.Creates, a); err != nil {
 		return err
 	}
@@ -101,18 +101,18 @@ func (p *creates) show(w http.ResponseWriter, r *http.Request, status int, n *Cl
 	p.Render(w, r, status, CreatePage(f, n.View))
 }
 
-// ClusterForm is the form for a new cluster while it is worked on.
+// ClusterForm is the form for a new cluster while it's being filled in.
 type ClusterForm struct {
 	Catalog *template.Catalog
-	groups  []string // of the one who asks
+	groups  []string // of the actor
 	View    Create
 	request cluster.ClusterRequest
-	hash    string // of the plan that was previewed, "" when there was no preview
-	changed bool   // the template is another one than the options were made for
+	hash    string // of the plan that was previewed; "" without a preview
+	changed bool   // the options belong to another template
 }
 
-// NewClusterForm reads what was typed, and what may be chosen. Nothing that was typed is lost, even where it is wrong;
-// only the options of another template than the chosen one begin again.
+// NewClusterForm reads what was typed, and sets the options. Nothing typed is lost, even if invalid;
+// only the options of another template are reset.
 func NewClusterForm(c *template.Catalog, in url.Values, groups []string) *ClusterForm {
 	n := &ClusterForm{Catalog: c, groups: groups, hash: in.Get("plan_hash")}
 	v := &n.View
@@ -121,7 +121,7 @@ func NewClusterForm(c *template.Catalog, in url.Values, groups []string) *Cluste
 	v.Template = c.Templates[in.Get("template")]
 	if v.Template == nil && len(v.Templates) > 0 {
 		if in.Get("template") != "" {
-			n.complain("template", page.Complaint{Message: "There is no template " + strconv.Quote(in.Get("template")) + ".", Hint: "Choose one of these."})
+			n.complain("template", page.Complaint{Message: "Template " + strconv.Quote(in.Get("template")) + " doesn't exist.", Hint: "Choose a template below."})
 		}
 		v.Template = v.Templates[0]
 	}
@@ -138,8 +138,8 @@ func NewClusterForm(c *template.Catalog, in url.Values, groups []string) *Cluste
 	return n
 }
 
-// follows tells whether the size becomes the least of the template that was just chosen: where it was that of the template before, or the
-// new one doesn't allow it. What was typed and is allowed stays.
+// follows tells whether to reset the size to the new template's smallest: if it was the smallest of the former template, or if the
+// new one doesn't allow it. Other sizes are kept.
 func (n *ClusterForm) follows(before string) bool {
 	t := n.View.Template
 	if before == "" || before == t.Name {
@@ -150,7 +150,7 @@ func (n *ClusterForm) follows(before string) bool {
 	return err != nil || was != nil && n.View.Size == leastSize(was) || !t.Constraints.Size.Allows(size)
 }
 
-// leastSize is what the field of the size begins with: "" where a parameter sets it.
+// leastSize is the initial value of the size field; "" if a parameter sets the size.
 func leastSize(t *template.Template) string {
 	if parameterSets(t, "size") {
 		return ""
@@ -158,13 +158,13 @@ func leastSize(t *template.Template) string {
 	return strconv.Itoa(t.Constraints.Size.Least())
 }
 
-// options fills in what may be chosen for the template.
+// options sets the options that depend on the template.
 func (n *ClusterForm) options(in url.Values) {
 	v, t := &n.View, n.View.Template
 	of := in.Get("options_of")
 	n.changed = of != "" && of != t.Name
 	typed := of == t.Name
-	said := of == "" && in.Get("template") == t.Name // a link, which says only what it wants
+	said := of == "" && in.Get("template") == t.Name // a link, which only has the values that differ
 	if typed || said {
 		v.Provider, v.Hardware, v.Image, v.Lease = in.Get("provider"), in.Get("hardware"), in.Get("image"), in.Get("lease")
 		v.Prefer, v.OnFailure, v.AtLeast = in.Get("prefer"), in.Get("on_failure"), strings.TrimSpace(in.Get("at_least"))
@@ -192,9 +192,9 @@ func (n *ClusterForm) options(in url.Values) {
 	v.Open = (typed || said) && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.AtLeast != "" || v.Visibility != "" || v.Group != "" || v.Lease != "" || !SameNames(v.Services, t.Defaults.Services))
 }
 
-// Choices makes the options of a select; the first one leaves the choice to the template.
+// Choices returns the options of a select; the first one leaves the choice to the template.
 func (n *ClusterForm) Choices(kind string, names []string, standard, chosen string) []page.Choice {
-	first := page.Choice{Label: "any that fits", Chosen: chosen == ""}
+	first := page.Choice{Label: "Any", Chosen: chosen == ""}
 	if standard != "" {
 		first.Label = n.Title(kind, standard) + " (default)"
 	}
@@ -207,12 +207,12 @@ func (n *ClusterForm) Choices(kind string, names []string, standard, chosen stri
 	return withChosen(out, chosen)
 }
 
-// mostLinked bounds what a link may name beside what is offered.
+// mostLinked limits the values that a link may name besides those offered.
 const mostLinked = 200
 
-const notOffered = " (not offered)"
+const notOffered = " (not available)"
 
-// withChosen adds what was chosen where it is not among the options, so that it is not lost: what is wrong with it is said beside it.
+// withChosen adds the chosen value if it isn't among the options, so that it isn't lost; its error is shown beside it.
 func withChosen(out []page.Choice, chosen string) []page.Choice {
 	if chosen == "" || slices.ContainsFunc(out, func(c page.Choice) bool { return c.Value == chosen }) {
 		return out
@@ -220,18 +220,18 @@ func withChosen(out []page.Choice, chosen string) []page.Choice {
 	return append(out, page.Choice{Value: chosen, Label: chosen + notOffered, Chosen: true})
 }
 
-// preferences offers what makes one layout better than another.
+// preferences are the placement options.
 func preferences(chosen string, standard template.Preference) []page.Choice {
 	out := []page.Choice{
-		{Value: string(template.PreferPacked), Label: "packed"},
-		{Value: string(template.PreferCheapest), Label: "cheapest"},
-		{Value: string(template.PreferSpread), Label: "spread out"},
+		{Value: string(template.PreferPacked), Label: "Packed"},
+		{Value: string(template.PreferCheapest), Label: "Cheapest"},
+		{Value: string(template.PreferSpread), Label: "Spread out"},
 	}
 	if standard == "" {
 		standard = template.PreferPacked
 	}
 	for i := range out {
-		if out[i].Value == string(standard) { // what no one chose stays open to the template
+		if out[i].Value == string(standard) { // the default is left to the template
 			out[i].Value, out[i].Label = "", out[i].Label+" (default)"
 		}
 	}
@@ -244,17 +244,17 @@ func preferences(chosen string, standard template.Preference) []page.Choice {
 	return withChosen(out, chosen)
 }
 
-// FailureChoices offers what happens by itself when an operation does not go well. Where it makes machines, it can be gone on with those
-// that come; survivors is what the template says of that.
+// FailureChoices are the automatic actions after a failure. An operation that creates machines can continue with those
+// created; survivors is the template's setting for that.
 func FailureChoices(chosen string, makes bool, survivors *template.Survivors) []page.Choice {
-	standard := page.Choice{Label: "leave it as it is (default)"}
-	out := []page.Choice{standard, {Value: string(app.FailureRollBack), Label: "roll it back"}}
+	standard := page.Choice{Label: "Keep as is (default)"}
+	out := []page.Choice{standard, {Value: string(app.FailureRollBack), Label: "Roll back"}}
 	if makes {
-		out = append(out, page.Choice{Value: string(app.FailureGoOn), Label: "go on with the machines that come"},
-			page.Choice{Value: string(app.FailureGoOnOrBack), Label: "go on with them, or roll it back"})
+		out = append(out, page.Choice{Value: string(app.FailureGoOn), Label: "Accept partial result"},
+			page.Choice{Value: string(app.FailureGoOnOrBack), Label: "Accept partial result, or roll back"})
 		if survivors != nil {
-			out[0].Label = "go on with the machines that come (default)"
-			out[2] = page.Choice{Value: string(app.FailureStay), Label: "leave it as it is"}
+			out[0].Label = "Accept partial result (default)"
+			out[2] = page.Choice{Value: string(app.FailureStay), Label: "Keep as is"}
 		}
 	}
 	for i := range out {
@@ -263,24 +263,24 @@ func FailureChoices(chosen string, makes bool, survivors *template.Survivors) []
 	return withChosen(out, chosen)
 }
 
-// groupChoices are the groups that can own a cluster; nil where there is none to choose.
+// groupChoices are the groups that can own a cluster; nil if there are none to choose.
 func groupChoices(groups []string, chosen string) []page.Choice {
 	if len(groups) == 0 && chosen == "" {
 		return nil
 	}
-	out := []page.Choice{{Label: "no group (default)"}}
+	out := []page.Choice{{Label: "None (default)"}}
 	for _, g := range groups {
 		out = append(out, page.Choice{Value: g, Label: g, Chosen: g == chosen})
 	}
 	return withChosen(out, chosen)
 }
 
-// ChoosesFailure tells whether there is such a choice.
+// ChoosesFailure tells whether the choice exists.
 func ChoosesFailure(chosen string) bool {
 	return chosen == "" || slices.Contains(app.FailureChoices(), app.FailureChoice(chosen))
 }
 
-// leases offers lengths that people use and that the template allows.
+// leases are common durations that the template allows.
 func leases(l template.Lease, chosen string) []page.Choice {
 	out := []page.Choice{{Label: page.Lease(l.Initial) + " (default)", Chosen: chosen == ""}}
 	for _, d := range l.Lengths() {
@@ -292,7 +292,7 @@ func leases(l template.Lease, chosen string) []page.Choice {
 	return withChosen(out, chosen)
 }
 
-// read makes the request, and complains about what cannot be part of one.
+// read fills the request, and notes errors.
 func (n *ClusterForm) read() {
 	v, t := &n.View, n.View.Template
 	n.request = cluster.ClusterRequest{Name: v.Name, PlanHash: n.hash}
@@ -302,16 +302,16 @@ func (n *ClusterForm) read() {
 	switch n.request.Prefer = template.Preference(v.Prefer); n.request.Prefer {
 	case "", template.PreferPacked, template.PreferCheapest, template.PreferSpread:
 	default:
-		n.complain("prefer", page.Complaint{Message: "There is no such preference.", Hint: "Choose one from the list."})
+		n.complain("prefer", page.Complaint{Message: "Unknown placement.", Hint: "Choose one from the list."})
 	}
 	n.request.OnFailure, n.request.AtLeast = app.FailureChoice(v.OnFailure), template.NodeShare(v.AtLeast)
 	if !ChoosesFailure(v.OnFailure) {
-		n.complain("on_failure", page.Complaint{Message: "There is no such choice.", Hint: "Choose one from the list."})
+		n.complain("on_failure", page.Complaint{Message: "Unknown choice.", Hint: "Choose one from the list."})
 	} else if err := n.request.Survival.Check(n.request.OnFailure); err != nil {
 		e := app.AsError(err)
 		n.complain("at_least", page.Complaint{Message: e.Message, Hint: e.Hint})
 	}
-	if v.Name != "" { // said while it is typed; that there is none, once it is asked for
+	if v.Name != "" { // checked while typing; a missing name is an error only on submit
 		if err := app.CheckClusterName(v.Name); err != nil {
 			e := app.AsError(err)
 			n.complain("name", page.Complaint{Message: e.Message, Hint: e.Hint})
@@ -321,29 +321,29 @@ func (n *ClusterForm) read() {
 	switch {
 	case v.Size == "" && parameterSets(t, "size"):
 	case v.Size == "":
-		n.complain("size", page.Complaint{Message: "How many nodes?", Hint: "This template takes " + page.Sizes(t.Constraints.Size) + "."})
+		n.complain("size", page.Complaint{Message: "Enter the number of nodes.", Hint: "Choose " + page.Sizes(t.Constraints.Size) + "."})
 	case err != nil || size < 1:
-		n.complain("size", page.Complaint{Message: "The number of nodes must be a whole number from 1 on.", Hint: "This template takes " + page.Sizes(t.Constraints.Size) + "."})
+		n.complain("size", page.Complaint{Message: "The number of nodes must be a whole number of at least 1.", Hint: "Choose " + page.Sizes(t.Constraints.Size) + "."})
 	}
 	n.request.Size = size
 	n.readParameters()
 	switch {
 	case len(v.Services) == 0 && len(t.Defaults.Services) > 0:
-		n.complain("services", page.Complaint{Message: "A cluster needs at least one service.", Hint: "Tick what shall run on it."})
+		n.complain("services", page.Complaint{Message: "No services selected.", Hint: "Select at least one service."})
 	case !SameNames(v.Services, t.Defaults.Services):
 		n.request.Services = v.Services
 	}
 	if v.Lease != "" {
 		d, err := time.ParseDuration(v.Lease)
 		if err != nil || d < 0 {
-			n.complain("lease", page.Complaint{Message: "That is not a length of time.", Hint: "Choose one from the list."})
+			n.complain("lease", page.Complaint{Message: "Invalid lease.", Hint: "Choose one from the list."})
 		} else {
 			n.request.Lease = &d
 		}
 	}
 }
 
-// complain notes what is wrong with a field. The first complaint stands; options that are folded away are unfolded.
+// complain notes a field's error. The first one counts; folded options are unfolded.
 func (n *ClusterForm) complain(field string, c page.Complaint) {
 	if _, ok := n.View.Errors[field]; ok {
 		return
@@ -355,19 +355,19 @@ func (n *ClusterForm) complain(field string, c page.Complaint) {
 	}
 }
 
-// Preview asks what a create would do. Refusals become complaints beside the fields; any other error is given back.
+// Preview previews the create. Refusals become errors of the fields; any other error is returned.
 func (n *ClusterForm) Preview(ctx context.Context, m site.Creates, a app.Actor) error {
 	if n.View.Template == nil {
 		return nil
 	}
 	for field := range n.View.Errors {
-		// A layout does not depend on a name, so a wrong name does not hide it.
+		// A layout doesn't depend on the name, so an invalid name doesn't hide it.
 		if field != "name" && field != "" {
 			return nil
 		}
 	}
 	r := n.request
-	r.PlanHash = "" // a preview finds the hash; it does not keep to one
+	r.PlanHash = "" // a preview computes the hash
 	v, err := m.Preview(ctx, a, r)
 	if err != nil {
 		return n.refused(ctx, m, a, err)
@@ -380,7 +380,7 @@ func (n *ClusterForm) Preview(ctx context.Context, m site.Creates, a app.Actor) 
 	return nil
 }
 
-// refused turns an answer about the request into a complaint beside the field that it is about.
+// refused turns an error about the request into an error of the field concerned.
 func (n *ClusterForm) refused(ctx context.Context, m site.Creates, a app.Actor, err error) error {
 	e := app.AsError(err)
 	switch e.Code {
@@ -394,8 +394,8 @@ func (n *ClusterForm) refused(ctx context.Context, m site.Creates, a app.Actor, 
 	return err
 }
 
-// explain adds why there is no layout, with links to what would work. Where that cannot be said, the complaint stands
-// for itself.
+// explain adds why there is no layout, with links to what would work. If it fails, the error alone
+// is shown.
 func (n *ClusterForm) explain(ctx context.Context, m site.Creates, a app.Actor) {
 	why, err := m.Explain(ctx, a, n.request)
 	if err != nil {
@@ -416,7 +416,7 @@ func (n *ClusterForm) explain(ctx context.Context, m site.Creates, a app.Actor) 
 	}
 }
 
-// link leads to this form filled in with another request, "" for none; what does not belong to a layout stays.
+// link is the form's address with another layout request; "" for none. Fields that aren't part of a layout keep their values.
 func (n *ClusterForm) link(r *layout.LayoutRequest) string {
 	t := (*template.Template)(nil)
 	if r != nil {
@@ -445,11 +445,11 @@ func (n *ClusterForm) link(r *layout.LayoutRequest) string {
 	return "/clusters/new?" + in.Encode()
 }
 
-// fields are the fields of the form that can carry a complaint.
+// fields are the fields of the form that can have an error.
 var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "at_least", "visibility", "group"}
 
 func fieldOf(e *app.Error) string {
-	// An error may name a place inside a field, such as services[2].
+	// An error may name a part of a field, such as services[2].
 	if name, ok := strings.CutPrefix(e.Field, "parameters."); ok {
 		return templatepage.ParameterField{Parameter: template.Parameter{Name: name}}.Field()
 	}
@@ -470,8 +470,8 @@ func (n *ClusterForm) Description(service string) string {
 	return ""
 }
 
-// Allowed lists the entries that a template allows: those of its list, or all where the list is empty. Extra names
-// are added where they are missing.
+// Allowed lists the entries that a template allows: those of its list, or all if the list is empty. Missing extra names
+// are added.
 func Allowed[V any](all map[string]V, list, extra []string) []string {
 	out := slices.Clone(list)
 	if len(out) == 0 {

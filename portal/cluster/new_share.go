@@ -12,8 +12,8 @@ import (
 	planpage "muster/portal/plan"
 )
 
-// share is the address of the form as it is filled in, for someone else to open. What is as the template has it is left out, and
-// what is secret.
+// share is the address of the form with its current values, for someone else to open. Template defaults and secrets are left
+// out.
 func (n *ClusterForm) share() string {
 	v, t := &n.View, n.View.Template
 	if t == nil {
@@ -42,10 +42,10 @@ func (n *ClusterForm) share() string {
 	return "/clusters/new?" + q.Encode()
 }
 
-// summary lists what is to be put right, in the order of the form, for those who have sent it.
+// summary lists the errors of a submitted form, in the form's order.
 func (n *ClusterForm) summary() (list []FieldError) {
 	titles := map[string]string{"template": "Template", "name": "Name", "size": "Nodes", "services": "Services", "provider": "Provider", "hardware": "Hardware",
-		"image": "Image", "prefer": "Prefer", "lease": "Lease", "on_failure": "If it fails", "at_least": "Go on with at least", "visibility": "Who can see it", "group": "Owned together with"}
+		"image": "Image", "prefer": "Placement", "lease": "Lease", "on_failure": "On failure", "at_least": "Minimum available", "visibility": "Visibility", "group": "Owner group"}
 	order := slices.Clone(fields[:3])
 	for _, f := range n.View.Parameters {
 		order = append(order, f.Field())
@@ -59,7 +59,7 @@ func (n *ClusterForm) summary() (list []FieldError) {
 	return list
 }
 
-// weighQuota says what is left for the actor, and what the cluster would take of it.
+// weighQuota sets the actor's remaining quota, and what the cluster would use of it.
 func (p *creates) weighQuota(r *http.Request, a app.Actor, n *ClusterForm) {
 	n.View.Left = p.quota.Left(r, a)
 	v := n.View.Preview
@@ -80,8 +80,8 @@ func (p *creates) weighQuota(r *http.Request, a app.Actor, n *ClusterForm) {
 	n.View.Fit = n.fits(v.Layout.Size())
 }
 
-// fits leads to the form with as many nodes as the quota leaves room for, where these are too many; what each costs is taken to be
-// the same. The page that it leads to says how it really is.
+// fits links to the form with as many nodes as the quota allows, if these are too many. It assumes that all nodes cost the same;
+// the page it links to checks.
 func (n *ClusterForm) fits(size int) *planpage.Fix {
 	most := float64(size)
 	for _, l := range n.View.Left {
@@ -95,5 +95,5 @@ func (n *ClusterForm) fits(size int) *planpage.Fix {
 	}
 	smaller := *n
 	smaller.View.Size = strconv.Itoa(fit)
-	return &planpage.Fix{Text: humanize.Count(fit, "node") + " instead of " + strconv.Itoa(size), Link: smaller.share()}
+	return &planpage.Fix{Text: "Use " + humanize.Count(fit, "node") + " instead of " + strconv.Itoa(size), Link: smaller.share()}
 }

@@ -14,11 +14,11 @@ func ItOrThem(n int) string {
 	return "them"
 }
 
-// goesOnSoon tells that the latest operation failed and is about to be gone on with by itself, or to be found not to.
+// goesOnSoon tells that the latest operation failed, and that Muster is about to decide whether it continues with the nodes created.
 func goesOnSoon(c Show) bool {
 	op := c.Operation()
 	return op != nil && op.Status == app.OperationFailed && op.OnFailure.GoesOn() && c.Now.Sub(op.EndedAt) < 5*time.Second
 }
 
-// topUpWords say how what the cluster lacks stands.
+// topUpWords say how the backfill of missing nodes is doing.
 func (c Show) topUpWords(u cluster.TopUp) string { return u.Words(c.View.Size, c.Now) + "." }

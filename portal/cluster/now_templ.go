@@ -18,7 +18,7 @@ import (
 	"muster/portal/page"
 )
 
-// OperationNow says how far the operation is.
+// OperationNow shows the operation's progress.
 //
 //go:noinline
 func OperationNow(c Show) templ.Component {
@@ -42,7 +42,7 @@ func OperationNow(c Show) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section id=\"now\" aria-label=\"How it goes\"><p id=\"sentence\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section id=\"now\" aria-label=\"Progress\"><p id=\"sentence\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -126,7 +126,7 @@ func OperationNow(c Show) templ.Component {
 	})
 }
 
-// clusterTopUp says what a cluster lacks, and lets people say whether it is asked for again.
+// clusterTopUp says which nodes a cluster lacks, and lets people control the backfill.
 //
 //go:noinline
 func clusterTopUp(c Show, u cluster.TopUp) templ.Component {
@@ -177,18 +177,18 @@ func clusterTopUp(c Show, u cluster.TopUp) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if !u.NextAt.IsZero() || u.Off {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<button class=\"quiet\" name=\"do\" value=\"now\" type=\"submit\">Request nodes now</button> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<button class=\"quiet\" name=\"do\" value=\"now\" type=\"submit\">Backfill now</button> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
 			if u.Off {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<button class=\"quiet\" name=\"do\" value=\"on\" type=\"submit\">Resume requests</button>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<button class=\"quiet\" name=\"do\" value=\"on\" type=\"submit\">Resume backfill</button>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<button class=\"quiet\" name=\"do\" value=\"off\" type=\"submit\">Stop requesting</button>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<button class=\"quiet\" name=\"do\" value=\"off\" type=\"submit\">Stop backfill</button>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -236,11 +236,11 @@ func operationFacts(c Show, o app.Operation) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = page.Fact("Asked by", o.Requester).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page.Fact("Requested by", o.Requester).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = page.Fact("Asked", humanize.Ago(c.Now, o.CreatedAt)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page.Fact("Requested", humanize.Ago(c.Now, o.CreatedAt)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -9,7 +9,7 @@ import (
 	"muster/portal/site"
 )
 
-// draw prepares the picture of the plan that a page shows.
+// draw prepares the view of the plan that a page shows.
 func (p *clusterPage) draw(ctx context.Context, a app.Actor, c *Show, d site.Drawn) (err error) {
 	op := c.PlanOperation()
 	if op == nil {
@@ -25,7 +25,7 @@ func (p *clusterPage) draw(ctx context.Context, a app.Actor, c *Show, d site.Dra
 	return nil
 }
 
-// tries tells when the earlier tries of steps were, as far as their logs tell.
+// tries returns the earlier attempts of steps, as far as their logs show them.
 func (p *clusterPage) tries(ctx context.Context, a app.Actor, c *Show, from int) (planpage.Tries, error) {
 	nodes, _, _ := planpage.GanttNodes(c.Steps, from)
 	shown := map[string]bool{}
@@ -64,7 +64,7 @@ func (p *clusterPage) ReadOperation(ctx context.Context, a app.Actor, id string,
 		if operation == 0 {
 			return c, nil
 		}
-		return c, app.Errorf(app.ENotFound, "Cluster %q has no operation %d.", c.View.Name, operation)
+		return c, app.Errorf(app.ENotFound, "Cluster %q doesn't have an operation %d.", c.View.Name, operation)
 	}
 	if c.Steps, err = p.Graph(ctx, a, c.View.ID, c.Pinned.ID); err != nil {
 		return c, err

@@ -11,14 +11,14 @@ import (
 	templatepage "muster/portal/template"
 )
 
-// parameters makes the fields of the template's parameters: with what was typed, or else with the template's own values.
-// A link (said) may set some of them; what it sets and there is not, is complained about.
+// parameters sets the fields of the template's parameters: with what was typed, or else the template's defaults.
+// A link (said) may set some of them; unknown ones are an error.
 func (n *ClusterForm) parameters(in url.Values, typed, said bool) {
 	if said {
 		for key := range in {
 			name, is := strings.CutPrefix(key, "set-")
 			if is && !slices.ContainsFunc(n.View.Template.Parameters, func(p template.Parameter) bool { return p.Name == name }) {
-				n.complain("", page.Complaint{Message: fmt.Sprintf("The link sets %.40q, which this template does not have.", name), Hint: "Everything else was filled in."})
+				n.complain("", page.Complaint{Message: fmt.Sprintf("The link sets parameter %.40q, which this template doesn't have.", name), Hint: "All other values were filled in."})
 			}
 		}
 	}
@@ -36,7 +36,7 @@ func (n *ClusterForm) parameters(in url.Values, typed, said bool) {
 	}
 }
 
-// readParameters puts into the request what is not as the template has it, and complains about what is wrong.
+// readParameters adds values that differ from the template's to the request, and notes errors.
 func (n *ClusterForm) readParameters() {
 	given := map[string]any{}
 	for _, f := range n.View.Parameters {
@@ -62,7 +62,7 @@ func (n *ClusterForm) readParameters() {
 	}
 }
 
-// parameterSets tells whether one of the template's parameters sets something.
+// parameterSets tells whether a parameter of the template sets the target.
 func parameterSets(t *template.Template, target string) bool {
 	return slices.ContainsFunc(t.Parameters, func(p template.Parameter) bool { return slices.Contains(p.Targets(), target) })
 }

@@ -14,13 +14,13 @@ import (
 
 type picture struct{ kind, word string }
 
-// pictures are the forms in which a plan is shown.
+// pictures are the views of a plan.
 var pictures = []picture{{"graph", "Graph"}, {"timeline", "Timeline"}, {"matrix", "Steps by node"}}
 
-// matrixCells is up to how many steps the page of a cluster shows each of them at first.
+// matrixCells is the largest number of steps for which a cluster's page starts with the matrix.
 const matrixCells = 240
 
-// draw prepares the picture that an address asks for; "" is what suits the plan.
+// draw prepares the view that an address names; "" is the one that suits the plan.
 func (c *Show) draw(kind string, op app.Operation, from int) {
 	c.PlanOf, c.PlanFrom = op.ID, from
 	acts := 0
@@ -78,7 +78,7 @@ func tookWords(now time.Time, o app.Operation) string {
 	return humanize.Duration(o.EndedAt.Sub(o.StartedAt))
 }
 
-// operationSentence says how an operation went, or how far it is.
+// operationSentence says how an operation ended, or its progress.
 func (c Show) operationSentence(o app.Operation) string {
 	if c.Operation() != nil && c.Operation().ID == o.ID && !o.Status.Ended() {
 		return progressSentence(c, &o)
@@ -94,16 +94,16 @@ func (c Show) operationSentence(o app.Operation) string {
 			s = fmt.Sprintf("The %s failed after %d of %s", o.Kind.Words(), o.Done, humanize.Count(o.Total, "step"))
 		}
 	}
-	if t := opTook(c.Now, o); t != "" {
-		s += "; it " + t
-		if d := o.EndedAt.Sub(o.StartedAt); !o.EndedAt.IsZero() && o.Expected > 0 && d > o.Expected+o.Expected/4 && d-o.Expected > 10*time.Second {
-			s += ", " + humanize.Duration(d-o.Expected) + " more than expected"
+	if t := opTook(c.Now, o); t != "" && !o.EndedAt.IsZero() {
+		s += " and " + t
+		if d := o.EndedAt.Sub(o.StartedAt); o.Expected > 0 && d > o.Expected+o.Expected/4 && d-o.Expected > 10*time.Second {
+			s += ", " + humanize.Duration(d-o.Expected) + " longer than expected"
 		}
 	}
 	return s + "."
 }
 
-// still is the same without the line that shows where now is: that moves by itself.
+// still is c without the line that marks now, which would change every second.
 func (c Show) still() Show {
 	c.Gantt.NowX = -1
 	return c

@@ -15,7 +15,7 @@ import (
 	"strconv"
 )
 
-// PlanPictures is the plan as one of its pictures, with the ways to the others.
+// PlanPictures is one view of the plan, with links to the others.
 //
 //go:noinline
 func PlanPictures(c Show) templ.Component {
@@ -39,7 +39,7 @@ func PlanPictures(c Show) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<nav class=\"tabs small-tabs\" aria-label=\"Pictures of the plan\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<nav class=\"tabs small-tabs\" aria-label=\"Plan views\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -114,7 +114,7 @@ func PlanPictures(c Show) templ.Component {
 	})
 }
 
-// GraphPicture draws a plan as a graph. Who does not see it has the same as a table.
+// GraphPicture draws a plan as a graph, with the same as a table for people who can't see it.
 //
 //go:noinline
 func GraphPicture(c Show, g plan.Graph) templ.Component {
@@ -138,7 +138,7 @@ func GraphPicture(c Show, g plan.Graph) templ.Component {
 			templ_7745c5c3_Var4 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div class=\"scroll graph\" tabindex=\"0\" role=\"region\" aria-label=\"The plan as a graph\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div class=\"scroll graph\" tabindex=\"0\" role=\"region\" aria-label=\"Plan graph\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -450,7 +450,7 @@ func GraphPicture(c Show, g plan.Graph) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<span><i class=\"ge-sign\"></i> longest path</span></p><details class=\"more\"><summary>The same as a table</summary><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"The plan as a table\"><table class=\"nodes\"><thead><tr><th scope=\"col\">What</th><th scope=\"col\">On</th><th scope=\"col\">State</th><th scope=\"col\">Needs</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<span><i class=\"ge-sign\"></i> critical path</span></p><details class=\"more\"><summary>Show as table</summary><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Plan steps\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Step</th><th scope=\"col\">Nodes</th><th scope=\"col\">State</th><th scope=\"col\">Depends on</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -559,7 +559,7 @@ func GraphPicture(c Show, g plan.Graph) templ.Component {
 	})
 }
 
-// GanttPicture draws what was done when, node by node, and what is still to come.
+// GanttPicture draws past and expected steps over time, by node.
 //
 //go:noinline
 func GanttPicture(c Show) templ.Component {
@@ -630,7 +630,7 @@ func GanttPicture(c Show) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The plan over time\"><table class=\"timeline gantt\" aria-label=\"What was done when, by node\"><thead><tr><td></td><td><svg width=\"100%\" height=\"18\" aria-hidden=\"true\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Plan timeline\"><table class=\"timeline gantt\" aria-label=\"Steps over time, by node\"><thead><tr><td></td><td><svg width=\"100%\" height=\"18\" aria-hidden=\"true\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// powerPages put clusters to sleep and wake them, now or by a schedule.
+// powerPages are the pages to put clusters to sleep and wake them, now or on a schedule.
 type powerPages struct {
 	*site.Site
 }
@@ -27,16 +27,16 @@ func (p *powerPages) routes() []site.Route {
 
 func (p *powerPages) operations() []site.Operation {
 	return []site.Operation{
-		site.Get("/clusters/{id}/sleep", p.APISleepPreview, site.About("Work out what putting a cluster to sleep would do")),
-		site.Post("/clusters/{id}/sleep", p.APISleep, site.About("Put a cluster to sleep, or ask for it where people have to approve"), site.EitherAmend),
-		site.Get("/clusters/{id}/wake", p.APIWakePreview, site.About("Work out what waking a cluster would do")),
-		site.Post("/clusters/{id}/wake", p.APIWake, site.About("Wake a cluster, or ask for it where people have to approve"), site.EitherAmend),
-		site.Get("/clusters/{id}/schedule", p.APIScheduleShow, site.About("Tell when a cluster goes to sleep and wakes")),
-		site.Put("/clusters/{id}/schedule", p.APIScheduleSet, site.About("Say when a cluster goes to sleep and wakes")),
+		site.Get("/clusters/{id}/sleep", p.APISleepPreview, site.About("Preview putting a cluster to sleep")),
+		site.Post("/clusters/{id}/sleep", p.APISleep, site.About("Put a cluster to sleep, or request it if approval is required"), site.EitherAmend),
+		site.Get("/clusters/{id}/wake", p.APIWakePreview, site.About("Preview waking a cluster")),
+		site.Post("/clusters/{id}/wake", p.APIWake, site.About("Wake a cluster, or request it if approval is required"), site.EitherAmend),
+		site.Get("/clusters/{id}/schedule", p.APIScheduleShow, site.About("Show a cluster's sleep and wake schedule")),
+		site.Put("/clusters/{id}/schedule", p.APIScheduleSet, site.About("Set a cluster's sleep and wake schedule")),
 	}
 }
 
-// Ask shows what a sleep or a wake would do; what is shown is what runs.
+// Ask previews putting a cluster to sleep or waking it. What it shows is what runs.
 func (p *powerPages) Ask(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.ask(w, r, a, http.StatusOK, "")
 }
@@ -70,7 +70,7 @@ func (p *powerPages) Start(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	}
 	answer, err := do(r.Context(), a, chi.URLParam(r, "id"), r.PostForm.Get("plan_hash"))
 	if e := app.AsError(err); err != nil && e.Reason == "plan_changed" {
-		return p.ask(w, r, a, http.StatusConflict, "More has happened since you looked. This is what would be done now.")
+		return p.ask(w, r, a, http.StatusConflict, "The cluster has changed since you opened this page, and nothing was done. This is the current plan.")
 	}
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (p *powerPages) Start(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	return nil
 }
 
-// Schedule sets when a cluster sleeps and wakes, or takes it away.
+// Schedule sets or removes a cluster's sleep and wake schedule.
 func (p *powerPages) Schedule(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (p *powerPages) Schedule(w http.ResponseWriter, r *http.Request, a app.Acto
 	return nil
 }
 
-// read reads what the page to manage a cluster shows beside the cluster.
+// read reads the rest of the page of a cluster's settings.
 func (p *managePages) read(ctx context.Context, a app.Actor, m *Manage) error {
 	if m.View.Status == app.ClusterDeleted {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// questions are the manual steps that wait for an answer.
+// questions are the pages of manual steps that wait for an answer.
 type questions struct {
 	*site.Site
 
@@ -37,16 +37,16 @@ func (p *questions) List(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	return p.show(w, r, a, http.StatusOK, nil)
 }
 
-// questionsShown is how many forms a page has, and how many questions of others; those that come next are shown once these are answered.
+// questionsShown is how many forms a page has, and how many manual steps of others; more are shown once these are answered.
 const questionsShown = 50
 
-// show shows the oldest questions, with what was typed into one of them.
+// show shows the oldest manual steps, with what was typed into one of them.
 func (p *questions) show(w http.ResponseWriter, r *http.Request, a app.Actor, status int, typed *executionpage.QuestionForm) error {
 	l, err := p.read(r.Context(), a, typed)
 	if err != nil {
 		return err
 	}
-	f := p.Frame(r, "Waiting for you")
+	f := p.Frame(r, "Manual steps")
 	f.At, f.Live = "questions", typed == nil
 	p.Render(w, r, status, executionpage.QuestionListPage(f, l))
 	return nil
@@ -87,7 +87,7 @@ func questionsOf(p *site.Site, ctx context.Context, a app.Actor, cluster string)
 	return forms, err
 }
 
-// Answer takes an answer. What is wrong with it is said beside the field, and what was typed stays, but for secrets.
+// Answer saves an answer. Errors are shown beside the fields, and what was typed is kept, except for secrets.
 func (p *questions) Answer(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (p *questions) Answer(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	if refused {
 		s.Values = nil
 		if s.Refuse == "" {
-			f.Errors["refuse"] = page.Complaint{Message: "Say why.", Hint: "Whoever goes on from there will want to know."}
+			f.Errors["refuse"] = page.Complaint{Message: "Enter a reason.", Hint: "The next person who works on this cluster needs to know."}
 			return p.again(w, r, a, cluster, f)
 		}
 	}
@@ -146,7 +146,7 @@ func (p *questions) Answer(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		f.Errors[field] = page.Complaint{Message: e.Message, Hint: e.Hint}
 		return p.again(w, r, a, cluster, f)
 	}
-	to := ifSeen(p.Site, r, a, cluster, "/clusters/"+cluster, "/questions") // those who were asked may see it no more
+	to := ifSeen(p.Site, r, a, cluster, "/clusters/"+cluster, "/questions") // the answer may end the actor's access
 	if in.Get("back") == "questions" {
 		to = "/questions"
 	}
@@ -154,7 +154,7 @@ func (p *questions) Answer(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	return nil
 }
 
-// again shows the page on which the answer was given, with what is wrong.
+// again shows the page of the answer again, with its errors.
 func (p *questions) again(w http.ResponseWriter, r *http.Request, a app.Actor, cluster string, f executionpage.QuestionForm) error {
 	if r.PostForm.Get("back") == "questions" {
 		return p.show(w, r, a, http.StatusUnprocessableEntity, &f)
@@ -169,7 +169,7 @@ func (p *questions) again(w http.ResponseWriter, r *http.Request, a app.Actor, c
 	if err := p.page.draw(r.Context(), a, &c, site.Drawn{}); err != nil {
 		return err
 	}
-	// The stream is told that the page has the questions as they are, so it leaves alone what was typed.
+	// The stream takes the questions as up to date, so it leaves alone what was typed.
 	if c.Have, err = Digests(r.Context(), c); err != nil {
 		return err
 	}

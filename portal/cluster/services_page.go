@@ -14,19 +14,19 @@ import (
 	"github.com/a-h/templ"
 )
 
-// ServiceLine is a service of a cluster: where it is, how it is, and where it is reached.
+// ServiceLine is a service of a cluster with its nodes, state and links.
 type ServiceLine struct {
 	Name, Title string
 	Nodes       []string // that have it
-	Ready       int      // of them, how many answer
-	Lost        int      // of them, how many have no machine any more
-	Stopped     []string // of them, where someone has stopped it
-	Sick        []string // of them, where its check fails or the machine is lost
-	Why         string   // what is wrong on the first of those
+	Ready       int      // of them, the number that is ready
+	Lost        int      // of them, the number whose machine is lost
+	Stopped     []string // of them, those where it was stopped
+	Sick        []string // of them, those where its check fails or the machine is lost
+	Why         string   // the problem on the first of those
 	Links       []app.Link
 }
 
-// newServiceLines returns the services of a cluster by name. Links are shown with the services that declare them.
+// newServiceLines returns the services of a cluster by name, each with the links that it declares.
 func newServiceLines(v cluster.ClusterView, c *template.Catalog, title func(kind, name string) string) []ServiceLine {
 	var list []ServiceLine
 	at := map[string]int{}
@@ -52,7 +52,7 @@ func newServiceLines(v cluster.ClusterView, c *template.Catalog, title func(kind
 				l.Stopped = append(l.Stopped, n.Name)
 			} else if why := serviceTrouble(health, s); why != "" || n.Lost() {
 				if n.Lost() {
-					why = "The machine is gone."
+					why = "The machine no longer exists."
 				}
 				if l.Sick = append(l.Sick, n.Name); l.Why == "" {
 					l.Why = why
@@ -67,7 +67,7 @@ func newServiceLines(v cluster.ClusterView, c *template.Catalog, title func(kind
 	return list
 }
 
-// serviceTrouble says what is wrong with a service of a node that is ill; "" for nothing.
+// serviceTrouble says what is wrong with a service of an unhealthy node; "" for nothing.
 func serviceTrouble(h apphealth.NodeHealth, service string) string {
 	if !h.Ill() {
 		return ""
@@ -97,7 +97,7 @@ func linksOfService(v cluster.ClusterView, c *template.Catalog, service string) 
 	return out
 }
 
-// state is a mark and a few words on how a service is.
+// state is a service's state as a mark and a few words.
 func (l ServiceLine) state(c Show) (mark, words string) {
 	switch {
 	case c.View.Status == app.ClusterAsleep:
@@ -125,7 +125,7 @@ func (l ServiceLine) state(c Show) (mark, words string) {
 	return "succeeded", "started"
 }
 
-// nodesThere counts the nodes that stay and have a machine.
+// nodesThere counts the nodes with a machine that aren't being removed.
 func (c Show) nodesThere() (n int) {
 	for _, node := range standingNodes(c.View) {
 		if !node.Lost() {
@@ -135,12 +135,12 @@ func (c Show) nodesThere() (n int) {
 	return n
 }
 
-// servicesChange tells whether services can be started or stopped at the moment.
+// servicesChange tells whether services can be started or stopped now.
 func (c Show) servicesChange() bool {
 	return c.Change != nil && !c.Change.Busy && len(powers(c.View.Actions.Cluster)) > 0
 }
 
-// serviceSteps counts the steps of the latest operation that are about a service.
+// stepsOfServices counts the steps of the latest operation that are about a service.
 func stepsOfServices(c Show, service string) (done, all int) {
 	for _, s := range c.Steps {
 		if s.Service == service && !s.Join {
@@ -153,13 +153,13 @@ func stepsOfServices(c Show, service string) (done, all int) {
 	return done, all
 }
 
-// Part is a piece of a page that changes by itself; its root element has the id.
+// Part is a piece of a page that updates live; its root element has the id.
 type Part struct {
 	ID        string
 	Component templ.Component
 }
 
-// Parts are the pieces of the cluster's page that change by themselves, besides its plan, its nodes and its log.
+// Parts are the pieces of the cluster's page that update live, besides its plan, nodes and log.
 func (c Show) Parts() []Part {
 	if c.Pinned != nil {
 		return []Part{{"now", OperationNow(c)}}
@@ -174,7 +174,7 @@ func (c Show) Parts() []Part {
 	return parts
 }
 
-// nodesInWords counts the nodes by how they are.
+// nodesInWords counts the nodes by state.
 func (c Show) nodesInWords() string {
 	count := map[string]int{}
 	for _, n := range c.View.Nodes {

@@ -15,7 +15,7 @@ import (
 	"muster/portal/page"
 )
 
-// Services are the services of a cluster, how they are, where they are reached, and what can be done with them.
+// Services lists the services of a cluster with their state, links and actions.
 //
 //go:noinline
 func Services(c Show) templ.Component {
@@ -54,12 +54,12 @@ func Services(c Show) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if c.servicesChange() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<small>each button shows a preview first</small>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<small>you'll see a preview first</small>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</h2><table class=\"nodes services\"><thead><tr><th scope=\"col\">Service</th><th scope=\"col\">State</th><th scope=\"col\">On</th><th scope=\"col\"><span class=\"hidden\">Actions</span></th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</h2><table class=\"nodes services\"><thead><tr><th scope=\"col\">Service</th><th scope=\"col\">State</th><th scope=\"col\">Nodes</th><th scope=\"col\"><span class=\"hidden\">Actions</span></th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

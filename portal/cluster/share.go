@@ -12,7 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// Share adds or removes a share, or sets who may see a cluster.
+// Share adds or removes a share, or sets the visibility of a cluster.
 func (p *managePages) Share(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
@@ -43,12 +43,12 @@ func (p *managePages) Share(w http.ResponseWriter, r *http.Request, a app.Actor)
 	if err != nil {
 		return err
 	}
-	// Whoever removes itself may see the cluster no more.
+	// People who remove themselves may not see the cluster any more.
 	http.Redirect(w, r, ifSeen(p.Site, r, a, id, "/clusters/"+id+"/manage#sharing", "/clusters"), http.StatusSeeOther)
 	return nil
 }
 
-// ifSeen is where to go after an act that may have ended the access to a cluster.
+// ifSeen is where to redirect after an act that may have removed the actor's own access to a cluster.
 func ifSeen(p *site.Site, r *http.Request, a app.Actor, cluster, to, otherwise string) string {
 	if _, err := p.Clusters.Cluster(r.Context(), a, cluster); app.CodeOf(err) == app.ENotFound {
 		return otherwise
@@ -56,7 +56,7 @@ func ifSeen(p *site.Site, r *http.Request, a app.Actor, cluster, to, otherwise s
 	return to
 }
 
-// sharing are who may see clusters: one cluster's shares, and the tenant's default.
+// sharing are the pages for a cluster's shares, and for the tenant's default visibility.
 type sharing struct {
 	*site.Site
 }
@@ -70,16 +70,16 @@ func (p *sharing) routes() []site.Route {
 
 func (p *sharing) operations() []site.Operation {
 	return []site.Operation{
-		site.Get("/clusters/{id}/sharing", p.APIShow, site.About("Tell who has access to a cluster, to those who may change that")),
-		site.Put("/clusters/{id}/sharing", p.APIChange, site.About("Share a cluster with people and groups, or set who may see it")),
-		site.Get("/cluster-defaults", p.APIDefaults, site.About("Tell who may see the tenant's new clusters")),
-		site.Put("/cluster-defaults", p.APISetDefaults, site.About("Set who may see the tenant's new clusters, for admins")),
+		site.Get("/clusters/{id}/sharing", p.APIShow, site.About("Show who has access to a cluster")),
+		site.Put("/clusters/{id}/sharing", p.APIChange, site.About("Share a cluster with users and groups, or set its visibility")),
+		site.Get("/cluster-defaults", p.APIDefaults, site.About("Show the default visibility of new clusters")),
+		site.Put("/cluster-defaults", p.APISetDefaults, site.About("Set the default visibility of new clusters (admins)")),
 	}
 }
 
 func (p *sharing) ShowDefault(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if !a.May("SetDefaultVisibility") {
-		return p.Sharing.SetDefaultVisibility(r.Context(), a, "") // which says who may
+		return p.Sharing.SetDefaultVisibility(r.Context(), a, "") // for its error, which names the roles
 	}
 	v, err := p.Sharing.DefaultVisibility(r.Context(), a)
 	if err != nil {

@@ -9,17 +9,17 @@ var visibilityWords = map[app.Visibility]string{app.VisiblePrivate: "Private", a
 
 // visibilityChoices are the options for a new cluster.
 func visibilityChoices(chosen string) []page.Choice {
-	out := []page.Choice{{Label: "the tenant's default"}}
+	out := []page.Choice{{Label: "Tenant default"}}
 	for _, v := range app.Visibilities {
 		out = append(out, page.Choice{Value: string(v), Label: visibilityWords[v], Chosen: string(v) == chosen})
 	}
 	return out
 }
 
-// OwnerWords names who owns a cluster: ana, or ana and the group ops.
+// OwnerWords names the owner of a cluster: ana, or ana and group ops.
 func OwnerWords(c app.Cluster) string {
 	if c.OwnerGroup == "" {
 		return c.Owner
 	}
-	return c.Owner + " and the group " + c.OwnerGroup
+	return c.Owner + " and group " + c.OwnerGroup
 }

@@ -14,7 +14,7 @@ import (
 	"muster/portal/page"
 )
 
-// private marks a cluster that only its owner, those it is shared with, and admins see.
+// private marks a cluster that only its owner, people it's shared with, and admins can see.
 //
 //go:noinline
 func private(c app.Cluster) templ.Component {
@@ -39,7 +39,7 @@ func private(c app.Cluster) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if c.Visibility == app.VisiblePrivate {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<span class=\"private\" title=\"Only its owner, those it is shared with, and admins see it\"><svg viewBox=\"0 0 16 16\" width=\"12\" height=\"12\" aria-hidden=\"true\"><path d=\"M4 7V5a4 4 0 0 1 8 0v2h1v8H3V7zm2 0h4V5a2 2 0 0 0-4 0z\" fill=\"currentColor\"></path></svg> Private</span>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<span class=\"private\" title=\"Only the owner, admins and people it's shared with can see this cluster\"><svg viewBox=\"0 0 16 16\" width=\"12\" height=\"12\" aria-hidden=\"true\"><path d=\"M4 7V5a4 4 0 0 1 8 0v2h1v8H3V7zm2 0h4V5a2 2 0 0 0-4 0z\" fill=\"currentColor\"></path></svg> Private</span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -48,7 +48,7 @@ func private(c app.Cluster) templ.Component {
 	})
 }
 
-// clusterSharing is the section of who has access, for those who may change that.
+// clusterSharing is the section on access, for people who can change it.
 //
 //go:noinline
 func clusterSharing(m Manage) templ.Component {
@@ -85,7 +85,7 @@ func clusterSharing(m Manage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" class=\"filter\"><label for=\"visibility\">Who can see it</label>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" class=\"filter\"><label for=\"visibility\">Visibility</label>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -93,7 +93,7 @@ func clusterSharing(m Manage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<button type=\"submit\">Save</button></form><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Who has access\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Who</th><th scope=\"col\">Access</th><th scope=\"col\"><span class=\"hidden\">Remove</span></th></tr></thead> <tbody><tr><th scope=\"row\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<button type=\"submit\">Save visibility</button></form><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Who has access\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Access</th><th scope=\"col\"><span class=\"hidden\">Remove</span></th></tr></thead> <tbody><tr><th scope=\"row\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -263,7 +263,7 @@ func clusterSharing(m Manage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "</select> <button type=\"submit\">Share</button></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "</select> <button type=\"submit\">Share cluster</button></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -271,7 +271,7 @@ func clusterSharing(m Manage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<p class=\"soft\">A reader sees state, events and logs. A user also signs in to the machines, sees the configuration, and starts and stops services. A co-owner may do what the owner may.</p></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<p class=\"soft\">A reader can see state, events and logs. A user can also sign in to machines, see the configuration, and start and stop services. A co-owner can do everything the owner can.</p></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -355,7 +355,7 @@ func visibilityChoice(v app.Visibility) templ.Component {
 	})
 }
 
-// SharingDefaultPage is the page of who may see a tenant's new clusters.
+// SharingDefaultPage is the page of the visibility of a tenant's new clusters.
 //
 //go:noinline
 func SharingDefaultPage(f page.Frame, v app.Visibility, saved string) templ.Component {
@@ -403,7 +403,7 @@ func SharingDefaultPage(f page.Frame, v app.Visibility, saved string) templ.Comp
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, " <section class=\"card\"><h2>New clusters</h2><form method=\"post\" action=\"/admin/sharing\" class=\"filter\"><label for=\"visibility\">Who can see them</label>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, " <section class=\"card\"><h2>New clusters</h2><form method=\"post\" action=\"/admin/sharing\" class=\"filter\"><label for=\"visibility\">Default visibility</label>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -411,7 +411,7 @@ func SharingDefaultPage(f page.Frame, v app.Visibility, saved string) templ.Comp
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<button type=\"submit\">Save</button></form><p class=\"soft\">Owners can change this for each of their clusters. Existing clusters stay as they are.</p></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<button type=\"submit\">Save visibility</button></form><p class=\"soft\">Owners can change this for each of their clusters. Existing clusters keep their visibility.</p></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -15,14 +15,14 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// How much of a log a page begins with, and how much of a failure it shows on top.
+// How many log lines a page starts with, and how much of failures it shows.
 const (
 	logTail      = 100
 	failureTail  = 8
 	failureShown = 3
 )
 
-// clusterPage is the page of one cluster, with the parts that are kept up to date.
+// clusterPage is the page of one cluster, with its live parts.
 type clusterPage struct {
 	*site.Site
 
@@ -65,7 +65,7 @@ func (p *clusterPage) Show(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		return err
 	}
 	f := p.ClusterFrame(r, c.View.Name)
-	if c.Running() && len(c.Questions) == 0 { // else what someone types would be gone
+	if c.Running() && len(c.Questions) == 0 { // a reload would lose what someone types
 		f.Refresh = 5
 	}
 	p.Render(w, r, http.StatusOK, ShowPage(f, c))
@@ -77,8 +77,8 @@ func (p *clusterPage) ReadCluster(ctx context.Context, a app.Actor, id string) (
 	return p.readClusterSince(ctx, a, id, 0)
 }
 
-// readClusterSince is readCluster for an open page, which knows of what happened up to since; what is the same for others may have been
-// read for them. 0 reads all of it now.
+// readClusterSince is ReadCluster for an open page, which needs the state of event since or later. Shared data may have been
+// read for other pages. 0 reads everything now.
 func (p *clusterPage) readClusterSince(ctx context.Context, a app.Actor, id string, since int64) (Show, error) {
 	c := Show{Now: p.Now(), Actor: a}
 	var err error
@@ -133,14 +133,14 @@ func (p *clusterPage) readClusterSince(ctx context.Context, a app.Actor, id stri
 	return c, nil
 }
 
-// clusterFacts reads the steps of a cluster's operation, and what it waits for.
+// clusterFacts reads the steps of a cluster's operation, and why they wait.
 func (p *clusterPage) clusterFacts(ctx context.Context, a app.Actor, id string, op app.Operation, since int64) (site.ClusterFacts, error) {
 	read := func(ctx context.Context) (f site.ClusterFacts, err error) {
 		if f.Steps, err = p.Graph(ctx, a, id, op.ID); err != nil {
 			return f, err
 		}
 		if !op.Status.Ended() && op.Status != app.OperationCancelling {
-			// Of a cluster that is as big as they come only the counts are read.
+			// Only the counts are read, as clusters can be very large.
 			f.Waiting, err = p.Queues.Waiting(ctx, a, id, execution.WaitingFilter{Limit: 1})
 		}
 		return f, err

@@ -25,39 +25,39 @@ type Show struct {
 	View     cluster.ClusterView
 	Steps    []app.Step
 	Log      []app.LogLine
-	Node     string // the log shows only this node; "" for all
-	Step     string // the log shows only this step; "" for all
+	Node     string // the only node of the log; "" for all
+	Step     string // the only step of the log; "" for all
 	Failures []Failure
-	// Change is what can be asked of it; nil for nothing.
+	// Change holds the possible changes; nil for none.
 	Change    *ChangePanel
 	Services  []ServiceLine
 	Tabs      page.ClusterTabs
 	Have      string // the digests of what the page shows, for its event stream
 	NodesFrom int    // the first node that is shown
-	Opened    bool   // the plan is unfolded, whatever the cluster does
+	Opened    bool   // the plan is unfolded, even without an operation in progress
 
-	// The picture of a plan: "graph", "timeline" or "matrix", whose, and from which row on.
+	// The view of a plan ("graph", "timeline" or "matrix"), the plan's operation, and the first row.
 	Picture   string
 	PlanOf    int64
 	PlanFrom  int
 	Graph     plan.Graph
 	Gantt     plan.Gantt
-	GanttSpan time.Duration // at least so long
+	GanttSpan time.Duration // the least
 	Tries     plan.Tries
-	Pinned    *app.Operation       // the page is about this one; nil: about the cluster
-	Waiting   appexecution.Waiting // the groups only; empty where nothing waits
-	Lease     *LeaseBox            // nil where it is not known
-	// Questions are what people are asked at the moment.
+	Pinned    *app.Operation       // the operation whose page this is; nil: the cluster's page
+	Waiting   appexecution.Waiting // the groups only; empty if nothing waits
+	Lease     *LeaseBox            // nil if unknown
+	// Questions are the open manual steps.
 	Questions []execution.QuestionForm
 }
 
-// Failure is a step that failed, with the last that it said.
+// Failure is a step that failed, with the end of its log.
 type Failure struct {
 	Step  app.Step
 	Lines []app.LogLine
 }
 
-// Operation is the latest operation; nil where there never was one.
+// Operation is the latest operation; nil for none.
 func (c Show) Operation() *app.Operation {
 	if len(c.View.Operations) == 0 {
 		return nil
@@ -65,7 +65,7 @@ func (c Show) Operation() *app.Operation {
 	return &c.View.Operations[0]
 }
 
-// Current is the operation that the buttons are for: the one under way or paused, or else the latest.
+// Current is the operation that the buttons act on: the one in progress or paused, or else the latest.
 func (c Show) Current() *app.Operation {
 	for i, o := range c.View.Operations {
 		if !o.Status.Ended() && o.Status != app.OperationWaiting {
@@ -81,17 +81,17 @@ func (c Show) Can(a app.Act) bool {
 	return op != nil && c.mayChange() && slices.Contains(c.View.Acts(*op, op == c.Operation()), a)
 }
 
-// Running tells whether something happens by itself.
+// Running tells whether an operation is in progress or about to start.
 func (c Show) Running() bool {
 	return Running(c.Operation()) || c.undoneSoon() || goesOnSoon(c)
 }
 
-// troubled tells whether the page says in its banner what is wrong and what can be done.
+// troubled tells whether the page's banner shows the problem and the options.
 func (c Show) troubled() bool {
 	return c.View.Trouble != nil && c.View.Status == app.ClusterFailed && !c.undoneSoon() && !goesOnSoon(c)
 }
 
-// showsHealth tells whether the page says how healthy the cluster is: not where its banner has said that already, and why.
+// showsHealth tells whether the page shows the cluster's health: not if its banner already does.
 func (c Show) showsHealth() bool {
 	h := c.View.Health
 	if h == nil || c.View.Status == app.ClusterDeleted {
@@ -103,7 +103,7 @@ func (c Show) showsHealth() bool {
 	return slices.ContainsFunc(h.Nodes, func(n health.NodeHealth) bool { return n.Ill() && !slices.Contains(c.View.Trouble.Lost, n.Node) })
 }
 
-// wayID is the id of the button for a way on.
+// wayID is the id of the button for an option.
 func wayID(k cluster.WayKind) string {
 	if k == cluster.WayAcceptPartial {
 		return "go-on"
@@ -111,7 +111,7 @@ func wayID(k cluster.WayKind) string {
 	return strings.ReplaceAll(string(k), "_", "-")
 }
 
-// wayURL is where a way on begins, other than to resume.
+// wayURL is the address of an option's first page, for all but resume.
 func wayURL(id string, k cluster.WayKind) string {
 	base := "/clusters/" + id + "/"
 	switch k {
@@ -121,13 +121,13 @@ func wayURL(id string, k cluster.WayKind) string {
 	return base + wayID(k)
 }
 
-// undoneSoon tells that the latest operation ended badly and is about to be rolled back by itself.
+// undoneSoon tells that the latest operation failed or was cancelled, and is about to be rolled back automatically.
 func (c Show) undoneSoon() bool {
 	op := c.Operation()
 	return op != nil && op.OnFailure == app.FailureRollBack && (op.Status == app.OperationFailed || op.Status == app.OperationCancelled)
 }
 
-// After is the number of the last log line on the page; a stream goes on from there.
+// After is the number of the last log line on the page; a stream continues from there.
 func (c Show) After() int64 {
 	if len(c.Log) == 0 {
 		return 0
@@ -135,7 +135,7 @@ func (c Show) After() int64 {
 	return c.Log[len(c.Log)-1].Seq
 }
 
-// LiveURL is where the page's event stream is.
+// LiveURL is the address of the page's event stream.
 func (c Show) LiveURL() string {
 	q := url.Values{}
 	set := func(name, value string) {
@@ -160,7 +160,7 @@ func (c Show) LiveURL() string {
 	return "/clusters/" + c.View.ID + "/live?" + q.Encode()
 }
 
-// mayChange tells whether the actor may ask for changes to this cluster; the use cases have the last word.
+// mayChange tells whether the actor can request changes to this cluster; the use cases have the last word.
 func (c Show) mayChange() bool {
 	return c.Actor.MayIn("DeleteCluster", c.View.Cluster)
 }
@@ -172,7 +172,7 @@ func (c Show) CanDelete() bool {
 	return c.mayChange() && c.View.Status != app.ClusterDeleted && !deleting
 }
 
-// Machines are the nodes whose machines are there, or may be.
+// Machines are the nodes whose machines exist, or may exist.
 func (c Show) Machines() []string {
 	var names []string
 	for _, n := range c.View.Nodes {
@@ -183,14 +183,14 @@ func (c Show) Machines() []string {
 	return names
 }
 
-// beingMade tells whether a node's machine was asked for, whatever came of it.
+// beingCreated tells whether a node's machine was requested, with or without success.
 func beingCreated(c Show, node string) bool {
 	return slices.ContainsFunc(c.Steps, func(s app.Step) bool {
 		return s.Node == node && s.Action == app.ActionCreate && s.Attempt > 0
 	})
 }
 
-// CanSSH tells whether the key and the lines to connect are shown.
+// CanSSH tells whether the key and the SSH commands are shown.
 func (c Show) CanSSH() bool {
 	return c.Actor.MayIn("ClusterCertificate", c.View.Cluster) && c.View.Status != app.ClusterDeleted
 }
@@ -198,7 +198,7 @@ func (c Show) CanSSH() bool {
 // KeyFile is the name under which the cluster's private key is saved.
 func (c Show) KeyFile() string { return "muster-" + c.View.ID + ".pem" }
 
-// SSH is the command line that opens a shell on a node, "" until its address is known.
+// SSH is the command that opens a shell on a node; "" until its address is known.
 func (c Show) SSH(n app.Node) string {
 	addr := n.Address(app.AddressAccess)
 	if addr == "" || n.Status == app.NodeDeleted || n.Lost() {
@@ -215,10 +215,10 @@ func (c Show) SSH(n app.Node) string {
 	return line + " " + user + "@" + addr
 }
 
-// Matrix is the latest operation's plan at work.
+// Matrix is the table of the latest operation's steps.
 func (c Show) Matrix() plan.Matrix { return plan.NewMatrix(c.Steps) }
 
-// filterURL is the page with its log narrowed to a node or a step.
+// filterURL is the page with its log filtered by node or step.
 func (c Show) filterURL(node, step string) string {
 	q := url.Values{}
 	if node != "" {
@@ -234,12 +234,12 @@ func (c Show) filterURL(node, step string) string {
 	return u + "#log"
 }
 
-// logsURL is the page of the log, narrowed as this one.
+// logsURL is the page of the log, with the same filter.
 func (c Show) logsURL() string {
 	return LogQuery{Node: c.Node, Step: c.Step}.URL(c.View.ID)
 }
 
-// only says what the log is narrowed to.
+// only is the log's filter.
 func (c Show) only() string {
 	if c.Step != "" {
 		return c.Step
@@ -247,18 +247,18 @@ func (c Show) only() string {
 	return c.Node
 }
 
-// busy tells whether what is being done is what the page is about.
+// busy tells whether the page is mainly about the operation in progress.
 func (c Show) busy() bool {
 	return c.Running() || c.View.Status == app.ClusterPending
 }
 
-// recently is how many operations the cluster's page lists.
+// lately is how many operations the cluster's page lists.
 const lately = 3
 
-// waits tells whether there is something to say of why steps wait.
+// waits tells whether any steps wait.
 func (c Show) waits() bool { return len(c.Waiting.Groups) > 0 }
 
-// followable are those of the cluster's links that a browser may follow. Catalog and machines have a say in them.
+// followable are the cluster's links that are safe to open. Their addresses come from the catalog and from machines.
 func followable(v cluster.ClusterView) []app.Link {
 	var out []app.Link
 	for _, l := range v.Links {
@@ -270,7 +270,7 @@ func followable(v cluster.ClusterView) []app.Link {
 	return out
 }
 
-// links are those that no service of the catalog declares; the others stand with their services.
+// links are those that no service of the catalog declares; the others are shown with their services.
 func (c Show) links() []app.Link {
 	return slices.DeleteFunc(followable(c.View), func(l app.Link) bool {
 		return slices.ContainsFunc(c.Services, func(s ServiceLine) bool { return slices.Contains(s.Links, l) })
@@ -288,7 +288,7 @@ func linkHost(u string) string {
 	return parsed.Host + strings.TrimSuffix(parsed.Path, "/")
 }
 
-// StreamClass tells the style sheet who said a line.
+// StreamClass is the CSS class of a log line's stream.
 func StreamClass(s app.Stream) string {
 	switch s {
 	case family.StreamErr:
@@ -299,12 +299,12 @@ func StreamClass(s app.Stream) string {
 	return "out"
 }
 
-// canWake tells whether the button to wake a cluster that is asleep is shown.
+// canWake tells whether the button to wake the cluster is shown.
 func (c Show) canWake() bool {
 	return !c.Tabs.Gone && c.View.Status == app.ClusterAsleep && c.Actor.MayIn("WakeCluster", c.View.Cluster)
 }
 
-// healthOf is the health of a node; the zero value where no one looks.
+// healthOf is the health of a node; the zero value if it isn't checked.
 func (c Show) healthOf(n app.Node) health.NodeHealth {
 	if c.View.Health == nil || n.Status != app.NodeReady {
 		return health.NodeHealth{}
@@ -321,7 +321,7 @@ func (c Show) nodePages() page.Pages {
 	}}
 }
 
-// NodeRows are the nodes that are shown: where there are more than a page holds, those in trouble come first.
+// NodeRows are the nodes on this page. If there are several pages, unhealthy nodes come first.
 func (c Show) NodeRows() []app.Node {
 	all := c.View.Nodes
 	if len(all) > nodesShown {

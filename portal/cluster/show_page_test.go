@@ -19,13 +19,13 @@ func TestSentence(t *testing.T) {
 		want string
 	}{
 		{"creating", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationRunning)},
-			"Being created: 14 of 42 steps done, about 2 min left."},
+			"Creating: 14 of 42 steps done, about 2 min left."},
 		{"waiting", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationDelete, app.OperationWaiting)},
-			"Waiting for the operation before it to end."},
+			"Waiting for the previous operation to finish."},
 		{"stopping", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationCancelling)},
-			"Stopping: no new step begins, and running ones are told to end."},
+			"Cancelling. No new steps start, and running steps are asked to stop."},
 		{"active", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterActive, ExpiresAt: now.Add(21 * time.Hour)}},
-			"Everything is as it was asked for. The lease ends in 21 h."},
+			"Running as requested. Expires in 21 h."},
 		{"failed", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationCreate, app.OperationFailed)},
 			"The create failed after 14 of 42 steps."},
 		{"a failed delete", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationDelete, app.OperationFailed)},
@@ -33,16 +33,16 @@ func TestSentence(t *testing.T) {
 		{"cancelled", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationCreate, app.OperationCancelled)},
 			"The create was cancelled after 14 of 42 steps."},
 		{"paused", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationPaused)},
-			"Paused after 14 of 42 steps. Resume lets it go on."},
+			"Paused after 14 of 42 steps."},
 		{"rolling back", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationRollBack, app.OperationRunning)},
-			"Being rolled back: 14 of 42 steps done, about 2 min left."},
+			"Rolling back: 14 of 42 steps done, about 2 min left."},
 		{"about to be rolled back", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed},
 			Operations: []app.Operation{{Kind: app.OperationCreate, Status: app.OperationFailed, OnFailure: app.FailureRollBack, Done: 3, Total: 9}}},
 			"The create stopped after 3 of 9 steps and will be rolled back."},
 		{"rolled back", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterDeleted, DeletedAt: now.Add(-3 * time.Hour)},
-			Operations: op(app.OperationRollBack, app.OperationSucceeded)}, "Rolled back: every machine was given back 3 h ago."},
+			Operations: op(app.OperationRollBack, app.OperationSucceeded)}, "Rolled back: all machines were deleted 3 h ago."},
 		{"deleted", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterDeleted, DeletedAt: now.Add(-3 * time.Hour)}},
-			"Gone: every machine was given back 3 h ago."},
+			"Deleted: all machines were deleted 3 h ago."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			show := Show{Now: now, View: c.view, Steps: []app.Step{{State: app.StepWaiting, Rank: 2 * time.Minute}}}

@@ -13,44 +13,44 @@ import (
 	"muster/portal/plan"
 )
 
-// Sentence says how the cluster is.
+// Sentence describes the cluster's state.
 func (c Show) Sentence() string {
 	op := c.Operation()
 	switch c.View.Status {
 	case app.ClusterActive:
-		s := "Everything is as it was asked for."
+		s := "Running as requested."
 		if stopped := stoppedServices(c); stopped != "" {
-			s = "Stopped as it was asked for: " + stopped + "."
+			s = "Stopped as requested: " + stopped + "."
 		}
 		if !c.View.ExpiresAt.IsZero() {
-			return s + " The lease ends " + page.LeaseEnd(c.Now, c.View.Cluster) + "."
+			return s + " Expires " + page.LeaseEnd(c.Now, c.View.Cluster) + "."
 		}
 		return s
 	case app.ClusterAsleep:
-		s := "Asleep: its machines are stopped, with all that is on them. Wake it to use it or to change it."
+		s := "Asleep. Its machines are stopped and keep their data. Wake the cluster to use or change it."
 		if !c.View.ExpiresAt.IsZero() {
-			s += " The lease ends all the same, " + page.LeaseEnd(c.Now, c.View.Cluster) + "."
+			s += " It still expires " + page.LeaseEnd(c.Now, c.View.Cluster) + "."
 		}
 		return s
 	case app.ClusterDeleted:
-		how := "Gone"
+		how := "Deleted"
 		if op != nil && op.Kind == app.OperationRollBack {
 			how = "Rolled back"
 		}
 		if op != nil && op.Kind == app.OperationCreate && op.StartedAt.IsZero() {
-			return "Called off before anything was made, " + humanize.Ago(c.Now, c.View.DeletedAt) + "."
+			return "Cancelled before anything was created, " + humanize.Ago(c.Now, c.View.DeletedAt) + "."
 		}
-		return how + ": every machine was given back " + humanize.Ago(c.Now, c.View.DeletedAt) + "."
+		return how + ": all machines were deleted " + humanize.Ago(c.Now, c.View.DeletedAt) + "."
 	case app.ClusterFailed:
 		if op == nil {
-			return "Something went wrong."
+			return "The cluster failed."
 		}
 		return endedSentence(c, op)
 	}
 	return progressSentence(c, op)
 }
 
-// ended says how an operation ended that did not succeed. Which ways lead on the banner says.
+// endedSentence says how an operation ended that didn't succeed. The banner lists the options.
 func endedSentence(c Show, op *app.Operation) string {
 	kind, sofar := op.Kind.Words(), fmt.Sprintf("after %d of %s", op.Done, humanize.Count(op.Total, "step"))
 	if goesOnSoon(c) {
@@ -69,29 +69,29 @@ func endedSentence(c Show, op *app.Operation) string {
 func progressSentence(c Show, op *app.Operation) string {
 	switch {
 	case op == nil:
-		return "Waiting to begin."
+		return "Waiting to start."
 	case !op.HeldUntil.IsZero():
 		return op.Message
 	case op.Status == app.OperationWaiting:
-		return "Waiting for the operation before it to end."
+		return "Waiting for the previous operation to finish."
 	case op.Status == app.OperationRunning && len(c.Questions) > 0:
-		return fmt.Sprintf("%d of %s done. It waits for somebody's answer.", op.Done, humanize.Count(op.Total, "step"))
+		return fmt.Sprintf("%d of %s done. Waiting for an answer.", op.Done, humanize.Count(op.Total, "step"))
 	case op.Status == app.OperationCancelling && op.OnFailure == app.FailureRollBack:
-		return "Stopping: no new step begins, and running ones are told to end. Then it is rolled back."
+		return "Cancelling. No new steps start, and running steps are asked to stop. Then Muster rolls back."
 	case op.Status == app.OperationCancelling:
-		return "Stopping: no new step begins, and running ones are told to end."
+		return "Cancelling. No new steps start, and running steps are asked to stop."
 	case op.Status == app.OperationPaused:
 		s := fmt.Sprintf("Paused after %d of %s.", op.Done, humanize.Count(op.Total, "step"))
 		if c.Waiting.Running > 0 {
-			s += fmt.Sprintf(" %s still at work.", humanize.CountOf(c.Waiting.Running, "step is", "steps are"))
+			s += fmt.Sprintf(" %s still running.", humanize.CountOf(c.Waiting.Running, "step is", "steps are"))
 		}
-		return s + " Resume lets it go on."
+		return s
 	}
 	s := fmt.Sprintf("%s: %d of %s done", doingWords(c, op), op.Done, humanize.Count(op.Total, "step"))
 	if left, ok := plan.Remaining(c.Now, *op, c.Steps); ok {
-		s += ", about " + humanize.Duration(max(left, time.Second)) + " left"
+		s += ", " + humanize.About(humanize.Rough(max(left, time.Second))) + " left"
 		if slip := plan.Slipped(c.Now, *op, left); slip > 0 {
-			s += ", " + humanize.Duration(slip) + " more than expected"
+			s += ", " + humanize.Duration(slip) + " longer than expected"
 		}
 		if from := op.Expects.From(); from != "" {
 			s += " (" + from + ")"
@@ -100,15 +100,15 @@ func progressSentence(c Show, op *app.Operation) string {
 	return s + "."
 }
 
-// doing says what is being done: "Being created", "Growing from 3 to 5 nodes".
+// doingWords names the operation in progress: "Creating", "Growing from 3 to 5 nodes".
 func doingWords(c Show, op *app.Operation) string {
 	switch op.Kind {
 	case app.OperationCreate:
-		return "Being created"
+		return "Creating"
 	case app.OperationDelete:
-		return "Being deleted"
+		return "Deleting"
 	case app.OperationRollBack:
-		return "Being rolled back"
+		return "Rolling back"
 	case app.OperationResize:
 		if comes, goes := nodeMoves(c); comes > goes {
 			return fmt.Sprintf("Growing from %d to %s", c.View.Size-comes+goes, humanize.Count(c.View.Size, "node"))
@@ -120,7 +120,7 @@ func doingWords(c Show, op *app.Operation) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// moves counts the nodes that the latest operation makes, and those that it returns.
+// nodeMoves counts the nodes that the latest operation adds and removes.
 func nodeMoves(c Show) (comes, goes int) {
 	made, gone := map[string]bool{}, map[string]bool{}
 	for _, s := range c.Steps {
@@ -144,7 +144,7 @@ func nodeMoves(c Show) (comes, goes int) {
 	return comes, goes
 }
 
-// stopped says which services the latest operation has stopped and left so; "" for none.
+// stoppedServices names the services that the latest operation has stopped; "" for none.
 func stoppedServices(c Show) string {
 	op := c.Operation()
 	if op == nil || op.Kind != app.OperationStop || op.Status != app.OperationSucceeded {

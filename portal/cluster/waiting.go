@@ -10,7 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// Waiting lists, page by page, why each step waits.
+// Waiting lists, page by page, why steps wait.
 func (p *clusterPage) Waiting(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	view, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"muster/app/execution"
 )
 
-// Waiting is why a cluster's steps wait.
+// Waiting is the page of the reasons why a cluster's steps wait.
 type Waiting struct {
 	Now     time.Time
 	View    cluster.ClusterView
@@ -18,10 +18,10 @@ type Waiting struct {
 	From    int
 }
 
-// Here is the address of the page as it is shown.
+// Here is the address of the page as shown.
 func (w Waiting) Here() string { return w.at(w.From) }
 
-// Then is the address of what comes after it.
+// Then is the address of the next page.
 func (w Waiting) Then() string { return w.at(w.Waiting.Next) }
 
 func (w Waiting) at(from int) string {

@@ -8,8 +8,8 @@ import (
 )
 
 type questionListInput struct {
-	Cluster string `query:"cluster" maxLength:"256" doc:"Only those of this cluster, by id or name"`
-	Mine    bool   `query:"mine" doc:"Only those that you may answer"`
+	Cluster string `query:"cluster" maxLength:"256" doc:"Only manual steps of this cluster, by id or name"`
+	Mine    bool   `query:"mine" doc:"Only manual steps that the caller can answer"`
 }
 
 type questionList struct {
@@ -25,7 +25,7 @@ func (p *Service) apiQuestionList(ctx context.Context, in *questionListInput) (*
 }
 
 type answerInput struct {
-	ID   string `path:"id" doc:"The cluster's id or name"`
+	ID   string `path:"id" doc:"Cluster id or name"`
 	Body execution.StepAnswer
 }
 

@@ -11,14 +11,14 @@ import (
 	"muster/portal/template"
 )
 
-// QuestionForm is what a person is asked, with what was typed so far.
+// QuestionForm is the form of a manual step, with what was typed so far.
 type QuestionForm struct {
 	execution.Question
 	Fields []template.ParameterField
-	Errors map[string]page.Complaint // by field; "" is about all of it
-	Reason string                    // of a refusal, as it was typed
-	Back   string                    // "" leads back to the cluster's page
-	Named  bool                      // the cluster is named, since the form stands among those of others
+	Errors map[string]page.Complaint // by field; "" is for the form as a whole
+	Reason string                    // of a refusal, as typed
+	Back   string                    // "" for the cluster's page
+	Named  bool                      // show the cluster's name, as the page has several clusters
 }
 
 // NewQuestionForm makes an empty form.
@@ -34,12 +34,12 @@ func NewQuestionForm(q execution.Question) QuestionForm {
 	return f
 }
 
-// ID is the form's own. It names the attempt, so that a form of another one is never taken for it.
+// ID is the form's id. It has the attempt, so that forms of different attempts are never mixed up.
 func (f QuestionForm) ID() string { return fmt.Sprintf("q%d-%d-%d", f.Operation, f.Index, f.Attempt) }
 
 func (f QuestionForm) reasonField() string { return f.ID() + "-reason" }
 
-// About says at which step it is asked.
+// About names the step.
 func (f QuestionForm) About() string {
 	if f.Action == app.ActionAsk {
 		return "before the next batch of the " + f.Kind.Words()
@@ -54,23 +54,23 @@ func (f QuestionForm) About() string {
 	return words
 }
 
-// until says when the wait ends, and what happens then. It names the moment and not the time that is left, so that the form stays as it is
+// until states the deadline and what happens then. It's a time and not the time left, so that the form doesn't change
 // while someone types.
 func (f QuestionForm) until() string {
 	then := "the step fails"
 	if f.Person.GoesOn() {
-		then = "it goes on by itself"
+		then = "the operation continues automatically"
 	}
-	return "Until " + f.Until.UTC().Format("2 Jan 15:04 UTC") + "; then " + then + "."
+	return "Deadline: " + f.Until.UTC().Format("2 Jan 15:04 UTC") + ". Without an answer, " + then + "."
 }
 
-// QuestionsShown is how many forms a cluster's page has; the rest is on a page of its own.
+// QuestionsShown is how many forms a cluster's page has; the page of manual steps has the rest.
 const QuestionsShown = 5
 
-// QuestionList is the page of all that waits for someone.
+// QuestionList is the page of manual steps.
 type QuestionList struct {
 	Now    time.Time
 	Mine   []QuestionForm
 	Others []QuestionForm
-	More   int // that are not shown
+	More   int // not shown
 }

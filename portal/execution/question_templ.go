@@ -17,7 +17,7 @@ import (
 	"muster/portal/template"
 )
 
-// QuestionListPage shows what operations ask people: first what waits for the reader.
+// QuestionListPage lists open manual steps, the reader's own first.
 //
 //go:noinline
 func QuestionListPage(f page.Frame, l QuestionList) templ.Component {
@@ -67,7 +67,7 @@ func QuestionListPage(f page.Frame, l QuestionList) templ.Component {
 	})
 }
 
-// QuestionListPart is the page alone, which moves by itself.
+// QuestionListPart is the part of the page that updates live.
 //
 //go:noinline
 func QuestionListPart(l QuestionList) templ.Component {
@@ -91,22 +91,22 @@ func QuestionListPart(l QuestionList) templ.Component {
 			templ_7745c5c3_Var3 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div id=\"lists\"><div class=\"head\"><div><h1>Waiting for you</h1><p class=\"soft\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div id=\"lists\"><div class=\"head\"><div><h1>Manual steps</h1><p class=\"soft\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if len(l.Mine) > 0 {
 			var templ_7745c5c3_Var4 string
-			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.CountOf(len(l.Mine), "operation waits for your answer. No worker is held meanwhile.", "operations wait for your answers. No worker is held meanwhile."))
+			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.CountOf(len(l.Mine), "operation is waiting for your answer.", "operations are waiting for your answers."))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `question.templ`, Line: 27, Col: 168}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `question.templ`, Line: 27, Col: 122}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "Nothing waits for you.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "Nothing is waiting for you.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -126,7 +126,7 @@ func QuestionListPart(l QuestionList) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(l.Others) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<section class=\"block\" aria-label=\"Waits for others\"><h2>Waits for others</h2><ul class=\"roll\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<section class=\"block\" aria-label=\"Waiting for others\"><h2>Waiting for others</h2><ul class=\"roll\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -178,7 +178,7 @@ func QuestionListPart(l QuestionList) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = page.Fact("Waits for", q.Waits).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = page.Fact("Waiting for", q.Waits).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -202,15 +202,15 @@ func QuestionListPart(l QuestionList) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var8 string
-			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.CountOf(l.More, "more question waits; it is shown", "more questions wait; they are shown"))
+			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.CountOf(l.More, "more manual step is", "more manual steps are"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `question.templ`, Line: 60, Col: 120}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `question.templ`, Line: 60, Col: 93}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, " here once these are answered, and on the pages of their clusters now.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, " waiting. Answer these first, or open the cluster's page.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -223,7 +223,7 @@ func QuestionListPart(l QuestionList) templ.Component {
 	})
 }
 
-// QuestionCard is one question with its form, for those who may answer.
+// QuestionCard is one manual step, with its form for people who can answer.
 //
 //go:noinline
 func QuestionCard(q QuestionForm) templ.Component {
@@ -277,7 +277,7 @@ func QuestionCard(q QuestionForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = page.Status("asked", "Asks you").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page.Status("asked", "Manual step").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -465,7 +465,7 @@ func QuestionCard(q QuestionForm) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<div class=\"acts\"><button class=\"primary\" type=\"submit\" name=\"act\" value=\"go\">Go on</button> <details class=\"refuse\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<div class=\"acts\"><button class=\"primary\" type=\"submit\" name=\"act\" value=\"go\">Continue</button> <details class=\"refuse\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -488,7 +488,7 @@ func QuestionCard(q QuestionForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "\">Why</label> <input id=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "\">Reason</label> <input id=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -558,7 +558,7 @@ func QuestionCard(q QuestionForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "</div><button class=\"danger-quiet\" type=\"submit\" name=\"act\" value=\"refuse\">Let the step fail</button></details></div></form>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "</div><button class=\"danger-quiet\" type=\"submit\" name=\"act\" value=\"refuse\">Fail step</button></details></div></form>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -568,14 +568,14 @@ func QuestionCard(q QuestionForm) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if !q.Mine {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "It waits for ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "Waiting for ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var28 string
 			templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(q.Waits)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `question.templ`, Line: 111, Col: 26}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `question.templ`, Line: 111, Col: 25}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var28))
 			if templ_7745c5c3_Err != nil {

@@ -9,7 +9,7 @@ import (
 	"muster/portal/site"
 )
 
-// queueShow tells admins what waits in their tenant.
+// queueShow shows admins their tenant's queue.
 func (p *Service) queueShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q, err := p.readQueue(r.Context(), a)
 	if err != nil {
@@ -34,7 +34,7 @@ func (p *Service) QueueLive(ctx context.Context, a app.Actor, _ *url.URL) ([]sit
 	return []site.LiveOne{{ID: "list", HTML: QueuePart(q)}}, err
 }
 
-// queuesShow tells superadmins what waits in which tenant.
+// queuesShow shows superadmins the queues of all tenants.
 func (p *Service) queuesShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q, err := p.Queues.Queues(r.Context(), a)
 	if err != nil {

@@ -15,16 +15,16 @@ func PlaceWords(w execution.Wait) string {
 	return strconv.Itoa(w.Position)
 }
 
-// queueShow is what waits in a tenant.
+// QueueShow is the page of a tenant's queue.
 type QueueShow struct {
 	Now   time.Time
 	Queue execution.Queue
 }
 
-// moving tells whether anything on the page is about to change by itself.
+// moving tells whether anything on the page is about to change.
 func (q QueueShow) moving() bool { return len(q.Queue.Operations) > 0 }
 
-// known is a number that may not be known.
+// known writes a number, or a dash if it's unknown.
 func known(n int) string {
 	if n < 0 {
 		return "–"
@@ -39,7 +39,7 @@ func since(now time.Time, g execution.WaitGroup) string {
 	return humanize.Ago(now, g.Oldest)
 }
 
-// queuesShow is what waits in all tenants.
+// QueuesShow is the page of all tenants' queues.
 type QueuesShow struct {
 	Now    time.Time
 	Queues execution.Queues

@@ -16,7 +16,7 @@ import (
 	"strconv"
 )
 
-// QueuePage is what waits in the tenant, for admins.
+// QueuePage is the tenant's queue, for admins.
 //
 //go:noinline
 func QueuePage(f page.Frame, q QueueShow) templ.Component {
@@ -56,7 +56,7 @@ func QueuePage(f page.Frame, q QueueShow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <div class=\"head\"><div><h1>Queue</h1><p class=\"soft\">What is under way and what waits, in this tenant.</p></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <div class=\"head\"><div><h1>Queue</h1><p class=\"soft\">Running and waiting operations in this tenant.</p></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -74,7 +74,7 @@ func QueuePage(f page.Frame, q QueueShow) templ.Component {
 	})
 }
 
-// QueuePart is the queue alone, which moves by itself.
+// QueuePart is the part of the page that updates live.
 //
 //go:noinline
 func QueuePart(q QueueShow) templ.Component {
@@ -115,7 +115,7 @@ func QueuePart(q QueueShow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = page.Fact("At work", strconv.Itoa(q.Queue.Running)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page.Fact("Running", strconv.Itoa(q.Queue.Running)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -123,7 +123,7 @@ func QueuePart(q QueueShow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = page.Fact("In the queue", strconv.Itoa(q.Queue.Queued)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page.Fact("Queued", strconv.Itoa(q.Queue.Queued)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -136,7 +136,7 @@ func QueuePart(q QueueShow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(q.Queue.Groups) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<section class=\"card\"><h2>What waits, by reason</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Reasons\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Steps</th><th scope=\"col\">Why</th><th scope=\"col\">Oldest operation</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<section class=\"card\"><h2>Waiting steps by reason</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Reasons\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Steps</th><th scope=\"col\">Reason</th><th scope=\"col\">Oldest operation</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -191,7 +191,7 @@ func QueuePart(q QueueShow) templ.Component {
 			}
 		}
 		if len(q.Queue.Operations) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<section class=\"card\"><h2>Operations <small>oldest first</small></h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Operations\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Cluster</th><th scope=\"col\">Done</th><th scope=\"col\">At work</th><th scope=\"col\">Queued</th><th scope=\"col\">What keeps it</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<section class=\"card\"><h2>Operations <small>oldest first</small></h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Operations\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Cluster</th><th scope=\"col\">Done</th><th scope=\"col\">Running</th><th scope=\"col\">Queued</th><th scope=\"col\">Waiting for</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -295,7 +295,7 @@ func QueuePart(q QueueShow) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "</td><td data-name=\"At work\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "</td><td data-name=\"Running\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -375,7 +375,7 @@ func QueuePart(q QueueShow) templ.Component {
 	})
 }
 
-// QueuesPage is what waits in all tenants, for superadmins.
+// QueuesPage lists the queues of all tenants, for superadmins.
 //
 //go:noinline
 func QueuesPage(f page.Frame, q QueuesShow) templ.Component {
@@ -415,7 +415,7 @@ func QueuesPage(f page.Frame, q QueuesShow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, " <div class=\"head\"><div><h1>All queues</h1><p class=\"soft\">What waits in which tenant, and why; who has waited longest comes first.</p></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, " <div class=\"head\"><div><h1>All queues</h1><p class=\"soft\">Waiting operations by tenant, longest wait first.</p></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -433,7 +433,7 @@ func QueuesPage(f page.Frame, q QueuesShow) templ.Component {
 	})
 }
 
-// QueuesPart is the tenants alone, which move by themselves.
+// QueuesPart is the part of the page that updates live.
 //
 //go:noinline
 func QueuesPart(q QueuesShow) templ.Component {
@@ -514,14 +514,14 @@ func QueuesPart(q QueuesShow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, " <small>since <time datetime=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, " <small>oldest operation <time datetime=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var26 string
 			templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(page.Machine(t.Oldest))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `queue.templ`, Line: 123, Col: 57}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `queue.templ`, Line: 123, Col: 68}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var26))
 			if templ_7745c5c3_Err != nil {
@@ -534,7 +534,7 @@ func QueuesPart(q QueuesShow) templ.Component {
 			var templ_7745c5c3_Var27 string
 			templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(page.Stamp(t.Oldest))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `queue.templ`, Line: 123, Col: 88}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `queue.templ`, Line: 123, Col: 99}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 			if templ_7745c5c3_Err != nil {
@@ -547,7 +547,7 @@ func QueuesPart(q QueuesShow) templ.Component {
 			var templ_7745c5c3_Var28 string
 			templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Ago(q.Now, t.Oldest))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `queue.templ`, Line: 123, Col: 122}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `queue.templ`, Line: 123, Col: 133}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var28))
 			if templ_7745c5c3_Err != nil {
@@ -571,14 +571,14 @@ func QueuesPart(q QueuesShow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if t.Help != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<p class=\"notice\"><b>What would help:</b> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<p class=\"notice\"><b>Suggested fix:</b> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var30 string
 				templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(t.Help)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `queue.templ`, Line: 127, Col: 55}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `queue.templ`, Line: 127, Col: 53}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
 				if templ_7745c5c3_Err != nil {
@@ -593,7 +593,7 @@ func QueuesPart(q QueuesShow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("At work", strconv.Itoa(t.Running)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Running", strconv.Itoa(t.Running)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -601,7 +601,7 @@ func QueuesPart(q QueuesShow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("In the queue", strconv.Itoa(t.Queued)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Queued", strconv.Itoa(t.Queued)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -614,7 +614,7 @@ func QueuesPart(q QueuesShow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(t.Groups) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "<h3>Why</h3><ul class=\"reasons\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "<h3>Reasons</h3><ul class=\"reasons\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -650,14 +650,14 @@ func QueuesPart(q QueuesShow) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if !g.Oldest.IsZero() {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<small>the oldest operation ")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<small>oldest operation: ")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var33 string
 						templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Ago(q.Now, g.Oldest))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `queue.templ`, Line: 142, Col: 68}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `queue.templ`, Line: 142, Col: 65}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
 						if templ_7745c5c3_Err != nil {
@@ -714,7 +714,7 @@ func QueuesPart(q QueuesShow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Cluster</th><th scope=\"col\">Done</th><th scope=\"col\">At work</th><th scope=\"col\">Queued</th><th scope=\"col\">What keeps it</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Cluster</th><th scope=\"col\">Done</th><th scope=\"col\">Running</th><th scope=\"col\">Queued</th><th scope=\"col\">Waiting for</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -792,7 +792,7 @@ func QueuesPart(q QueuesShow) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "</td><td data-name=\"At work\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "</td><td data-name=\"Running\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -27,12 +27,12 @@ func (p *Service) apiProvisionerList(ctx context.Context, _ *struct{}) (*provisi
 }
 
 type provisionerName struct {
-	Name string `path:"name" maxLength:"200" doc:"The name, or the id"`
+	Name string `path:"name" maxLength:"200" doc:"Name or ID"`
 }
 
 type drained struct {
 	Body struct {
-		Draining int `json:"draining" doc:"How many provisioners of that name are draining now"`
+		Draining int `json:"draining" doc:"Number of provisioners with this name that are now draining"`
 	}
 }
 
@@ -64,17 +64,17 @@ func (p *Service) apiProvisionerTokenList(ctx context.Context, _ *struct{}) (*pr
 
 type provisionerTokenAsk struct {
 	Body struct {
-		Name    string            `json:"name" maxLength:"63" doc:"What the token is called"`
-		Tenants []string          `json:"tenants" minItems:"1" maxItems:"1000" doc:"The tenants whose steps its provisioners may carry out; \"*\" alone is every tenant"`
-		Tags    map[string]string `json:"tags,omitempty" doc:"The tags that its provisioners may have"`
-		Slots   int               `json:"slots,omitempty" minimum:"0" maximum:"10000" doc:"How many steps all of its provisioners together may carry out at the same time; 0: 1,000"`
+		Name    string            `json:"name" maxLength:"63" doc:"Name of the token"`
+		Tenants []string          `json:"tenants" minItems:"1" maxItems:"1000" doc:"Tenants whose steps the token's provisioners can run; \"*\" alone for all"`
+		Tags    map[string]string `json:"tags,omitempty" doc:"Tags that the token's provisioners can have"`
+		Slots   int               `json:"slots,omitempty" minimum:"0" maximum:"10000" doc:"Maximum number of steps that all the token's provisioners run at the same time; 0 means 1,000"`
 	}
 }
 
 type provisionerToken struct {
 	Body struct {
 		Name  string `json:"name"`
-		Token string `json:"token" doc:"Give it to provisioners as MUSTER_PROVISIONER_TOKEN; it cannot be read again"`
+		Token string `json:"token" doc:"Token for provisioners, in MUSTER_PROVISIONER_TOKEN; shown only here"`
 	}
 }
 

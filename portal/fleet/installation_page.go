@@ -12,11 +12,11 @@ import (
 	"muster/app/template"
 )
 
-// Settings is the page of how a server is set up.
+// Settings is the page of a server's settings.
 type Settings struct {
 	Now   time.Time
 	Facts fleet.ServerFacts
-	Set   bool // only what is set
+	Set   bool // without defaults
 }
 
 func (s Settings) shown() []fleet.Setting {
@@ -29,9 +29,9 @@ func (s Settings) shown() []fleet.Setting {
 func settingValue(s fleet.Setting) string {
 	switch {
 	case s.Secret && s.Set:
-		return "set, secret"
+		return "set (secret)"
 	case s.Value == "" && strings.HasPrefix(s.From, "environment, "):
-		return "as there"
+		return "see source"
 	case s.Value == "":
 		return "–"
 	}
@@ -41,11 +41,11 @@ func settingValue(s fleet.Setting) string {
 func skewWords(d time.Duration) string {
 	switch {
 	case d > 0:
-		return d.String() + " ahead of the database"
+		return humanize.Duration(d) + " ahead of the database"
 	case d < 0:
-		return (-d).String() + " behind the database"
+		return humanize.Duration(-d) + " behind the database"
 	}
-	return "as the database's"
+	return "in sync with the database"
 }
 
 func yesNo(b bool) string {
@@ -55,31 +55,31 @@ func yesNo(b bool) string {
 	return "no"
 }
 
-// ProviderHealth is the page of how provider accounts are to work with.
+// ProviderHealth is the page of the health of provider accounts.
 type ProviderHealth struct {
 	Now      time.Time
 	Accounts []fleet.ProviderHealth
 }
 
-// healthMark is ready where all goes well, failed where nothing does, and asked where some does not.
+// healthMark is the state of an account: failed if all calls fail or it can't be listed, asked if some fail.
 func healthMark(h fleet.ProviderHealth) (mark, word string) {
 	all, failed := h.Calls()
 	switch {
 	case h.Throttled > 0:
 		return string(app.StepRunning), "throttled for " + humanize.Rough(h.Throttled)
 	case h.Listed.Unlisted():
-		return string(app.StepFailed), "cannot be listed"
+		return string(app.StepFailed), "can't be listed"
 	case failed > 0 && failed == all:
-		return string(app.StepFailed), "all calls fail"
+		return string(app.StepFailed), "all calls failing"
 	case failed > 0:
-		return string(app.StepAsked), fmt.Sprintf("%d %% of the calls fail", max(1, failed*100/all))
+		return string(app.StepAsked), fmt.Sprintf("%d%% of calls failing", max(1, failed*100/all))
 	case all > 0:
-		return string(app.StepSucceeded), "well"
+		return string(app.StepSucceeded), "healthy"
 	}
-	return string(app.StepWaiting), "no calls lately"
+	return string(app.StepWaiting), "no recent calls"
 }
 
-// byCode lists the calls that did not go well, the most frequent first.
+// byCode lists failed calls by error, most frequent first.
 func byCode(by map[app.Code]int) string {
 	type one struct {
 		code app.Code
@@ -116,7 +116,7 @@ func callsOf(by map[app.Code]int) (n int) {
 
 func rateWords(r template.Rate) string {
 	if !r.Limited() {
-		return "no limit of its own"
+		return "none"
 	}
-	return fmt.Sprintf("%.4g calls a second, %d at once", r.PerSecond, max(1, r.Burst))
+	return fmt.Sprintf("%.4g calls/s, burst %d", r.PerSecond, max(1, r.Burst))
 }

@@ -17,7 +17,7 @@ import (
 	"muster/portal/page"
 )
 
-// SettingsPage tells how the server that answers is set up.
+// SettingsPage shows the settings of the server that answers.
 //
 //go:noinline
 func SettingsPage(f page.Frame, s Settings) templ.Component {
@@ -57,11 +57,11 @@ func SettingsPage(f page.Frame, s Settings) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <div class=\"head\"><div><h1>Settings</h1><p class=\"soft\">What the server that answered was told when it was started, and what it leans on. To change something, start it anew with another flag or variable.</p></div></div><section class=\"card\" aria-label=\"The server\"><h2>The server</h2><dl class=\"facts\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, " <div class=\"head\"><div><h1>Settings</h1><p class=\"soft\">Settings and dependencies of the server that answered this request. To change a setting, restart the server with another flag or environment variable.</p></div></div><section class=\"card\" aria-label=\"Server\"><h2>Server</h2><dl class=\"facts\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Server", s.Facts.Server).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Name", s.Facts.Server).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -69,15 +69,15 @@ func SettingsPage(f page.Frame, s Settings) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Made with", s.Facts.Go).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Go version", s.Facts.Go).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Up for", humanize.Rough(s.Facts.Uptime)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Uptime", humanize.Rough(s.Facts.Uptime)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Leads", yesNo(s.Facts.Leads)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Leader", yesNo(s.Facts.Leads)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -102,14 +102,14 @@ func SettingsPage(f page.Frame, s Settings) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if s.Facts.RedisDown != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"notice\">Redis does not answer: ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"notice\">Redis isn't responding: ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var3 string
 				templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(s.Facts.RedisDown)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `installation.templ`, Line: 36, Col: 64}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `installation.templ`, Line: 36, Col: 65}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 				if templ_7745c5c3_Err != nil {
@@ -120,22 +120,22 @@ func SettingsPage(f page.Frame, s Settings) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"hint\">Other servers of the installation that carry out steps are among the <a href=\"/provisioners\">provisioners</a>.</p></section><section class=\"card settings\"><h2>What it was told ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"hint\">Other servers that run steps are listed as <a href=\"/provisioners\">provisioners</a>.</p></section><section class=\"card settings\"><h2>Settings ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if s.Set {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<a class=\"side\" href=\"/admin/settings\">Show all</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<a class=\"side\" href=\"/admin/settings\">Show all settings</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<a class=\"side\" href=\"/admin/settings?set=true\">Only what is set</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<a class=\"side\" href=\"/admin/settings?set=true\">Hide defaults</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Settings\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Setting</th><th scope=\"col\">Value</th><th scope=\"col\">Comes from</th><th scope=\"col\">What it does</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Settings\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Setting</th><th scope=\"col\">Value</th><th scope=\"col\">Source</th><th scope=\"col\">Description</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -191,14 +191,14 @@ func SettingsPage(f page.Frame, s Settings) templ.Component {
 					}
 				}
 				if x.From == "flag" && x.Default != "" {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<small>otherwise ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<small>default: ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var7 string
 					templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(x.Default)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `installation.templ`, Line: 70, Col: 38}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `installation.templ`, Line: 70, Col: 37}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 					if templ_7745c5c3_Err != nil {
@@ -254,7 +254,7 @@ func SettingsPage(f page.Frame, s Settings) templ.Component {
 	})
 }
 
-// ProviderHealthPage tells how provider accounts are to work with.
+// ProviderHealthPage shows the health of provider accounts.
 //
 //go:noinline
 func ProviderHealthPage(f page.Frame, h ProviderHealth) templ.Component {
@@ -294,7 +294,7 @@ func ProviderHealthPage(f page.Frame, h ProviderHealth) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, " <div class=\"head\"><div><h1>Provider health</h1><p class=\"soft\">How calls to each account end, what its rate leaves, and when it was last looked at.</p></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, " <div class=\"head\"><div><h1>Provider health</h1><p class=\"soft\">API errors, remaining rate limits and last scan of each provider account.</p></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -312,7 +312,7 @@ func ProviderHealthPage(f page.Frame, h ProviderHealth) templ.Component {
 	})
 }
 
-// ProviderHealthPart is the list alone, which moves by itself.
+// ProviderHealthPart is the list alone, which updates live.
 //
 //go:noinline
 func ProviderHealthPart(h ProviderHealth) templ.Component {
@@ -341,7 +341,7 @@ func ProviderHealthPart(h ProviderHealth) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(h.Accounts) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<section class=\"card\"><p>The catalog has no provider.</p></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<section class=\"card\"><p>No providers in the catalog.</p></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -435,7 +435,7 @@ func providerHealth(h ProviderHealth, a fleet.ProviderHealth) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if !a.Known {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<p class=\"notice\">Redis does not answer, so calls are not known.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<p class=\"notice\">API calls are unknown because Redis isn't responding.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -444,19 +444,19 @@ func providerHealth(h ProviderHealth, a fleet.ProviderHealth) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Calls in an hour", strconv.Itoa(callsOf(a.Hour))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Calls (1 h)", strconv.Itoa(callsOf(a.Hour))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Not well", byCode(a.Hour)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Errors (1 h)", byCode(a.Hour)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Calls in a day", strconv.Itoa(callsOf(a.Day))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Calls (1 d)", strconv.Itoa(callsOf(a.Day))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Not well", byCode(a.Day)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Errors (1 d)", byCode(a.Day)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -475,27 +475,27 @@ func providerHealth(h ProviderHealth, a fleet.ProviderHealth) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = page.Fact("Rate", rateWords(a.Rate)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page.Fact("Rate limit", rateWords(a.Rate)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if a.Rate.Limited() && a.Known {
-			templ_7745c5c3_Err = page.Fact("Left now", fmt.Sprintf("%.0f of %d", a.Left, max(1, a.Rate.Burst))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Remaining", fmt.Sprintf("%.0f of %d", a.Left, max(1, a.Rate.Burst))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = page.Fact("Steps that wait", strconv.Itoa(a.Waiting)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page.Fact("Waiting steps", strconv.Itoa(a.Waiting)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if a.Listed.EndedAt.IsZero() {
-			templ_7745c5c3_Err = page.Fact("Listed", "not yet").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Last scan", "never").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = page.Fact("Listed", humanize.Ago(h.Now, a.Listed.EndedAt)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Last scan", humanize.Ago(h.Now, a.Listed.EndedAt)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -503,7 +503,7 @@ func providerHealth(h ProviderHealth, a fleet.ProviderHealth) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Machines of ours", strconv.Itoa(a.Listed.Machines)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Muster's machines", strconv.Itoa(a.Listed.Machines)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -511,7 +511,7 @@ func providerHealth(h ProviderHealth, a fleet.ProviderHealth) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Orphans", strconv.Itoa(a.Listed.Orphans)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Orphaned machines", strconv.Itoa(a.Listed.Orphans)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -521,14 +521,14 @@ func providerHealth(h ProviderHealth, a fleet.ProviderHealth) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if a.Listed.Error != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<p class=\"notice\">The last look at the account: ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<p class=\"notice\">Last scan: ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var17 string
 			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(a.Listed.Error)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `installation.templ`, Line: 146, Col: 67}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `installation.templ`, Line: 146, Col: 48}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 			if templ_7745c5c3_Err != nil {

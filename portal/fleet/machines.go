@@ -18,7 +18,7 @@ func (p *Service) clusterReceipt(w http.ResponseWriter, r *http.Request, a app.A
 	if err != nil {
 		return err
 	}
-	f := p.ClusterFrame(r, "Receipt of "+receipt.Name)
+	f := p.ClusterFrame(r, "Receipt for "+receipt.Name)
 	f.Live = true
 	p.Render(w, r, http.StatusOK, ReceiptPage(f, receipt))
 	return nil
@@ -40,7 +40,7 @@ func (p *Service) orphanList(w http.ResponseWriter, r *http.Request, a app.Actor
 	if err != nil {
 		return err
 	}
-	f := p.AdminFrame(r, "Orphans")
+	f := p.AdminFrame(r, "Orphaned machines")
 	f.Live = true
 	p.Render(w, r, http.StatusOK, OrphanListPage(f, l))
 	return nil
@@ -80,13 +80,13 @@ func (p *Service) orphanMode(w http.ResponseWriter, r *http.Request, a app.Actor
 }
 
 type orphanListInput struct {
-	Gone bool `query:"gone" doc:"Also those that went within the last thirty days"`
+	Gone bool `query:"gone" doc:"Include machines deleted in the last 30 d"`
 }
 
 type orphanInput struct {
-	Orphan string `path:"orphan" maxLength:"64" doc:"The orphan's id"`
+	Orphan string `path:"orphan" maxLength:"64" doc:"ID of the orphaned machine"`
 	Body   struct {
-		Decision fleet.OrphanDecision `json:"decision" enum:"delete,keep" doc:"What is to become of it"`
+		Decision fleet.OrphanDecision `json:"decision" enum:"delete,keep" doc:"Decision about the machine"`
 	}
 }
 
@@ -95,7 +95,7 @@ type orphanModeInput struct {
 }
 
 type orphanMode struct {
-	Mode fleet.OrphanMode `json:"mode" enum:"off,report,delete" doc:"What happens to orphans by themselves"`
+	Mode fleet.OrphanMode `json:"mode" enum:"off,report,delete" doc:"Automatic cleanup of orphaned machines"`
 }
 
 func (p *Service) apiReceipt(ctx context.Context, in *site.IDInput) (*site.Body[fleet.Receipt], error) {

@@ -9,29 +9,29 @@ import (
 	"muster/portal/page"
 )
 
-// Receipt is the page that tells what a cluster has had at its provider.
+// Receipt is the page of a cluster's receipt.
 type Receipt struct {
 	Tabs page.ClusterTabs
 	fleet.Receipt
 	Now time.Time
 }
 
-// Sentence says what is left, and how that is known.
+// Sentence says how many machines are left.
 func (r Receipt) Sentence() string {
 	switch {
 	case r.DeletedAt.IsZero() && len(r.Lines) == 0:
-		return "No machine was created for this cluster yet."
+		return "No machines created yet."
 	case r.DeletedAt.IsZero():
-		return fmt.Sprintf("%s of %s in use until now.", humanize.Count(r.Left, "machine"), humanize.Count(len(r.Lines), "machine"))
+		return fmt.Sprintf("%d of %s in use.", r.Left, humanize.Count(len(r.Lines), "machine"))
 	case r.Unproven():
 		return r.ProofWords()
 	case r.Left > 0:
-		return fmt.Sprintf("%s appeared after it was proven that nothing was left; see Orphans.", humanize.Count(r.Left, "machine"))
+		return humanize.Count(r.Left, "machine") + " appeared after the proof that none was left. See Orphaned machines."
 	}
-	return "0 left. Proven " + humanize.Ago(r.Now, r.Proof.At) + ", after the last deletion."
+	return "0 machines left. Confirmed " + humanize.Ago(r.Now, r.Proof.At) + ", after the last deletion."
 }
 
-// until says when something was deleted.
+// until is when a machine was deleted.
 func until(l fleet.ReceiptLine) string {
 	if l.GoneAt.IsZero() {
 		return "–"
@@ -39,77 +39,77 @@ func until(l fleet.ReceiptLine) string {
 	return page.Stamp(l.GoneAt)
 }
 
-// orphanList is the page of machines that no one stands behind.
+// OrphanList is the page of orphaned machines.
 type OrphanList struct {
 	Now    time.Time
 	Report fleet.OrphanReport
 	Gone   bool
 }
 
-// Summary says in one sentence what there is.
+// Summary is the number and cost of orphaned machines.
 func (l OrphanList) Summary() string {
-	stand := 0
+	left := 0
 	for _, o := range l.Report.Orphans {
 		if o.State != fleet.OrphanGone {
-			stand++
+			left++
 		}
 	}
 	switch {
-	case stand == 0 && l.Report.Unlisted > 0:
-		return "No orphaned machines in the accounts that could be listed. " + humanize.Count(l.Report.Unlisted, "account") + " could not be listed."
-	case stand == 0:
+	case left == 0 && l.Report.Unlisted > 0:
+		return "No orphaned machines found. " + humanize.Count(l.Report.Unlisted, "account") + " couldn't be scanned."
+	case left == 0:
 		return "No orphaned machines."
 	}
-	s := humanize.Count(stand, "orphaned machine") + "."
+	s := humanize.Count(left, "orphaned machine") + "."
 	if l.Report.Cost > 0 {
 		s += " Cost so far: " + humanize.Cost(l.Report.Cost) + "."
 	}
 	return s
 }
 
-// modeWords says what a mode does.
+// modeWords is the label of a cleanup mode.
 func modeWords(m fleet.OrphanMode) string {
 	switch m {
 	case fleet.OrphansOff:
-		return "not looked for"
+		return "Off"
 	case fleet.OrphansReport:
-		return "listed here"
+		return "Report only"
 	}
-	return "deleted when seen twice"
+	return "Delete after two scans"
 }
 
-// why says why no one stands behind a machine.
+// why says why a machine is orphaned.
 func why(k fleet.OrphanKind) string {
 	switch k {
 	case fleet.OrphanEnded:
-		return "its node was given back"
+		return "node was deleted"
 	case fleet.OrphanDuplicate:
-		return "another machine stands for its node"
+		return "duplicate of the node's machine"
 	}
-	return "the ledger does not know it"
+	return "unknown to Muster"
 }
 
-// whatBecomes says what is to become of an orphan.
+// whatBecomes is the planned action for an orphaned machine.
 func (l OrphanList) whatBecomes(o fleet.Orphan) string {
 	switch o.State {
 	case fleet.OrphanGone:
-		return "gone " + humanize.Ago(l.Now, o.GoneAt)
+		return "deleted " + humanize.Ago(l.Now, o.GoneAt)
 	case fleet.OrphanKept:
-		return "kept, says " + o.Decided
+		return "kept by " + o.Decided
 	case fleet.OrphanDue:
 		by := ""
 		if o.Decided != "" {
-			by = ", says " + o.Decided
+			by = " by " + o.Decided
 		}
 		if o.DeleteAt.After(l.Now) {
-			return "will be deleted in " + humanize.Duration(o.DeleteAt.Sub(l.Now)) + by
+			return "deletion" + by + " in " + humanize.Duration(o.DeleteAt.Sub(l.Now))
 		}
-		return "will be deleted in the next pass" + by
+		return "deletion" + by + " in the next scan"
 	}
-	return "reported; a person decides"
+	return "waiting for your decision"
 }
 
-// age says how old a machine is, as far as that is known.
+// age is a machine's age, or its minimum if the time of creation is unknown.
 func (l OrphanList) age(o fleet.Orphan) string {
 	if o.MadeAt.IsZero() {
 		return "over " + humanize.Rough(l.Now.Sub(o.FirstSeen))

@@ -17,7 +17,7 @@ import (
 	"muster/portal/page"
 )
 
-// ReceiptPage tells what a cluster has had at its provider, and what that cost.
+// ReceiptPage shows a cluster's machines at its provider, and their cost.
 //
 //go:noinline
 func ReceiptPage(f page.Frame, r Receipt) templ.Component {
@@ -79,14 +79,14 @@ func ReceiptPage(f page.Frame, r Receipt) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</a><span aria-hidden=\"true\">/</span><span>Receipt</span></nav><div class=\"head\"><div><h1>Receipt of ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</a><span aria-hidden=\"true\">/</span><span>Receipt</span></nav><div class=\"head\"><div><h1>Receipt for ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var5 string
 			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(r.Name)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `machines.templ`, Line: 21, Col: 27}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `machines.templ`, Line: 21, Col: 28}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 			if templ_7745c5c3_Err != nil {
@@ -126,7 +126,7 @@ func ReceiptPage(f page.Frame, r Receipt) templ.Component {
 	})
 }
 
-// ReceiptProof says whether it is proven that nothing is left.
+// ReceiptProof says whether nothing is left, and the proof.
 //
 //go:noinline
 func ReceiptProof(r Receipt) templ.Component {
@@ -194,7 +194,7 @@ func ReceiptProof(r Receipt) templ.Component {
 	})
 }
 
-// ReceiptSums lists the machines, and adds them up.
+// ReceiptSums lists the machines and their totals.
 //
 //go:noinline
 func ReceiptSums(r Receipt) templ.Component {
@@ -226,15 +226,15 @@ func ReceiptSums(r Receipt) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = page.Fact("Left", strconv.Itoa(r.Left)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page.Fact("Remaining", strconv.Itoa(r.Left)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = page.Fact("Lifetime in all", humanize.Duration(r.Lifetime)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page.Fact("Total lifetime", humanize.Duration(r.Lifetime)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = page.Fact("Cost in all", humanize.Cost(r.Cost)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page.Fact("Total cost", humanize.Cost(r.Cost)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -264,7 +264,7 @@ func ReceiptSums(r Receipt) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, " is not known; it is counted as nothing.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, " is unknown and isn't included in the total.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -427,7 +427,7 @@ func ReceiptSums(r Receipt) templ.Component {
 	})
 }
 
-// OrphanListPage lists machines of ours that nobody stands behind.
+// OrphanListPage lists Muster's machines that belong to no cluster.
 //
 //go:noinline
 func OrphanListPage(f page.Frame, l OrphanList) templ.Component {
@@ -463,11 +463,11 @@ func OrphanListPage(f page.Frame, l OrphanList) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = page.AdminCrumbs("/orphans", "Orphans", "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.AdminCrumbs("/orphans", "Orphaned machines", "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, " <div class=\"head\"><div><h1>Orphans</h1>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, " <div class=\"head\"><div><h1>Orphaned machines</h1>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -480,12 +480,12 @@ func OrphanListPage(f page.Frame, l OrphanList) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if l.Gone {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<a class=\"button\" href=\"/orphans\">Hide those that are gone</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<a class=\"button\" href=\"/orphans\">Hide deleted machines</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<a class=\"button\" href=\"/orphans?gone=true\">Show those that are gone</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<a class=\"button\" href=\"/orphans?gone=true\">Show deleted machines</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -495,7 +495,7 @@ func OrphanListPage(f page.Frame, l OrphanList) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if l.Report.Mode != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<form class=\"filter\" method=\"post\" action=\"/orphans/mode\"><label>By themselves they are <select name=\"mode\" id=\"mode\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<form class=\"filter\" method=\"post\" action=\"/orphans/mode\"><label>Automatic cleanup <select name=\"mode\" id=\"mode\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -541,7 +541,7 @@ func OrphanListPage(f page.Frame, l OrphanList) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "</select></label> <button type=\"submit\">Set</button></form>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "</select></label> <button type=\"submit\">Save</button></form>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -564,7 +564,7 @@ func OrphanListPage(f page.Frame, l OrphanList) templ.Component {
 	})
 }
 
-// OrphanSummary is how many there are.
+// OrphanSummary is the number of orphaned machines.
 //
 //go:noinline
 func OrphanSummary(l OrphanList) templ.Component {
@@ -609,7 +609,7 @@ func OrphanSummary(l OrphanList) templ.Component {
 	})
 }
 
-// OrphanListPart is the lists alone, which move by themselves.
+// OrphanListPart is the lists alone, which update live.
 //
 //go:noinline
 func OrphanListPart(l OrphanList) templ.Component {
@@ -638,7 +638,7 @@ func OrphanListPart(l OrphanList) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(l.Report.Orphans) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<section id=\"orphans\" class=\"card\"><h2>Machines</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Orphans\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Machine</th><th scope=\"col\">Tagged as</th><th scope=\"col\">Age</th><th scope=\"col\">Cost so far</th><th scope=\"col\">Planned action</th><th scope=\"col\">Decide</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<section id=\"orphans\" class=\"card\"><h2>Machines</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Orphaned machines\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Machine</th><th scope=\"col\">Tag</th><th scope=\"col\">Age</th><th scope=\"col\">Cost so far</th><th scope=\"col\">Planned action</th><th scope=\"col\">Actions</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -891,7 +891,7 @@ func OrphanListPart(l OrphanList) templ.Component {
 			}
 		}
 		if len(l.Report.Accounts) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<section id=\"accounts\" class=\"card\"><h2>Accounts</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Accounts\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Account</th><th scope=\"col\">Last looked at</th><th scope=\"col\">Machines</th><th scope=\"col\">Found</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<section id=\"accounts\" class=\"card\"><h2>Accounts</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Accounts\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Account</th><th scope=\"col\">Last scan</th><th scope=\"col\">Machines</th><th scope=\"col\">Result</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -914,7 +914,7 @@ func OrphanListPart(l OrphanList) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if a.EndedAt.IsZero() {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "<span class=\"soft\">being looked at</span>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "<span class=\"soft\">in progress</span>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -934,7 +934,7 @@ func OrphanListPart(l OrphanList) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if a.Unlisted() {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "<span class=\"soft\">not known</span>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "<span class=\"soft\">unknown</span>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -955,9 +955,9 @@ func OrphanListPart(l OrphanList) templ.Component {
 				}
 				if !a.Unlisted() {
 					var templ_7745c5c3_Var47 string
-					templ_7745c5c3_Var47, templ_7745c5c3_Err = templ.JoinStringErrs(fmt.Sprintf("%s, %d deleted", humanize.Count(a.Orphans, "orphan"), a.Deleted))
+					templ_7745c5c3_Var47, templ_7745c5c3_Err = templ.JoinStringErrs(fmt.Sprintf("%s, %d deleted", humanize.Count(a.Orphans, "orphaned machine"), a.Deleted))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `machines.templ`, Line: 226, Col: 90}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `machines.templ`, Line: 226, Col: 100}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var47))
 					if templ_7745c5c3_Err != nil {
@@ -974,15 +974,15 @@ func OrphanListPart(l OrphanList) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var48 string
-					templ_7745c5c3_Var48, templ_7745c5c3_Err = templ.JoinStringErrs(fmt.Sprintf("%d more are due: too many at once, have a look", a.HeldBack))
+					templ_7745c5c3_Var48, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Count(a.HeldBack, "deletion"))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `machines.templ`, Line: 229, Col: 93}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `machines.templ`, Line: 229, Col: 58}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var48))
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "</small> ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, " held back: too many at once. Review them.</small> ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -12,10 +12,10 @@ import (
 	"muster/portal/site"
 )
 
-// surveyTime is how long a cloud may take to tell about an account.
+// surveyTime limits an account check.
 const surveyTime = 2 * time.Minute
 
-// ProviderCheck looks at an account now, and says what it found.
+// ProviderCheck checks an account now.
 func (p *Service) ProviderCheck(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(surveyTime + site.RequestTime))
 	name := chi.URLParam(r, "name")
@@ -23,11 +23,11 @@ func (p *Service) ProviderCheck(w http.ResponseWriter, r *http.Request, a app.Ac
 	if err != nil {
 		return err
 	}
-	p.Render(w, r, http.StatusOK, ProviderCheckPage(p.catalog.CatalogFrame(r, "Check of "+name), found))
+	p.Render(w, r, http.StatusOK, ProviderCheckPage(p.catalog.CatalogFrame(r, "Account check of "+name), found))
 	return nil
 }
 
-// providerOffers tells what an account can make.
+// providerOffers lists the zones, flavors and images of an account.
 func (p *Service) providerOffers(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(surveyTime + site.RequestTime))
 	name := chi.URLParam(r, "name")
@@ -40,7 +40,7 @@ func (p *Service) providerOffers(w http.ResponseWriter, r *http.Request, a app.A
 }
 
 type providerName struct {
-	Name string `path:"name" maxLength:"255" doc:"The provider, by its name in the catalog"`
+	Name string `path:"name" maxLength:"255" doc:"Name of the provider in the catalog"`
 }
 
 func (p *Service) apiProviderCheck(ctx context.Context, in *providerName) (*site.Body[fleet.ProviderCheck], error) {

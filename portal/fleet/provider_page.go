@@ -12,18 +12,18 @@ import (
 	"muster/portal/catalog"
 )
 
-// findingMark is how a finding looks.
+// findingMark is the state of a finding.
 func findingMark(f family.Finding) (mark, word string) {
 	switch {
 	case f.OK:
-		return string(app.StepSucceeded), "well"
+		return string(app.StepSucceeded), "passed"
 	case f.Warning:
-		return string(app.StepAsked), "look at this"
+		return string(app.StepAsked), "warning"
 	}
-	return string(app.StepFailed), "wrong"
+	return string(app.StepFailed), "failed"
 }
 
-// checkWords sums a check up.
+// checkWords is the result of a check.
 func checkWords(c fleet.ProviderCheck) string {
 	wrong, warned := 0, 0
 	for _, f := range c.Findings {
@@ -37,14 +37,14 @@ func checkWords(c fleet.ProviderCheck) string {
 	}
 	switch {
 	case wrong > 0:
-		return humanize.CountOf(wrong, "thing is wrong", "things are wrong") + ". Machines may not be made here until that is mended."
+		return humanize.Count(wrong, "problem") + " to fix before machines can be created."
 	case warned > 0:
-		return "Machines can be made here; " + humanize.CountOf(warned, "thing is", "things are") + " worth a look."
+		return "Machines can be created. " + humanize.Count(warned, "warning") + "."
 	}
-	return "All is well: machines can be made here."
+	return "All checks passed. Machines can be created."
 }
 
-// sizeWords tells what a flavor is, as far as it is known.
+// sizeWords is the known size of a flavor.
 func sizeWords(f template.Flavor) string {
 	var words []string
 	if f.CPU > 0 {

@@ -11,18 +11,18 @@ import (
 	"muster/app/humanize"
 )
 
-// provisionerList is the page of who carries out steps.
+// ProvisionerList is the page of provisioners.
 type ProvisionerList struct {
 	Now          time.Time
-	Provisioners []app.Provisioner // those alive first
+	Provisioners []app.Provisioner // registered ones first
 }
 
-// Alive returns those that are registered now.
+// Alive returns the registered provisioners.
 func (l ProvisionerList) Alive() []app.Provisioner {
 	return slices.DeleteFunc(slices.Clone(l.Provisioners), func(p app.Provisioner) bool { return !p.State.Alive() })
 }
 
-// Summary says in one sentence what is there: "2 provisioners with 32 slots; 5 are in use."
+// Summary counts provisioners and slots: "2 provisioners with 32 slots, 5 in use."
 func (l ProvisionerList) Summary() string {
 	alive := l.Alive()
 	slots, used := 0, 0
@@ -31,20 +31,20 @@ func (l ProvisionerList) Summary() string {
 		used += p.Used()
 	}
 	if len(alive) == 0 {
-		return "Nobody carries out steps: whatever is asked for waits."
+		return "No provisioners. Operations wait until one starts."
 	}
-	return humanize.Count(len(alive), "provisioner") + " with " + humanize.Count(slots, "slot") + "; " + humanize.CountOf(used, "is in use.", "are in use.")
+	return humanize.Count(len(alive), "provisioner") + " with " + humanize.Count(slots, "slot") + ", " + strconv.Itoa(used) + " in use."
 }
 
-// heardOf says when a provisioner was last heard of; the server's own need not say so.
+// heardOf is when a provisioner was last seen; the server's own is always there.
 func (l ProvisionerList) heardOf(p app.Provisioner) string {
 	if strings.HasPrefix(p.ID, fleet.LocalPrefix) && p.State.Alive() {
-		return "in a server"
+		return "part of a server"
 	}
 	return humanize.Ago(l.Now, p.SeenAt)
 }
 
-// tenantLine says what a provisioner does for a tenant: "acme: 3 of 8".
+// tenantLine is a tenant's running steps and slots: "acme: 3 of 8".
 func tenantLine(t app.TenantSlots) string {
 	return t.Tenant + ": " + strconv.Itoa(t.Running) + " of " + strconv.Itoa(t.Slots)
 }

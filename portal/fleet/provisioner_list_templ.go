@@ -15,7 +15,7 @@ import (
 	"strconv"
 )
 
-// ProvisionerListPage tells who carries out steps.
+// ProvisionerListPage lists provisioners.
 //
 //go:noinline
 func ProvisionerListPage(f page.Frame, l ProvisionerList) templ.Component {
@@ -81,7 +81,7 @@ func ProvisionerListPage(f page.Frame, l ProvisionerList) templ.Component {
 	})
 }
 
-// ProvisionerSummary is how many there are.
+// ProvisionerSummary is the number of provisioners and slots.
 //
 //go:noinline
 func ProvisionerSummary(l ProvisionerList) templ.Component {
@@ -126,7 +126,7 @@ func ProvisionerSummary(l ProvisionerList) templ.Component {
 	})
 }
 
-// ProvisionerListPart is the list alone, which moves by itself.
+// ProvisionerListPart is the list alone, which updates live.
 //
 //go:noinline
 func ProvisionerListPart(l ProvisionerList) templ.Component {
@@ -163,12 +163,12 @@ func ProvisionerListPart(l ProvisionerList) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<h2>Nobody is there to carry out steps</h2><p>Run the server with <code>--workers</code>, or <code>muster provisioner</code> on any host.</p></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<h2>No provisioners</h2><p>Start the server with <code>--workers</code>, or run <code>muster provisioner</code> on any host.</p></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<section id=\"provisioners\" class=\"card\"><h2>Who carries out steps</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Provisioners\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Provisioner</th><th scope=\"col\">State</th><th scope=\"col\">Tags</th><th scope=\"col\">Slots in use</th><th scope=\"col\">Tenants, steps of slots</th><th scope=\"col\">Heard of</th><th scope=\"col\">Version</th><th scope=\"col\">Decide</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<section id=\"provisioners\" class=\"card\"><h2>Provisioners</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Provisioners\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Provisioner</th><th scope=\"col\">State</th><th scope=\"col\">Tags</th><th scope=\"col\">Slots in use</th><th scope=\"col\">Tenants (running steps, slots)</th><th scope=\"col\">Last seen</th><th scope=\"col\">Version</th><th scope=\"col\">Actions</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -327,14 +327,14 @@ func ProvisionerListPart(l ProvisionerList) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "</td><td data-name=\"Heard of\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "</td><td data-name=\"Last seen\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var16 string
 				templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(l.heardOf(p))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `provisioner_list.templ`, Line: 79, Col: 48}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `provisioner_list.templ`, Line: 79, Col: 49}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 				if templ_7745c5c3_Err != nil {

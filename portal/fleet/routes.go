@@ -7,7 +7,7 @@ import (
 	"muster/portal/site"
 )
 
-// Routes are its pages.
+// Routes are the pages.
 func Routes(p *Service) []site.Route {
 	return []site.Route{
 		site.Show("/admin/settings", p.settingsShow),
@@ -22,7 +22,7 @@ func Routes(p *Service) []site.Route {
 	}
 }
 
-// AccountRoutes are pages about accounts of providers, beside those of the catalog.
+// AccountRoutes are the pages of provider accounts, next to those of the catalog.
 func AccountRoutes(p *Service) []site.Route {
 	return []site.Route{
 		site.Show("/admin/catalog/provider/{name}/check", p.ProviderCheck).Within(surveyTime),
@@ -30,22 +30,22 @@ func AccountRoutes(p *Service) []site.Route {
 	}
 }
 
-// Operations are its part of the REST API.
+// Operations are the REST operations.
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
-		site.Get("/clusters/{id}/receipt", p.apiReceipt, site.About("Tell what a cluster has had at its provider, and what that cost")),
+		site.Get("/clusters/{id}/receipt", p.apiReceipt, site.About("Show a cluster's receipt: its machines and their cost")),
 		site.Get("/orphans", p.apiOrphanList, site.About("List orphaned machines, for admins")),
-		site.Post("/orphans/{orphan}", p.apiOrphanDecide, site.About("Have an orphan deleted, or kept"), site.Answers(http.StatusAccepted)),
-		site.Put("/orphans-mode", p.apiOrphanMode, site.About("Set what becomes of orphans by themselves")),
+		site.Post("/orphans/{orphan}", p.apiOrphanDecide, site.About("Delete or keep an orphaned machine"), site.Answers(http.StatusAccepted)),
+		site.Put("/orphans-mode", p.apiOrphanMode, site.About("Set automatic cleanup of orphaned machines")),
 		site.Post("/providers/{name}/check", p.apiProviderCheck,
-			site.About("Look whether a provider's account would do, for admins; nothing is made"), site.Answers(http.StatusOK), site.Slow),
-		site.Get("/providers/{name}/offers", p.apiProviderOffers, site.About("Tell which zones, flavors and images a provider has, for admins"), site.Slow),
-		site.Get("/settings", p.apiSettings, site.About("Tell how the server is set up and what it leans on, for superadmins")),
-		site.Get("/provider-health", p.apiProviderHealth, site.About("Tell how provider accounts are to work with, for superadmins")),
-		site.Get("/provisioners", p.apiProvisionerList, site.About("List the provisioners, those alive first")),
-		site.Post("/provisioners/{name}/drain", p.apiProvisionerDrain, site.About("Let a provisioner end what it has, and then itself")),
-		site.Get("/provisioner-tokens", p.apiProvisionerTokenList, site.About("List the tokens of provisioners")),
-		site.Post("/provisioner-tokens", p.apiProvisionerTokenCreate, site.About("Make a token for provisioners"), site.Answers(http.StatusCreated)),
-		site.Delete("/provisioner-tokens/{name}", p.apiProvisionerTokenRevoke, site.About("Revoke a token and all that registered with it")),
+			site.About("Check a provider account, for admins; creates nothing"), site.Answers(http.StatusOK), site.Slow),
+		site.Get("/providers/{name}/offers", p.apiProviderOffers, site.About("List a provider's zones, flavors and images, for admins"), site.Slow),
+		site.Get("/settings", p.apiSettings, site.About("Show the server's settings and dependencies, for superadmins")),
+		site.Get("/provider-health", p.apiProviderHealth, site.About("Show the health of provider accounts, for superadmins")),
+		site.Get("/provisioners", p.apiProvisionerList, site.About("List provisioners, registered ones first")),
+		site.Post("/provisioners/{name}/drain", p.apiProvisionerDrain, site.About("Drain a provisioner: it finishes its steps, then exits")),
+		site.Get("/provisioner-tokens", p.apiProvisionerTokenList, site.About("List provisioner tokens")),
+		site.Post("/provisioner-tokens", p.apiProvisionerTokenCreate, site.About("Create a provisioner token"), site.Answers(http.StatusCreated)),
+		site.Delete("/provisioner-tokens/{name}", p.apiProvisionerTokenRevoke, site.About("Revoke a token and the provisioners that registered with it")),
 	}
 }

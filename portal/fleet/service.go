@@ -13,5 +13,5 @@ type Service struct {
 	CA      string
 }
 
-// New returns the service on top of what all nouns share.
+// New returns the service.
 func New(s *site.Site, catalog *catalog.Service) *Service { return &Service{Site: s, catalog: catalog} }

@@ -22,30 +22,29 @@ import (
 	"muster/portal/wire"
 )
 
-// WorkerPath is where workers and provisioners find the server.
+// WorkerPath is the path of the API for workers and provisioners.
 const WorkerPath = "/worker/v1/"
 
-// Office is what workers and provisioners on other hosts ask for. Errors are *app.Error, EUnauthorized for tokens that no one
-// has (any more).
+// Office resolves the tokens of workers and provisioners on other hosts. Errors are *app.Error, EUnauthorized for unknown or revoked
+// tokens.
 type Office interface {
-	// RegistryOfToken returns the provisioner's contract to whoever has the token of one.
+	// RegistryOfToken returns the provisioner's contract for a provisioner token.
 	RegistryOfToken(ctx context.Context, token string) (fleet.Registry, error)
-	// CoordinatorOfToken returns the worker's contract, bound to what the token is for. It is an app.WorkWaiter too.
+	// CoordinatorOfToken returns the worker's contract, limited to the token's grant. It is an app.WorkWaiter too.
 	CoordinatorOfToken(ctx context.Context, token string) (execution.Coordinator, error)
 }
 
-// How much a message may hold, unpacked.
+// Size limits of decompressed messages.
 const (
 	messageLimit = 8 << 20
 	logLimit     = execution.MaxLogs*(execution.MaxLogText*2+512) + 4096
-	// packFrom is from how many bytes on an answer is compressed.
+	// packFrom is the size in bytes from which answers are compressed.
 	packFrom = 4096
-	// claimKept is for how long the answer to a claim is kept for the one who did not get it.
+	// claimKept is how long the answer to a claim is kept, in case it was lost.
 	claimKept = 15 * time.Second
 )
 
-// WorkerAPI answers workers and provisioners on other hosts. It knows no one but those with a token of their own, and returns
-// each no more than that token is for.
+// WorkerAPI serves workers and provisioners on other hosts, each with its own token and limited to the token's grant.
 type WorkerAPI struct {
 	office Office
 	log    *slog.Logger
@@ -70,7 +69,7 @@ type claimAnswer struct {
 	err    error
 }
 
-// NewWorkerAPI makes it. Meter counts its requests; nil: no one does. Close it.
+// NewWorkerAPI returns a WorkerAPI; close it after use. The meter, which may be nil, counts requests.
 func NewWorkerAPI(o Office, log *slog.Logger, m observe.Meter) *WorkerAPI {
 	a := &WorkerAPI{office: o, log: log, mux: http.NewServeMux(), claims: map[string]*claimAnswer{}, lines: map[string]*hurryLine{}}
 	a.open, a.close = context.WithCancel(context.Background())
@@ -98,7 +97,7 @@ func NewWorkerAPI(o Office, log *slog.Logger, m observe.Meter) *WorkerAPI {
 	a.mux.Handle("POST "+WorkerPath+"round_end", workerCall(a, messageLimit, workerRoundEnd))
 
 	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.refuse(w, r, site.ErrNoSuchPage) })
-	// Their requests begin no traces: each carries many steps, which have their own.
+	// Requests start no traces: each carries many steps, which have their own.
 	a.serve = site.Watched(m, nil, func(r *http.Request) string { return strings.TrimPrefix(r.Pattern, "POST ") }, a.mux)
 	return a
 }
@@ -118,12 +117,12 @@ func workerCall[Q, A any](a *WorkerAPI, limit int64, act func(context.Context, e
 	return messageCall(a, limit, a.office.CoordinatorOfToken, func(c execution.Coordinator, ctx context.Context, q Q) (A, error) { return act(ctx, c, q) })
 }
 
-// messageCall reads a message and writes what comes of it. Nothing is read of a stranger's.
+// messageCall handles a message. It checks the token before it reads the body.
 func messageCall[T, Q, A any](a *WorkerAPI, limit int64, open func(context.Context, string) (T, error), act func(T, context.Context, Q) (A, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || token == "" {
-			a.refuse(w, r, &app.Error{Code: app.EUnauthorized, Message: "This is for provisioners and workers, which have tokens of their own."})
+			a.refuse(w, r, &app.Error{Code: app.EUnauthorized, Message: "A provisioner or worker token is required."})
 			return
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), site.RequestTime)
@@ -147,7 +146,7 @@ func messageCall[T, Q, A any](a *WorkerAPI, limit int64, open func(context.Conte
 	})
 }
 
-// readMessage reads a body, which may be packed; the limit holds for what is unpacked too.
+// readMessage reads a body, which may be compressed; the limit applies to its decompressed size too.
 func readMessage(w http.ResponseWriter, r *http.Request, limit int64, into any) error {
 	var body io.Reader = http.MaxBytesReader(w, r.Body, limit)
 	switch coding := r.Header.Get("Content-Encoding"); coding {
@@ -159,7 +158,7 @@ func readMessage(w http.ResponseWriter, r *http.Request, limit int64, into any) 
 		}
 		body = io.LimitReader(z, limit+1)
 	default:
-		return app.Errorf(app.EInvalid, "Messages may be packed with gzip only.")
+		return app.Errorf(app.EInvalid, "Unsupported content encoding. Use gzip.")
 	}
 	b, err := io.ReadAll(body)
 	if err == nil && int64(len(b)) > limit {
@@ -202,13 +201,13 @@ type refusalMessage struct {
 	Error *wire.ErrorMessage `json:"error"`
 }
 
-// refuse says an error as it is, save for what is ours to log.
+// refuse answers with an error, without internal details, which are logged.
 func (a *WorkerAPI) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	e, how := site.Known(err)
 	if r.Context().Err() == nil {
 		switch {
 		case e.Code == app.EInternal:
-			a.log.ErrorContext(r.Context(), "a message of a worker could not be answered", "error", err, "path", r.URL.Path, "from", site.Address(r))
+			a.log.ErrorContext(r.Context(), "handling a worker's message failed", "error", err, "path", r.URL.Path, "from", site.Address(r))
 		case e.Code == app.EUnauthorized, e.Code == app.EForbidden:
 			a.log.WarnContext(r.Context(), "refused a worker or provisioner", "why", e.Message, "path", r.URL.Path, "from", site.Address(r))
 		}
@@ -216,11 +215,11 @@ func (a *WorkerAPI) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	writeMessage(w, r, how.Status, refusalMessage{wire.MessageOf(e)})
 }
 
-// claim returns steps. What was handed out to a question is given again to the same question: its answer may have been lost,
-// and no one would know of the steps until their claims ran out.
+// claim returns steps. A repeated claim with the same nonce gets the same steps: the first answer may have been lost, and the steps would
+// wait until their claims expire.
 func (a *WorkerAPI) claim(ctx context.Context, c execution.Coordinator, m wire.ClaimMessage) (wire.ClaimAnswer, error) {
 	if m.Nonce == "" || len(m.Nonce) > 100 {
-		return wire.ClaimAnswer{}, app.Errorf(app.EInvalid, "A claim needs a nonce of at most 100 letters.")
+		return wire.ClaimAnswer{}, app.Errorf(app.EInvalid, "A claim needs a nonce of at most 100 characters.")
 	}
 	key := m.Worker.Tenant + "\x00" + m.Worker.Name + "\x00" + m.Nonce
 	a.mu.Lock()
@@ -232,7 +231,7 @@ func (a *WorkerAPI) claim(ctx context.Context, c execution.Coordinator, m wire.C
 	}
 	a.mu.Unlock()
 	if again {
-		// The heartbeat of a claim that is not held extends nothing: asking it proves that this token may know of the worker.
+		// A heartbeat without claims extends nothing, but checks that the token covers this worker.
 		if _, err := c.Heartbeat(ctx, m.Worker, nil); err != nil {
 			return wire.ClaimAnswer{}, err
 		}
@@ -243,7 +242,7 @@ func (a *WorkerAPI) claim(ctx context.Context, c execution.Coordinator, m wire.C
 			return wire.ClaimAnswer{}, ctx.Err()
 		}
 	}
-	// A worker that goes away shall find the answer when it asks again.
+	// The claim continues if the worker disconnects, so that it finds the answer when it retries.
 	asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), site.RequestTime)
 	defer cancel()
 	defer close(before.done)
@@ -251,7 +250,7 @@ func (a *WorkerAPI) claim(ctx context.Context, c execution.Coordinator, m wire.C
 	if err == nil {
 		before.answer, err = packSteps(steps)
 	}
-	if before.err = err; err != nil || len(steps) == 0 { // there is nothing that could be lost
+	if before.err = err; err != nil || len(steps) == 0 { // nothing to keep
 		a.mu.Lock()
 		delete(a.claims, key)
 		a.mu.Unlock()
@@ -259,7 +258,7 @@ func (a *WorkerAPI) claim(ctx context.Context, c execution.Coordinator, m wire.C
 	return before.answer, before.err
 }
 
-// forget drops answers that are too old to be of use. The lock is held.
+// forget drops expired answers. The lock is held.
 func (a *WorkerAPI) forget() {
 	for key, c := range a.claims {
 		if time.Since(c.at) > claimKept {

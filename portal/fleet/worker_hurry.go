@@ -11,32 +11,32 @@ import (
 )
 
 const (
-	hurryTime = 20 * time.Second // one wait of a worker's for a cancel
-	// hurryKept is for how long a cancel is kept for a worker that is between two waits.
+	hurryTime = 20 * time.Second // of one wait for cancel signals
+	// hurryKept is how long a cancel signal is kept for a worker between two waits.
 	hurryKept = 30 * time.Second
-	// Workers that wait at the same time. Those beyond learn of a cancel with their heartbeat.
+	// Limits on workers that wait at the same time. Workers beyond them learn of a cancel with their heartbeat.
 	maxHurries       = 4096
 	maxTenantHurries = 512
 )
 
-// hurryLine is where a worker is told that something was cancelled: by one wait after the other, and what happens between
-// two of them is kept. The lock of the API guards it.
+// hurryLine delivers cancel signals to a worker, one wait after the other. A signal between two waits is kept. The lock of the API
+// guards it.
 type hurryLine struct {
 	tenant string
 	told   <-chan struct{}
 	stop   func()
-	missed bool          // told, or it may have been, while no one waited
-	next   chan struct{} // closed when another wait takes the place of the one under way; nil while no one waits
+	missed bool          // a signal came, or may have come, between two waits
+	next   chan struct{} // closed when another wait replaces this one; nil between waits
 	left   time.Time     // when the last one ended
 }
 
-// hurry waits until something of the worker's tenant was cancelled. A worker has one wait: a second one ends the first.
+// hurry waits until an operation of the worker's tenant is cancelled. A worker has one wait; a second one ends the first.
 func (a *WorkerAPI) hurry(ctx context.Context, c execution.Coordinator, m wire.HurryMessage) (wire.HurryAnswer, error) {
 	from, ok := c.(execution.Hurrier)
 	if !ok {
 		return wire.HurryAnswer{}, site.ErrNoSuchPage
 	}
-	// A heartbeat that holds nothing proves that this token may ask for the worker.
+	// A heartbeat without claims checks that the token covers this worker.
 	if _, err := c.Heartbeat(ctx, m.Worker, nil); err != nil {
 		return wire.HurryAnswer{}, err
 	}
@@ -68,7 +68,7 @@ func (a *WorkerAPI) hurry(ctx context.Context, c execution.Coordinator, m wire.H
 	return wire.HurryAnswer{Told: told}, nil
 }
 
-// hurryLine returns the worker's line and begins a wait on it, which ends when next is closed.
+// hurryLine returns the worker's line and starts a wait on it, which ends when next is closed.
 func (a *WorkerAPI) hurryLine(from execution.Hurrier, w app.WorkerID) (line *hurryLine, next chan struct{}, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -87,9 +87,9 @@ func (a *WorkerAPI) hurryLine(from execution.Hurrier, w app.WorkerID) (line *hur
 	}
 	if line = a.lines[key]; line == nil {
 		if len(a.lines) >= maxHurries || ofTenant >= maxTenantHurries {
-			return nil, nil, &app.Error{Code: app.ERateLimit, Message: "Too many workers wait for cancels.", RetryAfter: hurryKept}
+			return nil, nil, &app.Error{Code: app.ERateLimit, Message: "Too many workers are waiting for cancel signals.", RetryAfter: hurryKept}
 		}
-		// Something may have been cancelled before there was a line, so that its first wait is told at once.
+		// A cancel may have come before this line, so the first wait ends at once.
 		line = &hurryLine{tenant: w.Tenant, missed: true}
 		line.told, line.stop = from.Hurry(w)
 		a.lines[key] = line
@@ -106,14 +106,14 @@ func (a *WorkerAPI) hurryLine(from execution.Hurrier, w app.WorkerID) (line *hur
 	return line, line.next, nil
 }
 
-// whileOpen returns a context that ends when the server stops, too.
+// whileOpen returns a context that also ends when the server stops.
 func (a *WorkerAPI) whileOpen(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(a.open, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
-// Close ends what workers wait for. Call it before the HTTP server is shut down, which would wait for them; twice without harm.
+// Close ends all waits. Call it before shutting down the HTTP server, which would wait for them. It can be called twice.
 func (a *WorkerAPI) Close() {
 	a.close()
 	a.mu.Lock()

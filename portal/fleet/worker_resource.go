@@ -11,14 +11,14 @@ import (
 	"muster/portal/wire"
 )
 
-// resource streams a content to a worker that holds a step which needs it. Nothing is read of a stranger's.
+// resource streams a resource to a worker with a step that needs it. It checks the token before it reads the body.
 func (a *WorkerAPI) resource(w http.ResponseWriter, r *http.Request) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || token == "" {
-		a.refuse(w, r, &app.Error{Code: app.EUnauthorized, Message: "This is for provisioners and workers, which have tokens of their own."})
+		a.refuse(w, r, &app.Error{Code: app.EUnauthorized, Message: "A provisioner or worker token is required."})
 		return
 	}
-	// The question is bound in time; the answer takes as long as it moves.
+	// The lookup has a time limit; the transfer takes as long as it makes progress.
 	asking, cancel := context.WithTimeout(r.Context(), site.RequestTime)
 	defer cancel()
 	c, err := a.office.CoordinatorOfToken(asking, token)
@@ -47,7 +47,7 @@ func (a *WorkerAPI) resource(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	if err := site.SendContent(w, content); err != nil {
 		if r.Context().Err() == nil && open.Err() == nil {
-			a.log.WarnContext(r.Context(), "a content could not be sent to a worker to its end", "hash", m.Hash, "error", err)
+			a.log.WarnContext(r.Context(), "sending a resource to a worker broke off", "hash", m.Hash, "error", err)
 		}
 		panic(http.ErrAbortHandler) // the worker asks for the rest
 	}

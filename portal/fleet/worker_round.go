@@ -8,7 +8,7 @@ import (
 	"muster/portal/wire"
 )
 
-// round waits for a round of health checks. One whose answer is lost is due again when it is given up.
+// round waits for a batch of health checks. If its answer is lost, the batch is due again when it expires.
 func (a *WorkerAPI) round(ctx context.Context, c execution.Coordinator, m wire.RoundMessage) (wire.RoundAnswer, error) {
 	keeper, ok := c.(execution.HealthKeeper)
 	if !ok {

@@ -19,12 +19,12 @@ func (p *Service) clusterChecks(w http.ResponseWriter, r *http.Request, a app.Ac
 	if err != nil {
 		return err
 	}
-	f := p.ClusterFrame(r, "Nodes of "+v.Name)
+	f := p.ClusterFrame(r, "Node checks of "+v.Name)
 	p.Render(w, r, http.StatusOK, ChecksPage(f, Checks{Tabs: p.ClusterTabs(a, v, "health"), Cluster: v.Cluster, Now: p.Now(), Reports: reports, Nodes: len(v.Nodes)}))
 	return nil
 }
 
-// checksInput names a cluster and perhaps a node.
+// checksInput is a cluster and optionally a node.
 type checksInput struct {
 	site.IDInput
 	Node string `query:"node" maxLength:"64" doc:"Only this node"`

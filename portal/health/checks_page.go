@@ -11,19 +11,19 @@ import (
 	"muster/portal/page"
 )
 
-// Checks is the page that tells what the nodes of a cluster were found to be.
+// Checks is the page of a cluster's node checks.
 type Checks struct {
 	Tabs    page.ClusterTabs
 	Cluster app.Cluster
 	Now     time.Time
 	Reports []health.NodeReport
-	Nodes   int // that the cluster has
+	Nodes   int // of the cluster
 }
 
-// Sentence sums it up.
+// Sentence sums up the results.
 func (c Checks) Sentence() string {
 	if len(c.Reports) == 0 {
-		return "No node was looked at so far. Nodes are looked at when they are bootstrapped."
+		return "No results yet. Muster checks each node when it bootstraps the node."
 	}
 	var failed, advised int
 	for _, r := range c.Reports {
@@ -34,20 +34,20 @@ func (c Checks) Sentence() string {
 			advised++
 		}
 	}
-	text := fmt.Sprintf("%d of %s looked at. ", len(c.Reports), humanize.Count(c.Nodes, "node"))
+	text := fmt.Sprintf("%d of %s checked. ", len(c.Reports), humanize.Count(c.Nodes, "node"))
 	if len(c.Reports) == c.Nodes {
-		text = "All nodes were looked at. "
+		text = "All nodes checked. "
 	}
 	switch {
 	case failed > 0:
-		return text + humanize.Count(failed, "node") + " cannot take services."
+		return text + humanize.Count(failed, "node") + " can't run services."
 	case advised > 0:
-		return text + "All are fit for services; " + humanize.Count(advised, "node") + " may give some of them trouble."
+		return text + "All can run services, but " + humanize.CountOf(advised, "node has", "nodes have") + " warnings."
 	}
-	return text + "All are as services need them."
+	return text + "No problems found."
 }
 
-// Ordered returns the nodes with trouble first.
+// Ordered returns the nodes with problems first.
 func (c Checks) Ordered() []health.NodeReport {
 	trouble := func(r health.NodeReport) int {
 		return 100*len(r.Failed(health.NodeRequired)) + len(r.Failed(health.NodeAdvised))
@@ -55,15 +55,15 @@ func (c Checks) Ordered() []health.NodeReport {
 	return slices.SortedStableFunc(slices.Values(c.Reports), func(x, y health.NodeReport) int { return trouble(y) - trouble(x) })
 }
 
-// checkMark says in a word how a check came out.
+// checkMark is a check's result in a word.
 func checkMark(c app.NodeCheck) string {
 	switch {
 	case c.Skipped != "":
-		return "not checked"
+		return "skipped"
 	case c.OK:
-		return "good"
+		return "passed"
 	case c.Level == health.NodeAdvised:
-		return "take care"
+		return "warning"
 	}
-	return "not fit"
+	return "failed"
 }

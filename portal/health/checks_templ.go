@@ -13,7 +13,7 @@ import (
 	"muster/portal/page"
 )
 
-// ChecksPage tells what the nodes of a cluster were found to be when they were bootstrapped.
+// ChecksPage shows the results of a cluster's node checks, which run at bootstrap.
 //
 //go:noinline
 func ChecksPage(f page.Frame, c Checks) templ.Component {
@@ -75,14 +75,14 @@ func ChecksPage(f page.Frame, c Checks) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</a><span aria-hidden=\"true\">/</span><span>Checks</span></nav><div class=\"head\"><div><h1>Nodes of ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</a><span aria-hidden=\"true\">/</span><span>Node checks</span></nav><div class=\"head\"><div><h1>Node checks of ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var5 string
 			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(c.Cluster.Name)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `checks.templ`, Line: 16, Col: 33}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `checks.templ`, Line: 16, Col: 39}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 			if templ_7745c5c3_Err != nil {
@@ -188,7 +188,7 @@ func ChecksPage(f page.Frame, c Checks) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Check</th><th scope=\"col\">Result</th><th scope=\"col\">Found</th><th scope=\"col\">Wanted</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Check</th><th scope=\"col\">Result</th><th scope=\"col\">Found</th><th scope=\"col\">Required</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -229,9 +229,9 @@ func ChecksPage(f page.Frame, c Checks) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var15 string
-						templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs("because " + k.Skipped)
+						templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(k.Skipped)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `checks.templ`, Line: 41, Col: 54}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `checks.templ`, Line: 41, Col: 41}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 						if templ_7745c5c3_Err != nil {

@@ -13,7 +13,7 @@ import (
 	"muster/portal/site"
 )
 
-// clusterHealth tells how a cluster is, and to those who may change it where it is not what it should be.
+// clusterHealth shows a cluster's health and, to people who can change it, its drift.
 func (p *Service) clusterHealth(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	view, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
@@ -37,7 +37,7 @@ func (p *Service) clusterHealth(w http.ResponseWriter, r *http.Request, a app.Ac
 	return nil
 }
 
-// clusterHealthCheck has the next check start at once.
+// clusterHealthCheck starts the next check now.
 func (p *Service) clusterHealthCheck(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	id := chi.URLParam(r, "id")
 	if _, err := p.Health.CheckHealth(r.Context(), a, id); err != nil {

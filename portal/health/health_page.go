@@ -15,17 +15,17 @@ import (
 	"muster/portal/page"
 )
 
-// Health is the page that tells how a cluster is, and where it is not what it should be.
+// Health is the page of a cluster's health and drift.
 type Health struct {
 	Tabs   page.ClusterTabs
 	Now    time.Time
 	View   cluster.ClusterView
 	Health health.ClusterHealth
-	Drift  *operation.Drift // nil: not for this person
-	Amends bool             // there are pages to amend it
+	Drift  *operation.Drift // nil: the actor can't see it
+	Amends bool             // the actor can change the cluster
 
-	CanCheck bool // now, and this person may
-	Started  bool // a check was asked for just now
+	CanCheck bool // the actor can start a check now
+	Started  bool // a check was just requested
 }
 
 // HealthMark is the mark of a state of health.
@@ -39,7 +39,7 @@ func HealthMark(s health.HealthState) string {
 	return "waiting"
 }
 
-// HealthWords says in a line how a cluster is.
+// HealthWords describes a cluster's health in one line.
 func HealthWords(now time.Time, h health.ClusterHealth) string {
 	text := strings.ToUpper(string(h.State[:1])) + string(h.State[1:])
 	switch {
@@ -47,15 +47,15 @@ func HealthWords(now time.Time, h health.ClusterHealth) string {
 	case h.Reason != "":
 		text += ": " + h.Reason
 	case h.State == health.HealthUnknown && h.Note != "":
-		return text + ": " + h.Note // it says when the last check was where that is why
+		return text + ": " + h.Note // which says when the last check was, if that's the reason
 	}
 	if !h.LookedAt.IsZero() {
-		text = strings.TrimSuffix(text, ".") + ". Looked at " + humanize.Ago(now, h.LookedAt) + "."
+		text = strings.TrimSuffix(text, ".") + ". Checked " + humanize.Ago(now, h.LookedAt) + "."
 	}
 	return text
 }
 
-// counts says how many nodes are how.
+// counts counts the nodes by state.
 func (c Health) counts() string {
 	var parts []string
 	for _, x := range []struct {
@@ -71,12 +71,12 @@ func (c Health) counts() string {
 
 func (c Health) repair() string {
 	if c.Health.Repair == template.RepairAuto {
-		return "by itself"
+		return "automatic"
 	}
-	return "by people"
+	return "manual"
 }
 
-// mendURL leads to the form of the amendment that would mend something.
+// mendURL is the address of the form for the change that repairs an item.
 func (c Health) mendURL(m *cluster.Amendment) string {
 	q := url.Values{"kind": {string(m.Kind)}}
 	for _, n := range m.Nodes {

@@ -14,7 +14,7 @@ import (
 	"muster/portal/page"
 )
 
-// HealthPage tells how a cluster is, and where it is not what it should be.
+// HealthPage shows a cluster's health and drift.
 //
 //go:noinline
 func HealthPage(f page.Frame, c Health) templ.Component {
@@ -149,12 +149,12 @@ func HealthPage(f page.Frame, c Health) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if !c.Health.LookedAt.IsZero() {
-					templ_7745c5c3_Err = page.Fact("Looked at", humanize.Ago(c.Now, c.Health.LookedAt)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = page.Fact("Last checked", humanize.Ago(c.Now, c.Health.LookedAt)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = page.Fact("Repaired", c.repair()).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = page.Fact("Repair", c.repair()).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -168,7 +168,7 @@ func HealthPage(f page.Frame, c Health) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(c.Health.Nodes) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<section class=\"card\" id=\"sick\"><h2>Nodes</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Nodes\"><table><thead><tr><th scope=\"col\">Node</th><th scope=\"col\">Since</th><th scope=\"col\">Why</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<section class=\"card\" id=\"sick\"><h2>Nodes</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Nodes\"><table><thead><tr><th scope=\"col\">Node</th><th scope=\"col\">Since</th><th scope=\"col\">Reason</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -243,7 +243,7 @@ func HealthPage(f page.Frame, c Health) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if c.Drift != nil {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<section class=\"card\" id=\"drift\"><h2>Not as it should be</h2>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<section class=\"card\" id=\"drift\"><h2>Drift</h2>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -303,7 +303,7 @@ func HealthPage(f page.Frame, c Health) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "\">Compare with what is set up</a></p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "\">Check for configuration drift</a></p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -323,7 +323,7 @@ func HealthPage(f page.Frame, c Health) templ.Component {
 	})
 }
 
-// CheckHealth has the next check of a cluster's health start at once.
+// CheckHealth is the button that starts a cluster's next health check now.
 //
 //go:noinline
 func CheckHealth(cluster string) templ.Component {

@@ -9,11 +9,11 @@ import (
 	"muster/portal/site"
 )
 
-// adminHome says what wants attention, and leads to all of them.
+// adminHome shows what needs attention, and links to all admin pages.
 func (p *Service) adminHome(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	f := p.AdminFrame(r, "Admin")
 	if len(f.Sections()) == 0 {
-		return &app.Error{Code: app.EForbidden, Message: "There is nothing for you to look after here.", Hint: "Ask an admin of your tenant."}
+		return &app.Error{Code: app.EForbidden, Message: "You don't have access to any admin pages.", Hint: "Ask an admin of your tenant for access."}
 	}
 	f.Live = true
 	p.Render(w, r, http.StatusOK, Admin(f, p.needs(r.Context(), a)))

@@ -8,21 +8,21 @@ import (
 	"muster/app/webhook"
 )
 
-// needs are what wants someone's attention, of what the actor may see. What cannot be told is left out, and logged: the page leads on
-// all the same.
+// needs are the things that need attention and that the actor can see. What can't be read is left out and logged, as the rest of the
+// page works without it.
 func (p *Service) needs(ctx context.Context, a app.Actor) []Need {
 	var all []Need
 	note := func(n int, err error, one, many, path string) {
 		if err != nil {
-			p.Log.WarnContext(ctx, "what wants attention cannot be told", "path", path, "error", err)
+			p.Log.WarnContext(ctx, "read what needs attention", "path", path, "error", err)
 		} else if n > 0 {
 			all = append(all, Need{Count: n, One: one, Many: many, Path: path})
 		}
 	}
-	note(p.Inbox(ctx, a), nil, "request waits for you", "requests wait for you", "/requests")
-	note(p.Asking(ctx, a), nil, "step waits for you", "steps wait for you", "/questions")
+	note(p.Inbox(ctx, a), nil, "request waiting for you", "requests waiting for you", "/requests")
+	note(p.Asking(ctx, a), nil, "manual step waiting for you", "manual steps waiting for you", "/questions")
 	counts, err := p.Clusters.ClusterCounts(ctx, a, app.ClusterFilter{})
-	note(counts.By[app.ClusterFailed], err, "cluster has failed", "clusters have failed", "/clusters?status=failed")
+	note(counts.By[app.ClusterFailed], err, "failed cluster", "failed clusters", "/clusters?status=failed")
 	if a.May("Orphans") {
 		report, err := p.Machines.Orphans(ctx, a, false)
 		undecided := 0
@@ -31,8 +31,8 @@ func (p *Service) needs(ctx context.Context, a app.Actor) []Need {
 				undecided++
 			}
 		}
-		note(undecided, err, "orphan is undecided", "orphans are undecided", "/orphans")
-		note(report.Unlisted, err, "account cannot be listed", "accounts cannot be listed", "/orphans")
+		note(undecided, err, "orphaned machine to review", "orphaned machines to review", "/orphans")
+		note(report.Unlisted, err, "provider account that can't be listed", "provider accounts that can't be listed", "/orphans")
 	}
 	if a.May("Provisioners") {
 		list, err := p.Provisioners.Provisioners(ctx, a)
@@ -42,7 +42,7 @@ func (p *Service) needs(ctx context.Context, a app.Actor) []Need {
 				lost++
 			}
 		}
-		note(lost, err, "provisioner is lost", "provisioners are lost", "/provisioners")
+		note(lost, err, "lost provisioner", "lost provisioners", "/provisioners")
 	}
 	if a.May("Quotas") {
 		quotas, err := p.Quotas.Quotas(ctx, a)
@@ -55,7 +55,7 @@ func (p *Service) needs(ctx context.Context, a app.Actor) []Need {
 				}
 			}
 		}
-		note(near, err, "quota is nearly used up", "quotas are nearly used up", "/admin/quotas")
+		note(near, err, "quota nearly used up", "quotas nearly used up", "/admin/quotas")
 	}
 	if a.May("SaveHook") {
 		hooks, err := p.Hooks.Hooks(ctx, a)
@@ -65,7 +65,7 @@ func (p *Service) needs(ctx context.Context, a app.Actor) []Need {
 				stopped++
 			}
 		}
-		note(stopped, err, "hook was stopped: what it was to be told does not arrive", "hooks were stopped: what they were to be told does not arrive", "/admin/hooks")
+		note(stopped, err, "stopped webhook", "stopped webhooks", "/admin/hooks")
 	}
 	if a.May("ProviderHealth") {
 		accounts, err := p.Installation.ProviderHealth(ctx, a)
@@ -75,10 +75,10 @@ func (p *Service) needs(ctx context.Context, a app.Actor) []Need {
 				ill++
 			}
 		}
-		note(ill, err, "provider account is not well", "provider accounts are not well", "/admin/provider-health")
+		note(ill, err, "provider account with errors", "provider accounts with errors", "/admin/provider-health")
 	}
 	return all
 }
 
-// nearLimit is the part of a limit from which it is nearly used up.
+// nearLimit is the share of a limit from which it counts as nearly used up.
 const nearLimit = 0.9

@@ -1,13 +1,13 @@
 package home
 
-// Need is a number of things that want someone's attention.
+// Need is a number of things that need attention.
 type Need struct {
 	Count     int
-	One, Many string // what they are, after the number
-	Path      string // where to see to them
+	One, Many string // the noun, after the number
+	Path      string // the page to deal with them
 }
 
-// Words are what they are.
+// Words is the noun for the number.
 func (n Need) Words() string {
 	if n.Count == 1 {
 		return n.One

@@ -15,11 +15,11 @@ import (
 	templatepage "muster/portal/template"
 )
 
-// What a home reads. How much there is to read does not grow with what there is in the tenant.
+// What the dashboard reads, however large the tenant is.
 const (
 	homeRequests = 6
 	homeCards    = 4
-	// Someone with more live clusters than this waits for no sum of their costs: a script fetches it.
+	// For people with more live clusters than this, a script fetches the costs.
 	homeSums = 300
 )
 
@@ -37,7 +37,7 @@ func (p *Service) Home(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	return nil
 }
 
-// homeOf gathers what the page shows. What a person has must be known; without the rest the page is worth showing too.
+// homeOf gathers what the page shows. Only the person's own clusters are essential.
 func (p *Service) homeOf(r *http.Request, a app.Actor) (Home, error) {
 	ctx := r.Context()
 	h, err := p.homeMoving(ctx, a)
@@ -59,7 +59,7 @@ func (p *Service) homeOf(r *http.Request, a app.Actor) (Home, error) {
 		p.LogError(r, err, http.StatusInternalServerError)
 	} else if h.New {
 		h.Cards = slices.DeleteFunc(templatepage.NewCards(c, p.template.Prices(r, a), true), func(k templatepage.Card) bool {
-			return k.InState() != template.TemplatePublished // drafts are to be tried, and deprecated ones not to be begun with
+			return k.InState() != template.TemplatePublished // not drafts or deprecated ones
 		})
 		h.More = max(len(h.Cards)-homeCards, 0)
 		h.Cards = h.Cards[:len(h.Cards)-h.More]
@@ -67,7 +67,7 @@ func (p *Service) homeOf(r *http.Request, a app.Actor) (Home, error) {
 	return h, nil
 }
 
-// homeMoving gathers what may change while someone looks.
+// homeMoving gathers the parts that update live.
 func (p *Service) homeMoving(ctx context.Context, a app.Actor) (h Home, err error) {
 	h = Home{Now: p.Now(), Actor: a, New: a.May("CreateCluster")}
 	if h.Home, err = p.Dashboard.Home(ctx, a); err != nil {
@@ -83,7 +83,7 @@ func (p *Service) homeMoving(ctx context.Context, a app.Actor) (h Home, err erro
 	return h, err
 }
 
-// Live reads what moves on the page.
+// Live reads the parts of the page that update live.
 func (p *Service) Live(ctx context.Context, a app.Actor, _ *url.URL) ([]site.LiveOne, error) {
 	h, err := p.homeMoving(ctx, a)
 	if err != nil {
@@ -95,24 +95,24 @@ func (p *Service) Live(ctx context.Context, a app.Actor, _ *url.URL) ([]site.Liv
 	}, nil
 }
 
-// monthOf returns what this month's machines have cost day by day: those of the actor, or of everyone in the tenant.
+// monthOf returns this month's costs by day: the actor's, or the whole tenant's.
 func (p *Service) monthOf(ctx context.Context, a app.Actor, of string) (*MonthCost, error) {
 	u, err := p.Usage.Usage(ctx, a, usage.UsageFilter{Mine: of == "mine", Step: usage.UsageDay})
 	if err != nil {
 		return nil, err
 	}
-	return newMonthCost(of, CostTitle(of, a), u, p.Now()), nil
+	return newMonthCost(of, CostTitle(of), u, p.Now()), nil
 }
 
-// Cost is the part of the home that is fetched when the page stands, since it has to look at everything in the tenant.
+// Cost is the part of the dashboard that is fetched after the page has loaded, since it reads the whole tenant.
 func (p *Service) Cost(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	of := r.URL.Query().Get("of")
 	if of != "tenant" {
 		of = "mine"
 	} else if !a.May("Quotas") {
-		return app.Errorf(app.EForbidden, "Only admins and approvers see what everybody's machines cost.")
+		return app.Errorf(app.EForbidden, "Only admins and approvers can see the tenant's costs.")
 	}
-	if r.Header.Get("Muster-Part") == "" { // a person followed the address
+	if r.Header.Get("Muster-Part") == "" { // opened directly, not fetched by the script
 		http.Redirect(w, r, "/usage", http.StatusSeeOther)
 		return nil
 	}

@@ -20,38 +20,38 @@ import (
 	"muster/portal/template"
 )
 
-// Home is the page that people begin with.
+// Home is the dashboard.
 type Home struct {
 	Now      time.Time
 	Actor    app.Actor
 	Home     appcluster.Home
-	Inbox    []appcluster.Request    // wait for the actor
+	Inbox    []appcluster.Request    // waiting for the actor
 	Asked    []appexecution.Question // likewise
-	Requests []appcluster.Request    // of the actor, that wait for others
+	Requests []appcluster.Request    // of the actor, waiting for others
 	Left     []policy.QuotaLine
-	Mine     *MonthCost // nil: not known, or fetched later
-	Later    []string   // which costs are fetched by a script once the page stands: "mine", "tenant"
+	Mine     *MonthCost // nil: unknown, or fetched later
+	Later    []string   // costs that a script fetches after the page has loaded: "mine", "tenant"
 	Cards    []template.Card
-	More     int  // templates beside those
-	New      bool // the actor may create a cluster
+	More     int  // the number of further templates
+	New      bool // the actor can create a cluster
 }
 
-// homeShown is how many things of a kind the page shows; the rest is on the page of its own.
+// homeShown is how many entries each list shows.
 const homeShown = 5
 
-// Greeting is how the page begins.
+// Greeting is the page's title.
 func (h Home) Greeting() string { return "Hello, " + h.Actor.User }
 
-// Fresh tells that the actor has nothing yet and nothing waits.
+// Fresh tells whether the actor has no clusters and nothing is waiting.
 func (h Home) Fresh() bool {
 	return h.Home.Live() == 0 && len(h.Inbox)+len(h.Asked)+len(h.Requests) == 0
 }
 
-// Summary says in one sentence what the actor has.
+// Summary counts the actor's clusters in one line.
 func (h Home) Summary() string {
 	n := h.Home.Live()
 	if n == 0 {
-		return "You have no cluster at the moment."
+		return "You don't have any clusters."
 	}
 	var parts []string
 	for _, p := range []struct {
@@ -59,20 +59,20 @@ func (h Home) Summary() string {
 		word string
 	}{{app.ClusterActive, "active"}, {app.ClusterPending, "in progress"}, {app.ClusterAsleep, "asleep"}, {app.ClusterFailed, "failed"}} {
 		if k := h.Home.Standing[p.s]; k > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", k, p.word))
+			parts = append(parts, humanize.CountOf(k, p.word, p.word))
 		}
 	}
 	out := "You have " + humanize.Count(n, "cluster") + ": " + humanize.And(parts) + "."
 	if h.Home.CostPerHour > 0 {
-		out += " " + humanize.Cost(h.Home.CostPerHour) + " per hour in all."
+		out += " " + humanize.Cost(h.Home.CostPerHour) + " per hour in total."
 	}
 	return out
 }
 
-// Hidden is how many of the actor's clusters are not shown.
+// Hidden is how many of the actor's clusters aren't shown.
 func (h Home) Hidden() int { return h.Home.Live() - len(h.Home.Clusters) }
 
-// moving tells whether something on the page is about to change by itself.
+// moving tells whether anything on the page is about to change.
 func (h Home) moving() bool {
 	for _, c := range h.Home.Clusters {
 		if cluster.Running(c.Operation) {
@@ -82,7 +82,7 @@ func (h Home) moving() bool {
 	return false
 }
 
-// sentence says how a cluster is, as its own page does.
+// sentence describes a cluster's state, as its own page does.
 func (h Home) sentence(c app.ClusterSummary) string {
 	s := cluster.Show{Now: h.Now, View: appcluster.ClusterView{Cluster: c.Cluster}}
 	if c.Operation != nil {
@@ -94,25 +94,25 @@ func (h Home) sentence(c app.ClusterSummary) string {
 	return s.Sentence()
 }
 
-// waits is how many things wait for the actor.
+// waits is how many things are waiting for the actor.
 func (h Home) waits() int { return len(h.Inbox) + len(h.Asked) }
 
 func shownRequests(l []appcluster.Request) []appcluster.Request    { return l[:min(len(l), homeShown)] }
 func shownAsked(l []appexecution.Question) []appexecution.Question { return l[:min(len(l), homeShown)] }
 
-// askedWords says what someone is asked.
+// askedWords names the step of a manual step.
 func askedWords(q appexecution.Question) string {
 	f := execution.QuestionForm{Question: q}
 	return f.About()
 }
 
-// MonthCost is what machines have cost this month, day by day.
+// MonthCost holds this month's costs by day.
 type MonthCost struct {
 	Title string // whose machines
 	ID    string // of its element
 	Sum   usage.UsageSum
 	Days  []DayBar
-	Top   string // what the height stands for
+	Top   string // the cost at the picture's full height
 	Text  string // the picture in words
 }
 
@@ -121,14 +121,14 @@ type DayBar struct {
 	X, Width  string
 	Y, Height string
 	Title     string
-	Ahead     bool // it has not come yet
+	Ahead     bool // in the future
 	Today     bool
 }
 
 // MonthHeight is the height of the picture.
 const MonthHeight = 72
 
-// newMonthCost draws usage by day of the month that now is in.
+// newMonthCost draws the current month's usage by day.
 func newMonthCost(id, title string, u usage.Usage, now time.Time) *MonthCost {
 	m := &MonthCost{ID: id, Title: title, Sum: u.Total}
 	month := app.MonthOf(now)
@@ -148,7 +148,7 @@ func newMonthCost(id, title string, u usage.Usage, now time.Time) *MonthCost {
 	pitch := 100 / float64(len(days))
 	for i, at := range days {
 		b := DayBar{X: page.Decimal(float64(i)*pitch+pitch*0.12) + "%", Width: page.Decimal(pitch*0.76) + "%", Ahead: at.After(now), Today: at.Equal(today)}
-		height := 2.0 // a day that cost nothing, and one to come, has its place
+		height := 2.0 // days without costs are visible too
 		if highest > 0 {
 			height = max(height, cost[at]/highest*MonthHeight)
 		}
@@ -157,9 +157,9 @@ func newMonthCost(id, title string, u usage.Usage, now time.Time) *MonthCost {
 		m.Days = append(m.Days, b)
 	}
 	m.Top = page.Amount2(highest)
-	m.Text = "Nothing so far this month."
+	m.Text = "No costs so far this month."
 	if highest > 0 {
-		m.Text = fmt.Sprintf("Cost by day in %s: at most %s, on %s; today %s so far.", month.Start.Format("January"), page.Amount2(highest), dearest.Format("2 January"), page.Amount2(cost[today]))
+		m.Text = fmt.Sprintf("Daily cost in %s: highest %s on %s, today %s so far.", month.Start.Format("January"), page.Amount2(highest), dearest.Format("2 January"), page.Amount2(cost[today]))
 	}
 	return m
 }
@@ -182,7 +182,7 @@ func leftBars(lines []policy.QuotaLine) (bars []quota.Bar) {
 	return bars
 }
 
-// leaseHurry is from when on the end of a lease is shown as something to hurry for.
+// leaseHurry is how long before its expiry a lease is shown as urgent.
 const leaseHurry = 12 * time.Hour
 
 func percentOf(done, total int) string {
@@ -192,10 +192,10 @@ func percentOf(done, total int) string {
 	return strconv.Itoa(int(math.Floor(100 * float64(done) / float64(total))))
 }
 
-// CostTitle says whose costs they are: those of the actor, or "tenant", of everyone.
-func CostTitle(of string, a app.Actor) string {
+// CostTitle is the title of the actor's costs, or with "tenant", of the whole tenant's.
+func CostTitle(of string) string {
 	if of == "tenant" {
-		return "All of " + a.Tenant + " this month"
+		return "Tenant cost this month"
 	}
-	return "Your machines this month"
+	return "Your cost this month"
 }

@@ -12,11 +12,11 @@ import (
 	"muster/app/identity"
 )
 
-// searchShown is how many of each kind a search shows.
+// searchShown is how many results of each kind a search shows.
 const searchShown = 10
 
-// Search looks for clusters, templates, people and requests, as far as the actor may see them. Where just one thing
-// is found, and it has exactly that name, it leads there.
+// Search finds clusters, templates, people and requests that the actor can see. A single exact match
+// redirects to its page.
 func (p *Service) Search(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q := strings.TrimSpace(r.URL.Query().Get("q"))
 	if n := []rune(q); len(n) > 100 {
@@ -38,7 +38,7 @@ func (p *Service) Search(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	return nil
 }
 
-// find fills a search. Of each kind, what has exactly that name or id comes first.
+// find fills a search. Exact matches of each kind come first.
 func (p *Service) find(ctx context.Context, a app.Actor, s *Search) error {
 	q := s.Query
 	same := func(name string) bool { return strings.EqualFold(name, q) }
@@ -59,7 +59,7 @@ func (p *Service) find(ctx context.Context, a app.Actor, s *Search) error {
 	}
 	clusters := Hits{Kind: "Clusters", All: "/clusters?q=" + url.QueryEscape(q)}
 	all := found.Clusters
-	// One that is gone is found by its id, and one among very many by its name.
+	// Deleted clusters are found by id, and one of very many by its exact name.
 	for _, f := range []app.ClusterFilter{{Name: q}, {IDs: []string{strings.ToLower(q)}, Deleted: true}} {
 		if slices.ContainsFunc(all, func(c app.ClusterSummary) bool { return same(c.Name) || same(c.ID) }) {
 			break
@@ -71,7 +71,7 @@ func (p *Service) find(ctx context.Context, a app.Actor, s *Search) error {
 		all = append(all, more.Clusters...)
 	}
 	for _, c := range all {
-		hit(&clusters, "/clusters/"+c.ID, c.Name, c.ID+" · "+c.StatusWord(c.Operation)+" · "+c.Template+" · of "+c.Owner, same(c.Name) || same(c.ID))
+		hit(&clusters, "/clusters/"+c.ID, c.Name, c.ID+" · "+c.StatusWord(c.Operation)+" · "+c.Template+" · owner "+c.Owner, same(c.Name) || same(c.ID))
 	}
 	s.Kinds = append(s.Kinds, clusters)
 
@@ -108,7 +108,7 @@ func (p *Service) find(ctx context.Context, a app.Actor, s *Search) error {
 		switch app.CodeOf(err) {
 		case "":
 			path := "/requests/" + strconv.FormatInt(id, 10)
-			s.Kinds = append(s.Kinds, Hits{Kind: "Requests", Hits: []Hit{{Path: path, Name: "Request " + strconv.FormatInt(id, 10), About: string(one.Status) + " · of " + one.Requester, Exact: true}}})
+			s.Kinds = append(s.Kinds, Hits{Kind: "Requests", Hits: []Hit{{Path: path, Name: "Request " + strconv.FormatInt(id, 10), About: string(one.Status) + " · requested by " + one.Requester, Exact: true}}})
 		case app.ENotFound, app.EForbidden:
 		default:
 			return err

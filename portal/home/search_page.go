@@ -1,26 +1,26 @@
 package home
 
-// Search is what was looked for, and what was found.
+// Search is a search with its results.
 type Search struct {
 	Query string
 	Kinds []Hits
 }
 
-// Hits are what was found of a kind.
+// Hits are the results of a kind.
 type Hits struct {
 	Kind string
-	All  string // where all of them are
-	More bool   // there are more than these
+	All  string // the address of the full list
+	More bool   // there are more results
 	Hits []Hit
 }
 
-// Hit is one thing that was found.
+// Hit is one result.
 type Hit struct {
 	Path, Name, About string
-	Exact             bool // it has just the name or id that was looked for
+	Exact             bool // name or id is exactly the search term
 }
 
-// only is what was found, where it is just one thing.
+// only is the result, if there is just one.
 func (s Search) only() (one Hit, only bool) {
 	for _, k := range s.Kinds {
 		if only && len(k.Hits) > 0 || len(k.Hits) > 1 {
@@ -33,7 +33,7 @@ func (s Search) only() (one Hit, only bool) {
 	return one, only
 }
 
-// Sentence says how much was found.
+// Sentence introduces the results.
 func (s Search) Sentence() string {
 	n := 0
 	for _, k := range s.Kinds {
@@ -41,7 +41,7 @@ func (s Search) Sentence() string {
 	}
 	switch {
 	case s.Query == "":
-		return "Find clusters by name, ID or owner, templates, people, and requests by number."
+		return "Find clusters by name, ID or owner, requests by number, templates and people."
 	case n == 0:
 		return "No results for “" + s.Query + "”."
 	}

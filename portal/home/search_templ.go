@@ -61,7 +61,7 @@ func SearchPage(f page.Frame, s Search) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</p></div></div><form class=\"filter find\" method=\"get\" action=\"/search\" role=\"search\" aria-label=\"Everything\"><label><span class=\"hidden\">What to look for</span> <input type=\"search\" name=\"q\" value=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</p></div></div><form class=\"filter find\" method=\"get\" action=\"/search\" role=\"search\" aria-label=\"Search\"><label><span class=\"hidden\">Search term</span> <input type=\"search\" name=\"q\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -74,7 +74,7 @@ func SearchPage(f page.Frame, s Search) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" placeholder=\"A name, an id or a number\" maxlength=\"100\"></label> <button type=\"submit\">Search</button></form><div class=\"stack\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" placeholder=\"Name, ID or request number\" maxlength=\"100\"></label> <button type=\"submit\">Search</button></form><div class=\"stack\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

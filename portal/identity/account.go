@@ -12,7 +12,7 @@ import (
 	"muster/portal/site"
 )
 
-// accounts are the pages of one's own account: sign-ins, linked identities, password.
+// accounts are the pages of one's own account: sessions, linked identities, password.
 type accounts struct {
 	*site.Site
 
@@ -68,12 +68,12 @@ func (p *accounts) EndSignIn(w http.ResponseWriter, r *http.Request, a app.Actor
 	}
 	id, err := strconv.ParseInt(r.PostForm.Get("id"), 10, 64)
 	if err != nil {
-		return &app.Error{Code: app.EInvalid, Field: "id", Message: "That is not the number of a sign-in."}
+		return &app.Error{Code: app.EInvalid, Field: "id", Message: "Invalid session ID."}
 	}
 	if err := p.Accounts.RevokeSession(r.Context(), a, "", id); err != nil {
 		return err
 	}
-	return accountDone(p.Site, w, r, "The sign-in was ended.", "sign-ins")
+	return accountDone(p.Site, w, r, "Session signed out.", "sign-ins")
 }
 
 func (p *accounts) EndAllSignIns(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -81,7 +81,7 @@ func (p *accounts) EndAllSignIns(w http.ResponseWriter, r *http.Request, a app.A
 	if err != nil {
 		return err
 	}
-	return accountDone(p.Site, w, r, humanize.Count(n, "other sign-in")+" ended.", "sign-ins")
+	return accountDone(p.Site, w, r, "Signed out of "+humanize.Count(n, "other session")+".", "sign-ins")
 }
 
 func (p *accounts) RemoveIdentity(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -91,10 +91,10 @@ func (p *accounts) RemoveIdentity(w http.ResponseWriter, r *http.Request, a app.
 	if err := p.Accounts.RemoveIdentity(r.Context(), a, "", r.PostForm.Get("kind"), r.PostForm.Get("external")); err != nil {
 		return err
 	}
-	return accountDone(p.Site, w, r, "It is not linked any more.", "identities")
+	return accountDone(p.Site, w, r, "Identity unlinked.", "identities")
 }
 
-// accountDone leads back to the account's page, which says once what was done.
+// accountDone redirects to the account's page, which shows once what was done.
 func accountDone(p *site.Site, w http.ResponseWriter, r *http.Request, done, at string) error {
 	p.Sessions.Put(r.Context(), site.KeyDone, done)
 	http.Redirect(w, r, "/account#"+at, http.StatusSeeOther)
@@ -107,7 +107,7 @@ func (p *accounts) AskPassword(w http.ResponseWriter, r *http.Request, a app.Act
 
 func (p *accounts) showPassword(w http.ResponseWriter, r *http.Request, status int, a app.Actor, in Password) error {
 	in.User, in.Must, in.Least = a.User, a.MustChange, identity.MinPassword
-	f := p.Frame(r, "Change your password")
+	f := p.Frame(r, "Change password")
 	f.At = "account"
 	p.Render(w, r, status, PasswordPage(f, in))
 	return nil
@@ -123,9 +123,9 @@ func (p *accounts) ChangePassword(w http.ResponseWriter, r *http.Request, a app.
 	old, wanted := r.PostForm.Get("old"), r.PostForm.Get("new")
 	switch {
 	case old == "":
-		return again(http.StatusUnprocessableEntity, "old", "The password that you have is missing.", "")
+		return again(http.StatusUnprocessableEntity, "old", "Enter your current password.", "")
 	case wanted != r.PostForm.Get("again"):
-		return again(http.StatusUnprocessableEntity, "again", "The two are not the same.", "")
+		return again(http.StatusUnprocessableEntity, "again", "The passwords don't match.", "")
 	}
 	wait, err := p.limiter.attempt(r, homeOf(a), a.User, func() error { return p.Accounts.ChangePassword(r.Context(), a, old, wanted) })
 	if wait > 0 {
@@ -138,7 +138,7 @@ func (p *accounts) ChangePassword(w http.ResponseWriter, r *http.Request, a app.
 	if err != nil {
 		return err
 	}
-	// A new right, a new token.
+	// A change of rights renews the token, against session fixation.
 	if err := p.Sessions.RenewToken(r.Context()); err != nil {
 		return err
 	}
@@ -146,5 +146,5 @@ func (p *accounts) ChangePassword(w http.ResponseWriter, r *http.Request, a app.
 		http.Redirect(w, r, cmp.Or(p.Sessions.PopString(r.Context(), site.KeyNext), "/"), http.StatusSeeOther)
 		return nil
 	}
-	return accountDone(p.Site, w, r, "Your password was changed. All your other sign-ins and all your API tokens were ended.", "sign-ins")
+	return accountDone(p.Site, w, r, "Password changed. You're signed out everywhere else and your API tokens are revoked.", "sign-ins")
 }

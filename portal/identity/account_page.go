@@ -14,18 +14,18 @@ import (
 // Account is the page of one's own account.
 type Account struct {
 	Actor      app.Actor
-	Home       string            // the tenant of the account
-	Provider   string            // the identity provider that the sign-in came by; "" for a password
+	Home       string            // tenant of the account
+	Provider   string            // identity provider of the session; "" for a password
 	Labels     map[string]string // of identity providers, by name
 	Sessions   []identity.Session
 	Identities []identity.Identity
 	Tokens     []identity.Token
 	Factors    identity.SecondFactors
 	Now        time.Time
-	Done       string // what was just done
+	Done       string // message about the last action
 }
 
-// others counts the sign-ins beside this one.
+// others counts the other sessions.
 func (a Account) others() int {
 	n := 0
 	for _, s := range a.Sessions {
@@ -36,23 +36,23 @@ func (a Account) others() int {
 	return n
 }
 
-// here tells whether a sign-in is in use now, as far as that is known: to the minute.
+// here tells whether a session is in use now; last use is known to the minute.
 func (a Account) here(s identity.Session) bool { return s.This || a.Now.Sub(s.SeenAt) < 2*time.Minute }
 
-// came says how a sign-in began.
+// came says how a session started.
 func (a Account) came(s identity.Session) string {
 	switch {
 	case s.How != identity.ByOIDC && s.Second != "":
-		return "by password and " + factorName(s.Second)
+		return "signed in by password and " + factorName(s.Second)
 	case s.How != identity.ByOIDC:
-		return "by password"
+		return "signed in by password"
 	case a.Labels[s.Provider] != "":
-		return "by " + a.Labels[s.Provider]
+		return "signed in with " + a.Labels[s.Provider]
 	}
-	return "by " + s.Provider
+	return "signed in with " + s.Provider
 }
 
-// fromWhere says where a sign-in came from.
+// fromWhere is the address of a session.
 func fromWhere(s identity.Session) string {
 	if s.From == "" {
 		return "an unknown address"
@@ -67,7 +67,7 @@ func orNone(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// kindName is a kind of identity for people.
+// kindName is the display name of a kind of identity.
 func kindName(kind string) string {
 	if kind == "slack" {
 		return "Slack"
@@ -75,7 +75,7 @@ func kindName(kind string) string {
 	return kind
 }
 
-// scopesOf says what a token may do.
+// scopesOf lists the scopes of a token.
 func scopesOf(t identity.Token) string {
 	if len(t.Scopes) == 0 {
 		return "all"
@@ -87,10 +87,10 @@ func scopesOf(t identity.Token) string {
 	return strings.Join(words, ", ")
 }
 
-// Password is the page on which one's password is changed.
+// Password is the page that changes one's own password.
 type Password struct {
 	User      string
-	Must      bool // nothing else can be done before
+	Must      bool // the password must be changed before anything else
 	Least     int  // characters
 	Field     string
 	Complaint page.Complaint
@@ -103,12 +103,12 @@ func (p Password) at(field string) page.Complaint {
 	return p.Complaint
 }
 
-// StepUp is the page on which someone proves again who they are. With a Path that is done there.
+// StepUp is the page on which people re-authenticate; with a Path, at an identity provider.
 type StepUp struct {
 	Next        string
 	Label, Path string
 	Factor      FactorAsk
-	Kept        bool // what was asked for is at hand afterwards
+	Kept        bool // the submitted form is kept
 	Field       string
 	Complaint   page.Complaint
 }
@@ -120,16 +120,16 @@ func (s StepUp) at(field string) page.Complaint {
 	return s.Complaint
 }
 
-// KeptForm is a form that was sent before a proof was asked for, to be sent again.
+// KeptForm is a form that was submitted before its sender re-authenticated, to be submitted again.
 type KeptForm struct {
 	To, Back string
 	Fields   []KeptField
 }
 
-// KeptField is one value of it.
+// KeptField is a value of a kept form.
 type KeptField struct{ Name, Value string }
 
-// shown are the fields that say something to people.
+// shown are the fields with a value.
 func (k KeptForm) shown() (some []KeptField) {
 	for _, f := range k.Fields {
 		if f.Value != "" {
@@ -139,16 +139,16 @@ func (k KeptForm) shown() (some []KeptField) {
 	return some
 }
 
-// Link is the page on which an identity elsewhere is tied to an account.
+// Link is the page on which an identity elsewhere is linked to an account.
 type Link struct {
 	Kind, External, Label, Token string
 	Ends                         time.Duration
 }
 
-// NewToken is the page on which an API token of one's own is made; with Made it shows that one.
+// NewToken is the page that creates an API token of one's own; with Made, it shows the new token.
 type NewToken struct {
 	Label, Days string
-	Scopes      []app.Scope // that can be had
+	Scopes      []app.Scope // that the user can grant
 	Chosen      []app.Scope
 	Made        string
 	Field       string
@@ -164,17 +164,17 @@ func (t NewToken) at(field string) page.Complaint {
 
 func (t NewToken) has(s app.Scope) bool { return s == app.ScopeRead || slices.Contains(t.Chosen, s) }
 
-// scopeWords says what a scope lets a token do.
+// scopeWords describes a scope in a list of checkboxes.
 func scopeWords(s app.Scope) string {
 	switch s {
 	case app.ScopeRead:
-		return "look at what you see"
+		return "View everything you can see"
 	case app.ScopeCluster:
-		return "ask for clusters and change them"
+		return "Request and change clusters"
 	case app.ScopeApprove:
-		return "decide on requests"
+		return "Approve and deny requests"
 	case app.ScopeAdmin:
-		return "look after the tenant"
+		return "Administer the tenant"
 	}
 	return string(s)
 }

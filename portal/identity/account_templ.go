@@ -15,7 +15,7 @@ import (
 	"strconv"
 )
 
-// AccountPage is about who is signed in: sign-ins, tokens and identities, each with a way to end it.
+// AccountPage is the page of one's own account: sessions, tokens and linked identities.
 //
 //go:noinline
 func AccountPage(f page.Frame, a Account) templ.Component {
@@ -82,7 +82,7 @@ func AccountPage(f page.Frame, a Account) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if a.Provider == "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<div class=\"acts\"><a class=\"button\" href=\"/account/password\">Change your password</a></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<div class=\"acts\"><a class=\"button\" href=\"/account/password\">Change password</a></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -138,11 +138,11 @@ func AccountPage(f page.Frame, a Account) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = page.Fact("Proved who you are", humanize.Ago(a.Now, a.Actor.ProvenAt)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Last authenticated", humanize.Ago(a.Now, a.Actor.ProvenAt)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</dl><section id=\"sign-ins\" class=\"card\"><h2>Where you are signed in <span class=\"side soft\">each ends 12 hours after its last use, and after 7 days</span></h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</dl><section id=\"sign-ins\" class=\"card\"><h2>Active sessions <span class=\"side soft\">Sessions expire after 12 h without use, and after 7 d at the latest</span></h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -151,17 +151,17 @@ func AccountPage(f page.Frame, a Account) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if a.others() > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<form class=\"go\" method=\"post\" action=\"/account/sign-ins/end-all\"><span class=\"soft\">Something here that is not you? End all others, and change your password.</span> <button class=\"danger-quiet\" type=\"submit\">End all others</button></form>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<form class=\"go\" method=\"post\" action=\"/account/sign-ins/end-all\"><span class=\"soft\">Don't recognize a session? Sign out of all others and change your password.</span> <button class=\"danger-quiet\" type=\"submit\">Sign out everywhere else</button></form>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</section><section id=\"tokens\" class=\"card\"><h2>Your API tokens <span class=\"side\"><a href=\"/account/tokens/new\">New token</a></span></h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</section><section id=\"tokens\" class=\"card\"><h2>API tokens <span class=\"side\"><a href=\"/account/tokens/new\">New token</a></span></h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if len(a.Tokens) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p class=\"soft\">None. A token lets a program, such as the muster command or a build, act in your name.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p class=\"soft\">No API tokens. Programs such as the muster command or a build use a token to act as you.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -202,19 +202,19 @@ func AccountPage(f page.Frame, a Account) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if t.ExpiresAt.IsZero() {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "no end; ")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "no expiry; ")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 					} else if t.Expired(a.Now) {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "ended ")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "expired ")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var8 string
 						templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Ago(a.Now, t.ExpiresAt))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `account.templ`, Line: 70, Col: 50}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `account.templ`, Line: 70, Col: 52}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 						if templ_7745c5c3_Err != nil {
@@ -225,14 +225,14 @@ func AccountPage(f page.Frame, a Account) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					} else {
-						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "ends <time datetime=\"")
+						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "expires <time datetime=\"")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var9 string
 						templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(page.Machine(t.ExpiresAt))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `account.templ`, Line: 72, Col: 57}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `account.templ`, Line: 72, Col: 60}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 						if templ_7745c5c3_Err != nil {
@@ -245,7 +245,7 @@ func AccountPage(f page.Frame, a Account) templ.Component {
 						var templ_7745c5c3_Var10 string
 						templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(page.Stamp(t.ExpiresAt))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `account.templ`, Line: 72, Col: 85}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `account.templ`, Line: 72, Col: 88}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 						if templ_7745c5c3_Err != nil {
@@ -307,9 +307,9 @@ func AccountPage(f page.Frame, a Account) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var14 string
-					templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs("Revoke the token " + t.Label)
+					templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs("Revoke token " + t.Label)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `account.templ`, Line: 83, Col: 99}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `account.templ`, Line: 83, Col: 95}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 					if templ_7745c5c3_Err != nil {
@@ -335,12 +335,12 @@ func AccountPage(f page.Frame, a Account) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, " <section id=\"identities\" class=\"card\"><h2>Who you are elsewhere</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, " <section id=\"identities\" class=\"card\"><h2>Linked identities</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if len(a.Identities) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<p class=\"soft\">Nobody. When you speak to Muster in a chat for the first time, it gives you a link that ties the two together.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<p class=\"soft\">No linked identities. The first time you message Muster in Slack, it sends you a link to connect your account.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -364,7 +364,7 @@ func AccountPage(f page.Frame, a Account) templ.Component {
 	})
 }
 
-// PasswordPage lets somebody change their password.
+// PasswordPage changes one's own password.
 //
 //go:noinline
 func PasswordPage(f page.Frame, p Password) templ.Component {
@@ -405,12 +405,12 @@ func PasswordPage(f page.Frame, p Password) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.Must {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "Choose a password of your own")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "Choose a new password")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "Change your password")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "Change password")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -420,12 +420,12 @@ func PasswordPage(f page.Frame, p Password) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.Must {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<p class=\"soft\">The one that you signed in with was made for you, and somebody else has seen it. Nothing else can be done before.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<p class=\"soft\">You signed in with a one-time password. Choose your own to continue.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<p class=\"soft\">You will be signed out everywhere else, and all your API tokens will be revoked.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<p class=\"soft\">This signs you out everywhere else and revokes all your API tokens.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -447,15 +447,15 @@ func PasswordPage(f page.Frame, p Password) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = secret("old", "The password that you have", "current-password", "", p.at("old"), p.Field == "" || p.Field == "old").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = secret("old", "Current password", "current-password", "", p.at("old"), p.Field == "" || p.Field == "old").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = secret("new", "The new one", "new-password", fmt.Sprintf("At least %d characters. A few words in a row are fine.", p.Least), p.at("new"), p.Field == "new").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = secret("new", "New password", "new-password", fmt.Sprintf("At least %d characters. A few random words work well.", p.Least), p.at("new"), p.Field == "new").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = secret("again", "The new one again", "new-password", "", p.at("again"), p.Field == "again").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = secret("again", "Confirm new password", "new-password", "", p.at("again"), p.Field == "again").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -464,12 +464,12 @@ func PasswordPage(f page.Frame, p Password) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if !p.Must {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<a class=\"button\" href=\"/account\">Keep it as it is</a> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<a class=\"button\" href=\"/account\">Cancel</a> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "<button class=\"primary\" type=\"submit\">Change it</button></div></form>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "<button class=\"primary\" type=\"submit\">Change password</button></div></form>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -634,7 +634,7 @@ func secret(name, label, complete, hint string, c page.Complaint, focus bool) te
 	})
 }
 
-// StepUpPage asks for a proof of who somebody is before something that is risky.
+// StepUpPage asks people to re-authenticate before a risky change.
 //
 //go:noinline
 func StepUpPage(f page.Frame, s StepUp) templ.Component {
@@ -670,17 +670,17 @@ func StepUpPage(f page.Frame, s StepUp) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<div class=\"ask card\"><h1>Is it you?</h1>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<div class=\"ask card\"><h1>Confirm it's you</h1>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if s.Kept {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<p>This change needs a recent proof of your identity. Confirm who you are, then continue with what you submitted.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<p>Re-authenticate to continue with this change. What you submitted is kept.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<p>This change needs a recent proof of your identity. Confirm who you are, then do it again.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<p>Re-authenticate to make this change, then submit it again.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -705,7 +705,7 @@ func StepUpPage(f page.Frame, s StepUp) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "\">Back</a> <a class=\"button primary\" href=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "\">Cancel</a> <a class=\"button primary\" href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -718,20 +718,20 @@ func StepUpPage(f page.Frame, s StepUp) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "\">Sign in with ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "\">Re-authenticate with ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var30 string
 				templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(s.Label)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `account.templ`, Line: 171, Col: 84}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `account.templ`, Line: 171, Col: 92}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, " again</a></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "</a></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -753,7 +753,7 @@ func StepUpPage(f page.Frame, s StepUp) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = secret("password", "Your password", "current-password", "", s.at("password"), s.Field != "code").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = secret("password", "Password", "current-password", "", s.at("password"), s.Field != "code").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -774,7 +774,7 @@ func StepUpPage(f page.Frame, s StepUp) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "\">Back</a> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "\">Cancel</a> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -796,7 +796,7 @@ func StepUpPage(f page.Frame, s StepUp) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "\" type=\"submit\">It is me</button></div></form>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "\" type=\"submit\">Confirm</button></div></form>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -815,7 +815,7 @@ func StepUpPage(f page.Frame, s StepUp) templ.Component {
 	})
 }
 
-// KeptFormPage shows a form that was sent before its sender had proved who they are.
+// KeptFormPage shows a form that was submitted before its sender re-authenticated.
 //
 //go:noinline
 func KeptFormPage(f page.Frame, k KeptForm) templ.Component {
@@ -864,7 +864,7 @@ func KeptFormPage(f page.Frame, k KeptForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "\"><h1>Continue with your change?</h1><p>You confirmed who you are. This is what you submitted:</p><dl class=\"facts\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "\"><h1>Submit your change?</h1><p>You've re-authenticated. You submitted:</p><dl class=\"facts\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -963,7 +963,7 @@ func KeptFormPage(f page.Frame, k KeptForm) templ.Component {
 	})
 }
 
-// LinkPage asks whether an identity elsewhere shall act in the account's name.
+// LinkPage asks whether an identity elsewhere may act as the account.
 //
 //go:noinline
 func LinkPage(f page.Frame, l Link) templ.Component {
@@ -999,7 +999,7 @@ func LinkPage(f page.Frame, l Link) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, "<form class=\"ask card\" method=\"post\" action=\"/link\"><h1>Is this you too?</h1><p id=\"who\" class=\"who-asks\"><b>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, "<form class=\"ask card\" method=\"post\" action=\"/link\"><h1>Link this identity?</h1><p id=\"who\" class=\"who-asks\"><b>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1064,7 +1064,7 @@ func LinkPage(f page.Frame, l Link) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 88, "</b>. Whoever it is will then do there all that you may do here.</p><p class=\"notice\">Confirm only if you have just asked for this there yourself. If somebody sent you here, do not.</p><input type=\"hidden\" name=\"token\" value=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 88, "</b>. A linked identity can do everything your account can.</p><p class=\"notice\">Confirm only if you just requested this link yourself. If someone else sent you here, cancel.</p><input type=\"hidden\" name=\"token\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1077,14 +1077,14 @@ func LinkPage(f page.Frame, l Link) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 89, "\"><div class=\"acts\"><a class=\"button\" href=\"/account\">No, it is not me</a> <button class=\"primary\" type=\"submit\">Yes, link it</button></div><p class=\"soft\">This page can be used for another ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 89, "\"><div class=\"acts\"><a class=\"button\" href=\"/account\">Cancel</a> <button class=\"primary\" type=\"submit\">Link identity</button></div><p class=\"soft\">This link expires in ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var51 string
 			templ_7745c5c3_Var51, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Duration(l.Ends))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `account.templ`, Line: 226, Col: 80}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `account.templ`, Line: 226, Col: 67}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var51))
 			if templ_7745c5c3_Err != nil {
@@ -1104,7 +1104,7 @@ func LinkPage(f page.Frame, l Link) templ.Component {
 	})
 }
 
-// NewTokenPage lets somebody make an API token, and shows it once.
+// NewTokenPage creates an API token, and shows it once.
 //
 //go:noinline
 func NewTokenPage(f page.Frame, t NewToken) templ.Component {
@@ -1141,20 +1141,20 @@ func NewTokenPage(f page.Frame, t NewToken) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			if t.Made != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 91, "<div class=\"ask card\"><h1>Your token ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 91, "<div class=\"ask card\"><h1>API token ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var54 string
 				templ_7745c5c3_Var54, templ_7745c5c3_Err = templ.JoinStringErrs(t.Label)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `account.templ`, Line: 236, Col: 28}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `account.templ`, Line: 236, Col: 27}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var54))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 92, "</h1><p>Copy it now: it is shown this once, and kept nowhere.</p><div class=\"copy\"><code tabindex=\"0\" id=\"token\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 92, "</h1><p>Copy the token now. You won't be able to see it again.</p><div class=\"copy\"><code tabindex=\"0\" id=\"token\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1167,12 +1167,12 @@ func NewTokenPage(f page.Frame, t NewToken) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 93, "</code><button type=\"button\" class=\"quiet\" data-copy=\"token\">Copy</button></div><p class=\"soft\">For the muster command, set it as <code>MUSTER_TOKEN</code>. Programs send it as <code>Authorization: Bearer …</code>.</p><div class=\"acts\"><a class=\"button primary\" href=\"/account#tokens\">I have it</a></div></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 93, "</code><button type=\"button\" class=\"quiet\" data-copy=\"token\">Copy</button></div><p class=\"soft\">The muster command reads the token from <code>MUSTER_TOKEN</code>. Other programs send it as <code>Authorization: Bearer …</code>.</p><div class=\"acts\"><a class=\"button primary\" href=\"/account#tokens\">Done</a></div></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 94, "<form class=\"ask card\" method=\"post\" action=\"/account/tokens/new\"><h1>New API token</h1><p class=\"soft\">It acts in your name, with your role as it is at the time, and for no more than you tick here.</p><div class=\"field\"><label for=\"label\">What is it for?</label> <input id=\"label\" name=\"label\" value=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 94, "<form class=\"ask card\" method=\"post\" action=\"/account/tokens/new\"><h1>New API token</h1><p class=\"soft\">The token acts as you with your current role, limited to the scopes below.</p><div class=\"field\"><label for=\"label\">Label</label> <input id=\"label\" name=\"label\" value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1203,7 +1203,7 @@ func NewTokenPage(f page.Frame, t NewToken) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 98, "</div><fieldset><legend>It may</legend> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 98, "</div><fieldset><legend>Scopes</legend> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1259,7 +1259,7 @@ func NewTokenPage(f page.Frame, t NewToken) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 105, "</fieldset><div class=\"field\"><label for=\"days\">Days until it ends</label> <input id=\"days\" name=\"days\" value=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 105, "</fieldset><div class=\"field\"><label for=\"days\">Expires after (days)</label> <input id=\"days\" name=\"days\" value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1290,7 +1290,7 @@ func NewTokenPage(f page.Frame, t NewToken) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 109, "</div><div class=\"acts\"><a class=\"button\" href=\"/account#tokens\">Back</a> <button class=\"primary\" type=\"submit\">Make it</button></div></form>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 109, "</div><div class=\"acts\"><a class=\"button\" href=\"/account#tokens\">Cancel</a> <button class=\"primary\" type=\"submit\">Create token</button></div></form>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1305,7 +1305,7 @@ func NewTokenPage(f page.Frame, t NewToken) templ.Component {
 	})
 }
 
-// signIns are sign-ins with a button to end each.
+// signIns lists sessions, each with a button to end it.
 //
 //go:noinline
 func signIns(a Account, end string) templ.Component {
@@ -1352,7 +1352,7 @@ func signIns(a Account, end string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if s.This {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 113, "<span class=\"chip this\">this one</span> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 113, "<span class=\"chip this\">this session</span> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1512,15 +1512,15 @@ func signIns(a Account, end string) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var72 string
-				templ_7745c5c3_Var72, templ_7745c5c3_Err = templ.JoinStringErrs(fmt.Sprintf("End the sign-in of %s from %s", s.Browser, fromWhere(s)))
+				templ_7745c5c3_Var72, templ_7745c5c3_Err = templ.JoinStringErrs(fmt.Sprintf("Sign out %s from %s", s.Browser, fromWhere(s)))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `account.templ`, Line: 294, Col: 137}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `account.templ`, Line: 294, Col: 127}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var72))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 129, "\">End</button></form>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 129, "\">Sign out</button></form>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1538,7 +1538,7 @@ func signIns(a Account, end string) templ.Component {
 	})
 }
 
-// UserSignInsPage shows admins where a user is signed in, and who they are elsewhere.
+// UserSignInsPage shows admins a user's sessions and linked identities.
 //
 //go:noinline
 func UserSignInsPage(f page.Frame, user string, a Account) templ.Component {
@@ -1600,7 +1600,7 @@ func UserSignInsPage(f page.Frame, user string, a Account) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 134, "</a><span aria-hidden=\"true\">/</span><span>Sign-ins</span></nav><div class=\"head\"><div><h1>Sign-ins of ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 134, "</a><span aria-hidden=\"true\">/</span><span>Sessions</span></nav><div class=\"head\"><div><h1>Sessions of ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1613,7 +1613,7 @@ func UserSignInsPage(f page.Frame, user string, a Account) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 135, "</h1><p class=\"soft\">Whoever is signed out here has to sign in again. To shut somebody out, disable the account.</p></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 135, "</h1><p class=\"soft\">A user who is signed out can sign in again. To block access, disable the account.</p></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1636,12 +1636,12 @@ func UserSignInsPage(f page.Frame, user string, a Account) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 138, " <section id=\"sign-ins\" class=\"card\"><h2>Where they are signed in</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 138, " <section id=\"sign-ins\" class=\"card\"><h2>Active sessions</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if len(a.Sessions) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 139, "<p class=\"soft\">Nowhere.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 139, "<p class=\"soft\">No active sessions.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1663,17 +1663,17 @@ func UserSignInsPage(f page.Frame, user string, a Account) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 141, "\"><span class=\"soft\">All at once</span> <button class=\"danger-quiet\" type=\"submit\" name=\"id\" value=\"all\">End all</button></form>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 141, "\"><span></span> <button class=\"danger-quiet\" type=\"submit\" name=\"id\" value=\"all\">Sign out everywhere</button></form>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 142, "</section><section id=\"identities\" class=\"card\"><h2>Who they are elsewhere</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 142, "</section><section id=\"identities\" class=\"card\"><h2>Linked identities</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if len(a.Identities) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 143, "<p class=\"soft\">Nobody.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 143, "<p class=\"soft\">No linked identities.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1697,7 +1697,7 @@ func UserSignInsPage(f page.Frame, user string, a Account) templ.Component {
 	})
 }
 
-// identities are who somebody is elsewhere, with a button to untie each.
+// identities lists linked identities, each with a button to unlink it.
 //
 //go:noinline
 func identities(a Account, remove string) templ.Component {
@@ -1835,15 +1835,15 @@ func identities(a Account, remove string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var89 string
-			templ_7745c5c3_Var89, templ_7745c5c3_Err = templ.JoinStringErrs("Remove the link to " + i.Label)
+			templ_7745c5c3_Var89, templ_7745c5c3_Err = templ.JoinStringErrs("Unlink " + i.Label)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `account.templ`, Line: 352, Col: 98}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `account.templ`, Line: 352, Col: 86}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var89))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 155, "\">Remove</button></form></li>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 155, "\">Unlink</button></form></li>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

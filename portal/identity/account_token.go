@@ -11,7 +11,7 @@ import (
 	"muster/portal/site"
 )
 
-// atHome is someone in the tenant of their own account, wherever they act.
+// atHome is an actor in their home tenant, even while they act in another one.
 func atHome(a app.Actor) app.Actor {
 	a.Tenant, a.Home = homeOf(a), ""
 	return a
@@ -38,7 +38,7 @@ func (p *tokens) Create(w http.ResponseWriter, r *http.Request, a app.Actor) err
 	}
 	days, err := strconv.Atoi(in.Days)
 	if err != nil || days < 1 {
-		in.Field, in.Complaint = "days", page.Complaint{Message: "That is not a number of days.", Hint: "Write for example 90."}
+		in.Field, in.Complaint = "days", page.Complaint{Message: "Days must be a whole number.", Hint: "Enter a number such as 90."}
 		return p.showNew(w, r, http.StatusUnprocessableEntity, a, in)
 	}
 	t, made, err := p.Tokens.CreateToken(r.Context(), atHome(a), identity.NewAPIToken{Label: in.Label, Scopes: in.Chosen, Days: days})
@@ -58,10 +58,10 @@ func (p *tokens) Revoke(w http.ResponseWriter, r *http.Request, a app.Actor) err
 	}
 	id, err := strconv.ParseInt(r.PostForm.Get("id"), 10, 64)
 	if err != nil {
-		return &app.Error{Code: app.EInvalid, Field: "id", Message: "That is not the number of a token."}
+		return &app.Error{Code: app.EInvalid, Field: "id", Message: "Invalid token ID."}
 	}
 	if err := p.Tokens.RevokeToken(r.Context(), atHome(a), id); err != nil {
 		return err
 	}
-	return accountDone(p.Site, w, r, "The token was revoked.", "tokens")
+	return accountDone(p.Site, w, r, "Token revoked.", "tokens")
 }

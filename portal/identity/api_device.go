@@ -13,18 +13,18 @@ const devicePath = "/device"
 type apiDeviceAsk struct {
 	Agent string `header:"User-Agent"`
 	Body  struct {
-		Host   string      `json:"host,omitempty" maxLength:"64" doc:"What the host calls itself, for the person who decides"`
-		Scopes []app.Scope `json:"scopes,omitempty" maxItems:"8" doc:"A wish, which that person may change"`
+		Host   string      `json:"host,omitempty" maxLength:"64" doc:"Host name, shown to the person who decides"`
+		Scopes []app.Scope `json:"scopes,omitempty" maxItems:"8" doc:"Requested scopes; the person can change them"`
 	}
 }
 
-// apiDeviceCodes has the names of RFC 8628. Times are in seconds there, and so they are here.
+// apiDeviceCodes has the names and units of RFC 8628.
 type apiDeviceCodes struct {
-	DeviceCode string `json:"device_code" doc:"To ask for the answer with; tell nobody"`
-	UserCode   string `json:"user_code" doc:"For the person to type at the portal"`
-	Path       string `json:"verification_path" doc:"Of the page to type it at, below the portal's address"`
-	ExpiresIn  int    `json:"expires_in" doc:"In seconds"`
-	Interval   int    `json:"interval" doc:"Seconds between two looks for the answer"`
+	DeviceCode string `json:"device_code" doc:"Code to poll with; keep it secret"`
+	UserCode   string `json:"user_code" doc:"Code that the person enters in the portal"`
+	Path       string `json:"verification_path" doc:"Path of the page to enter the code, below the portal's address"`
+	ExpiresIn  int    `json:"expires_in" doc:"Seconds until the codes expire"`
+	Interval   int    `json:"interval" doc:"Seconds to wait between polls"`
 }
 
 func (p *devices) APIStart(ctx context.Context, in *apiDeviceAsk) (*site.Body[apiDeviceCodes], error) {
@@ -44,7 +44,7 @@ type apiDevicePoll struct {
 
 func (p *devices) APIPoll(ctx context.Context, in *apiDevicePoll) (*apiNewToken, error) {
 	t, secret, err := p.Devices.PollDevice(ctx, in.Body.DeviceCode)
-	if e := app.AsError(err); err != nil && e.Code == app.EForbidden { // the no stands in the audit already, under the name of who said it
+	if e := app.AsError(err); err != nil && e.Code == app.EForbidden { // the denial is already in the audit log, with who denied it
 		e, a := site.Known(err)
 		return nil, site.NewProblem(e, a)
 	}

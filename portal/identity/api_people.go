@@ -11,15 +11,15 @@ import (
 type apiUserList struct {
 	Body struct {
 		Users []identity.User `json:"users"`
-		More  bool            `json:"more" doc:"There are more, by name after the last one"`
+		More  bool            `json:"more" doc:"More users follow; pass the last name as after"`
 	}
 }
 
 func (p *users) APIList(ctx context.Context, in *struct {
-	Search string `query:"search" maxLength:"100" doc:"Part of name, full name or e-mail address"`
+	Search string `query:"search" maxLength:"100" doc:"Part of the name, full name or email address"`
 	Role   string `query:"role" maxLength:"20"`
-	After  string `query:"after" maxLength:"63" doc:"The name of the last one of the page before"`
-	Limit  int    `query:"limit" minimum:"0" maximum:"500" doc:"How many at most; 0 is 100"`
+	After  string `query:"after" maxLength:"63" doc:"Last name of the previous page"`
+	Limit  int    `query:"limit" minimum:"0" maximum:"500" doc:"Maximum number of users; 0 means 100"`
 }) (*apiUserList, error) {
 	users, more, err := p.Users.Users(ctx, site.Caller(ctx), identity.UserFilter{Search: in.Search, Role: app.Role(in.Role), After: in.After, Limit: in.Limit})
 	if err != nil {
@@ -31,7 +31,7 @@ func (p *users) APIList(ctx context.Context, in *struct {
 }
 
 type apiUserName struct {
-	Name string `path:"name" maxLength:"63" doc:"The user's name"`
+	Name string `path:"name" maxLength:"63" doc:"Name of the user"`
 }
 
 type apiUser struct{ Body identity.UserView }
@@ -47,7 +47,7 @@ func (p *users) APIShow(ctx context.Context, in *apiUserName) (*apiUser, error) 
 type apiNewUser struct {
 	Body struct {
 		User     identity.UserView `json:"user"`
-		Password string            `json:"password,omitempty" doc:"To be changed at the first sign-in; it cannot be read again. Robots have none"`
+		Password string            `json:"password,omitempty" doc:"One-time password, shown only here and changed at first sign-in; robots have none"`
 	}
 }
 
@@ -62,7 +62,7 @@ func (p *users) APICreate(ctx context.Context, in *struct{ Body identity.NewUser
 }
 
 func (p *users) APIChange(ctx context.Context, in *struct {
-	Name string `path:"name" maxLength:"63" doc:"The user's name"`
+	Name string `path:"name" maxLength:"63" doc:"Name of the user"`
 	Body identity.UserChange
 }) (*apiUser, error) {
 	v, err := p.Users.ChangeUser(ctx, site.Caller(ctx), in.Name, in.Body)
@@ -74,7 +74,7 @@ func (p *users) APIChange(ctx context.Context, in *struct {
 
 type apiPassword struct {
 	Body struct {
-		Password string `json:"password" doc:"To be changed at the next sign-in; it cannot be read again"`
+		Password string `json:"password" doc:"One-time password, shown only here and changed at next sign-in"`
 	}
 }
 
@@ -88,7 +88,7 @@ func (p *users) APIResetPassword(ctx context.Context, in *apiUserName) (*apiPass
 	return out, nil
 }
 
-// deleted names what is gone.
+// deleted names what was deleted.
 type deleted struct {
 	Body struct {
 		Deleted string `json:"deleted"`
@@ -102,8 +102,8 @@ func gone(name string) *deleted {
 }
 
 func (p *users) APIDelete(ctx context.Context, in *struct {
-	Name       string `path:"name" maxLength:"63" doc:"The user's name"`
-	TransferTo string `query:"transfer_to" maxLength:"63" doc:"The user who gets the live clusters"`
+	Name       string `path:"name" maxLength:"63" doc:"Name of the user"`
+	TransferTo string `query:"transfer_to" maxLength:"63" doc:"New owner of the user's clusters"`
 }) (*deleted, error) {
 	if err := p.Users.DeleteUser(ctx, site.Caller(ctx), in.Name, in.TransferTo); err != nil {
 		return nil, p.Fail(ctx, err)
@@ -127,7 +127,7 @@ func (p *groups) APIList(ctx context.Context, _ *struct{}) (*apiGroupList, error
 	return out, nil
 }
 
-// Names of groups may have '/', so they stand in the query and not in the path.
+// Group names may contain '/', so they are in the query, not in the path.
 type apiGroup struct{ Body identity.Group }
 
 func (p *groups) APISave(ctx context.Context, in *struct{ Body identity.GroupChange }) (*apiGroup, error) {
@@ -139,7 +139,7 @@ func (p *groups) APISave(ctx context.Context, in *struct{ Body identity.GroupCha
 }
 
 func (p *groups) APIDelete(ctx context.Context, in *struct {
-	Name string `query:"name" required:"true" maxLength:"63" doc:"The group's name"`
+	Name string `query:"name" required:"true" maxLength:"63" doc:"Name of the group"`
 }) (*deleted, error) {
 	if err := p.Groups.DeleteGroup(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
@@ -154,7 +154,7 @@ type apiTokenList struct {
 }
 
 func (p *tokens) APIList(ctx context.Context, in *struct {
-	User string `query:"user" maxLength:"63" doc:"Only those of this user"`
+	User string `query:"user" maxLength:"63" doc:"Only tokens of this user"`
 }) (*apiTokenList, error) {
 	all, err := p.Tokens.Tokens(ctx, site.Caller(ctx), in.User)
 	if err != nil {
@@ -168,7 +168,7 @@ func (p *tokens) APIList(ctx context.Context, in *struct {
 type apiNewToken struct {
 	Body struct {
 		Token  identity.Token `json:"token"`
-		Secret string         `json:"secret" doc:"Send it as Authorization: Bearer; it cannot be read again"`
+		Secret string         `json:"secret" doc:"Token to send as Authorization: Bearer; shown only here"`
 	}
 }
 
@@ -182,7 +182,7 @@ func (p *tokens) APICreate(ctx context.Context, in *struct{ Body identity.NewAPI
 	return out, nil
 }
 
-// create makes a token of the actor's own, or of the robot named.
+// create creates a token of the actor, or of the robot named.
 func (p *tokens) create(ctx context.Context, a app.Actor, n identity.NewAPIToken) (identity.Token, string, error) {
 	if n.User == "" || n.User == a.User && a.Home == "" {
 		return p.Tokens.CreateToken(ctx, a, n)
@@ -191,7 +191,7 @@ func (p *tokens) create(ctx context.Context, a app.Actor, n identity.NewAPIToken
 }
 
 type apiTokenID struct {
-	ID int64 `path:"id" minimum:"1" doc:"The token's number"`
+	ID int64 `path:"id" minimum:"1" doc:"ID of the token"`
 }
 
 type apiTokenGone struct {

@@ -11,7 +11,7 @@ import (
 // tenantHeader names the tenant in which a superadmin's request acts.
 const tenantHeader = "Muster-Tenant"
 
-// HeaderTenant is the tenant that a program names.
+// HeaderTenant is the tenant that a request names.
 func HeaderTenant(r *http.Request) string { return r.Header.Get(tenantHeader) }
 
 type apiTenantList struct {
@@ -31,7 +31,7 @@ func (p *tenants) APIList(ctx context.Context, _ *struct{}) (*apiTenantList, err
 }
 
 type apiTenantName struct {
-	Name string `path:"name" maxLength:"63" doc:"The tenant's name"`
+	Name string `path:"name" maxLength:"63" doc:"Name of the tenant"`
 }
 
 type apiTenant struct{ Body identity.Tenant }
@@ -47,7 +47,7 @@ func (p *tenants) APIShow(ctx context.Context, in *apiTenantName) (*apiTenant, e
 type apiNewTenant struct {
 	Body struct {
 		Tenant   identity.Tenant `json:"tenant"`
-		Password string          `json:"password,omitempty" doc:"Of the first admin, to be changed at the first sign-in; it cannot be read again"`
+		Password string          `json:"password,omitempty" doc:"One-time password of the first admin, shown only here and changed at first sign-in"`
 	}
 }
 
@@ -62,7 +62,7 @@ func (p *tenants) APICreate(ctx context.Context, in *struct{ Body identity.NewTe
 }
 
 func (p *tenants) APIChange(ctx context.Context, in *struct {
-	Name string `path:"name" maxLength:"63" doc:"The tenant's name"`
+	Name string `path:"name" maxLength:"63" doc:"Name of the tenant"`
 	Body identity.TenantChange
 }) (*apiTenant, error) {
 	t, err := p.Tenants.ChangeTenant(ctx, site.Caller(ctx), in.Name, in.Body)

@@ -9,10 +9,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// tenantFileLimit is how much a request may send that brings in the settings of a tenant: the file as JSON writes it, and values for its places.
+// tenantFileLimit bounds a request that imports tenant settings: the file as JSON, and values for its placeholders.
 const tenantFileLimit = settings.MaxTenantFile + 8<<20
 
-// large is the limit of what brings in a file of settings.
+// large raises the size limit for settings files.
 func large(o *huma.Operation) { o.MaxBodyBytes = tenantFileLimit }
 
 type tenantImportInput struct{ Body settings.TenantImport }
@@ -24,10 +24,10 @@ type tenantSettings struct {
 
 func (p *tenantSettings) operations() []site.Operation {
 	return []site.Operation{
-		site.Get(site.TenantSettingsPath, p.APIExport, site.About("Export all settings of the tenant as a file, without any secret")),
-		site.Post(site.TenantSettingsPath+"/check", p.APICheck, site.About("Say what a file of settings would change, and all that is wrong with it"), large),
+		site.Get(site.TenantSettingsPath, p.APIExport, site.About("Export the tenant's settings as a file, without secrets")),
+		site.Post(site.TenantSettingsPath+"/check", p.APICheck, site.About("Check a settings file: what it would change, and its problems"), large),
 		site.Post(site.TenantSettingsPath+"/apply", p.APIImport,
-			site.About("Bring in a file of settings: all of it, or, where something is wrong, nothing"), large),
+			site.About("Import a settings file, completely or not at all"), large),
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"muster/portal/site"
 )
 
-// devices sign programs in: a person enters their code and allows it.
+// devices sign in programs: a person enters the program's code and allows it.
 type devices struct {
 	*site.Site
 
@@ -27,12 +27,12 @@ func (p *devices) routes() []site.Route {
 
 func (p *devices) operations() []site.Operation {
 	return []site.Operation{
-		site.Post("/device/code", p.APIStart, site.Open, site.About("Begin the sign-in of a program, for a person to allow at the portal")),
-		site.Post("/device/token", p.APIPoll, site.Open, site.About("Get the token that a person has allowed"), site.Answers(http.StatusCreated)),
+		site.Post("/device/code", p.APIStart, site.Open, site.About("Start a program's sign-in, which a person allows in the portal")),
+		site.Post("/device/token", p.APIPoll, site.Open, site.About("Get the token once a person has allowed the sign-in"), site.Answers(http.StatusCreated)),
 	}
 }
 
-// Ask asks for the code, or shows who asks by it. It changes nothing: links are opened by more than people.
+// Ask asks for the code, or shows which program it belongs to. It changes nothing, since not only people open links.
 func (p *devices) Ask(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	code := strings.TrimSpace(r.URL.Query().Get("code"))
 	if code == "" {
@@ -46,7 +46,7 @@ func (p *devices) Ask(w http.ResponseWriter, r *http.Request, a app.Actor) error
 	return p.show(w, r, status, d)
 }
 
-// find finds who asks by a code. Codes that are made up are few: who tries many has to wait.
+// find finds the program of a code. Failed attempts are limited, against guessing.
 func (p *devices) find(r *http.Request, a app.Actor, code string) (d Device, status int, err error) {
 	d.Code = code
 	key := AttemptKey{site.Address(r), "\x00device " + homeOf(a) + "/" + a.User}
@@ -65,7 +65,7 @@ func (p *devices) find(r *http.Request, a app.Actor, code string) (d Device, sta
 }
 
 func (p *devices) show(w http.ResponseWriter, r *http.Request, status int, d Device) error {
-	f := p.Frame(r, "Sign a program in")
+	f := p.Frame(r, "Sign in a program")
 	f.At = "account"
 	p.Render(w, r, status, DevicePage(f, d))
 	return nil
@@ -77,7 +77,7 @@ func (p *devices) Answer(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	}
 	code, said := r.PostForm.Get("code"), r.PostForm.Get("answer")
 	if said != "yes" && said != "no" {
-		return &app.Error{Code: app.EInvalid, Field: "answer", Message: "Say yes or no."}
+		return &app.Error{Code: app.EInvalid, Field: "answer", Message: "Choose allow or deny."}
 	}
 	d, status, err := p.find(r, a, code)
 	if err != nil {

@@ -9,17 +9,17 @@ import (
 	"muster/portal/page"
 )
 
-// Device is the page on which someone lets a program act for them, or does not. Without a Device it asks for the code.
+// Device is the page on which a person allows or denies a program's sign-in. Without a Device, it asks for the code.
 type Device struct {
 	Code      string
 	Device    *identity.Device
-	Ago, Ends time.Duration // since it asked, and until it is over
-	Scopes    []app.Scope   // that can be given
+	Ago, Ends time.Duration // since the sign-in started, and until its code expires
+	Scopes    []app.Scope   // that the person can grant
 	Answered  string        // yes, no; "": not yet
 	Complaint page.Complaint
 }
 
-// has tells whether a scope is ticked at first: what the program wishes for, or else what most need.
+// has tells whether a scope is preselected: those that the program requested, or else those that most programs need.
 func (d Device) has(s app.Scope) bool {
 	if s == app.ScopeRead || len(d.Device.Wanted) == 0 && s == app.ScopeCluster {
 		return true

@@ -26,8 +26,8 @@ func (p *groups) routes() []site.Route {
 
 func (p *groups) operations() []site.Operation {
 	return []site.Operation{
-		site.Get("/groups", p.APIList, site.About("List the groups of the tenant, for admins")),
-		site.Put("/groups", p.APISave, site.About("Make or change a group")),
+		site.Get("/groups", p.APIList, site.About("List the tenant's groups, for admins")),
+		site.Put("/groups", p.APISave, site.About("Create or change a group")),
 		site.Delete("/groups", p.APIDelete, site.About("Delete a group")),
 	}
 }
@@ -62,7 +62,7 @@ func (p *groups) Save(w http.ResponseWriter, r *http.Request, a app.Actor) error
 		_, err = p.Groups.SaveGroup(r.Context(), a, identity.GroupChange{Name: typed.Name, About: &typed.About, Members: &members})
 	}
 	if err == nil {
-		return p.PeopleDone(w, r, "The group "+typed.Name+" was saved.", "/admin/groups")
+		return p.PeopleDone(w, r, "Group "+typed.Name+" saved.", "/admin/groups")
 	}
 	known, ok := Mendable(err)
 	if !ok {
@@ -79,7 +79,7 @@ func (p *groups) Save(w http.ResponseWriter, r *http.Request, a app.Actor) error
 	return p.show(w, r, site.StatusOf(err), a, l)
 }
 
-// taken keeps the form for a new group from changing one that is there.
+// taken keeps the form for a new group from changing an existing one.
 func (p *groups) taken(r *http.Request, a app.Actor, name string, fresh bool) error {
 	if !fresh {
 		return nil
@@ -90,7 +90,7 @@ func (p *groups) taken(r *http.Request, a app.Actor, name string, fresh bool) er
 	}
 	for _, g := range all {
 		if g.Name == name && !g.CreatedAt.IsZero() {
-			return &app.Error{Code: app.EConflict, Field: "name", Message: "There is already a group of that name.", Hint: "Change that one, or choose another name."}
+			return &app.Error{Code: app.EConflict, Field: "name", Message: "Group " + name + " already exists.", Hint: "Edit that group, or choose another name."}
 		}
 	}
 	return nil
@@ -104,5 +104,5 @@ func (p *groups) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) err
 	if err := p.Groups.DeleteGroup(r.Context(), a, name); err != nil {
 		return err
 	}
-	return p.PeopleDone(w, r, "The group "+name+" was deleted.", "/admin/groups")
+	return p.PeopleDone(w, r, "Group "+name+" deleted.", "/admin/groups")
 }

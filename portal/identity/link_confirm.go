@@ -7,14 +7,14 @@ import (
 	"muster/portal/site"
 )
 
-// AskLink shows who wants to be linked to the account. It changes nothing: browsers and chats open links by themselves.
+// AskLink shows the identity to link to the account. It changes nothing: browsers and chats prefetch links.
 func (p *accounts) AskLink(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	token := r.URL.Query().Get("token")
 	l, err := p.Accounts.ShowLink(r.Context(), a, token)
 	if err != nil {
 		return err
 	}
-	p.Render(w, r, http.StatusOK, LinkPage(p.Frame(r, "Link an identity"), Link{Label: l.Label, Kind: l.Kind, External: l.External, Token: token,
+	p.Render(w, r, http.StatusOK, LinkPage(p.Frame(r, "Link identity"), Link{Label: l.Label, Kind: l.Kind, External: l.External, Token: token,
 		Ends: l.ExpiresAt.Sub(p.Now())}))
 	return nil
 }
@@ -27,7 +27,7 @@ func (p *accounts) ConfirmLink(w http.ResponseWriter, r *http.Request, a app.Act
 	if err != nil {
 		return err
 	}
-	p.Sessions.Put(r.Context(), site.KeyDone, i.Label+" is linked to your account.")
+	p.Sessions.Put(r.Context(), site.KeyDone, i.Label+" linked to your account.")
 	http.Redirect(w, r, "/account#identities", http.StatusSeeOther)
 	return nil
 }

@@ -20,9 +20,9 @@ type UserList struct {
 	Search string
 	Role   string
 	More   bool
-	// Required says that people with a password need a second factor here.
+	// Required says that users with a password need a second factor.
 	Required bool
-	Done     string // what was just done
+	Done     string // message about the last action
 }
 
 // next is the address of the next page.
@@ -44,14 +44,14 @@ type UserEdit struct {
 	New      bool
 	Now      time.Time
 	User     identity.UserView
-	Roles    []app.Role // that may be given
-	Groups   []string   // that people can put it into
+	Roles    []app.Role // that the actor can assign
+	Groups   []string   // that are managed in Muster
 	Checked  []string
 	Disabled bool
-	Self     bool // it is the one who asks
-	Manage   bool // it may be changed
+	Self     bool // the account is the actor's own
+	Manage   bool // the actor can change the account
 	Done     string
-	Field    string // where the complaint belongs; "" above the form
+	Field    string // of the complaint; "" for above the form
 	Wrong    page.Complaint
 	Transfer string
 }
@@ -68,26 +68,26 @@ func (e UserEdit) elsewhere() []string {
 	return slices.DeleteFunc(slices.Clone(e.User.Groups), func(g string) bool { return slices.Contains(e.User.Here, g) })
 }
 
-// roleHelp says in a few words what a role may do.
+// roleHelp describes a role in a few words.
 func roleHelp(r app.Role) string {
 	switch r {
 	case app.RoleSuperadmin:
-		return "looks after the installation and every tenant"
+		return "manages the installation and all tenants"
 	case app.RoleAdmin:
-		return "everything in this tenant"
+		return "manages this tenant"
 	case app.RoleApprover:
-		return "a user who also decides on requests"
+		return "a user who can also approve requests"
 	case app.RoleUser:
-		return "has clusters of their own"
+		return "creates and owns clusters"
 	case app.RoleViewer:
-		return "looks, and changes nothing"
+		return "read-only access"
 	case app.RoleRobot:
-		return "a program: tokens only, no sign-in"
+		return "a program: API tokens only, no sign-in"
 	}
 	return ""
 }
 
-// userState is the mark and the word for an account.
+// userState is the mark and the word for an account's state.
 func userState(u identity.User) (mark, word string) {
 	switch {
 	case u.Disabled():
@@ -105,30 +105,30 @@ func seenAt(now, t time.Time) string {
 	return humanize.Ago(now, t)
 }
 
-// Once is a page that shows a secret, this once.
+// Once is a page that shows a secret, once.
 type Once struct {
 	Title, Text  string
 	Label        string
 	Secret       string
-	Back, Called string // where to go on, and its name
+	Back, Called string // link of the button, and its label
 }
 
 // GroupList is the page of a tenant's groups.
 type GroupList struct {
 	Groups []identity.Group
-	Open   string // the name of the group whose form is open; "+" for the new one
+	Open   string // name of the group with an open form; "+" for a new one
 	Form   GroupForm
 	Done   string
 }
 
-// GroupForm is what was typed.
+// GroupForm is the form as typed.
 type GroupForm struct {
 	Name, About, Members string
 	Field                string
 	Wrong                page.Complaint
 }
 
-// form returns the form of a group: what was typed, or what stands.
+// form returns the form of a group: what was typed, or the saved values.
 func (l GroupList) form(g identity.Group) GroupForm {
 	if l.Open == g.Name && l.Form.Name != "" {
 		return l.Form
@@ -163,12 +163,12 @@ type TokenList struct {
 	Now    time.Time
 	Tokens []identity.Token
 	Robots []string
-	Scopes []app.Scope // that a robot's token may have besides read
+	Scopes []app.Scope // that a robot's token can have besides read
 	Form   TokenForm
 	Done   string
 }
 
-// TokenForm is what was typed.
+// TokenForm is the form as typed.
 type TokenForm struct {
 	User, Label, Days string
 	Scopes            []string
@@ -186,22 +186,22 @@ func (f TokenForm) at(field string) page.Complaint {
 func scopeHelp(s app.Scope) string {
 	switch s {
 	case app.ScopeCluster:
-		return "ask for clusters and change its own"
+		return "request clusters and change its own"
 	case app.ScopeApprove:
-		return "decide on requests"
+		return "approve and deny requests"
 	case app.ScopeAdmin:
-		return "look after tenant or installation"
+		return "administer the tenant or installation"
 	}
 	return ""
 }
 
-// tokenEnd says when a token ends.
+// tokenEnd says when a token expires.
 func tokenEnd(now time.Time, t identity.Token) string {
 	switch {
 	case t.ExpiresAt.IsZero():
-		return "never: it is for clients on the server's host"
+		return "never (for clients on the server's host)"
 	case t.Expired(now):
-		return "ended " + humanize.Ago(now, t.ExpiresAt)
+		return "expired " + humanize.Ago(now, t.ExpiresAt)
 	}
 	return "in " + humanize.Rough(t.ExpiresAt.Sub(now))
 }
@@ -210,14 +210,14 @@ func tokenEnd(now time.Time, t identity.Token) string {
 type TenantList struct {
 	Now     time.Time
 	Tenants []identity.Tenant
-	Here    string // in which the actor acts
+	Here    string // that the actor acts in
 	Home    string // of the actor
-	Open    string // the tenant whose form is open; "+" for the new one
+	Open    string // name of the tenant with an open form; "+" for a new one
 	Form    TenantForm
 	Done    string
 }
 
-// TenantForm is what was typed.
+// TenantForm is the form as typed.
 type TenantForm struct {
 	Name, About, Slots, From, Admin string
 	Field                           string
@@ -254,7 +254,7 @@ func (l GroupList) newForm() GroupForm {
 	return GroupForm{}
 }
 
-// action is where the form goes.
+// action is where the form is submitted to.
 func (e UserEdit) action() string {
 	if e.New {
 		return "/admin/users"
@@ -262,7 +262,7 @@ func (e UserEdit) action() string {
 	return userPath(e.User.Name)
 }
 
-// groupID and tenantID begin the ids of a form's inputs, since a page has several such forms.
+// groupID and tenantID are prefixes of input ids, since a page has several such forms.
 func groupID(g GroupForm, fresh bool) string {
 	if fresh {
 		return "new-"
@@ -284,19 +284,19 @@ func slotNumber(n int) string {
 	return strconv.Itoa(n)
 }
 
-// slotWords says how many slots a tenant may have, and has.
+// slotWords says how many slots a tenant uses, and its limit.
 func slotWords(t identity.Tenant) string {
-	most := "as the server says"
+	limit := "server default"
 	if t.Slots > 0 {
-		most = "at most " + strconv.Itoa(t.Slots)
+		limit = "limit " + strconv.Itoa(t.Slots)
 	}
-	return most + ", " + strconv.Itoa(t.SlotsHeld) + " given now"
+	return strconv.Itoa(t.SlotsHeld) + " in use, " + limit
 }
 
-// mayDo says for what a token is good.
+// mayDo lists the scopes of a token, in a table.
 func mayDo(t identity.Token) string {
 	if len(t.Scopes) == 0 {
-		return "all that the user may"
+		return "all of the user's permissions"
 	}
 	return scopesOf(t)
 }

@@ -7,10 +7,10 @@ import (
 	"rsc.io/qr/coding"
 )
 
-// qrQuiet is how many light modules surround a QR code, so that cameras find it.
+// qrQuiet is the quiet zone around a QR code, in modules.
 const qrQuiet = 4
 
-// qrCode draws a text as the path of an SVG, and returns how many modules wide it is with its surroundings. A text that is too long is "".
+// qrCode draws a text as the path of an SVG, and returns its width in modules with the quiet zone; "" for a text that is too long.
 func qrCode(text string) (path string, size int) {
 	enc, level := coding.String(text), coding.L
 	v := coding.Version(coding.MinVersion)

@@ -6,7 +6,7 @@ import (
 	"muster/portal/site"
 )
 
-// Routes are its pages.
+// Routes are the pages.
 func Routes(p *Service) []site.Route {
 	return slices.Concat(
 		p.signIns.routes(),
@@ -22,7 +22,7 @@ func Routes(p *Service) []site.Route {
 	)
 }
 
-// Operations are its part of the REST API.
+// Operations are the REST operations.
 func Operations(p *Service) []site.Operation {
 	return slices.Concat(
 		p.factors.operations(),

@@ -14,13 +14,13 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// Where the second factor is asked for and looked after.
+// Pages of the second factor.
 const (
 	PendingPath = "/signin/second-factor"
 	FactorsPath = "/account/second-factor"
 )
 
-// askFactor is what a form asks for from an account that has such second factors.
+// askFactor is what a form asks an account with these second factors for.
 func askFactor(p *site.Site, r *http.Request, tenant, user string, have identity.SecondFactors) (ask FactorAsk, err error) {
 	ask.Needed, ask.App = len(have.Factors) > 0, have.Has(identity.FactorApp)
 	if !have.Has(identity.FactorKey) || !keysPossible(p, r) {
@@ -36,9 +36,8 @@ func keysPossible(p *site.Site, r *http.Request) bool {
 	return p.Keys != nil && p.Keys.Possible(origin(p, r))
 }
 
-// origin is the portal's address without a path, as the browser sees it: the one that is set, unless that is an IP address, for which no browser
-// takes security keys.
-// A page at a wrong host gains nothing by that: browsers keep keys apart by host.
+// origin is the portal's address without a path, as the browser sees it: the configured one, unless it is an IP address, for which browsers
+// don't accept security keys. A page at a wrong host gains nothing: browsers bind keys to their host.
 func origin(p *site.Site, r *http.Request) string {
 	if u, err := url.Parse(p.URL); err == nil && u.Host != "" {
 		if at := u.Scheme + "://" + u.Host; p.Keys == nil || p.Keys.Possible(at) {
@@ -71,7 +70,7 @@ func keyScripts(options string) []string {
 	return []string{"key.js"}
 }
 
-// factors are where second factors are added, removed and required.
+// factors are the pages that add, remove and require second factors.
 type factors struct {
 	*site.Site
 }
@@ -94,8 +93,8 @@ func (p *factors) routes() []site.Route {
 func (p *factors) operations() []site.Operation {
 	return []site.Operation{
 		site.Post("/users/{name}/reset-second-factor", p.APIResetUser,
-			site.About("Remove all second factors of a user who lost them; the sign-ins end"), site.Answers(http.StatusOK)),
-		site.Put("/second-factor", p.APIRequire, site.About("Say whether people of the tenant who sign in with a password need a second factor")),
+			site.About("Remove all second factors of a user and sign them out"), site.Answers(http.StatusOK)),
+		site.Put("/second-factor", p.APIRequire, site.About("Set whether the tenant's users with a password need a second factor")),
 	}
 }
 
@@ -103,7 +102,7 @@ func (p *factors) List(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	return p.show(w, r, a, http.StatusOK, SecondFactors{})
 }
 
-// adding is how long people take to name and touch a new key. The proof of who they are is asked for before, since an answer of a key is good only once.
+// adding is how long people take to name and touch a new key. They re-authenticate before, since a key's answer works only once.
 const adding = 2 * time.Minute
 
 func (p *factors) show(w http.ResponseWriter, r *http.Request, a app.Actor, status int, in SecondFactors) (err error) {
@@ -149,7 +148,7 @@ func (p *factors) showApp(w http.ResponseWriter, r *http.Request, a app.Actor, s
 	return nil
 }
 
-// hostOf is how people know this portal from others.
+// hostOf tells this portal from others in an authenticator app.
 func hostOf(p *site.Site, r *http.Request) string {
 	if u, err := url.Parse(p.URL); err == nil && u.Host != "" {
 		return u.Host
@@ -168,7 +167,7 @@ func (p *factors) ConfirmApp(w http.ResponseWriter, r *http.Request, a app.Actor
 	if err != nil {
 		return err
 	}
-	return p.added(w, r, codes, "The authenticator app was added.")
+	return p.added(w, r, codes, "Authenticator app added.")
 }
 
 func (p *factors) AddKey(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -190,13 +189,13 @@ func (p *factors) AddKey(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	if err != nil {
 		return err
 	}
-	return p.added(w, r, codes, "The security key was added.")
+	return p.added(w, r, codes, "Security key added.")
 }
 
-// added shows the recovery codes that came with the first factor, or leads back to the list.
+// added shows the recovery codes that came with the first factor, or redirects to the list.
 func (p *factors) added(w http.ResponseWriter, r *http.Request, codes []string, done string) error {
 	if len(codes) > 0 {
-		// A new right, a new token.
+		// A change of rights renews the token, against session fixation.
 		if err := p.Sessions.RenewToken(r.Context()); err != nil {
 			return err
 		}
@@ -217,7 +216,7 @@ func (p *factors) Remove(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	if err := p.Factors.RemoveSecondFactor(r.Context(), a, r.PostForm.Get("id")); err != nil {
 		return err
 	}
-	return p.PeopleDone(w, r, "The second factor was removed.", FactorsPath)
+	return p.PeopleDone(w, r, "Second factor removed.", FactorsPath)
 }
 
 func (p *factors) ReplaceCodes(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -233,7 +232,7 @@ func (p *factors) ResetUser(w http.ResponseWriter, r *http.Request, a app.Actor)
 	if err := p.Factors.ResetSecondFactor(r.Context(), a, name); err != nil {
 		return err
 	}
-	return p.PeopleDone(w, r, "All second factors of "+name+" were removed, and all sign-ins ended.", "/admin/users/"+url.PathEscape(name))
+	return p.PeopleDone(w, r, "Second factors of "+name+" removed. "+name+" is signed out everywhere.", "/admin/users/"+url.PathEscape(name))
 }
 
 func (p *factors) Require(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -244,9 +243,9 @@ func (p *factors) Require(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	if err := p.Factors.RequireSecondFactor(r.Context(), a, required); err != nil {
 		return err
 	}
-	done := "A second factor is optional now."
+	done := "The second factor is now optional."
 	if required {
-		done = "A second factor is required now. People without one are asked to add it before they can do anything else."
+		done = "A second factor is now required. Users without one must add it before they can continue."
 	}
 	return p.PeopleDone(w, r, done, "/admin/users")
 }

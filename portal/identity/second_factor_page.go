@@ -1,7 +1,6 @@
 package identity
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -12,25 +11,25 @@ import (
 	"muster/portal/page"
 )
 
-// FactorAsk is what a form asks for as second factor. Where nothing is asked for, it is the zero value.
+// FactorAsk is the part of a form that asks for a second factor; the zero value asks for none.
 type FactorAsk struct {
 	App     bool   // the account has an authenticator app
-	Options string // what browsers ask a security key, in JSON; "" where there is none
+	Options string // challenge for a security key, in JSON; "" for no key
 	Needed  bool
 }
 
-// label names the field for a code.
+// label is the label of the code field.
 func (f FactorAsk) label() string {
 	switch {
 	case f.App:
-		return "Code from your authenticator app, or a recovery code"
+		return "Code from your authenticator app, or recovery code"
 	case f.Options != "":
-		return "Or enter a recovery code"
+		return "Recovery code instead"
 	}
 	return "Recovery code"
 }
 
-// Pending is the second page of a sign-in.
+// Pending is the second page of sign-in.
 type Pending struct {
 	User      string
 	Factor    FactorAsk
@@ -42,26 +41,26 @@ type SecondFactors struct {
 	identity.SecondFactors
 	Must      bool // nothing else can be done before
 	Options   string
-	KeysNeed  KeysNeed // before a key can be added
+	KeysNeed  KeysNeed // what adding a key needs
 	Name      string   // of a key that was not added
 	Now       time.Time
 	Done      string
 	Complaint page.Complaint
 }
 
-// KeysNeed is what adding a security key needs first; "" for nothing, or where keys can't be added at all.
+// KeysNeed is a precondition for adding a security key; "" for none, or where keys can't be added at all.
 type KeysNeed string
 
-// What may be needed.
+// Preconditions.
 const (
-	keysNeedName  KeysNeed = "name"  // another address of the portal
-	KeysNeedProof KeysNeed = "proof" // of who it is
+	keysNeedName  KeysNeed = "name"  // a host name as the portal's address
+	KeysNeedProof KeysNeed = "proof" // recent authentication
 )
 
 // NewApp is the page on which an authenticator app is set up.
 type NewApp struct {
 	User, Issuer, Secret string
-	Code                 string // that was not right
+	Code                 string // that was wrong
 	Complaint            page.Complaint
 }
 
@@ -71,7 +70,7 @@ func (n NewApp) uri() string {
 	return "otpauth://totp/" + url.PathEscape(n.Issuer+":"+n.User) + "?" + strings.ReplaceAll(q.Encode(), "+", "%20")
 }
 
-// fours parts a secret so that people can type it.
+// fours groups a secret by four characters, to type it.
 func (n NewApp) fours() string {
 	var b strings.Builder
 	for i, r := range n.Secret {
@@ -87,10 +86,10 @@ func (n NewApp) fours() string {
 type Codes struct {
 	Codes []string
 	First bool   // they came with the first second factor
-	Next  string // the page that was wanted before; "" for that of the second factors
+	Next  string // page to return to; "" for the list of second factors
 }
 
-// factorName is a kind of second factor in a sentence.
+// factorName names a kind of second factor in a sentence.
 func factorName(k app.FactorKind) string {
 	switch k {
 	case identity.FactorApp:
@@ -103,7 +102,7 @@ func factorName(k app.FactorKind) string {
 	return string(k)
 }
 
-// factorUsed says when one was used.
+// factorUsed says when a second factor was last used.
 func factorUsed(now time.Time, f identity.SecondFactor) string {
 	if f.UsedAt.IsZero() {
 		return "never used to sign in"
@@ -111,10 +110,10 @@ func factorUsed(now time.Time, f identity.SecondFactor) string {
 	return "last used " + humanize.Ago(now, f.UsedAt)
 }
 
-// codesLeft says how many recovery codes there are.
+// codesLeft says how many recovery codes are left.
 func codesLeft(n int) string {
 	if n == 0 {
 		return "No recovery codes left"
 	}
-	return fmt.Sprintf("%s left", humanize.Count(n, "recovery code"))
+	return humanize.Count(n, "recovery code") + " left"
 }

@@ -223,7 +223,7 @@ func PendingPage(f page.Frame, p Pending) templ.Component {
 	})
 }
 
-// factorSummary is what the page of one's account says of second factors.
+// factorSummary is the section on second factors of one's account page.
 //
 //go:noinline
 func factorSummary(s identity.SecondFactors) templ.Component {
@@ -267,7 +267,7 @@ func factorSummary(s identity.SecondFactors) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(s.Factors) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<p class=\"soft\">None. With a second factor, a stolen password alone can't sign in as you.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<p class=\"soft\">No second factor. With one, a stolen password alone isn't enough to sign in as you.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -350,7 +350,7 @@ func fewCodes(s identity.SecondFactors) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, ". Replace them, so that you can still sign in when you lose your second factor.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, ". Replace them so you can still sign in if you lose your second factor.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -395,7 +395,7 @@ func SecondFactorPage(f page.Frame, s SecondFactors) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<nav class=\"crumbs\" aria-label=\"Where you are\"><a href=\"/account\">Your account</a><span aria-hidden=\"true\">/</span><span>Second factor</span></nav><div class=\"head\"><div><h1>Second factor</h1><p class=\"soft\">Asked for after your password, so that a stolen password alone can't sign in as you.</p></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<nav class=\"crumbs\" aria-label=\"Where you are\"><a href=\"/account\">Your account</a><span aria-hidden=\"true\">/</span><span>Second factor</span></nav><div class=\"head\"><div><h1>Second factor</h1><p class=\"soft\">Required after your password, so a stolen password alone isn't enough to sign in as you.</p></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -539,7 +539,7 @@ func SecondFactorPage(f page.Frame, s SecondFactors) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if s.Options != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<section id=\"add-key\" class=\"card\"><h2>Security key or passkey</h2><p class=\"soft\">A key on USB or NFC, or the passkeys of your phone or computer. Works on this site only, so it can't be phished.</p><form class=\"stack\" method=\"post\" action=\"/account/second-factor/key\"><input type=\"hidden\" name=\"key\" id=\"key-answer\"><div class=\"field\"><label for=\"name\">Name</label> <input id=\"name\" name=\"name\" value=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<section id=\"add-key\" class=\"card\"><h2>Security key or passkey</h2><p class=\"soft\">A USB or NFC key, or a passkey on your phone or computer. Works only on this site, so it can't be phished.</p><form class=\"stack\" method=\"post\" action=\"/account/second-factor/key\"><input type=\"hidden\" name=\"key\" id=\"key-answer\"><div class=\"field\"><label for=\"name\">Name</label> <input id=\"name\" name=\"name\" value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -552,7 +552,7 @@ func SecondFactorPage(f page.Frame, s SecondFactors) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "\" maxlength=\"60\" required autocomplete=\"off\" placeholder=\"Key on my key ring\" aria-describedby=\"err-name\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "\" maxlength=\"60\" required autocomplete=\"off\" placeholder=\"YubiKey on my key ring\" aria-describedby=\"err-name\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -589,7 +589,7 @@ func SecondFactorPage(f page.Frame, s SecondFactors) templ.Component {
 				}
 			}
 			if s.KeysNeed != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<section id=\"add-key\" class=\"card\"><h2>Security key or passkey</h2><p class=\"soft\">A key on USB or NFC, or the passkeys of your phone or computer. Works on this site only, so it can't be phished.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<section id=\"add-key\" class=\"card\"><h2>Security key or passkey</h2><p class=\"soft\">A USB or NFC key, or a passkey on your phone or computer. Works only on this site, so it can't be phished.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -599,7 +599,7 @@ func SecondFactorPage(f page.Frame, s SecondFactors) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "<p class=\"hint\">Browsers use keys only where Muster is opened by a host name over HTTPS. Your operator sets it up with <code>--tls</code> and <code>--public-url</code>.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "<p class=\"hint\">Security keys need a host name and HTTPS. Ask your operator to set <code>--tls</code> and <code>--public-url</code>.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -610,7 +610,7 @@ func SecondFactorPage(f page.Frame, s SecondFactors) templ.Component {
 				}
 			}
 			if !s.Has(identity.FactorApp) {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<section id=\"add-app\" class=\"card\"><h2>Authenticator app</h2><p class=\"soft\">An app on your phone shows a new six-digit code every 30 seconds.</p><div class=\"acts\"><a class=\"button\" href=\"/account/second-factor/app\">Set up an app</a></div></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "<section id=\"add-app\" class=\"card\"><h2>Authenticator app</h2><p class=\"soft\">An app on your phone shows a new six-digit code every 30 s.</p><div class=\"acts\"><a class=\"button\" href=\"/account/second-factor/app\">Set up app</a></div></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -634,7 +634,7 @@ func SecondFactorPage(f page.Frame, s SecondFactors) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, ". Each signs you in once when you don't have your second factor.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, ". Each code works once, if you don't have your second factor.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -698,7 +698,7 @@ func NewAppPage(f page.Frame, n NewApp) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<form class=\"ask card stack\" id=\"new-app\" method=\"post\" action=\"/account/second-factor/app\"><h1>Set up an authenticator app</h1><p>Scan this code with the app, such as Google Authenticator, 1Password or Aegis.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<form class=\"ask card stack\" id=\"new-app\" method=\"post\" action=\"/account/second-factor/app\"><h1>Set up authenticator app</h1><p>Scan this code with an app such as Google Authenticator, 1Password or Aegis.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -735,7 +735,7 @@ func NewAppPage(f page.Frame, n NewApp) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "<div class=\"field\"><label for=\"secret\">Or type this secret</label><div class=\"copy\"><code tabindex=\"0\" id=\"secret\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "<div class=\"field\"><label for=\"secret\">Or enter this secret</label><div class=\"copy\"><code tabindex=\"0\" id=\"secret\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -748,7 +748,7 @@ func NewAppPage(f page.Frame, n NewApp) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "</code><button type=\"button\" class=\"quiet\" data-copy=\"secret\" hidden>Copy</button></div></div><div class=\"field\"><label for=\"code\">Six-digit code that the app shows now</label> <input id=\"code\" name=\"code\" value=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "</code><button type=\"button\" class=\"quiet\" data-copy=\"secret\" hidden>Copy</button></div></div><div class=\"field\"><label for=\"code\">Six-digit code from the app</label> <input id=\"code\" name=\"code\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -793,7 +793,7 @@ func NewAppPage(f page.Frame, n NewApp) templ.Component {
 	})
 }
 
-// CodesPage shows recovery codes, this once.
+// CodesPage shows recovery codes, once.
 //
 //go:noinline
 func CodesPage(f page.Frame, c Codes) templ.Component {
@@ -829,17 +829,17 @@ func CodesPage(f page.Frame, c Codes) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<section class=\"ask card stack\" id=\"recovery\"><h1>Your recovery codes</h1>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<section class=\"ask card stack\" id=\"recovery\"><h1>Recovery codes</h1>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if c.First {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<p>Your second factor is on, and you were signed out everywhere else. If you lose it, each of these codes signs you in once.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<p>Your second factor is on, and you've been signed out everywhere else. If you lose it, sign in with one of these codes. Each works once.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<p>The old codes no longer work. Each of these signs you in once when you don't have your second factor.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<p>Your old codes no longer work. Each new code works once, if you don't have your second factor.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -857,7 +857,7 @@ func CodesPage(f page.Frame, c Codes) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 76, "</pre><p class=\"notice\">Keep them where you keep your passwords, not on the phone with the app. They are not shown again.</p><div class=\"acts\"><button type=\"button\" class=\"quiet\" data-copy=\"recovery-codes\" hidden>Copy</button> <a class=\"button primary\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 76, "</pre><p class=\"notice\">Save these codes with your passwords, not on the phone with the app. You won't see them again.</p><div class=\"acts\"><button type=\"button\" class=\"quiet\" data-copy=\"recovery-codes\" hidden>Copy</button> <a class=\"button primary\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -870,7 +870,7 @@ func CodesPage(f page.Frame, c Codes) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "\">I have saved them</a></div></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "\">I've saved these codes</a></div></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

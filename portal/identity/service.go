@@ -23,7 +23,7 @@ type Service struct {
 	tenantSettings *tenantSettings
 }
 
-// New returns the service on top of what all nouns share.
+// New returns the service.
 func New(s *site.Site) *Service {
 	tried := NewAttempts(func() time.Time { return s.Now() })
 	l := &limiter{Site: s, attempts: tried}

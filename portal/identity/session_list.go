@@ -12,7 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// ListSignIns shows admins where a user is signed in.
+// ListSignIns shows admins the sessions of a user.
 func (p *users) ListSignIns(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	user := chi.URLParam(r, "user")
 	sessions, err := p.Accounts.Sessions(r.Context(), a, user)
@@ -23,29 +23,29 @@ func (p *users) ListSignIns(w http.ResponseWriter, r *http.Request, a app.Actor)
 	if err != nil {
 		return err
 	}
-	f := p.AdminFrame(r, "Sign-ins of "+user)
+	f := p.AdminFrame(r, "Sessions of "+user)
 	p.Render(w, r, http.StatusOK, UserSignInsPage(f, user, Account{Actor: a, Sessions: sessions, Identities: identities,
 		Labels: providerLabels(p.Site), Now: p.Now(), Done: p.Sessions.PopString(r.Context(), site.KeyDone)}))
 	return nil
 }
 
-// EndSignIn ends one of them, or all.
+// EndSignIn ends a session, or all.
 func (p *users) EndSignIn(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
 	}
 	user, which := chi.URLParam(r, "user"), r.PostForm.Get("id")
-	done := "The sign-in was ended."
+	done := "Session signed out."
 	if which == "all" {
 		n, err := p.Accounts.RevokeAllSessions(r.Context(), a, user)
 		if err != nil {
 			return err
 		}
-		done = humanize.Count(n, "sign-in") + " ended."
+		done = "Signed out of " + humanize.Count(n, "session") + "."
 	} else {
 		id, err := strconv.ParseInt(which, 10, 64)
 		if err != nil {
-			return &app.Error{Code: app.EInvalid, Field: "id", Message: "That is not the number of a sign-in."}
+			return &app.Error{Code: app.EInvalid, Field: "id", Message: "Invalid session ID."}
 		}
 		if err := p.Accounts.RevokeSession(r.Context(), a, user, id); err != nil {
 			return err
@@ -54,7 +54,7 @@ func (p *users) EndSignIn(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	return p.done(w, r, user, done)
 }
 
-// RemoveIdentity unties who a user is elsewhere.
+// RemoveIdentity unlinks an identity of a user.
 func (p *users) RemoveIdentity(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (p *users) RemoveIdentity(w http.ResponseWriter, r *http.Request, a app.Act
 	if err := p.Accounts.RemoveIdentity(r.Context(), a, user, r.PostForm.Get("kind"), r.PostForm.Get("external")); err != nil {
 		return err
 	}
-	return p.done(w, r, user, "It is not linked any more.")
+	return p.done(w, r, user, "Identity unlinked.")
 }
 
 func (p *users) done(w http.ResponseWriter, r *http.Request, user, done string) error {
@@ -72,7 +72,7 @@ func (p *users) done(w http.ResponseWriter, r *http.Request, user, done string) 
 	return nil
 }
 
-// providerLabels are the names of identity providers for people, by their names in addresses.
+// providerLabels are the display names of identity providers, by name.
 func providerLabels(p *site.Site) map[string]string {
 	all := map[string]string{}
 	for _, e := range p.Elsewhere {

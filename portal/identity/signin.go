@@ -11,7 +11,7 @@ import (
 	"muster/portal/site"
 )
 
-// passwordSignIn serves the pages where people sign in by a password, with the second factor, and sign out.
+// passwordSignIn serves sign-in by password and second factor, and sign-out.
 type passwordSignIn struct {
 	*site.Site
 
@@ -39,7 +39,7 @@ func (p *passwordSignIn) Ask(w http.ResponseWriter, r *http.Request) error {
 	}
 	in := SignIn{Tenant: r.URL.Query().Get("tenant"), Next: next}
 	if q := r.URL.Query().Get("out"); q != "" {
-		in.Notice = "You are signed out."
+		in.Notice = "You've signed out."
 		if at := providerNamed(p.Site, q); at != nil {
 			in.LeaveLabel, in.LeavePath = at.Label(), "/signin/"+at.Name()+"/leave"
 		}
@@ -48,7 +48,7 @@ func (p *passwordSignIn) Ask(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// showSignIn shows the page where people sign in, with what is to be said once.
+// showSignIn shows the sign-in page, with a notice that is shown once.
 func showSignIn(p *site.Site, w http.ResponseWriter, r *http.Request, status int, in SignIn) {
 	if why := p.Sessions.PopString(r.Context(), site.KeyWhy); in.Notice == "" {
 		in.Notice = why
@@ -76,14 +76,14 @@ func (p *passwordSignIn) SignIn(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch {
 	case in.User == "":
-		return again(http.StatusUnprocessableEntity, "user", "Who are you?", "")
+		return again(http.StatusUnprocessableEntity, "user", "Enter your username.", "")
 	case len(in.User) > 128 || len(in.Tenant) > 128:
-		return again(http.StatusUnprocessableEntity, "user", "That name is too long.", "")
+		return again(http.StatusUnprocessableEntity, "user", "Username and tenant must be at most 128 characters.", "")
 	case password == "":
-		return again(http.StatusUnprocessableEntity, "password", "The password is missing.", "")
+		return again(http.StatusUnprocessableEntity, "password", "Enter your password.", "")
 	case len(password) > 1024:
-		// Hashing a huge password costs us more than it costs whoever sends it.
-		return again(http.StatusUnprocessableEntity, "password", "That password is too long.", "")
+		// Hashing a huge password costs the server more than its sender.
+		return again(http.StatusUnprocessableEntity, "password", "Password must be at most 1024 characters.", "")
 	}
 	tenant := in.Tenant
 	if tenant == "" {
@@ -114,15 +114,14 @@ func (p *passwordSignIn) SignIn(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// limiter lets passwords be tried as often as a person needs, and no oftener.
+// limiter limits how often passwords are tried.
 type limiter struct {
 	*site.Site
 
 	attempts *attempts
 }
 
-// attempt lets a password be tried, within the limits, or returns how long to wait. What fails for another reason than the
-// password is held against no one.
+// attempt tries a password within the limits, or returns how long to wait. Failures for other reasons than the password don't count.
 func (p *limiter) attempt(r *http.Request, tenant, user string, try func() error) (wait time.Duration, err error) {
 	key := AttemptKey{site.Address(r), tenant + "/" + user}
 	known := false
@@ -142,7 +141,7 @@ func (p *limiter) attempt(r *http.Request, tenant, user string, try func() error
 	return 0, err
 }
 
-// replaceSession begins to stand for a sign-in; the one that the browser had before ends.
+// replaceSession starts a session in the browser and ends its previous one.
 func replaceSession(p *site.Site, r *http.Request, begun identity.Session) error {
 	if before := p.SignInOf(r); before != 0 && before != begun.ID {
 		if err := p.SignIns.SignOut(r.Context(), before); err != nil {
@@ -155,7 +154,7 @@ func replaceSession(p *site.Site, r *http.Request, begun identity.Session) error
 func (p *passwordSignIn) SignOut(w http.ResponseWriter, r *http.Request) error {
 	to := "/signin"
 	if id := p.SignInOf(r); id != 0 {
-		// Where the person came by an identity provider, they may want to leave that one too.
+		// People who came from an identity provider may want to sign out there too.
 		if from := cameBy(p.Site, r); from != "" {
 			to += "?out=" + from
 		}

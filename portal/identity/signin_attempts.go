@@ -11,26 +11,26 @@ import (
 	"muster/portal/site"
 )
 
-// How many sign-ins may fail, and for how long that is remembered. An address alone may fail more often than with one
-// user, since many people may sit behind it.
+// Limits on failed sign-ins, and how long failures count. An address has a higher limit than an address with one user, since many
+// people may share it.
 //
-// An account alone is never locked: whoever knows its name could lock its owner out. But while it is tried from many addresses,
-// each address where its owner has not been recently may try once only, and after very many of those the rest must wait. Owners
-// get in from where they were before, all the time.
+// An account alone is never locked: anyone who knows its name could lock its owner out. But while it is tried from many addresses,
+// each address that its owner hasn't used recently gets one attempt, and after very many attempts the rest must wait. Owners
+// can always sign in from addresses they have used before.
 const (
 	AttemptsPerUser    = 5
 	AttemptsPerAddress = 50
-	attemptsTillCrowd  = 20 // of one account, from everywhere
+	attemptsTillCrowd  = 20 // of one account, from all addresses
 	AttemptsInCrowd    = 300
-	attemptsAway       = 200 // departures to identity providers from one address
+	attemptsAway       = 200 // redirects to identity providers from one address
 	AttemptsWindow     = 5 * time.Minute
-	AttemptsKept       = 20_000 // entries; more are the work of someone who wants to fill our memory
+	AttemptsKept       = 20_000 // entries; more come from an attack on memory
 )
 
 // AttemptKey is what attempts are counted by: an address with a user, an address alone, or a user alone.
 type AttemptKey struct{ Address, User string }
 
-// attempts counts failed sign-ins, in windows of time that begin with the first failure. It is safe for several goroutines.
+// attempts counts failed sign-ins, in windows that start with the first failure. It is safe for concurrent use.
 type attempts struct {
 	now func() time.Time
 	mu  sync.Mutex
@@ -46,13 +46,13 @@ func NewAttempts(now func() time.Time) *attempts {
 	return &attempts{now: now, M: map[AttemptKey]*tally{}}
 }
 
-// keys are what one attempt counts for.
+// keys are the counters of one attempt.
 func (k AttemptKey) keys() [3]AttemptKey {
 	near := site.Neighbourhood(k.Address)
 	return [3]AttemptKey{{near, k.User}, {Address: near}, {User: k.User}}
 }
 
-// Crowded tells whether a user is being tried from everywhere, so that it matters whether an address is known.
+// Crowded tells whether a user is tried from many addresses, so that it matters whether an address is known.
 func (t *attempts) Crowded(user string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -60,9 +60,9 @@ func (t *attempts) Crowded(user string) bool {
 	return e != nil && t.now().Before(e.until) && e.count >= attemptsTillCrowd
 }
 
-// Begin counts an attempt and returns 0, or returns how long to wait before another is allowed. Known says that the user was at
-// that address recently. Counting at the beginning keeps many attempts at the same moment from slipping through. What is refused is
-// not kept, so that an address beyond its limit cannot fill the table with names.
+// Begin counts an attempt and returns 0, or returns how long to wait before the next one. Known says that the user was at that
+// address recently. Attempts count before they are tried, so that concurrent ones can't slip through. Refused attempts don't count, so
+// that an address beyond its limit can't fill the table with names.
 func (t *attempts) Begin(k AttemptKey, known bool) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,7 +85,7 @@ func (t *attempts) Begin(k AttemptKey, known bool) (wait time.Duration) {
 	return 0
 }
 
-// Leave counts a departure to an identity provider, each of which has us keep something, and returns 0 or how long to wait.
+// Leave counts a redirect to an identity provider, since each one stores state, and returns 0 or how long to wait.
 func (t *attempts) Leave(address string) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,7 +97,7 @@ func (t *attempts) Leave(address string) (wait time.Duration) {
 	return 0
 }
 
-// forgive takes one attempt back.
+// forgive uncounts one attempt.
 func (t *attempts) forgive(k AttemptKey) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,7 +109,7 @@ func (t *attempts) forgive(k AttemptKey) {
 }
 
 // Forget clears a user at an address after a success. The address keeps its other failures, or an attacker with one
-// account of his own could try forever; so does the account, which is still being tried from elsewhere.
+// account of their own could try forever; so does the account, which may still be under attack from elsewhere.
 func (t *attempts) Forget(k AttemptKey) {
 	t.forgive(k)
 	t.mu.Lock()
@@ -117,7 +117,7 @@ func (t *attempts) Forget(k AttemptKey) {
 	delete(t.M, k.keys()[0])
 }
 
-// at returns the tally of a key, which is empty where there is none that counts.
+// at returns the current tally of a key; empty for none.
 func (t *attempts) at(k AttemptKey, now time.Time) tally {
 	if e := t.M[k]; e != nil && now.Before(e.until) {
 		return *e
@@ -137,8 +137,8 @@ func (t *attempts) add(k AttemptKey, now time.Time) {
 	e.count++
 }
 
-// sweep makes room: it drops what is over, and where that does not help, a part of the table: the lowest counts first, of those the
-// oldest. A limit that was reached is the last to be forgotten.
+// sweep makes room: it drops expired entries, and if that isn't enough, a part of the table: lowest counts first, then oldest.
+// Entries at their limit go last.
 func (t *attempts) sweep(now time.Time) {
 	maps.DeleteFunc(t.M, func(_ AttemptKey, e *tally) bool { return !now.Before(e.until) })
 	if len(t.M) < AttemptsKept {

@@ -16,13 +16,13 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// How long someone may be away at an identity provider, and how many times at once, as with several windows.
+// Limits on a redirect to an identity provider: its time, and how many at once, as with several windows.
 const (
 	AwayTime = 10 * time.Minute
 	mostAway = 5
 )
 
-// away is someone who was sent to an identity provider.
+// away is a sign-in that was redirected to an identity provider.
 type away struct {
 	Provider string    `json:"p"`
 	State    string    `json:"s"`
@@ -32,7 +32,7 @@ type away struct {
 	At       time.Time `json:"a"`
 }
 
-// choosing is someone who has proved who they are, and has still to say which tenant it shall be.
+// choosing is a sign-in that waits for the choice of a tenant.
 type choosing struct {
 	Subject identity.Subject `json:"s"`
 	Next    string           `json:"n"`
@@ -42,7 +42,7 @@ type choosing struct {
 const keyChoosing = "choosing"
 
 var errNotAway = &app.Error{Code: app.EUnauthorized, Reason: "state",
-	Message: "This sign-in was not begun in this browser, was used already, or took too long.", Hint: "Begin again."}
+	Message: "This sign-in has expired, was already used, or started in another browser.", Hint: "Sign in again."}
 
 // providerNamed returns an identity provider by its name, or nil.
 func providerNamed(p *site.Site, name string) site.IdentityProvider {
@@ -54,12 +54,12 @@ func providerNamed(p *site.Site, name string) site.IdentityProvider {
 	return nil
 }
 
-// cameBy returns the identity provider that a session began with; "" for a password.
+// cameBy returns the identity provider of a session; "" for a password.
 func cameBy(p *site.Site, r *http.Request) string {
 	return p.Sessions.GetString(r.Context(), site.KeyBy)
 }
 
-// providers sign people in, and have them prove who they are again, at an identity provider.
+// providers sign people in, and re-authenticate them, at an identity provider.
 type providers struct {
 	*site.Site
 
@@ -89,7 +89,7 @@ func (p *providers) sendAway(w http.ResponseWriter, r *http.Request, stepUp bool
 		return site.ErrNoSuchPage
 	}
 	if wait := p.attempts.Leave(site.Address(r)); wait > 0 {
-		return &app.Error{Code: app.ERateLimit, Message: "Too many sign-ins were begun from your address.", Hint: "Try again in " + humanize.Duration(wait) + ".", RetryAfter: wait}
+		return &app.Error{Code: app.ERateLimit, Message: "Too many sign-ins from your address.", Hint: "Try again in " + humanize.Duration(wait) + ".", RetryAfter: wait}
 	}
 	next := site.Local(r.URL.Query().Get("next"))
 	address, state, secret, err := to.Start(r.Context(), stepUp)
@@ -102,7 +102,7 @@ func (p *providers) sendAway(w http.ResponseWriter, r *http.Request, stepUp bool
 	return nil
 }
 
-// away returns those of this browser who are away and may come back yet.
+// away returns this browser's redirected sign-ins that haven't expired.
 func (p *providers) away(r *http.Request) []away {
 	var all []away
 	if json.Unmarshal([]byte(p.Sessions.GetString(r.Context(), site.KeyAway)), &all) != nil {
@@ -119,12 +119,12 @@ func (p *providers) putAway(r *http.Request, all []away) {
 	}
 	p.Sessions.Put(r.Context(), site.KeyAway, string(b))
 	if p.SignInOf(r) == 0 {
-		// A session of no one need not be kept for longer.
+		// A session without a user needn't be kept longer.
 		p.Sessions.SetDeadline(r.Context(), time.Now().Add(2*AwayTime))
 	}
 }
 
-// back finds who it is that comes back, and forgets them, so that an answer counts once.
+// back finds and removes the redirected sign-in of an answer, so that an answer works once.
 func (p *providers) back(r *http.Request, provider, state string) (away, bool) {
 	all := p.away(r)
 	at := slices.IndexFunc(all, func(a away) bool {
@@ -138,7 +138,7 @@ func (p *providers) back(r *http.Request, provider, state string) (away, bool) {
 	return found, true
 }
 
-// Return takes someone in who comes back from an identity provider.
+// Return finishes a sign-in at an identity provider.
 func (p *providers) Return(w http.ResponseWriter, r *http.Request) error {
 	from := providerNamed(p.Site, chi.URLParam(r, "provider"))
 	if from == nil {
@@ -159,7 +159,7 @@ func (p *providers) Return(w http.ResponseWriter, r *http.Request) error {
 	return p.admit(w, r, s, "", was.Next)
 }
 
-// admit signs in who has proved who they are, or asks which tenant it shall be.
+// admit signs in an authenticated subject, or asks for a tenant.
 func (p *providers) admit(w http.ResponseWriter, r *http.Request, s identity.Subject, tenant, next string) error {
 	begun, err := p.SignIns.SignInBy(r.Context(), s, tenant, site.VisitOf(r))
 	if e := app.AsError(err); err != nil && e.Reason == "choose_tenant" {
@@ -185,7 +185,7 @@ func (p *providers) admit(w http.ResponseWriter, r *http.Request, s identity.Sub
 	return nil
 }
 
-// chooses returns who has still to choose a tenant in this browser.
+// chooses returns this browser's sign-in that waits for the choice of a tenant.
 func (p *providers) chooses(r *http.Request) (choosing, bool) {
 	var c choosing
 	err := json.Unmarshal([]byte(p.Sessions.GetString(r.Context(), keyChoosing)), &c)
@@ -214,7 +214,7 @@ func (p *providers) ChooseTenant(w http.ResponseWriter, r *http.Request) error {
 	return p.admit(w, r, c.Subject, r.PostForm.Get("tenant"), site.Local(c.Next))
 }
 
-// Leave sends someone who has signed out here to sign out there too.
+// Leave redirects to the sign-out page of an identity provider.
 func (p *providers) Leave(w http.ResponseWriter, r *http.Request) error {
 	from := providerNamed(p.Site, chi.URLParam(r, "provider"))
 	if from == nil {
@@ -222,22 +222,22 @@ func (p *providers) Leave(w http.ResponseWriter, r *http.Request) error {
 	}
 	to := from.Leave(r.Context())
 	if to == "" {
-		return &app.Error{Code: app.ENotFound, Message: from.Label() + " does not tell how to sign out there.", Hint: "Do it on a page of its own."}
+		return &app.Error{Code: app.ENotFound, Message: from.Label() + " has no sign-out address.", Hint: "Sign out on its own website."}
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }
 
-// signInTrouble says on the page where people sign in why it did not work. What is no one's business is logged only.
+// signInTrouble shows on the sign-in page why sign-in failed. Internal errors are only logged.
 func signInTrouble(p *site.Site, w http.ResponseWriter, r *http.Request, next string, err error) error {
 	if _, here := p.Actor(r); here {
-		return err // there is no such page for who has signed in
+		return err // signed-in users don't see the sign-in page
 	}
 	e, a := site.Known(err)
 	if e.Code == app.EInternal {
 		return err
 	}
-	p.Log.InfoContext(r.Context(), "a sign-in did not work", "error", err, "reason", e.Reason, "from", site.Address(r), "request", site.RequestOf(r.Context()).Id)
+	p.Log.InfoContext(r.Context(), "sign-in failed", "error", err, "reason", e.Reason, "from", site.Address(r), "request", site.RequestOf(r.Context()).Id)
 	showSignIn(p, w, r, a.Status, SignIn{Next: next, Trouble: page.Complaint{Message: e.Message, Hint: e.Hint}})
 	return nil
 }

@@ -14,18 +14,18 @@ import (
 type SignIn struct {
 	Tenant, User, Next string
 	Error, Hint        string
-	Field              string // "user" or "password": where the error belongs
-	Notice             string // why someone is here again
+	Field              string // "user" or "password": the field with the error
+	Notice             string // why the user must sign in again
 	Trouble            page.Complaint
 	Elsewhere          []Elsewhere
-	// LeaveLabel and LeavePath lead to where someone who has signed out here may do so too.
+	// LeaveLabel and LeavePath lead to sign-out at the identity provider.
 	LeaveLabel, LeavePath string
 }
 
 // Elsewhere is an identity provider on the sign-in page.
 type Elsewhere struct{ Label, Path string }
 
-// only returns the sign-in error where it belongs to the field.
+// only returns the sign-in error if it is about the field.
 func only(s SignIn, field string) page.Complaint {
 	if s.Field != field {
 		return page.Complaint{}
@@ -35,8 +35,8 @@ func only(s SignIn, field string) page.Complaint {
 
 type square struct{ class, x, y, size, round, turn string }
 
-// parade is a field of squares: at the top they stand anyhow, further down they are in rank and file. The disorder
-// comes from a small fixed generator, so the picture is the same on every visit.
+// parade is a field of squares, scattered at the top and in rank and file further down. A small fixed generator scatters them, so the
+// picture is the same on every visit.
 var parade = func() []square {
 	const cols, rows, pitch, size = 10, 13, 48.0, 26.0
 	seed := uint32(7)
@@ -76,7 +76,7 @@ func short(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
 // query is a value in an address.
 func query(s string) string { return url.QueryEscape(s) }
 
-// calledBy is how a person is called, by name where that is known.
+// calledBy is the best known name of a person.
 func calledBy(s identity.Subject) string {
 	switch {
 	case s.FullName != "":

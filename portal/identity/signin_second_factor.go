@@ -14,7 +14,8 @@ import (
 	"muster/portal/site"
 )
 
-// pending is a sign-in whose password was right. It is kept in the browser's session at the server and grants nothing by itself.
+// pending is a sign-in with the right password that waits for the second factor. It is kept in the session on the server and grants no
+// access.
 type pending struct {
 	Tenant, User, Mark, Next string
 	At                       time.Time
@@ -24,8 +25,8 @@ func (s pending) session() identity.Session {
 	return identity.Session{Tenant: s.Tenant, User: s.User, Mark: s.Mark, At: s.At}
 }
 
-// askSecondFactor keeps a sign-in until the second factor was shown, and leads to where that is asked for. The session's token is a new one,
-// as at every step of a sign-in.
+// askSecondFactor keeps a sign-in until the second factor is entered, and redirects to that page. Each step of a sign-in renews the
+// session's token.
 func (p *passwordSignIn) askSecondFactor(w http.ResponseWriter, r *http.Request, s identity.Session, next string) error {
 	if err := p.Sessions.RenewToken(r.Context()); err != nil {
 		return err
@@ -49,7 +50,7 @@ func (p *passwordSignIn) PendingShow(w http.ResponseWriter, r *http.Request) err
 	return p.showPending(w, r, http.StatusOK, nil)
 }
 
-// showPending asks for the second factor, or for the password again where that was too long ago.
+// showPending asks for the second factor, or for the password again if that was too long ago.
 func (p *passwordSignIn) showPending(w http.ResponseWriter, r *http.Request, status int, wrong *page.Complaint) error {
 	s, ok := p.pendingIn(r)
 	if !ok {
@@ -73,7 +74,7 @@ func (p *passwordSignIn) showPending(w http.ResponseWriter, r *http.Request, sta
 	return nil
 }
 
-// pendingOver leads back to the password where that must be entered again.
+// pendingOver redirects to the sign-in page if the password must be entered again.
 func (p *passwordSignIn) pendingOver(w http.ResponseWriter, r *http.Request, s pending, err error) error {
 	e := app.AsError(err)
 	if e.Code != app.EUnauthorized || e.Reason == "wrong_code" {

@@ -11,7 +11,7 @@ import (
 	"muster/portal/site"
 )
 
-// stepUps ask people to prove again who they are, and keep the form that needs the proof meanwhile.
+// stepUps re-authenticate people, and keep the form they submitted meanwhile.
 type stepUps struct {
 	*site.Site
 
@@ -26,15 +26,15 @@ func (p *stepUps) routes() []site.Route {
 	}
 }
 
-// SendToStepUp redirects to the step-up page, which leads back afterwards. A submitted form is kept if it can be, and submitted again when the
-// person confirms it.
+// SendToStepUp redirects to the step-up page, which returns afterwards. A submitted form is kept if possible, and submitted again when
+// the person confirms it.
 func (p *stepUps) SendToStepUp(w http.ResponseWriter, r *http.Request) error {
 	back := "/"
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 		back = site.Local(r.URL.RequestURI())
 	default:
-		// Our pages tell our own pages where people come from, and no one else.
+		// Muster's Referrer-Policy sends a referrer to its own pages only.
 		if u, err := url.Parse(r.Referer()); err == nil && (u.Host == r.Host || p.URL != "" && u.Scheme+"://"+u.Host == p.URL) {
 			back = site.Local(u.RequestURI())
 		}
@@ -46,7 +46,7 @@ func (p *stepUps) SendToStepUp(w http.ResponseWriter, r *http.Request) error {
 	return StepUpFor(w, r, back)
 }
 
-// StepUpFor sends someone to prove who they are, and then to a page.
+// StepUpFor redirects to the step-up page, and then to a page.
 func StepUpFor(w http.ResponseWriter, r *http.Request, back string) error {
 	to := "/step-up?next=" + url.QueryEscape(back)
 	if r.Header.Get("HX-Request") != "" {
@@ -79,7 +79,7 @@ func (p *stepUps) show(w http.ResponseWriter, r *http.Request, a app.Actor, stat
 			return err
 		}
 	}
-	f := p.Frame(r, "Is it you?")
+	f := p.Frame(r, "Confirm it's you")
 	f.Scripts = keyScripts(s.Factor.Options)
 	p.Render(w, r, status, StepUpPage(f, s))
 	return nil
@@ -92,7 +92,7 @@ func (p *stepUps) Confirm(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	s := p.read(w, r, site.Local(r.PostForm.Get("next")))
 	password := r.PostForm.Get("password")
 	if password == "" {
-		s.Complaint = page.Complaint{Message: "The password is missing."}
+		s.Complaint = page.Complaint{Message: "Enter your password."}
 		return p.show(w, r, a, http.StatusUnprocessableEntity, s)
 	}
 	wait, err := p.limiter.attempt(r, homeOf(a), a.User, func() error {
@@ -118,7 +118,7 @@ func (p *providers) StepUp(w http.ResponseWriter, r *http.Request, _ app.Actor) 
 	return p.sendAway(w, r, true)
 }
 
-// steppedUp takes someone who has signed in again at an identity provider.
+// steppedUp finishes re-authentication at an identity provider.
 func (p *stepUps) steppedUp(w http.ResponseWriter, r *http.Request, s identity.Subject, next string) error {
 	a, err := p.Whoever(r)
 	if app.CodeOf(err) == app.EUnauthorized {
@@ -134,7 +134,7 @@ func (p *stepUps) steppedUp(w http.ResponseWriter, r *http.Request, s identity.S
 	return nil
 }
 
-// homeOf is the tenant of someone's account, wherever they act.
+// homeOf is the home tenant of an actor, even while they act in another one.
 func homeOf(a app.Actor) string {
 	if a.Home != "" {
 		return a.Home

@@ -18,8 +18,8 @@ import (
 	"muster/portal/site"
 )
 
-// A form that asks for a proof is kept until the proof is there, so that no one has to write it twice. It is in the session of whoever sent
-// it, encrypted by a key that only the browser has: neither the database nor the browser alone can show it.
+// A form that needs re-authentication is kept meanwhile, so that people needn't fill it in twice. It is stored in the sender's session,
+// encrypted with a key that only the browser has: neither the database nor the browser alone can read it.
 
 const (
 	keyForm    = "form"        // of the session
@@ -31,19 +31,19 @@ const (
 	afterProof = "/step-up/continue"
 )
 
-// neverKept are names of fields whose values no one should find written down anywhere. A form with one is not kept at all.
+// neverKept are names of secret fields. A form with one isn't kept at all.
 var neverKept = regexp.MustCompile(`(?i)passw|secret|token|credential|private|api_?-?key`)
 
-// keptForm is what was sent.
+// keptForm is a submitted form.
 type keptForm struct {
-	To     string     `json:"to"`   // where it was sent
+	To     string     `json:"to"`   // address it was submitted to
 	Back   string     `json:"back"` // the page it was on
 	Fields url.Values `json:"fields"`
 	At     time.Time  `json:"at"`
 	SignIn int64      `json:"sign_in"`
 }
 
-// keepForm keeps what a request has sent, in place of an earlier one. What cannot be kept is written again by hand.
+// keepForm keeps a submitted form, in place of an earlier one. A form that can't be kept must be filled in again.
 func (p *stepUps) keepForm(w http.ResponseWriter, r *http.Request, back string) {
 	p.Sessions.Remove(r.Context(), keyForm)
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -51,7 +51,7 @@ func (p *stepUps) keepForm(w http.ResponseWriter, r *http.Request, back string) 
 		return
 	}
 	if len(r.PostForm) == 0 && r.ContentLength != 0 {
-		return // someone else has read it, and what is sent again must not be less than it was
+		return // something else has read the body, so the form is incomplete
 	}
 	if len(r.PostForm) > mostFields || len(r.PostForm.Encode()) > MostKept || slices.ContainsFunc(slices.Collect(maps.Keys(r.PostForm)), neverKept.MatchString) {
 		return
@@ -82,7 +82,7 @@ func sealOf(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// formOf returns the form that is kept for this browser, nil if there is none. With take it is no longer kept.
+// formOf returns the form kept for this browser, or nil. With take, it is removed.
 func (p *stepUps) formOf(w http.ResponseWriter, r *http.Request, take bool) *keptForm {
 	sealed := p.Sessions.GetBytes(r.Context(), keyForm)
 	cookie, err := r.Cookie(FormCookie)
@@ -122,7 +122,7 @@ func (p *stepUps) goOn(w http.ResponseWriter, r *http.Request, next string) {
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
-// Continue shows what was sent, once, to be sent again by whoever confirms it.
+// Continue shows the kept form, once, to confirm and submit it again.
 func (p *stepUps) Continue(w http.ResponseWriter, r *http.Request, _ app.Actor) error {
 	f := p.formOf(w, r, true)
 	if f == nil {

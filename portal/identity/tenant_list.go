@@ -13,7 +13,7 @@ import (
 	"muster/portal/site"
 )
 
-// tenants are the tenants of the installation, and in which one a superadmin acts.
+// tenants are the tenants of the installation, and the switch between them for superadmins.
 type tenants struct {
 	*site.Site
 }
@@ -29,11 +29,11 @@ func (p *tenants) routes() []site.Route {
 
 func (p *tenants) operations() []site.Operation {
 	return []site.Operation{
-		site.Get("/tenants", p.APIList, site.About("List the tenants, for superadmins")),
-		site.Post("/tenants", p.APICreate, site.About("Make a tenant"), site.Answers(http.StatusCreated)),
+		site.Get("/tenants", p.APIList, site.About("List tenants, for superadmins")),
+		site.Post("/tenants", p.APICreate, site.About("Create a tenant"), site.Answers(http.StatusCreated)),
 		site.Get("/tenants/{name}", p.APIShow, site.About("Show a tenant")),
 		site.Patch("/tenants/{name}", p.APIChange, site.About("Change a tenant")),
-		site.Delete("/tenants/{name}", p.APIDelete, site.About("Delete a tenant of which nothing is left in any cloud")),
+		site.Delete("/tenants/{name}", p.APIDelete, site.About("Delete a tenant that has nothing left in any cloud")),
 	}
 }
 
@@ -79,7 +79,7 @@ func (p *tenants) Save(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	slots, err := 0, error(nil)
 	if typed.Slots != "" {
 		if slots, err = strconv.Atoi(typed.Slots); err != nil {
-			err = &app.Error{Code: app.EInvalid, Field: "slots", Message: "This is not a number of slots.", Hint: "For example 16; or leave it empty."}
+			err = &app.Error{Code: app.EInvalid, Field: "slots", Message: "Worker slots must be a whole number.", Hint: "Enter a number such as 16, or leave the field empty."}
 		}
 	}
 	password := ""
@@ -98,13 +98,13 @@ func (p *tenants) Save(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	case err != nil:
 		return p.again(w, r, a, typed, fresh, err)
 	case password != "":
-		return showOnce(p.Site, w, r, Once{Title: typed.Name + " is there",
-			Text:  "Give " + typed.Admin + " this password. It must be changed at the first sign-in to " + typed.Name + ".",
-			Label: "One-time password", Secret: password, Back: "/admin/tenants", Called: "Back to the tenants"})
+		return showOnce(p.Site, w, r, Once{Title: "Tenant " + typed.Name + " created",
+			Text:  "Share this one-time password with " + typed.Admin + ", who must change it at first sign-in.",
+			Label: "One-time password", Secret: password, Back: "/admin/tenants", Called: "Done"})
 	case fresh:
-		return p.PeopleDone(w, r, "The tenant "+typed.Name+" is there. Act in it to make its first admin.", "/admin/tenants")
+		return p.PeopleDone(w, r, "Tenant "+typed.Name+" created. Switch to it to create its first admin.", "/admin/tenants")
 	}
-	return p.PeopleDone(w, r, "The tenant "+typed.Name+" was changed.", "/admin/tenants")
+	return p.PeopleDone(w, r, "Tenant "+typed.Name+" saved.", "/admin/tenants")
 }
 
 func (p *tenants) again(w http.ResponseWriter, r *http.Request, a app.Actor, typed TenantForm, fresh bool, err error) error {
@@ -134,5 +134,5 @@ func (p *tenants) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	if err := p.Tenants.DeleteTenant(r.Context(), a, name); err != nil {
 		return err
 	}
-	return p.PeopleDone(w, r, "The tenant "+name+" was deleted.", "/admin/tenants")
+	return p.PeopleDone(w, r, "Tenant "+name+" deleted.", "/admin/tenants")
 }

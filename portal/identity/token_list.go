@@ -30,10 +30,10 @@ func (p *tokens) routes() []site.Route {
 
 func (p *tokens) operations() []site.Operation {
 	return []site.Operation{
-		site.Get("/tokens", p.APIList, site.About("List API tokens: one's own, or for admins those of the tenant")),
-		site.Post("/tokens", p.APICreate, site.About("Make an API token of one's own, or for admins one of a robot"), site.Answers(http.StatusCreated)),
+		site.Get("/tokens", p.APIList, site.About("List your API tokens; admins list the tenant's")),
+		site.Post("/tokens", p.APICreate, site.About("Create an API token for yourself; admins create tokens for robots too"), site.Answers(http.StatusCreated)),
 		site.Delete("/tokens/{id}", p.APIRevoke, site.About("Revoke an API token")),
-		site.Delete("/token", p.APIEnd, site.About("End the token that the request carries")),
+		site.Delete("/token", p.APIEnd, site.About("Revoke the token used for this request")),
 	}
 }
 
@@ -43,7 +43,7 @@ func (p *tokens) List(w http.ResponseWriter, r *http.Request, a app.Actor) error
 
 func (p *tokens) show(w http.ResponseWriter, r *http.Request, status int, a app.Actor, typed TokenForm) error {
 	if !a.May("CreateRobotToken") {
-		return &app.Error{Code: app.EForbidden, Message: "Your role does not allow that.", Hint: "Your own tokens are on your account page."}
+		return &app.Error{Code: app.EForbidden, Message: "Your role doesn't allow this.", Hint: "Manage your own tokens on your account page."}
 	}
 	tokens, err := p.Tokens.Tokens(r.Context(), a, "")
 	if err != nil {
@@ -78,7 +78,7 @@ func (p *tokens) CreateForRobot(w http.ResponseWriter, r *http.Request, a app.Ac
 	var err error
 	if typed.Days != "" {
 		if n.Days, err = strconv.Atoi(typed.Days); err != nil || n.Days == 0 {
-			err = &app.Error{Code: app.EInvalid, Field: "days", Message: "This is not a number of days.", Hint: "For example 90."}
+			err = &app.Error{Code: app.EInvalid, Field: "days", Message: "Days must be a whole number.", Hint: "Enter a number such as 90."}
 		}
 	}
 	var t identity.Token
@@ -97,9 +97,9 @@ func (p *tokens) CreateForRobot(w http.ResponseWriter, r *http.Request, a app.Ac
 		}
 		return p.show(w, r, site.StatusOf(err), a, typed)
 	}
-	return showOnce(p.Site, w, r, Once{Title: "A token for " + t.User,
-		Text:  "Give it to " + t.Label + ", as MUSTER_TOKEN or in the header Authorization: Bearer.",
-		Label: "Token", Secret: secret, Back: "/admin/tokens", Called: "Back to the tokens"})
+	return showOnce(p.Site, w, r, Once{Title: "API token for " + t.User,
+		Text:  "Programs use the token as MUSTER_TOKEN, or in the header Authorization: Bearer.",
+		Label: "Token", Secret: secret, Back: "/admin/tokens", Called: "Done"})
 }
 
 func (p *tokens) RevokeAny(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -108,10 +108,10 @@ func (p *tokens) RevokeAny(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	}
 	id, err := strconv.ParseInt(r.PostForm.Get("id"), 10, 64)
 	if err != nil {
-		return &app.Error{Code: app.EInvalid, Field: "id", Message: "That is not the number of a token."}
+		return &app.Error{Code: app.EInvalid, Field: "id", Message: "Invalid token ID."}
 	}
 	if err := p.Tokens.RevokeToken(r.Context(), a, id); err != nil {
 		return err
 	}
-	return p.PeopleDone(w, r, "The token was revoked.", "/admin/tokens")
+	return p.PeopleDone(w, r, "Token revoked.", "/admin/tokens")
 }

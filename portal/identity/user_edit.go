@@ -36,12 +36,12 @@ func (p *users) routes() []site.Route {
 
 func (p *users) operations() []site.Operation {
 	return []site.Operation{
-		site.Get("/users", p.APIList, site.About("List the accounts of the tenant by name, for admins")),
-		site.Post("/users", p.APICreate, site.About("Make an account"), site.Answers(http.StatusCreated)),
-		site.Get("/users/{name}", p.APIShow, site.About("Show an account")),
-		site.Patch("/users/{name}", p.APIChange, site.About("Change an account")),
-		site.Post("/users/{name}/reset-password", p.APIResetPassword, site.About("Give an account a new one-time password; its sign-ins and tokens end")),
-		site.Delete("/users/{name}", p.APIDelete, site.About("Delete an account")),
+		site.Get("/users", p.APIList, site.About("List the tenant's users by name, for admins")),
+		site.Post("/users", p.APICreate, site.About("Create a user"), site.Answers(http.StatusCreated)),
+		site.Get("/users/{name}", p.APIShow, site.About("Show a user")),
+		site.Patch("/users/{name}", p.APIChange, site.About("Change a user")),
+		site.Post("/users/{name}/reset-password", p.APIResetPassword, site.About("Reset a user's password to a one-time password, sign them out and revoke their API tokens")),
+		site.Delete("/users/{name}", p.APIDelete, site.About("Delete a user")),
 	}
 }
 
@@ -49,7 +49,7 @@ func (p *users) List(w http.ResponseWriter, r *http.Request, a app.Actor) error 
 	q := r.URL.Query()
 	l := UserList{Now: p.Now(), Search: strings.TrimSpace(q.Get("q")), Role: q.Get("role"), Done: p.Sessions.PopString(r.Context(), site.KeyDone)}
 	if len(l.Search) > 100 {
-		return &app.Error{Code: app.EInvalid, Field: "q", Message: "That is too long to search for."}
+		return &app.Error{Code: app.EInvalid, Field: "q", Message: "Search text must be at most 100 characters."}
 	}
 	var err error
 	l.Users, l.More, err = p.Users.Users(r.Context(), a, identity.UserFilter{Search: l.Search, Role: app.Role(l.Role), After: q.Get("after"), Limit: 100})
@@ -72,7 +72,7 @@ func (p *users) New(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		e.User.Role = app.RoleUser
 	}
 	if !a.May("CreateUser") {
-		return &app.Error{Code: app.EForbidden, Message: "Your role does not allow that.", Hint: "Ask an admin of your tenant."}
+		return &app.Error{Code: app.EForbidden, Message: "Your role doesn't allow this.", Hint: "Ask an admin of your tenant."}
 	}
 	return p.show(w, r, http.StatusOK, a, e)
 }
@@ -89,21 +89,21 @@ func (p *users) Create(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 		return p.again(w, r, a, e, err)
 	}
 	if password == "" {
-		return p.PeopleDone(w, r, "The robot "+v.Name+" is there. Make it a token.", "/admin/tokens#new")
+		return p.PeopleDone(w, r, "Robot account "+v.Name+" created. Now create an API token for it.", "/admin/tokens#new")
 	}
-	return showOnce(p.Site, w, r, Once{Title: v.Name + " is there",
-		Text:  "Give " + v.Name + " this password. It must be changed at the first sign-in to " + v.Tenant + ".",
-		Label: "One-time password", Secret: password, Back: "/admin/users", Called: "Back to the users"})
+	return showOnce(p.Site, w, r, Once{Title: "User " + v.Name + " created",
+		Text:  "Share this one-time password with " + v.Name + ", who must change it at first sign-in.",
+		Label: "One-time password", Secret: password, Back: "/admin/users", Called: "Done"})
 }
 
-// showOnce shows a secret, this once.
+// showOnce shows a secret, once.
 func showOnce(p *site.Site, w http.ResponseWriter, r *http.Request, o Once) error {
 	f := p.AdminFrame(r, o.Title)
 	p.Render(w, r, http.StatusOK, OncePage(f, o))
 	return nil
 }
 
-// again shows the form again, with what is wrong beside it; what no form can mend is a page of its own.
+// again shows the form again, with the error beside its field; errors that no form can fix get a page of their own.
 func (p *users) again(w http.ResponseWriter, r *http.Request, a app.Actor, e UserEdit, err error) error {
 	known, ok := Mendable(err)
 	if !ok {
@@ -116,7 +116,7 @@ func (p *users) again(w http.ResponseWriter, r *http.Request, a app.Actor, e Use
 	return p.show(w, r, site.StatusOf(err), a, e)
 }
 
-// Mendable tells whether an error is one about what was typed, or about the moment, rather than about who asks.
+// Mendable tells whether the user can fix an error in the form: it is about the input or the current state, not about permissions.
 func Mendable(err error) (*app.Error, bool) {
 	e := app.AsError(err)
 	switch e.Code {
@@ -128,7 +128,7 @@ func Mendable(err error) (*app.Error, bool) {
 	return e, false
 }
 
-// show completes the form of an account with what can be chosen.
+// show completes the form of an account with its options.
 func (p *users) show(w http.ResponseWriter, r *http.Request, status int, a app.Actor, e UserEdit) error {
 	groups, err := p.Groups.Groups(r.Context(), a)
 	if err != nil {
@@ -152,11 +152,11 @@ func (p *users) show(w http.ResponseWriter, r *http.Request, status int, a app.A
 	return nil
 }
 
-// rolesFor are the roles that an actor may choose for an account; the use case has the last word.
+// rolesFor are the roles that an actor can choose for an account; the use case enforces them.
 func rolesFor(a app.Actor, e UserEdit) (roles []app.Role) {
 	for i, r := range app.Roles {
 		switch {
-		case !e.New && r == e.User.Role: // it stays what it is
+		case !e.New && r == e.User.Role: // the current role
 		case i < slices.Index(app.Roles, a.Role), r == app.RoleSuperadmin && a.Tenant != app.DefaultTenant:
 			continue
 		case !e.New && (r == app.RoleRobot || e.User.Role == app.RoleRobot):
@@ -196,7 +196,7 @@ func (p *users) Change(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 		}
 		return p.again(w, r, a, UserEdit{User: v, Checked: groups, Disabled: disabled}, err)
 	}
-	return p.PeopleDone(w, r, changed.Name+" was changed.", "/admin/users/"+url.PathEscape(changed.Name))
+	return p.PeopleDone(w, r, "User "+changed.Name+" saved.", "/admin/users/"+url.PathEscape(changed.Name))
 }
 
 func (p *users) ResetPassword(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -205,9 +205,9 @@ func (p *users) ResetPassword(w http.ResponseWriter, r *http.Request, a app.Acto
 	if err != nil {
 		return err
 	}
-	return showOnce(p.Site, w, r, Once{Title: "A new password for " + name,
-		Text:  "All sign-ins and API tokens of " + name + " have ended. This password must be changed at the next sign-in.",
-		Label: "One-time password", Secret: password, Back: "/admin/users/" + url.PathEscape(name), Called: "Back to " + name})
+	return showOnce(p.Site, w, r, Once{Title: "One-time password for " + name,
+		Text:  name + " is signed out everywhere and their API tokens are revoked. They must change this password at next sign-in.",
+		Label: "One-time password", Secret: password, Back: "/admin/users/" + url.PathEscape(name), Called: "Done"})
 }
 
 func (p *users) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -229,8 +229,8 @@ func (p *users) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 		}
 		return p.again(w, r, a, e, err)
 	}
-	return p.PeopleDone(w, r, v.Name+" was deleted.", "/admin/users")
+	return p.PeopleDone(w, r, "User "+v.Name+" deleted.", "/admin/users")
 }
 
-// errNotSure asks for the tick that browsers ask for, too.
-var errNotSure error = &app.Error{Code: app.EInvalid, Field: "sure", Message: "Nothing was deleted.", Hint: "Tick that you are sure."}
+// errNotSure is for clients that don't check the required checkbox.
+var errNotSure error = &app.Error{Code: app.EInvalid, Field: "sure", Message: "Nothing was deleted.", Hint: "Tick the checkbox to confirm."}

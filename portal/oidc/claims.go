@@ -13,10 +13,10 @@ const (
 	maxName     = 63
 )
 
-// claims is what a provider tells of a person.
+// claims are a provider's claims about a person.
 type claims map[string]any
 
-// at finds a claim: by its whole name, or else by a path of names with dots between.
+// at finds a claim by its name, or else by a path of names separated by dots.
 func (c claims) at(path string) (any, bool) {
 	if v, ok := c[path]; ok {
 		return v, true
@@ -38,7 +38,7 @@ func (c claims) text(path string) string {
 	return strings.TrimSpace(s)
 }
 
-// yes reads a boolean, which some providers write as a text.
+// yes reads a boolean, which some providers send as a string.
 func (c claims) yes(path string) bool {
 	switch v, _ := c.at(path); v := v.(type) {
 	case bool:
@@ -49,7 +49,7 @@ func (c claims) yes(path string) bool {
 	return false
 }
 
-// list reads a list of texts, or a single one.
+// list reads a list of strings, or a single string.
 func (c claims) list(path string) ([]string, error) {
 	v, ok := c.at(path)
 	if !ok || v == nil {
@@ -60,7 +60,7 @@ func (c claims) list(path string) ([]string, error) {
 	}
 	items, ok := v.([]any)
 	if !ok {
-		return nil, fmt.Errorf("the claim %s is neither a list nor a text", path)
+		return nil, fmt.Errorf("the claim %s is neither a list nor a string", path)
 	}
 	if len(items) > maxGroups {
 		return nil, fmt.Errorf("the claim %s has more than %d entries", path, maxGroups)
@@ -74,7 +74,7 @@ func (c claims) list(path string) ([]string, error) {
 	return out, nil
 }
 
-// subject says who it is. The account's name is what the person is called there; of an address, what stands before the @.
+// subject builds the subject of a sign-in. The account gets the person's name at the provider; of an address, the part before the @.
 func (c Config) subject(id string, of claims) (identity.Subject, error) {
 	s := identity.Subject{Provider: c.Name, Label: c.Label, Issuer: c.Issuer, ID: id, FullName: clean(of.text("name"), maxFullName)}
 	if of.yes("email_verified") {
@@ -89,14 +89,14 @@ func (c Config) subject(id string, of claims) (identity.Subject, error) {
 	}
 	name, _, _ = strings.Cut(name, "@")
 	if s.Name = accountName(name); s.Name == "" {
-		return s, fmt.Errorf("the claim %s gives no name for an account: %q", c.NameClaim, name)
+		return s, fmt.Errorf("the claim %s has no usable account name: %q", c.NameClaim, name)
 	}
 	groups, err := of.list(c.GroupsClaim)
 	s.Grants = c.grants(groups)
 	return s, err
 }
 
-// accountName makes of a name one that accounts can have: small letters, digits, dots, underscores and hyphens.
+// accountName turns a name into an account name: lowercase letters, digits, dots, underscores and hyphens.
 func accountName(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {
@@ -111,7 +111,7 @@ func accountName(name string) string {
 	return strings.TrimRight(s[:min(len(s), maxName)], "-._")
 }
 
-// clean takes out of a text what is not for people to read, and cuts it.
+// clean removes control and invisible characters from a text, and cuts it.
 func clean(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 || 0x200b <= r && r <= 0x200f || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069 {

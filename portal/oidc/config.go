@@ -14,27 +14,27 @@ import (
 	"muster/app/identity"
 )
 
-// Config is one identity provider. Name, Issuer, ClientID, RedirectURL and at least one rule or default must be set.
+// Config is one identity provider. Name, Issuer, ClientID, RedirectURL and at least one rule or a default are required.
 type Config struct {
-	Name         string // stands in addresses, and so in what is registered at the provider
-	Label        string // for people; "": the name
+	Name         string // part of the redirect address registered at the provider
+	Label        string // display name; "": the name
 	Issuer       string
 	ClientID     string
 	ClientSecret string   // "": a public client, which PKCE alone protects
 	Scopes       []string // beside openid; nil: profile and email
-	// The claims that tell of the person. Dots lead into objects, as in realm_access.roles.
+	// The claims about the person. Dots lead into objects, as in realm_access.roles.
 	NameClaim   string // "": preferred_username
 	EmailClaim  string // "": email; believed only where email_verified is true
 	GroupsClaim string // "": groups
 	Rules       []Rule
-	Default     *identity.Grant // for people whom no rule fits; nil: they are refused
-	// RedirectURL is where browsers come back to, HomeURL where they go once they have signed out there.
+	Default     *identity.Grant // for people without a matching rule; nil refuses them
+	// RedirectURL is where browsers return to, HomeURL where they go after signing out at the provider.
 	RedirectURL, HomeURL string
-	HTTP                 *http.Client     // nil: one that gives up after 10 s
+	HTTP                 *http.Client     // nil: one with a timeout of 10 s
 	Now                  func() time.Time // nil: time.Now
 }
 
-// Rule says what a group at the provider opens here.
+// Rule grants a role to members of a group at the provider.
 type Rule struct {
 	Group string
 	Grant identity.Grant
@@ -42,40 +42,40 @@ type Rule struct {
 
 var providerName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,30}$`)
 
-const ruleForm = "Write it as GROUP -> TENANT:ROLE, or GROUP -> TENANT:ROLE:GROUP,GROUP with groups here."
+const ruleForm = "Use GROUP -> TENANT:ROLE, or GROUP -> TENANT:ROLE:GROUP,GROUP to add Muster groups."
 
-// ParseRule reads a rule such as "admins -> acme:admin" or "dev team -> acme:user:builders,ops".
+// ParseRule parses a rule such as "admins -> acme:admin" or "dev team -> acme:user:builders,ops".
 func ParseRule(text string) (Rule, error) {
 	group, grant, ok := strings.Cut(text, "->")
 	if group = strings.TrimSpace(group); !ok || group == "" {
-		return Rule{}, &app.Error{Code: app.EInvalid, Field: "rules", Message: fmt.Sprintf("%q is not a rule.", text), Hint: ruleForm}
+		return Rule{}, &app.Error{Code: app.EInvalid, Field: "rules", Message: fmt.Sprintf("Invalid rule %q.", text), Hint: ruleForm}
 	}
 	g, err := ParseGrant(grant)
 	return Rule{group, g}, err
 }
 
-// ParseGrant reads what stands behind the arrow of a rule, such as "acme:admin".
+// ParseGrant parses the part after the arrow of a rule, such as "acme:admin".
 func ParseGrant(text string) (identity.Grant, error) {
 	parts := strings.Split(strings.TrimSpace(text), ":")
 	bad := func(message string) (identity.Grant, error) {
 		return identity.Grant{}, &app.Error{Code: app.EInvalid, Field: "rules", Message: message, Hint: ruleForm}
 	}
 	if len(parts) < 2 || len(parts) > 3 || strings.TrimSpace(parts[0]) == "" {
-		return bad(fmt.Sprintf("%q does not say which tenant and role.", strings.TrimSpace(text)))
+		return bad(fmt.Sprintf("%q must have a tenant and a role.", strings.TrimSpace(text)))
 	}
 	g := identity.Grant{Tenant: strings.TrimSpace(parts[0]), Role: app.Role(strings.TrimSpace(parts[1]))}
 	switch {
 	case !g.Role.Known():
-		return bad(fmt.Sprintf("There is no role %q.", g.Role))
+		return bad(fmt.Sprintf("Unknown role %q.", g.Role))
 	case g.Role == app.RoleRobot:
-		return bad("Robots do not sign in.")
+		return bad("Robots can't sign in.")
 	case g.Role == app.RoleSuperadmin && g.Tenant != app.DefaultTenant:
-		return bad(fmt.Sprintf("Superadmins have their account in the tenant %q.", app.DefaultTenant))
+		return bad(fmt.Sprintf("Superadmins must be in tenant %q.", app.DefaultTenant))
 	}
 	if len(parts) == 3 {
 		for name := range strings.SplitSeq(parts[2], ",") {
 			if name = strings.TrimSpace(name); name == "" {
-				return bad(fmt.Sprintf("A group is missing in %q.", strings.TrimSpace(text)))
+				return bad(fmt.Sprintf("Empty group name in %q.", strings.TrimSpace(text)))
 			}
 			g.Groups = append(g.Groups, name)
 		}
@@ -85,43 +85,43 @@ func ParseGrant(text string) (identity.Grant, error) {
 	return g, nil
 }
 
-// check says what is wrong with a provider's settings.
+// check validates the settings of a provider.
 func (c Config) check() error {
 	bad := func(field, message, hint string) error {
 		return &app.Error{Code: app.EInvalid, Field: field, Message: fmt.Sprintf("identity provider %q: %s", c.Name, message), Hint: hint}
 	}
 	switch {
 	case !providerName.MatchString(c.Name) || c.Name == "tenant":
-		return bad("name", "its name must have 1 to 31 small letters, digits and '-', and must not be \"tenant\".", "It stands in addresses.")
+		return bad("name", "the name must be 1–31 lowercase letters, digits and '-', and can't be \"tenant\".", "Choose a name that fits in web addresses.")
 	case c.ClientID == "":
-		return bad("client_id", "the client id is missing.", "The provider gives it where you register Muster.")
+		return bad("client_id", "a client ID is required.", "Register Muster at the provider to get one.")
 	case len(c.Rules) == 0 && c.Default == nil:
-		return bad("rules", "there are neither rules nor a default, so nobody could come in.", ruleForm)
+		return bad("rules", "a rule or a default is required.", ruleForm)
 	}
 	if err := safeURL(c.Issuer); err != nil {
-		return bad("issuer", err.Error(), "It is the address below which the provider has .well-known/openid-configuration.")
+		return bad("issuer", err.Error(), "Set the address that has .well-known/openid-configuration below it.")
 	}
 	if err := safeURL(c.RedirectURL); err != nil {
-		return bad("url", "where people come back to: "+err.Error(), "Give the portal's own address with --public-url https://….")
+		return bad("url", "redirect address: "+err.Error(), "Set the portal's address with --public-url https://….")
 	}
 	return nil
 }
 
-// safeURL lets only addresses through that no one on the way can change: https, or this host.
+// safeURL accepts only addresses safe from tampering: https, or this host.
 func safeURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "":
-		return fmt.Errorf("%q is not an address such as https://sso.example.org", text)
+		return fmt.Errorf("%q isn't an address such as https://sso.example.org", text)
 	case u.Scheme == "https":
 		return nil
 	case u.Scheme == "http" && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()):
 		return nil
 	}
-	return fmt.Errorf("%q must begin with https://", text)
+	return fmt.Errorf("%q must start with https://", text)
 }
 
-// grants says what a person's groups open, one grant for each tenant: the mightiest role, and all groups together.
+// grants returns the grants of a person's groups, one per tenant: the most powerful role, and all groups together.
 func (c Config) grants(groups []string) []identity.Grant {
 	by := map[string]identity.Grant{}
 	for _, r := range c.Rules {

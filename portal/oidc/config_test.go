@@ -15,14 +15,14 @@ func TestRules(t *testing.T) {
 		"admins -> acme:admin":                 "admins {acme admin []}",
 		"  dev team->acme:user:ops, builders ": "dev team {acme user [builders ops]}",
 		"cn=x,ou=y -> default:superadmin":      "cn=x,ou=y {default superadmin []}",
-		"a -> acme:superadmin":                 `Superadmins have their account in the tenant "default".`,
+		"a -> acme:superadmin":                 `Superadmins must be in tenant "default".`,
 		"a -> acme:robot":                      "Robot accounts can't sign in.",
 		"a -> acme:king":                       `Unknown role "king".`,
-		"a -> acme":                            `"acme" does not say which tenant and role.`,
-		"-> acme:user":                         `"-> acme:user" is not a rule.`,
-		"admins acme:user":                     `"admins acme:user" is not a rule.`,
-		"a -> acme:user:":                      `A group is missing in "acme:user:".`,
-		"a -> :user":                           `":user" does not say which tenant and role.`,
+		"a -> acme":                            `"acme" must have a tenant and a role.`,
+		"-> acme:user":                         `Invalid rule "-> acme:user".`,
+		"admins acme:user":                     `Invalid rule "admins acme:user".`,
+		"a -> acme:user:":                      `Empty group name in "acme:user:".`,
+		"a -> :user":                           `":user" must have a tenant and a role.`,
 	} {
 		r, err := ParseRule(text)
 		got := fmt.Sprint(r.Group, " ", r.Grant)
@@ -30,7 +30,7 @@ func TestRules(t *testing.T) {
 			got = app.AsError(err).Message
 		}
 		if got != want {
-			t.Errorf("%q is %q, not %q", text, got, want)
+			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 }
@@ -50,12 +50,12 @@ func TestSettings(t *testing.T) {
 		c := good
 		spoil(&c)
 		if _, err := New(c); err == nil || app.AsError(err).Field != field {
-			t.Errorf("a bad %s gives %v", field, err)
+			t.Errorf("bad %s: got %v", field, err)
 		}
 	}
 }
 
-// TestGrants checks with any rules and groups that no one gets what no rule of theirs returns.
+// TestGrants checks with any rules and groups that grants come from matching rules only.
 func TestGrants(t *testing.T) {
 	roles := []app.Role{app.RoleAdmin, app.RoleApprover, app.RoleUser, app.RoleViewer}
 	rapid.Check(t, func(t *rapid.T) {
@@ -69,7 +69,7 @@ func TestGrants(t *testing.T) {
 		got := c.grants(groups)
 		for i, g := range got {
 			if i > 0 && got[i-1].Tenant >= g.Tenant {
-				t.Fatalf("tenants are out of order or twice: %v", got)
+				t.Fatalf("tenants are out of order or duplicated: %v", got)
 			}
 			role, mightier, all := false, false, map[string]bool{}
 			for _, r := range c.Rules {
@@ -83,12 +83,12 @@ func TestGrants(t *testing.T) {
 				}
 			}
 			if !role || mightier || len(all) != len(g.Groups) {
-				t.Fatalf("groups %v and rules %v give %v", groups, c.Rules, g)
+				t.Fatalf("groups %v and rules %v: got %v", groups, c.Rules, g)
 			}
 		}
 		for _, r := range c.Rules {
 			if strings.Contains(in, " "+r.Group+" ") && !strings.Contains(fmt.Sprint(got), "{"+r.Grant.Tenant+" ") {
-				t.Fatalf("the rule %v is left out of %v", r, got)
+				t.Fatalf("the rule %v is missing in %v", r, got)
 			}
 		}
 	})
@@ -97,7 +97,7 @@ func TestGrants(t *testing.T) {
 func TestClaims(t *testing.T) {
 	c := claims{"a.b": "whole", "realm": map[string]any{"roles": []any{"x", 7, "y"}}, "one": "single", "v": "true"}
 	if c.text("a.b") != "whole" || c.text("realm.none") != "" || !c.yes("v") || c.yes("one") {
-		t.Error("claims are not read as they stand")
+		t.Error("claims are misread")
 	}
 	if l, err := c.list("realm.roles"); err != nil || fmt.Sprint(l) != "[x y]" {
 		t.Errorf("%v, %v", l, err)
@@ -107,7 +107,7 @@ func TestClaims(t *testing.T) {
 	}
 	for name, want := range map[string]string{"Ada Lovelace": "ada-lovelace", "ADA": "ada", "..x": "x", "ä": "", strings.Repeat("a", 100): strings.Repeat("a", 63), "o'neil": "o-neil"} {
 		if got := accountName(name); got != want {
-			t.Errorf("%q makes the account %q, not %q", name, got, want)
+			t.Errorf("%q: got account %q, want %q", name, got, want)
 		}
 	}
 }

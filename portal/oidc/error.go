@@ -12,66 +12,66 @@ import (
 	"muster/app"
 )
 
-// distrust says that an answer is not believed. Why exactly is for the log.
+// distrust is the error for an invalid answer. Details are for the log.
 func (p *Provider) distrust(why string, cause error) error {
-	return &app.Error{Code: app.EUnauthorized, Reason: "answer", Message: fmt.Sprintf("The answer of %s cannot be trusted. %s", p.c.Label, why),
-		Hint: "Begin again. If it stays so, tell whoever looks after this Muster.", Err: cause}
+	return &app.Error{Code: app.EUnauthorized, Reason: "answer", Message: fmt.Sprintf("The answer from %s is invalid. %s", p.c.Label, why),
+		Hint: "Sign in again. If the problem persists, contact your Muster operator.", Err: cause}
 }
 
-// wordsOf says why an ID token is not believed.
+// wordsOf says why an ID token is invalid.
 func wordsOf(err error) string {
 	var expired *oidc.TokenExpiredError
 	text := err.Error()
 	switch {
 	case errors.As(err, &expired):
-		return "It has expired, or the clocks differ."
+		return "Its ID token has expired, or the clocks differ."
 	case strings.Contains(text, "issued by a different provider"):
-		return "It was made by another provider."
+		return "Its ID token is from another provider."
 	case strings.Contains(text, "audience"):
-		return "It was made for another service."
+		return "Its ID token is for another service."
 	case strings.Contains(text, "before the nbf"):
-		return "It is from the future: the clocks differ."
+		return "Its ID token isn't valid yet: the clocks differ."
 	}
-	return "Its signature is not right."
+	return "The signature of its ID token is invalid."
 }
 
-// refused says in words what a provider answers instead of a code.
+// refused explains a provider's error answer.
 func (p *Provider) refused(answer url.Values) error {
 	code := answer.Get("error")
-	e := &app.Error{Code: app.EForbidden, Reason: "refused", Hint: "Try again, or ask those who look after " + p.c.Label + ".", Err: fmt.Errorf("the provider answers %q", clean(code, 100))}
+	e := &app.Error{Code: app.EForbidden, Reason: "refused", Hint: "Try again, or contact the admins of " + p.c.Label + ".", Err: fmt.Errorf("the provider answered %q", clean(code, 100))}
 	switch code {
 	case "access_denied":
-		e.Message = fmt.Sprintf("%s did not let you in, or you did not let it tell us who you are.", p.c.Label)
+		e.Message = fmt.Sprintf("%s denied access, or you declined to share your profile.", p.c.Label)
 	case "login_required", "interaction_required", "account_selection_required", "consent_required":
-		e.Message = fmt.Sprintf("%s wants you to sign in there first.", p.c.Label)
+		e.Message = fmt.Sprintf("Sign in to %s first.", p.c.Label)
 	case "temporarily_unavailable", "server_error":
-		e.Code, e.Message = app.ETransient, fmt.Sprintf("%s cannot sign in anybody just now.", p.c.Label)
+		e.Code, e.Message = app.ETransient, fmt.Sprintf("%s is temporarily unavailable.", p.c.Label)
 	case "invalid_scope", "unauthorized_client", "invalid_request", "unsupported_response_type":
-		e.Code, e.Message = app.ECredentials, fmt.Sprintf("%s does not accept how this Muster asks: %s.", p.c.Label, strings.ReplaceAll(code, "_", " "))
-		e.Hint = "Whoever looks after this Muster must set it right there."
+		e.Code, e.Message = app.ECredentials, fmt.Sprintf("%s rejected Muster's request: %s.", p.c.Label, strings.ReplaceAll(code, "_", " "))
+		e.Hint = "Your Muster operator must fix the settings at the provider."
 	default:
-		e.Message = fmt.Sprintf("%s did not sign you in.", p.c.Label)
+		e.Message = fmt.Sprintf("%s couldn't sign you in.", p.c.Label)
 	}
 	if said := clean(answer.Get("error_description"), 200); said != "" {
-		e.Hint = fmt.Sprintf("It says: %s. %s", strings.TrimRight(said, ". "), e.Hint)
+		e.Hint = fmt.Sprintf("%s says: %s. %s", p.c.Label, strings.TrimRight(said, ". "), e.Hint)
 	}
 	return e
 }
 
-// noExchange says why a code could not be turned into a token.
+// noExchange explains why a code couldn't be exchanged for a token.
 func (p *Provider) noExchange(err error) error {
 	var said *oauth2.RetrieveError
 	if !errors.As(err, &said) {
-		return &app.Error{Code: app.ETransient, Reason: "provider", Message: fmt.Sprintf("%s does not answer.", p.c.Label), Hint: "Try again in a moment.", Err: err}
+		return &app.Error{Code: app.ETransient, Reason: "provider", Message: fmt.Sprintf("%s isn't responding.", p.c.Label), Hint: "Try again in a moment.", Err: err}
 	}
-	// The body of the answer is left out of what is logged.
-	cause := fmt.Errorf("the token endpoint answers %q", clean(said.ErrorCode, 100))
+	// The answer's body isn't logged.
+	cause := fmt.Errorf("the token endpoint answered %q", clean(said.ErrorCode, 100))
 	switch said.ErrorCode {
 	case "invalid_grant":
-		return &app.Error{Code: app.EUnauthorized, Reason: "code", Message: fmt.Sprintf("%s says that this sign-in was used already or took too long.", p.c.Label), Hint: "Begin again.", Err: cause}
+		return &app.Error{Code: app.EUnauthorized, Reason: "code", Message: fmt.Sprintf("%s says this sign-in was already used or has expired.", p.c.Label), Hint: "Sign in again.", Err: cause}
 	case "invalid_client", "unauthorized_client":
-		return &app.Error{Code: app.ECredentials, Reason: "client", Message: fmt.Sprintf("%s does not know this Muster: its client id or secret is wrong.", p.c.Label),
-			Hint: "Whoever looks after this Muster must set it right.", Err: cause}
+		return &app.Error{Code: app.ECredentials, Reason: "client", Message: fmt.Sprintf("%s rejected Muster's client ID or secret.", p.c.Label),
+			Hint: "Your Muster operator must correct the client ID or secret.", Err: cause}
 	}
-	return &app.Error{Code: app.ETransient, Reason: "provider", Message: fmt.Sprintf("%s does not tell who you are.", p.c.Label), Hint: "Try again in a moment.", Err: cause}
+	return &app.Error{Code: app.ETransient, Reason: "provider", Message: fmt.Sprintf("%s couldn't confirm who you are.", p.c.Label), Hint: "Try again in a moment.", Err: cause}
 }

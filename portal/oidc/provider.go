@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	skew       = time.Minute      // by which the provider's clock may differ from ours
-	answerTime = 10 * time.Second // within which a provider answers one request
-	answerSize = 1 << 20          // bytes of one answer
-	knownFor   = time.Hour        // what a provider says of itself is asked again after
-	giveUpFor  = 5 * time.Second  // after a failure no one waits for the next one
+	skew       = time.Minute      // accepted difference between the provider's clock and ours
+	answerTime = 10 * time.Second // timeout of a request
+	answerSize = 1 << 20          // maximum bytes of an answer
+	knownFor   = time.Hour        // how long a provider's metadata is cached
+	giveUpFor  = 5 * time.Second  // after a failure, requests fail at once for this long
 )
 
-// Provider is an identity provider. Its methods may be called from several goroutines.
+// Provider is an identity provider. It is safe for concurrent use.
 type Provider struct {
 	c      Config
 	client *http.Client
@@ -38,7 +38,7 @@ type Provider struct {
 	asked  time.Time
 }
 
-// told is what a provider says of itself.
+// told is a provider's metadata.
 type told struct {
 	provider *oidc.Provider
 	EndPoint string `json:"end_session_endpoint"`
@@ -46,7 +46,7 @@ type told struct {
 	TellsIss bool   `json:"authorization_response_iss_parameter_supported"`
 }
 
-// New checks the settings of a provider; it asks the provider nothing yet, so that Muster starts without it.
+// New checks the settings of a provider. It doesn't contact the provider, so Muster starts without it.
 func New(c Config) (*Provider, error) {
 	if c.Label == "" {
 		c.Label = c.Name
@@ -68,7 +68,7 @@ func New(c Config) (*Provider, error) {
 	return &Provider{c: c, client: bounded(c.HTTP)}, nil
 }
 
-// bounded returns a client whose requests and answers have an end, and which is led nowhere else.
+// bounded returns a client with limits on the time and size of answers, which follows no redirects.
 func bounded(from *http.Client) *http.Client {
 	c := http.Client{}
 	if from != nil {
@@ -79,7 +79,7 @@ func bounded(from *http.Client) *http.Client {
 	}
 	c.Jar = nil
 	c.CheckRedirect = func(*http.Request, []*http.Request) error {
-		return errors.New("the provider redirects a request that is not a browser's")
+		return errors.New("the provider redirects a request that isn't a browser's")
 	}
 	through := c.Transport
 	if through == nil {
@@ -91,7 +91,7 @@ func bounded(from *http.Client) *http.Client {
 
 type short struct{ http.RoundTripper }
 
-// RoundTrip bounds what is read of an answer.
+// RoundTrip limits the size of an answer.
 func (s short) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := s.RoundTripper.RoundTrip(r)
 	if err == nil {
@@ -103,10 +103,10 @@ func (s short) RoundTrip(r *http.Request) (*http.Response, error) {
 // Name is the provider's name in addresses.
 func (p *Provider) Name() string { return p.c.Name }
 
-// Label is the provider's name for people.
+// Label is the provider's display name.
 func (p *Provider) Label() string { return p.c.Label }
 
-// ask returns what the provider says of itself. What was known before still holds while it does not answer.
+// ask returns the provider's metadata. The cached metadata stays valid while the provider isn't responding.
 func (p *Provider) ask(ctx context.Context) (*told, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +120,7 @@ func (p *Provider) ask(ctx context.Context) (*told, error) {
 		return nil, ctx.Err()
 	}
 	p.asked = now
-	// The provider's keys are fetched with this context later on, so it must not end with the request.
+	// The provider's keys are fetched later with this context, so it must outlive the request.
 	found, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), p.client), p.c.Issuer)
 	t := &told{provider: found}
 	if err == nil {
@@ -132,8 +132,8 @@ func (p *Provider) ask(ctx context.Context) (*told, error) {
 		}
 	}
 	if err != nil {
-		p.failed = &app.Error{Code: app.ETransient, Reason: "provider", Message: fmt.Sprintf("%s does not answer as an identity provider should.", p.c.Label),
-			Hint: "Try again in a moment. If it stays so, whoever looks after this Muster can see why in its log.", Err: err}
+		p.failed = &app.Error{Code: app.ETransient, Reason: "provider", Message: fmt.Sprintf("%s isn't responding as an identity provider.", p.c.Label),
+			Hint: "Try again in a moment. If the problem persists, ask your Muster operator to check the server log.", Err: err}
 		if p.known != nil {
 			return p.known, nil
 		}
@@ -148,7 +148,7 @@ func (p *Provider) oauth(t *told) *oauth2.Config {
 		Scopes: append([]string{oidc.ScopeOpenID}, p.c.Scopes...)}
 }
 
-// begun is what is remembered of someone who was sent to the provider.
+// begun is the state of a sign-in that was redirected to the provider.
 type begun struct {
 	Nonce    string    `json:"n"`
 	Verifier string    `json:"v"`
@@ -156,7 +156,7 @@ type begun struct {
 	At       time.Time `json:"t"`
 }
 
-// Start gives where to send the browser, the state by which its return is known, and what Finish needs then.
+// Start returns the address for the browser, the state that its return carries, and the secret for Finish.
 func (p *Provider) Start(ctx context.Context, again bool) (to, state, secret string, err error) {
 	t, err := p.ask(ctx)
 	if err != nil {
@@ -172,11 +172,11 @@ func (p *Provider) Start(ctx context.Context, again bool) (to, state, secret str
 	return p.oauth(t).AuthCodeURL(state, options...), state, string(kept), err
 }
 
-// Finish checks the answer that the browser has brought, and says who it was.
+// Finish checks the answer that the browser returned with, and returns who signed in.
 func (p *Provider) Finish(ctx context.Context, secret string, answer url.Values) (identity.Subject, error) {
 	var b begun
 	if err := json.Unmarshal([]byte(secret), &b); err != nil {
-		return identity.Subject{}, fmt.Errorf("oidc: %s: what was remembered cannot be read: %w", p.c.Name, err)
+		return identity.Subject{}, fmt.Errorf("oidc: %s: decode sign-in state: %w", p.c.Name, err)
 	}
 	t, err := p.ask(ctx)
 	if err != nil {
@@ -207,7 +207,7 @@ func (p *Provider) Finish(ctx context.Context, secret string, answer url.Values)
 	}
 	s, err := p.c.subject(id.Subject, of)
 	if err != nil {
-		return s, p.distrust("It does not tell who you are.", err)
+		return s, p.distrust("It doesn't say who you are.", err)
 	}
 	return s, nil
 }
@@ -219,7 +219,7 @@ func (p *Provider) verify(ctx context.Context, t *told, token *oauth2.Token, b b
 		return nil, nil, p.distrust("It has no ID token.", nil)
 	}
 	now := p.c.Now()
-	// An ID token that has just ended by our clock may still hold by the provider's.
+	// An ID token that just expired by our clock may still be valid by the provider's.
 	check := t.provider.Verifier(&oidc.Config{ClientID: p.c.ClientID, Now: func() time.Time { return now.Add(-skew) }})
 	id, err := check.Verify(ctx, raw)
 	if err != nil {
@@ -227,45 +227,45 @@ func (p *Provider) verify(ctx context.Context, t *told, token *oauth2.Token, b b
 	}
 	of := claims{}
 	if err := id.Claims(&of); err != nil {
-		return nil, nil, p.distrust("It cannot be read.", err)
+		return nil, nil, p.distrust("It can't be read.", err)
 	}
 	switch azp := of.text("azp"); {
 	case subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(b.Nonce)) != 1:
-		return nil, nil, p.distrust("It belongs to another sign-in.", errors.New("the nonce is another one"))
+		return nil, nil, p.distrust("It belongs to another sign-in.", errors.New("the nonce doesn't match"))
 	case azp != "" && azp != p.c.ClientID, azp == "" && len(id.Audience) > 1 && !slices.Contains(id.Audience[:1], p.c.ClientID):
-		return nil, nil, p.distrust("It was made for another service.", fmt.Errorf("azp is %q", azp))
+		return nil, nil, p.distrust("Its ID token is for another service.", fmt.Errorf("azp is %q", azp))
 	case id.IssuedAt.Sub(now) > 5*time.Minute:
-		return nil, nil, p.distrust("It is from the future: the clocks differ.", fmt.Errorf("iat is %s", id.IssuedAt))
+		return nil, nil, p.distrust("Its ID token isn't valid yet: the clocks differ.", fmt.Errorf("iat is %s", id.IssuedAt))
 	case id.Subject == "" || len(id.Subject) > 255:
-		return nil, nil, p.distrust("It does not tell who you are.", errors.New("sub is missing or too long"))
+		return nil, nil, p.distrust("It doesn't say who you are.", errors.New("sub is missing or too long"))
 	}
 	if b.Again {
 		at, _ := of["auth_time"].(float64)
 		if at == 0 || time.Unix(int64(at), 0).Before(b.At.Add(-skew)) {
-			return nil, nil, &app.Error{Code: app.EForbidden, Reason: "not_again", Message: fmt.Sprintf("%s did not ask you again who you are.", p.c.Label),
-				Hint: "Sign out there, and try again."}
+			return nil, nil, &app.Error{Code: app.EForbidden, Reason: "not_again", Message: fmt.Sprintf("%s didn't re-authenticate you.", p.c.Label),
+				Hint: "Sign out of " + p.c.Label + " and try again."}
 		}
 	}
 	if id.AccessTokenHash != "" {
 		if err := id.VerifyAccessToken(token.AccessToken); err != nil {
-			return nil, nil, p.distrust("Its parts do not belong together.", err)
+			return nil, nil, p.distrust("Its tokens don't match.", err)
 		}
 	}
 	return id, of, nil
 }
 
-// addInfo adds what the provider tells only on request. Nothing in the ID token is changed by it.
+// addInfo adds claims from the userinfo endpoint. It doesn't overwrite claims of the ID token.
 func (p *Provider) addInfo(ctx context.Context, t *told, token *oauth2.Token, subject string, of claims) error {
 	info, err := t.provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil {
-		return &app.Error{Code: app.ETransient, Reason: "provider", Message: fmt.Sprintf("%s does not tell which groups you are in.", p.c.Label), Hint: "Try again in a moment.", Err: err}
+		return &app.Error{Code: app.ETransient, Reason: "provider", Message: fmt.Sprintf("%s couldn't return your groups.", p.c.Label), Hint: "Try again in a moment.", Err: err}
 	}
 	more := claims{}
 	if err := info.Claims(&more); err != nil {
-		return p.distrust("It cannot be read.", err)
+		return p.distrust("It can't be read.", err)
 	}
 	if info.Subject != subject {
-		return p.distrust("It is about somebody else.", fmt.Errorf("userinfo is of %q", info.Subject))
+		return p.distrust("It is about another user.", fmt.Errorf("userinfo is of %q", info.Subject))
 	}
 	for name, v := range more {
 		if _, there := of[name]; !there {
@@ -275,8 +275,7 @@ func (p *Provider) addInfo(ctx context.Context, t *told, token *oauth2.Token, su
 	return nil
 }
 
-// Leave gives where to send the browser so that the person is signed out there too; "" where the provider has no such place or
-// does not answer.
+// Leave returns the address for the browser to sign out at the provider; "" if the provider has none or isn't responding.
 func (p *Provider) Leave(ctx context.Context) string {
 	t, err := p.ask(ctx)
 	if err != nil || t.EndPoint == "" || safeURL(t.EndPoint) != nil {

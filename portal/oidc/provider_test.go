@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// liar is an identity provider that answers whatever a test wants, and checks what it was asked.
+// liar is an identity provider that answers as a test wants, and checks requests.
 type liar struct {
 	t     *testing.T
 	srv   *httptest.Server
@@ -35,11 +35,11 @@ type liar struct {
 	mu    sync.Mutex
 	codes map[string]string // code to challenge; each works once
 
-	// What a test changes. nonce is put in unless bend takes it out.
+	// Settings of a test. The nonce is included unless bend removes it.
 	alg     string
 	bend    func(c map[string]any)
-	told    map[string]any // added to what it says of itself
-	info    map[string]any // userinfo; nil: there is none
+	told    map[string]any // added to its metadata
+	info    map[string]any // userinfo; nil for none
 	sign    *rsa.PrivateKey
 	noToken bool
 }
@@ -128,7 +128,7 @@ func (l *liar) signer() *rsa.PrivateKey {
 	return l.keys[0]
 }
 
-// token makes an ID token as it should be, and bends it.
+// token returns a valid ID token, changed by bend.
 func (l *liar) token(nonce string) string {
 	now := time.Now()
 	c := map[string]any{"iss": l.srv.URL, "aud": "muster", "sub": "s1", "nonce": nonce, "iat": unix(now), "exp": unix(now.Add(time.Minute)), "auth_time": unix(now),
@@ -141,7 +141,7 @@ func (l *liar) token(nonce string) string {
 	switch l.alg {
 	case "none":
 		return text + "."
-	case "HS256": // the old trick: the public key as the secret
+	case "HS256": // the known attack: the public key as the secret
 		m := hmac.New(sha256.New, l.keys[0].N.Bytes())
 		m.Write([]byte(text))
 		return text + "." + b64(m.Sum(nil))
@@ -170,7 +170,7 @@ func (l *liar) provider(change ...func(*Config)) *Provider {
 	return p
 }
 
-// leave is a person who signs in at the provider and is sent back; it returns what must be remembered, and the answer.
+// leave signs a person in at the provider; it returns the secret for Finish, and the answer.
 func (l *liar) leave(p *Provider, again bool) (secret string, answer url.Values) {
 	l.t.Helper()
 	to, state, secret, err := p.Start(context.Background(), again)
@@ -183,10 +183,10 @@ func (l *liar) leave(p *Provider, again bool) (secret string, answer url.Values)
 	}
 	q := u.Query()
 	if q.Get("code_challenge_method") != "S256" || q.Get("response_type") != "code" || q.Get("state") != state || strings.Contains(to, "hush") {
-		l.t.Errorf("the browser is sent to %s", to)
+		l.t.Errorf("the browser is redirected to %s", to)
 	}
 	if again != (q.Get("prompt") == "login" && q.Get("max_age") == "0") {
-		l.t.Errorf("again is %v, and the browser is sent to %s", again, to)
+		l.t.Errorf("again is %v, and the browser is redirected to %s", again, to)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -201,7 +201,7 @@ func (l *liar) try(p *Provider) (identity.Subject, error) {
 	return p.Finish(context.Background(), secret, answer)
 }
 
-// tryUntil signs in again and again until it ends as it should.
+// tryUntil repeats a sign-in until it ends as expected.
 func (l *liar) tryUntil(p *Provider, good func(error) bool) (identity.Subject, error) {
 	l.t.Helper()
 	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
@@ -212,15 +212,15 @@ func (l *liar) tryUntil(p *Provider, good func(error) bool) (identity.Subject, e
 	}
 }
 
-// refused checks that an answer is refused with a sentence, and that neither it nor the log tells secrets.
+// refused checks that an answer is refused with a message, and that neither error nor log contains secrets.
 func refused(t *testing.T, err error, code app.Code, says string) {
 	t.Helper()
 	if app.CodeOf(err) != code || !strings.Contains(app.AsError(err).Message, says) {
-		t.Errorf("the answer is %v (%s), not %s with %q", err, app.CodeOf(err), code, says)
+		t.Errorf("got %v (%s), want %s with %q", err, app.CodeOf(err), code, says)
 	}
 	for _, secret := range []string{"hush", "secret-of-the-provider", "id_token\":"} {
 		if err != nil && strings.Contains(fmt.Sprintf("%+v", err), secret) {
-			t.Errorf("the error tells %q: %v", secret, err)
+			t.Errorf("the error contains %q: %v", secret, err)
 		}
 	}
 }
@@ -237,26 +237,26 @@ func TestBadTokens(t *testing.T) {
 	set := func(k string, v any) func(map[string]any) { return func(c map[string]any) { c[k] = v } }
 	for name, c := range map[string]struct {
 		bend func(map[string]any)
-		says string // "": it is good
+		says string // "" for a valid token
 	}{
 		"another nonce":                {set("nonce", "other"), "It belongs to another sign-in."},
 		"no nonce":                     {func(c map[string]any) { delete(c, "nonce") }, "It belongs to another sign-in."},
-		"another audience":             {set("aud", "other"), "It was made for another service."},
+		"another audience":             {set("aud", "other"), "Its ID token is for another service."},
 		"two audiences, of us first":   {set("aud", []string{"muster", "other"}), ""},
-		"two audiences, of us second":  {set("aud", []string{"other", "muster"}), "It was made for another service."},
-		"authorised for another":       {func(c map[string]any) { c["aud"], c["azp"] = []string{"muster", "other"}, "other" }, "It was made for another service."},
+		"two audiences, of us second":  {set("aud", []string{"other", "muster"}), "Its ID token is for another service."},
+		"authorised for another":       {func(c map[string]any) { c["aud"], c["azp"] = []string{"muster", "other"}, "other" }, "Its ID token is for another service."},
 		"authorised for us":            {func(c map[string]any) { c["aud"], c["azp"] = []string{"other", "muster"}, "muster" }, ""},
-		"another issuer":               {set("iss", "https://evil.example"), "It was made by another provider."},
-		"expired":                      {set("exp", unix(now.Add(-2*time.Minute))), "It has expired"},
+		"another issuer":               {set("iss", "https://evil.example"), "Its ID token is from another provider."},
+		"expired":                      {set("exp", unix(now.Add(-2*time.Minute))), "Its ID token has expired"},
 		"expired within the clocks":    {set("exp", unix(now.Add(-30*time.Second))), ""},
-		"not yet":                      {set("nbf", unix(now.Add(time.Hour))), "It is from the future"},
-		"issued in the future":         {set("iat", unix(now.Add(time.Hour))), "It is from the future"},
+		"not yet":                      {set("nbf", unix(now.Add(time.Hour))), "Its ID token isn't valid yet"},
+		"issued in the future":         {set("iat", unix(now.Add(time.Hour))), "Its ID token isn't valid yet"},
 		"issued a moment ahead":        {set("iat", unix(now.Add(30*time.Second))), ""},
-		"nobody":                       {set("sub", ""), "It does not tell who you are."},
-		"a very long somebody":         {set("sub", strings.Repeat("x", 300)), "It does not tell who you are."},
-		"parts of two sign-ins":        {set("at_hash", "AAAAAAAAAAAAAAAAAAAAAA"), "Its parts do not belong together."},
-		"groups that are no list":      {set("groups", map[string]any{"a": 1}), "It does not tell who you are."},
-		"a name of nothing but spaces": {func(c map[string]any) { c["preferred_username"], c["sub"] = "@@@", "s1" }, "It does not tell who you are."},
+		"no subject":                   {set("sub", ""), "It doesn't say who you are."},
+		"a very long subject":          {set("sub", strings.Repeat("x", 300)), "It doesn't say who you are."},
+		"parts of two sign-ins":        {set("at_hash", "AAAAAAAAAAAAAAAAAAAAAA"), "Its tokens don't match."},
+		"groups that are no list":      {set("groups", map[string]any{"a": 1}), "It doesn't say who you are."},
+		"a name of nothing but spaces": {func(c map[string]any) { c["preferred_username"], c["sub"] = "@@@", "s1" }, "It doesn't say who you are."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLiar(t)
@@ -264,7 +264,7 @@ func TestBadTokens(t *testing.T) {
 			_, err := l.try(l.provider())
 			if c.says == "" {
 				if err != nil {
-					t.Errorf("it is refused: %v", err)
+					t.Errorf("valid token refused: %v", err)
 				}
 				return
 			}
@@ -274,7 +274,7 @@ func TestBadTokens(t *testing.T) {
 }
 
 func TestSignatures(t *testing.T) {
-	const bad = "Its signature is not right."
+	const bad = "The signature of its ID token is invalid."
 	t.Run("none", func(t *testing.T) {
 		l := newLiar(t)
 		l.alg = "none"
@@ -287,7 +287,7 @@ func TestSignatures(t *testing.T) {
 		_, err := l.try(l.provider())
 		refused(t, err, app.EUnauthorized, bad)
 	})
-	t.Run("by a key that is not the provider's", func(t *testing.T) {
+	t.Run("by a key that isn't the provider's", func(t *testing.T) {
 		l := newLiar(t)
 		l.sign = twoKeys[1]
 		_, err := l.try(l.provider())
@@ -302,17 +302,16 @@ func TestSignatures(t *testing.T) {
 		l.mu.Lock()
 		l.keys = []*rsa.PrivateKey{twoKeys[1]}
 		l.mu.Unlock()
-		// go-oidc returns the keys that it fetched to who asked, and only then puts them away: for a moment the old ones are still
-		// what the next one is given.
+		// go-oidc caches fetched keys only after it has returned them, so the next caller may still get the old ones.
 		_, err := l.tryUntil(p, func(err error) bool { return err == nil })
 		if err != nil {
-			t.Errorf("after the keys were changed: %v", err)
+			t.Errorf("after a change of keys: %v", err)
 		}
-		l.sign = twoKeys[0] // which is not published any more
+		l.sign = twoKeys[0] // no longer published
 		_, err = l.tryUntil(p, func(err error) bool { return err != nil })
 		refused(t, err, app.EUnauthorized, bad)
 		if l.asked.discovery != 1 {
-			t.Errorf("the provider was asked %d times what it is", l.asked.discovery)
+			t.Errorf("the provider's metadata was fetched %d times", l.asked.discovery)
 		}
 	})
 	t.Run("no token at all", func(t *testing.T) {
@@ -331,13 +330,13 @@ func TestCodesWorkOnceAndForTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := p.Finish(t.Context(), secret, answer)
-	refused(t, err, app.EUnauthorized, "this sign-in was used already or took too long")
+	refused(t, err, app.EUnauthorized, "this sign-in was already used or has expired")
 
-	// A code that was stolen from another browser lacks its verifier, there and here.
+	// A code stolen from another browser comes without its verifier.
 	_, stolen := l.leave(p, false)
 	mine, _ := l.leave(p, false)
 	_, err = p.Finish(t.Context(), mine, stolen)
-	refused(t, err, app.EUnauthorized, "this sign-in was used already or took too long")
+	refused(t, err, app.EUnauthorized, "this sign-in was already used or has expired")
 }
 
 func TestMixUp(t *testing.T) {
@@ -357,7 +356,7 @@ func TestMixUp(t *testing.T) {
 			t.Errorf("iss %q: %v", c.iss, err)
 		}
 		if !c.good && l.asked.tokens != before {
-			t.Errorf("iss %q: the code was given away", c.iss)
+			t.Errorf("iss %q: the code was sent", c.iss)
 		}
 	}
 }
@@ -366,7 +365,7 @@ func TestAgainMeansAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		at   any
 		good bool
-	}{"just now": {unix(time.Now()), true}, "an hour ago": {unix(time.Now().Add(-time.Hour)), false}, "not told": {nil, false}, "in words": {"now", false}} {
+	}{"just now": {unix(time.Now()), true}, "an hour ago": {unix(time.Now().Add(-time.Hour)), false}, "missing": {nil, false}, "in words": {"now", false}} {
 		t.Run(name, func(t *testing.T) {
 			l := newLiar(t)
 			l.bend = func(claims map[string]any) {
@@ -381,7 +380,7 @@ func TestAgainMeansAgain(t *testing.T) {
 				t.Error(err)
 			}
 			if !c.good {
-				refused(t, err, app.EForbidden, "did not ask you again")
+				refused(t, err, app.EForbidden, "didn't re-authenticate you")
 			}
 		})
 	}
@@ -397,7 +396,7 @@ func TestUserinfo(t *testing.T) {
 	}
 	l.info["sub"] = "s2"
 	_, err = l.try(l.provider())
-	refused(t, err, app.EUnauthorized, "It is about somebody else.")
+	refused(t, err, app.EUnauthorized, "It is about another user.")
 }
 
 func TestDiscovery(t *testing.T) {
@@ -412,10 +411,10 @@ func TestDiscovery(t *testing.T) {
 			l := newLiar(t)
 			l.told = told
 			_, _, _, err := l.provider().Start(t.Context(), false)
-			refused(t, err, app.ETransient, "does not answer as an identity provider should")
+			refused(t, err, app.ETransient, "isn't responding as an identity provider")
 		})
 	}
-	t.Run("a failure is remembered for a moment, what was known for longer", func(t *testing.T) {
+	t.Run("a failure is cached for a moment, metadata for longer", func(t *testing.T) {
 		now := time.Now()
 		l := newLiar(t)
 		l.told = map[string]any{"issuer": "https://evil.example"}
@@ -424,7 +423,7 @@ func TestDiscovery(t *testing.T) {
 			_, _, _, _ = p.Start(t.Context(), false)
 		}
 		if l.asked.discovery != 1 {
-			t.Errorf("it was asked %d times at one moment", l.asked.discovery)
+			t.Errorf("fetched %d times at one moment", l.asked.discovery)
 		}
 		l.told = nil
 		now = now.Add(giveUpFor)
@@ -434,7 +433,7 @@ func TestDiscovery(t *testing.T) {
 		now = now.Add(knownFor)
 		l.told = map[string]any{"issuer": "https://evil.example"}
 		if _, _, _, err := p.Start(t.Context(), false); err != nil {
-			t.Errorf("what was known is forgotten: %v", err)
+			t.Errorf("cached metadata is lost: %v", err)
 		}
 	})
 }
@@ -442,14 +441,14 @@ func TestDiscovery(t *testing.T) {
 func TestLeave(t *testing.T) {
 	l := newLiar(t)
 	if to := l.provider().Leave(t.Context()); to != "" {
-		t.Errorf("without a place to sign out, it is %q", to)
+		t.Errorf("without a sign-out address: %q", to)
 	}
 	l.told = map[string]any{"end_session_endpoint": "javascript:alert(1)"}
 	if to := l.provider().Leave(t.Context()); to != "" {
-		t.Errorf("people are sent to %q", to)
+		t.Errorf("got %q", to)
 	}
 	l.told = map[string]any{"end_session_endpoint": l.srv.URL + "/bye?x=1"}
 	if to := l.provider(func(c *Config) { c.HomeURL = "http://localhost/signin" }).Leave(t.Context()); to != l.srv.URL+"/bye?client_id=muster&post_logout_redirect_uri=http%3A%2F%2Flocalhost%2Fsignin&x=1" {
-		t.Errorf("people are sent to %q", to)
+		t.Errorf("got %q", to)
 	}
 }

@@ -25,12 +25,12 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// changeForm is the form for an amendment while it is worked on.
+// changeForm is the form for a change while it's being filled in.
 type changeForm struct {
 	catalog *template.Catalog
 	page    Amend
 	ask     appcluster.Amendment
-	whole   bool // enough is said for a preview
+	whole   bool // complete enough for a preview
 }
 
 func (f *changeForm) title(kind, name string) string {
@@ -48,12 +48,12 @@ func (p *Service) postedAmendForm(r *http.Request, a app.Actor) (*changeForm, er
 		return nil, err
 	}
 	if kind := app.OperationKind(r.PostForm.Get("kind")); !slices.Contains(app.Amendments, kind) {
-		return nil, &app.Error{Code: app.EInvalid, Field: "kind", Message: "It is not said what is to be done.", Hint: "Go back to the cluster and choose again."}
+		return nil, &app.Error{Code: app.EInvalid, Field: "kind", Message: "Unknown change.", Hint: "Go back to the cluster and choose a change."}
 	}
 	return p.newAmendForm(r.Context(), a, chi.URLParam(r, "id"), r.PostForm)
 }
 
-// newAmendForm reads what was asked, and what may be chosen. Nothing that was typed is lost, even where it is wrong.
+// newAmendForm reads the form and sets its options. Nothing typed is lost, even if invalid.
 func (p *Service) newAmendForm(ctx context.Context, a app.Actor, cluster string, in url.Values) (*changeForm, error) {
 	v, err := p.Clusters.Cluster(ctx, a, cluster)
 	if err != nil {
@@ -93,7 +93,7 @@ func (p *Service) newAmendForm(ctx context.Context, a app.Actor, cluster string,
 	return f, nil
 }
 
-// readSize reads how many nodes there shall be: a number, or by the buttons one more or fewer than stand in the field.
+// readSize reads the number of nodes; the plus and minus buttons change it by one.
 func (f *changeForm) readSize(in url.Values) {
 	o := &f.page.Form
 	if t := f.catalog.Templates[f.page.View.Template]; t != nil {
@@ -114,9 +114,9 @@ func (f *changeForm) readSize(in url.Values) {
 	}
 	switch {
 	case err != nil || size < 1 || size > mostNodes:
-		f.complain("The number of nodes must be a whole number from 1 on.", "To give all of them back, delete the cluster.")
+		f.complain("The number of nodes must be a whole number of at least 1.", "To remove all nodes, delete the cluster.")
 	case named && size == f.page.View.Size:
-		o.Size = "" // the field was left as it was: those that are ticked go
+		o.Size = "" // the size wasn't edited: the selected nodes are removed
 	default:
 		f.ask.Size = size
 	}
@@ -129,7 +129,7 @@ func (f *changeForm) readBatch(in url.Values) {
 	}
 	n, err := strconv.Atoi(o.Batch)
 	if err != nil || n < 1 || n > mostNodes {
-		f.complain("The number of nodes at a time must be a whole number from 1 on.", "Leave it empty for what is usual.")
+		f.complain("The number of nodes at a time must be a whole number of at least 1.", "Leave the field empty for the default.")
 		return
 	}
 	f.ask.Batch = n
@@ -137,14 +137,14 @@ func (f *changeForm) readBatch(in url.Values) {
 
 func (f *changeForm) readOnFailure(in url.Values) {
 	if f.ask.Kind == app.OperationRepair {
-		return // what it returns is gone
+		return // the machines it deletes can't be restored
 	}
 	f.ask.OnFailure = app.FailureChoice(in.Get("on_failure"))
 	makes := f.ask.Kind == app.OperationResize
 	f.page.Form.OnFailures = clusterpage.FailureChoices(string(f.ask.OnFailure), makes, nil)
 	f.page.Form.AtLeast = strings.TrimSpace(in.Get("at_least"))
 	if !clusterpage.ChoosesFailure(string(f.ask.OnFailure)) {
-		f.complain("There is no such choice for what happens if it fails.", "Choose one from the list.")
+		f.complain("Unknown choice for On failure.", "Choose one from the list.")
 		return
 	}
 	if !makes {
@@ -164,7 +164,7 @@ func chosen(values []string) []string {
 	return slices.Compact(values)
 }
 
-// services offers what can be added, or what is there.
+// services offers the services that can be added, or those of the cluster.
 func (f *changeForm) services(in url.Values) {
 	f.ask.Services = chosen(in["services"])
 	n := &clusterpage.ClusterForm{Catalog: f.catalog}
@@ -177,7 +177,7 @@ func (f *changeForm) services(in url.Values) {
 	}
 }
 
-// nodesOffered is how many nodes can be ticked one by one; of bigger clusters they are named in addresses and over the API.
+// nodesOffered is how many nodes can be selected; more can be named by address or API.
 const nodesOffered = 200
 
 func (f *changeForm) nodes(in url.Values) {
@@ -192,7 +192,7 @@ func (f *changeForm) nodes(in url.Values) {
 	}
 }
 
-// machines offers what new nodes may be made of.
+// machines offers hardware and images for new nodes.
 func (f *changeForm) machines(in url.Values) {
 	t := f.catalog.Templates[f.page.View.Template]
 	f.ask.Hardware, f.ask.Image = in.Get("hardware"), in.Get("image")
@@ -203,12 +203,12 @@ func (f *changeForm) machines(in url.Values) {
 	o := &f.page.Form
 	o.Hardwares = n.Choices("hardware", clusterpage.Allowed(f.catalog.Hardware, t.Compatibility.Hardware, nil), "", f.ask.Hardware)
 	o.Images = n.Choices("image", clusterpage.Allowed(f.catalog.Images, t.Compatibility.Images, nil), "", f.ask.Image)
-	o.Hardwares[0].Label, o.Images[0].Label = "as those that are there", "as those that are there"
+	o.Hardwares[0].Label, o.Images[0].Label = "Same as existing nodes", "Same as existing nodes"
 	o.OpenMachines = f.ask.Hardware != "" || f.ask.Image != ""
 }
 
-// readConfig reads what is to be otherwise in the configuration: what differs between the text as it was shown and as it is now,
-// or, of the form that does it, the difference itself.
+// readConfig reads the changes of the configuration: the difference between the text as it was shown and as edited,
+// or, from the form that applies the change, the difference itself.
 func (f *changeForm) readConfig(ctx context.Context, m site.Specs, a app.Actor, in url.Values) error {
 	o := &f.page.Form
 	now, err := m.ClusterConfig(ctx, a, f.page.View.ID)
@@ -220,7 +220,7 @@ func (f *changeForm) readConfig(ctx context.Context, m site.Specs, a app.Actor, 
 	switch {
 	case in.Has("overlay"):
 		if f.ask.Config, err = objectOf(in.Get("overlay")); err != nil {
-			f.complain("What is to be otherwise cannot be read any more.", "Change it again below.")
+			f.complain("Invalid configuration change.", "Edit the configuration again below.")
 			return nil
 		}
 		o.Config = configText(laidOver(now, f.ask.Config))
@@ -248,15 +248,15 @@ func (f *changeForm) readEdited(in url.Values) error {
 	}
 	edited, err := objectOf(o.Config)
 	if err != nil {
-		f.complain("This is not a JSON object: "+humanize.GoWords(err)+".", "Keys and texts stand in double quotes, and commas between them.")
+		f.complain("Invalid JSON: "+humanize.GoWords(err)+".", "Put keys and strings in double quotes, and separate entries with commas.")
 		return nil
 	}
 	f.ask.Config = difference(base, edited)
 	switch {
 	case len(f.ask.Config)+len(f.ask.Parameters) == 0 && len(f.page.Errors) == 0:
-		f.complain("Nothing is otherwise.", "Change a value, add a key, or take one out.")
+		f.complain("No changes.", "Change a value, or add or remove a key.")
 	case holds(f.ask.Config, secret.HiddenValue):
-		f.complain("A hidden value ("+secret.HiddenValue+") cannot be moved, or be part of a list that changes.", "Write the value itself there.")
+		f.complain("A hidden value ("+secret.HiddenValue+") can't be moved or be part of a changed list.", "Replace it with the actual value.")
 	}
 	return nil
 }
@@ -267,14 +267,14 @@ func objectOf(text string) (map[string]any, error) {
 	var out map[string]any
 	switch err := dec.Decode(&out); {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, errors.New("it ends too early")
+		return nil, errors.New("unexpected end")
 	case err != nil:
 		return nil, err
 	case out == nil:
-		return nil, errors.New("it is null")
+		return nil, errors.New("must be an object, not null")
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something stands behind it")
+		return nil, errors.New("unexpected text after the object")
 	}
 	return out, nil
 }
@@ -294,7 +294,7 @@ func configText(config map[string]any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// difference returns what, laid over base map by map, makes edited of it; null takes a key out.
+// difference returns the overlay that turns base into edited, map by map; null removes a key.
 func difference(base, edited map[string]any) map[string]any {
 	out := map[string]any{}
 	for k := range base {
@@ -318,7 +318,7 @@ func difference(base, edited map[string]any) map[string]any {
 	return out
 }
 
-// laidOver is the inverse of difference.
+// laidOver applies the result of difference.
 func laidOver(base, overlay map[string]any) map[string]any {
 	out := make(map[string]any, len(base))
 	for k, v := range base {
@@ -339,7 +339,7 @@ func laidOver(base, overlay map[string]any) map[string]any {
 	return out
 }
 
-// holds tells whether a text stands anywhere within a value.
+// holds tells whether a value contains a text at any depth.
 func holds(v any, text string) bool {
 	switch v := v.(type) {
 	case string:

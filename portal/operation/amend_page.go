@@ -18,21 +18,21 @@ import (
 	"muster/portal/template"
 )
 
-// Amend is the page on which a cluster that stands is changed: what is asked, and what that would do.
+// Amend is the page to change a cluster: the form and its preview.
 type Amend struct {
 	Now       time.Time
 	View      cluster.ClusterView
 	Form      AmendForm
-	Preview   *AmendPreview // nil until there is something to show
+	Preview   *AmendPreview // nil without a valid form
 	Complaint page.Complaint
-	Errors    map[string]page.Complaint // by field, of those that carry their own
+	Errors    map[string]page.Complaint // by field
 	Notice    string
 }
 
-// Wrong tells whether something is in the way.
+// Wrong tells whether the form has errors.
 func (a Amend) Wrong() bool { return a.Complaint.Message != "" || len(a.Errors) > 0 }
 
-// AmendForm is what is asked, as it was typed, and what may be chosen.
+// AmendForm is the form as typed, with its options.
 type AmendForm struct {
 	Kind                    app.OperationKind
 	Size, SizeHint, Batch   string
@@ -42,88 +42,88 @@ type AmendForm struct {
 	AtLeast                 string
 	NoRestart               bool
 	Parameters              []ParameterNow
-	Config, Base            string // the configuration as it is typed, and as it was shown
+	Config, Base            string // the configuration as typed, and as it was shown
 	OpenNodes, OpenMachines bool   // parts that are unfolded
 }
 
-// ParameterNow is the field of a parameter with what it was when the form was shown.
+// ParameterNow is the field of a parameter with its value when the form was shown.
 type ParameterNow struct {
 	template.ParameterField
 	Was string
 }
 
-// WasField is the name of the field that keeps what it was.
+// WasField is the name of the field with the former value.
 func (f ParameterNow) WasField() string { return "was-" + f.Name }
 
-// AmendKindTitle is what stands above the form of a kind.
+// AmendKindTitle is the title of a kind's form.
 func AmendKindTitle(k app.OperationKind) string {
 	switch k {
 	case app.OperationResize:
-		return "Grow or shrink"
+		return "Resize"
 	case app.OperationReconfigure:
-		return "Change the configuration"
+		return "Change configuration"
 	}
 	verb := k.Verb()
 	return string(verb[0]-'a'+'A') + verb[1:]
 }
 
-// help says what the kind is for.
+// help describes the kind.
 func (f AmendForm) help() string {
 	switch f.Kind {
 	case app.OperationResize:
-		return "Nodes that go are drained first: what runs on them is handed over before they are given back."
+		return "Nodes are drained before they're removed."
 	case app.OperationAddServices:
-		return "Services come to nodes that stand, or to new ones where the layout wants that."
+		return "Services are added to existing nodes, or to new ones if the layout requires it."
 	case app.OperationRemoveServices:
-		return "They are stopped and removed. What depends on them has to go with them."
+		return "The selected services are stopped and removed. Services that depend on them must be removed too."
 	case app.OperationReconfigure:
-		return "Only services that read what has changed are touched."
+		return "Only services that use the changed values are affected."
 	case app.OperationCompare:
-		return "What sets services up says what it would change. Nothing is changed; what it said stands on the page Health until something else is done."
+		return "Runs the configuration tools in dry-run mode and changes nothing. The Health page shows the result until the next operation."
 	case app.OperationStart:
-		return "What they need is started with them."
+		return "Services that they depend on are started too."
 	case app.OperationStop:
-		return "What depends on them is stopped too. Machines stay, and cost money."
+		return "Services that depend on them are stopped too. Machines keep running and still cost money."
 	case app.OperationRestart:
-		return "What depends on them is restarted too."
+		return "Services that depend on them are restarted too."
 	case app.OperationUpgrade:
-		return "The cluster goes over to what the catalog says by now, some nodes at a time, and halts at the first that is not well."
+		return "Upgrades the cluster to the current catalog, a few nodes at a time, and stops at the first unhealthy node."
 	case app.OperationRepair:
-		return "Repair finishes pending steps and replaces failed nodes. They keep their names, host keys and services."
+		return "Repair finishes pending steps and replaces failed nodes. Replaced nodes keep their names, host keys and services."
 	}
 	return ""
 }
 
-// posts tells whether the form is sent in a body, since what it holds does not belong into an address.
+// posts tells whether the form is sent in a body, since its values don't belong in an address.
 func (f AmendForm) posts() bool { return f.Kind == app.OperationReconfigure }
 
-// batches tells whether it can be said on how many nodes at a time something is done.
+// batches tells whether the kind works on a number of nodes at a time.
 func (f AmendForm) batches() bool {
 	return f.Kind == app.OperationUpgrade || f.Kind == app.OperationRestart || f.Kind == app.OperationReconfigure
 }
 
 func (a Amend) path(rest string) string { return "/clusters/" + a.View.ID + "/change" + rest }
 
-// amendPreview is what an amendment would do, drawn.
+// AmendPreview is a change's preview, ready to draw.
 type AmendPreview struct {
 	cluster.AmendPreview
 	Ask      cluster.Amendment
-	Drawn    []AmendNode // those on which something is done
-	Rest     int         // how many others stay as they are
-	Hidden   int         // of Drawn, for which there was no room
+	Drawn    []AmendNode // the affected nodes
+	Rest     int         // the number of other nodes
+	Hidden   int         // the number of affected nodes that aren't drawn
 	Timeline plan.Timeline
-	left     time.Duration // until the lease ends; 0: no end
-	lost     []string      // nodes whose machines are gone already
+	left     time.Duration // until the lease expires; 0: no expiry
+	lost     []string      // nodes without a machine
 }
 
-// AmendNode is a node with what happens to it.
+// AmendNode is a node with its change.
 type AmendNode struct {
 	cluster.AmendedNode
-	Hardware, Image string // as people call them
+	Hardware, Image string // display names
 	Parts           []AmendPart
 }
 
-// AmendPart is a service of a node. Mark is "added", "removed", "worked" or ""; Word says what is done.
+// AmendPart is a service of a node. Mark is "added", "removed", "worked" or ""; Word names the action.
 type AmendPart struct {
 	page.Hue
 	Mark, Word string
@@ -132,7 +132,7 @@ type AmendPart struct {
 // amendNodes is how many nodes are drawn.
 const amendNodes = 96
 
-// newAmendPreview draws what an amendment would do.
+// newAmendPreview prepares a change's preview for drawing.
 func newAmendPreview(p cluster.AmendPreview, ask cluster.Amendment, v cluster.ClusterView, now time.Time, title func(kind, name string) string) *AmendPreview {
 	out := &AmendPreview{AmendPreview: p, Ask: ask, Timeline: plan.NewTimeline(p.Plan)}
 	if left := v.ExpiresAt.Sub(now); !v.ExpiresAt.IsZero() && left > 0 {
@@ -172,14 +172,14 @@ func newAmendPreview(p cluster.AmendPreview, ask cluster.Amendment, v cluster.Cl
 			d.Parts = append(d.Parts, part)
 		}
 		for _, s := range n.Removed {
-			d.Parts = append(d.Parts, AmendPart{colour(s), "removed", "goes"})
+			d.Parts = append(d.Parts, AmendPart{colour(s), "removed", "removed"})
 		}
 		out.Drawn = append(out.Drawn, d)
 	}
 	return out
 }
 
-// Sign marks the node: + for one that comes, − for one that goes, ± for one that is made again, ~ for one that changes.
+// Sign marks the node: + for new, − for removed, ± for replaced, ~ for changed.
 func (n AmendNode) Sign() string {
 	switch n.Change {
 	case appplan.NodeNew:
@@ -192,20 +192,20 @@ func (n AmendNode) Sign() string {
 	return "~"
 }
 
-// Word says what happens to the node.
+// Word names the node's change.
 func (n AmendNode) Word() string {
 	switch n.Change {
 	case appplan.NodeNew:
 		return "new"
 	case appplan.NodeGone:
-		return "goes"
+		return "removed"
 	case appplan.NodeReplaced:
 		return "replaced"
 	}
-	return "changes"
+	return "changed"
 }
 
-// Class is how the node is drawn.
+// Class is the node's CSS class.
 func (n AmendNode) Class() string {
 	if n.Change == "" {
 		return "an-touched"
@@ -213,7 +213,7 @@ func (n AmendNode) Class() string {
 	return "an-" + string(n.Change)
 }
 
-// takes tells whether something is taken away that does not come back by itself.
+// takes tells whether the change removes or stops something that doesn't come back automatically.
 func (p AmendPreview) takes() bool {
 	return p.Kind == app.OperationRemoveServices || p.Kind == app.OperationStop ||
 		slices.ContainsFunc(p.Nodes, func(n cluster.AmendedNode) bool {
@@ -228,10 +228,10 @@ func (p AmendPreview) waits() bool {
 	return p.Decision != nil && p.Decision.Outcome == policy.OutcomeApprove
 }
 
-// button is what stands on the button that does it.
+// button is the label of the button that applies the change.
 func (p AmendPreview) button() string {
 	if p.waits() {
-		return "Ask for approval"
+		return "Request approval"
 	}
 	if p.Kind == app.OperationRepair {
 		return "Repair cluster"
@@ -239,7 +239,7 @@ func (p AmendPreview) button() string {
 	return "Apply changes"
 }
 
-// more is what the change costs until the lease ends, with its sign; "" where that is not known.
+// more is what the change costs until the lease expires, with its sign; "" if unknown.
 func (p AmendPreview) more() string {
 	d := (p.After.CostPerHour - p.Before.CostPerHour) * p.left.Hours()
 	switch {
@@ -254,7 +254,7 @@ func (p AmendPreview) more() string {
 // field is a hidden field of a form.
 type field struct{ Name, Value string }
 
-// fields carry what was asked into the form that does it.
+// fields are the hidden fields of the form that applies the change.
 func (p AmendPreview) fields() []field {
 	m := p.Ask
 	out := []field{{"kind", string(m.Kind)}, {"plan_hash", p.PlanHash}}
@@ -284,7 +284,7 @@ func (p AmendPreview) fields() []field {
 		}
 		b, err := json.Marshal(m.Config)
 		if err != nil {
-			panic("page: a configuration that was read from JSON can be written so: " + err.Error())
+			panic("page: a configuration that was read from JSON can be written as JSON: " + err.Error())
 		}
 		add("overlay", string(b))
 	}

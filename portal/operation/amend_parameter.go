@@ -9,8 +9,8 @@ import (
 	templatepage "muster/portal/template"
 )
 
-// readParameters makes the fields of those parameters that can be changed by now, and asks for what was typed otherwise than it was
-// shown. A field that is not sent stays as it is; of the form that does it, only those are sent that change.
+// readParameters sets the fields of the parameters that can be changed, and adds edited values to the request. A field that isn't sent
+// doesn't change; the form that applies the change sends only those that do.
 func (f *changeForm) readParameters(in url.Values) {
 	t := f.catalog.Templates[f.page.View.Template]
 	if t == nil {
@@ -28,13 +28,13 @@ func (f *changeForm) readParameters(in url.Values) {
 		if o.Value = o.Was; in.Has(o.WasField()) {
 			o.Was = in.Get(o.WasField())
 			if o.Value = in.Get(o.Field()); o.Value == "" && p.Type == template.ParameterBoolean {
-				o.Value = "false" // browsers do not send boxes that are not ticked
+				o.Value = "false" // browsers don't send unchecked boxes
 			}
 		} else if in.Has(o.Field()) {
 			o.Value = in.Get(o.Field())
 		}
 		if standard := template.ParameterValueText(p.Default); standard != "" && p.Type != template.ParameterText && p.Type != template.ParameterBoolean && p.Type != template.ParameterChoice {
-			o.Help = sentence(o.Help) + "Left empty, it is as the template has it: " + standard + "."
+			o.Help = sentence(o.Help) + "Leave empty for the template's default: " + standard + "."
 		}
 		f.page.Form.Parameters = append(f.page.Form.Parameters, o)
 		if o.Value != o.Was {
@@ -53,7 +53,7 @@ func (f *changeForm) askParameter(p template.Parameter, o ParameterNow) {
 	}
 }
 
-// refused shows what is wrong: at the parameter's field where it is about one, and else above the form.
+// refused shows the error at the parameter's field if it is about one, or else above the form.
 func (f *changeForm) refused(e *app.Error) {
 	c := page.Complaint{Message: e.Message, Hint: e.Hint}
 	for _, o := range f.page.Form.Parameters {

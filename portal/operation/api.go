@@ -11,34 +11,34 @@ import (
 
 type OperationInput struct {
 	site.IDInput
-	Operation int64 `path:"operation" minimum:"0" doc:"The operation's number; 0 is the one under way, or else the latest"`
+	Operation int64 `path:"operation" minimum:"0" doc:"Operation number; 0 is the one in progress, or else the latest"`
 }
 
 type cancelInput struct {
 	OperationInput
 	Body *struct {
-		RollBack bool `json:"roll_back,omitempty" doc:"Undo it by itself once it has stopped"`
+		RollBack bool `json:"roll_back,omitempty" doc:"Roll back automatically once it has stopped"`
 	}
 }
 
 type rollBackInput struct {
 	OperationInput
 	Body *struct {
-		PlanHash string `json:"plan_hash,omitempty" maxLength:"64" doc:"The hash of the plan that was shown; another plan by now is a conflict"`
+		PlanHash string `json:"plan_hash,omitempty" maxLength:"64" doc:"Hash of the previewed plan; if the plan has changed, the request fails with a conflict"`
 	}
 }
 
 type nodeInput struct {
 	site.IDInput
-	Node string `path:"node" maxLength:"64" doc:"The node's name, such as n3"`
+	Node string `path:"node" maxLength:"64" doc:"Node name, such as n3"`
 }
 
 type waitingInput struct {
 	site.IDInput
 	Node  string `query:"node" maxLength:"64" doc:"Only steps of this node"`
 	Step  string `query:"step" maxLength:"256" doc:"Only this step"`
-	From  int    `query:"from" minimum:"0" doc:"Only steps from this number of the plan on: next of the answer before"`
-	Limit int    `query:"limit" minimum:"0" maximum:"500" doc:"At most so many steps; 0 means 50"`
+	From  int    `query:"from" minimum:"0" doc:"Cursor: the next value of the previous page"`
+	Limit int    `query:"limit" minimum:"0" maximum:"500" doc:"Maximum number of steps; 0 means 50"`
 }
 
 func (p *Service) apiCancel(ctx context.Context, in *cancelInput) (*site.Body[cluster.ClusterView], error) {

@@ -11,14 +11,14 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// The most that an amendment may name. Clusters have fewer nodes, and catalogs fewer services.
+// The limits of a change. Clusters have fewer nodes, and catalogs fewer services.
 const (
 	mostNodes    = 100_000
 	mostServices = 1000
 	longestName  = 128
 )
 
-// BoundAmendments puts the limits of an amendment into its schema.
+// BoundAmendments adds the limits of a change to its schema.
 func BoundAmendments(schema huma.Registry) {
 	schema.Schema(reflect.TypeFor[cluster.Amendment](), true, "")
 	s := schema.Map()["Amendment"]
@@ -76,7 +76,7 @@ func (p *Service) apiAmendPreview(ctx context.Context, in *amendInput) (*site.Bo
 }
 
 type clusterConfig struct {
-	Config map[string]any `json:"config" doc:"Values that may be secret are hidden"`
+	Config map[string]any `json:"config" doc:"Configuration, with secret values hidden"`
 }
 
 func (p *Service) apiClusterConfig(ctx context.Context, in *site.IDInput) (*site.Body[clusterConfig], error) {

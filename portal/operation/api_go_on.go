@@ -11,8 +11,8 @@ import (
 type goOnInput struct {
 	OperationInput
 	Body *struct {
-		PlanHash string `json:"plan_hash,omitempty" maxLength:"64" doc:"The hash of the plan that was shown; another plan by now is a conflict"`
-		NoTopUp  bool   `json:"no_top_up,omitempty" doc:"Do not ask again later for the nodes that are missing"`
+		PlanHash string `json:"plan_hash,omitempty" maxLength:"64" doc:"Hash of the previewed plan; if the plan has changed, the request fails with a conflict"`
+		NoTopUp  bool   `json:"no_top_up,omitempty" doc:"Don't backfill the missing nodes"`
 	}
 }
 

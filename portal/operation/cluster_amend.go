@@ -11,7 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// amendShow shows what an amendment would do that an address asks for, or the form to ask for one.
+// amendShow shows the form for a change, with the preview if the address says enough.
 func (p *Service) amendShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if !slices.Contains(app.Amendments, app.OperationKind(r.URL.Query().Get("kind"))) {
 		return p.amendBack(w, r, a)
@@ -23,7 +23,7 @@ func (p *Service) amendShow(w http.ResponseWriter, r *http.Request, a app.Actor)
 	return p.showAmend(w, r, a, f, http.StatusOK)
 }
 
-// amendPreview is amendShow for what does not belong into an address.
+// amendPreview is amendShow for values that don't belong in an address.
 func (p *Service) amendPreview(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	f, err := p.postedAmendForm(r, a)
 	if err != nil {
@@ -32,7 +32,7 @@ func (p *Service) amendPreview(w http.ResponseWriter, r *http.Request, a app.Act
 	return p.showAmend(w, r, a, f, http.StatusOK)
 }
 
-// amendBack leads to where amendments are asked for.
+// amendBack redirects to the section with the possible changes.
 func (p *Service) amendBack(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
@@ -42,7 +42,7 @@ func (p *Service) amendBack(w http.ResponseWriter, r *http.Request, a app.Actor)
 	return nil
 }
 
-// amend does what was shown.
+// amend applies the previewed change.
 func (p *Service) amend(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	f, err := p.postedAmendForm(r, a)
 	if err != nil {
@@ -52,8 +52,8 @@ func (p *Service) amend(w http.ResponseWriter, r *http.Request, a app.Actor) err
 		return p.showAmend(w, r, a, f, http.StatusUnprocessableEntity)
 	}
 	if f.ask.PlanHash == "" {
-		// Nothing is done that no one has seen.
-		f.page.Notice = "Have a look at what it would do first."
+		// Nothing is changed without a preview.
+		f.page.Notice = "Review the preview first."
 		return p.showAmend(w, r, a, f, http.StatusUnprocessableEntity)
 	}
 	answer, err := p.Amendments.Amend(r.Context(), a, f.page.View.ID, f.ask)
@@ -66,9 +66,9 @@ func (p *Service) amend(w http.ResponseWriter, r *http.Request, a app.Actor) err
 		http.Redirect(w, r, "/clusters/"+f.page.View.ID, http.StatusSeeOther)
 		return nil
 	case e.Reason == app.StepUpReason:
-		return err // the portal asks for the proof, and leads back
+		return err // the portal has the actor re-authenticate and come back
 	case e.Reason == "plan_changed":
-		f.page.Notice = "Something has changed since you looked, and nothing was done. This is what would be done now."
+		f.page.Notice = "The cluster has changed since your preview, and nothing was done. This is the current plan."
 		return p.showAmend(w, r, a, f, http.StatusConflict)
 	case refusal(e):
 		f.refused(e)
@@ -77,7 +77,7 @@ func (p *Service) amend(w http.ResponseWriter, r *http.Request, a app.Actor) err
 	return err
 }
 
-// refusal tells whether an error is an answer to what was asked, and not trouble of ours.
+// refusal tells whether an error is about the request, and not an internal one.
 func refusal(e *app.Error) bool {
 	switch e.Code {
 	case app.EInvalid, app.EConflict, app.ENoLayout, app.ETooLarge, app.EForbidden, app.EQuota, app.ECapacity, app.ENotFound:
@@ -86,11 +86,11 @@ func refusal(e *app.Error) bool {
 	return false
 }
 
-// showAmend works out what is asked, where it is asked as a whole, and shows the page.
+// showAmend shows the page, with a preview if the form is complete.
 func (p *Service) showAmend(w http.ResponseWriter, r *http.Request, a app.Actor, f *changeForm, status int) error {
 	if f.whole && !f.page.Wrong() {
 		ask := f.ask
-		ask.PlanHash = "" // a preview finds the hash; it does not keep to one
+		ask.PlanHash = "" // a preview computes the hash
 		v, err := p.Amendments.PreviewAmend(r.Context(), a, f.page.View.ID, ask)
 		e := app.AsError(err)
 		switch {

@@ -22,7 +22,7 @@ func (p *Service) nodeRetry(w http.ResponseWriter, r *http.Request, a app.Actor)
 	return p.ToCluster(w, r)(p.Operations.RetryNode(r.Context(), a, chi.URLParam(r, "id"), chi.URLParam(r, "node")))
 }
 
-// clusterCancelAsk asks what shall become of what was made.
+// clusterCancelAsk asks for confirmation, and whether to roll back.
 func (p *Service) clusterCancelAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	c, err := p.cluster.Page.ReadCluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {
@@ -44,12 +44,12 @@ func (p *Service) clusterCancel(w http.ResponseWriter, r *http.Request, a app.Ac
 	}
 	then := r.PostForm.Get("then")
 	if then != "" && then != string(app.FailureRollBack) {
-		return &app.Error{Code: app.EInvalid, Field: "then", Message: "What is to become of what was made is not known.", Hint: "Go back and choose again."}
+		return &app.Error{Code: app.EInvalid, Field: "then", Message: "Unknown choice.", Hint: "Go back and choose again."}
 	}
 	return p.ToCluster(w, r)(p.Operations.CancelOperation(r.Context(), a, chi.URLParam(r, "id"), 0, then != ""))
 }
 
-// clusterRollBackAsk shows the plan of a roll-back; what is shown is what runs.
+// clusterRollBackAsk previews a rollback. What it shows is what runs.
 func (p *Service) clusterRollBackAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.askRollBack(w, r, a, http.StatusOK, "")
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// clusterGoOnAsk shows what it would be to go on with the machines that came; what is shown is what runs.
+// clusterGoOnAsk previews accepting a partial result. What it shows is what runs.
 func (p *Service) clusterGoOnAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	return p.askGoOn(w, r, a, http.StatusOK, "")
 }
@@ -24,7 +24,7 @@ func (p *Service) askGoOn(w http.ResponseWriter, r *http.Request, a app.Actor, s
 	if err != nil {
 		return err
 	}
-	f := p.Frame(r, "Accept fewer nodes · "+view.Name)
+	f := p.Frame(r, "Accept partial result · "+view.Name)
 	f.At = "clusters"
 	p.Render(w, r, status, GoOnPage(f, GoOn{Now: p.Now(), View: view, Preview: preview, Notice: notice}))
 	return nil
@@ -41,7 +41,7 @@ func (p *Service) clusterGoOn(w http.ResponseWriter, r *http.Request, a app.Acto
 	return p.ToCluster(w, r)(view, err)
 }
 
-// clusterTopUp says whether the nodes that a cluster lacks are asked for again, and when.
+// clusterTopUp starts, stops or resumes the backfill of missing nodes.
 func (p *Service) clusterTopUp(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (p *Service) clusterTopUp(w http.ResponseWriter, r *http.Request, a app.Act
 		o.Off = true
 	case "on":
 	default:
-		return &app.Error{Code: app.EInvalid, Field: "do", Message: "What is to be done is not known.", Hint: "Go back and choose again."}
+		return &app.Error{Code: app.EInvalid, Field: "do", Message: "Unknown action.", Hint: "Go back and choose again."}
 	}
 	return p.ToCluster(w, r)(p.Backfills.SetTopUp(r.Context(), a, chi.URLParam(r, "id"), o))
 }

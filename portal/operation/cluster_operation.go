@@ -16,11 +16,11 @@ func (p *Service) clusterPlan(w http.ResponseWriter, r *http.Request, a app.Acto
 	return p.operationPage(w, r, a, 0)
 }
 
-// clusterOperation is the page of one operation, for good.
+// clusterOperation is the permanent page of one operation.
 func (p *Service) clusterOperation(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	n, err := strconv.ParseInt(chi.URLParam(r, "operation"), 10, 64)
 	if err != nil || n < 1 {
-		return app.Errorf(app.ENotFound, "%q is not the number of an operation.", chi.URLParam(r, "operation"))
+		return app.Errorf(app.ENotFound, "Operation %q doesn't exist.", chi.URLParam(r, "operation"))
 	}
 	return p.operationPage(w, r, a, n)
 }
@@ -31,7 +31,7 @@ func (p *Service) operationPage(w http.ResponseWriter, r *http.Request, a app.Ac
 		return err
 	}
 	title := c.View.Name
-	if c.Pinned == nil { // it was never asked for anything
+	if c.Pinned == nil { // it has no operations
 		http.Redirect(w, r, "/clusters/"+c.View.ID, http.StatusSeeOther)
 		return nil
 	}
@@ -46,7 +46,7 @@ func (p *Service) operationPage(w http.ResponseWriter, r *http.Request, a app.Ac
 	return nil
 }
 
-// clusterHistory lists all that was asked of a cluster.
+// clusterHistory lists all operations of a cluster.
 func (p *Service) clusterHistory(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	v, err := p.Clusters.Cluster(r.Context(), a, chi.URLParam(r, "id"))
 	if err != nil {

@@ -11,25 +11,25 @@ import (
 	"muster/portal/page"
 )
 
-// RollBack is what a roll-back would do.
+// RollBack is the confirmation page for a rollback.
 type RollBack struct {
 	View    appcluster.ClusterView
 	Preview operation.RollBackPreview
 	Notice  string
 }
 
-// stepsShown is how many steps of a roll-back are listed; machines are deleted all alike.
+// stepsShown is how many steps of a rollback are listed.
 const stepsShown = 20
 
-// Sentence says what is left afterwards.
+// Sentence says what remains afterwards.
 func (b RollBack) Sentence() string {
 	p := b.Preview
 	var s string
 	switch n := len(p.GivesBack); {
 	case n == 0 && p.Gone:
-		s = "No machine was requested, so there's nothing to delete."
+		s = "No machines were requested, so none are deleted."
 	case n == 0:
-		s = "It created no machines, so none are deleted."
+		s = "No machines were created, so none are deleted."
 	default:
 		s = fmt.Sprintf("%s deleted, with all data on %s: %s.", humanize.CountOf(n, "machine is", "machines are"), cluster.ItOrThem(n), humanize.Some(p.GivesBack, 8))
 		if p.Untouched > 0 && p.Gone {
@@ -37,12 +37,12 @@ func (b RollBack) Sentence() string {
 		}
 	}
 	if p.Gone {
-		return s + " Nothing of the cluster remains. This can't be undone."
+		return s + " The cluster is deleted. This can't be undone."
 	}
-	return s + " The rest of the cluster is restored to how it was before."
+	return s + " The rest of the cluster is restored to its previous state."
 }
 
-// Steps are the first steps of the plan, in words. Where machines are deleted and nothing else, the sentence says it.
+// Steps are the first steps of the plan, in words; none if it only deletes machines, which the sentence says.
 func (b RollBack) Steps() []string {
 	if b.Preview.Plan.Acts() == len(b.Preview.GivesBack) {
 		return nil
@@ -56,7 +56,7 @@ func (b RollBack) Steps() []string {
 	return out
 }
 
-// More counts the steps that are not listed.
+// More counts the steps that aren't listed.
 func (b RollBack) More() int {
 	if b.Preview.Plan.Acts() == len(b.Preview.GivesBack) {
 		return 0
@@ -64,28 +64,28 @@ func (b RollBack) More() int {
 	return max(0, b.Preview.Plan.Acts()-stepsShown)
 }
 
-// deletesWords says what a delete takes.
+// deletesWords says what a delete deletes.
 func deletesWords(c cluster.Show) string {
 	n := len(c.Machines())
 	if n == 0 {
-		return "No machine was created. This can't be undone."
+		return "No machines have been created yet. This can't be undone."
 	}
 	return fmt.Sprintf("This deletes %s and all data on %s. It can't be undone.", humanize.Count(n, "machine"), cluster.ItOrThem(n))
 }
 
-// machinesSentence says what is there by now.
+// machinesSentence says which machines exist.
 func machinesSentence(c cluster.Show) string {
 	names := c.Machines()
 	switch op := c.Current(); {
 	case op.Kind == app.OperationDelete || op.Kind == app.OperationRollBack:
 		return fmt.Sprintf("Machines already deleted can't be restored; %s left.", humanize.CountOf(len(names), "machine is", "machines are"))
 	case len(names) == 0:
-		return "No machine has been requested yet."
+		return "No machines have been requested yet."
 	}
 	return fmt.Sprintf("%s requested so far: %s.", humanize.CountOf(len(names), "machine was", "machines were"), humanize.Some(names, 8))
 }
 
-// undoable tells whether the operation that would be cancelled can be rolled back then.
+// undoable tells whether the operation can be rolled back once cancelled.
 func undoable(c cluster.Show) bool {
 	stopped := *c.Current()
 	stopped.Status = app.OperationCancelled
@@ -97,10 +97,10 @@ func undoable(c cluster.Show) bool {
 	return false
 }
 
-// undoneWords says what a roll-back of the operation leaves.
+// undoneWords says what a rollback of the operation does.
 func undoneWords(c cluster.Show) string {
 	if c.Current().Kind == app.OperationCreate {
-		return "Deletes the machines created so far. Nothing of the cluster remains."
+		return "Deletes the machines created so far and the cluster."
 	}
-	return "Restores configuration, services and nodes to how they were before."
+	return "Restores configuration, services and nodes to their previous state."
 }

@@ -16,7 +16,7 @@ import (
 	"strconv"
 )
 
-// CancelPage asks for confirmation, and what is to happen to the machines that were created.
+// CancelPage asks for confirmation, and whether to roll back.
 //
 //go:noinline
 func CancelPage(f page.Frame, c cluster.Show) templ.Component {
@@ -82,7 +82,7 @@ func CancelPage(f page.Frame, c cluster.Show) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "?</h1><p>No new steps start, and running steps are told to stop. ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "?</h1><p>No new steps start, and running steps are asked to stop. ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -139,7 +139,7 @@ func CancelPage(f page.Frame, c cluster.Show) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</span></span></label> <label class=\"pick\"><input type=\"radio\" name=\"then\" value=\"\"> <span class=\"pick-body\"><b>Keep machines</b><span>They cost money until you roll back or delete the cluster.</span></span></label></fieldset>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</span></span></label> <label class=\"pick\"><input type=\"radio\" name=\"then\" value=\"\"> <span class=\"pick-body\"><b>Keep machines</b><span>They still cost money until you roll back or delete the cluster.</span></span></label></fieldset>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -197,7 +197,7 @@ func CancelPage(f page.Frame, c cluster.Show) templ.Component {
 	})
 }
 
-// RollBackPage shows what a roll-back would do, and asks for confirmation. What is shown is what runs.
+// RollBackPage previews a rollback and asks for confirmation. What it shows is what runs.
 //
 //go:noinline
 func RollBackPage(f page.Frame, b RollBack) templ.Component {
@@ -320,7 +320,7 @@ func RollBackPage(f page.Frame, b RollBack) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if steps := b.Steps(); len(steps) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<ol class=\"steps\" aria-label=\"Steps, in order where one waits for another\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<ol class=\"steps\" aria-label=\"Steps in order of dependency\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -362,7 +362,7 @@ func RollBackPage(f page.Frame, b RollBack) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, " of the same kind.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, ".</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -406,7 +406,7 @@ func RollBackPage(f page.Frame, b RollBack) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "\">Keep as it is</a> <button class=\"danger\" type=\"submit\">Roll back ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "\">Cancel</a> <button class=\"danger\" type=\"submit\">Roll back ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -106,7 +106,7 @@ func DeletePage(f page.Frame, c cluster.Show) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if c.Running() {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"notice\">An operation is running. It's stopped first, then all machines are deleted.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"notice\">An operation is in progress. Muster cancels it first, then deletes all machines.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -137,7 +137,7 @@ func DeletePage(f page.Frame, c cluster.Show) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "\">Keep cluster</a> <button class=\"danger\" type=\"submit\">Delete cluster</button></form></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "\">Cancel</a> <button class=\"danger\" type=\"submit\">Delete cluster</button></form></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

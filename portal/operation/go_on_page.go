@@ -10,7 +10,7 @@ import (
 	"muster/portal/page"
 )
 
-// GoOn is what it would be to go on with the machines that came.
+// GoOn is the confirmation page for accepting a partial result.
 type GoOn struct {
 	Now     time.Time
 	View    cluster.ClusterView
@@ -18,15 +18,15 @@ type GoOn struct {
 	Notice  string
 }
 
-// lostShown is how many machines that did not come are named with why.
+// lostShown is how many missing machines are named with the reason.
 const lostShown = 8
 
-// Lost are the first of the machines that did not come.
+// Lost are the first of the missing machines.
 func (g GoOn) Lost() []operation.LostMachine {
 	return g.Preview.GivesBack[:min(len(g.Preview.GivesBack), lostShown)]
 }
 
-// MoreLost counts those that are not named.
+// MoreLost counts those that aren't named.
 func (g GoOn) MoreLost() int { return max(0, len(g.Preview.GivesBack)-lostShown) }
 
 // Steps are the first steps of the plan, in words.
@@ -40,10 +40,10 @@ func (g GoOn) Steps() []string {
 	return out
 }
 
-// More counts the steps that are not listed.
+// More counts the steps that aren't listed.
 func (g GoOn) More() int { return max(0, g.Preview.Plan.Acts()-stepsShown) }
 
-// CostWords say what it costs then.
+// CostWords states the cost before and after.
 func (g GoOn) CostWords() string {
 	p := g.Preview
 	if p.Before.CostPerHour == p.After.CostPerHour {
@@ -52,7 +52,7 @@ func (g GoOn) CostWords() string {
 	return humanize.Cost(p.Before.CostPerHour) + " → " + humanize.Cost(p.After.CostPerHour)
 }
 
-// missing words how many nodes are missing.
+// missing says how many machines are missing.
 func missing(g GoOn) string {
 	return fmt.Sprintf("%s not created", humanize.CountOf(len(g.Preview.GivesBack), "machine was", "machines were"))
 }

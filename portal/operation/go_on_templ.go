@@ -14,7 +14,7 @@ import (
 	"strconv"
 )
 
-// GoOnPage shows what it means to continue with the machines that were created, and asks for confirmation. What is shown is what runs.
+// GoOnPage previews accepting a partial result and asks for confirmation. What it shows is what runs.
 //
 //go:noinline
 func GoOnPage(f page.Frame, g GoOn) templ.Component {
@@ -116,7 +116,7 @@ func GoOnPage(f page.Frame, g GoOn) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, " can continue with them: pending steps are finished, and services that refer to the missing nodes are reconfigured.</p><ul class=\"lost\" aria-label=\"Missing machines\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, " can continue without the missing ones. Muster finishes the pending steps and reconfigures services that refer to missing nodes.</p><ul class=\"lost\" aria-label=\"Missing machines\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -210,7 +210,7 @@ func GoOnPage(f page.Frame, g GoOn) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Takes about", humanize.Duration(g.Preview.Duration)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Estimated time", humanize.Duration(g.Preview.Duration)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -219,7 +219,7 @@ func GoOnPage(f page.Frame, g GoOn) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if steps := g.Steps(); len(steps) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<details class=\"more\"><summary>Steps</summary><ol class=\"steps\" aria-label=\"Steps, in order where one waits for another\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<details class=\"more\"><summary>Steps</summary><ol class=\"steps\" aria-label=\"Steps in order of dependency\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -296,7 +296,7 @@ func GoOnPage(f page.Frame, g GoOn) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "\"> <label class=\"tick\"><input type=\"checkbox\" name=\"top_up\" value=\"true\" checked> <span>Request the missing nodes again automatically</span></label><div class=\"acts\"><a class=\"button\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "\"> <label class=\"tick\"><input type=\"checkbox\" name=\"top_up\" value=\"true\" checked> <span>Backfill missing nodes automatically</span></label><div class=\"acts\"><a class=\"button\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -309,7 +309,7 @@ func GoOnPage(f page.Frame, g GoOn) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "\">Keep as it is</a> <button class=\"primary\" type=\"submit\">Accept fewer nodes</button></div></form></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "\">Cancel</a> <button class=\"primary\" type=\"submit\">Accept partial result</button></div></form></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -4,11 +4,11 @@ import (
 	"strconv"
 )
 
-// ClusterTabs are the pages of one cluster.
+// ClusterTabs are the tabs of a cluster's pages.
 type ClusterTabs struct {
 	ID   string
 	At   string // "overview", "plan", "logs", "access", "health", "history", "manage"
-	Gone bool   // it was deleted, and only what happened can be looked at
+	Gone bool   // deleted: only the past can be viewed
 }
 
 type tab struct{ at, path, word string }
@@ -22,19 +22,19 @@ func (t ClusterTabs) list() []tab {
 	return append(past, tab{"access", "/access", "Access"}, tab{"health", "/health", "Health"}, history, tab{"manage", "/manage", "Manage"})
 }
 
-// OperationURL is the page of one operation, for good.
+// OperationURL is the permanent page of an operation.
 func OperationURL(cluster string, operation int64) string {
 	return "/clusters/" + cluster + "/operations/" + strconv.FormatInt(operation, 10)
 }
 
-// Pages is a list that is shown a page at a time.
+// Pages is a paged list.
 type Pages struct {
 	From, Size, All int
 	Noun            string
 	URL             func(from int) string
 }
 
-// Cut returns the bounds of what is shown.
+// Cut returns the bounds of the current page.
 func (p Pages) Cut() (from, to int) {
 	from = min(max(p.From, 0), max(p.All-1, 0))
 	from -= from % p.Size

@@ -1,6 +1,6 @@
 package page
 
-// Complaint is what is wrong with a field, and what would be right.
+// Complaint is a field's error with a hint.
 type Complaint struct{ Message, Hint string }
 
 // Choice is an option of a select or a checkbox.

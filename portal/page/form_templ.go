@@ -157,7 +157,7 @@ func SelectField(name, label string, choices []Choice, c Complaint) templ.Compon
 	})
 }
 
-// AtLeastField asks with how many nodes it is gone on at the least, where not all machines come.
+// AtLeastField is the minimum number of available nodes, for when some machines can't be created.
 //
 //go:noinline
 func AtLeastField(value string, c Complaint) templ.Component {
@@ -181,7 +181,7 @@ func AtLeastField(value string, c Complaint) templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<div class=\"field\"><label for=\"at_least\">Go on with at least</label> <input id=\"at_least\" name=\"at_least\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<div class=\"field\"><label for=\"at_least\">Minimum available</label> <input id=\"at_least\" name=\"at_least\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -194,7 +194,7 @@ func AtLeastField(value string, c Complaint) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "\" autocomplete=\"off\" maxlength=\"8\" placeholder=\"as few as fit\" aria-describedby=\"err-at_least hint-at_least\"><p class=\"hint\" id=\"hint-at_least\">Nodes, or a share such as 60%, where it goes on with the machines that come.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "\" autocomplete=\"off\" maxlength=\"8\" placeholder=\"template minimum\" aria-describedby=\"err-at_least hint-at_least\"><p class=\"hint\" id=\"hint-at_least\">Number of nodes or a share such as 60%. If some machines can't be created, the cluster continues with at least this many.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -210,7 +210,7 @@ func AtLeastField(value string, c Complaint) templ.Component {
 	})
 }
 
-// Stepper is a number with a minus and a plus. Without a script they lead to the preview of one fewer or one more.
+// Stepper is a number with minus and plus buttons. Without a script, they open the preview of one node fewer or more.
 //
 //go:noinline
 func Stepper(value string) templ.Component {
@@ -247,7 +247,7 @@ func Stepper(value string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "\" inputmode=\"numeric\" autocomplete=\"off\" maxlength=\"6\" aria-label=\"Nodes afterwards\"> <button type=\"submit\" name=\"by\" value=\"1\" data-step=\"1\" aria-label=\"One node more\">+</button></span>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "\" inputmode=\"numeric\" autocomplete=\"off\" maxlength=\"6\" aria-label=\"Number of nodes\"> <button type=\"submit\" name=\"by\" value=\"1\" data-step=\"1\" aria-label=\"One node more\">+</button></span>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

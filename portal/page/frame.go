@@ -2,40 +2,40 @@ package page
 
 import "muster/app"
 
-// Frame is what stands around every page.
+// Frame is the frame of a page.
 type Frame struct {
 	Title   string
-	Actor   *app.Actor // nil: no one is signed in
+	Actor   *app.Actor // nil: not signed in
 	Version string
-	Note    string   // what everyone should know about this installation, such as that it is a sandbox; "" for nothing
-	Refresh int      // seconds after which a browser without JavaScript loads the page again; 0: never
-	Htmx    bool     // the page has a form that updates itself
-	Live    bool     // the page moves by itself; see portal/live.go
-	Styles  []string // what the page loads beside the look of all: files of static/assets
-	Scripts []string // likewise
-	At      string   // the part of the portal that the page belongs to: "home", "clusters", "new", "templates", "requests", "questions", "usage", "admin", "account", "notices"
-	Side    string   // on pages for admins, the path of the section; "/admin" on the one that leads to all; "" elsewhere
-	Sought  string   // what was searched for
+	Note    string   // a notice about this installation, such as that it's a sandbox; "" for none
+	Refresh int      // seconds after which a browser without JavaScript reloads the page; 0: never
+	Htmx    bool     // the page has a form that updates as it's filled in
+	Live    bool     // the page updates live; see portal/live.go
+	Styles  []string // additional style sheets in static/assets
+	Scripts []string // additional scripts
+	At      string   // the part of the portal: "home", "clusters", "new", "templates", "requests", "questions", "usage", "admin", "account", "notices"
+	Side    string   // on admin pages, the path of the section; "/admin" on the overview; "" elsewhere
+	Sought  string   // the search text
 	All     []Section
-	Tenants []string // between which the actor may switch; none for most people
-	Inbox   int      // how many requests wait for the actor
-	Asked   int      // how many steps that people carry out do
+	Tenants []string // tenants the actor can switch to; none for most people
+	Inbox   int      // requests waiting for the actor
+	Asked   int      // manual steps waiting for the actor
 }
 
-// May tells whether something is shown; the use cases have the last word.
+// May reports whether to show something; use cases check permissions again.
 func (f Frame) May(useCase string) bool { return f.Actor != nil && f.Actor.May(useCase) }
 
-// htmxConfig keeps htmx within the content security policy (no inline style, no eval) and to this origin. A refusal
-// is shown like any answer, so 4xx is swapped in too.
+// htmxConfig keeps htmx within the content security policy (no inline style, no eval) and to this origin. Errors are shown like any
+// answer, so 4xx is swapped in too.
 const htmxConfig = `{"includeIndicatorStyles":false,"allowEval":false,"allowScriptTags":false,"selfRequestsOnly":true,` +
 	`"historyEnabled":false,"scrollIntoViewOnBoost":false,` +
 	`"responseHandling":[{"code":"204","swap":false},{"code":"[234]..","swap":true},{"code":"5..","swap":false,"error":true}]}`
 
-// Problem is a page that says why there is nothing else to see.
+// Problem is the content of an error page.
 type Problem struct {
 	Status  int
 	Title   string
 	Message string
 	Hint    string
-	Request string // the number under which the log knows more; "" where the log knows nothing
+	Request string // request ID in the log; "" if not logged
 }

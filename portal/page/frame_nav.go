@@ -4,18 +4,18 @@ import (
 	"slices"
 )
 
-// NavItem is an entry of the bar above every page.
+// NavItem is an entry of the main navigation.
 type NavItem struct {
 	Path, Name, At string
-	Counts         string // what its number counts, so that a script may change it; "" without a number
+	Counts         string // what the number counts, for scripts; "" without a number
 	Count          int
 }
 
-// Nav is what the actor may go to from everywhere.
+// Nav is the main navigation.
 func (f Frame) Nav() []NavItem {
 	all := []NavItem{{Path: "/", Name: "Home", At: "home"}, {Path: "/clusters", Name: "Clusters", At: "clusters"}, {Path: "/templates", Name: "Catalog", At: "templates"},
 		{Path: "/requests", Name: "Requests", At: "requests", Counts: "requests", Count: f.Inbox},
-		{Path: "/questions", Name: "Questions", At: "questions", Counts: "questions", Count: f.Asked}}
+		{Path: "/questions", Name: "Manual steps", At: "questions", Counts: "questions", Count: f.Asked}}
 	if f.May("Usage") {
 		all = append(all, NavItem{Path: "/usage", Name: "Usage", At: "usage"})
 	}
@@ -25,7 +25,7 @@ func (f Frame) Nav() []NavItem {
 	return all
 }
 
-// SideGroups are the groups of the side navigation; none but on pages for admins.
+// SideGroups are the groups of the side navigation; none outside admin pages.
 func (f Frame) SideGroups() (groups []string) {
 	if f.Side == "" || f.Actor == nil {
 		return nil
@@ -38,34 +38,34 @@ func (f Frame) SideGroups() (groups []string) {
 	return groups
 }
 
-// Section is a page for those who look after a tenant or the installation.
+// Section is an admin page.
 type Section struct {
 	Path    string
 	Name    string
-	Text    string // what it is for, in a sentence
+	Text    string // its purpose
 	Group   string // one of SectionGroups
-	UseCase string // who may this may see it
-	Open    int    // how many things there wait for someone
+	UseCase string // the permission needed to see it
+	Open    int    // number of items waiting
 }
 
-// The groups of sections, in the order in which they are shown.
+// The groups of sections, in order.
 const (
 	GroupCatalog      = "Catalog"
-	GroupPeople       = "People and rules"
-	GroupMoney        = "Work and money"
-	GroupConnections  = "Connections"
+	GroupPeople       = "Access and policies"
+	GroupMoney        = "Operations and cost"
+	GroupConnections  = "Integrations"
 	GroupInstallation = "Installation"
 )
 
 // SectionGroups are the groups in order.
 var SectionGroups = []string{GroupCatalog, GroupPeople, GroupMoney, GroupConnections, GroupInstallation}
 
-// Sections are those that the actor may see.
+// Sections are the sections that the actor can see.
 func (f Frame) Sections() []Section {
 	return slices.DeleteFunc(slices.Clone(f.All), func(s Section) bool { return !f.May(s.UseCase) })
 }
 
-// SectionsOf are those of a group.
+// SectionsOf are the sections of a group.
 func (f Frame) SectionsOf(group string) []Section {
 	return slices.DeleteFunc(f.Sections(), func(s Section) bool { return s.Group != group })
 }

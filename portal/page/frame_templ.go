@@ -13,7 +13,7 @@ import (
 	"strconv"
 )
 
-// Shell is the frame of a page; its children are the page.
+// Shell is the frame around a page.
 //
 //go:noinline
 func Shell(f Frame) templ.Component {
@@ -218,7 +218,7 @@ func Shell(f Frame) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "\"><a class=\"skip\" href=\"#main\">Skip to the content</a> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "\"><a class=\"skip\" href=\"#main\">Skip to content</a> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -241,7 +241,7 @@ func Shell(f Frame) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<p id=\"news\" class=\"note news\" role=\"status\" hidden><span></span> <a href=\"\" hidden>Load the page again</a></p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<p id=\"news\" class=\"note news\" role=\"status\" hidden><span></span> <a href=\"\" hidden>Reload page</a></p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -314,7 +314,7 @@ func Shell(f Frame) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, ">Notices</a> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, ">Notifications</a> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -327,8 +327,8 @@ func Shell(f Frame) templ.Component {
 	})
 }
 
-// top is the bar above every page: where to go, what to look for, who one is. Where it is narrow, all of it but the sign and the search
-// is in the menu, which needs no script.
+// top is the bar above every page: navigation, search and account. On narrow screens, everything but the logo and the search is in the
+// menu, which needs no script.
 //
 //go:noinline
 func top(f Frame) templ.Component {
@@ -368,7 +368,7 @@ func top(f Frame) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "</nav><form class=\"seek\" role=\"search\" method=\"get\" action=\"/search\"><label class=\"hidden\" for=\"seek\">Search for clusters, templates, people and requests</label> <input id=\"seek\" type=\"search\" name=\"q\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "</nav><form class=\"seek\" role=\"search\" method=\"get\" action=\"/search\"><label class=\"hidden\" for=\"seek\">Search clusters, templates, people and requests</label> <input id=\"seek\" type=\"search\" name=\"q\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -386,9 +386,9 @@ func top(f Frame) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var17 string
-		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs("Signed in to " + f.Actor.Tenant + " as " + string(f.Actor.Role))
+		templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs("Signed in as " + f.Actor.User + " (tenant " + f.Actor.Tenant + ", role " + string(f.Actor.Role) + ")")
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `frame.templ`, Line: 92, Col: 84}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `frame.templ`, Line: 92, Col: 122}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 		if templ_7745c5c3_Err != nil {
@@ -448,7 +448,7 @@ func top(f Frame) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, ">Notices</a>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, ">Notifications</a>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -528,14 +528,14 @@ func navLinks(f Frame) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if n.Counts != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<span class=\"count\" title=\"wait for you\" data-count-of=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<span class=\"count\" title=\"waiting for you\" data-count-of=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var23 string
 				templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(n.Counts)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `frame.templ`, Line: 122, Col: 69}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `frame.templ`, Line: 122, Col: 72}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 				if templ_7745c5c3_Err != nil {
@@ -558,7 +558,7 @@ func navLinks(f Frame) templ.Component {
 				var templ_7745c5c3_Var24 string
 				templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.Itoa(n.Count))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `frame.templ`, Line: 122, Col: 120}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `frame.templ`, Line: 122, Col: 123}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var24))
 				if templ_7745c5c3_Err != nil {
@@ -578,7 +578,7 @@ func navLinks(f Frame) templ.Component {
 	})
 }
 
-// sideNav leads from one page for admins to the others. Where there is no room for it, the crumbs of the page lead back to all of them.
+// sideNav links the admin pages. On narrow screens, which hide it, the breadcrumbs link to the overview.
 //
 //go:noinline
 func sideNav(f Frame, groups []string) templ.Component {
@@ -721,7 +721,7 @@ func sideLink(path, name string, here bool) templ.Component {
 	})
 }
 
-// Brand is the sign of Muster: squares that fall into line.
+// Brand is Muster's logo.
 //
 //go:noinline
 func Brand() templ.Component {
@@ -753,7 +753,7 @@ func Brand() templ.Component {
 	})
 }
 
-// Mark is the little square that shows a state, in shape as well as in colour.
+// Mark is the small square that shows a state, by shape as well as colour.
 //
 //go:noinline
 func Mark(state string) templ.Component {
@@ -803,7 +803,7 @@ func Mark(state string) templ.Component {
 	})
 }
 
-// Status is a state in a word, with its mark.
+// Status is a state with its mark.
 //
 //go:noinline
 func Status(mark, word string) templ.Component {
@@ -870,7 +870,7 @@ func Status(mark, word string) templ.Component {
 	})
 }
 
-// Complain says what is wrong with a field. It stands in the page even when empty, so that it can be filled later.
+// Complain is a field's error. An empty one is rendered too, so that a script can fill it.
 //
 //go:noinline
 func Complain(field string, c Complaint, swap bool) templ.Component {
@@ -967,7 +967,7 @@ func Complain(field string, c Complaint, swap bool) templ.Component {
 	})
 }
 
-// tenantSwitch lets superadmins act in another tenant, from every page.
+// tenantSwitch lets superadmins switch tenants on every page.
 //
 //go:noinline
 func tenantSwitch(f Frame) templ.Component {
@@ -992,7 +992,7 @@ func tenantSwitch(f Frame) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(f.Tenants) > 1 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<form class=\"filter\" method=\"post\" action=\"/tenant\"><label><span class=\"hidden\">Act in the tenant</span> <select name=\"tenant\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<form class=\"filter\" method=\"post\" action=\"/tenant\"><label><span class=\"hidden\">Tenant</span> <select name=\"tenant\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -64,7 +64,7 @@ func Fact(name, value string) templ.Component {
 	})
 }
 
-// AdminCrumbs lead back to the admin's pages.
+// AdminCrumbs are the breadcrumbs of admin pages.
 //
 //go:noinline
 func AdminCrumbs(path, name, more string) templ.Component {
@@ -88,7 +88,7 @@ func AdminCrumbs(path, name, more string) templ.Component {
 			templ_7745c5c3_Var4 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<nav class=\"crumbs\" aria-label=\"Where you are\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<nav class=\"crumbs\" aria-label=\"Breadcrumb\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -9,18 +9,16 @@ import (
 	"muster/app/template"
 )
 
-// Words that chats say in the same way stand in app.
-
-// LeaseEnd says when a cluster's lease ends, seen from now; "no end" where it has none.
+// LeaseEnd is app's text for when a cluster's lease expires.
 func LeaseEnd(now time.Time, c app.Cluster) string { return c.LeaseEnd(now) }
 
-// Lease says how long a lease is; "no end" for 0.
+// Lease is app's text for a lease's duration.
 func Lease(d time.Duration) string { return app.LeaseWords(d) }
 
-// Sizes says how many nodes a template allows.
+// Sizes is app's text for the number of nodes that a template allows.
 func Sizes(r template.SizeRange) string { return r.Words() }
 
-// StatusWord is a cluster's state in one word. A pending cluster is told by what is being done to it.
+// StatusWord is a cluster's state in one word; for a pending cluster, the current operation.
 func StatusWord(c app.Cluster, op *app.Operation) string { return c.StatusWord(op) }
 
 // StepWords is app.StepWords.
@@ -28,14 +26,13 @@ func StepWords(node string, a app.Action, service string) string {
 	return app.StepWords(node, a, service)
 }
 
-// Stamp is a moment for a title attribute or a history line.
+// Stamp is a time for a title attribute or a history line.
 func Stamp(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04:05") + " UTC" }
 
-// Machine is a moment for a datetime attribute.
+// Machine is a time for a datetime attribute.
 func Machine(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// StatusMark names the mark that stands beside a cluster's state; the style sheet draws it. They are the marks of
-// steps, so that a person learns one set of signs.
+// StatusMark names the mark of a cluster's state, which the style sheet draws. Clusters and steps share one set of marks.
 func StatusMark(c app.Cluster) string {
 	switch c.Status {
 	case app.ClusterActive:
@@ -83,7 +80,7 @@ func NodeMark(n app.Node) string {
 	return string(app.StepWaiting)
 }
 
-// SafeLink is a build's own address where a browser may be led there.
+// SafeLink is a build's URL if it's safe to link to.
 func SafeLink(url string) string {
 	if strings.HasPrefix(url, "https://") {
 		return url
@@ -91,7 +88,7 @@ func SafeLink(url string) string {
 	return ""
 }
 
-// shorten cuts a text that has no room.
+// shorten cuts a long text.
 func shorten(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"
@@ -99,7 +96,7 @@ func shorten(s string, most int) string {
 	return s
 }
 
-// Amount2 writes a number with two digits, or more where it is small.
+// Amount2 writes a number with two decimals, or four if it's small.
 func Amount2(x float64) string {
 	if x > 0 && x < 0.1 {
 		return strconv.FormatFloat(x, 'f', 4, 64)

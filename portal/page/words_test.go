@@ -11,7 +11,7 @@ import (
 
 func TestSpan(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "less than 1 s", 45 * time.Second: "45 s", 119 * time.Second: "119 s", 3*time.Minute + 20*time.Second: "3 min",
+		0: "less than 1 s", 45 * time.Second: "45 s", 119 * time.Second: "1 min 59 s", 3*time.Minute + 20*time.Second: "3 min 20 s",
 		2*time.Hour + 10*time.Minute: "2 h 10 min", 24 * time.Hour: "1 d", 76 * time.Hour: "3 d 4 h",
 	} {
 		if got := humanize.Duration(d); got != want {
@@ -19,7 +19,7 @@ func TestSpan(t *testing.T) {
 		}
 	}
 	for d, want := range map[time.Duration]string{
-		90 * time.Second: "90 s", 23*time.Hour + 59*time.Minute: "24 h", 47*time.Hour + 50*time.Minute: "2 d", 290 * time.Hour: "12 d",
+		90 * time.Second: "1 min 30 s", 23*time.Hour + 59*time.Minute: "24 h", 47*time.Hour + 50*time.Minute: "2 d", 290 * time.Hour: "12 d",
 	} {
 		if got := humanize.Rough(d); got != want {
 			t.Errorf("humanize.Rough(%v) is %q, not %q", d, got, want)

@@ -14,24 +14,24 @@ import (
 	"muster/portal/page"
 )
 
-// Gantt is what was done when, node by node, and what is expected still.
+// Gantt shows past and expected steps over time, by node.
 type Gantt struct {
 	Start time.Time
 	Span  time.Duration // of the whole width
-	NowX  int           // where now is; -1 where that is outside
-	Rows  []GanttRow    // a page of them
-	// Actions are those of all rows, for the legend.
+	NowX  int           // the position of now; -1 if outside
+	Rows  []GanttRow    // one page
+	// Actions are the actions of all rows, for the legend.
 	Actions []app.Action
-	All     int // how many rows there are
+	All     int // the total number of rows
 }
 
-// GanttRow is one node; "" is what is done between.
+// GanttRow is one node; "" is for steps of no node.
 type GanttRow struct {
 	Node string
 	Bars []GanttBar
 }
 
-// GanttBar is one try of a step, or what is expected of one. Kind is "done", "run", "failed" or "to".
+// GanttBar is one attempt of a step, or an expected one. Kind is "done", "run", "failed" or "to".
 type GanttBar struct {
 	Kind   string
 	Action app.Action
@@ -39,26 +39,26 @@ type GanttBar struct {
 	Words  string
 }
 
-// Try is one earlier try of a step.
+// Try is one earlier attempt of a step.
 type Try struct{ Begun, Ended time.Time }
 
-// Tries are the earlier tries of steps, by index.
+// Tries are the earlier attempts of steps, by index.
 type Tries map[int][]Try
 
 const (
 	ganttWidth = 1000
-	ganttBars  = 300 // on one page, about
+	ganttBars  = 300 // on one page, approximately
 	ganttRows  = 30
-	ganttGrain = ganttWidth / 50 // what is expected is drawn no finer, so that it does not change with every second
+	ganttGrain = ganttWidth / 50 // the resolution of expected steps, so that they don't move every second
 )
 
-// GanttQuery is which part is drawn, and from when it was drawn before.
+// GanttQuery is the part to draw, and the least span.
 type GanttQuery struct {
 	From int
-	Span time.Duration // at least so wide
+	Span time.Duration // the least
 }
 
-// GanttNodes are the nodes of a page of rows, those in trouble first where there is more than one page, and how many there are.
+// GanttNodes returns the nodes of a page of rows, the total and the page size. If there are several pages, nodes with problems come first.
 func GanttNodes(steps []app.Step, from int) (nodes []string, all, size int) {
 	count, trouble := map[string]int{}, map[string]bool{}
 	most := 1
@@ -146,7 +146,7 @@ func NewGantt(now time.Time, op app.Operation, steps []app.Step, tries Tries, q 
 	return g
 }
 
-// forecast returns when each step began and ended, or is expected to.
+// forecast returns the start and end of each step, actual or expected.
 func forecast(now time.Time, op app.Operation, steps []app.Step) (begin, end []time.Time) {
 	begin, end = make([]time.Time, len(steps)), make([]time.Time, len(steps))
 	free := map[string]time.Time{}
@@ -184,7 +184,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// niceSpan rounds up to steps of a quarter, so that the measure seldom changes.
+// niceSpan rounds up in steps of a quarter, so that the scale seldom changes.
 func niceSpan(d time.Duration) time.Duration {
 	s := max(d.Seconds(), 1)
 	return time.Duration(math.Pow(1.25, math.Ceil(math.Log(s)/math.Log(1.25)-1e-9)) * float64(time.Second))
@@ -199,7 +199,7 @@ func (g Gantt) bar(kind string, a app.Action, from, to time.Time, words string) 
 	return GanttBar{Kind: kind, Action: a, X: x, W: max(2, min(g.x(to), ganttWidth)-x), Words: words}
 }
 
-// Fill is what the bar is filled with: what went wrong counts more than what was done.
+// Fill is the fill of the bar: a failure hides the action.
 func (b GanttBar) Fill() string {
 	if b.Kind == "failed" {
 		return BarFill(BarFailed)
@@ -207,18 +207,18 @@ func (b GanttBar) Fill() string {
 	return BarFill(b.Action)
 }
 
-// GanttAt is a place or a width in a row.
+// GanttAt is a position or width in a row.
 func GanttAt(x int) string { return fmt.Sprintf("%d.%d%%", x/10, x%10) }
 
-// ID names the row in the page.
+// ID is the element id of the row.
 func (r GanttRow) ID() string { return cmp.Or(r.Node, "between") }
 
-// Name is what stands before the row.
+// Name is the label of the row.
 func (r GanttRow) Name() string { return cmp.Or(r.Node, "between") }
 
 type ganttTick struct{ At, Anchor, Word string }
 
-// Ticks are the words above: from the start on.
+// Ticks are the labels above the rows.
 func (g Gantt) Ticks() []ganttTick {
 	var out []ganttTick
 	for k := range 5 {
@@ -234,7 +234,7 @@ func (g Gantt) Ticks() []ganttTick {
 	return out
 }
 
-// TriesFromLog returns the earlier tries of a step from what it said in them.
+// TriesFromLog returns the earlier attempts of a step, as far as its log shows them.
 func TriesFromLog(s app.Step, lines []app.LogLine) []Try {
 	by := map[int]Try{}
 	for _, l := range lines {

@@ -11,15 +11,15 @@ import (
 	"muster/app/humanize"
 )
 
-// How many shapes a graph has at most, and how many stand above one another where each step has a shape of its own.
+// The most shapes of a graph, and the most in one column if each step has its own shape.
 const (
 	graphShapes = 160
 	graphColumn = 14
-	planColumn  = 6 // of a plan that is only asked for
+	planColumn  = 6 // of a plan that hasn't started
 	graphLayers = 40
 )
 
-// WithExpected says of each step of a graph how long it takes as its plan said, where that is not said yet.
+// WithExpected sets the missing expected durations of a graph's steps from its plan.
 func WithExpected(steps []app.Step) []app.Step {
 	after := make([]int64, len(steps))
 	for _, s := range steps {
@@ -37,7 +37,7 @@ func WithExpected(steps []app.Step) []app.Step {
 	return steps
 }
 
-// depths returns for each step the longest way to it from the beginning, in acts.
+// depths returns the length of the longest path to each step from the start.
 func depths(steps []app.Step) []int {
 	depth := make([]int, len(steps))
 	for i, s := range steps {
@@ -55,8 +55,8 @@ func depths(steps []app.Step) []int {
 	return depth
 }
 
-// fold returns each step that acts a shape: one of its own where they are few, else one that it shares with those alike. Steps of
-// one shape are of one layer, and what is needed is of an earlier one or the same. Joins have -1.
+// fold assigns a shape to each step that acts: its own if there are few, else one shared with similar steps. Steps of
+// one shape are of one layer, and their dependencies are of an earlier layer or the same. Joins have -1.
 func fold(steps []app.Step, most int) (of []int, layer []int) {
 	depth := depths(steps)
 	deepest := 0
@@ -91,7 +91,7 @@ func fold(steps []app.Step, most int) (of []int, layer []int) {
 	return of, layer
 }
 
-// group numbers shapes in the order of their first steps. It tells false where they are too many.
+// group numbers shapes in the order of their first steps. It returns false if there are too many.
 func group(steps []app.Step, layerOf func(i int) int, name func(s app.Step) string, column int) (of, layer []int, ok bool) {
 	type key struct {
 		layer int
@@ -118,7 +118,7 @@ func group(steps []app.Step, layerOf func(i int) int, name func(s app.Step) stri
 	return of, layer, true
 }
 
-// nodeKinds returns nodes on which the same is done the same name.
+// nodeKinds names nodes alike if they have the same steps.
 func nodeKinds(steps []app.Step) map[string]string {
 	acts := map[string][]string{}
 	for _, s := range steps {
@@ -139,7 +139,7 @@ func nodeKinds(steps []app.Step) map[string]string {
 	return kinds
 }
 
-// longestPath returns the steps of the longest path of a plan, in order; none where nothing is known of how long its steps take.
+// longestPath returns the steps of the critical path of a plan, in order; none without expected durations.
 func longestPath(steps []app.Step) []int {
 	next := make([]int, len(steps)) // 1 + the successor with the most ahead of it
 	first := -1
@@ -165,7 +165,7 @@ func longestPath(steps []app.Step) []int {
 	return path
 }
 
-// title says what a shape does, and sub on how many.
+// title sets a shape's title, and on which nodes it acts.
 func (s *Shape) describe(steps []app.Step) {
 	first := steps[s.Steps[0]]
 	actions, services, nodes := map[app.Action]bool{}, map[string]bool{}, map[string]bool{}

@@ -15,42 +15,42 @@ import (
 
 func asDuration(n int64) time.Duration { return time.Duration(n) }
 
-// Graph is a plan as a picture: shapes in layers from left to right, with lines from what is needed to what needs it.
+// Graph draws a plan: shapes in layers from left to right, with edges from dependencies to dependents.
 type Graph struct {
 	Shapes []Shape
 	Edges  []GraphEdge
 	Width  int
 	Height int
-	Folded bool // some shapes stand for several steps
+	Folded bool // some shapes are several steps
 }
 
-// Shape stands for a step, or for several alike.
+// Shape is a step, or several similar ones.
 type Shape struct {
 	Layer, X, Y int
-	Title       string        // what is done
-	On          string        // on what
-	Step, Node  string        // that its log is narrowed to
-	Critical    bool          // it is on the longest path
-	Action      app.Action    // of a plan only: what all its steps do; "" where they do different things
-	Expected    time.Duration // of a plan only: of the longest of its steps; 0 where that is not known
-	Steps       []int         // places in the steps that it was drawn from
+	Title       string        // the action
+	On          string        // the nodes
+	Step, Node  string        // the filter of its log
+	Critical    bool          // on the critical path
+	Action      app.Action    // of a plan only: the action of all its steps; "" if they differ
+	Expected    time.Duration // of a plan only: of the longest of its steps; 0 if unknown
+	Steps       []int         // indices in the steps that it was drawn from
 	Needs       []int         // the shapes before it
 	ShapeState
 }
 
-// ShapeState is how the steps of a shape are.
+// ShapeState is the combined state of a shape's steps.
 type ShapeState struct {
 	State       app.StepState
 	Done, Total int
 }
 
-// GraphEdge leads from a shape to one that needs it.
+// GraphEdge connects a shape to one that depends on it.
 type GraphEdge struct {
 	From, To int
 	Critical bool
 }
 
-// The measures of a shape and of what is between shapes.
+// The sizes of shapes and of the gaps between them.
 const (
 	ShapeWidth  = 156
 	ShapeHeight = 40
@@ -65,11 +65,11 @@ const (
 	StateSize = 11
 )
 
-// Label shortens a line of a shape, which begins at x, to what fits into the shape. Widths are those of common sans-serif fonts, on the safe side.
+// Label shortens a line of a shape, which starts at x, to fit. Widths are those of common sans-serif fonts, on the safe side.
 func Label(text string, x, size int) string {
 	room := (ShapeWidth - 6 - x) * 100 / size // in hundredths of an em
 	runes := []rune(text)
-	fits, width := 0, 0 // fits: how many letters fit with an ellipsis behind them
+	fits, width := 0, 0 // fits: how many letters fit with an ellipsis after them
 	for i, r := range runes {
 		if width += widthOf(r); width+widthOf('…') <= room {
 			fits = i + 1
@@ -94,10 +94,10 @@ func widthOf(r rune) int {
 	return 69
 }
 
-// NewGraph draws the steps of one operation, with the joins between them where these are known.
+// NewGraph draws the steps of one operation, with their joins if known.
 func NewGraph(steps []app.Step) Graph { return newGraph(steps, graphColumn) }
 
-// NewPlanGraph draws a plan of which nothing is done yet. It folds sooner: it stands beside a form and says what is done, not how far.
+// NewPlanGraph draws a plan that hasn't started. It folds sooner: it's beside a form and shows no progress.
 func NewPlanGraph(p plan.Plan) Graph {
 	steps := make([]app.Step, len(p.Steps))
 	for i, s := range p.Steps {
@@ -137,7 +137,7 @@ func newGraph(steps []app.Step, column int) Graph {
 	return g
 }
 
-// connect finds the lines: those that follow from others are left out.
+// connect finds the edges, without those that follow from others.
 func (g *Graph) connect(steps []app.Step, of []int) {
 	n := len(g.Shapes)
 	before := make([]bits, len(steps)) // of joins: the shapes that they join
@@ -173,7 +173,7 @@ func (g *Graph) connect(steps []app.Step, of []int) {
 		}
 	}
 	byLayer := g.inLayers()
-	far := make([]bits, n) // all that is before a shape, save what is directly before
+	far := make([]bits, n) // the indirect predecessors of a shape
 	all := make([]bits, n)
 	for _, to := range byLayer {
 		far[to], all[to] = newBits(n), newBits(n)
@@ -207,7 +207,7 @@ func (g *Graph) inLayers() []int {
 	return order
 }
 
-// place returns shapes their places: layers side by side, and within a layer each near to what it needs and what needs it.
+// place positions the shapes: layers side by side, and within a layer each near its dependencies and dependents.
 func (g *Graph) place() {
 	var layers [][]int
 	last := -1
@@ -282,7 +282,7 @@ func (g *Graph) place() {
 	}
 }
 
-// stateOf sums up how steps are: what is wrong or at work counts most.
+// stateOf sums up the states of steps: failed and running ones count most.
 func stateOf(steps []app.Step, some []int) ShapeState {
 	count := map[app.StepState]int{}
 	sum := ShapeState{Total: len(some), State: app.StepWaiting}
@@ -305,7 +305,7 @@ func stateOf(steps []app.Step, some []int) ShapeState {
 	return sum
 }
 
-// states returns how the shapes are by now. The steps are those that the graph was drawn from.
+// states returns the current states of the shapes. The steps are those that the graph was drawn from.
 func (g Graph) states(steps []app.Step) []ShapeState {
 	out := make([]ShapeState, len(g.Shapes))
 	for i, s := range g.Shapes {
@@ -317,7 +317,7 @@ func (g Graph) states(steps []app.Step) []ShapeState {
 // ShapeID is the element id of a shape.
 func ShapeID(i int) string { return "g" + strconv.Itoa(i) }
 
-// Words says on what, and how far: "×12, 9 done".
+// Words names the nodes and the progress: "×12, 9 done".
 func (s Shape) Words() string { return s.subWords(s.ShapeState) }
 
 // subWords is Words for another state.
@@ -328,7 +328,7 @@ func (s Shape) subWords(now ShapeState) string {
 	return s.On
 }
 
-// PlanWords says on what, and how long it takes: "×12, 30 s".
+// PlanWords names the nodes and the expected duration: "×12, 30 s".
 func (s Shape) PlanWords() string {
 	if s.Expected <= 0 {
 		return s.On
@@ -336,7 +336,7 @@ func (s Shape) PlanWords() string {
 	return s.On + ", " + humanize.Duration(s.Expected)
 }
 
-// Fill is how much of the bar of a shape is filled. One that stands for one step needs none.
+// Fill is the filled width of a shape's progress bar; a shape of one step has none.
 func (s ShapeState) Fill() int {
 	if s.Total < 2 {
 		return 0
@@ -344,7 +344,7 @@ func (s ShapeState) Fill() int {
 	return ShapeWidth * s.Done / s.Total
 }
 
-// Path is the line of an edge.
+// Path is the SVG path of an edge.
 func (g Graph) Path(e GraphEdge) string {
 	a, b := g.Shapes[e.From], g.Shapes[e.To]
 	x1, y1, x2, y2 := a.X+ShapeWidth, a.Y+ShapeHeight/2, b.X, b.Y+ShapeHeight/2

@@ -89,7 +89,7 @@ func TestGraphProperty(t *testing.T) {
 			}
 		}
 		if again := NewGraph(steps); !reflect.DeepEqual(g, again) {
-			t.Fatal("the same plan gives another picture")
+			t.Fatal("the same plan is drawn differently")
 		}
 		now := time.Unix(1_800_000_000, 0)
 		op := app.Operation{Status: app.OperationRunning, StartedAt: now.Add(-time.Minute)}

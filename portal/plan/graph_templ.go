@@ -15,7 +15,7 @@ import (
 	"strconv"
 )
 
-// GraphLeast keeps a graph that is scaled to its page from becoming too small to read: from there on it scrolls.
+// GraphLeast keeps a graph that is scaled to its page readable: below its width, the graph scrolls.
 //
 //go:noinline
 func GraphLeast(g Graph) templ.Component {
@@ -60,7 +60,7 @@ func GraphLeast(g Graph) templ.Component {
 	})
 }
 
-// PlanGraph draws a plan that is only asked for. Who does not see it finds the steps in words below.
+// PlanGraph draws a plan that hasn't started. For people who can't see it, the steps are listed below.
 //
 //go:noinline
 func PlanGraph(g Graph) templ.Component {
@@ -85,7 +85,7 @@ func PlanGraph(g Graph) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(g.Shapes) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<div class=\"scroll graph graph-plan\" tabindex=\"0\" role=\"region\" aria-label=\"Order of the steps\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<div class=\"scroll graph graph-plan\" tabindex=\"0\" role=\"region\" aria-label=\"Steps in order of dependency\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -316,7 +316,7 @@ func PlanGraph(g Graph) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "</svg></div><p class=\"legend\" aria-hidden=\"true\"><span><i class=\"ge-sign\"></i> longest path</span></p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "</svg></div><p class=\"legend\" aria-hidden=\"true\"><span><i class=\"ge-sign\"></i> critical path</span></p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -325,7 +325,7 @@ func PlanGraph(g Graph) templ.Component {
 	})
 }
 
-// BarPatterns are what the bars of a timeline are filled with: each action has a pattern beside its colour, for people who see colours
+// BarPatterns are the fills of a timeline's bars: each action has a pattern besides its colour, for people who see colours
 // differently.
 //
 //go:noinline

@@ -28,7 +28,7 @@ func (r Rack) Grid() Grid {
 // Large tells whether a group is drawn as a grid.
 func (r Rack) Large() bool { return r.Count > rackTiles }
 
-// Names says which nodes these are.
+// Names is the range of node names.
 func (r Rack) Names() string {
 	if r.Count == 1 {
 		return r.First
@@ -36,16 +36,16 @@ func (r Rack) Names() string {
 	return r.First + "–" + r.Last
 }
 
-// Rest is how many machines are not drawn.
+// Rest is how many machines aren't drawn.
 func (r Rack) Rest() int { return r.Count - r.Tiles() }
 
-// Tiles is how many machines are drawn, and Rest how many more there are.
+// Tiles is how many machines are drawn.
 func (r Rack) Tiles() int { return min(r.Count, rackTiles) }
 
-// rackTiles is how many machines of a group are drawn one by one.
+// rackTiles is the most machines of a group that are drawn one by one.
 const rackTiles = 48
 
-// Grid is a large group of machines as a picture of equal cells, drawn as a pattern so that it weighs little.
+// Grid draws a large group of machines as a pattern of equal cells, so that the page stays small.
 type Grid struct {
 	Columns, Rows, Last int // Last is how many cells the last row has
 	Per                 int // machines for each cell
@@ -55,15 +55,15 @@ func (g Grid) viewBox() string {
 	return "0 0 " + strconv.Itoa(g.Columns*gridPitch) + " " + strconv.Itoa(g.Rows*gridPitch)
 }
 
-// mostGridCells is how many machines of a large group are drawn; of a larger one, each stands for several.
+// mostGridCells is the most cells of a grid; in larger groups, each is several machines.
 const mostGridCells = 1200
 
-// gridPitch is from one cell to the next, in the picture's units.
+// gridPitch is the distance between cells, in the picture's units.
 const gridPitch = 10
 
 func pitches(n int) string { return strconv.Itoa(n * gridPitch) }
 
-// stripe is where the mark of a cell's service i of n stands, and how high it is.
+// stripe is the position and height of the mark of service i of n within a cell.
 func stripe(i, n int) (y, height string) {
 	h := 6.0 / float64(max(n, 1))
 	return page.Decimal(1 + float64(i)*h), page.Decimal(h)

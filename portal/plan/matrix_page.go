@@ -8,13 +8,13 @@ import (
 	"muster/app"
 )
 
-// Matrix is a plan at work: rows are nodes, columns are steps grouped by service, cells are states.
+// Matrix shows a running plan: rows are nodes, columns are steps grouped by service, cells are states.
 type Matrix struct {
 	Operation int64
 	Groups    []MatrixGroup
 	Rows      []MatrixRow
 	Counts    []StateCount // for the legend, in the order of a step's life
-	Hidden    int          // nodes for which there was no room
+	Hidden    int          // the number of nodes left out
 }
 
 // MatrixGroup is the columns of one service; Service "" is the machine itself.
@@ -23,7 +23,7 @@ type MatrixGroup struct {
 	Actions []app.Action
 }
 
-// Title is what stands above the group.
+// Title is the heading of the group.
 func (g MatrixGroup) Title() string {
 	if g.Service == "" {
 		return "machine"
@@ -37,19 +37,19 @@ type MatrixRow struct {
 	Cells []Cell
 }
 
-// Cell is one step of a node. Step is nil where the node has no such step; First begins a group.
+// Cell is one step of a node. Step is nil if the node has no such step; First starts a group.
 type Cell struct {
 	Step  *app.Step
 	First bool
 }
 
-// StateCount says how many steps are in a state.
+// StateCount is the number of steps in a state.
 type StateCount struct {
 	State app.StepState
 	Count int
 }
 
-// States are the states of a step in the order of its life, as legends show them.
+// States are the states of a step in the order of its lifecycle, as legends show them.
 var States = []app.StepState{
 	app.StepWaiting, app.StepReady, app.StepQueued, app.StepRunning, app.StepAsked, app.StepSucceeded, app.StepFailed, app.StepDropped,
 }
@@ -58,14 +58,14 @@ var States = []app.StepState{
 var order = []app.Action{app.ActionCreate, app.ActionWake, app.ActionConfirm, app.ActionBootstrap, app.ActionSleep, app.ActionInstall, app.ActionConfigure, app.ActionInitialize,
 	app.ActionStart, app.ActionReload, app.ActionCheck, app.ActionCompare, app.ActionNames, app.ActionStop, app.ActionRemove, app.ActionDelete}
 
-// again is the order within a group where something is ended before it begins again, as in a restart or a repair.
+// anew is the order within a group if something ends before it starts again, as in a restart or a repair.
 var anew = append([]app.Action{app.ActionStop, app.ActionRemove, app.ActionDelete}, order[:len(order)-3]...)
 
-// matrixRows is how many nodes are drawn; a page with more helps no one. Nodes in trouble are drawn first.
+// matrixRows is the most nodes that are drawn. Nodes with problems come first.
 const matrixRows = 60
 
-// NewMatrix lays the steps of one operation out. Groups come in the order in which their first steps stand in the
-// plan, which is the order in which they are worked on.
+// NewMatrix arranges the steps of one operation. Groups come in the order of their first steps in the
+// plan, which is the order of execution.
 func NewMatrix(steps []app.Step) Matrix {
 	m := Matrix{}
 	byNode := map[string]map[string]*app.Step{}
@@ -118,7 +118,7 @@ func NewMatrix(steps []app.Step) Matrix {
 	return m
 }
 
-// again tells whether on some node a service is stopped before it is started, or a machine given back before it is made.
+// again tells whether on some node a service is stopped before it's started, or a machine is deleted before it's created.
 func again(byNode map[string]map[string]*app.Step, g MatrixGroup) bool {
 	ends, begins := []app.Action{app.ActionStop, app.ActionRemove}, []app.Action{app.ActionInstall, app.ActionConfigure, app.ActionStart}
 	if g.Service == "" {
@@ -161,16 +161,16 @@ func (m *Matrix) column(s *app.Step) {
 // CellID is the element id of a step's cell; live updates find it by this name.
 func CellID(index int) string { return fmt.Sprintf("c%d", index) }
 
-// StateWords says how a step is doing. live.js says the same words when it repaints a cell.
+// StateWords describes a step's state. live.js uses the same words when it repaints a cell.
 func StateWords(s app.Step) string {
 	if s.Attempt > 1 {
-		return fmt.Sprintf("%s, try %d", s.State, s.Attempt)
+		return fmt.Sprintf("%s, attempt %d", s.State, s.Attempt)
 	}
 	return string(s.State)
 }
 
 // Remaining estimates how long the steps that have not ended still take: the longest path left, stretched or shrunk
-// by how the finished part went against its estimate. ok is false where there is nothing to go by.
+// by the ratio of actual to estimated time so far. ok is false without a basis.
 func Remaining(now time.Time, op app.Operation, steps []app.Step) (left time.Duration, ok bool) {
 	for _, s := range steps {
 		if s.State.Ended() {
@@ -200,7 +200,7 @@ func Remaining(now time.Time, op app.Operation, steps []app.Step) (left time.Dur
 	return left, true
 }
 
-// Slipped is by how much an operation takes longer than expected when so much of it is left; 0 where that is little.
+// Slipped is how much longer than expected an operation takes with so much time left; 0 if it's little.
 func Slipped(now time.Time, op app.Operation, left time.Duration) time.Duration {
 	if op.StartedAt.IsZero() || op.Expected <= 0 {
 		return 0

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"time"
 
 	"muster/app"
@@ -9,18 +8,18 @@ import (
 	"muster/app/plan"
 )
 
-// Paced is how long the steps of one kind take, those that do the same to the same service.
+// Paced is how long steps of one kind take: those with the same action on the same service.
 type Paced struct {
 	Action   app.Action
 	Service  string
 	Steps    int
 	Expected time.Duration // the longest of them
-	Runs     int64         // by which that is known; 0: a guess
-	Ended    int           // of a plan at work: how many have succeeded
-	Took     time.Duration // what these took, on average
+	Runs     int64         // the number of runs the estimate is based on; 0: none
+	Ended    int           // of a started plan: how many have succeeded
+	Took     time.Duration // their average duration
 }
 
-// Words is what is done: "create", "web: install".
+// Words names the kind: "create", "web: install".
 func (p Paced) Words() string {
 	if p.Service == "" {
 		return string(p.Action)
@@ -28,7 +27,7 @@ func (p Paced) Words() string {
 	return p.Service + ": " + string(p.Action)
 }
 
-// mostPaced is how many kinds are shown.
+// mostPaced is the most kinds that are shown.
 const mostPaced = 100
 
 type pacedKinds struct {
@@ -49,7 +48,7 @@ func (k *pacedKinds) of(action app.Action, service string) *Paced {
 	return &k.list[i]
 }
 
-// PacesOfPlan returns the kinds of steps of a plan that was not begun, in the order of their first steps.
+// PacesOfPlan returns the kinds of steps of a plan that hasn't started, in the order of their first steps.
 func PacesOfPlan(p plan.Plan) []Paced {
 	var k pacedKinds
 	for _, s := range p.Steps {
@@ -64,7 +63,7 @@ func PacesOfPlan(p plan.Plan) []Paced {
 	return k.list[:min(len(k.list), mostPaced)]
 }
 
-// PacesOfSteps returns those of a plan at work, with what its steps took so far. Attempts that failed are not counted.
+// PacesOfSteps returns those of a started plan, with the actual durations so far. Failed attempts aren't counted.
 func PacesOfSteps(steps []app.Step) []Paced {
 	var k pacedKinds
 	known := false
@@ -88,16 +87,13 @@ func PacesOfSteps(steps []app.Step) []Paced {
 }
 
 func runsWords(n int64) string {
-	switch n {
-	case 0:
-		return "a guess"
-	case 1:
-		return "1 run"
+	if n == 0 {
+		return "no history yet"
 	}
-	return fmt.Sprintf("%d runs", n)
+	return humanize.Count(int(n), "run")
 }
 
-// takesFrom says between what, and how that is known; "" where nothing is.
+// takesFrom states the range of an estimate and what it's based on; "" if unknown.
 func takesFrom(e app.Expectation) string {
 	switch {
 	case e.Typical <= 0:

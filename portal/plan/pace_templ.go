@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Takes is how long a plan takes, as a figure, and how that is known.
+// Takes shows a plan's expected duration and what the estimate is based on.
 //
 //go:noinline
 func Takes(d time.Duration, e app.Expectation) templ.Component {
@@ -98,7 +98,7 @@ func Takes(d time.Duration, e app.Expectation) templ.Component {
 	})
 }
 
-// FactTakes is the same among facts.
+// FactTakes is Takes as an entry of a list of facts.
 //
 //go:noinline
 func FactTakes(d time.Duration, e app.Expectation) templ.Component {
@@ -122,7 +122,7 @@ func FactTakes(d time.Duration, e app.Expectation) templ.Component {
 			templ_7745c5c3_Var4 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div><dt>Takes about</dt>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div><dt>Estimated time</dt>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -138,7 +138,7 @@ func FactTakes(d time.Duration, e app.Expectation) templ.Component {
 	})
 }
 
-// PacesPicture says of each kind of step how long it takes. Of a plan at work it also says what it took.
+// PacesPicture lists the expected duration of each kind of step and, for a started plan, the actual one.
 //
 //go:noinline
 func PacesPicture(kinds []Paced, begun bool) templ.Component {
@@ -163,17 +163,17 @@ func PacesPicture(kinds []Paced, begun bool) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(kinds) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<details class=\"more\"><summary>How long each step takes</summary><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"How long each step takes\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Step</th><th scope=\"col\">How many</th><th scope=\"col\">Expected each</th>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<details class=\"more\"><summary>Step durations</summary><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Step durations\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Step</th><th scope=\"col\">Count</th><th scope=\"col\">Expected duration</th>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if begun {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<th scope=\"col\">Took</th>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<th scope=\"col\">Actual duration</th>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<th scope=\"col\">Known from</th>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<th scope=\"col\">Based on</th>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

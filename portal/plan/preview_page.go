@@ -10,17 +10,17 @@ import (
 	"muster/portal/page"
 )
 
-// Preview is what a create would do, drawn.
+// Preview is the preview of a create, ready to draw.
 type Preview struct {
 	cluster.Preview
-	At       string // the provider, as people call it
+	At       string // the provider's display name
 	Racks    []Rack
 	Legend   []page.Hue
 	Timeline Timeline
-	Cheapest Fix // leads to the cheapest layout, where that costs a real amount less
+	Cheapest Fix // links to the cheapest layout, if it saves a significant amount
 }
 
-// NewPreview draws a preview.
+// NewPreview prepares a preview for drawing.
 func NewPreview(p cluster.Preview, title func(kind, name string) string) *Preview {
 	v := &Preview{Preview: p, At: title("provider", p.Layout.Provider), Timeline: NewTimeline(p.Plan)}
 	hue := map[string]int{}
@@ -47,7 +47,7 @@ func NewPreview(p cluster.Preview, title func(kind, name string) string) *Previe
 	return v
 }
 
-// refused tells whether a policy would refuse it, and waits whether people would have to approve it.
+// refused tells whether a policy would refuse it, and waits whether approval would be required.
 func (p Preview) refused() bool {
 	return p.Decision != nil && p.Decision.Outcome == policy.OutcomeRefuse
 }
@@ -56,11 +56,11 @@ func (p Preview) waits() bool {
 	return p.Decision != nil && p.Decision.Outcome == policy.OutcomeApprove
 }
 
-// Fix is a change that makes a layout possible. Link fills in the form; it is "" where the template must change.
+// Fix is a change that makes a layout possible. Link fills in the form; it's "" if the template must change.
 type Fix struct{ Text, Link string }
 
-// Explanation says why there is no layout. Problems are what is wrong with the request; Conflict is what cannot hold
-// together, with the place where it is written as its Hint. Minimal: each part of Conflict is needed for it.
+// Explanation says why there is no layout. Problems are errors of the request; Conflict holds conflicting
+// constraints, each with its origin as its Hint. Minimal: the conflict needs every one of them.
 type Explanation struct {
 	Problems, Conflict []page.Complaint
 	Minimal            bool
@@ -71,7 +71,7 @@ func (x Explanation) folded() []page.Complaint { return x.Conflict[len(x.shown()
 
 func (x Explanation) shown() []page.Complaint { return x.Conflict[:min(len(x.Conflict), shownClauses)] }
 
-// shownClauses is how many parts of a conflict are shown at once. Where many services keep apart every two of each other,
+// shownClauses is how many constraints of a conflict are shown unfolded. If many services must be kept apart,
 // there are far more.
 const shownClauses = 12
 
@@ -83,7 +83,7 @@ func actionList(actions []app.Action) string {
 	return strings.Join(words, ", ")
 }
 
-// problems are what a preview foresees, as complaints.
+// problems are a preview's findings as complaints.
 func problems(found []family.Finding) (list []page.Complaint) {
 	for _, f := range found {
 		list = append(list, page.Complaint{Message: f.Message, Hint: f.Hint})

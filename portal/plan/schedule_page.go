@@ -15,12 +15,12 @@ import (
 	"muster/portal/page"
 )
 
-// span is when a step is expected to run, counted from the start of the plan.
+// span is the expected start and end of a step, from the start of the plan.
 type span struct{ start, end time.Duration }
 
-// schedule plays a plan on unlimited workers, one step at a time on a node and among a node's ready steps the
-// greatest rank first, which is how the plan will be carried out. The result has an entry for every step; joins are
-// empty spans. A plan without estimates is played with one second a step, so that its shape can still be drawn.
+// schedule simulates a plan on unlimited workers, one step at a time per node, and among a node's ready steps the
+// one of highest rank first, as the plan will run. The result has an entry for every step; joins are
+// empty spans. Without estimates, each step takes one second, so that the plan can still be drawn.
 func schedule(p appplan.Plan) []span {
 	n := len(p.Steps)
 	out := make([]span, n)
@@ -66,7 +66,7 @@ func schedule(p appplan.Plan) []span {
 	return out
 }
 
-// durations works the estimate of each single step out of the ranks, which run from a step's start to the plan's end.
+// durations derives the estimate of each step from the ranks, which run from a step's start to the plan's end.
 func durations(p appplan.Plan, next [][]int) []time.Duration {
 	own := make([]time.Duration, len(p.Steps))
 	known := p.Duration() > 0
@@ -122,8 +122,8 @@ type Timeline struct {
 	Ticks   []Tick
 	Actions []app.Action // those that occur, for the legend
 	Total   time.Duration
-	Hidden  int // nodes for which there was no room
-	// Questions are what people are asked in it.
+	Hidden  int // the number of nodes left out
+	// Questions are its manual steps.
 	Questions []string
 }
 
@@ -151,7 +151,7 @@ type Bar struct {
 	Left, Width string
 	Action      app.Action
 	Title       string
-	Asks        bool // a person carries it out; no one knows how long that takes
+	Asks        bool // a manual step, whose duration is unknown
 }
 
 // Words is what happens to a service on a node, in order: "app: install, configure, start". Service is "" for the
@@ -235,7 +235,7 @@ func NewTimeline(p appplan.Plan) Timeline {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Questions)) {
 		q := p.Questions[name]
-		t.Questions = append(t.Questions, fmt.Sprintf("%s: a person is asked, up to %s. %s", name, humanize.Duration(q.AnswerTime()), q.Ask))
+		t.Questions = append(t.Questions, fmt.Sprintf("%s: manual step, waits up to %s. %s", name, humanize.Duration(q.AnswerTime()), q.Ask))
 	}
 	return t
 }
@@ -246,7 +246,7 @@ func (t Timeline) row(p appplan.Plan, spans []span, node string, steps []int) Ti
 		s, at := p.Steps[i], spans[i]
 		title := page.StepWords(node, s.Action, s.Service)
 		if q := p.Question(i); q != nil {
-			title += ": a person is asked; up to " + humanize.Duration(q.AnswerTime())
+			title += ": manual step, waits up to " + humanize.Duration(q.AnswerTime())
 		} else if p.Duration() > 0 {
 			title += fmt.Sprintf(", from %s for %s", clock(at.start), humanize.Duration(at.end-at.start))
 		}

@@ -84,7 +84,7 @@ func TestTimeline(t *testing.T) {
 		t.Errorf("3 nodes have %d rows over %v", len(small.Rows), small.Total)
 	}
 	bar := small.Rows[1].Bars[1]
-	if bar.Left != "33.33%" || bar.Width != "66.67%" || bar.Title != "install web on n2, from 0:30 for 60 s" {
+	if bar.Left != "33.33%" || bar.Width != "66.67%" || bar.Title != "install web on n2, from 0:30 for 1 min" {
 		t.Errorf("the second bar of n2 is %+v", bar)
 	}
 	if got := fmt.Sprint(small.Ticks); got != "[{0.00% 0:00} {33.33% 0:30} {66.67% 1:00}]" {

@@ -9,19 +9,19 @@ import (
 )
 
 type policyList struct {
-	TimeZone string             `json:"time_zone" doc:"By which weekday and hour go"`
+	TimeZone string             `json:"time_zone" doc:"Time zone of weekday and hour in conditions"`
 	Policies []apppolicy.Policy `json:"policies" nullable:"false"`
 
-	Words []apppolicy.PolicyWord `json:"words" nullable:"false" doc:"What expressions can ask about"`
+	Words []apppolicy.PolicyWord `json:"words" nullable:"false" doc:"Variables of expressions"`
 }
 
 type policyVersions struct {
-	Versions []apppolicy.Policy `json:"versions" nullable:"false" doc:"The newest first"`
+	Versions []apppolicy.Policy `json:"versions" nullable:"false" doc:"Versions, newest first"`
 }
 
 // PolicyPath names a policy. It is exported since huma leaves out embedded fields that are not.
 type PolicyPath struct {
-	Name string `path:"name" maxLength:"63" doc:"The policy's name"`
+	Name string `path:"name" maxLength:"63" doc:"Name of the policy"`
 }
 
 type policyInput struct {
@@ -32,13 +32,13 @@ type policyInput struct {
 type tryInput struct{ Body apppolicy.Try }
 
 type policyDeleted struct {
-	Deleted string `json:"deleted" doc:"The policy's name"`
+	Deleted string `json:"deleted" doc:"Name of the policy"`
 }
 
 type zoneInput struct{ Body policyZone }
 
 type policyZone struct {
-	TimeZone string `json:"time_zone" maxLength:"64" doc:"Such as Europe/Berlin"`
+	TimeZone string `json:"time_zone" maxLength:"64" doc:"IANA time zone, such as Europe/Berlin"`
 }
 
 func (p *Service) apiList(ctx context.Context, _ *struct{}) (*site.Body[policyList], error) {
@@ -63,7 +63,7 @@ func (p *Service) apiShow(ctx context.Context, in *PolicyPath) (*site.Body[polic
 
 func (p *Service) apiSave(ctx context.Context, in *policyInput) (*site.Body[apppolicy.Policy], error) {
 	if in.Body.Name != in.Name {
-		return nil, p.Fail(ctx, &app.Error{Code: app.EInvalid, Field: "name", Message: "The policy has another name than the address.", Hint: "A policy cannot be renamed; make a new one and delete the old."})
+		return nil, p.Fail(ctx, &app.Error{Code: app.EInvalid, Field: "name", Message: "The policy's name doesn't match the address.", Hint: "To rename a policy, create a new one and delete the old one."})
 	}
 	saved, err := p.Policies.SavePolicy(ctx, site.Caller(ctx), in.Body)
 	if err != nil {

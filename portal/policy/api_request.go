@@ -11,10 +11,10 @@ import (
 	"muster/portal/site"
 )
 
-// Asked is the answer to a request for a cluster: 201 with the cluster, or 202 with the request that waits.
+// Asked is the answer to a request for a cluster: 201 with the cluster, or 202 with the waiting request.
 type Asked struct {
 	Status   int
-	Location string `header:"Location" doc:"Where the cluster, or the request that waits, is to be found"`
+	Location string `header:"Location" doc:"Address of the cluster or the waiting request"`
 	Body     any
 }
 
@@ -35,15 +35,15 @@ func EitherWay(o *huma.Operation) {
 	o.DefaultStatus = http.StatusCreated
 	o.Responses = map[string]*huma.Response{
 		"201": {Description: "The cluster", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/ClusterView"}}}},
-		"202": {Description: "The request waits for approvals", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Request"}}}},
+		"202": {Description: "The request is waiting for approval", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Request"}}}},
 	}
 }
 
 type requestListInput struct {
-	View   cluster.RequestView   `query:"view" enum:"mine,inbox,all" doc:"mine: that I asked for; inbox: that wait for me; all (default)"`
-	Status cluster.RequestStatus `query:"status" enum:"waiting,offered,accepted,refused,denied,expired,withdrawn" doc:"Only those in this state"`
-	Before int64                 `query:"before" minimum:"0" doc:"Only those with a smaller number"`
-	Limit  int                   `query:"limit" minimum:"0" maximum:"1000" doc:"At most so many; 0 means 100"`
+	View   cluster.RequestView   `query:"view" enum:"mine,inbox,all" doc:"mine: my requests; inbox: requests waiting for me; all (default)"`
+	Status cluster.RequestStatus `query:"status" enum:"waiting,offered,accepted,refused,denied,expired,withdrawn" doc:"Only requests in this state"`
+	Before int64                 `query:"before" minimum:"0" doc:"Only requests with a lower number"`
+	Limit  int                   `query:"limit" minimum:"0" maximum:"1000" doc:"Maximum number of requests; 0 means 100"`
 }
 
 type requestList struct {
@@ -52,7 +52,7 @@ type requestList struct {
 
 // RequestPath names a request. It is exported since huma leaves out embedded fields that are not.
 type RequestPath struct {
-	ID int64 `path:"id" minimum:"1" doc:"The request's number"`
+	ID int64 `path:"id" minimum:"1" doc:"Number of the request"`
 }
 
 type reviewInput struct {
@@ -63,7 +63,7 @@ type reviewInput struct {
 type confirmInput struct {
 	RequestPath
 	Body struct {
-		PlanHash string `json:"plan_hash" maxLength:"64" doc:"Of the offer, as it was shown"`
+		PlanHash string `json:"plan_hash" maxLength:"64" doc:"Plan hash of the offer"`
 	}
 }
 
@@ -77,8 +77,8 @@ type withdrawInput struct {
 type breakGlassInput struct {
 	RequestPath
 	Body struct {
-		PlanHash string `json:"plan_hash" maxLength:"64" doc:"Of the request, as it was shown"`
-		Reason   string `json:"reason" maxLength:"1000" doc:"At least 10 letters; everybody concerned reads it"`
+		PlanHash string `json:"plan_hash" maxLength:"64" doc:"Plan hash of the request"`
+		Reason   string `json:"reason" maxLength:"1000" doc:"At least 10 characters; everyone involved sees it"`
 	}
 }
 
@@ -110,7 +110,7 @@ func (p *Service) apiRequestBreakGlass(ctx context.Context, in *breakGlassInput)
 	return p.request(ctx)(p.Requests.BreakGlass(ctx, site.Caller(ctx), in.ID, in.Body.PlanHash, in.Body.Reason))
 }
 
-// request answers with what a use case gave.
+// request answers with the result of a use case.
 func (p *Service) request(ctx context.Context) func(cluster.Request, error) (*site.Body[cluster.Request], error) {
 	return func(r cluster.Request, err error) (*site.Body[cluster.Request], error) {
 		if err != nil {

@@ -1,5 +1,4 @@
-// Package policy holds the pages and the REST operations of policies, and of requests that wait for approval. A request
-// shows its preview by package plan.
+// Package policy holds the pages and REST operations of policies and of requests. It shows the preview of a request with package plan.
 package policy
 
 //go:generate go run ../page/generate.go

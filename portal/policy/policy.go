@@ -53,7 +53,7 @@ func (p *Service) Zone(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 
 func (p *Service) New(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if !a.May("SavePolicy") {
-		return &app.Error{Code: app.EForbidden, Message: "Only admins write policies.", Hint: "Ask an admin of your tenant."}
+		return &app.Error{Code: app.EForbidden, Message: "Only admins can create policies.", Hint: "Ask an admin of your tenant."}
 	}
 	list, err := p.Policies.PolicyList(r.Context(), a)
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *Service) showPolicy(w http.ResponseWriter, r *http.Request, a app.Actor
 	return nil
 }
 
-// policyForm is a form for a policy while it is read.
+// policyForm is a policy form being parsed.
 type policyForm struct {
 	Edit
 	policy apppolicy.Policy
@@ -130,7 +130,7 @@ func newPolicyForm(in url.Values) *policyForm {
 func (f *policyForm) number(field, text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		f.Errors[field] = page.Complaint{Message: strconv.Quote(text) + " is not a whole number.", Hint: "Such as 10."}
+		f.Errors[field] = page.Complaint{Message: strconv.Quote(text) + " isn't a whole number.", Hint: "Enter a number such as 10."}
 	}
 	return n
 }
@@ -144,7 +144,7 @@ func (f *policyForm) span(field, text string) time.Duration {
 	return d
 }
 
-// refused puts an answer beside the field that it is about; any other error is given back.
+// refused shows an error about the input beside its field; it returns any other error.
 func (f *policyForm) refused(err error) error {
 	e := app.AsError(err)
 	switch e.Code {
@@ -203,11 +203,11 @@ func (p *Service) Try(w http.ResponseWriter, r *http.Request, a app.Actor) error
 	return p.showPolicy(w, r, a, status, f.Edit)
 }
 
-// try reads the made-up request.
+// try parses the sample request.
 func (f *policyForm) try() apppolicy.Try {
 	t, made := f.Form, &apppolicy.Facts{Groups: []string{}, Services: []string{}, Hardware: []string{}, Via: app.ViaPortal}
 	wrong := func(what, text string) {
-		f.Errors["try"] = page.Complaint{Message: what + " is not a number: " + strconv.Quote(text) + ".", Hint: "Such as 10."}
+		f.Errors["try"] = page.Complaint{Message: what + " must be a number, not " + strconv.Quote(text) + ".", Hint: "Enter a number such as 10."}
 	}
 	real := func(what, text string) float64 {
 		if text == "" {
@@ -225,7 +225,7 @@ func (f *policyForm) try() apppolicy.Try {
 			made.Groups = append(made.Groups, g)
 		}
 	}
-	made.CPU, made.CostPerHour, made.Nodes = real("CPU", t.CPU), real("The cost", t.CostPerHour), int(real("The number of nodes", t.Nodes))
+	made.CPU, made.CostPerHour, made.Nodes = real("CPU", t.CPU), real("Cost per hour", t.CostPerHour), int(real("Nodes", t.Nodes))
 	var err error
 	if made.Lease, err = parseSpan(t.Lease, "try"); err != nil {
 		e := app.AsError(err)
@@ -234,7 +234,7 @@ func (f *policyForm) try() apppolicy.Try {
 	past := 0
 	if t.Past != "" {
 		if past, err = strconv.Atoi(t.Past); err != nil || past < 0 || past > 1000 {
-			f.Errors["try"] = page.Complaint{Message: "That many past requests cannot be looked at: " + strconv.Quote(t.Past) + ".", Hint: "1 to 1000."}
+			f.Errors["try"] = page.Complaint{Message: "Invalid number of recent requests " + strconv.Quote(t.Past) + ".", Hint: "Enter a number from 0 to 1000."}
 		}
 	}
 	return apppolicy.Try{Policy: f.policy, Facts: made, Past: past}

@@ -4,22 +4,23 @@ import (
 	"strconv"
 	"time"
 
+	"muster/app/humanize"
 	"muster/app/policy"
 	"muster/portal/page"
 )
 
-// List is the page of policies, in the order in which they are looked at.
+// List is the page of policies, in the order of evaluation.
 type List struct {
 	Policies []policy.Policy
 	Zone     string
-	Edit     bool // the reader may change them
+	Edit     bool // the reader can change them
 	Zoned    page.Complaint
 }
 
-// Edit is the page on which a policy is written and tried.
+// Edit is the page on which a policy is written and tested.
 type Edit struct {
 	New      bool
-	Edit     bool // the reader may change it
+	Edit     bool // the reader can change it
 	Name     string
 	Form     Form
 	Versions []policy.Policy
@@ -29,18 +30,18 @@ type Edit struct {
 	Now      time.Time
 }
 
-// Form is what was typed, as it was typed.
+// Form is the input as typed.
 type Form struct {
 	Name, About, Order, When, Effect, Reason, LeaseCap, Version string
 	Enabled                                                     bool
 	Count, Group, Role, Expire, Remind, Escalate, EscalateTo    string
 	BreakGlass                                                  string
 	High                                                        bool
-	// The made-up request.
+	// The sample request.
 	User, UserRole, Groups, Template, Nodes, CPU, CostPerHour, Lease, Provider, Past string
 }
 
-// newForm fills the form in with a policy.
+// newForm is the form of a policy.
 func newForm(p policy.Policy) Form {
 	f := Form{Name: p.Name, About: p.About, Order: strconv.Itoa(p.Order), When: p.When, Effect: string(p.Effect), Reason: p.Reason, LeaseCap: p.LeaseCap,
 		Version: strconv.Itoa(p.Version), Enabled: p.Enabled, Count: "1"}
@@ -52,45 +53,38 @@ func newForm(p policy.Policy) Form {
 	return f
 }
 
-// spanField writes a duration as one would type it.
+// spanField writes a duration as a form takes it, "" for none.
 func spanField(d time.Duration) string {
-	switch {
-	case d == 0:
+	if d == 0 {
 		return ""
-	case d%(24*time.Hour) == 0:
-		return strconv.Itoa(int(d/(24*time.Hour))) + "d"
-	case d%time.Hour == 0:
-		return strconv.Itoa(int(d/time.Hour)) + "h"
-	case d%time.Minute == 0:
-		return strconv.Itoa(int(d/time.Minute)) + "m"
 	}
-	return d.String()
+	return humanize.DurationField(d)
 }
 
-// Error returns the complaint about a field, empty where there is none.
+// Error returns the error of a field, if any.
 func (e Edit) Error(field string) page.Complaint { return e.Errors[field] }
 
-// Effects are what a policy can do, with a word for each.
+// Effects are the effects of policies, with their labels.
 var Effects = []page.Choice{
-	{Value: "refuse", Label: "Refuse", Help: "with the reason below"},
-	{Value: "approve", Label: "Want approval", Help: "people have to say yes first"},
-	{Value: "rewrite", Label: "Cap the lease", Help: "and tell who asked"},
-	{Value: "allow", Label: "Allow", Help: "nothing after it is looked at"},
+	{Value: "refuse", Label: "Refuse", Help: "Reject the request with the reason below"},
+	{Value: "approve", Label: "Require approval", Help: "Wait until enough people approve"},
+	{Value: "rewrite", Label: "Cap the lease", Help: "Shorten the lease to the cap below"},
+	{Value: "allow", Label: "Allow", Help: "Skip all policies below"},
 }
 
-// policyLine says what a policy does, in a line.
+// policyLine describes a policy in a line.
 func policyLine(p policy.Policy) string {
 	switch p.Effect {
 	case policy.PolicyApprove:
 		if p.Approval != nil {
-			return "wants " + policy.Need{Approval: *p.Approval}.Words()
+			return "requires " + policy.Need{Approval: *p.Approval}.Words()
 		}
 	case policy.PolicyRewrite:
 		return "caps the lease at " + p.LeaseCap
 	case policy.PolicyRefuse:
 		return "refuses: " + p.Reason
 	case policy.PolicyAllow:
-		return "allows; nothing after it is looked at"
+		return "allows and skips all policies below"
 	}
 	return string(p.Effect)
 }

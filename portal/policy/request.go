@@ -16,12 +16,12 @@ import (
 	"muster/portal/site"
 )
 
-// ask asks for a cluster, with or without requests.
+// ask requests a cluster.
 func (p *Service) ask(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Answer, error) {
 	return p.Creates.Ask(ctx, a, r)
 }
 
-// Submit is ask for a page, which leads to the cluster and needs only its id.
+// Submit is ask for a page, which redirects to the cluster and needs only its id.
 func (p *Service) Submit(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Answer, error) {
 	return p.Creates.SubmitRequest(ctx, a, r)
 }
@@ -72,7 +72,7 @@ func (p *Service) requestShow(w http.ResponseWriter, r *http.Request, a app.Acto
 	return p.showRequest(w, r, a, http.StatusOK, RequestForm{})
 }
 
-// requestBack leads from where a form was answered to the request itself, for those who load that page again.
+// requestBack redirects from the address of a form to the request, for reloads.
 func (p *Service) requestBack(w http.ResponseWriter, r *http.Request, _ app.Actor) error {
 	id, err := requestID(r)
 	if err != nil {
@@ -82,7 +82,7 @@ func (p *Service) requestBack(w http.ResponseWriter, r *http.Request, _ app.Acto
 	return nil
 }
 
-// showRequest shows a request, with what was typed into its forms where that could not be done.
+// showRequest shows a request, with the input of a form that failed.
 func (p *Service) showRequest(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form RequestForm) error {
 	id, err := requestID(r)
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *Service) showRequest(w http.ResponseWriter, r *http.Request, a app.Acto
 	return nil
 }
 
-// requestPage reads a request for its page.
+// requestPage loads the page of a request.
 func (p *Service) requestPage(ctx context.Context, a app.Actor, id int64, form RequestForm) (s RequestShow, err error) {
 	q, err := p.Requests.Request(ctx, a, id)
 	if err != nil {
@@ -133,12 +133,12 @@ func requestID(r *http.Request) (int64, error) { return requestNumber(chi.URLPar
 func requestNumber(text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id < 1 {
-		return 0, app.Errorf(app.ENotFound, "There is no request %.30q.", text)
+		return 0, app.Errorf(app.ENotFound, "Request %.30q doesn't exist.", text)
 	}
 	return id, nil
 }
 
-// requestAct carries out what a form of a request's page asks for, and leads back to it.
+// requestAct handles a form of a request's page, and redirects to the page.
 func (p *Service) requestAct(act func(ctx context.Context, a app.Actor, id int64, form RequestForm) error) site.MemberHandler {
 	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 		if err := site.Form(r); err != nil {
@@ -157,7 +157,7 @@ func (p *Service) requestAct(act func(ctx context.Context, a app.Actor, id int64
 			http.Redirect(w, r, "/requests/"+strconv.FormatInt(id, 10), http.StatusSeeOther)
 			return nil
 		case e.Reason == app.StepUpReason:
-			return err // the portal asks for the proof, and leads back
+			return err // the portal re-authenticates, and returns
 		case e.Code == app.EInvalid, e.Code == app.EConflict, e.Code == app.EForbidden, e.Code == app.ETooLarge, e.Code == app.ENoLayout, e.Code == app.EQuota:
 			typed.Field, typed.Message, typed.Hint = e.Field, e.Message, e.Hint
 			return p.showRequest(w, r, a, site.StatusOf(err), typed)
@@ -172,7 +172,7 @@ func (p *Service) requestReview(ctx context.Context, a app.Actor, id int64, f Re
 		var err error
 		if f.Size != "" {
 			if v.Conditions.Size, err = strconv.Atoi(f.Size); err != nil || v.Conditions.Size < 1 {
-				return &app.Error{Code: app.EInvalid, Field: "conditions.size", Message: "The number of nodes must be a whole number from 1 on.", Hint: "Leave it empty for as many as were asked for."}
+				return &app.Error{Code: app.EInvalid, Field: "conditions.size", Message: "Nodes must be a whole number of at least 1.", Hint: "Leave the field empty to keep the requested size."}
 			}
 		}
 		if v.Conditions.Lease, err = parseSpan(f.Lease, "conditions.lease"); err != nil {
@@ -195,7 +195,7 @@ func parseSpan(text, field string) (time.Duration, error) {
 		d, err = time.ParseDuration(text)
 	}
 	if err != nil || d <= 0 {
-		return 0, &app.Error{Code: app.EInvalid, Field: field, Message: strconv.Quote(text) + " is not a length of time.", Hint: "It looks like 90m, 8h or 7d."}
+		return 0, &app.Error{Code: app.EInvalid, Field: field, Message: "Invalid duration " + strconv.Quote(text) + ".", Hint: "Enter a duration such as 90m, 8h or 7d."}
 	}
 	return d, nil
 }

@@ -2,7 +2,7 @@ package policy
 
 import "muster/app"
 
-// beforeAndAfter says a value once where it stays, else as it was and as it will be.
+// beforeAndAfter writes a changed value as before → after.
 func beforeAndAfter(before, after string) string {
 	if before == after {
 		return after
@@ -10,13 +10,13 @@ func beforeAndAfter(before, after string) string {
 	return before + " → " + after
 }
 
-// conditional tells whether an approver can offer something else than was asked for.
+// conditional tells whether a request can be approved with conditions.
 func (s RequestShow) conditional() bool { return s.Kind == "" || s.Kind == app.OperationCreate }
 
-// reasonHint says when a reason is needed.
+// reasonHint says when a reason is required.
 func (s RequestShow) reasonHint() string {
 	if s.conditional() {
-		return s.Requester + " reads it. Needed to deny, and for conditions."
+		return "Shown to " + s.Requester + ". Required to deny or to approve with conditions."
 	}
-	return s.Requester + " reads it. Needed to deny."
+	return "Shown to " + s.Requester + ". Required to deny."
 }

@@ -14,7 +14,7 @@ import (
 	"muster/portal/page"
 )
 
-// requestAmended shows what becomes of a cluster that stands, as it was when it was asked for.
+// requestAmended shows the changes to an existing cluster, as they were at the time of the request.
 //
 //go:noinline
 func requestAmended(t cluster.AmendTerms) templ.Component {
@@ -97,7 +97,7 @@ func requestAmended(t cluster.AmendTerms) templ.Component {
 			}
 		}
 		if len(t.Changes) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<h3>What becomes otherwise</h3><dl class=\"diff\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<h3>Changes</h3><dl class=\"diff\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,17 +14,17 @@ import (
 	"muster/portal/plan"
 )
 
-// requestList is the page of requests: first those that wait for the actor.
+// RequestList is the page of requests: first those that wait for the actor.
 type RequestList struct {
 	Now      time.Time
 	Actor    app.Actor
 	All      bool // of everyone, not only the actor's own
 	Inbox    []cluster.Request
 	Requests []cluster.Request
-	Older    int64 // the number from which on there are older ones; 0: none
+	Older    int64 // the next page starts before this number; 0 for none
 }
 
-// OlderLink leads to older requests.
+// OlderLink is the next page, with older requests.
 func (l RequestList) OlderLink() string {
 	link := "/requests?before=" + strconv.FormatInt(l.Older, 10)
 	if l.All {
@@ -52,42 +51,41 @@ func RequestMark(s cluster.RequestStatus) string {
 // RequestWord is a request's state in one word.
 func RequestWord(r cluster.Request) string {
 	if r.Status == cluster.RequestAccepted && r.Broken {
-		return "glass broken"
+		return "emergency override"
 	}
 	return string(r.Status)
 }
 
-// RequestLine says in a sentence how a request stands.
+// RequestLine says the state of a request in a sentence.
 func RequestLine(now time.Time, r cluster.Request) string {
 	switch r.Status {
 	case cluster.RequestWaiting:
-		return "Waits for " + requestNeeds(r) + "; expires in " + humanize.Rough(r.ExpiresAt.Sub(now)) + "."
+		return "Waiting for " + requestNeeds(r) + ". Expires in " + humanize.Rough(r.ExpiresAt.Sub(now)) + "."
 	case cluster.RequestOffered:
-		return r.Offer.By + " offers something else; " + r.Requester + " has to confirm it."
+		return r.Offer.By + " approved with conditions. Waiting for " + r.Requester + " to accept."
 	}
 	return r.Message
 }
 
-// requestNeeds says which approvals are not there yet.
+// requestNeeds lists the missing approvals.
 func requestNeeds(r cluster.Request) string {
 	var all []string
 	for _, n := range r.Needs {
 		if !n.Met() {
-			all = append(all, fmt.Sprintf("%d of %s", len(n.Approved), n.Words()))
+			all = append(all, n.Missing())
 		}
 	}
-	return strings.Join(all, ", and ")
+	return humanize.And(all)
 }
 
 func RequestName(r cluster.Request) string {
 	if name := requestedCluster(r); r.Kind != "" && r.Kind != app.OperationCreate && name != "" {
-		words := r.Kind.Words()
-		return strings.ToUpper(words[:1]) + words[1:] + " of " + name
+		return name + ": " + r.Kind.Words()
 	}
 	if r.Asked.Name != "" {
 		return r.Asked.Name
 	}
-	return "a cluster of " + r.Asked.Template
+	return "New " + r.Asked.Template + " cluster"
 }
 
 // requestedCluster names the cluster that a request is about; "" for none.
@@ -100,26 +98,26 @@ func requestedCluster(r cluster.Request) string {
 
 func RequestLink(id int64) string { return "/requests/" + strconv.FormatInt(id, 10) }
 
-// RequestForm is what was typed into a form of a request's page, and what was wrong with it.
+// RequestForm is the input of a form on a request's page, with its error.
 type RequestForm struct {
 	Act, Reason, PlanHash, Size, Lease string
 	Field, Message, Hint               string
 }
 
-// requestShow is the page of one request.
+// RequestShow is the page of one request.
 type RequestShow struct {
 	cluster.Request
 	Actor app.Actor
 	Form  RequestForm
 	Now   time.Time
 	Racks []plan.Rack
-	At    string // the provider, as people call it
+	At    string // display name of the provider
 	Offer *plan.Preview
-	// What the actor may do.
+	// Actions open to the actor.
 	Review, Withdraw, Confirm, Break bool
 }
 
-// newRequestShow draws a request for an actor.
+// newRequestShow builds the page of a request for an actor.
 func newRequestShow(r cluster.Request, a app.Actor, form RequestForm, now time.Time, title func(kind, name string) string) RequestShow {
 	s := RequestShow{Request: r, Actor: a, Form: form, Now: now}
 	drawn := plan.NewPreview(cluster.Preview{Template: r.Asked.Template, Layout: r.Terms.Layout}, title)
@@ -134,7 +132,7 @@ func newRequestShow(r cluster.Request, a app.Actor, form RequestForm, now time.T
 	return s
 }
 
-// verdictWords says a review.
+// verdictWords is a verdict after the reviewer's name.
 func verdictWords(v cluster.Verdict) string {
 	switch v {
 	case cluster.VerdictApprove:
@@ -144,7 +142,7 @@ func verdictWords(v cluster.Verdict) string {
 	case cluster.VerdictConditions:
 		return "approved with conditions"
 	case cluster.VerdictBreak:
-		return "broke the glass"
+		return "used the emergency override"
 	}
 	return string(v)
 }
@@ -159,7 +157,7 @@ func verdictMark(v cluster.Verdict) string {
 	return "queued"
 }
 
-// SaidReviews are the reviews in order; what was carried into a later round is not told twice.
+// SaidReviews are the reviews in order; a review carried into a later round is listed once.
 func (s RequestShow) SaidReviews() []cluster.Review {
 	var out []cluster.Review
 	for _, v := range s.Reviews {
@@ -171,22 +169,22 @@ func (s RequestShow) SaidReviews() []cluster.Review {
 	return out
 }
 
-// High tells whether an approval takes a fresh proof of who it is.
+// High tells whether approvers must re-authenticate.
 func (s RequestShow) High() bool {
 	return slices.ContainsFunc(s.Needs, func(n policy.Need) bool { return n.High })
 }
 
-// effectWords says what a policy did.
+// effectWords is an effect after the policy's name.
 func effectWords(e policy.PolicyEffect) string {
 	switch e {
 	case policy.PolicyAllow:
-		return "allows"
+		return "allowed the request"
 	case policy.PolicyRefuse:
-		return "refuses"
+		return "refused the request"
 	case policy.PolicyRewrite:
-		return "changes"
+		return "changed the request"
 	case policy.PolicyApprove:
-		return "wants approval"
+		return "requires approval"
 	}
 	return string(e)
 }
@@ -203,7 +201,7 @@ func effectMark(e policy.PolicyEffect) string {
 	return "queued"
 }
 
-// bad returns the complaint of a form, where it is that one.
+// bad returns the error of the form with one of the acts.
 func (s RequestShow) bad(acts ...string) page.Complaint {
 	if s.Form.Message == "" || !slices.Contains(acts, s.Form.Act) {
 		return page.Complaint{}
@@ -211,7 +209,7 @@ func (s RequestShow) bad(acts ...string) page.Complaint {
 	return page.Complaint{Message: s.Form.Message, Hint: s.Form.Hint}
 }
 
-// elsewhere is what went wrong where the form is not on the page any more.
+// elsewhere is the error of a form that is no longer on the page.
 func (s RequestShow) elsewhere() string {
 	shown := map[string]bool{"approve": s.Review, "deny": s.Review, "conditions": s.Review, "confirm": s.Confirm, "withdraw": s.Withdraw, "break_glass": s.Break}
 	if s.Form.Message == "" || shown[s.Form.Act] {
@@ -220,7 +218,7 @@ func (s RequestShow) elsewhere() string {
 	return strings.TrimSpace(s.Form.Message + " " + s.Form.Hint)
 }
 
-// typed returns what was typed into a form, where it is that one.
+// typed returns the input of the form with one of the acts.
 func (s RequestShow) typed(text string, acts ...string) string {
 	if slices.Contains(acts, s.Form.Act) {
 		return text

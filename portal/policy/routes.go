@@ -2,7 +2,7 @@ package policy
 
 import "muster/portal/site"
 
-// Routes are its pages.
+// Routes are the pages.
 func Routes(p *Service) []site.Route {
 	return []site.Route{
 		site.Show("/requests", p.requestList),
@@ -23,20 +23,20 @@ func Routes(p *Service) []site.Route {
 	}
 }
 
-// Operations are its part of the REST API.
+// Operations are the REST operations.
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
-		site.Post("/clusters", p.apiClusterCreate, site.About("Create a cluster, or ask for one that people have to approve"), EitherWay),
+		site.Post("/clusters", p.apiClusterCreate, site.About("Create a cluster, or request one that needs approval"), EitherWay),
 		site.Get("/requests", p.apiRequestList, site.About("List requests, newest first")),
 		site.Get("/requests/{id}", p.apiRequestShow, site.About("Show a request")),
 		site.Post("/requests/{id}/reviews", p.apiRequestReview, site.About("Approve a request, deny it, or approve it with conditions")),
-		site.Post("/requests/{id}/confirm", p.apiRequestConfirm, site.About("Take what was offered")),
+		site.Post("/requests/{id}/confirm", p.apiRequestConfirm, site.About("Accept an offer")),
 		site.Post("/requests/{id}/withdraw", p.apiRequestWithdraw, site.About("Withdraw a request")),
-		site.Post("/requests/{id}/break-glass", p.apiRequestBreakGlass, site.About("Let a request run at once, without approvals")),
-		site.Get("/policies", p.apiList, site.About("List policies in the order in which they are looked at")),
-		site.Post("/policies/try", p.apiTry, site.About("Say what a policy would do, to a made-up request and to those of the past")),
-		site.Put("/policies-time-zone", p.apiZone, site.About("Set the time zone by which policies tell weekday and hour")),
-		site.Get("/policies/{name}", p.apiShow, site.About("Show a policy with all of its versions")),
+		site.Post("/requests/{id}/break-glass", p.apiRequestBreakGlass, site.About("Start a request without approval, by emergency override")),
+		site.Get("/policies", p.apiList, site.About("List policies in the order of evaluation")),
+		site.Post("/policies/try", p.apiTry, site.About("Test a policy against a sample request and recent requests")),
+		site.Put("/policies-time-zone", p.apiZone, site.About("Set the time zone of weekday and hour in policies")),
+		site.Get("/policies/{name}", p.apiShow, site.About("Show a policy with all its versions")),
 		site.Put("/policies/{name}", p.apiSave, site.About("Save a policy")),
 		site.Delete("/policies/{name}", p.apiDelete, site.About("Delete a policy")),
 	}

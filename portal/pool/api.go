@@ -9,28 +9,28 @@ import (
 )
 
 type PoolName struct {
-	Name string `path:"name" maxLength:"63" doc:"The pool's name"`
+	Name string `path:"name" maxLength:"63" doc:"Name of the pool"`
 }
 
 type poolCreateInput struct {
 	Body struct {
-		Name     string        `json:"name" maxLength:"63" doc:"Small letters, digits and '-'"`
+		Name     string        `json:"name" maxLength:"63" doc:"Lowercase letters, digits and '-'"`
 		Hardware string        `json:"hardware" maxLength:"200"`
 		Image    string        `json:"image" maxLength:"200"`
 		Provider string        `json:"provider" maxLength:"200"`
-		Zone     string        `json:"zone,omitempty" maxLength:"200" doc:"Left out: wherever the provider chooses"`
-		Count    int           `json:"count" doc:"How many machines are to be ready, from 0 to 500"`
-		MaxAge   *int64        `json:"max_age,omitempty" doc:"In nanoseconds, after which a machine is replaced; left out: 24 hours"`
-		Mode     pool.PoolMode `json:"mode,omitempty" enum:"on,off" doc:"Left out: on"`
+		Zone     string        `json:"zone,omitempty" maxLength:"200" doc:"Zone; default: the provider's choice"`
+		Count    int           `json:"count" doc:"Number of machines to keep ready, 0–500"`
+		MaxAge   *int64        `json:"max_age,omitempty" doc:"Age in nanoseconds after which a machine is replaced; default: 24 h"`
+		Mode     pool.PoolMode `json:"mode,omitempty" enum:"on,off" doc:"Whether the pool is refilled; default: on"`
 	}
 }
 
 type poolChangeInput struct {
 	PoolName
 	Body struct {
-		Count  *int          `json:"count,omitempty" doc:"How many machines are to be ready, from 0 to 500"`
-		MaxAge *int64        `json:"max_age,omitempty" doc:"In nanoseconds, after which a machine is replaced"`
-		Mode   pool.PoolMode `json:"mode,omitempty" enum:"on,off" doc:"on: it is refilled; off: what is there is handed out, and nothing is made"`
+		Count  *int          `json:"count,omitempty" doc:"Number of machines to keep ready, 0–500"`
+		MaxAge *int64        `json:"max_age,omitempty" doc:"Age in nanoseconds after which a machine is replaced"`
+		Mode   pool.PoolMode `json:"mode,omitempty" enum:"on,off" doc:"on: the pool is refilled; off: existing machines can still be used, but no new ones are created"`
 	}
 }
 

@@ -1,5 +1,4 @@
-// Package pool holds the pages and the REST operations of pools of machines that are ready. It uses packages page and
-// site only.
+// Package pool holds the pages and REST operations of machine pools. It uses packages page and site only.
 package pool
 
 //go:generate go run ../page/generate.go

@@ -58,7 +58,7 @@ func (p *Service) showPool(w http.ResponseWriter, r *http.Request, a app.Actor, 
 	return nil
 }
 
-// poolRequest reads a form of pools. Fields that cannot be read are an error with the field.
+// poolRequest parses a pool form. Errors name the invalid field.
 func poolRequest(r *http.Request) (q pool.PoolRequest, in Form, err error) {
 	if err := site.Form(r); err != nil {
 		return q, in, err
@@ -69,7 +69,7 @@ func poolRequest(r *http.Request) (q pool.PoolRequest, in Form, err error) {
 	if in.Count != "" {
 		n, err := strconv.Atoi(in.Count)
 		if err != nil {
-			return q, in, &app.Error{Code: app.EInvalid, Field: "count", Message: "That is not a number of machines.", Hint: "Say for example 5."}
+			return q, in, &app.Error{Code: app.EInvalid, Field: "count", Message: "Size must be a whole number.", Hint: "Enter a number such as 5."}
 		}
 		q.Count = &n
 	}
@@ -83,7 +83,7 @@ func poolRequest(r *http.Request) (q pool.PoolRequest, in Form, err error) {
 	return q, in, nil
 }
 
-// complain shows what was wrong beside its field; what belongs to no field of the form is given back.
+// poolComplaint shows an error about the input beside its field; it returns any other error.
 func poolComplaint(in *Form, err error) (int, error) {
 	e := app.AsError(err)
 	if e.Code != app.EInvalid && e.Code != app.EConflict && e.Code != app.EQuota {
@@ -143,7 +143,7 @@ func (p *Service) drain(w http.ResponseWriter, r *http.Request, a app.Actor) err
 
 func (p *Service) deleteAsk(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if !a.May("DeletePool") {
-		return &app.Error{Code: app.EForbidden, Message: "Only admins delete pools."}
+		return &app.Error{Code: app.EForbidden, Message: "Only admins can delete pools."}
 	}
 	v, err := p.Pools.Pool(r.Context(), a, chi.URLParam(r, "pool"))
 	if err != nil {

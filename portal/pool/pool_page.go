@@ -20,15 +20,15 @@ type List struct {
 	Form  Form
 }
 
-// Form is what was typed for a new pool, or another count and age of one.
+// Form is the input for a new pool, or for the size and age of an existing one.
 type Form struct {
 	Name, Hardware, Image, Provider, Zone, Count, MaxAge string
 	Catalog                                              *template.Catalog
-	Field                                                string // that the complaint is about; "" for none of them
+	Field                                                string // of the complaint; "" for none of the fields
 	Complaint                                            page.Complaint
 }
 
-// Error returns the complaint about a field.
+// Error returns the error of a field.
 func (f Form) Error(field string) page.Complaint {
 	if f.Field == field {
 		return f.Complaint
@@ -40,7 +40,7 @@ func (f Form) hardware() []string  { return slices.Sorted(maps.Keys(f.Catalog.Ha
 func (f Form) images() []string    { return slices.Sorted(maps.Keys(f.Catalog.Images)) }
 func (f Form) providers() []string { return slices.Sorted(maps.Keys(f.Catalog.Providers)) }
 
-// zones are those of all providers; which fit is checked.
+// zones are those of all providers; the use case checks the choice.
 func (f Form) zones() (zones []string) {
 	for _, p := range f.Catalog.Providers {
 		zones = append(zones, p.Zones...)
@@ -49,16 +49,8 @@ func (f Form) zones() (zones []string) {
 	return slices.Compact(zones)
 }
 
-// AgeField writes an age as it can be typed.
-func AgeField(d time.Duration) string {
-	switch {
-	case d%(24*time.Hour) == 0:
-		return strconv.Itoa(int(d/(24*time.Hour))) + "d"
-	case d%time.Hour == 0:
-		return strconv.Itoa(int(d/time.Hour)) + "h"
-	}
-	return strconv.Itoa(int(d/time.Minute)) + "m"
-}
+// AgeField writes an age as a form takes it, in whole minutes.
+func AgeField(d time.Duration) string { return humanize.DurationField(d.Truncate(time.Minute)) }
 
 // Show is the page of one pool.
 type Show struct {
@@ -68,13 +60,13 @@ type Show struct {
 	Form    Form
 }
 
-// poolMark says how a pool stands.
+// poolMark is the state of a pool.
 func poolMark(v pool.PoolView) (mark, word string) {
 	switch {
 	case v.Mode == pool.PoolDeleted:
-		return "running", "being deleted"
+		return "running", "deleting"
 	case v.Mode == pool.PoolDrained && v.Ready+v.Making+v.Leaving+v.Failed+v.Promised > 0:
-		return "running", "being drained"
+		return "running", "draining"
 	case v.Mode == pool.PoolDrained:
 		return "dropped", "drained"
 	case v.Mode == pool.PoolOff:
@@ -87,7 +79,7 @@ func poolMark(v pool.PoolView) (mark, word string) {
 	return "succeeded", "full"
 }
 
-// poolKind says what its machines are.
+// poolKind describes a pool's machines.
 func poolKind(p pool.Pool) string {
 	text := p.Hardware + ", " + p.Image + ", " + p.Provider
 	if p.Zone != "" {
@@ -96,16 +88,16 @@ func poolKind(p pool.Pool) string {
 	return text
 }
 
-// poolCell is a machine in the picture of a pool, or a place where one is lacking.
+// poolCell is a machine in the picture of a pool, or a missing one.
 type poolCell struct {
 	State string // of app.PoolState, or "missing"
 	Title string
 }
 
-// mostCells is how many machines a picture has; the rest is told in words.
+// mostCells is how many machines a picture shows; the rest is a number.
 const mostCells = 120
 
-// cells are the machines of a pool in the order in which they are handed out, and then what is lacking.
+// cells are the machines of a pool in the order of use, and then the missing ones.
 func cells(now time.Time, v pool.PoolView) (list []poolCell, more int) {
 	order := []pool.PoolState{pool.PoolReady, pool.PoolPromised, pool.PoolMaking, pool.PoolFailed, pool.PoolLeaving}
 	add := func(c poolCell) {
@@ -117,20 +109,20 @@ func cells(now time.Time, v pool.PoolView) (list []poolCell, more int) {
 	}
 	counts := map[pool.PoolState]int{pool.PoolReady: v.Ready, pool.PoolPromised: v.Promised, pool.PoolMaking: v.Making, pool.PoolFailed: v.Failed, pool.PoolLeaving: v.Leaving}
 	for _, state := range order {
-		told := 0
+		shown := 0
 		for _, m := range v.Machines {
 			if m.State == state {
-				told++
+				shown++
 				add(poolCell{string(state), m.Cluster + ": " + machineWords(now, m)})
 			}
 		}
-		for range counts[state] - told {
+		for range counts[state] - shown {
 			add(poolCell{string(state), stateWord(state)})
 		}
 	}
 	if v.Mode == pool.PoolOn {
 		for range v.Count - v.Ready - v.Making {
-			add(poolCell{"missing", "not asked for yet"})
+			add(poolCell{"missing", "not requested yet"})
 		}
 	}
 	return list, more
@@ -139,19 +131,19 @@ func cells(now time.Time, v pool.PoolView) (list []poolCell, more int) {
 func stateWord(s pool.PoolState) string {
 	switch s {
 	case pool.PoolMaking:
-		return "being made"
+		return "creating"
 	case pool.PoolReady:
 		return "ready"
 	case pool.PoolPromised:
-		return "promised"
+		return "reserved"
 	case pool.PoolHanded:
-		return "handed out"
+		return "handed over"
 	case pool.PoolFailed:
 		return "failed"
 	case pool.PoolLeaving:
-		return "being given back"
+		return "deleting"
 	}
-	return "gone"
+	return "deleted"
 }
 
 // stateMark is the mark of a machine's state.
@@ -171,21 +163,21 @@ func machineWords(now time.Time, m pool.PoolMachine) string {
 	since := humanize.Rough(max(now.Sub(m.Since), 0))
 	switch m.State {
 	case pool.PoolReady:
-		return "ready for " + since + ", until it is replaced " + humanize.Rough(max(m.ExpiresAt.Sub(now), 0))
+		return "ready for " + since + ", replaced in " + humanize.Rough(max(m.ExpiresAt.Sub(now), 0))
 	case pool.PoolPromised:
-		return "promised to " + m.ForNode + " of " + m.ForCluster
+		return "reserved for " + m.ForNode + " of " + m.ForCluster
 	case pool.PoolMaking:
-		return "being made for " + since
+		return "creating for " + since
 	}
 	return stateWord(m.State)
 }
 
-// summary says in a sentence what there is.
+// summary says in a sentence how many machines are ready.
 func (s Show) summary() string {
 	v := s.Pool
 	text := fmt.Sprintf("%d of %s ready", v.Ready, humanize.Count(v.Count, "machine"))
 	if v.Ready > 0 {
-		text += ", waiting for up to " + humanize.Rough(max(s.Now.Sub(v.WaitedSince), 0))
+		text += ", the oldest for " + humanize.Rough(max(s.Now.Sub(v.WaitedSince), 0))
 	}
 	return text + "."
 }
@@ -193,13 +185,13 @@ func (s Show) summary() string {
 // Clock is a moment, for templates.
 type Clock = time.Time
 
-// poolPictureWords says what a picture shows.
+// poolPictureWords is the text alternative of a picture.
 func poolPictureWords(v pool.PoolView) string {
 	text := fmt.Sprintf("%d ready", v.Ready)
 	for _, x := range []struct {
 		n    int
 		word string
-	}{{v.Promised, "promised"}, {v.Making, "being made"}, {v.Failed, "failed"}, {v.Leaving, "being given back"}} {
+	}{{v.Promised, "reserved"}, {v.Making, "creating"}, {v.Failed, "failed"}, {v.Leaving, "deleting"}} {
 		if x.n > 0 {
 			text += fmt.Sprintf(", %d %s", x.n, x.word)
 		}
@@ -207,14 +199,14 @@ func poolPictureWords(v pool.PoolView) string {
 	return text
 }
 
-// poolKey explains the cells of a picture.
+// poolKey is the legend of a picture.
 func poolKey(v pool.PoolView) (list []poolCell) {
 	seen := map[string]bool{}
 	all, _ := cells(time.Time{}, v)
 	for _, c := range all {
 		if !seen[c.State] {
 			seen[c.State] = true
-			word := "lacking"
+			word := "missing"
 			if c.State != "missing" {
 				word = stateWord(pool.PoolState(c.State))
 			}
@@ -224,7 +216,7 @@ func poolKey(v pool.PoolView) (list []poolCell) {
 	return list
 }
 
-// cellsInRow is how many cells stand beside each other, cellPitch how far apart.
+// cellsInRow is how many cells a row has, cellPitch their distance.
 const (
 	cellsInRow = 20
 	cellPitch  = 19
@@ -239,7 +231,7 @@ func cellsSize(n int) (width, height string) {
 	return strconv.Itoa(min(n, cellsInRow) * cellPitch), strconv.Itoa((n + cellsInRow - 1) / cellsInRow * cellPitch)
 }
 
-// fill is the colour of a cell, of those of the style sheet.
+// fill is the color of a cell, from the style sheet.
 func (c poolCell) fill() string {
 	switch pool.PoolState(c.State) {
 	case pool.PoolReady:

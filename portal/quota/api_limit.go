@@ -10,10 +10,10 @@ import (
 	"muster/portal/site"
 )
 
-// rateWindow is how long a window of the API's rate limit is.
+// rateWindow is the window of the API's rate limit.
 const rateWindow = time.Minute
 
-// NewLimiter bounds the requests of one user in a minute; nil: no bound. Each server counts for itself.
+// NewLimiter limits the requests of a user per minute; nil for no limit. Each server counts separately.
 func NewLimiter(perMinute int) *httprate.RateLimiter {
 	if perMinute <= 0 {
 		return nil
@@ -22,17 +22,17 @@ func NewLimiter(perMinute int) *httprate.RateLimiter {
 		Limit: "RateLimit-Limit", Remaining: "RateLimit-Remaining", Reset: "RateLimit-Reset"}))
 }
 
-// TooOften counts a request, says in its answer's headers how many more there may be, and refuses one that is too many.
+// TooOften counts a request, reports what is left of the limit in the answer's headers, and refuses a request over the limit.
 func (p *Service) TooOften(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if p.Limiter == nil || !p.Limiter.OnLimit(w, r, a.Tenant+"/"+a.Name()) {
 		return nil
 	}
 	return &app.Error{Code: app.ERateLimit, Reason: "api_rate", RetryAfter: site.RateAgain,
-		Message: fmt.Sprintf("You have sent %d requests within a minute, which is the limit.", p.PerMinute),
-		Hint:    "Wait for what Retry-After says; to follow a cluster, read its event stream instead of asking again and again."}
+		Message: fmt.Sprintf("Rate limit exceeded: %d requests per minute.", p.PerMinute),
+		Hint:    "Retry after the time in Retry-After. To follow a cluster, read its event stream instead of polling."}
 }
 
-// StrangerTooOften is tooOften for those of whom the address is all that is known, where they have something kept.
+// StrangerTooOften is TooOften by address, for requests without a user that store something.
 func (p *Service) StrangerTooOften(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodGet {
 		return nil

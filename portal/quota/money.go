@@ -16,15 +16,15 @@ type quotaList struct {
 
 type quotaInput struct {
 	Body struct {
-		Scope  apppolicy.QuotaScope `json:"scope" enum:"tenant,group,user,each_user" doc:"Whom it is for; that of the tenant is for superadmins to set"`
-		Name   string               `json:"name,omitempty" maxLength:"128" doc:"Of the group or user"`
-		Limits apppolicy.Limits     `json:"limits" doc:"What is left out is not limited"`
+		Scope  apppolicy.QuotaScope `json:"scope" enum:"tenant,group,user,each_user" doc:"Scope of the quota; only superadmins can set the tenant's"`
+		Name   string               `json:"name,omitempty" maxLength:"128" doc:"Name of the group or user"`
+		Limits apppolicy.Limits     `json:"limits" doc:"Limits; a missing one is unlimited"`
 	}
 }
 
 type quotaKeyInput struct {
-	Scope apppolicy.QuotaScope `query:"scope" required:"true" enum:"tenant,group,user,each_user" doc:"Whom it is for"`
-	Name  string               `query:"name" maxLength:"128" doc:"Of the group or user"`
+	Scope apppolicy.QuotaScope `query:"scope" required:"true" enum:"tenant,group,user,each_user" doc:"Scope of the quota"`
+	Name  string               `query:"name" maxLength:"128" doc:"Name of the group or user"`
 }
 
 func (p *Service) apiList(ctx context.Context, _ *struct{}) (*site.Body[quotaList], error) {
@@ -59,7 +59,7 @@ func (p *Service) apiDelete(ctx context.Context, in *quotaKeyInput) (*struct{}, 
 	return nil, nil
 }
 
-// setQuota asks the use case that the scope belongs to.
+// setQuota calls the use case of the scope.
 func (p *Service) setQuota(ctx context.Context, a app.Actor, q apppolicy.Quota) (apppolicy.QuotaUse, error) {
 	if q.Scope == apppolicy.QuotaTenant {
 		return p.Quotas.SetTenantQuota(ctx, a, q.Limits)

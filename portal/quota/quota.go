@@ -30,7 +30,7 @@ func (p *Service) showQuotas(w http.ResponseWriter, r *http.Request, a app.Actor
 	return nil
 }
 
-// editedQuota fills the form with the quota that a link names, or with nothing.
+// editedQuota is the form of the quota that a link names, or an empty one.
 func editedQuota(all []apppolicy.QuotaUse, q url.Values) Form {
 	form := Form{Scope: string(apppolicy.QuotaUser), Values: map[apppolicy.Measure]string{}}
 	for _, u := range all {
@@ -64,7 +64,7 @@ func (p *Service) Save(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 		}
 		limit, bad := strconv.ParseFloat(strings.ReplaceAll(in.Values[m], ",", "."), 64)
 		if bad != nil && err == nil {
-			err = &app.Error{Code: app.EInvalid, Field: string(m), Message: "A limit is a number.", Hint: "Leave it empty for no limit."}
+			err = &app.Error{Code: app.EInvalid, Field: string(m), Message: MeasureWords(m) + " must be a number.", Hint: "Leave the field empty for no limit."}
 		}
 		q.Limits = q.Limits.With(m, limit)
 	}
@@ -93,7 +93,7 @@ func (p *Service) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	return nil
 }
 
-// Left is what is left for the actor, for the page of a new cluster, which is worth showing without it too.
+// Left is the quota that the actor has left. The page of a new cluster works without, so errors are only logged.
 func (p *Service) Left(r *http.Request, a app.Actor) []apppolicy.QuotaLine {
 	if !a.May("CreateCluster") {
 		return nil

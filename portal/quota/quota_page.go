@@ -16,19 +16,19 @@ type List struct {
 	Now       time.Time
 	Quotas    []policy.QuotaUse
 	Form      Form
-	May       bool // the actor may set those of groups and users
-	MayTenant bool // and that of the tenant
+	May       bool // the actor can set quotas of groups and users
+	MayTenant bool // and the tenant's
 }
 
-// Form is a quota as it was typed.
+// Form is a quota as typed.
 type Form struct {
 	Scope, Name string
 	Values      map[policy.Measure]string
-	Edits       bool // it is there already
+	Edits       bool // the quota exists already
 	Error       page.Complaint
 }
 
-// Bar is one limit, drawn.
+// Bar is a limit and its usage.
 type Bar struct {
 	Measure     policy.Measure
 	Used, Limit float64
@@ -44,7 +44,7 @@ func (l List) Bars(q policy.QuotaUse) (bars []Bar) {
 	return bars
 }
 
-// Width is how much of the bar is filled, ready for an SVG attribute.
+// Width is the filled part of the bar, as an SVG attribute.
 func (b Bar) Width() string {
 	part := 1.0
 	if b.Limit > 0 {
@@ -55,7 +55,7 @@ func (b Bar) Width() string {
 	return strconv.FormatFloat(100*part, 'f', 2, 64) + "%"
 }
 
-// Level is how near the limit is: "fine", "near" or "full".
+// Level is how close usage is to the limit: "fine", "near" or "full".
 func (b Bar) Level() string {
 	switch {
 	case b.Used >= b.Limit*(1-1e-9):
@@ -66,16 +66,16 @@ func (b Bar) Level() string {
 	return "fine"
 }
 
-// Words says how much is used, and what is left.
+// Words is usage and limit.
 func (b Bar) Words() string { return Amount(b.Used) + " of " + Amount(b.Limit) }
 
-// MeasureWords names a measure.
+// MeasureWords is the label of a measure.
 func MeasureWords(m policy.Measure) string {
 	return map[policy.Measure]string{policy.MeasureClusters: "Clusters", policy.MeasureNodes: "Nodes", policy.MeasureCPU: "Cores",
-		policy.MeasurePerHour: "Money per hour", policy.MeasurePerMonth: "Money per month"}[m]
+		policy.MeasurePerHour: "Cost per hour", policy.MeasurePerMonth: "Cost per month"}[m]
 }
 
-// Amount writes a number: whole ones as such, others with two digits.
+// Amount writes whole numbers as such, others with two digits.
 func Amount(x float64) string {
 	if x == math.Trunc(x) && math.Abs(x) < 1e15 {
 		return strconv.FormatFloat(x, 'f', 0, 64)
@@ -83,11 +83,11 @@ func Amount(x float64) string {
 	return strconv.FormatFloat(x, 'f', 2, 64)
 }
 
-// Title says whose quota it is.
+// Title is the scope of a quota.
 func Title(q policy.Quota) string {
 	switch q.Scope {
 	case policy.QuotaTenant:
-		return "The whole tenant"
+		return "Tenant"
 	case policy.QuotaEachUser:
 		return "Each user"
 	case policy.QuotaGroup:
@@ -96,10 +96,10 @@ func Title(q policy.Quota) string {
 	return "User " + q.Name
 }
 
-// leftWords says what is left by a limit: "12 of 50 nodes left (the tenant)".
+// leftWords says how much of a limit is left: "12 of 50 nodes (the tenant)".
 func leftWords(l policy.QuotaLine) string {
 	what := map[policy.Measure]string{policy.MeasureClusters: "clusters", policy.MeasureNodes: "nodes", policy.MeasureCPU: "cores",
-		policy.MeasurePerHour: "per hour", policy.MeasurePerMonth: "for this month"}[l.Measure]
+		policy.MeasurePerHour: "per hour", policy.MeasurePerMonth: "this month"}[l.Measure]
 	whose := l.Whose()
 	if l.Scope == policy.QuotaUser || l.Scope == policy.QuotaEachUser {
 		whose = "your own limit"
@@ -108,18 +108,18 @@ func leftWords(l policy.QuotaLine) string {
 }
 
 func quotaScopeWords(s policy.QuotaScope) string {
-	return map[policy.QuotaScope]string{policy.QuotaTenant: "the whole tenant", policy.QuotaGroup: "a group", policy.QuotaEachUser: "each user", policy.QuotaUser: "a user"}[s]
+	return map[policy.QuotaScope]string{policy.QuotaTenant: "Tenant", policy.QuotaGroup: "Group", policy.QuotaEachUser: "Each user", policy.QuotaUser: "User"}[s]
 }
 
 func quotaLink(q policy.Quota) string {
 	return "/admin/quotas?" + url.Values{"scope": {string(q.Scope)}, "name": {q.Name}}.Encode() + "#set"
 }
 
-// leftSentence says what is left for the one who asks.
+// leftSentence says how much quota the user has left.
 func leftSentence(lines []policy.QuotaLine) string {
 	var all []string
 	for _, l := range lines {
 		all = append(all, leftWords(l))
 	}
-	return "Left for you before this: " + strings.Join(all, "; ") + "."
+	return "Quota left before this request: " + strings.Join(all, "; ") + "."
 }

@@ -13,7 +13,7 @@ import (
 	"muster/portal/page"
 )
 
-// ListPage shows quotas with how much of each is used, and lets admins set them.
+// ListPage shows quotas with their usage, and lets admins set them.
 //
 //go:noinline
 func ListPage(f page.Frame, l List) templ.Component {
@@ -49,12 +49,12 @@ func ListPage(f page.Frame, l List) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<nav class=\"crumbs\" aria-label=\"Where you are\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span><span>Quotas</span></nav><div class=\"head\"><div><h1>Quotas</h1><p class=\"soft\">All limits that apply to somebody hold at once. Lowering one below what is used takes nothing away; it only stops what is new. Months are those of the calendar in UTC.</p></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<nav class=\"crumbs\" aria-label=\"Where you are\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span><span>Quotas</span></nav><div class=\"head\"><div><h1>Quotas</h1><p class=\"soft\">All quotas that apply to a user are enforced together. Lowering a quota below its current usage affects new requests only. Months are calendar months in UTC.</p></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if len(l.Quotas) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<section class=\"card\"><p>Nothing is limited yet: everybody may have as much as the clouds give.</p></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<section class=\"card\"><p>No quotas yet. Usage is unlimited.</p></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -82,7 +82,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if q.Scope == policy.QuotaEachUser {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<small>shown is who uses most</small>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<small>usage of the top user</small>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -111,7 +111,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "\">Change</a><form method=\"post\" action=\"/admin/quotas/delete\"><input type=\"hidden\" name=\"scope\" value=\"")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "\">Edit quota</a><form method=\"post\" action=\"/admin/quotas/delete\"><input type=\"hidden\" name=\"scope\" value=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -142,15 +142,15 @@ func ListPage(f page.Frame, l List) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var7 string
-					templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs("Lift the quota: " + Title(q.Quota))
+					templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs("Delete quota: " + Title(q.Quota))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `quota.templ`, Line: 42, Col: 92}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `quota.templ`, Line: 42, Col: 90}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\">Lift</button></form></div>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\">Delete quota</button></form></div>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -311,12 +311,12 @@ func quotaForm(l List) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if l.Form.Edits {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "Change a quota")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "Edit quota")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "Set a quota")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "Set quota")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -329,7 +329,7 @@ func quotaForm(l List) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<div class=\"fields\"><div class=\"field\"><label for=\"scope\">For</label> <select id=\"scope\" name=\"scope\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<div class=\"fields\"><div class=\"field\"><label for=\"scope\">Scope</label> <select id=\"scope\" name=\"scope\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -377,7 +377,7 @@ func quotaForm(l List) templ.Component {
 				}
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "</select></div><div class=\"field\"><label for=\"name\">Name of the group or user</label> <input id=\"name\" name=\"name\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "</select></div><div class=\"field\"><label for=\"name\">Group or user</label> <input id=\"name\" name=\"name\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -465,7 +465,7 @@ func quotaForm(l List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "</div><p class=\"hint\">What is left empty is not limited. It takes the place of what was set for the same before.</p><div class=\"acts\"><button class=\"primary\" type=\"submit\">Save</button></div></form></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "</div><p class=\"hint\">Leave a field empty for no limit. Saving replaces an existing quota with the same scope.</p><div class=\"acts\"><button class=\"primary\" type=\"submit\">Save quota</button></div></form></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -473,7 +473,7 @@ func quotaForm(l List) templ.Component {
 	})
 }
 
-// Left says what is left for the one who asks.
+// Left says how much quota the user has left.
 //
 //go:noinline
 func Left(lines []policy.QuotaLine) templ.Component {

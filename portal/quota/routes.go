@@ -6,7 +6,7 @@ import (
 	"muster/portal/site"
 )
 
-// Routes are its pages.
+// Routes are the pages.
 func Routes(p *Service) []site.Route {
 	return []site.Route{
 		site.Show("/usage", p.usageShow),
@@ -16,15 +16,15 @@ func Routes(p *Service) []site.Route {
 	}
 }
 
-// Operations are its part of the REST API.
+// Operations are the REST operations.
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
-		site.Get("/quotas", p.apiList, site.About("List quotas and how much of each is used, for admins")),
-		site.Put("/quotas", p.apiSet, site.About("Set the quota of a group, of a user, for each user, or of the tenant")),
-		site.Delete("/quotas", p.apiDelete, site.About("Lift a quota")),
-		site.Get("/quotas/left", p.apiLeft, site.About("Tell what is left for you, and by which limit")),
-		site.Get("/clusters/{id}/lease", p.apiLeaseShow, site.About("Tell when a lease ends, who was warned, and what would keep it from ending")),
-		site.Post("/clusters/{id}/lease", p.apiLeaseExtend, site.About("Move the end of a lease"), site.Answers(http.StatusOK)),
-		site.Get("/usage", p.apiUsage, site.About("Tell what was used, and what it cost"), UsageForms),
+		site.Get("/quotas", p.apiList, site.About("List quotas and their usage, for admins")),
+		site.Put("/quotas", p.apiSet, site.About("Set the quota of a group, a user, each user or the tenant")),
+		site.Delete("/quotas", p.apiDelete, site.About("Delete a quota")),
+		site.Get("/quotas/left", p.apiLeft, site.About("Show how much quota you have left, by limit")),
+		site.Get("/clusters/{id}/lease", p.apiLeaseShow, site.About("Show when a lease expires, who was warned, and what blocks expiry")),
+		site.Post("/clusters/{id}/lease", p.apiLeaseExtend, site.About("Extend or shorten a lease"), site.Answers(http.StatusOK)),
+		site.Get("/usage", p.apiUsage, site.About("Show usage and costs"), UsageForms),
 	}
 }

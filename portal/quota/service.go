@@ -13,5 +13,5 @@ type Service struct {
 	PerMinute int
 }
 
-// New returns the service on top of what all nouns share.
+// New returns the service.
 func New(s *site.Site) *Service { return &Service{Site: s} }

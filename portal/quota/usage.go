@@ -17,25 +17,25 @@ import (
 )
 
 type usageInput struct {
-	From   string          `query:"from" maxLength:"64" doc:"A day or a moment, in UTC where it names no zone; the beginning of this month where it is left out"`
-	To     string          `query:"to" maxLength:"64" doc:"Likewise; now where it is left out"`
-	By     usage.UsageBy   `query:"by" enum:"none,tenant,user,template,provider,hardware,cluster" doc:"What it is added up by"`
-	Step   usage.UsageStep `query:"step" enum:"none,hour,day,week,month" doc:"Parts of the calendar in UTC; weeks begin on Monday"`
-	All    bool            `query:"all" doc:"Of all tenants, for superadmins"`
-	Format string          `query:"format" enum:"json,csv" doc:"As the Accept header says where it is left out"`
+	From   string          `query:"from" maxLength:"64" doc:"Day or time, in UTC unless it has a zone; default: start of this month"`
+	To     string          `query:"to" maxLength:"64" doc:"Day or time, in UTC unless it has a zone; default: now"`
+	By     usage.UsageBy   `query:"by" enum:"none,tenant,user,template,provider,hardware,cluster" doc:"Grouping of the sums"`
+	Step   usage.UsageStep `query:"step" enum:"none,hour,day,week,month" doc:"Calendar interval in UTC; weeks start on Monday"`
+	All    bool            `query:"all" doc:"Usage of all tenants, for superadmins"`
+	Format string          `query:"format" enum:"json,csv" doc:"Format; default: by the Accept header"`
 	Accept string          `header:"Accept" hidden:"true"`
 }
 
-// usageOutput is JSON or CSV, as it was asked for.
+// usageOutput is JSON or CSV.
 type usageOutput struct {
 	ContentType string `header:"Content-Type"`
 	Disposition string `header:"Content-Disposition"`
 	Body        []byte
 }
 
-// UsageForms tells programs what comes back. newAPI puts the schema into the document.
+// UsageForms documents the answer's formats. newAPI adds the schema to the document.
 func UsageForms(o *huma.Operation) {
-	o.Responses = map[string]*huma.Response{"304": {Description: http.StatusText(http.StatusNotModified)}, "200": {Description: "What was used", Content: map[string]*huma.MediaType{
+	o.Responses = map[string]*huma.Response{"304": {Description: http.StatusText(http.StatusNotModified)}, "200": {Description: "Usage and costs", Content: map[string]*huma.MediaType{
 		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Usage"}}, "text/csv": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 }
 
@@ -62,7 +62,7 @@ func (p *Service) usage(ctx context.Context, a app.Actor, f usage.UsageFilter, a
 	return p.Usage.Usage(ctx, a, f)
 }
 
-// usageFilter reads what is asked for. A day as the end is meant with all of it.
+// usageFilter parses a query. An end that is a day includes that day.
 func usageFilter(q url.Values) (f usage.UsageFilter, err error) {
 	f.By, f.Step = usage.UsageBy(q.Get("by")), usage.UsageStep(q.Get("step"))
 	read := func(field string, into *time.Time) {
@@ -104,7 +104,7 @@ func (p *Service) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor)
 	}
 	part := r.Header.Get("Muster-Part") != ""
 	if err == nil && !part && q.Get("format") != "csv" && q.Get("whole") != "true" {
-		// What cannot be answered is said at once, all the same.
+		// Invalid queries are refused now, even if the sums load later.
 		if err = f.Check(p.Now()); err == nil {
 			v.Later = p.usageLater(r, a)
 		}
@@ -142,8 +142,7 @@ func (p *Service) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor)
 	return nil
 }
 
-// SumUsage is how many clusters there may be for the page of usage to wait for its sums: with more, a script fetches them. Without one,
-// a link leads to the page with all.
+// SumUsage is the most clusters for which the page waits for its sums. With more, a script loads them, or without scripts a link.
 const SumUsage = 1000
 
 func (p *Service) usageLater(r *http.Request, a app.Actor) bool {
@@ -158,8 +157,8 @@ func (p *Service) usageLater(r *http.Request, a app.Actor) bool {
 	return all > SumUsage
 }
 
-// MonthCost is what the actor's machines cost this month so far; nil where that cannot be told. The list of clusters is worth
-// more than this line, so a failure is only logged.
+// MonthCost is the cost of the actor's machines this month so far; nil if unknown. The list of clusters works without, so errors are
+// only logged.
 func (p *Service) MonthCost(r *http.Request, a app.Actor) *usage.UsageSum {
 	if !a.May("Usage") {
 		return nil

@@ -10,32 +10,32 @@ import (
 	"muster/portal/page"
 )
 
-// The ranges of time that can be chosen by a link.
+// Periods with a link.
 const (
 	thisMonth = "month"
 	lastMonth = "last-month"
 	lastDays  = "week"
 )
 
-// UsageRange is one of them.
+// UsageRange is a period with a link.
 type UsageRange struct{ Name, Words string }
 
-// UsageRanges are all of them.
+// UsageRanges are all periods with a link.
 var UsageRanges = []UsageRange{{thisMonth, "This month"}, {lastMonth, "Last month"}, {lastDays, "Last 7 days"}}
 
-// UsageChoices are what costs can be stacked by with a link; the form has more.
+// UsageChoices are groupings with a link; the form has more.
 var UsageChoices = []usage.UsageBy{usage.UsageByTemplate, usage.UsageByProvider, usage.UsageByUser}
 
-// MonthDay is a day of the month: what it has cost or will cost, and the month with it.
+// MonthDay is a day of the month: its cost or forecast, and the month's total by then.
 type MonthDay struct {
 	Start      time.Time
 	Cost       float64 // so far
-	Ahead      float64 // still to come
-	Total      float64 // of the month at the end of the day, or now
-	TotalAhead float64 // likewise, with what is to come
+	Ahead      float64 // forecast
+	Total      float64 // of the month by the end of the day, or now
+	TotalAhead float64 // likewise, with the forecast
 }
 
-// monthDays lays a month out: what was spent on each day, and what is to come.
+// monthDays returns each day of the month with its cost and forecast.
 func monthDays(lines, ahead []usage.UsageLine, now time.Time) (days []MonthDay) {
 	month := app.MonthOf(now)
 	at := map[time.Time]int{}
@@ -62,14 +62,14 @@ func monthDays(lines, ahead []usage.UsageLine, now time.Time) (days []MonthDay) 
 	return days
 }
 
-// Month is how what was spent grows over the month, up to its forecast, against the budget.
+// Month is the chart of the month's cumulative cost and forecast against the budget.
 type Month struct {
 	Days   []MonthDay
 	Lines  []MonthLine
-	Budget string // where its line is; "" for none
-	Now    string // where now is, in percent of the width
-	Top    string // what the height stands for
-	Label  string // the picture in words
+	Budget string // position of its line; "" for none
+	Now    string // position of now, in percent of the width
+	Top    string // value at full height
+	Label  string // text alternative
 }
 
 // MonthLine is a part of the curve. X are percentages of the width, Y is in the units of ChartHeight.
@@ -78,7 +78,7 @@ type MonthLine struct {
 	Ahead          bool
 }
 
-// Month draws it; nil where there is nothing to come to be notified of, or days are not what is shown.
+// Month draws the month; nil without a forecast or for other intervals than days.
 func (u Usage) Month() *Month {
 	if u.Ahead == nil || u.Usage.Step != usage.UsageDay {
 		return nil
@@ -112,43 +112,43 @@ func (u Usage) Month() *Month {
 			before = d.TotalAhead
 		}
 	}
-	m.Label = fmt.Sprintf("What %s costs: %s so far, %s by its end", month.Words(), page.Amount2(u.Usage.Total.Cost), page.Amount2(u.Forecast()))
+	m.Label = fmt.Sprintf("Cost of %s: %s so far, forecast %s", month.Words(), page.Amount2(u.Usage.Total.Cost), page.Amount2(u.Forecast()))
 	if u.Ahead.Budget != nil {
 		m.Budget = y(*u.Ahead.Budget)
-		m.Label += fmt.Sprintf(", of a budget of %s", page.Amount2(*u.Ahead.Budget))
+		m.Label += fmt.Sprintf(", budget %s", page.Amount2(*u.Ahead.Budget))
 	}
-	m.Label += "; the table below has the days"
+	m.Label += "; daily costs are in the table below"
 	return m
 }
 
-// Forecast is what the month will have cost.
+// Forecast is the forecast cost of the whole month.
 func (u Usage) Forecast() float64 { return u.Usage.Total.Cost + u.Ahead.Cost }
 
-// ForecastWords explain it.
+// ForecastWords explain the forecast.
 func (u Usage) ForecastWords() string {
-	return fmt.Sprintf("The forecast is what was spent so far and %s that the clusters standing now (%s an hour) will still cost until their leases or the month end, if nobody makes, deletes or extends one.",
+	return fmt.Sprintf("The forecast adds %s for running clusters (%s/h) until their leases or the month ends. It assumes that no cluster is created, deleted or extended.",
 		page.Amount2(u.Ahead.Cost), page.Amount2(u.Ahead.PerHour))
 }
 
-// BudgetWords say how the forecast stands to the budget.
+// BudgetWords compare the forecast with the budget.
 func (u Usage) BudgetWords() string {
 	left := *u.Ahead.Budget - u.Forecast()
 	switch {
 	case left < 0 && u.Usage.Total.Cost > *u.Ahead.Budget:
-		return fmt.Sprintf("The budget of %s is used up.", page.Amount2(*u.Ahead.Budget))
+		return fmt.Sprintf("The budget of %s is exceeded.", page.Amount2(*u.Ahead.Budget))
 	case left < 0:
-		return fmt.Sprintf("By the forecast the budget of %s will be exceeded by %s.", page.Amount2(*u.Ahead.Budget), page.Amount2(-left))
+		return fmt.Sprintf("The forecast exceeds the budget of %s by %s.", page.Amount2(*u.Ahead.Budget), page.Amount2(-left))
 	}
-	return fmt.Sprintf("By the forecast %s of the budget of %s will be left.", page.Amount2(left), page.Amount2(*u.Ahead.Budget))
+	return fmt.Sprintf("The forecast leaves %s of the budget of %s.", page.Amount2(left), page.Amount2(*u.Ahead.Budget))
 }
 
-// BudgetLeft is what may still be spent this month.
+// BudgetLeft is the rest of this month's budget.
 func (u Usage) BudgetLeft() float64 { return max(*u.Ahead.Budget-u.Usage.Total.Cost, 0) }
 
 // OverBudget tells whether the forecast is more than the budget.
 func (u Usage) OverBudget() bool { return u.Ahead.Budget != nil && u.Forecast() > *u.Ahead.Budget }
 
-// DateKind is the kind of field that shows what was typed: one for dates would show nothing where it is no date.
+// DateKind is the type of an input for what was typed, since date inputs don't show invalid dates.
 func DateKind(typed string) string {
 	if _, err := time.Parse(time.DateOnly, typed); typed != "" && err != nil {
 		return "text"
@@ -156,7 +156,7 @@ func DateKind(typed string) string {
 	return "date"
 }
 
-// complaint is what is said about a field; what no field shows is said about the form.
+// complaint is the error of a field; errors about no field belong to the form.
 func (u Usage) complaint(field string) page.Complaint {
 	shown := map[string]bool{"from": true, "to": true, "by": true, "step": true}
 	if field == u.ErrorAt || field == "form" && !shown[u.ErrorAt] {

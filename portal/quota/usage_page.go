@@ -13,37 +13,37 @@ import (
 	"muster/portal/page"
 )
 
-// Usage is the page of what was used.
+// Usage is the page of usage.
 type Usage struct {
 	Now       time.Time
 	Actor     app.Actor
 	Usage     usage.Usage
-	From, To  string // as they were typed
+	From, To  string // as typed
 	By        usage.UsageBy
 	Step      usage.UsageStep
 	All       bool // of all tenants
 	MayAll    bool
-	Everybody bool              // the actor sees what others use
-	Range     string            // of UsageRanges, "" for another
-	Ahead     *usage.UsageAhead // what is to come this month; nil where that is not told
-	Later     bool              // there is so much to add up that it is fetched when the rest of the page stands
+	Everybody bool              // the actor sees usage of other users
+	Range     string            // name in UsageRanges, "" for another period
+	Ahead     *usage.UsageAhead // this month's forecast, or nil
+	Later     bool              // the sums load after the rest of the page
 	Error     page.Complaint
-	ErrorAt   string // the field that it is about
+	ErrorAt   string // field of the error
 }
 
-// Sentence says what it is that is shown.
+// Sentence describes the usage shown.
 func (u Usage) Sentence() string {
 	if u.Later {
-		return "What machines have used, in UTC. It is counted from when a machine was made until it was proven gone, at the price of when it was made."
+		return "Usage of machines from creation until confirmed deleted, at the price when they were created. Times are in UTC."
 	}
-	whose := "everybody in " + u.Actor.Tenant
+	whose := "all users in " + u.Actor.Tenant
 	switch {
 	case u.All:
 		whose = "all tenants"
 	case u.Usage.User != "":
 		whose = u.Usage.User
 	}
-	return fmt.Sprintf("What the machines of %s have used from %s until %s, in UTC. It is counted from when a machine was made until it was proven gone, at the price of when it was made.",
+	return fmt.Sprintf("Usage of %s from %s to %s (UTC). Machines count from creation until confirmed deleted, at the price when they were created.",
 		whose, dayWords(u.Usage.From), dayWords(u.Usage.To))
 }
 
@@ -54,7 +54,7 @@ func dayWords(t time.Time) string {
 	return t.Format("2 Jan 2006 15:04")
 }
 
-// Link is this page with something changed.
+// Link is this page with one parameter changed.
 func (u Usage) Link(key, value string) string {
 	q := url.Values{"by": {string(u.By)}, "step": {string(u.Step)}}
 	from, to := u.From, u.To
@@ -76,38 +76,38 @@ func (u Usage) Link(key, value string) string {
 	return "/usage?" + q.Encode()
 }
 
-// mostBars is how many parts of the time a chart has room for; the latest are drawn.
+// mostBars is how many intervals a chart shows, the latest ones.
 const mostBars = 92
 
 // Chart is usage over time as stacked bars.
 type Chart struct {
 	Bars   []ChartBar
 	Keys   []page.Hue
-	Top    string // what the height stands for
-	Hidden int    // parts of the time before those that are drawn
-	First  string // the ends of its axis
+	Top    string // value at full height
+	Hidden int    // earlier intervals that aren't drawn
+	First  string // ends of the axis
 	Last   string
-	Ahead  bool // what is to come is in it
+	Ahead  bool // the chart includes a forecast
 }
 
-// ChartBar is one part of the time. X and Width are percentages of the picture's width.
+// ChartBar is an interval. X and Width are percentages of the chart's width.
 type ChartBar struct {
 	X, Width string
 	Title    string
 	Parts    []ChartPart
-	Ahead    ChartPart // what is to come; without a height where there is nothing
+	Ahead    ChartPart // forecast; without a height for none
 }
 
-// ChartPart is what one key has of a bar, in the units of the picture's height.
+// ChartPart is one key's part of a bar, in the units of the chart's height.
 type ChartPart struct {
 	Hue       int
 	Y, Height string
 }
 
-// ChartHeight is the height of the picture.
+// ChartHeight is the height of the chart.
 const ChartHeight = 160
 
-// NewChart draws one measure of usage, and over it what is to come, which may be nil.
+// NewChart draws a measure of usage, with its forecast on top, which may be nil.
 func (u Usage) NewChart(measure func(usage.UsageSum) float64, ahead []usage.UsageLine) Chart {
 	totals := map[string]float64{}
 	for _, l := range u.Usage.Lines {
@@ -172,7 +172,7 @@ func (u Usage) bar(start time.Time, i, n int, parts map[int]float64, ahead, high
 	if ahead > 0 && highest > 0 {
 		height := ahead / highest * ChartHeight
 		b.Ahead = ChartPart{Y: page.Decimal(max(y-height, 0)), Height: page.Decimal(height)}
-		b.Title += ", and " + page.Amount2(ahead) + " to come"
+		b.Title += ", forecast " + page.Amount2(ahead)
 	}
 	return b
 }
@@ -184,7 +184,7 @@ func sumOf(parts map[int]float64) (sum float64) {
 	return sum
 }
 
-// parts are all parts of the time, also those in which nothing was used.
+// parts are the starts of all intervals, including those without usage.
 func (u Usage) parts() (starts []time.Time) {
 	if u.Usage.Step == usage.UsageWhole || u.Usage.Step == "" {
 		return []time.Time{u.Usage.From}
@@ -195,7 +195,7 @@ func (u Usage) parts() (starts []time.Time) {
 	return starts
 }
 
-// PartWords names a part of the time.
+// PartWords names an interval.
 func (u Usage) PartWords(start time.Time) string {
 	switch u.Usage.Step {
 	case usage.UsageHour:
@@ -207,33 +207,33 @@ func (u Usage) PartWords(start time.Time) string {
 	case usage.UsageMonth:
 		return start.UTC().Format("January 2006")
 	}
-	return "the whole time"
+	return "entire period"
 }
 
-// mostRows is how many lines the table shows; the CSV has them all.
+// mostRows is how many rows the table shows; the CSV has all.
 const mostRows = 500
 
-// Rows are the lines of the table, the latest first.
+// Rows are the rows of the table, latest first.
 func (u Usage) Rows() []usage.UsageLine {
 	rows := slices.Clone(u.Usage.Lines)
 	slices.SortStableFunc(rows, func(a, b usage.UsageLine) int { return b.Start.Compare(a.Start) })
 	return rows[:min(len(rows), mostRows)]
 }
 
-// More is how many lines there was no room for.
+// More is how many rows the table leaves out.
 func (u Usage) More() int { return max(len(u.Usage.Lines)-mostRows, 0) }
 
 func keyWords(by usage.UsageBy, key string) string {
 	switch {
 	case by == usage.UsageByNothing || by == "":
-		return "all"
+		return "total"
 	case key == "":
-		return "not known"
+		return "unknown"
 	}
 	return key
 }
 
-// sortedKeys returns the keys with the greatest first.
+// sortedKeys returns the keys by value, greatest first.
 func sortedKeys(m map[string]float64) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
@@ -243,21 +243,21 @@ func sortedKeys(m map[string]float64) []string {
 	return keys
 }
 
-// UsageByWords names what usage is added up by.
+// UsageByWords names a grouping.
 func UsageByWords(b usage.UsageBy) string {
 	switch b {
 	case usage.UsageByNothing:
-		return "nothing"
+		return "none"
 	case usage.UsageByUser:
 		return "owner"
 	}
 	return string(b)
 }
 
-// UsageStepWords names a step.
+// UsageStepWords names an interval.
 func UsageStepWords(s usage.UsageStep) string {
 	if s == usage.UsageWhole {
-		return "the whole time"
+		return "entire period"
 	}
 	return string(s)
 }

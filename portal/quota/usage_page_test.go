@@ -34,14 +34,14 @@ func TestChartStacks(t *testing.T) {
 			t.Errorf("%d keys: %d bars, %d parts, keys %v", c.keys, len(chart.Bars), len(bar.Parts), chart.Keys)
 		}
 		if bar.Parts[len(bar.Parts)-1].Y != "0.00" {
-			t.Errorf("%d keys: the parts do not fill the height: %v", c.keys, bar.Parts)
+			t.Errorf("%d keys: the parts don't fill the height: %v", c.keys, bar.Parts)
 		}
 	}
-	// What is to come stands on top of today, and days that are to come follow.
+	// The forecast is on top of today, and future days follow.
 	chart := usageOf(now, 3).NewChart(usageCost, []usage.UsageLine{{Start: usage.UsageDay.Start(now), UsageSum: usage.UsageSum{Cost: 1}},
 		{Start: usage.UsageDay.Start(now).AddDate(0, 0, 1), UsageSum: usage.UsageSum{Cost: 2}}})
 	if len(chart.Bars) != 4 || chart.Top != "4.00" || chart.Bars[2].Ahead != (ChartPart{Y: "0.00", Height: "40.00"}) || chart.Bars[3].Ahead.Height != "80.00" ||
-		chart.Bars[2].Title != "Fri 3 May: 3.00, and 1.00 to come" || chart.Last != "Sat 4 May" {
+		chart.Bars[2].Title != "Fri 3 May: 3.00, forecast 1.00" || chart.Last != "Sat 4 May" {
 		t.Errorf("%+v", chart)
 	}
 	if empty := (Usage{Usage: usage.Usage{From: now, To: now, Step: usage.UsageHour}}).NewChart(usageCost, nil); len(empty.Bars) != 0 {
@@ -53,7 +53,7 @@ func TestMonth(t *testing.T) {
 	now := time.Date(2030, 4, 15, 12, 0, 0, 0, time.UTC)
 	u := usageOf(now, 30, 10)
 	if u.Month() != nil {
-		t.Error("a month is drawn without a forecast")
+		t.Error("month drawn without a forecast")
 	}
 	ahead := usage.LookAhead([]usage.Commitment{{PerHour: 1, Until: now.Add(36 * time.Hour)}}, now, app.MonthOf(now).End)
 	u.Ahead = &ahead
@@ -61,13 +61,13 @@ func TestMonth(t *testing.T) {
 	if len(m.Days) != 30 || m.Days[14] != (MonthDay{Start: usage.UsageDay.Start(now), Cost: 40, Ahead: 12, Total: 40, TotalAhead: 52}) || m.Days[29].TotalAhead != 76 {
 		t.Errorf("%+v", m.Days)
 	}
-	// Fourteen days and half of one are spent; the other half and fifteen days are ahead, and the curve has no gap.
+	// 14.5 days are spent and 15.5 are ahead; the curve has no gap.
 	if len(m.Lines) != 31 || m.Lines[14].Ahead || !m.Lines[15].Ahead || m.Now != "48.33%" || m.Budget != "" || m.Top != "76.00" {
 		t.Errorf("%d lines, now %s, top %s, %+v", len(m.Lines), m.Now, m.Top, m.Lines[14:16])
 	}
 	for i, l := range m.Lines[1:] {
 		if l.X1 != m.Lines[i].X2 || l.Y1 != m.Lines[i].Y2 {
-			t.Errorf("a gap before %+v", l)
+			t.Errorf("gap before %+v", l)
 		}
 	}
 	for _, c := range []struct {
@@ -76,11 +76,11 @@ func TestMonth(t *testing.T) {
 		words  string
 		left   float64
 	}{
-		{100, false, "By the forecast 24.00 of the budget of 100.00 will be left.", 60},
-		{76, false, "By the forecast 0.00 of the budget of 76.00 will be left.", 36},
-		{50, true, "By the forecast the budget of 50.00 will be exceeded by 26.00.", 10},
-		{39, true, "The budget of 39.00 is used up.", 0},
-		{0, true, "The budget of 0.00 is used up.", 0},
+		{100, false, "The forecast leaves 24.00 of the budget of 100.00.", 60},
+		{76, false, "The forecast leaves 0.00 of the budget of 76.00.", 36},
+		{50, true, "The forecast exceeds the budget of 50.00 by 26.00.", 10},
+		{39, true, "The budget of 39.00 is exceeded.", 0},
+		{0, true, "The budget of 0.00 is exceeded.", 0},
 	} {
 		ahead.Budget = &c.budget
 		if u.OverBudget() != c.over || u.BudgetWords() != c.words || u.BudgetLeft() != c.left || u.Month().Budget == "" {

@@ -9,7 +9,7 @@ import (
 	"muster/app/usage"
 )
 
-// rangeDays returns a range as it would be typed: its first day, and its last, "" where it goes on until now.
+// rangeDays returns the first and last day of a range, as typed; "" for a last day of now.
 func rangeDays(name string, now time.Time) (from, to string) {
 	month := app.MonthOf(now)
 	switch name {
@@ -21,7 +21,7 @@ func rangeDays(name string, now time.Time) (from, to string) {
 	return month.Start.Format(time.DateOnly), ""
 }
 
-// usageRange finds out which range is asked for, and writes its days where they were not typed.
+// usageRange returns the range of a query, and fills in its days if they are missing.
 func usageRange(q url.Values, now time.Time) (name string, err error) {
 	if name = q.Get("range"); name == "" && q.Get("from") == "" && q.Get("to") == "" {
 		name = thisMonth
@@ -38,12 +38,12 @@ func usageRange(q url.Values, now time.Time) (name string, err error) {
 		}
 	}
 	if name != "" {
-		return "", &app.Error{Code: app.EInvalid, Field: "range", Message: "There is no such range of time.", Hint: "Choose one of those above, or say from when until when."}
+		return "", &app.Error{Code: app.EInvalid, Field: "range", Message: "Unknown period.", Hint: "Choose one of the periods above, or enter from and to."}
 	}
 	return "", nil
 }
 
-// ahead returns the forecast that belongs to what is shown; nil where there is none.
+// ahead returns the forecast of the usage shown, or nil.
 func (p *Service) ahead(ctx context.Context, a app.Actor, v Usage) (*usage.UsageAhead, error) {
 	if v.Range != thisMonth {
 		return nil, nil
@@ -54,7 +54,7 @@ func (p *Service) ahead(ctx context.Context, a app.Actor, v Usage) (*usage.Usage
 	}
 	u, err := look(ctx, a)
 	if err != nil || u.User != v.Usage.User {
-		return nil, err // of a tenant's sums that a user sees, only what is the user's own could be told
+		return nil, err // where a user sees a tenant's sums, the forecast covers only their own
 	}
 	return &u, nil
 }

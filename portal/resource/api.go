@@ -18,13 +18,13 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 )
 
-// Uploads tells requests whose body is a content, which has a limit of its own and is never held in memory.
+// Uploads reports whether a request's body is a resource, which has its own limit and is never held in memory.
 func Uploads(r *http.Request) bool {
 	return r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, "/api/v1/resources/") && strings.HasSuffix(r.URL.Path, "/content") ||
 		r.Method == http.MethodPost && r.URL.Path == "/admin/resources" || site.SettingsUpload(r)
 }
 
-// LimitUnless is limit for all requests but some.
+// LimitUnless limits the body of all requests except some.
 func (p *Service) LimitUnless(n int64, some func(*http.Request) bool) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		limited := p.Limit(n)(next)
@@ -38,7 +38,7 @@ func (p *Service) LimitUnless(n int64, some func(*http.Request) bool) func(http.
 	}
 }
 
-// steady is a body that may take its time, but not stand still.
+// steady is a body that may be slow, but must not stall.
 type steady struct {
 	r  io.Reader
 	rc *http.ResponseController
@@ -49,43 +49,43 @@ func (s steady) Read(b []byte) (int, error) {
 	return s.r.Read(b)
 }
 
-// Content says in the API's description that a body or answer is a content.
+// Content documents that a body or response is a resource's content.
 func Content(o *huma.Operation) {
 	o.Metadata = map[string]any{site.MetaStream: true}
 	bytes := map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
 	if o.Method == http.MethodPut {
-		o.RequestBody = &huma.RequestBody{Required: true, Description: "The content as it is, streamed", Content: bytes}
+		o.RequestBody = &huma.RequestBody{Required: true, Description: "The content, streamed", Content: bytes}
 		return
 	}
 	o.Responses = map[string]*huma.Response{
 		"200": {Description: "The content", Content: bytes},
-		"206": {Description: "The content from the byte on that Range asks for", Content: bytes},
+		"206": {Description: "The content from the byte given by Range", Content: bytes},
 	}
 }
 
 type ResourcePath struct {
-	Resource string `path:"resource" maxLength:"400" doc:"Its automator, type and name with colons between, such as shell:archive:site"`
+	Resource string `path:"resource" maxLength:"400" doc:"Automator, type and name, separated by colons, such as shell:archive:site"`
 }
 
 func (r ResourcePath) id() (resource.ResourceID, error) { return resource.ParseResourceID(r.Resource) }
 
 type ResourceVersionPath struct {
 	ResourcePath
-	Version int64 `path:"version" minimum:"0" doc:"The version's number; 0 is the one in use"`
+	Version int64 `path:"version" minimum:"0" doc:"Version number; 0: the active version"`
 }
 
 type resourceListInput struct {
-	Family string `query:"family" enum:"automator,provider" doc:"Only those of such"`
-	Member string `query:"member" maxLength:"100" doc:"Only those of this automator or type of provider"`
-	Type   string `query:"type" maxLength:"100" doc:"Only those of this type"`
-	Search string `query:"search" maxLength:"100" doc:"Only those with this in their name"`
-	After  string `query:"after" maxLength:"400" doc:"Only those behind this one, as next gives it"`
-	Limit  int    `query:"limit" minimum:"0" maximum:"200" doc:"At most so many; 0 is as many as a page holds"`
+	Family string `query:"family" enum:"automator,provider" doc:"Filter by family: automator or provider"`
+	Member string `query:"member" maxLength:"100" doc:"Filter by automator or provider type"`
+	Type   string `query:"type" maxLength:"100" doc:"Filter by resource type"`
+	Search string `query:"search" maxLength:"100" doc:"Search in names"`
+	After  string `query:"after" maxLength:"400" doc:"Value of next from the previous page"`
+	Limit  int    `query:"limit" minimum:"0" maximum:"200" doc:"Maximum number of results; 0: one page"`
 }
 
 type resourceList struct {
 	Resources []resource.ResourceInfo `json:"resources"`
-	Next      string                  `json:"next,omitempty" doc:"What to ask for as after to go on; left out at the end"`
+	Next      string                  `json:"next,omitempty" doc:"Value of after for the next page; omitted on the last page"`
 }
 
 type resourceTypeList struct {
@@ -121,14 +121,14 @@ func (p *Service) apiShow(ctx context.Context, in *ResourcePath) (*site.Body[res
 
 type resourcePushInput struct {
 	ResourcePath
-	File   string `query:"file" maxLength:"400" doc:"What the file is called, for people"`
-	Note   string `query:"note" maxLength:"2000" doc:"What is new in this version"`
-	Sha256 string `query:"sha256" maxLength:"64" doc:"The SHA-256 of the content in hex; another content is refused"`
-	Stage  bool   `query:"stage" doc:"Stage the version at once"`
+	File   string `query:"file" maxLength:"400" doc:"Display name of the file"`
+	Note   string `query:"note" maxLength:"2000" doc:"Description of the changes in this version"`
+	Sha256 string `query:"sha256" maxLength:"64" doc:"Expected SHA-256 of the content, in hex"`
+	Stage  bool   `query:"stage" doc:"Stage the version right away"`
 	stream io.Reader
 }
 
-// Resolve takes the body as it comes: huma would read all of it first.
+// Resolve streams the body; huma would read all of it first.
 func (in *resourcePushInput) Resolve(ctx huma.Context) []error {
 	_, w := humachi.Unwrap(ctx)
 	in.stream = steady{ctx.BodyReader(), http.NewResponseController(w)}
@@ -149,12 +149,12 @@ func (p *Service) apiPush(ctx context.Context, in *resourcePushInput) (*site.Bod
 type resourceImportInput struct {
 	ResourcePath
 	Body struct {
-		Git    string `json:"git" maxLength:"1000" doc:"Where the repository is, such as https://git.example.com/team/site.git"`
-		Ref    string `json:"ref" maxLength:"200" doc:"A tag, branch or commit"`
-		Folder string `json:"folder,omitempty" maxLength:"500" doc:"Only this folder of it"`
-		Secret string `json:"secret,omitempty" maxLength:"64" doc:"The name of a secret with user:token, or a token"`
-		Note   string `json:"note,omitempty" maxLength:"2000" doc:"What is new in this version"`
-		Stage  bool   `json:"stage,omitempty" doc:"Stage the version at once"`
+		Git    string `json:"git" maxLength:"1000" doc:"URL of the repository, such as https://git.example.com/team/site.git"`
+		Ref    string `json:"ref" maxLength:"200" doc:"Tag, branch or commit"`
+		Folder string `json:"folder,omitempty" maxLength:"500" doc:"Folder to import; default: all"`
+		Secret string `json:"secret,omitempty" maxLength:"64" doc:"Name of a secret with user:token or a token"`
+		Note   string `json:"note,omitempty" maxLength:"2000" doc:"Description of the changes in this version"`
+		Stage  bool   `json:"stage,omitempty" doc:"Stage the version right away"`
 	}
 }
 
@@ -197,9 +197,9 @@ func (p *Service) apiDelete(ctx context.Context, in *ResourceVersionPath) (*stru
 
 type resourceSyncInput struct {
 	Body struct {
-		Family string `json:"family,omitempty" enum:"automator,provider" doc:"Only those of such"`
-		Member string `json:"member,omitempty" maxLength:"100" doc:"Only those of this automator or type of provider"`
-		DryRun bool   `json:"dry_run,omitempty" doc:"Only tell what would change"`
+		Family string `json:"family,omitempty" enum:"automator,provider" doc:"Filter by family: automator or provider"`
+		Member string `json:"member,omitempty" maxLength:"100" doc:"Filter by automator or provider type"`
+		DryRun bool   `json:"dry_run,omitempty" doc:"Preview only"`
 	}
 }
 
@@ -210,8 +210,8 @@ func (p *Service) apiSync(ctx context.Context, in *resourceSyncInput) (*site.Bod
 
 type resourceDiffInput struct {
 	ResourcePath
-	From int64 `query:"from" minimum:"0" doc:"A version's number; 0 is the one in use"`
-	To   int64 `query:"to" minimum:"0" doc:"Another one's"`
+	From int64 `query:"from" minimum:"0" doc:"Version number; 0: the active version"`
+	To   int64 `query:"to" minimum:"0" doc:"Version number to compare with"`
 }
 
 func (p *Service) apiDiff(ctx context.Context, in *resourceDiffInput) (*site.Body[resource.ResourceDiff], error) {
@@ -233,7 +233,7 @@ func (p *Service) apiFiles(ctx context.Context, in *ResourceVersionPath) (*site.
 
 type resourceContentInput struct {
 	ResourceVersionPath
-	Range string `header:"Range" maxLength:"100" doc:"bytes=N- goes on from the byte N"`
+	Range string `header:"Range" maxLength:"100" doc:"bytes=N- resumes at byte N"`
 }
 
 func (p *Service) apiContent(ctx context.Context, in *resourceContentInput) (*huma.StreamResponse, error) {
@@ -251,7 +251,7 @@ func (p *Service) apiContent(ctx context.Context, in *resourceContentInput) (*hu
 	}}, nil
 }
 
-// sendResource streams a content. An error is given where nothing was said yet.
+// sendResource streams a resource's content. It returns an error if nothing was sent yet.
 func (p *Service) sendResource(ctx context.Context, w http.ResponseWriter, a app.Actor, id resource.ResourceID, number int64, rng string) error {
 	from := int64(0)
 	if rng != "" {
@@ -259,7 +259,7 @@ func (p *Service) sendResource(ctx context.Context, w http.ResponseWriter, a app
 		first, open := strings.CutSuffix(first, "-")
 		n, err := strconv.ParseInt(first, 10, 64)
 		if !ok || !open || err != nil || n < 0 {
-			return &app.Error{Code: app.EInvalid, Field: "range", Message: "A content is given from one byte on to its end.", Hint: "Ask for bytes=N-."}
+			return &app.Error{Code: app.EInvalid, Field: "range", Message: "Unsupported range.", Hint: "Use bytes=N-."}
 		}
 		from = n
 	}
@@ -278,16 +278,16 @@ func (p *Service) sendResource(ctx context.Context, w http.ResponseWriter, a app
 		h.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, v.Size-1, v.Size))
 		w.WriteHeader(http.StatusPartialContent)
 	}
-	if err := site.SendContent(w, r); err != nil { // it is too late to say so otherwise
+	if err := site.SendContent(w, r); err != nil { // too late to send an error
 		if ctx.Err() == nil && !errors.Is(err, site.ErrGone) {
-			p.Log.ErrorContext(ctx, "the content of a resource could not be sent to its end", "resource", id.String(), "version", v.Number, "error", err)
+			p.Log.ErrorContext(ctx, "a resource's content couldn't be sent completely", "resource", id.String(), "version", v.Number, "error", err)
 		}
 		panic(http.ErrAbortHandler)
 	}
 	return nil
 }
 
-// downloadName is what a browser calls the file. What people gave it as a name may hold anything, so only the ending is taken from it.
+// downloadName is the file name of a download. Uploaded names may contain anything, so only the extension is used.
 func downloadName(info resource.ResourceInfo, v resource.ResourceVersion) string {
 	ending := ""
 	if info.Format == resource.FormatArchive {

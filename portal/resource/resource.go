@@ -18,7 +18,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// resourcesOnPage is how many resources a page shows.
+// resourcesOnPage is the page size.
 const resourcesOnPage = 50
 
 func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -39,7 +39,7 @@ func (p *Service) showResources(w http.ResponseWriter, r *http.Request, a app.Ac
 	if more {
 		l.Next = "/admin/resources?" + url.Values{"search": {l.Search}, "after": {l.Resources[len(l.Resources)-1].ResourceID.String()}}.Encode()
 	}
-	// What would change is told with any role that may see resources; who may not sync is told nothing.
+	// The preview of a sync needs no permission to sync.
 	if l.Sync, err = p.Versions.SyncResources(r.Context(), a, resource.ResourceFilter{}, true); err != nil && app.CodeOf(err) != app.EForbidden {
 		return err
 	}
@@ -81,7 +81,7 @@ func (p *Service) Diff(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 		return err
 	}
 	from, to := versionAsked(r, "from"), versionAsked(r, "to")
-	if from == 0 && to == 0 { // without a word about which: what the newest brought
+	if from == 0 && to == 0 { // by default, the changes of the newest version
 		for _, v := range d.Resource.Versions {
 			if to, from = max(to, from), v.Number; to > 0 {
 				break
@@ -106,7 +106,7 @@ func versionAsked(r *http.Request, name string) int64 {
 	return n
 }
 
-// Push reads a form with a file as it comes: nothing of the file is held in memory.
+// Push streams a form with a file, which is never held in memory.
 func (p *Service) Push(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	rc := http.NewResponseController(w)
 	_ = rc.SetWriteDeadline(time.Time{})
@@ -126,7 +126,7 @@ func (p *Service) Push(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	for fields := 0; !done; fields++ {
 		part, e := parts.NextPart()
 		if e == io.EOF {
-			err = &app.Error{Code: app.EInvalid, Field: "content", Message: "There is no file in what was sent.", Hint: "Choose one."}
+			err = &app.Error{Code: app.EInvalid, Field: "content", Message: "Choose a file."}
 			break
 		}
 		if e != nil || fields > 20 {
@@ -174,24 +174,24 @@ func (p *Service) pushPart(ctx context.Context, a app.Actor, form Form, file str
 	return p.Versions.PushResource(ctx, a, resource.ResourcePush{ResourceID: id, Source: resource.ResourceSource{File: file}, Note: form.Note, Stage: form.Stage}, content)
 }
 
-// resourceOf reads a type as forms have it, member/type.
+// resourceOf parses a form's type, member/type.
 func resourceOf(kind, name string) (resource.ResourceID, error) {
 	member, typ, ok := strings.Cut(kind, "/")
 	if !ok || member == "" || typ == "" || strings.Contains(typ, "/") {
-		return resource.ResourceID{}, &app.Error{Code: app.EInvalid, Field: "type", Message: "There is no such type.", Hint: "Choose one of the list."}
+		return resource.ResourceID{}, &app.Error{Code: app.EInvalid, Field: "type", Message: "Unknown resource type.", Hint: "Choose one from the list."}
 	}
 	id := resource.ResourceID{Family: resource.ForAutomator, Member: member, Type: typ, Name: name}
 	again, err := resource.ParseResourceID(id.Path())
 	if err == nil && again != id {
-		err = &app.Error{Code: app.EInvalid, Field: "name", Message: "That cannot be the name of a resource.", Hint: "It has letters, digits, dots, dashes and underscores only."}
+		err = &app.Error{Code: app.EInvalid, Field: "name", Message: "Invalid resource name.", Hint: "Use letters, digits, dots, dashes and underscores only."}
 	}
 	if err != nil && name == "" {
-		err = &app.Error{Code: app.EInvalid, Field: "name", Message: "It needs a name.", Hint: "Such as site."}
+		err = &app.Error{Code: app.EInvalid, Field: "name", Message: "Enter a name.", Hint: "For example site."}
 	}
 	return id, err
 }
 
-// resourceComplaint shows the form again with what was wrong.
+// resourceComplaint shows the form again with its errors.
 func (p *Service) resourceComplaint(w http.ResponseWriter, r *http.Request, a app.Actor, form Form, here bool, err error, fields []string) error {
 	e := app.AsError(err)
 	status := http.StatusUnprocessableEntity
@@ -251,7 +251,7 @@ func (p *Service) Sync(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	return nil
 }
 
-// versionAct carries out a button of a version.
+// versionAct handles a button of a version.
 func (p *Service) versionAct(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	id, err := resource.ParseResourceID(chi.URLParam(r, "resource"))
 	n, e := strconv.ParseInt(chi.URLParam(r, "version"), 10, 64)

@@ -10,14 +10,14 @@ import (
 	"muster/portal/page"
 )
 
-// List is the page of a tenant's archives and files.
+// List is the list of a tenant's resources.
 type List struct {
 	Now       time.Time
 	Types     []resource.ResourceTypes
 	Resources []resource.ResourceInfo
 	Sync      resource.ResourceSync // what the next sync would change
 	Search    string
-	Next      string // the address of the next page; "" for none
+	Next      string // URL of the next page; "" for none
 	Form      Form
 }
 
@@ -28,22 +28,22 @@ type Show struct {
 	Form     Form
 }
 
-// Diff is the page of how two versions differ.
+// Diff is the comparison of two versions.
 type Diff struct {
 	Resource resource.ResourceInfo
 	Diff     resource.ResourceDiff
 }
 
-// Form is what was typed for a new version.
+// Form is the form for a new version.
 type Form struct {
 	Type, Name, Note                   string // Type is member/type
 	Stage                              bool
-	Git, Ref, Folder, Secret, ImportTo string // ImportTo is the name of what comes from git
-	Field                              string // that the complaint is about
+	Git, Ref, Folder, Secret, ImportTo string // ImportTo is the name of the imported resource
+	Field                              string // of the complaint
 	Complaint                          page.Complaint
 }
 
-// Error returns the complaint about a field.
+// Error returns a field's complaint.
 func (f Form) Error(field string) page.Complaint {
 	if f.Field == field {
 		return f.Complaint
@@ -71,29 +71,29 @@ func resourceMark(s resource.ResourceState) string {
 	return "dropped"
 }
 
-// useMark is how a resource stands as a whole.
+// useMark is a resource's state.
 func useMark(r resource.ResourceInfo) (mark, word string) {
 	switch {
 	case r.Staged > 0 && r.Active > 0:
-		return "ready", fmt.Sprintf("version %d, soon %d", r.Active, r.Staged)
+		return "ready", fmt.Sprintf("Version %d active, %d staged", r.Active, r.Staged)
 	case r.Staged > 0:
-		return "ready", fmt.Sprintf("soon version %d", r.Staged)
+		return "ready", fmt.Sprintf("Version %d staged", r.Staged)
 	case r.Recall:
-		return "asked", fmt.Sprintf("version %d, soon none", r.Active)
+		return "asked", fmt.Sprintf("Version %d recalled", r.Active)
 	case r.Active > 0:
-		return "succeeded", fmt.Sprintf("version %d", r.Active)
+		return "succeeded", fmt.Sprintf("Version %d active", r.Active)
 	}
-	return "dropped", "not in use"
+	return "dropped", "Inactive"
 }
 
 func switchWords(c resource.ResourceSwitch) string {
 	switch {
 	case c.From == 0:
-		return fmt.Sprintf("version %d comes into use", c.To)
+		return fmt.Sprintf("activates version %d", c.To)
 	case c.To == 0:
-		return fmt.Sprintf("version %d goes out of use", c.From)
+		return fmt.Sprintf("deactivates version %d", c.From)
 	}
-	return fmt.Sprintf("version %d instead of %d", c.To, c.From)
+	return fmt.Sprintf("replaces version %d with %d", c.From, c.To)
 }
 
 func originWords(s resource.ResourceSource) string {
@@ -105,7 +105,7 @@ func originWords(s resource.ResourceSource) string {
 	case s.File != "":
 		return s.File
 	}
-	return "an upload"
+	return "upload"
 }
 
 func hashStart(hash string) string { return hash[:min(12, len(hash))] }
@@ -123,9 +123,9 @@ func (s Show) before(number int64) int64 {
 func changeWord(c resource.ResourceChange) (mark, word string) {
 	switch {
 	case c.Before == nil:
-		return "succeeded", "new"
+		return "succeeded", "added"
 	case c.After == nil:
-		return "dropped", "gone"
+		return "dropped", "removed"
 	}
 	return "ready", "changed"
 }

@@ -16,7 +16,7 @@ import (
 	"muster/portal/page"
 )
 
-// ListPage lists the archives and files of a tenant by automator.
+// ListPage lists a tenant's resources by automator.
 //
 //go:noinline
 func ListPage(f page.Frame, l List) templ.Component {
@@ -52,12 +52,12 @@ func ListPage(f page.Frame, l List) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<nav class=\"crumbs\" aria-label=\"Where you are\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span><span>Resources</span></nav><div class=\"head\"><div><h1>Resources</h1><p class=\"soft\">Archives and files that automators bring to nodes. A cluster gets the versions that are in use when its plan is made, and keeps them until it is upgraded.</p></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<nav class=\"crumbs\" aria-label=\"Breadcrumb\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span><span>Resources</span></nav><div class=\"head\"><div><h1>Resources</h1><p class=\"soft\">Versioned archives and files for automators and providers. Clusters keep the versions they were created with until you upgrade them.</p></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if len(l.Sync.Changes) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<section class=\"card\" id=\"sync\"><h2>The next sync</h2><ul>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<section class=\"card\" id=\"sync\"><h2>Next sync</h2><ul>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -111,7 +111,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if f.May("SyncResources") {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<form class=\"acts\" method=\"post\" action=\"/admin/resources/sync\"><button class=\"primary\" type=\"submit\">Sync all at once</button></form>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<form class=\"acts\" method=\"post\" action=\"/admin/resources/sync\"><button class=\"primary\" type=\"submit\">Sync all resources</button></form>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -139,7 +139,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\" maxlength=\"100\"></label> <button type=\"submit\">Find</button></form>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\" maxlength=\"100\"></label> <button type=\"submit\">Search</button></form>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -154,12 +154,12 @@ func ListPage(f page.Frame, l List) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if l.Search != "" {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "No resource has that in its name.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "No matching resources.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "There are none yet. Push the first one below.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "No resources yet. Push the first one below.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -284,7 +284,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = resourceText("name", "Name", l.Form.Name, "Of a new one, or of one that there is. Such as site.", true, 100, l.Form).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = resourceText("name", "Name", l.Form.Name, "Name of a new or existing resource, such as site.", true, 100, l.Form).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -296,7 +296,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<div class=\"acts\"><button class=\"primary\" type=\"submit\">Push</button></div></form></section><section class=\"card\" id=\"import\"><h2>Take a version from git</h2><form class=\"form\" method=\"post\" action=\"/admin/resources/import\"><p class=\"soft\">The files of a repository at a tag, branch or commit become an archive.</p><div class=\"fields\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<div class=\"acts\"><button class=\"primary\" type=\"submit\">Push version</button></div></form></section><section class=\"card\" id=\"import\"><h2>Import from git</h2><form class=\"form\" method=\"post\" action=\"/admin/resources/import\"><p class=\"soft\">Creates an archive from a repository at a tag, branch or commit.</p><div class=\"fields\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -304,7 +304,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = resourceText("import_name", "Name", l.Form.ImportTo, "Of a new one, or of one that there is.", true, 100, l.Form).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = resourceText("import_name", "Name", l.Form.ImportTo, "Name of a new or existing resource.", true, 100, l.Form).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -312,11 +312,11 @@ func ListPage(f page.Frame, l List) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = resourceText("git", "Repository", l.Form.Git, "Such as https://git.example.com/team/site.git.", true, 1000, l.Form).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = resourceText("git", "Repository", l.Form.Git, "For example https://git.example.com/team/site.git.", true, 1000, l.Form).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = resourceText("ref", "Tag, branch or commit", l.Form.Ref, "Such as v1.2.0.", true, 200, l.Form).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = resourceText("ref", "Tag, branch or commit", l.Form.Ref, "For example v1.2.0.", true, 200, l.Form).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -324,15 +324,15 @@ func ListPage(f page.Frame, l List) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = resourceText("folder", "Folder", l.Form.Folder, "Only this folder; empty takes all.", false, 500, l.Form).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = resourceText("folder", "Folder", l.Form.Folder, "Leave empty to import all files.", false, 500, l.Form).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = resourceText("secret", "Secret", l.Form.Secret, "The name of a secret with user:token; empty for public ones.", false, 64, l.Form).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = resourceText("secret", "Secret", l.Form.Secret, "Name of a secret with user:token. Leave empty for a public repository.", false, 64, l.Form).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "</div><div class=\"acts\"><button type=\"submit\">Take it</button></div></form></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "</div><div class=\"acts\"><button type=\"submit\">Import version</button></div></form></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -688,7 +688,7 @@ func resourceText(name, label, value, hint string, required bool, most int, f Fo
 	})
 }
 
-// resourcePushFields stand with the file last, so that all else has come when the server begins to read that.
+// resourcePushFields has the file last, so that the server has all other fields when it starts to read it.
 //
 //go:noinline
 func resourcePushFields(f Form) templ.Component {
@@ -712,7 +712,7 @@ func resourcePushFields(f Form) templ.Component {
 			templ_7745c5c3_Var27 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = resourceText("note", "What is new", f.Note, "For people; it stands with the version.", false, 500, f).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = resourceText("note", "Description", f.Note, "What changed in this version. Shown in the version list.", false, 500, f).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -726,7 +726,7 @@ func resourcePushFields(f Form) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "> Stage it, so that the next sync puts it into use</label></div><div class=\"field\"><label for=\"content\">File</label> <input id=\"content\" name=\"content\" type=\"file\" required aria-describedby=\"hint-content err-content\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "> Stage this version for the next sync</label></div><div class=\"field\"><label for=\"content\">File</label> <input id=\"content\" name=\"content\" type=\"file\" required aria-describedby=\"hint-content err-content\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -736,7 +736,7 @@ func resourcePushFields(f Form) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "><p class=\"hint\" id=\"hint-content\">An archive is a tar, tar.gz or zip.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "><p class=\"hint\" id=\"hint-content\">Archives must be tar, tar.gz or zip.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -790,7 +790,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 			ctx = templ.InitializeContext(ctx)
 			r := s.Resource
 			mark, word := useMark(r)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<nav class=\"crumbs\" aria-label=\"Where you are\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span><a href=\"/admin/resources\">Resources</a><span aria-hidden=\"true\">/</span><span>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<nav class=\"crumbs\" aria-label=\"Breadcrumb\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span><a href=\"/admin/resources\">Resources</a><span aria-hidden=\"true\">/</span><span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -825,9 +825,9 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var32 string
-			templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(kindWords(r.ResourceID) + ". In a catalog:")
+			templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(kindWords(r.ResourceID) + ". Use in a catalog entry:")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `resource.templ`, Line: 173, Col: 65}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `resource.templ`, Line: 173, Col: 75}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var32))
 			if templ_7745c5c3_Err != nil {
@@ -840,7 +840,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 			var templ_7745c5c3_Var33 string
 			templ_7745c5c3_Var33, templ_7745c5c3_Err = templ.JoinStringErrs(r.Type)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `resource.templ`, Line: 173, Col: 94}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `resource.templ`, Line: 173, Col: 104}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var33))
 			if templ_7745c5c3_Err != nil {
@@ -853,7 +853,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 			var templ_7745c5c3_Var34 string
 			templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(r.Name)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `resource.templ`, Line: 173, Col: 105}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `resource.templ`, Line: 173, Col: 115}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var34))
 			if templ_7745c5c3_Err != nil {
@@ -869,7 +869,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "</div><section class=\"card\" id=\"versions\"><h2>Versions</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Versions\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Version</th><th scope=\"col\">State</th><th scope=\"col\">Content</th><th scope=\"col\">Clusters</th><th scope=\"col\">On provisioners</th><th scope=\"col\">Acts</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "</div><section class=\"card\" id=\"versions\"><h2>Versions</h2><div class=\"box\" tabindex=\"0\" role=\"region\" aria-label=\"Versions\"><table class=\"nodes\"><thead><tr><th scope=\"col\">Version</th><th scope=\"col\">State</th><th scope=\"col\">Content</th><th scope=\"col\">Clusters</th><th scope=\"col\">Provisioners</th><th scope=\"col\">Actions</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1160,7 +1160,7 @@ func resourceVersionRow(f page.Frame, s Show, v resource.ResourceVersion) templ.
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 102, "</td><td data-name=\"On provisioners\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 102, "</td><td data-name=\"Provisioners\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1282,15 +1282,15 @@ func resourceVersionRow(f page.Frame, s Show, v resource.ResourceVersion) templ.
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var58 string
-				templ_7745c5c3_Var58, templ_7745c5c3_Err = templ.JoinStringErrs("What changed in version " + strconv.FormatInt(v.Number, 10))
+				templ_7745c5c3_Var58, templ_7745c5c3_Err = templ.JoinStringErrs("Compare version " + strconv.FormatInt(v.Number, 10))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `resource.templ`, Line: 256, Col: 231}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `resource.templ`, Line: 256, Col: 223}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var58))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 115, "\">What changed</a> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 115, "\">Compare</a> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1405,7 +1405,7 @@ func resourceAct(address, word string, number int64) templ.Component {
 	})
 }
 
-// DiffPage shows how two versions differ.
+// DiffPage compares two versions.
 //
 //go:noinline
 func DiffPage(f page.Frame, d Diff) templ.Component {
@@ -1442,7 +1442,7 @@ func DiffPage(f page.Frame, d Diff) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			r := d.Resource
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 124, "<nav class=\"crumbs\" aria-label=\"Where you are\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span><a href=\"/admin/resources\">Resources</a><span aria-hidden=\"true\">/</span><a href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 124, "<nav class=\"crumbs\" aria-label=\"Breadcrumb\"><a href=\"/admin\">Admin</a><span aria-hidden=\"true\">/</span><a href=\"/admin/resources\">Resources</a><span aria-hidden=\"true\">/</span><a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1481,14 +1481,14 @@ func DiffPage(f page.Frame, d Diff) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 127, ": from version ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 127, ": changes from version ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var68 string
 			templ_7745c5c3_Var68, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.FormatInt(d.Diff.From, 10))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `resource.templ`, Line: 288, Col: 69}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `resource.templ`, Line: 288, Col: 77}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var68))
 			if templ_7745c5c3_Err != nil {
@@ -1501,7 +1501,7 @@ func DiffPage(f page.Frame, d Diff) templ.Component {
 			var templ_7745c5c3_Var69 string
 			templ_7745c5c3_Var69, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.FormatInt(d.Diff.To, 10))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `resource.templ`, Line: 288, Col: 109}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `resource.templ`, Line: 288, Col: 117}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var69))
 			if templ_7745c5c3_Err != nil {
@@ -1512,33 +1512,33 @@ func DiffPage(f page.Frame, d Diff) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var70 string
-			templ_7745c5c3_Var70, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Count(len(d.Diff.Changes)+d.Diff.More, "change"))
+			templ_7745c5c3_Var70, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Count(len(d.Diff.Changes)+d.Diff.More, "file"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `resource.templ`, Line: 289, Col: 79}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `resource.templ`, Line: 289, Col: 77}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var70))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 130, ". ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 130, " changed, ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var71 string
-			templ_7745c5c3_Var71, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.CountOf(d.Diff.Same, "file is", "files are"))
+			templ_7745c5c3_Var71, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Count(d.Diff.Same, "file"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `resource.templ`, Line: 289, Col: 138}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `resource.templ`, Line: 289, Col: 126}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var71))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 131, " as before.</p></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 131, " unchanged.</p></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if len(d.Diff.Changes) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 132, "<p class=\"soft\">Both have the same files.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 132, "<p class=\"soft\">No differences.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1619,7 +1619,7 @@ func DiffPage(f page.Frame, d Diff) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 141, " more are left out.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 141, " more not shown.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -25,20 +25,20 @@ func Routes(p *Service) []site.Route {
 // Operations are its part of the REST API.
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
-		site.Get("/resource-types", p.apiTypes, site.About("List the types of archives and files that automators and providers take")),
-		site.Get("/resources", p.apiList, site.About("List archives and files for automators and providers, for admins")),
+		site.Get("/resource-types", p.apiTypes, site.About("List resource types of automators and providers")),
+		site.Get("/resources", p.apiList, site.About("List resources (admins)")),
 		site.Post("/resource-sync", p.apiSync,
-			site.About("Put all that is staged into use, and take what is recalled out of it, at once"), site.Answers(http.StatusOK)),
-		site.Get("/resources/{resource}", p.apiShow, site.About("Show a resource with its versions, who uses them and which provisioners have them")),
-		site.Put("/resources/{resource}/content", p.apiPush, site.About("Push a new version: the body is its content"), site.Answers(http.StatusCreated), Content),
-		site.Post("/resources/{resource}/import", p.apiImport, site.About("Push a new version from a git repository"), site.Answers(http.StatusCreated), site.Slow),
-		site.Get("/resources/{resource}/diff", p.apiDiff, site.About("Tell how two versions differ, file by file")),
-		site.Get("/resources/{resource}/versions/{version}/files", p.apiFiles, site.About("List what is in a version")),
+			site.About("Activate all staged versions and deactivate all recalled ones"), site.Answers(http.StatusOK)),
+		site.Get("/resources/{resource}", p.apiShow, site.About("Get a resource with its versions, their usage and the provisioners that have them")),
+		site.Put("/resources/{resource}/content", p.apiPush, site.About("Push a new version with the body as its content"), site.Answers(http.StatusCreated), Content),
+		site.Post("/resources/{resource}/import", p.apiImport, site.About("Import a new version from a git repository"), site.Answers(http.StatusCreated), site.Slow),
+		site.Get("/resources/{resource}/diff", p.apiDiff, site.About("Compare two versions by file")),
+		site.Get("/resources/{resource}/versions/{version}/files", p.apiFiles, site.About("List the files of a version")),
 		site.Get("/resources/{resource}/versions/{version}/content", p.apiContent, site.About("Download a version"), Content),
 		site.Post("/resources/{resource}/versions/{version}/stage", p.apiStage,
-			site.About("Have a version in use from the next sync on"), site.Answers(http.StatusOK)),
+			site.About("Stage a version to activate it with the next sync"), site.Answers(http.StatusOK)),
 		site.Post("/resources/{resource}/versions/{version}/recall", p.apiRecall,
-			site.About("Have a version out of use from the next sync on"), site.Answers(http.StatusOK)),
-		site.Delete("/resources/{resource}/versions/{version}", p.apiDelete, site.About("Delete a version that is not in use"), site.Answers(http.StatusNoContent)),
+			site.About("Recall a version to deactivate it with the next sync"), site.Answers(http.StatusOK)),
+		site.Delete("/resources/{resource}/versions/{version}", p.apiDelete, site.About("Delete an inactive version"), site.Answers(http.StatusNoContent)),
 	}
 }

@@ -15,13 +15,13 @@ import (
 	"muster/app/identity"
 )
 
-// wait is how long a person may take to answer.
+// wait is the time limit for the person's answer.
 const wait = 5 * time.Minute
 
 // Keys checks security keys. The zero value is ready.
 type Keys struct{}
 
-// account is whose key it is.
+// account is the owner of a key.
 type account struct {
 	tenant, name string
 	keys         []webauthn.Credential
@@ -29,22 +29,22 @@ type account struct {
 
 var _ webauthn.User = account{}
 
-// WebAuthnID tells accounts apart without saying anything of them.
+// WebAuthnID identifies an account without revealing anything about it.
 func (a account) WebAuthnID() []byte {
 	sum := sha256.Sum256([]byte("security key\x00" + a.tenant + "\x00" + a.name))
 	return sum[:]
 }
 
-// WebAuthnName is what a browser shows when several accounts have a key.
+// WebAuthnName is the name that browsers show.
 func (a account) WebAuthnName() string { return a.name }
 
-// WebAuthnDisplayName is the same: it is what people sign in with.
+// WebAuthnDisplayName is the same name, which people sign in with.
 func (a account) WebAuthnDisplayName() string { return a.name }
 
-// WebAuthnCredentials are its keys.
+// WebAuthnCredentials are the account's keys.
 func (a account) WebAuthnCredentials() []webauthn.Credential { return a.keys }
 
-// accountOf reads what is kept of an account's keys. One whose encryption key was lost is left out.
+// accountOf decodes an account's stored keys. It skips keys whose encryption key was lost.
 func accountOf(tenant, user string, have []identity.SecondFactor) (account, error) {
 	a := account{tenant: tenant, name: user}
 	for _, f := range have {
@@ -69,12 +69,12 @@ func (Keys) Possible(origin string) bool {
 	return u.Scheme == "https" || u.Hostname() == "localhost" || strings.HasSuffix(u.Hostname(), ".localhost")
 }
 
-// party is this portal, as browsers reach it; EInvalid where that is impossible.
+// party is this portal at an origin; EInvalid if browsers can't use security keys there.
 func party(origin string) (*webauthn.WebAuthn, error) {
 	u, err := url.Parse(origin)
 	if err != nil || !(Keys{}).Possible(origin) {
 		return nil, &app.Error{Code: app.EInvalid, Reason: "no_keys_here", Field: "key", Message: "Security keys can't be used at this address.",
-			Hint: "Open Muster by its name, over HTTPS."}
+			Hint: "Open Muster by its host name, over HTTPS."}
 	}
 	limit := webauthn.TimeoutConfig{Enforce: true, Timeout: wait, TimeoutUVD: wait}
 	return webauthn.New(&webauthn.Config{
@@ -83,12 +83,12 @@ func party(origin string) (*webauthn.WebAuthn, error) {
 		// The password was entered already, so a touch is enough, and the key needs no room for a name.
 		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementDiscouraged, UserVerification: protocol.VerificationDiscouraged},
 		Timeouts:               webauthn.TimeoutsConfig{Login: limit, Registration: limit},
-		// Some password managers answer more than they were asked; we use none of it.
+		// Some password managers send unrequested extensions, which we ignore.
 		ExtensionsUnsolicitedOutputPolicy: protocol.UnsolicitedOutputPolicyIgnore,
 	})
 }
 
-// StartAdd returns what a browser is to ask a new key, and what FinishAdd needs of that.
+// StartAdd returns the options for the browser to register a new key, and the state for FinishAdd.
 func (Keys) StartAdd(origin, tenant, user string, have []identity.SecondFactor) (options string, state []byte, err error) {
 	w, err := party(origin)
 	if err != nil {
@@ -113,10 +113,10 @@ func pack(ask, session any) (options string, state []byte, err error) {
 	return string(b), state, err
 }
 
-// FinishAdd checks the answer of a new key and returns what is to be kept of it.
+// FinishAdd checks the answer of a new key and returns the record to store.
 func (Keys) FinishAdd(origin, tenant, user string, state, answer []byte) (record []byte, err error) {
 	wrong := func(err error) error {
-		return &app.Error{Code: app.EInvalid, Reason: "wrong_key", Field: "name", Message: "The security key was not accepted.", Hint: "Try again.", Err: err}
+		return &app.Error{Code: app.EInvalid, Reason: "wrong_key", Field: "name", Message: "The security key wasn't accepted.", Hint: "Try again.", Err: err}
 	}
 	w, err := party(origin)
 	if err != nil {
@@ -134,11 +134,11 @@ func (Keys) FinishAdd(origin, tenant, user string, state, answer []byte) (record
 	if err != nil {
 		return nil, wrong(err)
 	}
-	c.Attestation = webauthn.CredentialAttestation{} // it was not asked for
+	c.Attestation = webauthn.CredentialAttestation{} // not requested
 	return json.Marshal(c)
 }
 
-// StartUse returns what a browser is to ask one of an account's keys, and what FinishUse needs of that.
+// StartUse returns the options for the browser to use one of an account's keys, and the state for FinishUse.
 func (Keys) StartUse(origin, tenant, user string, have []identity.SecondFactor) (options string, state []byte, err error) {
 	w, err := party(origin)
 	if err != nil {
@@ -155,12 +155,12 @@ func (Keys) StartUse(origin, tenant, user string, have []identity.SecondFactor) 
 	return pack(assertion, session)
 }
 
-// FinishUse checks the answer of one of an account's keys, and returns that key as it is to be kept from now on.
+// FinishUse checks the answer of one of an account's keys, and returns the key with its new counter, to store.
 func (Keys) FinishUse(origin, tenant, user string, have []identity.SecondFactor, state, answer []byte) (identity.SecondFactor, error) {
 	wrong := func(message string, err error) (identity.SecondFactor, error) {
 		return identity.SecondFactor{}, &app.Error{Code: app.EUnauthorized, Reason: "wrong_key", Field: "code", Message: message, Hint: "Try again, or enter a code.", Err: err}
 	}
-	const refused = "The security key was not accepted."
+	const refused = "The security key wasn't accepted."
 	w, err := party(origin)
 	if err != nil {
 		return identity.SecondFactor{}, err

@@ -16,7 +16,7 @@ import (
 
 const here = "https://muster.example.org"
 
-// device is a security key: it signs what it is asked for the site that it is asked at, as the WebAuthn specification has it.
+// device is a security key that follows the WebAuthn specification.
 type device struct {
 	key   *ecdsa.PrivateKey
 	id    []byte
@@ -34,7 +34,7 @@ func newDevice(t *testing.T) *device {
 
 var b64 = base64.RawURLEncoding.EncodeToString
 
-// challenge reads what a page's options ask.
+// challenge reads the challenge of a page's options.
 func challenge(t *testing.T, options string) string {
 	t.Helper()
 	var o struct {
@@ -51,11 +51,11 @@ func client(what, challenge, origin string) []byte {
 	return b
 }
 
-// data is the authenticator's part: the site, that a person was there, how often it was used, and at first the key.
+// data is the authenticator data: site, user presence, counter, and at registration the key.
 func (d *device) data(site string, first bool) []byte {
 	d.count++
 	sum := sha256.Sum256([]byte(site))
-	out := append(sum[:], 1) // a person was there
+	out := append(sum[:], 1) // user present
 	out = binary.BigEndian.AppendUint32(out, d.count)
 	if !first {
 		return out
@@ -93,7 +93,7 @@ func (d *device) use(challenge, site, origin string) []byte {
 	return b
 }
 
-// added is a key of ada's.
+// added is ada's key.
 func added(t *testing.T, d *device) identity.SecondFactor {
 	t.Helper()
 	options, state, err := Keys{}.StartAdd(here, "default", "ada", nil)
@@ -143,7 +143,7 @@ func TestAnswersOfSecurityKeys(t *testing.T) {
 				t.Errorf("the code is %s", app.CodeOf(err))
 			}
 			if c.right && string(got.Secret) == string(k.Secret) {
-				t.Error("its counter is not kept")
+				t.Error("its counter isn't stored")
 			}
 		})
 	}
@@ -165,7 +165,7 @@ func TestAnswersOfNewSecurityKeys(t *testing.T) {
 		}
 	}
 	if _, err := (Keys{}).FinishAdd(here, "default", "ada", nil, d.add(ask, "muster.example.org", here)); app.CodeOf(err) != app.EInvalid {
-		t.Errorf("nothing was asked: %v", err)
+		t.Errorf("no registration started: %v", err)
 	}
 	if _, err := (Keys{}).FinishAdd(here, "default", "eve", state, d.add(ask, "muster.example.org", here)); app.CodeOf(err) != app.EInvalid {
 		t.Errorf("another account: %v", err)

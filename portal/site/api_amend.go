@@ -12,7 +12,7 @@ import (
 // be done.
 type Amended struct {
 	Status   int
-	Location string `header:"Location" doc:"Where the cluster, or the request that waits, is to be found"`
+	Location string `header:"Location" doc:"URL of the cluster, or of the request waiting for approval"`
 	Body     appcluster.AmendAnswer
 }
 

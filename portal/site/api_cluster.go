@@ -9,7 +9,7 @@ import (
 type Body[T any] struct{ Body T }
 
 type IDInput struct {
-	ID string `path:"id" maxLength:"128" doc:"The cluster's id"`
+	ID string `path:"id" maxLength:"128" doc:"ID of the cluster"`
 }
 
 // OrEmpty makes a list that is empty an empty list in JSON too, not null.

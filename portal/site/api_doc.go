@@ -26,8 +26,8 @@ import (
 
 const SchemaPrefix = "#/components/schemas/"
 
-// apiSchemas is huma's registry of schemas. It adds fieldTags when a type is first used, so schemas are complete before anything reads or
-// changes them.
+// apiSchemas is huma's registry of schemas. It adds FieldTags when a type is first used, so schemas are complete before they're read or
+// changed.
 type apiSchemas struct {
 	huma.Registry
 	done map[string]bool
@@ -54,11 +54,11 @@ func (s *apiSchemas) Schema(t reflect.Type, allowRef bool, hint string) *huma.Sc
 	return schema
 }
 
-// MarshalJSON is here because embedding a Registry does not promote that of huma's implementation.
+// MarshalJSON is needed because embedding a Registry doesn't promote huma's implementation.
 func (s *apiSchemas) MarshalJSON() ([]byte, error) { return json.Marshal(s.Map()) }
 
-// taggedFields returns the fields from which huma builds the schema of a struct, those of embedded structs last, with their fieldTags. found
-// tells whether there are any.
+// taggedFields returns the fields that huma builds a struct's schema from, those of embedded structs last, with their FieldTags. Found
+// reports whether there are any.
 func taggedFields(t reflect.Type) (fields []reflect.StructField, found bool) {
 	var embedded []reflect.Type
 	for i := range t.NumField() {
@@ -91,7 +91,7 @@ func taggedFields(t reflect.Type) (fields []reflect.StructField, found bool) {
 	return fields, found
 }
 
-// fieldTag returns a tag of a field of t: its own, or else that of fieldTags.
+// fieldTag returns a tag of a field of t: its own, or else FieldTags'.
 func fieldTag(t reflect.Type, f reflect.StructField, key string) string {
 	if v, ok := f.Tag.Lookup(key); ok {
 		return v
@@ -99,17 +99,17 @@ func fieldTag(t reflect.Type, f reflect.StructField, key string) string {
 	return FieldTags[t][f.Name].Get(key)
 }
 
-// FieldTags describes fields of types of app and its domains, and limits the values that requests may have for them. The notation is that of
-// huma's struct tags. They are here because app does not know its faces; types of this package have their tags at their fields.
+// FieldTags describes and limits fields of types of app and its domains, in the notation of huma's struct tags. They're here because app
+// doesn't know its faces; types of this package have tags at their fields.
 var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	reflect.TypeFor[cluster.AccountAnswer](): {
 		"State": `enum:"checked,checking,unknown"`,
-		"At":    `doc:"When it answered."`,
+		"At":    `doc:"Time of the answer"`,
 	},
 	reflect.TypeFor[cluster.Actions](): {
-		"Cluster":   `nullable:"false" doc:"Changes of the cluster, or of services on all of its nodes"`,
-		"Nodes":     `nullable:"false" doc:"Changes that may name a node whose machine is there"`,
-		"LostNodes": `nullable:"false" doc:"Changes that may name a node whose machine is gone"`,
+		"Cluster":   `nullable:"false" doc:"Operations on the cluster, or on services of all nodes"`,
+		"Nodes":     `nullable:"false" doc:"Operations on single nodes whose machines exist"`,
+		"LostNodes": `nullable:"false" doc:"Operations on single nodes whose machines are lost"`,
 	},
 	reflect.TypeFor[cluster.AmendPreview](): {
 		"Nodes":   `nullable:"false"`,
@@ -123,65 +123,65 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"TopUp": `hidden:"true"`,
 	},
 	reflect.TypeFor[apppolicy.Approval](): {
-		"Count":      `minimum:"1" maximum:"20" doc:"How many have to approve"`,
-		"Group":      `maxLength:"63" doc:"Members of this group may"`,
-		"Role":       `doc:"Who has this role, or a mightier one, may; approver where neither group nor role is said"`,
-		"High":       `doc:"Approvers must have proved within five minutes who they are"`,
-		"EscalateTo": `maxLength:"63" doc:"Members of this group may, too, once it was escalated"`,
+		"Count":      `minimum:"1" maximum:"20" doc:"Number of approvals required"`,
+		"Group":      `maxLength:"63" doc:"Group whose members can approve"`,
+		"Role":       `doc:"Role that can approve, including higher roles; default approver if neither group nor role is set"`,
+		"High":       `doc:"Approvers must have re-authenticated within the last 5 minutes"`,
+		"EscalateTo": `maxLength:"63" doc:"Group whose members can also approve after escalation"`,
 		"BreakGlass": `maxLength:"63"`,
 	},
 	reflect.TypeFor[build.BuildCallbacks](): {
 		"Told": `nullable:"false"`,
 	},
 	reflect.TypeFor[build.BuildHook](): {
-		"ID":    `doc:"It stands in the address; knowing it is not enough to be heard"`,
+		"ID":    `doc:"ID in the hook's URL; not a secret, since deliveries are signed"`,
 		"Rules": `nullable:"false"`,
 	},
 	reflect.TypeFor[app.BuildNode](): {
 		"Services": `nullable:"false"`,
 	},
 	reflect.TypeFor[build.BuildRule](): {
-		"Name":        `maxLength:"63" doc:"Small letters, digits, '-' and '_'"`,
-		"When":        `maxLength:"2000" doc:"CEL over event that gives true where the rule matches"`,
+		"Name":        `maxLength:"63" doc:"Lower-case letters, digits, '-' and '_'"`,
+		"When":        `maxLength:"2000" doc:"CEL expression over event that returns true if the rule matches"`,
 		"Do":          `enum:"create,delete,extend,nothing"`,
-		"Key":         `maxLength:"2000" doc:"CEL that gives a text; clusters are told apart by it. The build and its job where left out"`,
+		"Key":         `maxLength:"2000" doc:"CEL expression that returns the key of the cluster; default: the build and its job"`,
 		"Template":    `maxLength:"500"`,
-		"Size":        `minimum:"0" maximum:"100000" doc:"How many nodes; 0: what the template says"`,
+		"Size":        `minimum:"0" maximum:"100000" doc:"Number of nodes; 0: the template's default"`,
 		"Provider":    `maxLength:"63"`,
-		"Cluster":     `maxLength:"500" doc:"The cluster's name; made up where left out"`,
-		"Parameters":  `doc:"Values of the template's parameters"`,
-		"Lease":       `maxLength:"40" doc:"Such as 2h; of create 2h where left out"`,
-		"Concurrency": `minimum:"0" maximum:"1000" doc:"How many clusters of this rule there are at once; 0: 10"`,
-		"Queue":       `minimum:"0" maximum:"1000" doc:"How many builds may wait for their turn; 50 where left out"`,
-		"WaitFor":     `maxLength:"40" doc:"How long a build waits to be ready before it fails; 1h where left out"`,
-		"Forks":       `enum:"never,unknown,all" doc:"never takes nothing that may come from a fork; unknown takes what does not tell; all takes everything"`,
-		"Callback":    `maxLength:"2000" doc:"An https address that is told how the build stands; texts may have parts such as ${event.payload.callback_url}; none tells nobody"`,
-		"Again":       `doc:"Whether a build that has not ended gets another cluster when its one is gone"`,
+		"Cluster":     `maxLength:"500" doc:"Name of the cluster; generated by default"`,
+		"Parameters":  `doc:"Values of template parameters"`,
+		"Lease":       `maxLength:"40" doc:"Lease, such as 2h; default for create: 2h"`,
+		"Concurrency": `minimum:"0" maximum:"1000" doc:"Maximum number of clusters of this rule at the same time; 0: 10"`,
+		"Queue":       `minimum:"0" maximum:"1000" doc:"Maximum number of waiting builds; default: 50"`,
+		"WaitFor":     `maxLength:"40" doc:"Maximum time until the cluster must be ready; default: 1h"`,
+		"Forks":       `enum:"never,unknown,all" doc:"never: ignore events that may come from a fork; unknown: accept events that don't name their source; all: accept all events"`,
+		"Callback":    `maxLength:"2000" doc:"HTTPS URL that receives the build's status; may contain parts such as ${event.payload.callback_url}; default: none"`,
+		"Again":       `doc:"Create another cluster if a running build's cluster is deleted"`,
 	},
 	reflect.TypeFor[cluster.CheaperLayout](): {
-		"Prefer":  `doc:"What to ask for to get it."`,
-		"Instead": `doc:"What the layout of the preview costs per hour."`,
+		"Prefer":  `doc:"Preference to request for this layout"`,
+		"Instead": `doc:"Cost per hour of the preview's layout"`,
 	},
 	reflect.TypeFor[app.Cluster](): {
-		"OwnerGroup": `doc:"A group whose members may do what the owner may"`,
-		"Access":     `enum:"reader,user,co-owner,owner" doc:"What the one who asks may do, as far as the role allows it; left out where that is up to the role alone, as of admins"`,
+		"OwnerGroup": `doc:"Group whose members have the owner's permissions"`,
+		"Access":     `enum:"reader,user,co-owner,owner" doc:"The caller's access, within the limits of their role; omitted if only the role counts, as for admins"`,
 	},
 	reflect.TypeFor[health.ClusterHealth](): {
 		"Nodes": `nullable:"false"`,
 	},
 	reflect.TypeFor[cluster.ClusterRequest](): {
-		"Visibility": `enum:"private,tenant" doc:"private: only its owner, those it is shared with, and admins see it; tenant: everyone in the tenant does; the tenant's default where it is left out"`,
-		"Group":      `maxLength:"200" doc:"A group of yours whose members own it together with you"`,
+		"Visibility": `enum:"private,tenant" doc:"private: visible to its owner, people it's shared with, and admins; tenant: visible to everyone in the tenant; default: the tenant's default visibility"`,
+		"Group":      `maxLength:"200" doc:"One of your groups, whose members become co-owners"`,
 	},
 	reflect.TypeFor[schedule.ClusterSchedule](): {
 		"Next": `nullable:"false"`,
 	},
 	reflect.TypeFor[app.Expectation](): {
-		"Typical": `doc:"Nanoseconds"`,
-		"Low":     `doc:"Nanoseconds"`,
-		"High":    `doc:"Nanoseconds"`,
-		"Guessed": `doc:"How much of typical is a guess, in nanoseconds"`,
-		"Runs":    `doc:"How often what is known least was done before; 0 where all is a guess"`,
+		"Typical": `doc:"Typical duration, in nanoseconds"`,
+		"Low":     `doc:"Low estimate, in nanoseconds"`,
+		"High":    `doc:"High estimate, in nanoseconds"`,
+		"Guessed": `doc:"Part of typical without history, in nanoseconds"`,
+		"Runs":    `doc:"Smallest number of earlier runs of any step; 0 without history"`,
 	},
 	reflect.TypeFor[apppolicy.Facts](): {
 		"Groups":   `nullable:"false"`,
@@ -196,15 +196,15 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Reasons": `nullable:"false"`,
 	},
 	reflect.TypeFor[fleet.Proof](): {
-		"State":     `enum:"pending,proven,failed" doc:"pending: not checked yet; failed: the last check couldn't prove it, and another one follows; left out while the cluster isn't deleted"`,
-		"CheckedAt": `doc:"When the account was last checked"`,
-		"NextAt":    `doc:"When the account is checked again, at the latest; left out once it is proven"`,
+		"State":     `enum:"pending,proven,failed" doc:"pending: not checked yet; failed: the last check couldn't prove the deletion and will be repeated; omitted while the cluster exists"`,
+		"CheckedAt": `doc:"Last check of the account"`,
+		"NextAt":    `doc:"Latest time of the next check; omitted once proven"`,
 	},
 	reflect.TypeFor[fleet.ProvisionerGrant](): {
 		"Tenants": `nullable:"false"`,
 	},
 	reflect.TypeFor[template.Survival](): {
-		"AtLeast": `doc:"A number of nodes, or a share of those asked for: \"3\", \"60%\". Empty: as few as the template's constraints allow."`,
+		"AtLeast": `doc:"Number of nodes or share of the requested nodes: \"3\", \"60%\"; empty: the minimum that the template's constraints allow"`,
 	},
 	reflect.TypeFor[cluster.Trouble](): {
 		"Lost":     `nullable:"false"`,
@@ -215,19 +215,19 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Kind": `enum:"resume,repair,roll_back,reconfigure,accept_partial,wake,delete"`,
 	},
 	reflect.TypeFor[build.BuildHookRequest](): {
-		"System":      `maxLength:"40" doc:"Of a new hook: which build system sends to it"`,
-		"Owner":       `maxLength:"63" doc:"As whom it acts; you, where it is left out of a new hook"`,
-		"Rules":       `maxItems:"50" doc:"What is done with which event: the first rule that matches counts"`,
-		"Enabled":     `doc:"Whether deliveries begin anything; ends are heeded all the same"`,
-		"Secret":      `maxLength:"512" doc:"What deliveries are signed with, where the build system makes it; write-only"`,
-		"StatusToken": `maxLength:"512" doc:"A token of the build system that may write commit statuses; empty stops writing them; write-only"`,
-		"StatusAPI":   `maxLength:"2048" doc:"Where the build system's API is, such as https://github.example.com/api/v3; the public one where left out"`,
-		"Rotate":      `doc:"Make a new secret; the old one counts too for a day"`,
+		"System":      `maxLength:"40" doc:"Build system that sends to a new hook"`,
+		"Owner":       `maxLength:"63" doc:"User the hook acts as; default for a new hook: you"`,
+		"Rules":       `maxItems:"50" doc:"Rules for events; the first match applies"`,
+		"Enabled":     `doc:"Whether deliveries create clusters; builds that end are handled in any case"`,
+		"Secret":      `maxLength:"512" doc:"Signing secret, if the build system generates it; write-only"`,
+		"StatusToken": `maxLength:"512" doc:"Build system token for writing commit statuses; empty turns them off; write-only"`,
+		"StatusAPI":   `maxLength:"2048" doc:"URL of the build system's API, such as https://github.example.com/api/v3; default: the public API"`,
+		"Rotate":      `doc:"Generate a new secret; the old one stays valid for a day"`,
 	},
 	reflect.TypeFor[build.BuildTrial](): {
-		"Rules":    `maxItems:"50" doc:"Instead of those that the hook has"`,
-		"Delivery": `minimum:"0" doc:"The number of a kept delivery of the hook"`,
-		"Event":    `doc:"A made-up event"`,
+		"Rules":    `maxItems:"50" doc:"Rules to try instead of the hook's"`,
+		"Delivery": `minimum:"0" doc:"Number of a stored delivery of the hook"`,
+		"Event":    `doc:"Sample event"`,
 	},
 	reflect.TypeFor[build.BuildTried](): {
 		"Looks": `nullable:"false"`,
@@ -237,7 +237,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Links": `nullable:"false"`,
 	},
 	reflect.TypeFor[catalog.CatalogReport](): {
-		"Same": `doc:"Entries that are saved like this already, or differ at most in the order of keys, spacing or quotes; they get no new version"`,
+		"Same": `doc:"Unchanged entries, ignoring key order, spacing and quotes; they get no new version"`,
 	},
 	reflect.TypeFor[catalog.TemplateDiff](): {
 		"Changes": `nullable:"false"`,
@@ -246,9 +246,9 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Parts": `nullable:"false"`,
 	},
 	reflect.TypeFor[cluster.Certificate](): {
-		"Certificate": `doc:"What stands in a file like id_ed25519-cert.pub"`,
-		"User":        `doc:"Who to sign in as"`,
-		"Serial":      `doc:"Its number, as it stands in the audit and in the logs of machines"`,
+		"Certificate": `doc:"Content of a file such as id_ed25519-cert.pub"`,
+		"User":        `doc:"SSH user"`,
+		"Serial":      `doc:"Serial number in the audit log and in machines' logs"`,
 	},
 	reflect.TypeFor[cluster.ClusterDiff](): {
 		"Changes": `nullable:"false"`,
@@ -256,19 +256,19 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	},
 	reflect.TypeFor[cluster.ClusterPage](): {
 		"Clusters": `nullable:"false"`,
-		"Next":     `doc:"What to give as after to get those that follow; left out at the end"`,
+		"Next":     `doc:"Value of after for the next page; omitted on the last page"`,
 	},
 	reflect.TypeFor[cluster.ClusterShare](): {
 		"Person": `maxLength:"64"`,
 		"Group":  `maxLength:"200"`,
-		"Access": `enum:"reader,user,co-owner" doc:"What it allows, as far as the role of each allows it; left out where a share is removed"`,
+		"Access": `enum:"reader,user,co-owner" doc:"Access level, within the limits of each person's role; omitted when removing a share"`,
 	},
 	reflect.TypeFor[cluster.ClusterSharing](): {
 		"Shares": `nullable:"false"`,
 	},
 	reflect.TypeFor[cluster.SharingChange](): {
-		"Visibility": `enum:"private,tenant" doc:"private: only its owner, those it is shared with, and admins see it; tenant: everyone in the tenant does"`,
-		"Add":        `maxItems:"100" doc:"Shares to add, or to set to another access"`,
+		"Visibility": `enum:"private,tenant" doc:"private: visible to its owner, people it's shared with, and admins; tenant: visible to everyone in the tenant"`,
+		"Add":        `maxItems:"100" doc:"Shares to add or change"`,
 		"Remove":     `maxItems:"100" doc:"Shares to remove"`,
 	},
 	reflect.TypeFor[cluster.SpecExport](): {
@@ -287,29 +287,29 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Steps":  `nullable:"false"`,
 	},
 	reflect.TypeFor[fleet.AccountCalls](): {
-		"Hour": `doc:"Calls within about the last hour by the code of their error; those that went well under the empty code"`,
+		"Hour": `doc:"Calls in about the last hour by error code; successful calls have an empty code"`,
 	},
 	reflect.TypeFor[fleet.ProviderCheck](): {
-		"Took": `doc:"In nanoseconds."`,
+		"Took": `doc:"Duration, in nanoseconds"`,
 	},
 	reflect.TypeFor[fleet.ProviderHealth](): {
-		"Rate":    `doc:"No limit where per_second is 0"`,
-		"Known":   `doc:"Whether calls could be asked for; false while Redis is away"`,
-		"Waiting": `doc:"Steps of operations under way, of all tenants, that are ready for a machine at it and not at work"`,
-		"Listed":  `doc:"What the last look at the account found"`,
+		"Rate":    `doc:"Rate limit; per_second 0 means unlimited"`,
+		"Known":   `doc:"Whether call statistics are available; false while Redis is down"`,
+		"Waiting": `doc:"Ready steps of all tenants that are waiting for a machine of this provider"`,
+		"Listed":  `doc:"Result of the last listing of the account"`,
 	},
 	reflect.TypeFor[fleet.ServerFacts](): {
-		"Skew":      `doc:"How far this server's clock is ahead of the database's"`,
-		"RedisDown": `doc:"Why it does not answer"`,
-		"Leads":     `doc:"This server rings, reconciles and ends leases for all"`,
+		"Skew":      `doc:"How far this server's clock is ahead of the database's, in nanoseconds"`,
+		"RedisDown": `doc:"Error if Redis isn't available"`,
+		"Leads":     `doc:"Whether this server sends notifications, reconciles and expires leases for all servers"`,
 		"Settings":  `nullable:"false"`,
 	},
 	reflect.TypeFor[fleet.Setting](): {
-		"Value": `doc:"Left out of secrets"`,
+		"Value": `doc:"Omitted for secrets"`,
 	},
 	reflect.TypeFor[appoperation.Conditions](): {
-		"Size":  `minimum:"0" maximum:"100000" doc:"Fewer nodes; 0: as asked"`,
-		"Lease": `minimum:"0" doc:"A shorter lease, in nanoseconds; 0: as asked"`,
+		"Size":  `minimum:"0" maximum:"100000" doc:"Maximum number of nodes; 0: as requested"`,
+		"Lease": `minimum:"0" doc:"Maximum lease, in nanoseconds; 0: as requested"`,
 	},
 	reflect.TypeFor[appoperation.Drift](): {
 		"Items": `nullable:"false"`,
@@ -330,35 +330,35 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	},
 	reflect.TypeFor[apppolicy.Policy](): {
 		"Name":     `maxLength:"63" doc:"Lower-case letters, digits and dashes"`,
-		"About":    `maxLength:"500" doc:"What it is for"`,
-		"Order":    `minimum:"0" maximum:"100000" doc:"The smallest is looked at first"`,
-		"When":     `maxLength:"2000" doc:"CEL that gives true where the policy applies"`,
+		"About":    `maxLength:"500" doc:"Description"`,
+		"Order":    `minimum:"0" maximum:"100000" doc:"Evaluation order, lowest first"`,
+		"When":     `maxLength:"2000" doc:"CEL expression that returns true if the policy applies"`,
 		"Effect":   `enum:"allow,refuse,rewrite,approve"`,
-		"Reason":   `maxLength:"1000" doc:"Told to the person who asked; parts such as ${nodes} are CEL"`,
-		"LeaseCap": `maxLength:"2000" doc:"For rewrite: CEL that gives the longest lease"`,
-		"Approval": `doc:"For approve: who has to"`,
-		"Version":  `required:"false" doc:"Set by the server. Sent along when saving, it must be the current one"`,
+		"Reason":   `maxLength:"1000" doc:"Reason shown to the requester; parts such as ${nodes} are CEL"`,
+		"LeaseCap": `maxLength:"2000" doc:"For rewrite: CEL expression that returns the maximum lease"`,
+		"Approval": `doc:"For approve: required approvals"`,
+		"Version":  `required:"false" doc:"Set by the server; if sent, it must be the current version"`,
 		"SavedBy":  `required:"false"`,
 		"SavedAt":  `required:"false"`,
-		"Deleted":  `required:"false" doc:"Of a version: this is where it was deleted"`,
+		"Deleted":  `required:"false" doc:"Whether this version records the deletion"`,
 	},
 	reflect.TypeFor[apppolicy.Trial](): {
 		"Cases":   `nullable:"false"`,
-		"Partial": `doc:"There was no time for all of them"`,
+		"Partial": `doc:"Whether time ran out before all cases were tried"`,
 	},
 	reflect.TypeFor[apppolicy.Try](): {
 		"Past": `minimum:"0" maximum:"1000"`,
 	},
 	reflect.TypeFor[settings.TenantImport](): {
-		"File":  `maxLength:"16777216" doc:"The file, in the form that an export has"`,
-		"Fill":  `doc:"Values for places such as ${secret:NAME}, by name; what the tenant has already stays; write-only"`,
-		"Prune": `doc:"Also remove what the file does not hold, in the parts that it speaks of"`,
-		"AsOf":  `maxLength:"64" doc:"The as_of of the report that was looked at; where the settings have changed since, nothing happens"`,
+		"File":  `maxLength:"16777216" doc:"Content of an export file"`,
+		"Fill":  `doc:"Values for placeholders such as ${secret:NAME}, by name; existing values are kept; write-only"`,
+		"Prune": `doc:"Also remove settings missing from the file, in the sections that the file contains"`,
+		"AsOf":  `maxLength:"64" doc:"The as_of of the reviewed report; rejected if the settings have changed since"`,
 	},
 	reflect.TypeFor[settings.TenantReport](): {
 		"Problems": `nullable:"false"`,
 		"Changes":  `nullable:"false"`,
-		"Fill":     `doc:"Names of the places that have no value yet"`,
+		"Fill":     `doc:"Names of placeholders without a value"`,
 	},
 	reflect.TypeFor[inventory.Inventory](): {
 		"Hosts": `nullable:"false"`,
@@ -369,21 +369,21 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	reflect.TypeFor[usage.Usage](): {
 		"By":    `enum:"none,tenant,user,template,provider,hardware,cluster"`,
 		"Step":  `enum:"none,hour,day,week,month"`,
-		"Lines": `nullable:"false" doc:"By time, then by cost, the highest first"`,
+		"Lines": `nullable:"false" doc:"Sorted by time, then by cost, highest first"`,
 	},
 	reflect.TypeFor[webhook.HookRequest](): {
-		"URL":        `maxLength:"2048" doc:"Where notices are sent to; write-only: only a part of it can be read again"`,
-		"Kinds":      `maxItems:"32" doc:"Which kinds of notice it wants; an empty list is all"`,
-		"Format":     `doc:"muster, slack or mail; of a lifecycle hook muster or coopr"`,
-		"To":         `maxLength:"512" doc:"Of the format mail: whom to, addresses with commas between"`,
-		"Enabled":    `doc:"Whether notices are sent; true also starts a hook again that was stopped"`,
-		"Secret":     `maxLength:"128" doc:"What deliveries are signed with, whsec_ and base64 of 24 to 64 bytes; write-only"`,
-		"Rotate":     `doc:"Make a new secret; the old one signs too for a day"`,
-		"When":       `doc:"Makes it a lifecycle hook: before, after, failure, or template for one that templates name; of a new hook only"`,
-		"Operations": `maxItems:"32" doc:"Of a lifecycle hook: which kinds of operation it is about; an empty list is all"`,
-		"Timeout":    `doc:"Of a lifecycle hook: how long an operation waits for its answer, or a run of its script may take, in nanoseconds; 0: 5 minutes, or 30 for a script"`,
-		"OnTimeout":  `doc:"Of a hook before operations: what happens where it does not answer in time, veto or go_on"`,
-		"Script":     `maxLength:"65536" doc:"Instead of a URL: a script that is run on nodes, before or after the operation"`,
-		"Services":   `maxItems:"100" doc:"Of a script: the nodes that have one of these services; an empty list is all nodes"`,
+		"URL":        `maxLength:"2048" doc:"URL that receives notifications; write-only: only part of it is returned"`,
+		"Kinds":      `maxItems:"32" doc:"Kinds of notifications to send; empty: all"`,
+		"Format":     `doc:"muster, slack or mail; for an operation hook, muster or coopr"`,
+		"To":         `maxLength:"512" doc:"For mail: recipients, separated by commas"`,
+		"Enabled":    `doc:"Whether notifications are sent; true also restarts a hook that was stopped"`,
+		"Secret":     `maxLength:"128" doc:"Signing secret: whsec_ and 24–64 bytes in base64; write-only"`,
+		"Rotate":     `doc:"Generate a new secret; deliveries are also signed with the old one for a day"`,
+		"When":       `doc:"For a new operation hook: before, after or failure; or template for a hook that templates refer to"`,
+		"Operations": `maxItems:"32" doc:"For an operation hook: kinds of operations; empty: all"`,
+		"Timeout":    `doc:"For an operation hook: timeout for the response or script, in nanoseconds; 0: 5 minutes, or 30 minutes for a script"`,
+		"OnTimeout":  `doc:"For a before hook: what to do on timeout, veto or go_on"`,
+		"Script":     `maxLength:"65536" doc:"Instead of a URL: script to run on nodes before or after the operation"`,
+		"Services":   `maxItems:"100" doc:"For a script: run on nodes with one of these services; empty: all nodes"`,
 	},
 }

@@ -8,37 +8,37 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Operation is an operation of the REST API as a noun lists it.
+// Operation is an operation of the REST API.
 type Operation struct {
 	Method, Path string
 	Endpoint
 	Notes []Note
 }
 
-// Note adds to what is known of an operation.
+// Note adds to an operation's description.
 type Note = func(*huma.Operation)
 
-// Get is an operation of that method.
+// Get is a GET operation.
 func Get[I, O any](path string, handler func(context.Context, *I) (*O, error), notes ...Note) Operation {
 	return Operation{http.MethodGet, path, endpointOf(handler), notes}
 }
 
-// Post is an operation of that method.
+// Post is a POST operation.
 func Post[I, O any](path string, handler func(context.Context, *I) (*O, error), notes ...Note) Operation {
 	return Operation{http.MethodPost, path, endpointOf(handler), notes}
 }
 
-// Put is an operation of that method.
+// Put is a PUT operation.
 func Put[I, O any](path string, handler func(context.Context, *I) (*O, error), notes ...Note) Operation {
 	return Operation{http.MethodPut, path, endpointOf(handler), notes}
 }
 
-// Patch is an operation of that method.
+// Patch is a PATCH operation.
 func Patch[I, O any](path string, handler func(context.Context, *I) (*O, error), notes ...Note) Operation {
 	return Operation{http.MethodPatch, path, endpointOf(handler), notes}
 }
 
-// Delete is an operation of that method.
+// Delete is a DELETE operation.
 func Delete[I, O any](path string, handler func(context.Context, *I) (*O, error), notes ...Note) Operation {
 	return Operation{http.MethodDelete, path, endpointOf(handler), notes}
 }
@@ -59,10 +59,10 @@ func endpointOf[I, O any](handler func(context.Context, *I) (*O, error)) Endpoin
 	}}
 }
 
-// OnceHeader carries the key of a request that is carried out once.
+// OnceHeader carries a request's idempotency key.
 const OnceHeader = "Idempotency-Key"
 
-// About gives an operation its summary, and what all operations have: limits, refusals, headers.
+// About adds a summary, and the limits, errors and headers of all operations.
 func About(summary string) Note {
 	return func(o *huma.Operation) { describe(o, summary) } // small, since the compiler repeats it wherever About is called
 }
@@ -81,14 +81,14 @@ func describe(o *huma.Operation, summary string) {
 			o.Responses = map[string]*huma.Response{}
 		}
 		o.Responses["304"] = &huma.Response{Description: http.StatusText(http.StatusNotModified)}
-		o.Parameters = append(o.Parameters, header("If-None-Match", "The ETag of an answer that you have: where it is still right, the answer is 304 and empty"))
+		o.Parameters = append(o.Parameters, header("If-None-Match", "ETag of a cached response; if it's still current, the response is 304 without a body"))
 	default:
 		o.Errors = append(o.Errors, http.StatusPreconditionFailed, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
-		o.Parameters = append(o.Parameters, header(OnceHeader, "A random text of your own; the same request with the same key is carried out once, within a day"))
+		o.Parameters = append(o.Parameters, header(OnceHeader, "Unique key of your choice; repeated requests with the same key within a day are executed once"))
 	}
 	switch o.Method {
 	case http.MethodPut, http.MethodPatch, http.MethodDelete:
-		o.Parameters = append(o.Parameters, header("If-Match", "The ETag of what you have read at this address: where it is another by now, nothing is changed and the answer is 412"))
+		o.Parameters = append(o.Parameters, header("If-Match", "ETag of the version you read; if it has changed since, nothing is changed and the response is 412"))
 	}
 }
 
@@ -96,12 +96,12 @@ func header(name, doc string) *huma.Param {
 	return &huma.Param{Name: name, In: "header", Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
 }
 
-// Answers is the status of success, where it isn't the usual one.
+// Answers sets the success status, if it isn't the default.
 func Answers(status int) Note {
 	return func(o *huma.Operation) { o.DefaultStatus = status }
 }
 
-// Files documents that an operation answers with a file, in one of several media types.
+// Files documents that an operation returns a file, in one of several media types.
 func Files(description string, kinds ...string) Note {
 	return func(o *huma.Operation) {
 		content := map[string]*huma.MediaType{}
@@ -118,17 +118,17 @@ func Files(description string, kinds ...string) Note {
 	}
 }
 
-// Open lets everyone in. It stands before About.
+// Open allows access without a token. It must precede About.
 func Open(o *huma.Operation) { o.Security = []map[string][]string{} }
 
-// Streaming keeps the time limit of requests away from an operation that takes as long as it takes.
+// Streaming exempts an operation from the time limit of requests.
 func Streaming(o *huma.Operation) {
 	o.Metadata = map[string]any{MetaStream: true}
 	schema := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
 		"events": {Type: huma.TypeArray, Items: &huma.Schema{Ref: "#/components/schemas/Event"}},
 	}}
 	o.Responses = map[string]*huma.Response{"200": {
-		Description: "Events after a number, oldest first; as text/event-stream: each event as it comes, with its number as id",
+		Description: "Events after a number, oldest first; as text/event-stream, each event as it happens with its number as id",
 		Content: map[string]*huma.MediaType{
 			"application/json":  {Schema: schema},
 			"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}},
@@ -136,16 +136,16 @@ func Streaming(o *huma.Operation) {
 	}}
 }
 
-// EitherAmend documents the answers.
+// EitherAmend documents the responses.
 func EitherAmend(o *huma.Operation) {
 	answer := map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/AmendAnswer"}}}
 	o.DefaultStatus = http.StatusCreated
 	o.Responses = map[string]*huma.Response{
-		"200": {Description: "The cluster is so already; nothing was to be done", Content: answer},
-		"201": {Description: "The operation, and the cluster as it is now", Content: answer},
-		"202": {Description: "The request waits for approvals", Content: answer},
+		"200": {Description: "Nothing to change", Content: answer},
+		"201": {Description: "The started operation and the cluster", Content: answer},
+		"202": {Description: "The request is waiting for approval", Content: answer},
 	}
 }
 
-// Slow lets an operation take longer than others, as it speaks to someone else.
+// Slow allows an operation more time, since it calls other systems.
 func Slow(o *huma.Operation) { o.Metadata = map[string]any{MetaStream: true} }

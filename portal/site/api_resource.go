@@ -13,7 +13,7 @@ const (
 	UploadPause = time.Minute
 )
 
-var ErrGone = errors.New("nobody reads it any more")
+var ErrGone = errors.New("the reader has disconnected")
 
 // SendContent copies with a deadline for each piece, so that a reader that stands still is let go of. The end is said only when all of it
 // was found to be right.

@@ -13,65 +13,63 @@ import (
 	"muster/portal/page"
 )
 
-// RateAgain is after what time a caller beyond a rate limit of the API may ask again: its window slides, so there is room long before all of
-// it has passed.
+// RateAgain is how long a rate-limited caller of the API should wait. The window slides, so this is much shorter than the window.
 const RateAgain = 5 * time.Second
 
-// Errors that the portal finds by itself.
+// The portal's own errors.
 var (
 	ErrForeign = &app.Error{
-		Code: app.EForbidden, Reason: "cross_origin", Message: "This request was sent by another site, so it was not carried out.",
-		Hint: "Open the page here and try again.",
+		Code: app.EForbidden, Reason: "cross_origin", Message: "This request came from another site and was blocked.",
+		Hint: "Open the page in the portal and try again.",
 	}
 	ErrBug         = &app.Error{Code: app.EInternal, Message: "internal error"}
-	ErrNoSuchPage  = &app.Error{Code: app.ENotFound, Message: "There is nothing at this address."}
-	ErrNoSuchVerb  = &app.Error{Code: app.EInvalid, Reason: "method", Message: "This address cannot be used in that way."}
+	ErrNoSuchPage  = &app.Error{Code: app.ENotFound, Message: "This address doesn't exist."}
+	ErrNoSuchVerb  = &app.Error{Code: app.EInvalid, Reason: "method", Message: "This address doesn't support this method."}
 	errStreamsFull = &app.Error{
-		Code: app.ERateLimit, Reason: "streams", Message: "Too many live pages are open.", Hint: "Close some of them.", RetryAfter: 10 * time.Second,
+		Code: app.ERateLimit, Reason: "streams", Message: "Too many live pages are open.", Hint: "Close some of your tabs.", RetryAfter: 10 * time.Second,
 	}
 	errAsksFull = &app.Error{
-		Code: app.ERateLimit, Reason: "streams", Message: "Too many of your programs wait for events or read streams of them at the same time.",
-		Hint: "End some of them, or ask with wait=0, which takes no place.", RetryAfter: 10 * time.Second,
+		Code: app.ERateLimit, Reason: "streams", Message: "Too many of your programs are waiting for events.",
+		Hint: "Stop some of them, or poll with wait=0.", RetryAfter: 10 * time.Second,
 	}
 )
 
-// answer is what a code means over HTTP: the status, and the title of the page that says so.
+// answer is a code's HTTP status and page title.
 type answer struct {
 	Status int
 	title  string
 }
 
 var statuses = map[app.Code]answer{
-	app.EInvalid:      {http.StatusUnprocessableEntity, "That cannot be done like this"},
+	app.EInvalid:      {http.StatusUnprocessableEntity, "Invalid request"},
 	app.ENotFound:     {http.StatusNotFound, "Not found"},
-	app.EConflict:     {http.StatusConflict, "Not now"},
+	app.EConflict:     {http.StatusConflict, "Not possible right now"},
 	app.ENoLayout:     {http.StatusUnprocessableEntity, "No layout fits"},
-	app.EStale:        {http.StatusConflict, "Somebody was faster"},
+	app.EStale:        {http.StatusConflict, "Changed by someone else"},
 	app.ETooLarge:     {http.StatusRequestEntityTooLarge, "Too large"},
-	app.EUnauthorized: {http.StatusUnauthorized, "Please sign in"},
+	app.EUnauthorized: {http.StatusUnauthorized, "Sign in to continue"},
 	app.EForbidden:    {http.StatusForbidden, "Not allowed"},
-	app.ECredentials:  {http.StatusBadGateway, "A provider refused us"},
-	app.ECapacity:     {http.StatusServiceUnavailable, "No room just now"},
-	app.EQuota:        {http.StatusServiceUnavailable, "A limit is reached"},
-	app.ERateLimit:    {http.StatusTooManyRequests, "Too often"},
-	app.ETransient:    {http.StatusServiceUnavailable, "Try again"},
-	app.ETimeout:      {http.StatusGatewayTimeout, "It took too long"},
-	app.EHostKey:      {http.StatusBadGateway, "A machine could not prove itself"},
-	app.EScript:       {http.StatusBadGateway, "A service action failed"},
-	app.ECancelled:    {http.StatusConflict, "It was stopped"},
-	app.EInternal:     {http.StatusInternalServerError, "Something broke"},
+	app.ECredentials:  {http.StatusBadGateway, "Credentials rejected"},
+	app.ECapacity:     {http.StatusServiceUnavailable, "No capacity available"},
+	app.EQuota:        {http.StatusServiceUnavailable, "Quota exceeded"},
+	app.ERateLimit:    {http.StatusTooManyRequests, "Too many requests"},
+	app.ETransient:    {http.StatusServiceUnavailable, "Temporarily unavailable"},
+	app.ETimeout:      {http.StatusGatewayTimeout, "Timed out"},
+	app.EHostKey:      {http.StatusBadGateway, "Machine not verified"},
+	app.EScript:       {http.StatusBadGateway, "Service action failed"},
+	app.ECancelled:    {http.StatusConflict, "Cancelled"},
+	app.EInternal:     {http.StatusInternalServerError, "Something went wrong"},
 }
 
-// Known finds what may be notified of an error and how it is answered. Only what has a code is told; everything else is
-// "internal error".
+// Known returns the public part of an error and its answer. Errors without a code become "internal error".
 func Known(err error) (*app.Error, answer) {
 	var tooLarge *http.MaxBytesError
 	e := app.AsError(err)
 	switch {
 	case errors.As(err, &tooLarge):
-		e = &app.Error{Code: app.ETooLarge, Message: "The request is larger than " + strconv.FormatInt(tooLarge.Limit>>10, 10) + " KiB."}
+		e = &app.Error{Code: app.ETooLarge, Message: "The request is larger than " + humanize.Bytes(tooLarge.Limit) + "."}
 	case e.Code == app.EInternal && errors.Is(err, context.DeadlineExceeded):
-		e = &app.Error{Code: app.ETimeout, Message: "It did not finish in time.", Hint: "Try again."}
+		e = &app.Error{Code: app.ETimeout, Message: "The request timed out.", Hint: "Try again."}
 	}
 	a, ok := statuses[e.Code]
 	if !ok || e.Code == app.EInternal {
@@ -84,7 +82,7 @@ func Known(err error) (*app.Error, answer) {
 		a.Status = http.StatusPreconditionFailed
 	case "malformed":
 		a.Status = http.StatusBadRequest
-	case "quota", "resource_quota": // ours, and not one of a cloud
+	case "quota", "resource_quota": // Muster's own, not a cloud's
 		a.Status = http.StatusConflict
 	}
 	return e, a
@@ -96,7 +94,7 @@ func StatusOf(err error) int {
 	return a.Status
 }
 
-// LogError keeps what people are not shown. A request that its sender gave up is no one's mistake.
+// LogError logs what people don't see. Requests cancelled by their sender aren't logged.
 func (p *Site) LogError(r *http.Request, err error, status int) {
 	if status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 		p.Log.ErrorContext(r.Context(), "request failed", "error", err, "method", r.Method, "path", r.URL.Path,
@@ -104,14 +102,14 @@ func (p *Site) LogError(r *http.Request, err error, status int) {
 	}
 }
 
-// ShowError answers a person.
+// ShowError answers a person with an error page.
 func (p *Site) ShowError(w http.ResponseWriter, r *http.Request, err error) {
 	e, a := Known(err)
 	p.LogError(r, err, a.Status)
 	RetryAfter(w.Header(), e)
 	words := page.Problem{Status: a.Status, Title: a.title, Message: humanize.PlainText(e.Message), Hint: e.Hint}
 	if e.Code == app.EInternal {
-		words.Message = "This is our mistake, not yours. It was written down."
+		words.Message = "Muster hit an unexpected error. It has been logged."
 	}
 	if a.Status >= http.StatusInternalServerError {
 		words.Request = RequestOf(r.Context()).Id
@@ -126,7 +124,7 @@ func (p *Site) ShowError(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// AnswerError answers whoever asked, a program or a person.
+// AnswerError answers a program or a person with an error.
 func (p *Site) AnswerError(w http.ResponseWriter, r *http.Request, err error) {
 	if ForPrograms(r) {
 		p.WriteProblem(w, r, err)
@@ -141,24 +139,24 @@ func RetryAfter(h http.Header, e *app.Error) {
 	}
 }
 
-// Problem is an error for programs: RFC 9457 with the members of app.Error beside it.
+// Problem is an error for programs: RFC 9457 plus the members of app.Error.
 type Problem struct {
-	Title  string   `json:"title" doc:"The status in words"`
-	Status int      `json:"status" doc:"The HTTP status"`
-	Detail string   `json:"detail" doc:"What is wrong, in a sentence"`
-	Code   app.Code `json:"code" doc:"What kind of failure it is: invalid, not_found, conflict, no_layout, …"`
-	Kind   string   `json:"kind,omitempty" doc:"A finer kind of the code"`
-	Hint   string   `json:"hint,omitempty" doc:"What would make it possible"`
-	Field  string   `json:"field,omitempty" doc:"The input that was wrong"`
-	Places []Place  `json:"errors,omitempty" doc:"Where in the request something is wrong, when there is more to say"`
+	Title  string   `json:"title" doc:"Text of the status"`
+	Status int      `json:"status" doc:"HTTP status"`
+	Detail string   `json:"detail" doc:"What is wrong, in one sentence"`
+	Code   app.Code `json:"code" doc:"Kind of error: invalid, not_found, conflict, no_layout, …"`
+	Kind   string   `json:"kind,omitempty" doc:"More specific reason within the code"`
+	Hint   string   `json:"hint,omitempty" doc:"How to fix the error"`
+	Field  string   `json:"field,omitempty" doc:"Name of the invalid field"`
+	Places []Place  `json:"errors,omitempty" doc:"All invalid parts of the request"`
 
 	retry time.Duration
 }
 
-// Place is one thing that is wrong with a request.
+// Place is one invalid part of a request.
 type Place struct {
 	Message  string `json:"message"`
-	Location string `json:"location,omitempty" doc:"Such as body.size or query.after"`
+	Location string `json:"location,omitempty" doc:"Location in the request, such as body.size or query.after"`
 }
 
 func NewProblem(e *app.Error, a answer) *Problem {
@@ -168,20 +166,20 @@ func NewProblem(e *app.Error, a answer) *Problem {
 	}
 }
 
-// Error returns the sentence.
+// Error returns the detail.
 func (b *Problem) Error() string { return b.Detail }
 
-// GetStatus returns the HTTP status; huma asks for it.
+// GetStatus returns the HTTP status, for huma.
 func (b *Problem) GetStatus() int { return b.Status }
 
-// GetHeaders returns the headers that belong to the problem; huma asks for them.
+// GetHeaders returns the problem's headers, for huma.
 func (b *Problem) GetHeaders() http.Header {
 	h := http.Header{}
 	RetryAfter(h, &app.Error{RetryAfter: b.retry})
 	return h
 }
 
-// ContentType names the format as RFC 9457 wants it; huma asks for it.
+// ContentType returns the media type of RFC 9457, for huma.
 func (b *Problem) ContentType(string) string { return "application/problem+json" }
 
 // WriteProblem answers a program outside of huma.

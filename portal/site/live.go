@@ -18,4 +18,4 @@ type LiveRow struct {
 	HTML templ.Component
 }
 
-var ErrNotLive = &app.Error{Code: app.ENotFound, Message: "This page does not move by itself."}
+var ErrNotLive = &app.Error{Code: app.ENotFound, Message: "This page has no live updates."}

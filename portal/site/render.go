@@ -41,7 +41,7 @@ func Form(r *http.Request) error {
 }
 
 func Malformed(err error) error {
-	e := app.Errorf(app.EInvalid, "The request could not be read: %w", err)
+	e := app.Errorf(app.EInvalid, "The request couldn't be read: %w", err)
 	e.Reason = "malformed"
 	return e
 }

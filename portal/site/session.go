@@ -50,7 +50,7 @@ type Presence struct {
 	err   error // EUnauthorized where no one is signed in
 }
 
-var errNobody = &app.Error{Code: app.EUnauthorized, Message: "You are not signed in."}
+var errNobody = &app.Error{Code: app.EUnauthorized, Message: "You aren't signed in."}
 
 // Whoever returns who is signed in, or EUnauthorized. On pages outside of a session there is no one.
 func (p *Site) Whoever(r *http.Request) (app.Actor, error) {

@@ -34,13 +34,13 @@ func (p *Service) apiList(ctx context.Context, _ *struct{}) (*site.Body[Template
 
 // TemplateInput names a template; it is exported so that other inputs can hold it.
 type TemplateInput struct {
-	Name string `path:"name" maxLength:"255" doc:"The template's name"`
+	Name string `path:"name" maxLength:"255" doc:"Name of the template"`
 }
 
 type templateDiffInput struct {
 	TemplateInput
-	From int `query:"from" minimum:"0" doc:"The number of a version; 0 is the one before the other"`
-	To   int `query:"to" minimum:"0" doc:"The number of a version; 0 is the newest"`
+	From int `query:"from" minimum:"0" doc:"Version number; 0: the version before to"`
+	To   int `query:"to" minimum:"0" doc:"Version number; 0: the newest"`
 }
 
 type templateVersionList struct {

@@ -6,7 +6,7 @@ import (
 	"muster/app"
 )
 
-// Prices are worth less than the page that they stand on, so a failure is only logged.
+// The page works without prices, so an error is only logged.
 func (p *Service) Prices(r *http.Request, a app.Actor) map[string]float64 {
 	known, err := p.Templates.TemplatePrices(r.Context(), a)
 	if err != nil {
@@ -15,7 +15,7 @@ func (p *Service) Prices(r *http.Request, a app.Actor) map[string]float64 {
 	return known
 }
 
-// List shows the templates that fit what is looked for; while someone types, only those.
+// List shows templates; while someone types a search, only the results.
 func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	c, err := p.Catalogs.Catalog(r.Context(), a)
 	if err != nil {
@@ -32,5 +32,5 @@ func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	return nil
 }
 
-// UserStyles are for the pages on which people choose what to create.
+// UserStyles are for pages where people choose what to create.
 var UserStyles = []string{"user.css"}

@@ -13,28 +13,28 @@ import (
 	"muster/portal/page"
 )
 
-// List is the catalog as people choose from it.
+// List is the list of templates.
 type List struct {
-	Query, Provider, Service string // what is looked for, as it was typed
+	Query, Provider, Service string // search and filters
 	Cards                    []Card
-	All                      int // templates that there are
+	All                      int // number of templates
 	Providers, Services      []page.Choice
 }
 
-// Card is one template as people choose it.
+// Card is a template's card.
 type Card struct {
 	*template.Template
-	Runs   []string // its services, as people call them
-	Places []string // the providers where its clusters can be made
-	Price  float64  // of its smallest cluster per hour; 0: not known
-	May    bool     // the actor may make a cluster of it
+	Runs   []string // titles of its services
+	Places []string // titles of its providers
+	Price  float64  // of its smallest cluster per hour; 0: unknown
+	May    bool     // the actor can create a cluster from it
 
-	words string // what a search looks at
+	words string // searched text
 	names []string
 	at    []string
 }
 
-// NewCards makes a card of each template that is offered, in that order.
+// NewCards makes the cards of offered templates, in order.
 func NewCards(c *template.Catalog, prices map[string]float64, may bool) []Card {
 	var cards []Card
 	for _, t := range c.Offered() {
@@ -56,7 +56,7 @@ func NewCards(c *template.Catalog, prices map[string]float64, may bool) []Card {
 	return cards
 }
 
-// placesOf are the providers that have hardware and an image which the template allows, its own first.
+// placesOf are the providers with hardware and an image that the template allows, its default first.
 func placesOf(c *template.Catalog, t *template.Template) []string {
 	fits := func(p string) bool {
 		hardware, image := false, false
@@ -94,7 +94,7 @@ func serviceTitle(c *template.Catalog, name string) string {
 	return name
 }
 
-// newList returns the cards that fit what is looked for: all words of the search, the provider and the service.
+// newList filters cards by search, provider and service.
 func newList(c *template.Catalog, in url.Values, prices map[string]float64, may bool) List {
 	l := List{Query: strings.TrimSpace(in.Get("q")), Provider: in.Get("provider"), Service: in.Get("service")}
 	cards := NewCards(c, prices, may)
@@ -111,8 +111,8 @@ func newList(c *template.Catalog, in url.Values, prices map[string]float64, may 
 			l.Cards = append(l.Cards, k)
 		}
 	}
-	l.Services = filterChoices("any service", services, l.Service, func(s string) string { return serviceTitle(c, s) })
-	l.Providers = filterChoices("any provider", places, l.Provider, func(p string) string {
+	l.Services = filterChoices("All services", services, l.Service, func(s string) string { return serviceTitle(c, s) })
+	l.Providers = filterChoices("All providers", places, l.Provider, func(p string) string {
 		if e := c.Providers[p]; e != nil {
 			return e.Title()
 		}
@@ -130,7 +130,7 @@ func (k Card) fits(l List) bool {
 	return (l.Provider == "" || slices.Contains(k.at, l.Provider)) && (l.Service == "" || slices.Contains(k.names, l.Service))
 }
 
-// filterChoices offers what there is, and what a link asks for even where there is no such thing, so that it can be seen and undone.
+// filterChoices lists existing values, and the current one even if it doesn't exist, so that it can be cleared.
 func filterChoices(none string, all map[string]bool, chosen string, title func(string) string) []page.Choice {
 	out := []page.Choice{{Label: none, Chosen: chosen == ""}}
 	if chosen != "" {
@@ -145,10 +145,10 @@ func filterChoices(none string, all map[string]bool, chosen string, title func(s
 	return out
 }
 
-// Narrowed tells whether something is looked for.
+// Narrowed reports whether a filter is active.
 func (l List) Narrowed() bool { return l.Query != "" || l.Provider != "" || l.Service != "" }
 
-// Found says how many there are.
+// Found is the number of results as text.
 func (l List) Found() string {
 	if !l.Narrowed() {
 		return humanize.Count(l.All, "template")
@@ -156,10 +156,10 @@ func (l List) Found() string {
 	return strconv.Itoa(len(l.Cards)) + " of " + humanize.Count(l.All, "template")
 }
 
-// NewPath leads to the form for a cluster of the template.
+// NewPath is the form for a cluster from the template.
 func (k Card) NewPath() string { return "/clusters/new?template=" + url.QueryEscape(k.Name) }
 
-// runs are the first services, and how many more there are.
+// runs are the first services, and the number of others.
 func (k Card) runs(most int) (first []string, more int) {
 	if len(k.Runs) > most+1 {
 		return k.Runs[:most], len(k.Runs) - most
@@ -167,7 +167,7 @@ func (k Card) runs(most int) (first []string, more int) {
 	return k.Runs, 0
 }
 
-// picture is the address of the template's own picture, where the portal may show it: pages load nothing from elsewhere.
+// picture is the URL of the template's icon if the portal serves it: pages load nothing from elsewhere.
 func (k Card) picture() string {
 	if strings.HasPrefix(k.Icon, "/static/") && !strings.Contains(k.Icon, "..") {
 		return k.Icon
@@ -175,20 +175,20 @@ func (k Card) picture() string {
 	return ""
 }
 
-// Sigil is a sign made from a name: squares in three rows, alike on both sides, and the number of a colour.
+// Sigil is an icon generated from a name: a symmetric 3×3 grid and a colour.
 type Sigil struct {
 	Cells [9]bool
 	Hue   int
 }
 
-// SigilOf returns the same sign for the same name, on every page and day.
+// SigilOf returns a name's icon.
 func SigilOf(name string) (s Sigil) {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))
 	n := h.Sum32()
 	n ^= n >> 15
 	s.Hue = int(n>>8) % page.MostHues
-	for i := range 6 { // left and middle column; the right one is like the left
+	for i := range 6 { // left and middle column; the right mirrors the left
 		full := n>>(16+i)&1 == 1
 		row := i / 2
 		if i%2 == 0 {
@@ -203,7 +203,7 @@ func SigilOf(name string) (s Sigil) {
 			full++
 		}
 	}
-	if full < 3 || full > 7 { // too little or too much to be a sign
+	if full < 3 || full > 7 { // too empty or too full
 		for i := range s.Cells {
 			s.Cells[i] = i%2 == int(n&1) // a checkerboard or its opposite
 		}

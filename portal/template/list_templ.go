@@ -16,7 +16,7 @@ import (
 	"muster/portal/page"
 )
 
-// ListPage is the catalog: cards, and what narrows them.
+// ListPage lists templates as cards, with filters.
 //
 //go:noinline
 func ListPage(f page.Frame, l List) templ.Component {
@@ -52,7 +52,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><div><h1>Templates</h1><p class=\"soft\">What clusters can be made from. Each one brings its own services, rules and defaults.</p></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><div><h1>Templates</h1><p class=\"soft\">Blueprints for clusters, each with its own services, rules and defaults.</p></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -136,7 +136,7 @@ func noTemplates() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<h2>There is no template yet</h2><p>An admin publishes templates in the catalog; then clusters can be made from them.</p></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<h2>No templates yet</h2><p>Ask an admin to publish a template in the catalog.</p></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -259,7 +259,7 @@ func filterSelect(name, label string, choices []page.Choice) templ.Component {
 	})
 }
 
-// ListPart is what a search finds.
+// ListPart shows search results.
 //
 //go:noinline
 func ListPart(l List) templ.Component {
@@ -311,7 +311,7 @@ func ListPart(l List) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(l.Cards) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<section class=\"card none\"><h2>No template fits</h2><p class=\"soft\">Fewer words find more.</p></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<section class=\"card none\"><h2>No matching templates</h2><p class=\"soft\">Try fewer words or other filters.</p></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -339,7 +339,7 @@ func ListPart(l List) templ.Component {
 	})
 }
 
-// CardPart is one template. In full it says all that helps to choose.
+// CardPart is a template's card, with or without details.
 //
 //go:noinline
 func CardPart(k Card, full bool) templ.Component {
@@ -560,7 +560,7 @@ func CardPart(k Card, full bool) templ.Component {
 			}
 		}
 		if full && len(k.Places) > 0 {
-			templ_7745c5c3_Err = page.Fact("At", humanize.Some(k.Places, 2)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Providers", humanize.Some(k.Places, 2)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -610,7 +610,7 @@ func CardPart(k Card, full bool) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var27 string
-			templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs("Create a cluster of " + k.Title())
+			templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs("Create cluster from " + k.Title())
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `list.templ`, Line: 129, Col: 153}
 			}
@@ -618,7 +618,7 @@ func CardPart(k Card, full bool) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "\">Create</a></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "\">Create cluster</a></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -631,7 +631,7 @@ func CardPart(k Card, full bool) templ.Component {
 	})
 }
 
-// templateSign is the template's own picture, or a sign made from its name.
+// templateSign is the template's icon, or one generated from its name.
 //
 //go:noinline
 func templateSign(k Card) templ.Component {

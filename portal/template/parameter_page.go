@@ -8,18 +8,18 @@ import (
 	"muster/portal/page"
 )
 
-// ParameterField is the field of a template's parameter in a form, with what was typed.
+// ParameterField is a parameter's form field with its value.
 type ParameterField struct {
 	template.Parameter
-	Value  string // as it was typed; "true" of a box that is ticked
-	Prefix string // of its name, where there are several forms on a page
-	Secret bool   // what is typed is not shown
+	Value  string // as typed; "true" for a checked checkbox
+	Prefix string // name prefix, if a page has several forms
+	Secret bool   // input is hidden
 }
 
-// Field is the name of the field. It has no dot, since it is looked for by its id.
+// Field is the field's name, without dots, since it's also its id.
 func (f ParameterField) Field() string { return f.Prefix + "set-" + f.Name }
 
-// standard is the value where no one says one, as a form has it.
+// standard is the default as a form value.
 func (f ParameterField) standard() string {
 	switch {
 	case f.Default != nil:
@@ -30,10 +30,10 @@ func (f ParameterField) standard() string {
 	return ""
 }
 
-// Typed tells whether the value is another than the template's own.
+// Typed reports whether the value differs from the default.
 func (f ParameterField) Typed() bool { return f.Shared() != f.standard() }
 
-// Shared is the value as a link carries it.
+// Shared is the value in a link.
 func (f ParameterField) Shared() string {
 	if f.Type == template.ParameterBoolean && f.Value == "" {
 		return "false"
@@ -41,15 +41,15 @@ func (f ParameterField) Shared() string {
 	return f.Value
 }
 
-// origin says where the value comes from; "" where there is none.
+// origin says where the value comes from; "" without one.
 func (f ParameterField) origin() string {
 	switch {
 	case f.Secret:
 		return ""
 	case f.Typed() && f.Default != nil && len(f.standard()) <= 40:
-		return "yours; default " + f.standard()
+		return "custom; default " + f.standard()
 	case f.Typed():
-		return "yours"
+		return "custom"
 	case f.Default != nil:
 		return "default"
 	}
@@ -58,7 +58,7 @@ func (f ParameterField) origin() string {
 
 func (f ParameterField) DescribedBy() string { return "hint-" + f.Field() + " err-" + f.Field() }
 
-// HintText is the help that the template returns, and what values are right.
+// HintText is the template's help and the allowed values.
 func (f ParameterField) HintText() string {
 	switch {
 	case f.Type == template.ParameterBoolean, f.Type == template.ParameterChoice, f.Type == template.ParameterText && f.Min == "" && f.Max == "" && f.Pattern == "" && f.Help != "":
@@ -89,14 +89,14 @@ func (f ParameterField) inputMode() string {
 func (f ParameterField) maxLength() string {
 	if f.Type == template.ParameterText {
 		if n, err := strconv.Atoi(f.Max); err == nil {
-			return strconv.Itoa(2 * n) // too long is told, not cut off
+			return strconv.Itoa(2 * n) // longer text gets an error and isn't cut off
 		}
 		return "4096"
 	}
 	return "40"
 }
 
-// Choices are the options, before them nothing where nothing may be chosen.
+// Choices are the options, with an empty one if the parameter is optional.
 func (f ParameterField) Choices() []page.Choice {
 	var out []page.Choice
 	if f.Value == "" && f.Default == nil || !f.Required && f.Default == nil {

@@ -12,7 +12,7 @@ import (
 	"muster/portal/page"
 )
 
-// ParameterInput is the field of one of the template's parameters.
+// ParameterInput is a parameter's field.
 //
 //go:noinline
 func ParameterInput(f ParameterField, c page.Complaint) templ.Component {
@@ -409,7 +409,7 @@ func ParameterInput(f ParameterField, c page.Complaint) templ.Component {
 	})
 }
 
-// ParameterOrigin says whether a value is the template's or one's own.
+// ParameterOrigin shows whether a value is the template's default.
 //
 //go:noinline
 func ParameterOrigin(f ParameterField, swap bool) templ.Component {

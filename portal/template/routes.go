@@ -13,10 +13,10 @@ func Routes(p *Service) []site.Route {
 // Operations are its part of the REST API.
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
-		site.Get("/version", p.APIVersion, site.About("Which version this is")),
-		site.Get("/templates", p.apiList, site.About("List the templates that clusters can be made from")),
-		site.Get("/templates/{name}", p.apiShow, site.About("Show all that a template says, and where each part comes from")),
+		site.Get("/version", p.APIVersion, site.About("Get the server version")),
+		site.Get("/templates", p.apiList, site.About("List templates")),
+		site.Get("/templates/{name}", p.apiShow, site.About("Get a template with all its parts and their origins")),
 		site.Get("/templates/{name}/versions", p.apiVersions, site.About("List the versions of a template, newest first")),
-		site.Get("/templates/{name}/changes", p.apiDiff, site.About("Tell how two versions of a template differ")),
+		site.Get("/templates/{name}/changes", p.apiDiff, site.About("Compare two versions of a template")),
 	}
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// Show tells all about a template. With from and to, which are numbers of versions, it compares those two; else the
-// newest with the one before.
+// Show shows a template. With version numbers from and to it compares these; otherwise the newest with the one before.
 func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	name, t := chi.URLParam(r, "template"), p.Templates
 	versions, err := t.TemplateVersions(r.Context(), a, name)
@@ -38,7 +37,7 @@ func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	return nil
 }
 
-// VersionNumber reads a number that a link carries; anything else is 0, which is the usual.
+// VersionNumber parses a version number in a query; 0 for anything else.
 func VersionNumber(r *http.Request, key string) int {
 	n, err := strconv.Atoi(r.URL.Query().Get(key))
 	if err != nil || n < 0 {

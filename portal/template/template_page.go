@@ -11,7 +11,7 @@ import (
 	"muster/app/template"
 )
 
-// Show is all about one template. View is nil where the catalog has it no more; Diff where there is nothing to compare.
+// Show is a template's page. View is nil if the template was removed; Diff if there's nothing to compare.
 type Show struct {
 	Now      time.Time
 	Name     string
@@ -22,7 +22,7 @@ type Show struct {
 
 func templatePath(name string) string { return "/templates/" + url.PathEscape(name) }
 
-// templateMark is the sign of a state.
+// templateMark is a state's mark.
 func templateMark(s template.TemplateState) string {
 	switch s {
 	case template.TemplateDraft:
@@ -45,29 +45,29 @@ func orDash(s string) string {
 	return s
 }
 
-// standard is the value that a parameter has where no one says one.
+// standard is a parameter's default for display.
 func standard(p template.Parameter) string {
 	switch {
 	case p.Default != nil:
 		return fmt.Sprint(p.Default)
 	case p.Required:
-		return "must be said"
+		return "required"
 	}
 	return "–"
 }
 
-// VersionWords say from which version of which template a cluster was made.
+// VersionWords names the template and version that a cluster was created from.
 func VersionWords(v cluster.ClusterView) string {
 	m := v.MadeFrom
 	switch {
 	case m == nil:
 		return v.Template
 	case m.Gone:
-		return v.Template + ", which the catalog has no more"
+		return v.Template + " (removed from the catalog)"
 	case m.Newer && m.Number > 0 && m.Latest > 0:
-		return v.Template + ", version " + strconv.Itoa(m.Number) + "; there is version " + strconv.Itoa(m.Latest)
+		return v.Template + ", version " + strconv.Itoa(m.Number) + " (latest: " + strconv.Itoa(m.Latest) + ")"
 	case m.Newer:
-		return v.Template + ", of which there is a newer version"
+		return v.Template + " (newer version available)"
 	case m.Number > 0:
 		return v.Template + ", version " + strconv.Itoa(m.Number)
 	}

@@ -10,17 +10,17 @@ import (
 )
 
 type HookName struct {
-	Name string `path:"name" maxLength:"63" doc:"The hook's name"`
+	Name string `path:"name" maxLength:"63" doc:"Name of the hook"`
 }
 
 type hookDeliveryName struct {
 	HookName
-	Delivery int64 `path:"delivery" minimum:"1" doc:"The delivery's number"`
+	Delivery int64 `path:"delivery" minimum:"1" doc:"Number of the delivery"`
 }
 
 type HookPageQuery struct {
-	Before int64 `query:"before" minimum:"0" doc:"Only what came before this number; 0 begins with the newest"`
-	Limit  int   `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"At most so many"`
+	Before int64 `query:"before" minimum:"0" doc:"Only items before this number; 0 starts with the newest"`
+	Limit  int   `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Maximum number of items"`
 }
 
 type hookPageOf struct {
@@ -39,12 +39,12 @@ type hookList struct {
 
 type hookDeliveryList struct {
 	Deliveries []webhook.HookDelivery `json:"deliveries"`
-	Next       int64                  `json:"next,omitempty" doc:"What to ask for as before to go on; left out at the end"`
+	Next       int64                  `json:"next,omitempty" doc:"Value of before for the next page; missing on the last page"`
 }
 
 type noticeList struct {
 	Notices []wire.Notice `json:"notices"`
-	Next    int64         `json:"next,omitempty" doc:"What to ask for as before to go on; left out at the end"`
+	Next    int64         `json:"next,omitempty" doc:"Value of before for the next page; missing on the last page"`
 }
 
 func (p *Service) apiNoticeList(ctx context.Context, in *HookPageQuery) (*site.Body[noticeList], error) {

@@ -1,5 +1,5 @@
-// Package webhook holds the pages and the REST operations of webhooks with their deliveries, and of notices. It uses
-// packages page and site only.
+// Package webhook holds the pages and REST operations of webhooks with their deliveries, and of notifications. It uses packages page
+// and site only.
 package webhook
 
 //go:generate go run ../page/generate.go

@@ -13,25 +13,25 @@ import (
 	"muster/portal/page"
 )
 
-// List is the page of a tenant's hooks, with the form for a new one.
+// List is the page of a tenant's webhooks, with the form for a new one.
 type List struct {
 	Now   time.Time
 	Hooks []webhook.Hook
 	Form  Form
 }
 
-// Form is what was typed into the form, and what is wrong with it.
+// Form is the input of a form, with its error.
 type Form struct {
 	Name, URL, To string
-	Shown         string // of a hook that is there: where it leads
+	Shown         string // URL of an existing webhook
 	Format        webhook.HookFormat
 	Kinds         []app.NoticeKind // none: all
 	New, Enabled  bool
-	Field         string // where the complaint belongs
+	Field         string // of the complaint
 	Complaint     page.Complaint
 }
 
-// Error returns the complaint about a field.
+// Error returns the error of a field.
 func (f Form) Error(field string) page.Complaint {
 	if f.Field == field {
 		return f.Complaint
@@ -53,12 +53,12 @@ type Show struct {
 	Now        time.Time
 	Hook       webhook.Hook
 	Deliveries []webhook.HookDelivery
-	Before     int64  // the page shows what came before this delivery; 0: the newest
-	Secret     string // that was made just now; "" else
+	Before     int64  // the page starts before this delivery; 0 for the newest
+	Secret     string // if just created
 	Form       Form
 }
 
-// Older is where the next page begins; 0: there is none.
+// Older is where the next page starts; 0 for none.
 func (h Show) Older() int64 {
 	if len(h.Deliveries) < HookPage {
 		return 0
@@ -69,7 +69,7 @@ func (h Show) Older() int64 {
 // HookPage is how many deliveries a page shows.
 const HookPage = 25
 
-// Busy tells whether something may change by itself within moments.
+// Busy tells whether a delivery is due within moments.
 func (h Show) Busy() bool {
 	for _, d := range h.Deliveries {
 		if d.State == webhook.DeliveryWaiting && d.NextAt.Sub(h.Now) < time.Minute {
@@ -85,19 +85,19 @@ type Delivery struct {
 	Delivery webhook.HookDelivery
 }
 
-// noticeList is the page of what someone was told.
+// NoticeList is the page of notifications.
 type NoticeList struct {
 	Now     time.Time
 	Notices []app.Notice
-	All     bool // those of the whole tenant
+	All     bool // of the whole tenant
 	Before  int64
-	Hooks   bool // a way to the hooks is shown
+	Hooks   bool // link to the webhooks
 }
 
-// noticePage is how many notices a page shows.
+// noticePage is how many notifications a page shows.
 const noticePage = 30
 
-// Older is where the next page begins; 0: there is none.
+// Older is where the next page starts; 0 for none.
 func (l NoticeList) Older() int64 {
 	if len(l.Notices) < noticePage {
 		return 0
@@ -107,12 +107,12 @@ func (l NoticeList) Older() int64 {
 
 func (l NoticeList) summary() string {
 	if l.All {
-		return "What people of this tenant were told, newest first. They are kept for ninety days."
+		return "Notifications to all users of this tenant, newest first. Kept for 90 d."
 	}
-	return "What you and your groups were told, newest first. They are kept for ninety days."
+	return "Notifications to you and your groups, newest first. Kept for 90 d."
 }
 
-// local tells whether a notice's way is one within the portal.
+// Within tells whether a notification's link is within the portal.
 func Within(path string) bool {
 	return strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.ContainsAny(path, "\\\r\n\t")
 }
@@ -128,25 +128,25 @@ func NoticeWord(k app.NoticeKind) string {
 	case app.NoticeAlarm:
 		return "alarms"
 	case app.NoticeCluster:
-		return "clusters that change hands or miss their schedule"
+		return "ownership transfers and missed schedules"
 	case app.NoticeReady:
-		return "clusters that are ready"
+		return "ready clusters"
 	case app.NoticeFailed:
-		return "operations that fail"
+		return "failed operations"
 	case app.NoticeLost:
-		return "clusters that lose machines"
+		return "lost machines"
 	case app.NoticeHealth:
-		return "the health of clusters"
+		return "cluster health"
 	case app.NoticePool:
-		return "pools that cannot be refilled"
+		return "pools that can't be refilled"
 	case app.NoticeHook:
-		return "hooks that stop"
+		return "disabled webhooks"
 	case app.NoticeQuestion:
-		return "questions of operations"
+		return "manual steps"
 	case app.NoticeResource:
 		return "resources in use"
 	case app.NoticeAccount:
-		return "the security of accounts"
+		return "account security"
 	case app.NoticeTest:
 		return "test"
 	}
@@ -164,13 +164,13 @@ func kindsWords(kinds []app.NoticeKind) string {
 	return strings.Join(words, ", ")
 }
 
-// about says what a hook is told: notices of some kinds, or when of which operations it has its turn.
+// about says what triggers a hook: kinds of notifications, or the stage and kinds of operations.
 func about(h webhook.Hook) string {
 	switch {
 	case h.When == "":
 		return kindsWords(h.Kinds)
 	case h.When == template.HookTemplate:
-		return "when templates say so"
+		return "when a template lists this hook"
 	case len(h.Operations) == 0:
 		return string(h.When) + " any operation"
 	}
@@ -181,10 +181,10 @@ func about(h webhook.Hook) string {
 	return string(h.When) + " " + strings.Join(words, ", ")
 }
 
-// whereTo says what a hook leads to.
+// whereTo is the target of a hook.
 func whereTo(h webhook.Hook) string {
 	if h.Script != "" {
-		return "A script on nodes"
+		return "Script on nodes"
 	}
 	return h.URL
 }
@@ -192,25 +192,25 @@ func whereTo(h webhook.Hook) string {
 func formatWords(f webhook.HookFormat) string {
 	switch f {
 	case webhook.HookSlack:
-		return "Slack and the like: a text"
+		return "Slack-compatible text"
 	case webhook.HookMail:
-		return "A mail gateway: to, subject, text"
+		return "Mail gateway (to, subject, text)"
 	}
-	return "Muster: everything, as JSON"
+	return "Muster JSON (all fields)"
 }
 
 func hookMark(h webhook.Hook) (mark, word string) {
 	switch {
 	case h.State == webhook.HookOff:
-		return "dropped", "off"
+		return "dropped", "disabled"
 	case h.State == webhook.HookStopped:
 		return "failed", "stopped"
 	case h.Last == nil:
-		return "waiting", "not used yet"
+		return "waiting", "unused"
 	case h.Last.Code != "":
 		return "failed", "failing"
 	}
-	return "succeeded", "on"
+	return "succeeded", "healthy"
 }
 
 func deliveryMark(d webhook.HookDelivery) (mark, word string) {
@@ -221,7 +221,7 @@ func deliveryMark(d webhook.HookDelivery) (mark, word string) {
 		return "failed", "failed"
 	}
 	if d.Attempts > 0 {
-		return "running", "tried again"
+		return "running", "retrying"
 	}
 	return "queued", "waiting"
 }
@@ -233,10 +233,10 @@ func (l List) summary() string {
 			on++
 		}
 	}
-	return humanize.Count(len(l.Hooks), "hook") + ", " + strconv.Itoa(on) + " on."
+	return humanize.Count(len(l.Hooks), "webhook") + ", " + strconv.Itoa(on) + " enabled."
 }
 
-// lastTime says when a hook was last sent something, and how that went.
+// lastTime says when a hook was last used.
 func lastTime(now time.Time, h webhook.Hook) string {
 	if h.Last == nil {
 		return "never"
@@ -246,28 +246,28 @@ func lastTime(now time.Time, h webhook.Hook) string {
 
 func statusWords(status int) string {
 	if status == 0 {
-		return "no answer"
+		return "no response"
 	}
 	return strconv.Itoa(status)
 }
 
-// took says how long a request took: "84 ms", "1.2 s".
+// took is the duration of a request: "84 ms", "1.2 s".
 func took(d time.Duration) string {
 	switch {
 	case d <= 0:
 		return "–"
 	case d < time.Millisecond:
-		return "under 1 ms"
+		return "less than 1 ms"
 	case d < time.Second:
 		return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
 	}
 	return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
 }
 
-// mostShown is how much of a request a page shows, in bytes.
+// mostShown is how many bytes of a request a page shows.
 const mostShown = 16 << 10
 
-// ReadableJSON sets a body out in lines.
+// ReadableJSON indents a JSON body.
 func ReadableJSON(text string) string {
 	var v any
 	if json.Unmarshal([]byte(text), &v) == nil {
@@ -285,17 +285,12 @@ func ReadableJSON(text string) string {
 	return text
 }
 
-// title returns what a delivery is about; its notice may be forgotten already.
+// title is the title of a delivery's notification, which may have expired.
 func title(d webhook.HookDelivery) string {
 	if d.Title == "" {
-		return "Notice " + strconv.FormatInt(d.Notice, 10)
+		return "Notification " + strconv.FormatInt(d.Notice, 10)
 	}
 	return d.Title
 }
 
-func triesWords(n int) string {
-	if n == 1 {
-		return "1 try"
-	}
-	return strconv.Itoa(n) + " tries"
-}
+func triesWords(n int) string { return humanize.Count(n, "attempt") }

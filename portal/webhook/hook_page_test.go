@@ -9,7 +9,7 @@ import (
 	"muster/app"
 )
 
-// Every kind of notice has words on the pages, and a line in the docs.
+// Every kind of notification has words on the pages, and a line in the docs.
 func TestEveryKindOfNoticeIsExplained(t *testing.T) {
 	docs, err := os.ReadFile("../../docs/notices.md")
 	if err != nil {
@@ -17,7 +17,7 @@ func TestEveryKindOfNoticeIsExplained(t *testing.T) {
 	}
 	for _, k := range append(slices.Clone(app.NoticeKinds), app.NoticeTest) {
 		if word := NoticeWord(k); word == string(k) && k != app.NoticeTest {
-			t.Errorf("pages call notices of kind %s %q", k, word)
+			t.Errorf("pages call notifications of kind %s %q", k, word)
 		}
 		if !strings.Contains(string(docs), "\n| `"+string(k)+"` | ") {
 			t.Errorf("docs/notices.md has no line for the kind %s", k)

@@ -28,14 +28,14 @@ func (p *Service) noticeList(w http.ResponseWriter, r *http.Request, a app.Actor
 	if err != nil {
 		return err
 	}
-	f := p.Frame(r, "Notices")
+	f := p.Frame(r, "Notifications")
 	f.At = "notices"
 	p.Render(w, r, http.StatusOK, NoticeListPage(f, NoticeList{Now: p.Now(), Notices: all, Before: before,
 		All: a.May("Hooks"), Hooks: a.May("SaveHook")}))
 	return nil
 }
 
-// Number reads a number of the query; 0 where there is none.
+// Number parses a number in the query; 0 for none.
 func Number(r *http.Request, name string) (int64, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {
@@ -43,7 +43,7 @@ func Number(r *http.Request, name string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, &app.Error{Code: app.EInvalid, Field: name, Message: "That is not the address of a page.", Hint: "Begin with the newest."}
+		return 0, &app.Error{Code: app.EInvalid, Field: name, Message: "Invalid page address.", Hint: "Open the first page."}
 	}
 	return n, nil
 }
@@ -57,7 +57,7 @@ func (p *Service) showHooks(w http.ResponseWriter, r *http.Request, a app.Actor,
 	if err != nil {
 		return err
 	}
-	f := p.AdminFrame(r, "Hooks")
+	f := p.AdminFrame(r, "Webhooks")
 	p.Render(w, r, status, ListPage(f, List{Now: p.Now(), Hooks: all, Form: form}))
 	return nil
 }
@@ -66,7 +66,7 @@ func (p *Service) hookShow(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	return p.showHook(w, r, a, http.StatusOK, chi.URLParam(r, "hook"), nil, "")
 }
 
-// showHook shows a hook, with the form as it was typed where that was refused, and the secret where one was just made.
+// showHook shows a hook, with a refused form as typed, and a secret that was just created.
 func (p *Service) showHook(w http.ResponseWriter, r *http.Request, a app.Actor, status int, name string, form *Form, secret string) error {
 	before, err := Number(r, "before")
 	if err != nil {
@@ -85,8 +85,8 @@ func (p *Service) showHook(w http.ResponseWriter, r *http.Request, a app.Actor, 
 	if s.Deliveries, err = p.Hooks.HookDeliveries(r.Context(), a, name, before, HookPage); err != nil {
 		return err
 	}
-	f := p.AdminFrame(r, "Hook "+name)
-	// What was refused, or is shown once, stands at an address that is another page when it is asked for again.
+	f := p.AdminFrame(r, "Webhook "+name)
+	// A refused form or a new secret is the answer to a POST, whose address shows another page on GET.
 	f.Live = r.Method == http.MethodGet
 	if s.Busy() && f.Live {
 		f.Refresh = 3
@@ -110,7 +110,7 @@ func (p *Service) HookLive(ctx context.Context, a app.Actor, at *url.URL) ([]sit
 	return []site.LiveOne{{ID: "list", HTML: DeliveriesPart(s)}}, err
 }
 
-// hookSave makes a hook, or changes one; what is wrong with it is said beside the field.
+// hookSave creates or changes a hook, and shows errors beside their fields.
 func (p *Service) hookSave(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if err := site.Form(r); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (p *Service) hookSave(w http.ResponseWriter, r *http.Request, a app.Actor) 
 			return err
 		}
 		if slices.ContainsFunc(all, func(h webhook.Hook) bool { return h.Name == in.Name }) {
-			return again(&app.Error{Code: app.EConflict, Field: "name", Message: "There is already a hook of this name.", Hint: "Choose another one, or change that one."})
+			return again(&app.Error{Code: app.EConflict, Field: "name", Message: "Webhook " + in.Name + " already exists.", Hint: "Choose another name, or edit that webhook."})
 		}
 	} else if _, err := p.Hooks.Hook(r.Context(), a, in.Name); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (p *Service) hookSave(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	return p.saved(w, r, a, saved)
 }
 
-// saved shows a secret that was just made, which cannot be shown later.
+// saved shows a secret that was just created, the only time it can be shown.
 func (p *Service) saved(w http.ResponseWriter, r *http.Request, a app.Actor, s webhook.SavedHook) error {
 	if s.Secret != "" {
 		return p.showHook(w, r, a, http.StatusOK, s.Name, nil, s.Secret)
@@ -172,7 +172,7 @@ func (p *Service) hookRotate(w http.ResponseWriter, r *http.Request, a app.Actor
 	return p.changeHook(w, r, a, webhook.HookRequest{Rotate: true})
 }
 
-// changeHook changes a hook that is there.
+// changeHook changes an existing hook.
 func (p *Service) changeHook(w http.ResponseWriter, r *http.Request, a app.Actor, change webhook.HookRequest) error {
 	change.Name = chi.URLParam(r, "hook")
 	if _, err := p.Hooks.Hook(r.Context(), a, change.Name); err != nil {
@@ -212,7 +212,7 @@ func (p *Service) hookDelete(w http.ResponseWriter, r *http.Request, a app.Actor
 	return nil
 }
 
-// DeliveryID reads the number of a delivery out of an address.
+// DeliveryID parses the number of a delivery in an address.
 func DeliveryID(r *http.Request) (int64, error) {
 	id, err := strconv.ParseInt(chi.URLParam(r, "delivery"), 10, 64)
 	if err != nil || id <= 0 {

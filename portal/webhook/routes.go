@@ -6,7 +6,7 @@ import (
 	"muster/portal/site"
 )
 
-// Routes are its pages.
+// Routes are the pages.
 func Routes(p *Service) []site.Route {
 	return []site.Route{
 		site.Show("/notices", p.noticeList),
@@ -24,18 +24,18 @@ func Routes(p *Service) []site.Route {
 	}
 }
 
-// Operations are its part of the REST API.
+// Operations are the REST operations.
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
-		site.Get("/notices", p.apiNoticeList, site.About("List what you were told, newest first; for admins all of the tenant")),
-		site.Get("/hooks", p.apiHookList, site.About("List where notices are sent to, for admins")),
+		site.Get("/notices", p.apiNoticeList, site.About("List your notifications, newest first; admins list the tenant's")),
+		site.Get("/hooks", p.apiHookList, site.About("List webhooks and operation hooks, for admins")),
 		site.Get("/hooks/{name}", p.apiHookShow, site.About("Show a hook")),
-		site.Put("/hooks/{name}", p.apiHookSave, site.About("Make a hook or change it; what is left out stays")),
-		site.Delete("/hooks/{name}", p.apiHookDelete, site.About("Delete a hook and the list of its deliveries")),
-		site.Post("/hooks/{name}/test", p.apiHookTest, site.About("Send a test notice"), site.Answers(http.StatusAccepted)),
-		site.Get("/hooks/{name}/deliveries", p.apiHookDeliveryList, site.About("List what was sent to a hook, newest first")),
-		site.Get("/hooks/{name}/deliveries/{delivery}", p.apiHookDelivery, site.About("Show a delivery: what was sent, and every answer")),
+		site.Put("/hooks/{name}", p.apiHookSave, site.About("Create or change a hook; missing fields keep their values")),
+		site.Delete("/hooks/{name}", p.apiHookDelete, site.About("Delete a hook and its list of deliveries")),
+		site.Post("/hooks/{name}/test", p.apiHookTest, site.About("Send a test notification"), site.Answers(http.StatusAccepted)),
+		site.Get("/hooks/{name}/deliveries", p.apiHookDeliveryList, site.About("List a hook's deliveries, newest first")),
+		site.Get("/hooks/{name}/deliveries/{delivery}", p.apiHookDelivery, site.About("Show a delivery with its request and responses")),
 		site.Post("/hooks/{name}/deliveries/{delivery}/resend", p.apiHookResend,
-			site.About("Send a delivery again, under the same number"), site.Answers(http.StatusAccepted)),
+			site.About("Resend a delivery, under the same number"), site.Answers(http.StatusAccepted)),
 	}
 }

@@ -7,5 +7,5 @@ type Service struct {
 	*site.Site
 }
 
-// New returns the service on top of what all nouns share.
+// New returns the service.
 func New(s *site.Site) *Service { return &Service{Site: s} }

@@ -121,10 +121,10 @@ func TestCredentials(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := r.open(t, chain).List(ctx, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("nobody waits: %v", err)
+		t.Errorf("no waiting: %v", err)
 	}
 	if err := asks(map[string]any{"role_arn": "arn:aws:iam::222222222222:role/muster", "sts_url": "http://127.0.0.1:1"}); app.CodeOf(err) == app.ECredentials || !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("nobody at STS: %v", err)
+		t.Errorf("no STS: %v", err)
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKIDGOOD")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "good/secret+1")
@@ -190,7 +190,7 @@ func TestCheckWithoutNeeds(t *testing.T) {
 	dead.Close()
 	found, err = r.open(t, map[string]any{"api_url": dead.URL}).CheckAccount(t.Context(), appfamily.AccountNeeds{})
 	if err != nil || len(found) != 1 || found[0].OK || found[0].About != appfamily.AboutRegion || found[0].Hint == "" {
-		t.Errorf("nobody there: %+v, %v", found, err)
+		t.Errorf("no endpoint: %+v, %v", found, err)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// What stands before EC2, such as a proxy, answers in words of its own.
+// What is in front of EC2, such as a proxy, answers in words of its own.
 func TestAnswersThatAreNotOfEC2(t *testing.T) {
 	for status, want := range map[int]app.Code{http.StatusBadGateway: app.ETransient, http.StatusForbidden: app.ECredentials, http.StatusTooManyRequests: app.ERateLimit, http.StatusFound: app.EInternal} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -76,7 +76,7 @@ func (c *cloud) enclose(ctx context.Context, i types.Instance, spec appfamily.Ma
 		return n.NetworkInterfaceId != nil && n.Attachment != nil && value(n.Attachment.DeviceIndex) == 0
 	})
 	if at < 0 {
-		return app.Errorf(app.ETransient, "EC2 does not show the network interface of instance %s yet, so its firewall cannot be put on.", value(i.InstanceId))
+		return app.Errorf(app.ETransient, "EC2 doesn't list the network interface of instance %s yet, so its firewall can't be attached.", value(i.InstanceId))
 	}
 	var has []string
 	for _, g := range i.NetworkInterfaces[at].Groups {

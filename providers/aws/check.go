@@ -62,14 +62,14 @@ func (s *survey) right(about, subject, format string, args ...any) {
 func (s *survey) wrong(about, subject string, err error) {
 	var e *app.Error
 	if !errors.As(err, &e) {
-		e = hinted(app.Errorf(app.ETransient, "The EC2 API of region %s cannot be reached: %w", s.region, err), "Check the region, api_url, and the way out to the network.")
+		e = hinted(app.Errorf(app.ETransient, "Can't connect to the EC2 API of region %s: %w", s.region, err), "Check the region, api_url and the network connection.")
 	}
 	if e.Reason == reasonDenied {
 		about = appfamily.AboutPermissions
 	}
 	f := appfamily.Finding{About: about, Subject: subject, Code: e.Code, Message: e.ForPeople(), Hint: e.Hint}
 	if f.Hint == "" {
-		f.Hint = "docs/providers/aws.md tells what an account needs."
+		f.Hint = "See docs/providers/aws.md for what an account needs."
 	}
 	s.found = append(s.found, f)
 }
@@ -84,16 +84,16 @@ func (s *survey) account(ctx context.Context) bool {
 	var dns *net.DNSError
 	switch {
 	case because(err, reasonDenied):
-		s.right(appfamily.AboutCredentials, "", "EC2 knows the credentials in region %s.", s.region)
+		s.right(appfamily.AboutCredentials, "", "EC2 accepts the credentials in region %s.", s.region)
 		s.wrong(appfamily.AboutPermissions, "ec2:DescribeAvailabilityZones", err)
 		return true
 	case because(err, "OptInRequired"), err != nil && strings.Contains(err.Error(), "scoped to a valid region"):
 		e := app.AsError(err)
-		s.wrong(appfamily.AboutRegion, s.region, hinted(app.Errorf(e.Code, "The account cannot be used in region %s: %s", s.region, e.Message),
-			"Check the region's name, and enable it for the account where it is one that has to be."))
+		s.wrong(appfamily.AboutRegion, s.region, hinted(app.Errorf(e.Code, "The account can't be used in region %s: %s", s.region, e.Message),
+			"Check the region's name, and enable the region for the account if necessary."))
 		return false
 	case errors.As(err, &dns):
-		s.wrong(appfamily.AboutRegion, s.region, hinted(app.Errorf(app.EInvalid, "There is no EC2 API for region %s: its name is not known.", s.region), "Check the region's name, such as eu-central-1, or set api_url."))
+		s.wrong(appfamily.AboutRegion, s.region, hinted(app.Errorf(app.EInvalid, "Region %s doesn't exist: its EC2 API's host name can't be resolved.", s.region), "Check the region's name, such as eu-central-1, or set api_url."))
 		return false
 	case app.CodeOf(err) == app.ECredentials:
 		s.wrong(appfamily.AboutCredentials, "", err)
@@ -103,9 +103,9 @@ func (s *survey) account(ctx context.Context) bool {
 		return false
 	}
 	s.zones = out.AvailabilityZones
-	s.right(appfamily.AboutCredentials, "", "EC2 knows the credentials in region %s.", s.region)
+	s.right(appfamily.AboutCredentials, "", "EC2 accepts the credentials in region %s.", s.region)
 	if s.options.zone == "" {
-		s.right(appfamily.AboutRegion, s.region, "Region %s answers, with the zones %s.", s.region, strings.Join(s.zoneNames(), ", "))
+		s.right(appfamily.AboutRegion, s.region, "Region %s is available, with zones %s.", s.region, strings.Join(s.zoneNames(), ", "))
 	} else {
 		s.zone(s.options.zone)
 	}
@@ -128,7 +128,7 @@ func (s *survey) zone(name string) bool {
 		s.right(appfamily.AboutRegion, name, "Zone %s is available.", name)
 		return true
 	}
-	s.wrong(appfamily.AboutRegion, name, hinted(app.Errorf(app.EInvalid, "Zone %s is not one of region %s, or is not available.", name, s.region), "Zones of the account: "+strings.Join(s.zoneNames(), ", ")+"."))
+	s.wrong(appfamily.AboutRegion, name, hinted(app.Errorf(app.EInvalid, "Zone %s isn't in region %s or isn't available.", name, s.region), "Available zones: "+strings.Join(s.zoneNames(), ", ")+"."))
 	return false
 }
 
@@ -161,7 +161,7 @@ func (s *survey) network(ctx context.Context, needs appfamily.AccountNeeds) {
 		}
 		if p.wanted > left {
 			names := strings.Join(p.names, ", ")
-			s.wrong(appfamily.AboutQuota, names, hinted(app.Errorf(app.EQuota, "Subnet %s has %d free addresses, and %s wanted in it.", names, left, machinesAre(p.wanted)), "Use a larger subnet, or one more in another zone."))
+			s.wrong(appfamily.AboutQuota, names, hinted(app.Errorf(app.EQuota, "Subnet %s has %d free addresses, but %s needed there.", names, left, machinesAre(p.wanted)), "Use a larger subnet, or add one in another zone."))
 			continue
 		}
 		for _, id := range p.names {
@@ -170,13 +170,13 @@ func (s *survey) network(ctx context.Context, needs appfamily.AccountNeeds) {
 		}
 	}
 	if len(vpcs) > 1 {
-		s.doubt(appfamily.AboutNetwork, "subnets", "The subnets are in more than one VPC; a cluster with a firewall is made in that of its first subnet alone.", "Name subnets of one VPC in subnet_id.")
+		s.doubt(appfamily.AboutNetwork, "subnets", "The subnets are in more than one VPC. Clusters with a firewall are created only in the VPC of the first subnet.", "Set subnet_id to subnets of one VPC.")
 	}
 }
 
 // placesOf returns where machines are wanted, and how many; of kinds that are looked at for themselves, one.
 func (s *survey) placesOf(ctx context.Context, needs appfamily.AccountNeeds) (out []place) {
-	told, zones := map[string]bool{}, map[string]bool{"": true, s.options.zone: true}
+	seen, zones := map[string]bool{}, map[string]bool{"": true, s.options.zone: true}
 	for _, need := range needs.Machines {
 		if _, asked := zones[need.Zone]; !asked {
 			zones[need.Zone] = s.zone(need.Zone)
@@ -186,10 +186,10 @@ func (s *survey) placesOf(ctx context.Context, needs appfamily.AccountNeeds) (ou
 		}
 		subnets, err := s.cloud.subnets(ctx, s.options, need.Zone)
 		if err != nil {
-			if !told[err.Error()] {
+			if !seen[err.Error()] {
 				s.wrong(appfamily.AboutNetwork, "subnets", err)
 			}
-			told[err.Error()] = true
+			seen[err.Error()] = true
 			continue
 		}
 		var names []string
@@ -217,7 +217,7 @@ func (s *survey) groups(ctx context.Context, needs appfamily.AccountNeeds) {
 		case err != nil:
 			s.wrong(appfamily.AboutNetwork, id, err)
 		case len(out.SecurityGroups) == 1 && len(s.subnets) > 0 && !slices.ContainsFunc(s.subnets, func(n types.Subnet) bool { return value(n.VpcId) == value(out.SecurityGroups[0].VpcId) }):
-			s.wrong(appfamily.AboutNetwork, id, hinted(app.Errorf(app.EInvalid, "Security group %s is in VPC %s, and the subnets are not.", id, value(out.SecurityGroups[0].VpcId)), "Name groups of the subnets' VPC in security_group_ids."))
+			s.wrong(appfamily.AboutNetwork, id, hinted(app.Errorf(app.EInvalid, "Security group %s is in VPC %s, but the subnets aren't.", id, value(out.SecurityGroups[0].VpcId)), "Set security_group_ids to groups of the subnets' VPC."))
 		default:
 			s.right(appfamily.AboutNetwork, id, "Security group %s exists.", id)
 		}
@@ -254,7 +254,7 @@ func (s *survey) all(needs appfamily.AccountNeeds, of func(options) []string) (o
 
 func machinesAre(n int) string {
 	if n == 1 {
-		return "a machine is"
+		return "one is"
 	}
-	return fmt.Sprintf("%d machines are", n)
+	return fmt.Sprintf("%d are", n)
 }

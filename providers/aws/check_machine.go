@@ -39,11 +39,11 @@ func (s *survey) machines(ctx context.Context, need appfamily.MachineNeed) {
 	name, arch := value(image.ImageId), string(image.Architecture)
 	switch {
 	case image.Platform == types.PlatformValuesWindows:
-		s.wrong(appfamily.AboutImage, name, hinted(app.Errorf(app.EInvalid, "Image %s is of Windows, which Muster does not set up.", name), "Name an image of Linux with cloud-init."))
+		s.wrong(appfamily.AboutImage, name, hinted(app.Errorf(app.EInvalid, "Image %s is a Windows image, which Muster doesn't support.", name), "Choose a Linux image with cloud-init."))
 	case kind.ProcessorInfo != nil && !slices.Contains(kind.ProcessorInfo.SupportedArchitectures, types.ArchitectureType(arch)):
-		s.wrong(appfamily.AboutImage, name, hinted(app.Errorf(app.EInvalid, "Image %s is for %s, which instance type %s does not have.", name, arch, need.Flavor.Flavor), "Name an image or an instance type of the other architecture."))
+		s.wrong(appfamily.AboutImage, name, hinted(app.Errorf(app.EInvalid, "Image %s is for %s, but instance type %s isn't.", name, arch, need.Flavor.Flavor), "Choose an image or instance type of the other architecture."))
 	case o.rootGB > 0 && o.rootGB < rootSize(image):
-		s.wrong(appfamily.AboutImage, name, hinted(app.Errorf(app.EInvalid, "Image %s has %d GB, and a root disk of %d GB is wanted.", name, rootSize(image), o.rootGB), "Set root_disk_gb to the image's size or more, or to 0."))
+		s.wrong(appfamily.AboutImage, name, hinted(app.Errorf(app.EInvalid, "Image %s needs %d GB, but the root disk has %d GB.", name, rootSize(image), o.rootGB), "Set root_disk_gb to at least the image's size, or to 0."))
 	default:
 		s.right(appfamily.AboutImage, name, "Image %s (%s) is available for %s.", name, value(image.Name), arch)
 	}
@@ -53,7 +53,7 @@ func (s *survey) machines(ctx context.Context, need appfamily.MachineNeed) {
 func (s *survey) flavor(ctx context.Context, need appfamily.MachineNeed, o options, kind types.InstanceTypeInfo) {
 	name := need.Flavor.Flavor
 	if o.spot != spotNo && len(kind.SupportedUsageClasses) > 0 && !slices.Contains(kind.SupportedUsageClasses, types.UsageClassTypeSpot) {
-		s.wrong(appfamily.AboutFlavor, name, hinted(app.Errorf(app.EInvalid, "Instance type %s is not offered as spot.", name), "Set spot to false for this hardware type."))
+		s.wrong(appfamily.AboutFlavor, name, hinted(app.Errorf(app.EInvalid, "Instance type %s isn't available as spot.", name), "Set spot to false for this hardware type."))
 		return
 	}
 	zones, err := s.ec2.offered(ctx, name)
@@ -70,10 +70,10 @@ func (s *survey) flavor(ctx context.Context, need appfamily.MachineNeed, o optio
 		}
 	}
 	if len(wants) > 0 && !slices.ContainsFunc(wants, func(z string) bool { return slices.Contains(zones, z) }) {
-		s.wrong(appfamily.AboutFlavor, name, hinted(app.Errorf(app.ECapacity, "Instance type %s is not offered in zone %s.", name, strings.Join(wants, ", ")), "It is offered in: "+cmp.Or(strings.Join(zones, ", "), "no zone of the region")+"."))
+		s.wrong(appfamily.AboutFlavor, name, hinted(app.Errorf(app.ECapacity, "Instance type %s isn't available in zone %s.", name, strings.Join(wants, ", ")), "Available in: "+cmp.Or(strings.Join(zones, ", "), "no zone of the region")+"."))
 		return
 	}
-	s.right(appfamily.AboutFlavor, name, "Instance type %s is offered in %s, with %d vCPUs and %.4g GB.", name, strings.Join(zones, ", "), vcpus(kind), memoryGB(kind))
+	s.right(appfamily.AboutFlavor, name, "Instance type %s is available in %s, with %d vCPUs and %.4g GB of memory.", name, strings.Join(zones, ", "), vcpus(kind), memoryGB(kind))
 }
 
 // offered returns the zones that have an instance type.
@@ -109,8 +109,8 @@ func (s *survey) permissions(ctx context.Context, needs appfamily.AccountNeeds) 
 		if one, ok := s.pair(ctx, needs); ok {
 			whole = append(whole, one)
 		} else {
-			s.doubt(appfamily.AboutPermissions, "ec2:RunInstances", "Whether machines may be made can be tried only with an instance type and an image that fits it, and of those none was named.",
-				"Have the catalog name both for this account, and check it again; or compare its policy with the one in docs/providers/aws.md.")
+			s.doubt(appfamily.AboutPermissions, "ec2:RunInstances", "Permission to create machines can't be checked without an instance type and a matching image.",
+				"Add both to the catalog for this account and check again, or compare the account's policy with the one in docs/providers/aws.md.")
 		}
 	}
 	var tried []string
@@ -130,9 +130,9 @@ func (s *survey) permissions(ctx context.Context, needs appfamily.AccountNeeds) 
 			Tags: tagged(map[string]string{appfamily.TagInstallation: "check", appfamily.TagCluster: "check"})}}})
 	switch {
 	case because(err, "DryRunOperation"):
-		s.right(appfamily.AboutPermissions, "ec2:CreateSecurityGroup", "Security groups for clusters with a firewall may be made.")
+		s.right(appfamily.AboutPermissions, "ec2:CreateSecurityGroup", "Muster can create security groups for clusters with a firewall.")
 	case err != nil:
-		s.doubt(appfamily.AboutPermissions, "ec2:CreateSecurityGroup", "Clusters with a firewall cannot be made: "+app.AsError(err).Message, "Add what is missing from the policy in docs/providers/aws.md, or leave firewalls out.")
+		s.doubt(appfamily.AboutPermissions, "ec2:CreateSecurityGroup", "Can't create clusters with a firewall: "+app.AsError(err).Message, "Add the missing action from the policy in docs/providers/aws.md, or don't use firewalls.")
 	}
 }
 
@@ -167,7 +167,7 @@ func (s *survey) pair(ctx context.Context, needs appfamily.AccountNeeds) (appfam
 	return appfamily.MachineNeed{}, false
 }
 
-// tryRun tries to make one machine of a need. What was found about its flavor and image is not told again. That a quota leaves no room for this one
+// tryRun tries to make one machine of a need. What was found about its flavor and image isn't reported again. That a quota leaves no room for this one
 // is a warning where
 // others might be made.
 func (s *survey) tryRun(ctx context.Context, need appfamily.MachineNeed, each bool) {
@@ -189,11 +189,11 @@ func (s *survey) tryRun(ctx context.Context, need appfamily.MachineNeed, each bo
 	e := app.AsError(err)
 	switch {
 	case because(err, "DryRunOperation"):
-		s.right(appfamily.AboutPermissions, "ec2:RunInstances", "Machines of type %s may be made, with their tags.", need.Flavor.Flavor)
+		s.right(appfamily.AboutPermissions, "ec2:RunInstances", "Muster can create and tag machines of type %s.", need.Flavor.Flavor)
 	case err == nil:
-		s.doubt(appfamily.AboutPermissions, "ec2:RunInstances", "EC2 does not answer whether machines may be made.", "Check the endpoint in api_url.")
+		s.doubt(appfamily.AboutPermissions, "ec2:RunInstances", "EC2 didn't respond whether Muster can create machines.", "Check the endpoint in api_url.")
 	case strings.Contains(strings.ToLower(e.Message), "iaminstanceprofile"), strings.Contains(strings.ToLower(e.Message), "instance profile"):
-		s.wrong(appfamily.AboutPermissions, w.options.profile, hinted(app.Errorf(app.EInvalid, "The instance profile %s cannot be used: %s", w.options.profile, e.Message), "Name an instance profile of this account in instance_profile, not a role."))
+		s.wrong(appfamily.AboutPermissions, w.options.profile, hinted(app.Errorf(app.EInvalid, "Can't use instance profile %s: %s", w.options.profile, e.Message), "Set instance_profile to an instance profile of this account, not a role."))
 	case e.Code == app.EQuota && each:
 		s.doubt(appfamily.AboutQuota, need.Flavor.Flavor, e.ForPeople(), e.Hint)
 	case e.Code == app.EQuota:

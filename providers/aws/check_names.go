@@ -28,25 +28,25 @@ func (s *survey) dnsZone(ctx context.Context) {
 func (s *survey) zoneOpen(ctx context.Context, name string, z *hosted) {
 	found := ""
 	if z.private {
-		found = ", and are found from the VPCs that it is associated with"
+		found = ", resolved in its associated VPCs"
 	}
-	s.right(appfamily.AboutNetwork, name, "The names of machines go into the %s hosted zone %s (%s)%s.", z.kind(), name, z.id, found)
+	s.right(appfamily.AboutNetwork, name, "Machine names go to the %s hosted zone %s (%s)%s.", z.kind(), name, z.id, found)
 	if _, err := s.records.listResourceRecordSets(ctx, &route53.ListResourceRecordSetsInput{HostedZoneId: &z.id, MaxItems: ref[int32](1)}); err != nil {
 		s.wrongZone(appfamily.AboutNetwork, name, err)
 		return
 	}
 	// There is no dry run. Records that are not there cannot be deleted: how that is refused tells whether any may be changed.
-	nobody := strings.ToLower(rand.Text())
+	random := strings.ToLower(rand.Text())
 	var batch []types.Change
-	for _, of := range []records.Set{{Type: "A", Values: []string{"192.0.2.1"}}, {Type: "AAAA", Values: []string{"2001:db8::1"}}, {Type: "TXT", Values: []string{nobody}}} {
-		of.Name = "muster-check-" + nobody + "." + name
+	for _, of := range []records.Set{{Type: "A", Values: []string{"192.0.2.1"}}, {Type: "AAAA", Values: []string{"2001:db8::1"}}, {Type: "TXT", Values: []string{random}}} {
+		of.Name = "muster-check-" + random + "." + name
 		batch = append(batch, types.Change{Action: types.ChangeActionDelete, ResourceRecordSet: setOf(of)})
 	}
 	switch err := z.submit(ctx, batch); {
 	case because(err, reasonMoved):
-		s.right(appfamily.AboutPermissions, "route53:ChangeResourceRecordSets", "Records in the hosted zone %s may be changed.", name)
+		s.right(appfamily.AboutPermissions, "route53:ChangeResourceRecordSets", "Muster can change records in hosted zone %s.", name)
 	case err == nil:
-		s.doubt(appfamily.AboutPermissions, "route53:ChangeResourceRecordSets", "Route 53 does not answer whether records may be changed.", "Check the endpoint in route53_url.")
+		s.doubt(appfamily.AboutPermissions, "route53:ChangeResourceRecordSets", "Route 53 didn't respond whether Muster can change records.", "Check the endpoint in route53_url.")
 	default:
 		s.wrongZone(appfamily.AboutPermissions, "route53:ChangeResourceRecordSets", err)
 	}
@@ -56,10 +56,10 @@ func (s *survey) zoneOpen(ctx context.Context, name string, z *hosted) {
 func (s *survey) wrongZone(about, subject string, err error) {
 	var e *app.Error
 	if !errors.As(err, &e) {
-		err = hinted(app.Errorf(app.ETransient, "The API of Route 53 cannot be reached: %w", err), "Check route53_url, and the way out to the network.")
+		err = hinted(app.Errorf(app.ETransient, "Can't connect to the Route 53 API: %w", err), "Check route53_url and the network connection.")
 	}
 	if app.CodeOf(err) == app.ECredentials {
-		about = appfamily.AboutCredentials // and what is not allowed is told as such
+		about = appfamily.AboutCredentials // and what is not allowed is reported as such
 	}
 	s.wrong(about, subject, err)
 }

@@ -12,7 +12,7 @@ import (
 	"muster/providers/internal/account"
 )
 
-const quotaHint = "Ask for more vCPUs in Service Quotas, under Amazon EC2, for this region."
+const quotaHint = "Request more vCPUs in Service Quotas, under Amazon EC2, for this region."
 
 // demand is what is needed of one quota.
 type demand struct {
@@ -38,7 +38,7 @@ func (s *survey) quota(ctx context.Context, needs appfamily.AccountNeeds) {
 		f := familyOf(need.Flavor.Flavor)
 		code, name := f.quota(markets[0])
 		if code == "" {
-			s.doubt(appfamily.AboutQuota, need.Flavor.Flavor, fmt.Sprintf("Which quota counts vCPUs of instance type %s is not known here; it has %d.", need.Flavor.Flavor, vcpus(kind)), "Look at the quotas of Amazon EC2 in Service Quotas.")
+			s.doubt(appfamily.AboutQuota, need.Flavor.Flavor, fmt.Sprintf("The quota for instance type %s (%d vCPUs) is unknown.", need.Flavor.Flavor, vcpus(kind)), "Check the Amazon EC2 quotas in Service Quotas.")
 			continue
 		}
 		d := demands[code]
@@ -58,7 +58,7 @@ func (s *survey) quota(ctx context.Context, needs appfamily.AccountNeeds) {
 		return
 	}
 	if s.quotas == nil {
-		s.unasked(demands, needs.Each, "which is not asked where api_url names another EC2 than AWS's own", "Set quotas_url as well, or compare with the limits of the instance types' families yourself.")
+		s.unasked(demands, needs.Each, "which isn't used because api_url isn't an AWS endpoint", "Set quotas_url too, or compare with the limits of the instance families yourself.")
 		return
 	}
 	running, err := s.running(ctx)
@@ -74,10 +74,10 @@ func (s *survey) quota(ctx context.Context, needs appfamily.AccountNeeds) {
 		case ctx.Err() != nil:
 			return
 		case refusedQuota(err):
-			s.unasked(map[string]*demand{code: d}, needs.Each, "which the credentials may not ask", "Add servicequotas:GetServiceQuota to the policy, as in docs/providers/aws.md.")
+			s.unasked(map[string]*demand{code: d}, needs.Each, "which the credentials can't access", "Add servicequotas:GetServiceQuota to the policy, as in docs/providers/aws.md.")
 			continue
 		case err != nil:
-			s.unasked(map[string]*demand{code: d}, needs.Each, "which did not tell ("+silentQuota(err)+")", "Look again later, or see the quotas of Amazon EC2 in Service Quotas.")
+			s.unasked(map[string]*demand{code: d}, needs.Each, "which failed ("+silentQuota(err)+")", "Try again later, or check the Amazon EC2 quotas in Service Quotas.")
 			continue
 		}
 		q := account.Quota{Name: d.name, Limit: limit, Used: float64(running[code])}
@@ -85,13 +85,13 @@ func (s *survey) quota(ctx context.Context, needs appfamily.AccountNeeds) {
 		left := account.Number(q.Left()) + " of " + account.Number(limit)
 		switch {
 		case needs.Each:
-			s.right(appfamily.AboutQuota, d.name, "Of %s in region %s, %s are left.", d.name, s.region, left)
+			s.right(appfamily.AboutQuota, d.name, "%s in region %s: %s available.", d.name, s.region, left)
 		case float64(d.vcpus) <= q.Left():
-			s.right(appfamily.AboutQuota, d.name, "Of %s in region %s, %s are left; %d are needed.", d.name, s.region, left, d.vcpus)
+			s.right(appfamily.AboutQuota, d.name, "%s in region %s: %s available, %d needed.", d.name, s.region, left, d.vcpus)
 		case d.sure:
-			s.wrong(appfamily.AboutQuota, d.name, hinted(app.Errorf(app.EQuota, "Of %s in region %s, %s are left, and %d are needed.", d.name, s.region, left, d.vcpus), quotaHint))
+			s.wrong(appfamily.AboutQuota, d.name, hinted(app.Errorf(app.EQuota, "%s in region %s: only %s available, but %d needed.", d.name, s.region, left, d.vcpus), quotaHint))
 		default:
-			s.doubt(appfamily.AboutQuota, d.name, fmt.Sprintf("Of %s in region %s, %s are left, and %d are needed; the rest is bought on demand.", d.name, s.region, left, d.vcpus), quotaHint)
+			s.doubt(appfamily.AboutQuota, d.name, fmt.Sprintf("%s in region %s: only %s available, but %d needed; the rest will be on-demand.", d.name, s.region, left, d.vcpus), quotaHint)
 		}
 	}
 	if needs.Each {
@@ -104,9 +104,9 @@ func (s *survey) unasked(demands map[string]*demand, each bool, why, hint string
 	for _, code := range slices.Sorted(maps.Keys(demands)) {
 		d, needed := demands[code], ""
 		if !each {
-			needed = fmt.Sprintf("; %d are needed", demands[code].vcpus)
+			needed = fmt.Sprintf("; %d needed", demands[code].vcpus)
 		}
-		s.doubt(appfamily.AboutQuota, d.name, fmt.Sprintf("How many %s are left in region %s only Service Quotas tells, %s%s.", d.name, s.region, why, needed), hint)
+		s.doubt(appfamily.AboutQuota, d.name, fmt.Sprintf("The available %s in region %s are unknown without Service Quotas, %s%s.", d.name, s.region, why, needed), hint)
 	}
 }
 

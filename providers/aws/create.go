@@ -23,16 +23,16 @@ func (c *cloud) Create(ctx context.Context, spec appfamily.MachineSpec) (appfami
 	if err != nil {
 		return appfamily.Machine{}, err
 	}
-	stands, used, err := c.standing(ctx, spec)
+	found, used, err := c.standing(ctx, spec)
 	if err != nil {
 		return appfamily.Machine{}, err
 	}
-	if stands == nil {
+	if found == nil {
 		in, subnets, err := c.prepare(ctx, w)
 		if err != nil {
 			return appfamily.Machine{}, err
 		}
-		if stands, err = c.launch(ctx, w, in, subnets, used); err != nil {
+		if found, err = c.launch(ctx, w, in, subnets, used); err != nil {
 			c.forget(err)
 			if !slices.ContainsFunc(w.options.groups, func(id string) bool { return strings.Contains(err.Error(), id) }) {
 				err = unknownYet(err) // the cluster's own group: someone may just have removed it, after the last machine before this one
@@ -40,7 +40,7 @@ func (c *cloud) Create(ctx context.Context, spec appfamily.MachineSpec) (appfami
 			return appfamily.Machine{}, err
 		}
 	}
-	m := machine(*stands)
+	m := machine(*found)
 	m.HostKey = cmp.Or(m.HostKey, w.hostKey) // an earlier call may have given it another
 	return m, nil
 }
@@ -85,7 +85,7 @@ func (c *cloud) launch(ctx context.Context, w wanted, in *ec2.RunInstancesInput,
 			ask.NetworkInterfaces[0].SubnetId = subnet.SubnetId
 			for {
 				if generation == generations {
-					return nil, app.Errorf(app.EConflict, "Machines of intent %s were made and deleted so often that EC2 remembers no other name for it.", w.spec.Intent)
+					return nil, app.Errorf(app.EConflict, "The machine of intent %s was created and deleted too often: EC2 accepts no further client token.", w.spec.Intent)
 				}
 				ask.ClientToken = ref(token(w.spec, value(subnet.SubnetId), spot, generation))
 				if slices.Contains(used, *ask.ClientToken) {
@@ -111,7 +111,7 @@ func (c *cloud) launch(ctx context.Context, w wanted, in *ec2.RunInstancesInput,
 	return nil, full
 }
 
-// errUsed tells that a client token stands for a machine that does not exist any more.
+// errUsed tells that a client token belongs to a machine that does not exist any more.
 var errUsed = errors.New("the client token was used before")
 
 // run makes one machine, with one call.
@@ -131,21 +131,21 @@ func (c *cloud) run(ctx context.Context, spec appfamily.MachineSpec, ask *ec2.Ru
 		if err := pause(ctx, c.tuning.late); err != nil {
 			return nil, err
 		}
-		if stands, _, err := c.standing(ctx, spec); stands != nil || err != nil {
-			return stands, err
+		if found, _, err := c.standing(ctx, spec); found != nil || err != nil {
+			return found, err
 		}
 		return nil, errUsed
 	case err != nil:
 		return nil, err
 	case len(out.Instances) != 1:
-		return nil, app.Errorf(app.ETransient, "EC2 made %d instances where one was asked for.", len(out.Instances))
+		return nil, app.Errorf(app.ETransient, "EC2 created %d instances instead of one.", len(out.Instances))
 	case gone(out.Instances[0]):
 		return nil, errUsed
 	}
 	return c.shown(ctx, out.Instances[0])
 }
 
-// shown waits until EC2 shows an instance that it has just made, so that whoever got it can ask for it. That it may not show it in time, or may
+// shown waits until EC2 shows an instance that it has just made, so that its creator can find it. That it may not show it in time, or may
 // not be asked, takes nothing from that it was made.
 func (c *cloud) shown(ctx context.Context, i types.Instance) (*types.Instance, error) {
 	err := c.tuning.patiently(ctx, func() error {
@@ -166,7 +166,7 @@ func (c *cloud) shown(ctx context.Context, i types.Instance) (*types.Instance, e
 
 // stillborn returns the error for an instance that EC2 took, and then ended by itself. Its reason is a word as of an error, after who is to blame.
 func stillborn(i types.Instance) error {
-	e := app.Errorf(app.ETransient, "EC2 ended instance %s as soon as it was made%s.", value(i.InstanceId), reasonOf(i))
+	e := app.Errorf(app.ETransient, "EC2 terminated instance %s right after creation%s.", value(i.InstanceId), reasonOf(i))
 	if i.StateReason == nil {
 		return e
 	}
@@ -174,7 +174,7 @@ func stillborn(i types.Instance) error {
 	switch blame, rest, _ := strings.Cut(word, "."); {
 	case word == "Client.UserInitiatedShutdown":
 	case word == "Client.InternalError":
-		e.Code, e.Hint = app.EInvalid, "This is mostly a KMS key that the account may not use for its disks, or an image's snapshot that is gone: look at the key's policy."
+		e.Code, e.Hint = app.EInvalid, "Usually the account can't use the KMS key of its disks, or the image's snapshot is gone: check the key's policy."
 	case blame == "Client", rest == "InsufficientInstanceCapacity":
 		e.Code = codeFor(rest, "", 0)
 	}

@@ -203,14 +203,14 @@ func TestImagesByName(t *testing.T) {
 	}
 }
 
-// A client token that stands for another request: the image behind a name has changed since.
+// A client token of another request: the image behind a name has changed since.
 func TestTheTokenOfAnotherRequest(t *testing.T) {
 	r := newRegion(t)
 	first := mustCreate(t, r.open(t, nil), specOf(t, "twice"))
 	other := specOf(t, "twice")
 	other.Image.Image = "ami-0000000b"
 
-	// EC2 shows the machine too late for the look before, but not for the look after.
+	// EC2 shows the machine too late for the look before, but in time for the second look.
 	r.sim.mu.Lock()
 	r.sim.lag = quick.late / 2
 	r.sim.byID(first.ID).made = time.Now()

@@ -20,7 +20,7 @@ type simInstance struct {
 	tags                                  map[string]string
 	spot, public                          bool
 	token                                 string
-	form                                  url.Values // as it was asked for
+	form                                  url.Values // as requested
 	made, started, stopped, ended         time.Time
 	number                                int
 	reason                                string

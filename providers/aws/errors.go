@@ -24,7 +24,7 @@ const (
 // throttledFor is when to come back after too many calls, since EC2 does not say: its buckets fill by a few calls a second.
 const throttledFor = 5 * time.Second
 
-// codes are EC2's own words for what went wrong; those that it has many of are told by their form, in codeFor.
+// codes are EC2's own words for what went wrong; those that it has many of are recognized by their form, in codeFor.
 var codes = map[string]app.Code{
 	"AuthFailure": app.ECredentials, "UnauthorizedOperation": app.ECredentials, "OptInRequired": app.ECredentials, "Blocked": app.ECredentials,
 	"PendingVerification": app.ECredentials, "AccessDenied": app.ECredentials, "AccessDeniedException": app.ECredentials,
@@ -56,37 +56,37 @@ var broken = []string{"InternalError", "InternalFailure", "InternalServiceError"
 
 // hints say what would help, by how EC2's word begins. The first that fits counts.
 var hints = []struct{ begins, hint string }{
-	{"UnauthorizedOperation", "Add the missing action to the policy of the key or role; docs/providers/aws.md has a policy to paste."},
-	{"AccessDenied", "Let the key assume the role, and check the role's trust policy and external ID."},
+	{"UnauthorizedOperation", "Add the missing action to the policy of the key or role. docs/providers/aws.md has a complete policy."},
+	{"AccessDenied", "Allow the key to assume the role, and check the role's trust policy and external ID."},
 	{"OptInRequired", "Subscribe to the image in AWS Marketplace, or enable the region for the account."},
 	{"Blocked", "Ask AWS support why the account is blocked."},
-	{"PendingVerification", "Wait until AWS has verified the account, at most a few hours."},
-	{"RequestExpired", "Set the clock of the host that Muster runs on."},
-	{"ExpiredToken", "The temporary keys have run out: set new ones, or use a role."},
-	{"SignatureDoesNotMatch", "Set the secret access key anew, and check the clock of the host that Muster runs on."},
-	{"AuthFailure", "Set the access key anew, and check that it is active and that the account may use the region."},
-	{"InvalidClientTokenId", "Set the access key anew, and check that it is active."},
-	{"InsufficientFreeAddressesInSubnet", "Use a larger subnet, or one more in another zone."},
-	{"Insufficient", "Try another zone or instance type, or come back later."},
+	{"PendingVerification", "Wait for AWS to verify the account; this takes a few hours at most."},
+	{"RequestExpired", "Correct the clock of Muster's host."},
+	{"ExpiredToken", "The temporary keys have expired: set new ones, or use a role."},
+	{"SignatureDoesNotMatch", "Set the secret access key again, and check the clock of Muster's host."},
+	{"AuthFailure", "Set the access key again, and check that it's active and that the account can use the region."},
+	{"InvalidClientTokenId", "Set the access key again, and check that it's active."},
+	{"InsufficientFreeAddressesInSubnet", "Use a larger subnet, or add one in another zone."},
+	{"Insufficient", "Try another zone or instance type, or try again later."},
 	{"SpotMaxPriceTooLow", "Set spot to fallback or false."},
-	{"VcpuLimitExceeded", "Ask for more vCPUs of this family in Service Quotas, for this region."},
-	{"InstanceLimitExceeded", "Ask for more instances in Service Quotas, for this region."},
-	{"MaxSpotInstanceCountExceeded", "Ask for more spot vCPUs in Service Quotas, or set spot to fallback or false."},
-	{"InvalidAMIID", "Name an image of this region that the account may use."},
-	{"InvalidInstanceType", "Name an instance type of this region, such as t3.small."},
-	{"InvalidSubnetID", "Name a subnet of this region in subnet_id, or leave it empty for the default VPC."},
-	{"InvalidVpcID", "Name a VPC of this region in vpc_id, or leave it empty for the default VPC."},
-	{"InvalidGroup", "Name security groups of the subnet's VPC in security_group_ids."},
-	{"InvalidPlacementGroup", "Name a placement group of this region in placement_group."},
-	{"NoSuchHostedZone", "Name a hosted zone of this account in dns_zone, and its ID in dns_zone_id."},
-	{"PriorRequestNotComplete", "Others are changing the hosted zone all the time: come back later, or give clusters a zone of their own."},
-	{"LimitsExceeded", "Ask for more in Service Quotas, under Amazon Route 53."},
-	{"OperationNotPermitted", "Take termination or stop protection off the instance."},
+	{"VcpuLimitExceeded", "Request more vCPUs of this family in Service Quotas, for this region."},
+	{"InstanceLimitExceeded", "Request more instances in Service Quotas, for this region."},
+	{"MaxSpotInstanceCountExceeded", "Request more spot vCPUs in Service Quotas, or set spot to fallback or false."},
+	{"InvalidAMIID", "Choose an image in this region that the account can use."},
+	{"InvalidInstanceType", "Choose an instance type of this region, such as t3.small."},
+	{"InvalidSubnetID", "Set subnet_id to a subnet of this region, or leave it empty for the default VPC."},
+	{"InvalidVpcID", "Set vpc_id to a VPC of this region, or leave it empty for the default VPC."},
+	{"InvalidGroup", "Set security_group_ids to groups of the subnet's VPC."},
+	{"InvalidPlacementGroup", "Set placement_group to a placement group of this region."},
+	{"NoSuchHostedZone", "Set dns_zone to a hosted zone of this account, and dns_zone_id to its ID."},
+	{"PriorRequestNotComplete", "The hosted zone is changed too often by others. Try again later, or use a separate zone for clusters."},
+	{"LimitsExceeded", "Request more in Service Quotas, under Amazon Route 53."},
+	{"OperationNotPermitted", "Remove the instance's termination or stop protection."},
 	{"Unsupported", "Choose another zone or instance type."},
 }
 
 // hintRecords is for what Route 53 does not allow.
-const hintRecords = "Add the missing action to the policy of the key or role; docs/providers/aws.md has a policy for DNS records to paste."
+const hintRecords = "Add the missing action to the policy of the key or role. docs/providers/aws.md has a policy for DNS records."
 
 // codeOf returns an API error of a service its code. What came from the network stays as it is: the family's wrapper knows it.
 func codeOf(service string, err error) error {
@@ -104,8 +104,8 @@ func codeOf(service string, err error) error {
 		case status >= 400:
 			return account.Status(status, response.Response.Header, "")
 		case status == 0 && keyless(err):
-			return hinted(app.Errorf(app.ECredentials, "There are no AWS credentials to be had: neither in the settings nor from the default chain."),
-				"Set access_key_id and secret_access_key, or run Muster where there is an instance role.")
+			return hinted(app.Errorf(app.ECredentials, "No AWS credentials found in the settings or the default chain."),
+				"Set access_key_id and secret_access_key, or run Muster with an instance role.")
 		}
 		return err
 	}
@@ -115,7 +115,7 @@ func codeOf(service string, err error) error {
 	}
 	e := &app.Error{Code: codeFor(word, message, status), Reason: word, Message: sentence(service, word, message)}
 	if _, known := codes[word]; !known && e.Code == app.ETransient {
-		e.Reason, e.Message = app.ReasonCloudBroken, service+" "+app.CloudBroken+": it answered "+word
+		e.Reason, e.Message = app.ReasonCloudBroken, service+" "+app.CloudBroken+": it responded "+word
 	}
 	if e.Code == app.ERateLimit {
 		e.RetryAfter = throttledFor
@@ -156,9 +156,9 @@ func refusedBatch(err error) *app.Error {
 	}
 	switch {
 	case has("was not found", "do not match the current values", "already exists", "conflicts with other records"):
-		e.Code, e.Reason, e.Hint = app.ETransient, reasonMoved, "Somebody else is changing the same names of the hosted zone."
+		e.Code, e.Reason, e.Hint = app.ETransient, reasonMoved, "Something else is changing the same names in the hosted zone."
 	case has("limit of") && has("exceeded"):
-		e.Code, e.Hint = app.EQuota, "Ask for more records in a hosted zone in Service Quotas, under Amazon Route 53, or give clusters a zone of their own."
+		e.Code, e.Hint = app.EQuota, "Request more records per hosted zone in Service Quotas, under Amazon Route 53, or use a separate zone for clusters."
 	}
 	return e
 }

@@ -46,7 +46,7 @@ type firewalls struct {
 	tuning tuning
 }
 
-// ensure returns the group of the spec's cluster, with the rules that it shall have.
+// ensure returns the group of the spec's cluster, with the rules that it should have.
 func (f *firewalls) ensure(ctx context.Context, w wanted, vpc string) (string, error) {
 	wants, err := rulesOf(*w.spec.Firewall, w.options.sshFrom)
 	if err != nil {
@@ -71,7 +71,7 @@ func (f *firewalls) ensure(ctx context.Context, w wanted, vpc string) (string, e
 		}
 	}
 	if has := tagsFrom(group.Tags); has[appfamily.TagInstallation] != installation || has[appfamily.TagCluster] != cluster {
-		return "", hinted(app.Errorf(app.EConflict, "The security group %s (%s) is not one that Muster made for this cluster.", name, value(group.GroupId)), "Rename it or delete it.")
+		return "", hinted(app.Errorf(app.EConflict, "Security group %s (%s) wasn't created by Muster for this cluster.", name, value(group.GroupId)), "Rename or delete it.")
 	}
 	return value(group.GroupId), f.setRules(ctx, group, wants)
 }
@@ -91,7 +91,7 @@ func (f *firewalls) findSoon(ctx context.Context, vpc, name string) (group *type
 	const unknown = "InvalidGroup.NotFound"
 	err = f.tuning.patiently(ctx, func() (err error) {
 		if group, err = f.find(ctx, vpc, name); err == nil && group == nil {
-			err = &app.Error{Code: app.ETransient, Reason: unknown, Message: fmt.Sprintf("EC2 does not show the security group %s yet.", name)}
+			err = &app.Error{Code: app.ETransient, Reason: unknown, Message: fmt.Sprintf("EC2 doesn't list security group %s yet.", name)}
 		}
 		return err
 	}, unknown)
@@ -147,7 +147,7 @@ func (f *firewalls) setRules(ctx context.Context, g *types.SecurityGroup, wants 
 // unknownYet returns the error for a group of our own that EC2 still does not know.
 func unknownYet(err error) error {
 	if because(err, "InvalidGroup.NotFound") {
-		return app.Errorf(app.ETransient, "EC2 does not know the cluster's security group yet: %s", app.AsError(err).Message)
+		return app.Errorf(app.ETransient, "EC2 doesn't know the cluster's security group yet: %s", app.AsError(err).Message)
 	}
 	return err
 }
@@ -183,15 +183,15 @@ func rulesOf(f template.Firewall, sshFrom []netip.Prefix) (out []rule, err error
 			}
 		case "icmp":
 		default:
-			return nil, app.Errorf(app.EInvalid, "A firewall's rule is for tcp, udp or icmp, not for %q.", r.Protocol)
+			return nil, app.Errorf(app.EInvalid, "Firewall rules support tcp, udp and icmp, not %q.", r.Protocol)
 		}
 		if len(r.From) == 0 {
-			return nil, app.Errorf(app.EInvalid, "The firewall's rule for %s %s does not say who may come in.", r.Protocol, r.Ports)
+			return nil, app.Errorf(app.EInvalid, "The firewall rule for %s %s has no sources.", r.Protocol, r.Ports)
 		}
 		for _, text := range r.From {
 			p, err := netip.ParsePrefix(text)
 			if err != nil {
-				return nil, app.Errorf(app.EInvalid, "%q is not a prefix such as 203.0.113.0/24.", text)
+				return nil, app.Errorf(app.EInvalid, "%q isn't a CIDR range. For example, 203.0.113.0/24.", text)
 			}
 			protocol := r.Protocol
 			if protocol == "icmp" && p.Addr().Is6() {
@@ -211,7 +211,7 @@ func ports(text string) (from, to int32, err error) {
 	a, errA := strconv.ParseUint(strings.TrimSpace(low), 10, 16)
 	b, errB := strconv.ParseUint(strings.TrimSpace(high), 10, 16)
 	if errA != nil || errB != nil || a > b {
-		return 0, 0, app.Errorf(app.EInvalid, "%q is neither a port nor a range of ports such as 8000-8100.", text)
+		return 0, 0, app.Errorf(app.EInvalid, "%q isn't a port or a port range. For example, 8000-8100.", text)
 	}
 	return int32(a), int32(b), nil
 }

@@ -24,16 +24,16 @@ func (c *cloud) image(ctx context.Context, name string) (types.Image, error) {
 		if pattern, ok := strings.CutPrefix(name, "name:"); ok {
 			owner, pattern, split := strings.Cut(pattern, "/")
 			if !split || !ownerForm.MatchString(owner) || pattern == "" {
-				return types.Image{}, hinted(app.Errorf(app.EInvalid, "%q does not say whose image it means.", name),
-					"Write name:OWNER/PATTERN, such as name:136693071363/debian-12-amd64-* or name:self/base-*.")
+				return types.Image{}, hinted(app.Errorf(app.EInvalid, "%q has no image owner.", name),
+					"Use name:OWNER/PATTERN, such as name:136693071363/debian-12-amd64-* or name:self/base-*.")
 			}
 			ask.Owners = []string{owner}
 			ask.Filters = []types.Filter{{Name: ref("name"), Values: []string{pattern}}, {Name: ref("state"), Values: []string{"available"}}}
 		} else if imageForm.MatchString(name) {
 			ask.ImageIds, ask.IncludeDeprecated = []string{name}, ref(true)
 		} else {
-			return types.Image{}, hinted(app.Errorf(app.EInvalid, "%q is not the ID of an image.", name),
-				"Name one such as ami-0123456789abcdef0, or name:OWNER/PATTERN for the newest whose name fits.")
+			return types.Image{}, hinted(app.Errorf(app.EInvalid, "%q isn't a valid image ID.", name),
+				"Use an ID such as ami-0123456789abcdef0, or name:OWNER/PATTERN for the newest matching image.")
 		}
 		var newest *types.Image
 		err := pages(func(token *string) (*string, error) {
@@ -53,10 +53,10 @@ func (c *cloud) image(ctx context.Context, name string) (types.Image, error) {
 			return types.Image{}, err
 		}
 		if newest == nil {
-			return types.Image{}, hinted(app.Errorf(app.EInvalid, "There is no image %s in this region that the account may use.", name), "Images differ from region to region: name one of this region.")
+			return types.Image{}, hinted(app.Errorf(app.EInvalid, "Image %s doesn't exist in this region, or the account can't use it.", name), "Image IDs differ between regions: choose one of this region.")
 		}
 		if newest.State != "" && newest.State != types.ImageStateAvailable {
-			return types.Image{}, hinted(app.Errorf(app.EInvalid, "Image %s is not available but %s.", name, newest.State), "Wait until it is available, or name another.")
+			return types.Image{}, hinted(app.Errorf(app.EInvalid, "Image %s isn't available; its state is %s.", name, newest.State), "Wait until it's available, or choose another.")
 		}
 		return *newest, nil
 	})

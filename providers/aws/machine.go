@@ -11,7 +11,7 @@ import (
 	appfamily "muster/app/family"
 )
 
-// Tags of our own beside the spec's: what cannot be told from the instance itself. They do not show in Machine.Tags.
+// Tags of our own beside the spec's: what the instance itself doesn't show. They do not show in Machine.Tags.
 const (
 	tagName     = "Name" // what the console shows
 	tagHostname = "muster-hostname"
@@ -31,7 +31,7 @@ func tagsOf(spec appfamily.MachineSpec, user, hostKey string) (map[string]string
 	tags := maps.Clone(spec.Tags)
 	for _, k := range []string{tagHostname, tagUser, tagHostKey} {
 		if _, ok := tags[k]; ok {
-			return nil, app.Errorf(app.EInvalid, "The tag %s is Muster's own.", k)
+			return nil, app.Errorf(app.EInvalid, "Tag %s is reserved for Muster.", k)
 		}
 	}
 	tags[tagHostname], tags[tagUser] = spec.Hostname, user
@@ -42,17 +42,17 @@ func tagsOf(spec appfamily.MachineSpec, user, hostKey string) (map[string]string
 		tags[tagName] = spec.Hostname
 	}
 	if len(tags) > mostTags {
-		return nil, app.Errorf(app.EInvalid, "Machine %s would have %d tags; EC2 takes %d.", spec.Hostname, len(tags), mostTags)
+		return nil, app.Errorf(app.EInvalid, "Machine %s would have %d tags; EC2 allows %d.", spec.Hostname, len(tags), mostTags)
 	}
 	for _, k := range slices.Sorted(maps.Keys(tags)) {
 		v := tags[k]
 		switch {
 		case k == "" || len([]rune(k)) > longestKey:
-			return nil, app.Errorf(app.EInvalid, "The name of the tag %q is not 1 to %d characters long, as EC2 wants it.", k, longestKey)
+			return nil, app.Errorf(app.EInvalid, "Tag name %q must have 1 to %d characters.", k, longestKey)
 		case strings.HasPrefix(strings.ToLower(k), "aws:"):
-			return nil, app.Errorf(app.EInvalid, "The name of the tag %q begins with aws:, which AWS keeps to itself.", k)
+			return nil, app.Errorf(app.EInvalid, "Tag name %q starts with aws:, which AWS reserves.", k)
 		case len([]rune(v)) > longestValue:
-			return nil, app.Errorf(app.EInvalid, "The value of the tag %q is longer than the %d characters that EC2 takes.", k, longestValue)
+			return nil, app.Errorf(app.EInvalid, "The value of tag %q exceeds %d characters.", k, longestValue)
 		}
 	}
 	return tags, nil

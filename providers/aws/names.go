@@ -21,7 +21,7 @@ type dns struct {
 	tuning      tuning
 	records     recordCalls
 	hostedZones kept[hostedZone]
-	naming      chan struct{} // held by whoever is at work on the zone
+	naming      chan struct{} // held while working on the zone
 	sets        keptSets      // of the zone
 	pace        pace          // of Route 53
 }
@@ -94,18 +94,18 @@ func (d *dns) inZone(ctx context.Context, do func(context.Context, *hosted) erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.tuning.turn)
 	defer cancel()
-	for again, anew := false, false; ; {
+	for again, reread := false, false; ; {
 		z, err := d.hosted(ctx)
 		if err != nil {
 			return err
 		}
-		z.came, z.anew = came, anew
+		z.came, z.reread = came, reread
 		switch err = do(ctx, z); {
 		case because(err, reasonNoZone) && !again:
 			again = true
 			d.hostedZones.forget()
-		case z.doubtful(err) && !anew:
-			anew = true
+		case z.doubtful(err) && !reread:
+			reread = true
 		default:
 			return err
 		}
@@ -146,15 +146,15 @@ func (d *dns) zoneByID(ctx context.Context, id string) (hostedZone, error) {
 	out, err := d.records.getHostedZone(ctx, &route53.GetHostedZoneInput{Id: &id})
 	switch {
 	case because(err, reasonNoZone):
-		return hostedZone{}, noZone("dns_zone_id", reasonNoZone, "Take an ID that aws route53 list-hosted-zones shows, or leave dns_zone_id empty.",
-			"There is no hosted zone %s in this account.", id)
+		return hostedZone{}, noZone("dns_zone_id", reasonNoZone, "Use an ID listed by aws route53 list-hosted-zones, or leave dns_zone_id empty.",
+			"Hosted zone %s doesn't exist in this account.", id)
 	case err != nil:
 		return hostedZone{}, err
 	case out.HostedZone == nil:
-		return hostedZone{}, app.Errorf(app.ETransient, "Route 53 answers without the hosted zone %s that it was asked for.", id)
+		return hostedZone{}, app.Errorf(app.ETransient, "Route 53's response doesn't contain hosted zone %s.", id)
 	}
 	if has := records.Plain(value(out.HostedZone.Name)); has != d.NameZone() {
-		return hostedZone{}, noZone("dns_zone_id", "", "Correct dns_zone or dns_zone_id.", "The hosted zone %s is that of %s, not of %s.", id, has, d.NameZone())
+		return hostedZone{}, noZone("dns_zone_id", "", "Correct dns_zone or dns_zone_id.", "Hosted zone %s is for %s, not %s.", id, has, d.NameZone())
 	}
 	return zoneFrom(*out.HostedZone), nil
 }
@@ -177,8 +177,8 @@ func (d *dns) zoneByName(ctx context.Context) (hostedZone, error) {
 	}
 	switch len(found) {
 	case 0:
-		return hostedZone{}, noZone("dns_zone", reasonNoZone, "Make it (aws route53 create-hosted-zone), or correct the setting dns_zone.",
-			"The account has no hosted zone %s in Route 53.", d.NameZone())
+		return hostedZone{}, noZone("dns_zone", reasonNoZone, "Create it (aws route53 create-hosted-zone), or correct the setting dns_zone.",
+			"Route 53 hosted zone %s doesn't exist in this account.", d.NameZone())
 	case 1:
 		return found[0], nil
 	}
@@ -187,7 +187,7 @@ func (d *dns) zoneByName(ctx context.Context) (hostedZone, error) {
 		each = append(each, fmt.Sprintf("%s (%s)", z.id, z.kind()))
 	}
 	slices.Sort(each)
-	return hostedZone{}, noZone("dns_zone_id", "", "Say in the setting dns_zone_id which of them is meant; what everybody shall find belongs into a public one.",
+	return hostedZone{}, noZone("dns_zone_id", "", "Set dns_zone_id to one of them: a public zone if everyone must be able to resolve the names.",
 		"The account has %d hosted zones %s: %s.", len(found), d.NameZone(), strings.Join(each, ", "))
 }
 

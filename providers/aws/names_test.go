@@ -50,7 +50,7 @@ func TestANameIsOneBatch(t *testing.T) {
 	r := newRegion(t)
 	for i := range 20 { // pages of others' records around ours
 		r.take(fmt.Sprintf("www-%d.suite.test", i), "A", "203.0.113.1")
-		r.take(fmt.Sprintf("_muster.www-%d.suite.test", i), "TXT", `"of somebody else"`)
+		r.take(fmt.Sprintf("_muster.www-%d.suite.test", i), "TXT", `"of someone else"`)
 	}
 	before := len(r.sim.zones[0].sets)
 	c := r.open(t, inSuite)
@@ -88,10 +88,10 @@ func TestWhichZone(t *testing.T) {
 		{"the public one of two", "twice.test", "Z00000003", 2, ""},
 		{"the private one of two", "twice.test", "Z00000004", 3, ""},
 		{"two", "twice.test", "", 0, "The account has 2 hosted zones twice.test: Z00000003 (public), Z00000004 (private)."},
-		{"none", "none.test", "", 0, "The account has no hosted zone none.test in Route 53."},
+		{"none", "none.test", "", 0, "Route 53 hosted zone none.test doesn't exist in this account."},
 		{"above one", "test", "", 0, ""},
-		{"no such ID", "suite.test", "Z00000009", 0, "There is no hosted zone Z00000009 in this account."},
-		{"an ID of another", "suite.test", "Z00000002", 0, "The hosted zone Z00000002 is that of other.test, not of suite.test."},
+		{"no such ID", "suite.test", "Z00000009", 0, "Hosted zone Z00000009 doesn't exist in this account."},
+		{"an ID of another", "suite.test", "Z00000002", 0, "Hosted zone Z00000002 is for other.test, not suite.test."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			settings := map[string]any{"dns_zone": c.zone, "dns_zone_id": c.id}
@@ -221,13 +221,13 @@ func TestSomebodyElseIsAtTheZone(t *testing.T) {
 			}
 			r.with(func(s *simulated) { s.meanwhile = changed })
 			if err := drop(); app.CodeOf(err) != app.ETransient {
-				t.Errorf("it has become somebody else's: %v", err)
+				t.Errorf("it has become someone else's: %v", err)
 			}
 			if err := drop(); err != nil {
 				t.Error(err)
 			}
 			if got := r.named(m.Hostname); !slices.Equal(got, []string{"A 203.0.113.99"}) {
-				t.Errorf("of somebody else's is left %q", got)
+				t.Errorf("of someone else's is left %q", got)
 			}
 		})
 	}
@@ -272,7 +272,7 @@ func TestManyNamesInALargeZone(t *testing.T) {
 		return c.inZone(t.Context(), func(ctx context.Context, z *hosted) error { return records.Drop(ctx, z, node(i).Tags) })
 	}
 	atOnce("names", pages+names, name)      // and each looks what its own name has by now
-	atOnce("the same", 2*pages+names, name) // nothing is to be changed, which is told by what was read since they came alone
+	atOnce("the same", 2*pages+names, name) // nothing is to be changed, which is known from what was read since they came alone
 	if got := len(r.sim.zones[0].sets); got != 2+sets+2*names {
 		t.Errorf("the zone has %d sets", got)
 	}
@@ -340,7 +340,7 @@ func TestTheTimeOfATurn(t *testing.T) {
 	}
 }
 
-// An alias, or a set with a routing policy, is never ours, whatever stands beside it.
+// An alias, or a set with a routing policy, is never ours, whatever is next to it.
 func TestRoutedRecords(t *testing.T) {
 	for name, set := range map[string]simSet{
 		"an alias": {Name: "one.suite.test.", Type: "A", Alias: &simAlias{"Z00000002", "lb.other.test."}},
@@ -409,7 +409,7 @@ func TestWhatRoute53Refuses(t *testing.T) {
 		if e.Code != app.ECredentials || !strings.Contains(e.Message, "not authorized to perform: route53:"+action) || e.Hint != hintRecords {
 			t.Errorf("%v (%s)", e, e.Hint)
 		}
-		// The machine stays while its names do, and no one is told that nothing is left.
+		// The machine stays while its names do, and the proof isn't given.
 		if err := c.Delete(t.Context(), m.ID); app.CodeOf(err) != app.ECredentials {
 			t.Errorf("delete without %s: %v", action, err)
 		}
@@ -434,7 +434,7 @@ func TestWhatRoute53Refuses(t *testing.T) {
 	}
 }
 
-// What is left of a machine that went by other means is told until it is gone.
+// What is left of a machine that went by other means is listed until it is gone.
 func TestLeftoverNames(t *testing.T) {
 	r := newRegion(t)
 	c := r.open(t, inSuite)
@@ -442,7 +442,7 @@ func TestLeftoverNames(t *testing.T) {
 	mustName(t, c, m)
 	r.with(func(s *simulated) { s.machines = nil })
 	tags := map[string]string{appfamily.TagInstallation: "suite", appfamily.TagCluster: "c1"}
-	told := func() []appfamily.SharedThing {
+	listed := func() []appfamily.SharedThing {
 		t.Helper()
 		things, err := c.Shared(t.Context(), tags)
 		if err != nil {
@@ -450,11 +450,11 @@ func TestLeftoverNames(t *testing.T) {
 		}
 		return things
 	}
-	if things := told(); len(things) != 1 || things[0].Kind != "dns_record" || things[0].Name != m.Hostname {
+	if things := listed(); len(things) != 1 || things[0].Kind != "dns_record" || things[0].Name != m.Hostname {
 		t.Fatalf("%+v", things)
 	}
 	r.with(func(s *simulated) { s.denied["ChangeResourceRecordSets"] = true })
-	if err := c.DeleteShared(t.Context(), told()[0].ID); app.CodeOf(err) != app.ECredentials || len(told()) != 1 {
+	if err := c.DeleteShared(t.Context(), listed()[0].ID); app.CodeOf(err) != app.ECredentials || len(listed()) != 1 {
 		t.Errorf("it may not be removed: %v", err)
 	}
 	r.with(func(s *simulated) { s.denied = map[string]bool{} })
@@ -463,7 +463,7 @@ func TestLeftoverNames(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if things := told(); len(things) > 0 || len(r.named(m.Hostname)) > 0 {
+	if things := listed(); len(things) > 0 || len(r.named(m.Hostname)) > 0 {
 		t.Errorf("%+v is left", things)
 	}
 	// Without a zone in the settings no one looks for names.

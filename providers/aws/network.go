@@ -32,10 +32,10 @@ func (c *cloud) subnets(ctx context.Context, o options, zone string) ([]types.Su
 	if len(out) > 0 {
 		return out, nil
 	}
-	e := app.Errorf(app.EInvalid, "There is no subnet for machines %s.", cmp.Or(in(zone), "in this account"))
-	e.Hint = "Make one, or name others in subnet_id or vpc_id."
+	e := app.Errorf(app.EInvalid, "No subnet for machines %s.", cmp.Or(in(zone), "in this account"))
+	e.Hint = "Create one, or set subnet_id or vpc_id."
 	if len(o.subnets) == 0 && o.vpc == "" {
-		e.Hint = "Without subnet_id and vpc_id the region's default VPC is used: make one, or name subnets."
+		e.Hint = "Without subnet_id and vpc_id, the region's default VPC is used: create it, or set subnet_id."
 	}
 	return nil, e
 }

@@ -102,8 +102,8 @@ func (c *cloud) config(ctx context.Context) (sdk.Config, error) {
 	} else {
 		var err error
 		if conf, err = config.LoadDefaultConfig(ctx, config.WithRegion(conf.Region), config.WithRetryer(never)); err != nil {
-			return conf, hinted(app.Errorf(app.ECredentials, "The AWS configuration of this host cannot be read: %w", err),
-				"Set access_key_id and secret_access_key, or mend the host's AWS configuration.")
+			return conf, hinted(app.Errorf(app.ECredentials, "Can't read this host's AWS configuration: %w", err),
+				"Set access_key_id and secret_access_key, or correct the host's AWS configuration.")
 		}
 		if b, ok := conf.HTTPClient.(*awshttp.BuildableClient); ok {
 			c.http = client(account.Network{}, b.GetTransport().TLSClientConfig) // with the host's bundle of authorities, where AWS_CA_BUNDLE names one

@@ -20,10 +20,10 @@ func (c *cloud) Sleep(ctx context.Context, id string) error {
 		return err
 	}
 	if i.InstanceLifecycle == types.InstanceLifecycleTypeSpot {
-		return cannotSleep("Instance %s is a spot instance of a one-time request, which cannot be stopped.", id)
+		return cannotSleep("Instance %s is a one-time spot instance, which can't be stopped.", id)
 	}
 	if i.RootDeviceType == types.DeviceTypeInstanceStore {
-		return cannotSleep("Instance %s has its root disk on instance store, which does not outlive a stop.", id)
+		return cannotSleep("Instance %s has its root disk on instance store, which is lost when it stops.", id)
 	}
 	if machine(i).State == appfamily.MachineStopped {
 		return nil
@@ -33,11 +33,11 @@ func (c *cloud) Sleep(ctx context.Context, id string) error {
 		return err
 	}
 	if value(kind.InstanceStorageSupported) {
-		return cannotSleep("Instance %s has disks on instance store (%s), which do not outlive a stop.", id, string(i.InstanceType))
+		return cannotSleep("Instance %s has disks on instance store (%s), which are lost when it stops.", id, string(i.InstanceType))
 	}
 	_, err = c.ec2.stopInstances(ctx, &ec2.StopInstancesInput{InstanceIds: []string{id}})
 	if because(err, "UnsupportedOperation") {
-		return cannotSleep("Instance %s cannot be stopped: %s", id, app.AsError(err).Message)
+		return cannotSleep("Instance %s can't be stopped: %s", id, app.AsError(err).Message)
 	}
 	return err
 }
@@ -61,7 +61,7 @@ func (c *cloud) Wake(ctx context.Context, id string) error {
 			break
 		}
 		if last {
-			return app.Errorf(app.ETransient, "Instance %s is still stopping, and can be started only then.", id)
+			return app.Errorf(app.ETransient, "Instance %s is still stopping and can't be started yet.", id)
 		}
 		if err := pause(ctx, c.tuning.poll); err != nil {
 			return err
@@ -79,7 +79,7 @@ func (c *cloud) kind(ctx context.Context, name types.InstanceType) (types.Instan
 			return types.InstanceTypeInfo{}, err
 		}
 		if len(out.InstanceTypes) != 1 {
-			return types.InstanceTypeInfo{}, hinted(app.Errorf(app.EInvalid, "There is no instance type %s in this region.", name), "Name one of this region, such as t3.small.")
+			return types.InstanceTypeInfo{}, hinted(app.Errorf(app.EInvalid, "Instance type %s doesn't exist in this region.", name), "Choose one of this region, such as t3.small.")
 		}
 		return out.InstanceTypes[0], nil
 	})

@@ -15,7 +15,7 @@ import (
 // quotaCall asks Service Quotas for one quota of EC2; nil where the account's EC2 is not AWS's own.
 type quotaCall func(ctx context.Context, code string) (float64, error)
 
-// quotaCallOf gives it for the account's region. With api_url alone, the account's keys are not for AWS to see.
+// quotaCallOf returns it for the account's region. With api_url alone, the account's keys are not for AWS to see.
 func (c *cloud) quotaCallOf(conf sdk.Config) quotaCall {
 	url := c.settings.Text("quotas_url")
 	if url == "" && c.settings.Text("api_url") != "" {
@@ -35,7 +35,7 @@ func (c *cloud) quotaCallOf(conf sdk.Config) quotaCall {
 		case err != nil:
 			return 0, err
 		case out.Quota == nil || out.Quota.Value == nil:
-			return 0, app.Errorf(app.ETransient, "Service Quotas tells no value of %s.", code)
+			return 0, app.Errorf(app.ETransient, "Service Quotas has no value for %s.", code)
 		}
 		return *out.Quota.Value, nil
 	}
@@ -47,13 +47,13 @@ func refusedQuota(err error) bool {
 	return errors.As(err, &api) && (strings.HasPrefix(api.ErrorCode(), "AccessDenied") || api.ErrorCode() == "NotAuthorized")
 }
 
-// silentQuota says why Service Quotas told nothing.
+// silentQuota says why Service Quotas returned nothing.
 func silentQuota(err error) string {
 	var api smithy.APIError
 	if errors.As(err, &api) {
 		return api.ErrorCode()
 	}
-	return "it cannot be reached"
+	return "can't connect"
 }
 
 // family are instance types that share a quota of vCPUs; there is one for on-demand and one for spot. "" where AWS has none, or more than one.
@@ -65,7 +65,7 @@ type family struct {
 // standard are the families of one letter that most instance types are of.
 var standard = family{"Standard (A, C, D, H, I, M, R, T, Z)", "L-1216C47A", "L-34B43A08"}
 
-// families are by what stands before the generation in an instance type's name. Spot has two quotas for P: see AWS's list under "Spot Instance quotas".
+// families are by the part before the generation in an instance type's name. Spot has two quotas for P: see AWS's list under "Spot Instance quotas".
 var families = map[string]family{
 	"a": standard, "c": standard, "d": standard, "h": standard, "i": standard, "im": standard, "is": standard, "m": standard, "r": standard, "t": standard, "z": standard,
 	"dl":  {"DL", "L-6E869C2A", "L-85EED4F7"},

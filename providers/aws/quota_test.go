@@ -80,7 +80,7 @@ func (d *quotaDesk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	value, ok := d.values[in.QuotaCode]
 	if !ok {
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"__type":"NoSuchResourceException","message":"The request failed because the specified quota does not exist."}`)
+		_, _ = io.WriteString(w, `{"__type":"NoSuchResourceException","message":"The request failed because the specified quota doesn't exist."}`)
 		return
 	}
 	_, _ = fmt.Fprintf(w, `{"Quota":{"ServiceCode":"ec2","QuotaCode":%q,"Value":%g}}`, in.QuotaCode, value)
@@ -106,19 +106,19 @@ func TestQuotasOfVCPUs(t *testing.T) {
 		wrong   string
 		says    string
 	}{
-		"enough":                   {values: map[string]float64{standardCode: 10}, needs: []appfamily.MachineNeed{need(4, "t9.small")}, says: "8 of 10 are left; 8 are needed"},
-		"one too many":             {values: map[string]float64{standardCode: 10}, needs: []appfamily.MachineNeed{need(5, "t9.small")}, wrong: "8 of 10 are left, and 10 are needed"},
-		"two kinds of a family":    {values: map[string]float64{standardCode: 10}, needs: []appfamily.MachineNeed{need(3, "t9.small"), need(1, "d9.large")}, wrong: "8 of 10 are left, and 10 are needed"},
-		"a catalog":                {values: map[string]float64{standardCode: 5}, each: true, needs: []appfamily.MachineNeed{need(1, "t9.small"), need(1, "t9g.small"), need(1, "d9.large")}, warned: []string{"type d9.large"}, says: "3 of 5 are left"},
-		"a catalog without room":   {values: map[string]float64{standardCode: 3}, each: true, needs: []appfamily.MachineNeed{need(1, "t9.small"), need(1, "d9.large")}, wrong: "each kind needs at least 2 " + name + " (1 of 3 are left)"},
+		"enough":                   {values: map[string]float64{standardCode: 10}, needs: []appfamily.MachineNeed{need(4, "t9.small")}, says: "8 of 10 available, 8 needed"},
+		"one too many":             {values: map[string]float64{standardCode: 10}, needs: []appfamily.MachineNeed{need(5, "t9.small")}, wrong: "only 8 of 10 available, but 10 needed"},
+		"two kinds of a family":    {values: map[string]float64{standardCode: 10}, needs: []appfamily.MachineNeed{need(3, "t9.small"), need(1, "d9.large")}, wrong: "only 8 of 10 available, but 10 needed"},
+		"a catalog":                {values: map[string]float64{standardCode: 5}, each: true, needs: []appfamily.MachineNeed{need(1, "t9.small"), need(1, "t9g.small"), need(1, "d9.large")}, warned: []string{"type d9.large"}, says: "3 of 5 available"},
+		"a catalog without room":   {values: map[string]float64{standardCode: 3}, each: true, needs: []appfamily.MachineNeed{need(1, "t9.small"), need(1, "d9.large")}, wrong: "each kind needs at least 2 " + name + " (1 of 3 available)"},
 		"a catalog without limits": {values: map[string]float64{standardCode: 1e6}, each: true, needs: []appfamily.MachineNeed{need(1, "t9.small"), need(1, "d9.large")}},
-		"spot":                     {values: map[string]float64{spotCode: 2}, needs: []appfamily.MachineNeed{need(2, "t9.small", "spot", "true")}, wrong: "2 of 2 are left, and 4 are needed"},
+		"spot":                     {values: map[string]float64{spotCode: 2}, needs: []appfamily.MachineNeed{need(2, "t9.small", "spot", "true")}, wrong: "only 2 of 2 available, but 4 needed"},
 		"spot, or on demand":       {values: map[string]float64{spotCode: 2}, needs: []appfamily.MachineNeed{need(2, "t9.small", "spot", "fallback")}, warned: []string{"vCPUs of All Standard (A, C, D, H, I, M, R, T, Z) Spot Instance Requests"}},
 		"may not be asked":         {denied: "AccessDeniedException", needs: []appfamily.MachineNeed{need(2, "t9.small")}, warned: []string{name}, says: "Add servicequotas:GetServiceQuota to the policy"},
 		"no such quota":            {needs: []appfamily.MachineNeed{need(2, "t9.small")}, warned: []string{name}, says: "NoSuchResourceException"},
 		"broken":                   {denied: "ServiceException", needs: []appfamily.MachineNeed{need(2, "t9.small")}, warned: []string{name}},
 		"a family that is unknown": {values: map[string]float64{standardCode: 10}, needs: []appfamily.MachineNeed{need(2, "n9.large")}, warned: []string{"n9.large"}},
-		"another EC2":              {without: true, needs: []appfamily.MachineNeed{need(2, "t9.small")}, warned: []string{name}, says: "Set quotas_url as well"},
+		"another EC2":              {without: true, needs: []appfamily.MachineNeed{need(2, "t9.small")}, warned: []string{name}, says: "Set quotas_url too"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newRegion(t)
@@ -146,7 +146,7 @@ func TestQuotasOfVCPUs(t *testing.T) {
 			if !slices.ContainsFunc(found, func(f appfamily.Finding) bool {
 				return f.About == appfamily.AboutQuota && strings.Contains(f.Message+" "+f.Hint, c.says)
 			}) {
-				t.Errorf("nobody says %q: %+v", c.says, found)
+				t.Errorf("missing %q: %+v", c.says, found)
 			}
 			if len(desk.asked) > 1 || c.without && len(desk.asked) > 0 {
 				t.Errorf("asked for %v", desk.asked)
@@ -175,18 +175,18 @@ func TestDryRunOfACatalog(t *testing.T) {
 		tried  int
 		says   string
 	}{
-		"what fits": {tried: 1, says: "Machines of type t9.small may be made", needs: func(r *testRegion) []appfamily.MachineNeed {
+		"what fits": {tried: 1, says: "Muster can create and tag machines of type t9.small", needs: func(r *testRegion) []appfamily.MachineNeed {
 			image := appfamily.MachineNeed{Count: 1, Image: template.Image{Image: r.sim.images[0].id}}
 			return []appfamily.MachineNeed{flavor("t9g.small"), flavor("t9.small"), flavor("d9.large"), image, image}
 		}},
 		"it may not": {denied: true, tried: 1, says: "RunInstances", needs: func(r *testRegion) []appfamily.MachineNeed {
 			return []appfamily.MachineNeed{flavor("t9.small"), {Count: 1, Image: template.Image{Image: r.sim.images[0].id}}}
 		}},
-		"no image": {says: "of those none was named", needs: func(*testRegion) []appfamily.MachineNeed { return []appfamily.MachineNeed{flavor("t9.small")} }},
-		"none that fits": {says: "of those none was named", needs: func(r *testRegion) []appfamily.MachineNeed {
+		"no image": {says: "without an instance type and a matching image", needs: func(*testRegion) []appfamily.MachineNeed { return []appfamily.MachineNeed{flavor("t9.small")} }},
+		"none that fits": {says: "without an instance type and a matching image", needs: func(r *testRegion) []appfamily.MachineNeed {
 			return []appfamily.MachineNeed{flavor("t9g.small"), {Count: 1, Image: template.Image{Image: r.sim.images[0].id}}}
 		}},
-		"nothing is named": {says: "of those none was named", needs: func(*testRegion) []appfamily.MachineNeed { return nil }},
+		"nothing is named": {says: "without an instance type and a matching image", needs: func(*testRegion) []appfamily.MachineNeed { return nil }},
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newRegion(t)
@@ -201,7 +201,7 @@ func TestDryRunOfACatalog(t *testing.T) {
 			if !slices.ContainsFunc(found, func(f appfamily.Finding) bool {
 				return f.About == appfamily.AboutPermissions && strings.Contains(f.Message, c.says) && f.OK == (what == "what fits")
 			}) {
-				t.Errorf("nobody says %q: %+v", c.says, found)
+				t.Errorf("missing %q: %+v", c.says, found)
 			}
 		})
 	}

@@ -57,7 +57,7 @@ func (c *cloud) instance(ctx context.Context, id string) (types.Instance, error)
 			switch {
 			case value(i.InstanceId) != id:
 			case gone(i):
-				return types.Instance{}, app.Errorf(app.ENotFound, "Instance %s does not exist any more%s.", id, reasonOf(i))
+				return types.Instance{}, app.Errorf(app.ENotFound, "Instance %s no longer exists%s.", id, reasonOf(i))
 			default:
 				return i, nil
 			}
@@ -67,10 +67,10 @@ func (c *cloud) instance(ctx context.Context, id string) (types.Instance, error)
 }
 
 func absent(id string) error {
-	return app.Errorf(app.ENotFound, "There is no instance %q in this account and region.", id)
+	return app.Errorf(app.ENotFound, "Instance %q doesn't exist in this account and region.", id)
 }
 
-// instances gives all that the filters let through, from every page.
+// instances returns all that the filters let through, from every page.
 func (c *cloud) instances(ctx context.Context, filters []types.Filter) (found []types.Instance, err error) {
 	err = pages(func(token *string) (*string, error) {
 		out, err := c.ec2.describeInstances(ctx, &ec2.DescribeInstancesInput{Filters: filters, MaxResults: &c.tuning.page, NextToken: token})

@@ -14,14 +14,14 @@ import (
 	"muster/providers/internal/records"
 )
 
-// hosted is the account's hosted zone for whoever has its turn. What was read of it is kept for those who come next: changes name what they begin
+// hosted is the account's hosted zone for the current turn. What was read of it is kept for those who come next: changes name what they begin
 // with, so that Route 53
 // refuses them where someone else has changed that since it was read.
 type hosted struct {
 	hostedZone
 	dns     *dns
 	came    time.Time // when the one came whose turn it is
-	anew    bool      // what was read before is not to be used
+	reread  bool      // what was read before is not to be used
 	using   bool      // the sets that are kept
 	older   bool      // which were read before the one came
 	changed bool      // a batch was carried out
@@ -29,7 +29,7 @@ type hosted struct {
 
 var _ records.Batcher = (*hosted)(nil)
 
-// keptSets are a zone's sets as they were read, with what this process has changed since. Only whoever has the zone's turn may use them. The zero
+// keptSets are a zone's sets as they were read, with what this process has changed since. They may only be used during the zone's turn. The zero
 // value has none.
 type keptSets struct {
 	zone  string
@@ -42,7 +42,7 @@ type keptSets struct {
 func (z *hosted) all(ctx context.Context) ([]types.ResourceRecordSet, error) {
 	k := &z.dns.sets
 	older := k.begun.Before(z.came)
-	if k.zone == z.id && (z.using || !older || !z.anew && time.Now().Before(k.until)) {
+	if k.zone == z.id && (z.using || !older || !z.reread && time.Now().Before(k.until)) {
 		z.using, z.older = true, older
 		return k.sets, nil
 	}
@@ -104,8 +104,8 @@ func (z *hosted) doubtful(err error) bool {
 
 func (z *hosted) Sets(ctx context.Context, name, kind string) ([]records.Set, error) {
 	all, err := z.all(ctx)
-	stands := func(r types.ResourceRecordSet) bool { return names(r, name, kind) }
-	if err == nil && z.older && name != "" && (kind == "" || slices.ContainsFunc(all, stands)) {
+	matches := func(r types.ResourceRecordSet) bool { return names(r, name, kind) }
+	if err == nil && z.older && name != "" && (kind == "" || slices.ContainsFunc(all, matches)) {
 		all, err = z.look(ctx, name)
 	}
 	var out []records.Set
@@ -191,14 +191,14 @@ func (z *hosted) submit(ctx context.Context, batch []types.Change) error {
 }
 
 // batchOf returns the changes from what a zone has to what is wanted. What is to go, or to become other, is deleted, which has to name it just as it
-// stands; and what is
+// exists; and what is
 // new is created, for which nothing may stand there. UPSERT would write over what someone else has changed. Sets with a routing policy are someone else's.
 func batchOf(has []types.ResourceRecordSet, wants []records.Set) (out []types.Change) {
 	for _, want := range wants {
 		i := slices.IndexFunc(has, func(r types.ResourceRecordSet) bool { return names(r, want.Name, want.Type) && !routed(r) })
 		if i >= 0 {
-			stands := has[i]
-			out = append(out, types.Change{Action: types.ChangeActionDelete, ResourceRecordSet: &stands})
+			existing := has[i]
+			out = append(out, types.Change{Action: types.ChangeActionDelete, ResourceRecordSet: &existing})
 		}
 		if len(want.Values) > 0 {
 			out = append(out, types.Change{Action: types.ChangeActionCreate, ResourceRecordSet: setOf(want)})

@@ -16,7 +16,7 @@ import (
 // defaultUser is who Muster logs in as where the catalog names no one: user data makes it, whatever the image's own is called.
 const defaultUser = "muster"
 
-// wanted is a machine that was asked for, with all that can be told without asking EC2.
+// wanted is a machine that was asked for, with all that is known without EC2.
 type wanted struct {
 	spec     appfamily.MachineSpec
 	options  options
@@ -32,7 +32,7 @@ func (c *cloud) want(spec appfamily.MachineSpec) (w wanted, err error) {
 		return w, err
 	}
 	if strings.TrimSpace(spec.Flavor.Flavor) == "" {
-		return w, app.Errorf(app.EInvalid, "The hardware type does not say which instance type it means.")
+		return w, app.Errorf(app.EInvalid, "The hardware type has no instance type.")
 	}
 	if w.userData, w.hostKey, err = userdata.CloudConfig(spec, userdata.Options{User: w.user, DataDisks: w.options.dataGB > 0}); err != nil {
 		return w, err
@@ -88,8 +88,8 @@ func (w wanted) disks(image types.Image) ([]types.BlockDeviceMapping, error) {
 	o, root := w.options, value(image.RootDeviceName)
 	has := rootSize(image)
 	if o.rootGB > 0 && o.rootGB < has {
-		e := app.Errorf(app.EInvalid, "A root disk of %d GB is smaller than image %s, which has %d GB.", o.rootGB, value(image.ImageId), has)
-		e.Hint = "Set root_disk_gb to the image's size or more, or to 0."
+		e := app.Errorf(app.EInvalid, "The root disk of %d GB is smaller than image %s, which needs %d GB.", o.rootGB, value(image.ImageId), has)
+		e.Hint = "Set root_disk_gb to at least the image's size, or to 0."
 		return nil, e
 	}
 	var out []types.BlockDeviceMapping

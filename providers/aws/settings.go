@@ -59,7 +59,7 @@ func optionsOf(s account.Settings) (o options, err error) {
 	o = options{zone: s.Text("zone"), vpc: s.Text("vpc_id"), subnets: s.List("subnet_id"), groups: s.List("security_group_ids"), profile: s.Text("instance_profile"),
 		kmsKey: s.Text("kms_key_id"), placement: s.Text("placement_group")}
 	if o.vpc != "" && !vpcForm.MatchString(o.vpc) {
-		return o, account.Invalid("vpc_id", "%q is not the ID of a VPC, such as vpc-0123456789abcdef0.", o.vpc)
+		return o, account.Invalid("vpc_id", "%q isn't a valid VPC ID. For example, vpc-0123456789abcdef0.", o.vpc)
 	}
 	for field, of := range map[string]struct {
 		ids  []string
@@ -68,7 +68,7 @@ func optionsOf(s account.Settings) (o options, err error) {
 	}{"subnet_id": {o.subnets, subnetForm, "subnet-0123456789abcdef0"}, "security_group_ids": {o.groups, groupForm, "sg-0123456789abcdef0"}} {
 		for _, id := range of.ids {
 			if !of.form.MatchString(id) {
-				return o, account.Invalid(field, "%q is not an ID such as %s.", id, of.like)
+				return o, account.Invalid(field, "%q isn't a valid ID. For example, %s.", id, of.like)
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func optionsOf(s account.Settings) (o options, err error) {
 		return o, err
 	}
 	if o.kmsKey != "" && !o.encrypt {
-		return o, hinted(account.Invalid("kms_key_id", "A KMS key is for disks that are encrypted."), "Set encrypt_disks to true.")
+		return o, hinted(account.Invalid("kms_key_id", "A KMS key requires encrypted disks."), "Set encrypt_disks to true.")
 	}
 	if o.public, err = s.Bool("public_address", true); err != nil {
 		return o, err
@@ -99,12 +99,12 @@ func optionsOf(s account.Settings) (o options, err error) {
 		{"tenancy", "default", []string{"default", "dedicated"}, &o.tenancy},
 	} {
 		if kind = s.Or(c.field, c.otherwise); !slices.Contains(c.known, kind) {
-			return o, hinted(account.Invalid(c.field, "%s cannot be %q.", c.field, kind), "One of: "+strings.Join(c.known, ", ")+".")
+			return o, hinted(account.Invalid(c.field, "%s can't be %q.", c.field, kind), "Options: "+strings.Join(c.known, ", ")+".")
 		}
 		*c.into = kind
 	}
 	if o.dataGB > 0 && (o.dataType == "st1" || o.dataType == "sc1") && o.dataGB < 125 {
-		return o, account.Invalid("data_disk_gb", "A data disk of type %s has at least 125 GB.", o.dataType)
+		return o, account.Invalid("data_disk_gb", "A data disk of type %s must have at least 125 GB.", o.dataType)
 	}
 	from := s.List("ssh_from")
 	if len(from) == 0 {
@@ -113,7 +113,7 @@ func optionsOf(s account.Settings) (o options, err error) {
 	for _, text := range from {
 		p, err := netip.ParsePrefix(text)
 		if err != nil {
-			return o, account.Invalid("ssh_from", "%q is not a prefix such as 203.0.113.0/24.", text)
+			return o, account.Invalid("ssh_from", "%q isn't a CIDR range. For example, 203.0.113.0/24.", text)
 		}
 		o.sshFrom = append(o.sshFrom, p.Masked())
 	}

@@ -56,7 +56,7 @@ func (c *cloud) DeleteShared(ctx context.Context, id string) error {
 	case because(err, "InvalidGroup.NotFound", "InvalidGroupId.Malformed"):
 		return nil
 	case because(err, "DependencyViolation", "InvalidGroup.InUse"):
-		return app.Errorf(app.ETransient, "The security group %s is still used: %s", group, app.AsError(err).Message)
+		return app.Errorf(app.ETransient, "Security group %s is still in use: %s", group, app.AsError(err).Message)
 	}
 	return err
 }

@@ -66,7 +66,7 @@ func wrongAccounts(r *testRegion) (out []providertest.Wrong) {
 	add("an image larger than the disk", appfamily.AboutImage, map[string]any{"root_disk_gb": "7"}, nil)
 	zone := func(name string) map[string]any { return map[string]any{"dns_zone": name} }
 	add("a DNS zone that is not there", appfamily.AboutNetwork, zone("none.test"), nil)
-	add("a DNS zone that there are two of", appfamily.AboutNetwork, zone("twice.test"), nil)
+	add("a DNS zone that exists twice", appfamily.AboutNetwork, zone("twice.test"), nil)
 	add("a DNS zone's ID that is not there", appfamily.AboutNetwork, map[string]any{"dns_zone": "suite.test", "dns_zone_id": "Z99999999"}, nil)
 	add("a DNS zone's ID of another zone", appfamily.AboutNetwork, map[string]any{"dns_zone": "suite.test", "dns_zone_id": "Z00000002"}, nil)
 	add("DNS zones that may not be listed", appfamily.AboutPermissions, zone("suite.test"), deny("ListHostedZonesByName"))

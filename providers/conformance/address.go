@@ -14,23 +14,23 @@ const looks = 40
 // addresses are the promises about what a machine is reached by.
 type addresses[S T[S]] struct{ Harness[S] }
 
-// keepsAddress holds a member to what logging in rests on: a machine that runs has an address for access, and one that was told, by the create or by
+// keepsAddress holds a member to what logging in rests on: a machine that runs has an address for access, and one that was reported, by the create or by
 // a look at it, is the one that
 // every later answer tells, as soon as it tells any. A cloud may tell of addresses late; until then its machine is starting.
 func (h addresses[S]) keepsAddress(t S) {
 	p := h.Open(t)
 	spec, _ := h.Spec(t, "address")
 	m := create(t, p, spec)
-	told := m.Addresses[app.AddressAccess]
+	reported := m.Addresses[app.AddressAccess]
 	see := func(from string, m family.Machine) {
 		at := m.Addresses[app.AddressAccess]
 		switch {
 		case m.State == family.MachineRunning && at == "":
-			t.Errorf("%s says that the machine runs, and not where it is reached: %v", from, m.Addresses)
-		case at != "" && told != "" && at != told:
-			t.Fatalf("%s says that the machine is reached at %s, after %s was told", from, at, told)
+			t.Errorf("%s reports a running machine without an address: %v", from, m.Addresses)
+		case at != "" && reported != "" && at != reported:
+			t.Fatalf("%s reports the machine at %s after it moved to %s", from, at, reported)
 		case at != "":
-			told = at
+			reported = at
 		}
 	}
 	see("create", m)
@@ -46,13 +46,13 @@ func (h addresses[S]) keepsAddress(t S) {
 	for _, one := range list(t, p, spec.Tags) {
 		see("list", one)
 	}
-	see("create, asked again,", create(t, p, spec))
+	see("repeated create", create(t, p, spec))
 }
 
 // vanished holds a member to deleting what is gone: success, however it went, and nothing of it is left.
 func (h addresses[S]) vanished(t S) {
 	if h.Vanish == nil {
-		t.Skip("the harness cannot have machines go")
+		t.Skip("the harness can't remove machines")
 	}
 	p := h.Open(t)
 	spec, _ := h.Spec(t, "vanished")
@@ -61,14 +61,14 @@ func (h addresses[S]) vanished(t S) {
 	h.eventually(t, p, m.ID)
 	h.Vanish(t, m.ID)
 	_, err := p.Describe(t.Context(), m.ID)
-	wantCode(t, "describe what is gone", err, app.ENotFound)
+	wantCode(t, "describe a vanished machine", err, app.ENotFound)
 	for range 2 {
 		if err := p.Delete(t.Context(), m.ID); err != nil {
-			t.Errorf("delete what is gone: %v", err)
+			t.Errorf("delete a vanished machine: %v", err)
 		}
 	}
 	if ids := idsOf(list(t, p, spec.Tags)); slices.Contains(ids, m.ID) {
-		t.Errorf("what is gone is listed: %v", ids)
+		t.Errorf("a vanished machine is listed: %v", ids)
 	}
 	h.nothingLeft(t, p)
 }

@@ -20,23 +20,23 @@ type adoption[S T[S]] struct{ Harness[S] }
 func (h adoption[S]) adopted(t S) {
 	if a, ok := family.PowerOf[family.Adopter](h.Open(t)); !ok || a == nil {
 		if h.Firewall != nil {
-			t.Fatal("a member that makes firewalls must be an app.Adopter: machines out of a pool would be open to everybody")
+			t.Fatal("a member with firewalls must be an app.Adopter: machines from a pool would be open to everyone")
 		}
 		t.Skip("machines of this member keep their tags")
 	}
 	if h.Firewall != nil && h.Faults != nil && h.Behind == nil {
-		t.Fatal("the harness must say what a machine is behind")
+		t.Fatal("the harness must set Behind")
 	}
-	t.Run("as it should go", h.adoptedOnce)
+	t.Run("normally", h.adoptedOnce)
 	if h.Faults == nil {
 		return
 	}
-	t.Run("with lost answers", func(t S) {
+	t.Run("with lost responses", func(t S) {
 		const most = 100
 		n := 1
 		for h.adoptedAfter(t, n) {
 			if n++; n > most {
-				t.Fatalf("%d calls do not suffice", most)
+				t.Fatalf("%d calls aren't enough", most)
 			}
 		}
 	})
@@ -64,9 +64,9 @@ func (h adoption[S]) adoptedOnce(t S) {
 		wantCode(t, fmt.Sprintf("adopt %q", id), a.Adopt(t.Context(), id, next), app.ENotFound)
 	}
 	if err := a.Adopt(done(t), made.ID, next); err == nil {
-		t.Error("adopt succeeds with a done context")
+		t.Error("adopt succeeds with a cancelled context")
 	}
-	for range 2 { // a second time it is so already
+	for range 2 { // a second time nothing changes
 		if err := a.Adopt(t.Context(), made.ID, next); err != nil {
 			t.Fatalf("adopt: %v", err)
 		}
@@ -76,7 +76,7 @@ func (h adoption[S]) adoptedOnce(t S) {
 		t.Errorf("its former cluster still has %v", idsOf(others))
 	}
 	if again := create(t, p, next); again.ID != made.ID {
-		t.Errorf("its intent makes %s beside it", again.ID)
+		t.Errorf("its intent creates %s next to it", again.ID)
 	}
 	h.leave(t, p, made.ID)
 }
@@ -100,12 +100,12 @@ func (h adoption[S]) adoptedAfter(t S, n int) bool {
 		unclear(t, err)
 	}
 	for deadline := time.Now().Add(h.patience()); time.Now().Before(deadline); time.Sleep(h.pause()) {
-		if err = a.Adopt(t.Context(), made.ID, next); app.CodeOf(err) != app.ETransient { // what was begun may still go on
+		if err = a.Adopt(t.Context(), made.ID, next); app.CodeOf(err) != app.ETransient { // what was begun may still be running
 			break
 		}
 	}
 	if err != nil {
-		t.Fatalf("adopt, after the answer to change %d was lost: %v", n, err)
+		t.Fatalf("adopt, after the response to change %d was lost: %v", n, err)
 	}
 	h.isOf(t, p, made, next)
 	h.leave(t, p, made.ID)
@@ -123,23 +123,23 @@ func (h adoption[S]) isOf(t S, p family.Provider, made family.Machine, next fami
 		t.Errorf("it is %+v, and was %+v", got, made)
 	}
 	if ids := idsOf(list(t, p, next.Tags)); !slices.Equal(ids, []string{made.ID}) {
-		t.Errorf("the list by its new tags gives %v, want just %s", ids, made.ID)
+		t.Errorf("listing its new tags returns %v, want only %s", ids, made.ID)
 	}
 	if h.Firewall == nil {
 		return
 	}
 	s, ok := family.PowerOf[family.Sharer](p)
 	if !ok {
-		t.Fatal("a member that makes firewalls must be an app.Sharer")
+		t.Fatal("a member with firewalls must be an app.Sharer")
 	}
 	things, err := s.Shared(t.Context(), map[string]string{family.TagInstallation: Installation, family.TagCluster: "c7"})
 	if err != nil || len(things) == 0 {
-		t.Fatalf("made for the cluster: %+v, %v", things, err)
+		t.Fatalf("created for the cluster: %+v, %v", things, err)
 	}
 	names := map[string]bool{}
 	for _, thing := range things {
 		if names[thing.Name] {
-			t.Errorf("%s %s was made twice", thing.Kind, thing.Name)
+			t.Errorf("%s %s was created twice", thing.Kind, thing.Name)
 		}
 		names[thing.Name] = true
 		wantCode(t, "delete "+thing.ID+" while a machine is behind it", s.DeleteShared(t.Context(), thing.ID), app.ETransient)
@@ -150,7 +150,7 @@ func (h adoption[S]) isOf(t S, p family.Provider, made family.Machine, next fami
 	behind := h.Behind(t, made.ID)
 	for _, thing := range things {
 		if !slices.Contains(behind, thing.Name) {
-			t.Errorf("%s %s is there, but the machine is behind %v alone", thing.Kind, thing.Name, behind)
+			t.Errorf("%s %s exists, but only %v is in front of the machine", thing.Kind, thing.Name, behind)
 		}
 	}
 }

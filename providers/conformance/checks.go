@@ -15,7 +15,7 @@ func (h Harness[S]) lifeCycle(t S) {
 	spec, keys := h.Spec(t, "life")
 	made := create(t, p, spec)
 	if made.ID == "" {
-		t.Fatal("the machine has no id")
+		t.Fatal("the machine has no ID")
 	}
 	got, err := p.Describe(t.Context(), made.ID)
 	if err != nil {
@@ -29,13 +29,13 @@ func (h Harness[S]) lifeCycle(t S) {
 	}
 	if h.OwnHostKeys {
 		if got.HostKey == "" {
-			t.Error("the machine's own host key is not told")
+			t.Error("the machine's own host key isn't reported")
 		}
 	} else if want := AuthorizedKey(keys.Host.PublicKey()); got.HostKey != "" && got.HostKey != want {
-		t.Errorf("host key %q, want the one that was given, %q", got.HostKey, want)
+		t.Errorf("host key %q, want the given %q", got.HostKey, want)
 	}
 	if ids := idsOf(list(t, p, spec.Tags)); !slices.Equal(ids, []string{made.ID}) {
-		t.Errorf("list gives %v, want just %s", ids, made.ID)
+		t.Errorf("list returns %v, want only %s", ids, made.ID)
 	}
 	if err := p.Delete(t.Context(), made.ID); err != nil {
 		t.Fatalf("delete: %v", err)
@@ -43,7 +43,7 @@ func (h Harness[S]) lifeCycle(t S) {
 	_, err = p.Describe(t.Context(), made.ID)
 	wantCode(t, "describe after delete", err, app.ENotFound)
 	if ids := idsOf(list(t, p, spec.Tags)); len(ids) > 0 {
-		t.Errorf("list after delete gives %v", ids)
+		t.Errorf("list after delete returns %v", ids)
 	}
 	if err := p.Delete(t.Context(), made.ID); err != nil {
 		t.Errorf("deleting twice: %v", err)
@@ -95,7 +95,7 @@ func (h Harness[S]) sameIntentAtOnce(t S) {
 		t.Fatal(err)
 	}
 	if slices.Sort(ids); len(slices.Compact(ids)) != 1 {
-		t.Errorf("one intent made several machines: %v", ids)
+		t.Errorf("one intent created several machines: %v", ids)
 	}
 	if n := len(list(t, p, nil)); n != 1 {
 		t.Errorf("%d machines are listed, want 1", n)
@@ -113,7 +113,7 @@ func (h Harness[S]) manyAtOnce(t S) {
 		t.Fatal(err)
 	}
 	if ids := idsOf(list(t, p, nil)); len(ids) != n || !slices.Equal(ids, idsOf(machines)) {
-		t.Errorf("made %v, listed %v", idsOf(machines), ids)
+		t.Errorf("created %v, listed %v", idsOf(machines), ids)
 	}
 	if _, err := atOnce(n, func(i int) (any, error) { return nil, p.Delete(t.Context(), machines[i].ID) }); err != nil {
 		t.Error(err)
@@ -140,10 +140,10 @@ func (h Harness[S]) tags(t S) {
 		t.Errorf("tags %v, want %v", got.Tags, mine.Tags)
 	}
 	if ids := idsOf(list(t, p, map[string]string{family.TagTenant: "acme"})); !slices.Equal(ids, []string{m.ID}) {
-		t.Errorf("list by tenant gives %v, want just %s", ids, m.ID)
+		t.Errorf("list by tenant returns %v, want only %s", ids, m.ID)
 	}
 	if n := len(list(t, p, map[string]string{family.TagInstallation: Installation})); n != 2 {
-		t.Errorf("list by installation gives %d machines, want 2", n)
+		t.Errorf("list by installation returns %d machines, want 2", n)
 	}
 	for _, tags := range []map[string]string{
 		{family.TagInstallation: "someone-else"},
@@ -151,12 +151,12 @@ func (h Harness[S]) tags(t S) {
 		{"no-such-tag": ""},
 	} {
 		if ids := idsOf(list(t, p, tags)); len(ids) > 0 {
-			t.Errorf("list by %v gives %v, want none", tags, ids)
+			t.Errorf("list by %v returns %v, want none", tags, ids)
 		}
 	}
 	got.Tags["note"] = "scribbled"
 	if again, _ := p.Describe(t.Context(), m.ID); again.Tags["note"] == "scribbled" {
-		t.Error("a caller can write into the provider's own tags")
+		t.Error("a caller can change the provider's own tags")
 	}
 }
 
@@ -164,29 +164,29 @@ func (h Harness[S]) cancelled(t S) {
 	p := h.Open(t)
 	spec, _ := h.Spec(t, "cancelled")
 	if _, err := p.Create(done(t), spec); err == nil {
-		t.Error("create succeeds with a done context")
+		t.Error("create succeeds with a cancelled context")
 	}
 	if n := len(list(t, p, nil)); n != 0 {
-		t.Errorf("%d machines after a create that was cancelled before it began", n)
+		t.Errorf("%d machines after a create with a cancelled context", n)
 	}
 	m := create(t, p, spec)
 	if err := p.Delete(done(t), m.ID); err == nil {
-		t.Error("delete succeeds with a done context")
+		t.Error("delete succeeds with a cancelled context")
 	}
 	if _, err := p.Describe(t.Context(), m.ID); err != nil {
-		t.Errorf("the machine is gone after a delete that was cancelled before it began: %v", err)
+		t.Errorf("the machine is gone after a delete with a cancelled context: %v", err)
 	}
 	if _, err := p.List(done(t), nil); err == nil {
-		t.Error("list succeeds with a done context")
+		t.Error("list succeeds with a cancelled context")
 	}
 	if _, err := p.Describe(done(t), m.ID); err == nil {
-		t.Error("describe succeeds with a done context")
+		t.Error("describe succeeds with a cancelled context")
 	}
 }
 
 func (h Harness[S]) refused(t S) {
 	if len(h.Refuses) == 0 {
-		t.Skip("the harness names none")
+		t.Skip("not set in the harness")
 	}
 	p := h.Open(t)
 	for name, spoil := range h.Refuses {
@@ -196,13 +196,13 @@ func (h Harness[S]) refused(t S) {
 		wantCode(t, "create with "+name, err, app.EInvalid)
 	}
 	if n := len(list(t, p, nil)); n != 0 {
-		t.Errorf("%d machines were made of refused specs", n)
+		t.Errorf("%d machines were created from invalid specs", n)
 	}
 }
 
 func (h Harness[S]) reopened(t S) {
 	if h.Reopen == nil {
-		t.Skip("the harness cannot open an account again")
+		t.Skip("the harness can't reopen an account")
 	}
 	p := h.Open(t)
 	spec, keys := h.Spec(t, "stays")
@@ -218,22 +218,22 @@ func (h Harness[S]) reopened(t S) {
 	p = h.Reopen(t)
 	got, err := p.Describe(t.Context(), m.ID)
 	if err != nil {
-		t.Fatalf("describe after opening again: %v", err)
+		t.Fatalf("describe after reopening: %v", err)
 	}
 	if got.State == family.MachineStarting {
 		got = h.eventually(t, p, m.ID) // the cloud tells of its addresses late
 	}
 	if got.State == family.MachineStopped || !maps.Equal(got.Tags, spec.Tags) || !maps.Equal(got.Addresses, m.Addresses) {
-		t.Errorf("after opening again: %+v, want %+v", got, m)
+		t.Errorf("after reopening: %+v, want %+v", got, m)
 	}
 	if again := create(t, p, spec); again.ID != m.ID {
-		t.Errorf("the intent makes a new machine %s after opening again, want %s", again.ID, m.ID)
+		t.Errorf("the intent creates a new machine %s after reopening, want %s", again.ID, m.ID)
 	}
 	if h.Login {
 		h.ask(t, got, keys, "true")
 	}
 	if err := p.Delete(t.Context(), m.ID); err != nil {
-		t.Errorf("delete after opening again: %v", err)
+		t.Errorf("delete after reopening: %v", err)
 	}
 }
 
@@ -256,7 +256,7 @@ func ready(t TB, p family.Provider, id string, patience, pause time.Duration) fa
 			return m
 		}
 		if time.Now().After(deadline) || m.State == family.MachineStopped || t.Context().Err() != nil {
-			t.Fatalf("machine %s does not get ready: %+v, %v", id, m, err)
+			t.Fatalf("machine %s doesn't become ready: %+v, %v", id, m, err)
 		}
 	}
 }

@@ -18,7 +18,7 @@ type endpoint[S T[S]] struct{ Harness[S] }
 // and asking again returns it.
 func (h endpoint[S]) lostAnswers(t S) {
 	if h.Faults == nil {
-		t.Skip("the member speaks to no endpoint")
+		t.Skip("the member uses no endpoint")
 	}
 	for _, fault := range []Fault{Lost, Broken, Slow} {
 		t.Run(string(fault), func(t S) {
@@ -34,13 +34,13 @@ func (h endpoint[S]) lostAnswers(t S) {
 			began := time.Now()
 			made, err := p.Create(ctx, spec)
 			if took := time.Since(began); fault == Slow && took > slowFor*2/3 {
-				t.Errorf("create went on for %s after its time had run out", took)
+				t.Errorf("create ran for %s after its timeout", took)
 			}
 			if left := h.Faults.Disarm(); left > 0 {
-				t.Fatal("no call came that makes a machine: the harness does not know them")
+				t.Fatal("no call created a machine: the harness doesn't recognize it")
 			}
 			if n := h.Faults.Created() - before; n != 1 {
-				t.Errorf("%d calls that make a machine for one intent, want 1: the SDK sends them again", n)
+				t.Errorf("%d creating calls for one intent, want 1: the SDK retries them", n)
 			}
 			if err != nil {
 				unclear(t, err)
@@ -52,7 +52,7 @@ func (h endpoint[S]) lostAnswers(t S) {
 			}
 			again := create(t, p, spec)
 			if again.ID != ids[0] {
-				t.Errorf("asked again it made %s beside %s", again.ID, ids[0])
+				t.Errorf("a repeated create made %s next to %s", again.ID, ids[0])
 			}
 			if err := p.Delete(t.Context(), again.ID); err != nil {
 				t.Fatal(err)
@@ -70,17 +70,17 @@ func unclear(t TB, err error) {
 		return // the family's wrapper returns network failures and time-outs their code
 	}
 	if e.Code != app.ETransient && e.Code != app.ETimeout {
-		t.Errorf("a call whose answer was lost ends with %q: %v", e.Code, err)
+		t.Errorf("a call with a lost response ends with %q: %v", e.Code, err)
 	}
 }
 
 // failures holds every verb to the codes of failures of the cloud's side.
 func (h endpoint[S]) failures(t S) {
 	if h.Faults == nil {
-		t.Skip("the member speaks to no endpoint")
+		t.Skip("the member uses no endpoint")
 	}
 	p := h.Open(t)
-	spec, _ := h.Spec(t, "stands")
+	spec, _ := h.Spec(t, "exists")
 	m := create(t, p, spec)
 	other, _ := h.Spec(t, "other")
 	verbs := map[string]func(context.Context) error{
@@ -104,24 +104,24 @@ func (h endpoint[S]) failures(t S) {
 			if e := app.AsError(err); err == nil || e.Code != code {
 				t.Errorf("%s, %s: %v, want code %q", verb, fault, err, code)
 			} else if fault == Down && e.Reason != app.ReasonCloudBroken {
-				t.Errorf("%s, %s: it does not say that the cloud is broken: %+v", verb, fault, e)
+				t.Errorf("%s, %s: it doesn't report that the cloud is broken: %+v", verb, fault, e)
 			} else if fault == Throttled && e.RetryAfter == 0 {
-				t.Errorf("%s, %s: it does not say when to come back", verb, fault)
+				t.Errorf("%s, %s: no retry time", verb, fault)
 			}
 			if n, took := h.Faults.Calls()-calls, time.Since(began); n > 4 || took > 10*time.Second {
-				t.Errorf("%s, %s: %d calls in %s: when to ask again is for Muster to say", verb, fault, n, took)
+				t.Errorf("%s, %s: %d calls in %s: Muster decides when to retry", verb, fault, n, took)
 			}
 		}
 	}
 	if ids := idsOf(list(t, p, nil)); !slices.Equal(ids, []string{m.ID}) {
-		t.Errorf("machines %v are left of %s", ids, m.ID)
+		t.Errorf("machines %v remain of %s", ids, m.ID)
 	}
 }
 
 // refusals holds Create to the codes of the cloud's own refusals, and to making nothing.
 func (h endpoint[S]) refusals(t S) {
 	if len(h.Refusals) == 0 {
-		t.Skip("the harness names none")
+		t.Skip("not set in the harness")
 	}
 	for _, refusal := range h.Refusals {
 		t.Run(refusal.Name, func(t S) {
@@ -135,12 +135,12 @@ func (h endpoint[S]) refusals(t S) {
 				t.Errorf("%v has code %q, want %q", err, app.CodeOf(err), refusal.Code)
 			}
 			if err != nil && len(e.Message) < 10 {
-				t.Errorf("%q says nothing to a person", e.Message)
+				t.Errorf("%q isn't a message for people", e.Message)
 			}
 			wait(t, family.ListsLate(p))
 			h.nothingLeft(t, p)
 			if m := create(t, p, spec); m.ID == "" {
-				t.Error("afterwards it cannot be made")
+				t.Error("can't be created afterwards")
 			}
 		})
 	}
@@ -158,7 +158,7 @@ type Refusal struct {
 // whole or given back, and nothing is left in the end.
 func (h endpoint[S]) partial(t S) {
 	if len(h.Partial) == 0 {
-		t.Skip("creating is one call")
+		t.Skip("creating is a single call")
 	}
 	for name, which := range h.Partial {
 		for _, fault := range []Fault{Down, Lost} {
@@ -169,7 +169,7 @@ func (h endpoint[S]) partial(t S) {
 				h.Faults.Arm(fault, 1, which)
 				_, err := p.Create(t.Context(), spec)
 				if h.Faults.Disarm() > 0 {
-					t.Fatal("the call did not come")
+					t.Fatal("the call didn't arrive")
 				}
 				if err != nil {
 					unclear(t, err)
@@ -177,7 +177,7 @@ func (h endpoint[S]) partial(t S) {
 				wait(t, family.ListsLate(p))
 				m := create(t, p, spec)
 				if ids := idsOf(list(t, p, nil)); !slices.Equal(ids, []string{m.ID}) {
-					t.Errorf("machines %v, want just %s", ids, m.ID)
+					t.Errorf("machines %v, want only %s", ids, m.ID)
 				}
 				if got := h.eventually(t, p, m.ID); got.Tags[family.TagIntent] != spec.Intent {
 					t.Errorf("tags %v", got.Tags)
@@ -194,12 +194,12 @@ func (h endpoint[S]) partial(t S) {
 // firewalls holds a member that makes them to making one for a cluster, to telling it, and to removing it.
 func (h endpoint[S]) firewalls(t S) {
 	if h.Firewall == nil {
-		t.Skip("the member makes none")
+		t.Skip("the member has no firewalls")
 	}
 	p := h.Open(t)
 	s, ok := family.PowerOf[family.Sharer](p)
 	if !ok {
-		t.Fatal("a member that makes firewalls must be an app.Sharer")
+		t.Fatal("a member with firewalls must be an app.Sharer")
 	}
 	tags := map[string]string{family.TagInstallation: Installation, family.TagCluster: "c1"}
 	const n = 3
@@ -213,7 +213,7 @@ func (h endpoint[S]) firewalls(t S) {
 	}
 	things, err := s.Shared(t.Context(), tags)
 	if err != nil || len(things) == 0 || things[0].Tags[family.TagCluster] != "c1" || things[0].Tags[family.TagInstallation] != Installation {
-		t.Fatalf("made for the cluster: %+v, %v", things, err)
+		t.Fatalf("created for the cluster: %+v, %v", things, err)
 	}
 	if others, err := s.Shared(t.Context(), map[string]string{family.TagInstallation: Installation, family.TagCluster: "c2"}); err != nil || len(others) > 0 {
 		t.Errorf("of another cluster: %+v, %v", others, err)
@@ -239,27 +239,27 @@ func (h endpoint[S]) offers(t S) {
 	p := h.Open(t)
 	o, ok := family.PowerOf[family.Offerer](p)
 	if !ok {
-		t.Skip("the member does not tell")
+		t.Skip("the member has no offers")
 	}
 	offers, err := o.Offers(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(offers.Flavors)+len(offers.Images)+len(offers.Zones) == 0 && h.Faults == nil {
-		t.Skip("the member behind it does not tell")
+		t.Skip("the underlying member has no offers")
 	}
 	if !slices.ContainsFunc(offers.Flavors, func(f family.FlavorOffer) bool { return f.Flavor.Flavor == h.Flavor }) {
-		t.Errorf("flavor %s is not among %+v", h.Flavor, offers.Flavors)
+		t.Errorf("flavor %s isn't in %+v", h.Flavor, offers.Flavors)
 	}
 	if len(offers.Images) > 0 && !slices.ContainsFunc(offers.Images, func(i family.ImageOffer) bool { return i.Image.Image == h.Image }) {
-		t.Errorf("image %s is not among %+v", h.Image, offers.Images)
+		t.Errorf("image %s isn't in %+v", h.Image, offers.Images)
 	}
 	if !slices.IsSortedFunc(offers.Flavors, func(a, b family.FlavorOffer) int { return compare(a.Flavor.Flavor, b.Flavor.Flavor) }) {
 		t.Error("flavors are not sorted")
 	}
 	_, err = o.Offers(done(t))
 	if err == nil {
-		t.Error("offers succeed with a done context")
+		t.Error("offers succeed with a cancelled context")
 	}
 }
 
@@ -278,7 +278,7 @@ func (h endpoint[S]) checks(t S) {
 	p := h.Open(t)
 	c, ok := family.PowerOf[family.AccountChecker](p)
 	if !ok {
-		t.Skip("the member cannot look")
+		t.Skip("the member has no account checks")
 	}
 	needs := family.AccountNeeds{Machines: []family.MachineNeed{{Count: 2, Flavor: template.Flavor{Flavor: h.Flavor}, Image: template.Image{Image: h.Image}, Zone: h.Zone}}}
 	found, err := c.CheckAccount(t.Context(), needs)
@@ -292,7 +292,7 @@ func (h endpoint[S]) checks(t S) {
 	}
 	apart, err := c.CheckAccount(t.Context(), family.AccountNeeds{Machines: []family.MachineNeed{{Count: 1, Flavor: needs.Machines[0].Flavor}, {Count: 1, Image: needs.Machines[0].Image}}})
 	if err != nil || slices.ContainsFunc(apart, func(f family.Finding) bool { return !f.OK && !f.Warning }) {
-		t.Errorf("a flavor and an image, each by itself: %+v, %v", apart, err)
+		t.Errorf("a flavor and an image, each alone: %+v, %v", apart, err)
 	}
 	catalog := family.AccountNeeds{Each: true, Machines: []family.MachineNeed{{Count: 1, Image: needs.Machines[0].Image}}}
 	for range 60 {
@@ -300,7 +300,7 @@ func (h endpoint[S]) checks(t S) {
 	}
 	each, err := c.CheckAccount(t.Context(), catalog)
 	if err != nil || slices.ContainsFunc(each, func(f family.Finding) bool { return !f.OK && !f.Warning }) {
-		t.Errorf("a catalog of more kinds than there may be machines at once, each for itself: %+v, %v", each, err)
+		t.Errorf("a catalog with more kinds than the quota allows at once, each alone: %+v, %v", each, err)
 	}
 	for about, spoil := range map[string]func(*family.MachineNeed){
 		family.AboutFlavor: func(n *family.MachineNeed) { n.Flavor.Flavor = "no-such-flavor" },
@@ -339,11 +339,11 @@ func (h endpoint[S]) finds(t S, what string, found []family.Finding, err error, 
 	}
 	i := slices.IndexFunc(found, func(f family.Finding) bool { return !f.OK && !f.Warning && f.About == about })
 	if i < 0 {
-		t.Errorf("%s: nothing about %s is found wrong: %+v", what, about, found)
+		t.Errorf("%s: no problem found with %s: %+v", what, about, found)
 		return
 	}
 	if f := found[i]; len(f.Message) < 15 || f.Code == "" || f.Hint == "" {
-		t.Errorf("%s: the finding does not help: %+v", what, f)
+		t.Errorf("%s: the finding has no hint: %+v", what, f)
 	}
 	t.Logf("%s: %s %s", what, found[i].Message, found[i].Hint)
 }
@@ -352,7 +352,7 @@ func (h endpoint[S]) finds(t S, what string, found []family.Finding, err error, 
 func (h Harness[S]) nothingLeft(t S, p family.Provider) {
 	t.Helper()
 	if ids := idsOf(list(t, p, nil)); len(ids) > 0 {
-		t.Errorf("machines %v are left", ids)
+		t.Errorf("machines %v remain", ids)
 	}
 	if s, ok := family.PowerOf[family.Sharer](p); ok {
 		things, err := s.Shared(t.Context(), map[string]string{family.TagInstallation: Installation})
@@ -367,7 +367,7 @@ func (h Harness[S]) nothingLeft(t S, p family.Provider) {
 	}
 	if h.Left != nil {
 		if left := h.Left(t); len(left) > 0 {
-			t.Errorf("left in the account: %v", left)
+			t.Errorf("remaining in the account: %v", left)
 		}
 	}
 }

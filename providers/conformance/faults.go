@@ -23,7 +23,7 @@ const (
 // slowFor is how long a slow answer takes.
 const slowFor = 3 * time.Second
 
-// Faults stands in front of a simulated endpoint. It counts the calls that would make a machine, and does to calls what it was told to.
+// Faults is in front of a simulated endpoint. It counts the calls that would make a machine, and does to calls as set.
 type Faults struct {
 	// Creates tells whether a call makes a machine. It must not read the body, unless it puts it back.
 	Creates func(*http.Request) bool
@@ -136,7 +136,7 @@ func (f *Faults) fail(w http.ResponseWriter, r *http.Request, status int) {
 type recorder struct {
 	header http.Header
 	code   int
-	told   bool // the code counts that came first
+	closed bool // the first code counts
 	body   bytes.Buffer
 }
 
@@ -145,13 +145,13 @@ func newRecorder() *recorder { return &recorder{header: http.Header{}, code: htt
 func (r *recorder) Header() http.Header { return r.header }
 
 func (r *recorder) WriteHeader(code int) {
-	if !r.told {
-		r.code, r.told = code, true
+	if !r.closed {
+		r.code, r.closed = code, true
 	}
 }
 
 func (r *recorder) Write(b []byte) (int, error) {
-	r.told = true
+	r.closed = true
 	return r.body.Write(b)
 }
 

@@ -13,7 +13,7 @@ func (h Harness[S]) found(t S) {
 	p := h.Open(t)
 	late := family.ListsLate(p)
 	if late > 10*time.Second && h.Patience == 0 {
-		t.Fatalf("it lists %s late: the suite cannot wait for so long", late)
+		t.Fatalf("its lists lag by %s, which is too long for the suite", late)
 	}
 	spec, _ := h.Spec(t, "found")
 	tags := map[string]string{family.TagInstallation: Installation, family.TagIntent: spec.Intent}
@@ -21,34 +21,34 @@ func (h Harness[S]) found(t S) {
 	m := create(t, p, spec)
 	wait(t, late)
 	if ids := idsOf(list(t, p, tags)); !slices.Equal(ids, []string{m.ID}) {
-		t.Errorf("%s after it was made, the list by intent gives %v, want %s", late, ids, m.ID)
+		t.Errorf("%s after creation, the list by intent returns %v, want %s", late, ids, m.ID)
 	}
 	got, err := p.Describe(t.Context(), m.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if at := got.MadeAt; !at.IsZero() && (at.Before(before.Add(-time.Minute)) || at.After(time.Now().Add(time.Minute))) {
-		t.Errorf("it was made at %s, by its cloud's clock; here it is %s", at, time.Now())
+		t.Errorf("created at %s by the cloud's clock; here it's %s", at, time.Now())
 	}
 	if again, _ := p.Describe(t.Context(), m.ID); !again.MadeAt.Equal(got.MadeAt) {
-		t.Errorf("it was made at %s, and then at %s", got.MadeAt, again.MadeAt)
+		t.Errorf("created at %s, and then at %s", got.MadeAt, again.MadeAt)
 	}
 	if err := p.Delete(t.Context(), m.ID); err != nil {
 		t.Fatal(err)
 	}
 	wait(t, late)
 	if ids := idsOf(list(t, p, tags)); len(ids) > 0 {
-		t.Errorf("%s after it was deleted, the list by intent gives %v", late, ids)
+		t.Errorf("%s after deletion, the list by intent returns %v", late, ids)
 	}
 	if again := create(t, p, spec); again.ID == m.ID && again.MadeAt.Before(got.MadeAt) {
-		t.Errorf("a machine made anew is older, %s, than the one before it, %s", again.MadeAt, got.MadeAt)
+		t.Errorf("a machine created again is older, %s, than the one before it, %s", again.MadeAt, got.MadeAt)
 	}
 }
 
 // zoned holds a member that says where machines are to the zone that was asked for.
 func (h Harness[S]) zoned(t S) {
 	if h.Zone == "" {
-		t.Skip("the harness names none")
+		t.Skip("not set in the harness")
 	}
 	p := h.Open(t)
 	spec, _ := h.Spec(t, "zoned")
@@ -56,7 +56,7 @@ func (h Harness[S]) zoned(t S) {
 	m := create(t, p, spec)
 	got, err := p.Describe(t.Context(), m.ID)
 	if err != nil || m.Zone != h.Zone || got.Zone != h.Zone {
-		t.Errorf("made in zone %q, described in %q (%v), want %q", m.Zone, got.Zone, err, h.Zone)
+		t.Errorf("created in zone %q, described in %q (%v), want %q", m.Zone, got.Zone, err, h.Zone)
 	}
 }
 

@@ -27,18 +27,18 @@ type lists[S T[S]] struct{ Harness[S] }
 func (h lists[S]) late(t S) {
 	if h.Late == nil {
 		if _, ok := h.Open(t).(family.LateLister); ok && h.Faults != nil {
-			t.Fatal("the member lists late: the harness must have its endpoint do so")
+			t.Fatal("the member's lists lag: the harness must have a lagging endpoint")
 		}
-		t.Skip("lists are true at once")
+		t.Skip("lists are immediately consistent")
 	}
-	t.Run("asked for again", h.lateAgain)
-	t.Run("deleted before it is listed", h.lateDeleted)
+	t.Run("requested again", h.lateAgain)
+	t.Run("deleted before it's listed", h.lateDeleted)
 	if h.Faults == nil {
 		return
 	}
 	for _, fault := range []Fault{Lost, Broken} {
-		t.Run(fmt.Sprintf("asked for again after an answer that was %s", fault), func(t S) { h.lateUnclear(t, fault, false) })
-		t.Run(fmt.Sprintf("asked for by another process after an answer that was %s", fault), func(t S) { h.lateUnclear(t, fault, true) })
+		t.Run(fmt.Sprintf("requested again after a response that was %s", fault), func(t S) { h.lateUnclear(t, fault, false) })
+		t.Run(fmt.Sprintf("requested by another process after a response that was %s", fault), func(t S) { h.lateUnclear(t, fault, true) })
 	}
 }
 
@@ -47,7 +47,7 @@ func (h lists[S]) lateAgain(t S) {
 	spec, _ := h.Spec(t, "late")
 	m := create(t, p, spec)
 	if again := h.persist(t, p, spec); again.ID != m.ID {
-		t.Errorf("asked again it made %s beside %s", again.ID, m.ID)
+		t.Errorf("a repeated create made %s next to %s", again.ID, m.ID)
 	}
 	h.oneOf(t, account.Open(), spec, m.ID)
 }
@@ -57,17 +57,17 @@ func (h lists[S]) lateDeleted(t S) {
 	spec, _ := h.Spec(t, "late")
 	m := create(t, p, spec)
 	if err := account.Open().Delete(t.Context(), m.ID); err != nil {
-		t.Fatalf("delete what is not listed yet: %v", err)
+		t.Fatalf("delete before it's listed: %v", err)
 	}
 	_, err := p.Describe(t.Context(), m.ID)
-	wantCode(t, "describe what was deleted before it was listed", err, app.ENotFound)
+	wantCode(t, "describe after a delete before it's listed", err, app.ENotFound)
 	wait(t, family.ListsLate(p))
 	if ids := idsOf(list(t, p, spec.Tags)); len(ids) > 0 {
-		t.Errorf("what was deleted before it was listed is listed: %v", ids)
+		t.Errorf("a machine deleted before it was listed is listed: %v", ids)
 	}
 	again := h.persist(t, p, spec)
 	if again.ID == m.ID && !again.MadeAt.After(m.MadeAt) {
-		t.Errorf("made anew, the deleted machine %s is given", m.ID)
+		t.Errorf("created again, the deleted machine %s is returned", m.ID)
 	}
 	h.oneOf(t, account.Open(), spec, again.ID)
 }
@@ -79,16 +79,16 @@ func (h lists[S]) lateUnclear(t S, fault Fault, byAnother bool) {
 	h.Faults.Arm(fault, 1, h.Faults.Creates)
 	_, err := p.Create(t.Context(), spec)
 	if h.Faults.Disarm() > 0 {
-		t.Fatal("no call came that makes a machine: the harness does not know them")
+		t.Fatal("no call created a machine: the harness doesn't recognize it")
 	}
 	if err != nil {
 		unclear(t, err)
 		ids := idsOf(list(t, p, spec.Tags))
 		switch early := time.Since(began) < account.Lag; {
 		case early && len(ids) > 0:
-			t.Errorf("%v is listed at once: the harness's endpoint does not list late", ids)
+			t.Errorf("%v is listed immediately: the harness's endpoint doesn't lag", ids)
 		case !early:
-			t.Logf("it took %s until it could be asked for again: lists need not have lacked it by then", time.Since(began))
+			t.Logf("it took %s until the repeated request: lists may have caught up", time.Since(began))
 		}
 	}
 	if byAnother {
@@ -97,7 +97,7 @@ func (h lists[S]) lateUnclear(t S, fault Fault, byAnother bool) {
 			wait(t, family.ListsLate(p))
 		}
 		if ids := idsOf(list(t, p, spec.Tags)); len(ids) != 1 {
-			t.Fatalf("the second look gives %v, want the machine whose answer was lost", ids)
+			t.Fatalf("the second look returns %v, want the machine with the lost response", ids)
 		}
 	}
 	h.oneOf(t, account.Open(), spec, h.persist(t, p, spec).ID)
@@ -108,12 +108,12 @@ func (h lists[S]) lateAccount(t S) (Late, family.Provider) {
 	account := h.Late(t)
 	p := account.Open()
 	if late := family.ListsLate(p); account.Lag <= 0 || account.Lag > late {
-		t.Fatalf("lists lag %s behind, and the member says %s", account.Lag, late)
+		t.Fatalf("lists lag by %s, but the member declares %s", account.Lag, late)
 	}
 	return account, p
 }
 
-// persist asks for a machine until it is told which it is, as the engine does.
+// persist asks for a machine until it knows which it is, as the engine does.
 func (h lists[S]) persist(t S, p family.Provider, spec family.MachineSpec) family.Machine {
 	t.Helper()
 	for deadline := time.Now().Add(h.patience()); ; time.Sleep(h.pause()) {
@@ -133,7 +133,7 @@ func (h lists[S]) oneOf(t S, p family.Provider, spec family.MachineSpec, id stri
 	wait(t, family.ListsLate(p))
 	ids := idsOf(list(t, p, map[string]string{family.TagInstallation: Installation, family.TagIntent: spec.Intent}))
 	if !slices.Equal(ids, []string{id}) {
-		t.Errorf("%s later the intent's machines are %v, want just %s", family.ListsLate(p), ids, id)
+		t.Errorf("%s later the intent's machines are %v, want only %s", family.ListsLate(p), ids, id)
 	}
 	for _, id := range ids {
 		if err := p.Delete(t.Context(), id); err != nil {

@@ -13,14 +13,14 @@ import (
 
 func (h Harness[S]) login(t S) {
 	if !h.Login {
-		t.Skip("machines of this member do not answer")
+		t.Skip("the member's machines don't accept SSH")
 	}
 	p := h.Open(t)
 	spec, keys := h.Spec(t, "door")
 	m := h.eventually(t, p, create(t, p, spec).ID)
 
 	if out := h.ask(t, m, keys, "echo hello; echo oops >&2"); out != "hello" {
-		t.Errorf("the machine says %q, want %q", out, "hello")
+		t.Errorf("the machine responds %q, want %q", out, "hello")
 	}
 	if m.OwnRoot {
 		if out := h.ask(t, m, keys, "hostname"); out != spec.Hostname {
@@ -30,14 +30,14 @@ func (h Harness[S]) login(t S) {
 	_, stranger := newKey(t)
 	if c, err := dial(m, Keys{Host: keys.Host, Client: stranger}); err == nil {
 		_ = c.Close()
-		t.Error("the machine lets a stranger in")
+		t.Error("the machine accepts a stranger's key")
 	}
 	_, impostor := newKey(t)
 	other := m
 	other.HostKey = AuthorizedKey(impostor.PublicKey())
 	if c, err := dial(other, Keys{Host: impostor, Client: keys.Client}); err == nil {
 		_ = c.Close()
-		t.Error("the machine's host key is not the one that it was given")
+		t.Error("the machine's host key isn't the given one")
 	}
 }
 
@@ -65,11 +65,11 @@ func dial(m family.Machine, k Keys) (*ssh.Client, error) {
 	// A machine that tells its host key is held to that: the suite compares it with the one that was given, where it was given one.
 	host := k.Host.PublicKey()
 	if m.HostKey != "" {
-		told, _, _, _, err := ssh.ParseAuthorizedKey([]byte(m.HostKey))
+		key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(m.HostKey))
 		if err != nil {
 			return nil, err
 		}
-		host = told
+		host = key
 	}
 	address := net.JoinHostPort(m.Addresses["access_v4"], strconv.Itoa(cmp.Or(m.SSHPort, 22)))
 	return ssh.Dial("tcp", address, &ssh.ClientConfig{

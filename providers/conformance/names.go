@@ -18,23 +18,23 @@ type names[S T[S]] struct{ Harness[S] }
 func (h names[S]) named(t S) {
 	n, ok := family.PowerOf[family.Namer](h.Open(t))
 	if !ok || n.NameZone() == "" {
-		t.Skip("the account names no zone")
+		t.Skip("the account has no DNS zone")
 	}
 	if h.Named == nil || h.Take == nil {
-		t.Fatal("the harness must say what the zone has, and put something into it")
+		t.Fatal("the harness must set Named and Take")
 	}
-	t.Run("as it should go", h.namedOnce)
-	t.Run("names of others are left alone", h.namedByOthers)
-	t.Run("names whose machine went by other means", h.namedAlone)
+	t.Run("normally", h.namedOnce)
+	t.Run("leaves names of others alone", h.namedByOthers)
+	t.Run("names of vanished machines", h.namedAlone)
 	if h.Faults == nil {
 		return
 	}
-	t.Run("with lost answers", func(t S) {
+	t.Run("with lost responses", func(t S) {
 		const most = 50
 		n := 1
 		for h.namedAfter(t, n) {
 			if n++; n > most {
-				t.Fatalf("%d calls do not suffice", most)
+				t.Fatalf("%d calls aren't enough", most)
 			}
 		}
 	})
@@ -59,7 +59,7 @@ func (h names[S]) leads(t S, m family.Machine) {
 		want = append(want, "AAAA "+v6)
 	}
 	if got := h.Named(t, m.Hostname); !slices.Equal(got, want) {
-		t.Errorf("%s leads to %q, want %q", m.Hostname, got, want)
+		t.Errorf("%s resolves to %q, want %q", m.Hostname, got, want)
 	}
 }
 
@@ -68,7 +68,7 @@ func (h names[S]) free(t S, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		if got := h.Named(t, name); len(got) > 0 {
-			t.Errorf("%s still leads to %q", name, got)
+			t.Errorf("%s still resolves to %q", name, got)
 		}
 	}
 }
@@ -83,11 +83,11 @@ func (h names[S]) namedOnce(t S) {
 		h.leads(t, m)
 	}
 	if err := n.SetName(done(t), m); err == nil {
-		t.Error("a name is set with a done context")
+		t.Error("a name is set with a cancelled context")
 	}
 	outside := m
 	outside.Hostname = "c1-n1.elsewhere.invalid"
-	wantCode(t, "a name that is not in the zone", n.SetName(t.Context(), outside), app.EInvalid)
+	wantCode(t, "a name outside the zone", n.SetName(t.Context(), outside), app.EInvalid)
 
 	// It woke up at another address, has one of version 6 as well, and then not any more.
 	for _, addresses := range []map[string]string{{app.AddressAccess: "198.51.100.7"}, {app.AddressAccess: "198.51.100.7", "access_v6": "2001:db8::7"}, {app.AddressAccess: "198.51.100.8"}} {
@@ -118,14 +118,14 @@ func (h names[S]) namedByOthers(t S) {
 		taken.Hostname = "taken-" + string('a'+rune(len(kind))) + "." + n.NameZone()
 		h.Take(t, taken.Hostname, kind, data)
 		before := h.Named(t, taken.Hostname)
-		wantCode(t, "a name that has a record of type "+kind, n.SetName(t.Context(), taken), app.EConflict)
+		wantCode(t, "a name with a record of type "+kind, n.SetName(t.Context(), taken), app.EConflict)
 		if got := h.Named(t, taken.Hostname); !slices.Equal(got, before) {
-			t.Errorf("of somebody else's %q is left %q", before, got)
+			t.Errorf("someone else's record %q became %q", before, got)
 		}
 	}
 	h.leave(t, p, m.ID)
 	if got := h.Named(t, "taken-b."+n.NameZone()); len(got) != 1 {
-		t.Errorf("somebody else's record went with the machine: %q is left", got)
+		t.Errorf("someone else's record was deleted with the machine: %q remains", got)
 	}
 }
 
@@ -134,7 +134,7 @@ func (h names[S]) namedAlone(t S) {
 	n, m := h.hosted(t, p)
 	s, ok := family.PowerOf[family.Sharer](p)
 	if !ok {
-		t.Fatal("a member that keeps names must be an app.Sharer")
+		t.Fatal("a member with names must be an app.Sharer")
 	}
 	if err := n.SetName(t.Context(), m); err != nil {
 		t.Fatal(err)
@@ -146,12 +146,12 @@ func (h names[S]) namedAlone(t S) {
 	}
 	things, err := s.Shared(t.Context(), map[string]string{family.TagInstallation: Installation, family.TagCluster: "c1"})
 	if err != nil || len(things) != 2 {
-		t.Fatalf("two names, and told are %+v, %v", things, err)
+		t.Fatalf("two names, but listed are %+v, %v", things, err)
 	}
 	for _, thing := range things {
 		err := s.DeleteShared(t.Context(), thing.ID)
 		if thing.Name == m.Hostname {
-			wantCode(t, "the name of a machine that stands", err, app.ETransient)
+			wantCode(t, "the name of an existing machine", err, app.ETransient)
 		} else if err != nil {
 			t.Errorf("delete %s: %v", thing.ID, err)
 		}
@@ -184,7 +184,7 @@ func (h names[S]) namedAfter(t S, n int) bool {
 		}
 		unclear(t, err)
 		if err := do(); err != nil {
-			t.Fatalf("%s, after the answer to change %d was lost: %v", what, n, err)
+			t.Fatalf("%s, after the response to change %d was lost: %v", what, n, err)
 		}
 	}
 	set := func() error { return namer.SetName(t.Context(), m) }
@@ -198,7 +198,7 @@ func (h names[S]) namedAfter(t S, n int) bool {
 	h.free(t, m.Hostname)
 	if s, ok := family.PowerOf[family.Sharer](p); ok {
 		if things, err := s.Shared(t.Context(), map[string]string{family.TagInstallation: Installation}); err != nil || len(things) > 0 {
-			t.Errorf("after the answer to change %d was lost, the cluster still has %+v, %v", n, things, err)
+			t.Errorf("after the response to change %d was lost, the cluster still has %+v, %v", n, things, err)
 		}
 	}
 	return came

@@ -55,7 +55,7 @@ func (p *Prover) Run(name string, check func(*Prover)) bool {
 	c := &Prover{name: strings.TrimPrefix(p.name+": "+name, ": "), ctx: ctx, report: p.report}
 	began := time.Now()
 	if ctx.Err() != nil {
-		c.skipped, c.notes = true, []string{"stopped before it began"}
+		c.skipped, c.notes = true, []string{"stopped before it started"}
 	} else {
 		c.do(func() { check(c) })
 	}
@@ -125,10 +125,10 @@ func (p *Prover) Cleanup(f func()) {
 // Helper does nothing: no one asks for lines.
 func (p *Prover) Helper() {}
 
-// Error fails the check, which goes on.
+// Error fails the check, which continues.
 func (p *Prover) Error(args ...any) { p.fail(fmt.Sprintln(args...)) }
 
-// Errorf fails the check, which goes on.
+// Errorf fails the check, which continues.
 func (p *Prover) Errorf(format string, args ...any) { p.fail(fmt.Sprintf(format, args...)) }
 
 // Fatal fails the check and ends it.

@@ -16,11 +16,11 @@ func (h power[S]) sleeps(t S) {
 	p := h.Open(t)
 	s, ok := family.PowerOf[family.Sleeper](p)
 	if !ok {
-		t.Skip("the member cannot stop machines")
+		t.Skip("the member can't stop machines")
 	}
 	for _, id := range []string{"no-such-machine", "../escape", ""} {
-		wantCode(t, "sleep of what is not there", s.Sleep(t.Context(), id), app.ENotFound)
-		wantCode(t, "wake of what is not there", s.Wake(t.Context(), id), app.ENotFound)
+		wantCode(t, "sleep of an unknown machine", s.Sleep(t.Context(), id), app.ENotFound)
+		wantCode(t, "wake of an unknown machine", s.Wake(t.Context(), id), app.ENotFound)
 	}
 	spec, keys := h.Spec(t, "sleeper")
 	m := h.eventually(t, p, create(t, p, spec).ID)
@@ -28,11 +28,11 @@ func (h power[S]) sleeps(t S) {
 		h.ask(t, m, keys, "echo dream >$HOME/kept")
 	}
 	if err := s.Sleep(done(t), m.ID); err == nil {
-		t.Error("sleep succeeds with a done context")
+		t.Error("sleep succeeds with a cancelled context")
 	}
 	err := s.Sleep(t.Context(), m.ID)
 	if e := app.AsError(err); err != nil && e.Code == app.EInvalid && e.Reason == "cannot_sleep" {
-		t.Skip("machines made here cannot be stopped:", err)
+		t.Skip("these machines can't be stopped:", err)
 	}
 	if err != nil {
 		t.Fatalf("sleep: %v", err)
@@ -41,11 +41,11 @@ func (h power[S]) sleeps(t S) {
 	if h.Login {
 		if c, err := dial(m, keys); err == nil {
 			_ = c.Close()
-			t.Error("a machine that sleeps answers")
+			t.Error("a sleeping machine accepts SSH")
 		}
 	}
 	if err := s.Sleep(t.Context(), m.ID); err != nil {
-		t.Errorf("sleep twice: %v", err)
+		t.Errorf("second sleep: %v", err)
 	}
 	if h.Reopen != nil {
 		if c, ok := p.(family.ProviderCloser); ok {
@@ -64,20 +64,20 @@ func (h power[S]) sleeps(t S) {
 	}
 	woken := h.eventually(t, p, m.ID)
 	if woken.HostKey != m.HostKey || woken.Hostname != m.Hostname || !woken.MadeAt.Equal(m.MadeAt) {
-		t.Errorf("woken it is %+v, and was %+v", woken, m)
+		t.Errorf("after waking it's %+v, before it was %+v", woken, m)
 	}
 	if h.Login {
 		if got := h.ask(t, woken, keys, "cat $HOME/kept"); got != "dream" {
-			t.Errorf("of what was on it, %q is left", got)
+			t.Errorf("%q remains of its files", got)
 		}
 	}
 	if err := s.Sleep(t.Context(), m.ID); err != nil {
-		t.Fatalf("sleep once more: %v", err)
+		t.Fatalf("sleep again: %v", err)
 	}
 	if err := p.Delete(t.Context(), m.ID); err != nil {
-		t.Fatalf("delete while it sleeps: %v", err)
+		t.Fatalf("delete while asleep: %v", err)
 	}
-	wantCode(t, "wake of what was deleted", s.Wake(t.Context(), m.ID), app.ENotFound)
+	wantCode(t, "wake after delete", s.Wake(t.Context(), m.ID), app.ENotFound)
 }
 
 // stopped waits until a machine is described, and listed, as stopped.
@@ -89,10 +89,10 @@ func (h power[S]) stopped(t S, p family.Provider, id string, spec family.Machine
 			break
 		}
 		if err != nil || time.Now().After(deadline) {
-			t.Fatalf("machine %s does not stop: %+v, %v", id, m, err)
+			t.Fatalf("machine %s doesn't stop: %+v, %v", id, m, err)
 		}
 	}
 	if ids := idsOf(list(t, p, spec.Tags)); !slices.Equal(ids, []string{id}) {
-		t.Errorf("while it sleeps the list gives %v, want just %s", ids, id)
+		t.Errorf("while asleep the list returns %v, want only %s", ids, id)
 	}
 }

@@ -40,7 +40,7 @@ type Harness[S T[S]] struct {
 	// Patience is how long a machine may take to get ready; 0 means 20 s, for endpoints that are simulated. Where it is set, the suite also asks less often.
 	Patience time.Duration
 
-	// Faults stands in front of the simulated endpoint, for members that speak to one. Nil for others.
+	// Faults is in front of the simulated endpoint, for members that speak to one. Nil for others.
 	Faults *Faults
 	// Reads tells calls that change nothing; nil: those by GET.
 	Reads func(*http.Request) bool
@@ -57,7 +57,7 @@ type Harness[S T[S]] struct {
 	// name. Members that keep names need both.
 	Named func(t S, name string) []string
 	Take  func(t S, name, kind, data string)
-	// Left names all that the endpoint holds, whoever made it, but what an account has from its beginning. Nil where no one can tell.
+	// Left names all that the endpoint holds but what an account has from its beginning. Nil where no one can tell.
 	Left func(t S) []string
 	// Late returns an account without any machine whose lists lag behind, until the test ends. Members that list late and speak to a simulated endpoint need it;
 	// nil for those whose lists are true at once.
@@ -72,30 +72,30 @@ type Harness[S T[S]] struct {
 // Run checks a member against the contract.
 func Run[S T[S]](t S, h Harness[S]) {
 	t.Run("create, describe, list and delete", h.lifeCycle)
-	t.Run("what does not exist", h.absent)
-	t.Run("same intent twice is one machine", h.sameIntent)
-	t.Run("same intent at the same time is one machine", h.sameIntentAtOnce)
-	t.Run("many at the same time", h.manyAtOnce)
-	t.Run("tags are kept and told apart", h.tags)
-	t.Run("what was made is found, and what was deleted is not", h.found)
-	t.Run("a machine is in the zone that was asked for", h.zoned)
-	t.Run("a done context changes nothing", h.cancelled)
-	t.Run("specs that cannot be made are refused", h.refused)
-	t.Run("a machine keeps the address by which it is reached", addresses[S]{h}.keepsAddress)
-	t.Run("machines outlive the provider", h.reopened)
-	t.Run("a machine that is gone already can be deleted", addresses[S]{h}.vanished)
-	t.Run("machines sleep and wake, and keep what is on them", power[S]{h}.sleeps)
-	t.Run("machines prove themselves and let us in", h.login)
-	t.Run("a lost answer makes no second machine", endpoint[S]{h}.lostAnswers)
-	t.Run("a machine that lists late is made once, and can be deleted", lists[S]{h}.late)
-	t.Run("failures of the cloud have their codes", endpoint[S]{h}.failures)
-	t.Run("refusals have their codes and make nothing", endpoint[S]{h}.refusals)
-	t.Run("what was half made is made whole or given back", endpoint[S]{h}.partial)
-	t.Run("firewalls are made and removed", endpoint[S]{h}.firewalls)
-	t.Run("a machine is given to another cluster, and to its firewall", adoption[S]{h}.adopted)
-	t.Run("names lead to machines, and go with them", names[S]{h}.named)
-	t.Run("offers hold what can be made", endpoint[S]{h}.offers)
-	t.Run("the check of an account finds what is wrong", endpoint[S]{h}.checks)
+	t.Run("unknown machines", h.absent)
+	t.Run("one intent, requested twice, is one machine", h.sameIntent)
+	t.Run("one intent, requested concurrently, is one machine", h.sameIntentAtOnce)
+	t.Run("many concurrent creates", h.manyAtOnce)
+	t.Run("tags are stored and distinguished", h.tags)
+	t.Run("existing machines are listed, deleted ones aren't", h.found)
+	t.Run("a machine is in the requested zone", h.zoned)
+	t.Run("a cancelled context changes nothing", h.cancelled)
+	t.Run("invalid specs are rejected", h.refused)
+	t.Run("a machine keeps its address", addresses[S]{h}.keepsAddress)
+	t.Run("machines outlive the provider's process", h.reopened)
+	t.Run("a vanished machine can be deleted", addresses[S]{h}.vanished)
+	t.Run("machines sleep, wake and keep their files", power[S]{h}.sleeps)
+	t.Run("machines prove their identity and accept our key", h.login)
+	t.Run("a lost response creates no second machine", endpoint[S]{h}.lostAnswers)
+	t.Run("a machine that lists late is created once and can be deleted", lists[S]{h}.late)
+	t.Run("cloud failures have their codes", endpoint[S]{h}.failures)
+	t.Run("rejections have their codes and create nothing", endpoint[S]{h}.refusals)
+	t.Run("partial creates are completed or cleaned up", endpoint[S]{h}.partial)
+	t.Run("firewalls are created and deleted", endpoint[S]{h}.firewalls)
+	t.Run("a machine is adopted by another cluster and its firewall", adoption[S]{h}.adopted)
+	t.Run("names resolve to machines and are deleted with them", names[S]{h}.named)
+	t.Run("offers contain usable flavors and images", endpoint[S]{h}.offers)
+	t.Run("account checks find problems", endpoint[S]{h}.checks)
 }
 
 const (

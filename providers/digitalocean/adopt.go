@@ -120,7 +120,7 @@ func ensureTag(ctx context.Context, api *godo.Client, name string) error {
 	return nil
 }
 
-// rename gives a droplet another name in the control panel, and waits until that is done: until then it takes no other order.
+// rename renames a droplet in the control panel, and waits until that is done: until then it takes no other order.
 func (c *cloud) rename(ctx context.Context, d *godo.Droplet, name string) error {
 	if d.Name == name {
 		return nil
@@ -137,5 +137,5 @@ func (c *cloud) rename(ctx context.Context, d *godo.Droplet, name string) error 
 			return err
 		}
 	}
-	return app.Errorf(app.ETransient, "Droplet %d has not got the name %s yet.", d.ID, name)
+	return app.Errorf(app.ETransient, "Droplet %d isn't named %s yet.", d.ID, name)
 }

@@ -165,7 +165,7 @@ func TestWhatIsOrdered(t *testing.T) {
 	}
 }
 
-// A deletion that ends halfway is taken up again, by whoever, and leaves nothing.
+// A deletion that ends halfway is taken up againby any process and leaves nothing.
 func TestDeleteIsTakenUpAgain(t *testing.T) {
 	for _, path := range []string{"GET /v2/volumes", "POST /v2/volumes/", "GET /v2/volumes/", "DELETE /v2/volumes/", "DELETE /v2/droplets/"} {
 		for _, fault := range []providertest.Fault{providertest.Down, providertest.Lost} {
@@ -178,7 +178,7 @@ func TestDeleteIsTakenUpAgain(t *testing.T) {
 					return call == path || strings.HasSuffix(path, "/") && strings.HasPrefix(call, path)
 				})
 				if err := c.Delete(t.Context(), m.ID); err == nil && fault == providertest.Down {
-					t.Error("nobody told that it failed")
+					t.Error("the failure isn't reported")
 				}
 				if w.faults.Disarm() > 0 {
 					t.Fatal("the call did not come")
@@ -254,7 +254,7 @@ func TestFirewallsThatAreUsedStay(t *testing.T) {
 	theirs := map[string]any{"id": "bb253a28-0a9c-4d3a-9a4c-999999999999", "name": "theirs", "tags": []string{"muster-firewall:suite:c1"}, "created_at": "2026-01-01T00:00:00Z"}
 	w.firewalls[theirs["id"].(string)] = theirs
 	if again, _ := c.Shared(t.Context(), nil); len(again) != 1 {
-		t.Errorf("a firewall that somebody else made is listed: %+v", again)
+		t.Errorf("a firewall that someone else made is listed: %+v", again)
 	}
 	if err := c.Delete(t.Context(), m.ID); err != nil {
 		t.Fatal(err)

@@ -65,9 +65,9 @@ func (s *survey) could(scope string, err error) bool {
 	case forbidden(err):
 		s.wrong(family.AboutPermissions, scope, app.ECredentials, hintScopes, "The token lacks the scope %s.", scope)
 	case errors.As(err, &e):
-		s.wrong(family.AboutCredentials, scope, e.Code, cmp.Or(e.Hint, "Look again in a while; status.digitalocean.com tells of troubles there."), "What %s shows cannot be looked at: %s", scope, e.ForPeople())
+		s.wrong(family.AboutCredentials, scope, e.Code, cmp.Or(e.Hint, "Check again in a while; status.digitalocean.com reports outages."), "Can't check %s: %s", scope, e.ForPeople())
 	default:
-		s.wrong(family.AboutCredentials, scope, app.ETransient, "See whether this host reaches the API, directly or over a proxy.", "DigitalOcean cannot be reached: %v.", err)
+		s.wrong(family.AboutCredentials, scope, app.ETransient, "Check that this host can reach the API, directly or through a proxy.", "Can't connect to DigitalOcean: %v.", err)
 	}
 	return false
 }
@@ -76,7 +76,7 @@ func (s *survey) could(scope string, err error) bool {
 func (s *survey) account(ctx context.Context) bool {
 	a, _, err := s.c.api.Account.Get(ctx)
 	if err = failure("account:read", err); forbidden(err) {
-		s.warn(family.AboutPermissions, "account:read", hintScopes, "The token lacks the scope account:read, so the account's state and limit of droplets cannot be told.")
+		s.warn(family.AboutPermissions, "account:read", hintScopes, "The token lacks the scope account:read, so the account's state and droplet limit are unknown.")
 		return true
 	}
 	var e *app.Error
@@ -93,14 +93,14 @@ func (s *survey) account(ctx context.Context) bool {
 	}
 	switch a.Status {
 	case "locked":
-		s.wrong(family.AboutCredentials, subject, app.ECredentials, "DigitalOcean's support says why, and unlocks it.", "The account is locked%s.", because(a.StatusMessage))
+		s.wrong(family.AboutCredentials, subject, app.ECredentials, "Contact DigitalOcean's support.", "The account is locked%s.", because(a.StatusMessage))
 	case "warning":
-		s.warn(family.AboutCredentials, subject, "See the billing page of the control panel.", "DigitalOcean has put a warning on the account%s.", because(a.StatusMessage))
+		s.warn(family.AboutCredentials, subject, "See the control panel's billing page.", "DigitalOcean shows a warning for the account%s.", because(a.StatusMessage))
 	default:
-		s.ok(family.AboutCredentials, subject, "DigitalOcean accepts the token, for the account %s.", subject)
+		s.ok(family.AboutCredentials, subject, "DigitalOcean accepts the token for account %s.", subject)
 	}
 	if !a.EmailVerified {
-		s.warn(family.AboutCredentials, subject, "Follow the link in DigitalOcean's mail.", "The account's mail address is not verified.")
+		s.warn(family.AboutCredentials, subject, "Follow the link in DigitalOcean's e-mail.", "The account's e-mail address isn't verified.")
 	}
 	s.limits(ctx, a)
 	return true
@@ -149,16 +149,16 @@ func (s *survey) limits(ctx context.Context, a *godo.Account) {
 func (s *survey) limit(what string, have, more, limit int) account.Quota {
 	switch {
 	case s.needs.Each && more > 0:
-		s.ok(family.AboutQuota, what, "The account may have %d %s, and has %d: %d more can be made.", limit, what, have, max(limit-have, 0))
+		s.ok(family.AboutQuota, what, "The account has %[3]d of %[1]d %[2]s; %[4]d more available.", limit, what, have, max(limit-have, 0))
 	case have+more > limit || have >= limit:
-		s.wrong(family.AboutQuota, what, app.EQuota, hintLimit, "The account may have %d %s; it has %d, and %d more are needed.", limit, what, have, more)
+		s.wrong(family.AboutQuota, what, app.EQuota, hintLimit, "The account has %[3]d of %[1]d %[2]s, but %[4]d more are needed.", limit, what, have, more)
 	default:
-		s.ok(family.AboutQuota, what, "The account may have %d %s, and has %d; %d more are needed.", limit, what, have, more)
+		s.ok(family.AboutQuota, what, "The account has %[3]d of %[1]d %[2]s; %[4]d more are needed.", limit, what, have, more)
 	}
 	return account.Quota{Name: what, Limit: float64(limit), Used: float64(have)}
 }
 
-// dataDisk returns how large a machine's volume is to be; what cannot be read is told with its machine.
+// dataDisk returns how large a machine's volume is to be; what cannot be read is reported with its machine.
 func (s *survey) dataDisk(n family.MachineNeed) int {
 	o, err := read(s.c.raw.With(n.Flavor.Extra))
 	if err != nil {
@@ -189,17 +189,17 @@ func (s *survey) regional(ctx context.Context) {
 	for _, slug := range s.zones() {
 		switch r, ok := s.regions[slug]; {
 		case !ok:
-			s.wrong(family.AboutRegion, slug, app.EInvalid, humanize.Suggest(slug, slices.Sorted(maps.Keys(s.regions))), "DigitalOcean has no region %s.", slug)
+			s.wrong(family.AboutRegion, slug, app.EInvalid, humanize.Suggest(slug, slices.Sorted(maps.Keys(s.regions))), "DigitalOcean region %s doesn't exist.", slug)
 		case !r.Available:
-			s.wrong(family.AboutRegion, slug, app.ECapacity, "Take another region.", "Region %s (%s) takes no new droplets.", slug, r.Name)
+			s.wrong(family.AboutRegion, slug, app.ECapacity, "Choose another region.", "Region %s (%s) doesn't accept new droplets.", slug, r.Name)
 		default:
-			s.ok(family.AboutRegion, slug, "Region %s is %s, and takes new droplets.", slug, r.Name)
+			s.ok(family.AboutRegion, slug, "Region %s (%s) accepts new droplets.", slug, r.Name)
 		}
 	}
 	for _, n := range s.needs.Machines {
 		zone := cmp.Or(n.Zone, s.c.region)
 		if r, ok := s.regions[zone]; ok && s.dataDisk(n) > 0 && !slices.Contains(r.Features, "storage") {
-			s.wrong(family.AboutRegion, zone, app.EInvalid, "Take another region, or set data_disk_gb to 0.", "Region %s has no volumes, and machines of size %s need one.", zone, n.Flavor.Flavor)
+			s.wrong(family.AboutRegion, zone, app.EInvalid, "Choose another region, or set data_disk_gb to 0.", "Region %s has no volumes, but machines of size %s need one.", zone, n.Flavor.Flavor)
 		}
 	}
 }

@@ -27,11 +27,11 @@ func (s *survey) machines(ctx context.Context) {
 		}
 	}
 	images := make(map[string]*godo.Image)
-	told := make(map[string]bool)
+	seen := make(map[string]bool)
 	for _, n := range s.needs.Machines {
 		zone := cmp.Or(n.Zone, s.c.region)
-		if key := "size " + n.Flavor.Flavor + " " + zone; n.Flavor.Flavor != "" && !told[key] {
-			told[key] = true
+		if key := "size " + n.Flavor.Flavor + " " + zone; n.Flavor.Flavor != "" && !seen[key] {
+			seen[key] = true
 			s.size(n, zone)
 		}
 		name := n.Image.Image
@@ -41,8 +41,8 @@ func (s *survey) machines(ctx context.Context) {
 		if _, looked := images[name]; !looked {
 			images[name] = s.image(ctx, name)
 		}
-		if key := "image " + name + " " + n.Flavor.Flavor + " " + zone; images[name] != nil && !told[key] {
-			told[key] = true
+		if key := "image " + name + " " + n.Flavor.Flavor + " " + zone; images[name] != nil && !seen[key] {
+			seen[key] = true
 			s.fits(images[name], n, zone)
 		}
 	}
@@ -52,7 +52,7 @@ func (s *survey) size(n family.MachineNeed, zone string) {
 	slug := n.Flavor.Flavor
 	if _, err := read(s.c.raw.With(n.Flavor.Extra)); err != nil {
 		e := app.AsError(err)
-		s.wrong(family.AboutFlavor, slug, e.Code, cmp.Or(e.Hint, "Correct it in the hardware type."), "Of size %s: %s.", slug, e.ForPeople())
+		s.wrong(family.AboutFlavor, slug, e.Code, cmp.Or(e.Hint, "Correct the hardware type."), "Size %s: %s.", slug, e.ForPeople())
 	}
 	if s.sizes == nil {
 		return
@@ -60,21 +60,21 @@ func (s *survey) size(n family.MachineNeed, zone string) {
 	z, ok := s.sizes[slug]
 	switch {
 	case !ok:
-		s.wrong(family.AboutFlavor, slug, app.EInvalid, humanize.Suggest(slug, slices.Sorted(maps.Keys(s.sizes))), "DigitalOcean has no size %q.", slug)
+		s.wrong(family.AboutFlavor, slug, app.EInvalid, humanize.Suggest(slug, slices.Sorted(maps.Keys(s.sizes))), "DigitalOcean size %q doesn't exist.", slug)
 	case !z.Available:
-		s.wrong(family.AboutFlavor, slug, app.ECapacity, "Take another size.", "Size %s is not offered any more, or not to this account.", slug)
+		s.wrong(family.AboutFlavor, slug, app.ECapacity, "Choose another size.", "Size %s is no longer offered, or not to this account.", slug)
 	case !slices.Contains(z.Regions, zone):
-		hint := "It is to be had nowhere now; take another size."
+		hint := "It isn't available anywhere now; choose another size."
 		if len(z.Regions) > 0 {
-			hint = "It is to be had in " + strings.Join(slices.Sorted(slices.Values(z.Regions)), ", ") + "."
+			hint = "Available in: " + strings.Join(slices.Sorted(slices.Values(z.Regions)), ", ") + "."
 		}
-		s.wrong(family.AboutFlavor, slug, app.ECapacity, hint, "Size %s is not to be had in region %s.", slug, zone)
+		s.wrong(family.AboutFlavor, slug, app.ECapacity, hint, "Size %s isn't available in region %s.", slug, zone)
 	default:
-		s.ok(family.AboutFlavor, slug, "Size %s is to be had in region %s, for $%.5f an hour.", slug, zone, z.PriceHourly)
+		s.ok(family.AboutFlavor, slug, "Size %s is available in region %s for $%.5f/h.", slug, zone, z.PriceHourly)
 	}
 }
 
-// image returns an image of DigitalOcean or of the account; nil where it told what is wrong.
+// image returns an image of DigitalOcean or of the account; nil where it reported a problem.
 func (s *survey) image(ctx context.Context, name string) *godo.Image {
 	var i *godo.Image
 	var err error
@@ -83,16 +83,16 @@ func (s *survey) image(ctx context.Context, name string) *godo.Image {
 	} else {
 		i, _, err = s.c.api.Images.GetBySlug(ctx, name)
 	}
-	const hint = "Offers of the account list the slugs and numbers of images; slugs of old versions vanish in time."
+	const hint = "The account's offers list the slugs and IDs of images. Slugs of old versions are removed over time."
 	if absent(failure("image:read", err)) {
-		s.wrong(family.AboutImage, name, app.EInvalid, hint, "DigitalOcean has no image %q, or the account may not use it.", name)
+		s.wrong(family.AboutImage, name, app.EInvalid, hint, "DigitalOcean image %q doesn't exist, or the account can't use it.", name)
 		return nil
 	}
 	if !s.could("image:read", err) {
 		return nil
 	}
 	if i.Status != "" && i.Status != "available" {
-		s.wrong(family.AboutImage, name, app.EInvalid, hint, "Image %s (%s) cannot be used: it is %s.", name, i.Name, i.Status)
+		s.wrong(family.AboutImage, name, app.EInvalid, hint, "Image %s (%s) can't be used; its state is %s.", name, i.Name, i.Status)
 		return nil
 	}
 	return i
@@ -104,11 +104,11 @@ func (s *survey) fits(i *godo.Image, n family.MachineNeed, zone string) {
 	z, known := s.sizes[n.Flavor.Flavor]
 	switch {
 	case !slices.Contains(i.Regions, zone):
-		s.wrong(family.AboutImage, name, app.EInvalid, "Copy it there in the control panel (Backups & Snapshots, Add to region), or take another.", "Image %s (%s %s) is not in region %s.", name, i.Distribution, i.Name, zone)
+		s.wrong(family.AboutImage, name, app.EInvalid, "Copy it there in the control panel (Backups & Snapshots, Add to region), or choose another.", "Image %s (%s %s) isn't in region %s.", name, i.Distribution, i.Name, zone)
 	case known && i.MinDiskSize > z.Disk:
-		s.wrong(family.AboutImage, name, app.EInvalid, "Take a size with a larger disk, or a smaller image.", "Image %s needs a disk of %d GB; size %s has %d.", name, i.MinDiskSize, z.Slug, z.Disk)
+		s.wrong(family.AboutImage, name, app.EInvalid, "Choose a size with a larger disk, or a smaller image.", "Image %s needs a disk of %d GB; size %s has %d GB.", name, i.MinDiskSize, z.Slug, z.Disk)
 	default:
-		s.ok(family.AboutImage, name, "Image %s is %s %s, and is in region %s.", name, i.Distribution, i.Name, zone)
+		s.ok(family.AboutImage, name, "Image %s (%s %s) is available in region %s.", name, i.Distribution, i.Name, zone)
 	}
 }
 
@@ -125,9 +125,9 @@ func (s *survey) networks(ctx context.Context) {
 			_, _, err = s.c.api.Keys.GetByFingerprint(ctx, k)
 		}
 		if absent(failure("ssh_key:read", err)) {
-			s.wrong(family.AboutNetwork, k, app.EInvalid, "Add it in the control panel (Settings, Security), or take it out of the setting ssh_keys.", "The account has no SSH key %s.", k)
+			s.wrong(family.AboutNetwork, k, app.EInvalid, "Add it in the control panel (Settings, Security), or remove it from the setting ssh_keys.", "SSH key %s doesn't exist in the account.", k)
 		} else if s.could("ssh_key:read", err) {
-			s.ok(family.AboutNetwork, k, "The account has the SSH key %s.", k)
+			s.ok(family.AboutNetwork, k, "SSH key %s exists.", k)
 		}
 	}
 }
@@ -136,18 +136,18 @@ func (s *survey) vpc(ctx context.Context) {
 	v, _, err := s.c.api.VPCs.Get(ctx, s.c.vpc)
 	switch {
 	case absent(failure("vpc:read", err)):
-		s.wrong(family.AboutNetwork, s.c.vpc, app.EInvalid, "The control panel shows ids under Networking, VPC; leave the setting vpc_uuid empty for the region's default VPC.", "The account has no VPC %s.", s.c.vpc)
+		s.wrong(family.AboutNetwork, s.c.vpc, app.EInvalid, "Find IDs in the control panel under Networking, VPC, or leave vpc_uuid empty for the region's default VPC.", "VPC %s doesn't exist in the account.", s.c.vpc)
 		return
 	case !s.could("vpc:read", err):
 		return
 	case v.RegionSlug != s.c.region:
-		s.wrong(family.AboutNetwork, v.Name, app.EInvalid, "Name a VPC of region "+s.c.region+" in the setting vpc_uuid, or change the region.", "VPC %s is in region %s, and the account's region is %s.", v.Name, v.RegionSlug, s.c.region)
+		s.wrong(family.AboutNetwork, v.Name, app.EInvalid, "Set vpc_uuid to a VPC of region "+s.c.region+" , or change the region.", "VPC %s is in region %s, but the account's region is %s.", v.Name, v.RegionSlug, s.c.region)
 		return
 	}
 	s.ok(family.AboutNetwork, v.Name, "VPC %s (%s) is in region %s.", v.Name, v.IPRange, v.RegionSlug)
 	for _, zone := range s.zones() {
 		if zone != s.c.region {
-			s.warn(family.AboutNetwork, zone, "Machines of different regions reach each other over their public addresses only.", "Machines in region %s go into its default VPC, not into %s.", zone, v.Name)
+			s.warn(family.AboutNetwork, zone, "Machines in different regions reach each other only through their public addresses.", "Machines in region %s use its default VPC, not %s.", zone, v.Name)
 		}
 	}
 }
@@ -159,7 +159,7 @@ func (s *survey) scopes(ctx context.Context) {
 	s.could("tag:read", err)
 	s.domain(ctx)
 	if _, _, err = s.c.api.Firewalls.List(ctx, one); forbidden(failure("firewall:read", err)) {
-		s.warn(family.AboutPermissions, "firewall:read", hintScopes, "The token lacks the scope firewall:read, so no cluster with a firewall can be made.")
+		s.warn(family.AboutPermissions, "firewall:read", hintScopes, "The token lacks the scope firewall:read, so clusters with a firewall can't be created.")
 	} else {
 		s.could("firewall:read", err)
 	}
@@ -169,6 +169,6 @@ func (s *survey) scopes(ctx context.Context) {
 	}
 	if len(s.readable) > 0 {
 		slices.Sort(s.readable)
-		s.ok(family.AboutPermissions, "", "The token has the scopes %s. Its scopes to create, update and delete show only when they are used.", strings.Join(s.readable, ", "))
+		s.ok(family.AboutPermissions, "", "The token has the scopes %s. Scopes to create, update and delete can't be checked beforehand.", strings.Join(s.readable, ", "))
 	}
 }

@@ -22,7 +22,7 @@ func TestCatalogLargerThanTheLimits(t *testing.T) {
 	}{
 		"more sizes than droplets":             {droplets: 4, volumes: 4},
 		"one droplet left":                     {droplets: 1, volumes: 1},
-		"none left":                            {droplets: 0, volumes: 4, wrong: "each kind needs at least 1 droplet (0 of 2 are left)"},
+		"none left":                            {droplets: 0, volumes: 4, wrong: "each kind needs at least 1 droplet (0 of 2 available)"},
 		"no volumes left for those with disks": {droplets: 4, volumes: 0, flavors: []template.Flavor{{Flavor: disk, Extra: map[string]string{"data_disk_gb": "10"}}}, warned: []string{"size " + disk}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -52,8 +52,8 @@ func TestCatalogLargerThanTheLimits(t *testing.T) {
 			if !slices.Equal(warned, c.warned) || (len(wrong) == 0) != (c.wrong == "") || !strings.Contains(strings.Join(wrong, " "), c.wrong) {
 				t.Errorf("warned of %v, want %v; wrong is %q, want %q", warned, c.warned, wrong, c.wrong)
 			}
-			if left := fmt.Sprintf("%d more can be made", c.droplets); !slices.ContainsFunc(found, func(f family.Finding) bool { return f.OK && strings.Contains(f.Message, left) }) {
-				t.Errorf("nobody tells what is left: %+v", found)
+			if left := fmt.Sprintf("%d more available", c.droplets); !slices.ContainsFunc(found, func(f family.Finding) bool { return f.OK && strings.Contains(f.Message, left) }) {
+				t.Errorf("the rest isn't reported: %+v", found)
 			}
 		})
 	}

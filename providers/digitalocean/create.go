@@ -37,7 +37,7 @@ func (c *cloud) order(spec family.MachineSpec) (*order, error) {
 	}
 	o := &order{spec: spec, region: cmp.Or(spec.Zone, c.region), dataDisk: extra.dataDisk, backups: extra.backup}
 	if spec.Flavor.Flavor == "" || spec.Image.Image == "" {
-		return nil, app.Errorf(app.EInvalid, "A droplet needs a size and an image.")
+		return nil, app.Errorf(app.EInvalid, "A droplet requires a size and an image.")
 	}
 	user := cmp.Or(spec.Image.SSHUser, "root")
 	text, hostKey, err := userdata.CloudConfig(spec, userdata.Options{User: user, DataDisks: o.dataDisk > 0, Commands: []string{noPassword}})
@@ -119,7 +119,7 @@ func (c *cloud) createDroplet(ctx context.Context, d *droplet) (*godo.Droplet, e
 		return nil, err
 	}
 	if out.Droplet == nil {
-		return nil, app.Errorf(app.ETransient, "DigitalOcean's answer names no droplet.")
+		return nil, app.Errorf(app.ETransient, "DigitalOcean's response contains no droplet.")
 	}
 	return out.Droplet, nil
 }
@@ -153,7 +153,7 @@ func (c *cloud) request(o *order, volumes []string) *droplet {
 	return r
 }
 
-// machine is the order's droplet as it was asked for: an answer that comes at once may lack its tags.
+// machine is the order's droplet as requested: an answer that comes at once may lack its tags.
 func (o *order) machine(d *godo.Droplet) family.Machine {
 	if d == nil {
 		return family.Machine{}

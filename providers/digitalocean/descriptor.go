@@ -18,34 +18,34 @@ const anywhere = "0.0.0.0/0, ::/0"
 var Descriptor = family.Descriptor{
 	Name:        "digitalocean",
 	Sleeps:      true,
-	Description: "Droplets with DigitalOcean. A droplet that sleeps is billed like one that runs: only deleting it ends its costs.",
+	Description: "DigitalOcean droplets. A sleeping droplet costs as much as a running one.",
 	Fields: []family.Field{
 		{Name: "token", SetBy: family.SetByTenant, Label: "API token", Type: family.FieldText, Required: true, Secret: true,
-			Help: "A personal access token (API, Tokens, Generate New Token). The scopes that it needs are listed in docs/providers/digitalocean.md."},
+			Help: "A personal access token (API, Tokens, Generate New Token). See docs/providers/digitalocean.md for its scopes."},
 		{Name: "region", SetBy: family.SetByTenant, Label: "Region", Type: family.FieldText, Required: true,
-			Help: "Where machines go that are given no zone, by its short name such as fra1 or nyc3. Zones of nodes are such names too."},
+			Help: "Default region, such as fra1 or nyc3. Regions also serve as nodes' zones."},
 		{Name: "vpc_uuid", SetBy: family.SetByTenant, Label: "VPC", Type: family.FieldText,
-			Help: "The id of the VPC in that region (Networking, VPC; the last part of its address). Empty, and in every other region, means the region's default VPC."},
+			Help: "ID of a VPC in that region (Networking, VPC; the last part of its address). Leave empty for the default VPC, which other regions always use."},
 		{Name: "ssh_from", SetBy: family.SetByTenant, Label: "SSH from", Type: family.FieldList, Default: anywhere,
-			Help: "Prefixes that may reach SSH on machines behind a cluster's firewall, with commas between them, such as 203.0.113.0/24. Muster's own address must be in one."},
-		{Name: "ssh_keys", SetBy: family.SetByAccountOwner, Label: "More SSH keys", Type: family.FieldList,
-			Help: "Fingerprints or ids of SSH keys in the account that are let in as root beside Muster's own key. With one at least, DigitalOcean sends no mail with a root password."},
+			Help: "CIDR ranges that can reach SSH behind a cluster's firewall, separated by commas, such as 203.0.113.0/24. Muster's own address must be included."},
+		{Name: "ssh_keys", SetBy: family.SetByAccountOwner, Label: "Additional SSH keys", Type: family.FieldList,
+			Help: "Fingerprints or IDs of SSH keys in the account that can sign in as root, in addition to Muster's key. With at least one, DigitalOcean doesn't e-mail a root password."},
 		{Name: "data_disk_gb", SetBy: family.SetByAccountOwner, Label: "Data disk (GB)", Type: family.FieldInt, Default: "0",
-			Help: "The size of a volume that each machine gets at /data, unless its hardware type says otherwise. 0 means none; volumes are billed by the GB and month."},
+			Help: "Size of each machine's volume at /data, unless its hardware type sets one. 0 for none. Volumes are billed per GB and month."},
 		{Name: "backups", SetBy: family.SetByAccountOwner, Label: "Backups", Type: family.FieldBool, Default: "false",
-			Help: "Whether DigitalOcean backs machines up every week, for a fifth of their price more, unless the hardware type says otherwise."},
+			Help: "Whether DigitalOcean backs up machines weekly, for 20% of their price, unless the hardware type says otherwise."},
 		{Name: "monitoring", SetBy: family.SetByTenant, Label: "Monitoring", Type: family.FieldBool, Default: "false",
-			Help: "Whether DigitalOcean's metrics agent is put on machines. It costs nothing."},
+			Help: "Whether to install DigitalOcean's free metrics agent on machines."},
 		{Name: "ipv6", SetBy: family.SetByTenant, Label: "IPv6", Type: family.FieldBool, Default: "false",
-			Help: "Whether machines get a public IPv6 address as well."},
+			Help: "Whether machines also get a public IPv6 address."},
 		{Name: "dns_zone", SetBy: family.SetByTenant, Label: "DNS zone", Type: family.FieldText,
-			Help: "A domain of the account at DigitalOcean (Networking, Domains), such as clusters.example.org. Nodes whose name is in it get A and AAAA records there."},
+			Help: "A domain of the account at DigitalOcean (Networking, Domains), such as clusters.example.org. Nodes with a name in the domain get A and AAAA records."},
 		{Name: "api_url", SetBy: family.SetByInstallation, Label: "API address", Type: family.FieldText,
-			Help: "Where the API is reached, such as a proxy of your own. Empty means https://api.digitalocean.com/."},
+			Help: "Address of the API, such as your own proxy. Leave empty for https://api.digitalocean.com/."},
 	},
 	FlavorFields: []family.Field{
-		{Name: "data_disk_gb", SetBy: family.SetByAccountOwner, Label: "Data disk (GB)", Type: family.FieldInt, Help: "The size of a volume that the machine gets at /data and loses with its deletion. 0 means none."},
-		{Name: "backups", SetBy: family.SetByAccountOwner, Label: "Backups", Type: family.FieldBool, Help: "Whether DigitalOcean backs the machine up every week, for a fifth of its price more."},
+		{Name: "data_disk_gb", SetBy: family.SetByAccountOwner, Label: "Data disk (GB)", Type: family.FieldInt, Help: "Size of the machine's volume at /data, which is deleted with the machine. 0 for none."},
+		{Name: "backups", SetBy: family.SetByAccountOwner, Label: "Backups", Type: family.FieldBool, Help: "Whether DigitalOcean backs up the machine weekly, for 20% of its price."},
 	},
 }
 
@@ -78,27 +78,27 @@ func read(s account.Settings) (settings, error) {
 	o := settings{token: s.Text("token"), region: s.Text("region"), vpc: s.Text("vpc_uuid"), sshKeys: s.List("ssh_keys"), url: s.Text("api_url"),
 		zone: records.Plain(s.Text("dns_zone"))}
 	if strings.ContainsAny(o.token, " \t\r\n") {
-		return o, account.Invalid("token", "the token has a space or a line break in it")
+		return o, account.Invalid("token", "the token contains a space or a line break")
 	}
 	if o.region != "" && !slugForm.MatchString(o.region) {
-		e := account.Invalid("region", "%q is not the short name of a region", o.region)
-		e.Hint = "Short names are such as fra1, ams3 or nyc3, in small letters."
+		e := account.Invalid("region", "%q isn't a valid region", o.region)
+		e.Hint = "Use a region's slug in lowercase, such as fra1, ams3 or nyc3."
 		return o, e
 	}
 	if o.vpc != "" && !uuidForm.MatchString(o.vpc) {
-		e := account.Invalid("vpc_uuid", "%q is not the id of a VPC", o.vpc)
-		e.Hint = "It is the last part of the VPC's address in the control panel, such as 5a4981aa-9653-4bd1-bef5-d6bff52042e4."
+		e := account.Invalid("vpc_uuid", "%q isn't a valid VPC ID", o.vpc)
+		e.Hint = "Use the last part of the VPC's address in the control panel, such as 5a4981aa-9653-4bd1-bef5-d6bff52042e4."
 		return o, e
 	}
 	if o.zone != "" && !zoneForm.MatchString(o.zone) {
-		e := account.Invalid("dns_zone", "%q is not the name of a domain", s.Text("dns_zone"))
-		e.Hint = "Such as clusters.example.org."
+		e := account.Invalid("dns_zone", "%q isn't a valid domain name", s.Text("dns_zone"))
+		e.Hint = "For example, clusters.example.org."
 		return o, e
 	}
 	for _, key := range o.sshKeys {
 		if !keyForm.MatchString(key) {
-			e := account.Invalid("ssh_keys", "%q is neither an id nor a fingerprint of an SSH key", key)
-			e.Hint = "The control panel shows fingerprints under Settings, Security; they are of the form 3b:16:e4:...:2f."
+			e := account.Invalid("ssh_keys", "%q isn't an ID or fingerprint of an SSH key", key)
+			e.Hint = "Find fingerprints in the control panel under Settings, Security; they look like 3b:16:e4:...:2f."
 			return o, e
 		}
 	}
@@ -119,7 +119,7 @@ func read(s account.Settings) (settings, error) {
 		return o, err
 	}
 	if u, err := url.Parse(o.url); o.url != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil) {
-		return o, account.Invalid("api_url", "%q is not an address such as https://api.digitalocean.com/", o.url)
+		return o, account.Invalid("api_url", "%q isn't a valid address. For example, https://api.digitalocean.com/", o.url)
 	}
 	return o, nil
 }
@@ -132,8 +132,8 @@ func prefixes(field string, list []string) ([]string, error) {
 		if err != nil {
 			a, err := netip.ParseAddr(text)
 			if err != nil {
-				e := account.Invalid(field, "%q is not a prefix", text)
-				e.Hint = "Write for example 203.0.113.0/24, with commas between several."
+				e := account.Invalid(field, "%q isn't a CIDR range", text)
+				e.Hint = "For example, 203.0.113.0/24. Separate several with commas."
 				return nil, e
 			}
 			p = netip.PrefixFrom(a, a.BitLen())

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	hintToken  = "Make a new personal access token in the control panel under API, and put it into the account's setting token."
-	hintScopes = "Tokens cannot be changed: make one with the scopes that docs/providers/digitalocean.md lists, and put it into the account's setting token."
-	hintLimit  = "Delete droplets that are not needed any more, or ask DigitalOcean for a higher limit (Settings, Team, Resource limits)."
+	hintToken  = "Create a personal access token in the control panel under API, and save it in the account's token setting."
+	hintScopes = "A token's scopes can't be changed: create a token with the scopes listed in docs/providers/digitalocean.md, and save it in the account's token setting."
+	hintLimit  = "Delete unused droplets, or ask DigitalOcean for a higher limit (Settings, Team, Resource limits)."
 	// whenToAsk is for answers that do not say it: the limit that is reached first is counted by the minute.
 	whenToAsk = time.Minute
 )
@@ -36,9 +36,9 @@ func failure(scope string, err error) error {
 	case errors.As(err, &answer):
 		return refusal(scope, answer)
 	case errors.As(err, &argument):
-		return app.Errorf(app.EInvalid, "DigitalOcean cannot be asked for this: %w", err)
+		return app.Errorf(app.EInvalid, "Can't send the request to DigitalOcean: %w", err)
 	case errors.As(err, &syntax), errors.As(err, &kind):
-		return app.Errorf(app.ETransient, "DigitalOcean's answer cannot be understood: %w", err)
+		return app.Errorf(app.ETransient, "Can't parse DigitalOcean's response: %w", err)
 	}
 	return err
 }
@@ -47,21 +47,21 @@ func refusal(scope string, answer *godo.ErrorResponse) *app.Error {
 	message := strings.TrimSpace(answer.Message)
 	e := account.Status(answer.Response.StatusCode, answer.Response.Header, message)
 	if message != "" && !strings.HasPrefix(message, "<") { // a proxy's page says nothing to anybody
-		e.Message = "DigitalOcean says: " + strings.TrimSuffix(message, ".") + "."
+		e.Message = "DigitalOcean responded: " + strings.TrimSuffix(message, ".") + "."
 	} else {
-		e.Message = "DigitalOcean answered " + answer.Response.Status + "."
+		e.Message = "DigitalOcean responded " + answer.Response.Status + "."
 	}
 	switch answer.Response.StatusCode {
 	case http.StatusUnauthorized:
-		e.Message, e.Hint = "DigitalOcean does not accept the token.", hintToken
+		e.Message, e.Hint = "DigitalOcean rejected the token.", hintToken
 	case http.StatusForbidden:
 		e.Reason, e.Hint = "scope", hintScopes
-		e.Message = "The token may not do this: it lacks the scope " + scope + ", or its owner's role does."
+		e.Message = "The token isn't allowed to do this: it, or its owner's role, lacks the scope " + scope + "."
 		if strings.Contains(strings.ToLower(message), "locked") {
-			e.Reason, e.Hint, e.Message = "locked", "DigitalOcean's support says why, and unlocks it.", "The account is locked."
+			e.Reason, e.Hint, e.Message = "locked", "Contact DigitalOcean's support.", "The account is locked."
 		}
 	case http.StatusConflict:
-		e.Code = app.ETransient // something else is going on with it now
+		e.Code = app.ETransient // something else is happening to it now
 	case http.StatusTooManyRequests:
 		e.RetryAfter = cmp.Or(e.RetryAfter, whenToAsk)
 	case http.StatusUnprocessableEntity, http.StatusBadRequest:
@@ -88,9 +88,9 @@ func unprocessable(e *app.Error, said string) {
 	case has("pending event", "locked", "in progress", "try again"):
 		e.Code = app.ETransient
 	case has("image"):
-		e.Hint = "An image is named by its slug or its number, and is there only in the regions that it was copied to."
+		e.Hint = "Use the image's slug or number. An image is only available in the regions it was copied to."
 	case has("unavailable", "not available", "capacity", "out of stock"):
-		e.Code, e.Hint = app.ECapacity, "Take another size or another region."
+		e.Code, e.Hint = app.ECapacity, "Choose another size or region."
 	}
 }
 

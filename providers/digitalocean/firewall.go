@@ -77,7 +77,7 @@ func (fs *firewalls) request(spec family.MachineSpec) (*godo.FirewallRequest, er
 	installation, cluster := spec.Tags[family.TagInstallation], spec.Tags[family.TagCluster]
 	t := firewallTag(installation, cluster)
 	if len(t) > longestTag {
-		return nil, app.Errorf(app.EInvalid, "The names of the installation and of cluster %s are too long together for a tag of DigitalOcean, which takes %d letters.", cluster, longestTag)
+		return nil, app.Errorf(app.EInvalid, "The names of the installation and of cluster %s are too long for a DigitalOcean tag (at most %d characters).", cluster, longestTag)
 	}
 	within, everywhere := &godo.Sources{Tags: []string{t}}, &godo.Destinations{Addresses: []string{"0.0.0.0/0", "::/0"}}
 	f := &godo.FirewallRequest{Name: firewallName(installation, cluster), Tags: []string{t}, DropletIDs: []int{}}
@@ -102,8 +102,8 @@ func (fs *firewalls) request(spec family.MachineSpec) (*godo.FirewallRequest, er
 		f.InboundRules = append(f.InboundRules, godo.InboundRule{Protocol: r.Protocol, PortRange: ports, Sources: &godo.Sources{Addresses: from}})
 	}
 	if n := len(f.InboundRules) + len(f.OutboundRules); n > mostRules {
-		e := app.Errorf(app.EInvalid, "The firewall of cluster %s would have %d rules; DigitalOcean takes %d.", cluster, n, mostRules)
-		e.Hint = "Put ports next to each other into one rule, such as 8000-8100, and several prefixes into one from."
+		e := app.Errorf(app.EInvalid, "The firewall of cluster %s would have %d rules; DigitalOcean allows %d.", cluster, n, mostRules)
+		e.Hint = "Combine adjacent ports in one rule, such as 8000-8100, and several CIDR ranges in one from."
 		return nil, e
 	}
 	return f, nil
@@ -159,7 +159,7 @@ func (c *cloud) Shared(ctx context.Context, tags map[string]string) ([]family.Sh
 	return append(out, names...), err
 }
 
-// firewallTags returns the tags that a firewall stands for; nil for one of others.
+// firewallTags returns the tags of a firewall; nil for one of others.
 func firewallTags(f *godo.Firewall) map[string]string {
 	for _, t := range f.Tags {
 		if tags, ok := readFirewallTag(t); ok && f.Name == firewallName(tags[family.TagInstallation], tags[family.TagCluster]) {

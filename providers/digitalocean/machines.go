@@ -75,11 +75,11 @@ func note(d *godo.Droplet) string {
 func (c *cloud) droplet(ctx context.Context, id string) (*godo.Droplet, error) {
 	n, ok := number(id)
 	if !ok {
-		return nil, app.Errorf(app.ENotFound, "There is no droplet %q.", id)
+		return nil, app.Errorf(app.ENotFound, "Droplet %q doesn't exist.", id)
 	}
 	d, _, err := c.api.Droplets.Get(ctx, n)
 	if err = failure("droplet:read", err); absent(err) {
-		return nil, app.Errorf(app.ENotFound, "There is no droplet %s.", id)
+		return nil, app.Errorf(app.ENotFound, "Droplet %s doesn't exist.", id)
 	}
 	return d, err
 }

@@ -38,7 +38,7 @@ func (c *cloud) SetName(ctx context.Context, m family.Machine) error {
 func (c *cloud) domain() zone { return zone{c.api, c.zone} }
 
 func (c *cloud) noZone() *app.Error {
-	e := app.Errorf(app.EInvalid, "The account has no domain %s.", c.zone)
+	e := app.Errorf(app.EInvalid, "Domain %s doesn't exist in the account.", c.zone)
 	e.Hint = "Add it in the control panel (Networking, Domains), or correct the setting dns_zone."
 	return e
 }
@@ -96,7 +96,7 @@ func (z zone) whole(name string) string {
 	return strings.ToLower(name) + "." + z.name
 }
 
-// Write implements records.Zone. A record holds one value: those that are there are kept, then changed, and those that are too many removed.
+// Write implements records.Zone. A record holds one value: existing ones are kept, then changed, and those that are too many removed.
 func (z zone) Write(ctx context.Context, s records.Set) error {
 	all, err := z.list(ctx, s.Name, s.Type)
 	if err != nil {
@@ -116,7 +116,7 @@ func (z zone) Write(ctx context.Context, s records.Set) error {
 			_, _, err = z.api.Domains.EditRecord(ctx, z.name, all[0].ID, ask)
 			all = all[1:]
 			if err = failure("domain:update", err); absent(err) {
-				err = app.Errorf(app.ETransient, "The record of %s went while it was changed.", s.Name)
+				err = app.Errorf(app.ETransient, "The record of %s was deleted while it was being changed.", s.Name)
 			}
 		} else {
 			_, _, err = z.api.Domains.CreateRecord(ctx, z.name, ask)
@@ -162,16 +162,16 @@ func (s *survey) domain(ctx context.Context) {
 	if !s.could("domain:read", err) {
 		return
 	}
-	s.ok(family.AboutNetwork, s.c.zone, "The account has the domain %s for the names of machines.", s.c.zone)
+	s.ok(family.AboutNetwork, s.c.zone, "Domain %s exists for machine names.", s.c.zone)
 	// A record without a type cannot be made: how it is refused tells whether the token may make any.
 	made, r, err := s.c.api.Domains.CreateRecord(ctx, s.c.zone, &godo.DomainRecordEditRequest{})
 	switch {
 	case err == nil:
 		_, _ = s.c.api.Domains.DeleteRecord(ctx, s.c.zone, made.ID)
 	case r != nil && (r.StatusCode == http.StatusUnprocessableEntity || r.StatusCode == http.StatusBadRequest):
-		s.ok(family.AboutPermissions, "domain:create", "The token may make records in %s.", s.c.zone)
+		s.ok(family.AboutPermissions, "domain:create", "The token can create records in %s.", s.c.zone)
 	case forbidden(failure("domain:create", err)):
-		s.wrong(family.AboutPermissions, "domain:create", app.ECredentials, hintScopes, "The token may not make records in the domain %s: it lacks the scope domain:create.", s.c.zone)
+		s.wrong(family.AboutPermissions, "domain:create", app.ECredentials, hintScopes, "The token can't create records in domain %s: it lacks the scope domain:create.", s.c.zone)
 	default:
 		s.could("domain:create", err)
 	}

@@ -24,7 +24,7 @@ func (c *cloud) Sleep(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	return app.Errorf(app.ETransient, "Droplet %s has not stopped, though its power was cut.", id)
+	return app.Errorf(app.ETransient, "Droplet %s didn't stop even after a power-off.", id)
 }
 
 // Wake starts a droplet that is off, and returns when it is seen to start: until then it is described as stopped.
@@ -34,7 +34,7 @@ func (c *cloud) Wake(ctx context.Context, id string) error {
 	case err != nil:
 		return err
 	case d.Status == "archive":
-		return app.Errorf(app.EInvalid, "Droplet %s is archived, and cannot be started by us.", id)
+		return app.Errorf(app.EInvalid, "Droplet %s is archived and can't be started by Muster.", id)
 	case state(d.Status) != family.MachineStopped:
 		return nil
 	}
@@ -43,7 +43,7 @@ func (c *cloud) Wake(ctx context.Context, id string) error {
 	}
 	done, err := c.await(ctx, id, 2*c.timing.shutdown, func(s family.MachineState) bool { return s != family.MachineStopped })
 	if err == nil && !done {
-		err = app.Errorf(app.ETransient, "Droplet %s does not start.", id)
+		err = app.Errorf(app.ETransient, "Droplet %s didn't start.", id)
 	}
 	return err
 }

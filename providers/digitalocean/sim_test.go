@@ -31,7 +31,7 @@ type sim struct {
 	volumes   map[string]*simVolume
 	firewalls map[string]map[string]any
 	tags      map[string]string // canonical form by small letters
-	stale     []string          // tags of droplets that others deleted: they can't be told from those of a droplet that is being made, and cost nothing
+	stale     []string          // tags of droplets that others deleted: they look like those of a droplet that is being made, and cost nothing
 	domain    string
 	records   []map[string]any
 	serial    int

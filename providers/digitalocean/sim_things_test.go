@@ -27,7 +27,7 @@ type simDroplet struct {
 	vpc      string
 }
 
-// settle ends what is under way.
+// settle finishes running actions.
 func (d *simDroplet) settle() {
 	if d.next != "" && time.Now().After(d.at) {
 		d.status, d.next = d.next, ""

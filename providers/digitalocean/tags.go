@@ -57,7 +57,7 @@ func (k card) write() ([]string, error) {
 		}
 		t := tag(name, value)
 		if len(t) > longestTag {
-			return nil, app.Errorf(app.EInvalid, "The tag %s is too long for DigitalOcean, which takes %d letters.", name, longestTag)
+			return nil, app.Errorf(app.EInvalid, "Tag %s is too long for DigitalOcean (at most %d characters).", name, longestTag)
 		}
 		out = append(out, t)
 	}
@@ -73,7 +73,7 @@ func (k card) write() ([]string, error) {
 	text := strings.Join(rest, ":")
 	prefix := ownPrefix + hash(k.tags[family.TagInstallation], k.tags[family.TagIntent]) + ":"
 	if k.turn >= len(pieces) {
-		return nil, app.Errorf(app.EConflict, "The tags of a droplet can be written anew %d times, and no more often.", len(pieces)-1)
+		return nil, app.Errorf(app.EConflict, "A droplet's tags can be rewritten at most %d times.", len(pieces)-1)
 	}
 	head := 1 // letters before a piece
 	if k.turn > 0 {
@@ -82,7 +82,7 @@ func (k card) write() ([]string, error) {
 	size := longestTag - len(prefix) - head - 1
 	last := (len(text)+size-1)/size - 1
 	if last >= len(pieces) {
-		return nil, app.Errorf(app.EInvalid, "The tags of a machine are too long for DigitalOcean, which takes %d letters.", longestTag)
+		return nil, app.Errorf(app.EInvalid, "The machine's tags are too long for DigitalOcean (at most %d characters).", longestTag)
 	}
 	for n := 0; text != ""; n++ {
 		piece := text[:min(len(text), size)]
@@ -182,7 +182,7 @@ func firewallTag(installation, cluster string) string {
 	return firewallPrefix + escape(installation) + ":" + escape(cluster)
 }
 
-// readFirewallTag returns the tags that a firewall's tag stands for.
+// readFirewallTag returns the tags of a firewall's tag.
 func readFirewallTag(t string) (map[string]string, bool) {
 	rest, ok := strings.CutPrefix(t, firewallPrefix)
 	installation, cluster, cut := strings.Cut(rest, ":")

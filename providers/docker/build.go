@@ -15,6 +15,7 @@ import (
 	"github.com/moby/moby/client"
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -38,17 +39,17 @@ func (s settings) imageName(image template.Image) (string, error) {
 	text := image.Extra[dockerfile]
 	switch {
 	case image.Image == "":
-		return "", app.Errorf(app.EInvalid, "A container needs an image.")
+		return "", app.Errorf(app.EInvalid, "A container requires an image.")
 	case text == "" && image.Image == builtImage:
-		return "", &app.Error{Code: app.EInvalid, Field: imageField, Message: "The image is to be built, and does not say of which dockerfile."}
+		return "", &app.Error{Code: app.EInvalid, Field: imageField, Message: "The image is to be built but has no dockerfile."}
 	case text == "":
 		return image.Image, nil
 	case image.Image != builtImage:
-		return "", &app.Error{Code: app.EInvalid, Field: "image", Message: fmt.Sprintf("The image has a dockerfile, and names the image %s as well.", image.Image),
-			Hint: "Write image: built. What it is made of stands in the dockerfile, after FROM."}
+		return "", &app.Error{Code: app.EInvalid, Field: "image", Message: fmt.Sprintf("The image has a dockerfile and also the image name %s.", image.Image),
+			Hint: "Set image to built. The base image is the dockerfile's FROM."}
 	case s.build != missing:
-		return "", &app.Error{Code: app.EInvalid, Field: imageField, Message: "The image has a dockerfile, and images are not built for this account.",
-			Hint: "Let the account's setting build be missing, or docker build it on the engine's host and name it."}
+		return "", &app.Error{Code: app.EInvalid, Field: imageField, Message: "The image has a dockerfile, but this account doesn't build images.",
+			Hint: "Set build to missing in the account, or build the image on the engine's host and set its name."}
 	}
 	return builtName(text), nil
 }
@@ -79,7 +80,7 @@ func (e *engine) built(ctx context.Context, h *heard, text, name string) error {
 	if err := errors.Join(w.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(text)), ModTime: time.Unix(0, 0)}), second(w.Write([]byte(text))), w.Close()); err != nil {
 		return err
 	}
-	family.Tell(ctx, family.StreamSystem, "The engine has no image "+name+": building it of "+strings.Join(from, ", ")+".")
+	family.Tell(ctx, family.StreamSystem, "Image "+name+" isn't on the engine: building it from "+strings.Join(from, ", ")+".")
 	began := time.Now()
 	r, err := e.api.ImageBuild(ctx, &b, client.ImageBuildOptions{
 		Version: build.BuilderV1, // the other one would fetch what a Dockerfile names by itself
@@ -101,7 +102,7 @@ func (e *engine) built(ctx context.Context, h *heard, text, name string) error {
 		_, _ = e.api.ImageRemove(ctx, name, client.ImageRemoveOptions{Force: true, PruneChildren: true}) // that it is too large counts
 		return err
 	}
-	family.Tell(ctx, family.StreamSystem, fmt.Sprintf("Built %s in %s.", name, time.Since(began).Round(time.Second)))
+	family.Tell(ctx, family.StreamSystem, fmt.Sprintf("Built %s in %s.", name, humanize.Duration(time.Since(began))))
 	return nil
 }
 
@@ -118,8 +119,8 @@ func (e *engine) fits(size int64) error {
 	if size <= int64(e.mostGB)<<30 {
 		return nil
 	}
-	return &app.Error{Code: app.EInvalid, Reason: reasonNoRoom, Field: imageField, Message: fmt.Sprintf("The image that was built has %.1f GB, and may have %d.", float64(size)/(1<<30), e.mostGB),
-		Hint: "Have the dockerfile leave less, or raise the account's setting build_gb."}
+	return &app.Error{Code: app.EInvalid, Reason: reasonNoRoom, Field: imageField, Message: fmt.Sprintf("The built image has %.1f GB; the limit is %d GB.", float64(size)/(1<<30), e.mostGB),
+		Hint: "Make the dockerfile's image smaller, or raise the account's build_gb."}
 }
 
 func notBuilt(ctx context.Context, h *heard, err error) error {
@@ -131,9 +132,9 @@ func notBuilt(ctx context.Context, h *heard, err error) error {
 		}
 		s = said(strings.TrimPrefix(err.Error(), "Error response from daemon: "))
 	}
-	message := "The image could not be built: " + strings.TrimSuffix(string(s), ".") + "."
+	message := "Can't build the image: " + strings.TrimSuffix(string(s), ".") + "."
 	if full(string(s)) {
 		return noRoom(message)
 	}
-	return &app.Error{Code: app.EInvalid, Field: imageField, Message: message, Hint: "The step's log has what the build said last."}
+	return &app.Error{Code: app.EInvalid, Field: imageField, Message: message, Hint: "See the end of the build's output in the step's log."}
 }

@@ -26,9 +26,9 @@ func (e *engine) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([
 	bad := func(about, subject string, err error) {
 		a := app.AsError(err)
 		if a.Code == app.EInternal {
-			a = app.Errorf(app.ETransient, "The Docker Engine does not answer: %w", err)
+			a = app.Errorf(app.ETransient, "The Docker Engine isn't responding: %w", err)
 		}
-		wrong(about, subject, a.Code, cmp.Or(a.Hint, "See the engine's own log."), "%s", a.ForPeople())
+		wrong(about, subject, a.Code, cmp.Or(a.Hint, "Check the engine's own log."), "%s", a.ForPeople())
 	}
 	asked, h, err := e.asking(ctx)
 	if err != nil {
@@ -43,20 +43,20 @@ func (e *engine) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([
 	if err = failure(ctx, h, err); err != nil {
 		bad(family.AboutCredentials, e.host, err)
 	} else if info.Info.OSType != "linux" {
-		wrong(family.AboutCredentials, e.host, app.EInvalid, "Take an engine that runs Linux containers.", "The engine runs containers of %s.", info.Info.OSType)
+		wrong(family.AboutCredentials, e.host, app.EInvalid, "Use an engine that runs Linux containers.", "The engine runs %s containers.", info.Info.OSType)
 	} else {
-		ok(family.AboutCredentials, info.Info.Name, "Docker Engine %s answers at %s, with %d CPUs and %.1f GB of memory.", info.Info.ServerVersion, e.host, info.Info.NCPU, float64(info.Info.MemTotal)/(1<<30))
+		ok(family.AboutCredentials, info.Info.Name, "Docker Engine %s at %s has %d CPUs and %.1f GB of memory.", info.Info.ServerVersion, e.host, info.Info.NCPU, float64(info.Info.MemTotal)/(1<<30))
 	}
 	n, err := e.api.NetworkInspect(ctx, e.network, client.NetworkInspectOptions{})
 	switch err = failure(ctx, h, err); {
 	case h.code() == 404:
-		wrong(family.AboutNetwork, e.network, app.EInvalid, "Make it with docker network create, or name another in the setting network.", "The engine has no network %s.", e.network)
+		wrong(family.AboutNetwork, e.network, app.EInvalid, "Create it with docker network create, or set network to another.", "Network %s doesn't exist on the engine.", e.network)
 	case err != nil:
 		bad(family.AboutNetwork, e.network, err)
 	case n.Network.Driver == "host" || n.Network.Driver == "null":
-		wrong(family.AboutNetwork, e.network, app.EInvalid, "Name a network of driver bridge, macvlan or overlay.", "Network %s is of driver %s, which gives containers no addresses of their own.", e.network, n.Network.Driver)
+		wrong(family.AboutNetwork, e.network, app.EInvalid, "Set network to one with the driver bridge, macvlan or overlay.", "Network %s has the driver %s, which doesn't assign addresses to containers.", e.network, n.Network.Driver)
 	default:
-		ok(family.AboutNetwork, e.network, "The engine has the network %s.", e.network)
+		ok(family.AboutNetwork, e.network, "Network %s exists on the engine.", e.network)
 	}
 	for _, f := range e.mayFetch() {
 		ok(family.AboutImage, "", "%s", f)
@@ -69,9 +69,9 @@ func (e *engine) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([
 				u := unknownFlavor(m.Flavor.Flavor)
 				wrong(family.AboutFlavor, m.Flavor.Flavor, u.Code, u.Hint, "%s", u.Message)
 			case info.Info.NCPU > 0 && s.cpus > float64(info.Info.NCPU) || info.Info.MemTotal > 0 && s.bytes > info.Info.MemTotal:
-				wrong(family.AboutFlavor, m.Flavor.Flavor, app.ECapacity, "Take a smaller size or a larger host.", "One container of size %s is more than the whole host has: %d CPUs and %.1f GB.", m.Flavor.Flavor, info.Info.NCPU, float64(info.Info.MemTotal)/(1<<30))
+				wrong(family.AboutFlavor, m.Flavor.Flavor, app.ECapacity, "Choose a smaller size or a larger host.", "A container of size %s exceeds the host's %d CPUs and %.1f GB.", m.Flavor.Flavor, info.Info.NCPU, float64(info.Info.MemTotal)/(1<<30))
 			default:
-				ok(family.AboutFlavor, m.Flavor.Flavor, "Containers can be of size %s. Containers share the host: sizes are limits, and nothing is kept free for them.", m.Flavor.Flavor)
+				ok(family.AboutFlavor, m.Flavor.Flavor, "Size %s fits the host. Sizes are limits; containers share the host, and nothing is reserved.", m.Flavor.Flavor)
 			}
 		}
 		if m.Image.Image == "" {
@@ -92,14 +92,14 @@ func (e *engine) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([
 			if err := e.canPull(ctx, h, m.Image.Image); err != nil {
 				bad(family.AboutImage, m.Image.Image, err)
 			} else {
-				ok(family.AboutImage, m.Image.Image, "The engine does not have the image %s yet. Its registry does, and it is pulled for the first machine.", m.Image.Image)
+				ok(family.AboutImage, m.Image.Image, "Image %s is in its registry, and will be pulled for the first machine.", m.Image.Image)
 			}
 		case err != nil:
 			bad(family.AboutImage, m.Image.Image, err)
 		case i.Os != "" && i.Os != "linux":
-			wrong(family.AboutImage, m.Image.Image, app.EInvalid, "Take an image of Linux.", "Image %s is of %s.", m.Image.Image, i.Os)
+			wrong(family.AboutImage, m.Image.Image, app.EInvalid, "Choose a Linux image.", "Image %s is a %s image.", m.Image.Image, i.Os)
 		default:
-			ok(family.AboutImage, m.Image.Image, "The engine has the image %s. It must hold an SSH server at %s, which shows at the first start.", m.Image.Image, e.raw.With(m.Image.Extra).Or("sshd", e.sshd))
+			ok(family.AboutImage, m.Image.Image, "Image %s is on the engine. It must contain an SSH server at %s, which is checked at the first start.", m.Image.Image, e.raw.With(m.Image.Extra).Or("sshd", e.sshd))
 		}
 	}
 	return found, ctx.Err()
@@ -109,16 +109,16 @@ func (e *engine) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([
 func (e *engine) mayFetch() (words []string) {
 	switch {
 	case e.pull != missing:
-		words = append(words, "Images are not pulled: the engine must have them.")
+		words = append(words, "Images aren't pulled: they must already be on the engine.")
 	case e.user != "":
-		words = append(words, "Images that the engine does not have are pulled, from "+e.registry+" as "+e.user+".")
+		words = append(words, "Missing images are pulled from "+e.registry+" as "+e.user+".")
 	default:
-		words = append(words, "Images that the engine does not have are pulled, without a password.")
+		words = append(words, "Missing images are pulled without a password.")
 	}
 	if e.build == missing {
-		return append(words, fmt.Sprintf("Images may be built of a dockerfile, of up to %d GB.", e.mostGB))
+		return append(words, fmt.Sprintf("Images can be built from a dockerfile, up to %d GB.", e.mostGB))
 	}
-	return append(words, "Images are not built of a dockerfile.")
+	return append(words, "Images aren't built from a dockerfile.")
 }
 
 // canPull asks the engine to look for an image at its registry. Nothing is pulled.
@@ -148,7 +148,7 @@ func (e *engine) canBuild(ctx context.Context, h *heard, image template.Image) (
 	}
 	_, err = e.api.ImageInspect(ctx, name)
 	if err = failure(ctx, h, err); err == nil {
-		return "The engine has built the image " + name + " already.", nil
+		return "Image " + name + " is already built.", nil
 	} else if !absent(err) {
 		return "", err
 	}
@@ -161,7 +161,7 @@ func (e *engine) canBuild(ctx context.Context, h *heard, image template.Image) (
 			return "", err
 		}
 	}
-	return "The image is built for the first machine, of " + strings.Join(from, ", ") + ".", nil
+	return "The image will be built for the first machine from " + strings.Join(from, ", ") + ".", nil
 }
 
 // Offers returns the images that the engine has, and sizes up to the whole host. Containers cost nothing of their own.
@@ -176,7 +176,7 @@ func (e *engine) Offers(ctx context.Context) (family.Offers, error) {
 		return out, err
 	}
 	offer := func(name string, cpus, gb float64) {
-		out.Flavors = append(out.Flavors, family.FlavorOffer{Flavor: template.Flavor{Flavor: name, CPU: cpus, MemoryGB: gb}, Description: "a limit, of what the host has"})
+		out.Flavors = append(out.Flavors, family.FlavorOffer{Flavor: template.Flavor{Flavor: name, CPU: cpus, MemoryGB: gb}, Description: "a limit, out of the host's capacity"})
 	}
 	hostGB := float64(info.Info.MemTotal) / (1 << 30)
 	offer("unlimited", float64(info.Info.NCPU), hostGB)

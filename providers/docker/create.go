@@ -137,7 +137,7 @@ func archive(spec family.MachineSpec) ([]byte, error) {
 	return b.Bytes(), w.Close()
 }
 
-// Create makes the container where there is none of its name, puts the keys into one that never ran, and starts it: whoever comes back after a failure goes on
+// Create makes the container where there is none of its name, puts the keys into one that never ran, and starts it: a retry after a failure continues
 // where it was.
 func (e *engine) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	o, err := e.order(spec)
@@ -172,7 +172,7 @@ func (e *engine) Create(ctx context.Context, spec family.MachineSpec) (family.Ma
 		return family.Machine{}, err
 	}
 	if !ours(c, spec.Tags) {
-		return family.Machine{}, app.Errorf(app.EInvalid, "There is a container %s already, and it was not made by Muster.", o.name)
+		return family.Machine{}, app.Errorf(app.EInvalid, "Container %s already exists and wasn't created by Muster.", o.name)
 	}
 	if c.State != nil && c.State.Status == container.StateCreated {
 		if c, err = e.begin(ctx, h, o, c.ID); err != nil {
@@ -182,7 +182,7 @@ func (e *engine) Create(ctx context.Context, spec family.MachineSpec) (family.Ma
 	return e.machine(c), nil
 }
 
-// begin gives a container its keys and starts it. One that can never start is removed.
+// begin installs a container's keys and starts it. One that can never start is removed.
 func (e *engine) begin(ctx context.Context, h *heard, o *order, id string) (*container.InspectResponse, error) {
 	_, err := e.api.CopyToContainer(ctx, id, client.CopyToContainerOptions{DestinationPath: "/", Content: bytes.NewReader(o.files)})
 	if err == nil {
@@ -198,7 +198,7 @@ func (e *engine) begin(ctx context.Context, h *heard, o *order, id string) (*con
 }
 
 func unknownFlavor(name string) *app.Error {
-	e := app.Errorf(app.EInvalid, "%q is not the size of a container.", name)
-	e.Hint = "Write 2cpu-4gb, 0.5cpu-256mb or unlimited."
+	e := app.Errorf(app.EInvalid, "%q isn't a valid container size.", name)
+	e.Hint = "Use 2cpu-4gb, 0.5cpu-256mb or unlimited."
 	return e
 }

@@ -19,30 +19,30 @@ var Descriptor = family.Descriptor{
 	Name:        "docker",
 	Sleeps:      true,
 	Host:        true,
-	Description: "Containers on a Docker Engine, as machines. They share their host's kernel: fine for trials and builds, no wall against hostile code.",
+	Description: "Containers on a Docker Engine, used as machines. They share their host's kernel: fine for trials and builds, but no protection against hostile code.",
 	Fields: []family.Field{
 		{Name: "host", SetBy: family.SetByInstallation, Label: "Engine", Type: family.FieldText, Default: "unix:///var/run/docker.sock",
-			Help: "Where the engine listens: unix:///path or tcp://host:2376. Who may speak to it is root on its host."},
-		{Name: "ca", SetBy: family.SetByTenant, Label: "CA certificate", Type: family.FieldLines, Help: "The certificate that the engine's own one is signed with, in PEM form. With it, tcp is spoken over TLS."},
-		{Name: "cert", SetBy: family.SetByTenant, Label: "Client certificate", Type: family.FieldLines, Help: "Muster's own certificate for the engine, in PEM form."},
-		{Name: "key", SetBy: family.SetByTenant, Label: "Client key", Type: family.FieldLines, Secret: true, Help: "The private key of Muster's certificate, in PEM form."},
+			Help: "Address of the engine: unix:///path or tcp://host:2376. Access to it is equivalent to root on its host."},
+		{Name: "ca", SetBy: family.SetByTenant, Label: "CA certificate", Type: family.FieldLines, Help: "The CA that signed the engine's certificate, in PEM format. Enables TLS for tcp."},
+		{Name: "cert", SetBy: family.SetByTenant, Label: "Client certificate", Type: family.FieldLines, Help: "Muster's certificate for the engine, in PEM format."},
+		{Name: "key", SetBy: family.SetByTenant, Label: "Client key", Type: family.FieldLines, Secret: true, Help: "The private key of Muster's certificate, in PEM format."},
 		{Name: "network", SetBy: family.SetByTenant, Label: "Network", Type: family.FieldText, Default: "bridge",
-			Help: "The engine's network that containers are on. Muster must reach its addresses, unless ports are published."},
-		{Name: "publish", SetBy: family.SetByTenant, Label: "Publish SSH at", Type: family.FieldText,
-			Help: "An address of the engine's host. With it, each container's SSH port is published there on a free port, for engines on another host."},
-		{Name: "sshd", SetBy: family.SetByTenant, Label: "SSH server", Type: family.FieldText, Default: "/usr/sbin/sshd", Help: "Where images have OpenSSH's server."},
+			Help: "The engine's network for containers. Muster must reach its addresses, unless ports are published."},
+		{Name: "publish", SetBy: family.SetByTenant, Label: "Publish SSH on", Type: family.FieldText,
+			Help: "An address of the engine's host on which each container's SSH port is published, for engines on another host."},
+		{Name: "sshd", SetBy: family.SetByTenant, Label: "SSH server", Type: family.FieldText, Default: "/usr/sbin/sshd", Help: "Path of OpenSSH's server in images."},
 		{Name: "pull", SetBy: family.SetByTenant, Label: "Pull images", Type: family.FieldChoice, Default: never, Options: []string{never, missing}, Runs: true,
-			Help: "Whether images that the engine does not have are pulled. What they hold runs as root in containers."},
-		{Name: "registry", SetBy: family.SetByTenant, Label: "Registry", Type: family.FieldText, Help: "The registry that user and password are for, such as registry.example.org:5000; docker.io is Docker's own."},
-		{Name: "registry_user", SetBy: family.SetByTenant, Label: "Registry's user", Type: family.FieldText},
-		{Name: "registry_password", SetBy: family.SetByTenant, Label: "Registry's password", Type: family.FieldText, Secret: true, Help: "Or a token that may pull."},
+			Help: "Whether to pull images that the engine doesn't have. Their content runs as root in containers."},
+		{Name: "registry", SetBy: family.SetByTenant, Label: "Registry", Type: family.FieldText, Help: "The registry for the user and password, such as registry.example.org:5000, or docker.io."},
+		{Name: "registry_user", SetBy: family.SetByTenant, Label: "Registry user", Type: family.FieldText},
+		{Name: "registry_password", SetBy: family.SetByTenant, Label: "Registry password", Type: family.FieldText, Secret: true, Help: "A password, or a token that can pull."},
 		{Name: "build", SetBy: family.SetByTenant, Label: "Build images", Type: family.FieldChoice, Default: never, Options: []string{never, missing},
-			Help: "Whether image types that have a dockerfile are built, where the engine does not have them."},
-		{Name: "build_gb", SetBy: family.SetByTenant, Label: "Largest built image", Type: family.FieldInt, Default: "10", Help: "GB that an image which was built may have."},
+			Help: "Whether to build images that have a dockerfile and aren't on the engine yet."},
+		{Name: "build_gb", SetBy: family.SetByTenant, Label: "Largest built image (GB)", Type: family.FieldInt, Default: "10", Help: "Built images larger than this are rejected."},
 	},
 	ImageFields: []family.Field{
-		{Name: "sshd", SetBy: family.SetByTenant, Label: "SSH server", Type: family.FieldText, Help: "Where this image has OpenSSH's server."},
-		{Name: dockerfile, SetBy: family.SetByTenant, Label: "Dockerfile", Type: family.FieldLines, Runs: true, Help: "How the image is built: the text of a Dockerfile, with FROM. There are no files beside it. The image is then called built."},
+		{Name: "sshd", SetBy: family.SetByTenant, Label: "SSH server", Type: family.FieldText, Help: "Path of OpenSSH's server in this image."},
+		{Name: dockerfile, SetBy: family.SetByTenant, Label: "Dockerfile", Type: family.FieldLines, Runs: true, Help: "The text of a Dockerfile that builds the image, without other files. Set the image's name to built."},
 	},
 }
 
@@ -68,21 +68,21 @@ func read(s account.Settings) (settings, error) {
 	o := settings{host: s.Or("host", "unix:///var/run/docker.sock"), network: s.Or("network", "bridge"), sshd: s.Or("sshd", "/usr/sbin/sshd")}
 	u, err := url.Parse(o.host)
 	if err != nil || u.User != nil || u.Scheme != "unix" && u.Scheme != "tcp" || u.Scheme == "tcp" && u.Port() == "" || u.Scheme == "unix" && !path.IsAbs(u.Path) {
-		e := account.Invalid("host", "%q is not where an engine can listen", o.host)
-		e.Hint = "Write unix:///var/run/docker.sock, or tcp://host:2376 with ca, cert and key."
+		e := account.Invalid("host", "%q isn't a valid engine address", o.host)
+		e.Hint = "Use unix:///var/run/docker.sock, or tcp://host:2376 with ca, cert and key."
 		return o, e
 	}
 	if !networkForm.MatchString(o.network) || o.network == "host" || o.network == "none" {
-		e := account.Invalid("network", "containers cannot be machines on the network %q", o.network)
-		e.Hint = "Take bridge, or a network that docker network create has made: each machine needs an address of its own."
+		e := account.Invalid("network", "the network %q can't be used for machines", o.network)
+		e.Hint = "Use bridge, or a network created with docker network create: each machine needs its own address."
 		return o, e
 	}
 	if !path.IsAbs(o.sshd) {
-		return o, account.Invalid("sshd", "%q is not an absolute path", o.sshd)
+		return o, account.Invalid("sshd", "%q isn't an absolute path", o.sshd)
 	}
 	if text := s.Text("publish"); text != "" {
 		if o.publish, err = netip.ParseAddr(text); err != nil {
-			return o, account.Invalid("publish", "%q is not an address", text)
+			return o, account.Invalid("publish", "%q isn't a valid address", text)
 		}
 	}
 	if o.tls, err = readTLS(s, u.Scheme); err != nil {
@@ -96,7 +96,7 @@ func (o *settings) readImages(s account.Settings) (err error) {
 	o.pull, o.build = s.Or("pull", never), s.Or("build", never)
 	for _, f := range [][2]string{{"pull", o.pull}, {"build", o.build}} {
 		if f[1] != never && f[1] != missing {
-			return account.Invalid(f[0], "%q is neither never nor missing", f[1])
+			return account.Invalid(f[0], "%q must be never or missing", f[1])
 		}
 	}
 	if o.mostGB, err = s.Int("build_gb", 10, 1, mostBuiltsGB); err != nil {
@@ -107,34 +107,34 @@ func (o *settings) readImages(s account.Settings) (err error) {
 	case o.registry+o.user+o.password == "":
 		return nil
 	case o.registry == "" || strings.ContainsAny(o.registry, "/@ ") || !strings.ContainsAny(o.registry, ".:") && o.registry != "localhost":
-		e := account.Invalid("registry", "%q is not the name of a registry", o.registry)
-		e.Hint = "Write it as images have it, such as registry.example.org:5000, or docker.io."
+		e := account.Invalid("registry", "%q isn't a valid registry", o.registry)
+		e.Hint = "Use the form in image names, such as registry.example.org:5000, or docker.io."
 		return e
 	case o.user == "" || o.password == "":
-		return account.Invalid("registry_user", "a registry wants both a user and a password")
+		return account.Invalid("registry_user", "a registry requires both a user and a password")
 	}
 	return nil
 }
 
-// readTLS returns nil where none is spoken. No part of a key stands in a message.
+// readTLS returns nil where none is spoken. No part of a key is in a message.
 func readTLS(s account.Settings, scheme string) (*tls.Config, error) {
 	ca, cert, key := s.Text("ca"), s.Text("cert"), s.Text("key")
 	switch {
 	case ca+cert+key == "":
 		return nil, nil
 	case scheme != "tcp":
-		return nil, account.Invalid("host", "certificates are for engines at tcp://host:2376")
+		return nil, account.Invalid("host", "certificates require an engine at tcp://host:2376")
 	case ca == "":
-		return nil, account.Invalid("ca", "the engine's CA certificate is missing")
+		return nil, account.Invalid("ca", "the engine's CA certificate is required")
 	}
 	c := &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS12}
 	if !c.RootCAs.AppendCertsFromPEM([]byte(ca)) {
-		return nil, account.Invalid("ca", "this is not a certificate in PEM form")
+		return nil, account.Invalid("ca", "it isn't a certificate in PEM format")
 	}
 	if cert+key != "" {
 		pair, err := tls.X509KeyPair([]byte(cert), []byte(key))
 		if err != nil {
-			return nil, account.Invalid("cert", "the client certificate and its key do not fit together, or are not in PEM form")
+			return nil, account.Invalid("cert", "the client certificate and key don't match, or aren't in PEM format")
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}

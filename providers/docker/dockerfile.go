@@ -17,7 +17,7 @@ const (
 	imageField        = "extra.dockerfile"
 )
 
-// instructions are those that an image type's Dockerfile may have. ADD fetches from where the engine itself stands, and ONBUILD does later what is
+// instructions are those that an image type's Dockerfile may have. ADD fetches from the engine's own network, and ONBUILD does later what is
 // looked at here.
 var instructions = []string{"ARG", "CMD", "COPY", "ENTRYPOINT", "ENV", "EXPOSE", "FROM", "HEALTHCHECK", "LABEL", "MAINTAINER", "RUN", "SHELL", "STOPSIGNAL", "USER", "VOLUME", "WORKDIR"}
 
@@ -34,7 +34,7 @@ var (
 // images, is EInvalid: what a build begins with is then known before it begins.
 func bases(text string) (list []string, err error) {
 	if len(text) > longestDockerfile {
-		return nil, dockerfileError(0, "it is longer than %d KiB", longestDockerfile>>10)
+		return nil, dockerfileError(0, "it exceeds %d KiB", longestDockerfile>>10)
 	}
 	stages, command, began := []string{}, "", 0
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
@@ -42,17 +42,17 @@ func bases(text string) (list []string, err error) {
 		line = strings.TrimFunc(line, unicode.IsSpace)
 		switch {
 		case strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && (unicode.IsControl(r) || r == '\uFEFF') }):
-			return nil, dockerfileError(n+1, "it holds a character that cannot be seen")
+			return nil, dockerfileError(n+1, "it contains an invisible character")
 		case directive.MatchString(line):
-			return nil, dockerfileError(n+1, "directives such as syntax and escape are not taken")
+			return nil, dockerfileError(n+1, "directives such as syntax and escape aren't supported")
 		case line == "" || strings.HasPrefix(line, "#"):
 			continue
 		case hereText.MatchString(line):
-			e := dockerfileError(n+1, "texts in place (<<) are not taken: engines differ in what they mean")
-			e.Hint = "Write them with printf."
+			e := dockerfileError(n+1, "here-documents (<<) aren't supported")
+			e.Hint = "Use printf instead."
 			return nil, e
 		case twice.MatchString(line):
-			return nil, dockerfileError(n+1, "a line cannot end with two backslashes: engines differ in what that means")
+			return nil, dockerfileError(n+1, "a line can't end with two backslashes")
 		}
 		if command == "" {
 			began = n + 1
@@ -67,60 +67,60 @@ func bases(text string) (list []string, err error) {
 		command = ""
 	}
 	if command != "" {
-		return nil, dockerfileError(began, "its last line goes on, and there is none after it")
+		return nil, dockerfileError(began, "its last line ends with a backslash, but no line follows")
 	}
 	if len(list) == 0 {
-		return nil, dockerfileError(0, "it has no FROM that names an image")
+		return nil, dockerfileError(0, "it has no FROM with an image")
 	}
 	return list, nil
 }
 
-// instruction looks at one, and returns the images and the stages that there are with it.
+// instruction looks at one, and returns the images and the stages including it.
 func instruction(text string, line int, images, stages []string) ([]string, []string, error) {
 	words := strings.Fields(text)
 	what := strings.ToUpper(words[0])
 	if !slices.Contains(instructions, what) {
-		e := dockerfileError(line, "%s is not taken", what)
-		e.Hint = "It may have " + strings.Join(instructions, ", ") + ". There are no files beside it; RUN can fetch what is needed."
+		e := dockerfileError(line, "%s isn't supported", what)
+		e.Hint = "Supported: " + strings.Join(instructions, ", ") + ". There are no files next to the dockerfile; use RUN to download what's needed."
 		return nil, nil, e
 	}
 	if what != "FROM" && what != "ARG" && len(stages) == 0 {
-		return nil, nil, dockerfileError(line, "it does not begin with FROM")
+		return nil, nil, dockerfileError(line, "it must start with FROM")
 	}
 	switch what {
 	case "COPY":
 		at := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(strings.ToLower(w), "--from=") })
 		if at < 0 {
-			e := dockerfileError(line, "COPY has nothing to copy from")
-			e.Hint = "There are no files beside a Dockerfile. RUN can write them, and COPY --from takes them from an earlier stage."
+			e := dockerfileError(line, "COPY requires --from: there are no files to copy")
+			e.Hint = "Use RUN to create files, or COPY --from to copy them from an earlier stage."
 			return nil, nil, e
 		}
 		from := strings.ToLower(words[at][len("--from="):])
 		if n, err := strconv.Atoi(from); slices.Index(stages, from) < 0 && (err != nil || n < 0 || n >= len(stages)) {
-			return nil, nil, dockerfileError(line, "COPY --from=%s is of no earlier stage", from)
+			return nil, nil, dockerfileError(line, "COPY --from=%s isn't an earlier stage", from)
 		}
 	case "RUN":
 		if len(words) > 1 && strings.HasPrefix(words[1], "--") {
-			return nil, nil, dockerfileError(line, "RUN takes no %s", words[1])
+			return nil, nil, dockerfileError(line, "RUN %s isn't supported", words[1])
 		}
 	case "FROM":
 		name := strconv.Itoa(len(stages))
 		if len(words) == 4 && strings.EqualFold(words[2], "as") {
 			name = strings.ToLower(words[3])
 			if !stageForm.MatchString(name) || slices.Contains(stages, name) {
-				return nil, nil, dockerfileError(line, "%q cannot be the name of a stage", words[3])
+				return nil, nil, dockerfileError(line, "%q isn't a valid stage name", words[3])
 			}
 			words = words[:2]
 		}
 		if len(words) != 2 || strings.HasPrefix(words[1], "-") || strings.Contains(words[1], "$") {
-			e := dockerfileError(line, "FROM names an image, and no more")
-			e.Hint = "Write FROM debian:12, or FROM debian:12 AS build: without variables and options, so that it is known what is fetched."
+			e := dockerfileError(line, "FROM supports only an image and AS")
+			e.Hint = "Use FROM debian:12, or FROM debian:12 AS build, without variables or options."
 			return nil, nil, e
 		}
 		base := words[1]
 		if !slices.Contains(stages, strings.ToLower(base)) && base != "scratch" {
 			if _, err := reference.ParseNormalizedNamed(base); err != nil {
-				return nil, nil, dockerfileError(line, "%q is no name of an image", base)
+				return nil, nil, dockerfileError(line, "%q isn't a valid image name", base)
 			}
 			if !slices.Contains(images, base) {
 				images = append(images, base)

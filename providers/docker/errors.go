@@ -77,28 +77,28 @@ func failure(ctx context.Context, h *heard, err error) error {
 	h.mu.Unlock()
 	said := strings.TrimPrefix(strings.TrimSpace(err.Error()), "Error response from daemon: ")
 	if status < http.StatusBadRequest {
-		e := app.Errorf(app.ETransient, "The Docker Engine does not answer: %s", said)
-		e.Hint = "See whether it runs, and whether Muster may reach the address in the setting host."
+		e := app.Errorf(app.ETransient, "The Docker Engine isn't responding: %s", said)
+		e.Hint = "Check that it's running, and that Muster can reach the address in the setting host."
 		if strings.Contains(said, "certificate") || strings.Contains(said, "tls:") || strings.Contains(said, "permission denied") {
-			e.Code, e.Hint = app.ECredentials, "See the settings ca, cert and key, or who may use the engine's socket."
+			e.Code, e.Hint = app.ECredentials, "Check the settings ca, cert and key, or who can access the engine's socket."
 		}
 		if client.IsErrConnectionFailed(err) || e.Code == app.ECredentials {
 			return e
 		}
 		return err // network failures that are themselves get their code from the family's wrapper
 	}
-	e := account.Status(status, header, "The Docker Engine says: "+strings.TrimSuffix(said, ".")+".")
+	e := account.Status(status, header, "The Docker Engine responded: "+strings.TrimSuffix(said, ".")+".")
 	switch {
 	case e.Code == app.ERateLimit:
 		e.RetryAfter = cmp.Or(e.RetryAfter, whenToAsk)
 	case e.Code == app.ECredentials:
-		e.Hint = "A plugin of the engine, or a proxy before it, does not let Muster in."
+		e.Hint = "A plugin of the engine, or a proxy in front of it, denies Muster access."
 	case status >= 500 && (strings.Contains(said, "no space left") || strings.Contains(said, "no available IPv4") || strings.Contains(said, "cannot allocate memory") || strings.Contains(said, "all predefined address pools")):
-		e.Code, e.Hint = app.ECapacity, "Free disk space, memory or addresses on the engine's host, or take another provider."
+		e.Code, e.Hint = app.ECapacity, "Free up disk space, memory or addresses on the engine's host, or choose another provider."
 	case strings.Contains(said, "executable file not found") || strings.Contains(said, "exec:") && strings.Contains(said, "no such file"):
-		e.Code, e.Hint = app.EInvalid, "The image needs OpenSSH's server; the setting sshd says where it is."
+		e.Code, e.Hint = app.EInvalid, "The image needs OpenSSH's server; the setting sshd is its path."
 	case e.Code == app.ENotFound && strings.HasPrefix(said, "network "):
-		e.Code, e.Hint = app.EInvalid, "Make it with docker network create, or name another in the setting network."
+		e.Code, e.Hint = app.EInvalid, "Create it with docker network create, or set network to another."
 	case e.Code == app.EConflict:
 		e.Code = app.ETransient
 	}

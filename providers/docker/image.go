@@ -17,6 +17,7 @@ import (
 	"github.com/moby/moby/client"
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -26,7 +27,7 @@ const (
 
 	longestFetch  = 9 * time.Minute // for an image to be there: a create as a whole has ten
 	longestOutput = 64 << 20        // bytes that are read of what an engine says of one build or pull
-	mostLines     = 2000            // of them that are told
+	mostLines     = 2000            // of them that are reported
 	pullAgain     = time.Minute     // after a registry has refused for want of patience
 )
 
@@ -41,7 +42,7 @@ const (
 // asked: on the same
 // engine, where the image would be pulled or built again.
 func noRoom(message string) *app.Error {
-	return &app.Error{Code: app.EConflict, Reason: reasonNoRoom, Message: message, Hint: "Free disk space on the engine's host (docker system df tells what takes it), or take another provider."}
+	return &app.Error{Code: app.EConflict, Reason: reasonNoRoom, Message: message, Hint: "Free up disk space on the engine's host (see docker system df), or choose another provider."}
 }
 
 // provide has the engine have the image that machines are made of, as far as the account lets it be pulled or built. One is fetched once, however
@@ -60,19 +61,19 @@ func (e *engine) provide(ctx context.Context, h *heard, image template.Image, na
 		err = e.pulled(bounded, h, name)
 	}
 	if err != nil && ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded) {
-		t := app.Errorf(app.ETimeout, "The image %s was not there after %s, and was given up.", name, longestFetch)
-		t.Hint = "Have it on the engine beforehand: docker pull or docker build it on the engine's host."
+		t := app.Errorf(app.ETimeout, "Pulling image %s timed out after %s.", name, humanize.Duration(longestFetch))
+		t.Hint = "Put it on the engine beforehand: docker pull or docker build on the engine's host."
 		return t
 	}
 	return err
 }
 
-// turn waits until an image is no one else's to fetch. It is told where that takes long.
+// turn waits until an image is no one else's to fetch. It's reported if that takes long.
 func (e *engine) turn(ctx context.Context, name string) (func(), error) {
-	told := time.AfterFunc(time.Second, func() {
-		family.Tell(ctx, family.StreamSystem, "Another machine's step is fetching the image "+name+"; waiting for it.")
+	notice := time.AfterFunc(time.Second, func() {
+		family.Tell(ctx, family.StreamSystem, "Another machine's step is pulling image "+name+"; waiting for it.")
 	})
-	defer told.Stop()
+	defer notice.Stop()
 	return e.images.Lock(ctx, name)
 }
 
@@ -94,7 +95,7 @@ func (e *engine) pulled(ctx context.Context, h *heard, name string) error {
 	if err != nil {
 		return err
 	}
-	family.Tell(ctx, family.StreamSystem, "The engine has no image "+name+": pulling it"+who+".")
+	family.Tell(ctx, family.StreamSystem, "Image "+name+" isn't on the engine: pulling it"+who+".")
 	began := time.Now()
 	r, err := e.api.ImagePull(ctx, name, client.ImagePullOptions{RegistryAuth: auth})
 	if err != nil {
@@ -107,7 +108,7 @@ func (e *engine) pulled(ctx context.Context, h *heard, name string) error {
 	if _, err = e.api.ImageInspect(ctx, name); err != nil {
 		return failure(ctx, h, err)
 	}
-	family.Tell(ctx, family.StreamSystem, fmt.Sprintf("Pulled %s in %s.", name, time.Since(began).Round(time.Second)))
+	family.Tell(ctx, family.StreamSystem, fmt.Sprintf("Pulled %s in %s.", name, humanize.Duration(time.Since(began))))
 	return nil
 }
 
@@ -115,7 +116,7 @@ func (e *engine) pulled(ctx context.Context, h *heard, name string) error {
 func (e *engine) auth(name string) (header, who string, err error) {
 	named, err := reference.ParseNormalizedNamed(name)
 	if err != nil {
-		return "", "", &app.Error{Code: app.EInvalid, Reason: reasonAbsent, Message: fmt.Sprintf("The engine has no image %s, and it cannot be pulled: that is no name of a registry's image.", name)}
+		return "", "", &app.Error{Code: app.EInvalid, Reason: reasonAbsent, Message: fmt.Sprintf("Image %s isn't on the engine and can't be pulled: the name isn't a valid registry image.", name)}
 	}
 	domain := reference.Domain(named)
 	if e.user == "" || domain != e.registry {
@@ -130,10 +131,10 @@ func (e *engine) auth(name string) (header, who string, err error) {
 }
 
 func noImage(name string) *app.Error {
-	return &app.Error{Code: app.EInvalid, Reason: reasonAbsent, Message: "The engine has no image " + name + ".", Hint: neverPulls}
+	return &app.Error{Code: app.EInvalid, Reason: reasonAbsent, Message: "Image " + name + " isn't on the engine.", Hint: neverPulls}
 }
 
-const neverPulls = "Images are not pulled for this account: docker pull it on the engine's host, or docker build it there, or let the account's setting pull be missing."
+const neverPulls = "This account doesn't pull images: docker pull or docker build it on the engine's host, or set the account's pull to missing."
 
 // said is what an engine says in the middle of an answer that began well.
 type said string
@@ -144,7 +145,7 @@ func (s said) Error() string { return string(s) }
 func follow(ctx context.Context, r io.Reader) error {
 	limited := &io.LimitedReader{R: r, N: longestOutput}
 	d := json.NewDecoder(limited)
-	told := 0
+	reported := 0
 	tell := func(line string) {
 		line = strings.Map(func(r rune) rune {
 			if r == '\t' || unicode.IsPrint(r) {
@@ -155,10 +156,10 @@ func follow(ctx context.Context, r io.Reader) error {
 		if strings.TrimSpace(line) == "" {
 			return
 		}
-		if told++; told < mostLines {
+		if reported++; reported < mostLines {
 			family.Tell(ctx, family.StreamOut, line)
-		} else if told == mostLines {
-			family.Tell(ctx, family.StreamSystem, fmt.Sprintf("There is more of it; only the first %d lines are kept.", mostLines))
+		} else if reported == mostLines {
+			family.Tell(ctx, family.StreamSystem, fmt.Sprintf("Output truncated after %d lines.", mostLines))
 		}
 	}
 	rest := ""
@@ -206,7 +207,7 @@ func (e *engine) notPulled(ctx context.Context, h *heard, name string, err error
 
 func notPulled(name, words string) *app.Error {
 	words = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(words), "Error response from daemon: "), ".")
-	e := &app.Error{Code: app.ETransient, Message: "The image " + name + " could not be pulled: " + words + "."}
+	e := &app.Error{Code: app.ETransient, Message: "Can't pull image " + name + " : " + words + "."}
 	has := func(parts ...string) bool {
 		for _, p := range parts {
 			if strings.Contains(strings.ToLower(words), p) {
@@ -217,18 +218,18 @@ func notPulled(name, words string) *app.Error {
 	}
 	switch {
 	case has("toomanyrequests", "rate limit", "too many requests"):
-		e.Code, e.RetryAfter, e.Hint = app.ERateLimit, pullAgain, "The registry lets nobody pull so much. Registries allow more to those who log in: see registry_user and registry_password."
+		e.Code, e.RetryAfter, e.Hint = app.ERateLimit, pullAgain, "The registry's rate limit is reached. Signed-in users usually get a higher limit: set registry_user and registry_password."
 	case has("no space left", "quota exceeded"):
 		return noRoom(e.Message)
 	case has("unauthorized", "authentication required", "no basic auth", "denied", "forbidden", "incorrect username or password"):
 		e.Code, e.Reason = app.ECredentials, reasonRefused
-		e.Hint = "See the settings registry, registry_user and registry_password, and the image's name: registries say this of images that they do not have, too."
+		e.Hint = "Check the settings registry, registry_user and registry_password, and the image's name: registries respond the same if an image doesn't exist."
 	case has("manifest unknown", "not found", "name unknown", "name_unknown", "does not exist", "no matching manifest", "invalid reference"):
-		e.Code, e.Reason, e.Hint = app.EInvalid, reasonAbsent, "See the image's name and its tag or digest, and whether the registry has it for the engine's architecture."
+		e.Code, e.Reason, e.Hint = app.EInvalid, reasonAbsent, "Check the image's name, tag or digest, and that the registry has it for the engine's architecture."
 	case has("x509", "certificate", "gave http response"):
-		e.Code, e.Hint = app.EInvalid, "The engine does not trust the registry: have its CA in /etc/docker/certs.d on the engine's host."
+		e.Code, e.Hint = app.EInvalid, "The engine doesn't trust the registry: add its CA to /etc/docker/certs.d on the engine's host."
 	default:
-		e.Hint = "See whether the engine's host reaches the registry."
+		e.Hint = "Check that the engine's host can reach the registry."
 	}
 	return e
 }

@@ -163,7 +163,7 @@ func TestARealEngineFetchesImages(t *testing.T) {
 				t.Errorf("%+v", err)
 			}
 			if c.line != "" && !has(lines, c.line) || has(lines, "sesame-open") {
-				t.Errorf("told: %q", lines)
+				t.Errorf("lines: %q", lines)
 			}
 			if err == nil {
 				if again, err := machine(t, c.engine, c.name+" again", c.image); err != nil || len(again) > 0 {

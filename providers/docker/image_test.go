@@ -13,7 +13,7 @@ import (
 	"muster/providers/providertest"
 )
 
-// machineOf creates a machine of an image, and returns the lines that were told meanwhile.
+// machineOf creates a machine of an image, and returns the lines reported meanwhile.
 func machineOf(t *testing.T, e *engine, intent string, image template.Image) (family.Machine, []string, error) {
 	t.Helper()
 	s, _ := providertest.Harness{Flavor: "unlimited", Image: image.Image}.Spec(t, intent)
@@ -70,7 +70,7 @@ func TestPulling(t *testing.T) {
 				t.Errorf("pulled: %q", got)
 			}
 			if has(lines, "sesame-open") || err != nil && strings.Contains(err.Error(), "sesame-open") {
-				t.Errorf("the password was told: %q, %v", lines, err)
+				t.Errorf("the password was revealed: %q, %v", lines, err)
 			}
 			if c.code != "" {
 				if a := app.AsError(err); err == nil || a.Code != c.code || a.Reason != c.reason || a.Hint == "" {
@@ -105,11 +105,11 @@ func TestBuilding(t *testing.T) {
 		code         app.Code
 		field, words string
 	}{
-		"where the account does not let it": {nil, "built", buildsOf, 0, app.EInvalid, imageField, "not built for this account"},
+		"where the account does not let it": {nil, "built", buildsOf, 0, app.EInvalid, imageField, "this account doesn't build images"},
 		"of what the engine has":            {may, "built", buildsOf, 1, "", "", ""},
-		"of what it would have to pull":     {may, "built", "FROM node:2", 0, app.EInvalid, "", "no image node:2"},
+		"of what it would have to pull":     {may, "built", "FROM node:2", 0, app.EInvalid, "", "Image node:2 isn't on the engine"},
 		"of what it may pull":               {append([]string{"pull", "missing"}, may...), "built", "FROM node:2", 1, "", "", ""},
-		"of nothing":                        {may, "built", "", 0, app.EInvalid, imageField, "of which dockerfile"},
+		"of nothing":                        {may, "built", "", 0, app.EInvalid, imageField, "has no dockerfile"},
 		"with a name of its own":            {may, "debian:12", buildsOf, 0, app.EInvalid, "image", "debian:12"},
 		"of what is not taken":              {may, "built", "FROM node:1\nADD http://x /x", 0, app.EInvalid, imageField, "line 2"},
 		"with a command that fails":         {may, "built", "FROM node:1\nRUN false", 1, app.EInvalid, imageField, "non-zero code"},
@@ -166,7 +166,7 @@ func TestBuiltImagesThatAreTooLarge(t *testing.T) {
 	}
 }
 
-// Machines that want the same image wait for one build of it; whoever does not want to wait any longer goes.
+// Machines that want the same image wait for one build of it; one that stops waiting leaves.
 func TestOneBuildForAll(t *testing.T) {
 	w := newWorld(t)
 	w.slow = make(chan struct{})
@@ -201,7 +201,7 @@ func TestOneBuildForAll(t *testing.T) {
 	}
 }
 
-// What may come of a check is told before anything is made.
+// What may come of a check is reported before anything is made.
 func TestChecksOfImages(t *testing.T) {
 	w := newWorld(t)
 	w.registry = map[string]simRemote{"docker.io/library/node:2": {}, "registry.example.org/x:1": {user: "ada", password: "sesame"}}
@@ -219,13 +219,13 @@ func TestChecksOfImages(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings []string
 		good     string
-		told     []string
+		said     []string
 	}{
-		"neither": {nil, "present", []string{"Images are not pulled", "not built"}},
-		"pulled":  {[]string{"pull", "missing"}, "present, at the hub", []string{"without a password", "not built"}},
+		"neither": {nil, "present", []string{"Images aren't pulled", "aren't built"}},
+		"pulled":  {[]string{"pull", "missing"}, "present, at the hub", []string{"without a password", "aren't built"}},
 		"pulled by a user": {[]string{"pull", "missing", "registry", "registry.example.org", "registry_user", "ada", "registry_password", "sesame"}, "present, at the hub, refused",
 			[]string{"from registry.example.org as ada"}},
-		"built": {[]string{"build", "missing"}, "present, built", []string{"Images are not pulled", "up to 10 GB"}},
+		"built": {[]string{"build", "missing"}, "present, built", []string{"Images aren't pulled", "up to 10 GB"}},
 		"both":  {[]string{"pull", "missing", "build", "missing"}, "present, at the hub, built, built of hub", []string{"are pulled", "up to 10 GB"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -246,9 +246,9 @@ func TestChecksOfImages(t *testing.T) {
 				if last.About != family.AboutImage || last.OK != good || !good && last.Message == "" || strings.Contains(all, "sesame") {
 					t.Errorf("%s: %+v", what, last)
 				}
-				for _, part := range c.told {
+				for _, part := range c.said {
 					if !strings.Contains(all, part) {
-						t.Errorf("%q is not told in %s", part, all)
+						t.Errorf("%q is missing in %s", part, all)
 					}
 				}
 			}

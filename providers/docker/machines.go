@@ -20,7 +20,7 @@ var idForm = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
 
 func (e *engine) inspect(ctx context.Context, id string) (*container.InspectResponse, error) {
 	if !idForm.MatchString(id) {
-		return nil, app.Errorf(app.ENotFound, "There is no container %q.", id)
+		return nil, app.Errorf(app.ENotFound, "Container %q doesn't exist.", id)
 	}
 	h, _ := ctx.Value(heardKey{}).(*heard)
 	r, err := e.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
@@ -165,7 +165,7 @@ func (e *engine) Delete(ctx context.Context, id string) error {
 	return err
 }
 
-// Sleep stops a container. The SSH server ends at once; what else runs is told to end, and ended after ten seconds.
+// Sleep stops a container. The SSH server ends at once; other processes are asked to end, and killed after ten seconds.
 func (e *engine) Sleep(ctx context.Context, id string) error {
 	return e.power(ctx, id, family.MachineStopped, func(ctx context.Context) error {
 		_, err := e.api.ContainerStop(ctx, id, client.ContainerStopOptions{})

@@ -52,7 +52,7 @@ func open(raw map[string]any) (*engine, error) {
 		client.WithHTTPResponseHook(overhear),
 	)
 	if err != nil {
-		return nil, account.Invalid("host", "the engine's address cannot be used: %w", err)
+		return nil, account.Invalid("host", "invalid engine address: %w", err)
 	}
 	return &engine{settings: s, raw: account.Settings(raw), api: api}, nil
 }
@@ -60,7 +60,7 @@ func open(raw map[string]any) (*engine, error) {
 // Close lets go of idle connections.
 func (e *engine) Close() error { return e.api.Close() }
 
-// asking begins calls to the engine: the version of its API is agreed on once, so that a failure to do so is told as what it is.
+// asking begins calls to the engine: the version of its API is agreed on once, so that a failure to do so is reported as what it is.
 func (e *engine) asking(ctx context.Context) (context.Context, *heard, error) {
 	ctx, h := listen(ctx)
 	if err := ctx.Err(); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/program"
 )
 
@@ -35,7 +36,7 @@ type account struct {
 	closed  bool
 	live    *process
 	opened  bool      // live has taken the settings
-	begins  *begin    // a start under way, or an open
+	begins  *begin    // a running start, or an open
 	crashes int       // in a row
 	rest    time.Time // no start before
 	cause   error     // of the last crash
@@ -122,8 +123,8 @@ func (a *account) begin() (*begin, error) {
 		return b, nil
 	}
 	if left := time.Until(a.rest); a.live == nil && left > 0 {
-		return nil, &app.Error{Code: app.ETransient, Reason: "backing_off", RetryAfter: left, Hint: "The program's own log is in Muster's.",
-			Message: fmt.Sprintf("the provider's program has failed %d times in a row (%v), and is started again in %s", a.crashes, a.cause, left.Round(time.Second))}
+		return nil, &app.Error{Code: app.ETransient, Reason: "backing_off", RetryAfter: left, Hint: "See the program's output in Muster's log.",
+			Message: fmt.Sprintf("the provider's program failed %d times in a row (%v) and restarts in %s", a.crashes, a.cause, humanize.Duration(left))}
 	}
 	a.begins = b
 	go a.run(b)
@@ -185,7 +186,7 @@ func (a *account) start() (*process, error) {
 	}
 	p, err := start(a.program.Path, program.Environ(a.program.Env), a.times, a.env.Logger.With("program", a.program.Name), a.hidden)
 	if err != nil {
-		return nil, app.Errorf(app.ETransient, "the provider's program cannot be started: %w", err)
+		return nil, app.Errorf(app.ETransient, "can't start the provider's program: %w", err)
 	}
 	if _, err := p.describe(context.Background(), a.program.Name); err != nil {
 		p.close()
@@ -200,8 +201,8 @@ func (a *account) settle(p *process) error {
 	defer cancel()
 	err := p.ask(ctx, verbOpen, openParams{Protocol: a.program.Protocol, Account: a.name, Settings: a.settings, DataDir: a.env.DataDir}, &nothing{})
 	if errors.Is(err, context.DeadlineExceeded) {
-		p.die(fmt.Errorf("it did not take the settings within %s", a.times.open))
-		return app.Errorf(app.ETimeout, "the provider's program did not take the settings within %s; nothing else was asked", a.times.open)
+		p.die(fmt.Errorf("it didn't accept the settings within %s", humanize.Duration(a.times.open)))
+		return app.Errorf(app.ETimeout, "the provider's program didn't accept the settings within %s; nothing else was sent", humanize.Duration(a.times.open))
 	}
 	return err
 }
@@ -209,7 +210,7 @@ func (a *account) settle(p *process) error {
 // placed says of an error that was found at a start what it is about.
 func placed(err error) error {
 	e := *app.AsError(err)
-	e.Message = "the provider's program cannot be used: " + e.Message
+	e.Message = "the provider's program can't be used: " + e.Message
 	return &e
 }
 

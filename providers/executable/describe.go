@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/program"
 	"muster/app/template"
 )
@@ -64,7 +65,7 @@ func inquire(ctx context.Context, name, path string, env []string, log *slog.Log
 	}
 	p, err := start(path, program.Environ(env), t, log.With("program", name), nil)
 	if err != nil {
-		return Program{}, app.Errorf(app.EInvalid, "it cannot be started: %w", err)
+		return Program{}, app.Errorf(app.EInvalid, "can't start it: %w", err)
 	}
 	defer p.close()
 	inquired.Description, err = p.describe(ctx, name)
@@ -78,11 +79,11 @@ func (p *process) describe(ctx context.Context, name string) (Description, error
 	var d descriptionLine
 	err := p.ask(bounded, verbDescribe, describeParams{versions{oldest, newest}}, &d)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return Description{}, app.Errorf(app.ETimeout, "it did not say within %s what it is", p.times.describe)
+		return Description{}, app.Errorf(app.ETimeout, "it didn't describe itself within %s", humanize.Duration(p.times.describe))
 	}
 	if e := app.AsError(err); err != nil && (e.Reason == reasonUnclear || e.Reason == reasonEnded) {
 		<-p.dead
-		return Description{}, app.Errorf(app.ETransient, "it did not say what it is: %v", p.why)
+		return Description{}, app.Errorf(app.ETransient, "it didn't describe itself: %v", p.why)
 	}
 	if err != nil {
 		return Description{}, err
@@ -99,17 +100,17 @@ func (d descriptionLine) check(name string) (Description, error) {
 	var none *secrets
 	switch {
 	case d.Protocol < oldest || d.Protocol > newest:
-		return refuse("it speaks version %d of the protocol, and this Muster versions %d to %d", d.Protocol, oldest, newest)
+		return refuse("it uses protocol version %d, but this Muster supports versions %d to %d", d.Protocol, oldest, newest)
 	case d.Name != name:
-		return refuse("its file is that of the type %q, but it says that it is %q", name, none.tidy(d.Name, 50))
+		return refuse("its file is named for the type %q, but it calls itself %q", name, none.tidy(d.Name, 50))
 	case none.tidy(d.Description, longestMessage) == "":
-		return refuse("it does not say in its description what it is for")
+		return refuse("its description is empty")
 	case d.Rate.PerSecond < 0 || d.Rate.Burst < 0 || d.Rate.PerSecond > 1e6 || d.Rate.Burst > 1e6:
-		return refuse("it gives a rate that is none")
+		return refuse("its rate is invalid")
 	case d.ListsLateSeconds < 0 || d.ListsLateSeconds > 60:
-		return refuse("it says that its lists lag behind by %v s; up to 60 are waited for", d.ListsLateSeconds)
+		return refuse("its lists lag by %v s; the limit is 60 s", d.ListsLateSeconds)
 	case d.AtOnce < 0 || d.AtOnce > mostAtOnce:
-		return refuse("it takes %d requests at once; it must be from 1 to %d", d.AtOnce, mostAtOnce)
+		return refuse("it declares %d concurrent requests; the range is 1 to %d", d.AtOnce, mostAtOnce)
 	}
 	for _, list := range [][]family.Field{d.Fields, d.FlavorFields, d.ImageFields} {
 		if err := checkFields(list); err != nil {
@@ -118,13 +119,13 @@ func (d descriptionLine) check(name string) (Description, error) {
 	}
 	for _, power := range d.Powers {
 		if !slices.Contains(powerNames, power) {
-			e := app.Errorf(app.EInvalid, "it says that it has the power %q, which there is not", none.tidy(power, 50))
-			e.Hint = "The powers are " + strings.Join(powerNames, ", ") + "."
+			e := app.Errorf(app.EInvalid, "it declares an unknown capability, %q", none.tidy(power, 50))
+			e.Hint = "Capabilities: " + strings.Join(powerNames, ", ") + "."
 			return Description{}, e
 		}
 	}
 	if d.Firewalls && !slices.Contains(d.Powers, verbShared) {
-		return refuse("it makes firewalls, but could not list and remove them: it lacks the power %q", verbShared)
+		return refuse("it creates firewalls but can't list and delete them: it lacks the capability %q", verbShared)
 	}
 	out := Description{Rate: d.Rate, ListsLate: time.Duration(d.ListsLateSeconds * float64(time.Second)), Powers: d.Powers, AtOnce: d.AtOnce, Protocol: d.Protocol,
 		Descriptor: family.Descriptor{Name: d.Name, Description: none.tidy(d.Description, longestMessage), Fields: d.Fields, FlavorFields: d.FlavorFields, ImageFields: d.ImageFields, Firewalls: d.Firewalls, Host: d.Host,
@@ -144,10 +145,10 @@ func checkFields(fields []family.Field) error {
 	for i := range fields {
 		f := &fields[i]
 		if !fieldForm.MatchString(f.Name) {
-			return app.Errorf(app.EInvalid, "it has a field %q, whose name is not of the form %s", none.tidy(f.Name, 80), fieldForm)
+			return app.Errorf(app.EInvalid, "its field %q doesn't match %s", none.tidy(f.Name, 80), fieldForm)
 		}
 		if seen[f.Name] {
-			return app.Errorf(app.EInvalid, "it has the field %s twice", f.Name)
+			return app.Errorf(app.EInvalid, "its field %s is a duplicate", f.Name)
 		}
 		seen[f.Name] = true
 		if f.Label, f.Help = none.tidy(f.Label, 200), none.tidy(f.Help, longestMessage); f.Label == "" {

@@ -38,7 +38,7 @@ func example(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What stands as python3 in the path may be a script that looks for one first.
+	// python3 in the path may be a script that looks for one first.
 	t.Setenv("PATH", filepath.Dir(strings.TrimSpace(string(real)))+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return install(t, filepath.Join("..", "..", "examples", "providers", "muster-provider-files"), "files")
 }

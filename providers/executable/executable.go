@@ -46,12 +46,12 @@ func (a *account) ListsLate() time.Duration { return a.program.ListsLate }
 // nothing is the result of verbs that have none.
 type nothing struct{}
 
-// told is what cannot be understood, or is not so, of a result.
-func told(err error) error {
+// invalid is the error of a result that is malformed or wrong.
+func invalid(err error) error {
 	if err == nil {
 		return nil
 	}
-	return app.Errorf(app.EInternal, "the provider's program gave a result that cannot be: %w", err)
+	return app.Errorf(app.EInternal, "the provider's program returned an invalid result: %w", err)
 }
 
 // Create makes a machine.
@@ -63,7 +63,7 @@ func (a *account) Create(ctx context.Context, spec family.MachineSpec) (family.M
 func (a *account) Describe(ctx context.Context, id string) (family.Machine, error) {
 	m, err := a.askMachine(ctx, verbMachine, idParams{id})
 	if err == nil && m.ID != id {
-		return family.Machine{}, app.Errorf(app.EInternal, "asked for machine %q, the provider's program gave %q", id, m.ID)
+		return family.Machine{}, app.Errorf(app.EInternal, "asked for machine %q, the provider's program returned %q", id, m.ID)
 	}
 	return m, err
 }
@@ -74,7 +74,7 @@ func (a *account) askMachine(ctx context.Context, verb string, params any) (fami
 		return family.Machine{}, err
 	}
 	m, err := line.machine(a.hidden)
-	return m, told(err)
+	return m, invalid(err)
 }
 
 // List returns the machines with all of the tags.
@@ -87,7 +87,7 @@ func (a *account) List(ctx context.Context, tags map[string]string) ([]family.Ma
 		return nil, err
 	}
 	ms, err := line.machines(a.hidden)
-	return ms, told(err)
+	return ms, invalid(err)
 }
 
 // Delete removes a machine.
@@ -120,7 +120,7 @@ func (a *account) CheckAccount(ctx context.Context, needs family.AccountNeeds) (
 		return nil, err
 	}
 	found, err := line.findings(a.hidden)
-	return found, told(err)
+	return found, invalid(err)
 }
 
 // Offers returns what can be made.
@@ -142,7 +142,7 @@ func (a *account) Shared(ctx context.Context, tags map[string]string) ([]family.
 		return nil, err
 	}
 	things, err := line.things()
-	return things, told(err)
+	return things, invalid(err)
 }
 
 // DeleteShared removes one of them.

@@ -102,9 +102,9 @@ func TestWhatIsLeftOut(t *testing.T) {
 		code app.Code
 		word string
 	}{
-		"mute":    {app.ETimeout, "did not say within"},
-		"newer":   {app.EInvalid, "version 2 of the protocol"},
-		"babbles": {app.ETransient, "no JSON object"},
+		"mute":    {app.ETimeout, "didn't describe itself within"},
+		"newer":   {app.EInvalid, "protocol version 2"},
+		"babbles": {app.ETransient, "isn't a JSON object"},
 	} {
 		t.Run(mode, func(t *testing.T) {
 			tm := shortTimes
@@ -121,7 +121,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 func TestDeathInTheMiddle(t *testing.T) {
 	a, notes, _ := oddAccount(t, "well")
 	_, err := a.Create(t.Context(), family.MachineSpec{Intent: "i"})
-	wants(t, err, app.ETransient, "unclear", "exit status 3")
+	wants(t, err, app.ETransient, "is unknown", "exit status 3")
 	if app.AsError(err).Reason != "unclear" {
 		t.Errorf("reason %q", app.AsError(err).Reason)
 	}
@@ -130,9 +130,9 @@ func TestDeathInTheMiddle(t *testing.T) {
 	}
 	// After the first crash it is there again at once; after the second there is a rest.
 	_, err = a.Create(t.Context(), family.MachineSpec{Intent: "i"})
-	wants(t, err, app.ETransient, "unclear")
+	wants(t, err, app.ETransient, "is unknown")
 	_, err = a.Create(t.Context(), family.MachineSpec{Intent: "i"})
-	wants(t, err, app.ETransient, "2 times in a row", "started again in 1h0m0s")
+	wants(t, err, app.ETransient, "2 times in a row", "restarts in 1 h")
 	if e := app.AsError(err); e.RetryAfter < 59*time.Minute || asked(t, notes, "create") != 2 {
 		t.Errorf("retry after %s, %d creates", e.RetryAfter, asked(t, notes, "create"))
 	}
@@ -150,10 +150,10 @@ func TestDeathAtOpen(t *testing.T) {
 }
 
 func TestWhatDoesNotKeepToTheProtocol(t *testing.T) {
-	for mode, word := range map[string]string{"garbage": "no JSON object", "endless": "more than 16 MiB", "closes": "closed its output"} {
+	for mode, word := range map[string]string{"garbage": "isn't a JSON object", "endless": "more than 16 MiB", "closes": "closed its output"} {
 		t.Run(mode, func(t *testing.T) {
 			a, _, _ := oddAccount(t, mode)
-			wants(t, a.Delete(t.Context(), "m"), app.ETransient, word, "unclear")
+			wants(t, a.Delete(t.Context(), "m"), app.ETransient, word, "is unknown")
 			_, err := a.List(t.Context(), nil) // another life
 			wants(t, err, app.EInternal, "confused")
 		})
@@ -167,12 +167,12 @@ func TestWhatIsNotSo(t *testing.T) {
 	}
 	_, err := a.Describe(t.Context(), "m")
 	wants(t, err, app.EInternal, `"another"`)
-	if n := strings.Count(log.String(), "what it was not asked"); n != 1 {
-		t.Errorf("%d words of an answer that nobody asked for:\n%s", n, log)
+	if n := strings.Count(log.String(), "responded to an unknown request"); n != 1 {
+		t.Errorf("%d words of an answer without a request:\n%s", n, log)
 	}
 }
 
-// Who gives up waiting is answered at once, and the program is told.
+// Who gives up waiting is answered at once, and the program is notified.
 func TestSilence(t *testing.T) {
 	a, notes, _ := oddAccount(t, "silent")
 	if _, err := a.List(t.Context(), nil); app.CodeOf(err) != app.EInternal {
@@ -185,7 +185,7 @@ func TestSilence(t *testing.T) {
 	}
 	for deadline := time.Now().Add(hangs); asked(t, notes, "cancel") == 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("it was not told")
+			t.Fatal("it wasn't notified")
 		}
 	}
 }
@@ -226,7 +226,7 @@ func TestAThousandAtOnce(t *testing.T) {
 }
 
 func TestSecretsAndSurroundings(t *testing.T) {
-	t.Setenv("DATABASE_URL", "postgres://somebody:password@db/muster")
+	t.Setenv("DATABASE_URL", "postgres://someone:password@db/muster")
 	a, _, log := oddAccount(t, "tells")
 	err := a.Delete(t.Context(), "m")
 	wants(t, err, app.ECredentials, "… is [31m refused")
@@ -244,7 +244,7 @@ func TestSecretsAndSurroundings(t *testing.T) {
 			most++
 		}
 	}
-	// A shell, where it stands between, adds PWD and the like.
+	// A shell, in between, adds PWD and the like.
 	if !slices.ContainsFunc([]int{0, 1, 2, 3}, func(more int) bool {
 		return strings.Contains(text, fmt.Sprintf("environment %d arguments 1", most+more))
 	}) {
@@ -273,7 +273,7 @@ func TestTheEnd(t *testing.T) {
 		}
 		for deadline := time.Now().Add(hangs); alive(pid); time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatalf("process %d goes on", pid)
+				t.Fatalf("process %d keeps running", pid)
 			}
 		}
 	}

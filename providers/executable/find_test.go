@@ -81,16 +81,16 @@ func TestDescriptionsThatCannotBe(t *testing.T) {
 	good := `{"protocol":1,"name":"odd","description":"good","powers":["sleep","shared"],"firewalls":true,"lists_late_seconds":1.5,"rate":{"per_second":1,"burst":2},"fields":[{"name":"url"}]}`
 	for change, word := range map[string]string{
 		``:                                     "",
-		`"name":"other"`:                       "says that it is",
+		`"name":"other"`:                       "calls itself",
 		`"description":" \u0007 "`:             "description",
 		`"protocol":0`:                         "version 0",
 		`"powers":["fly"]`:                     "fly",
 		`"powers":[]`:                          "firewalls",
-		`"lists_late_seconds":61`:              "lag behind",
+		`"lists_late_seconds":61`:              "lists lag",
 		`"rate":{"per_second":-1}`:             "rate",
-		`"at_once":1001`:                       "at once",
+		`"at_once":1001`:                       "concurrent requests",
 		`"fields":[{"name":"Bad Name"}]`:       "Bad Name",
-		`"fields":[{"name":"a"},{"name":"a"}]`: "twice",
+		`"fields":[{"name":"a"},{"name":"a"}]`: "duplicate",
 	} {
 		text := good
 		if change != "" {

@@ -86,15 +86,15 @@ func (p *process) die(why error) {
 }
 
 func (p *process) over(why error) {
-	p.log.Debug("nothing more is read of the provider's program", "why", why)
+	p.log.Debug("no longer reading the provider's program", "why", why)
 	p.die(why)
 }
 
 func (p *process) read(line []byte) error {
 	a, err := readAnswer(line)
 	if err != nil {
-		p.log.Error("the provider's program does not keep to the protocol, and is ended", "wrote", err.Error())
-		return fmt.Errorf("it wrote %w", err)
+		p.log.Error("stopping the provider's program: protocol violation", "wrote", err.Error())
+		return fmt.Errorf("it sent %w", err)
 	}
 	p.take(a)
 	return nil
@@ -111,7 +111,7 @@ func (p *process) take(a answer) {
 	}
 	if a.ID > p.last && !p.odd {
 		p.odd = true
-		p.log.Warn("the provider's program answers what it was not asked", "id", a.ID)
+		p.log.Warn("the provider's program responded to an unknown request", "id", a.ID)
 	}
 }
 
@@ -140,7 +140,7 @@ func (p *process) unread() {
 	select {
 	case <-p.ending:
 	default:
-		p.die(p.life.Fate("it does not read what it is asked"))
+		p.die(p.life.Fate("it doesn't read its input"))
 	}
 }
 
@@ -154,7 +154,7 @@ func (p *process) waited(id uint64) bool {
 // listen writes the program's own log into ours.
 func (p *process) listen(text string) {
 	if said := p.hidden.tidy(text, program.LongestLog); said != "" {
-		p.log.Info("the provider's program says", "line", said)
+		p.log.Info("output of the provider's program", "line", said)
 	}
 }
 
@@ -176,7 +176,7 @@ func (p *process) ask(ctx context.Context, verb string, params any, result any) 
 	defer p.forget(id)
 	text, err := json.Marshal(request{ID: id, Verb: verb, Params: params})
 	if err != nil {
-		return app.Errorf(app.EInternal, "the request cannot be written: %w", err)
+		return app.Errorf(app.EInternal, "can't encode the request: %w", err)
 	}
 	select {
 	case p.lines <- line{id, append(text, '\n')}:
@@ -215,10 +215,10 @@ const (
 // gone says whether a call that was not answered may have had an effect.
 func gone(why error, sent bool) error {
 	if sent {
-		return &app.Error{Code: app.ETransient, Reason: reasonUnclear, Message: fmt.Sprintf("the provider's program did not answer: %v. Whether the call had an effect is unclear", why),
-			Hint: "The program's own log is in Muster's, at the same time."}
+		return &app.Error{Code: app.ETransient, Reason: reasonUnclear, Message: fmt.Sprintf("the provider's program didn't respond: %v. Whether the call had an effect is unknown", why),
+			Hint: "See the program's output in Muster's log at that time."}
 	}
-	return &app.Error{Code: app.ETransient, Reason: reasonEnded, Message: fmt.Sprintf("the provider's program is not there to be asked: %v. Nothing was sent", why)}
+	return &app.Error{Code: app.ETransient, Reason: reasonEnded, Message: fmt.Sprintf("the provider's program isn't running: %v. Nothing was sent", why)}
 }
 
 func (p *process) understand(a answer, result any) error {
@@ -226,7 +226,7 @@ func (p *process) understand(a answer, result any) error {
 		return a.Error.err(p.hidden)
 	}
 	if err := json.Unmarshal(a.Result, result); err != nil {
-		return app.Errorf(app.EInternal, "the provider's program gave a result that is not what the protocol wants (%s)", p.hidden.tidy(err.Error(), 200))
+		return app.Errorf(app.EInternal, "the provider's program returned an invalid result (%s)", p.hidden.tidy(err.Error(), 200))
 	}
 	return nil
 }

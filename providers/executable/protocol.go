@@ -49,7 +49,7 @@ type request struct {
 	Params any    `json:"params"`
 }
 
-// answer is a line that the program writes: one of Result and Error stands in it.
+// answer is a line that the program writes: one of Result and Error is in it.
 type answer struct {
 	ID     uint64          `json:"id"`
 	Result json.RawMessage `json:"result"`

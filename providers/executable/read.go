@@ -20,13 +20,13 @@ import (
 func readAnswer(line []byte) (answer, error) {
 	var a answer
 	if err := json.Unmarshal(line, &a); err != nil {
-		return answer{}, errors.New("a line that is no JSON object of an answer")
+		return answer{}, errors.New("a line that isn't a JSON object")
 	}
-	switch told := len(a.Result) > 0 && !bytes.Equal(a.Result, []byte("null")); {
+	switch result := len(a.Result) > 0 && !bytes.Equal(a.Result, []byte("null")); {
 	case a.ID == 0:
-		return answer{}, errors.New("an answer without an id")
-	case told == (a.Error != nil):
-		return answer{}, errors.New("an answer that has not just one of result and error")
+		return answer{}, errors.New("a response without an id")
+	case result == (a.Error != nil):
+		return answer{}, errors.New("a response that doesn't have exactly one of result and error")
 	}
 	return a, nil
 }
@@ -41,10 +41,10 @@ func (f *failure) err(s *secrets) *app.Error {
 	e := &app.Error{Code: f.Code, Reason: s.tidy(f.Reason, 100), Message: s.tidy(f.Message, longestMessage), Hint: s.tidy(f.Hint, longestMessage), Field: s.tidy(f.Field, 200)}
 	if !slices.Contains(codes, f.Code) {
 		e.Code = app.EInternal
-		e.Message = fmt.Sprintf("the provider's program gave the code %q, which is not one of the protocol's: %s", s.tidy(string(f.Code), 50), e.Message)
+		e.Message = fmt.Sprintf("the provider's program returned the unknown code %q: %s", s.tidy(string(f.Code), 50), e.Message)
 	}
 	if e.Message == "" {
-		e.Message = "the provider's program says no more than " + string(e.Code)
+		e.Message = "the provider's program reported only " + string(e.Code)
 	}
 	if f.RetryAfterSeconds > 0 {
 		e.RetryAfter = time.Duration(min(f.RetryAfterSeconds, longestRetry.Seconds()) * float64(time.Second))
@@ -60,7 +60,7 @@ func (m machineLine) machine(s *secrets) (family.Machine, error) {
 	switch m.State {
 	case family.MachineStarting, family.MachineRunning, family.MachineStopped:
 	default:
-		return family.Machine{}, fmt.Errorf("machine %q has the state %q, which is none of starting, running and stopped", m.ID, s.tidy(string(m.State), 50))
+		return family.Machine{}, fmt.Errorf("machine %q has the state %q, not starting, running or stopped", m.ID, s.tidy(string(m.State), 50))
 	}
 	if m.SSHPort < 0 || m.SSHPort > 65535 {
 		return family.Machine{}, fmt.Errorf("machine %q has the SSH port %d", m.ID, m.SSHPort)
@@ -88,14 +88,14 @@ func (l machinesLine) machines(s *secrets) ([]family.Machine, error) {
 
 func goodID(id string) error {
 	if id == "" || len(id) > longestID || !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl) {
-		return fmt.Errorf("an id is missing, longer than %d bytes, or not plain text", longestID)
+		return fmt.Errorf("an ID is empty, longer than %d bytes, or not plain text", longestID)
 	}
 	return nil
 }
 
 func (l findingsLine) findings(s *secrets) ([]family.Finding, error) {
 	if len(l.Findings) > 10_000 {
-		return nil, errors.New("more findings than anybody reads")
+		return nil, errors.New("too many findings")
 	}
 	for i := range l.Findings {
 		f := &l.Findings[i]

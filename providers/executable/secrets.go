@@ -23,7 +23,7 @@ func secretsOf(fields []family.Field, settings map[string]any) *secrets {
 			text := fmt.Sprint(v)
 			values = append(values, text)
 			if b, err := json.Marshal(text); err == nil {
-				values = append(values, strings.Trim(string(b), `"`)) // as it stands in a line that a program copies out
+				values = append(values, strings.Trim(string(b), `"`)) // as it is in a line that a program copies out
 			}
 			for line := range strings.Lines(text) { // of a key, which a log shows line by line
 				values = append(values, strings.TrimSpace(line))

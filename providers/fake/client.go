@@ -55,11 +55,11 @@ func checkURL(settings map[string]any) error {
 	}
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return invalid("url", "%q is not the address of a fake cloud, such as http://127.0.0.1:9000", s)
+		return invalid("url", "%q isn't a valid fake cloud address. For example, http://127.0.0.1:9000", s)
 	}
 	for _, field := range []string{"account", "delay", "boot", "list_lag", "quota", "room", "rate", "endpoint", "host_key"} {
 		if text(settings, field) != "" {
-			return invalid(field, "%q is for an account in this process; the one at url has its own", field)
+			return invalid(field, "%q applies to an in-process account; the account at url has its own", field)
 		}
 	}
 	return nil
@@ -132,7 +132,7 @@ func (c *client) ask(ctx context.Context, verb Verb, q question) (a answer, err 
 		return a, err
 	}
 	if err := json.Unmarshal(b, &a); err != nil {
-		return a, app.Errorf(app.ETransient, "the fake cloud answered %s in a way that makes no sense", resp.Status)
+		return a, app.Errorf(app.ETransient, "the fake cloud sent an invalid response %s", resp.Status)
 	}
 	c.late.Store(int64(a.Late))
 	if a.Error != nil {
@@ -140,7 +140,7 @@ func (c *client) ask(ctx context.Context, verb Verb, q question) (a answer, err 
 		return a, a.Error
 	}
 	if resp.StatusCode != http.StatusOK {
-		return a, fmt.Errorf("the fake cloud answered %s", resp.Status)
+		return a, fmt.Errorf("the fake cloud responded %s", resp.Status)
 	}
 	return a, nil
 }

@@ -59,7 +59,7 @@ type Endpoint struct {
 	HostKey string
 }
 
-// New makes an account without machines. It works at once, never fails and has no quota until told otherwise.
+// New makes an account without machines. It works at once, never fails and has no quota by default.
 func New(name string) *Cloud {
 	return &Cloud{name: name, machines: make(map[string]*machine), intents: make(map[string][]string), delays: make(map[Verb]time.Duration)}
 }
@@ -86,7 +86,7 @@ func Forget(name string) {
 	delete(named, name)
 }
 
-// Create makes a machine for spec.Intent or gives the one that is there.
+// Create makes a machine for spec.Intent or returns the existing one.
 func (c *Cloud) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	return run(ctx, c, Call{Verb: Create, Intent: spec.Intent, Node: spec.Tags[family.TagNode], Flavor: spec.Flavor.Flavor}, func() (family.Machine, error) {
 		for _, m := range c.tagged(spec.Tags) {
@@ -95,7 +95,7 @@ func (c *Cloud) Create(ctx context.Context, spec family.MachineSpec) (family.Mac
 			}
 		}
 		if spec.Flavor.Flavor == "unknown" || spec.Image.Image == "unknown" {
-			return family.Machine{}, app.Errorf(app.EInvalid, "the fake cloud does not know flavor %q with image %q", spec.Flavor.Flavor, spec.Image.Image)
+			return family.Machine{}, app.Errorf(app.EInvalid, "the fake cloud has no flavor %q with image %q", spec.Flavor.Flavor, spec.Image.Image)
 		}
 		if c.quota > 0 && len(c.machines) >= c.quota {
 			return family.Machine{}, app.Errorf(app.EQuota, "the account's limit of %d machines is reached", c.quota)
@@ -128,9 +128,9 @@ func (c *Cloud) admit(zone string) error {
 	if room > 0 {
 		return nil
 	}
-	e := app.Errorf(app.ECapacity, "there is no room")
+	e := app.Errorf(app.ECapacity, "no capacity")
 	if zone != "" {
-		e = app.Errorf(app.ECapacity, "zone %s has no room", zone)
+		e = app.Errorf(app.ECapacity, "no capacity in zone %s", zone)
 	}
 	e.Reason = "zone_full"
 	return e
@@ -196,7 +196,7 @@ func (c *Cloud) Describe(ctx context.Context, id string) (family.Machine, error)
 	return run(ctx, c, Call{Verb: Describe, ID: id}, func() (family.Machine, error) {
 		m := c.machines[id]
 		if !m.exists() {
-			return family.Machine{}, app.Errorf(app.ENotFound, "the fake cloud has no machine %q", id)
+			return family.Machine{}, app.Errorf(app.ENotFound, "machine %q doesn't exist in the fake cloud", id)
 		}
 		return c.view(m), nil
 	})
@@ -232,7 +232,7 @@ func (c *Cloud) Sleep(ctx context.Context, id string) error {
 	_, err := run(ctx, c, Call{Verb: Sleep, ID: id}, func() (any, error) {
 		m := c.machines[id]
 		if !m.exists() {
-			return nil, app.Errorf(app.ENotFound, "the fake cloud has no machine %q", id)
+			return nil, app.Errorf(app.ENotFound, "machine %q doesn't exist in the fake cloud", id)
 		}
 		m.State = family.MachineStopped
 		return nil, nil
@@ -246,7 +246,7 @@ func (c *Cloud) Wake(ctx context.Context, id string) error {
 		m := c.machines[id]
 		switch {
 		case !m.exists():
-			return nil, app.Errorf(app.ENotFound, "the fake cloud has no machine %q", id)
+			return nil, app.Errorf(app.ENotFound, "machine %q doesn't exist in the fake cloud", id)
 		case m.State != family.MachineStopped:
 			return nil, nil
 		}
@@ -266,9 +266,9 @@ func (c *Cloud) Adopt(ctx context.Context, id string, spec family.MachineSpec) e
 		m := c.machines[id]
 		switch {
 		case !m.exists():
-			return nil, app.Errorf(app.ENotFound, "the fake cloud has no machine %q", id)
+			return nil, app.Errorf(app.ENotFound, "machine %q doesn't exist in the fake cloud", id)
 		case m.Tags[family.TagIntent] != spec.Tags[family.TagIntent]:
-			return nil, app.Errorf(app.EInvalid, "machine %q was made for another intent", id)
+			return nil, app.Errorf(app.EInvalid, "machine %q was created for another intent", id)
 		}
 		m.Tags, m.Hostname = maps.Clone(spec.Tags), spec.Hostname
 		if m.spec.Intent != "" {

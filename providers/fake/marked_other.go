@@ -2,5 +2,5 @@
 
 package fake
 
-// endMarked does nothing where there is no /proc: what has left its session goes on.
+// endMarked does nothing where there is no /proc: what has left its session keeps running.
 func endMarked(string) {}

@@ -46,7 +46,7 @@ func serverConfig(host ssh.Signer, allowed func() ssh.PublicKey) *ssh.ServerConf
 			if bytes.Equal(k.Marshal(), allowed().Marshal()) {
 				return &ssh.Permissions{}, nil
 			}
-			return nil, errors.New("this key is not let in")
+			return nil, errors.New("this key isn't authorized")
 		},
 	}
 	c.AddHostKey(host)
@@ -121,7 +121,7 @@ func (m *node) serve(raw net.Conn) {
 	work.Go(func() { ssh.DiscardRequests(reqs) })
 	for nc := range chans {
 		if nc.ChannelType() != "session" {
-			_ = nc.Reject(ssh.UnknownChannelType, "only sessions are offered")
+			_ = nc.Reject(ssh.UnknownChannelType, "only sessions are supported")
 			continue
 		}
 		ch, chReqs, err := nc.Accept()
@@ -195,7 +195,7 @@ func (m *node) start(line string, conn ssh.Conn, ch ssh.Channel, work *sync.Wait
 		_ = in.Close()
 	})
 	var outputs sync.WaitGroup
-	// A reading end that is closed breaks the pipe of whoever still writes.
+	// A reading end that is closed breaks the pipe of a writer.
 	outputs.Go(func() { _, _ = io.Copy(ch, outR); _ = outR.Close() })
 	outputs.Go(func() { _, _ = io.Copy(ch.Stderr(), errR); _ = errR.Close() })
 	work.Go(func() { m.attend(cmd, conn, ch, &outputs) })

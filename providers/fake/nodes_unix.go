@@ -163,7 +163,7 @@ func (n *Nodes) Cut(nodes int) (cut int) {
 }
 
 // LoseExits lets so many more commands end unheard: the connection breaks after the command has ended and before its exit
-// status is told. LostExits counts those that have.
+// status is sent. LostExits counts those that have.
 func (n *Nodes) LoseExits(commands int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

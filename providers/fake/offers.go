@@ -18,7 +18,7 @@ var offered = family.Offers{
 	},
 	Images: []family.ImageOffer{
 		{Image: template.Image{Image: "debian-12", SSHUser: "root"}, Description: "Debian 12 (bookworm)"},
-		{Image: template.Image{Image: "host", SSHUser: "root"}, Description: "What the host is"},
+		{Image: template.Image{Image: "host", SSHUser: "root"}, Description: "The host's own system"},
 	},
 }
 

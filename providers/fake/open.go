@@ -16,19 +16,19 @@ import (
 var Descriptor = family.Descriptor{
 	Name:        "fake",
 	Sleeps:      true,
-	Description: "A cloud in memory, for trying plans out. Its machines vanish with the process and do not answer unless an endpoint is given.",
+	Description: "An in-memory cloud for trying things out. Its machines disappear with the process and aren't reachable unless an endpoint is set.",
 	Fields: []family.Field{
-		{Name: "account", SetBy: family.SetByTenant, Label: "Account", Type: family.FieldText, Help: "Providers with the same account see the same machines. Empty means the provider's own name."},
+		{Name: "account", SetBy: family.SetByTenant, Label: "Account", Type: family.FieldText, Help: "Providers with the same account share machines. Leave empty for the provider's own name."},
 		{Name: "delay", SetBy: family.SetByTenant, Label: "Delay", Type: family.FieldText, Help: "How long each call takes, such as 50ms.", Default: "0s"},
-		{Name: "boot", SetBy: family.SetByTenant, Label: "Boot time", Type: family.FieldText, Help: "How long a machine starts before it is running.", Default: "0s"},
+		{Name: "boot", SetBy: family.SetByTenant, Label: "Boot time", Type: family.FieldText, Help: "How long a machine takes to start.", Default: "0s"},
 		{Name: "list_lag", SetBy: family.SetByTenant, Label: "List lag", Type: family.FieldText, Help: "How long a new machine is missing from lists.", Default: "0s"},
-		{Name: "quota", SetBy: family.SetByTenant, Label: "Quota", Type: family.FieldInt, Help: "The most machines; 0 means no limit.", Default: "0"},
-		{Name: "room", SetBy: family.SetByTenant, Label: "Room", Type: family.FieldList, Help: "The most machines of zones, such as a=3,b=0; zones that are not named are not limited. A machine for no zone comes into the first of these that has room."},
-		{Name: "rate", SetBy: family.SetByTenant, Label: "Calls a second", Type: family.FieldInt, Help: "More calls than this are refused, with when to come back; 0 means no limit.", Default: "0"},
-		{Name: "endpoint", SetBy: family.SetByInstallation, Label: "SSH endpoint", Type: family.FieldText, Help: "host:port where every machine seems to be."},
-		{Name: "url", SetBy: family.SetByInstallation, Label: "Address of the account", Type: family.FieldText, Help: "http://host:port of a process that holds the account, for trying out what outlives Muster."},
-		{Name: "secret", SetBy: family.SetByTenant, Label: "Secret", Type: family.FieldText, Help: "What the process at the address wants to be told.", Secret: true},
-		{Name: "host_key", SetBy: family.SetByTenant, Label: "Host key", Type: family.FieldText, Help: "The endpoint's host key in authorized_keys form. Empty means the key that each machine was given."},
+		{Name: "quota", SetBy: family.SetByTenant, Label: "Quota", Type: family.FieldInt, Help: "Maximum number of machines; 0 for no limit.", Default: "0"},
+		{Name: "room", SetBy: family.SetByTenant, Label: "Capacity", Type: family.FieldList, Help: "Maximum number of machines per zone, such as a=3,b=0; other zones have no limit. A machine without a zone goes to the first of these with capacity."},
+		{Name: "rate", SetBy: family.SetByTenant, Label: "Calls per second", Type: family.FieldInt, Help: "Further calls are rejected with a time to retry; 0 for no limit.", Default: "0"},
+		{Name: "endpoint", SetBy: family.SetByInstallation, Label: "SSH endpoint", Type: family.FieldText, Help: "host:port of all machines."},
+		{Name: "url", SetBy: family.SetByInstallation, Label: "Account address", Type: family.FieldText, Help: "http://host:port of a process that holds the account, so that machines outlive Muster."},
+		{Name: "secret", SetBy: family.SetByTenant, Label: "Secret", Type: family.FieldText, Help: "The secret that the process at the address requires.", Secret: true},
+		{Name: "host_key", SetBy: family.SetByTenant, Label: "Host key", Type: family.FieldText, Help: "The endpoint's host key in authorized_keys format. Leave empty for each machine's own key."},
 	},
 }
 
@@ -66,21 +66,21 @@ func apply(c *Cloud, settings map[string]any) error {
 		}
 		d, err := time.ParseDuration(s)
 		if err != nil || d < 0 {
-			return invalid(field, "%q is not a duration such as 50ms", s)
+			return invalid(field, "%q isn't a valid duration. For example, 50ms", s)
 		}
 		set(d)
 	}
 	if s := text(settings, "quota"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 0 {
-			return invalid("quota", "the quota must be a whole number, 0 or greater, not %q", s)
+			return invalid("quota", "the quota must be a whole number of at least 0, not %q", s)
 		}
 		c.SetQuota(n)
 	}
 	if s := text(settings, "rate"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 0 {
-			return invalid("rate", "the rate must be a whole number, 0 or greater, not %q", s)
+			return invalid("rate", "the rate must be a whole number of at least 0, not %q", s)
 		}
 		c.SetRate(float64(n), n)
 	}
@@ -89,7 +89,7 @@ func apply(c *Cloud, settings map[string]any) error {
 			zone, count, ok := strings.Cut(part, "=")
 			n, err := strconv.Atoi(strings.TrimSpace(count))
 			if !ok || err != nil || n < 0 {
-				return invalid("room", "%q is not of the form a=3,b=0", s)
+				return invalid("room", "%q isn't in the form a=3,b=0", s)
 			}
 			c.SetRoom(strings.TrimSpace(zone), n)
 		}
@@ -102,7 +102,7 @@ func applyEndpoint(c *Cloud, settings map[string]any) error {
 	key := strings.TrimSpace(text(settings, "host_key"))
 	if key != "" {
 		if _, _, _, _, err := ssh.ParseAuthorizedKey([]byte(key)); err != nil {
-			return invalid("host_key", "the host key is not in authorized_keys form")
+			return invalid("host_key", "the host key isn't in authorized_keys format")
 		}
 	}
 	if s == "" {
@@ -111,7 +111,7 @@ func applyEndpoint(c *Cloud, settings map[string]any) error {
 	host, port, err := net.SplitHostPort(s)
 	n, notNumber := strconv.Atoi(port)
 	if err != nil || notNumber != nil || n < 1 || n > 65535 {
-		return invalid("endpoint", "%q is not of the form host:port", s)
+		return invalid("endpoint", "%q isn't in the form host:port", s)
 	}
 	c.Bind(func(family.MachineSpec) Endpoint { return Endpoint{Address: host, Port: n, HostKey: key} })
 	return nil
@@ -134,7 +134,7 @@ func invalid(field, format string, args ...any) error {
 func publicLine(private []byte) (string, error) {
 	signer, err := ssh.ParsePrivateKey(private)
 	if err != nil {
-		return "", app.Errorf(app.EInvalid, "the host key cannot be read: %w", err)
+		return "", app.Errorf(app.EInvalid, "can't parse the host key: %w", err)
 	}
 	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey()))), nil
 }

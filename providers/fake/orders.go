@@ -148,7 +148,7 @@ func (t *throttle) admit(now time.Time) error {
 		return nil
 	}
 	t.refused++
-	e := app.Errorf(app.ERateLimit, "the fake cloud was asked too often")
+	e := app.Errorf(app.ERateLimit, "the fake cloud's rate limit is reached")
 	e.RetryAfter = wait
 	return e
 }
@@ -157,7 +157,7 @@ func (t *throttle) admit(now time.Time) error {
 // call back.
 func (c *Cloud) Bind(f func(family.MachineSpec) Endpoint) { c.set(func() { c.bind = f }) }
 
-// OnAdopt has f told of machines that are given to another node; f is called as that of Bind is.
+// OnAdopt calls f for machines that are adopted by another node; f is called as that of Bind is.
 func (c *Cloud) OnAdopt(f func(Endpoint, family.MachineSpec)) { c.set(func() { c.adopted = f }) }
 
 // Stop lets a machine die, as a host that lost power: it exists, but does not run. Unknown ids are ignored.

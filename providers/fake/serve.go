@@ -15,9 +15,9 @@ import (
 
 // ErrCut, as an Outcome's error, ends the connection instead of answering: with Happens the machine is made (or gone) and
 // the caller never hears of it. Without a server in between it is an error like any other.
-var ErrCut = errors.New("the answer was lost")
+var ErrCut = errors.New("the response was lost")
 
-// callLimit is how long a call over HTTP goes on by itself once it has been asked for. A cloud does not stop because its
+// callLimit is how long a call over HTTP runs on its own once requested. A cloud does not stop because its
 // caller died.
 const callLimit = time.Minute
 
@@ -48,7 +48,7 @@ func (c *Cloud) Serve(secret string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /create", c.call(func(ctx context.Context, q question, a *answer) (err error) {
 		if q.Spec == nil {
-			return app.Errorf(app.EInvalid, "the fake cloud was asked for a machine without saying which")
+			return app.Errorf(app.EInvalid, "the request names no machine")
 		}
 		a.Machine, err = c.Create(ctx, *q.Spec)
 		return err
@@ -66,7 +66,7 @@ func (c *Cloud) Serve(secret string) http.Handler {
 	}))
 	mux.Handle("POST /adopt", c.call(func(ctx context.Context, q question, _ *answer) error {
 		if q.Spec == nil {
-			return app.Errorf(app.EInvalid, "the fake cloud was asked to give a machine to nobody")
+			return app.Errorf(app.EInvalid, "the request names no owner for the machine")
 		}
 		return c.Adopt(ctx, q.ID, *q.Spec)
 	}))
@@ -74,7 +74,7 @@ func (c *Cloud) Serve(secret string) http.Handler {
 	mux.Handle("POST /wake", c.call(func(ctx context.Context, q question, _ *answer) error { return c.Wake(ctx, q.ID) }))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+secret)) != 1 {
-			reply(w, http.StatusUnauthorized, answer{Error: app.Errorf(app.ECredentials, "the fake cloud does not know this secret")})
+			reply(w, http.StatusUnauthorized, answer{Error: app.Errorf(app.ECredentials, "the fake cloud rejected the secret")})
 			return
 		}
 		mux.ServeHTTP(w, r)
@@ -85,7 +85,7 @@ func (c *Cloud) call(verb func(context.Context, question, *answer) error) http.H
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var q question
 		if err := json.NewDecoder(io.LimitReader(r.Body, bodyLimit)).Decode(&q); err != nil {
-			reply(w, http.StatusBadRequest, answer{Error: app.Errorf(app.EInvalid, "the fake cloud cannot read what it was asked")})
+			reply(w, http.StatusBadRequest, answer{Error: app.Errorf(app.EInvalid, "the fake cloud can't parse the request")})
 			return
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), callLimit)
@@ -100,7 +100,7 @@ func (c *Cloud) call(verb func(context.Context, question, *answer) error) http.H
 		if err != nil {
 			a.Error, status = app.AsError(err), http.StatusServiceUnavailable
 			if a.Error.Code == "" || a.Error.Code == app.EInternal {
-				a.Error = app.Errorf(app.ETransient, "the fake cloud could not do it")
+				a.Error = app.Errorf(app.ETransient, "the fake cloud failed")
 			}
 			a.RetryAfter = a.Error.RetryAfter
 		}
@@ -111,5 +111,5 @@ func (c *Cloud) call(verb func(context.Context, question, *answer) error) http.H
 func reply(w http.ResponseWriter, status int, a answer) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(a) // whoever asked may be gone
+	_ = json.NewEncoder(w).Encode(a) // the caller may be gone
 }

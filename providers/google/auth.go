@@ -16,7 +16,7 @@ import (
 	"muster/providers/internal/account"
 )
 
-// key is what a service account's JSON file says; nil stands for application default credentials.
+// key is what a service account's JSON file says; nil means application default credentials.
 type key struct {
 	Type     string `json:"type"`
 	Project  string `json:"project_id"`
@@ -34,26 +34,26 @@ func keyOf(s account.Settings) (*key, error) {
 	}
 	bad := func(what string) error {
 		e := account.Invalid("credentials", "the service account's key %s", what)
-		e.Hint = "Make a key of type JSON for the service account, and give the whole file."
+		e.Hint = "Create a JSON key for the service account, and paste the whole file."
 		return e
 	}
 	var k key
 	if json.Unmarshal([]byte(text), &k) != nil {
-		return nil, bad("is not JSON")
+		return nil, bad("isn't valid JSON")
 	}
 	switch {
 	case k.Type != "service_account":
-		return nil, bad("is of another kind: its type must be service_account")
+		return nil, bad("has the wrong type: it must be service_account")
 	case k.Email == "" || k.Private == "" || k.TokenURL == "":
-		return nil, bad("is not whole: client_email, private_key or token_uri is missing")
+		return nil, bad("is incomplete: client_email, private_key or token_uri is required")
 	}
 	block, _ := pem.Decode([]byte(k.Private))
 	if block == nil {
-		return nil, bad("holds a private key that cannot be read")
+		return nil, bad("has an invalid private key")
 	}
 	if _, err := x509.ParsePKCS8PrivateKey(block.Bytes); err != nil {
 		if _, err := x509.ParsePKCS1PrivateKey(block.Bytes); err != nil {
-			return nil, bad("holds a private key that cannot be read")
+			return nil, bad("has an invalid private key")
 		}
 	}
 	return &k, nil
@@ -66,12 +66,12 @@ func CheckOwn(settings map[string]any) error {
 		return err
 	}
 	if u, err := url.Parse(k.TokenURL); err != nil || u.Scheme != "https" || u.Host != "oauth2.googleapis.com" && u.Host != "accounts.google.com" {
-		e := account.Invalid("credentials", "the service account's key has a token_uri that is not Google's")
-		e.Hint = "Use the key file as Google made it: its token_uri is https://oauth2.googleapis.com/token."
+		e := account.Invalid("credentials", "the service account key's token_uri isn't Google's")
+		e.Hint = "Use the key file as Google created it, with the token_uri https://oauth2.googleapis.com/token."
 		return e
 	}
 	if k.Universe != "" && k.Universe != "googleapis.com" {
-		e := account.Invalid("credentials", "the service account's key is for the universe %.80q, not for googleapis.com", k.Universe)
+		e := account.Invalid("credentials", "the service account's key is for the universe %.80q, not googleapis.com", k.Universe)
 		e.Hint = "Ask a superadmin to save this provider."
 		return e
 	}
@@ -90,7 +90,7 @@ func checkURL(text string) error {
 		return nil
 	}
 	if u, err := url.Parse(text); err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
-		return account.Invalid("api_url", "the address of the API must be of the form https://host/compute/v1/")
+		return account.Invalid("api_url", "the API's address must have the form https://host/compute/v1/")
 	}
 	return nil
 }
@@ -116,8 +116,8 @@ func open(name string, settings map[string]any, resources string, pauses pauses,
 		p.login, err = credentials.DetectDefault(detect)
 	}
 	if err != nil {
-		e := app.Errorf(app.ECredentials, "there are no credentials for Google Cloud to be found")
-		e.Hint = "Give the service account's key, or set up application default credentials on the host that Muster runs on."
+		e := app.Errorf(app.ECredentials, "no Google Cloud credentials found")
+		e.Hint = "Set the service account's key, or set up application default credentials on Muster's host."
 		return nil, e
 	}
 	p.api = gcp.New(googleauth.Client(googleauth.Transport(p.transport, p.login)), s.Text("api_url"), resources)

@@ -54,9 +54,9 @@ func (s *survey) failed(about, subject string, err error, gone, hint string) {
 	case e.Code == app.ENotFound, e.Code == app.EInvalid:
 		s.bad(about, subject, app.EInvalid, hint, "%s", gone)
 	case e.Code == app.ECredentials && about != family.AboutCredentials:
-		s.bad(family.AboutPermissions, subject, e.Code, e.Hint, "It cannot be looked at: %s", strings.TrimRight(e.Message, "."))
+		s.bad(family.AboutPermissions, subject, e.Code, e.Hint, "Can't check: %s", strings.TrimRight(e.Message, "."))
 	case e.Code == app.EInternal:
-		s.bad(about, subject, app.ETransient, "Look whether Google Cloud, or the proxy before it, answers, and try again.", "Google Cloud could not be asked: %v", err)
+		s.bad(about, subject, app.ETransient, "Check that Google Cloud, or the proxy in front of it, is reachable, and try again.", "Can't connect to Google Cloud: %v", err)
 	default:
 		s.bad(about, subject, e.Code, cmp.Or(e.Hint, "Try again later."), "%s", e.Message)
 	}
@@ -69,16 +69,16 @@ func (p *Provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) 
 	}
 	s := &survey{p: p, zones: map[string]*gcp.Zone{}, types: map[string]*gcp.MachineType{}, networks: map[string]bool{}}
 	if _, err := p.login.Token(ctx); err != nil {
-		s.failed(family.AboutCredentials, "credentials", err, "Google does not take the credentials.", "Give the key of a service account that exists.")
+		s.failed(family.AboutCredentials, "credentials", err, "Google rejected the credentials.", "Use the key of an existing service account.")
 		return s.found, nil // nothing else is answered without a token
 	}
-	s.good(family.AboutCredentials, "credentials", "Google takes the credentials.")
+	s.good(family.AboutCredentials, "credentials", "Google accepts the credentials.")
 	project, err := p.api.Project(ctx, p.project)
 	if err != nil {
 		s.project(err)
 		return s.found, nil // and nothing else without the project
 	}
-	s.good(family.AboutSettings, "project", "The project %s answers, and its Compute Engine API is enabled.", p.project)
+	s.good(family.AboutSettings, "project", "Project %s is accessible, and its Compute Engine API is enabled.", p.project)
 	s.permissions(ctx)
 	s.zone(ctx, p.zone)
 	if c, err := read(p.settings); err == nil {
@@ -97,12 +97,12 @@ func (s *survey) project(err error) {
 	e := app.AsError(coded(err))
 	switch {
 	case e.Reason == "api_disabled":
-		s.bad(family.AboutPermissions, "compute.googleapis.com", e.Code, e.Hint, "The Compute Engine API is not enabled in the project %s.", s.p.project)
+		s.bad(family.AboutPermissions, "compute.googleapis.com", e.Code, e.Hint, "The Compute Engine API isn't enabled in project %s.", s.p.project)
 	case e.Code == app.ECredentials && e.Reason == "":
-		s.bad(family.AboutCredentials, "credentials", e.Code, e.Hint, "Google refuses the service account: %s", e.Message)
+		s.bad(family.AboutCredentials, "credentials", e.Code, e.Hint, "Google rejected the service account: %s", e.Message)
 	default:
-		s.failed(family.AboutSettings, "project", err, "There is no project "+s.p.project+", or the service account may not see it.",
-			"Give the project's id, not its name or number, and give the service account a role in it.")
+		s.failed(family.AboutSettings, "project", err, "Project "+s.p.project+" doesn't exist, or the service account can't see it.",
+			"Use the project's ID, not its name or number, and grant the service account a role in it.")
 	}
 }
 
@@ -124,8 +124,8 @@ func (s *survey) permissions(ctx context.Context) {
 	if err != nil {
 		e := app.AsError(coded(err))
 		s.found = append(s.found, family.Finding{About: family.AboutPermissions, Subject: "permissions", Warning: true, Code: e.Code,
-			Message: "Which permissions the service account has could not be asked.",
-			Hint:    "Enable the Resource Manager to have this looked at: gcloud services enable cloudresourcemanager.googleapis.com"})
+			Message: "The service account's permissions can't be checked.",
+			Hint:    "To check them, enable the Resource Manager: gcloud services enable cloudresourcemanager.googleapis.com"})
 		return
 	}
 	var missing []string
@@ -136,11 +136,11 @@ func (s *survey) permissions(ctx context.Context) {
 	}
 	slices.Sort(missing)
 	if len(missing) > 0 {
-		s.bad(family.AboutPermissions, "permissions", app.ECredentials, "Give the service account the custom role of docs/providers/google.md, or roles/compute.admin.",
+		s.bad(family.AboutPermissions, "permissions", app.ECredentials, "Grant the service account the custom role in docs/providers/google.md, or roles/compute.admin.",
 			"The service account lacks %s.", strings.Join(missing, ", "))
 		return
 	}
-	s.good(family.AboutPermissions, "permissions", "The service account has the permissions that are needed.")
+	s.good(family.AboutPermissions, "permissions", "The service account has the required permissions.")
 }
 
 // zone tells whether there is one and whether it is up; it is asked once.
@@ -152,12 +152,12 @@ func (s *survey) zone(ctx context.Context, name string) *gcp.Zone {
 	z, err := s.p.api.Zone(ctx, s.p.project, name)
 	switch {
 	case err != nil:
-		s.failed(family.AboutRegion, name, err, "There is no zone "+name+".", "gcloud compute zones list tells which there are.")
+		s.failed(family.AboutRegion, name, err, "Zone "+name+" doesn't exist.", "Run gcloud compute zones list to see all zones.")
 		return nil
 	case z.Status != "UP":
-		s.bad(family.AboutRegion, name, app.ECapacity, "Use another zone until it is up again.", "The zone %s is %s.", name, strings.ToLower(z.Status))
+		s.bad(family.AboutRegion, name, app.ECapacity, "Use another zone until it's up again.", "Zone %s is %s.", name, strings.ToLower(z.Status))
 	default:
-		s.good(family.AboutRegion, name, "The zone %s is up.", name)
+		s.good(family.AboutRegion, name, "Zone %s is up.", name)
 	}
 	s.zones[name] = z
 	return z
@@ -168,7 +168,7 @@ func (s *survey) need(ctx context.Context, need family.MachineNeed) {
 	zone := cmp.Or(need.Zone, s.p.zone)
 	c, err := read(s.p.settings.With(need.Flavor.Extra, need.Image.Extra))
 	if err != nil {
-		s.bad(family.AboutSettings, need.Flavor.Flavor, app.EInvalid, "Correct what the hardware type or the image type says for this provider.", "%s", app.AsError(err).Message)
+		s.bad(family.AboutSettings, need.Flavor.Flavor, app.EInvalid, "Correct this provider's part of the hardware type or image type.", "%s", app.AsError(err).Message)
 		return
 	}
 	var kind *gcp.MachineType
@@ -192,18 +192,18 @@ func (s *survey) flavor(ctx context.Context, zone, name string) *gcp.MachineType
 		return kind
 	}
 	s.types[zone+"/"+name] = nil
-	hint := "gcloud compute machine-types list --zones " + zone + " tells which there are."
+	hint := "Run gcloud compute machine-types list --zones " + zone + " to see all machine types."
 	if !nameForm.MatchString(name) {
-		s.bad(family.AboutFlavor, name, app.EInvalid, hint, "%q is not a machine type.", name)
+		s.bad(family.AboutFlavor, name, app.EInvalid, hint, "%q isn't a valid machine type.", name)
 		return nil
 	}
 	kind, err := s.p.api.MachineType(ctx, s.p.project, zone, name)
 	switch {
 	case err != nil:
-		s.failed(family.AboutFlavor, name, err, "There is no machine type "+name+" in "+zone+".", hint)
+		s.failed(family.AboutFlavor, name, err, "Machine type "+name+" doesn't exist in "+zone+".", hint)
 		return nil
 	case kind.Deprecated != nil && (kind.Deprecated.State == "OBSOLETE" || kind.Deprecated.State == "DELETED"):
-		s.bad(family.AboutFlavor, name, app.EInvalid, hint, "The machine type %s is not offered any more.", name)
+		s.bad(family.AboutFlavor, name, app.EInvalid, hint, "Machine type %s is no longer offered.", name)
 		return nil
 	}
 	s.good(family.AboutFlavor, name, "%s in %s has %d CPUs and %s GB of memory.", name, zone, kind.GuestCPUs, number(float64(kind.MemoryMB)/1024))
@@ -215,16 +215,16 @@ func (s *survey) flavor(ctx context.Context, zone, name string) *gcp.MachineType
 func (s *survey) disks(ctx context.Context, zone, kind string, c choices) {
 	for _, name := range slices.Compact([]string{diskType(c.rootType, kind), diskType(c.dataType, kind)}) {
 		if _, err := s.p.api.DiskType(ctx, s.p.project, zone, name); err != nil {
-			s.failed(family.AboutSettings, name, err, "There is no type of disk "+name+" in "+zone+".", "Set root_disk_type and data_disk_type to types that the zone has.")
+			s.failed(family.AboutSettings, name, err, "Disk type "+name+" doesn't exist in "+zone+".", "Set root_disk_type and data_disk_type to types that the zone has.")
 		}
 	}
 }
 
 func (s *survey) image(ctx context.Context, name string, c choices, kind *gcp.MachineType) {
-	hint := "Give a family such as debian-12, PROJECT/FAMILY, or projects/PROJECT/global/images/NAME; gcloud compute images list tells which there are."
+	hint := "Use a family such as debian-12, PROJECT/FAMILY, or projects/PROJECT/global/images/NAME. Run gcloud compute images list to see all images."
 	path, err := s.p.imagePath(name)
 	if err != nil {
-		s.bad(family.AboutImage, name, app.EInvalid, hint, "%q does not name an image.", name)
+		s.bad(family.AboutImage, name, app.EInvalid, hint, "%q isn't a valid image.", name)
 		return
 	}
 	project, _, last := in(path)
@@ -236,19 +236,19 @@ func (s *survey) image(ctx context.Context, name string, c choices, kind *gcp.Ma
 	}
 	switch {
 	case err != nil:
-		s.failed(family.AboutImage, name, err, "There is no image "+name+" (looked for at "+path+").", hint)
+		s.failed(family.AboutImage, name, err, "Image "+name+" doesn't exist (looked up at "+path+").", hint)
 	case image.Status != "" && image.Status != "READY":
-		s.bad(family.AboutImage, name, app.EInvalid, "Wait until it is ready, or use another.", "The image %s is %s.", image.Name, strings.ToLower(image.Status))
+		s.bad(family.AboutImage, name, app.EInvalid, "Wait until it's ready, or choose another.", "Image %s is %s.", image.Name, strings.ToLower(image.Status))
 	case image.Deprecated != nil && (image.Deprecated.State == "OBSOLETE" || image.Deprecated.State == "DELETED"):
-		s.bad(family.AboutImage, name, app.EInvalid, hint, "The image %s cannot be used any more.", image.Name)
+		s.bad(family.AboutImage, name, app.EInvalid, hint, "Image %s is no longer available.", image.Name)
 	case image.DiskSizeGB > int64(c.rootGB):
-		s.bad(family.AboutImage, name, app.EInvalid, fmt.Sprintf("Set root_disk_gb to %d or more.", image.DiskSizeGB), "The image %s needs a disk of %d GB, and root_disk_gb is %d.",
+		s.bad(family.AboutImage, name, app.EInvalid, fmt.Sprintf("Set root_disk_gb to at least %d.", image.DiskSizeGB), "Image %s needs a disk of %d GB, but root_disk_gb is %d.",
 			image.Name, image.DiskSizeGB, c.rootGB)
 	case kind != nil && image.Architecture != "" && kind.Architecture != "" && image.Architecture != kind.Architecture:
-		s.bad(family.AboutImage, name, app.EInvalid, "Use an image for "+kind.Architecture+", or another machine type.", "The image %s is for %s, and %s is %s.",
+		s.bad(family.AboutImage, name, app.EInvalid, "Choose an image for "+kind.Architecture+", or another machine type.", "Image %s is for %s, but %s is %s.",
 			image.Name, image.Architecture, kind.Name, kind.Architecture)
 	default:
-		s.good(family.AboutImage, name, "The image is %s.", image.Name)
+		s.good(family.AboutImage, name, "Image %s exists.", image.Name)
 	}
 }
 
@@ -264,21 +264,21 @@ func (s *survey) network(ctx context.Context, zone string, c choices) {
 		n, err := s.p.api.Network(ctx, project, name)
 		switch {
 		case err != nil:
-			s.failed(family.AboutNetwork, name, err, "There is no network "+name+" in the project "+project+".", "Set network to one that exists, or make it.")
+			s.failed(family.AboutNetwork, name, err, "Network "+name+" doesn't exist in project "+project+".", "Set network to an existing one, or create it.")
 			return
 		case c.subnetwork == "" && !n.AutoCreateSubnetworks:
-			s.bad(family.AboutNetwork, name, app.EInvalid, "Set subnetwork to one of the region "+region(zone)+".", "The network %s makes no subnetworks by itself, and none is set.", name)
+			s.bad(family.AboutNetwork, name, app.EInvalid, "Set subnetwork to one of the region "+region(zone)+".", "Network %s doesn't create subnetworks automatically, and no subnetwork is set.", name)
 			return
 		}
-		s.good(family.AboutNetwork, name, "There is the network %s.", name)
+		s.good(family.AboutNetwork, name, "Network %s exists.", name)
 	}
 	if c.subnetwork == "" {
 		return
 	}
 	project, where, name := in(subnetwork)
 	if _, err := s.p.api.Subnetwork(ctx, project, where, name); err != nil {
-		s.failed(family.AboutNetwork, name, err, "There is no subnetwork "+name+" in "+where+".", "Set subnetwork to one of that region.")
+		s.failed(family.AboutNetwork, name, err, "Subnetwork "+name+" doesn't exist in "+where+".", "Set subnetwork to one of that region.")
 		return
 	}
-	s.good(family.AboutNetwork, name, "There is the subnetwork %s in %s.", name, where)
+	s.good(family.AboutNetwork, name, "Subnetwork %s exists in %s.", name, where)
 }

@@ -11,7 +11,7 @@ import (
 	"muster/providers/internal/account"
 )
 
-// needs of CPUs are counted under this until the region has told its metrics: some series of machine types have one of their own.
+// needs of CPUs are counted under this until the region has returned its metrics: some series of machine types have one of their own.
 const (
 	cpus     = "CPUS"
 	spotCPUs = "PREEMPTIBLE_CPUS"
@@ -82,7 +82,7 @@ func (s *survey) quotas(ctx context.Context, project *gcp.Project, each bool) {
 	for _, where := range regions {
 		r, err := s.p.api.Region(ctx, s.p.project, where)
 		if err != nil {
-			s.failed(family.AboutQuota, where, err, "There is no region "+where+".", "gcloud compute regions list tells which there are.")
+			s.failed(family.AboutQuota, where, err, "Region "+where+" doesn't exist.", "Run gcloud compute regions list to see all regions.")
 			continue
 		}
 		needs := map[string]float64{}
@@ -144,16 +144,16 @@ func (s *survey) compare(where string, quotas []*gcp.Quota, needs map[string]flo
 			limits = append(limits, account.Quota{Name: metric + " in " + where, Limit: limit, Used: used})
 			left := math.Max(limit-used, 0)
 			if each {
-				s.good(family.AboutQuota, metric, "Of the quota %s in %s, %s of %s are left.", metric, where, number(left), number(limit))
+				s.good(family.AboutQuota, metric, "Quota %s in %s: %s of %s available.", metric, where, number(left), number(limit))
 			} else if left < needs[metric] {
 				enough = false
-				s.bad(family.AboutQuota, metric, app.EQuota, quotaHint, "Of the quota %s in %s, %s of %s are left, and %s are needed.",
+				s.bad(family.AboutQuota, metric, app.EQuota, quotaHint, "Quota %s in %s: only %s of %s available, but %s needed.",
 					metric, where, number(left), number(limit), number(needs[metric]))
 			}
 		}
 	}
 	if enough && !each {
-		s.good(family.AboutQuota, where, "The quotas of %s leave room.", where)
+		s.good(family.AboutQuota, where, "The quotas of %s are sufficient.", where)
 	}
 	return limits
 }

@@ -23,14 +23,14 @@ func TestCatalogLargerThanTheQuotas(t *testing.T) {
 		left       string
 	}{
 		"plenty":                   {everywhere: 64},
-		"four CPUs left":           {quotas: map[string]float64{"CPUS": 5}, everywhere: 64, warned: 8, left: "Of the quota CPUS in europe-west3, 4 of 5 are left."},
+		"four CPUs left":           {quotas: map[string]float64{"CPUS": 5}, everywhere: 64, warned: 8, left: "Quota CPUS in europe-west3: 4 of 5 available."},
 		"of a series":              {quotas: map[string]float64{"N2_CPUS": 5}, everywhere: 64, warned: 8},
 		"of both":                  {quotas: map[string]float64{"CPUS": 5, "N2_CPUS": 5}, everywhere: 64, warned: 16},
 		"no quota for the series":  {quotas: map[string]float64{"CPUS": 5, "N2_CPUS": 0}, everywhere: 64, warned: 16},
-		"four everywhere":          {everywhere: 8, warned: 16, left: "Of the quota CPUS_ALL_REGIONS in all regions, 4 of 8 are left."},
-		"none everywhere":          {everywhere: 4, wrong: "at least 1 CPUS_ALL_REGIONS in all regions (0 of 4 are left)"},
+		"four everywhere":          {everywhere: 8, warned: 16, left: "Quota CPUS_ALL_REGIONS in all regions: 4 of 8 available."},
+		"none everywhere":          {everywhere: 4, wrong: "at least 1 CPUS_ALL_REGIONS in all regions (0 of 4 available)"},
 		"one instance left":        {quotas: map[string]float64{"INSTANCES": 2}, everywhere: 64},
-		"no instance left":         {quotas: map[string]float64{"INSTANCES": 1}, everywhere: 64, wrong: "1 INSTANCES in europe-west3 (0 of 1 are left)"},
+		"no instance left":         {quotas: map[string]float64{"INSTANCES": 1}, everywhere: 64, wrong: "1 INSTANCES in europe-west3 (0 of 1 available)"},
 		"one address left":         {quotas: map[string]float64{"IN_USE_ADDRESSES": 2}, everywhere: 64},
 		"one disk's worth of disk": {quotas: map[string]float64{"SSD_TOTAL_GB": 41}, everywhere: 64, settings: map[string]any{"root_disk_gb": 40}},
 		"spot machines":            {quotas: map[string]float64{"PREEMPTIBLE_CPUS": 5}, everywhere: 64, settings: map[string]any{"spot": true}, warned: 16},
@@ -56,7 +56,7 @@ func TestCatalogLargerThanTheQuotas(t *testing.T) {
 				t.Errorf("warned of %v, want %d; wrong is %q, want %q", warned, c.warned, wrong, c.wrong)
 			}
 			if !slices.ContainsFunc(found, func(f family.Finding) bool { return f.OK && strings.Contains(f.Message, c.left) }) {
-				t.Errorf("nobody tells what is left: %+v", found)
+				t.Errorf("the rest isn't reported: %+v", found)
 			}
 		})
 	}

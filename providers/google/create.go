@@ -11,7 +11,7 @@ import (
 	"muster/providers/google/internal/gcp"
 )
 
-// Create makes the machine, or gives the one that stands for the intent in any zone. It returns when the cloud has found room for it.
+// Create makes the machine, or returns the intent's existing one in any zone. It returns when the cloud has found room for it.
 func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	zone := spec.Zone
 	if zone == "" {
@@ -53,11 +53,11 @@ func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.
 	i, getErr := p.instance(ctx, zone+"/"+wanted.Name)
 	switch {
 	case app.CodeOf(getErr) == app.ENotFound:
-		return family.Machine{}, app.Errorf(app.ETransient, "machine %s was asked for, and is not there (yet)", wanted.Name)
+		return family.Machine{}, app.Errorf(app.ETransient, "machine %s was requested but doesn't exist yet", wanted.Name)
 	case getErr != nil:
 		return family.Machine{}, getErr
 	case tagsOf(i, metaOf(i))[family.TagIntent] != spec.Intent:
-		return family.Machine{}, app.Errorf(app.EConflict, "there is a machine %s in %s already, which is not ours", wanted.Name, zone)
+		return family.Machine{}, app.Errorf(app.EConflict, "machine %s in %s already exists and isn't Muster's", wanted.Name, zone)
 	}
 	return p.settled(ctx, i)
 }
@@ -88,8 +88,8 @@ func (p *Provider) settled(ctx context.Context, i *gcp.Instance) (family.Machine
 			return family.Machine{}, err
 		}
 		next, err := p.instance(ctx, idOf(i))
-		if app.CodeOf(err) == app.ENotFound { // why, the next try is told
-			return family.Machine{}, app.Errorf(app.ETransient, "machine %s was given up by the cloud while it was being made", i.Name)
+		if app.CodeOf(err) == app.ENotFound { // the next try returns why
+			return family.Machine{}, app.Errorf(app.ETransient, "the cloud gave up creating machine %s", i.Name)
 		}
 		if err != nil {
 			return family.Machine{}, err
@@ -106,8 +106,8 @@ func (p *Provider) wanted(spec family.MachineSpec, c choices, zone string) (*gcp
 	}
 	kind := spec.Flavor.Flavor
 	if !nameForm.MatchString(kind) {
-		e := app.Errorf(app.EInvalid, "%q is not a machine type", kind)
-		e.Hint = "A machine type is such as e2-medium, or n2-custom-4-8192 for 4 CPUs and 8192 MB."
+		e := app.Errorf(app.EInvalid, "%q isn't a valid machine type", kind)
+		e.Hint = "For example, e2-medium, or n2-custom-4-8192 for 4 CPUs and 8192 MB."
 		return nil, e
 	}
 	image, err := p.imagePath(spec.Image.Image)
@@ -124,12 +124,12 @@ func (p *Provider) wanted(spec family.MachineSpec, c choices, zone string) (*gcp
 	}
 	tags, err := json.Marshal(spec.Tags)
 	if err != nil {
-		return nil, app.Errorf(app.EInvalid, "the tags cannot be written: %w", err)
+		return nil, app.Errorf(app.EInvalid, "can't encode the tags: %w", err)
 	}
 	labels := labelsOf(spec.Tags)
 	i := &gcp.Instance{
 		Name:        machineName(spec),
-		Description: "Made by Muster for " + spec.Hostname,
+		Description: "Created by Muster for " + spec.Hostname,
 		MachineType: "zones/" + zone + "/machineTypes/" + kind,
 		Labels:      labels,
 		Metadata: metadata(map[string]string{

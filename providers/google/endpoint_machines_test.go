@@ -81,7 +81,7 @@ func (c *cloud) invalidInstance(zone string, i *gcp.Instance) *answer {
 		return refuse(invalid("resource.name", i.Name))
 	case i.MachineType != "zones/"+zone+"/machineTypes/"+kind || c.types[kind] == nil:
 		return refuse(answer{http.StatusBadRequest, "invalid", "Invalid value for field 'resource.machineType': '" + i.MachineType +
-			"'. The referenced resource does not exist.", nil})
+			"'. The referenced resource doesn't exist.", nil})
 	case i.Hostname != "" && !hostForm.MatchString(i.Hostname):
 		return refuse(invalid("resource.hostname", i.Hostname))
 	case len(i.Labels) > 64 || i.Metadata == nil || len(i.NetworkInterfaces) != 1 || len(i.Disks) == 0 || !i.Disks[0].Boot:

@@ -135,7 +135,7 @@ func newCloud(t *testing.T, faults *providertest.Faults) *cloud {
 	return c
 }
 
-// keyFile is the service account's key, as Google gives it out.
+// keyFile is the service account's key, as Google issues it.
 func (c *cloud) keyFile() string {
 	der, err := x509.MarshalPKCS8PrivateKey(testKey())
 	if err != nil {

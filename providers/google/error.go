@@ -47,18 +47,18 @@ func coded(err error) error {
 		e.Code = app.ETransient
 	case answer.Status == http.StatusNotFound && reason != "notFound":
 		// Not an answer of the API itself: a proxy, or an address that is wrong. It does not tell that something is gone.
-		e.Code, e.Message = app.ETransient, "the address of the API has no Compute API behind it: it answered 404 without a reason"
-		e.Hint = "Look at the setting api_url."
+		e.Code, e.Message = app.ETransient, "the API's address isn't a Compute API: it responded 404 without a reason"
+		e.Hint = "Check the setting api_url."
 	case e.Code == app.ECredentials && strings.Contains(strings.ToLower(answer.Message), "billing"):
-		e.Reason, e.Hint = "billing", "Give the project a billing account."
+		e.Reason, e.Hint = "billing", "Link the project to a billing account."
 	}
 	if e.Code == app.ERateLimit && e.RetryAfter == 0 {
 		e.RetryAfter = comeBack
 	}
 	if permission := missing(answer.Message); e.Code == app.ECredentials && permission != "" {
-		e.Reason, e.Hint = "permission", "Give the service account a role with "+permission+"."
+		e.Reason, e.Hint = "permission", "Grant the service account a role with "+permission+"."
 	} else if e.Code == app.ECredentials && e.Hint == "" {
-		e.Hint = "Look at the service account's key, and at its roles in the project."
+		e.Hint = "Check the service account's key and its roles in the project."
 	}
 	if e.Code == app.EQuota {
 		e.Hint = quotaHint
@@ -66,7 +66,7 @@ func coded(err error) error {
 	return e
 }
 
-const quotaHint = "Have the quota raised (IAM and administration, Quotas), or give back machines that it counts."
+const quotaHint = "Request a higher quota (IAM & Admin, Quotas), or delete machines that count toward it."
 
 var permissionForm = regexp.MustCompile(`'([a-z]+\.[A-Za-z]+\.[A-Za-z]+)' permission|permission '([a-z]+\.[A-Za-z]+\.[A-Za-z]+)'`)
 
@@ -84,17 +84,17 @@ func refusedLogin(login *auth.Error) error {
 		status, header = login.Response.StatusCode, login.Response.Header
 	}
 	if status == http.StatusTooManyRequests || status >= 500 || status == 0 {
-		e := account.Status(max(status, 500), header, fmt.Sprintf("no token could be had for the service account: the answer was %d", status))
+		e := account.Status(max(status, 500), header, fmt.Sprintf("can't get a token for the service account: the response was %d", status))
 		if status == http.StatusTooManyRequests {
 			e.Code, e.RetryAfter = app.ERateLimit, max(account.RetryAfter(header, time.Now()), comeBack)
 		}
 		return e
 	}
-	e := app.Errorf(app.ECredentials, "Google takes the service account's key no longer, or never did")
+	e := app.Errorf(app.ECredentials, "Google rejected the service account's key")
 	if d := descriptionForm.FindSubmatch(login.Body); d != nil {
 		e.Message += ": " + string(d[1])
 	}
-	e.Hint = "Look whether the service account and this key of it still exist, and whether the clock of Muster's host is right."
+	e.Hint = "Check that the service account and this key exist, and that the clock of Muster's host is correct."
 	return e
 }
 
@@ -108,7 +108,7 @@ func failed(code, message string, status int64) *app.Error {
 	}
 	switch {
 	case strings.Contains(code, "RESOURCE_POOL_EXHAUSTED"), strings.Contains(code, "STOCKOUT"), strings.HasPrefix(code, "IP_SPACE_EXHAUSTED"):
-		e.Code, e.Hint = app.ECapacity, "Another zone or another machine type may have room."
+		e.Code, e.Hint = app.ECapacity, "Try another zone or machine type."
 	case strings.HasPrefix(code, "QUOTA_"), code == "LIMIT_EXCEEDED":
 		e.Code, e.Hint = app.EQuota, quotaHint
 	case code == "RATE_LIMIT_EXCEEDED":
@@ -118,9 +118,9 @@ func failed(code, message string, status int64) *app.Error {
 	case code == "RESOURCE_ALREADY_EXISTS":
 		e.Code = app.EConflict
 	case code == "PERMISSIONS_ERROR", code == "PERMISSION_DENIED", code == "FORBIDDEN":
-		e.Code, e.Hint = app.ECredentials, "Look at the service account's roles in the project."
+		e.Code, e.Hint = app.ECredentials, "Check the service account's roles in the project."
 		if permission := missing(message); permission != "" {
-			e.Hint = "Give the service account a role with " + permission + "."
+			e.Hint = "Grant the service account a role with " + permission + "."
 		}
 	case strings.HasPrefix(code, "RESOURCE_IN_USE"), code == "RESOURCE_NOT_READY", strings.HasPrefix(code, "INTERNAL"), code == "BACKEND_ERROR",
 		code == "RESOURCE_OPERATION_RATE_EXCEEDED", code == "CONDITION_NOT_MET":

@@ -10,6 +10,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/providers/google/internal/gcp"
 	"muster/providers/internal/records"
 )
@@ -21,7 +22,7 @@ const (
 	closing = 65000
 )
 
-// wantedRules are the rules of one cluster's firewall, by name. Their names begin with the cluster's network tag; what they are of stands in
+// wantedRules are the rules of one cluster's firewall, by name. Their names begin with the cluster's network tag; what they belong to is in
 // their description, since rules have no labels.
 func wantedRules(spec family.MachineSpec, c choices, network string) map[string]*gcp.Firewall {
 	tag := networkTag(spec.Tags)
@@ -135,7 +136,7 @@ func (p *Provider) networkFor(ctx context.Context, c choices, zone string) (stri
 	project, where, name := in(p.subnetworkPath(c, zone))
 	s, err := p.api.Subnetwork(ctx, project, where, name)
 	if err = coded(err); app.CodeOf(err) == app.ENotFound {
-		return "", app.Errorf(app.EInvalid, "there is no subnetwork %s in %s", name, where)
+		return "", app.Errorf(app.EInvalid, "subnetwork %s doesn't exist in %s", name, where)
 	}
 	if err != nil {
 		return "", err
@@ -148,7 +149,7 @@ func (p *Provider) rules(ctx context.Context, project, prefix string) (map[strin
 	out := map[string]*gcp.Firewall{}
 	err := p.api.Firewalls(ctx, project, "name eq "+prefix+".*", func(page *gcp.FirewallList) error {
 		if w := page.Warning; w != nil && w.Code != "" && w.Code != "NO_RESULTS_ON_PAGE" {
-			return app.Errorf(app.ETransient, "not all firewall rules could be listed: %s", w.Message)
+			return app.Errorf(app.ETransient, "can't list all firewall rules: %s", w.Message)
 		}
 		for _, f := range page.Items {
 			if strings.HasPrefix(f.Name, prefix) {
@@ -259,14 +260,14 @@ func (p *Provider) DeleteShared(ctx context.Context, id string) error {
 	}
 	of := aboutRule(f)
 	if of[family.TagInstallation] == "" {
-		return app.Errorf(app.EForbidden, "the firewall rule %s is not one of Muster's and is left alone", name)
+		return app.Errorf(app.EForbidden, "firewall rule %s isn't Muster's and isn't changed", name)
 	}
 	users, err := p.instances(ctx, of)
 	if err != nil {
 		return err
 	}
 	if len(users) > 0 {
-		return app.Errorf(app.ETransient, "the firewall rule %s is still used by %d machines", name, len(users))
+		return app.Errorf(app.ETransient, "firewall rule %s is still used by %s", name, humanize.Count(len(users), "machine"))
 	}
 	op, err := p.api.DeleteFirewall(ctx, project, name, freshID())
 	if err == nil {

@@ -19,38 +19,38 @@ import (
 var Descriptor = family.Descriptor{
 	Name:   "google",
 	Sleeps: true,
-	Description: "Machines on Google Compute Engine. A flavor is a machine type (e2-medium, n2-custom-4-8192); an image is a family (debian-12, ubuntu-2404-lts-amd64), " +
+	Description: "Google Compute Engine machines. A flavor is a machine type (e2-medium, n2-custom-4-8192); an image is a family (debian-12, ubuntu-2404-lts-amd64), " +
 		"PROJECT/FAMILY, or the path of an image.",
 	Fields: append([]family.Field{
-		{Name: "project", SetBy: family.SetByTenant, Label: "Project", Type: family.FieldText, Help: "The project's id (not its number or name). Empty: the one of the service account's key."},
+		{Name: "project", SetBy: family.SetByTenant, Label: "Project", Type: family.FieldText, Help: "The project's ID, not its name or number. Leave empty for the service account key's project."},
 		{Name: "credentials", SetBy: family.SetByTenant, Identity: true, Label: "Service account key", Type: family.FieldLines, Secret: true,
-			Help: "The key of a service account, the whole JSON file. Empty: the application default credentials of the host that Muster runs on."},
-		{Name: "zone", SetBy: family.SetByTenant, Label: "Zone", Type: family.FieldText, Required: true, Help: "Where machines are made unless a zone is asked for, such as europe-west3-a."},
-		{Name: "network", SetBy: family.SetByTenant, Label: "Network", Type: family.FieldText, Help: "The VPC network: its name, or projects/P/global/networks/N for a shared one. Empty: that of the subnetwork, else default."},
+			Help: "The service account's whole JSON key file. Leave empty for the application default credentials of Muster's host."},
+		{Name: "zone", SetBy: family.SetByTenant, Label: "Zone", Type: family.FieldText, Required: true, Help: "Default zone, such as europe-west3-a."},
+		{Name: "network", SetBy: family.SetByTenant, Label: "Network", Type: family.FieldText, Help: "The VPC network: its name, or projects/P/global/networks/N for a shared one. Leave empty for the subnetwork's, or default."},
 		{Name: "ssh_from", SetBy: family.SetByTenant, Label: "SSH from", Type: family.FieldList, Default: "0.0.0.0/0",
-			Help: "Who may reach SSH of machines behind a firewall that Muster made: prefixes with commas between them."},
-		{Name: "dns_zone", SetBy: family.SetByTenant, Label: "DNS zone", Type: family.FieldText, Help: "The DNS name of a public managed zone of the project in Cloud DNS, such as clusters.example.org. Nodes whose name is in it get A records there."},
+			Help: "CIDR ranges that can reach SSH on machines behind a cluster's firewall, separated by commas."},
+		{Name: "dns_zone", SetBy: family.SetByTenant, Label: "DNS zone", Type: family.FieldText, Help: "DNS name of a public managed zone of the project in Cloud DNS, such as clusters.example.org. Nodes with a name in the zone get A records."},
 		{Name: "api_url", SetBy: family.SetByInstallation, Label: "API address", Type: family.FieldText, Help: "Another address of the Compute API, with its path, such as https://restricted.googleapis.com/compute/v1/."},
 	}, perMachine...),
 	FlavorFields: perMachine,
 	ImageFields:  []family.Field{rootDisk},
 }
 
-var rootDisk = family.Field{Name: "root_disk_gb", SetBy: family.SetByAccountOwner, Label: "Root disk (GB)", Type: family.FieldInt, Default: "20", Help: "At least as large as the image."}
+var rootDisk = family.Field{Name: "root_disk_gb", SetBy: family.SetByAccountOwner, Label: "Root disk (GB)", Type: family.FieldInt, Default: "20", Help: "At least the image's size."}
 
 // perMachine are settings that a hardware type may say otherwise.
 var perMachine = []family.Field{
-	{Name: "subnetwork", SetBy: family.SetByAccountOwner, Label: "Subnetwork", Type: family.FieldText, Help: "Its name in the zone's region, or projects/P/regions/R/subnetworks/S. Needed where the network has no automatic ones."},
+	{Name: "subnetwork", SetBy: family.SetByAccountOwner, Label: "Subnetwork", Type: family.FieldText, Help: "Its name in the zone's region, or projects/P/regions/R/subnetworks/S. Required if the network has no automatic ones."},
 	{Name: "external_ip", SetBy: family.SetByAccountOwner, Label: "External address", Type: family.FieldBool, Default: "true",
-		Help: "Whether machines get an address on the internet. Without one Muster must be able to reach the internal ones."},
-	{Name: "service_account", SetBy: family.SetByAccountOwner, Label: "Service account of machines", Type: family.FieldText, Help: "The e-mail of the service account that programs on a machine act as. Empty: none."},
-	{Name: "scopes", SetBy: family.SetByAccountOwner, Label: "Scopes of machines", Type: family.FieldList, Help: "OAuth scopes of that service account, with commas between them. Empty: cloud-platform, which leaves all to its roles."},
+		Help: "Whether machines get an internet address. Without one, Muster must be able to reach their internal addresses."},
+	{Name: "service_account", SetBy: family.SetByAccountOwner, Label: "Machines' service account", Type: family.FieldText, Help: "E-mail address of the service account that programs on machines use. Leave empty for none."},
+	{Name: "scopes", SetBy: family.SetByAccountOwner, Label: "Machines' scopes", Type: family.FieldList, Help: "OAuth scopes of that service account, separated by commas. Leave empty for cloud-platform, which leaves access to its roles."},
 	rootDisk,
-	{Name: "root_disk_type", SetBy: family.SetByAccountOwner, Label: "Root disk type", Type: family.FieldText, Help: "Such as pd-balanced, pd-ssd or hyperdisk-balanced. Empty: hyperdisk-balanced for machine types that take nothing else, pd-balanced for others."},
-	{Name: "data_disk_gb", SetBy: family.SetByAccountOwner, Label: "Data disk (GB)", Type: family.FieldInt, Default: "0", Help: "A second disk, mounted at /data; 0 means none."},
-	{Name: "data_disk_type", SetBy: family.SetByAccountOwner, Label: "Data disk type", Type: family.FieldText, Help: "Empty: as the root disk."},
-	{Name: "spot", SetBy: family.SetByTenant, Label: "Spot", Type: family.FieldBool, Default: "false", Help: "Cheaper machines that Google may stop at any time; such a one is shown as stopped."},
-	{Name: "auto_restart", SetBy: family.SetByTenant, Label: "Restart", Type: family.FieldBool, Default: "true", Help: "Whether Google starts a machine again whose host failed. Never for spot."},
+	{Name: "root_disk_type", SetBy: family.SetByAccountOwner, Label: "Root disk type", Type: family.FieldText, Help: "For example, pd-balanced, pd-ssd or hyperdisk-balanced. Leave empty for pd-balanced, or hyperdisk-balanced if the machine type requires it."},
+	{Name: "data_disk_gb", SetBy: family.SetByAccountOwner, Label: "Data disk (GB)", Type: family.FieldInt, Default: "0", Help: "A second disk, mounted at /data. 0 for none."},
+	{Name: "data_disk_type", SetBy: family.SetByAccountOwner, Label: "Data disk type", Type: family.FieldText, Help: "Leave empty for the root disk's type."},
+	{Name: "spot", SetBy: family.SetByTenant, Label: "Spot", Type: family.FieldBool, Default: "false", Help: "Cheaper machines that Google can stop at any time; they're then shown as stopped."},
+	{Name: "auto_restart", SetBy: family.SetByTenant, Label: "Automatic restart", Type: family.FieldBool, Default: "true", Help: "Whether Google restarts a machine after its host fails. Never for spot machines."},
 }
 
 // pauses are how long to wait before looking again.
@@ -99,8 +99,8 @@ func Check(settings map[string]any) error {
 		return err
 	}
 	if z := records.Plain(s.Text("dns_zone")); z != "" && !hostForm.MatchString(z) {
-		e := account.Invalid("dns_zone", "%q is not the DNS name of a zone", s.Text("dns_zone"))
-		e.Hint = "Such as clusters.example.org, and not the name that the managed zone has in the project."
+		e := account.Invalid("dns_zone", "%q isn't a valid DNS name of a zone", s.Text("dns_zone"))
+		e.Hint = "For example, clusters.example.org; not the managed zone's name in the project."
 		return e
 	}
 	if _, err := read(s); err != nil {
@@ -112,9 +112,9 @@ func Check(settings map[string]any) error {
 	}
 	switch project := projectOf(s, k); {
 	case project == "":
-		return account.Invalid("project", "the project is missing, and no service account's key says it")
+		return account.Invalid("project", "the project is required: the service account's key doesn't contain it")
 	case !projectForm.MatchString(project):
-		return account.Invalid("project", "%q is not the id of a project: those are 6 to 30 small letters, digits and hyphens", project)
+		return account.Invalid("project", "%q isn't a valid project ID: it must have 6 to 30 lowercase letters, digits and hyphens", project)
 	}
 	return nil
 }

@@ -230,7 +230,7 @@ func ctxOf(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// only gives the one machine of the cloud.
+// only returns the one machine of the cloud.
 func (c *cloud) only(t *testing.T) *gcp.Instance {
 	t.Helper()
 	c.mu.Lock()

@@ -33,7 +33,7 @@ func place(id string) (zone, name string, ok bool) {
 	return zone, name, ok && zoneForm.MatchString(zone) && nameForm.MatchString(name)
 }
 
-func absent(id string) error { return app.Errorf(app.ENotFound, "there is no machine %q", id) }
+func absent(id string) error { return app.Errorf(app.ENotFound, "machine %q doesn't exist", id) }
 
 // Describe returns the machine as it is now.
 func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, error) {
@@ -44,7 +44,7 @@ func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, err
 	return p.whole(ctx, i)
 }
 
-// instance returns what stands under an id; ENotFound where nothing does.
+// instance returns the instance with an ID; ENotFound where nothing does.
 func (p *Provider) instance(ctx context.Context, id string) (*gcp.Instance, error) {
 	zone, name, ok := place(id)
 	if !ok {
@@ -68,7 +68,7 @@ func (p *Provider) whole(ctx context.Context, i *gcp.Instance) (family.Machine, 
 		return m, err
 	}
 	if !ready {
-		m.State, m.Note = family.MachineStarting, "has not finished its startup script"
+		m.State, m.Note = family.MachineStarting, "its startup script is still running"
 	}
 	return m, nil
 }
@@ -138,7 +138,7 @@ func machine(i *gcp.Instance) family.Machine {
 			if at := nic.AccessConfigs[0].NatIP; at != "" {
 				m.Addresses[app.AddressAccess] = at
 			} else {
-				delete(m.Addresses, app.AddressAccess) // it has one, which is not told while it is stopped
+				delete(m.Addresses, app.AddressAccess) // it has one, which isn't reported while it is stopped
 			}
 		}
 	}
@@ -226,7 +226,7 @@ func (p *Provider) instances(ctx context.Context, tags map[string]string) ([]*gc
 }
 
 func unreachable(what string) error {
-	return &app.Error{Code: app.ETransient, Reason: "partial", Message: fmt.Sprintf("not all zones could be asked for their machines: %s", what)}
+	return &app.Error{Code: app.ETransient, Reason: "partial", Message: fmt.Sprintf("can't list machines in all zones: %s", what)}
 }
 
 // Delete removes the machine with its disks and returns when it is gone.

@@ -99,7 +99,7 @@ func TestAnIntentOfAnotherZone(t *testing.T) {
 
 func TestAConflictIsLookedAt(t *testing.T) {
 	c := newCloud(t, nil)
-	c.forgetful = true // so that the name alone stands between one machine and two
+	c.forgetful = true // so that the name alone prevents a second machine
 	p := c.open(t, nil)
 	s := spec(t, "race")
 	ids := make(chan string)
@@ -141,7 +141,7 @@ func TestAMachineThatFailsWhileItIsMade(t *testing.T) {
 	})
 	faults.Arm(providertest.Lost, 1, faults.Creates)
 	if _, err := p.Create(t.Context(), s); err == nil {
-		t.Fatal("the lost answer is not told")
+		t.Fatal("the lost answer isn't reported")
 	}
 	if _, err := p.Create(t.Context(), s); app.CodeOf(err) != app.ETransient && app.CodeOf(err) != app.ECapacity {
 		t.Errorf("%v has code %q", err, app.CodeOf(err))
@@ -299,7 +299,7 @@ func TestFirewallRules(t *testing.T) {
 		}
 	})
 	if c.calls("POST", "/firewalls") != before {
-		t.Error("rules that are there are made again")
+		t.Error("existing rules are created again")
 	}
 	if err := p.DeleteShared(t.Context(), "firewall/"+tag+"-ssh-v4"); app.CodeOf(err) != app.ETransient {
 		t.Errorf("a rule that is used is removed: %v", err)

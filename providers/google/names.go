@@ -53,12 +53,12 @@ func (p *Provider) managedZone(ctx context.Context) (managed, error) {
 	if len(found) == 1 {
 		return managed{p.api, p.project, found[0]}, nil
 	}
-	e := app.Errorf(app.EInvalid, "the project %s has no public managed zone for %s", p.project, p.NameZone())
-	e.Hint = "Make it (gcloud dns managed-zones create), or correct the setting dns_zone."
+	e := app.Errorf(app.EInvalid, "project %s has no public managed zone for %s", p.project, p.NameZone())
+	e.Hint = "Create it (gcloud dns managed-zones create), or correct the setting dns_zone."
 	if len(found) > 1 {
 		slices.Sort(found)
-		e = app.Errorf(app.EInvalid, "the project %s has %d public managed zones for %s: %s", p.project, len(found), p.NameZone(), strings.Join(found, ", "))
-		e.Hint = "Leave one of them, the one that is delegated to."
+		e = app.Errorf(app.EInvalid, "project %s has %d public managed zones for %s: %s", p.project, len(found), p.NameZone(), strings.Join(found, ", "))
+		e.Hint = "Keep only the one that the domain is delegated to."
 	}
 	e.Reason = reasonNoZone
 	return managed{}, e
@@ -132,7 +132,7 @@ func (z managed) Write(ctx context.Context, s records.Set) error {
 		err = z.api.CreateRecordSet(ctx, z.project, z.name, r)
 	}
 	if err = coded(err); app.CodeOf(err) == app.ENotFound || app.CodeOf(err) == app.EConflict {
-		return app.Errorf(app.ETransient, "the records of %s are changed by somebody else just now: %s", s.Name, app.AsError(err).Message)
+		return app.Errorf(app.ETransient, "something else is changing the records of %s right now: %s", s.Name, app.AsError(err).Message)
 	}
 	return err
 }
@@ -159,5 +159,5 @@ func (s *survey) dnsZone(ctx context.Context) {
 		s.failed(family.AboutNetwork, s.p.NameZone(), err, app.AsError(err).Message, app.AsError(err).Hint)
 		return
 	}
-	s.good(family.AboutNetwork, s.p.NameZone(), "The names of machines go into the managed zone %s.", z.name)
+	s.good(family.AboutNetwork, s.p.NameZone(), "Machine names go to managed zone %s.", z.name)
 }

@@ -7,7 +7,7 @@ import (
 	"muster/providers/google/internal/gcp"
 )
 
-// await waits until an operation has ended, and returns its error: that there is no room or that a quota is reached is told here, and not in the
+// await waits until an operation has ended, and returns its error: that there is no room or that a quota is reached is reported here, and not in the
 // answer to the call that began it.
 func (p *Provider) await(ctx context.Context, project string, op *gcp.Operation) error {
 	for try := 0; op.Status != "DONE"; try++ {
@@ -29,7 +29,7 @@ func (p *Provider) await(ctx context.Context, project string, op *gcp.Operation)
 		if err != nil {
 			err = coded(err)
 			if app.CodeOf(err) == app.ENotFound { // it says nothing of what was operated on
-				return app.Errorf(app.ETransient, "the operation %s is not known any more: %w", op.Name, err)
+				return app.Errorf(app.ETransient, "operation %s no longer exists: %w", op.Name, err)
 			}
 			return err
 		}

@@ -23,7 +23,7 @@ func (p *Provider) Sleep(ctx context.Context, id string) error {
 	return p.done(ctx, id, op, err)
 }
 
-// Wake starts the machine, or has it go on where it was suspended. That there is no room for it is told here.
+// Wake starts the machine, or resumes it if suspended. That there is no room for it is reported here.
 func (p *Provider) Wake(ctx context.Context, id string) error {
 	for {
 		i, err := p.instance(ctx, id)
@@ -33,7 +33,7 @@ func (p *Provider) Wake(ctx context.Context, id string) error {
 		zone := base(i.Zone)
 		var op *gcp.Operation
 		switch i.Status {
-		case "STOPPING", "SUSPENDING", "PENDING_STOP": // it can be started when it stands
+		case "STOPPING", "SUSPENDING", "PENDING_STOP": // it can be started when it has stopped
 			if err := pause(ctx, p.pauses.machine); err != nil {
 				return err
 			}
@@ -69,7 +69,7 @@ func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec
 	}
 	tags, err := json.Marshal(spec.Tags)
 	if err != nil {
-		return app.Errorf(app.EInvalid, "the tags cannot be written: %w", err)
+		return app.Errorf(app.EInvalid, "can't encode the tags: %w", err)
 	}
 	zone := base(i.Zone)
 	if spec.Firewall != nil {

@@ -52,19 +52,19 @@ func read(s account.Settings) (choices, error) {
 	}
 	for _, name := range []string{"root_disk_type", "data_disk_type"} {
 		if v := s.Text(name); v != "" && !nameForm.MatchString(v) {
-			return c, account.Invalid(name, "%q is not a type of disk such as pd-balanced", v)
+			return c, account.Invalid(name, "%q isn't a valid disk type. For example, pd-balanced", v)
 		}
 	}
 	for _, name := range []string{"network", "subnetwork"} {
 		if v := trimmed(s.Text(name)); v != "" && !strings.Contains(v, "/") && !nameForm.MatchString(v) {
-			return c, account.Invalid(name, "%q is neither a name nor a path", v)
+			return c, account.Invalid(name, "%q isn't a valid name or path", v)
 		}
 	}
 	if c.serviceAccount != "" && c.serviceAccount != "default" && !strings.Contains(c.serviceAccount, "@") {
-		return c, account.Invalid("service_account", "%q is not the e-mail of a service account", c.serviceAccount)
+		return c, account.Invalid("service_account", "%q isn't a valid service account e-mail address", c.serviceAccount)
 	}
 	if len(c.scopes) > 0 && c.serviceAccount == "" {
-		return c, account.Invalid("scopes", "scopes are those of a service account, and none is set")
+		return c, account.Invalid("scopes", "scopes require a service account")
 	}
 	for i, v := range c.scopes {
 		if !strings.Contains(v, "/") {
@@ -76,7 +76,7 @@ func read(s account.Settings) (choices, error) {
 	}
 	for _, prefix := range c.sshFrom {
 		if _, err := netip.ParsePrefix(prefix); err != nil {
-			return c, account.Invalid("ssh_from", "%q is not a prefix such as 203.0.113.0/24", prefix)
+			return c, account.Invalid("ssh_from", "%q isn't a CIDR range. For example, 203.0.113.0/24", prefix)
 		}
 	}
 	return c, nil
@@ -84,8 +84,8 @@ func read(s account.Settings) (choices, error) {
 
 func checkZone(zone string) error {
 	if !zoneForm.MatchString(zone) {
-		e := account.Invalid("zone", "%q is not the name of a zone", zone)
-		e.Hint = "A zone is a region with a letter behind it, such as europe-west3-a."
+		e := account.Invalid("zone", "%q isn't a valid zone", zone)
+		e.Hint = "A zone is a region and a letter, such as europe-west3-a."
 		return e
 	}
 	return nil
@@ -195,7 +195,7 @@ func (p *Provider) imagePath(image string) (string, error) {
 	case len(parts) >= 5 && len(parts) <= 6 && parts[0] == "projects" && strings.HasPrefix(strings.Join(parts[2:], "/"), "global/images/"):
 		return v, nil
 	}
-	e := app.Errorf(app.EInvalid, "%q does not name an image", image)
-	e.Hint = "Give a family such as debian-12, PROJECT/FAMILY, or projects/PROJECT/global/images/NAME."
+	e := app.Errorf(app.EInvalid, "%q isn't a valid image", image)
+	e.Hint = "Use a family such as debian-12, PROJECT/FAMILY, or projects/PROJECT/global/images/NAME."
 	return "", e
 }

@@ -36,7 +36,7 @@ func TestCheck(t *testing.T) {
 		"neither true nor false":      {"spot", map[string]any{"spot": "maybe"}},
 		"a network that is no name":   {"network", map[string]any{"network": "My Network"}},
 		"an account that is none":     {"service_account", map[string]any{"service_account": "web"}},
-		"scopes of nobody":            {"scopes", map[string]any{"scopes": "logging.write"}},
+		"scopes without account":      {"scopes", map[string]any{"scopes": "logging.write"}},
 		"a prefix that is none":       {"ssh_from", map[string]any{"ssh_from": "10.0.0.1"}},
 	} {
 		s := maps.Clone(good)

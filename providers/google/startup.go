@@ -8,7 +8,7 @@ import (
 // guestPath is the guest attribute by which a machine says that its startup script has come to its end.
 const guestPath = "muster/started"
 
-// startup returns the script of the first start, and the public half of the host key that stands in it. The guest agent of every image on Compute Engine runs
+// startup returns the script of the first start, and the public half of the host key in it. The guest agent of every image on Compute Engine runs
 // it as root; cloud-init is not in all of them.
 func startup(spec family.MachineSpec, user string, disks bool) (script, hostKey string, err error) {
 	return userdata.StartScript(spec, userdata.StartOptions{User: user, DataDisks: disks, Started: sayStarted})

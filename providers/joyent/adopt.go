@@ -23,7 +23,7 @@ func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec
 	}
 	tags, err := json.Marshal(spec.Tags)
 	if err != nil {
-		return app.Errorf(app.EInvalid, "the tags cannot be written: %w", err)
+		return app.Errorf(app.EInvalid, "can't encode the tags: %w", err)
 	}
 	if m.Metadata[metaHostname] != spec.Hostname || !maps.Equal(tagsOf(m), spec.Tags) {
 		if err := coded(p.api.AddMetadata(ctx, id, map[string]string{metaTags: string(tags), metaHostname: spec.Hostname})); err != nil {

@@ -32,13 +32,13 @@ func (s *survey) asked(about, action string, err error) bool {
 	e := app.AsError(err)
 	switch {
 	case e.Code == app.ECredentials && about == family.AboutCredentials:
-		s.bad(about, action, e.Code, e.Hint, "The cloud does not take the account's key: %s", e.Message)
+		s.bad(about, action, e.Code, e.Hint, "CloudAPI rejected the account's key: %s", e.Message)
 	case e.Code == app.ECredentials:
-		s.bad(family.AboutPermissions, action, e.Code, "Give the subuser a role whose policy says CAN "+action+", and tag the resources with it.", "It may not %s: %s", action, e.Message)
+		s.bad(family.AboutPermissions, action, e.Code, "Give the subuser a role with a policy that says CAN "+action+", and tag the resources with the role.", "Not allowed to %s: %s", action, e.Message)
 	case e.Code == app.EInternal:
-		s.bad(about, action, app.ETransient, "Look whether the address of the CloudAPI is right and answers.", "The CloudAPI could not be asked (%s): %v", action, err)
+		s.bad(about, action, app.ETransient, "Check that CloudAPI's address is correct and reachable.", "Can't connect to CloudAPI (%s): %v", action, err)
 	case e.Code == app.ENotFound:
-		s.bad(about, action, app.ECredentials, "Look at the account's login.", "There is no such account: %s", e.Message)
+		s.bad(about, action, app.ECredentials, "Check the account's login.", "The account doesn't exist: %s", e.Message)
 	default:
 		hint := e.Hint
 		if hint == "" {
@@ -59,15 +59,15 @@ func (p *Provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) 
 	if !s.asked(family.AboutCredentials, "getaccount", err) {
 		return s.found, nil // nothing else is answered without
 	}
-	s.good(family.AboutCredentials, "key", "The cloud takes the key of %s.", a.Login)
+	s.good(family.AboutCredentials, "key", "CloudAPI accepts the key of %s.", a.Login)
 	if a.Approved != nil && !*a.Approved {
-		s.bad(family.AboutQuota, a.Login, app.EQuota, "Have the operator of the cloud approve it for provisioning.", "The account %s may not make machines.", a.Login)
+		s.bad(family.AboutQuota, a.Login, app.EQuota, "Ask the cloud's operator to approve it for provisioning.", "Account %s isn't allowed to create machines.", a.Login)
 	}
 	if _, err := p.api.ListMachines(ctx, map[string]string{family.TagInstallation: "none"}); s.asked(family.AboutPermissions, "listmachines", err) {
-		s.good(family.AboutPermissions, "listmachines", "Machines may be listed.")
+		s.good(family.AboutPermissions, "listmachines", "Muster can list machines.")
 	}
 	if _, err := p.api.ListRules(ctx); s.asked(family.AboutPermissions, "listfirewallrules", err) {
-		s.good(family.AboutPermissions, "listfirewallrules", "Firewall rules may be listed.")
+		s.good(family.AboutPermissions, "listfirewallrules", "Muster can list firewall rules.")
 	}
 	packages, err := p.api.ListPackages(ctx)
 	havePackages := s.asked(family.AboutFlavor, "listpackages", err)
@@ -83,25 +83,25 @@ func (p *Provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) 
 			}
 			looked[name] = true
 			if _, err := networkOf(all, name); err != nil {
-				s.bad(family.AboutNetwork, name, app.EInvalid, "Set networks to names or UUIDs that triton network list tells.", "%s.", sentence(err))
+				s.bad(family.AboutNetwork, name, app.EInvalid, "Set networks to names or UUIDs listed by triton network list.", "%s.", sentence(err))
 			} else {
-				s.good(family.AboutNetwork, name, "There is the network %s.", name)
+				s.good(family.AboutNetwork, name, "Network %s exists.", name)
 			}
 		}
 	}
 	network(p.settings.List("networks"))
 	for _, need := range needs.Machines {
 		if need.Zone != "" {
-			s.bad(family.AboutRegion, need.Zone, app.EInvalid, "Make an account in the catalog for each datacenter.", "There is no zone %s: the account is one datacenter.", need.Zone)
+			s.bad(family.AboutRegion, need.Zone, app.EInvalid, "Create one provider in the catalog per datacenter.", "Zone %s doesn't exist: the account covers one datacenter.", need.Zone)
 		}
 		network(p.settings.With(need.Flavor.Extra).List("networks"))
 		var kind *cloudapi.Package
 		if name := need.Flavor.Flavor; name != "" && havePackages {
 			if found, ok := packageOf(packages, name); ok {
 				kind = &found
-				s.good(family.AboutFlavor, name, "The package %s has %g GB of memory.", name, found.Memory/1024)
+				s.good(family.AboutFlavor, name, "Package %s has %g GB of memory.", name, found.Memory/1024)
 			} else {
-				s.bad(family.AboutFlavor, name, app.EInvalid, "triton package list tells which there are.", "There is no package %s.", name)
+				s.bad(family.AboutFlavor, name, app.EInvalid, "Run triton package list to see all packages.", "Package %s doesn't exist.", name)
 			}
 		}
 		if name := need.Image.Image; name != "" && haveImages {
@@ -121,17 +121,17 @@ func (s *survey) image(all []cloudapi.Image, name string, kind *cloudapi.Package
 	needs := one.Requirements
 	switch {
 	case !ok:
-		s.bad(family.AboutImage, name, app.EInvalid, "triton image list tells which there are.", "There is no image %s.", name)
+		s.bad(family.AboutImage, name, app.EInvalid, "Run triton image list to see all images.", "Image %s doesn't exist.", name)
 	case one.State != "active":
-		s.bad(family.AboutImage, name, app.EInvalid, "Use another version of it.", "The image %s@%s is %s.", one.Name, one.Version, one.State)
+		s.bad(family.AboutImage, name, app.EInvalid, "Choose another version.", "Image %s@%s is %s.", one.Name, one.Version, one.State)
 	case one.OS != "" && one.OS != "linux":
-		s.bad(family.AboutImage, name, app.EInvalid, "Use an image of Linux.", "The image %s is of %s, and Muster's start script is for Linux.", name, one.OS)
+		s.bad(family.AboutImage, name, app.EInvalid, "Choose a Linux image.", "Image %s is for %s, but Muster's start script requires Linux.", name, one.OS)
 	case kind != nil && (needs.MinMemory > kind.Memory || needs.MaxMemory > 0 && needs.MaxMemory < kind.Memory):
-		s.bad(family.AboutImage, name, app.EInvalid, "Use another package.", "The image %s does not fit a package with %g GB of memory.", name, kind.Memory/1024)
+		s.bad(family.AboutImage, name, app.EInvalid, "Choose another package.", "Image %s doesn't fit a package with %g GB of memory.", name, kind.Memory/1024)
 	case kind != nil && needs.Brand != "" && kind.Brand != "" && needs.Brand != kind.Brand:
-		s.bad(family.AboutImage, name, app.EInvalid, "Use a package for "+needs.Brand+".", "The image %s is for %s, and the package %s for %s.", name, needs.Brand, kind.Name, kind.Brand)
+		s.bad(family.AboutImage, name, app.EInvalid, "Choose a package for "+needs.Brand+".", "Image %s is for %s, but package %s is for %s.", name, needs.Brand, kind.Name, kind.Brand)
 	default:
-		s.good(family.AboutImage, name, "The image is %s@%s.", one.Name, one.Version)
+		s.good(family.AboutImage, name, "Image %s@%s exists.", one.Name, one.Version)
 	}
 }
 

@@ -12,11 +12,11 @@ import (
 	"muster/providers/joyent/internal/cloudapi"
 )
 
-// Create makes the machine, or gives the one that stands for the intent. It returns when it is known that the datacenter has made it.
+// Create makes the machine, or returns the intent's existing one. It returns when it is known that the datacenter has made it.
 func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	if spec.Zone != "" {
-		e := app.Errorf(app.EInvalid, "there is no zone %q: an account with Triton is one datacenter, and has no zones", spec.Zone)
-		e.Hint = "Make an account in the catalog for each datacenter."
+		e := app.Errorf(app.EInvalid, "zone %q doesn't exist: a Triton account is one datacenter, without zones", spec.Zone)
+		e.Hint = "Create one provider in the catalog per datacenter."
 		return family.Machine{}, e
 	}
 	fields, err := p.fields(spec)
@@ -50,7 +50,7 @@ func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.
 			return family.Machine{}, listErr
 		}
 		if len(found) == 0 {
-			return family.Machine{}, app.Errorf(app.ETransient, "machine %s was asked for, and is not there (yet)", fields["name"])
+			return family.Machine{}, app.Errorf(app.ETransient, "machine %s was requested but doesn't exist yet", fields["name"])
 		}
 		return p.settled(ctx, found[0])
 	}
@@ -72,7 +72,7 @@ func taken(err error) bool {
 func (p *Provider) settled(ctx context.Context, m cloudapi.Machine) (family.Machine, error) {
 	m, err := p.until(ctx, m, func(m cloudapi.Machine) bool { return m.State != "provisioning" })
 	if app.CodeOf(err) == app.ENotFound {
-		return family.Machine{}, app.Errorf(app.ETransient, "machine %s was given up by the datacenter while it was being made", m.Name)
+		return family.Machine{}, app.Errorf(app.ETransient, "the datacenter gave up creating machine %s", m.Name)
 	}
 	if err != nil {
 		return family.Machine{}, err
@@ -81,8 +81,8 @@ func (p *Provider) settled(ctx context.Context, m cloudapi.Machine) (family.Mach
 		if err := p.Delete(ctx, m.ID); err != nil {
 			return family.Machine{}, err
 		}
-		e := app.Errorf(app.ECapacity, "the datacenter could not make machine %s; most often it has no server with room for the package", m.Name)
-		e.Hint = "Another datacenter or another package may have room. The machine's audit in the cloud says more."
+		e := app.Errorf(app.ECapacity, "the datacenter couldn't create machine %s; usually no server has capacity for the package", m.Name)
+		e.Hint = "Try another datacenter or package. The machine's audit in the cloud has the details."
 		return family.Machine{}, e
 	}
 	return machine(m), nil
@@ -94,7 +94,7 @@ var reserved = []string{"triton.", "docker:", "sdc:"}
 // fields is the machine as the cloud is asked for it, but for what has to be looked up.
 func (p *Provider) fields(spec family.MachineSpec) (map[string]any, error) {
 	if spec.Flavor.Flavor == "" || spec.Image.Image == "" {
-		return nil, app.Errorf(app.EInvalid, "a machine needs a package and an image")
+		return nil, app.Errorf(app.EInvalid, "a machine requires a package and an image")
 	}
 	firewall, err := p.settings.Bool("firewall", false)
 	if err != nil {
@@ -110,7 +110,7 @@ func (p *Provider) fields(spec family.MachineSpec) (map[string]any, error) {
 	}
 	tags, err := json.Marshal(spec.Tags)
 	if err != nil {
-		return nil, app.Errorf(app.EInvalid, "the tags cannot be written: %w", err)
+		return nil, app.Errorf(app.EInvalid, "can't encode the tags: %w", err)
 	}
 	out := map[string]any{
 		"name":                 account.Name(spec.Hostname) + "-" + digest(spec.Tags[family.TagInstallation], spec.Intent)[:12],
@@ -169,7 +169,7 @@ func (p *Provider) resolve(ctx context.Context, spec family.MachineSpec, fields 
 		}
 		found, ok := packageOf(all, spec.Flavor.Flavor)
 		if !ok {
-			return app.Errorf(app.EInvalid, "there is no package %q", spec.Flavor.Flavor)
+			return app.Errorf(app.EInvalid, "package %q doesn't exist", spec.Flavor.Flavor)
 		}
 		fields["package"] = found.ID
 	}
@@ -180,7 +180,7 @@ func (p *Provider) resolve(ctx context.Context, spec family.MachineSpec, fields 
 		}
 		found, ok := imageOf(all, spec.Image.Image)
 		if !ok || found.State != "active" {
-			return app.Errorf(app.EInvalid, "there is no image %q that can be used", spec.Image.Image)
+			return app.Errorf(app.EInvalid, "image %q doesn't exist or can't be used", spec.Image.Image)
 		}
 		fields["image"] = found.ID
 	}
@@ -247,7 +247,7 @@ func networkOf(all []cloudapi.Network, name string) (string, error) {
 	case 1:
 		return ids[0], nil
 	case 0:
-		return "", app.Errorf(app.EInvalid, "there is no network %q", name)
+		return "", app.Errorf(app.EInvalid, "network %q doesn't exist", name)
 	}
-	return "", app.Errorf(app.EInvalid, "there are %d networks with the name %q: give the UUID of one", len(ids), name)
+	return "", app.Errorf(app.EInvalid, "%d networks are named %q: use a UUID", len(ids), name)
 }

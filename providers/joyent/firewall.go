@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/providers/joyent/internal/cloudapi"
 )
@@ -84,7 +85,7 @@ func source(prefixes []string) string {
 }
 
 // ensureFirewall makes the cluster's rules where they are missing, and removes those that are not wanted any more. Nothing keeps the cloud from holding
-// a rule twice, so after making some it looks again: of equal ones the one with the smallest id stays, whoever looks.
+// a rule twice, so after making some it looks again: of equal ones the one with the smallest id stays, whichever process checks.
 func (p *Provider) ensureFirewall(ctx context.Context, spec family.MachineSpec) error {
 	p.firewalls.Lock()
 	defer p.firewalls.Unlock()
@@ -93,7 +94,7 @@ func (p *Provider) ensureFirewall(ctx context.Context, spec family.MachineSpec) 
 		a := aboutRule{Installation: spec.Tags[family.TagInstallation], Cluster: spec.Tags[family.TagCluster], Rule: digest(text)[:12]}
 		b, err := json.Marshal(a)
 		if err != nil || len(b) > longest {
-			return app.Errorf(app.EInvalid, "the names of the installation and the cluster are too long for the description of a firewall rule")
+			return app.Errorf(app.EInvalid, "the names of the installation and the cluster are too long for a firewall rule's description")
 		}
 		wanted[a.Rule] = cloudapi.Rule{Rule: text, Enabled: true, Description: string(b)}
 	}
@@ -183,14 +184,14 @@ func (p *Provider) DeleteShared(ctx context.Context, id string) error {
 	}
 	a, ours := about(all[i])
 	if !ours {
-		return app.Errorf(app.EForbidden, "the firewall rule %s is not one of Muster's and is left alone", id)
+		return app.Errorf(app.EForbidden, "firewall rule %s isn't Muster's and isn't changed", id)
 	}
 	users, err := p.machines(ctx, a.tags())
 	if err != nil {
 		return err
 	}
 	if len(users) > 0 {
-		return app.Errorf(app.ETransient, "the firewall rule %s is still used by %d machines", id, len(users))
+		return app.Errorf(app.ETransient, "firewall rule %s is still used by %s", id, humanize.Count(len(users), "machine"))
 	}
 	if err := coded(p.api.DeleteRule(ctx, id)); app.CodeOf(err) != app.ENotFound {
 		return err

@@ -23,23 +23,23 @@ import (
 var Descriptor = family.Descriptor{
 	Name:   "joyent",
 	Sleeps: true,
-	Description: "Instances on Triton (once Joyent's cloud, and private ones), by CloudAPI. A flavor is a package, by name or UUID; an image is NAME (its newest version), " +
-		"NAME@VERSION or a UUID. Linux images with bash only.",
+	Description: "Triton instances (formerly Joyent), through CloudAPI. A flavor is a package, by name or UUID; an image is NAME (its newest version), " +
+		"NAME@VERSION or a UUID. Images must be Linux with bash.",
 	Fields: []family.Field{
-		{Name: "url", SetBy: family.SetByTenant, Label: "CloudAPI", Type: family.FieldText, Required: true, Help: "The address of the datacenter's CloudAPI, such as https://us-central-1.api.mnx.io."},
+		{Name: "url", SetBy: family.SetByTenant, Label: "CloudAPI", Type: family.FieldText, Required: true, Help: "Address of the datacenter's CloudAPI, such as https://us-central-1.api.mnx.io."},
 		{Name: "account", SetBy: family.SetByTenant, Label: "Account", Type: family.FieldText, Required: true, Help: "The account's login."},
-		{Name: "user", SetBy: family.SetByTenant, Label: "Subuser", Type: family.FieldText, Help: "The login of a subuser of the account (RBAC), whose key it is. Empty: the account itself."},
-		{Name: "key", SetBy: family.SetByTenant, Label: "Private key", Type: family.FieldLines, Required: true, Secret: true, Help: "An SSH key of the account or subuser, RSA or ECDSA, in PEM and without a passphrase."},
-		{Name: "key_id", SetBy: family.SetByTenant, Label: "Key's name", Type: family.FieldText, Help: "Its name or fingerprint in the account. Empty: the fingerprint, which is made of the key."},
+		{Name: "user", SetBy: family.SetByTenant, Label: "Subuser", Type: family.FieldText, Help: "Login of the subuser (RBAC) that owns the key. Leave empty for the account itself."},
+		{Name: "key", SetBy: family.SetByTenant, Label: "Private key", Type: family.FieldLines, Required: true, Secret: true, Help: "An RSA or ECDSA SSH key of the account or subuser, in PEM format, without a passphrase."},
+		{Name: "key_id", SetBy: family.SetByTenant, Label: "Key name", Type: family.FieldText, Help: "The key's name or fingerprint in the account. Leave empty to derive the fingerprint from the key."},
 		networks,
 		{Name: "firewall", SetBy: family.SetByTenant, Label: "Firewall", Type: family.FieldBool, Default: "false",
-			Help: "Whether the account's own firewall rules hold for machines of clusters whose template says nothing of a firewall."},
-		{Name: "ssh_from", SetBy: family.SetByTenant, Label: "SSH from", Type: family.FieldList, Default: "0.0.0.0/0", Help: "Who may reach SSH of machines behind a firewall that Muster made: prefixes with commas between them."},
+			Help: "Whether the account's own firewall rules apply to machines of clusters without a firewall in their template."},
+		{Name: "ssh_from", SetBy: family.SetByTenant, Label: "SSH from", Type: family.FieldList, Default: "0.0.0.0/0", Help: "CIDR ranges that can reach SSH on machines behind a cluster's firewall, separated by commas."},
 	},
 	FlavorFields: []family.Field{networks},
 }
 
-var networks = family.Field{Name: "networks", SetBy: family.SetByAccountOwner, Label: "Networks", Type: family.FieldList, Help: "Names or UUIDs with commas between them, the first one being the primary. Empty: the datacenter's default."}
+var networks = family.Field{Name: "networks", SetBy: family.SetByAccountOwner, Label: "Networks", Type: family.FieldList, Help: "Names or UUIDs, separated by commas, the primary network first. Leave empty for the datacenter's default."}
 
 // pauses are how long to wait before looking again, and how late lists are.
 type pauses struct{ machine, late time.Duration }
@@ -77,28 +77,28 @@ var (
 func Check(settings map[string]any) error {
 	s := account.Settings(settings)
 	if u, err := url.Parse(s.Text("url")); err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
-		return account.Invalid("url", "the address of the CloudAPI must be of the form https://host")
+		return account.Invalid("url", "CloudAPI's address must have the form https://host")
 	}
 	for _, name := range []string{"account", "user"} {
 		if v := s.Text(name); v != "" && !loginForm.MatchString(v) || v == "" && name == "account" {
-			return account.Invalid(name, "%q is not a login", v)
+			return account.Invalid(name, "%q isn't a valid login", v)
 		}
 	}
 	if v := s.Text("key_id"); v != "" && !keyForm.MatchString(v) {
-		return account.Invalid("key_id", "%q is neither a name nor a fingerprint of a key", v)
+		return account.Invalid("key_id", "%q isn't a key's name or fingerprint", v)
 	}
 	if _, err := s.Bool("firewall", false); err != nil {
 		return err
 	}
 	for _, prefix := range s.List("ssh_from") {
 		if _, err := netip.ParsePrefix(prefix); err != nil {
-			return account.Invalid("ssh_from", "%q is not a prefix such as 203.0.113.0/24", prefix)
+			return account.Invalid("ssh_from", "%q isn't a CIDR range. For example, 203.0.113.0/24", prefix)
 		}
 	}
 	// Last, since a reference to a secret may stand in its place where settings are written.
 	if _, err := signerOf(s); err != nil {
 		e := account.Invalid("key", "%v", err)
-		e.Hint = "Make one with ssh-keygen -t ecdsa -m PEM, and add its public half to the account."
+		e.Hint = "Create one with ssh-keygen -t ecdsa -m PEM, and add its public key to the account."
 		return e
 	}
 	return nil
@@ -174,9 +174,9 @@ func coded(err error) error {
 	case "InvalidCredentials", "NotAuthorized", "InvalidSignature", "KeyDoesNotExist", "UserDoesNotExist", "NotAllowed":
 		e.Code = app.ECredentials
 	case "InsufficientCapacity", "InsufficientServerSpace", "InsufficientMemory":
-		e.Code, e.RetryAfter, e.Hint = app.ECapacity, 0, "Another datacenter or another package may have room."
+		e.Code, e.RetryAfter, e.Hint = app.ECapacity, 0, "Try another datacenter or package."
 	case "QuotaExceeded":
-		e.Code, e.Hint = app.EQuota, "Have the account's limit raised, or give back machines that it counts."
+		e.Code, e.Hint = app.EQuota, "Raise the account's limit, or delete machines that count toward it."
 	case "RequestThrottled":
 		e.Code, e.RetryAfter = app.ERateLimit, account.RetryAfter(answer.Header, time.Now())
 	case "InUseError", "InvalidState":
@@ -189,15 +189,15 @@ func coded(err error) error {
 		e.Code, e.RetryAfter = app.ERateLimit, account.RetryAfter(answer.Header, time.Now())
 	case answer.Status == http.StatusNotFound && answer.Code == "":
 		// Not an answer of CloudAPI: a proxy, or an address that is wrong. It does not tell that something is gone.
-		e.Code, e.Message, e.Hint = app.ETransient, "there is no CloudAPI behind the address: it answered 404 without a code", "Look at the setting url."
+		e.Code, e.Message, e.Hint = app.ETransient, "the address isn't a CloudAPI: it responded 404 without a code", "Check the setting url."
 	case answer.Status >= 300 && answer.Status < 400:
-		e.Code, e.Message, e.Hint = app.EInvalid, "the CloudAPI is somewhere else: it answered with a redirect", "Set url to where it is."
+		e.Code, e.Message, e.Hint = app.EInvalid, "CloudAPI's address has changed: it responded with a redirect", "Set url to the final address."
 	}
 	if e.Code == app.ERateLimit && e.RetryAfter == 0 {
 		e.RetryAfter = comeBack
 	}
 	if e.Code == app.ECredentials && e.Hint == "" {
-		e.Hint = "Look whether the key is in the account, whether the subuser's roles allow this, and whether the clock of Muster's host is right."
+		e.Hint = "Check that the key is in the account, that the subuser's roles allow this, and that the clock of Muster's host is correct."
 	}
 	return e
 }

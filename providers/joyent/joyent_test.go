@@ -173,7 +173,7 @@ func wrongAccounts() []providertest.Wrong {
 	return []providertest.Wrong{
 		wrong("an unknown account", family.AboutCredentials, map[string]any{"account": "other"}, nil),
 		wrong("a key under another name", family.AboutCredentials, map[string]any{"key_id": "desktop"}, nil),
-		wrong("an unknown subuser", family.AboutCredentials, map[string]any{"user": "nobody"}, nil),
+		wrong("an unknown subuser", family.AboutCredentials, map[string]any{"user": "unknown"}, nil),
 		wrong("a clock that is wrong", family.AboutCredentials, nil, func(c *cloud) { c.skew = 10 * time.Minute }),
 		wrong("an account that was switched off", family.AboutCredentials, nil, func(c *cloud) { c.refuse = &answer{403, "NotAuthorized", "Account is disabled"} }),
 		wrong("an account that is not approved", family.AboutQuota, nil, func(c *cloud) { c.unapproved = true }),

@@ -29,9 +29,9 @@ const tagFirewall = "muster-firewall"
 // silence is how long a machine is waited for that does not say that it has done its first start, since it may not be able to.
 const silence = 5 * time.Minute
 
-func absent(id string) error { return app.Errorf(app.ENotFound, "there is no machine %q", id) }
+func absent(id string) error { return app.Errorf(app.ENotFound, "machine %q doesn't exist", id) }
 
-// get returns what stands under an id; ENotFound where nothing does. What was deleted is told for a while.
+// get returns the machine with an ID; ENotFound where nothing does. A deleted one is returned for a while.
 func (p *Provider) get(ctx context.Context, id string) (cloudapi.Machine, error) {
 	if !uuidForm.MatchString(id) {
 		return cloudapi.Machine{}, absent(id)
@@ -101,7 +101,7 @@ func tagsOf(m cloudapi.Machine) map[string]string {
 		if json.Unmarshal([]byte(v), &tags) == nil && tags != nil {
 			return tags
 		}
-	case map[string]any: // a cloud may give JSON back as what it stands for
+	case map[string]any: // a cloud may give JSON back as parsed values
 		if b, err := json.Marshal(v); err == nil && json.Unmarshal(b, &tags) == nil {
 			return tags
 		}
@@ -127,7 +127,7 @@ func machine(m cloudapi.Machine) family.Machine {
 	case "running":
 		out.State = family.MachineRunning
 		if text(metaStarted) == "" && time.Since(m.Created) < silence {
-			out.State, out.Note = family.MachineStarting, m.Brand+", has not finished its user-script"
+			out.State, out.Note = family.MachineStarting, m.Brand+", its user-script is still running"
 		}
 	case "provisioning":
 		out.State = family.MachineStarting
@@ -188,7 +188,7 @@ func (p *Provider) Sleep(ctx context.Context, id string) error {
 		}
 	}
 	if m.State == "provisioning" {
-		return app.Errorf(app.ETransient, "machine %s is still being made", id)
+		return app.Errorf(app.ETransient, "machine %s is still being created", id)
 	}
 	_, err = p.until(ctx, m, func(m cloudapi.Machine) bool { return m.State != "running" && m.State != "stopping" })
 	return err
@@ -210,7 +210,7 @@ func (p *Provider) Wake(ctx context.Context, id string) error {
 		return gone(id, err)
 	}
 	m.State = "stopped"
-	_, err = p.until(ctx, m, func(m cloudapi.Machine) bool { return m.State != "stopped" }) // until then it is told to be stopped
+	_, err = p.until(ctx, m, func(m cloudapi.Machine) bool { return m.State != "stopped" }) // until then it's reported as stopped
 	return err
 }
 

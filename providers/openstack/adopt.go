@@ -67,8 +67,8 @@ func (p *Provider) enclose(ctx context.Context, s *stack.Session, one *stack.Ser
 		for _, name := range o.wish.groups {
 			i := slices.IndexFunc(all, func(g groups.SecGroup) bool { return g.ID == name || g.Name == name })
 			if i < 0 {
-				e := app.Errorf(app.EInvalid, "the project has no security group %q", name)
-				e.Hint = "Make it, or take it out of the setting security_groups."
+				e := app.Errorf(app.EInvalid, "security group %q doesn't exist in the project", name)
+				e.Hint = "Create it, or remove it from the setting security_groups."
 				return e
 			}
 			wants = append(wants, all[i].ID)
@@ -89,7 +89,7 @@ func (p *Provider) enclose(ctx context.Context, s *stack.Session, one *stack.Ser
 		return err
 	}
 	if len(found) == 0 {
-		return app.Errorf(app.ETransient, "the server %s has no port yet that its firewall could be put on", one.ID)
+		return app.Errorf(app.ETransient, "server %s has no port for its firewall yet", one.ID)
 	}
 	for _, port := range found {
 		if slices.Equal(slices.Sorted(slices.Values(port.SecurityGroups)), wants) {

@@ -92,13 +92,13 @@ func (p *Provider) checkNetworks(ctx context.Context, s *stack.Session, f *stack
 		case err != nil:
 			f.Bad(family.AboutNetwork, "", err)
 		case len(all) == 1:
-			f.Good(family.AboutNetwork, all[0].Name, "Machines get onto the network %q, the only one of the project.", all[0].Name)
+			f.Good(family.AboutNetwork, all[0].Name, "Machines use network %q, the project's only one.", all[0].Name)
 		default:
 			no = true
 		}
 		if no {
-			e := app.Errorf(app.EInvalid, "the project sees %d networks, and no setting says which one machines get onto", len(all))
-			e.Hint = "Name one in the setting networks: " + namesOf(all)
+			e := app.Errorf(app.EInvalid, "the project has %d networks, but none is set", len(all))
+			e.Hint = "Set networks to one of them: " + namesOf(all)
 			f.Bad(family.AboutNetwork, "", e)
 		}
 	}
@@ -108,13 +108,13 @@ func (p *Provider) checkNetworks(ctx context.Context, s *stack.Session, f *stack
 		case err != nil:
 			f.Bad(family.AboutNetwork, name, err)
 		case len(n.Subnets) == 0:
-			e := app.Errorf(app.EInvalid, "the network %q has no subnet, so machines on it get no address", name)
-			e.Hint = "Give it a subnet, or name another network."
+			e := app.Errorf(app.EInvalid, "network %q has no subnet, so its machines get no address", name)
+			e.Hint = "Add a subnet, or choose another network."
 			f.Bad(family.AboutNetwork, name, e)
 		case n.Secured != nil && !*n.Secured:
-			f.Doubt(family.AboutNetwork, name, "Clusters with a firewall need a network whose ports are secured.", "The network %q takes no security groups.", name)
+			f.Doubt(family.AboutNetwork, name, "Clusters with a firewall need a network with port security.", "Network %q doesn't support security groups.", name)
 		default:
-			f.Good(family.AboutNetwork, name, "The network %q is there.", name)
+			f.Good(family.AboutNetwork, name, "Network %q exists.", name)
 		}
 	}
 	for _, name := range pools {
@@ -130,14 +130,14 @@ func (p *Provider) checkNetworks(ctx context.Context, s *stack.Session, f *stack
 	}
 	for _, name := range named {
 		if err == nil && !slices.ContainsFunc(have, func(g groups.SecGroup) bool { return g.ID == name || g.Name == name }) {
-			e := app.Errorf(app.EInvalid, "the project has no security group %q", name)
-			e.Hint = "Make it, or take it out of the setting security_groups."
+			e := app.Errorf(app.EInvalid, "security group %q doesn't exist in the project", name)
+			e.Hint = "Create it, or remove it from the setting security_groups."
 			f.Bad(family.AboutNetwork, name, e)
 		}
 	}
 	q, err := quotas.GetDetail(ctx, s.Network, s.Token.Project).Extract()
 	if err != nil {
-		f.Doubt(family.AboutQuota, "network", "Look at openstack quota show --network --usage yourself.", "How many floating IPs and security groups are left cannot be looked up.")
+		f.Doubt(family.AboutQuota, "network", "Check openstack quota show --network --usage yourself.", "The remaining floating IPs and security groups are unknown.")
 		return
 	}
 	if demand.All.Floating > 0 || len(pools) > 0 {
@@ -153,7 +153,7 @@ func namesOf(all []network) string {
 		names = append(names, cmp.Or(n.Name, n.ID))
 	}
 	slices.Sort(names)
-	return cmp.Or(strings.Join(names, ", "), "there is none, so one must be made first") + "."
+	return cmp.Or(strings.Join(names, ", "), "none exists, so create one first") + "."
 }
 
 func checkVolumes(ctx context.Context, s *stack.Session, f *stack.Findings, types []string, demand *stack.Demand) {
@@ -186,7 +186,7 @@ func checkVolumes(ctx context.Context, s *stack.Session, f *stack.Findings, type
 	}
 	for _, name := range types {
 		if !slices.Contains(names, name) && !slices.ContainsFunc(all, func(t volumetypes.VolumeType) bool { return t.ID == name }) {
-			e := app.Errorf(app.EInvalid, "there is no type of volumes %q", name)
+			e := app.Errorf(app.EInvalid, "volume type %q doesn't exist", name)
 			e.Hint = humanize.Suggest(name, names)
 			f.Bad(family.AboutSettings, "boot_volume_type", e)
 		}

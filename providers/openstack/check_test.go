@@ -21,18 +21,18 @@ func TestCatalogLargerThanTheQuotas(t *testing.T) {
 		wrong    string
 		left     string
 	}{
-		"four CPUs":             {limits: func(c *fake.Cloud) { c.Limits.Cores = 4 }, warned: 16, left: "Of 4 CPUs that the quota allows, 0 are used and 4 are left."},
-		"one CPU of four":       {limits: func(c *fake.Cloud) { c.Limits.Cores, c.Used.Cores = 4, 3 }, warned: 19, left: "3 are used and 1 are left"},
+		"four CPUs":             {limits: func(c *fake.Cloud) { c.Limits.Cores = 4 }, warned: 16, left: "The quota allows 4 CPUs: 0 used, 4 available."},
+		"one CPU of four":       {limits: func(c *fake.Cloud) { c.Limits.Cores, c.Used.Cores = 4, 3 }, warned: 19, left: "3 used, 1 available"},
 		"memory for seven":      {limits: func(c *fake.Cloud) { c.Limits.MemoryMB = 7 * 1024 }, warned: 13},
 		"CPUs and memory":       {limits: func(c *fake.Cloud) { c.Limits.Cores, c.Limits.MemoryMB = 4, 2048 }, warned: 18},
 		"one server":            {limits: func(c *fake.Cloud) { c.Limits.Servers = 1 }},
-		"no server":             {limits: func(c *fake.Cloud) { c.Used.Servers = 20 }, wrong: "each kind needs at least 1 server (0 of 20 are left)"},
-		"no CPU":                {limits: func(c *fake.Cloud) { c.Used.Cores = 40 }, wrong: "each kind needs at least 1 CPU (0 of 40 are left)"},
-		"no limits":             {limits: func(c *fake.Cloud) { c.Limits.Cores, c.Limits.MemoryMB, c.Limits.Servers = -1, -1, -1 }, left: "no limit for CPUs"},
+		"no server":             {limits: func(c *fake.Cloud) { c.Used.Servers = 20 }, wrong: "each kind needs at least 1 server (0 of 20 available)"},
+		"no CPU":                {limits: func(c *fake.Cloud) { c.Used.Cores = 40 }, wrong: "each kind needs at least 1 CPU (0 of 40 available)"},
+		"no limits":             {limits: func(c *fake.Cloud) { c.Limits.Cores, c.Limits.MemoryMB, c.Limits.Servers = -1, -1, -1 }, left: "doesn't limit CPUs"},
 		"one floating IP":       {limits: func(c *fake.Cloud) { c.Limits.Floating = 1 }},
-		"no floating IP":        {limits: func(c *fake.Cloud) { c.Used.Floating = 20 }, wrong: "1 floating IP (0 of 20 are left)"},
+		"no floating IP":        {limits: func(c *fake.Cloud) { c.Used.Floating = 20 }, wrong: "1 floating IP (0 of 20 available)"},
 		"one volume":            {limits: func(c *fake.Cloud) { c.Limits.Volumes = 1 }, settings: map[string]any{"boot_volume_gb": 600}},
-		"not so large a volume": {limits: func(c *fake.Cloud) {}, settings: map[string]any{"boot_volume_gb": 1100}, wrong: "1100 GB of volumes (1000 of 1000 are left)"},
+		"not so large a volume": {limits: func(c *fake.Cloud) {}, settings: map[string]any{"boot_volume_gb": 1100}, wrong: "1100 GB of volumes (1000 of 1000 available)"},
 		"one port":              {limits: func(c *fake.Cloud) { c.Limits.Ports = 1 }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestCatalogLargerThanTheQuotas(t *testing.T) {
 				t.Errorf("warned of %v, want %d; wrong is %q, want %q", warned, c.warned, wrong, c.wrong)
 			}
 			if !slices.ContainsFunc(found, func(f family.Finding) bool { return f.OK && strings.Contains(f.Message, c.left) }) {
-				t.Errorf("nobody tells what is left: %+v", found)
+				t.Errorf("the rest isn't reported: %+v", found)
 			}
 		})
 	}

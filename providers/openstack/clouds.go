@@ -47,15 +47,15 @@ type entry struct {
 	Vendor       string `yaml:"cloud"`
 }
 
-// fromClouds reads an entry of a clouds.yaml. What the text holds never stands in a message, but for the names of its entries.
+// fromClouds reads an entry of a clouds.yaml. What the text holds is never in a message, but for the names of its entries.
 func fromClouds(text, name string) (way, error) {
 	var all clouds
 	if err := yaml.Unmarshal([]byte(text), &all); err != nil {
-		return way{}, hinted(account.Invalid("clouds_yaml", "the text of clouds.yaml cannot be read"), "Paste the whole file, with its indentation.")
+		return way{}, hinted(account.Invalid("clouds_yaml", "clouds.yaml can't be parsed"), "Paste the whole file, with its indentation.")
 	}
 	names := slices.Sorted(maps.Keys(all.Clouds))
 	if len(names) == 0 {
-		return way{}, hinted(account.Invalid("clouds_yaml", "the text of clouds.yaml has no entry below clouds"), "Paste the whole file, from the line clouds: on.")
+		return way{}, hinted(account.Invalid("clouds_yaml", "clouds.yaml has no entry under clouds"), "Paste the whole file, starting with the line clouds:.")
 	}
 	if name == "" && len(names) == 1 {
 		name = names[0]
@@ -68,19 +68,19 @@ func fromClouds(text, name string) (way, error) {
 	}
 	for what, there := range map[string]bool{"profile": one.Profile != "", "cloud": one.Vendor != "", "cert": one.Certificate != "", "key": one.Key != ""} {
 		if there {
-			return way{}, hinted(account.Invalid("clouds_yaml", "the entry says %s, which Muster does not read", what), "Write out what it stands for, in the entry or in the fields of the account.")
+			return way{}, hinted(account.Invalid("clouds_yaml", "the entry uses %s, which Muster doesn't support", what), "Enter the values themselves, in the entry or in the account's fields.")
 		}
 	}
 	if one.Certificates != "" {
-		return way{}, hinted(account.Invalid("clouds_yaml", "the entry names a file of certificates (cacert), which is not on this host"), "Paste the certificates into ca_certificate, and take the line out.")
+		return way{}, hinted(account.Invalid("clouds_yaml", "the entry names a certificate file (cacert) that isn't on this host"), "Paste the certificates into ca_certificate, and remove the line.")
 	}
 	if one.Verify != nil && !*one.Verify {
-		return way{}, hinted(account.Invalid("clouds_yaml", "the entry says that certificates are not to be looked at (verify)"), "Paste the cloud's authority into ca_certificate, and take the line out.")
+		return way{}, hinted(account.Invalid("clouds_yaml", "the entry disables certificate verification (verify)"), "Paste the cloud's CA certificate into ca_certificate, and remove the line.")
 	}
 	switch one.AuthType {
 	case "", "password", "v3password", "v3applicationcredential":
 	default:
-		return way{}, hinted(account.Invalid("clouds_yaml", "the entry's auth_type is one that Muster does not know"), "Use password or v3applicationcredential.")
+		return way{}, hinted(account.Invalid("clouds_yaml", "the entry's auth_type isn't supported"), "Use password or v3applicationcredential.")
 	}
 	a := one.Auth
 	w := way{

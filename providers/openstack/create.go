@@ -21,7 +21,7 @@ type order struct {
 	hostKey  string
 }
 
-// Create makes a server, or gives the one of the same intent, and sees to its floating IP.
+// Create makes a server, or returns the one of the same intent, and sees to its floating IP.
 func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	o, err := p.plan(spec)
 	if err != nil {
@@ -81,8 +81,8 @@ func (p *Provider) create(ctx context.Context, s *stack.Session, o order) (famil
 		p.catalog.Forget()
 		p.networks.Forget()
 		if e := app.AsError(err); group != "" && e.Code == app.EInvalid && strings.Contains(e.Message, group) {
-			// Whoever looks after the account removed the cluster's group just then, since no machine was in it yet.
-			return family.Machine{}, app.Errorf(app.ETransient, "the cluster's security group went while the machine was asked for: %s", e.Message)
+			// The account's reconciler removed the cluster's group just then, since no machine was in it yet.
+			return family.Machine{}, app.Errorf(app.ETransient, "the cluster's security group was deleted while the machine was being requested: %s", e.Message)
 		}
 		return family.Machine{}, err
 	}

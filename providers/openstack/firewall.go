@@ -31,7 +31,7 @@ type rule struct {
 	group     string // or a group
 }
 
-// self stands for the group that a rule belongs to, before it is made.
+// self means the group that a rule belongs to, before it is made.
 const self = "self"
 
 // rulesOf returns all rules of a cluster's group: the firewall's own, SSH, everything among the cluster's machines, and everything that goes out.
@@ -60,12 +60,12 @@ func rulesOf(f template.Firewall, sshFrom []netip.Prefix) ([]rule, error) {
 			return nil, err
 		}
 		if len(one.From) == 0 {
-			return nil, app.Errorf(app.EInvalid, "a rule of the firewall for %s %s does not say from where", one.Protocol, one.Ports)
+			return nil, app.Errorf(app.EInvalid, "the firewall rule for %s %s has no sources", one.Protocol, one.Ports)
 		}
 		for _, text := range one.From {
 			from, err := netip.ParsePrefix(text)
 			if err != nil {
-				return nil, app.Errorf(app.EInvalid, "a rule of the firewall is from %q, which is not a prefix of addresses", text)
+				return nil, app.Errorf(app.EInvalid, "the firewall rule's source %q isn't a CIDR range", text)
 			}
 			add(one.Protocol, min, max, from)
 		}
@@ -77,12 +77,12 @@ func portsOf(r template.FirewallRule) (least, most int, err error) {
 	switch r.Protocol {
 	case "icmp":
 		if r.Ports != "" {
-			return 0, 0, app.Errorf(app.EInvalid, "a rule of the firewall for icmp names ports, %q, which icmp does not have", r.Ports)
+			return 0, 0, app.Errorf(app.EInvalid, "the firewall rule for icmp has ports, %q, which icmp doesn't support", r.Ports)
 		}
 		return 0, 0, nil
 	case "tcp", "udp":
 	default:
-		return 0, 0, app.Errorf(app.EInvalid, "a rule of the firewall is for %q; known are tcp, udp and icmp", r.Protocol)
+		return 0, 0, app.Errorf(app.EInvalid, "firewall rules support tcp, udp and icmp, not %q", r.Protocol)
 	}
 	first, last, span := strings.Cut(r.Ports, "-")
 	if !span {
@@ -91,7 +91,7 @@ func portsOf(r template.FirewallRule) (least, most int, err error) {
 	least, e1 := strconv.Atoi(strings.TrimSpace(first))
 	most, e2 := strconv.Atoi(strings.TrimSpace(last))
 	if e1 != nil || e2 != nil || least < 1 || most < least || most > 65535 {
-		return 0, 0, app.Errorf(app.EInvalid, "%q are no ports of a rule of the firewall; such as 443 or 8000-8100", r.Ports)
+		return 0, 0, app.Errorf(app.EInvalid, "%q isn't a port or a port range. For example, 443 or 8000-8100", r.Ports)
 	}
 	return least, most, nil
 }
@@ -228,7 +228,7 @@ func bring(ctx context.Context, s *stack.Session, g groups.SecGroup, wanted []ru
 		}
 		return nil
 	}
-	return app.Errorf(app.ETransient, "the rules of the security group %s change all the time", g.Name)
+	return app.Errorf(app.ETransient, "the rules of security group %s keep changing", g.Name)
 }
 
 func ruleOf(r rules.SecGroupRule, group string) rule {

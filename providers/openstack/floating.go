@@ -14,7 +14,7 @@ import (
 	stack "muster/providers/internal/openstack"
 )
 
-// tagServer stands beside our own tags in a floating IP's description.
+// tagServer is next to our own tags in a floating IP's description.
 const tagServer = "muster-server"
 
 // written puts tags into a description, of which Neutron keeps 255 characters: what comes last is left out first.
@@ -139,7 +139,7 @@ func (p *Provider) port(ctx context.Context, s *stack.Session, server string, on
 		return false, err
 	})
 	if err == nil && !there {
-		err = app.Errorf(app.ETimeout, "the server %s got no address yet that a floating IP could lead to", server)
+		err = app.Errorf(app.ETimeout, "server %s got no address for its floating IP", server)
 	}
 	return id, fixed, err
 }

@@ -97,12 +97,12 @@ func refused(err error) error {
 	e := *app.AsError(err)
 	switch e.Code {
 	case app.ECredentials:
-		e.Message = "the identity service refused the credentials: " + e.Message
-		e.Reason, e.Hint = "", "Look at user, domain, project and password, or make a new application credential: the old one may have expired."
+		e.Message = "the identity service rejected the credentials: " + e.Message
+		e.Reason, e.Hint = "", "Check the user, domain, project and password, or create a new application credential: the current one may have expired."
 	case app.ENotFound:
 		e.Code, e.Field = app.EInvalid, "settings.auth_url"
-		e.Message = "at the identity service's address there is no Keystone that speaks version 3: " + e.Message
-		e.Hint = "Look at auth_url; it usually ends in /v3."
+		e.Message = "the identity service's address isn't a Keystone with version 3: " + e.Message
+		e.Hint = "Check auth_url; it usually ends in /v3."
 	case app.EInternal:
 		return err // a failure of the network
 	}

@@ -272,7 +272,7 @@ func TestListWithoutNeutron(t *testing.T) {
 	}
 }
 
-// While one of the cloud's services is broken a deletion fails in words, and goes on where it was once that works again. Nothing is left.
+// While one of the cloud's services is broken a deletion fails in words, and continues where it was once that works again. Nothing is left.
 func TestADeletionOutlivesABrokenCloud(t *testing.T) {
 	for name, which := range map[string]string{"Nova": "/compute/", "Neutron": "/network/", "Keystone's catalog and all": "/"} {
 		t.Run(name, func(t *testing.T) {
@@ -291,7 +291,7 @@ func TestADeletionOutlivesABrokenCloud(t *testing.T) {
 			for range 3 {
 				e := app.AsError(p.Delete(t.Context(), m.ID))
 				if e.Code != app.ETransient || e.Reason != app.ReasonCloudBroken || e.ForPeople() != "OpenStack isn't working properly right now: it can't reach its networking service (Neutron)" {
-					t.Errorf("people are told %s %s %q", e.Code, e.Reason, e.ForPeople())
+					t.Errorf("people see %s %s %q", e.Code, e.Reason, e.ForPeople())
 				}
 			}
 			s.faults.Disarm()

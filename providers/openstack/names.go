@@ -61,8 +61,8 @@ func (p *Provider) dns(ctx context.Context, s *stack.Session) (zones.Zone, error
 	}
 	i := slices.IndexFunc(found, func(z zones.Zone) bool { return records.Plain(z.Name) == p.NameZone() })
 	if i < 0 {
-		e := app.Errorf(app.EInvalid, "the project has no DNS zone %s", p.NameZone())
-		e.Field, e.Reason, e.Hint = "settings.dns_zone", reasonNoZone, "Make it (openstack zone create), or take one that openstack zone list shows."
+		e := app.Errorf(app.EInvalid, "DNS zone %s doesn't exist in the project", p.NameZone())
+		e.Field, e.Reason, e.Hint = "settings.dns_zone", reasonNoZone, "Create it (openstack zone create), or choose one that openstack zone list shows."
 		return zones.Zone{}, e
 	}
 	return found[i], nil
@@ -147,8 +147,8 @@ func (z zone) Write(ctx context.Context, s records.Set) error {
 		err = recordsets.Create(ctx, z.s.DNS, z.id, recordsets.CreateOpts{Name: s.Name + ".", Type: s.Type, TTL: ttl, Records: values}).Err
 	}
 	if err != nil && (stack.Absent(err) || app.CodeOf(stack.Coded(err)) == app.EConflict) && !stack.Expired(err) {
-		// One that was just removed stays in the way until the name servers have heard of it.
-		return app.Errorf(app.ETransient, "the records of %s are being changed: %s", s.Name, app.AsError(stack.Coded(err)).Message)
+		// One that was just removed keeps its name occupied until the name servers have heard of it.
+		return app.Errorf(app.ETransient, "something else is changing the records of %s: %s", s.Name, app.AsError(stack.Coded(err)).Message)
 	}
 	return err
 }
@@ -173,12 +173,12 @@ func (p *Provider) nameable(ctx context.Context, s *stack.Session, f *stack.Find
 	case err != nil:
 		f.Bad(family.AboutNetwork, p.NameZone(), err)
 	case z.Type == "SECONDARY":
-		e := app.Errorf(app.EInvalid, "the DNS zone %s is a copy of another server's, and cannot be written", p.NameZone())
-		e.Hint = "Take a primary zone in the setting dns_zone."
+		e := app.Errorf(app.EInvalid, "DNS zone %s is a secondary zone and can't be changed", p.NameZone())
+		e.Hint = "Set dns_zone to a primary zone."
 		f.Bad(family.AboutPermissions, p.NameZone(), e)
 	case z.Status == "ERROR":
-		f.Doubt(family.AboutNetwork, p.NameZone(), "Ask whoever runs the cloud to look at Designate.", "The DNS zone %s is in the state ERROR.", p.NameZone())
+		f.Doubt(family.AboutNetwork, p.NameZone(), "Ask the cloud's operator to check Designate.", "DNS zone %s is in the state ERROR.", p.NameZone())
 	default:
-		f.Good(family.AboutNetwork, p.NameZone(), "The names of machines go into the DNS zone %s.", p.NameZone())
+		f.Good(family.AboutNetwork, p.NameZone(), "Machine names go to DNS zone %s.", p.NameZone())
 	}
 }

@@ -22,7 +22,7 @@ type network struct {
 	Up       bool     `json:"admin_state_up"`
 }
 
-// network returns the network that a name or id stands for.
+// network returns the network with a name or ID.
 func (p *Provider) network(ctx context.Context, s *stack.Session, name string) (network, error) {
 	return p.networks.Get(name, func() (network, error) { return lookUp(ctx, s, name) })
 }
@@ -31,8 +31,8 @@ func (p *Provider) network(ctx context.Context, s *stack.Session, name string) (
 func (p *Provider) pool(ctx context.Context, s *stack.Session, name string) (network, error) {
 	n, err := p.network(ctx, s, name)
 	if err == nil && !n.External {
-		e := app.Errorf(app.EInvalid, "the network %q is not an external one, so no floating IPs can be taken from it", name)
-		e.Field, e.Hint = "settings.floating_network", "Take one that openstack network list --external shows."
+		e := app.Errorf(app.EInvalid, "network %q isn't external, so it has no floating IPs", name)
+		e.Field, e.Hint = "settings.floating_network", "Choose one that openstack network list --external shows."
 		return n, e
 	}
 	return n, err
@@ -59,12 +59,12 @@ func lookUp(ctx context.Context, s *stack.Session, name string) (network, error)
 	case err != nil:
 		return network{}, err
 	case len(found) == 0:
-		e := app.Errorf(app.EInvalid, "the project sees no network %q", name)
-		e.Field, e.Hint = "settings.networks", "Give the name or the id of a network that openstack network list shows for this project."
+		e := app.Errorf(app.EInvalid, "network %q doesn't exist in the project", name)
+		e.Field, e.Hint = "settings.networks", "Use the name or ID of a network that openstack network list shows for this project."
 		return network{}, e
 	case len(found) > 1:
-		e := app.Errorf(app.EInvalid, "the project sees %d networks that are called %q", len(found), name)
-		e.Field, e.Hint = "settings.networks", "Give the id of the one that is meant."
+		e := app.Errorf(app.EInvalid, "the project has %d networks named %q", len(found), name)
+		e.Field, e.Hint = "settings.networks", "Use the network's ID."
 		return network{}, e
 	}
 	return found[0], nil
@@ -84,7 +84,7 @@ func listNetworks(ctx context.Context, s *stack.Session, o networks.ListOpts) ([
 }
 
 // order returns the names of the account's networks in their order, for a server that is on several. Where they cannot be had now, the server's
-// addresses are told all the same.
+// addresses are reported all the same.
 func (p *Provider) order(ctx context.Context, s *stack.Session, one *stack.Server) []string {
 	if len(one.Addresses) < 2 {
 		return nil

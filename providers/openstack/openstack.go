@@ -15,40 +15,40 @@ import (
 // Descriptor describes the member.
 var Descriptor = family.Descriptor{
 	Name:        "openstack",
-	Description: "Servers in a project of an OpenStack cloud.",
+	Description: "Servers in an OpenStack project.",
 	Sleeps:      true,
 	Fields: []family.Field{
-		{Name: "clouds_yaml", SetBy: family.SetByTenant, Label: "clouds.yaml", Type: family.FieldLines, Secret: true, Help: "The text of a clouds.yaml. The fields below fill in or replace what its entry says."},
-		{Name: "cloud", SetBy: family.SetByTenant, Label: "Entry of clouds.yaml", Type: family.FieldText, Help: "Needed where it has more than one."},
-		{Name: "auth_url", SetBy: family.SetByTenant, Label: "Identity service", Type: family.FieldText, Help: "Such as https://keystone.example.org:5000/v3."},
-		{Name: "username", SetBy: family.SetByTenant, Label: "User", Type: family.FieldText, Help: "Name or id. Not needed with an application credential."},
+		{Name: "clouds_yaml", SetBy: family.SetByTenant, Label: "clouds.yaml", Type: family.FieldLines, Secret: true, Help: "The text of a clouds.yaml. The fields below add to its entry or override it."},
+		{Name: "cloud", SetBy: family.SetByTenant, Label: "clouds.yaml entry", Type: family.FieldText, Help: "Required if clouds.yaml has several entries."},
+		{Name: "auth_url", SetBy: family.SetByTenant, Label: "Identity service", Type: family.FieldText, Help: "For example, https://keystone.example.org:5000/v3."},
+		{Name: "username", SetBy: family.SetByTenant, Label: "User", Type: family.FieldText, Help: "Name or ID. Not needed with an application credential."},
 		{Name: "password", SetBy: family.SetByTenant, Label: "Password", Type: family.FieldText, Secret: true},
-		{Name: "user_domain", SetBy: family.SetByTenant, Label: "Domain of the user", Type: family.FieldText, Help: "Name or id; default where it is empty."},
-		{Name: "project", SetBy: family.SetByTenant, Label: "Project", Type: family.FieldText, Help: "Name or id. An application credential knows its own."},
-		{Name: "project_domain", SetBy: family.SetByTenant, Label: "Domain of the project", Type: family.FieldText, Help: "Name or id; the user's where it is empty."},
-		{Name: "application_credential_id", SetBy: family.SetByTenant, Label: "Application credential", Type: family.FieldText, Help: "Its id. The better way in: it can be limited and revoked by itself."},
-		{Name: "application_credential_secret", SetBy: family.SetByTenant, Label: "Secret of the application credential", Type: family.FieldText, Secret: true},
-		{Name: "region", SetBy: family.SetByTenant, Label: "Region", Type: family.FieldText, Help: "May be empty where the cloud has one."},
-		{Name: "interface", SetBy: family.SetByTenant, Label: "Endpoints", Type: family.FieldChoice, Default: "public", Options: []string{"public", "internal"}, Help: "Which of the services' endpoints to ask."},
-		{Name: "ca_certificate", SetBy: family.SetByTenant, Label: "Certificates", Type: family.FieldLines, Help: "Authorities to trust in place of the system's, in PEM form."},
+		{Name: "user_domain", SetBy: family.SetByTenant, Label: "User domain", Type: family.FieldText, Help: "Name or ID. Leave empty for default."},
+		{Name: "project", SetBy: family.SetByTenant, Label: "Project", Type: family.FieldText, Help: "Name or ID. Not needed with an application credential."},
+		{Name: "project_domain", SetBy: family.SetByTenant, Label: "Project domain", Type: family.FieldText, Help: "Name or ID. Leave empty for the user's."},
+		{Name: "application_credential_id", SetBy: family.SetByTenant, Label: "Application credential", Type: family.FieldText, Help: "Its ID. Recommended: it can be restricted, and revoked on its own."},
+		{Name: "application_credential_secret", SetBy: family.SetByTenant, Label: "Application credential secret", Type: family.FieldText, Secret: true},
+		{Name: "region", SetBy: family.SetByTenant, Label: "Region", Type: family.FieldText, Help: "Optional if the cloud has a single region."},
+		{Name: "interface", SetBy: family.SetByTenant, Label: "Endpoints", Type: family.FieldChoice, Default: "public", Options: []string{"public", "internal"}, Help: "Which of the services' endpoints to use."},
+		{Name: "ca_certificate", SetBy: family.SetByTenant, Label: "CA certificates", Type: family.FieldLines, Help: "Certificate authorities to trust instead of the system's, in PEM format."},
 		networksField, floatingField, groupsField,
-		{Name: "availability_zone", SetBy: family.SetByTenant, Label: "Zone", Type: family.FieldText, Help: "Where a machine asks for none. Empty: the cloud chooses."},
+		{Name: "availability_zone", SetBy: family.SetByTenant, Label: "Zone", Type: family.FieldText, Help: "Default zone. Leave empty to let the cloud choose."},
 		bootField, bootTypeField, dataField, driveField,
-		{Name: "dns_zone", SetBy: family.SetByTenant, Label: "DNS zone", Type: family.FieldText, Help: "A zone of the project in Designate, such as clusters.example.org. Nodes whose name is in it get A records there."},
-		{Name: "ssh_from", SetBy: family.SetByTenant, Label: "SSH from", Type: family.FieldList, Default: "0.0.0.0/0, ::/0", Help: "Prefixes from which SSH is let in to clusters that have a firewall. Muster itself must be among them."},
+		{Name: "dns_zone", SetBy: family.SetByTenant, Label: "DNS zone", Type: family.FieldText, Help: "A Designate zone of the project, such as clusters.example.org. Nodes with a name in the zone get A records."},
+		{Name: "ssh_from", SetBy: family.SetByTenant, Label: "SSH from", Type: family.FieldList, Default: "0.0.0.0/0, ::/0", Help: "CIDR ranges that can reach SSH in clusters with a firewall. Muster's own address must be included."},
 	},
 	FlavorFields: []family.Field{networksField, floatingField, groupsField, bootField, bootTypeField, dataField},
 	ImageFields:  []family.Field{bootField, driveField},
 }
 
 var (
-	networksField = family.Field{Name: "networks", SetBy: family.SetByAccountOwner, Label: "Networks", Type: family.FieldList, Help: "Names or ids, the one that machines talk to each other on first. Empty: the project's only one."}
-	floatingField = family.Field{Name: "floating_network", SetBy: family.SetByAccountOwner, Label: "Floating IPs from", Type: family.FieldText, Help: "The external network, by name or id, of which each machine gets a floating IP; none or empty for none."}
-	groupsField   = family.Field{Name: "security_groups", SetBy: family.SetByAccountOwner, Label: "Security groups", Type: family.FieldList, Help: "Names or ids of groups that stand already, beside the cluster's own."}
-	bootField     = family.Field{Name: "boot_volume_gb", SetBy: family.SetByAccountOwner, Label: "Boot volume (GB)", Type: family.FieldInt, Default: "0", Help: "Boot from a volume of this size; 0 takes the flavor's own disk."}
-	bootTypeField = family.Field{Name: "boot_volume_type", SetBy: family.SetByAccountOwner, Label: "Type of the boot volume", Type: family.FieldText, Help: "Empty: the cloud's default."}
-	dataField     = family.Field{Name: "data_disk_gb", SetBy: family.SetByAccountOwner, Label: "Data disk (GB)", Type: family.FieldInt, Default: "0", Help: "A volume that is formatted and mounted at /data; 0 for none."}
-	driveField    = family.Field{Name: "config_drive", SetBy: family.SetByTenant, Label: "Config drive", Type: family.FieldBool, Default: "true", Help: "Hand user data over on a drive, so that no metadata service is needed."}
+	networksField = family.Field{Name: "networks", SetBy: family.SetByAccountOwner, Label: "Networks", Type: family.FieldList, Help: "Names or IDs, the network between machines first. Leave empty for the project's only network."}
+	floatingField = family.Field{Name: "floating_network", SetBy: family.SetByAccountOwner, Label: "Floating IPs from", Type: family.FieldText, Help: "Name or ID of the external network for machines' floating IPs. none or empty for no floating IPs."}
+	groupsField   = family.Field{Name: "security_groups", SetBy: family.SetByAccountOwner, Label: "Security groups", Type: family.FieldList, Help: "Names or IDs of existing groups, in addition to the cluster's own."}
+	bootField     = family.Field{Name: "boot_volume_gb", SetBy: family.SetByAccountOwner, Label: "Boot volume (GB)", Type: family.FieldInt, Default: "0", Help: "Boot from a volume of this size. 0 for the flavor's own disk."}
+	bootTypeField = family.Field{Name: "boot_volume_type", SetBy: family.SetByAccountOwner, Label: "Boot volume type", Type: family.FieldText, Help: "Leave empty for the cloud's default."}
+	dataField     = family.Field{Name: "data_disk_gb", SetBy: family.SetByAccountOwner, Label: "Data disk (GB)", Type: family.FieldInt, Default: "0", Help: "A volume, formatted and mounted at /data. 0 for none."}
+	driveField    = family.Field{Name: "config_drive", SetBy: family.SetByTenant, Label: "Config drive", Type: family.FieldBool, Default: "true", Help: "Pass user data on a drive, without a metadata service."}
 )
 
 // Provider is one account.
@@ -92,8 +92,8 @@ func Open(name string, settings map[string]any, via account.Network) (*Provider,
 		return nil, err
 	}
 	if z := records.Plain(s.Text("dns_zone")); z != "" && !zoneForm.MatchString(z) {
-		e := account.Invalid("dns_zone", "%q is not the name of a DNS zone", s.Text("dns_zone"))
-		e.Hint = "Such as clusters.example.org."
+		e := account.Invalid("dns_zone", "%q isn't a valid DNS zone", s.Text("dns_zone"))
+		e.Hint = "For example, clusters.example.org."
 		return nil, e
 	}
 	client, err := stack.NewClient(via, in.certificates)

@@ -35,7 +35,7 @@ func entrance(s account.Settings) (way, error) {
 			return way{}, err
 		}
 	} else if s.Text("cloud") != "" {
-		return way{}, account.Invalid("cloud", "an entry of clouds.yaml is named, and clouds_yaml is empty")
+		return way{}, account.Invalid("cloud", "cloud requires clouds_yaml")
 	}
 	w.authURL = s.Or("auth_url", w.authURL)
 	w.password = s.Or("password", w.password)
@@ -71,25 +71,25 @@ func (w way) check() error {
 	at, err := url.Parse(w.authURL)
 	switch {
 	case w.authURL == "":
-		return hinted(account.Invalid("auth_url", "nothing says where the identity service is"), "Give auth_url, or clouds_yaml with it.")
+		return hinted(account.Invalid("auth_url", "the identity service's address is required"), "Set auth_url, or a clouds_yaml that contains it.")
 	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http":
-		return hinted(account.Invalid("auth_url", "the identity service's address is not an http or https address"), "Such as https://keystone.example.org:5000/v3.")
+		return hinted(account.Invalid("auth_url", "the identity service's address must be an http or https URL"), "For example, https://keystone.example.org:5000/v3.")
 	case at.User != nil:
-		return account.Invalid("auth_url", "an address must not hold a user or password")
+		return account.Invalid("auth_url", "the address must not contain a user or password")
 	case w.credential != "" || w.credentialName != "":
 		if w.secret == "" {
-			return account.Invalid("application_credential_secret", "the application credential's secret is missing")
+			return account.Invalid("application_credential_secret", "the application credential's secret is required")
 		}
 		if w.credential == "" && w.username == "" {
-			return account.Invalid("username", "an application credential that is given by its name needs its user")
+			return account.Invalid("username", "an application credential's name requires its user")
 		}
 		return nil
 	case w.username == "":
-		return hinted(account.Invalid("username", "nothing says who comes in"), "Give application_credential_id and application_credential_secret, or username, password and project.")
+		return hinted(account.Invalid("username", "credentials are required"), "Set application_credential_id and application_credential_secret, or username, password and project.")
 	case w.password == "":
-		return account.Invalid("password", "the password is missing")
+		return account.Invalid("password", "the password is required")
 	case w.project == "":
-		return account.Invalid("project", "nothing says in which project machines are made")
+		return account.Invalid("project", "the project is required")
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func wish(s account.Settings) (wished, error) {
 	for _, text := range from {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil {
-			return w, hinted(account.Invalid("ssh_from", "%q is not a prefix of addresses", text), "Such as 192.0.2.0/24, or 0.0.0.0/0 for everywhere.")
+			return w, hinted(account.Invalid("ssh_from", "%q isn't a CIDR range", text), "For example, 192.0.2.0/24, or 0.0.0.0/0 for any address.")
 		}
 		w.sshFrom = append(w.sshFrom, prefix.Masked())
 	}

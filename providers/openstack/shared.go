@@ -87,13 +87,13 @@ func (p *Provider) DeleteShared(ctx context.Context, thing string) error {
 		case kindGroup:
 			err := groups.Delete(ctx, s.Network, id).ExtractErr()
 			if gophercloud.ResponseCodeIs(err, http.StatusConflict) {
-				err = app.Errorf(app.ETransient, "the security group %s is still used by a machine", id)
+				err = app.Errorf(app.ETransient, "security group %s is still used by a machine", id)
 			}
 			return nil, err
 		case kindFloating:
 			ip, err := floatingips.Get(ctx, s.Network, id).Extract()
 			if err == nil && ip.PortID != "" {
-				return nil, app.Errorf(app.ETransient, "the floating IP %s leads to a machine again", ip.FloatingIP)
+				return nil, app.Errorf(app.ETransient, "floating IP %s belongs to a machine again", ip.FloatingIP)
 			}
 			if err == nil {
 				err = floatingips.Delete(ctx, s.Network, id).ExtractErr()

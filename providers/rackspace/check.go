@@ -30,7 +30,7 @@ func (p *Provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) 
 	if session == nil {
 		return f, nil
 	}
-	f.Good(family.AboutRegion, p.region, "The account has servers in the region %s.", p.region)
+	f.Good(family.AboutRegion, p.region, "The account has servers in region %s.", p.region)
 	demand := f.Machines(ctx, session, needs, func(i int, flavor flavors.Flavor) stack.Disks { return wishes[i].disks(flavor) }, func(int) (int, int) { return 0, 0 })
 	demand.Nova(ctx, session, &f)
 	demand.Apart(&f)
@@ -38,11 +38,11 @@ func (p *Provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) 
 		if err := session.Needs("block storage", session.Volume); err != nil {
 			f.Bad(family.AboutRegion, "volumes", err)
 		} else {
-			needed := fmt.Sprintf("; %d of %d GB in all are needed", wants.Volumes, wants.VolumeGB)
+			needed := fmt.Sprintf("; %d volumes with %d GB in total needed", wants.Volumes, wants.VolumeGB)
 			if needs.Each {
 				needed = ""
 			}
-			f.Doubt(family.AboutQuota, "volumes", "Look at the limits of Cloud Block Storage in the control panel.", "How many volumes are left is not looked up%s.", needed)
+			f.Doubt(family.AboutQuota, "volumes", "Check the limits of Cloud Block Storage in the control panel.", "The remaining number of volumes is unknown%s.", needed)
 		}
 	}
 	machines := 0

@@ -20,7 +20,7 @@ func TestCatalogLargerThanTheLimits(t *testing.T) {
 	}{
 		"nothing is used":    {0, 4, ""},
 		"room for the least": {131072 - 8192, 19, ""},
-		"no room":            {131072 - 8191, 0, "each kind needs at least 8192 MB of memory (8191 of 131072 are left)"},
+		"no room":            {131072 - 8191, 0, "each kind needs at least 8192 MB of memory (8191 of 131072 available)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := simulate(t)

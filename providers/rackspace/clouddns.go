@@ -60,7 +60,7 @@ func (d cloudDNS) domain(ctx context.Context, name string) (string, error) {
 	return "", nil
 }
 
-// mostRecords returns how many records the account may have in a domain; -1 where that is not told.
+// mostRecords returns how many records the account may have in a domain; -1 if unknown.
 func (d cloudDNS) mostRecords(ctx context.Context) (int, error) {
 	var in struct {
 		Absolute struct {
@@ -107,10 +107,10 @@ func (d cloudDNS) records(ctx context.Context, domain string) ([]record, error) 
 			return all, nil
 		}
 	}
-	return nil, app.Errorf(app.ETransient, "the records of the DNS domain change faster than they can be read")
+	return nil, app.Errorf(app.ETransient, "the DNS domain's records change faster than they can be read")
 }
 
-// add makes a record, and gives it as it was made; nil where Cloud DNS does not tell.
+// add makes a record, and returns it as created; nil where Cloud DNS does not tell.
 func (d cloudDNS) add(ctx context.Context, domain string, r record) ([]record, error) {
 	return d.change(ctx, http.MethodPost, d.at(nil, "domains", domain, "records"), map[string]any{"records": []record{r}})
 }
@@ -152,7 +152,7 @@ func (d cloudDNS) change(ctx context.Context, method, at string, body any) ([]re
 			j = job{}
 			if err := d.call(ctx, http.MethodGet, d.at(url.Values{"showDetails": {"true"}}, "status", id), nil, &j); err != nil {
 				if stack.Absent(err) { // the job is not there, which says nothing of what it was about
-					err = app.Errorf(app.ETransient, "Cloud DNS does not know its job %s", id)
+					err = app.Errorf(app.ETransient, "Cloud DNS job %s doesn't exist", id)
 				}
 				return false, err
 			}
@@ -166,10 +166,10 @@ func (d cloudDNS) change(ctx context.Context, method, at string, body any) ([]re
 		case "INITIALIZED", "RUNNING":
 			return false, nil
 		}
-		return false, app.Errorf(app.ETransient, "Cloud DNS does not say what becomes of a change: %q", j.Status)
+		return false, app.Errorf(app.ETransient, "Cloud DNS reports an unknown job status: %q", j.Status)
 	})
 	if err == nil && !done {
-		err = app.Errorf(app.ETimeout, "Cloud DNS still works on a change of records, as its job %s", j.ID)
+		err = app.Errorf(app.ETimeout, "Cloud DNS is still changing records in job %s", j.ID)
 	}
 	return j.Response.Records, err
 }
@@ -224,7 +224,7 @@ func (f fault) coded() error {
 	return f.say(*e)
 }
 
-const hintRecords = "Delete records that are not needed any more, take another domain, or ask Rackspace for a higher limit."
+const hintRecords = "Delete unused records, choose another domain, or ask Rackspace for a higher limit."
 
 // say has an error say all that Cloud DNS said. Too many records and too many calls have the same status, and differ in the words.
 func (f fault) say(e app.Error) *app.Error {

@@ -36,8 +36,8 @@ func wish(s account.Settings) (w wished, err error) {
 	for _, name := range s.List("networks") {
 		id := cmp.Or(standing[strings.ToLower(name)], name)
 		if !stack.IsID(id) {
-			e := account.Invalid("networks", "%q is neither public nor servicenet, nor the id of a network", name)
-			e.Hint = "Such as: public, servicenet, 6a6aa5e1-73cd-4a91-a48e-8e9ff0f5ad8b."
+			e := account.Invalid("networks", "%q isn't public, servicenet or a network's ID", name)
+			e.Hint = "For example, public, servicenet, 6a6aa5e1-73cd-4a91-a48e-8e9ff0f5ad8b."
 			return w, e
 		}
 		w.networks = append(w.networks, id)
@@ -46,13 +46,13 @@ func wish(s account.Settings) (w wished, err error) {
 		return w, err
 	}
 	if w.bootGB > 0 && w.bootGB < smallest {
-		return w, account.Invalid("boot_volume_gb", "Rackspace makes no boot volume smaller than %d GB", smallest)
+		return w, account.Invalid("boot_volume_gb", "Rackspace boot volumes must have at least %d GB", smallest)
 	}
 	if w.dataGB, err = s.Int("data_disk_gb", 0, 0, largestVolume); err != nil {
 		return w, err
 	}
 	if w.dataGB > 0 && w.dataGB < smallestData {
-		return w, account.Invalid("data_disk_gb", "Rackspace makes no data volume smaller than %d GB", smallestData)
+		return w, account.Invalid("data_disk_gb", "Rackspace data volumes must have at least %d GB", smallestData)
 	}
 	return w, nil
 }
@@ -66,7 +66,7 @@ func (w wished) disks(f flavors.Flavor) stack.Disks {
 	return d
 }
 
-// Create makes a server, or gives the one of the same intent.
+// Create makes a server, or returns the one of the same intent.
 func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	w, err := wish(p.settings.With(spec.Flavor.Extra, spec.Image.Extra))
 	if err != nil {
@@ -104,13 +104,13 @@ func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.
 // makeable refuses what Rackspace has nothing for.
 func (p *Provider) makeable(spec family.MachineSpec) error {
 	if spec.Zone != "" && spec.Zone != p.region {
-		e := app.Errorf(app.EInvalid, "the account's region %s has no zone %q", p.region, spec.Zone)
-		e.Hint = "Rackspace's regions have no zones: leave it empty, or add another account for another region."
+		e := app.Errorf(app.EInvalid, "region %s has no zone %q", p.region, spec.Zone)
+		e.Hint = "Rackspace's regions have no zones: leave it empty, or add an account for another region."
 		return e
 	}
 	if spec.Firewall != nil {
-		e := app.Errorf(app.EInvalid, "Rackspace's public network has no security groups, so the cluster's firewall cannot be made")
-		e.Hint = "Take the firewall out of the template, and close ports on the machines themselves (a service with nftables), by RackConnect, or with a network of their own in the setting networks."
+		e := app.Errorf(app.EInvalid, "the cluster's firewall can't be created: Rackspace's public network doesn't support security groups")
+		e.Hint = "Remove the firewall from the template, and close ports on the machines themselves (a service with nftables), with RackConnect, or with their own network in the setting networks."
 		return e
 	}
 	return stack.Keepable(spec)
@@ -167,7 +167,7 @@ func (p *Provider) machine(one *stack.Server) family.Machine {
 	case "FAILED", "UNPROCESSABLE":
 		m.State, m.Note = family.MachineStopped, m.Note+", RackConnect "+status
 	default:
-		m.State, m.Note = family.MachineStarting, m.Note+", RackConnect "+cmp.Or(status, "has not begun")
+		m.State, m.Note = family.MachineStarting, m.Note+", RackConnect "+cmp.Or(status, "not started")
 	}
 	return m
 }

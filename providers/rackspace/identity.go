@@ -70,11 +70,11 @@ func refused(err error) error {
 	e := *app.AsError(err)
 	switch e.Code {
 	case app.ECredentials:
-		e.Message = "Rackspace's identity service refused the credentials: " + e.Message
-		e.Reason, e.Hint = "", "Look at the user and the API key in the control panel, and whether the user is enabled. A password does not do for users with a second factor."
+		e.Message = "Rackspace's identity service rejected the credentials: " + e.Message
+		e.Reason, e.Hint = "", "Check the user and API key in the control panel, and that the user is enabled. Users with multi-factor authentication can't use a password."
 	case app.ENotFound:
 		e.Code, e.Field = app.EInvalid, "settings.auth_url"
-		e.Message, e.Hint = "at the identity service's address there is none that speaks version 2: "+e.Message, "Leave auth_url as it is by itself, "+identity+"."
+		e.Message, e.Hint = "the identity service's address doesn't support version 2: "+e.Message, "Set auth_url to its default, "+identity+"."
 	case app.EInternal:
 		return err // a failure of the network
 	}

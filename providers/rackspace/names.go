@@ -14,8 +14,8 @@ import (
 // keptFor is how long others may keep an answer, in s: Cloud DNS takes no shorter time.
 const keptFor = max(records.Seconds, 300)
 
-// remark stands beside our records, for people.
-const remark = "Made by Muster, and deleted with its machine."
+// remark is next to our records, for people.
+const remark = "Created by Muster, and deleted with its machine."
 
 // zone is one of the account's domains. It lives for one verb: its records are read once, since only 60 calls a minute may read.
 type zone struct {
@@ -55,8 +55,8 @@ func (p *Provider) dns(ctx context.Context, s *stack.Session) (*zone, error) {
 	dns := cloudDNS{s.DNS, p.pace}
 	id, err := dns.domain(ctx, p.NameZone())
 	if err == nil && id == "" {
-		e := app.Errorf(app.EInvalid, "the account has no DNS domain %s", p.NameZone())
-		e.Field, e.Reason, e.Hint = "settings.dns_zone", reasonNoZone, "Make it in the control panel (Networking, Cloud DNS), or correct the setting."
+		e := app.Errorf(app.EInvalid, "DNS domain %s doesn't exist in the account", p.NameZone())
+		e.Field, e.Reason, e.Hint = "settings.dns_zone", reasonNoZone, "Create it in the control panel (Networking, Cloud DNS), or correct the setting."
 		err = e
 	}
 	return &zone{dns: dns, id: id}, err
@@ -162,7 +162,7 @@ func (z *zone) Write(ctx context.Context, s records.Set) error {
 			return err
 		}
 	}
-	return app.Errorf(app.ETransient, "the records of %s are being changed: %s", s.Name, app.AsError(err).Message)
+	return app.Errorf(app.ETransient, "something else is changing the records of %s: %s", s.Name, app.AsError(err).Message)
 }
 
 // bring changes what differs from the set: a record that is not wanted gets a value that is missing, before one is made or deleted.
@@ -244,19 +244,19 @@ func (p *Provider) nameable(ctx context.Context, s *stack.Session, f *stack.Find
 		f.Bad(family.AboutNetwork, name, err)
 		return
 	}
-	f.Good(family.AboutNetwork, name, "The names of machines go into the DNS domain %s.", name)
+	f.Good(family.AboutNetwork, name, "Machine names go to DNS domain %s.", name)
 	if roles := s.Token.Roles; !slices.ContainsFunc(roles, func(r string) bool { return slices.Contains(writers, r) }) {
-		f.Doubt(family.AboutPermissions, name, "Give the user the role DNS: Admin.", "With the roles %s, records may not be deleted with their machines.", strings.Join(roles, ", "))
+		f.Doubt(family.AboutPermissions, name, "Grant the user the role DNS: Admin.", "The roles %s may not allow deleting records with their machines.", strings.Join(roles, ", "))
 	}
 	// A name is an address and the record beside it.
 	if most, err := z.dns.mostRecords(ctx); err != nil {
 		f.Bad(family.AboutQuota, "records", err)
 	} else if needed := 2 * max(machines, 1); most >= 0 && most-len(have) < needed {
-		e := app.Errorf(app.EQuota, "of %d records that the DNS domain %s may have, %d are used, and %d more are needed", most, name, len(have), needed)
+		e := app.Errorf(app.EQuota, "the limit is %d records in DNS domain %s: %d are used, but %d more are needed", most, name, len(have), needed)
 		e.Hint = hintRecords
 		f.Bad(family.AboutQuota, "records", e)
 	} else if most >= 0 {
-		f.Good(family.AboutQuota, "records", "Of %d records that the DNS domain %s may have, %d are used.", most, name, len(have))
+		f.Good(family.AboutQuota, "records", "The limit is %d records in DNS domain %s; %d are used.", most, name, len(have))
 	}
 }
 

@@ -22,7 +22,7 @@ func (s *simulated) named(t *testing.T, p *Provider, name string) error {
 		Tags: map[string]string{family.TagInstallation: "i", family.TagCluster: "c", family.TagIntent: name}})
 }
 
-// A domain of several pages is read to its end, and what stands at a name twice becomes one.
+// A domain of several pages is read to its end, and a name's duplicates becomes one.
 func TestNamesAmongMany(t *testing.T) {
 	s := simulate(t)
 	p := s.open(t, map[string]any{"dns_zone": fake.Zone})

@@ -18,27 +18,27 @@ const identity = "https://identity.api.rackspacecloud.com/v2.0"
 // Descriptor describes the member.
 var Descriptor = family.Descriptor{
 	Name:        "rackspace",
-	Description: "Cloud Servers of Rackspace's public cloud.",
+	Description: "Rackspace Cloud Servers.",
 	Sleeps:      true,
 	Fields: []family.Field{
 		{Name: "username", SetBy: family.SetByTenant, Label: "User", Type: family.FieldText, Required: true},
-		{Name: "api_key", SetBy: family.SetByTenant, Label: "API key", Type: family.FieldText, Secret: true, Help: "From the control panel, Account, My Profile."},
-		{Name: "password", SetBy: family.SetByTenant, Label: "Password", Type: family.FieldText, Secret: true, Help: "In place of the API key; not for users with a second factor."},
-		{Name: "tenant", SetBy: family.SetByTenant, Label: "Account number", Type: family.FieldText, Help: "Needed where the user belongs to several."},
+		{Name: "api_key", SetBy: family.SetByTenant, Label: "API key", Type: family.FieldText, Secret: true, Help: "In the control panel under Account, My Profile."},
+		{Name: "password", SetBy: family.SetByTenant, Label: "Password", Type: family.FieldText, Secret: true, Help: "Instead of the API key; not for users with multi-factor authentication."},
+		{Name: "tenant", SetBy: family.SetByTenant, Label: "Account number", Type: family.FieldText, Help: "Required if the user belongs to several accounts."},
 		{Name: "region", SetBy: family.SetByTenant, Label: "Region", Type: family.FieldChoice, Required: true, Options: []string{"DFW", "ORD", "IAD", "LON", "HKG", "SYD"}},
 		networksField, bootField, dataField,
-		{Name: "dns_zone", SetBy: family.SetByTenant, Label: "DNS zone", Type: family.FieldText, Help: "A domain of the account in Cloud DNS, such as clusters.example.org. Nodes whose name is in it get A records there."},
-		{Name: "rackconnect_wait", SetBy: family.SetByTenant, Label: "Wait for RackConnect", Type: family.FieldBool, Default: "false", Help: "A machine counts as started when RackConnect's automation is done with it."},
-		{Name: "auth_url", SetBy: family.SetByInstallation, Label: "Identity service", Type: family.FieldText, Default: identity, Help: "Another address of it, such as a proxy's."},
+		{Name: "dns_zone", SetBy: family.SetByTenant, Label: "DNS zone", Type: family.FieldText, Help: "A Cloud DNS domain of the account, such as clusters.example.org. Nodes with a name in the domain get A records."},
+		{Name: "rackconnect_wait", SetBy: family.SetByTenant, Label: "Wait for RackConnect", Type: family.FieldBool, Default: "false", Help: "Whether a machine counts as started only when RackConnect's automation has finished."},
+		{Name: "auth_url", SetBy: family.SetByInstallation, Label: "Identity service", Type: family.FieldText, Default: identity, Help: "Another address of the identity service, such as a proxy."},
 	},
 	FlavorFields: []family.Field{networksField, bootField, dataField},
 	ImageFields:  []family.Field{bootField},
 }
 
 var (
-	networksField = family.Field{Name: "networks", SetBy: family.SetByAccountOwner, Label: "Networks", Type: family.FieldList, Default: "public, servicenet", Help: "public, servicenet, and the ids of isolated networks."}
-	bootField     = family.Field{Name: "boot_volume_gb", SetBy: family.SetByAccountOwner, Label: "Boot volume (GB)", Type: family.FieldInt, Default: "0", Help: "Boot from a volume of this size; 0 takes the flavor's own disk, or 50 where it has none."}
-	dataField     = family.Field{Name: "data_disk_gb", SetBy: family.SetByAccountOwner, Label: "Data disk (GB)", Type: family.FieldInt, Default: "0", Help: "A volume of 75 to 1024 GB that is formatted and mounted at /data; 0 for none."}
+	networksField = family.Field{Name: "networks", SetBy: family.SetByAccountOwner, Label: "Networks", Type: family.FieldList, Default: "public, servicenet", Help: "public, servicenet, and IDs of isolated networks."}
+	bootField     = family.Field{Name: "boot_volume_gb", SetBy: family.SetByAccountOwner, Label: "Boot volume (GB)", Type: family.FieldInt, Default: "0", Help: "Boot from a volume of this size. 0 for the flavor's own disk, or 50 if it has none."}
+	dataField     = family.Field{Name: "data_disk_gb", SetBy: family.SetByAccountOwner, Label: "Data disk (GB)", Type: family.FieldInt, Default: "0", Help: "A volume of 75 to 1024 GB, formatted and mounted at /data. 0 for none."}
 )
 
 // Provider is one account in one region.
@@ -75,21 +75,21 @@ func Open(settings map[string]any, via account.Network) (*Provider, error) {
 	at, err := url.Parse(in.url)
 	switch {
 	case err != nil || at.Host == "" || at.User != nil || at.Scheme != "https" && at.Scheme != "http":
-		return nil, account.Invalid("auth_url", "the identity service's address is not an http or https address without a user")
+		return nil, account.Invalid("auth_url", "the identity service's address must be an http or https URL without a user")
 	case in.username == "":
-		return nil, account.Invalid("username", "nothing says who comes in")
+		return nil, account.Invalid("username", "the user is required")
 	case in.key == "" && in.password == "":
-		e := account.Invalid("api_key", "neither an API key nor a password is given")
-		e.Hint = "Give api_key, from the control panel, Account, My Profile."
+		e := account.Invalid("api_key", "an API key or a password is required")
+		e.Hint = "Set api_key, from the control panel under Account, My Profile."
 		return nil, e
 	case in.key != "" && in.password != "":
-		return nil, account.Invalid("password", "an API key and a password are given, and just one of them can be used")
+		return nil, account.Invalid("password", "set either an API key or a password, not both")
 	case s.Text("region") == "":
-		return nil, account.Invalid("region", "nothing says in which region machines are made")
+		return nil, account.Invalid("region", "the region is required")
 	}
 	if z := records.Plain(s.Text("dns_zone")); z != "" && !zoneForm.MatchString(z) {
-		e := account.Invalid("dns_zone", "%q is not the name of a DNS zone", s.Text("dns_zone"))
-		e.Hint = "Such as clusters.example.org."
+		e := account.Invalid("dns_zone", "%q isn't a valid DNS zone", s.Text("dns_zone"))
+		e.Hint = "For example, clusters.example.org."
 		return nil, e
 	}
 	waits, err := s.Bool("rackconnect_wait", false)

@@ -142,7 +142,7 @@ func harness(t *testing.T, changes map[string]any) (*simulated, providertest.Har
 	}
 	wrong("a wrong API key", family.AboutCredentials, map[string]any{"api_key": "old"}, nil)
 	wrong("a wrong password", family.AboutCredentials, map[string]any{"api_key": "", "password": "wrong"}, nil)
-	wrong("an unknown user", family.AboutCredentials, map[string]any{"username": "nobody"}, nil)
+	wrong("an unknown user", family.AboutCredentials, map[string]any{"username": "unknown"}, nil)
 	wrong("another's account number", family.AboutCredentials, map[string]any{"tenant": "1"}, nil)
 	wrong("an address without the identity service", family.AboutSettings, map[string]any{"auth_url": "/v3"}, nil)
 	wrong("a region that the account does not have", family.AboutRegion, map[string]any{"region": "LON"}, nil)

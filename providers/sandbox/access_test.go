@@ -14,7 +14,7 @@ import (
 
 const hangs = 5 * time.Minute // reached only where something hangs
 
-// A machine of this process lets in whoever has a certificate of its cluster's key, as one with OpenSSH does.
+// A machine of this process lets in holders of a certificate of its cluster's key, as one with OpenSSH does.
 func TestProcessCertificate(t *testing.T) {
 	p := open(t, dataDir(t), ModeProcess)
 	m, k := create(t, p, "certificate")
@@ -34,7 +34,7 @@ func TestProcessCertificate(t *testing.T) {
 		"another CA":     {func(*ssh.Certificate) {}, other.Client, m.SSHUser, false},
 		"another user":   {func(c *ssh.Certificate) { c.ValidPrincipals = []string{"x" + m.SSHUser} }, k.Client, m.SSHUser, false},
 		"as another":     {func(c *ssh.Certificate) { c.ValidPrincipals = []string{"x" + m.SSHUser} }, k.Client, "x" + m.SSHUser, false},
-		"nobody":         {func(c *ssh.Certificate) { c.ValidPrincipals = nil }, k.Client, m.SSHUser, false},
+		"no one":         {func(c *ssh.Certificate) { c.ValidPrincipals = nil }, k.Client, m.SSHUser, false},
 		"host":           {func(c *ssh.Certificate) { c.CertType = ssh.HostCert }, k.Client, m.SSHUser, false},
 		"unknown demand": {func(c *ssh.Certificate) { c.CriticalOptions = map[string]string{"force-command": "x"} }, k.Client, m.SSHUser, false},
 	} {

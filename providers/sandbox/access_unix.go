@@ -9,7 +9,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// letIn lets in whoever has the key, and whoever has a certificate that the key has signed for the user and that holds now, as
+// letIn lets in holders of the key, and of a certificate that the key has signed for the user and that holds now, as
 // OpenSSH does with a line "cert-authority,principals=..." beside that of the key.
 func letIn(key ssh.PublicKey, user string) func(ssh.ConnMetadata, ssh.PublicKey) (*ssh.Permissions, error) {
 	is := func(k ssh.PublicKey) bool { return bytes.Equal(k.Marshal(), key.Marshal()) }
@@ -19,12 +19,12 @@ func letIn(key ssh.PublicKey, user string) func(ssh.ConnMetadata, ssh.PublicKey)
 			if is(k) {
 				return &ssh.Permissions{}, nil
 			}
-			return nil, errors.New("this key is not let in")
+			return nil, errors.New("this key isn't authorized")
 		},
 	}
 	return func(c ssh.ConnMetadata, k ssh.PublicKey) (*ssh.Permissions, error) {
 		if cert, is := k.(*ssh.Certificate); is && (c.User() != user || len(cert.ValidPrincipals) == 0) {
-			return nil, errors.New("this certificate is not for this user")
+			return nil, errors.New("this certificate isn't for this user")
 		}
 		return checker.Authenticate(c, k)
 	}

@@ -51,7 +51,7 @@ func (l layout) claim(ctx context.Context, id string, network netip.Prefix, from
 		}
 		_ = os.Remove(link)
 	}
-	return netip.Addr{}, app.Errorf(app.ECapacity, "no address is free in %s", network)
+	return netip.Addr{}, app.Errorf(app.ECapacity, "no address is available in %s", network)
 }
 
 // release returns whatever addresses a machine has claimed.

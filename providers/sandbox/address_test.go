@@ -69,6 +69,6 @@ func TestOpenRemovesWhatWasNotYetARecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(ids) != 1 || ids[0] != "sb-000000000003" {
-		t.Errorf("left are %v; what nobody knows is for a person, all else is to go", ids)
+		t.Errorf("left are %v; what is unknown is for a person, all else is to go", ids)
 	}
 }

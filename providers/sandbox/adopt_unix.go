@@ -17,7 +17,7 @@ var _ family.Adopter = (*Provider)(nil)
 // A host name that the machine's kernel tells is changed from within.
 func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	if _, _, _, rest, err := ssh.ParseAuthorizedKey([]byte(spec.AuthorizedKey)); err != nil || len(rest) > 0 {
-		return invalid("authorized_key", "the key that is to be let in is not one line in authorized_keys form")
+		return invalid("authorized_key", "the authorized key must be one line in authorized_keys format")
 	}
 	r, unlock, err := p.hold(ctx, id)
 	if err != nil {
@@ -25,7 +25,7 @@ func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec
 	}
 	defer unlock()
 	if spec.Intent != r.Intent || spec.Tags[family.TagIntent] != r.Intent {
-		return invalid("intent", "machine %s was made for another intent", id)
+		return invalid("intent", "machine %s was created for another intent", id)
 	}
 	if r.Mode == ModeProcess {
 		if err := writeFile(p.files.file(id, "authorized_key"), []byte(strings.TrimSpace(spec.AuthorizedKey)+"\n"), 0o600); err != nil {

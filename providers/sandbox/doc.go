@@ -10,7 +10,7 @@
 // Nothing here confines hostile code: root on a namespaces machine is root, and a process machine's commands run as the
 // user who runs Muster.
 //
-// All state stands in files below the data directory, written before anything is made, so that another process, or
+// All state is in files below the data directory, written before anything is made, so that another process, or
 // this one after a crash, finds every machine. Machines outlive the process in namespaces mode; process machines come
 // back when the provider is opened again, though what ran in the foreground of a session does not.
 //

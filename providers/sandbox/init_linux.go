@@ -98,7 +98,7 @@ func procStat(pid int) (start uint64, state byte, err error) {
 	_, rest, ok := bytes.Cut(b[bytes.LastIndexByte(b, ')')+1:], []byte(" "))
 	fields := strings.Fields(string(rest))
 	if !ok || len(fields) < 20 {
-		return 0, 0, fmt.Errorf("/proc/%d/stat is not understood", pid)
+		return 0, 0, fmt.Errorf("can't parse /proc/%d/stat", pid)
 	}
 	start, err = strconv.ParseUint(fields[19], 10, 64)
 	return start, fields[0][0], err

@@ -35,11 +35,11 @@ func keysOf(spec family.MachineSpec) (keys, error) {
 	}
 	signer, err := ssh.ParsePrivateKey(k.hostPEM)
 	if err != nil {
-		return k, invalid("host_key", "the machine's host key cannot be read: %w", err)
+		return k, invalid("host_key", "can't parse the machine's host key: %w", err)
 	}
 	k.hostPublic = strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey())))
 	if _, _, _, rest, err := ssh.ParseAuthorizedKey([]byte(k.authorized)); err != nil || len(rest) > 0 {
-		return k, invalid("authorized_key", "the key that is to be let in is not one line in authorized_keys form")
+		return k, invalid("authorized_key", "the authorized key must be one line in authorized_keys format")
 	}
 	return k, nil
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // killNode ends every process of a process machine and returns when none is left. A process is the machine's if its environment
-// says so; or, since daemons overwrite the memory where their environment stood, if it works in the machine's directory and has
+// says so; or, since daemons overwrite the memory where their environment was, if it works in the machine's directory and has
 // no terminal (a person who looks around in there keeps their shell).
 func killNode(ctx context.Context, id, dir string) error {
 	ended := map[int]uint64{}
@@ -43,7 +43,7 @@ func killNode(ctx context.Context, id, dir string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("processes %v do not end: %w", found.pids, ctx.Err())
+			return fmt.Errorf("processes %v didn't exit: %w", found.pids, ctx.Err())
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
@@ -101,7 +101,7 @@ func killSurely(pid int, meant func() bool) {
 	}
 }
 
-// Looks that find nothing, but could each have missed something, go on for so long and so often: elsewhere on the host
+// Looks that find nothing, but could each have missed something, continue for so long and so often: elsewhere on the host
 // processes come and go all the time, and where it is busy a look may take long.
 const (
 	longestQuiet = time.Second

@@ -81,7 +81,7 @@ func (b *building) onThread(ctx context.Context, hold, log *os.File) error {
 	}
 	if b.again && b.record.InMemory {
 		b.record.InMemory = false
-		return errors.New("the machine's files cannot be mounted again")
+		return errors.New("can't mount the machine's files again")
 	}
 	if err := b.furnish(); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (b *building) connect(ctx context.Context) error {
 	)
 }
 
-// setHostname gives the kernel the full name, or the first label where that is too long for it.
+// setHostname sets the kernel's name to the full name, or the first label where that is too long for it.
 func setHostname(name string) error {
 	if len(name) > 64 {
 		name, _, _ = strings.Cut(name, ".")

@@ -19,7 +19,7 @@ import (
 )
 
 // namespaces makes machines of the kernel's own parts. Everything that a machine has outside its directory (mounts, network
-// device, processes) hangs on its process 1 and goes with it; only the bridge stands by itself.
+// device, processes) hangs on its process 1 and goes with it; only the bridge is separate.
 type namespaces struct {
 	files layout
 	log   *slog.Logger
@@ -106,7 +106,7 @@ func (n *namespaces) alive(r *record) (bool, string) {
 	if r.Init.alive() {
 		return true, note
 	}
-	note += "; its process 1 does not run"
+	note += "; its process 1 isn't running"
 	if last := lastLine(n.files.file(r.ID, "log")); last != "" {
 		note += ": " + last
 	}
@@ -138,7 +138,7 @@ func (n *namespaces) tidy(ctx context.Context, last bool) {
 	}
 	n.files.dropBases()
 	if err := n.net.remove(ctx); err != nil {
-		n.log.Warn("the sandbox's bridge stays", "bridge", n.net.bridge, "error", err)
+		n.log.Warn("could not remove the sandbox's bridge", "bridge", n.net.bridge, "error", err)
 	}
 }
 
@@ -155,7 +155,7 @@ func (l layout) checkImage(image string) error {
 		return app.Errorf(app.EInvalid, "%s contains the sandbox's own data directory", image)
 	}
 	if strings.ContainsAny(image, ":,\\") {
-		return app.Errorf(app.EInvalid, `an image's path must not hold ":", "," or "\"`)
+		return app.Errorf(app.EInvalid, `an image's path can't contain ":", "," or "\"`)
 	}
 	if _, err := sshdPath(image); err != nil {
 		return err
@@ -177,16 +177,16 @@ func sshdPath(root string) (string, error) {
 // network devices. Nothing of it touches the host. The error says in words what is missing.
 func probe(ctx context.Context, l layout) (*programs, error) {
 	if os.Geteuid() != 0 {
-		return nil, errors.New("it needs root")
+		return nil, errors.New("it requires root")
 	}
 	if _, err := sshdPath("/"); err != nil {
 		return nil, err
 	}
 	if within(l.dir, "/usr") {
-		return nil, errors.New("the data directory must not be below /usr, which the machines share")
+		return nil, errors.New("the data directory can't be below /usr, which machines share")
 	}
 	if err := runIP(ctx, "link show lo"); err != nil {
-		return nil, fmt.Errorf("needs iproute2: %w", err)
+		return nil, fmt.Errorf("requires iproute2: %w", err)
 	}
 	dir, err := os.MkdirTemp(l.trash(), "probe-")
 	if err != nil {
@@ -195,13 +195,13 @@ func probe(ctx context.Context, l layout) (*programs, error) {
 	defer func() { _ = os.RemoveAll(dir) }()
 	err = onThread(func() error {
 		if err := unix.Unshare(newNamespacesFlags); err != nil {
-			return fmt.Errorf("needs the right to make namespaces: %w", err)
+			return fmt.Errorf("requires permission to create namespaces: %w", err)
 		}
 		if err := mountRoot("probe", "/usr", dir, new(bool)); err != nil {
-			return fmt.Errorf("needs overlay file systems: %w", err)
+			return fmt.Errorf("requires overlay file systems: %w", err)
 		}
 		if err := runIP(ctx, "link add probe type bridge", "link add probe-a type veth peer name probe-b"); err != nil {
-			return fmt.Errorf("needs bridges and veth devices: %w", err)
+			return fmt.Errorf("requires bridges and veth devices: %w", err)
 		}
 		return nil
 	})

@@ -69,7 +69,7 @@ func (n *network) ensure(ctx context.Context) (netip.Prefix, error) {
 		fmt.Sprintf("link set %s up", n.bridge),
 	); err != nil {
 		_ = runIP(ctx, "link del "+n.bridge)
-		return netip.Prefix{}, fmt.Errorf("make the bridge: %w", err)
+		return netip.Prefix{}, fmt.Errorf("create the bridge: %w", err)
 	}
 	n.warnOfFilter(ctx)
 	return p, nil
@@ -113,11 +113,11 @@ func (n *network) choose() (netip.Prefix, error) {
 		}
 	}
 	if n.wanted.IsValid() {
-		e := app.Errorf(app.EConflict, "the network %s is in use on this host", n.wanted)
-		e.Hint = "Leave the setting subnet empty to have a free one chosen."
+		e := app.Errorf(app.EConflict, "network %s is in use on this host", n.wanted)
+		e.Hint = "Leave the setting subnet empty to pick a free network."
 		return netip.Prefix{}, e
 	}
-	return netip.Prefix{}, app.Errorf(app.ECapacity, "no network from 10.78.0.0/16 to 10.99.0.0/16 is free on this host")
+	return netip.Prefix{}, app.Errorf(app.ECapacity, "no network from 10.78.0.0/16 to 10.99.0.0/16 is available on this host")
 }
 
 func overlaps(used []netip.Prefix, p netip.Prefix) bool {
@@ -222,7 +222,7 @@ func (n *network) warnOfFilter(ctx context.Context) {
 	}
 	out, err := exec.CommandContext(ctx, "iptables", "-S", "FORWARD").Output()
 	if err == nil && bytes.Contains(out, []byte("-P FORWARD DROP")) {
-		n.log.Warn("this host's packet filter drops what sandbox machines send each other",
+		n.log.Warn("this host's packet filter drops traffic between sandbox machines",
 			"remedy", fmt.Sprintf("iptables -I FORWARD -i %s -o %s -j ACCEPT", n.bridge, n.bridge))
 	}
 }

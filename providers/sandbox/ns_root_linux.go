@@ -136,7 +136,7 @@ func makeDevices(host map[string]*os.File) error {
 			err = os.Chmod(path, 0o666) // whatever the umask
 		}
 		if err != nil {
-			return fmt.Errorf("make %s: %w", path, err)
+			return fmt.Errorf("create %s: %w", path, err)
 		}
 	}
 	return nil

@@ -65,7 +65,7 @@ func TestNamespacesMachineIsItsOwn(t *testing.T) {
 			t.Errorf("hostname %q, want %q", got, m.Hostname)
 		}
 		if got := sh(t, c, "getent hosts %s | awk '{print $1}'", m.Hostname); got != m.Addresses["access_v4"] {
-			t.Errorf("its name stands for %q, want %v", got, m.Addresses)
+			t.Errorf("its name resolves to %q, want %v", got, m.Addresses)
 		}
 		if got := sh(t, c, "ip -4 -o addr show eth0"); !strings.Contains(got, m.Addresses["bind_v4"]+"/16") {
 			t.Errorf("eth0: %s", got)
@@ -119,7 +119,7 @@ func TestNamespacesMachineIsItsOwn(t *testing.T) {
 		}
 	})
 	t.Run("things that software expects", func(t *testing.T) {
-		sh(t, c, "echo x >/dev/null; head -c 4 /dev/urandom | wc -c; su nobody -s /bin/sh -c 'touch /tmp/nobody'; awk 'BEGIN{}'; echo x >/dev/shm/x")
+		sh(t, c, "echo x >/dev/null; head -c 4 /dev/urandom | wc -c; su daemon -s /bin/sh -c 'touch /tmp/daemon'; awk 'BEGIN{}'; echo x >/dev/shm/x")
 		s, err := c.NewSession()
 		if err != nil {
 			t.Fatal(err)
@@ -232,12 +232,12 @@ func TestNamespacesMachineThatDied(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := p.Describe(t.Context(), m.ID)
-	if err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "does not run") {
+	if err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "isn't running") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	s, _ := spec(t, "dies")
 	if again, err := p.Create(t.Context(), s); err != nil || again.ID != m.ID || again.State != family.MachineStopped {
-		t.Errorf("the same intent gives %+v, %v", again, err)
+		t.Errorf("the same intent returns %+v, %v", again, err)
 	}
 
 	// The host was started again, and the number is another's now.

@@ -300,7 +300,7 @@ func TestProcessServicesOutliveTheProvider(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineStopped {
-		t.Errorf("served by nobody: %+v, %v", got, err)
+		t.Errorf("unserved: %+v, %v", got, err)
 	}
 	p = open(t, dir, ModeProcess)
 	if got := sh(t, dial(t, m, k), "cat service"); got != strconv.Itoa(service) || !running(service) {
@@ -395,7 +395,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// Whatever stands in the directory, nothing is taken for a machine that is none, and what cannot be read is not passed over.
+// Whatever is in the directory, nothing is taken for a machine that is none, and what cannot be read is not passed over.
 func TestStrangeFiles(t *testing.T) {
 	dir := dataDir(t)
 	p := open(t, dir, ModeProcess)
@@ -476,7 +476,7 @@ func TestSandboxIsBounded(t *testing.T) {
 		s := newTestSession(t, c)
 		out, err := s.CombinedOutput("echo hello")
 		var exit *ssh.ExitError
-		if !errors.As(err, &exit) || exit.ExitStatus() != 1 || !strings.Contains(string(out), "most processes, 4") || !strings.Contains(string(out), "max_processes") {
+		if !errors.As(err, &exit) || exit.ExitStatus() != 1 || !strings.Contains(string(out), "limit of 4 processes") || !strings.Contains(string(out), "max_processes") {
 			t.Errorf("%q, %v", out, err)
 		}
 		full(t, p, "max_processes")

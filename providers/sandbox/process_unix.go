@@ -59,7 +59,7 @@ func (l layout) home() netip.Addr {
 
 func (p *process) possible(_ context.Context, image string) error {
 	if image != HostImage {
-		return app.Errorf(app.EInvalid, "a process machine has no root file system of its own, so its image can only be %q", HostImage)
+		return app.Errorf(app.EInvalid, "a process machine has no file system of its own, so its image must be %q", HostImage)
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func (p *process) resume(ctx context.Context, rs []*record) {
 			err = p.serve(r, l)
 		}
 		if err != nil && !p.servedElsewhere(r.ID) {
-			p.log.Error("sandbox machine cannot be served again", "machine", r.ID, "address", r.Address, "error", err)
+			p.log.Error("can't serve a sandbox machine again", "machine", r.ID, "address", r.Address, "error", err)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func (p *process) alive(r *record) (bool, string) {
 	if s != nil && s.serving() || p.servedElsewhere(r.ID) {
 		return true, note
 	}
-	return false, note + "; nobody serves it"
+	return false, note + "; not being served"
 }
 
 func (p *process) stop(ctx context.Context, r *record) error {
@@ -210,7 +210,7 @@ func (p *process) stop(ctx context.Context, r *record) error {
 	return killNode(ctx, r.ID, p.files.node(r.ID))
 }
 
-// goneFile, in a machine's directory, tells whoever serves it to stop at the next knock.
+// goneFile, in a machine's directory, tells its server to stop at the next knock.
 const goneFile = "gone"
 
 // dismiss makes another process stop serving a machine.
@@ -269,7 +269,7 @@ func serverConfig(l layout, id, user string) (*ssh.ServerConfig, error) {
 	return c, nil
 }
 
-// authorized gives the one key that is let in.
+// authorized returns the one key that is let in.
 func (l layout) authorized(id string) (ssh.PublicKey, error) {
 	line, err := os.ReadFile(filepath.Join(l.node(id), "authorized_key"))
 	if err != nil {

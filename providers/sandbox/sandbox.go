@@ -73,7 +73,7 @@ func Open(ctx context.Context, name string, values map[string]any, env Env) (*Pr
 	}
 	dir, err := filepath.Abs(env.DataDir)
 	if err != nil || env.DataDir == "" {
-		return nil, app.Errorf(app.EInvalid, "the sandbox %q needs a data directory", name)
+		return nil, app.Errorf(app.EInvalid, "sandbox %q requires a data directory", name)
 	}
 	// The path names the bridge and is compared with mounts, so it must be the same whichever way one got here.
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -101,10 +101,10 @@ func Open(ctx context.Context, name string, values map[string]any, env Env) (*Pr
 func (p *Provider) chooseMode(ctx context.Context) error {
 	p.mode = p.settings.mode
 	if p.mode == ModeProcess {
-		p.why = "the setting mode asks for process"
+		p.why = "its mode is set to process"
 		return nil
 	}
-	err := fmt.Errorf("this operating system has none")
+	err := fmt.Errorf("this operating system doesn't support them")
 	if b, ok := p.kinds[ModeNamespaces]; ok {
 		err = b.possible(ctx, HostImage)
 	}
@@ -112,10 +112,10 @@ func (p *Provider) chooseMode(ctx context.Context) error {
 	case err == nil:
 		p.mode = ModeNamespaces
 	case p.mode == ModeNamespaces:
-		return invalid("settings.mode", "namespaces machines cannot be made here: %w", err)
+		return invalid("settings.mode", "can't create namespaces machines here: %w", err)
 	default:
 		p.mode, p.why = ModeProcess, err.Error()
-		p.log.Info("sandbox machines share this host's files", "reason", p.why)
+		p.log.Info("sandbox machines share this host's file system", "reason", p.why)
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (p *Provider) takeUp(ctx context.Context) {
 	p.files.sweep()
 	ids, err := p.files.ids()
 	if err != nil {
-		p.log.Error("sandbox machines cannot be listed", "error", err)
+		p.log.Error("can't list sandbox machines", "error", err)
 		return
 	}
 	byMode := make(map[string][]*record)
@@ -139,7 +139,7 @@ func (p *Provider) takeUp(ctx context.Context) {
 		case errors.Is(err, fs.ErrNotExist):
 			p.files.removeUnbegun(ctx, id)
 		case err != nil:
-			p.log.Error("sandbox machine cannot be read", "machine", id, "error", err)
+			p.log.Error("can't read a sandbox machine", "machine", id, "error", err)
 		default:
 			byMode[r.Mode] = append(byMode[r.Mode], r)
 		}
@@ -153,7 +153,7 @@ func (p *Provider) takeUp(ctx context.Context) {
 // hostnameForm is a host name of labels; it also keeps anything special out of the files that the name is put in.
 var hostnameForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$`)
 
-// Create makes the machine of spec.Intent, finishes one that a crash left half made, or gives the one that is there.
+// Create makes the machine of spec.Intent, finishes one that a crash left half made, or returns the existing one.
 // EInvalid for a flavor, image, host name or key that cannot be used; ECapacity when the most machines are there.
 func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	k, err := p.checkSpec(ctx, spec)
@@ -178,7 +178,7 @@ func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.
 	default:
 		// A crash left it half made. Removing it takes the lock's directory away too, so begin again.
 		if err := p.remove(ctx, r); err != nil {
-			return family.Machine{}, fmt.Errorf("what an earlier try left: %w", err)
+			return family.Machine{}, fmt.Errorf("remains of an earlier attempt: %w", err)
 		}
 		return p.Create(ctx, spec)
 	}
@@ -190,7 +190,7 @@ func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.
 		return family.Machine{}, err
 	}
 	if err := p.start(ctx, r, k); err != nil {
-		p.log.Warn("sandbox machine could not be made", "machine", id, "hostname", r.Hostname, "error", err)
+		p.log.Warn("could not create a sandbox machine", "machine", id, "hostname", r.Hostname, "error", err)
 		// What was begun is undone although ctx may be done; if that fails too, the record stays for Delete.
 		if undo := p.remove(context.WithoutCancel(ctx), r); undo != nil {
 			err = errors.Join(err, undo)
@@ -223,23 +223,23 @@ func (p *Provider) checkSpec(ctx context.Context, spec family.MachineSpec) (keys
 		return keys{}, err
 	}
 	if spec.Intent == "" {
-		return keys{}, invalid("intent", "a machine without an intent cannot be made")
+		return keys{}, invalid("intent", "a machine requires an intent")
 	}
 	if !hostnameForm.MatchString(spec.Hostname) || len(spec.Hostname) > 253 {
-		return keys{}, invalid("hostname", "%q is not a host name", spec.Hostname)
+		return keys{}, invalid("hostname", "%q isn't a valid host name", spec.Hostname)
 	}
 	image := imageOf(spec)
 	if image != HostImage && !filepath.IsAbs(image) {
-		e := invalid("image", "the sandbox has no image %q", image)
-		e.Hint = `Use "host", or the absolute path of a directory that holds a root file system.`
+		e := invalid("image", "image %q doesn't exist in the sandbox", image)
+		e.Hint = `Use "host", or the absolute path of a directory with a root file system.`
 		return keys{}, e
 	}
 	if spec.Isolated && p.mode == ModeProcess {
 		return keys{}, &app.Error{Code: app.EForbidden, Reason: "process_mode", Field: "provider", Hint: family.IsolationHint,
-			Message: fmt.Sprintf("Machines of provider %s would be processes of this host, since %s, and several tenants share the installation: the owner of one could read the data of all of them.", p.name, p.why)}
+			Message: fmt.Sprintf("Machines of provider %s would be processes on this host (%s), and the installation has several tenants: owners of machines could read the data of all tenants.", p.name, p.why)}
 	}
 	if err := p.kinds[p.mode].possible(ctx, image); err != nil {
-		return keys{}, invalid("image", "a machine with the image %q cannot be made: %w", image, err)
+		return keys{}, invalid("image", "can't create a machine with image %q: %w", image, err)
 	}
 	return keysOf(spec)
 }
@@ -262,8 +262,8 @@ func (p *Provider) admit(ctx context.Context, r *record) error {
 		}
 	}
 	if others >= p.settings.maxMachines {
-		e := app.Errorf(app.ECapacity, "the sandbox has its most machines, %d", p.settings.maxMachines)
-		e.Hint = "Delete some, or raise the provider's setting max_machines."
+		e := app.Errorf(app.ECapacity, "the sandbox is at its limit of %d machines", p.settings.maxMachines)
+		e.Hint = "Delete machines, or raise the provider's setting max_machines."
 		return e
 	}
 	if err := p.usage.roomForProcess(); err != nil {
@@ -282,7 +282,7 @@ func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, err
 	}
 	r, err := p.files.load(id)
 	if errors.Is(err, fs.ErrNotExist) {
-		return family.Machine{}, app.Errorf(app.ENotFound, "the sandbox has no machine %q", id)
+		return family.Machine{}, app.Errorf(app.ENotFound, "machine %q doesn't exist in the sandbox", id)
 	}
 	if err != nil {
 		return family.Machine{}, err
@@ -293,7 +293,7 @@ func (p *Provider) Describe(ctx context.Context, id string) (family.Machine, err
 func (p *Provider) view(r *record) family.Machine {
 	b, ok := p.kinds[r.Mode]
 	if !ok {
-		return r.machine(family.MachineStopped, "a "+r.Mode+" machine, which this process cannot run")
+		return r.machine(family.MachineStopped, "a "+r.Mode+" machine, which this process can't run")
 	}
 	alive, note := b.alive(r)
 	switch {

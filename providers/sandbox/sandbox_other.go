@@ -18,5 +18,5 @@ type Env struct {
 
 // Open tells that this operating system has no sandbox.
 func Open(context.Context, string, map[string]any, Env) (family.Provider, error) {
-	return nil, app.Errorf(app.EInvalid, "the sandbox needs Linux or another Unix")
+	return nil, app.Errorf(app.EInvalid, "the sandbox requires Linux or another Unix")
 }

@@ -51,7 +51,7 @@ func newServer(l layout, r *record, listener net.Listener, u *usage, log *slog.L
 	defer done()
 	unlock, err := lockFile(soon, l.file(r.ID, "serving"))
 	if err != nil {
-		return nil, fmt.Errorf("another process serves it: %w", err)
+		return nil, fmt.Errorf("another process is serving it: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	return &server{
@@ -96,7 +96,7 @@ func (s *server) accept() {
 		}
 		if err != nil {
 			// Out of file descriptors, most likely: some will be free again.
-			s.log.Warn("sandbox machine cannot take a connection", "machine", s.id, "error", err)
+			s.log.Warn("sandbox machine can't accept a connection", "machine", s.id, "error", err)
 			select {
 			case <-s.ctx.Done():
 				return
@@ -163,7 +163,7 @@ func (s *server) connection(c net.Conn) {
 	slots := make(chan struct{}, maxSessions)
 	for n := range channels {
 		if n.ChannelType() != "session" {
-			_ = n.Reject(ssh.UnknownChannelType, "only sessions are offered")
+			_ = n.Reject(ssh.UnknownChannelType, "only sessions are supported")
 			continue
 		}
 		select {

@@ -159,7 +159,7 @@ func (s *session) start(cmd *exec.Cmd) func(context.Context) {
 	if err := s.server.usage.roomForProcess(); err != nil {
 		return func(context.Context) {
 			e := app.AsError(err)
-			_, _ = fmt.Fprintf(s.ch.Stderr(), "muster: no command is started: %s\n%s\n", e.Message, e.Hint)
+			_, _ = fmt.Fprintf(s.ch.Stderr(), "muster: command not started: %s\n%s\n", e.Message, e.Hint)
 			s.exit(status{code: 1})
 		}
 	}
@@ -188,12 +188,12 @@ func (s *session) start(cmd *exec.Cmd) func(context.Context) {
 		}
 	}
 	if err != nil {
-		s.server.log.Warn("sandbox machine cannot start a command", "machine", s.server.id, "error", err)
+		s.server.log.Warn("sandbox machine can't start a command", "machine", s.server.id, "error", err)
 		return nil
 	}
 	s.cmd = cmd
 	if s.server.dismissed() {
-		// Whoever deletes the machine may have looked for its processes before there was this one.
+		// A concurrent delete may have looked for its processes before there was this one.
 		s.ended()
 		p.closeOurs()
 		return nil
@@ -211,7 +211,7 @@ func (s *session) ended() {
 	ctx, cancel := context.WithTimeout(context.Background(), goneTime)
 	defer cancel()
 	if err := killNode(ctx, s.server.id, s.server.files.node(s.server.id)); err != nil {
-		s.server.log.Warn("sandbox machine is gone, and something on it does not end", "machine", s.server.id, "error", err)
+		s.server.log.Warn("a process on a deleted sandbox machine doesn't exit", "machine", s.server.id, "error", err)
 	}
 }
 

@@ -37,17 +37,17 @@ var Descriptor = family.Descriptor{
 	Name:        "sandbox",
 	Sleeps:      true,
 	Host:        true,
-	Description: "Machines on this host that are real to SSH. Needs no account; isolates for convenience, not for security.",
+	Description: "Machines on this host with real SSH, without a cloud account. Isolated for convenience, not security.",
 	Fields: []family.Field{
 		{Name: "mode", SetBy: family.SetByTenant, Label: "Mode", Type: family.FieldChoice, Default: ModeAuto, Options: []string{ModeAuto, ModeNamespaces, ModeProcess},
-			Help: "namespaces: own network, processes and files, needs root; process: SSH servers inside Muster; auto: the first that works."},
+			Help: "namespaces: own network, processes and files, requires root. process: SSH servers inside Muster. auto: the first that works."},
 		{Name: "subnet", SetBy: family.SetByTenant, Label: "Subnet", Type: family.FieldText,
-			Help: "IPv4 network of namespaces machines, /24 to /16. Empty: 10.78.0.0/16, or the next one up to 10.99.0.0/16 that is free."},
-		{Name: "max_machines", SetBy: family.SetByTenant, Label: "Most machines", Type: family.FieldInt, Default: strconv.Itoa(defaultMaxMachines)},
-		{Name: "max_processes", SetBy: family.SetByInstallation, Label: "Most processes", Type: family.FieldInt, Default: strconv.Itoa(defaultMaxProcesses),
-			Help: "Of all machines together. At the limit no machine is created and, in process mode, no command is started."},
-		{Name: "max_disk_gb", SetBy: family.SetByInstallation, Label: "Most disk space (GB)", Type: family.FieldInt, Default: strconv.Itoa(defaultMaxDiskGB),
-			Help: "Of all machines together. At the limit no machine is created."},
+			Help: "IPv4 network of namespaces machines, /24 to /16. Leave empty for the first available from 10.78.0.0/16 to 10.99.0.0/16."},
+		{Name: "max_machines", SetBy: family.SetByTenant, Label: "Maximum machines", Type: family.FieldInt, Default: strconv.Itoa(defaultMaxMachines)},
+		{Name: "max_processes", SetBy: family.SetByInstallation, Label: "Maximum processes", Type: family.FieldInt, Default: strconv.Itoa(defaultMaxProcesses),
+			Help: "Across all machines. At the limit, Muster creates no machine and, in process mode, starts no command."},
+		{Name: "max_disk_gb", SetBy: family.SetByInstallation, Label: "Maximum disk space (GB)", Type: family.FieldInt, Default: strconv.Itoa(defaultMaxDiskGB),
+			Help: "Across all machines. At the limit, Muster creates no machine."},
 	},
 }
 
@@ -72,14 +72,14 @@ func parseSettings(values map[string]any) (settings, error) {
 	s := settings{mode: ModeAuto, maxMachines: defaultMaxMachines, maxProcesses: defaultMaxProcesses, maxDiskGB: defaultMaxDiskGB}
 	if v := text(values, "mode"); v != "" {
 		if !slices.Contains([]string{ModeAuto, ModeNamespaces, ModeProcess}, v) {
-			return s, invalid("settings.mode", "the sandbox's mode is auto, namespaces or process, not %q", v)
+			return s, invalid("settings.mode", "the mode must be auto, namespaces or process, not %q", v)
 		}
 		s.mode = v
 	}
 	if v := text(values, "subnet"); v != "" {
 		p, err := netip.ParsePrefix(v)
 		if err != nil || !p.Addr().Is4() || p.Bits() < 16 || p.Bits() > 24 || !p.Addr().IsPrivate() {
-			return s, invalid("settings.subnet", "%q is not a private IPv4 network between /16 and /24, such as 10.78.0.0/16", v)
+			return s, invalid("settings.subnet", "%q isn't a private IPv4 network between /16 and /24. For example, 10.78.0.0/16", v)
 		}
 		s.subnet = p.Masked()
 	}
@@ -87,9 +87,9 @@ func parseSettings(values map[string]any) (settings, error) {
 		name, what string
 		to         *int
 	}{
-		{"max_machines", "the most machines", &s.maxMachines},
-		{"max_processes", "the most processes", &s.maxProcesses},
-		{"max_disk_gb", "the most disk space in GB", &s.maxDiskGB},
+		{"max_machines", "maximum machines", &s.maxMachines},
+		{"max_processes", "maximum processes", &s.maxProcesses},
+		{"max_disk_gb", "maximum disk space in GB", &s.maxDiskGB},
 	} {
 		if v := text(values, most.name); v != "" {
 			n, err := strconv.Atoi(v)
@@ -120,7 +120,7 @@ func checkFlavor(f template.Flavor) error {
 	if slices.Contains(flavors, f.Flavor) {
 		return nil
 	}
-	e := invalid("flavor", "the sandbox has no flavor %q", f.Flavor)
-	e.Hint = "One of: " + strings.Join(flavors, ", ") + "."
+	e := invalid("flavor", "flavor %q doesn't exist in the sandbox", f.Flavor)
+	e.Hint = "Options: " + strings.Join(flavors, ", ") + "."
 	return e
 }

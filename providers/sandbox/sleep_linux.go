@@ -19,7 +19,7 @@ func (n *namespaces) rest(ctx context.Context, r *record) error {
 	return n.files.settle(r.ID)
 }
 
-// rouse runs process 1 once more, on the files that are there and at the address that it had, where its network is still the same.
+// rouse runs process 1 once more, on the existing files and at the address that it had, where its network is still the same.
 func (n *namespaces) rouse(ctx context.Context, r *record) error {
 	if err := n.stop(ctx, r); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (l layout) settle(id string) error {
 	}
 	defer func() { _ = dir.Close() }()
 	if err := unix.Syncfs(int(dir.Fd())); err != nil {
-		return fmt.Errorf("bring the files to disk: %w", err)
+		return fmt.Errorf("flush files to disk: %w", err)
 	}
 	for _, m := range marks {
 		if err := os.RemoveAll(m); err != nil && !errors.Is(err, fs.ErrNotExist) {

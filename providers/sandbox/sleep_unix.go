@@ -23,8 +23,8 @@ func (p *Provider) Sleep(ctx context.Context, id string) error {
 	}
 	defer unlock()
 	if r.InMemory {
-		e := app.Errorf(app.EInvalid, "the files of machine %s are in memory and would be lost if it were stopped", id)
-		e.Reason, e.Hint = "cannot_sleep", "Let the sandbox's data directory be on a file system that an overlay can stand on, such as ext4."
+		e := app.Errorf(app.EInvalid, "machine %s can't be stopped: its files are in memory and would be lost", id)
+		e.Reason, e.Hint = "cannot_sleep", "Put the sandbox's data directory on a file system that supports overlays, such as ext4."
 		return e
 	}
 	r.Asleep = true // from here on no one takes it up again by themselves
@@ -59,7 +59,7 @@ func (p *Provider) Wake(ctx context.Context, id string) error {
 
 // hold returns a machine that Create has finished, under its lock; ENotFound where there is none.
 func (p *Provider) hold(ctx context.Context, id string) (*record, func(), error) {
-	absent := app.Errorf(app.ENotFound, "the sandbox has no machine %q", id)
+	absent := app.Errorf(app.ENotFound, "machine %q doesn't exist in the sandbox", id)
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -78,9 +78,9 @@ func (p *Provider) hold(ctx context.Context, id string) (*record, func(), error)
 	case errors.Is(err, fs.ErrNotExist):
 		err = absent
 	case err == nil && !r.Ready:
-		err = app.Errorf(app.ETransient, "machine %s is not made yet", id)
+		err = app.Errorf(app.ETransient, "machine %s isn't created yet", id)
 	case err == nil && p.kinds[r.Mode] == nil:
-		err = app.Errorf(app.EInvalid, "machine %s is one of mode %s, which this process cannot run", id, r.Mode)
+		err = app.Errorf(app.EInvalid, "machine %s has mode %s, which this process can't run", id, r.Mode)
 	}
 	if err != nil {
 		unlock()

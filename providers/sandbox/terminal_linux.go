@@ -10,7 +10,7 @@ import (
 
 const haveTerminals = true
 
-// openTerminal gives a command a pseudo-terminal as its controlling one.
+// openTerminal opens a pseudo-terminal for a command as its controlling one.
 func (s *session) openTerminal(cmd *exec.Cmd) (*plumbing, error) {
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {

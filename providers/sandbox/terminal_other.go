@@ -10,7 +10,7 @@ import (
 const haveTerminals = false
 
 func (s *session) openTerminal(*exec.Cmd) (*plumbing, error) {
-	return nil, errors.New("terminals are offered on Linux only")
+	return nil, errors.New("terminals are only supported on Linux")
 }
 
 func (s *session) resize(window) {}

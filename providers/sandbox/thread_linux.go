@@ -14,7 +14,7 @@ func onThread(f func() error) error {
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		if unix.Gettid() == os.Getpid() {
-			// The first thread stands for the whole process in /proc and is never thrown away. While this goroutine
+			// The first thread is the whole process in /proc and is never thrown away. While this goroutine
 			// keeps it busy, the next one gets another.
 			result <- onThread(f)
 			runtime.UnlockOSThread()

@@ -49,8 +49,8 @@ func (u *usage) roomForProcess() error {
 		u.processes.n++ // the one that is about to start
 		return nil
 	}
-	e := app.Errorf(app.ECapacity, "the sandbox's machines have their most processes, %d", u.limit.maxProcesses)
-	e.Hint = "End some, delete machines, or raise the provider's setting max_processes."
+	e := app.Errorf(app.ECapacity, "the sandbox is at its limit of %d processes", u.limit.maxProcesses)
+	e.Hint = "Stop processes, delete machines, or raise the provider's setting max_processes."
 	return e
 }
 
@@ -69,7 +69,7 @@ func (u *usage) roomOnDisk(ctx context.Context) error {
 	if u.disk.n < most {
 		return nil
 	}
-	e := app.Errorf(app.ECapacity, "the files of the sandbox's machines take all that they may, %d GB", u.limit.maxDiskGB)
+	e := app.Errorf(app.ECapacity, "the sandbox is at its limit of %d GB of files", u.limit.maxDiskGB)
 	e.Hint = "Delete files or machines, or raise the provider's setting max_disk_gb."
 	return e
 }

@@ -66,11 +66,11 @@ func (p *provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) 
 		s.wrong[i] = slices.ContainsFunc(s.found[before:], func(f family.Finding) bool { return !f.OK })
 	}
 	if p.wipe == "" {
-		s.warn(family.AboutSettings, "wipe", "Write a script that removes what users leave, or have the machines installed anew.", "Machines are not wiped when they are given back: whoever gets one next finds the files of whoever had it before.")
+		s.warn(family.AboutSettings, "wipe", "Add a script that deletes users' files, or reinstall the machines.", "Machines aren't wiped when they're released: the next user can read the previous user's files.")
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.flavors)) {
 		if _, differs := sizes(p.machines, name); len(differs) > 0 {
-			s.warn(family.AboutFlavor, name, "Give machines that differ a flavor each, or write what they all have at least.", "The machines of flavor %s differ in %s, or some do not say; the least counts.", name, strings.Join(differs, " and "))
+			s.warn(family.AboutFlavor, name, "Use a separate flavor for each kind of machine, or declare the minimum on all of them.", "Machines of flavor %s differ in %s, or don't declare it; the minimum applies.", name, strings.Join(differs, " and "))
 		}
 	}
 	s.ask(needs)
@@ -81,7 +81,7 @@ func (p *provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) 
 func (s *survey) one(v *view, probe string) {
 	switch {
 	case v.out:
-		s.warn(family.AboutNetwork, v.name, "Take the word out from its line when it may be used.", "Machine %s is out of service.", v.name)
+		s.warn(family.AboutNetwork, v.name, "Remove the word out from its line to use it again.", "Machine %s is out of service.", v.name)
 		return
 	case v.silent != nil:
 		s.silent(v)
@@ -104,22 +104,22 @@ func (s *survey) one(v *view, probe string) {
 	}
 	switch {
 	case len(missing) > 0:
-		s.bad(family.AboutPermissions, v.name, app.EInvalid, "Install util-linux, coreutils and grep there, or busybox with them.", "Machine %s lacks %s.", v.name, strings.Join(missing, ", "))
+		s.bad(family.AboutPermissions, v.name, app.EInvalid, "Install util-linux, coreutils and grep, or busybox with them.", "Machine %s lacks %s.", v.name, strings.Join(missing, ", "))
 	case readonly:
-		s.bad(family.AboutPermissions, v.name, app.ECapacity, "See to the file system that holds /var/lib/muster there, or the user's home without sudo: it may be full or read-only.", "Machine %s cannot keep a record.", v.name)
+		s.bad(family.AboutPermissions, v.name, app.ECapacity, "Check the file system with /var/lib/muster, or the user's home without sudo: it may be full or read-only.", "Can't write a record on machine %s.", v.name)
 	case free < leastFree:
-		s.bad(family.AboutQuota, v.name, app.ECapacity, "Make room on the file system that holds /var/lib/muster there.", "Machine %s has %d KiB left.", v.name, free)
+		s.bad(family.AboutQuota, v.name, app.ECapacity, "Free up space on the file system with /var/lib/muster.", "Machine %s has only %d KiB free.", v.name, free)
 	case v.rec != nil && v.rec.State == wiping && v.rec.Failed != "":
-		s.warn(family.AboutQuota, v.name, "See to the script wipe or to the machine, and delete it again.", "Machine %s was given back and not wiped, and stays out of use: %s.", v.name, v.rec.Failed)
+		s.warn(family.AboutQuota, v.name, "Check the wipe script or the machine, then delete it again.", "Machine %s was released but not wiped, and stays out of use: %s.", v.name, v.rec.Failed)
 	default:
-		use := "is free"
+		use := "is available"
 		if v.rec != nil {
 			use = "is in use as " + v.rec.Hostname
 		}
-		s.ok(family.AboutNetwork, v.name, "Machine %s answers at %s, and %s.", v.name, v.at(), use)
+		s.ok(family.AboutNetwork, v.name, "Machine %s is reachable at %s and %s.", v.name, v.at(), use)
 	}
 	if !s.p.sudo && v.user != "root" {
-		s.warn(family.AboutPermissions, v.name, "Set sudo to true, and allow it without a password.", "Machine %s is used as %s without sudo: it gets no host name, and scripts run as that user.", v.name, v.user)
+		s.warn(family.AboutPermissions, v.name, "Set sudo to true, and allow passwordless sudo.", "Machine %s is used as %s without sudo: it gets no host name, and scripts run as that user.", v.name, v.user)
 	}
 }
 
@@ -135,7 +135,7 @@ func (s *survey) silent(v *view) {
 	case e.Reason == "record":
 		about = family.AboutQuota
 	}
-	hint := cmp.Or(e.Hint, "Write the word out on its line while it is out of service.")
+	hint := cmp.Or(e.Hint, "Add the word out to its line while it's out of service.")
 	if v.unknown || e.Code != app.ETransient {
 		s.bad(about, v.name, e.Code, hint, "%s", e.ForPeople())
 		return
@@ -169,19 +169,12 @@ func (s *survey) ask(needs family.AccountNeeds) {
 				known = false
 				continue
 			}
-			s.ok(part.about, part.name, "%s of the inventory of %s %s.", has(part.has[part.name]), part.what, part.name)
+			s.ok(part.about, part.name, "%s in the inventory for %s %s.", humanize.Count(part.has[part.name], "machine"), part.what, part.name)
 		}
 		if known && !any {
 			s.room(n, w, needs.Each)
 		}
 	}
-}
-
-func has(n int) string {
-	if n == 1 {
-		return "1 machine is"
-	}
-	return fmt.Sprintf("%d machines are", n)
 }
 
 // room counts what is free. That all machines of a flavor are in use is what they are for, where no one wants one now.
@@ -200,11 +193,11 @@ func (s *survey) room(n family.MachineNeed, w *wish, each bool) {
 		e := app.AsError(full(s.views, w))
 		s.bad(family.AboutFlavor, w.flavor, app.EInvalid, e.Hint, "%s", e.Message)
 	case free == 0 && each:
-		s.warn(family.AboutQuota, w.flavor, "Wait until some are given back, or add more to the inventory.", "Of %s of %s, none can be had now.", humanize.Count(fit, "machine"), w)
+		s.warn(family.AboutQuota, w.flavor, "Wait until some are released, or add more to the inventory.", "%s of %s: none available now.", humanize.Count(fit, "machine"), w)
 	case free < n.Count && !each:
-		s.bad(family.AboutQuota, w.flavor, app.ECapacity, "Wait until some are given back, or add more to the inventory.", "%s wanted of %s; of %d that there are, %d can be had now.", humanize.Count(n.Count, "machine"), w, fit, free)
+		s.bad(family.AboutQuota, w.flavor, app.ECapacity, "Wait until some are released, or add more to the inventory.", "%[1]s of %[2]s needed, but only %[4]d of %[3]d available now.", humanize.Count(n.Count, "machine"), w, fit, free)
 	default:
-		s.ok(family.AboutQuota, w.flavor, "Of %s of %s, %d can be had now.", humanize.Count(fit, "machine"), w, free)
+		s.ok(family.AboutQuota, w.flavor, "%s of %s: %d available now.", humanize.Count(fit, "machine"), w, free)
 	}
 }
 

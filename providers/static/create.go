@@ -50,9 +50,9 @@ func (w *wish) String() string {
 }
 
 func unknown(what, name string, has map[string]int) *app.Error {
-	e := app.Errorf(app.EInvalid, "No machine of the inventory has the %s %s.", what, name)
+	e := app.Errorf(app.EInvalid, "No machine in the inventory has the %s %s.", what, name)
 	if len(has) == 0 {
-		e.Hint = fmt.Sprintf("Put %s=%s on the lines of those that have it.", what, name)
+		e.Hint = fmt.Sprintf("Add %s=%s to the lines of matching machines.", what, name)
 		return e
 	}
 	e.Hint = humanize.Suggest(name, slices.Collect(maps.Keys(has)))
@@ -82,13 +82,13 @@ func (p *provider) wish(spec family.MachineSpec) (*wish, error) {
 func (p *provider) who(w *wish, spec family.MachineSpec) error {
 	var err error
 	if w.key, err = shell.PublicKey(spec.AuthorizedKey); err != nil {
-		return app.Errorf(app.EInvalid, "The key that is to be let in is not one line in authorized_keys form.")
+		return app.Errorf(app.EInvalid, "The authorized key must be one line in authorized_keys format.")
 	}
 	if blob(w.key) == blob(p.key.Public()) {
-		return app.Errorf(app.EInvalid, "The key that is to be let in is the one that opens the machine anyway; it could not be taken out again.")
+		return app.Errorf(app.EInvalid, "The authorized key is the account's own key; it couldn't be removed again.")
 	}
 	if !hostForm.MatchString(spec.Hostname) {
-		return app.Errorf(app.EInvalid, "%.80q cannot be a host name.", spec.Hostname)
+		return app.Errorf(app.EInvalid, "%.80q isn't a valid host name.", spec.Hostname)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ const rounds = 6
 
 // Create implements app.Provider: it takes a free machine by writing a record there where there is none, and makes it ready. Who comes back after a
 // failure finds
-// the record by its intent and goes on where it was.
+// the record by its intent and continues where it was.
 func (p *provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
 	w, err := p.wish(spec)
 	if err != nil {
@@ -126,7 +126,7 @@ func (p *provider) Create(ctx context.Context, spec family.MachineSpec) (family.
 			return *m, nil
 		}
 	}
-	return family.Machine{}, app.Errorf(app.ETransient, "Machines were taken by others as soon as they were chosen.")
+	return family.Machine{}, app.Errorf(app.ETransient, "The chosen machines were taken by others. Try again.")
 }
 
 // create is one round; nil and no error is to look again.
@@ -231,7 +231,7 @@ func (p *provider) take(ctx context.Context, views []*view, w *wish, spec family
 			} else if ctx.Err() != nil {
 				return nil, err
 			}
-			v.rec = v.rec.with(func(r *record) { r.Failed = "its wiping could not be finished" })
+			v.rec = v.rec.with(func(r *record) { r.Failed = "wiping didn't finish" })
 		}
 	}
 	return nil, full(views, w)
@@ -250,16 +250,16 @@ func full(views []*view, w *wish) error {
 		case v.out:
 			odd = append(odd, v.name+" is out of service")
 		case v.silent != nil:
-			odd = append(odd, v.name+" cannot be used: "+strings.TrimRight(app.AsError(v.silent).ForPeople(), "."))
+			odd = append(odd, v.name+" can't be used: "+strings.TrimRight(app.AsError(v.silent).ForPeople(), "."))
 		case v.rec != nil && v.rec.State == wiping:
-			odd = append(odd, v.name+" was given back and is not wiped")
+			odd = append(odd, v.name+" was released but not wiped")
 		default:
 			used++
 		}
 	}
 	if fit == 0 {
-		e := app.Errorf(app.ECapacity, "No machine of the inventory has %s.", w)
-		e.Hint = "Ask for less, or add such a machine."
+		e := app.Errorf(app.ECapacity, "No machine in the inventory has %s.", w)
+		e.Hint = "Request less, or add such a machine."
 		return e
 	}
 	var e *app.Error
@@ -271,15 +271,15 @@ func full(views []*view, w *wish) error {
 	default:
 		more := ""
 		if len(odd) > 5 {
-			odd, more = odd[:5], "; and others like that"
+			odd, more = odd[:5], "; and others"
 		}
-		e = app.Errorf(app.ECapacity, "None of the %s of %s is free: %d in use; %s%s.", humanize.Count(fit, "machine"), w, used, strings.Join(odd, "; "), more)
+		e = app.Errorf(app.ECapacity, "None of the %s of %s is available: %d in use; %s%s.", humanize.Count(fit, "machine"), w, used, strings.Join(odd, "; "), more)
 	}
-	e.Hint = "Wait until one is given back, add one to the inventory, or take another provider."
+	e.Hint = "Wait until one is released, add one to the inventory, or choose another provider."
 	return e
 }
 
-// makeReady prepares a machine that was taken, lets the cluster in and gives it its name.
+// makeReady prepares a machine that was taken, lets the cluster in and sets its name.
 func (p *provider) makeReady(ctx context.Context, v *view, w *wish) (*view, error) {
 	if p.prepare != "" {
 		out, exit, err := p.run(ctx, v.machine, runScript(v.line, "", p.prepare, p.prepareTime))
@@ -287,8 +287,8 @@ func (p *provider) makeReady(ctx context.Context, v *view, w *wish) (*view, erro
 			return nil, err
 		}
 		if exit == exitFailed {
-			e := app.Errorf(app.ETransient, "The script prepare failed on machine %s: %s.", v.name, tail(out))
-			e.Reason, e.Hint = "prepare_failed", "See to the script or to the machine; the word out on its line passes it over once it is given back."
+			e := app.Errorf(app.ETransient, "The prepare script failed on machine %s: %s.", v.name, tail(out))
+			e.Reason, e.Hint = "prepare_failed", "Check the script or the machine. Add the word out to its line to skip it once it's released."
 			return nil, e
 		}
 		if exit == exitChanged {

@@ -12,12 +12,12 @@ import (
 )
 
 // errChanged says that someone else has changed the machine's record: look again.
-var errChanged = app.Errorf(app.ETransient, "Somebody else has changed the machine's record meanwhile.")
+var errChanged = app.Errorf(app.ETransient, "Something else changed the machine's record in the meantime.")
 
 func changed(err error) bool { return errors.Is(err, errChanged) }
 
-// Delete implements app.Provider: the machine is wiped and made free. Its record says so from the first step to the last, so that whoever comes back
-// goes on there.
+// Delete implements app.Provider: the machine is wiped and made free. Its record says so from the first step to the last, so that a retry
+// continues there.
 func (p *provider) Delete(ctx context.Context, id string) error {
 	for range rounds {
 		v, err := p.find(ctx, id)
@@ -28,8 +28,8 @@ func (p *provider) Delete(ctx context.Context, id string) error {
 			return err
 		}
 		if v.out {
-			e := app.Errorf(app.ETransient, "Machine %s is out of service, so it cannot be wiped.", v.name)
-			e.Hint = "Take the word out from its line when it answers again, or the whole line when it is gone for good."
+			e := app.Errorf(app.ETransient, "Machine %s is out of service, so it can't be wiped.", v.name)
+			e.Hint = "Remove the word out from its line when it's reachable again, or the whole line if it's gone for good."
 			return e
 		}
 		if v.silent != nil {
@@ -53,10 +53,10 @@ func (p *provider) runWipe(ctx context.Context, v *view) error {
 	case exit == exitFailed:
 		why := tail(out)
 		if _, err := p.change(ctx, v, v.rec.with(func(r *record) { r.Failed = why }), "", ""); err != nil {
-			p.log.Warn("a machine was not wiped, and cannot be told so", "machine", v.name, "error", err)
+			p.log.Warn("machine not wiped, and its record can't be updated", "machine", v.name, "error", err)
 		}
-		e := app.Errorf(app.ETransient, "Machine %s was given back, but the script wipe failed on it: %s.", v.name, why)
-		e.Reason, e.Hint = "wipe_failed", "It stays out of use. See to the script or to the machine, and delete it again."
+		e := app.Errorf(app.ETransient, "Machine %s was released, but its wipe script failed: %s.", v.name, why)
+		e.Reason, e.Hint = "wipe_failed", "It stays out of use. Check the script or the machine, then delete it again."
 		return e
 	}
 	return nil
@@ -106,9 +106,9 @@ func (p *provider) Adopt(ctx context.Context, id string, spec family.MachineSpec
 		case v.silent != nil:
 			return v.silent
 		case v.rec.Intent != spec.Intent || spec.Tags[family.TagIntent] != v.rec.Intent:
-			return app.Errorf(app.EInvalid, "Machine %s was made for another intent.", id)
+			return app.Errorf(app.EInvalid, "Machine %s was created for another intent.", id)
 		case v.out || v.rec.State != ready:
-			return app.Errorf(app.ETransient, "Machine %s is not ready to be adopted.", v.name)
+			return app.Errorf(app.ETransient, "Machine %s isn't ready to be adopted.", v.name)
 		}
 		if v.rec.Hostname == spec.Hostname && maps.Equal(v.rec.Tags, spec.Tags) && slices.Equal(v.rec.Keys, []string{w.key}) {
 			return nil

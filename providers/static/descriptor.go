@@ -11,22 +11,22 @@ import (
 // Descriptor says what settings an account in the catalog may have.
 var Descriptor = family.Descriptor{
 	Name:        "static",
-	Description: "Machines that already exist, such as bare metal: handed out, and given back wiped, over SSH.",
+	Description: "Existing machines, such as bare metal, assigned and wiped over SSH.",
 	Fields: []family.Field{
 		{Name: "machines", SetBy: family.SetByTenant, Label: "Machines", Type: family.FieldLines, Required: true,
-			Help: `A line for each: NAME ADDRESS, then words such as flavor=big, cpu=, memory_gb=, disk_gb=, zone=, user=, port=, image=, bind=, host_key="ssh-ed25519 AAAA...", labels, or out.`},
-		{Name: "ssh_key", SetBy: family.SetByTenant, Label: "SSH key", Type: family.FieldLines, Required: true, Secret: true, Help: "The private key in PEM form that opens the machines."},
-		{Name: "wipe", SetBy: family.SetByTenant, Label: "Wipe", Type: family.FieldLines, Help: "A script that runs as root when a machine is given back. Without it, files of whoever had the machine stay on it."},
-		{Name: "wipe_time", SetBy: family.SetByTenant, Label: "Time to wipe", Type: family.FieldInt, Default: "300", Help: "How long the script may take, in seconds."},
-		{Name: "prepare", SetBy: family.SetByTenant, Label: "Prepare", Type: family.FieldLines, Help: "A script that runs as root before a machine is handed out. It may run again where it was cut short."},
-		{Name: "prepare_time", SetBy: family.SetByTenant, Label: "Time to prepare", Type: family.FieldInt, Default: "300", Help: "How long that script may take, in seconds."},
+			Help: `One line per machine: NAME ADDRESS, then words such as flavor=big, cpu=, memory_gb=, disk_gb=, zone=, user=, port=, image=, bind=, host_key="ssh-ed25519 AAAA...", labels, or out.`},
+		{Name: "ssh_key", SetBy: family.SetByTenant, Label: "SSH key", Type: family.FieldLines, Required: true, Secret: true, Help: "The private key for signing in to the machines, in PEM format."},
+		{Name: "wipe", SetBy: family.SetByTenant, Label: "Wipe script", Type: family.FieldLines, Help: "Runs as root when a machine is released. Without it, the previous user's files stay on the machine."},
+		{Name: "wipe_time", SetBy: family.SetByTenant, Label: "Wipe timeout (s)", Type: family.FieldInt, Default: "300", Help: "How long the wipe script may take."},
+		{Name: "prepare", SetBy: family.SetByTenant, Label: "Prepare script", Type: family.FieldLines, Help: "Runs as root before a machine is assigned, and again if it was interrupted."},
+		{Name: "prepare_time", SetBy: family.SetByTenant, Label: "Prepare timeout (s)", Type: family.FieldInt, Default: "300", Help: "How long the prepare script may take."},
 		{Name: "sudo", SetBy: family.SetByTenant, Label: "Use sudo", Type: family.FieldBool, Default: "true",
-			Help: "Users other than root become root by sudo, without a password. With false, all is done as the user: no host name is set."},
+			Help: "Whether users other than root use passwordless sudo. If false, everything runs as the user, and no host name is set."},
 		{Name: "unknown_host_keys", SetBy: family.SetByTenant, Label: "Unknown host keys", Type: family.FieldChoice, Default: "refuse", Options: []string{"refuse", "pin"},
-			Help: "What becomes of machines without host_key: refused, or held to the key that they show first."},
+			Help: "For machines without host_key: refuse them, or pin the first key they present."},
 	},
 	FlavorFields: []family.Field{
-		{Name: "labels", SetBy: family.SetByTenant, Label: "Labels", Type: family.FieldList, Help: "What a machine must carry, such as ssd,gpu=a100."},
+		{Name: "labels", SetBy: family.SetByTenant, Label: "Labels", Type: family.FieldList, Help: "Labels that a machine must have, such as ssd,gpu=a100."},
 	},
 }
 
@@ -53,7 +53,7 @@ func read(s account.Settings) (settings, error) {
 	o := settings{wipe: s.Text("wipe"), prepare: s.Text("prepare"), flavors: map[string]int{}, images: map[string]int{}, zones: map[string]int{}, byName: map[string]*machine{}}
 	var err error
 	if o.pinning = s.Or("unknown_host_keys", "refuse") == "pin"; !o.pinning && s.Or("unknown_host_keys", "refuse") != "refuse" {
-		return o, account.Invalid("unknown_host_keys", "unknown host keys are refused or pinned, nothing else")
+		return o, account.Invalid("unknown_host_keys", "unknown_host_keys must be refuse or pin")
 	}
 	if o.sudo, err = s.Bool("sudo", true); err != nil {
 		return o, err
@@ -66,8 +66,8 @@ func read(s account.Settings) (settings, error) {
 		*d = time.Duration(n) * time.Second
 	}
 	if o.key, err = shell.PrivateKey(s.Text("ssh_key")); err != nil {
-		e := account.Invalid("ssh_key", "the key that opens the machines cannot be used: %v", err)
-		e.Hint = "Give a private key without a passphrase, in PEM form, as ${secret:NAME}."
+		e := account.Invalid("ssh_key", "the machines' SSH key can't be used: %v", err)
+		e.Hint = "Use a private key without a passphrase, in PEM format, as ${secret:NAME}."
 		return o, e
 	}
 	// Spaces at the ends of lines count for nothing, those of the first line neither.
@@ -76,8 +76,8 @@ func read(s account.Settings) (settings, error) {
 		return o, err
 	}
 	if len(o.machines) == 0 {
-		e := account.Invalid("machines", "the inventory has no machine")
-		e.Hint = `Write a line for each, such as: db1 192.0.2.11 flavor=big host_key="ssh-ed25519 AAAA..."`
+		e := account.Invalid("machines", "the inventory is empty")
+		e.Hint = `Add one line per machine. For example, db1 192.0.2.11 flavor=big host_key="ssh-ed25519 AAAA..."`
 		return o, e
 	}
 	o.count()

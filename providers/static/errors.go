@@ -7,7 +7,7 @@ import (
 	"muster/providers/static/internal/shell"
 )
 
-// heard returns what a script said, its exit code, and the error that the code stands for. exitChanged, and exitFailed of an admin's script, are for
+// heard returns what a script said, its exit code, and the error for the code. exitChanged, and exitFailed of an admin's script, are for
 // the caller to tell.
 func (p *provider) heard(m *machine, r shell.Result) (string, int, error) {
 	_, out, greeted := strings.Cut(string(r.Out), greeting+"\n")
@@ -20,23 +20,23 @@ func (p *provider) heard(m *machine, r shell.Result) (string, int, error) {
 	case 0, exitChanged, exitFailed:
 		return out, r.Exit, nil
 	case exitBusy:
-		e = app.Errorf(app.ETransient, "Machine %s is being worked on by somebody else.", m.name)
-		e.Hint = "A script of another Muster process may still run there."
+		e = app.Errorf(app.ETransient, "Machine %s is in use by another process.", m.name)
+		e.Hint = "A script of another Muster process may still be running there."
 	case exitRoom:
-		e = app.Errorf(app.ETransient, "Machine %s cannot keep its record: %s.", m.name, said)
-		e.Hint = "See to the file system that holds /var/lib/muster there: it may be full or read-only."
+		e = app.Errorf(app.ETransient, "Can't write the record of machine %s: %s.", m.name, said)
+		e.Hint = "Check the file system with /var/lib/muster: it may be full or read-only."
 	case exitKeys:
-		e = app.Errorf(app.EInvalid, "The authorized_keys of %s on machine %s cannot be written: %s.", m.user, m.name, said)
-		e.Hint = "See to the user's home there."
+		e = app.Errorf(app.EInvalid, "Can't write the authorized_keys of %s on machine %s: %s.", m.user, m.name, said)
+		e.Hint = "Check the user's home directory."
 	case exitName:
-		e = app.Errorf(app.EInvalid, "Machine %s does not take a host name: %s.", m.name, said)
-		e.Hint = "Containers whose host name is fixed cannot be handed out."
+		e = app.Errorf(app.EInvalid, "Can't set the host name of machine %s: %s.", m.name, said)
+		e.Hint = "Containers with a fixed host name can't be used."
 	case exitTools:
 		e = app.Errorf(app.EInvalid, "Machine %s lacks flock, timeout or mktemp.", m.name)
 		e.Hint = "Install util-linux and coreutils, or busybox with them."
 	default:
-		e = app.Errorf(app.ETransient, "A script on machine %s ended with exit code %d: %s.", m.name, r.Exit, said)
-		e.Hint = "See the machine's own log."
+		e = app.Errorf(app.ETransient, "A script on machine %s failed with exit code %d: %s.", m.name, r.Exit, said)
+		e.Hint = "Check the machine's own log."
 	}
 	return out, r.Exit, e
 }
@@ -44,12 +44,12 @@ func (p *provider) heard(m *machine, r shell.Result) (string, int, error) {
 // speechless is the error of a machine on which no script ran.
 func (p *provider) speechless(m *machine, said string, exit int) error {
 	if p.sudo && m.user != "root" && strings.Contains(said, "sudo") {
-		e := app.Errorf(app.ECredentials, "The user %s of machine %s cannot become root by sudo without a password: %s.", m.user, m.name, said)
+		e := app.Errorf(app.ECredentials, "User %s of machine %s can't become root without a password: %s.", m.user, m.name, said)
 		e.Reason, e.Hint = "sudo", "Allow it with NOPASSWD in sudoers, or set sudo to false."
 		return e
 	}
-	e := app.Errorf(app.EInvalid, "Machine %s lets us in, but runs no sh (exit code %d): %s.", m.name, exit, said)
-	e.Reason, e.Hint = "no_shell", "The user's login shell must run commands, and sh must be in its path."
+	e := app.Errorf(app.EInvalid, "Machine %s accepts the key but can't run sh (exit code %d): %s.", m.name, exit, said)
+	e.Reason, e.Hint = "no_shell", "The user's login shell must run commands, and sh must be in its PATH."
 	return e
 }
 
@@ -66,7 +66,7 @@ func lastLine(s string) string {
 		return r
 	}, strings.ToValidUTF8(s, "?"))
 	if s = strings.TrimRight(s, ". "); s == "" {
-		return "it said nothing"
+		return "no output"
 	}
 	if len(s) > 300 {
 		s = strings.ToValidUTF8(s[:300], "") + "…"

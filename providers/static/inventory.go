@@ -51,7 +51,7 @@ func readInventory(text string, pinning bool) ([]*machine, error) {
 	for i, line := range strings.Split(text, "\n") {
 		wrong := func(hint, format string, args ...any) error {
 			e := account.Invalid("machines", "line %d: %s", i+1, fmt.Sprintf(format, args...))
-			e.Hint = cmp.Or(hint, `Write a line as: db1 192.0.2.11 flavor=big host_key="ssh-ed25519 AAAA..." ssd`)
+			e.Hint = cmp.Or(hint, `For example, db1 192.0.2.11 flavor=big host_key="ssh-ed25519 AAAA..." ssd`)
 			return e
 		}
 		ws, err := words(line)
@@ -67,12 +67,12 @@ func readInventory(text string, pinning bool) ([]*machine, error) {
 		}
 		for _, what := range []string{"name " + m.name, "address " + m.at()} {
 			if before := lines[what]; before != 0 {
-				return nil, wrong("A machine has one line.", "the %s stands in line %d already", what, before)
+				return nil, wrong("Each machine needs exactly one line.", "%s is already on line %d", what, before)
 			}
 			lines[what] = i + 1
 		}
 		if out = append(out, m); len(out) > mostMachines {
-			return nil, wrong("Make several accounts of them.", "an account has at most %d machines", mostMachines)
+			return nil, wrong("Split them across several accounts.", "an account can have at most %d machines", mostMachines)
 		}
 	}
 	return out, nil
@@ -81,21 +81,21 @@ func readInventory(text string, pinning bool) ([]*machine, error) {
 func readMachine(ws []string, pinning bool, wrong func(hint, format string, args ...any) error) (*machine, error) {
 	m := &machine{name: ws[0], user: "root", port: 22, flavor: defaultFlavor, image: defaultImage, labels: map[string]string{}, size: map[string]float64{}}
 	if !nameForm.MatchString(m.name) || strings.Contains(m.name, "=") {
-		return nil, wrong("", "the first word is no name of a machine: letters, digits, dots, hyphens and underscores, at most 63")
+		return nil, wrong("", "the first word isn't a valid machine name: use at most 63 letters, digits, dots, hyphens and underscores")
 	}
 	if len(ws) < 2 || strings.Contains(ws[1], "=") {
 		return nil, wrong("", "the second word must be the machine's address")
 	}
 	var err error
 	if m.address, err = readAddress(ws[1]); err != nil {
-		return nil, wrong("Write an IPv4 address such as 192.0.2.11; a port goes into port=, and names change without being noticed.", "the second word is not the address of machine %s: %v", m.name, err)
+		return nil, wrong("Use an IPv4 address such as 192.0.2.11, with the port in port=. Names could change unnoticed.", "the address of machine %s is invalid: %v", m.name, err)
 	}
 	m.bind = m.address
 	seen := map[string]bool{}
 	for _, w := range ws[2:] {
 		key, value, pair := strings.Cut(w, "=")
 		if seen[key] {
-			return nil, wrong("Leave one of them.", "machine %s has %s twice", m.name, known(key))
+			return nil, wrong("Remove one of them.", "machine %s has %s twice", m.name, known(key))
 		}
 		seen[key] = true
 		if !pair && key == "out" {
@@ -107,7 +107,7 @@ func readMachine(ws []string, pinning bool, wrong func(hint, format string, args
 		}
 	}
 	if m.hostKey == "" && !pinning && !m.out {
-		return nil, wrong("Take it from the machine's console, /etc/ssh/ssh_host_ed25519_key.pub, or set unknown_host_keys to pin.", "machine %s has no host_key, by which it proves that it is the one", m.name)
+		return nil, wrong("Copy it from /etc/ssh/ssh_host_ed25519_key.pub on the machine's console, or set unknown_host_keys to pin.", "machine %s has no host_key to prove its identity", m.name)
 	}
 	return m, nil
 }
@@ -124,34 +124,34 @@ func (m *machine) set(key, value string, pair bool, wrong func(hint, format stri
 	var err error
 	switch {
 	case pair && slices.Contains(forbidden, strings.ToLower(key)):
-		return wrong("Put the key that opens the machines into the setting ssh_key, as ${secret:NAME}.", "machine %s has a secret on its line, where it is not safe", m.name)
+		return wrong("Put the machines' SSH key in the setting ssh_key, as ${secret:NAME}.", "machine %s has a secret on its line, which isn't safe", m.name)
 	case !pair || !slices.Contains(keyWords, key):
 		if !wordForm.MatchString(key) || pair && !wordForm.MatchString(value) {
-			return wrong("A label is a word such as ssd, or a pair such as gpu=a100.", "machine %s has a word that is neither a key nor a label", m.name)
+			return wrong("Use a label such as ssd or gpu=a100.", "machine %s has a word that isn't a key or a label", m.name)
 		}
 		if near := humanize.Nearest(key, keyWords); pair && near != "" && humanize.EditDistance(humanize.FoldName(key), humanize.FoldName(near)) <= 1 {
-			return wrong(fmt.Sprintf("Did you mean %s=? Call the label otherwise where it is meant to be one.", near), "machine %s has the label %s, which looks like %s", m.name, key, near)
+			return wrong(fmt.Sprintf("Did you mean %s=? If it's meant as a label, rename it.", near), "machine %s has the label %s, which looks like %s", m.name, key, near)
 		}
 		m.labels[key] = value
-		// What a machine has is a label as well, and any label that is called so is one: they were before they told sizes, and hardware types ask for them.
+		// What a machine has is a label as well, and any label that is called so is one: they were before they declared sizes, and hardware types ask for them.
 		if n, err := strconv.ParseFloat(value, 64); slices.Contains(sizeWords, key) && sizeForm.MatchString(value) && err == nil && n > 0 {
 			m.size[key] = n
 		}
 	case key == "user":
 		if m.user = value; !userForm.MatchString(value) {
-			return wrong("", "user= of machine %s is not the name of a user", m.name)
+			return wrong("", "user= of machine %s isn't a valid user name", m.name)
 		}
 	case key == "port":
 		if m.port, err = strconv.Atoi(value); err != nil || m.port < 1 || m.port > 65535 {
-			return wrong("", "port= of machine %s is not a number from 1 to 65535", m.name)
+			return wrong("", "port= of machine %s isn't a number from 1 to 65535", m.name)
 		}
 	case key == "bind":
 		if m.bind, err = readAddress(value); err != nil {
-			return wrong("", "bind= of machine %s is not an address: %v", m.name, err)
+			return wrong("", "bind= of machine %s isn't an address: %v", m.name, err)
 		}
 	case key == "host_key":
 		if m.hostKey, err = shell.PublicKey(value); err != nil {
-			return wrong(`Write host_key="ssh-ed25519 AAAA...", as it stands in /etc/ssh/ssh_host_ed25519_key.pub.`, "host_key= of machine %s is %v", m.name, err)
+			return wrong(`Write host_key="ssh-ed25519 AAAA..." as in /etc/ssh/ssh_host_ed25519_key.pub.`, "host_key= of machine %s is %v", m.name, err)
 		}
 	case !wordForm.MatchString(value):
 		return wrong("", "%s= of machine %s must be one word of letters, digits, dots, hyphens and underscores", key, m.name)
@@ -165,11 +165,11 @@ func readAddress(text string) (string, error) {
 	a, err := netip.ParseAddr(text)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("it is no IPv4 address")
+		return "", fmt.Errorf("it isn't an IPv4 address")
 	case !a.Is4():
-		return "", fmt.Errorf("machines are reached by IPv4")
+		return "", fmt.Errorf("only IPv4 is supported")
 	case a.IsUnspecified(), a.IsMulticast(), a == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
-		return "", fmt.Errorf("%s is not that of a machine", a)
+		return "", fmt.Errorf("%s isn't a machine's address", a)
 	}
 	return a.String(), nil
 }
@@ -219,8 +219,8 @@ func readLabels(text string) (map[string]string, error) {
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' }) {
 		key, value, pair := strings.Cut(w, "=")
 		if !wordForm.MatchString(key) || pair && !wordForm.MatchString(value) {
-			e := app.Errorf(app.EInvalid, "The labels of the hardware type cannot be read.")
-			e.Field, e.Hint = "extra.labels", "Write labels as ssd,gpu=a100."
+			e := app.Errorf(app.EInvalid, "The labels of the hardware type are invalid.")
+			e.Field, e.Hint = "extra.labels", "Use the form ssd,gpu=a100."
 			return nil, e
 		}
 		out[key] = value

@@ -47,9 +47,9 @@ web.1 192.0.2.11 host_key="KEY"
 	for name, c := range map[string]struct{ text, says string }{
 		"a size twice":         {"a 192.0.2.1 cpu=1 cpu=2", "cpu twice"},
 		"no address":           {"a 192.0.2.1 host_key=\"KEY\"\nb", "line 2: the second word"},
-		"a name for address":   {"a db.example.org", "line 1: the second word is not the address of machine a"},
+		"a name for address":   {"a db.example.org", "line 1: the address of machine a is invalid"},
 		"IPv6":                 {"a 2001:db8::1", "IPv4"},
-		"nobody's address":     {"a 0.0.0.0", "0.0.0.0"},
+		"no one's address":     {"a 0.0.0.0", "0.0.0.0"},
 		"no host key":          {"a 192.0.2.1", "machine a has no host_key"},
 		"half a host key":      {"a 192.0.2.1 host_key=ssh-ed25519 AAAA", "host_key= of machine a"},
 		"an open quote":        {"a 192.0.2.1 host_key=\"KEY", "quote"},
@@ -59,11 +59,11 @@ web.1 192.0.2.11 host_key="KEY"
 		"a misspelt key":       {"a 192.0.2.1 prot=2222", "prot, which looks like port"},
 		"a key in capitals":    {"a 192.0.2.1 Host-Key=x", "looks like host_key"},
 		"a key twice":          {"a 192.0.2.1 zone=x zone=y", "zone twice"},
-		"a name twice":         {"a 192.0.2.1 out\n\na 192.0.2.2 out", "line 3: the name a stands in line 1"},
-		"an address twice":     {"a 192.0.2.1 out\nb 192.0.2.1 out", "line 2: the address 192.0.2.1:22"},
-		"a name with a slash":  {"../a 192.0.2.1", "no name of a machine"},
+		"a name twice":         {"a 192.0.2.1 out\n\na 192.0.2.2 out", "line 3: name a is already on line 1"},
+		"an address twice":     {"a 192.0.2.1 out\nb 192.0.2.1 out", "line 2: address 192.0.2.1:22"},
+		"a name with a slash":  {"../a 192.0.2.1", "valid machine name"},
 		"a password":           {"a 192.0.2.1 password=" + secret, "secret on its line"},
-		"a password by itself": {"a 192.0.2.1 '" + secret + "!'", "neither a key nor a label"},
+		"a password by itself": {"a 192.0.2.1 '" + secret + "!'", "isn't a key or a label"},
 		"a secret as a flavor": {"a 192.0.2.1 'flavor=" + secret + "!'", "flavor= of machine a must be one word"},
 		"a private key":        {"-----BEGIN OPENSSH PRIVATE KEY-----\n" + secret, "line 1: the first word"},
 		"its second line":      {secret, "line 1: the second word"},
@@ -107,7 +107,7 @@ i 192.0.2.9 flavor=some cpu=8`, true)
 			t.Errorf("%s: %+v, which differ in %q", flavor, got, differs)
 		}
 	}
-	// All of them are labels as well, as they were before they told sizes.
+	// All of them are labels as well, as they were before they declared sizes.
 	for i, labels := range map[int]map[string]string{
 		0: {"gpu": "a100", "cpu": "16", "memory_gb": "128", "disk_gb": "960"}, 2: {"cpu": "0.5"}, 5: {"cpu": "amd", "memory_gb": "0", "disk_gb": "Inf"},
 		6: {"cpu": "", "memory-gb": "4", "disk_tb": "1"}, 7: {"cpu": "epyc"},
@@ -121,7 +121,7 @@ i 192.0.2.9 flavor=some cpu=8`, true)
 	}
 }
 
-// What a flavor's machines have is offered; that they differ is told.
+// What a flavor's machines have is offered; that they differ is reported.
 func TestSizesAreOffered(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 2)

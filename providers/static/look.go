@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/family"
+	"muster/app/humanize"
 )
 
 // look asks a machine what it is used for. Where it cannot be asked, the view says why and holds what was known last; an error is that of ctx or of
@@ -24,7 +25,7 @@ func (p *provider) look(ctx context.Context, m *machine) (*view, error) {
 			return nil, ctx.Err()
 		}
 		if limited.Err() != nil && err != nil && app.CodeOf(err) == app.EInternal {
-			err = app.Errorf(app.ETransient, "Machine %s was asked, and did not answer for %s.", m.name, lookLimit)
+			err = app.Errorf(app.ETransient, "Machine %s didn't respond within %s.", m.name, humanize.Duration(lookLimit))
 		}
 		v.silent = err
 	}
@@ -49,8 +50,8 @@ func (v *view) understand(out string) error {
 	}
 	rec, err := readRecord(line)
 	if err != nil {
-		e := app.Errorf(app.EInvalid, "The record of machine %s cannot be read: %w.", v.name, err)
-		e.Reason, e.Hint = "record", "See to /var/lib/muster/checkout/record there. Remove it only if nobody uses the machine."
+		e := app.Errorf(app.EInvalid, "Can't read the record of machine %s: %w.", v.name, err)
+		e.Reason, e.Hint = "record", "Check /var/lib/muster/checkout/record on it. Remove the file only if the machine isn't in use."
 		return e
 	}
 	v.rec, v.line = rec, line
@@ -86,7 +87,7 @@ func each(n int, do func(int)) {
 	work.Wait()
 }
 
-// unseen is the error of machines of which nothing is known, nil where there is none: what they are used for no one can tell.
+// unseen is the error of machines whose use is unknown, nil where there is none.
 func unseen(views []*view) error {
 	var names []string
 	var first *app.Error
@@ -104,7 +105,7 @@ func unseen(views []*view) error {
 		return first
 	}
 	e := *first
-	e.Message = strings.TrimRight(e.Message, ".") + "; nothing is known of " + strings.Join(names[1:min(len(names), 6)], ", ") + " either."
+	e.Message = strings.TrimRight(e.Message, ".") + "; the state of " + strings.Join(names[1:min(len(names), 6)], ", ") + " is unknown too."
 	return &e
 }
 
@@ -149,22 +150,22 @@ func (p *provider) find(ctx context.Context, id string) (*view, error) {
 	}
 	m, token := p.byID(id)
 	if m == nil {
-		return nil, app.Errorf(app.ENotFound, "There is no machine %q.", id)
+		return nil, app.Errorf(app.ENotFound, "Machine %q doesn't exist.", id)
 	}
 	v, err := p.look(ctx, m)
 	switch {
 	case err != nil:
 		return nil, err
 	case v.out && v.unknown:
-		e := app.Errorf(app.ETransient, "Machine %s is out of service, and nobody here knows what it was used for.", m.name)
-		e.Hint = "Take the word out from its line when it answers again, or the whole line when it is gone for good."
+		e := app.Errorf(app.ETransient, "Machine %s is out of service, and its use is unknown.", m.name)
+		e.Hint = "Remove the word out from its line when it's reachable again, or the whole line if it's gone for good."
 		return nil, e
 	case v.rec == nil || v.rec.Token != token:
 		// What was known last may be older than the checkout that is asked for.
 		if v.silent != nil {
 			return nil, v.silent
 		}
-		return nil, app.Errorf(app.ENotFound, "Machine %s is not used for %q any more.", m.name, id)
+		return nil, app.Errorf(app.ENotFound, "Machine %s is no longer used for %q.", m.name, id)
 	}
 	return v, nil
 }

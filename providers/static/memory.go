@@ -49,11 +49,11 @@ func (m *memory) load(of *machine) (*remembered, error) {
 		return fresh, nil // another process may come to know it
 	}
 	if err != nil {
-		return nil, app.Errorf(app.EInternal, "what is known of machine %s cannot be read: %w", of.name, err)
+		return nil, app.Errorf(app.EInternal, "can't read the state of machine %s: %w", of.name, err)
 	}
 	r := new(remembered)
 	if err := json.Unmarshal(b, r); err != nil {
-		return nil, app.Errorf(app.EInternal, "what is known of machine %s, in %s, cannot be read: %w", of.name, m.file(of.name), err)
+		return nil, app.Errorf(app.EInternal, "can't read the state of machine %s in %s: %w", of.name, m.file(of.name), err)
 	}
 	if r.At != of.at() {
 		return fresh, nil
@@ -136,7 +136,7 @@ func (m *memory) hostKey(of *machine) (string, error) {
 	return r.Pinned, nil
 }
 
-// pin keeps the key that a machine shows first, and gives the one that counts.
+// pin keeps the key that a machine presents first, and returns the one that counts.
 func (m *memory) pin(of *machine, key string) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -148,7 +148,7 @@ func (m *memory) pin(of *machine, key string) (string, error) {
 		return r.Pinned, nil
 	}
 	if err := m.save(of, &remembered{At: r.At, Pinned: key, Seen: r.Seen, Record: r.Record}); err != nil {
-		return "", app.Errorf(app.EInternal, "the host key of machine %s cannot be kept: %w", of.name, err)
+		return "", app.Errorf(app.EInternal, "can't save the host key of machine %s: %w", of.name, err)
 	}
 	return key, nil
 }

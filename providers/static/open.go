@@ -19,7 +19,7 @@ type Env struct {
 }
 
 const (
-	handshakes = 16               // under way at once
+	handshakes = 16               // running at once
 	asked      = 64               // machines that are asked at once
 	lookLimit  = 15 * time.Second // for the answer to a look
 )
@@ -52,7 +52,7 @@ func open(raw map[string]any, env Env) (*provider, error) {
 		return nil, err
 	}
 	if s.pinning && env.DataDir == "" {
-		return nil, account.Invalid("unknown_host_keys", "host keys cannot be pinned without a directory to keep them in")
+		return nil, account.Invalid("unknown_host_keys", "host keys can't be pinned without a data directory")
 	}
 	if env.Logger == nil {
 		env.Logger = slog.New(slog.DiscardHandler)

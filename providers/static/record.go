@@ -13,7 +13,7 @@ import (
 	"muster/app/family"
 )
 
-// record is what a machine that is in use says of itself. It is one line of JSON, and is changed only by who knows the line that stands there.
+// record is what a machine that is in use says of itself. It is one line of JSON, and is changed only by who knows the current line.
 type record struct {
 	Token    string            `json:"token"` // of this checkout, so that a machine's next user is another machine to the outside
 	State    state             `json:"state"`
@@ -39,7 +39,7 @@ func newToken() string {
 	return hex.EncodeToString(b[:])
 }
 
-// line is the record as it stands on the machine.
+// line is the record as it is on the machine.
 func (r *record) line() string {
 	b, _ := json.Marshal(r) // strings and maps of them
 	return string(b)
@@ -58,7 +58,7 @@ func readRecord(line string) (*record, error) {
 		return nil, err
 	}
 	if r.Token == "" || r.State != taking && r.State != ready && r.State != wiping {
-		return nil, app.Errorf(app.EInvalid, "it lacks a token or a state")
+		return nil, app.Errorf(app.EInvalid, "it has no token or state")
 	}
 	return r, nil
 }
@@ -78,7 +78,7 @@ func (p *provider) byID(id string) (*machine, string) {
 type view struct {
 	*machine
 	rec     *record // nil: it is free
-	line    string  // as the record stands there
+	line    string  // as it is on the machine
 	hostKey string
 	silent  error // why it could not be asked; then rec is what was known last
 	unknown bool  // it could not be asked, and nothing was known
@@ -90,19 +90,19 @@ func (v *view) free() bool { return v.silent == nil && v.rec == nil && !v.out }
 func (p *provider) machine(v *view) family.Machine {
 	r := v.rec
 	m := family.Machine{ID: id(v.machine, r), State: family.MachineRunning, Hostname: r.Hostname, SSHUser: v.user, SSHPort: v.port, Tags: maps.Clone(r.Tags),
-		HostKey: v.hostKey, OwnRoot: true, Zone: v.zone, MadeAt: r.MadeAt, Note: "standing machine " + v.name,
+		HostKey: v.hostKey, OwnRoot: true, Zone: v.zone, MadeAt: r.MadeAt, Note: "static machine " + v.name,
 		Addresses: map[string]string{"access_v4": v.address, "bind_v4": v.bind}}
 	switch {
 	case v.out:
-		m.State, m.Note = family.MachineStopped, m.Note+", out of service; this is what was known last"
+		m.State, m.Note = family.MachineStopped, m.Note+", out of service; last known state"
 	case v.silent != nil:
-		m.State, m.Note = family.MachineStopped, m.Note+", which cannot be asked; this is what was known last: "+app.AsError(v.silent).ForPeople()
+		m.State, m.Note = family.MachineStopped, m.Note+", not reachable; last known state: "+app.AsError(v.silent).ForPeople()
 	case r.State == taking:
 		m.State = family.MachineStarting
 	case r.State == wiping && r.Failed != "":
-		m.State, m.Note = family.MachineStopped, m.Note+", given back, and not wiped: "+r.Failed
+		m.State, m.Note = family.MachineStopped, m.Note+", released but not wiped: "+r.Failed
 	case r.State == wiping:
-		m.State, m.Note = family.MachineStopped, m.Note+", given back, and being wiped"
+		m.State, m.Note = family.MachineStopped, m.Note+", released, being wiped"
 	}
 	return m
 }

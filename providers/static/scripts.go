@@ -100,7 +100,7 @@ func (p *provider) script(m *machine, body string) string {
 // marker ends the lines that we put into authorized_keys.
 const marker = "muster-checkout-"
 
-// blob is what tells a key from others, whatever stands around it.
+// blob is what tells a key from others, whatever is around it.
 func blob(key string) string {
 	fields := strings.Fields(key)
 	if len(fields) < 2 {

@@ -23,8 +23,8 @@ import (
 	"muster/providers/providertest"
 )
 
-// box is a standing machine: an SSH server in this process whose commands are run by this host's sh, with directories of its own. It lets in whoever
-// stands in its
+// box is a static machine: an SSH server in this process whose commands are run by this host's sh, with directories of its own. It accepts any user
+// in its
 // authorized_keys.
 type box struct {
 	name, home, root, bin string
@@ -210,10 +210,10 @@ func (b *box) serve(raw net.Conn) {
 		}
 	}
 	conf := &ssh.ServerConfig{PublicKeyCallback: func(m ssh.ConnMetadata, k ssh.PublicKey) (*ssh.Permissions, error) {
-		if !b.refuse.Load() && m.User() != "nobody" {
+		if !b.refuse.Load() && m.User() != "daemon" {
 			for _, line := range strings.Split(b.read(b.home+"/.ssh/authorized_keys"), "\n") {
 				if key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(line)); err == nil && bytes.Equal(key.Marshal(), k.Marshal()) {
-					done() // here, since the client may go on before our side has returned
+					done() // here, since the client may continue before our side has returned
 					return nil, nil
 				}
 			}

@@ -127,7 +127,7 @@ func TestOneIntentOfTwoWorkersIsOneMachine(t *testing.T) {
 
 var errKilled = errors.New("killed")
 
-// Whatever part a worker is killed after, another one finds one machine of the intent and goes on, and a machine is never free before it is wiped.
+// Whatever part a worker is killed after, another one finds one machine of the intent and continues, and a machine is never free before it is wiped.
 func TestKilledInBetween(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 2)
@@ -221,7 +221,7 @@ func TestWipingFails(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	_, err = p.Create(t.Context(), spec(t, "another"))
-	wantCode(t, "create", err, app.ECapacity, "m1 was given back and is not wiped")
+	wantCode(t, "create", err, app.ECapacity, "m1 was released but not wiped")
 	found, err := p.CheckAccount(t.Context(), family.AccountNeeds{})
 	if err != nil || !slices.ContainsFunc(found, func(f family.Finding) bool { return f.Warning && strings.Contains(f.Message, "not wiped") }) {
 		t.Errorf("%+v, %v", found, err)
@@ -270,13 +270,13 @@ func TestMachinesThatDoNotAnswer(t *testing.T) {
 	again := f.open(t, f.settings(""), dir) // another process of the same host
 	for _, p := range []*provider{p, again} {
 		got, err := p.Describe(t.Context(), m.ID)
-		if err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "known last") || got.Tags[family.TagIntent] != "here" || got.HostKey != m.HostKey {
+		if err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "last known state") || got.Tags[family.TagIntent] != "here" || got.HostKey != m.HostKey {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if ids := listed(t, p); !slices.Equal(ids, []string{m.ID}) {
 			t.Errorf("listed %v", ids)
 		}
-		wantCode(t, "delete", p.Delete(t.Context(), m.ID), app.ETransient, "Machine m1 does not answer")
+		wantCode(t, "delete", p.Delete(t.Context(), m.ID), app.ETransient, "Machine m1 isn't responding")
 	}
 	if n, err := p.Create(t.Context(), spec(t, "here")); err != nil || n.ID != m.ID || n.State != family.MachineStopped {
 		t.Errorf("its intent again: %+v, %v", n, err)
@@ -286,16 +286,16 @@ func TestMachinesThatDoNotAnswer(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	_, err := p.Create(t.Context(), spec(t, "nowhere"))
-	wantCode(t, "create", err, app.ECapacity, "m1 cannot be used: Machine m1 does not answer")
+	wantCode(t, "create", err, app.ECapacity, "m1 can't be used: Machine m1 isn't responding")
 
 	// Who has never seen it cannot tell what it is used for.
 	stranger := f.open(t, f.settings(""), t.TempDir())
 	_, err = stranger.List(t.Context(), nil)
-	wantCode(t, "list", err, app.ETransient, "Machine m1 does not answer")
+	wantCode(t, "list", err, app.ETransient, "Machine m1 isn't responding")
 	_, err = stranger.Create(t.Context(), spec(t, "new"))
-	wantCode(t, "create", err, app.ETransient, "Machine m1 does not answer")
+	wantCode(t, "create", err, app.ETransient, "Machine m1 isn't responding")
 	_, err = stranger.Describe(t.Context(), m.ID)
-	wantCode(t, "describe", err, app.ETransient, "Machine m1 does not answer")
+	wantCode(t, "describe", err, app.ETransient, "Machine m1 isn't responding")
 
 	out := f.settings("")
 	out["machines"] = strings.Replace(out["machines"].(string), "m1 127.0.0.1", "m1 127.0.0.1 out", 1)
@@ -363,13 +363,13 @@ func TestConnections(t *testing.T) {
 	f.boxes[0].cut()
 	other, _ := newKey(t)
 	f.boxes[0].show(other)
-	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "did not prove") {
+	if got, err := p.Describe(t.Context(), m.ID); err != nil || got.State != family.MachineStopped || !strings.Contains(got.Note, "couldn't prove") {
 		t.Errorf("%+v, %v", got, err)
 	}
-	wantCode(t, "delete", p.Delete(t.Context(), m.ID), app.EHostKey, "did not prove that it is m1")
+	wantCode(t, "delete", p.Delete(t.Context(), m.ID), app.EHostKey, "couldn't prove that it's m1")
 	f.boxes[0].show(right)
 	f.boxes[0].refuse.Store(true)
-	wantCode(t, "delete", p.Delete(t.Context(), m.ID), app.ECredentials, "refuses the account's key")
+	wantCode(t, "delete", p.Delete(t.Context(), m.ID), app.ECredentials, "refused the account's key")
 	f.boxes[0].refuse.Store(false)
 	empty(t, p)
 }
@@ -390,7 +390,7 @@ func TestPinning(t *testing.T) {
 	other, _ := newKey(t)
 	f.boxes[0].show(other)
 	again := f.open(t, s, dir)
-	wantCode(t, "delete", again.Delete(t.Context(), m.ID), app.EHostKey, "did not prove that it is m1")
+	wantCode(t, "delete", again.Delete(t.Context(), m.ID), app.EHostKey, "couldn't prove that it's m1")
 	if _, err := open(map[string]any{"machines": s["machines"], "ssh_key": f.pem}, Env{}); app.CodeOf(err) != app.EInvalid {
 		t.Errorf("without pinning: %v", err)
 	}
@@ -464,7 +464,7 @@ func TestChoosing(t *testing.T) {
 	_, err := try("big", "b", "ssd")
 	wantCode(t, "no more", err, app.ECapacity, "All 2 machines of flavor big, zone b, labels ssd are in use.")
 	_, err = try("big", "c", "")
-	wantCode(t, "none of the kind", err, app.ECapacity, "No machine of the inventory has flavor big, zone c.")
+	wantCode(t, "none of the kind", err, app.ECapacity, "No machine in the inventory has flavor big, zone c.")
 	offers, err := p.Offers(t.Context())
 	if err != nil || len(offers.Flavors) != 2 || offers.Flavors[0].Description != "3 machines" || !slices.Equal(offers.Flavors[0].Zones, []string{"a", "b"}) || !slices.Equal(offers.Zones, []string{"a", "b", "c"}) {
 		t.Errorf("%+v, %v", offers, err)
@@ -513,15 +513,15 @@ func TestRecordsAreNotOverwritten(t *testing.T) {
 	p := f.open(t, f.settings(""), t.TempDir())
 	m := p.machines[0]
 	for i, c := range []struct {
-		body, stands string
-		exit         int
+		body, after string
+		exit        int
 	}{
 		{takeScript("one"), "one", 0}, {takeScript("two"), "one", exitChanged},
 		{changeScript("two", "three", "", ""), "one", exitChanged}, {changeScript("one", "three", "", ""), "three", 0},
 		{finishScript("one", &record{}), "three", exitChanged}, {runScript("one", "", "exit 1", time.Minute), "three", exitChanged}, {finishScript("three", &record{}), "", 0},
 	} {
-		if _, exit, err := p.run(t.Context(), m, c.body); err != nil || exit != c.exit || strings.TrimSpace(f.boxes[0].record()) != c.stands {
-			t.Errorf("%d: exit %d, %v, record %q, want %d and %q", i, exit, err, f.boxes[0].record(), c.exit, c.stands)
+		if _, exit, err := p.run(t.Context(), m, c.body); err != nil || exit != c.exit || strings.TrimSpace(f.boxes[0].record()) != c.after {
+			t.Errorf("%d: exit %d, %v, record %q, want %d and %q", i, exit, err, f.boxes[0].record(), c.exit, c.after)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func wrongs() []providertest.Wrong {
 	return []providertest.Wrong{
 		wrong("another host key", family.AboutNetwork, func(t *testing.T, f *farm, _ map[string]any) { key, _ := newKey(t); f.boxes[0].show(key) }),
 		wrong("another key", family.AboutCredentials, func(t *testing.T, _ *farm, s map[string]any) { _, s["ssh_key"] = newKey(t) }),
-		wrong("another user", family.AboutCredentials, func(_ *testing.T, _ *farm, s map[string]any) { replace(s, "zone=", "user=nobody zone=") }),
+		wrong("another user", family.AboutCredentials, func(_ *testing.T, _ *farm, s map[string]any) { replace(s, "zone=", "user=daemon zone=") }),
 		wrong("a machine that is not there", family.AboutNetwork, func(_ *testing.T, f *farm, _ map[string]any) { f.boxes[1].stop() }),
 		wrong("a machine that hangs", family.AboutNetwork, func(_ *testing.T, f *farm, _ map[string]any) { f.boxes[1].silent.Store(true) }),
 		wrong("sudo with a password", family.AboutPermissions, func(t *testing.T, f *farm, s map[string]any) {
@@ -107,7 +107,7 @@ func wrongs() []providertest.Wrong {
 		wrong("a full disk", family.AboutQuota, func(t *testing.T, f *farm, _ map[string]any) {
 			f.boxes[0].shim(t, "df", "echo Filesystem; echo '/dev/sda1 100 99 12 99% /'")
 		}),
-		wrong("a record that nobody can read", family.AboutQuota, func(t *testing.T, f *farm, _ map[string]any) { f.boxes[0].put(t, "{") }),
+		wrong("a record that can't be read", family.AboutQuota, func(t *testing.T, f *farm, _ map[string]any) { f.boxes[0].put(t, "{") }),
 		wrong("machines that are in use", family.AboutQuota, func(t *testing.T, f *farm, _ map[string]any) {
 			for _, b := range f.boxes {
 				b.put(t, `{"token":"a","state":"ready","intent":"i","hostname":"h","tags":{},"keys":[],"made_at":"2026-01-02T03:04:05Z"}`)

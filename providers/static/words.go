@@ -39,7 +39,7 @@ func words(line string) ([]string, error) {
 		}
 	}
 	if quote != 0 || escaped {
-		return nil, errors.New("a quote is not closed, or the line ends with a backslash")
+		return nil, errors.New("a quote isn't closed, or the line ends with a backslash")
 	}
 	if begun {
 		out = append(out, word.String())

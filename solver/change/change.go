@@ -112,12 +112,12 @@ func newModel(c *template.Catalog, r layout.ChangeRequest) (*model, error) {
 	}
 	m.t = c.Templates[r.Template]
 	if m.t == nil {
-		return nil, request.Refuse(app.ENotFound, request.MissingTemplate, "template", "cluster template %s does not exist.", r.Template)
+		return nil, request.Refuse(app.ENotFound, request.MissingTemplate, "template", "cluster template %s doesn't exist.", r.Template)
 	}
 	m.r.Prefer = request.Preferred(r.Prefer, m.t)
 	if r.Size < 0 {
 		return nil, hinted(request.Refuse(app.EInvalid, request.BadRequest, "size", "cluster size must be greater than 0"),
-			"Leave the size out to keep as many nodes as there are.")
+			"Omit the size to keep the current number of nodes.")
 	}
 	size := m.t.Constraints.Size
 	if size.Max == 0 {
@@ -128,8 +128,8 @@ func newModel(c *template.Catalog, r layout.ChangeRequest) (*model, error) {
 	}
 	if r.Size == 0 && len(m.standing) > size.Max {
 		return nil, hinted(request.Refuse(app.EInvalid, request.WrongSize, "size",
-			"%s stand, and template %s allows at most %d", humanize.Count(len(m.standing), "node"), m.t.Name, size.Max),
-			fmt.Sprintf("Ask for a size of %d.", size.Max))
+			"the cluster has %s, and template %s allows at most %d", humanize.Count(len(m.standing), "node"), m.t.Name, size.Max),
+			fmt.Sprintf("Choose a size of %d.", size.Max))
 	}
 	err := solver.Validate(c, layout.LayoutRequest{Template: r.Template, Size: m.low, Provider: r.Provider, Services: m.services,
 		Hardware: r.Hardware, Image: r.Image, Prefer: m.r.Prefer})
@@ -151,28 +151,28 @@ func hinted(e *app.Error, hint string) *app.Error {
 // takeNodes checks what stands and puts it in the order of numbers.
 func (m *model) takeNodes() error {
 	if len(m.r.Nodes) == 0 {
-		return hinted(request.Refuse(app.EInvalid, request.BadRequest, "nodes", "nothing stands that could be changed"), "Create a cluster instead.")
+		return hinted(request.Refuse(app.EInvalid, request.BadRequest, "nodes", "the cluster has no nodes to change"), "Create a cluster instead.")
 	}
 	seen := map[string]bool{}
 	for _, n := range m.r.Nodes {
 		switch {
 		case n.Name == "":
-			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "nodes", "a standing node has no name"), "Give each node its name.")
+			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "nodes", "a node has no name"), "Name each node.")
 		case seen[n.Name]:
-			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "nodes", "there are two standing nodes with the name %s", n.Name),
-				"Give each node once.")
+			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "nodes", "two nodes have the name %s", n.Name),
+				"List each node once.")
 		}
 		seen[n.Name] = true
 		n.Services = slices.Clone(n.Services)
 		sort.Strings(n.Services)
 		for i, s := range n.Services {
 			if i > 0 && n.Services[i-1] == s {
-				return hinted(request.Refuse(app.EInvalid, request.BadRequest, "nodes", "node %s has service %s twice", n.Name, s),
-					"Give each service of a node once.")
+				return hinted(request.Refuse(app.EInvalid, request.BadRequest, "nodes", "node %s lists service %s twice", n.Name, s),
+					"List each service of a node once.")
 			}
 			if m.c.Services[s] == nil && !slices.Contains(m.r.Remove, s) {
-				return hinted(request.Refuse(app.EInvalid, request.MissingService, "nodes", "node %s has service %s, which does not exist",
-					n.Name, s), fmt.Sprintf("Remove %s, or put it back into the catalog.", s))
+				return hinted(request.Refuse(app.EInvalid, request.MissingService, "nodes", "node %s has service %s, which doesn't exist",
+					n.Name, s), fmt.Sprintf("Remove %s, or restore it in the catalog.", s))
 			}
 		}
 		m.standing = append(m.standing, standingNode{n, numberOf(n.Name)})
@@ -204,18 +204,18 @@ func (m *model) takeServices() error {
 	}
 	for _, s := range m.r.Add {
 		if stands[s] {
-			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "add", "%s is on the cluster already", s),
-				"Add only services that are not there; ask for a larger size to have more nodes.")
+			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "add", "%s is already on the cluster", s),
+				"Add only services that the cluster doesn't have. To run a service on more nodes, increase the size.")
 		}
 		m.added[s] = true
 	}
 	for _, s := range m.r.Remove {
 		switch {
 		case m.added[s]:
-			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "remove", "%s is to be added and to be removed", s), "Ask for one of them.")
+			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "remove", "%s is listed both to add and to remove", s), "Choose one of the two.")
 		case !stands[s]:
-			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "remove", "%s is not on the cluster", s),
-				"On it are "+humanize.Some(sortedKeys(stands), 8)+".")
+			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "remove", "%s isn't on the cluster", s),
+				"The cluster has "+humanize.Some(sortedKeys(stands), 8)+".")
 		}
 		m.removed[s] = true
 	}
@@ -230,7 +230,7 @@ func (m *model) takeServices() error {
 	sort.Strings(m.services)
 	if len(m.services) == 0 {
 		if len(m.removed) == 0 {
-			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "nodes", "the standing nodes have no services"), "Add one.")
+			return hinted(request.Refuse(app.EInvalid, request.BadRequest, "nodes", "the nodes have no services"), "Add one.")
 		}
 		return hinted(request.Refuse(app.EInvalid, request.BadRequest, "remove", "a cluster needs at least one service"),
 			"Delete the cluster instead.")

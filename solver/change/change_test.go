@@ -98,32 +98,32 @@ func TestChangeStories(t *testing.T) {
 	}{
 		{"an added service touches one node, the fullest",
 			webShop(), layout.ChangeRequest{Nodes: standingNodes("app/app db/app"), Add: []string{"cache"}},
-			"n2 +cache (of 3 nodes that can take cache one with the most services)"},
+			"n2 +cache (one of 3 nodes that can run cache, with the most services)"},
 		{"among equals the lowest number is changed",
 			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/app/app"), Add: []string{"store"}, Size: 3},
-			"n1 +store (the first of 3 nodes that can take store)"},
+			"n1 +store (the first of 3 nodes that can run store)"},
 		{"what no constraint names goes on every node",
 			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/app"), Add: []string{"log"}},
 			"n1 +log (log goes on every node)\nn2 +log (log goes on every node)"},
 		{"a minimum is met",
 			with(func(l *limits) { l.Services["store"] = solvertest.Between(2, 3) }),
 			layout.ChangeRequest{Nodes: standingNodes("app db/app/app"), Add: []string{"store"}},
-			"n1 +store (the first of 3 nodes that can take store)\nn2 +store (one of 3 nodes that can take store)"},
+			"n1 +store (the first of 3 nodes that can run store)\nn2 +store (one of 3 nodes that can run store)"},
 		{"where no node can take it there is a new one",
 			apart, layout.ChangeRequest{Nodes: standingNodes("app db/app"), Add: []string{"cache"}},
-			"n3 new small +cache (the standing nodes cannot take cache as often as it must be)"},
+			"n3 new small +cache (the existing nodes can't run as many of cache as required)"},
 		{"new nodes are as those that stand, unless asked otherwise",
 			apart, layout.ChangeRequest{Nodes: standingNodes("app db/app"), Add: []string{"cache"}, Hardware: "large"},
-			"n3 new large +cache (the standing nodes cannot take cache as often as it must be)"},
+			"n3 new large +cache (the existing nodes can't run as many of cache as required)"},
 		{"a removed service leaves its nodes",
 			webShop(), layout.ChangeRequest{Nodes: standingNodes("app cache db/app cache"), Remove: []string{"cache"}},
 			"n1 -cache\nn2 -cache"},
 		{"a node left without services stays",
 			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/cache"), Remove: []string{"cache"}},
-			"n2 -cache (left without services; a smaller size would let it go)"},
+			"n2 -cache (left without services; a smaller size would delete it)"},
 		{"and goes where fewer are asked for",
 			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/cache/app"), Remove: []string{"cache"}, Size: 2},
-			"n2 gone (nothing is left on it)"},
+			"n2 gone (no services left on it)"},
 		{"growth leaves alone what stands",
 			webShop(), layout.ChangeRequest{Nodes: standingNodes("app cache db/app"), Size: 4},
 			"n3 new small +app +cache\nn4 new small +app"},
@@ -139,17 +139,17 @@ func TestChangeStories(t *testing.T) {
 			"n3 new small +app +cache\nn4 new small +app"},
 		{"the youngest goes",
 			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/app/app/app/app cache"), Size: 4},
-			"n4 gone (the youngest of 3 nodes with only app)"},
+			"n4 gone (the newest of 3 nodes with only app)"},
 		{"what is only on the youngest stays",
 			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/app/store"), Size: 2},
-			"n2 gone (with app, which stays on 1 node)"},
+			"n2 gone (runs app, which still runs on 1 node)"},
 		{"several go",
 			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/app/app/app"), Size: 2},
-			"n3 gone (one of the 2 youngest of 3 nodes with only app)\nn4 gone (one of the 2 youngest of 3 nodes with only app)"},
+			"n3 gone (one of the 2 newest of 3 nodes with only app)\nn4 gone (one of the 2 newest of 3 nodes with only app)"},
 		{"zones stay even",
 			with(func(l *limits) { l.Zones = &template.ZoneRule{MaxSkew: 1} }),
 			layout.ChangeRequest{Nodes: standingNodes("app db@east/app@west/app@east/app@west"), Size: 2},
-			"n3 gone (with app, which stays on 2 nodes)\nn4 gone (the youngest of 2 nodes with only app)"},
+			"n3 gone (runs app, which still runs on 2 nodes)\nn4 gone (the newest of 2 nodes with only app)"},
 		{"new nodes go where fewer are",
 			with(func(l *limits) { l.Zones = &template.ZoneRule{MaxSkew: 1} }),
 			layout.ChangeRequest{Nodes: standingNodes("app db@east/app@east/app@west"), Size: 4},
@@ -157,18 +157,18 @@ func TestChangeStories(t *testing.T) {
 		{"a new version that forbids company moves services, if they may",
 			with(func(l *limits) { l.CantCoexist = [][]string{{"app", "db"}} }),
 			layout.ChangeRequest{Nodes: standingNodes("app db/app"), AllowMoves: true},
-			"n1 -app (app, db can't coexist)"},
+			"n1 -app (app and db can't coexist)"},
 		{"a machine that is not allowed any more is replaced, if services may move",
 			webShop(func(c *template.Catalog, _ *template.Constraints) { delete(c.Hardware["small"].Providers, "p") }),
 			layout.ChangeRequest{Nodes: standingNodes("app db"), AllowMoves: true},
-			"n1 gone (it has hardware small, which provider p does not offer)\n" +
-				"n2 new large +app +db (the standing nodes alone cannot keep the constraints of template shop)"},
+			"n1 gone (it has hardware small, which provider p doesn't offer)\n" +
+				"n2 new large +app +db (the existing nodes alone can't satisfy the constraints of template shop)"},
 		{"a service that is to be removed need not exist",
 			webShop(func(c *template.Catalog, _ *template.Constraints) { delete(c.Services, "cache") }),
 			layout.ChangeRequest{Nodes: standingNodes("app cache db"), Remove: []string{"cache"}}, "n1 -cache"},
 		{"one for another",
 			webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/app cache/app"), Remove: []string{"cache"}, Add: []string{"queue"}},
-			"n2 -cache +queue (of 3 nodes that can take queue one that is changed anyway)"},
+			"n2 -cache +queue (one of 3 nodes that can run queue, and changed anyway)"},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			s.request.Template = "shop"
@@ -200,15 +200,15 @@ func TestChangeRefusals(t *testing.T) {
 		want    string // code, reason, field, message, hint
 	}{
 		{"nothing stands", webShop(), layout.ChangeRequest{},
-			"invalid bad_request nodes: nothing stands that could be changed [Create a cluster instead.]"},
+			"invalid bad_request nodes: the cluster has no nodes to change [Create a cluster instead.]"},
 		{"two of a name", webShop(), layout.ChangeRequest{Nodes: append(standingNodes("app db"), standingNodes("app")...)},
-			"invalid bad_request nodes: there are two standing nodes with the name n1 [Give each node once.]"},
+			"invalid bad_request nodes: two nodes have the name n1 [List each node once.]"},
 		{"an unknown service stands", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db mail")},
-			"invalid missing_service nodes: node n1 has service mail, which does not exist [Remove mail, or put it back into the catalog.]"},
+			"invalid missing_service nodes: node n1 has service mail, which doesn't exist [Remove mail, or restore it in the catalog.]"},
 		{"an unknown service is added", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db"), Add: []string{"mail"}},
-			"not_found missing_service add: service mail does not exist []"},
+			"not_found missing_service add: service mail doesn't exist []"},
 		{"a size below nothing", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db"), Size: -1},
-			"invalid bad_request size: cluster size must be greater than 0 [Leave the size out to keep as many nodes as there are.]"},
+			"invalid bad_request size: cluster size must be greater than 0 [Omit the size to keep the current number of nodes.]"},
 		{"a size too large", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db"), Size: 21},
 			"invalid size size: Choose 1–20 nodes (you entered 21). []"},
 		{"a size between those that there are", webShop(func(_ *template.Catalog, l *template.Constraints) {
@@ -216,9 +216,9 @@ func TestChangeRefusals(t *testing.T) {
 		}),
 			layout.ChangeRequest{Nodes: standingNodes("app db"), Size: 4}, "invalid size size: Choose 1, 3 or 7 nodes (you entered 4). []"},
 		{"added twice", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db"), Add: []string{"app"}},
-			"invalid bad_request add: app is on the cluster already [Add only services that are not there; ask for a larger size to have more nodes.]"},
+			"invalid bad_request add: app is already on the cluster [Add only services that the cluster doesn't have. To run a service on more nodes, increase the size.]"},
 		{"removed though not there", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db"), Remove: []string{"log"}},
-			"invalid bad_request remove: log is not on the cluster [On it are app, db.]"},
+			"invalid bad_request remove: log isn't on the cluster [The cluster has app and db.]"},
 		{"all removed", webShop(), layout.ChangeRequest{Nodes: standingNodes("cache"), Remove: []string{"cache"}},
 			"invalid bad_request remove: a cluster needs at least one service [Delete the cluster instead.]"},
 		{"still required", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db"), Remove: []string{"db"}},
@@ -227,26 +227,26 @@ func TestChangeRefusals(t *testing.T) {
 		{"a conflict", webShop(), layout.ChangeRequest{Nodes: standingNodes("cache"), Add: []string{"queue"}},
 			"invalid conflict add: queue conflicts with cache. []"},
 		{"a missing dependency", webShop(), layout.ChangeRequest{Nodes: standingNodes("cache"), Add: []string{"app"}},
-			"invalid missing_dependency add: app requires sql, which is not on the cluster or in the list of services to add. []"},
+			"invalid missing_dependency add: app requires sql, which isn't on the cluster. []"},
 		{"what is only there holds a node", webShop(), layout.ChangeRequest{Nodes: standingNodes("app db/app/store"), Size: 1},
-			"no_layout no_solution : This change cannot be made while nothing that stands may move: at most 1 of the 3 nodes can go; " +
-				"db is only on n1 and may not move; store is only on n3 and may not move. " +
-				"[It can be done with 2 nodes instead of 1; it can be done with 3 machines touched if services may move.]"},
+			"no_layout no_solution : This change isn't possible without moving services: at most 1 of the 3 nodes can be deleted; " +
+				"db runs only on n1 and can't move; store runs only on n3 and can't move. " +
+				"[Use 2 nodes instead of 1; allow services to move, which affects 3 machines.]"},
 		{"no room at that size", with(func(l *limits) { l.CantCoexist = [][]string{{"cache", "app"}, {"cache", "db"}} }),
 			layout.ChangeRequest{Nodes: standingNodes("app db/app"), Add: []string{"cache"}, Size: 2},
-			"no_layout no_solution : This change cannot be made while nothing that stands may move: no node can take cache. " +
-				"[It can be done with 3 nodes instead of 2; it can be done with 1 machine touched if services may move.]"},
+			"no_layout no_solution : This change isn't possible without moving services: no node can run cache. " +
+				"[Use 3 nodes instead of 2; allow services to move, which affects 1 machine.]"},
 		{"a new version forbids company", with(func(l *limits) { l.CantCoexist = [][]string{{"app", "db"}} }),
 			layout.ChangeRequest{Nodes: standingNodes("app db/app")},
-			"no_layout no_solution : This change cannot be made while nothing that stands may move: " +
-				"n1 cannot stay as it is, since app, db can't coexist. [It can be done with 1 machine touched if services may move.]"},
+			"no_layout no_solution : This change isn't possible without moving services: " +
+				"n1 can't stay as it is, since app and db can't coexist. [Allow services to move, which affects 1 machine.]"},
 		{"a new version allows fewer", with(func(l *limits) { l.Services["app"] = solvertest.Between(1, 1) }),
 			layout.ChangeRequest{Nodes: standingNodes("app db/app log")},
-			"no_layout no_solution : This change cannot be made while nothing that stands may move: " +
-				"app is on 2 nodes (n1, n2), and may be on at most 1. [It can be done with 1 machine touched if services may move.]"},
+			"no_layout no_solution : This change isn't possible without moving services: " +
+				"app is on 2 nodes (n1 and n2), but can be on at most 1. [Allow services to move, which affects 1 machine.]"},
 		{"more stand than are allowed", with(func(l *limits) { l.Size.Max = 1 }),
 			layout.ChangeRequest{Nodes: standingNodes("app db/app")},
-			"invalid size size: 2 nodes stand, and template shop allows at most 1 [Ask for a size of 1.]"},
+			"invalid size size: the cluster has 2 nodes, and template shop allows at most 1 [Choose a size of 1.]"},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			s.request.Template = "shop"
@@ -297,11 +297,11 @@ func TestChangeText(t *testing.T) {
 	}
 	const want = `
    node        hardware  image   app  cache  db  store
-~  n1          small     debian  x    .      x   +      the first of 6 nodes that can take store
--  n2          small     debian  -    -      .   .      with app, which stays on 5 nodes
+~  n1          small     debian  x    .      x   +      the first of 6 nodes that can run store
+-  n2          small     debian  -    -      .   .      runs app, which still runs on 5 nodes
    n3..n6 (4)  small     debian  x    .      .   .
 
-5 nodes afterwards, 2 machines touched, 0.2 per hour
+5 nodes afterwards, 2 machines affected, 0.2 per hour
 `
 	if "\n"+inGrid(got) != want {
 		t.Errorf("got\n%s", inGrid(got))

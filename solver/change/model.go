@@ -249,13 +249,13 @@ func (m *model) machineOf(hardware, image string) (machineType, string) {
 	}
 	switch can := m.t.Compatibility; {
 	case h == nil || h.Providers[m.provider].Flavor == "":
-		return on, "has hardware " + hardware + ", which provider " + m.provider + " does not offer"
+		return on, "has hardware " + hardware + ", which provider " + m.provider + " doesn't offer"
 	case !request.Allowed(hardware, "", can.Hardware):
-		return on, "has hardware " + hardware + ", which template " + m.t.Name + " does not allow"
+		return on, "has hardware " + hardware + ", which template " + m.t.Name + " doesn't allow"
 	case i == nil || i.Providers[m.provider].Image == "":
-		return on, "has image " + image + ", which provider " + m.provider + " does not offer"
+		return on, "has image " + image + ", which provider " + m.provider + " doesn't offer"
 	case !request.Allowed(image, "", can.Images):
-		return on, "has image " + image + ", which template " + m.t.Name + " does not allow"
+		return on, "has image " + image + ", which template " + m.t.Name + " doesn't allow"
 	}
 	return on, ""
 }
@@ -283,7 +283,7 @@ func (m *model) newClass(n layout.StandingNode, zone string) alike {
 	c := alike{zone: zone, was: n.Services, stays: bitset.New(m.words())}
 	c.machine, c.misfit = m.machineOf(n.Hardware, n.Image)
 	if rule := m.t.Constraints.Zones; c.misfit == "" && rule != nil && !slices.Contains(m.zones, zone) {
-		c.misfit = "is in zone " + zone + ", which provider " + m.provider + " does not have"
+		c.misfit = "is in zone " + zone + ", which provider " + m.provider + " doesn't have"
 		if zone == "" {
 			c.misfit = "is in no zone, though template " + m.t.Name + " spreads its nodes over zones"
 		}

@@ -30,11 +30,11 @@ func (m refused) err(ctx context.Context, proven bool) error {
 		}
 	}
 	if sentence == "" {
-		sentence = "the constraints of template " + m.t.Name + " cannot all be kept"
+		sentence = "the constraints of template " + m.t.Name + " can't all be satisfied"
 	}
-	e := request.Refuse(app.ENoLayout, request.NoSolution, "", "This change cannot be made%s: %s.", m.still(), sentence)
+	e := request.Refuse(app.ENoLayout, request.NoSolution, "", "This change isn't possible%s: %s.", m.still(), sentence)
 	if !proven {
-		e.Message = fmt.Sprintf("No way was found to make this change%s: %s.", m.still(), sentence)
+		e.Message = fmt.Sprintf("No way to make this change was found%s: %s.", m.still(), sentence)
 	}
 	e.Hint = m.way(ctx)
 	return e
@@ -44,7 +44,7 @@ func (m refused) still() string {
 	if m.moves {
 		return ""
 	}
-	return " while nothing that stands may move"
+	return " without moving services"
 }
 
 // held returns the first reason it finds, "" where it finds none.
@@ -74,7 +74,7 @@ func (m refused) misfits() string {
 	for _, c := range m.classes {
 		why := c.misfit
 		if clash := m.clash(c); why == "" && clash != "" {
-			why = "cannot stay as " + verb(m.nodeNames(c), "it is", "they are") + ", since " + clash
+			why = "can't stay as " + verb(m.nodeNames(c), "it is", "they are") + ", since " + clash
 		}
 		if why != "" {
 			total += len(c.nodes)
@@ -114,7 +114,7 @@ func (m refused) tooMany() string {
 	for _, u := range m.units {
 		for _, s := range u.services {
 			if on := m.nodesWith(s); len(on) > u.max {
-				return fmt.Sprintf("%s is on %s (%s), and may be on at most %d", s, humanize.Count(len(on), "node"), humanize.Some(on, 8), u.max)
+				return fmt.Sprintf("%s is on %s (%s), but can be on at most %d", s, humanize.Count(len(on), "node"), humanize.Some(on, 8), u.max)
 			}
 		}
 	}
@@ -148,11 +148,11 @@ func (m refused) homeless() string {
 		who := humanize.Some(u.services, 8)
 		switch {
 		case u.min > u.max:
-			return fmt.Sprintf("%s must be on at least %s, but may be on at most %d", who, humanize.Count(u.min, "node"), u.max)
+			return fmt.Sprintf("%s must be on at least %s, but can be on at most %d", who, humanize.Count(u.min, "node"), u.max)
 		case can == 0:
-			return "no node can take " + who
+			return "no node can run " + who
 		case can < u.min:
-			return fmt.Sprintf("%s must be on at least %s, and only %d can take %s", who, humanize.Count(u.min, "node"), can,
+			return fmt.Sprintf("%s must be on at least %s, but only %d can run %s", who, humanize.Count(u.min, "node"), can,
 				verb(u.services, "it", "them"))
 		}
 	}
@@ -168,20 +168,20 @@ func (m refused) pinned(w *deadline) string {
 		switch {
 		case u.fresh || len(on) == 0 || len(on) > u.min:
 		case u.min == 1:
-			lines = append(lines, fmt.Sprintf("%s is only on %s and may not move", humanize.Some(u.services, 8), on[0]))
+			lines = append(lines, fmt.Sprintf("%s runs only on %s and can't move", humanize.Some(u.services, 8), on[0]))
 		default:
 			lines = append(lines, fmt.Sprintf("%s must be on at least %s and %s only on %s", humanize.Some(u.services, 8),
 				humanize.Count(u.min, "node"), verb(u.services, "is", "are"), humanize.Some(on, 8)))
 		}
 	}
 	if len(lines) > 4 {
-		lines = append(lines[:4], fmt.Sprintf("so it is with %d more", len(lines)-4))
+		lines = append(lines[:4], fmt.Sprintf("and %d more like this", len(lines)-4))
 	}
 	most := ""
 	if size, ok := m.smallest(w); ok {
-		most = fmt.Sprintf("at most %d of the %s can go", len(m.standing)-size, humanize.Count(len(m.standing), "node"))
+		most = fmt.Sprintf("at most %d of the %s can be deleted", len(m.standing)-size, humanize.Count(len(m.standing), "node"))
 		if size == len(m.standing) {
-			most = "no node can go"
+			most = "no node can be deleted"
 		}
 	}
 	return joinNonEmpty("; ", most, strings.Join(lines, "; "))
@@ -240,9 +240,9 @@ func (m refused) scarce() string {
 		return ""
 	}
 	if m.r.Size == 0 {
-		return fmt.Sprintf("the nodes cannot take %s as often as %s must be", humanize.Some(fresh, 8), verb(fresh, "it", "they"))
+		return "the nodes can't run as many of " + humanize.Some(fresh, 8) + " as required"
 	}
-	return fmt.Sprintf("%s cannot take %s as often as %s must be", humanize.Count(m.r.Size, "node"), humanize.Some(fresh, 8), verb(fresh, "it", "they"))
+	return fmt.Sprintf("%s can't run as many of %s as required", humanize.Count(m.r.Size, "node"), humanize.Some(fresh, 8))
 }
 
 // way looks for something near that can be done.
@@ -262,7 +262,7 @@ func (m refused) way(ctx context.Context) string {
 	if r := m.r; r.Size > 0 {
 		w := &deadline{ctx: ctx, ended: ctx.Err() != nil}
 		if size, ok := m.smallest(w); ok && r.Size < len(m.standing) && !m.moves {
-			ways = append(ways, fmt.Sprintf("it can be done with %d nodes instead of %d", size, r.Size))
+			ways = append(ways, fmt.Sprintf("use %d nodes instead of %d", size, r.Size))
 		} else if r.Size >= len(m.standing) {
 			r.Size = 0
 			try(r, func(l layout.LayoutChange) string {
@@ -270,14 +270,14 @@ func (m refused) way(ctx context.Context) string {
 				for _, node := range l.Nodes {
 					n += intIf(!node.Gone)
 				}
-				return fmt.Sprintf("it can be done with %d nodes instead of %d", n, m.r.Size)
+				return fmt.Sprintf("use %d nodes instead of %d", n, m.r.Size)
 			})
 		}
 	}
 	if r := m.r; !r.AllowMoves {
 		r.AllowMoves = true
 		try(r, func(l layout.LayoutChange) string {
-			return fmt.Sprintf("it can be done with %s touched if services may move", humanize.Count(l.Touched, "machine"))
+			return fmt.Sprintf("allow services to move, which affects %s", humanize.Count(l.Touched, "machine"))
 		})
 	}
 	if len(ways) == 0 {

@@ -37,13 +37,13 @@ func Text(w io.Writer, ch layout.LayoutChange) {
 		table = append(table, r.cells(head))
 	}
 	writeTable(w, table)
-	fmt.Fprintf(w, "\n%s afterwards, %s touched", humanize.Count(stay, "node"), humanize.Count(ch.Touched, "machine"))
+	fmt.Fprintf(w, "\n%s afterwards, %s affected", humanize.Count(stay, "node"), humanize.Count(ch.Touched, "machine"))
 	if ch.CostPerHour > 0 {
 		fmt.Fprintf(w, ", %.4g per hour", ch.CostPerHour)
 	}
 	fmt.Fprintln(w)
 	if ch.Unproven {
-		fmt.Fprintln(w, "There were too many ways to look at all of them: it is not proven that no other touches fewer machines.")
+		fmt.Fprintln(w, "Too many options to check them all. A change that affects fewer machines may exist.")
 	}
 }
 

@@ -43,7 +43,7 @@ func (m reasons) explain(out *layout.LayoutChange, met []*fate) {
 			}
 			n.Why = m.whyAdded(i, n, able[key], taking[key])
 		case len(n.Services) == 0:
-			n.Why = "left without services; a smaller size would let it go"
+			n.Why = "left without services; a smaller size would delete it"
 		}
 	}
 }
@@ -59,12 +59,12 @@ func (m reasons) whyNew(n *layout.ChangedNode) string {
 		}
 	}
 	if len(asked) > 0 {
-		return fmt.Sprintf("the standing nodes cannot take %s as often as it must be", humanize.Some(asked, 8))
+		return fmt.Sprintf("the existing nodes can't run as many of %s as required", humanize.Some(asked, 8))
 	}
 	if len(m.standing) < m.t.Constraints.Size.Min {
-		return fmt.Sprintf("template %s asks for at least %s", m.t.Name, humanize.Count(m.t.Constraints.Size.Min, "node"))
+		return fmt.Sprintf("template %s requires at least %s", m.t.Name, humanize.Count(m.t.Constraints.Size.Min, "node"))
 	}
-	return "the standing nodes alone cannot keep the constraints of template " + m.t.Name
+	return "the existing nodes alone can't satisfy the constraints of template " + m.t.Name
 }
 
 func (m reasons) whyGone(at, going int, on map[string]int) string {
@@ -81,13 +81,13 @@ func (m reasons) whyGone(at, going int, on map[string]int) string {
 	}
 	switch stay := m.staying(left, on); {
 	case len(left) == 0:
-		return "nothing is left on it"
+		return "no services left on it"
 	case going == len(c.nodes):
-		return "with " + humanize.Some(left, 8) + ", which " + stay
+		return "runs " + humanize.Some(left, 8) + ", which " + stay
 	case going == 1:
-		return fmt.Sprintf("the youngest of %s with only %s", humanize.Count(len(c.nodes), "node"), humanize.Some(left, 8))
+		return fmt.Sprintf("the newest of %s with only %s", humanize.Count(len(c.nodes), "node"), humanize.Some(left, 8))
 	default:
-		return fmt.Sprintf("one of the %d youngest of %s with only %s", going, humanize.Count(len(c.nodes), "node"), humanize.Some(left, 8))
+		return fmt.Sprintf("one of the %d newest of %s with only %s", going, humanize.Count(len(c.nodes), "node"), humanize.Some(left, 8))
 	}
 }
 
@@ -101,11 +101,11 @@ func (m reasons) staying(services []string, on map[string]int) string {
 	}
 	switch {
 	case least == 0:
-		return "may be left out"
+		return "can be left out"
 	case len(services) == 1:
-		return fmt.Sprintf("stays on %s", humanize.Count(least, "node"))
+		return fmt.Sprintf("still runs on %s", humanize.Count(least, "node"))
 	default:
-		return fmt.Sprintf("stay on at least %s each", humanize.Count(least, "node"))
+		return fmt.Sprintf("still run on at least %s each", humanize.Count(least, "node"))
 	}
 }
 
@@ -120,10 +120,10 @@ func (m reasons) whyMoved(at int, n *layout.ChangedNode) string {
 	}
 	for _, s := range moved {
 		if u, ok := m.unitOf[s]; ok && m.units[u].max < len(m.standing) {
-			return fmt.Sprintf("%s may be on at most %s", s, humanize.Count(m.units[u].max, "node"))
+			return fmt.Sprintf("%s can be on at most %s", s, humanize.Count(m.units[u].max, "node"))
 		}
 	}
-	return humanize.Some(moved, 8) + " " + verb(moved, "goes", "go") + " elsewhere"
+	return humanize.Some(moved, 8) + " " + verb(moved, "goes", "go") + " moves elsewhere"
 }
 
 func verb(list []string, one, more string) string {
@@ -167,17 +167,17 @@ func (m reasons) whyAdded(at int, n *layout.ChangedNode, can ability, took int) 
 	others := humanize.Count(can.nodes, "node")
 	switch {
 	case can.nodes == 1:
-		return "the only standing node that can take " + what
+		return "the only existing node that can run " + what
 	case can.nodes <= took:
 		return ""
 	case len(n.Removed) > 0:
-		return fmt.Sprintf("of %s that can take %s one that is changed anyway", others, what)
+		return fmt.Sprintf("one of %s that can run %s, and changed anyway", others, what)
 	case at == can.first:
-		return fmt.Sprintf("the first of %s that can take %s", others, what)
+		return fmt.Sprintf("the first of %s that can run %s", others, what)
 	case len(n.Services)-len(n.Added) == can.most:
-		return fmt.Sprintf("of %s that can take %s one with the most services", others, what)
+		return fmt.Sprintf("one of %s that can run %s, with the most services", others, what)
 	default:
-		return fmt.Sprintf("one of %s that can take %s", others, what)
+		return fmt.Sprintf("one of %s that can run %s", others, what)
 	}
 }
 
@@ -193,13 +193,13 @@ func (m *model) clash(c alike) string {
 		who := humanize.Some(b.services, 8)
 		switch {
 		case b.cant && len(b.services) == 1:
-			return who + " may not be on any node"
+			return who + " can't be on any node"
 		case b.cant:
 			return who + " must coexist and can't coexist"
 		case !accepted(b.hardware, c.machine.hardware):
-			return who + " " + verb(b.services, "does", "do") + " not accept hardware " + c.machine.hardware
+			return who + " " + verb(b.services, "does", "do") + " not support hardware " + c.machine.hardware
 		case !accepted(b.images, c.machine.image):
-			return who + " " + verb(b.services, "does", "do") + " not accept image " + c.machine.image
+			return who + " " + verb(b.services, "does", "do") + " not support image " + c.machine.image
 		}
 		if o := m.apart[u].FirstCommon(c.stays); o >= 0 {
 			return humanize.Some(slices.Concat(b.services, m.units[o].services), 8) + " can't coexist"
@@ -215,9 +215,9 @@ func (m *model) clash(c alike) string {
 		}
 	}
 	if has := c.machine.has; has.MemoryGB > 0 && needs.MemoryGB > has.MemoryGB {
-		return fmt.Sprintf("its services need %g GB of memory, and hardware %s has %g", needs.MemoryGB, c.machine.hardware, has.MemoryGB)
+		return fmt.Sprintf("its services need %g GB of memory, but hardware %s has %g", needs.MemoryGB, c.machine.hardware, has.MemoryGB)
 	} else if has.CPU > 0 && needs.CPU > has.CPU {
-		return fmt.Sprintf("its services need %g CPU, and hardware %s has %g", needs.CPU, c.machine.hardware, has.CPU)
+		return fmt.Sprintf("its services need %g CPU, but hardware %s has %g", needs.CPU, c.machine.hardware, has.CPU)
 	}
-	return fmt.Sprintf("its services need %g GB of disk, and hardware %s has %g", needs.DiskGB, c.machine.hardware, c.machine.has.DiskGB)
+	return fmt.Sprintf("its services need %g GB of disk, but hardware %s has %g", needs.DiskGB, c.machine.hardware, c.machine.has.DiskGB)
 }

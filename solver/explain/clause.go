@@ -101,9 +101,9 @@ func (q *question) unnamed() map[string]bool {
 
 func (q *question) listSize() {
 	n := q.request.Size
-	q.add(clause{Clause: layout.Clause{Kind: kindSize}, put: func(d *draft) { d.size = n }}, "%s %s asked for", humanize.Count(n, "node"), was(n))
+	q.add(clause{Clause: layout.Clause{Kind: kindSize}, put: func(d *draft) { d.size = n }}, "%s %s requested", humanize.Count(n, "node"), was(n))
 	k := clause{Clause: layout.Clause{Kind: kindPlaced}, put: func(d *draft) { d.filled = true }}
-	q.add(k, "no node may stay empty")
+	q.add(k, "every node must run a service")
 }
 
 func was(n int) string {
@@ -119,7 +119,7 @@ func (q *question) listMinimum(s string, c template.ServiceConstraint, everywher
 		k := q.written(kindPlaced, "defaults.services."+s, s)
 		k.put = func(d *draft) { d.onAll[s] = true }
 		k.remedies = []remedy{notEverywhere(s)}
-		q.add(k, "%s goes on every node, as no constraint names it", s)
+		q.add(k, "%s runs on every node, since no constraint names it", s)
 	case c.Min > 0:
 		k := q.limited(kindMin, s, "min")
 		k.put = func(d *draft) { d.limit(s).Min = c.Min }
@@ -129,7 +129,7 @@ func (q *question) listMinimum(s string, c template.ServiceConstraint, everywher
 		k := q.limited(kindPlaced, s, "min")
 		k.put = func(d *draft) { d.limit(s).Min = 1 }
 		k.remedies = []remedy{leaveOut(s)}
-		q.add(k, "every service must be somewhere: %s is asked for", s)
+		q.add(k, "every requested service must run somewhere: %s", s)
 	}
 }
 
@@ -141,10 +141,10 @@ func (q *question) listMaximum(s string, c template.ServiceConstraint) {
 	k.put = func(d *draft) { d.limit(s).Max = c.Max }
 	k.remedies = []remedy{raiseMax(s, max(0, c.Max), q.most())}
 	if c.Max <= 0 {
-		q.add(k, "%s may be on no node (max %d)", s, c.Max)
+		q.add(k, "%s can't be on any node (max %d)", s, c.Max)
 		return
 	}
-	q.add(k, "%s may be on at most %s (max %d)", s, humanize.Count(c.Max, "node"), c.Max)
+	q.add(k, "%s can be on at most %s (max %d)", s, humanize.Count(c.Max, "node"), c.Max)
 }
 
 // most is a number of nodes that no change has to go beyond.
@@ -161,13 +161,13 @@ func (q *question) listTypes(s string, c template.ServiceConstraint) {
 		k := q.limited(kindHardware, s, "hardware")
 		k.put = func(d *draft) { d.limit(s).Hardware = c.Hardware }
 		k.remedies = allowType(request.Hardware, s, c.Hardware, q.byPrice())
-		q.add(k, "%s may only be on hardware %s%s", s, humanize.Or(c.Hardware), q.lacking(c.Hardware, q.hardware))
+		q.add(k, "%s can only be on hardware %s%s", s, humanize.Or(c.Hardware), q.lacking(c.Hardware, q.hardware))
 	}
 	if len(c.Images) > 0 {
 		k := q.limited(kindImage, s, "images")
 		k.put = func(d *draft) { d.limit(s).Images = c.Images }
 		k.remedies = allowType(request.Images, s, c.Images, q.images)
-		q.add(k, "%s may only be on image %s%s", s, humanize.Or(c.Images), q.lacking(c.Images, q.images))
+		q.add(k, "%s can only be on image %s%s", s, humanize.Or(c.Images), q.lacking(c.Images, q.images))
 	}
 }
 
@@ -177,7 +177,7 @@ func (q *question) lacking(list, offered []string) string {
 		return ""
 	}
 	if len(list) == 1 {
-		return fmt.Sprintf(", which provider %s does not have", q.provider)
+		return fmt.Sprintf(", which provider %s doesn't have", q.provider)
 	}
 	return fmt.Sprintf(", none of which provider %s has", q.provider)
 }
@@ -208,7 +208,7 @@ func (q *question) tooMuch(needs template.Resources) string {
 			}
 			most = max(most, n)
 		}
-		return fmt.Sprintf(", and no hardware of provider %s has more than %g", q.provider, most)
+		return fmt.Sprintf(", but no hardware of provider %s has more than %g", q.provider, most)
 	}
 	return cmp.Or(compare(needs.CPU, func(f template.Flavor) float64 { return f.CPU }),
 		cmp.Or(compare(needs.MemoryGB, func(f template.Flavor) float64 { return f.MemoryGB }),
@@ -237,7 +237,7 @@ func (q *question) listGroups() {
 			k := q.written(kindCant, groupPath("cant_coexist_pairs", i), g...)
 			k.put = func(d *draft) { d.limits.CantCoexistPairs = append(d.limits.CantCoexistPairs, d.touch(g)) }
 			k.remedies = append(allowPairs(g, q.present), dropPairs(g, q.present))
-			q.add(k, "no two of %s may share a node", humanize.And(g))
+			q.add(k, "no two of %s can share a node", humanize.And(g))
 		}
 	}
 }
@@ -250,11 +250,11 @@ func (q *question) addCant(g []string, path string) {
 	k.remedies = []remedy{dropCant(g, q.present)}
 	switch len(g) {
 	case 1:
-		q.add(k, "%s alone is a group that can't coexist, so it may be on no node", g[0])
+		q.add(k, "%s alone is a group that can't coexist, so it can't be on any node", g[0])
 	case 2:
-		q.add(k, "%s may not share a node", humanize.And(g))
+		q.add(k, "%s can't share a node", humanize.And(g))
 	default:
-		q.add(k, "%s may not all be on one node", humanize.And(g))
+		q.add(k, "%s can't all be on one node", humanize.And(g))
 	}
 }
 
@@ -280,10 +280,10 @@ func (q *question) listRatios() {
 		}
 		k.remedies = []remedy{widenRatio(r, q.most()), dropRatio(r)}
 		if r.Per <= 1 {
-			q.add(k, "%s must be on as many nodes as %s, or more (ratio 1 per 1)", r.Service, r.Of)
+			q.add(k, "%s must be on at least as many nodes as %s (ratio 1 per 1)", r.Service, r.Of)
 			continue
 		}
-		q.add(k, "there must be 1 node with %s for every %d with %s, rounded up", r.Service, r.Per, r.Of)
+		q.add(k, "%s needs 1 node for every %d with %s, rounded up", r.Service, r.Per, r.Of)
 	}
 }
 
@@ -298,7 +298,7 @@ func (q *question) listZones() {
 			k := q.written(kindZones, "constraints.zones")
 			k.put = func(d *draft) { d.limits.Zones = z }
 			k.remedies = []remedy{dropZones()}
-			q.add(k, "nodes are only in the zones of provider %s", q.provider)
+			q.add(k, "nodes can only be in the zones of provider %s", q.provider)
 		}
 		return
 	}
@@ -315,7 +315,7 @@ func (q *question) listZones() {
 	if len(rule.Services) > 1 {
 		who = " with each of " + humanize.And(rule.Services)
 	}
-	q.add(k, "the zones of provider %s may differ by at most %s%s (max skew %d)", q.provider,
+	q.add(k, "the zones of provider %s can differ by at most %s%s (max skew %d)", q.provider,
 		humanize.Count(max(1, z.MaxSkew), "node"), who, z.MaxSkew)
 }
 
@@ -334,13 +334,13 @@ func (q *question) listHardware() {
 			d.limits.Hardware[name] = n
 		}
 		k.remedies = []remedy{raiseHardware(name, n, q.most())}
-		q.add(k, "at most %s may be of hardware %s", humanize.Count(n, "node"), name)
+		q.add(k, "at most %s can have hardware %s", humanize.Count(n, "node"), name)
 	}
 	if (len(limits) > 0 || q.pooled()) && !q.template.Constraints.MixedHardware {
 		k := q.written(kindHardware, "constraints.mixed_hardware")
 		k.put = func(d *draft) { d.limits.MixedHardware = false }
 		k.remedies = []remedy{mixHardware()}
-		q.add(k, "nodes with the same services have the same hardware and image (no mixed hardware)")
+		q.add(k, "nodes with the same services must have the same hardware and image (no mixed hardware)")
 	}
 }
 
@@ -370,7 +370,7 @@ func (q *question) defaultOrigin(asked, key string) string {
 
 func whoAsked(asked string) string {
 	if asked != "" {
-		return "was asked for"
+		return "was requested"
 	}
 	return "is the template's default"
 }
@@ -381,13 +381,13 @@ func (q *question) listCompatible() {
 		k := q.written(kindCompatibility, "compatibility.hardware")
 		k.put = func(d *draft) { d.compatibility.Hardware = list.Hardware }
 		k.remedies = compatibleType(request.Hardware, list.Hardware, q.byPrice())
-		q.add(k, "the template allows hardware %s and no other", humanize.Or(list.Hardware))
+		q.add(k, "the template allows only hardware %s", humanize.Or(list.Hardware))
 	}
 	if len(list.Images) > 0 {
 		k := q.written(kindCompatibility, "compatibility.images")
 		k.put = func(d *draft) { d.compatibility.Images = list.Images }
 		k.remedies = compatibleType(request.Images, list.Images, q.images)
-		q.add(k, "the template allows image %s and no other", humanize.Or(list.Images))
+		q.add(k, "the template allows only image %s", humanize.Or(list.Images))
 	}
 }
 

@@ -204,11 +204,11 @@ func (m *mender) otherSize(steps, sign int) remedy {
 		n := asked + sign*step
 		switch {
 		case n > high:
-			return fmt.Sprintf("%s instead of %d, which the template must allow first (at most %d)", humanize.Count(n, "node"), asked, high)
+			return fmt.Sprintf("%s instead of %d, if the template allows it (now at most %d)", humanize.Count(n, "node"), asked, high)
 		case n < allowed.Min:
-			return fmt.Sprintf("%s instead of %d, which the template must allow first (at least %d)", humanize.Count(n, "node"), asked, allowed.Min)
+			return fmt.Sprintf("%s instead of %d, if the template allows it (now at least %d)", humanize.Count(n, "node"), asked, allowed.Min)
 		case !allowed.Allows(n):
-			return fmt.Sprintf("%s instead of %d, which the template must allow first (%s)", humanize.Count(n, "node"), asked, allowed.Words())
+			return fmt.Sprintf("%s instead of %d, if the template allows it (now %s)", humanize.Count(n, "node"), asked, allowed.Words())
 		}
 		return fmt.Sprintf("%s instead of %d", humanize.Count(n, "node"), asked)
 	}, apply: func(w *world, step int) {

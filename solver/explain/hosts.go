@@ -33,7 +33,7 @@ func (q *question) listHosts() {
 	for i, s := range rule.Alone {
 		q.hostClause(fmt.Sprintf("constraints.hosts.alone[%d]", i), []string{s}, func(r *template.HostRule) { r.Alone = append(r.Alone, s) },
 			[]remedy{loosen(fmt.Sprintf("let %s share hosts with other clusters", s), func(r *template.HostRule) { r.Alone = lessOf(r.Alone, s) })},
-			"%s shares a host with no other cluster (alone)", s)
+			"%s can't share a host with other clusters (alone)", s)
 	}
 	for i, a := range rule.Apart {
 		var remedies []remedy
@@ -53,16 +53,16 @@ func (q *question) listHosts() {
 				}))
 		}
 		q.hostClause(fmt.Sprintf("constraints.hosts.apart[%d]", i), []string{a.Service}, func(r *template.HostRule) { r.Apart = append(r.Apart, a) }, remedies,
-			"%s shares a host with no %s of another cluster (apart)", a.Service, humanize.Or(request.Distinct(a.From)))
+			"%s can't share a host with %s of other clusters (apart)", a.Service, humanize.Or(request.Distinct(a.From)))
 	}
 	for i, s := range rule.Separate {
 		q.hostClause(fmt.Sprintf("constraints.hosts.separate[%d]", i), []string{s}, func(r *template.HostRule) { r.Separate = append(r.Separate, s) },
 			[]remedy{loosen(fmt.Sprintf("let nodes with %s share a host", s), func(r *template.HostRule) { r.Separate = lessOf(r.Separate, s) })},
-			"no two nodes with %s share a host (separate)", s)
+			"nodes with %s can't share a host (separate)", s)
 	}
 	if n := rule.MaxNodes; n > 0 {
 		q.hostClause("constraints.hosts.max_nodes", nil, func(r *template.HostRule) { r.MaxNodes = n }, []remedy{raiseMaxNodes(n, q.most())},
-			"a host has at most %s of the cluster (max_nodes %d)", humanize.Count(n, "node"), n)
+			"a host can have at most %s of the cluster (max_nodes %d)", humanize.Count(n, "node"), n)
 	}
 }
 
@@ -93,7 +93,7 @@ func (q *question) poolInWords() string {
 	for _, name := range slices.Sorted(maps.Keys(count)) {
 		part := fmt.Sprintf("%s of hardware %s", humanize.Count(room[name], "more node"), name)
 		if room[name] == 0 {
-			part = fmt.Sprintf("no more node of hardware %s", name)
+			part = fmt.Sprintf("no more nodes of hardware %s", name)
 		}
 		parts = append(parts, part)
 	}

@@ -88,7 +88,7 @@ func lowerMin(s string, from int) remedy {
 }
 
 func leaveOut(s string) remedy {
-	return remedy{rank: rankLast, steps: 1, text: says("let %s be left out (min 0)", s), apply: func(w *world, _ int) {
+	return remedy{rank: rankLast, steps: 1, text: says("make %s optional (min 0)", s), apply: func(w *world, _ int) {
 		w.service(s, func(c *template.ServiceConstraint) { c.Min, c.MinSet = 0, true })
 	}}
 }
@@ -98,7 +98,7 @@ func notEverywhere(s string) remedy {
 		if step == 2 {
 			return leaveOut(s).text(1)
 		}
-		return fmt.Sprintf("let %s be on some nodes only (min 1)", s)
+		return fmt.Sprintf("allow %s on only some nodes (min 1)", s)
 	}, apply: func(w *world, step int) {
 		w.service(s, func(c *template.ServiceConstraint) { c.Min, c.MinSet = 2-step, true })
 	}}
@@ -108,7 +108,7 @@ func raiseMax(s string, from, most int) remedy {
 	steps := max(1, most-from)
 	return remedy{rank: rankNumber, steps: steps, far: true, text: func(step int) string {
 		if step == steps {
-			return fmt.Sprintf("let %s be on any number of nodes (no max)", s)
+			return fmt.Sprintf("allow %s on any number of nodes (no max)", s)
 		}
 		return fmt.Sprintf("raise max of %s to %d", s, from+step)
 	}, apply: func(w *world, step int) {
@@ -122,7 +122,7 @@ func raiseMax(s string, from, most int) remedy {
 
 // dropMust, dropCant and dropPairs drop every group that, of the services of the request, has just those of g.
 func dropMust(g []string, present func([]string) []string) remedy {
-	return remedy{rank: rankRule, steps: 1, text: says("let %s be on different nodes", humanize.And(g)), apply: func(w *world, _ int) {
+	return remedy{rank: rankRule, steps: 1, text: says("allow %s on different nodes", humanize.And(g)), apply: func(w *world, _ int) {
 		t := w.template()
 		t.Constraints.MustCoexist = lessGroup(t.Constraints.MustCoexist, g, present)
 	}}
@@ -132,9 +132,9 @@ func dropCant(g []string, present func([]string) []string) remedy {
 	text := says("allow %s on one node", humanize.And(g))
 	switch len(g) {
 	case 1:
-		text = says("drop the group of %s alone that can't coexist", g[0])
+		text = says("drop the can't-coexist group of %s alone", g[0])
 	case 2:
-		text = says("allow %s beside %s", g[0], g[1])
+		text = says("allow %s and %s on one node", g[0], g[1])
 	}
 	return remedy{rank: rankRule, steps: 1, text: text, apply: func(w *world, _ int) {
 		t := w.template()
@@ -146,7 +146,7 @@ func dropCant(g []string, present func([]string) []string) remedy {
 }
 
 func dropPairs(g []string, present func([]string) []string) remedy {
-	return remedy{rank: rankLast, steps: 1, text: says("allow %s beside each other", humanize.And(g)), apply: func(w *world, _ int) {
+	return remedy{rank: rankLast, steps: 1, text: says("allow any of %s on one node", humanize.And(g)), apply: func(w *world, _ int) {
 		t := w.template()
 		t.Constraints.CantCoexistPairs = lessGroup(t.Constraints.CantCoexistPairs, g, present)
 	}}
@@ -167,7 +167,7 @@ func allowPairs(g []string, present func([]string) []string) []remedy {
 			if len(out) == somePairs {
 				return out
 			}
-			out = append(out, remedy{rank: rankRule, steps: 1, text: says("allow %s beside %s", a, b), apply: func(w *world, _ int) {
+			out = append(out, remedy{rank: rankRule, steps: 1, text: says("allow %s and %s on one node", a, b), apply: func(w *world, _ int) {
 				t := w.template()
 				var groups [][]string
 				for _, o := range t.Constraints.CantCoexistPairs {
@@ -218,7 +218,7 @@ func raiseSkew(from, most int) remedy {
 }
 
 func dropZones() remedy {
-	return remedy{rank: rankRule, steps: 1, text: says("spread nobody over zones"), apply: func(w *world, _ int) {
+	return remedy{rank: rankRule, steps: 1, text: says("don't spread over zones"), apply: func(w *world, _ int) {
 		w.template().Constraints.Zones = nil
 	}}
 }
@@ -238,7 +238,7 @@ func raiseHardware(name string, from, most int) remedy {
 }
 
 func mixHardware() remedy {
-	return remedy{rank: rankRule, steps: 1, text: says("let nodes with the same services have different hardware (mixed hardware)"),
+	return remedy{rank: rankRule, steps: 1, text: says("allow different hardware for nodes with the same services (mixed hardware)"),
 		apply: func(w *world, _ int) { w.template().Constraints.MixedHardware = true }}
 }
 
@@ -252,9 +252,9 @@ func needLess(s string, needs template.Resources) remedy {
 	}
 	return remedy{rank: rankLast, steps: needSteps, text: func(step int) string {
 		if step == needSteps {
-			return fmt.Sprintf("do not state what %s needs", s)
+			return fmt.Sprintf("remove the resource needs of %s", s)
 		}
-		return fmt.Sprintf("make do with %s for %s", inWhat(part(step)), s)
+		return fmt.Sprintf("reduce the needs of %s to %s", s, inWhat(part(step)))
 	}, apply: func(w *world, step int) {
 		w.template()
 		service := *w.c.Services[s]

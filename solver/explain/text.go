@@ -16,16 +16,16 @@ import (
 func Text(w io.Writer, e layout.Explanation) error {
 	var b strings.Builder
 	if len(e.Problems) > 0 {
-		b.WriteString("This cannot be asked:\n")
+		b.WriteString("This request is invalid:\n")
 		for _, p := range e.Problems {
 			bullet(&b, p.Message, p.Hint)
 		}
 	}
 	if len(e.Conflict) > 0 {
 		if e.Minimal {
-			b.WriteString("These cannot hold together:\n")
+			b.WriteString("These requirements conflict:\n")
 		} else {
-			b.WriteString("These cannot hold together (some may not matter; the time was over before all were tried):\n")
+			b.WriteString("These requirements conflict (some may not matter; time ran out before all were checked):\n")
 		}
 		for _, c := range e.Conflict {
 			bullet(&b, c.Text, c.Origin)
@@ -33,11 +33,11 @@ func Text(w io.Writer, e layout.Explanation) error {
 	}
 	switch {
 	case len(e.Fixes) == 1:
-		b.WriteString("What would work:\n")
+		b.WriteString("This would work:\n")
 	case len(e.Fixes) > 1:
-		b.WriteString("What would work, each on its own:\n")
+		b.WriteString("Any of these would work:\n")
 	case len(e.Conflict) > 0:
-		b.WriteString("No change was found that would work.\n")
+		b.WriteString("No alternative was found.\n")
 	}
 	for _, f := range e.Fixes {
 		bullet(&b, f.Text, "")
@@ -73,7 +73,7 @@ func merged(clauses []layout.Clause) []layout.Clause {
 			out = append(out, c)
 		case !told[g.Number]:
 			told[g.Number] = true
-			c.Text, c.Services = fmt.Sprintf("no two of %s may share a node", humanize.And(g.Services)), slices.Clone(g.Services)
+			c.Text, c.Services = fmt.Sprintf("no two of %s can share a node", humanize.And(g.Services)), slices.Clone(g.Services)
 			out = append(out, c)
 		}
 	}

@@ -52,20 +52,20 @@ func allowType(of request.TypeSort, s string, list, offered []string) []remedy {
 func compatibleType(of request.TypeSort, list, offered []string) []remedy {
 	var out []remedy
 	for _, other := range request.Others(list, offered) {
-		out = append(out, remedy{rank: rankRule, steps: 1, text: says("let the template allow %s %s", of.Name, other),
+		out = append(out, remedy{rank: rankRule, steps: 1, text: says("allow %s %s in the template", of.Name, other),
 			apply: func(w *world, _ int) {
 				t := w.template()
 				*of.Compatible(t) = with(*of.Compatible(t), other)
 			}})
 	}
-	return append(out, remedy{rank: rankLast, steps: 1, text: says("let the template allow any %s", of.Name),
+	return append(out, remedy{rank: rankLast, steps: 1, text: says("allow any %s in the template", of.Name),
 		apply: func(w *world, _ int) { *of.Compatible(w.template()) = nil }})
 }
 
 // biggerHardware is a hardware type that does not exist yet and offers so much, for all nodes.
 func biggerHardware(provider string, offers template.Resources) remedy {
 	const name = "new"
-	return remedy{rank: rankProvider, steps: 1, text: says("hardware that has at least %s", inWhat(offers)),
+	return remedy{rank: rankProvider, steps: 1, text: says("hardware with at least %s", inWhat(offers)),
 		apply: func(w *world, _ int) {
 			t := w.template()
 			hardware := map[string]*template.HardwareType{name: {About: template.About{Name: name}, Providers: map[string]template.Flavor{

@@ -19,7 +19,7 @@ import (
 func Check(c *template.Catalog, r layout.LayoutRequest, l layout.Layout) []string {
 	t := c.Templates[r.Template]
 	if t == nil {
-		return []string{fmt.Sprintf("Template %s does not exist.", r.Template)}
+		return []string{fmt.Sprintf("Template %s doesn't exist.", r.Template)}
 	}
 	k := &checker{c: c, r: r, l: l, t: t, provider: cmp.Or(r.Provider, t.Defaults.Provider), asked: map[string]bool{},
 		count: map[string]int{}}
@@ -101,7 +101,7 @@ func (k *checker) types(g layout.NodeGroup) {
 			k.say("Service %s is not compatible with the template.", s)
 		}
 		if len(sc.Hardware) > 0 && !slices.Contains(sc.Hardware, g.Hardware) {
-			k.say("Service %s does not accept hardware %s.", s, g.Hardware)
+			k.say("Service %s does not support hardware %s.", s, g.Hardware)
 		}
 		if len(sc.Images) > 0 && !slices.Contains(sc.Images, g.Image) {
 			k.say("Service %s does not accept image %s.", s, g.Image)
@@ -203,7 +203,7 @@ func (k *checker) counts() {
 			k.say("Service %s is on %s, and must be on at least %d.", s, humanize.Count(k.count[s], "node"), least)
 		}
 		if written && k.count[s] > max(0, sc.Max) {
-			k.say("Service %s is on %s, and may be on at most %d.", s, humanize.Count(k.count[s], "node"), sc.Max)
+			k.say("Service %s is on %s, and can be on at most %d.", s, humanize.Count(k.count[s], "node"), sc.Max)
 		}
 	}
 	for _, ratio := range k.t.Constraints.Ratios {

@@ -215,7 +215,7 @@ func (t *deskTest) errors() {
 	}
 	steps, err := t.store.Steps(t.ctx, "t1", as.Fence.Operation)
 	t.must(err)
-	if s := steps[0]; s.State != app.StepFailed || s.ErrorCode != app.ECapacity || !strings.HasPrefix(s.Error, "There is no room: it took too long") {
+	if s := steps[0]; s.State != app.StepFailed || s.ErrorCode != app.ECapacity || !strings.HasPrefix(s.Error, "There is no room: timed out") {
 		t.Errorf("%+v", s)
 	}
 }

@@ -87,7 +87,7 @@ func TestEveryMistakeInASpecIsToldWithItsPlace(t *testing.T) {
 		{"template: web\nservces: [a]\nsize: many\nlease: soon\nconfig: [1]\nprefer: best\non_failure: panic\nname: 1x\n",
 			`f.yaml:2:1: servces: Unknown field "servces". Did you mean services?
 f.yaml:3:7: size: This must be a whole number.
-f.yaml:4:1: lease: "soon" isn't a length of time. Write it like 90m, 8h, 7d or forever.
+f.yaml:4:1: lease: Invalid lease "soon". Use a duration such as 90m, 8h or 7d, or forever.
 f.yaml:5:9: config: This must be keys and values, such as name: web.
 f.yaml:6:1: prefer: Unknown preference "best". Use packed, cheapest or spread.
 f.yaml:7:1: on_failure: Unknown choice "panic".`},

@@ -18,25 +18,25 @@ import (
 
 // eventWords are the fields of an event, in the order of the documentation. All of them are always there.
 var eventWords = []policy.PolicyWord{
-	{Name: "event.system", Type: "a text", Text: "the build system: github, gitlab, …"},
-	{Name: "event.event", Type: "a text", Text: "its own name of the event: workflow_job, pipeline, …"},
-	{Name: "event.action", Type: "a text", Text: "its own word: queued, completed, opened, …"},
-	{Name: "event.phase", Type: "a text", Text: "queued, running, ended, or other for what is no part of a build"},
-	{Name: "event.build", Type: "a text", Text: "the build, with repository and attempt; empty where the event is of none"},
-	{Name: "event.job", Type: "a text", Text: "the job within it; empty for the whole"},
-	{Name: "event.job_id", Type: "a text", Text: "its number"},
-	{Name: "event.result", Type: "a text", Text: "of an ended one, the system's own word"},
-	{Name: "event.repository", Type: "a text", Text: "the repository"},
-	{Name: "event.branch", Type: "a text", Text: "the branch, without refs/heads/"},
-	{Name: "event.tag", Type: "a text", Text: "the tag"},
-	{Name: "event.commit", Type: "a text", Text: "the commit"},
-	{Name: "event.pull_request", Type: "a whole number", Text: "the pull or merge request, 0 for none"},
-	{Name: "event.fork", Type: "true or false", Text: "whether the code comes from a repository that others write to"},
-	{Name: "event.fork_unknown", Type: "true or false", Text: "whether the event does not tell that"},
-	{Name: "event.actor", Type: "a text", Text: "who began it"},
-	{Name: "event.url", Type: "a text", Text: "where a person can look at it"},
-	{Name: "event.labels", Type: "a list", Text: "what the build asks for: labels, tags, agent rules"},
-	{Name: "event.payload", Type: "a map", Text: "the whole of what was sent; ask has(event.payload.x) first for what may be missing"},
+	{Name: "event.system", Type: "text", Text: "the build system: github, gitlab, …"},
+	{Name: "event.event", Type: "text", Text: "the system's own name of the event: workflow_job, pipeline, …"},
+	{Name: "event.action", Type: "text", Text: "the system's own action: queued, completed, opened, …"},
+	{Name: "event.phase", Type: "text", Text: "queued, running, ended, or other if the event isn't part of a build"},
+	{Name: "event.build", Type: "text", Text: "the build, with repository and attempt; empty if the event has no build"},
+	{Name: "event.job", Type: "text", Text: "the job in the build; empty for the whole build"},
+	{Name: "event.job_id", Type: "text", Text: "the job number"},
+	{Name: "event.result", Type: "text", Text: "the result of an ended build or job, as the system names it"},
+	{Name: "event.repository", Type: "text", Text: "the repository"},
+	{Name: "event.branch", Type: "text", Text: "the branch, without refs/heads/"},
+	{Name: "event.tag", Type: "text", Text: "the tag"},
+	{Name: "event.commit", Type: "text", Text: "the commit"},
+	{Name: "event.pull_request", Type: "whole number", Text: "the pull or merge request, 0 for none"},
+	{Name: "event.fork", Type: "true or false", Text: "whether the code comes from a fork"},
+	{Name: "event.fork_unknown", Type: "true or false", Text: "whether the event doesn't say if it is a fork"},
+	{Name: "event.actor", Type: "text", Text: "who triggered the event"},
+	{Name: "event.url", Type: "text", Text: "a link for people"},
+	{Name: "event.labels", Type: "list", Text: "what the build requires: labels, tags, agent rules"},
+	{Name: "event.payload", Type: "map", Text: "the complete event; use has(event.payload.x) for optional fields"},
 }
 
 type Builds struct{ engine *Engine }
@@ -89,7 +89,7 @@ const maxNested = 10
 // walk visits the texts in a value.
 func walk(field string, v any, depth int, visit func(field, words string) error) error {
 	if depth > maxNested {
-		return &app.Error{Code: app.EInvalid, Field: field, Message: field + " is nested too deep."}
+		return &app.Error{Code: app.EInvalid, Field: field, Message: field + " is nested too deeply."}
 	}
 	switch v := v.(type) {
 	case string:
@@ -135,8 +135,8 @@ func (b *Builds) check(field, code string, want kind) error {
 		}
 		at := native.SourceInfo().GetStartLocation(x.ID())
 		e := &app.Error{Code: app.EInvalid, Reason: "cel", Field: field,
-			Message: fmt.Sprintf("%s, line %d, column %d: events have no %q", field, max(at.Line(), 1), max(at.Column(), 0)+1, s.FieldName()),
-			Hint:    "They have " + strings.Join(b.engine.words, ", ") + "."}
+			Message: fmt.Sprintf("%s, line %d, column %d: unknown event field %q", field, max(at.Line(), 1), max(at.Column(), 0)+1, s.FieldName()),
+			Hint:    "Use one of: " + strings.Join(b.engine.words, ", ") + "."}
 		if near := nearest(word, b.engine.words); near != "" {
 			e.Hint = fmt.Sprintf("Did you mean %s? %s", near, e.Hint)
 		}
@@ -164,8 +164,8 @@ func (b *Builds) checkWords(field, words string) error {
 func splitIn(field, words string) ([]piece, error) {
 	pieces, err := split(words)
 	if err != nil {
-		return nil, &app.Error{Code: app.EInvalid, Reason: "cel", Field: field, Message: field + ": a ${ is not closed, or there are too many of them.",
-			Hint: "Such as ci-${event.branch}."}
+		return nil, &app.Error{Code: app.EInvalid, Reason: "cel", Field: field, Message: field + ": a ${ isn't closed, or there are too many.",
+			Hint: "For example: ci-${event.branch}."}
 	}
 	return pieces, nil
 }
@@ -173,7 +173,7 @@ func splitIn(field, words string) ([]piece, error) {
 func (b *Builds) JudgeRule(ctx context.Context, r build.BuildRule, e app.BuildEvent) (j build.BuildJudgement, err error) {
 	defer func() {
 		if p := recover(); p != nil { // the library is not ours
-			j, err = build.BuildJudgement{}, app.Errorf(app.EInvalid, "the evaluation broke down: %v", p)
+			j, err = build.BuildJudgement{}, app.Errorf(app.EInvalid, "evaluation failed: %v", p)
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
@@ -203,7 +203,7 @@ func (b *Builds) JudgeRule(ctx context.Context, r build.BuildRule, e app.BuildEv
 	if j.Callback, err = b.words(ctx, "callback", r.Callback, facts); err != nil {
 		j.Callback, j.CallbackWhy = "", app.AsError(err).ForPeople() // whom to tell decides nothing
 	} else if len(j.Callback) >= maxReason { // it was cut
-		j.Callback, j.CallbackWhy = "", fmt.Sprintf("callback is longer than %d bytes", maxReason-1)
+		j.Callback, j.CallbackWhy = "", fmt.Sprintf("callback must be at most %d bytes", maxReason-1)
 	}
 	if len(r.Parameters) == 0 {
 		return j, nil
@@ -219,7 +219,7 @@ func (b *Builds) JudgeRule(ctx context.Context, r build.BuildRule, e app.BuildEv
 func (b *Builds) KeyOf(ctx context.Context, r build.BuildRule, e app.BuildEvent) (k string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			k, err = "", app.Errorf(app.EInvalid, "the evaluation broke down: %v", p)
+			k, err = "", app.Errorf(app.EInvalid, "evaluation failed: %v", p)
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
@@ -271,7 +271,7 @@ func (b *Builds) expandOne(ctx context.Context, field, text string, facts map[st
 		}
 		out.WriteString(words(v))
 		if out.Len() > maxReason {
-			return nil, app.Errorf(app.EInvalid, "%s is longer than %d bytes", field, maxReason)
+			return nil, app.Errorf(app.EInvalid, "%s must be at most %d bytes", field, maxReason)
 		}
 	}
 	return strings.ToValidUTF8(out.String(), "?"), nil
@@ -301,7 +301,7 @@ func plain(v any) any {
 
 func (b *Builds) expandAll(ctx context.Context, field string, v any, facts map[string]any, depth int) (any, error) {
 	if depth > maxNested {
-		return nil, app.Errorf(app.EInvalid, "%s is nested too deep", field)
+		return nil, app.Errorf(app.EInvalid, "%s is nested too deeply", field)
 	}
 	switch v := v.(type) {
 	case string:

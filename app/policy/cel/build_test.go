@@ -29,8 +29,8 @@ func TestCallbacksArePutTogether(t *testing.T) {
 		"${event.payload.deep.url}":             {"https://ci.example.com/told", ""},
 		"${event.payload.n}":                    {"3", ""},
 		"${event.payload.gone}":                 {"", "no such key: gone"},
-		"${event.payload.long}":                 {"", "longer than"},
-		"https://a/${event.payload.long}":       {"", "longer than"},
+		"${event.payload.long}":                 {"", "must be at most"},
+		"https://a/${event.payload.long}":       {"", "must be at most"},
 		"${has(event.payload.gone) ? event.payload.gone : ''}": {"", ""},
 	} {
 		r := build.BuildRule{Name: "web", When: "true", Do: build.BuildCreate, Template: "web", Callback: callback}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/policy"
 )
 
@@ -97,7 +98,7 @@ func (e *Engine) Judge(ctx context.Context, p policy.Policy, f policy.Facts) (j 
 	defer func() {
 		// The library is not ours: a mistake in it must refuse a request, not end the server.
 		if r := recover(); r != nil {
-			j, err = policy.Judgement{}, app.Errorf(app.EInvalid, "the evaluation broke down: %v", r)
+			j, err = policy.Judgement{}, app.Errorf(app.EInvalid, "evaluation failed: %v", r)
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
@@ -116,7 +117,7 @@ func (e *Engine) Judge(ctx context.Context, p policy.Policy, f policy.Facts) (j 
 			return policy.Judgement{}, err
 		}
 		if j.Lease, _ = value.(time.Duration); j.Lease <= 0 {
-			return policy.Judgement{}, app.Errorf(app.EInvalid, "the longest lease would be %s, which is not more than nothing", j.Lease)
+			return policy.Judgement{}, app.Errorf(app.EInvalid, "the lease limit must be positive, not %s", humanize.DurationField(j.Lease))
 		}
 	}
 	if j.Reason, err = e.expand(ctx, p.Reason, facts); err != nil {
@@ -143,7 +144,7 @@ func (e *Engine) expand(ctx context.Context, text string, facts map[string]any) 
 		}
 		b.WriteString(words(value))
 		if b.Len() > maxReason {
-			return "", app.Errorf(app.EInvalid, "the reason is longer than %d bytes", maxReason)
+			return "", app.Errorf(app.EInvalid, "the reason must be at most %d bytes", maxReason)
 		}
 	}
 	return strings.ToValidUTF8(b.String(), "?"), nil
@@ -157,9 +158,9 @@ func (e *Engine) eval(ctx context.Context, field, text string, want kind, facts 
 	out, _, err := program.ContextEval(ctx, facts)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return nil, app.Errorf(app.ETimeout, "%s took longer than %s", field, maxTime)
+		return nil, app.Errorf(app.ETimeout, "%s took longer than %s", field, humanize.Duration(maxTime))
 	case err != nil && strings.Contains(err.Error(), "cost limit"):
-		return nil, app.Errorf(app.EInvalid, "%s takes too much work to evaluate", field)
+		return nil, app.Errorf(app.EInvalid, "%s is too complex to evaluate", field)
 	case err != nil:
 		return nil, app.Errorf(app.EInvalid, "%s: %.300s", field, err.Error())
 	}
@@ -175,7 +176,7 @@ func (e *Engine) eval(ctx context.Context, field, text string, want kind, facts 
 		return string(s), nil
 	}
 	if want != anything {
-		return nil, app.Errorf(app.EInvalid, "%s gives %s, not %s", field, out.Type().TypeName(), want.words())
+		return nil, app.Errorf(app.EInvalid, "%s must be %s, not %s", field, want.words(), out.Type().TypeName())
 	}
 	return out, nil
 }
@@ -206,22 +207,22 @@ func (e *Engine) compile(field, text string, want kind) (cel.Program, error) {
 func (e *Engine) build(text string, want kind) (p cel.Program, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			p, err = nil, &fault{line: 1, column: 1, message: "the expression cannot be read", hint: "Write it more simply."}
+			p, err = nil, &fault{line: 1, column: 1, message: "invalid expression", hint: "Simplify the expression."}
 		}
 	}()
 	if len(text) > maxLength {
-		return nil, &fault{line: 1, column: 1, message: "the expression is too long", hint: "Make two policies of it."}
+		return nil, &fault{line: 1, column: 1, message: "the expression is too long", hint: "Split it into two policies."}
 	}
 	tree, issues := e.env.Compile(text)
 	if issues.Err() != nil {
 		return nil, explain(text, issues, e.words)
 	}
 	if !want.takes(tree.OutputType()) {
-		return nil, &fault{line: 1, column: 1, message: fmt.Sprintf("it gives %s, but %s is needed", typeWords(tree.OutputType()), want.words()), hint: want.example()}
+		return nil, &fault{line: 1, column: 1, message: fmt.Sprintf("the result must be %s, not %s", want.words(), typeWords(tree.OutputType())), hint: want.example()}
 	}
 	p, err = e.env.Program(tree, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(everyLoop), cel.EvalOptions(cel.OptOptimize))
 	if err != nil {
-		return nil, &fault{line: 1, column: 1, message: firstLine(err.Error()), hint: "Write it another way."}
+		return nil, &fault{line: 1, column: 1, message: firstLine(err.Error()), hint: "Rewrite the expression."}
 	}
 	return p, nil
 }

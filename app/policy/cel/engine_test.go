@@ -67,12 +67,12 @@ func TestWhatHasNoEndCostsMoreThanAnyNumber(t *testing.T) {
 
 func TestMistakesAreExplainedWithTheirPlace(t *testing.T) {
 	for _, c := range []struct{ name, when, message, hint string }{
-		{"a word that is nearly right", "true &&\n  node > 10", `when, line 2, column 3: "node" is not known`, "Did you mean nodes?"},
-		{"a word that nobody knows", "budget > 10", `"budget" is not known`, "Known are: tenant, user,"},
-		{"a number where truth is needed", "nodes + 1", "it gives a whole number, but true or false is needed", "nodes > 10"},
-		{"things that do not compare", `template > 3`, "does not go with (text, whole number)", "like with like"},
-		{"half an expression", "nodes >", "line 1, column 8: it breaks off here", "Such as nodes"},
-		{"a lease beside a number", "lease > 8", "does not go with (duration, whole number)", "duration("},
+		{"a word that is nearly right", "true &&\n  node > 10", `when, line 2, column 3: unknown name "node"`, "Did you mean nodes?"},
+		{"a word that nobody knows", "budget > 10", `unknown name "budget"`, "Use one of: tenant, user,"},
+		{"a number where truth is needed", "nodes + 1", "the result must be true or false, not a whole number", "nodes > 10"},
+		{"things that do not compare", `template > 3`, "can't be used with (text, whole number)", "of the same type"},
+		{"half an expression", "nodes >", "line 1, column 8: syntax error", "For example: nodes"},
+		{"a lease beside a number", "lease > 8", "can't be used with (duration, whole number)", "duration("},
 		{"too deep", strings.Repeat("(", 200) + "true" + strings.Repeat(")", 200), "line 1", ""},
 		{"too long", strings.Repeat("true || ", 1000) + "true", "too long", "two policies"},
 	} {

@@ -25,26 +25,26 @@ var vocabulary = []struct {
 	text string
 }{
 	{"tenant", cel.StringType, "the tenant"},
-	{"user", cel.StringType, "who asks"},
-	{"role", cel.StringType, "the role of who asks: superadmin, admin, approver, user, robot"},
-	{"groups", cel.ListType(cel.StringType), "the groups of who asks"},
-	{"via", cel.StringType, "the face: portal, api, slack, hook"},
-	{"kind", cel.StringType, "what is asked for: create; or of a cluster that stands: resize, add_services, remove_services, reconfigure, start, stop, restart, upgrade, repair"},
-	{"name", cel.StringType, "the name wished for the cluster, may be empty"},
+	{"user", cel.StringType, "the requester"},
+	{"role", cel.StringType, "the requester's role: superadmin, admin, approver, user, robot"},
+	{"groups", cel.ListType(cel.StringType), "the requester's groups"},
+	{"via", cel.StringType, "where the request came from: portal, api, slack, hook"},
+	{"kind", cel.StringType, "the operation: create; or, for an existing cluster, resize, add_services, remove_services, reconfigure, start, stop, restart, upgrade, repair"},
+	{"name", cel.StringType, "the requested cluster name, may be empty"},
 	{"template", cel.StringType, "the template"},
 	{"services", cel.ListType(cel.StringType), "all services of the cluster"},
 	{"nodes", cel.IntType, "the number of nodes"},
-	{"cpu", cel.DoubleType, "the virtual cores of all nodes, as far as they are known"},
+	{"cpu", cel.DoubleType, "the virtual cores of all nodes, as far as known"},
 	{"cost_per_hour", cel.DoubleType, "the cost per hour of all nodes"},
-	{"cost", cel.DoubleType, "the cost over the lease; without end it is more than any number"},
-	{"lease", cel.DurationType, `how long it may live, 0 for ever; compare with duration("8h")`},
-	{"forever", cel.BoolType, "whether it has no end"},
+	{"cost", cel.DoubleType, "the cost over the lease; infinite for a lease with no end"},
+	{"lease", cel.DurationType, `the lease, 0 for no end; compare with duration("8h")`},
+	{"forever", cel.BoolType, "whether the lease has no end"},
 	{"provider", cel.StringType, "the provider"},
 	{"hardware", cel.ListType(cel.StringType), "the hardware types of the nodes"},
-	{"now", cel.TimestampType, "when it is asked"},
-	{"time_zone", cel.StringType, "the time zone of the tenant"},
-	{"weekday", cel.StringType, "the day of the week in that zone: monday, tuesday, …"},
-	{"hour", cel.IntType, "the hour of the day in that zone, 0 to 23"},
+	{"now", cel.TimestampType, "the time of the request"},
+	{"time_zone", cel.StringType, "the tenant's time zone"},
+	{"weekday", cel.StringType, "the day of the week in the tenant's time zone: monday, tuesday, …"},
+	{"hour", cel.IntType, "the hour of the day in the tenant's time zone, 0 to 23"},
 }
 
 func (e *Engine) Words() (all []policy.PolicyWord) {
@@ -86,7 +86,7 @@ func (k kind) words() string {
 	case span:
 		return "a duration"
 	case phrase:
-		return "a text"
+		return "text"
 	}
 	return "a value"
 }
@@ -94,15 +94,15 @@ func (k kind) words() string {
 func (k kind) example() string {
 	switch k {
 	case truth:
-		return "Compare something, as in nodes > 10, or write true for always."
+		return "Compare something, as in nodes > 10, or use true for always."
 	case span:
-		return `Such as duration("8h").`
+		return `For example: duration("8h").`
 	case truthy:
-		return `Compare something, as in event.branch == "main", or write true for always.`
+		return `Compare something, as in event.branch == "main", or use true for always.`
 	case phrase:
-		return `Such as event.build, or string(event.pull_request).`
+		return `For example: event.build, or string(event.pull_request).`
 	}
-	return "Such as ${nodes}."
+	return "For example: ${nodes}."
 }
 
 func typeWords(t *cel.Type) string {
@@ -110,7 +110,7 @@ func typeWords(t *cel.Type) string {
 	case t.IsExactType(cel.BoolType):
 		return "true or false"
 	case t.IsExactType(cel.StringType):
-		return "a text"
+		return "text"
 	case t.IsExactType(cel.IntType), t.IsExactType(cel.UintType):
 		return "a whole number"
 	case t.IsExactType(cel.DoubleType):
@@ -136,7 +136,7 @@ func (f *fault) Error() string { return f.message }
 
 // explain puts the first complaint of the compiler in our words.
 func explain(text string, issues *cel.Issues, known []string) *fault {
-	f := &fault{line: 1, column: 1, message: "the expression cannot be read", hint: "See docs/policies.md for what can be written."}
+	f := &fault{line: 1, column: 1, message: "invalid expression", hint: "See docs/policies.md for the syntax."}
 	for _, e := range issues.Errors() {
 		f.message = firstLine(e.Message)
 		if e.Location != nil && e.Location.Line() > 0 {
@@ -147,19 +147,19 @@ func explain(text string, issues *cel.Issues, known []string) *fault {
 	switch {
 	case strings.HasPrefix(f.message, "undeclared reference to '"):
 		word, _, _ := strings.Cut(strings.TrimPrefix(f.message, "undeclared reference to '"), "'")
-		f.message = fmt.Sprintf("%q is not known", word)
-		f.hint = "Known are: " + strings.Join(known, ", ") + "."
+		f.message = fmt.Sprintf("unknown name %q", word)
+		f.hint = "Use one of: " + strings.Join(known, ", ") + "."
 		if near := nearest(word, known); near != "" {
 			f.hint = fmt.Sprintf("Did you mean %s? %s", near, f.hint)
 		}
 	case strings.HasPrefix(f.message, "found no matching overload for '"):
 		f.message = overload(f.message)
-		f.hint = "Compare like with like: nodes > 10, template == \"web\", lease > duration(\"8h\"), \"ops\" in groups."
+		f.hint = "Compare values of the same type: nodes > 10, template == \"web\", lease > duration(\"8h\"), \"ops\" in groups."
 	case strings.HasPrefix(f.message, "Syntax error"):
-		f.message = strings.Replace(f.message, "Syntax error:", "it breaks off here:", 1)
-		f.hint = "Such as nodes > 10 && provider == \"digitalocean\"."
+		f.message = strings.Replace(f.message, "Syntax error:", "syntax error:", 1)
+		f.hint = "For example: nodes > 10 && provider == \"digitalocean\"."
 	case strings.Contains(f.message, "recursion limit"), strings.Contains(f.message, "size exceeds"):
-		f.hint = "Make two policies of it."
+		f.hint = "Split it into two policies."
 	}
 	return f
 }
@@ -176,7 +176,7 @@ func overload(message string) string {
 	for _, r := range []struct{ from, to string }{{"google.protobuf.Duration", "duration"}, {"google.protobuf.Timestamp", "time"}, {"string", "text"}, {"int", "whole number"}, {"double", "number"}} {
 		types = strings.ReplaceAll(types, r.from, r.to)
 	}
-	return fmt.Sprintf("%s does not go with (%s)", what, types)
+	return fmt.Sprintf("%s can't be used with (%s)", what, types)
 }
 
 func names() []string {
@@ -244,8 +244,8 @@ func split(text string) ([]piece, error) {
 		}
 		end := closing(rest)
 		if codes++; end < 0 || codes > maxPieces {
-			return nil, &app.Error{Code: app.EInvalid, Reason: "cel", Field: "reason", Message: "reason: a ${ is not closed, or there are too many of them.",
-				Hint: "Such as: At most 10 nodes; you asked for ${nodes}."}
+			return nil, &app.Error{Code: app.EInvalid, Reason: "cel", Field: "reason", Message: "reason: a ${ isn't closed, or there are too many.",
+				Hint: "For example: At most 10 nodes; you requested ${nodes}."}
 		}
 		out = append(out, piece{text: rest[:end], code: true})
 		text = rest[end+1:]

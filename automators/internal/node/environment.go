@@ -34,14 +34,14 @@ func Variables(config map[string]any) (vars []Variable, asJSON []byte, warnings 
 		config = map[string]any{}
 	}
 	if asJSON, err = json.Marshal(config); err != nil {
-		return nil, nil, nil, app.Errorf(app.EInvalid, "The cluster configuration cannot be written as JSON: %w", err)
+		return nil, nil, nil, app.Errorf(app.EInvalid, "Can't encode the cluster configuration as JSON: %w", err)
 	}
 	// One way through JSON makes one kind of value of the many that YAML, Go and JSON have.
 	var plain map[string]any
 	dec := json.NewDecoder(bytes.NewReader(asJSON))
 	dec.UseNumber()
 	if err := dec.Decode(&plain); err != nil {
-		return nil, nil, nil, fmt.Errorf("reading back the cluster configuration: %w", err)
+		return nil, nil, nil, fmt.Errorf("reading the cluster configuration: %w", err)
 	}
 
 	var all []Variable
@@ -52,7 +52,7 @@ func Variables(config map[string]any) (vars []Variable, asJSON []byte, warnings 
 	byName := map[string]Variable{}
 	for _, v := range all {
 		if old, taken := byName[v.Name]; taken {
-			warnings = append(warnings, fmt.Sprintf("%s is both %s and %s in the configuration; the script gets the latter",
+			warnings = append(warnings, fmt.Sprintf("%s is both %s and %s in the configuration; the script uses the latter",
 				v.Name, strings.Join(old.path, "."), strings.Join(v.path, ".")))
 		}
 		byName[v.Name] = v
@@ -67,7 +67,7 @@ func Variables(config map[string]any) (vars []Variable, asJSON []byte, warnings 
 			continue
 		}
 		if strings.ContainsRune(v.Value, 0) {
-			warnings = append(warnings, fmt.Sprintf("%s holds NUL characters, which no variable can; they are left out", v.Name))
+			warnings = append(warnings, fmt.Sprintf("%s contains NUL characters, which were removed", v.Name))
 			v.Value = strings.ReplaceAll(v.Value, "\x00", "")
 		}
 		total += size

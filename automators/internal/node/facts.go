@@ -46,7 +46,7 @@ export MUSTER_OUTPUTS
 }
 
 // Tell tells what the action wrote to the file that Outputs has made, in this attempt or in an earlier one; nothing where no one listens, or nothing was
-// written. What cannot be told is said to out. The file stays until the service's next step, since a worker may die before it is heard.
+// written. Invalid facts are reported to out. The file stays until the service's next step, since a worker may die before it is heard.
 func Tell(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) error {
 	if call.Tell == nil {
 		return nil
@@ -57,7 +57,7 @@ func Tell(ctx context.Context, sh family.Shell, call family.ServiceCall, out fam
 `
 	text, err := Look(ctx, sh, line, "")
 	if err != nil {
-		return fmt.Errorf("what it found out: %w", err)
+		return fmt.Errorf("facts: %w", err)
 	}
 	facts, wrong := Facts(text)
 	for _, w := range wrong {
@@ -85,18 +85,18 @@ func Facts(text string) (facts map[string]string, wrong []string) {
 		value = strings.ToValidUTF8(strings.ReplaceAll(value, "\x00", ""), "\uFFFD")
 		switch _, again := facts[name]; {
 		case !factName.MatchString(name):
-			no("%.80q cannot be the name of a fact, so it is left out: it has at most 64 of a-z, 0-9 and _, a letter first.", name)
+			no("Ignored fact %.80q: a name must start with a letter and have at most 64 of a-z, 0-9 and _.", name)
 		case len(value) > valueMost:
-			no("The fact %s has more than %d bytes, so it is left out.", name, valueMost)
+			no("Ignored fact %s: it exceeds %d bytes.", name, valueMost)
 		case len(facts) >= factsMost && !again:
-			no("There are more than %d facts, so %s is left out.", factsMost, name)
+			no("More than %d facts; ignored %s.", factsMost, name)
 		default:
 			facts[name] = value
 		}
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {
 		if err := jsonFacts(text, add); err != nil {
-			no("What was written as facts begins like a JSON object and is none: %v.", err)
+			no("The facts start like a JSON object but aren't valid JSON: %v.", err)
 		}
 		return facts, wrong
 	}
@@ -107,7 +107,7 @@ func Facts(text string) (facts map[string]string, wrong []string) {
 		}
 		name, value, ok := strings.Cut(line, "=")
 		if !ok || len(line) >= lineMost {
-			no("A line of facts is not name=value, so it is left out.")
+			no("Ignored a line of facts that isn't name=value.")
 			continue
 		}
 		add(strings.TrimSpace(name), value)
@@ -118,7 +118,7 @@ func Facts(text string) (facts map[string]string, wrong []string) {
 func jsonFacts(text string, add func(name, value string)) error {
 	for line := range strings.SplitSeq(text, "\n") {
 		if len(line) >= lineMost {
-			return fmt.Errorf("a line has %d bytes or more", lineMost)
+			return fmt.Errorf("a line exceeds %d bytes", lineMost)
 		}
 	}
 	var all map[string]json.RawMessage

@@ -18,12 +18,12 @@ func TestFacts(t *testing.T) {
 		"nothing":           {"", map[string]string{}, nil},
 		"lines":             {"a=1\n b =x = y \n\nc=\r\n", map[string]string{"a": "1", "b": "x = y ", "c": ""}, nil},
 		"the last one":      {"a=1\na=2\n", map[string]string{"a": "2"}, nil},
-		"no name=value":     {"a\nb=1\n", map[string]string{"b": "1"}, []string{"not name=value"}},
-		"names":             {"A=1\n1a=1\na-b=1\n" + strings.Repeat("a", 65) + "=1\nok_1=1\n", map[string]string{"ok_1": "1"}, []string{`"A"`, `"1a"`, `"a-b"`, "left out"}},
-		"too long":          {"a=" + long + "\nb=1", map[string]string{"b": "1"}, []string{"more than 4096 bytes"}},
+		"no name=value":     {"a\nb=1\n", map[string]string{"b": "1"}, []string{"isn't name=value"}},
+		"names":             {"A=1\n1a=1\na-b=1\n" + strings.Repeat("a", 65) + "=1\nok_1=1\n", map[string]string{"ok_1": "1"}, []string{`"A"`, `"1a"`, `"a-b"`, "Ignored fact"}},
+		"too long":          {"a=" + long + "\nb=1", map[string]string{"b": "1"}, []string{"exceeds 4096 bytes"}},
 		"JSON":              {" {\"a\": \"x\\ny\",\n\"n\": 8080, \"t\": true, \"l\": [1, \"b\"], \"z\": null}\n", map[string]string{"a": "x\ny", "n": "8080", "t": "true", "l": `[1,"b"]`}, nil},
-		"broken JSON":       {`{"a": `, map[string]string{}, []string{"is none"}},
-		"JSON and more":     {`{"a": 1} {}`, map[string]string{}, []string{"is none"}},
+		"broken JSON":       {`{"a": `, map[string]string{}, []string{"aren't valid JSON"}},
+		"JSON and more":     {`{"a": 1} {}`, map[string]string{}, []string{"aren't valid JSON"}},
 		"not JSON, a value": {"a={\"b\": 1}", map[string]string{"a": `{"b": 1}`}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// Whatever was written, what is told keeps the contract.
+// Whatever was written, the facts keep the contract.
 func FuzzFacts(f *testing.F) {
 	for _, s := range []string{"a=1\n", `{"a": 1, "b": {"c": null}}`, "{", "=", "a=\xff\x00", "\ufeffa=1", `{"a":1,"a":2}`} {
 		f.Add(s)

@@ -37,14 +37,14 @@ func Install(ctx context.Context, sh family.Shell, n family.NodeContext, s Softw
 	if exit != 0 {
 		hint := s.Hint
 		if hint == "" {
-			hint = "Take an image that has " + s.Name + ", or one whose package manager reaches a repository that does."
+			hint = "Use an image with " + s.Name + ", or one whose package manager can install it."
 		}
-		return &app.Error{Code: app.EScript, Reason: "bootstrap", Message: "The node " + n.Node + " cannot be prepared for " + s.Name + last.Because(), Hint: hint}
+		return &app.Error{Code: app.EScript, Reason: "bootstrap", Message: "Can't prepare node " + n.Node + " for " + s.Name + last.Because(), Hint: hint}
 	}
 	return nil
 }
 
-// line is the same for all nodes, so that it can be told whether it was done before.
+// line is the same for all nodes, so that it's known whether it was done before.
 func (s Software) line() string {
 	there := s.There
 	if there == "" {
@@ -62,19 +62,19 @@ muster_there() {
 @there
 }
 ! muster_there || exit 0
-[ "$(id -u)" = 0 ] || { echo '@name is not here, and without root rights it cannot be installed' >&2; exit 1; }
+[ "$(id -u)" = 0 ] || { echo '@name is not installed, and installing it requires root' >&2; exit 1; }
 LC_ALL=C DEBIAN_FRONTEND=noninteractive ZYPP_LOCK_TIMEOUT=600
 export LC_ALL DEBIAN_FRONTEND ZYPP_LOCK_TIMEOUT
 @before
 ! muster_there || exit 0
-muster_none() { echo "No repository that $1 knows has @name (it may be called $2)" >&2; exit 1; }
+muster_none() { echo "No repository of $1 has @name (package $2)" >&2; exit 1; }
 if command -v apt-get >/dev/null 2>&1; then
 muster_tries=0
 while muster_said=$(apt-get -q update 2>&1); muster_code=$?; printf '%s\n' "$muster_said"; [ "$muster_code" != 0 ]; do
 case $muster_said in *"Could not get lock"*) ;; *) break ;; esac
 muster_tries=$((muster_tries+1))
 [ "$muster_tries" -lt 120 ] || break
-echo "Somebody else is installing something; waiting."
+echo "Another installation is running; waiting."
 sleep 5
 done
 muster_found=
@@ -82,7 +82,7 @@ for muster_package in @apt; do
 case $(apt-cache policy "$muster_package" 2>/dev/null) in *"Candidate: (none)"*|"") ;; *) muster_found=$muster_package; break ;; esac
 done
 [ -n "$muster_found" ] || muster_none apt-get '@apt'
-echo "@name is not here yet: installing $muster_found with apt-get."
+echo "Installing @name with apt-get ($muster_found)."
 for muster_package in @with; do
 case $(apt-cache policy "$muster_package" 2>/dev/null) in *"Candidate: (none)"*|"") ;; *) muster_found="$muster_found $muster_package" ;; esac
 done
@@ -96,7 +96,7 @@ done
 else
 muster_manager=
 for muster_tool in dnf yum zypper apk; do ! command -v "$muster_tool" >/dev/null 2>&1 || { muster_manager=$muster_tool; break; }; done
-[ -n "$muster_manager" ] || { echo '@name is not here, and neither is apt-get, dnf, yum, zypper or apk to install it' >&2; exit 1; }
+[ -n "$muster_manager" ] || { echo '@name is not installed, and the node has no apt-get, dnf, yum, zypper or apk' >&2; exit 1; }
 case $muster_manager in
 zypper) muster_words='--non-interactive install' muster_packages='@zypper' ;;
 apk) muster_words='--wait 600 add' muster_packages='@apk' ;;
@@ -104,11 +104,11 @@ apk) muster_words='--wait 600 add' muster_packages='@apk' ;;
 esac
 muster_found=
 for muster_package in $muster_packages; do
-echo "@name is not here yet: installing $muster_package with $muster_manager."
+echo "Installing @name with $muster_manager ($muster_package)."
 ! "$muster_manager" $muster_words "$muster_package" || { muster_found=y; break; }
 done
 [ -n "$muster_found" ] || muster_none "$muster_manager" "$muster_packages"
 fi
 @after
-muster_there || { echo 'What was installed has no program '@program >&2; exit 1; }
+muster_there || { echo 'The installed package has no program '@program >&2; exit 1; }
 `

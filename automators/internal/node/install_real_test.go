@@ -39,7 +39,7 @@ func TestInstallWithAPT(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const control = "Package: muster-probe\nVersion: 1.0\nArchitecture: all\nMaintainer: nobody <nobody@example.org>\nDescription: a program that says what it is\n"
+	const control = "Package: muster-probe\nVersion: 1.0\nArchitecture: all\nMaintainer: none <none@example.org>\nDescription: a program that says what it is\n"
 	packed := filepath.Join(dir, "packed")
 	write(filepath.Join(packed, "DEBIAN/control"), control, 0o644)
 	write(filepath.Join(packed, "usr/bin/muster-probe"), "#!/bin/sh\necho probed\n", 0o755)
@@ -92,11 +92,11 @@ func TestInstallWithAPT(t *testing.T) {
 		_ = installed.Close()
 	}()
 	said, exit := run()
-	if exit != 0 || !strings.Contains(said, "Probe is not here yet: installing muster-probe with apt-get.") || !strings.Contains(said, "Somebody else is installing something; waiting.") {
+	if exit != 0 || !strings.Contains(said, "Installing Probe with apt-get (muster-probe).") || !strings.Contains(said, "Another installation is running; waiting.") {
 		t.Fatalf("exit code %d\n%s", exit, said)
 	}
 	if took := time.Since(began); took < 9*time.Second {
-		t.Errorf("it took %v, though somebody held the locks for 9 s\n%s", took, said)
+		t.Errorf("it took %v, though another process held the locks for 9 s\n%s", took, said)
 	}
 	if out, err := exec.Command(filepath.Join(root, "usr/bin/muster-probe")).Output(); string(out) != "probed\n" {
 		t.Errorf("%s, %v", out, err)
@@ -106,7 +106,7 @@ func TestInstallWithAPT(t *testing.T) {
 	}
 
 	software.Program, software.APT = "muster-other", []string{"muster-other"}
-	if said, exit = run(); exit == 0 || !strings.Contains(said, "No repository that apt-get knows has Probe (it may be called muster-other)") {
+	if said, exit = run(); exit == 0 || !strings.Contains(said, "No repository of apt-get has Probe (package muster-other)") {
 		t.Errorf("exit code %d\n%s", exit, said)
 	}
 }

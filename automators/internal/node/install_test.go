@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Package managers that are not here are stood in for by programs that say how they were called.
+// Missing package managers are replaced by programs that say how they were called.
 func TestInstallWith(t *testing.T) {
 	software := Software{Name: "Tool", Program: "the-tool", APT: []string{"tool-a", "tool-b"}, RPM: []string{"tool-r", "tool-s"}, Zypper: []string{"tool-z"}, APK: []string{"tool-k"}, After: "echo after"}
 	const makes = `printf '#!/bin/sh\n' >"${0%/*}/the-tool"; chmod 755 "${0%/*}/the-tool"`
@@ -18,14 +18,14 @@ func TestInstallWith(t *testing.T) {
 		exit     int
 	}{
 		"there":       {map[string]string{"the-tool": "true", "dnf": "exit 9"}, nil, 0},
-		"no root":     {map[string]string{"id": "echo 1000", "dnf": "exit 9"}, []string{"Tool is not here, and without root rights"}, 1},
-		"no manager":  {map[string]string{}, []string{"neither is apt-get, dnf, yum, zypper or apk"}, 1},
+		"no root":     {map[string]string{"id": "echo 1000", "dnf": "exit 9"}, []string{"Tool is not installed, and installing it requires root"}, 1},
+		"no manager":  {map[string]string{}, []string{"the node has no apt-get, dnf, yum, zypper or apk"}, 1},
 		"dnf":         {map[string]string{"dnf": `echo "dnf $*"; [ "$3" = tool-s ] || exit 1; ` + makes, "yum": "exit 9"}, []string{"dnf -y install tool-r", "dnf -y install tool-s", "after"}, 0},
-		"yum":         {map[string]string{"yum": `echo "yum $*"; ` + makes}, []string{"installing tool-r with yum", "yum -y install tool-r", "after"}, 0},
+		"yum":         {map[string]string{"yum": `echo "yum $*"; ` + makes}, []string{"Installing Tool with yum (tool-r)", "yum -y install tool-r", "after"}, 0},
 		"zypper":      {map[string]string{"zypper": `echo "zypper $* $ZYPP_LOCK_TIMEOUT"; ` + makes}, []string{"zypper --non-interactive install tool-z 600"}, 0},
 		"apk":         {map[string]string{"apk": `echo "apk $*"; ` + makes}, []string{"apk --wait 600 add tool-k", "after"}, 0},
-		"none has it": {map[string]string{"dnf": "exit 1"}, []string{"No repository that dnf knows has Tool (it may be called tool-r tool-s)"}, 1},
-		"not in it":   {map[string]string{"dnf": "true"}, []string{"What was installed has no program the-tool"}, 1},
+		"none has it": {map[string]string{"dnf": "exit 1"}, []string{"No repository of dnf has Tool (package tool-r tool-s)"}, 1},
+		"not in it":   {map[string]string{"dnf": "true"}, []string{"The installed package has no program the-tool"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

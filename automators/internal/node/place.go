@@ -15,7 +15,7 @@ const Prologue = `if [ -n "${MUSTER_STATE_ROOT-}" ]; then muster_root=$MUSTER_ST
 elif [ -O / ] 2>/dev/null || [ "$(id -u)" = 0 ]; then muster_root=/var/lib/muster
 else muster_root=$HOME/.muster; fi
 [ -d "$muster_root/.run" ] || (umask 022; mkdir -p "$muster_root" && mkdir -m 700 "$muster_root/.run") || [ -d "$muster_root/.run" ]
-[ -w "$muster_root/.run" ] || { echo "$muster_root cannot be written" >&2; exit 1; }
+[ -w "$muster_root/.run" ] || { echo "$muster_root is not writable" >&2; exit 1; }
 muster_gone() {
 muster_pid=${1##*/}
 muster_pid=${muster_pid%%.*}
@@ -30,7 +30,7 @@ for muster_dir in "$muster_root"/.run/*; do
 done
 `
 
-// Evaluate is shell text that does what its standard input says, or what stands in $muster_input: see app.Command.Text.
+// Evaluate is shell text that does what its standard input says, or $muster_input: see app.Command.Text.
 const Evaluate = `if [ -n "${muster_input-}" ]; then eval "$muster_input"
 elif [ -r /dev/stdin ]; then . /dev/stdin; else eval "$(cat)"; fi
 exit 1
@@ -52,7 +52,7 @@ muster_dir=$muster_dir/
 }
 
 // Alone is Line for tools that are programs of their own and keep more than a few files: it has a process of its own, by whose id the private directory is
-// named, whatever shell carries it out. When it is told to end, so is all that the tool has started, also what has left its process group, as the children of
+// named, whatever shell carries it out. When it's stopped, so is all that the tool has started, also what has left its process group, as the children of
 // some tools do: they are known by a variable.
 func Alone(word string) string {
 	return "exec sh -c " + humanize.ShellQuote(ending+strings.ReplaceAll(line(word), "trap 'exit ", "trap 'muster_end; exit ")) + " muster"
@@ -76,7 +76,7 @@ func (s *Script) File(name, text string) {
 	s.b.WriteString("printf '%s\\n' " + humanize.ShellQuote(text) + " >\"${muster_dir}" + name + "\" || exit 1\n")
 }
 
-// Set gives a variable a value.
+// Set sets a variable.
 func (s *Script) Set(name, value string) {
 	s.b.WriteString(name + "=" + humanize.ShellQuote(value) + "\n")
 }
@@ -99,7 +99,7 @@ func (s *Script) String() string { return "{\n" + s.b.String() + "exit\n}\n" }
 // Service checks the name of a service, which becomes a name of files.
 func Service(name string) error {
 	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\x00\n") {
-		return &app.Error{Code: app.EInvalid, Field: "name", Message: fmt.Sprintf("%q cannot be the name of a service.", name)}
+		return &app.Error{Code: app.EInvalid, Field: "name", Message: fmt.Sprintf("%q isn't a valid service name.", name)}
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (s *Script) AtLeast(tool, have, want string) {
 muster_want=%s. muster_had=0${muster_have%%%%[!0-9.]*}.0.0.0.
 while [ -n "$muster_want" ]; do
 [ "${muster_had%%%%.*}" -le "${muster_want%%%%.*}" ] 2>/dev/null || break
-[ "${muster_had%%%%.*}" -ge "${muster_want%%%%.*}" ] || { echo "This node has "%s" ${muster_have%%%%[!0-9.]*}, and the action wants "%s" at least" >&2; exit 1; }
+[ "${muster_had%%%%.*}" -ge "${muster_want%%%%.*}" ] || { echo "This node has "%s" ${muster_have%%%%[!0-9.]*}, but the action requires at least "%s >&2; exit 1; }
 muster_want=${muster_want#*.} muster_had=${muster_had#*.}
 done`, want, tool, want)
 }

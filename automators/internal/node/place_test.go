@@ -15,7 +15,7 @@ func TestAtLeast(t *testing.T) {
 		var s Script
 		s.AtLeast("Tool", "echo '"+tc.have+"'", tc.want)
 		out, err := exec.Command("sh", "-eu", "-c", s.String()).CombinedOutput()
-		if (err == nil) != tc.ok || !tc.ok && !strings.Contains(string(out), "wants "+tc.want+" at least") || tc.ok && len(out) > 0 {
+		if (err == nil) != tc.ok || !tc.ok && !strings.Contains(string(out), "requires at least "+tc.want) || tc.ok && len(out) > 0 {
 			t.Errorf("%s where %s is wanted: %v, %s", tc.have, tc.want, err, out)
 		}
 	}

@@ -45,7 +45,7 @@ func Look(ctx context.Context, sh family.Shell, line, input string) (text string
 		}
 	}))
 	if err == nil && exit != 0 {
-		err = &app.Error{Code: app.EScript, Reason: "exit_code", Message: fmt.Sprintf("A look at the node ended with exit code %d%s", exit, last.Because())}
+		err = &app.Error{Code: app.EScript, Reason: "exit_code", Message: fmt.Sprintf("Checking the node failed with exit code %d%s", exit, last.Because())}
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -56,11 +56,11 @@ func Look(ctx context.Context, sh family.Shell, line, input string) (text string
 func Failed(call family.ServiceCall, exit int, last *LastLine) *app.Error {
 	return &app.Error{
 		Code: app.EScript, Reason: "exit_code",
-		Message: fmt.Sprintf("%s %s ended with exit code %d%s", call.Service, call.Action, exit, last.Because()),
+		Message: fmt.Sprintf("%s %s failed with exit code %d%s", call.Service, call.Action, exit, last.Because()),
 	}
 }
 
-// Sweep takes away what a command that had to be killed could not take away itself. What goes on without us stays. It is for when ctx has ended.
+// Sweep takes away what a command that had to be killed could not take away itself. What keeps running without us stays. It is for when ctx has ended.
 func Sweep(ctx context.Context, sh family.Shell) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()

@@ -46,8 +46,8 @@ func Words(field, args string) ([]string, error) {
 	if open != 0 || escaped {
 		return nil, &app.Error{
 			Code: app.EInvalid, Reason: "unbalanced_quotes", Field: field,
-			Message: "The quotes in the field \"" + field + "\" do not match.",
-			Hint:    "Words are split at spaces; put '…' around a word that holds spaces.",
+			Message: "Unbalanced quotes in the field \"" + field + "\".",
+			Hint:    "Words are separated by spaces; put '…' around a word with spaces.",
 		}
 	}
 	if inWord {

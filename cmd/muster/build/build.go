@@ -17,7 +17,7 @@ import (
 )
 
 func Command(c *cli.Context) *cobra.Command {
-	cmd := cli.Family("build", "Give clusters to builds: hooks for build systems, their rules, and builds that have a cluster",
+	cmd := cli.Family("build", "Manage build hooks, their rules, and clusters created for builds",
 		buildListCommand(c), buildShowCommand(c), buildWaitCommand(c), buildEndCommand(c), buildExtendCommand(c),
 		buildHooksCommand(c), buildHookCommand(c), buildRulesCommand(c), buildDeliveriesCommand(c), buildReplayCommand(c))
 	c.ServerFlags(cmd.PersistentFlags())
@@ -26,7 +26,7 @@ func Command(c *cli.Context) *cobra.Command {
 
 func buildListCommand(c *cli.Context) *cobra.Command {
 	var f build.BuildFilter
-	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List builds and how they stand, newest first", Args: cli.AtMost(0),
+	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List builds, newest first", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.Limit < 1 || f.Limit > build.MaxBuildPage {
 				return cli.Usagef("--limit must be from 1 to %d, not %d", build.MaxBuildPage, f.Limit)
@@ -47,27 +47,27 @@ func buildListCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			now := time.Now()
-			t := cli.NewTable("NUMBER>", "HOOK", "RULE", "STATE", "CLUSTER", "AGE>", "KEY", "")
+			t := cli.NewTable("NUMBER>", "HOOK", "RULE", "STATE", "CLUSTER", "AGE>", "KEY", "DETAILS")
 			for _, b := range list {
 				t.Add(strconv.FormatInt(b.ID, 10), b.Hook, b.Rule, string(b.State), cmp.Or(b.Cluster, "-"), humanize.Duration(now.Sub(b.BegunAt)), b.Key, b.Words)
 			}
 			if err := t.Show(c); err != nil || next == 0 {
 				return err
 			}
-			_, err = fmt.Fprintf(c.Stderr, "Older ones: --before %d\n", next)
+			_, err = fmt.Fprintf(c.Stderr, "Older builds: --before %d\n", next)
 			return err
 		}}
 	flags := cmd.Flags()
-	flags.StringVar(&f.Hook, "hook", "", "only those of this `hook`")
-	flags.StringVar(&f.Key, "key", "", "only those of this `key`")
-	flags.StringVar(&f.Build, "build", "", "only those of this `build`, as its events name it")
-	flags.BoolVar(&f.Live, "live", false, "only those that have a cluster, or wait for one")
-	flags.Int64Var(&f.Before, "before", 0, "only what came before this `number`")
-	flags.IntVar(&f.Limit, "limit", 50, "at most so many")
+	flags.StringVar(&f.Hook, "hook", "", "filter by build `hook`")
+	flags.StringVar(&f.Key, "key", "", "filter by `key`")
+	flags.StringVar(&f.Build, "build", "", "filter by `build`, as its events name it")
+	flags.BoolVar(&f.Live, "live", false, "only builds that have or are waiting for a cluster")
+	flags.Int64Var(&f.Before, "before", 0, "only builds before this `number`")
+	flags.IntVar(&f.Limit, "limit", 50, "maximum number of builds")
 	return cmd
 }
 
-// findBuild returns the number of a build that is named by number or by key; of several with the key the newest.
+// findBuild returns the number of a build named by number or key; the newest if several share the key.
 func findBuild(ctx context.Context, c *cli.Context, cl *cli.Client, what string) (int64, error) {
 	if id, err := strconv.ParseInt(what, 10, 64); err == nil && id > 0 {
 		return id, nil
@@ -77,7 +77,7 @@ func findBuild(ctx context.Context, c *cli.Context, cl *cli.Client, what string)
 		return 0, err
 	}
 	if len(list) == 0 {
-		return 0, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("There is no build with the key %q.", what), Hint: "See muster build list."}
+		return 0, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("Build with key %q doesn't exist.", what), Hint: "List builds: muster build list."}
 	}
 	return list[0].ID, nil
 }
@@ -86,12 +86,12 @@ func printBuild(c *cli.Context, v build.BuildView) error {
 	if c.JSON() {
 		return c.PrintJSON(v)
 	}
-	fmt.Fprintf(c.Stdout, "Build %d: %s\nKey: %s, by rule %s of %s\n", v.ID, v.State, v.Key, v.Rule, v.Hook)
+	fmt.Fprintf(c.Stdout, "Build %d: %s\nKey: %s (rule %s of hook %s)\n", v.ID, v.State, v.Key, v.Rule, v.Hook)
 	if v.Words != "" {
 		fmt.Fprintln(c.Stdout, v.Words)
 	}
 	if v.State == app.BuildWaiting {
-		fmt.Fprintf(c.Stdout, "%d come before it.\n", v.Ahead)
+		fmt.Fprintf(c.Stdout, "%s ahead in the queue.\n", humanize.Count(v.Ahead, "build"))
 	}
 	if v.Cluster != "" {
 		fmt.Fprintf(c.Stdout, "Cluster: %s %s\n", v.Cluster, v.Status)
@@ -140,8 +140,8 @@ func buildShowCommand(c *cli.Context) *cobra.Command {
 
 func buildWaitCommand(c *cli.Context) *cobra.Command {
 	var patience time.Duration
-	cmd := &cobra.Command{Use: "wait NUMBER|KEY", Short: "Wait until a build's cluster is ready, and say where it is",
-		Long: "Wait until a build's cluster is ready, and say where it is. It fails where there will be none.", Args: cli.Exactly("NUMBER|KEY"),
+	cmd := &cobra.Command{Use: "wait NUMBER|KEY", Short: "Wait until a build's cluster is ready, and show it",
+		Long: "Wait until a build's cluster is ready, and show its nodes and links. The command fails if the build won't get a cluster.", Args: cli.Exactly("NUMBER|KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.Connect()
 			if err != nil {
@@ -154,7 +154,7 @@ func buildWaitCommand(c *cli.Context) *cobra.Command {
 				if err == nil {
 					v, err = cl.Builds.Get(cmd.Context(), id, 20)
 				}
-				// The event that begins it may be on its way.
+				// The event that starts the build may still be on its way.
 				late := app.CodeOf(err) == app.ENotFound
 				switch {
 				case err != nil && !late:
@@ -174,7 +174,7 @@ func buildWaitCommand(c *cli.Context) *cobra.Command {
 					if late {
 						return err
 					}
-					return &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("Build %d is %s still.", v.ID, v.State), Hint: v.Words}
+					return &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("Build %d is still %s.", v.ID, v.State), Hint: v.Words}
 				}
 				if late {
 					select {
@@ -185,12 +185,12 @@ func buildWaitCommand(c *cli.Context) *cobra.Command {
 				}
 			}
 		}}
-	cmd.Flags().DurationVar(&patience, "for", time.Hour, "for how `long`")
+	cmd.Flags().DurationVar(&patience, "for", time.Hour, "how long to wait")
 	return cmd
 }
 
 func buildEndCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{Use: "end NUMBER|KEY", Short: "End a build: its cluster is given back", Args: cli.Exactly("NUMBER|KEY"),
+	return &cobra.Command{Use: "end NUMBER|KEY", Short: "End a build and delete its cluster", Args: cli.Exactly("NUMBER|KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.Connect()
 			if err != nil {
@@ -209,7 +209,7 @@ func buildEndCommand(c *cli.Context) *cobra.Command {
 }
 
 func buildExtendCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{Use: "extend NUMBER|KEY LENGTH", Short: "Move the end of the lease of a build's cluster, such as by 1h", Args: cli.Exactly("NUMBER|KEY", "LENGTH"),
+	return &cobra.Command{Use: "extend NUMBER|KEY DURATION", Short: "Extend the lease of a build's cluster", Args: cli.Exactly("NUMBER|KEY", "DURATION"), Example: "  muster build extend 214 1h",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.Connect()
 			if err != nil {

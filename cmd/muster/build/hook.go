@@ -19,7 +19,7 @@ import (
 )
 
 func buildHooksCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{Use: "hooks", Short: "List where build systems tell of their builds, and for which systems there can be hooks", Args: cli.AtMost(0),
+	return &cobra.Command{Use: "hooks", Short: "List build hooks and the supported build systems", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.Connect()
 			if err != nil {
@@ -32,12 +32,12 @@ func buildHooksCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(all)
 			}
-			t := cli.NewTable("NAME", "SYSTEM", "OWNER", "RULES>", "BUILDS>", "LAST", "PATH", "")
+			t := cli.NewTable("NAME", "SYSTEM", "OWNER", "RULES>", "BUILDS>", "LAST DELIVERY", "PATH", "")
 			now := time.Now()
 			for _, h := range all.Hooks {
 				last := "-"
 				if !h.LastAt.IsZero() {
-					last = humanize.Duration(now.Sub(h.LastAt)) + " ago"
+					last = humanize.Ago(now, h.LastAt)
 				}
 				words := h.Why
 				if !h.Enabled {
@@ -46,7 +46,7 @@ func buildHooksCommand(c *cli.Context) *cobra.Command {
 				t.Add(h.Name, h.System, h.Owner, strconv.Itoa(len(h.Rules)), strconv.Itoa(h.Live), last, address.BuildHook(h.ID), words)
 			}
 			if len(all.Hooks) == 0 {
-				fmt.Fprintln(c.Stdout, "No build hooks. Make one: muster build hook save NAME --system SYSTEM")
+				fmt.Fprintln(c.Stdout, "No build hooks. Create one: muster build hook save NAME --system SYSTEM")
 			} else if err := t.Show(c); err != nil {
 				return err
 			}
@@ -60,7 +60,7 @@ func buildHooksCommand(c *cli.Context) *cobra.Command {
 }
 
 func buildHookCommand(c *cli.Context) *cobra.Command {
-	return cli.Family("hook", "Make, show, change and delete a build hook", buildHookSaveCommand(c), buildHookShowCommand(c), buildHookDeleteCommand(c))
+	return cli.Family("hook", "Create, show, update and delete build hooks", buildHookSaveCommand(c), buildHookShowCommand(c), buildHookDeleteCommand(c))
 }
 
 func buildHookSaveCommand(c *cli.Context) *cobra.Command {
@@ -69,14 +69,14 @@ func buildHookSaveCommand(c *cli.Context) *cobra.Command {
 		statusFile, statusAPI                string
 		rotate, on, off                      bool
 	)
-	cmd := &cobra.Command{Use: "save NAME", Short: "Make a build hook or change it; what is not given stays",
-		Long:    "Make a build hook or change the one of that name; what is not given stays. The secret of a new hook is printed once, unless the build system makes it.",
+	cmd := &cobra.Command{Use: "save NAME", Short: "Create or update a build hook",
+		Long:    "Create a build hook, or update the existing one of that name; settings you omit stay as they are. The secret of a new hook is printed\nonce, unless the build system generates it.",
 		Example: "  muster build hook save web --system github --owner ci --rules rules.yaml\n  muster build hook save web --rotate\n  muster build hook save web --status-token-file token",
 		Args:    cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			r := build.BuildHookRequest{Name: args[0], System: system, Rotate: rotate}
 			if on && off {
-				return cli.Usagef("--on and --off are for one at a time")
+				return cli.Usagef("--on and --off can't be combined")
 			}
 			if on || off {
 				r.Enabled = &on
@@ -119,13 +119,13 @@ func buildHookSaveCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(s)
 			}
-			word := "changed"
+			word := "updated"
 			if s.Made {
-				word = "made"
+				word = "created"
 			}
-			fmt.Fprintf(c.Stdout, "Build hook %s %s. Deliveries go to %s%s\n", s.Name, word, cl.Settings().URL, address.BuildHook(s.ID))
+			fmt.Fprintf(c.Stdout, "Build hook %s %s. Send deliveries to %s%s\n", s.Name, word, cl.Settings().URL, address.BuildHook(s.ID))
 			if s.Secret != "" {
-				fmt.Fprintf(c.Stdout, "Secret: %s  (shown this once)\n", s.Secret)
+				fmt.Fprintf(c.Stdout, "Secret: %s  (shown only once)\n", s.Secret)
 			}
 			for _, w := range s.Warnings {
 				fmt.Fprintln(c.Stderr, "Warning: "+w)
@@ -133,20 +133,20 @@ func buildHookSaveCommand(c *cli.Context) *cobra.Command {
 			return nil
 		}}
 	flags := cmd.Flags()
-	flags.StringVar(&system, "system", "", "the build `system` that sends to it; see muster build hooks")
-	flags.StringVar(&owner, "owner", "", "the `user` as whom it acts; you, where it is left out")
-	flags.StringVar(&rulesFile, "rules", "", "`file` of rules; - is standard input")
-	flags.StringVar(&secretFile, "secret-file", "", "`file` that holds the secret, where the build system makes it; - is standard input")
-	flags.StringVar(&statusFile, "status-token-file", "", "`file` that holds a token of GitHub or GitLab which may write commit statuses; - is standard input, \"\" stops writing them")
-	flags.StringVar(&statusAPI, "status-api", "", "`URL` of the API that commit statuses are written at; the public one of the system if you leave it out")
-	flags.BoolVar(&rotate, "rotate", false, "make a new secret; the old one counts too for a day")
-	flags.BoolVar(&on, "on", false, "switch it on")
-	flags.BoolVar(&off, "off", false, "switch it off: it ends builds, and begins none")
+	flags.StringVar(&system, "system", "", "build `system` that sends the deliveries; see muster build hooks")
+	flags.StringVar(&owner, "owner", "", "`user` the hook acts as (default: you)")
+	flags.StringVar(&rulesFile, "rules", "", "rules `file`, or - for stdin")
+	flags.StringVar(&secretFile, "secret-file", "", "`file` with the secret, if the build system generates it, or - for stdin")
+	flags.StringVar(&statusFile, "status-token-file", "", "`file` with a GitHub or GitLab token that can write commit statuses, or - for stdin; \"\" turns commit statuses off")
+	flags.StringVar(&statusAPI, "status-api", "", "`URL` of the API for commit statuses (default: the build system's public API)")
+	flags.BoolVar(&rotate, "rotate", false, "generate a new secret; the old one stays valid for a day")
+	flags.BoolVar(&on, "on", false, "turn the hook on")
+	flags.BoolVar(&off, "off", false, "turn the hook off: builds can end, but none start")
 	return cmd
 }
 
 func buildHookShowCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{Use: "show NAME", Short: "Show a build hook with its rules", Args: cli.Exactly("NAME"),
+	return &cobra.Command{Use: "show NAME", Short: "Show a build hook and its rules", Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.Connect()
 			if err != nil {
@@ -159,7 +159,7 @@ func buildHookShowCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(h)
 			}
-			fmt.Fprintf(c.Stdout, "Build hook %s of %s, as %s: %s%s\n", h.Name, h.System, h.Owner, cl.Settings().URL, address.BuildHook(h.ID))
+			fmt.Fprintf(c.Stdout, "Build hook %s for %s, acting as %s: %s%s\n", h.Name, h.System, h.Owner, cl.Settings().URL, address.BuildHook(h.ID))
 			for _, words := range []string{h.Why, h.Refused} {
 				if words != "" {
 					fmt.Fprintln(c.Stdout, "! "+words)
@@ -169,7 +169,7 @@ func buildHookShowCommand(c *cli.Context) *cobra.Command {
 				fmt.Fprintln(c.Stdout, "Warning: "+w)
 			}
 			if h.Statuses {
-				fmt.Fprintf(c.Stdout, "Commit statuses are written%s\n", map[bool]string{true: "", false: " at " + h.StatusAPI}[h.StatusAPI == ""])
+				fmt.Fprintf(c.Stdout, "Commit statuses: on%s\n", map[bool]string{true: "", false: ", at " + h.StatusAPI}[h.StatusAPI == ""])
 			}
 			text, err := spec.BuildRules(h.Rules)
 			if err != nil {
@@ -182,17 +182,17 @@ func buildHookShowCommand(c *cli.Context) *cobra.Command {
 
 func buildHookDeleteCommand(c *cli.Context) *cobra.Command {
 	var yes bool
-	cmd := &cobra.Command{Use: "delete NAME", Short: "Delete a build hook, and give back the clusters of its builds", Args: cli.Exactly("NAME"),
+	cmd := &cobra.Command{Use: "delete NAME", Short: "Delete a build hook and the clusters of its builds", Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes && !cli.IsTerminal(c.Stdin) {
-				return cli.Usagef("deleting needs --yes where there is no terminal to confirm on")
+				return cli.Usagef("--yes is required without a terminal to confirm on")
 			}
 			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
 			if !yes {
-				if err := c.Confirm(cmd.Context(), "Delete the build hook "+args[0]+", with the clusters of its builds?", "the build hook was not deleted"); err != nil {
+				if err := c.Confirm(cmd.Context(), "Delete build hook "+args[0]+" and the clusters of its builds?", "build hook "+args[0]+" was not deleted"); err != nil {
 					return err
 				}
 			}
@@ -205,11 +205,11 @@ func buildHookDeleteCommand(c *cli.Context) *cobra.Command {
 			_, err = fmt.Fprintf(c.Stdout, "Build hook %s deleted.\n", args[0])
 			return err
 		}}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
 }
 
-// readBuildRules reads a file of rules; - is standard input.
+// readBuildRules reads a rules file; - is standard input.
 func readBuildRules(c *cli.Context, file string) ([]build.BuildRule, error) {
 	var b []byte
 	var err error
@@ -219,18 +219,18 @@ func readBuildRules(c *cli.Context, file string) ([]build.BuildRule, error) {
 		b, err = cli.ReadLimited(file, 1<<20)
 	}
 	if err != nil {
-		return nil, cli.Usagef("%v", err).Hint("Give the name of a YAML file of rules, or - for stdin; `muster build hook show NAME` writes one.")
+		return nil, cli.Usagef("%v", err).Hint("Name a YAML file with rules, or - for stdin; `muster build hook show NAME` prints the current rules.")
 	}
 	return spec.ReadBuildRulesOf(file, b)
 }
 
 func buildRulesCommand(c *cli.Context) *cobra.Command {
-	return cli.Family("rules", "Change and try the rules of a build hook", buildRulesApplyCommand(c), buildRulesTryCommand(c))
+	return cli.Family("rules", "Update and test the rules of a build hook", buildRulesApplyCommand(c), buildRulesTryCommand(c))
 }
 
 func buildRulesApplyCommand(c *cli.Context) *cobra.Command {
 	var file string
-	cmd := &cobra.Command{Use: "apply NAME", Short: "Give a build hook the rules of a file", Args: cli.Exactly("NAME"),
+	cmd := &cobra.Command{Use: "apply NAME", Short: "Replace the rules of a build hook", Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rules, err := readBuildRules(c, file)
 			if err != nil {
@@ -247,16 +247,16 @@ func buildRulesApplyCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(h)
 			}
-			_, err = fmt.Fprintf(c.Stdout, "Build hook %s has %d rules.\n", h.Name, len(h.Rules))
+			_, err = fmt.Fprintf(c.Stdout, "Build hook %s now has %s.\n", h.Name, humanize.Count(len(h.Rules), "rule"))
 			return err
 		}}
-	cmd.Flags().StringVarP(&file, "file", "f", "-", "`file` of rules; - is standard input")
+	cmd.Flags().StringVarP(&file, "file", "f", "-", "rules `file`, or - for stdin")
 	return cmd
 }
 
 func buildRulesTryCommand(c *cli.Context) *cobra.Command {
 	var file string
-	cmd := &cobra.Command{Use: "try NAME DELIVERY", Short: "Say what rules would do with a kept delivery, without doing it", Args: cli.Exactly("NAME", "DELIVERY"),
+	cmd := &cobra.Command{Use: "try NAME DELIVERY", Short: "Test rules against a recorded delivery, without acting on it", Args: cli.Exactly("NAME", "DELIVERY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := webhook.DeliveryNumber(args[1])
 			if err != nil {
@@ -288,7 +288,7 @@ func buildRulesTryCommand(c *cli.Context) *cobra.Command {
 				}
 				fmt.Fprintf(c.Stdout, "%s %s. %s\n", l.Rule, word, l.Words)
 			}
-			fmt.Fprintf(c.Stdout, "It would: %s\n", out.Do)
+			fmt.Fprintf(c.Stdout, "Would do: %s\n", out.Do)
 			if out.Key != "" {
 				fmt.Fprintf(c.Stdout, "Key: %s\n", out.Key)
 			}
@@ -296,7 +296,7 @@ func buildRulesTryCommand(c *cli.Context) *cobra.Command {
 				fmt.Fprintf(c.Stdout, "Ends: %s\n", strings.Join(out.Ends, ", "))
 			}
 			if out.Ask != nil {
-				fmt.Fprintf(c.Stdout, "Template %s, %d nodes, for %s\n", out.Ask.Template, out.Ask.Size, humanize.Duration(out.Ask.Lease))
+				fmt.Fprintf(c.Stdout, "Template %s, %s, lease %s\n", out.Ask.Template, humanize.Count(out.Ask.Size, "node"), humanize.Duration(out.Ask.Lease))
 			}
 			if out.Callback != "" {
 				fmt.Fprintf(c.Stdout, "Callback: %s\n", out.Callback)
@@ -309,14 +309,14 @@ func buildRulesTryCommand(c *cli.Context) *cobra.Command {
 			}
 			return nil
 		}}
-	cmd.Flags().StringVarP(&file, "file", "f", "", "`file` of rules instead of those that it has; - is standard input")
+	cmd.Flags().StringVarP(&file, "file", "f", "", "rules `file` to test instead of the hook's rules, or - for stdin")
 	return cmd
 }
 
 func buildDeliveriesCommand(c *cli.Context) *cobra.Command {
 	var before int64
 	var limit int
-	cmd := &cobra.Command{Use: "deliveries NAME [NUMBER]", Short: "List what was sent to a build hook, or show one delivery with its body", Args: cobra.RangeArgs(1, 2),
+	cmd := &cobra.Command{Use: "deliveries NAME [NUMBER]", Short: "List deliveries to a build hook, or show one with its body", Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.Connect()
 			if err != nil {
@@ -348,27 +348,27 @@ func buildDeliveriesCommand(c *cli.Context) *cobra.Command {
 				return c.PrintJSON(map[string]any{"deliveries": list, "next": next})
 			}
 			if len(list) == 0 {
-				_, err := fmt.Fprintln(c.Stdout, "Nothing was sent.")
+				_, err := fmt.Fprintln(c.Stdout, "No deliveries.")
 				return err
 			}
 			now := time.Now()
-			t := cli.NewTable("NUMBER>", "EVENT", "OUTCOME", "RULE", "BUILD", "AGE>", "")
+			t := cli.NewTable("NUMBER>", "EVENT", "OUTCOME", "RULE", "BUILD", "AGE>", "DETAILS")
 			for _, d := range list {
 				t.Add(strconv.FormatInt(d.ID, 10), strings.TrimSpace(d.Event+" "+d.Action), string(d.Outcome), cmp.Or(d.Rule, "-"), cmp.Or(d.Build, "-"), humanize.Duration(now.Sub(d.At)), d.Words)
 			}
 			if err := t.Show(c); err != nil || next == 0 {
 				return err
 			}
-			_, err = fmt.Fprintf(c.Stderr, "Older ones: --before %d\n", next)
+			_, err = fmt.Fprintf(c.Stderr, "Older deliveries: --before %d\n", next)
 			return err
 		}}
-	cmd.Flags().Int64Var(&before, "before", 0, "only what came before this `number`")
-	cmd.Flags().IntVar(&limit, "limit", 50, "at most so many")
+	cmd.Flags().Int64Var(&before, "before", 0, "only deliveries before this `number`")
+	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of deliveries")
 	return cmd
 }
 
 func buildReplayCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{Use: "replay NAME NUMBER", Short: "Run a delivery again, against today's rules; a build that has a cluster gets no second one", Args: cli.Exactly("NAME", "NUMBER"),
+	return &cobra.Command{Use: "replay NAME NUMBER", Short: "Replay a delivery against the current rules; a build that has a cluster doesn't get a second one", Args: cli.Exactly("NAME", "NUMBER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := webhook.DeliveryNumber(args[1])
 			if err != nil {

@@ -13,15 +13,15 @@ import (
 )
 
 func AutomatorCommand(c *cli.Context) *cobra.Command {
-	return cli.Family("automator", "Look at the tools that carry out services' actions", automatorListCommand(c), automatorTestCommand(c))
+	return cli.Family("automator", "List and test automators, the tools that run services' actions", automatorListCommand(c), automatorTestCommand(c))
 }
 
 func automatorListCommand(c *cli.Context) *cobra.Command {
 	var tooling families.AutomatorConfig
-	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the automators of this program, and those in programs of their own; no server is needed", Args: cli.AtMost(0),
+	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List built-in automators and plugins (no server needed)", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := tooling.Plug(cmd.Context(), slog.New(slog.DiscardHandler), func(left program.Plugin) {
-				cli.Line(c.Stderr, "%s is left out: %s", left.Path, app.AsError(left.Err).Advised())
+				cli.Line(c.Stderr, "skipping %s: %s", left.Path, app.AsError(left.Err).Advised())
 			})
 			if err != nil {
 				return err

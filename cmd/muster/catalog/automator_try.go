@@ -34,7 +34,7 @@ type automatorTrial struct {
 	actions      trialActions
 }
 
-// trialActions are the fields that a trial uses, and what is to be heard of them. {home} stands for a directory that is empty at first.
+// trialActions are a trial's fields and their expected results. {home} is replaced by an initially empty directory.
 type trialActions struct {
 	OK         map[string]string   `yaml:"ok"`
 	OKSays     string              `yaml:"ok_says"`
@@ -52,17 +52,17 @@ type trialActions struct {
 func automatorTestCommand(c *cli.Context) *cobra.Command {
 	t := &automatorTrial{Context: c}
 	cmd := &cobra.Command{Use: "test ./muster-automator-NAME --fields FILE", Args: cli.Exactly("the automator's program"),
-		Short: "Try an automator in a program of its own against what is promised of automators",
-		Long: "Try an automator in a program of its own against all that is promised of automators: the checks that those of Muster itself pass. This host is the node,\n" +
-			"reached over SSH: commands run as you, with a home, a temporary directory and a state of their own, which are removed. No server is needed.\n\n" +
-			"It ends with 1 where a check fails.",
+		Short: "Run the conformance tests against an automator plugin",
+		Long: "Run the conformance tests that Muster's own automators pass against an automator plugin. This host is the node, reached over SSH:\n" +
+			"commands run as you, with their own home, temporary and state directories, which are removed afterwards. No server is needed.\n\n" +
+			"The exit code is 1 if a test fails.",
 		Example: "  muster automator test ./muster-automator-mine --fields fields.yaml",
 		RunE:    func(cmd *cobra.Command, args []string) error { return t.run(cmd.Context(), cmd, args[0]) }}
 	flags := cmd.Flags()
-	flags.StringVar(&t.fields, "fields", "", "YAML `file` with the fields of an action that succeeds (ok), fails (fail), takes minutes (slow), changes something (changes), finds something out (tells), and of some that are refused (invalid)")
-	flags.BoolVarP(&t.yes, "yes", "y", false, "do not ask")
-	flags.BoolVar(&t.verbose, "verbose", false, "show what the program logs")
-	flags.StringSliceVar(&t.env, "automator-plugins-env", nil, "`names` of variables that the program gets beside PATH, HOME and LANG, with commas between")
+	flags.StringVar(&t.fields, "fields", "", "YAML `file` with the fields of actions: one that succeeds (ok), fails (fail), takes minutes (slow), makes a change (changes), reports facts (tells), and invalid ones (invalid)")
+	flags.BoolVarP(&t.yes, "yes", "y", false, "skip the confirmation prompt")
+	flags.BoolVar(&t.verbose, "verbose", false, "show the plugin's log")
+	flags.StringSliceVar(&t.env, "automator-plugins-env", nil, "comma-separated `names` of environment variables to pass to the plugin, besides PATH, HOME and LANG")
 	return cmd
 }
 
@@ -72,12 +72,12 @@ func (t *automatorTrial) run(ctx context.Context, cmd *cobra.Command, path strin
 	}
 	b, err := cli.ReadLimited(t.fields, 1<<20)
 	if err != nil {
-		return cli.Usagef("the fields cannot be read: %v", err)
+		return cli.Usagef("can't read the fields: %v", err)
 	}
 	d := yaml.NewDecoder(bytes.NewReader(b))
 	d.KnownFields(true)
 	if err := d.Decode(&t.actions); err != nil || t.actions.OK == nil {
-		return cli.Usagef("%s does not say the fields of an action that succeeds, as ok: %v", t.fields, err)
+		return cli.Usagef("%s: ok, the fields of an action that succeeds, is required: %v", t.fields, err)
 	}
 	log := slog.New(slog.DiscardHandler)
 	if t.verbose {
@@ -86,7 +86,7 @@ func (t *automatorTrial) run(ctx context.Context, cmd *cobra.Command, path strin
 	plugin := automators.PlugProgram(ctx, path, t.env, log)
 	if plugin.Err != nil {
 		e := *app.AsError(plugin.Err)
-		e.Message = fmt.Sprintf("%s cannot be tried: %s", path, e.Message)
+		e.Message = fmt.Sprintf("can't test %s: %s", path, e.Message)
 		return &e
 	}
 	if t.a, err = automators.New(plugin.Name); err != nil {
@@ -97,16 +97,16 @@ func (t *automatorTrial) run(ctx context.Context, cmd *cobra.Command, path strin
 	}
 	if !t.yes {
 		if !cli.IsTerminal(t.Stdin) {
-			return cli.Usagef("the program's commands run on this host, as you: that needs --yes where there is no terminal to confirm on")
+			return cli.Usagef("the plugin's commands run on this host as you: --yes is required without a terminal to confirm on")
 		}
-		if err := t.Confirm(ctx, "The program's commands run on this host, as you. Go on?", "nothing was run"); err != nil {
+		if err := t.Confirm(ctx, "The plugin's commands run on this host as you. Continue?", "cancelled; nothing was run"); err != nil {
 			return err
 		}
 	}
 	return t.prove(ctx, plugin.Name)
 }
 
-// prove has the checks run on a machine of their own: an SSH server in this process, whose commands run on this host.
+// prove runs the checks on their own machine: an SSH server in this process, whose commands run on this host.
 func (t *automatorTrial) prove(ctx context.Context, name string) error {
 	dir, err := os.MkdirTemp("", "muster-automator-test-")
 	if err != nil {
@@ -140,9 +140,9 @@ func (t *automatorTrial) prove(ctx context.Context, name string) error {
 	if t.JSON() {
 		err = t.PrintJSON(map[string]any{"ok": good, "checks": results})
 	} else if failed, skipped := count(results); good {
-		cli.Line(t.Stdout, "\n%s keeps what is promised of automators: %s went well, %d do not hold for it.", name, humanize.Count(len(results)-skipped, "check"), skipped)
+		cli.Line(t.Stdout, "\n%s conforms: %s passed, %d not applicable.", name, humanize.Count(len(results)-skipped, "check"), skipped)
 	} else {
-		cli.Line(t.Stdout, "\n%s does not keep all that is promised of automators: %s failed.", name, humanize.Count(failed, "check"))
+		cli.Line(t.Stdout, "\n%s doesn't conform: %s failed.", name, humanize.Count(failed, "check"))
 	}
 	if err == nil && !good {
 		err = cli.SilentError{}
@@ -150,12 +150,12 @@ func (t *automatorTrial) prove(ctx context.Context, name string) error {
 	return err
 }
 
-// member is what the fields say of the automator. Where they name no action that changes something, the one that succeeds is taken for it, whatever
-// its dry run tells.
+// member describes the automator by its fields. Without an action that makes a change, the one that succeeds is used, whatever its dry run
+// reports.
 func (t *automatorTrial) member(name string) promised.Member {
 	f := t.actions
 	m := promised.Member{New: func() family.Automator { return t.a }, Check: func(fields map[string]string) error { return automators.Check(name, fields) },
-		OK: f.OK, OKSays: f.OKSays, Fail: f.Fail, FailSays: append([]string{"ended with exit code"}, f.FailSays...), Slow: f.Slow, SlowSays: f.SlowSays,
+		OK: f.OK, OKSays: f.OKSays, Fail: f.Fail, FailSays: append([]string{"failed with exit code"}, f.FailSays...), Slow: f.Slow, SlowSays: f.SlowSays,
 		Changes: f.Changes, ChangesSay: f.ChangesSay, Tells: f.Tells, Told: f.Told}
 	if _, dry := t.a.(family.DryRunner); dry && m.Changes == nil {
 		m.Changes, m.ChangesSay = f.OK, nil
@@ -166,7 +166,7 @@ func (t *automatorTrial) member(name string) promised.Member {
 	return m
 }
 
-// trialNode makes the machine, and tells its directories.
+// trialNode creates the machine and reports its directories.
 func trialNode(ctx context.Context, account family.Provider) (promised.Node, error) {
 	private, public, err := remote.Keys{}.NewKey("trial")
 	if err != nil {
@@ -189,7 +189,7 @@ func trialNode(ctx context.Context, account family.Provider) (promised.Node, err
 	var said []string
 	if _, err := sh.Run(ctx, family.Command{Line: `printf '%s\n' "$HOME" "$TMPDIR" "$MUSTER_STATE_ROOT"`}, func(_ app.Stream, line string) { said = append(said, line) }); err != nil || len(said) != 3 {
 		_ = sh.Close()
-		return promised.Node{}, fmt.Errorf("the trial's machine names its directories as %q: %w", strings.Join(said, " "), err)
+		return promised.Node{}, fmt.Errorf("the test machine reports its directories as %q: %w", strings.Join(said, " "), err)
 	}
 	return promised.Node{Shell: sh, Home: said[0], Temp: said[1], State: said[2], NoRoot: true}, nil
 }

@@ -19,7 +19,7 @@ import (
 )
 
 func Command(c *cli.Context) *cobra.Command {
-	return cli.Family("catalog", "Check catalog files, and look after the tenant's own entries", catalogLintCommand(c), catalogShowCommand(c), catalogSchemaCommand(c),
+	return cli.Family("catalog", "Check catalog files, and manage the tenant catalog", catalogLintCommand(c), catalogShowCommand(c), catalogSchemaCommand(c),
 		catalogListCommand(c), catalogGetCommand(c), ApplyCommand(c), DiffCommand(c), catalogExportCommand(c), catalogHistoryCommand(c),
 		catalogRevertCommand(c), catalogTryCommand(c))
 }
@@ -36,20 +36,20 @@ func catalogLintCommand(c *cli.Context) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "lint [DIR|FILE...]",
-		Short: "Say all that is wrong with a catalog, by file, line and column",
-		Long: "Say all that is wrong with a catalog, by file, line and column. The exit code is 1 when there are errors;\n" +
-			"warnings are only said. Scripts are read as sh -n and bash -n would, without running them. Of several directories, entries of the later replace those of the earlier.\n" +
-			"Of a single file the catalog around it is read too, and only what is wrong with the file is said.",
+		Short: "Check catalog files for errors",
+		Long: "Check catalog files, and list every problem with file, line and column. The exit code is 1 if there are errors, but not for\n" +
+			"warnings. Scripts are parsed as by sh -n and bash -n, without running them. With several directories, later entries replace earlier\n" +
+			"ones. For a single file, the catalog around it is read too, but only problems of that file are listed.",
 		Example: "  muster catalog lint examples/catalog\n  muster catalog lint examples/catalog/nginx.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := plugins.Plug(cmd.Context(), slog.New(slog.DiscardHandler), func(left program.Plugin) {
-				cli.Line(c.Stderr, "%s is left out: %s", left.Path, app.AsError(left.Err).Advised())
+				cli.Line(c.Stderr, "skipping %s: %s", left.Path, app.AsError(left.Err).Advised())
 			})
 			if err != nil {
 				return err
 			}
 			err = tooling.Plug(cmd.Context(), slog.New(slog.DiscardHandler), func(left program.Plugin) {
-				cli.Line(c.Stderr, "%s is left out: %s", left.Path, app.AsError(left.Err).Advised())
+				cli.Line(c.Stderr, "skipping %s: %s", left.Path, app.AsError(left.Err).Advised())
 			})
 			if err != nil {
 				return err
@@ -81,16 +81,16 @@ func catalogLintCommand(c *cli.Context) *cobra.Command {
 	f.Declare(cmd)
 	plugins.Declare(cmd.Flags())
 	tooling.DeclarePlugins(cmd.Flags())
-	cmd.Flags().BoolVar(&env, "env", false, "also look up the environment variables that settings name, as the server will")
-	cmd.Flags().BoolVar(&shellcheck, "shellcheck", false, "also report what shellcheck calls an error in scripts; it must be installed")
+	cmd.Flags().BoolVar(&env, "env", false, "also look up environment variables in settings, as the server does")
+	cmd.Flags().BoolVar(&shellcheck, "shellcheck", false, "also report errors found by shellcheck, which must be installed")
 	return cmd
 }
 
-// kindFolders are the folders of a catalog that hold entries of one kind, in Muster's form and in Coopr's.
+// kindFolders are the catalog folders with entries of one kind, in Muster's format and in Coopr's.
 var kindFolders = []string{"providers", "hardware", "images", "services", "templates", "hardwaretypes", "imagetypes", "clustertemplates", "partialtemplates"}
 
-// addFiles takes directories and files. A file's catalog is the one that was named and holds it, or else the directory that it is in, or of
-// which that is a folder.
+// addFiles adds directories and files. A file's catalog is the named one that contains it, or else its directory or the parent of its kind's
+// folder.
 func addFiles(f *families.CatalogFlag, args []string) (files []string, err error) {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
@@ -99,7 +99,7 @@ func addFiles(f *families.CatalogFlag, args []string) (files []string, err error
 			continue
 		}
 		if !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(arg)) {
-			return nil, cli.Usagef("%s is not a file of a catalog", arg).Hint("Files of a catalog end in .yaml, .yml or .json.")
+			return nil, cli.Usagef("%s isn't a catalog file", arg).Hint("Catalog files end in .yaml, .yml or .json.")
 		}
 		files = append(files, filepath.Clean(arg))
 	}
@@ -119,7 +119,7 @@ func addFiles(f *families.CatalogFlag, args []string) (files []string, err error
 	return files, nil
 }
 
-// problemJSON is one problem in the answer of lint; it keeps its form.
+// problemJSON is one problem in lint's output; its format is stable.
 type problemJSON struct {
 	File     string `json:"file"`
 	Line     int    `json:"line"`
@@ -129,7 +129,7 @@ type problemJSON struct {
 	Hint     string `json:"hint,omitempty"`
 }
 
-// ReportJSON is the answer of lint; it keeps its form.
+// ReportJSON is lint's output; its format is stable.
 type ReportJSON struct {
 	Problems []problemJSON  `json:"problems"`
 	Errors   int            `json:"errors"`
@@ -137,7 +137,7 @@ type ReportJSON struct {
 	Counts   catalog.Counts `json:"counts"`
 }
 
-// printReport says what lint found. It fails, without more words, when there are errors.
+// printReport prints lint's findings. It fails silently if there are errors.
 func printReport(c *cli.Context, r catalog.Report) error {
 	errs, warnings := r.Problems.Count(form.SeverityError), r.Problems.Count(form.SeverityWarning)
 	if c.JSON() {

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// catalogFiles are the flags of commands that bring files to the tenant's catalog.
+// catalogFiles are the flags of commands that send files to the tenant catalog.
 type catalogFiles struct {
 	files  []string
 	change catalog.CatalogChange
@@ -26,13 +26,13 @@ type catalogFiles struct {
 
 func (f *catalogFiles) declare(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVarP(&f.files, "file", "f", nil, "`file` or directory with entries, or - for stdin; may be repeated")
-	cmd.Flags().BoolVar(&f.change.Prune, "prune", false, "also remove all own entries that the files do not hold")
+	cmd.Flags().BoolVar(&f.change.Prune, "prune", false, "also remove the tenant's entries that aren't in the files")
 }
 
-// read reads the files. Of directories it takes what `muster catalog lint` would.
+// read reads the files. In directories it picks the same ones as `muster catalog lint`.
 func (f *catalogFiles) read(c *cli.Context) (catalog.CatalogChange, error) {
 	if len(f.files) == 0 {
-		return f.change, cli.Usagef("no file was given").Hint("Name a file or directory with -f, or - for stdin.")
+		return f.change, cli.Usagef("--file is required").Hint("Name a file or directory with -f, or - for stdin.")
 	}
 	size := int64(0)
 	add := func(name string, r io.Reader) error {
@@ -41,7 +41,7 @@ func (f *catalogFiles) read(c *cli.Context) (catalog.CatalogChange, error) {
 			return cli.Usagef("%s: %v", name, err)
 		}
 		if size += int64(len(b)); size > catalog.MaxCatalogChange {
-			return cli.Usagef("the files have more than %d MiB together", catalog.MaxCatalogChange>>20)
+			return cli.Usagef("the files are larger than %d MiB in total", catalog.MaxCatalogChange>>20)
 		}
 		f.change.Files = append(f.change.Files, catalog.CatalogFile{Name: filepath.ToSlash(name), Text: string(b)})
 		return nil
@@ -84,13 +84,13 @@ func ApplyCommand(c *cli.Context) *cobra.Command {
 		f   catalogFiles
 		dry bool
 	)
-	cmd := &cobra.Command{Use: "apply -f FILE", Short: "Save entries of the tenant's own, all of them or, where something is wrong, none", Args: cli.AtMost(0),
-		Long: "Save entries of the tenant's own, all of them or, where something is wrong, none. Files are of Muster's own form, with any number of\n" +
-			"entries in each, or of Coopr's: definitions in folders such as clustertemplates, or one file with its whole export.",
+	cmd := &cobra.Command{Use: "apply -f FILE", Short: "Save files to the tenant catalog", Args: cli.AtMost(0),
+		Long: "Save the entries of files to the tenant catalog: all of them or, if one is invalid, none. Files are in Muster's format, with any number\n" +
+			"of entries each, or in Coopr's: definitions in folders such as clustertemplates, or one file with a complete export.",
 		Example: "  muster catalog apply -f catalog/ --note 'more memory for the store'\n  muster catalog apply -f catalog/ --prune --dry-run"}
 	f.declare(cmd)
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be done")
-	cmd.Flags().StringVar(&f.change.Note, "note", "", "`why`, for the history")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show the changes without saving them")
+	cmd.Flags().StringVar(&f.change.Note, "note", "", "`note` for the history")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		change, err := f.read(c)
 		if err != nil {
@@ -104,12 +104,12 @@ func ApplyCommand(c *cli.Context) *cobra.Command {
 	})
 }
 
-// DiffCommand has the exit codes of kubectl diff: what is different is no failure, but a script can tell.
+// DiffCommand has the exit codes of kubectl diff: a difference isn't a failure, but scripts can detect it.
 func DiffCommand(c *cli.Context) *cobra.Command {
 	var f catalogFiles
-	cmd := &cobra.Command{Use: "diff -f FILE", Short: "Say how files differ from the tenant's own entries; the exit code is 1 where they do", Args: cli.AtMost(0),
-		Long: "Say how files differ from the tenant's own entries. Nothing is saved. The exit code is 0 where they do not differ, 1 where they do, or\n" +
-			"where something is wrong with them.",
+	cmd := &cobra.Command{Use: "diff -f FILE", Short: "Compare files with the tenant catalog", Args: cli.AtMost(0),
+		Long: "Compare files with the tenant catalog. Nothing is saved. The exit code is 0 if there are no differences, and 1 if there are some or\n" +
+			"a file is invalid.",
 		Example: "  muster catalog diff -f catalog/ --prune"}
 	f.declare(cmd)
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
@@ -131,7 +131,7 @@ func DiffCommand(c *cli.Context) *cobra.Command {
 	})
 }
 
-// sayReport fails, without more words, where something is wrong.
+// sayReport fails silently if there are errors.
 func sayReport(c *cli.Context, r catalog.CatalogReport) error {
 	if c.JSON() {
 		if err := c.PrintJSON(r); err != nil {
@@ -152,7 +152,7 @@ func sayReport(c *cli.Context, r catalog.CatalogReport) error {
 		}
 		switch {
 		case r.OK() && len(r.Changes) == 0:
-			fmt.Fprintln(c.Stdout, "Unchanged: everything is saved like this already.")
+			fmt.Fprintln(c.Stdout, "No changes.")
 		case r.Saved:
 			fmt.Fprintf(c.Stdout, "Saved as revision %s: %s, %d unchanged.\n", r.Revision, humanize.Count(len(r.Changes), "change"), r.Same)
 		default:

@@ -20,8 +20,8 @@ import (
 
 func catalogListCommand(c *cli.Context) *cobra.Command {
 	var kind string
-	cmd := &cobra.Command{Use: "list [WORDS]", Aliases: []string{"ls"}, Short: "List the entries of the tenant's catalog"}
-	cmd.Flags().StringVar(&kind, "kind", "", "only entries of a `kind`: "+strings.Join(template.CatalogKinds, ", "))
+	cmd := &cobra.Command{Use: "list [WORDS]", Aliases: []string{"ls"}, Short: "List catalog entries, shared and the tenant's own"}
+	cmd.Flags().StringVar(&kind, "kind", "", "filter by `kind`: "+strings.Join(template.CatalogKinds, ", "))
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		items, err := cl.Catalog.List(ctx, kind, strings.Join(args, " "))
 		if err != nil {
@@ -30,13 +30,13 @@ func catalogListCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(map[string]any{"items": items})
 		}
-		t := cli.NewTable("KIND", "NAME", "LABEL", "OWN", "VERSION>", "BY", "CLUSTERS>")
+		t := cli.NewTable("KIND", "NAME", "LABEL", "TENANT'S", "VERSION>", "BY", "CLUSTERS>")
 		for _, i := range items {
 			own, version := "", ""
 			if i.Own {
 				own, version = "yes", strconv.Itoa(i.Number)
 				if i.Replaces {
-					own = "replaces"
+					own = "override"
 				}
 			}
 			t.Add(i.Kind, i.Name, i.Label, own, version, i.By, strconv.Itoa(i.Clusters))
@@ -51,13 +51,13 @@ func keyOf(args []string) (template.CatalogKey, error) {
 		args = strings.SplitN(args[0], "/", 2)
 	}
 	if len(args) != 2 {
-		return template.CatalogKey{}, cli.Usagef("say which entry: KIND NAME, such as template web")
+		return template.CatalogKey{}, cli.Usagef("KIND NAME is required, such as template web")
 	}
 	return template.CatalogKey{Kind: args[0], Name: args[1]}, nil
 }
 
 func catalogGetCommand(c *cli.Context) *cobra.Command {
-	cmd := &cobra.Command{Use: "get KIND NAME", Short: "Print an entry of the tenant's catalog as YAML, which apply reads", Example: "  muster catalog get template web > web.yaml",
+	cmd := &cobra.Command{Use: "get KIND NAME", Short: "Print a catalog entry as YAML", Example: "  muster catalog get template web > web.yaml",
 		Args: cobra.RangeArgs(1, 2)}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		k, err := keyOf(args)
@@ -77,7 +77,7 @@ func catalogGetCommand(c *cli.Context) *cobra.Command {
 }
 
 func catalogHistoryCommand(c *cli.Context) *cobra.Command {
-	cmd := &cobra.Command{Use: "history KIND NAME", Short: "List the versions of an own entry, newest first", Args: cobra.RangeArgs(1, 2)}
+	cmd := &cobra.Command{Use: "history KIND NAME", Short: "List the versions of a tenant catalog entry, newest first", Args: cobra.RangeArgs(1, 2)}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		k, err := keyOf(args)
 		if err != nil {
@@ -90,7 +90,7 @@ func catalogHistoryCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(map[string]any{"versions": list})
 		}
-		t := cli.NewTable("VERSION>", "AT", "BY", "WHAT", "NOTE")
+		t := cli.NewTable("VERSION>", "TIME", "BY", "CHANGE", "NOTE")
 		for _, r := range list {
 			what := "saved"
 			if r.Gone {
@@ -105,16 +105,16 @@ func catalogHistoryCommand(c *cli.Context) *cobra.Command {
 func catalogRevertCommand(c *cli.Context) *cobra.Command {
 	var note string
 	var to int
-	cmd := &cobra.Command{Use: "revert KIND NAME --to VERSION", Short: "Save an older version of an own entry again; version 0 takes the own entry out", Args: cobra.RangeArgs(1, 2)}
-	cmd.Flags().IntVar(&to, "to", -1, "the `version`")
-	cmd.Flags().StringVar(&note, "note", "", "`why`, for the history")
+	cmd := &cobra.Command{Use: "revert KIND NAME --to VERSION", Short: "Restore an older version of a tenant catalog entry", Args: cobra.RangeArgs(1, 2)}
+	cmd.Flags().IntVar(&to, "to", -1, "`version` to restore; 0 removes the tenant's entry")
+	cmd.Flags().StringVar(&note, "note", "", "`note` for the history")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		k, err := keyOf(args)
 		if err != nil {
 			return err
 		}
 		if to < 0 {
-			return cli.Usagef("say to which version, with --to").Hint("`muster catalog history %s` lists them.", k)
+			return cli.Usagef("--to is required").Hint("List the versions: muster catalog history %s", k)
 		}
 		r, err := cl.Catalog.Revert(ctx, k, to, note)
 		if err != nil {
@@ -129,7 +129,7 @@ func catalogTryCommand(c *cli.Context) *cobra.Command {
 		f catalogFiles
 		l cluster.LayoutFlags
 	)
-	cmd := &cobra.Command{Use: "try -f FILE --template NAME --size N", Short: "Work out a cluster as if files were saved; nothing is", Args: cli.AtMost(0),
+	cmd := &cobra.Command{Use: "try -f FILE --template NAME --size N", Short: "Preview a cluster from unsaved catalog files", Args: cli.AtMost(0),
 		Example: "  muster catalog try -f web.yaml --template web --size 5"}
 	f.declare(cmd)
 	l.Declare(cmd.Flags())
@@ -148,16 +148,16 @@ func catalogTryCommand(c *cli.Context) *cobra.Command {
 		for _, g := range p.Layout.Groups {
 			fmt.Fprintf(c.Stdout, "%s of %s with %s: %s\n", humanize.Count(g.Count, "node"), g.Hardware, g.Image, strings.Join(g.Services, ", "))
 		}
-		fmt.Fprintf(c.Stdout, "%s, %s, about %s, %s per hour.\n", humanize.Count(p.Layout.Size(), "node"), humanize.Count(len(p.Plan.Steps), "step"), humanize.Duration(p.Duration), cli.PriceOf(p.Layout))
+		fmt.Fprintf(c.Stdout, "%s, %s, about %s, %s per hour.\n", humanize.Count(p.Layout.Size(), "node"), humanize.Count(len(p.Plan.Steps), "step"), humanize.Rough(p.Duration), cli.PriceOf(p.Layout))
 		return nil
 	})
 }
 
 func catalogExportCommand(c *cli.Context) *cobra.Command {
 	var all bool
-	cmd := &cobra.Command{Use: "export [DIR]", Short: "Write the tenant's own entries as files KIND/NAME.yaml, or print them", Args: cli.AtMost(1),
+	cmd := &cobra.Command{Use: "export [DIR]", Short: "Export the tenant catalog to files KIND/NAME.yaml, or print it", Args: cli.AtMost(1),
 		Example: "  muster catalog export catalog/"}
-	cmd.Flags().BoolVar(&all, "all", false, "also the entries of the installation")
+	cmd.Flags().BoolVar(&all, "all", false, "include the shared catalog")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		files, err := cl.Catalog.Export(ctx, all)
 		if err != nil {
@@ -177,7 +177,7 @@ func catalogExportCommand(c *cli.Context) *cobra.Command {
 		}
 		for _, f := range files {
 			if !filepath.IsLocal(filepath.FromSlash(f.Name)) {
-				return app.Errorf(app.EInternal, "the server named a file %q", f.Name)
+				return app.Errorf(app.EInternal, "the server sent an invalid file name %q", f.Name)
 			}
 			name := filepath.Join(args[0], filepath.FromSlash(f.Name))
 			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -187,6 +187,6 @@ func catalogExportCommand(c *cli.Context) *cobra.Command {
 				return cli.Usagef("%v", err)
 			}
 		}
-		return c.Say(map[string]int{"files": len(files)}, "%s written to %s.", humanize.Count(len(files), "file"), args[0])
+		return c.Say(map[string]int{"files": len(files)}, "Wrote %s to %s.", humanize.Count(len(files), "file"), args[0])
 	})
 }

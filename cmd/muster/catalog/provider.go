@@ -14,9 +14,9 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// ProviderCommand is what admins ask accounts of providers.
+// ProviderCommand lets admins inspect providers' accounts.
 func ProviderCommand(c *cli.Context) *cobra.Command {
-	return cli.Family("provider", "Look at accounts with clouds: whether they would do, and what they offer",
+	return cli.Family("provider", "List, check and test providers",
 		providerListCommand(c), providerTypesCommand(c), providerCheckCommand(c), providerOffersCommand(c), providerTestCommand(c))
 }
 
@@ -36,11 +36,11 @@ func providerListCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(map[string]any{"providers": out.Items})
 			}
-			t := cli.NewTable("NAME", "LABEL", "WHOSE", "DESCRIPTION")
+			t := cli.NewTable("NAME", "LABEL", "CATALOG", "DESCRIPTION")
 			for _, i := range out.Items {
-				whose := "the installation's"
+				whose := "shared"
 				if i.Own {
-					whose = "our own"
+					whose = "tenant"
 				}
 				t.Add(i.Name, cli.Dash(i.Label), whose, cli.Dash(i.Description))
 			}
@@ -49,9 +49,9 @@ func providerListCommand(c *cli.Context) *cobra.Command {
 }
 
 func providerCheckCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{Use: "check NAME", Short: "Look whether a provider's account would do: credentials, permissions, quota, flavors, images", Args: cli.Exactly("the name of a provider"),
-		Long: "Look whether a provider's account would do. The server asks the cloud; nothing is made or changed there. Every flavor and image that the\n" +
-			"catalog names for the provider is looked for.\n\nIt ends with 1 where something is wrong.",
+	return &cobra.Command{Use: "check NAME", Short: "Check the account of a provider", Args: cli.Exactly("NAME"),
+		Long: "Check a provider's account: credentials, permissions, quota, and every flavor and image that the catalog names for the provider. The\n" +
+			"server calls the cloud's API; nothing is created or changed there.\n\nThe exit code is 1 if a check fails.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.Connect()
 			if err != nil {
@@ -80,9 +80,9 @@ func printCheck(c *cli.Context, found fleet.ProviderCheck) error {
 		switch {
 		case f.OK:
 		case f.Warning:
-			word, colour = "look", cli.ColourChanges
+			word, colour = "warn", cli.ColourChanges
 		default:
-			word, colour = "WRONG", cli.ColourGoes
+			word, colour = "FAIL", cli.ColourGoes
 		}
 		about := strings.TrimSpace(f.About + " " + f.Subject)
 		cli.Line(c.Stdout, "%s %s: %s", paint(colour, fmt.Sprintf("%-5s", word)), about, f.Message)
@@ -90,9 +90,9 @@ func printCheck(c *cli.Context, found fleet.ProviderCheck) error {
 			cli.Line(c.Stdout, "      %s", f.Hint)
 		}
 	}
-	end := "All is well: machines can be made here."
+	end := "All checks passed."
 	if !found.OK {
-		end = "Machines may not be made here until that is mended."
+		end = "Creating machines may fail until this is fixed."
 	}
 	_, err := fmt.Fprintf(c.Stdout, "\n%s (%s): %s\n", found.Provider, found.Type, end)
 	return err
@@ -100,7 +100,7 @@ func printCheck(c *cli.Context, found fleet.ProviderCheck) error {
 
 func providerOffersCommand(c *cli.Context) *cobra.Command {
 	var flavors, images bool
-	cmd := &cobra.Command{Use: "offers NAME", Short: "Tell which zones, flavors and images a provider has", Args: cli.Exactly("the name of a provider"),
+	cmd := &cobra.Command{Use: "offers NAME", Short: "List the zones, flavors and images of a provider", Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.Connect()
 			if err != nil {
@@ -130,13 +130,13 @@ func providerOffersCommand(c *cli.Context) *cobra.Command {
 			}
 			return nil
 		}}
-	cmd.Flags().BoolVar(&flavors, "flavors", false, "only the flavors")
-	cmd.Flags().BoolVar(&images, "images", false, "only the images")
+	cmd.Flags().BoolVar(&flavors, "flavors", false, "list flavors only")
+	cmd.Flags().BoolVar(&images, "images", false, "list images only")
 	return cmd
 }
 
 func printFlavors(c *cli.Context, o family.Offers) error {
-	price := "PER HOUR>"
+	price := "COST/H>"
 	if o.Currency != "" {
 		price = o.Currency + "/H>"
 	}
@@ -152,7 +152,7 @@ func printFlavors(c *cli.Context, o family.Offers) error {
 }
 
 func printImages(c *cli.Context, o family.Offers) error {
-	t := cli.NewTable("IMAGE", "WHAT", "USER", "FROM")
+	t := cli.NewTable("IMAGE", "DESCRIPTION", "USER", "CREATED")
 	for _, i := range o.Images {
 		made := "-"
 		if !i.MadeAt.IsZero() {
@@ -163,7 +163,7 @@ func printImages(c *cli.Context, o family.Offers) error {
 	return t.Show(c)
 }
 
-// number writes a figure that may not be known.
+// number formats a figure that may be unknown.
 func number(n float64) string {
 	if n == 0 {
 		return "-"

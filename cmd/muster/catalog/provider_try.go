@@ -35,23 +35,23 @@ type providerTrial struct {
 
 func providerTestCommand(c *cli.Context) *cobra.Command {
 	t := &providerTrial{Context: c}
-	cmd := &cobra.Command{Use: "test ./muster-provider-NAME --settings FILE --flavor F --image I", Args: cli.Exactly("the provider's program"),
-		Short: "Try a provider in a program of its own against all that is promised of providers",
-		Long: "Try a provider in a program of its own against all that is promised of providers: the checks that those of Muster itself pass. Machines are made and\n" +
-			"removed in the account, some thirty in all and up to eight at the same time. No server is needed.\n\n" +
-			"It ends with 1 where a check fails.",
+	cmd := &cobra.Command{Use: "test ./muster-provider-NAME --settings FILE --flavor F --image I", Args: cli.Exactly("./muster-provider-NAME"),
+		Short: "Run the conformance tests against a provider plugin",
+		Long: "Run the conformance tests that Muster's own providers pass against a provider plugin. They create and delete about thirty machines in\n" +
+			"the account, up to eight at a time. No server is needed.\n\n" +
+			"The exit code is 1 if a test fails.",
 		Example: "  muster provider test ./muster-provider-mine --settings mine.yaml --flavor small --image debian-12",
 		RunE:    func(cmd *cobra.Command, args []string) error { return t.run(cmd.Context(), cmd, args[0]) }}
 	flags := cmd.Flags()
-	flags.StringVar(&t.settings, "settings", "", "YAML `file` with the account's settings; ${env:NAME} stands for a variable of the environment")
-	flags.StringVar(&t.flavor, "flavor", "", "`name` of a flavor that the account has")
-	flags.StringVar(&t.image, "image", "", "`name` of an image that it has")
-	flags.StringVar(&t.zone, "zone", "", "`name` of one of its zones")
-	flags.BoolVar(&t.login, "login", false, "machines answer: log in to them over SSH")
-	flags.BoolVarP(&t.yes, "yes", "y", false, "do not ask")
-	flags.BoolVar(&t.verbose, "verbose", false, "show what the program logs, and what checks that went well have to say")
-	flags.DurationVar(&t.patience, "patience", 10*time.Minute, "how long a machine may take until it runs, and answers")
-	flags.StringSliceVar(&t.env, "provider-plugins-env", nil, "`names` of variables that the program gets beside PATH, HOME and LANG, with commas between")
+	flags.StringVar(&t.settings, "settings", "", "YAML `file` with the account's settings; ${env:NAME} is replaced by an environment variable")
+	flags.StringVar(&t.flavor, "flavor", "", "`name` of a flavor in the account")
+	flags.StringVar(&t.image, "image", "", "`name` of an image in the account")
+	flags.StringVar(&t.zone, "zone", "", "`name` of a zone in the account")
+	flags.BoolVar(&t.login, "login", false, "sign in to the machines over SSH")
+	flags.BoolVarP(&t.yes, "yes", "y", false, "skip the confirmation prompt")
+	flags.BoolVar(&t.verbose, "verbose", false, "show the plugin's log and the notes of passed tests")
+	flags.DurationVar(&t.patience, "patience", 10*time.Minute, "how long to wait for a machine to run and answer")
+	flags.StringSliceVar(&t.env, "provider-plugins-env", nil, "comma-separated `names` of environment variables to pass to the plugin, besides PATH, HOME and LANG")
 	return cmd
 }
 
@@ -70,20 +70,20 @@ func (t *providerTrial) run(ctx context.Context, cmd *cobra.Command, program str
 	plugin := providers.PlugProgram(ctx, program, t.env, log)
 	if plugin.Err != nil {
 		e := *app.AsError(plugin.Err)
-		e.Message = fmt.Sprintf("%s cannot be tried: %s", program, e.Message)
+		e.Message = fmt.Sprintf("can't test %s: %s", program, e.Message)
 		return &e
 	}
 	spec := template.ProviderSpec{About: template.About{Name: plugin.Name}, Type: plugin.Name, Settings: settings}
 	if err := providers.Check(spec); err != nil {
 		return err
 	}
-	question := fmt.Sprintf("Machines of flavor %s are made and removed in that account, some thirty in all and up to eight at the same time, and what an\n"+
-		"earlier trial has left there (%s=%s) is removed as well. Go on?", t.flavor, family.TagInstallation, conformance.Installation)
+	question := fmt.Sprintf("This creates and deletes about thirty machines of flavor %s in the account, up to eight at a time, and deletes leftovers of an\n"+
+		"earlier test (%s=%s). Continue?", t.flavor, family.TagInstallation, conformance.Installation)
 	if !t.yes {
 		if !cli.IsTerminal(t.Stdin) {
-			return cli.Usagef("machines are made and removed in that account: that needs --yes where there is no terminal to confirm on")
+			return cli.Usagef("machines are created and deleted in the account: --yes is required without a terminal to confirm on")
 		}
-		if err := t.Confirm(ctx, question, "nothing was made"); err != nil {
+		if err := t.Confirm(ctx, question, "cancelled; nothing was created"); err != nil {
 			return err
 		}
 	}
@@ -105,8 +105,8 @@ func (t *providerTrial) prove(ctx context.Context, spec template.ProviderSpec, l
 		p.Cleanup(func() {
 			late, stop := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
 			defer stop()
-			if err := sweep(late, account); err != nil && app.CodeOf(err) != app.ECancelled { // a check may have closed it, and opened it again
-				p.Errorf("what was made could not be removed: %v", err)
+			if err := sweep(late, account); err != nil && app.CodeOf(err) != app.ECancelled { // a check may have closed and reopened it
+				p.Errorf("can't delete the test's machines: %v", err)
 			}
 			_ = account.(family.ProviderCloser).Close()
 		})
@@ -116,7 +116,7 @@ func (t *providerTrial) prove(ctx context.Context, spec template.ProviderSpec, l
 		Open: func(p *conformance.Prover) family.Provider {
 			account := open(p)
 			if err := sweep(p.Context(), account); err != nil {
-				p.Fatalf("the account could not be emptied before: %v", err)
+				p.Fatalf("can't clean up the account before the test: %v", err)
 			}
 			return account
 		},
@@ -135,14 +135,14 @@ func (t *providerTrial) prove(ctx context.Context, spec template.ProviderSpec, l
 	})
 	if err := t.clear(ctx, spec, env); err != nil {
 		good = false
-		cli.Line(t.Stderr, "What the trial made could not be removed from the account, and must be by hand: %v", err)
+		cli.Line(t.Stderr, "The test's machines couldn't be deleted; delete them yourself: %v", err)
 	}
 	if t.JSON() {
 		err = t.PrintJSON(map[string]any{"ok": good, "checks": results})
 	} else if failed, skipped := count(results); good {
-		cli.Line(t.Stdout, "\n%s keeps what is promised of providers: %s went well, %d do not hold for it.", spec.Type, humanize.Count(len(results)-skipped, "check"), skipped)
+		cli.Line(t.Stdout, "\n%s conforms: %s passed, %d not applicable.", spec.Type, humanize.Count(len(results)-skipped, "check"), skipped)
 	} else {
-		cli.Line(t.Stdout, "\n%s does not keep all that is promised of providers: %s failed.", spec.Type, humanize.Count(failed, "check"))
+		cli.Line(t.Stdout, "\n%s doesn't conform: %s failed.", spec.Type, humanize.Count(failed, "check"))
 	}
 	if err == nil && !good {
 		err = cli.SilentError{}
@@ -150,7 +150,7 @@ func (t *providerTrial) prove(ctx context.Context, spec template.ProviderSpec, l
 	return err
 }
 
-// clear looks a last time for what is left.
+// clear checks one last time for leftovers.
 func (t *providerTrial) clear(ctx context.Context, spec template.ProviderSpec, env providers.Env) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
 	defer stop()
@@ -181,7 +181,7 @@ func (t *providerTrial) show(r conformance.Result) {
 	case r.Skipped:
 		word, colour = "-", ""
 	}
-	cli.Line(t.Stdout, "%s  %s (%s)", paint(colour, fmt.Sprintf("%-6s", word)), r.Name, r.Took.Round(time.Millisecond))
+	cli.Line(t.Stdout, "%s  %s (%s)", paint(colour, fmt.Sprintf("%-6s", word)), r.Name, humanize.Duration(r.Took))
 	if r.OK && !r.Skipped && !t.verbose {
 		return
 	}
@@ -190,7 +190,7 @@ func (t *providerTrial) show(r conformance.Result) {
 	}
 }
 
-// sweep removes all that trials have made in an account; the guard around it keeps from anything else.
+// sweep deletes everything that tests created in an account; its guard protects everything else.
 func sweep(ctx context.Context, p family.Provider) error {
 	machines, err := p.List(ctx, map[string]string{family.TagInstallation: conformance.Installation})
 	if err != nil {
@@ -212,7 +212,7 @@ func sweep(ctx context.Context, p family.Provider) error {
 
 var fromEnv = regexp.MustCompile(`^\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}$`)
 
-// trialSettings reads a file of settings; there need not be one.
+// trialSettings reads a settings file, which is optional.
 func trialSettings(file string) (map[string]any, error) {
 	settings := map[string]any{}
 	if file == "" {
@@ -220,10 +220,10 @@ func trialSettings(file string) (map[string]any, error) {
 	}
 	b, err := cli.ReadLimited(file, 1<<20)
 	if err != nil {
-		return nil, cli.Usagef("the settings cannot be read: %v", err)
+		return nil, cli.Usagef("can't read the settings: %v", err)
 	}
 	if err := yaml.NewDecoder(bytes.NewReader(b)).Decode(&settings); err != nil && !errors.Is(err, io.EOF) {
-		return nil, cli.Usagef("%s is not a YAML mapping of settings", file) // what it says instead may be a secret
+		return nil, cli.Usagef("%s isn't a YAML mapping of settings", file) // its text may be a secret
 	}
 	for name, value := range settings {
 		text, _ := value.(string)
@@ -233,7 +233,7 @@ func trialSettings(file string) (map[string]any, error) {
 		}
 		v, ok := os.LookupEnv(found[1])
 		if !ok {
-			return nil, cli.Usagef("setting %q is to come of the variable %s, which is not set", name, found[1])
+			return nil, cli.Usagef("setting %q needs the environment variable %s, which isn't set", name, found[1])
 		}
 		settings[name] = v
 	}

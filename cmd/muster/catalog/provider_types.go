@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// providerTypesCommand tells what kinds of clouds there are, and what an account of one may be set to.
+// providerTypesCommand lists provider types and their settings.
 func providerTypesCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{Use: "types [TYPE]", Short: "List the types of providers, or the settings of one", Args: cli.AtMost(1),
-		Long: "List the types of providers that the server knows or, with a TYPE, what an account of it may be set to, and what hardware and image types may say for\nsuch accounts in extra.",
+	return &cobra.Command{Use: "types [TYPE]", Short: "List provider types, or the settings of one", Args: cli.AtMost(1),
+		Long: "List the provider types that the server supports or, with TYPE, the settings of its accounts and the extra fields of hardware and image types.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.Connect()
 			if err != nil {
@@ -42,7 +42,7 @@ func providerTypesCommand(c *cli.Context) *cobra.Command {
 				for _, d := range all.Providers {
 					names = append(names, d.Name)
 				}
-				e := app.Errorf(app.ENotFound, "There is no type of providers %.60q.", args[0])
+				e := app.Errorf(app.ENotFound, "Provider type %.60q doesn't exist.", args[0])
 				e.Hint = humanize.Suggest(args[0], names)
 				return e
 			}
@@ -54,7 +54,7 @@ func providerTypesCommand(c *cli.Context) *cobra.Command {
 }
 
 func printFields(c *cli.Context, d family.Descriptor) error {
-	t := cli.NewTable("SETTING", "TYPE", "DEFAULT", "SAID BY", "WHAT")
+	t := cli.NewTable("SETTING", "TYPE", "DEFAULT", "SET IN", "DESCRIPTION")
 	add := func(f family.Field, by string) {
 		kind := string(f.Kind())
 		switch {
@@ -73,7 +73,7 @@ func printFields(c *cli.Context, d family.Descriptor) error {
 			kind += ", required"
 		}
 		if f.SetBy != family.SetByTenant && f.SetBy != family.SetByAccountOwner {
-			kind += ", installation only"
+			kind += ", shared catalog only"
 		}
 		t.Add(f.Name, kind, cli.Dash(f.Default), by, cli.Dash(f.Label))
 	}

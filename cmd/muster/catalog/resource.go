@@ -18,23 +18,23 @@ import (
 )
 
 func ResourceCommand(c *cli.Context) *cobra.Command {
-	cmd := cli.Family("resource", "Keep archives and files that automators bring to nodes",
-		resourcePushCommand(c), resourceListCommand(c), resourceShowCommand(c), resourceMarkCommand(c, "stage", "Have a version in use from the next sync on"),
-		resourceMarkCommand(c, "recall", "Have a version out of use from the next sync on"), resourceSyncCommand(c), resourcePullCommand(c),
+	cmd := cli.Family("resource", "Manage archives and files that automators copy to nodes",
+		resourcePushCommand(c), resourceListCommand(c), resourceShowCommand(c), resourceMarkCommand(c, "stage", "Stage a version for the next sync"),
+		resourceMarkCommand(c, "recall", "Recall a version at the next sync"), resourceSyncCommand(c), resourcePullCommand(c),
 		resourceDiffCommand(c), resourceDeleteCommand(c), resourceTypesCommand(c))
-	cmd.Long = "Archives and files that admins push for an automator, in numbered versions. A service action names those that it needs, and\n" +
-		"nodes get the version that was in use when their plan was made. docs/resources.md says more."
+	cmd.Long = "Manage archives and files that admins push for an automator, in numbered versions. A service action names the resources it needs, and\n" +
+		"nodes get the version in use when their plan was created. See docs/resources.md."
 	return cmd
 }
 
-// resourceArg reads shell/archive/site, and shell/archive/site@3 where a version may stand.
+// resourceArg reads shell/archive/site or, if a version is allowed, shell/archive/site@3.
 func resourceArg(s string, versioned bool) (resource.ResourceID, int64, error) {
 	name, version, numbered := strings.Cut(s, "@")
 	number := int64(0)
 	if numbered {
 		n, err := strconv.ParseInt(version, 10, 64)
 		if err != nil || n < 1 || !versioned {
-			return resource.ResourceID{}, 0, cli.Usagef("%q does not name a resource", s).Hint("It is named by automator, type and name, and a version where one matters: shell/archive/site@3.")
+			return resource.ResourceID{}, 0, cli.Usagef("%q isn't a valid resource name", s).Hint("Use AUTOMATOR/TYPE/NAME, with @VERSION if needed: shell/archive/site@3.")
 		}
 		number = n
 	}
@@ -45,9 +45,9 @@ func resourceArg(s string, versioned bool) (resource.ResourceID, int64, error) {
 func resourcePushCommand(c *cli.Context) *cobra.Command {
 	var p resource.ResourcePush
 	cmd := &cobra.Command{
-		Use: "push RESOURCE [FILE]", Short: "Push a new version from a file, or from git",
-		Long: "Push a new version of a resource, which comes to be with its first one. A FILE of - is the standard input.\n" +
-			"It is not in use until it is staged and synced.",
+		Use: "push RESOURCE [FILE]", Short: "Push a new version of a resource",
+		Long: "Push a new version of a resource from a file (- for stdin) or from Git. The first push creates the resource. The version isn't used\n" +
+			"until you stage and sync it.",
 		Example: "  muster resource push shell/archive/site site.tar.gz --note 'new logo' --stage\n" +
 			"  muster resource push shell/archive/site --git https://git.example.com/team/site.git --ref v1.2.0",
 		Args: cobra.RangeArgs(1, 2),
@@ -62,10 +62,10 @@ func resourcePushCommand(c *cli.Context) *cobra.Command {
 			var v resource.ResourceVersion
 			switch {
 			case p.Source.Git != "" && len(args) == 2, p.Source.Git == "" && len(args) == 1:
-				return cli.Usagef("a version comes from a FILE or from --git")
+				return cli.Usagef("either FILE or --git is required")
 			case p.Source.Git != "":
 				if p.Source.Ref == "" {
-					return cli.Usagef("--git needs --ref").Hint("It names a tag, a branch or a commit.")
+					return cli.Usagef("--git requires --ref").Hint("Name a tag, a branch or a commit.")
 				}
 				v, err = api.Resources.Import(cmd.Context(), p)
 			default:
@@ -80,19 +80,19 @@ func resourcePushCommand(c *cli.Context) *cobra.Command {
 			fmt.Fprintf(c.Stdout, "%s@%d  %s  %s  sha256 %s\n", p.ResourceID, v.Number, v.State, humanize.Bytes(v.Size), v.Hash)
 			switch v.State {
 			case resource.ResourceStaged:
-				fmt.Fprintln(c.Stdout, "It is in use after `muster resource sync`.")
+				fmt.Fprintln(c.Stdout, "To use this version, run `muster resource sync`.")
 			case resource.ResourceInactive:
-				fmt.Fprintf(c.Stdout, "It is not in use. See `muster resource stage %s@%d`.\n", p.ResourceID, v.Number)
+				fmt.Fprintf(c.Stdout, "To stage this version, run `muster resource stage %s@%d`.\n", p.ResourceID, v.Number)
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&p.Note, "note", "", "what is new, in a `sentence`")
-	cmd.Flags().BoolVar(&p.Stage, "stage", false, "stage it at once")
-	cmd.Flags().StringVar(&p.Source.Git, "git", "", "`URL` of a git repository to take the files from")
-	cmd.Flags().StringVar(&p.Source.Ref, "ref", "", "`tag`, branch or commit of it")
-	cmd.Flags().StringVar(&p.Source.Folder, "folder", "", "only this `folder` of it")
-	cmd.Flags().StringVar(&p.Source.Secret, "secret", "", "`name` of a secret that holds user:token, or a token, for it")
+	cmd.Flags().StringVar(&p.Note, "note", "", "`note` on what is new")
+	cmd.Flags().BoolVar(&p.Stage, "stage", false, "stage the version right away")
+	cmd.Flags().StringVar(&p.Source.Git, "git", "", "`URL` of a Git repository with the files")
+	cmd.Flags().StringVar(&p.Source.Ref, "ref", "", "`tag`, branch or commit in the repository")
+	cmd.Flags().StringVar(&p.Source.Folder, "folder", "", "`folder` in the repository (default: all of it)")
+	cmd.Flags().StringVar(&p.Source.Secret, "secret", "", "`name` of a secret with user:token, or a token, for the repository")
 	return cmd
 }
 
@@ -117,7 +117,7 @@ func pushFile(c *cli.Context, cmd *cobra.Command, api *cli.Client, p resource.Re
 	return api.Resources.Push(cmd.Context(), p, f, info.Size(), bar.Seen)
 }
 
-// inputFile opens a file. What comes from the standard input is put into one first, since its hash goes before it.
+// inputFile opens a file. Stdin is copied to one first, since its hash is sent before its content.
 func inputFile(c *cli.Context, name string) (*os.File, error) {
 	if name != "-" {
 		return os.Open(name)
@@ -161,7 +161,7 @@ func resourceListCommand(c *cli.Context) *cobra.Command {
 				return c.PrintJSON(map[string]any{"resources": append([]resource.ResourceInfo{}, list...)})
 			}
 			if len(list) == 0 {
-				fmt.Fprintln(c.Stdout, "There are no resources. `muster resource push` makes one.")
+				fmt.Fprintln(c.Stdout, "No resources. Create one with `muster resource push`.")
 				return nil
 			}
 			t := cli.NewTable("RESOURCE", "FORMAT", "IN USE>", "NEXT", "LATEST>", "SIZE>")
@@ -178,9 +178,9 @@ func resourceListCommand(c *cli.Context) *cobra.Command {
 			return t.Show(c)
 		},
 	}
-	cmd.Flags().StringVar(&f.Member, "automator", "", "only those of this `automator`")
-	cmd.Flags().StringVar(&f.Type, "type", "", "only those of this `type`")
-	cmd.Flags().StringVar(&f.Search, "search", "", "only those with this `text` in their name")
+	cmd.Flags().StringVar(&f.Member, "automator", "", "filter by `automator`")
+	cmd.Flags().StringVar(&f.Type, "type", "", "filter by `type`")
+	cmd.Flags().StringVar(&f.Search, "search", "", "filter by `text` in the name")
 	return cmd
 }
 
@@ -193,7 +193,7 @@ func versionOr(n int64) string {
 
 func resourceShowCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "show RESOURCE", Short: "Show a resource with its versions, and where they are", Args: cli.Exactly("RESOURCE"),
+		Use: "show RESOURCE", Short: "Show a resource and its versions", Args: cli.Exactly("RESOURCE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, _, err := resourceArg(args[0], false)
 			if err != nil {
@@ -210,7 +210,7 @@ func resourceShowCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(r)
 			}
-			t := cli.NewTable("VERSION>", "STATE", "SIZE>", "AGE>", "BY", "CLUSTERS>", "PROVISIONERS>", "FROM", "NOTE")
+			t := cli.NewTable("VERSION>", "STATE", "SIZE>", "AGE>", "BY", "CLUSTERS>", "PROVISIONERS>", "SOURCE", "NOTE")
 			for _, v := range r.Versions {
 				state := string(v.State)
 				if !v.DeletedAt.IsZero() {
@@ -239,7 +239,7 @@ func resourceMarkCommand(c *cli.Context, mark, short string) *cobra.Command {
 				return err
 			}
 			if number == 0 {
-				return cli.Usagef("which version of %s?", id).Hint("Write it behind @, as in %s@1.", id)
+				return cli.Usagef("a version of %s is required", id).Hint("Add it after @, as in %s@1.", id)
 			}
 			api, err := c.Connect()
 			if err != nil {
@@ -258,7 +258,7 @@ func resourceMarkCommand(c *cli.Context, mark, short string) *cobra.Command {
 				}
 			}
 			if r.Staged > 0 || r.Recall {
-				fmt.Fprintln(c.Stdout, "`muster resource sync` puts that into effect.")
+				fmt.Fprintln(c.Stdout, "To apply this, run `muster resource sync`.")
 			}
 			return nil
 		},
@@ -269,7 +269,7 @@ func resourceSyncCommand(c *cli.Context) *cobra.Command {
 	var member string
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "sync", Short: "Put all that is staged into use, and take what is recalled out of it, at once", Args: cli.AtMost(0),
+		Use: "sync", Short: "Put staged versions into use, and take recalled ones out of use", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			api, err := c.Connect()
 			if err != nil {
@@ -283,25 +283,25 @@ func resourceSyncCommand(c *cli.Context) *cobra.Command {
 				return c.PrintJSON(s)
 			}
 			if len(s.Changes) == 0 {
-				fmt.Fprintln(c.Stdout, "Nothing is staged or recalled.")
+				fmt.Fprintln(c.Stdout, "Nothing to sync: no version is staged or recalled.")
 				return nil
 			}
-			t := cli.NewTable("RESOURCE", "WAS>", "IS>")
+			t := cli.NewTable("RESOURCE", "BEFORE>", "AFTER>")
 			for _, ch := range s.Changes {
 				t.Add(ch.ResourceID.String(), versionOr(ch.From), versionOr(ch.To))
 			}
 			return t.Show(c)
 		},
 	}
-	cmd.Flags().StringVar(&member, "automator", "", "only those of this `automator`")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "only tell what would change")
+	cmd.Flags().StringVar(&member, "automator", "", "filter by `automator`")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show the changes without applying them")
 	return cmd
 }
 
 func resourcePullCommand(c *cli.Context) *cobra.Command {
 	var to string
 	cmd := &cobra.Command{
-		Use: "pull RESOURCE[@VERSION]", Short: "Download a version; without one, the one in use", Args: cli.Exactly("RESOURCE[@VERSION]"),
+		Use: "pull RESOURCE[@VERSION]", Short: "Download a version of a resource (default: the one in use)", Args: cli.Exactly("RESOURCE[@VERSION]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, number, err := resourceArg(args[0], true)
 			if err != nil {
@@ -325,7 +325,7 @@ func resourcePullCommand(c *cli.Context) *cobra.Command {
 				}
 			}
 			if v.Number == 0 {
-				return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("there is no such version of %s", id), Hint: "See `muster resource show " + id.String() + "`."}
+				return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("this version of %s doesn't exist", id), Hint: "List its versions: muster resource show " + id.String()}
 			}
 			if to == "" {
 				if to = fmt.Sprintf("%s-%d", id.Name, v.Number); v.Source.File != "" {
@@ -335,7 +335,7 @@ func resourcePullCommand(c *cli.Context) *cobra.Command {
 			return pull(c, cmd, api, id, v, to)
 		},
 	}
-	cmd.Flags().StringVarP(&to, "output", "O", "", "`file` to write to; - is the standard output")
+	cmd.Flags().StringVarP(&to, "output", "O", "", "`file` to write, or - for stdout")
 	return cmd
 }
 
@@ -361,13 +361,13 @@ func pull(c *cli.Context, cmd *cobra.Command, api *cli.Client, id resource.Resou
 		return err
 	}
 	bar.End()
-	fmt.Fprintf(c.Stdout, "%s@%d is in %s (%s).\n", id, v.Number, to, humanize.Bytes(v.Size))
+	fmt.Fprintf(c.Stdout, "Saved %s@%d to %s (%s).\n", id, v.Number, to, humanize.Bytes(v.Size))
 	return nil
 }
 
 func resourceDiffCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "diff RESOURCE FROM TO", Short: "Tell how two versions differ, file by file", Args: cli.Exactly("RESOURCE", "FROM", "TO"),
+		Use: "diff RESOURCE FROM TO", Short: "Compare two versions of a resource, file by file", Args: cli.Exactly("RESOURCE", "FROM", "TO"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, _, err := resourceArg(args[0], false)
 			if err != nil {
@@ -376,7 +376,7 @@ func resourceDiffCommand(c *cli.Context) *cobra.Command {
 			from, err1 := strconv.ParseInt(args[1], 10, 64)
 			to, err2 := strconv.ParseInt(args[2], 10, 64)
 			if err1 != nil || err2 != nil || from < 0 || to < 0 {
-				return cli.Usagef("FROM and TO are numbers of versions")
+				return cli.Usagef("FROM and TO must be version numbers")
 			}
 			api, err := c.Connect()
 			if err != nil {
@@ -402,7 +402,7 @@ func resourceDiffCommand(c *cli.Context) *cobra.Command {
 			if d.More > 0 {
 				fmt.Fprintf(c.Stdout, "… and %d more\n", d.More)
 			}
-			fmt.Fprintf(c.Stdout, "Files that differ: %d; alike: %d.\n", len(d.Changes)+d.More, d.Same)
+			fmt.Fprintf(c.Stdout, "%d changed, %d unchanged.\n", len(d.Changes)+d.More, d.Same)
 			return nil
 		},
 	}
@@ -410,14 +410,14 @@ func resourceDiffCommand(c *cli.Context) *cobra.Command {
 
 func resourceDeleteCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "delete RESOURCE@VERSION", Short: "Delete a version that is not in use; clusters that have it keep it", Args: cli.Exactly("RESOURCE@VERSION"),
+		Use: "delete RESOURCE@VERSION", Short: "Delete a version that isn't in use", Args: cli.Exactly("RESOURCE@VERSION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, number, err := resourceArg(args[0], true)
 			if err != nil {
 				return err
 			}
 			if number == 0 {
-				return cli.Usagef("which version of %s?", id).Hint("Write it behind @, as in %s@1.", id)
+				return cli.Usagef("a version of %s is required", id).Hint("Add it after @, as in %s@1.", id)
 			}
 			api, err := c.Connect()
 			if err != nil {
@@ -426,7 +426,7 @@ func resourceDeleteCommand(c *cli.Context) *cobra.Command {
 			if err := api.Resources.Delete(cmd.Context(), id, number); err != nil {
 				return err
 			}
-			fmt.Fprintf(c.Stdout, "%s@%d is deleted. Its content goes when no cluster may need it any more.\n", id, number)
+			fmt.Fprintf(c.Stdout, "Deleted %s@%d. Its content is removed once no cluster needs it.\n", id, number)
 			return nil
 		},
 	}
@@ -434,7 +434,7 @@ func resourceDeleteCommand(c *cli.Context) *cobra.Command {
 
 func resourceTypesCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "types", Short: "List the types of resources that there are", Args: cli.AtMost(0),
+		Use: "types", Short: "List the types of resources", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			api, err := c.Connect()
 			if err != nil {
@@ -447,7 +447,7 @@ func resourceTypesCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(map[string]any{"types": all})
 			}
-			t := cli.NewTable("FOR", "TYPE", "FORMAT", "WHAT")
+			t := cli.NewTable("AUTOMATOR", "TYPE", "FORMAT", "DESCRIPTION")
 			for _, m := range all {
 				for _, ty := range m.Types {
 					t.Add(m.Member, ty.Name, string(ty.Format), ty.Help)

@@ -22,15 +22,15 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// shellcheckBatch is how many scripts one run of shellcheck gets: a command line has a limit.
+// shellcheckBatch is how many scripts one run of shellcheck gets: command lines have a limit.
 const shellcheckBatch = 200
 
-// shellcheckScripts adds what the installed shellcheck calls an error. Scripts that no shell can read have been reported already.
+// shellcheckScripts adds the errors found by the installed shellcheck. Scripts with syntax errors have already been reported.
 func shellcheckScripts(ctx context.Context, r *catalog.Report) error {
 	tool, err := exec.LookPath("shellcheck")
 	if err != nil {
 		return &app.Error{Code: app.EInvalid, Reason: "no_shellcheck", Field: "shellcheck", Message: "shellcheck isn't installed on this host.",
-			Hint: "Install it with apt install shellcheck, dnf install ShellCheck or brew install shellcheck, or leave --shellcheck out."}
+			Hint: "Install it with apt install shellcheck, dnf install ShellCheck or brew install shellcheck, or omit --shellcheck."}
 	}
 	dir, err := os.MkdirTemp("", "muster-lint-")
 	if err != nil {
@@ -65,7 +65,7 @@ func shellcheckFiles(ctx context.Context, tool, language string, files []string,
 	cmd.Stderr = &said
 	out, err := cmd.Output()
 	var ended *exec.ExitError
-	if err != nil && !(errors.As(err, &ended) && ended.ExitCode() == 1) { // 1: it found something
+	if err != nil && !(errors.As(err, &ended) && ended.ExitCode() == 1) { // 1: it found problems
 		return fmt.Errorf("shellcheck: %w: %s", err, humanize.CutText(said.String(), 300))
 	}
 	var answer struct {
@@ -77,7 +77,7 @@ func shellcheckFiles(ctx context.Context, tool, language string, files []string,
 		}
 	}
 	if err := json.Unmarshal(out, &answer); err != nil {
-		return fmt.Errorf("shellcheck: its answer is not JSON: %w", err)
+		return fmt.Errorf("shellcheck: its output isn't JSON: %w", err)
 	}
 	for _, c := range answer.Comments {
 		i, err := strconv.Atoi(filepath.Base(c.File))

@@ -18,9 +18,9 @@ func catalogShowCommand(c *cli.Context) *cobra.Command {
 	var f families.CatalogFlag
 	cmd := &cobra.Command{
 		Use:   "show TEMPLATE [DIR...]",
-		Short: "Show a template with all that it extends and includes, and where each part is written",
-		Long: "Show a template with all that it extends and includes, and where each part is written. The server is not asked, so this\n" +
-			"is how a template can be looked at before it is published.",
+		Short: "Show a template from catalog files, resolved",
+		Long: "Show a template from catalog files, with everything it extends and includes, and where each part is defined. No server is needed, so\n" +
+			"you can check a template before you publish it.",
 		Example: "  muster catalog show web examples/catalog",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -29,18 +29,18 @@ func catalogShowCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// What is wrong elsewhere does not matter here.
+			// Problems elsewhere don't matter here.
 			r := catalog.Lint(catalog.Options{}, dirs...)
 			t := r.Catalog.Templates[args[0]]
 			if w := r.Catalog.Written[args[0]]; t == nil && w != nil {
 				if !w.Partial {
-					return &app.Error{Code: app.EInvalid, Field: "template", Message: "Template " + args[0] + " cannot be made whole.",
-						Hint: "See what is wrong with it: `muster catalog lint`."}
+					return &app.Error{Code: app.EInvalid, Field: "template", Message: "Template " + args[0] + " can't be resolved.",
+						Hint: "List its problems: muster catalog lint"}
 				}
 				t = w
 			}
 			if t == nil {
-				e := app.Errorf(app.ENotFound, "There is no template %q.", args[0])
+				e := app.Errorf(app.ENotFound, "Template %q doesn't exist.", args[0])
 				if near := humanize.Nearest(args[0], slices.Collect(maps.Keys(r.Catalog.Written))); near != "" {
 					e.Hint = "Did you mean " + near + "?"
 				}

@@ -18,10 +18,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TemplateCommand tells about what clusters can be made from, as the server has it.
+// TemplateCommand shows the server's templates.
 func TemplateCommand(c *cli.Context) *cobra.Command {
 	list := c.Asks(&cobra.Command{
-		Use: "list", Short: "List the templates that clusters can be made from", Args: cli.AtMost(0),
+		Use: "list", Short: "List templates", Args: cli.AtMost(0),
 	}, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		all, err := cl.Templates.List(ctx)
 		if err != nil {
@@ -30,7 +30,7 @@ func TemplateCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(map[string][]*template.Template{"templates": all})
 		}
-		t := cli.NewTable("NAME", "STATE", "SIZE", "SERVICES", "ABOUT")
+		t := cli.NewTable("NAME", "STATE", "SIZE", "SERVICES", "DESCRIPTION")
 		for _, x := range all {
 			about := cmp.Or(x.Label, x.Description)
 			if x.ReplacedBy != "" {
@@ -41,7 +41,7 @@ func TemplateCommand(c *cli.Context) *cobra.Command {
 		return t.Show(c)
 	})
 	show := c.Asks(&cobra.Command{
-		Use: "show NAME", Short: "Show all that a template says, its parameters, and where each part comes from", Args: cli.Exactly("NAME"),
+		Use: "show NAME", Short: "Show a template, resolved, with its parameters", Args: cli.Exactly("NAME"),
 	}, func(ctx context.Context, cl *cli.Client, args []string) error {
 		v, err := cl.Templates.Get(ctx, args[0])
 		if err != nil {
@@ -52,7 +52,7 @@ func TemplateCommand(c *cli.Context) *cobra.Command {
 		}
 		return printTemplate(c.Stdout, v)
 	})
-	return cli.Family("template", "Look at templates and their versions", list, show, templateVersionsCommand(c), templateDiffCommand(c))
+	return cli.Family("template", "Show templates and their versions", list, show, templateVersionsCommand(c), templateDiffCommand(c))
 }
 
 func templateVersionsCommand(c *cli.Context) *cobra.Command {
@@ -66,13 +66,13 @@ func templateVersionsCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(map[string][]catalog.TemplateVersion{"versions": all})
 		}
-		t := cli.NewTable("NUMBER>", "PUBLISHED>", "STATE", "VERSION", "")
+		t := cli.NewTable("NUMBER>", "PUBLISHED>", "STATE", "VERSION", "CURRENT")
 		for _, v := range all {
-			stands := ""
+			current := ""
 			if v.Stands {
-				stands = "stands"
+				current = "yes"
 			}
-			t.Add(strconv.Itoa(v.Number), humanize.Duration(time.Since(v.At))+" ago", string(v.Template.InState()), v.Template.Version, stands)
+			t.Add(strconv.Itoa(v.Number), humanize.Duration(time.Since(v.At))+" ago", string(v.Template.InState()), v.Template.Version, current)
 		}
 		return t.Show(c)
 	})
@@ -80,15 +80,15 @@ func templateVersionsCommand(c *cli.Context) *cobra.Command {
 
 func templateDiffCommand(c *cli.Context) *cobra.Command {
 	return c.Asks(&cobra.Command{
-		Use: "diff NAME [FROM [TO]]", Short: "Tell how two versions of a template differ",
-		Long: "Tell how two versions of a template differ: the newest and the one before, or those of the numbers.",
+		Use: "diff NAME [FROM [TO]]", Short: "Compare two versions of a template",
+		Long: "Compare two versions of a template. FROM defaults to the previous version, TO to the latest.",
 		Args: cobra.RangeArgs(1, 3), Example: "  muster template diff web 2 3",
 	}, func(ctx context.Context, cl *cli.Client, args []string) error {
 		q := url.Values{}
 		for i, key := range []string{"from", "to"} {
 			if len(args) > i+1 {
 				if n, err := strconv.Atoi(args[i+1]); err != nil || n < 1 {
-					return cli.Usagef("%q is not the number of a version", args[i+1]).Hint("See `muster template versions %s`.", args[0])
+					return cli.Usagef("%q isn't a version number", args[i+1]).Hint("List the versions: muster template versions %s", args[0])
 				}
 				q.Set(key, args[i+1])
 			}
@@ -102,7 +102,7 @@ func templateDiffCommand(c *cli.Context) *cobra.Command {
 		}
 		fmt.Fprintf(c.Stdout, "%s, from version %d to %d:\n", d.Name, d.From, d.To)
 		if len(d.Changes) == 0 {
-			fmt.Fprintln(c.Stdout, "  they say the same")
+			fmt.Fprintln(c.Stdout, "  no differences")
 		}
 		for _, ch := range d.Changes {
 			switch {
@@ -119,8 +119,8 @@ func templateDiffCommand(c *cli.Context) *cobra.Command {
 }
 
 func printParameters(w io.Writer, list []template.Parameter) error {
-	fmt.Fprint(w, "\nParameters, for --set NAME=VALUE:\n")
-	t := cli.NewTable("NAME", "TYPE", "DEFAULT", "VALUES", "HELP")
+	fmt.Fprint(w, "\nParameters (set with --set NAME=VALUE):\n")
+	t := cli.NewTable("NAME", "TYPE", "DEFAULT", "VALUES", "DESCRIPTION")
 	for _, p := range list {
 		standard := ""
 		switch {
@@ -134,7 +134,7 @@ func printParameters(w io.Writer, list []template.Parameter) error {
 	return t.Write(w)
 }
 
-// printTemplate tells all that a template says.
+// printTemplate prints a template.
 func printTemplate(w io.Writer, v catalog.TemplateView) error {
 	head := v.Name
 	if v.Number > 0 {
@@ -144,7 +144,7 @@ func printTemplate(w io.Writer, v catalog.TemplateView) error {
 		head += fmt.Sprintf(" (%s)", v.Version)
 	}
 	if v.Partial {
-		head += ", only a part of others"
+		head += ", only for use in other templates"
 	}
 	fmt.Fprintf(w, "%s, %s\n", head, v.InState())
 	for _, line := range append([]string{v.Description}, v.Warnings...) {
@@ -158,7 +158,7 @@ func printTemplate(w io.Writer, v catalog.TemplateView) error {
 		}
 	}
 	fmt.Fprintln(w)
-	t := cli.NewTable("PART", "VALUE", "FROM")
+	t := cli.NewTable("FIELD", "VALUE", "SOURCE")
 	for _, p := range v.Parts {
 		t.Add(p.Path, p.Value, strings.TrimSpace(p.From+" "+p.At))
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Command looks after Muster in Slack.
+// Command manages Muster in Slack.
 func Command(c *cli.Context) *cobra.Command {
-	cmd := cli.Family("slack", "Look after Muster in Slack: workspaces, channels, where requests are approved",
+	cmd := cli.Family("slack", "Manage Slack workspaces, channels and approvals",
 		slackShowCommand(c), slackEmailCommand(c), slackRemoveCommand(c), slackChannelCommand(c), slackApprovalsCommand(c))
 	c.ServerFlags(cmd.PersistentFlags())
 	return cmd
@@ -47,13 +47,13 @@ func printSlack(c *cli.Context, h chat.ChatHouse) error {
 		if t.IsZero() {
 			return "-"
 		}
-		return humanize.Duration(now.Sub(t)) + " ago"
+		return humanize.Ago(now, t)
 	}
 	if len(h.Workspaces) == 0 {
-		fmt.Fprintln(c.Stdout, "No workspaces. Install Muster into one on the portal's page “Slack”; see docs/slack.md.")
+		fmt.Fprintln(c.Stdout, "No workspaces. Install Muster in one on the portal's Slack page; see docs/slack.md.")
 		return nil
 	}
-	t := cli.NewTable("TEAM", "NAME", "TENANT", "STATE", "HEARD>", "CALLS>", "ERROR")
+	t := cli.NewTable("TEAM", "NAME", "TENANT", "STATE", "LAST EVENT>", "CALLS>", "ERROR")
 	for _, w := range h.Workspaces {
 		t.Add(w.Team, w.Name, w.Tenant, string(w.State), ago(w.EventAt), strconv.Itoa(w.Calls), cmp.Or(w.Why, w.Error))
 	}
@@ -64,21 +64,21 @@ func printSlack(c *cli.Context, h chat.ChatHouse) error {
 		for _, ch := range w.Channels {
 			word := "agreed"
 			if !ch.Agreed() {
-				word = "one side has agreed"
+				word = "waiting for the other side's approval"
 			}
-			fmt.Fprintf(c.Stdout, "Channel %s of %s for %s: %s\n", ch.Channel, w.Team, ch.Tenant, word)
+			fmt.Fprintf(c.Stdout, "Channel %s of %s for tenant %s: %s\n", ch.Channel, w.Team, ch.Tenant, word)
 		}
 	}
 	if a := h.Approvals; a != nil {
-		fmt.Fprintf(c.Stdout, "Requests are approved in %s of %s\n", a.Channel, a.Team)
+		fmt.Fprintf(c.Stdout, "Approval channel: %s of %s\n", a.Channel, a.Team)
 	}
 	for _, l := range h.Links {
-		fmt.Fprintf(c.Stdout, "Server %s: %s since %s %s\n", l.Server, l.State, humanize.Duration(now.Sub(l.Since)), l.Error)
+		fmt.Fprintf(c.Stdout, "Server %s: %s for %s %s\n", l.Server, l.State, humanize.Duration(now.Sub(l.Since)), l.Error)
 	}
 	return nil
 }
 
-// said runs one call and tells what it did.
+// said runs one call and prints its result.
 func said(c *cli.Context, cmd *cobra.Command, method, path string, in any, what string) error {
 	cl, err := c.Connect()
 	if err != nil {
@@ -95,36 +95,36 @@ func said(c *cli.Context, cmd *cobra.Command, method, path string, in any, what 
 }
 
 func slackEmailCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{Use: "email TEAM on|off", Short: "Link full members of a workspace to accounts with the same verified address", Args: cli.Exactly("TEAM", "on|off"),
+	return &cobra.Command{Use: "email TEAM on|off", Short: "Link members of a workspace to accounts by verified email address", Args: cli.Exactly("TEAM", "on|off"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[1] != "on" && args[1] != "off" {
-				return cli.Usagef("say on or off, not %q", args[1])
+				return cli.Usagef("choose on or off, not %q", args[1])
 			}
-			return said(c, cmd, http.MethodPut, rest.SlackPath(args[0]), map[string]bool{"email_links": args[1] == "on"}, "Linking by address is "+args[1]+" in "+args[0]+".")
+			return said(c, cmd, http.MethodPut, rest.SlackPath(args[0]), map[string]bool{"email_links": args[1] == "on"}, "Linking by email address is "+args[1]+" in "+args[0]+".")
 		}}
 }
 
 func slackRemoveCommand(c *cli.Context) *cobra.Command {
 	var yes bool
-	cmd := &cobra.Command{Use: "remove TEAM", Short: "Forget a workspace's tokens, and stop its cards", Args: cli.Exactly("TEAM"),
+	cmd := &cobra.Command{Use: "remove TEAM", Short: "Remove a workspace and its tokens from Muster", Args: cli.Exactly("TEAM"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes && !cli.IsTerminal(c.Stdin) {
-				return cli.Usagef("removing needs --yes where there is no terminal to confirm on")
+				return cli.Usagef("--yes is required without a terminal to confirm on")
 			}
 			if !yes {
-				if err := c.Confirm(cmd.Context(), "Remove the workspace "+args[0]+"?", "the workspace was not removed"); err != nil {
+				if err := c.Confirm(cmd.Context(), "Remove workspace "+args[0]+"?", "workspace "+args[0]+" was not removed"); err != nil {
 					return err
 				}
 			}
-			return said(c, cmd, http.MethodDelete, rest.SlackPath(args[0]), nil, "The tokens of "+args[0]+" are forgotten. Remove the app in Slack, too.")
+			return said(c, cmd, http.MethodDelete, rest.SlackPath(args[0]), nil, "Removed workspace "+args[0]+" and its tokens. Remove the app in Slack too.")
 		}}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
 }
 
 func slackChannelCommand(c *cli.Context) *cobra.Command {
 	var name string
-	use := &cobra.Command{Use: "use TEAM CHANNEL TENANT", Short: "Agree that a channel speaks for a tenant; it does once admins of both sides have",
+	use := &cobra.Command{Use: "use TEAM CHANNEL TENANT", Short: "Assign a channel to a tenant (admins of both tenants must do this)",
 		Example: "  muster slack channel use T024BE7LD C024BE91L research", Args: cli.Exactly("TEAM", "CHANNEL", "TENANT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.Connect()
@@ -138,29 +138,29 @@ func slackChannelCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(got)
 			}
-			what := fmt.Sprintf("%s speaks for %s now.", got.Channel, got.Tenant)
+			what := fmt.Sprintf("Channel %s now belongs to tenant %s.", got.Channel, got.Tenant)
 			if !got.Agreed() {
-				what = "Your side has agreed. An admin of the other side has to say the same."
+				what = "Your approval is recorded. An admin of the other tenant must run the same command."
 			}
 			_, err = fmt.Fprintln(c.Stdout, what)
 			return err
 		}}
-	use.Flags().StringVar(&name, "name", "", "the channel's `name`, for people")
-	reset := &cobra.Command{Use: "reset TEAM CHANNEL", Short: "Give a channel back to the tenant of its workspace", Args: cli.Exactly("TEAM", "CHANNEL"),
+	use.Flags().StringVar(&name, "name", "", "display `name` of the channel")
+	reset := &cobra.Command{Use: "reset TEAM CHANNEL", Short: "Reset a channel to the tenant of its workspace", Args: cli.Exactly("TEAM", "CHANNEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return said(c, cmd, http.MethodDelete, rest.SlackPath(args[0], "channels", args[1]), nil, args[1]+" speaks for its workspace's tenant again.")
+			return said(c, cmd, http.MethodDelete, rest.SlackPath(args[0], "channels", args[1]), nil, "Channel "+args[1]+" belongs to its workspace's tenant again.")
 		}}
-	return cli.Family("channel", "Say in whose name channels speak", use, reset)
+	return cli.Family("channel", "Assign channels to tenants", use, reset)
 }
 
 func slackApprovalsCommand(c *cli.Context) *cobra.Command {
-	set := &cobra.Command{Use: "set TEAM CHANNEL", Short: "Show requests to their approvers in a channel", Args: cli.Exactly("TEAM", "CHANNEL"),
+	set := &cobra.Command{Use: "set TEAM CHANNEL", Short: "Set the channel for approval requests", Args: cli.Exactly("TEAM", "CHANNEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return said(c, cmd, http.MethodPut, "/slack/approvals", map[string]string{"team": args[0], "channel": args[1]}, "Requests are shown in "+args[1]+".")
+			return said(c, cmd, http.MethodPut, "/slack/approvals", map[string]string{"team": args[0], "channel": args[1]}, "Approval requests are posted in "+args[1]+".")
 		}}
-	end := &cobra.Command{Use: "end", Short: "Show requests in no channel any more", Args: cli.AtMost(0),
+	end := &cobra.Command{Use: "end", Short: "Stop posting approval requests in a channel", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return said(c, cmd, http.MethodDelete, "/slack/approvals", nil, "Requests are shown in no channel any more.")
+			return said(c, cmd, http.MethodDelete, "/slack/approvals", nil, "Approval requests are no longer posted in a channel.")
 		}}
-	return cli.Family("approvals", "Say where requests are shown to those who approve them", set, end)
+	return cli.Family("approvals", "Set where approval requests are posted", set, end)
 }

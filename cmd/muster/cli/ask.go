@@ -15,7 +15,7 @@ import (
 	"muster/app/humanize"
 )
 
-// Asks makes a command that asks a server.
+// Asks makes a command run against a server.
 func (c *Context) Asks(cmd *cobra.Command, run func(ctx context.Context, cl *Client, args []string) error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		cl, err := c.Connect()
@@ -28,23 +28,23 @@ func (c *Context) Asks(cmd *cobra.Command, run func(ctx context.Context, cl *Cli
 	return cmd
 }
 
-// Sure asks whether something is really to be done. Where no one can be asked, --yes must be given.
+// Sure asks for confirmation, as in "Delete it". Without a terminal, --yes is required.
 func (c *Context) Sure(yes bool, what string) error {
 	if yes {
 		return nil
 	}
 	if !IsTerminal(c.Stdin) {
-		return Usagef("deleting needs --yes where there is no terminal to confirm on")
+		return Usagef("--yes is required without a terminal to confirm on")
 	}
 	fmt.Fprintf(c.Stderr, "%s? [y/N] ", what)
-	answer, _ := bufio.NewReader(c.Stdin).ReadString('\n') // an end without a word is a no
+	answer, _ := bufio.NewReader(c.Stdin).ReadString('\n') // no answer is a no
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return &app.Error{Code: app.ECancelled, Message: "nothing was done"}
+		return &app.Error{Code: app.ECancelled, Message: "cancelled; nothing was changed"}
 	}
 	return nil
 }
 
-// Say prints an answer: v for programs, else a line for people.
+// Say prints a result: v as JSON, or a line of text.
 func (c *Context) Say(v any, format string, args ...any) error {
 	if c.JSON() {
 		return c.PrintJSON(v)
@@ -53,20 +53,20 @@ func (c *Context) Say(v any, format string, args ...any) error {
 	return err
 }
 
-// Since returns how long ago something was, for columns; never where it was not.
+// Since formats a time for columns, as its age; "never" for the zero time.
 func Since(at time.Time) string {
 	if at.IsZero() {
 		return "never"
 	}
-	return humanize.Duration(time.Since(at)) + " ago"
+	return humanize.Ago(time.Now(), at)
 }
 
-// Confirm asks the person at the terminal. Anything but a yes is a no, which is an error with the given words.
+// Confirm asks the person at the terminal. Anything but a yes is an error with the given message.
 func (c *Context) Confirm(ctx context.Context, question, no string) error {
 	fmt.Fprintf(c.Stderr, "%s [y/N] ", question)
 	answered := make(chan string, 1)
 	go func() {
-		answer, _ := bufio.NewReader(c.Stdin).ReadString('\n') // an end without a word is a no
+		answer, _ := bufio.NewReader(c.Stdin).ReadString('\n') // no answer is a no
 		answered <- strings.ToLower(strings.TrimSpace(answer))
 	}()
 	select {
@@ -74,7 +74,7 @@ func (c *Context) Confirm(ctx context.Context, question, no string) error {
 		if answer == "y" || answer == "yes" {
 			return nil
 		}
-	case <-ctx.Done(): // reading a terminal cannot be stopped, but the program ends now
+	case <-ctx.Done(): // a read from a terminal can't be interrupted, but the program ends now
 		fmt.Fprintln(c.Stderr)
 	}
 	return &app.Error{Code: app.ECancelled, Message: no}

@@ -12,31 +12,31 @@ import (
 	"muster/app/fleet"
 )
 
-// Context is what every command shares: the three streams and the flags that stand on the root.
+// Context is what all commands share: the three streams and the root command's flags.
 type Context struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 
-	Format string // text, json, or one more that the command itself allows
+	Format string // text, json, or another one that the command allows
 	Server string
 	Token  string
 	CA     string
-	tenant string // in which a superadmin acts; "": its own
+	tenant string // tenant a superadmin acts in; "": the superadmin's own
 	Data   string
 
 	Color       string // auto, always or never
-	Wide        bool   // tables are not cut to the window
-	ProfileName string // what --profile says
-	Hurry       bool   // in tests: do not wait between two looks for the answer to a sign-in or a request
-	Printed     bool   // a JSON document is on stdout already
+	Wide        bool   // tables aren't fitted to the terminal
+	ProfileName string // the value of --profile
+	Hurry       bool   // in tests: no pause between polls for a sign-in or a request
+	Printed     bool   // a JSON document was written to stdout
 
-	Patience time.Duration // how long to bear with a server that does not answer while watching
+	Patience time.Duration // how long to tolerate an unreachable server while watching
 }
 
 // AnnotationFormats names a command's own values of --format, besides text and json, separated by spaces.
 const AnnotationFormats = "muster-formats"
 
-// CheckFormat refuses a --format that the command cannot give.
+// CheckFormat rejects a --format that the command doesn't support.
 func (c *Context) CheckFormat(cmd *cobra.Command) error {
 	known := append([]string{"text", "json"}, strings.Fields(cmd.Annotations[AnnotationFormats])...)
 	if slices.Contains(known, c.Format) {
@@ -44,13 +44,13 @@ func (c *Context) CheckFormat(cmd *cobra.Command) error {
 	}
 	asked := c.Format
 	c.Format = "text"
-	return Usagef("--format %s is not known to `%s`", asked, cmd.CommandPath()).Hint("Use one of: %s.", strings.Join(known, ", "))
+	return Usagef("`%[2]s` doesn't support --format %[1]s", asked, cmd.CommandPath()).Hint("Choose one of: %s.", strings.Join(known, ", "))
 }
 
-// JSON tells whether the answer shall be JSON.
+// JSON tells whether the output format is JSON.
 func (c *Context) JSON() bool { return c.Format == "json" }
 
-// Family makes a command that only holds others: alone it shows its help, and an unknown word is wrong usage.
+// Family makes a command that only groups others: alone it shows its help, and an unknown subcommand is a usage error.
 func Family(use, short string, members ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   use,
@@ -64,7 +64,7 @@ func Family(use, short string, members ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// UnknownCommand refuses any argument of a command that has only subcommands, with the nearest name.
+// UnknownCommand rejects any argument of a command that has only subcommands, and suggests the nearest name.
 func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -79,8 +79,8 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	return err.Hint("See `%s --help`.", cmd.CommandPath())
 }
 
-// memberOf finds a command by its name in the families below another, those of clusters first, since most is about them: "muster create"
-// means "muster cluster create". Nil where there is none.
+// memberOf finds a command by name in the families below another, cluster first as the most used one: "muster create" means
+// "muster cluster create". Nil if none matches.
 func memberOf(cmd *cobra.Command, name string) (found *cobra.Command) {
 	for _, family := range cmd.Commands() {
 		for _, c := range family.Commands() {
@@ -92,11 +92,11 @@ func memberOf(cmd *cobra.Command, name string) (found *cobra.Command) {
 	return found
 }
 
-// Exactly asks for n arguments, each named for the message.
+// Exactly requires n arguments, each named for the message.
 func Exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < len(names) {
-			return Usagef("%s is missing", names[len(args)]).Hint("Usage: %s", cmd.UseLine())
+			return Usagef("%s is required", names[len(args)]).Hint("Usage: %s", cmd.UseLine())
 		}
 		return AtMost(len(names))(cmd, args)
 	}
@@ -106,17 +106,17 @@ func Exactly(names ...string) cobra.PositionalArgs {
 func AtMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
-			return Usagef("%q is one argument too many", args[n]).Hint("Usage: %s", cmd.UseLine())
+			return Usagef("unexpected argument %q", args[n]).Hint("Usage: %s", cmd.UseLine())
 		}
 		return nil
 	}
 }
 
-// Need refuses to go on without the named flags.
+// Need requires the named flags.
 func Need(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
 		if !cmd.Flags().Changed(name) {
-			return Usagef("--%s is missing", name).Hint("Usage: %s; see `%s --help`.", cmd.UseLine(), cmd.CommandPath())
+			return Usagef("--%s is required", name).Hint("Usage: %s; see `%s --help`.", cmd.UseLine(), cmd.CommandPath())
 		}
 	}
 	return nil
@@ -137,13 +137,13 @@ func (t *TagFlag) Type() string { return "NAME=VALUE" }
 func (t *TagFlag) Set(text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {
-		return fmt.Errorf("a tag is NAME=VALUE, not %q", text)
+		return fmt.Errorf("%q isn't NAME=VALUE", text)
 	}
 	if *t == nil {
 		*t = TagFlag{}
 	}
 	if had, twice := (*t)[name]; twice && had != value {
-		return fmt.Errorf("the tag %s is given twice", name)
+		return fmt.Errorf("tag %s is set twice", name)
 	}
 	(*t)[name] = value
 	return fleet.CheckTags(*t)

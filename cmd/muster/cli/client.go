@@ -11,13 +11,13 @@ import (
 	rest "muster/portal/client"
 )
 
-// Client is that of the REST API, for one user of this host.
+// Client is a REST API client for one user of this host.
 type Client struct {
 	*rest.Client
-	Home string // the client's own directory; "" means that of the user
+	Home string // the client's own directory; "": the user's
 }
 
-// Connect returns a client for the server that flags, environment or data directory name. It does not reach out yet.
+// Connect returns a client for the server that flags, environment or data directory name. It doesn't connect yet.
 func (c *Context) Connect() (*Client, error) {
 	s, err := c.settings()
 	if err != nil {
@@ -31,7 +31,7 @@ func (c *Context) Connect() (*Client, error) {
 	return &Client{Client: cl}, nil
 }
 
-// NewClient returns a client that says what it is.
+// NewClient returns a client with a user agent.
 func NewClient(s rest.Settings) (*rest.Client, error) {
 	cl, err := rest.New(s)
 	if err == nil {
@@ -40,7 +40,7 @@ func NewClient(s rest.Settings) (*rest.Client, error) {
 	return cl, err
 }
 
-// Create makes a cluster. Where people have to approve it first, it is EConflict, and the request goes on waiting.
+// Create requests a cluster. If approval is required, it returns EConflict and the request stays waiting.
 func (c *Client) Create(ctx context.Context, r cluster.ClusterRequest) (cluster.ClusterView, error) {
 	answer, err := c.Clusters.Create(ctx, r)
 	switch {
@@ -53,8 +53,8 @@ func (c *Client) Create(ctx context.Context, r cluster.ClusterRequest) (cluster.
 }
 
 func waitsError(r cluster.Request) error {
-	return &app.Error{Code: app.EConflict, Reason: "waiting", Message: fmt.Sprintf("request %d waits for %s", r.ID, RequestNeeds(r)),
-		Hint: fmt.Sprintf("The cluster is made when they have approved. See how it stands: muster request show %d", r.ID)}
+	return &app.Error{Code: app.EConflict, Reason: "waiting", Message: fmt.Sprintf("request %d is waiting for %s", r.ID, RequestNeeds(r)),
+		Hint: fmt.Sprintf("The cluster is created once the request is approved. Check its status: muster request show %d", r.ID)}
 }
 
 func RequestNeeds(r cluster.Request) string {

@@ -23,14 +23,13 @@ const (
 	ExitNoLayout = 3
 )
 
-// layoutReasons are the kinds of refusal of a solver. They all end with ExitNoLayout: the question was heard, and no
-// layout came of it.
+// layoutReasons are the solver's refusals. They all exit with ExitNoLayout: the request was valid, but no layout exists.
 var layoutReasons = []string{
 	"bad_request", "missing_template", "missing_provider", "size", "no_hardware_types", "no_image_types",
 	"incompatible_services", "missing_service", "missing_dependency", "conflict", "no_solution",
 }
 
-// UsageError is a command line that cannot be obeyed.
+// UsageError is an invalid command line.
 type UsageError struct {
 	message string
 	Advice  string
@@ -45,15 +44,15 @@ func (e *UsageError) Hint(format string, args ...any) *UsageError {
 	return e
 }
 
-// Error returns the message without the advice.
+// Error returns the message without the hint.
 func (e *UsageError) Error() string { return e.message }
 
-// SilentError ends the program with ExitFailed after all was said already.
+// SilentError ends the program with ExitFailed without printing anything more.
 type SilentError struct{}
 
 func (SilentError) Error() string { return "failed" }
 
-// Exit says what went wrong, on stderr and where JSON is wanted on stdout too, and returns the exit code.
+// Exit prints an error to stderr, and with --format json to stdout too, and returns the exit code.
 func (c *Context) Exit(err error) int {
 	if err == nil {
 		return ExitDone
@@ -83,7 +82,7 @@ func (c *Context) Exit(err error) int {
 	return code
 }
 
-// sayMore tells a person why there is no layout, or how to learn it.
+// sayMore prints why no layout exists, or how to find out.
 func (c *Context) sayMore(u *Unsolvable) {
 	if c.JSON() {
 		return
@@ -96,7 +95,7 @@ func (c *Context) sayMore(u *Unsolvable) {
 	}
 }
 
-// MessageOf returns the words of an error. Of a catalog's problems only the errors count.
+// MessageOf returns an error's message. Of a catalog's problems it counts only errors.
 func MessageOf(err error) string {
 	var problems form.Problems
 	if !errors.As(err, &problems) {
@@ -106,7 +105,7 @@ func MessageOf(err error) string {
 	return fmt.Sprintf("the catalog has %s:\n%s", humanize.Count(len(problems), "error"), problems)
 }
 
-// refusalJSON is the form of an error in --format json. Only solve --explain explains.
+// refusalJSON is an error in --format json. Only solve --explain has an explanation.
 type refusalJSON struct {
 	Error       errorJSON           `json:"error"`
 	Explanation *layout.Explanation `json:"explanation,omitempty"`
@@ -119,7 +118,7 @@ type errorJSON struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// Judge returns the exit code of an error, its kind in one word and what would help.
+// Judge returns an error's exit code, code and hint.
 func Judge(err error) (code int, kind, hint string) {
 	var usage *UsageError
 	var e *app.Error
@@ -158,22 +157,22 @@ func CodeOf(e *app.Error) int {
 	return ExitFailed
 }
 
-// ExitError ends the program with the exit code of one that it has run, which has said all there is to say.
+// ExitError ends the program with the exit code of a child process, which has printed its own errors.
 type ExitError int
 
 func (e ExitError) Error() string { return "exit code " + strconv.Itoa(int(e)) }
 
-// Unsolvable is a solver's refusal with what more there is to say about it.
+// Unsolvable is a solver's refusal with its explanation.
 type Unsolvable struct {
 	Refusal     error
-	Advice      string              // in one line, how to learn more
-	Explanation *layout.Explanation // what was learned
+	Advice      string              // one line on how to find out more
+	Explanation *layout.Explanation // why no layout exists
 }
 
 // Unwrap returns the refusal.
 func (u *Unsolvable) Unwrap() error { return u.Refusal }
 
-// Error says the refusal alone.
+// Error returns the refusal alone.
 func (u *Unsolvable) Error() string { return u.Refusal.Error() }
 
 func Empty(x layout.Explanation) bool { return len(x.Problems)+len(x.Conflict)+len(x.Fixes) == 0 }

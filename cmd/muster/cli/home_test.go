@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// home gives a test a host of its own: without settings, profiles or data.
+// home isolates a test from the host's settings, profiles and data.
 func home(t *testing.T) string {
 	dir := t.TempDir()
 	t.Setenv("MUSTER_HOME", dir)

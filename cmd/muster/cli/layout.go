@@ -12,7 +12,7 @@ import (
 	"muster/app/layout"
 )
 
-// layoutJSON is the answer of solve; it keeps its form.
+// layoutJSON is the output of solve; its format is stable.
 type layoutJSON struct {
 	Groups      []layout.NodeGroup `json:"layout"`
 	CostPerHour float64            `json:"cost_per_hour"`
@@ -28,7 +28,7 @@ func LayoutForm(l layout.Layout) layoutJSON {
 	return out
 }
 
-// OrNone makes a list that is empty an empty list in JSON too, not null.
+// OrNone makes a nil list an empty one, so that JSON shows [] instead of null.
 func OrNone(names []string) []string {
 	if names == nil {
 		return []string{}
@@ -36,7 +36,7 @@ func OrNone(names []string) []string {
 	return names
 }
 
-// gridWidth is how wide the grid of a layout may become before its columns are continued below.
+// gridWidth is the width at which a layout's grid wraps its columns.
 const gridWidth = 120
 
 // PrintLayout draws services by nodes: a row for each service, a column for each group of equal nodes.
@@ -78,13 +78,13 @@ func columnsOf(l layout.Layout) (out []column) {
 	return out
 }
 
-// gridRow is a row of the grid: what stands left of it, and in each column.
+// gridRow is a row of the grid: its heading, and its value in each column.
 type gridRow struct {
 	name string
 	cell func(column) string
 }
 
-// rowsOf returns what is said of each group, and after an empty row what is on it. Zones and hosts are told only where there are any.
+// rowsOf returns the attributes of each group and, after an empty row, its services. Zones and hosts appear only if there are any.
 func rowsOf(l layout.Layout) []gridRow {
 	rows := []gridRow{
 		{"hardware", func(c column) string { return c.Hardware }},
@@ -112,7 +112,7 @@ func rowsOf(l layout.Layout) []gridRow {
 	return rows
 }
 
-// fitting returns how many columns, but at least one, are no wider together than the grid may be.
+// fitting returns how many columns fit into the grid's width, at least one.
 func fitting(rows []gridRow, columns []column) int {
 	width := 0
 	for _, r := range rows {
@@ -166,7 +166,7 @@ func SortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// PriceOf returns what a layout costs per hour, or from what to what.
+// PriceOf returns a layout's cost per hour, or its range.
 func PriceOf(l layout.Layout) string {
 	if l.MostPerHour > l.CostPerHour {
 		return Money(l.CostPerHour) + " to " + Money(l.MostPerHour)

@@ -19,7 +19,7 @@ func NewJSONLogger(w io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(placed{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})})
 }
 
-// placed adds to each line what its context knows of the place: cluster, operation, step, attempt, and the trace.
+// placed adds to each line what its context carries: cluster, operation, step, attempt, and the trace.
 type placed struct{ slog.Handler }
 
 func (p placed) Handle(ctx context.Context, r slog.Record) error {

@@ -22,7 +22,7 @@ func (c *Context) PrintJSON(v any) error {
 	return enc.Encode(v)
 }
 
-// Clock returns a span of time as people read it off a watch: 0:08, 12:30, 1:02:03. Parts of a second are left out.
+// Clock formats elapsed time as a stopwatch does: 0:08, 12:30, 1:02:03. Parts of a second are left out.
 func Clock(d time.Duration) string {
 	s := int(max(d, 0).Round(time.Second).Seconds())
 	if s < 3600 {
@@ -31,7 +31,7 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// Money returns a price with two digits, or as many more as small prices need; "-" where none is known.
+// Money formats a price with two decimals, or more for small prices; "-" for an unknown one.
 func Money(v float64) string {
 	if v == 0 {
 		return "-"
@@ -43,7 +43,7 @@ func Money(v float64) string {
 	return text
 }
 
-// Dash stands for nothing.
+// Dash shows an empty value as a dash.
 func Dash(s string) string {
 	if s == "" {
 		return "-"

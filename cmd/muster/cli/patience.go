@@ -6,20 +6,21 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 )
 
-// ServerPatience is how long one who watches bears with a server that does not answer.
+// ServerPatience is how long watching tolerates a server that doesn't answer.
 const ServerPatience = time.Minute
 
-// Patient calls a server again for as long as it does not answer, as when it is started again, and says so once. Only
-// calls that change nothing may be made through it.
+// Patient retries calls to a server that doesn't answer, as during a restart, and says so once. Use it only for calls that
+// change nothing.
 type Patient struct {
 	Client *Client
 	Limit  time.Duration
-	Note   func(string) // told when the server stops and starts to answer
+	Note   func(string) // called when the server stops and resumes answering
 }
 
-// Try makes a call until it is answered; any refusal by the server itself is final.
+// Try repeats a call until it is answered; any error from the server itself is final.
 func (p *Patient) Try(ctx context.Context, call func(context.Context) error) error {
 	var silent time.Time
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
@@ -27,7 +28,7 @@ func (p *Patient) Try(ctx context.Context, call func(context.Context) error) err
 		switch {
 		case err == nil:
 			if !silent.IsZero() {
-				p.Note("the server answers again")
+				p.Note("the server is back")
 			}
 			return nil
 		case ctx.Err() != nil:
@@ -36,7 +37,7 @@ func (p *Patient) Try(ctx context.Context, call func(context.Context) error) err
 			return err
 		case silent.IsZero():
 			silent = time.Now()
-			p.Note(fmt.Sprintf("%v; trying again for up to %s", err, Clock(p.Limit)))
+			p.Note(fmt.Sprintf("%v; retrying for up to %s", err, humanize.Duration(p.Limit)))
 		case time.Since(silent) > p.Limit:
 			return err
 		}
@@ -48,8 +49,8 @@ func (p *Patient) Try(ctx context.Context, call func(context.Context) error) err
 	}
 }
 
-// worthAnother tells a server that is away from one that says no. A server that refuses our token may have been
-// started again with another one: then the settings have changed, and the call is worth another try.
+// worthAnother tells an unreachable server from one that refuses. A server that refuses our token may have been
+// restarted with a new one: then the settings have changed, and a retry is worthwhile.
 func (p *Patient) worthAnother(err error) bool {
 	changed := p.Client.Renew()
 	switch app.CodeOf(err) {

@@ -22,17 +22,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Profile is a server that this user asks under a name.
+// Profile is a server that this user has named.
 type Profile struct {
 	Server string `yaml:"server"`
 	Token  string `yaml:"token,omitempty"`
 	CA     string `yaml:"ca_fingerprint,omitempty"`
-	Tenant string `yaml:"tenant,omitempty"` // in which a superadmin acts
+	Tenant string `yaml:"tenant,omitempty"` // tenant a superadmin acts in
 }
 
 // Profiles is the file of them.
 type Profiles struct {
-	Current  string              `yaml:"current,omitempty"` // which one counts where none is named
+	Current  string              `yaml:"current,omitempty"` // the profile in use unless another is named
 	Profiles map[string]*Profile `yaml:"profiles,omitempty"`
 }
 
@@ -49,8 +49,8 @@ func profilePath() (string, error) {
 	return filepath.Join(dir, profileFile), err
 }
 
-// ReadProfiles reads the file; one that is not there holds none. A file that others may read is refused, as ssh does, since tokens
-// stand in it.
+// ReadProfiles reads the file; a missing file has no profiles. A file that others can read is rejected, as ssh does, since it
+// holds tokens.
 func ReadProfiles() (all Profiles, path string, err error) {
 	if path, err = profilePath(); err != nil {
 		return all, path, err
@@ -68,8 +68,8 @@ func ReadProfiles() (all Profiles, path string, err error) {
 		return all, path, err
 	}
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
-		return all, path, &app.Error{Code: app.EForbidden, Reason: "open_file", Message: fmt.Sprintf("%s has mode %04o: others can read the tokens in it, or change it", path, mode),
-			Hint: "Close it with: chmod 600 " + humanize.ShellQuote(path)}
+		return all, path, &app.Error{Code: app.EForbidden, Reason: "open_file", Message: fmt.Sprintf("%s has mode %04o: others can read or change its tokens", path, mode),
+			Hint: "Restrict its permissions: chmod 600 " + humanize.ShellQuote(path)}
 	}
 	b, err := io.ReadAll(io.LimitReader(f, profileLimit+1))
 	if err != nil {
@@ -79,13 +79,13 @@ func ReadProfiles() (all Profiles, path string, err error) {
 	return all, path, err
 }
 
-// yamlPlace finds the line in what the YAML library says.
+// yamlPlace finds the line in the YAML library's message.
 var yamlPlace = regexp.MustCompile(`(?:yaml: )?line (\d+): `)
 
-// yamlValue is what the YAML library says of a value, which it repeats.
+// yamlValue is the YAML library's message about a value, which it repeats.
 var yamlValue = regexp.MustCompile("cannot unmarshal !!(\\w+) `[^`]*` into")
 
-// parseProfiles reads what stands in the file; its errors begin with the place. Words of it are not repeated, for they may be a token.
+// parseProfiles parses the file; errors start with the position. They don't repeat the file's text, which may be a token.
 func parseProfiles(path string, b []byte) (all Profiles, err error) {
 	if len(b) > profileLimit {
 		return all, app.Errorf(app.ETooLarge, "%s is longer than %d KiB", path, profileLimit>>10)
@@ -103,24 +103,24 @@ func parseProfiles(path string, b []byte) (all Profiles, err error) {
 		return Profiles{}, badProfiles(path, err.Error())
 	}
 	if len(all.Profiles) > mostProfiles {
-		return Profiles{}, app.Errorf(app.EInvalid, "%s has %d profiles, more than %d", path, len(all.Profiles), mostProfiles)
+		return Profiles{}, app.Errorf(app.EInvalid, "%s has %d profiles; at most %d are allowed", path, len(all.Profiles), mostProfiles)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all.Profiles)) {
 		p := all.Profiles[name]
 		if p == nil {
-			return Profiles{}, app.Errorf(app.EInvalid, "%s: the profile %q is empty", path, name)
+			return Profiles{}, app.Errorf(app.EInvalid, "%s: profile %q is empty", path, name)
 		}
 		if _, err := rest.New(rest.Settings{URL: p.Server, CA: p.CA}); err != nil {
-			return Profiles{}, app.Errorf(app.EInvalid, "%s: the profile %q: %w", path, name, err)
+			return Profiles{}, app.Errorf(app.EInvalid, "%s: profile %q: %w", path, name, err)
 		}
 	}
 	if all.Current != "" && all.Profiles[all.Current] == nil {
-		return Profiles{}, app.Errorf(app.EInvalid, "%s: current is %q, and there is no such profile", path, all.Current)
+		return Profiles{}, app.Errorf(app.EInvalid, "%s: current is %q, but that profile doesn't exist", path, all.Current)
 	}
 	return all, nil
 }
 
-// quotedWords are values that the YAML library repeats.
+// quotedWords are values repeated by the YAML library.
 var quotedWords = regexp.MustCompile("`[^`]*`")
 
 func badProfiles(path, said string) error {
@@ -130,12 +130,12 @@ func badProfiles(path, said string) error {
 		said = strings.Replace(said, at[0], "", 1)
 	}
 	said = yamlValue.ReplaceAllString(said, "cannot unmarshal !!$1 into") // without the value
-	said = quotedWords.ReplaceAllString(humanize.PlainText(said), "what stands there")
+	said = quotedWords.ReplaceAllString(humanize.PlainText(said), "this value")
 	return &app.Error{Code: app.EInvalid, Reason: "profiles", Message: place + ": " + said,
-		Hint: "It has the fields current and profiles; each profile has server, token, ca_fingerprint and tenant."}
+		Hint: "The file has the fields current and profiles; each profile has server, token, ca_fingerprint and tenant."}
 }
 
-// ChangeProfiles reads the file, lets change alter it, and replaces it as a whole.
+// ChangeProfiles reads the file, applies change, and replaces the file as a whole.
 func ChangeProfiles(change func(*Profiles) error) error {
 	all, path, err := ReadProfiles()
 	if err != nil {
@@ -145,7 +145,7 @@ func ChangeProfiles(change func(*Profiles) error) error {
 		return err
 	}
 	if len(all.Profiles) > mostProfiles {
-		return app.Errorf(app.EInvalid, "there are %d profiles already; remove one first", mostProfiles)
+		return app.Errorf(app.EInvalid, "you already have %d profiles; remove one first", mostProfiles)
 	}
 	b, err := yaml.Marshal(all)
 	if err != nil {
@@ -157,10 +157,10 @@ func ChangeProfiles(change func(*Profiles) error) error {
 	return WritePrivate(path, b)
 }
 
-// Set keeps a profile under a name. The first one is in use at once.
+// Set saves a profile under a name. The first one becomes the profile in use.
 func (all *Profiles) Set(name string, p Profile) error {
 	if !ProfileName.MatchString(name) {
-		return Usagef("%q cannot name a profile", name).Hint("Use small letters, digits, dots, underscores and dashes, at most 63, beginning with a letter or digit.")
+		return Usagef("%q isn't a valid profile name", name).Hint("Use up to 63 lowercase letters, digits, dots, underscores and dashes, starting with a letter or digit.")
 	}
 	if all.Profiles == nil {
 		all.Profiles = map[string]*Profile{}
@@ -172,19 +172,19 @@ func (all *Profiles) Set(name string, p Profile) error {
 	return nil
 }
 
-// Get returns a profile, or ENotFound with the names that there are.
+// Get returns a profile, or ENotFound with the existing names.
 func (all *Profiles) Get(name string) (Profile, error) {
 	if p := all.Profiles[name]; p != nil {
 		return *p, nil
 	}
-	hint := "There are none yet: muster login SERVER"
+	hint := "Create one: muster login SERVER"
 	if len(all.Profiles) > 0 {
-		hint = "There are: " + strings.Join(slices.Sorted(maps.Keys(all.Profiles)), ", ")
+		hint = "Profiles: " + strings.Join(slices.Sorted(maps.Keys(all.Profiles)), ", ")
 	}
-	return Profile{}, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("there is no profile %q", name), Hint: hint}
+	return Profile{}, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("profile %q doesn't exist", name), Hint: hint}
 }
 
-// Profile gives the one that counts and its name, which is "" where none does: the one that --profile or MUSTER_PROFILE names, or else the
+// Profile returns the profile in use and its name, "" for none: the one that --profile or MUSTER_PROFILE names, or else the
 // current one.
 func (c *Context) Profile() (name string, p Profile, err error) {
 	all, _, err := ReadProfiles()

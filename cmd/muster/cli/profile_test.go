@@ -57,7 +57,7 @@ func TestProfilesCount(t *testing.T) {
 		})
 	}
 	if _, err := (&Context{ProfileName: "nope"}).settings(); app.CodeOf(err) != app.ENotFound {
-		t.Errorf("an unknown profile gives %v", err)
+		t.Errorf("an unknown profile returns %v", err)
 	}
 }
 
@@ -65,16 +65,16 @@ func TestBadProfiles(t *testing.T) {
 	for text, want := range map[string]string{
 		"current: [":                               "f:1: ",
 		"profiles:\n  a:\n    sever: http://x\n":   "f:3: unknown field",
-		"profiles:\n  a: 5\n":                      "f:2: must be keys and values, not a number",
+		"profiles:\n  a: 5\n":                      "f:2: must be a map of keys and values, not a number",
 		"current: b\n":                             `f: current is "b"`,
-		"profiles:\n  a:\n":                        `the profile "a" is empty`,
-		"profiles:\n  a:\n    server: nowhere\n":   "is not the URL of a server",
+		"profiles:\n  a:\n":                        `profile "a" is empty`,
+		"profiles:\n  a:\n    server: nowhere\n":   "isn't a valid server URL",
 		"profiles:\n  a: secret-token\n":           "f:2: ",
 		strings.Repeat("#", profileLimit+1) + "\n": "longer than",
 	} {
 		_, err := parseProfiles("f", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret-token") {
-			t.Errorf("%.40q gives %v, want %s", text, err, want)
+			t.Errorf("%.40q returns %v, want %s", text, err, want)
 		}
 	}
 }

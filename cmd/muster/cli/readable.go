@@ -9,7 +9,7 @@ import (
 	xhtml "golang.org/x/net/html"
 )
 
-// Readable returns the text of a page as lines, with the cells of a row apart by spaces.
+// Readable returns a page's text as lines, with the cells of a row separated by spaces.
 func Readable(page string) []string {
 	z := xhtml.NewTokenizer(strings.NewReader(page))
 	var lines []string

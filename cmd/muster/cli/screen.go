@@ -9,7 +9,7 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// The colours of what comes, goes and changes, as terminals know them; good, bad and busy states have the same.
+// Terminal colors for additions, removals and changes; good, bad and busy states use the same.
 const (
 	ColourComes   = "32"
 	ColourGoes    = "31"
@@ -17,14 +17,14 @@ const (
 	ColourHead    = "1" // bold
 )
 
-// How --color may be said.
+// Values of --color.
 const (
 	ColorAuto   = "auto"
 	colorAlways = "always"
 	colorNever  = "never"
 )
 
-// IsTerminal tells whether a stream is a terminal that a person sits at.
+// IsTerminal tells whether a stream is a terminal.
 func IsTerminal(stream any) bool {
 	if v, ok := stream.(*visible); ok {
 		stream = v.w
@@ -33,11 +33,10 @@ func IsTerminal(stream any) bool {
 	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
 }
 
-// Moves tells whether a stream is a terminal on which the cursor can be moved.
+// Moves tells whether a stream is a terminal with a movable cursor.
 func Moves(w io.Writer) bool { return IsTerminal(w) && os.Getenv("TERM") != "dumb" }
 
-// Colours tells whether what is written to a stream shall be coloured: as --color says, else on terminals, unless NO_COLOR is set
-// (https://no-color.org).
+// Colours tells whether to use color on a stream: as --color says, else on terminals, unless NO_COLOR is set (https://no-color.org).
 func (c *Context) Colours(w io.Writer) bool {
 	switch c.Color {
 	case colorAlways:
@@ -48,7 +47,7 @@ func (c *Context) Colours(w io.Writer) bool {
 	return Moves(w) && os.Getenv("NO_COLOR") == ""
 }
 
-// Painter returns a function that colours text where colours are shown, and leaves it as it is elsewhere.
+// Painter returns a function that colors text if color is on.
 func (c *Context) Painter(w io.Writer) func(colour, text string) string {
 	if !c.Colours(w) {
 		return func(_, text string) string { return text }
@@ -61,7 +60,7 @@ func (c *Context) Painter(w io.Writer) func(colour, text string) string {
 	}
 }
 
-// CheckScreen refuses a --color that no one knows.
+// CheckScreen rejects an unknown --color.
 func (c *Context) CheckScreen() error {
 	switch c.Color {
 	case "", ColorAuto, colorAlways, colorNever:
@@ -69,10 +68,10 @@ func (c *Context) CheckScreen() error {
 	}
 	asked := c.Color
 	c.Color = colorNever
-	return Usagef("--color %s is not known", asked).Hint("Use one of: auto, always, never.")
+	return Usagef("invalid --color %s", asked).Hint("Choose one of: auto, always, never.")
 }
 
-// Table lays out rows in columns, two spaces apart. Columns whose name ends in ">" are set to the right.
+// Table lays out rows in columns, two spaces apart. Columns whose name ends in ">" are right-aligned.
 type Table struct {
 	Rows  [][]string
 	right []bool
@@ -97,8 +96,8 @@ func (t *Table) Add(cells ...string) {
 	t.Rows = append(t.Rows, row)
 }
 
-// Show writes the table as the command's answer: on a terminal as wide as that is, unless --wide is said, and with colours where those are
-// shown; elsewhere whole and plain.
+// Show writes the table as the command's output: on a terminal fitted to its width, unless --wide is set, and with color if on;
+// elsewhere whole and plain.
 func (t *Table) Show(c *Context) error {
 	width := 0
 	if IsTerminal(c.Stdout) && !c.Wide {
@@ -117,12 +116,12 @@ func (t *Table) print(w io.Writer, width int, paint func(colour, text string) st
 	return err
 }
 
-// leastColumn is how narrow a column of text becomes before lines are cut at their end.
+// leastColumn is the narrowest a text column becomes before lines are cut at their end.
 const leastColumn = 8
 
-// Lines returns the table line by line, none wider than width cells; 0 is as wide as it needs. Nothing is wrapped: what has no room ends in …,
-// the widest columns of text first, and of equal ones that further to the right; the first column, which names the thing, comes last.
-// Characters are taken for one cell each.
+// Lines returns the table line by line, none wider than width cells; 0 is unlimited. Nothing is wrapped: text that doesn't fit ends in …,
+// in the widest text columns first, and of equal ones the rightmost; the first column, which names the row, is cut last.
+// Each character counts as one cell.
 func (t *Table) Lines(width int, paint func(colour, text string) string) []string {
 	widths := t.widths()
 	if width > 0 {
@@ -177,7 +176,7 @@ func (t *Table) widths() []int {
 	return widths
 }
 
-// fit narrows columns of text until all have room.
+// fit narrows text columns until all columns fit.
 func (t *Table) fit(widths []int, width int) {
 	total := 2 * max(len(widths)-1, 0)
 	for _, w := range widths {
@@ -209,7 +208,7 @@ func (t *Table) fit(widths []int, width int) {
 	}
 }
 
-// Cut returns a text of at most so many characters, the last of which is … where something is left out.
+// Cut shortens a text to at most so many characters; a shortened one ends in ….
 func Cut(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text
@@ -220,7 +219,7 @@ func Cut(text string, most int) string {
 	return string([]rune(text)[:most-1]) + "…"
 }
 
-// stateColour is the colour of a cell that says how something is.
+// stateColour is the color of a cell with a state.
 func stateColour(head []string, column int, cell string) string {
 	if column >= len(head) {
 		return ""

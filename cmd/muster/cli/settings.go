@@ -16,15 +16,14 @@ import (
 	rest "muster/portal/client"
 )
 
-// ClientSettings say where the server is and how to prove who asks. `muster serve` leaves them in its data directory,
+// ClientSettings hold the server's address and credentials. `muster serve` writes them to its data directory,
 // so that a client of the same user on the same machine needs no settings of its own.
 type ClientSettings = rest.Settings
 
 // ClientFile is the name of the settings file in the data directory.
 const ClientFile = "client.json"
 
-// ReadClientSettings reads the settings from a data directory; the error is fs.ErrNotExist where no server has left
-// any.
+// ReadClientSettings reads the settings from a data directory; the error is fs.ErrNotExist if no server has written any.
 func ReadClientSettings(dir string) (ClientSettings, error) {
 	b, err := os.ReadFile(filepath.Join(dir, ClientFile))
 	if err != nil {
@@ -37,7 +36,7 @@ func ReadClientSettings(dir string) (ClientSettings, error) {
 	return s, nil
 }
 
-// WriteClientSettings leaves the settings in a data directory, which must exist, readable by its owner only.
+// WriteClientSettings writes the settings to a data directory, which must exist, readable by its owner only.
 func WriteClientSettings(dir string, s ClientSettings) error {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -73,15 +72,15 @@ func WritePrivate(path string, b []byte) error {
 
 // ServerFlags declares the flags that name a server.
 func (c *Context) ServerFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&c.ProfileName, "profile", "", "`name` of the profile to use (default $MUSTER_PROFILE, or the one in use)")
-	flags.StringVar(&c.Server, "server", "", "`URL` of the server (default $MUSTER_URL, or the one that runs here)")
+	flags.StringVar(&c.ProfileName, "profile", "", "`profile` to use (default $MUSTER_PROFILE, or the current profile)")
+	flags.StringVar(&c.Server, "server", "", "server `URL` (default $MUSTER_URL, or the server on this host)")
 	flags.StringVar(&c.Token, "token", "", "API `token` (default $MUSTER_TOKEN)")
-	flags.StringVar(&c.CA, "ca-fingerprint", "", "`sha256:…` of the CA of a server with --tls self (default $MUSTER_CA_FINGERPRINT)")
-	flags.StringVar(&c.tenant, "tenant", "", "act in this `tenant` (superadmins)")
+	flags.StringVar(&c.CA, "ca-fingerprint", "", "CA `fingerprint` (sha256:…) of a server with --tls self (default $MUSTER_CA_FINGERPRINT)")
+	flags.StringVar(&c.tenant, "tenant", "", "`tenant` to act in (superadmins only)")
 }
 
-// settings finds the server: flags first, then the environment, then the profile in use, then what a server has left in the data directory.
-// A profile that --profile names counts before the environment, and a data directory that is named before a profile that is not.
+// settings finds the server: flags first, then the environment, then the current profile, then a server's settings in the data directory.
+// A profile named by --profile takes precedence over the environment, and a named data directory over the current profile.
 func (c *Context) settings() (ClientSettings, error) {
 	s := ClientSettings{URL: c.Server, Token: c.Token, CA: c.CA}
 	if c.ProfileName == "" {
@@ -108,23 +107,23 @@ func (c *Context) settings() (ClientSettings, error) {
 	left, err := ReadClientSettings(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && s.URL == "":
-		return s, &app.Error{Code: app.ENotFound, Message: "no server is known",
-			Hint: "Start one with `muster serve`, sign in to one with `muster login SERVER`, or name one with --server URL and\n" +
+		return s, &app.Error{Code: app.ENotFound, Message: "no server is configured",
+			Hint: "Start one with `muster serve`, sign in to one with `muster login SERVER`, or set --server URL and\n" +
 				"--token TOKEN (or MUSTER_URL and MUSTER_TOKEN). Looked for " + filepath.Join(dir, ClientFile) + "."}
 	case errors.Is(err, fs.ErrNotExist):
-		return s, nil // a server without a token: it will say so itself
+		return s, nil // the server itself rejects a missing token
 	case err != nil:
 		return s, err
 	case s.URL == "":
 		return ClientSettings{URL: left.URL, Token: cmp.Or(s.Token, left.Token), CA: cmp.Or(s.CA, left.CA)}, nil
 	case left.URL == s.URL:
-		// The token on file is for that server only; no other ever sees it.
+		// The token on file is sent to that server only.
 		s.Token, s.CA = left.Token, cmp.Or(s.CA, left.CA)
 	}
 	return s, nil
 }
 
-// DataDir is where a server on this machine keeps its things.
+// DataDir is the data directory of a server on this host.
 func (c *Context) DataDir() (string, error) {
 	if dir := cmp.Or(c.Data, os.Getenv("MUSTER_DATA")); dir != "" {
 		return dir, nil
@@ -132,7 +131,7 @@ func (c *Context) DataDir() (string, error) {
 	return userDir("XDG_DATA_HOME", ".local/share")
 }
 
-// ConfigDir is where the client keeps its own things: keys and known hosts.
+// ConfigDir is the client's own directory: profiles, keys and known hosts.
 func ConfigDir() (string, error) {
 	if dir := os.Getenv("MUSTER_HOME"); dir != "" {
 		return dir, nil
@@ -140,7 +139,7 @@ func ConfigDir() (string, error) {
 	return userDir("XDG_CONFIG_HOME", ".config")
 }
 
-// userDir returns muster's directory under a base directory of the user.
+// userDir returns muster's directory below one of the user's base directories.
 func userDir(env, fallback string) (string, error) {
 	if base := os.Getenv(env); filepath.IsAbs(base) {
 		return filepath.Join(base, "muster"), nil

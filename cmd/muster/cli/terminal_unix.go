@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TerminalWidth returns the number of cells in a line of a terminal, 80 where that cannot be told.
+// TerminalWidth returns a terminal's width in cells, 80 if unknown.
 func TerminalWidth(w io.Writer) int {
 	width, _ := TerminalSize(w)
 	return width
 }
 
-// TerminalSize returns the cells in a line and the lines of a terminal, 80 and 24 where that cannot be told.
+// TerminalSize returns a terminal's width and height, 80 and 24 if unknown.
 func TerminalSize(w io.Writer) (width, height int) {
 	if f, ok := Raw(w).(*os.File); ok {
 		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 && size.Row > 0 {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Transfer shows how far something large is, on a terminal and when it takes longer than a second.
+// Transfer shows the progress of a large transfer, on a terminal and if it takes longer than a second.
 type Transfer struct {
 	w     io.Writer
 	what  string

@@ -12,10 +12,10 @@ import (
 	"unicode/utf8"
 )
 
-// visible is the writer behind which every command's stdout and stderr stand. Names, logs, errors and answers come from outside, and a
-// terminal obeys what it is sent: control bytes could set the clipboard, hide text, move the cursor or turn the reading direction. They are
-// written as escapes that a reader sees, \x1b or \u202e; newlines and tabs stay. In JSON these are escapes too, so a document keeps its
-// meaning. What the CLI itself means as a control goes through control, and what was asked for as a file goes through bytes.
+// visible wraps every command's stdout and stderr. Names, logs, errors and responses come from outside, and a terminal obeys
+// control bytes: they could set the clipboard, hide text, move the cursor or turn the reading direction. They are written as
+// visible escapes, \x1b or \u202e; newlines and tabs stay. In JSON these are escapes too, so a document keeps its meaning. The CLI's
+// own control sequences go through Control, and requested files through Bytes.
 type visible struct {
 	mu   sync.Mutex
 	w    io.Writer
@@ -48,7 +48,7 @@ func (v *visible) Flush() {
 	v.held = nil
 }
 
-// show returns what is written for some bytes, and those at their end that need more to be understood.
+// show returns the visible form of some bytes, and the incomplete rest at their end.
 func (v *visible) show(b []byte) (out, held []byte) {
 	out = make([]byte, 0, len(b))
 	for len(b) > 0 {
@@ -80,13 +80,13 @@ func appendVisible(out []byte, r rune, as []byte) []byte {
 	return append(out, as...)
 }
 
-// Misleads tells whether a character beyond ASCII's controls acts on a terminal or on a reader instead of being seen. The two joiners are
-// part of words and emoji.
+// Misleads tells whether a non-ASCII character acts on a terminal or a reader instead of being visible. The two joiners are part of words
+// and emoji.
 func Misleads(r rune) bool {
 	return r >= 0x7f && r != 0x200c && r != 0x200d && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// InLine shows a text from outside in a line of its own making: newlines and tabs too would break a table.
+// InLine shows a text from outside on one line: newlines and tabs would break a table.
 func InLine(text string) string {
 	var out []byte
 	for len(text) > 0 {

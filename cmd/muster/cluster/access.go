@@ -30,14 +30,14 @@ func clusterCertificateCommand(c *cli.Context) *cobra.Command {
 	var file, ttl string
 	cmd := &cobra.Command{
 		Use:   "certificate ID|NAME --public-key FILE",
-		Short: "Get an SSH certificate that opens the nodes of a cluster for a while",
-		Long: "Get an SSH certificate for a public key of yours, which opens the nodes of a cluster for a while. It is written beside the key,\n" +
-			"where ssh finds it: for id_ed25519.pub that is id_ed25519-cert.pub. With --public-key - the key is read from standard input,\n" +
-			"and the certificate written to standard output.",
+		Short: "Get a short-lived SSH certificate for the nodes of a cluster",
+		Long: "Get a short-lived SSH certificate for your public key, which signs you in to the nodes of a cluster. The certificate is written beside\n" +
+			"the key, where ssh finds it: id_ed25519-cert.pub for id_ed25519.pub. With --public-key -, the key is read from stdin and the\n" +
+			"certificate is written to stdout.",
 		Args: cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file == "" {
-				return cli.Usagef("--public-key is missing").Hint("For example: muster cluster certificate %s --public-key ~/.ssh/id_ed25519.pub", args[0])
+				return cli.Usagef("--public-key is required").Hint("For example: muster cluster certificate %s --public-key ~/.ssh/id_ed25519.pub", args[0])
 			}
 			key, err := publicKey(c, file)
 			if err != nil {
@@ -54,12 +54,12 @@ func clusterCertificateCommand(c *cli.Context) *cobra.Command {
 			return keepCertificate(c, file, cert)
 		},
 	}
-	cmd.Flags().StringVar(&file, "public-key", "", "`FILE` of the public key, - for standard input")
-	cmd.Flags().StringVar(&ttl, "ttl", "", "for how long, as in 30m or 2h; at most `8h` (default 1h)")
+	cmd.Flags().StringVar(&file, "public-key", "", "`file` with the public key, or - for stdin")
+	cmd.Flags().StringVar(&ttl, "ttl", "", "how long the certificate is valid: a `duration` of at most 8h (default 1h)")
 	return cmd
 }
 
-// publicKey reads a file that holds a public key.
+// publicKey reads a public key file.
 func publicKey(c *cli.Context, file string) (string, error) {
 	in := c.Stdin
 	if file != "-" {
@@ -75,10 +75,10 @@ func publicKey(c *cli.Context, file string) (string, error) {
 		return "", err
 	}
 	if len(b) > MaxKeyFile {
-		return "", cli.Usagef("%s is too large for a public key", file)
+		return "", cli.Usagef("%s is too large to be a public key", file)
 	}
-	if strings.Contains(string(b), "PRIVATE KEY") { // it must not leave this machine
-		return "", cli.Usagef("%s holds a private key", file).Hint("Give the public one, which mostly ends in .pub.")
+	if strings.Contains(string(b), "PRIVATE KEY") { // it must not leave this host
+		return "", cli.Usagef("%s is a private key", file).Hint("Use the public key, which usually ends in .pub.")
 	}
 	return string(b), nil
 }
@@ -96,28 +96,28 @@ func keepCertificate(c *cli.Context, file string, cert appcluster.Certificate) e
 	if err := cli.WritePrivate(to, []byte(cert.Certificate+"\n")); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.Stdout, "%s lets you in as %s until %s\n", to, cert.User, cert.ValidUntil.Local().Format(time.DateTime))
+	fmt.Fprintf(c.Stdout, "Wrote certificate %s: sign in as %s until %s\n", to, cert.User, cert.ValidUntil.Local().Format(time.DateTime))
 	return nil
 }
 
-// visitTime is how long the certificate of one visit holds. It is asked for when one signs in; what has begun goes on.
+// visitTime is how long the certificate of one visit is valid. It's checked at sign-in only; an open session continues.
 const visitTime = "5m"
 
 func SSHCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "ssh ID|NAME [NODE] [-- COMMAND...]",
-		Short: "Open a shell on a node, or run a command there, with a key and a certificate made for it",
-		Long: "Open a shell on a node of a cluster, or run a command there. Without NODE it is the first one. The key is made for this visit,\n" +
-			"the certificate opens the cluster for " + visitTime + ", and both are gone afterwards. The exit code is that of ssh.",
+		Short: "Open a shell on a node, or run a command there",
+		Long: "Open a shell on a node of a cluster, or run a command there. NODE defaults to the first node. Each visit uses a new key and a\n" +
+			"certificate that is valid for " + visitTime + "; both are deleted afterwards. The exit code is that of ssh.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
 				args = args[:dash]
 			}
 			if len(args) == 0 {
-				return cli.Usagef("ID|NAME is missing").Hint("Usage: %s", cmd.UseLine())
+				return cli.Usagef("ID|NAME is required").Hint("Usage: %s", cmd.UseLine())
 			}
 			if len(args) > 2 {
-				return cli.Usagef("%q is one argument too many", args[2]).Hint("A command stands behind --: muster cluster ssh %s %s -- %s", args[0], args[1],
+				return cli.Usagef("unexpected argument %q", args[2]).Hint("Put a command after --: muster cluster ssh %s %s -- %s", args[0], args[1],
 					strings.Join(args[2:], " "))
 			}
 			return nil
@@ -136,11 +136,11 @@ func SSHCommand(c *cli.Context) *cobra.Command {
 	}
 }
 
-// visit runs ssh, with what it needs in a directory that is removed afterwards.
+// visit runs ssh with its files in a directory that is removed afterwards.
 func visit(ctx context.Context, c *cli.Context, cluster, name string, command []string) error {
 	program, err := exec.LookPath("ssh")
 	if err != nil {
-		return &app.Error{Code: app.EInvalid, Message: "there is no program ssh here", Hint: "Install OpenSSH's client, or use another with: muster cluster certificate"}
+		return &app.Error{Code: app.EInvalid, Message: "ssh isn't installed", Hint: "Install the OpenSSH client, or use another client with: muster cluster certificate"}
 	}
 	cl, v, err := ConnectTo(ctx, c, cluster, false)
 	if err != nil {
@@ -158,9 +158,9 @@ func visit(ctx context.Context, c *cli.Context, cluster, name string, command []
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP) // a terminal that is closed shall not leave the key behind
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP) // closing the terminal must not leave the key behind
 	defer stop()
-	dir, err := os.MkdirTemp("", "muster-ssh-") // for us alone
+	dir, err := os.MkdirTemp("", "muster-ssh-") // readable by us only
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func visit(ctx context.Context, c *cli.Context, cluster, name string, command []
 	}
 	args = append(append(args, "--", n.Address(app.AddressAccess)), command...)
 	run := exec.CommandContext(ctx, program, args...)
-	run.Stdin, run.Stdout, run.Stderr = c.Stdin, cli.Raw(c.Stdout), cli.Raw(c.Stderr) // as from ssh itself
+	run.Stdin, run.Stdout, run.Stderr = c.Stdin, cli.Raw(c.Stdout), cli.Raw(c.Stderr) // unchanged, as from ssh itself
 	run.Cancel = func() error { return run.Process.Signal(syscall.SIGTERM) }
 	run.WaitDelay = 5 * time.Second
 	err = run.Run()
@@ -191,7 +191,7 @@ func visit(ctx context.Context, c *cli.Context, cluster, name string, command []
 	return err
 }
 
-// quoted is a file's name as the value of an option of ssh, which splits it at spaces.
+// quoted quotes a file name for an ssh option, which ssh splits at spaces.
 func quoted(file string) string {
 	if strings.ContainsAny(file, " \t") {
 		return `"` + file + `"`
@@ -199,7 +199,7 @@ func quoted(file string) string {
 	return file
 }
 
-// Visited returns the node that is meant, whose address and host key are known.
+// Visited returns the named node, which has an address and a host key.
 func Visited(v appcluster.ClusterView, name string) (app.Node, error) {
 	var names []string
 	for _, n := range reachableNodes(v) {
@@ -212,9 +212,9 @@ func Visited(v appcluster.ClusterView, name string) (app.Node, error) {
 		names = append(names, n.Name)
 	}
 	if len(names) == 0 {
-		return app.Node{}, &app.Error{Code: app.EConflict, Message: fmt.Sprintf("cluster %s has no machine that can be reached", v.Name),
+		return app.Node{}, &app.Error{Code: app.EConflict, Message: fmt.Sprintf("cluster %s has no reachable machine", v.Name),
 			Hint: "See: muster cluster show " + v.Name}
 	}
-	return app.Node{}, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("cluster %s has no machine %q that can be reached", v.Name, name),
-		Hint: "There are: " + strings.Join(names, ", ")}
+	return app.Node{}, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("node %[2]s of cluster %[1]s doesn't exist or isn't reachable", v.Name, name),
+		Hint: "Reachable: " + strings.Join(names, ", ")}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// amendFlags are what the commands that amend a cluster are told. Each command has those of its own, and those of all.
+// amendFlags are the flags of the commands that change a cluster. Each command has its own flags and the common ones.
 type amendFlags struct {
 	nodes           []string
 	hardware, image string
@@ -33,44 +33,44 @@ type amendFlags struct {
 	w                   waitFlags
 }
 
-// amendments are the commands that amend a cluster that stands. They differ in how they read what is asked; showing, asking,
-// sending and waiting is the same for all of them.
+// amendments are the commands that change an existing cluster. They differ in how they read their arguments; preview, confirmation,
+// submission and waiting are the same for all.
 var amendments = []struct {
 	use, short, more, example string
 	args                      cobra.PositionalArgs
-	final                     bool // it cannot be rolled back
-	harmless                  bool // it changes nothing: no one is asked, and what it found is shown
+	final                     bool // it can't be rolled back
+	harmless                  bool // it changes nothing: no confirmation, and its findings are shown
 	flags                     func(*amendFlags, *pflag.FlagSet)
 	read                      func(c *cli.Context, v cluster.ClusterView, args []string, f *amendFlags) (cluster.Amendment, error)
 }{
-	{use: "resize ID|NAME SIZE", short: "Give a cluster more or fewer nodes",
-		more:    "Nodes that go are drained first: what runs on them is handed over before they are given back.",
+	{use: "resize ID|NAME SIZE", short: "Change the number of nodes of a cluster",
+		more:    "Nodes to be removed are drained first: their work is handed over before they're deleted.",
 		example: "muster cluster resize shop 5\nmuster cluster resize shop 2 --node n3 --yes --wait",
-		args:    cli.Exactly("ID|NAME", "SIZE"), flags: flagsOf(theNodes("that go, if it shrinks; otherwise Muster chooses"), theMachines),
+		args:    cli.Exactly("ID|NAME", "SIZE"), flags: flagsOf(theNodes("to remove if the cluster shrinks (default: chosen by Muster)"), theMachines),
 		read: func(_ *cli.Context, _ cluster.ClusterView, args []string, f *amendFlags) (cluster.Amendment, error) {
 			size, err := amount(args[0], "SIZE")
 			return cluster.Amendment{Kind: app.OperationResize, Size: size, Nodes: f.nodes}, err
 		}},
-	{use: "grow ID|NAME [NODES]", short: "Give a cluster more nodes: one, or so many",
+	{use: "grow ID|NAME [NODES]", short: "Add nodes to a cluster",
 		example: "muster cluster grow shop\nmuster cluster grow shop 2 --yes --wait",
 		args:    between(1, 2, "ID|NAME"), flags: flagsOf(theMachines),
 		read: func(_ *cli.Context, v cluster.ClusterView, args []string, _ *amendFlags) (cluster.Amendment, error) {
 			by, err := amountOr(1, args, "NODES")
 			return cluster.Amendment{Kind: app.OperationResize, Size: v.Size + by}, err
 		}},
-	{use: "shrink ID|NAME [NODES]", short: "Take nodes from a cluster: one, so many, or those that are named",
-		more:    "They are drained first: what runs on them is handed over before they are given back.",
+	{use: "shrink ID|NAME [NODES]", short: "Remove nodes from a cluster",
+		more:    "Nodes are drained first: their work is handed over before they're deleted.",
 		example: "muster cluster shrink shop --node n3\nmuster cluster shrink shop 2 --yes --wait",
-		args:    between(1, 2, "ID|NAME"), flags: flagsOf(theNodes("that go; otherwise Muster chooses")),
+		args:    between(1, 2, "ID|NAME"), flags: flagsOf(theNodes("to remove (default: chosen by Muster)")),
 		read: func(_ *cli.Context, v cluster.ClusterView, args []string, f *amendFlags) (cluster.Amendment, error) {
 			by, err := amountOr(max(1, len(f.nodes)), args, "NODES")
 			switch {
 			case err != nil:
 				return cluster.Amendment{}, err
 			case by < len(f.nodes):
-				return cluster.Amendment{}, cli.Usagef("%s shall go, but %d are named", humanize.Count(by, "node"), len(f.nodes))
+				return cluster.Amendment{}, cli.Usagef("NODES is %d, but --node names %s", by, humanize.Count(len(f.nodes), "node"))
 			case by >= v.Size:
-				return cluster.Amendment{}, cli.Usagef("%s has %s; of them %d cannot go", v.Name, humanize.Count(v.Size, "node"), by).Hint("To give all of it back: muster cluster delete %s", v.Name)
+				return cluster.Amendment{}, cli.Usagef("can't remove %s: %s has %s", humanize.Count(by, "node"), v.Name, humanize.Count(v.Size, "node")).Hint("To delete the cluster: muster cluster delete %s", v.Name)
 			}
 			return cluster.Amendment{Kind: app.OperationResize, Size: v.Size - by, Nodes: f.nodes}, nil
 		}},
@@ -79,13 +79,13 @@ var amendments = []struct {
 	{use: "remove ID|NAME SERVICE…", short: "Remove services from a cluster", example: "muster cluster remove shop haproxy --yes --wait",
 		args: between(2, 0, "ID|NAME", "SERVICE"), read: servicesRead(app.OperationRemoveServices)},
 	{use: "set ID|NAME [PATH=VALUE…]", short: "Change the configuration of a cluster",
-		more: "What is given is laid over the configuration, map by map. A VALUE is JSON where it can be read so, else a text; null takes a\n" +
-			"key out. What a parameter of the template sets is said with --param, within the template's limits. Services that read what has changed are configured anew and reloaded, or restarted where they cannot reload.",
+		more: "The values are merged into the configuration. A VALUE is parsed as JSON, or else taken as text; null removes a key. Use --param for\n" +
+			"the template's parameters. Services that use a changed value are reconfigured and reloaded, or restarted if they can't reload.",
 		example: "muster cluster set shop nginx.port=8080 nginx.cache=null\nmuster cluster set shop --param workers=8\nmuster cluster set shop --config changes.yaml --no-restart --yes",
 		args:    between(1, 0, "ID|NAME"), flags: flagsOf(theBatch, func(f *amendFlags, flags *pflag.FlagSet) {
-			flags.StringArrayVar(&f.parameters, "param", nil, "value of one of the template's parameters, as `name=value`; name= takes it back to what the template says")
-			flags.StringVar(&f.config, "config", "", "what changes: a JSON `object`, the name of a YAML or JSON file, or - for stdin")
-			flags.BoolVar(&f.noRestart, "no-restart", false, "only write the configuration; services read it when they are restarted next")
+			flags.StringArrayVar(&f.parameters, "param", nil, "template parameter as `name=value`; name= resets it to the template's default; may be repeated")
+			flags.StringVar(&f.config, "config", "", "changes as a JSON `object`, a YAML or JSON file, or - for stdin")
+			flags.BoolVar(&f.noRestart, "no-restart", false, "only write the configuration; services read it at their next restart")
 		}),
 		read: func(c *cli.Context, _ cluster.ClusterView, args []string, f *amendFlags) (cluster.Amendment, error) {
 			m := cluster.Amendment{Kind: app.OperationReconfigure, NoRestart: f.noRestart}
@@ -98,27 +98,28 @@ var amendments = []struct {
 			}
 			return m, err
 		}},
-	{use: "start ID|NAME [SERVICE…]", short: "Start the services of a cluster: all, or those that are named, with what they need",
-		example: "muster cluster start shop", args: between(1, 0, "ID|NAME"), flags: flagsOf(theNodes("on which; otherwise all")), read: servicesRead(app.OperationStart)},
-	{use: "stop ID|NAME [SERVICE…]", short: "Stop the services of a cluster: all, or those that are named, with what depends on them",
-		more: "Machines stay, and cost money.", example: "muster cluster stop shop haproxy",
-		args: between(1, 0, "ID|NAME"), flags: flagsOf(theNodes("on which; otherwise all")), read: servicesRead(app.OperationStop)},
-	{use: "restart ID|NAME [SERVICE…]", short: "Restart the services of a cluster: all, or those that are named, with what depends on them",
+	{use: "start ID|NAME [SERVICE…]", short: "Start services of a cluster",
+		more: "Without SERVICE, all services start. Services they need start too.", example: "muster cluster start shop", args: between(1, 0, "ID|NAME"), flags: flagsOf(theNodes("to act on (default: all)")), read: servicesRead(app.OperationStart)},
+	{use: "stop ID|NAME [SERVICE…]", short: "Stop services of a cluster",
+		more: "Without SERVICE, all services stop. Services that depend on them stop too. Machines keep running and cost money.", example: "muster cluster stop shop haproxy",
+		args: between(1, 0, "ID|NAME"), flags: flagsOf(theNodes("to act on (default: all)")), read: servicesRead(app.OperationStop)},
+	{use: "restart ID|NAME [SERVICE…]", short: "Restart services of a cluster",
+		more:    "Without SERVICE, all services restart. Services that depend on them restart too.",
 		example: "muster cluster restart shop nginx --batch 1 --wait", args: between(1, 0, "ID|NAME"),
-		flags: flagsOf(theNodes("on which; otherwise all"), theBatch), read: servicesRead(app.OperationRestart)},
-	{use: "upgrade ID|NAME", short: "Bring a cluster to what the catalog says by now, node after node",
-		more:    "It halts by itself at the first node that is not well afterwards; then it can be resumed or rolled back.",
+		flags: flagsOf(theNodes("to act on (default: all)"), theBatch), read: servicesRead(app.OperationRestart)},
+	{use: "upgrade ID|NAME", short: "Upgrade a cluster to the current catalog, node by node",
+		more:    "The upgrade halts at the first node that isn't healthy afterwards; then you can resume it or roll it back.",
 		example: "muster cluster upgrade shop --preview\nmuster cluster upgrade shop --batch 2 --on-failure roll_back --wait",
 		args:    cli.Exactly("ID|NAME"), flags: flagsOf(theBatch),
 		read: func(*cli.Context, cluster.ClusterView, []string, *amendFlags) (cluster.Amendment, error) {
 			return cluster.Amendment{Kind: app.OperationUpgrade}, nil
 		}},
-	{use: "compare ID|NAME [SERVICE…]", short: "Have Puppet, Ansible, Chef and Docker say what they would change on the nodes of a cluster",
-		more:    "Nothing is changed, so nobody is asked. What they would change is in the steps' logs, and stands in muster cluster drift until something\nelse is done; with --wait it is shown in the end.",
+	{use: "compare ID|NAME [SERVICE…]", short: "Show what Puppet, Ansible, Chef and Docker would change on the nodes of a cluster",
+		more:    "This is a dry run: nothing is changed. The differences are in the steps' logs and in muster cluster drift until the next operation;\nwith --wait they're printed at the end.",
 		example: "muster cluster compare shop --wait", args: between(1, 0, "ID|NAME"),
-		flags: flagsOf(theNodes("on which; otherwise all")), read: servicesRead(app.OperationCompare), harmless: true},
-	{use: "repair ID|NAME [NODE…]", short: "Make nodes anew that are lost or sick, or those that are named",
-		more:    "A node that is made anew keeps its name, its host key and its services.",
+		flags: flagsOf(theNodes("to act on (default: all)")), read: servicesRead(app.OperationCompare), harmless: true},
+	{use: "repair ID|NAME [NODE…]", short: "Replace lost or unhealthy nodes of a cluster",
+		more:    "Without NODE, all lost and unhealthy nodes are replaced. A replaced node keeps its name, host key and services.",
 		example: "muster cluster repair shop --preview\nmuster cluster repair shop n3 --yes --wait",
 		args:    between(1, 0, "ID|NAME"), final: true,
 		read: func(_ *cli.Context, _ cluster.ClusterView, args []string, _ *amendFlags) (cluster.Amendment, error) {
@@ -137,21 +138,21 @@ func flagsOf(all ...func(*amendFlags, *pflag.FlagSet)) func(*amendFlags, *pflag.
 
 func theNodes(which string) func(*amendFlags, *pflag.FlagSet) {
 	return func(f *amendFlags, flags *pflag.FlagSet) {
-		flags.StringSliceVar(&f.nodes, "node", nil, "`nodes` "+which+"; several with commas or the flag again")
+		flags.StringSliceVar(&f.nodes, "node", nil, "`nodes` "+which+"; separate several with commas, or repeat the flag")
 	}
 }
 
 func theMachines(f *amendFlags, flags *pflag.FlagSet) {
-	flags.StringVar(&f.hardware, "hardware", "", "hardware `type` of new nodes (default: as those that are there)")
-	flags.StringVar(&f.image, "image", "", "image `type` of new nodes (default: as those that are there)")
+	flags.StringVar(&f.hardware, "hardware", "", "hardware `type` of new nodes (default: as the existing nodes)")
+	flags.StringVar(&f.image, "image", "", "image `type` of new nodes (default: as the existing nodes)")
 }
 
 func theBatch(f *amendFlags, flags *pflag.FlagSet) {
-	flags.IntVar(&f.batch, "batch", 0, "on how many `nodes` at a time (default: 1 for an upgrade, else all)")
-	flags.BoolVar(&f.askBetween, "ask-between-batches", false, "wait for somebody to look before the next batch begins; see `muster questions`")
+	flags.IntVar(&f.batch, "batch", 0, "`nodes` to change at a time (default: 1 for an upgrade, else all)")
+	flags.BoolVar(&f.askBetween, "ask-between-batches", false, "pause for a manual check before each further batch; see muster questions")
 }
 
-// servicesRead reads an amendment that is about services, and perhaps nodes.
+// servicesRead reads a change of services, perhaps on some nodes only.
 func servicesRead(kind app.OperationKind) func(*cli.Context, cluster.ClusterView, []string, *amendFlags) (cluster.Amendment, error) {
 	return func(_ *cli.Context, _ cluster.ClusterView, args []string, f *amendFlags) (cluster.Amendment, error) {
 		return cluster.Amendment{Kind: kind, Services: args, Nodes: f.nodes}, nil
@@ -162,12 +163,12 @@ func servicesRead(kind app.OperationKind) func(*cli.Context, cluster.ClusterView
 func amount(text, name string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, cli.Usagef("%s is %q, and not a number of nodes", name, text).Hint("It is a whole number from 1 on.")
+		return 0, cli.Usagef("%s must be a number of nodes, not %q", name, text).Hint("Choose a whole number of at least 1.")
 	}
 	return n, nil
 }
 
-// amountOr reads the one argument that there may be.
+// amountOr reads an optional argument.
 func amountOr(standard int, args []string, name string) (int, error) {
 	if len(args) == 0 {
 		return standard, nil
@@ -175,7 +176,7 @@ func amountOr(standard int, args []string, name string) (int, error) {
 	return amount(args[0], name)
 }
 
-// between asks for at least least arguments, named for the message, and at most so many; 0: as many as one likes.
+// between requires at least least arguments, named for the message, and at most most; 0: unlimited.
 func between(least, most int, names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least {
@@ -194,8 +195,8 @@ func amendCommands(c *cli.Context) []*cobra.Command {
 	for _, a := range amendments {
 		f := &amendFlags{harmless: a.harmless}
 		cmd := &cobra.Command{Use: a.use, Short: a.short, Args: a.args, Example: "  " + strings.ReplaceAll(a.example, "\n", "\n  "),
-			Long: strings.TrimSpace(a.short+".\n"+a.more) + "\n\nWhat it would do is shown first, and what was shown is what runs: should anything have\n" +
-				"changed in between, it is refused."}
+			Long: strings.TrimSpace(a.short+".\n"+a.more) + "\n\nA preview is shown first. Exactly that plan runs: if anything has changed in the meantime,\n" +
+				"the command is refused."}
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			return amend(cmd.Context(), c, args[0], f, func(v cluster.ClusterView) (cluster.Amendment, error) { return a.read(c, v, args[1:], f) })
 		}
@@ -203,9 +204,9 @@ func amendCommands(c *cli.Context) []*cobra.Command {
 		if a.flags != nil {
 			a.flags(f, flags)
 		}
-		flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
-		flags.BoolVar(&f.preview, "preview", false, "only show what would be done")
-		flags.BoolVar(&f.steps, "steps", false, "show every step of the plan too")
+		flags.BoolVarP(&f.yes, "yes", "y", false, "skip the confirmation prompt")
+		flags.BoolVar(&f.preview, "preview", false, "show the changes without applying them")
+		flags.BoolVar(&f.steps, "steps", false, "also show every step of the plan")
 		if !a.final {
 			declareOnFailure(flags, &f.onFailure, &f.survival, strings.HasPrefix(a.use, "resize") || strings.HasPrefix(a.use, "grow"))
 		}
@@ -215,15 +216,15 @@ func amendCommands(c *cli.Context) []*cobra.Command {
 	return append(all, clusterConfigCommand(c))
 }
 
-// amend shows what an amendment would do, asks, and does it.
+// amend previews a change, asks for confirmation, and submits it.
 func amend(ctx context.Context, c *cli.Context, word string, f *amendFlags, read func(cluster.ClusterView) (cluster.Amendment, error)) error {
 	switch {
 	case f.yes && f.preview:
-		return cli.Usagef("--yes and --preview do not go together")
+		return cli.Usagef("--yes and --preview can't be combined")
 	case f.batch < 0:
-		return cli.Usagef("--batch is a number of nodes, from 1 on")
+		return cli.Usagef("--batch must be at least 1")
 	case !f.yes && !f.preview && !f.harmless && !cli.IsTerminal(c.Stdin):
-		return cli.Usagef("this needs --yes where there is no terminal to confirm on").Hint("See first what it would do: --preview.")
+		return cli.Usagef("--yes is required without a terminal to confirm on").Hint("To see the changes first, use --preview.")
 	}
 	cl, v, err := ConnectTo(ctx, c, word, false)
 	if err != nil {
@@ -254,7 +255,7 @@ func amend(ctx context.Context, c *cli.Context, word string, f *amendFlags, read
 		return nil
 	}
 	if !f.yes && !f.harmless {
-		if err := c.Confirm(ctx, "Go on?", v.Name+" was not changed"); err != nil {
+		if err := c.Confirm(ctx, "Apply these changes?", v.Name+" was not changed"); err != nil {
 			return err
 		}
 	}
@@ -274,7 +275,7 @@ func amend(ctx context.Context, c *cli.Context, word string, f *amendFlags, read
 	return show(ctx, c, v.ID, "drift", printDrift)
 }
 
-// amended answers for an amendment that was accepted, or that waits for approvals.
+// amended prints the result of a change that was accepted or is waiting for approval.
 func amended(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, answer cluster.AmendAnswer, w waitFlags, after int64) error {
 	now := answer.Cluster
 	if answer.Operation == 0 && answer.Request != nil {
@@ -285,19 +286,19 @@ func amended(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Clus
 	}
 	switch {
 	case now == nil:
-		return c.Say(v, "Nothing is to be done: %s is so already.", v.Name)
+		return c.Say(v, "No changes needed for %s.", v.Name)
 	case answer.Operation == 0 && answer.Request == nil:
-		return c.Say(*now, "Nothing is to be done: %s is so already.", v.Name)
+		return c.Say(*now, "No changes needed for %s.", v.Name)
 	}
 	return started(ctx, c, cl, *now, w, after)
 }
 
-// printAmend shows what an amendment would do.
+// printAmend prints a preview.
 func printAmend(c *cli.Context, v cluster.ClusterView, p cluster.AmendPreview, steps bool) error {
 	return amendText{w: c.Stdout, paint: c.Painter(c.Stdout)}.write(v, p, steps)
 }
 
-// nodesTouched are those that something is done on, and how many are left as they are.
+// nodesTouched returns the nodes that change, and how many don't.
 func nodesTouched(p cluster.AmendPreview) (touched []cluster.AmendedNode, rest int) {
 	touched = slices.DeleteFunc(slices.Clone(p.Nodes), func(n cluster.AmendedNode) bool { return !n.Touched() })
 	return touched, len(p.Nodes) - len(touched)

@@ -17,7 +17,7 @@ import (
 	"muster/planner"
 )
 
-// amendText writes a preview for people.
+// amendText prints a preview.
 type amendText struct {
 	w     io.Writer
 	paint func(colour, text string) string
@@ -25,7 +25,7 @@ type amendText struct {
 
 func (t amendText) write(v cluster.ClusterView, p cluster.AmendPreview, steps bool) error {
 	if p.Nothing {
-		_, err := fmt.Fprintf(t.w, "%s (%s): nothing is to be done; it is so already.\n", v.Name, v.ID)
+		_, err := fmt.Fprintf(t.w, "%s (%s): no changes needed.\n", v.Name, v.ID)
 		return err
 	}
 	cli.Line(t.w, "%s (%s): %s", v.Name, v.ID, p.Title())
@@ -49,7 +49,7 @@ func (t amendText) write(v cluster.ClusterView, p cluster.AmendPreview, steps bo
 	return nil
 }
 
-// nodes lists those that something is done on.
+// nodes lists the nodes that change.
 func (t amendText) nodes(p cluster.AmendPreview) error {
 	touched, rest := nodesTouched(p)
 	if len(touched) == 0 {
@@ -64,7 +64,7 @@ func (t amendText) nodes(p cluster.AmendPreview) error {
 		head = append(head, "ZONE")
 	}
 	if has(why) {
-		head = append(head, "WHY")
+		head = append(head, "REASON")
 	}
 	table := cli.NewTable(head...)
 	var colours []string
@@ -93,14 +93,14 @@ func (t amendText) nodes(p cluster.AmendPreview) error {
 	}
 	switch {
 	case rest == 1:
-		cli.Line(t.w, "  The other node stays as it is.")
+		cli.Line(t.w, "  The other node doesn't change.")
 	case rest > 1:
-		cli.Line(t.w, "  The other %d nodes stay as they are.", rest)
+		cli.Line(t.w, "  The other %d nodes don't change.", rest)
 	}
 	return nil
 }
 
-// signOf is how a node is marked: + for one that comes, - for one that goes, ± for one that is made again, ~ for one that changes.
+// signOf returns a node's mark: + for a new one, - for a removed one, ± for a replaced one, ~ for a changed one.
 func signOf(n cluster.AmendedNode) (sign, colour string) {
 	switch n.Change {
 	case plan.NodeNew:
@@ -126,7 +126,7 @@ func nodeServices(n cluster.AmendedNode) string {
 			words = append(words, s+" ("+string(n.Work[s])+")")
 		}
 	}
-	// Work may be on what is not among them, as of a service that the definition has no more.
+	// Work may concern services that the definition no longer has.
 	for _, s := range slices.Sorted(maps.Keys(n.Work)) {
 		if n.Change == "" && !slices.Contains(n.Services, s) {
 			words = append(words, s+" ("+string(n.Work[s])+")")
@@ -142,7 +142,7 @@ func (t amendText) changes(p cluster.AmendPreview) {
 	if len(p.Changes) == 0 {
 		return
 	}
-	cli.Line(t.w, "\n  What is configured otherwise:")
+	cli.Line(t.w, "\n  Configuration changes:")
 	for _, ch := range p.Changes {
 		cli.Line(t.w, "    %s", ch.Path)
 		if ch.Before != "" {
@@ -154,12 +154,12 @@ func (t amendText) changes(p cluster.AmendPreview) {
 	}
 }
 
-// indented puts further lines of a value below its first.
+// indented aligns the further lines of a value with its first.
 func indented(s string) string {
 	return strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n        ")
 }
 
-// figures says what it costs and how long it takes.
+// figures prints cost and duration.
 func (t amendText) figures(v cluster.ClusterView, p cluster.AmendPreview, now time.Time) {
 	if p.Before.Nodes != p.After.Nodes {
 		cli.Line(t.w, "  Nodes: %d → %d", p.Before.Nodes, p.After.Nodes)
@@ -167,11 +167,11 @@ func (t amendText) figures(v cluster.ClusterView, p cluster.AmendPreview, now ti
 	if before, after := p.Before.CostPerHour, p.After.CostPerHour; before != after {
 		text := fmt.Sprintf("  Cost per hour: %s → %s", cli.Money(before), cli.Money(after))
 		if left := v.ExpiresAt.Sub(now); !v.ExpiresAt.IsZero() && left > 0 {
-			text += fmt.Sprintf("; until the lease ends in %s: %s", humanize.Duration(left), signedMoney((after-before)*left.Hours()))
+			text += fmt.Sprintf("; %[2]s until the lease expires in %[1]s", humanize.Duration(left), signedMoney((after-before)*left.Hours()))
 		}
 		cli.Line(t.w, "%s", text)
 	} else if after > 0 {
-		cli.Line(t.w, "  Cost per hour: %s, as before", cli.Money(after))
+		cli.Line(t.w, "  Cost per hour: %s (unchanged)", cli.Money(after))
 	}
 	text := "  " + humanize.Count(p.Plan.Acts(), "step")
 	if p.Duration > 0 {
@@ -193,17 +193,17 @@ func signedMoney(v float64) string {
 	return "+" + cli.Money(v)
 }
 
-// decision says what policies say.
+// decision prints the policies' decision.
 func (t amendText) decision(d *policy.Decision) {
 	if d == nil {
 		return
 	}
 	switch d.Outcome {
 	case policy.OutcomeRefuse:
-		cli.Line(t.w, "  %s", t.paint(cli.ColourGoes, "Policy "+d.Policy+" refuses it: "+d.Reason))
+		cli.Line(t.w, "  %s", t.paint(cli.ColourGoes, "Refused by policy "+d.Policy+": "+d.Reason))
 	case policy.OutcomeApprove:
 		for _, n := range d.Needs {
-			text := "  It needs the approval of " + n.Words()
+			text := "  Approval required from " + n.Words()
 			if n.Reason != "" {
 				text += ": " + n.Reason
 			}

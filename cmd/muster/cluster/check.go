@@ -14,7 +14,7 @@ import (
 func clusterCheckCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check ID|NAME [NODE]",
-		Short: "Show what nodes were found to be when they were bootstrapped, beside what services may assume",
+		Short: "Show the node checks of a cluster",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 2 {
 				return nil
@@ -39,27 +39,27 @@ func clusterCheckCommand(c *cli.Context) *cobra.Command {
 	}
 }
 
-// printNodeReports prints a table: all checks of one node, or only what is not good of many.
+// printNodeReports prints a table: all checks of one node, or only failed ones of several.
 func printNodeReports(c *cli.Context, all []health.NodeReport, whole bool) error {
 	if c.JSON() {
 		return c.PrintJSON(all)
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(c.Stdout, "No node was looked at so far; nodes are looked at when they are bootstrapped.")
+		fmt.Fprintln(c.Stdout, "No nodes checked yet. Nodes are checked when they're bootstrapped.")
 		return nil
 	}
-	t := cli.NewTable("NODE", "CHECK", "RESULT", "FOUND", "WANTED", "HINT")
+	t := cli.NewTable("NODE", "CHECK", "RESULT", "FOUND", "EXPECTED", "HINT")
 	rows := 0
 	for _, r := range all {
 		for _, k := range r.Checks {
-			result := "good"
+			result := "ok"
 			switch {
 			case k.Skipped != "":
 				result = "not checked"
 			case !k.OK && k.Level == health.NodeAdvised:
-				result = "take care"
+				result = "warning"
 			case !k.OK:
-				result = "NOT FIT"
+				result = "FAILED"
 			}
 			if k.OK && !whole {
 				continue
@@ -69,7 +69,7 @@ func printNodeReports(c *cli.Context, all []health.NodeReport, whole bool) error
 		}
 	}
 	if rows == 0 {
-		fmt.Fprintf(c.Stdout, "%s, all as services need them. Name one to see every check.\n", humanize.Count(len(all), "node"))
+		fmt.Fprintf(c.Stdout, "%s, all checks passed. To see every check of one: muster cluster check ID|NAME NODE\n", humanize.Count(len(all), "node"))
 		return nil
 	}
 	return t.Show(c)

@@ -13,7 +13,7 @@ import (
 )
 
 func Command(c *cli.Context) *cobra.Command {
-	cmd := cli.Family("cluster", "Make, watch and delete clusters",
+	cmd := cli.Family("cluster", "Create, change, watch and delete clusters",
 		clusterCreateCommand(c),
 		clusterListCommand(c),
 		clusterShowCommand(c),
@@ -58,7 +58,7 @@ func Command(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-// ConnectTo returns a client, and the cluster that a person named; see find.
+// ConnectTo returns a client and the named cluster; see find.
 func ConnectTo(ctx context.Context, c *cli.Context, word string, deleted bool) (*cli.Client, cluster.ClusterView, error) {
 	cl, err := c.Connect()
 	if err != nil {
@@ -68,11 +68,11 @@ func ConnectTo(ctx context.Context, c *cli.Context, word string, deleted bool) (
 	return cl, v, err
 }
 
-// find returns the cluster with an id or, failing that, the name. Of several with the name, one that lives goes before
-// those that are gone, and of those the newest; two that live are for the person to tell apart.
+// find returns the cluster with an id or, failing that, the name. Of several with the name, a live one takes precedence over deleted
+// ones, and of those the newest; two live ones are ambiguous.
 func find(ctx context.Context, cl *cli.Client, word string, deleted bool) (cluster.ClusterView, error) {
 	if word == "" {
-		return cluster.ClusterView{}, cli.Usagef("the name of the cluster is empty")
+		return cluster.ClusterView{}, cli.Usagef("ID|NAME is empty")
 	}
 	v, err := cl.Clusters.Get(ctx, word)
 	if app.CodeOf(err) != app.ENotFound {
@@ -89,12 +89,12 @@ func find(ctx context.Context, cl *cli.Client, word string, deleted bool) (clust
 	return cl.Clusters.Get(ctx, id)
 }
 
-// choose returns the id of the one cluster that is meant.
+// choose returns the id of the named cluster.
 func choose(word string, named []app.ClusterSummary) (string, error) {
 	live := slices.DeleteFunc(slices.Clone(named), func(s app.ClusterSummary) bool { return s.Status == app.ClusterDeleted })
 	switch {
 	case len(named) == 0:
-		return "", &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("there is no cluster %q", word), Hint: "See: muster cluster list"}
+		return "", &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("cluster %q doesn't exist", word), Hint: "List your clusters: muster cluster list"}
 	case len(live) == 1:
 		return live[0].ID, nil
 	case len(live) == 0:
@@ -105,6 +105,6 @@ func choose(word string, named []app.ClusterSummary) (string, error) {
 	for _, s := range live {
 		ids = append(ids, fmt.Sprintf("%s (%s, %s)", s.ID, s.Owner, s.Status))
 	}
-	return "", &app.Error{Code: app.EConflict, Message: fmt.Sprintf("%d clusters are named %q", len(live), word),
-		Hint: "Name one by its id: " + strings.Join(ids, ", ")}
+	return "", &app.Error{Code: app.EConflict, Message: fmt.Sprintf("%d clusters have the name %q", len(live), word),
+		Hint: "Use an id: " + strings.Join(ids, ", ")}
 }

@@ -14,11 +14,11 @@ import (
 	rest "muster/portal/client"
 )
 
-// completionTime is how long a shell waits for names before it offers none.
+// completionTime is how long shell completion waits for names.
 const completionTime = 3 * time.Second
 
-// completeNames has shells complete the names of clusters in all commands that take one first, and then, where the command takes
-// them, those of its services or nodes.
+// completeNames completes cluster names in all commands that take one first, and then, if the command takes them, the names of
+// its services or nodes.
 func completeNames(c *cli.Context, family *cobra.Command) {
 	for _, cmd := range family.Commands() {
 		if strings.Contains(cmd.Use, "ID|NAME") && cmd.ValidArgsFunction == nil {

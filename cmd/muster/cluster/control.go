@@ -10,12 +10,12 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// clusterResumeCommand goes on with an operation that is paused or has failed.
+// clusterResumeCommand resumes a paused or failed operation.
 func clusterResumeCommand(c *cli.Context) *cobra.Command {
 	var w waitFlags
 	cmd := &cobra.Command{
 		Use:     "resume ID|NAME",
-		Short:   "Go on with an operation that is paused, or that has failed, from the steps that failed",
+		Short:   "Resume a paused or failed operation",
 		Example: "  muster cluster resume shop --wait",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -28,12 +28,12 @@ func clusterResumeCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-// clusterRetryNodeCommand tries again what failed on one node.
+// clusterRetryNodeCommand retries the failed steps of one node.
 func clusterRetryNodeCommand(c *cli.Context) *cobra.Command {
 	var w waitFlags
 	cmd := &cobra.Command{
 		Use:     "retry-node ID|NAME NODE",
-		Short:   "Try again what failed on one node, and leave the others as they are",
+		Short:   "Retry the failed steps of one node",
 		Example: "  muster cluster retry-node shop n3 --wait",
 		Args:    cli.Exactly("ID|NAME", "NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,7 +46,7 @@ func clusterRetryNodeCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-// operate does something to a cluster that starts its operation again, and answers for it.
+// operate restarts a cluster's operation and prints the result.
 func operate(ctx context.Context, c *cli.Context, word string, w waitFlags, do func(context.Context, *cli.Client, string) (cluster.ClusterView, error)) error {
 	cl, v, err := ConnectTo(ctx, c, word, false)
 	if err != nil {
@@ -65,9 +65,9 @@ func operate(ctx context.Context, c *cli.Context, word string, w waitFlags, do f
 func clusterPauseCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "pause ID|NAME",
-		Short: "Let nothing new start on a cluster; what runs goes on to its end",
-		Long: "Let nothing new of a cluster's operation start, while the steps that run go on to their ends. Machines stay, and cost\n" +
-			"money. `muster cluster resume` lets it go on, `muster cluster cancel` calls it off.",
+		Short: "Pause the operation of a cluster",
+		Long: "Pause the operation of a cluster: running steps finish, and no new ones start. Machines keep running and cost money.\n" +
+			"Continue with `muster cluster resume`, or stop with `muster cluster cancel`.",
 		Example: "  muster cluster pause shop",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -82,13 +82,13 @@ func clusterPauseCommand(c *cli.Context) *cobra.Command {
 				return c.PrintJSON(v)
 			}
 			op := underWay(v)
-			fmt.Fprintf(c.Stdout, "%s of %s (%s) is paused, %d of %d steps done\nGo on:  muster cluster resume %s\n", op.Kind.Words(), v.Name, v.ID, op.Done, op.Total, v.ID)
+			fmt.Fprintf(c.Stdout, "%s of %s (%s) is paused, %d of %d steps done\nResume:  muster cluster resume %s\n", op.Kind.Words(), v.Name, v.ID, op.Done, op.Total, v.ID)
 			return nil
 		},
 	}
 }
 
-// underWay returns the operation that is running, paused or being stopped, or else the latest.
+// underWay returns the operation in progress, or else the latest.
 func underWay(v cluster.ClusterView) app.Operation {
 	for _, o := range v.Operations {
 		if !o.Status.Ended() && o.Status != app.OperationWaiting {
@@ -106,9 +106,9 @@ func clusterCancelCommand(c *cli.Context) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "cancel ID|NAME",
-		Short: "Call off what is being done with a cluster",
-		Long: "Call off what is being done with a cluster: nothing new starts, and what runs is told to stop. With --roll-back what it\n" +
-			"has made is given back by itself then; without, machines stay, and cost money, until somebody rolls back or deletes.",
+		Short: "Cancel the operation of a cluster",
+		Long: "Cancel the operation of a cluster: running steps are stopped, and no new ones start. With --roll-back, everything the operation\n" +
+			"created is then deleted. Otherwise its machines keep running and cost money until you roll back or delete the cluster.",
 		Example: "  muster cluster cancel shop --roll-back --wait",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -126,21 +126,21 @@ func clusterCancelCommand(c *cli.Context) *cobra.Command {
 			return cancelled(cmd.Context(), c, cl, v, w, after, rollBack)
 		},
 	}
-	cmd.Flags().BoolVar(&rollBack, "roll-back", false, "give back what it has made, once it has stopped")
+	cmd.Flags().BoolVar(&rollBack, "roll-back", false, "roll back the operation once it has stopped")
 	w.declare(cmd)
 	return cmd
 }
 
-// cancelled answers for a cancel: with --wait after what runs has stopped and, where that was asked for, was undone.
+// cancelled prints the result of a cancel: with --wait after all steps have stopped and, if requested, were rolled back.
 func cancelled(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, w waitFlags, after int64, rollBack bool) error {
 	op := underWay(v)
 	if !w.wait {
 		if c.JSON() {
 			return c.PrintJSON(v)
 		}
-		fmt.Fprintf(c.Stdout, "%s of %s (%s) is being stopped\n", op.Kind.Words(), v.Name, v.ID)
+		fmt.Fprintf(c.Stdout, "%s of %s (%s) is stopping\n", op.Kind.Words(), v.Name, v.ID)
 		if rollBack {
-			fmt.Fprintln(c.Stdout, "What it has made is given back then.")
+			fmt.Fprintln(c.Stdout, "It will be rolled back then.")
 		}
 		return nil
 	}
@@ -155,7 +155,7 @@ func cancelled(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Cl
 		return c.PrintJSON(v)
 	}
 	if op.Status == app.OperationSucceeded {
-		fmt.Fprintf(c.Stdout, "%s of %s (%s) was done before it could be stopped\n", op.Kind.Words(), v.Name, v.ID)
+		fmt.Fprintf(c.Stdout, "%s of %s (%s) finished before it could be stopped\n", op.Kind.Words(), v.Name, v.ID)
 		return nil
 	}
 	fmt.Fprintf(c.Stdout, "%s of %s (%s) was cancelled after %d of %d steps\n", op.Kind.Words(), v.Name, v.ID, op.Done, op.Total)
@@ -165,13 +165,13 @@ func cancelled(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Cl
 	return nil
 }
 
-// waysForward are the commands that lead on from an operation that has ended and not succeeded.
+// waysForward are the commands to use after an operation that didn't succeed.
 func waysForward(v cluster.ClusterView, op app.Operation) (ways []string) {
 	if v.Status != app.ClusterFailed {
 		return nil
 	}
 	if op.OnFailure == app.FailureRollBack && op.Kind != app.OperationRollBack {
-		return []string{"It is rolled back by itself now:  muster cluster logs " + v.ID + " -f"}
+		return []string{"It's being rolled back automatically:  muster cluster logs " + v.ID + " -f"}
 	}
 	if v.Trouble == nil { // a server of the version before
 		return []string{"Delete cluster:  muster cluster delete " + v.Name}

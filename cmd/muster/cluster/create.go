@@ -23,18 +23,18 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// waitFlags are those of every command that starts an operation.
+// waitFlags are the flags of commands that start an operation.
 type waitFlags struct {
 	wait    bool
 	timeout time.Duration
 }
 
 func (w *waitFlags) declare(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&w.wait, "wait", false, "wait until it is done, and show how far it is")
-	cmd.Flags().DurationVar(&w.timeout, "timeout", 0, "with --wait: how long to wait, such as 10m (default: until it is done)")
+	cmd.Flags().BoolVar(&w.wait, "wait", false, "wait until the operation finishes, and show progress")
+	cmd.Flags().DurationVar(&w.timeout, "timeout", 0, "with --wait: how long to wait, such as 10m (default: no limit)")
 }
 
-// LayoutFlags are those that ask for a layout.
+// LayoutFlags are the flags that describe a layout.
 type LayoutFlags struct {
 	Request applayout.LayoutRequest
 }
@@ -43,11 +43,11 @@ func (l *LayoutFlags) Declare(flags *pflag.FlagSet) {
 	r := &l.Request
 	flags.StringVarP(&r.Template, "template", "t", "", "`template` of the cluster")
 	flags.IntVarP(&r.Size, "size", "n", 0, "`number` of nodes")
-	flags.StringVar(&r.Provider, "provider", "", "`provider` to make the machines with (default: the template's)")
+	flags.StringVar(&r.Provider, "provider", "", "`provider` of the machines (default: the template's)")
 	flags.StringSliceVar(&r.Services, "services", nil, "`services`, separated by commas (default: the template's)")
 	flags.StringVar(&r.Hardware, "hardware", "", "hardware `type` of all nodes (default: the template's, or any)")
 	flags.StringVar(&r.Image, "image", "", "image `type` of all nodes (default: the template's, or any)")
-	flags.Var((*preference)(&r.Prefer), "prefer", "what makes a layout better: packed, cheapest or spread (default: what the template says, else packed)")
+	flags.Var((*preference)(&r.Prefer), "prefer", "layout preference: packed, cheapest or spread (default: the template's, else packed)")
 }
 
 // preference is the value of --prefer.
@@ -55,19 +55,19 @@ type preference template.Preference
 
 var preferences = []string{string(template.PreferPacked), string(template.PreferCheapest), string(template.PreferSpread)}
 
-// Set takes one of preferences.
+// Set accepts one of preferences.
 func (p *preference) Set(text string) error {
 	if !slices.Contains(preferences, text) {
-		return fmt.Errorf("use one of %s", strings.Join(preferences, ", "))
+		return fmt.Errorf("choose one of %s", strings.Join(preferences, ", "))
 	}
 	*p = preference(text)
 	return nil
 }
 
-// String returns what was set, "" for nothing.
+// String returns the value, "" if unset.
 func (p *preference) String() string { return string(*p) }
 
-// Type is how help names the value.
+// Type is the value's name in help.
 func (p *preference) Type() string { return "preference" }
 
 func clusterCreateCommand(c *cli.Context) *cobra.Command {
@@ -86,8 +86,8 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "create [NAME] (--template T --size N | -f SPEC)",
-		Short: "Make a cluster",
-		Long:  "Make a cluster. Without a name it gets one from its template.",
+		Short: "Create a cluster",
+		Long:  "Create a cluster from a template. Without NAME, its name is derived from the template.",
 		Example: "  muster cluster create shop --template web --size 3 --wait\n" +
 			"  muster cluster create --template web --size 3 --lease 8h --config '{\"port\": 8080}'\n" +
 			"  muster cluster create nightly --template web --size 3 --on-failure roll_back --wait\n" +
@@ -97,7 +97,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 			if file == "" {
 				wanted := []string{"template", "size"}
 				if len(settings) > 0 {
-					wanted = wanted[:1] // the template may let one of its parameters say the size
+					wanted = wanted[:1] // one of the template's parameters may set the size
 				}
 				if err := cli.Need(cmd, wanted...); err != nil {
 					return err
@@ -151,16 +151,16 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 			return created(cmd.Context(), c, cl, *v, w)
 		},
 	}
-	cmd.Flags().BoolVar(&preview, "preview", false, "only show what would be made")
+	cmd.Flags().BoolVar(&preview, "preview", false, "show the cluster, its cost and duration without creating it")
 	layout.Declare(cmd.Flags())
 	w.declare(cmd)
-	cmd.Flags().StringVarP(&file, "file", "f", "", "a spec as cluster export writes it: the name of a YAML or JSON `file`, or - for stdin; flags go before what it says")
-	cmd.Flags().StringVar(&lease, "lease", "", "how long it may live: a `time` such as 8h or 7d, or forever (default: the template's)")
-	cmd.Flags().StringVar(&config, "config", "", "configuration over the template's: a JSON `object`, the name of a YAML or JSON file, or - for stdin")
-	cmd.Flags().StringArrayVar(&settings, "set", nil, "value of one of the template's parameters, as `name=value`; see `muster template show`")
-	cmd.Flags().StringVar(&dnsSuffix, "dns-suffix", "", "`domain` of the host names (default: the template's)")
-	cmd.Flags().StringVar(&visibility, "visibility", "", "who can see it: `private` (its owner, those it is shared with, and admins) or tenant (everyone in it) (default: the tenant's)")
-	cmd.Flags().StringVar(&group, "group", "", "a `group` of yours whose members own it together with you")
+	cmd.Flags().StringVarP(&file, "file", "f", "", "cluster spec, as written by cluster export: a YAML or JSON `file`, or - for stdin; flags override the spec")
+	cmd.Flags().StringVar(&lease, "lease", "", "lease `duration`, such as 8h or 7d, or forever (default: the template's)")
+	cmd.Flags().StringVar(&config, "config", "", "configuration that overrides the template's: a JSON `object`, a YAML or JSON file, or - for stdin")
+	cmd.Flags().StringArrayVar(&settings, "set", nil, "template parameter as `name=value`; may be repeated; see muster template show")
+	cmd.Flags().StringVar(&dnsSuffix, "dns-suffix", "", "`domain` for host names (default: the template's)")
+	cmd.Flags().StringVar(&visibility, "visibility", "", "who can see the cluster: `private` (owner, admins, and people it's shared with) or tenant (everyone in the tenant) (default: the tenant's setting)")
+	cmd.Flags().StringVar(&group, "group", "", "`group` of yours whose members co-own the cluster")
 	declareOnFailure(cmd.Flags(), &onFailure, &survival, true)
 	return cmd
 }
@@ -168,7 +168,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 // failureChoice is the value of --on-failure.
 type failureChoice app.FailureChoice
 
-// Set takes one of the choices, also with - for _.
+// Set accepts one of the choices, also with - for _.
 func (f *failureChoice) Set(text string) error {
 	choice := app.FailureChoice(strings.ReplaceAll(text, "-", "_"))
 	if !slices.Contains(app.FailureChoices(), choice) {
@@ -176,19 +176,19 @@ func (f *failureChoice) Set(text string) error {
 		for _, c := range app.FailureChoices() {
 			words = append(words, string(c))
 		}
-		return errors.New("use one of " + strings.Join(words, ", "))
+		return errors.New("choose one of " + strings.Join(words, ", "))
 	}
 	*f = failureChoice(choice)
 	return nil
 }
 
-// String returns what was set, "" for nothing.
+// String returns the value, "" if unset.
 func (f *failureChoice) String() string { return string(*f) }
 
-// Type is how help names the value.
+// Type is the value's name in help.
 func (f *failureChoice) Type() string { return "choice" }
 
-// started answers for a command that has started an operation: with --wait after it has ended, else at once. After is
+// started prints the result of a command that has started an operation: with --wait after it has ended, else at once. After is
 // the last event before it.
 func started(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, w waitFlags, after int64) error {
 	if !w.wait {
@@ -206,7 +206,7 @@ func started(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Clus
 	return PrintCluster(ctx, c, cl, v)
 }
 
-// created is started for a create, which says too which people it waits for.
+// created is started for a create, which also names the people it waits for.
 func created(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, w waitFlags) error {
 	if w.wait || c.JSON() {
 		return started(ctx, c, cl, v, w, 0)
@@ -219,15 +219,15 @@ func printStarted(c *cli.Context, v cluster.ClusterView, people string) error {
 		return c.PrintJSON(v)
 	}
 	op, _ := OperationOf(v, 0)
-	fmt.Fprintf(c.Stdout, "%s of %s (%s) is accepted: %s, %s", op.Kind.Words(), v.Name, v.ID, humanize.Count(v.Size, "node"), humanize.Count(op.Total, "step"))
+	fmt.Fprintf(c.Stdout, "%s of %s (%s) accepted: %s, %s", op.Kind.Words(), v.Name, v.ID, humanize.Count(v.Size, "node"), humanize.Count(op.Total, "step"))
 	if op.Expected > 0 {
 		fmt.Fprintf(c.Stdout, ", %s", withPeople(takes(op.Expected, op.Expects), people))
 	}
-	fmt.Fprintf(c.Stdout, "\nFollow it:  muster cluster logs %s -f\n", v.ID)
+	fmt.Fprintf(c.Stdout, "\nFollow the logs:  muster cluster logs %s -f\n", v.ID)
 	return nil
 }
 
-// ParseLease reads a duration; nil where nothing was said, 0 forever.
+// ParseLease reads a duration; nil if unset, 0 for no expiry.
 func ParseLease(text string) (*time.Duration, error) {
 	if text == "" {
 		return nil, nil
@@ -237,12 +237,12 @@ func ParseLease(text string) (*time.Duration, error) {
 	}
 	lease, err := template.ParseLength(text)
 	if err != nil || lease <= 0 {
-		return nil, cli.Usagef("--lease %s is not a length of time", text).Hint("It looks like 90m, 8h, 7d or forever.")
+		return nil, cli.Usagef("--lease must be a duration, not %s", text).Hint("Examples: 90m, 8h, 7d, forever.")
 	}
 	return &lease, nil
 }
 
-// readConfig reads a JSON object given as such, as the name of a file, or on stdin. Numbers stay as they were written.
+// readConfig reads a JSON object from the flag itself, a file, or stdin. Numbers stay as written.
 func readConfig(c *cli.Context, text string) (map[string]any, error) {
 	if text == "" {
 		return nil, nil
@@ -258,16 +258,16 @@ func readConfig(c *cli.Context, text string) (map[string]any, error) {
 		b, err = os.ReadFile(text)
 	}
 	if err != nil {
-		return nil, cli.Usagef("--config: %v", err).Hint("Give a JSON object, the name of a file with one, or - for stdin.")
+		return nil, cli.Usagef("--config: %v", err).Hint("Use a JSON object, a file, or - for stdin.")
 	}
 	if b, err = jsonOf(b); err != nil {
-		return nil, cli.Usagef("--config is not a JSON or YAML object: %v", err)
+		return nil, cli.Usagef("--config isn't a JSON or YAML object: %v", err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()
 	var config map[string]any
 	if err := dec.Decode(&config); err != nil {
-		return nil, cli.Usagef("--config is not a JSON object: %s", humanize.GoWords(err))
+		return nil, cli.Usagef("--config isn't a JSON object: %s", humanize.GoWords(err))
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, cli.Usagef("--config holds more than one JSON object")
@@ -275,10 +275,10 @@ func readConfig(c *cli.Context, text string) (map[string]any, error) {
 	return config, nil
 }
 
-// previewTries is how often a preview is asked for again, a second apart, while the provider has not answered.
+// previewTries is how often a preview is requested again, a second apart, while the provider hasn't answered.
 const previewTries = 10
 
-// previewCreate shows what a create would make, what that costs and how long it takes.
+// previewCreate shows the layout, cost and duration of a create.
 func previewCreate(ctx context.Context, c *cli.Context, cl *cli.Client, r cluster.ClusterRequest) error {
 	p, err := cl.Clusters.Preview(ctx, r)
 	for range previewTries {
@@ -298,20 +298,20 @@ func previewCreate(ctx context.Context, c *cli.Context, cl *cli.Client, r cluste
 	if c.JSON() {
 		return c.PrintJSON(p)
 	}
-	cli.Line(c.Stdout, "%s of %s would be:", humanize.Count(p.Layout.Size(), "node"), p.Template)
+	cli.Line(c.Stdout, "Preview: %s of template %s", humanize.Count(p.Layout.Size(), "node"), p.Template)
 	PrintPreview(c, p)
 	return nil
 }
 
-// takes says how long an operation takes, and how that is known. Servers from before that was kept give one figure only.
+// takes says how long an operation takes, and how that's estimated. Older servers report one figure only.
 func takes(d time.Duration, e app.Expectation) string {
 	if e.Typical > 0 {
 		return e.Words()
 	}
-	return "about " + cli.Clock(d)
+	return humanize.About(humanize.Rough(d))
 }
 
-// withPeople adds to how long something takes that it also waits for people, where it does.
+// withPeople adds to a duration that the operation also waits for people, if it does.
 func withPeople(takes, people string) string {
 	if people == "" {
 		return takes
@@ -319,7 +319,7 @@ func withPeople(takes, people string) string {
 	return takes + ", " + people
 }
 
-// warningsOf are what is to be read about the template though the request was taken.
+// warningsOf are warnings about the template of an accepted request.
 func warningsOf(a cluster.Answer) []string {
 	if a.Cluster != nil && a.Cluster.MadeFrom != nil {
 		return a.Cluster.MadeFrom.Warnings
@@ -335,10 +335,10 @@ func parseValues(flag string, texts []string) (map[string]any, error) {
 	for _, text := range texts {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
-			return nil, cli.Usagef("%s %q has no value", flag, text).Hint("It looks like %s port=8080; see `muster template show`.", flag)
+			return nil, cli.Usagef("%s %q has no value", flag, text).Hint("Example: %s port=8080. List the parameters: muster template show.", flag)
 		}
 		if _, twice := out[name]; twice {
-			return nil, cli.Usagef("%s says %s twice", flag, name)
+			return nil, cli.Usagef("%s sets %s twice", flag, name)
 		}
 		if out == nil {
 			out = map[string]any{}

@@ -22,11 +22,11 @@ func clusterDeleteCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "delete ID|NAME",
 		Aliases: []string{"rm"},
-		Short:   "Delete a cluster with all its machines",
+		Short:   "Delete a cluster and all its machines",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes && !cli.IsTerminal(c.Stdin) {
-				return cli.Usagef("deleting needs --yes where there is no terminal to confirm on")
+				return cli.Usagef("--yes is required without a terminal to confirm on")
 			}
 			cl, v, err := ConnectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
@@ -47,12 +47,12 @@ func clusterDeleteCommand(c *cli.Context) *cobra.Command {
 			return deleting(cmd.Context(), c, cl, v, w, after)
 		},
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	w.declare(cmd)
 	return cmd
 }
 
-// deleting answers for a delete, and lets go of the cluster's key once it is gone.
+// deleting prints the result of a delete, and removes the cluster's key once it's deleted.
 func deleting(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, w waitFlags, after int64) error {
 	if !w.wait {
 		return printStarted(c, v, "")
@@ -78,12 +78,12 @@ func deleting(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Clu
 	return err
 }
 
-// printLeft waits for the proof that nothing is left of a deleted cluster, and says so with what the cluster has cost. With JSON, whose
-// answer is the cluster, it only waits.
+// printLeft waits for the proof that nothing is left of a deleted cluster, and prints it with the cluster's total cost. With JSON, whose
+// output is the cluster, it only waits.
 func printLeft(ctx context.Context, c *cli.Context, cl *cli.Client, id string, timeout time.Duration) error {
 	r, err := awaitProof(ctx, c, cl, id, timeout)
 	if err != nil {
-		// The cluster is deleted all the same.
+		// The cluster is deleted anyway.
 		fmt.Fprintf(c.Stderr, "The receipt can't be read: %s\n", cli.MessageOf(err))
 		return nil
 	}

@@ -20,9 +20,9 @@ import (
 func clusterExportCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "export ID|NAME",
-		Short: "Write down what to ask for to get a cluster like this",
-		Long: "Write a spec to standard output, in YAML or with -o json in JSON, from which `muster cluster create -f` makes a cluster like\n" +
-			"this. Values that may be secret are left out, and named.",
+		Short: "Export a cluster as a spec for a new one",
+		Long: "Write a spec to stdout, in YAML or with --format json in JSON, from which `muster cluster create -f` creates a cluster like this one.\n" +
+			"Values that may be secret are left out and listed.",
 		Example: "  muster cluster export shop >shop.yaml\n  muster cluster create shop-2 -f shop.yaml",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,7 +36,7 @@ func clusterExportCommand(c *cli.Context) *cobra.Command {
 			}
 			if c.JSON() {
 				for _, p := range e.LeftOut {
-					fmt.Fprintf(c.Stderr, "left out, since it may be secret: %s\n", p)
+					fmt.Fprintf(c.Stderr, "left out because it may be secret: %s\n", p)
 				}
 				return c.PrintJSON(e.Spec)
 			}
@@ -55,9 +55,9 @@ func clusterCloneCommand(c *cli.Context) *cobra.Command {
 	var preview, yes bool
 	cmd := &cobra.Command{
 		Use:   "clone ID|NAME NEW",
-		Short: "Make a cluster like another one, from the catalog as it is now",
-		Long: "Make a cluster like another one under a new name: the same template, size, services, hardware and configuration, from the\n" +
-			"catalog as it is now. What is on the machines is not copied.",
+		Short: "Clone a cluster, using the current catalog",
+		Long: "Create a cluster with the template, size, services, hardware and configuration of another one, from the current catalog.\n" +
+			"Data on the machines isn't copied.",
 		Example: "  muster cluster clone shop shop-2 --preview\n  muster cluster clone shop shop-2 --yes --wait",
 		Args:    cli.Exactly("ID|NAME", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -79,7 +79,7 @@ func clusterCloneCommand(c *cli.Context) *cobra.Command {
 				return nil
 			}
 			if !yes {
-				if err := c.Confirm(ctx, "Go on?", "nothing was made"); err != nil {
+				if err := c.Confirm(ctx, "Create this cluster?", "cancelled; no cluster was created"); err != nil {
 					return err
 				}
 			}
@@ -95,13 +95,13 @@ func clusterCloneCommand(c *cli.Context) *cobra.Command {
 		},
 	}
 	w.declare(cmd)
-	cmd.Flags().BoolVar(&preview, "preview", false, "only show what would be made")
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&preview, "preview", false, "show the cluster, its cost and duration without creating it")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
 }
 
 func printClone(c *cli.Context, v cluster.ClusterView, name string, p cluster.Preview) {
-	cli.Line(c.Stdout, "%s would be, like %s:", name, v.Name)
+	cli.Line(c.Stdout, "Preview: %s, a clone of %s", name, v.Name)
 	PrintPreview(c, p)
 }
 
@@ -130,8 +130,8 @@ func PrintPreview(c *cli.Context, p cluster.Preview) {
 func clusterDiffCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff ID|NAME[@OPERATION] ID|NAME[@OPERATION]",
-		Short: "Compare two clusters, or two moments of one",
-		Long: "Compare two clusters, or two moments of one: NAME@12 is how operation 12 left the cluster. Values that may be secret are not\n" +
+		Short: "Compare two clusters, or two states of one",
+		Long: "Compare two clusters, or two states of one: NAME@12 is the cluster after operation 12. Values that may be secret aren't\n" +
 			"shown. The exit code is 0 whether they differ or not.",
 		Example: "  muster cluster diff shop shop-2\n  muster cluster diff shop@12 shop",
 		Args:    cli.Exactly("A", "B"),
@@ -147,7 +147,7 @@ func clusterDiffCommand(c *cli.Context) *cobra.Command {
 			case c.JSON():
 				return c.PrintJSON(d)
 			case len(d.Changes) == 0:
-				cli.Line(c.Stdout, "%s and %s do not differ in anything that is compared.", d.A.Title(), d.B.Title())
+				cli.Line(c.Stdout, "No differences between %s and %s.", d.A.Title(), d.B.Title())
 			}
 			paint := c.Painter(c.Stdout)
 			for _, x := range d.Changes {
@@ -167,21 +167,21 @@ func clusterDiffCommand(c *cli.Context) *cobra.Command {
 	}
 }
 
-// readSpec reads the spec of a file, or of standard input where its name is -.
+// readSpec reads a spec from a file, or from stdin if its name is -.
 func readSpec(c *cli.Context, name string) (cluster.ClusterSpec, error) {
 	const most = 1<<20 + 1
-	in, shown := c.Stdin, "standard input"
+	in, shown := c.Stdin, "stdin"
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return cluster.ClusterSpec{}, cli.Usagef("the spec cannot be read: %v", err)
+			return cluster.ClusterSpec{}, cli.Usagef("can't read the spec: %v", err)
 		}
 		defer func() { _ = f.Close() }()
 		in, shown = f, name
 	}
 	text, err := io.ReadAll(io.LimitReader(in, most))
 	if err != nil {
-		return cluster.ClusterSpec{}, cli.Usagef("the spec cannot be read: %v", err)
+		return cluster.ClusterSpec{}, cli.Usagef("can't read the spec: %v", err)
 	}
 	s, err := spec.Parse(shown, text)
 	if err != nil {
@@ -190,7 +190,7 @@ func readSpec(c *cli.Context, name string) (cluster.ClusterSpec, error) {
 	return s, nil
 }
 
-// withSpec lays what was said on the command line over a spec.
+// withSpec applies the flags over a spec.
 func withSpec(cmd *cobra.Command, r, over cluster.ClusterRequest) cluster.ClusterRequest {
 	said := func(flag string) bool { return cmd.Flags().Changed(flag) }
 	for _, f := range []struct {

@@ -17,13 +17,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// declareOnFailure declares what is to happen by itself when an operation fails; makes tells that it makes machines.
+// declareOnFailure declares what happens automatically when an operation fails; makes tells whether it creates machines.
 func declareOnFailure(flags *pflag.FlagSet, choice *failureChoice, s *template.Survival, makes bool) {
-	words := "what to do by itself when it fails or is cancelled: leave all as it is, or roll_back"
+	words := "what to do if the operation fails or is cancelled: leave it, or roll_back"
 	if makes {
-		words += "; or, where only machines are missing, go_on with those that came, else leave all or go_on_or_roll_back (default: the template's, or leave)"
-		flags.StringVar((*string)(&s.AtLeast), "at-least", "", "go on with so many `nodes` at the least: a number, or a share of those asked for, such as 60%")
-		flags.BoolVar(&s.NoTopUp, "no-top-up", false, "do not ask again later for nodes that it went on without")
+		words += "; or, if only machines are missing, go_on with the rest or else leave it, or go_on_or_roll_back (default: the template's, or leave)"
+		flags.StringVar((*string)(&s.AtLeast), "at-least", "", "with go_on: minimum available `nodes`, as a number or a share such as 60%")
+		flags.BoolVar(&s.NoTopUp, "no-top-up", false, "don't backfill missing nodes later")
 	}
 	flags.Var(choice, "on-failure", words)
 }
@@ -35,18 +35,18 @@ func clusterGoOnCommand(c *cli.Context) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "go-on ID|NAME",
-		Short: "Go on with the machines that came, where a create or a growth did not get all of them",
-		Long: "Bring a create or a growth to its end with the machines that came, where only machines are missing. Those that did not come are\n" +
-			"given back, as far as anything of them was made; the others are asked for again later, unless --no-top-up says otherwise. The plan\n" +
-			"is shown first, and what was shown is what runs.",
+		Short: "Accept the partial result of a create or growth that lacks machines",
+		Long: "Finish a create or growth with the available machines, if only machines are missing. Partly created machines are deleted. Muster\n" +
+			"tries to backfill the missing nodes later, unless --no-top-up is set. A preview is shown first. Exactly that plan runs: if anything\n" +
+			"has changed in the meantime, the command is refused.",
 		Example: "  muster cluster go-on shop --dry-run\n  muster cluster go-on shop --yes --wait",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if yes && dry {
-				return cli.Usagef("--yes and --dry-run do not go together")
+				return cli.Usagef("--yes and --dry-run can't be combined")
 			}
 			if !yes && !dry && !cli.IsTerminal(c.Stdin) {
-				return cli.Usagef("this needs --yes where there is no terminal to confirm on").Hint("See first what it would do: --dry-run.")
+				return cli.Usagef("--yes is required without a terminal to confirm on").Hint("To see the plan first, use --dry-run.")
 			}
 			cl, v, err := ConnectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
@@ -63,7 +63,7 @@ func clusterGoOnCommand(c *cli.Context) *cobra.Command {
 				if err := printGoOn(c, v, p); err != nil {
 					return err
 				}
-				if err := c.Confirm(cmd.Context(), p.Title()+"?", v.Name+" was left as it is"); err != nil {
+				if err := c.Confirm(cmd.Context(), p.Title()+"?", v.Name+" was not changed"); err != nil {
 					return err
 				}
 			}
@@ -77,14 +77,14 @@ func clusterGoOnCommand(c *cli.Context) *cobra.Command {
 			return started(cmd.Context(), c, cl, v, w, after)
 		},
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "only show what would be done")
-	cmd.Flags().BoolVar(&noTopUp, "no-top-up", false, "do not ask again later for the nodes that are missing")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show the plan without running it")
+	cmd.Flags().BoolVar(&noTopUp, "no-top-up", false, "don't backfill missing nodes later")
 	w.declare(cmd)
 	return cmd
 }
 
-// printGoOn shows what it would be to go on.
+// printGoOn shows the result of accepting what is available.
 func printGoOn(c *cli.Context, v cluster.ClusterView, p operation.GoOnPreview) error {
 	if c.JSON() {
 		return c.PrintJSON(p)
@@ -107,14 +107,14 @@ func clusterTopUpCommand(c *cli.Context) *cobra.Command {
 	var off, on, now bool
 	cmd := &cobra.Command{
 		Use:   "top-up ID|NAME",
-		Short: "Show or say whether the nodes that a cluster lacks are asked for again, and when",
-		Long: "A cluster that went on with fewer machines than were asked for asks for the others again by itself: after 10 minutes, then after\n" +
-			"twice as long each time, up to 2 hours. Without a flag this shows how that stands.",
+		Short: "Show or change the backfill of missing nodes",
+		Long: "Muster backfills the missing nodes of a cluster that accepted a partial result: it tries after 10 min, then after twice as long\n" +
+			"each time, up to 2 h. Without a flag, show the state of the backfill.",
 		Example: "  muster cluster top-up shop\n  muster cluster top-up shop --now\n  muster cluster top-up shop --off",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if off && on || off && now {
-				return cli.Usagef("--off stands alone")
+				return cli.Usagef("--off can't be combined with other flags")
 			}
 			cl, v, err := ConnectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
@@ -129,26 +129,26 @@ func clusterTopUpCommand(c *cli.Context) *cobra.Command {
 				return c.PrintJSON(v.TopUp)
 			}
 			if v.TopUp == nil {
-				cli.Line(c.Stdout, "%s has all the nodes that were asked for.", v.Name)
+				cli.Line(c.Stdout, "%s has all its nodes.", v.Name)
 				return nil
 			}
 			cli.Line(c.Stdout, "%s: %s", v.Name, v.TopUp.Words(v.Size, time.Now()))
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&off, "off", false, "ask for them no more")
-	cmd.Flags().BoolVar(&on, "on", false, "ask for them again, where it was off")
-	cmd.Flags().BoolVar(&now, "now", false, "ask for them at once")
+	cmd.Flags().BoolVar(&off, "off", false, "turn backfill off")
+	cmd.Flags().BoolVar(&on, "on", false, "turn backfill on")
+	cmd.Flags().BoolVar(&now, "now", false, "try to backfill now")
 	return cmd
 }
 
-// awaitGoOn waits until a failed operation is gone on with by itself, or it is known why that cannot be. Began tells which.
+// awaitGoOn waits until Muster accepts the partial result of a failed operation, or can't. Began tells which.
 func awaitGoOn(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, op app.Operation) (now cluster.ClusterView, began bool, err error) {
 	for deadline := time.Now().Add(undoPatience); ; {
 		latest, _ := OperationOf(v, 0)
 		if latest.Kind == app.OperationGoOn && latest.GoesOn == op.ID {
 			if !c.JSON() {
-				fmt.Fprintf(c.Stderr, "%s goes on with %s.\n", v.Name, humanize.Count(v.Size, "node"))
+				fmt.Fprintf(c.Stderr, "%s continues with %s.\n", v.Name, humanize.Count(v.Size, "node"))
 			}
 			return v, true, nil
 		}
@@ -166,7 +166,7 @@ func awaitGoOn(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Cl
 	}
 }
 
-// machinesOnly tells whether all that failed of a create or a resize is the making of machines.
+// machinesOnly tells whether a create or resize failed only in creating machines.
 func machinesOnly(op app.Operation, steps []app.Step) bool {
 	if op.Status != app.OperationFailed || op.Kind != app.OperationCreate && op.Kind != app.OperationResize {
 		return false

@@ -21,9 +21,9 @@ func clusterHealthCommand(c *cli.Context) *cobra.Command {
 	check := false
 	cmd := &cobra.Command{
 		Use:   "health ID|NAME",
-		Short: "Say how a cluster and its nodes are",
-		Long: "Say how a cluster and its nodes are: healthy, sick or unreachable, since when and why. Clusters are looked at as often as their\n" +
-			"template says, by the health checks of their services. With --check a check starts now, and its result is shown.",
+		Short: "Show the health of a cluster and its nodes",
+		Long: "Show whether a cluster and its nodes are healthy, sick or unreachable, since when and why. The template sets how often the health\n" +
+			"checks of its services run. With --check, a check runs now.",
 		Example: "  muster cluster health shop\n  muster cluster health shop --check",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,17 +33,17 @@ func clusterHealthCommand(c *cli.Context) *cobra.Command {
 			return show(cmd.Context(), c, args[0], "health", printHealth)
 		},
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "check now and wait for the result")
+	cmd.Flags().BoolVar(&check, "check", false, "run the health checks now and wait for the result")
 	return cmd
 }
 
-// How long and how often the result of a health check is waited for: longer than the time a round may take on a large cluster.
+// Timing of the wait for a health check: longer than a batch of checks takes on a large cluster.
 const (
 	checkWait  = 5 * time.Minute
 	checkEvery = 500 * time.Millisecond
 )
 
-// checkHealth has a cluster checked now, and prints what the check has found.
+// checkHealth runs a cluster's health checks now, and prints their result.
 func checkHealth(ctx context.Context, c *cli.Context, word string) error {
 	cl, v, err := ConnectTo(ctx, c, word, false)
 	if err != nil {
@@ -68,7 +68,7 @@ func checkHealth(ctx context.Context, c *cli.Context, word string) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return app.Errorf(app.ETimeout, "The health check of %s has not finished after %s. Check that a worker is running.", v.Name, humanize.Duration(checkWait))
+			return app.Errorf(app.ETimeout, "The health check of %s hasn't finished after %s. Check that a worker is running.", v.Name, humanize.Duration(checkWait))
 		case <-time.After(checkEvery):
 		}
 	}
@@ -77,9 +77,9 @@ func checkHealth(ctx context.Context, c *cli.Context, word string) error {
 func clusterDriftCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "drift ID|NAME",
-		Short: "Say where a cluster is not what it should be, and what would mend it",
-		Long: "Say where a cluster is not what the catalog, its provider, the checks of its nodes and the health of its services say that it\n" +
-			"should be, and which command would mend it. Nothing is changed.",
+		Short: "Show the drift of a cluster, and how to repair it",
+		Long: "Compare a cluster with its definition, the catalog, its provider, its node checks and its health checks. List every difference with\n" +
+			"the command that repairs it. Nothing is changed.",
 		Example: "  muster cluster drift shop",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -91,9 +91,9 @@ func clusterDriftCommand(c *cli.Context) *cobra.Command {
 func clusterFactsCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "facts ID|NAME",
-		Short: "Say what the services of a cluster told of its nodes",
-		Long: "Say what the services of a cluster told of its nodes when their actions were carried out: ports, versions, where they are found.\n" +
-			"Configurations speak of it as %fact.SERVICE.NAME%. Values whose names end in secret, token, password, key or cookie are not shown.",
+		Short: "Show the facts that services reported about nodes",
+		Long: "Show the facts that the actions of a cluster's services reported, such as ports, versions and URLs. Configurations use a fact as\n" +
+			"%fact.SERVICE.NAME%. Values whose names end in secret, token, password, key or cookie aren't shown.",
 		Example: "  muster cluster facts shop",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -107,7 +107,7 @@ func printFacts(c *cli.Context, name string, list []execution.NodeFact) error {
 		return c.PrintJSON(list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintf(c.Stdout, "The services of %s told nothing.\n", name)
+		fmt.Fprintf(c.Stdout, "No facts reported for %s.\n", name)
 		return nil
 	}
 	t := cli.NewTable("NODE", "SERVICE", "NAME", "VALUE", "SINCE")
@@ -121,7 +121,7 @@ func printFacts(c *cli.Context, name string, list []execution.NodeFact) error {
 	return t.Show(c)
 }
 
-// show prints what a server says of a cluster under a path of its own.
+// show prints one of a cluster's reports.
 func show[T any](ctx context.Context, c *cli.Context, word, what string, print func(c *cli.Context, name string, said T) error) error {
 	cl, v, err := ConnectTo(ctx, c, word, false)
 	if err != nil {
@@ -140,7 +140,7 @@ func printHealth(c *cli.Context, name string, h health.ClusterHealth) error {
 	}
 	line := fmt.Sprintf("%s is %s.", name, h.State)
 	if !h.LookedAt.IsZero() {
-		line += fmt.Sprintf(" %d healthy, %d sick, %d unreachable, %d unknown; looked at %s UTC.", h.Healthy, h.Sick, h.Unreachable, h.Unknown, h.LookedAt.UTC().Format(time.DateTime))
+		line += fmt.Sprintf(" %d healthy, %d sick, %d unreachable, %d unknown; checked %s UTC.", h.Healthy, h.Sick, h.Unreachable, h.Unknown, h.LookedAt.UTC().Format(time.DateTime))
 	}
 	fmt.Fprintln(c.Stdout, line)
 	if h.Note != "" {
@@ -150,7 +150,7 @@ func printHealth(c *cli.Context, name string, h health.ClusterHealth) error {
 		return nil
 	}
 	fmt.Fprintln(c.Stdout)
-	t := cli.NewTable("NODE", "STATE", "SINCE", "WHY")
+	t := cli.NewTable("NODE", "STATE", "SINCE", "REASON")
 	for _, n := range h.Nodes {
 		since := "-"
 		if !n.Since.IsZero() {
@@ -168,13 +168,13 @@ func printDrift(c *cli.Context, name string, d operation.Drift) error {
 	if len(d.Items) == 0 {
 		fmt.Fprintf(c.Stdout, "No drift detected in %s.\n", name)
 	} else {
-		t := cli.NewTable("FROM", "WHAT", "MEND")
+		t := cli.NewTable("SOURCE", "DRIFT", "REPAIR")
 		for _, i := range d.Items {
-			mend := "-"
+			repair := "-"
 			if i.Mend != nil {
-				mend = strings.TrimSpace("muster cluster " + string(i.Mend.Kind) + " " + name + " " + nodeFlags(i.Mend.Nodes))
+				repair = strings.TrimSpace("muster cluster " + string(i.Mend.Kind) + " " + name + " " + nodeFlags(i.Mend.Nodes))
 			}
-			t.Add(string(i.From), i.Text, mend)
+			t.Add(string(i.From), i.Text, repair)
 		}
 		if err := t.Show(c); err != nil {
 			return err

@@ -23,17 +23,17 @@ func InventoryCommand(c *cli.Context) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "inventory ID|NAME",
-		Short: "Tell other tools how the machines of a cluster are reached",
-		Long: "Tell other tools how the machines of a cluster are reached: as an Ansible inventory (groups are services), for ~/.ssh/config, as known_hosts\n" +
-			"with the host keys, for /etc/hosts, as JSON, or as assignments for shells. No secret is in it.\n\n" +
-			"An inventory names two files: the cluster's private key and its host keys. Unless you name others, both are written into Muster's own directory\n" +
-			"on this computer and named from there, so the inventory can be used at once. If you may not have the key, put your own with --key.\n\n" +
+		Short: "Print connection details of a cluster for other tools",
+		Long: "Print how to reach the machines of a cluster: as an Ansible inventory (grouped by service), for ~/.ssh/config, as known_hosts with\n" +
+			"the host keys, for /etc/hosts, as JSON, or as shell variables. The output contains no secrets.\n\n" +
+			"An inventory refers to two files: the cluster's private key and its host keys. By default, Muster writes both to its own directory on\n" +
+			"this host, so you can use the inventory right away. If you aren't allowed to get the key, name your own with --key.\n\n" +
 			"    muster cluster inventory shop --format ssh > shop.ssh && ssh -F shop.ssh n1.shop\n" +
 			"    muster cluster inventory shop --format ansible > shop.ini && ansible -i shop.ini web -m ping",
 		Args: cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(names, format) {
-				return cli.Usagef("there is no inventory %q", format).Hint("One of %s.", strings.Join(names, ", "))
+				return cli.Usagef("invalid --format %s", format).Hint("Choose one of %s.", strings.Join(names, ", "))
 			}
 			cl, v, err := ConnectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
@@ -55,14 +55,14 @@ func InventoryCommand(c *cli.Context) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "ssh", "in which `form`: "+strings.Join(names, ", "))
-	cmd.Flags().StringVar(&files.Key, "key", "", "`FILE` in which you keep the cluster's private key; it is named, never read (default: written into Muster's own directory)")
-	cmd.Flags().StringVar(&files.KnownHosts, "known-hosts", "", "`FILE` in which you keep the cluster's host keys, --format known_hosts; it is named, never read (default: written into Muster's own directory)")
+	cmd.Flags().StringVar(&format, "format", "ssh", "inventory `format`: "+strings.Join(names, ", "))
+	cmd.Flags().StringVar(&files.Key, "key", "", "`file` with the cluster's private key; only referred to, never read (default: written to Muster's own directory)")
+	cmd.Flags().StringVar(&files.KnownHosts, "known-hosts", "", "`file` with the cluster's host keys, from --format known_hosts; only referred to, never read (default: written to Muster's own directory)")
 	return cmd
 }
 
-// keepNamed writes the files that an inventory is to name into the client's key directory, where no one has said which they are. A path that
-// cannot be part of an inventory leaves the default names, as does a key that one may not have.
+// keepNamed writes the files that an inventory refers to into the client's key directory, unless flags name others. A path that can't
+// be part of an inventory leaves the default names, as does a key that the user isn't allowed to get.
 func keepNamed(ctx context.Context, cl *cli.Client, v cluster.ClusterView, f inventory.InventoryFormat, files *inventory.InventoryFiles) error {
 	if !slices.Contains([]inventory.InventoryFormat{inventory.InventorySSH, inventory.InventoryAnsible, inventory.InventoryAnsibleYAML, inventory.InventoryEnv, inventory.InventoryJSON}, f) || files.Key != "" && files.KnownHosts != "" {
 		return nil
@@ -73,7 +73,7 @@ func keepNamed(ctx context.Context, cl *cli.Client, v cluster.ClusterView, f inv
 	}
 	if files.KnownHosts == "" {
 		if err := cli.WritePrivate(base+".known_hosts", []byte(KnownHosts(reachableNodes(v)))); err != nil {
-			return fmt.Errorf("keep the host keys of %s: %w", v.Name, err)
+			return fmt.Errorf("save the host keys of %s: %w", v.Name, err)
 		}
 		files.KnownHosts = base + ".known_hosts"
 	}

@@ -9,8 +9,8 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// readKeys returns the keys that are pressed at a terminal, one by one and not shown; restore makes the terminal what it was. Ctrl-c stays a
-// signal. What is no terminal returns no keys. The reader ends with the process.
+// readKeys returns keys pressed at a terminal, without echo; restore resets the terminal. Ctrl-C stays a signal. Anything but a
+// terminal returns no keys. The reader ends with the process.
 func readKeys(in io.Reader) (keys <-chan byte, restore func(), err error) {
 	f, ok := in.(*os.File)
 	if !ok || !cli.IsTerminal(f) {
@@ -18,13 +18,13 @@ func readKeys(in io.Reader) (keys <-chan byte, restore func(), err error) {
 	}
 	was, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
 	if err != nil {
-		return nil, nil, cli.Usagef("the terminal does not say how it is set up: %v", err)
+		return nil, nil, cli.Usagef("can't read the terminal's settings: %v", err)
 	}
 	raw := *was
 	raw.Lflag &^= unix.ICANON | unix.ECHO
 	raw.Cc[unix.VMIN], raw.Cc[unix.VTIME] = 1, 0
 	if err := unix.IoctlSetTermios(int(f.Fd()), unix.TCSETS, &raw); err != nil {
-		return nil, nil, cli.Usagef("the terminal cannot be set up: %v", err)
+		return nil, nil, cli.Usagef("can't change the terminal's settings: %v", err)
 	}
 	return keysOf(f), func() { _ = unix.IoctlSetTermios(int(f.Fd()), unix.TCSETS, was) }, nil
 }

@@ -17,7 +17,7 @@ import (
 func clusterLeaseCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lease ID|NAME",
-		Short: "Show when a lease ends, who was warned, how it can be moved, and what would keep it from ending",
+		Short: "Show when a lease expires, its warnings, and how to extend it",
 		Args:  cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, v, err := ConnectTo(cmd.Context(), c, args[0], false)
@@ -38,9 +38,9 @@ func clusterExtendCommand(c *cli.Context) *cobra.Command {
 	var forever bool
 	cmd := &cobra.Command{
 		Use:   "extend ID|NAME",
-		Short: "Move the end of a lease, further away or nearer",
-		Long: "Move the end of a lease: --by 4h adds (--by -4h takes away), --until sets it, --forever takes the end away. What is allowed is\n" +
-			"the template's to say; admins may do more, with --reason.",
+		Short: "Extend or shorten a lease",
+		Long: "Change when a lease expires: --by 4h extends it, --by -4h shortens it, --until sets the time, --forever removes the expiry. The\n" +
+			"template sets the limits; admins can exceed them with --reason.",
 		Args: cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ask := template.LeaseRequest{Forever: forever, Reason: reason}
@@ -51,7 +51,7 @@ func clusterExtendCommand(c *cli.Context) *cobra.Command {
 				}
 			}
 			if given != 1 {
-				return cli.Usagef("say one of --by, --until and --forever").Hint("For example: muster cluster extend %s --by 4h", args[0])
+				return cli.Usagef("one of --by, --until and --forever is required").Hint("For example: muster cluster extend %s --by 4h", args[0])
 			}
 			var err error
 			if by != "" {
@@ -75,10 +75,10 @@ func clusterExtendCommand(c *cli.Context) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&by, "by", "", "`length` of time, such as 90m, 4h or 1d12h; below 0 shortens")
-	flags.StringVar(&until, "until", "", "`moment`, such as 2026-11-30 or \"2026-11-30 18:00\", in UTC")
-	flags.BoolVar(&forever, "forever", false, "no end")
-	flags.StringVar(&reason, "reason", "", "why an admin goes beyond what the template allows")
+	flags.StringVar(&by, "by", "", "`duration` to add, such as 90m, 4h or 1d12h; a negative one shortens the lease")
+	flags.StringVar(&until, "until", "", "`time` of expiry in UTC, such as 2026-11-30 or \"2026-11-30 18:00\"")
+	flags.BoolVar(&forever, "forever", false, "remove the expiry")
+	flags.StringVar(&reason, "reason", "", "`reason` why an admin exceeds the template's limits")
 	return cmd
 }
 
@@ -86,19 +86,19 @@ func clusterShortenCommand(c *cli.Context) *cobra.Command {
 	var by, until string
 	cmd := &cobra.Command{
 		Use:     "shorten ID|NAME",
-		Short:   "Let a lease end sooner",
-		Long:    "Let a lease end sooner: --by 4h takes so much away, --until sets the end. It cannot end in the past; to end a cluster now, delete it.",
+		Short:   "Shorten a lease",
+		Long:    "Shorten a lease: --by 4h subtracts 4 h, --until sets the time of expiry. To end a cluster right now, delete it.",
 		Example: "  muster cluster shorten shop --by 4h",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (by == "") == (until == "") {
-				return cli.Usagef("say one of --by and --until").Hint("For example: muster cluster shorten %s --by 4h", args[0])
+				return cli.Usagef("either --by or --until is required").Hint("For example: muster cluster shorten %s --by 4h", args[0])
 			}
 			var ask template.LeaseRequest
 			var err error
 			if by != "" {
 				if ask.By, err = template.ParseLength(by); err == nil && ask.By <= 0 {
-					return cli.Usagef("--by says how much is taken away, so it is more than 0").Hint("To extend: muster cluster extend %s --by 4h", args[0])
+					return cli.Usagef("--by must be more than 0").Hint("To extend: muster cluster extend %s --by 4h", args[0])
 				}
 				ask.By = -ask.By
 			} else {
@@ -113,7 +113,7 @@ func clusterShortenCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			if !ask.Until.IsZero() && !v.ExpiresAt.IsZero() && ask.Until.After(v.ExpiresAt) {
-				return cli.Usagef("the lease of %s ends before that already, at %s UTC", v.Name, v.ExpiresAt.UTC().Format(time.DateTime)).
+				return cli.Usagef("the lease of %s already expires earlier, at %s UTC", v.Name, v.ExpiresAt.UTC().Format(time.DateTime)).
 					Hint("To extend it: muster cluster extend %s --until \"%s\"", args[0], until)
 			}
 			o, err := cl.Leases.Extend(cmd.Context(), v.ID, ask)
@@ -124,8 +124,8 @@ func clusterShortenCommand(c *cli.Context) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&by, "by", "", "`length` of time, such as 90m, 4h or 1d12h")
-	flags.StringVar(&until, "until", "", "`moment`, such as 2026-11-30 or \"2026-11-30 18:00\", in UTC")
+	flags.StringVar(&by, "by", "", "`duration` to subtract, such as 90m, 4h or 1d12h")
+	flags.StringVar(&until, "until", "", "`time` of expiry in UTC, such as 2026-11-30 or \"2026-11-30 18:00\"")
 	return cmd
 }
 
@@ -136,45 +136,45 @@ func printLease(c *cli.Context, o operation.LeaseOutlook) error {
 	now := time.Now()
 	switch {
 	case o.Gone:
-		fmt.Fprintf(c.Stdout, "%s is gone.\n", o.Name)
+		fmt.Fprintf(c.Stdout, "%s is deleted.\n", o.Name)
 		return nil
 	case o.Until.IsZero():
-		fmt.Fprintf(c.Stdout, "The lease of %s has no end.\n", o.Name)
+		fmt.Fprintf(c.Stdout, "The lease of %s never expires.\n", o.Name)
 	case o.Over:
-		fmt.Fprintf(c.Stdout, "The lease of %s ended %s ago, at %s UTC.\n", o.Name, humanize.Duration(now.Sub(o.Until)), o.Until.UTC().Format(time.DateTime))
+		fmt.Fprintf(c.Stdout, "The lease of %s expired %s ago, at %s UTC.\n", o.Name, humanize.Duration(now.Sub(o.Until)), o.Until.UTC().Format(time.DateTime))
 	default:
-		fmt.Fprintf(c.Stdout, "The lease of %s ends in %s, at %s UTC.\n", o.Name, humanize.Duration(o.Until.Sub(now)), o.Until.UTC().Format(time.DateTime))
+		fmt.Fprintf(c.Stdout, "The lease of %s expires in %s, at %s UTC.\n", o.Name, humanize.Duration(o.Until.Sub(now)), o.Until.UTC().Format(time.DateTime))
 	}
 	offer := o.Offer
 	switch {
 	case offer.Refusal != "":
 		fmt.Fprintln(c.Stdout, offer.Refusal)
 	case !o.Until.IsZero() && !offer.Latest.IsZero() && offer.By > 0:
-		fmt.Fprintf(c.Stdout, "It can be extended until %s UTC now.\n", offer.Latest.UTC().Format(time.DateTime))
+		fmt.Fprintf(c.Stdout, "You can extend it until %s UTC.\n", offer.Latest.UTC().Format(time.DateTime))
 	case !o.Until.IsZero() && !offer.Latest.IsZero():
-		fmt.Fprintln(c.Stdout, "It cannot be extended any further.")
+		fmt.Fprintln(c.Stdout, "You can't extend it further.")
 	}
 	for _, w := range o.Warnings {
 		said := "in " + humanize.Duration(w.At.Sub(now))
 		if !w.SentAt.IsZero() {
-			said = "told " + humanize.Duration(now.Sub(w.SentAt)) + " ago"
+			said = "sent " + humanize.Ago(now, w.SentAt)
 		} else if w.Skipped {
-			said = "nobody was there to tell it in time"
+			said = "not sent in time"
 		}
 		fmt.Fprintf(c.Stdout, "  warning %s before: %s\n", humanize.Duration(w.Before), said)
 	}
 	for _, x := range o.Obstacles {
 		mark := "note"
 		if x.Stop {
-			mark = "STOPS IT"
+			mark = "BLOCKS EXPIRY"
 		}
 		fmt.Fprintf(c.Stdout, "  %s: %s\n", mark, x.Text)
 	}
 	return nil
 }
 
-// printLeaseStops tells what would keep a lease from ending until someone does something. Where that cannot be asked, as of an
-// older server, the rest is shown all the same.
+// printLeaseStops prints what blocks the expiry of a lease until someone acts. If the request fails, as with an older server, the
+// rest is still shown.
 func printLeaseStops(ctx context.Context, c *cli.Context, cl *cli.Client, id string) {
 	o, err := cl.Leases.Get(ctx, id)
 	if err != nil {
@@ -182,7 +182,7 @@ func printLeaseStops(ctx context.Context, c *cli.Context, cl *cli.Client, id str
 	}
 	for _, x := range o.Obstacles {
 		if x.Stop {
-			fmt.Fprintf(c.Stdout, "\nThe end of the lease would give nothing back: %s\n", x.Text)
+			fmt.Fprintf(c.Stdout, "\nThe cluster can't be deleted when its lease expires: %s\n", x.Text)
 		}
 	}
 }

@@ -39,14 +39,14 @@ func clusterListCommand(c *cli.Context) *cobra.Command {
 			return printClusters(c, list, f)
 		},
 	}
-	cmd.Flags().BoolVarP(&all, "all", "a", false, "also those that are deleted")
-	cmd.Flags().StringVar(&f.Owner, "owner", "", "only those of this `user`; me is oneself")
-	cmd.Flags().StringVar(&status, "status", "", "only those of this `status`: pending, active, asleep, failed or deleted")
-	cmd.Flags().StringVar(&f.Template, "template", "", "only those of this `template`")
-	cmd.Flags().StringVar(&f.Provider, "provider", "", "only those at this `provider`")
-	cmd.Flags().StringVar(&f.Text, "search", "", "only those with this `text` in name, id, owner or template")
-	cmd.Flags().StringVar(&order, "sort", "", "by `order`: name, lease (what ends soonest) or cost (the dearest first); otherwise the newest first")
-	cmd.Flags().IntVar(&f.Limit, "limit", rest.ListLimit, "at most so `many`")
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "include deleted clusters")
+	cmd.Flags().StringVar(&f.Owner, "owner", "", "filter by owner: a `user`, or me")
+	cmd.Flags().StringVar(&status, "status", "", "filter by `status`: pending, active, asleep, failed or deleted")
+	cmd.Flags().StringVar(&f.Template, "template", "", "filter by `template`")
+	cmd.Flags().StringVar(&f.Provider, "provider", "", "filter by `provider`")
+	cmd.Flags().StringVar(&f.Text, "search", "", "filter by `text` in name, id, owner or template")
+	cmd.Flags().StringVar(&order, "sort", "", "sort `order`: name, lease (soonest expiry first) or cost (most expensive first) (default: newest first)")
+	cmd.Flags().IntVar(&f.Limit, "limit", rest.ListLimit, "maximum number of clusters")
 	return cmd
 }
 
@@ -59,11 +59,11 @@ func printClusters(c *cli.Context, list []app.ClusterSummary, f app.ClusterFilte
 	}
 	narrowed := f.Owner != "" || f.Status != "" || f.Template != "" || f.Provider != "" || f.Text != ""
 	if len(list) == 0 && narrowed {
-		_, err := fmt.Fprintln(c.Stdout, "No cluster fits.")
+		_, err := fmt.Fprintln(c.Stdout, "No matching clusters.")
 		return err
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(c.Stdout, "No clusters. Make one: muster cluster create --template T --size N")
+		_, err := fmt.Fprintln(c.Stdout, "No clusters. Create one: muster cluster create --template T --size N")
 		return err
 	}
 	now := time.Now()
@@ -74,11 +74,11 @@ func printClusters(c *cli.Context, list []app.ClusterSummary, f app.ClusterFilte
 	if err := t.Show(c); err != nil || len(list) < f.Limit {
 		return err
 	}
-	_, err := fmt.Fprintf(c.Stderr, "Only the first %d are listed; --limit asks for more.\n", f.Limit)
+	_, err := fmt.Fprintf(c.Stderr, "Showing the first %d. To see more, use --limit.\n", f.Limit)
 	return err
 }
 
-// statusWords returns the status, and how far an operation is that is under way.
+// statusWords returns the status, and the progress of an operation.
 func statusWords(s app.ClusterSummary) string {
 	if s.Operation == nil || s.Operation.Status.Ended() {
 		return string(s.Status)

@@ -15,7 +15,7 @@ import (
 // Reading logs.
 const (
 	logPage = 1000
-	logPace = 300 * time.Millisecond // between two looks for new lines
+	logPace = 300 * time.Millisecond // between polls for new lines
 )
 
 func LogsCommand(c *cli.Context) *cobra.Command {
@@ -26,8 +26,8 @@ func LogsCommand(c *cli.Context) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "logs ID|NAME",
-		Short: "Show what the steps of a cluster said",
-		Long:  "Show what the steps of a cluster said. With --format json there is one JSON object on each line.",
+		Short: "Show the logs of a cluster's steps",
+		Long:  "Show the logs of a cluster's steps. With --format json, each line is a JSON object.",
 		Args:  cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("tail") && (tail < 1 || tail > 5000) {
@@ -50,17 +50,17 @@ func LogsCommand(c *cli.Context) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.Node, "node", "", "only of this `node`, such as n1")
-	flags.StringVar(&f.Step, "step", "", "only of this `step`, such as n1.web.start")
-	flags.StringVar(&f.Text, "grep", "", "only lines that have this `text`, whatever its case")
-	flags.StringVar((*string)(&f.Stream), "stream", "", "only what was said `there`: stdout, stderr, or muster for what Muster itself said")
-	flags.Int64Var(&f.Operation, "operation", 0, "only of the operation with this `number`")
-	flags.BoolVarP(&follow, "follow", "f", false, "go on until the operation has ended")
-	flags.IntVar(&tail, "tail", 0, "only the last `N` lines, at most 5000")
+	flags.StringVar(&f.Node, "node", "", "filter by `node`, such as n1")
+	flags.StringVar(&f.Step, "step", "", "filter by `step`, such as n1.web.start")
+	flags.StringVar(&f.Text, "grep", "", "filter by `text`, ignoring case")
+	flags.StringVar((*string)(&f.Stream), "stream", "", "filter by `stream`: stdout, stderr, or muster for Muster's own messages")
+	flags.Int64Var(&f.Operation, "operation", 0, "filter by the `number` of an operation")
+	flags.BoolVarP(&follow, "follow", "f", false, "stream new lines until the operation finishes")
+	flags.IntVar(&tail, "tail", 0, "show only the last `N` lines, at most 5000")
 	return cmd
 }
 
-// logReader prints the lines of a cluster in their order, each once.
+// logReader prints a cluster's log lines in order, each once.
 type logReader struct {
 	cli    *cli.Context
 	client *cli.Client
@@ -77,7 +77,7 @@ func (r *logReader) tail(ctx context.Context, n int) error {
 	return err
 }
 
-// drain prints what has come since, until there is no more.
+// drain prints new lines until there are no more.
 func (r *logReader) drain(ctx context.Context) error {
 	for {
 		f := r.filter
@@ -88,7 +88,7 @@ func (r *logReader) drain(ctx context.Context) error {
 	}
 }
 
-// page prints one answer of the server and remembers where it ended.
+// page prints one page of lines and remembers where it ended.
 func (r *logReader) page(ctx context.Context, f cluster.LogFilter) (int, error) {
 	var found cluster.LogPage
 	ask := func(ctx context.Context) (err error) {
@@ -108,14 +108,14 @@ func (r *logReader) page(ctx context.Context, f cluster.LogFilter) (int, error) 
 			return 0, err
 		}
 	}
-	if !f.Tail && found.Next > r.filter.After { // so far it was looked through
+	if !f.Tail && found.Next > r.filter.After { // searched up to here
 		r.filter.After = found.Next
 		return max(len(found.Lines), 1), nil
 	}
 	return len(found.Lines), nil
 }
 
-// follow prints what comes until no operation of the cluster is under way, bearing with a server that is started again.
+// follow prints new lines until no operation of the cluster is in progress. It survives restarts of the server.
 func (r *logReader) follow(ctx context.Context) error {
 	p := &cli.Patient{Client: r.client, Limit: r.cli.Patience, Note: func(text string) { fmt.Fprintln(r.cli.Stderr, "muster: "+text) }}
 	r.call = p.Try
@@ -129,7 +129,7 @@ func (r *logReader) follow(ctx context.Context) error {
 			return err
 		}
 		op, known := OperationOf(v, 0)
-		// Lines are written before the end of their operation, so one more look after it has ended finds all.
+		// Lines are written before their operation ends, so one more poll afterwards finds all of them.
 		if err := r.drain(ctx); err != nil || !known || op.Status.Ended() {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// nodeTable lists nodes. Zones are told only where there are any.
+// nodeTable lists nodes, with zones only if there are any.
 func nodeTable(nodes []app.Node) *cli.Table {
 	zoned := slices.ContainsFunc(nodes, func(n app.Node) bool { return n.Zone != "" })
 	heads := []string{"NODE", "HOST", "HARDWARE", "IMAGE", "ZONE", "STATUS", "ADDRESS", "SERVICES"}
@@ -28,7 +28,7 @@ func nodeTable(nodes []app.Node) *cli.Table {
 	return t
 }
 
-// servicesOf returns the services of a node, with a word on those that were stopped.
+// servicesOf returns a node's services, and marks stopped ones.
 func servicesOf(n app.Node) []string {
 	services := slices.Clone(n.Services)
 	for i, s := range services {
@@ -39,7 +39,7 @@ func servicesOf(n app.Node) []string {
 	return services
 }
 
-// hardwareOf returns a node's hardware, and the one that it stands for.
+// hardwareOf returns a node's hardware, and the one it replaces.
 func hardwareOf(n app.Node) string {
 	if n.InsteadOf != "" {
 		return fmt.Sprintf("%s (for %s)", n.Hardware, n.InsteadOf)

@@ -12,14 +12,14 @@ import (
 )
 
 func clusterSleepCommand(c *cli.Context) *cobra.Command {
-	return clusterPowerCommand(c, app.OperationSleep, "Stop the services and machines of a cluster, and keep what is on them",
-		"Stop the services of a cluster, those that need others first, and then its machines. What is on them stays; the lease goes on.\n"+
-			"`muster cluster wake` starts them again.")
+	return clusterPowerCommand(c, app.OperationSleep, "Put a cluster to sleep",
+		"Stop the services of a cluster in reverse order of dependency, and then its machines. Data on the machines is kept, and the lease\n"+
+			"keeps running. To start the cluster again, use `muster cluster wake`.")
 }
 
 func clusterWakeCommand(c *cli.Context) *cobra.Command {
-	return clusterPowerCommand(c, app.OperationWake, "Start the machines and services of a cluster that sleeps",
-		"Start the machines of a cluster that sleeps, and then its services, those that others need first.")
+	return clusterPowerCommand(c, app.OperationWake, "Wake a cluster that is asleep",
+		"Start the machines of a cluster that is asleep, and then its services in order of dependency.")
 }
 
 func clusterPowerCommand(c *cli.Context, kind app.OperationKind, short, long string) *cobra.Command {
@@ -46,7 +46,7 @@ func clusterPowerCommand(c *cli.Context, kind app.OperationKind, short, long str
 			case preview:
 				return printAmend(c, v, p, true)
 			case p.Nothing:
-				return c.Say(v, "Nothing is to be done: %s is so already, or about to be.", v.Name)
+				return c.Say(v, "No changes needed for %s.", v.Name)
 			}
 			after, err := w.start(ctx, cl, v.ID)
 			if err != nil {
@@ -60,7 +60,7 @@ func clusterPowerCommand(c *cli.Context, kind app.OperationKind, short, long str
 		},
 	}
 	w.declare(cmd)
-	cmd.Flags().BoolVar(&preview, "preview", false, "only show what it would do")
+	cmd.Flags().BoolVar(&preview, "preview", false, "show the plan without running it")
 	return cmd
 }
 
@@ -69,18 +69,19 @@ func clusterScheduleCommand(c *cli.Context) *cobra.Command {
 	var clear bool
 	cmd := &cobra.Command{
 		Use:   "schedule ID|NAME",
-		Short: "Show or set when a cluster goes to sleep and wakes",
-		Long: "Show when a cluster goes to sleep and wakes; with --sleep or --wake, set both: what is left out does not happen. Times are minute,\n" +
-			"hour, day of the month, month and weekday, as in crontab, by the clock of --zone. --clear takes the schedule away.",
+		Short: "Show or set a cluster's sleep schedule",
+		Long: "Show when a cluster goes to sleep and wakes. --sleep and --wake replace the schedule; without --wake, for example, the cluster\n" +
+			"doesn't wake automatically. Times are minute, hour, day of month, month and weekday, as in crontab, in the time zone --zone.\n" +
+			"--clear removes the schedule.",
 		Example: "  muster cluster schedule shop --sleep \"0 19 * * 1-5\" --wake \"0 7 * * 1-5\" --zone Europe/Berlin\n  muster cluster schedule shop --clear",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, set := cmd.Context(), sleep != "" || wake != ""
 			switch {
 			case clear && (set || zone != ""):
-				return cli.Usagef("--clear stands alone")
+				return cli.Usagef("--clear can't be combined with other flags")
 			case zone != "" && !set:
-				return cli.Usagef("--zone goes with --sleep and --wake")
+				return cli.Usagef("--zone requires --sleep or --wake")
 			}
 			cl, v, err := ConnectTo(ctx, c, args[0], false)
 			if err != nil {
@@ -99,10 +100,10 @@ func clusterScheduleCommand(c *cli.Context) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&sleep, "sleep", "", "when it goes to sleep, as five `fields`, such as \"0 19 * * 1-5\"")
-	flags.StringVar(&wake, "wake", "", "when it wakes, as five `fields`, such as \"0 7 * * 1-5\"")
+	flags.StringVar(&sleep, "sleep", "", "`cron` expression for going to sleep, such as \"0 19 * * 1-5\"")
+	flags.StringVar(&wake, "wake", "", "`cron` expression for waking, such as \"0 7 * * 1-5\"")
 	flags.StringVar(&zone, "zone", "", "time `zone`, such as Europe/Berlin (default: UTC)")
-	flags.BoolVar(&clear, "clear", false, "take the schedule away")
+	flags.BoolVar(&clear, "clear", false, "remove the schedule")
 	return cmd
 }
 

@@ -13,8 +13,8 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// progress shows how far an operation is: on a terminal as one line that is drawn again in place, elsewhere as one plain
-// line per change. Its methods may be called from several goroutines.
+// progress shows an operation's progress: on a terminal as one line redrawn in place, elsewhere as one plain line per change. Its methods
+// are safe for concurrent use.
 type progress struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -26,13 +26,13 @@ type progress struct {
 	name     string
 	op       int64
 	began    time.Time
-	expected time.Duration // of the whole operation; 0 where not known
+	expected time.Duration // of the whole operation; 0 if unknown
 	done     int
 	total    int
-	running  []string // ids of the steps under way, oldest first
+	running  []string // ids of running steps, oldest first
 }
 
-// newProgress returns the progress of an operation on a stream. Terminals that cannot move their cursor get lines.
+// newProgress returns the progress of an operation on a stream. Terminals that can't move their cursor get lines.
 func newProgress(c *cli.Context, w io.Writer, name string, op app.Operation) *progress {
 	live := cli.Moves(w)
 	return &progress{
@@ -42,7 +42,7 @@ func newProgress(c *cli.Context, w io.Writer, name string, op app.Operation) *pr
 	}
 }
 
-// event takes in what changed. Events of other operations are left out.
+// event applies an event. Events of other operations are ignored.
 func (p *progress) event(e app.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,7 +58,7 @@ func (p *progress) event(e app.Event) {
 	p.draw()
 }
 
-// mostSaid is how much of a step's message is told beside the progress.
+// mostSaid is the longest message of a step beside the progress.
 const mostSaid = 120
 
 func (p *progress) step(e app.Event) {
@@ -72,20 +72,20 @@ func (p *progress) step(e app.Event) {
 	}
 	text := e.Step + " " + e.Status
 	if e.Message != "" {
-		text += ": " + shorten(e.Message, mostSaid) // what fails in the end is explained in full
+		text += ": " + shorten(e.Message, mostSaid) // final failures are explained in full
 	}
 	switch {
 	case state == app.StepFailed:
 		p.print(text)
-	case p.live: // the bar says the rest
+	case p.live: // the bar shows the rest
 	case state == app.StepRunning, state == app.StepSucceeded, state == app.StepDropped:
 		p.print(text)
-	case at >= 0: // it was running and will have to run again
+	case at >= 0: // it was running and has to run again
 		p.print(text)
 	}
 }
 
-// refresh takes in the operation as the server has it now.
+// refresh applies the operation's current state.
 func (p *progress) refresh(op app.Operation) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +93,7 @@ func (p *progress) refresh(op app.Operation) {
 	p.draw()
 }
 
-// note says something beside the progress.
+// note prints a line beside the progress.
 func (p *progress) note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -101,7 +101,7 @@ func (p *progress) note(text string) {
 	p.draw()
 }
 
-// tick redraws, so that the time goes on while nothing happens.
+// tick redraws, so that the clock advances while nothing happens.
 func (p *progress) tick() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +132,7 @@ func (p *progress) draw() {
 	}
 }
 
-// line returns the bar in at most width-1 cells; a cursor in the last one makes some terminals break the line.
+// line returns the bar in at most width-1 cells: with the cursor in the last one, some terminals break the line.
 func (p *progress) line(width int) string {
 	elapsed := p.now().Sub(p.began)
 	facts := fmt.Sprintf("%d/%d  %s", p.done, p.total, cli.Clock(elapsed))
@@ -151,7 +151,7 @@ func (p *progress) line(width int) string {
 	return line
 }
 
-// bar draws n cells, each with eight fillings.
+// bar draws n cells with eight fill levels each.
 func (p *progress) bar(n int) string {
 	share := 0.0
 	if p.total > 0 {
@@ -169,7 +169,7 @@ func (p *progress) bar(n int) string {
 	return cli.Control(p.w, "\x1b[36m") + full + cli.Control(p.w, "\x1b[2m") + empty + cli.Control(p.w, "\x1b[0m")
 }
 
-// left estimates the time to go. At first the planner's estimate counts, and the more is done, the more what it took.
+// left estimates the remaining time: first from the planner's estimate, later more and more from the time taken so far.
 func (p *progress) left(elapsed time.Duration) (time.Duration, bool) {
 	if p.total == 0 || p.done >= p.total {
 		return 0, false
@@ -189,7 +189,7 @@ func (p *progress) left(elapsed time.Duration) (time.Duration, bool) {
 	return time.Duration((1-share)*planned + share*measured), true
 }
 
-// runningWords names the steps under way in at most room cells: those that fit, then how many more.
+// runningWords names running steps in at most room cells: those that fit, then how many more.
 func runningWords(ids []string, room int) string {
 	text := ""
 	for i, id := range ids {
@@ -212,7 +212,7 @@ func runningWords(ids []string, room int) string {
 	return text
 }
 
-// shorten cuts a text to n cells and marks where it was cut.
+// shorten cuts a text to n cells and marks the cut.
 func shorten(text string, n int) string {
 	runes := []rune(text)
 	if len(runes) <= n {

@@ -51,7 +51,7 @@ func TestProgressEstimate(t *testing.T) {
 		want        time.Duration
 		known       bool
 	}{
-		{"nothing is known", 0, 4, 0, 8, 0, false},
+		{"unknown", 0, 4, 0, 8, 0, false},
 		{"the plan alone", 0, 4, 20, 8, 12, true},
 		{"the plan was too hopeful", 0, 4, 5, 8, 0, false},
 		{"the measure alone", 2, 4, 0, 8, 8, true},
@@ -75,13 +75,13 @@ func TestProgressOnATerminal(t *testing.T) {
 		t.Errorf("the bar stays on its line: %q", out.String())
 	}
 	if strings.Contains(p.line(100), "n1.create") {
-		t.Error("a step that has ended is not under way")
+		t.Error("a step that has ended isn't running")
 	}
 	other := nodeEvent("n9.create", app.StepRunning, 0)
 	other.Operation = 1
 	p.event(other)
 	if strings.Contains(out.String(), "n9") {
-		t.Error("another operation's step is told")
+		t.Error("another operation's step is shown")
 	}
 	out.Reset()
 	failed := nodeEvent("n2.create", app.StepFailed, 1)
@@ -99,13 +99,13 @@ func TestProgressOnATerminal(t *testing.T) {
 
 func TestWordsForTime(t *testing.T) {
 	for d, want := range map[time.Duration][2]string{
-		0:                             {"0:00", "0s"},
-		-time.Second:                  {"0:00", "0s"},
-		1499 * time.Millisecond:       {"0:01", "1s"},
-		61 * time.Second:              {"1:01", "1m"},
-		time.Hour + 20*time.Minute:    {"1:20:00", "1h20m"},
-		26*time.Hour + 5*time.Minute:  {"26:05:00", "1d2h"},
-		24*time.Hour + 59*time.Minute: {"24:59:00", "1d"},
+		0:                             {"0:00", "less than 1 s"},
+		-time.Second:                  {"0:00", "less than 1 s"},
+		1499 * time.Millisecond:       {"0:01", "1 s"},
+		61 * time.Second:              {"1:01", "1 min 1 s"},
+		time.Hour + 20*time.Minute:    {"1:20:00", "1 h 20 min"},
+		26*time.Hour + 5*time.Minute:  {"26:05:00", "1 d 2 h"},
+		24*time.Hour + 59*time.Minute: {"24:59:00", "1 d 1 h"},
 	} {
 		if cli.Clock(d) != want[0] || humanize.Duration(d) != want[1] {
 			t.Errorf("%v: %s, %s; want %v", d, cli.Clock(d), humanize.Duration(d), want)

@@ -17,18 +17,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// mostTyped is how much of a file a value may be.
+// mostTyped is the largest value read from a file.
 const mostTyped = 8 << 10
 
-// QuestionsCommand lists what people are asked.
+// QuestionsCommand lists manual steps.
 func QuestionsCommand(c *cli.Context) *cobra.Command {
 	var all bool
 	var cluster string
-	cmd := &cobra.Command{Use: "questions", Short: "List the steps at which an operation waits for your answer",
-		Long:    "List the steps at which an operation waits for your answer. `muster cluster answer` lets it go on, or refuses.",
+	cmd := &cobra.Command{Use: "questions", Short: "List manual steps waiting for you",
+		Long:    "List manual steps waiting for you. Complete or refuse one with `muster cluster answer`.",
 		Example: "  muster questions\n  muster questions --all --cluster shop", Args: cli.AtMost(0)}
-	cmd.Flags().BoolVar(&all, "all", false, "also those that wait for others")
-	cmd.Flags().StringVar(&cluster, "cluster", "", "only those of this `cluster`")
+	cmd.Flags().BoolVar(&all, "all", false, "include manual steps waiting for others")
+	cmd.Flags().StringVar(&cluster, "cluster", "", "filter by `cluster`")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		list, err := cl.Questions.List(ctx, cluster, !all)
 		if err != nil {
@@ -38,10 +38,10 @@ func QuestionsCommand(c *cli.Context) *cobra.Command {
 			return c.PrintJSON(map[string][]execution.Question{"questions": list})
 		}
 		if len(list) == 0 {
-			_, err := fmt.Fprintln(c.Stdout, "Nothing waits for "+map[bool]string{true: "anybody.", false: "you."}[all])
+			_, err := fmt.Fprintln(c.Stdout, "No manual steps are waiting"+map[bool]string{true: ".", false: " for you."}[all])
 			return err
 		}
-		t := cli.NewTable("CLUSTER", "STEP", "ASKED>", "LEFT>", "WAITS FOR", "QUESTION")
+		t := cli.NewTable("CLUSTER", "STEP", "ASKED>", "LEFT>", "WAITING FOR", "QUESTION")
 		for _, q := range list {
 			t.Add(q.ClusterName, questionStep(q), humanize.Duration(time.Since(q.AskedAt))+" ago", humanize.Duration(time.Until(q.Until)), q.Waits, cli.OneLine(q.Person.Ask))
 		}
@@ -49,7 +49,7 @@ func QuestionsCommand(c *cli.Context) *cobra.Command {
 	})
 }
 
-// questionStep names a step, and says for how many more the answer counts.
+// questionStep names a step, and how many more the answer applies to.
 func questionStep(q execution.Question) string {
 	if q.Same > 0 {
 		return fmt.Sprintf("%s +%d", q.Step, q.Same)
@@ -57,21 +57,21 @@ func questionStep(q execution.Question) string {
 	return q.Step
 }
 
-// clusterAnswerCommand answers what a cluster's operation asks.
+// clusterAnswerCommand answers a manual step.
 func clusterAnswerCommand(c *cli.Context) *cobra.Command {
 	var set, files []string
 	var refuse string
 	cmd := &cobra.Command{
 		Use:   "answer ID|NAME [STEP]",
-		Short: "Answer what an operation of a cluster asks: let it go on, or refuse",
-		Long: "Answer what an operation of a cluster asks: let it go on, with values where it asks for some, or refuse with a reason. Where\n" +
-			"several steps ask, say which. What is secret is given by --set-file: a command line can be read by others on this host.",
+		Short: "Complete or refuse a manual step",
+		Long: "Complete a manual step of a cluster's operation, with the values it asks for, or refuse it with a reason. If several steps are\n" +
+			"waiting, name one. Pass secrets with --set-file: other users on this host can read a command line.",
 		Example: "  muster cluster answer shop\n  muster cluster answer shop n1.web.configure --set seats=5 --set-file key=key.txt\n" +
 			"  muster cluster answer shop --refuse \"the record points elsewhere\"",
 		Args: between(1, 2, "ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("refuse") && strings.TrimSpace(refuse) == "" {
-				return cli.Usagef("--refuse needs a reason").Hint("Whoever goes on from there will want to know.")
+				return cli.Usagef("--refuse requires a reason").Hint("Say why, for the people who fix it.")
 			}
 			cl, v, err := ConnectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
@@ -98,22 +98,22 @@ func clusterAnswerCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			word := "goes on"
+			word := "continues"
 			if refuse != "" {
-				word = "has failed, since you refused; `muster cluster resume` asks again"
+				word = "failed because you refused; `muster cluster resume` asks again"
 			}
 			return c.Say(done, "%s %s.", questionStep(q), word)
 		},
 	}
-	cmd.Flags().StringArrayVar(&set, "set", nil, "a value, as `NAME=VALUE`; may be given several times")
-	cmd.Flags().StringArrayVar(&files, "set-file", nil, "a value from a file, as `NAME=FILE`, - being the standard input; a line end at its end is left out")
-	cmd.Flags().StringVar(&refuse, "refuse", "", "let the step fail, for this `reason`")
+	cmd.Flags().StringArrayVar(&set, "set", nil, "value as `NAME=VALUE`; may be repeated")
+	cmd.Flags().StringArrayVar(&files, "set-file", nil, "value from a file, as `NAME=FILE`, or NAME=- for stdin; a final line break is dropped; may be repeated")
+	cmd.Flags().StringVar(&refuse, "refuse", "", "fail the step, for this `reason`")
 	cmd.MarkFlagsMutuallyExclusive("refuse", "set")
 	cmd.MarkFlagsMutuallyExclusive("refuse", "set-file")
 	return cmd
 }
 
-// chooseQuestion returns the question that is meant.
+// chooseQuestion returns the named manual step.
 func chooseQuestion(v appcluster.ClusterView, list []execution.Question, step string) (execution.Question, error) {
 	var steps []string
 	for _, q := range list {
@@ -123,13 +123,13 @@ func chooseQuestion(v appcluster.ClusterView, list []execution.Question, step st
 	}
 	switch {
 	case len(list) == 0:
-		return execution.Question{}, &app.Error{Code: app.EConflict, Reason: "not_asked", Message: fmt.Sprintf("nothing is asked about cluster %q", v.Name),
-			Hint: "`muster questions` lists what waits for you."}
+		return execution.Question{}, &app.Error{Code: app.EConflict, Reason: "not_asked", Message: fmt.Sprintf("cluster %s has no manual step waiting", v.Name),
+			Hint: "List manual steps: muster questions"}
 	case step != "":
-		e := &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("nobody is asked at %q", step), Hint: "Asked is at " + strings.Join(some(steps), ", ") + "."}
+		e := &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("step %q isn't waiting for an answer", step), Hint: "Waiting: " + strings.Join(some(steps), ", ") + "."}
 		return execution.Question{}, e
 	case len(list) > 1:
-		return execution.Question{}, cli.Usagef("%s ask; say which", humanize.Count(len(list), "step")).Hint("They are %s.", strings.Join(some(steps), ", "))
+		return execution.Question{}, cli.Usagef("%s are waiting; name one", humanize.Count(len(list), "step")).Hint("Waiting: %s.", strings.Join(some(steps), ", "))
 	}
 	return list[0], nil
 }
@@ -142,7 +142,7 @@ func some(names []string) []string {
 	return names
 }
 
-// typed reads the values that were given. Secret ones may not stand on the command line.
+// typed reads the values of flags. Secrets aren't allowed on the command line.
 func typed(c *cli.Context, q execution.Question, set, files []string) (map[string]any, error) {
 	values := map[string]any{}
 	secret := map[string]bool{}
@@ -153,12 +153,12 @@ func typed(c *cli.Context, q execution.Question, set, files []string) (map[strin
 		name, value, ok := strings.Cut(one, "=")
 		switch _, twice := values[name]; {
 		case !ok || name == "":
-			return nil, cli.Usagef("%q is not NAME=VALUE", name)
+			return nil, cli.Usagef("%q isn't NAME=VALUE", name)
 		case twice:
-			return nil, cli.Usagef("%s is given twice", name)
+			return nil, cli.Usagef("%s is set twice", name)
 		case i < len(set) && secret[name]:
-			return nil, cli.Usagef("%s is secret, and a command line can be read by others on this host", name).
-				Hint("Give --set-file %s=FILE, or %s=- to read it from the standard input.", name, name)
+			return nil, cli.Usagef("%s is secret, and other users on this host can read a command line", name).
+				Hint("Use --set-file %s=FILE, or %s=- for stdin.", name, name)
 		case i >= len(set):
 			text, err := fileValue(c, value)
 			if err != nil {
@@ -176,7 +176,7 @@ func fileValue(c *cli.Context, name string) (string, error) {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return "", cli.Usagef("the value cannot be read: %v", err)
+			return "", cli.Usagef("can't read the value: %v", err)
 		}
 		defer f.Close()
 		in = f
@@ -186,7 +186,7 @@ func fileValue(c *cli.Context, name string) (string, error) {
 		return "", err
 	}
 	if len(b) > mostTyped {
-		return "", cli.Usagef("%s has more than %d bytes", name, mostTyped)
+		return "", cli.Usagef("%s is larger than %d bytes", name, mostTyped)
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r"), nil
 }

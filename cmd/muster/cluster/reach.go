@@ -16,15 +16,14 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// reach is how one gets into the nodes of a cluster: an ssh line for each node, by its name. Note, where set, says why
-// there are none.
+// reach is the SSH access to a cluster's nodes: an ssh command line by node name. Note, if set, says why there are none.
 type reach struct {
 	lines map[string]string
 	note  string
 }
 
-// reachNodes fetches the key of a cluster and writes it into the client's key directory, with a known_hosts file of the
-// nodes' host keys, so that ssh proves who answers.
+// reachNodes fetches a cluster's key and writes it to the client's key directory, with a known_hosts file of the nodes' host keys, so
+// that ssh verifies the hosts.
 func reachNodes(ctx context.Context, cl *cli.Client, v cluster.ClusterView) (reach, error) {
 	nodes := reachableNodes(v)
 	if len(nodes) == 0 {
@@ -37,10 +36,10 @@ func reachNodes(ctx context.Context, cl *cli.Client, v cluster.ClusterView) (rea
 		if v.Access >= app.AccessUser {
 			return reach{note: "Sign in with a certificate: muster cluster ssh " + v.Name}, nil
 		}
-		return reach{note: "Only the owner of a cluster and admins get its key."}, nil
+		return reach{note: "Only the cluster's owner and admins can get its SSH key."}, nil
 	default:
 		if app.IsKeyLost(err) {
-			return reach{note: "The key of this cluster is lost: " + app.AsError(err).Message}, nil
+			return reach{note: "This cluster's SSH key is lost: " + app.AsError(err).Message}, nil
 		}
 		return reach{}, err
 	}
@@ -49,23 +48,23 @@ func reachNodes(ctx context.Context, cl *cli.Client, v cluster.ClusterView) (rea
 		return reach{}, err
 	}
 	if err := cli.WritePrivate(base+".pem", pem); err != nil {
-		return reach{}, fmt.Errorf("keep the key of %s: %w", v.Name, err)
+		return reach{}, fmt.Errorf("save the key of %s: %w", v.Name, err)
 	}
 	if err := cli.WritePrivate(base+".known_hosts", []byte(KnownHosts(nodes))); err != nil {
-		return reach{}, fmt.Errorf("keep the host keys of %s: %w", v.Name, err)
+		return reach{}, fmt.Errorf("save the host keys of %s: %w", v.Name, err)
 	}
 	r := reach{lines: map[string]string{}}
 	for _, n := range nodes {
 		if n.Lost() {
-			continue // there is no machine to reach
+			continue // no machine to reach
 		}
 		r.lines[n.Name] = SSHLine(base, cmp.Or(n.SSHUser, user, "root"), n)
 	}
 	return r, nil
 }
 
-// reachableNodes returns the nodes that have an address. What a shell or ssh could take for an option or for more than one word
-// is no address.
+// reachableNodes returns the nodes with an address. Text that a shell or ssh could take for an option or several words isn't an
+// address.
 func reachableNodes(v cluster.ClusterView) []app.Node {
 	var nodes []app.Node
 	for _, n := range v.Nodes {
@@ -80,11 +79,11 @@ func reachableNodes(v cluster.ClusterView) []app.Node {
 	return nodes
 }
 
-// keyBase returns the path of a cluster's files in the key directory, without their endings, and makes the directory. Home
-// is the client's own directory; "" means that of the user.
+// keyBase returns the path of a cluster's files in the key directory, without extensions, and creates the directory. Home is the
+// client's own directory; "": the user's.
 func keyBase(home, id string) (string, error) {
 	if id == "" || id != filepath.Base(id) || strings.HasPrefix(id, ".") {
-		return "", fmt.Errorf("%q cannot name a key file", id)
+		return "", fmt.Errorf("%q isn't a valid name for a key file", id)
 	}
 	if home == "" {
 		var err error
@@ -99,7 +98,7 @@ func keyBase(home, id string) (string, error) {
 	return filepath.Join(dir, id), nil
 }
 
-// ForgetKeys removes the files of a cluster that is gone.
+// ForgetKeys removes the files of a deleted cluster.
 func ForgetKeys(home, id string) {
 	if base, err := keyBase(home, id); err == nil {
 		os.Remove(base + ".pem")
@@ -114,7 +113,7 @@ func SSHPort(n app.Node) int {
 	return n.SSHPort
 }
 
-// KnownHosts returns the lines of a known_hosts file; nodes whose host key is not known yet have none.
+// KnownHosts returns the lines of a known_hosts file; nodes without a known host key have none.
 func KnownHosts(nodes []app.Node) string {
 	var b strings.Builder
 	for _, n := range nodes {
@@ -127,14 +126,14 @@ func KnownHosts(nodes []app.Node) string {
 			host = "[" + host + "]:" + strconv.Itoa(port)
 		}
 		if n.Hostname != "" {
-			host = n.Hostname + "," + host // inventories look the key up by name
+			host = n.Hostname + "," + host // inventories look up the key by name
 		}
 		fmt.Fprintf(&b, "%s %s %s\n", host, key[0], key[1])
 	}
 	return b.String()
 }
 
-// SSHLine returns the command that opens a shell on a node.
+// SSHLine returns the command line that opens a shell on a node.
 func SSHLine(base, user string, n app.Node) string {
 	known := base + ".known_hosts"
 	if strings.ContainsAny(known, " \t") {
@@ -148,7 +147,7 @@ func SSHLine(base, user string, n app.Node) string {
 		humanize.ShellQuote(user+"@"+n.Address(app.AddressAccess)))
 }
 
-// write lists the nodes with how to reach each.
+// write lists the nodes with their ssh command lines.
 func (r reach) write(w io.Writer, v cluster.ClusterView) {
 	for _, n := range v.Nodes {
 		if line := r.lines[n.Name]; line != "" {

@@ -19,10 +19,10 @@ func clusterReceiptCommand(c *cli.Context) *cobra.Command {
 	var w waitFlags
 	cmd := &cobra.Command{
 		Use:   "receipt ID|NAME",
-		Short: "Show every machine that a cluster has had, for how long, what it cost, and the proof that none is left",
-		Long: "Show every machine that a cluster has had, for how long, what it cost, and the proof that none is left.\n\n" +
-			"The provider's account is checked within seconds after the last machine of a cluster is deleted, and again every 30 s until nothing is left. Of a deleted cluster " +
-			"the receipt waits for that proof. Exit code 1: it isn't proven when the time is over; the receipt is printed all the same.",
+		Short: "Show the receipt of a cluster: machines, durations, costs, and proof of deletion",
+		Long: "Show every machine a cluster has ever had, how long each ran, its cost, and the proof that none is left.\n\n" +
+			"Muster checks the provider's account within seconds after a cluster's last machine is deleted, and then every 30 s until nothing is left.\n" +
+			"For a deleted cluster, the command waits for that proof. If it isn't there by the timeout, the receipt is printed anyway, with exit code 1.",
 		Args: cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, v, err := ConnectTo(cmd.Context(), c, args[0], true)
@@ -43,20 +43,20 @@ func clusterReceiptCommand(c *cli.Context) *cobra.Command {
 			if err := printReceipt(c, r); err != nil || !r.Unproven() {
 				return err
 			}
-			return &app.Error{Code: app.ETimeout, Reason: "unproven", Message: fmt.Sprintf("not proven after %s that nothing of %s is left", humanize.Duration(w.timeout), r.Name),
-				Hint: "Muster keeps checking. See later: muster cluster receipt " + r.Cluster}
+			return &app.Error{Code: app.ETimeout, Reason: "unproven", Message: fmt.Sprintf("no proof after %s that nothing of %s is left", humanize.Duration(w.timeout), r.Name),
+				Hint: "Muster keeps checking. Try again later: muster cluster receipt " + r.Cluster}
 		},
 	}
 	cmd.Flags().BoolVar(&w.wait, "wait", true, "wait for the proof that nothing of a deleted cluster is left")
-	cmd.Flags().DurationVar(&w.timeout, "timeout", proofPatience, "with --wait: how long to wait (0: until it is proven)")
+	cmd.Flags().DurationVar(&w.timeout, "timeout", proofPatience, "with --wait: how long to wait; 0 is no limit")
 	return cmd
 }
 
-// proofPatience is how long the proof of a deletion is waited for: two checks of the account, and some for slow lists.
+// proofPatience is how long to wait for the proof of a deletion: two checks of the account, and a margin for slow lists.
 const proofPatience = 90 * time.Second
 
-// awaitProof asks for a receipt until it is proven that nothing of a deleted cluster is left, or the time is over, and returns the last one.
-// No timeout is 0.
+// awaitProof polls a receipt until it proves that nothing of a deleted cluster is left, or until the timeout, and returns the last one.
+// Timeout 0 is no limit.
 func awaitProof(ctx context.Context, c *cli.Context, cl *cli.Client, id string, timeout time.Duration) (fleet.Receipt, error) {
 	r, err := cl.Clusters.Receipt(ctx, id)
 	if err != nil || !r.Unproven() {
@@ -80,7 +80,7 @@ func awaitProof(ctx context.Context, c *cli.Context, cl *cli.Client, id string, 
 		case <-time.After(pause):
 			err = p.Try(ctx, func(ctx context.Context) error {
 				now, err := cl.Clusters.Receipt(ctx, id)
-				if err == nil { // an answer that failed has no machines
+				if err == nil { // a failed response has no machines
 					r = now
 				}
 				return err
@@ -92,7 +92,7 @@ func awaitProof(ctx context.Context, c *cli.Context, cl *cli.Client, id string, 
 			return r, nil
 		case errors.Is(err, context.Canceled):
 			return r, &app.Error{Code: app.ECancelled, Message: "stopped waiting; Muster keeps checking that nothing of " + r.Name + " is left",
-				Hint: "See later: muster cluster receipt " + r.Cluster}
+				Hint: "Try again later: muster cluster receipt " + r.Cluster}
 		default:
 			return r, err
 		}
@@ -121,7 +121,7 @@ func printReceipt(c *cli.Context, r fleet.Receipt) error {
 	}
 	fmt.Fprintf(c.Stdout, "\n%s\n", receiptTotal(r))
 	if r.Unpriced > 0 {
-		fmt.Fprintf(c.Stdout, "The price of %s is not known.\n", humanize.Count(r.Unpriced, "resource"))
+		fmt.Fprintf(c.Stdout, "The price of %s is unknown.\n", humanize.Count(r.Unpriced, "resource"))
 	}
 	if words := r.ProofWords(); words != "" {
 		fmt.Fprintln(c.Stdout, words)
@@ -129,7 +129,7 @@ func printReceipt(c *cli.Context, r fleet.Receipt) error {
 	return nil
 }
 
-// receiptTotal is the sum of a receipt.
+// receiptTotal is a receipt's total.
 func receiptTotal(r fleet.Receipt) string {
-	return fmt.Sprintf("%s, %s in all, cost %s, %d left", humanize.Count(len(r.Lines), "resource"), humanize.Duration(r.Lifetime), cli.Money(r.Cost), r.Left)
+	return fmt.Sprintf("%s, %s in total, cost %s, %d left", humanize.Count(len(r.Lines), "resource"), humanize.Duration(r.Lifetime), cli.Money(r.Cost), r.Left)
 }

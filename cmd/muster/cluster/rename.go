@@ -13,13 +13,14 @@ import (
 func clusterRenameCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:     "rename ID|NAME NEW",
-		Short:   "Give a cluster another name; its id and host names stay",
+		Short:   "Rename a cluster",
+		Long:    "Rename a cluster. Its id and host names don't change.",
 		Example: "  muster cluster rename shop shop-old",
 		Args:    cli.Exactly("ID|NAME", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return changeCluster(cmd.Context(), c, args[0], func(ctx context.Context, cl *cli.Client, was cluster.ClusterView) (cluster.ClusterView, string, error) {
 				v, err := cl.Clusters.Rename(ctx, was.ID, args[1])
-				return v, fmt.Sprintf("%s is called %s now. Its id %s and its host names stay.", was.Name, v.Name, v.ID), err
+				return v, fmt.Sprintf("Renamed %s to %s. Its id %s and host names don't change.", was.Name, v.Name, v.ID), err
 			})
 		},
 	}
@@ -28,11 +29,11 @@ func clusterRenameCommand(c *cli.Context) *cobra.Command {
 func clusterTransferCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "transfer ID|NAME USER|group:NAME",
-		Short: "Give a cluster to another user of the tenant, or to a group",
-		Long: "Give a cluster to another user of the tenant. It counts towards the new owner's quotas from then on, which may refuse it.\n" +
-			"Whoever was given its SSH key still has it.\n\n" +
-			"Each member of a group that owns a cluster may do what the owner may. The person who owned it stays responsible: quotas, usage and\n" +
-			"warnings are that person's, until a member transfers the cluster.",
+		Short: "Transfer a cluster to another user or a group",
+		Long: "Transfer ownership of a cluster to another user of the tenant. The cluster then counts toward the new owner's quotas, which may not\n" +
+			"allow it. People who got its SSH key keep it.\n\n" +
+			"If a group owns a cluster, each member has the owner's permissions. The previous owner stays responsible: quotas, usage and\n" +
+			"warnings remain with that person until a member transfers the cluster.",
 		Example: "  muster cluster transfer shop bob\n  muster cluster transfer shop group:ops",
 		Args:    cli.Exactly("ID|NAME", "USER|group:NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,7 +45,7 @@ func clusterTransferCommand(c *cli.Context) *cobra.Command {
 	}
 }
 
-// owners names the person, and the group where there is one.
+// owners names the person, and the group if there is one.
 func owners(c app.Cluster) string {
 	if c.OwnerGroup == "" {
 		return c.Owner
@@ -52,7 +53,7 @@ func owners(c app.Cluster) string {
 	return c.Owner + " and " + cluster.ClusterShare{Group: c.OwnerGroup}.Name()
 }
 
-// changeCluster does something to a cluster that is done at once, and says what it did.
+// changeCluster makes an immediate change to a cluster, and reports it.
 func changeCluster(ctx context.Context, c *cli.Context, word string, do func(context.Context, *cli.Client, cluster.ClusterView) (cluster.ClusterView, string, error)) error {
 	cl, v, err := ConnectTo(ctx, c, word, false)
 	if err != nil {

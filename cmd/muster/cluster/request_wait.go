@@ -13,11 +13,11 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// askEvery is how often a request is looked at while someone waits for the decision.
+// askEvery is how often to poll a request while waiting for its decision.
 const askEvery = 2 * time.Second
 
-// decided returns the cluster that was asked for. Where people have to approve it first, it waits for them with --wait, and else
-// says so and returns nil.
+// decided returns the requested cluster. If approval is required, it waits for that with --wait, and otherwise says so and returns
+// nil.
 func decided(ctx context.Context, c *cli.Context, cl *cli.Client, answer cluster.Answer, w waitFlags) (*cluster.ClusterView, error) {
 	r := answer.Request
 	switch {
@@ -28,15 +28,15 @@ func decided(ctx context.Context, c *cli.Context, cl *cli.Client, answer cluster
 	case c.JSON():
 		return nil, c.PrintJSON(r)
 	}
-	fmt.Fprintf(c.Stdout, "Request %d waits for %s.\n", r.ID, cli.RequestNeeds(r))
+	fmt.Fprintf(c.Stdout, "Request %d is waiting for %s.\n", r.ID, cli.RequestNeeds(r))
 	for _, ch := range r.Decision.Changes {
 		fmt.Fprintf(c.Stdout, "The lease is %s instead of %s: %s\n", LeaseText(ch.To), LeaseText(ch.From), cmp.Or(ch.Reason, "policy "+ch.Policy))
 	}
-	fmt.Fprintf(c.Stdout, "Nothing is made before. See how it stands:  muster request show %d\n", r.ID)
+	fmt.Fprintf(c.Stdout, "Nothing is created until it's approved. Check its status:  muster request show %d\n", r.ID)
 	return nil, nil
 }
 
-// asking returns what asks a server again and again, with a pause between, and outlasts its restarts. What keeps it waiting is noted on stderr.
+// asking returns a function that polls a server and survives its restarts. Outages are reported on stderr.
 func asking(c *cli.Context, cl *cli.Client, every time.Duration) (*cli.Patient, time.Duration) {
 	if c.Hurry {
 		every = time.Millisecond
@@ -44,7 +44,7 @@ func asking(c *cli.Context, cl *cli.Client, every time.Duration) (*cli.Patient, 
 	return &cli.Patient{Client: cl, Limit: max(c.Patience, cli.ServerPatience), Note: func(text string) { fmt.Fprintln(c.Stderr, text) }}, every
 }
 
-// awaitDecision waits until a request has ended, and returns its cluster where it runs.
+// awaitDecision waits until a request is decided, and returns its cluster if there is one.
 func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r cluster.Request, timeout time.Duration) (*cluster.ClusterView, error) {
 	whole := ctx
 	if timeout > 0 {
@@ -55,9 +55,9 @@ func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r cluste
 	p, pause := asking(c, cl, askEvery)
 	said := ""
 	for {
-		now := fmt.Sprintf("request %d waits for %s", r.ID, cli.RequestNeeds(r))
+		now := fmt.Sprintf("request %d is waiting for %s", r.ID, cli.RequestNeeds(r))
 		if r.Status == cluster.RequestOffered {
-			now = fmt.Sprintf("request %d: %s offers %s, lease %s instead; take it with `muster request confirm %d`", r.ID, r.Offer.By,
+			now = fmt.Sprintf("request %d: %s offers %s, lease %s instead; accept with `muster request confirm %d`", r.ID, r.Offer.By,
 				humanize.Count(r.Offer.Layout.Size(), "node"), LeaseText(r.Offer.Lease), r.ID)
 		}
 		if r.Status.Open() && now != said {
@@ -80,20 +80,20 @@ func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r cluste
 			case <-time.After(pause):
 				err = p.Try(ctx, func(ctx context.Context) error {
 					now, err := cl.Requests.Get(ctx, r.ID)
-					if err == nil { // an answer that failed has no number
+					if err == nil { // a failed response has no number
 						r = now
 					}
 					return err
 				})
 			}
 		}
-		hint := fmt.Sprintf("See how it stands: muster request show %d", r.ID)
+		hint := fmt.Sprintf("Check its status: muster request show %d", r.ID)
 		switch {
 		case err == nil:
 		case errors.Is(err, context.DeadlineExceeded):
-			return nil, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("request %d is not decided after %s, and goes on waiting", r.ID, humanize.Duration(timeout)), Hint: hint}
+			return nil, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("request %d is still undecided after %s; it stays waiting", r.ID, humanize.Duration(timeout)), Hint: hint}
 		case errors.Is(err, context.Canceled):
-			return nil, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; request %d goes on waiting", r.ID), Hint: hint}
+			return nil, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; request %d stays waiting", r.ID), Hint: hint}
 		default:
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r cluste
 
 func LeaseText(d time.Duration) string {
 	if d == 0 {
-		return "for ever"
+		return "no expiry"
 	}
 	return humanize.Duration(d)
 }

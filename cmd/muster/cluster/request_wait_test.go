@@ -25,7 +25,7 @@ func TestAnUndecidedRequestKeepsItsNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = awaitDecision(t.Context(), c, cl, cluster.Request{ID: 17, Status: cluster.RequestWaiting}, 300*time.Millisecond)
-	if e := app.AsError(err); e.Code != app.ETimeout || !strings.Contains(e.Message, "request 17 is not decided") || !strings.Contains(e.Hint, "muster request show 17") {
+	if e := app.AsError(err); e.Code != app.ETimeout || !strings.Contains(e.Message, "request 17 is still undecided") || !strings.Contains(e.Hint, "muster request show 17") {
 		t.Errorf("it ends with %v, %s", err, e.Hint)
 	}
 }

@@ -22,18 +22,17 @@ func clusterRollBackCommand(c *cli.Context) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "roll-back ID|NAME",
-		Short: "Undo what an operation has done that failed or was cancelled",
-		Long: "Undo what a cluster's latest operation has done, which has failed or was cancelled. The plan is shown first, and what was\n" +
-			"shown is what runs: should anything have happened in between, it is refused. After the roll-back of a create nothing is\n" +
-			"left of the cluster.",
+		Short: "Roll back a failed or cancelled operation",
+		Long: "Undo everything a cluster's latest operation has done, if it failed or was cancelled. A preview is shown first. Exactly that plan\n" +
+			"runs: if anything has changed in the meantime, the command is refused. Rolling back a create deletes the cluster.",
 		Example: "  muster cluster roll-back shop --dry-run\n  muster cluster roll-back shop --yes --wait",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if yes && dry {
-				return cli.Usagef("--yes and --dry-run do not go together")
+				return cli.Usagef("--yes and --dry-run can't be combined")
 			}
 			if !yes && !dry && !cli.IsTerminal(c.Stdin) {
-				return cli.Usagef("rolling back needs --yes where there is no terminal to confirm on").Hint("See first what it would do: --dry-run.")
+				return cli.Usagef("--yes is required without a terminal to confirm on").Hint("To see the plan first, use --dry-run.")
 			}
 			cl, v, err := ConnectTo(cmd.Context(), c, args[0], false)
 			if err != nil {
@@ -67,18 +66,18 @@ func clusterRollBackCommand(c *cli.Context) *cobra.Command {
 			return deleting(cmd.Context(), c, cl, v, w, after)
 		},
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "only show what would be done")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show the plan without running it")
 	w.declare(cmd)
 	return cmd
 }
 
-// printRollBack shows the plan of a roll-back.
+// printRollBack prints a rollback's plan.
 func printRollBack(c *cli.Context, v cluster.ClusterView, p operation.RollBackPreview) error {
 	if c.JSON() {
 		return c.PrintJSON(p)
 	}
-	fmt.Fprintf(c.Stdout, "roll-back of the %s of %s (%s): %s\n", p.Operation.Kind.Words(), v.Name, v.ID, rollBackWords(p))
+	fmt.Fprintf(c.Stdout, "rollback of the %s of %s (%s): %s\n", p.Operation.Kind.Words(), v.Name, v.ID, rollBackWords(p))
 	if len(p.Plan.Steps) == 0 {
 		return nil
 	}
@@ -86,25 +85,25 @@ func printRollBack(c *cli.Context, v cluster.ClusterView, p operation.RollBackPr
 	return planner.Text(c.Stdout, p.Plan)
 }
 
-// rollBackWords says what is left after a roll-back.
+// rollBackWords says what a rollback deletes.
 func rollBackWords(p operation.RollBackPreview) string {
-	words := "no machine is given back"
+	words := "no machines are deleted"
 	switch n := len(p.GivesBack); {
 	case n == 1:
-		words = "1 machine is given back"
+		words = "1 machine is deleted"
 	case n > 1:
-		words = fmt.Sprintf("%d machines are given back", n)
+		words = fmt.Sprintf("%d machines are deleted", n)
 	}
 	if p.Gone {
-		words += "; then nothing is left of the cluster"
+		words += "; the cluster is deleted"
 	}
 	return words
 }
 
-// undoPatience is how long the roll-back that an operation chose may take to begin.
+// undoPatience is how long an operation's automatic rollback may take to start.
 const undoPatience = 30 * time.Second
 
-// waitUndone waits for the roll-back that a cancelled operation chose, first until it begins.
+// waitUndone waits for a cancelled operation's automatic rollback to start and to finish.
 func waitUndone(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, op app.Operation, w waitFlags) error {
 	for deadline := time.Now().Add(undoPatience); ; {
 		if latest, _ := OperationOf(v, 0); latest.Kind == app.OperationRollBack && latest.Undoes == op.ID {
@@ -114,8 +113,8 @@ func waitUndone(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.C
 			return deleting(ctx, c, cl, v, w, 0)
 		}
 		if time.Now().After(deadline) {
-			return &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the roll-back of %s has not begun after %s", v.Name, humanize.Duration(undoPatience)),
-				Hint: "It begins by itself. See how far it is: muster cluster show " + v.ID}
+			return &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the rollback of %s hasn't started after %s", v.Name, humanize.Duration(undoPatience)),
+				Hint: "The rollback starts automatically. Check its progress: muster cluster show " + v.ID}
 		}
 		select {
 		case <-ctx.Done():

@@ -14,12 +14,12 @@ import (
 	rest "muster/portal/client"
 )
 
-// clusterConfigCommand shows what `set` changes.
+// clusterConfigCommand shows the configuration that set changes.
 func clusterConfigCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "config ID|NAME",
 		Short: "Show the configuration of a cluster as JSON",
-		Long:  "Show the configuration of a cluster as JSON. What may be secret is shown as " + secret.HiddenValue + ". `muster cluster set` changes it.",
+		Long:  "Show the configuration of a cluster as JSON. Values that may be secret are shown as " + secret.HiddenValue + ". Change it with `muster cluster set`.",
 		Args:  cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, v, err := ConnectTo(cmd.Context(), c, args[0], false)
@@ -37,7 +37,7 @@ func clusterConfigCommand(c *cli.Context) *cobra.Command {
 	}
 }
 
-// changes reads what is laid over a configuration: a file or an object first, then assignments over it.
+// changes reads changes of a configuration: a file or an object first, then assignments over it.
 func changes(c *cli.Context, assignments []string, config string) (map[string]any, error) {
 	all, err := readConfig(c, config)
 	if err != nil {
@@ -47,7 +47,7 @@ func changes(c *cli.Context, assignments []string, config string) (map[string]an
 		all = map[string]any{}
 	}
 	if config == "" && len(assignments) == 0 {
-		return nil, cli.Usagef("nothing is to be changed").Hint("Give PATH=VALUE, such as nginx.port=8080, or --config FILE.")
+		return nil, cli.Usagef("PATH=VALUE or --config is required").Hint("For example: nginx.port=8080.")
 	}
 	for _, a := range assignments {
 		if err := assign(all, a); err != nil {
@@ -57,7 +57,7 @@ func changes(c *cli.Context, assignments []string, config string) (map[string]an
 	return all, nil
 }
 
-// assign carries out PATH=VALUE. The path is keys separated by dots; the value is JSON where it can be read so, else a text.
+// assign applies PATH=VALUE. The path is keys separated by dots; the value is parsed as JSON, or else taken as text.
 func assign(all map[string]any, assignment string) error {
 	path, text, ok := strings.Cut(assignment, "=")
 	keys := strings.Split(path, ".")
@@ -65,14 +65,14 @@ func assign(all map[string]any, assignment string) error {
 		ok = ok && k != ""
 	}
 	if !ok {
-		return cli.Usagef("%q is not PATH=VALUE", assignment).Hint("It looks like nginx.port=8080; keys with dots in them can be given with --config only.")
+		return cli.Usagef("%q isn't PATH=VALUE", assignment).Hint("For example: nginx.port=8080. For keys with dots, use --config.")
 	}
 	at := all
 	for i, k := range keys[:len(keys)-1] {
 		next, isMap := at[k].(map[string]any)
 		if !isMap {
 			if _, taken := at[k]; taken {
-				return cli.Usagef("%s gets a value, and another one below it", strings.Join(keys[:i+1], "."))
+				return cli.Usagef("%s can't have both a value and keys below it", strings.Join(keys[:i+1], "."))
 			}
 			next = map[string]any{}
 			at[k] = next
@@ -81,13 +81,13 @@ func assign(all map[string]any, assignment string) error {
 	}
 	last := keys[len(keys)-1]
 	if _, taken := at[last].(map[string]any); taken {
-		return cli.Usagef("%s gets a value, and another one below it", path)
+		return cli.Usagef("%s can't have both a value and keys below it", path)
 	}
 	at[last] = valueOf(text)
 	return nil
 }
 
-// valueOf reads a value: one JSON value, or else the text itself.
+// valueOf reads a value: JSON, or else the text itself.
 func valueOf(text string) any {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
@@ -101,7 +101,7 @@ func valueOf(text string) any {
 	return v
 }
 
-// jsonOf turns YAML into JSON. JSON is YAML too, and is left as it is, so that complaints are about what was written.
+// jsonOf turns YAML into JSON. JSON, which is YAML too, stays as it is, so that errors refer to the original text.
 func jsonOf(b []byte) ([]byte, error) {
 	text := bytes.TrimSpace(b)
 	if len(text) == 0 || text[0] == '{' {
@@ -113,7 +113,7 @@ func jsonOf(b []byte) ([]byte, error) {
 		return nil, err
 	}
 	if err := dec.Decode(new(any)); err != io.EOF {
-		return nil, errors.New("it holds more than one document")
+		return nil, errors.New("it has more than one document")
 	}
 	return json.Marshal(fields)
 }

@@ -15,19 +15,19 @@ func clusterShareCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "share ID|NAME",
 		Short: "Share a cluster with people and groups, or show who has access",
-		Long: "Share a cluster with people and groups. Without --with, show who has access. As far as the role of each allows it, a\n" +
-			"reader sees state, events and logs; a user also signs in to the machines, sees the configuration, and starts, stops\n" +
-			"and restarts services; a co-owner may do what the owner may.",
+		Long: "Share a cluster with people and groups. Without --with, show who has access. Within the limits of their roles, a reader sees\n" +
+			"state, events and logs; a user can also sign in to the machines, see the configuration, and start, stop and restart\n" +
+			"services; a co-owner has the owner's permissions.",
 		Example: "  muster cluster share shop\n  muster cluster share shop --with ana:user --with group:ops:reader",
 		Args:    cli.Exactly("ID|NAME"),
 	}
-	cmd.Flags().StringArrayVar(&with, "with", nil, "`who:access`: a person or group:NAME, and reader, user or co-owner; may be repeated")
+	cmd.Flags().StringArrayVar(&with, "with", nil, "`who:access`: a user or group:NAME, and reader, user or co-owner; may be repeated")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		var change cluster.SharingChange
 		for _, text := range with {
 			i := strings.LastIndex(text, ":")
 			if i < 0 {
-				return cli.Usagef("--with %s does not say which access", text).Hint("For example %s:user.", text)
+				return cli.Usagef("--with %s has no access level", text).Hint("For example: %s:user.", text)
 			}
 			share := cluster.ShareWith(text[:i])
 			if err := share.Access.UnmarshalText([]byte(text[i+1:])); err != nil {
@@ -53,8 +53,8 @@ func clusterShareCommand(c *cli.Context) *cobra.Command {
 func clusterUnshareCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "unshare ID|NAME WHO...",
-		Short:   "End the access of people and groups to a cluster",
-		Long:    "End the access of people and groups to a cluster. What they have copied, such as the cluster's SSH key, still works.",
+		Short:   "Stop sharing a cluster with people and groups",
+		Long:    "Stop sharing a cluster with people and groups. If they've copied the cluster's SSH key, it still works.",
 		Example: "  muster cluster unshare shop ana group:ops",
 		Args:    cobra.MinimumNArgs(2),
 	}
@@ -82,8 +82,8 @@ func clusterVisibilityCommand(c *cli.Context) *cobra.Command {
 func TenantVisibilityCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "visibility [private|tenant]",
-		Short: "Show or set who may see the tenant's new clusters",
-		Long:  "Show, or as an admin set, whether the tenant's new clusters are private or visible to everyone in it. Existing clusters do not change.",
+		Short: "Show or set who can see the tenant's new clusters",
+		Long:  "Show, or as an admin set, whether the tenant's new clusters are private or visible to everyone in the tenant. Existing clusters don't change.",
 		Args:  cli.AtMost(1),
 	}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
@@ -116,7 +116,7 @@ func printSharing(c *cli.Context, s cluster.ClusterSharing) error {
 	if c.JSON() {
 		return c.PrintJSON(s)
 	}
-	t := cli.NewTable("WHO", "ACCESS")
+	t := cli.NewTable("USER OR GROUP", "ACCESS")
 	t.Add(s.Owner, app.AccessOwner.String())
 	if s.OwnerGroup != "" {
 		t.Add(cluster.ClusterShare{Group: s.OwnerGroup}.Name(), app.AccessOwner.String())

@@ -18,7 +18,7 @@ import (
 func clusterShowCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show ID|NAME",
-		Short: "Show a cluster: its nodes, how to reach them, and what was done to it",
+		Short: "Show a cluster: its nodes, SSH access and operations",
 		Args:  cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, v, err := ConnectTo(cmd.Context(), c, args[0], true)
@@ -30,13 +30,13 @@ func clusterShowCommand(c *cli.Context) *cobra.Command {
 	}
 }
 
-// ClusterJSON is a cluster with how to reach its nodes.
+// ClusterJSON is a cluster with the SSH access to its nodes.
 type ClusterJSON struct {
 	cluster.ClusterView
-	SSH map[string]string `json:"ssh,omitempty"` // a command line by node
+	SSH map[string]string `json:"ssh,omitempty"` // command line by node
 }
 
-// PrintCluster tells all about a cluster, and how to reach its nodes.
+// PrintCluster prints a cluster and the SSH access to its nodes.
 func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView) error {
 	r, err := reachNodes(ctx, cl, v)
 	if err != nil {
@@ -62,7 +62,7 @@ func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster
 	}
 	printLeaseStops(ctx, c, cl, v.ID)
 	if len(r.lines) > 0 || r.note != "" {
-		fmt.Fprint(c.Stdout, "\nReach a node:\n")
+		fmt.Fprint(c.Stdout, "\nSSH access:\n")
 		r.write(c.Stdout, v)
 	}
 	if len(v.Links) > 0 {
@@ -74,7 +74,7 @@ func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster
 	return printHistory(c, v.Operations, time.Now())
 }
 
-// printTrouble tells since when something is wrong, what it costs meanwhile, and what can be done, the best first.
+// printTrouble prints since when the cluster has a problem, its cost in the meantime, and the possible actions, the best first.
 func printTrouble(c *cli.Context, t cluster.Trouble, now time.Time) {
 	for _, f := range t.Failures {
 		fmt.Fprintf(c.Stdout, "  %s: %s\n", f.Step, f.Error)
@@ -97,10 +97,10 @@ func printTrouble(c *cli.Context, t cluster.Trouble, now time.Time) {
 	}
 }
 
-// historyShown is how many operations of a cluster are told at once.
+// historyShown is how many operations of a cluster are listed.
 const historyShown = 10
 
-// printHistory tells what was done to a cluster, where that is more than its create.
+// printHistory lists a cluster's operations, if there were any after its create.
 func printHistory(c *cli.Context, ops []app.Operation, now time.Time) error {
 	if len(ops) < 2 {
 		return nil
@@ -114,23 +114,23 @@ func printHistory(c *cli.Context, ops []app.Operation, now time.Time) error {
 		}
 		t.Add("  "+humanize.Duration(now.Sub(o.CreatedAt))+" ago", o.Kind.Words(), string(o.Status), took, "by "+o.Requester)
 	}
-	t.Rows = t.Rows[1:] // without a head
+	t.Rows = t.Rows[1:] // without headings
 	if err := t.Show(c); err != nil || len(ops) <= historyShown {
 		return err
 	}
-	_, err := fmt.Fprintf(c.Stdout, "  and %s before.\n", humanize.Count(len(ops)-historyShown, "operation"))
+	_, err := fmt.Fprintf(c.Stdout, "  and %s.\n", humanize.Count(len(ops)-historyShown, "earlier operation"))
 	return err
 }
 
-// Headline says in one line what has become of a cluster.
+// Headline is a cluster's state in one line.
 func Headline(v cluster.ClusterView) string {
 	op, known := OperationOf(v, 0)
 	line := fmt.Sprintf("%s (%s) is %s", v.Name, v.ID, v.Status)
 	switch {
 	case v.Status == app.ClusterDeleted:
-		line += ": " + cmp.Or(v.Message, "every machine is gone")
+		line += ": " + cmp.Or(v.Message, "all machines are deleted")
 	case known && !op.HeldUntil.IsZero():
-		line += fmt.Sprintf(": the %s has not begun. %s", op.Kind.Words(), op.Message)
+		line += fmt.Sprintf(": the %s hasn't started. %s", op.Kind.Words(), op.Message)
 	case known && op.Status == app.OperationCancelled && op.StartedAt.IsZero() && op.Message != "":
 		line += ". " + op.Message
 	case known && !op.Status.Ended():
@@ -141,12 +141,12 @@ func Headline(v cluster.ClusterView) string {
 		line += ": " + cmp.Or(v.Message, op.Message)
 	}
 	if known && op.Status.Ended() && !op.StartedAt.IsZero() && !op.EndedAt.IsZero() {
-		line += fmt.Sprintf(" (%s took %s)", op.Kind.Words(), cli.Clock(op.EndedAt.Sub(op.StartedAt)))
+		line += fmt.Sprintf(" (%s took %s)", op.Kind.Words(), humanize.Duration(op.EndedAt.Sub(op.StartedAt)))
 	}
 	return line
 }
 
-// facts are the small things about a cluster.
+// facts are a cluster's attributes in short.
 func facts(v cluster.ClusterView, now time.Time) []string {
 	out := []string{templateText(v), humanize.Count(v.Size, "node"), v.Provider, "owned by " + owners(v.Cluster)}
 	if v.Visibility == app.VisiblePrivate {
@@ -161,25 +161,25 @@ func facts(v cluster.ClusterView, now time.Time) []string {
 func leaseWords(c app.Cluster, now time.Time) string {
 	switch {
 	case c.ExpiresAt.IsZero():
-		return "no end of lease"
+		return "lease never expires"
 	case c.ExpiresAt.Before(now):
-		return "lease is over"
+		return "lease expired"
 	}
-	return "lease ends in " + humanize.Duration(c.ExpiresAt.Sub(now))
+	return "lease expires in " + humanize.Duration(c.ExpiresAt.Sub(now))
 }
 
-// templateText says from which version of which template a cluster was made.
+// templateText names the template and version of a cluster.
 func templateText(v cluster.ClusterView) string {
 	m := v.MadeFrom
 	switch {
 	case m == nil:
 		return v.Template
 	case m.Gone:
-		return v.Template + " (not in the catalog any more)"
+		return v.Template + " (no longer in the catalog)"
 	case m.Newer && m.Number > 0 && m.Latest > 0:
-		return fmt.Sprintf("%s version %d (there is version %d)", v.Template, m.Number, m.Latest)
+		return fmt.Sprintf("%s version %d (latest: %d)", v.Template, m.Number, m.Latest)
 	case m.Newer:
-		return v.Template + " (there is a newer version)"
+		return v.Template + " (a newer version exists)"
 	}
 	return v.Template
 }

@@ -19,23 +19,23 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Rhythm of the live view. Clusters at work are followed by their events; the list is read again when one of them says something, and else only
-// to find what has begun meanwhile.
+// Timing of the live view. Busy clusters are followed by their events; the list is read again on an event, and otherwise only to find
+// new operations.
 const (
-	topLook   = 15 * time.Second // between two reads while nothing is heard
-	topPause  = time.Second      // between two reads at least
-	topTick   = time.Second      // how often times go on
-	topFollow = 8                // clusters at work that are followed
-	topNewest = 500              // clusters among which those at work are looked for
-	topSpace  = 4                // lines that are no rows
+	topLook   = 15 * time.Second // between reads without events
+	topPause  = time.Second      // minimum between reads
+	topTick   = time.Second      // how often times advance
+	topFollow = 8                // busy clusters to follow
+	topNewest = 500              // newest clusters to search for busy ones
+	topSpace  = 4                // lines that aren't rows
 )
 
-// topView is what is shown.
+// topView is the live view's content.
 type topView struct {
 	At       time.Time            `json:"at"`
 	Work     int                  `json:"at_work"` // clusters
 	Queue    *execution.Queue     `json:"queue,omitempty"`
-	Clusters []app.ClusterSummary `json:"clusters"` // those at work, then the dearest
+	Clusters []app.ClusterSummary `json:"clusters"` // busy ones, then the most expensive
 }
 
 func TopCommand(c *cli.Context) *cobra.Command {
@@ -43,17 +43,17 @@ func TopCommand(c *cli.Context) *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "top",
-		Short: "Watch the clusters at work, what waits, and the dearest clusters",
-		Long: "Watch the clusters at work, what waits (for admins), and the dearest clusters. On a terminal it goes on until q or ctrl-c; piped, or with\n" +
-			"--once, it is one plain table. Clusters at work are followed by their events; those that stand still are not asked for anything.",
+		Short: "Watch busy clusters, the queue, and the most expensive clusters",
+		Long: "Watch busy clusters, the queue (for admins), and the most expensive clusters. On a terminal the view updates until you press q or\n" +
+			"Ctrl-C; piped, or with --once, one plain table is printed.",
 		Example: "  muster top\n  muster top --once --limit 10\n  muster --format json top | jq .queue.queued",
 		Args:    cli.AtMost(0),
 	}
-	cmd.Flags().BoolVar(&once, "once", false, "show it once and end")
-	cmd.Flags().IntVar(&limit, "limit", 50, "at most so many `clusters`")
+	cmd.Flags().BoolVar(&once, "once", false, "print the view once and exit")
+	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of `clusters`")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		if limit < 1 || limit > topNewest {
-			return cli.Usagef("--limit is from 1 to %d, not %d", topNewest, limit)
+			return cli.Usagef("--limit must be from 1 to %d, not %d", topNewest, limit)
 		}
 		t := &top{c: c, client: cl, limit: limit}
 		v, err := t.read(ctx)
@@ -75,15 +75,15 @@ func TopCommand(c *cli.Context) *cobra.Command {
 	})
 }
 
-// top reads and shows the view.
+// top reads and prints the view.
 type top struct {
 	c      *cli.Context
 	client *cli.Client
 	limit  int
-	closed bool // the queue is not for this user
+	closed bool // this user isn't allowed to see the queue
 }
 
-// read asks the server once for all of it.
+// read fetches the whole view once.
 func (t *top) read(ctx context.Context) (*topView, error) {
 	v := &topView{At: time.Now(), Clusters: []app.ClusterSummary{}}
 	newest, err := t.client.Clusters.List(ctx, app.ClusterFilter{Limit: topNewest})
@@ -91,7 +91,7 @@ func (t *top) read(ctx context.Context) (*topView, error) {
 		return nil, err
 	}
 	dearest := newest
-	if len(newest) == topNewest { // there may be more of them
+	if len(newest) == topNewest { // there may be more
 		if dearest, err = t.client.Clusters.List(ctx, app.ClusterFilter{Limit: t.limit, Sort: app.SortCost}); err != nil {
 			return nil, err
 		}
@@ -115,7 +115,7 @@ func (t *top) read(ctx context.Context) (*topView, error) {
 	return v, t.readQueue(ctx, v)
 }
 
-// readQueue fills in the queue, unless it is not for this user.
+// readQueue fetches the queue, if this user is allowed to see it.
 func (t *top) readQueue(ctx context.Context, v *topView) error {
 	if t.closed {
 		return nil
@@ -144,24 +144,24 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// head says the whole in a line.
+// head is the summary line.
 func (v *topView) head(now time.Time) string {
 	cost := 0.0
 	for _, s := range v.Clusters {
 		cost += s.CostPerHour
 	}
-	parts := []string{now.Format(time.TimeOnly), humanize.Count(v.Work, "cluster") + " at work"}
+	parts := []string{now.Format(time.TimeOnly), "busy: " + humanize.Count(v.Work, "cluster")}
 	if q := v.Queue; q != nil {
-		parts = append(parts, humanize.Count(q.Running, "step")+" at work", fmt.Sprintf("%d queued", q.Queued))
+		parts = append(parts, humanize.Count(q.Running, "running step"), fmt.Sprintf("%d queued", q.Queued))
 		if q.Slots >= 0 && q.Workers >= 0 {
 			parts = append(parts, humanize.Count(q.Slots, "slot")+" of "+humanize.Count(q.Workers, "worker"))
 		}
 	}
-	return strings.Join(append(parts, cli.Money(cost)+" an hour for those shown"), " · ")
+	return strings.Join(append(parts, cli.Money(cost)+" per hour for the clusters shown"), " · ")
 }
 
 func (v *topView) table(now time.Time) *cli.Table {
-	t := cli.NewTable("NAME", "NODES>", "COST/H>", "STATUS", "DONE>", "FOR>", "KEEPS IT", "OWNER", "TEMPLATE")
+	t := cli.NewTable("NAME", "NODES>", "COST/H>", "STATUS", "DONE>", "TIME>", "REASON", "OWNER", "TEMPLATE")
 	for _, s := range v.Clusters {
 		status, done, long, why := string(s.Status), "-", "-", ""
 		if o := s.Operation; atWork(s) {
@@ -173,7 +173,7 @@ func (v *topView) table(now time.Time) *cli.Table {
 	return t
 }
 
-// reason is what keeps an operation, as far as that is known.
+// reason is what an operation is waiting for, if known.
 func (v *topView) reason(operation int64) string {
 	if v.Queue != nil {
 		for _, l := range v.Queue.Operations {
@@ -185,7 +185,7 @@ func (v *topView) reason(operation int64) string {
 	return ""
 }
 
-// live shows the view until someone has seen enough. The terminal is left as it was found, whatever ends it.
+// live shows the view until it's closed. The terminal is restored in any case.
 func (t *top) live(ctx context.Context, v *topView) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -216,7 +216,7 @@ func (t *top) live(ctx context.Context, v *topView) error {
 		t.draw(v, trouble)
 		select {
 		case <-ctx.Done():
-			return nil // ctrl-c is how this ends
+			return nil // Ctrl-C is a regular end
 		case k, open := <-keys:
 			switch {
 			case !open:
@@ -248,13 +248,13 @@ type topRead struct {
 	err  error
 }
 
-// draw puts the view on the screen, as much of it as has room.
+// draw puts as much of the view on the screen as fits.
 func (t *top) draw(v *topView, trouble error) {
 	width, height := cli.TerminalSize(t.c.Stdout)
 	now, paint := time.Now(), t.c.Painter(t.c.Stdout)
 	lines := []string{paint(cli.ColourHead, cli.Cut(v.head(now), width))}
 	if trouble != nil {
-		lines = append(lines, paint(cli.ColourGoes, cli.Cut("Not read anew for "+humanize.Duration(now.Sub(v.At))+": "+cli.InLine(app.AsError(trouble).Message), width)))
+		lines = append(lines, paint(cli.ColourGoes, cli.Cut("Last updated "+humanize.Ago(now, v.At)+": "+cli.InLine(app.AsError(trouble).Message), width)))
 	} else {
 		lines = append(lines, "")
 	}
@@ -268,7 +268,7 @@ func (t *top) draw(v *topView, trouble error) {
 	} else {
 		lines = append(lines, rows.Lines(width, paint)...)
 	}
-	last := "q ends, r reads anew"
+	last := "q: quit, r: refresh"
 	if hidden > 0 {
 		last += fmt.Sprintf("; %d more below", hidden)
 	}
@@ -280,7 +280,7 @@ func (t *top) draw(v *topView, trouble error) {
 	_, _ = io.WriteString(t.c.Stdout, own("\x1b[H")+strings.Join(lines, own("\x1b[K\r\n"))+own("\x1b[K\x1b[J"))
 }
 
-// followers wait for events of clusters at work.
+// followers wait for events of busy clusters.
 type followers struct {
 	client *cli.Client
 	heard  chan<- struct{}
@@ -288,7 +288,7 @@ type followers struct {
 	all    sync.WaitGroup
 }
 
-// set follows those clusters of a view that are at work, and no others.
+// set follows exactly the busy clusters of a view.
 func (f *followers) set(ctx context.Context, v *topView) {
 	wanted := map[string]bool{}
 	for _, s := range v.Clusters {
@@ -312,13 +312,13 @@ func (f *followers) set(ctx context.Context, v *topView) {
 
 func (f *followers) wait() { f.all.Wait() }
 
-// follow tells of each event of a cluster. It ends with ctx.
+// follow signals each event of a cluster. It ends with ctx.
 func (f *followers) follow(ctx context.Context, id string) {
 	after := int64(0)
 	for first := true; ctx.Err() == nil; {
 		hold := pollWait
 		if first {
-			hold = 0 // what was before is on the screen
+			hold = 0 // earlier events are on the screen
 		}
 		asked := time.Now()
 		events, err := f.client.Clusters.Events(ctx, id, after, hold)
@@ -327,7 +327,7 @@ func (f *followers) follow(ctx context.Context, id string) {
 		}
 		switch {
 		case first && err == nil && len(events) > 0:
-			continue // there may be more of what was before
+			continue // there may be more earlier events
 		case first && err == nil:
 			first = false
 			continue
@@ -340,7 +340,7 @@ func (f *followers) follow(ctx context.Context, id string) {
 		case err == nil && time.Since(asked) > topPause:
 			continue
 		}
-		select { // it cannot be asked at the moment
+		select { // the server doesn't answer at the moment
 		case <-ctx.Done():
 		case <-time.After(topPause):
 		}

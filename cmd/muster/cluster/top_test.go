@@ -9,7 +9,7 @@ import (
 	"muster/app/execution"
 )
 
-// What is at work stands first, then what costs most; what keeps an operation stands beside it.
+// Busy clusters come first, then the most expensive ones; each operation has its reason for waiting.
 func TestTopShowsWhatIsAtWorkFirst(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -20,11 +20,11 @@ func TestTopShowsWhatIsAtWorkFirst(t *testing.T) {
 			{Cluster: app.Cluster{ID: "2", Name: "store", Size: 10, Status: app.ClusterActive, CostPerHour: 7},
 				Operation: &app.Operation{ID: 3, Status: app.OperationSucceeded}},
 		}}
-	if got := v.head(now); !strings.HasSuffix(got, " · 1 cluster at work · 3 steps at work · 2 queued · 8 slots of 1 worker · 7.50 an hour for those shown") {
+	if got := v.head(now); !strings.HasSuffix(got, " · busy: 1 cluster · 3 running steps · 2 queued · 8 slots of 1 worker · 7.50 per hour for the clusters shown") {
 		t.Error(got)
 	}
 	lines := v.table(now).Lines(0, func(_, text string) string { return text })
-	for i, want := range [][]string{{"NAME", "COST/H", "KEEPS IT"}, {"web", "running create", "4/9", "1:30", "It waits for a slot."}, {"store", "7.00", "active"}} {
+	for i, want := range [][]string{{"NAME", "COST/H", "REASON"}, {"web", "running create", "4/9", "1:30", "It waits for a slot."}, {"store", "7.00", "active"}} {
 		for _, w := range want {
 			if !strings.Contains(lines[i], w) {
 				t.Errorf("%q is not in %q", w, lines[i])

@@ -15,14 +15,13 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// Rhythm of watching.
+// Timing of watching.
 const (
-	pollWait   = 20 * time.Second       // how long the server may hold a question for events
-	redrawPace = 250 * time.Millisecond // how often the time on the bar goes on
+	pollWait   = 20 * time.Second       // how long the server may hold a poll for events
+	redrawPace = 250 * time.Millisecond // how often the bar's clock advances
 )
 
-// watch follows an operation until it has ended, and returns the cluster as it is then. It bears with a server that is
-// started again in the meantime.
+// watch follows an operation until it has ended, and returns the cluster's state. It survives restarts of the server.
 func watch(ctx context.Context, c *cli.Context, cl *cli.Client, id string, op, after int64, p *progress) (cluster.ClusterView, error) {
 	defer p.end()
 	ctx, cancel := context.WithCancel(ctx)
@@ -64,7 +63,7 @@ func (w *watcher) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		// Silence is a good moment to look whether we have missed the end, which no event would tell twice.
+		// No events: check whether we have missed the end, which isn't sent twice.
 		look := len(events) == 0
 		for _, e := range events {
 			w.after = max(w.after, e.Seq)
@@ -77,7 +76,7 @@ func (w *watcher) run(ctx context.Context) error {
 			}
 		}
 		if len(events) == 0 && time.Since(asked) < time.Second {
-			// The server did not hold the question, as when it is about to stop. Do not press it.
+			// The server didn't hold the poll, as when it's about to stop. Don't press it.
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
@@ -87,7 +86,7 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// look asks for the cluster and tells whether the operation has ended.
+// look fetches the cluster and tells whether the operation has ended.
 func (w *watcher) look(ctx context.Context) (bool, error) {
 	err := w.patient.Try(ctx, func(ctx context.Context) (err error) {
 		w.view, err = w.patient.Client.Clusters.Get(ctx, w.id)
@@ -98,13 +97,13 @@ func (w *watcher) look(ctx context.Context) (bool, error) {
 	}
 	op, ok := OperationOf(w.view, w.op)
 	if !ok {
-		return false, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("the server does not know operation %d of %s any more", w.op, w.view.Name)}
+		return false, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("operation %d of %s no longer exists on the server", w.op, w.view.Name)}
 	}
 	w.progress.refresh(op)
 	return op.Status.Ended(), nil
 }
 
-// OperationOf returns an operation of a cluster; 0 means the latest one.
+// OperationOf returns an operation of a cluster; 0 is the latest one.
 func OperationOf(v cluster.ClusterView, id int64) (app.Operation, bool) {
 	i := slices.IndexFunc(v.Operations, func(o app.Operation) bool { return id == 0 || o.ID == id })
 	if i < 0 {
@@ -113,7 +112,7 @@ func OperationOf(v cluster.ClusterView, id int64) (app.Operation, bool) {
 	return v.Operations[i], true
 }
 
-// progressStream is where progress goes: beside the answer where that is text, and out of its way where it is JSON.
+// progressStream is where progress goes: to stdout with text output, and to stderr with JSON.
 func progressStream(c *cli.Context) io.Writer {
 	if c.JSON() {
 		return c.Stderr
@@ -121,7 +120,7 @@ func progressStream(c *cli.Context) io.Writer {
 	return c.Stdout
 }
 
-// start returns the number of the latest event of a cluster, so that what was before is not told again; 0 without --wait.
+// start returns the number of a cluster's latest event, so that earlier ones aren't shown; 0 without --wait.
 func (w waitFlags) start(ctx context.Context, cl *cli.Client, id string) (after int64, err error) {
 	for w.wait {
 		events, err := cl.Clusters.Events(ctx, id, after, 0)
@@ -133,13 +132,13 @@ func (w waitFlags) start(ctx context.Context, cl *cli.Client, id string) (after 
 	return 0, nil
 }
 
-// WaitFor watches the latest operation of a cluster and returns the cluster as it is after it. Where the operation did
-// not succeed, or the wait was cut short, the error says so and what can be done. No timeout is 0.
+// WaitFor watches a cluster's latest operation and returns the cluster afterwards. If the operation didn't succeed, or the wait was cut
+// short, the error says so and what to do. Timeout 0 is no limit.
 func WaitFor(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, timeout time.Duration) (cluster.ClusterView, error) {
 	return waitAfter(ctx, c, cl, v, timeout, 0)
 }
 
-// waitAfter is WaitFor where only events after a number are worth telling.
+// waitAfter is WaitFor that shows only events after a number.
 func waitAfter(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, timeout time.Duration, after int64) (cluster.ClusterView, error) {
 	op, ok := OperationOf(v, 0)
 	if !ok {
@@ -163,8 +162,8 @@ func waitAfter(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Cl
 	return now, explainFailure(ctx, c, cl, now, op)
 }
 
-// waitUntil watches an operation until it has ended, however that is, and returns the cluster and the operation then. Where
-// the wait was cut short, the error says so.
+// waitUntil watches an operation until it has ended, and returns the cluster and the operation afterwards. If the wait was cut short, the
+// error says so.
 func waitUntil(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, op app.Operation, timeout time.Duration, after int64) (cluster.ClusterView, app.Operation, error) {
 	if timeout > 0 {
 		var cancel context.CancelFunc
@@ -175,10 +174,10 @@ func waitUntil(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Cl
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return v, op, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s isn't finished after %s; it continues on the server", op.Kind.Words(), v.Name, humanize.Duration(timeout)),
-			Hint: fmt.Sprintf("See how far it is: muster cluster show %s", v.Name)}
+			Hint: fmt.Sprintf("Check its progress: muster cluster show %s", v.Name)}
 	case errors.Is(err, context.Canceled):
-		return v, op, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; the %s of %s goes on", op.Kind.Words(), v.Name),
-			Hint: fmt.Sprintf("See how far it is: muster cluster show %s", v.Name)}
+		return v, op, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; the %s of %s continues", op.Kind.Words(), v.Name),
+			Hint: fmt.Sprintf("Check its progress: muster cluster show %s", v.Name)}
 	case err != nil:
 		return v, op, err
 	}
@@ -186,7 +185,7 @@ func waitUntil(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Cl
 	return now, op, nil
 }
 
-// explainFailure says what went wrong in an operation and which ways lead on.
+// explainFailure says why an operation failed and what to do.
 func explainFailure(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, op app.Operation) error {
 	e := &app.Error{Code: app.EScript, Reason: "operation_" + string(op.Status),
 		Message: fmt.Sprintf("the %s of %s has %s", op.Kind.Words(), v.Name, op.Status)}
@@ -195,17 +194,17 @@ func explainFailure(ctx context.Context, c *cli.Context, cl *cli.Client, v clust
 	}
 	steps, err := cl.Operations.Steps(ctx, v.ID, op.ID)
 	if err != nil {
-		steps = nil // what is known is worth saying without them
+		steps = nil // the rest is worth saying without them
 	}
 	failed := slices.ContainsFunc(steps, func(s app.Step) bool { return s.State == app.StepFailed })
-	if why := cmp.Or(op.Message, v.Message); why != "" && (!failed || op.Status != app.OperationFailed) { // else the steps say it
+	if why := cmp.Or(op.Message, v.Message); why != "" && (!failed || op.Status != app.OperationFailed) { // else the steps say so
 		e.Message += ": " + why
 	}
 	e.Hint = failureHint(v, op, steps)
 	return e
 }
 
-// failureHint lists the first failed steps and what can be done now.
+// failureHint lists the first failed steps and possible actions.
 func failureHint(v cluster.ClusterView, op app.Operation, steps []app.Step) string {
 	const most = 5
 	hint, first, failed, said := "", "", 0, cluster.SaidErrors{}
@@ -219,13 +218,13 @@ func failureHint(v cluster.ClusterView, op app.Operation, steps []app.Step) stri
 		first = cmp.Or(first, s.ID)
 	}
 	if failed > most {
-		hint += fmt.Sprintf("and %s more\n", humanize.Count(failed-most, "step"))
+		hint += fmt.Sprintf("and %s\n", humanize.Count(failed-most, "more step"))
 	}
 	if first != "" {
-		hint += fmt.Sprintf("What it said:  muster cluster logs %s --step %s\n", v.ID, first)
+		hint += fmt.Sprintf("Logs:  muster cluster logs %s --step %s\n", v.ID, first)
 	}
 	if machinesOnly(op, steps) {
-		hint += "Go on with the machines that came:  muster cluster go-on " + v.ID + "\n"
+		hint += "Accept partial result:  muster cluster go-on " + v.ID + "\n"
 	}
 	for _, way := range waysForward(v, op) {
 		hint += way + "\n"

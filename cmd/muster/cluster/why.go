@@ -16,9 +16,9 @@ func clusterWhyCommand(c *cli.Context) *cobra.Command {
 	var f execution.WaitingFilter
 	cmd := &cobra.Command{
 		Use:   "why ID|NAME",
-		Short: "Say why a cluster is not further: what its steps wait for",
-		Long: "Say why a cluster is not further: for every step that waits, what it waits for and its place in the queue. Reasons that\n" +
-			"many steps share are told once, with how many they are.",
+		Short: "Explain what the steps of a cluster are waiting for",
+		Long: "Explain why a cluster isn't ready: for each waiting step, what it's waiting for and its position in the queue. A reason that\n" +
+			"several steps share is listed once.",
 		Example: "  muster cluster why shop\n  muster cluster why shop --node n3",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,10 +36,10 @@ func clusterWhyCommand(c *cli.Context) *cobra.Command {
 			return printWaiting(c, w)
 		},
 	}
-	cmd.Flags().StringVar(&f.Node, "node", "", "only steps of this `node`, such as n3")
-	cmd.Flags().StringVar(&f.Step, "step", "", "only this `step`, such as n3.app.start")
-	cmd.Flags().IntVar(&f.Limit, "limit", 20, "at most so many `steps`, up to 500")
-	cmd.Flags().IntVar(&f.From, "from", 0, "only steps from this `number` of the plan on, as told at the end of a list")
+	cmd.Flags().StringVar(&f.Node, "node", "", "filter by `node`, such as n3")
+	cmd.Flags().StringVar(&f.Step, "step", "", "filter by `step`, such as n3.app.start")
+	cmd.Flags().IntVar(&f.Limit, "limit", 20, "maximum number of `steps`, up to 500")
+	cmd.Flags().IntVar(&f.From, "from", 0, "start at step `number`, as printed at the end of a list")
 	return cmd
 }
 
@@ -50,7 +50,7 @@ func printWaiting(c *cli.Context, w execution.Waiting) error {
 	fmt.Fprintln(c.Stdout, w.Text)
 	if len(w.Groups) > 0 {
 		fmt.Fprintln(c.Stdout)
-		t := cli.NewTable("STEPS>", "WHY")
+		t := cli.NewTable("STEPS>", "REASON")
 		for _, g := range w.Groups {
 			t.Add(strconv.Itoa(g.Count), g.Text)
 		}
@@ -62,7 +62,7 @@ func printWaiting(c *cli.Context, w execution.Waiting) error {
 		return nil
 	}
 	fmt.Fprintln(c.Stdout)
-	t := cli.NewTable("STEP", "STATE", "PLACE>", "WAITS FOR")
+	t := cli.NewTable("STEP", "STATE", "POSITION>", "REASON")
 	for _, s := range w.Steps {
 		place := "-"
 		if s.Position > 0 {
@@ -77,12 +77,12 @@ func printWaiting(c *cli.Context, w execution.Waiting) error {
 	return err
 }
 
-// QueueCommand tells admins what waits in their tenant.
+// QueueCommand shows admins their tenant's queue.
 func QueueCommand(c *cli.Context) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:     "queue",
-		Short:   "Show what waits in the tenant, and why (for admins)",
+		Short:   "Show waiting operations and why they wait (admins)",
 		Example: "  muster queue\n  muster queue --all-tenants   # for superadmins",
 		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -104,12 +104,12 @@ func QueueCommand(c *cli.Context) *cobra.Command {
 			return printQueue(c, q, time.Now())
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all-tenants", false, "of all tenants: which waits, why, since when, and what would help (for superadmins)")
+	cmd.Flags().BoolVar(&all, "all-tenants", false, "show which tenants wait, since when, why, and what would help (superadmins)")
 	c.ServerFlags(cmd.Flags())
 	return cmd
 }
 
-// printQueues prints what waits in all tenants, a line for each reason.
+// printQueues prints what all tenants are waiting for, a line for each reason.
 func printQueues(c *cli.Context, q execution.Queues, now time.Time) error {
 	if c.JSON() {
 		return c.PrintJSON(q)
@@ -119,7 +119,7 @@ func printQueues(c *cli.Context, q execution.Queues, now time.Time) error {
 		return nil
 	}
 	fmt.Fprintln(c.Stdout)
-	t := cli.NewTable("TENANT", "SINCE>", "OPERATIONS>", "RUNNING>", "QUEUED>", "SLOTS>", "STEPS>", "WHY", "WHAT WOULD HELP")
+	t := cli.NewTable("TENANT", "SINCE>", "OPERATIONS>", "RUNNING>", "QUEUED>", "SLOTS>", "STEPS>", "REASON", "SOLUTION")
 	for _, one := range q.Tenants {
 		slots := "-"
 		if one.Slots >= 0 {
@@ -149,7 +149,7 @@ func printQueue(c *cli.Context, q execution.Queue, now time.Time) error {
 	fmt.Fprintln(c.Stdout, q.Text)
 	if len(q.Groups) > 0 {
 		fmt.Fprintln(c.Stdout)
-		t := cli.NewTable("STEPS>", "OLDEST>", "WHY")
+		t := cli.NewTable("STEPS>", "OLDEST>", "REASON")
 		for _, g := range q.Groups {
 			oldest := "-"
 			if !g.Oldest.IsZero() {
@@ -165,7 +165,7 @@ func printQueue(c *cli.Context, q execution.Queue, now time.Time) error {
 		return nil
 	}
 	fmt.Fprintln(c.Stdout)
-	t := cli.NewTable("CLUSTER", "OPERATION", "STATUS", "AGE>", "DONE>", "RUNNING>", "QUEUED>", "WAITING>", "WHAT KEEPS IT")
+	t := cli.NewTable("CLUSTER", "OPERATION", "STATUS", "AGE>", "DONE>", "RUNNING>", "QUEUED>", "WAITING>", "REASON")
 	for _, l := range q.Operations {
 		t.Add(l.Name, l.Kind.Words(), string(l.Status), humanize.Duration(now.Sub(l.CreatedAt)), fmt.Sprintf("%d/%d", l.Done, l.Total), strconv.Itoa(l.Running),
 			strconv.Itoa(l.Queued), strconv.Itoa(l.Ready+l.Waiting), l.Text)

@@ -24,19 +24,19 @@ func BackupCommand(c *cli.Context) *cobra.Command {
 	var resources bool
 	var at string
 	cmd := &cobra.Command{
-		Use: "backup FILE|-", Short: "Write all that the database holds into one file, while servers run (on the server's host)", Args: cli.Exactly("FILE"),
-		Long: "Write all that the database holds, as it is at one moment, into one file, while servers run. - is standard output. The file is the same for\n" +
-			"SQLite and PostgreSQL, and `muster restore` brings it into either.\n\n" +
-			"Secrets in it are sealed as in the database; all else can be read, so keep it as you keep the database. The key that opens what is sealed\n" +
-			"(MUSTER_SECRET_KEY, or secret.key in the data directory) is not in it: keep that elsewhere. The same key authenticates the backup: restore needs\n" +
-			"it, and refuses a backup that was changed.",
+		Use: "backup FILE|-", Short: "Back up the database (on the server's host)", Args: cli.Exactly("FILE"),
+		Long: "Write a consistent snapshot of the database to FILE, or to stdout if FILE is -. Servers can keep running. The format is the same for\n" +
+			"SQLite and PostgreSQL, and `muster restore` restores it into either.\n\n" +
+			"Secrets in the backup are encrypted as in the database; everything else is readable, so protect the file like the database. The\n" +
+			"secret key (MUSTER_SECRET_KEY, or secret.key in the data directory) isn't in the backup: keep a copy of it elsewhere. The key also\n" +
+			"authenticates the backup: restore needs it, and rejects a backup that was modified.",
 		Example: "  muster backup muster-2026-01-31.tar.gz\n  muster backup - | age -r age1… > muster.age",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return takeBackup(cmd.Context(), c, args[0], resources, at)
 		},
 	}
-	cmd.Flags().BoolVar(&resources, "resources", false, "also the contents of resources, which stand beside the database")
-	cmd.Flags().StringVar(&at, "blob", "", "`URL` of the place where they are (default $MUSTER_BLOB_URL, or the data directory)")
+	cmd.Flags().BoolVar(&resources, "resources", false, "include the contents of resources, which aren't in the database")
+	cmd.Flags().StringVar(&at, "blob", "", "`URL` of the blob store with resources (default $MUSTER_BLOB_URL, or the data directory)")
 	return cmd
 }
 
@@ -70,7 +70,7 @@ func takeBackup(ctx context.Context, c *cli.Context, to string, resources bool, 
 			return err
 		}
 	} else if cli.IsTerminal(c.Stdout) {
-		return cli.Usagef("a backup is not written to a terminal").Hint("Name a file, or lead it to a program: muster backup - | …")
+		return cli.Usagef("can't write a backup to a terminal").Hint("Name a file, or pipe the output: muster backup - | …")
 	}
 	count := &counter{w: out}
 	taken, err := backup.Take(ctx, count, s, keeper, cli.VersionName(), time.Now(), contents)
@@ -86,7 +86,7 @@ func tellBackup(c *cli.Context, to string, taken backup.Taken, size int64) error
 		rows += n
 	}
 	for _, name := range taken.Missing {
-		fmt.Fprintf(c.Stderr, "The content %s is not there; it is left out.\n", name)
+		fmt.Fprintf(c.Stderr, "Skipped content %s: it doesn't exist.\n", name)
 	}
 	if to == "-" {
 		return nil
@@ -94,11 +94,11 @@ func tellBackup(c *cli.Context, to string, taken backup.Taken, size int64) error
 	if c.JSON() {
 		return c.PrintJSON(map[string]any{"file": to, "bytes": size, "rows": rows, "migration": taken.Head.Migration, "made_at": taken.Head.MadeAt, "resources": taken.Head.Resources, "missing": taken.Missing})
 	}
-	_, err := fmt.Fprintf(c.Stdout, "%s: %s, %s of %s. Keep the secret key elsewhere: it is not in it.\n", to, humanize.Bytes(size), humanize.Count(rows, "row"), humanize.Count(len(taken.Head.Tables), "table"))
+	_, err := fmt.Fprintf(c.Stdout, "Wrote %s: %s, %s from %s. The secret key isn't in the backup; keep a copy of it elsewhere.\n", to, humanize.Bytes(size), humanize.Count(rows, "row"), humanize.Count(len(taken.Head.Tables), "table"))
 	return err
 }
 
-// openBlobs opens the place of contents beside a server that may run: it has a spool of its own.
+// openBlobs opens the blob store with its own spool, since a server may be running.
 func openBlobs(ctx context.Context, data, at string) (*blob.Store, func(), error) {
 	spool, err := os.MkdirTemp("", "muster-spool-")
 	if err != nil {
@@ -112,26 +112,26 @@ func openBlobs(ctx context.Context, data, at string) (*blob.Store, func(), error
 	return b, func() { _ = b.Close(); _ = os.RemoveAll(spool) }, nil
 }
 
-// privateFile makes a file that only its owner reads. It has its name once done was told that all went well, and is on disk then; else nothing is left.
+// privateFile creates a file readable by its owner only. It's on disk under its name once done reports success; otherwise nothing is left.
 func privateFile(name string) (io.Writer, func(error) error, error) {
 	if _, err := os.Lstat(name); err == nil {
-		return nil, nil, &app.Error{Code: app.EConflict, Message: name + " is there already", Hint: "A backup replaces no file."}
+		return nil, nil, &app.Error{Code: app.EConflict, Message: name + " already exists", Hint: "Choose another file name."}
 	}
 	clearHalves(filepath.Dir(name), time.Now())
 	f, err := os.CreateTemp(filepath.Dir(name), halfBackup) // mode 0600
 	if err != nil {
 		return nil, nil, err
 	}
-	_ = lockFile(f) // where the file system has no locks, halves are left where they are
+	_ = lockFile(f) // without file locks, partial files are never cleaned up
 	return f, func(err error) error {
-		defer os.Remove(f.Name()) // no effect once it was renamed
+		defer os.Remove(f.Name()) // no effect after the rename
 		if err == nil {
 			err = f.Sync()
 		}
 		if err = errors.Join(err, f.Close()); err != nil {
 			return err
 		}
-		if err := os.Link(f.Name(), name); err != nil { // unlike a rename it replaces nothing
+		if err := os.Link(f.Name(), name); err != nil { // unlike a rename, it never replaces a file
 			return err
 		}
 		dir, err := os.Open(filepath.Dir(name))
@@ -143,13 +143,13 @@ func privateFile(name string) (io.Writer, func(error) error, error) {
 }
 
 const (
-	halfBackup = ".muster-backup-*" // has not all in it yet
-	halfIsOld  = time.Hour          // since the last byte was written; a backup writes all the time
+	halfBackup = ".muster-backup-*" // incomplete
+	halfIsOld  = time.Hour          // since the last write; a backup writes continuously
 )
 
-// clearHalves removes what backups into this directory have left that were killed. One that is being written is locked, and not old.
+// clearHalves removes partial files of killed backups. A backup in progress is locked, and not old.
 func clearHalves(dir string, now time.Time) {
-	entries, _ := os.ReadDir(dir) // where it cannot be read, the backup says so, or does without
+	entries, _ := os.ReadDir(dir) // if it's unreadable, the backup says so or doesn't need it
 	for _, e := range entries {
 		if mine, _ := filepath.Match(halfBackup, e.Name()); !mine {
 			continue
@@ -160,7 +160,7 @@ func clearHalves(dir string, now time.Time) {
 		}
 		f, err := os.OpenFile(name, os.O_RDWR, 0)
 		if err != nil {
-			continue // of another user
+			continue // another user's
 		}
 		if lockFile(f) == nil {
 			_ = os.Remove(name)
@@ -169,7 +169,7 @@ func clearHalves(dir string, now time.Time) {
 	}
 }
 
-// counter counts what goes through it.
+// counter counts bytes.
 type counter struct {
 	w io.Writer
 	n int64

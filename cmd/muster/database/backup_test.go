@@ -82,7 +82,7 @@ func TestBackupsThatWereKilledLeaveNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := done(errors.New("the disk is full")); err == nil {
-		t.Error("what went wrong is not told")
+		t.Error("the error isn't reported")
 	}
 	has("after one that failed", append(kept, "b.tar.gz")...)
 }

@@ -20,13 +20,13 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// DatabaseFile is the database in the data directory, for whoever names no other.
+// DatabaseFile is the default database, in the data directory.
 const DatabaseFile = "muster.db"
 
-// KeyFile is the key in the data directory, for whoever names no other.
+// KeyFile is the default key, in the data directory.
 const KeyFile = "secret.key"
 
-// keyKeeper is a key-encryption key that is closed.
+// keyKeeper is a key-encryption key that can be closed.
 type keyKeeper interface {
 	db.KeyKeeper
 	Close() error
@@ -38,8 +38,8 @@ func (localKeeper) Close() error { return nil }
 
 var hexKey = regexp.MustCompile(`^[0-9a-fA-F]+$`)
 
-// OpenKey returns the key-encryption key: hex digits, a file:///PATH with them, or a key in a service by its URL; where nothing is
-// named, the file in the data directory. A file is made when it is absent.
+// OpenKey returns the key-encryption key: hex digits, a file:///PATH with them, or the URL of a key service; by default, the file in
+// the data directory. A missing file is created.
 func OpenKey(ctx context.Context, named, data string) (k keyKeeper, made bool, err error) {
 	file := filepath.Join(data, KeyFile)
 	switch u, err := url.Parse(named); {
@@ -51,7 +51,7 @@ func OpenKey(ctx context.Context, named, data string) (k keyKeeper, made bool, e
 		return nil, false, badKey()
 	case u.Scheme == "file":
 		if file = u.Path; u.Host != "" || !filepath.IsAbs(file) {
-			return nil, false, cli.Usagef("the secret key's file is not named by its whole path").Hint("Write file:///etc/muster/secret.key, with three slashes.")
+			return nil, false, cli.Usagef("the secret key's file needs an absolute path").Hint("Use three slashes: file:///etc/muster/secret.key.")
 		}
 	default:
 		k, err := kms.Open(ctx, named)
@@ -88,11 +88,11 @@ func parseKey(text string) (keyKeeper, error) {
 }
 
 func badKey() error {
-	return cli.Usagef("the secret key is neither %d hex digits nor the URL of one", 2*store.KeySize).
-		Hint("Make one with: openssl rand -hex %d\nURLs begin with file://, %s://.", store.KeySize, strings.Join(kms.Schemes, "://, "))
+	return cli.Usagef("the secret key must be %d hex digits or a URL", 2*store.KeySize).
+		Hint("Generate one: openssl rand -hex %d\nSupported URLs: file://, %s://.", store.KeySize, strings.Join(kms.Schemes, "://, "))
 }
 
-// ExistingKey opens a key that is there.
+// ExistingKey opens a key without creating one.
 func ExistingKey(ctx context.Context, named, data string) (keyKeeper, string, error) {
 	file := filepath.Join(data, KeyFile)
 	if u, err := url.Parse(named); err == nil && u.Scheme == "file" {
@@ -102,7 +102,7 @@ func ExistingKey(ctx context.Context, named, data string) (keyKeeper, string, er
 		return k, "", err
 	}
 	if _, err := os.Stat(file); err != nil {
-		return nil, file, &app.Error{Code: app.ENotFound, Reason: "no_key", Message: "There is no secret key at " + file + ".", Hint: "Give the servers' own in MUSTER_SECRET_KEY, or put its file there."}
+		return nil, file, &app.Error{Code: app.ENotFound, Reason: "no_key", Message: "Secret key " + file + " doesn't exist.", Hint: "Set MUSTER_SECRET_KEY to the servers' key, or copy its file there."}
 	}
 	k, _, err := OpenKey(ctx, named, data)
 	return k, file, err

@@ -12,11 +12,10 @@ import (
 	"muster/app"
 )
 
-// lockPatience is how long the lock of a server that was killed may live on in a child that it was just starting.
+// lockPatience is how long a killed server's lock may survive in a child process that it was just starting.
 const lockPatience = 2 * time.Second
 
-// LockDirectory makes sure that one process at a time uses a data directory. The lock goes with the process, however
-// it ends.
+// LockDirectory makes sure that one process at a time uses a data directory. The lock ends with the process.
 func LockDirectory(dir string) (unlock func() error, err error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -35,5 +34,5 @@ func LockDirectory(dir string) (unlock func() error, err error) {
 	return f.Close, nil
 }
 
-// lockFile locks an open file for as long as it is open, or says that another process has done so.
+// lockFile locks an open file until it's closed, or reports that another process holds the lock.
 func lockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }

@@ -15,14 +15,14 @@ import (
 )
 
 func MigrateCommand(c *cli.Context) *cobra.Command {
-	cmd := cli.Family("migrate", "Look at, and change, the tables of the database (on the server's host)", migrateStatusCommand(c), migrateUpCommand(c))
-	cmd.Long = "Servers bring the tables up to date when they start, unless they are told not to (serve --no-migrate). These commands do so beforehand. They speak to\n" +
-		"the database itself, with the settings of `muster serve` (DATABASE_URL, MUSTER_DATA). Servers of the version before go on working meanwhile\n" +
-		"and after; docs/upgrades.md says how several are upgraded one after the other."
+	cmd := cli.Family("migrate", "Show and run database migrations (on the server's host)", migrateStatusCommand(c), migrateUpCommand(c))
+	cmd.Long = "Show and run database migrations. Servers migrate the database when they start, unless started with --no-migrate; use these commands to\n" +
+		"do so beforehand. They connect to the database itself, with the settings of `muster serve` (DATABASE_URL, MUSTER_DATA). Servers of the\n" +
+		"previous version keep working during and after a migration. For rolling upgrades, see docs/upgrades.md."
 	return cmd
 }
 
-// Inspect looks at the database of this host. One that is not there yet is one without tables.
+// Inspect inspects this host's database. A missing one counts as one without tables.
 func Inspect(ctx context.Context, c *cli.Context) (db.Inspection, string, error) {
 	_, where, err := place(c)
 	if err != nil {
@@ -42,8 +42,8 @@ func newestMigration() int64 {
 
 func migrateStatusCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Tell which migrations the database has, and which are pending", Args: cli.AtMost(0),
-		Long: "Tell which migrations the database has, and which are pending. It ends with 1 where this program must not work with the database.",
+		Use: "status", Short: "Show the state of the database and pending migrations", Args: cli.AtMost(0),
+		Long: "Show the state of the database and pending migrations. The exit code is 1 if this version of Muster can't use the database.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, _, err := Inspect(cmd.Context(), c)
 			if err != nil {
@@ -64,16 +64,16 @@ func migrateStatusCommand(c *cli.Context) *cobra.Command {
 
 func printInspection(c *cli.Context, found db.Inspection) error {
 	if !found.Made {
-		_, err := fmt.Fprintf(c.Stdout, "%s: no tables yet; %s will make them.\n", found.Kind, humanize.Count(len(found.Pending), "migration"))
+		_, err := fmt.Fprintf(c.Stdout, "%s: no tables yet; %s to run.\n", found.Kind, humanize.Count(len(found.Pending), "migration"))
 		return err
 	}
-	fmt.Fprintf(c.Stdout, "%s %s: migration %d; this program knows %d.\n", found.Kind, found.Version, found.Migration, found.Newest)
+	fmt.Fprintf(c.Stdout, "%s %s: migration %d; latest in this version of Muster: %d.\n", found.Kind, found.Version, found.Migration, found.Newest)
 	for _, m := range found.Pending {
 		fmt.Fprintf(c.Stdout, "pending  %d %s\n", m.Number, m.Name)
 	}
 	switch {
 	case found.TooNew() && found.Needs <= found.Newest:
-		fmt.Fprintln(c.Stdout, "A newer Muster has changed the tables. This one can work with them, as it does in an upgrade of several servers.")
+		fmt.Fprintln(c.Stdout, "A newer version of Muster has migrated the database. This version is compatible with it, as during a rolling upgrade.")
 	case !found.TooNew() && len(found.Pending) == 0:
 		fmt.Fprintln(c.Stdout, "Up to date.")
 	}
@@ -83,9 +83,9 @@ func printInspection(c *cli.Context, found db.Inspection) error {
 func migrateUpCommand(c *cli.Context) *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "up", Short: "Bring the tables up to date", Args: cli.AtMost(0),
-		Long: "Bring the tables up to date, one migration after the other, each in a transaction. Several that are started at once wait for each other. What was\n" +
-			"done stays when it is interrupted, and the next call goes on.",
+		Use: "up", Short: "Run pending migrations", Args: cli.AtMost(0),
+		Long: "Run pending migrations one by one, each in a transaction. Concurrent runs wait for each other. If interrupted, finished migrations are\n" +
+			"kept, and the next run continues.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found, where, err := Inspect(cmd.Context(), c)
 			if err != nil {
@@ -110,7 +110,7 @@ func migrateUpCommand(c *cli.Context) *cobra.Command {
 			}
 			word := "done     "
 			if dry {
-				word = "would do "
+				word = "would run "
 			}
 			for _, m := range done {
 				fmt.Fprintf(c.Stdout, "%s%d %s\n", word, m.Number, m.Name)
@@ -121,6 +121,6 @@ func migrateUpCommand(c *cli.Context) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "only tell what would be done")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "list pending migrations without running them")
 	return cmd
 }

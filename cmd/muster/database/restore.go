@@ -19,7 +19,7 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// defaultRestoreLease is for how long at least clusters live on after a restore: long enough for people to see what there is and to extend it.
+// defaultRestoreLease is the minimum lease of clusters after a restore: enough time for people to check and extend them.
 const defaultRestoreLease = 24 * time.Hour
 
 func RestoreCommand(c *cli.Context) *cobra.Command {
@@ -27,18 +27,18 @@ func RestoreCommand(c *cli.Context) *cobra.Command {
 	var check, unproven bool
 	var at string
 	cmd := &cobra.Command{
-		Use: "restore FILE|-", Short: "Bring a backup into an empty database (on the server's host, while no server runs on it)", Args: cli.Exactly("FILE"),
-		Long: "Bring a backup into an empty database: that of DATABASE_URL, or one that is made in the data directory. - is standard input. Before\n" +
-			"anything is written, every byte is compared with the backup's manifest, and the manifest is authenticated with the key that the backup was made\n" +
-			"with (MUSTER_SECRET_KEY, or secret.key in the data directory): a backup that was changed is refused. All rows are restored in one transaction,\n" +
-			"or none. A backup of an older version is migrated. The oldest ones aren't authenticated and need --allow-unauthenticated, since anyone who could\n" +
-			"write to the file may have changed accounts, roles, catalogs or scripts in it.\n\n" +
-			"The world went on since the backup. So numbers go on far beyond those that may have been given since, machines are looked for before they\n" +
-			"are asked for again, leases that would end get --lease, and everybody has to sign in anew. docs/runbooks.md says what to look at then.",
+		Use: "restore FILE|-", Short: "Restore a backup into an empty database (on the server's host)", Args: cli.Exactly("FILE"),
+		Long: "Restore a backup from FILE, or from stdin if FILE is -, into an empty database: DATABASE_URL, or a new one in the data directory. No\n" +
+			"server may be using it. Before anything is written, the whole backup is checked against its manifest, and the manifest is authenticated\n" +
+			"with the secret key of the backup (MUSTER_SECRET_KEY, or secret.key in the data directory): a modified backup is rejected. All rows are\n" +
+			"restored in one transaction. A backup from an older version is migrated. The oldest versions didn't authenticate backups; those need\n" +
+			"--allow-unauthenticated, since anyone with write access to the file could have changed accounts, roles, catalogs or scripts in it.\n\n" +
+			"To account for changes since the backup, Muster skips ahead in its numbering, looks for existing machines before it creates new ones,\n" +
+			"extends expiring leases to at least --lease, and signs everyone out. See docs/runbooks.md for what to check afterwards.",
 		Example: "  muster restore muster-2026-01-31.tar.gz --data /var/lib/muster",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if lease < 0 {
-				return cli.Usagef("--lease must not be negative")
+				return cli.Usagef("--lease can't be negative")
 			}
 			if check {
 				return checkBackup(cmd.Context(), c, args[0], unproven)
@@ -46,14 +46,14 @@ func RestoreCommand(c *cli.Context) *cobra.Command {
 			return restore(cmd.Context(), c, args[0], lease, at, unproven)
 		},
 	}
-	cmd.Flags().DurationVar(&lease, "lease", defaultRestoreLease, "for how `long` at least clusters live on")
-	cmd.Flags().BoolVar(&check, "check", false, "only check that the file is complete and authentic, and show what is in it")
-	cmd.Flags().BoolVar(&unproven, "allow-unauthenticated", false, "also accept a backup of a version that did not authenticate backups; with --check: skip the key")
-	cmd.Flags().StringVar(&at, "blob", "", "`URL` of the place for contents of resources (default $MUSTER_BLOB_URL, or the data directory)")
+	cmd.Flags().DurationVar(&lease, "lease", defaultRestoreLease, "minimum remaining lease `duration` of all clusters")
+	cmd.Flags().BoolVar(&check, "check", false, "only check that the file is complete and authentic, and show a summary")
+	cmd.Flags().BoolVar(&unproven, "allow-unauthenticated", false, "accept a backup from a version that didn't authenticate backups; with --check: don't require the secret key")
+	cmd.Flags().StringVar(&at, "blob", "", "`URL` of the blob store for resources (default $MUSTER_BLOB_URL, or the data directory)")
 	return cmd
 }
 
-// opener opens a backup as often as it has to be read. What comes over standard input is kept in a file meanwhile, which has no name.
+// opener opens a backup as often as needed. Stdin is copied to an unnamed temporary file.
 func opener(c *cli.Context, from string) (backup.Opener, func(), error) {
 	if from != "-" {
 		return func() (io.ReadCloser, error) { return os.Open(from) }, func() {}, nil
@@ -106,11 +106,11 @@ func checkBackup(ctx context.Context, c *cli.Context, from string, unproven bool
 	if c.JSON() {
 		return c.PrintJSON(map[string]any{"head": head, "rows": m.Rows, "authenticated": m.Proven})
 	}
-	what := "An authentic"
+	what := "Authentic"
 	if !m.Proven {
-		what = "A complete, but not authenticated"
+		what = "Complete but unauthenticated"
 	}
-	_, err = fmt.Fprintf(c.Stdout, "%s backup of the installation %s, made %s by Muster %s on %s (migration %d), with %s, %s and %s.\n", what, head.Installation,
+	_, err = fmt.Fprintf(c.Stdout, "%s backup of installation %s, created %s by Muster %s on %s (migration %d), with %s, %s and %s.\n", what, head.Installation,
 		head.MadeAt.Format(time.RFC3339), head.Version, head.Database, head.Migration, humanize.Count(m.Rows["clusters"], "cluster"), humanize.Count(m.Rows["operations"], "operation"), humanize.Count(m.Rows["users"], "account"))
 	return err
 }
@@ -152,12 +152,12 @@ func restore(ctx context.Context, c *cli.Context, from string, lease time.Durati
 	}
 	missing, wrong, err := afterRestore(ctx, where, keeper, blobs, head)
 	if err != nil {
-		return fmt.Errorf("the backup was brought in, but: %w", err)
+		return fmt.Errorf("the backup was restored, but: %w", err)
 	}
 	return tellRestore(c, where, head, out, missing, wrong)
 }
 
-// afterRestore opens what was brought in as a server would, notes in the audit that it was, and looks what is missing.
+// afterRestore opens the restored database as a server would, records the restore in the audit log, and checks for missing contents.
 func afterRestore(ctx context.Context, where string, keeper keyKeeper, blobs interface {
 	Has(context.Context, string) (bool, error)
 }, head backup.Head) (missing int, wrong []string, err error) {
@@ -201,23 +201,23 @@ func tellRestore(c *cli.Context, where string, head backup.Head, out db.Outcome,
 	if c.JSON() {
 		return c.PrintJSON(map[string]any{"database": where, "made_at": head.MadeAt, "restored": out, "missing_contents": missing, "wrong": wrong})
 	}
-	fmt.Fprintf(c.Stdout, "Restored the installation %s into %s: %s of %s, made %s ago.\n", head.Installation, where, humanize.Count(out.Rows, "row"), humanize.Count(out.Clusters, "standing cluster"), humanize.Duration(time.Since(head.MadeAt)))
+	fmt.Fprintf(c.Stdout, "Restored installation %s to %s: %s for %s, from a backup created %s ago.\n", head.Installation, where, humanize.Count(out.Rows, "row"), humanize.Count(out.Clusters, "live cluster"), humanize.Duration(time.Since(head.MadeAt)))
 	if n := len(out.Migrated); n > 0 {
-		fmt.Fprintf(c.Stdout, "Brought up to date by %s.\n", humanize.Count(n, "migration"))
+		fmt.Fprintf(c.Stdout, "Ran %s.\n", humanize.Count(n, "migration"))
 	}
 	for _, w := range wrong {
-		fmt.Fprintf(c.Stdout, "Look at this: %s.\n", w)
+		fmt.Fprintf(c.Stdout, "Warning: %s.\n", w)
 	}
-	fmt.Fprintf(c.Stdout, "\nWhat happened since the backup is not known any more. Start a server, and then:\n"+
-		"  %s will go on by themselves; look with `muster queue`.\n", humanize.Count(out.Operations, "operation"))
+	fmt.Fprintf(c.Stdout, "\nChanges since the backup are lost. Start a server, and then:\n"+
+		"  %s automatically: check them with `muster queue`.\n", humanize.CountOf(out.Operations, "operation continues", "operations continue"))
 	if out.Leases > 0 {
-		fmt.Fprintf(c.Stdout, "  The leases of %s were made longer: extend those that are needed with `muster cluster extend`.\n", humanize.Count(out.Leases, "cluster"))
+		fmt.Fprintf(c.Stdout, "  The leases of %s were extended: extend them further if needed with `muster cluster extend`.\n", humanize.Count(out.Leases, "cluster"))
 	}
-	fmt.Fprint(c.Stdout, "  Machines made since are listed by `muster orphans`, and deleted only when you say so.\n"+
-		"  Clusters whose machines were given back since are marked as failed within minutes: see `muster cluster list`.\n"+
-		"  Passwords, tokens and roles are as they were: take back again what was taken back since (`muster token list`, `muster user list`).\n")
+	fmt.Fprint(c.Stdout, "  Machines created since the backup are orphaned, and deleted only if you say so: check `muster orphans`.\n"+
+		"  Clusters whose machines were deleted since the backup fail within minutes: check `muster cluster list`.\n"+
+		"  Passwords, tokens and roles are those of the backup: revoke again what was revoked since (`muster token list`, `muster user list`).\n")
 	if missing > 0 {
-		fmt.Fprintf(c.Stdout, "  %s of resources are not where they should be: bring them back there, or push them again.\n", humanize.Count(missing, "content"))
+		fmt.Fprintf(c.Stdout, "  %s missing from the blob store: restore them there, or push them again.\n", humanize.CountOf(missing, "resource file is", "resource files are"))
 	}
 	return nil
 }

@@ -16,17 +16,17 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// SecretsCommand holds what whoever runs a server does about its keys. It speaks to the database itself, so it wants the
-// server's own settings, and works while servers run.
+// SecretsCommand manages a server's encryption keys. It connects to the database itself, so it needs the server's settings, and works
+// while servers run.
 func SecretsCommand(c *cli.Context) *cobra.Command {
-	cmd := cli.Family("secrets", "Look after the keys that the database's secrets are sealed with (on the server's host)",
+	cmd := cli.Family("secrets", "Manage the encryption keys of the database's secrets (on the server's host)",
 		secretsStatusCommand(c), secretsRotateCommand(c), secretsRekeyCommand(c))
-	cmd.Long = "Secrets in the database are sealed with data keys, which a key-encryption key wraps. These commands speak to the database\n" +
-		"itself, with the settings of `muster serve` (MUSTER_SECRET_KEY, DATABASE_URL, MUSTER_DATA), also while servers run."
+	cmd.Long = "Manage encryption keys. Secrets in the database are encrypted with data keys, which are wrapped by a key-encryption key. These commands\n" +
+		"connect to the database itself, with the settings of `muster serve` (MUSTER_SECRET_KEY, DATABASE_URL, MUSTER_DATA). Servers can keep running."
 	return cmd
 }
 
-// place returns where the database of this host's server is: DATABASE_URL, or a file in the data directory.
+// place returns the location of this host's database: DATABASE_URL, or a file in the data directory.
 func place(c *cli.Context) (data, where string, err error) {
 	if data, err = c.DataDir(); err != nil {
 		return "", "", err
@@ -37,13 +37,13 @@ func place(c *cli.Context) (data, where string, err error) {
 	return data, where, nil
 }
 
-// ownKey opens the key of this host's server. It makes none.
+// ownKey opens the key of this host's server. It doesn't create one.
 func ownKey(ctx context.Context, data string) (keyKeeper, error) {
 	k, _, err := ExistingKey(ctx, os.Getenv("MUSTER_SECRET_KEY"), data)
 	return k, err
 }
 
-// keyStore opens the database of the server of this host.
+// keyStore opens the database of this host's server.
 func keyStore(ctx context.Context, c *cli.Context) (*store.Store, func(), error) {
 	data, where, err := place(c)
 	if err != nil {
@@ -51,8 +51,8 @@ func keyStore(ctx context.Context, c *cli.Context) (*store.Store, func(), error)
 	}
 	if os.Getenv("DATABASE_URL") == "" {
 		if _, err := os.Stat(where); err != nil {
-			return nil, nil, &app.Error{Code: app.ENotFound, Message: "there is no database at " + where,
-				Hint: "Name the server's data directory with --data, or its database with DATABASE_URL."}
+			return nil, nil, &app.Error{Code: app.ENotFound, Message: "database " + where + " doesn't exist",
+				Hint: "Set --data to the server's data directory, or DATABASE_URL to its database."}
 		}
 	}
 	keeper, err := ownKey(ctx, data)
@@ -69,7 +69,7 @@ func keyStore(ctx context.Context, c *cli.Context) (*store.Store, func(), error)
 
 func secretsStatusCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Tell how many values are sealed with which key", Args: cli.AtMost(0),
+		Use: "status", Short: "Show data keys and how many values each encrypts", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, done, err := keyStore(cmd.Context(), c)
 			if err != nil {
@@ -85,7 +85,7 @@ func secretsStatusCommand(c *cli.Context) *cobra.Command {
 			}
 			t := cli.NewTable("KEY>", "WRAPPED BY", "AGE>", "VALUES>", "STATE")
 			for _, u := range uses {
-				state, age := "old: `muster secrets rotate` seals its values anew", "-"
+				state, age := "old; re-encrypt with `muster secrets rotate`", "-"
 				switch {
 				case u.Newest:
 					state = "in use"
@@ -108,9 +108,9 @@ func secretsStatusCommand(c *cli.Context) *cobra.Command {
 
 func secretsRotateCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "rotate", Short: "Make a new data key, and seal all values anew with it", Args: cli.AtMost(0),
-		Long: "Make a new data key, and seal all values anew with it, a hundred in a transaction, while servers run. When it is\n" +
-			"interrupted, the next call goes on where it stopped.",
+		Use: "rotate", Short: "Rotate the data key and re-encrypt all secrets", Args: cli.AtMost(0),
+		Long: "Create a new data key and re-encrypt all secrets with it, a hundred per transaction. Servers can keep running. If interrupted, the next\n" +
+			"run continues.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, done, err := keyStore(cmd.Context(), c)
 			if err != nil {
@@ -121,7 +121,7 @@ func secretsRotateCommand(c *cli.Context) *cobra.Command {
 			lost, err := s.RotateKeys(cmd.Context(), func(n, total int) {
 				if values = n; time.Since(shown) > time.Second || n == total {
 					shown = time.Now()
-					fmt.Fprintf(c.Stderr, "%d of %d values sealed anew\n", n, total)
+					fmt.Fprintf(c.Stderr, "%d of %d values re-encrypted\n", n, total)
 				}
 			})
 			if err != nil {
@@ -130,9 +130,9 @@ func secretsRotateCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(map[string]int{"values": values, "lost": lost})
 			}
-			fmt.Fprintf(c.Stdout, "%s sealed with a new data key.\n", humanize.Count(values, "value"))
+			fmt.Fprintf(c.Stdout, "Re-encrypted %s with a new data key.\n", humanize.Count(values, "value"))
 			if lost > 0 {
-				fmt.Fprintf(c.Stdout, "%s could not be opened: the key that sealed them is lost. They were left as they are.\n", humanize.Count(lost, "value"))
+				fmt.Fprintf(c.Stdout, "Couldn't decrypt %s because the data key is lost; nothing was changed there.\n", humanize.Count(lost, "value"))
 			}
 			return nil
 		},
@@ -142,10 +142,10 @@ func secretsRotateCommand(c *cli.Context) *cobra.Command {
 func secretsRekeyCommand(c *cli.Context) *cobra.Command {
 	var to string
 	cmd := &cobra.Command{
-		Use: "rekey --new-key URL", Short: "Wrap the data keys by another key-encryption key", Args: cli.AtMost(0),
-		Long: "Wrap the data keys by another key-encryption key, all of them or none. Servers that run go on; give them the new key as\n" +
-			"MUSTER_SECRET_KEY before they are started again. --new-key is file:///PATH (made when it is absent), the URL of a key\n" +
-			"service, or env:NAME of a variable that holds one of these or 64 hex digits. A key itself never stands on a command line.",
+		Use: "rekey --new-key URL", Short: "Change the key-encryption key", Args: cli.AtMost(0),
+		Long: "Wrap all data keys with a new key-encryption key, in one transaction. Running servers keep working; set their MUSTER_SECRET_KEY to the\n" +
+			"new key before you restart them. --new-key is file:///PATH (created if missing), the URL of a key service, or env:NAME, where the\n" +
+			"variable NAME is set to one of these or to 64 hex digits. Don't put a key itself on the command line.",
 		Example: "  muster secrets rekey --new-key awskms://alias/muster?region=eu-central-1",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			next := to
@@ -155,10 +155,10 @@ func secretsRekeyCommand(c *cli.Context) *cobra.Command {
 					return cli.Usagef("the variable %s is empty", name)
 				}
 			} else if hexKey.MatchString(to) || strings.HasPrefix(to, "base64key:") {
-				return cli.Usagef("a key on a command line can be read by everybody on this host").Hint("Put it into a variable, and name that with --new-key env:NAME; then make a new key, for this one was seen.")
+				return cli.Usagef("other users on this host can read a key on the command line").Hint("Generate another key, since this one was exposed, and pass it in a variable: --new-key env:NAME.")
 			}
 			if next == "" {
-				return cli.Usagef("--new-key is needed")
+				return cli.Usagef("--new-key is required")
 			}
 			keeper, made, err := OpenKey(cmd.Context(), next, "")
 			if err != nil {
@@ -177,11 +177,11 @@ func secretsRekeyCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(map[string]any{"data_keys": n, "keeper": keeper.Name()})
 			}
-			fmt.Fprintf(c.Stdout, "%s wrapped by %s.\n", humanize.Count(n, "data key"), keeper.Name())
+			fmt.Fprintf(c.Stdout, "Wrapped %s with %s.\n", humanize.Count(n, "data key"), keeper.Name())
 			if made {
-				fmt.Fprintln(c.Stdout, "The file of the new key was made just now: keep a copy of it elsewhere.")
+				fmt.Fprintln(c.Stdout, "The new key's file was created: keep a copy of it elsewhere.")
 			}
-			fmt.Fprintln(c.Stdout, "Start servers with the new key from now on (MUSTER_SECRET_KEY). The old one opens nothing any more.")
+			fmt.Fprintln(c.Stdout, "Start servers with the new key from now on (MUSTER_SECRET_KEY). The old key no longer works.")
 			return nil
 		},
 	}

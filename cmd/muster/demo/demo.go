@@ -31,18 +31,18 @@ import (
 // The demo's cluster.
 const (
 	demoTemplate = "web"
-	Service      = "app" // whose nodes the page must name
+	Service      = "app" // the page must name its nodes
 	demoTimeout  = 3 * time.Minute
 )
 
-// demo is one run of `muster demo`: a server with a data directory of its own, and one cluster on it.
+// demo is one run of `muster demo`: a server with its own data directory, and one cluster on it.
 type demo struct {
 	*cli.Context
 	size   int
 	once   bool
 	server *server.Server
 	client *cli.Client
-	log    *bytes.Buffer // what the server said, for when things go wrong
+	log    *bytes.Buffer // the server's log, in case of failure
 }
 
 func Command(c *cli.Context) *cobra.Command {
@@ -50,7 +50,7 @@ func Command(c *cli.Context) *cobra.Command {
 	d := &demo{Context: c, log: &bytes.Buffer{}}
 	cmd := &cobra.Command{
 		Use:   "demo --catalog DIR",
-		Short: "Start a server, make a cluster on this host, visit it, and clean up at the end",
+		Short: "Run a demo: start a server, create a cluster on this host, and clean up",
 		Args:  cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dirs, err := f.Directories()
@@ -61,8 +61,8 @@ func Command(c *cli.Context) *cobra.Command {
 		},
 	}
 	f.Declare(cmd)
-	cmd.Flags().IntVar(&d.size, "size", 5, "number of nodes")
-	cmd.Flags().BoolVar(&d.once, "once", false, "stop after the page was fetched, and leave nothing behind")
+	cmd.Flags().IntVar(&d.size, "size", 5, "`number` of nodes")
+	cmd.Flags().BoolVar(&d.once, "once", false, "clean up and exit right after fetching the cluster's page")
 	return cmd
 }
 
@@ -73,13 +73,13 @@ func (d *demo) run(ctx context.Context, catalogs []string) (err error) {
 	}
 	d.server, err = server.New(ctx, server.Config{
 		Data: data, Listen: server.DefaultListen, AnyPort: true, Catalogs: catalogs, RedisURL: os.Getenv("REDIS_URL"), Workers: server.DefaultWorkers,
-		Password: identity.NewPassword(), // no one shall have to change it in a demo
+		Password: identity.NewPassword(), // so that it needn't be changed in a demo
 		Log:      cli.NewLogger(&cli.LockedWriter{W: d.log}, slog.LevelInfo), Env: os.LookupEnv,
 	})
 	if err != nil {
 		return err
 	}
-	// The server is stopped by us, after the cluster was deleted, not by Ctrl-C.
+	// We stop the server after deleting the cluster; Ctrl-C doesn't.
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan error, 1)
 	go func() { served <- d.server.Run(serving) }()
@@ -89,12 +89,12 @@ func (d *demo) run(ctx context.Context, catalogs []string) (err error) {
 		if err == nil {
 			err = os.RemoveAll(data)
 		} else {
-			fmt.Fprintf(d.Stderr, "\nThe server said:\n%s", d.log)
+			fmt.Fprintf(d.Stderr, "\nServer log:\n%s", d.log)
 		}
 	}()
 	fmt.Fprintf(d.Stdout, "Muster %s runs at %s (database and queue in this process, data in %s)\n", cli.VersionName(), d.server.URL, data)
 	if !strings.HasSuffix(d.server.URL, portOf(server.DefaultListen)) {
-		fmt.Fprintf(d.Stdout, "Port %s is taken, so it picked another.\n", portOf(server.DefaultListen)[1:])
+		fmt.Fprintf(d.Stdout, "Port %s is in use, so Muster picked another.\n", portOf(server.DefaultListen)[1:])
 	}
 	for _, note := range d.server.Notes(ctx) {
 		fmt.Fprintln(d.Stdout, note)
@@ -104,13 +104,13 @@ func (d *demo) run(ctx context.Context, catalogs []string) (err error) {
 		err = d.show(ctx, v)
 	}
 	if e := d.cleanUp(context.WithoutCancel(ctx)); err == nil || ctx.Err() != nil {
-		err = e // an interrupted demo that cleaned up has done what was asked
+		err = e // an interrupted demo that cleaned up was successful
 	}
 	return err
 }
 
-// directory is where the demo keeps its things: a fixed place, so that a run can clean up what a killed one left, or a
-// fresh one while another demo uses that.
+// directory is the demo's data directory: a fixed one, so that a run can clean up after a killed one, or a new one while another demo
+// uses that.
 func (d *demo) directory() (string, error) {
 	base, err := d.DataDir()
 	if err != nil {
@@ -130,7 +130,7 @@ func (d *demo) directory() (string, error) {
 	return dir, unlock()
 }
 
-// connect waits for the settings that the server leaves, and returns a client.
+// connect waits for the settings that the server writes, and returns a client.
 func (d *demo) connect(ctx context.Context) (*cli.Client, error) {
 	for {
 		s, err := cli.ReadClientSettings(d.server.Data)
@@ -152,7 +152,7 @@ func (d *demo) create(ctx context.Context) (v appcluster.ClusterView, err error)
 	if d.client, err = d.connect(ctx); err != nil {
 		return v, err
 	}
-	if err := d.deleteAll(ctx); err != nil { // what a killed demo left
+	if err := d.deleteAll(ctx); err != nil { // leftovers of a killed demo
 		return v, err
 	}
 	r := appcluster.ClusterRequest{Name: "demo", LayoutRequest: layout.LayoutRequest{Template: demoTemplate, Size: d.size}}
@@ -160,14 +160,14 @@ func (d *demo) create(ctx context.Context) (v appcluster.ClusterView, err error)
 		return v, err
 	}
 	op, _ := cluster.OperationOf(v, 0)
-	fmt.Fprintf(d.Stdout, "Asked for %q with %s: solved, planned as %s, begun.\n\n", demoTemplate, humanize.Count(v.Size, "node"), humanize.Count(op.Total, "step"))
+	fmt.Fprintf(d.Stdout, "Creating a cluster from template %q with %s in %s.\n\n", demoTemplate, humanize.Count(v.Size, "node"), humanize.Count(op.Total, "step"))
 	return cluster.WaitFor(ctx, d.Context, d.client, v, 0)
 }
 
-// show fetches the page through the load balancer, checks it, and tells how to look at everything.
+// show fetches the page through the load balancer, checks it, and prints how to explore the demo.
 func (d *demo) show(ctx context.Context, v appcluster.ClusterView) error {
 	if len(v.Links) == 0 {
-		return fmt.Errorf("demo: template %s declares no link to visit", demoTemplate)
+		return fmt.Errorf("demo: template %s doesn't declare a link to visit", demoTemplate)
 	}
 	page, err := FetchPage(ctx, v.Links[0].URL)
 	if err != nil {
@@ -180,7 +180,7 @@ func (d *demo) show(ctx context.Context, v appcluster.ClusterView) error {
 				continue
 			}
 			if !strings.Contains(page, n.Hostname) {
-				return fmt.Errorf("demo: the page at %s does not name the application server %s:\n%s", v.Links[0].URL, n.Hostname, page)
+				return fmt.Errorf("demo: the page at %s doesn't name application server %s:\n%s", v.Links[0].URL, n.Hostname, page)
 			}
 			named++
 		}
@@ -199,7 +199,7 @@ func (d *demo) show(ctx context.Context, v appcluster.ClusterView) error {
 		return nil
 	}
 	password := d.server.AdminPassword
-	if password == "" { // the account is left from a demo that was killed
+	if password == "" { // the account is left over from a killed demo
 		if password, err = d.server.Services.Identity.Passwords.ResetPassword(ctx, app.DefaultTenant, "admin"); err != nil {
 			return err
 		}
@@ -210,7 +210,7 @@ func (d *demo) show(ctx context.Context, v appcluster.ClusterView) error {
 	return nil
 }
 
-// cleanUp deletes every cluster.
+// cleanUp deletes all clusters.
 func (d *demo) cleanUp(ctx context.Context) error {
 	if d.client == nil {
 		return nil
@@ -221,7 +221,7 @@ func (d *demo) cleanUp(ctx context.Context) error {
 	if err := d.deleteAll(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintln(d.Stdout, "Nothing is left behind.")
+	fmt.Fprintln(d.Stdout, "Everything is deleted.")
 	return nil
 }
 
@@ -243,7 +243,7 @@ func (d *demo) deleteAll(ctx context.Context) error {
 	return nil
 }
 
-// FetchPage gets a page that must be there; it may take a moment until all behind it answers.
+// FetchPage gets a page that must exist; its servers may take a moment to answer.
 func FetchPage(ctx context.Context, url string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -255,7 +255,7 @@ func FetchPage(ctx context.Context, url string) (string, error) {
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)
 	if err != nil {
-		return "", fmt.Errorf("demo: the page does not answer: %w", err)
+		return "", fmt.Errorf("demo: the page doesn't answer: %w", err)
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/store/db"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
@@ -21,14 +22,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// How a check came out.
+// Results of a check.
 const (
 	checkOK   = "ok"
 	checkWarn = "warn"
 	CheckFail = "fail"
 )
 
-// checked is what one check has found.
+// checked is one check's finding.
 type checked struct {
 	About   string `json:"about"`
 	State   string `json:"state"` // ok, warn or fail
@@ -36,22 +37,20 @@ type checked struct {
 	Advice  string `json:"advice,omitempty"`
 }
 
-// Doctor looks at what a server would be started with. Nothing that it does changes anything, but for a few bytes that are written to the place for
-// contents and taken
-// away again.
+// Doctor checks a server's settings. It changes nothing, but for a few bytes written to the blob store and deleted again.
 type Doctor struct {
 	Config    server.Config
-	wrong     error // with the flags and the environment
+	wrong     error // invalid flags or environment
 	where     string
 	patience  time.Duration // of each check
 	providers bool
-	server    string // a running one that is asked, too; "": none
+	server    string // a running one to check too; "": none
 	ca        string
 
 	now func() time.Time
 
-	loaded     *template.Catalog // nil until it was read
-	inspection db.Inspection     // once the database was looked at
+	loaded     *template.Catalog // nil until it's read
+	inspection db.Inspection     // set once the database is checked
 }
 
 func Command(c *cli.Context) *cobra.Command {
@@ -59,18 +58,18 @@ func Command(c *cli.Context) *cobra.Command {
 	d := Doctor{now: time.Now}
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "doctor [the flags of serve]", Short: "Look whether a server would do with these settings, and say what to change (on the server's host)", Args: cli.AtMost(0),
-		Long: "Look whether a server would do with these settings: configuration, catalog, data directory, database and its migrations, key, Redis, the place for\n" +
-			"contents, TLS, addresses, clocks, limits of the process, and what is set of sign-in, Slack and traces. It takes the flags and the environment\n" +
-			"of `muster serve`, also beside a server that runs. Each check has a time limit, and none shows a secret.\n\n" +
-			"It ends with 1 where something failed, else with 0, also where there are warnings.",
+		Use: "doctor [the flags of serve]", Short: "Check a server's settings and environment (on the server's host)", Args: cli.AtMost(0),
+		Long: "Check a server's settings and environment: configuration, catalog, data directory, database and migrations, secret key, Redis, blob\n" +
+			"store, TLS, addresses, clocks, process limits, and the settings for sign-in, Slack and traces, if any. The command takes the flags and\n" +
+			"environment variables of `muster serve`; servers can keep running. Each check has a time limit, and none shows a secret.\n\n" +
+			"The exit code is 1 if a check failed, and 0 otherwise, even with warnings.",
 		Example: "  muster doctor --catalog catalog --public-url https://muster.example.org\n  muster doctor --catalog catalog --providers --server https://muster.example.org",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if asJSON {
 				c.Format = "json"
 			}
 			if d.patience < time.Second {
-				return cli.Usagef("--timeout must be a second at least")
+				return cli.Usagef("--timeout must be at least 1s")
 			}
 			d.Config, d.wrong = f.Config(cmd, c)
 			if d.where = d.Config.Database; d.where == "" {
@@ -82,11 +81,11 @@ func Command(c *cli.Context) *cobra.Command {
 		},
 	}
 	f.Declare(cmd)
-	cmd.Flags().BoolVar(&d.providers, "providers", false, "also ask the account of every provider in the catalog whether it would do")
-	cmd.Flags().DurationVar(&d.patience, "timeout", 10*time.Second, "how `long` each check may take")
-	cmd.Flags().StringVar(&c.Server, "server", "", "`URL` of a running server that is asked how it is, too")
-	cmd.Flags().StringVar(&c.CA, "ca-fingerprint", "", "`sha256:…` of its CA, where it serves with --tls self (default $MUSTER_CA_FINGERPRINT)")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
+	cmd.Flags().BoolVar(&d.providers, "providers", false, "also check the account of every provider in the catalog")
+	cmd.Flags().DurationVar(&d.patience, "timeout", 10*time.Second, "time limit for each check")
+	cmd.Flags().StringVar(&c.Server, "server", "", "`URL` of a running server to check too")
+	cmd.Flags().StringVar(&c.CA, "ca-fingerprint", "", "CA `fingerprint` (sha256:…) of a server with --tls self (default $MUSTER_CA_FINGERPRINT)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "same as --format json")
 	return cmd
 }
 
@@ -106,7 +105,7 @@ func tellChecks(c *cli.Context, all []checked) error {
 				fmt.Fprintf(c.Stdout, "%22s%s\n", "", strings.ReplaceAll(f.Advice, "\n", "\n"+strings.Repeat(" ", 22)))
 			}
 		}
-		fmt.Fprintf(c.Stdout, "\n%d ok, %d to look at, %d failed.\n", count[checkOK], count[checkWarn], count[CheckFail])
+		fmt.Fprintf(c.Stdout, "\n%d ok, %d with warnings, %d failed.\n", count[checkOK], count[checkWarn], count[CheckFail])
 	}
 	if count[CheckFail] > 0 {
 		return cli.SilentError{}
@@ -114,7 +113,7 @@ func tellChecks(c *cli.Context, all []checked) error {
 	return nil
 }
 
-// look carries out every check, one after the other; later ones use what earlier ones found.
+// look runs all checks, one after the other; later ones use the findings of earlier ones.
 func (d *Doctor) look(ctx context.Context) (all []checked) {
 	for _, check := range []struct {
 		about string
@@ -133,11 +132,11 @@ func (d *Doctor) look(ctx context.Context) (all []checked) {
 	return all
 }
 
-// bounded gives a check its time. One that does not look at its context is left to itself.
+// bounded limits a check's time. A check that ignores its context is abandoned.
 func (d *Doctor) bounded(ctx context.Context, about string, look func(context.Context) []checked) []checked {
 	patience := d.patience
 	if about == "providers" {
-		patience *= 6 // each account is asked many things
+		patience *= 6 // each account needs many calls
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -154,11 +153,11 @@ func (d *Doctor) bounded(ctx context.Context, about string, look func(context.Co
 		return found
 	case <-ctx.Done():
 		select {
-		case found := <-done: // it was about to say so itself
+		case found := <-done: // it finished just in time
 			return found
 		case <-time.After(500 * time.Millisecond):
 		}
-		return []checked{{about, CheckFail, fmt.Sprintf("There was no answer within %s.", patience), "Is the way there open? --timeout gives it more time."}}
+		return []checked{{about, CheckFail, fmt.Sprintf("No answer within %s.", humanize.Duration(patience)), "Check the network and firewalls, or raise --timeout."}}
 	}
 }
 
@@ -174,7 +173,7 @@ func broken(advice, format string, args ...any) []checked {
 	return []checked{{State: CheckFail, Message: fmt.Sprintf(format, args...), Advice: advice}}
 }
 
-// failedBy puts an error into words.
+// failedBy is a failed check for an error.
 func failedBy(err error) []checked {
 	_, _, hint := cli.Judge(err)
 	message := cli.MessageOf(err)
@@ -185,7 +184,7 @@ func failedBy(err error) []checked {
 	return broken(hint, "%s", message)
 }
 
-// secrets takes out of words what is secret in the settings, should an error of some library repeat it.
+// secrets removes the settings' secrets from texts, in case a library's error repeats them.
 func (d *Doctor) secrets() *strings.Replacer {
 	var words []string
 	add := func(s string) {
@@ -210,7 +209,7 @@ func (d *Doctor) secrets() *strings.Replacer {
 	for _, p := range d.Config.SignIn.Providers {
 		add(p.ClientSecret)
 	}
-	slices.SortFunc(words, func(x, y string) int { return len(y) - len(x) }) // a secret within another goes with it
+	slices.SortFunc(words, func(x, y string) int { return len(y) - len(x) }) // longest first, as one secret may contain another
 	var pairs []string
 	for _, w := range words {
 		pairs = append(pairs, w, "•••")
@@ -218,17 +217,17 @@ func (d *Doctor) secrets() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// settings tells whether flags and environment can be obeyed.
+// settings checks flags and environment.
 func (d *Doctor) settings(context.Context) []checked {
 	if d.wrong != nil {
 		return failedBy(d.wrong)
 	}
 	if d.Config.Database != "" && d.Config.RedisURL == "" {
-		return broken("Set REDIS_URL to a Redis that all servers reach, or leave DATABASE_URL out.", "DATABASE_URL needs REDIS_URL beside it.")
+		return broken("Set REDIS_URL to a Redis shared by all servers, or unset DATABASE_URL.", "DATABASE_URL requires REDIS_URL.")
 	}
 	if d.Config.Database != "" && d.Config.Key == "" {
-		return warned("Give all servers the same MUSTER_SECRET_KEY: what secret.key in the data directory of the first one holds.",
-			"The key is a file in the data directory; a second server on this database would have none.")
+		return warned("Set MUSTER_SECRET_KEY on all servers to the content of the first one's secret.key.",
+			"The secret key is a file in the data directory, so a second server on this database wouldn't have it.")
 	}
-	return fine("Flags and environment can be obeyed.")
+	return fine("Flags and environment are valid.")
 }

@@ -64,9 +64,9 @@ func TestDoctorLooksAtCertificates(t *testing.T) {
 		d := &Doctor{now: func() time.Time { return now }, Config: server.Config{TLS: certFiles(t, "muster.example.org", until), SignIn: server.SignInConfig{URL: public}}}
 		return d.tls(t.Context())
 	}
-	wantChecked(t, "long valid", look(now.Add(90*server.Day), "https://muster.example.org"), checkOK, "valid for 90d")
-	wantChecked(t, "ends soon", look(now.Add(10*server.Day), ""), checkWarn, "ends in 10d")
-	wantChecked(t, "ended", look(now.Add(-time.Hour), ""), CheckFail, "ended 2026-03-01 11:00:00")
+	wantChecked(t, "long valid", look(now.Add(90*server.Day), "https://muster.example.org"), checkOK, "expires in 90 d")
+	wantChecked(t, "ends soon", look(now.Add(10*server.Day), ""), checkWarn, "expires in 10 d")
+	wantChecked(t, "ended", look(now.Add(-time.Hour), ""), CheckFail, "expired 2026-03-01 11:00:00")
 	wantChecked(t, "another name", look(now.Add(90*server.Day), "https://other.example.org"), CheckFail, "is for muster.example.org")
 }
 
@@ -108,14 +108,14 @@ func TestDoctorHasPatienceAndTellsNoSecret(t *testing.T) {
 	d.Config = server.Config{Data: t.TempDir(), Listen: server.DefaultListen, Log: slog.New(slog.DiscardHandler), Env: func(name string) (string, bool) {
 		return map[string]string{"MUSTER_ADMIN_PASSWORD": "correct-horse"}[name], name == "MUSTER_ADMIN_PASSWORD"
 	}}
-	d.wrong = cli.Usagef("somebody said correct-horse")
+	d.wrong = cli.Usagef("the log has correct-horse")
 	began := time.Now()
 	all := d.look(t.Context())
 	if took := time.Since(began); took > 5*time.Minute {
 		t.Errorf("it took %s", took)
 	}
-	wantChecked(t, "a server that hangs", all, CheckFail, "not answer")
-	wantChecked(t, "a secret", all, CheckFail, "somebody said •••")
+	wantChecked(t, "a server that hangs", all, CheckFail, "doesn't answer")
+	wantChecked(t, "a secret", all, CheckFail, "the log has •••")
 }
 
 // TestDoctorWarnsOfPlainHTTP asks for a server that all hosts reach, without an address for people.

@@ -29,28 +29,28 @@ import (
 	rest "muster/portal/client"
 )
 
-// How far clocks may be apart: claims hold for 15 s.
+// Allowed clock differences: claims are valid for 15 s.
 const (
 	skewWarning = time.Second
 	skewFailure = 5 * time.Second
 )
 
 func (d *Doctor) apart(what string, skew time.Duration) []checked {
-	const advice = "Let both hosts keep their clocks by NTP; see \"Clocks are apart\" in docs/runbooks.md."
+	const advice = "Sync both hosts' clocks with NTP; see \"Clocks are apart\" in docs/runbooks.md."
 	switch skew = skew.Round(time.Millisecond); {
 	case skew.Abs() > skewFailure:
-		return broken(advice, "This host's clock and that of %s are %s apart.", what, skew.Abs())
+		return broken(advice, "The clocks of this host and %s differ by %s.", what, humanize.Duration(skew.Abs()))
 	case skew.Abs() > skewWarning:
-		return warned(advice, "This host's clock and that of %s are %s apart.", what, skew.Abs())
+		return warned(advice, "The clocks of this host and %s differ by %s.", what, humanize.Duration(skew.Abs()))
 	}
 	return nil
 }
 
-// database looks at the database, and at its tables.
+// database checks the database and its migrations.
 func (d *Doctor) database(ctx context.Context) (all []checked) {
 	found, err := db.Inspect(ctx, d.where)
 	if err != nil && app.AsError(err).Reason == "no_database" {
-		return fine("%s is made when a server starts.", d.where)
+		return fine("%s will be created when a server starts.", d.where)
 	}
 	if err != nil {
 		return failedBy(err)
@@ -66,29 +66,29 @@ func (d *Doctor) database(ctx context.Context) (all []checked) {
 	words := fmt.Sprintf("%s %s, migration %d, %s", found.Kind, found.Version, found.Migration, humanize.Bytes(found.Size))
 	switch {
 	case !found.Made:
-		return append(all, fine("%s %s; its tables are made when a server starts.", found.Kind, found.Version)...)
+		return append(all, fine("%s %s; its tables will be created when a server starts.", found.Kind, found.Version)...)
 	case found.TooNew():
-		return append(all, warned("Upgrade this server soon.", "%s. A newer Muster has changed its tables; this one can work with them.", words)...)
+		return append(all, warned("Upgrade this server soon.", "%s. A newer version of Muster has migrated the database; this version is compatible with it.", words)...)
 	case len(found.Pending) > 0 && d.Config.NoMigrate:
-		return append(all, broken("Run `muster migrate up`.", "%s. %s pending, and the server was told not to make them.", words, humanize.Count(len(found.Pending), "migration"))...)
+		return append(all, broken("Run `muster migrate up`.", "%s. %s pending, and --no-migrate is set.", words, humanize.Count(len(found.Pending), "migration"))...)
 	case len(found.Pending) > 0:
-		return append(all, warned("A server makes them when it starts; `muster migrate up` does beforehand. Make a backup first: muster backup FILE", "%s. %s pending.", words, humanize.Count(len(found.Pending), "migration"))...)
+		return append(all, warned("They run when a server starts, or with `muster migrate up`. Back up first: muster backup FILE", "%s. %s pending.", words, humanize.Count(len(found.Pending), "migration"))...)
 	}
 	return append(all, fine("%s.", words)...)
 }
 
-// key tells whether what is sealed in the database could be opened. It makes no key.
+// key checks that the key decrypts the database's secrets. It doesn't create a key.
 func (d *Doctor) key(ctx context.Context) []checked {
 	if !d.inspection.Made || d.inspection.Installation == "" {
 		if d.Config.Key == "" {
-			return fine("%s is made when a server starts.", joined(d.Config.Data, database.KeyFile))
+			return fine("%s will be created when a server starts.", joined(d.Config.Data, database.KeyFile))
 		}
 		keeper, _, err := database.ExistingKey(ctx, d.Config.Key, d.Config.Data)
 		if err != nil {
 			return failedBy(err)
 		}
 		_ = keeper.Close()
-		return fine("MUSTER_SECRET_KEY can be read; nothing is sealed yet.")
+		return fine("MUSTER_SECRET_KEY is readable; nothing is encrypted yet.")
 	}
 	keeper, where, err := database.ExistingKey(ctx, d.Config.Key, d.Config.Data)
 	if err != nil {
@@ -99,18 +99,18 @@ func (d *Doctor) key(ctx context.Context) []checked {
 		return failedBy(err)
 	}
 	if d.Config.Key == "" {
-		return fine("%s opens what is sealed. Keep a copy of it elsewhere: no backup holds it.", where)
+		return fine("%s decrypts the database's secrets. Keep a copy elsewhere: backups don't include it.", where)
 	}
-	return fine("MUSTER_SECRET_KEY opens what is sealed.")
+	return fine("MUSTER_SECRET_KEY decrypts the database's secrets.")
 }
 
-// oldestRedis is what the queue's scripts need.
+// oldestRedis is the oldest version that the queue's scripts support.
 const oldestRedis = 6
 
-// Redis looks at the queue.
+// Redis checks the queue.
 func (d *Doctor) Redis(ctx context.Context) (all []checked) {
 	if d.Config.RedisURL == "" {
-		return fine("The queue is inside the server's process. Nothing is lost with it.")
+		return fine("The queue is in the server's process. No data is lost with it.")
 	}
 	f, err := queue.InspectRedis(ctx, d.Config.RedisURL)
 	if err != nil {
@@ -121,35 +121,35 @@ func (d *Doctor) Redis(ctx context.Context) (all []checked) {
 		all[i].About = "clock"
 	}
 	if f.Major > 0 && f.Major < oldestRedis {
-		all = append(all, broken("Upgrade it.", "Redis %s is too old; Muster needs %d or newer.", f.Version, oldestRedis)...)
+		all = append(all, broken("Upgrade Redis.", "Redis %s is too old; Muster needs %d or newer.", f.Version, oldestRedis)...)
 	}
 	if f.Policy != "" && f.Policy != "noeviction" {
-		all = append(all, broken("Set it in redis.conf: maxmemory-policy noeviction. Else doorbells vanish when memory is short.", "Redis throws away what is in it when memory is short (maxmemory-policy %s).", f.Policy)...)
+		all = append(all, broken("Set maxmemory-policy noeviction in redis.conf; otherwise wake-up signals can get lost.", "Redis evicts data when memory is short (maxmemory-policy %s).", f.Policy)...)
 	}
 	if f.MaxMemory > 0 && f.Used > f.MaxMemory*9/10 {
-		all = append(all, warned("Raise maxmemory, or look who else uses it.", "Redis uses %s of %s.", humanize.Bytes(f.Used), humanize.Bytes(f.MaxMemory))...)
+		all = append(all, warned("Raise maxmemory, or check what else uses this Redis.", "Redis uses %s of %s.", humanize.Bytes(f.Used), humanize.Bytes(f.MaxMemory))...)
 	}
 	if f.Replica {
-		all = append(all, broken("Name the primary in REDIS_URL.", "This Redis is a replica, which cannot be written to.")...)
+		all = append(all, broken("Set REDIS_URL to the primary.", "This Redis is a read-only replica.")...)
 	}
 	if !f.AOF {
-		all = append(all, warned("Set appendonly yes. Without it nothing is lost either, since the database holds the truth, but work waits some seconds after a restart.", "Redis keeps nothing over a restart but snapshots (appendonly no).")...)
+		all = append(all, warned("Set appendonly yes. No data is lost without it, but work waits some seconds after a restart of Redis.", "Redis persists only snapshots across restarts (appendonly no).")...)
 	}
 	if f.Latency > 20*time.Millisecond {
-		all = append(all, warned("Put it nearer to the servers.", "Redis takes %s for an answer.", f.Latency.Round(time.Millisecond))...)
+		all = append(all, warned("Move Redis closer to the servers.", "Redis takes %d ms to answer.", f.Latency.Milliseconds())...)
 	}
 	if len(all) == 0 {
-		return fine("Redis %s, %s, answers within %s.", f.Version, humanize.Bytes(f.Used), f.Latency.Round(10*time.Microsecond))
+		return fine("Redis %s, %s, answers within %.1f ms.", f.Version, humanize.Bytes(f.Used), float64(f.Latency.Microseconds())/1000)
 	}
 	return all
 }
 
-// contents writes to the place for contents, reads it and deletes it.
+// contents writes to the blob store, reads from it and deletes again.
 func (d *Doctor) contents(ctx context.Context) []checked {
 	dir := filepath.Join(d.Config.Data, "resources", "blobs")
 	if d.Config.Resources.URL == "" {
 		if _, err := os.Stat(dir); err != nil {
-			return fine("Contents of resources will be kept in %s.", dir)
+			return fine("The contents of resources will be stored in %s.", dir)
 		}
 	}
 	spool, err := os.MkdirTemp("", "muster-doctor-")
@@ -165,10 +165,10 @@ func (d *Doctor) contents(ctx context.Context) []checked {
 	if err := b.Probe(ctx); err != nil {
 		return failedBy(err)
 	}
-	return fine("%s takes contents, and gives them back.", b.Name())
+	return fine("%s is writable and readable.", b.Name())
 }
 
-// signIn asks identity providers what they are.
+// signIn checks the identity providers.
 func (d *Doctor) signIn(ctx context.Context) (all []checked) {
 	for _, p := range d.Config.SignIn.Providers {
 		client := p.HTTP
@@ -182,7 +182,7 @@ func (d *Doctor) signIn(ctx context.Context) (all []checked) {
 		answer, err := server.Get(ctx, client, where)
 		if err == nil {
 			if answer.StatusCode != http.StatusOK {
-				err = fmt.Errorf("it answered %s", answer.Status)
+				err = fmt.Errorf("got status %s", answer.Status)
 			} else {
 				err = json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&said)
 			}
@@ -190,23 +190,23 @@ func (d *Doctor) signIn(ctx context.Context) (all []checked) {
 		}
 		switch {
 		case err != nil:
-			all = append(all, broken("Is the issuer right, and the way there open? Until then nobody signs in by it.", "The identity provider %s does not say what it is: %v.", p.Name, err)...)
+			all = append(all, broken("Check the issuer and the network. Until then, sign-in with it doesn't work.", "Identity provider %s can't be reached: %v.", p.Name, err)...)
 		case said.Issuer != p.Issuer:
-			all = append(all, broken("Write the issuer just so.", "The identity provider %s calls itself %q, and the file says %q.", p.Name, said.Issuer, p.Issuer)...)
+			all = append(all, broken("Set the issuer to exactly that value.", "Identity provider %s reports issuer %q, but the file has %q.", p.Name, said.Issuer, p.Issuer)...)
 		default:
-			all = append(all, fine("The identity provider %s answers.", p.Name)...)
+			all = append(all, fine("Identity provider %s answers.", p.Name)...)
 		}
 	}
 	return all
 }
 
-// slack asks whose the bot's token is.
+// slack checks the bot's token.
 func (d *Doctor) slack(ctx context.Context) []checked {
 	if d.Config.Slack.Secret == "" && d.Config.Slack.AppToken == "" {
 		return nil
 	}
 	if d.Config.Slack.Token == "" {
-		return fine("Workspaces are installed on the portal's page “Slack”; `muster slack show` tells how each is.")
+		return fine("Workspaces are installed on the portal's Slack page; check them with `muster slack show`.")
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, cmp.Or(d.Config.Slack.API, slack.StandardAPI)+"auth.test", nil)
 	if err != nil {
@@ -225,14 +225,14 @@ func (d *Doctor) slack(ctx context.Context) []checked {
 	}
 	switch {
 	case err != nil:
-		return broken("Check the way to "+cmp.Or(d.Config.Slack.API, slack.StandardAPI)+".", "Slack does not answer: %v.", err)
+		return broken("Check the network to "+cmp.Or(d.Config.Slack.API, slack.StandardAPI)+".", "Slack doesn't answer: %v.", err)
 	case !said.OK:
-		return broken("Take the bot's token from the page “OAuth & Permissions” of your Slack app; see docs/slack.md.", "Slack does not take the bot's token: %s.", said.Error)
+		return broken("Copy the bot token from the “OAuth & Permissions” page of your Slack app; see docs/slack.md.", "Slack rejects the bot token: %s.", said.Error)
 	}
-	return fine("The bot's token is for the workspace %s.", said.Team)
+	return fine("The bot token is for workspace %s.", said.Team)
 }
 
-// traces looks whether someone listens.
+// traces checks that the trace endpoint is reachable.
 func (d *Doctor) traces(ctx context.Context) []checked {
 	if d.Config.Observe.OTLP == "" {
 		return nil
@@ -244,13 +244,13 @@ func (d *Doctor) traces(ctx context.Context) []checked {
 	port := cmp.Or(u.Port(), map[string]string{"https": "443"}[u.Scheme], "80")
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
 	if err != nil {
-		return warned("Nothing but traces is lost meanwhile.", "Nobody listens where traces go to: %v.", err)
+		return warned("Check the endpoint. Only traces get lost in the meantime.", "The trace endpoint can't be reached: %v.", err)
 	}
 	_ = conn.Close()
-	return fine("Somebody listens where traces go to.")
+	return fine("The trace endpoint is reachable.")
 }
 
-// accounts asks the accounts of providers.
+// accounts checks the providers' accounts.
 func (d *Doctor) accounts(ctx context.Context) (all []checked) {
 	if !d.providers || d.loaded == nil {
 		return nil
@@ -269,7 +269,7 @@ func (d *Doctor) accounts(ctx context.Context) (all []checked) {
 			all = append(all, fine("%s: %s has no account.", name, spec.Type)...)
 			continue
 		case spec.HasSecrets():
-			all = append(all, warned("Ask the running server: muster provider check "+name, "%s: its settings have secrets of tenants, which only a server reads.", name)...)
+			all = append(all, warned("Ask the running server: muster provider check "+name, "%s: its settings use tenant secrets, which only a server can read.", name)...)
 			continue
 		}
 		findings, err := server.AccountDesk{Providers: set}.CheckAccount(ctx, spec, fleet.NeedsOf(d.loaded, name))
@@ -298,12 +298,12 @@ func accountChecks(name string, findings []family.Finding) (all []checked) {
 		}
 	}
 	if len(all) == 0 {
-		return fine("%s: its account would do (%d things were looked at).", name, good)
+		return fine("%s: account OK (%s).", name, humanize.Count(good, "check"))
 	}
 	return all
 }
 
-// running asks a server how it is.
+// running checks a running server.
 func (d *Doctor) running(ctx context.Context) (all []checked) {
 	if d.server == "" {
 		return nil
@@ -318,17 +318,17 @@ func (d *Doctor) running(ctx context.Context) (all []checked) {
 		begun := time.Now()
 		answer, err := server.Get(ctx, client, strings.TrimSuffix(d.server, "/")+path)
 		if err != nil {
-			return broken("Does it run, and is the way there open? Its log says more.", "The server does not answer: %v.", err)
+			return broken("Check that it's running and reachable. Its log has details.", "The server doesn't answer: %v.", err)
 		}
 		took := time.Since(begun)
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
 		_ = answer.Body.Close()
 		words := strings.Join(strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' }), ", ")
 		if answer.StatusCode != http.StatusOK {
-			all = append(all, broken("Its log says why.", "%s is %s: %.200s.", path, answer.Status, words)...)
+			all = append(all, broken("Check its log.", "%s is %s: %.200s.", path, answer.Status, words)...)
 			continue
 		}
-		all = append(all, fine("%s: %.200s (%s).", path, words, took.Round(time.Millisecond))...)
+		all = append(all, fine("%s: %.200s (%s).", path, words, fmt.Sprintf("%d ms", took.Milliseconds()))...)
 		if at, err := http.ParseTime(answer.Header.Get("Date")); err == nil && path == "/livez" {
 			if skew := begun.Add(took / 2).Sub(at.Add(500 * time.Millisecond)); skew.Abs() > 2*time.Second {
 				all = append(all, d.apart("the server", skew)...)

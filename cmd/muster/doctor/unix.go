@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// othersOwn tells whether root looks at what belongs to another user, and returns that one's name, or number.
+// othersOwn tells whether root checks files of another user, and returns that user's name or number.
 func othersOwn(info fs.FileInfo) (owner string, other bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || s.Uid == 0 || os.Geteuid() != 0 {
@@ -23,7 +23,7 @@ func othersOwn(info fs.FileInfo) (owner string, other bool) {
 	return owner, true
 }
 
-// room returns how many bytes of a disk are left for us, and how many it has.
+// room returns a disk's free and total bytes.
 func room(dir string) (free, total int64, err error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
@@ -33,7 +33,7 @@ func room(dir string) (free, total int64, err error) {
 	return int64(s.Bavail) * size, int64(s.Blocks) * size, nil
 }
 
-// openFiles returns how many files the process may have open. Go raises the soft limit to the hard one by itself.
+// openFiles returns the limit on open files. Go raises the soft limit to the hard one automatically.
 func openFiles() (int64, error) {
 	var r syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r); err != nil {

@@ -13,7 +13,7 @@ import (
 func TestDoctorLooksAsTheOwner(t *testing.T) {
 	dir := t.TempDir()
 	d := Doctor{Config: server.Config{Data: dir}}
-	wantChecked(t, "one's own", d.data(t.Context()), checkOK, "can be written to")
+	wantChecked(t, "one's own", d.data(t.Context()), checkOK, "is writable")
 	if os.Geteuid() != 0 {
 		return
 	}

@@ -15,16 +15,15 @@ import (
 	"muster/automators/chef"
 )
 
-// Where a process learns of automators in programs of their own, and of packages for nodes, when flags do not say.
+// Environment variables for automator plugins and packages for nodes, if flags don't set them.
 const (
 	AutomatorsEnv    = "MUSTER_AUTOMATOR_PLUGINS"
 	AutomatorsEnvEnv = "MUSTER_AUTOMATOR_PLUGINS_ENV"
 	ChefEnv          = "MUSTER_CHEF_PACKAGE"
 )
 
-// AutomatorConfig is what an installation says of automators: a directory with those in programs of their own, the variables that these get of our
-// environment, and
-// packages of Chef for nodes.
+// AutomatorConfig is an installation's settings for automators: a directory of plugins, the environment variables passed to them, and Chef
+// packages for nodes.
 type AutomatorConfig struct {
 	Dir  string   `json:"dir,omitempty"`
 	Env  []string `json:"env,omitempty"`
@@ -33,15 +32,15 @@ type AutomatorConfig struct {
 
 func (a *AutomatorConfig) Declare(flags *pflag.FlagSet) {
 	a.DeclarePlugins(flags)
-	flags.StringSliceVar(&a.Chef, "chef-package", nil, "`URL#sha256=HEX` of a package of Chef or Cinc for nodes without one; may be repeated (default $"+ChefEnv+")")
+	flags.StringSliceVar(&a.Chef, "chef-package", nil, "`URL#sha256=HEX` of a Chef or Cinc package for nodes without Chef; may be repeated (default $"+ChefEnv+")")
 }
 
 func (a *AutomatorConfig) DeclarePlugins(flags *pflag.FlagSet) {
-	flags.StringVar(&a.Dir, "automator-plugins", "", "`directory` of automators in programs of their own, named muster-automator-NAME (default $"+AutomatorsEnv+")")
-	flags.StringSliceVar(&a.Env, "automator-plugins-env", nil, "`names` of variables that these programs get beside PATH, HOME and LANG, with commas between (default $"+AutomatorsEnvEnv+")")
+	flags.StringVar(&a.Dir, "automator-plugins", "", "`directory` of automator plugins, named muster-automator-NAME (default $"+AutomatorsEnv+")")
+	flags.StringSliceVar(&a.Env, "automator-plugins-env", nil, "comma-separated `names` of environment variables to pass to automator plugins, besides PATH, HOME and LANG (default $"+AutomatorsEnvEnv+")")
 }
 
-// complete takes from the environment what flags do not say.
+// complete fills in settings from the environment.
 func (a *AutomatorConfig) complete(lookup func(string) (string, bool)) {
 	list := func(into *[]string, name string) {
 		if text, _ := lookup(name); len(*into) == 0 && text != "" {
@@ -59,7 +58,7 @@ func (a *AutomatorConfig) complete(lookup func(string) (string, bool)) {
 	list(&a.Chef, ChefEnv)
 }
 
-// Plug configures the family, and adds the programs to it. Said is notified of each that is left out: others go on without it.
+// Plug configures the family and adds the plugins to it. Said is called for each one skipped: the others still work.
 func (a *AutomatorConfig) Plug(ctx context.Context, log *slog.Logger, said func(program.Plugin)) error {
 	a.complete(os.LookupEnv)
 	var settings automators.Settings
@@ -81,13 +80,13 @@ func (a *AutomatorConfig) Plug(ctx context.Context, log *slog.Logger, said func(
 	for _, one := range found {
 		switch {
 		case one.Err == nil:
-			log.Info("an automator in a program of its own", "name", one.Name, "program", one.Path)
+			log.Info("automator plugin loaded", "name", one.Name, "program", one.Path)
 		case app.CodeOf(one.Err) == app.EConflict && automators.IsPlugged(one.Name, one.Path):
-			// this process was told of it before
+			// logged before in this process
 		case said != nil:
 			said(one)
 		default:
-			log.Error("an automator's program is left out", "name", one.Name, "program", one.Path, "why", app.AsError(one.Err).Advised())
+			log.Error("skipping automator plugin", "name", one.Name, "program", one.Path, "why", app.AsError(one.Err).Advised())
 		}
 	}
 	return nil

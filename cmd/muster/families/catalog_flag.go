@@ -17,21 +17,21 @@ type CatalogFlag struct {
 }
 
 func (f *CatalogFlag) Declare(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVarP(&f.Dirs, "catalog", "c", nil, "catalog `directory`; may be given again (default $MUSTER_CATALOG)")
+	cmd.Flags().StringArrayVarP(&f.Dirs, "catalog", "c", nil, "catalog `directory`; may be repeated (default $MUSTER_CATALOG)")
 }
 
-// Directories returns those that were named, by flag or else in MUSTER_CATALOG.
+// Directories returns the catalog directories, from the flag or else MUSTER_CATALOG.
 func (f *CatalogFlag) Directories() ([]string, error) {
 	dirs := f.Dirs
 	if len(dirs) == 0 {
 		dirs = slices.DeleteFunc(filepath.SplitList(os.Getenv("MUSTER_CATALOG")), func(dir string) bool { return dir == "" })
 	}
 	if len(dirs) == 0 {
-		return nil, cli.Usagef("no catalog is named").Hint("Name its directory with --catalog DIR, or set MUSTER_CATALOG.")
+		return nil, cli.Usagef("--catalog is required").Hint("Name the catalog's directory with --catalog DIR, or set MUSTER_CATALOG.")
 	}
 	for _, dir := range dirs {
 		if info, err := os.Stat(dir); err != nil {
-			return nil, cli.Usagef("the catalog cannot be read: %v", err)
+			return nil, cli.Usagef("can't read the catalog: %v", err)
 		} else if !info.IsDir() {
 			return nil, cli.Usagef("%s is not a directory", dir).Hint("A catalog is a directory with folders such as templates and services.")
 		}
@@ -39,7 +39,7 @@ func (f *CatalogFlag) Directories() ([]string, error) {
 	return dirs, nil
 }
 
-// Load reads the catalog. Neither secrets nor clouds are needed to think about it, so providers are not checked.
+// Load reads the catalog. It needs neither secrets nor clouds, so providers aren't checked.
 func (f *CatalogFlag) Load() (*template.Catalog, error) {
 	dirs, err := f.Directories()
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 	"muster/providers"
 )
 
-// All are what clouds and tools there are in this binary.
+// All are the providers and automators of this binary.
 func All() appcatalog.Families {
 	return appcatalog.Families{Providers: providers.Descriptors(), Automators: automators.Descriptors()}
 }
 
-// CatalogOptions are what a catalog is checked against: the families as they stand in this binary. Env looks up the
-// variables that providers' settings name; nil where there are no secrets at hand.
+// CatalogOptions are the families to check a catalog against. Env looks up the variables in providers' settings; nil if secrets
+// aren't available.
 func CatalogOptions(env func(string) (string, bool)) catalog.Options {
 	return catalog.Options{
 		Env:           env,
@@ -34,7 +34,7 @@ func CatalogOptions(env func(string) (string, bool)) catalog.Options {
 			if !errors.As(err, &e) {
 				return err
 			}
-			inner := *e // the catalog knows the setting by its bare name
+			inner := *e // the catalog uses the setting's bare name
 			inner.Field = strings.TrimPrefix(e.Field, "settings.")
 			return &inner
 		},
@@ -47,12 +47,12 @@ func CatalogOptions(env func(string) (string, bool)) catalog.Options {
 	}
 }
 
-// Currency is the installation's: MUSTER_CURRENCY, or template.DefaultCurrency.
+// Currency is the installation's currency: MUSTER_CURRENCY, or template.DefaultCurrency.
 func Currency() string {
 	return cmp.Or(strings.TrimSpace(os.Getenv("MUSTER_CURRENCY")), template.DefaultCurrency)
 }
 
-// ResourceKinds are the types of resources that members of the families declare.
+// ResourceKinds are the resource types that the families declare.
 func ResourceKinds() (all []resource.ResourceTypes) {
 	for _, name := range automators.Names() {
 		if types := automators.ResourceTypes(name); len(types) > 0 {

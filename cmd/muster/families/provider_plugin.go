@@ -14,24 +14,24 @@ import (
 	"muster/providers"
 )
 
-// Where a process learns of providers in programs of their own, when flags do not say.
+// Environment variables for provider plugins, if flags don't set them.
 const (
 	PluginsEnv    = "MUSTER_PROVIDER_PLUGINS"
 	PluginsEnvEnv = "MUSTER_PROVIDER_PLUGINS_ENV"
 )
 
-// PluginConfig names a directory with providers in programs of their own, and the variables that these get of our environment.
+// PluginConfig names a directory of provider plugins, and the environment variables passed to them.
 type PluginConfig struct {
 	Dir string   `json:"dir,omitempty"`
 	Env []string `json:"env,omitempty"`
 }
 
 func (p *PluginConfig) Declare(flags *pflag.FlagSet) {
-	flags.StringVar(&p.Dir, "provider-plugins", "", "`directory` of providers in programs of their own, named muster-provider-TYPE (default $"+PluginsEnv+")")
-	flags.StringSliceVar(&p.Env, "provider-plugins-env", nil, "`names` of variables that these programs get beside PATH, HOME and LANG, with commas between (default $"+PluginsEnvEnv+")")
+	flags.StringVar(&p.Dir, "provider-plugins", "", "`directory` of provider plugins, named muster-provider-TYPE (default $"+PluginsEnv+")")
+	flags.StringSliceVar(&p.Env, "provider-plugins-env", nil, "comma-separated `names` of environment variables to pass to provider plugins, besides PATH, HOME and LANG (default $"+PluginsEnvEnv+")")
 }
 
-// complete takes from the environment what flags do not say.
+// complete fills in settings from the environment.
 func (p *PluginConfig) complete(lookup func(string) (string, bool)) {
 	if p.Dir == "" {
 		p.Dir, _ = lookup(PluginsEnv)
@@ -45,7 +45,7 @@ func (p *PluginConfig) complete(lookup func(string) (string, bool)) {
 	p.Env = slices.DeleteFunc(p.Env, func(name string) bool { return name == "" })
 }
 
-// Plug adds the programs' types to those of the family. Said is notified of each that is left out: others go on without it.
+// Plug adds the plugins' types to the family. Said is called for each one skipped: the others still work.
 func (p *PluginConfig) Plug(ctx context.Context, log *slog.Logger, said func(program.Plugin)) error {
 	p.complete(os.LookupEnv)
 	if p.Dir == "" {
@@ -58,13 +58,13 @@ func (p *PluginConfig) Plug(ctx context.Context, log *slog.Logger, said func(pro
 	for _, one := range found {
 		switch {
 		case one.Err == nil:
-			log.Info("a provider in a program of its own", "type", one.Name, "program", one.Path)
+			log.Info("provider plugin loaded", "type", one.Name, "program", one.Path)
 		case app.CodeOf(one.Err) == app.EConflict && providers.IsPlugged(one.Name, one.Path):
-			// this process was told of it before
+			// logged before in this process
 		case said != nil:
 			said(one)
 		default:
-			log.Error("a provider's program is left out", "type", one.Name, "program", one.Path, "why", app.AsError(one.Err).Advised())
+			log.Error("skipping provider plugin", "type", one.Name, "program", one.Path, "why", app.AsError(one.Err).Advised())
 		}
 	}
 	return nil

@@ -1,3 +1,3 @@
-// Package fleet holds the commands on what clusters run on: provisioners, pools of machines and orphaned machines. It
+// Package fleet holds the commands for what clusters run on: provisioners, pools of machines and orphaned machines. It
 // uses cli and the REST API only.
 package fleet

@@ -24,10 +24,10 @@ func OrphansCommand(c *cli.Context) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "orphans",
-		Short: "List orphaned machines with age and cost; delete or keep them",
-		Long: "List machines that carry this installation's tag and belong to no cluster. The server compares each account with\n" +
-			"what it knows every ten minutes. It deletes by itself, when it has seen them twice, machines whose node was given back and\n" +
-			"duplicates, a few at a time. It never deletes by itself what it has never heard of. Only admins may ask.",
+		Short: "List, delete and keep orphaned machines (admins)",
+		Long: "List orphaned machines: machines that have this installation's tag but don't belong to a cluster. The server checks each account every\n" +
+			"10 min. It automatically deletes duplicates and machines of deleted nodes, once it has seen them twice, a few at a time. It never\n" +
+			"automatically deletes machines it has no record of. Requires the admin role.",
 		Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			chosen := 0
@@ -37,10 +37,10 @@ func OrphansCommand(c *cli.Context) *cobra.Command {
 				}
 			}
 			if chosen > 1 {
-				return cli.Usagef("--delete, --keep and --mode are for one at a time")
+				return cli.Usagef("--delete, --keep and --mode can't be combined")
 			}
 			if remove != "" && !yes && !cli.IsTerminal(c.Stdin) {
-				return cli.Usagef("deleting needs --yes where there is no terminal to confirm on")
+				return cli.Usagef("--yes is required without a terminal to confirm on")
 			}
 			cl, err := c.Connect()
 			if err != nil {
@@ -65,11 +65,11 @@ func OrphansCommand(c *cli.Context) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&gone, "gone", false, "also those that went within the last thirty days")
-	flags.StringVar(&remove, "delete", "", "have the orphan with this `ID` deleted, whatever kind it is of")
-	flags.StringVar(&keep, "keep", "", "have the orphan with this `ID` left alone")
-	flags.StringVar(&mode, "mode", "", "what happens by itself: off, report or delete")
-	flags.BoolVarP(&yes, "yes", "y", false, "with --delete: do not ask")
+	flags.BoolVar(&gone, "gone", false, "include machines deleted in the last 30 days")
+	flags.StringVar(&remove, "delete", "", "delete the orphaned machine with this `ID`")
+	flags.StringVar(&keep, "keep", "", "keep the orphaned machine with this `ID`")
+	flags.StringVar(&mode, "mode", "", "set automatic cleanup: off, report or delete")
+	flags.BoolVarP(&yes, "yes", "y", false, "with --delete: skip the confirmation prompt")
 	c.ServerFlags(flags)
 	return cmd
 }
@@ -87,13 +87,13 @@ func orphanDelete(ctx context.Context, c *cli.Context, cl *cli.Client, id string
 			}
 		}
 		fmt.Fprintf(c.Stderr, "Delete %s? [y/N] ", what)
-		answer, _ := bufio.NewReader(c.Stdin).ReadString('\n') // an end without a word is a no
+		answer, _ := bufio.NewReader(c.Stdin).ReadString('\n') // no answer is a no
 		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
 			return &app.Error{Code: app.ECancelled, Message: what + " was not deleted"}
 		}
 	}
 	o, err := cl.Orphans.Decide(ctx, id, fleet.DecideDelete)
-	return orphanDecided(c, o, err, "is deleted within seconds; `muster orphans --gone` tells when it is gone")
+	return orphanDecided(c, o, err, "will be deleted within seconds; check with `muster orphans --gone`")
 }
 
 func orphanDecided(c *cli.Context, o fleet.Orphan, err error, what string) error {
@@ -114,7 +114,7 @@ func printOrphans(c *cli.Context, r fleet.OrphanReport) error {
 	now := time.Now()
 	switch {
 	case len(r.Orphans) == 0 && r.Unlisted > 0:
-		fmt.Fprintf(c.Stdout, "No orphaned machines in the accounts that could be listed; %s could not.\n", humanize.Count(r.Unlisted, "account"))
+		fmt.Fprintf(c.Stdout, "No orphaned machines found, but %s couldn't be listed.\n", humanize.Count(r.Unlisted, "account"))
 	case len(r.Orphans) == 0:
 		fmt.Fprintln(c.Stdout, "No orphaned machines.")
 	default:
@@ -135,17 +135,17 @@ func printOrphans(c *cli.Context, r fleet.OrphanReport) error {
 	return nil
 }
 
-// accountLine tells what the last look at an account has found.
+// accountLine is the result of an account's last check.
 func accountLine(a app.Account, now time.Time) string {
 	if a.Unlisted() {
-		return fmt.Sprintf("%s: %s; tried %s ago", a.Provider, a.Error, humanize.Duration(now.Sub(a.EndedAt)))
+		return fmt.Sprintf("%s: %s; tried %s", a.Provider, a.Error, humanize.Ago(now, a.EndedAt))
 	}
 	line := fmt.Sprintf("%s: %s, %s", a.Provider, humanize.Count(a.Machines, "machine"), humanize.Count(a.Orphans, "orphan"))
 	if !a.EndedAt.IsZero() {
-		line += ", looked at " + humanize.Duration(now.Sub(a.EndedAt)) + " ago"
+		line += ", checked " + humanize.Ago(now, a.EndedAt)
 	}
 	if a.HeldBack > 0 {
-		line += fmt.Sprintf("; %d more are due than a pass deletes: have a look", a.HeldBack)
+		line += fmt.Sprintf("; %d more are due than one pass deletes: please check", a.HeldBack)
 	}
 	if a.Error != "" {
 		line += "; " + a.Error
@@ -168,7 +168,7 @@ func orphanState(o fleet.Orphan, now time.Time) string {
 	case o.State == fleet.OrphanDue:
 		state = "deleted in the next pass"
 	case o.State == fleet.OrphanGone:
-		state = "gone since " + humanize.Duration(now.Sub(o.GoneAt))
+		state = "deleted " + humanize.Ago(now, o.GoneAt)
 	}
 	if o.Error != "" {
 		state += ": " + o.Error

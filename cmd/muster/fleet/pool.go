@@ -15,14 +15,14 @@ import (
 )
 
 func PoolCommand(c *cli.Context) *cobra.Command {
-	cmd := cli.Family("pool", "Keep machines ready ahead of time, so that clusters come in seconds",
+	cmd := cli.Family("pool", "Manage pools of ready machines",
 		poolListCommand(c), poolShowCommand(c), poolCreateCommand(c), poolSetCommand(c), poolDrainCommand(c), poolDeleteCommand(c), poolReceiptCommand(c))
 	c.ServerFlags(cmd.PersistentFlags())
 	return cmd
 }
 
 func poolListCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List pools and how full they are", Args: cli.AtMost(0),
+	return &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List pools", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.Connect()
 			if err != nil {
@@ -41,10 +41,10 @@ func printPools(c *cli.Context, all []pool.PoolView) error {
 		return c.PrintJSON(map[string][]pool.PoolView{"pools": all})
 	}
 	if len(all) == 0 {
-		_, err := fmt.Fprintln(c.Stdout, "No pools. Make one: muster pool create NAME --hardware … --image … --provider … --count 3")
+		_, err := fmt.Fprintln(c.Stdout, "No pools. Create one: muster pool create NAME --hardware … --image … --provider … --count 3")
 		return err
 	}
-	t := cli.NewTable("NAME", "MODE", "READY>", "OF>", "MAKING>", "TODAY>", "COST/H>", "MACHINES")
+	t := cli.NewTable("NAME", "MODE", "READY>", "SIZE>", "CREATING>", "USED TODAY>", "COST/H>", "MACHINES")
 	for _, v := range all {
 		t.Add(v.Name, string(v.Mode), strconv.Itoa(v.Ready), strconv.Itoa(v.Count), strconv.Itoa(v.Making), strconv.Itoa(v.HandedToday), cli.Money(v.CostPerHour), poolKind(v.Pool))
 	}
@@ -68,13 +68,13 @@ func poolKind(p pool.Pool) string {
 }
 
 func poolShowCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{Use: "show NAME", Short: "Show a pool with its machines", Args: cli.Exactly("the name of a pool"),
+	return &cobra.Command{Use: "show NAME", Short: "Show a pool and its machines", Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.Pools.Get(cmd.Context(), args[0]) })
 		}}
 }
 
-// withPool asks a server, and shows the pool that it answers with.
+// withPool calls the server and shows the pool it returns.
 func withPool(c *cli.Context, ask func(cl *cli.Client) (pool.PoolView, error)) error {
 	cl, err := c.Connect()
 	if err != nil {
@@ -97,24 +97,24 @@ func printPool(c *cli.Context, v pool.PoolView) error {
 	for _, x := range []struct {
 		n    int
 		word string
-	}{{v.Making, "being made"}, {v.Promised, "promised"}, {v.Failed, "failed"}, {v.Leaving, "being given back"}} {
+	}{{v.Making, "being created"}, {v.Promised, "reserved"}, {v.Failed, "failed"}, {v.Leaving, "being deleted"}} {
 		if x.n > 0 {
 			text += fmt.Sprintf(", %d %s", x.n, x.word)
 		}
 	}
 	cli.Line(c.Stdout, "%s; replaced after %s; %s per hour", text, humanize.Duration(v.MaxAge), cli.Money(v.CostPerHour))
-	cli.Line(c.Stdout, "  %d handed out today, %d in all", v.HandedToday, v.Handed)
+	cli.Line(c.Stdout, "  Used by clusters: %d today, %d in total", v.HandedToday, v.Handed)
 	if v.Trouble != "" {
 		again := ""
 		if v.RetryAt.After(now) {
-			again = fmt.Sprintf(" It is tried again in %s.", humanize.Duration(v.RetryAt.Sub(now)))
+			again = fmt.Sprintf(" Next attempt in %s.", humanize.Duration(v.RetryAt.Sub(now)))
 		}
 		cli.Line(c.Stdout, "  Not full for %s: %s%s", humanize.Duration(now.Sub(v.TroubleAt)), v.Trouble, again)
 	}
 	if len(v.Machines)+len(v.Clusters) == 0 {
 		return nil
 	}
-	t := cli.NewTable("MACHINE", "ID", "STATE", "SINCE", "ZONE", "FOR")
+	t := cli.NewTable("MACHINE", "ID", "STATE", "SINCE", "ZONE", "CLUSTER")
 	for _, m := range append(v.Machines, v.Clusters...) {
 		to := "-"
 		if m.ForCluster != "" {
@@ -132,19 +132,19 @@ func poolCreateCommand(c *cli.Context) *cobra.Command {
 		maxAge string
 		off    bool
 	)
-	cmd := &cobra.Command{Use: "create NAME --hardware H --image I --provider P --count N", Short: "Have machines made ahead of time",
-		Long: "Have machines made ahead of time. A create, or a resize that makes a cluster larger, takes those of the same hardware, image, provider and zone.\n" +
-			"They count towards the tenant's quota and cost as any machine does. Only admins may.",
-		Args: cli.Exactly("the name of the pool"),
+	cmd := &cobra.Command{Use: "create NAME --hardware H --image I --provider P --count N", Short: "Create a pool of ready machines (admins)",
+		Long: "Create a pool of ready machines, so that clusters start in seconds. New clusters and growing ones take machines of the same hardware,\n" +
+			"image, provider and zone from it. Machines in a pool count toward the tenant's quota and cost as much as any other. Requires the admin role.",
+		Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Name, r.Count = args[0], &count
 			for name, value := range map[string]string{"hardware": r.Hardware, "image": r.Image, "provider": r.Provider} {
 				if value == "" {
-					return cli.Usagef("--%s is missing", name)
+					return cli.Usagef("--%s is required", name)
 				}
 			}
 			if !cmd.Flags().Changed("count") {
-				return cli.Usagef("--count is missing").Hint("Say how many machines are to be ready.")
+				return cli.Usagef("--count is required").Hint("Set the number of machines to keep ready.")
 			}
 			if maxAge != "" {
 				age, err := template.ParseLength(maxAge)
@@ -162,10 +162,10 @@ func poolCreateCommand(c *cli.Context) *cobra.Command {
 	flags.StringVar(&r.Hardware, "hardware", "", "`name` of the hardware")
 	flags.StringVar(&r.Image, "image", "", "`name` of the image")
 	flags.StringVar(&r.Provider, "provider", "", "`name` of the provider")
-	flags.StringVar(&r.Zone, "zone", "", "`zone` of the provider (default: wherever there is room)")
-	flags.IntVar(&count, "count", 0, "how many `machines` are to be ready, at most 500")
-	flags.StringVar(&maxAge, "max-age", "", "how `old` a machine may get before it is replaced, such as 12h or 7d (default 1d)")
-	flags.BoolVar(&off, "off", false, "make nothing yet")
+	flags.StringVar(&r.Zone, "zone", "", "`zone` of the provider (default: any with capacity)")
+	flags.IntVar(&count, "count", 0, "number of `machines` to keep ready, at most 500")
+	flags.StringVar(&maxAge, "max-age", "", "maximum `age` of a machine before it's replaced, such as 12h or 7d (default 1d)")
+	flags.BoolVar(&off, "off", false, "don't fill the pool yet")
 	return cmd
 }
 
@@ -175,8 +175,8 @@ func poolSetCommand(c *cli.Context) *cobra.Command {
 		maxAge  string
 		on, off bool
 	)
-	cmd := &cobra.Command{Use: "set NAME [--count N] [--max-age AGE] [--on|--off]", Short: "Change how many machines a pool has, how old they get, or whether it is refilled",
-		Args: cli.Exactly("the name of a pool"),
+	cmd := &cobra.Command{Use: "set NAME [--count N] [--max-age AGE] [--on|--off]", Short: "Update the size or maximum age of a pool, or turn it on or off",
+		Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			change := map[string]any{}
 			if cmd.Flags().Changed("count") {
@@ -191,27 +191,27 @@ func poolSetCommand(c *cli.Context) *cobra.Command {
 			}
 			switch {
 			case on && off:
-				return cli.Usagef("--on and --off exclude each other")
+				return cli.Usagef("--on and --off can't be combined")
 			case on:
 				change["mode"] = pool.PoolOn
 			case off:
 				change["mode"] = pool.PoolOff
 			}
 			if len(change) == 0 {
-				return cli.Usagef("there is nothing to change").Hint("Say --count, --max-age, --on or --off.")
+				return cli.Usagef("--count, --max-age, --on or --off is required")
 			}
 			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.Pools.Change(cmd.Context(), args[0], change) })
 		}}
 	flags := cmd.Flags()
-	flags.IntVar(&count, "count", 0, "how many `machines` are to be ready, at most 500")
-	flags.StringVar(&maxAge, "max-age", "", "how `old` a machine may get before it is replaced, such as 12h or 7d")
-	flags.BoolVar(&on, "on", false, "refill it, also one that was drained")
-	flags.BoolVar(&off, "off", false, "make nothing; what is there is still handed out")
+	flags.IntVar(&count, "count", 0, "number of `machines` to keep ready, at most 500")
+	flags.StringVar(&maxAge, "max-age", "", "maximum `age` of a machine before it's replaced, such as 12h or 7d")
+	flags.BoolVar(&on, "on", false, "refill the pool, even if it was drained")
+	flags.BoolVar(&off, "off", false, "stop refilling; existing machines can still be used")
 	return cmd
 }
 
 func poolDrainCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{Use: "drain NAME", Short: "Give all machines of a pool back, and make none until it is switched on again", Args: cli.Exactly("the name of a pool"),
+	return &cobra.Command{Use: "drain NAME", Short: "Delete all machines of a pool and turn it off", Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.Pools.Drain(cmd.Context(), args[0]) })
 		}}
@@ -219,17 +219,17 @@ func poolDrainCommand(c *cli.Context) *cobra.Command {
 
 func poolDeleteCommand(c *cli.Context) *cobra.Command {
 	var yes, wait bool
-	cmd := &cobra.Command{Use: "delete NAME", Short: "Give all machines of a pool back, and delete it", Args: cli.Exactly("the name of a pool"),
+	cmd := &cobra.Command{Use: "delete NAME", Short: "Delete a pool and all its machines", Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes && !cli.IsTerminal(c.Stdin) {
-				return cli.Usagef("deleting needs --yes where there is no terminal to confirm on")
+				return cli.Usagef("--yes is required without a terminal to confirm on")
 			}
 			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
 			if !yes {
-				if err := c.Confirm(cmd.Context(), fmt.Sprintf("Delete the pool %s and give its machines back?", args[0]), args[0]+" was not deleted"); err != nil {
+				if err := c.Confirm(cmd.Context(), fmt.Sprintf("Delete pool %s and all its machines?", args[0]), args[0]+" was not deleted"); err != nil {
 					return err
 				}
 			}
@@ -247,13 +247,13 @@ func poolDeleteCommand(c *cli.Context) *cobra.Command {
 			}
 			return printPoolReceipt(c, r)
 		}}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	cmd.Flags().BoolVar(&wait, "wait", false, "wait until it is proven that nothing is left")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the proof that nothing is left")
 	return cmd
 }
 
 func poolReceiptCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{Use: "receipt NAME", Short: "Tell what a pool has had at its provider, and what that cost, also of one that is gone", Args: cli.Exactly("the name of a pool"),
+	return &cobra.Command{Use: "receipt NAME", Short: "Show the receipt of a pool, even a deleted one", Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.Connect()
 			if err != nil {
@@ -271,10 +271,10 @@ func printPoolReceipt(c *cli.Context, r pool.PoolReceipt) error {
 	if c.JSON() {
 		return c.PrintJSON(r)
 	}
-	cli.Line(c.Stdout, "Pool %s at %s: %s made, %d handed out, %d given back and proven to be gone.", r.Pool, r.Provider, humanize.Count(r.Machines, "machine"), r.Handed, r.GivenBack)
-	cli.Line(c.Stdout, "  Machines stood in it for %s in all, for %s.", humanize.Duration(r.Lifetime), cli.Money(r.Cost))
+	cli.Line(c.Stdout, "Pool %s at %s: %s created, %d used by clusters, %d deleted with proof.", r.Pool, r.Provider, humanize.Count(r.Machines, "machine"), r.Handed, r.GivenBack)
+	cli.Line(c.Stdout, "  Total time of machines in the pool: %s, cost %s.", humanize.Duration(r.Lifetime), cli.Money(r.Cost))
 	if r.Left > 0 {
-		cli.Line(c.Stdout, "  %d left, or not proven to be gone yet.", r.Left)
+		cli.Line(c.Stdout, "  %d left, or without proof of deletion yet.", r.Left)
 		return nil
 	}
 	cli.Line(c.Stdout, "  0 left.")

@@ -15,7 +15,7 @@ import (
 )
 
 func ProvisionersCommand(c *cli.Context) *cobra.Command {
-	cmd := &cobra.Command{Use: "provisioners", Short: "List who carries out steps", Args: cli.AtMost(0), RunE: func(cmd *cobra.Command, _ []string) error {
+	cmd := &cobra.Command{Use: "provisioners", Short: "List provisioners", Args: cli.AtMost(0), RunE: func(cmd *cobra.Command, _ []string) error {
 		cl, err := c.Connect()
 		if err != nil {
 			return err
@@ -31,10 +31,10 @@ func ProvisionersCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-// ProvisionerListCommand is ProvisionersCommand where people look for it too: every other noun has a list.
+// ProvisionerListCommand is ProvisionersCommand as a list command, which every other noun has.
 func ProvisionerListCommand(c *cli.Context) *cobra.Command {
 	cmd := ProvisionersCommand(c)
-	cmd.Use, cmd.Aliases, cmd.Short = "list", []string{"ls"}, cmd.Short+"; the same as `muster provisioners`"
+	cmd.Use, cmd.Aliases, cmd.Short = "list", []string{"ls"}, cmd.Short+" (same as muster provisioners)"
 	return cmd
 }
 
@@ -43,10 +43,10 @@ func printProvisioners(c *cli.Context, all []app.Provisioner) error {
 		return c.PrintJSON(map[string][]app.Provisioner{"provisioners": all})
 	}
 	if len(all) == 0 {
-		_, err := fmt.Fprintln(c.Stdout, "No provisioners. Run the server with --workers, or `muster provisioner` on any host.")
+		_, err := fmt.Fprintln(c.Stdout, "No provisioners. Start the server with --workers, or run `muster provisioner` on any host.")
 		return err
 	}
-	t := cli.NewTable("NAME", "ID", "STATE", "TAGS", "USED>", "SLOTS>", "TENANTS", "HEARD>", "VERSION")
+	t := cli.NewTable("NAME", "ID", "STATE", "TAGS", "USED>", "SLOTS>", "TENANTS", "LAST SEEN>", "VERSION")
 	for _, p := range all {
 		var tenants []string
 		for _, s := range p.Tenants {
@@ -64,7 +64,7 @@ func printProvisioners(c *cli.Context, all []app.Provisioner) error {
 func ProvisionerDrainCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "drain NAME",
-		Short: "Let a provisioner end what it has, and then itself",
+		Short: "Drain a provisioner: finish its steps, then stop it",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.Connect()
@@ -91,20 +91,19 @@ func ProvisionerTokenCommand(c *cli.Context) *cobra.Command {
 	var tags cli.TagFlag
 	var everyTenant bool
 	create := &cobra.Command{
-		Use:   "create NAME",
-		Short: "Create a token with which provisioners register; it is shown once",
-		Long: "Create a token with which provisioners register, and say what they may do: the server gives them steps of those tenants only, and refuses\n" +
-			"other tags and more slots than the token allows. The token is shown once.",
+		Use:     "create NAME",
+		Short:   "Create a registration token for provisioners",
+		Long:    "Create a registration token for provisioners. It limits them to the given tenants, tags and slots. The token is shown only once.",
 		Example: "  muster provisioner token create lab --for-tenant acme --tag region=eu --slots 64",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case everyTenant && len(grant.Tenants) > 0:
-				return cli.Usagef("--for-tenant and --all-tenants exclude each other")
+				return cli.Usagef("--for-tenant and --all-tenants can't be combined")
 			case everyTenant:
 				grant.Tenants = []string{fleet.AllTenants}
 			case len(grant.Tenants) == 0:
-				return cli.Usagef("a token must say for which tenants it is").Hint("Name them with --for-tenant, or say --all-tenants.")
+				return cli.Usagef("--for-tenant or --all-tenants is required")
 			}
 			grant.Tags = tags
 			cl, err := c.Connect()
@@ -124,7 +123,7 @@ func ProvisionerTokenCommand(c *cli.Context) *cobra.Command {
 	}
 	list := &cobra.Command{
 		Use:   "list",
-		Short: "List the tokens of provisioners",
+		Short: "List registration tokens of provisioners",
 		Args:  cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.Connect()
@@ -138,11 +137,11 @@ func ProvisionerTokenCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(map[string][]fleet.ProvisionerToken{"tokens": all})
 			}
-			t := cli.NewTable("NAME", "TENANTS", "TAGS", "SLOTS>", "CREATED BY", "AGE>", "USED>")
+			t := cli.NewTable("NAME", "TENANTS", "TAGS", "SLOTS>", "CREATED BY", "AGE>", "LAST USED>")
 			for _, p := range all {
 				used := "never"
 				if !p.UsedAt.IsZero() {
-					used = humanize.Duration(time.Since(p.UsedAt)) + " ago"
+					used = humanize.Ago(time.Now(), p.UsedAt)
 				}
 				tags := cli.Dash(app.TagText(p.Tags))
 				if p.AnyTags {
@@ -155,7 +154,7 @@ func ProvisionerTokenCommand(c *cli.Context) *cobra.Command {
 	}
 	revoke := &cobra.Command{
 		Use:   "revoke NAME",
-		Short: "End a token, all that registered with it, and their workers",
+		Short: "Revoke a registration token, and stop its provisioners and their workers",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.Connect()
@@ -165,12 +164,12 @@ func ProvisionerTokenCommand(c *cli.Context) *cobra.Command {
 			return cl.ProvisionerTokens.Revoke(cmd.Context(), args[0])
 		},
 	}
-	create.Flags().StringArrayVar(&grant.Tenants, "for-tenant", nil, "`tenant` whose steps its provisioners may carry out; may be repeated")
-	create.Flags().BoolVar(&everyTenant, "all-tenants", false, "let its provisioners carry out the steps of every tenant")
-	create.Flags().Var(&tags, "tag", "`NAME=VALUE` that its provisioners may have; may be repeated")
-	create.Flags().IntVar(&grant.Slots, "slots", 0, "`steps` that all of its provisioners together may carry out at the same time (default 1,000)")
+	create.Flags().StringArrayVar(&grant.Tenants, "for-tenant", nil, "`tenant` whose steps the provisioners can run; may be repeated")
+	create.Flags().BoolVar(&everyTenant, "all-tenants", false, "let the provisioners run steps of all tenants")
+	create.Flags().Var(&tags, "tag", "tag as `NAME=VALUE` that the provisioners can have; may be repeated")
+	create.Flags().IntVar(&grant.Slots, "slots", 0, "number of `steps` that all provisioners together can run at a time (default 1,000)")
 	for _, sub := range []*cobra.Command{create, list, revoke} {
 		c.ServerFlags(sub.Flags())
 	}
-	return cli.Family("token", "Tokens with which provisioners register", create, list, revoke)
+	return cli.Family("token", "Manage registration tokens of provisioners", create, list, revoke)
 }

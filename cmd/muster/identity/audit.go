@@ -14,16 +14,16 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// auditFlags choose entries.
+// auditFlags filter entries.
 type auditFlags struct{ tenant, who, act, object, from, to string }
 
 func (f *auditFlags) declare(flags *pflag.FlagSet) {
-	flags.StringVar(&f.who, "who", "", "entries of one `user`")
-	flags.StringVar(&f.act, "act", "", "entries whose act `begins` so, as in cluster.")
-	flags.StringVar(&f.object, "object", "", "entries about one `object`")
-	flags.StringVar(&f.from, "from", "", "not before this `day` or time")
-	flags.StringVar(&f.to, "to", "", "before this `day` or time")
-	flags.StringVar(&f.tenant, "of", "", "of this `tenant`, * for all (superadmins)")
+	flags.StringVar(&f.who, "who", "", "filter by `user`")
+	flags.StringVar(&f.act, "act", "", "filter by `prefix` of the action, such as cluster.")
+	flags.StringVar(&f.object, "object", "", "filter by `object`")
+	flags.StringVar(&f.from, "from", "", "only entries at or after this `date` or time")
+	flags.StringVar(&f.to, "to", "", "only entries before this `date` or time")
+	flags.StringVar(&f.tenant, "of", "", "filter by `tenant`, * for all (superadmins)")
 }
 
 func (f *auditFlags) query() url.Values {
@@ -37,14 +37,14 @@ func (f *auditFlags) query() url.Values {
 }
 
 func AuditCommand(c *cli.Context) *cobra.Command {
-	return cli.Family("audit", "Tell who did what, and prove that nothing of it was changed", auditListCommand(c), auditExportCommand(c), auditVerifyCommand(c))
+	return cli.Family("audit", "List, export and verify the audit log", auditListCommand(c), auditExportCommand(c), auditVerifyCommand(c))
 }
 
 func auditListCommand(c *cli.Context) *cobra.Command {
 	var f auditFlags
 	var limit int
 	cmd := &cobra.Command{
-		Use: "list", Short: "List entries of the audit, the newest first", Args: cli.AtMost(0),
+		Use: "list", Short: "List audit log entries, newest first", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.Connect()
 			if err != nil {
@@ -62,7 +62,7 @@ func auditListCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(out)
 			}
-			t := cli.NewTable("NUMBER>", "WHEN", "WHO", "ACT", "OBJECT", "FROM")
+			t := cli.NewTable("NUMBER>", "TIME", "USER", "ACTION", "OBJECT", "FROM")
 			for _, d := range out.Entries {
 				t.Add(fmt.Sprint(d.Number), d.At.UTC().Format(time.DateTime), d.Who, d.Act, d.Object, strings.TrimSpace(string(d.Via)+" "+d.From))
 			}
@@ -70,7 +70,7 @@ func auditListCommand(c *cli.Context) *cobra.Command {
 		},
 	}
 	f.declare(cmd.Flags())
-	cmd.Flags().IntVar(&limit, "limit", 100, "at most so many `entries`, 500 at most")
+	cmd.Flags().IntVar(&limit, "limit", 100, "maximum number of `entries`, up to 500")
 	c.ServerFlags(cmd.Flags())
 	return cmd
 }
@@ -79,7 +79,7 @@ func auditExportCommand(c *cli.Context) *cobra.Command {
 	var f auditFlags
 	var form string
 	cmd := &cobra.Command{
-		Use: "export", Short: "Write the audit to standard output, the oldest entry first", Args: cli.AtMost(0),
+		Use: "export", Short: "Export the audit log to stdout, oldest entry first", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.Connect()
 			if err != nil {
@@ -91,23 +91,24 @@ func auditExportCommand(c *cli.Context) *cobra.Command {
 		},
 	}
 	f.declare(cmd.Flags())
-	cmd.Flags().StringVar(&form, "as", "jsonl", "jsonl or csv")
+	cmd.Flags().StringVar(&form, "as", "jsonl", "`format`: jsonl or csv")
 	c.ServerFlags(cmd.Flags())
 	return cmd
 }
 
-// auditVerifyCommand also compares a chain with what an earlier call has printed, which finds a chain that was made again as a
-// whole, by someone who has the secret key too.
+// auditVerifyCommand can also compare a chain with an earlier output, which detects a chain rebuilt as a whole by someone who has the
+// secret key too.
 func auditVerifyCommand(c *cli.Context) *cobra.Command {
 	var tenant, expect string
 	cmd := &cobra.Command{
-		Use: "verify", Short: "Walk the chain of the audit; exit 1 where an entry is missing or not what it was", Args: cli.AtMost(0),
+		Use: "verify", Short: "Verify the audit log's hash chain", Args: cli.AtMost(0),
+		Long:    "Verify the hash chain of the audit log. The exit code is 1 if an entry is missing or was modified.",
 		Example: "  muster audit verify --expect 1204:9f86d081884c7d65…",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			number, hash, kept := strings.Cut(expect, ":")
 			n, err := strconv.ParseInt(number, 10, 64)
 			if expect != "" && (!kept || err != nil || n < 1) {
-				return cli.Usagef("--expect is NUMBER:HASH as `muster audit verify` prints it, not %q", expect)
+				return cli.Usagef("--expect must be NUMBER:HASH as printed by `muster audit verify`, not %q", expect)
 			}
 			cl, err := c.Connect()
 			if err != nil {
@@ -129,8 +130,8 @@ func auditVerifyCommand(c *cli.Context) *cobra.Command {
 			return printProofs(c, out.Chains)
 		},
 	}
-	cmd.Flags().StringVar(&tenant, "of", "", "of this `tenant`, * for all (superadmins)")
-	cmd.Flags().StringVar(&expect, "expect", "", "`NUMBER:HASH` that was printed before and kept elsewhere")
+	cmd.Flags().StringVar(&tenant, "of", "", "filter by `tenant`, * for all (superadmins)")
+	cmd.Flags().StringVar(&expect, "expect", "", "also check for `NUMBER:HASH`, as printed by an earlier run")
 	c.ServerFlags(cmd.Flags())
 	return cmd
 }
@@ -147,14 +148,14 @@ func printProofs(c *cli.Context, all []identity.AuditProof) error {
 	} else {
 		for _, p := range all {
 			if p.Whole {
-				fmt.Fprintf(c.Stdout, "%s: whole to the end, %d:%s\n", p.Tenant, p.Entries, p.Hash)
+				fmt.Fprintf(c.Stdout, "%s: intact, %d:%s\n", p.Tenant, p.Entries, p.Hash)
 			} else {
 				fmt.Fprintf(c.Stdout, "%s: broken at entry %d. %s\n", p.Tenant, p.Broken, p.Why)
 			}
 		}
 	}
 	if !whole {
-		return &app.Error{Code: app.EConflict, Reason: "broken", Message: "the audit is not what was written"}
+		return &app.Error{Code: app.EConflict, Reason: "broken", Message: "the audit log was modified"}
 	}
 	return nil
 }

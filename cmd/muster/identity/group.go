@@ -12,11 +12,11 @@ import (
 )
 
 func GroupCommand(c *cli.Context) *cobra.Command {
-	return cli.Family("group", "List, save and delete groups of users (admins)", groupListCommand(c), groupSaveCommand(c), groupDeleteCommand(c))
+	return cli.Family("group", "Manage groups (admins)", groupListCommand(c), groupSaveCommand(c), groupDeleteCommand(c))
 }
 
 func groupListCommand(c *cli.Context) *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the groups of the tenant", Args: cli.AtMost(0)}
+	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List groups", Args: cli.AtMost(0)}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		all, err := cl.Groups.List(ctx)
 		if err != nil {
@@ -25,7 +25,7 @@ func groupListCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(map[string][]identity.Group{"groups": all})
 		}
-		t := cli.NewTable("NAME", "MEMBERS", "ABOUT")
+		t := cli.NewTable("NAME", "MEMBERS", "DESCRIPTION")
 		for _, g := range all {
 			t.Add(g.Name, cmp.Or(membersText(g), "-"), cmp.Or(g.About, "-"))
 		}
@@ -33,7 +33,7 @@ func groupListCommand(c *cli.Context) *cobra.Command {
 	})
 }
 
-// membersText names the members; a source stands behind those who come from elsewhere.
+// membersText names the members, with the source of those managed elsewhere.
 func membersText(g identity.Group) string {
 	var names []string
 	for _, m := range g.Members {
@@ -52,15 +52,15 @@ func groupSaveCommand(c *cli.Context) *cobra.Command {
 	var members []string
 	cmd := &cobra.Command{
 		Use:     "save NAME",
-		Short:   "Make a group, or change one",
+		Short:   "Create or update a group",
 		Example: "  muster group save data --about \"The data team\" --add ada --add bob",
 		Args:    cli.Exactly("NAME"),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&about, "about", "", "what it is, in a `line`")
-	flags.StringSliceVar(&members, "members", nil, "all `users` that are put into it here, separated by commas; \"\" for none")
-	flags.StringSliceVar(&change.Add, "add", nil, "`user` to put into it; may be repeated")
-	flags.StringSliceVar(&change.Remove, "remove", nil, "`user` to take out of it; may be repeated")
+	flags.StringVar(&about, "about", "", "one-line `description`")
+	flags.StringSliceVar(&members, "members", nil, "comma-separated list of all `users` assigned here; \"\" for none")
+	flags.StringSliceVar(&change.Add, "add", nil, "`user` to add; may be repeated")
+	flags.StringSliceVar(&change.Remove, "remove", nil, "`user` to remove; may be repeated")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		change.Name = args[0]
 		if flags.Changed("about") {
@@ -79,10 +79,10 @@ func groupSaveCommand(c *cli.Context) *cobra.Command {
 
 func groupDeleteCommand(c *cli.Context) *cobra.Command {
 	var yes bool
-	cmd := &cobra.Command{Use: "delete NAME", Aliases: []string{"rm"}, Short: "Delete a group; its members stay", Args: cli.Exactly("NAME")}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd := &cobra.Command{Use: "delete NAME", Aliases: []string{"rm"}, Short: "Delete a group; its members keep their accounts", Args: cli.Exactly("NAME")}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		if err := c.Sure(yes, "Delete the group "+args[0]); err != nil {
+		if err := c.Sure(yes, "Delete group "+args[0]); err != nil {
 			return err
 		}
 		if err := cl.Groups.Delete(ctx, args[0]); err != nil {

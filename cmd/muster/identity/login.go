@@ -23,10 +23,10 @@ func LoginCommand(c *cli.Context) *cobra.Command {
 	var scopes []string
 	cmd := &cobra.Command{
 		Use:   "login [SERVER]",
-		Short: "Sign in to a server, and keep it as a profile",
-		Long: "Sign in to a server, and keep it as a profile. You are shown an address and a code; you say yes in a browser, on any host, and\n" +
-			"the command gets an API token of your own, which ends after 90 days and which your page Account shows. With --token or\n" +
-			"--token-file a token that you have is kept instead. Without SERVER it is that of the profile.",
+		Short: "Sign in to a server and save it as a profile",
+		Long: "Sign in to a server and save it as a profile. The command shows an address and a code, which you confirm in a browser on any device. It\n" +
+			"then gets an API token that expires after 90 days; your Account page lists it. With --token or --token-file, an existing token is saved\n" +
+			"instead. SERVER defaults to the profile's server.",
 		Example: "  muster login https://muster.example.com\n  muster login https://muster.example.com --token-file token.txt --profile prod",
 		Args:    cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,7 +49,7 @@ func LoginCommand(c *cli.Context) *cobra.Command {
 				p.Server = strings.TrimSuffix(args[0], "/")
 			}
 			if p.Server == "" {
-				return cli.Usagef("SERVER is missing").Hint("Name it once, as in: muster login https://muster.example.com")
+				return cli.Usagef("SERVER is required").Hint("For example: muster login https://muster.example.com")
 			}
 			if old.Server == p.Server {
 				p.CA, p.Tenant = cmp.Or(p.CA, old.CA), cmp.Or(p.Tenant, old.Tenant)
@@ -65,17 +65,17 @@ func LoginCommand(c *cli.Context) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&name, "profile", "", "`name` to keep it under (default: that of the server's host, or the one in use)")
-	flags.BoolVar(&typed, "token", false, "read a token that you have from standard input")
-	flags.StringVar(&file, "token-file", "", "`file` that holds a token that you have, - for standard input")
-	flags.StringVar(&p.CA, "ca-fingerprint", "", "`sha256:…` of the CA of a server with --tls self")
-	flags.StringVar(&p.Tenant, "tenant", "", "act in this `tenant` (superadmins)")
-	flags.StringSliceVar(&scopes, "scope", nil, "ask for this `scope` besides read: cluster, approve or admin; may be repeated (default cluster)")
+	flags.StringVar(&name, "profile", "", "`name` of the profile (default: the server's host name, or the current profile)")
+	flags.BoolVar(&typed, "token", false, "read an existing token from stdin")
+	flags.StringVar(&file, "token-file", "", "`file` with an existing token, or - for stdin")
+	flags.StringVar(&p.CA, "ca-fingerprint", "", "CA `fingerprint` (sha256:…) of a server with --tls self")
+	flags.StringVar(&p.Tenant, "tenant", "", "`tenant` to act in (superadmins only)")
+	flags.StringSliceVar(&scopes, "scope", nil, "`scope` to request besides read: cluster, approve or admin; may be repeated (default cluster)")
 	cmd.MarkFlagsMutuallyExclusive("token", "token-file")
 	return cmd
 }
 
-// nameFor returns the name of the profile that has a server, or a new one after its host.
+// nameFor returns the name of a server's profile, or a new one from its host name.
 func nameFor(all *cli.Profiles, server string) string {
 	server = strings.TrimSuffix(server, "/")
 	if p := all.Profiles[all.Current]; p != nil && p.Server == server {
@@ -91,7 +91,7 @@ func nameFor(all *cli.Profiles, server string) string {
 		return "default"
 	}
 	name := strings.ToLower(u.Hostname())
-	if all.Profiles[name] != nil { // the same host with another port
+	if all.Profiles[name] != nil { // same host, another port
 		name += "-" + cmp.Or(u.Port(), u.Scheme)
 	}
 	return name
@@ -105,7 +105,7 @@ func login(ctx context.Context, c *cli.Context, name string, p, old cli.Profile,
 	switch {
 	case typed || file != "":
 		if typed && cli.IsTerminal(c.Stdin) {
-			fmt.Fprintln(c.Stderr, "Paste the token, and end with Ctrl-D on a line of its own. It is shown as you type; --token-file does not show it.")
+			fmt.Fprintln(c.Stderr, "Paste the token, then press Enter and Ctrl-D. Your input is visible; use --token-file to avoid that.")
 		}
 		p.Token, err = readToken(c, cmp.Or(file, "-"))
 	default:
@@ -118,7 +118,7 @@ func login(ctx context.Context, c *cli.Context, name string, p, old cli.Profile,
 	if err != nil {
 		return err
 	}
-	if _, err := in.Templates.List(ctx); err != nil { // what every token may read
+	if _, err := in.Templates.List(ctx); err != nil { // readable with every token
 		return err
 	}
 	err = cli.ChangeProfiles(func(all *cli.Profiles) error {
@@ -129,15 +129,15 @@ func login(ctx context.Context, c *cli.Context, name string, p, old cli.Profile,
 		return err
 	}
 	if old.Token != "" && old.Token != p.Token && old.Server == p.Server && file == "" && !typed {
-		// The one that it replaces would go on holding where no one looks for it. That it cannot be ended keeps no one from working.
+		// The replaced token would stay valid unnoticed. If it can't be revoked, signing in still works.
 		if before, err := cli.NewClient(rest.Settings{URL: old.Server, CA: old.CA, Token: old.Token}); err == nil {
 			_, _ = before.Tokens.End(ctx)
 		}
 	}
-	return c.Say(map[string]string{"profile": name, "server": p.Server}, "You are signed in to %s. The profile %s is in use.", p.Server, name)
+	return c.Say(map[string]string{"profile": name, "server": p.Server}, "Signed in to %s. Current profile: %s.", p.Server, name)
 }
 
-// byDevice has a person say yes in a browser, and returns the token.
+// byDevice has the user confirm in a browser, and returns the token.
 func byDevice(ctx context.Context, c *cli.Context, cl *rest.Client, server string, wanted []app.Scope) (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -148,10 +148,10 @@ func byDevice(ctx context.Context, c *cli.Context, cl *rest.Client, server strin
 		return "", err
 	}
 	address := server + codes.Path
-	fmt.Fprintf(c.Stderr, "Open this in a browser, on any host:  %s?code=%s\nor type the code there yourself:       %s\n", address, url.QueryEscape(codes.UserCode), codes.UserCode)
+	fmt.Fprintf(c.Stderr, "Open this address in a browser on any device:  %s?code=%s\nCheck that it shows this code:                 %s\n", address, url.QueryEscape(codes.UserCode), codes.UserCode)
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(codes.ExpiresIn)*time.Second)
 	defer cancel()
-	over := &app.Error{Code: app.ETimeout, Reason: "expired_token", Message: "nobody has answered in time; the code is over", Hint: "Start again: muster login " + server}
+	over := &app.Error{Code: app.ETimeout, Reason: "expired_token", Message: "the code has expired", Hint: "Start again: muster login " + server}
 	pause := time.Duration(max(codes.Interval, 1)) * time.Second
 	patient := &cli.Patient{Client: &cli.Client{Client: cl}, Limit: c.Patience, Note: func(text string) { fmt.Fprintln(c.Stderr, text) }}
 	for {
@@ -178,9 +178,9 @@ func byDevice(ctx context.Context, c *cli.Context, cl *rest.Client, server strin
 		switch app.AsError(said).Reason {
 		case "authorization_pending":
 		case "slow_down":
-			pause += 5 * time.Second // as RFC 8628 has it
+			pause += 5 * time.Second // RFC 8628
 		case "access_denied":
-			return "", &app.Error{Code: app.EForbidden, Reason: "access_denied", Message: "somebody said no in the browser"}
+			return "", &app.Error{Code: app.EForbidden, Reason: "access_denied", Message: "the sign-in was refused in the browser"}
 		case "expired_token":
 			return "", over
 		default:
@@ -198,7 +198,7 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// loginPace is how long to wait between two looks for the answer; tests do not.
+// loginPace is the pause between polls for the confirmation; tests don't pause.
 func loginPace(c *cli.Context, d time.Duration) time.Duration {
 	if c.Hurry {
 		return time.Millisecond
@@ -208,20 +208,20 @@ func loginPace(c *cli.Context, d time.Duration) time.Duration {
 
 func LogoutCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "logout", Short: "End the token of a profile at the server, and forget it here", Args: cli.AtMost(0),
+		Use: "logout", Short: "Sign out: revoke the token of a profile and delete it here", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			name, p, err := c.Profile()
 			if err != nil {
 				return err
 			}
 			if p.Token == "" {
-				return &app.Error{Code: app.ENotFound, Message: "you are not signed in", Hint: "See: muster profile list"}
+				return &app.Error{Code: app.ENotFound, Message: "you're not signed in", Hint: "List your profiles: muster profile list"}
 			}
 			cl, err := cli.NewClient(rest.Settings{URL: p.Server, CA: p.CA, Token: p.Token})
 			if err != nil {
 				return err
 			}
-			// One that the server does not take any more is as good as ended.
+			// A token that the server rejects is as good as revoked.
 			if _, err := cl.Tokens.End(cmd.Context()); err != nil && app.CodeOf(err) != app.EUnauthorized {
 				return err
 			}
@@ -232,9 +232,9 @@ func LogoutCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.Say(map[string]string{"profile": name}, "You are signed out of %s; its token is ended.", p.Server)
+			return c.Say(map[string]string{"profile": name}, "Signed out of %s. The token is revoked.", p.Server)
 		},
 	}
-	cmd.Flags().StringVar(&c.ProfileName, "profile", "", "`name` of the profile (default $MUSTER_PROFILE, or the one in use)")
+	cmd.Flags().StringVar(&c.ProfileName, "profile", "", "`name` of the profile (default $MUSTER_PROFILE, or the current profile)")
 	return cmd
 }

@@ -16,20 +16,20 @@ import (
 )
 
 func ProfileCommand(c *cli.Context) *cobra.Command {
-	cmd := cli.Family("profile", "Servers that you ask under a name", profileListCommand(c), profileShowCommand(c), profileUseCommand(c),
+	cmd := cli.Family("profile", "Manage profiles of servers", profileListCommand(c), profileShowCommand(c), profileUseCommand(c),
 		profileAddCommand(c), profileRemoveCommand(c))
-	cmd.Long = "Servers that you ask under a name. They stand in config.yaml in $MUSTER_HOME, or in muster in your configuration directory,\n" +
-		"which nobody else may read. Flags count before the environment, and that before the profile in use; --profile NAME counts\n" +
-		"before the environment, too. `muster login` makes profiles."
+	cmd.Long = "Manage profiles: named servers with their tokens. They are stored in config.yaml in $MUSTER_HOME, or in muster in your configuration\n" +
+		"directory, readable only by you. Flags take precedence over environment variables, and those over the current profile; --profile NAME\n" +
+		"also takes precedence over environment variables. To create a profile, use `muster login`."
 	return cmd
 }
 
-// profileJSON is what is notified of a profile: all but the token.
+// profileJSON is a profile without its token.
 type profileJSON struct {
 	Name    string `json:"name"`
 	Current bool   `json:"current"`
 	Server  string `json:"server"`
-	Token   bool   `json:"token"` // whether there is one
+	Token   bool   `json:"token"` // whether a token is saved
 	CA      string `json:"ca_fingerprint,omitempty"`
 	Tenant  string `json:"tenant,omitempty"`
 }
@@ -41,7 +41,7 @@ func profileSaid(all *cli.Profiles, name string) profileJSON {
 
 func profileListCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List your profiles; the one in use has a star", Args: cli.AtMost(0),
+		Use: "list", Aliases: []string{"ls"}, Short: "List profiles; a star marks the current one", Args: cli.AtMost(0),
 		RunE: func(*cobra.Command, []string) error {
 			all, _, err := cli.ReadProfiles()
 			if err != nil {
@@ -56,7 +56,7 @@ func profileListCommand(c *cli.Context) *cobra.Command {
 			}
 			t := cli.NewTable(" ", "NAME", "SERVER", "TENANT", "TOKEN")
 			for _, p := range list {
-				t.Add(map[bool]string{true: "*"}[p.Current], p.Name, p.Server, cmp.Or(p.Tenant, "-"), map[bool]string{true: "kept", false: "-"}[p.Token])
+				t.Add(map[bool]string{true: "*"}[p.Current], p.Name, p.Server, cmp.Or(p.Tenant, "-"), map[bool]string{true: "saved", false: "-"}[p.Token])
 			}
 			return t.Show(c)
 		},
@@ -65,7 +65,7 @@ func profileListCommand(c *cli.Context) *cobra.Command {
 
 func profileShowCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "show [NAME]", Short: "Show a profile, or the one in use; never its token", Args: cli.AtMost(1), ValidArgsFunction: completeProfiles,
+		Use: "show [NAME]", Short: "Show a profile (default: the current one)", Args: cli.AtMost(1), ValidArgsFunction: completeProfiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			all, path, err := cli.ReadProfiles()
 			if err != nil {
@@ -76,7 +76,7 @@ func profileShowCommand(c *cli.Context) *cobra.Command {
 				name = args[0]
 			}
 			if name == "" {
-				return &app.Error{Code: app.ENotFound, Message: "no profile is in use", Hint: "Make one: muster login SERVER"}
+				return &app.Error{Code: app.ENotFound, Message: "there's no current profile", Hint: "Create one: muster login SERVER"}
 			}
 			if _, err := all.Get(name); err != nil {
 				return err
@@ -85,7 +85,7 @@ func profileShowCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(p)
 			}
-			fmt.Fprintf(c.Stdout, "Profile  %s\nServer   %s\nToken    %s\n", p.Name, p.Server, map[bool]string{true: "kept", false: "none: muster login"}[p.Token])
+			fmt.Fprintf(c.Stdout, "Profile  %s\nServer   %s\nToken    %s\n", p.Name, p.Server, map[bool]string{true: "saved", false: "none; sign in with muster login"}[p.Token])
 			if p.CA != "" {
 				fmt.Fprintf(c.Stdout, "CA       %s\n", p.CA)
 			}
@@ -100,7 +100,7 @@ func profileShowCommand(c *cli.Context) *cobra.Command {
 
 func profileUseCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "use NAME", Short: "Ask the server of a profile from now on", Args: cli.Exactly("NAME"), ValidArgsFunction: completeProfiles,
+		Use: "use NAME", Short: "Switch to a profile", Args: cli.Exactly("NAME"), ValidArgsFunction: completeProfiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			err := cli.ChangeProfiles(func(all *cli.Profiles) error {
 				_, err := all.Get(args[0])
@@ -110,7 +110,7 @@ func profileUseCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.Say(map[string]string{"current": args[0]}, "%s is in use.", args[0])
+			return c.Say(map[string]string{"current": args[0]}, "Switched to profile %s.", args[0])
 		},
 	}
 }
@@ -119,9 +119,9 @@ func profileAddCommand(c *cli.Context) *cobra.Command {
 	var p cli.Profile
 	var file string
 	cmd := &cobra.Command{
-		Use: "add NAME --server URL", Short: "Keep a server under a name, or change what is kept",
-		Long: "Keep a server under a name, or replace what is kept under it. The token is read from --token-file, - being standard input;\n" +
-			"it does not stand on the command line, which every process of the host can read.",
+		Use: "add NAME --server URL", Short: "Create or replace a profile",
+		Long: "Create or replace a profile. The token is read from --token-file (- for stdin), not from the command line, which every process on the\n" +
+			"host can read.",
 		Example: "  muster profile add prod --server https://muster.example.com --token-file token.txt",
 		Args:    cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -140,20 +140,20 @@ func profileAddCommand(c *cli.Context) *cobra.Command {
 			if err := cli.ChangeProfiles(func(all *cli.Profiles) error { return all.Set(args[0], p) }); err != nil {
 				return err
 			}
-			return c.Say(map[string]string{"name": args[0]}, "Profile %s is kept.", args[0])
+			return c.Say(map[string]string{"name": args[0]}, "Saved profile %s.", args[0])
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&p.Server, "server", "", "`URL` of the server")
-	flags.StringVar(&file, "token-file", "", "`file` that holds the token, - for standard input")
-	flags.StringVar(&p.CA, "ca-fingerprint", "", "`sha256:…` of the CA of a server with --tls self")
-	flags.StringVar(&p.Tenant, "tenant", "", "act in this `tenant` (superadmins)")
+	flags.StringVar(&file, "token-file", "", "`file` with the token, or - for stdin")
+	flags.StringVar(&p.CA, "ca-fingerprint", "", "CA `fingerprint` (sha256:…) of a server with --tls self")
+	flags.StringVar(&p.Tenant, "tenant", "", "`tenant` to act in (superadmins only)")
 	return cmd
 }
 
 func profileRemoveCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Forget a profile with its token, which goes on holding: `muster logout` ends it", Args: cli.Exactly("NAME"),
+		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Remove a profile without revoking its token (see muster logout)", Args: cli.Exactly("NAME"),
 		ValidArgsFunction: completeProfiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			err := cli.ChangeProfiles(func(all *cli.Profiles) error {
@@ -169,15 +169,15 @@ func profileRemoveCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.Say(map[string]string{"removed": args[0]}, "Profile %s is forgotten.", args[0])
+			return c.Say(map[string]string{"removed": args[0]}, "Removed profile %s.", args[0])
 		},
 	}
 }
 
-// tokenLimit is how long a token may be, in bytes.
+// tokenLimit is a token's maximum length in bytes.
 const tokenLimit = 4 << 10
 
-// readToken reads a token from a file, or from standard input where that is -.
+// readToken reads a token from a file, or from stdin for -.
 func readToken(c *cli.Context, file string) (string, error) {
 	var b []byte
 	var err error
@@ -191,12 +191,12 @@ func readToken(c *cli.Context, file string) (string, error) {
 	}
 	token := strings.TrimSpace(string(b))
 	if token == "" || len(b) > tokenLimit || strings.ContainsAny(token, " \t\r\n\x00") {
-		return "", cli.Usagef("what was given is not a token").Hint("A token is one word. `muster token create` and your page Account at the portal make one.")
+		return "", cli.Usagef("the input isn't a token").Hint("A token is a single word. Create one with `muster token create` or on the portal's Account page.")
 	}
 	return token, nil
 }
 
-// completeProfiles has shells complete the names of profiles.
+// completeProfiles completes profile names.
 func completeProfiles(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	all, _, err := cli.ReadProfiles()
 	if err != nil || len(args) > 0 {

@@ -14,15 +14,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// SecretCommand keeps named values of a tenant. Values come from a file or standard input, never from the command line, which
-// every process of the host can read.
+// SecretCommand manages a tenant's secrets. Values come from a file or stdin, never from the command line, which every process on the
+// host can read.
 func SecretCommand(c *cli.Context) *cobra.Command {
 	var file string
 	set := &cobra.Command{
 		Use:   "set NAME",
-		Short: "Set a secret; its value is read from --file or standard input",
-		Long: "Set a secret, or replace it. The value is read from --file, or from standard input until its end; a line end at the end\n" +
-			"of it is left out. Catalogs refer to it as ${secret:NAME}. Nobody can read it back.",
+		Short: "Create or replace a secret",
+		Long: "Create or replace a secret. The value is read from --file or stdin; a final line break is dropped. Catalogs refer to it as\n" +
+			"${secret:NAME}. A secret's value can't be read back.",
 		Example: "  muster secret set REGISTRY_TOKEN --file token.txt",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -40,13 +40,13 @@ func SecretCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(map[string]string{"name": args[0]})
 			}
-			_, err = fmt.Fprintf(c.Stdout, "%s is set.\n", args[0])
+			_, err = fmt.Fprintf(c.Stdout, "Saved secret %s.\n", args[0])
 			return err
 		},
 	}
-	set.Flags().StringVar(&file, "file", "", "`file` that holds the value")
+	set.Flags().StringVar(&file, "file", "", "`file` with the value (default: stdin)")
 	list := &cobra.Command{
-		Use: "list", Short: "List the names of the tenant's secrets", Args: cli.AtMost(0),
+		Use: "list", Short: "List secrets, without their values", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.Connect()
 			if err != nil {
@@ -63,7 +63,7 @@ func SecretCommand(c *cli.Context) *cobra.Command {
 			for _, s := range all {
 				used := "never"
 				if s.UsedAt != nil {
-					used = humanize.Duration(time.Since(*s.UsedAt)) + " ago"
+					used = humanize.Ago(time.Now(), *s.UsedAt)
 				}
 				t.Add(s.Name, s.SetBy, humanize.Duration(time.Since(s.SetAt))+" ago", used)
 			}
@@ -71,7 +71,7 @@ func SecretCommand(c *cli.Context) *cobra.Command {
 		},
 	}
 	remove := &cobra.Command{
-		Use: "delete NAME", Short: "Delete a secret; steps that need it fail from then on", Args: cobra.ExactArgs(1),
+		Use: "delete NAME", Short: "Delete a secret; steps that need it will fail", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.Connect()
 			if err != nil {
@@ -83,7 +83,7 @@ func SecretCommand(c *cli.Context) *cobra.Command {
 	for _, sub := range []*cobra.Command{set, list, remove} {
 		c.ServerFlags(sub.Flags())
 	}
-	return cli.Family("secret", "Keep values that catalogs refer to, and nobody reads back", set, list, remove)
+	return cli.Family("secret", "Manage secrets used in catalogs", set, list, remove)
 }
 
 func secretValue(c *cli.Context, file string) ([]byte, error) {
@@ -94,12 +94,12 @@ func secretValue(c *cli.Context, file string) ([]byte, error) {
 		b, err = cli.ReadLimited(file, most)
 	} else {
 		if cli.IsTerminal(c.Stdin) {
-			fmt.Fprintln(c.Stderr, "Type the value, and end with Ctrl-D on a line of its own. It is shown as you type; --file does not show it.")
+			fmt.Fprintln(c.Stderr, "Type the value, then press Enter and Ctrl-D. Your input is visible; use --file to avoid that.")
 		}
 		b, err = io.ReadAll(io.LimitReader(c.Stdin, most))
 	}
 	if err != nil {
-		return nil, &app.Error{Code: app.EInvalid, Field: "file", Message: "the value cannot be read: " + err.Error()}
+		return nil, &app.Error{Code: app.EInvalid, Field: "file", Message: "can't read the value: " + err.Error()}
 	}
 	return []byte(strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r")), nil
 }

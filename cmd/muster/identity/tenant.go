@@ -15,12 +15,12 @@ import (
 )
 
 func TenantCommand(c *cli.Context) *cobra.Command {
-	return cli.Family("tenant", "Make, change and delete tenants (superadmins); export and import the settings of one", tenantListCommand(c), tenantCreateCommand(c), tenantShowCommand(c),
+	return cli.Family("tenant", "Manage tenants (superadmins), and export or import tenant settings", tenantListCommand(c), tenantCreateCommand(c), tenantShowCommand(c),
 		tenantChangeCommand(c), tenantDeleteCommand(c), cluster.TenantVisibilityCommand(c), tenantExportCommand(c), tenantImportCommand(c))
 }
 
 func tenantListCommand(c *cli.Context) *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the tenants of the installation", Args: cli.AtMost(0)}
+	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List tenants", Args: cli.AtMost(0)}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		all, err := cl.Tenants.List(ctx)
 		if err != nil {
@@ -29,7 +29,7 @@ func tenantListCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(map[string][]identity.Tenant{"tenants": all})
 		}
-		t := cli.NewTable("NAME", "USERS>", "CLUSTERS>", "SLOTS>", "GIVEN>", "ABOUT")
+		t := cli.NewTable("NAME", "USERS>", "CLUSTERS>", "SLOTS>", "IN USE>", "DESCRIPTION")
 		for _, x := range all {
 			t.Add(x.Name, strconv.Itoa(x.Users), strconv.Itoa(x.Clusters), slotText(x.Slots), strconv.Itoa(x.SlotsHeld), cmp.Or(x.About, "-"))
 		}
@@ -60,12 +60,12 @@ func printTenant(c *cli.Context, x identity.Tenant) error {
 		return c.PrintJSON(x)
 	}
 	fmt.Fprintf(c.Stdout, "%s  %s\n", x.Name, x.About)
-	fmt.Fprintf(c.Stdout, "Users     %d\nClusters  %d\nSlots     %s, of which %d are given now\n", x.Users, x.Clusters, slotText(x.Slots), x.SlotsHeld)
+	fmt.Fprintf(c.Stdout, "Users     %d\nClusters  %d\nSlots     %s, %d in use\n", x.Users, x.Clusters, slotText(x.Slots), x.SlotsHeld)
 	if x.CreatedBy != "" {
-		fmt.Fprintf(c.Stdout, "Made      %s by %s\n", cli.Since(x.CreatedAt), x.CreatedBy)
+		fmt.Fprintf(c.Stdout, "Created   %s by %s\n", cli.Since(x.CreatedAt), x.CreatedBy)
 	}
 	if x.From != "" {
-		fmt.Fprintf(c.Stdout, "Settings  began as those of %s\n", x.From)
+		fmt.Fprintf(c.Stdout, "Settings  copied from %s\n", x.From)
 	}
 	return nil
 }
@@ -75,16 +75,16 @@ func tenantCreateCommand(c *cli.Context) *cobra.Command {
 	var admin string
 	cmd := &cobra.Command{
 		Use:     "create NAME",
-		Short:   "Make a tenant, with its first admin",
-		Long:    "Make a tenant. With --admin its first admin is made too; the one-time password is printed once.\nWith --from it begins with the settings of another tenant; docs/people.md says which.",
+		Short:   "Create a tenant",
+		Long:    "Create a tenant. With --admin, also create its first admin; the one-time password is printed only once.\nWith --from, copy the settings of another tenant; docs/people.md lists them.",
 		Example: "  muster tenant create research --admin ada --slots 16",
 		Args:    cli.Exactly("NAME"),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&n.About, "about", "", "what it is, in a `line`")
-	flags.IntVar(&n.Slots, "slots", 0, "`steps` of it at the same time at most (default: as many as the server says for every tenant)")
-	flags.StringVar(&n.From, "from", "", "copy the settings of this `tenant`")
-	flags.StringVar(&admin, "admin", "", "`name` of its first admin")
+	flags.StringVar(&n.About, "about", "", "one-line `description`")
+	flags.IntVar(&n.Slots, "slots", 0, "maximum number of `steps` running at a time (default: the server's limit per tenant)")
+	flags.StringVar(&n.From, "from", "", "`tenant` to copy settings from")
+	flags.StringVar(&admin, "admin", "", "`name` of the first admin")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		n.Name = args[0]
 		if admin != "" {
@@ -95,19 +95,19 @@ func tenantCreateCommand(c *cli.Context) *cobra.Command {
 			return err
 		}
 		if m.Password == "" {
-			return c.Say(m, "Tenant %s is there. Make its first admin: muster user create NAME --role admin --tenant %s", m.Tenant.Name, m.Tenant.Name)
+			return c.Say(m, "Created tenant %s. Create its first admin: muster user create NAME --role admin --tenant %s", m.Tenant.Name, m.Tenant.Name)
 		}
-		return c.Say(m, "Tenant %s is there.\nAdmin     %s\nPassword  %s   (to be changed at the first sign-in; it is not shown again)", m.Tenant.Name, admin, m.Password)
+		return c.Say(m, "Created tenant %s.\nAdmin     %s\nPassword  %s   (must be changed at the first sign-in; shown only once)", m.Tenant.Name, admin, m.Password)
 	})
 }
 
 func tenantChangeCommand(c *cli.Context) *cobra.Command {
 	var about string
 	var slots int
-	cmd := &cobra.Command{Use: "change NAME", Short: "Change what a tenant is about, or its slots", Args: cli.Exactly("NAME")}
+	cmd := &cobra.Command{Use: "change NAME", Short: "Update the description or slots of a tenant", Args: cli.Exactly("NAME")}
 	flags := cmd.Flags()
-	flags.StringVar(&about, "about", "", "what it is, in a `line`")
-	flags.IntVar(&slots, "slots", 0, "`steps` of it at the same time at most; 0: as many as the server says for every tenant")
+	flags.StringVar(&about, "about", "", "one-line `description`")
+	flags.IntVar(&slots, "slots", 0, "maximum number of `steps` running at a time; 0 is the server's limit per tenant")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		var change identity.TenantChange
 		if flags.Changed("about") {
@@ -117,7 +117,7 @@ func tenantChangeCommand(c *cli.Context) *cobra.Command {
 			change.Slots = &slots
 		}
 		if change == (identity.TenantChange{}) {
-			return cli.Usagef("there is nothing to change").Hint("Give --about or --slots.")
+			return cli.Usagef("--about or --slots is required")
 		}
 		x, err := cl.Tenants.Change(ctx, args[0], change)
 		if err != nil {
@@ -132,14 +132,14 @@ func tenantDeleteCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "delete NAME",
 		Aliases: []string{"rm"},
-		Short:   "Delete a tenant of which nothing is left in any cloud",
-		Long: "Delete a tenant with its users, groups and tokens. Refused while anything of it may stand in a cloud; what is left is told.\n" +
-			"Receipts, usage and audit stay, so its name is never given again.",
+		Short:   "Delete a tenant that has nothing left in any cloud",
+		Long: "Delete a tenant with its users, groups and tokens. This is refused while the tenant may have anything left in a cloud, and what is\n" +
+			"left is listed. Receipts, usage and audit log are kept, so the name can't be reused.",
 		Args: cli.Exactly("NAME"),
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
-		if err := c.Sure(yes, fmt.Sprintf("Delete the tenant %s with all its users, groups and tokens", args[0])); err != nil {
+		if err := c.Sure(yes, fmt.Sprintf("Delete tenant %s with all its users, groups and tokens", args[0])); err != nil {
 			return err
 		}
 		if err := cl.Tenants.Delete(ctx, args[0]); err != nil {

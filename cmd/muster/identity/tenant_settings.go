@@ -18,18 +18,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// fillVariable begins the names of environment variables with values for places of a file of settings.
+// fillVariable is the prefix of environment variables with values for a settings file's placeholders.
 const fillVariable = "MUSTER_FILL_"
 
 func tenantExportCommand(c *cli.Context) *cobra.Command {
 	var to string
 	cmd := &cobra.Command{
-		Use: "export", Short: "Write all settings of the tenant into one file, without any secret", Args: cli.AtMost(0),
-		Long: "Write all settings of the tenant into one YAML file: people, groups, quotas, policies, hooks, pools, the own catalog and more. Where a\n" +
-			"secret belongs, its place is written: ${secret:NAME}. Clusters and history are no settings. The same settings give the same file.",
+		Use: "export", Short: "Export the tenant's settings, without secrets", Args: cli.AtMost(0),
+		Long: "Export all settings of the tenant to one YAML file: users, groups, quotas, policies, webhooks, pools, the tenant catalog and more. Secrets\n" +
+			"are replaced by placeholders: ${secret:NAME}. Clusters and history aren't included. The same settings always produce the same file.",
 		Example: "  muster tenant export -o research.yaml\n  muster tenant export --tenant research | git diff --no-index research.yaml -",
 	}
-	cmd.Flags().StringVarP(&to, "output-file", "o", "", "write to this `file`, in place of one that is there, instead of stdout")
+	cmd.Flags().StringVarP(&to, "output-file", "o", "", "`file` to write, replacing an existing one (default: stdout)")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		f, err := cl.TenantSettings.Export(ctx)
 		if err != nil {
@@ -45,7 +45,7 @@ func tenantExportCommand(c *cli.Context) *cobra.Command {
 		if err := os.WriteFile(to, []byte(f.File), 0o600); err != nil {
 			return cli.Usagef("%v", err)
 		}
-		return c.Say(map[string]string{"tenant": f.Tenant, "file": to, "as_of": f.AsOf}, "The settings of tenant %s are in %s.", f.Tenant, to)
+		return c.Say(map[string]string{"tenant": f.Tenant, "file": to, "as_of": f.AsOf}, "Exported the settings of tenant %s to %s.", f.Tenant, to)
 	})
 }
 
@@ -56,20 +56,20 @@ func tenantImportCommand(c *cli.Context) *cobra.Command {
 		fill string
 	)
 	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Bring settings into the tenant from a file: all of it, or, where something is wrong, nothing", Args: cli.Exactly("FILE"),
-		Long: "Bring settings into the tenant from a file that muster tenant export wrote, or - for stdin. All of it happens at once, or, where something\n" +
-			"is wrong, nothing, and all that is wrong is told with its place. What the file does not hold stays, unless --prune is said.\n\n" +
-			"Values for places of secrets that the tenant has nothing for yet come from the file of --fill, with lines NAME=value, or from\n" +
-			"environment variables MUSTER_FILL_NAME. What the tenant has already stays as it is.\n\n" +
-			"With --dry-run nothing is changed; the exit code is 1 where something is wrong. The last line tells the --as-of with which just what\n" +
-			"was shown is imported, or nothing.",
+		Use: "import FILE", Short: "Import tenant settings from a file", Args: cli.Exactly("FILE"),
+		Long: "Import settings into the tenant from a file written by muster tenant export, or from stdin for -. Either all settings are imported or,\n" +
+			"if there are errors, none, and every error is listed with its position. Settings that aren't in the file are kept, unless --prune is set.\n\n" +
+			"Values for placeholders of secrets that the tenant doesn't have yet come from the --fill file, with lines NAME=value, or from the\n" +
+			"environment variables MUSTER_FILL_NAME. Existing secrets don't change.\n\n" +
+			"With --dry-run, nothing is changed, and the exit code is 1 if there are errors. Pass the --as-of value from its last line to a later\n" +
+			"import to apply exactly the changes shown, or none.",
 		Example: "  muster tenant import research.yaml --dry-run\n  muster tenant import research.yaml --fill research.secrets --tenant blue",
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&dry, "dry-run", false, "only say what would change")
-	flags.BoolVar(&in.Prune, "prune", false, "also remove what the file does not hold, in the parts that it speaks of")
-	flags.StringVar(&fill, "fill", "", "`file` with values for places of secrets, a line NAME=value for each")
-	flags.StringVar(&in.AsOf, "as-of", "", "what a dry run `said`: import only where nothing has changed since")
+	flags.BoolVar(&dry, "dry-run", false, "show the changes without applying them")
+	flags.BoolVar(&in.Prune, "prune", false, "also remove settings that aren't in the file, within its sections")
+	flags.StringVar(&fill, "fill", "", "`file` with values for secret placeholders, one NAME=value per line")
+	flags.StringVar(&in.AsOf, "as-of", "", "`hash` printed by a dry run: import only if nothing has changed since")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		text, err := limitedFile(c, args[0], settings.MaxTenantFile)
 		if err != nil {
@@ -108,7 +108,7 @@ func limitedFile(c *cli.Context, name string, most int64) ([]byte, error) {
 	return b, nil
 }
 
-// fillings returns the values for places of a file: those of a file, which has to be there, and of the environment, as far as the places name them.
+// fillings returns the values for placeholders: from a file, which must exist, and the environment.
 func fillings(c *cli.Context, text, name string) (map[string]string, error) {
 	all := map[string]string{}
 	for _, v := range os.Environ() {
@@ -134,10 +134,10 @@ func fillings(c *cli.Context, text, name string) (map[string]string, error) {
 		}
 		key, value, ok := strings.Cut(line, "=")
 		if key = strings.TrimSpace(strings.TrimPrefix(key, "export ")); !ok || key == "" {
-			return nil, cli.Usagef("%s:%d: that is no NAME=value", name, n).Hint("Each line names a place and gives its value, as in REGISTRY_TOKEN=abc. Lines that begin with # are left out.")
+			return nil, cli.Usagef("%s:%d: the line isn't NAME=value", name, n).Hint("Each line sets one value, such as REGISTRY_TOKEN=abc. Lines that start with # are ignored.")
 		}
 		if _, twice := all[key]; twice && os.Getenv(fillVariable+key) == "" {
-			return nil, cli.Usagef("%s:%d: %s is given twice", name, n, key)
+			return nil, cli.Usagef("%s:%d: %s is set twice", name, n, key)
 		}
 		all[key] = value
 	}
@@ -147,7 +147,7 @@ func fillings(c *cli.Context, text, name string) (map[string]string, error) {
 	return all, nil
 }
 
-// sayTenantReport fails, without more words, where something is wrong.
+// sayTenantReport fails silently if there are errors.
 func sayTenantReport(c *cli.Context, file string, r settings.TenantReport, dry bool) error {
 	if c.JSON() {
 		if err := c.PrintJSON(r); err != nil {
@@ -193,7 +193,7 @@ func tenantProblemLine(file string, p settings.TenantProblem) string {
 	return line
 }
 
-// tenantVerdict says in a line what was done, or would be.
+// tenantVerdict is a one-line summary.
 func tenantVerdict(r settings.TenantReport, dry bool) string {
 	by := map[string]int{}
 	for _, e := range r.Changes {
@@ -210,11 +210,11 @@ func tenantVerdict(r settings.TenantReport, dry bool) string {
 	what := strings.Join(parts, ", ")
 	switch {
 	case !r.OK():
-		return "Nothing was imported: something is wrong with the file."
+		return "Nothing was imported: the file has errors."
 	case len(r.Changes) == 0:
-		return fmt.Sprintf("Unchanged: everything in the file is set already (%s).", humanize.Count(r.Same, "setting"))
+		return fmt.Sprintf("No changes: everything in the file is already set (%s).", humanize.Count(r.Same, "setting"))
 	case dry:
-		return fmt.Sprintf("Nothing was changed: %s, %d unchanged. To import just this: --as-of %s", what, r.Same, r.AsOf)
+		return fmt.Sprintf("Dry run: %s, %d unchanged. To import exactly these changes: --as-of %s", what, r.Same, r.AsOf)
 	}
 	return fmt.Sprintf("Imported: %s, %d unchanged.", what, r.Same)
 }

@@ -17,13 +17,13 @@ import (
 )
 
 func TokenCommand(c *cli.Context) *cobra.Command {
-	return cli.Family("token", "List, make and revoke API tokens", tokenListCommand(c), tokenCreateCommand(c), tokenRevokeCommand(c))
+	return cli.Family("token", "Manage API tokens", tokenListCommand(c), tokenCreateCommand(c), tokenRevokeCommand(c))
 }
 
 func tokenListCommand(c *cli.Context) *cobra.Command {
 	var user string
-	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List your API tokens; admins see those of the tenant", Args: cli.AtMost(0)}
-	cmd.Flags().StringVar(&user, "user", "", "only those of this `user`")
+	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List your API tokens (admins: the tenant's)", Args: cli.AtMost(0)}
+	cmd.Flags().StringVar(&user, "user", "", "filter by `user`")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		all, err := cl.Tokens.List(ctx, user)
 		if err != nil {
@@ -32,7 +32,7 @@ func tokenListCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(map[string][]identity.Token{"tokens": all})
 		}
-		t := cli.NewTable("ID>", "USER", "LABEL", "SCOPES", "ENDS", "USED", "FROM")
+		t := cli.NewTable("ID>", "USER", "LABEL", "SCOPES", "EXPIRES", "LAST USED", "FROM")
 		for _, k := range all {
 			t.Add(strconv.FormatInt(k.ID, 10), k.User, k.Label, scopesText(k), tokenEnds(k), cli.Since(k.UsedAt), cmp.Or(k.UsedFrom, "-"))
 		}
@@ -67,17 +67,17 @@ func tokenCreateCommand(c *cli.Context) *cobra.Command {
 	var scopes []string
 	cmd := &cobra.Command{
 		Use:   "create LABEL",
-		Short: "Make an API token; it is shown once",
-		Long: "Make an API token of your own, or as an admin one of a robot. Every token may read; scopes add more: cluster, approve, admin.\n" +
-			"With a token no other token is made, but with the one that a server leaves for clients on its own host, and with the scope\n" +
-			"admin those of robots. Tokens with the scopes approve and admin are made at the portal only.",
+		Short: "Create an API token",
+		Long: "Create an API token for yourself or, as an admin, for a robot account. It's shown only once. Every token can read; scopes add\n" +
+			"permissions: cluster, approve, admin. You can't create a token with another token, except with the one a server leaves for clients on\n" +
+			"its own host or, for robot accounts, with scope admin. Tokens with scope approve or admin can only be created in the portal.",
 		Example: "  muster token create nightly-build --user ci --scope cluster --days 365",
 		Args:    cli.Exactly("LABEL"),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&n.User, "user", "", "`robot` whose token it is")
-	flags.StringSliceVar(&scopes, "scope", nil, "`scope` besides read; may be repeated")
-	flags.IntVar(&n.Days, "days", 0, fmt.Sprintf("how many `days` it holds, at most %d (default %d)", identity.MostDays, identity.TokenDays))
+	flags.StringVar(&n.User, "user", "", "robot `account` to create the token for")
+	flags.StringSliceVar(&scopes, "scope", nil, "`scope` besides read: cluster, approve or admin; may be repeated")
+	flags.IntVar(&n.Days, "days", 0, fmt.Sprintf("`days` until the token expires, at most %d (default %d)", identity.MostDays, identity.TokenDays))
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		n.Label = args[0]
 		for _, s := range scopes {
@@ -92,15 +92,15 @@ func tokenCreateCommand(c *cli.Context) *cobra.Command {
 }
 
 func tokenRevokeCommand(c *cli.Context) *cobra.Command {
-	cmd := &cobra.Command{Use: "revoke ID", Short: "End an API token at once", Args: cli.Exactly("ID")}
+	cmd := &cobra.Command{Use: "revoke ID", Short: "Revoke an API token", Args: cli.Exactly("ID")}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil || id < 1 {
-			return cli.Usagef("%q is not the number of a token", args[0]).Hint("`muster token list` shows the numbers.")
+			return cli.Usagef("%q isn't a token number", args[0]).Hint("List your tokens: muster token list")
 		}
 		if err := cl.Tokens.Revoke(ctx, id); err != nil {
 			return err
 		}
-		return c.Say(map[string]int64{"revoked": id}, "Token %d is revoked.", id)
+		return c.Say(map[string]int64{"revoked": id}, "Revoked token %d.", id)
 	})
 }

@@ -17,9 +17,9 @@ func PlanCommand(c *cli.Context) *cobra.Command {
 	var q question
 	cmd := &cobra.Command{
 		Use:   "plan --catalog DIR --template T --size N",
-		Short: "Show every step that making a cluster takes, and what each waits for",
-		Long: "Show every step that making a cluster takes, and what each waits for. Nothing is made.\n\n" +
-			"--format dot draws the plan for Graphviz. Where no layout exists, the exit code is 3.",
+		Short: "Show the steps to create a cluster, and their dependencies",
+		Long: "Show the steps to create a cluster, and what each depends on. Nothing is created, and no server is needed.\n\n" +
+			"--format dot prints the plan for Graphviz. The exit code is 3 if no layout exists.",
 		Example: "  muster plan --catalog examples/catalog --template web --size 3\n" +
 			"  muster plan --catalog examples/catalog --template web --size 3 --format dot | dot -Tsvg > plan.svg",
 		Args:        cli.AtMost(0),
@@ -46,7 +46,7 @@ func PlanCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-// planRequest asks for the plan of a create.
+// planRequest is the request for a create's plan.
 func planRequest(catalog *apptemplate.Catalog, template string, layout applayout.Layout) appplan.PlanRequest {
 	r := appplan.PlanRequest{
 		Kind:     app.OperationCreate,
@@ -64,7 +64,7 @@ func planRequest(catalog *apptemplate.Catalog, template string, layout applayout
 	return r
 }
 
-// stepJSON is one step in the answer of plan; it keeps its form. Needs are ids of steps that act.
+// stepJSON is one step in the output of plan; its format is stable. Needs are ids of steps that act.
 type stepJSON struct {
 	ID      string   `json:"id"`
 	Node    string   `json:"node"`
@@ -73,8 +73,7 @@ type stepJSON struct {
 	Needs   []string `json:"needs"`
 }
 
-// printSteps writes a plan as JSON, step by step: with joins written out, a plan of thousands of nodes is far larger than
-// the plan itself.
+// printSteps writes a plan as JSON, step by step: with joins resolved, the output for thousands of nodes is far larger than the plan itself.
 func printSteps(c *cli.Context, p appplan.Plan) error {
 	c.Printed = true
 	w := bufio.NewWriterSize(c.Stdout, 64<<10)
@@ -98,7 +97,7 @@ func printSteps(c *cli.Context, p appplan.Plan) error {
 	return w.Flush()
 }
 
-// stepForm returns step i, with the ids of the steps that it really waits for.
+// stepForm returns step i with the ids of the steps it depends on.
 func stepForm(p appplan.Plan, i int) stepJSON {
 	s := p.Steps[i]
 	form := stepJSON{ID: s.ID, Node: s.Node, Action: string(s.Action), Service: s.Service, Needs: []string{}}

@@ -17,7 +17,7 @@ import (
 	"muster/solver/explain"
 )
 
-// question asks for a layout of a catalog on disk.
+// question is a request for a layout from a catalog on disk.
 type question struct {
 	families.CatalogFlag
 	layout  cluster.LayoutFlags
@@ -28,10 +28,10 @@ type question struct {
 func (q *question) declare(cmd *cobra.Command) {
 	q.CatalogFlag.Declare(cmd)
 	q.layout.Declare(cmd.Flags())
-	cmd.Flags().DurationVar(&q.timeout, "timeout", time.Minute, "how long to look for a layout; 0 is as long as it takes")
+	cmd.Flags().DurationVar(&q.timeout, "timeout", time.Minute, "time limit for finding a layout; 0 is no limit")
 }
 
-// bounded returns a context that ends when the time is over.
+// bounded returns a context with the time limit.
 func (q *question) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if q.timeout <= 0 {
 		return context.WithCancel(ctx)
@@ -39,8 +39,7 @@ func (q *question) bounded(ctx context.Context) (context.Context, context.Cancel
 	return context.WithTimeout(ctx, q.timeout)
 }
 
-// solve reads the catalog and finds the layout. It has no side effects. The catalog is given with an error of the solver
-// too.
+// solve reads the catalog and finds the layout. It has no side effects. It returns the catalog even with a solver error.
 func (q *question) solve(cmd *cobra.Command) (*template.Catalog, applayout.Layout, error) {
 	if err := cli.Need(cmd, "template", "size"); err != nil {
 		return nil, applayout.Layout{}, err
@@ -56,7 +55,7 @@ func (q *question) solve(cmd *cobra.Command) (*template.Catalog, applayout.Layou
 	defer cancel()
 	layout, err := solver.WithNotes(solver.New()).Solve(ctx, known, q.layout.Request)
 	if noLayout(err) {
-		err = &cli.Unsolvable{Refusal: err, Advice: "Run `muster solve` with --explain to see why, and what would work."}
+		err = &cli.Unsolvable{Refusal: err, Advice: "To see why, and what would work, run `muster solve` with --explain."}
 	}
 	return known, layout, err
 }
@@ -69,11 +68,11 @@ func SolveCommand(c *cli.Context) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "solve --catalog DIR --template T --size N",
-		Short: "Find which services go on how many machines of which kind",
-		Long: "Find which services go on how many machines of which kind, and what they cost. Nothing is made.\n\n" +
-			"With --from it is found how a standing cluster becomes what is asked for: services are added and removed, and\n" +
-			"the cluster grows or shrinks to --size. What stands is not moved unless --allow-moves is given.\n\n" +
-			"Where no layout exists, the exit code is 3, and --explain says why and what would work.",
+		Short: "Find a layout: which services go on which machines",
+		Long: "Find a layout: how many machines of which hardware, which services run on each, and the cost. Nothing is created, and no server is needed.\n\n" +
+			"With --from, find how to change an existing cluster: add or remove services, or grow or shrink it to --size. Services stay on\n" +
+			"their nodes unless --allow-moves is set.\n\n" +
+			"The exit code is 3 if no layout exists; --explain says why and what would work.",
 		Example: "  muster solve --catalog examples/catalog --template web --size 3\n" +
 			"  muster solve --catalog examples/catalog --template web --size 2 --explain\n" +
 			"  muster solve --catalog examples/catalog --template web --size 3 --hosts hosts.yaml\n" +
@@ -103,20 +102,19 @@ func SolveCommand(c *cli.Context) *cobra.Command {
 	}
 	q.declare(cmd)
 	change.declare(cmd)
-	cmd.Flags().StringVar(&q.hosts, "hosts", "", "`file` with the hosts of the provider that nodes go on, as YAML or JSON")
-	cmd.Flags().BoolVar(&explain, "explain", false, "where there is no layout, say why and what would work")
+	cmd.Flags().StringVar(&q.hosts, "hosts", "", "YAML or JSON `file` with the provider's hosts for nodes")
+	cmd.Flags().BoolVar(&explain, "explain", false, "if no layout exists, say why and what would work")
 	return cmd
 }
 
-// tellTime says to a person who watches how long it took. It is no part of the answer, since the same question gets the
-// same answer.
+// tellTime prints the time taken on a terminal. It isn't part of the output, which is the same for the same request.
 func tellTime(c *cli.Context, took time.Duration) {
 	if cli.IsTerminal(c.Stdout) {
 		fmt.Fprintf(c.Stderr, "\nfound in %s\n", brief(took))
 	}
 }
 
-// brief gives a short time with a digit or more that count: 85 µs, 1.4 ms, 17 ms, 1.3 s.
+// brief formats a short duration with two significant digits: 85 µs, 1.4 ms, 17 ms, 1.3 s.
 func brief(d time.Duration) string {
 	unit, name := time.Microsecond, "µs"
 	switch {
@@ -137,7 +135,7 @@ func noLayout(err error) bool {
 	return errors.As(err, &e) && cli.CodeOf(e) == cli.ExitNoLayout
 }
 
-// explained adds to a refusal why it is one. Errors that are no refusals stay as they are.
+// explained adds an explanation to a refusal. Other errors are returned unchanged.
 func (q *question) explained(ctx context.Context, known *template.Catalog, r applayout.LayoutRequest, err error) error {
 	var u *cli.Unsolvable
 	if !errors.As(err, &u) {
@@ -147,7 +145,7 @@ func (q *question) explained(ctx context.Context, known *template.Catalog, r app
 	defer cancel()
 	x, failed := explain.New(solver.New()).Explain(ctx, known, r)
 	if failed != nil {
-		u.Advice = "The reasons could not be found in time; --timeout allows more of it."
+		u.Advice = "Finding the reasons took too long; raise --timeout."
 		return u
 	}
 	u.Advice, u.Explanation = "", &x

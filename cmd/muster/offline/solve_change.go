@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// changeFlags ask for a change of what stands.
+// changeFlags describe a change of an existing cluster.
 type changeFlags struct {
 	from        string
 	add, remove []string
@@ -26,18 +26,18 @@ type changeFlags struct {
 
 func (f *changeFlags) declare(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.from, "from", "", "`file` with what stands, - for stdin: JSON of solve or of cluster show, or a list of nodes")
-	flags.StringSliceVar(&f.add, "add", nil, "with --from: `services` to add, separated by commas")
-	flags.StringSliceVar(&f.remove, "remove", nil, "with --from: `services` to remove, separated by commas")
-	flags.BoolVar(&f.allowMoves, "allow-moves", false, "with --from: what stands may be moved to other nodes")
+	flags.StringVar(&f.from, "from", "", "`file` with the existing cluster, or - for stdin: JSON from solve or cluster show, or a list of nodes")
+	flags.StringSliceVar(&f.add, "add", nil, "with --from: comma-separated `services` to add")
+	flags.StringSliceVar(&f.remove, "remove", nil, "with --from: comma-separated `services` to remove")
+	flags.BoolVar(&f.allowMoves, "allow-moves", false, "with --from: allow moving services to other nodes")
 }
 
-// asked tells whether a change is asked for, and not a new layout.
+// asked tells whether a change is requested, rather than a new layout.
 func (f *changeFlags) asked(cmd *cobra.Command) bool {
 	return slices.ContainsFunc([]string{"from", "add", "remove", "allow-moves"}, cmd.Flags().Changed)
 }
 
-// request makes the request of flags and what stands.
+// request builds the request from flags and the existing cluster.
 func (f *changeFlags) request(cmd *cobra.Command, q *question, s standing) (layout.ChangeRequest, error) {
 	l := q.layout.Request
 	r := layout.ChangeRequest{
@@ -46,18 +46,18 @@ func (f *changeFlags) request(cmd *cobra.Command, q *question, s standing) (layo
 	}
 	switch {
 	case cmd.Flags().Changed("hosts"):
-		return r, cli.Usagef("--hosts does not go with --from").Hint("A change does not say on which hosts new nodes go.")
+		return r, cli.Usagef("--hosts and --from can't be combined").Hint("A change doesn't assign new nodes to hosts.")
 	case cmd.Flags().Changed("services"):
-		return r, cli.Usagef("--services does not go with --from").Hint("Say with --add and --remove what becomes different.")
+		return r, cli.Usagef("--services and --from can't be combined").Hint("Use --add and --remove to change services.")
 	case cmd.Flags().Changed("size") && l.Size < 1:
-		return r, cli.Usagef("--size %d is no number of nodes", l.Size).Hint("Leave it out to keep the size, or let it grow as far as needed.")
+		return r, cli.Usagef("--size must be at least 1, not %d", l.Size).Hint("Omit it to keep the size or grow as needed.")
 	case r.Template == "":
-		return r, cli.Usagef("--template is missing").Hint("%s does not say of which template the nodes are.", f.from)
+		return r, cli.Usagef("--template is required").Hint("%s doesn't name the nodes' template.", f.from)
 	}
 	return r, nil
 }
 
-// solveChange finds how what stands becomes what is asked for.
+// solveChange finds how to change an existing cluster.
 func solveChange(c *cli.Context, cmd *cobra.Command, q *question, f *changeFlags, explain bool) error {
 	if err := cli.Need(cmd, "from"); err != nil {
 		return err
@@ -83,7 +83,7 @@ func solveChange(c *cli.Context, cmd *cobra.Command, q *question, f *changeFlags
 	case noLayout(err) && explain:
 		return q.explainedChange(cmd.Context(), known, r, err)
 	case noLayout(err):
-		return &cli.Unsolvable{Refusal: err, Advice: "Run it again with --explain to see why, and what would work."}
+		return &cli.Unsolvable{Refusal: err, Advice: "To see why, and what would work, run it again with --explain."}
 	case err != nil:
 		return err
 	case c.JSON():
@@ -94,7 +94,7 @@ func solveChange(c *cli.Context, cmd *cobra.Command, q *question, f *changeFlags
 	return nil
 }
 
-// changeForm is a change whose lists are lists in JSON too.
+// changeForm is a change with [] instead of null in JSON.
 func changeForm(change layout.LayoutChange) layout.LayoutChange {
 	change.Nodes = slices.Clone(change.Nodes)
 	for i := range change.Nodes {
@@ -106,29 +106,28 @@ func changeForm(change layout.LayoutChange) layout.LayoutChange {
 	return change
 }
 
-// explainedChange says why a change cannot be: either no cluster could be as it is asked for, or it is what stands that
-// is in the way.
+// explainedChange explains an impossible change: either no cluster could meet the request, or the existing one prevents it.
 func (q *question) explainedChange(ctx context.Context, known *template.Catalog, r layout.ChangeRequest, refused error) error {
 	err := q.explained(ctx, known, wanted(r), &cli.Unsolvable{Refusal: refused})
 	var u *cli.Unsolvable
 	if !errors.As(err, &u) || u.Explanation == nil || !cli.Empty(*u.Explanation) {
 		return err
 	}
-	u.Explanation.Conflict = []layout.Clause{{Kind: "placed", Text: "what stands stays where it is"}}
-	u.Explanation.Minimal = true // without it there is a layout: the explainer found nothing to explain
+	u.Explanation.Conflict = []layout.Clause{{Kind: "placed", Text: "existing services stay on their nodes"}}
+	u.Explanation.Minimal = true // without it a layout exists: the explainer found nothing to explain
 	ctx, cancel := q.bounded(ctx)
 	defer cancel()
 	anew, moving := wanted(r), r
 	moving.AllowMoves = true
 	if change, err := change.New().Change(ctx, known, moving); err == nil && !r.AllowMoves {
 		u.Explanation.Fixes = append(u.Explanation.Fixes, layout.Fix{
-			Text: fmt.Sprintf("allow that services are moved (--allow-moves); %s would be touched", humanize.Count(change.Touched, "machine"))})
+			Text: fmt.Sprintf("allow moving services (--allow-moves); this changes %s", humanize.Count(change.Touched, "machine"))})
 	}
-	u.Explanation.Fixes = append(u.Explanation.Fixes, layout.Fix{Text: fmt.Sprintf("a new cluster of %s instead", humanize.Count(anew.Size, "node")), Request: &anew})
+	u.Explanation.Fixes = append(u.Explanation.Fixes, layout.Fix{Text: fmt.Sprintf("create a new cluster of %s instead", humanize.Count(anew.Size, "node")), Request: &anew})
 	return u
 }
 
-// wanted is a new cluster like the one that the change would lead to.
+// wanted is a new cluster like the result of the change.
 func wanted(r layout.ChangeRequest) layout.LayoutRequest {
 	services := map[string]bool{}
 	for _, n := range r.Nodes {

@@ -16,14 +16,14 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// standing is a cluster as it stands, read from a file. Template and Provider are "" where the file does not say.
+// standing is an existing cluster, read from a file. Template and Provider are "" if the file doesn't name them.
 type standing struct {
 	Template string
 	Provider string
 	Nodes    []layout.StandingNode
 }
 
-// standingFile is what may be in such a file: the answer of solve (layout, or the nodes of a change) or of cluster show.
+// standingFile is such a file's format: the output of solve (layout, or the nodes of a change) or of cluster show.
 type standingFile struct {
 	Template string              `json:"template"`
 	Provider string              `json:"provider"`
@@ -31,17 +31,17 @@ type standingFile struct {
 	Nodes    *[]standingNode     `json:"nodes"`
 }
 
-// standingNode is a node in one of the forms. Nodes that are gone, or deleted, stand no more.
+// standingNode is a node in one of the formats. Removed or deleted nodes are ignored.
 type standingNode struct {
 	layout.StandingNode
 	Gone   bool           `json:"gone"`
 	Status app.NodeStatus `json:"status"`
 }
 
-// maxStanding is how many nodes the groups of a file may make.
+// maxStanding is the maximum number of nodes in a file's groups.
 const maxStanding = 1_000_000
 
-// readStanding reads what stands from a file, or from stdin where it is called "-".
+// readStanding reads an existing cluster from a file, or from stdin for "-".
 func readStanding(c *cli.Context, file string) (standing, error) {
 	var b []byte
 	var err error
@@ -58,12 +58,12 @@ func readStanding(c *cli.Context, file string) (standing, error) {
 	s, err := parseStanding(b)
 	if err != nil {
 		return standing{}, cli.Usagef("--from: %s:%v", name, err).
-			Hint("It takes the JSON of `muster solve`, of `muster cluster show`, or a list of nodes: [{\"name\": \"n1\", \"hardware\": …, \"image\": …, \"services\": […]}].")
+			Hint("Use the JSON output of `muster solve` or `muster cluster show`, or a list of nodes: [{\"name\": \"n1\", \"hardware\": …, \"image\": …, \"services\": […]}].")
 	}
 	return s, nil
 }
 
-// parseStanding reads what stands. Errors begin with the place: "3:14: …", or " nodes[2] …".
+// parseStanding parses an existing cluster. Errors start with the position: "3:14: …", or " nodes[2] …".
 func parseStanding(b []byte) (standing, error) {
 	var f standingFile
 	var err error
@@ -76,7 +76,7 @@ func parseStanding(b []byte) (standing, error) {
 	case err != nil:
 		return standing{}, err
 	case f.Layout == nil && f.Nodes == nil:
-		return standing{}, errors.New(` there is neither "layout" nor "nodes"`)
+		return standing{}, errors.New(` either "layout" or "nodes" is required`)
 	}
 	s := standing{Template: f.Template, Provider: f.Provider}
 	if f.Nodes != nil {
@@ -87,13 +87,13 @@ func parseStanding(b []byte) (standing, error) {
 	return s, err
 }
 
-// decodeAll decodes the one JSON value that b holds.
+// decodeAll decodes the single JSON value in b.
 func decodeAll(b []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	err := dec.Decode(v)
 	if err == nil {
 		if _, more := dec.Token(); more != io.EOF {
-			return fmt.Errorf("%s: there is something after the end of the JSON value", placeAt(b, dec.InputOffset()))
+			return fmt.Errorf("%s: unexpected text after the JSON value", placeAt(b, dec.InputOffset()))
 		}
 		return nil
 	}
@@ -107,9 +107,9 @@ func decodeAll(b []byte, v any) error {
 		if what == "" {
 			what = "it"
 		}
-		return fmt.Errorf("%s: %s is a JSON %s, which does not fit there", placeAt(b, typed.Offset-1), what, typed.Value)
+		return fmt.Errorf("%s: %s can't be a JSON %s", placeAt(b, typed.Offset-1), what, typed.Value)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%s: it ends before the JSON value does", placeAt(b, int64(len(b))))
+		return fmt.Errorf("%s: the JSON value is incomplete", placeAt(b, int64(len(b))))
 	}
 	return fmt.Errorf(" %w", err)
 }
@@ -120,14 +120,14 @@ func placeAt(b []byte, offset int64) string {
 	return fmt.Sprintf("%d:%d", bytes.Count(before, []byte("\n"))+1, len(before)-bytes.LastIndexByte(before, '\n'))
 }
 
-// expanded numbers the nodes of groups in their order.
+// expanded numbers the nodes of groups in order.
 func expanded(groups []layout.NodeGroup) (nodes []layout.StandingNode, err error) {
 	for i, g := range groups {
 		switch {
 		case g.Count < 1:
-			return nil, fmt.Errorf(" layout[%d]: count is %d; a group has at least one node", i, g.Count)
+			return nil, fmt.Errorf(" layout[%d]: count must be at least 1, not %d", i, g.Count)
 		case g.Count > maxStanding-len(nodes):
-			return nil, fmt.Errorf(" layout[%d]: that is more than %d nodes", i, maxStanding)
+			return nil, fmt.Errorf(" layout[%d]: more than %d nodes", i, maxStanding)
 		}
 		n := layout.StandingNode{Name: "n", Hardware: g.Hardware, Image: g.Image, Zone: g.Zone, Services: g.Services}
 		if err := checkStanding(fmt.Sprintf("layout[%d]", i), &n); err != nil {
@@ -141,7 +141,7 @@ func expanded(groups []layout.NodeGroup) (nodes []layout.StandingNode, err error
 	return nodes, nil
 }
 
-// named returns the nodes that stand.
+// named returns the existing nodes.
 func named(all []standingNode) (nodes []layout.StandingNode, err error) {
 	seen := map[string]int{}
 	for i, n := range all {
@@ -153,7 +153,7 @@ func named(all []standingNode) (nodes []layout.StandingNode, err error) {
 			return nil, err
 		}
 		if first, twice := seen[n.Name]; twice {
-			return nil, fmt.Errorf(" %s is called %s, like nodes[%d]", at, n.Name, first)
+			return nil, fmt.Errorf(" %s has the same name %s as nodes[%d]", at, n.Name, first)
 		}
 		seen[n.Name] = i
 		nodes = append(nodes, n.StandingNode)
@@ -161,16 +161,16 @@ func named(all []standingNode) (nodes []layout.StandingNode, err error) {
 	return nodes, nil
 }
 
-// checkStanding refuses a node without what every node has, and sorts its services.
+// checkStanding rejects a node with missing fields, and sorts its services.
 func checkStanding(at string, n *layout.StandingNode) error {
 	for _, have := range []struct{ key, value string }{{"name", n.Name}, {"hardware", n.Hardware}, {"image", n.Image}} {
 		if have.value == "" {
-			return fmt.Errorf(" %s has no %s", at, have.key)
+			return fmt.Errorf(" %s: %s is required", at, have.key)
 		}
 	}
 	n.Services = slices.Sorted(slices.Values(n.Services))
 	if len(slices.Compact(slices.Clone(n.Services))) < len(n.Services) {
-		return fmt.Errorf(" %s names a service twice", at)
+		return fmt.Errorf(" %s lists a service twice", at)
 	}
 	return nil
 }

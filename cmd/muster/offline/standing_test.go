@@ -40,7 +40,7 @@ func TestWhatStandsIsRead(t *testing.T) {
 			standing{Nodes: []layout.StandingNode{node("n1", "big", "db")}},
 		},
 		"a list":              {" \n[{\"name\":\"a\",\"hardware\":\"big\",\"image\":\"host\",\"services\":[\"x\"]}]\n", standing{Nodes: []layout.StandingNode{node("a", "big", "x")}}},
-		"nothing stands":      {`[]`, standing{}},
+		"no nodes":            {`[]`, standing{}},
 		"an empty layout":     {`{"layout":[]}`, standing{}},
 		"a node with nothing": {`[{"name":"a","hardware":"big","image":"host"}]`, standing{Nodes: []layout.StandingNode{node("a", "big")}}},
 	} {
@@ -53,24 +53,24 @@ func TestWhatStandsIsRead(t *testing.T) {
 
 func TestWhatCannotBeReadHasAPlace(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                       "1:1: it ends before the JSON value does",
-		"{\"layout\": [\n{\"count\": 1":          "2:12: it ends before the JSON value does",
+		"":                                       "1:1: the JSON value is incomplete",
+		"{\"layout\": [\n{\"count\": 1":          "2:12: the JSON value is incomplete",
 		"{\"layout\": [\n  {count: 1}]}":         "2:4: not valid JSON: unexpected 'c'",
 		"hello":                                  "1:1: not valid JSON: unexpected 'h'",
-		"7":                                      "1:1: it is a JSON number, which does not fit there",
-		"{\"layout\": 3}":                        "1:12: layout is a JSON number, which does not fit there",
-		"[{\"name\": \"a\",\n \"hardware\": 5}]": "2:14: hardware is a JSON number, which does not fit there",
-		"{\"nodes\": [{\"services\": \"web\"}]}": "nodes.services is a JSON string, which does not fit there",
-		"{\"layout\": []} {}":                    "something after the end",
-		"{}":                                     ` there is neither "layout" nor "nodes"`,
-		"null":                                   ` there is neither "layout" nor "nodes"`,
-		`{"layout":[{"count":0,"hardware":"a","image":"b"}]}`:                                 " layout[0]: count is 0; a group has at least one node",
-		`{"layout":[{"count":2000000,"hardware":"a","image":"b"}]}`:                           " layout[0]: that is more than 1000000 nodes",
-		`{"layout":[{"count":1,"hardware":"a"}]}`:                                             " layout[0] has no image",
-		`[{"hardware":"a","image":"b"}]`:                                                      " nodes[0] has no name",
-		`[{"name":"n1","image":"b"}]`:                                                         " nodes[0] has no hardware",
-		`[{"name":"n1","hardware":"a","image":"b","services":["x","x"]}]`:                     " nodes[0] names a service twice",
-		`[{"name":"n1","hardware":"a","image":"b"},{"name":"n1","hardware":"a","image":"b"}]`: " nodes[1] is called n1, like nodes[0]",
+		"7":                                      "1:1: it can't be a JSON number",
+		"{\"layout\": 3}":                        "1:12: layout can't be a JSON number",
+		"[{\"name\": \"a\",\n \"hardware\": 5}]": "2:14: hardware can't be a JSON number",
+		"{\"nodes\": [{\"services\": \"web\"}]}": "nodes.services can't be a JSON string",
+		"{\"layout\": []} {}":                    "unexpected text after the JSON value",
+		"{}":                                     ` either "layout" or "nodes" is required`,
+		"null":                                   ` either "layout" or "nodes" is required`,
+		`{"layout":[{"count":0,"hardware":"a","image":"b"}]}`:                                 " layout[0]: count must be at least 1, not 0",
+		`{"layout":[{"count":2000000,"hardware":"a","image":"b"}]}`:                           " layout[0]: more than 1000000 nodes",
+		`{"layout":[{"count":1,"hardware":"a"}]}`:                                             " layout[0]: image is required",
+		`[{"hardware":"a","image":"b"}]`:                                                      " nodes[0]: name is required",
+		`[{"name":"n1","image":"b"}]`:                                                         " nodes[0]: hardware is required",
+		`[{"name":"n1","hardware":"a","image":"b","services":["x","x"]}]`:                     " nodes[0] lists a service twice",
+		`[{"name":"n1","hardware":"a","image":"b"},{"name":"n1","hardware":"a","image":"b"}]`: " nodes[1] has the same name n1 as nodes[0]",
 	} {
 		got, err := parseStanding([]byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -91,7 +91,7 @@ func FuzzStanding(f *testing.F) {
 		seen := map[string]bool{}
 		for _, n := range s.Nodes {
 			if n.Name == "" || n.Hardware == "" || n.Image == "" || seen[n.Name] {
-				t.Errorf("%q stands: %+v", b, n)
+				t.Errorf("%q is read: %+v", b, n)
 			}
 			seen[n.Name] = true
 		}

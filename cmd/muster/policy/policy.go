@@ -19,14 +19,14 @@ import (
 )
 
 func Command(c *cli.Context) *cobra.Command {
-	return cli.Family("policy", "List, save, delete and try policies about requests", policyListCommand(c), policyShowCommand(c), policySaveCommand(c),
+	return cli.Family("policy", "Manage and test policies for requests", policyListCommand(c), policyShowCommand(c), policySaveCommand(c),
 		policyDeleteCommand(c), policyTryCommand(c), policyZoneCommand(c))
 }
 
 func policyListCommand(c *cli.Context) *cobra.Command {
 	var words bool
-	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List policies in the order in which they are looked at", Args: cli.AtMost(0)}
-	cmd.Flags().BoolVar(&words, "words", false, "list the words that expressions know instead")
+	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List policies in order of evaluation", Args: cli.AtMost(0)}
+	cmd.Flags().BoolVar(&words, "words", false, "list the variables and functions for expressions instead")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		list, err := cl.Policies.List(ctx)
 		if err != nil {
@@ -36,7 +36,7 @@ func policyListCommand(c *cli.Context) *cobra.Command {
 			return c.PrintJSON(list)
 		}
 		if words {
-			t := cli.NewTable("WORD", "TYPE", "WHAT IT IS")
+			t := cli.NewTable("NAME", "TYPE", "DESCRIPTION")
 			for _, w := range list.Words {
 				t.Add(w.Name, w.Type, w.Text)
 			}
@@ -56,8 +56,8 @@ func policyListCommand(c *cli.Context) *cobra.Command {
 
 func policyShowCommand(c *cli.Context) *cobra.Command {
 	var versions bool
-	cmd := &cobra.Command{Use: "show NAME", Short: "Show a policy as JSON, which save reads", Args: cli.Exactly("NAME")}
-	cmd.Flags().BoolVar(&versions, "versions", false, "all of its versions, the newest first")
+	cmd := &cobra.Command{Use: "show NAME", Short: "Show a policy as JSON", Args: cli.Exactly("NAME")}
+	cmd.Flags().BoolVar(&versions, "versions", false, "show all versions, newest first")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		all, err := cl.Policies.Versions(ctx, args[0])
 		switch {
@@ -66,13 +66,13 @@ func policyShowCommand(c *cli.Context) *cobra.Command {
 		case versions:
 			return c.PrintJSON(all)
 		case len(all) == 0 || all[0].Deleted:
-			return app.Errorf(app.ENotFound, "There is no policy %q.", args[0])
+			return app.Errorf(app.ENotFound, "Policy %q doesn't exist.", args[0])
 		}
 		return c.PrintJSON(all[0])
 	})
 }
 
-// readPolicy reads a policy from a file, or from stdin where it is called "-".
+// readPolicy reads a policy from a file, or from stdin for "-".
 func readPolicy(c *cli.Context, file string) (p policy.Policy, err error) {
 	var b []byte
 	if file == "-" {
@@ -81,7 +81,7 @@ func readPolicy(c *cli.Context, file string) (p policy.Policy, err error) {
 		b, err = os.ReadFile(file)
 	}
 	if err != nil {
-		return p, cli.Usagef("%v", err).Hint("Give the name of a YAML or JSON file with a policy, or - for stdin; `muster policy show NAME` writes one.")
+		return p, cli.Usagef("%v", err).Hint("Name a YAML or JSON file with a policy, or - for stdin; `muster policy show NAME` prints one.")
 	}
 	p.Enabled = true
 	f := yamlfile.Parse(string(b))
@@ -92,16 +92,16 @@ func readPolicy(c *cli.Context, file string) (p policy.Policy, err error) {
 		f.Read(f.Root, &p, "")
 	}
 	if err := f.Err(file, "policy"); err != nil {
-		return p, cli.Usagef("%s", err.Error()).Hint("%s", cmp.Or(app.AsError(err).Hint, "A policy looks like\n  name: small\n  order: 10\n  when: nodes > 10\n  effect: refuse\n  reason: At most 10."))
+		return p, cli.Usagef("%s", err.Error()).Hint("%s", cmp.Or(app.AsError(err).Hint, "Example:\n  name: small\n  order: 10\n  when: nodes > 10\n  effect: refuse\n  reason: At most 10."))
 	}
 	p.SavedBy, p.SavedAt, p.Deleted = "", time.Time{}, false
 	return p, nil
 }
 
 func policySaveCommand(c *cli.Context) *cobra.Command {
-	cmd := &cobra.Command{Use: "save FILE", Short: "Save a policy from a JSON file, or - for stdin", Args: cli.Exactly("FILE"),
-		Long: "Save a policy from a JSON file, or - for stdin. Where the file has a version, it must be the current one; so a policy that\n" +
-			"somebody else has changed meanwhile is not overwritten. Lengths of time are in nanoseconds."}
+	cmd := &cobra.Command{Use: "save FILE", Short: "Create or update a policy from a file", Args: cli.Exactly("FILE"),
+		Long: "Create or update a policy from a YAML or JSON file, or from stdin for -. If the file has a version, it must be the current one, so that\n" +
+			"you don't overwrite someone else's change. Durations are in nanoseconds."}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		p, err := readPolicy(c, args[0])
 		if err != nil {
@@ -110,7 +110,7 @@ func policySaveCommand(c *cli.Context) *cobra.Command {
 		if p, err = cl.Policies.Save(ctx, p); err != nil {
 			return err
 		}
-		return c.Say(p, "Policy %s is saved as version %d.", p.Name, p.Version)
+		return c.Say(p, "Saved policy %s as version %d.", p.Name, p.Version)
 	})
 }
 
@@ -120,14 +120,14 @@ func policyDeleteCommand(c *cli.Context) *cobra.Command {
 		if err := cl.Policies.Delete(ctx, args[0]); err != nil {
 			return err
 		}
-		return c.Say(map[string]string{"deleted": args[0]}, "Policy %s is deleted.", args[0])
+		return c.Say(map[string]string{"deleted": args[0]}, "Deleted policy %s.", args[0])
 	})
 }
 
 func policyTryCommand(c *cli.Context) *cobra.Command {
 	var t policy.Try
-	cmd := &cobra.Command{Use: "try FILE", Short: "Say what a policy would have done to the requests of the past; nothing is saved", Args: cli.Exactly("FILE")}
-	cmd.Flags().IntVar(&t.Past, "past", 0, "on the newest so `many`, at most 1000 (default 200)")
+	cmd := &cobra.Command{Use: "try FILE", Short: "Test a policy against past requests", Args: cli.Exactly("FILE")}
+	cmd.Flags().IntVar(&t.Past, "past", 0, "`number` of past requests, newest first, at most 1000 (default 200)")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		var err error
 		if t.Policy, err = readPolicy(c, args[0]); err != nil {
@@ -140,14 +140,14 @@ func policyTryCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(trial)
 		}
-		fmt.Fprintf(c.Stdout, "Of the %s of the past, %d would be decided otherwise.\n", humanize.Count(trial.Looked, "request"), trial.Otherwise)
+		fmt.Fprintf(c.Stdout, "Tested %s: %d would have a different outcome.\n", humanize.Count(trial.Looked, "request"), trial.Otherwise)
 		if trial.Partial {
-			fmt.Fprintln(c.Stdout, "There was no time for all of them.")
+			fmt.Fprintln(c.Stdout, "Testing was cut short by a time limit.")
 		}
 		if len(trial.Cases) == 0 {
 			return nil
 		}
-		table := cli.NewTable("REQUEST>", "BY", "WHAT", "NOW", "THEN")
+		table := cli.NewTable("REQUEST>", "BY", "CLUSTER", "CURRENT", "WITH POLICY")
 		for _, k := range trial.Cases {
 			table.Add(strconv.FormatInt(k.Request, 10), k.Requester, k.Text, k.Old.Words(), k.New.Words())
 		}
@@ -156,7 +156,7 @@ func policyTryCommand(c *cli.Context) *cobra.Command {
 }
 
 func policyZoneCommand(c *cli.Context) *cobra.Command {
-	cmd := &cobra.Command{Use: "time-zone [ZONE]", Short: "Show or set the time zone by which policies tell weekday and hour", Args: cli.AtMost(1)}
+	cmd := &cobra.Command{Use: "time-zone [ZONE]", Short: "Show or set the time zone for weekday and hour in policies", Args: cli.AtMost(1)}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		zone := ""
 		if len(args) == 1 {

@@ -12,14 +12,14 @@ import (
 )
 
 func QuotaCommand(c *cli.Context) *cobra.Command {
-	cmd := cli.Family("quota", "Show and set what tenant, groups and users may have at most",
+	cmd := cli.Family("quota", "Manage quotas for tenant, groups and users",
 		quotaListCommand(c), quotaSetCommand(c), quotaDeleteCommand(c), quotaLeftCommand(c))
 	cmd.Aliases = []string{"quotas"}
 	c.ServerFlags(cmd.PersistentFlags())
 	return cmd
 }
 
-// quotaScope reads who a quota is for: tenant, each-user, group/NAME or user/NAME.
+// quotaScope parses a quota's scope: tenant, each-user, group/NAME or user/NAME.
 func quotaScope(word string) (policy.QuotaScope, string, error) {
 	scope, name, named := strings.Cut(word, "/")
 	switch {
@@ -30,7 +30,7 @@ func quotaScope(word string) (policy.QuotaScope, string, error) {
 	case named && name != "" && (scope == "group" || scope == "user"):
 		return policy.QuotaScope(scope), name, nil
 	}
-	return "", "", cli.Usagef("%q is nobody who can have a quota", word).Hint("Say tenant, each-user, group/NAME or user/NAME.")
+	return "", "", cli.Usagef("%q isn't a valid scope for a quota", word).Hint("Choose tenant, each-user, group/NAME or user/NAME.")
 }
 
 func quotaWord(scope policy.QuotaScope, name string) string {
@@ -49,7 +49,7 @@ func quotaWord(scope policy.QuotaScope, name string) string {
 func quotaListCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List quotas with how much of each is used",
+		Short: "List quotas and their usage",
 		Args:  cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.Connect()
@@ -64,10 +64,10 @@ func quotaListCommand(c *cli.Context) *cobra.Command {
 				return c.PrintJSON(all)
 			}
 			if len(all) == 0 {
-				fmt.Fprintln(c.Stdout, "Nothing is limited.")
+				fmt.Fprintln(c.Stdout, "No quotas.")
 				return nil
 			}
-			t := cli.NewTable("FOR", "CLUSTERS>", "NODES>", "CORES>", "PER HOUR>", "PER MONTH>")
+			t := cli.NewTable("FOR", "CLUSTERS>", "NODES>", "CORES>", "COST/H>", "COST/MONTH>")
 			for _, q := range all {
 				row := []string{quotaWord(q.Scope, q.Name)}
 				for _, m := range policy.Measures {
@@ -84,7 +84,7 @@ func quotaListCommand(c *cli.Context) *cobra.Command {
 	}
 }
 
-// figure writes whole numbers as such, and others with two digits.
+// figure formats whole numbers as such, and others with two decimals.
 func figure(x float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 2, 64), ".00")
 }
@@ -95,9 +95,9 @@ func quotaSetCommand(c *cli.Context) *cobra.Command {
 		policy.MeasurePerHour: "per-hour", policy.MeasurePerMonth: "per-month"}
 	cmd := &cobra.Command{
 		Use:   "set tenant|each-user|group/NAME|user/NAME",
-		Short: "Set a quota in place of the one that was there; what is not named is not limited",
-		Long: "Set a quota in place of the one that was there; what is not named is not limited. Setting less than is used takes nothing\n" +
-			"away: it only stops what is new. That of the tenant is for superadmins to set.",
+		Short: "Set a quota",
+		Long: "Set a quota, replacing an existing one; anything you omit is unlimited. A quota below the current usage deletes nothing: it only\n" +
+			"refuses new requests. Only superadmins can set the tenant's quota.",
 		Args: cli.Exactly("WHO"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q := policy.Quota{}
@@ -111,7 +111,7 @@ func quotaSetCommand(c *cli.Context) *cobra.Command {
 				}
 			}
 			if q.Limits.None() {
-				return cli.Usagef("say what is limited").Hint("For example: muster quota set %s --nodes 20", args[0])
+				return cli.Usagef("at least one limit is required").Hint("For example: muster quota set %s --nodes 20", args[0])
 			}
 			cl, err := c.Connect()
 			if err != nil {
@@ -124,18 +124,18 @@ func quotaSetCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(u)
 			}
-			fmt.Fprintf(c.Stdout, "The quota of %s is set.\n", quotaWord(u.Scope, u.Name))
+			fmt.Fprintf(c.Stdout, "Saved the quota of %s.\n", quotaWord(u.Scope, u.Name))
 			for _, m := range policy.Measures {
 				if limit, is := u.Limits.Of(m); is && u.Used.Of(m) > limit {
-					fmt.Fprintf(c.Stdout, "%s of %s %s are used already: nothing new is accepted until some is given back.\n", figure(u.Used.Of(m)), figure(limit), names[m])
+					fmt.Fprintf(c.Stdout, "Already over quota: %s of %s %s. New requests are refused until usage drops.\n", figure(u.Used.Of(m)), figure(limit), names[m])
 				}
 			}
 			return nil
 		},
 	}
 	for _, m := range policy.Measures {
-		values[m] = cmd.Flags().Float64(names[m], 0, "at most so much: "+map[policy.Measure]string{policy.MeasureClusters: "clusters", policy.MeasureNodes: "nodes",
-			policy.MeasureCPU: "cores", policy.MeasurePerHour: "money per hour", policy.MeasurePerMonth: "money per month of the calendar, in UTC"}[m])
+		values[m] = cmd.Flags().Float64(names[m], 0, "maximum "+map[policy.Measure]string{policy.MeasureClusters: "clusters", policy.MeasureNodes: "nodes",
+			policy.MeasureCPU: "cores", policy.MeasurePerHour: "cost per hour", policy.MeasurePerMonth: "cost per calendar month (UTC)"}[m])
 	}
 	return cmd
 }
@@ -143,7 +143,7 @@ func quotaSetCommand(c *cli.Context) *cobra.Command {
 func quotaDeleteCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete tenant|each-user|group/NAME|user/NAME",
-		Short: "Lift a quota",
+		Short: "Delete a quota",
 		Args:  cli.Exactly("WHO"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			scope, name, err := quotaScope(args[0])
@@ -160,7 +160,7 @@ func quotaDeleteCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(map[string]string{"lifted": quotaWord(scope, name)})
 			}
-			_, err = fmt.Fprintf(c.Stdout, "The quota of %s is lifted.\n", quotaWord(scope, name))
+			_, err = fmt.Fprintf(c.Stdout, "Deleted the quota of %s.\n", quotaWord(scope, name))
 			return err
 		},
 	}
@@ -169,7 +169,7 @@ func quotaDeleteCommand(c *cli.Context) *cobra.Command {
 func quotaLeftCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "left",
-		Short: "Show what is left for you, and by which limit",
+		Short: "Show how much you have left, and by which limit",
 		Args:  cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.Connect()
@@ -184,10 +184,10 @@ func quotaLeftCommand(c *cli.Context) *cobra.Command {
 				return c.PrintJSON(left)
 			}
 			if len(left.Lines) == 0 {
-				fmt.Fprintln(c.Stdout, "Nothing is limited for you.")
+				fmt.Fprintln(c.Stdout, "No limits apply to you.")
 				return nil
 			}
-			t := cli.NewTable("WHAT", "BY", "LIMIT>", "USED>", "LEFT>")
+			t := cli.NewTable("LIMIT ON", "QUOTA", "LIMIT>", "USED>", "LEFT>")
 			for _, l := range left.Lines {
 				t.Add(strings.ReplaceAll(string(l.Measure), "_", " "), quotaWord(l.Scope, l.Name), figure(l.Limit), figure(l.Used), figure(l.Left))
 			}

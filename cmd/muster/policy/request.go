@@ -18,18 +18,18 @@ import (
 )
 
 func RequestCommand(c *cli.Context) *cobra.Command {
-	return cli.Family("request", "List what was asked for; approve, deny, confirm or withdraw it", requestListCommand(c), requestShowCommand(c),
+	return cli.Family("request", "List, review, confirm and withdraw requests", requestListCommand(c), requestShowCommand(c),
 		requestReviewCommand(c, "approve", "Approve a request", appcluster.VerdictApprove),
-		requestReviewCommand(c, "deny", "Deny a request; one no is enough", appcluster.VerdictDeny),
-		requestReviewCommand(c, "offer", "Approve a request with fewer nodes or a shorter lease; who asked has to confirm", appcluster.VerdictConditions),
+		requestReviewCommand(c, "deny", "Deny a request", appcluster.VerdictDeny),
+		requestReviewCommand(c, "offer", "Approve a request with fewer nodes or a shorter lease, for the requester to confirm", appcluster.VerdictConditions),
 		requestConfirmCommand(c), requestWithdrawCommand(c), requestBreakCommand(c))
 }
 
-// requestNumber reads the argument of a command about one request.
+// requestNumber parses a request's number.
 func requestNumber(text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id < 1 {
-		return 0, cli.Usagef("%q is not the number of a request", text).Hint("See: muster request list")
+		return 0, cli.Usagef("%q isn't a request number", text).Hint("List requests: muster request list")
 	}
 	return id, nil
 }
@@ -40,11 +40,11 @@ func requestListCommand(c *cli.Context) *cobra.Command {
 	var status string
 	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List requests, newest first", Args: cli.AtMost(0)}
 	flags := cmd.Flags()
-	flags.BoolVar(&mine, "mine", false, "only those that you asked for")
-	flags.BoolVar(&inbox, "inbox", false, "only those that wait for you")
-	flags.StringVar(&status, "status", "", "only those in this `state`: waiting, offered, accepted, refused, denied, expired, withdrawn")
-	flags.IntVar(&f.Limit, "limit", 0, "at most so `many` (default 100)")
-	flags.Int64Var(&f.Before, "before", 0, "only those with a smaller `number`")
+	flags.BoolVar(&mine, "mine", false, "only your own requests")
+	flags.BoolVar(&inbox, "inbox", false, "only requests waiting for you")
+	flags.StringVar(&status, "status", "", "filter by `status`: waiting, offered, accepted, refused, denied, expired or withdrawn")
+	flags.IntVar(&f.Limit, "limit", 0, "maximum `number` of requests (default 100)")
+	flags.Int64Var(&f.Before, "before", 0, "only requests before this `number`")
 	cmd.MarkFlagsMutuallyExclusive("mine", "inbox")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		f.Status = appcluster.RequestStatus(status)
@@ -61,7 +61,7 @@ func requestListCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(map[string][]appcluster.Request{"requests": list})
 		}
-		t := cli.NewTable("NUMBER>", "NAME", "TEMPLATE", "NODES>", "COST/H>", "BY", "ASKED", "STATUS")
+		t := cli.NewTable("NUMBER>", "NAME", "TEMPLATE", "NODES>", "COST/H>", "BY", "REQUESTED", "STATUS")
 		for _, r := range list {
 			t.Add(strconv.FormatInt(r.ID, 10), cmp.Or(r.Asked.Name, "-"), r.Asked.Template, strconv.Itoa(r.Terms.Layout.Size()), cli.Money(r.Terms.Layout.CostPerHour),
 				r.Requester, humanize.Duration(time.Since(r.AskedAt))+" ago", requestState(r))
@@ -70,19 +70,19 @@ func requestListCommand(c *cli.Context) *cobra.Command {
 	})
 }
 
-// requestState says how a request stands.
+// requestState describes a request's status.
 func requestState(r appcluster.Request) string {
 	switch {
 	case r.Status == appcluster.RequestWaiting:
-		return "waits for " + cli.RequestNeeds(r)
+		return "waiting for " + cli.RequestNeeds(r)
 	case r.Status == appcluster.RequestAccepted && r.Broken:
-		return "accepted, glass broken"
+		return "accepted by emergency override"
 	}
 	return string(r.Status)
 }
 
 func requestShowCommand(c *cli.Context) *cobra.Command {
-	cmd := &cobra.Command{Use: "show NUMBER", Short: "Show a request: what it comes to, what policies said, who approved", Args: cli.Exactly("NUMBER")}
+	cmd := &cobra.Command{Use: "show NUMBER", Short: "Show a request: its plan, policy decisions and approvals", Args: cli.Exactly("NUMBER")}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		id, err := requestNumber(args[0])
 		if err != nil {
@@ -106,17 +106,17 @@ func printRequest(c *cli.Context, r appcluster.Request) error {
 		}
 	}
 	line("Request", "%d, %s", r.ID, requestState(r))
-	line("Asked", "by %s, %s ago: %s", r.Requester, humanize.Duration(time.Since(r.AskedAt)), r.Title())
+	line("Requested", "by %s, %s: %s", r.Requester, humanize.Ago(time.Now(), r.AskedAt), r.Title())
 	line("Cluster", "%s", r.Cluster)
 	printTerms(c, line, r.Terms)
 	for _, s := range r.Decision.Said {
 		line("Policy", "%s (%s) %s", s.Policy, s.Effect, s.Text)
 	}
 	for _, ch := range r.Decision.Changes {
-		line("Changed", "the lease, from %s to %s: %s", cluster.LeaseText(ch.From), cluster.LeaseText(ch.To), cmp.Or(ch.Reason, ch.Policy))
+		line("Changed", "lease from %s to %s: %s", cluster.LeaseText(ch.From), cluster.LeaseText(ch.To), cmp.Or(ch.Reason, ch.Policy))
 	}
 	for _, n := range r.Needs {
-		line("Approvals", "%d of %s; so far: %s", len(n.Approved), n.Words(), cmp.Or(strings.Join(n.Approved, ", "), "nobody"))
+		line("Approvals", "%d of %s; so far: %s", len(n.Approved), n.Words(), cmp.Or(strings.Join(n.Approved, ", "), "none"))
 	}
 	for _, v := range r.Reviews {
 		line("Review", "%s: %s %s", v.Who, v.Verdict, v.Reason)
@@ -124,7 +124,7 @@ func printRequest(c *cli.Context, r appcluster.Request) error {
 	if o := r.Offer; o != nil {
 		line("Offer", "by %s: %s", o.By, o.Reason)
 		printTerms(c, line, o.Terms)
-		fmt.Fprintf(c.Stdout, "\nTake it:  muster request confirm %d\n", r.ID)
+		fmt.Fprintf(c.Stdout, "\nAccept the offer:  muster request confirm %d\n", r.ID)
 	}
 	line("Message", "%s", r.Message)
 	if r.Status.Open() {
@@ -134,17 +134,17 @@ func printRequest(c *cli.Context, r appcluster.Request) error {
 }
 
 func printTerms(c *cli.Context, line func(name, format string, args ...any), t appcluster.Terms) {
-	line("  comes to", "%s, lease %s, %s an hour, plan %.10s", humanize.Count(t.Layout.Size(), "node"), cluster.LeaseText(t.Lease), cli.PriceOf(t.Layout), t.PlanHash)
+	line("  result", "%s, lease %s, %s per hour, plan %.10s", humanize.Count(t.Layout.Size(), "node"), cluster.LeaseText(t.Lease), cli.PriceOf(t.Layout), t.PlanHash)
 	for _, g := range t.Layout.Groups {
 		line("", "%d x %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
 	}
 	if a := t.Amended; a != nil {
-		line("  before", "%s, %s an hour", humanize.Count(a.Before.Nodes, "node"), cli.Money(a.Before.CostPerHour))
+		line("  before", "%s, %s per hour", humanize.Count(a.Before.Nodes, "node"), cli.Money(a.Before.CostPerHour))
 		for _, effect := range a.Effects {
 			line("", "%s", effect)
 		}
 		for _, v := range a.Changes {
-			line("  value", "%s: %s -> %s", v.Path, cmp.Or(v.Before, "(nothing)"), cmp.Or(v.After, "(nothing)"))
+			line("  value", "%s: %s -> %s", v.Path, cmp.Or(v.Before, "(unset)"), cmp.Or(v.After, "(unset)"))
 		}
 		for _, note := range a.Notes {
 			line("  note", "%s", note)
@@ -156,11 +156,11 @@ func requestReviewCommand(c *cli.Context, name, short string, verdict appcluster
 	var reason, lease, hash string
 	var conditions operation.Conditions
 	cmd := &cobra.Command{Use: name + " NUMBER", Short: short, Args: cli.Exactly("NUMBER")}
-	cmd.Flags().StringVarP(&reason, "reason", "r", "", "`why`; told to who asked")
-	cmd.Flags().StringVar(&hash, "plan", "", "`hash` of the plan that you have seen (default: the one that is shown now)")
+	cmd.Flags().StringVarP(&reason, "reason", "r", "", "`reason`, shown to the requester")
+	cmd.Flags().StringVar(&hash, "plan", "", "`hash` of the plan you reviewed (default: the one shown now)")
 	if verdict == appcluster.VerdictConditions {
-		cmd.Flags().IntVarP(&conditions.Size, "size", "n", 0, "`number` of nodes, fewer than asked for")
-		cmd.Flags().StringVar(&lease, "lease", "", "shorter `time` than asked for, such as 8h or 7d")
+		cmd.Flags().IntVarP(&conditions.Size, "size", "n", 0, "`number` of nodes, fewer than requested")
+		cmd.Flags().StringVar(&lease, "lease", "", "lease `duration`, shorter than requested, such as 8h or 7d")
 	}
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		id, err := requestNumber(args[0])
@@ -183,7 +183,7 @@ func requestReviewCommand(c *cli.Context, name, short string, verdict appcluster
 	})
 }
 
-// planShown shows a request on stderr, and returns the hash of the plan that it is about: what is said is about what was shown.
+// planShown shows a request on stderr and returns its plan's hash, so that a review applies to exactly the plan shown.
 func planShown(ctx context.Context, c *cli.Context, cl *cli.Client, id int64, hash string, offer bool) (string, error) {
 	if hash != "" {
 		return hash, nil
@@ -196,7 +196,7 @@ func planShown(ctx context.Context, c *cli.Context, cl *cli.Client, id int64, ha
 	if offer && r.Offer != nil {
 		t = r.Offer.Terms
 	}
-	fmt.Fprintf(c.Stderr, "%s, by %s: %s, lease %s, %s an hour, plan %.10s\n", r.Title(), r.Requester, humanize.Count(t.Layout.Size(), "node"), cluster.LeaseText(t.Lease),
+	fmt.Fprintf(c.Stderr, "%s, by %s: %s, lease %s, %s per hour, plan %.10s\n", r.Title(), r.Requester, humanize.Count(t.Layout.Size(), "node"), cluster.LeaseText(t.Lease),
 		cli.PriceOf(t.Layout), t.PlanHash)
 	return t.PlanHash, nil
 }
@@ -205,13 +205,13 @@ func toCluster(r appcluster.Request) string {
 	if r.Cluster == "" {
 		return ""
 	}
-	return "\nFollow it:  muster cluster logs " + r.Cluster + " -f"
+	return "\nFollow the logs:  muster cluster logs " + r.Cluster + " -f"
 }
 
 func requestConfirmCommand(c *cli.Context) *cobra.Command {
 	var hash string
-	cmd := &cobra.Command{Use: "confirm NUMBER", Short: "Take what was offered to you", Args: cli.Exactly("NUMBER")}
-	cmd.Flags().StringVar(&hash, "plan", "", "`hash` of the plan that you have seen (default: the one that is offered now)")
+	cmd := &cobra.Command{Use: "confirm NUMBER", Short: "Accept an offer for your request", Args: cli.Exactly("NUMBER")}
+	cmd.Flags().StringVar(&hash, "plan", "", "`hash` of the plan you reviewed (default: the one offered now)")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		id, err := requestNumber(args[0])
 		if err != nil {
@@ -230,7 +230,7 @@ func requestConfirmCommand(c *cli.Context) *cobra.Command {
 
 func requestWithdrawCommand(c *cli.Context) *cobra.Command {
 	var reason string
-	cmd := &cobra.Command{Use: "withdraw NUMBER", Short: "Withdraw a request, or turn an offer down", Args: cli.Exactly("NUMBER")}
+	cmd := &cobra.Command{Use: "withdraw NUMBER", Short: "Withdraw a request or decline an offer", Args: cli.Exactly("NUMBER")}
 	cmd.Flags().StringVarP(&reason, "reason", "r", "", "`why`")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		id, err := requestNumber(args[0])
@@ -247,11 +247,11 @@ func requestWithdrawCommand(c *cli.Context) *cobra.Command {
 
 func requestBreakCommand(c *cli.Context) *cobra.Command {
 	var reason, hash string
-	cmd := &cobra.Command{Use: "break-glass NUMBER --reason TEXT", Short: "Let a request run at once, without approvals; this raises an alarm",
-		Long: "Let a request run at once, without approvals. Everybody concerned is told your name and reason.\n" +
-			"It takes a fresh proof that it is you, which tokens cannot give: do it in the portal.", Args: cli.Exactly("NUMBER")}
-	cmd.Flags().StringVarP(&reason, "reason", "r", "", "what the `emergency` is; at least 10 letters")
-	cmd.Flags().StringVar(&hash, "plan", "", "`hash` of the plan that you have seen (default: the one that is shown now)")
+	cmd := &cobra.Command{Use: "break-glass NUMBER --reason TEXT", Short: "Accept a request without approvals in an emergency; this raises an alarm",
+		Long: "Use the emergency override: accept a request right away, without approvals. Everyone concerned is notified with your name and reason.\n" +
+			"You must re-authenticate, which isn't possible with a token: use the portal.", Args: cli.Exactly("NUMBER")}
+	cmd.Flags().StringVarP(&reason, "reason", "r", "", "`reason` for the emergency override; at least 10 letters")
+	cmd.Flags().StringVar(&hash, "plan", "", "`hash` of the plan you reviewed (default: the one shown now)")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		id, err := requestNumber(args[0])
 		if err != nil {

@@ -17,9 +17,9 @@ func UsageCommand(c *cli.Context) *cobra.Command {
 	var csv, all bool
 	cmd := &cobra.Command{
 		Use:   "usage",
-		Short: "Show what was used, and what it cost",
-		Long: "Show node hours, core hours and cost, from how long machines really stood and at the price of when they were made. Days, weeks\n" +
-			"(from Monday) and months are those of the calendar in UTC. Users see their own, and with --by tenant the sums of the tenant.",
+		Short: "Show usage and cost",
+		Long: "Show node hours, core hours and cost, based on the actual run time of machines and their price at creation. Days, weeks (starting on\n" +
+			"Monday) and months are calendar periods in UTC. Users see their own usage and, with --by tenant, the tenant's totals.",
 		Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q := url.Values{}
@@ -50,33 +50,33 @@ func UsageCommand(c *cli.Context) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&from, "from", "", "`moment` or day to begin with (default: the beginning of this month)")
-	flags.StringVar(&to, "to", "", "`moment` or day to end with, the whole day (default: now)")
-	flags.StringVar(&by, "by", "", "what to add up by: none, tenant, user, template, provider, hardware or cluster")
-	flags.StringVar(&step, "step", "", "for each: none, hour, day, week or month")
-	flags.BoolVar(&csv, "csv", false, "as CSV")
-	flags.BoolVar(&all, "all", false, "of all tenants, for superadmins")
+	flags.StringVar(&from, "from", "", "start `date` or time (default: start of this month)")
+	flags.StringVar(&to, "to", "", "end `date` (inclusive) or time (default: now)")
+	flags.StringVar(&by, "by", "", "group by `field`: none, tenant, user, template, provider, hardware or cluster")
+	flags.StringVar(&step, "step", "", "group by `period`: none, hour, day, week or month")
+	flags.BoolVar(&csv, "csv", false, "print CSV")
+	flags.BoolVar(&all, "all", false, "include all tenants (superadmins)")
 	c.ServerFlags(flags)
 	return cmd
 }
 
 func printUsage(c *cli.Context, u usage.Usage) error {
 	if len(u.Lines) == 0 {
-		fmt.Fprintln(c.Stdout, "No machine stood in that time.")
+		fmt.Fprintln(c.Stdout, "No usage in this period.")
 		return nil
 	}
 	hours := func(x float64) string { return fmt.Sprintf("%.2f", x) }
-	t := cli.NewTable("SINCE", "BY", "NODE HOURS>", "CORE HOURS>", "COST>")
+	t := cli.NewTable("START", "GROUP", "NODE HOURS>", "CORE HOURS>", "COST>")
 	for _, l := range u.Lines {
 		t.Add(l.Start.UTC().Format("2006-01-02 15:04"), cmp.Or(l.Key, "-"), hours(l.NodeHours), hours(l.CoreHours), cli.Money(l.Cost))
 	}
-	t.Add("in all", "", hours(u.Total.NodeHours), hours(u.Total.CoreHours), cli.Money(u.Total.Cost))
+	t.Add("total", "", hours(u.Total.NodeHours), hours(u.Total.CoreHours), cli.Money(u.Total.Cost))
 	if err := t.Show(c); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.Stdout, "\nFrom %s to %s UTC.\n", u.From.UTC().Format(time.DateTime), u.To.UTC().Format(time.DateTime))
 	if u.Total.Unpriced > 0 {
-		fmt.Fprintf(c.Stdout, "The price of %s node hours is not known; they count as free.\n", hours(u.Total.Unpriced))
+		fmt.Fprintf(c.Stdout, "The price of %s node hours is unknown; they count as free.\n", hours(u.Total.Unpriced))
 	}
 	return nil
 }

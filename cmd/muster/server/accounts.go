@@ -11,7 +11,7 @@ import (
 	"muster/providers"
 )
 
-// AccountDesk asks the accounts that this process has opened.
+// AccountDesk inspects the accounts opened by this process.
 type AccountDesk struct {
 	Providers jobs.Providers
 	elsewhere func(template.ProviderSpec) bool
@@ -19,7 +19,7 @@ type AccountDesk struct {
 
 var _ cluster.Accounts = AccountDesk{}
 
-// madeElsewhere tells of accounts whose machines are on the hosts of provisioners, and not on this one.
+// madeElsewhere reports accounts whose machines are on the provisioners' hosts, not on this one.
 func (s *Server) madeElsewhere(p template.ProviderSpec) bool {
 	return s.Workers == 0 && p.Type == "sandbox"
 }
@@ -28,8 +28,8 @@ func (a AccountDesk) here(p template.ProviderSpec) error {
 	if !a.elsewhere(p) {
 		return nil
 	}
-	return &app.Error{Code: app.EInvalid, Reason: "elsewhere", Message: "The machines of provider " + p.Name + " are made on the hosts of provisioners, and this server carries out nothing itself, so it cannot look.",
-		Hint: "Start a small cluster there, or run the server with --workers."}
+	return &app.Error{Code: app.EInvalid, Reason: "elsewhere", Message: "The machines of provider " + p.Name + " are created on the provisioners' hosts, and this server has no workers, so it can't check the account.",
+		Hint: "Create a small cluster to test it, or run the server with --workers."}
 }
 
 func (a AccountDesk) CheckAccount(ctx context.Context, spec template.ProviderSpec, needs family.AccountNeeds) ([]family.Finding, error) {
@@ -40,9 +40,9 @@ func (a AccountDesk) CheckAccount(ctx context.Context, spec template.ProviderSpe
 	if err != nil {
 		return []family.Finding{providers.Finding(err)}, nil
 	}
-	checker, ok := p.(family.AccountChecker) // what the family opens can always look
+	checker, ok := p.(family.AccountChecker) // all providers of the family can check their account
 	if !ok {
-		return nil, app.Errorf(app.EInternal, "provider %s cannot be looked at", spec.Name)
+		return nil, app.Errorf(app.EInternal, "provider %s can't be checked", spec.Name)
 	}
 	findings, err := checker.CheckAccount(ctx, needs)
 	if err != nil && ctx.Err() == nil {
@@ -59,14 +59,14 @@ func (a AccountDesk) Offers(ctx context.Context, spec template.ProviderSpec) (fa
 	if err != nil {
 		return family.Offers{}, err
 	}
-	o, ok := p.(family.Offerer) // what the family opens always is one
+	o, ok := p.(family.Offerer) // all providers of the family are
 	if !ok {
-		return family.Offers{}, app.Errorf(app.EInternal, "provider %s cannot be asked", spec.Name)
+		return family.Offers{}, app.Errorf(app.EInternal, "provider %s can't list its offers", spec.Name)
 	}
 	offers, err := o.Offers(ctx)
 	if err == nil && len(offers.Flavors)+len(offers.Images)+len(offers.Zones) == 0 {
-		err = &app.Error{Code: app.EInvalid, Reason: "no_offers", Message: "Providers of type " + spec.Type + " do not tell what they can make.",
-			Hint: "Flavors and images are typed by hand there."}
+		err = &app.Error{Code: app.EInvalid, Reason: "no_offers", Message: "Providers of type " + spec.Type + " can't list flavors and images.",
+			Hint: "Enter their names yourself."}
 	}
 	return offers, err
 }

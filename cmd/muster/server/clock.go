@@ -4,5 +4,5 @@ package server
 
 import "time"
 
-// wallClock is the clock that all decisions of the ledger go by.
+// wallClock is the clock for all decisions of the ledger.
 func wallClock() time.Time { return time.Now() }

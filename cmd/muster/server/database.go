@@ -17,7 +17,7 @@ import (
 	"muster/cmd/muster/database"
 )
 
-// upToDate refuses a database whose tables are not as this program makes them.
+// upToDate rejects a database with pending migrations.
 func upToDate(ctx context.Context, where string) error {
 	found, err := db.Inspect(ctx, where)
 	if err != nil && app.AsError(err).Reason != "no_database" {
@@ -26,7 +26,7 @@ func upToDate(ctx context.Context, where string) error {
 	if err == nil && found.Made && len(found.Pending) == 0 {
 		return nil
 	}
-	return &app.Error{Code: app.EConflict, Reason: "not_migrated", Message: "The database's tables are not up to date, and this server was told not to change them.",
+	return &app.Error{Code: app.EConflict, Reason: "not_migrated", Message: "The database has pending migrations, and --no-migrate is set.",
 		Hint: "Run `muster migrate up`, or start without --no-migrate."}
 }
 
@@ -52,11 +52,11 @@ func (s *Server) openStore(ctx context.Context) (err error) {
 	s.Store, err = store.OpenWith(ctx, where, keeper)
 	var refused *app.Error
 	if made && errors.As(err, &refused) && refused.Reason == "wrong_key" {
-		// A key that opens nothing must not lie there as if it did.
+		// Don't leave a useless key in the data directory.
 		_ = os.Remove(filepath.Join(s.Data, database.KeyFile))
-		return &app.Error{Code: app.EConflict, Reason: "wrong_key", Message: "This server has no secret key, and the database was made with one.",
-			Hint: "Give all servers on one database the same MUSTER_SECRET_KEY: the 64 hex digits of secret.key\n" +
-				"in the data directory of the server that made it."}
+		return &app.Error{Code: app.EConflict, Reason: "wrong_key", Message: "This server has no secret key, but the database was created with one.",
+			Hint: "Set the same MUSTER_SECRET_KEY on all servers of a database: the 64 hex digits of secret.key\n" +
+				"in the data directory of the first server."}
 	}
 	if err != nil {
 		return err
@@ -65,15 +65,14 @@ func (s *Server) openStore(ctx context.Context) (err error) {
 	return nil
 }
 
-// serverID returns what tells this server, which is to say its data directory, from others on the same database. It is made
-// when it is absent.
+// serverID returns the id of this server, or rather of its data directory, among those on the same database. A missing one is created.
 func serverID(file string) (string, error) {
 	b, err := os.ReadFile(file)
 	if err == nil {
 		if id := strings.TrimSpace(string(b)); len(id) >= 10 && len(id) <= 64 && !strings.ContainsAny(id, ": \n") {
 			return id, nil
 		}
-		err = fs.ErrNotExist // cut short, or not ours: a new one harms nothing
+		err = fs.ErrNotExist // truncated, or not ours: a new one does no harm
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("data directory: %w", err)

@@ -13,35 +13,35 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// otlpEnv is OpenTelemetry's own name for where spans go.
+// otlpEnv is OpenTelemetry's own variable for the trace endpoint.
 const otlpEnv = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
-// ObserveConfig says how a process is watched from outside: what it logs, what it measures, and whom it tells of what it does.
+// ObserveConfig is a process's observability: logs, metrics, profiles and traces.
 type ObserveConfig struct {
-	Metrics         string // host:port; "": no listener of their own
+	Metrics         string // host:port; "": no separate listener
 	MetricsAnywhere bool
-	Tenants         bool   // metrics tell tenants apart
+	Tenants         bool   // metrics have a tenant label
 	Pprof           string // host:port; "": none
 	PprofAnywhere   bool
-	OTLP            string // base URL of a collector; "": nothing is traced
+	OTLP            string // base URL of a collector; "": no tracing
 	Format          string // "text" or "json"
-	Level           string // "" leaves it to --verbose
+	Level           string // "": set by --verbose
 }
 
 func (o *ObserveConfig) declare(flags *pflag.FlagSet, server bool) {
-	flags.StringVar(&o.Metrics, "metrics-listen", "", "`address` that shows metrics to Prometheus at /metrics without a token, such as 127.0.0.1:9464; without it nothing does")
-	flags.BoolVar(&o.MetricsAnywhere, "metrics-anywhere", false, "let --metrics-listen be an address that other hosts reach: whoever can reach it reads them")
+	flags.StringVar(&o.Metrics, "metrics-listen", "", "`address` to serve Prometheus metrics on at /metrics, without a token, such as 127.0.0.1:9464 (default: off)")
+	flags.BoolVar(&o.MetricsAnywhere, "metrics-anywhere", false, "allow --metrics-listen on addresses reachable from other hosts, which can then read the metrics")
 	if server {
-		flags.BoolVar(&o.Tenants, "metrics-tenants", false, "let some metrics tell tenants apart; of the 200 with most")
+		flags.BoolVar(&o.Tenants, "metrics-tenants", false, "label some metrics by tenant, for up to 200 tenants")
 	}
-	flags.StringVar(&o.Pprof, "pprof-listen", "", "`address` that shows profiles of the process at /debug/pprof/, such as 127.0.0.1:6060; without it nothing does")
-	flags.BoolVar(&o.PprofAnywhere, "pprof-anywhere", false, "let --pprof-listen be an address that other hosts reach: profiles may show secrets, and cost time")
-	flags.StringVar(&o.OTLP, "otlp-endpoint", "", "`URL` of an OpenTelemetry collector that takes traces over HTTP, such as http://127.0.0.1:4318 (default $"+otlpEnv+"); without it nothing is traced")
-	flags.StringVar(&o.Format, "log-format", "text", "`format` of the log: text or json")
-	flags.StringVar(&o.Level, "log-level", "", "`level` of the log: debug, info, warn or error (default info, debug with --verbose)")
+	flags.StringVar(&o.Pprof, "pprof-listen", "", "`address` to serve profiles on at /debug/pprof/, such as 127.0.0.1:6060 (default: off)")
+	flags.BoolVar(&o.PprofAnywhere, "pprof-anywhere", false, "allow --pprof-listen on addresses reachable from other hosts; profiles can expose secrets and slow down the process")
+	flags.StringVar(&o.OTLP, "otlp-endpoint", "", "`URL` of an OpenTelemetry collector for traces over HTTP, such as http://127.0.0.1:4318 (default $"+otlpEnv+", or no tracing)")
+	flags.StringVar(&o.Format, "log-format", "text", "log `format`: text or json")
+	flags.StringVar(&o.Level, "log-level", "", "log `level`: debug, info, warn or error (default info, or debug with --verbose)")
 }
 
-// Check completes and refuses. The environment counts where a flag does not say.
+// Check completes the settings from the environment, and validates them.
 func (o *ObserveConfig) Check(lookup func(string) (string, bool)) error {
 	if o.OTLP == "" {
 		o.OTLP, _ = lookup(otlpEnv)
@@ -69,8 +69,8 @@ func (o *ObserveConfig) Check(lookup func(string) (string, bool)) error {
 			return cli.Usagef("%s must be HOST:PORT, not %q", l.flag, l.address)
 		}
 		if !Loopback(host) && !l.anywhere {
-			return cli.Usagef("%s %s would be open to other hosts, without a token", l.flag, l.address).
-				Hint("Listen on 127.0.0.1, or allow it with %s where the network lets nobody else in.", l.allow)
+			return cli.Usagef("%s %s is reachable from other hosts and needs no token", l.flag, l.address).
+				Hint("Listen on 127.0.0.1 or, if your network restricts access, allow it with %s.", l.allow)
 		}
 	}
 	return nil
@@ -90,7 +90,7 @@ func (o *ObserveConfig) Logger(w io.Writer, verbose bool) *slog.Logger {
 	return cli.NewLogger(w, level)
 }
 
-// tracer opens the tracer of a process, or returns nil where nothing is traced. Close may be called in either case.
+// tracer opens the tracer of a process, or returns nil without tracing. Close may be called in either case.
 func (o *ObserveConfig) tracer(service, instance string, log *slog.Logger) (observe.Tracer, func() error, error) {
 	if o.OTLP == "" {
 		return nil, func() error { return nil }, nil

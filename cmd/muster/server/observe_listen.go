@@ -12,16 +12,16 @@ import (
 	"muster/app"
 )
 
-// sideServers are listeners beside the main one, for those who watch the process. Close them.
+// sideServers are additional listeners for metrics and profiles. Close them.
 type sideServers struct {
 	log     *slog.Logger
 	servers []*http.Server
 	done    []chan struct{}
-	Metrics string // the address that shows metrics; "" for none
+	Metrics string // the address of metrics; "" for none
 	Pprof   string
 }
 
-// OpenSides opens what a process is to show: metrics, where there are any, and profiles.
+// OpenSides opens the listeners for metrics, if any, and profiles.
 func OpenSides(o ObserveConfig, metrics http.Handler, log *slog.Logger) (*sideServers, error) {
 	s := &sideServers{log: log}
 	if o.Metrics != "" && metrics != nil {
@@ -39,7 +39,7 @@ func OpenSides(o ObserveConfig, metrics http.Handler, log *slog.Logger) (*sideSe
 		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-		// The command line is left out: nothing secret stands there, but nothing useful does either.
+		// The command line is left out: it has no secrets, but isn't useful either.
 		at, err := s.open("--pprof-listen", o.Pprof, mux, 5*time.Minute)
 		if err != nil {
 			_ = s.Close()
@@ -56,7 +56,7 @@ func (s *sideServers) open(flag, address string, h http.Handler, longest time.Du
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return "", &app.Error{Code: app.EConflict, Message: "cannot listen on " + address, Err: err, Hint: "Choose another address with " + flag + "."}
+		return "", &app.Error{Code: app.EConflict, Message: "can't listen on " + address, Err: err, Hint: "Choose another address with " + flag + "."}
 	}
 	srv := &http.Server{Handler: sameHost(l.Addr(), h), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: longest,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)}
@@ -65,13 +65,13 @@ func (s *sideServers) open(flag, address string, h http.Handler, longest time.Du
 	go func() {
 		defer close(done)
 		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			s.log.Error("an address is served no more", "address", l.Addr().String(), "error", err)
+			s.log.Error("a listener has stopped", "address", l.Addr().String(), "error", err)
 		}
 	}()
 	return l.Addr().String(), nil
 }
 
-// sameHost refuses what a browser of this host was made to ask under another name: who may open pages may not read this.
+// sameHost rejects requests of a browser on this host under another host name (DNS rebinding).
 func sameHost(at net.Addr, next http.Handler) http.Handler {
 	host, _, err := net.SplitHostPort(at.String())
 	if err != nil || !Loopback(host) {
@@ -83,7 +83,7 @@ func sameHost(at net.Addr, next http.Handler) http.Handler {
 			name = r.Host
 		}
 		if !Loopback(name) {
-			http.Error(w, "This is for programs on this host, under its own address.", http.StatusForbidden)
+			http.Error(w, "Only programs on this host can use this, under its own address.", http.StatusForbidden)
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store")
@@ -92,7 +92,7 @@ func sameHost(at net.Addr, next http.Handler) http.Handler {
 	})
 }
 
-// Close ends them. It may be called twice.
+// Close closes them. It may be called twice.
 func (s *sideServers) Close() error {
 	if s == nil {
 		return nil

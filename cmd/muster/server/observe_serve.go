@@ -11,7 +11,7 @@ import (
 	"muster/cmd/muster/observe/metrics"
 )
 
-// observe begins to count and to trace what this server does. It comes once store and queue are open.
+// observe starts metrics and tracing. Store and queue must be open.
 func (s *Server) observe() error {
 	questions := append(s.Store.Gaugings(s.Observe.Tenants, s.TenantSlots), observe.Gauging{Name: "redis", Metrics: []*observe.Metric{observe.LevelQueueUp},
 		Read: func(ctx context.Context) ([]observe.Reading, error) {
@@ -33,7 +33,7 @@ func (s *Server) observe() error {
 	return nil
 }
 
-// showSides opens the listeners beside the main one.
+// showSides opens the additional listeners.
 func (s *Server) showSides() error {
 	sides, err := OpenSides(s.Observe, s.metrics, s.Log)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Server) showSides() error {
 	return nil
 }
 
-// patternOf names the one route that a handler is for.
+// patternOf returns a handler's only route.
 func patternOf(pattern string) func(*http.Request) string {
 	return func(*http.Request) string { return pattern }
 }

@@ -10,17 +10,16 @@ import (
 	"time"
 )
 
-// How long a probe waits for an answer, and for how long one is given again: whoever asks a thousand times a second costs the database one question.
+// Timeout of a probe, and how long its result is cached: even a thousand probes a second cost the database one query.
 const (
 	probeTime = 2 * time.Second
 	probeKept = time.Second
 )
 
-// Probe says how this server is to whatever watches it: a load balancer, systemd, Kubernetes. It needs no token, since it says nothing that would
-// help anybody else.
+// Probe is the health endpoint for load balancers, systemd and Kubernetes. It needs no token, since it reveals nothing useful to others.
 type Probe struct {
 	Database, Queue func(context.Context) error
-	Leaving         atomic.Bool // the server is being stopped
+	Leaving         atomic.Bool // the server is stopping
 
 	mu    sync.Mutex
 	Asked time.Time
@@ -28,15 +27,14 @@ type Probe struct {
 	words string
 }
 
-// Serve answers /livez, which says that the process answers at all, and /readyz, which says whether to send people here: the database answers, and
-// the server is not
-// being stopped. Without Redis it is ready, since the ledger takes requests all the same; they are carried out a little later.
+// Serve serves /livez, which says that the process is alive, and /readyz, which says whether to send traffic: the database answers, and the
+// server isn't stopping. It's ready without Redis, since the ledger still accepts requests; they run a little later.
 func (p *Probe) Serve(mux *http.ServeMux) {
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		switch ready, words := p.look(r.Context()); {
 		case p.Leaving.Load():
-			say(w, http.StatusServiceUnavailable, "server: being stopped\n")
+			say(w, http.StatusServiceUnavailable, "server: stopping\n")
 		case !ready:
 			say(w, http.StatusServiceUnavailable, words)
 		default:
@@ -53,14 +51,14 @@ func say(w http.ResponseWriter, status int, words string) {
 	_, _ = fmt.Fprint(w, words)
 }
 
-// look asks everything at once, a line each. Those who ask meanwhile wait for the same answer.
+// look runs all probes concurrently, a line each. Concurrent callers wait for the same result.
 func (p *Probe) look(ctx context.Context) (ready bool, words string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if time.Since(p.Asked) < probeKept {
 		return p.ready, p.words
 	}
-	// Who goes away does not spoil the answer for those who wait.
+	// A caller that leaves doesn't cancel the others' result.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTime)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -72,7 +70,7 @@ func (p *Probe) look(ctx context.Context) (ready bool, words string) {
 	line := func(name string, err error) {
 		word := "ok"
 		if err != nil {
-			word = "no answer" // no more than that: errors name hosts
+			word = "no answer" // no details: errors name hosts
 		}
 		fmt.Fprintf(&b, "%s: %s\n", name, word)
 	}

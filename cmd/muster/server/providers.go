@@ -22,15 +22,15 @@ import (
 	"muster/providers"
 )
 
-// ProviderSet opens each account once, when it is first asked for.
+// ProviderSet opens each account once, on first use.
 type ProviderSet struct {
 	Dir          string
 	Installation string
 	Log          *slog.Logger
 	budget       providers.Budget // nil: no limit
-	meter        observe.Meter    // nil: no one counts
-	tracer       observe.Tracer   // nil: no one follows
-	guard        *netguard.Guard  // of tenants' own accounts; nil: public addresses alone
+	meter        observe.Meter    // nil: no metrics
+	tracer       observe.Tracer   // nil: no tracing
+	guard        *netguard.Guard  // of tenants' own accounts; nil: public addresses only
 
 	mu     sync.Mutex
 	opened map[string]family.Provider // by accountKey
@@ -45,7 +45,7 @@ func (p *ProviderSet) Provider(ctx context.Context, spec template.ProviderSpec) 
 	if open := p.opened[key]; open != nil {
 		return open, nil
 	}
-	// The account outlives the step that asked for it first.
+	// The account outlives the step that first used it.
 	open, err := providers.Open(context.WithoutCancel(ctx), spec, providers.Env{
 		Installation: p.Installation, DataDir: p.dataDir(spec), Logger: p.Log, Budget: p.budget, Meter: p.meter, Tracer: p.tracer, Guard: p.guard})
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *ProviderSet) Provider(ctx context.Context, spec template.ProviderSpec) 
 	return open, nil
 }
 
-// accountKey tells accounts apart: those of tenants with secrets of their own, and of one whose secret was changed.
+// accountKey distinguishes accounts: of tenants with their own secrets, and after a changed secret.
 func accountKey(spec template.ProviderSpec) string {
 	settings, err := json.Marshal(spec.Settings)
 	if err != nil {
@@ -72,7 +72,7 @@ func accountKey(spec template.ProviderSpec) string {
 	return key
 }
 
-// dataDir is a directory for an account alone. No name of a provider has an @.
+// dataDir is an account's own directory. Names of providers don't contain an @.
 func (p *ProviderSet) dataDir(spec template.ProviderSpec) string {
 	if spec.Tenant != "" {
 		return filepath.Join(p.Dir, "@tenants", spec.Tenant, spec.Name)
@@ -80,7 +80,7 @@ func (p *ProviderSet) dataDir(spec template.ProviderSpec) string {
 	return filepath.Join(p.Dir, spec.Name)
 }
 
-// Close lets go of what the accounts hold. Machines stay.
+// Close closes all accounts. Machines keep running.
 func (p *ProviderSet) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,32 +94,32 @@ func (p *ProviderSet) Close() error {
 	return errors.Join(errs...)
 }
 
-// moded is a provider that can make machines in more than one way.
+// moded is a provider with more than one way of creating machines.
 type moded interface {
-	// Mode names the way, and says why it is not the better one; "" where it is.
+	// Mode names the way, and why it isn't the better one; "" if it is.
 	Mode() (mode, why string)
 }
 
-// Notes says, for people, in which way the accounts of the catalog make machines where that depends on this host. An account
-// that does not open is a note too: its clusters will tell more.
+// Notes describes how the catalog's accounts create machines if that depends on this host. An account that can't be opened is a note
+// too; its clusters' errors have details.
 func (s *Server) Notes(ctx context.Context) (notes []string) {
 	specs := s.catalog.Load().Providers
 	for _, name := range slices.Sorted(maps.Keys(specs)) {
 		if specs[name].Type != "sandbox" {
-			continue // other accounts are opened when they are needed
+			continue // other accounts are opened on first use
 		}
 		if specs[name].HasSecrets() {
 			continue // each tenant has its own
 		}
 		p, err := s.Providers.Provider(ctx, *specs[name])
 		if err != nil {
-			notes = append(notes, fmt.Sprintf("provider %s does not open: %s", name, cli.MessageOf(err)))
+			notes = append(notes, fmt.Sprintf("can't open provider %s: %s", name, cli.MessageOf(err)))
 			continue
 		}
 		if m, ok := providers.As[moded](p); ok {
 			note := modeNote(m.Mode())
 			if mode, _ := m.Mode(); mode == sandboxProcess && s.crowded(ctx) {
-				note += " New ones are refused, since several tenants share this installation: their owners could read what belongs to all of them. Existing ones should be deleted."
+				note += " New ones are refused, since several tenants share this installation: their owners could read other tenants' data. Delete existing ones."
 			}
 			notes = append(notes, note)
 		}
@@ -127,8 +127,8 @@ func (s *Server) Notes(ctx context.Context) (notes []string) {
 	return notes
 }
 
-// sharesHost says why machines of a provider would be processes of this host; "" where they would not, or where another host makes them and
-// their mode is not written down: that host refuses them.
+// sharesHost says why a provider's machines would be processes of this host; "" if they wouldn't, or if another host creates them and their
+// mode isn't set: that host refuses them.
 func (s *Server) sharesHost(ctx context.Context, spec template.ProviderSpec) string {
 	if spec.Type != "sandbox" {
 		return ""
@@ -141,7 +141,7 @@ func (s *Server) sharesHost(ctx context.Context, spec template.ProviderSpec) str
 	}
 	p, err := s.Providers.Provider(ctx, spec)
 	if err != nil {
-		return "" // it makes none at all
+		return "" // it can't create any
 	}
 	if m, ok := providers.As[moded](p); ok {
 		if mode, why := m.Mode(); mode == sandboxProcess {
@@ -153,7 +153,7 @@ func (s *Server) sharesHost(ctx context.Context, spec template.ProviderSpec) str
 
 const sandboxProcess = "process"
 
-// crowded tells whether several tenants share the installation, and the operator has not said that they may be this host's user.
+// crowded tells whether several tenants share the installation without --tenant-host-access.
 func (s *Server) crowded(ctx context.Context) bool {
 	names, err := s.Store.TenantNames(ctx)
 	return err == nil && len(names) > 1 && !s.HostAccess
@@ -161,7 +161,7 @@ func (s *Server) crowded(ctx context.Context) bool {
 
 func modeNote(mode, why string) string {
 	if mode == "namespaces" {
-		return "Machines of the sandbox are namespaces of this host, each with its own file system, address and OpenSSH."
+		return "Sandbox machines are namespaces on this host, each with its own file system, address and OpenSSH."
 	}
-	return "Machines of the sandbox are folders of this host behind an SSH server inside Muster, since " + why + "."
+	return "Sandbox machines are directories on this host behind an SSH server in Muster, because " + why + "."
 }

@@ -13,19 +13,19 @@ import (
 	"muster/jobs"
 )
 
-// TenantAccounts opens providers for what looks after accounts as a whole. Where a provider's settings refer to secrets, each
-// tenant has an account of its own there, and what is given stands for all of them.
+// TenantAccounts opens providers for jobs on whole accounts. If a provider's settings refer to secrets, each tenant has its own account, and
+// the returned provider represents all of them.
 type TenantAccounts struct {
 	Set     *ProviderSet
 	Tenants func(context.Context) ([]string, error)
-	// Resolve puts a tenant's secrets into settings; EInvalid where it does not have them.
+	// Resolve inserts a tenant's secrets into settings; EInvalid if it doesn't have them.
 	Resolve func(ctx context.Context, tenant string, spec template.ProviderSpec) (template.ProviderSpec, error)
 }
 
 var _ jobs.Providers = TenantAccounts{}
 
-// Provider implements jobs.Providers. A tenant without the secrets can have no machine there: none is deleted while a cluster
-// needs it.
+// Provider implements jobs.Providers. A tenant without the secrets can't have machines there: a secret can't be deleted while a cluster needs
+// it.
 func (t TenantAccounts) Provider(ctx context.Context, spec template.ProviderSpec) (family.Provider, error) {
 	if !spec.HasSecrets() {
 		return t.Set.Provider(ctx, spec)
@@ -52,14 +52,14 @@ func (t TenantAccounts) Provider(ctx context.Context, spec template.ProviderSpec
 		}
 		p, err := t.Set.Provider(ctx, own)
 		if err != nil {
-			return nil, err // part of the truth would be taken for the whole
+			return nil, err // a partial list would be taken for a complete one
 		}
 		all[name] = p
 	}
 	return all, nil
 }
 
-// accounts are those of several tenants with one provider, by tenant.
+// accounts are several tenants' accounts with one provider, by tenant.
 type accounts map[string]family.Provider
 
 var (
@@ -79,7 +79,7 @@ func (a accounts) Describe(ctx context.Context, id string) (family.Machine, erro
 	return m, err
 }
 
-// find returns the account that has a machine; ENotFound only where every account has said so.
+// find returns the account of a machine; ENotFound only if every account says so.
 func (a accounts) find(ctx context.Context, id string) (family.Provider, family.Machine, error) {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(a)) {
@@ -94,7 +94,7 @@ func (a accounts) find(ctx context.Context, id string) (family.Provider, family.
 	if len(errs) > 0 {
 		return nil, family.Machine{}, errors.Join(errs...)
 	}
-	return nil, family.Machine{}, app.Errorf(app.ENotFound, "There is no machine %q.", id)
+	return nil, family.Machine{}, app.Errorf(app.ENotFound, "Machine %q doesn't exist.", id)
 }
 
 // List implements app.Provider. Tenants may share an account: a machine is listed once.

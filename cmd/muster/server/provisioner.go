@@ -27,7 +27,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// provisionerConfig is what a provisioner is told from outside.
+// provisionerConfig is a provisioner's settings.
 type provisionerConfig struct {
 	server     string
 	token      string
@@ -47,10 +47,10 @@ type provisionerConfig struct {
 	networks   []netip.Prefix // of allow
 }
 
-// Slots of a provisioner that is not told how many: steps mostly wait for machines, so a core serves many.
+// Default slots of a provisioner: steps mostly wait for machines, so a core serves many.
 const slotsPerCore = 16
 
-// TokenEnv names the variable that holds a provisioner's token.
+// TokenEnv is the variable with a provisioner's token.
 const TokenEnv = "MUSTER_PROVISIONER_TOKEN"
 
 func ProvisionerCommand(c *cli.Context) *cobra.Command {
@@ -58,12 +58,12 @@ func ProvisionerCommand(c *cli.Context) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "provisioner --server URL",
-		Short: "Run workers on this host for a server, and manage who may",
-		Long: "Register with a server and run one worker process for each tenant that the server gives this host. SIGTERM and Ctrl-C\n" +
-			"drain it: no new step begins, those under way end within --drain or are given back.\n\n" +
-			"Environment: " + TokenEnv + " (or --token-file), from `muster provisioner token create`; MUSTER_CA_FINGERPRINT, where\n" +
-			"the token does not hold it; REDIS_URL (the Redis of the server; without it workers ask the server for work, which is\n" +
-			"slower); MUSTER_URL, MUSTER_DATA.",
+		Short: "Run workers for a server on this host, and manage provisioners",
+		Long: "Register with a server, and run one worker process for each tenant that the server assigns to this host. SIGTERM and Ctrl-C drain the\n" +
+			"provisioner: no new steps start, and running ones finish within --drain or are handed back.\n\n" +
+			"Environment: " + TokenEnv + " (or --token-file), from `muster provisioner token create`; MUSTER_CA_FINGERPRINT, if the\n" +
+			"token doesn't include it; REDIS_URL (the server's Redis; without it, workers poll the server for work, which is slower); MUSTER_URL;\n" +
+			"MUSTER_DATA.",
 		Example: "  " + TokenEnv + "=… muster provisioner --server https://muster.example.com:8420 --tag region=eu",
 		Args:    cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
@@ -82,38 +82,38 @@ func ProvisionerCommand(c *cli.Context) *cobra.Command {
 	p.observe.declare(flags, false)
 	p.plugins.Declare(flags)
 	p.automators.Declare(flags)
-	flags.Var(&p.cache, "resource-cache", "`bytes` of resources that this host keeps on disk")
-	flags.StringVar(&c.Server, "server", "", "`URL` of the server (default $MUSTER_URL)")
-	flags.StringVar(&c.CA, "ca-fingerprint", "", "`sha256:…` of the CA of a server with --tls self, where the token does not hold it")
-	flags.StringVar(&file, "token-file", "", "`file` that holds the token")
-	flags.StringVar(&p.name, "name", "", "`name` that people know it by (default the host's)")
-	flags.Var(&p.tags, "tag", "`NAME=VALUE` that providers may ask of who carries out their steps; may be repeated")
-	flags.IntVar(&p.slots, "slots", 0, fmt.Sprintf("`steps` at the same time, of all tenants together (default %d for each core)", slotsPerCore))
-	flags.StringSliceVar(&p.allow, "tenant-networks", nil, "`networks` that are not public and that the accounts of tenants' own providers and their machines may be in, with commas between")
-	flags.DurationVar(&p.drain, "drain", 10*time.Minute, "how long steps may go on once it shall end")
-	flags.BoolVar(&p.insecure, "insecure", false, "allow plain http to another host: whoever can listen learns tokens and keys")
+	flags.Var(&p.cache, "resource-cache", "maximum `bytes` of resources to cache on this host's disk")
+	flags.StringVar(&c.Server, "server", "", "server `URL` (default $MUSTER_URL)")
+	flags.StringVar(&c.CA, "ca-fingerprint", "", "CA `fingerprint` (sha256:…) of a server with --tls self, if the token doesn't include it")
+	flags.StringVar(&file, "token-file", "", "`file` with the token")
+	flags.StringVar(&p.name, "name", "", "display `name` (default: the host name)")
+	flags.Var(&p.tags, "tag", "tag as `NAME=VALUE`, which providers can require for their steps; may be repeated")
+	flags.IntVar(&p.slots, "slots", 0, fmt.Sprintf("number of `steps` to run at a time, for all tenants together (default %d per core)", slotsPerCore))
+	flags.StringSliceVar(&p.allow, "tenant-networks", nil, "comma-separated private `networks` that tenants' own providers and their machines may use")
+	flags.DurationVar(&p.drain, "drain", 10*time.Minute, "how long running steps may take to finish on shutdown")
+	flags.BoolVar(&p.insecure, "insecure", false, "allow plain HTTP to another host, which exposes tokens and keys on the network")
 	flags.BoolVar(&p.verbose, "verbose", false, "log every step")
 	cmd.AddCommand(fleet.ProvisionerListCommand(c), fleet.ProvisionerTokenCommand(c), fleet.ProvisionerDrainCommand(c))
 	return cmd
 }
 
-// provisionerToken finds the token where no other process can read it.
+// provisionerToken reads the token from a file or variable, where other processes can't see it.
 func provisionerToken(file string) (string, error) {
 	token := os.Getenv(TokenEnv)
 	if file != "" {
 		b, err := cli.ReadLimited(file, 4096)
 		if err != nil {
-			return "", &app.Error{Code: app.EInvalid, Field: "token-file", Message: "the token cannot be read: " + err.Error()}
+			return "", &app.Error{Code: app.EInvalid, Field: "token-file", Message: "can't read the token: " + err.Error()}
 		}
 		token = string(b)
 	}
 	if token = strings.TrimSpace(token); token == "" {
-		return "", cli.Usagef("a provisioner needs a token").Hint("Create one on the server with `muster provisioner token create NAME --for-tenant TENANT`, and give it as\n" + TokenEnv + " or with --token-file.")
+		return "", cli.Usagef("a token is required").Hint("Create one on the server with `muster provisioner token create NAME --for-tenant TENANT`, and pass it in\n" + TokenEnv + " or with --token-file.")
 	}
 	return token, nil
 }
 
-// check completes and refuses.
+// check completes and validates the settings.
 func (p *provisionerConfig) check() error {
 	token, ca, found := strings.Cut(p.token, ".")
 	if p.token = token; found && p.ca == "" {
@@ -121,11 +121,11 @@ func (p *provisionerConfig) check() error {
 	}
 	u, err := url.Parse(p.server)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
-		return cli.Usagef("%q is not the URL of a server", p.server).Hint("It looks like https://muster.example.com:8420; give it with --server.")
+		return cli.Usagef("--server must be a URL, not %q", p.server).Hint("For example: https://muster.example.com:8420.")
 	}
 	if u.Scheme == "http" && !p.insecure && !Loopback(u.Hostname()) {
-		return cli.Usagef("%s would be reached without TLS, and tokens and keys could be read on the way", p.server).
-			Hint("Serve with --tls self or with --tls-cert, and say https://; --insecure allows it all the same.")
+		return cli.Usagef("the connection to %s isn't encrypted, so others on the network could read tokens and keys", p.server).
+			Hint("Run the server with --tls self or --tls-cert and use https://, or allow this with --insecure.")
 	}
 	if _, err := rest.Trust(p.ca); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (p *provisionerConfig) check() error {
 		return err
 	}
 	if p.drain < 0 {
-		return cli.Usagef("--drain must not be negative")
+		return cli.Usagef("--drain can't be negative")
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func provision(ctx context.Context, c *cli.Context, p provisionerConfig) error {
 		return err
 	}
 	defer sides.Close()
-	if err := p.plugins.Plug(ctx, log, nil); err != nil { // workers do so too: what is wrong is told before there is work
+	if err := p.plugins.Plug(ctx, log, nil); err != nil { // as workers do, to report errors before there is work
 		return err
 	}
 	if err := p.automators.Plug(ctx, log, nil); err != nil {

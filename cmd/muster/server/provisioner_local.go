@@ -29,7 +29,7 @@ func tools() (map[string]family.Automator, error) {
 	return all, nil
 }
 
-// runWorkers is the provisioner inside this server: it runs a worker for each tenant that it is given, in this process.
+// runWorkers is the provisioner inside this server: it runs a worker for each assigned tenant, in this process.
 func (s *Server) runWorkers(ctx context.Context) error {
 	automators, err := tools()
 	if err != nil {
@@ -59,7 +59,7 @@ type workforce struct {
 	done   chan struct{}
 }
 
-// startWorkers starts them, where there shall be any, and waits until they are registered: what needs them is then accepted.
+// startWorkers starts the workers, if any, and waits until they're registered, so that requests that need them are accepted.
 func (s *Server) startWorkers(ctx context.Context) *workforce {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	w := &workforce{stop: stop, failed: make(chan error, 1), done: make(chan struct{})}
@@ -82,10 +82,10 @@ func (s *Server) startWorkers(ctx context.Context) *workforce {
 	return w
 }
 
-// alone tells that no other server can be on the same database.
+// alone tells that no other server can use the same database.
 func (s *Server) alone() bool { return s.Database == "" }
 
-// balance shares slots among tenants, of all provisioners.
+// balance distributes all provisioners' slots among tenants.
 func (s *Server) balance(ctx context.Context) {
 	balancer := &fleet.Balancer{
 		Store: s.Store, Now: wallClock, Catalogs: s.Services.Catalog, Mono: time.Now, Most: s.TenantSlots, Alone: s.alone()}

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// resourceConfig says where a server keeps resources, and how much of them.
+// resourceConfig is a server's resource storage and its limits.
 type resourceConfig struct {
 	URL      string // "": in the data directory
 	File     byteSize
@@ -29,18 +29,18 @@ type resourceConfig struct {
 
 func (r *resourceConfig) declare(cmd *cobra.Command) {
 	r.File, r.Tenant, r.Cache = resource.DefaultFileLimit, resource.DefaultStoreLimit, defaultResourceCache
-	cmd.Flags().StringVar(&r.URL, "blob", "", "`URL` of the place for contents of resources, s3://, gs:// or azblob:// (default $MUSTER_BLOB_URL, or the data directory)")
-	cmd.Flags().Var(&r.File, "resource-limit", "most `bytes` of one version of a resource, such as 500MiB; 0: no limit")
-	cmd.Flags().Var(&r.Tenant, "resource-quota", "most `bytes` of all resources of a tenant, such as 50GiB; 0: no limit")
-	cmd.Flags().Var(&r.Cache, "resource-cache", "`bytes` of resources that the workers of this process keep on disk")
-	cmd.Flags().BoolVar(&r.GitFiles, "resource-git-files", false, "let admins of tenants read git repositories that are directories of this host")
+	cmd.Flags().StringVar(&r.URL, "blob", "", "`URL` of the blob store for resources, s3://, gs:// or azblob:// (default $MUSTER_BLOB_URL, or the data directory)")
+	cmd.Flags().Var(&r.File, "resource-limit", "maximum `bytes` of one version of a resource, such as 500MiB; 0 is no limit")
+	cmd.Flags().Var(&r.Tenant, "resource-quota", "maximum `bytes` of all resources of a tenant, such as 50GiB; 0 is no limit")
+	cmd.Flags().Var(&r.Cache, "resource-cache", "maximum `bytes` of resources that this process's workers cache on disk")
+	cmd.Flags().BoolVar(&r.GitFiles, "resource-git-files", false, "let tenants' admins use Git repositories in directories of this host")
 }
 
-// check completes and refuses. The environment counts where a flag does not say.
+// check completes the settings from the environment, and validates them.
 func (r *resourceConfig) check() error {
 	r.URL = cmp.Or(r.URL, os.Getenv("MUSTER_BLOB_URL"))
 	if r.Cache < 1<<20 {
-		return cli.Usagef("--resource-cache must be a MiB at least")
+		return cli.Usagef("--resource-cache must be at least 1MiB")
 	}
 	return nil
 }
@@ -49,16 +49,16 @@ func (r *resourceConfig) limits() resource.ResourceLimits {
 	return resource.ResourceLimits{File: int64(r.File), Tenant: int64(r.Tenant)}
 }
 
-// defaultResourceCache is how much of resources a host with workers keeps.
+// defaultResourceCache is the default cache size of a host with workers.
 const defaultResourceCache = 10 << 30
 
-// openBlobs opens the place for contents.
+// openBlobs opens the blob store.
 func (s *Server) openBlobs(ctx context.Context) (resource.BlobStore, error) {
 	dir := filepath.Join(s.Data, "resources")
 	guard := s.guard()
 	b, err := blob.Open(ctx, blob.Config{URL: s.Resources.URL, Dir: filepath.Join(dir, "blobs"), Spool: filepath.Join(dir, "spool"),
 		Git: blob.GitOptions{Check: guard.CheckURL, Dial: guard.Dial, Files: s.Resources.GitFiles,
-			CA: os.Getenv("SSL_CERT_FILE")}}) // whom this process itself trusts
+			CA: os.Getenv("SSL_CERT_FILE")}}) // the CAs this process itself trusts
 	if err != nil {
 		return nil, err
 	}
@@ -86,14 +86,14 @@ func (b *byteSize) Set(s string) error {
 			return nil
 		}
 	}
-	return cli.Usagef("%q is not a number of bytes", s).Hint("It looks like 500MiB, 2GB or 1048576.")
+	return cli.Usagef("%q isn't a number of bytes", s).Hint("Examples: 500MiB, 2GB, 1048576.")
 }
 
 func (b *byteSize) String() string { return strings.ReplaceAll(humanize.Bytes(int64(*b)), " ", "") }
 
 func (b *byteSize) Type() string { return "bytes" }
 
-// resourceCache is where workers of a host keep contents.
+// resourceCache is the resource cache of a host's workers.
 func resourceCache(data string, limit int64, log *slog.Logger) *cache.Resources {
 	if limit <= 0 {
 		limit = defaultResourceCache

@@ -11,7 +11,7 @@ func TestSecurityContact(t *testing.T) {
 		{"https://example.org/report", "", "https://example.org/report"},
 		{"http://example.org/report", "", ""},
 		{"https://", "", ""},
-		{"somebody", "", ""},
+		{"someone", "", ""},
 		{"security@example.org\nExpires: 2000-01-01T00:00:00Z", "", ""},
 		{"https://example.org/\nContact: mailto:eve@example.org", "", ""},
 		{"security@example.org", "example.org/security", ""},

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// checkAddress refuses what is not HOST:PORT, before anything is opened.
+// checkAddress requires HOST:PORT, before anything is opened.
 func checkAddress(flag, address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err == nil && port == "" {
@@ -26,27 +26,27 @@ func checkAddress(flag, address string) error {
 		_, err = net.LookupPort("tcp", port)
 	}
 	if err == nil && strings.ContainsAny(host, " /") {
-		err = fmt.Errorf("%q is not the name or address of a host", host)
+		err = fmt.Errorf("%q isn't a host name or address", host)
 	}
 	if err != nil {
-		return cli.Usagef("--%s: %s", flag, humanize.GoWords(err)).Hint("An address looks like 127.0.0.1:8080; :8080 listens on every address of this machine.")
+		return cli.Usagef("--%s: %s", flag, humanize.GoWords(err)).Hint("For example: 127.0.0.1:8080, or :8080 for all addresses of this host.")
 	}
 	return nil
 }
 
-// DefaultListen is where a server listens unless told otherwise: for this machine only.
+// DefaultListen is a server's default address, reachable from this host only.
 const DefaultListen = "127.0.0.1:8420"
 
-// adminPasswordEnv returns the password of the first account.
+// adminPasswordEnv is the variable with the first account's password.
 const adminPasswordEnv = "MUSTER_ADMIN_PASSWORD"
 
-// DefaultWorkers is how many steps a server carries out at the same time by itself.
+// DefaultWorkers is how many steps a server runs at a time by default.
 const DefaultWorkers = 16
 
-// defaultAPIRate is far above what people and builds send, and low enough that one of them cannot keep all others waiting.
+// defaultAPIRate is far above what people and builds send, and low enough that one client can't block all others.
 const defaultAPIRate = 3000
 
-// ServeFlags are the flags of `muster serve`, as they were given.
+// ServeFlags are the flags of `muster serve`.
 type ServeFlags struct {
 	catalogs families.CatalogFlag
 	listen   string
@@ -72,13 +72,13 @@ type ServeFlags struct {
 
 func (f *ServeFlags) Declare(cmd *cobra.Command) {
 	f.catalogs.Declare(cmd)
-	cmd.Flags().StringVar(&f.listen, "listen", DefaultListen, "`address` to listen on; when it is not given and taken, another port is picked")
-	cmd.Flags().IntVar(&f.workers, "workers", DefaultWorkers, "`steps` that this process carries out at the same time; 0 leaves them to others")
-	cmd.Flags().Var(&f.tags, "tag", "`NAME=VALUE` that providers may ask of who carries out their steps; may be repeated")
-	cmd.Flags().IntVar(&f.most, "tenant-slots", 0, "most `steps` of one tenant at the same time, all provisioners together; 0: no limit")
-	cmd.Flags().IntVar(&f.rate, "api-rate", defaultAPIRate, "how many `requests` of the REST API a user may send in a minute; 0: no limit")
-	cmd.Flags().BoolVar(&f.settled, "no-migrate", false, "refuse a database whose tables are not up to date, rather than change them; see muster migrate")
-	cmd.Flags().BoolVar(&f.access, "tenant-host-access", false, "let admins of tenants write providers and scripts that run on this host, and several tenants have sandbox machines that are processes of it: they then are what its user is")
+	cmd.Flags().StringVar(&f.listen, "listen", DefaultListen, "`address` to listen on; if the default port is in use, another one is picked")
+	cmd.Flags().IntVar(&f.workers, "workers", DefaultWorkers, "number of `steps` that this process runs at a time; 0 runs none")
+	cmd.Flags().Var(&f.tags, "tag", "tag as `NAME=VALUE`, which providers can require for their steps; may be repeated")
+	cmd.Flags().IntVar(&f.most, "tenant-slots", 0, "maximum number of `steps` per tenant at a time, on all provisioners together; 0 is no limit")
+	cmd.Flags().IntVar(&f.rate, "api-rate", defaultAPIRate, "maximum number of REST API `requests` per user and minute; 0 is no limit")
+	cmd.Flags().BoolVar(&f.settled, "no-migrate", false, "don't migrate the database; fail if migrations are pending (see muster migrate)")
+	cmd.Flags().BoolVar(&f.access, "tenant-host-access", false, "let tenants' admins run providers and scripts on this host, and several tenants have sandbox machines that are its processes; this gives them the server user's rights")
 	f.upkeep.declare(cmd)
 	f.observe.declare(cmd.Flags(), true)
 	f.resources.declare(cmd)
@@ -86,18 +86,18 @@ func (f *ServeFlags) Declare(cmd *cobra.Command) {
 	f.security.declare(cmd)
 	f.plugins.Declare(cmd.Flags())
 	f.tooling.Declare(cmd.Flags())
-	cmd.Flags().StringVar(&f.mode, "tls", "", "`self` serves over TLS with a certificate of a CA that is made in the data directory")
-	cmd.Flags().StringVar(&f.secure.Cert, "tls-cert", "", "`file` with a certificate to serve over TLS with, and its chain; read again when it changes")
-	cmd.Flags().StringVar(&f.secure.Key, "tls-key", "", "`file` with its key")
-	cmd.Flags().StringArrayVar(&f.secure.Names, "tls-name", nil, "one more `name` or address for the certificate of --tls self; may be repeated")
-	cmd.Flags().StringSliceVar(&f.hooks.Allow, "tenant-networks", nil, "`networks` that are not public and that tenants may reach all the same with hooks, resources, their own providers and the machines of these, with commas between")
-	cmd.Flags().StringSliceVar(&f.hooks.before, "hooks-allow", nil, "the former name of --tenant-networks")
+	cmd.Flags().StringVar(&f.mode, "tls", "", "TLS `mode`: self (use a certificate from a CA created in the data directory) or off")
+	cmd.Flags().StringVar(&f.secure.Cert, "tls-cert", "", "`file` with the TLS certificate and its chain; reloaded when it changes")
+	cmd.Flags().StringVar(&f.secure.Key, "tls-key", "", "`file` with the certificate's key")
+	cmd.Flags().StringArrayVar(&f.secure.Names, "tls-name", nil, "additional host `name` or address for the certificate of --tls self; may be repeated")
+	cmd.Flags().StringSliceVar(&f.hooks.Allow, "tenant-networks", nil, "comma-separated private `networks` that tenants may reach with webhooks, resources, and their own providers and machines")
+	cmd.Flags().StringSliceVar(&f.hooks.before, "hooks-allow", nil, "former name of --tenant-networks")
 	_ = cmd.Flags().MarkDeprecated("hooks-allow", "use --tenant-networks")
-	cmd.Flags().StringVar(&f.hooks.Proxy, "hooks-proxy", "", "`URL` of a proxy that notices go to hooks through; the environment names none")
+	cmd.Flags().StringVar(&f.hooks.Proxy, "hooks-proxy", "", "`URL` of a proxy for webhooks; proxy environment variables are ignored")
 	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "log every step")
 }
 
-// check refuses flags that cannot be obeyed.
+// check validates the flags.
 func (f *ServeFlags) check() error {
 	if err := checkAddress("listen", f.listen); err != nil {
 		return err
@@ -110,16 +110,16 @@ func (f *ServeFlags) check() error {
 	case "self":
 		f.secure.Self = true
 	default:
-		return cli.Usagef("--tls must be self or off, not %q", f.mode).Hint("A certificate of your own is named with --tls-cert and --tls-key.")
+		return cli.Usagef("--tls must be self or off, not %q", f.mode).Hint("For your own certificate, use --tls-cert and --tls-key.")
 	}
 	if err := f.secure.check(); err != nil {
 		return err
 	}
 	if f.rate < 0 {
-		return cli.Usagef("--api-rate must not be negative")
+		return cli.Usagef("--api-rate can't be negative")
 	}
 	if f.most < 0 {
-		return cli.Usagef("--tenant-slots must not be negative")
+		return cli.Usagef("--tenant-slots can't be negative")
 	}
 	if err := f.upkeep.check(); err != nil {
 		return err
@@ -127,8 +127,8 @@ func (f *ServeFlags) check() error {
 	return f.resources.check()
 }
 
-// Config returns what a server is told, by flags and by the environment. With an error it is as much of it as can be read: enough to look at the rest.
-// It takes the first admin's password out of the environment, so that no child inherits it and no catalog can name it.
+// Config returns a server's settings from flags and environment. With an error, it returns the valid part, so that the rest can be checked.
+// It removes the first admin's password from the environment, so that no child process inherits it and no catalog can refer to it.
 func (f *ServeFlags) Config(cmd *cobra.Command, c *cli.Context) (s Config, wrong error) {
 	s.Settings, s.Password = settingsOf(cmd, os.LookupEnv), os.Getenv(adminPasswordEnv)
 	if err := os.Unsetenv(adminPasswordEnv); err != nil {
@@ -180,17 +180,17 @@ func ServeCommand(c *cli.Context) *cobra.Command {
 	var f ServeFlags
 	cmd := &cobra.Command{
 		Use:   "serve --catalog DIR",
-		Short: "Run the server: portal, REST API, dispatcher and, with --workers, workers",
-		Long: "Run the server: portal, REST API, dispatcher and, with --workers, workers. Without any other part installed it keeps\n" +
-			"its database in the data directory and its queue in the process.\n\n" +
-			"Environment: DATABASE_URL (postgres://user:password@host/database of a PostgreSQL 13 or newer, which several servers may\n" +
-			"share; default: SQLite in the data directory), REDIS_URL (a Redis to use as queue; needed with DATABASE_URL),\n" +
-			"MUSTER_SECRET_KEY (the key that wraps those that secrets are sealed with, the same for all servers on a database: 64 hex\n" +
-			"digits, file:///PATH, or a key service's awskms://, gcpkms://, azurekeyvault:// or hashivault:// URL; default: a key file in\n" +
-			"the data directory), MUSTER_ADMIN_PASSWORD (of the first account; remove it afterwards), MUSTER_DATA, MUSTER_CATALOG. For Slack:\n" +
-			"SLACK_SIGNING_SECRET (over https) or SLACK_APP_TOKEN (over a websocket), with SLACK_BOT_TOKEN and MUSTER_SLACK_TENANT (whose\n" +
-			"workspace it is; default: default) for one workspace, or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many; SLACK_API_URL (for\n" +
-			"GovSlack: https://slack-gov.com/api/), MUSTER_CURRENCY (of prices, such as EUR).",
+		Short: "Run the server",
+		Long: "Run the server: portal, REST API, dispatcher and, with --workers, workers. By default, the database is in the data directory and the\n" +
+			"queue in the process, so nothing else needs to be installed.\n\n" +
+			"Environment: DATABASE_URL (PostgreSQL 13 or newer, as postgres://user:password@host/database, which several servers can share;\n" +
+			"default: SQLite in the data directory), REDIS_URL (Redis to use as queue; required with DATABASE_URL), MUSTER_SECRET_KEY (the\n" +
+			"key-encryption key for secrets, the same for all servers of a database: 64 hex digits, file:///PATH, or a key service's awskms://,\n" +
+			"gcpkms://, azurekeyvault:// or hashivault:// URL; default: a key file in the data directory), MUSTER_ADMIN_PASSWORD (of the first\n" +
+			"account; remove it afterwards), MUSTER_DATA, MUSTER_CATALOG. For Slack: SLACK_SIGNING_SECRET (over HTTPS) or SLACK_APP_TOKEN (over a\n" +
+			"websocket), with SLACK_BOT_TOKEN and MUSTER_SLACK_TENANT (the workspace's tenant; default: default) for one workspace, or\n" +
+			"SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many; SLACK_API_URL (for GovSlack: https://slack-gov.com/api/), MUSTER_CURRENCY (of\n" +
+			"prices, such as EUR).",
 		Example: "  muster serve --catalog examples/catalog",
 		Args:    cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -220,7 +220,7 @@ func serve(ctx context.Context, c *cli.Context, config Config) error {
 	return err
 }
 
-// greet says on the terminal where a server is, and what to know of it; what someone should change goes into the log, too.
+// greet prints a server's addresses and notes; warnings go to the log too.
 func greet(ctx context.Context, c *cli.Context, s *Server) {
 	fmt.Fprintf(c.Stdout, "Muster %s\n  portal    %s\n  data      %s\n  database  %s\n  queue     %s\n",
 		cli.VersionName(), s.URL, s.Data, s.StoreNote, s.QueueNote)
@@ -233,10 +233,10 @@ func greet(ctx context.Context, c *cli.Context, s *Server) {
 	if s.Sides.Pprof != "" {
 		fmt.Fprintf(c.Stdout, "  profiles  http://%s/debug/pprof/\n", s.Sides.Pprof)
 	}
-	if s.AdminPassword != "" && s.AdminPassword == s.Password { // who gave it knows it, and this may go into a log
-		fmt.Fprintln(c.Stdout, "  sign in   user admin, with the password that "+adminPasswordEnv+" gives; remove the variable now")
+	if s.AdminPassword != "" && s.AdminPassword == s.Password { // it's known, and this output may end up in a log
+		fmt.Fprintln(c.Stdout, "  sign in   user admin, password as set in "+adminPasswordEnv+"; remove the variable now")
 	} else if s.AdminPassword != "" {
-		fmt.Fprintf(c.Stdout, "  sign in   user admin, password %s  (shown this once)\n", s.AdminPassword)
+		fmt.Fprintf(c.Stdout, "  sign in   user admin, password %s  (shown only once)\n", s.AdminPassword)
 	}
 	for _, note := range s.Notes(ctx) {
 		fmt.Fprintf(c.Stdout, "  note      %s\n", note)
@@ -245,26 +245,26 @@ func greet(ctx context.Context, c *cli.Context, s *Server) {
 		s.Log.WarnContext(ctx, w)
 		fmt.Fprintf(c.Stdout, "  warning   %s\n", w)
 	}
-	fmt.Fprintf(c.Stdout, "  stop      Ctrl-C; clusters stay\n")
+	fmt.Fprintf(c.Stdout, "  stop      Ctrl-C; clusters keep running\n")
 }
 
-// warnings are what whoever runs a server should change about how it was started.
+// warnings are settings that the operator should change.
 func (s *Server) warnings() (all []string) {
 	if s.PlainHTTP() {
 		all = append(all, "The server listens on "+s.Listen+" without TLS: "+PlainRisk+" "+PlainAdvice)
 	}
 	if s.Password != "" && s.AdminPassword == "" {
-		all = append(all, adminPasswordEnv+" is still set, although the first account exists and the variable is not used any more. Remove it from the server's environment.")
+		all = append(all, adminPasswordEnv+" is still set, but no longer used: the first account exists. Remove it from the server's environment.")
 	}
 	return all
 }
 
 const (
 	PlainRisk   = "anyone on the network can read passwords and tokens."
-	PlainAdvice = "Serve over TLS (--tls self, or --tls-cert and --tls-key), listen on 127.0.0.1 behind a proxy of this host, or name the proxies with --trusted-proxies."
+	PlainAdvice = "Serve over TLS (--tls self, or --tls-cert and --tls-key), listen on 127.0.0.1 behind a proxy on this host, or set --trusted-proxies."
 )
 
-// PlainHTTP tells whether other hosts reach the server without TLS, and not by a proxy that is known.
+// PlainHTTP tells whether other hosts can reach the server without TLS and not through a known proxy.
 func (c *Config) PlainHTTP() bool {
 	host, _, err := net.SplitHostPort(c.Listen)
 	return err == nil && !Loopback(host) && !c.TLS.On() && len(c.SignIn.Proxies) == 0

@@ -18,44 +18,44 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Environment is what a server reads of its environment, beside what catalogs name. Of secrets only that they are set is ever told.
+// Environment lists the variables that a server reads, besides those named in catalogs. Values of secrets are never shown.
 var Environment = []struct {
 	Name   string
 	Secret bool
-	Flag   string // that counts before it; "" for none
+	Flag   string // takes precedence; "" for none
 	About  string
 }{
-	{"DATABASE_URL", false, "", "A PostgreSQL that several servers may share; SQLite in the data directory without it."},
-	{"REDIS_URL", false, "", "A Redis to use as queue; one inside the process without it."},
-	{"MUSTER_SECRET_KEY", true, "", "The key that wraps those that secrets are sealed with; a key file in the data directory without it."},
-	{adminPasswordEnv, true, "", "The password of the first account, when that is made. Remove the variable afterwards: it is read once, and never again."},
-	{"MUSTER_DATA", false, "data", "Where database, keys and the state of providers are kept."},
-	{"MUSTER_CATALOG", false, "catalog", "Directories of the catalog."},
-	{"MUSTER_PUBLIC_URL", false, "public-url", "The URL at which people reach the portal."},
-	{families.PluginsEnv, false, "provider-plugins", "A directory of providers in programs of their own."},
-	{families.PluginsEnvEnv, false, "provider-plugins-env", "Names of the variables that these programs get."},
-	{families.AutomatorsEnv, false, "automator-plugins", "A directory of automators in programs of their own."},
-	{families.AutomatorsEnvEnv, false, "automator-plugins-env", "Names of the variables that these programs get."},
-	{families.ChefEnv, false, "chef-package", "Packages of Chef or Cinc for nodes without one."},
-	{otlpEnv, false, "otlp-endpoint", "An OpenTelemetry collector that takes traces over HTTP."},
-	{"MUSTER_BLOB_URL", false, "blob", "A place for contents of resources; the data directory without it."},
-	{"MUSTER_SECURITY_CONTACT", false, "security-contact", "Where vulnerabilities are reported."},
-	{"MUSTER_SECURITY_POLICY", false, "security-policy", "The page that says how reports are handled."},
-	{"MUSTER_TRUSTED_PROXIES", false, "trusted-proxies", "Networks of proxies that are believed when they say whom they ask for."},
-	{"MUSTER_SIGN_IN", false, "sign-in", "A file with identity providers."},
-	{"SLACK_SIGNING_SECRET", true, "", "Proves that requests come from Slack."},
-	{"SLACK_APP_TOKEN", true, "", "Opens a websocket to Slack."},
-	{"SLACK_BOT_TOKEN", true, "", "Speaks in one workspace."},
-	{"SLACK_CLIENT_ID", false, "", "With the secret below, lets many workspaces install Muster."},
-	{"SLACK_CLIENT_SECRET", true, "", "Proves to Slack that it is this server that installs."},
-	{"MUSTER_SLACK_TENANT", false, "", "Whose the one workspace is."},
-	{"SLACK_API_URL", false, "", "Where Slack's methods are called; https://slack.com/api/ without it, https://slack-gov.com/api/ for GovSlack."},
-	{"MUSTER_CURRENCY", false, "USD", "The installation's currency, by ISO 4217: that of providers and tenants which name no other. Set it before the first cluster, since costs keep their amounts."},
+	{"DATABASE_URL", false, "", "PostgreSQL database, which several servers can share. Default: SQLite in the data directory."},
+	{"REDIS_URL", false, "", "Redis to use as queue. Default: a queue in the process."},
+	{"MUSTER_SECRET_KEY", true, "", "Key-encryption key for secrets. Default: a key file in the data directory."},
+	{adminPasswordEnv, true, "", "Password of the first account. Remove the variable afterwards: it's only used to create the account."},
+	{"MUSTER_DATA", false, "data", "Directory for database, keys and provider state."},
+	{"MUSTER_CATALOG", false, "catalog", "Catalog directories."},
+	{"MUSTER_PUBLIC_URL", false, "public-url", "Public URL of the portal."},
+	{families.PluginsEnv, false, "provider-plugins", "Directory of provider plugins."},
+	{families.PluginsEnvEnv, false, "provider-plugins-env", "Names of the variables passed to provider plugins."},
+	{families.AutomatorsEnv, false, "automator-plugins", "Directory of automator plugins."},
+	{families.AutomatorsEnvEnv, false, "automator-plugins-env", "Names of the variables passed to automator plugins."},
+	{families.ChefEnv, false, "chef-package", "Chef or Cinc packages for nodes without Chef."},
+	{otlpEnv, false, "otlp-endpoint", "OpenTelemetry collector for traces over HTTP."},
+	{"MUSTER_BLOB_URL", false, "blob", "Blob store for resources. Default: the data directory."},
+	{"MUSTER_SECURITY_CONTACT", false, "security-contact", "Contact for vulnerability reports."},
+	{"MUSTER_SECURITY_POLICY", false, "security-policy", "Vulnerability disclosure policy."},
+	{"MUSTER_TRUSTED_PROXIES", false, "trusted-proxies", "Networks of proxies that are trusted to report client addresses."},
+	{"MUSTER_SIGN_IN", false, "sign-in", "File with identity providers."},
+	{"SLACK_SIGNING_SECRET", true, "", "Signing secret to verify requests from Slack."},
+	{"SLACK_APP_TOKEN", true, "", "App token for a websocket to Slack."},
+	{"SLACK_BOT_TOKEN", true, "", "Bot token for one workspace."},
+	{"SLACK_CLIENT_ID", false, "", "Client id, with which many workspaces can install Muster."},
+	{"SLACK_CLIENT_SECRET", true, "", "Client secret for SLACK_CLIENT_ID."},
+	{"MUSTER_SLACK_TENANT", false, "", "Tenant of the single workspace."},
+	{"SLACK_API_URL", false, "", "URL of Slack's API. Default: https://slack.com/api/; for GovSlack: https://slack-gov.com/api/."},
+	{"MUSTER_CURRENCY", false, "", "Currency of the installation, by ISO 4217, for providers and tenants without their own. Default: USD. Set it before you create the first cluster, since amounts aren't converted later."},
 }
 
-// settingsOf returns every setting of a server, by name: its flags and its environment. None holds a secret.
+// settingsOf returns all settings of a server by name: flags and environment, without secrets.
 func settingsOf(cmd *cobra.Command, lookup func(string) (string, bool)) []fleet.Setting {
-	byFlag := map[string]string{} // the variable that returns a flag where it is not given itself
+	byFlag := map[string]string{} // the variable that sets a flag's default
 	all := []fleet.Setting{}
 	for _, e := range Environment {
 		value, set := lookup(e.Name)
@@ -70,7 +70,7 @@ func settingsOf(cmd *cobra.Command, lookup func(string) (string, bool)) []fleet.
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || slices.Contains([]string{"help", "server", "token", "ca-fingerprint", "tenant", "output", "json"}, f.Name) {
-			return // those of clients
+			return // client flags
 		}
 		_, about := pflag.UnquoteUsage(f)
 		s := fleet.Setting{Name: "--" + f.Name, Value: withoutPassword(f.Value.String()), Set: f.Changed, From: "default", Default: f.DefValue, About: about}
@@ -86,7 +86,7 @@ func settingsOf(cmd *cobra.Command, lookup func(string) (string, bool)) []fleet.
 	return all
 }
 
-// withoutPassword takes who signs in, and with what, out of URLs.
+// withoutPassword removes user names and passwords from URLs.
 func withoutPassword(value string) string {
 	parts := strings.Split(value, ",")
 	for i, text := range parts {
@@ -94,7 +94,7 @@ func withoutPassword(value string) string {
 		switch {
 		case !strings.Contains(text, "://"):
 		case err != nil:
-			parts[i] = "(an address that cannot be read)"
+			parts[i] = "(invalid URL)"
 		default:
 			if u.User != nil {
 				u.User = url.User("…")
@@ -108,7 +108,7 @@ func withoutPassword(value string) string {
 	return strings.Join(parts, ",")
 }
 
-// facts tells operators how the server is.
+// facts describes the server for operators.
 func (s *Server) facts(ctx context.Context) (fleet.ServerFacts, error) {
 	d, err := s.Store.Facts(ctx)
 	if err != nil {

@@ -28,7 +28,7 @@ func TestSettingsHoldNoSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Contains(string(b), "hunter2") {
-		t.Errorf("a secret is told: %s", b)
+		t.Errorf("a secret is exposed: %s", b)
 	}
 	by := map[string]fleet.Setting{}
 	for _, s := range all {

@@ -3,6 +3,7 @@ package server
 import (
 	"time"
 
+	"muster/app/humanize"
 	"muster/app/operation"
 	"muster/cmd/muster/cli"
 	"muster/jobs/upkeep"
@@ -10,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// upkeepConfig says what the server does by itself after a time.
+// upkeepConfig is the server's automatic cleanup.
 type upkeepConfig struct {
 	LeaseGrace time.Duration // 0: a day; see app/operation
 	EventsDays int           // 0: forever
@@ -26,25 +27,25 @@ const (
 
 func (u *upkeepConfig) declare(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&u.LeaseGrace, "lease-grace", operation.DefaultLeaseGrace,
-		"for how `long` a deletion may stay paused after the cluster's lease has ended, before it goes on by itself")
-	cmd.Flags().IntVar(&u.EventsDays, "events-days", defaultEventsDays, "for how many `days` the events of clusters are kept; 0: for ever")
+		"how long a paused deletion may wait after the cluster's lease has expired, before it resumes automatically")
+	cmd.Flags().IntVar(&u.EventsDays, "events-days", defaultEventsDays, "number of `days` to keep events of clusters; 0 is no limit")
 	cmd.Flags().IntVar(&u.LogsDays, "logs-days", defaultLogsDays,
-		"for how many `days` logs are kept after their operation has ended; 0: for ever")
+		"number of `days` to keep logs after their operation has ended; 0 is no limit")
 }
 
 func (u *upkeepConfig) check() error {
 	if u.LeaseGrace < time.Minute {
-		return cli.Usagef("--lease-grace must be a minute at least, not %s", u.LeaseGrace)
+		return cli.Usagef("--lease-grace must be at least 1m, not %s", humanize.DurationField(u.LeaseGrace))
 	}
 	for flag, days := range map[string]int{"--events-days": u.EventsDays, "--logs-days": u.LogsDays} {
 		if days < 0 || days > mostDays {
-			return cli.Usagef("%s must be from 0 to %d, not %d", flag, mostDays, days).Hint("0 keeps them for ever.")
+			return cli.Usagef("%s must be from 0 to %d, not %d", flag, mostDays, days).Hint("0 is no limit.")
 		}
 	}
 	return nil
 }
 
-// retention forgets what has been kept for long enough.
+// retention deletes old events and logs.
 func (s *Server) retention() *upkeep.Retention {
 	u := s.Upkeep
 	return &upkeep.Retention{Store: s.Store, Events: time.Duration(u.EventsDays) * Day, Logs: time.Duration(u.LogsDays) * Day, Log: s.Log, Now: time.Now}

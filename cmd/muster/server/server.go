@@ -17,16 +17,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Command is what superadmins ask a running server about itself.
+// Command shows superadmins a running server's state.
 func Command(c *cli.Context) *cobra.Command {
-	cmd := &cobra.Command{Use: "server", Short: "Look at the running server"}
+	cmd := &cobra.Command{Use: "server", Short: "Show the state of the running server (superadmins)"}
 	cmd.AddCommand(serverSettingsCommand(c), serverProvidersCommand(c), serverReadyCommand(c))
 	return cmd
 }
 
 func serverSettingsCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "settings", Short: "Tell how the server is set up, and what it leans on", Args: cli.AtMost(0),
+		Use: "settings", Short: "Show the server's settings, database and queue", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.Connect()
 			if err != nil {
@@ -45,11 +45,11 @@ func serverSettingsCommand(c *cli.Context) *cobra.Command {
 			}
 			redis := f.Redis
 			if f.RedisDown != "" {
-				redis += " (does not answer: " + f.RedisDown + ")"
+				redis += " (doesn't answer: " + f.RedisDown + ")"
 			}
-			fmt.Fprintf(c.Stdout, "server    %s\nversion   %s (%s)\nup for    %s\nleads     %s\ndatabase  %s, migration %d, clock %s ahead\nqueue     %s\n\n",
-				f.Server, f.Version, f.Go, humanize.Duration(f.Uptime), leads, f.Database, f.Migration, f.Skew, redis)
-			t := cli.NewTable("SETTING", "VALUE", "FROM", "WHAT IT DOES")
+			fmt.Fprintf(c.Stdout, "server    %s\nversion   %s (%s)\nuptime    %s\nleader    %s\ndatabase  %s, migration %d, clock %d ms ahead\nqueue     %s\n\n",
+				f.Server, f.Version, f.Go, humanize.Duration(f.Uptime), leads, f.Database, f.Migration, f.Skew.Milliseconds(), redis)
+			t := cli.NewTable("SETTING", "VALUE", "SOURCE", "DESCRIPTION")
 			for _, s := range f.Settings {
 				t.Add(s.Name, settingWords(s), s.From, s.About)
 			}
@@ -70,7 +70,7 @@ func settingWords(s fleet.Setting) string {
 
 func serverProvidersCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use: "providers", Short: "Tell how provider accounts are to work with: calls, errors, what their rate leaves", Args: cli.AtMost(0),
+		Use: "providers", Short: "Show API calls, errors and remaining rate limits of provider accounts", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.Connect()
 			if err != nil {
@@ -90,9 +90,9 @@ func serverProvidersCommand(c *cli.Context) *cobra.Command {
 				if t.IsZero() {
 					return "-"
 				}
-				return humanize.Duration(now.Sub(t)) + " ago"
+				return humanize.Ago(now, t)
 			}
-			t := cli.NewTable("PROVIDER", "TYPE", "CALLS/H>", "FAILED/H", "LEFT>", "THROTTLED", "WAITING>", "LAST CALL", "LISTED", "LAST ERROR")
+			t := cli.NewTable("PROVIDER", "TYPE", "CALLS/H>", "FAILED/H", "REMAINING>", "THROTTLED", "WAITING>", "LAST CALL", "LISTED", "LAST ERROR")
 			for _, p := range out.Providers {
 				all, _ := p.Calls()
 				left, throttled := "-", "-"
@@ -109,7 +109,7 @@ func serverProvidersCommand(c *cli.Context) *cobra.Command {
 	}
 }
 
-// failedWords says how many calls failed by code, as in "3 timeout, 1 transient".
+// failedWords lists failed calls by code, as in "3 timeout, 1 transient".
 func failedWords(by map[app.Code]int) string {
 	var words []string
 	for code, n := range by {

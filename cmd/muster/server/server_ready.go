@@ -15,14 +15,14 @@ import (
 	rest "muster/portal/client"
 )
 
-// readyTime is how long whoever asks waits for an answer.
+// readyTime is the timeout for an answer.
 const readyTime = 4 * time.Second
 
-// serverReadyCommand is what watches a server where there is no other program that could: in an image without a shell.
+// serverReadyCommand is a health check for images without other programs or a shell.
 func serverReadyCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "ready", Short: "Ask a server whether people may be sent to it; ends with 1 where not", Args: cli.AtMost(0),
-		Long: "Ask a server whether people may be sent to it: its /readyz. Without --server it is the one that runs on this data directory. No token is sent.",
+		Use: "ready", Short: "Check whether a server is ready for traffic", Args: cli.AtMost(0),
+		Long: "Check whether a server is ready for traffic, by its /readyz. The exit code is 1 if it isn't. No token is sent.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s := cli.ClientSettings{URL: c.Server, CA: c.CA}
 			if s.URL == "" {
@@ -31,14 +31,14 @@ func serverReadyCommand(c *cli.Context) *cobra.Command {
 					return err
 				}
 				if s, err = cli.ReadClientSettings(data); err != nil {
-					return &app.Error{Code: app.ETransient, Message: "No server runs on " + data + "."}
+					return &app.Error{Code: app.ETransient, Message: "No server is running on " + data + "."}
 				}
 			}
 			return ready(cmd.Context(), c, s)
 		},
 	}
-	cmd.Flags().StringVar(&c.Server, "server", "", "`URL` of the server (default the one that runs on the data directory)")
-	cmd.Flags().StringVar(&c.CA, "ca-fingerprint", "", "`sha256:…` of the CA of a server with --tls self")
+	cmd.Flags().StringVar(&c.Server, "server", "", "server `URL` (default: the server running on the data directory)")
+	cmd.Flags().StringVar(&c.CA, "ca-fingerprint", "", "CA `fingerprint` (sha256:…) of a server with --tls self")
 	return cmd
 }
 
@@ -53,7 +53,7 @@ func ready(ctx context.Context, c *cli.Context, s cli.ClientSettings) error {
 	defer client.CloseIdleConnections()
 	answer, err := Get(ctx, client, strings.TrimSuffix(s.URL, "/")+"/readyz")
 	if err != nil {
-		return &app.Error{Code: app.ETransient, Message: "The server does not answer", Err: err}
+		return &app.Error{Code: app.ETransient, Message: "The server doesn't answer", Err: err}
 	}
 	defer answer.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
@@ -67,7 +67,7 @@ func ready(ctx context.Context, c *cli.Context, s cli.ClientSettings) error {
 	return err
 }
 
-// Get asks an address, for a short answer.
+// Get fetches a short response.
 func Get(ctx context.Context, client *http.Client, address string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

@@ -24,24 +24,24 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// signInFlags are what is said on the command line of how people come in.
+// signInFlags are the flags for sign-in.
 type signInFlags struct{ file, url, proxies string }
 
 func (f *signInFlags) declare(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.url, "public-url", "", "`URL` at which people reach the portal, where a proxy stands before it (default $MUSTER_PUBLIC_URL)")
-	cmd.Flags().StringVar(&f.file, "sign-in", "", "`file` with identity providers at which people may sign in (default $MUSTER_SIGN_IN); see docs/sign-in.md")
+	cmd.Flags().StringVar(&f.url, "public-url", "", "public `URL` of the portal, if it's behind a proxy (default $MUSTER_PUBLIC_URL)")
+	cmd.Flags().StringVar(&f.file, "sign-in", "", "`file` with identity providers for sign-in (default $MUSTER_SIGN_IN); see docs/sign-in.md")
 	cmd.Flags().StringVar(&f.proxies, "trusted-proxies", "",
-		"`CIDR,…` of proxies that are believed when they say whom they ask for (default $MUSTER_TRUSTED_PROXIES; none: nobody is)")
+		"`CIDR,…` of proxies that are trusted to report client addresses (default $MUSTER_TRUSTED_PROXIES, or none)")
 }
 
-// SignInConfig is how people come in, as plain values.
+// SignInConfig is the configuration of sign-in.
 type SignInConfig struct {
 	URL       string
 	Proxies   []netip.Prefix
 	Providers []oidc.Config
 }
 
-// read reads flags, environment and the file that they name, and the secrets that the file names.
+// read reads flags, environment, the sign-in file, and the secrets that it refers to.
 func (f signInFlags) read(env func(string) (string, bool)) (c SignInConfig, err error) {
 	of := func(flag, name string) string {
 		v, _ := env(name)
@@ -65,7 +65,7 @@ func publicURL(text string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", cli.Usagef("--public-url %q is not the address of a portal", text).Hint("Write for example https://muster.example.org; the portal has a host of its own.")
+		return "", cli.Usagef("--public-url %q isn't a valid portal URL", text).Hint("For example: https://muster.example.org. The portal needs its own host name.")
 	}
 	return u.Scheme + "://" + u.Host, nil
 }
@@ -80,19 +80,19 @@ func trustedProxies(text string) ([]netip.Prefix, error) {
 		if err != nil {
 			a, e := netip.ParseAddr(part)
 			if e != nil {
-				return nil, cli.Usagef("--trusted-proxies: %q is not a network", part).Hint("Write for example 10.0.0.0/8,fd00::/8, or single addresses.")
+				return nil, cli.Usagef("--trusted-proxies: %q isn't a network", part).Hint("For example: 10.0.0.0/8,fd00::/8, or single addresses.")
 			}
 			p = netip.PrefixFrom(a, a.BitLen())
 		}
 		if p.Bits() == 0 {
-			return nil, cli.Usagef("--trusted-proxies: %s is everybody, and then anybody could say to be anyone", part).Hint("Name the networks of your own proxies.")
+			return nil, cli.Usagef("--trusted-proxies: %s includes all addresses, so any client could fake its address", part).Hint("Name the networks of your own proxies.")
 		}
 		all = append(all, p.Masked())
 	}
 	return all, nil
 }
 
-// signInFile is the form of the file.
+// signInFile is the file's format.
 type signInFile struct {
 	Providers []struct {
 		Name             string   `yaml:"name"`
@@ -115,10 +115,10 @@ type signInFile struct {
 
 const maxSignInFile = 256 << 10
 
-// readSignIn reads the file of identity providers. Other files that it names are looked for beside it.
+// readSignIn reads the sign-in file. Paths in it are relative to it.
 func readSignIn(file string, env func(string) (string, bool)) ([]oidc.Config, error) {
 	bad := func(format string, args ...any) error {
-		return &app.Error{Code: app.EInvalid, Field: "sign-in", Message: file + ": " + fmt.Sprintf(format, args...), Hint: "docs/sign-in.md shows such a file."}
+		return &app.Error{Code: app.EInvalid, Field: "sign-in", Message: file + ": " + fmt.Sprintf(format, args...), Hint: "For an example, see docs/sign-in.md."}
 	}
 	r, err := os.Open(file)
 	if err != nil {
@@ -135,7 +135,7 @@ func readSignIn(file string, env func(string) (string, bool)) ([]oidc.Config, er
 	seen := map[string]bool{}
 	for _, p := range f.Providers {
 		if seen[p.Name] {
-			return nil, bad("there are two providers called %q", p.Name)
+			return nil, bad("two providers have the name %q", p.Name)
 		}
 		seen[p.Name] = true
 		c := oidc.Config{Name: p.Name, Label: p.Label, Issuer: p.Issuer, ClientID: p.ClientID, Scopes: p.Scopes,
@@ -165,7 +165,7 @@ func readSignIn(file string, env func(string) (string, bool)) ([]oidc.Config, er
 		all = append(all, c)
 	}
 	if len(all) == 0 {
-		return nil, bad("it names no providers")
+		return nil, bad("at least one provider is required")
 	}
 	return all, nil
 }
@@ -177,15 +177,15 @@ func beside(dir, file string) string {
 	return filepath.Join(dir, file)
 }
 
-// clientSecret finds the secret where the file says it is; in the file itself it has no place.
+// clientSecret reads the secret from where the file says; it's never in the file itself.
 func clientSecret(dir, name, file string, env func(string) (string, bool)) (string, error) {
 	switch {
 	case name != "" && file != "":
-		return "", errors.New("client_secret_env and client_secret_file exclude each other")
+		return "", errors.New("client_secret_env and client_secret_file can't be combined")
 	case name != "":
 		v, ok := env(name)
 		if !ok || strings.TrimSpace(v) == "" {
-			return "", fmt.Errorf("the environment has no %s", name)
+			return "", fmt.Errorf("environment variable %s isn't set", name)
 		}
 		return strings.TrimSpace(v), nil
 	case file != "":
@@ -201,7 +201,7 @@ func clientSecret(dir, name, file string, env func(string) (string, bool)) (stri
 	return "", nil
 }
 
-// trusting returns a client that believes the CAs of a file.
+// trusting returns a client that trusts the CAs of a file.
 func trusting(file string) (*http.Client, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -209,7 +209,7 @@ func trusting(file string) (*http.Client, error) {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(b) {
-		return nil, fmt.Errorf("%s holds no certificate", file)
+		return nil, fmt.Errorf("%s doesn't contain a certificate", file)
 	}
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
@@ -217,7 +217,7 @@ func trusting(file string) (*http.Client, error) {
 	return &http.Client{Transport: t}, nil
 }
 
-// open makes the identity providers of a portal that is reached at an address.
+// open opens the identity providers for a portal at an address.
 func (c SignInConfig) open(at string) ([]site.IdentityProvider, error) {
 	var all []site.IdentityProvider
 	for _, p := range c.Providers {

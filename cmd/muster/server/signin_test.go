@@ -59,14 +59,14 @@ func TestSignInSettings(t *testing.T) {
 	}
 
 	for name, spoil := range map[string]func(string) string{
-		"field secret not found":           func(s string) string { return strings.Replace(s, "client_secret_env", "secret", 1) },
-		"the environment has no NOBODY":    func(s string) string { return strings.Replace(s, "ACME_SECRET", "NOBODY", 1) },
-		"no such file":                     func(s string) string { return strings.Replace(s, "other.secret", "none", 1) },
-		`two providers called "acme"`:      func(s string) string { return strings.Replace(s, "name: other", "name: acme", 1) },
+		"field secret not found":                func(s string) string { return strings.Replace(s, "client_secret_env", "secret", 1) },
+		"environment variable NOBODY isn't set": func(s string) string { return strings.Replace(s, "ACME_SECRET", "NOBODY", 1) },
+		"no such file":                          func(s string) string { return strings.Replace(s, "other.secret", "none", 1) },
+		`two providers have the name "acme"`:    func(s string) string { return strings.Replace(s, "name: other", "name: acme", 1) },
 		`Unknown role "king"`:              func(s string) string { return strings.Replace(s, "acme:admin", "acme:king", 1) },
-		`"all default:user" is not a rule`: func(s string) string { return strings.Replace(s, "all -> default", "all default", 1) },
-		"it names no providers":            func(string) string { return "providers: []\n" },
-		"client_secret_env and client_secret_file excl": func(s string) string {
+		`"all default:user" is not a rule`:      func(s string) string { return strings.Replace(s, "all -> default", "all default", 1) },
+		"at least one provider is required":     func(string) string { return "providers: []\n" },
+		"client_secret_env and client_secret_file can't": func(s string) string {
 			return strings.Replace(s, "    scopes", "    client_secret_file: x\n    scopes", 1)
 		},
 	} {
@@ -80,7 +80,7 @@ func TestSignInSettings(t *testing.T) {
 	}
 	insecure := c
 	insecure.Providers[0].Issuer = "http://sso.acme.example"
-	if _, err := insecure.open(c.URL); app.CodeOf(err) != app.EInvalid || !strings.Contains(err.Error(), "must begin with https://") {
+	if _, err := insecure.open(c.URL); app.CodeOf(err) != app.EInvalid || !strings.Contains(err.Error(), "must start with https://") {
 		t.Errorf("an issuer without TLS: %v", err)
 	}
 }

@@ -15,20 +15,20 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// SlackConfig is how Slack is spoken to, as plain values; the zero value speaks to none.
+// SlackConfig is the configuration of Slack; the zero value is off.
 type SlackConfig struct {
-	Secret       string // by which Slack signs; "": nothing is taken over HTTP
-	AppToken     string // by which Socket Mode is opened; "": it is not
+	Secret       string // signing secret; "": no requests over HTTP
+	AppToken     string // for Socket Mode; "": off
 	Token        string // of the bot in the one workspace of Tenant
 	Tenant       string
-	ClientID     string // of the app, by which admins install it into workspaces
+	ClientID     string // of the app, for installation by admins
 	ClientSecret string
-	API          string // where its methods are called
+	API          string // base URL
 	Client       *http.Client
 	Dialer       *websocket.Dialer
 }
 
-// readSlack reads the settings of Slack from the environment.
+// readSlack reads the Slack settings from the environment.
 func readSlack(env func(string) (string, bool)) (c SlackConfig, err error) {
 	of := func(name string) string {
 		v, _ := env(name)
@@ -44,22 +44,22 @@ func readSlack(env func(string) (string, bool)) (c SlackConfig, err error) {
 	case c.Secret == "" && c.AppToken == "" && c.Token == "" && c.ClientID == "" && c.ClientSecret == "":
 		return SlackConfig{}, nil
 	case c.Secret == "" && c.AppToken == "":
-		return c, cli.Usagef("SLACK_SIGNING_SECRET or SLACK_APP_TOKEN must be set beside the other settings of Slack").
-			Hint("Set the signing secret where Slack reaches this server over https, the token of the app (xapp-…) where it does not." + see)
+		return c, cli.Usagef("SLACK_SIGNING_SECRET or SLACK_APP_TOKEN is required for Slack").
+			Hint("Set the signing secret if Slack can reach this server over HTTPS, or else the app token (xapp-…)." + see)
 	case c.Token == "" && c.ClientID == "":
-		return c, cli.Usagef("SLACK_BOT_TOKEN or SLACK_CLIENT_ID must be set beside the other settings of Slack").
-			Hint("Set the bot's token for one workspace, or the app's id and secret to install it into many." + see)
+		return c, cli.Usagef("SLACK_BOT_TOKEN or SLACK_CLIENT_ID is required for Slack").
+			Hint("Set the bot token for one workspace, or the app's client id and secret for many." + see)
 	case (c.ClientID == "") != (c.ClientSecret == ""):
-		return c, cli.Usagef("SLACK_CLIENT_ID and SLACK_CLIENT_SECRET belong together").Hint("Set both, or neither." + see)
+		return c, cli.Usagef("SLACK_CLIENT_ID and SLACK_CLIENT_SECRET must be set together").Hint("Set both, or neither." + see)
 	case c.AppToken != "" && !strings.HasPrefix(c.AppToken, "xapp-"):
-		return c, cli.Usagef("SLACK_APP_TOKEN is not the token of an app").Hint("It begins with xapp-, has the scope connections:write, and stands on the page “Basic Information” of your Slack app.")
+		return c, cli.Usagef("SLACK_APP_TOKEN isn't an app token").Hint("An app token starts with xapp- and has the scope connections:write. Find it on the “Basic Information” page of your Slack app.")
 	case c.Token != "" && !strings.HasPrefix(c.Token, "xoxb-"):
-		return c, cli.Usagef("SLACK_BOT_TOKEN is not the token of a bot").Hint("It begins with xoxb-, and stands on the page “OAuth & Permissions” of your Slack app.")
+		return c, cli.Usagef("SLACK_BOT_TOKEN isn't a bot token").Hint("A bot token starts with xoxb-. Find it on the “OAuth & Permissions” page of your Slack app.")
 	}
 	return c, nil
 }
 
-// installer is the face for Slack as the portal asks for it; nil where there is none.
+// installer is Slack's installer for the portal; nil without Slack.
 func installer(s *slack.Server) chat.Chat {
 	if s == nil {
 		return nil
@@ -67,7 +67,7 @@ func installer(s *slack.Server) chat.Chat {
 	return s
 }
 
-// open makes the face for Slack, nil where there is none. At is where people reach the portal; server names this server.
+// open opens the Slack bot; nil without Slack. At is the portal's public URL; server names this server.
 func (c SlackConfig) open(uses slack.UseCases, at, server string, log *slog.Logger) *slack.Server {
 	if c.Secret == "" && c.AppToken == "" {
 		return nil

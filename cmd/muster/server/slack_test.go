@@ -29,12 +29,12 @@ func TestSlackSettings(t *testing.T) {
 			t.Errorf("%v is refused: %v", good, err)
 		}
 	}
-	if c, err := readSlack(env("SLACK_SIGNING_SECRET", "s", "SLACK_BOT_TOKEN", "xoxb-1", "SLACK_API_URL", "https://slack-gov.com/api", "MUSTER_CURRENCY", "EUR")); err != nil ||
-		c.API != "https://slack-gov.com/api/" || c.Currency != "EUR" {
+	if c, err := readSlack(env("SLACK_SIGNING_SECRET", "s", "SLACK_BOT_TOKEN", "xoxb-1", "SLACK_API_URL", "https://slack-gov.com/api")); err != nil ||
+		c.API != "https://slack-gov.com/api/" {
 		t.Errorf("GovSlack is read as %+v, %v", c, err)
 	}
 	for _, bad := range [][]string{{"SLACK_API_URL", "http://slack-gov.com/api/", "SLACK_SIGNING_SECRET", "s", "SLACK_BOT_TOKEN", "xoxb-1"},
-		{"MUSTER_CURRENCY", "12 EUR", "SLACK_SIGNING_SECRET", "s", "SLACK_BOT_TOKEN", "xoxb-1"}, {"SLACK_SIGNING_SECRET", "s"}, {"SLACK_BOT_TOKEN", "xoxb-1"}, {"SLACK_SIGNING_SECRET", "s", "SLACK_BOT_TOKEN", "xapp-1"}, {"SLACK_APP_TOKEN", "xapp-1"},
+		{"SLACK_SIGNING_SECRET", "s"}, {"SLACK_BOT_TOKEN", "xoxb-1"}, {"SLACK_SIGNING_SECRET", "s", "SLACK_BOT_TOKEN", "xapp-1"}, {"SLACK_APP_TOKEN", "xapp-1"},
 		{"SLACK_APP_TOKEN", "xoxb-1", "SLACK_BOT_TOKEN", "xoxb-1"}, {"SLACK_SIGNING_SECRET", "s", "SLACK_CLIENT_ID", "1.2"}, {"SLACK_CLIENT_ID", "1.2", "SLACK_CLIENT_SECRET", "c"},
 		{"SLACK_SIGNING_SECRET", "s", "SLACK_BOT_TOKEN", "xoxb-1", "SLACK_CLIENT_SECRET", "c"}} {
 		if _, err := readSlack(env(bad...)); err == nil {

@@ -9,20 +9,19 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 )
 
-// tellSystemd says to systemd, where that started the process with Type=notify, that it is ready and what it does, and goes on to say that it lives as often as
-// WatchdogSec wants it. When ctx ends it says that the process is being stopped. Without systemd it does nothing. Call the function that it returns
-// before the process ends.
+// tellSystemd notifies systemd (Type=notify) that the process is ready, with its status, and then pings its watchdog. When ctx ends, it reports
+// that the process is stopping. Without systemd it does nothing. Call the returned function before the process ends.
 func tellSystemd(ctx context.Context, status string, log *slog.Logger) (done func()) {
 	there, err := daemon.SdNotify(false, daemon.SdNotifyReady+"\nSTATUS="+status)
 	if err != nil {
-		log.Warn("systemd was not told that the process is ready", "error", err)
+		log.Warn("can't notify systemd that the process is ready", "error", err)
 	}
 	if !there {
 		return func() {}
 	}
 	every, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
-		log.Warn("what systemd says of its watchdog is not understood", "error", err)
+		log.Warn("can't read systemd's watchdog settings", "error", err)
 	}
 	var beat <-chan time.Time
 	stop := func() {}
@@ -39,9 +38,9 @@ func tellSystemd(ctx context.Context, status string, log *slog.Logger) (done fun
 			select {
 			case <-beat:
 				_, _ = daemon.SdNotify(false, daemon.SdNotifyWatchdog)
-			case <-leaving: // what is under way may take as long as TimeoutStopSec lets it, so it goes on living
+			case <-leaving: // shutdown may take as long as TimeoutStopSec, so keep pinging
 				leaving = nil
-				_, _ = daemon.SdNotify(false, daemon.SdNotifyStopping+"\nSTATUS=being stopped")
+				_, _ = daemon.SdNotify(false, daemon.SdNotifyStopping+"\nSTATUS=stopping")
 			case <-ended:
 				return
 			}

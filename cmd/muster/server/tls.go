@@ -25,11 +25,11 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// TLSConfig says how a server is reached over TLS; the zero value is plain HTTP.
+// TLSConfig is a server's TLS configuration; the zero value is plain HTTP.
 type TLSConfig struct {
 	Cert, Key string   // files
-	Self      bool     // a CA and a certificate of our own, in the data directory
-	Names     []string // more names and addresses for the latter
+	Self      bool     // our own CA and certificate, in the data directory
+	Names     []string // additional names and addresses for the latter
 }
 
 func (c TLSConfig) On() bool { return c.Self || c.Cert != "" }
@@ -37,11 +37,11 @@ func (c TLSConfig) On() bool { return c.Self || c.Cert != "" }
 func (c TLSConfig) check() error {
 	switch {
 	case c.Self && (c.Cert != "" || c.Key != ""):
-		return cli.Usagef("--tls self makes a certificate; --tls-cert and --tls-key name one")
+		return cli.Usagef("--tls self can't be combined with --tls-cert and --tls-key")
 	case (c.Cert == "") != (c.Key == ""):
-		return cli.Usagef("--tls-cert and --tls-key belong together")
+		return cli.Usagef("--tls-cert and --tls-key must be set together")
 	case len(c.Names) > 0 && !c.Self:
-		return cli.Usagef("--tls-name is for the certificate that --tls self makes")
+		return cli.Usagef("--tls-name requires --tls self")
 	}
 	return nil
 }
@@ -52,7 +52,7 @@ const (
 	reloadWait = time.Second
 )
 
-// secure puts TLS around the listener, where it shall.
+// secure wraps the listener in TLS, if configured.
 func (s *Server) secure() (bool, error) {
 	c := s.TLS
 	if !c.On() {
@@ -68,17 +68,17 @@ func (s *Server) secure() (bool, error) {
 		c.Cert, c.Key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "cert.key")
 	}
 	r := &certReloader{cert: c.Cert, key: c.Key, failed: func(err error) {
-		s.Log.Warn("the certificate cannot be read again; the one before is kept", "error", err)
+		s.Log.Warn("can't reload the certificate; keeping the old one", "error", err)
 	}}
 	if err := r.load(); err != nil {
-		return false, &app.Error{Code: app.EInvalid, Field: "tls-cert", Message: "the certificate cannot be used: " + err.Error()}
+		return false, &app.Error{Code: app.EInvalid, Field: "tls-cert", Message: "the certificate can't be used: " + err.Error()}
 	}
 	s.listener = tls.NewListener(s.listener, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: r.get, NextProtos: []string{"h2", "http/1.1"}})
 	s.URL = "https://" + strings.TrimPrefix(s.URL, "http://")
 	return true, nil
 }
 
-// ownNames are what this host may be called.
+// ownNames are this host's possible names.
 func ownNames(address string) []string {
 	names := []string{"localhost", "127.0.0.1", "::1"}
 	if host, err := os.Hostname(); err == nil {
@@ -97,7 +97,7 @@ func ownNames(address string) []string {
 	return names
 }
 
-// certReloader returns a certificate, and reads it again when its file has changed. One that cannot be read leaves the one before.
+// certReloader returns a certificate, and reloads it when its file changes. If that fails, it keeps the old one.
 type certReloader struct {
 	cert, key string
 	failed    func(error)
@@ -135,8 +135,8 @@ func (r *certReloader) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return r.now, nil
 }
 
-// SelfSigned makes a CA in a directory, where there is none, and a certificate of it that is new enough, and returns the CA's
-// fingerprint. The certificate's file holds the CA too, so that clients find the one that they know.
+// SelfSigned creates a CA in a directory, if there is none, and a fresh certificate from it, and returns the CA's fingerprint. The certificate's
+// file includes the CA, so that clients find the one they trust.
 func SelfSigned(dir string, names []string, now time.Time) (fingerprint string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
@@ -155,7 +155,7 @@ func SelfSigned(dir string, names []string, now time.Time) (fingerprint string, 
 			return "", err
 		}
 	}
-	// Names change with the host, so it is made again at each start.
+	// Names change with the host, so the certificate is renewed at each start.
 	template := &x509.Certificate{Subject: pkix.Name{CommonName: "Muster"}, KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(0, 0, certDays)}
 	for _, n := range names {
@@ -171,7 +171,7 @@ func SelfSigned(dir string, names []string, now time.Time) (fingerprint string, 
 	return FingerprintOf(ca.Certificate[0]), nil
 }
 
-// issue makes a key and a certificate, signed by a CA or by itself, and writes both.
+// issue creates a key and a certificate, signed by a CA or self-signed, and writes both.
 func issue(template *x509.Certificate, ca *tls.Certificate, file string) (c tls.Certificate, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

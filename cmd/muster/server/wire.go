@@ -43,41 +43,41 @@ import (
 	"muster/portal/site"
 )
 
-// Config is everything that a server is told from outside, as plain values.
+// Config is all settings of a server, as plain values.
 type Config struct {
-	Data        string            // directory of the database, keys and providers' state
+	Data        string            // directory of database, keys and provider state
 	Listen      string            // host:port; port 0 picks a free one
-	AnyPort     bool              // when the port is taken, pick a free one
+	AnyPort     bool              // if the port is in use, pick a free one
 	Catalogs    []string          // directories
 	RedisURL    string            // "" starts one inside the process
-	NoMigrate   bool              // refuse a database whose tables are not up to date
+	NoMigrate   bool              // reject a database with pending migrations
 	Database    string            // a postgres:// URL; "" keeps a SQLite file in the data directory
-	Workers     int               // steps at the same time in this process; 0 leaves them to others
+	Workers     int               // steps at a time in this process; 0 for none
 	Tags        map[string]string // of the provisioner in this process
 	TenantSlots int               // most slots of one tenant; 0: no limit
 	Currency    string            // the installation's, by ISO 4217
-	HostAccess  bool              // admins of tenants may run what they wrote on this host
+	HostAccess  bool              // tenants' admins may run their code on this host
 	TLS         TLSConfig
 	SignIn      SignInConfig
 	Security    securityConfig
-	Settings    []fleet.Setting // for people, without secrets
+	Settings    []fleet.Setting // without secrets
 	Upkeep      upkeepConfig
 	Hooks       hookConfig
 	Slack       SlackConfig
-	APIRate     int // requests of the REST API of a user in a minute; 0: no limit
+	APIRate     int // REST API requests per user and minute; 0: no limit
 	Resources   resourceConfig
 	Observe     ObserveConfig
-	Password    string // of the first admin; "" makes one up
-	Key         string // hex; "" keeps one in the data directory
+	Password    string // of the first admin; "": generated
+	Key         string // hex; "": a file in the data directory
 	Log         *slog.Logger
 	Env         func(string) (string, bool) // looked up by ${env:NAME} in catalogs
 }
 
-// Server is Muster as one process. Make it with New, Run it, Close it (twice without harm).
+// Server is Muster as one process. Create it with New, Run it, Close it (closing twice is fine).
 type Server struct {
 	Config
-	URL           string // where people reach it
-	AdminPassword string // set only when the first account was made just now
+	URL           string // public URL
+	AdminPassword string // set only if the first account was just created
 	QueueNote     string // for people: which Redis
 	StoreNote     string // for people: which database
 
@@ -94,9 +94,9 @@ type Server struct {
 	catalog     atomic.Pointer[template.Catalog]
 	reader      *catalog.Reader
 	metrics     *metrics.Metrics
-	tracer      observe.Tracer // nil: nothing is traced
+	tracer      observe.Tracer // nil: no tracing
 	Sides       *sideServers
-	Fingerprint string // of the CA that we made ourselves; "" without
+	Fingerprint string // of our own CA; "" without one
 
 	registered     chan struct{} // closed once the workers of this process are registered
 	registeredOnce sync.Once
@@ -108,11 +108,11 @@ type Server struct {
 	failed  error
 }
 
-// LocalWorkers begins the names of this server's own workers. The data directory has one server at a time, so claims of
-// such workers that stand in the ledger at start are those of a process that is gone.
+// LocalWorkers is the name prefix of this server's own workers. A data directory has one server at a time, so claims of such workers in the
+// ledger at start belong to a previous process.
 func (s *Server) LocalWorkers() string { return "local:" + s.id + ":" }
 
-// New opens everything and begins to listen, but serves nothing yet. What it opened is closed again on an error.
+// New opens everything and starts to listen, but doesn't serve yet. On an error it closes everything again.
 func New(ctx context.Context, c Config) (*Server, error) {
 	s := &Server{Config: c, registered: make(chan struct{}), began: time.Now()}
 	if err := s.open(ctx); err != nil {
@@ -125,9 +125,9 @@ func New(ctx context.Context, c Config) (*Server, error) {
 func (s *Server) open(ctx context.Context) error {
 	c := s.Config
 	if c.Database != "" && c.RedisURL == "" {
-		return &app.Error{Code: app.EInvalid, Field: "REDIS_URL", Message: "DATABASE_URL needs REDIS_URL beside it.",
-			Hint: "Several servers may share a PostgreSQL, so their queue must be one that all of them reach:\n" +
-				"set REDIS_URL to a Redis, or leave DATABASE_URL out to keep everything in this process."}
+		return &app.Error{Code: app.EInvalid, Field: "REDIS_URL", Message: "DATABASE_URL requires REDIS_URL.",
+			Hint: "Servers that share a PostgreSQL database need a shared queue: set REDIS_URL to a Redis,\n" +
+				"or unset DATABASE_URL to keep everything in this process."}
 	}
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
@@ -137,7 +137,7 @@ func (s *Server) open(ctx context.Context) error {
 		return err
 	}
 	s.onClose(unlock)
-	// What the last run left for clients is not true any more.
+	// The last run's client settings are outdated.
 	if err := os.Remove(filepath.Join(c.Data, cli.ClientFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("data directory: %w", err)
 	}
@@ -217,24 +217,24 @@ func (s *Server) openQueue(ctx context.Context, installation string) error {
 	s.queue = q
 	s.onClose(q.Close)
 	if err := q.Ping(ctx); err != nil {
-		// The ledger takes requests without a queue; they are carried out when it comes back.
-		s.Log.Warn("Redis does not answer yet; going on without", "error", err)
+		// The ledger accepts requests without a queue; they run when it's back.
+		s.Log.Warn("Redis doesn't answer yet; continuing without it", "error", err)
 	}
 	return nil
 }
 
-// listen opens the port and makes the portal.
+// listen opens the port and creates the portal.
 func (s *Server) listen(ctx context.Context) (err error) {
 	s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.Listen)
 	if err != nil && s.AnyPort {
 		host, _, _ := net.SplitHostPort(s.Listen)
-		s.Log.Warn("the port is taken; picking another", "address", s.Listen)
+		s.Log.Warn("the port is in use; picking another", "address", s.Listen)
 		s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
 	}
 	if err != nil {
-		e := &app.Error{Code: app.EConflict, Message: "cannot listen on " + s.Listen, Err: err, Hint: "Choose an address of this machine with --listen."}
+		e := &app.Error{Code: app.EConflict, Message: "can't listen on " + s.Listen, Err: err, Hint: "Choose an address of this host with --listen."}
 		if errors.Is(err, syscall.EADDRINUSE) {
-			e.Hint = "Is another server running? Choose another address with --listen."
+			e.Hint = "If another server is running, stop it, or choose another address with --listen."
 		}
 		return e
 	}
@@ -272,7 +272,7 @@ func (s *Server) listen(ctx context.Context) (err error) {
 	return nil
 }
 
-// reachable turns an address that stands for every interface into one that a browser can open.
+// reachable turns a wildcard address into one that a browser can open.
 func reachable(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -284,7 +284,7 @@ func reachable(address string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// Run serves until ctx ends, and leaves the client's settings in the data directory while it does.
+// Run serves until ctx ends, and keeps client settings in the data directory in the meantime.
 func (s *Server) Run(ctx context.Context) error {
 	if err := s.introduce(ctx); err != nil {
 		return err
@@ -292,13 +292,13 @@ func (s *Server) Run(ctx context.Context) error {
 	if n, err := s.Store.ReleaseClaims(ctx, s.LocalWorkers(), time.Now()); err != nil {
 		return err
 	} else if n > 0 {
-		s.Log.Info("steps of the last run are taken up again", "steps", n)
+		s.Log.Info("resuming steps of the last run", "steps", n)
 	}
 	var wg sync.WaitGroup
 	loops, stop := context.WithCancel(context.WithoutCancel(ctx))
 	workers := s.startWorkers(ctx)
 	wg.Go(func() { s.balance(loops) })
-	// Who does not reach Redis cannot ring, and lets another lead.
+	// A server that can't reach Redis can't dispatch, and lets another one lead.
 	s.Store.Reached()
 	wg.Go(func() { s.queue.Pulse(loops, s.Store.Reached) })
 	wg.Go(func() {
@@ -325,12 +325,12 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
-// lead does what one of several servers does for all, for as long as that one is this server. All of it is harmless when two
-// do it at once, as they may for a moment while one follows the other.
+// lead does the work of the leader, while this server is the leader. All of it is harmless if two servers do it at once, as may happen for a
+// moment at a handover.
 func (s *Server) lead(ctx context.Context) {
 	if s.Database != "" {
-		s.Log.Info("this server leads: it rings, takes back what was lost, ends leases and looks after accounts")
-		defer s.Log.Info("this server does not lead any more")
+		s.Log.Info("this server is now the leader: it dispatches steps, requeues lost ones, expires leases and reconciles accounts")
+		defer s.Log.Info("this server is no longer the leader")
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -338,7 +338,7 @@ func (s *Server) lead(ctx context.Context) {
 			Now: wallClock, Meter: s.metrics}).Run(ctx)
 	})
 	wg.Go(func() {
-		// A server that was killed holds accounts for a while yet; the only one of its database takes them over at once.
+		// A killed server still holds accounts for a while; a database's only server takes them over at once.
 		name := "local"
 		if s.Database != "" {
 			name = rand.Text()
@@ -348,7 +348,7 @@ func (s *Server) lead(ctx context.Context) {
 			Providers: TenantAccounts{s.Providers, s.Store.TenantNames, s.Services.Secret.SecretsOf},
 			Catalog:   s.catalog.Load, Own: s.Services.Catalog.OwnProviders, Used: s.Store.AccountUsed,
 			Log: s.Log, Tags: s.Tags, Meter: s.metrics,
-			// The sandbox makes its machines on the host that works, which is another one where this server does not.
+			// The sandbox creates machines on the worker's host, which isn't this one without workers.
 			Elsewhere: s.madeElsewhere}).Run(ctx)
 	})
 	wg.Go(func() { s.retention().Run(ctx) })
@@ -369,7 +369,7 @@ func (s *Server) lead(ctx context.Context) {
 	wg.Wait()
 }
 
-// shut ends what faces and workers are doing, both at the same time: neither leans on the other.
+// shut stops interfaces and workers concurrently: neither depends on the other.
 func (s *Server) shut(workers *workforce) {
 	s.probe.Leaving.Store(true)
 	workers.stop()
@@ -386,16 +386,16 @@ func (s *Server) shut(workers *workforce) {
 	<-workers.done
 }
 
-// introduce leaves a token for clients of the same user on the same machine.
+// introduce writes a token for clients of the same user on the same host.
 func (s *Server) introduce(ctx context.Context) error {
-	token, err := s.Services.Identity.Tokens.LocalToken(ctx, "the machine of server "+s.id)
+	token, err := s.Services.Identity.Tokens.LocalToken(ctx, "the host of server "+s.id)
 	if err != nil {
 		return err
 	}
 	return cli.WriteClientSettings(s.Data, cli.ClientSettings{URL: s.URL, Token: token, CA: s.Fingerprint})
 }
 
-// Close lets go of everything that was opened, the last first.
+// Close closes everything in reverse order of opening.
 func (s *Server) Close() error {
 	s.once.Do(func() {
 		for i := len(s.closers) - 1; i >= 0; i-- {

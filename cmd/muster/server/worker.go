@@ -28,8 +28,8 @@ import (
 	rest "muster/portal/client"
 )
 
-// workerSettings is the first line that a provisioner writes to a worker's standard input; workerWord is each later one. The
-// end of the input is the end of the provisioner. Nothing of it stands in arguments or environment, where others could read it.
+// workerSettings is the first line that a provisioner writes to a worker's stdin; workerWord is each later one. The input ends with the
+// provisioner. Nothing of it is in arguments or environment, where others could read it.
 type workerSettings struct {
 	Name         string                   `json:"name"`
 	Tenant       string                   `json:"tenant"`
@@ -52,7 +52,7 @@ type workerSettings struct {
 type workerWord struct {
 	Slots int    `json:"slots,omitempty"`
 	Token string `json:"token,omitempty"`
-	Drain bool   `json:"end,omitempty"` // take nothing new, and end when nothing is left
+	Drain bool   `json:"end,omitempty"` // take nothing new, and end when idle
 }
 
 // settingsTime is how long a worker waits for its settings.
@@ -62,14 +62,14 @@ func WorkerCommand(c *cli.Context) *cobra.Command {
 	var tenant string
 	cmd := &cobra.Command{
 		Use:    "worker --tenant T",
-		Short:  "Carry out steps of one tenant; started by `muster provisioner`, which tells it what it needs over standard input",
+		Short:  "Run the steps of one tenant (started by muster provisioner, with settings on stdin)",
 		Hidden: true,
 		Args:   cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return work(cmd.Context(), c, tenant)
 		},
 	}
-	cmd.Flags().StringVar(&tenant, "tenant", "", "the `tenant`")
+	cmd.Flags().StringVar(&tenant, "tenant", "", "`tenant` to work for")
 	return cmd
 }
 
@@ -80,10 +80,10 @@ func work(ctx context.Context, c *cli.Context, tenant string) error {
 	select {
 	case b, ok := <-words:
 		if !ok || json.Unmarshal(b, &s) != nil || s.Name == "" || s.Tenant == "" || s.Tenant != tenant || s.Slots < 1 {
-			return cli.Usagef("a worker is started by `muster provisioner`").Hint("It gets its settings over standard input.")
+			return cli.Usagef("only `muster provisioner` can start a worker").Hint("A worker gets its settings over stdin.")
 		}
 	case <-time.After(settingsTime):
-		return cli.Usagef("no settings came over standard input").Hint("A worker is started by `muster provisioner`.")
+		return cli.Usagef("no settings on stdin").Hint("Only `muster provisioner` can start a worker.")
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -128,7 +128,7 @@ func startWorker(c *cli.Context, s workerSettings) (w *workerProcess, err error)
 	if err != nil {
 		return nil, err
 	}
-	signal.Ignore(syscall.SIGPIPE) // a provisioner that is gone does not keep us from giving back what we hold
+	signal.Ignore(syscall.SIGPIPE) // even without a provisioner, we hand back our steps
 	counts := metrics.NewTeller(c.Stdout)
 	w.closers = append(w.closers, counts.Close)
 	tracer, end, err := watch.tracer("muster-worker", s.Name, w.log)
@@ -178,10 +178,10 @@ func (w *workerProcess) close() {
 	w.closers = nil
 }
 
-// errOrphan ends a worker whose provisioner has gone.
-var errOrphan = errors.New("the provisioner has gone, and its worker with it")
+// errOrphan ends a worker whose provisioner has ended.
+var errOrphan = errors.New("the provisioner has ended, so this worker ends too")
 
-// serve works until the provisioner wants it to end, or has gone itself.
+// serve works until the provisioner stops it or ends itself.
 func (w *workerProcess) serve(ctx context.Context, words <-chan []byte) error {
 	follow, stop := context.WithCancel(context.Background())
 	defer stop()

@@ -23,14 +23,14 @@ type crew struct {
 	log    *slog.Logger
 	stderr io.Writer
 	dir    string
-	// metrics counts what the workers tell.
+	// metrics counts the workers' metrics.
 	metrics *metrics.Metrics
 
 	births chan func()
 }
 
-// start begins the one thread that starts processes. Linux ends a worker together with the thread that started it, so that
-// thread stays for as long as the provisioner does.
+// start starts the thread that starts processes. Linux ends a worker together with the thread that started it, so that thread must live as long
+// as the provisioner.
 func (w *crew) start() {
 	w.births = make(chan func())
 	go func() {
@@ -44,7 +44,7 @@ func (w *crew) start() {
 // close comes after the last worker has ended.
 func (w *crew) close() { close(w.births) }
 
-// secretEnv are variables of the provisioner's own, and of a server that may run on the same host, which workers never see.
+// secretEnv are variables of the provisioner, and of a server on the same host, that workers never see.
 var secretEnv = []string{TokenEnv, "MUSTER_TOKEN", "MUSTER_SECRET_KEY", adminPasswordEnv, "DATABASE_URL"}
 
 func workerEnv(env []string) []string {
@@ -66,9 +66,9 @@ type osWorker struct {
 
 var _ provisioner.WorkerHandle = (*osWorker)(nil)
 
-// Limits of what may be waited for.
+// Timeouts.
 const (
-	killTime = 12 * time.Second // longer than a worker takes to give back what it holds
+	killTime = 12 * time.Second // longer than a worker takes to hand back its steps
 	maxWords = 64
 )
 
@@ -114,13 +114,13 @@ func (w *crew) hire(r fleet.Registered, name string, o fleet.WorkerOrder) (provi
 	go h.write(stdin)
 	go func() {
 		err := cmd.Wait()
-		w.log.Debug("a worker process ended", "worker", name, "pid", cmd.Process.Pid, "how", err)
+		w.log.Debug("worker process ended", "worker", name, "pid", cmd.Process.Pid, "how", err)
 		close(h.done)
 	}()
 	return h, nil
 }
 
-// write hands words on, so that no one waits for a process that does not read.
+// write forwards words, so that nothing blocks on a process that doesn't read.
 func (h *osWorker) write(to io.WriteCloser) {
 	defer to.Close()
 	for {
@@ -137,7 +137,7 @@ func (h *osWorker) write(to io.WriteCloser) {
 	}
 }
 
-// say drops a word for a process that has not read the last ones; the next heartbeat brings another.
+// say drops a word for a process that hasn't read the previous ones; the next heartbeat sends another.
 func (h *osWorker) say(word workerWord) {
 	b, err := json.Marshal(word)
 	if err != nil {
@@ -146,7 +146,7 @@ func (h *osWorker) say(word workerWord) {
 	select {
 	case h.words <- b:
 	default:
-		h.log.Warn("a worker does not listen", "pid", h.cmd.Process.Pid)
+		h.log.Warn("worker doesn't read its input", "pid", h.cmd.Process.Pid)
 	}
 }
 
@@ -154,7 +154,7 @@ func (h *osWorker) Update(o fleet.WorkerOrder) { h.say(workerWord{Slots: o.Slots
 
 func (h *osWorker) Drain() { h.say(workerWord{Drain: true}) }
 
-// Stop implements provisioner.WorkerHandle: the end of its input lets a worker give back what it holds; one that does not is killed.
+// Stop implements provisioner.WorkerHandle: at the end of its input, a worker hands back its steps; one that doesn't is killed.
 func (h *osWorker) Stop() {
 	h.once.Do(func() {
 		close(h.ends)
@@ -162,7 +162,7 @@ func (h *osWorker) Stop() {
 			select {
 			case <-h.done:
 			case <-time.After(killTime):
-				h.log.Warn("a worker does not end although it was told to; it is killed", "pid", h.cmd.Process.Pid)
+				h.log.Warn("worker doesn't stop; killing it", "pid", h.cmd.Process.Pid)
 				_ = h.cmd.Process.Kill()
 			}
 		}()

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// dieTogether lets the kernel kill a worker when its provisioner ends, however that ends; and keeps Ctrl-C of a terminal, which
-// is for the provisioner, away from it.
+// dieTogether makes the kernel kill a worker when its provisioner ends, for any reason, and shields it from a terminal's Ctrl-C, which is for the
+// provisioner.
 func dieTogether(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }

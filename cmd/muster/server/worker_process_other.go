@@ -4,5 +4,5 @@ package server
 
 import "os/exec"
 
-// dieTogether does nothing here: a worker notices the end of its provisioner by the end of its input.
+// dieTogether does nothing here: a worker's input ends with its provisioner.
 func dieTogether(*exec.Cmd) {}

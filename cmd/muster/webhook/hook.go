@@ -19,18 +19,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// testPatience is how long `muster hook test` waits for what happens to the test.
+// testPatience is how long `muster hook test` waits for the result.
 const testPatience = 20 * time.Second
 
 func Command(c *cli.Context) *cobra.Command {
-	cmd := cli.Family("hook", "Send notices elsewhere: to a chat, by mail, to a program of your own",
+	cmd := cli.Family("hook", "Manage webhooks: send notifications to chats, email or your own programs",
 		hookListCommand(c), hookSaveCommand(c), hookDeleteCommand(c), hookTestCommand(c), hookDeliveriesCommand(c), hookResendCommand(c))
 	c.ServerFlags(cmd.PersistentFlags())
 	return cmd
 }
 
 func hookListCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List hooks and how they stand", Args: cli.AtMost(0),
+	return &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List webhooks", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.Connect()
 			if err != nil {
@@ -49,11 +49,11 @@ func printHooks(c *cli.Context, all []webhook.Hook) error {
 		return c.PrintJSON(map[string][]webhook.Hook{"hooks": all})
 	}
 	if len(all) == 0 {
-		_, err := fmt.Fprintln(c.Stdout, "No hooks. Make one: muster hook save NAME --url https://…")
+		_, err := fmt.Fprintln(c.Stdout, "No webhooks. Create one: muster hook save NAME --url https://…")
 		return err
 	}
 	now := time.Now()
-	t := cli.NewTable("NAME", "STATE", "FORMAT", "KINDS", "LAST", "FAILED>", "WAITING>", "URL")
+	t := cli.NewTable("NAME", "STATE", "FORMAT", "KINDS", "LAST DELIVERY", "FAILED>", "WAITING>", "URL")
 	for _, h := range all {
 		kinds, last := "all", "-"
 		if h.When != "" {
@@ -69,7 +69,7 @@ func printHooks(c *cli.Context, all []webhook.Hook) error {
 			}
 		}
 		if h.Last != nil {
-			last = answerWords(h.Last.Status) + " " + humanize.Duration(now.Sub(h.Last.At)) + " ago"
+			last = answerWords(h.Last.Status) + " " + humanize.Ago(now, h.Last.At)
 		}
 		if h.Script != "" {
 			h.URL, h.Format = "(script)", "-"
@@ -81,7 +81,7 @@ func printHooks(c *cli.Context, all []webhook.Hook) error {
 	}
 	for _, h := range all {
 		if h.Why != "" {
-			fmt.Fprintf(c.Stdout, "%s was stopped: %s\n", h.Name, h.Why)
+			fmt.Fprintf(c.Stdout, "%s is stopped: %s\n", h.Name, h.Why)
 		}
 	}
 	return nil
@@ -101,9 +101,10 @@ func hookSaveCommand(c *cli.Context) *cobra.Command {
 		rotate, on, off                       bool
 		life                                  lifecycleFlags
 	)
-	cmd := &cobra.Command{Use: "save NAME", Short: "Make a hook or change it; what is not given stays",
-		Long: "Make a hook or change the one of that name; what is not given stays. The secret of a new hook is printed once.\n\n" +
-			"URLs of chats are secrets: give them with --url-file (- reads standard input), so that no other process sees them.",
+	cmd := &cobra.Command{Use: "save NAME", Short: "Create or update a webhook",
+		Long: "Create a webhook, or update the existing one of that name; settings you omit stay as they are. The secret of a new webhook is printed\n" +
+			"only once.\n\n" +
+			"A chat's webhook URL is a secret: pass it with --url-file (- for stdin), so that no other process can read it.",
 		Example: "  muster hook save ops-chat --url-file - --as slack --kind alarm --kind budget < url.txt\n  muster hook save builds --url https://builds.example.com/muster\n" +
 			"  muster hook save cmdb --url https://cmdb.example.com/ask --when before --operation create --operation resize --timeout 2m --on-timeout veto\n" +
 			"  muster hook save warm --when after --operation create --run-file warm.sh --service web",
@@ -111,13 +112,13 @@ func hookSaveCommand(c *cli.Context) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			r := webhook.HookRequest{Name: args[0], URL: address, Format: webhook.HookFormat(format), Rotate: rotate}
 			if address != "" && file != "" {
-				return cli.Usagef("--url and --url-file are for one at a time")
+				return cli.Usagef("--url and --url-file can't be combined")
 			}
 			if on && off {
-				return cli.Usagef("--on and --off are for one at a time")
+				return cli.Usagef("--on and --off can't be combined")
 			}
 			if file == "-" && secretFile == "-" {
-				return cli.Usagef("only one of --url-file and --secret-file can be standard input")
+				return cli.Usagef("only one of --url-file and --secret-file can be stdin")
 			}
 			if file != "" {
 				if r.URL, err = ReadWord(c, file, "url-file"); err != nil {
@@ -158,15 +159,15 @@ func hookSaveCommand(c *cli.Context) *cobra.Command {
 			return printSaved(c, s)
 		}}
 	flags := cmd.Flags()
-	flags.StringVar(&address, "url", "", "`URL` that notices are sent to")
-	flags.StringVar(&file, "url-file", "", "`file` that holds the URL; - is standard input")
-	flags.StringVar(&format, "as", "", "what the receiver understands: muster, slack or mail; of a hook of operations muster or coopr")
-	flags.StringVar(&to, "to", "", "`addresses` that a mail gateway sends to, with commas between")
-	flags.StringSliceVar(&kinds, "kind", nil, "a `kind` of notice that it wants: "+kindNames()+" or all; may be repeated")
-	flags.StringVar(&secretFile, "secret-file", "", "`file` that holds the secret to sign with; - is standard input")
-	flags.BoolVar(&rotate, "rotate", false, "make a new secret; the old one signs too for a day")
-	flags.BoolVar(&on, "on", false, "switch it on, also when it was stopped")
-	flags.BoolVar(&off, "off", false, "switch it off")
+	flags.StringVar(&address, "url", "", "`URL` to send notifications to")
+	flags.StringVar(&file, "url-file", "", "`file` with the URL, or - for stdin")
+	flags.StringVar(&format, "as", "", "payload `format`: muster, slack or mail; for operation hooks: muster or coopr")
+	flags.StringVar(&to, "to", "", "comma-separated `addresses` for a mail gateway to send to")
+	flags.StringSliceVar(&kinds, "kind", nil, "`kind` of notification to send: "+kindNames()+" or all; may be repeated")
+	flags.StringVar(&secretFile, "secret-file", "", "`file` with the signing secret, or - for stdin")
+	flags.BoolVar(&rotate, "rotate", false, "generate a new secret; the old one stays valid for a day")
+	flags.BoolVar(&on, "on", false, "turn the webhook on, even if it was stopped")
+	flags.BoolVar(&off, "off", false, "turn the webhook off")
 	life.add(flags)
 	return cmd
 }
@@ -179,7 +180,7 @@ func kindNames() string {
 	return strings.Join(names, ", ")
 }
 
-// ReadWord reads a secret from where no other process sees it.
+// ReadWord reads a secret from a file or stdin, where other processes can't see it.
 func ReadWord(c *cli.Context, file, flag string) (string, error) {
 	var b []byte
 	var err error
@@ -192,7 +193,7 @@ func ReadWord(c *cli.Context, file, flag string) (string, error) {
 	var path *os.PathError
 	switch {
 	case errors.As(err, &path):
-		return "", &app.Error{Code: app.EInvalid, Field: flag, Message: "--" + flag + " cannot be read: " + path.Error()}
+		return "", &app.Error{Code: app.EInvalid, Field: flag, Message: "can't read --" + flag + ": " + path.Error()}
 	case err != nil:
 		return "", err
 	case text == "":
@@ -205,9 +206,9 @@ func printSaved(c *cli.Context, s webhook.SavedHook) error {
 	if c.JSON() {
 		return c.PrintJSON(s)
 	}
-	word := "changed"
+	word := "updated"
 	if s.Made {
-		word = "made"
+		word = "created"
 	}
 	what := s.URL
 	if s.Script != "" {
@@ -216,26 +217,26 @@ func printSaved(c *cli.Context, s webhook.SavedHook) error {
 	if s.When != "" {
 		what = lifecycleWords(s.Hook) + ", " + what
 	}
-	fmt.Fprintf(c.Stdout, "Hook %s %s: %s, %s\n", s.Name, word, s.State, what)
+	fmt.Fprintf(c.Stdout, "Webhook %s %s: %s, %s\n", s.Name, word, s.State, what)
 	if s.Secret != "" {
-		fmt.Fprintf(c.Stdout, "Secret: %s  (shown this once; docs/notices.md says how to verify with it)\n", s.Secret)
+		fmt.Fprintf(c.Stdout, "Secret: %s  (shown only once; docs/notices.md explains how to verify signatures)\n", s.Secret)
 	}
 	return nil
 }
 
 func hookDeleteCommand(c *cli.Context) *cobra.Command {
 	var yes bool
-	cmd := &cobra.Command{Use: "delete NAME", Short: "Delete a hook and the list of its deliveries", Args: cli.Exactly("NAME"),
+	cmd := &cobra.Command{Use: "delete NAME", Short: "Delete a webhook and its delivery history", Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !yes && !cli.IsTerminal(c.Stdin) {
-				return cli.Usagef("deleting needs --yes where there is no terminal to confirm on")
+				return cli.Usagef("--yes is required without a terminal to confirm on")
 			}
 			cl, err := c.Connect()
 			if err != nil {
 				return err
 			}
 			if !yes {
-				if err := c.Confirm(cmd.Context(), "Delete the hook "+args[0]+"?", "the hook was not deleted"); err != nil {
+				if err := c.Confirm(cmd.Context(), "Delete webhook "+args[0]+"?", "webhook "+args[0]+" was not deleted"); err != nil {
 					return err
 				}
 			}
@@ -245,15 +246,15 @@ func hookDeleteCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(map[string]string{"deleted": args[0]})
 			}
-			_, err = fmt.Fprintf(c.Stdout, "Hook %s deleted.\n", args[0])
+			_, err = fmt.Fprintf(c.Stdout, "Deleted webhook %s.\n", args[0])
 			return err
 		}}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
 }
 
 func hookTestCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{Use: "test NAME", Short: "Send a test notice and say what became of it", Args: cli.Exactly("NAME"),
+	return &cobra.Command{Use: "test NAME", Short: "Send a test notification and show the result", Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.Connect()
 			if err != nil {
@@ -275,7 +276,7 @@ func hookTestCommand(c *cli.Context) *cobra.Command {
 		}}
 }
 
-// tested says what happened to a test; one that failed is an error.
+// tested prints the result of a test; a failed one is an error.
 func tested(c *cli.Context, hook string, d webhook.HookDelivery) error {
 	if c.JSON() {
 		if err := c.PrintJSON(d); err != nil {
@@ -284,21 +285,21 @@ func tested(c *cli.Context, hook string, d webhook.HookDelivery) error {
 	}
 	switch d.State {
 	case webhook.DeliveryFailed:
-		return &app.Error{Code: app.EInvalid, Message: "the test did not arrive: " + d.Error}
+		return &app.Error{Code: app.EInvalid, Message: "the test notification failed: " + d.Error}
 	case webhook.DeliveryWaiting:
-		return &app.Error{Code: app.ETimeout, Message: "the test was not sent yet", Hint: "See `muster hook deliveries " + hook + "` in a moment."}
+		return &app.Error{Code: app.ETimeout, Message: "the test notification wasn't sent yet", Hint: "Check again in a moment: muster hook deliveries " + hook}
 	}
 	if c.JSON() {
 		return nil
 	}
-	_, err := fmt.Fprintf(c.Stdout, "The test arrived: %d after %s\n", d.Status, d.Took.Round(time.Millisecond))
+	_, err := fmt.Fprintf(c.Stdout, "Test notification delivered: status %d in %d ms.\n", d.Status, d.Took.Milliseconds())
 	return err
 }
 
 func hookDeliveriesCommand(c *cli.Context) *cobra.Command {
 	var before int64
 	var limit int
-	cmd := &cobra.Command{Use: "deliveries NAME [NUMBER]", Short: "List what was sent to a hook, or show one delivery with every answer",
+	cmd := &cobra.Command{Use: "deliveries NAME [NUMBER]", Short: "List deliveries of a webhook, or show one with all responses",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 1 || limit > 200 {
@@ -325,15 +326,15 @@ func hookDeliveriesCommand(c *cli.Context) *cobra.Command {
 			}
 			return printDeliveries(c, list, next)
 		}}
-	cmd.Flags().Int64Var(&before, "before", 0, "only what came before this `number`")
-	cmd.Flags().IntVar(&limit, "limit", 50, "at most so many")
+	cmd.Flags().Int64Var(&before, "before", 0, "only deliveries before this `number`")
+	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of deliveries")
 	return cmd
 }
 
 func DeliveryNumber(text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id < 1 {
-		return 0, cli.Usagef("%q is not the number of a delivery", text)
+		return 0, cli.Usagef("%q isn't a delivery number", text)
 	}
 	return id, nil
 }
@@ -343,11 +344,11 @@ func printDeliveries(c *cli.Context, list []webhook.HookDelivery, next int64) er
 		return c.PrintJSON(map[string]any{"deliveries": list, "next": next})
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(c.Stdout, "Nothing was sent.")
+		_, err := fmt.Fprintln(c.Stdout, "No deliveries.")
 		return err
 	}
 	now := time.Now()
-	t := cli.NewTable("NUMBER>", "KIND", "STATE", "TRIES>", "ANSWER", "AGE>", "TITLE")
+	t := cli.NewTable("NUMBER>", "KIND", "STATE", "ATTEMPTS>", "RESPONSE", "AGE>", "TITLE")
 	for _, d := range list {
 		answer := "-"
 		if d.Attempts > 0 {
@@ -361,7 +362,7 @@ func printDeliveries(c *cli.Context, list []webhook.HookDelivery, next int64) er
 	if err := t.Show(c); err != nil || next == 0 {
 		return err
 	}
-	_, err := fmt.Fprintf(c.Stderr, "Older ones: --before %d\n", next)
+	_, err := fmt.Fprintf(c.Stderr, "Older deliveries: --before %d\n", next)
 	return err
 }
 
@@ -371,7 +372,7 @@ func printDelivery(c *cli.Context, d webhook.HookDelivery) error {
 	}
 	fmt.Fprintf(c.Stdout, "%s (%s), %s after %s\nMessage: %s\n", d.Title, d.Kind, d.State, tryWords(d.Attempts), d.MessageID)
 	for _, a := range d.Log {
-		fmt.Fprintf(c.Stdout, "\n%d  %s  %s  %s\n", a.Attempt, a.At.Format(time.RFC3339), answerWords(a.Status), a.Took.Round(time.Millisecond))
+		fmt.Fprintf(c.Stdout, "\n%d  %s  %s  %d ms\n", a.Attempt, a.At.Format(time.RFC3339), answerWords(a.Status), a.Took.Milliseconds())
 		for _, text := range []string{a.Error, a.Response} {
 			if text != "" {
 				fmt.Fprintln(c.Stdout, "   "+strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n   "))
@@ -385,7 +386,7 @@ func printDelivery(c *cli.Context, d webhook.HookDelivery) error {
 }
 
 func hookResendCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{Use: "resend NAME NUMBER", Short: "Send a delivery again, under the same message id", Args: cli.Exactly("NAME", "NUMBER"),
+	return &cobra.Command{Use: "resend NAME NUMBER", Short: "Resend a delivery with the same message id", Args: cli.Exactly("NAME", "NUMBER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := DeliveryNumber(args[1])
 			if err != nil {
@@ -402,7 +403,7 @@ func hookResendCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(d)
 			}
-			_, err = fmt.Fprintf(c.Stdout, "Delivery %d is sent again: muster hook deliveries %s %d\n", d.ID, args[0], d.ID)
+			_, err = fmt.Fprintf(c.Stdout, "Resending delivery %d. Check the result: muster hook deliveries %s %d\n", d.ID, args[0], d.ID)
 			return err
 		}}
 }
@@ -414,16 +415,16 @@ func tryWords(n int) string {
 	return strconv.Itoa(n) + " tries"
 }
 
-// NoticesCommand lists what one was told.
+// NoticesCommand lists notifications.
 func NoticesCommand(c *cli.Context) *cobra.Command {
 	var limit int
 	var before int64
-	cmd := &cobra.Command{Use: "notices", Short: "List your notices, newest first; for admins those of the whole tenant",
-		Long: "List your notices, newest first: leases that end, requests that wait or were decided, clusters that are ready, failed or lost machines, budgets,\n" +
-			"alarms. Admins see those of the whole tenant. Hooks (`muster hook`) send them elsewhere.",
+	cmd := &cobra.Command{Use: "notices", Short: "List your notifications, newest first (admins: the tenant's)",
+		Long: "List your notifications, newest first: expiring leases, waiting and decided requests, clusters that are ready, failed or lost machines,\n" +
+			"budgets and alarms. Admins see those of the whole tenant. To send notifications elsewhere, use webhooks (`muster hook`).",
 		Example: "  muster notices\n  muster notices --limit 100 --before 4711", Args: cli.AtMost(0)}
-	cmd.Flags().IntVar(&limit, "limit", 20, "how many, at most 200")
-	cmd.Flags().Int64Var(&before, "before", 0, "only those before this `number`, to go on with a list")
+	cmd.Flags().IntVar(&limit, "limit", 20, "maximum number of notifications, up to 200")
+	cmd.Flags().Int64Var(&before, "before", 0, "only notifications before this `number`")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		list, next, err := cl.Notices.List(ctx, before, limit)
 		if err != nil {
@@ -436,10 +437,10 @@ func NoticesCommand(c *cli.Context) *cobra.Command {
 			}{list, next})
 		}
 		if len(list) == 0 {
-			_, err := fmt.Fprintln(c.Stdout, "No notices.")
+			_, err := fmt.Fprintln(c.Stdout, "No notifications.")
 			return err
 		}
-		t := cli.NewTable("AGE>", "KIND", "NOTICE")
+		t := cli.NewTable("AGE>", "KIND", "NOTIFICATION")
 		for _, n := range list {
 			text := n.Title
 			if n.Text != "" {
@@ -450,7 +451,7 @@ func NoticesCommand(c *cli.Context) *cobra.Command {
 		if err := t.Show(c); err != nil || next == 0 {
 			return err
 		}
-		_, err = fmt.Fprintf(c.Stdout, "Older ones: muster notices --before %d\n", next)
+		_, err = fmt.Fprintf(c.Stdout, "Older notifications: muster notices --before %d\n", next)
 		return err
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"muster/cmd/muster/cli"
 )
 
-// lifecycleFlags are the flags of `muster hook save` for hooks that have their turn before or after operations.
+// lifecycleFlags are the flags of `muster hook save` for operation hooks.
 type lifecycleFlags struct {
 	when, onTimeout, runFile string
 	operations, services     []string
@@ -21,15 +21,15 @@ type lifecycleFlags struct {
 }
 
 func (f *lifecycleFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.when, "when", "", "make it a hook of operations: before, after, failure, or template for one that templates name")
-	flags.StringSliceVar(&f.operations, "operation", nil, "of a hook of operations: a `kind` of operation that it is about, such as create, or all; may be repeated")
-	flags.DurationVar(&f.timeout, "timeout", 0, "how long an operation waits for its answer (5m where this is not said), or one run of its script may take; 0 is what is usual")
-	flags.StringVar(&f.onTimeout, "on-timeout", "", "of a hook before operations: what happens where it does not answer in time, veto or go_on")
-	flags.StringVar(&f.runFile, "run-file", "", "`file` that holds a script to run on nodes, instead of calling a URL; - is standard input")
-	flags.StringSliceVar(&f.services, "service", nil, "of a script: run it on the nodes with this `service`, or all; may be repeated")
+	flags.StringVar(&f.when, "when", "", "make it an operation hook that runs: before, after, failure, or template (if a template names it)")
+	flags.StringSliceVar(&f.operations, "operation", nil, "operation hooks: `kind` of operation, such as create, or all; may be repeated")
+	flags.DurationVar(&f.timeout, "timeout", 0, "operation hooks: time limit for a response or for one run of the script; 0 is the default (5m for responses)")
+	flags.StringVar(&f.onTimeout, "on-timeout", "", "operation hooks before an operation: what to do without a response in time, veto or go_on")
+	flags.StringVar(&f.runFile, "run-file", "", "operation hooks: `file` with a script to run on nodes instead of calling a URL, or - for stdin")
+	flags.StringSliceVar(&f.services, "service", nil, "operation hooks with a script: run it on nodes with this `service`, or all; may be repeated")
 }
 
-// fill takes over what was given.
+// fill applies the flags that are set.
 func (f *lifecycleFlags) fill(c *cli.Context, cmd *cobra.Command, r *webhook.HookRequest) (err error) {
 	r.When, r.OnTimeout = template.HookPhase(f.when), template.HookChoice(f.onTimeout)
 	given := cmd.Flags().Changed
@@ -60,18 +60,18 @@ func (f *lifecycleFlags) fill(c *cli.Context, cmd *cobra.Command, r *webhook.Hoo
 	return err
 }
 
-// readScript reads a script as it is.
+// readScript reads a script unchanged.
 func readScript(c *cli.Context, file string) (string, error) {
 	var b []byte
 	var err error
-	const most = template.MaxHookScript + 1 // what is longer is refused by the server
+	const most = template.MaxHookScript + 1 // the server rejects longer ones
 	if file == "-" {
 		b, err = io.ReadAll(io.LimitReader(c.Stdin, most))
 	} else {
 		b, err = cli.ReadLimited(file, most)
 	}
 	if err != nil {
-		return "", &app.Error{Code: app.EInvalid, Field: "run-file", Message: "--run-file cannot be read: " + err.Error()}
+		return "", &app.Error{Code: app.EInvalid, Field: "run-file", Message: "can't read --run-file: " + err.Error()}
 	}
 	if strings.TrimSpace(string(b)) == "" {
 		return "", cli.Usagef("--run-file is empty")
@@ -79,7 +79,7 @@ func readScript(c *cli.Context, file string) (string, error) {
 	return string(b), nil
 }
 
-// lifecycleWords says of a hook of operations when it has its turn: "before create, resize".
+// lifecycleWords says when an operation hook runs: "before create, resize".
 func lifecycleWords(h webhook.Hook) string {
 	if h.When == template.HookTemplate {
 		return "by templates"

@@ -88,7 +88,7 @@ func drive(ctx context.Context, site, token string) error {
 	}
 	fmt.Printf("created: %s is %s with %d nodes\n", v.Name, v.Status, len(*v.Nodes))
 
-	lease, err := s.PostClustersByIdLeaseWithResponse(ctx, id, &api.PostClustersByIdLeaseParams{}, api.LeaseRequest{By: new(int64(time.Hour)), Reason: new("tests go on")})
+	lease, err := s.PostClustersByIdLeaseWithResponse(ctx, id, &api.PostClustersByIdLeaseParams{}, api.LeaseRequest{By: new(int64(time.Hour)), Reason: new("tests are still running")})
 	if err != nil {
 		return err
 	}
@@ -124,11 +124,11 @@ func drive(ctx context.Context, site, token string) error {
 	if receipt.JSON200 == nil {
 		return answer("receipt", receipt.HTTPResponse, receipt.Body)
 	}
-	fmt.Printf("gone: %s is %s, %d machines left\n", v.Name, v.Status, receipt.JSON200.Left)
+	fmt.Printf("deleted: %s is %s, %d machines left\n", v.Name, v.Status, receipt.JSON200.Left)
 	return nil
 }
 
-// settled follows a cluster's events until no operation is under way.
+// settled follows a cluster's events until no operation is running.
 func (s *story) settled(ctx context.Context, id string) (*api.ClusterView, error) {
 	for {
 		shown, err := s.GetClustersByIdWithResponse(ctx, id, nil)
@@ -175,5 +175,5 @@ func text(s *string) string {
 }
 
 func answer(what string, r *http.Response, body []byte) error {
-	return errors.New(what + " is answered " + r.Status + ": " + string(body))
+	return errors.New(what + " returned " + r.Status + ": " + string(body))
 }

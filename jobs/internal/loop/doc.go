@@ -1,2 +1,2 @@
-// Package loop has what work that goes on for long needs everywhere: waits that end, back-offs, and trouble that is told once.
+// Package loop has helpers for long-running work: waits that end, back-offs, and trouble that is reported once.
 package loop

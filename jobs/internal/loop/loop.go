@@ -53,7 +53,7 @@ func (q *Trouble) Say(log *slog.Logger, what string, err error) {
 	if last, known := q.said[what][kind]; known && time.Since(last) < remindEvery {
 		return
 	}
-	log.Warn(what+" does not work", "error", err)
+	log.Warn(what+" failed", "error", err)
 	if q.said == nil {
 		q.said = map[string]map[string]time.Time{}
 	}
@@ -73,7 +73,7 @@ func Safely(f func() error) (err error) {
 	return f()
 }
 
-// Ring leaves a word for whoever listens, unless there is one already.
+// Ring signals the listener, unless there is one already.
 func Ring(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -27,7 +27,7 @@ func TestTroubleIsSaidOnce(t *testing.T) {
 		}
 		minutes := func(n int, errs ...error) {
 			for i := range n {
-				q.Say(log, "looking after account a", errs[i%len(errs)])
+				q.Say(log, "Checking account a", errs[i%len(errs)])
 				q.Say(log, "sweeping", nil)
 				time.Sleep(time.Minute)
 			}

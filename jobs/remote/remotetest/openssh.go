@@ -87,9 +87,9 @@ func OpenSSHWith(t testing.TB, env ...string) *Node {
 		}
 		_ = cmd.Process.Kill()
 		<-died
-		t.Logf("sshd did not start on port %d, trying another: %s", port, log.String())
+		t.Logf("sshd didn't start on port %d, trying another: %s", port, log.String())
 	}
-	t.Fatal("sshd does not start")
+	t.Fatal("sshd didn't start")
 	return nil
 }
 

@@ -44,7 +44,7 @@ func Quiet(t testing.TB) remote.Target {
 	})
 	var port int
 	if _, err := fmt.Fscanf(bufio.NewReader(out), "port %d\n", &port); err != nil {
-		t.Fatal("the quiet server does not start: ", err)
+		t.Fatal("the quiet server didn't start: ", err)
 	}
 	return remote.Target{Address: "127.0.0.1", Port: port, HostKey: AuthorizedKey(hostKey), PrivateKey: userPEM}
 }
@@ -123,7 +123,7 @@ func quietResident(ch ssh.Channel, name string) {
 		}
 		t, _, _ := strings.Cut(string(text), " ")
 		_, _ = fmt.Fprintf(ch.Stderr(), "%s 1 /bin/sh\n", t)
-		if strings.Contains(string(text), "wait for ever") {
+		if strings.Contains(string(text), "wait forever") {
 			_, _ = fmt.Fprintln(ch, "begun")
 			continue
 		}
@@ -152,7 +152,7 @@ func quietSession(ch ssh.Channel, reqs <-chan *ssh.Request) {
 			if t := token.FindString(line); t != "" {
 				_, _ = fmt.Fprintf(ch.Stderr(), "%s 1 /bin/sh\n", t)
 			}
-			if strings.Contains(line, "wait for ever") {
+			if strings.Contains(line, "wait forever") {
 				_, _ = fmt.Fprintln(ch, "begun")
 			} else {
 				_, _ = ch.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{0}))

@@ -182,7 +182,7 @@ func (s *Server) serve(raw net.Conn) {
 		if s.refuse.Load() || m.User() != s.opt.User || string(k.Marshal()) != string(s.allowed.Marshal()) {
 			return nil, errors.New("refused")
 		}
-		s.dials.Add(1) // here, since the client may go on before the handshake has returned
+		s.dials.Add(1) // here, since the client may continue before the handshake has returned
 		return nil, nil
 	}}
 	conf.AddHostKey(s.opt.HostKey)
@@ -265,7 +265,7 @@ func (s *Server) run(line string, ch ssh.Channel, work *sync.WaitGroup) *exec.Cm
 		_ = inW.Close()
 	})
 	var outputs sync.WaitGroup
-	// A reading end that is closed breaks the pipe of whoever still writes.
+	// A reading end that is closed breaks the pipe of a writer.
 	outputs.Go(func() { _, _ = io.Copy(ch, outR); _ = outR.Close() })
 	outputs.Go(func() { _, _ = io.Copy(ch.Stderr(), errR); _ = errR.Close() })
 	work.Go(func() {

@@ -9,7 +9,7 @@ import (
 	"muster/portal/buildsystems/internal/seal"
 )
 
-// Name is what it is called in Muster.
+// Name is the system's name in Muster.
 const Name = "buildkite"
 
 const (
@@ -22,26 +22,26 @@ const (
 // System is Buildkite.
 type System struct{}
 
-// About tells forms and docs.
+// About describes the system for forms and docs.
 func (System) About() appbuild.BuildSystem {
 	return appbuild.BuildSystem{
 		Name: Name, Title: "Buildkite",
-		About:  "Tells of builds and jobs, signed with the webhook's token, which Buildkite makes.",
+		About:  "Reports builds and jobs, signed with the webhook's token, which Buildkite generates.",
 		Events: []string{"build.failing", "build.finished", "build.running", "build.scheduled", "job.finished", "job.scheduled", "job.started", "ping"},
 		Scheme: "HMAC-SHA256 over time and body in X-Buildkite-Signature, or the token itself in X-Buildkite-Token",
 		Steps: []string{
-			"Open Settings, Notification Services of the organization, and add a Webhook.",
-			"Enter the address as Webhook URL.",
-			"Under Token choose to send an HMAC signature in X-Buildkite-Signature, and bring the token here as the secret.",
-			"Choose the events build.scheduled, build.running, build.finished, and job.scheduled, job.started, job.finished where rules ask for jobs.",
+			"In the organization's Settings, open Notification Services and add a Webhook.",
+			"Enter the URL as Webhook URL.",
+			"Under Token, choose to send an HMAC signature in X-Buildkite-Signature, and enter the token here as the secret.",
+			"Select the events build.scheduled, build.running and build.finished, and, if your rules use jobs, job.scheduled, job.started and job.finished.",
 		},
 		OwnSecret: true,
 	}
 }
 
-// Verify looks at the signature over time and body where there is one; only without one may the token itself speak for the delivery.
+// Verify checks the signature over time and body if there is one; only without one does it accept the token itself.
 func (System) Verify(r seal.Request) (appbuild.BuildDelivery, error) {
-	d := appbuild.BuildDelivery{ID: r.Header(headerRequest), Unique: seal.Unique(r.Body)} // a delivery that is sent again has a new time
+	d := appbuild.BuildDelivery{ID: r.Header(headerRequest), Unique: seal.Unique(r.Body)} // a repeated delivery has a new time
 	if given := r.Header(headerSignature); given != "" {
 		stamp, mac, err := parts(given)
 		if err != nil {
@@ -61,7 +61,7 @@ func (System) Verify(r seal.Request) (appbuild.BuildDelivery, error) {
 	} else {
 		token := r.Header(headerToken)
 		if token == "" {
-			return appbuild.BuildDelivery{}, seal.Missing(headerSignature, "Choose under Token of the webhook to send a signature.")
+			return appbuild.BuildDelivery{}, seal.Missing(headerSignature, "In the webhook's settings, under Token, choose to send a signature.")
 		}
 		if !r.Token(token) {
 			return appbuild.BuildDelivery{}, seal.Wrong(headerToken)
@@ -76,9 +76,9 @@ func (System) Verify(r seal.Request) (appbuild.BuildDelivery, error) {
 	return d, nil
 }
 
-// parts takes timestamp=1700000000,signature=abc apart.
+// parts splits timestamp=1700000000,signature=abc.
 func parts(header string) (stamp, mac string, err error) {
-	bad := &app.Error{Code: app.EInvalid, Reason: "header", Field: headerSignature, Message: headerSignature + " is not of the form timestamp=…,signature=…."}
+	bad := &app.Error{Code: app.EInvalid, Reason: "header", Field: headerSignature, Message: headerSignature + " must have the form timestamp=…,signature=…"}
 	for _, part := range strings.Split(header, ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
 		switch {

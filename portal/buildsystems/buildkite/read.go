@@ -16,7 +16,7 @@ var phases = map[string]app.BuildPhase{
 	"job.scheduled": appbuild.BuildQueued, "job.started": appbuild.BuildRunning, "job.finished": appbuild.BuildEnded,
 }
 
-// Read understands a body.
+// Read reads a body.
 func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 	e := app.BuildEvent{Event: b.Need("event"), Phase: appbuild.BuildOther}
 	of, action, _ := strings.Cut(e.Event, ".")
@@ -36,7 +36,7 @@ func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 	_, e.Repository = payload.Repository(repository)
 	if e = pull(e, r, repository); e.Event == "build.finished" {
 		if e.Result = r.Text("state"); r.Bool("blocked") {
-			e.Phase, e.Result = appbuild.BuildRunning, "" // it waits for a person and goes on, under the same number
+			e.Phase, e.Result = appbuild.BuildRunning, "" // it waits for a person and continues under the same number
 		}
 	}
 	if of == "job" {
@@ -54,17 +54,17 @@ func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 func build(r *payload.Object) string {
 	u, err := url.Parse(r.Need("web_url"))
 	if err != nil {
-		r.Wrong("web_url", "It is not an address.")
+		r.Wrong("web_url", "Must be a URL.")
 		return ""
 	}
 	p := strings.Trim(u.Path, "/")
 	if n := r.NeedNumber("number"); strings.Count(p, "/") != 3 || !strings.HasSuffix(p, fmt.Sprintf("/builds/%d", n)) {
-		r.Wrong("web_url", "It does not end in organization/pipeline/builds/number, with the build's number.")
+		r.Wrong("web_url", "Must end in organization/pipeline/builds/number, with the build's number.")
 	}
 	return p
 }
 
-// pull reads the pull request, which has its number as a text, and is null or empty where there is none.
+// pull reads the pull request, whose number is a string, and which is null or empty if there is none.
 func pull(e app.BuildEvent, r *payload.Object, repository string) app.BuildEvent {
 	p := r.In("pull_request")
 	id := p.Word("id")
@@ -74,7 +74,7 @@ func pull(e app.BuildEvent, r *payload.Object, repository string) app.BuildEvent
 	}
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil || n <= 0 {
-		p.Wrong("id", "It is not the number of a pull request.")
+		p.Wrong("id", "Must be the number of a pull request.")
 		return e
 	}
 	e.PullRequest = n

@@ -10,7 +10,7 @@ import (
 	"muster/portal/buildsystems/internal/seal"
 )
 
-// Name is what it is called in Muster.
+// Name is the system's name in Muster.
 const Name = "circleci"
 
 const (
@@ -21,27 +21,27 @@ const (
 // System is CircleCI.
 type System struct{}
 
-// About tells forms and docs.
+// About describes the system for forms and docs.
 func (System) About() build.BuildSystem {
 	return build.BuildSystem{
 		Name: Name, Title: "CircleCI",
-		About:  "Tells how workflows and jobs ended, and never that they begin: for that a step of the job asks Muster.",
+		About:  "Reports the end of workflows and jobs, but not their start: a step of the job requests the cluster.",
 		Events: []string{"job-completed", "workflow-completed"},
 		Scheme: "HMAC-SHA256 over the body in circleci-signature",
 		Steps: []string{
-			"Open Project Settings, Webhooks, and add a webhook.",
-			"Enter the address as Receiver URL, and the secret as Secret token.",
-			"Choose Workflow Completed, and Job Completed where rules ask for jobs; leave certificate verification on.",
-			"Add the step of deploy/ci-examples/circleci-config.yml to the jobs that want a cluster: CircleCI does not tell when something begins.",
+			"In Project Settings, open Webhooks and add a webhook.",
+			"Enter the URL as Receiver URL, and the secret as Secret token.",
+			"Select Workflow Completed and, if your rules use jobs, Job Completed. Keep certificate verification on.",
+			"Add the step in deploy/ci-examples/circleci-config.yml to jobs that need a cluster, since CircleCI doesn't report when jobs start.",
 		},
 	}
 }
 
-// Verify looks at the HMAC over the body. The header may have signatures of several versions; only the first is known.
+// Verify checks the HMAC over the body. The header may have signatures of several versions; only the first is supported.
 func (System) Verify(r seal.Request) (build.BuildDelivery, error) {
 	given := r.Header(headerSignature)
 	if given == "" {
-		return build.BuildDelivery{}, seal.Missing(headerSignature, "Enter the secret of this hook as Secret token in the webhook's settings.")
+		return build.BuildDelivery{}, seal.Missing(headerSignature, "Enter this hook's secret as Secret token in the webhook's settings.")
 	}
 	fits := false
 	for i, one := range strings.Split(given, ",") {
@@ -63,7 +63,7 @@ func (System) Verify(r seal.Request) (build.BuildDelivery, error) {
 	return d, nil
 }
 
-// Read understands a body.
+// Read reads a body.
 func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 	e := app.BuildEvent{Event: b.Need("type"), Phase: build.BuildOther}
 	if e.Event != "workflow-completed" && e.Event != "job-completed" {
@@ -82,7 +82,7 @@ func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 	if p.Has("vcs") {
 		return source(e, p.In("vcs"))
 	}
-	// Of GitLab, GitHub App and Bitbucket Data Center it is not told where the code comes from.
+	// For GitLab, GitHub App and Bitbucket Data Center, CircleCI doesn't report the source of the code.
 	git := p.In("trigger_parameters").In("git")
 	if _, path := payload.Repository(git.Text("checkout_url")); path != "" {
 		e.Repository = path
@@ -95,17 +95,17 @@ func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 	return e
 }
 
-// name returns organization and project of a slug, gh/acme/web, without where they are kept: a job knows them by that.
+// name returns organization and project of a slug such as gh/acme/web, without the host, as jobs name them.
 func name(project *payload.Object) string {
 	parts := strings.Split(project.Need("slug"), "/")
 	if len(parts) != 3 {
-		project.Wrong("slug", "It is not of the form gh/acme/web.")
+		project.Wrong("slug", "Must have the form gh/acme/web.")
 		return ""
 	}
 	return parts[1] + "/" + parts[2]
 }
 
-// source reads what GitHub OAuth and Bitbucket Cloud tell.
+// source reads what GitHub OAuth and Bitbucket Cloud report.
 func source(e app.BuildEvent, vcs *payload.Object) app.BuildEvent {
 	e.Branch, e.Tag, e.Commit = vcs.Text("branch"), vcs.Text("tag"), vcs.Text("revision")
 	from, to := vcs.Text("origin_repository_url"), vcs.Text("target_repository_url")

@@ -11,34 +11,34 @@ import (
 	"muster/portal/buildsystems/internal/seal"
 )
 
-// Name is what it is called in Muster.
+// Name is the system's name in Muster.
 const Name = "generic"
 
-// fields are all that may be sent.
+// fields are all allowed fields.
 var fields = []string{"event", "action", "phase", "build", "job", "job_id", "result", "repository", "branch", "tag", "commit", "pull_request", "fork", "actor", "url", "labels", "data", "callback_url"}
 
 const maxLabels = 50
 
-// System is whatever runs a script.
+// System is any build system that can run a script.
 type System struct{}
 
-// About tells forms and docs.
+// About describes the system for forms and docs.
 func (System) About() build.BuildSystem {
 	return build.BuildSystem{
 		Name: Name, Title: "Other (signed JSON)",
-		About:  "Takes JSON in Muster's own words from any script that signs it, so also from systems that are not listed.",
+		About:  "Accepts signed JSON in Muster's own format from any script, so it works with every build system.",
 		Events: []string{"build"},
 		Scheme: seal.StandardScheme,
 		Steps: []string{
-			"Keep the secret among the secrets of your build system, as MUSTER_HOOK_SECRET.",
-			"Enter the address as MUSTER_HOOK_URL.",
-			"Run deploy/ci-examples/muster-build.sh in the job that wants a cluster, or send what docs/build-systems.md tells.",
+			"Store the secret in your build system as MUSTER_HOOK_SECRET.",
+			"Set MUSTER_HOOK_URL to the URL.",
+			"Run deploy/ci-examples/muster-build.sh in jobs that need a cluster, or send the JSON described in docs/build-systems.md.",
 		},
 		Standard: true,
 	}
 }
 
-// Verify looks at a signature of Standard Webhooks.
+// Verify checks a signature of Standard Webhooks.
 func (System) Verify(r seal.Request) (build.BuildDelivery, error) {
 	id, at, err := r.Standard()
 	if err != nil {
@@ -51,16 +51,16 @@ func (System) Verify(r seal.Request) (build.BuildDelivery, error) {
 	return d, nil
 }
 
-// Read understands a body. Whoever wrote it can mend it, so what is not known or too long is refused and not left out.
+// Read reads a body. Its author can fix it, so unknown or overlong fields are errors instead of being dropped.
 func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 	b.Only(fields...)
 	text := func(name string) string {
 		s := b.Text(name)
 		if len(s) > build.MaxBuildField {
-			b.Wrong(name, "It is longer than "+strconv.Itoa(build.MaxBuildField)+" bytes.")
+			b.Wrong(name, "Must be at most "+strconv.Itoa(build.MaxBuildField)+" bytes.")
 		}
 		if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			b.Wrong(name, "It has control characters.")
+			b.Wrong(name, "Must not contain control characters.")
 		}
 		return s
 	}
@@ -69,7 +69,7 @@ func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 		Fork: b.Bool("fork"), ForkUnknown: !b.Has("fork"), Actor: text("actor"), URL: text("url"), Labels: b.Texts("labels")}
 	b.In("data")
 	if e.CallbackURL = b.Text("callback_url"); e.CallbackURL != "" && !build.CallbackURL(e.CallbackURL) {
-		b.Wrong("callback_url", "It is not an address with https://.")
+		b.Wrong("callback_url", "Must be an https:// URL.")
 	}
 	b.Need("event")
 	switch e.Phase {
@@ -79,16 +79,16 @@ func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 		b.Need("build")
 	case build.BuildOther:
 	default:
-		b.Wrong("phase", "It is queued, running, ended or other.")
+		b.Wrong("phase", "Must be queued, running, ended or other.")
 	}
 	if len(e.Build) > build.MaxBuildKey {
-		b.Wrong("build", "It is longer than "+strconv.Itoa(build.MaxBuildKey)+" bytes.")
+		b.Wrong("build", "Must be at most "+strconv.Itoa(build.MaxBuildKey)+" bytes.")
 	}
 	if len(e.Labels) > maxLabels {
-		b.Wrong("labels", "There are more than "+strconv.Itoa(maxLabels)+".")
+		b.Wrong("labels", "Must have at most "+strconv.Itoa(maxLabels)+" labels.")
 	}
 	if u, err := url.Parse(e.URL); e.URL != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil) {
-		b.Wrong("url", "It is not an address with https:// and without a password.")
+		b.Wrong("url", "Must be an https:// URL without a password.")
 	}
 	return e
 }

@@ -11,7 +11,7 @@ import (
 	"muster/portal/buildsystems/internal/seal"
 )
 
-// Name is what it is called in Muster.
+// Name is the system's name in Muster.
 const Name = "github"
 
 const (
@@ -23,33 +23,33 @@ const (
 // System is GitHub.
 type System struct{}
 
-// About tells forms and docs.
+// About describes the system for forms and docs.
 func (System) About() appbuild.BuildSystem {
 	return appbuild.BuildSystem{
 		Name: Name, Title: "GitHub Actions",
-		About:        "Tells of workflow runs and jobs, pushes, pull requests and deployments, signed with a secret that both sides know.",
+		About:        "Reports workflow runs and jobs, pushes, pull requests and deployments, signed with a shared secret.",
 		Events:       []string{"deployment", "ping", "pull_request", "push", "workflow_job", "workflow_run"},
 		Scheme:       "HMAC-SHA256 over the body in X-Hub-Signature-256",
 		StatusAPI:    "https://api.github.com",
 		StatusOwn:    "https://github.example.com/api/v3",
 		StatusAccess: "A fine-grained token with the repository permission “Commit statuses: read and write”, or a classic token with the scope repo:status.",
 		Steps: []string{
-			"Open Settings, Webhooks of the repository or organization, and add a webhook.",
-			"Enter the address as Payload URL, and choose application/json as Content type.",
-			"Enter the secret as Secret, and leave SSL verification on.",
-			"Choose individual events: Workflow jobs, Workflow runs, Pushes, Pull requests, Deployments, whichever your rules ask for.",
+			"In the settings of the repository or organization, open Webhooks and add a webhook.",
+			"Enter the URL as Payload URL, and choose application/json as Content type.",
+			"Enter the secret as Secret, and keep SSL verification on.",
+			"Select the individual events that your rules use: Workflow jobs, Workflow runs, Pushes, Pull requests, Deployments.",
 		},
 	}
 }
 
-// Verify looks at the HMAC over the body. The number of the delivery and the name of the event are headers that nothing signs: the first is
-// only shown, and the second has to agree with what the body is.
+// Verify checks the HMAC over the body. The headers with the delivery's ID and the event's name aren't signed: the first is only shown,
+// and the second must match the body.
 func (System) Verify(r seal.Request) (appbuild.BuildDelivery, error) {
 	given := r.Header(headerSignature)
 	if given == "" {
-		hint := "Enter the secret of this hook in the webhook's settings."
+		hint := "Enter this hook's secret in the webhook's settings."
 		if r.Header("X-Hub-Signature") != "" {
-			hint = "X-Hub-Signature is SHA-1, which is not accepted any more."
+			hint = "X-Hub-Signature uses SHA-1, which isn't accepted."
 		}
 		return appbuild.BuildDelivery{}, seal.Missing(headerSignature, hint)
 	}
@@ -58,13 +58,13 @@ func (System) Verify(r seal.Request) (appbuild.BuildDelivery, error) {
 		return appbuild.BuildDelivery{}, seal.Wrong(headerSignature)
 	}
 	if bytes.HasPrefix(r.Body, []byte("payload=")) || strings.HasPrefix(r.Header("Content-Type"), "application/x-www-form-urlencoded") {
-		return appbuild.BuildDelivery{}, &app.Error{Code: app.EInvalid, Reason: "form", Field: "Content-Type", Message: "The webhook sends forms.",
+		return appbuild.BuildDelivery{}, &app.Error{Code: app.EInvalid, Reason: "form", Field: "Content-Type", Message: "The webhook sends forms instead of JSON.",
 			Hint: "Choose application/json as Content type in the webhook's settings."}
 	}
 	d := appbuild.BuildDelivery{Event: r.Header(headerEvent), ID: r.Header(headerDelivery), Unique: seal.Unique(r.Body)}
 	if body, err := payload.Parse(r.Body); err == nil {
 		event := eventOf(body)
-		// One that is not understood goes by the name in the header, unless it claims to be one that is.
+		// An unknown event has the name in the header, unless that's the name of a known one.
 		if d.Event != "" && d.Event != event && (event != "" || slices.Contains(System{}.About().Events, d.Event)) {
 			return appbuild.BuildDelivery{}, seal.Disagree(headerEvent, d.Event, event)
 		}
@@ -75,8 +75,8 @@ func (System) Verify(r seal.Request) (appbuild.BuildDelivery, error) {
 	return d, nil
 }
 
-// eventOf tells from the body alone what event it is, "" for one that is not understood. Many events hold the objects of others: a review
-// has its pull request, a deployment its workflow run. So it is told by what an event alone has.
+// eventOf recognizes an event by its body alone, "" for an unknown one. Many events contain objects of others: a review has its pull
+// request, a deployment its workflow run. So it looks for what only one event has.
 func eventOf(b *payload.Object) string {
 	switch {
 	case b.Has("workflow_job"):

@@ -8,7 +8,7 @@ import (
 	"muster/portal/buildsystems/internal/payload"
 )
 
-// Read understands a body.
+// Read reads a body.
 func (System) Read(event string, b *payload.Object) app.BuildEvent {
 	e := app.BuildEvent{Event: event, Phase: appbuild.BuildOther, Action: b.Text("action"), Repository: b.In("repository").Text("full_name"), Actor: b.In("sender").Text("login")}
 	if told := eventOf(b); told != "" {
@@ -43,7 +43,7 @@ func phase(action string) app.BuildPhase {
 	return appbuild.BuildOther
 }
 
-// build names a run and its try; runs of older servers say none and are the first.
+// build names a run and its attempt; runs of older servers have none and count as the first.
 func build(b *payload.Object, run, attempt int64) string {
 	return fmt.Sprintf("%s/actions/runs/%d/attempts/%d", b.In("repository").Need("full_name"), run, max(attempt, 1))
 }
@@ -119,7 +119,7 @@ func pullRequest(e app.BuildEvent, b *payload.Object) app.BuildEvent {
 	for _, l := range p.Objects("labels") {
 		e.Labels = append(e.Labels, l.Text("name"))
 	}
-	// A fork that was deleted is null; it was one, for a repository cannot delete itself and have pull requests.
+	// A null repository is a deleted fork, since a deleted repository has no pull requests of its own.
 	e.Fork = head.In("repo").Text("full_name") != base.In("repo").Need("full_name")
 	return e
 }

@@ -6,7 +6,7 @@ import (
 	"muster/portal/buildsystems/internal/seal"
 )
 
-// Name is what it is called in Muster.
+// Name is the system's name in Muster.
 const Name = "gitlab"
 
 const (
@@ -15,7 +15,7 @@ const (
 	headerUUID  = "X-Gitlab-Event-UUID"
 )
 
-// hooks are GitLab's names of events in its header, beside those in the body.
+// hooks maps GitLab's event names in the header to those in the body.
 var hooks = map[string]string{
 	"Deployment Hook": "deployment", "Job Hook": "build", "Merge Request Hook": "merge_request", "Pipeline Hook": "pipeline", "Push Hook": "push", "Tag Push Hook": "tag_push",
 }
@@ -23,25 +23,25 @@ var hooks = map[string]string{
 // System is GitLab.
 type System struct{}
 
-// About tells forms and docs.
+// About describes the system for forms and docs.
 func (System) About() build.BuildSystem {
 	return build.BuildSystem{
 		Name: Name, Title: "GitLab CI/CD",
-		About:  "Tells of pipelines, jobs, pushes, merge requests and deployments, signed with a signing token, or on older servers with a secret token that only travels along.",
+		About:  "Reports pipelines, jobs, pushes, merge requests and deployments, signed with a signing token or, on older servers, sent with a secret token.",
 		Events: []string{"build", "deployment", "merge_request", "pipeline", "push", "tag_push"},
 		Scheme: "Standard Webhooks in webhook-signature (signing token), or the secret itself in X-Gitlab-Token (secret token)",
 		Steps: []string{
-			"Open Settings, Webhooks of the project or group, and add a webhook.",
-			"Enter the address as URL.",
-			"Enter the secret as Signing token; on a GitLab that has no such field, as Secret token.",
-			"Choose Pipeline events, Job events, Push events, Tag push events, Merge request events or Deployment events, whichever your rules ask for; leave SSL verification on.",
+			"In the settings of the project or group, open Webhooks and add a webhook.",
+			"Enter the URL as URL.",
+			"Enter the secret as Signing token or, on a GitLab without this field, as Secret token.",
+			"Select the events that your rules use: Pipeline, Job, Push, Tag push, Merge request or Deployment events. Keep SSL verification on.",
 		},
 		Standard: true, Token: true, StatusAPI: "https://gitlab.com/api/v4", StatusOwn: "https://gitlab.example.com/api/v4",
-		StatusAccess: "A project or group access token with the scope api and the role Developer, or, for protected branches, a role that may push to them (by default Maintainer).",
+		StatusAccess: "A project or group access token with the scope api and the role Developer, or, for protected branches, a role that can push to them (by default Maintainer).",
 	}
 }
 
-// Verify looks at the signature where there is one; only without one may the secret itself speak for the delivery.
+// Verify checks the signature if there is one; only without one does it accept the secret itself.
 func (System) Verify(r seal.Request) (build.BuildDelivery, error) {
 	var d build.BuildDelivery
 	if r.Header(seal.StandardSignature) != "" {
@@ -53,7 +53,7 @@ func (System) Verify(r seal.Request) (build.BuildDelivery, error) {
 	} else {
 		token := r.Header(headerToken)
 		if token == "" {
-			return build.BuildDelivery{}, seal.Missing(seal.StandardSignature, "Enter the secret of this hook as Signing token in the webhook's settings; on an older GitLab as Secret token.")
+			return build.BuildDelivery{}, seal.Missing(seal.StandardSignature, "Enter this hook's secret as Signing token in the webhook's settings or, on an older GitLab, as Secret token.")
 		}
 		if !r.Token(token) {
 			return build.BuildDelivery{}, seal.Wrong(headerToken)

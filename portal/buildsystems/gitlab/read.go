@@ -12,7 +12,7 @@ import (
 	"muster/portal/buildsystems/internal/payload"
 )
 
-// Read understands a body.
+// Read reads a body.
 func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 	project := b.In("project")
 	e := app.BuildEvent{Event: b.Text("object_kind"), Phase: build.BuildOther, Repository: project.Text("path_with_namespace"), Actor: b.In("user").First("username", "name")}
@@ -33,7 +33,7 @@ func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 		}
 	case "":
 		if b.Text("event_name") == "" { // group events have this instead
-			b.Wrong("object_kind", "It is missing.")
+			b.Wrong("object_kind", "This field is required.")
 		}
 	}
 	return e
@@ -46,7 +46,7 @@ var phases = map[string]app.BuildPhase{
 	"success": build.BuildEnded, "failed": build.BuildEnded, "canceled": build.BuildEnded, "skipped": build.BuildEnded,
 }
 
-// told sets what follows from a status.
+// told sets phase and result by a status.
 func told(e app.BuildEvent, status string) app.BuildEvent {
 	e.Action = status
 	if p, ok := phases[status]; ok {
@@ -58,7 +58,7 @@ func told(e app.BuildEvent, status string) app.BuildEvent {
 	return e
 }
 
-// ref sets branch, tag or merge request; of the last it is not known here where its code comes from.
+// ref sets branch, tag or merge request, whose source is unknown here.
 func ref(e app.BuildEvent, ref string, tag bool) app.BuildEvent {
 	if of, ok := strings.CutPrefix(ref, "refs/merge-requests/"); ok {
 		n, _, _ := strings.Cut(of, "/")
@@ -90,7 +90,7 @@ func pipeline(e app.BuildEvent, b *payload.Object) app.BuildEvent {
 	return e
 }
 
-// moment reads a time in one of the forms that GitLab has had; zero where there is none.
+// moment parses a time in one of GitLab's past formats; zero if missing.
 func moment(text string) time.Time {
 	for _, form := range []string{time.RFC3339, "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05 -0700"} {
 		if at, err := time.Parse(form, text); err == nil {
@@ -100,7 +100,7 @@ func moment(text string) time.Time {
 	return time.Time{}
 }
 
-// request sets what a merge request says of itself.
+// request sets the fields of a merge request.
 func request(e app.BuildEvent, m *payload.Object) app.BuildEvent {
 	e.PullRequest, e.Branch = m.NeedNumber("iid"), m.Text("source_branch")
 	from, to := m.Number("source_project_id"), m.Number("target_project_id")
@@ -129,7 +129,7 @@ func job(e app.BuildEvent, b *payload.Object) app.BuildEvent {
 
 func push(e app.BuildEvent, b *payload.Object) app.BuildEvent {
 	e = ref(e, b.Need("ref"), false)
-	e.ForkUnknown = false // only who may write to a project can push to it
+	e.ForkUnknown = false // only people with write access can push to a project
 	e.Actor, e.URL = b.First("user_username", "user_name"), b.In("project").Text("web_url")
 	before, after := b.Text("before"), b.Text("after")
 	switch {

@@ -76,7 +76,7 @@
       const cell = $(id);
       if (!cell) continue;
       cell.className = "m m-" + state;
-      cell.title = cell.title.replace(/: [^:]*$/, ": " + state + (attempt > 1 ? ", try " + attempt : ""));
+      cell.title = cell.title.replace(/: [^:]*$/, ": " + state + (attempt > 1 ? ", attempt " + attempt : ""));
       cell.firstElementChild.textContent = state;
     }
     for (const [state, n] of Object.entries(data.counts || {})) {

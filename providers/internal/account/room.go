@@ -34,7 +34,7 @@ func (q Quota) Left() float64 {
 // Apart looks at each kind for itself, and never at all of them together: a kind of which quotas leave no room for even one machine is a warning, since others
 // can be made. Where that holds for every kind, nothing can be made, which is an error; with one quota that leaves room for none of them, it says
 // all. The same is
-// told once; nil where there is room for one of each.
+// reported once; nil where there is room for one of each.
 func Apart(kinds []Kind, quotas []Quota, hint string) (found []family.Finding) {
 	if len(kinds) == 0 {
 		return nil
@@ -51,7 +51,7 @@ func Apart(kinds []Kind, quotas []Quota, hint string) (found []family.Finding) {
 			least = min(least, k.Takes[q.Name])
 		}
 		if least > q.Left() {
-			wrong(q.Name, "No machine can be made: each kind needs at least "+lack(least, q)+".", false)
+			wrong(q.Name, "Can't create any machine: each kind needs at least "+lack(least, q)+".", false)
 		}
 	}
 	if len(found) > 0 {
@@ -66,12 +66,12 @@ func Apart(kinds []Kind, quotas []Quota, hint string) (found []family.Finding) {
 			}
 		}
 		if len(lacks) > 0 {
-			wrong(k.Name, "There is no room for a machine of "+k.Name+": it needs "+strings.Join(lacks, " and ")+".", true)
+			wrong(k.Name, "No capacity for a machine of "+k.Name+": it needs "+strings.Join(lacks, " and ")+".", true)
 		}
 		none = none && len(lacks) > 0
 	}
 	if none {
-		wrong("", "No machine can be made: there is room for none of the kinds that are asked about.", false)
+		wrong("", "Can't create any machine: no capacity for any of the checked kinds.", false)
 	}
 	return found
 }
@@ -81,7 +81,7 @@ func lack(n float64, q Quota) string {
 	if n == 1 && !strings.Contains(what, " of ") && !strings.Contains(what, " in ") {
 		what = strings.TrimSuffix(what, "s")
 	}
-	return Number(n) + " " + what + " (" + Number(q.Left()) + " of " + Number(q.Limit) + " are left)"
+	return Number(n) + " " + what + " (" + Number(q.Left()) + " of " + Number(q.Limit) + " available)"
 }
 
 // Number writes a number as people do, with at most two places after the point.

@@ -49,11 +49,11 @@ func TestApart(t *testing.T) {
 		})
 	}
 	found := Apart([]Kind{{"big", map[string]float64{"CPUs": 8, "GB": 0.5}}, {"small", nil}}, []Quota{{"CPUs", 4, 2}, {"GB", 1, 0.75}}, "")
-	if want := "There is no room for a machine of big: it needs 8 CPUs (2 of 4 are left) and 0.5 GB (0.25 of 1 are left)."; len(found) != 1 || found[0].Message != want {
+	if want := "No capacity for a machine of big: it needs 8 CPUs (2 of 4 available) and 0.5 GB (0.25 of 1 available)."; len(found) != 1 || found[0].Message != want {
 		t.Errorf("%+v, want %s", found, want)
 	}
 	found = Apart(catalog, []Quota{{"servers", 9, 9}}, "")
-	if want := "No machine can be made: each kind needs at least 1 server (0 of 9 are left)."; len(found) != 1 || found[0].Message != want {
+	if want := "Can't create any machine: each kind needs at least 1 server (0 of 9 available)."; len(found) != 1 || found[0].Message != want {
 		t.Errorf("%+v, want %s", found, want)
 	}
 }

@@ -21,7 +21,7 @@ func (s Settings) Text(name string) string {
 	return ""
 }
 
-// Or returns a setting, or what stands in for one that is not there.
+// Or returns a setting, or a default.
 func (s Settings) Or(name, otherwise string) string {
 	if v := s.Text(name); v != "" {
 		return v
@@ -44,7 +44,7 @@ func (s Settings) Bool(name string, otherwise bool) (bool, error) {
 	case "false", "no", "off", "0":
 		return false, nil
 	}
-	return otherwise, Invalid(name, "%q is neither true nor false", s.Text(name))
+	return otherwise, Invalid(name, "%q must be true or false", s.Text(name))
 }
 
 // Int returns a whole number between two others; EInvalid where it is not one.
@@ -55,7 +55,7 @@ func (s Settings) Int(name string, otherwise, least, most int) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least || n > most {
-		return otherwise, Invalid(name, "%q is not a whole number from %d to %d", text, least, most)
+		return otherwise, Invalid(name, "%q must be a whole number from %d to %d", text, least, most)
 	}
 	return n, nil
 }
@@ -87,7 +87,7 @@ func Invalid(field, format string, args ...any) *app.Error {
 func PublicLine(private []byte) (string, error) {
 	signer, err := ssh.ParsePrivateKey(private)
 	if err != nil {
-		return "", app.Errorf(app.EInvalid, "the host key cannot be read: %w", err)
+		return "", app.Errorf(app.EInvalid, "can't parse the host key: %w", err)
 	}
 	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey()))), nil
 }

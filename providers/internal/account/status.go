@@ -16,7 +16,7 @@ const longestWait = time.Hour
 func Status(status int, header http.Header, message string) *app.Error {
 	e := &app.Error{Code: app.EInternal, Message: strings.TrimSpace(message)}
 	if e.Message == "" {
-		e.Message = "the cloud answered " + strconv.Itoa(status) + " " + http.StatusText(status)
+		e.Message = "the cloud responded " + strconv.Itoa(status) + " " + http.StatusText(status)
 	}
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:

@@ -34,7 +34,7 @@ func TestLocks(t *testing.T) {
 		first()
 		(<-had)()
 		if len(l.held) > 0 {
-			t.Errorf("names that nobody holds are kept: %v", l.held)
+			t.Errorf("unheld names are kept: %v", l.held)
 		}
 	})
 }

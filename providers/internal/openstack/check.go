@@ -36,7 +36,7 @@ func (f *Findings) Doubt(about, subject, hint, format string, args ...any) {
 func (f *Findings) Bad(about, subject string, err error) {
 	err = Coded(err)
 	if app.CodeOf(err) == app.EInternal { // the network's failure, which the family's wrapper would have given a code
-		err = app.Errorf(app.ETransient, "the cloud could not be asked: %w", err)
+		err = app.Errorf(app.ETransient, "can't connect to the cloud: %w", err)
 	}
 	e := app.AsError(err)
 	if e.Reason == "permission" {
@@ -44,7 +44,7 @@ func (f *Findings) Bad(about, subject string, err error) {
 	}
 	hint := e.Hint
 	if hint == "" {
-		hint = "Try again later; if it stays so, ask whoever runs the cloud."
+		hint = "Try again later. If it still fails, ask the cloud's operator."
 	}
 	*f = append(*f, family.Finding{About: about, Subject: subject, Code: e.Code, Message: e.ForPeople(), Hint: hint})
 }
@@ -64,7 +64,7 @@ func (f *Findings) Open(ctx context.Context, s *Sessions) *Session {
 		e := app.AsError(Coded(err))
 		switch {
 		case e.Reason == reasonRegion:
-			f.Good(family.AboutCredentials, "", "The credentials are good.")
+			f.Good(family.AboutCredentials, "", "The credentials are valid.")
 			about = family.AboutRegion
 		case strings.HasPrefix(e.Field, "settings.") && e.Code == app.EInvalid:
 			about = family.AboutSettings
@@ -72,7 +72,7 @@ func (f *Findings) Open(ctx context.Context, s *Sessions) *Session {
 		f.Bad(about, "", err)
 		return nil
 	}
-	f.Good(family.AboutCredentials, "", "The credentials are good, with the roles %s.", strings.Join(session.Token.Roles, ", "))
+	f.Good(family.AboutCredentials, "", "The credentials are valid, with the roles %s.", strings.Join(session.Token.Roles, ", "))
 	f.roles(session.Token.Roles)
 	return session
 }
@@ -85,7 +85,7 @@ func (f *Findings) roles(roles []string) {
 		return slices.Contains([]string{"reader", "auditor", "observer"}, strings.ToLower(r[strings.LastIndex(r, ":")+1:]))
 	}
 	if len(roles) > 0 && !slices.ContainsFunc(roles, func(r string) bool { return !looks(r) }) {
-		e := app.Errorf(app.ECredentials, "with the roles %s nothing can be made, only looked at", strings.Join(roles, ", "))
+		e := app.Errorf(app.ECredentials, "the roles %s allow only reading", strings.Join(roles, "Grant the user the role member in the project, or create an application credential with it. "))
 		e.Hint = "Give the user the role member in the project, or make an application credential with it."
 		f.Bad(family.AboutPermissions, "", e)
 	}
@@ -118,11 +118,11 @@ func (f *Findings) Zone(ctx context.Context, s *Session, wanted []string) {
 		f.Bad(family.AboutRegion, s.Region, err)
 		return
 	}
-	f.Good(family.AboutRegion, s.Region, "The region %q has the zones %s.", s.Region, strings.Join(zones, ", "))
+	f.Good(family.AboutRegion, s.Region, "Region %q has zones %s.", s.Region, strings.Join(zones, ", "))
 	for _, w := range wanted {
 		zone, _, _ := strings.Cut(w, ":") // an administrator may name a host behind it
 		if !slices.Contains(zones, zone) {
-			e := app.Errorf(app.EInvalid, "there is no zone %q, or it has no working host", zone)
+			e := app.Errorf(app.EInvalid, "zone %q doesn't exist or has no working host", zone)
 			e.Hint = humanize.Suggest(zone, zones)
 			f.Bad(family.AboutRegion, w, e)
 		}
@@ -138,7 +138,7 @@ func (f *Findings) Machines(ctx context.Context, s *Session, needs family.Accoun
 	if err != nil {
 		f.Bad(family.AboutFlavor, "", err)
 	} else if len(needs.Machines) == 0 {
-		f.Good(family.AboutFlavor, "", "The project may use %d flavors.", len(all))
+		f.Good(family.AboutFlavor, "", "The project can use %d flavors.", len(all))
 	}
 	for i, need := range needs.Machines {
 		var image images.Image
@@ -172,7 +172,7 @@ func (f *Findings) Machines(ctx context.Context, s *Session, needs family.Accoun
 				continue
 			}
 		}
-		f.Good(family.AboutFlavor, flavor.Name, "The flavor %q has %d CPUs, %d MB of memory and a disk of %d GB.", flavor.Name, flavor.VCPUs, flavor.RAM, flavor.Disk)
+		f.Good(family.AboutFlavor, flavor.Name, "Flavor %q has %d CPUs, %d MB of memory and a disk of %d GB.", flavor.Name, flavor.VCPUs, flavor.RAM, flavor.Disk)
 	}
 	return demand
 }
@@ -186,7 +186,7 @@ func (f *Findings) image(ctx context.Context, s *Session, name string) (images.I
 		f.Bad(family.AboutImage, name, err)
 		return image, false
 	}
-	f.Good(family.AboutImage, name, "The image %q is there, made on %s.", image.Name, image.CreatedAt.Format("2006-01-02"))
+	f.Good(family.AboutImage, name, "Image %q exists, created on %s.", image.Name, image.CreatedAt.Format("2006-01-02"))
 	return image, true
 }
 

@@ -9,7 +9,7 @@ import (
 	"muster/providers/internal/account"
 )
 
-const quotaHint = "Delete what is not needed any more, or ask whoever runs the cloud for a larger quota."
+const quotaHint = "Delete what isn't needed, or ask the cloud's operator for a higher quota."
 
 // Wants is what machines take of quotas.
 type Wants struct {
@@ -69,17 +69,17 @@ func (d *Demand) Left(f *Findings, what string, of func(Wants) int, limit, used 
 	}
 	switch {
 	case limit < 0:
-		f.Good(family.AboutQuota, what, "The quota has no limit for %s.", what)
+		f.Good(family.AboutQuota, what, "The quota doesn't limit %s.", what)
 	case !apart && limit-used < max(of(d.All), 1):
-		e := app.Errorf(app.EQuota, "of %d %s that the quota allows, %d are used, and %d more are needed", limit, what, used, max(of(d.All), 1))
+		e := app.Errorf(app.EQuota, "the quota allows %d %s: %d are used, but %d more are needed", limit, what, used, max(of(d.All), 1))
 		e.Hint = quotaHint
 		f.Bad(family.AboutQuota, what, e)
 	default:
-		f.Good(family.AboutQuota, what, "Of %d %s that the quota allows, %d are used and %d are left.", limit, what, used, max(limit-used, 0))
+		f.Good(family.AboutQuota, what, "The quota allows %d %s: %d used, %d available.", limit, what, used, max(limit-used, 0))
 	}
 }
 
-// Apart tells of kinds that are looked at for themselves which of them the quotas that were told of leave no room for.
+// Apart tells of kinds that are looked at for themselves which of them exceed the reported quotas.
 func (d *Demand) Apart(f *Findings) {
 	*f = append(*f, account.Apart(d.kinds, d.quotas, quotaHint)...)
 }

@@ -19,14 +19,14 @@ var metaKey = regexp.MustCompile(`^[a-zA-Z0-9-_:. ]{1,255}$`)
 // Keepable refuses names and tags that Nova could not keep as they are.
 func Keepable(spec family.MachineSpec) error {
 	if n := utf8.RuneCountInString(spec.Hostname); n == 0 || n > 255 {
-		return app.Errorf(app.EInvalid, "a server's name has 1 to 255 characters, and %q has %d", spec.Hostname, n)
+		return app.Errorf(app.EInvalid, "a server's name must have 1 to 255 characters; %q has %d", spec.Hostname, n)
 	}
 	for k, v := range spec.Tags {
 		if !metaKey.MatchString(k) || hidden(k) {
-			return app.Errorf(app.EInvalid, "%q cannot be the name of a tag: Nova takes letters, digits, hyphens, underscores, colons, dots and spaces, at most 255, and some names are its own", k)
+			return app.Errorf(app.EInvalid, "%q isn't a valid tag name: Nova allows up to 255 letters, digits, hyphens, underscores, colons, dots and spaces, and reserves some names", k)
 		}
 		if utf8.RuneCountInString(v) > 255 {
-			return app.Errorf(app.EInvalid, "the tag %s is longer than the 255 characters that Nova keeps", k)
+			return app.Errorf(app.EInvalid, "tag %s exceeds 255 characters", k)
 		}
 	}
 	return nil
@@ -94,7 +94,7 @@ func asked(err error) error {
 		return &out
 	case e.Reason == "permission" && contains(e.Message, "volume-backed servers are allowed"):
 		out := *e
-		out.Code, out.Reason, out.Hint = app.EInvalid, "", "Set boot_volume_gb, for the account or for the hardware type, or take a flavor with a disk."
+		out.Code, out.Reason, out.Hint = app.EInvalid, "", "Set boot_volume_gb in the account or the hardware type, or choose a flavor with a disk."
 		return &out
 	}
 	return err
@@ -126,7 +126,7 @@ func NewCatalog() *Catalog {
 	return &Catalog{flavors: Names[[]flavors.Flavor]{For: 10 * time.Minute}, images: Names[images.Image]{For: time.Minute}}
 }
 
-// Flavor looks among the flavors that are known, and once more among those that there are now.
+// Flavor looks among the flavors that are known, and once more among the current ones.
 func (c *Catalog) Flavor(ctx context.Context, s *Session, name string) (flavors.Flavor, error) {
 	fresh := false
 	ask := func() ([]flavors.Flavor, error) { fresh = true; return flavorList(ctx, s) }
@@ -152,5 +152,5 @@ func (c *Catalog) Image(ctx context.Context, s *Session, name string) (images.Im
 	return image, err
 }
 
-// Forget has everything be looked up again: what it stood for may be gone.
+// Forget has everything be looked up again: what it referred to may be gone.
 func (c *Catalog) Forget() { c.flavors.Forget(); c.images.Forget() }

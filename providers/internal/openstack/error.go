@@ -26,7 +26,7 @@ func Coded(err error) error {
 	case errors.As(err, &status):
 		return fromStatus(status)
 	case errors.As(err, &syntax):
-		return app.Errorf(app.ETransient, "the cloud's answer cannot be understood: %w", err)
+		return app.Errorf(app.ETransient, "can't parse the cloud's response: %w", err)
 	}
 	return err
 }
@@ -44,20 +44,20 @@ func fromStatus(err gophercloud.ErrUnexpectedResponseCode) *app.Error {
 		// Nova's and Rackspace's older way to say that calls come too often.
 		e.Code, e.RetryAfter = app.ERateLimit, account.RetryAfter(err.ResponseHeader, now())
 	case quota(kind, message) && slices.Contains([]int{http.StatusForbidden, http.StatusConflict, http.StatusRequestEntityTooLarge}, err.Actual):
-		e.Code, e.Hint = app.EQuota, "Delete what is not needed any more, or ask whoever runs the cloud for a larger quota."
+		e.Code, e.Hint = app.EQuota, "Delete what isn't needed, or ask the cloud's operator for a higher quota."
 	case full(kind, message):
 		e.Code, e.Hint = app.ECapacity, "Try another zone, network or flavor, or try again later."
 	case pythonClass.MatchString(message), e.Reason == app.ReasonCloudBroken:
 		// A service that cannot reach another one hands on what it met, sometimes with a status as if it were our fault.
 		e.Code, e.Reason, e.Message = app.ETransient, app.ReasonCloudBroken, broken(err.Actual, message)
 	case err.Actual == http.StatusForbidden:
-		e.Reason, e.Hint = "permission", "The credentials are good, but may not do that: see the roles and access rules in docs/providers."
+		e.Reason, e.Hint = "permission", "The credentials are valid but don't allow this: see the roles and access rules in docs/providers."
 	case err.Actual == http.StatusUnauthorized:
-		e.Hint = "Look whether the password or application credential is still valid, and whether it is for this cloud and project."
+		e.Hint = "Check that the password or application credential is still valid, and is for this cloud and project."
 	case err.Actual == http.StatusConflict && strings.Contains(message, "Multiple possible networks"):
-		e.Code, e.Field, e.Hint = app.EInvalid, "settings.networks", "Name the network in the setting networks."
+		e.Code, e.Field, e.Hint = app.EInvalid, "settings.networks", "Set networks to the network to use."
 	case err.Actual == http.StatusMultipleChoices:
-		e.Code, e.Hint = app.EInvalid, "The endpoint that was asked answers with a list of versions: ask whoever runs the cloud to look at its catalog of services."
+		e.Code, e.Hint = app.EInvalid, "The endpoint responds with a list of versions: ask the cloud's operator to check its service catalog."
 	}
 	return e
 }
@@ -89,7 +89,7 @@ func broken(status int, message string) string {
 	if status < 500 {
 		return text
 	}
-	return fmt.Sprintf("%s: it answered %d %s", text, status, http.StatusText(status))
+	return fmt.Sprintf("%s: it responded %d %s", text, status, http.StatusText(status))
 }
 
 // said returns what an answer's body says, and what kind of error that is by the service's own name. Nova and Cinder wrap it in the kind's name,
@@ -145,17 +145,17 @@ const reasonFault = "fault"
 func (s *Server) Failed() *app.Error {
 	said := Plain(s.Fault.Message)
 	if said == "" {
-		said = "it does not say why"
+		said = "no reason reported"
 	}
-	e := app.Errorf(app.ETransient, "the cloud could not build the server: %s", said)
+	e := app.Errorf(app.ETransient, "the cloud failed to build the server: %s", said)
 	e.Reason = reasonFault
 	switch {
 	case quota("", said):
-		e.Code, e.Hint = app.EQuota, "Delete what is not needed any more, or ask whoever runs the cloud for a larger quota."
+		e.Code, e.Hint = app.EQuota, "Delete what isn't needed, or ask the cloud's operator for a higher quota."
 	case full("", said):
 		e.Code, e.Hint = app.ECapacity, "Try another zone or flavor, or try again later."
 	case contains(said, "unacceptable", "too small", "larger than", "not supported"):
-		e.Code, e.Hint = app.EInvalid, "Take an image that fits the flavor, or another flavor."
+		e.Code, e.Hint = app.EInvalid, "Choose an image that fits the flavor, or another flavor."
 	}
 	return e
 }

@@ -60,21 +60,21 @@ func TestABrokenCloudIsToldInWords(t *testing.T) {
 		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'neutronclient.common.exceptions.ConnectionFailed'>"}}`, "OpenStack isn't working properly right now: it can't reach its networking service (Neutron)"},
 		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'keystoneauth1.exceptions.connection.ConnectFailure'>"}}`, "OpenStack isn't working properly right now: it can't reach its identity service (Keystone)"},
 		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'oslo_db.exception.DBConnectionError'>"}}`, "OpenStack isn't working properly right now: it can't reach its database"},
-		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'KeyError'>"}}`, "OpenStack isn't working properly right now: it answered 500 Internal Server Error"},
+		{500, `{"computeFault": {"code": 500, "message": "` + unexpected + `<class 'KeyError'>"}}`, "OpenStack isn't working properly right now: it responded 500 Internal Server Error"},
 		{409, `{"conflictingRequest": {"code": 409, "message": "<class 'neutronclient.common.exceptions.NeutronClientException'>"}}`, "OpenStack isn't working properly right now: it can't reach its networking service (Neutron)"},
 		{400, `{"badRequest": {"code": 400, "message": "<class 'cinderclient.exceptions.ClientException'>"}}`, "OpenStack isn't working properly right now: it can't reach its volume service (Cinder)"},
-		{502, `<html><h1>502 Bad Gateway</h1></html>`, "OpenStack isn't working properly right now: it answered 502 Bad Gateway"},
-		{503, ``, "OpenStack isn't working properly right now: it answered 503 Service Unavailable"},
+		{502, `<html><h1>502 Bad Gateway</h1></html>`, "OpenStack isn't working properly right now: it responded 502 Bad Gateway"},
+		{503, ``, "OpenStack isn't working properly right now: it responded 503 Service Unavailable"},
 	} {
 		e := app.AsError(Coded(gophercloud.ErrUnexpectedResponseCode{Actual: c.status, Body: []byte(c.body)}))
 		if e.Code != app.ETransient || e.Reason != app.ReasonCloudBroken || e.ForPeople() != c.want {
-			t.Errorf("%d %s\nis told as %s %s %q, want %q", c.status, c.body, e.Code, e.Reason, e.ForPeople(), c.want)
+			t.Errorf("%d %s\nis reported as %s %s %q, want %q", c.status, c.body, e.Code, e.Reason, e.ForPeople(), c.want)
 		}
 	}
 	var s Server
 	s.Status, s.Fault.Message = "ERROR", "Build of instance 1 aborted: <class 'neutronclient.common.exceptions.ConnectionFailed'>"
 	if e, m := s.Failed(), s.Machine(nil); contains(e.Message+m.Note, "<class") {
-		t.Errorf("a server's fault is told as %q, %q", e.Message, m.Note)
+		t.Errorf("a server's fault is reported as %q, %q", e.Message, m.Note)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestRegions(t *testing.T) {
 	two := []Endpoint{{"compute", "b", "x"}, {"compute", "a", "x"}, {"image", "c", "x"}}
 	for wanted, want := range map[string]string{"a": "a", "c": "", "": ""} {
 		got, err := chosen(two, wanted)
-		if got != want || (err == nil) != (want != "") || err != nil && app.AsError(err).Hint != "One of: a, b." {
+		if got != want || (err == nil) != (want != "") || err != nil && app.AsError(err).Hint != "Options: a, b." {
 			t.Errorf("%q: %q, %v", wanted, got, err)
 		}
 	}

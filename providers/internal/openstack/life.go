@@ -65,7 +65,7 @@ func placed(ctx context.Context, s *Session, p Pace, id string) (*Server, error)
 		var err error
 		if last, err = Get(ctx, s, id); err != nil {
 			if Absent(err) {
-				return false, app.Errorf(app.ETransient, "the server %s disappeared while it was built", id)
+				return false, app.Errorf(app.ETransient, "server %s disappeared while it was being built", id)
 			}
 			return false, err
 		}
@@ -103,7 +103,7 @@ func Remove(ctx context.Context, s *Session, p Pace, id string, meanwhile func()
 			one.Volumes = now.Volumes // they came between the look and the deletion
 		}
 		if err == nil && now.Status == "ERROR" && now.TaskState == "" {
-			return false, app.Errorf(app.ETransient, "the cloud could not delete the server %s: %s", id, Plain(now.Fault.Message))
+			return false, app.Errorf(app.ETransient, "the cloud failed to delete server %s: %s", id, Plain(now.Fault.Message))
 		}
 		return false, err
 	})
@@ -111,7 +111,7 @@ func Remove(ctx context.Context, s *Session, p Pace, id string, meanwhile func()
 		return err
 	}
 	if !gone {
-		return app.Errorf(app.ETimeout, "the server %s is still being deleted", id)
+		return app.Errorf(app.ETimeout, "server %s is still being deleted", id)
 	}
 	for _, v := range one.Volumes {
 		if v.Ours && s.Volume != nil {
@@ -140,7 +140,7 @@ func removeVolume(ctx context.Context, s *Session, p Pace, id string) error {
 		return false, nil
 	})
 	if err == nil && !gone {
-		err = app.Errorf(app.ETimeout, "the volume %s of the server is still there", id)
+		err = app.Errorf(app.ETimeout, "the server's volume %s still exists", id)
 	}
 	return err
 }
@@ -152,13 +152,13 @@ func Sleep(ctx context.Context, s *Session, id string) error {
 		return err
 	}
 	if one.going() {
-		return app.Errorf(app.ENotFound, "the server %s is being deleted", id)
+		return app.Errorf(app.ENotFound, "server %s is being deleted", id)
 	}
 	if one.Status == "SHUTOFF" || one.TaskState == "powering-off" {
 		return nil
 	}
 	if one.Status == "BUILD" {
-		return app.Errorf(app.ETransient, "the server %s is still being built, and cannot be stopped yet", id)
+		return app.Errorf(app.ETransient, "server %s is still being built and can't be stopped yet", id)
 	}
 	return unless(ctx, s, id, servers.Stop(ctx, s.Compute, id).ExtractErr(), func(now *Server) bool { return now.Status == "SHUTOFF" || now.TaskState == "powering-off" })
 }
@@ -182,20 +182,20 @@ func Wake(ctx context.Context, s *Session, p Pace, id string) error {
 		case err != nil:
 			return false, err
 		case one.going():
-			return false, app.Errorf(app.ENotFound, "the server %s is being deleted", id)
+			return false, app.Errorf(app.ENotFound, "server %s is being deleted", id)
 		case one.TaskState == "powering-off":
 			return false, nil
 		case one.Status == "SHUTOFF" && one.TaskState != "powering-on":
 			return true, unless(ctx, s, id, servers.Start(ctx, s.Compute, id).ExtractErr(), func(now *Server) bool { return now.Status == "ACTIVE" || now.TaskState == "powering-on" })
 		case one.state() == family.MachineStopped && one.Status != "SHUTOFF":
-			e := app.Errorf(app.EConflict, "the server %s is %s, and cannot be started", id, one.Status)
-			e.Hint = "Whoever put it into that state must bring it back: Muster only stops and starts servers."
+			e := app.Errorf(app.EConflict, "server %s is %s and can't be started", id, one.Status)
+			e.Hint = "Restore the server in the cloud: Muster only stops and starts servers."
 			return false, e
 		}
 		return true, nil
 	})
 	if err == nil && !up {
-		err = app.Errorf(app.ETimeout, "the server %s is still being stopped", id)
+		err = app.Errorf(app.ETimeout, "server %s is still stopping", id)
 	}
 	return err
 }

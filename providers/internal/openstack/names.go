@@ -30,7 +30,7 @@ type kept[T any] struct {
 	until time.Time
 }
 
-// Get returns what a name stands for, and asks where that is not known any more. Errors are not kept.
+// Get returns what a name refers to, and asks if that isn't known. Errors are not kept.
 func (n *Names[T]) Get(name string, ask func() (T, error)) (T, error) {
 	n.mu.Lock()
 	have, ok := n.kept[name]
@@ -78,7 +78,7 @@ func flavorOf(all []flavors.Flavor, name string) (flavors.Flavor, error) {
 	if i := slices.Index(names, name); i >= 0 && name != "" {
 		return all[i], nil
 	}
-	e := app.Errorf(app.EInvalid, "the project has no flavor %q", name)
+	e := app.Errorf(app.EInvalid, "flavor %q doesn't exist in the project", name)
 	e.Field, e.Hint = "flavor", humanize.Suggest(name, slices.Compact(names))
 	return flavors.Flavor{}, e
 }
@@ -109,8 +109,8 @@ func image(ctx context.Context, s *Session, name string) (images.Image, error) {
 			}), nil
 		}
 	}
-	e := app.Errorf(app.EInvalid, "the project sees no image %q", name)
-	e.Field, e.Hint = "image", "Give the name or the id of an image that openstack image list shows for this project."
+	e := app.Errorf(app.EInvalid, "image %q doesn't exist in the project", name)
+	e.Field, e.Hint = "image", "Use the name or ID of an image that openstack image list shows for this project."
 	return images.Image{}, e
 }
 
@@ -137,8 +137,8 @@ func usable(i images.Image) error {
 	if i.Status == images.ImageStatusActive {
 		return nil
 	}
-	e := app.Errorf(app.EInvalid, "the image %q is %s, and no server can be made of it", i.Name, i.Status)
-	e.Field, e.Hint = "image", "Take an image that is active, or wait until it has been uploaded."
+	e := app.Errorf(app.EInvalid, "image %q is %s and can't be used for a server", i.Name, i.Status)
+	e.Field, e.Hint = "image", "Choose an active image, or wait until it's uploaded."
 	return e
 }
 
@@ -149,14 +149,14 @@ func fits(f flavors.Flavor, i images.Image, d Disks) error {
 	var e *app.Error
 	switch {
 	case disk == 0:
-		e = app.Errorf(app.EInvalid, "the flavor %q has no disk of its own to boot from", f.Name)
-		e.Hint = "Set boot_volume_gb, for the account or for the hardware type, or take a flavor with a disk."
+		e = app.Errorf(app.EInvalid, "flavor %q has no disk to boot from", f.Name)
+		e.Hint = "Set boot_volume_gb in the account or the hardware type, or choose a flavor with a disk."
 	case disk < needed:
-		e = app.Errorf(app.EInvalid, "the image %q needs a disk of %d GB, and with flavor %q it gets %d GB", i.Name, needed, f.Name, disk)
-		e.Hint = "Take a flavor with a larger disk, or set boot_volume_gb."
+		e = app.Errorf(app.EInvalid, "image %q needs a disk of %d GB, but gets %[4]d GB with flavor %[3]q", i.Name, needed, f.Name, disk)
+		e.Hint = "Choose a flavor with a larger disk, or set boot_volume_gb."
 	case f.RAM < i.MinRAMMegabytes:
-		e = app.Errorf(app.EInvalid, "the image %q needs %d MB of memory, and the flavor %q has %d MB", i.Name, i.MinRAMMegabytes, f.Name, f.RAM)
-		e.Hint = "Take a flavor with more memory, or another image."
+		e = app.Errorf(app.EInvalid, "image %q needs %d MB of memory, but flavor %q has %d MB", i.Name, i.MinRAMMegabytes, f.Name, f.RAM)
+		e.Hint = "Choose a flavor with more memory, or another image."
 	default:
 		return nil
 	}

@@ -127,7 +127,7 @@ func (s *Server) Floats() bool {
 }
 
 // addresses chooses how a server is reached from outside and from its neighbours: by its floating IP, else by an address that is public, else by
-// its first; among each other by the first that is private, else by its first. Until a floating IP is known that it shall have, there is no access.
+// its first; among each other by the first that is private, else by its first. Until a floating IP is known , there is no access.
 func (s *Server) addresses(order []string) map[string]string {
 	names := slices.SortedFunc(maps.Keys(s.Addresses), func(a, b string) int {
 		return cmp.Or(cmp.Compare(place(order, a), place(order, b)), cmp.Compare(a, b))
@@ -171,7 +171,7 @@ func place(order []string, name string) int {
 // Get returns a server; ENotFound where there is none.
 func Get(ctx context.Context, s *Session, id string) (*Server, error) {
 	if !IsID(id) {
-		return nil, app.Errorf(app.ENotFound, "there is no server %q", id)
+		return nil, app.Errorf(app.ENotFound, "server %q doesn't exist", id)
 	}
 	var out struct {
 		Server *Server `json:"server"`
@@ -179,7 +179,7 @@ func Get(ctx context.Context, s *Session, id string) (*Server, error) {
 	r := servers.Get(ctx, s.Compute, id)
 	if r.Err != nil {
 		if gophercloud.ResponseCodeIs(r.Err, http.StatusNotFound) {
-			return nil, app.Errorf(app.ENotFound, "there is no server %q", id)
+			return nil, app.Errorf(app.ENotFound, "server %q doesn't exist", id)
 		}
 		return nil, r.Err
 	}
@@ -187,7 +187,7 @@ func Get(ctx context.Context, s *Session, id string) (*Server, error) {
 		return nil, err
 	}
 	if out.Server == nil || out.Server.gone() {
-		return nil, app.Errorf(app.ENotFound, "there is no server %q", id)
+		return nil, app.Errorf(app.ENotFound, "server %q doesn't exist", id)
 	}
 	return out.Server, nil
 }
@@ -218,7 +218,7 @@ func All(ctx context.Context, s *Session, tags map[string]string) ([]*Server, er
 }
 
 // Whole reads a list from its beginning until it was read to its end: a page is asked for by the last thing on the one before it, and where that
-// has been deleted meanwhile the cloud knows no more where to go on.
+// has been deleted meanwhile the cloud knows no more where to continue.
 func Whole(read func() error) error {
 	for range 5 {
 		err := read()
@@ -227,7 +227,7 @@ func Whole(read func() error) error {
 			return err
 		}
 	}
-	return app.Errorf(app.ETransient, "what the cloud lists changes faster than it can be read")
+	return app.Errorf(app.ETransient, "the cloud's list changes faster than it can be read")
 }
 
 func carries(has, wanted map[string]string) bool {

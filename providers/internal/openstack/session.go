@@ -85,7 +85,7 @@ func NewClient(via account.Network, bundle string) (*http.Client, error) {
 	if bundle != "" {
 		pool := x509.NewCertPool()
 		if !pool.AppendCertsFromPEM([]byte(bundle)) {
-			return nil, app.Errorf(app.EInvalid, "the bundle of certificates holds none in PEM form")
+			return nil, app.Errorf(app.EInvalid, "the certificate bundle contains no PEM certificates")
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
@@ -225,18 +225,18 @@ func chosen(catalog []Endpoint, wanted string) (string, error) {
 	slices.Sort(regions)
 	switch {
 	case len(regions) == 0:
-		e := app.Errorf(app.EInvalid, "the catalog of services that belongs to this account names no compute service")
-		e.Reason, e.Hint = reasonRegion, "Ask whoever runs the cloud whether the project may use Nova, and whether the credentials are for that project."
+		e := app.Errorf(app.EInvalid, "the account's service catalog has no compute service")
+		e.Reason, e.Hint = reasonRegion, "Ask the cloud's operator whether the project can use Nova, and whether the credentials are for that project."
 		return "", e
 	case wanted == "" && len(regions) == 1:
 		return regions[0], nil
 	case wanted == "":
-		e := account.Invalid("region", "the cloud has %d regions, and no setting names the one to work in", len(regions))
-		e.Reason, e.Hint = reasonRegion, "One of: "+strings.Join(regions, ", ")+"."
+		e := account.Invalid("region", "the cloud has %d regions, but the region isn't set", len(regions))
+		e.Reason, e.Hint = reasonRegion, "Options: "+strings.Join(regions, ", ")+"."
 		return "", e
 	case !slices.Contains(regions, wanted):
-		e := account.Invalid("region", "the catalog of services has no region %q", wanted)
-		e.Reason, e.Hint = reasonRegion, "One of: "+strings.Join(regions, ", ")+"."
+		e := account.Invalid("region", "region %q isn't in the service catalog", wanted)
+		e.Reason, e.Hint = reasonRegion, "Options: "+strings.Join(regions, ", ")+"."
 		return "", e
 	}
 	return wanted, nil
@@ -246,8 +246,8 @@ const reasonRegion = "region"
 
 // missing is the error of a service that the region does not have.
 func missing(service, region string) *app.Error {
-	e := app.Errorf(app.EInvalid, "the catalog of services has no %s service in region %q", service, region)
-	e.Reason, e.Hint = reasonRegion, "Look at the settings region and interface, or ask whoever runs the cloud for that service."
+	e := app.Errorf(app.EInvalid, "the service catalog has no %s service in region %q", service, region)
+	e.Reason, e.Hint = reasonRegion, "Check the settings region and interface, or ask the cloud's operator for that service."
 	return e
 }
 

@@ -21,7 +21,7 @@ type server struct {
 	made                          time.Time
 	placed                        bool
 	status, task, fault           string
-	at                            time.Time // when what goes on is over
+	at                            time.Time // when the running action ends
 	volumes                       []string
 	launched                      time.Time
 	born                          time.Time // as made, but to the last moment
@@ -87,7 +87,7 @@ func (s *server) ends(volume int) bool {
 	return false
 }
 
-// place gives a server its host, ports and volumes.
+// place sets a server's host, ports and volumes.
 func (c *Cloud) place(s *server) {
 	if s.zone == "" {
 		s.zone = "az1"

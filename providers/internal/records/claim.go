@@ -20,7 +20,7 @@ const (
 // Seconds is how long others may keep an answer: a machine's address may be another one after it slept.
 const Seconds = 60
 
-// claimPrefix comes before a name where the record stands that says whose it is.
+// claimPrefix comes before a name of the ownership record.
 const claimPrefix = "_muster."
 
 // longestText is the most that one text of a TXT record holds.
@@ -34,7 +34,7 @@ func claim(tags map[string]string) (string, error) {
 	}
 	text := v.Encode()
 	if len(text) > longestText {
-		return "", app.Errorf(app.EInvalid, "The names of the installation, the cluster and the machine are too long together for a TXT record, which takes %d letters.", longestText)
+		return "", app.Errorf(app.EInvalid, "The names of the installation, cluster and machine are too long together for a TXT record (at most %d characters).", longestText)
 	}
 	return text, nil
 }

@@ -61,7 +61,7 @@ func change(ctx context.Context, z Zone, all []Set) error {
 func Keep(ctx context.Context, z Zone, zone string, m family.Machine) error {
 	name := Plain(m.Hostname)
 	if !family.InZone(name, zone) {
-		return app.Errorf(app.EInvalid, "%s is not a name in the zone %s.", name, zone)
+		return app.Errorf(app.EInvalid, "%s isn't in zone %s.", name, zone)
 	}
 	text, err := claim(m.Tags)
 	if err != nil {
@@ -107,8 +107,8 @@ func Keep(ctx context.Context, z Zone, zone string, m family.Machine) error {
 // free tells whether a name may be ours: it is, or it has nothing yet.
 func free(name string, tags map[string]string, have, beside []Set) error {
 	foreign := func(what string) error {
-		e := app.Errorf(app.EConflict, "The zone has %s for %s, which is not of this installation, so it is left alone.", what, name)
-		e.Hint = "Remove it, or give the cluster another DNS suffix."
+		e := app.Errorf(app.EConflict, "The zone already has %s for %s that belongs to something else.", what, name)
+		e.Hint = "Remove it, or choose another DNS suffix for the cluster."
 		return e
 	}
 	mine := false
@@ -183,9 +183,9 @@ func Shared(ctx context.Context, z Zone, tags map[string]string) ([]family.Share
 	return out, err
 }
 
-// DropShared removes one of them, where the id is of one; others are left to the member. Stands tells whether a machine with all of the tags does:
+// DropShared removes one of them, where the id is of one; others are left to the member. exists tells whether a machine with all of the tags does:
 // its name stays.
-func DropShared(ctx context.Context, z Zone, id string, stands func(tags map[string]string) (bool, error)) (was bool, err error) {
+func DropShared(ctx context.Context, z Zone, id string, exists func(tags map[string]string) (bool, error)) (was bool, err error) {
 	name, was := strings.CutPrefix(id, kindRecord+"/")
 	if !was {
 		return false, nil
@@ -199,12 +199,12 @@ func DropShared(ctx context.Context, z Zone, id string, stands func(tags map[str
 		if of == nil {
 			continue
 		}
-		still, err := stands(map[string]string{family.TagInstallation: of[family.TagInstallation], family.TagIntent: of[family.TagIntent]})
+		still, err := exists(map[string]string{family.TagInstallation: of[family.TagInstallation], family.TagIntent: of[family.TagIntent]})
 		if err != nil {
 			return true, err
 		}
 		if still {
-			return true, app.Errorf(app.ETransient, "%s is the name of a machine that stands.", name)
+			return true, app.Errorf(app.ETransient, "Machine %s still exists.", name)
 		}
 		return true, change(ctx, z, without(name))
 	}

@@ -11,7 +11,7 @@ import (
 	"muster/app/family"
 )
 
-// kept is a zone in memory, which tells what was done to it, and fails where it is told to.
+// kept is a zone in memory, which tells what was done to it, and fails where it is set to.
 type kept struct {
 	sets []Set
 	done []string
@@ -82,11 +82,11 @@ func TestKeepAndDrop(t *testing.T) {
 		foreign := Set{Name: "b.z.test", Type: "A", Values: []string{"203.0.113.1"}}
 		in.sets = append(in.sets, foreign)
 		if err := Keep(t.Context(), z, "z.test", node("b.z.test", v4)); app.CodeOf(err) != app.EConflict || len(in.done) > 0 {
-			t.Errorf("a name of somebody else: %v, after %q", err, in.done)
+			t.Errorf("a name of someone else: %v, after %q", err, in.done)
 		}
 		in.sets = in.sets[:2]
 		step("another name", batch+moved, Keep(t.Context(), z, "z.test", node("b.z.test", v4)))
-		// What routes is someone else's, though our claim stands beside it.
+		// What routes is someone else's, though our claim is next to it.
 		mine := slices.Clone(in.sets)
 		in.sets[1] = Set{Name: "b.z.test", Type: "A", Routed: true}
 		if err := Keep(t.Context(), z, "z.test", node("b.z.test", v4)); app.CodeOf(err) != app.EConflict || len(in.done) > 0 {

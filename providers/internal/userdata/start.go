@@ -33,7 +33,7 @@ var userForm = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}$`)
 // returned beside it. EInvalid for a host key that cannot be read, and for a user that is no name.
 func StartScript(spec family.MachineSpec, o StartOptions) (script, hostKey string, err error) {
 	if strings.ContainsAny(spec.AuthorizedKey, "\n\r") || !userForm.MatchString(o.User) {
-		return "", "", app.Errorf(app.EInvalid, "the user %q and its key cannot be written for a machine", o.User)
+		return "", "", app.Errorf(app.EInvalid, "the user %q and its key can't be written to user data", o.User)
 	}
 	file := ""
 	if len(spec.HostKey) > 0 {
@@ -42,7 +42,7 @@ func StartScript(spec family.MachineSpec, o StartOptions) (script, hostKey strin
 		}
 		kind, ok := kinds[strings.Fields(hostKey)[0]]
 		if !ok {
-			return "", "", app.Errorf(app.EInvalid, "a host key of kind %s cannot be given to a machine", strings.Fields(hostKey)[0])
+			return "", "", app.Errorf(app.EInvalid, "host keys of type %s aren't supported", strings.Fields(hostKey)[0])
 		}
 		file = "ssh_host_" + kind + "_key"
 	}

@@ -5,7 +5,7 @@ stamp=$root/var/lib/muster/first-start
 
 host_key() {
 	[ -n "$KEY_FILE" ] || return 0
-	# Nobody is to make others, now or when the machine is copied: neither Google's agent nor cloud-init.
+	# No others are created, now or when the machine is copied: neither Google's agent nor cloud-init.
 	local agent=$root/etc/default/instance_configs.cfg
 	if grep -q '^ *set_host_keys' "$agent" 2>/dev/null; then
 		sed -i 's/^ *set_host_keys.*/set_host_keys = false/' "$agent"
@@ -66,7 +66,7 @@ restart_ssh() {
 }
 
 if [ "$(cat "$stamp" 2>/dev/null)" != "$MARK" ]; then
-	host_key && let_in && host_name && disks && restart_ssh || { echo 'muster: the first start went wrong' >&2; exit 1; }
+	host_key && let_in && host_name && disks && restart_ssh || { echo 'muster: the first start failed' >&2; exit 1; }
 	mkdir -p "${stamp%/*}" && printf '%s\n' "$MARK" >"$stamp"
 fi
 say_started

@@ -64,7 +64,7 @@ func CloudConfig(spec family.MachineSpec, o Options) (text, hostKey string, err 
 		}
 		kind, ok := kinds[strings.Fields(hostKey)[0]]
 		if !ok {
-			return "", "", app.Errorf(app.EInvalid, "a host key of kind %s cannot be given to a machine", strings.Fields(hostKey)[0])
+			return "", "", app.Errorf(app.EInvalid, "host keys of type %s aren't supported", strings.Fields(hostKey)[0])
 		}
 		c.HostKeys = map[string]string{kind + "_private": string(spec.HostKey), kind + "_public": hostKey}
 	}
@@ -87,7 +87,7 @@ func CloudConfig(spec family.MachineSpec, o Options) (text, hostKey string, err 
 	}
 	text = "#cloud-config\n" + string(b)
 	if len(text) > most {
-		return "", "", app.Errorf(app.ETooLarge, "the user data of machine %s would be %d bytes long; clouds take %d", spec.Hostname, len(text), most)
+		return "", "", app.Errorf(app.ETooLarge, "the user data of machine %s is %d bytes long; the limit is %d", spec.Hostname, len(text), most)
 	}
 	return text, hostKey, nil
 }

@@ -62,11 +62,11 @@ func didYouMean(near, all []string) string {
 	case len(near) > 0:
 		return fmt.Sprintf("Did you mean %s?", humanize.Or(near))
 	case len(all) == 1:
-		return fmt.Sprintf("There is %s.", all[0])
+		return fmt.Sprintf("Available: %s.", all[0])
 	case len(all) > 1:
-		return fmt.Sprintf("There are %s.", humanize.Some(all, 8))
+		return fmt.Sprintf("Available: %s.", humanize.Some(all, 8))
 	}
-	return "There is none."
+	return "None available."
 }
 
 // instead returns a repair for each of some names, to be used instead of another one.
@@ -90,7 +90,7 @@ func (v *reviewer) template() {
 	near := nearNames(v.r.Template, all)
 	at := func(r *layout.LayoutRequest) *string { return &r.Template }
 	v.say(app.ENotFound, MissingTemplate, "template", didYouMean(near, all), instead("template", v.r.Template, near, at),
-		"Cluster template %s does not exist.", v.r.Template)
+		"Cluster template %s doesn't exist.", v.r.Template)
 }
 
 func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -102,12 +102,12 @@ func (v *reviewer) size() {
 		allowed = v.t.Constraints.Size
 	}
 	resize := func(to int) (string, []Repair) {
-		return fmt.Sprintf("Ask for %s.", humanize.Count(to, "node")), []Repair{{"", func(r *layout.LayoutRequest) { r.Size = to }}}
+		return fmt.Sprintf("Choose %s.", humanize.Count(to, "node")), []Repair{{"", func(r *layout.LayoutRequest) { r.Size = to }}}
 	}
 	switch {
 	case n <= 0:
 		hint, repairs := resize(allowed.Least())
-		v.say(app.EInvalid, BadRequest, "size", hint, repairs, "A cluster has at least 1 node, and %d were asked for.", n)
+		v.say(app.EInvalid, BadRequest, "size", hint, repairs, "A cluster needs at least 1 node (requested: %d).", n)
 	case !allowed.Allows(n):
 		hint, repairs := resize(allowed.Nearest(n))
 		v.say(app.EInvalid, WrongSize, "size", hint, repairs, "%s", allowed.Refusal(n))
@@ -123,7 +123,7 @@ func (v *reviewer) prefer() {
 	near := nearNames(wrong, known)
 	at := func(r *layout.LayoutRequest) *string { return (*string)(&r.Prefer) }
 	v.say(app.EInvalid, BadRequest, "prefer", didYouMean(near, known), instead("preference", wrong, orElse(near, known), at),
-		"Preference %s does not exist.", wrong)
+		"Preference %s doesn't exist.", wrong)
 }
 
 // orElse returns the near names, or where there are none the others.
@@ -144,11 +144,11 @@ func (v *reviewer) providers() {
 	switch {
 	case name == "" && v.t != nil:
 		v.say(app.EInvalid, MissingProvider, "provider", didYouMean(nil, all), instead("provider", "", all, at),
-			"Template %s has no default provider, so the request must name one.", v.r.Template)
+			"Template %s has no default provider. Name one in the request.", v.r.Template)
 	case name != "" && v.c.Providers[name] == nil:
 		near := nearNames(name, all)
 		v.say(app.ENotFound, MissingProvider, "provider", didYouMean(near, all), instead("provider", name, orElse(near, all), at),
-			"Provider %s does not exist.", name)
+			"Provider %s doesn't exist.", name)
 	default:
 		v.provider = name
 	}
@@ -161,13 +161,13 @@ func (v *reviewer) zones() {
 		return
 	}
 	some := slices.DeleteFunc(sortedNames(v.c.Providers), func(name string) bool { return !zoned(name) })
-	hint := "No provider has any."
+	hint := "No provider has zones."
 	if len(some) > 0 {
-		hint = fmt.Sprintf("%s would do.", capital("provider "+humanize.Or(some)))
+		hint = fmt.Sprintf("Use provider %s.", humanize.Or(some))
 	}
 	at := func(r *layout.LayoutRequest) *string { return &r.Provider }
 	v.say(app.EInvalid, BadRequest, "provider", hint, instead("provider", v.provider, some, at),
-		"Template %s spreads nodes over zones, and provider %s has none.", v.r.Template, v.provider)
+		"Template %s requires zones, and provider %s has none.", v.r.Template, v.provider)
 }
 
 // types looks for hardware or image types that may be used.
@@ -192,13 +192,13 @@ func (v *reviewer) types(of TypeSort, reason string) {
 	near := nearNames(want, may)
 	repairs := instead(of.Name, want, append(near, Others(near, may)...), of.Asked)
 	repairs = append(repairs, v.elsewhere(of, want, list)...)
-	what, other := capital(of.Name), "It has "+humanize.Some(offers, 8)+"."
+	what, other := capital(of.Name), "Available: "+humanize.Some(offers, 8)+"."
 	if len(offers) == 0 {
-		other = "It has none."
+		other = "None available."
 	}
 	switch {
 	case want == "" && slices.ContainsFunc(offers, func(name string) bool { return v.barred(of, name) }):
-		v.say(app.EInvalid, reason, of.Name, other, repairs, "Provider %s has no %s that template %s allows any node of.",
+		v.say(app.EInvalid, reason, of.Name, other, repairs, "Provider %s has no %s that template %s can use.",
 			v.provider, of.Name, v.r.Template)
 	case want == "" && len(list) == 0:
 		v.say(app.EInvalid, reason, of.Name, "", repairs, "Provider %s has no %s.", v.provider, of.Name)
@@ -206,15 +206,15 @@ func (v *reviewer) types(of TypeSort, reason string) {
 		v.say(app.EInvalid, reason, of.Name, other, repairs, "Provider %s has no %s that template %s allows (%s).", v.provider,
 			of.Name, v.r.Template, humanize.Some(list, 8))
 	case !slices.Contains(all, want):
-		v.say(app.EInvalid, reason, of.Name, didYouMean(near, may), repairs, "%s %s does not exist.", what, want)
+		v.say(app.EInvalid, reason, of.Name, didYouMean(near, may), repairs, "%s %s doesn't exist.", what, want)
 	case len(list) > 0 && !slices.Contains(list, want):
-		v.say(app.EInvalid, reason, of.Name, "It allows "+humanize.Some(list, 8)+".", repairs, "Template %s does not allow %s %s.",
+		v.say(app.EInvalid, reason, of.Name, "Allowed: "+humanize.Some(list, 8)+".", repairs, "Template %s doesn't allow %s %s.",
 			v.r.Template, of.Name, want)
 	case v.barred(of, want):
-		v.say(app.EInvalid, reason, of.Name, didYouMean(nil, may), repairs, "Template %s allows no node of %s %s.",
+		v.say(app.EInvalid, reason, of.Name, didYouMean(nil, may), repairs, "Template %s allows no nodes of %s %s.",
 			v.r.Template, of.Name, want)
 	default:
-		v.say(app.EInvalid, reason, of.Name, other, repairs, "Provider %s does not have %s %s.", v.provider, of.Name, want)
+		v.say(app.EInvalid, reason, of.Name, other, repairs, "Provider %s doesn't have %s %s.", v.provider, of.Name, want)
 	}
 }
 

@@ -22,7 +22,7 @@ func (v *reviewer) names() {
 		}
 	}
 	if len(v.services) == 0 && v.t != nil {
-		v.say(app.EInvalid, BadRequest, "services", didYouMean(nil, v.usable()), nil, "A cluster has at least one service, and none was asked for.")
+		v.say(app.EInvalid, BadRequest, "services", didYouMean(nil, v.usable()), nil, "A cluster needs at least one service.")
 	}
 	usable := v.usable()
 	free := slices.DeleteFunc(slices.Clone(usable), func(s string) bool { return slices.Contains(v.services, s) })
@@ -37,11 +37,11 @@ func (v *reviewer) names() {
 		}
 		repairs = append(repairs, v.leaveOut(s)...)
 		if v.c.Services[s] == nil {
-			v.say(app.ENotFound, MissingService, "services", didYouMean(near, usable), repairs, "Service %s does not exist.", s)
+			v.say(app.ENotFound, MissingService, "services", didYouMean(near, usable), repairs, "Service %s doesn't exist.", s)
 			continue
 		}
-		v.say(app.EInvalid, IncompatibleServices, "services", fmt.Sprintf("It allows %s.", humanize.Some(usable, 8)), repairs,
-			"Template %s does not allow service %s.", v.r.Template, s)
+		v.say(app.EInvalid, IncompatibleServices, "services", fmt.Sprintf("Allowed: %s.", humanize.Some(usable, 8)), repairs,
+			"Template %s doesn't allow service %s.", v.r.Template, s)
 	}
 }
 
@@ -116,12 +116,12 @@ func (v *reviewer) missing(s, need string) {
 	case len(would) == 1 && would[0] == need:
 		hint = fmt.Sprintf("Add %s.", need)
 	case len(would) > 0:
-		hint = fmt.Sprintf("%s would provide it.", humanize.Or(would))
+		hint = fmt.Sprintf("Add %s.", humanize.Or(would))
 	case len(barred) > 0:
-		hint = fmt.Sprintf("Only what template %s does not allow provides it: %s.", v.r.Template, humanize.Some(barred, 8))
+		hint = fmt.Sprintf("Only services that template %s doesn't allow provide it: %s.", v.r.Template, humanize.Some(barred, 8))
 	}
 	v.say(app.EInvalid, MissingDependency, "services", hint, repairs,
-		"%s requires %s, which is not on the cluster or in the list of services to add.", s, need)
+		"%s requires %s, which isn't on the cluster.", s, need)
 }
 
 func (v *reviewer) enemies() {
@@ -134,7 +134,7 @@ func (v *reviewer) enemies() {
 				who, whom = b, a
 			}
 			if against(who, whom) {
-				v.say(app.EInvalid, ConflictingServices, "services", "Leave out one of them.",
+				v.say(app.EInvalid, ConflictingServices, "services", "Remove one of the two.",
 					append(v.leaveOut(a), v.leaveOut(b)...), "%s conflicts with %s.", who, whom)
 			}
 		}

@@ -171,7 +171,7 @@ func (t *storeTest) hookVetoesGoOn() {
 	if op.Status != app.OperationWaiting {
 		t.Fatalf("the go-on is %s", op.Status)
 	}
-	t.Vetoed(t.News("cmdb: Before the going on with fewer nodes of web")["cmdb"], "no")
+	t.Vetoed(t.News("cmdb: Before the partial acceptance of web")["cmdb"], "no")
 	t.Status("web-1", app.ClusterFailed, app.OperationCancelled)
 	t.nodesAre("web-1", "n1 ready, n2 ready, n3 planned")
 	t.ReservedIs(3, 0.25)

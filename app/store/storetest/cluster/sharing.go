@@ -176,7 +176,7 @@ func (t *storeTest) sharing() {
 		t.Errorf("read again: %+v, %v", again, err)
 	}
 	told, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, &app.NoticeReader{User: "bob", Groups: []string{"ops"}}, 0, 10)
-	if err != nil || len(told) != 3 || told[0].Title != "boss shared the cluster web with you." || told[2].Title != "boss shared the cluster web with you." && told[1].Title != "boss shared the cluster web with you." {
+	if err != nil || len(told) != 3 || told[0].Title != "boss shared cluster web with you." || told[2].Title != "boss shared cluster web with you." && told[1].Title != "boss shared cluster web with you." {
 		t.Errorf("bob was notified %+v, %v", told, err)
 	}
 	deeds, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenants: []string{kit.Tenant}, Act: "cluster.share", Limit: 10})

@@ -113,7 +113,7 @@ func (t *moneyTest) fallsBackWithin() {
 	lines, err := t.Store.Logs(t.Ctx, kit.Tenant, "web-1", appcluster.LogFilter{Limit: 100})
 	t.Must(err)
 	if !slices.ContainsFunc(lines, func(l app.LogLine) bool {
-		return strings.Contains(l.Text, "the fallback medium can't be used") && strings.Contains(l.Text, "which may have 5")
+		return strings.Contains(l.Text, "the fallback medium can't be used") && strings.Contains(l.Text, "over the limit of 5")
 	}) {
 		t.Errorf("its log does not say why: %+v", lines)
 	}

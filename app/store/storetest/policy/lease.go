@@ -74,7 +74,7 @@ func (t *moneyTest) extends() {
 			told = append(told, e.Message)
 		}
 	}
-	if got := strings.Join(told, "|"); got != "ada extended the lease until 3 Jan 2026 00:00 UTC.|boss took the end of the lease away, beyond what the template allows: the fair is longer" {
+	if got := strings.Join(told, "|"); got != "ada extended the lease until 3 Jan 2026 00:00 UTC.|boss removed the lease end, beyond the template's limit: the fair is longer" {
 		t.Errorf("the feed tells %s", got)
 	}
 	// What is reserved moves with it, and budgets have a say.
@@ -88,7 +88,7 @@ func (t *moneyTest) extends() {
 	t.Must(err)                                                // nearer is always possible
 	t.limit(policy.QuotaTenant, "", policy.MeasurePerMonth, 2) // 0.25 an hour
 	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 3 * h})
-	t.refused(err, "commit 2.25 of the tenant for January 2026, whose budget is 2", "a lease of at most 8 h")
+	t.refused(err, "This would take the tenant to 2.25 for January 2026, over the budget of 2", "a lease of at most 8 h")
 	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 2 * h})
 	t.Must(err)
 	// No one saves what is being deleted.
@@ -283,7 +283,7 @@ func (t *moneyTest) outlook() {
 	for c := t.Claim("w"); c != nil; c = t.Claim("w") {
 		t.FailStep(c, app.Retry{})
 	}
-	find(operation.ObstacleDeleteFailed, "It is tried again by itself", false)
+	find(operation.ObstacleDeleteFailed, "Muster retries at least once an hour", false)
 	o, err := a.Operation.Leases.LeaseOutlook(t.Ctx, kit.Ada, "web")
 	t.Must(err)
 	if !o.Over || !o.Deleting || o.Offer.Refusal == "" {

@@ -102,14 +102,14 @@ func (t *moneyTest) scopes() {
 		return err
 	}
 	t.Must(ask("a", "ada", 6, "data", "web"))
-	t.refused(ask("b", "eve", 5, "data"), `11 nodes of the group "data", which may have 10: 6 are used by a of ada (6).`, "Ask for at most 4 nodes")
+	t.refused(ask("b", "eve", 5, "data"), `This would take the group "data" to 11 nodes, over the limit of 10: 6 are used by ada's a (6).`, "Request at most 4 nodes")
 	t.Must(ask("b", "eve", 4, "data"))
 	t.Must(ask("c", "bob", 4))
-	t.refused(ask("d", "bob", 1), "10 cores of bob, who may have 8: 8 are used by c (8).", "Delete c")
-	t.refused(ask("d", "eve", 7), "21 nodes of the tenant, which may have 20: 14 are used by a of ada (6), b of eve (4) and c of bob (4).", "at most 6 nodes")
+	t.refused(ask("d", "bob", 1), "This would take bob to 10 cores, over the limit of 8: 8 are used by c (8).", "Delete c")
+	t.refused(ask("d", "eve", 7), "This would take the tenant to 21 nodes, over the limit of 20: 14 are used by ada's a (6), eve's b (4) and bob's c (4).", "at most 6 nodes")
 	t.Must(ask("d", "eve", 1))
 	t.Must(ask("e", "eve", 1))
-	t.refused(ask("f", "eve", 1), "4 clusters of eve, who may have 3: 3 are used by b, d and e.", "Delete b")
+	t.refused(ask("f", "eve", 1), "This would take eve to 4 clusters, over the limit of 3: 3 are used by b, d and e.", "Delete b")
 	lines, err := t.Store.QuotaLines(t.Ctx, kit.Tenant, "eve", []string{"data"}, t.Clock.Now())
 	t.Must(err)
 	if got := fmt.Sprint(lines); got != "[{clusters each_user eve 3 3 0} {nodes tenant  20 16 4} {nodes group data 10 10 0}]" {
@@ -129,11 +129,11 @@ func (t *moneyTest) scopes() {
 func (t *moneyTest) refusals() {
 	t.limit(policy.QuotaTenant, "", policy.MeasurePerHour, 2)
 	_, err := t.ask(t.Store, "a", "ada", 5)
-	t.refused(err, "That would cost 2.50 per hour in all of the tenant, which may cost 2; nothing of it is used yet.", "Ask for at most 4 nodes or ask an admin for more.")
+	t.refused(err, "This would take the tenant to 2.50 per hour, over the limit of 2; nothing is used yet.", "Request at most 4 nodes or ask an admin for a higher limit.")
 	_, err = t.ask(t.Store, "a", "ada", 3)
 	t.Must(err)
 	_, err = t.ask(t.Store, "b", "ada", 3)
-	t.refused(err, "cost 3 per hour", "1.50 is used by a of ada (1.50)", "Ask for at most 1 node, delete a or ask an admin")
+	t.refused(err, "cost 3 per hour", "1.50 is used by a of ada (1.50)", "Request at most 1 node, delete a or ask an admin")
 	// A refused create leaves nothing behind.
 	if _, err := t.Store.Cluster(t.Ctx, kit.Tenant, "b-1"); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("the refused cluster: %v", err)
@@ -167,8 +167,8 @@ func (t *moneyTest) budget() {
 	}
 	used(48)
 	_, err = t.ask(t.Store, "b", "ada", 5)
-	t.refused(err, "That would commit 108 of ada for January 2026, whose budget is 100: 48 is spent or committed by a.",
-		"Ask for at most 4 nodes, ask for a lease of at most 20 h 48 min")
+	t.refused(err, "This would take ada to 108 for January 2026, over the budget of 100: 48 is spent or committed by a.",
+		"Request at most 4 nodes, request a lease of at most 20 h 48 min")
 	// The machines come half an hour late and go after six hours: what really was counts.
 	t.Clock.Move(30 * time.Minute)
 	used(47)
@@ -194,7 +194,7 @@ func (t *moneyTest) monthsAhead() {
 	n := apptest.NewCluster(kit.Tenant, "a", 1, t.Clock.Now(), apptest.Chain(1))
 	n.Cluster.CostPerHour = 0.5 // 18 until the end of January, 336 in February
 	_, err := t.Store.CreateCluster(t.Ctx, n)
-	t.refused(err, "commit 336 of the tenant for February 2026, whose budget is 300", "Ask for a lease of at most 26 d 12 h")
+	t.refused(err, "This would take the tenant to 336 for February 2026, over the budget of 300", "Request a lease of at most 26 d 12 h")
 	n.Cluster.CostPerHour = 0.42 // 282 in February, but 312 in March
 	_, err = t.Store.CreateCluster(t.Ctx, n)
 	t.refused(err, "commit 312.48 of the tenant for March 2026")
@@ -246,7 +246,7 @@ func (t *moneyTest) lowered() {
 	t.Must(err)
 	t.limit(policy.QuotaTenant, "", policy.MeasureNodes, 5)
 	_, err = t.ask(t.Store, "b", "ada", 1)
-	t.refused(err, "9 nodes of the tenant, which may have 5: 8 are used")
+	t.refused(err, "This would take the tenant to 9 nodes, over the limit of 5: 8 are used")
 	t.Drain()
 	t.Status("a-1", app.ClusterActive, app.OperationSucceeded)
 	t.gone("a-1", 8)

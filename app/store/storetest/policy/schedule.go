@@ -107,7 +107,7 @@ func (t *moneyTest) schedules() {
 	run(0)
 	run(0)
 	status(app.ClusterAsleep)
-	told("web did not wake by its schedule. It was to at 6 Jan 2026 06:00 UTC.")
+	told("web did not wake as scheduled. It was scheduled for 6 Jan 2026 06:00 UTC.")
 	// A cluster that cannot be put to sleep is notified of at once.
 	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationWake,
 		Requester: "ada",
@@ -120,7 +120,7 @@ func (t *moneyTest) schedules() {
 	t.Must(err)
 	t.Clock.Move(9 * time.Hour)
 	run(0)
-	told("has failed, so it cannot be put to sleep", "did not wake")
+	told("has failed, so it can't be put to sleep", "did not wake")
 	// Taken away, nothing comes of it any more.
 	set, err = a.Operation.Schedules.SetSchedule(t.Ctx, kit.Ada, "web", schedule.Schedule{})
 	t.Must(err)

@@ -35,10 +35,10 @@ func (t *moneyTest) transfers() {
 	// What was lowered since does not matter where it counted already, and does where it did not.
 	t.limit(policy.QuotaTenant, "", policy.MeasureNodes, 1)
 	t.limit(policy.QuotaGroup, "data", policy.MeasureNodes, 3)
-	t.refused(give("ada", "bob"), `4 nodes of the group "data", which may have 3`)
+	t.refused(give("ada", "bob"), `the group "data" to 4 nodes, over the limit of 3`)
 	t.limit(policy.QuotaGroup, "data", policy.MeasureNodes, 4)
 	t.limit(policy.QuotaUser, "bob", policy.MeasureClusters, 0)
-	t.refused(give("ada", "bob"), "1 cluster of bob, who may have 0")
+	t.refused(give("ada", "bob"), "bob to 1 cluster, over the limit of 0")
 	c, err := t.Store.Cluster(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)
 	if c.Owner != "ada" {
@@ -53,7 +53,7 @@ func (t *moneyTest) transfers() {
 	if got := fmt.Sprint(c.Owner, lines); got != "bob[{clusters user bob 1 1 0} {nodes tenant  1 4 0} {nodes group data 4 4 0}]" {
 		t.Errorf("afterwards: %s", got)
 	}
-	for user, title := range map[string]string{"bob": "boss gave you the cluster web.", "ada": "boss gave your cluster web to bob."} {
+	for user, title := range map[string]string{"bob": "boss transferred cluster web to you.", "ada": "boss transferred your cluster web to bob."} {
 		list, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, &app.NoticeReader{User: user}, 0, 10)
 		t.Must(err)
 		if len(list) != 1 || list[0].Title != title || list[0].Kind != app.NoticeCluster {

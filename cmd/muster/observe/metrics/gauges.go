@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	levelsKept = 10 * time.Second // however often someone looks
-	levelTime  = 3 * time.Second  // for one question
+	levelsKept = 10 * time.Second // however often metrics are scraped
+	levelTime  = 3 * time.Second  // for one query
 )
 
-// gauges ask for levels when someone looks. It is a collector that tells beforehand what it may give.
+// gauges reads levels at each scrape. It's a collector that describes its metrics beforehand.
 type gauges struct {
 	all    []observe.Gauging
 	descs  map[*observe.Metric]*prometheus.Desc
@@ -30,8 +30,8 @@ type gauges struct {
 
 func newGauges(all []observe.Gauging) *gauges {
 	g := &gauges{all: all, descs: map[*observe.Metric]*prometheus.Desc{}, kept: levelsKept,
-		failed: prometheus.NewDesc("muster_scrape_errors", "1 where a question about levels was not answered at the last look: those levels are missing.", []string{"question"}, nil),
-		took:   prometheus.NewDesc("muster_scrape_seconds", "How long the question took at the last look.", []string{"question"}, nil)}
+		failed: prometheus.NewDesc("muster_scrape_errors", "1 if a query for gauges failed at the last scrape: its gauges are missing.", []string{"question"}, nil),
+		took:   prometheus.NewDesc("muster_scrape_seconds", "Duration of a query for gauges at the last scrape.", []string{"question"}, nil)}
 	for _, q := range all {
 		for _, m := range q.Metrics {
 			g.descs[m] = prometheus.NewDesc(m.Name, m.Help, m.Labels, nil)
@@ -48,7 +48,7 @@ func (g *gauges) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. Those who look at the same time wait for the same answers.
+// Collect implements prometheus.Collector. Concurrent scrapes wait for the same results.
 func (g *gauges) Collect(to chan<- prometheus.Metric) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -60,7 +60,7 @@ func (g *gauges) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// look asks all questions at once.
+// look runs all queries concurrently.
 func (g *gauges) look() (found []prometheus.Metric) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -93,7 +93,7 @@ func (g *gauges) look() (found []prometheus.Metric) {
 	return found
 }
 
-// read asks one question. Who hangs although the time is over is not waited for, and neither is who panics.
+// read runs one query. It doesn't wait for one that hangs or panics.
 func read(ctx context.Context, q observe.Gauging) ([]observe.Reading, error) {
 	type answer struct {
 		readings []observe.Reading

@@ -15,21 +15,21 @@ import (
 	"muster/app/observe"
 )
 
-// mostSeries is how many different labels of one metric are told apart.
+// mostSeries is how many label combinations of one metric are kept apart.
 const mostSeries = 2000
 
-// other is what the labels read of what came when a metric had as many as it may.
+// other is the label for values beyond mostSeries.
 const other = "other"
 
 var shortBounds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
-// Config says what is measured beside what is counted.
+// Config is the metrics' settings.
 type Config struct {
 	Version, Go string
-	Gaugings    []observe.Gauging // asked for when someone looks; nil: none
+	Gaugings    []observe.Gauging // read at each scrape; nil: none
 }
 
-// Metrics counts, and shows what it counted. It implements app.Meter.
+// Metrics counts and exports metrics. It implements app.Meter.
 type Metrics struct {
 	registry *prometheus.Registry
 	series   map[string]*series // by name
@@ -49,7 +49,7 @@ type series struct {
 	n        int
 }
 
-// New makes one that has counted nothing yet.
+// New returns empty Metrics.
 func New(c Config) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), series: map[string]*series{}}
 	for _, one := range observe.AllMetrics {
@@ -70,11 +70,11 @@ func New(c Config) *Metrics {
 			m.registry.MustRegister(s.duration)
 		}
 		m.series[one.Name] = s
-		if len(one.Labels) == 0 { // what has not happened yet is 0, not unknown
+		if len(one.Labels) == 0 { // start at 0, not unknown
 			m.Add(one, 0)
 		}
 	}
-	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "muster_build_info", Help: "Always 1; its labels say what runs.",
+	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "muster_build_info", Help: "Always 1; its labels describe the build.",
 		ConstLabels: prometheus.Labels{"version": c.Version, "go_version": c.Go}})
 	build.Set(1)
 	m.registry.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -85,7 +85,7 @@ func New(c Config) *Metrics {
 	return m
 }
 
-// values returns the labels under which something is counted.
+// values returns the label values to count under.
 func (s *series) values(labels []string) []string {
 	if len(labels) != len(s.metric.Labels) {
 		panic("metrics: " + s.metric.Name + " has other labels")
@@ -135,7 +135,7 @@ func (m *Metrics) Took(what *observe.Metric, d time.Duration, labels ...string) 
 	}
 }
 
-// ServeHTTP shows everything, in the format that is asked for.
+// ServeHTTP exports everything in the requested format.
 func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.http.ServeHTTP(w, r) }
 
 // Expose writes everything in the text format.

@@ -11,10 +11,10 @@ import (
 	"muster/app/observe"
 )
 
-// mostTold is how many lines may wait for the other end of a pipe; what comes beyond is not counted.
+// mostTold is how many lines may wait in a pipe; further ones are dropped.
 const mostTold = 4096
 
-// told is a line of the pipe.
+// told is a line in the pipe.
 type told struct {
 	Metric string        `json:"m"`
 	N      float64       `json:"n,omitempty"`
@@ -23,8 +23,8 @@ type told struct {
 	Timed  bool          `json:"d,omitempty"`
 }
 
-// Teller is the meter of a worker process: it tells the process that started it what to count. So a host has one place to look at, and
-// what was counted outlives the worker. It never waits: where no one listens, it drops.
+// Teller is the meter of a worker process: it sends counts to its parent process. So a host has one place to scrape, and counts outlive the
+// worker. It never blocks: without a reader, it drops counts.
 type Teller struct {
 	lines   chan told
 	done    chan struct{}
@@ -35,7 +35,7 @@ type Teller struct {
 
 var _ observe.Meter = (*Teller)(nil)
 
-// NewTeller tells to w until Close.
+// NewTeller writes to w until Close.
 func NewTeller(w io.Writer) *Teller {
 	t := &Teller{lines: make(chan told, mostTold), done: make(chan struct{}), stop: make(chan struct{})}
 	go func() {
@@ -62,7 +62,7 @@ func NewTeller(w io.Writer) *Teller {
 	return t
 }
 
-// Close tells what is left. It may be called twice.
+// Close writes the rest. It may be called twice.
 func (t *Teller) Close() error {
 	t.once.Do(func() { close(t.stop) })
 	<-t.done
@@ -85,7 +85,7 @@ func (t *Teller) Took(m *observe.Metric, d time.Duration, labels ...string) {
 	t.tell(told{Metric: m.Name, Took: d, Labels: append([]string(nil), labels...), Timed: true})
 }
 
-// Listen counts what a Teller tells, until it ends or tells what no one understands. Levels that it left standing are taken back then.
+// Listen counts what a Teller sends, until it ends or sends invalid lines. Its remaining levels are subtracted then.
 func (m *Metrics) Listen(r io.Reader) {
 	levels := map[string]struct {
 		metric *observe.Metric
@@ -101,7 +101,7 @@ func (m *Metrics) Listen(r io.Reader) {
 		}
 		s := m.series[l.Metric]
 		if s == nil || len(l.Labels) != len(s.metric.Labels) {
-			continue // of another version
+			continue // from another version
 		}
 		if l.Timed {
 			m.Took(s.metric, l.Took, l.Labels...)
@@ -121,5 +121,5 @@ func (m *Metrics) Listen(r io.Reader) {
 	for _, v := range levels {
 		m.Add(v.metric, -v.n, v.labels...)
 	}
-	_, _ = io.Copy(io.Discard, r) // whoever writes must not wait
+	_, _ = io.Copy(io.Discard, r) // the writer must not block
 }

@@ -9,7 +9,7 @@ import (
 	"muster/app/observe"
 )
 
-// What a worker tells is counted where it was started, and outlives it; what it had under way does not.
+// A worker's counts are kept by its parent and outlive it; its levels don't.
 func TestWorkersTellWhoStartedThem(t *testing.T) {
 	r, w := io.Pipe()
 	m := New(Config{})
@@ -46,7 +46,7 @@ func TestATellerNeverWaits(t *testing.T) {
 		tell.Add(observe.MetricStepsOpen, 1)
 	}
 	if tell.dropped.Load() == 0 {
-		t.Error("nothing was dropped although nobody listened")
+		t.Error("nothing was dropped without a reader")
 	}
 	_ = r.Close()
 	_ = tell.Close()

@@ -1,5 +1,5 @@
 // Package trace exports spans to OpenTelemetry collectors. It alone uses OpenTelemetry; all other packages start and
-// end spans through app.Tracer. There is no global tracer: whoever opens one closes it.
+// end spans through app.Tracer. There is no global tracer: its opener closes it.
 //
 // Spans are sent with OTLP over HTTP in its JSON encoding. Besides its settings, the package reads the environment
 // variables of OpenTelemetry that say how to export: OTEL_EXPORTER_OTLP_HEADERS, _CERTIFICATE, _CLIENT_CERTIFICATE,

@@ -86,7 +86,7 @@ type keyValue struct {
 	Value map[string]any `json:"value"`
 }
 
-// encode makes the body of an export request. Spans that share a resource and a scope share an entry.
+// encode builds the body of an export request. Spans with the same resource and scope share an entry.
 func encode(spans []sdk.ReadOnlySpan) ([]byte, error) {
 	type origin struct {
 		resource attribute.Distinct

@@ -113,7 +113,7 @@ func TestASpanIsEncodedInFull(t *testing.T) {
 		Name: "step install", SpanKind: otel.SpanKindConsumer,
 		SpanContext: spanContext(t, 1, 2, "vendor=x", false), Parent: spanContext(t, 1, 3, "", true),
 		StartTime: at, EndTime: at.Add(time.Second), Attributes: a, DroppedAttributes: 4, DroppedEvents: 5, DroppedLinks: 6,
-		Events:               []sdk.Event{{Name: "told", Time: at, Attributes: a, DroppedAttributeCount: 7}},
+		Events:               []sdk.Event{{Name: "sent", Time: at, Attributes: a, DroppedAttributeCount: 7}},
 		Links:                []sdk.Link{{SpanContext: spanContext(t, 8, 9, "vendor=y", false), Attributes: a, DroppedAttributeCount: 10}},
 		Status:               sdk.Status{Code: codes.Error, Description: "conflict"},
 		Resource:             resource.NewWithAttributes("https://schema.example/r", a...),
@@ -129,7 +129,7 @@ func TestASpanIsEncodedInFull(t *testing.T) {
 				Kind:              otlp.Span_SPAN_KIND_CONSUMER,
 				StartTimeUnixNano: 1700000000123456789, EndTimeUnixNano: 1700000001123456789,
 				Attributes: b, DroppedAttributesCount: 4, DroppedEventsCount: 5, DroppedLinksCount: 6,
-				Events: []*otlp.Span_Event{{Name: "told", TimeUnixNano: 1700000000123456789, Attributes: b, DroppedAttributesCount: 7}},
+				Events: []*otlp.Span_Event{{Name: "sent", TimeUnixNano: 1700000000123456789, Attributes: b, DroppedAttributesCount: 7}},
 				Links: []*otlp.Span_Link{{
 					TraceId: id(16, 8), SpanId: id(8, 9), TraceState: "vendor=y", Attributes: b, DroppedAttributesCount: 10, Flags: 0x101,
 				}},

@@ -18,15 +18,15 @@ import (
 // defaultTimeout is the one that the specification of OTLP exporters names.
 const defaultTimeout = 10 * time.Second
 
-// settings are what OpenTelemetry's variables say of an export.
+// settings are the export settings from OpenTelemetry's variables.
 type settings struct {
 	header  http.Header
-	tls     *tls.Config // nil: none of their own
+	tls     *tls.Config // nil: the default
 	timeout time.Duration
 	gzip    bool
 }
 
-// variable looks up one of OpenTelemetry's variables. That for traces counts before that for all signals.
+// variable looks up one of OpenTelemetry's variables. The one for traces overrides the one for all signals.
 func variable(suffix string) (name, value string) {
 	for _, prefix := range []string{"OTEL_EXPORTER_OTLP_TRACES_", "OTEL_EXPORTER_OTLP_"} {
 		name = prefix + suffix
@@ -37,7 +37,7 @@ func variable(suffix string) (name, value string) {
 	return name, ""
 }
 
-// readSettings reads the variables. What is wrong with one is EInvalid: whoever starts Muster would otherwise wait for spans in vain.
+// readSettings reads the variables. An invalid one is EInvalid: otherwise spans would silently get lost.
 func readSettings(secure bool) (s settings, err error) {
 	if s.header, err = readHeaders(); err != nil {
 		return s, err
@@ -63,7 +63,7 @@ func readSettings(secure bool) (s settings, err error) {
 	return s, nil
 }
 
-// readHeaders reads pairs such as "api-key=secret,tenant=a%20b". Errors do not repeat them, since they hold secrets.
+// readHeaders reads pairs such as "api-key=secret,tenant=a%20b". Errors don't repeat them, since they're secret.
 func readHeaders() (http.Header, error) {
 	all := http.Header{}
 	name, list := variable("HEADERS")
@@ -75,8 +75,8 @@ func readHeaders() (http.Header, error) {
 		key = strings.TrimSpace(key)
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if !ok || err != nil || !httpguts.ValidHeaderFieldName(key) || !httpguts.ValidHeaderFieldValue(value) {
-			return nil, &app.Error{Code: app.EInvalid, Message: name + " is not a list of HTTP headers.",
-				Hint: "It looks like name=value,name=value. Write commas, percent signs and spaces in values as %2C, %25 and %20."}
+			return nil, &app.Error{Code: app.EInvalid, Message: name + " isn't a list of HTTP headers.",
+				Hint: "Use name=value,name=value. In values, write commas, percent signs and spaces as %2C, %25 and %20."}
 		}
 		all.Set(key, value)
 	}
@@ -95,25 +95,25 @@ func readTLS(secure bool) (*tls.Config, error) {
 	case certFile != "" && keyFile == "":
 		return nil, app.Errorf(app.EInvalid, "%s is set, but %s is not.", cert, key)
 	case !secure && caFile != "":
-		return nil, app.Errorf(app.EInvalid, "%s is set, but the address of the OTLP collector does not begin with https://.", ca)
+		return nil, app.Errorf(app.EInvalid, "%s is set, but the OTLP collector's URL doesn't start with https://.", ca)
 	case !secure:
-		return nil, app.Errorf(app.EInvalid, "%s is set, but the address of the OTLP collector does not begin with https://.", cert)
+		return nil, app.Errorf(app.EInvalid, "%s is set, but the OTLP collector's URL doesn't start with https://.", cert)
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if caFile != "" {
 		text, err := os.ReadFile(caFile)
 		if err != nil {
-			return nil, app.Errorf(app.EInvalid, "The file that %s names cannot be read: %w", ca, err)
+			return nil, app.Errorf(app.EInvalid, "Can't read the file in %s: %w", ca, err)
 		}
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(text) {
-			return nil, app.Errorf(app.EInvalid, "The file that %s names, %s, holds no certificate in PEM.", ca, caFile)
+			return nil, app.Errorf(app.EInvalid, "The file in %s, %s, doesn't contain a PEM certificate.", ca, caFile)
 		}
 	}
 	if certFile != "" {
 		pair, err := tls.LoadX509KeyPair(certFile, keyFile)
 		if err != nil {
-			return nil, app.Errorf(app.EInvalid, "The client certificate that %s and %s name cannot be used: %w", cert, key, err)
+			return nil, app.Errorf(app.EInvalid, "The client certificate in %s and %s can't be used: %w", cert, key, err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}

@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	answerLimit = 64 << 10 // bytes of an answer that are read
+	answerLimit = 64 << 10 // bytes of a response to read
 	firstPause  = 500 * time.Millisecond
-	longPause   = 30 * time.Second // the longest pause that is not asked for by the collector
+	longPause   = 30 * time.Second // longest pause unless the collector requests one
 )
 
 // exporter posts spans to a collector in OTLP's JSON encoding. OpenTelemetry's own exporter over HTTP would bring gRPC into the build.
@@ -51,13 +51,13 @@ func newExporter(c Config) (*exporter, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSClientConfig = s.tls
 	e := &exporter{url: strings.TrimRight(c.Endpoint, "/") + "/v1/traces", header: s.header, timeout: s.timeout, gzip: s.gzip}
-	// Headers hold secrets, so no redirect is followed: it may lead to another host.
+	// Headers contain secrets, so don't follow redirects: they may lead to another host.
 	e.client = &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	e.done, e.end = context.WithCancel(context.Background())
 	return e, nil
 }
 
-// ExportSpans sends a batch and tries again for as long as the timeout allows.
+// ExportSpans sends a batch, with retries until the timeout.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	body, err := e.body(spans)
 	if err != nil || len(spans) == 0 {
@@ -73,7 +73,7 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 			return err
 		}
 		if failed == nil || ctx.Err() == nil {
-			failed = err // an attempt that ran out of time says less than the one before
+			failed = err // a timed-out attempt says less than the previous one
 		}
 		wait := max(after, pause/2+rand.N(pause))
 		if end, _ := ctx.Deadline(); time.Until(end) < wait {
@@ -101,15 +101,15 @@ func (e *exporter) body(spans []sdk.ReadOnlySpan) ([]byte, error) {
 	}
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	_, _ = z.Write(body) // a buffer takes everything
+	_, _ = z.Write(body) // writes to a buffer never fail
 	_ = z.Close()
 	return packed.Bytes(), nil
 }
 
-// final says that another attempt would change nothing.
+// final means that a retry is pointless.
 const final = -1
 
-// post makes one attempt. With an error comes how long the collector wants to be left alone, or final.
+// post makes one attempt. With an error, it returns the pause that the collector requests, or final.
 func (e *exporter) post(ctx context.Context, body []byte) (after time.Duration, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, bytes.NewReader(body))
 	if err != nil {
@@ -136,7 +136,7 @@ func (e *exporter) post(ctx context.Context, body []byte) (after time.Duration, 
 	return final, err
 }
 
-// untrusted tells whether one side doesn't take the other's certificate, or speaks no TLS. That stays so until a setting or a certificate changes.
+// untrusted tells whether one side rejects the other's certificate, or doesn't use TLS. Only a changed setting or certificate fixes that.
 func untrusted(err error) bool {
 	var certificate *tls.CertificateVerificationError
 	var header tls.RecordHeaderError
@@ -144,7 +144,7 @@ func untrusted(err error) bool {
 	return errors.As(err, &certificate) || errors.As(err, &header) || errors.As(err, &refused) && refused.Op == "remote error" && strings.Contains(err.Error(), "certificate")
 }
 
-// rejected tells what a collector has not taken though it answered with success. What is no JSON says nothing about that.
+// rejected reports spans that a collector rejected in a successful response. It ignores responses that aren't JSON.
 func rejected(text []byte) error {
 	var answer struct {
 		PartialSuccess struct {

@@ -331,7 +331,7 @@ func TestACollectorSaysWhenItWantsToBeAskedAgain(t *testing.T) {
 	})
 }
 
-// A collector that does not answer holds the end of a process up for three seconds, and nothing goes on after that.
+// A collector that doesn't answer delays a process's end by three seconds, and nothing continues after that.
 func TestCloseEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tracer, err := Open(Config{Endpoint: "http://c"})
@@ -350,7 +350,7 @@ func TestCloseEnds(t *testing.T) {
 		}
 		synctest.Wait()
 		if took := time.Since(begun); took > closeTime {
-			t.Errorf("the exporter went on for %v", took)
+			t.Errorf("the exporter continued for %v", took)
 		}
 	})
 }
@@ -370,8 +370,8 @@ func TestFailuresAreToldOnceAMinute(t *testing.T) {
 			}
 			time.Sleep(25 * time.Second)
 		}
-		if n := strings.Count(log.String(), "could not be sent"); n != 2 {
-			t.Errorf("told %d times: %s", n, log.String())
+		if n := strings.Count(log.String(), "can't send spans"); n != 2 {
+			t.Errorf("logged %d times: %s", n, log.String())
 		}
 	})
 }

@@ -9,14 +9,14 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// remindEvery is how often it is said that a collector does not take spans.
+// remindEvery is how often failed exports are logged.
 const remindEvery = time.Minute
 
-// quiet says at most once a minute that spans could not be sent. The SDK would tell a handler of the whole process.
+// quiet logs failed exports at most once a minute. The SDK would call a process-wide handler.
 type quiet struct {
 	sdk.SpanExporter
 	log  *slog.Logger
-	last atomic.Int64 // when it was said, in Unix seconds
+	last atomic.Int64 // last log line, in Unix seconds
 }
 
 // ExportSpans keeps errors from the SDK.
@@ -27,7 +27,7 @@ func (q *quiet) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error
 	}
 	now, last := time.Now().Unix(), q.last.Load()
 	if now-last >= int64(remindEvery/time.Second) && q.last.CompareAndSwap(last, now) {
-		q.log.Warn("spans could not be sent to the collector", "spans", len(spans), "error", err)
+		q.log.Warn("can't send spans to the collector", "spans", len(spans), "error", err)
 	}
 	return nil
 }

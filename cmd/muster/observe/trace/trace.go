@@ -16,12 +16,12 @@ import (
 	"muster/app/observe"
 )
 
-// closeTime is how long what was not sent yet has at the end.
+// closeTime is how long Close takes at most to send the rest.
 const closeTime = 3 * time.Second
 
-// Config says where spans go.
+// Config is the tracing settings.
 type Config struct {
-	Endpoint string // base URL of a collector that takes OTLP over HTTP, such as http://127.0.0.1:4318
+	Endpoint string // base URL of an OTLP/HTTP collector, such as http://127.0.0.1:4318
 	Service  string // "muster-server", "muster-worker"
 	Version  string
 	Instance string // which of several
@@ -38,18 +38,18 @@ type Tracer struct {
 
 var _ observe.Tracer = (*Tracer)(nil)
 
-// CheckEndpoint refuses what is not the base URL of a collector, in words: EInvalid.
+// CheckEndpoint requires the base URL of a collector; EInvalid otherwise.
 func CheckEndpoint(endpoint string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return &app.Error{Code: app.EInvalid, Field: "otlp-endpoint", Message: "The address of the OTLP collector is not an http:// or https:// URL without a user or a query.",
-			Hint: "It looks like http://127.0.0.1:4318. What proves who you are goes into OTEL_EXPORTER_OTLP_HEADERS."}
+		return &app.Error{Code: app.EInvalid, Field: "otlp-endpoint", Message: "The OTLP collector's URL must start with http:// or https:// and have no user or query.",
+			Hint: "For example: http://127.0.0.1:4318. Put credentials into OTEL_EXPORTER_OTLP_HEADERS."}
 	}
 	return nil
 }
 
-// Open begins to export. The collector need not be there. EInvalid for an endpoint that CheckEndpoint refuses, and for variables of OpenTelemetry
-// that mean nothing, such as a certificate that cannot be read.
+// Open starts exporting. The collector need not be available. EInvalid for an endpoint that CheckEndpoint rejects, and for invalid OpenTelemetry
+// variables, such as an unreadable certificate.
 func Open(c Config) (*Tracer, error) {
 	if err := CheckEndpoint(c.Endpoint); err != nil {
 		return nil, err
@@ -67,15 +67,15 @@ func Open(c Config) (*Tracer, error) {
 	return &Tracer{provider: p, tracer: p.Tracer("muster"), exporter: e}, nil
 }
 
-// Close sends what was not sent yet, for three seconds at most. It may be called twice.
+// Close sends the rest, for at most three seconds. It may be called twice.
 func (t *Tracer) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	_ = t.provider.Shutdown(ctx)    // a collector that is away is no failure of Muster's
-	return t.exporter.Shutdown(ctx) // also where time was up: the SDK would try on
+	_ = t.provider.Shutdown(ctx)    // an unavailable collector isn't Muster's failure
+	return t.exporter.Shutdown(ctx) // even after the time is up: the SDK would keep trying
 }
 
-// Begin begins a span below that of ctx, or of the traceparent that came with a request or a step.
+// Begin starts a span below that of ctx, or of the traceparent of a request or step.
 func (t *Tracer) Begin(ctx context.Context, name string, facts ...observe.Fact) (context.Context, func(error, ...observe.Fact)) {
 	if !otel.SpanContextFromContext(ctx).IsValid() {
 		if from := observe.TraceOf(ctx); from != "" {
@@ -90,7 +90,7 @@ func (t *Tracer) Begin(ctx context.Context, name string, facts ...observe.Fact) 
 		more, _ := attributes(facts)
 		span.SetAttributes(more...)
 		if err != nil {
-			code := string(app.CodeOf(err)) // the message may tell what no one else is to know
+			code := string(app.CodeOf(err)) // the message may contain private data
 			span.SetAttributes(attribute.String("error.type", code))
 			span.SetStatus(codes.Error, code)
 		}

@@ -1,4 +1,4 @@
-# A web site of one page, served by nginx. Parameters come from the cluster's configuration: site: {heading: …} is site::heading.
+# A web site with one page, served by nginx. Parameters come from the cluster's configuration: site: {heading: …} is site::heading.
 class site (
   String  $heading,
   String  $key,
@@ -19,7 +19,7 @@ class site (
     content => epp('site/nginx.conf.epp', { 'dir' => $dir, 'address' => $address, 'port' => $port }),
   }
 
-  # What later steps know as %fact.site.url%.
+  # Available to later steps as %fact.site.url%.
   file { $facts['muster']['outputs']:
     content => "url=http://${address}:${port}/\n",
   }

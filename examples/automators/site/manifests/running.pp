@@ -1,4 +1,4 @@
-# nginx runs, and reads its configuration anew where that has changed.
+# nginx is running, and reloads its configuration when it has changed.
 class site::running {
   $dir = $site::dir
 

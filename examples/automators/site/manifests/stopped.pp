@@ -1,4 +1,4 @@
-# nginx does not run.
+# nginx isn't running.
 class site::stopped {
   $dir = $facts['muster']['state']
 

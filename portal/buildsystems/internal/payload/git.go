@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Ref takes a Git reference apart: refs/heads/main is the branch main, refs/tags/v1 the tag v1. Any other is given as the branch.
+// Ref splits a Git reference: refs/heads/main is the branch main, refs/tags/v1 the tag v1. Anything else counts as a branch.
 func Ref(ref string) (branch, tag string) {
 	if t, ok := strings.CutPrefix(ref, "refs/tags/"); ok {
 		return "", t
@@ -13,8 +13,8 @@ func Ref(ref string) (branch, tag string) {
 	return strings.TrimPrefix(ref, "refs/heads/"), ""
 }
 
-// Repository returns host and path of a repository's address, as https, ssh or git@host:path has them, without .git and in lower case for the
-// host alone; "" where it is none.
+// Repository returns host and path of a repository's URL (https, ssh or git@host:path), without .git and with the host in lower case; ""
+// if it isn't one.
 func Repository(address string) (host, path string) {
 	if !strings.Contains(address, "://") {
 		// user@host:path
@@ -33,12 +33,12 @@ func Repository(address string) (host, path string) {
 	return strings.ToLower(host), strings.TrimSuffix(strings.Trim(path, "/"), ".git")
 }
 
-// SameRepository tells whether two addresses lead to one repository; false where one is none.
+// SameRepository reports whether two URLs name the same repository; false if one is invalid.
 func SameRepository(a, b string) bool {
 	ah, ap := Repository(a)
 	bh, bp := Repository(b)
 	return ap != "" && ah == bh && strings.EqualFold(ap, bp)
 }
 
-// None tells whether a commit stands for none, as in pushes that make or delete a branch.
+// None reports whether a commit is the zero commit, as in pushes that create or delete a branch.
 func None(commit string) bool { return strings.Trim(commit, "0") == "" }

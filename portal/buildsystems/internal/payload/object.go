@@ -10,35 +10,35 @@ import (
 	"muster/app/humanize"
 )
 
-// Object is a JSON object and where it stands. One that is not there is empty, so that it can be asked, too: it has nothing.
+// Object is a JSON object with its place. A missing one is empty, so that reading its fields works too.
 type Object struct {
 	at    string
 	m     map[string]any
-	first *error // of all objects of one body
+	first *error // shared by all objects of a body
 }
 
-// Err returns the first thing that was wrong, nil when all was as asked.
+// Err returns the first error, nil if there was none.
 func (o *Object) Err() error { return *o.first }
 
-// All is the whole of it.
+// All returns the whole object.
 func (o *Object) All() map[string]any { return o.m }
 
-// Has tells whether a name is there and not null.
+// Has reports whether a field exists and isn't null.
 func (o *Object) Has(name string) bool { return o.m[name] != nil }
 
-// In returns the object of that name, an empty one where there is none.
+// In returns a nested object, an empty one if missing.
 func (o *Object) In(name string) *Object {
-	m, _ := take[map[string]any](o, name, "an object is expected")
+	m, _ := take[map[string]any](o, name, "an object")
 	return &Object{at: o.place(name), m: m, first: o.first}
 }
 
-// Text returns a text, "" where there is none.
+// Text returns a string, "" if missing.
 func (o *Object) Text(name string) string {
-	s, _ := take[string](o, name, "a text is expected")
+	s, _ := take[string](o, name, "text")
 	return s
 }
 
-// First returns the first of some texts that is not empty.
+// First returns the first non-empty string.
 func (o *Object) First(names ...string) string {
 	found := ""
 	for _, name := range names {
@@ -49,41 +49,41 @@ func (o *Object) First(names ...string) string {
 	return found
 }
 
-// Need is Text where it has to be there.
+// Need is Text for a required field.
 func (o *Object) Need(name string) string {
 	s := o.Text(name)
 	if s == "" {
-		o.Wrong(name, "It is missing.")
+		o.Wrong(name, "This field is required.")
 	}
 	return s
 }
 
-// Bool returns true or false, false where there is none.
+// Bool returns a boolean, false if missing.
 func (o *Object) Bool(name string) bool {
-	b, _ := take[bool](o, name, "true or false is expected")
+	b, _ := take[bool](o, name, "true or false")
 	return b
 }
 
-// Number returns a whole number from 1 on, 0 where there is none.
+// Number returns a positive whole number, 0 if missing.
 func (o *Object) Number(name string) int64 {
-	n, ok := take[int64](o, name, "a whole number is expected")
+	n, ok := take[int64](o, name, "a whole number")
 	if ok && n <= 0 {
-		o.Wrong(name, "A number above 0 is expected.")
+		o.Wrong(name, "Must be greater than 0.")
 		return 0
 	}
 	return n
 }
 
-// NeedNumber is Number where it has to be there.
+// NeedNumber is Number for a required field.
 func (o *Object) NeedNumber(name string) int64 {
 	n := o.Number(name)
 	if n == 0 {
-		o.Wrong(name, "It is missing.")
+		o.Wrong(name, "This field is required.")
 	}
 	return n
 }
 
-// Word returns a text, or a whole number as a text; "" where there is none.
+// Word returns a string, or a whole number as a string; "" if missing.
 func (o *Object) Word(name string) string {
 	if n, ok := o.m[name].(int64); ok {
 		return strconv.FormatInt(n, 10)
@@ -91,13 +91,13 @@ func (o *Object) Word(name string) string {
 	return o.Text(name)
 }
 
-// Texts returns a list of texts.
+// Texts returns a list of strings.
 func (o *Object) Texts(name string) []string {
 	var out []string
 	for i, v := range o.list(name) {
 		s, ok := v.(string)
 		if !ok {
-			o.Wrong(name+"["+strconv.Itoa(i)+"]", "It is "+kind(v)+", where a text is expected.")
+			o.Wrong(name+"["+strconv.Itoa(i)+"]", "Must be text, not "+kind(v)+".")
 		}
 		out = append(out, s)
 	}
@@ -111,7 +111,7 @@ func (o *Object) Objects(name string) []*Object {
 		at := name + "[" + strconv.Itoa(i) + "]"
 		m, ok := v.(map[string]any)
 		if !ok {
-			o.Wrong(at, "It is "+kind(v)+", where an object is expected.")
+			o.Wrong(at, "Must be an object, not "+kind(v)+".")
 		}
 		out = append(out, &Object{at: o.place(at), m: m, first: o.first})
 	}
@@ -119,15 +119,15 @@ func (o *Object) Objects(name string) []*Object {
 }
 
 func (o *Object) list(name string) []any {
-	l, _ := take[[]any](o, name, "a list is expected")
+	l, _ := take[[]any](o, name, "a list")
 	return l
 }
 
-// Only refuses names that are not known, with the one that was perhaps meant.
+// Only rejects unknown fields and suggests the nearest name.
 func (o *Object) Only(names ...string) {
 	for _, name := range slices.Sorted(maps.Keys(o.m)) {
 		if !slices.Contains(names, name) {
-			o.Wrong(name, "There is no such field.")
+			o.Wrong(name, "Unknown field.")
 			if e, ok := (*o.first).(*app.Error); ok && e.Hint == "" && e.Field == o.place(name) {
 				e.Hint = humanize.Suggest(name, names)
 			}
@@ -136,7 +136,7 @@ func (o *Object) Only(names ...string) {
 	}
 }
 
-// Wrong keeps that something is wrong with what stands there, unless something was before.
+// Wrong records an error of a field, unless there was one before.
 func (o *Object) Wrong(name, text string) {
 	if *o.first == nil {
 		*o.first = wrong(o.place(name), "%s", text)
@@ -149,7 +149,7 @@ func take[T any](o *Object, name, expected string) (T, bool) {
 	v := o.m[name]
 	t, ok := v.(T)
 	if !ok && v != nil {
-		o.Wrong(name, "It is "+kind(v)+", but "+expected+".")
+		o.Wrong(name, "Must be "+expected+", not "+kind(v)+".")
 	}
 	return t, ok
 }

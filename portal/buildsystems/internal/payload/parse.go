@@ -14,15 +14,15 @@ import (
 	"muster/app"
 )
 
-// The limits of a body, far above what any system sends.
+// Limits of a body, far above what any system sends.
 const (
 	maxDepth  = 32
 	maxValues = 100_000
-	maxPlace  = 200 // bytes of a place in a message
+	maxPlace  = 200 // bytes of a location in a message
 )
 
-// Parse reads a body, which has to be one JSON object: without duplicate names, not nested deeply, in UTF-8, with numbers that have a value.
-// Whole numbers become int64, all others float64.
+// Parse reads a body, which must be one JSON object in UTF-8, without duplicate keys, deep nesting or overflowing numbers. Whole numbers
+// become int64, all others float64.
 func Parse(body []byte) (*Object, error) {
 	if !utf8.Valid(body) {
 		at := 0
@@ -33,7 +33,7 @@ func Parse(body []byte) (*Object, error) {
 			}
 			at += n
 		}
-		return nil, wrong("", "The body is not UTF-8, at byte %d.", at)
+		return nil, wrong("", "The body isn't valid UTF-8 at byte %d.", at)
 	}
 	p := &parser{dec: json.NewDecoder(bytes.NewReader(body))}
 	p.dec.UseNumber()
@@ -42,11 +42,11 @@ func Parse(body []byte) (*Object, error) {
 		return nil, err
 	}
 	if _, err := p.dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, wrong("", "After the JSON object there is more, at byte %d.", p.dec.InputOffset())
+		return nil, wrong("", "Unexpected data after the JSON object at byte %d.", p.dec.InputOffset())
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
-		return nil, wrong("", "The body is %s, where a JSON object is expected.", kind(v))
+		return nil, wrong("", "The body must be a JSON object, not %s.", kind(v))
 	}
 	return &Object{m: m, first: new(error)}, nil
 }
@@ -62,7 +62,7 @@ func (p *parser) place() string { return strings.TrimPrefix(strings.Join(p.path,
 func (p *parser) token() (json.Token, error) {
 	t, err := p.dec.Token()
 	if err != nil {
-		return nil, wrong(p.place(), "The body is not JSON, at byte %d.", p.dec.InputOffset())
+		return nil, wrong(p.place(), "The body isn't valid JSON at byte %d.", p.dec.InputOffset())
 	}
 	return t, nil
 }
@@ -76,7 +76,7 @@ func (p *parser) value(depth int) (any, error) {
 		return nil, wrong(p.place(), "The body has more than %d values.", maxValues)
 	}
 	if depth > maxDepth {
-		return nil, wrong(p.place(), "The body is nested deeper than %d.", maxDepth)
+		return nil, wrong(p.place(), "The body is nested more than %d levels deep.", maxDepth)
 	}
 	switch t := t.(type) {
 	case json.Number:
@@ -110,11 +110,11 @@ func (p *parser) object(depth int) (any, error) {
 		}
 		name, ok := t.(string)
 		if !ok {
-			return nil, wrong(p.place(), "The body is not JSON, at byte %d.", p.dec.InputOffset())
+			return nil, wrong(p.place(), "The body isn't valid JSON at byte %d.", p.dec.InputOffset())
 		}
 		p.path = append(p.path, "."+name)
 		if _, twice := m[name]; twice {
-			return nil, wrong(p.place(), "It is given twice.")
+			return nil, wrong(p.place(), "This key is repeated.")
 		}
 		if m[name], err = p.value(depth + 1); err != nil {
 			return nil, err
@@ -139,7 +139,7 @@ func (p *parser) list(depth int) (any, error) {
 	return l, err
 }
 
-// wrong says what is wrong and where; the body as a whole has no place, and Field is then "body".
+// wrong is an error at a place; without one, Field is "body".
 func wrong(place, format string, args ...any) error {
 	text, field := fmt.Sprintf(format, args...), "body"
 	if place != "" {
@@ -164,7 +164,7 @@ func kind(v any) string {
 	case bool:
 		return "true or false"
 	case string:
-		return "a text"
+		return "text"
 	case int64, float64:
 		return "a number"
 	case []any:

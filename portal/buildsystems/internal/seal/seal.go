@@ -12,17 +12,18 @@ import (
 
 	"muster/app"
 	"muster/app/build"
+	"muster/app/humanize"
 )
 
-// Request is a delivery as it came.
+// Request is a received delivery.
 type Request struct {
 	Header  func(name string) string // a header's first value, "" for none
 	Body    []byte
-	Secrets []string // two while one is replaced; empty ones never fit
+	Secrets []string // two during rotation; empty ones never match
 	Now     time.Time
 }
 
-// sum is the HMAC-SHA256 over all parts, one after the other.
+// sum is the HMAC-SHA256 over all parts.
 func sum(key []byte, parts ...[]byte) []byte {
 	m := hmac.New(sha256.New, key)
 	for _, p := range parts {
@@ -31,7 +32,7 @@ func sum(key []byte, parts ...[]byte) []byte {
 	return m.Sum(nil)
 }
 
-// fits tells whether given is what sign makes with one of the secrets.
+// fits reports whether given matches one of the secrets.
 func (r Request) fits(given string, sign func(secret string) string) bool {
 	fits := 0
 	for _, secret := range r.Secrets {
@@ -42,12 +43,12 @@ func (r Request) fits(given string, sign func(secret string) string) bool {
 	return fits == 1
 }
 
-// HexFits tells whether given is the HMAC-SHA256 in lower-case hexadecimal over the parts, with one of the secrets.
+// HexFits reports whether given is the lower-case hexadecimal HMAC-SHA256 over the parts with one of the secrets.
 func (r Request) HexFits(given string, parts ...[]byte) bool {
 	return r.fits(given, func(secret string) string { return hex.EncodeToString(sum([]byte(secret), parts...)) })
 }
 
-// Token tells whether given is one of the secrets itself; how long they are stays hidden.
+// Token reports whether given is one of the secrets, without revealing their length.
 func (r Request) Token(given string) bool {
 	hash := func(s string) string {
 		sum := sha256.Sum256([]byte(s))
@@ -56,7 +57,7 @@ func (r Request) Token(given string) bool {
 	return r.fits(hash(given), hash)
 }
 
-// Unique names a delivery by what is signed of it: parts are told apart, so "a", "bc" is not "ab", "c".
+// Unique identifies a delivery by its signed parts, whose boundaries count: "a", "bc" differs from "ab", "c".
 func Unique(parts ...[]byte) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -68,16 +69,16 @@ func Unique(parts ...[]byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Time reads a signed time in Unix seconds. It is to be looked at with Fresh after the signature.
+// Time parses a signed time in Unix seconds, to be checked with Fresh after the signature.
 func Time(field, text string) (time.Time, error) {
 	seconds, err := strconv.ParseUint(text, 10, 40)
 	if err != nil || text[0] == '+' {
-		return time.Time{}, &app.Error{Code: app.EInvalid, Reason: "header", Field: field, Message: "The time in " + field + " is not a number of seconds since 1970."}
+		return time.Time{}, &app.Error{Code: app.EInvalid, Reason: "header", Field: field, Message: "The time in " + field + " isn't a Unix time in seconds."}
 	}
 	return time.Unix(int64(seconds), 0).UTC(), nil
 }
 
-// Fresh refuses a signed time that is too old or too far ahead.
+// Fresh rejects a signed time that is too old or too far ahead.
 func (r Request) Fresh(field string, at time.Time) error {
 	age := r.Now.Sub(at)
 	if age <= build.BuildClockSkew && age >= -build.BuildClockSkew {
@@ -85,29 +86,29 @@ func (r Request) Fresh(field string, at time.Time) error {
 	}
 	how := "old"
 	if age < 0 {
-		how, age = "ahead", -age
+		how, age = "in the future", -age
 	}
-	hint := "If it was just sent, look at the clocks of both sides."
+	hint := "If it was just sent, check the clocks of both servers."
 	return &app.Error{Code: app.EUnauthorized, Reason: "time", Field: field, Hint: hint,
-		Message: fmt.Sprintf("The time in %s is %s %s; %s is allowed.", field, age.Truncate(time.Second), how, build.BuildClockSkew)}
+		Message: fmt.Sprintf("The time in %s is %s %s (limit: %s).", field, humanize.Duration(age), how, humanize.Duration(build.BuildClockSkew))}
 }
 
-// Missing says that a delivery is not signed at all.
+// Missing is the error of an unsigned delivery.
 func Missing(field, hint string) error {
-	return &app.Error{Code: app.EUnauthorized, Reason: "unsigned", Field: field, Hint: hint, Message: "The delivery is not signed: it has no header " + field + "."}
+	return &app.Error{Code: app.EUnauthorized, Reason: "unsigned", Field: field, Hint: hint, Message: "The delivery isn't signed: the header " + field + " is missing."}
 }
 
-// Wrong says that a signature is of another body, secret or scheme.
+// Wrong is the error of a signature for another body, secret or scheme.
 func Wrong(field string) error {
-	return &app.Error{Code: app.EUnauthorized, Reason: "signature", Field: field, Message: "The signature in " + field + " does not fit the body and the secret.",
-		Hint: "Is the secret the same on both sides, and is nothing in between that changes the body?"}
+	return &app.Error{Code: app.EUnauthorized, Reason: "signature", Field: field, Message: "The signature in " + field + " doesn't match the body and the secret.",
+		Hint: "Check that both sides use the same secret, and that no proxy changes the body."}
 }
 
-// Disagree says that an unsigned header names another event than the signed body.
+// Disagree is the error of an unsigned header that names another event than the signed body.
 func Disagree(field, header, body string) error {
-	is := fmt.Sprintf("of the event %.100q", body)
+	is := fmt.Sprintf("%.100q", body)
 	if body == "" {
-		is = "of no such event"
+		is = "unknown"
 	}
-	return &app.Error{Code: app.EInvalid, Reason: "event", Field: field, Message: fmt.Sprintf("The header %s says %.100q, but what was signed is %s.", field, header, is)}
+	return &app.Error{Code: app.EInvalid, Reason: "event", Field: field, Message: fmt.Sprintf("The header %s says %.100q, but the event of the signed body is %s.", field, header, is)}
 }

@@ -16,17 +16,17 @@ const (
 	StandardSignature = "Webhook-Signature"
 )
 
-// StandardScheme is how it is called in docs.
+// StandardScheme is its name in docs.
 const StandardScheme = "Standard Webhooks: HMAC-SHA256 over id, time and body in webhook-signature"
 
 const maxSignatures = 10
 
-// Standard verifies a delivery that is signed as Standard Webhooks has it, and returns its id and time, which are signed with it. Secrets that
-// are not in its form, whsec_ and base64, never fit.
+// Standard verifies a delivery signed with Standard Webhooks, and returns its signed ID and time. Secrets without the form whsec_ and
+// base64 never match.
 func (r Request) Standard() (id string, at time.Time, err error) {
 	given := r.Header(StandardSignature)
 	if given == "" {
-		return "", time.Time{}, Missing(StandardSignature, "Sign it as standardwebhooks.com says, with the secret of this hook.")
+		return "", time.Time{}, Missing(StandardSignature, "Sign deliveries with this hook's secret as described at standardwebhooks.com.")
 	}
 	id, stamp := r.Header(standardID), r.Header(standardTimestamp)
 	for _, h := range [][2]string{{standardID, id}, {standardTimestamp, stamp}} {
@@ -34,12 +34,12 @@ func (r Request) Standard() (id string, at time.Time, err error) {
 			return "", time.Time{}, Missing(h[0], "")
 		}
 	}
-	// Without a dot in it, what is signed can be taken apart in one way only.
+	// Without dots in the ID, the signed content is unambiguous.
 	if len(id) > 256 || strings.ContainsFunc(id, notInID) {
-		return "", time.Time{}, &app.Error{Code: app.EInvalid, Reason: "header", Field: standardID, Message: "The id in " + standardID + " may have up to 256 letters, digits, - and _."}
+		return "", time.Time{}, &app.Error{Code: app.EInvalid, Reason: "header", Field: standardID, Message: "The ID in " + standardID + " must be at most 256 letters, digits, - and _."}
 	}
 	if strings.HasPrefix(id, app.BuildCallbackMark) {
-		return "", time.Time{}, &app.Error{Code: app.EInvalid, Reason: "header", Field: standardID, Message: "The id in " + standardID + " is that of one of Muster's own callbacks."}
+		return "", time.Time{}, &app.Error{Code: app.EInvalid, Reason: "header", Field: standardID, Message: "The ID in " + standardID + " belongs to one of Muster's own callbacks."}
 	}
 	if at, err = Time(standardTimestamp, stamp); err != nil {
 		return "", time.Time{}, err

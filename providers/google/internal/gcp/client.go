@@ -67,12 +67,12 @@ func ask[T any](ctx context.Context, c *Client, method, base, path string, query
 	case err != nil:
 		return nil, err
 	case len(b) > mostAnswer:
-		return nil, fmt.Errorf("an answer of Google Cloud is longer than %d MB", mostAnswer>>20)
+		return nil, fmt.Errorf("a response from Google Cloud exceeds %d MB", mostAnswer>>20)
 	case answer.StatusCode == http.StatusNoContent:
 		return out, nil
 	}
 	if err := json.Unmarshal(b, out); err != nil {
-		return nil, fmt.Errorf("an answer of Google Cloud cannot be read: %w", err)
+		return nil, fmt.Errorf("can't read a response from Google Cloud: %w", err)
 	}
 	return out, nil
 }
@@ -143,5 +143,5 @@ func list[T any, P interface {
 		}
 		query = with(query, "pageToken", token)
 	}
-	return fmt.Errorf("a list of Google Cloud has more than %d pages", mostPages)
+	return fmt.Errorf("a list from Google Cloud exceeds %d pages", mostPages)
 }

@@ -85,7 +85,7 @@ func TestAnAnswerWithoutEnd(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	if _, err := New(server.Client(), server.URL, "").Zone(t.Context(), "p", "z"); err == nil || !strings.Contains(err.Error(), "longer than 64 MB") {
+	if _, err := New(server.Client(), server.URL, "").Zone(t.Context(), "p", "z"); err == nil || !strings.Contains(err.Error(), "exceeds 64 MB") {
 		t.Error(err)
 	}
 }

@@ -19,7 +19,7 @@ type Error struct {
 // Error returns the message of the cloud, or the status where there is none.
 func (e *Error) Error() string {
 	if e.Message == "" {
-		return fmt.Sprintf("Google Cloud answered %d %s", e.Status, http.StatusText(e.Status))
+		return fmt.Sprintf("Google Cloud responded %d %s", e.Status, http.StatusText(e.Status))
 	}
 	return e.Message
 }

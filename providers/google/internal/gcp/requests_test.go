@@ -48,7 +48,7 @@ const project = "example.com:acme"
 
 var (
 	wholeInstance = &Instance{
-		Name: "web-1", Description: "Made by Muster for web.example.org", Hostname: "web.example.org", MachineType: "zones/europe-west3-a/machineTypes/e2-medium",
+		Name: "web-1", Description: "Created by Muster for web.example.org", Hostname: "web.example.org", MachineType: "zones/europe-west3-a/machineTypes/e2-medium",
 		Metadata: &Metadata{Items: []*MetadataItem{{Key: "empty", Value: ptr("")}, {Key: "script", Value: ptr("a && b > c")}}},
 		Labels:   map[string]string{"team": "blue"}, Tags: &Tags{Items: []string{"muster-1"}},
 		Disks: []*AttachedDisk{
@@ -68,7 +68,7 @@ var (
 )
 
 const (
-	instanceBody = `{"name":"web-1","description":"Made by Muster for web.example.org","hostname":"web.example.org",` +
+	instanceBody = `{"name":"web-1","description":"Created by Muster for web.example.org","hostname":"web.example.org",` +
 		`"machineType":"zones/europe-west3-a/machineTypes/e2-medium",` +
 		`"labels":{"team":"blue"},"metadata":{"items":[{"key":"empty","value":""},{"key":"script","value":"a \u0026\u0026 b \u003e c"}]},` +
 		`"tags":{"items":["muster-1"]},` +

@@ -116,7 +116,7 @@ type Warning struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Operation is a change that goes on after the call that began it was answered.
+// Operation is a change that continues after the call that began it was answered.
 type Operation struct {
 	Name                string          `json:"name,omitempty"`
 	Status              string          `json:"status,omitempty"`
@@ -200,7 +200,7 @@ func (d *Double) UnmarshalJSON(b []byte) error {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return fmt.Errorf("%.40s is not a number", text)
+		return fmt.Errorf("%.40s isn't a number", text)
 	}
 	*d = Double(f)
 	return nil

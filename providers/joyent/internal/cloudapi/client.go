@@ -46,12 +46,12 @@ type Error struct {
 // Error returns the cloud's words.
 func (e *Error) Error() string {
 	if e.Message == "" {
-		return fmt.Sprintf("CloudAPI answered %d %s", e.Status, http.StatusText(e.Status))
+		return fmt.Sprintf("CloudAPI responded %d %s", e.Status, http.StatusText(e.Status))
 	}
 	return e.Message
 }
 
-// do asks once. Path stands below the account's; what is sent and what comes back is JSON.
+// do asks once. Path is below the account's; what is sent and what comes back is JSON.
 func (c *Client) do(ctx context.Context, method, path string, query url.Values, send, receive any) (http.Header, error) {
 	var body io.Reader
 	if send != nil {
@@ -98,7 +98,7 @@ func (c *Client) do(ctx context.Context, method, path string, query url.Values, 
 	}
 	if receive != nil {
 		if err := json.Unmarshal(b, receive); err != nil {
-			return nil, fmt.Errorf("an answer of CloudAPI cannot be read: %w", err)
+			return nil, fmt.Errorf("can't read CloudAPI's response: %w", err)
 		}
 	}
 	return answer.Header, nil
@@ -124,5 +124,5 @@ func list[T any](ctx context.Context, c *Client, path string, query url.Values) 
 			return all, nil
 		}
 	}
-	return nil, account.EndlessList("the CloudAPI")
+	return nil, account.EndlessList("CloudAPI")
 }

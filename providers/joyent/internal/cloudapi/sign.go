@@ -24,8 +24,8 @@ type Signer struct {
 
 // Errors of NewSigner.
 var (
-	errUnreadable = errors.New("the private key cannot be read; it must be PEM without a passphrase")
-	errKind       = errors.New("the private key must be RSA or ECDSA: CloudAPI takes no other")
+	errUnreadable = errors.New("the private key can't be read; it must be PEM without a passphrase")
+	errKind       = errors.New("the private key must be RSA or ECDSA for CloudAPI")
 )
 
 // NewSigner reads a private key in PEM. User is a subuser's login, "" for the account itself. ID is the key's name or fingerprint in the account; "" is
@@ -64,7 +64,7 @@ func NewSigner(account, user, id string, private []byte) (*Signer, error) {
 	return s, nil
 }
 
-// KeyID is what the cloud is told that a request is signed with.
+// KeyID names the key that a request is signed with.
 func (s *Signer) KeyID() string { return s.id }
 
 // sign puts the headers on a request.

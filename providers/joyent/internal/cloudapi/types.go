@@ -89,7 +89,7 @@ func (c *Client) ListMachines(ctx context.Context, tags map[string]string) ([]Ma
 	return list[Machine](ctx, c, "/machines", query)
 }
 
-// GetMachine returns one machine. One that was deleted may still be told, in the state deleted, or be refused with 410.
+// GetMachine returns one machine. One that was deleted may still be returned, in the state deleted, or be refused with 410.
 func (c *Client) GetMachine(ctx context.Context, id string) (Machine, error) {
 	var m Machine
 	_, err := c.do(ctx, http.MethodGet, "/machines/"+url.PathEscape(id), nil, nil, &m)

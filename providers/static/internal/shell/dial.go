@@ -21,7 +21,7 @@ type Target struct {
 	Address string // host:port
 	User    string
 	HostKey string // authorized_keys form
-	// Pin is asked for a machine whose HostKey is "": it is given the key that the machine shows, keeps it, and gives the one that counts.
+	// Pin is asked for a machine whose HostKey is "": it gets the key that the machine presents, keeps it, and returns the one that counts.
 	Pin func(key string) (string, error)
 }
 
@@ -34,7 +34,7 @@ func dial(ctx context.Context, via Dialer, t Target, key Key, limit time.Duratio
 	if t.HostKey != "" {
 		var err error
 		if known, _, _, _, err = ssh.ParseAuthorizedKey([]byte(t.HostKey)); err != nil {
-			return nil, app.Errorf(app.EInternal, "the host key of %s cannot be read", t.Name)
+			return nil, app.Errorf(app.EInternal, "can't parse the host key of %s", t.Name)
 		}
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
@@ -81,14 +81,14 @@ func handshake(ctx context.Context, t Target, raw net.Conn, key Key, known ssh.P
 				return nil
 			}
 			if t.Pin == nil {
-				return app.Errorf(app.EHostKey, "The host key of machine %s is not known.", t.Name)
+				return app.Errorf(app.EHostKey, "The host key of machine %s is unknown.", t.Name)
 			}
 			kept, err := t.Pin(written(shown))
 			if err != nil {
 				return err
 			}
 			if kept != written(shown) {
-				return app.Errorf(app.EHostKey, "Machine %s shows another host key than at the first contact.", t.Name)
+				return app.Errorf(app.EHostKey, "Machine %s presents another host key than on first contact.", t.Name)
 			}
 			return nil
 		},
@@ -97,7 +97,7 @@ func handshake(ctx context.Context, t Target, raw net.Conn, key Key, known ssh.P
 	if err != nil {
 		var none *ssh.AlgorithmNegotiationError
 		if known != nil && errors.As(err, &none) && none.What == "host key" {
-			err = impostor(t, known, "a key of another kind ("+strings.Join(none.RequestedAlgorithms, ", ")+")")
+			err = impostor(t, known, "a different type of key ("+strings.Join(none.RequestedAlgorithms, ", ")+")")
 		}
 		return nil, err
 	}
@@ -113,8 +113,8 @@ type peeked struct {
 func (p *peeked) Read(b []byte) (int, error) { return p.in.Read(b) }
 
 func impostor(t Target, known ssh.PublicKey, shown string) error {
-	e := app.Errorf(app.EHostKey, "The machine at %s did not prove that it is %s: the host key on record is %s, it showed %s.", t.Address, t.Name, ssh.FingerprintSHA256(known), shown)
-	e.Hint = "Compare with the key on the machine's console. If it was set up anew, correct host_key in the inventory, or take the pinned key out of the account's data directory."
+	e := app.Errorf(app.EHostKey, "The machine at %s couldn't prove that it's %s: the host key on record is %s, but it presented %s.", t.Address, t.Name, ssh.FingerprintSHA256(known), shown)
+	e.Hint = "Compare the key with the one on the machine's console. If it was reinstalled, correct host_key in the inventory, or remove the pinned key from the account's data directory."
 	return e
 }
 
@@ -127,13 +127,13 @@ func unreachable(ctx context.Context, t Target, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case strings.Contains(err.Error(), "unable to authenticate"): // x/crypto has no type for this one
-		e := app.Errorf(app.ECredentials, "Machine %s refuses the account's key for the user %s.", t.Name, t.User)
-		e.Hint = "Put the public half of ssh_key into that user's authorized_keys, or correct user= on the machine's line."
+		e := app.Errorf(app.ECredentials, "Machine %s refused the account's key for user %s.", t.Name, t.User)
+		e.Hint = "Add the public key of ssh_key to the user's authorized_keys, or correct user= on the machine's line."
 		return e
 	}
-	e := app.Errorf(app.ETransient, "Machine %s does not answer at %s: %w.", t.Name, t.Address, err)
+	e := app.Errorf(app.ETransient, "Machine %s isn't responding at %s: %w.", t.Name, t.Address, err)
 	e.Reason = noAnswer
-	e.Hint = "See whether it runs and whether Muster may reach its SSH port. A machine that is out of service takes the word out on its line."
+	e.Hint = "Check that it's running and that Muster can reach its SSH port. To take it out of service, add the word out to its line."
 	return e
 }
 

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// PublicKey returns the authorized_keys form of a line with one public key, without options and comment. No part of the line stands in the error.
+// PublicKey returns the authorized_keys form of a line with one public key, without options and comment. No part of the line is in the error.
 func PublicKey(line string) (string, error) {
 	key, _, options, rest, err := ssh.ParseAuthorizedKey([]byte(strings.TrimSpace(line)))
 	if err != nil || len(rest) > 0 || len(options) > 0 {
-		return "", errors.New("not one public key")
+		return "", errors.New("not a single public key")
 	}
 	return written(key), nil
 }
@@ -23,7 +23,7 @@ func written(key ssh.PublicKey) string {
 // Key opens machines.
 type Key struct{ signer ssh.Signer }
 
-// PrivateKey reads a key in PEM form. No part of it stands in the error.
+// PrivateKey reads a key in PEM form. No part of it is in the error.
 func PrivateKey(text string) (Key, error) {
 	signer, err := ssh.ParsePrivateKey([]byte(strings.TrimSpace(text) + "\n"))
 	var locked *ssh.PassphraseMissingError
@@ -31,7 +31,7 @@ func PrivateKey(text string) (Key, error) {
 		return Key{}, errors.New("it has a passphrase")
 	}
 	if err != nil {
-		return Key{}, errors.New("it is not a private key in PEM form")
+		return Key{}, errors.New("it isn't a private key in PEM format")
 	}
 	return Key{signer}, nil
 }

@@ -16,14 +16,14 @@ const (
 	dialLimit = 8 * time.Second  // from the first packet to a connection
 	openLimit = 5 * time.Second  // for a session on a connection that is kept; one that takes longer is dead
 	idleLimit = 90 * time.Second // how long a connection is kept that no one uses
-	sessions  = 4                // at once on one connection; sshd takes ten unless it is told otherwise
+	sessions  = 4                // at once on one connection; sshd takes ten by default
 	mostSaid  = 1 << 20          // of what a script writes
 )
 
 // Pool keeps connections, one for each address. All methods may be called at the same time.
 type Pool struct {
 	key   Key
-	slots chan struct{} // handshakes that are under way
+	slots chan struct{} // running handshakes
 	limit time.Duration
 	via   Dialer // nil: as the host does
 
@@ -43,7 +43,7 @@ type kept struct {
 	idle   *time.Timer
 }
 
-// NewPool makes a pool for machines that key opens. Handshakes is how many may be under way at once.
+// NewPool makes a pool for machines that key opens. Handshakes is how many may run at once.
 func NewPool(key Key, handshakes int) *Pool {
 	return &Pool{key: key, slots: make(chan struct{}, handshakes), limit: dialLimit, kept: map[string]*kept{}}
 }
@@ -202,7 +202,7 @@ func open(ctx context.Context, c *ssh.Client) (*ssh.Session, error) {
 	s, err := c.NewSession()
 	if !stop() && err == nil {
 		_ = s.Close()
-		err = errors.New("it takes too long")
+		err = errors.New("timed out")
 	}
 	return s, err
 }

@@ -1,4 +1,4 @@
-# The shell of somebody whom a data bag knows.
+# The shell of a user in a data bag.
 file node['web']['shell'] do
   content data_bag_item('people', 'ada')['shell']
 end

@@ -1,2 +1,2 @@
-log 'under way'
+log 'running now'
 sleep 600
