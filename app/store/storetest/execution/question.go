@@ -205,7 +205,7 @@ func (t *storeTest) answersInTime() {
 		t.Fatalf("no one answered, and the question is %+v", q)
 	}
 	t.Status("web-1", app.ClusterFailed, app.OperationFailed)
-	if told := t.told(app.NoticeQuestion); len(told) != 3 || !strings.HasPrefix(told[2], "Nobody has answered") {
+	if told := t.told(app.NoticeQuestion); len(told) != 3 || !strings.HasPrefix(told[2], "Not answered in time") {
 		t.Fatalf("when it is over sent is %q", told)
 	}
 	_, err = t.answer(q, "ada", "", typed)

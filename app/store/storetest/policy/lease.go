@@ -263,8 +263,8 @@ func (t *moneyTest) outlook() {
 		}
 		t.Errorf("no obstacle %s with %q: %+v", kind, words, o.Obstacles)
 	}
-	find(operation.ObstacleOperation, "create is running. At the end of the lease its running steps are told to stop", false)
-	find(operation.ObstacleProvider, `"cloud" is not in the catalog`, true)
+	find(operation.ObstacleOperation, "create is running. When the lease ends, Muster stops it", false)
+	find(operation.ObstacleProvider, `"cloud" is no longer in the catalog`, true)
 	ops, err := t.Store.Operations(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)
 	_, err = t.Store.ControlOperation(t.Ctx, app.Control{Tenant: kit.Tenant, Operation: ops[0].ID, Act: app.ControlPause, Who: "ada", Now: t.Clock.Now()})

@@ -118,7 +118,7 @@ func (t *moneyTest) scopes() {
 	// What is gone counts no more, in any of them.
 	t.gone("b-1", 4)
 	t.Must(ask("f", "eve", 4, "data"))
-	t.refused(ask("g", "zoe", 3, "data"), "used by a of ada (6) and f of eve (4)")
+	t.refused(ask("g", "zoe", 3, "data"), "used by ada's a (6) and eve's f (4)")
 	all, err := t.Store.Reservations(t.Ctx, "other")
 	t.Must(err)
 	if len(all) != 0 {
@@ -133,7 +133,7 @@ func (t *moneyTest) refusals() {
 	_, err = t.ask(t.Store, "a", "ada", 3)
 	t.Must(err)
 	_, err = t.ask(t.Store, "b", "ada", 3)
-	t.refused(err, "cost 3 per hour", "1.50 is used by a of ada (1.50)", "Request at most 1 node, delete a or ask an admin")
+	t.refused(err, "to 3 per hour", "1.50 is used by ada's a (1.50)", "Request at most 1 node, delete a or ask an admin")
 	// A refused create leaves nothing behind.
 	if _, err := t.Store.Cluster(t.Ctx, kit.Tenant, "b-1"); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("the refused cluster: %v", err)
@@ -197,7 +197,7 @@ func (t *moneyTest) monthsAhead() {
 	t.refused(err, "This would take the tenant to 336 for February 2026, over the budget of 300", "Request a lease of at most 26 d 12 h")
 	n.Cluster.CostPerHour = 0.42 // 282 in February, but 312 in March
 	_, err = t.Store.CreateCluster(t.Ctx, n)
-	t.refused(err, "commit 312.48 of the tenant for March 2026")
+	t.refused(err, "take the tenant to 312.48 for March 2026")
 	n.Cluster.ExpiresAt = t.Clock.Now().Add(30 * 24 * time.Hour)
 	_, err = t.Store.CreateCluster(t.Ctx, n)
 	t.Must(err)
