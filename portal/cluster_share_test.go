@@ -21,7 +21,7 @@ func TestAClusterIsSharedOnItsPage(t *testing.T) {
 	ada, cy := o.at("ada"), o.at("cy")
 	ada.get("/clusters").reads(200, "web", "Private")
 	cy.get("/clusters").lacks("web-1")
-	cy.get("/clusters/web-1").reads(404, "There is no cluster")
+	cy.get("/clusters/web-1").reads(404, "doesn't exist")
 	ada.get("/clusters/web-1/manage").reads(200, "Sharing", "Visibility", "Person or group")
 	share := func(want int, form url.Values, says ...string) {
 		t.Helper()
@@ -51,7 +51,7 @@ func TestAClusterIsSharedOnItsPage(t *testing.T) {
 	cy.get("/clusters/web-1/access").reads(200, "muster cluster ssh web")
 	cy.get("/clusters/web-1/access").lacks("Download the SSH key")
 	share(http.StatusSeeOther, url.Values{"remove": {"cy"}})
-	cy.get("/clusters/web-1").reads(404, "There is no cluster")
+	cy.get("/clusters/web-1").reads(404, "doesn't exist")
 	share(http.StatusSeeOther, url.Values{"visibility": {"tenant"}})
 	cy.get("/clusters").reads(200, "web")
 	cy.get("/clusters").lacks("Private")

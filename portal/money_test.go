@@ -254,7 +254,7 @@ func TestLeaseIsMoved(t *testing.T) {
 	}
 	s.post("/clusters/"+id+"/lease", url.Values{"until": {"tomorrow"}}).reads(http.StatusUnprocessableEntity, `Invalid time "tomorrow".`)
 	s.post("/clusters/"+id+"/lease", url.Values{"by": {"200h"}}).reads(http.StatusUnprocessableEntity, "at most 3 d, until 4 May 2030")
-	s.post("/clusters/"+id+"/lease", url.Values{"forever": {"yes"}}).reads(http.StatusUnprocessableEntity, "for ever")
+	s.post("/clusters/"+id+"/lease", url.Values{"forever": {"yes"}}).reads(http.StatusUnprocessableEntity, "a lease that expires")
 	// Another site can't press the button, and opening the address doesn't either.
 	if a := s.post("/clusters/"+id+"/lease", url.Values{"by": {"1h"}}, "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"); a.status != http.StatusForbidden {
 		t.Errorf("from elsewhere: %d", a.status)

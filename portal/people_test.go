@@ -294,7 +294,7 @@ func TestTenantPagesAndSwitch(t *testing.T) {
 	s.post("/admin/tenants", url.Values{"new": {"yes"}, "name": {"Blue"}, "admin": {"ann"}}).reads(http.StatusUnprocessableEntity, "A tenant's name has small letters.")
 	s.post("/admin/tenants", url.Values{"new": {"yes"}, "name": {"red"}, "admin": {"ann"}}).reads(http.StatusOK, "Tenant red created", "Share this one-time password with ann")
 	s.post("/admin/tenants", url.Values{"name": {"blue"}, "slots": {"many"}}).reads(http.StatusUnprocessableEntity, "Worker slots must be a whole number.")
-	s.post("/admin/tenants/delete", url.Values{"name": {"blue"}, "sure": {"yes"}}).reads(http.StatusConflict, "It has 2 clusters (web, db).")
+	s.post("/admin/tenants/delete", url.Values{"name": {"blue"}, "sure": {"yes"}}).reads(http.StatusConflict, "deleted yet: 2 clusters (web, db).")
 
 	// After the switch, every page shows the other tenant, until it is switched back.
 	if a := s.post("/tenant", url.Values{"tenant": {"blue"}}); a.status != http.StatusSeeOther {

@@ -326,7 +326,7 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 	if a := boss.post("/admin/policies", form); a.status != http.StatusSeeOther {
 		t.Fatalf("save: got %d: %s", a.status, a.text())
 	}
-	boss.post("/admin/policies", form).reads(409, "changed meanwhile")
+	boss.post("/admin/policies", form).reads(409, "since you opened it")
 	boss.get("/admin/policies/small").reads(200, "Versions", "2 boss: approve")
 	all, err := o.app.Policy.Policies.PolicyList(t.Context(), o.actor("boss"))
 	if err != nil || len(all) != 2 || all[0].Approval == nil || all[0].Approval.RemindAfter != 4*time.Hour || !all[0].Approval.High {

@@ -82,7 +82,7 @@ func TestSignInWithASecondFactor(t *testing.T) {
 
 	c := w.another()
 	c.begin("ada", "/")
-	c.code(apptest.Code(secret, w.clock.now())).reads(http.StatusUnauthorized, "already used")
+	c.code(apptest.Code(secret, w.clock.now())).reads(http.StatusUnauthorized, "already been used")
 	if a := c.code(strings.ToUpper(codes[0])); a.status != http.StatusSeeOther || !c.in() {
 		t.Errorf("a recovery code: %d", a.status)
 	}

@@ -150,7 +150,7 @@ func TestDeathAtOpen(t *testing.T) {
 }
 
 func TestWhatDoesNotKeepToTheProtocol(t *testing.T) {
-	for mode, word := range map[string]string{"garbage": "isn't a JSON object", "endless": "more than 16 MiB", "closes": "closed its output"} {
+	for mode, word := range map[string]string{"garbage": "isn't a JSON object", "endless": "longer than 16 MiB", "closes": "closed its output"} {
 		t.Run(mode, func(t *testing.T) {
 			a, _, _ := oddAccount(t, mode)
 			wants(t, a.Delete(t.Context(), "m"), app.ETransient, word, "is unknown")
