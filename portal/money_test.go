@@ -116,7 +116,7 @@ func (f *treasurer) LeaseOutlook(ctx context.Context, a app.Actor, cluster strin
 
 func (f *treasurer) LeaseLink(ctx context.Context, a app.Actor, cluster, end, signature string) (appoperation.LeaseOutlook, bool, error) {
 	if signature != "good" {
-		return appoperation.LeaseOutlook{}, false, &app.Error{Code: app.EInvalid, Message: "This link was not made here."}
+		return appoperation.LeaseOutlook{}, false, &app.Error{Code: app.EInvalid, Message: "This link is invalid."}
 	}
 	o, err := f.LeaseOutlook(ctx, a, cluster)
 	return o, end == "old", err

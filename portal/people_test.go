@@ -273,7 +273,7 @@ func TestGroupAndTokenPages(t *testing.T) {
 		t.Errorf("deleted: %s", last())
 	}
 
-	s.get("/admin/tokens").reads(http.StatusOK, "nightly number 7, by root ci read, cluster in 2 d 1 h used 1 min ago from 192.0.2.1", "old number 6, by ada ada read ended 1 h ago never used")
+	s.get("/admin/tokens").reads(http.StatusOK, "nightly ID 7, created by root ci read, cluster in 2 d 1 h 1 min ago from 192.0.2.1", "old ID 6, created by ada ada read expired 1 h ago never")
 	a = s.post("/admin/tokens", url.Values{"user": {"ci"}, "label": {"build"}, "days": {"30"}, "scope": {"cluster"}})
 	a.reads(http.StatusOK, "API token for ci", "You won't be able to see it again.")
 	if !strings.Contains(a.body, `value="secret-of-ci"`) {

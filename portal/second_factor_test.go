@@ -88,7 +88,7 @@ func TestSignInWithASecondFactor(t *testing.T) {
 	}
 	d := w.another()
 	d.begin("ada", "/")
-	d.code(codes[0]).reads(http.StatusUnauthorized, "not valid")
+	d.code(codes[0]).reads(http.StatusUnauthorized, "Invalid code")
 	d.clock.pass(identity.PendingSignIn)
 	if a := d.get(identitypage.PendingPath); a.header.Get("Location") != "/signin?next=%2F" {
 		t.Errorf("after five minutes: %d to %q", a.status, a.header.Get("Location"))
