@@ -173,7 +173,7 @@ func TestWhatIsSaid(t *testing.T) {
 		{"start shop web", "shop: creating"},
 		{"repair shop n2", "Takes about 1 min 30 s."},
 		{"plan shop", "1 of 4 steps"},
-		{"plan web 3", "Quota left: 2 of 5 clusters of the tenant."},
+		{"plan web 3", "Quota left: 2 of 5 clusters for the tenant."},
 		{"plan nope", `Cluster "nope" doesn't exist.`},
 		{"plan", "Usage: /muster plan"},
 		{"logs", "Usage: /muster logs NAME [STEP or NODE]"},

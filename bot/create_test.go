@@ -73,7 +73,7 @@ func opened(t *testing.T) (checkedBot, *stub, Modal) {
 func TestCreateModal(t *testing.T) {
 	b, s, m := opened(t)
 	text := m.text()
-	for _, want := range []string{"Web servers", "2 × small with web", "0.20/h", "1.60 over 8 h", "about 1 min 30 s", "Quota left: 2 of 5 clusters of the tenant."} {
+	for _, want := range []string{"Web servers", "2 × small with web", "0.20/h", "1.60 over 8 h", "about 1 min 30 s", "Quota left: 2 of 5 clusters for the tenant."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the modal does not say %q:\n%s", want, text)
 		}
@@ -159,7 +159,7 @@ func TestCreateModalSaysWhatIsWrongWhereItIs(t *testing.T) {
 		{"lease", "=1 fortnight", "Invalid duration."},
 		{"p:port", "70000", "is more than 65535"},
 		{"p:heap", "4G", "is more than 2G"},
-		{"p:title", "far too long a title", "more than 10 letters"},
+		{"p:title", "far too long a title", "longer than 10 characters"},
 		{"p:color", "=green", "isn't one of the choices"},
 	} {
 		form := m.asForm(map[string]string{c.field: c.typed, "name": "kept"})

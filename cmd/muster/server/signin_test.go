@@ -63,7 +63,7 @@ func TestSignInSettings(t *testing.T) {
 		"environment variable NOBODY isn't set": func(s string) string { return strings.Replace(s, "ACME_SECRET", "NOBODY", 1) },
 		"no such file":                          func(s string) string { return strings.Replace(s, "other.secret", "none", 1) },
 		`two providers have the name "acme"`:    func(s string) string { return strings.Replace(s, "name: other", "name: acme", 1) },
-		`Unknown role "king"`:              func(s string) string { return strings.Replace(s, "acme:admin", "acme:king", 1) },
+		`Unknown role "king"`:                   func(s string) string { return strings.Replace(s, "acme:admin", "acme:king", 1) },
 		`"all default:user" is not a rule`:      func(s string) string { return strings.Replace(s, "all -> default", "all default", 1) },
 		"at least one provider is required":     func(string) string { return "providers: []\n" },
 		"client_secret_env and client_secret_file can't": func(s string) string {
