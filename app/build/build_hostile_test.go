@@ -31,7 +31,7 @@ var senders = map[string]struct {
 	"jenkins":   {buildsystemtest.Standard, buildsystemtest.StandardSecret(1)},
 }
 
-// gate takes deliveries of all build systems, each at a hook that gives every build a cluster.
+// gate takes deliveries of all build systems, each at a hook with a cluster for every build.
 type gate struct {
 	*office.Bureau
 	hooks map[string]build.BuildHook

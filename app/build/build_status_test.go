@@ -172,6 +172,6 @@ func TestGitLabPipelinesRunAgain(t *testing.T) {
 		t.Errorf("the second run is %+v", second)
 	}
 	if again := pipeline("running", "2016-08-12 17:40:00 +0200", ""); again.Build != second.Build {
-		t.Errorf("told twice it is %+v", again)
+		t.Errorf("sent twice it is %+v", again)
 	}
 }

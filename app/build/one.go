@@ -52,7 +52,7 @@ type Build struct {
 	// Of the event that began it:
 	Event   app.BuildEvent `json:"event"`
 	State   app.BuildState `json:"state"`
-	Words   string         `json:"words,omitempty"` // why it stands so
+	Words   string         `json:"words,omitempty"` // why the state is so
 	Wanted  BuildAsk       `json:"wanted"`
 	Request int64          `json:"request,omitempty"`
 	Cluster string         `json:"cluster,omitempty"`
@@ -62,7 +62,7 @@ type Build struct {
 	MadeAt    time.Time `json:"made_at,omitzero"`
 	ReadyAt   time.Time `json:"ready_at,omitzero"`
 	WaitUntil time.Time `json:"wait_until,omitzero"`
-	EndAt     time.Time `json:"end_at,omitzero"` // when its end was told
+	EndAt     time.Time `json:"end_at,omitzero"` // when its end was reported
 	EndedAt   time.Time `json:"ended_at,omitzero"`
 	// Callback is where its progress is reported; nil when no callback was asked for.
 	Callback *BuildCallbacks `json:"callback,omitempty"`

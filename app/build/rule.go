@@ -46,7 +46,7 @@ type BuildRule struct {
 	Name string   `json:"name"`
 	When string   `json:"when"`
 	Do   BuildAct `json:"do"`
-	// Key names what a cluster is for: one lives for each key. "" is the build, or the job of it that the event is about.
+	// Key names what a cluster is for: one exists for each key. "" is the build, or the event's job.
 	Key string `json:"key,omitempty"`
 	// Of create. Texts may have parts such as ${event.branch}, which are CEL.
 	Template   string         `json:"template,omitempty"`
@@ -54,7 +54,7 @@ type BuildRule struct {
 	Provider   string         `json:"provider,omitempty"`
 	Cluster    string         `json:"cluster,omitempty"`
 	Parameters map[string]any `json:"parameters,omitempty"`
-	// Lease is the backstop: the cluster goes then though no end is ever told. Of extend it is by how much the lease moves.
+	// Lease is the backstop: the cluster goes then though no end is ever reported. Of extend it is by how much the lease moves.
 	Lease       string `json:"lease,omitempty"`
 	Concurrency int    `json:"concurrency,omitempty"`
 	Queue       *int   `json:"queue,omitempty"`

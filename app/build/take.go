@@ -106,7 +106,7 @@ type BuildEnd struct {
 	Build string
 	Key   string
 	// Lasting says that what comes later of it begins nothing any more, unless it is of another run: newer than At. At is zero where that
-	// isn't told.
+	// isn't reported.
 	Lasting bool
 	At      time.Time
 }

@@ -48,7 +48,7 @@ func NewMessages(c MessagesConfig) *Messages { return &Messages{MessagesConfig: 
 const (
 	// chatTellKept is how long it is known what someone was sent, and how late they are notified at most.
 	chatTellKept = 14 * 24 * time.Hour
-	// chatTellLate is how old a notice may be that someone is still told directly.
+	// chatTellLate is how old a notice may be that is still sent to someone directly.
 	chatTellLate = 2 * 24 * time.Hour
 	// chatHomeKept is how long a home is kept fresh after it was opened.
 	chatHomeKept = 14 * 24 * time.Hour
@@ -64,7 +64,7 @@ const (
 	ChatTellWaiting ChatTellState = "waiting"
 	ChatTellSending ChatTellState = "sending" // it was begun, and it is not known whether it got there
 	ChatTellTold    ChatTellState = "told"
-	ChatTellDropped ChatTellState = "dropped" // it cannot be told, or is too late
+	ChatTellDropped ChatTellState = "dropped" // it can't be sent, or is too late
 )
 
 // ChatTell is a notice that someone is sent directly in a chat.

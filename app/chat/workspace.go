@@ -121,7 +121,7 @@ type ChatInstall struct {
 // linkSilent is how long a server's connection is shown that is not heard of any more.
 const linkSilent = 5 * time.Minute
 
-// StartChatInstall begins an installation into a workspace. What it gives goes to the chat and comes back from there: it works
+// StartChatInstall begins an installation into a workspace. What it returns goes to the chat and comes back from there: it works
 // once, within installLife, and for the same sign-in only, so that no one can have a workspace of their own installed by an admin
 // who was sent a link. Only a hash of it is kept.
 func (a *Workspaces) StartChatInstall(ctx context.Context, actor app.Actor) (state string, err error) {

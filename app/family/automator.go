@@ -75,7 +75,7 @@ type Command struct {
 	// names begin with it and a dot are seen by this user alone, and emptied when the command has ended, however it did.
 	Once bool
 	// Fork is for a Line that may be run by a fork of a shell, which saves the node the start of a program: $$ is not its own then, and it
-	// gives each of its variables a value before it looks at it.
+	// sets each of its variables before it looks at it.
 	Fork bool
 	// Text is for a command that runs Once and whose Stdin is text: the shell that runs Line finds it in the variable
 	// muster_input, which is not exported, where it can have it there, and on its standard input where it cannot.

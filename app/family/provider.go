@@ -261,7 +261,7 @@ func (f Field) CheckType() error {
 	return nil
 }
 
-// Check holds a value to the field's type: EInvalid, with what would be right as its hint. A secret is not told again. What refers to something that
+// Check holds a value to the field's type: EInvalid, with what would be right as its hint. A secret is not repeated. What refers to something that
 // is not known
 // here, as ${secret:NAME} does, and the empty text, which is the default, are good.
 func (f Field) Check(text string) *app.Error {

@@ -35,7 +35,7 @@ type MachineNeed struct {
 
 // What a Finding is about.
 const (
-	AboutSettings    = "settings" // their form, and what can be told without asking the cloud
+	AboutSettings    = "settings" // their form, and what is known without asking the cloud
 	AboutCredentials = "credentials"
 	AboutPermissions = "permissions"
 	AboutRegion      = "region" // and zones

@@ -61,7 +61,7 @@ func Acting(ctx context.Context) (a app.Actor, ok bool) {
 	return a, ok
 }
 
-// Audit returns a page of the audit: admins that of their tenant, superadmins that of any. More tells that there are entries
+// Audit returns a page of the audit: admins that of their tenant, superadmins that of any. More tells of entries
 // behind the last one.
 func (a *AuditLog) Audit(ctx context.Context, actor app.Actor, f app.AuditFilter) (list []app.Deed, more bool, err error) {
 	if err := actor.Authorize("Audit"); err != nil {

@@ -181,7 +181,7 @@ func (a *Devices) AnswerDevice(ctx context.Context, actor app.Actor, code string
 	return err
 }
 
-// PollDevice gives a program the token that someone has allowed, once. Before, it is EConflict with the reason authorization_pending;
+// PollDevice returns to a program the token that someone has allowed, once. Before, it is EConflict with the reason authorization_pending;
 // ERateLimit and slow_down for who looks too often; EForbidden and access_denied after a no; ENotFound and expired_token where it is over, was
 // fetched already, or never was.
 func (a *Devices) PollDevice(ctx context.Context, code string) (Token, string, error) {

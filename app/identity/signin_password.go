@@ -115,7 +115,7 @@ func passwordGood(user, wanted string) error {
 	return nil
 }
 
-// ResetPassword gives a user a new random password, for anyone who runs the server. It ends sign-ins and tokens.
+// ResetPassword sets a new random password of a user, for anyone who runs the server. It ends sign-ins and tokens.
 func (a *Passwords) ResetPassword(ctx context.Context, tenant, user string) (string, error) {
 	password := NewPassword()
 	return password, a.Store.SetPassword(ctx, app.System(tenant, user), user, HashPassword(password), a.Now())

@@ -231,7 +231,7 @@ func (a *Tenants) CreateTenant(ctx context.Context, actor app.Actor, n NewTenant
 	return t, password, err
 }
 
-// inCurrencyOf gives a tenant the currency of the one whose budgets are copied.
+// inCurrencyOf sets a tenant's currency to that of the one whose budgets are copied.
 func (a *Tenants) inCurrencyOf(ctx context.Context, n NewTenant) (NewTenant, error) {
 	from, err := a.Store.Tenant(ctx, n.From)
 	switch {

@@ -215,7 +215,7 @@ func (a *Users) User(ctx context.Context, actor app.Actor, name string) (UserVie
 	return a.Store.UserView(ctx, actor.Tenant, name)
 }
 
-// CreateUser makes an account in the tenant and gives its one-time password; "" for robots, which have none.
+// CreateUser makes an account in the tenant and returns its one-time password; "" for robots, which have none.
 func (a *Users) CreateUser(ctx context.Context, actor app.Actor, n NewUser) (v UserView, password string, err error) {
 	if err := actor.Authorize("CreateUser"); err != nil {
 		return v, "", err
@@ -299,7 +299,7 @@ func (a *Users) DeleteUser(ctx context.Context, actor app.Actor, name, transferT
 	return a.Store.DeleteUser(ctx, actor, name, transferTo, a.Now())
 }
 
-// EnsureAdmin makes the first account of a fresh installation and gives its one-time password; "" where there are
+// EnsureAdmin makes the first account of a fresh installation and returns its one-time password; "" where there are
 // accounts already. A wanted password, when given, is used instead of a random one, which must be changed at the first sign-in.
 func (a *Users) EnsureAdmin(ctx context.Context, wanted string) (password string, err error) {
 	n, err := a.Store.CountUsers(ctx)

@@ -61,7 +61,7 @@ func TestInventoryForms(t *testing.T) {
 		t.Errorf("as JSON it is %v (%v)", back, err)
 	}
 	if _, _, _, err := i.File("xml"); app.CodeOf(err) != app.EInvalid || app.AsError(err).Field != "format" {
-		t.Errorf("a form that there is not gives %v", err)
+		t.Errorf("an unknown format returns %v", err)
 	}
 }
 

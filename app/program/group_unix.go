@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Apart gives a program a process group of its own, so that signals reach all that it starts, and Ctrl-C on Muster does not.
+// Apart puts a program into a process group of its own, so that signals reach all that it starts, and Ctrl-C on Muster does not.
 func Apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // TermGroup asks all of it to end.

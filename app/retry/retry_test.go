@@ -23,7 +23,7 @@ func TestAgain(t *testing.T) {
 	}{
 		"at once":         {[]int{200}, false, 200, 1},
 		"busy":            {[]int{503, 429, 200}, false, 200, 3},
-		"busy for ever":   {[]int{503, 503, 503, 503}, false, 503, 3},
+		"busy forever":    {[]int{503, 503, 503, 503}, false, 503, 3},
 		"cut":             {[]int{0, 200}, false, 200, 2},
 		"refused":         {[]int{403, 200}, false, 403, 1},
 		"not implemented": {[]int{501, 200}, false, 501, 1},

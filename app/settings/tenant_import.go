@@ -230,7 +230,7 @@ func (p *tenantPlan) step(turn int, path string, do func(ctx context.Context) er
 
 func (p *tenantPlan) edit(e TenantEdit) { p.report.Changes = append(p.report.Changes, e) }
 
-// told is the report as it is given.
+// told is the report for the reader.
 func (p *tenantPlan) told() TenantReport {
 	r := p.report
 	r.Problems, r.Changes = slices.Concat([]TenantProblem{}, r.Problems), slices.Concat([]TenantEdit{}, r.Changes)

@@ -286,7 +286,7 @@ func (p *tenantPlan) poolSecrets(ctx context.Context, provider string) error {
 	return nil
 }
 
-// resources: contents do not come along, so what lacks is only told.
+// resources: contents do not come along, so what is missing is only reported.
 func (p *tenantPlan) resources(context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(p.want.Resources)) {
 		path := "resources." + name

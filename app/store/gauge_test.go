@@ -75,7 +75,7 @@ func oldestQueued(t *testing.T, s *store.Store) {
 	control(op.ID, app.ControlPause, ago(35))
 	is("the operation is paused", 0, 0)
 	control(op.ID, app.ControlResume, ago(30))
-	is("it goes on", 0, 30)
+	is("it continues", 0, 30)
 	f = claim(ago(25))
 	finish(execution.Finish{Fence: f, Now: ago(20), Err: app.Errorf(app.ETransient, "Not now."), Retry: app.Retry{Again: true, After: 19 * time.Minute}})
 	is("it is tried again later", 0, 0)

@@ -128,7 +128,7 @@ func TestPostgresServersTellEachOtherOfCancels(t *testing.T) {
 		select {
 		case <-told:
 		case <-time.After(hangs):
-			t.Fatal("the other server was not told")
+			t.Fatal("the other server was not notified")
 		}
 		if len(other) == 0 {
 			return

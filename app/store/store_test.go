@@ -129,7 +129,7 @@ func TestClosedStoreSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := s.NextClusterNumber(t.Context()); app.CodeOf(err) != app.ETransient {
-		t.Errorf("writing to a closed store gives %v", err)
+		t.Errorf("writing to a closed store returns %v", err)
 	}
 }
 

@@ -200,7 +200,7 @@ func (s *SharedConfig) For(node app.Node) (map[string]any, error) {
 	return config, nil
 }
 
-// self expands a macro about this node, or gives it as written.
+// self expands a macro about this node, or returns it as written.
 func (m *macro) self(node app.Node, ranks macroRanks, path string) (string, error) {
 	if m.kind == macroAnswer {
 		return m.join([]string{node.Answers[m.Service][m.field].Text}), nil

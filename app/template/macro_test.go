@@ -144,7 +144,7 @@ func TestMacroSyntaxErrors(t *testing.T) {
 				t.Fatalf("got %v, want EInvalid", err)
 			}
 			if want := `config.a["b.c"][1]`; e.Field != want || !strings.Contains(e.Message, want) {
-				t.Errorf("the place %s is not told: field %q, %s", want, e.Field, e.Message)
+				t.Errorf("the place %s is not reported: field %q, %s", want, e.Field, e.Message)
 			}
 			if e.Hint == "" || !strings.Contains(e.Hint, tt.hint) {
 				t.Errorf("hint %q does not say %q", e.Hint, tt.hint)

@@ -16,7 +16,7 @@ type TemplateState string
 const (
 	TemplateDraft      TemplateState = "draft"      // admins see it and may try it, no one else
 	TemplatePublished  TemplateState = "published"  // everyone sees it
-	TemplateDeprecated TemplateState = "deprecated" // it works, and whoever uses it is told what to use instead
+	TemplateDeprecated TemplateState = "deprecated" // it works, and its users see what to use instead
 )
 
 // InState returns the state in a word, published where nothing else is said.

@@ -41,7 +41,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("what was read is unknown: %v", err)
 		}
 		if c, err := loadFS(o, source); (c != nil) != r.OK() || (err == nil) != r.OK() {
-			t.Errorf("load gives %v, %v where lint says %v", c, err, r.Problems)
+			t.Errorf("load returns %v, %v where lint says %v", c, err, r.Problems)
 		}
 		if again := LintFS(o, source).Problems.Error(); again != r.Problems.Error() {
 			t.Errorf("first\n%s\nthen\n%s", r.Problems.Error(), again)

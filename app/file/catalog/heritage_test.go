@@ -141,7 +141,7 @@ func TestTemplatesOfOurOwnFormAreMadeWhole(t *testing.T) {
 	golden(t, "testdata/heritage/shop.golden", told(shop))
 }
 
-// told writes a template with where each part is written.
+// told writes out a template with where each part is written.
 func told(t *template.Template) string {
 	b, err := json.MarshalIndent(t, "", "  ")
 	if err != nil {

@@ -28,7 +28,7 @@ type Options struct {
 	// such settings as they are written and does not check the provider's settings, which is right for a place that has
 	// no secrets, such as a build system.
 	Env func(name string) (value string, ok bool)
-	// ProviderTypes are the kinds of cloud that there are. Nil means that types are not checked.
+	// ProviderTypes are the available kinds of cloud. Nil means that types are not checked.
 	ProviderTypes []string
 	// ProviderTypesLeftOut exist, but not in this build.
 	ProviderTypesLeftOut []string

@@ -62,13 +62,13 @@ func TestWrongQuestions(t *testing.T) {
 		{"a secret of the tenant", `{ask: "${secret:KEY}"}`, "ask", "secret"},
 		{"a time that is too long", "{ask: x, timeout: 60d}", "timeout", "30d"},
 		{"a time-out that there is not", "{ask: x, on_timeout: veto}", "on_timeout", "use fail or go_on"},
-		{"somebody left out", "{ask: x, not: owner}", "not", "can't exclude \"owner\""},
+		{"someone excluded", "{ask: x, not: owner}", "not", "can't exclude \"owner\""},
 		{"the same group twice", "{ask: x, who: [a, a]}", "who", "repeated"},
 		{"a field without a type", "{ask: x, fields: [{name: a}]}", "fields", "type"},
 		{"a field twice", "{ask: x, fields: [{name: a, type: text}, {name: a, type: text}]}", "fields", "twice"},
 		{"a secret number", "{ask: x, fields: [{name: a, type: integer, secret: true}]}", "secret", "text"},
 		{"a field that sets something", "{ask: x, fields: [{name: a, type: text, to: config.b}]}", "fields", "to"},
-		{"going on without what is required", "{ask: x, on_timeout: go_on, fields: [{name: a, type: text, required: true}]}", "on_timeout", "without field"},
+		{"continuing without what is required", "{ask: x, on_timeout: go_on, fields: [{name: a, type: text, required: true}]}", "on_timeout", "without field"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			problems := LintFS(families(), Source{Name: "c", FS: fstest.MapFS{"c.yaml": {Data: []byte("kind: service\nname: web\nactions:\n  configure:\n    person: " + c.person + "\n")}}}).Problems

@@ -114,7 +114,7 @@ func TestProblems(t *testing.T) {
 				"p.yaml", "kind: provider\nname: p\ntype: fake\n---\nkind: provider\nname: q\ntype: fake\n"},
 			`c/a.yaml:3:14: warning: service "s": needs.cpu is 8, but no hardware offers more than 4 (h on p), so no node can run this service`,
 		},
-		"an alias stands for its value": {
+		"an alias means its value": {
 			[]string{"a.yaml", "kind: template\nname: t\ndefaults: {services: &s [x]}\ncompatibility: {services: *s}\n---\nkind: service\nname: x\n"},
 			"",
 		},
@@ -166,7 +166,7 @@ func TestProblems(t *testing.T) {
 		"names with a dot in front are passed over": {
 			[]string{".git/a.yaml", ":", ".a.yaml", ":", "a.yaml", "kind: service\nname: x\n"}, "",
 		},
-		"a reference into what cannot be read is not told twice": {
+		"a reference into what cannot be read is not reported twice": {
 			[]string{"a.yaml", "kind: template\nname: t\ndefaults: {services: [x]}\n", "b.yaml", "kind: service\nname: x\nactions: [\n"},
 			`c/b.yaml:3: error: invalid YAML: did not find expected node content`,
 		},

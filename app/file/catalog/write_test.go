@@ -66,7 +66,7 @@ func valueIn(c *template.Catalog, k template.CatalogKey) any {
 	return c.Written[k.Name]
 }
 
-// What is written says what was read, of all catalogs that there are; and writing it again changes nothing.
+// What is written says what was read, of all catalogs; and writing it again changes nothing.
 func TestWhatIsWrittenIsReadTheSame(t *testing.T) {
 	for _, dir := range []string{"../../../examples/catalog", "testdata/good", "testdata/heritage", "testdata/coopr", os.Getenv("COOPR_DEFINITIONS")} {
 		if dir == "" {

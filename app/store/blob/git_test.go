@@ -120,7 +120,7 @@ func TestGitOverHTTPS(t *testing.T) {
 		t.Fatalf("commit %s, %v; want %s", commit, err, first)
 	}
 	if again, _, err := fetch("v1", "somebody:"+gitToken); err != nil || again != before {
-		t.Errorf("the same commit gives %s, %v; want %s", again, err, before)
+		t.Errorf("the same commit returns %s, %v; want %s", again, err, before)
 	}
 
 	second := r.tag("v1", "two")
@@ -162,7 +162,7 @@ func TestGitOverHTTPS(t *testing.T) {
 	s = open("")
 	was := r.refused.Load()
 	_, _, err = fetch("v1", gitToken)
-	refused("an authority that nobody trusts", err, "git", "certificate")
+	refused("an authority that no one trusts", err, "git", "certificate")
 	if r.refused.Load() != was {
 		t.Error("anyone who is not trusted was asked")
 	}

@@ -19,7 +19,7 @@ func TestFailuresOfGitAreToldApart(t *testing.T) {
 		g := &gitRun{ctx: t.Context()}
 		e := app.AsError(g.failed(t.Context(), "fetch", said, errors.New("exit status 128")))
 		if e.Code != app.EInvalid || !strings.Contains(e.Message, want) {
-			t.Errorf("%s\nis told as %s, %q, want %q", said, e.Code, e.Message, want)
+			t.Errorf("%s\nis reported as %s, %q, want %q", said, e.Code, e.Message, want)
 		}
 	}
 }

@@ -137,7 +137,7 @@ func buildHookFacts(h appbuild.BuildHook, secret bool) map[string]any {
 	}
 	facts := map[string]any{"system": h.System, "owner": h.Owner, "rules": rules, "enabled": h.Enabled, "statuses": h.Statuses, "status_api": h.StatusAPI}
 	if secret {
-		facts["secret"] = "set anew"
+		facts["secret"] = "replaced"
 	}
 	return facts
 }

@@ -38,7 +38,7 @@ func (s *Store) SaveChannel(ctx context.Context, who app.Actor, c chat.ChatChann
 		case err == nil:
 			before = was
 			if was.Agreed() && was.Tenant != c.Tenant && (c.Host == "" || c.Guest == "") {
-				// One side alone neither takes a channel from a tenant nor gives it another.
+				// One side alone neither takes a channel from a tenant nor assigns it another.
 				return &app.Error{Code: app.EConflict, Reason: "given", Message: "The channel is already assigned to another tenant.", Hint: "Return it to the workspace first: channel reset."}
 			}
 			if was.Tenant == c.Tenant {

@@ -140,7 +140,7 @@ func gatherTells(t *db.Tx, kind string, kinds []app.NoticeKind, now, before time
 }
 
 // tellBeneath notes a notice for the cards of its cluster, and reports whether there are any. A cluster that is private by now is
-// told of in direct conversations only.
+// notified of in direct conversations only.
 func tellBeneath(t *db.Tx, kind string, notice int64, tenant, cluster string, now time.Time) (some bool, err error) {
 	const places = ` FROM chat_places p JOIN clusters c ON c.id = p.cluster AND c.tenant = p.tenant
 		WHERE p.kind = ? AND p.tenant = ? AND p.cluster = ? AND (c.visibility = ? OR p.channel LIKE 'D%')`

@@ -21,7 +21,7 @@ type OperationRow struct {
 	tenant, cluster, kind, status, hash, choice, requester, message, trace                                        string
 }
 
-// Dest gives where to scan OperationColumns to.
+// Dest returns where to scan OperationColumns to.
 func (o *OperationRow) Dest() []any {
 	return []any{&o.id, &o.tenant, &o.cluster, &o.kind, &o.status, &o.hash, &o.choice, &o.undoes, &o.requester, &o.message, &o.total, &o.done,
 		&o.unfinished, &o.active, &o.queued, &o.running, &o.claims, &o.expected, &o.created, &o.started, &o.ended, &o.held,
@@ -71,7 +71,7 @@ func operations(ctx context.Context, from db.Reader, tenant, cluster string) ([]
 	return ops, err
 }
 
-// LoadOperations loads operations by id, in the order of the ids. Those that there are not are left out.
+// LoadOperations loads operations by id, in the order of the ids. Missing ones are left out.
 func LoadOperations(t *db.Tx, ids []int64) (ops []ledger.Operation, err error) {
 	var o OperationRow
 	dest := o.Dest()

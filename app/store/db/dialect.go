@@ -33,7 +33,7 @@ const (
 	longestSpelt = 4096
 )
 
-// postgresWords numbers the placeholders and gives each the type of its value, so that nothing depends on what PostgreSQL
+// postgresWords numbers the placeholders and adds to each the type of its value, so that nothing depends on what PostgreSQL
 // would guess (a bare placeholder beside a 0 would be 32 bits wide).
 type postgresWords struct {
 	mu    sync.RWMutex

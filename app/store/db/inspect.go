@@ -29,7 +29,7 @@ type Migration struct {
 type Inspection struct {
 	Kind    string `json:"kind"` // "SQLite" or "PostgreSQL"
 	Version string `json:"version"`
-	// Made tells that there are tables of ours. Without them the rest is empty.
+	// Made tells that our tables exist. Without them the rest is empty.
 	Made         bool        `json:"made"`
 	Installation string      `json:"installation,omitempty"`
 	Migration    int64       `json:"migration"`         // the last that was applied
@@ -39,7 +39,7 @@ type Inspection struct {
 	Restoring    bool        `json:"restoring,omitempty"`
 
 	Skew time.Duration `json:"skew"` // how far our clock is ahead of the database's; 0 for a file
-	Size int64         `json:"size"` // bytes on disk; 0 where it is not told
+	Size int64         `json:"size"` // bytes on disk; 0 if unknown
 }
 
 // Rows of settings that say how a database may be used.

@@ -36,7 +36,7 @@ const (
 const databaseNow = `(SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS micros) AS now`
 
 // Reached says that what a leader needs beside the database, as the queue, answers now. Who says so once says so again at least
-// every second: a server that does not is not able to lead, and one that leads gives way to an able one, if there is one. Where it
+// every second: a server that does not is not able to lead, and one that leads yields to an able one, if there is one. Where it
 // answers no one, anyone who leads continues. The first call may come before there is an answer.
 func (s *DB) Reached() {
 	if s.peers != nil {

@@ -211,7 +211,7 @@ func openError(c *pgx.ConnConfig, err error) error {
 // postgresPasses tells whether what a code of PostgreSQL says may be otherwise soon.
 func postgresPasses(code string) bool {
 	switch code[:min(2, len(code))] {
-	case "08", "40", "53", "57", "58": // connection, conflict with others, no room, told to stop, trouble of the host
+	case "08", "40", "53", "57", "58": // connection, conflict with others, no room, asked to stop, trouble of the host
 		return true
 	}
 	return code == "25006" || code == "25P03" || code == "55P03" // read-only, idle for too long, a lock not had in time

@@ -18,7 +18,7 @@ const (
 	leaseEvery = 700 * time.Millisecond
 	// A server that what a leader needs has not answered for so long does not ask to lead, unless no one else does.
 	unableAfter = 2500 * time.Millisecond
-	// A leader gives way to another after so long. By then no one is taken for able any more who lost the same thing at
+	// A leader yields to another after so long. By then no one is taken for able any more who lost the same thing at
 	// the same time: where it is away from all, anyone who leads continues.
 	resignAfter = 6 * time.Second
 	ableTime    = 3 * leaseEvery // for so long a server that would lead counts as able
@@ -148,7 +148,7 @@ const (
 		AND EXISTS (SELECT 1 FROM leases a WHERE a.name = $3 AND a.holder <> $2 AND a.until > now.micros AND a.until < now.micros + $4)`
 )
 
-// renew takes the lease or extends it, where it is this server's or no one's, or gives it to a server that can do more with it.
+// renew takes the lease or extends it, where it is this server's or no one's, or hands it to a server that can do more with it.
 func (l *line) renew(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, leaseTime/2)
 	defer cancel()

@@ -35,7 +35,7 @@ type Restored struct {
 type Outcome struct {
 	Rows       int         `json:"rows"`
 	Leases     int         `json:"leases"`     // that were made longer
-	Operations int         `json:"operations"` // under way when the backup was made
+	Operations int         `json:"operations"` // in progress when the backup was made
 	Clusters   int         `json:"clusters"`   // that stand
 	Migrated   []Migration `json:"migrated,omitempty"`
 }

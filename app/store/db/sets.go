@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxSet is how many rows one statement writes or looks for. Sets are cut into powers of two, so that there are few
+// maxSet is how many rows one statement writes or looks for. Sets are cut into powers of two, so that few
 // different statements, all of which stay prepared.
 const maxSet = 256
 

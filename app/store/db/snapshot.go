@@ -203,7 +203,7 @@ type Blob struct {
 	Size int64  `json:"size"`
 }
 
-// Blobs returns the contents of resources that are there, by name.
+// Blobs returns the existing contents of resources, by name.
 func (s *Snapshot) Blobs(ctx context.Context) (all []Blob, err error) {
 	err = Each(ctx, s.moment, func(row Scanner) error {
 		var b Blob

@@ -15,7 +15,7 @@ import (
 )
 
 // fallBack lets a node be of other hardware, none of its own being to be had, and returns how its attempt ends then. The cluster's price
-// and what is reserved for it go with that. Where quotas are in the way of all, or the node is of other hardware by now, all stays as it was.
+// and what is reserved for it go with that. Where quotas allow none, or the node is of other hardware by now, all stays as it was.
 func fallBack(t *db.Tx, set *ledger.Set, f execution.Finish) (execution.Finish, error) {
 	o, st := set.Operation(f.Fence.Operation), set.Step(ledger.Key{Operation: f.Fence.Operation, Index: f.Fence.Index})
 	if !o.Kind.GrowsNodes() || o.Status == app.OperationCancelling {

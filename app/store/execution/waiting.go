@@ -14,7 +14,7 @@ import (
 
 const (
 	mostGroups  = 100
-	mostNeeds   = 4     // shown of a step, and one more to know that there are more
+	mostNeeds   = 4     // shown of a step, and one more to know of more
 	mostJoins   = 8     // joins behind joins that are looked through
 	mostPlaces  = 20000 // places in an operation's queue that are reported
 	mostLines   = 1000  // operations of a tenant's queue

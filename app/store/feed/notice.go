@@ -28,7 +28,7 @@ type NoticeRow struct {
 	about, act    string
 }
 
-// Dest gives where to scan NoticeColumns to.
+// Dest returns where to scan NoticeColumns to.
 func (r *NoticeRow) Dest() []any {
 	return []any{&r.ID, &r.at, &r.Tenant, &r.Kind, &r.Cluster, &r.Request, &r.users, &r.groups, &r.Title, &r.Text, &r.about, &r.act, &r.ActionName}
 }

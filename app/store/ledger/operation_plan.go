@@ -9,7 +9,7 @@ import (
 	"muster/app/store/db"
 )
 
-// PlanRows gives a set the rows of a plan that is not written yet. It implements ledger.Rows.
+// PlanRows provides a set with the rows of a plan that is not written yet. It implements ledger.Rows.
 type PlanRows struct {
 	op    app.Operation
 	plan  appplan.Plan

@@ -43,7 +43,7 @@ func (r *StepRow) value() ledger.Step {
 
 type ledgerRows struct{ t *db.Tx }
 
-// Rows gives a set the rows that it lacks, as a transaction sees them.
+// Rows provides a set with the rows that it lacks, as a transaction sees them.
 func Rows(t *db.Tx) ledger.Rows { return ledgerRows{t} }
 
 var _ ledger.Rows = ledgerRows{}

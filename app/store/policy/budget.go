@@ -91,9 +91,9 @@ func forgetBudget(t *db.Tx, tenant string, scope apppolicy.QuotaScope, name stri
 	return t.Exec(`DELETE FROM budget_notices WHERE tenant = ? AND scope = ? AND name = ?`, tenant, string(scope), name)
 }
 
-// TellBudgets writes the notices of budgets that are used up to a level that was not told of, of all tenants, and
+// TellBudgets writes the notices of budgets that are used up to a level without a notice yet, of all tenants, and
 // returns how many. Those that a request brings about are written with it.
-// Only what has reached a level that is not told of is written.
+// Only what has reached a level without a notice is written.
 func (s *Store) TellBudgets(ctx context.Context, now time.Time) (told int, err error) {
 	tenants := []string{}
 	if err := s.Each(ctx, func(row db.Scanner) error {

@@ -64,7 +64,7 @@ func (s *Store) DropPaces(ctx context.Context, before time.Time) (int, error) {
 	return int(n), err
 }
 
-// PacesOf returns the rows of kinds, and makes those that there are not, the widest first.
+// PacesOf returns the rows of kinds, and makes missing ones, the widest first.
 func PacesOf(t *db.Tx, now time.Time, kinds []plan.PaceKey) ([]int64, error) {
 	if len(kinds) == 0 {
 		return nil, nil

@@ -81,7 +81,7 @@ func (s *Store) ChangePool(ctx context.Context, who app.Actor, p apppool.Pool, a
 			return err
 		}
 		if is.MaxAge < was.MaxAge {
-			// Those that are there come under the new age too.
+			// Existing ones come under the new age too.
 			if err := t.Exec(`UPDATE pool_machines SET expires_at = CASE WHEN expires_at > made_at + ? THEN made_at + ? ELSE expires_at END
 				WHERE pool = ? AND state IN ('making', 'ready')`, is.MaxAge.Microseconds(), is.MaxAge.Microseconds(), was.ID); err != nil {
 				return err

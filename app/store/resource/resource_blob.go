@@ -21,7 +21,7 @@ import (
 	"muster/app/template"
 )
 
-// blobName gives a content a name that no other has had: what removes an old one can never take a new one away. Tenants stand in it as a
+// blobName makes a name for a content that no other has had: what removes an old one can never take a new one away. Tenants are in it as a
 // hash, since names of tenants may differ in nothing but case.
 func (s *Store) blobName(tenant, hash string) string {
 	sum := sha256.Sum256([]byte(tenant))

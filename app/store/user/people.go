@@ -66,7 +66,7 @@ func Find(ctx context.Context, d *db.DB, tenant, name string) (identity.User, er
 // Read reads an account as the transaction sees it.
 func Read(t *db.Tx, tenant, name string) (identity.User, error) { return userOf(t.Each, tenant, name) }
 
-// userOf reads an account. One statement gives it and its groups, so that both are of one moment.
+// userOf reads an account. One statement returns the account and its groups, so that both are of one moment.
 func userOf(each func(func(db.Scanner) error, string, ...any) error, tenant, name string) (u identity.User, err error) {
 	found := false
 	err = each(func(row db.Scanner) error {

@@ -114,7 +114,7 @@ func hookFacts(h webhook.Hook, secret bool) map[string]any {
 		facts["script"], facts["services"] = h.Script, h.Services
 	}
 	if secret {
-		facts["secret"] = "set anew"
+		facts["secret"] = "replaced"
 	}
 	return facts
 }

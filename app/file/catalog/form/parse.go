@@ -93,7 +93,7 @@ func IsKind(k Kind) bool {
 	return false
 }
 
-// ParseCoopr reads a file of Coopr's form; the folder that it is in told its kind. It never fails.
+// ParseCoopr reads a file of Coopr's form; its folder determines its kind. It never fails.
 func ParseCoopr(out *Reporter, file string, k Kind, data []byte) Parsed {
 	n, err := JSONNode(data)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"muster/app/template"
 )
 
-// buildHookTest gives clusters to builds: a store, and the use cases on top of it with everything else made up.
+// buildHookTest makes clusters for builds: a store, and the use cases on top of it with everything else made up.
 type buildHookTest struct {
 	*storeTest
 	a     *all.Services
@@ -47,7 +47,7 @@ func (oneNode) Plan(r plan.PlanRequest) (plan.Plan, error) {
 func (oneNode) NewKey(string) ([]byte, string, error) { return []byte("private"), "public", nil }
 
 func (oneNode) SignCertificate([]byte, app.CertificateOrder) (app.SignedCertificate, error) {
-	return app.SignedCertificate{}, errors.New("nobody signs here")
+	return app.SignedCertificate{}, errors.New("no one signs here")
 }
 
 // wordSystem is a build system whose signature is its secret, and whose deliveries are events as they are.
@@ -191,7 +191,7 @@ func (t *storeTest) builds() {
 		b.Fatalf("the answer is %+v", r)
 	}
 	if again := b.begins("web/1"); again.Outcome != appbuild.BuildTakenKnown || again.Build != r.Build || again.Token != r.Token {
-		b.Errorf("told again it is %+v", again)
+		b.Errorf("sent again it is %+v", again)
 	}
 	second := b.begins("web/2")
 	b.is(second.Build, app.BuildWaiting)

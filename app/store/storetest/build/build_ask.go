@@ -35,7 +35,7 @@ func (t *storeTest) asking() *buildHookTest {
 	return b
 }
 
-// asked begins a build, and gives it with its request once that waits for people.
+// asked begins a build, and returns it with its request once that waits for people.
 func (b *buildHookTest) asked(build string) (appbuild.Build, cluster.Request) {
 	b.Helper()
 	r := b.begins(build)
@@ -97,7 +97,7 @@ func (t *storeTest) buildsAsk() {
 		b.Errorf("denied it is %+v", v)
 	}
 	if d := b.told("web/2 refused")["web/2 refused"]; !strings.Contains(d.Told.Words, "not on a Friday") {
-		b.Errorf("told is %+v", d.Told)
+		b.Errorf("sent is %+v", d.Told)
 	} else {
 		b.Must(b.answered(d, "", 0, ""))
 	}

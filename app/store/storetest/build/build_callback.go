@@ -14,7 +14,7 @@ import (
 
 const buildCallURL = "https://ci:hunter2@ci.example.com/told?token=also-secret"
 
-// told claims what builds are to be sent now, and gives it as "KEY STATE".
+// told claims what builds are to be sent now, and returns it as "KEY STATE".
 func (b *buildHookTest) told(want ...string) map[string]webhook.DueDelivery {
 	b.Helper()
 	due, _, err := b.Store.BuildCallbacks().ClaimDeliveries(b.Ctx, webhook.DeliveryClaim{Holder: "x", Now: b.Clock.Now(), For: 30 * time.Second, Most: 100, PerTenant: 100})
@@ -31,7 +31,7 @@ func (b *buildHookTest) told(want ...string) map[string]webhook.DueDelivery {
 		all[what] = d
 	}
 	if strings.Join(got, "; ") != strings.Join(want, "; ") {
-		b.Fatalf("told is %q, want %q", got, want)
+		b.Fatalf("sent is %q, want %q", got, want)
 	}
 	return all
 }
@@ -98,10 +98,10 @@ func (t *storeTest) buildsCalledBack() {
 	b.is(one.Build, app.BuildReady)
 	all := b.told("web/3 refused", "web/1 ready", "web/2 ready")
 	if n := all["web/1 ready"].Told; len(n.Nodes) != 1 || n.Nodes[0].Name != "n1" || n.Build != one.Build || n.Cluster == "" || n.HookID == "" {
-		b.Errorf("told is %+v", n)
+		b.Errorf("sent is %+v", n)
 	}
 	if n := all["web/3 refused"].Told; !strings.Contains(n.Words, "queue") || n.Cluster != "" || len(n.Nodes) != 0 {
-		b.Errorf("told is %+v", n)
+		b.Errorf("sent is %+v", n)
 	}
 	b.told() // all of them are held
 	b.Must(b.answered(all["web/3 refused"], "", 0, ""))

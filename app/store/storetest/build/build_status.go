@@ -129,7 +129,7 @@ func (t *storeTest) buildRunsAgain() {
 		b.Fatalf("the second run is %+v", second.Delivery)
 	}
 	if again := run(10); again.Delivery.Outcome != appbuild.BuildTakenKnown || again.Build.ID != second.Build.ID {
-		b.Errorf("told twice it is %+v", again.Delivery)
+		b.Errorf("sent twice it is %+v", again.Delivery)
 	}
 	b.settle()
 	b.is(first.ID, app.BuildOver)

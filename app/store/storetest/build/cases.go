@@ -11,12 +11,12 @@ var Cases = kit.Cases(newTest, []struct {
 	Name string
 	Try  func(*storeTest)
 }{
-	{"a build gets a cluster, and gives it back", (*storeTest).builds},
+	{"a build gets a cluster and returns it", (*storeTest).builds},
 	{"a build's commit shows how its cluster is", (*storeTest).buildStatuses},
 	{"a build that runs again gets another cluster", (*storeTest).buildRunsAgain},
 	{"a build waits until its cluster's name is free", (*storeTest).buildNamesFree},
 	{"builds wait for so long", (*storeTest).buildsWait},
-	{"builds that several servers look after", (*storeTest).buildsTendedAtOnce},
+	{"builds that several servers handle", (*storeTest).buildsTendedAtOnce},
 	{"builds wait for approval", (*storeTest).buildsAsk},
 	{"builds are called back, in the order of their states", (*storeTest).buildsCalledBack},
 	{"a callback's address is kept secret, and goes with its hook", (*storeTest).buildsCalledInSecret},

@@ -12,8 +12,8 @@ var Cases = kit.Cases(newTest, []struct {
 	Try  func(*storeTest)
 }{
 	{"what a chat says counts once, and cards follow operations", (*storeTest).chats},
-	{"what people of a chat are told is told once", (*storeTest).chatTells},
-	{"what happens to a cluster is told beneath its card", (*storeTest).chatThreads},
+	{"what people of a chat are sent is sent once", (*storeTest).chatTells},
+	{"what happens to a cluster is reported beneath its card", (*storeTest).chatThreads},
 	{"what was asked for in a chat has its card there", (*storeTest).chatAsks},
 	{"homes in a chat become stale when their owners' things change", (*storeTest).chatHomes},
 	{"workspaces, their tokens and channels are one tenant's each", (*storeTest).chatHouse},

@@ -51,7 +51,7 @@ func (t *storeTest) chatTells() {
 		return list
 	}
 	notify(app.NoticeLease, "one", "ada", "ada", "zoe")
-	notify(app.NoticeHook, "not of a kind that is told", "ada")
+	notify(app.NoticeHook, "not of a kind that is sent", "ada")
 	notify(app.NoticeApproval, "two", "eve")
 	notify(app.NoticeLease, "of nobody")
 	gather()

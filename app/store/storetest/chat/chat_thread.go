@@ -46,7 +46,7 @@ func (t *storeTest) chatThreads() {
 			t.Must(t.Store.EndTell(t.Ctx, c.ID, chat.ChatTellTold, t.Clock.Now()))
 		}
 		if strings.Join(got, "; ") != strings.Join(want, "; ") {
-			t.Fatalf("told is %q, not %q", got, want)
+			t.Fatalf("sent is %q, not %q", got, want)
 		}
 	}
 	told()
@@ -60,7 +60,7 @@ func (t *storeTest) chatThreads() {
 	t.Must(t.Store.MarkLost(t.Ctx, kit.Tenant, op.Cluster, "Lost machines: n1.", t.Clock.Now())) // which is known
 	told("C1 1.2: web lost machines.", "D1 2.1: web lost machines.")
 
-	// A cluster that only some may see is not told of in a channel.
+	// A cluster that only some may see is not mentioned in a channel.
 	op = t.Create("hidden", 1)
 	show("C1", "1.3")
 	show("D1", "2.3")

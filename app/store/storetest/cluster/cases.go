@@ -16,7 +16,7 @@ var Cases = kit.Cases(newTest, []struct {
 	{"a cluster is renamed, and its id stays", (*storeTest).renames},
 	{"lists of clusters are narrowed, sorted and paged", (*storeTest).clusterList},
 	{"a cluster is found, listed and counted for those who may see it", (*storeTest).readers},
-	{"clusters are shared with people and groups that are there", (*storeTest).sharing},
+	{"clusters are shared with existing people and groups", (*storeTest).sharing},
 	{"who decides or is asked sees what it is about", (*storeTest).deciders},
 	{"the feed replays from any number", (*storeTest).feed},
 	{"logs of an old attempt are dropped", (*storeTest).logs},

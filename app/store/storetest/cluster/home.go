@@ -69,7 +69,7 @@ func (t *storeTest) home() {
 		told += n.Title + " "
 	}
 	if told != "ours mine " {
-		t.Errorf("told was %s", told)
+		t.Errorf("shown was %s", told)
 	}
 	q.Leases, q.Clusters, q.Notices = 1, 1, 1
 	h, err = t.Store.Home(t.Ctx, q)

@@ -26,7 +26,7 @@ func (x *storeTest) once() {
 	}
 	a := key("a")
 	if kept, err := begin(a, "one", now); err != nil || kept != nil {
-		x.Fatalf("a new key gives %+v, %v", kept, err)
+		x.Fatalf("a new key returns %+v, %v", kept, err)
 	}
 	_, err := begin(a, "one", now.Add(time.Second))
 	reason(err, app.EConflict, "in_progress")
@@ -52,11 +52,11 @@ func (x *storeTest) once() {
 	_, err = begin(b, "one", now)
 	x.Must(err)
 	if kept, err := begin(b, "one", now.Add(app.IdempotencyHold)); err != nil || kept != nil {
-		x.Errorf("a key of a server that died gives %+v, %v", kept, err)
+		x.Errorf("a key of a server that died returns %+v, %v", kept, err)
 	}
 	x.Must(x.Store.ReleaseOnce(x.Ctx, b))
 	if kept, err := begin(b, "two", now); err != nil || kept != nil {
-		x.Errorf("a released key gives %+v, %v", kept, err)
+		x.Errorf("a released key returns %+v, %v", kept, err)
 	}
 	// It died after something was written, by the transaction that also noted so.
 	x.Must(x.Store.SetSecret(app.Once(x.Ctx, b), app.Actor{Tenant: "acme", User: "ada"}, "word", []byte("x"), now))
@@ -99,6 +99,6 @@ func (x *storeTest) once() {
 		x.Errorf("%d keys are forgotten: %v", n, err)
 	}
 	if kept, err := begin(a, "three", now); err != nil || kept != nil {
-		x.Errorf("a forgotten key gives %+v, %v", kept, err)
+		x.Errorf("a forgotten key returns %+v, %v", kept, err)
 	}
 }

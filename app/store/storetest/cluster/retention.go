@@ -80,7 +80,7 @@ func (t *storeTest) retention() {
 	}
 	// What happens from then on has numbers of its own.
 	t.Finish(young, false)
-	counts("new-1", true, 3, "after it went on")
+	counts("new-1", true, 3, "after it continued")
 	if ops, err := t.Store.Operations(t.Ctx, kit.Tenant, "old-1"); err != nil || len(ops) != 1 {
 		t.Errorf("operations of the old cluster: %d (%v)", len(ops), err)
 	}

@@ -64,7 +64,7 @@ func (t *storeTest) asksPeople() {
 		t.Fatalf("asked is %q, with the help %q", q.Person.Ask, q.Person.Help)
 	}
 	if told := t.told(app.NoticeQuestion); len(told) != 1 || !strings.Contains(told[0], "Type the key for web-1-n1.internal.") {
-		t.Fatalf("told is %q", told)
+		t.Fatalf("sent is %q", told)
 	}
 	if _, err := t.Store.Question(t.Ctx, "t2", q.Operation, q.Index); app.CodeOf(err) != app.ENotFound {
 		t.Fatalf("another tenant sees the question: %v", err)
@@ -196,7 +196,7 @@ func (t *storeTest) answersInTime() {
 		sweep(time.Minute)
 	}
 	if told := t.told(app.NoticeQuestion); len(told) != 2 || !strings.HasPrefix(told[1], "Still waiting") {
-		t.Fatalf("at half of the time told is %q", told)
+		t.Fatalf("at half of the time sent is %q", told)
 	}
 	sweep(time.Hour)
 	q, err := t.Store.Question(t.Ctx, kit.Tenant, op.ID, 1)
@@ -206,7 +206,7 @@ func (t *storeTest) answersInTime() {
 	}
 	t.Status("web-1", app.ClusterFailed, app.OperationFailed)
 	if told := t.told(app.NoticeQuestion); len(told) != 3 || !strings.HasPrefix(told[2], "Not answered in time") {
-		t.Fatalf("when it is over told is %q", told)
+		t.Fatalf("when it is over sent is %q", told)
 	}
 	_, err = t.answer(q, "ada", "", typed)
 	t.Code(err, app.EConflict)
@@ -292,7 +292,7 @@ func (t *storeTest) answersOnce() {
 	}
 	q := t.questions(2)[1]
 	if told := t.told(app.NoticeQuestion); len(told) != 1 {
-		t.Fatalf("told is %q", told)
+		t.Fatalf("sent is %q", told)
 	}
 	_, err = t.answer(q, "bob", "", typed)
 	t.Must(err)
@@ -300,7 +300,7 @@ func (t *storeTest) answersOnce() {
 	t.Finish(last, false)
 	t.questions(0)
 	if told := t.told(app.NoticeQuestion); len(told) != 1 {
-		t.Fatalf("told is %q", told)
+		t.Fatalf("sent is %q", told)
 	}
 	answers, err := t.Store.Answers(t.Ctx, kit.Tenant, "web-1", []string{"n1", "n2", "n3"})
 	t.Must(err)

@@ -30,7 +30,7 @@ func (t *storeTest) runsToItsEnd() {
 		t.Errorf("outputs did not land on the node: %+v", nodes[1])
 	}
 	if nodes[1].Zone != "here" || nodes[1].Image != "host" {
-		t.Errorf("the node is not as it was asked for: %+v", nodes[1])
+		t.Errorf("the node is not as requested: %+v", nodes[1])
 	}
 	secrets, err := t.Store.ClusterSecrets(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)
@@ -107,7 +107,7 @@ func (t *storeTest) lostClaim() {
 	d, err = t.Store.ExtendClaims(t.Ctx, app.WorkerID{Tenant: kit.Tenant, Name: "w1"}, []app.Fence{kit.Fence(old)}, t.Clock.Now(), execution.ClaimFor)
 	t.Must(err)
 	if !d[0].Lost {
-		t.Error("the old worker is not told that its claim is lost")
+		t.Error("the old worker doesn't learn that its claim is lost")
 	}
 	n, err = t.Store.ReleaseClaims(t.Ctx, "w", t.Clock.Now())
 	t.Must(err)

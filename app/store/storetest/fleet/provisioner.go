@@ -166,7 +166,7 @@ func (t *storeTest) except() {
 		return some
 	}
 	if !queued(nil, now) || queued([]string{"cloud", "other"}, now) || !queued([]string{"other"}, now) {
-		t.Error("what is queued is not told as it is")
+		t.Error("what is queued is not reported as it is")
 	}
 	bells, err := t.Store.Unrung(t.Ctx, 10)
 	t.Must(err)

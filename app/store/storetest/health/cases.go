@@ -12,5 +12,5 @@ var Cases = kit.Cases(newTest, []struct {
 	Try  func(*storeTest)
 }{
 	{"rounds of health checks are due in time, and held by one worker", (*storeTest).healthRounds},
-	{"what rounds find is kept and told when it changes", (*storeTest).healthFound},
+	{"what rounds find is kept, and reported when it changes", (*storeTest).healthFound},
 })

@@ -33,7 +33,7 @@ func (t *storeTest) actor(a *all.Services, s identity.Session) app.Actor {
 	return actor
 }
 
-// withApp gives an account an authenticator app, and returns its secret and the recovery codes.
+// withApp adds an authenticator app to an account, and returns its secret and the recovery codes.
 func (t *storeTest) withApp(a *all.Services, who app.Actor) (secret string, codes []string) {
 	t.Helper()
 	secret, err := a.Identity.Factors.StartAuthenticator(t.Ctx, who)

@@ -197,7 +197,7 @@ func (t *storeTest) persons() {
 	_, err = a.Identity.SignIns.SignInBy(t.Ctx, person("bob", identity.Grant{Tenant: "nowhere", Role: app.RoleUser}), "", identity.Visit{})
 	t.reason(err, app.ENotFound, "no_tenant")
 
-	// Claims change role and groups of sign-ins that are there, and leave alone what people set here.
+	// Claims change role and groups of existing sign-ins, and leave alone what people set here.
 	t.Must(kit.Err(a.Identity.Groups.SaveGroup(t.Ctx, boss, identity.GroupChange{Name: "data"})))
 	t.Must(kit.Err(a.Identity.Users.ChangeUser(t.Ctx, boss, "ada", identity.UserChange{Groups: &[]string{"data"}})))
 	s, err := a.Identity.SignIns.SignInBy(t.Ctx, person("ada", identity.Grant{Tenant: kit.Tenant, Role: app.RoleApprover, Groups: []string{"ops"}}), "",
@@ -261,7 +261,7 @@ func (t *storeTest) identities() {
 	who, err := a.Identity.Links.ActorOfIdentity(t.Ctx, "slack", "T1/U1")
 	t.Must(err)
 	if linked != 1 || who.User != winner || who.Tenant != kit.Tenant || who.Session != "" || !who.ProvenAt.IsZero() {
-		t.Errorf("a link was used %d times, lastly by %s, and gives %+v", linked, winner, who)
+		t.Errorf("a link was used %d times, lastly by %s, and returns %+v", linked, winner, who)
 	}
 	_, err = a.Identity.Links.ActorOfIdentity(t.Ctx, "irc", "T1/U1")
 	t.reason(err, app.EUnauthorized, "not_linked")

@@ -67,7 +67,7 @@ func (t *T) News(want ...string) map[string]webhook.DueDelivery {
 		all[d.Hook] = d
 	}
 	if strings.Join(got, "; ") != strings.Join(want, "; ") {
-		t.Fatalf("told is %q, want %q", got, want)
+		t.Fatalf("sent is %q, want %q", got, want)
 	}
 	return all
 }

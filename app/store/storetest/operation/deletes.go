@@ -25,7 +25,7 @@ func (t *storeTest) deleteDuringCreate() {
 	d, err := t.Store.ExtendClaims(t.Ctx, app.WorkerID{Tenant: kit.Tenant, Name: "w"}, []app.Fence{kit.Fence(running)}, t.Clock.Now(), execution.ClaimFor)
 	t.Must(err)
 	if !d[0].Cancel {
-		t.Error("the running step is not told to stop")
+		t.Error("the running step is not asked to stop")
 	}
 	t.FailStep(running, app.Retry{Again: true})
 	if ids := t.Drain(); len(ids) != 2 {

@@ -13,6 +13,6 @@ var Cases = kit.Cases(newTest, []struct {
 }{
 	{"requests wait, move once and run in one transaction", (*storeTest).requests},
 	{"parallel reviews move a request once", (*storeTest).reviews},
-	{"requests are listed, found and looked after", (*storeTest).requestLists},
+	{"requests are listed, found and kept", (*storeTest).requestLists},
 	{"policies keep their versions", (*storeTest).policies},
 })

@@ -119,7 +119,7 @@ func (t *moneyTest) fallsBackWithin() {
 	}
 }
 
-// fallsBackPast goes past hardware that a quota is in the way of, and back to what the layout chose where nothing else is allowed.
+// fallsBackPast goes past hardware that a quota forbids, and back to what the layout chose where nothing else is allowed.
 func (t *moneyTest) fallsBackPast() {
 	t.limit(policy.QuotaTenant, "", policy.MeasureCPU, 6)
 	_, err := t.ask(t.Store, "web", "ada", 2)

@@ -29,7 +29,7 @@ func (powering) Plan(r plan.PlanRequest) (plan.Plan, error) {
 	return p, nil
 }
 
-// schedules: what is due is done once, late where it has to be, and left out and told after an hour. The clock is at noon of
+// schedules: what is due is done once, late where it has to be, and left out and notified of after an hour. The clock is at noon of
 // 2 January 2026, a Friday.
 func (t *moneyTest) schedules() {
 	a := all.New(all.Config{Store: t.Store, Planner: powering{}, Now: t.Clock.Now, Catalog: template.NewCatalog})
@@ -51,7 +51,7 @@ func (t *moneyTest) schedules() {
 		t.Must(err)
 		list = slices.DeleteFunc(list, func(n app.Notice) bool { return n.Kind == app.NoticeReady }) // of its creation
 		if len(list) != len(words) {
-			t.Fatalf("told %+v, want %q", list, words)
+			t.Fatalf("sent %+v, want %q", list, words)
 		}
 		for i, w := range words {
 			if text := list[i].Title + " " + list[i].Text; !strings.Contains(text, w) {
@@ -102,7 +102,7 @@ func (t *moneyTest) schedules() {
 	run(1)
 	t.Drain()
 	status(app.ClusterAsleep)
-	// No one is there for more than an hour after the wake: it is left out, and told, once.
+	// No one is there for more than an hour after the wake: it is left out, and notified of, once.
 	t.Clock.Move(15 * time.Hour)
 	run(0)
 	run(0)

@@ -53,5 +53,5 @@ func (t *storeTest) toMake() {
 	t.Must(err)
 	ops, err = t.Store.Operations(t.Ctx, kit.Tenant, "few-1")
 	t.Must(err)
-	is("of one that goes on with what comes", "[]", 0)
+	is("of one that accepts what comes", "[]", 0)
 }

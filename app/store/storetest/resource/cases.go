@@ -13,5 +13,5 @@ var Cases = kit.Cases(newTest, []struct {
 }{
 	{"versions of resources are staged, synced and recalled", (*storeTest).resources},
 	{"references to resources are pinned", (*storeTest).pins},
-	{"contents that nobody needs are swept", (*storeTest).sweeps},
+	{"contents that no one needs are swept", (*storeTest).sweeps},
 })

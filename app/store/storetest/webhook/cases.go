@@ -17,7 +17,7 @@ var Cases = kit.Cases(newTest, []struct {
 	{"deliveries are forgotten in time", (*storeTest).hookMemory},
 	{"operations wait for the hooks before them", (*storeTest).hookHolds},
 	{"what a hook vetoes does not happen", (*storeTest).hookVetoes},
-	{"a hook that gives no answer holds up nothing for ever", (*storeTest).hookSilence},
+	{"a hook without an answer holds up nothing forever", (*storeTest).hookSilence},
 	{"hooks cannot keep machines", (*storeTest).hookDeletes},
 	{"templates name hooks", (*storeTest).hookOfTemplate},
 	{"hooks run scripts, and wrong ones are refused", (*storeTest).hookScripts},

@@ -36,7 +36,7 @@ func (t *storeTest) wantDue(holder, want string) []webhook.DueDelivery {
 	return due
 }
 
-// hooks: made, changed and deleted; the secret is kept, turned over, and never told.
+// hooks: made, changed and deleted; the secret is kept, turned over, and never shown.
 func (t *storeTest) hooks() {
 	kinds := []app.NoticeKind{app.NoticeLease}
 	h := t.Hook("chat", func(c *webhook.HookChange) { c.Kinds = &kinds })
