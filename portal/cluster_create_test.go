@@ -89,9 +89,9 @@ type counted struct {
 	catalogs, revisions, solves, views atomic.Int64
 }
 
-func (c *counted) OwnCatalogRevision(ctx context.Context, tenant string) (int64, error) {
+func (c *counted) CatalogHead(ctx context.Context, tenant string) (int64, template.Exchange, error) {
 	c.revisions.Add(1)
-	return c.Store.OwnCatalogRevision(ctx, tenant)
+	return c.Store.CatalogHead(ctx, tenant)
 }
 
 func (c *counted) View(ctx context.Context, tenant, cluster string) (appcluster.ClusterView, error) {

@@ -37,9 +37,9 @@ type tenantCatalog struct {
 	exchange apptemplate.Exchange
 	raw      *apptemplate.Catalog // with each price in the currency of its provider
 	catalog  *apptemplate.Catalog
-	looked   time.Time // when the revision was looked at
-	currency string    // see CurrencyOf
-	priced   time.Time // when the currency was looked at
+	looked   time.Time            // when the revision was looked at
+	money    apptemplate.Exchange // see Exchange
+	asked    time.Time            // when money was looked at
 	used     int64
 }
 
@@ -170,6 +170,7 @@ func (a *Service) lookUpCatalog(ctx context.Context, tenant string, old time.Dur
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.money, t.asked = exchange, now
 	if t.base == base && t.revision == revision && t.exchange == exchange {
 		t.looked = now
 		return t.catalog, t.revision, nil
@@ -207,22 +208,28 @@ func (a *Service) HouseCurrency() string {
 	return cmp.Or(a.Config.Currency, apptemplate.DefaultCurrency)
 }
 
-// CurrencyOf returns the currency in which a tenant sees prices, by ISO 4217; "" is the installation. It mostly asks no one.
-func (a *Service) CurrencyOf(ctx context.Context, tenant string) (string, error) {
+// Exchange returns the currency in which a tenant sees prices, with its exchange rate; "" is the installation. It mostly asks no one.
+func (a *Service) Exchange(ctx context.Context, tenant string) (apptemplate.Exchange, error) {
 	if tenant == "" {
-		return a.HouseCurrency(), nil
+		return a.exchange(apptemplate.Exchange{}), nil
 	}
 	t, now := a.catalogs.slot(tenant), a.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if ago := now.Sub(t.priced); ago < 0 || ago >= catalogFresh || t.currency == "" {
+	if ago := now.Sub(t.asked); ago < 0 || ago >= catalogFresh || t.money.Currency == "" {
 		_, exchange, err := a.Own.CatalogHead(ctx, tenant)
 		if err != nil {
-			return "", err
+			return exchange, err
 		}
-		t.currency, t.priced = a.exchange(exchange).Currency, now
+		t.money, t.asked = a.exchange(exchange), now
 	}
-	return t.currency, nil
+	return t.money, nil
+}
+
+// CurrencyOf returns the currency of Exchange, by ISO 4217.
+func (a *Service) CurrencyOf(ctx context.Context, tenant string) (string, error) {
+	e, err := a.Exchange(ctx, tenant)
+	return e.Currency, err
 }
 
 // within returns the catalog where it was looked at so short a time ago; nil where not.

@@ -26,6 +26,7 @@ type Trouble struct {
 	MoreFailures int           `json:"more_failures,omitempty"`
 	// CostPerHour is what the machines that are there cost meanwhile.
 	CostPerHour float64 `json:"cost_per_hour"`
+	Currency    string  `json:"currency,omitempty"` // by ISO 4217
 	// Ways are the ways on that can work with the machines that are there, the best first.
 	Ways []Way `json:"ways"`
 	// Soon says what happens next without anyone; "" for nothing.
