@@ -131,7 +131,7 @@ func (a *Service) CatalogAt(ctx context.Context, tenant string, old time.Duratio
 		if err != nil {
 			return nil, 0, err
 		}
-		return t.catalog.InCurrency(a.exchange(exchange)), 0, nil
+		return t.catalog.InCurrency(exchange.OrHouse(a.Currency)), 0, nil
 	}
 	h, ok := ctx.Value(heldCatalog{}).(*held)
 	if !ok {
@@ -164,7 +164,7 @@ func (a *Service) lookUpCatalog(ctx context.Context, tenant string, old time.Dur
 			return nil, 0, err
 		}
 	}
-	exchange = a.exchange(exchange)
+	exchange = exchange.OrHouse(a.Currency)
 	if a.Reader == nil {
 		revision = 0
 	}
@@ -195,23 +195,10 @@ func (a *Service) lookUpCatalog(ctx context.Context, tenant string, old time.Dur
 	return t.catalog, revision, nil
 }
 
-// exchange fills in the installation's currency where a tenant has none of its own.
-func (a *Service) exchange(e apptemplate.Exchange) apptemplate.Exchange {
-	if e.Currency == "" {
-		return apptemplate.Exchange{Currency: a.HouseCurrency(), Rate: 1}
-	}
-	return e
-}
-
-// HouseCurrency is the installation's currency, by ISO 4217.
-func (a *Service) HouseCurrency() string {
-	return cmp.Or(a.Config.Currency, apptemplate.DefaultCurrency)
-}
-
 // Exchange returns the currency in which a tenant sees prices, with its exchange rate; "" is the installation. It mostly asks no one.
 func (a *Service) Exchange(ctx context.Context, tenant string) (apptemplate.Exchange, error) {
 	if tenant == "" {
-		return a.exchange(apptemplate.Exchange{}), nil
+		return apptemplate.Exchange{}.OrHouse(a.Currency), nil
 	}
 	t, now := a.catalogs.slot(tenant), a.Now()
 	t.mu.Lock()
@@ -221,7 +208,7 @@ func (a *Service) Exchange(ctx context.Context, tenant string) (apptemplate.Exch
 		if err != nil {
 			return exchange, err
 		}
-		t.money, t.asked = a.exchange(exchange), now
+		t.money, t.asked = exchange.OrHouse(a.Currency), now
 	}
 	return t.money, nil
 }
