@@ -129,7 +129,7 @@ func (am amendments) ask(ctx context.Context, r request, cluster string, m appcl
 		return a, nil
 	}
 	if p.After.CostPerHour > 0 && p.After.CostPerHour != p.Before.CostPerHour {
-		a.Lines = append(a.Lines, "Cost: "+r.perHour(p.After.CostPerHour)+", was "+cmp.Or(r.perHour(p.Before.CostPerHour), "unknown")+".")
+		a.Lines = append(a.Lines, "Cost: "+perHour(p.After.CostPerHour, p.After.Currency)+", was "+cmp.Or(perHour(p.Before.CostPerHour, p.Before.Currency), "unknown")+".")
 	}
 	if p.Duration > 0 {
 		a.Lines = append(a.Lines, "Takes "+takes(p.Duration, p.Plan.Expects)+".")

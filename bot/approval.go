@@ -97,7 +97,7 @@ func (v voice) planLines(q cluster.Request) []string {
 	if d := t.Amended; d != nil {
 		lines = append(lines, d.Effects...)
 		if d.Before.CostPerHour != d.After.CostPerHour {
-			lines = append(lines, "Cost: "+cmp.Or(v.perHour(d.After.CostPerHour), "none")+", was "+cmp.Or(v.perHour(d.Before.CostPerHour), "unknown")+".")
+			lines = append(lines, "Cost: "+cmp.Or(perHour(d.After.CostPerHour, d.After.Currency), "none")+", was "+cmp.Or(perHour(d.Before.CostPerHour, d.Before.Currency), "unknown")+".")
 		}
 		for i, c := range d.Changes {
 			if i == mostChangeLines {
@@ -111,7 +111,7 @@ func (v voice) planLines(q cluster.Request) []string {
 		lines = append(lines, t.Layout.Lines(mostLayoutLines)...)
 	}
 	if t.Cost > 0 {
-		lines = append(lines, fmt.Sprintf("Total cost: %s.", v.cost(t.Cost)))
+		lines = append(lines, fmt.Sprintf("Total cost: %s.", humanize.Money(t.Cost, t.Layout.Currency)))
 	}
 	if t.Steps > 0 {
 		lines = append(lines, fmt.Sprintf("%s, %s.", humanize.Count(t.Steps, "step"), humanize.About(humanize.Duration(t.Duration))))

@@ -12,12 +12,11 @@ import (
 // Config configures a bot. The use cases, URL and Pages must be set.
 type Config struct {
 	UseCases
-	Tenant   string                   // whose users it answers
-	URL      func() string            // the portal's address
-	Pages    func(app.Subject) string // a subject's path below URL
-	Currency string                   // of all prices, such as EUR or $; "": plain amounts
-	Log      *slog.Logger             // nil: slog.Default()
-	Now      func() time.Time         // nil: time.Now
+	Tenant string                   // whose users it answers
+	URL    func() string            // the portal's address
+	Pages  func(app.Subject) string // a subject's path below URL
+	Log    *slog.Logger             // nil: slog.Default()
+	Now    func() time.Time         // nil: time.Now
 }
 
 // Bot answers people: it finds their account and the handler of the command, button or form. Create it with New; it keeps no state
@@ -42,7 +41,6 @@ func New(c Config) *Bot {
 	c.UseCases.Check()
 	b := &Bot{
 		site:      &site{url: c.URL, pages: c.Pages, log: c.Log, now: c.Now},
-		voice:     voice{currency: c.Currency},
 		accounts:  accounts{people: c.People, tenant: c.Tenant},
 		clusters:  clusters{clusters: c.Clusters, activity: c.Activity, deletes: c.Deletes, queues: c.Queues},
 		creates:   &creates{catalogs: c.Catalogs, creates: c.Creates, quotas: c.Quotas},

@@ -42,7 +42,7 @@ func (v voice) card(p chat.ChatProgress, url string, now time.Time) Card {
 	o, c := p.Operation, p.Cluster
 	card := Card{Title: o.Headline(c), Bar: bar(o.Done, o.Total), Link: Link{"View cluster", url}}
 	facts := []string{humanize.Count(len(p.Nodes), "node"), "owner " + c.Owner}
-	if price := v.perHour(c.CostPerHour); price != "" && o.Kind != app.OperationDelete {
+	if price := perHour(c.CostPerHour, c.Currency); price != "" && o.Kind != app.OperationDelete {
 		facts = append(facts, price)
 	}
 	card.Lines = append(card.Lines, strings.Join(facts, ", "))

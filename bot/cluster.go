@@ -56,7 +56,7 @@ func (cs clusters) show(ctx context.Context, r request) (Answer, error) {
 func (r reader) shown(v cluster.ClusterView, title string) Answer {
 	a := Answer{Title: title, Links: []Link{{"View cluster", r.Page(app.ClusterSubject(v.ID))}}}
 	facts := []string{humanize.Count(v.Size, "node"), "owner " + v.Owner, "from " + v.Template}
-	if p := r.perHour(v.CostPerHour); p != "" {
+	if p := perHour(v.CostPerHour, v.Currency); p != "" {
 		facts = append(facts, p)
 	}
 	a.Lines = append(a.Lines, strings.Join(append(facts, r.leaseEnd(v.Cluster)), ", "))
@@ -92,7 +92,7 @@ func (r reader) troubleLines(t cluster.Trouble) []string {
 		lines = append(lines, humanize.Count(t.MoreFailures, "more failed step")+".")
 	}
 	since := "Since " + r.moment(t.Since) + "."
-	if p := r.perHour(t.CostPerHour); p != "" {
+	if p := perHour(t.CostPerHour, t.Currency); p != "" {
 		since += " Its machines still cost " + p + "."
 	}
 	return append(lines, strings.TrimSpace(since+" "+t.Soon))
@@ -107,7 +107,7 @@ func (r reader) begun(v cluster.ClusterView, operation int64) Answer {
 		}
 		a.Title = v.Name + ": " + o.Kind.Doing()
 		facts := []string{humanize.Count(v.Size, "node")}
-		if p := r.perHour(v.CostPerHour); p != "" && o.Kind != app.OperationDelete {
+		if p := perHour(v.CostPerHour, v.Currency); p != "" && o.Kind != app.OperationDelete {
 			facts = append(facts, p)
 		}
 		if o.Expected > 0 {

@@ -160,7 +160,7 @@ func (r reader) homeOfClusters(list []app.ClusterSummary) (parts []Part) {
 			continue
 		}
 		facts := []string{c.StatusWord(c.Operation), humanize.Count(c.Size, "node"), "from " + c.Template, r.leaseEnd(c.Cluster)}
-		if price := r.perHour(c.CostPerHour); price != "" {
+		if price := perHour(c.CostPerHour, c.Currency); price != "" {
 			facts = append(facts, price)
 		}
 		p := Part{Lines: []string{c.Name + " – " + strings.Join(facts, ", ")}, Links: []Link{{"View cluster", r.Page(app.ClusterSubject(c.ID))}}}

@@ -26,7 +26,7 @@ func (os orphans) list(ctx context.Context, r request) (Answer, error) {
 		}
 		facts := []string{string(o.Kind), "since " + r.moment(o.Since())}
 		if o.Price > 0 {
-			facts = append(facts, r.cost(o.Cost)+" so far")
+			facts = append(facts, humanize.Money(o.Cost, o.Currency)+" so far")
 		}
 		switch {
 		case o.Error != "":
@@ -42,7 +42,7 @@ func (os orphans) list(ctx context.Context, r request) (Answer, error) {
 		a.Lines = []string{"No orphaned machines."}
 	}
 	if report.Cost > 0 {
-		a.Lines = append(a.Lines, "Total cost so far: "+r.cost(report.Cost)+".")
+		a.Lines = append(a.Lines, "Total cost so far: "+humanize.Money(report.Cost, report.Currency)+".")
 	}
 	if report.Unlisted > 0 {
 		a.Lines = append(a.Lines, humanize.Count(report.Unlisted, "account")+" couldn't be listed, so there may be more.")

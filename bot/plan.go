@@ -69,14 +69,14 @@ func (ps plans) show(ctx context.Context, r request) (Answer, error) {
 // previewFacts is a create's cost and duration in one line.
 func (v voice) previewFacts(p cluster.Preview) string {
 	var facts []string
-	if cost := v.priceOf(p.Layout); cost != "" {
+	if cost := priceOf(p.Layout); cost != "" {
 		facts = append(facts, cost)
 	}
 	switch {
 	case p.Lease == 0:
 		facts = append(facts, "no expiry")
 	case p.Cost > 0:
-		facts = append(facts, v.cost(p.Cost)+" over "+humanize.Duration(p.Lease))
+		facts = append(facts, humanize.Money(p.Cost, p.Layout.Currency)+" over "+humanize.Duration(p.Lease))
 	default:
 		facts = append(facts, "for "+humanize.Duration(p.Lease))
 	}

@@ -35,7 +35,7 @@ func (v voice) terms(q cluster.Request) []string {
 	}
 	lines := []string{fmt.Sprintf("%s wants to %s: %s", q.Requester, q.Kind.Verb(), what)}
 	facts := []string{humanize.Count(q.Terms.Layout.Size(), "node")}
-	if p := v.priceOf(q.Terms.Layout); p != "" {
+	if p := priceOf(q.Terms.Layout); p != "" {
 		facts = append(facts, p)
 	}
 	if q.Terms.Lease > 0 {
@@ -114,7 +114,7 @@ func (r reader) stateLines(q cluster.Request, reader app.Actor) (lines []string)
 // offerLine sums up an approver's offer.
 func (v voice) offerLine(q cluster.Request) string {
 	line := fmt.Sprintf("%s offers %s with a lease of %s instead", q.Offer.By, humanize.Count(q.Offer.Layout.Size(), "node"), app.LeaseWords(q.Offer.Lease))
-	if p := v.priceOf(q.Offer.Layout); p != "" {
+	if p := priceOf(q.Offer.Layout); p != "" {
 		line += ", " + p
 	}
 	if q.Offer.Reason != "" {

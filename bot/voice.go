@@ -2,16 +2,12 @@ package bot
 
 import (
 	"time"
-	"unicode"
-
-	"muster/app/humanize"
 )
 
 // voice formats money and times for one reader. The zero voice has no currency and uses UTC, which suits messages that people in many
 // time zones read.
 type voice struct {
-	currency string // "" for plain amounts, in the catalog's own units
-	zone     *time.Location
+	zone *time.Location
 }
 
 // mostZone limits the name of a time zone that is looked up.
@@ -26,19 +22,6 @@ func (v voice) to(p Person) voice {
 		}
 	}
 	return v
-}
-
-// cost is an amount with its currency: $1.20 or 1.20 EUR.
-func (v voice) cost(x float64) string { return v.money(humanize.Cost(x)) }
-
-func (v voice) money(amount string) string {
-	switch {
-	case v.currency == "":
-		return amount
-	case unicode.IsLetter([]rune(v.currency)[0]):
-		return amount + " " + v.currency
-	}
-	return v.currency + amount
 }
 
 // moment is a time in the reader's zone, with the zone's name.

@@ -9,19 +9,19 @@ import (
 )
 
 // perHour is a price; "" if unknown.
-func (v voice) perHour(cost float64) string {
+func perHour(cost float64, currency string) string {
 	if cost <= 0 {
 		return ""
 	}
-	return v.money(fmt.Sprintf("%.2f", cost)) + "/h"
+	return humanize.PerHour(cost, currency)
 }
 
 // priceOf is perHour of a layout, as a range if machines may use alternative hardware.
-func (v voice) priceOf(l layout.Layout) string {
+func priceOf(l layout.Layout) string {
 	if l.MostPerHour > l.CostPerHour && l.CostPerHour > 0 {
-		return v.money(fmt.Sprintf("%.2f", l.CostPerHour)) + "–" + v.money(fmt.Sprintf("%.2f", l.MostPerHour)) + "/h"
+		return humanize.Money(l.CostPerHour, l.Currency) + "–" + humanize.PerHour(l.MostPerHour, l.Currency)
 	}
-	return v.perHour(l.CostPerHour)
+	return perHour(l.CostPerHour, l.Currency)
 }
 
 func (v voice) leaseEnd(c app.Cluster) string {

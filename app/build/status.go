@@ -65,7 +65,7 @@ const maxStatusToken = 512
 func (a *Reconciler) readyStatus(ctx context.Context, d DueBuild, b Build, c cluster.ClusterView) (*app.CommitStatus, error) {
 	words := fmt.Sprintf("Cluster %s is ready: %s", c.Name, humanize.Count(len(c.Nodes), "node"))
 	if c.CostPerHour > 0 {
-		words += ", " + humanize.Cost(c.CostPerHour) + " an hour"
+		words += ", " + humanize.PerHour(c.CostPerHour, c.Currency)
 	}
 	s := b.CommitStatus(d.Of, words+".")
 	if s == nil {

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -84,5 +85,6 @@ type Service struct {
 
 // New returns the service on top of its needs.
 func New(c Config) *Service {
+	c.Currency = cmp.Or(c.Currency, template.DefaultCurrency)
 	return &Service{Config: c}
 }

@@ -37,9 +37,9 @@ type tenantCatalog struct {
 	exchange apptemplate.Exchange
 	raw      *apptemplate.Catalog // with each price in the currency of its provider
 	catalog  *apptemplate.Catalog
-	looked   time.Time // when the revision was looked at
-	currency string    // see CurrencyOf
-	priced   time.Time // when the currency was looked at
+	looked   time.Time            // when the revision was looked at
+	money    apptemplate.Exchange // see Exchange
+	asked    time.Time            // when money was looked at
 	used     int64
 }
 
@@ -131,7 +131,7 @@ func (a *Service) CatalogAt(ctx context.Context, tenant string, old time.Duratio
 		if err != nil {
 			return nil, 0, err
 		}
-		return t.catalog.InCurrency(a.exchange(exchange)), 0, nil
+		return t.catalog.InCurrency(exchange.OrHouse(a.Currency)), 0, nil
 	}
 	h, ok := ctx.Value(heldCatalog{}).(*held)
 	if !ok {
@@ -164,12 +164,13 @@ func (a *Service) lookUpCatalog(ctx context.Context, tenant string, old time.Dur
 			return nil, 0, err
 		}
 	}
-	exchange = a.exchange(exchange)
+	exchange = exchange.OrHouse(a.Currency)
 	if a.Reader == nil {
 		revision = 0
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.money, t.asked = exchange, now
 	if t.base == base && t.revision == revision && t.exchange == exchange {
 		t.looked = now
 		return t.catalog, t.revision, nil
@@ -194,35 +195,28 @@ func (a *Service) lookUpCatalog(ctx context.Context, tenant string, old time.Dur
 	return t.catalog, revision, nil
 }
 
-// exchange fills in the installation's currency where a tenant has none of its own.
-func (a *Service) exchange(e apptemplate.Exchange) apptemplate.Exchange {
-	if e.Currency == "" {
-		return apptemplate.Exchange{Currency: a.HouseCurrency(), Rate: 1}
-	}
-	return e
-}
-
-// HouseCurrency is the installation's currency, by ISO 4217.
-func (a *Service) HouseCurrency() string {
-	return cmp.Or(a.Config.Currency, apptemplate.DefaultCurrency)
-}
-
-// CurrencyOf returns the currency in which a tenant sees prices, by ISO 4217; "" is the installation. It mostly asks no one.
-func (a *Service) CurrencyOf(ctx context.Context, tenant string) (string, error) {
+// Exchange returns the currency in which a tenant sees prices, with its exchange rate; "" is the installation. It mostly asks no one.
+func (a *Service) Exchange(ctx context.Context, tenant string) (apptemplate.Exchange, error) {
 	if tenant == "" {
-		return a.HouseCurrency(), nil
+		return apptemplate.Exchange{}.OrHouse(a.Currency), nil
 	}
 	t, now := a.catalogs.slot(tenant), a.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if ago := now.Sub(t.priced); ago < 0 || ago >= catalogFresh || t.currency == "" {
+	if ago := now.Sub(t.asked); ago < 0 || ago >= catalogFresh || t.money.Currency == "" {
 		_, exchange, err := a.Own.CatalogHead(ctx, tenant)
 		if err != nil {
-			return "", err
+			return exchange, err
 		}
-		t.currency, t.priced = a.exchange(exchange).Currency, now
+		t.money, t.asked = exchange.OrHouse(a.Currency), now
 	}
-	return t.currency, nil
+	return t.money, nil
+}
+
+// CurrencyOf returns the currency of Exchange, by ISO 4217.
+func (a *Service) CurrencyOf(ctx context.Context, tenant string) (string, error) {
+	e, err := a.Exchange(ctx, tenant)
+	return e.Currency, err
 }
 
 // within returns the catalog where it was looked at so short a time ago; nil where not.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/catalog"
 	"muster/app/cluster"
 	appcluster "muster/app/cluster"
 )
@@ -32,9 +33,10 @@ type CardStore interface {
 
 // CardsConfig is what Cards is created from. Only what says so may be nil.
 type CardsConfig struct {
-	Store CardStore
-	Now   func() time.Time
-	Masks *cluster.Masks
+	Store    CardStore
+	Now      func() time.Time
+	Catalogs *catalog.Service
+	Masks    *cluster.Masks
 }
 
 // Cards are messages that follow a cluster.
@@ -137,6 +139,9 @@ func (a *Cards) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress, e
 	}
 	cluster.MaskView(m, &v)
 	p.Cluster, p.Nodes = v.Cluster, app.Counting(v.Nodes)
+	if p.Cluster.Currency, err = a.Catalogs.CurrencyOf(ctx, c.Tenant); err != nil {
+		return p, err
+	}
 	found := false
 	for _, o := range v.Operations {
 		if o.ID == c.Operation {

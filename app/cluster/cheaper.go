@@ -16,6 +16,7 @@ type CheaperLayout struct {
 	Prefer      template.Preference `json:"prefer"`
 	CostPerHour float64             `json:"cost_per_hour"`
 	Instead     float64             `json:"instead"`
+	Currency    string              `json:"currency"` // by ISO 4217
 }
 
 // Words say it to people.
@@ -23,7 +24,7 @@ func (c *CheaperLayout) Words() string {
 	if c == nil {
 		return ""
 	}
-	return fmt.Sprintf("Choose %s to pay %s instead of %s per hour.", c.Prefer, humanize.Cost(c.CostPerHour), humanize.Cost(c.Instead))
+	return fmt.Sprintf("Choose %s to pay %s instead of %s.", c.Prefer, humanize.PerHour(c.CostPerHour, c.Currency), humanize.PerHour(c.Instead, c.Currency))
 }
 
 // What another layout must cost less for a preview to speak of it: so much per hour, and so large a part. The solve takes this long at most.
@@ -58,5 +59,5 @@ func (a *Creates) cheaper(ctx context.Context, tenant string, d Draft, l layout.
 	if less := l.CostPerHour - best.CostPerHour; less < cheaperBy || less < cheaperPart*l.CostPerHour {
 		return nil
 	}
-	return &CheaperLayout{Prefer: template.PreferCheapest, CostPerHour: best.CostPerHour, Instead: l.CostPerHour}
+	return &CheaperLayout{Prefer: template.PreferCheapest, CostPerHour: best.CostPerHour, Instead: l.CostPerHour, Currency: l.Currency}
 }

@@ -114,7 +114,7 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r ClusterRequest) 
 	if layout.MostPerHour = d.most(layout); layout.MostPerHour == layout.CostPerHour {
 		layout.MostPerHour = 0
 	}
-	if words := template.FallbackWords(plan.Fallbacks, layout.CostPerHour, layout.MostPerHour); words != "" {
+	if words := template.FallbackWords(plan.Fallbacks, layout.CostPerHour, layout.MostPerHour, layout.Currency); words != "" {
 		layout.Notes = append(slices.Clone(layout.Notes), words)
 	}
 	if layout.Size() > appplan.NamesMost {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -27,9 +26,9 @@ func (t Terms) price() string {
 	if t.Layout.CostPerHour == 0 {
 		return "price unknown"
 	}
-	text := strconv.FormatFloat(t.Layout.CostPerHour, 'f', 2, 64) + " per hour"
+	text := humanize.PerHour(t.Layout.CostPerHour, t.Layout.Currency)
 	if t.Lease > 0 {
-		return text + fmt.Sprintf(", %.2f over %s", t.Cost, humanize.Duration(t.Lease))
+		return text + fmt.Sprintf(", %s over %s", humanize.Money(t.Cost, t.Layout.Currency), humanize.Duration(t.Lease))
 	}
 	return text + ", no end"
 }

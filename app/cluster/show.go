@@ -60,7 +60,9 @@ func (a *Views) clusterView(ctx context.Context, actor app.Actor, c app.Cluster)
 	if err != nil {
 		return ClusterView{}, err
 	}
-	v.Trouble = TroubleOf(v, d, open)
+	if v.Trouble = TroubleOf(v, d, open); v.Trouble != nil {
+		v.Trouble.Currency = v.Currency
+	}
 	v.Actions = ActionsOf(v, open).Of(actor, v.Cluster)
 	catalog, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {

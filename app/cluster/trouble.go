@@ -26,6 +26,7 @@ type Trouble struct {
 	MoreFailures int           `json:"more_failures,omitempty"`
 	// CostPerHour is what the existing machines cost meanwhile.
 	CostPerHour float64 `json:"cost_per_hour"`
+	Currency    string  `json:"currency,omitempty"` // by ISO 4217
 	// Ways are the ways on that can work with the existing machines, the best first.
 	Ways []Way `json:"ways"`
 	// Soon says what happens next without anyone; "" for nothing.

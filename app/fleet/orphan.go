@@ -99,8 +99,9 @@ type Orphan struct {
 	Sightings int         `json:"sightings"`
 	DeleteAt  time.Time   `json:"delete_at,omitzero"`
 	GoneAt    time.Time   `json:"gone_at,omitzero"`
-	Price     float64     `json:"price_per_hour"` // 0: not known
-	Cost      float64     `json:"cost"`           // so far
+	Price     float64     `json:"price_per_hour"`     // 0: not known
+	Cost      float64     `json:"cost"`               // so far
+	Currency  string      `json:"currency,omitempty"` // of the tenant, by ISO 4217
 	// Decided is who said that it is to be deleted or kept; "" where no one did.
 	Decided  string         `json:"decided,omitempty"`
 	Decision OrphanDecision `json:"decision,omitempty"`
@@ -217,7 +218,8 @@ type OrphanReport struct {
 	Mode     OrphanMode    `json:"mode,omitempty"`
 	Accounts []app.Account `json:"accounts,omitempty"`
 	Orphans  []Orphan      `json:"orphans"`
-	Cost     float64       `json:"cost"`               // so far, of those that stand
+	Cost     float64       `json:"cost"`               // so far, of those that exist; of several tenants at today's exchange rates
+	Currency string        `json:"currency"`           // of the cost, by ISO 4217
 	Unlisted int           `json:"unlisted,omitempty"` // accounts that could not be listed: there may be more orphans in them
 }
 
@@ -240,8 +242,17 @@ func (a *Machines) Orphans(ctx context.Context, actor app.Actor, gone bool) (Orp
 	for i := range r.Orphans {
 		o := &r.Orphans[i]
 		o.Fill(policy, now)
+		exchange, err := a.Catalogs.Exchange(ctx, o.Tenant)
+		if err != nil {
+			return r, err
+		}
+		o.Currency = exchange.Currency
 		if o.State != OrphanGone {
-			r.Cost += o.Cost
+			rate := 1.0
+			if tenant == "" {
+				rate = exchange.Rate
+			}
+			r.Cost += o.Cost / rate
 		}
 	}
 	accounts, err := a.Store.Accounts(ctx)
@@ -255,6 +266,10 @@ func (a *Machines) Orphans(ctx context.Context, actor app.Actor, gone bool) (Orp
 	}
 	if actor.Operates() {
 		r.Mode, r.Accounts = mode, accounts
+	}
+	r.Currency, err = a.Catalogs.CurrencyOf(ctx, tenant)
+	if err != nil {
+		return r, err
 	}
 	return r, nil
 }

@@ -250,7 +250,7 @@ func (a *Tenants) inCurrencyOf(ctx context.Context, n NewTenant) (NewTenant, err
 
 // checkExchange refuses a currency of a tenant that isn't one, or whose exchange rate is missing.
 func (a *Tenants) checkExchange(currency string, rate float64) error {
-	return template.CheckExchange(currency, rate, a.Catalogs.HouseCurrency())
+	return template.CheckExchange(currency, rate, a.Catalogs.Currency)
 }
 
 // within puts the name of a part before the field of an error.

@@ -73,9 +73,9 @@ type Solver interface {
 // Price says what a layout costs per hour, as Cost does, or from what to what, where its machines may be of other hardware.
 func (l Layout) Price() string {
 	if l.MostPerHour > l.CostPerHour {
-		return humanize.Cost(l.CostPerHour) + " to " + humanize.Cost(l.MostPerHour)
+		return humanize.Price(l.CostPerHour, l.Currency) + " to " + humanize.Price(l.MostPerHour, l.Currency)
 	}
-	return humanize.Cost(l.CostPerHour)
+	return humanize.Price(l.CostPerHour, l.Currency)
 }
 
 // NodesLayout groups nodes that stand as a layout does, in the order of their numbers; what each group costs is not known.

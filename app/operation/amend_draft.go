@@ -262,7 +262,7 @@ func (a *Builder) planAmended(ctx context.Context, d *amended) (err error) {
 		d.note("%s", words)
 	}
 	extra, _ := d.extra(plan)
-	if words := apptemplate.FallbackWords(plan.Fallbacks, d.cost(), d.cost()+extra); words != "" {
+	if words := apptemplate.FallbackWords(plan.Fallbacks, d.cost(), d.cost()+extra, d.Currency); words != "" {
 		d.note("%s", words)
 	}
 	after := d.nodes.after()

@@ -207,7 +207,7 @@ func (r PlanRequest) FallbacksOf() map[string][]string {
 }
 
 // FallbackWords says for people what machines may be made of instead; "" where they may not.
-func (p Plan) FallbackWords() string { return template.FallbackWords(p.Fallbacks, 0, 0) }
+func (p Plan) FallbackWords() string { return template.FallbackWords(p.Fallbacks, 0, 0, "") }
 
 // DurationWith is Duration where steps take another time than was planned with. A step's own time is what its rank is more than that of what waits for it.
 func (p Plan) DurationWith(take func(s PlanStep, planned time.Duration) time.Duration) (longest time.Duration) {

@@ -35,7 +35,7 @@ func (p *tenantPlan) tenant(context.Context) error {
 		if rate != p.is.ExchangeRate {
 			fields = append(fields, catalog.FieldChange{Path: "exchange_rate", Before: rateText(p.is.ExchangeRate), After: rateText(rate)})
 		}
-		if err := template.CheckExchange(code, rate, p.a.Catalogs.HouseCurrency()); err != nil {
+		if err := template.CheckExchange(code, rate, p.a.Catalogs.Currency); err != nil {
 			return p.refused("", err)
 		}
 		c.Currency, c.ExchangeRate = &code, &rate

@@ -20,6 +20,14 @@ type Exchange struct {
 	Rate     float64 `json:"exchange_rate"`
 }
 
+// OrHouse fills in the installation's currency where a tenant has none of its own.
+func (e Exchange) OrHouse(currency string) Exchange {
+	if e.Currency == "" {
+		return Exchange{Currency: currency, Rate: 1}
+	}
+	return e
+}
+
 // CheckCurrency refuses what is no currency of ISO 4217.
 func CheckCurrency(code string) error {
 	if humanize.IsCurrency(code) {

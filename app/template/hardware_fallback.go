@@ -72,7 +72,7 @@ func (t *Template) accepts(hardware, other string, nodes []Placed) bool {
 }
 
 // FallbackWords is FallbackWords with what the cluster costs per hour then at most.
-func FallbackWords(fallbacks map[string][]string, cost, most float64) string {
+func FallbackWords(fallbacks map[string][]string, cost, most float64, currency string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(fallbacks)) {
 		parts = append(parts, fmt.Sprintf("%s is unavailable, nodes use %s", name, strings.Join(fallbacks[name], ", then ")))
@@ -82,7 +82,7 @@ func FallbackWords(fallbacks map[string][]string, cost, most float64) string {
 	}
 	words := "If " + strings.Join(parts, "; if ")
 	if most > cost {
-		words += fmt.Sprintf(". The cluster then costs up to %s/h", humanize.Cost(most))
+		words += fmt.Sprintf(". The cluster then costs up to %s", humanize.PerHour(most, currency))
 	}
 	return words + "."
 }

@@ -40,7 +40,6 @@ type Config struct {
 	ClientID     string // of the app, for installation into workspaces
 	ClientSecret string
 	API          string                   // address of Slack's API, with a slash at the end; "": https://slack.com/api/
-	Currency     string                   // of prices, such as EUR or $; "": plain amounts
 	Server       string                   // this server's name; "": generated
 	URL          func() string            // of the portal, such as https://muster.example.org
 	Pages        func(app.Subject) string // a subject's path below URL
@@ -88,7 +87,7 @@ func New(c Config) *Server {
 	s.teams = &teams{base: ba, installations: c.Installations, tokens: c.Tokens, oauth: s.oauth, token: c.Token, tenant: c.Tenant, server: server,
 		budgets: map[string]*budget{}, fixed: chat.ChatWorkspace{Kind: kind, Tenant: c.Tenant, Fixed: true, State: chat.ChatConnected}}
 	people := &people{base: ba, teams: s.teams, accounts: c.People, members: c.Members, known: map[string]seen{}}
-	speaker := bot.New(bot.Config{UseCases: c.UseCases.UseCases, Tenant: c.Tenant, URL: c.URL, Pages: c.Pages, Currency: c.Currency, Log: ba.log})
+	speaker := bot.New(bot.Config{UseCases: c.UseCases.UseCases, Tenant: c.Tenant, URL: c.URL, Pages: c.Pages, Log: ba.log})
 	s.boards = &boards{base: ba, teams: s.teams, people: people, bot: speaker, uses: c.UseCases}
 	answers := &responder{base: ba, workers: s.workers, teams: s.teams, people: people, boards: s.boards, bot: speaker, channels: c.Channels, members: c.Members,
 		follows: c.Follows, asks: c.Asks}

@@ -3406,9 +3406,9 @@ func trialFigures(p plan.Preview) templ.Component {
 			}
 		} else {
 			var templ_7745c5c3_Var172 string
-			templ_7745c5c3_Var172, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Cost(p.Cost))
+			templ_7745c5c3_Var172, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Price(p.Cost, p.Layout.Currency))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `edit.templ`, Line: 493, Col: 28}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `edit.templ`, Line: 493, Col: 48}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var172))
 			if templ_7745c5c3_Err != nil {

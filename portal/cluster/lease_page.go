@@ -10,11 +10,12 @@ import (
 
 // LeaseBox is the lease of a cluster: when it expires, how it can be changed, and what may block its expiry.
 type LeaseBox struct {
-	Now     time.Time
-	Outlook operation.LeaseOutlook
-	May     bool    // the actor can change it
-	Admin   bool    // beyond the template's limit too, with a reason
-	Cost    float64 // per hour
+	Now      time.Time
+	Outlook  operation.LeaseOutlook
+	May      bool    // the actor can change it
+	Admin    bool    // beyond the template's limit too, with a reason
+	Cost     float64 // per hour, in Currency
+	Currency string
 }
 
 // Sentence says when the lease expires.
@@ -65,7 +66,7 @@ func (l LeaseBox) Price() string {
 	if l.Cost <= 0 || l.Outlook.Offer.By <= 0 {
 		return ""
 	}
-	return humanize.Cost(l.Cost * l.Outlook.Offer.By.Hours())
+	return humanize.Money(l.Cost*l.Outlook.Offer.By.Hours(), l.Currency)
 }
 
 // DateField is the value of a datetime-local input, in UTC.

@@ -78,7 +78,7 @@ func (l List) Summary() string {
 	}
 	out := humanize.Count(live, "cluster") + ": " + humanize.And(parts) + "."
 	if l.Counts.CostPerHour > 0 {
-		out += " " + humanize.Cost(l.Counts.CostPerHour) + " per hour in total."
+		out += " " + humanize.PerHour(l.Counts.CostPerHour, l.Counts.Currency) + " in total."
 	}
 	return out
 }
@@ -174,6 +174,14 @@ func (d DeleteMany) CostPerHour() (x float64) {
 	return x
 }
 
+// Currency is that of the cost.
+func (d DeleteMany) Currency() string {
+	if len(d.Clusters) == 0 {
+		return ""
+	}
+	return d.Clusters[0].Currency
+}
+
 // Busy is the number of clusters with an operation in progress.
 func (d DeleteMany) Busy() (n int) {
 	for _, c := range d.Clusters {
@@ -196,5 +204,5 @@ func (l List) MonthLine() string {
 	if l.Month.NodeHours == 0 {
 		return "No costs so far this month."
 	}
-	return fmt.Sprintf("Your machines have cost %s this month (%s node hours).", page.Amount2(l.Month.Cost), page.Amount2(l.Month.NodeHours))
+	return fmt.Sprintf("Your machines have cost %s this month (%s node hours).", humanize.Money(l.Month.Cost, l.Counts.Currency), page.Amount2(l.Month.NodeHours))
 }

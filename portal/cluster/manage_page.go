@@ -61,7 +61,7 @@ func (c Power) sentence() string {
 }
 
 func (c Power) price() string {
-	return humanize.Cost(c.Preview.Before.CostPerHour) + " → " + humanize.Cost(c.Preview.After.CostPerHour)
+	return humanize.Price(c.Preview.Before.CostPerHour, c.Preview.Before.Currency) + " → " + humanize.Price(c.Preview.After.CostPerHour, c.Preview.After.Currency)
 }
 
 // Clone is the confirmation page for a clone.

@@ -800,7 +800,7 @@ func ClonePage(f page.Frame, c Clone) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Cost / h", humanize.Cost(c.Preview.Layout.CostPerHour)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Cost / h", humanize.Price(c.Preview.Layout.CostPerHour, c.Preview.Layout.Currency)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -62,7 +62,7 @@ func (l OrphanList) Summary() string {
 	}
 	s := humanize.Count(left, "orphaned machine") + "."
 	if l.Report.Cost > 0 {
-		s += " Cost so far: " + humanize.Cost(l.Report.Cost) + "."
+		s += " Cost so far: " + humanize.Money(l.Report.Cost, l.Report.Currency) + "."
 	}
 	return s
 }

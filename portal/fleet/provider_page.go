@@ -63,7 +63,7 @@ func priceWords(f template.Flavor, currency string) string {
 	if f.CostPerHour == 0 {
 		return ""
 	}
-	return strings.TrimSpace(fmt.Sprintf("%.4f %s", f.CostPerHour, currency))
+	return humanize.PerHour(f.CostPerHour, currency)
 }
 
 func providerPath(name, act string) string {

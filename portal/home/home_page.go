@@ -64,7 +64,7 @@ func (h Home) Summary() string {
 	}
 	out := "You have " + humanize.Count(n, "cluster") + ": " + humanize.And(parts) + "."
 	if h.Home.CostPerHour > 0 {
-		out += " " + humanize.Cost(h.Home.CostPerHour) + " per hour in total."
+		out += " " + humanize.PerHour(h.Home.CostPerHour, h.Home.Currency) + " in total."
 	}
 	return out
 }
@@ -108,12 +108,13 @@ func askedWords(q appexecution.Question) string {
 
 // MonthCost holds this month's costs by day.
 type MonthCost struct {
-	Title string // whose machines
-	ID    string // of its element
-	Sum   usage.UsageSum
-	Days  []DayBar
-	Top   string // the cost at the picture's full height
-	Text  string // the picture in words
+	Title    string // whose machines
+	ID       string // of its element
+	Sum      usage.UsageSum
+	Currency string
+	Days     []DayBar
+	Top      string // the cost at the picture's full height
+	Text     string // the picture in words
 }
 
 // DayBar is the cost of a day, ready for SVG attributes: X and Width are percentages of the picture's width.
@@ -130,7 +131,7 @@ const MonthHeight = 72
 
 // newMonthCost draws the current month's usage by day.
 func newMonthCost(id, title string, u usage.Usage, now time.Time) *MonthCost {
-	m := &MonthCost{ID: id, Title: title, Sum: u.Total}
+	m := &MonthCost{ID: id, Title: title, Sum: u.Total, Currency: u.Currency}
 	month := app.MonthOf(now)
 	cost := map[time.Time]float64{}
 	for _, l := range u.Lines {
@@ -153,13 +154,13 @@ func newMonthCost(id, title string, u usage.Usage, now time.Time) *MonthCost {
 			height = max(height, cost[at]/highest*MonthHeight)
 		}
 		b.Y, b.Height = page.Decimal(MonthHeight-height), page.Decimal(height)
-		b.Title = at.Format("Mon 2 Jan") + ": " + page.Amount2(cost[at])
+		b.Title = at.Format("Mon 2 Jan") + ": " + humanize.Money(cost[at], u.Currency)
 		m.Days = append(m.Days, b)
 	}
-	m.Top = page.Amount2(highest)
+	m.Top = humanize.Money(highest, u.Currency)
 	m.Text = "No costs so far this month."
 	if highest > 0 {
-		m.Text = fmt.Sprintf("Daily cost in %s: highest %s on %s, today %s so far.", month.Start.Format("January"), page.Amount2(highest), dearest.Format("2 January"), page.Amount2(cost[today]))
+		m.Text = fmt.Sprintf("Daily cost in %s: highest %s on %s, today %s so far.", month.Start.Format("January"), humanize.Money(highest, u.Currency), dearest.Format("2 January"), humanize.Money(cost[today], u.Currency))
 	}
 	return m
 }

@@ -220,6 +220,7 @@ type TenantList struct {
 // TenantForm is the form as typed.
 type TenantForm struct {
 	Name, About, Slots, From, Admin string
+	Currency, Rate                  string
 	Field                           string
 	Wrong                           page.Complaint
 }
@@ -228,7 +229,11 @@ func (l TenantList) form(t identity.Tenant) TenantForm {
 	if l.Open == t.Name {
 		return l.Form
 	}
-	return TenantForm{Name: t.Name, About: t.About, Slots: slotNumber(t.Slots)}
+	f := TenantForm{Name: t.Name, About: t.About, Slots: slotNumber(t.Slots), Currency: t.Currency}
+	if t.ExchangeRate != 0 {
+		f.Rate = strconv.FormatFloat(t.ExchangeRate, 'g', -1, 64)
+	}
+	return f
 }
 
 // newForm returns the form of a new tenant.

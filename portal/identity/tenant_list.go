@@ -74,7 +74,7 @@ func (p *tenants) Save(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 		return err
 	}
 	get := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
-	typed := TenantForm{Name: get("name"), About: get("about"), Slots: get("slots"), From: get("from"), Admin: get("admin")}
+	typed := TenantForm{Name: get("name"), About: get("about"), Slots: get("slots"), From: get("from"), Admin: get("admin"), Currency: get("currency"), Rate: get("exchange_rate")}
 	fresh := r.PostForm.Get("new") == "yes"
 	slots, err := 0, error(nil)
 	if typed.Slots != "" {
@@ -82,17 +82,23 @@ func (p *tenants) Save(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 			err = &app.Error{Code: app.EInvalid, Field: "slots", Message: "Worker slots must be a whole number.", Hint: "Enter a number such as 16, or leave the field empty."}
 		}
 	}
+	rate := 0.0
+	if typed.Rate != "" && err == nil {
+		if rate, err = strconv.ParseFloat(typed.Rate, 64); err != nil {
+			err = &app.Error{Code: app.EInvalid, Field: "exchange_rate", Message: "The exchange rate must be a number.", Hint: "Enter a number such as 0.92."}
+		}
+	}
 	password := ""
 	switch {
 	case err != nil:
 	case fresh:
-		n := identity.NewTenant{Name: typed.Name, About: typed.About, Slots: slots, From: typed.From}
+		n := identity.NewTenant{Name: typed.Name, About: typed.About, Slots: slots, From: typed.From, Currency: typed.Currency, ExchangeRate: rate}
 		if typed.Admin != "" {
 			n.Admin = &identity.NewUser{Name: typed.Admin, Role: app.RoleAdmin}
 		}
 		_, password, err = p.Tenants.CreateTenant(r.Context(), a, n)
 	default:
-		_, err = p.Tenants.ChangeTenant(r.Context(), a, typed.Name, identity.TenantChange{About: &typed.About, Slots: &slots})
+		_, err = p.Tenants.ChangeTenant(r.Context(), a, typed.Name, identity.TenantChange{About: &typed.About, Slots: &slots, Currency: &typed.Currency, ExchangeRate: &rate})
 	}
 	switch {
 	case err != nil:
@@ -113,7 +119,7 @@ func (p *tenants) again(w http.ResponseWriter, r *http.Request, a app.Actor, typ
 		return err
 	}
 	typed.Wrong = page.Complaint{Message: known.Message, Hint: known.Hint}
-	if slices.Contains([]string{"name", "about", "slots", "from", "admin.name"}, known.Field) {
+	if slices.Contains([]string{"name", "about", "slots", "from", "admin.name", "currency", "exchange_rate"}, known.Field) {
 		typed.Field = known.Field
 	}
 	l := TenantList{Open: typed.Name, Form: typed}

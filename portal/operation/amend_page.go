@@ -246,9 +246,9 @@ func (p AmendPreview) more() string {
 	case p.left == 0 || p.After.CostPerHour == p.Before.CostPerHour:
 		return ""
 	case d < 0:
-		return "−" + humanize.Cost(-d)
+		return humanize.Money(d, p.After.Currency)
 	}
-	return "+" + humanize.Cost(d)
+	return "+" + humanize.Money(d, p.After.Currency)
 }
 
 // field is a hidden field of a form.

@@ -904,7 +904,7 @@ func amendVerdict(a Amend, p AmendPreview) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = beforeAfter(humanize.Cost(p.Before.CostPerHour), humanize.Cost(p.After.CostPerHour)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = beforeAfter(humanize.Price(p.Before.CostPerHour, p.Before.Currency), humanize.Price(p.After.CostPerHour, p.After.Currency)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -47,9 +47,9 @@ func (g GoOn) More() int { return max(0, g.Preview.Plan.Acts()-stepsShown) }
 func (g GoOn) CostWords() string {
 	p := g.Preview
 	if p.Before.CostPerHour == p.After.CostPerHour {
-		return humanize.Cost(p.After.CostPerHour)
+		return humanize.Price(p.After.CostPerHour, p.After.Currency)
 	}
-	return humanize.Cost(p.Before.CostPerHour) + " → " + humanize.Cost(p.After.CostPerHour)
+	return humanize.Price(p.Before.CostPerHour, p.Before.Currency) + " → " + humanize.Price(p.After.CostPerHour, p.After.Currency)
 }
 
 // missing says how many machines are missing.

@@ -59,7 +59,7 @@ func requestAmended(t cluster.AmendTerms) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = page.Fact("Cost / h", beforeAndAfter(humanize.Cost(t.Before.CostPerHour), humanize.Cost(t.After.CostPerHour))).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page.Fact("Cost / h", beforeAndAfter(humanize.Price(t.Before.CostPerHour, t.Before.Currency), humanize.Price(t.After.CostPerHour, t.After.Currency))).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -95,7 +95,7 @@ func (u Usage) Month() *Month {
 	}
 	// The line's width needs room at the top and at the bottom.
 	y := func(v float64) string { return page.Decimal(ChartHeight - 2 - v/math.Max(top, 1e-9)*(ChartHeight-6)) }
-	m.Now, m.Top = x(now), page.Amount2(top)
+	m.Now, m.Top = x(now), u.money(top)
 	before := 0.0
 	for _, d := range m.Days {
 		end := usage.UsageDay.Next(d.Start)
@@ -112,10 +112,10 @@ func (u Usage) Month() *Month {
 			before = d.TotalAhead
 		}
 	}
-	m.Label = fmt.Sprintf("Cost of %s: %s so far, forecast %s", month.Words(), page.Amount2(u.Usage.Total.Cost), page.Amount2(u.Forecast()))
+	m.Label = fmt.Sprintf("Cost of %s: %s so far, forecast %s", month.Words(), u.money(u.Usage.Total.Cost), u.money(u.Forecast()))
 	if u.Ahead.Budget != nil {
 		m.Budget = y(*u.Ahead.Budget)
-		m.Label += fmt.Sprintf(", budget %s", page.Amount2(*u.Ahead.Budget))
+		m.Label += fmt.Sprintf(", budget %s", u.money(*u.Ahead.Budget))
 	}
 	m.Label += "; daily costs are in the table below"
 	return m
@@ -127,7 +127,7 @@ func (u Usage) Forecast() float64 { return u.Usage.Total.Cost + u.Ahead.Cost }
 // ForecastWords explain the forecast.
 func (u Usage) ForecastWords() string {
 	return fmt.Sprintf("The forecast adds %s for running clusters (%s/h) until their leases or the month ends. It assumes that no cluster is created, deleted or extended.",
-		page.Amount2(u.Ahead.Cost), page.Amount2(u.Ahead.PerHour))
+		u.money(u.Ahead.Cost), u.money(u.Ahead.PerHour))
 }
 
 // BudgetWords compare the forecast with the budget.
@@ -135,11 +135,11 @@ func (u Usage) BudgetWords() string {
 	left := *u.Ahead.Budget - u.Forecast()
 	switch {
 	case left < 0 && u.Usage.Total.Cost > *u.Ahead.Budget:
-		return fmt.Sprintf("The budget of %s is exceeded.", page.Amount2(*u.Ahead.Budget))
+		return fmt.Sprintf("The budget of %s is exceeded.", u.money(*u.Ahead.Budget))
 	case left < 0:
-		return fmt.Sprintf("The forecast exceeds the budget of %s by %s.", page.Amount2(*u.Ahead.Budget), page.Amount2(-left))
+		return fmt.Sprintf("The forecast exceeds the budget of %s by %s.", u.money(*u.Ahead.Budget), u.money(-left))
 	}
-	return fmt.Sprintf("The forecast leaves %s of the budget of %s.", page.Amount2(left), page.Amount2(*u.Ahead.Budget))
+	return fmt.Sprintf("The forecast leaves %s of the budget of %s.", u.money(left), u.money(*u.Ahead.Budget))
 }
 
 // BudgetLeft is the rest of this month's budget.

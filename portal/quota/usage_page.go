@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/usage"
 	"muster/portal/page"
 )
@@ -53,6 +54,9 @@ func dayWords(t time.Time) string {
 	}
 	return t.Format("2 Jan 2006 15:04")
 }
+
+// money writes an amount in the currency of the usage.
+func (u Usage) money(x float64) string { return humanize.Money(x, u.Usage.Currency) }
 
 // Link is this page with one parameter changed.
 func (u Usage) Link(key, value string) string {
@@ -146,7 +150,7 @@ func (u Usage) NewChart(measure func(usage.UsageSum) float64, ahead []usage.Usag
 	for _, s := range starts {
 		highest = max(highest, sumOf(sums[s])+coming[s])
 	}
-	c.Top = page.Amount2(highest)
+	c.Top = u.money(highest)
 	for i, s := range starts {
 		c.Bars = append(c.Bars, u.bar(s, i, len(starts), sums[s], coming[s], highest))
 	}
@@ -160,7 +164,7 @@ func (u Usage) NewChart(measure func(usage.UsageSum) float64, ahead []usage.Usag
 func (u Usage) bar(start time.Time, i, n int, parts map[int]float64, ahead, highest float64) ChartBar {
 	pitch := 100 / float64(n)
 	b := ChartBar{X: page.Decimal(float64(i)*pitch+pitch*0.1) + "%", Width: page.Decimal(pitch*0.8) + "%",
-		Title: u.PartWords(start) + ": " + page.Amount2(sumOf(parts))}
+		Title: u.PartWords(start) + ": " + u.money(sumOf(parts))}
 	y := float64(ChartHeight)
 	for h := range page.MostHues + 1 {
 		if v := parts[h]; v > 0 && highest > 0 {
@@ -172,7 +176,7 @@ func (u Usage) bar(start time.Time, i, n int, parts map[int]float64, ahead, high
 	if ahead > 0 && highest > 0 {
 		height := ahead / highest * ChartHeight
 		b.Ahead = ChartPart{Y: page.Decimal(max(y-height, 0)), Height: page.Decimal(height)}
-		b.Title += ", forecast " + page.Amount2(ahead)
+		b.Title += ", forecast " + u.money(ahead)
 	}
 	return b
 }

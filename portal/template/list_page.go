@@ -24,10 +24,11 @@ type List struct {
 // Card is a template's card.
 type Card struct {
 	*template.Template
-	Runs   []string // titles of its services
-	Places []string // titles of its providers
-	Price  float64  // of its smallest cluster per hour; 0: unknown
-	May    bool     // the actor can create a cluster from it
+	Runs     []string // titles of its services
+	Places   []string // titles of its providers
+	Price    float64  // of its smallest cluster per hour; 0: unknown
+	Currency string   // of the price
+	May      bool     // the actor can create a cluster from it
 
 	words string // searched text
 	names []string
@@ -38,7 +39,7 @@ type Card struct {
 func NewCards(c *template.Catalog, prices map[string]float64, may bool) []Card {
 	var cards []Card
 	for _, t := range c.Offered() {
-		k := Card{Template: t, Price: prices[t.Name], May: may, at: placesOf(c, t)}
+		k := Card{Template: t, Price: prices[t.Name], Currency: c.Currency, May: may, at: placesOf(c, t)}
 		text := []string{t.Name, t.Title(), t.Description, t.Version}
 		for _, s := range t.Defaults.Services {
 			k.Runs = append(k.Runs, serviceTitle(c, s))

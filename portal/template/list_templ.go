@@ -554,7 +554,7 @@ func CardPart(k Card, full bool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if k.Price > 0 {
-			templ_7745c5c3_Err = page.Fact("Per hour", "from "+humanize.Cost(k.Price)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Per hour", "from "+humanize.Price(k.Price, k.Currency)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -148,7 +148,7 @@ func catalogTryCommand(c *cli.Context) *cobra.Command {
 		for _, g := range p.Layout.Groups {
 			fmt.Fprintf(c.Stdout, "%s of %s with %s: %s\n", humanize.Count(g.Count, "node"), g.Hardware, g.Image, strings.Join(g.Services, ", "))
 		}
-		fmt.Fprintf(c.Stdout, "%s, %s, about %s, %s per hour.\n", humanize.Count(p.Layout.Size(), "node"), humanize.Count(len(p.Plan.Steps), "step"), humanize.Rough(p.Duration), cli.PriceOf(p.Layout))
+		fmt.Fprintf(c.Stdout, "%s, %s, about %s, %s per hour.\n", humanize.Count(p.Layout.Size(), "node"), humanize.Count(len(p.Plan.Steps), "step"), humanize.Rough(p.Duration), p.Layout.Price())
 		return nil
 	})
 }

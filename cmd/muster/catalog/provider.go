@@ -6,12 +6,14 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"muster/app/catalog"
 	"muster/app/family"
 	"muster/app/fleet"
+	"muster/app/humanize"
 	"muster/app/template"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 // ProviderCommand lets admins inspect providers' accounts.
@@ -136,17 +138,9 @@ func providerOffersCommand(c *cli.Context) *cobra.Command {
 }
 
 func printFlavors(c *cli.Context, o family.Offers) error {
-	price := "COST/H>"
-	if o.Currency != "" {
-		price = o.Currency + "/H>"
-	}
-	t := cli.NewTable("FLAVOR", "CPU>", "MEMORY GB>", "DISK GB>", price, "ZONES")
+	t := cli.NewTable("FLAVOR", "CPU>", "MEMORY GB>", "DISK GB>", "COST/H>", "ZONES")
 	for _, f := range o.Flavors {
-		cost := "-"
-		if f.CostPerHour > 0 {
-			cost = fmt.Sprintf("%.4f", f.CostPerHour)
-		}
-		t.Add(f.Flavor.Flavor, number(f.CPU), number(f.MemoryGB), number(f.DiskGB), cost, cli.Dash(strings.Join(f.Zones, ", ")))
+		t.Add(f.Flavor.Flavor, number(f.CPU), number(f.MemoryGB), number(f.DiskGB), humanize.Price(f.CostPerHour, o.Currency), cli.Dash(strings.Join(f.Zones, ", ")))
 	}
 	return t.Show(c)
 }

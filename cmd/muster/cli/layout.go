@@ -43,7 +43,7 @@ const gridWidth = 120
 func PrintLayout(w io.Writer, template string, l layout.Layout) error {
 	title := fmt.Sprintf("%s: %s on %s", template, humanize.Count(l.Size(), "node"), l.Provider)
 	if l.CostPerHour > 0 {
-		title += fmt.Sprintf(", %s per hour", PriceOf(l))
+		title += fmt.Sprintf(", %s per hour", l.Price())
 	}
 	if _, err := fmt.Fprintf(w, "%s\n", title); err != nil {
 		return err
@@ -96,7 +96,7 @@ func rowsOf(l layout.Layout) []gridRow {
 	if slices.ContainsFunc(l.Groups, func(g layout.NodeGroup) bool { return g.Host != "" }) {
 		rows = append(rows, gridRow{"host", func(c column) string { return c.Host }})
 	}
-	rows = append(rows, gridRow{"cost per hour", func(c column) string { return Money(c.CostPerHour) }})
+	rows = append(rows, gridRow{"cost per hour", func(c column) string { return humanize.Cost(c.CostPerHour) }})
 	rows = append(rows, gridRow{"", func(column) string { return "" }})
 	services := map[string]bool{}
 	for _, g := range l.Groups {
@@ -164,12 +164,4 @@ func SortedKeys[V any](m map[string]V) []string {
 	}
 	slices.SortFunc(keys, strings.Compare)
 	return keys
-}
-
-// PriceOf returns a layout's cost per hour, or its range.
-func PriceOf(l layout.Layout) string {
-	if l.MostPerHour > l.CostPerHour {
-		return Money(l.CostPerHour) + " to " + Money(l.MostPerHour)
-	}
-	return Money(l.CostPerHour)
 }

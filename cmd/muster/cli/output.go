@@ -31,18 +31,6 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// Money formats a price with two decimals, or more for small prices; "-" for an unknown one.
-func Money(v float64) string {
-	if v == 0 {
-		return "-"
-	}
-	text := fmt.Sprintf("%.4f", v)
-	for strings.HasSuffix(text, "0") && text[len(text)-3] != '.' {
-		text = text[:len(text)-1]
-	}
-	return text
-}
-
 // Dash shows an empty value as a dash.
 func Dash(s string) string {
 	if s == "" {

@@ -165,13 +165,13 @@ func (t amendText) figures(v cluster.ClusterView, p cluster.AmendPreview, now ti
 		cli.Line(t.w, "  Nodes: %d → %d", p.Before.Nodes, p.After.Nodes)
 	}
 	if before, after := p.Before.CostPerHour, p.After.CostPerHour; before != after {
-		text := fmt.Sprintf("  Cost per hour: %s → %s", cli.Money(before), cli.Money(after))
+		text := fmt.Sprintf("  Cost per hour: %s → %s", humanize.Price(before, p.Before.Currency), humanize.Price(after, p.After.Currency))
 		if left := v.ExpiresAt.Sub(now); !v.ExpiresAt.IsZero() && left > 0 {
-			text += fmt.Sprintf("; %[2]s until the lease expires in %[1]s", humanize.Duration(left), signedMoney((after-before)*left.Hours()))
+			text += fmt.Sprintf("; %[2]s until the lease expires in %[1]s", humanize.Duration(left), signedMoney((after-before)*left.Hours(), p.After.Currency))
 		}
 		cli.Line(t.w, "%s", text)
 	} else if after > 0 {
-		cli.Line(t.w, "  Cost per hour: %s (unchanged)", cli.Money(after))
+		cli.Line(t.w, "  Cost per hour: %s (unchanged)", humanize.Price(after, p.After.Currency))
 	}
 	text := "  " + humanize.Count(p.Plan.Acts(), "step")
 	if p.Duration > 0 {
@@ -186,11 +186,11 @@ func (t amendText) figures(v cluster.ClusterView, p cluster.AmendPreview, now ti
 	}
 }
 
-func signedMoney(v float64) string {
+func signedMoney(v float64, currency string) string {
 	if v < 0 {
-		return "-" + cli.Money(-v)
+		return humanize.Money(v, currency)
 	}
-	return "+" + cli.Money(v)
+	return "+" + humanize.Money(v, currency)
 }
 
 // decision prints the policies' decision.

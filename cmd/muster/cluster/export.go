@@ -109,7 +109,7 @@ func PrintPreview(c *cli.Context, p cluster.Preview) {
 	for _, g := range p.Layout.Groups {
 		cli.Line(c.Stdout, "  %d × %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
 	}
-	cli.Line(c.Stdout, "%s, %s per hour, %s", humanize.Count(p.Layout.Size(), "node"), cli.PriceOf(p.Layout), withPeople(takes(p.Duration, p.Plan.Expects), p.Plan.PeopleInWords()))
+	cli.Line(c.Stdout, "%s, %s per hour, %s", humanize.Count(p.Layout.Size(), "node"), p.Layout.Price(), withPeople(takes(p.Duration, p.Plan.Expects), p.Plan.PeopleInWords()))
 	if words := p.Plan.FallbackWords(); words != "" {
 		cli.Line(c.Stdout, "%s", words)
 	}

@@ -94,7 +94,7 @@ func printGoOn(c *cli.Context, v cluster.ClusterView, p operation.GoOnPreview) e
 		fmt.Fprintf(c.Stdout, "  without %s: %s\n", l.Node, l.Error)
 	}
 	if p.After.CostPerHour > 0 {
-		fmt.Fprintf(c.Stdout, "  %s per hour instead of %s\n", cli.Money(p.After.CostPerHour), cli.Money(p.Before.CostPerHour))
+		fmt.Fprintf(c.Stdout, "  %s per hour instead of %s\n", humanize.Price(p.After.CostPerHour, p.After.Currency), humanize.Price(p.Before.CostPerHour, p.Before.Currency))
 	}
 	for _, note := range p.Notes {
 		fmt.Fprintln(c.Stdout, "  "+note)

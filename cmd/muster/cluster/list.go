@@ -69,7 +69,7 @@ func printClusters(c *cli.Context, list []app.ClusterSummary, f app.ClusterFilte
 	now := time.Now()
 	t := cli.NewTable("NAME", "ID", "TEMPLATE", "NODES>", "STATUS", "OWNER", "AGE>", "LEASE>", "COST/H>")
 	for _, s := range list {
-		t.Add(s.Name, s.ID, s.Template, strconv.Itoa(s.Size), statusWords(s), s.Owner, humanize.Duration(now.Sub(s.CreatedAt)), leaseLeft(s.Cluster, now), cli.Money(s.CostPerHour))
+		t.Add(s.Name, s.ID, s.Template, strconv.Itoa(s.Size), statusWords(s), s.Owner, humanize.Duration(now.Sub(s.CreatedAt)), leaseLeft(s.Cluster, now), humanize.Price(s.CostPerHour, s.Currency))
 	}
 	if err := t.Show(c); err != nil || len(list) < f.Limit {
 		return err

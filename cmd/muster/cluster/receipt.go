@@ -113,7 +113,7 @@ func printReceipt(c *cli.Context, r fleet.Receipt) error {
 			if !l.GoneAt.IsZero() {
 				gone = l.GoneAt.UTC().Format(time.DateTime)
 			}
-			t.Add(l.Node, string(l.Kind), l.ID, cmp.Or(l.Zone, "-"), l.MadeAt.UTC().Format(time.DateTime), gone, humanize.Duration(l.Lifetime), cli.Money(l.Price), cli.Money(l.Cost))
+			t.Add(l.Node, string(l.Kind), l.ID, cmp.Or(l.Zone, "-"), l.MadeAt.UTC().Format(time.DateTime), gone, humanize.Duration(l.Lifetime), humanize.Price(l.Price, r.Currency), humanize.Price(l.Cost, r.Currency))
 		}
 		if err := t.Show(c); err != nil {
 			return err
@@ -131,5 +131,5 @@ func printReceipt(c *cli.Context, r fleet.Receipt) error {
 
 // receiptTotal is a receipt's total.
 func receiptTotal(r fleet.Receipt) string {
-	return fmt.Sprintf("%s, %s in total, cost %s, %d left", humanize.Count(len(r.Lines), "resource"), humanize.Duration(r.Lifetime), cli.Money(r.Cost), r.Left)
+	return fmt.Sprintf("%s, %s in total, cost %s, %d left", humanize.Count(len(r.Lines), "resource"), humanize.Duration(r.Lifetime), humanize.Money(r.Cost, r.Currency), r.Left)
 }

@@ -84,7 +84,7 @@ func printTrouble(c *cli.Context, t cluster.Trouble, now time.Time) {
 	}
 	fmt.Fprintf(c.Stdout, "%s %s", t.Began(), humanize.Ago(now, t.Since))
 	if t.CostPerHour > 0 {
-		fmt.Fprintf(c.Stdout, "; its machines cost %s per hour in the meantime", cli.Money(t.CostPerHour))
+		fmt.Fprintf(c.Stdout, "; its machines cost %s in the meantime", humanize.PerHour(t.CostPerHour, t.Currency))
 	}
 	fmt.Fprintln(c.Stdout, strings.TrimSpace(". "+t.Soon))
 	fmt.Fprint(c.Stdout, "\nWhat you can do:\n")
@@ -153,7 +153,7 @@ func facts(v cluster.ClusterView, now time.Time) []string {
 		out = append(out, "private")
 	}
 	if v.CostPerHour > 0 {
-		out = append(out, cli.Money(v.CostPerHour)+" per hour")
+		out = append(out, humanize.PerHour(v.CostPerHour, v.Currency)+"")
 	}
 	return append(out, leaseWords(v.Cluster, now))
 }

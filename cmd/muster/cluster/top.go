@@ -146,9 +146,9 @@ func compareBool(a, b bool) int {
 
 // head is the summary line.
 func (v *topView) head(now time.Time) string {
-	cost := 0.0
+	cost, currency := 0.0, ""
 	for _, s := range v.Clusters {
-		cost += s.CostPerHour
+		cost, currency = cost+s.CostPerHour, s.Currency
 	}
 	parts := []string{now.Format(time.TimeOnly), "busy: " + humanize.Count(v.Work, "cluster")}
 	if q := v.Queue; q != nil {
@@ -157,7 +157,7 @@ func (v *topView) head(now time.Time) string {
 			parts = append(parts, humanize.Count(q.Slots, "slot")+" of "+humanize.Count(q.Workers, "worker"))
 		}
 	}
-	return strings.Join(append(parts, cli.Money(cost)+" per hour for the clusters shown"), " · ")
+	return strings.Join(append(parts, humanize.PerHour(cost, currency)+" for the clusters shown"), " · ")
 }
 
 func (v *topView) table(now time.Time) *cli.Table {
@@ -168,7 +168,7 @@ func (v *topView) table(now time.Time) *cli.Table {
 			status, done, long = string(o.Status)+" "+o.Kind.Words(), fmt.Sprintf("%d/%d", o.Done, o.Total), cli.Clock(now.Sub(o.CreatedAt))
 			why = v.reason(o.ID)
 		}
-		t.Add(s.Name, strconv.Itoa(s.Size), cli.Money(s.CostPerHour), status, done, long, why, s.Owner, s.Template)
+		t.Add(s.Name, strconv.Itoa(s.Size), humanize.Price(s.CostPerHour, s.Currency), status, done, long, why, s.Owner, s.Template)
 	}
 	return t
 }

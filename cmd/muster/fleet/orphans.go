@@ -120,7 +120,7 @@ func printOrphans(c *cli.Context, r fleet.OrphanReport) error {
 	default:
 		t := cli.NewTable("ID", "PROVIDER", "MACHINE", "CLUSTER", "NODE", "KIND", "AGE>", "COST>", "STATE")
 		for _, o := range r.Orphans {
-			t.Add(o.ID, o.Provider, o.Machine, cmp.Or(o.Cluster, "-"), cmp.Or(o.Node, "-"), string(o.Kind), orphanAge(o, now), cli.Money(o.Cost), orphanState(o, now))
+			t.Add(o.ID, o.Provider, o.Machine, cmp.Or(o.Cluster, "-"), cmp.Or(o.Node, "-"), string(o.Kind), orphanAge(o, now), humanize.Price(o.Cost, o.Currency), orphanState(o, now))
 		}
 		if err := t.Show(c); err != nil {
 			return err

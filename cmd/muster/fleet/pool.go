@@ -46,7 +46,7 @@ func printPools(c *cli.Context, all []pool.PoolView) error {
 	}
 	t := cli.NewTable("NAME", "MODE", "READY>", "SIZE>", "CREATING>", "USED TODAY>", "COST/H>", "MACHINES")
 	for _, v := range all {
-		t.Add(v.Name, string(v.Mode), strconv.Itoa(v.Ready), strconv.Itoa(v.Count), strconv.Itoa(v.Making), strconv.Itoa(v.HandedToday), cli.Money(v.CostPerHour), poolKind(v.Pool))
+		t.Add(v.Name, string(v.Mode), strconv.Itoa(v.Ready), strconv.Itoa(v.Count), strconv.Itoa(v.Making), strconv.Itoa(v.HandedToday), humanize.Price(v.CostPerHour, v.Currency), poolKind(v.Pool))
 	}
 	if err := t.Show(c); err != nil {
 		return err
@@ -102,7 +102,7 @@ func printPool(c *cli.Context, v pool.PoolView) error {
 			text += fmt.Sprintf(", %d %s", x.n, x.word)
 		}
 	}
-	cli.Line(c.Stdout, "%s; replaced after %s; %s per hour", text, humanize.Duration(v.MaxAge), cli.Money(v.CostPerHour))
+	cli.Line(c.Stdout, "%s; replaced after %s; %s per hour", text, humanize.Duration(v.MaxAge), humanize.Price(v.CostPerHour, v.Currency))
 	cli.Line(c.Stdout, "  Used by clusters: %d today, %d in total", v.HandedToday, v.Handed)
 	if v.Trouble != "" {
 		again := ""
@@ -272,7 +272,7 @@ func printPoolReceipt(c *cli.Context, r pool.PoolReceipt) error {
 		return c.PrintJSON(r)
 	}
 	cli.Line(c.Stdout, "Pool %s at %s: %s created, %d used by clusters, %d deleted with proof.", r.Pool, r.Provider, humanize.Count(r.Machines, "machine"), r.Handed, r.GivenBack)
-	cli.Line(c.Stdout, "  Total time of machines in the pool: %s, cost %s.", humanize.Duration(r.Lifetime), cli.Money(r.Cost))
+	cli.Line(c.Stdout, "  Total time of machines in the pool: %s, cost %s.", humanize.Duration(r.Lifetime), humanize.Price(r.Cost, r.Currency))
 	if r.Left > 0 {
 		cli.Line(c.Stdout, "  %d left, or without proof of deletion yet.", r.Left)
 		return nil

@@ -61,6 +61,9 @@ func printTenant(c *cli.Context, x identity.Tenant) error {
 	}
 	fmt.Fprintf(c.Stdout, "%s  %s\n", x.Name, x.About)
 	fmt.Fprintf(c.Stdout, "Users     %d\nClusters  %d\nSlots     %s, %d in use\n", x.Users, x.Clusters, slotText(x.Slots), x.SlotsHeld)
+	if x.Currency != "" {
+		fmt.Fprintf(c.Stdout, "Currency  %s, exchange rate %g\n", x.Currency, x.ExchangeRate)
+	}
 	if x.CreatedBy != "" {
 		fmt.Fprintf(c.Stdout, "Created   %s by %s\n", cli.Since(x.CreatedAt), x.CreatedBy)
 	}
@@ -85,6 +88,8 @@ func tenantCreateCommand(c *cli.Context) *cobra.Command {
 	flags.IntVar(&n.Slots, "slots", 0, "maximum number of `steps` running at a time (default: the server's limit per tenant)")
 	flags.StringVar(&n.From, "from", "", "`tenant` to copy settings from")
 	flags.StringVar(&admin, "admin", "", "`name` of the first admin")
+	flags.StringVar(&n.Currency, "currency", "", "`code` of the currency of prices, costs and budgets, such as EUR (default: the server's)")
+	flags.Float64Var(&n.ExchangeRate, "exchange-rate", 0, "`amount` of the currency that one unit of the server's currency buys")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		n.Name = args[0]
 		if admin != "" {
@@ -102,12 +107,15 @@ func tenantCreateCommand(c *cli.Context) *cobra.Command {
 }
 
 func tenantChangeCommand(c *cli.Context) *cobra.Command {
-	var about string
+	var about, currency string
 	var slots int
-	cmd := &cobra.Command{Use: "change NAME", Short: "Update the description or slots of a tenant", Args: cli.Exactly("NAME")}
+	var rate float64
+	cmd := &cobra.Command{Use: "change NAME", Short: "Update the description, slots or currency of a tenant", Args: cli.Exactly("NAME")}
 	flags := cmd.Flags()
 	flags.StringVar(&about, "about", "", "one-line `description`")
 	flags.IntVar(&slots, "slots", 0, "maximum number of `steps` running at a time; 0 is the server's limit per tenant")
+	flags.StringVar(&currency, "currency", "", "`code` of the currency, such as EUR; it can't change once the tenant has costs")
+	flags.Float64Var(&rate, "exchange-rate", 0, "`amount` of the currency that one unit of the server's currency buys")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		var change identity.TenantChange
 		if flags.Changed("about") {
@@ -116,8 +124,14 @@ func tenantChangeCommand(c *cli.Context) *cobra.Command {
 		if flags.Changed("slots") {
 			change.Slots = &slots
 		}
+		if flags.Changed("currency") {
+			change.Currency = &currency
+		}
+		if flags.Changed("exchange-rate") {
+			change.ExchangeRate = &rate
+		}
 		if change == (identity.TenantChange{}) {
-			return cli.Usagef("--about or --slots is required")
+			return cli.Usagef("--about, --slots, --currency or --exchange-rate is required")
 		}
 		x, err := cl.Tenants.Change(ctx, args[0], change)
 		if err != nil {

@@ -63,7 +63,7 @@ func requestListCommand(c *cli.Context) *cobra.Command {
 		}
 		t := cli.NewTable("NUMBER>", "NAME", "TEMPLATE", "NODES>", "COST/H>", "BY", "REQUESTED", "STATUS")
 		for _, r := range list {
-			t.Add(strconv.FormatInt(r.ID, 10), cmp.Or(r.Asked.Name, "-"), r.Asked.Template, strconv.Itoa(r.Terms.Layout.Size()), cli.Money(r.Terms.Layout.CostPerHour),
+			t.Add(strconv.FormatInt(r.ID, 10), cmp.Or(r.Asked.Name, "-"), r.Asked.Template, strconv.Itoa(r.Terms.Layout.Size()), humanize.Price(r.Terms.Layout.CostPerHour, r.Terms.Layout.Currency),
 				r.Requester, humanize.Ago(time.Now(), r.AskedAt), requestState(r))
 		}
 		return t.Show(c)
@@ -134,12 +134,12 @@ func printRequest(c *cli.Context, r appcluster.Request) error {
 }
 
 func printTerms(c *cli.Context, line func(name, format string, args ...any), t appcluster.Terms) {
-	line("  result", "%s, lease %s, %s per hour, plan %.10s", humanize.Count(t.Layout.Size(), "node"), cluster.LeaseText(t.Lease), cli.PriceOf(t.Layout), t.PlanHash)
+	line("  result", "%s, lease %s, %s per hour, plan %.10s", humanize.Count(t.Layout.Size(), "node"), cluster.LeaseText(t.Lease), t.Layout.Price(), t.PlanHash)
 	for _, g := range t.Layout.Groups {
 		line("", "%d x %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
 	}
 	if a := t.Amended; a != nil {
-		line("  before", "%s, %s per hour", humanize.Count(a.Before.Nodes, "node"), cli.Money(a.Before.CostPerHour))
+		line("  before", "%s, %s per hour", humanize.Count(a.Before.Nodes, "node"), humanize.Price(a.Before.CostPerHour, a.Before.Currency))
 		for _, effect := range a.Effects {
 			line("", "%s", effect)
 		}
@@ -197,7 +197,7 @@ func planShown(ctx context.Context, c *cli.Context, cl *cli.Client, id int64, ha
 		t = r.Offer.Terms
 	}
 	fmt.Fprintf(c.Stderr, "%s, by %s: %s, lease %s, %s per hour, plan %.10s\n", r.Title(), r.Requester, humanize.Count(t.Layout.Size(), "node"), cluster.LeaseText(t.Lease),
-		cli.PriceOf(t.Layout), t.PlanHash)
+		t.Layout.Price(), t.PlanHash)
 	return t.PlanHash, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"time"
 
+	"muster/app/humanize"
 	"muster/app/usage"
 	"muster/cmd/muster/cli"
 
@@ -68,9 +69,9 @@ func printUsage(c *cli.Context, u usage.Usage) error {
 	hours := func(x float64) string { return fmt.Sprintf("%.2f", x) }
 	t := cli.NewTable("START", "GROUP", "NODE HOURS>", "CORE HOURS>", "COST>")
 	for _, l := range u.Lines {
-		t.Add(l.Start.UTC().Format("2006-01-02 15:04"), cmp.Or(l.Key, "-"), hours(l.NodeHours), hours(l.CoreHours), cli.Money(l.Cost))
+		t.Add(l.Start.UTC().Format("2006-01-02 15:04"), cmp.Or(l.Key, "-"), hours(l.NodeHours), hours(l.CoreHours), humanize.Money(l.Cost, u.Currency))
 	}
-	t.Add("total", "", hours(u.Total.NodeHours), hours(u.Total.CoreHours), cli.Money(u.Total.Cost))
+	t.Add("total", "", hours(u.Total.NodeHours), hours(u.Total.CoreHours), humanize.Money(u.Total.Cost, u.Currency))
 	if err := t.Show(c); err != nil {
 		return err
 	}
