@@ -64,7 +64,7 @@ func TestGoWords(t *testing.T) {
 		{errOf(strconv.ParseInt("a\"b", 10, 64)), `"a\"b" isn't a whole number`},
 		{errOf(strconv.ParseUint("-1", 10, 64)), `"-1" isn't a whole number`},
 		{errOf(strconv.ParseFloat("1,5", 64)), `"1,5" isn't a number`},
-		{errOf(strconv.ParseBool("yes")), `"yes" is neither true nor false`},
+		{errOf(strconv.ParseBool("yes")), `"yes" isn't true or false`},
 		{errOf(strconv.ParseInt("99999999999999999999", 10, 64)), `"99999999999999999999" is out of range`},
 		{fmt.Errorf("--size: %w", errOf(strconv.Atoi("x"))), `--size: "x" isn't a whole number`},
 		{errOf(time.ParseDuration("soon")), `"soon" isn't a duration such as 30m, 8h or 2d`},

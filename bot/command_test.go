@@ -69,7 +69,7 @@ func (s *stub) LinkStart(_ context.Context, kind, external, _ string) (app.Subje
 }
 
 func view(name string) cluster.ClusterView {
-	return cluster.ClusterView{Cluster: app.Cluster{ID: name + "-7", Tenant: "default", Name: name, Owner: "ada", Visibility: app.VisibleTenant, Template: "web", Size: 3, Status: app.ClusterActive, CostPerHour: 0.3},
+	return cluster.ClusterView{Cluster: app.Cluster{ID: name + "-7", Tenant: "default", Name: name, Owner: "ada", Visibility: app.VisibleTenant, Template: "web", Size: 3, Status: app.ClusterActive, CostPerHour: 0.3, Currency: "USD"},
 		Nodes:      []app.Node{{Name: "n1", Status: app.NodeReady}, {Name: "n2", Status: app.NodeReady}, {Name: "n3", Status: app.NodeCreated}},
 		Operations: []app.Operation{{ID: 41, Kind: app.OperationCreate, Status: app.OperationRunning, Done: 1, Total: 4, Expected: time.Minute}}}
 }
@@ -102,7 +102,7 @@ func (s *stub) ExtendLease(_ context.Context, _ app.Actor, _ string, r template.
 }
 
 func (s *stub) PreviewAmend(_ context.Context, _ app.Actor, _ string, m cluster.Amendment) (cluster.AmendPreview, error) {
-	return cluster.AmendPreview{Kind: m.Kind, Before: cluster.ClusterFigures{Nodes: 3, CostPerHour: 0.3}, After: cluster.ClusterFigures{Nodes: m.Size, CostPerHour: 0.1 * float64(m.Size)},
+	return cluster.AmendPreview{Kind: m.Kind, Before: cluster.ClusterFigures{Nodes: 3, CostPerHour: 0.3, Currency: "USD"}, After: cluster.ClusterFigures{Nodes: m.Size, CostPerHour: 0.1 * float64(m.Size), Currency: "USD"},
 		Nodes: []cluster.AmendedNode{{Name: "n4", Change: plan.NodeNew}}, PlanHash: "h1", Duration: 90 * time.Second}, nil
 }
 
@@ -135,7 +135,7 @@ var ada = Person{Kind: "slack", External: "T1/U1", Command: "/muster"}
 func talk(t *testing.T) (checkedBot, *stub) {
 	s := &stub{actor: app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser, Groups: []string{"ops"}}, catalog: someCatalog(), hash: "h1",
 		outlook: operation.LeaseOutlook{Cluster: "shop-7", Name: "shop", Owner: "ada", Until: time.Now().Add(time.Hour).Truncate(time.Second)}}
-	return checkedBot{New(s.config("", slog.New(slog.NewTextHandler(t.Output(), nil))))}, s
+	return checkedBot{New(s.config(slog.New(slog.NewTextHandler(t.Output(), nil))))}, s
 }
 
 func (a Answer) text() string { return a.Title + "\n" + strings.Join(a.Lines, "\n") }
@@ -161,7 +161,7 @@ func TestWhatIsSaid(t *testing.T) {
 		{"extend shop 4h", "Lease of shop extended"},
 		{"extend shop soon", "Invalid duration"},
 		{"resize shop many", "“many” isn't a valid number of nodes."},
-		{"resize shop 5", "Cost: 0.50/h, was 0.30/h."},
+		{"resize shop 5", "Cost: $0.50/h, was $0.30/h."},
 		{"grow shop", "shop: Grow from 3 to 4 nodes"},
 		{"grow shop 2", "shop: Grow from 3 to 5 nodes"},
 		{"shrink shop 3", "must keep at least one"},
@@ -222,29 +222,25 @@ func TestHelpIsGrouped(t *testing.T) {
 	}
 }
 
-// TestMoneyAndTimesAreTheReaders has one answer said to people in several zones, with and without a currency.
-func TestMoneyAndTimesAreTheReaders(t *testing.T) {
+// TestTimesAreTheReaders has one answer said to people in several zones; prices are in the tenant's currency for all of them.
+func TestTimesAreTheReaders(t *testing.T) {
 	_, s := talk(t)
 	s.outlook.Until = time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC)
-	for _, c := range []struct{ currency, zone, until, cost string }{
-		{"", "", "1 Jul 2026 22:30 UTC", ", 0.30/h"},
-		{"EUR", "Europe/Berlin", "2 Jul 2026 00:30 CEST", "0.30 EUR/h"},
-		{"$", "America/New_York", "1 Jul 2026 18:30 EDT", "$0.30/h"},
-		{"$", "No/Where", "1 Jul 2026 22:30 UTC", "$0.30/h"},
-		{"$", "../../etc/passwd", "1 Jul 2026 22:30 UTC", "$0.30/h"},
-		{"$", strings.Repeat("x", 5000), "1 Jul 2026 22:30 UTC", "$0.30/h"},
+	for zone, until := range map[string]string{
+		"": "1 Jul 2026 22:30 UTC", "Europe/Berlin": "2 Jul 2026 00:30 CEST", "America/New_York": "1 Jul 2026 18:30 EDT",
+		"No/Where": "1 Jul 2026 22:30 UTC", "../../etc/passwd": "1 Jul 2026 22:30 UTC", strings.Repeat("x", 5000): "1 Jul 2026 22:30 UTC",
 	} {
-		b := checkedBot{New(s.config(c.currency, slog.New(slog.DiscardHandler)))}
+		b := checkedBot{New(s.config(slog.New(slog.DiscardHandler)))}
 		p := ada
-		p.Zone = c.zone
-		if got := b.Say(t.Context(), p, "extend shop").text(); !strings.Contains(got, c.until) {
-			t.Errorf("to %.20q a lease is said %s", c.zone, got)
+		p.Zone = zone
+		if got := b.Say(t.Context(), p, "extend shop").text(); !strings.Contains(got, until) {
+			t.Errorf("to %.20q a lease is said %s", zone, got)
 		}
-		if got := b.Say(t.Context(), p, "status shop").text(); !strings.Contains(got, c.cost) {
-			t.Errorf("with %q a price is said %s", c.currency, got)
+		if got := b.Say(t.Context(), p, "status shop").text(); !strings.Contains(got, "$0.30/h") {
+			t.Errorf("to %.20q a price is said %s", zone, got)
 		}
-		if got := b.Say(t.Context(), p, "resize shop 5").text(); c.currency == "$" && !strings.Contains(got, "$0.50/h, was $0.30/h") {
-			t.Errorf("with %q a change is said %s", c.currency, got)
+		if got := b.Say(t.Context(), p, "resize shop 5").text(); !strings.Contains(got, "$0.50/h, was $0.30/h") {
+			t.Errorf("to %.20q a change is said %s", zone, got)
 		}
 	}
 }
@@ -304,7 +300,7 @@ func TestWhoMayNot(t *testing.T) {
 }
 
 func FuzzSay(f *testing.F) {
-	b := New(new(stub).config("", nil))
+	b := New(new(stub).config(nil))
 	for _, c := range b.commands {
 		f.Add(c.name + " shop 5 for 8h")
 	}

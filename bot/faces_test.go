@@ -271,7 +271,7 @@ func TestHome(t *testing.T) {
 		return &app.Operation{ID: 1, Kind: kind, Status: status, EndedAt: ended}
 	}
 	s.clusters = []app.ClusterSummary{
-		{Cluster: app.Cluster{ID: "shop-7", Name: "shop", Owner: "ada", Template: "web", Size: 3, Status: app.ClusterActive, CostPerHour: 0.3, ExpiresAt: end}, Operation: op(app.OperationCreate, app.OperationSucceeded, end.Add(-time.Hour))},
+		{Cluster: app.Cluster{ID: "shop-7", Name: "shop", Owner: "ada", Template: "web", Size: 3, Status: app.ClusterActive, CostPerHour: 0.3, Currency: "USD", ExpiresAt: end}, Operation: op(app.OperationCreate, app.OperationSucceeded, end.Add(-time.Hour))},
 		{Cluster: app.Cluster{ID: "old-2", Name: "old", Owner: "ada", Template: "web", Status: app.ClusterDeleted}, Operation: op(app.OperationDelete, app.OperationSucceeded, end)},
 		{Cluster: app.Cluster{ID: "db-9", Name: "db", Owner: "ada", Template: "db", Size: 1, Status: app.ClusterPending}, Operation: op(app.OperationResize, app.OperationRunning, time.Time{})},
 		{Cluster: app.Cluster{ID: "his-1", Name: "his", Owner: "bob", Status: app.ClusterActive}},
@@ -279,7 +279,7 @@ func TestHome(t *testing.T) {
 	s.inbox = []cluster.Request{{ID: 12, Kind: app.OperationCreate, Requester: "bob", Status: cluster.RequestWaiting, Asked: cluster.ClusterRequest{Name: "big"}}}
 	h := b.Home(t.Context(), ada)
 	got := Modal{Parts: h.Parts}.text()
-	for _, want := range []string{"Signed in as ada (tenant default)", "Waiting for your approval\nRequest 12\nbob wants to create: big", "shop – active, 3 nodes, from web, expires 22 Nov 2026 10:00 UTC, 0.30/h",
+	for _, want := range []string{"Signed in as ada (tenant default)", "Waiting for your approval\nRequest 12\nbob wants to create: big", "shop – active, 3 nodes, from web, expires 22 Nov 2026 10:00 UTC, $0.30/h",
 		"db – resizing, 1 node, from db, no expiry", "Recent activity\nold was deleted – 22 Nov 2026 10:00 UTC\nshop is active – 22 Nov 2026 09:00 UTC"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the home does not say %q:\n%s", want, got)

@@ -51,7 +51,7 @@ func (s *stub) Preview(_ context.Context, _ app.Actor, r cluster.ClusterRequest)
 	}
 	cost := 0.1 * float64(r.Size)
 	return cluster.Preview{Template: r.Template, PlanHash: s.hash + "/" + time.Duration(r.Size).String() + lease.String(), Lease: lease, Cost: cost * lease.Hours(), Duration: 90 * time.Second,
-		Layout: layout.Layout{CostPerHour: cost, Groups: []layout.NodeGroup{{Count: r.Size, Hardware: "small", Services: []string{"web"}}}}}, nil
+		Layout: layout.Layout{CostPerHour: cost, Currency: "USD", Groups: []layout.NodeGroup{{Count: r.Size, Hardware: "small", Services: []string{"web"}}}}}, nil
 }
 
 func (s *stub) QuotaLeft(context.Context, app.Actor) (policy.QuotaLeft, error) {
@@ -149,8 +149,8 @@ type unasked struct {
 }
 
 // config is that of a bot which asks the stub for everything.
-func (s *stub) config(currency string, log *slog.Logger) Config {
-	return Config{Tenant: "default", URL: func() string { return "https://m.test" }, Pages: address.Of, Currency: currency, Log: log,
+func (s *stub) config(log *slog.Logger) Config {
+	return Config{Tenant: "default", URL: func() string { return "https://m.test" }, Pages: address.Of, Log: log,
 		UseCases: UseCases{People: s, Catalogs: s, Clusters: s, Activity: s, Deletes: s, Creates: s, Amendments: s, Operations: s, RollBacks: s, Leases: s, Requests: s, Questions: s, Queues: s, Quotas: s, Orphans: s,
 			Workspaces: s, Channels: s, Homes: s}}
 }

@@ -14,7 +14,7 @@ import (
 
 func TestABotWithoutAUseCaseIsNotWired(t *testing.T) {
 	for i := range reflect.TypeFor[UseCases]().NumField() {
-		c := new(stub).config("", slog.New(slog.DiscardHandler))
+		c := new(stub).config(slog.New(slog.DiscardHandler))
 		v := reflect.ValueOf(&c.UseCases).Elem()
 		v.Field(i).SetZero()
 		func() {
@@ -30,7 +30,7 @@ func TestABotWithoutAUseCaseIsNotWired(t *testing.T) {
 
 // TestEveryButtonIsDone reads which deeds there are, and looks for who does them.
 func TestEveryButtonIsDone(t *testing.T) {
-	b := New(new(stub).config("", slog.New(slog.DiscardHandler)))
+	b := New(new(stub).config(slog.New(slog.DiscardHandler)))
 	files, err := os.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)

@@ -33,8 +33,10 @@ func (f *farm) cook(name string, start ...template.ResourceRef) {
 		s.Actions[a] = &template.ServiceAction{Automator: "chef-solo", Fields: map[string]string{"run_list": name}}
 	}
 	s.Actions[app.ActionStart].Resources = start
-	f.Catalog.Services = maps.Clone(f.Catalog.Services)
-	f.Catalog.Services[name] = &s
+	c := *f.Catalog // a catalog that was published doesn't change
+	c.Services = maps.Clone(c.Services)
+	c.Services[name] = &s
+	f.Catalog = &c
 }
 
 // use puts the next version of resources, each type/name, into use.

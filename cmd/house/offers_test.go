@@ -162,7 +162,7 @@ func (h *House) chatOffers(t *testing.T, who app.Actor, v cluster.ClusterView) {
 	t.Helper()
 	uses := faces.Bot(h.Services)
 	uses.People = linked{uses.People, who}
-	b := bot.New(bot.Config{UseCases: uses, Tenant: Tenant, URL: func() string { return "https://muster.example.com" }, Pages: address.Of, Currency: "EUR",
+	b := bot.New(bot.Config{UseCases: uses, Tenant: Tenant, URL: func() string { return "https://muster.example.com" }, Pages: address.Of,
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	p := bot.Person{Kind: "slack", External: "U1", Command: "/muster"}
 	answer := b.Say(t.Context(), p, "status "+v.Name)

@@ -113,14 +113,6 @@ func TestWordsForTime(t *testing.T) {
 	}
 }
 
-func TestMoney(t *testing.T) {
-	for v, want := range map[float64]string{0: "-", 0.03: "0.03", 0.0125: "0.0125", 1.5: "1.50", 0.175: "0.175", 20: "20.00"} {
-		if got := cli.Money(v); got != want {
-			t.Errorf("money(%v) = %s, want %s", v, got, want)
-		}
-	}
-}
-
 func nodeEvent(step string, state app.StepState, done int) app.Event {
 	node, _, _ := strings.Cut(step, ".")
 	return app.Event{At: time.Now(), Cluster: "c1", Operation: 7, Kind: app.EventStep, Node: node, Step: step, Status: string(state), Done: done, Total: 4}
