@@ -49,7 +49,7 @@ func TestOtherHardwareIsTakenWhereThereIsNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Layout.MostPerHour != 3 || p.Layout.CostPerHour != 1 || !strings.Contains(strings.Join(p.Layout.Notes, "\n"), "If small is unavailable, nodes use medium, then large. The cluster then costs up to 3") {
+	if p.Layout.MostPerHour != 3 || p.Layout.CostPerHour != 1 || !strings.Contains(strings.Join(p.Layout.Notes, "\n"), "If small is unavailable, nodes use medium, then large. The cluster then costs up to $3") {
 		t.Errorf("the preview says up to %v: %q", p.Layout.MostPerHour, p.Layout.Notes)
 	}
 	if p.Plan.Fallbacks["small"] == nil {

@@ -23,7 +23,7 @@ func TestClusterList(t *testing.T) {
 	for s.f.advance(done, 9) {
 	}
 	a := s.get("/clusters")
-	a.reads(http.StatusOK, "2 clusters: 1 active and 1 in progress. 0.60 per hour in total.",
+	a.reads(http.StatusOK, "2 clusters: 1 active and 1 in progress. 0.60/h in total.",
 		"lake creating 5 of 25 steps Template hadoop Nodes 3 Owner ada Cost / h 0.36 Lease in 24 h",
 		"shop active haproxy, web Template web Nodes 2 Owner ada Cost / h 0.24 Lease no end")
 	if !strings.Contains(a.body, `<noscript><meta http-equiv="refresh" content="5">`) || !strings.Contains(a.body, "/list.") {

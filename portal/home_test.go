@@ -141,8 +141,8 @@ func TestHome(t *testing.T) {
 	}
 	s.signIn("ada")
 	a := s.get("/")
-	a.reads(http.StatusOK, "Hello, ada", "You have 3 clusters: 1 active, 1 in progress and 1 failed. 1.20 per hour in total.",
-		"Waiting for you 2", "load-test bob requested web with 8 nodes at 0.96 per hour, 1 h ago Review", "Is the disk of n2 wiped? lake: datanode, configure on n2 Answer",
+	a.reads(http.StatusOK, "Hello, ada", "You have 3 clusters: 1 active, 1 in progress and 1 failed. 1.20/h in total.",
+		"Waiting for you 2", "load-test bob requested web with 8 nodes at 0.96/h, 1 h ago Review", "Is the disk of n2 wiped? lake: datanode, configure on n2 Answer",
 		"shop-staging failed", "Create failed at n1.haproxy.start.", "lake creating", "Creating: 21 of 43 steps done.", "48 %", "orders-db active",
 		"Expiring soon lake expires in 24 h Extend orders-db expires in 8 h Extend", "Your requests", "big-lake", "Your cost this month", "node hours", "Quota usage Nodes 38 of 50",
 		"Notifications", "The lease of lake ends in 22 hours.", "Templates", "Web with a load balancer", "from 0.24")

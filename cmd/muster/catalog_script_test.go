@@ -35,7 +35,7 @@ func TestScriptsThatTheirShellCannotReadAreRefused(t *testing.T) {
 	}
 	var out, errOut bytes.Buffer
 	code := run(context.Background(), []string{"catalog", "lint", dir}, strings.NewReader(""), &out, &errOut)
-	if code != cli.ExitFailed || !strings.Contains(out.String(), file+":6:5: error: service \"broken\": actions.start.fields.script: line 2, column 1 of the script: `if") {
+	if code != cli.ExitFailed || !strings.Contains(out.String(), file+":6:5: error: service \"broken\": actions.start.fields.script: script line 2, column 1: `if") {
 		t.Errorf("lint: exit %d: %s%s", code, &out, &errOut)
 	}
 
@@ -43,7 +43,7 @@ func TestScriptsThatTheirShellCannotReadAreRefused(t *testing.T) {
 	admin := tenantAdmin(here)
 	r := m.apply(admin, yamlOf(brokenScript))
 	if r.Saved || len(r.Problems) != 1 || r.Problems[0].Line != 6 || r.Problems[0].Column != 5 || r.Problems[0].Field != "actions.start.fields.script" ||
-		!strings.Contains(r.Problems[0].Message, "line 2, column 1 of the script") {
+		!strings.Contains(r.Problems[0].Message, "script line 2, column 1") {
 		t.Errorf("apply: %+v", r)
 	}
 	if r = m.apply(admin, yamlOf(strings.Replace(brokenScript, "/etc/motd\n", "/etc/motd\n    fi\n", 1))); !r.Saved {

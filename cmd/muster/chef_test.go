@@ -167,7 +167,7 @@ constraints: {size: {min: 1, max: 1}}
 
 	v := make("web", "web", 2)
 	says(v.ID, map[string]bool{
-		"Resource cookbooks/apache2@1 (":                                             true,
+		"Copying resource cookbooks/apache2@1 (":                                     true,
 		"n1.base.install: base is told of " + v.ID:                                   true,
 		"n1.base.install: data bags: people; roles: web.rb":                          true,
 		"n1.base.install: cookbooks: apache2 coopr_base coopr_service_manager":       true,

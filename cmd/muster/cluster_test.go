@@ -65,7 +65,7 @@ func TestCreateWaitTellsHowToReachTheNodes(t *testing.T) {
 		`\[3/4 0:00\] n1.confirm succeeded`,
 		`\[4/4 0:00\] n2.confirm succeeded`,
 		`shop \(c1\) is active`,
-		`web · 2 nodes · fake · owned by admin · 0.50 per hour · lease never expires`,
+		`web · 2 nodes · fake · owned by admin · 0.50/h · lease never expires`,
 		`n1 .*ssh -i ` + key + ` -o UserKnownHostsFile=` + known + ` root@127.0.0.2`,
 		`n2 .*ssh -i ` + key + ` -o UserKnownHostsFile=` + known + ` -p 2222 root@127.0.0.3`,
 		`Shop: http://127.0.0.2:8080/`,

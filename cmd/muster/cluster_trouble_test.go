@@ -47,9 +47,9 @@ func TestClusterShow(t *testing.T) {
 	s.views["c1"] = &v
 	got := s.muster("cluster", "show", "shop")
 	wantResult(t, got, cli.ExitDone, `shop (c1) is failed: The reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.
-web · 2 nodes · cloud · owned by ada · 1.00 per hour · lease never expires
+web · 2 nodes · cloud · owned by ada · 1.00/h · lease never expires
   n2.web.start: no route to host
-Stopped 2 h ago; its machines cost 0.50 per hour in the meantime.
+Stopped 2 h ago; its machines cost 0.50/h in the meantime.
 
 What you can do:
   muster cluster repair shop  Replaces n2 and finishes the reconfiguration.

@@ -20,6 +20,9 @@ import (
 
 // TestMain lets scripts run this binary under the name muster, and what speaks to build hooks.
 func TestMain(m *testing.M) {
+	if os.Getenv("TZ") == "" {
+		_ = os.Setenv("TZ", "UTC") // times are in the zone of the host, which tests don't know
+	}
 	testscript.Main(apitest.Watch(m, portal.InspectAPI), map[string]func(){"muster": func() { apitest.Here(portal.InspectAPI); main() }, "buildsystem": buildSystem, "visitor": visitorMain})
 }
 
@@ -40,6 +43,7 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("EXAMPLES", examples)
+			env.Setenv("TZ", "UTC")
 			env.Setenv(apitest.FaultsFile, os.Getenv(apitest.FaultsFile))
 			return receive(env)
 		},

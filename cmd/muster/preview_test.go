@@ -166,11 +166,11 @@ func TestPreviewsSayWhatIsCheaper(t *testing.T) {
 		cost           float64
 		want           string
 	}{
-		{"packed is dear", "dear", "", 4, "Choose cheapest to pay $0.17 instead of $4.00 per hour."},
-		{"spread is dear too", "dear", apptemplate.PreferSpread, 4, "Choose cheapest to pay $0.17 instead of $4.00 per hour."},
+		{"packed is dear", "dear", "", 4, "Choose cheapest to pay $0.17/h instead of $4.00/h."},
+		{"spread is dear too", "dear", apptemplate.PreferSpread, 4, "Choose cheapest to pay $0.17/h instead of $4.00/h."},
 		{"it is the cheapest", "dear", apptemplate.PreferCheapest, 0.17, ""},
 		{"the template prefers it", "thrifty", "", 0.17, ""},
-		{"packed against the template", "thrifty", apptemplate.PreferPacked, 4, "Choose cheapest to pay $0.17 instead of $4.00 per hour."},
+		{"packed against the template", "thrifty", apptemplate.PreferPacked, 4, "Choose cheapest to pay $0.17/h instead of $4.00/h."},
 		{"no real amount", "level", "", 0.17, ""},
 		{"a price that is not known is not cheap", "unpriced", "", 0.17, ""},
 	} {

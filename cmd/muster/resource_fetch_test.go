@@ -220,7 +220,7 @@ func TestContentChangedOnTheServerIsRefusedAndHealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "got")
-	if said, err := w.muster("resource", "pull", "shell/file/big@1", "-O", out); err == nil || !strings.Contains(said, "not what was pushed") {
+	if said, err := w.muster("resource", "pull", "shell/file/big@1", "-O", out); err == nil || !strings.Contains(said, "its SHA-256 doesn't match") {
 		t.Errorf("it is pulled: %v, %s", err, said)
 	}
 
@@ -350,9 +350,9 @@ func TestResourceLimitsAndHashes(t *testing.T) {
 	status, says = w.put("one", hex.EncodeToString(right[:]), some(60, 'a'))
 	want("what fits", status, http.StatusCreated, says)
 	status, says = w.put("two", "", some(60, 'b'))
-	want("more than all may be, over REST", status, http.StatusConflict, says, "resource_quota", "would take 120 KiB", "may take 100 KiB")
+	want("more than all may be, over REST", status, http.StatusConflict, says, "resource_quota", "would use 120 KiB", "the quota is 100 KiB")
 	said, err = push("two", some(60, 'b'))
-	fails("more than all may be", said, err, "would take 120 KiB", "--resource-quota")
+	fails("more than all may be", said, err, "would use 120 KiB", "--resource-quota")
 	// The same content once more takes no room, and what is just as much as there is room for does.
 	if said, err := push("three", some(60, 'a')); err != nil {
 		t.Errorf("the same content: %v, %s", err, said)
@@ -361,7 +361,7 @@ func TestResourceLimitsAndHashes(t *testing.T) {
 		t.Errorf("what fits just: %v, %s", err, said)
 	}
 	said, err = push("four", []byte("x"))
-	fails("when it is full", said, err, "take 100 KiB, which is all that they may", "--resource-quota")
+	fails("when it is full", said, err, "use 100 KiB, the whole quota", "--resource-quota")
 	status, says = w.put("four", "", []byte("x"))
 	want("when it is full, over REST", status, http.StatusConflict, says, "resource_quota")
 

@@ -195,7 +195,7 @@ func TestWhatIsWrongWithSettingsIsTold(t *testing.T) {
 		{"another entry", "muster_tenant: 1\ncatalog:\n  template/a:\n    text: |\n      kind: template\n      name: b\n", 3, "catalog.template/a", "isn't a single entry"},
 		{"a wrong entry", "muster_tenant: 1\ncatalog:\n  template/a:\n    text: |\n      kind: template\n      name: a\n      extends: nowhere\n", 7, "catalog.template/a", "nowhere"},
 		{"a secret in a provider", "muster_tenant: 1\ncatalog:\n  provider/x:\n    text: |\n      kind: provider\n      name: x\n      type: digitalocean\n      settings: {token: hunter2}\n", 8, "catalog.provider/x", "muster secret set"},
-		{"no such hook time", "muster_tenant: 1\nhooks:\n  disk-check: {when: whenever, script: \"true\"}\n", 3, "hooks.disk-check.when", "no time"},
+		{"no such hook time", "muster_tenant: 1\nhooks:\n  disk-check: {when: whenever, script: \"true\"}\n", 3, "hooks.disk-check.when", "Unknown value"},
 	} {
 		for _, act := range []func(settings.TenantImport) (settings.TenantReport, error){
 			func(in settings.TenantImport) (settings.TenantReport, error) {

@@ -31,6 +31,9 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
+// Time writes a moment in the time zone of this computer, or of TZ, and names the zone: "2026-11-30 18:00:00 CET".
+func Time(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 MST") }
+
 // Dash shows an empty value as a dash.
 func Dash(s string) string {
 	if s == "" {

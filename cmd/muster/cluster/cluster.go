@@ -6,10 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/cluster"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func Command(c *cli.Context) *cobra.Command {

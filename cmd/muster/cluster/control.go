@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/cluster"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 // clusterResumeCommand resumes a paused or failed operation.

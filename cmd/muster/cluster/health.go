@@ -116,7 +116,7 @@ func printFacts(c *cli.Context, name string, list []execution.NodeFact) error {
 		if f.Secret {
 			value = "(secret)"
 		}
-		t.Add(f.Node, f.Service, f.Name, value, f.At.UTC().Format(time.DateTime))
+		t.Add(f.Node, f.Service, f.Name, value, cli.Time(f.At))
 	}
 	return t.Show(c)
 }
@@ -140,7 +140,7 @@ func printHealth(c *cli.Context, name string, h health.ClusterHealth) error {
 	}
 	line := fmt.Sprintf("%s is %s.", name, h.State)
 	if !h.LookedAt.IsZero() {
-		line += fmt.Sprintf(" %d healthy, %d sick, %d unreachable, %d unknown; checked %s UTC.", h.Healthy, h.Sick, h.Unreachable, h.Unknown, h.LookedAt.UTC().Format(time.DateTime))
+		line += fmt.Sprintf(" %d healthy, %d sick, %d unreachable, %d unknown; checked %s.", h.Healthy, h.Sick, h.Unreachable, h.Unknown, cli.Time(h.LookedAt))
 	}
 	fmt.Fprintln(c.Stdout, line)
 	if h.Note != "" {
@@ -154,7 +154,7 @@ func printHealth(c *cli.Context, name string, h health.ClusterHealth) error {
 	for _, n := range h.Nodes {
 		since := "-"
 		if !n.Since.IsZero() {
-			since = n.Since.UTC().Format(time.DateTime)
+			since = cli.Time(n.Since)
 		}
 		t.Add(n.Node, string(n.State), since, strings.Join(n.Reasons, "; "))
 	}

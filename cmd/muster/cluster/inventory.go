@@ -8,10 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"muster/app/cluster"
 	"muster/app/inventory"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func InventoryCommand(c *cli.Context) *cobra.Command {

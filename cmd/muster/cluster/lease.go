@@ -113,7 +113,7 @@ func clusterShortenCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			if !ask.Until.IsZero() && !v.ExpiresAt.IsZero() && ask.Until.After(v.ExpiresAt) {
-				return cli.Usagef("the lease of %s already expires earlier, at %s UTC", v.Name, v.ExpiresAt.UTC().Format(time.DateTime)).
+				return cli.Usagef("the lease of %s already expires earlier, at %s", v.Name, cli.Time(v.ExpiresAt)).
 					Hint("To extend it: muster cluster extend %s --until \"%s\"", args[0], until)
 			}
 			o, err := cl.Leases.Extend(cmd.Context(), v.ID, ask)
@@ -141,16 +141,16 @@ func printLease(c *cli.Context, o operation.LeaseOutlook) error {
 	case o.Until.IsZero():
 		fmt.Fprintf(c.Stdout, "The lease of %s never expires.\n", o.Name)
 	case o.Over:
-		fmt.Fprintf(c.Stdout, "The lease of %s expired %s, at %s UTC.\n", o.Name, humanize.Ago(now, o.Until), o.Until.UTC().Format(time.DateTime))
+		fmt.Fprintf(c.Stdout, "The lease of %s expired %s, at %s.\n", o.Name, humanize.Ago(now, o.Until), cli.Time(o.Until))
 	default:
-		fmt.Fprintf(c.Stdout, "The lease of %s expires in %s, at %s UTC.\n", o.Name, humanize.Duration(o.Until.Sub(now)), o.Until.UTC().Format(time.DateTime))
+		fmt.Fprintf(c.Stdout, "The lease of %s expires in %s, at %s.\n", o.Name, humanize.Duration(o.Until.Sub(now)), cli.Time(o.Until))
 	}
 	offer := o.Offer
 	switch {
 	case offer.Refusal != "":
 		fmt.Fprintln(c.Stdout, offer.Refusal)
 	case !o.Until.IsZero() && !offer.Latest.IsZero() && offer.By > 0:
-		fmt.Fprintf(c.Stdout, "You can extend it until %s UTC.\n", offer.Latest.UTC().Format(time.DateTime))
+		fmt.Fprintf(c.Stdout, "You can extend it until %s.\n", cli.Time(offer.Latest))
 	case !o.Until.IsZero() && !offer.Latest.IsZero():
 		fmt.Fprintln(c.Stdout, "You can't extend it further.")
 	}

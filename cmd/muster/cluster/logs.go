@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/cluster"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 // Reading logs.

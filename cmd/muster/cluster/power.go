@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/cluster"
 	"muster/app/schedule"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func clusterSleepCommand(c *cli.Context) *cobra.Command {

@@ -111,9 +111,9 @@ func printReceipt(c *cli.Context, r fleet.Receipt) error {
 		for _, l := range r.Lines {
 			gone := "-"
 			if !l.GoneAt.IsZero() {
-				gone = l.GoneAt.UTC().Format(time.DateTime)
+				gone = cli.Time(l.GoneAt)
 			}
-			t.Add(l.Node, string(l.Kind), l.ID, cmp.Or(l.Zone, "-"), l.MadeAt.UTC().Format(time.DateTime), gone, humanize.Duration(l.Lifetime), humanize.Price(l.Price, r.Currency), humanize.Price(l.Cost, r.Currency))
+			t.Add(l.Node, string(l.Kind), l.ID, cmp.Or(l.Zone, "-"), cli.Time(l.MadeAt), gone, humanize.Duration(l.Lifetime), humanize.Price(l.Price, r.Currency), humanize.Price(l.Cost, r.Currency))
 		}
 		if err := t.Show(c); err != nil {
 			return err

@@ -7,11 +7,12 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 	"muster/app/secret"
 	"muster/cmd/muster/cli"
 	rest "muster/portal/client"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 )
 
 // clusterConfigCommand shows the configuration that set changes.

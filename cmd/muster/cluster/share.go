@@ -4,10 +4,11 @@ import (
 	"context"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"muster/app"
 	"muster/app/cluster"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
 )
 
 func clusterShareCommand(c *cli.Context) *cobra.Command {

@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"muster/app/file/catalog"
 	"muster/app/file/catalog/form"
@@ -147,9 +146,9 @@ func (d *Doctor) certificate(leaf *x509.Certificate) []checked {
 	left := leaf.NotAfter.Sub(d.now())
 	switch {
 	case d.now().Before(leaf.NotBefore):
-		return broken("Check this host's clock.", "The certificate isn't valid before %s.", leaf.NotBefore.UTC().Format(time.DateTime))
+		return broken("Check this host's clock.", "The certificate isn't valid before %s.", cli.Time(leaf.NotBefore))
 	case left <= 0:
-		return broken("Renew it; the server reloads it when its file changes.", "The certificate expired %s.", leaf.NotAfter.UTC().Format(time.DateTime))
+		return broken("Renew it; the server reloads it when its file changes.", "The certificate expired %s.", cli.Time(leaf.NotAfter))
 	case left < certWarning:
 		return warned("Renew it; the server reloads it when its file changes.", "The certificate expires in %s.", humanize.Duration(left))
 	}

@@ -5,13 +5,13 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"muster/app"
 	"muster/app/identity"
 	"muster/cmd/muster/cli"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // auditFlags filter entries.
@@ -64,7 +64,7 @@ func auditListCommand(c *cli.Context) *cobra.Command {
 			}
 			t := cli.NewTable("NUMBER>", "TIME", "USER", "ACTION", "OBJECT", "FROM")
 			for _, d := range out.Entries {
-				t.Add(fmt.Sprint(d.Number), d.At.UTC().Format(time.DateTime), d.Who, d.Act, d.Object, strings.TrimSpace(string(d.Via)+" "+d.From))
+				t.Add(fmt.Sprint(d.Number), cli.Time(d.At), d.Who, d.Act, d.Object, strings.TrimSpace(string(d.Via)+" "+d.From))
 			}
 			return t.Show(c)
 		},
