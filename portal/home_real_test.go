@@ -41,3 +41,28 @@ func TestBrowserHome(t *testing.T) {
 	b.Until(`document.querySelector("#home-cost-tenant svg")`)
 	b.Shoot("home-admin")
 }
+
+// TestBrowserTimes reads a cluster in two time zones: times on hover and in the log are in the reader's, and those that arrive later too.
+func TestBrowserTimes(t *testing.T) {
+	h := newHomely(newFake(time.Now))
+	if err := h.furnish(); err != nil {
+		t.Fatal(err)
+	}
+	p := New(Config{UseCases: useCases(h), Version: "1.0.0", Logger: quiet()})
+	srv := httptest.NewServer(p)
+	t.Cleanup(func() { _ = p.Close(); srv.Close() })
+	b := portaltest.Open(t, srv.URL)
+	b.Open("/signin")
+	b.Do(chromedp.SendKeys(chromedp.ID("user"), "ada"), chromedp.SendKeys(chromedp.ID("password"), "correct horse"), chromedp.Submit(chromedp.ID("password")))
+	b.Until(`location.pathname=="/"`)
+	for zone, sign := range map[string]string{"Asia/Kolkata": "GMT+5:30", "America/Phoenix": "GMT-7", "UTC": "UTC"} {
+		b.Zone(zone)
+		b.Open("/")
+		b.Until(`document.querySelector("time[title]") && [...document.querySelectorAll("time[title]")].every((x) => x.title.endsWith(" ` + sign + `"))`)
+		// As an update would put it there.
+		b.Do(chromedp.Evaluate[chromedp.Void](`(() => { const x = document.createElement("p"); x.id = "later";
+			x.innerHTML = '<time datetime="2026-01-02T20:00:00Z">2 Jan 2026 20:00:00 UTC</time><time datetime="2026-01-02T20:00:00Z">20:00:00</time>'; document.body.append(x); })()`))
+		want := map[string]string{"Asia/Kolkata": "3 Jan 2026 01:30:00 GMT+5:3001:30:00", "America/Phoenix": "2 Jan 2026 13:00:00 GMT-713:00:00", "UTC": "2 Jan 2026 20:00:00 UTC20:00:00"}[zone]
+		b.Until(`document.querySelector("#later").textContent == "` + want + `"`)
+	}
+}

@@ -147,6 +147,14 @@ func (b *Browser) Scheme(dark bool) {
 	}
 }
 
+// Zone sets the time zone of the reader, such as Asia/Kolkata.
+func (b *Browser) Zone(name string) {
+	b.t.Helper()
+	if _, err := chromedp.Call(b.Ctx, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: name}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // Open goes to a path of the site.
 func (b *Browser) Open(path string) {
 	b.t.Helper()
