@@ -83,7 +83,7 @@ func TestPasswordInABrowser(t *testing.T) {
 	b.Shoot("password")
 	b.Do(chromedp.SendKeys(chromedp.ID("old"), secret), chromedp.SendKeys(chromedp.ID("new"), "four words of mine"), chromedp.SendKeys(chromedp.ID("again"), "four words of mine"),
 		chromedp.Submit(chromedp.ID("new")))
-	b.Until(`location.pathname=="/clusters"||location.pathname=="/"`)
+	b.Until(`location.pathname=="/clusters/new"`)
 	b.Open("/account")
 	b.Shoot("account-local")
 }

@@ -159,7 +159,7 @@ func TestBrowser(t *testing.T) {
 	b.Until(`document.querySelector("#sentence").textContent.includes("2 of 5")`)
 	for f.advance("c01", 9) {
 	}
-	b.Until(`document.querySelector("#sentence").textContent.includes("Gone")`)
+	b.Until(`document.querySelector("#sentence").textContent.includes("all machines were deleted")`)
 	b.Shoot("cluster-deleted")
 	b.Open("/clusters/new?template=hadoop&size=40")
 	b.Shoot("new-big")

@@ -38,7 +38,7 @@ func TestBrowserHouse(t *testing.T) {
 	f, _, b := houseOf(t, "root")
 
 	b.Open("/queue")
-	b.Until(`document.querySelector("#list").textContent.includes("nothing waits")`)
+	b.Until(`document.querySelector("#list").textContent.includes("No operations in progress or queued")`)
 	id := f.lake(t, "lake")
 	f.advance(id, 3)
 	b.Until(`document.querySelector("#list").textContent.includes("3 of 25")`)
@@ -80,7 +80,7 @@ func TestBrowserOvernight(t *testing.T) {
 	f, p, b := houseOf(t, "root")
 	p.live.attend = 100 * time.Millisecond
 	b.Open("/queue")
-	b.Until(`document.querySelector("#list").textContent.includes("nothing waits")`)
+	b.Until(`document.querySelector("#list").textContent.includes("No operations in progress or queued")`)
 	b.Do(chromedp.Evaluate[chromedp.Void](`document.body.dataset.version="0.9"; window.dispatchEvent(new Event("online"))`))
 	b.Until(`!document.querySelector("#news").hidden && document.querySelector("#news").textContent.includes("Muster was updated")`)
 	b.Shoot("updated")

@@ -83,7 +83,7 @@ func TestSecurityKeyInABrowser(t *testing.T) {
 	b.Shoot("signin-second-factor-refused")
 	call(chromedp.Call(b.Ctx, webauthn.SetResponseOverrideBits, webauthn.SetResponseOverrideBitsParams{AuthenticatorID: made.AuthenticatorID, IsBogusSignature: &no}))
 	b.Do(chromedp.Click(chromedp.ID("use-key")))
-	b.Until(`location.pathname=="/account"&&document.querySelector("#sign-ins").textContent.includes("by password and security key")`)
+	b.Until(`location.pathname=="/account"&&document.querySelector("#sign-ins").textContent.includes("signed in by password and security key")`)
 	b.Shoot("account-second-factor")
 
 	// Re-authentication with the key, for new recovery codes.
@@ -94,7 +94,10 @@ func TestSecurityKeyInABrowser(t *testing.T) {
 	b.Until(`location.pathname=="/step-up"&&document.querySelector("#use-key")`)
 	b.Shoot("step-up-second-factor")
 	b.Do(chromedp.SendKeys(chromedp.ID("password"), horse), chromedp.Click(chromedp.ID("use-key")))
-	b.Until(`location.pathname=="/account/second-factor"`)
+	b.Until(`location.pathname=="/step-up/continue"`)
+	b.Do(chromedp.Click(chromedp.CSS("main form .primary")))
+	b.Until(`document.querySelector("#recovery-codes")`)
+	codes = strings.Fields(b.Eval(`document.querySelector("#recovery-codes").textContent`))
 
 	// With the app, and with a recovery code.
 	for _, code := range []string{apptest.Code(secret, w.clock.now()), codes[0]} {

@@ -55,7 +55,7 @@ func TestBrowserStory(t *testing.T) {
 	b.Open("/clusters/" + v.ID + "/delete")
 	b.Shoot("story-6-delete")
 	b.Do(chromedp.Click(chromedp.CSS(".danger")))
-	b.Until(`document.querySelector("#sentence").textContent.includes("Gone")`)
+	b.Until(`document.querySelector("#sentence").textContent.includes("all machines were deleted")`)
 	if v = p.await(v.ID); v.Status != app.ClusterDeleted {
 		t.Errorf("cluster is %s: %s", v.Status, v.Message)
 	}

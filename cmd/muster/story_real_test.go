@@ -229,7 +229,7 @@ func TestBrowserTwoPeopleStory(t *testing.T) {
 	// And away with it.
 	ada.Open(home + "/delete")
 	ada.Do(chromedp.Click(chromedp.CSS(`.danger`)))
-	ada.Until(`location.pathname==` + js(home) + ` && document.querySelector("#sentence").textContent.includes("Gone")`)
+	ada.Until(`location.pathname==` + js(home) + ` && document.querySelector("#sentence").textContent.includes("all machines were deleted")`)
 	s.await(list[0].ID)
 	ada.Open(home + "/receipt")
 	if text := ada.Text("main"); !strings.Contains(text, "n4") || !strings.Contains(text, "shop") {
@@ -308,5 +308,5 @@ func TestBrowserKeyboardStory(t *testing.T) {
 	b.Tab(`.ask a[href="` + home + `"]`)
 	b.Tab(`.ask .danger`)
 	b.Keys(space)
-	b.Until(`location.pathname==` + js(home) + ` && document.querySelector("#sentence").textContent.includes("Gone")`)
+	b.Until(`location.pathname==` + js(home) + ` && document.querySelector("#sentence").textContent.includes("all machines were deleted")`)
 }
