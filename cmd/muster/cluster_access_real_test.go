@@ -43,7 +43,7 @@ func TestRealOwnerVisitsANode(t *testing.T) {
 	if out, errs, code := muster("ssh", "web", "n1", "--", "exit 7"); out != "" || errs != "" || code != 7 {
 		t.Errorf("%q, %q, exit code %d", out, errs, code)
 	}
-	if _, errs, code := muster("ssh", "web", "n9", "--", "true"); code != 1 || !strings.Contains(errs, `no machine "n9"`) || !strings.Contains(errs, "n1") {
+	if _, errs, code := muster("ssh", "web", "n9", "--", "true"); code != 1 || !strings.Contains(errs, "node n9 of cluster web doesn't exist") || !strings.Contains(errs, "n1") {
 		t.Errorf("%q, exit code %d", errs, code)
 	}
 	if left, _ := filepath.Glob(filepath.Join(temp, "muster-ssh-*")); len(left) != 0 {
@@ -60,7 +60,7 @@ func TestRealOwnerVisitsANode(t *testing.T) {
 	if _, errs, code := muster("certificate", "web", "--public-key", key); code != 2 || !strings.Contains(errs, "private key") {
 		t.Errorf("%q, exit code %d", errs, code)
 	}
-	if _, errs, code := muster("certificate", "web", "--public-key", key+".pub", "--ttl", "9h"); code != 2 || !strings.Contains(errs, "8 hours") {
+	if _, errs, code := muster("certificate", "web", "--public-key", key+".pub", "--ttl", "9h"); code != 2 || !strings.Contains(errs, "1 min to 8 h") {
 		t.Errorf("%q, exit code %d", errs, code)
 	}
 	said, err := exec.Command("ssh-keygen", "-L", "-f", key+"-cert.pub").CombinedOutput()
