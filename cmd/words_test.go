@@ -20,7 +20,7 @@ var oddWords = []struct {
 }{
 	{"gives", "returns, shows, has", 10},
 	{"somebody|nobody|everybody", "someone, no one, everyone; better: say who", 55},
-	{"anew", "again", 21},
+	{"anew", "again", 15},
 	{"for ever", "forever, or: never expires", 1},
 	{"what becomes of|what became of", "what happens to", 0},
 	{"told", "notified, reported, shown, said", 454},
@@ -28,7 +28,7 @@ var oddWords = []struct {
 	{"put right|puts right|putting right|put it right|put them right|put things right", "fix, correct", 0},
 	{"mend|mends|mended|mending", "repair, fix", 41},
 	{"lately", "recently", 3},
-	{"whoever", "anyone who", 8},
+	{"whoever", "anyone who", 7},
 	{"about less than", "less than", 0},
 	{"nothing is known", "unknown", 0},
 	{"look after|looks after|looked after", "manage, operate", 0},

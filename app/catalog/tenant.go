@@ -26,8 +26,24 @@ type tenantCatalogs struct {
 	mu   sync.Mutex
 	of   map[string]*tenantCatalog
 	turn int64
+	// The installation's catalog by currency: tenants without own entries share it, and with it what is worked out from it, such as prices.
+	base   *apptemplate.Catalog
+	priced map[apptemplate.Exchange]*apptemplate.Catalog
 
 	providers ownProviders
+}
+
+// inCurrency returns the installation's catalog with prices in a currency.
+func (c *tenantCatalogs) inCurrency(base *apptemplate.Catalog, e apptemplate.Exchange) *apptemplate.Catalog {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.base != base || len(c.priced) >= keptCatalogs {
+		c.base, c.priced = base, map[apptemplate.Exchange]*apptemplate.Catalog{}
+	}
+	if c.priced[e] == nil {
+		c.priced[e] = base.InCurrency(e)
+	}
+	return c.priced[e]
 }
 
 type tenantCatalog struct {
@@ -127,11 +143,11 @@ func (a *Service) CatalogSoon(ctx context.Context, tenant string) (*apptemplate.
 // CatalogAt also returns the revision of the tenant's own entries. It looks at it unless that was done within old, or the context holds one.
 func (a *Service) CatalogAt(ctx context.Context, tenant string, old time.Duration) (*apptemplate.Catalog, int64, error) {
 	if t, ok := ctx.Value(triedCatalog{}).(trial); ok && t.tenant == tenant {
-		_, exchange, err := a.Own.CatalogHead(ctx, tenant)
+		exchange, err := a.Exchange(ctx, tenant)
 		if err != nil {
 			return nil, 0, err
 		}
-		return t.catalog.InCurrency(exchange.OrHouse(a.Currency)), 0, nil
+		return t.catalog.InCurrency(exchange), 0, nil
 	}
 	h, ok := ctx.Value(heldCatalog{}).(*held)
 	if !ok {
@@ -191,7 +207,11 @@ func (a *Service) lookUpCatalog(ctx context.Context, tenant string, old time.Dur
 			}
 		}
 	}
-	t.base, t.revision, t.exchange, t.raw, t.catalog, t.looked = base, revision, exchange, c, c.InCurrency(exchange), now
+	priced := a.catalogs.inCurrency(base, exchange)
+	if c != base {
+		priced = c.InCurrency(exchange)
+	}
+	t.base, t.revision, t.exchange, t.raw, t.catalog, t.looked = base, revision, exchange, c, priced, now
 	return t.catalog, revision, nil
 }
 

@@ -25,8 +25,8 @@ func TestDuration(t *testing.T) {
 
 func TestCost(t *testing.T) {
 	for x, want := range map[float64]string{0: "–", 0.0074: "0.0074", 0.07: "0.07", 0.075: "0.075", 0.00001: "0.00", 0.6: "0.60", 115.2: "115.20"} {
-		if got := Cost(x); got != want {
-			t.Errorf("Cost(%v) is %q, not %q", x, got, want)
+		if got := Price(x, ""); got != want {
+			t.Errorf("Price(%v) is %q, not %q", x, got, want)
 		}
 	}
 }

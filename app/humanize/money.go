@@ -12,7 +12,8 @@ import (
 // IsCurrency tells whether a code is a currency of ISO 4217, such as USD, in capital letters.
 func IsCurrency(code string) bool {
 	unit, err := currency.ParseISO(code)
-	return err == nil && unit.String() == code && code != "XXX" && code != "XTS"
+	const none, testing = "XXX", "XTS" // codes of the standard that name no currency
+	return err == nil && unit.String() == code && code != none && code != testing
 }
 
 // Money writes an amount of a currency of ISO 4217: "$1.44", "€12,000.00", "CHF 0.05", "¥1,200". Amounts below 0.1 keep up to four digits, to
@@ -74,6 +75,3 @@ func PerHour(x float64, code string) string {
 	}
 	return Money(x, code) + "/h"
 }
-
-// Cost writes an amount without its currency. Small amounts keep enough digits to tell them from nothing; 0 means unknown and is a dash.
-func Cost(x float64) string { return Price(x, "") }

@@ -89,7 +89,7 @@ func (n Need) Who() string {
 	return who
 }
 
-// Fits tells whether someone may approve here, whoever the requester is.
+// Fits tells whether someone may approve here, regardless of who made the request.
 func (n Need) Fits(a app.Actor) bool {
 	switch {
 	case n.Group != "" && slices.Contains(a.Groups, n.Group):

@@ -96,7 +96,7 @@ func rowsOf(l layout.Layout) []gridRow {
 	if slices.ContainsFunc(l.Groups, func(g layout.NodeGroup) bool { return g.Host != "" }) {
 		rows = append(rows, gridRow{"host", func(c column) string { return c.Host }})
 	}
-	rows = append(rows, gridRow{"cost per hour", func(c column) string { return humanize.Cost(c.CostPerHour) }})
+	rows = append(rows, gridRow{"cost per hour", func(c column) string { return humanize.Price(c.CostPerHour, "") }})
 	rows = append(rows, gridRow{"", func(column) string { return "" }})
 	services := map[string]bool{}
 	for _, g := range l.Groups {

@@ -117,13 +117,13 @@ func (q *question) explainedChange(ctx context.Context, known *template.Catalog,
 	u.Explanation.Minimal = true // without it a layout exists: the explainer found nothing to explain
 	ctx, cancel := q.bounded(ctx)
 	defer cancel()
-	anew, moving := wanted(r), r
+	fresh, moving := wanted(r), r
 	moving.AllowMoves = true
 	if change, err := change.New().Change(ctx, known, moving); err == nil && !r.AllowMoves {
 		u.Explanation.Fixes = append(u.Explanation.Fixes, layout.Fix{
 			Text: fmt.Sprintf("allow moving services (--allow-moves); this changes %s", humanize.Count(change.Touched, "machine"))})
 	}
-	u.Explanation.Fixes = append(u.Explanation.Fixes, layout.Fix{Text: fmt.Sprintf("create a new cluster of %s instead", humanize.Count(anew.Size, "node")), Request: &anew})
+	u.Explanation.Fixes = append(u.Explanation.Fixes, layout.Fix{Text: fmt.Sprintf("create a new cluster of %s instead", humanize.Count(fresh.Size, "node")), Request: &fresh})
 	return u
 }
 

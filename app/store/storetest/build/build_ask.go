@@ -101,17 +101,17 @@ func (t *storeTest) buildsAsk() {
 	} else {
 		b.Must(b.answered(d, "", 0, ""))
 	}
-	anew, q := b.asked("web/2")
-	if anew.ID == two.ID {
+	again, q := b.asked("web/2")
+	if again.ID == two.ID {
 		b.Error("the refused one asks again")
 	}
 	b.made(1)
 	// ended while it asks: no one is bothered any more
-	if e := b.ends("web/2"); e.Outcome != appbuild.BuildTakenEnded || e.Build != anew.ID {
+	if e := b.ends("web/2"); e.Outcome != appbuild.BuildTakenEnded || e.Build != again.ID {
 		b.Errorf("its end is %+v", e)
 	}
 	b.settle()
-	if v := b.is(anew.ID, app.BuildOver); !strings.Contains(v.Words, "Ended while waiting for approval") {
+	if v := b.is(again.ID, app.BuildOver); !strings.Contains(v.Words, "Ended while waiting for approval") {
 		b.Errorf("ended it is %+v", v)
 	}
 	b.request(q.ID, cluster.RequestWithdrawn, "The build has ended")
