@@ -219,9 +219,18 @@ func (r *running) leave() {
 	}
 }
 
+// writeGrace is how long the rest of an input is waited for when a command is to be ended.
+const writeGrace = 3 * time.Second
+
 // kill makes sure that nothing of the command keeps running, as far as the machine can still be reached: a word for what runs
 // once, a signal where the server passes those on, the end of the lifeline, and last a second session.
 func (r *running) kill(ctx context.Context) {
+	if r.lifeline { // a command can have begun before our own writer has noticed that all of its input has been sent
+		select {
+		case <-r.written:
+		case <-time.After(writeGrace):
+		}
+	}
 	switch fed := r.fed.Load(); {
 	case r.lifeline && !fed:
 		_ = r.ch.Close() // half an input is none: nothing begins
@@ -252,7 +261,7 @@ func (r *running) kill(ctx context.Context) {
 	}
 	fresh, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.conn.set.killAfter)
 	defer cancel()
-	_, _ = r.conn.Run(fresh, family.Command{Line: killer(int(r.pid.Load())), Sudo: r.sudo}, nil)
+	_, _ = r.conn.Run(fresh, family.Command{Line: r.killer(), Sudo: r.sudo}, nil)
 	r.over(time.Second)
 }
 

@@ -102,7 +102,7 @@ sleep 0.3 || sleep 1
 kill -TERM -- "-$q"
 a=0
 while [ "$a" -lt 50 ]; do
-kill -0 -- "-$q" || exit
+kill -0 -- "-$q" || break
 sleep 0.1 || { sleep 1; a=$((a+9)); }
 a=$((a+1))
 done

@@ -3,11 +3,14 @@ package remote_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -350,4 +353,61 @@ builtin echo "$@"
 			t.Error(err)
 		}
 	}
+}
+
+// slowWriter is a connection whose writes return a while after everything has been sent, as on a busy host.
+type slowWriter struct {
+	net.Conn
+	slow *atomic.Bool
+}
+
+func (c slowWriter) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	if c.slow.Load() {
+		time.Sleep(100 * time.Millisecond)
+	}
+	return n, err
+}
+
+// A command that is to be ended is ended, also where it began before we noticed that all of its input had been sent; and what it had
+// in files is empty then, also where a second session has to end it.
+func TestEndedBeforeItsInputIsKnownToBeSent(t *testing.T) {
+	t.Parallel()
+	onEachWay(t, func(t *testing.T, n *remotetest.Node, _ *remote.Conn) {
+		epoch := int64(0)
+		for stubborn, limits := range map[string]remote.Limits{"": {}, `trap "" TERM HUP; `: {KillAfter: 2 * time.Second}} {
+			epoch += 2
+			var slow atomic.Bool
+			target := n.Target()
+			target.Guard = func(ctx context.Context, network, address string) (net.Conn, error) {
+				c, err := new(net.Dialer).DialContext(ctx, network, address)
+				return slowWriter{c, &slow}, err
+			}
+			c := dialWith(t, target, limits)
+			mustRun(t, remote.Under(c, claim(epoch, int(epoch))), family.Command{Line: "true", Once: true})
+			slow.Store(true)
+			ctx, cancel := context.WithCancel(t.Context())
+			pid := 0
+			cmd := family.Command{Line: `x=$(cat); printf %s "$x" >"$muster_scratch.input"; ` + stubborn + `sh -c 'echo $PPID'; sleep 600; sleep 600`,
+				Stdin: strings.NewReader("a secret"), Once: true}
+			_, err := remote.Under(c, claim(epoch+1, int(epoch+1))).Run(ctx, cmd, func(s app.Stream, line string) {
+				if s == family.StreamOut {
+					pid, _ = strconv.Atoi(line)
+					cancel()
+				}
+			})
+			wantCode(t, err, app.ECancelled)
+			if pid == 0 {
+				t.Fatalf("%q: it never began", stubborn)
+			}
+			for end := time.Now().Add(hangs); syscall.Kill(pid, 0) == nil; time.Sleep(20 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("%q: it still runs", stubborn)
+				}
+			}
+			if left, _ := exec.Command("grep", "-rl", "a secret", n.State, n.Home, n.Temp).Output(); len(left) > 0 {
+				t.Errorf("%q: its input is in %s", stubborn, left)
+			}
+		}
+	})
 }

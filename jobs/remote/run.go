@@ -77,7 +77,7 @@ func (c *Conn) session(ctx context.Context, v invocation, in input, sink *sink, 
 	}
 	r := &running{
 		conn: c, token: v.token, sudo: v.sudo, once: v.once, lifeline: true, claim: claim, sink: sink, resident: resident,
-		opened: make(chan error, 1), started: make(chan struct{}), drained: make(chan struct{}),
+		opened: make(chan error, 1), started: make(chan struct{}), written: make(chan struct{}), drained: make(chan struct{}),
 		code: -1,
 	}
 	r.result.Store(-1)
@@ -155,6 +155,7 @@ type running struct {
 	noInput atomic.Bool            // the wrapper could not take the standard input
 	said    atomic.Pointer[string] // what the wrapper had to say against it
 	fed     atomic.Bool            // all of the standard input has been sent
+	written chan struct{}          // closed when no more of the standard input is being sent, whether all was or not
 	broken  chan error             // reading the standard input failed
 
 	code    int // -1 is unknown
@@ -188,15 +189,10 @@ func (r *running) talk(request, data []byte, stream io.Reader) {
 		r.sink.read(family.StreamErr, ch.Stderr(), r.hello)
 		r.silent()
 	}()
-	switch {
-	case stream != nil:
+	if stream != nil {
 		go r.feed(stream)
-	case len(data) > 0: // OpenSSH opens its window for it once the command runs
-		if _, err := ch.Write(data); err == nil {
-			r.fed.Store(true)
-		}
-	default:
-		r.fed.Store(true)
+	} else {
+		r.write(data) // OpenSSH opens its window for it once the command runs
 	}
 	r.sink.read(family.StreamOut, ch, nil)
 	r.silent()
@@ -236,9 +232,17 @@ func (r *running) talkTo(s *resident, message []byte) {
 	}
 	r.ch, r.reqs = ch, reqs
 	r.opened <- nil
-	if _, err := ch.Write(message); err == nil {
-		r.fed.Store(true)
+	r.write(message)
+}
+
+// write sends all of the standard input that is not a stream.
+func (r *running) write(data []byte) {
+	defer close(r.written)
+	var err error
+	if len(data) > 0 {
+		_, err = r.ch.Write(data)
 	}
+	r.fed.Store(err == nil)
 }
 
 // giveBack returns the resident, if one was borrowed.
@@ -258,6 +262,7 @@ func (r *running) silent() {
 // feed writes the standard input. Only a stream is ended; otherwise the open end is the lifeline. An input that breaks off
 // is not ended either: the command must not take it for all there is.
 func (r *running) feed(stdin io.Reader) {
+	defer close(r.written)
 	_, err := io.Copy(r.ch, onlyReader{stdin})
 	// Writing fails with io.EOF when the command has ended without reading all of it, which it is free to do.
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -303,11 +303,16 @@ func plainShell(file string) bool {
 	return false
 }
 
-// killer ends the process group of a command from a second session.
-func killer(pid int) string {
-	p := strconv.Itoa(pid)
+// killer ends the process group of a command from a second session, and empties the files of one that runs once: the processes that
+// do so otherwise belong to the group, or are late.
+func (r *running) killer() string {
+	p := strconv.FormatInt(r.pid.Load(), 10)
+	clean := ""
+	if r.once {
+		clean = stateRoot + `for f in "$d/.claims/"` + humanize.ShellQuote(r.claim.Place) + "/s.*." + strings.TrimPrefix(r.token, tokenPrefix) + `.*; do [ ! -s "$f" ] || true >"$f"; done; `
+	}
 	return "kill -TERM -" + p + " 2>/dev/null || kill -TERM " + p + "; " +
-		"for i in 1 2 3 4 5; do kill -0 -" + p + " 2>/dev/null || exit 0; sleep 0.2 2>/dev/null || sleep 1; done; " +
+		"for i in 1 2 3 4 5; do kill -0 -" + p + " 2>/dev/null || break; sleep 0.2 2>/dev/null || sleep 1; done; " + clean +
 		"kill -KILL -" + p + " 2>/dev/null || kill -KILL " + p
 }
 
