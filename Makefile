@@ -89,7 +89,7 @@ bench-go: ## every benchmark of every package
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 screenshots: ## screenshots of every page for the docs, with Chromium: docs/screenshots and docs/screenshots.md
-	$(GO) test -tags real -count=1 -timeout 20m -run TestScreenshots ./cmd/house -screenshots $(CURDIR)/docs/screenshots
+	$(GO) test -tags real -count=1 -timeout 20m -run TestScreenshots ./cmd/demodata -screenshots $(CURDIR)/docs/screenshots
 
 generate: ## generate pages from their templates, and docs/openapi*.json from the API
 	$(GO) generate ./portal/...

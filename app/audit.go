@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Deed is an entry of the audit: who did what to what. Entries of a tenant are numbered from 1 without gaps, and each holds a
+// AuditEntry is an entry of the audit: who did what to what. Entries of a tenant are numbered from 1 without gaps, and each holds a
 // hash over itself and the hash before it, so that no one can change or take out one unseen.
-type Deed struct {
+type AuditEntry struct {
 	Tenant string    `json:"tenant"`
 	Number int64     `json:"number"`
 	At     time.Time `json:"at"`
@@ -23,8 +23,8 @@ type Deed struct {
 	Hash   string `json:"hash"` // hex
 }
 
-// Change returns what was before and after, where the deed says so; nil where there is nothing to say.
-func (d Deed) Change() (before, after any) {
+// Change returns what was before and after, where the entry says so; nil where there is nothing to say.
+func (d AuditEntry) Change() (before, after any) {
 	var both struct{ Before, After any }
 	if json.Unmarshal([]byte(d.Detail), &both) != nil {
 		return nil, nil
@@ -72,7 +72,7 @@ func (a Actor) AuditOf(f AuditFilter) (AuditFilter, error) {
 	return f, nil
 }
 
-// Deed is an entry about what the actor did.
-func (a Actor) Deed(at time.Time, act, object, detail string) Deed {
-	return Deed{Tenant: a.Tenant, At: at, Who: a.Name(), Via: a.Via, From: a.From, Token: a.Token, Act: act, Object: object, Detail: detail}
+// AuditEntry is an entry about what the actor did.
+func (a Actor) AuditEntry(at time.Time, act, object, detail string) AuditEntry {
+	return AuditEntry{Tenant: a.Tenant, At: at, Who: a.Name(), Via: a.Via, From: a.From, Token: a.Token, Act: act, Object: object, Detail: detail}
 }

@@ -60,7 +60,7 @@ type proof string
 const (
 	proofNever  proof = "never"
 	proofAlways proof = "always"
-	proofPartly proof = "partly" // where it comes to that: the use case asks with MustProve
+	proofPartly proof = "partly" // where it comes to that: the use case asks with MustStepUp
 )
 
 // PermissionTable is the one authorisation table. Each exported method of a service that takes an Actor has its line, under its own
@@ -68,46 +68,46 @@ const (
 // what makes, shows or replaces what opens doors, and for what cannot be undone.
 var PermissionTable = map[string]permission{
 	// Looking                              super admin appr user view robot
-	"Catalog":          {ScopeRead, All, All, All, All, All, All, proofNever},
-	"Template":         {ScopeRead, All, All, All, All, All, All, proofNever},
-	"TemplateVersions": {ScopeRead, All, All, All, All, All, All, proofNever},
-	"TemplateChanges":  {ScopeRead, All, All, All, All, All, All, proofNever},
-	"TemplatePrices":   {ScopeRead, All, All, All, All, All, All, proofNever},
-	"Home":             {ScopeRead, Own, Own, Own, Own, Own, Own, proofNever},
-	"Preview":          {ScopeRead, All, All, All, All, All, All, proofNever},
-	"Explain":          {ScopeRead, All, All, All, All, All, All, proofNever},
-	"Cluster":          {ScopeRead, All, All, see, see, see, see, proofNever},
-	"Clusters":         {ScopeRead, All, All, see, see, see, see, proofNever},
-	"ClusterPage":      {ScopeRead, All, All, see, see, see, see, proofNever},
-	"ClusterCounts":    {ScopeRead, All, All, see, see, see, see, proofNever},
-	"Steps":            {ScopeRead, All, All, see, see, see, see, proofNever},
-	"Events":           {ScopeRead, All, All, see, see, see, see, proofNever},
-	"Logs":             {ScopeRead, All, All, see, see, see, see, proofNever},
-	"SearchLogs":       {ScopeRead, All, All, see, see, see, see, proofNever},
-	"StepGraph":        {ScopeRead, All, All, see, see, see, see, proofNever},
-	"Watch":            {ScopeRead, All, All, see, see, see, see, proofNever},
-	"ClusterFacts":     {ScopeRead, All, All, see, use, use, use, proofNever},
-	"NodeReports":      {ScopeRead, All, All, see, see, see, see, proofNever},
-	"PreviewRollBack":  {ScopeRead, All, All, see, see, see, see, proofNever},
-	"PreviewGoOn":      {ScopeRead, All, All, see, see, see, see, proofNever},
-	"PreviewSleep":     {ScopeRead, All, All, see, see, see, see, proofNever},
-	"PreviewWake":      {ScopeRead, All, All, see, see, see, see, proofNever},
-	"Schedule":         {ScopeRead, All, All, see, see, see, see, proofNever},
-	"PreviewClone":     {ScopeRead, All, All, use, use, use, use, proofNever},
-	"ExportCluster":    {ScopeRead, All, All, use, use, use, use, proofNever},
-	"DiffClusters":     {ScopeRead, All, All, use, use, use, use, proofNever},
-	"Receipt":          {ScopeRead, All, All, see, see, see, see, proofNever},
-	"Waiting":          {ScopeRead, All, All, see, see, see, see, proofNever},
-	"Health":           {ScopeRead, All, All, see, see, see, see, proofNever},
-	"Drift":            {ScopeRead, All, All, see, use, use, use, proofNever}, // it shows values of the configuration
-	"ClusterConfig":    {ScopeRead, All, All, see, use, use, use, proofNever},
-	"PreviewAmend":     {ScopeRead, All, All, see, use, use, use, proofNever}, // it shows values of the configuration
+	"Catalog":              {ScopeRead, All, All, All, All, All, All, proofNever},
+	"Template":             {ScopeRead, All, All, All, All, All, All, proofNever},
+	"TemplateVersions":     {ScopeRead, All, All, All, All, All, All, proofNever},
+	"TemplateChanges":      {ScopeRead, All, All, All, All, All, All, proofNever},
+	"TemplatePrices":       {ScopeRead, All, All, All, All, All, All, proofNever},
+	"Home":                 {ScopeRead, Own, Own, Own, Own, Own, Own, proofNever},
+	"Preview":              {ScopeRead, All, All, All, All, All, All, proofNever},
+	"Explain":              {ScopeRead, All, All, All, All, All, All, proofNever},
+	"Cluster":              {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Clusters":             {ScopeRead, All, All, see, see, see, see, proofNever},
+	"ClusterPage":          {ScopeRead, All, All, see, see, see, see, proofNever},
+	"ClusterCounts":        {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Steps":                {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Events":               {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Logs":                 {ScopeRead, All, All, see, see, see, see, proofNever},
+	"SearchLogs":           {ScopeRead, All, All, see, see, see, see, proofNever},
+	"StepGraph":            {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Watch":                {ScopeRead, All, All, see, see, see, see, proofNever},
+	"ClusterFacts":         {ScopeRead, All, All, see, use, use, use, proofNever},
+	"NodeReports":          {ScopeRead, All, All, see, see, see, see, proofNever},
+	"PreviewRollBack":      {ScopeRead, All, All, see, see, see, see, proofNever},
+	"PreviewAcceptPartial": {ScopeRead, All, All, see, see, see, see, proofNever},
+	"PreviewSleep":         {ScopeRead, All, All, see, see, see, see, proofNever},
+	"PreviewWake":          {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Schedule":             {ScopeRead, All, All, see, see, see, see, proofNever},
+	"PreviewClone":         {ScopeRead, All, All, use, use, use, use, proofNever},
+	"ExportCluster":        {ScopeRead, All, All, use, use, use, use, proofNever},
+	"DiffClusters":         {ScopeRead, All, All, use, use, use, use, proofNever},
+	"Receipt":              {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Waiting":              {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Health":               {ScopeRead, All, All, see, see, see, see, proofNever},
+	"Drift":                {ScopeRead, All, All, see, use, use, use, proofNever}, // it shows values of the configuration
+	"ClusterConfig":        {ScopeRead, All, All, see, use, use, use, proofNever},
+	"PreviewUpdate":        {ScopeRead, All, All, see, use, use, use, proofNever}, // it shows values of the configuration
 
 	// Clusters
 	"CreateCluster":      {ScopeCluster, All, All, All, All, No, All, proofNever},
 	"DeleteCluster":      {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
-	"Amend":              {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
-	"AmendServices":      {ScopeCluster, All, All, use, use, No, use, proofNever}, // of Amend: to start, stop, restart and compare services
+	"Update":             {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"UpdateServices":     {ScopeCluster, All, All, use, use, No, use, proofNever}, // of Update: to start, stop, restart and compare services
 	"ClusterSharing":     {ScopeRead, All, All, Own, Own, Own, Own, proofNever},
 	"ShareCluster":       {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"ClusterKey":         {ScopeCluster, All, All, Own, Own, No, Own, proofAlways},
@@ -118,8 +118,8 @@ var PermissionTable = map[string]permission{
 	"ResumeCluster":      {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"RetryNode":          {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"RollBack":           {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
-	"GoOn":               {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
-	"SetTopUp":           {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"AcceptPartial":      {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
+	"SetBackfill":        {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"RenameCluster":      {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"TransferCluster":    {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"SleepCluster":       {ScopeCluster, All, All, use, use, No, use, proofNever},
@@ -128,9 +128,9 @@ var PermissionTable = map[string]permission{
 	"SetSchedule":        {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 	"CloneCluster":       {ScopeCluster, All, All, use, use, No, use, proofNever},
 
-	// Questions of steps that people carry out. Who may answer which is up to the question.
-	"Questions":  {ScopeRead, All, All, see, see, see, see, proofNever},
-	"AnswerStep": {ScopeCluster, All, All, see, see, No, see, proofNever},
+	// ManualSteps of steps that people carry out. Who may answer which is up to the question.
+	"ManualSteps": {ScopeRead, All, All, see, see, see, see, proofNever},
+	"AnswerStep":  {ScopeCluster, All, All, see, see, No, see, proofNever},
 
 	// Requests. Who may review which request, or use the emergency override, is up to the policies that want approvals.
 	"Requests":      {ScopeRead, All, All, see, see, see, see, proofNever},
@@ -234,7 +234,7 @@ var PermissionTable = map[string]permission{
 	"ExtendBuild":     {ScopeCluster, All, All, Own, Own, No, Own, proofNever},
 
 	// Chats
-	"ChatHouse":        {ScopeRead, All, All, No, No, No, No, proofNever},
+	"ChatSettings":     {ScopeRead, All, All, No, No, No, No, proofNever},
 	"StartChatInstall": {ScopeAdmin, All, All, No, No, No, No, proofNever},
 	"InstallChat":      {ScopeAdmin, All, All, No, No, No, No, proofNever},
 	"ChangeWorkspace":  {ScopeAdmin, All, All, No, No, No, No, proofAlways},
@@ -357,7 +357,7 @@ func (a Actor) proven(useCase string) error {
 	if PermissionTable[useCase].proof != proofAlways {
 		return nil
 	}
-	return a.MustProve()
+	return a.MustStepUp()
 }
 
 // May tells faces whether to show something; the use case itself has the last word. Use cases that need a proof are shown; the proof

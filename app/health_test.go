@@ -111,7 +111,7 @@ func TestClusterHealth(t *testing.T) {
 	}
 }
 
-func TestRepairByItself(t *testing.T) {
+func TestAutomaticRepair(t *testing.T) {
 	auto := template.HealthPolicy{Repair: template.RepairAuto}
 	ill := func(rounds ...int) (all []health.NodeHealth) {
 		for i, r := range rounds {

@@ -15,10 +15,10 @@ const (
 	OperationDelete OperationKind = "delete"
 	// OperationRollBack undoes what another operation, which did not succeed, has done.
 	OperationRollBack OperationKind = "roll_back"
-	// OperationGoOn finishes a create or a growth, of which not all machines came, with those that did.
-	OperationGoOn OperationKind = "go_on"
+	// OperationAcceptPartial finishes a create or a growth, of which not all machines came, with those that did.
+	OperationAcceptPartial OperationKind = "accept_partial"
 
-	// What is requested of an existing cluster; see Amendment.
+	// What is requested of an existing cluster; see Update.
 	OperationResize         OperationKind = "resize"
 	OperationAddServices    OperationKind = "add_services"
 	OperationRemoveServices OperationKind = "remove_services"
@@ -35,8 +35,8 @@ const (
 	OperationWake  OperationKind = "wake"
 )
 
-// Amendments are the kinds of amendment.
-var Amendments = []OperationKind{OperationResize, OperationAddServices, OperationRemoveServices, OperationReconfigure, OperationStart, OperationStop,
+// Updates are the kinds of update.
+var Updates = []OperationKind{OperationResize, OperationAddServices, OperationRemoveServices, OperationReconfigure, OperationStart, OperationStop,
 	OperationRestart, OperationUpgrade, OperationRepair, OperationCompare}
 
 // OperationStatus is the state of an operation in one word.
@@ -65,11 +65,11 @@ type FailureChoice string
 const (
 	FailureLeave    FailureChoice = ""          // leave all as it is, for a person to look at
 	FailureRollBack FailureChoice = "roll_back" // undo what the operation has done
-	// FailureGoOn accepts the machines that came, where only machines are missing and the template's constraints hold without
+	// FailureAcceptPartial accepts the machines that came, where only machines are missing and the template's constraints hold without
 	// them; else all is left as it is. It is for creates and growths. A cancelled operation is left as it is.
-	FailureGoOn FailureChoice = "go_on"
-	// FailureGoOnOrBack is the same, but rolls back instead of leaving all as it is.
-	FailureGoOnOrBack FailureChoice = "go_on_or_roll_back"
+	FailureAcceptPartial FailureChoice = "accept_partial"
+	// FailureAcceptPartialOrRollBack is the same, but rolls back instead of leaving all as it is.
+	FailureAcceptPartialOrRollBack FailureChoice = "accept_partial_or_roll_back"
 	// FailureStay says FailureLeave where the template would have it otherwise. It is not kept.
 	FailureStay FailureChoice = "leave"
 )
@@ -84,14 +84,14 @@ type Operation struct {
 	PlanHash  string          `json:"plan_hash"`
 	OnFailure FailureChoice   `json:"on_failure,omitempty"`
 	Undoes    int64           `json:"undoes,omitempty"` // of a roll-back: the operation that it undoes
-	// GoesOn is, of a go-on, the operation that it brings to an end.
+	// GoesOn is, of an accept-partial, the operation that it brings to an end.
 	GoesOn int64 `json:"goes_on,omitempty"`
-	// AtLeast is, where it is to be gone on with by itself, with how many nodes at the least; 0: as many as the constraints want.
-	AtLeast int `json:"at_least,omitempty"`
-	// NoTopUp says that the nodes which are missing after a go-on are not asked for again later.
-	NoTopUp   bool   `json:"no_top_up,omitempty"`
-	Requester string `json:"requester"`
-	Message   string `json:"message,omitempty"`
+	// MinAvailable is, where it is to be gone on with by itself, with how many nodes at the least; 0: as many as the constraints want.
+	MinAvailable int `json:"min_available,omitempty"`
+	// NoBackfill says that the nodes which are missing after an accept-partial are not asked for again later.
+	NoBackfill bool   `json:"no_backfill,omitempty"`
+	Requester  string `json:"requester"`
+	Message    string `json:"message,omitempty"`
 	// HeldUntil is when the operation waits for the answers of hooks until, at the latest; zero where it waits for none.
 	HeldUntil time.Time `json:"held_until,omitzero"`
 	Total     int       `json:"steps_total"`
@@ -115,17 +115,17 @@ func (o Operation) EndsCluster(latest bool) bool {
 	return (o.Kind == OperationDelete || o.Kind == OperationRollBack) && (!o.Status.Ended() || o.Status == OperationFailed && latest)
 }
 
-// NoGoOn refuses to accept a partial result.
-func NoGoOn(hint, format string, args ...any) error {
-	return &Error{Code: EConflict, Reason: "no_go_on", Message: fmt.Sprintf(format, args...), Hint: hint}
+// PartialUnacceptable refuses to accept a partial result.
+func PartialUnacceptable(hint, format string, args ...any) error {
+	return &Error{Code: EConflict, Reason: "partial_unacceptable", Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// UseCase is whose permission an amendment of the kind needs.
+// UseCase is whose permission an update of the kind needs.
 func (k OperationKind) UseCase() string {
 	if k.ServicesOnly() {
-		return "AmendServices"
+		return "UpdateServices"
 	}
-	return "Amend"
+	return "Update"
 }
 
 // AskedHardware is the hardware that the layout chose for a node. Its machine may be of other hardware; see Template.FallbackHardware.
@@ -135,7 +135,7 @@ func (n Node) AskedHardware() string { return cmp.Or(n.InsteadOf, n.Hardware) }
 // chose. A node that is made again has its price already, and its like.
 func (k OperationKind) GrowsNodes() bool {
 	switch k {
-	case OperationCreate, OperationResize, OperationAddServices, OperationGoOn:
+	case OperationCreate, OperationResize, OperationAddServices, OperationAcceptPartial:
 		return true
 	}
 	return false

@@ -49,7 +49,7 @@ func (o Operation) Acts(latest bool) []Act {
 	return nil
 }
 
-// ServicesOnly tells an amendment that leaves the cluster as requested.
+// ServicesOnly tells an update that leaves the cluster as requested.
 func (k OperationKind) ServicesOnly() bool {
 	return k == OperationStart || k == OperationStop || k == OperationRestart || k == OperationCompare
 }

@@ -7,7 +7,7 @@ var KindWords = map[OperationKind]struct{ noun, verb, doing string }{
 	OperationCreate:         {"create", "create", "creating"},
 	OperationDelete:         {"delete", "delete", "deleting"},
 	OperationRollBack:       {"roll-back", "roll back", "rolling back"},
-	OperationGoOn:           {"partial acceptance", "accept partial result", "accepting partial result"},
+	OperationAcceptPartial:  {"partial acceptance", "accept partial result", "accepting partial result"},
 	OperationResize:         {"resize", "resize", "resizing"},
 	OperationAddServices:    {"addition of services", "add services", "adding services"},
 	OperationRemoveServices: {"removal of services", "remove services", "removing services"},

@@ -26,11 +26,11 @@ const (
 	ActionCheck Action = "check"
 	// ActionCompare has the service's tool say what it would change. No service defines it.
 	ActionCompare Action = "compare"
-	// ActionHook runs the script of a lifecycle hook; see Plan.Hooks.
+	// ActionHook runs the script of an operation hook; see Plan.Hooks.
 	ActionHook Action = "hook"
 	// ActionNames writes the names and addresses of all nodes on one of them. No service defines it.
 	ActionNames Action = "names"
-	// ActionAsk lets a person look before the plan continues. It is on no node and of no service; see Plan.Questions.
+	// ActionAsk lets a person look before the plan continues. It is on no node and of no service; see Plan.ManualSteps.
 	ActionAsk Action = "ask"
 )
 

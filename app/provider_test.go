@@ -43,7 +43,7 @@ func TestFieldTypes(t *testing.T) {
 	}
 }
 
-func TestTypesThatCannotBe(t *testing.T) {
+func TestInvalidTypes(t *testing.T) {
 	for says, f := range map[string]family.Field{
 		"": {Name: "it"}, `unknown type "date"`: {Name: "it", Type: "date"}, "choice without options": {Name: "it", Type: family.FieldChoice},
 	} {

@@ -23,12 +23,12 @@ const (
 func (s ProvisionerState) Alive() bool { return s == ProvisionerActive || s == ProvisionerDraining }
 
 const (
-	// ProvisionerBeat is how often a provisioner is heard of.
-	ProvisionerBeat = 2 * time.Second
+	// ProvisionerHeartbeat is how often a provisioner is heard of.
+	ProvisionerHeartbeat = 2 * time.Second
 	// ProvisionerSilence is after how long without a heartbeat a provisioner counts as gone. Its slots are given to others at
 	// once. The claims of its workers are not: a worker that cannot be heard may still be acting, and stops by itself before
 	// its claims run out, so only then does another begin.
-	ProvisionerSilence = 3 * ProvisionerBeat
+	ProvisionerSilence = 3 * ProvisionerHeartbeat
 	// MaxSlots is the most that one provisioner may offer.
 	MaxSlots = 10000
 	MaxTags  = 32

@@ -31,7 +31,7 @@ func need(policy string, count int, group string) apppolicy.Need {
 	return apppolicy.Need{Policy: policy, Approval: apppolicy.Approval{Count: count, Group: group}}
 }
 
-func TestWhoMayDoWhatToARequestThatWaits(t *testing.T) {
+func TestPermissionsOnWaitingRequests(t *testing.T) {
 	fin := need("money", 2, "finance")
 	high := fin
 	high.Approval.High = true
@@ -137,13 +137,13 @@ func TestWhoMayDoWhatToARequestThatWaits(t *testing.T) {
 	}
 }
 
-func TestTimeRemindsEscalatesAndEnds(t *testing.T) {
+func TestRequestsRemindEscalateAndExpire(t *testing.T) {
 	n := need("money", 1, "finance")
 	n.Approval.RemindAfter, n.Approval.EscalateAfter, n.Approval.EscalateTo = time.Hour, 2*time.Hour, "heads"
 	r := waitingRequest(n)
 	at := func(after time.Duration) cluster.RequestOutcome {
 		t.Helper()
-		o, err := r.Move(cluster.RequestMove{Act: cluster.RequestTend, Now: begun.Add(after)})
+		o, err := r.Move(cluster.RequestMove{Act: cluster.RequestReconcile, Now: begun.Add(after)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +250,7 @@ func TestARequestRunsOnceAndWithEnoughApprovers(t *testing.T) {
 			if !who.ProvenAt.IsZero() && rng.IntN(2) == 0 {
 				who.ProvenAt = now
 			}
-			acts := []cluster.RequestAct{cluster.RequestApprove, cluster.RequestApprove, cluster.RequestApprove, cluster.RequestDeny, cluster.RequestOffer, cluster.RequestConfirm, cluster.RequestConfirm, cluster.RequestTend, cluster.RequestBreak, cluster.RequestWithdraw}
+			acts := []cluster.RequestAct{cluster.RequestApprove, cluster.RequestApprove, cluster.RequestApprove, cluster.RequestDeny, cluster.RequestOffer, cluster.RequestConfirm, cluster.RequestConfirm, cluster.RequestReconcile, cluster.RequestBreak, cluster.RequestWithdraw}
 			act := acts[rng.IntN(len(acts))]
 			if (act == cluster.RequestBreak || act == cluster.RequestWithdraw || act == cluster.RequestDeny) && rng.IntN(8) > 0 {
 				act = cluster.RequestApprove

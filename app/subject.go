@@ -13,7 +13,7 @@ const (
 	SubjectCluster        SubjectKind = "cluster"
 	SubjectClusters       SubjectKind = "clusters"        // the list of a tenant's
 	SubjectLeaseExtension SubjectKind = "lease_extension" // of a cluster, signed
-	SubjectQuestions      SubjectKind = "questions"       // of a cluster
+	SubjectManualSteps    SubjectKind = "questions"       // of a cluster
 	SubjectRequest        SubjectKind = "request"
 	SubjectBuild          SubjectKind = "build" // HOOK/NUMBER
 	SubjectBuildHook      SubjectKind = "build_hook"

@@ -10,11 +10,11 @@ import (
 // Above tells whether a role is mightier than another.
 func (r Role) Above(other Role) bool { return slices.Index(Roles, r) < slices.Index(Roles, other) }
 
-// Mighty reports whether a role manages others.
-func (r Role) Mighty() bool { return r == RoleSuperadmin || r == RoleAdmin }
+// Privileged reports whether a role manages others.
+func (r Role) Privileged() bool { return r == RoleSuperadmin || r == RoleAdmin }
 
-// MayGive tells whether the actor may give a role to an account of a tenant.
-func (a Actor) MayGive(r Role, tenant string) error {
+// MayGrant tells whether the actor may give a role to an account of a tenant.
+func (a Actor) MayGrant(r Role, tenant string) error {
 	switch {
 	case !r.Known():
 		return &Error{Code: EInvalid, Field: "role", Message: fmt.Sprintf("Unknown role %q.", r), Hint: "Use one of " + humanize.Or(RoleNames()) + "."}
@@ -29,7 +29,7 @@ func (a Actor) MayGive(r Role, tenant string) error {
 // NotByToken keeps a token that leaked from making itself an account that lasts. The token for the server's own host has all
 // rights of its user, and no scopes.
 func (a Actor) NotByToken(r Role) error {
-	if r.Mighty() && len(a.Scopes) > 0 {
+	if r.Privileged() && len(a.Scopes) > 0 {
 		return &Error{Code: EForbidden, Reason: "sign_in", Message: "Admin accounts can't be created or changed with an API token.", Hint: "Sign in at the portal to create or change them."}
 	}
 	return nil

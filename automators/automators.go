@@ -79,7 +79,7 @@ func New(name string) (family.Automator, error) {
 		return nil, &app.Error{
 			Code: app.EInvalid, Reason: "unknown_automator", Field: "automator",
 			Message: "Automator " + quoted(name) + " doesn't exist.",
-			Hint:    instead(name, Names(), "Available automators: "),
+			Hint:    suggest(name, Names(), "Available automators: "),
 		}
 	}
 	return make(), nil
@@ -129,7 +129,7 @@ func checkFields(d family.Descriptor, fields map[string]string) error {
 			return &app.Error{
 				Code: app.EInvalid, Reason: "unknown_field", Field: name,
 				Message: "Automator " + d.Name + " has no field " + quoted(name) + ".",
-				Hint:    instead(name, known, "Available fields: "),
+				Hint:    suggest(name, known, "Available fields: "),
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func checkFields(d family.Descriptor, fields map[string]string) error {
 			return &app.Error{
 				Code: app.EInvalid, Reason: "bad_option", Field: f.Name,
 				Message: quoted(v) + " isn't an option of the field " + quoted(f.Name) + ".",
-				Hint:    instead(v, f.Options, "Options: "),
+				Hint:    suggest(v, f.Options, "Options: "),
 			}
 		}
 		if (f.Type == family.FieldInt || f.Type == family.FieldBool) && !strings.Contains(v, "%") {

@@ -8,7 +8,7 @@ import (
 )
 
 // What a description does not say of a field's type is not made up from its default: catalogs that were good stay so.
-func TestFieldsAreHeldToSaidTypesOnly(t *testing.T) {
+func TestFieldChecksUseDeclaredTypesOnly(t *testing.T) {
 	d := family.Descriptor{Name: "sized", Fields: []family.Field{{Name: "size", Default: "2"}, {Name: "wait", Default: "2", Type: family.FieldInt}, {Name: "pause", Type: family.FieldBool},
 		{Name: "on", Options: []string{"true", "false"}}}}
 	for _, c := range []struct{ field, value, wrong string }{

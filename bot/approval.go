@@ -17,7 +17,7 @@ import (
 	"muster/app/template"
 )
 
-// The deeds of the approvers' card. Each opens a modal that shows the plan and asks for a reason.
+// The actions of the approvers' card. Each opens a modal that shows the plan and asks for a reason.
 const (
 	doReviewApprove = "review-approve"
 	doReviewDeny    = "review-deny"
@@ -28,9 +28,9 @@ const (
 const formReview = "review"
 
 const (
-	mostLayoutLines = 8
-	mostChangeLines = 12
-	mostReviewLines = 20
+	maxLayoutLines = 8
+	maxChangeLines = 12
+	maxReviewLines = 20
 )
 
 func isReview(do string) bool {
@@ -65,7 +65,7 @@ func (v voice) approvalCard(q cluster.Request, url string) Answer {
 	}
 	if q.Status == cluster.RequestOffered {
 		// Everyone sees the same card, so its button opens the reader's own.
-		a.Buttons = append(a.Buttons, deed{Do: doApproveAsk, Request: q.ID, Beside: true}.button("View offer", false))
+		a.Buttons = append(a.Buttons, action{Do: doApproveAsk, Request: q.ID, Beside: true}.button("View offer", false))
 	}
 	if q.Status != cluster.RequestWaiting {
 		return a
@@ -74,14 +74,14 @@ func (v voice) approvalCard(q cluster.Request, url string) Answer {
 		a.Lines = append(a.Lines, "High risk: approve it in the portal, where you must re-authenticate.")
 		a.Links = []Link{{"Approve in the portal", url}}
 	} else {
-		a.Buttons = append(a.Buttons, deed{Do: doReviewApprove, Request: q.ID, Beside: true}.button("Approve…", false))
+		a.Buttons = append(a.Buttons, action{Do: doReviewApprove, Request: q.ID, Beside: true}.button("Approve…", false))
 		if q.Kind == app.OperationCreate {
-			b := deed{Do: doReviewOffer, Request: q.ID, Beside: true}.button("Approve with conditions…", false)
+			b := action{Do: doReviewOffer, Request: q.ID, Beside: true}.button("Approve with conditions…", false)
 			b.Quiet = true
 			a.Buttons = append(a.Buttons, b)
 		}
 	}
-	a.Buttons = append(a.Buttons, deed{Do: doReviewDeny, Request: q.ID, Beside: true}.button("Deny…", true))
+	a.Buttons = append(a.Buttons, action{Do: doReviewDeny, Request: q.ID, Beside: true}.button("Deny…", true))
 	return a
 }
 
@@ -94,13 +94,13 @@ func high(q cluster.Request) bool {
 func (v voice) planLines(q cluster.Request) []string {
 	var lines []string
 	t := q.Terms
-	if d := t.Amended; d != nil {
+	if d := t.Updated; d != nil {
 		lines = append(lines, d.Effects...)
 		if d.Before.CostPerHour != d.After.CostPerHour {
 			lines = append(lines, "Cost: "+cmp.Or(perHour(d.After.CostPerHour, d.After.Currency), "none")+", was "+cmp.Or(perHour(d.Before.CostPerHour, d.Before.Currency), "unknown")+".")
 		}
 		for i, c := range d.Changes {
-			if i == mostChangeLines {
+			if i == maxChangeLines {
 				lines = append(lines, fmt.Sprintf("Changes %s.", humanize.Count(len(d.Changes)-i, "more setting")))
 				break
 			}
@@ -108,7 +108,7 @@ func (v voice) planLines(q cluster.Request) []string {
 		}
 		lines = append(lines, d.Notes...)
 	} else {
-		lines = append(lines, t.Layout.Lines(mostLayoutLines)...)
+		lines = append(lines, t.Layout.Lines(maxLayoutLines)...)
 	}
 	if t.Cost > 0 {
 		lines = append(lines, fmt.Sprintf("Total cost: %s.", humanize.Money(t.Cost, t.Layout.Currency)))
@@ -139,8 +139,8 @@ func reviewLines(q cluster.Request) []string {
 		}
 		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s %s: %s", v.Who, word, v.Reason), ": "))
 	}
-	if n := len(lines); n > mostReviewLines {
-		lines = lines[n-mostReviewLines:]
+	if n := len(lines); n > maxReviewLines {
+		lines = lines[n-maxReviewLines:]
 	}
 	return lines
 }
@@ -154,7 +154,7 @@ type reviewNote struct {
 }
 
 // reviewAsk shows the request and asks for a reason. People who can't decide get an error before they type anything.
-func (rs requests) reviewAsk(ctx context.Context, r request, d deed) (Answer, error) {
+func (rs requests) reviewAsk(ctx context.Context, r request, d action) (Answer, error) {
 	q, err := rs.requests.Request(ctx, r.actor, d.Request)
 	if err != nil {
 		return Answer{}, err
@@ -180,7 +180,7 @@ func (rs requests) reviewAsk(ctx context.Context, r request, d deed) (Answer, er
 		return Answer{}, err
 	}
 	m := Modal{ID: formReview, Note: string(note), Parts: []Part{{Title: q.Title(), Lines: append(r.terms(q), r.planLines(q)...)}}}
-	reason := Field{Name: "reason", Kind: FieldLong, Label: "Reason", Most: mostReason, Hint: "Visible to " + q.Requester + "."}
+	reason := Field{Name: "reason", Kind: FieldLong, Label: "Reason", Most: maxReason, Hint: "Visible to " + q.Requester + "."}
 	switch d.Do {
 	case doReviewApprove:
 		m.Title, m.Submit, reason.Optional = fmt.Sprintf("Approve request %d", q.ID), "Approve request", true

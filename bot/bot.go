@@ -25,7 +25,7 @@ type Bot struct {
 	*site
 	voice    voice // for people whose time zone is unknown
 	commands []command
-	deeds    map[string]deedFunc
+	actions  map[string]actionFunc
 
 	accounts  accounts
 	clusters  clusters
@@ -45,8 +45,8 @@ func New(c Config) *Bot {
 		clusters:  clusters{clusters: c.Clusters, activity: c.Activity, deletes: c.Deletes, queues: c.Queues},
 		creates:   &creates{catalogs: c.Catalogs, creates: c.Creates, quotas: c.Quotas},
 		requests:  requests{requests: c.Requests, clusters: c.Clusters},
-		questions: questions{questions: c.Questions},
-		homes:     homes{homes: c.Homes, questions: c.Questions, requests: c.Requests, clusters: c.Clusters},
+		questions: questions{questions: c.ManualSteps},
+		homes:     homes{homes: c.Homes, questions: c.ManualSteps, requests: c.Requests, clusters: c.Clusters},
 		notices:   notices{leases: c.Leases, requests: c.Requests},
 	}
 	if b.log == nil {
@@ -55,7 +55,7 @@ func New(c Config) *Bot {
 	if b.now == nil {
 		b.now = time.Now
 	}
-	b.commands, b.deeds = b.join(c.UseCases)
+	b.commands, b.actions = b.join(c.UseCases)
 	return b
 }
 
@@ -80,9 +80,9 @@ type Answer struct {
 	Buttons []Button
 	// Started are the operations to follow with a card.
 	Started []Started
-	// Asked are the requests waiting for approval; once one is approved, a card follows its operation.
-	Asked []Asked
-	Wrong bool // it failed
+	// Pending are the requests waiting for approval; once one is approved, a card follows its operation.
+	Pending []Pending
+	Wrong   bool // it failed
 	// Beside keeps the message with the pressed button and shows this answer beside it, to the person who pressed. Otherwise the answer
 	// replaces the message.
 	Beside bool
@@ -108,8 +108,8 @@ type Started struct {
 	Operation       int64
 }
 
-// Asked is a request waiting for approval.
-type Asked struct {
+// Pending is a request waiting for approval.
+type Pending struct {
 	Tenant  string
 	Request int64
 }
@@ -164,7 +164,7 @@ func (b *Bot) Say(ctx context.Context, p Person, text string) Answer {
 
 // Press handles a button of an answer. The person who presses it needs the same permissions as for the command.
 func (b *Bot) Press(ctx context.Context, p Person, value string) Answer {
-	if a, did := b.ofStranger(ctx, p, value); did {
+	if a, did := b.unlinked(ctx, p, value); did {
 		return a
 	}
 	actor, err := b.accounts.actor(ctx, p)

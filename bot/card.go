@@ -50,7 +50,7 @@ func (v voice) card(p chat.ChatProgress, url string, now time.Time) Card {
 		card.Lines = append(card.Lines, nodeLine(p.Nodes))
 	}
 	if o.Kind != app.OperationDelete && o.Kind != app.OperationRollBack {
-		card.Asides = layout.NodesLayout(p.Nodes).Lines(mostLayout)
+		card.Asides = layout.NodesLayout(p.Nodes).Lines(maxLayout)
 	}
 	card.Lines = append(card.Lines, v.pace(o, now))
 	if o.Message != "" && p.Failed == nil {
@@ -65,8 +65,8 @@ func (v voice) card(p chat.ChatProgress, url string, now time.Time) Card {
 	return card
 }
 
-// mostLayout limits the kinds of node shown for a layout in chat.
-const mostLayout = 6
+// maxLayout limits the kinds of node shown for a layout in chat.
+const maxLayout = 6
 
 // pace is how long an operation took or has left, or what it's waiting for.
 func (v voice) pace(o app.Operation, now time.Time) string {
@@ -98,10 +98,10 @@ func cardButtons(o app.Operation, p chat.ChatProgress) []Button {
 	if !o.Status.Ended() || o.Status == app.OperationSucceeded {
 		return nil
 	}
-	d := deed{Cluster: p.Cluster.ID, Operation: o.ID, Beside: true}
+	d := action{Cluster: p.Cluster.ID, Operation: o.ID, Beside: true}
 	list := wayButtons(p.Ways, d)
 	logs := d.as(doLogs)
-	if p.Failed != nil && len(p.Failed.ID) <= mostStepName {
+	if p.Failed != nil && len(p.Failed.ID) <= maxStepName {
 		logs.Step = p.Failed.ID
 	}
 	b := logs.button("View log", false)
@@ -109,13 +109,13 @@ func cardButtons(o app.Operation, p chat.ChatProgress) []Button {
 	return append(list, b)
 }
 
-// waysHere are the next actions that chat buttons offer; the others are in the portal.
-var waysHere = map[cluster.WayKind]string{cluster.WayResume: doResume, cluster.WayRepair: doRepairAsk, cluster.WayRollBack: doRollBackAsk}
+// offeredWays are the next actions that chat buttons offer; the others are in the portal.
+var offeredWays = map[cluster.RecoveryKind]string{cluster.RecoveryResume: doResume, cluster.RecoveryRepair: doRepairAsk, cluster.RecoveryRollBack: doRollBackAsk}
 
 // wayButtons are the buttons of the next actions, the best first. Those that need a preview show it.
-func wayButtons(ways []cluster.Way, d deed) (list []Button) {
+func wayButtons(ways []cluster.Way, d action) (list []Button) {
 	for _, w := range ways {
-		if do := waysHere[w.Kind]; do != "" {
+		if do := offeredWays[w.Kind]; do != "" {
 			b := d.as(do).button(w.Title, false)
 			b.Quiet = len(list) > 0
 			list = append(list, b)
@@ -124,8 +124,8 @@ func wayButtons(ways []cluster.Way, d deed) (list []Button) {
 	return list
 }
 
-// mostStepName limits the step name in a button's value.
-const mostStepName = 500
+// maxStepName limits the step name in a button's value.
+const maxStepName = 500
 
 // nodeLine lists nodes by state, or counts them if there are many.
 func nodeLine(nodes []app.Node) string {

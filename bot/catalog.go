@@ -21,7 +21,7 @@ func (ct catalogs) list(ctx context.Context, r request) (Answer, error) {
 	a := Answer{Title: "Templates", Links: []Link{{"New cluster", r.Page(app.Subject{Kind: app.SubjectNewCluster})}}}
 	names := slices.Sorted(maps.Keys(c.Templates))
 	for i, name := range names {
-		if i == mostListed {
+		if i == maxListed {
 			a.Lines = append(a.Lines, fmt.Sprintf("%d more in the portal.", len(names)-i))
 			break
 		}

@@ -123,7 +123,7 @@ func TestEveryViewIsChecked(t *testing.T) {
 	m := b.Fill(t.Context(), ada, a.Modal.asForm(map[string]string{"template": "=web"}))
 	b.Submit(t.Context(), ada, m.asForm(nil))
 	b.Home(t.Context(), ada)
-	h := newHall(1)
+	h := newFakeChat(1)
 	_, _, _ = h.Post(t.Context(), "C1", "U1", Card{Title: "X", Link: Link{"Open", "https://m.test/"}})
 	after := count()
 	for kind, least := range map[string]int{"bot.Answer": 2, "bot.Modal": 2, "bot.Home": 1, "bot.Card": 1} {

@@ -11,8 +11,8 @@ import (
 	"muster/app/humanize"
 )
 
-// mostListed limits the lines of a list in chat; the portal has the rest.
-const mostListed = 25
+// maxListed limits the lines of a list in chat; the portal has the rest.
+const maxListed = 25
 
 // clusters shows clusters, and deletes them.
 type clusters struct {
@@ -23,13 +23,13 @@ type clusters struct {
 }
 
 func (cs clusters) list(ctx context.Context, r request) (Answer, error) {
-	list, err := cs.clusters.Clusters(ctx, r.actor, app.ClusterFilter{Limit: mostListed + 1})
+	list, err := cs.clusters.Clusters(ctx, r.actor, app.ClusterFilter{Limit: maxListed + 1})
 	if err != nil {
 		return Answer{}, err
 	}
 	a := Answer{Title: "Clusters", Links: []Link{{"View all clusters", r.Page(app.Subject{Kind: app.SubjectClusters})}}}
 	for i, c := range list {
-		if i == mostListed {
+		if i == maxListed {
 			a.Lines = append(a.Lines, "More in the portal.")
 			break
 		}
@@ -62,7 +62,7 @@ func (r reader) shown(v cluster.ClusterView, title string) Answer {
 	a.Lines = append(a.Lines, strings.Join(append(facts, r.leaseEnd(v.Cluster)), ", "))
 	if v.Trouble != nil {
 		a.Lines = append(a.Lines, r.troubleLines(*v.Trouble)...)
-		a.Buttons = wayButtons(v.Trouble.Ways, deed{Cluster: v.ID, Operation: v.Trouble.Operation, Beside: true})
+		a.Buttons = wayButtons(v.Trouble.Ways, action{Cluster: v.ID, Operation: v.Trouble.Operation, Beside: true})
 	} else if v.Message != "" {
 		a.Lines = append(a.Lines, v.Message)
 	}
@@ -70,7 +70,7 @@ func (r reader) shown(v cluster.ClusterView, title string) Answer {
 		a.Lines = append(a.Lines, operationLine(v.Operations[0]))
 	}
 	for i, n := range v.Nodes {
-		if i == mostListed {
+		if i == maxListed {
 			a.Lines = append(a.Lines, humanize.Count(len(v.Nodes)-i, "more node")+" in the portal.")
 			break
 		}
@@ -143,9 +143,9 @@ func (cs clusters) why(ctx context.Context, r request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	said := cluster.SaidErrors{}
+	said := cluster.RepeatedErrors{}
 	for _, s := range steps {
-		if s.State == app.StepFailed && len(a.Lines) < mostListed {
+		if s.State == app.StepFailed && len(a.Lines) < maxListed {
 			a.Lines = append(a.Lines, s.ID+": "+said.Say(s.ID, s.Error))
 		}
 	}

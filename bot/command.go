@@ -21,12 +21,12 @@ type command struct {
 	do      func(ctx context.Context, r request) (Answer, error)
 }
 
-// deedFunc handles a button.
-type deedFunc func(ctx context.Context, r request, d deed) (Answer, error)
+// actionFunc handles a button.
+type actionFunc func(ctx context.Context, r request, d action) (Answer, error)
 
-// join returns all commands, in the order of help, and all deeds, each with its handler.
-func (b *Bot) join(u UseCases) ([]command, map[string]deedFunc) {
-	catalogs, amendments := catalogs{u.Catalogs}, amendments{u.Clusters, u.Amendments}
+// join returns all commands, in the order of help, and all actions, each with its handler.
+func (b *Bot) join(u UseCases) ([]command, map[string]actionFunc) {
+	catalogs, updates := catalogs{u.Catalogs}, updates{u.Clusters, u.Updates}
 	operations, leases, plans := operations{u.Operations, u.RollBacks}, leases{u.Leases}, plans{u.Clusters, u.Activity, b.creates}
 	return []command{
 			{"help", "[COMMAND]", "show help for all commands, or one", "Getting started", true, b.help},
@@ -38,14 +38,14 @@ func (b *Bot) join(u UseCases) ([]command, map[string]deedFunc) {
 			{"plan", "NAME, or [NAME] TEMPLATE [NODES] [8h]", "show the plan of the current operation, or preview a new cluster", "Clusters", false, plans.show},
 			{"logs", "NAME [STEP or NODE]", "show the end of a cluster's log", "Clusters", false, b.clusters.logs},
 			{"extend", "NAME [4h]", "extend a cluster's lease", "Clusters", false, leases.move},
-			{"resize", "NAME NODES", "change the number of nodes", "Changing clusters", false, amendments.resize},
-			{"grow", "NAME [NODES]", "add nodes (default: 1)", "Changing clusters", false, amendments.grow},
-			{"shrink", "NAME [NODES]", "remove nodes (default: 1)", "Changing clusters", false, amendments.shrink},
-			{"add", "NAME SERVICE…", "add services", "Changing clusters", false, amendments.addServices},
-			{"start", "NAME [SERVICE…]", "start services (default: all)", "Changing clusters", false, amendments.start},
-			{"stop", "NAME [SERVICE…]", "stop services (default: all)", "Changing clusters", false, amendments.stop},
-			{"restart", "NAME [SERVICE…]", "restart services (default: all)", "Changing clusters", false, amendments.restart},
-			{"repair", "NAME [NODE…]", "repair a cluster and replace lost nodes", "Changing clusters", false, amendments.repair},
+			{"resize", "NAME NODES", "change the number of nodes", "Changing clusters", false, updates.resize},
+			{"grow", "NAME [NODES]", "add nodes (default: 1)", "Changing clusters", false, updates.grow},
+			{"shrink", "NAME [NODES]", "remove nodes (default: 1)", "Changing clusters", false, updates.shrink},
+			{"add", "NAME SERVICE…", "add services", "Changing clusters", false, updates.addServices},
+			{"start", "NAME [SERVICE…]", "start services (default: all)", "Changing clusters", false, updates.start},
+			{"stop", "NAME [SERVICE…]", "stop services (default: all)", "Changing clusters", false, updates.stop},
+			{"restart", "NAME [SERVICE…]", "restart services (default: all)", "Changing clusters", false, updates.restart},
+			{"repair", "NAME [NODE…]", "repair a cluster and replace lost nodes", "Changing clusters", false, updates.repair},
 			{"delete", "NAME", "delete a cluster and all its machines", "Clusters", false, b.clusters.deleteAsk},
 			{"why", "NAME", "show what a cluster is waiting for", "Clusters", false, b.clusters.why},
 			{"approve", "REQUEST [REASON]", "review and approve a request", "Requests", false, b.requests.approveAsk},
@@ -53,10 +53,10 @@ func (b *Bot) join(u UseCases) ([]command, map[string]deedFunc) {
 			{"channel", "[use TENANT | reset]", "show or change this channel's tenant", "For admins", true, channels{u.Workspaces, u.Channels, u.People}.tenant},
 			{"answer", "[NAME]", "list manual steps waiting for you and answer them", "Requests", false, b.questions.list},
 			{"orphans", "", "list orphaned machines", "For admins", false, orphans{u.Orphans}.list},
-		}, map[string]deedFunc{
-			doResize:        amendments.resizeNow,
-			doAmend:         amendments.amend,
-			doRepairAsk:     amendments.repairAsk,
+		}, map[string]actionFunc{
+			doResize:        updates.resizeNow,
+			doUpdate:        updates.update,
+			doRepairAsk:     updates.repairAsk,
 			doDelete:        b.clusters.delete,
 			doLogs:          b.clusters.logsOfStep,
 			doResume:        operations.resume,
@@ -72,7 +72,7 @@ func (b *Bot) join(u UseCases) ([]command, map[string]deedFunc) {
 			doExtend:        leases.extend,
 			doLease:         leases.show,
 			doAnswer:        b.questions.ask,
-			doQuestions:     b.questions.ofCluster,
+			doManualSteps:   b.questions.ofCluster,
 			doCreate:        b.creates.open,
 		}
 }
@@ -122,24 +122,24 @@ func (r request) usage() error {
 
 // Limits of a command's text.
 const (
-	mostText  = 2000 // bytes
-	mostWords = 300
+	maxText  = 2000 // bytes
+	maxWords = 300
 )
 
 // split splits text into words. Control characters are rejected, since they're never typed on purpose.
 func split(text string) ([]string, error) {
 	bad := func(message string) error { return &app.Error{Code: app.EInvalid, Field: "text", Message: message} }
 	switch {
-	case len(text) > mostText:
-		return nil, bad(fmt.Sprintf("The command is too long: use at most %d characters.", mostText))
+	case len(text) > maxText:
+		return nil, bad(fmt.Sprintf("The command is too long: use at most %d characters.", maxText))
 	case !utf8.ValidString(text):
 		return nil, bad("The command isn't valid text.")
 	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) }):
 		return nil, bad("The command contains control characters.")
 	}
 	words := strings.Fields(text)
-	if len(words) > mostWords {
-		return nil, bad(fmt.Sprintf("The command is too long: use at most %d words.", mostWords))
+	if len(words) > maxWords {
+		return nil, bad(fmt.Sprintf("The command is too long: use at most %d words.", maxWords))
 	}
 	return words, nil
 }

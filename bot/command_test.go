@@ -24,7 +24,7 @@ type stub struct {
 	actor    app.Actor
 	unknown  bool
 	asked    []cluster.ClusterRequest
-	amended  []cluster.Amendment
+	updated  []cluster.Update
 	leases   []template.LeaseRequest
 	reviews  []operation.ReviewRequest
 	deleted  []string
@@ -41,7 +41,7 @@ type stub struct {
 	filters  []cluster.LogFilter
 	previews int
 	hash     string
-	asks     []execution.Question
+	asks     []execution.ManualStep
 	answers  []execution.StepAnswer
 	request  *cluster.Request
 	moves    []string // what was done to it
@@ -101,15 +101,15 @@ func (s *stub) ExtendLease(_ context.Context, _ app.Actor, _ string, r template.
 	return o, s.refuse
 }
 
-func (s *stub) PreviewAmend(_ context.Context, _ app.Actor, _ string, m cluster.Amendment) (cluster.AmendPreview, error) {
-	return cluster.AmendPreview{Kind: m.Kind, Before: cluster.ClusterFigures{Nodes: 3, CostPerHour: 0.3, Currency: "USD"}, After: cluster.ClusterFigures{Nodes: m.Size, CostPerHour: 0.1 * float64(m.Size), Currency: "USD"},
-		Nodes: []cluster.AmendedNode{{Name: "n4", Change: plan.NodeNew}}, PlanHash: "h1", Duration: 90 * time.Second}, nil
+func (s *stub) PreviewUpdate(_ context.Context, _ app.Actor, _ string, m cluster.Update) (cluster.UpdatePreview, error) {
+	return cluster.UpdatePreview{Kind: m.Kind, Before: cluster.ClusterFigures{Nodes: 3, CostPerHour: 0.3, Currency: "USD"}, After: cluster.ClusterFigures{Nodes: m.Size, CostPerHour: 0.1 * float64(m.Size), Currency: "USD"},
+		Nodes: []cluster.UpdatedNode{{Name: "n4", Change: plan.NodeNew}}, PlanHash: "h1", Duration: 90 * time.Second}, nil
 }
 
-func (s *stub) Amend(_ context.Context, _ app.Actor, _ string, m cluster.Amendment) (cluster.AmendAnswer, error) {
-	s.amended = append(s.amended, m)
+func (s *stub) Update(_ context.Context, _ app.Actor, _ string, m cluster.Update) (cluster.UpdateAnswer, error) {
+	s.updated = append(s.updated, m)
 	v := view("shop")
-	return cluster.AmendAnswer{Cluster: &v, Operation: 41}, s.refuse
+	return cluster.UpdateAnswer{Cluster: &v, Operation: 41}, s.refuse
 }
 
 func (s *stub) DeleteCluster(_ context.Context, _ app.Actor, id string) (cluster.ClusterView, error) {
@@ -222,8 +222,8 @@ func TestHelpIsGrouped(t *testing.T) {
 	}
 }
 
-// TestTimesAreTheReaders has one answer said to people in several zones; prices are in the tenant's currency for all of them.
-func TestTimesAreTheReaders(t *testing.T) {
+// TestTimesAreInTheReadersZone has one answer said to people in several zones; prices are in the tenant's currency for all of them.
+func TestTimesAreInTheReadersZone(t *testing.T) {
 	_, s := talk(t)
 	s.outlook.Until = time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC)
 	for zone, until := range map[string]string{
@@ -255,12 +255,12 @@ func TestWhatIsAskedFor(t *testing.T) {
 	}
 	// Nothing that cannot be taken back is done by the word alone, and what is done is what was shown.
 	resize, del, approve := b.Say(t.Context(), ada, "resize shop 5"), b.Say(t.Context(), ada, "delete shop"), b.Say(t.Context(), ada, "approve 12 fine by me")
-	if len(s.amended)+len(s.deleted)+len(s.reviews) != 0 {
-		t.Fatalf("done without a button: %+v %v %+v", s.amended, s.deleted, s.reviews)
+	if len(s.updated)+len(s.deleted)+len(s.reviews) != 0 {
+		t.Fatalf("done without a button: %+v %v %+v", s.updated, s.deleted, s.reviews)
 	}
 	a := b.Press(t.Context(), ada, resize.Buttons[0].Value)
-	if len(s.amended) != 1 || s.amended[0].Size != 5 || s.amended[0].PlanHash != "h1" || len(a.Started) != 1 || a.Started[0] != (Started{"default", "shop-7", 41}) {
-		t.Errorf("resized: %+v, %+v", s.amended, a)
+	if len(s.updated) != 1 || s.updated[0].Size != 5 || s.updated[0].PlanHash != "h1" || len(a.Started) != 1 || a.Started[0] != (Started{"default", "shop-7", 41}) {
+		t.Errorf("resized: %+v, %+v", s.updated, a)
 	}
 	b.Press(t.Context(), ada, del.Buttons[0].Value)
 	b.Press(t.Context(), ada, approve.Buttons[0].Value)

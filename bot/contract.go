@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// talker is what a chat's transport calls. Every method may be called from several goroutines, works until it's done or ctx ends, and
+// handler is what a chat's transport calls. Every method may be called from several goroutines, works until it's done or ctx ends, and
 // puts errors into its answer: the transport replies to its chat in time, and shows late answers if the chat allows it.
-type talker interface {
+type handler interface {
 	// Say answers a typed command.
 	Say(ctx context.Context, p Person, text string) Answer
 	// Press handles a button of a message, a home or a modal; value is the button's.
@@ -19,7 +19,7 @@ type talker interface {
 	Submit(ctx context.Context, p Person, f Form) Submitted
 	// Choices returns the options of the field Form.Changed that match what was typed, at most 100.
 	Choices(ctx context.Context, p Person, f Form, typed string) []Choice
-	// Home returns a person's home in the chat, which a Board keeps up to date from then on. People without a linked account get
+	// Home returns a person's home in the chat, which an Updater keeps up to date from then on. People without a linked account get
 	// instructions.
 	Home(ctx context.Context, p Person) Home
 	// Unfurl previews links to clusters that their author can see, and shows nothing that other readers mustn't see. It leaves out
@@ -35,10 +35,10 @@ type (
 		Reply(ctx context.Context, channel, message string, a Answer) (reply string, err error)
 		EditReply(ctx context.Context, channel, reply string, a Answer) error
 	}
-	// Teller sends direct messages. Key names the message, so that after an unclear answer Told can find whether it was sent.
-	Teller interface {
-		Tell(ctx context.Context, person, key string, a Answer) error
-		Told(ctx context.Context, person, key string, since time.Time) (bool, error)
+	// Messenger sends direct messages. Key names the message, so that after an unclear answer FindDM can find whether it was sent.
+	Messenger interface {
+		SendDM(ctx context.Context, person, key string, a Answer) error
+		FindDM(ctx context.Context, person, key string, since time.Time) (bool, error)
 	}
 	// Zones returns a person's time zone; "" if unknown.
 	Zones interface {
@@ -50,7 +50,7 @@ type (
 	}
 )
 
-var _ talker = (*Bot)(nil)
+var _ handler = (*Bot)(nil)
 
 // Modal is a dialog; without Submit it only shows something. A transport opens it with the trigger of a command or button.
 type Modal struct {
@@ -92,9 +92,9 @@ type Field struct {
 	Placeholder string
 	Values      []string // initial values; for choices, their values
 	Choices     []Choice
-	Asked       bool // choices are loaded while someone types; see Talker.Choices
+	Typeahead   bool // choices are loaded while someone types; see Bot.Choices
 	Optional    bool
-	Live        bool // changes are sent at once: see Talker.Fill
+	Live        bool // changes are sent at once: see Bot.Fill
 	Most        int  // characters of text; 0: the chat's limit
 	Min, Max    *int // of numbers
 }

@@ -22,9 +22,9 @@ const modalCreate = "create"
 
 // Limits of the modal.
 const (
-	mostChoices = 100 // the chat's limit
-	mostFields  = 60  // parameters; the portal shows all
-	mostNameIn  = 63  // characters of a cluster's name
+	maxChoices = 100 // the chat's limit
+	maxFields  = 60  // parameters; the portal shows all
+	maxNameIn  = 63  // characters of a cluster's name
 )
 
 // note is the state of a modal for a new cluster.
@@ -168,7 +168,7 @@ func (c *createForm) sets(target string) bool {
 
 // parameters are those that fit into the modal.
 func (c *createForm) parameters() []apptemplate.Parameter {
-	return c.template.Parameters[:min(len(c.template.Parameters), mostFields)]
+	return c.template.Parameters[:min(len(c.template.Parameters), maxFields)]
 }
 
 // standard is a parameter's default.

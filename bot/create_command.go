@@ -90,7 +90,7 @@ func (cr *creates) create(ctx context.Context, r request) (Answer, error) {
 	form := func(f Form, template string) (Answer, error) {
 		m, err := cr.modal(ctx, r, f, note{Channel: r.person.Channel, Template: template})
 		return Answer{Title: "New cluster", Lines: []string{"Slack couldn't open the form. Type the command again, or create the cluster in one line: " +
-			r.person.Command + " create [NAME] TEMPLATE [NODES] [8h]"}, Buttons: []Button{deed{Do: doCreate, Template: template, Beside: true}.button("Open form", false)},
+			r.person.Command + " create [NAME] TEMPLATE [NODES] [8h]"}, Buttons: []Button{action{Do: doCreate, Template: template, Beside: true}.button("Open form", false)},
 			Links: []Link{{"Open in portal", r.Page(app.Subject{Kind: app.SubjectNewCluster})}}, Modal: &m}, err
 	}
 	if len(r.words) == 0 {

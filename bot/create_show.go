@@ -43,7 +43,7 @@ func (cr *creates) show(ctx context.Context, r request, c *createForm, p *cluste
 	for _, f := range c.fields() {
 		m.Parts = append(m.Parts, c.part(f))
 	}
-	if more := len(c.template.Parameters) - mostFields; more > 0 {
+	if more := len(c.template.Parameters) - maxFields; more > 0 {
 		m.Parts = append(m.Parts, Part{Quiet: true, Lines: []string{humanize.Count(more, "more parameter") + " in the portal."}})
 	}
 	last := Part{Title: "Preview", Buttons: []Button{{Name: "Update preview", Value: "preview", Quiet: true, Fill: true}},
@@ -84,7 +84,7 @@ func (c *createForm) templateField() Field {
 		f.Values = []string{key(c.template.Name)}
 	}
 	offered := c.catalog.Offered()
-	if f.Asked = len(offered) > mostChoices; f.Asked {
+	if f.Typeahead = len(offered) > maxChoices; f.Typeahead {
 		offered = nil
 		if c.template != nil {
 			offered = []*template.Template{c.template}
@@ -98,7 +98,7 @@ func templateChoices(list []*template.Template) []Choice {
 	var out []Choice
 	for _, t := range list {
 		name := t.Title()
-		if t.InState() != template.TemplatePublished {
+		if t.InState() != template.StatePublished {
 			name += " (" + string(t.InState()) + ")"
 		}
 		out = append(out, Choice{Name: name, Value: key(t.Name), Hint: t.Description})
@@ -109,7 +109,7 @@ func templateChoices(list []*template.Template) []Choice {
 // fields are those of the chosen template.
 func (c *createForm) fields() []Field {
 	t := c.template
-	name := Field{Name: "name", Kind: FieldText, Label: "Name", Hint: "Leave empty for a generated name.", Optional: true, Most: mostNameIn, Values: c.form.Values["name"]}
+	name := Field{Name: "name", Kind: FieldText, Label: "Name", Hint: "Leave empty for a generated name.", Optional: true, Most: maxNameIn, Values: c.form.Values["name"]}
 	size := Field{Name: c.field("size"), Kind: FieldNumber, Label: "Nodes", Hint: "This template takes " + t.Constraints.Size.Words() + ".", Live: true,
 		Optional: c.sets("size")}
 	if v := strings.TrimPrefix(c.value("size"), "="); v != "" {
@@ -168,7 +168,7 @@ func (c *createForm) parameterField(p template.Parameter) Field {
 		if v != "" {
 			f.Values = []string{key(v)}
 		}
-		if f.Asked = len(p.Options) > mostChoices; f.Asked {
+		if f.Typeahead = len(p.Options) > maxChoices; f.Typeahead {
 			f.Choices = slices.DeleteFunc(optionChoicesAll(p.Options), func(o Choice) bool { return o.Value != key(v) })
 		}
 		return f
@@ -224,11 +224,11 @@ func matching(all []Choice, typed string) []Choice {
 		}
 	}
 	all = append(first, rest...)
-	return all[:min(len(all), mostChoices)]
+	return all[:min(len(all), maxChoices)]
 }
 
 // open opens the form for a button.
-func (cr *creates) open(ctx context.Context, r request, d deed) (Answer, error) {
+func (cr *creates) open(ctx context.Context, r request, d action) (Answer, error) {
 	m, err := cr.modal(ctx, r, Form{Values: map[string][]string{}}, note{Channel: r.person.Channel, Template: d.Template})
 	return Answer{Title: "New cluster", Lines: []string{"Slack couldn't open the form. Try again."}, Modal: &m}, err
 }

@@ -64,7 +64,7 @@ func opened(t *testing.T) (checkedBot, *stub, Modal) {
 		t.Fatalf("create alone opens %+v", a.Modal)
 	}
 	f := fieldOf(t, *a.Modal, "template")
-	if len(f.Choices) != 3 || !f.Live || f.Asked {
+	if len(f.Choices) != 3 || !f.Live || f.Typeahead {
 		t.Errorf("templates are chosen by %+v", f)
 	}
 	return b, s, b.Fill(t.Context(), ada, a.Modal.asForm(map[string]string{"template": "=web"}))
@@ -129,7 +129,7 @@ func TestCreateModalWithSizes(t *testing.T) {
 	}
 }
 
-func TestCreateModalMakesNothingUnseen(t *testing.T) {
+func TestCreateModalRequiresAPreview(t *testing.T) {
 	b, s, m := opened(t)
 	// A size that was typed and not told before.
 	d := b.Submit(t.Context(), ada, m.asForm(map[string]string{"size": "4"}))
@@ -150,7 +150,7 @@ func TestCreateModalMakesNothingUnseen(t *testing.T) {
 	}
 }
 
-func TestCreateModalSaysWhatIsWrongWhereItIs(t *testing.T) {
+func TestCreateModalShowsErrorsAtFields(t *testing.T) {
 	b, s, m := opened(t)
 	for _, c := range []struct{ field, typed, want string }{
 		{"size", "none", "Enter a whole number"},
@@ -203,7 +203,7 @@ func TestCreateModalSaysWhatIsWrongWhereItIs(t *testing.T) {
 	}
 }
 
-func TestFieldsOfAnotherTemplateBeginAnew(t *testing.T) {
+func TestFieldsResetWhenTheTemplateChanges(t *testing.T) {
 	b, _, m := opened(t)
 	form := m.asForm(map[string]string{"size": "7", "name": "shop"})
 	form.Values["template"] = []string{"=db"}
@@ -213,7 +213,7 @@ func TestFieldsOfAnotherTemplateBeginAnew(t *testing.T) {
 	}
 }
 
-func TestManyChoicesAreAskedFor(t *testing.T) {
+func TestManyChoicesAreSearched(t *testing.T) {
 	b, s := talk(t)
 	var options []template.ParameterOption
 	for i := range 150 {
@@ -224,7 +224,7 @@ func TestManyChoicesAreAskedFor(t *testing.T) {
 	s.catalog.Templates["web"].Parameters = []template.Parameter{{Name: "pick", Type: template.ParameterChoice, Options: options}}
 	m := *b.Say(t.Context(), ada, "create").Modal
 	f := fieldOf(t, m, "template")
-	if !f.Asked || len(f.Choices) != 0 {
+	if !f.Typeahead || len(f.Choices) != 0 {
 		t.Errorf("152 templates are chosen by %+v", f)
 	}
 	form := m.asForm(nil)
@@ -240,7 +240,7 @@ func TestManyChoicesAreAskedFor(t *testing.T) {
 	form = m.asForm(nil)
 	form.Changed = pick.Name
 	list := b.Choices(t.Context(), ada, form, "149")
-	if !pick.Asked || len(list) != 1 || len(list[0].Value) > 150 {
+	if !pick.Typeahead || len(list) != 1 || len(list[0].Value) > 150 {
 		t.Fatalf("%+v: %v", pick, list)
 	}
 	m = b.Fill(t.Context(), ada, m.asForm(map[string]string{"p:pick": list[0].Value}))
@@ -257,8 +257,8 @@ func TestManyChoicesAreAskedFor(t *testing.T) {
 	}
 }
 
-// TestModalsRefuseNonsenseInPlainWords: whatever is sent for a field of any of our modals, no answer names functions and types of Go.
-func TestModalsRefuseNonsenseInPlainWords(t *testing.T) {
+// TestModalsExplainInvalidInput: whatever is sent for a field of any of our modals, no answer names functions and types of Go.
+func TestModalsExplainInvalidInput(t *testing.T) {
 	goish := regexp.MustCompile(`strconv|Go struct|Go value|unmarshal|!!|(?:^|[^\w.-])(?:json|yaml|time): |parsing "|<nil>|%!|body\.`)
 	b, _, create := opened(t)
 	asks, _ := asking(t)
@@ -267,7 +267,7 @@ func TestModalsRefuseNonsenseInPlainWords(t *testing.T) {
 	rs.actor = app.Actor{Tenant: "default", User: "bob", Role: app.RoleUser, Groups: []string{"ops"}}
 	rs.request = &cluster.Request{ID: 9, Kind: app.OperationCreate, Requester: "ada", Status: cluster.RequestWaiting, Terms: cluster.Terms{PlanHash: "h"},
 		Needs: []policy.Need{{Policy: "big", Approval: policy.Approval{Count: 2, Group: "ops"}}}}
-	offer := reviews.Press(t.Context(), ada, deed{Do: doReviewOffer, Request: 9, Beside: true}.button("Approve with conditions…", false).Value).Modal
+	offer := reviews.Press(t.Context(), ada, action{Do: doReviewOffer, Request: 9, Beside: true}.button("Approve with conditions…", false).Value).Modal
 	if offer == nil {
 		t.Fatal("no form for conditions opens")
 	}

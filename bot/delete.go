@@ -31,12 +31,12 @@ func lost(c app.Cluster) string {
 }
 
 func deleteButton(c app.Cluster, beside bool) Button {
-	d := deed{Do: doDelete, Cluster: c.ID, Beside: beside}.button("Delete cluster", true)
+	d := action{Do: doDelete, Cluster: c.ID, Beside: beside}.button("Delete cluster", true)
 	d.Confirm = &Confirm{Title: "Delete " + c.Name + "?", Text: lost(c), Yes: "Delete cluster", No: "Keep cluster"}
 	return d
 }
 
-func (cs clusters) delete(ctx context.Context, r request, d deed) (Answer, error) {
+func (cs clusters) delete(ctx context.Context, r request, d action) (Answer, error) {
 	v, err := cs.deletes.DeleteCluster(ctx, r.actor, d.Cluster)
 	if err != nil {
 		return Answer{}, err

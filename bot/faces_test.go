@@ -18,31 +18,31 @@ import (
 	"muster/portal/address"
 )
 
-// hall is a chat with threads, direct messages and homes, and what app keeps of those.
-type hall struct {
-	*wall
-	mu      sync.Mutex
-	steps   []app.Step
-	replies map[string][]Answer // by reply
-	tells   []*chat.ChatTell
-	begun   map[int64]int
-	dms     []string // person, key, title
-	refuse  func(key string) error
-	looked  int
-	homes   []chat.ChatHome
-	shown   map[string][]Home // by person
+// fakeChat is a chat with threads, direct messages and homes, and what app keeps of those.
+type fakeChat struct {
+	*fakeCards
+	mu        sync.Mutex
+	steps     []app.Step
+	replies   map[string][]Answer // by reply
+	dmRecords []*chat.ChatDM
+	begun     map[int64]int
+	dms       []string // person, key, title
+	refuse    func(key string) error
+	looked    int
+	homes     []chat.ChatHome
+	shown     map[string][]Home // by person
 }
 
-func newHall(cards int) *hall {
-	return &hall{wall: newWall(cards), replies: map[string][]Answer{}, begun: map[int64]int{}, shown: map[string][]Home{}}
+func newFakeChat(cards int) *fakeChat {
+	return &fakeChat{fakeCards: newFakeCards(cards), replies: map[string][]Answer{}, begun: map[int64]int{}, shown: map[string][]Home{}}
 }
 
-func (h *hall) ChatShown(ctx context.Context, c chat.ChatCard) error {
+func (h *fakeChat) ChatShown(ctx context.Context, c chat.ChatCard) error {
 	if c.Status.Ended() && c.Told == c.Shown {
 		return h.DropCard(ctx, c.ID)
 	}
-	h.wall.mu.Lock()
-	defer h.wall.mu.Unlock()
+	h.fakeCards.mu.Lock()
+	defer h.fakeCards.mu.Unlock()
 	for i := range h.cards {
 		if o := &h.cards[i]; o.ID == c.ID {
 			o.Channel, o.Message, o.Shown, o.ShownAt, o.Thread, o.Told = c.Channel, c.Message, c.Shown, c.ShownAt, c.Thread, c.Told
@@ -51,9 +51,9 @@ func (h *hall) ChatShown(ctx context.Context, c chat.ChatCard) error {
 	return nil
 }
 
-func (h *hall) ChatSteps(context.Context, chat.ChatCard) ([]app.Step, error) { return h.steps, nil }
+func (h *fakeChat) ChatSteps(context.Context, chat.ChatCard) ([]app.Step, error) { return h.steps, nil }
 
-func (h *hall) Reply(_ context.Context, _, message string, a Answer) (string, error) {
+func (h *fakeChat) Reply(_ context.Context, _, message string, a Answer) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	send(a)
@@ -61,7 +61,7 @@ func (h *hall) Reply(_ context.Context, _, message string, a Answer) (string, er
 	return "r of " + message, nil
 }
 
-func (h *hall) EditReply(_ context.Context, _, reply string, a Answer) error {
+func (h *fakeChat) EditReply(_ context.Context, _, reply string, a Answer) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	send(a)
@@ -69,35 +69,35 @@ func (h *hall) EditReply(_ context.Context, _, reply string, a Answer) error {
 	return nil
 }
 
-func (h *hall) GatherChat(context.Context, string) error { return nil }
+func (h *fakeChat) CollectChatNotices(context.Context, string) error { return nil }
 
-func (h *hall) ChatTells(context.Context, string, string) (list []chat.ChatTell, err error) {
+func (h *fakeChat) ChatDMs(context.Context, string, string) (list []chat.ChatDM, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, t := range h.tells {
-		if t.State == chat.ChatTellWaiting || t.State == chat.ChatTellSending && h.begun[t.ID] == 0 {
+	for _, t := range h.dmRecords {
+		if t.State == chat.ChatDMWaiting || t.State == chat.ChatDMSending && h.begun[t.ID] == 0 {
 			list = append(list, *t)
 		}
 	}
 	return list, nil
 }
 
-func (h *hall) BeginTell(_ context.Context, t chat.ChatTell, _ time.Duration) (bool, error) {
+func (h *fakeChat) BeginDM(_ context.Context, t chat.ChatDM, _ time.Duration) (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, o := range h.tells {
+	for _, o := range h.dmRecords {
 		if o.ID == t.ID && o.Tries == t.Tries {
-			o.State, o.Tries, h.begun[t.ID] = chat.ChatTellSending, o.Tries+1, 1
+			o.State, o.Tries, h.begun[t.ID] = chat.ChatDMSending, o.Tries+1, 1
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-func (h *hall) EndTell(_ context.Context, id int64, s chat.ChatTellState, _ time.Duration) error {
+func (h *fakeChat) EndDM(_ context.Context, id int64, s chat.ChatDMState, _ time.Duration) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, t := range h.tells {
+	for _, t := range h.dmRecords {
 		if t.ID == id {
 			t.State = s
 		}
@@ -106,13 +106,13 @@ func (h *hall) EndTell(_ context.Context, id int64, s chat.ChatTellState, _ time
 }
 
 // held is what happens when no one has ended what was begun: it is due again.
-func (h *hall) held() {
+func (h *fakeChat) held() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	clear(h.begun)
 }
 
-func (h *hall) Tell(_ context.Context, person, key string, a Answer) error {
+func (h *fakeChat) SendDM(_ context.Context, person, key string, a Answer) error {
 	send(a)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -126,22 +126,22 @@ func (h *hall) Tell(_ context.Context, person, key string, a Answer) error {
 	return err
 }
 
-func (h *hall) Told(_ context.Context, person, key string, _ time.Time) (bool, error) {
+func (h *fakeChat) FindDM(_ context.Context, person, key string, _ time.Time) (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.looked++
 	return slices.ContainsFunc(h.dms, func(m string) bool { return strings.HasPrefix(m, person+" "+key+" ") }), nil
 }
 
-func (h *hall) StaleHomes(context.Context, string, string) ([]chat.ChatHome, error) {
+func (h *fakeChat) StaleHomes(context.Context, string, string) ([]chat.ChatHome, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.homes), nil
 }
 
-func (h *hall) DropHome(context.Context, chat.ChatHome) error { return nil }
+func (h *fakeChat) DropHome(context.Context, chat.ChatHome) error { return nil }
 
-func (h *hall) Publish(_ context.Context, person string, v Home) error {
+func (h *fakeChat) Publish(_ context.Context, person string, v Home) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	send(v)
@@ -149,20 +149,20 @@ func (h *hall) Publish(_ context.Context, person string, v Home) error {
 	return nil
 }
 
-func (h *hall) board(t *testing.T, b *Bot) *Board {
-	return NewBoard(Board{Kind: "slack", Cards: h, Details: h, Tells: h, Homes: h, Poster: h, Bot: b,
+func (h *fakeChat) updater(t *testing.T, b *Bot) *Updater {
+	return NewUpdater(Updater{Kind: "slack", Cards: h, Details: h, DMs: h, Homes: h, Poster: h, Bot: b,
 		Page: func(s app.Subject) string { return "https://m.test" + address.Of(s) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now})
 }
 
-func TestDetailsStandBeneathTheCard(t *testing.T) {
+func TestDetailsAreInTheCardsThread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHall(1)
+		h := newFakeChat(1)
 		at := time.Now()
 		h.steps = []app.Step{{ID: "n2.create", Node: "n2", Action: app.ActionCreate, State: app.StepSucceeded, StartedAt: at, EndedAt: at.Add(12 * time.Second)},
 			{ID: "n1.create", Node: "n1", Action: app.ActionCreate, State: app.StepSucceeded}}
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { defer close(done); h.board(t, nil).Run(ctx) }()
+		go func() { defer close(done); h.updater(t, nil).Run(ctx) }()
 		for range 300 { // five minutes, in which a step ends each second
 			time.Sleep(time.Second)
 			h.set(func(o *app.Operation) { o.Done++ })
@@ -191,9 +191,9 @@ func TestDetailsStandBeneathTheCard(t *testing.T) {
 	})
 }
 
-func TestPeopleAreToldOnce(t *testing.T) {
+func TestDirectMessagesAreSentOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHall(0)
+		h := newFakeChat(0)
 		b, _ := talk(t)
 		h.refuse = func(key string) error {
 			switch key {
@@ -207,27 +207,27 @@ func TestPeopleAreToldOnce(t *testing.T) {
 			return nil
 		}
 		for i := range int64(6) {
-			h.tells = append(h.tells, &chat.ChatTell{ID: i + 1, Kind: "slack", Team: "T1", Person: "U1", Tenant: "default", User: "ada", State: chat.ChatTellWaiting,
+			h.dmRecords = append(h.dmRecords, &chat.ChatDM{ID: i + 1, Kind: "slack", Team: "T1", Person: "U1", Tenant: "default", User: "ada", State: chat.ChatDMWaiting,
 				Notice: app.Notice{ID: i + 1, At: time.Now(), Kind: app.NoticeApproval, Title: fmt.Sprint("notice ", i+1)}})
 		}
-		h.tells[4].User = "eve" // who that person is not any more
-		h.tells[5].Notice.At = time.Now().Add(-72 * time.Hour)
-		board := h.board(t, b.Bot)
+		h.dmRecords[4].User = "eve" // who that person is not any more
+		h.dmRecords[5].Notice.At = time.Now().Add(-72 * time.Hour)
+		updater := h.updater(t, b.Bot)
 		for range 10 {
-			time.Sleep(board.tend(t.Context()))
+			time.Sleep(updater.runOnce(t.Context()))
 		}
 		// This server dies before it knows whether the second got there; the next one looks.
 		h.held()
-		board = h.board(t, b.Bot)
+		updater = h.updater(t, b.Bot)
 		for range 10 {
-			time.Sleep(board.tend(t.Context()))
+			time.Sleep(updater.runOnce(t.Context()))
 		}
 		if got := strings.Join(h.dms, "; "); got != "U1 1 notice 1; U1 2 notice 2; U1 4 notice 4" || h.looked != 1 {
 			t.Errorf("they were told %q; it was looked for %d times", got, h.looked)
 		}
-		for i, want := range []chat.ChatTellState{chat.ChatTellTold, chat.ChatTellTold, chat.ChatTellDropped, chat.ChatTellTold, chat.ChatTellDropped, chat.ChatTellDropped} {
-			if h.tells[i].State != want {
-				t.Errorf("notice %d is %s, not %s", i+1, h.tells[i].State, want)
+		for i, want := range []chat.ChatDMState{chat.ChatDMSent, chat.ChatDMSent, chat.ChatDMDropped, chat.ChatDMSent, chat.ChatDMDropped, chat.ChatDMDropped} {
+			if h.dmRecords[i].State != want {
+				t.Errorf("notice %d is %s, not %s", i+1, h.dmRecords[i].State, want)
 			}
 		}
 	})
@@ -237,7 +237,7 @@ func TestLeaseWarning(t *testing.T) {
 	b, s := talk(t)
 	s.outlook.Offer = template.LeaseOffer{By: 2 * time.Hour, Step: 6 * time.Hour, Latest: s.outlook.Until.Add(6 * time.Hour)}
 	n := app.Notice{Kind: app.NoticeLease, Cluster: "shop-7", Title: "The lease of shop ends in 1 h.", Text: "All is lost then.", About: app.ClusterSubject("shop-7"), Act: app.ParseSubject("/x"), ActionName: "Extend"}
-	a := b.notices.told(t.Context(), b.request(ada, s.actor), n)
+	a := b.notices.message(t.Context(), b.request(ada, s.actor), n)
 	var names []string
 	for _, x := range a.Buttons {
 		names = append(names, strings.ReplaceAll(x.Name, "\u00a0", " "))
@@ -255,10 +255,10 @@ func TestLeaseWarning(t *testing.T) {
 		t.Errorf("again: %+v, %+v", s.leases, done)
 	}
 	s.refuse = &app.Error{Code: app.EForbidden, Message: "It is not yours."}
-	if a = b.notices.told(t.Context(), b.request(ada, s.actor), n); len(a.Buttons) != 0 || a.Lines[0] != n.Text {
+	if a = b.notices.message(t.Context(), b.request(ada, s.actor), n); len(a.Buttons) != 0 || a.Lines[0] != n.Text {
 		t.Errorf("without a way to extend it: %+v", a)
 	}
-	decide := b.notices.told(t.Context(), b.request(ada, s.actor), app.Notice{Kind: app.NoticeApproval, Request: 12, Title: "x", Act: app.RequestSubject(12), ActionName: "Decide", About: app.RequestSubject(12)})
+	decide := b.notices.message(t.Context(), b.request(ada, s.actor), app.Notice{Kind: app.NoticeApproval, Request: 12, Title: "x", Act: app.RequestSubject(12), ActionName: "Decide", About: app.RequestSubject(12)})
 	if len(decide.Buttons) != 1 || decide.Buttons[0].Name != "Approve request" || !strings.Contains(decide.text(), "bob wants to create: big") {
 		t.Errorf("to decide: %+v", decide)
 	}
@@ -325,7 +325,7 @@ func TestHome(t *testing.T) {
 
 func TestHomesAreKeptFreshWithinTheBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHall(0)
+		h := newFakeChat(0)
 		b, s := talk(t)
 		s.clusters = []app.ClusterSummary{{Cluster: app.Cluster{ID: "shop-7", Name: "shop", Owner: "ada", Status: app.ClusterActive}}}
 		for i := range 30 {
@@ -335,7 +335,7 @@ func TestHomesAreKeptFreshWithinTheBudget(t *testing.T) {
 		h.homes[3].Shown = same
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { defer close(done); h.board(t, b.Bot).Run(ctx) }()
+		go func() { defer close(done); h.updater(t, b.Bot).Run(ctx) }()
 		time.Sleep(homeEvery - time.Second)
 		h.mu.Lock()
 		early := len(h.shown)
@@ -355,7 +355,7 @@ func TestHomesAreKeptFreshWithinTheBudget(t *testing.T) {
 
 func TestUnfurl(t *testing.T) {
 	b, s := talk(t)
-	list := b.Unfurl(t.Context(), ada, []string{"https://m.test/clusters/shop-7", "https://m.test/clusters/shop-7/amend?x=1#log", "https://m.test/clusters/shop-secret-7", "https://m.test/clusters/nope", "https://evil.test/clusters/shop-7",
+	list := b.Unfurl(t.Context(), ada, []string{"https://m.test/clusters/shop-7", "https://m.test/clusters/shop-7/update?x=1#log", "https://m.test/clusters/shop-secret-7", "https://m.test/clusters/nope", "https://evil.test/clusters/shop-7",
 		"http://m.test/clusters/shop-7", "https://m.test.evil/clusters/shop-7", "https://u@m.test/clusters/shop-7", "https://m.test/clusters/", "https://m.test/requests/1", "https://m.test/clusters/new", "::", ""})
 	if len(list) != 2 || list[0].URL != "https://m.test/clusters/shop-7" || list[0].Title != "shop is active" || strings.Join(list[0].Lines, "; ") != "3 nodes from web" {
 		t.Errorf("it says %+v", list)
@@ -373,7 +373,7 @@ func TestUnfurl(t *testing.T) {
 	}
 }
 
-func TestWaysOutOfAFailure(t *testing.T) {
+func TestActionsAfterAFailure(t *testing.T) {
 	b, s := talk(t)
 	p := chat.ChatProgress{Cluster: app.Cluster{ID: "shop-7", Name: "shop", Owner: "ada", Status: app.ClusterFailed},
 		Operation: app.Operation{ID: 41, Kind: app.OperationCreate, Status: app.OperationFailed, Done: 3, Total: 9, StartedAt: time.Now()},
@@ -405,24 +405,24 @@ func TestWaysOutOfAFailure(t *testing.T) {
 		t.Errorf("of what was followed by something else one can %+v", c.Buttons)
 	}
 	s.refuse = &app.Error{Code: app.EForbidden, Message: "It belongs to bob."}
-	for _, x := range []Button{c.Buttons[0], deed{Do: doResume, Cluster: "shop-7", Beside: true}.button("x", false), deed{Do: doRollBack, Cluster: "shop-7", Beside: true}.button("x", false)} {
+	for _, x := range []Button{c.Buttons[0], action{Do: doResume, Cluster: "shop-7", Beside: true}.button("x", false), action{Do: doRollBack, Cluster: "shop-7", Beside: true}.button("x", false)} {
 		if a := b.Press(t.Context(), ada, x.Value); !a.Beside || strings.Contains(x.Value, "logs") == a.Wrong {
 			t.Errorf("%s is answered %+v", x.Value, a)
 		}
 	}
 }
 
-func TestWhatIsTooMuchForAButtonIsRefused(t *testing.T) {
+func TestTooLargeButtonsAreRefused(t *testing.T) {
 	b, s := talk(t)
 	var services []string
 	for range 200 {
 		services = append(services, "a-long-service")
 	}
-	if a := b.Say(t.Context(), ada, "add shop "+strings.Join(services[:120], " ")); !a.Wrong && len(a.Buttons[0].Value) > mostDeed {
+	if a := b.Say(t.Context(), ada, "add shop "+strings.Join(services[:120], " ")); !a.Wrong && len(a.Buttons[0].Value) > maxAction {
 		t.Errorf("the button has %d bytes", len(a.Buttons[0].Value))
 	}
-	_, err := deed{Do: doAmend, Services: services}.asking("Add", false)
-	if app.CodeOf(err) != app.ETooLarge || len(s.amended) != 0 {
+	_, err := action{Do: doUpdate, Services: services}.asking("Add", false)
+	if app.CodeOf(err) != app.ETooLarge || len(s.updated) != 0 {
 		t.Errorf("it is answered %v", err)
 	}
 }

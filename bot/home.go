@@ -29,7 +29,7 @@ const (
 // homes shows people their home in the chat.
 type homes struct {
 	homes     Homes
-	questions Questions
+	questions ManualSteps
 	requests  Requests
 	clusters  Clusters
 }
@@ -68,7 +68,7 @@ func (h Home) digest() string {
 func (b *Bot) home(ctx context.Context, p Person) (Home, app.Actor) {
 	actor, err := b.accounts.actor(ctx, p)
 	if err != nil {
-		return b.homeOfStranger(p, err), app.Actor{}
+		return b.unlinkedHome(p, err), app.Actor{}
 	}
 	h, err := b.homes.of(ctx, b.request(p, actor))
 	if err != nil {
@@ -78,12 +78,12 @@ func (b *Bot) home(ctx context.Context, p Person) (Home, app.Actor) {
 	return h, actor
 }
 
-func (s *site) homeOfStranger(p Person, err error) Home {
+func (s *site) unlinkedHome(p Person, err error) Home {
 	a := s.sorry(p, err)
 	part := Part{Title: a.Title, Lines: a.Lines, Links: []Link{{"Open the portal", s.Page(app.Subject{Kind: app.SubjectHome})}}}
 	if app.AsError(err).Reason == "not_linked" {
 		part.Lines = []string{"Create and manage clusters from Slack. Link your Muster account to get started."}
-		part.Buttons = []Button{deed{Do: doLink, Beside: true}.button("Link account", false)}
+		part.Buttons = []Button{action{Do: doLink, Beside: true}.button("Link account", false)}
 	}
 	return Home{Parts: []Part{part}}
 }
@@ -91,15 +91,15 @@ func (s *site) homeOfStranger(p Person, err error) Home {
 func (hs homes) of(ctx context.Context, r request) (h Home, err error) {
 	start := Part{Title: "Muster", Lines: []string{"Signed in as " + r.actor.Name() + " (tenant " + r.actor.Tenant + ")"}, Links: []Link{{"Open the portal", r.Page(app.Subject{Kind: app.SubjectHome})}}}
 	if r.actor.May("Ask") {
-		start.Buttons = []Button{deed{Do: doCreate, Beside: true}.button("New cluster…", false)}
+		start.Buttons = []Button{action{Do: doCreate, Beside: true}.button("New cluster…", false)}
 	}
 	h.Parts = append(h.Parts, start)
-	asked, err := hs.questions.Questions(ctx, r.actor, execution.QuestionQuery{Mine: true})
+	asked, err := hs.questions.ManualSteps(ctx, r.actor, execution.ManualStepQuery{Mine: true})
 	if err != nil {
 		return h, err
 	}
 	for i, q := range asked[:min(len(asked), homeRequests)] {
-		p := Part{Lines: r.questionLines(q), Buttons: []Button{questionButton(q, true)}, Links: []Link{{"View in portal", r.Page(q.Subject())}}}
+		p := Part{Lines: r.manualStepLines(q), Buttons: []Button{manualStepButton(q, true)}, Links: []Link{{"View in portal", r.Page(q.Subject())}}}
 		if i == 0 {
 			p.Title = "Manual steps waiting for you"
 		}
@@ -140,7 +140,7 @@ func (hs homes) waiting(ctx context.Context, r request) (parts []Part, err error
 			}
 			// Decisions are made after a look at the request, one click away.
 			if q.Status.Open() {
-				p.Buttons = []Button{deed{Do: doApproveAsk, Request: q.ID, Beside: true}.button("View request", false)}
+				p.Buttons = []Button{action{Do: doApproveAsk, Request: q.ID, Beside: true}.button("View request", false)}
 			}
 			p.Links = []Link{{"View in portal", r.Page(app.RequestSubject(q.ID))}}
 			parts = append(parts, p)
@@ -171,7 +171,7 @@ func (r reader) homeOfClusters(list []app.ClusterSummary) (parts []Part) {
 			p.Title = "Your clusters"
 		}
 		if !c.ExpiresAt.IsZero() {
-			extend := deed{Do: doLease, Cluster: c.ID, Beside: true}.button("Extend lease…", false)
+			extend := action{Do: doLease, Cluster: c.ID, Beside: true}.button("Extend lease…", false)
 			extend.Quiet = true
 			p.Buttons = append(p.Buttons, extend)
 		}

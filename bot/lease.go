@@ -41,7 +41,7 @@ func (ls leases) move(ctx context.Context, r request) (Answer, error) {
 }
 
 // extend handles a button. A button shown before someone extended the lease doesn't extend it again.
-func (ls leases) extend(ctx context.Context, r request, d deed) (Answer, error) {
+func (ls leases) extend(ctx context.Context, r request, d action) (Answer, error) {
 	o, err := ls.leases.LeaseOutlook(ctx, r.actor, d.Cluster)
 	if err != nil {
 		return Answer{}, err
@@ -90,7 +90,7 @@ func (r reader) leaseButtons(o operation.LeaseOutlook, beside bool) []Button {
 	}
 	var list []Button
 	for _, by := range offers {
-		d := deed{Do: doExtend, Cluster: o.Cluster, By: int64(by / time.Second), End: o.Until.Unix(), Beside: beside}
+		d := action{Do: doExtend, Cluster: o.Cluster, By: int64(by / time.Second), End: o.Until.Unix(), Beside: beside}
 		name := "+" + strings.ReplaceAll(humanize.Duration(by), " ", "\u00a0")
 		if o.Offer.Step > 0 && by > o.Offer.Step || !o.Offer.Latest.IsZero() && base.Add(by).After(o.Offer.Latest) {
 			no := d.button(name+" (not allowed)", false)
@@ -104,7 +104,7 @@ func (r reader) leaseButtons(o operation.LeaseOutlook, beside bool) []Button {
 }
 
 // show is what a home's button shows: a cluster's lease and how to extend it.
-func (ls leases) show(ctx context.Context, r request, d deed) (Answer, error) {
+func (ls leases) show(ctx context.Context, r request, d action) (Answer, error) {
 	o, err := ls.leases.LeaseOutlook(ctx, r.actor, d.Cluster)
 	if err != nil {
 		return Answer{}, err

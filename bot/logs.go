@@ -12,8 +12,8 @@ import (
 	"muster/app/humanize"
 )
 
-// mostLogs is how many of a log's last lines are shown in chat.
-const mostLogs = 20
+// maxLogs is how many of a log's last lines are shown in chat.
+const maxLogs = 20
 
 func (cs clusters) logs(ctx context.Context, r request) (Answer, error) {
 	if len(r.words) < 1 || len(r.words) > 2 {
@@ -35,7 +35,7 @@ func (cs clusters) logsOf(ctx context.Context, r request, cluster string, f appc
 	if slices.ContainsFunc(v.Nodes, func(n app.Node) bool { return n.Name == f.Step }) {
 		f.Node, f.Step = f.Step, ""
 	}
-	f.Tail, f.Limit = true, mostLogs
+	f.Tail, f.Limit = true, maxLogs
 	lines, err := cs.activity.Logs(ctx, r.actor, v.ID, f)
 	if err != nil {
 		return Answer{}, err
@@ -93,7 +93,7 @@ func (cs clusters) knownStep(ctx context.Context, r request, v appcluster.Cluste
 		names = append(names, n.Name)
 	}
 	e := &app.Error{Code: app.ENotFound, Field: "step", Message: fmt.Sprintf("Cluster %s has no step or node “%s”.", v.Name, humanize.CutText(f.Step, 60))}
-	if near := humanize.Nearest(f.Step, names[:min(len(names), mostNear)]); near != "" {
+	if near := humanize.Nearest(f.Step, names[:min(len(names), maxNear)]); near != "" {
 		e.Hint = "Did you mean “" + near + "”?"
 	} else if len(v.Nodes) > 0 {
 		e.Hint = "Try " + v.Nodes[0].Name + " or " + strings.Join(names[:min(len(names), 1)], "") + "."
@@ -101,10 +101,10 @@ func (cs clusters) knownStep(ctx context.Context, r request, v appcluster.Cluste
 	return e
 }
 
-// mostNear limits the names that an unknown one is compared with.
-const mostNear = 5000
+// maxNear limits the names that an unknown one is compared with.
+const maxNear = 5000
 
 // logsOfStep shows the log of a card's failed step.
-func (cs clusters) logsOfStep(ctx context.Context, r request, d deed) (Answer, error) {
+func (cs clusters) logsOfStep(ctx context.Context, r request, d action) (Answer, error) {
 	return cs.logsOf(ctx, r, d.Cluster, appcluster.LogFilter{Operation: d.Operation, Step: d.Step})
 }

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(checked{m})
 }
 
-// checked fails where something was sent beside a test, as from a board's goroutine.
+// checked fails where something was sent beside a test, as from an updater's goroutine.
 type checked struct{ *testing.M }
 
 func (c checked) Run() int {

@@ -72,7 +72,7 @@ func (b *Bot) submit(ctx context.Context, p Person, f Form) (s Submitted, err er
 		return b.requests.reviewSubmit(ctx, r, f)
 	case modalCreate:
 		return b.creates.submit(ctx, r, f)
-	case modalQuestion:
+	case modalManualStep:
 		return b.questions.submit(ctx, r, f)
 	}
 	return s, errNoForm

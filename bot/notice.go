@@ -13,8 +13,8 @@ type notices struct {
 	requests Requests
 }
 
-// told is a notice as a message to one person.
-func (ns notices) told(ctx context.Context, r request, n app.Notice) Answer {
+// message is a notice as a message to one person.
+func (ns notices) message(ctx context.Context, r request, n app.Notice) Answer {
 	a := Answer{Title: n.Title}
 	if n.Text != "" {
 		a.Lines = strings.Split(n.Text, "\n")
@@ -41,8 +41,8 @@ func (ns notices) told(ctx context.Context, r request, n app.Notice) Answer {
 		if len(a.Buttons) > 0 { // a button must not hide what it approves
 			a.Lines = append(a.Lines, r.terms(q)...)
 		}
-	case n.Kind == app.NoticeQuestion && n.Act != app.Subject{} && n.Cluster != "":
-		a.Buttons = []Button{deed{Do: doQuestions, Cluster: n.Cluster, Beside: true}.button("Answer …", false)}
+	case n.Kind == app.NoticeManualStep && n.Act != app.Subject{} && n.Cluster != "":
+		a.Buttons = []Button{action{Do: doManualSteps, Cluster: n.Cluster, Beside: true}.button("Answer …", false)}
 	case r.Page(n.Act) != "" && n.ActionName != "" && n.Act != n.About:
 		a.Links = append(a.Links, Link{n.ActionName, r.Page(n.Act)})
 	}

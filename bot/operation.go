@@ -14,7 +14,7 @@ type operations struct {
 	rollBacks  RollBacks
 }
 
-func (op operations) resume(ctx context.Context, r request, d deed) (Answer, error) {
+func (op operations) resume(ctx context.Context, r request, d action) (Answer, error) {
 	v, err := op.operations.ResumeOperation(ctx, r.actor, d.Cluster, d.Operation)
 	if err != nil {
 		return Answer{}, err
@@ -23,7 +23,7 @@ func (op operations) resume(ctx context.Context, r request, d deed) (Answer, err
 }
 
 // rollBackAsk previews a rollback.
-func (op operations) rollBackAsk(ctx context.Context, r request, d deed) (Answer, error) {
+func (op operations) rollBackAsk(ctx context.Context, r request, d action) (Answer, error) {
 	p, err := op.rollBacks.PreviewRollBack(ctx, r.actor, d.Cluster, d.Operation)
 	if err != nil {
 		return Answer{}, err
@@ -41,12 +41,12 @@ func (op operations) rollBackAsk(ctx context.Context, r request, d deed) (Answer
 	if p.Duration > 0 {
 		a.Lines = append(a.Lines, "Takes "+takes(p.Duration, p.Plan.Expects)+".")
 	}
-	d = deed{Do: doRollBack, Cluster: d.Cluster, Operation: p.Operation.ID, Hash: p.PlanHash}
+	d = action{Do: doRollBack, Cluster: d.Cluster, Operation: p.Operation.ID, Hash: p.PlanHash}
 	a.Buttons = []Button{d.button("Roll back", true)}
 	return a, nil
 }
 
-func (op operations) rollBack(ctx context.Context, r request, d deed) (Answer, error) {
+func (op operations) rollBack(ctx context.Context, r request, d action) (Answer, error) {
 	v, err := op.rollBacks.RollBack(ctx, r.actor, d.Cluster, d.Operation, d.Hash)
 	if err != nil {
 		return Answer{}, err

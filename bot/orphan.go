@@ -20,7 +20,7 @@ func (os orphans) list(ctx context.Context, r request) (Answer, error) {
 	}
 	a := Answer{Title: "Orphaned machines", Links: []Link{{"View orphaned machines", r.Page(app.Subject{Kind: app.SubjectOrphans})}}}
 	for i, o := range report.Orphans {
-		if i == mostListed {
+		if i == maxListed {
 			a.Lines = append(a.Lines, fmt.Sprintf("%d more in the portal.", len(report.Orphans)-i))
 			break
 		}

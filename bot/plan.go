@@ -61,7 +61,7 @@ func (ps plans) show(ctx context.Context, r request) (Answer, error) {
 	if q.Name != "" {
 		name = q.Name
 	}
-	open := deed{Do: doCreate, Template: q.Template}.button("Create cluster…", false)
+	open := action{Do: doCreate, Template: q.Template}.button("Create cluster…", false)
 	return Answer{Title: fmt.Sprintf("%s: %s from %s", name, humanize.Count(p.Layout.Size(), "node"), q.Template), Lines: r.previewLines(p, left),
 		Buttons: []Button{open}, Links: []Link{{"Open in portal", r.Page(app.Subject{Kind: app.SubjectNewCluster})}}}, nil
 }
@@ -92,7 +92,7 @@ func (v voice) previewFacts(p cluster.Preview) string {
 
 // previewLines is the preview of a create.
 func (v voice) previewLines(p cluster.Preview, left policy.QuotaLeft) []string {
-	lines := append(p.Layout.Lines(2*mostLayout), v.previewFacts(p))
+	lines := append(p.Layout.Lines(2*maxLayout), v.previewFacts(p))
 	if words := p.Plan.FallbackWords(); words != "" {
 		lines = append(lines, words)
 	}
@@ -161,8 +161,8 @@ func stepLines(steps []app.Step) []string {
 			}
 		}
 	}
-	if len(lines) > mostListed {
-		lines = append(lines[:mostListed:mostListed], humanize.Count(len(lines)-mostListed, "more node")+" in the portal.")
+	if len(lines) > maxListed {
+		lines = append(lines[:maxListed:maxListed], humanize.Count(len(lines)-maxListed, "more node")+" in the portal.")
 	}
 	return lines
 }

@@ -12,8 +12,8 @@ import (
 	"muster/app/operation"
 )
 
-// mostReason limits a reason, in bytes, since a button has to carry it.
-const mostReason = 500
+// maxReason limits a reason, in bytes, since a button has to carry it.
+const maxReason = 500
 
 // requests shows and decides requests.
 type requests struct {
@@ -23,7 +23,7 @@ type requests struct {
 
 // asked is the answer for a request waiting for approval.
 func (r reader) asked(q cluster.Request) Answer {
-	return Answer{Title: fmt.Sprintf("Request %d is waiting for approval", q.ID), Lines: r.terms(q), Asked: []Asked{{q.Tenant, q.ID}},
+	return Answer{Title: fmt.Sprintf("Request %d is waiting for approval", q.ID), Lines: r.terms(q), Pending: []Pending{{q.Tenant, q.ID}},
 		Links: []Link{{"View request", r.Page(app.RequestSubject(q.ID))}}}
 }
 
@@ -56,8 +56,8 @@ func (r request) reviewOf(name string) (id int64, reason string, err error) {
 		return 0, "", &app.Error{Code: app.EInvalid, Field: "request", Message: fmt.Sprintf("“%s” isn't a request number.", humanize.CutText(r.words[0], 40))}
 	}
 	reason = strings.Join(r.words[1:], " ")
-	if len(reason) > mostReason {
-		return 0, "", &app.Error{Code: app.EInvalid, Field: "reason", Message: fmt.Sprintf("The reason must be at most %d characters.", mostReason)}
+	if len(reason) > maxReason {
+		return 0, "", &app.Error{Code: app.EInvalid, Field: "reason", Message: fmt.Sprintf("The reason must be at most %d characters.", maxReason)}
 	}
 	return id, reason, nil
 }
@@ -131,15 +131,15 @@ func mayReview(q cluster.Request, a app.Actor) bool {
 func requestButtons(q cluster.Request, reader app.Actor, reason string) (list []Button) {
 	mine := q.Requester == reader.Name()
 	withdraw := func(name, title, text string) {
-		w := deed{Do: doWithdraw, Request: q.ID}.button(name, true)
+		w := action{Do: doWithdraw, Request: q.ID}.button(name, true)
 		w.Confirm = &Confirm{Title: title, Text: text, Yes: name, No: "Cancel"}
 		list = append(list, w)
 	}
 	switch {
 	case mayReview(q, reader) && !high(q):
-		list = append(list, deed{Do: doApprove, Request: q.ID, Reason: reason, Hash: q.Terms.PlanHash}.button("Approve request", false))
+		list = append(list, action{Do: doApprove, Request: q.ID, Reason: reason, Hash: q.Terms.PlanHash}.button("Approve request", false))
 	case mine && q.Status == cluster.RequestOffered && q.Offer != nil && reader.May("Confirm"):
-		list = append(list, deed{Do: doConfirm, Request: q.ID, Hash: q.Offer.PlanHash}.button("Accept offer", false))
+		list = append(list, action{Do: doConfirm, Request: q.ID, Hash: q.Offer.PlanHash}.button("Accept offer", false))
 	}
 	if !q.Status.Open() || !reader.May("Withdraw") || !mine && reader.Role != app.RoleAdmin && reader.Role != app.RoleSuperadmin {
 		return list
@@ -189,21 +189,21 @@ func (rs requests) decided(ctx context.Context, r request, q cluster.Request, er
 	return rs.reviewed(ctx, r, q)
 }
 
-func (rs requests) look(ctx context.Context, r request, d deed) (Answer, error) {
+func (rs requests) look(ctx context.Context, r request, d action) (Answer, error) {
 	return rs.show(ctx, r, d.Request, "")
 }
 
-func (rs requests) approve(ctx context.Context, r request, d deed) (Answer, error) {
+func (rs requests) approve(ctx context.Context, r request, d action) (Answer, error) {
 	q, err := rs.requests.Review(ctx, r.actor, d.Request, operation.ReviewRequest{Verdict: cluster.VerdictApprove, Reason: d.Reason, PlanHash: d.Hash})
 	return rs.decided(ctx, r, q, err)
 }
 
-func (rs requests) confirm(ctx context.Context, r request, d deed) (Answer, error) {
+func (rs requests) confirm(ctx context.Context, r request, d action) (Answer, error) {
 	q, err := rs.requests.Confirm(ctx, r.actor, d.Request, d.Hash)
 	return rs.decided(ctx, r, q, err)
 }
 
-func (rs requests) withdraw(ctx context.Context, r request, d deed) (Answer, error) {
+func (rs requests) withdraw(ctx context.Context, r request, d action) (Answer, error) {
 	q, err := rs.requests.Withdraw(ctx, r.actor, d.Request, "")
 	return rs.decided(ctx, r, q, err)
 }

@@ -106,7 +106,7 @@ func (s *stub) HomeShown(_ context.Context, h chat.ChatHome, _ time.Time) error 
 	return nil
 }
 
-func (s *stub) Questions(_ context.Context, a app.Actor, q execution.QuestionQuery) (list []execution.Question, err error) {
+func (s *stub) ManualSteps(_ context.Context, a app.Actor, q execution.ManualStepQuery) (list []execution.ManualStep, err error) {
 	for _, one := range s.asks {
 		one.Mine = a.User == one.Owner
 		if !q.Mine || one.Mine {
@@ -116,7 +116,7 @@ func (s *stub) Questions(_ context.Context, a app.Actor, q execution.QuestionQue
 	return list, nil
 }
 
-func (s *stub) AnswerStep(_ context.Context, _ app.Actor, _ string, v execution.StepAnswer) (execution.Question, error) {
+func (s *stub) AnswerStep(_ context.Context, _ app.Actor, _ string, v execution.StepAnswer) (execution.ManualStep, error) {
 	s.answers = append(s.answers, v)
 	if v.Refuse == "" {
 		if _, err := s.asks[0].Person.Settle(v.Values); err != nil {
@@ -134,12 +134,12 @@ type unasked struct {
 	Activity
 	Deletes
 	Creates
-	Amendments
+	Updates
 	Operations
 	RollBacks
 	Leases
 	Requests
-	Questions
+	ManualSteps
 	Queues
 	Quotas
 	Orphans
@@ -151,6 +151,6 @@ type unasked struct {
 // config is that of a bot which asks the stub for everything.
 func (s *stub) config(log *slog.Logger) Config {
 	return Config{Tenant: "default", URL: func() string { return "https://m.test" }, Pages: address.Of, Log: log,
-		UseCases: UseCases{People: s, Catalogs: s, Clusters: s, Activity: s, Deletes: s, Creates: s, Amendments: s, Operations: s, RollBacks: s, Leases: s, Requests: s, Questions: s, Queues: s, Quotas: s, Orphans: s,
+		UseCases: UseCases{People: s, Catalogs: s, Clusters: s, Activity: s, Deletes: s, Creates: s, Updates: s, Operations: s, RollBacks: s, Leases: s, Requests: s, ManualSteps: s, Queues: s, Quotas: s, Orphans: s,
 			Workspaces: s, Channels: s, Homes: s}}
 }

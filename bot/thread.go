@@ -12,14 +12,14 @@ import (
 	"muster/app/humanize"
 )
 
-// mostDetails limits the lines below a card.
-const mostDetails = 60
+// maxDetails limits the lines below a card.
+const maxDetails = 60
 
 // detailsOf lists below a card how the steps of its operation ended, a line per node, failed ones first.
 func detailsOf(c chat.ChatCard, steps []app.Step) Answer {
 	a := Answer{Title: fmt.Sprintf("%d of %s", c.Done, humanize.Count(c.Total, "step"))}
 	var nodes []string
-	done, said := map[string][]string{}, cluster.SaidErrors{}
+	done, said := map[string][]string{}, cluster.RepeatedErrors{}
 	for _, s := range steps {
 		switch {
 		case s.State == app.StepFailed:
@@ -35,9 +35,9 @@ func detailsOf(c chat.ChatCard, steps []app.Step) Answer {
 	for _, n := range nodes {
 		a.Lines = append(a.Lines, "✓ "+n+": "+strings.Join(done[n], ", "))
 	}
-	if len(a.Lines) > mostDetails {
-		more := len(a.Lines) - mostDetails
-		a.Lines = append(a.Lines[:mostDetails:mostDetails], fmt.Sprintf("%d more in the portal.", more))
+	if len(a.Lines) > maxDetails {
+		more := len(a.Lines) - maxDetails
+		a.Lines = append(a.Lines[:maxDetails:maxDetails], fmt.Sprintf("%d more in the portal.", more))
 	}
 	return a
 }

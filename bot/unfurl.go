@@ -9,8 +9,8 @@ import (
 	"muster/app/humanize"
 )
 
-// mostUnfurled limits the previews in one message.
-const mostUnfurled = 5
+// maxUnfurled limits the previews in one message.
+const maxUnfurled = 5
 
 // Unfurl shows only the cluster's name, state and size, since everyone in the channel sees the preview: no owner, cost, addresses or messages.
 func (b *Bot) Unfurl(ctx context.Context, p Person, urls []string) []Unfurl {
@@ -25,7 +25,7 @@ func (cs clusters) unfurl(ctx context.Context, r request, urls []string) []Unfur
 	var list []Unfurl
 	for _, u := range urls {
 		id, ok := r.clusterOf(u)
-		if !ok || len(list) == mostUnfurled {
+		if !ok || len(list) == maxUnfurled {
 			continue
 		}
 		v, err := cs.clusters.Cluster(ctx, r.actor, id)

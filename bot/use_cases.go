@@ -18,24 +18,24 @@ import (
 // UseCases are the use cases that the bot calls, by noun. All of them must be set. Every method may be called from several goroutines;
 // errors are *app.Error if they mean something to people.
 type UseCases struct {
-	People     People
-	Catalogs   Catalogs
-	Clusters   Clusters
-	Activity   Activity
-	Deletes    Deletes
-	Creates    Creates
-	Amendments Amendments
-	Operations Operations
-	RollBacks  RollBacks
-	Leases     Leases
-	Requests   Requests
-	Questions  Questions
-	Queues     Queues
-	Quotas     Quotas
-	Orphans    Orphans
-	Workspaces Workspaces
-	Channels   Channels
-	Homes      Homes
+	People      People
+	Catalogs    Catalogs
+	Clusters    Clusters
+	Activity    Activity
+	Deletes     Deletes
+	Creates     Creates
+	Updates     Updates
+	Operations  Operations
+	RollBacks   RollBacks
+	Leases      Leases
+	Requests    Requests
+	ManualSteps ManualSteps
+	Queues      Queues
+	Quotas      Quotas
+	Orphans     Orphans
+	Workspaces  Workspaces
+	Channels    Channels
+	Homes       Homes
 }
 
 // Check panics if one isn't set, which is a wiring mistake.
@@ -78,10 +78,10 @@ type (
 		Preview(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Preview, error)
 		Ask(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Answer, error)
 	}
-	// Amendments changes clusters.
-	Amendments interface {
-		PreviewAmend(ctx context.Context, a app.Actor, cluster string, m cluster.Amendment) (cluster.AmendPreview, error)
-		Amend(ctx context.Context, a app.Actor, cluster string, m cluster.Amendment) (cluster.AmendAnswer, error)
+	// Updates changes clusters.
+	Updates interface {
+		PreviewUpdate(ctx context.Context, a app.Actor, cluster string, m cluster.Update) (cluster.UpdatePreview, error)
+		Update(ctx context.Context, a app.Actor, cluster string, m cluster.Update) (cluster.UpdateAnswer, error)
 	}
 	// Operations resumes failed operations.
 	Operations interface {
@@ -105,10 +105,10 @@ type (
 		Confirm(ctx context.Context, a app.Actor, id int64, planHash string) (cluster.Request, error)
 		Withdraw(ctx context.Context, a app.Actor, id int64, reason string) (cluster.Request, error)
 	}
-	// Questions shows and answers manual steps.
-	Questions interface {
-		Questions(ctx context.Context, a app.Actor, q execution.QuestionQuery) ([]execution.Question, error)
-		AnswerStep(ctx context.Context, a app.Actor, cluster string, s execution.StepAnswer) (execution.Question, error)
+	// ManualSteps shows and answers manual steps.
+	ManualSteps interface {
+		ManualSteps(ctx context.Context, a app.Actor, q execution.ManualStepQuery) ([]execution.ManualStep, error)
+		AnswerStep(ctx context.Context, a app.Actor, cluster string, s execution.StepAnswer) (execution.ManualStep, error)
 	}
 	// Queues shows what a cluster's steps are waiting for.
 	Queues interface {

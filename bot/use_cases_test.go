@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-func TestABotWithoutAUseCaseIsNotWired(t *testing.T) {
+func TestNewPanicsWithoutAUseCase(t *testing.T) {
 	for i := range reflect.TypeFor[UseCases]().NumField() {
 		c := new(stub).config(slog.New(slog.DiscardHandler))
 		v := reflect.ValueOf(&c.UseCases).Elem()
@@ -28,8 +28,8 @@ func TestABotWithoutAUseCaseIsNotWired(t *testing.T) {
 	}
 }
 
-// TestEveryButtonIsDone reads which deeds there are, and looks for who does them.
-func TestEveryButtonIsDone(t *testing.T) {
+// TestEveryButtonHasAHandler finds all actions and checks that each has a handler.
+func TestEveryButtonHasAHandler(t *testing.T) {
 	b := New(new(stub).config(slog.New(slog.DiscardHandler)))
 	files, err := os.ReadDir(".")
 	if err != nil {
@@ -51,19 +51,19 @@ func TestEveryButtonIsDone(t *testing.T) {
 			}
 			if lit, ok := c.Values[0].(*ast.BasicLit); ok {
 				do, _ := strconv.Unquote(lit.Value)
-				if known[do] = true; b.deeds[do] == nil && do != doLink { // which is done for those who are not linked yet
+				if known[do] = true; b.actions[do] == nil && do != doLink { // which is done for those who are not linked yet
 					t.Errorf("%s is done by no part", c.Names[0].Name)
 				}
 			}
 			return true
 		})
 	}
-	for do := range b.deeds {
+	for do := range b.actions {
 		if !known[do] {
 			t.Errorf("no button does %q", do)
 		}
 	}
 	if len(known) < 15 {
-		t.Errorf("only %d deeds were found", len(known))
+		t.Errorf("only %d actions were found", len(known))
 	}
 }

@@ -10,13 +10,13 @@ type voice struct {
 	zone *time.Location
 }
 
-// mostZone limits the name of a time zone that is looked up.
-const mostZone = 64
+// maxZone limits the name of a time zone that is looked up.
+const maxZone = 64
 
 // to is the voice for one person.
 func (v voice) to(p Person) voice {
 	v.zone = nil
-	if p.Zone != "" && len(p.Zone) <= mostZone {
+	if p.Zone != "" && len(p.Zone) <= maxZone {
 		if at, err := time.LoadLocation(p.Zone); err == nil {
 			v.zone = at
 		}

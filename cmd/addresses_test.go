@@ -22,7 +22,7 @@ func TestTheCoreKnowsNoAddressesOfThePortal(t *testing.T) {
 			pages[m[1]] = true
 		}
 	})
-	for _, known := range []string{"clusters", "requests", "admin", "hooks", "account", "usage", "notices"} {
+	for _, known := range []string{"clusters", "requests", "admin", "hooks", "account", "usage", "notifications"} {
 		if !pages[known] {
 			t.Fatalf("no page below /%s was found in the portal's routes: %v", known, pages)
 		}

@@ -18,8 +18,8 @@ import (
 // How many packages the program may be made of, the standard library's with them and without its own. Who needs more raises a limit, and says on the page what
 // for.
 const (
-	mostPackages      = 823
-	mostPackagesSmall = 546
+	maxPackages      = 823
+	maxPackagesSmall = 546
 )
 
 // largeModule is how much of a module may be compiled, in bytes of source, before the page has to say what for.
@@ -158,7 +158,7 @@ func TestTheProgramStaysSmall(t *testing.T) {
 	for _, build := range []struct {
 		tags string
 		most int
-	}{{"", mostPackages}, {"small", mostPackagesSmall}} {
+	}{{"", maxPackages}, {"small", maxPackagesSmall}} {
 		all := slices.DeleteFunc(compiled(t, build.tags), func(p compiledPackage) bool { return p.Module != nil && p.Module.Main })
 		if len(all) > build.most {
 			t.Errorf("with -tags %q the program is made of %d packages beside its own, more than %d", build.tags, len(all), build.most)

@@ -130,7 +130,7 @@ func target(from, to string) (file, anchor string, ok bool) {
 }
 
 // No link from one file of ours to another is dead, nor is its anchor.
-func TestLinksOfPagesLead(t *testing.T) {
+func TestLinksInDocsResolve(t *testing.T) {
 	all := pages(t)
 	seen, anchors := 0, 0
 	for from, g := range all {

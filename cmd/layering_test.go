@@ -124,7 +124,7 @@ var rooms = []room{
 	{"app/store/storetest/*", []string{"nouns", "app/all", "domains", "app/apptest", "app/store", "app/store/storetest/kit"}, "a noun's cases know no other noun's cases, and open no store"},
 	{"app/ledger/ledgertest", []string{"nouns", "app/execution", "app/ledger"}, "a ledger in memory needs only the rules"},
 	{"app/execution/executiontest", []string{"nouns", "app/all", "domains", "app/apptest", "app/store"}, "workers are tried against the use cases, and the store shows what came of it"},
-	{"app/apptest/office", []string{"nouns", "app/all", "domains", "app/apptest", "app/policy/cel", "app/store", "app/store/storetest", "planner", "solver", "solver/change"}, "use cases are opened for tests as the server opens them"},
+	{"app/apptest/harness", []string{"nouns", "app/all", "domains", "app/apptest", "app/policy/cel", "app/store", "app/store/storetest", "planner", "solver", "solver/change"}, "use cases are opened for tests as the server opens them"},
 	{"app/apptest", []string{"nouns", "app/cluster"}, "what many tests share knows only the nouns"},
 	{"app/archive", []string{"nouns", "app/resource"}, "archives are resources"},
 	{"app/ledger", []string{"nouns", "app/execution"}, "it moves steps by what ended their attempts"},
@@ -208,7 +208,7 @@ var rooms = []room{
 	{"cmd/muster/server", []string{"..."}, "the server's wiring introduces all of these to each other"},
 	{"cmd/muster/wiring/faces", []string{"nouns", "domains", "app/all", "bot", "bot/slack", "portal/site"}, "which service a face gets is the same in the server and in tests of the face"},
 	{"cmd/muster/wiring", []string{"nouns", "app/*", "app/file/*", "app/policy/cel", "automators", "automators/shell", "cmd/muster/families", "cmd/muster/wiring/faces", "jobs", "jobs/remote", "planner", "portal", "portal/*", "providers", "solver", "solver/*"},
-		"what the use cases, the portal and the chat are made of is the same in the server, the house and the bench"},
+		"what the use cases, the portal and the chat are made of is the same in the server, the demo data and the bench"},
 	{"cmd/muster/doctor", []string{"..."}, "it looks at all that a server is wired of"},
 	{"cmd/muster/demo", []string{"nouns", "domains", "app/store", "cmd/muster/*", "portal/client"}, "it runs a server and asks it"},
 	{"cmd/muster/database", []string{"nouns", "domains", "app/store", "app/store/*", "cmd/muster/cli"}, "it speaks to the database of this host's server itself"},
@@ -232,7 +232,7 @@ var rooms = []room{
 
 // shared is what every command may use though it is in a command's folder, and why.
 var shared = map[string]string{
-	"cmd/house":           "it is what others in cmd measure and draw",
+	"cmd/demodata":        "it is what others in cmd measure and draw",
 	"cmd/muster/families": "a catalog is checked in the same way wherever it is read",
 	"cmd/muster/wiring":   "what is measured and drawn is wired as the server is",
 }
@@ -243,7 +243,7 @@ var homes = []struct {
 	rooms []string
 	why   string
 }{
-	{"database/sql", []string{"app/store/db", "app/store/storetest", "app/apptest/office"}, "rows in SQL are the store's, and of those who fill tables for tests; everything else asks for app's values"},
+	{"database/sql", []string{"app/store/db", "app/store/storetest", "app/apptest/harness"}, "rows in SQL are the store's, and of those who fill tables for tests; everything else asks for app's values"},
 	{"modernc.org/sqlite", []string{"app/store/db"}, "the driver goes with database/sql"},
 	{"github.com/jackc/pgx", []string{"app/store/db"}, "so does that of PostgreSQL"},
 	{"gocloud.dev", nil, "it is not kept any more, since it brings gRPC: blob and kms have drivers of their own"},
@@ -285,7 +285,7 @@ var homes = []struct {
 	{"go.opentelemetry.io", []string{"cmd/muster/observe/trace", "cmd/muster/observe/trace/otlptest"}, "one room speaks to OpenTelemetry; the others follow in app's words"},
 	{"net/http/httptest", []string{"bot/slack/slacktest", "portal/portaltest", "portal/buildsystems/buildsystemtest"}, "what helps tests is in no program that people run"},
 	{"net/http/pprof", []string{"cmd/muster/server"}, "profiles are shown by the process itself"},
-	{"testing", []string{"app/apptest", "app/apptest/office", "app/execution/executiontest", "bot/slack/slacktest", "app/store/storetest", "app/store/storetest/*", "app/store/db/dbtest", "portal/portaltest", "providers/providertest", "automators/automatortest", "portal/buildsystems/buildsystemtest", "jobs/remote/remotetest"},
+	{"testing", []string{"app/apptest", "app/apptest/harness", "app/execution/executiontest", "bot/slack/slacktest", "app/store/storetest", "app/store/storetest/*", "app/store/db/dbtest", "portal/portaltest", "providers/providertest", "automators/automatortest", "portal/buildsystems/buildsystemtest", "jobs/remote/remotetest"},
 		"only suites that others run import it outside of tests"},
 }
 
@@ -392,7 +392,7 @@ func packages(t *testing.T) map[string]*pkg {
 	return found
 }
 
-func TestLeaning(t *testing.T) {
+func TestImportRules(t *testing.T) {
 	for dir, p := range packages(t) {
 		at := slices.IndexFunc(rooms, func(r room) bool { return match(r.who, dir) })
 		if at < 0 {
@@ -418,7 +418,7 @@ func TestLeaning(t *testing.T) {
 }
 
 // One noun's SQL calls another's in the same transaction, in one direction: the table has the parts of the store lowest first.
-func TestPartsOfTheStoreLeanOneWay(t *testing.T) {
+func TestPartsOfTheStoreImportOneWay(t *testing.T) {
 	const parts = "app/store/"
 	lower := map[string]bool{}
 	for _, r := range rooms {
@@ -472,7 +472,7 @@ func TestUseCasesAndPortalAreWiredOnce(t *testing.T) {
 	}
 }
 
-func TestOutsideThingsStayInTheirRoom(t *testing.T) {
+func TestRestrictedImports(t *testing.T) {
 	for dir, p := range packages(t) {
 		for imported, file := range p.imports {
 			for _, h := range homes {
@@ -540,7 +540,7 @@ func TestUseCasesHaveNoClockOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestEachPackageIntroducesItself(t *testing.T) {
+func TestEachPackageHasADocComment(t *testing.T) {
 	for dir, p := range packages(t) {
 		if !slices.Contains(p.files, "doc.go") {
 			t.Errorf("%s has no doc.go", dir)

@@ -17,13 +17,13 @@ import (
 
 // How large things may be: what is read as one thing has to be remembered as one.
 const (
-	mostLines       = 6000 // hand-written lines of a package, without its tests
-	mostFiles       = 60   // of a package, without tests and generated files
-	mostOfInterface = 10   // methods of an interface, with those of the interfaces that it embeds
-	mostOfType      = 40   // methods of a type
-	mostOfFunction  = 120  // lines of a function
-	usualFunction   = 40   // lines that 95 of 100 functions don't exceed
-	mostColumns     = 160  // of a line, where a tab is one
+	maxLines       = 6000 // hand-written lines of a package, without its tests
+	maxFiles       = 60   // of a package, without tests and generated files
+	maxOfInterface = 10   // methods of an interface, with those of the interfaces that it embeds
+	maxOfType      = 40   // methods of a type
+	maxOfFunction  = 120  // lines of a function
+	usualFunction  = 40   // lines that 95 of 100 functions don't exceed
+	maxColumns     = 160  // of a line, where a tab is one
 )
 
 // What is above a limit, and by how much today. None of it may grow, and what has become smaller has to be lowered here, or taken out.
@@ -32,7 +32,7 @@ var oversized = map[string]int{}
 // usualToday is what 95 of 100 functions do not exceed now.
 const usualToday = 40
 
-// longLines is how many lines are longer than mostColumns.
+// longLines is how many lines are longer than maxColumns.
 const longLines = 1387
 
 // sizes are what is measured: by name, such as "lines of app/store/db".
@@ -65,7 +65,7 @@ func measure(t *testing.T) *sizes {
 			files++
 			for line := range bytes.Lines(text) {
 				lines++
-				if len([]rune(string(bytes.TrimRight(line, "\n")))) > mostColumns {
+				if len([]rune(string(bytes.TrimRight(line, "\n")))) > maxColumns {
 					s.long++
 				}
 			}
@@ -94,7 +94,7 @@ func measure(t *testing.T) *sizes {
 						methods[on]++
 						what = on + "." + what
 					}
-					s.note(fmt.Sprintf("lines of function %s in %s", what, dir), n, mostOfFunction)
+					s.note(fmt.Sprintf("lines of function %s in %s", what, dir), n, maxOfFunction)
 				case *ast.GenDecl:
 					for _, spec := range d.Specs {
 						if ts, ok := spec.(*ast.TypeSpec); ok {
@@ -107,10 +107,10 @@ func measure(t *testing.T) *sizes {
 				}
 			}
 		}
-		s.note("lines of "+dir, lines, mostLines)
-		s.note("files of "+dir, files, mostFiles)
+		s.note("lines of "+dir, lines, maxLines)
+		s.note("files of "+dir, files, maxFiles)
 		for on, n := range methods {
-			s.note(fmt.Sprintf("methods of %s in %s", on, dir), n, mostOfType)
+			s.note(fmt.Sprintf("methods of %s in %s", on, dir), n, maxOfType)
 		}
 	}
 	var all func(name string) map[string]bool
@@ -138,7 +138,7 @@ func measure(t *testing.T) *sizes {
 	}
 	for name := range interfaces {
 		i := strings.LastIndex(name, ".")
-		s.note(fmt.Sprintf("methods of interface %s in %s", name[i+1:], name[:i]), len(all(name)), mostOfInterface)
+		s.note(fmt.Sprintf("methods of interface %s in %s", name[i+1:], name[:i]), len(all(name)), maxOfInterface)
 	}
 	return s
 }
@@ -181,11 +181,11 @@ func TestSizes(t *testing.T) {
 		t.Errorf("95 of 100 functions have up to %d lines, more than %d", p95, usualFunction)
 	}
 	if s.long > longLines {
-		t.Errorf("%d lines are longer than %d columns, more than %d", s.long, mostColumns, longLines)
+		t.Errorf("%d lines are longer than %d columns, more than %d", s.long, maxColumns, longLines)
 	}
 	// The figures, for who wants to see them: go test ./cmd -run TestSizes -v
 	t.Logf("%d packages, %d functions, 95 of 100 up to %d lines, the longest %d; %d lines above %d columns",
-		len(packages(t)), len(s.functions), s.functions[len(s.functions)*95/100], s.functions[len(s.functions)-1], s.long, mostColumns)
+		len(packages(t)), len(s.functions), s.functions[len(s.functions)*95/100], s.functions[len(s.functions)-1], s.long, maxColumns)
 	for _, what := range []string{"lines of ", "files of ", "methods of interface ", "methods of "} {
 		var names []string
 		for name := range s.figures {

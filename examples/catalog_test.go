@@ -171,8 +171,8 @@ func scriptsKnow(t *testing.T, s *apptemplate.Service, config map[string]any) {
 	}
 }
 
-// TestEveryServiceIsLookedAt checks that each service has a health check, or a comment that says why not.
-func TestEveryServiceIsLookedAt(t *testing.T) {
+// TestEveryServiceIsChecked checks that each service has a health check, or a comment that says why not.
+func TestEveryServiceIsChecked(t *testing.T) {
 	t.Parallel()
 	c := load(t)
 	texts := ""

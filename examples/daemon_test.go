@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestDaemonIsKnownByWhenItBegan checks that the library finds a daemon that can't be identified by environment or name, such as Redis, and ignores a
+// TestDaemonIsIdentifiedByItsStartTime checks that the library finds a daemon that can't be identified by environment or name, such as Redis, and ignores a
 // process that reuses the ID of one that has ended.
-func TestDaemonIsKnownByWhenItBegan(t *testing.T) {
+func TestDaemonIsIdentifiedByItsStartTime(t *testing.T) {
 	t.Parallel()
 	here := t.TempDir()
 	n := &node{t: t, c: load(t), name: "n1", state: here}

@@ -58,8 +58,8 @@ func TestGuide(t *testing.T) {
 	}
 }
 
-// TestTemplatesAreTold checks that docs/templates.md mentions every template of the catalog.
-func TestTemplatesAreTold(t *testing.T) {
+// TestTemplatesAreDocumented checks that docs/templates.md mentions every template of the catalog.
+func TestTemplatesAreDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/templates.md")
 	if err != nil {

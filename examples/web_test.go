@@ -265,7 +265,7 @@ func TestEverythingOnOneNode(t *testing.T) {
 	}
 }
 
-func TestScriptsSayWhatIsWrong(t *testing.T) {
+func TestScriptsReportErrors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real processes")
 	}

@@ -24,10 +24,10 @@ func TestAdviceCanBeFollowed(t *testing.T) {
 			return e.app.Cluster.Deletes.DeleteCluster(e.ctx, e.admin, id)
 		},
 		"repair": func(e *engine, id string) (any, error) {
-			return e.app.Operation.Updates.Amend(e.ctx, e.admin, id, cluster.Amendment{Kind: app.OperationRepair})
+			return e.app.Operation.Updates.Update(e.ctx, e.admin, id, cluster.Update{Kind: app.OperationRepair})
 		},
 		"configuration": func(e *engine, id string) (any, error) {
-			return e.app.Operation.Updates.Amend(e.ctx, e.admin, id, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"colour": "blue"}})
+			return e.app.Operation.Updates.Update(e.ctx, e.admin, id, cluster.Update{Kind: app.OperationReconfigure, Config: map[string]any{"colour": "blue"}})
 		},
 	}
 	e := newEngine(t, nil)
@@ -79,7 +79,7 @@ func TestLostMachinesOfAFailedClusterAreNoticed(t *testing.T) {
 	v := e.await(e.create(3).ID)
 	e.want(v, app.ClusterActive)
 	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.EQuota, Message: "Full."}, Node: "n4"})
-	if _, err := e.app.Operation.Updates.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4}); err != nil {
+	if _, err := e.app.Operation.Updates.Update(e.ctx, e.admin, v.ID, cluster.Update{Kind: app.OperationResize, Size: 4}); err != nil {
 		t.Fatal(err)
 	}
 	v = e.await(v.ID)
@@ -90,10 +90,10 @@ func TestLostMachinesOfAFailedClusterAreNoticed(t *testing.T) {
 		v = e.await(v.ID)
 		return len(v.Trouble.Lost) == 1 && v.Trouble.Lost[0] == "n2"
 	})
-	if v.Trouble.Ways[0].Kind != cluster.WayRepair {
+	if v.Trouble.Ways[0].Kind != cluster.RecoveryRepair {
 		t.Errorf("the ways are %+v", v.Trouble.Ways)
 	}
-	if _, err := e.app.Operation.Updates.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationRepair}); err != nil {
+	if _, err := e.app.Operation.Updates.Update(e.ctx, e.admin, v.ID, cluster.Update{Kind: app.OperationRepair}); err != nil {
 		t.Fatal(err)
 	}
 	v = e.await(v.ID)

@@ -12,9 +12,9 @@ import (
 	"muster/jobs/queue"
 )
 
-// TestBudgetByTheClock has several processes take turns as fast as they get them, by the clock of the Redis at hand, and
+// TestBudgetOverTime has several processes take turns as fast as they get them, by the clock of the Redis at hand, and
 // loses what is in Redis in the middle.
-func TestBudgetByTheClock(t *testing.T) {
+func TestBudgetOverTime(t *testing.T) {
 	url := redisForTest(t)
 	o, err := redis.ParseURL(url)
 	if err != nil {

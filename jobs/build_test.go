@@ -13,7 +13,7 @@ import (
 )
 
 // What moves may move others, so it is gone on with at once; else it is looked when something is due, now and then, and soon after trouble.
-func TestBuildTenderWaitsForWhatIsDue(t *testing.T) {
+func TestBuildReconcilerWaitsUntilDue(t *testing.T) {
 	for name, tc := range map[string]struct {
 		moved       int           // at each of the first ten questions
 		next        time.Duration // from each question; 0: unknown
@@ -32,8 +32,8 @@ func TestBuildTenderWaitsForWhatIsDue(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 			defer cancel()
 			asked, forgot := 0, 0
-			(&upkeep.BuildTender{Watch: make(feed).Watch, Log: quiet(t), Now: time.Now,
-				Tend: func(context.Context) (int, time.Time, error) {
+			(&upkeep.BuildReconciler{Watch: make(feed).Watch, Log: quiet(t), Now: time.Now,
+				Reconcile: func(context.Context) (int, time.Time, error) {
 					var next time.Time
 					if tc.next != 0 {
 						next = time.Now().Add(tc.next)
@@ -58,12 +58,12 @@ func TestBuildTenderWaitsForWhatIsDue(t *testing.T) {
 }
 
 // It is woken at once, ends when asked to, also in the middle of its work, and leaves nothing behind; so it can be started again.
-func TestBuildTenderStartsAndStops(t *testing.T) {
+func TestBuildReconcilerStartsAndStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, stopped := make(feed), 0
 		asked, inside := make(chan struct{}), make(chan struct{})
-		b := &upkeep.BuildTender{Log: quiet(t), Now: time.Now, Watch: func(app.Topic) (<-chan struct{}, func()) { return f, func() { stopped++ } },
-			Tend: func(ctx context.Context) (int, time.Time, error) {
+		b := &upkeep.BuildReconciler{Log: quiet(t), Now: time.Now, Watch: func(app.Topic) (<-chan struct{}, func()) { return f, func() { stopped++ } },
+			Reconcile: func(ctx context.Context) (int, time.Time, error) {
 				select {
 				case asked <- struct{}{}:
 				case <-ctx.Done():

@@ -119,7 +119,7 @@ func TestFactsWithWrongNamesFailTheStep(t *testing.T) {
 	}
 }
 
-func TestCompareSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
+func TestDryRunReportsChangesWithoutApplying(t *testing.T) {
 	dir := t.TempDir()
 	e := withFiles(t, dir)
 	v := e.await(e.create(3).ID)
@@ -147,14 +147,14 @@ func TestCompareSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 	}
 	compare := func() {
 		t.Helper()
-		p, err := e.app.Operation.Updates.PreviewAmend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationCompare})
+		p, err := e.app.Operation.Updates.PreviewUpdate(e.ctx, e.admin, v.ID, cluster.Update{Kind: app.OperationCompare})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if acts := p.Plan.Acts(); acts != 1 || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "Skips front") {
 			t.Errorf("%d steps, %q", acts, p.Notes)
 		}
-		if _, err := e.app.Operation.Updates.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationCompare}); err != nil {
+		if _, err := e.app.Operation.Updates.Update(e.ctx, e.admin, v.ID, cluster.Update{Kind: app.OperationCompare}); err != nil {
 			t.Fatal(err)
 		}
 		e.want(e.await(v.ID), app.ClusterActive)
@@ -180,10 +180,10 @@ func TestCompareSaysWhatWouldChangeAndChangesNothing(t *testing.T) {
 	if got := drift(); len(got) != 1 || !strings.Contains(got[0], "unknown: "+node+" cannot be read.") {
 		t.Errorf("the drift is %q", got)
 	}
-	if _, err := e.app.Operation.Updates.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationCompare, Services: []string{"front"}}); app.AsError(err).Reason != "not_comparable" {
+	if _, err := e.app.Operation.Updates.Update(e.ctx, e.admin, v.ID, cluster.Update{Kind: app.OperationCompare, Services: []string{"front"}}); app.AsError(err).Reason != "not_comparable" {
 		t.Errorf("of scripts: %v", err)
 	}
-	if _, err := e.app.Operation.Updates.Amend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationRestart, Services: []string{"front"}}); err != nil {
+	if _, err := e.app.Operation.Updates.Update(e.ctx, e.admin, v.ID, cluster.Update{Kind: app.OperationRestart, Services: []string{"front"}}); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterActive)

@@ -46,7 +46,7 @@ func (e *engine) waitsFor(id string) string {
 
 // While a confirm waits, people see where it tries to log in, how often, and what failed; and a machine that stops meanwhile is
 // replaced at once.
-func TestConfirmTellsWhatItWaitsFor(t *testing.T) {
+func TestConfirmReportsProgress(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	dead := closedPort(t)
@@ -100,7 +100,7 @@ func TestConfirmTellsWhatItWaitsFor(t *testing.T) {
 }
 
 // However often the machines of a node go while they are waited for: three are created, the last one stays to be looked at, and a resume tries new ones.
-func TestThreeMachinesAtMostThenAPerson(t *testing.T) {
+func TestAfterThreeMachinesAPersonDecides(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	dead := closedPort(t)

@@ -71,7 +71,7 @@ func slowFront(e *engine, c *template.Catalog) {
 	c.Services["front"].Actions[app.ActionInstall].Fields["script"] = fmt.Sprintf("echo \"$MUSTER_NODE began\" >>%q\nsleep 600\necho \"$MUSTER_NODE done\" >>%q\n", e.effect, e.effect)
 }
 
-func TestCancelStopsWhatRunsAndCleansUp(t *testing.T) {
+func TestCancelStopsStepsAndCleansUp(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, slowFront)
 	id := e.create(3).ID
@@ -106,8 +106,8 @@ type hurried struct {
 	sent atomic.Bool
 }
 
-func (h *hurried) Hurry(w app.WorkerID) (<-chan struct{}, func()) {
-	heard, stop := h.Service.Hurry(w)
+func (h *hurried) CancelSignal(w app.WorkerID) (<-chan struct{}, func()) {
+	heard, stop := h.Service.CancelSignal(w)
 	passed, done := make(chan struct{}, 1), make(chan struct{})
 	var relay sync.WaitGroup
 	relay.Go(func() {
@@ -136,8 +136,8 @@ func (h *hurried) Heartbeat(ctx context.Context, w app.WorkerID, held []app.Fenc
 	return all, err
 }
 
-// TestCancelIsKnownAtOnceInTheSameProcess has a worker that meets the server without anything in between.
-func TestCancelIsKnownAtOnceInTheSameProcess(t *testing.T) {
+// TestCancelIsImmediateInProcess has a worker that meets the server without anything in between.
+func TestCancelIsImmediateInProcess(t *testing.T) {
 	e := newEngine(t, slowFront)
 	if err := e.worker.Close(); err != nil {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func TestCancelIsKnownAtOnceInTheSameProcess(t *testing.T) {
 	}
 }
 
-func TestPausedStartsNothingAndGoesOn(t *testing.T) {
+func TestPauseAndContinue(t *testing.T) {
 	gate := ""
 	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		gate = e.effect + ".gate"
@@ -211,7 +211,7 @@ func TestPausedStartsNothingAndGoesOn(t *testing.T) {
 	e.want(e.await(id), app.ClusterActive)
 }
 
-func TestRollBackByItselfIsBegunOnce(t *testing.T) {
+func TestAutomaticRollbackStartsOnce(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		c.Services["front"].Actions[app.ActionInstall].Fields["script"] = "echo no; exit 7\n"
@@ -240,7 +240,7 @@ func TestRollBackByItselfIsBegunOnce(t *testing.T) {
 	}
 }
 
-func TestRollBackGivesBackWhatMayHaveBeenMade(t *testing.T) {
+func TestRollbackDeletesMachinesOfLostCreates(t *testing.T) {
 	e := newEngine(t, nil)
 	// The machine of n1 is made, and no one learns of it; n2's is refused.
 	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "refused"}, Happens: true, Node: "n1"})
@@ -276,7 +276,7 @@ func TestRollBackGivesBackWhatMayHaveBeenMade(t *testing.T) {
 	}
 }
 
-func TestRetryOfOneNodeLeavesTheOthers(t *testing.T) {
+func TestRetryAffectsOneNode(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		c.Services["front"].Actions[app.ActionInstall].Fields["script"] = fmt.Sprintf("echo \"$MUSTER_NODE tried\" >>%[1]q\n[ -e %[1]q.good ]\n", e.effect)
@@ -318,7 +318,7 @@ func TestRetryOfOneNodeLeavesTheOthers(t *testing.T) {
 	e.want(e.await(id), app.ClusterActive)
 }
 
-func TestWhyStepsWait(t *testing.T) {
+func TestWaitingReasons(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		c.Services["back"].Actions[app.ActionStart].Fields["script"] = "sleep 600\n"
@@ -367,7 +367,7 @@ func TestWhyStepsWait(t *testing.T) {
 }
 
 // A delete is accepted also while an earlier one is paused.
-func TestDeleteAgainWhileTheFirstIsPaused(t *testing.T) {
+func TestSecondDeleteWhileTheFirstIsPaused(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)

@@ -25,11 +25,11 @@ import (
 	fleetpage "muster/portal/fleet"
 )
 
-// newDesk returns an app on a store of its own, with one provisioner registered.
-func newDesk(t *testing.T) (executiontest.Desk, *store.Store, fleet.Registry) {
+// newBatcher returns an app on a store of its own, with one provisioner registered.
+func newCoordinator(t *testing.T) (executiontest.Setup, *store.Store, fleet.Registry) {
 	t.Helper()
 	s := storetest.Open(t)
-	a := appall.New(appall.Config{Store: s, Now: time.Now, Catalog: executiontest.DeskCatalog})
+	a := appall.New(appall.Config{Store: s, Now: time.Now, Catalog: executiontest.SuiteCatalog})
 	token, err := a.Fleet.Provisioners.CreateProvisionerToken(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleSuperadmin}, "test", fleet.AnyProvisionerGrant())
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func newDesk(t *testing.T) (executiontest.Desk, *store.Store, fleet.Registry) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return executiontest.Desk{Services: a, Provisioner: reg.ID, Of: func(tenant string) execution.Coordinator { return a.Fleet.Registries.CoordinatorOf(reg.ID, tenant) }}, s, r
+	return executiontest.Setup{Services: a, Provisioner: reg.ID, Of: func(tenant string) execution.Coordinator { return a.Fleet.Registries.CoordinatorOf(reg.ID, tenant) }}, s, r
 }
 
 // lossy loses the answers to some messages on their way.
@@ -61,23 +61,23 @@ func (l lossy) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// overHTTPS lets workers reach the desk over TLS, with the tokens that the server returns them.
-func overHTTPS(t *testing.T, lose func(path string) bool) (executiontest.Desk, *store.Store, *httptest.Server) {
+// overHTTPS lets workers reach the coordinator over TLS, with the tokens that the server returns them.
+func overHTTPS(t *testing.T, lose func(path string) bool) (executiontest.Setup, *store.Store, *httptest.Server) {
 	t.Helper()
-	desk, s, r := newDesk(t)
-	server := httptest.NewTLSServer(fleetpage.NewWorkerAPI(desk.Services.Fleet.Registries, slog.New(slog.DiscardHandler), nil))
+	batcher, s, r := newCoordinator(t)
+	server := httptest.NewTLSServer(fleetpage.NewWorkerAPI(batcher.Services.Fleet.Registries, slog.New(slog.DiscardHandler), nil))
 	client := coordinator.NewHTTP(&tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs})
 	client.Transport = lossy{client.Transport, lose}
 	t.Cleanup(func() { client.CloseIdleConnections(); server.Close() })
-	desk.Of = func(tenant string) execution.Coordinator {
+	batcher.Of = func(tenant string) execution.Coordinator {
 		l, err := s.Load(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ok, err := s.Share(t.Context(), l.Version, []fleet.Share{{Provisioner: desk.Provisioner, Tenant: tenant, Slots: 3}}); err != nil || !ok {
+		if ok, err := s.Share(t.Context(), l.Version, []fleet.Share{{Provisioner: batcher.Provisioner, Tenant: tenant, Slots: 3}}); err != nil || !ok {
 			t.Fatal(ok, err)
 		}
-		orders, err := r.Beat(t.Context(), fleet.Beat{ID: desk.Provisioner})
+		orders, err := r.Beat(t.Context(), fleet.Beat{ID: batcher.Provisioner})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,42 +89,42 @@ func overHTTPS(t *testing.T, lose func(path string) bool) (executiontest.Desk, *
 		t.Fatalf("no worker is ordered for %s: %+v", tenant, orders)
 		return nil
 	}
-	return desk, s, server
+	return batcher, s, server
 }
 
 func TestCoordinatorInProcess(t *testing.T) {
-	executiontest.CoordinatorSuite(t, func(t *testing.T) (executiontest.Desk, *store.Store) {
-		desk, s, _ := newDesk(t)
-		return desk, s
+	executiontest.CoordinatorSuite(t, func(t *testing.T) (executiontest.Setup, *store.Store) {
+		batcher, s, _ := newCoordinator(t)
+		return batcher, s
 	})
 }
 
 func TestCoordinatorOverHTTPS(t *testing.T) {
 	t.Parallel()
-	executiontest.CoordinatorSuite(t, func(t *testing.T) (executiontest.Desk, *store.Store) {
-		desk, s, _ := overHTTPS(t, nil)
-		return desk, s
+	executiontest.CoordinatorSuite(t, func(t *testing.T) (executiontest.Setup, *store.Store) {
+		batcher, s, _ := overHTTPS(t, nil)
+		return batcher, s
 	})
 }
 
-func TestLostAnswerToAClaimLosesNoStep(t *testing.T) {
+func TestLostClaimResponseLosesNoStep(t *testing.T) {
 	var lost atomic.Int32
-	desk, s, _ := overHTTPS(t, func(path string) bool { return strings.HasSuffix(path, "/claim") && lost.Add(1) <= 2 })
+	batcher, s, _ := overHTTPS(t, func(path string) bool { return strings.HasSuffix(path, "/claim") && lost.Add(1) <= 2 })
 	if _, err := s.CreateCluster(t.Context(), apptest.NewCluster("t1", "c", 3, time.Now(), apptest.Chain(3))); err != nil {
 		t.Fatal(err)
 	}
-	all, err := desk.Of("t1").Claim(t.Context(), app.WorkerID{Tenant: "t1", Name: fleet.NewWorkerName(desk.Provisioner)}, 9)
+	all, err := batcher.Of("t1").Claim(t.Context(), app.WorkerID{Tenant: "t1", Name: fleet.NewWorkerName(batcher.Provisioner)}, 9)
 	if err != nil || len(all) != 3 || all[0].Fence.Attempt != 1 {
 		t.Fatalf("%d steps: %v", len(all), err)
 	}
 }
 
 func TestAwaitWorkOverHTTPS(t *testing.T) {
-	desk, s, _ := overHTTPS(t, nil)
-	c := desk.Of("t1").(execution.WorkWaiter)
+	batcher, s, _ := overHTTPS(t, nil)
+	c := batcher.Of("t1").(execution.WorkWaiter)
 	got := make(chan bool, 1)
 	go func() {
-		some, _ := c.AwaitWork(context.WithoutCancel(t.Context()), app.WorkerID{Tenant: "t1", Name: fleet.NewWorkerName(desk.Provisioner)}, 0)
+		some, _ := c.AwaitWork(context.WithoutCancel(t.Context()), app.WorkerID{Tenant: "t1", Name: fleet.NewWorkerName(batcher.Provisioner)}, 0)
 		got <- some
 	}()
 	if _, err := s.CreateCluster(t.Context(), apptest.NewCluster("t1", "c", 1, time.Now(), apptest.Chain(1))); err != nil {
@@ -135,9 +135,9 @@ func TestAwaitWorkOverHTTPS(t *testing.T) {
 	}
 }
 
-func TestWorkerAPIRefusesStrangersAndNonsense(t *testing.T) {
-	desk, _, server := overHTTPS(t, nil)
-	token := desk.Of("t1").(*coordinator.Remote).Token()
+func TestWorkerAPIRejectsInvalidRequests(t *testing.T) {
+	batcher, _, server := overHTTPS(t, nil)
+	token := batcher.Of("t1").(*coordinator.Remote).Token()
 	for name, c := range map[string]struct {
 		path, token, body, coding string
 		status                    int

@@ -97,7 +97,7 @@ func (s stumbling) Delete(ctx context.Context, id string) error {
 
 // A machine that is gone by other means is deleted as far as its node is concerned, whatever the provider says of its network interface; one that is
 // there is not.
-func TestDeleteOfWhatIsGone(t *testing.T) {
+func TestDeleteOfMissingMachine(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  *app.Error
 		gone bool

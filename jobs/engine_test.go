@@ -335,7 +335,7 @@ func TestQueueFlushedInTheMiddle(t *testing.T) {
 	}
 }
 
-func TestLostReplyOfACreateMakesOneMachine(t *testing.T) {
+func TestLostCreateResponseMakesOneMachine(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	e.cloud.LoseReply(fake.Create, &app.Error{Code: app.ETransient, Message: "connection reset"})
@@ -346,7 +346,7 @@ func TestLostReplyOfACreateMakesOneMachine(t *testing.T) {
 	}
 }
 
-func TestMachineThatDiedBeforeItsCreateWasKnownIsReplaced(t *testing.T) {
+func TestMachineThatDiedBeforeItsReportIsReplaced(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ETransient, Message: "connection reset"}, Happens: true, Node: "n1"})
@@ -368,7 +368,7 @@ func TestMachineThatDiedBeforeItsCreateWasKnownIsReplaced(t *testing.T) {
 	}
 }
 
-func TestMachinesThatAreListedLate(t *testing.T) {
+func TestMachinesListedLate(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	e.cloud.SetBoot(500 * time.Millisecond)
@@ -376,7 +376,7 @@ func TestMachinesThatAreListedLate(t *testing.T) {
 	e.want(e.await(e.create(3).ID), app.ClusterActive)
 }
 
-func TestWrongCredentialsAreNotAskedAgain(t *testing.T) {
+func TestInvalidCredentialsAreNotRetried(t *testing.T) {
 	e := newEngine(t, nil)
 	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "the token was refused"}, Times: -1})
 	v := e.await(e.create(2).ID)
@@ -421,7 +421,7 @@ func TestFailedScriptIsRetriedThenResumed(t *testing.T) {
 	e.want(e.await(v.ID), app.ClusterActive)
 }
 
-func TestDeleteStopsALongCreate(t *testing.T) {
+func TestDeleteStopsARunningCreate(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		c.Services["front"].Actions[app.ActionInstall] = script(fmt.Sprintf("echo begun >>%q\nsleep 600\n", e.effect))
@@ -465,7 +465,7 @@ func TestLostReportReply(t *testing.T) {
 	}
 }
 
-func TestWorkerShutdownGivesItsStepsBack(t *testing.T) {
+func TestWorkerShutdownReleasesItsSteps(t *testing.T) {
 	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		c.Services["back"].Actions[app.ActionInstall] = script(fmt.Sprintf(
 			"echo begun >>%[1]q\nuntil [ -e %[1]q.go ] || [ ! -d %[2]q ]; do sleep 0.05; done\n", e.effect, filepath.Dir(e.effect)))
@@ -492,7 +492,7 @@ func TestWorkerShutdownGivesItsStepsBack(t *testing.T) {
 	}
 }
 
-func TestLeaseEndsACluster(t *testing.T) {
+func TestLeaseExpiryDeletesACluster(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	lease := time.Second
@@ -511,7 +511,7 @@ func TestLeaseEndsACluster(t *testing.T) {
 	e.want(v, app.ClusterDeleted)
 }
 
-func TestFailedDeleteIsTriedAgain(t *testing.T) {
+func TestFailedDeleteIsRetried(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.await(e.create(2).ID)
 	e.cloud.Order(fake.Delete, fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "the token was refused"}, Node: "n2"})
@@ -535,7 +535,7 @@ func TestFailedDeleteIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestManyDeletesAtOnceAreOne(t *testing.T) {
+func TestConcurrentDeletesAreOne(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.create(4)
 	var all sync.WaitGroup

@@ -38,8 +38,8 @@ func (e *engine) flavors(node string) (out []string) {
 	return out
 }
 
-// TestOtherHardwareIsTakenWhereThereIsNone lets the zones be asked first, and then the template's other hardware, under the same intent.
-func TestOtherHardwareIsTakenWhereThereIsNone(t *testing.T) {
+// TestFallbackHardware lets the zones be asked first, and then the template's other hardware, under the same intent.
+func TestFallbackHardware(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		withFallback(e, c)
@@ -77,15 +77,15 @@ func TestOtherHardwareIsTakenWhereThereIsNone(t *testing.T) {
 		t.Errorf("the receipt has prices %v", prices)
 	}
 	// To the layout the node is of the hardware that was chosen: it stays as it is, and only what comes is new.
-	v, _ = e.amended(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 3})
+	v, _ = e.updated(v.ID, cluster.Update{Kind: app.OperationResize, Size: 3})
 	e.want(v, app.ClusterActive)
 	if v.Nodes[1].Hardware != "medium" || v.Nodes[2].Hardware != "small" || v.CostPerHour != 1.75 || e.machines() != 3 {
 		t.Errorf("after the resize, %v an hour: %+v", v.CostPerHour, v.Nodes)
 	}
 }
 
-// TestOtherHardwareIsLookedAtForItself has the look before a machine refuse the first hardware, and not the next.
-func TestOtherHardwareIsLookedAtForItself(t *testing.T) {
+// TestFallbackHardwareIsCheckedSeparately has the look before a machine refuse the first hardware, and not the next.
+func TestFallbackHardwareIsCheckedSeparately(t *testing.T) {
 	e := newEngine(t, withFallback)
 	_ = e.worker.Close()
 	cloud := &looksAt{Provider: e.cloud, full: "s"}
@@ -114,8 +114,8 @@ func (l *looksAt) CheckAccount(_ context.Context, needs family.AccountNeeds) ([]
 	return []family.Finding{{About: family.AboutQuota, OK: true, Message: "There is room."}}, nil
 }
 
-// TestOtherHardwareGoesRound asks for all of it once, tells that none was to be had, and begins again when it is resumed.
-func TestOtherHardwareGoesRound(t *testing.T) {
+// TestFallbackHardwareWrapsAround asks for all of it once, tells that none was to be had, and begins again when it is resumed.
+func TestFallbackHardwareWrapsAround(t *testing.T) {
 	e := newEngine(t, withFallback)
 	for _, flavor := range []string{"s", "m", "l"} {
 		e.cloud.Order(fake.Create, fake.Outcome{Flavor: flavor, Node: "n2", Err: &app.Error{Code: app.EQuota, Message: "the limit of " + flavor + " is reached"}})

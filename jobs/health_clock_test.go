@@ -73,14 +73,14 @@ func TestHealthClock(t *testing.T) {
 }
 
 // Where no template has health, looking after health writes nothing.
-func TestHealthCostsNothingWhereNobodyWantsIt(t *testing.T) {
+func TestHealthIsIdleWithoutChecks(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.await(e.create(2).ID)
 	e.stop() // the dispatcher's own writes are not ours, nor are the last words of the worker
 	_ = e.worker.Close()
 	before := e.store.Commits()
 	for range 50 {
-		next, err := e.app.Execution.Coordinator.RingRounds(t.Context())
+		next, err := e.app.Execution.Coordinator.SignalCheckBatches(t.Context())
 		if err != nil || !next.IsZero() {
 			t.Fatalf("next %v, %v", next, err)
 		}

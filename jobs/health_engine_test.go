@@ -55,11 +55,11 @@ func (e *engine) keepHealth() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
 	go func() {
-		(&upkeep.HealthClock{Ring: e.app.Execution.Coordinator.RingRounds, Feed: e.store, Log: quiet(e.T), Now: time.Now}).Run(ctx)
+		(&upkeep.HealthClock{Ring: e.app.Execution.Coordinator.SignalCheckBatches, Feed: e.store, Log: quiet(e.T), Now: time.Now}).Run(ctx)
 		done <- struct{}{}
 	}()
 	go func() {
-		(&upkeep.Mender{Repair: services.Execution.Health.RepairSick, Every: 50 * time.Millisecond, Log: quiet(e.T)}).Run(ctx)
+		(&upkeep.AutoRepairer{Repair: services.Execution.Health.RepairSick, Every: 50 * time.Millisecond, Log: quiet(e.T)}).Run(ctx)
 		done <- struct{}{}
 	}()
 	e.Cleanup(func() { cancel(); <-done; <-done })
@@ -100,7 +100,7 @@ func (e *engine) titles() []string {
 	return out
 }
 
-func TestSickNodesAreFoundAndGetWell(t *testing.T) {
+func TestUnhealthyNodesAreDetectedAndRecover(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, watched(template.HealthPolicy{Interval: 300 * time.Millisecond}))
 	e.keepHealth()
@@ -177,7 +177,7 @@ func (e *engine) drifts(id string) {
 		e.Errorf("drift: %s", got)
 	}
 	replaced := func(a *appall.Services) (names []string) {
-		p, err := a.Operation.Updates.PreviewAmend(e.ctx, e.admin, id, cluster.Amendment{Kind: app.OperationRepair})
+		p, err := a.Operation.Updates.PreviewUpdate(e.ctx, e.admin, id, cluster.Update{Kind: app.OperationRepair})
 		if err != nil {
 			e.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func (e *engine) drifts(id string) {
 	}
 }
 
-func TestSickNodesAreRepairedByThemselves(t *testing.T) {
+func TestUnhealthyNodesAreRepairedAutomatically(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, watched(template.HealthPolicy{Interval: 300 * time.Millisecond, Repair: template.RepairAuto, After: 2}))
 	e.keepHealth()
@@ -250,16 +250,16 @@ func TestSickNodesAreRepairedByThemselves(t *testing.T) {
 	}
 }
 
-func (f *flaky) AwaitRound(ctx context.Context, w app.WorkerID) (*execution.HealthRound, error) {
-	return f.Coordinator.(execution.HealthKeeper).AwaitRound(ctx, w)
+func (f *flaky) AwaitCheckBatch(ctx context.Context, w app.WorkerID) (*execution.CheckBatch, error) {
+	return f.Coordinator.(execution.CheckBatchSource).AwaitCheckBatch(ctx, w)
 }
 
-func (f *flaky) ReportRound(ctx context.Context, w app.WorkerID, r execution.RoundReport) error {
-	return f.Coordinator.(execution.HealthKeeper).ReportRound(ctx, w, r)
+func (f *flaky) ReportCheckBatch(ctx context.Context, w app.WorkerID, r execution.CheckBatchReport) error {
+	return f.Coordinator.(execution.CheckBatchSource).ReportCheckBatch(ctx, w, r)
 }
 
 // A check that a user asks for starts at once, however long it is until the next one is due. Where none can start, it says why.
-func TestHealthIsCheckedWhenAsked(t *testing.T) {
+func TestHealthCheckOnRequest(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, watched(template.HealthPolicy{Interval: template.MaxHealthInterval}))
 	e.keepHealth()

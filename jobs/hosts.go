@@ -8,8 +8,8 @@ import (
 	"muster/app/family"
 )
 
-// hostBook keeps lists of hosts by their hash: the nodes of a cluster mostly share one, and it may be long.
-type hostBook struct {
+// hostLists keeps lists of hosts by their hash: the nodes of a cluster mostly share one, and it may be long.
+type hostLists struct {
 	mu    sync.Mutex
 	known map[string][]family.HostEntry
 }

@@ -28,7 +28,7 @@ func (b boxes) Provider(context.Context, template.ProviderSpec) (family.Provider
 
 // Machines with a file system of their own know each other's names, and no others, whatever becomes of the cluster. What others have
 // written into their hosts files stays.
-func TestNodesKnowEachOther(t *testing.T) {
+func TestNodesResolveEachOther(t *testing.T) {
 	t.Parallel()
 	p := jobs.OpenSandbox(t, "cloud", sandbox.ModeNamespaces)
 	e := newEngine(t, func(e *engine, c *template.Catalog) {
@@ -100,12 +100,12 @@ func TestNodesKnowEachOther(t *testing.T) {
 	}
 	on(v.Nodes[0], "echo "+own+" >>/etc/hosts")
 	check(v)
-	for _, m := range []cluster.Amendment{
+	for _, m := range []cluster.Update{
 		{Kind: app.OperationResize, Size: 4},
 		{Kind: app.OperationRepair, Nodes: []string{"n2"}},
 		{Kind: app.OperationResize, Size: 3},
 	} {
-		v, _ = e.amended(v.ID, m)
+		v, _ = e.updated(v.ID, m)
 		check(v)
 	}
 	if _, err := e.app.Cluster.Deletes.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {

@@ -51,7 +51,7 @@ func (p *pooled) pool(name string, count int) pool.PoolView {
 func (e *engine) until(name, what string, is func(pool.PoolView) bool) pool.PoolView {
 	e.Helper()
 	for deadline := time.Now().Add(hangs); ; {
-		if _, err := e.app.Pool.Reconciler.TendPools(e.ctx); err != nil {
+		if _, err := e.app.Pool.Reconciler.ReconcilePools(e.ctx); err != nil {
 			e.Fatal(err)
 		}
 		v, err := e.app.Pool.Pools.Pool(e.ctx, e.admin, name)
@@ -104,7 +104,7 @@ func (p *pooled) opens(n app.Node, key []byte) bool {
 	return false
 }
 
-func TestACreateTakesTheMachinesOfAPool(t *testing.T) {
+func TestCreateUsesPoolMachines(t *testing.T) {
 	p := newPooled(t)
 	v := p.pool("base", 3)
 	keys := p.keys(v)
@@ -121,7 +121,7 @@ func TestACreateTakesTheMachinesOfAPool(t *testing.T) {
 	if o := preview.FromPools; o == nil || o.Machines != 3 || o.Of != 4 || o.Instead != preview.Duration || !slices.Equal(o.Pools, []string{"base"}) {
 		t.Errorf("of 4 machines: %+v", preview.FromPools)
 	}
-	p.set(pool.PoolRequest{Name: "base", Mode: pool.PoolOff}) // so that whatever is made now is made for the cluster
+	p.set(pool.PoolRequest{Name: "base", Mode: pool.ModeOff}) // so that whatever is made now is made for the cluster
 	made := p.cloud.Count(fake.Create)
 	c := p.await(p.create(3).ID)
 	p.want(c, app.ClusterActive)
@@ -151,17 +151,17 @@ func TestACreateTakesTheMachinesOfAPool(t *testing.T) {
 			t.Errorf("the pool's key of %s is kept (%v)", m.MachineID, err)
 		}
 	}
-	p.set(pool.PoolRequest{Name: "base", Mode: pool.PoolOn})
+	p.set(pool.PoolRequest{Name: "base", Mode: pool.ModeOn})
 	v = p.until("base", "it is refilled", func(v pool.PoolView) bool { return v.Ready == 3 })
 	if v.HandedToday != 3 || v.Handed != 3 || len(v.Clusters) != 3 || v.Clusters[0].ForCluster != c.ID {
 		t.Errorf("handed out: %+v", v)
 	}
-	if preview, err := p.app.Operation.Updates.PreviewAmend(p.ctx, p.admin, c.ID, cluster.Amendment{Kind: app.OperationResize, Size: 5}); err != nil || preview.FromPools == nil || preview.FromPools.Machines != 2 {
+	if preview, err := p.app.Operation.Updates.PreviewUpdate(p.ctx, p.admin, c.ID, cluster.Update{Kind: app.OperationResize, Size: 5}); err != nil || preview.FromPools == nil || preview.FromPools.Machines != 2 {
 		t.Errorf("a growth is offered %+v (%v)", preview.FromPools, err)
 	}
-	p.set(pool.PoolRequest{Name: "base", Mode: pool.PoolOff})
+	p.set(pool.PoolRequest{Name: "base", Mode: pool.ModeOff})
 	made = p.cloud.Count(fake.Create)
-	if _, err := p.app.Operation.Updates.Amend(p.ctx, p.admin, c.ID, cluster.Amendment{Kind: app.OperationResize, Size: 5}); err != nil {
+	if _, err := p.app.Operation.Updates.Update(p.ctx, p.admin, c.ID, cluster.Update{Kind: app.OperationResize, Size: 5}); err != nil {
 		t.Fatal(err)
 	}
 	p.want(p.await(c.ID), app.ClusterActive)
@@ -241,10 +241,10 @@ func (p *pooled) receipts(c cluster.ClusterView, v pool.PoolView) {
 	}
 }
 
-func TestAPoolMachineThatIsGoneIsMadeAsEver(t *testing.T) {
+func TestMissingPoolMachineIsCreated(t *testing.T) {
 	p := newPooled(t)
 	v := p.pool("base", 2)
-	p.set(pool.PoolRequest{Name: "base", Mode: pool.PoolOff})
+	p.set(pool.PoolRequest{Name: "base", Mode: pool.ModeOff})
 	p.cloud.Vanish(v.Machines[0].MachineID)
 	p.nodes.Keep(p.cloud.Machines())
 	c := p.await(p.create(2).ID)
@@ -258,10 +258,10 @@ func TestAPoolMachineThatIsGoneIsMadeAsEver(t *testing.T) {
 }
 
 // What was accepted and never begun has nothing to give back: its machines are still the pool's.
-func TestAPromiseThatIsNotKept(t *testing.T) {
+func TestUnusableReservedMachine(t *testing.T) {
 	p := newPooled(t)
 	p.pool("base", 3)
-	p.set(pool.PoolRequest{Name: "base", Mode: pool.PoolOff})
+	p.set(pool.PoolRequest{Name: "base", Mode: pool.ModeOff})
 	_ = p.worker.Close() // no one begins anything
 	c := p.create(2)
 	v, err := p.app.Pool.Pools.Pool(p.ctx, p.admin, "base")
@@ -285,10 +285,10 @@ func TestAPromiseThatIsNotKept(t *testing.T) {
 }
 
 // Machines that got into a cluster may be dirty: what is given back goes to the cloud, not into the pool.
-func TestACancelledCreateGivesItsMachinesToTheCloud(t *testing.T) {
+func TestCancelledCreateDeletesPoolMachines(t *testing.T) {
 	p := newPooled(t)
 	v := p.pool("base", 2)
-	p.set(pool.PoolRequest{Name: "base", Mode: pool.PoolOff})
+	p.set(pool.PoolRequest{Name: "base", Mode: pool.ModeOff})
 	p.cloud.Order(fake.Describe, fake.Outcome{Err: &app.Error{Code: app.EInvalid, Message: "broken"}, Times: 2}) // confirm fails
 	c := p.await(p.create(2).ID)
 	p.want(c, app.ClusterFailed)
@@ -309,7 +309,7 @@ func TestACancelledCreateGivesItsMachinesToTheCloud(t *testing.T) {
 	}
 }
 
-func TestAPoolIsNotRefilledWhereThereIsNoRoom(t *testing.T) {
+func TestPoolIsNotRefilledWithoutCapacity(t *testing.T) {
 	p := newPooled(t)
 	p.cloud.Put(family.Machine{ID: "other", State: family.MachineRunning})
 	p.cloud.SetQuota(1)
@@ -328,7 +328,7 @@ func TestAPoolIsNotRefilledWhereThereIsNoRoom(t *testing.T) {
 	config.Now = func() time.Time { return v.RetryAt.Add(-time.Second) } // a busy host may be there only after it
 	waiting := appall.New(config)
 	for range 5 {
-		if _, err := waiting.Pool.Reconciler.TendPools(p.ctx); err != nil {
+		if _, err := waiting.Pool.Reconciler.ReconcilePools(p.ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -356,7 +356,7 @@ func TestAPoolIsNotRefilledWhereThereIsNoRoom(t *testing.T) {
 	}
 }
 
-func TestMachinesOfAPoolAreReplaced(t *testing.T) {
+func TestPoolMachinesAreReplaced(t *testing.T) {
 	p := newPooled(t)
 	var ahead time.Duration
 	now := func() time.Time { return time.Now().Add(ahead) }
@@ -386,14 +386,14 @@ func TestMachinesOfAPoolAreReplaced(t *testing.T) {
 	if _, err := p.app.Pool.Pools.DrainPool(p.ctx, p.admin, "base"); err != nil {
 		t.Fatal(err)
 	}
-	p.until("base", "it is drained", func(v pool.PoolView) bool { return len(v.Machines) == 0 && v.Mode == pool.PoolDrained })
+	p.until("base", "it is drained", func(v pool.PoolView) bool { return len(v.Machines) == 0 && v.Mode == pool.ModeDrained })
 	if n := p.machines(); n != 0 {
 		t.Errorf("%d machines are left in a pool that was drained", n)
 	}
 }
 
 // Wherever server and worker die while machines are handed out, the cluster comes up on just the pool's machines.
-func TestKilledWhileMachinesAreHandedOut(t *testing.T) {
+func TestCrashDuringPoolHandoff(t *testing.T) {
 	t.Parallel()
 	for _, before := range []bool{true, false} {
 		t.Run(fmt.Sprintf("before the end of each step is written: %v", before), func(t *testing.T) {
@@ -411,7 +411,7 @@ func TestKilledWhileMachinesAreHandedOut(t *testing.T) {
 			}
 			var v pool.PoolView
 			for deadline := time.Now().Add(hangs); v.Ready < count; time.Sleep(20 * time.Millisecond) {
-				if _, err := m.app.Pool.Reconciler.TendPools(t.Context()); err != nil {
+				if _, err := m.app.Pool.Reconciler.ReconcilePools(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				var err error
@@ -419,7 +419,7 @@ func TestKilledWhileMachinesAreHandedOut(t *testing.T) {
 					t.Fatalf("the pool does not fill: %+v (%v)", v, err)
 				}
 			}
-			if _, err := m.app.Pool.Pools.ChangePool(t.Context(), m.admin, pool.PoolRequest{Name: "base", Mode: pool.PoolOff}); err != nil {
+			if _, err := m.app.Pool.Pools.ChangePool(t.Context(), m.admin, pool.PoolRequest{Name: "base", Mode: pool.ModeOff}); err != nil {
 				t.Fatal(err)
 			}
 			c, err := m.app.Cluster.Creates.CreateCluster(t.Context(), m.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})

@@ -25,14 +25,14 @@ func (n narrow) CheckAccount(_ context.Context, _ template.ProviderSpec, needs f
 	return []family.Finding{{About: family.AboutQuota, Code: app.EQuota, Message: "The account takes no more machines."}}, nil
 }
 
-// TestPreviewsOfGrowthAskAboutWhatIsAdded: the account is asked about the new machines alone, and about nothing where there are none.
-func TestPreviewsOfGrowthAskAboutWhatIsAdded(t *testing.T) {
+// TestScaleUpPreviewChecksAddedNodes: the account is asked about the new machines alone, and about nothing where there are none.
+func TestScaleUpPreviewChecksAddedNodes(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)
 	account := narrow{asked: make(chan int, 10)}
 	e.app.Cluster.Preflight.Accounts = account
-	p, err := e.app.Operation.Updates.PreviewAmend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4})
+	p, err := e.app.Operation.Updates.PreviewUpdate(e.ctx, e.admin, v.ID, cluster.Update{Kind: app.OperationResize, Size: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestPreviewsOfGrowthAskAboutWhatIsAdded(t *testing.T) {
 	if n := <-account.asked; n != 2 {
 		t.Errorf("asked about %d machines, want the 2 new ones", n)
 	}
-	p, err = e.app.Operation.Updates.PreviewAmend(e.ctx, e.admin, v.ID, cluster.Amendment{Kind: app.OperationRestart})
+	p, err = e.app.Operation.Updates.PreviewUpdate(e.ctx, e.admin, v.ID, cluster.Update{Kind: app.OperationRestart})
 	if err != nil || p.Account != nil || len(account.asked) != 0 {
 		t.Errorf("a restart asks the account: %v, %+v", err, p.Account)
 	}

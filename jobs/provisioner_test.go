@@ -209,7 +209,7 @@ func TestProvisionerFollowsOrders(t *testing.T) {
 	}
 }
 
-func TestCrashedWorkerIsStartedAgainAndToldOf(t *testing.T) {
+func TestCrashedWorkerIsRestartedAndReported(t *testing.T) {
 	s := newShop(t, time.Minute)
 	s.office.order("1", fleet.WorkerOrder{Tenant: "a", Slots: 2})
 	s.until("a worker", func() bool { return len(s.all()) == 1 })
@@ -237,7 +237,7 @@ func TestCrashedWorkerIsStartedAgainAndToldOf(t *testing.T) {
 	}
 }
 
-func TestReplacedProvisionerDropsAllAndRegistersAnew(t *testing.T) {
+func TestReplacedProvisionerRegistersAgain(t *testing.T) {
 	s := newShop(t, time.Minute)
 	s.office.order("1", fleet.WorkerOrder{Tenant: "a", Slots: 2})
 	s.until("a worker", func() bool { return len(s.all()) == 1 })
@@ -248,7 +248,7 @@ func TestReplacedProvisionerDropsAllAndRegistersAnew(t *testing.T) {
 	}
 }
 
-func TestDrainedProvisionerEndsWell(t *testing.T) {
+func TestDrainedProvisionerExits(t *testing.T) {
 	s := newShop(t, time.Minute)
 	s.office.order("1", fleet.WorkerOrder{Tenant: "a", Slots: 2})
 	s.until("a worker", func() bool { return len(s.all()) == 1 })
@@ -264,7 +264,7 @@ func TestDrainedProvisionerEndsWell(t *testing.T) {
 	}
 }
 
-func TestStepsThatOutlastTheDrainAreGivenBack(t *testing.T) {
+func TestStepsThatOutlastTheDrainAreReleased(t *testing.T) {
 	s := newShop(t, 50*time.Millisecond)
 	s.mu.Lock()
 	s.busy = true
@@ -280,7 +280,7 @@ func TestStepsThatOutlastTheDrainAreGivenBack(t *testing.T) {
 	}
 }
 
-func TestRevokedProvisionerEndsWithAnError(t *testing.T) {
+func TestRevokedProvisionerExitsWithAnError(t *testing.T) {
 	s := newShop(t, time.Minute)
 	s.office.order("1", fleet.WorkerOrder{Tenant: "a", Slots: 2})
 	s.until("a worker", func() bool { return len(s.all()) == 1 })

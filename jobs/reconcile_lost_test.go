@@ -164,8 +164,8 @@ func (c *crowd) looks(t testing.TB, n int) (took time.Duration) {
 	return took
 }
 
-// BenchmarkLook is the first look at an account, which compares all of it, and those after it, by how many clusters there are.
-func BenchmarkLook(b *testing.B) {
+// BenchmarkReconcile is the first look at an account, which compares all of it, and those after it, by how many clusters there are.
+func BenchmarkReconcile(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			c := newCrowd(b, n)
@@ -261,9 +261,9 @@ func (together) HoldAccount(context.Context, string, string, time.Time, time.Dur
 	return true, nil
 }
 
-// TestTwoServersTellOfALossOnce: two servers that look at an account, in turn or at the same moment, mark, count and tell of a loss once, and find
+// TestTwoServersReportALossOnce: two servers that look at an account, in turn or at the same moment, mark, count and tell of a loss once, and find
 // what the other has marked.
-func TestTwoServersTellOfALossOnce(t *testing.T) {
+func TestTwoServersReportALossOnce(t *testing.T) {
 	t.Parallel()
 	for _, turns := range []bool{true, false} {
 		t.Run(fmt.Sprintf("in turn %v", turns), func(t *testing.T) {
@@ -339,8 +339,8 @@ func (a accounts) Provider(_ context.Context, spec template.ProviderSpec) (famil
 	return a[spec.Account()], nil
 }
 
-// TestOnlyAClustersOwnAccountLosesItsMachines: a tenant has a provider of its own by the name of the installation's, whose account lists none of the machines.
-func TestOnlyAClustersOwnAccountLosesItsMachines(t *testing.T) {
+// TestMachinesAreLostOnlyInTheirOwnAccount: a tenant has a provider of its own by the name of the installation's, whose account lists none of the machines.
+func TestMachinesAreLostOnlyInTheirOwnAccount(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, 2)
 	own := template.ProviderSpec{About: template.About{Name: "cloud"}, Type: "fake", Tenant: app.DefaultTenant}
@@ -402,10 +402,10 @@ func (p *pair) summary() (text string, lost int) {
 	return text, lost
 }
 
-// TestLooksFindWhatComparisonsFind: machines go, stop and return, lists fail or are cut short, clusters go to sleep and wake, servers restart: a
+// TestIncrementalChecksMatchFullOnes: machines go, stop and return, lists fail or are cut short, clusters go to sleep and wake, servers restart: a
 // server that looks
 // only at what has changed knows the same as one that always compares all.
-func TestLooksFindWhatComparisonsFind(t *testing.T) {
+func TestIncrementalChecksMatchFullOnes(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

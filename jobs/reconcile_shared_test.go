@@ -54,7 +54,7 @@ func (s *sharing) put(e *engine, id, cluster string) {
 
 // What a cluster's machines shared goes after the last of them, before it is said that nothing is left; what belongs to clusters that
 // stand, or to someone else, stays.
-func TestWhatADeletedClusterSharedIsRemoved(t *testing.T) {
+func TestSharedResourcesOfDeletedClustersAreRemoved(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	gone := e.await(e.create(2).ID)

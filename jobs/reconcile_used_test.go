@@ -9,8 +9,8 @@ import (
 	"muster/providers/fake"
 )
 
-// TestAnAccountIsAskedNothingUntilItIsUsed: a provider that was only put into the catalog costs no call. From its first machine on, it is checked.
-func TestAnAccountIsAskedNothingUntilItIsUsed(t *testing.T) {
+// TestUnusedAccountsAreNotCalled: a provider that was only put into the catalog costs no call. From its first machine on, it is checked.
+func TestUnusedAccountsAreNotCalled(t *testing.T) {
 	e := newEngine(t, nil)
 	asked := make(chan bool, 1000)
 	stop := e.reconciler(func(r *reconcile.Reconciler) {

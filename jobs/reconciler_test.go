@@ -105,7 +105,7 @@ func (e *engine) receipt(id string) fleet.Receipt {
 	return r
 }
 
-func TestMachineThatComesUpAfterItsNodeWasDeleted(t *testing.T) {
+func TestMachineThatAppearsAfterItsNodeWasDeleted(t *testing.T) {
 	e := newEngine(t, nil)
 	e.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "who are you?"}, Node: "n1"})
 	v := e.await(e.create(2).ID)
@@ -145,7 +145,7 @@ func TestMachineThatComesUpAfterItsNodeWasDeleted(t *testing.T) {
 	}
 }
 
-func TestOrphansThatAreLeftAlone(t *testing.T) {
+func TestIgnoredOrphans(t *testing.T) {
 	e := newEngine(t, nil)
 	e.put("unknown", map[string]string{family.TagIntent: "unknown-intent", family.TagTenant: e.admin.Tenant})
 	e.cloud.Put(family.Machine{ID: "foreign", State: family.MachineRunning, Tags: map[string]string{family.TagInstallation: "another"}})
@@ -274,7 +274,7 @@ func TestDuplicateOfALiveMachineIsDeleted(t *testing.T) {
 	})
 }
 
-func TestLostMachinesThatComeBack(t *testing.T) {
+func TestLostMachinesCanReturn(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)
@@ -308,7 +308,7 @@ func TestLostMachinesThatComeBack(t *testing.T) {
 }
 
 // A machine that starts again is away for a moment, which is no reason to call its cluster failed.
-func TestMachineThatWasAwayForALookIsNotLost(t *testing.T) {
+func TestMachineMissingOnceIsNotLost(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.await(e.create(2).ID)
 	machine, err := e.cloud.Describe(t.Context(), v.Nodes[1].MachineID)
@@ -326,7 +326,7 @@ func TestMachineThatWasAwayForALookIsNotLost(t *testing.T) {
 
 // Accounts are compared with the ledger now and then, and looked at for lost machines in between; that this is within a minute is the compiler's
 // to say, beside the constants. A list that fails marks nothing, and one that shows a machine late neither.
-func TestLostMachineIsNoticedWithinAMinuteByTheList(t *testing.T) {
+func TestLostMachineIsDetectedWithinAMinute(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)
@@ -362,7 +362,7 @@ func TestLostMachineIsNoticedWithinAMinuteByTheList(t *testing.T) {
 }
 
 // An account that cannot be listed says nothing about its machines.
-func TestListThatFailsLosesNoMachine(t *testing.T) {
+func TestFailedListLosesNoMachine(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.await(e.create(2).ID)
 	broken := fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "who are you?"}}
@@ -379,7 +379,7 @@ func TestListThatFailsLosesNoMachine(t *testing.T) {
 	})
 }
 
-func TestShortListLosesNoCluster(t *testing.T) {
+func TestIncompleteListLosesNoCluster(t *testing.T) {
 	e := newEngine(t, nil)
 	v := e.await(e.create(2).ID)
 	e.cloud.SetListLag(time.Hour)
@@ -393,7 +393,7 @@ func TestShortListLosesNoCluster(t *testing.T) {
 	e.want(v, app.ClusterActive)
 }
 
-func TestADeletedClusterHasAReceipt(t *testing.T) {
+func TestDeletedClusterHasAReceipt(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	v := e.await(e.create(3).ID)
@@ -445,7 +445,7 @@ func (m manyClouds) Provider(_ context.Context, spec template.ProviderSpec) (fam
 	return nil, app.Errorf(app.ECredentials, "account %s is shut", spec.Name)
 }
 
-func TestAnAccountThatFailsKeepsNoOther(t *testing.T) {
+func TestFailingAccountBlocksNoOther(t *testing.T) {
 	hangs := fake.New("a-hangs")
 	hangs.Order(fake.List, fake.Outcome{Hangs: true, Times: -1})
 	e := newEngine(t, func(_ *engine, c *template.Catalog) {
@@ -480,7 +480,7 @@ func TestAnAccountThatFailsKeepsNoOther(t *testing.T) {
 	})
 }
 
-func TestNothingIsMadeTwiceWhereListsAreLate(t *testing.T) {
+func TestNoDuplicatesWithLateLists(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	e.cloud.SetForgetful(true)
@@ -493,7 +493,7 @@ func TestNothingIsMadeTwiceWhereListsAreLate(t *testing.T) {
 	}
 }
 
-func TestOneOfSeveralMachinesOfAnIntentIsKept(t *testing.T) {
+func TestDuplicateMachinesAreReducedToOne(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	e.cloud.SetForgetful(true)
@@ -525,7 +525,7 @@ func TestOneOfSeveralMachinesOfAnIntentIsKept(t *testing.T) {
 	}
 }
 
-func TestAFullZoneIsLeftForAnother(t *testing.T) {
+func TestFullZoneFallsBackToAnother(t *testing.T) {
 	e := newEngine(t, func(_ *engine, c *template.Catalog) { c.Providers["cloud"].Zones = []string{"a", "b"} })
 	e.cloud.SetRoom("", 0)
 	e.cloud.SetRoom("a", 1)
@@ -559,7 +559,7 @@ func (c counted) Create(ctx context.Context, spec family.MachineSpec) (family.Ma
 	}
 }
 
-func TestWaitingForTheBudgetCostsNoTries(t *testing.T) {
+func TestWaitingForTheBudgetIsNoAttempt(t *testing.T) {
 	t.Parallel()
 	const refusals = 4
 	left := make(chan struct{}, refusals)
@@ -603,7 +603,7 @@ func (s *takenOver) HoldAccount(ctx context.Context, provider, holder string, no
 	return s.AccountStore.HoldAccount(ctx, provider, holder, now, hold)
 }
 
-func TestPassThatWasOvertakenDeletesNothing(t *testing.T) {
+func TestSupersededPassDeletesNothing(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	e.leave(4)

@@ -49,7 +49,7 @@ var policy = []rule{
 	// The world outside: what passes.
 	{code: app.ETransient, verdict: again, tries: 5, first: time.Second},
 	{code: app.ETransient, reason: reasonStopped, verdict: again, free: true},
-	{code: app.ETransient, reason: reasonReplaced, verdict: again, tries: 2 * mostMachines, first: time.Second}, // how many machines there may be, the step counts
+	{code: app.ETransient, reason: reasonReplaced, verdict: again, tries: 2 * maxMachines, first: time.Second}, // how many machines there may be, the step counts
 	{code: app.ETransient, reason: remote.ReasonOccupied, verdict: again, first: time.Second, free: true},
 	{code: app.ETimeout, verdict: again, tries: 5, first: time.Second},
 	{code: app.ETimeout, reason: reasonTimeLimit, verdict: again, tries: 3, first: 2 * time.Second,

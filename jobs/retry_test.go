@@ -48,7 +48,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-func TestAReasonGoesBeforeItsCode(t *testing.T) {
+func TestReasonTakesPrecedenceOverCode(t *testing.T) {
 	limit := &app.Error{Code: app.ETimeout, Reason: reasonTimeLimit}
 	if !retry(limit, 2).Again || retry(limit, 3).Again || !retry(&app.Error{Code: app.ETimeout}, 4).Again {
 		t.Error("an action over its own time limit is tried three times, other time-outs five")
@@ -59,7 +59,7 @@ func TestAReasonGoesBeforeItsCode(t *testing.T) {
 	}
 }
 
-func TestWaitsThatTriedNothingAreFree(t *testing.T) {
+func TestWaitsAreNoAttempts(t *testing.T) {
 	empty := &app.Error{Code: app.ERateLimit, Reason: budget.Reason, RetryAfter: 14 * time.Second}
 	for _, tries := range []int{0, 1, 1000} {
 		if got := retry(empty, tries); !got.Again || !got.Free || got.After != 14*time.Second {
@@ -84,7 +84,7 @@ func TestWaitsThatTriedNothingAreFree(t *testing.T) {
 	}
 }
 
-func TestAgainDoesNotGoOnForEver(t *testing.T) {
+func TestAgainDoesNotAcceptPartialForEver(t *testing.T) {
 	for _, p := range policy {
 		as := &execution.Assignment{Tries: 1, Age: patience}
 		e := &app.Error{Code: p.code, Reason: p.reason, Message: "It broke."}
@@ -97,7 +97,7 @@ func TestAgainDoesNotGoOnForEver(t *testing.T) {
 	}
 }
 
-func TestThePersonIsToldWhatToDecide(t *testing.T) {
+func TestDecisionsAreExplained(t *testing.T) {
 	for _, p := range policy {
 		if p.verdict == ask && p.advice == "" {
 			t.Errorf("%s %s asks a person, and does not say what", p.code, p.reason)

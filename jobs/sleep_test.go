@@ -92,7 +92,7 @@ func TestSleepAndWake(t *testing.T) {
 	}
 }
 
-func TestAsleepClustersAreNotLostAndCanBeDeleted(t *testing.T) {
+func TestSleepingClustersCanBeDeleted(t *testing.T) {
 	e := newEngine(t, sleepers)
 	v := e.await(e.create(2).ID)
 	if _, err := e.app.Operation.Sleeping.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil {
@@ -107,9 +107,9 @@ func TestAsleepClustersAreNotLostAndCanBeDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.want(v, app.ClusterAsleep)
-	_, err = e.app.Operation.Updates.PreviewAmend(t.Context(), e.admin, v.ID, cluster.Amendment{Kind: app.OperationRestart})
+	_, err = e.app.Operation.Updates.PreviewUpdate(t.Context(), e.admin, v.ID, cluster.Update{Kind: app.OperationRestart})
 	if e := app.AsError(err); app.CodeOf(err) != app.EConflict || !strings.Contains(strings.ToLower(e.Advised()), "wake the cluster first") {
-		t.Errorf("an amendment while it sleeps: %v", err)
+		t.Errorf("an update while it sleeps: %v", err)
 	}
 	if _, err := e.app.Cluster.Deletes.DeleteCluster(t.Context(), e.admin, v.ID); err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestAsleepClustersAreNotLostAndCanBeDeleted(t *testing.T) {
 }
 
 // A machine that was deleted while its cluster is asleep can't be woken: the owner learns of it before, and waking continues without it.
-func TestALostMachineOfASleepingClusterIsNoticed(t *testing.T) {
+func TestLostMachineOfASleepingClusterIsDetected(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, sleepers)
 	v := e.await(e.create(3).ID)
@@ -177,13 +177,13 @@ func TestALostMachineOfASleepingClusterIsNoticed(t *testing.T) {
 	if v.Operations[0].Status != app.OperationSucceeded || v.Message != operation.LostWords([]string{"n3"}) {
 		t.Errorf("the wake %s: %s", v.Operations[0].Status, v.Message)
 	}
-	if _, err := e.app.Operation.Updates.Amend(t.Context(), e.admin, v.ID, cluster.Amendment{Kind: app.OperationRepair}); err != nil {
+	if _, err := e.app.Operation.Updates.Update(t.Context(), e.admin, v.ID, cluster.Update{Kind: app.OperationRepair}); err != nil {
 		t.Fatal(err)
 	}
 	e.want(e.await(v.ID), app.ClusterActive)
 }
 
-func TestWakeThatFailsIsResumedOrUndone(t *testing.T) {
+func TestFailedWakeIsResumedOrRolledBack(t *testing.T) {
 	e := newEngine(t, sleepers)
 	v := e.await(e.create(2).ID)
 	if _, err := e.app.Operation.Sleeping.WakeCluster(t.Context(), e.admin, v.ID, ""); err != nil {
@@ -214,7 +214,7 @@ func TestWakeThatFailsIsResumedOrUndone(t *testing.T) {
 	}
 }
 
-func TestSleepThatFailsIsUndone(t *testing.T) {
+func TestFailedSleepIsRolledBack(t *testing.T) {
 	e := newEngine(t, sleepers)
 	v := e.await(e.create(2).ID)
 	e.cloud.Order(fake.Sleep, fake.Outcome{Err: app.Errorf(app.EInvalid, "not with this disk"), Node: "n2", Times: -1})

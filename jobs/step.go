@@ -11,10 +11,10 @@ import (
 	"muster/jobs/remote"
 )
 
-// actions carries out what single steps ask for. It knows nothing of slots, bells and claims, which are the Worker's.
+// actions carries out what single steps ask for. It knows nothing of slots, wake-ups and claims, which are the Worker's.
 type actions struct {
 	WorkerConfig
-	hosts  hostBook
+	hosts  hostLists
 	before preflights
 	ctx    context.Context // ends when the worker must drop what it holds
 }

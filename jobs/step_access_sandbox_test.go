@@ -17,7 +17,7 @@ import (
 )
 
 // What a bootstrap leaves on a machine lets a certificate of the cluster in, be its server OpenSSH or that of the sandbox.
-func TestCertificateOpensASandbox(t *testing.T) {
+func TestCertificateLoginToASandbox(t *testing.T) {
 	for _, mode := range []string{sandbox.ModeProcess, sandbox.ModeNamespaces} {
 		t.Run(mode, func(t *testing.T) {
 			n, private := sandboxNode(t, mode)

@@ -21,7 +21,7 @@ func (w *actions) confirm(ctx context.Context, as *execution.Assignment, out fam
 	if err != nil {
 		return err
 	}
-	if err := w.standIn(ctx, p, as, out, r); err != nil {
+	if err := w.replacement(ctx, p, as, out, r); err != nil {
 		return err
 	}
 	waits, cancel := ctx, context.CancelFunc(func() {})
@@ -46,7 +46,7 @@ func (w *actions) arrive(ctx context.Context, p family.Provider, as *execution.A
 	}
 	if as.FromPool != nil {
 		r.Pooled = true
-		return w.takeOver(ctx, p, as, out, r)
+		return w.rotateKey(ctx, p, as, out, r)
 	}
 	return w.awaitLogin(ctx, p, as, out, r)
 }
@@ -80,7 +80,7 @@ const (
 	lookFirst = 200 * time.Millisecond
 	// The pauses between looks at a machine that runs, while logging in is tried.
 	watchFirst = time.Second
-	watchMost  = 10 * time.Second
+	maxWatch   = 10 * time.Second
 )
 
 // Reasons of a machine that will never answer.
@@ -228,7 +228,7 @@ type change struct {
 // lookWhileWaiting describes a machine until there is a change, or ctx ends. Where the provider can't be asked, logging in continues.
 func lookWhileWaiting(ctx context.Context, p family.Provider, as *execution.Assignment) (c change, ok bool) {
 	away := absence{began: time.Now(), known: true}
-	for wait := watchFirst; loop.Pause(ctx, wait) == nil; wait = min(wait*3/2, watchMost) {
+	for wait := watchFirst; loop.Pause(ctx, wait) == nil; wait = min(wait*3/2, maxWatch) {
 		m, err := p.Describe(ctx, as.Node.MachineID)
 		gone := away.gone(err)
 		switch {
@@ -261,25 +261,25 @@ type progress struct {
 }
 
 const (
-	tellAfter = time.Second // what is over by then is not worth a line
-	tellMost  = time.Minute
-	tellText  = 300 // bytes of the obstacle
+	progressAfter = time.Second // what is over by then is not worth a line
+	progressMax   = time.Minute
+	progressText  = 300 // bytes of the obstacle
 )
 
 func newProgress(out family.Output) *progress {
 	now := time.Now()
-	return &progress{out: out, began: now, soon: now.Add(tellAfter), gap: 5 * time.Second}
+	return &progress{out: out, began: now, soon: now.Add(progressAfter), gap: 5 * time.Second}
 }
 
 // say tells what is waited for, which try failed, and why.
 func (p *progress) say(what string, try int, why string) {
 	now := time.Now()
-	why = humanize.CutText(why, tellText)
+	why = humanize.CutText(why, progressText)
 	if now.Before(p.soon) || why == p.last && now.Before(p.next) {
 		return
 	}
-	p.last, p.next, p.soon = why, now.Add(p.gap), now.Add(tellAfter)
-	p.gap = min(2*p.gap, tellMost)
+	p.last, p.next, p.soon = why, now.Add(p.gap), now.Add(progressAfter)
+	p.gap = min(2*p.gap, progressMax)
 	p.out(family.StreamSystem, fmt.Sprintf("Waiting for %s (attempt %d, %s so far): %s", what, try, humanize.Duration(now.Sub(p.began)), why))
 }
 

@@ -140,7 +140,7 @@ func TestConfirmWaitsForTheAccessAddress(t *testing.T) {
 }
 
 // What is up after three seconds is noticed soon after, at the provider and at its SSH port, and what takes long is not asked about all the time.
-func TestWaitNoticesSoon(t *testing.T) {
+func TestWaitReturnsSoon(t *testing.T) {
 	for _, up := range []time.Duration{500 * time.Millisecond, 3 * time.Second, 40 * time.Second} {
 		t.Run(up.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestWaitNoticesSoon(t *testing.T) {
 // A machine that its provider does not know any more is noticed within seconds, before it has an address and while logging in; one that was created
 // just now, or that the
 // provider fails to know once, is not taken for deleted.
-func TestAwaitAddressOfAMachineThatGoes(t *testing.T) {
+func TestAwaitAddressOfADeletedMachine(t *testing.T) {
 	none := app.Errorf(app.ENotFound, "there is none")
 	for name, c := range map[string]struct {
 		now    func(time.Duration) (family.Machine, error)
@@ -318,7 +318,7 @@ func (l *ledgerOf) machines() (ids []string) {
 }
 
 // A new machine that does not come up is deleted, and another is created in its place: at most three in all. None is ever left behind, and each is on record.
-func TestAMachineThatFailsConfirmIsReplaced(t *testing.T) {
+func TestUnconfirmedMachineIsReplaced(t *testing.T) {
 	refused := &app.Error{Code: app.ECredentials, Reason: "auth_refused", Message: "The machine refused the key of user root."}
 	for name, c := range map[string]struct {
 		doors   *doors

@@ -65,7 +65,7 @@ func (w *actions) create(ctx context.Context, as *execution.Assignment, out fami
 // where the template names other hardware, the server hands out the step with that. Another provider is never tried.
 func makeMachine(ctx context.Context, p family.Provider, as *execution.Assignment, out family.Output, r *execution.Report) (family.Machine, error) {
 	spec := as.Machine
-	ctx = family.Telling(ctx, out)
+	ctx = family.WithProgress(ctx, out)
 	var tried []string
 	for _, zone := range places(as) {
 		spec.Zone = zone

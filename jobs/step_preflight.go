@@ -15,8 +15,8 @@ import (
 // For how long what a look at an account has found is taken to be so: long enough for the machines of one operation, and where something is
 // wrong, not so long that a person who has fixed it waits.
 const (
-	goodFor = 5 * time.Minute
-	badFor  = 10 * time.Second
+	successTTL = 5 * time.Minute
+	failureTTL = 10 * time.Second
 )
 
 // preflights keeps what was found of accounts before machines were asked for there: for what an operation has to make in all, and for one machine of a kind.
@@ -65,7 +65,7 @@ func (f *preflights) look(ctx context.Context, p family.Provider, as *execution.
 		return nil
 	}
 	one := family.MachineNeed{Count: 1, Flavor: as.Machine.Flavor, Image: as.Machine.Image, Zone: as.Machine.Zone}
-	if as.Together == nil {
+	if as.CreateBatch == nil {
 		kept := f.of(kindKey(as, one))
 		if err := kept.begin(ctx); err != nil {
 			return err
@@ -84,7 +84,7 @@ func (f *preflights) look(ctx context.Context, p family.Provider, as *execution.
 	if time.Now().Before(kept.until) {
 		return kept.err
 	}
-	looked := as.Together.Machines
+	looked := as.CreateBatch.Machines
 	err := kept.ask(ctx, p, as, looked, out)
 	if err != nil && app.CodeOf(err) == app.EQuota && begun(ctx, p, as) {
 		out(family.StreamSystem, "Other machines of this operation are being created, so only capacity is checked for this one.")
@@ -127,13 +127,13 @@ func (k *preflight) ask(ctx context.Context, p family.Provider, as *execution.As
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		k.err, k.until = nil, time.Now().Add(badFor) // others need not wait for the same
+		k.err, k.until = nil, time.Now().Add(failureTTL) // others need not wait for the same
 		out(family.StreamSystem, fmt.Sprintf("Couldn't check the account first (%s). Requesting the machine anyway.", app.AsError(err).ForPeople()))
 		return nil
 	}
-	k.err, k.until = judge(as.Provider.Name, found, out), time.Now().Add(goodFor)
+	k.err, k.until = judge(as.Provider.Name, found, out), time.Now().Add(successTTL)
 	if k.err != nil {
-		k.until = time.Now().Add(badFor)
+		k.until = time.Now().Add(failureTTL)
 	}
 	return k.err
 }
@@ -144,7 +144,7 @@ func (k *preflight) ask(ctx context.Context, p family.Provider, as *execution.As
 func begun(ctx context.Context, p family.Provider, as *execution.Assignment) bool {
 	tags := as.Machine.Tags
 	there, err := p.List(ctx, map[string]string{family.TagInstallation: tags[family.TagInstallation], family.TagCluster: tags[family.TagCluster]})
-	return err != nil || len(there) > as.Together.Standing
+	return err != nil || len(there) > as.CreateBatch.Existing
 }
 
 // judge makes an error of what was found wrong, all of it, with the first one's code, and tells of the rest. What passes by itself, such as

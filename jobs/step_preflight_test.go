@@ -34,7 +34,7 @@ func (l *looking) CheckAccount(_ context.Context, needs family.AccountNeeds) ([]
 }
 
 // An account with which nothing can be made is reported before anything is requested, once for all machines.
-func TestAccountIsLookedAtBeforeMachinesAreMade(t *testing.T) {
+func TestPreflightBeforeCreate(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	_ = e.worker.Close()
@@ -60,7 +60,7 @@ func TestAccountIsLookedAtBeforeMachinesAreMade(t *testing.T) {
 }
 
 // Warnings, and a look that fails, keep no one from trying.
-func TestAccountThatCannotBeLookedAtIsTried(t *testing.T) {
+func TestCreateWithoutPreflight(t *testing.T) {
 	for name, cloud := range map[string]*looking{
 		"warnings": {found: []family.Finding{{About: family.AboutQuota, Warning: true, Code: app.EQuota, Message: "The quota is unknown."}}},
 		"passing":  {found: []family.Finding{{About: family.AboutNetwork, Code: app.ETransient, Message: "It does not answer now."}}},
@@ -137,7 +137,7 @@ func withBound(t *testing.T, most int) (*engine, *bounded) {
 }
 
 // An operation that needs more than the quota leaves ends before its first machine is asked for.
-func TestMachinesOfAnOperationAreComparedTogether(t *testing.T) {
+func TestPreflightCoversAllMachinesOfAnOperation(t *testing.T) {
 	e, cloud := withBound(t, 3)
 	v := e.await(e.create(5).ID)
 	e.want(v, app.ClusterFailed)
@@ -153,11 +153,11 @@ func TestMachinesOfAnOperationAreComparedTogether(t *testing.T) {
 }
 
 // What is left exactly does; a second operation is looked at for itself, and a growth only for what is new.
-func TestOperationsAreComparedEachForItself(t *testing.T) {
+func TestPreflightIsPerOperation(t *testing.T) {
 	e, cloud := withBound(t, 7)
 	first := e.await(e.create(3).ID)
 	e.want(first, app.ClusterActive)
-	grown, _ := e.amended(first.ID, appcluster.Amendment{Kind: app.OperationResize, Size: 5})
+	grown, _ := e.updated(first.ID, appcluster.Update{Kind: app.OperationResize, Size: 5})
 	e.want(grown, app.ClusterActive)
 	other, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, appcluster.ClusterRequest{Name: "other", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
 	if err != nil {
@@ -173,7 +173,7 @@ func TestOperationsAreComparedEachForItself(t *testing.T) {
 }
 
 // A look that comes when others of the operation's machines stand already is for the one machine.
-func TestLookThatComesLate(t *testing.T) {
+func TestLatePreflight(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	_ = e.worker.Close()

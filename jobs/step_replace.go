@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// mostMachines is how many machines are created for a node, the first one included, before a person has to look.
-	mostMachines = 3
+	// maxMachines is how many machines are created for a node, the first one included, before a person has to look.
+	maxMachines = 3
 	// replaceShare is the part of a confirm's time that is kept for deleting the machine.
 	replaceShare = 5
 	// reasonReplaced marks an attempt after which the node gets another machine.
@@ -55,10 +55,10 @@ func (w *actions) replace(ctx context.Context, as *execution.Assignment, out fam
 		return cause
 	}
 	e := app.AsError(cause)
-	if numberOf(as) >= mostMachines {
+	if numberOf(as) >= maxMachines {
 		last := *e
 		last.Code, last.Reason = app.ETimeout, reasonTimeLimit
-		last.Message = fmt.Sprintf("%d machines were created for this node, one after another, but none came up. The last one: %s", mostMachines, e.Message)
+		last.Message = fmt.Sprintf("%d machines were created for this node, one after another, but none came up. The last one: %s", maxMachines, e.Message)
 		last.Hint = "The last machine is kept so that you can check its console and the image's SSH settings. Resume to try again with new machines."
 		return &last
 	}
@@ -72,12 +72,12 @@ func (w *actions) replace(ctx context.Context, as *execution.Assignment, out fam
 	gone.Gone = true
 	see(r, gone)
 	return &app.Error{Code: app.ETransient, Reason: reasonReplaced,
-		Message: fmt.Sprintf("Machine %s didn't come up and was deleted. Creating another (machine %d of at most %d). %s", id, numberOf(as)+1, mostMachines, e.Message)}
+		Message: fmt.Sprintf("Machine %s didn't come up and was deleted. Creating another (machine %d of at most %d). %s", id, numberOf(as)+1, maxMachines, e.Message)}
 }
 
-// standIn sees to it that a node has a machine again whose new machine was deleted, by an earlier attempt or by someone else. What earlier attempts
+// replacement sees to it that a node has a machine again whose new machine was deleted, by an earlier attempt or by someone else. What earlier attempts
 // created is looked for before another is asked for.
-func (w *actions) standIn(ctx context.Context, p family.Provider, as *execution.Assignment, out family.Output, r *execution.Report) error {
+func (w *actions) replacement(ctx context.Context, p family.Provider, as *execution.Assignment, out family.Output, r *execution.Report) error {
 	if !replaces(as) || as.Tries < 2 {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (w *actions) standIn(ctx context.Context, p family.Provider, as *execution.
 		return err
 	}
 	if !found {
-		if numberOf(as) >= mostMachines {
+		if numberOf(as) >= maxMachines {
 			return nil
 		}
 		if m, err = makeMachine(ctx, p, as, out, r); err != nil {

@@ -21,9 +21,9 @@ import (
 	"muster/jobs/cache"
 )
 
-// placed is a resource as it lies on a node: unpacked in a directory that is named by all that it depends on, so what is there already need not
+// unpackedResource is a resource as it lies on a node: unpacked in a directory that is named by all that it depends on, so what is there already need not
 // be brought again, and is never written to.
-type placed struct {
+type unpackedResource struct {
 	template.ResourceRef
 	place string
 }
@@ -31,11 +31,11 @@ type placed struct {
 // layoutOnNode changes when the way does in which resources lie on nodes.
 const layoutOnNode = "1"
 
-func placesOf(refs []template.ResourceRef) (all []placed, set string) {
+func placesOf(refs []template.ResourceRef) (all []unpackedResource, set string) {
 	h := sha256.New()
 	for _, r := range refs {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %o %s %s", layoutOnNode, r.Format, r.Mode, r.Name, r.Hash))
-		p := placed{r, hex.EncodeToString(sum[:16])}
+		p := unpackedResource{r, hex.EncodeToString(sum[:16])}
 		fmt.Fprintln(h, p.Name, p.place)
 		all = append(all, p)
 	}
@@ -95,7 +95,7 @@ func (w *actions) bring(ctx context.Context, as *execution.Assignment, sh family
 }
 
 // put brings one resource.
-func (w *actions) put(ctx context.Context, as *execution.Assignment, from execution.ResourceFetcher, n *onNode, p placed, out family.Output) error {
+func (w *actions) put(ctx context.Context, as *execution.Assignment, from execution.ResourceFetcher, n *onNode, p unpackedResource, out family.Output) error {
 	f := cache.Fetch{From: from, As: as, ID: w.id(), Ref: p.ResourceRef, Cache: w.Resources}
 	file, fetched, err := f.Open(ctx)
 	if err != nil {
@@ -112,7 +112,7 @@ func (w *actions) put(ctx context.Context, as *execution.Assignment, from execut
 }
 
 // pour returns a resource as a plain tar: what leads out of it, or grows beyond bounds, ends the stream. Its last entry says that all came before.
-func pour(ctx context.Context, file *os.File, p placed) io.ReadCloser {
+func pour(ctx context.Context, file *os.File, p unpackedResource) io.ReadCloser {
 	r, w := io.Pipe()
 	go func() {
 		t := tar.NewWriter(w)
@@ -140,7 +140,7 @@ func pour(ctx context.Context, file *os.File, p placed) io.ReadCloser {
 	return r
 }
 
-func lookLine(places []placed, set string) string {
+func lookLine(places []unpackedResource, set string) string {
 	var b strings.Builder
 	b.WriteString(resourceRoot + "echo \"root $muster_root\"\nmuster_gone=\n")
 	for _, p := range places {
@@ -151,7 +151,7 @@ func lookLine(places []placed, set string) string {
 	return b.String()
 }
 
-func unpackLine(p placed) string {
+func unpackLine(p unpackedResource) string {
 	return resourceRoot + fmt.Sprintf(`muster_to=$muster_root/%s
 muster_new=$muster_root/.new-%s.$$
 trap 'rm -rf "$muster_new"' EXIT
@@ -167,7 +167,7 @@ mv "$muster_new" "$muster_to"
 `, p.place, p.place)
 }
 
-func links(places []placed, set string) string {
+func links(places []unpackedResource, set string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "muster_new=$muster_root/.new-%s.$$\nrm -rf \"$muster_new\" && mkdir \"$muster_new\" || exit 1\n", set)
 	for _, p := range places {
@@ -177,7 +177,7 @@ func links(places []placed, set string) string {
 	return b.String()
 }
 
-func linkLine(places []placed, set string) string {
+func linkLine(places []unpackedResource, set string) string {
 	return resourceRoot + links(places, set) + "exit 0\n"
 }
 

@@ -33,7 +33,7 @@ type WorkerConfig struct {
 	Name        string // unique among all workers that ever ran
 	Tenant      string
 	Slots       int          // steps at the same time
-	Queue       *queue.Queue // nil: there are no bells, see Follow
+	Queue       *queue.Queue // nil: there are no wake-ups, see Follow
 	Coordinator execution.Coordinator
 	Providers   Providers
 	Automators  map[string]family.Automator
@@ -46,39 +46,39 @@ type WorkerConfig struct {
 	Tracer    observe.Tracer // nil: no one follows
 }
 
-// Worker carries out steps of one tenant. A bell wakes a free slot; one that finds a step wakes another, and each goes from
-// step to step by itself until the server has none left. So bells are needed for idle workers only.
+// Worker carries out steps of one tenant. A wake-up wakes a free slot; one that finds a step wakes another, and each goes from
+// step to step by itself until the server has none left. So wake-ups are needed for idle workers only.
 type Worker struct {
 	actions
-	bells  *queue.Listener
-	heart  *heart
-	logs   *logBook
-	desk   *desk
-	slots  *slots
-	work   sync.WaitGroup
-	drop   context.CancelFunc // ends ctx
-	watch  context.Context    // ends when health checks stop
-	blind  context.CancelFunc
-	gate   sync.RWMutex
-	drains bool // no new step is taken
-	once   sync.Once
+	listener  *queue.Listener
+	heartbeat *heartbeat
+	logs      *logBatcher
+	batcher   *batcher
+	slots     *slots
+	work      sync.WaitGroup
+	drop      context.CancelFunc // ends ctx
+	watch     context.Context    // ends when health checks stop
+	blind     context.CancelFunc
+	gate      sync.RWMutex
+	drains    bool // no new step is taken
+	once      sync.Once
 }
 
-// heard is how many bells a worker may hold while all of its slots are taken. They are lost with it, which costs nothing
+// prefetch is how many wake-ups a worker may hold while all of its slots are taken. They are lost with it, which costs nothing
 // as long as anybody else of the tenant is at work, so there are few.
-const heard = 4
+const prefetch = 4
 
 // StartWorker begins to serve the tenant's queue. Close it.
 func StartWorker(c WorkerConfig) (*Worker, error) {
 	w := newWorker(c)
-	if k, ok := c.Coordinator.(execution.HealthKeeper); ok {
+	if k, ok := c.Coordinator.(execution.CheckBatchSource); ok {
 		w.work.Go(func() { w.rounds(k) })
 	}
 	if c.Queue == nil {
 		return w, nil
 	}
 	var err error
-	if w.bells, err = c.Queue.Listen(w.ctx, c.Tenant, min(heard, c.Slots), c.Log, w.serve); err != nil {
+	if w.listener, err = c.Queue.Listen(w.ctx, c.Tenant, min(prefetch, c.Slots), c.Log, w.serve); err != nil {
 		w.shut()
 		w.drop()
 		_ = w.idle(context.Background())
@@ -88,7 +88,7 @@ func StartWorker(c WorkerConfig) (*Worker, error) {
 	return w, nil
 }
 
-// newWorker is a worker that hears no bells yet.
+// newWorker is a worker that receives no wake-ups yet.
 func newWorker(c WorkerConfig) *Worker {
 	c.Log, c.Meter = c.Log.With("tenant", c.Tenant), observe.MeterOf(c.Meter)
 	if c.Shells == nil {
@@ -97,15 +97,15 @@ func newWorker(c WorkerConfig) *Worker {
 	w := &Worker{actions: actions{WorkerConfig: c}, slots: newSlots(c.Slots)}
 	w.ctx, w.drop = context.WithCancel(context.Background())
 	w.watch, w.blind = context.WithCancel(w.ctx)
-	w.heart = startHeart(w.id(), c.Coordinator, c.Log)
-	w.logs = startLogBook(w.id(), c.Coordinator, c.Log)
-	w.desk = &desk{worker: w.id(), coord: c.Coordinator, flush: w.logs.flush}
+	w.heartbeat = startHeartbeat(w.id(), c.Coordinator, c.Log)
+	w.logs = startLogBatcher(w.id(), c.Coordinator, c.Log)
+	w.batcher = &batcher{worker: w.id(), coord: c.Coordinator, flush: w.logs.flush}
 	return w
 }
 
 func (w *Worker) close() {
-	w.desk.close()
-	w.heart.close()
+	w.batcher.close()
+	w.heartbeat.close()
 	w.logs.close()
 	_ = w.Shells.Close()
 }
@@ -138,10 +138,10 @@ func (w *Worker) idle(ctx context.Context) error {
 	}
 }
 
-// stopListening ends the wait for bells.
+// stopListening ends the wait for wake-ups.
 func (w *Worker) stopListening() {
-	if w.bells != nil {
-		w.bells.Stop()
+	if w.listener != nil {
+		w.listener.Stop()
 	}
 }
 
@@ -152,8 +152,8 @@ func (w *Worker) Close() error {
 		w.shut()
 		w.stopListening()
 		w.drop()
-		if w.bells != nil {
-			w.bells.Close()
+		if w.listener != nil {
+			w.listener.Close()
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), ShutdownTime)
 		defer cancel()
@@ -165,7 +165,7 @@ func (w *Worker) Close() error {
 	return nil
 }
 
-// serve hears one bell: once a slot is free, that slot goes to work, and the bell is done with.
+// serve handles one wake-up: once a slot is free, that slot goes to work, and the wake-up is done.
 func (w *Worker) serve() {
 	if w.slots.take(w.ctx) {
 		w.goToWork()
@@ -189,7 +189,7 @@ func (w *Worker) goToWork() {
 	})
 }
 
-// wakeAnother sends one more free slot to work, if there is one: where there was a step there may be more, and one bell
+// wakeAnother sends one more free slot to work, if there is one: where there was a step there may be more, and one wake-up
 // is then enough for all slots of a worker.
 func (w *Worker) wakeAnother() {
 	if w.slots.tryTake() {
@@ -202,13 +202,13 @@ func (w *Worker) wakeAnother() {
 // It tells whether it stopped because it was asked to.
 func (w *Worker) steps() (asked bool) {
 	for try := 1; w.goesOn(); {
-		as, err := w.desk.claim()
+		as, err := w.batcher.claim()
 		if err != nil {
 			if w.ctx.Err() == nil {
 				w.Log.Warn("could not claim a step", "error", err)
 			}
 			if app.CodeOf(err) != app.ETransient || try > claimTries || loop.Pause(w.ctx, loop.BackOff(100*time.Millisecond, try)) != nil {
-				return false // the dispatcher rings again
+				return false // the dispatcher repeats it
 			}
 			try++
 			continue
@@ -241,8 +241,8 @@ func (w *Worker) carryOut(as *execution.Assignment) (*execution.Assignment, erro
 	ctx, cancel := context.WithTimeoutCause(w.ctx, as.Timeout, errOverTime)
 	defer cancel()
 	ctx, ended := w.begin(ctx, as)
-	ctx, hold := w.heart.hold(ctx, as.Fence, as.Deadline)
-	defer hold.letGo()
+	ctx, hold := w.heartbeat.hold(ctx, as.Fence, as.Deadline)
+	defer hold.stopGrace()
 	hide := redact.New(as.Secrets)
 	out := hide.Over(w.logs.of(as.Fence))
 	began := time.Now()
@@ -278,7 +278,7 @@ func (w *Worker) carryOut(as *execution.Assignment) (*execution.Assignment, erro
 	r.WantNext = w.goesOn()
 	w.Log.DebugContext(ctx, "step", "action", as.Action,
 		"took", time.Since(began).Round(time.Millisecond), "error", r.Err)
-	return w.desk.report(r)
+	return w.batcher.report(r)
 }
 
 // Causes for which a step's context ends.

@@ -86,15 +86,15 @@ func (w *Worker) Resize(most int) {
 }
 
 const (
-	// bellLate is after how long a worker that hears bells asks for a step whose bell it has not heard: another worker may have
-	// taken the bell and not been able to take the step.
-	bellLate = time.Second
+	// dispatchLate is after how long a worker with a queue asks for a step of which it got no wake-up: another worker may have
+	// taken it and not been able to take the step.
+	dispatchLate = time.Second
 	// askAgain is how long a worker waits before it asks again whether there is more, after it went for some.
 	askAgain = 100 * time.Millisecond
 )
 
 // Follow asks the server whether there is work, until ctx ends, and sends free slots to work when there is. A worker without a
-// queue, or whose Redis does not answer, lives by it alone; for others it makes good for bells that were lost.
+// queue, or whose Redis does not answer, lives by it alone; for others it makes up for wake-ups that were lost.
 func (w *Worker) Follow(ctx context.Context, server execution.WorkWaiter) {
 	var trouble loop.Trouble
 	for failed := 0; ctx.Err() == nil && !w.draining(); {
@@ -121,8 +121,8 @@ func (w *Worker) Follow(ctx context.Context, server execution.WorkWaiter) {
 	}
 }
 
-// Seek looks for work at once, since its bells may have been rung before, and from then on whenever the server has some;
-// server is nil where bells alone tell.
+// Seek looks for work at once, since steps may have been dispatched before, and from then on whenever the server has some;
+// server is nil where wake-ups alone do.
 func (w *Worker) Seek(server execution.WorkWaiter) {
 	if server != nil {
 		go w.Follow(w.ctx, server)
@@ -136,7 +136,7 @@ func (w *Worker) draining() bool {
 	return w.drains
 }
 
-// patience is how long a step may wait for its bell to be heard.
+// patience is how long a step may wait for its wake-up.
 func (w *Worker) patience(ctx context.Context) time.Duration {
 	if w.Queue == nil {
 		return 0
@@ -146,5 +146,5 @@ func (w *Worker) patience(ctx context.Context) time.Duration {
 	if w.Queue.Ping(ctx) != nil {
 		return 0
 	}
-	return bellLate
+	return dispatchLate
 }

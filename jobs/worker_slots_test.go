@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestSlotsAreNeverMoreThanThereAre(t *testing.T) {
+func TestSlotsAreBounded(t *testing.T) {
 	s := newSlots(3)
 	ctx, cancel := context.WithCancel(t.Context())
 	var mu sync.Mutex

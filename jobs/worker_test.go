@@ -21,15 +21,15 @@ type busy struct {
 
 func (b *busy) Claim(_ context.Context, _ app.WorkerID, most int) ([]*execution.Assignment, error) {
 	time.Sleep(time.Millisecond) // in a bubble that is until no one else can continue: those who ask meanwhile have gathered
-	d := b.worker.desk
+	d := b.worker.batcher
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	b.most = max(b.most, most+len(d.claims))
 	return nil, nil
 }
 
-// However many bells asynq hands over at the same time, a worker has as many slots as it was given.
-func TestSlotsHoldWhateverTheQueueDoes(t *testing.T) {
+// However many wake-ups asynq hands over at the same time, a worker has as many slots as it was given.
+func TestSlotsHoldWhenTheQueueMisbehaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &busy{}
 		w := newWorker(WorkerConfig{Slots: 2, Coordinator: b, Log: slog.New(slog.DiscardHandler)})

@@ -15,12 +15,13 @@ import (
 // begin begins to count, to follow and to name an attempt of a step. Ended is notified of its end.
 func (w *actions) begin(ctx context.Context, as *execution.Assignment) (context.Context, func(r execution.Report, took time.Duration)) {
 	ctx = observe.At(ctx, observe.Place{Cluster: as.Cluster.ID, Operation: as.Fence.Operation, Step: as.StepID, Node: as.Node.Name, Attempt: as.Fence.Attempt})
-	ctx, end := observe.Begin(observe.WithTrace(ctx, as.Trace), w.Tracer, "step "+string(as.Action), observe.Fact{Name: observe.FactKind, Value: "consumer"},
-		observe.Fact{Name: "muster.tenant", Value: as.Tenant}, observe.Fact{Name: "muster.cluster", Value: as.Cluster.ID},
-		observe.Fact{Name: "muster.operation", Value: as.Fence.Operation}, observe.Fact{Name: "muster.step", Value: as.StepID},
-		observe.Fact{Name: "muster.action", Value: string(as.Action)}, observe.Fact{Name: "muster.service", Value: as.Service},
-		observe.Fact{Name: "muster.node", Value: as.Node.Name}, observe.Fact{Name: "muster.attempt", Value: as.Fence.Attempt},
-		observe.Fact{Name: "muster.worker", Value: w.Name})
+	ctx, end := observe.Begin(observe.WithTrace(ctx, as.Trace), w.Tracer, "step "+string(as.Action),
+		observe.Attribute{Name: observe.KindAttribute, Value: "consumer"},
+		observe.Attribute{Name: "muster.tenant", Value: as.Tenant}, observe.Attribute{Name: "muster.cluster", Value: as.Cluster.ID},
+		observe.Attribute{Name: "muster.operation", Value: as.Fence.Operation}, observe.Attribute{Name: "muster.step", Value: as.StepID},
+		observe.Attribute{Name: "muster.action", Value: string(as.Action)}, observe.Attribute{Name: "muster.service", Value: as.Service},
+		observe.Attribute{Name: "muster.node", Value: as.Node.Name}, observe.Attribute{Name: "muster.attempt", Value: as.Fence.Attempt},
+		observe.Attribute{Name: "muster.worker", Value: w.Name})
 	w.Meter.Add(observe.MetricStepsOpen, 1)
 	return ctx, func(r execution.Report, took time.Duration) {
 		var err error
@@ -34,7 +35,7 @@ func (w *actions) begin(ctx context.Context, as *execution.Assignment) (context.
 		w.Meter.Add(observe.MetricStepsOpen, -1)
 		w.Meter.Add(observe.MetricSteps, 1, string(as.Action), app.CodeLabel(err))
 		w.Meter.Took(observe.MetricStepTime, took, string(as.Action), result)
-		end(err, observe.Fact{Name: "muster.again", Value: r.Retry.Again})
+		end(err, observe.Attribute{Name: "muster.again", Value: r.Retry.Again})
 	}
 }
 
@@ -49,15 +50,15 @@ func (w *actions) watched(as *execution.Assignment) func(ctx context.Context, ve
 			if err == nil && exit != 0 {
 				err = app.Errorf(app.EScript, "exit code %d", exit)
 			}
-			end(err, observe.Fact{Name: "process.exit.code", Value: exit})
+			end(err, observe.Attribute{Name: "process.exit.code", Value: exit})
 		}
 	}
 }
 
 // overSSH begins the span of what is done over SSH with a machine.
-func (w *actions) overSSH(ctx context.Context, verb string, t remote.Target) (context.Context, func(error, ...observe.Fact)) {
-	return observe.Begin(ctx, w.Tracer, "ssh "+verb, observe.Fact{Name: observe.FactKind, Value: "client"},
-		observe.Fact{Name: "server.address", Value: t.Address}, observe.Fact{Name: "server.port", Value: t.Port})
+func (w *actions) overSSH(ctx context.Context, verb string, t remote.Target) (context.Context, func(error, ...observe.Attribute)) {
+	return observe.Begin(ctx, w.Tracer, "ssh "+verb, observe.Attribute{Name: observe.KindAttribute, Value: "client"},
+		observe.Attribute{Name: "server.address", Value: t.Address}, observe.Attribute{Name: "server.port", Value: t.Port})
 }
 
 // shell is Shells.Get, followed.

@@ -7,8 +7,8 @@ import (
 	apptemplate "muster/app/template"
 )
 
-// TestNodesAreMadeInTheZonesOfTheirLayout follows a zone from the layout over the ledger to the machine.
-func TestNodesAreMadeInTheZonesOfTheirLayout(t *testing.T) {
+// TestNodesAreCreatedInTheirZones follows a zone from the layout over the ledger to the machine.
+func TestNodesAreCreatedInTheirZones(t *testing.T) {
 	e := newEngine(t, func(_ *engine, c *apptemplate.Catalog) {
 		c.Providers["cloud"].Zones = []string{"a", "b", "c"}
 		for _, template := range c.Templates {

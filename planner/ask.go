@@ -12,9 +12,9 @@ import (
 // betweenBatches names the question before each batch but the first.
 const betweenBatches = "batches"
 
-// markQuestions notes which steps a person carries out: those whose service says so, and those between batches. It is called before
+// markManualSteps notes which steps a person carries out: those whose service says so, and those between batches. It is called before
 // the plan is ranked, since no one knows how long people take: that is separate from the expected duration.
-func (g *graph) markQuestions(r plan.PlanRequest) map[string]*template.Person {
+func (g *graph) markManualSteps(r plan.PlanRequest) map[string]*template.Person {
 	questions := map[string]*template.Person{}
 	for i := range g.steps {
 		s := &g.steps[i]

@@ -36,7 +36,7 @@ func TestPeopleAreAskedInAPlan(t *testing.T) {
 	}
 	asked := map[string]bool{}
 	for i, s := range p.Steps {
-		if q := p.Question(i); q != nil {
+		if q := p.ManualStep(i); q != nil {
 			asked[s.ID] = true
 			for _, n := range s.Needs {
 				if s.Rank > p.Steps[n].Rank {
@@ -45,8 +45,8 @@ func TestPeopleAreAskedInAPlan(t *testing.T) {
 			}
 		}
 	}
-	if len(asked) != 2 || !asked["n1.web.configure"] || !asked["n2.web.configure"] || len(p.Questions) != 1 {
-		t.Fatalf("asked is at %v, questions are %v", asked, p.Questions)
+	if len(asked) != 2 || !asked["n1.web.configure"] || !asked["n2.web.configure"] || len(p.ManualSteps) != 1 {
+		t.Fatalf("asked is at %v, questions are %v", asked, p.ManualSteps)
 	}
 	if n, longest := p.WaitsForPeople(); n != 2 || longest != 2*time.Hour || p.PeopleInWords() != "plus waiting for answers (2 questions, up to 2 h each)" {
 		t.Errorf("%d questions of %s: %s", n, longest, p.PeopleInWords())
@@ -73,7 +73,7 @@ func TestPeopleAreAskedInAPlan(t *testing.T) {
 }
 
 // A question waits for the machines whose addresses it names, and one that names too many is refused.
-func TestQuestionsNameMachines(t *testing.T) {
+func TestManualStepsNameMachines(t *testing.T) {
 	services := askingServices()
 	services["web"].Actions[app.ActionConfigure].Person.Help = "Point it at %ip.service.db[0]%."
 	nodes := []plan.PlanNode{{Name: "n1", Services: []string{"web"}}, {Name: "n2", Services: []string{"db"}}}
@@ -91,7 +91,7 @@ func TestQuestionsNameMachines(t *testing.T) {
 }
 
 // Between batches a person looks: nothing of the next batch begins before, and all of the one before is over.
-func TestPeopleLookBetweenBatches(t *testing.T) {
+func TestPeopleCheckBetweenBatches(t *testing.T) {
 	services := askingServices()
 	services["web"].Actions[app.ActionConfigure] = scripted()
 	var nodes []plan.PlanNode
@@ -105,7 +105,7 @@ func TestPeopleLookBetweenBatches(t *testing.T) {
 	}
 	var asks []string
 	for i, s := range p.Steps {
-		if p.Question(i) == nil {
+		if p.ManualStep(i) == nil {
 			continue
 		}
 		asks = append(asks, s.ID)
@@ -143,13 +143,13 @@ func TestNobodyIsAskedAtNight(t *testing.T) {
 	nodes := []plan.PlanNode{{Name: "n1", Services: []string{"db", "web"}}}
 	for _, kind := range []app.OperationKind{app.OperationSleep, app.OperationWake} {
 		p, err := New().Plan(plan.PlanRequest{Kind: kind, Nodes: nodes, Services: askingServices()})
-		if err != nil || len(p.Questions) > 0 {
-			t.Errorf("%s asks %v, %v", kind, p.Questions, err)
+		if err != nil || len(p.ManualSteps) > 0 {
+			t.Errorf("%s asks %v, %v", kind, p.ManualSteps, err)
 		}
 	}
 	p, err := New().Plan(plan.PlanRequest{Kind: app.OperationDelete, Nodes: nodes, Services: askingServices()})
-	if err != nil || len(p.Questions) > 0 {
-		t.Errorf("a delete asks %v, %v", p.Questions, err)
+	if err != nil || len(p.ManualSteps) > 0 {
+		t.Errorf("a delete asks %v, %v", p.ManualSteps, err)
 	}
 }
 

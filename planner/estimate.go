@@ -38,7 +38,7 @@ const (
 )
 
 // expect works out how long the steps of a finished plan take, each and from its start to the end of the plan, and how long all of it
-// does. What is known of a kind of step comes from the request's paces: the narrowest kind counts of which anything is known, and
+// does. What is known of a kind of step comes from the request's duration statistics: the narrowest kind counts of which anything is known, and
 // where nothing is, the guess.
 func expect(p *plan.Plan, r plan.PlanRequest) {
 	e := &expecting{request: r, nodes: map[string]*plan.PlanNode{}, places: map[kind]int{}}
@@ -51,8 +51,8 @@ func expect(p *plan.Plan, r plan.PlanRequest) {
 	for i := len(steps) - 1; i >= 0; i-- {
 		s := &steps[i]
 		if !s.Join && s.Node != "" && s.Asks == "" { // what waits for a person is separate
-			s.Pace = e.place(*s)
-			own := e.own[s.Pace-1]
+			s.DurationKey = e.place(*s)
+			own := e.own[s.DurationKey-1]
 			s.Expected, s.Runs = own.Typical, own.Runs
 		}
 		s.Rank = s.Expected
@@ -68,11 +68,11 @@ func expect(p *plan.Plan, r plan.PlanRequest) {
 			first = i + 1
 		}
 	}
-	p.Paces, p.Expects = e.kinds, app.Expectation{}
+	p.DurationKeys, p.Expects = e.kinds, app.Expectation{}
 	var low, high float64 // squares: what takes longer than usual is not so all along the way
 	for i := first; i > 0; i = longest[i-1] {
-		if s := steps[i-1]; s.Pace > 0 {
-			own := e.own[s.Pace-1]
+		if s := steps[i-1]; s.DurationKey > 0 {
+			own := e.own[s.DurationKey-1]
 			p.Expects.Typical += own.Typical
 			p.Expects.Guessed += own.Guessed
 			if own.Runs > 0 && (p.Expects.Runs == 0 || own.Runs < p.Expects.Runs) {
@@ -96,11 +96,11 @@ type expecting struct {
 	request plan.PlanRequest
 	nodes   map[string]*plan.PlanNode
 	places  map[kind]int // counted from 1
-	kinds   []plan.PaceKey
+	kinds   []plan.DurationKey
 	own     []app.Expectation // by kind
 }
 
-// kind is what a step's pace goes by within one plan.
+// kind is what a step's duration goes by within one plan.
 type kind struct {
 	action                         app.Action
 	service, hook, hardware, image string
@@ -118,15 +118,15 @@ func (e *expecting) place(s plan.PlanStep) int {
 	}
 	at, ok := e.places[k]
 	if !ok {
-		key := e.request.PaceKey(node, s.Action, s.Service, k.hook)
-		e.kinds, e.own = append(e.kinds, key), append(e.own, lookUp(e.request.Paces, key))
+		key := e.request.DurationKey(node, s.Action, s.Service, k.hook)
+		e.kinds, e.own = append(e.kinds, key), append(e.own, lookUp(e.request.DurationStats, key))
 		at = len(e.kinds)
 		e.places[k] = at
 	}
 	return at
 }
 
-func lookUp(known plan.Paces, k plan.PaceKey) app.Expectation {
+func lookUp(known plan.DurationStatsByKey, k plan.DurationKey) app.Expectation {
 	if t := known.Known(k); t.Runs > 0 {
 		low, high := t.Range()
 		return app.Expectation{Typical: t.Typical(), Low: low, High: high, Runs: t.Runs}

@@ -53,7 +53,7 @@ func (g *graph) act(node int, service string, action app.Action) int {
 }
 
 // join adds a step that is done when others are. Service and action say what is joined; service "" joins joins. The prefix
-// keeps ids apart where an amendment joins the same more than once.
+// keeps ids apart where an update joins the same more than once.
 func (g *graph) join(prefix, service string, action app.Action, needs ...int) int {
 	id := prefix + "." + string(action)
 	if service != "" {

@@ -57,7 +57,7 @@ func grown(t testing.TB) plan.PlanRequest {
 		config stores %ip.service.store%`)
 }
 
-func TestEdgesOfAmendmentsGrowWithStepsOnly(t *testing.T) {
+func TestEdgesOfUpdatesGrowWithStepsOnly(t *testing.T) {
 	r := grown(t)
 	begin := time.Now()
 	p, err := planner.New().Plan(r)
@@ -106,7 +106,7 @@ func TestEdgesOfRollBacksGrowWithStepsOnly(t *testing.T) {
 	}
 }
 
-func BenchmarkAmend2500Nodes(b *testing.B) {
+func BenchmarkUpdate2500Nodes(b *testing.B) {
 	r := grown(b)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -116,8 +116,8 @@ func BenchmarkAmend2500Nodes(b *testing.B) {
 	}
 }
 
-// BenchmarkAmendOneByOne is the same with 2,000 batches of one node.
-func BenchmarkAmendOneByOne(b *testing.B) {
+// BenchmarkUpdateOneByOne is the same with 2,000 batches of one node.
+func BenchmarkUpdateOneByOne(b *testing.B) {
 	r := grown(b)
 	r.Batch = 1
 	b.ReportAllocs()
@@ -144,7 +144,7 @@ func BenchmarkRollBack2500Nodes(b *testing.B) {
 	}
 }
 
-func TestDrawingsGiveTheWritersError(t *testing.T) {
+func TestDrawingReturnsWriteErrors(t *testing.T) {
 	p, err := planner.New().Plan(large(t, 300))
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func (g *graph) names(r plan.PlanRequest) {
 			remove[s.Node] = i
 		}
 	}
-	changed := r.Names || r.Kind == app.OperationGoOn || len(confirm)+len(remove) > 0
+	changed := r.Names || r.Kind == app.OperationAcceptPartial || len(confirm)+len(remove) > 0
 	var stay, last []int
 	before := 0
 	for n, node := range g.nodes {

@@ -56,7 +56,7 @@ func unnamed(t fataler, r plan.PlanRequest, p plan.Plan) paths {
 	}
 	want := map[string]bool{}
 	for node, is := range there {
-		if is && len(r.Nodes) > 1 && (len(changes) > 0 || r.Kind == app.OperationGoOn || r.Names) {
+		if is && len(r.Nodes) > 1 && (len(changes) > 0 || r.Kind == app.OperationAcceptPartial || r.Names) {
 			want[node+".names"] = true
 		}
 	}

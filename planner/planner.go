@@ -18,22 +18,22 @@ func New() Planner { return Planner{} }
 // kinds says how each kind of operation is planned.
 var kinds = func() map[app.OperationKind]func(g *graph, r appplan.PlanRequest) error {
 	kinds := map[app.OperationKind]func(g *graph, r appplan.PlanRequest) error{
-		app.OperationCreate:   create,
-		app.OperationDelete:   remove,
-		app.OperationRollBack: rollBack,
-		app.OperationGoOn:     goOn,
-		app.OperationSleep:    sleep,
-		app.OperationWake:     wake,
+		app.OperationCreate:        create,
+		app.OperationDelete:        remove,
+		app.OperationRollBack:      rollBack,
+		app.OperationAcceptPartial: acceptPartial,
+		app.OperationSleep:         sleep,
+		app.OperationWake:          wake,
 	}
-	for _, kind := range app.Amendments {
-		kinds[kind] = amend
+	for _, kind := range app.Updates {
+		kinds[kind] = update
 	}
 	return kinds
 }()
 
 // Plan orders the work of an operation. It is EInvalid, with a reason, for a kind that is not known ("kind"), nodes
 // that share a name ("node"), a service without an entry ("missing_service"), services that wait for each other
-// ("cycle"), a configuration whose macros are wrong ("macro", "macro_index"), nodes that say of an amendment what does not fit
+// ("cycle"), a configuration whose macros are wrong ("macro", "macro_index"), nodes that say of an update what does not fit
 // together ("change"), and steps that cannot be undone ("undo"). Without nodes the plan is empty.
 func (Planner) Plan(r appplan.PlanRequest) (appplan.Plan, error) {
 	plan, ok := kinds[r.Kind]
@@ -57,9 +57,9 @@ func (Planner) Plan(r appplan.PlanRequest) (appplan.Plan, error) {
 		return appplan.Plan{}, err
 	}
 	g.names(r)
-	questions := g.markQuestions(r)
+	questions := g.markManualSteps(r)
 	p := g.plan(r.Kind)
-	p.Questions = questions
+	p.ManualSteps = questions
 	p = withHooks(p, r)
 	expect(&p, r)
 	return p, nil

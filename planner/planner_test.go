@@ -205,7 +205,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-func TestRankIsTheLongestWayToTheEnd(t *testing.T) {
+func TestRankIsTheLongestPathToTheEnd(t *testing.T) {
 	p, err := planner.New().Plan(parseProblem(t, "service s actions=start\nservice a runtime.uses=s actions=install,start\nnode x2 s\nnode x2 a"))
 	if err != nil {
 		t.Fatal(err)

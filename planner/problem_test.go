@@ -22,14 +22,14 @@ import (
 //	config peers %host.service.app%
 //
 // The kind is create and the actions are install, configure, initialize, start, stop unless given; health=yes has a service
-// looked at. In an amendment there are also:
+// looked at. In an update there are also:
 //
 //	new x2 app base        nodes that are made; gone and replaced likewise
 //	node base +app -old    app is added, old is removed
 //	node app=reload base   work on a service that stays
 //	batch 2
-//	lost n3.create n4.confirm  the plan is that of the go-on, after these failed and all that does not need them succeeded; what is
-//	                       added or, in a create, worked on comes with the go-on
+//	lost n3.create n4.confirm  the plan is that of the accept-partial, after these failed and all that does not need them succeeded; what is
+//	                       added or, in a create, worked on comes with the accept-partial
 //	failed n3.app.start    the plan is that of the roll-back, after this step failed and all listed before it succeeded
 func parseProblem(t testing.TB, text string) plan.PlanRequest {
 	t.Helper()
@@ -127,14 +127,14 @@ func went(p plan.Plan, of func(plan.PlanStep) app.StepState) (steps []app.Step) 
 	return steps
 }
 
-// goneOn is the go-on: nodes whose machines did not come are given back, the others keep what the operation has brought.
+// goneOn is the accept-partial: nodes whose machines did not come are given back, the others keep what the operation has brought.
 func goneOn(r plan.PlanRequest, steps []app.Step) plan.PlanRequest {
 	lost := map[string]bool{}
 	for _, s := range steps {
 		lost[s.Node] = lost[s.Node] || s.Action.OnMachine() && s.State != app.StepSucceeded
 	}
 	brings := r.Kind == app.OperationCreate
-	r.Kind, r.Went, r.Nodes = app.OperationGoOn, steps, slices.Clone(r.Nodes)
+	r.Kind, r.Went, r.Nodes = app.OperationAcceptPartial, steps, slices.Clone(r.Nodes)
 	for i, n := range r.Nodes {
 		if lost[n.Name] {
 			n.Services = slices.DeleteFunc(slices.Clone(n.Services), func(s string) bool { return slices.Contains(n.Added, s) })
@@ -150,7 +150,7 @@ func goneOn(r plan.PlanRequest, steps []app.Step) plan.PlanRequest {
 	return r
 }
 
-// failedAt asks for the roll-back of an amendment.
+// failedAt asks for the roll-back of an update.
 func failedAt(t testing.TB, r plan.PlanRequest, id string) plan.PlanRequest {
 	t.Helper()
 	p, err := planner.New().Plan(r)

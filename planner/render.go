@@ -124,7 +124,7 @@ func (d *drawing) block(node string) string {
 		if after := d.after(node, i); after != "" {
 			line += "  after " + after
 		}
-		if q := d.plan.Question(i); q != nil {
+		if q := d.plan.ManualStep(i); q != nil {
 			line += "  (waits for a person; up to " + humanize.Duration(q.AnswerTime()) + ")"
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")

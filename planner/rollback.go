@@ -24,7 +24,7 @@ func rollBack(g *graph, r plan.PlanRequest) error {
 		r.Undo[i].Join = s.Join || s.Action == app.ActionAsk // there is nothing to undo of it
 	}
 	b := &back{graph: g, nodes: map[string]int{}, made: map[string]bool{}, services: r.Services,
-		done: map[placed]*deeds{}, lost: map[string]bool{}, after: map[int][]int{}, chain: map[string]int{}, whole: -1}
+		done: map[placed]*serviceActions{}, lost: map[string]bool{}, after: map[int][]int{}, chain: map[string]int{}, whole: -1}
 	for n, node := range r.Nodes {
 		b.nodes[node.Name] = n
 	}
@@ -61,7 +61,7 @@ type back struct {
 	nodes    map[string]int
 	made     map[string]bool // nodes whose machine the operation has, or may have, made
 	lost     map[string]bool // nodes that it was to give back: true where it has, or may have
-	done     map[placed]*deeds
+	done     map[placed]*serviceActions
 	changed  bool // something else was begun than to stop and start services
 	services map[string]*template.Service
 	after    map[int][]int  // by step: the places of what has to be undone before it

@@ -43,7 +43,7 @@ func (b *back) again(r plan.PlanRequest) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &amendment{graph: b.graph, services: s, named: s.named(macros.References()), bootstrap: map[int]int{}, unseen: true}
+	a := &updatePlanner{graph: b.graph, services: s, named: s.named(macros.References()), bootstrap: map[int]int{}, unseen: true}
 	w := a.wave(everywhere)
 	for n, node := range a.nodes {
 		if b.lost[node.Name] {

@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawUndoable draws an amendment of services that have all actions, so that all of it can be undone.
+// drawUndoable draws an update of services that have all actions, so that all of it can be undone.
 func drawUndoable(t *rapid.T) plan.PlanRequest {
-	r := drawAmendment(t)
+	r := drawUpdate(t)
 	for _, name := range slices.Sorted(maps.Keys(r.Services)) {
 		s := r.Services[name]
 		for _, a := range template.ServiceActions {
@@ -112,7 +112,7 @@ func (m machines) String() string {
 	return out
 }
 
-// beforeOf is what existed before an amendment, and the nodes as a roll-back is notified of them.
+// beforeOf is what existed before an update, and the nodes as a roll-back is notified of them.
 func beforeOf(r plan.PlanRequest) (machines, []plan.PlanNode) {
 	m, nodes := machines{}, []plan.PlanNode(nil)
 	for _, n := range r.Nodes {
@@ -136,10 +136,10 @@ func beforeOf(r plan.PlanRequest) (machines, []plan.PlanNode) {
 	return m, nodes
 }
 
-// TestARollBackPutsBackWhatWasThere carries amendments out up to anywhere, with steps that fail before or after they had
+// TestRollBackRestoresState carries updates out up to anywhere, with steps that fail before or after they had
 // their effect, and then their roll-backs in any order that the plan allows: all that was there is there and runs by its old
 // configuration, and nothing else.
-func TestARollBackPutsBackWhatWasThere(t *testing.T) {
+func TestRollBackRestoresState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawUndoable(t)
 		p, err := planner.New().Plan(r)
@@ -224,16 +224,16 @@ func TestARollBackPutsBackWhatWasThere(t *testing.T) {
 			now.carry(t, s, "old")
 		}
 		if now.String() != old.String() {
-			t.Fatalf("after the roll-back there is\n%swant\n%sthe amendment\n%s\nthe roll-back\n%s%v", now, old, listing(p), listing(q), begunOf(undo))
+			t.Fatalf("after the roll-back there is\n%swant\n%sthe update\n%s\nthe roll-back\n%s%v", now, old, listing(p), listing(q), begunOf(undo))
 		}
 	})
 }
 
-// TestARollBackOfAnythingIsAPlan takes services that lack actions, and had others before: what cannot be undone is left, no act
+// TestAnythingCanBeRolledBack takes services that lack actions, and had others before: what cannot be undone is left, no act
 // is there twice, and nothing that existed before ends with a stop.
-func TestARollBackOfAnythingIsAPlan(t *testing.T) {
+func TestAnythingCanBeRolledBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := drawAmendment(t)
+		r := drawUpdate(t)
 		p, err := planner.New().Plan(r)
 		if err != nil {
 			return // services wait for each other

@@ -46,7 +46,7 @@ const shop = `
 	node db
 	node x2 app`
 
-func TestARollBackOfACreateGivesMachinesBack(t *testing.T) {
+func TestRollBackOfACreateDeletesMachines(t *testing.T) {
 	r := parseProblem(t, shop)
 	create, err := planner.New().Plan(r)
 	if err != nil {
@@ -76,8 +76,8 @@ func TestARollBackOfACreateGivesMachinesBack(t *testing.T) {
 	}
 }
 
-// TestServicesAreUndoneBackwards takes machines for granted, as an operation does that adds services to a standing cluster.
-func TestServicesAreUndoneBackwards(t *testing.T) {
+// TestServicesAreUndoneInReverse takes machines for granted, as an operation does that adds services to a standing cluster.
+func TestServicesAreUndoneInReverse(t *testing.T) {
 	r := parseProblem(t, shop)
 	create, err := planner.New().Plan(r)
 	if err != nil {

@@ -19,15 +19,15 @@ var undoes = map[app.Action]app.Action{
 // placed is a service on a node.
 type placed struct{ node, service string }
 
-// deeds are what an operation was to do with a service on a node, and what of it was begun.
-type deeds struct {
+// serviceActions are what an operation was to do with a service on a node, and what of it was begun.
+type serviceActions struct {
 	planned, begun map[app.Action]bool
 	started        bool // its start has succeeded
 	stood          bool // it was on the node before
 }
 
 // only tells whether nothing but some actions was planned.
-func (d *deeds) only(actions ...app.Action) bool {
+func (d *serviceActions) only(actions ...app.Action) bool {
 	for a := range d.planned {
 		if !slices.Contains(actions, a) {
 			return false
@@ -61,7 +61,7 @@ func (b *back) look(steps []app.Step) error {
 		at := placed{s.Node, s.Service}
 		d := b.done[at]
 		if d == nil {
-			d = &deeds{planned: map[app.Action]bool{}, begun: map[app.Action]bool{}}
+			d = &serviceActions{planned: map[app.Action]bool{}, begun: map[app.Action]bool{}}
 			_, d.stood = slices.BinarySearch(b.graph.nodes[b.nodes[s.Node]].Services, s.Service)
 			b.done[at] = d
 		}
@@ -113,7 +113,7 @@ func (b *back) undoing(s app.Step) []app.Action {
 
 // putBack returns the acts that undo a step of a service that was on the node before and stays there. What was begun of the
 // others decides too: a configuration is put back while the service does not run, or before it reads it again.
-func (b *back) putBack(action app.Action, d *deeds, svc *template.Service) []app.Action {
+func (b *back) putBack(action app.Action, d *serviceActions, svc *template.Service) []app.Action {
 	restarted := d.only(app.ActionStop, app.ActionStart, app.ActionCheck)
 	configure := func(then ...app.Action) []app.Action {
 		if d.begun[app.ActionConfigure] && !d.begun[app.ActionInstall] {

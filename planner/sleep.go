@@ -72,8 +72,8 @@ func wake(g *graph, r plan.PlanRequest) error {
 	return nil
 }
 
-// standing is an amendment of a cluster to which nothing is added and from which nothing goes.
-func standing(g *graph, r plan.PlanRequest) (*amendment, error) {
+// standing is an update of a cluster to which nothing is added and from which nothing goes.
+func standing(g *graph, r plan.PlanRequest) (*updatePlanner, error) {
 	s, err := servicesOf(r)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func standing(g *graph, r plan.PlanRequest) (*amendment, error) {
 	if _, err := s.macros(r.Config); err != nil {
 		return nil, err
 	}
-	return &amendment{graph: g, services: s, bootstrap: map[int]int{}}, nil
+	return &updatePlanner{graph: g, services: s, bootstrap: map[int]int{}}, nil
 }
 
 // powerOf tells whether what is to be undone put a cluster to sleep or woke it; "" for neither.

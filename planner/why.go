@@ -81,7 +81,7 @@ func ofJoin(p plan.Plan) string {
 	return "where it changes"
 }
 
-// betweenWaves says why one wave of an amendment waits for another, by the join between them.
+// betweenWaves says why one wave of an update waits for another, by the join between them.
 func betweenWaves(join string) string {
 	switch join {
 	case allStopped:

@@ -9,7 +9,7 @@ import (
 	"muster/planner"
 )
 
-// everything is an amendment in which all happens that can happen.
+// everything is an update in which all happens that can happen.
 const everything = `
 	kind upgrade
 	batch 1
@@ -37,8 +37,8 @@ const everything = `
 func TestEveryEdgeHasAReason(t *testing.T) {
 	for name, problem := range map[string]string{
 		"create":               "service a health=yes\nnode x3 a\nconfig k %ip.service.a%",
-		"amendment":            everything,
-		"amendment at once":    strings.Replace(everything, "batch 1", "", 1),
+		"update":               everything,
+		"update at once":       strings.Replace(everything, "batch 1", "", 1),
 		"roll-back":            strings.Replace(everything, "replaced", "# replaced", 2) + "\nfailed n6.delete",
 		"roll-back, all gone":  strings.Replace(strings.Replace(everything, "replaced", "# replaced", 2), "batch 1", "batch 2", 1) + "\nfailed n7.delete",
 		"roll-back of a batch": strings.Replace(everything, "replaced", "# replaced", 2) + "\nfailed n3.web.start",
@@ -58,7 +58,7 @@ func TestEveryEdgeHasAReason(t *testing.T) {
 	}
 }
 
-func TestWhyOfAmendments(t *testing.T) {
+func TestWhyOfUpdates(t *testing.T) {
 	for _, tt := range []struct{ problem, step, need, want string }{
 		{"kind repair\nservice a actions=start\nreplaced a", "n1.create", "n1.delete", "the old machine must be deleted first"},
 		{"kind resize\nservice a actions=start\nnew a\nnode a=reload", "all.ready", "n1.a.start", "everything that starts must be running first"},
@@ -85,7 +85,7 @@ func TestWhyOfAmendments(t *testing.T) {
 	}
 }
 
-func TestAmendmentsThatDoNotFitTogether(t *testing.T) {
+func TestUpdatesThatDoNotFitTogether(t *testing.T) {
 	for _, tt := range []struct{ problem, says string }{
 		{"kind resize\nservice a\nnew +a", "n1 is new as a whole"},
 		{"kind resize\nservice a\ngone a=stop", "n1 is gone as a whole"},

@@ -14,7 +14,7 @@ import (
 // TestSignInByProviderInABrowser signs in at an identity provider, opens the account, re-authenticates for a link, and signs out. A browser
 // enforces the content security policy, unlike a client in Go.
 func TestSignInByProviderInABrowser(t *testing.T) {
-	w, s := newSSOTown(t)
+	w, s := newSSOSite(t)
 	s.set("id-ada", "admins", "devs")
 	b := portaltest.Open(t, w.srv.URL)
 	b.Scheme(false)
@@ -59,7 +59,7 @@ func TestSignInByProviderInABrowser(t *testing.T) {
 	phone.post("/signin/tenant", url.Values{"tenant": {"acme"}})
 	b.Open("/account")
 	b.Shoot("account")
-	b.Do(chromedp.Click(chromedp.CSS(".house-menu > summary")), chromedp.Click(chromedp.CSS(".who button")))
+	b.Do(chromedp.Click(chromedp.CSS(".account-menu > summary")), chromedp.Click(chromedp.CSS(".who button")))
 	b.Until(`location.pathname=="/signin"&&document.querySelector("#notice")`)
 	b.Shoot("signed-out")
 	b.Do(chromedp.Click(chromedp.CSS(`a[href$="/leave"]`)))
@@ -68,7 +68,7 @@ func TestSignInByProviderInABrowser(t *testing.T) {
 
 // TestPasswordInABrowser changes a one-time password.
 func TestPasswordInABrowser(t *testing.T) {
-	w := newTown(t)
+	w := newUserSite(t)
 	secret, err := w.app.Identity.Users.ResetUserPassword(t.Context(), w.as("root"), "ada")
 	if err != nil {
 		t.Fatal(err)

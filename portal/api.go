@@ -56,12 +56,12 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 		s.Required = []string{"template"}
 		s.PrecomputeMessages()
 	}
-	operation.BoundAmendments(schema)
+	operation.BoundUpdates(schema)
 
 	schema.Schema(reflect.TypeFor[app.Event](), true, "") // which streaming refers to
 	schema.Schema(reflect.TypeFor[cluster.ClusterView](), true, "")
 	schema.Schema(reflect.TypeFor[cluster.Request](), true, "") // which eitherWay refers to
-	schema.Schema(reflect.TypeFor[cluster.AmendAnswer](), true, "")
+	schema.Schema(reflect.TypeFor[cluster.UpdateAnswer](), true, "")
 	schema.Schema(reflect.TypeFor[usage.Usage](), true, "")         // which usageForms refers to
 	schema.Schema(reflect.TypeFor[inventory.Inventory](), true, "") // which inventoryForm refers to
 

@@ -19,7 +19,7 @@ import (
 
 // Values that fieldTags does not allow are refused before a use case sees them: also in lists, in embedded structs and in structs within others.
 func TestValuesOutOfRangeAreRefused(t *testing.T) {
-	o := newOffice(t)
+	o := newFullSite(t)
 	long := func(n int) string { return strings.Repeat("x", n) }
 	for _, c := range []struct {
 		method, path, body string
@@ -35,7 +35,7 @@ func TestValuesOutOfRangeAreRefused(t *testing.T) {
 			"body.rules[0].queue: must be at least 0", "body.rules[0].size: must be at most 100000"}},
 		{"POST", "/preview", `{"template":"web","visibility":"secret","group":"` + long(201) + `"}`, []string{
 			"body.group: must have at most 200 characters", "body.visibility: must be one of: private, tenant"}},
-		{"PUT", "/hooks/h", `{"url":"` + long(2049) + `","kinds":[` + strings.Repeat(`"x",`, 32) + `"x"]}`, []string{
+		{"PUT", "/webhooks/h", `{"url":"` + long(2049) + `","kinds":[` + strings.Repeat(`"x",`, 32) + `"x"]}`, []string{
 			"body.kinds: must have at most 32 items", "body.url: must have at most 2048 characters"}},
 		{"POST", "/requests/1/reviews", `{"verdict":"perhaps","reason":"` + long(1001) + `","conditions":{"size":-1}}`, []string{
 			"body.conditions.size: must be at least 0", "body.reason: must have at most 1000 characters", "body.verdict: must be one of: approve, deny, conditions"}},
@@ -65,7 +65,7 @@ func TestFieldTagsAreOfFields(t *testing.T) {
 			}
 		}
 	}
-	p := New(Config{UseCases: faces.Portal(newOffice(t).app), Texts: catalog.Texts{}}) // with all of the API
+	p := New(Config{UseCases: faces.Portal(newFullSite(t).app), Texts: catalog.Texts{}}) // with all of the API
 	for _, s := range []huma.Registry{p.document.Components.Schemas, build.BuildDocument().Components.Schemas} {
 		for name := range s.Map() {
 			describe(s.TypeFromRef(site.SchemaPrefix + name))

@@ -11,7 +11,7 @@ import (
 )
 
 // program sends a request of a program; key is its Idempotency-Key, "" for none.
-func (w *town) program(token, method, path, body, key string) seen {
+func (w *userSite) program(token, method, path, body, key string) seen {
 	w.t.Helper()
 	headers := []string{"Authorization", "Bearer " + token, "Content-Type", "application/json"}
 	if key != "" {
@@ -22,7 +22,7 @@ func (w *town) program(token, method, path, body, key string) seen {
 
 // TestAnswersAreKeptForThoseWhoMayAsk sends a request again with less than it took.
 func TestAnswersAreKeptForThoseWhoMayAsk(t *testing.T) {
-	w := newTown(t)
+	w := newUserSite(t)
 	abe := w.as("abe")
 	abe.Session, abe.ProvenAt, abe.SeenAt = "1", w.clock.now(), w.clock.now()
 	tokens := map[string]string{}

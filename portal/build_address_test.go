@@ -23,8 +23,8 @@ func (b builds) view(id int64) (build.BuildView, error) {
 	return build.BuildView{Build: build.Build{ID: id, State: b.state, Cluster: "web-1"}}, nil
 }
 
-func (b builds) TakeBuild(context.Context, string, func(string) string, []byte, string) (build.BuildReceipt, error) {
-	return build.BuildReceipt{Build: 7, Token: "mbt_x"}, nil
+func (b builds) IngestBuild(context.Context, string, func(string) string, []byte, string) (build.IntakeResponse, error) {
+	return build.IntakeResponse{Build: 7, Token: "mbt_x"}, nil
 }
 
 func (b builds) AwaitBuildBy(_ context.Context, k build.BuildKey, _ time.Duration) (build.BuildView, error) {

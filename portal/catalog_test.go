@@ -44,7 +44,7 @@ func (a seen) says(id string) string {
 }
 
 func TestTheCatalogIsForAdmins(t *testing.T) {
-	s, _ := catalogHouse(t, "ada")
+	s, _ := newCatalogSite(t, "ada")
 	for _, path := range []string{"", "/template", "/template/greet", "/template/new", "/template/greet/edit", "/template/greet/remove", "/import", "/export", "/template/greet/publish"} {
 		if a := s.get("/admin/catalog" + path); a.status != http.StatusForbidden {
 			t.Errorf("%s answers %d to a user", path, a.status)
@@ -61,7 +61,7 @@ func TestTheCatalogIsForAdmins(t *testing.T) {
 }
 
 func TestTheCatalogIsListed(t *testing.T) {
-	s, _ := catalogHouse(t, "root")
+	s, _ := newCatalogSite(t, "root")
 	s.get("/admin/catalog").reads(http.StatusOK, "Templates 1", "Services 2", "Greeting", "One node that greets.", "Hello", "sandbox")
 	s.get("/admin/catalog?q=morning").reads(http.StatusOK, "Hello", "Services 1", "Templates 0")
 	s.get("/admin/catalog?own=true").reads(http.StatusOK, "No matching entries")
@@ -72,7 +72,7 @@ func TestTheCatalogIsListed(t *testing.T) {
 }
 
 func TestAnEntryIsWrittenWithoutAScript(t *testing.T) {
-	s, f := catalogHouse(t, "root")
+	s, f := newCatalogSite(t, "root")
 	a := s.get("/admin/catalog/template/new")
 	a.reads(http.StatusOK, "New template", "Minimum nodes", "Available keys", "No problems found.")
 	in := a.all()
@@ -172,7 +172,7 @@ func TestAnEntryIsWrittenWithoutAScript(t *testing.T) {
 }
 
 func TestRowsAreAddedAndRemoved(t *testing.T) {
-	s, _ := catalogHouse(t, "root")
+	s, _ := newCatalogSite(t, "root")
 	in := s.get("/admin/catalog/hardware/new").all()
 	in.Set("do", "addnamed:f/providers")
 	s.post("/admin/catalog/hardware/new", in).reads(http.StatusUnprocessableEntity, "Enter a name.")
@@ -206,7 +206,7 @@ func TestRowsAreAddedAndRemoved(t *testing.T) {
 
 // A name that is not added yet stays beside its button, whatever else the form is sent for; once it has a row, the field is empty again.
 func TestNamesToAddAreKeptUntilTheyAreAdded(t *testing.T) {
-	s, _ := catalogHouse(t, "root")
+	s, _ := newCatalogSite(t, "root")
 	for page, field := range map[string]string{"/admin/catalog/template/greet/edit": "new-limits", "/admin/catalog/hardware/new": "new-provider"} {
 		in := s.get(page).all()
 		in.Set(field, "north")
@@ -229,7 +229,7 @@ func TestNamesToAddAreKeptUntilTheyAreAdded(t *testing.T) {
 }
 
 func TestActionsOfServicesHaveTheirAutomatorsFields(t *testing.T) {
-	s, _ := catalogHouse(t, "root")
+	s, _ := newCatalogSite(t, "root")
 	a := s.get("/admin/catalog/service/hello/edit")
 	in := a.all()
 	if in.Get("f/actions/install") != "echo hello\n" {
@@ -256,7 +256,7 @@ func TestActionsOfServicesHaveTheirAutomatorsFields(t *testing.T) {
 }
 
 func TestSecretsAreTypedOnce(t *testing.T) {
-	s, f := catalogHouse(t, "root")
+	s, f := newCatalogSite(t, "root")
 	in := s.get("/admin/catalog/provider/new").all()
 	in.Set("f/name", "north")
 	in.Set("f/type", "cloud")
@@ -296,7 +296,7 @@ func TestSecretsAreTypedOnce(t *testing.T) {
 
 // Each setting is shown and written by its type.
 func TestSettingsByType(t *testing.T) {
-	s, f := catalogHouse(t, "root")
+	s, f := newCatalogSite(t, "root")
 	in := s.get("/admin/catalog/provider/new").all()
 	in.Set("f/name", "north")
 	in.Set("f/type", "typed")
@@ -340,7 +340,7 @@ func TestSettingsByType(t *testing.T) {
 }
 
 func TestNothingTypedIsLost(t *testing.T) {
-	s, f := catalogHouse(t, "root")
+	s, f := newCatalogSite(t, "root")
 	a := s.get("/admin/catalog/template/greet/edit")
 	in := a.all()
 
@@ -419,7 +419,7 @@ func TestNothingTypedIsLost(t *testing.T) {
 }
 
 func TestSizesAreTriedBeforeAnythingIsSaved(t *testing.T) {
-	s, f := catalogHouse(t, "root")
+	s, f := newCatalogSite(t, "root")
 	in := s.get("/admin/catalog/template/greet/edit").all()
 	if in.Get("try_sizes") != "1, 5" {
 		t.Errorf("trying begins with %q", in.Get("try_sizes"))
@@ -445,7 +445,7 @@ func TestSizesAreTriedBeforeAnythingIsSaved(t *testing.T) {
 }
 
 func TestAnEditorKeepsItselfInStep(t *testing.T) {
-	s, _ := catalogHouse(t, "root")
+	s, _ := newCatalogSite(t, "root")
 	in := s.get("/admin/catalog/template/greet/edit").all()
 	in.Set("from", "text")
 	in.Set("line", "6")
@@ -475,7 +475,7 @@ func (s *testSite) upload(path string, fields url.Values, files map[string]strin
 }
 
 func TestFilesAreImportedAndExported(t *testing.T) {
-	s, f := catalogHouse(t, "root")
+	s, f := newCatalogSite(t, "root")
 	var z bytes.Buffer
 	w := zip.NewWriter(&z)
 	for name, text := range map[string]string{"a/one.yaml": "kind: image\nname: one\nproviders: {sandbox: {image: one}}\n", "readme.md": "no", "../b.yml": "kind: image\nname: two\nproviders: {sandbox: {image: two}}\n"} {

@@ -13,14 +13,14 @@ import (
 	"muster/app/webhook"
 )
 
-// chatted is a fake Muster with workspaces in memory.
-type chatted struct {
-	*hooked
-	house chat.ChatHouse
-	asked []string
+// fakeWorkspaces is a fake Muster with workspaces in memory.
+type fakeWorkspaces struct {
+	*fakeWebhooks
+	settings chat.ChatSettings
+	asked    []string
 }
 
-func (f *chatted) note(what string, a app.Actor, err error) error {
+func (f *fakeWorkspaces) note(what string, a app.Actor, err error) error {
 	if !a.May("SetApprovals") {
 		return app.Errorf(app.EForbidden, "Only admins can manage Slack.")
 	}
@@ -28,18 +28,18 @@ func (f *chatted) note(what string, a app.Actor, err error) error {
 	return err
 }
 
-func (f *chatted) ChatHouse(_ context.Context, a app.Actor, _ string) (chat.ChatHouse, error) {
-	if !a.May("ChatHouse") {
-		return chat.ChatHouse{}, app.Errorf(app.EForbidden, "Only admins can manage Slack.")
+func (f *fakeWorkspaces) ChatSettings(_ context.Context, a app.Actor, _ string) (chat.ChatSettings, error) {
+	if !a.May("ChatSettings") {
+		return chat.ChatSettings{}, app.Errorf(app.EForbidden, "Only admins can manage Slack.")
 	}
-	return f.house, nil
+	return f.settings, nil
 }
 
-func (f *chatted) StartChatInstall(_ context.Context, a app.Actor) (string, error) {
+func (f *fakeWorkspaces) StartChatInstall(_ context.Context, a app.Actor) (string, error) {
 	return "the-state", f.note("start", a, nil)
 }
 
-func (f *chatted) InstallChat(ctx context.Context, a app.Actor, state string, exchange func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error)) (chat.ChatWorkspace, error) {
+func (f *fakeWorkspaces) InstallChat(ctx context.Context, a app.Actor, state string, exchange func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error)) (chat.ChatWorkspace, error) {
 	if state != "the-state" {
 		return chat.ChatWorkspace{}, app.Errorf(app.ENotFound, "You didn't start this installation here.")
 	}
@@ -47,15 +47,15 @@ func (f *chatted) InstallChat(ctx context.Context, a app.Actor, state string, ex
 	return w, f.note("installed "+w.Team+" "+t.Access, a, err)
 }
 
-func (f *chatted) ChangeWorkspace(_ context.Context, a app.Actor, _, team string, email bool) (chat.ChatWorkspace, error) {
+func (f *fakeWorkspaces) ChangeWorkspace(_ context.Context, a app.Actor, _, team string, email bool) (chat.ChatWorkspace, error) {
 	return chat.ChatWorkspace{Team: team, Email: email}, f.note("email "+team+map[bool]string{true: " on", false: " off"}[email], a, nil)
 }
 
-func (f *chatted) RemoveWorkspace(_ context.Context, a app.Actor, _, team string) error {
+func (f *fakeWorkspaces) RemoveWorkspace(_ context.Context, a app.Actor, _, team string) error {
 	return f.note("remove "+team, a, nil)
 }
 
-func (f *chatted) UseChannel(_ context.Context, a app.Actor, c chat.ChatChannel) (chat.ChatChannel, error) {
+func (f *fakeWorkspaces) UseChannel(_ context.Context, a app.Actor, c chat.ChatChannel) (chat.ChatChannel, error) {
 	if !strings.HasPrefix(c.Channel, "C") {
 		return c, &app.Error{Code: app.EInvalid, Field: "channel", Message: "That is not the id of a channel."}
 	}
@@ -63,43 +63,43 @@ func (f *chatted) UseChannel(_ context.Context, a app.Actor, c chat.ChatChannel)
 	return c, f.note("use "+c.Team+" "+c.Channel+" "+c.Tenant, a, nil)
 }
 
-func (f *chatted) ResetChannel(_ context.Context, a app.Actor, _, team, channel string) error {
+func (f *fakeWorkspaces) ResetChannel(_ context.Context, a app.Actor, _, team, channel string) error {
 	return f.note("reset "+team+" "+channel, a, nil)
 }
 
-func (f *chatted) SetApprovals(_ context.Context, a app.Actor, p chat.ChatApprovals) error {
+func (f *fakeWorkspaces) SetApprovals(_ context.Context, a app.Actor, p chat.ChatApprovals) error {
 	return f.note("approvals "+p.Team+" "+p.Channel, a, nil)
 }
 
-// consent is a fake Slack for installation.
-type consent struct{}
+// fakeSlack is a fake Slack for installation.
+type fakeSlack struct{}
 
-func (consent) Installs() bool { return true }
+func (fakeSlack) Installs() bool { return true }
 
-func (consent) InstallURL(state string) string {
+func (fakeSlack) InstallURL(state string) string {
 	return "https://slack.com/oauth/v2/authorize?state=" + state
 }
 
-func (consent) Exchange(_ context.Context, code string) (chat.ChatWorkspace, chat.ChatTokens, error) {
+func (fakeSlack) Exchange(_ context.Context, code string) (chat.ChatWorkspace, chat.ChatTokens, error) {
 	if code != "good" {
 		return chat.ChatWorkspace{}, chat.ChatTokens{}, app.Errorf(app.EInvalid, "Slack does not take what it sent.")
 	}
 	return chat.ChatWorkspace{Kind: "slack", Team: "T1", Name: "acme"}, chat.ChatTokens{Access: "xoxb-1"}, nil
 }
 
-func chatAt(t *testing.T, user string) (*testSite, *chatted) {
+func chatAt(t *testing.T, user string) (*testSite, *fakeWorkspaces) {
 	t.Helper()
-	f := &chatted{}
+	f := &fakeWorkspaces{}
 	s := visit(t, func(c *Config) {
-		f.hooked = &hooked{fake: fakeOf(c), sent: map[string][]webhook.HookDelivery{}}
-		c.UseCases, c.Chat = useCases(f), consent{}
+		f.fakeWebhooks = &fakeWebhooks{fake: fakeOf(c), sent: map[string][]webhook.HookDelivery{}}
+		c.UseCases, c.Chat = useCases(f), fakeSlack{}
 	})
 	now := s.clock.now()
-	f.house = chat.ChatHouse{Approvals: &chat.ChatApprovals{Team: "T1", Channel: "C77"}, Links: []chat.ChatLink{{Server: "s1", State: "connected", Since: now.Add(-time.Hour)}},
+	f.settings = chat.ChatSettings{Approvals: &chat.ChatApprovals{Team: "T1", Channel: "C77"}, Links: []chat.ChatConnection{{Server: "s1", State: "connected", Since: now.Add(-time.Hour)}},
 		Workspaces: []chat.ChatWorkspace{
-			{Kind: "slack", Team: "T1", Name: "acme <b>", Tenant: "default", State: chat.ChatConnected, ExpiresAt: now.Add(9 * time.Hour), ChatHealth: chat.ChatHealth{EventAt: now.Add(-5 * time.Minute), Calls: 7, CallsAt: now},
+			{Kind: "slack", Team: "T1", Name: "acme <b>", Tenant: "default", State: chat.StateConnected, ExpiresAt: now.Add(9 * time.Hour), ChatHealth: chat.ChatHealth{EventAt: now.Add(-5 * time.Minute), Calls: 7, CallsAt: now},
 				Channels: []chat.ChatChannel{{Team: "T1", Channel: "C5", Name: "lent", Tenant: "blue", Host: "root"}}},
-			{Kind: "slack", Team: "T2", Name: "old", Tenant: "default", State: chat.ChatBroken, Why: "The token couldn't be refreshed."}}}
+			{Kind: "slack", Team: "T2", Name: "old", Tenant: "default", State: chat.StateBroken, Why: "The token couldn't be refreshed."}}}
 	s.signIn(user)
 	return s, f
 }

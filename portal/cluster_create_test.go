@@ -36,9 +36,9 @@ func (m refusing) SubmitRequest(context.Context, app.Actor, appcluster.ClusterRe
 // where it has.
 func TestAConflictOfACreateIsNamed(t *testing.T) {
 	const changed = "The form or the catalog has changed since your preview"
-	o := newOffice(t)
+	o := newFullSite(t)
 	o.catalog.Templates["web"].Parameters = []template.Parameter{{Name: "nodes", Type: template.ParameterInteger, Default: 1, To: []string{"size"}}}
-	o.rules(apppolicy.Policy{Name: "eyes", Order: 1, Enabled: true, When: `nodes > 5`, Effect: apppolicy.PolicyApprove, Reason: "Many.", Approval: &apppolicy.Approval{Count: 1, Role: app.RoleApprover}})
+	o.rules(apppolicy.Policy{Name: "eyes", Order: 1, Enabled: true, When: `nodes > 5`, Effect: apppolicy.EffectApprove, Reason: "Many.", Approval: &apppolicy.Approval{Count: 1, Role: app.RoleApprover}})
 	ada := o.at("ada")
 	catalog := visit(t, func(c *Config) {
 		c.Now, c.UseCases = o.clock.now, faces.Portal(o.app)
@@ -111,8 +111,8 @@ func (c *counted) take() string {
 
 // A create loads the catalog once, solves once, though a policy shortens its lease, and reads the cluster back only to show it.
 func TestACreateDoesNothingTwice(t *testing.T) {
-	o := newOffice(t)
-	o.rules(officeRules...)
+	o := newFullSite(t)
+	o.rules(fullSiteRules...)
 	c := &counted{Store: o.store, Solver: solver.New()}
 	o.app.Catalog.Reader = catalog.NewReader(catalog.Options{}, appcatalog.Families{})
 	o.app.Catalog.Config.Catalog = func() *template.Catalog {

@@ -65,8 +65,8 @@ func (f *watching) ClusterFacts(context.Context, app.Actor, string) ([]execution
 func (f *watching) Drift(ctx context.Context, a app.Actor, id string) (appoperation.Drift, error) {
 	v, err := f.Cluster(ctx, a, id)
 	return appoperation.Drift{Cluster: v.ID, At: f.now(), Notes: []string{"Not all could be compared."}, Items: []appoperation.DriftItem{
-		{From: appoperation.DriftCatalog, Text: "services.web.start has changed in the catalog.", Mend: &cluster.Amendment{Kind: app.OperationUpgrade}},
-		{From: appoperation.DriftHealth, Node: "n2", Text: "n2 is sick.", Mend: &cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{"n2"}}},
+		{From: appoperation.DriftCatalog, Text: "services.web.start has changed in the catalog.", Mend: &cluster.Update{Kind: app.OperationUpgrade}},
+		{From: appoperation.DriftHealth, Node: "n2", Text: "n2 is sick.", Mend: &cluster.Update{Kind: app.OperationRepair, Nodes: []string{"n2"}}},
 		{From: appoperation.DriftNode, Node: "n1", Text: "n1: time: 3 s off.", Hint: "Start a time service."},
 	}}, err
 }

@@ -12,7 +12,7 @@ import (
 
 // A cluster is shared on its page, and seen by those it is shared with, as far as they may.
 func TestAClusterIsSharedOnItsPage(t *testing.T) {
-	o := newOffice(t)
+	o := newFullSite(t)
 	n := apptest.NewCluster(app.DefaultTenant, "web", 1, o.clock.now(), apptest.Chain(1))
 	n.Nodes[0].Node.Status = app.NodeReady
 	if _, err := o.store.CreateCluster(t.Context(), n); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // asks starts a program's sign-in.
-func (w *town) asks() identity.DeviceCodes {
+func (w *userSite) asks() identity.DeviceCodes {
 	w.t.Helper()
 	c, err := w.app.Identity.Devices.StartDevice(w.t.Context(), "ada-laptop", "muster 1.0 on linux", "192.0.2.7", []app.Scope{app.ScopeCluster})
 	if err != nil {
@@ -22,7 +22,7 @@ func (w *town) asks() identity.DeviceCodes {
 }
 
 // reason is why a program gets no token; "" if it does.
-func (w *town) reason(code string) string {
+func (w *userSite) reason(code string) string {
 	w.t.Helper()
 	_, _, err := w.app.Identity.Devices.PollDevice(w.t.Context(), code)
 	if err == nil {
@@ -31,8 +31,8 @@ func (w *town) reason(code string) string {
 	return app.AsError(err).Reason
 }
 
-func TestDeviceIsLetIn(t *testing.T) {
-	w := newTown(t)
+func TestDeviceIsApproved(t *testing.T) {
+	w := newUserSite(t)
 	c := w.asks()
 	path := "/device?code=" + c.User
 	if a := w.get(path); a.header.Get("Location") != "/signin?next="+url.QueryEscape(path) {
@@ -91,8 +91,8 @@ func TestDeviceIsLetIn(t *testing.T) {
 	}
 }
 
-func TestDeviceIsTurnedAway(t *testing.T) {
-	w := newTown(t)
+func TestDeviceIsDenied(t *testing.T) {
+	w := newUserSite(t)
 	w.enter("ada")
 	denied, over := w.asks(), w.asks()
 	if a := w.post("/device", url.Values{"code": {denied.User}, "answer": {"no"}}); !strings.Contains(a.text(), "Sign-in denied") {
@@ -128,8 +128,8 @@ func TestDeviceIsTurnedAway(t *testing.T) {
 	}
 }
 
-func TestDevicesAreFew(t *testing.T) {
-	w := newTown(t)
+func TestDevicesAreLimited(t *testing.T) {
+	w := newUserSite(t)
 	for range 20 {
 		w.asks()
 	}

@@ -207,10 +207,10 @@ func TestExplainOverREST(t *testing.T) {
 	}
 }
 
-// foreseeing is an account that would refuse, and a layout that is dear.
-type foreseeing struct{ *fake }
+// fakeWarnings is an account that would refuse, and a layout that is dear.
+type fakeWarnings struct{ *fake }
 
-func (f foreseeing) Preview(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Preview, error) {
+func (f fakeWarnings) Preview(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Preview, error) {
 	v, err := f.fake.Preview(ctx, a, r)
 	v.Account = &cluster.AccountAnswer{Provider: "cloud", State: cluster.AccountChecking}
 	v.Problems = []family.Finding{{About: family.AboutFlavor, Code: app.EInvalid, Message: "There is no size large.", Hint: "Sizes are small and same."}}
@@ -220,7 +220,7 @@ func (f foreseeing) Preview(ctx context.Context, a app.Actor, r cluster.ClusterR
 
 // TestThePreviewShowsWhatToFixAndWhatIsCheaper before anything is created, and asks again while the provider has not answered.
 func TestThePreviewShowsWhatToFixAndWhatIsCheaper(t *testing.T) {
-	s := visit(t, func(c *Config) { c.UseCases = useCases(foreseeing{fakeOf(c)}) })
+	s := visit(t, func(c *Config) { c.UseCases = useCases(fakeWarnings{fakeOf(c)}) })
 	s.signIn("ada")
 	in := url.Values{"template": {"web"}, "options_of": {"web"}, "size": {"3"}, "services": {"haproxy", "web"}, "name": {"shop"}}
 	a := s.post("/clusters/preview", in)

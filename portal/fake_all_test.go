@@ -46,13 +46,13 @@ type everything interface {
 	site.Partials
 	site.Backfills
 	site.Drifts
-	site.Amendments
+	site.Updates
 	site.Sleeping
 	site.Schedules
 	site.Leases
 	site.Requests
 	site.Health
-	site.Questions
+	site.ManualSteps
 	site.Queues
 	site.Policies
 	site.Quotas
@@ -104,13 +104,13 @@ func useCases(m everything) site.UseCases {
 		Partials:       m,
 		Backfills:      m,
 		Drifts:         m,
-		Amendments:     m,
+		Updates:        m,
 		Sleeping:       m,
 		Schedules:      m,
 		Leases:         m,
 		Requests:       m,
 		Health:         m,
-		Questions:      m,
+		ManualSteps:    m,
 		Queues:         m,
 		Policies:       m,
 		Quotas:         m,
@@ -141,7 +141,7 @@ func (f *fake) Requests(context.Context, app.Actor, cluster.RequestFilter) ([]cl
 	return nil, nil
 }
 
-func (f *fake) Questions(context.Context, app.Actor, execution.QuestionQuery) ([]execution.Question, error) {
+func (f *fake) ManualSteps(context.Context, app.Actor, execution.ManualStepQuery) ([]execution.ManualStep, error) {
 	return nil, nil
 }
 
@@ -204,9 +204,9 @@ func (f *fake) ProviderHealth(context.Context, app.Actor) ([]fleet.ProviderHealt
 	return nil, nil
 }
 
-// PreviewAmend has nothing to amend.
-func (f *fake) PreviewAmend(context.Context, app.Actor, string, cluster.Amendment) (cluster.AmendPreview, error) {
-	return cluster.AmendPreview{Nothing: true}, nil
+// PreviewUpdate has nothing to update.
+func (f *fake) PreviewUpdate(context.Context, app.Actor, string, cluster.Update) (cluster.UpdatePreview, error) {
+	return cluster.UpdatePreview{Nothing: true}, nil
 }
 
 func (f *fake) ClusterSharing(_ context.Context, _ app.Actor, id string) (cluster.ClusterSharing, error) {

@@ -70,8 +70,8 @@ defaults: {services: [hello], provider: sandbox, hardware: small, image: host}
 constraints: {size: {min: 1, max: 5}}
 `
 
-// catalogHouse is a portal with a catalog and a signed-in person.
-func catalogHouse(t *testing.T, user string) (*testSite, *withCatalog) {
+// newCatalogSite is a portal with a catalog and a signed-in person.
+func newCatalogSite(t *testing.T, user string) (*testSite, *withCatalog) {
 	t.Helper()
 	var f *withCatalog
 	s := visit(t, func(c *Config) {

@@ -83,7 +83,7 @@ func (f *fake) ResumeOperation(_ context.Context, a app.Actor, id string, _ int6
 	if err != nil {
 		return cluster.ClusterView{}, err
 	}
-	f.goOn(c, op, "")
+	f.acceptPartial(c, op, "")
 	return f.view(id)
 }
 
@@ -94,11 +94,11 @@ func (f *fake) RetryNode(_ context.Context, a app.Actor, id, node string) (clust
 	if err != nil {
 		return cluster.ClusterView{}, err
 	}
-	f.goOn(c, op, node)
+	f.acceptPartial(c, op, node)
 	return f.view(id)
 }
 
-func (f *fake) goOn(c *cluster.ClusterView, op *app.Operation, node string) {
+func (f *fake) acceptPartial(c *cluster.ClusterView, op *app.Operation, node string) {
 	c.Status, c.Message = app.ClusterPending, ""
 	op.Status, op.Message = app.OperationRunning, ""
 	for i := range f.steps[op.ID] {

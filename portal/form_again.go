@@ -22,15 +22,15 @@ import (
 // fieldPage names the page of a form that is shown again, since the browser's address is the form's target by then.
 const fieldPage = "_page"
 
-// mostPage limits a page with a form, in bytes.
-const mostPage = 4 << 20
+// maxPage limits a page with a form, in bytes.
+const maxPage = 4 << 20
 
 var errNoPage = errors.New("portal: not a page with a form")
 
 // formAgain answers a rejected form with the page it was posted from, with the typed values and the error. It reports whether it did; if the
 // page is unknown or has no such form, the error gets its own page.
 func (p *Portal) formAgain(w http.ResponseWriter, r *http.Request, refused error) bool {
-	e, correctable := identity.Mendable(refused)
+	e, correctable := identity.Correctable(refused)
 	if refused == nil || !correctable && e.Code != app.ENoLayout || e.Reason == "malformed" || r.Method != http.MethodPost || r.PostForm == nil || isPart(r) || r.Header.Get("HX-Request") != "" {
 		return false
 	}
@@ -80,7 +80,7 @@ func formPage(r *http.Request) string {
 		}
 		from = u.RequestURI()
 	}
-	if len(from) > mostNext {
+	if len(from) > maxNext {
 		return ""
 	}
 	if from = site.Local(from); from == "/" {
@@ -95,7 +95,7 @@ type keptPage struct{ readAnswer }
 // Write rejects responses that aren't pages, such as downloads or streams, or are too long.
 func (k *keptPage) Write(b []byte) (int, error) {
 	k.WriteHeader(http.StatusOK)
-	if !k.isPage() || k.body.Len()+len(b) > mostPage {
+	if !k.isPage() || k.body.Len()+len(b) > maxPage {
 		k.status = http.StatusNotAcceptable
 		return 0, errNoPage
 	}

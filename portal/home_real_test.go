@@ -14,7 +14,7 @@ import (
 
 // TestBrowserHome looks at the home of someone new, of someone with much, and of an admin.
 func TestBrowserHome(t *testing.T) {
-	h := newHomely(newFake(time.Now))
+	h := newFakeHome(newFake(time.Now))
 	p := New(Config{UseCases: useCases(h), Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
@@ -44,7 +44,7 @@ func TestBrowserHome(t *testing.T) {
 
 // TestBrowserTimes reads a cluster in two time zones: times on hover and in the log are in the reader's, and those that arrive later too.
 func TestBrowserTimes(t *testing.T) {
-	h := newHomely(newFake(time.Now))
+	h := newFakeHome(newFake(time.Now))
 	if err := h.furnish(); err != nil {
 		t.Fatal(err)
 	}

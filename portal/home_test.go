@@ -17,23 +17,23 @@ import (
 	"muster/app/usage"
 )
 
-// homely is a Muster with all that a home shows.
-type homely struct {
-	*treasurer
+// fakeHome is a Muster with all that a home shows.
+type fakeHome struct {
+	*fakeQuotas
 	prices  map[string]float64
 	inbox   []cluster.Request
 	mine    []cluster.Request
-	asks    []execution.Question
+	asks    []execution.ManualStep
 	notices []app.Notice
 	fails   error // of all but what a person has
 	more    int   // live clusters that are not listed
 }
 
-func newHomely(f *fake) *homely {
-	return &homely{treasurer: &treasurer{fake: f}, prices: map[string]float64{"web": 0.24, "single": 0.5}}
+func newFakeHome(f *fake) *fakeHome {
+	return &fakeHome{fakeQuotas: &fakeQuotas{fake: f}, prices: map[string]float64{"web": 0.24, "single": 0.5}}
 }
 
-func (h *homely) Home(_ context.Context, a app.Actor) (cluster.Home, error) {
+func (h *fakeHome) Home(_ context.Context, a app.Actor) (cluster.Home, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	out := cluster.Home{Standing: map[app.ClusterStatus]int{}, Notices: h.notices}
@@ -56,7 +56,7 @@ func (h *homely) Home(_ context.Context, a app.Actor) (cluster.Home, error) {
 	return out, h.broken
 }
 
-func (h *homely) Requests(_ context.Context, _ app.Actor, f cluster.RequestFilter) ([]cluster.Request, error) {
+func (h *fakeHome) Requests(_ context.Context, _ app.Actor, f cluster.RequestFilter) ([]cluster.Request, error) {
 	if f.View == cluster.RequestsInbox {
 		return h.inbox, h.fails
 	}
@@ -66,23 +66,23 @@ func (h *homely) Requests(_ context.Context, _ app.Actor, f cluster.RequestFilte
 	return h.mine, h.fails
 }
 
-func (h *homely) Questions(_ context.Context, _ app.Actor, q execution.QuestionQuery) ([]execution.Question, error) {
+func (h *fakeHome) ManualSteps(_ context.Context, _ app.Actor, q execution.ManualStepQuery) ([]execution.ManualStep, error) {
 	if !q.Mine {
 		return nil, app.Errorf(app.EInvalid, "A home asks only for what waits for oneself.")
 	}
 	return h.asks, h.fails
 }
 
-func (h *homely) Notices(context.Context, app.Actor, int64, int) ([]app.Notice, error) {
+func (h *fakeHome) Notices(context.Context, app.Actor, int64, int) ([]app.Notice, error) {
 	return h.notices, h.fails
 }
 
-func (h *homely) TemplatePrices(context.Context, app.Actor) (map[string]float64, error) {
+func (h *fakeHome) TemplatePrices(context.Context, app.Actor) (map[string]float64, error) {
 	return h.prices, nil
 }
 
 // furnish returns ada a cluster of each kind, and much that waits for her.
-func (h *homely) furnish() error {
+func (h *fakeHome) furnish() error {
 	ctx, now := context.Background(), h.now()
 	for i, r := range []cluster.ClusterRequest{
 		{Name: "lake", LayoutRequest: applayout.LayoutRequest{Template: "hadoop", Size: 5}},
@@ -109,7 +109,7 @@ func (h *homely) furnish() error {
 	h.mine = []cluster.Request{{ID: 9, Status: cluster.RequestWaiting, Requester: "ada", AskedAt: now.Add(-time.Hour), ExpiresAt: now.Add(20 * time.Hour),
 		Asked: cluster.ClusterRequest{Name: "big-lake", LayoutRequest: applayout.LayoutRequest{Template: "hadoop"}}, Terms: cluster.Terms{Layout: layout},
 		Needs: []policy.Need{{Approval: policy.Approval{Group: "finance", Count: 2}}}}}
-	h.asks = []execution.Question{{Operation: 3, Index: 4, Cluster: "c01", ClusterName: "lake", Service: "datanode", Action: app.ActionConfigure, Node: "n2", Mine: true,
+	h.asks = []execution.ManualStep{{Operation: 3, Index: 4, Cluster: "c01", ClusterName: "lake", Service: "datanode", Action: app.ActionConfigure, Node: "n2", Mine: true,
 		Person: template.Person{Ask: "Is the disk of n2 wiped?"}}}
 	h.notices = []app.Notice{{ID: 5, At: now.Add(-2 * time.Hour), Kind: app.NoticeLease, Title: "The lease of lake ends in 22 hours.", About: app.ClusterSubject("c01"), Users: []string{"ada"}},
 		{ID: 4, At: now.Add(-30 * time.Hour), Kind: app.NoticeApproval, Title: `Your request "shop" was approved <b>`, About: app.Subject{Kind: app.SubjectAddress, ID: "https://elsewhere.example/"}, Users: []string{"ada"}}}
@@ -123,11 +123,11 @@ func (h *homely) furnish() error {
 	return nil
 }
 
-func homeSite(t *testing.T) (*testSite, *homely) {
+func homeSite(t *testing.T) (*testSite, *fakeHome) {
 	t.Helper()
-	var h *homely
+	var h *fakeHome
 	s := visit(t, func(c *Config) {
-		h = newHomely(fakeOf(c))
+		h = newFakeHome(fakeOf(c))
 		c.UseCases = useCases(h)
 	})
 	s.clock.pass(20 * 24 * time.Hour)
@@ -166,7 +166,7 @@ func TestHome(t *testing.T) {
 	}
 }
 
-func TestHomeOfSomebodyNew(t *testing.T) {
+func TestHomeOfANewUser(t *testing.T) {
 	s, h := homeSite(t)
 	s.signIn("ada")
 	a := s.get("/")
@@ -189,11 +189,11 @@ func TestHomeOfAnAdmin(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.signIn("root")
-	h.treasurer.asked = nil
+	h.fakeQuotas.asked = nil
 	a := s.get("/")
 	a.reads(http.StatusOK, "You have 1 cluster: 1 active.", "Tenant cost this month View usage")
-	if len(h.treasurer.asked) != 1 || !h.treasurer.asked[0].Mine {
-		t.Errorf("the page sums up the tenant's costs before it answers: %v", h.treasurer.asked)
+	if len(h.fakeQuotas.asked) != 1 || !h.fakeQuotas.asked[0].Mine {
+		t.Errorf("the page sums up the tenant's costs before it answers: %v", h.fakeQuotas.asked)
 	}
 	n := a.find("home-cost-tenant")
 	if n == nil || attr(n, "data-fill") != "/home/cost?of=tenant" {
@@ -201,13 +201,13 @@ func TestHomeOfAnAdmin(t *testing.T) {
 	}
 	part := s.get(attr(n, "data-fill"), "Muster-Part", "cost")
 	part.reads(http.StatusOK, "Tenant cost this month", "node hours")
-	if strings.Contains(part.body, "<html") || h.treasurer.asked[1].Mine {
+	if strings.Contains(part.body, "<html") || h.fakeQuotas.asked[1].Mine {
 		t.Error("the part is a page, or only the admin's own")
 	}
 	h.more = 10_000
-	h.treasurer.asked = nil
+	h.fakeQuotas.asked = nil
 	s.get("/").reads(http.StatusOK, "You have 10,001 clusters: 10,001 active.", "View all your clusters 10,000 more", "Your cost this month View usage")
-	if len(h.treasurer.asked) != 0 {
+	if len(h.fakeQuotas.asked) != 0 {
 		t.Error("people with very many clusters wait for the sum of their costs")
 	}
 }

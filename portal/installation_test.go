@@ -14,14 +14,14 @@ import (
 	"muster/app/template"
 )
 
-// operated is a fake Muster with settings, provider health and queues.
-type operated struct{ *fake }
+// fakeOperations is a fake Muster with settings, provider health and queues.
+type fakeOperations struct{ *fake }
 
-func (o operated) Settings(_ context.Context, a app.Actor) (fleet.ServerFacts, error) {
+func (o fakeOperations) Settings(_ context.Context, a app.Actor) (fleet.ServerInfo, error) {
 	if !a.May("Settings") {
-		return fleet.ServerFacts{}, app.Errorf(app.EForbidden, "Only superadmins see that.")
+		return fleet.ServerInfo{}, app.Errorf(app.EForbidden, "Only superadmins see that.")
 	}
-	return fleet.ServerFacts{Server: "s1", Version: "1.2.3", Database: "SQLite 3.50", Migration: 41, Skew: -20 * time.Millisecond, Redis: "inside this process", Leads: true,
+	return fleet.ServerInfo{Server: "s1", Version: "1.2.3", Database: "SQLite 3.50", Migration: 41, Skew: -20 * time.Millisecond, Redis: "inside this process", Leads: true,
 		Settings: []fleet.Setting{
 			{Name: "--workers", Value: "3", From: "flag", Default: "16", Set: true, About: "steps at the same time"},
 			{Name: "--listen", Value: "127.0.0.1:8420", From: "default", About: "address"},
@@ -29,7 +29,7 @@ func (o operated) Settings(_ context.Context, a app.Actor) (fleet.ServerFacts, e
 		}}, nil
 }
 
-func (o operated) ProviderHealth(_ context.Context, a app.Actor) ([]fleet.ProviderHealth, error) {
+func (o fakeOperations) ProviderHealth(_ context.Context, a app.Actor) ([]fleet.ProviderHealth, error) {
 	if !a.May("ProviderHealth") {
 		return nil, app.Errorf(app.EForbidden, "Only superadmins see that.")
 	}
@@ -41,7 +41,7 @@ func (o operated) ProviderHealth(_ context.Context, a app.Actor) ([]fleet.Provid
 	}, nil
 }
 
-func (o operated) Queues(_ context.Context, a app.Actor) (execution.Queues, error) {
+func (o fakeOperations) Queues(_ context.Context, a app.Actor) (execution.Queues, error) {
 	if !a.May("Queues") {
 		return execution.Queues{}, app.Errorf(app.EForbidden, "Only superadmins see that.")
 	}
@@ -55,7 +55,7 @@ func (o operated) Queues(_ context.Context, a app.Actor) (execution.Queues, erro
 
 // TestQueuesOfAllTenants checks on the page and in the API which tenant waits, since when, why, and what would help.
 func TestQueuesOfAllTenants(t *testing.T) {
-	s := visit(t, func(c *Config) { c.UseCases = useCases(operated{fakeOf(c)}) })
+	s := visit(t, func(c *Config) { c.UseCases = useCases(fakeOperations{fakeOf(c)}) })
 	s.signIn("ada")
 	s.get("/admin/queues").reads(http.StatusForbidden)
 	s.post("/signout", nil)
@@ -69,7 +69,7 @@ func TestQueuesOfAllTenants(t *testing.T) {
 }
 
 func TestInstallationPages(t *testing.T) {
-	s := visit(t, func(c *Config) { c.UseCases = useCases(operated{fakeOf(c)}) })
+	s := visit(t, func(c *Config) { c.UseCases = useCases(fakeOperations{fakeOf(c)}) })
 	s.signIn("ada")
 	s.get("/admin/settings").reads(http.StatusForbidden)
 	s.get("/admin/provider-health").reads(http.StatusForbidden)

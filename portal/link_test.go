@@ -13,7 +13,7 @@ import (
 	identitypage "muster/portal/identity"
 )
 
-func (w *town) link(external string) (path string, token url.Values) {
+func (w *userSite) link(external string) (path string, token url.Values) {
 	w.t.Helper()
 	at, err := w.app.Identity.Links.LinkStart(w.t.Context(), "slack", external, "Slack user "+external+" of workspace Acme")
 	if err != nil {
@@ -23,7 +23,7 @@ func (w *town) link(external string) (path string, token url.Values) {
 	return address.Of(at), url.Values{"token": {secret}}
 }
 
-func (w *town) who(external string) string {
+func (w *userSite) who(external string) string {
 	w.t.Helper()
 	a, err := w.app.Identity.Links.ActorOfIdentity(w.t.Context(), "slack", external)
 	if app.CodeOf(err) == app.EUnauthorized {
@@ -36,7 +36,7 @@ func (w *town) who(external string) string {
 }
 
 func TestLink(t *testing.T) {
-	w := newTown(t)
+	w := newUserSite(t)
 	path, token := w.link("U123")
 	a := w.get(path)
 	if want := "/signin?next=" + url.QueryEscape(path); a.header.Get("Location") != want {
@@ -74,7 +74,7 @@ func TestLink(t *testing.T) {
 }
 
 func TestLinksThatDoNotWork(t *testing.T) {
-	w := newTown(t).enter("ada")
+	w := newUserSite(t).enter("ada")
 	const none = "This link is invalid."
 	w.get("/link").reads(http.StatusNotFound, none)
 	w.get("/link?token=forged").reads(http.StatusNotFound, none)
@@ -95,8 +95,8 @@ func TestLinksThatDoNotWork(t *testing.T) {
 	}
 }
 
-func TestIdentitiesBelongToOne(t *testing.T) {
-	ada := newTown(t).enter("ada")
+func TestIdentitiesBelongToOneUser(t *testing.T) {
+	ada := newUserSite(t).enter("ada")
 	eve, zoe := ada.another().enter("eve"), ada.another().enter("zoe", "acme")
 	_, token := ada.link("U1")
 	ada.post("/link", token)
@@ -113,7 +113,7 @@ func TestIdentitiesBelongToOne(t *testing.T) {
 	ada.get(again).reads(http.StatusOK, "Link this identity?") // one's own may be linked again
 
 	remove := url.Values{"kind": {"slack"}, "external": {"U1"}}
-	for _, other := range []*town{eve, zoe} {
+	for _, other := range []*userSite{eve, zoe} {
 		other.post("/account/identities/remove", remove).reads(http.StatusNotFound, "This identity isn't linked.")
 	}
 	if err := ada.app.Identity.Links.RemoveIdentity(t.Context(), ada.as("eve"), "ada", "slack", "U1"); app.CodeOf(err) != app.EForbidden {
@@ -129,7 +129,7 @@ func TestIdentitiesBelongToOne(t *testing.T) {
 }
 
 func TestIdentitiesDoNotOutliveAccounts(t *testing.T) {
-	w := newTown(t).enter("eve")
+	w := newUserSite(t).enter("eve")
 	_, token := w.link("U9")
 	w.post("/link", token)
 	w.clock.pass(time.Minute)
@@ -147,7 +147,7 @@ func TestIdentitiesDoNotOutliveAccounts(t *testing.T) {
 }
 
 func TestRiskyThingsAskAgain(t *testing.T) {
-	w := newTown(t).enter("ada")
+	w := newUserSite(t).enter("ada")
 	w.clock.pass(app.FreshWithin + time.Second)
 	path, token := w.link("U1")
 	a := w.post("/link", token, "Referer", w.srv.URL+path)

@@ -53,21 +53,21 @@ func ofInstallation(app.Actor) []app.Topic {
 }
 
 // livePages are the live pages by path, in which * matches one segment.
-func (p nouns) livePages() map[string]livePage {
+func (p services) livePages() map[string]livePage {
 	return map[string]livePage{
 		"/":      {read: p.home.Live},
 		"/admin": {read: p.home.AdminLive, wakes: func(a app.Actor) []app.Topic { return []app.Topic{app.TenantTopic(a.Tenant), app.SharesTopic()} }},
 		// Calls wake no page.
 		"/admin/provider-health": {read: p.fleet.ProviderHealthLive, wakes: ofInstallation, every: 10 * time.Second},
 		"/admin/queues":          {read: p.execution.QueuesLive, wakes: ofInstallation},
-		"/admin/hooks/*":         {read: p.webhook.HookLive},
+		"/admin/webhooks/*":      {read: p.webhook.HookLive},
 		"/clusters":              {read: p.cluster.List.Live},
 		// A check that failed wakes no page.
 		"/clusters/*/receipt": {read: p.fleet.ReceiptLive, every: 10 * time.Second},
 		"/orphans":            {read: p.fleet.OrphansLive, wakes: ofInstallation},
 		// It shows when each was last seen.
 		"/provisioners": {read: p.fleet.ProvisionersLive, wakes: ofInstallation, every: 10 * time.Second},
-		"/questions":    {read: p.cluster.Questions.Live},
+		"/manual-steps": {read: p.cluster.ManualSteps.Live},
 		"/queue":        {read: p.execution.QueueLive},
 		"/requests":     {read: p.policy.RequestsLive},
 		"/requests/*":   {read: p.policy.RequestLive},
@@ -79,9 +79,9 @@ type liveUpdates struct {
 	*site.Site
 
 	pages      map[string]livePage
-	drawn      site.Joint[*drawnPage] // by sign-in and address
-	attendance attendance             // of the sign-ins that opened the pages
-	attend     time.Duration          // interval between checks of a page's sign-in
+	drawn      site.SharedRead[*drawnPage] // by sign-in and address
+	attendance attendance                  // of the sign-ins that opened the pages
+	attend     time.Duration               // interval between checks of a page's sign-in
 }
 
 // find returns the live page at a path.
@@ -122,10 +122,10 @@ func (p *liveUpdates) stream(w http.ResponseWriter, r *http.Request, a app.Actor
 	if one.wakes != nil {
 		wakes = one.wakes(a)
 	}
-	l.room = liveRoom(a, wakes)
+	l.topics = liveTopics(a, wakes)
 	// Watching starts before the first read, so that no change is missed. Pages with the same topics share a watch, which may outlive the
 	// page that started it.
-	changed, stop := p.Rooms.Enter(l.room, func() (<-chan struct{}, func()) {
+	changed, stop := p.Broadcaster.Enter(l.topics, func() (<-chan struct{}, func()) {
 		return p.watch(context.WithoutCancel(r.Context()), a, wakes)
 	})
 	defer stop()
@@ -182,7 +182,7 @@ type liveState struct {
 	sent   map[string]string // hashes of sent content by id; rows under the id of their list, a slash, and their own
 	orders map[string]string // by id of a list, its rows in order
 	seen   string            // hash of the reader's earlier content
-	room   string            // its topics
+	topics string            // its topics
 	mine   bool              // the last read was made for this page
 }
 

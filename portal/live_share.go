@@ -23,15 +23,15 @@ type drawnOne struct {
 
 type drawnRow struct{ id, html string }
 
-// liveRoom names a page's topics for an actor.
-func liveRoom(a app.Actor, wakes []app.Topic) string {
+// liveTopics names a page's topics for an actor.
+func liveTopics(a app.Actor, wakes []app.Topic) string {
 	return fmt.Sprintf("%q %q", a.Tenant, wakes)
 }
 
 // drawn returns the page's current rendering.
 func (l *liveState) drawn(ctx context.Context) (*drawnPage, error) {
 	// All fields of the actor count, since permissions change what is shown.
-	d, mine, err := l.p.drawn.Get(ctx, fmt.Sprintf("%#v %q", l.a, l.at.String()), l.p.Rooms.Now(l.room), func(ctx context.Context) (*drawnPage, error) {
+	d, mine, err := l.p.drawn.Get(ctx, fmt.Sprintf("%#v %q", l.a, l.at.String()), l.p.Broadcaster.Now(l.topics), func(ctx context.Context) (*drawnPage, error) {
 		return drawPage(ctx, l.a, l.at, l.page.read, l.counts)
 	})
 	l.mine = mine

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestWrongMethodsAreToldTheRightOnes asks every address with every method that it does not have.
-func TestWrongMethodsAreToldTheRightOnes(t *testing.T) {
+// TestMethodNotAllowedListsMethods asks every address with every method that it does not have.
+func TestMethodNotAllowedListsMethods(t *testing.T) {
 	s := signedIn(t, "ada")
 	by := map[string][]string{}
 	for _, r := range s.p.Routes() {

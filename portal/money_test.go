@@ -18,8 +18,8 @@ import (
 	appusage "muster/app/usage"
 )
 
-// treasurer is a fake Muster with quotas, usage and leases in memory, and the real rules.
-type treasurer struct {
+// fakeQuotas is a fake Muster with quotas, usage and leases in memory, and the real rules.
+type fakeQuotas struct {
 	*fake
 	quotas []apppolicy.QuotaUse
 	usage  appusage.Usage
@@ -30,7 +30,7 @@ type treasurer struct {
 	rules  template.Lease
 }
 
-func (f *treasurer) ClusterCounts(ctx context.Context, a app.Actor, filter app.ClusterFilter) (app.ClusterCounts, error) {
+func (f *fakeQuotas) ClusterCounts(ctx context.Context, a app.Actor, filter app.ClusterFilter) (app.ClusterCounts, error) {
 	c, err := f.fake.ClusterCounts(ctx, a, filter)
 	if err == nil && f.many > 0 {
 		c.By[app.ClusterDeleted] += f.many
@@ -38,19 +38,19 @@ func (f *treasurer) ClusterCounts(ctx context.Context, a app.Actor, filter app.C
 	return c, err
 }
 
-func (f *treasurer) Quotas(_ context.Context, a app.Actor) ([]apppolicy.QuotaUse, error) {
+func (f *fakeQuotas) Quotas(_ context.Context, a app.Actor) ([]apppolicy.QuotaUse, error) {
 	if !a.May("Quotas") {
 		return nil, app.Errorf(app.EForbidden, "Only admins see quotas.")
 	}
 	return f.quotas, nil
 }
 
-func (f *treasurer) QuotaLeft(_ context.Context, a app.Actor) (apppolicy.QuotaLeft, error) {
+func (f *fakeQuotas) QuotaLeft(_ context.Context, a app.Actor) (apppolicy.QuotaLeft, error) {
 	l := apppolicy.QuotaLine{Measure: apppolicy.MeasureNodes, Scope: apppolicy.QuotaGroup, Name: "data", Limit: 50, Used: 38, Left: 12}
 	return apppolicy.QuotaLeft{User: a.User, Month: "2030-05", Lines: []apppolicy.QuotaLine{l}, Tightest: []apppolicy.QuotaLine{l}}, nil
 }
 
-func (f *treasurer) SetQuota(_ context.Context, a app.Actor, q apppolicy.Quota) (apppolicy.QuotaUse, error) {
+func (f *fakeQuotas) SetQuota(_ context.Context, a app.Actor, q apppolicy.Quota) (apppolicy.QuotaUse, error) {
 	if !a.May("SetQuota") {
 		return apppolicy.QuotaUse{}, app.Errorf(app.EForbidden, "Only admins set quotas.")
 	}
@@ -62,7 +62,7 @@ func (f *treasurer) SetQuota(_ context.Context, a app.Actor, q apppolicy.Quota) 
 	return u, nil
 }
 
-func (f *treasurer) SetTenantQuota(_ context.Context, a app.Actor, l apppolicy.Limits) (apppolicy.QuotaUse, error) {
+func (f *fakeQuotas) SetTenantQuota(_ context.Context, a app.Actor, l apppolicy.Limits) (apppolicy.QuotaUse, error) {
 	if !a.May("SetTenantQuota") {
 		return apppolicy.QuotaUse{}, app.Errorf(app.EForbidden, "Only superadmins do that.")
 	}
@@ -71,7 +71,7 @@ func (f *treasurer) SetTenantQuota(_ context.Context, a app.Actor, l apppolicy.L
 	return u, nil
 }
 
-func (f *treasurer) DeleteQuota(_ context.Context, _ app.Actor, scope apppolicy.QuotaScope, name string) error {
+func (f *fakeQuotas) DeleteQuota(_ context.Context, _ app.Actor, scope apppolicy.QuotaScope, name string) error {
 	for i, q := range f.quotas {
 		if q.Scope == scope && q.Name == name {
 			f.quotas = append(f.quotas[:i], f.quotas[i+1:]...)
@@ -81,7 +81,7 @@ func (f *treasurer) DeleteQuota(_ context.Context, _ app.Actor, scope apppolicy.
 	return app.Errorf(app.ENotFound, "There is no such quota.")
 }
 
-func (f *treasurer) ExtendLease(ctx context.Context, a app.Actor, cluster string, r template.LeaseRequest) (appoperation.LeaseOutlook, error) {
+func (f *fakeQuotas) ExtendLease(ctx context.Context, a app.Actor, cluster string, r template.LeaseRequest) (appoperation.LeaseOutlook, error) {
 	v, err := f.Cluster(ctx, a, cluster)
 	if err != nil {
 		return appoperation.LeaseOutlook{}, err
@@ -104,7 +104,7 @@ func (f *treasurer) ExtendLease(ctx context.Context, a app.Actor, cluster string
 	return f.LeaseOutlook(ctx, a, cluster)
 }
 
-func (f *treasurer) LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (appoperation.LeaseOutlook, error) {
+func (f *fakeQuotas) LeaseOutlook(ctx context.Context, a app.Actor, cluster string) (appoperation.LeaseOutlook, error) {
 	v, err := f.Cluster(ctx, a, cluster)
 	if err != nil {
 		return appoperation.LeaseOutlook{}, err
@@ -114,7 +114,7 @@ func (f *treasurer) LeaseOutlook(ctx context.Context, a app.Actor, cluster strin
 		Obstacles: []appoperation.LeaseObstacle{{Kind: appoperation.ObstacleProvisioner, Text: "No provisioner can take <this>.", Stop: true}}}, nil
 }
 
-func (f *treasurer) LeaseLink(ctx context.Context, a app.Actor, cluster, end, signature string) (appoperation.LeaseOutlook, bool, error) {
+func (f *fakeQuotas) LeaseLink(ctx context.Context, a app.Actor, cluster, end, signature string) (appoperation.LeaseOutlook, bool, error) {
 	if signature != "good" {
 		return appoperation.LeaseOutlook{}, false, &app.Error{Code: app.EInvalid, Message: "This link is invalid."}
 	}
@@ -122,7 +122,7 @@ func (f *treasurer) LeaseLink(ctx context.Context, a app.Actor, cluster, end, si
 	return o, end == "old", err
 }
 
-func (f *treasurer) Usage(_ context.Context, _ app.Actor, q appusage.UsageFilter) (appusage.Usage, error) {
+func (f *fakeQuotas) Usage(_ context.Context, _ app.Actor, q appusage.UsageFilter) (appusage.Usage, error) {
 	f.asked = append(f.asked, q)
 	if q.By == "colour" {
 		return appusage.Usage{}, &app.Error{Code: app.EInvalid, Field: "by", Message: "Unknown grouping that.", Hint: "Say user."}
@@ -132,21 +132,21 @@ func (f *treasurer) Usage(_ context.Context, _ app.Actor, q appusage.UsageFilter
 	return u, nil
 }
 
-func (f *treasurer) UsageOfAll(ctx context.Context, a app.Actor, q appusage.UsageFilter) (appusage.Usage, error) {
+func (f *fakeQuotas) UsageOfAll(ctx context.Context, a app.Actor, q appusage.UsageFilter) (appusage.Usage, error) {
 	if !a.May("UsageOfAll") {
 		return appusage.Usage{}, app.Errorf(app.EForbidden, "Only superadmins see all tenants.")
 	}
 	return f.Usage(ctx, a, q)
 }
 
-func (f *treasurer) UsageAhead(_ context.Context, a app.Actor) (appusage.UsageAhead, error) {
+func (f *fakeQuotas) UsageAhead(_ context.Context, a app.Actor) (appusage.UsageAhead, error) {
 	if f.ahead == nil {
 		return appusage.UsageAhead{User: "other"}, nil
 	}
 	return *f.ahead, nil
 }
 
-func (f *treasurer) UsageAheadOfAll(ctx context.Context, a app.Actor) (appusage.UsageAhead, error) {
+func (f *fakeQuotas) UsageAheadOfAll(ctx context.Context, a app.Actor) (appusage.UsageAhead, error) {
 	if !a.May("UsageAheadOfAll") {
 		return appusage.UsageAhead{}, app.Errorf(app.EForbidden, "Only superadmins see all tenants.")
 	}
@@ -156,17 +156,17 @@ func (f *treasurer) UsageAheadOfAll(ctx context.Context, a app.Actor) (appusage.
 }
 
 // treasury signs a user in to a portal with a treasurer.
-func treasury(t *testing.T, user string) (*testSite, *treasurer) {
+func treasury(t *testing.T, user string) (*testSite, *fakeQuotas) {
 	t.Helper()
-	var f *treasurer
+	var f *fakeQuotas
 	s := visit(t, func(c *Config) {
-		f = &treasurer{fake: fakeOf(c), rules: template.Lease{Initial: 24 * time.Hour, Max: 72 * time.Hour, Step: 12 * time.Hour}}
+		f = &fakeQuotas{fake: fakeOf(c), rules: template.Lease{Initial: 24 * time.Hour, Max: 72 * time.Hour, Step: 12 * time.Hour}}
 		c.UseCases = useCases(f)
 	})
 	now := f.now()
 	f.usage = appusage.Usage{From: app.MonthOf(now.Add(-48 * time.Hour)).Start, To: now, Total: appusage.UsageSum{NodeHours: 36, CoreHours: 72, Cost: 9.5, Unpriced: 2}}
 	for i, key := range []string{"ada", "=cmd|' /C calc'!A0", "<b>bob</b>", "+x", "-y", "@z", "k6", "k7", "k8", "k9"} {
-		f.usage.Lines = append(f.usage.Lines, appusage.UsageLine{Start: appusage.UsageDay.Start(now).AddDate(0, 0, -i%3), Key: key,
+		f.usage.Lines = append(f.usage.Lines, appusage.UsageLine{Start: appusage.IntervalDay.Start(now).AddDate(0, 0, -i%3), Key: key,
 			UsageSum: appusage.UsageSum{NodeHours: float64(10 - i), Cost: float64(10-i) / 4, CoreHours: 2}})
 	}
 	s.signIn(user)
@@ -334,7 +334,7 @@ func TestMoneyAPI(t *testing.T) {
 	if a := api(http.MethodGet, "/clusters/"+id+"/lease", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"kind":"provisioner"`) {
 		t.Errorf("outlook: %d %s", a.status, a.body)
 	}
-	if a := api(http.MethodGet, "/quotas/left", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"left":12`) {
+	if a := api(http.MethodGet, "/quotas/remaining", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"left":12`) {
 		t.Errorf("left: %d %s", a.status, a.body)
 	}
 	if a := api(http.MethodGet, "/quotas", ""); a.status != http.StatusForbidden {

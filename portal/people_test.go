@@ -14,8 +14,8 @@ import (
 	"muster/app/identity"
 )
 
-// crowd is a fake Muster with users, groups, tokens and tenants. It records calls, and fails for some names.
-type crowd struct {
+// fakePeople is a fake Muster with users, groups, tokens and tenants. It records calls, and fails for some names.
+type fakePeople struct {
 	*fake
 	users   []identity.UserView
 	groups  []identity.Group
@@ -23,12 +23,12 @@ type crowd struct {
 	changed identity.UserChange
 }
 
-func people(t *testing.T) (*testSite, *crowd) {
+func people(t *testing.T) (*testSite, *fakePeople) {
 	t.Helper()
-	var c *crowd
+	var c *fakePeople
 	s := visit(t, func(cfg *Config) {
 		f := fakeOf(cfg)
-		c = &crowd{fake: f, groups: []identity.Group{
+		c = &fakePeople{fake: f, groups: []identity.Group{
 			{Name: "data", About: "<The data team>", CreatedAt: f.now(), Members: []identity.Member{{User: "ada", Here: true}, {User: "bob", Sources: []string{"oidc:corp"}}}},
 			{Name: "eng", Members: []identity.Member{{User: "bob", Sources: []string{"oidc:corp"}}}}}}
 		for _, u := range []identity.User{
@@ -47,7 +47,7 @@ func people(t *testing.T) (*testSite, *crowd) {
 }
 
 // only refuses actors without permission, as the use cases do.
-func (c *crowd) only(a app.Actor, useCase, what string) error {
+func (c *fakePeople) only(a app.Actor, useCase, what string) error {
 	if !a.May(useCase) {
 		return app.Errorf(app.EForbidden, "Your role doesn't allow this.")
 	}
@@ -55,7 +55,7 @@ func (c *crowd) only(a app.Actor, useCase, what string) error {
 	return nil
 }
 
-func (c *crowd) Users(_ context.Context, a app.Actor, f identity.UserFilter) (users []identity.User, more bool, err error) {
+func (c *fakePeople) Users(_ context.Context, a app.Actor, f identity.UserFilter) (users []identity.User, more bool, err error) {
 	for _, v := range c.users {
 		if strings.Contains(v.Name, f.Search) && (f.Role == "" || f.Role == v.Role) && v.Name > f.After {
 			users = append(users, v.User)
@@ -64,7 +64,7 @@ func (c *crowd) Users(_ context.Context, a app.Actor, f identity.UserFilter) (us
 	return users, f.Search == "" && f.Role == "" && f.After == "", c.only(a, "Users", "users")
 }
 
-func (c *crowd) User(_ context.Context, a app.Actor, name string) (identity.UserView, error) {
+func (c *fakePeople) User(_ context.Context, a app.Actor, name string) (identity.UserView, error) {
 	for _, v := range c.users {
 		if v.Name == name {
 			return v, c.only(a, "User", "user "+name)
@@ -73,7 +73,7 @@ func (c *crowd) User(_ context.Context, a app.Actor, name string) (identity.User
 	return identity.UserView{}, app.Errorf(app.ENotFound, "User %q doesn't exist.", name)
 }
 
-func (c *crowd) CreateUser(_ context.Context, a app.Actor, n identity.NewUser) (identity.UserView, string, error) {
+func (c *fakePeople) CreateUser(_ context.Context, a app.Actor, n identity.NewUser) (identity.UserView, string, error) {
 	if n.Name == "ada" {
 		return identity.UserView{}, "", &app.Error{Code: app.EConflict, Field: "name", Message: `User "ada" already exists.`}
 	}
@@ -84,7 +84,7 @@ func (c *crowd) CreateUser(_ context.Context, a app.Actor, n identity.NewUser) (
 	return identity.UserView{User: identity.User{Tenant: a.Tenant, Name: n.Name, Role: n.Role}}, "one-time-" + n.Name, err
 }
 
-func (c *crowd) ChangeUser(ctx context.Context, a app.Actor, name string, ch identity.UserChange) (identity.UserView, error) {
+func (c *fakePeople) ChangeUser(ctx context.Context, a app.Actor, name string, ch identity.UserChange) (identity.UserView, error) {
 	if ch.Email != nil && *ch.Email == "wrong" {
 		return identity.UserView{}, &app.Error{Code: app.EInvalid, Field: "email", Message: "Invalid email address."}
 	}
@@ -98,33 +98,33 @@ func (c *crowd) ChangeUser(ctx context.Context, a app.Actor, name string, ch ide
 	return c.User(ctx, a, name)
 }
 
-func (c *crowd) ResetUserPassword(_ context.Context, a app.Actor, name string) (string, error) {
+func (c *fakePeople) ResetUserPassword(_ context.Context, a app.Actor, name string) (string, error) {
 	return "fresh-" + name, c.only(a, "ResetUserPassword", "reset "+name)
 }
 
-func (c *crowd) DeleteUser(_ context.Context, a app.Actor, name, to string) error {
+func (c *fakePeople) DeleteUser(_ context.Context, a app.Actor, name, to string) error {
 	if name == "ada" && to == "" {
 		return &app.Error{Code: app.EConflict, Message: "ada still owns 2 clusters: web, db.", Hint: "Delete the clusters, or name a user to transfer them to."}
 	}
 	return c.only(a, "DeleteUser", "delete "+name+" to "+to)
 }
 
-func (c *crowd) Groups(_ context.Context, a app.Actor) ([]identity.Group, error) {
+func (c *fakePeople) Groups(_ context.Context, a app.Actor) ([]identity.Group, error) {
 	return c.groups, c.only(a, "Groups", "groups")
 }
 
-func (c *crowd) SaveGroup(_ context.Context, a app.Actor, ch identity.GroupChange) (identity.Group, error) {
+func (c *fakePeople) SaveGroup(_ context.Context, a app.Actor, ch identity.GroupChange) (identity.Group, error) {
 	if slices.Contains(*ch.Members, "zoe") {
 		return identity.Group{}, &app.Error{Code: app.EInvalid, Field: "members", Message: `User "zoe" doesn't exist.`}
 	}
 	return identity.Group{}, c.only(a, "SaveGroup", "group "+ch.Name+" "+*ch.About+" "+strings.Join(*ch.Members, ","))
 }
 
-func (c *crowd) DeleteGroup(_ context.Context, a app.Actor, name string) error {
+func (c *fakePeople) DeleteGroup(_ context.Context, a app.Actor, name string) error {
 	return c.only(a, "DeleteGroup", "no group "+name)
 }
 
-func (c *crowd) Tokens(_ context.Context, a app.Actor, user string) ([]identity.Token, error) {
+func (c *fakePeople) Tokens(_ context.Context, a app.Actor, user string) ([]identity.Token, error) {
 	all := []identity.Token{
 		{ID: 7, User: "ci", Label: "nightly", Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}, CreatedBy: "root", ExpiresAt: c.now().Add(49 * time.Hour), UsedAt: c.now().Add(-time.Minute), UsedFrom: "192.0.2.1"},
 		{ID: 6, User: "ada", Label: "old", Scopes: []app.Scope{app.ScopeRead}, CreatedBy: "ada", ExpiresAt: c.now().Add(-time.Hour)},
@@ -132,52 +132,52 @@ func (c *crowd) Tokens(_ context.Context, a app.Actor, user string) ([]identity.
 	return all, c.only(a, "Tokens", "tokens")
 }
 
-func (c *crowd) CreateToken(_ context.Context, a app.Actor, n identity.NewAPIToken) (identity.Token, string, error) {
+func (c *fakePeople) CreateToken(_ context.Context, a app.Actor, n identity.NewAPIToken) (identity.Token, string, error) {
 	return identity.Token{User: a.User, Label: n.Label}, "secret-own", c.only(a, "CreateToken", "token "+n.Label)
 }
 
-func (c *crowd) CreateRobotToken(_ context.Context, a app.Actor, n identity.NewAPIToken) (identity.Token, string, error) {
+func (c *fakePeople) CreateRobotToken(_ context.Context, a app.Actor, n identity.NewAPIToken) (identity.Token, string, error) {
 	if n.Days > 365 {
 		return identity.Token{}, "", &app.Error{Code: app.EInvalid, Field: "days", Message: "Days must be from 1 to 365, not 400."}
 	}
 	return identity.Token{User: n.User, Label: n.Label}, "secret-of-" + n.User, c.only(a, "CreateRobotToken", "robot token "+n.Label)
 }
 
-func (c *crowd) RevokeToken(_ context.Context, a app.Actor, id int64) error {
+func (c *fakePeople) RevokeToken(_ context.Context, a app.Actor, id int64) error {
 	if id != 7 {
 		return app.Errorf(app.ENotFound, "Token %d doesn't exist.", id)
 	}
 	return c.only(a, "RevokeToken", "revoke 7")
 }
 
-func (c *crowd) Tenants(_ context.Context, a app.Actor) ([]identity.Tenant, error) {
+func (c *fakePeople) Tenants(_ context.Context, a app.Actor) ([]identity.Tenant, error) {
 	return []identity.Tenant{{Name: "blue", About: "Blue & bold", Slots: 4, Clusters: 2, Users: 9, SlotsHeld: 3}, {Name: app.DefaultTenant, Users: 4}}, c.only(a, "Tenants", "tenants")
 }
 
-func (c *crowd) TenantNames(_ context.Context, a app.Actor) ([]string, error) {
+func (c *fakePeople) TenantNames(_ context.Context, a app.Actor) ([]string, error) {
 	return []string{"blue", app.DefaultTenant}, nil
 }
 
-func (c *crowd) Tenant(_ context.Context, a app.Actor, name string) (identity.Tenant, error) {
+func (c *fakePeople) Tenant(_ context.Context, a app.Actor, name string) (identity.Tenant, error) {
 	return identity.Tenant{Name: name}, c.only(a, "Tenant", "tenant "+name)
 }
 
-func (c *crowd) CreateTenant(_ context.Context, a app.Actor, n identity.NewTenant) (identity.Tenant, string, error) {
+func (c *fakePeople) CreateTenant(_ context.Context, a app.Actor, n identity.NewTenant) (identity.Tenant, string, error) {
 	if n.Name == "Blue" {
 		return identity.Tenant{}, "", &app.Error{Code: app.EInvalid, Field: "name", Message: "A tenant's name has small letters."}
 	}
 	return identity.Tenant{Name: n.Name}, "one-time-" + n.Admin.Name, c.only(a, "CreateTenant", "tenant "+n.Name)
 }
 
-func (c *crowd) ChangeTenant(_ context.Context, a app.Actor, name string, ch identity.TenantChange) (identity.Tenant, error) {
+func (c *fakePeople) ChangeTenant(_ context.Context, a app.Actor, name string, ch identity.TenantChange) (identity.Tenant, error) {
 	return identity.Tenant{Name: name, Slots: *ch.Slots}, c.only(a, "ChangeTenant", "change tenant "+name)
 }
 
-func (c *crowd) DeleteTenant(_ context.Context, a app.Actor, name string) error {
+func (c *fakePeople) DeleteTenant(_ context.Context, a app.Actor, name string) error {
 	return &app.Error{Code: app.EConflict, Message: "Tenant blue can't be deleted yet: 2 clusters (web, db)."}
 }
 
-func (c *crowd) ActIn(_ context.Context, a app.Actor, tenant string) (app.Actor, error) {
+func (c *fakePeople) ActIn(_ context.Context, a app.Actor, tenant string) (app.Actor, error) {
 	switch {
 	case !a.May("ActIn"):
 		return a, app.Errorf(app.EForbidden, "Your role doesn't allow this.")

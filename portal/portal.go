@@ -60,7 +60,7 @@ type Config struct {
 // wait for event streams.
 type Portal struct {
 	*site.Site
-	nouns
+	services
 
 	live     *liveUpdates
 	proxies  proxies
@@ -81,7 +81,7 @@ var _ http.Handler = (*Portal)(nil)
 func New(c Config) *Portal {
 	c.UseCases.Check()
 	p := &Portal{Site: &site.Site{UseCases: c.UseCases}}
-	p.nouns = newNouns(p.Site)
+	p.services = newServices(p.Site)
 	p.Log, p.Version, p.Note, p.fleet.CA, p.Secure, p.Now = c.Logger, c.Version, c.SandboxNote, c.CAFingerprint, c.Secure, c.Now
 	p.URL, p.proxies, p.Elsewhere, p.Keys, p.chat.Chat = strings.TrimRight(c.URL, "/"), c.Proxies, c.Providers, c.Keys, c.Chat
 	p.Texts, p.Rules = c.Texts, c.Rules

@@ -11,13 +11,13 @@ import (
 	"muster/app/fleet"
 )
 
-// staffed is a fake Muster with provisioners: an active one, one that is part of the server, and a lost one.
-type staffed struct {
+// fakeProvisioners is a fake Muster with provisioners: an active one, one that is part of the server, and a lost one.
+type fakeProvisioners struct {
 	*fake
 	drained, revoked []string
 }
 
-func (f *staffed) Provisioners(_ context.Context, a app.Actor) ([]app.Provisioner, error) {
+func (f *fakeProvisioners) Provisioners(_ context.Context, a app.Actor) ([]app.Provisioner, error) {
 	if a.Role != app.RoleSuperadmin && a.User != "boss" {
 		return nil, app.Errorf(app.EForbidden, "only admins of the tenant default see provisioners.")
 	}
@@ -30,7 +30,7 @@ func (f *staffed) Provisioners(_ context.Context, a app.Actor) ([]app.Provisione
 	}, nil
 }
 
-func (f *staffed) DrainProvisioner(_ context.Context, _ app.Actor, name string) (int, error) {
+func (f *fakeProvisioners) DrainProvisioner(_ context.Context, _ app.Actor, name string) (int, error) {
 	if name != "aaa" && name != "h1" {
 		return 0, app.Errorf(app.ENotFound, "Provisioner %q doesn't exist.", name)
 	}
@@ -38,24 +38,24 @@ func (f *staffed) DrainProvisioner(_ context.Context, _ app.Actor, name string) 
 	return 1, nil
 }
 
-func (f *staffed) ProvisionerTokens(context.Context, app.Actor) ([]fleet.ProvisionerToken, error) {
+func (f *fakeProvisioners) ProvisionerTokens(context.Context, app.Actor) ([]fleet.ProvisionerToken, error) {
 	return []fleet.ProvisionerToken{{Name: "lab", CreatedBy: "root", CreatedAt: f.now()}}, nil
 }
 
-func (f *staffed) CreateProvisionerToken(_ context.Context, _ app.Actor, name string, _ fleet.ProvisionerGrant) (string, error) {
+func (f *fakeProvisioners) CreateProvisionerToken(_ context.Context, _ app.Actor, name string, _ fleet.ProvisionerGrant) (string, error) {
 	return "mp_of_" + name, nil
 }
 
-func (f *staffed) RevokeProvisionerToken(_ context.Context, _ app.Actor, name string) error {
+func (f *fakeProvisioners) RevokeProvisionerToken(_ context.Context, _ app.Actor, name string) error {
 	f.revoked = append(f.revoked, name)
 	return nil
 }
 
-func staff(t *testing.T) (*testSite, *staffed) {
+func staff(t *testing.T) (*testSite, *fakeProvisioners) {
 	t.Helper()
-	var f *staffed
+	var f *fakeProvisioners
 	s := visit(t, func(c *Config) {
-		f = &staffed{fake: fakeOf(c)}
+		f = &fakeProvisioners{fake: fakeOf(c)}
 		c.UseCases, c.CAFingerprint = useCases(f), "sha256:ab"
 	})
 	return s, f

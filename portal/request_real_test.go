@@ -23,10 +23,10 @@ import (
 // TestRequestsInABrowser opens the pages of requests and policies on wide and narrow screens, light and dark: nothing is wider than the
 // screen, and decisions work without a script.
 func TestRequestsInABrowser(t *testing.T) {
-	o := newOffice(t)
+	o := newFullSite(t)
 	rules := append([]apppolicy.Policy{{Name: "emergency-and-a-rather-long-name", Order: 40, Enabled: true, When: `nodes > 4 && provider == "cloud" && !(groups.exists(g, g.startsWith("operations-and-more"))) && cost_per_hour > 1`,
-		Effect: apppolicy.PolicyApprove, Reason: "${nodes} nodes at ${cost_per_hour} an hour are a lot of money for a user without groups.",
-		Approval: &apppolicy.Approval{Count: 2, Role: app.RoleAdmin, BreakGlass: "oncall"}}}, officeRules...)
+		Effect: apppolicy.EffectApprove, Reason: "${nodes} nodes at ${cost_per_hour} an hour are a lot of money for a user without groups.",
+		Approval: &apppolicy.Approval{Count: 2, Role: app.RoleAdmin, BreakGlass: "oncall"}}}, fullSiteRules...)
 	o.rules(rules...)
 	p := New(Config{UseCases: faces.Portal(o.app), Version: "1.0.0", Logger: quiet(), Now: o.clock.now})
 	srv := httptest.NewServer(p)
@@ -53,7 +53,7 @@ func TestRequestsInABrowser(t *testing.T) {
 		b.Until(`location.pathname=="/requests"`)
 	}
 	out := func() {
-		b.Do(chromedp.Click(chromedp.CSS(".house-menu > summary")), chromedp.Click(chromedp.CSS(`form[action="/signout"] button`)))
+		b.Do(chromedp.Click(chromedp.CSS(".account-menu > summary")), chromedp.Click(chromedp.CSS(`form[action="/signout"] button`)))
 		b.Until(`location.pathname=="/signin"`)
 	}
 	look := func(name, path string) {

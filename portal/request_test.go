@@ -37,8 +37,8 @@ func (fastKeys) NewKey(string) ([]byte, string, error) {
 	return []byte("private"), "ssh-ed25519 AAAA test", nil
 }
 
-// office is a portal with the real use cases, solver, planner, policies and a store on disk.
-type office struct {
+// fullSite is a portal with the real use cases, solver, planner, policies and a store on disk.
+type fullSite struct {
 	*testing.T
 	app     *appall.Services
 	store   *store.Store
@@ -48,7 +48,7 @@ type office struct {
 	p       *Portal
 }
 
-func newOffice(t *testing.T) *office {
+func newFullSite(t *testing.T) *fullSite {
 	t.Helper()
 	s := storetest.Open(t)
 	c := template.NewCatalog()
@@ -59,7 +59,7 @@ func newOffice(t *testing.T) *office {
 	c.Services["web"] = &template.Service{About: template.About{Name: "web"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
 	c.Templates["web"] = &template.Template{About: template.About{Name: "web"}, Constraints: template.Constraints{Size: template.SizeRange{Min: 1, Max: 50}},
 		Defaults: template.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
-	o := &office{T: t, store: s, catalog: c, clock: newClock(), sites: map[string]*testSite{}}
+	o := &fullSite{T: t, store: s, catalog: c, clock: newClock(), sites: map[string]*testSite{}}
 	o.clock.t = time.Now() // sessions of the store go by it
 	o.app = appall.New(appall.Config{Store: s, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: fastKeys{}, Policies: cel.New(),
 		Catalog: func() *template.Catalog { return c }, Now: o.clock.now})
@@ -74,7 +74,7 @@ func newOffice(t *testing.T) *office {
 }
 
 // at returns a browser with a signed-in user.
-func (o *office) at(user string) *testSite {
+func (o *fullSite) at(user string) *testSite {
 	o.Helper()
 	if s := o.sites[user]; s != nil {
 		return s
@@ -86,7 +86,7 @@ func (o *office) at(user string) *testSite {
 }
 
 // actor returns a user as an actor.
-func (o *office) actor(user string) app.Actor {
+func (o *fullSite) actor(user string) app.Actor {
 	o.Helper()
 	u, err := o.store.User(o.Context(), app.DefaultTenant, user)
 	if err != nil {
@@ -98,7 +98,7 @@ func (o *office) actor(user string) app.Actor {
 }
 
 // api calls the API with a user's token.
-func (o *office) api(user, method, path string, in, out any) (int, http.Header) {
+func (o *fullSite) api(user, method, path string, in, out any) (int, http.Header) {
 	o.Helper()
 	token, err := o.app.Identity.Tokens.IssueToken(o.Context(), app.DefaultTenant, user, "test")
 	if err != nil {
@@ -118,7 +118,7 @@ func (o *office) api(user, method, path string, in, out any) (int, http.Header) 
 	return a.status, a.header
 }
 
-func (o *office) rules(all ...apppolicy.Policy) {
+func (o *fullSite) rules(all ...apppolicy.Policy) {
 	o.Helper()
 	for _, p := range all {
 		if _, err := o.app.Policy.Policies.SavePolicy(o.Context(), o.actor("boss"), p); err != nil {
@@ -127,11 +127,11 @@ func (o *office) rules(all ...apppolicy.Policy) {
 	}
 }
 
-var officeRules = []apppolicy.Policy{
-	{Name: "free", Order: 1, Enabled: true, When: `role == "admin"`, Effect: apppolicy.PolicyAllow},
-	{Name: "most", Order: 10, Enabled: true, When: `nodes > 10`, Effect: apppolicy.PolicyRefuse, Reason: "At most 10 nodes; you asked for ${nodes}."},
-	{Name: "short", Order: 20, Enabled: true, When: `cost_per_hour >= 1`, Effect: apppolicy.PolicyRewrite, LeaseCap: `duration("4h")`, Reason: "It is dear."},
-	{Name: "eyes", Order: 30, Enabled: true, When: `nodes > 3`, Effect: apppolicy.PolicyApprove, Reason: "More than 3 are many.", Approval: &apppolicy.Approval{Count: 1, Role: app.RoleApprover}},
+var fullSiteRules = []apppolicy.Policy{
+	{Name: "free", Order: 1, Enabled: true, When: `role == "admin"`, Effect: apppolicy.EffectAllow},
+	{Name: "most", Order: 10, Enabled: true, When: `nodes > 10`, Effect: apppolicy.EffectRefuse, Reason: "At most 10 nodes; you asked for ${nodes}."},
+	{Name: "short", Order: 20, Enabled: true, When: `cost_per_hour >= 1`, Effect: apppolicy.EffectRewrite, LeaseCap: `duration("4h")`, Reason: "It is dear."},
+	{Name: "eyes", Order: 30, Enabled: true, When: `nodes > 3`, Effect: apppolicy.EffectApprove, Reason: "More than 3 are many.", Approval: &apppolicy.Approval{Count: 1, Role: app.RoleApprover}},
 }
 
 // A request has the same result from every face: use case, REST API and page.
@@ -160,8 +160,8 @@ func TestPoliciesSayTheSameByEveryFace(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, face := range []string{"use case", "api", "portal"} {
-				o := newOffice(t)
-				o.rules(officeRules...)
+				o := newFullSite(t)
+				o.rules(fullSiteRules...)
 				r := cluster.ClusterRequest{Name: fmt.Sprintf("web%d", i), LayoutRequest: layout.LayoutRequest{Template: "web", Size: c.size}, Lease: &c.lease}
 				preview, err := o.app.Cluster.Creates.Preview(t.Context(), o.actor(c.user), r)
 				if err != nil {
@@ -209,9 +209,9 @@ func TestPoliciesSayTheSameByEveryFace(t *testing.T) {
 	}
 }
 
-func TestThePageSaysBeforehandWhatPoliciesWouldSay(t *testing.T) {
-	o := newOffice(t)
-	o.rules(officeRules...)
+func TestPolicyDecisionsAreShownBeforeRequesting(t *testing.T) {
+	o := newFullSite(t)
+	o.rules(fullSiteRules...)
 	ask := func(size string) seen {
 		return o.at("ada").post("/clusters/preview", url.Values{"template": {"web"}, "options_of": {"web"}, "name": {"x"}, "size": {size}, "services": {"web"}})
 	}
@@ -225,8 +225,8 @@ func TestThePageSaysBeforehandWhatPoliciesWouldSay(t *testing.T) {
 }
 
 func TestARequestIsDecidedOnInThePortal(t *testing.T) {
-	o := newOffice(t)
-	o.rules(officeRules...)
+	o := newFullSite(t)
+	o.rules(fullSiteRules...)
 	ada, bob, cy := o.at("ada"), o.at("bob"), o.at("cy")
 	ada.get("/requests").reads(200, "No requests are waiting for you", "No requests. Every cluster")
 	wait := func(name string) string {
@@ -297,8 +297,8 @@ func TestARequestIsDecidedOnInThePortal(t *testing.T) {
 }
 
 func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
-	o := newOffice(t)
-	o.rules(apppolicy.Policy{Name: "first", Order: 5, Enabled: true, When: "true", Effect: apppolicy.PolicyAllow})
+	o := newFullSite(t)
+	o.rules(apppolicy.Policy{Name: "first", Order: 5, Enabled: true, When: "true", Effect: apppolicy.EffectAllow})
 	boss := o.at("boss")
 	boss.get("/admin").reads(200, "Policies")
 	boss.get("/admin/policies").reads(200, "first", "allows and skips all policies below", "New policy", "Time zone")
@@ -342,8 +342,8 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 
 // TestARequestsPageIsLive follows the page of a request while someone else approves it.
 func TestARequestsPageIsLive(t *testing.T) {
-	o := newOffice(t)
-	o.rules(officeRules...)
+	o := newFullSite(t)
+	o.rules(fullSiteRules...)
 	answer, err := o.app.Cluster.Creates.Ask(t.Context(), o.actor("ada"), cluster.ClusterRequest{Name: "many", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 4}})
 	if err != nil || answer.Request.Status != cluster.RequestWaiting {
 		t.Fatalf("asked: %+v, %v", answer.Request, err)

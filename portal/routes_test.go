@@ -63,8 +63,8 @@ func TestAPortalHasAllUseCases(t *testing.T) {
 }
 
 // Where a binary has no security keys, or an installation no identity providers, their addresses say so.
-func TestWhatIsNotHereIsNotFound(t *testing.T) {
-	w := newTown(t).enter("ada")
+func TestNotFound(t *testing.T) {
+	w := newUserSite(t).enter("ada")
 	w.post("/account/second-factor/key", url.Values{"name": {"k"}, "key": {"{}"}}).reads(http.StatusNotFound)
 	for _, path := range []string{"/signin/corp", "/signin/corp/callback?state=x", "/signin/corp/leave"} {
 		w.get(path).reads(http.StatusNotFound)

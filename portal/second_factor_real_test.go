@@ -20,7 +20,7 @@ import (
 // TestSecurityKeyInABrowser adds a security key and an authenticator app, signs in with each, and re-authenticates with the key. The key is
 // Chromium's virtual one, which signs as a real one does.
 func TestSecurityKeyInABrowser(t *testing.T) {
-	w := newTown(t, func(c *Config) { c.Keys = securitykey.Keys{} })
+	w := newUserSite(t, func(c *Config) { c.Keys = securitykey.Keys{} })
 	b := portaltest.Open(t, strings.Replace(w.srv.URL, "127.0.0.1", "localhost", 1))
 	b.Scheme(false)
 	call := func(_ cdp.Empty, err error) {
@@ -42,7 +42,7 @@ func TestSecurityKeyInABrowser(t *testing.T) {
 	}
 	signOut := func() {
 		t.Helper()
-		b.Do(chromedp.Click(chromedp.CSS(".house-menu > summary")), chromedp.Click(chromedp.CSS(".who button")))
+		b.Do(chromedp.Click(chromedp.CSS(".account-menu > summary")), chromedp.Click(chromedp.CSS(".who button")))
 		b.Until(`location.pathname=="/signin"`)
 	}
 	b.Open("/signin?next=%2Faccount")

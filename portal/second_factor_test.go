@@ -15,13 +15,13 @@ import (
 )
 
 // withApp sets up an authenticator app for the signed-in user.
-func (w *town) withApp() (secret string, codes []string) {
+func (w *userSite) withApp() (secret string, codes []string) {
 	w.t.Helper()
 	secret, a := w.addApp()
 	return secret, regexp.MustCompile(`[a-z2-7]{4}(?:-[a-z2-7]{4}){3}`).FindAllString(a.body, -1)
 }
 
-func (w *town) addApp() (secret string, a seen) {
+func (w *userSite) addApp() (secret string, a seen) {
 	w.t.Helper()
 	a = w.get("/account/second-factor/app")
 	a.reads(http.StatusOK, "Set up authenticator app")
@@ -35,7 +35,7 @@ func (w *town) addApp() (secret string, a seen) {
 }
 
 // begin enters the password of a user with a second factor.
-func (w *town) begin(user, next string) {
+func (w *userSite) begin(user, next string) {
 	w.t.Helper()
 	a := w.post("/signin", url.Values{"user": {user}, "password": {horse}, "next": {next}})
 	if a.status != http.StatusSeeOther || a.header.Get("Location") != identitypage.PendingPath {
@@ -43,13 +43,13 @@ func (w *town) begin(user, next string) {
 	}
 }
 
-func (w *town) code(code string) seen {
+func (w *userSite) code(code string) seen {
 	w.t.Helper()
 	return w.post(identitypage.PendingPath, url.Values{"code": {code}})
 }
 
 func TestSignInWithASecondFactor(t *testing.T) {
-	w := newTown(t).enter("ada")
+	w := newUserSite(t).enter("ada")
 	secret, codes := w.withApp()
 	if len(codes) != 10 {
 		t.Fatalf("%d recovery codes", len(codes))
@@ -98,7 +98,7 @@ func TestSignInWithASecondFactor(t *testing.T) {
 
 // Someone with the password tries codes: they count as attempts like passwords, and the right password doesn't reset them.
 func TestCodesAreLimitedAsPasswordsAre(t *testing.T) {
-	w := newTown(t).enter("ada")
+	w := newUserSite(t).enter("ada")
 	secret, _ := w.withApp()
 	w.clock.pass(time.Minute)
 	b := w.another()
@@ -123,7 +123,7 @@ func TestCodesAreLimitedAsPasswordsAre(t *testing.T) {
 
 // The session's token changes after the password and after the second factor, against session fixation.
 func TestPendingSignInsAreOfOneBrowser(t *testing.T) {
-	w := newTown(t).enter("ada")
+	w := newUserSite(t).enter("ada")
 	secret, _ := w.withApp()
 	w.clock.pass(time.Minute)
 	b := w.another()
@@ -149,7 +149,7 @@ func TestPendingSignInsAreOfOneBrowser(t *testing.T) {
 }
 
 func TestStepUpTakesTheSecondFactor(t *testing.T) {
-	w := newTown(t).enter("ada")
+	w := newUserSite(t).enter("ada")
 	secret, _ := w.withApp()
 	w.clock.pass(app.FreshWithin + time.Minute)
 	a := w.post("/account/second-factor/codes", nil, "Referer", w.srv.URL+"/account/second-factor")
@@ -181,7 +181,7 @@ func TestStepUpTakesTheSecondFactor(t *testing.T) {
 
 // In a tenant that requires a second factor, people can only add one.
 func TestARequiredSecondFactorComesFirst(t *testing.T) {
-	w := newTown(t).enter("ada")
+	w := newUserSite(t).enter("ada")
 	r := w.another().enter("root")
 	if a := r.post("/admin/users/second-factor", url.Values{"required": {"yes"}}); a.header.Get("Location") != "/admin/users" {
 		t.Fatalf("%d to %q: %s", a.status, a.header.Get("Location"), a.text())
@@ -207,7 +207,7 @@ func TestARequiredSecondFactorComesFirst(t *testing.T) {
 }
 
 func TestAdminsRemoveLostSecondFactors(t *testing.T) {
-	w := newTown(t).enter("ada")
+	w := newUserSite(t).enter("ada")
 	w.withApp()
 	r := w.another().enter("abe")
 	r.get("/admin/users/eve").lacks("Remove second factors")

@@ -57,15 +57,15 @@ func (p *Portal) adder(h site.MemberHandler) http.HandlerFunc {
 	})
 }
 
-// mostNext limits a remembered path, in bytes.
-const mostNext = 2000
+// maxNext limits a remembered path, in bytes.
+const maxNext = 2000
 
 // leadTo redirects people to a required step, and remembers the page they wanted; scripts get the error.
 func (p *Portal) leadTo(w http.ResponseWriter, r *http.Request, to string, first error) error {
 	if isPart(r) || r.Header.Get("HX-Request") != "" {
 		return first
 	}
-	if next := site.Local(r.URL.RequestURI()); r.Method == http.MethodGet && next != "/" && len(next) <= mostNext {
+	if next := site.Local(r.URL.RequestURI()); r.Method == http.MethodGet && next != "/" && len(next) <= maxNext {
 		p.Sessions.Put(r.Context(), site.KeyNext, next)
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
@@ -75,7 +75,7 @@ func (p *Portal) leadTo(w http.ResponseWriter, r *http.Request, to string, first
 // newcomer is member, also for people who must change their password first.
 func (p *Portal) newcomer(h site.MemberHandler) http.HandlerFunc {
 	return p.page(func(w http.ResponseWriter, r *http.Request) error {
-		a, err := p.Whoever(r)
+		a, err := p.SignedIn(r)
 		if app.CodeOf(err) == app.EUnauthorized {
 			return p.sendToSignIn(w, r)
 		}

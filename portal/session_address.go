@@ -11,7 +11,7 @@ import (
 // proxies are the addresses of trusted proxies in front of the portal.
 type proxies []netip.Prefix
 
-const mostHops = 32
+const maxHops = 32
 
 // visitor returns the client's address. X-Forwarded-For counts only if the request comes from a trusted proxy. It's read from its end, where
 // the nearest proxy writes, to the first address that isn't a trusted proxy's: anything before that can be forged.
@@ -21,7 +21,7 @@ func (p proxies) visitor(r *http.Request) string {
 		return here
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := 0; i < mostHops && i < len(hops); i++ {
+	for i := 0; i < maxHops && i < len(hops); i++ {
 		hop, ok := hopAddress(hops[len(hops)-1-i])
 		if !ok {
 			break

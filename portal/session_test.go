@@ -27,18 +27,18 @@ import (
 
 const horse = "correct horse battery"
 
-// town is a site with real use cases, a database and users.
-type town struct {
+// userSite is a site with real use cases, a database and users.
+type userSite struct {
 	*testSite
 	app   *appall.Services
 	store *store.Store
 }
 
-func newTown(t *testing.T, change ...func(*Config)) *town {
+func newUserSite(t *testing.T, change ...func(*Config)) *userSite {
 	t.Helper()
 	s := storetest.Open(t)
 	c := newClock()
-	w := &town{store: s, app: appall.New(appall.Config{Store: s, Catalog: template.NewCatalog, Now: c.now})}
+	w := &userSite{store: s, app: appall.New(appall.Config{Store: s, Catalog: template.NewCatalog, Now: c.now})}
 	for name, role := range map[string]app.Role{"ada": app.RoleUser, "root": app.RoleSuperadmin, "vera": app.RoleViewer, "eve": app.RoleUser, "abe": app.RoleAdmin} {
 		w.user(t, app.DefaultTenant, name, role, c.now())
 	}
@@ -48,7 +48,7 @@ func newTown(t *testing.T, change ...func(*Config)) *town {
 	return w
 }
 
-func (w *town) user(t *testing.T, tenant, name string, role app.Role, at time.Time) {
+func (w *userSite) user(t *testing.T, tenant, name string, role app.Role, at time.Time) {
 	t.Helper()
 	if err := w.store.CreateUser(t.Context(), identity.User{Tenant: tenant, Name: name, Role: role, PasswordHash: hashed, CreatedAt: at}); err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func (w *town) user(t *testing.T, tenant, name string, role app.Role, at time.Ti
 var hashed = identity.HashPassword(horse)
 
 // another returns another browser at the same portal.
-func (w *town) another() *town {
+func (w *userSite) another() *userSite {
 	w.t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -66,11 +66,11 @@ func (w *town) another() *town {
 	}
 	s := *w.testSite
 	s.http = &http.Client{Jar: jar, Transport: w.http.Transport, CheckRedirect: w.http.CheckRedirect}
-	return &town{testSite: &s, app: w.app}
+	return &userSite{testSite: &s, app: w.app}
 }
 
 // enter signs in a user, by default of the first tenant.
-func (w *town) enter(user string, tenant ...string) *town {
+func (w *userSite) enter(user string, tenant ...string) *userSite {
 	w.t.Helper()
 	a := w.post("/signin", url.Values{"user": {user}, "password": {horse}, "tenant": tenant})
 	if a.status != http.StatusSeeOther {
@@ -80,7 +80,7 @@ func (w *town) enter(user string, tenant ...string) *town {
 }
 
 // in tells whether the browser is signed in.
-func (w *town) in() bool {
+func (w *userSite) in() bool {
 	w.t.Helper()
 	switch a := w.get("/account"); {
 	case a.status == http.StatusOK:
@@ -94,7 +94,7 @@ func (w *town) in() bool {
 }
 
 // as returns a user as an actor, for use cases.
-func (w *town) as(user string) app.Actor {
+func (w *userSite) as(user string) app.Actor {
 	w.t.Helper()
 	u, err := w.store.User(context.Background(), app.DefaultTenant, user)
 	if err != nil {
@@ -115,7 +115,7 @@ func (a seen) ends() []string {
 }
 
 func TestSignInsAreSeenAndEnded(t *testing.T) {
-	here := newTown(t).enter("ada")
+	here := newUserSite(t).enter("ada")
 	phone := here.another()
 	phone.http.Transport = agent{"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 Version/18.1 Mobile/15E148 Safari/604.1", here.http.Transport}
 	phone.enter("ada")
@@ -162,7 +162,7 @@ func (a agent) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestSignInsOfOthersAreTheirs(t *testing.T) {
-	ada := newTown(t).enter("ada")
+	ada := newUserSite(t).enter("ada")
 	eve := ada.another().enter("eve")
 	zoe := ada.another().enter("zoe", "acme")
 	own, err := ada.app.Identity.Sessions.Sessions(t.Context(), ada.as("abe"), "ada")
@@ -170,7 +170,7 @@ func TestSignInsOfOthersAreTheirs(t *testing.T) {
 		t.Fatalf("an admin sees %d sign-ins of ada: %v", len(own), err)
 	}
 	id := strconv.FormatInt(own[0].ID, 10)
-	for name, other := range map[string]*town{"eve": eve, "zoe": zoe} {
+	for name, other := range map[string]*userSite{"eve": eve, "zoe": zoe} {
 		if a := other.post("/account/sign-ins/end", url.Values{"id": {id}}); a.status != http.StatusNotFound {
 			t.Errorf("%s is answered %d", name, a.status)
 		}
@@ -192,7 +192,7 @@ func TestSignInsOfOthersAreTheirs(t *testing.T) {
 }
 
 func TestChangesCountAtOnce(t *testing.T) {
-	w := newTown(t).enter("ada")
+	w := newUserSite(t).enter("ada")
 	if a := w.get("/queue"); a.status != http.StatusForbidden {
 		t.Fatalf("the queue answers a user %d", a.status)
 	}
@@ -240,7 +240,7 @@ func TestChangesCountAtOnce(t *testing.T) {
 }
 
 func TestPasswordIsChanged(t *testing.T) {
-	w := newTown(t).enter("ada")
+	w := newUserSite(t).enter("ada")
 	other := w.another().enter("ada")
 	change := func(old, wanted, again string) seen {
 		t.Helper()
@@ -286,7 +286,7 @@ func TestPasswordIsChanged(t *testing.T) {
 }
 
 func TestSignInsEndByThemselves(t *testing.T) {
-	w := newTown(t).enter("ada")
+	w := newUserSite(t).enter("ada")
 	for range 13 { // used every 11 hours, for six days
 		w.clock.pass(11 * time.Hour)
 		if !w.in() {
@@ -309,7 +309,7 @@ func TestSignInsEndByThemselves(t *testing.T) {
 }
 
 func TestSignOutEnds(t *testing.T) {
-	w := newTown(t).enter("ada")
+	w := newUserSite(t).enter("ada")
 	here, _ := url.Parse(w.srv.URL)
 	stolen := w.http.Jar.Cookies(here)
 	thief := w.another()
@@ -332,7 +332,7 @@ func TestSignOutEnds(t *testing.T) {
 
 // TestStreamsEndWithTheSignIn checks that live pages stop updating when their session ends.
 func TestStreamsEndWithTheSignIn(t *testing.T) {
-	w := newTown(t).enter("ada")
+	w := newUserSite(t).enter("ada")
 	w.p.live.attend = time.Millisecond
 	own, err := w.app.Identity.Sessions.Sessions(t.Context(), w.as("abe"), "ada")
 	if err != nil || len(own) != 1 {
@@ -363,7 +363,7 @@ func TestStreamsEndWithTheSignIn(t *testing.T) {
 }
 
 func TestAdminsEndSignIns(t *testing.T) {
-	w := newTown(t).enter("ada")
+	w := newUserSite(t).enter("ada")
 	zoe := w.another().enter("zoe", "acme")
 	if n, err := w.app.Identity.Sessions.RevokeAllSessions(t.Context(), w.as("abe"), "ada"); n != 1 || err != nil || w.in() {
 		t.Errorf("%d sign-ins of ada ended: %v", n, err)
@@ -379,7 +379,7 @@ func TestAdminsEndSignIns(t *testing.T) {
 }
 
 func TestAdminsPageOfSignIns(t *testing.T) {
-	w := newTown(t).enter("ada")
+	w := newUserSite(t).enter("ada")
 	zoe := w.another().enter("zoe", "acme")
 	_, token := w.link("U1")
 	w.post("/link", token)
@@ -422,7 +422,7 @@ func TestBrowserNames(t *testing.T) {
 }
 
 func TestOwnTokens(t *testing.T) {
-	w := newTown(t).enter("ada")
+	w := newUserSite(t).enter("ada")
 	w.get("/account/tokens/new").reads(http.StatusOK, "New API token", "Request and change clusters")
 	w.get("/account/tokens/new").lacks("Administer the tenant")
 	for _, c := range []struct{ label, days, scope, at, says string }{
@@ -463,7 +463,7 @@ func TestOwnTokens(t *testing.T) {
 }
 
 func TestAccountPagesAreClean(t *testing.T) {
-	w := newTown(t).enter("ada")
+	w := newUserSite(t).enter("ada")
 	w.another().enter("ada")
 	at, err := w.app.Identity.Links.LinkStart(t.Context(), "slack", "T1/U123", "Slack user ada of workspace Acme")
 	if err != nil {

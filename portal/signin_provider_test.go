@@ -35,13 +35,13 @@ type sso struct {
 	back   []string // where browsers may be sent
 }
 
-// soClient is a client with an address for after sign-out.
-type soClient struct {
+// signOutClient is a client with an address for after sign-out.
+type signOutClient struct {
 	*storage.Client
 	home []string
 }
 
-func (c soClient) PostLogoutRedirectURIs() []string { return c.home }
+func (c signOutClient) PostLogoutRedirectURIs() []string { return c.home }
 
 func newSSO(t *testing.T, redirects ...string) *sso {
 	t.Helper()
@@ -97,7 +97,7 @@ func (s *sso) GetClientByClientID(_ context.Context, id string) (op.Client, erro
 	if len(s.back) > 0 {
 		home, _, _ = strings.Cut(s.back[0], "/signin/")
 	}
-	return soClient{storage.WebClient("muster", "hush", s.back...), []string{home + "/signin"}}, nil
+	return signOutClient{storage.WebClient("muster", "hush", s.back...), []string{home + "/signin"}}, nil
 }
 
 func (s *sso) SetUserinfoFromToken(ctx context.Context, info *oidclib.UserInfo, token, subject, origin string) error {
@@ -116,8 +116,8 @@ func (s *sso) set(subject string, groups ...string) {
 	s.groups[subject] = groups
 }
 
-// newSSOTown returns a town with an identity provider.
-func newSSOTown(t *testing.T, change ...func(*oidc.Config)) (*town, *sso) {
+// newSSOSite returns a town with an identity provider.
+func newSSOSite(t *testing.T, change ...func(*oidc.Config)) (*userSite, *sso) {
 	t.Helper()
 	s := newSSO(t)
 	var handler http.Handler
@@ -141,7 +141,7 @@ func newSSOTown(t *testing.T, change ...func(*oidc.Config)) (*town, *sso) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newTown(t, func(cfg *Config) { cfg.Providers, cfg.URL = []site.IdentityProvider{provider}, srv.URL })
+	w := newUserSite(t, func(cfg *Config) { cfg.Providers, cfg.URL = []site.IdentityProvider{provider}, srv.URL })
 	w.clock.t = time.Now() // the provider's clock is the real one
 	handler = w.p
 	w.srv.Close()
@@ -150,12 +150,12 @@ func newSSOTown(t *testing.T, change ...func(*oidc.Config)) (*town, *sso) {
 }
 
 // travel opens a path and follows redirects, as a browser does.
-func (w *town) travel(path string) (seen, *url.URL) {
+func (w *userSite) travel(path string) (seen, *url.URL) {
 	w.t.Helper()
 	return w.walk(w.request("GET", path, ""))
 }
 
-func (w *town) walk(r *http.Request) (seen, *url.URL) {
+func (w *userSite) walk(r *http.Request) (seen, *url.URL) {
 	w.t.Helper()
 	c := *w.http
 	c.CheckRedirect = nil
@@ -178,7 +178,7 @@ func (w watcher) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // by signs a person in at the provider, starting at a path of the portal, and returns the final page.
-func (w *town) by(s *sso, path, user string) (seen, *url.URL) {
+func (w *userSite) by(s *sso, path, user string) (seen, *url.URL) {
 	w.t.Helper()
 	a, at := w.travel(path)
 	if !strings.HasPrefix(at.String(), s.srv.URL+"/login/username") {
@@ -193,7 +193,7 @@ func (w *town) by(s *sso, path, user string) (seen, *url.URL) {
 }
 
 func TestSignInByProvider(t *testing.T) {
-	w, s := newSSOTown(t)
+	w, s := newSSOSite(t)
 	s.set("id-ada", "admins", "choir")
 	w.get("/signin?next=/account").reads(http.StatusOK, "Sign in with Acme SSO", "or with a password")
 	a, at := w.by(s, "/signin/sso?next=/account", "ada")
@@ -223,7 +223,7 @@ func TestSignInByProvider(t *testing.T) {
 	if a := phone.post("/signin/tenant", url.Values{"tenant": {"acme"}}); a.header.Get("Location") != "/account" {
 		t.Fatalf("the choice answers %d: %s", a.status, a.text())
 	}
-	for _, b := range []*town{w, phone} {
+	for _, b := range []*userSite{w, phone} {
 		b.get("/account").reads(http.StatusOK, "Role user", "Groups builders, ops")
 	}
 	if a := phone.post("/signin/tenant", url.Values{"tenant": {"default"}}); a.status == http.StatusSeeOther && a.header.Get("Location") != "/signin" {
@@ -243,7 +243,7 @@ func TestSignInByProvider(t *testing.T) {
 }
 
 func TestNamesAreNotTaken(t *testing.T) {
-	w, s := newSSOTown(t)
+	w, s := newSSOSite(t)
 	s.set("id-eve", "devs")
 	w.by(s, "/signin/sso", "eve")
 	// There is a local eve in the tenant default, with a password and clusters of her own.
@@ -261,7 +261,7 @@ func TestNamesAreNotTaken(t *testing.T) {
 }
 
 func TestProviderAnswersCountOnceAndHere(t *testing.T) {
-	w, s := newSSOTown(t)
+	w, s := newSSOSite(t)
 	s.set("id-ada", "admins")
 	var answer *url.URL
 	w.http.Transport = watcher{func(r *http.Request) {
@@ -303,7 +303,7 @@ func TestProviderAnswersCountOnceAndHere(t *testing.T) {
 }
 
 func TestProviderRefuses(t *testing.T) {
-	w, _ := newSSOTown(t)
+	w, _ := newSSOSite(t)
 	begin := func() string {
 		t.Helper()
 		to, err := url.Parse(w.get("/signin/sso?next=/clusters/new").header.Get("Location"))
@@ -337,22 +337,22 @@ func TestProviderRefuses(t *testing.T) {
 	}
 }
 
-func TestWrongSecretIsToldInWords(t *testing.T) {
-	w, s := newSSOTown(t, func(c *oidc.Config) { c.ClientSecret = "wrong" })
+func TestWrongSecretIsExplained(t *testing.T) {
+	w, s := newSSOSite(t, func(c *oidc.Config) { c.ClientSecret = "wrong" })
 	a, _ := w.by(s, "/signin/sso", "ada")
 	a.reads(http.StatusBadGateway, "Acme SSO rejected Muster's client ID or secret.")
 	a.lacks("wrong\"", "hush")
 }
 
 func TestProviderIsAway(t *testing.T) {
-	w, s := newSSOTown(t)
+	w, s := newSSOSite(t)
 	s.srv.Close()
 	w.get("/signin/sso").reads(http.StatusServiceUnavailable, "Acme SSO isn't responding as an identity provider.", "Sign in")
 	w.enter("ada") // passwords still do
 }
 
 func TestStepUpByProvider(t *testing.T) {
-	w, s := newSSOTown(t)
+	w, s := newSSOSite(t)
 	s.set("id-ada", "admins")
 	s.set("id-eve", "devs")
 	w.by(s, "/signin/sso", "ada")
@@ -387,7 +387,7 @@ func TestStepUpByProvider(t *testing.T) {
 }
 
 func TestSignOutOffersTheProviders(t *testing.T) {
-	w, s := newSSOTown(t)
+	w, s := newSSOSite(t)
 	s.set("id-ada", "admins")
 	w.by(s, "/signin/sso", "ada")
 	a := w.post("/signout", nil)

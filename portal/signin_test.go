@@ -233,7 +233,7 @@ func TestOneNeighbourhoodIsOneAddress(t *testing.T) {
 }
 
 func TestOwnersGetInDespiteACrowd(t *testing.T) {
-	w := newTown(t).enter("ada")
+	w := newUserSite(t).enter("ada")
 	for i := range 2 * identity.AttemptsInCrowd {
 		w.p.identity.Attempts.Begin(identity.AttemptKey{Address: "10.1." + strconv.Itoa(i/250) + "." + strconv.Itoa(i%250), User: "default/ada"}, false)
 	}
@@ -280,8 +280,8 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-func TestVisitorsBehindAProxyAreTold(t *testing.T) {
-	w := newTown(t, func(c *Config) { c.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
+func TestVisitorsBehindAProxyAreWarned(t *testing.T) {
+	w := newUserSite(t, func(c *Config) { c.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
 	w.http.Transport = forwarded{"203.0.113.9", w.http.Transport}
 	w.enter("ada")
 	w.get("/account").reads(http.StatusOK, "from 203.0.113.9")
@@ -293,7 +293,7 @@ func TestVisitorsBehindAProxyAreTold(t *testing.T) {
 	other.http.Transport = forwarded{"203.0.113.10", other.http.Transport.(forwarded).RoundTripper}
 	other.enter("ada")
 
-	plain := newTown(t)
+	plain := newUserSite(t)
 	plain.http.Transport = forwarded{"203.0.113.9", plain.http.Transport}
 	plain.enter("ada").get("/account").lacks("203.0.113.9")
 }

@@ -30,7 +30,7 @@ func (c risky) next() string {
 // Changes to credentials, and changes that can't be undone, need re-authentication, which returns to the page or to the submitted form. All
 // other changes need none.
 func TestWhatOpensDoorsAsksForAProof(t *testing.T) {
-	w := newTown(t).enter("root")
+	w := newUserSite(t).enter("root")
 	admin := w.as("root")
 	for _, name := range []string{"tess", "otto"} {
 		if _, _, err := w.app.Identity.Users.CreateUser(t.Context(), admin, identity.NewUser{Name: name, Role: app.RoleUser}); err != nil {
@@ -57,9 +57,9 @@ func TestWhatOpensDoorsAsksForAProof(t *testing.T) {
 		{"a user's role", "/admin/users/eve", "/admin/users/eve", url.Values{"role": {"approver"}}, true},
 		{"another's password", "/admin/users/otto", "/admin/users/otto/reset-password", url.Values{}, false},
 		{"a cluster's key", "/clusters/c1/access", "/clusters/c1/key", nil, false},
-		{"a hook's new secret", "/admin/hooks/chat", "/admin/hooks/chat/rotate", url.Values{}, false},
-		{"a hook that is switched off", "/admin/hooks/chat", "/admin/hooks/chat/off", url.Values{}, true},
-		{"a new hook", "/admin/hooks", "/admin/hooks", url.Values{"new": {"yes"}, "name": {"ops"}, "url": {"https://192.0.2.1/y"}, "format": {"muster"}}, false},
+		{"a hook's new secret", "/admin/webhooks/chat", "/admin/webhooks/chat/rotate", url.Values{}, false},
+		{"a hook that is switched off", "/admin/webhooks/chat", "/admin/webhooks/chat/off", url.Values{}, true},
+		{"a new hook", "/admin/webhooks", "/admin/webhooks", url.Values{"new": {"yes"}, "name": {"ops"}, "url": {"https://192.0.2.1/y"}, "format": {"muster"}}, false},
 		{"a tenant with an admin", "/admin/tenants", "/admin/tenants", url.Values{"new": {"yes"}, "name": {"lab"}, "admin": {"lea"}}, false},
 		{"what is said about a tenant", "/admin/tenants", "/admin/tenants", url.Values{"name": {"acme"}, "about": {"shop"}}, true},
 		{"the end of a tenant", "/admin/tenants", "/admin/tenants/delete", url.Values{"name": {"empty"}, "sure": {"yes"}}, false},
@@ -98,7 +98,7 @@ func TestWhatOpensDoorsAsksForAProof(t *testing.T) {
 
 // A form that needed re-authentication is shown once afterwards, only in the same session and browser.
 func TestWhatWasSubmittedIsKeptForTheProof(t *testing.T) {
-	w := newTown(t).enter("root")
+	w := newUserSite(t).enter("root")
 	typed := url.Values{"name": {"abby"}, "role": {"admin"}, "full_name": {"Abby \"<b>\" Smith"}}
 	submit := func(path string, form url.Values, headers ...string) seen {
 		t.Helper()

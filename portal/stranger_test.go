@@ -8,10 +8,10 @@ import (
 	"muster/app"
 )
 
-// TestStrangersAreNotToldTheVersion checks all answers, with headers, that are open to visitors who aren't signed in.
-func TestStrangersAreNotToldTheVersion(t *testing.T) {
+// TestVersionIsHiddenWithoutSignIn checks all answers, with headers, that are open to visitors who aren't signed in.
+func TestVersionIsHiddenWithoutSignIn(t *testing.T) {
 	const commit = "v1.2.3-0.20260102030405-0123456789ab"
-	w := newTown(t, func(c *Config) { c.Version = commit })
+	w := newUserSite(t, func(c *Config) { c.Version = commit })
 	for _, r := range w.p.Routes() {
 		if r.Method != http.MethodGet {
 			continue

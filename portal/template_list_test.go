@@ -14,13 +14,13 @@ import (
 	templatepage "muster/portal/template"
 )
 
-// priced is a fake with templates that also knows what they cost; where it is broken, it does not.
-type priced struct {
+// fakePrices is a fake with templates that also knows what they cost; where it is broken, it does not.
+type fakePrices struct {
 	withTemplates
 	fails error
 }
 
-func (f priced) TemplatePrices(context.Context, app.Actor) (map[string]float64, error) {
+func (f fakePrices) TemplatePrices(context.Context, app.Actor) (map[string]float64, error) {
 	return map[string]float64{"web": 0.24, "single": 0.5}, f.fails
 }
 
@@ -37,7 +37,7 @@ func catalogSite(t *testing.T, fails error) *testSite {
 		f.catalog.Hardware["large"].Providers["ocean"] = template.Flavor{}
 		f.catalog.Templates["web"].Compatibility.Hardware = []string{"small"}
 		f.catalog.Templates["single"].Icon = "https://elsewhere.example/icon.png"
-		c.UseCases = useCases(priced{withTemplates{f}, fails})
+		c.UseCases = useCases(fakePrices{withTemplates{f}, fails})
 	})
 }
 

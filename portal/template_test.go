@@ -50,7 +50,7 @@ func parametered(f *fake) {
 		{Name: "load", Type: template.ParameterNumber},
 	}
 	old := *f.catalog.Templates["hadoop"]
-	old.State, old.ReplacedBy = template.TemplateDeprecated, "web"
+	old.State, old.ReplacedBy = template.StateDeprecated, "web"
 	f.catalog.Templates["hadoop"] = &old
 }
 

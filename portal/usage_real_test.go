@@ -18,7 +18,7 @@ import (
 // TestBrowserUsage opens a month with a forecast within the budget, and one over it.
 func TestBrowserUsage(t *testing.T) {
 	now := time.Date(2030, 5, 17, 14, 0, 0, 0, time.UTC)
-	f := &treasurer{fake: newFake(time.Now)}
+	f := &fakeQuotas{fake: newFake(time.Now)}
 	f.usage = usage.Usage{From: app.MonthOf(now).Start, To: now}
 	for day := range 17 {
 		for k := range 11 {
@@ -28,7 +28,7 @@ func TestBrowserUsage(t *testing.T) {
 		}
 	}
 	foresee := func(budget float64) {
-		u := usage.LookAhead([]usage.Commitment{{PerHour: 0.3}, {PerHour: 0.3, Until: now.Add(100 * time.Hour)}}, now, app.MonthOf(now).End)
+		u := usage.ComputeForecast([]usage.Commitment{{PerHour: 0.3}, {PerHour: 0.3, Until: now.Add(100 * time.Hour)}}, now, app.MonthOf(now).End)
 		u.Budget = &budget
 		f.ahead = &u
 	}

@@ -12,9 +12,9 @@ import (
 )
 
 // foresee adds a forecast and a budget to a treasurer.
-func (f *treasurer) foresee(perHour, budget float64) {
+func (f *fakeQuotas) foresee(perHour, budget float64) {
 	now := f.now()
-	u := usage.LookAhead([]usage.Commitment{{PerHour: perHour, Until: now.AddDate(0, 0, 9)}, {PerHour: perHour / 2}}, now, app.MonthOf(now).End)
+	u := usage.ComputeForecast([]usage.Commitment{{PerHour: perHour, Until: now.AddDate(0, 0, 9)}, {PerHour: perHour / 2}}, now, app.MonthOf(now).End)
 	u.Budget = &budget
 	f.ahead = &u
 	f.usage.From = app.MonthOf(now).Start

@@ -62,7 +62,7 @@ func Check(spec template.ProviderSpec) error {
 
 // checkOwn refuses what only the installation may set, and an account without credentials of its own: it would be opened as the host that
 // Muster runs on. The error is an *app.Error, EForbidden.
-func checkOwn(spec template.ProviderSpec, m member) error {
+func checkOwn(spec template.ProviderSpec, m registration) error {
 	for _, f := range m.Descriptor.Fields {
 		if family.IsSet(spec.Settings[f.Name]) && !f.MaySet(false, true) {
 			return family.OnlyInstallation("settings."+f.Name, fmt.Sprintf("provider %q", spec.Name), f.Name)
@@ -82,8 +82,8 @@ func checkOwn(spec template.ProviderSpec, m member) error {
 	return nil
 }
 
-// saidToAll is what an image may say whatever its provider: what machines of it are held to once they stand.
-var saidToAll = []string{"os", "os_version", "firewall"}
+// saidOnce is what an image may say whatever its provider: what machines of it are held to once they stand.
+var saidOnce = []string{"os", "os_version", "firewall"}
 
 // CheckExtra looks at what a hardware type, or an image type, says for accounts of a type beside the flavor or the image. The error is an
 // *app.Error EInvalid whose Field is extra.<name> and whose Hint returns the nearest name that exists. Types that declare nothing take anything,
@@ -102,7 +102,7 @@ func CheckExtra(typ string, image bool, extra map[string]string) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(extra)) {
 		f, ok := known[key]
-		if !ok && image && slices.Contains(saidToAll, key) {
+		if !ok && image && slices.Contains(saidOnce, key) {
 			continue
 		}
 		if !ok {

@@ -10,7 +10,7 @@ import (
 )
 
 // Every member has a row in docs/providers.md and a page of its own, which names each of its fields.
-func TestMembersAreTold(t *testing.T) {
+func TestProvidersAreDocumented(t *testing.T) {
 	read := func(name string) string {
 		t.Helper()
 		b, err := os.ReadFile("../docs/" + name)
@@ -20,7 +20,7 @@ func TestMembersAreTold(t *testing.T) {
 		return string(b)
 	}
 	family := read("providers.md")
-	for name, m := range members {
+	for name, m := range registry {
 		file := "providers/" + name + ".md"
 		if !strings.Contains(family, "\n| [`"+name+"`]("+file+") |") {
 			t.Errorf("docs/providers.md has no row for %s", name)

@@ -67,7 +67,7 @@ func (p *recorder) CheckAccount(_ context.Context, needs family.AccountNeeds) ([
 }
 
 // A hardware type can't override the account's own settings.
-func TestOnlyDeclaredExtrasReachAMember(t *testing.T) {
+func TestOnlyDeclaredExtrasReachAProvider(t *testing.T) {
 	inner := &recorder{}
 	g := &guarded{name: "p", installation: "i", inner: inner, limits: defaultLimits, budget: unlimited{}, meter: observe.MeterOf(nil),
 		descriptor: family.Descriptor{FlavorFields: []family.Field{{Name: "disk"}}}}
@@ -96,7 +96,7 @@ func TestOnlyDeclaredExtrasReachAMember(t *testing.T) {
 }
 
 // A name is set for machines that are known for ours, and where the member keeps names at all.
-func TestNamesAreSetForOursOnly(t *testing.T) {
+func TestNamesAreSetForOwnMachinesOnly(t *testing.T) {
 	inner := &recorder{}
 	g := &guarded{name: "p", installation: "i", inner: inner, limits: defaultLimits, budget: unlimited{}, meter: observe.MeterOf(nil)}
 	for name, tags := range map[string]map[string]string{"another installation's": {family.TagIntent: "x", family.TagInstallation: "j"}, "no intent": {family.TagInstallation: "i"}, "none": nil} {

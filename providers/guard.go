@@ -324,7 +324,7 @@ func (g *guarded) notify(err error) {
 // watch counts and follows one call. That there is no such machine is an answer like any other.
 func (g *guarded) watch(ctx context.Context, verb string) (context.Context, func(context.Context, error)) {
 	began := time.Now()
-	ctx, end := observe.Begin(ctx, g.tracer, "provider "+verb, observe.Fact{Name: observe.FactKind, Value: "client"}, observe.Fact{Name: "muster.provider", Value: g.name})
+	ctx, end := observe.Begin(ctx, g.tracer, "provider "+verb, observe.Attribute{Name: observe.KindAttribute, Value: "client"}, observe.Attribute{Name: "muster.provider", Value: g.name})
 	return ctx, func(caller context.Context, err error) {
 		if app.CodeOf(err) == app.ENotFound {
 			err = nil

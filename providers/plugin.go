@@ -12,12 +12,12 @@ import (
 // plugged are the members in programs of their own.
 var plugged = newHost()
 
-func newHost() *program.Host[member] {
-	return &program.Host[member]{Prefix: executable.Prefix, Family: "providers", Each: "a provider type",
-		Own: func(name string) bool { _, own := members[name]; return own },
-		Inquire: func(ctx context.Context, name, path string, env []string, log *slog.Logger) (member, error) {
+func newHost() *program.Host[registration] {
+	return &program.Host[registration]{Prefix: executable.Prefix, Family: "providers", Each: "a provider type",
+		Own: func(name string) bool { _, own := registry[name]; return own },
+		Inquire: func(ctx context.Context, name, path string, env []string, log *slog.Logger) (registration, error) {
 			p, err := executable.Inquire(ctx, name, path, env, log)
-			return member{Descriptor: p.Descriptor, Rate: p.Rate,
+			return registration{Descriptor: p.Descriptor, Rate: p.Rate,
 				Constructor: func(_ context.Context, name string, settings map[string]any, env Env) (family.Provider, error) {
 					return executable.Open(p, name, settings, executable.Env{DataDir: env.DataDir, Logger: env.Logger})
 				}}, err
@@ -25,13 +25,13 @@ func newHost() *program.Host[member] {
 }
 
 // memberOf returns a member by its name, and the zero member where there is none. Those of the family itself come first.
-func memberOf(kind string) member {
+func memberOf(kind string) registration {
 	m, _ := lookUp(kind)
 	return m
 }
 
-func lookUp(kind string) (member, bool) {
-	if m, ok := members[kind]; ok {
+func lookUp(kind string) (registration, bool) {
+	if m, ok := registry[kind]; ok {
 		return m, true
 	}
 	return plugged.Member(kind)

@@ -38,10 +38,10 @@ type Env struct {
 // constructor opens one account. The settings have passed Check.
 type constructor func(ctx context.Context, name string, settings map[string]any, env Env) (family.Provider, error)
 
-// member is one kind of cloud. Check, where set, looks deeper into settings than the descriptor can. Rate is how many
+// registration is one kind of cloud. Check, where set, looks deeper into settings than the descriptor can. Rate is how many
 // calls an account of this kind usually takes; the zero Rate, for clouds of our own, is no limit. CheckOwn, where set, refuses what settings of a
 // tenant's own account hold inside, such as an address in a key file.
-type member struct {
+type registration struct {
 	Descriptor  family.Descriptor
 	Constructor constructor
 	Check       func(settings map[string]any) error
@@ -49,9 +49,9 @@ type member struct {
 	Rate        template.Rate
 }
 
-// members is the family, by the name that ProviderSpec.Type uses, in alphabetical order. Those that bring a large SDK are in members_large.go, which
+// registry is the family, by the name that ProviderSpec.Type uses, in alphabetical order. Those that bring a large SDK are in registry_large.go, which
 // a small build (-tags small) leaves out.
-var members = joined(largeMembers, map[string]member{
+var registry = joined(largeRegistry, map[string]registration{
 	"docker": {
 		Descriptor: docker.Descriptor,
 		Check:      docker.Check,
@@ -99,7 +99,7 @@ var members = joined(largeMembers, map[string]member{
 	},
 })
 
-func joined(a, b map[string]member) map[string]member {
+func joined(a, b map[string]registration) map[string]registration {
 	all := maps.Clone(b)
 	maps.Copy(all, a)
 	return all
@@ -107,7 +107,7 @@ func joined(a, b map[string]member) map[string]member {
 
 // Names returns the names of all members, sorted.
 func Names() []string {
-	all := slices.AppendSeq(plugged.Names(), maps.Keys(members))
+	all := slices.AppendSeq(plugged.Names(), maps.Keys(registry))
 	slices.Sort(all)
 	return all
 }

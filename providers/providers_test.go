@@ -37,10 +37,10 @@ func guard(t *testing.T) (family.Provider, *fake.Cloud) {
 	return p, fake.Named(t.Name())
 }
 
-func TestMembersAreDescribed(t *testing.T) {
+func TestProvidersAreDescribed(t *testing.T) {
 	for _, name := range Names() {
-		d := members[name].Descriptor
-		if d.Name != name || d.Description == "" || members[name].Constructor == nil {
+		d := registry[name].Descriptor
+		if d.Name != name || d.Description == "" || registry[name].Constructor == nil {
 			t.Errorf("%s: %+v", name, d)
 		}
 		for _, f := range slices.Concat(d.Fields, d.FlavorFields, d.ImageFields) {
@@ -59,23 +59,23 @@ func TestMembersAreDescribed(t *testing.T) {
 			t.Errorf("%s refuses its own defaults: %v", name, err)
 		}
 	}
-	if len(Descriptors()) != len(members) {
+	if len(Descriptors()) != len(registry) {
 		t.Error("not all members are described")
 	}
 }
 
-func TestTheGuardPassesTheSuite(t *testing.T) {
+func TestGuardPassesTheSuite(t *testing.T) {
 	open := func(t *testing.T) family.Provider { p, _ := guard(t); return p }
 	providertest.Run(t, providertest.Harness{Open: open, Flavor: "small", Image: "host"})
 }
 
 func TestCheck(t *testing.T) {
-	members["picky"] = member{Descriptor: family.Descriptor{Name: "picky", Fields: []family.Field{
+	registry["picky"] = registration{Descriptor: family.Descriptor{Name: "picky", Fields: []family.Field{
 		{Name: "token", Label: "Token", Required: true, Secret: true, Options: []string{"right"}},
 		{Name: "region", Label: "Region", Options: []string{"here", "there"}},
 		{Name: "size", Label: "Size", Default: "3"},
 	}}}
-	defer delete(members, "picky")
+	defer delete(registry, "picky")
 	for _, c := range []struct {
 		name        string
 		kind        string
@@ -142,7 +142,7 @@ func TestOpenSandbox(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotOursIsLeftAlone(t *testing.T) {
+func TestForeignMachinesAreIgnored(t *testing.T) {
 	p, cloud := guard(t)
 	cloud.Put(family.Machine{ID: "theirs", State: family.MachineRunning, Tags: map[string]string{family.TagInstallation: "other"}})
 	cloud.Put(family.Machine{ID: "untagged", State: family.MachineRunning})
@@ -176,7 +176,7 @@ func TestWhatIsNotOursIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestErrorsGetCodes(t *testing.T) {
+func TestErrorsAreCoded(t *testing.T) {
 	p, cloud := guard(t)
 	for _, c := range []struct {
 		err  error

@@ -9,7 +9,7 @@ import (
 	"muster/app/family"
 )
 
-func TestASmallBuildSaysWhatItLeavesOut(t *testing.T) {
+func TestSmallBuildNamesMissingProviders(t *testing.T) {
 	for _, name := range LeftOut {
 		e := app.AsError(Check(provider(name, nil)))
 		if e.Code != app.EInvalid || e.Field != "type" || e.Hint != family.FullBuildHint {

@@ -18,7 +18,7 @@ const hangs = 5 * time.Minute // reached only where something hangs
 // big is a catalog with n services s000, s001, ... and a template that the caller completes.
 func big(n int) (*template.Catalog, *template.Template) { return solvertest.New(n) }
 
-func atLeast(n int) template.ServiceConstraint { return solvertest.AtLeast(n) }
+func atLeast(n int) template.ServiceConstraint { return solvertest.MinAvailable(n) }
 
 func between(low, high int) template.ServiceConstraint { return solvertest.Between(low, high) }
 

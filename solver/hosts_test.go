@@ -92,8 +92,8 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestHostsOfAnotherProviderCountForNothing also tells that nothing is different without a pool.
-func TestHostsOfAnotherProviderCountForNothing(t *testing.T) {
+// TestHostsOfOtherProvidersAreIgnored also tells that nothing is different without a pool.
+func TestHostsOfOtherProvidersAreIgnored(t *testing.T) {
 	c := solvertest.Loose(30)
 	c.Templates["t"].Constraints.Hosts = &apptemplate.HostRule{Alone: []string{"s000"}, MaxNodes: 1}
 	r := layout.LayoutRequest{Template: "t", Size: 1000}

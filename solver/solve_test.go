@@ -85,7 +85,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestServicesWithoutConstraintsGoEverywhere(t *testing.T) {
+func TestUnconstrainedServicesRunEverywhere(t *testing.T) {
 	c, template := big(4)
 	template.Constraints.CantCoexist = [][]string{{"s000", "s001"}}
 	template.Constraints.Services["s000"] = between(1, 1)

@@ -92,7 +92,7 @@ type Services struct {
 		Coordinator *execution.Service
 		Facts       *execution.Facts
 		Health      *execution.Health
-		Questions   *execution.Questions
+		ManualSteps *execution.ManualSteps
 		Waits       *execution.Waits
 	}
 	Fleet struct {
@@ -238,14 +238,14 @@ func addOperation(s *Services, c Config, solving *layout.SolveLimit, workerKeys 
 
 func addExecution(s *Services, c Config) {
 	s.Execution.Facts = execution.NewFacts(execution.FactsConfig{Store: c.Store, Clusters: s.Cluster.Finder})
-	s.Execution.Questions = execution.NewQuestions(execution.QuestionsConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
+	s.Execution.ManualSteps = execution.NewManualSteps(execution.ManualStepsConfig{Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder})
 	s.Execution.Health = execution.NewHealth(execution.HealthConfig{
 		Store: c.Store, Now: c.Now, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks, Views: s.Cluster.Views, Updates: s.Operation.Updates})
 	s.Execution.Waits = execution.NewWaits(execution.WaitsConfig{Store: c.Store, Now: c.Now, Provisioned: c.Provisioned, Tries: c.Tries, Workers: c.Workers,
 		Budgets: c.Budgets, Catalogs: s.Catalog, Clusters: s.Cluster.Finder, Masks: s.Cluster.Masks,
 		Preflight: s.Cluster.Preflight, Operations: s.Operation.Finder, PausedDeletes: s.Operation.PausedDeletes})
 	s.Execution.Coordinator = execution.New(execution.Config{Steps: c.Store, Rounds: c.Store, Inputs: c.Store, Now: c.Now, Meter: c.Meter,
-		Resources: s.Resource, Catalogs: s.Catalog, Secrets: s.Secret, DryRuns: c.DryRuns, Facts: s.Execution.Facts, Questions: s.Execution.Questions})
+		Resources: s.Resource, Catalogs: s.Catalog, Secrets: s.Secret, DryRuns: c.DryRuns, Facts: s.Execution.Facts, ManualSteps: s.Execution.ManualSteps})
 }
 
 func addFleet(s *Services, c Config, workerKeys *identity.WorkerKeys) {
@@ -290,7 +290,7 @@ type Config struct {
 	// What is decided elsewhere.
 	Solver    layout.Solver
 	Explainer layout.Explainer // nil: refusals are not explained further
-	Changer   layout.Changer   // nil: no cluster can be amended
+	Changer   layout.Changer   // nil: no cluster can be updated
 	Planner   plan.Planner
 	Policies  policy.PolicyEngine // nil: a tenant with policies gets everything refused
 
@@ -322,7 +322,7 @@ type Config struct {
 	Tries       func(app.Code) int // how often a step is tried whose attempts fail with a code; 0: not known
 
 	// What operators look at: how the server is set up, what calls went to accounts, and how many they take; nil: not known.
-	Facts  func(context.Context) (fleet.ServerFacts, error)
+	Facts  func(context.Context) (fleet.ServerInfo, error)
 	Calls  fleet.CallBook
 	RateOf func(template.ProviderSpec) template.Rate
 

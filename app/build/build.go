@@ -6,13 +6,13 @@ import (
 	"muster/app"
 )
 
-// The phases. BuildOther is of events that are no part of a build, such as a push or a deployment that was asked for: rules may
+// The phases. PhaseOther is of events that are no part of a build, such as a push or a deployment that was asked for: rules may
 // act upon them, and nothing ends by itself with them.
 const (
-	BuildQueued  app.BuildPhase = "queued"  // it waits for someone to run it
-	BuildRunning app.BuildPhase = "running" // it runs
-	BuildEnded   app.BuildPhase = "ended"   // however it ended; nothing of it runs any more
-	BuildOther   app.BuildPhase = "other"
+	PhaseQueued  app.BuildPhase = "queued"  // it waits for someone to run it
+	PhaseRunning app.BuildPhase = "running" // it runs
+	PhaseEnded   app.BuildPhase = "ended"   // however it ended; nothing of it runs any more
+	PhaseOther   app.BuildPhase = "other"
 )
 
 // The limits of what build systems send.
@@ -70,6 +70,6 @@ type BuildSystems interface {
 	// ENotFound for a system that is not known.
 	Verify(system string, header func(name string) string, body []byte, secrets []string, now time.Time) (BuildDelivery, error)
 	// Read understands a verified delivery, also one that was kept and is looked at again. Errors: EInvalid with the place for a body
-	// that is not what the system sends. An event of a kind that is not understood is no error: Phase is BuildOther, Build "".
+	// that is not what the system sends. An event of a kind that is not understood is no error: Phase is PhaseOther, Build "".
 	Read(d BuildDelivery) (app.BuildEvent, error)
 }

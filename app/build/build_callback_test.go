@@ -9,7 +9,7 @@ import (
 
 	"muster/app"
 	"muster/app/all"
-	"muster/app/apptest/office"
+	"muster/app/apptest/harness"
 	"muster/app/build"
 	"muster/app/netguard"
 	"muster/app/policy/cel"
@@ -19,10 +19,10 @@ import (
 )
 
 func calls(callback string) []build.BuildRule {
-	return []build.BuildRule{{Name: "web", When: "true", Do: build.BuildCreate, Template: "web", Callback: callback}}
+	return []build.BuildRule{{Name: "web", When: "true", Do: build.ActionCreate, Template: "web", Callback: callback}}
 }
 
-// understand lets an office read what build systems send, and judge by rules.
+// understand lets a harness read what build systems send, and judge by rules.
 func understand(a *all.Services) {
 	a.Build.Hooks.Systems, a.Build.Hooks.BuildRules = buildsystems.Family{}, cel.NewBuilds()
 	a.Build.Intake.Systems, a.Build.Intake.BuildRules = buildsystems.Family{}, cel.NewBuilds()
@@ -30,7 +30,7 @@ func understand(a *all.Services) {
 
 // What is wrong with a rule's callback is said with its place before it is saved.
 func TestCallbacksOfRulesAreChecked(t *testing.T) {
-	b := office.NewBureau(t)
+	b := harness.New(t)
 	b.Services.Build.Hooks.BuildRules, b.Services.Webhook.HookGuard = cel.NewBuilds(), &netguard.Guard{}
 	admin := b.Actor("root", app.RoleAdmin)
 	for _, callback := range []string{"", "none", "https://ci.example.com/told", "https://ci.example.com/told?build=${event.build}", "${event.payload.callback_url}",
@@ -70,7 +70,7 @@ func TestCallbacksOfRulesAreChecked(t *testing.T) {
 		}
 	}
 	rule := calls("https://ci.example.com/")
-	rule[0].Do, rule[0].Template = build.BuildDelete, ""
+	rule[0].Do, rule[0].Template = build.ActionDelete, ""
 	if err := b.Services.Build.Hooks.CheckBuildRules(t.Context(), admin, rule); err == nil || !strings.Contains(err.Error(), "for rules that create") {
 		t.Errorf("a rule that deletes: %v", err)
 	}
@@ -78,7 +78,7 @@ func TestCallbacksOfRulesAreChecked(t *testing.T) {
 
 // A trial says where the callback would go, without what may be secret, or why there would be none; neither keeps a build from its cluster.
 func TestTrialsSayWhereTheCallbackGoes(t *testing.T) {
-	b := office.NewBureau(t)
+	b := harness.New(t)
 	understand(b.Services)
 	b.Services.Webhook.HookGuard = &netguard.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	admin := b.Actor("root", app.RoleAdmin)
@@ -105,7 +105,7 @@ func TestTrialsSayWhereTheCallbackGoes(t *testing.T) {
 		"two lines":        {"${event.payload.callback_url}", map[string]any{"callback_url": "https://ci.example.com/\nHost: x"}, "", "Invalid URL"},
 	} {
 		rules := calls(tc.callback)
-		out, err := b.Services.Build.Intake.TryBuild(t.Context(), admin, "ci", build.BuildTrial{Rules: &rules, Event: &app.BuildEvent{Build: "web/1", Phase: build.BuildRunning}, Payload: tc.payload})
+		out, err := b.Services.Build.Intake.TryBuild(t.Context(), admin, "ci", build.BuildTrial{Rules: &rules, Event: &app.BuildEvent{Build: "web/1", Phase: build.PhaseRunning}, Payload: tc.payload})
 		text, _ := json.Marshal(out)
 		if err != nil || out.Do != "create" || out.Callback != tc.where || !strings.Contains(out.NoCallback, tc.why) || tc.why == "" && out.NoCallback != "" || strings.Contains(string(text), "hunter2") || strings.Contains(string(text), "secret") {
 			t.Errorf("%s: %s, %v", name, text, err)
@@ -134,7 +134,7 @@ func TestGenericEventsCarryTheirCallback(t *testing.T) {
 }
 
 // What we have signed as a callback is no delivery when it is sent back to us.
-func TestCallbacksAreNoDeliveries(t *testing.T) {
+func TestCallbacksAreNotDeliveries(t *testing.T) {
 	secret := appwebhook.HookSecretMark + "c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0IHNlY3JldA=="
 	systems, now := buildsystems.Family{}, time.Unix(1_800_000_000, 0)
 	body := []byte(`{"event":"build"}`)

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/apptest/office"
+	"muster/app/apptest/harness"
 	"muster/app/build"
 	"muster/portal/buildsystems/buildsystemtest"
 )
@@ -33,21 +33,21 @@ var senders = map[string]struct {
 
 // gate takes deliveries of all build systems, each at a hook with a cluster for every build.
 type gate struct {
-	*office.Bureau
+	*harness.Harness
 	hooks map[string]build.BuildHook
 	sent  int
 }
 
 func newGate(t testing.TB) *gate {
-	g := &gate{Bureau: office.NewBureau(t), hooks: map[string]build.BuildHook{}}
+	g := &gate{Harness: harness.New(t), hooks: map[string]build.BuildHook{}}
 	understand(g.Services)
 	if len(g.Services.Build.Hooks.BuildSystems()) != len(senders) {
 		t.Fatalf("%d build systems, %d senders", len(g.Services.Build.Hooks.BuildSystems()), len(senders))
 	}
 	owner, queue := "ada", 1000
 	rules := []build.BuildRule{
-		{Name: "deep", When: `has(event.payload.deep) && event.payload.deep.size() > 3`, Do: build.BuildNothing},
-		{Name: "all", When: "true", Do: build.BuildCreate, Template: "web", Forks: build.BuildForksAll, Queue: &queue, Cluster: "ci-${event.branch}", Callback: "${event.payload.callback_url}",
+		{Name: "deep", When: `has(event.payload.deep) && event.payload.deep.size() > 3`, Do: build.ActionNothing},
+		{Name: "all", When: "true", Do: build.ActionCreate, Template: "web", Forks: build.BuildForksAll, Queue: &queue, Cluster: "ci-${event.branch}", Callback: "${event.payload.callback_url}",
 			Parameters: map[string]any{"all": "${event.payload}"}},
 	}
 	for name, s := range senders {
@@ -61,11 +61,11 @@ func newGate(t testing.TB) *gate {
 }
 
 // send signs a body as a system does, and delivers it.
-func (g *gate) send(t testing.TB, system string, body []byte, headers map[string]string) (build.BuildReceipt, error) {
+func (g *gate) send(t testing.TB, system string, body []byte, headers map[string]string) (build.IntakeResponse, error) {
 	g.sent++
 	s := senders[system]
 	signed := s.scheme.Sign(s.secret, fmt.Sprint("id-", g.sent), g.Clock.Now(), body)
-	return g.Services.Build.Intake.TakeBuild(t.Context(), g.hooks[system].ID, func(name string) string {
+	return g.Services.Build.Intake.IngestBuild(t.Context(), g.hooks[system].ID, func(name string) string {
 		if v, ok := signed[name]; ok {
 			return v
 		}
@@ -141,7 +141,7 @@ func hostile() map[string][]byte {
 }
 
 // Bodies that no build system sends are refused with what is wrong, at once, and begin nothing; what is kept of them is within its limits.
-func TestHostileDeliveriesBeginNothing(t *testing.T) {
+func TestHostileDeliveriesStartNothing(t *testing.T) {
 	t.Parallel()
 	g := newGate(t)
 	for name, body := range hostile() {
@@ -157,7 +157,7 @@ func TestHostileDeliveriesBeginNothing(t *testing.T) {
 				}
 				switch code := app.CodeOf(err); {
 				case code == app.EInvalid, code == app.EUnauthorized, code == app.ETooLarge, app.AsError(err).Reason == "replayed":
-				case err == nil && r.Outcome != build.BuildTakenBegun && r.Build == 0:
+				case err == nil && r.Outcome != build.OutcomeStarted && r.Build == 0:
 					// An event of a kind that is not known is noted.
 				default:
 					t.Errorf("%s, %s: %+v, %v", system, name, r, err)
@@ -216,7 +216,7 @@ func FuzzBuildDeliveries(f *testing.F) {
 		}
 		now := g.newest(t)
 		switch code := app.CodeOf(err); {
-		case err == nil && r.Outcome == build.BuildTakenBegun:
+		case err == nil && r.Outcome == build.OutcomeStarted:
 			b, err := g.Store.Build(t.Context(), app.DefaultTenant, r.Build)
 			if err != nil || b.Key == "" || b.Event.Build == "" || len(b.Key) > build.MaxBuildKey || len(b.Wanted.Cluster) > 40 {
 				t.Errorf("begun is %+v, %v", b, err)
@@ -225,7 +225,7 @@ func FuzzBuildDeliveries(f *testing.F) {
 				t.Errorf("it began %d builds", now-last)
 			}
 		case err == nil, code == app.EInvalid, code == app.EUnauthorized, code == app.ETooLarge, app.AsError(err).Reason == "replayed":
-			if now != last && !(err == nil && r.Outcome == build.BuildTakenRefused) {
+			if now != last && !(err == nil && r.Outcome == build.OutcomeRefused) {
 				t.Errorf("%+v, %v began something", r, err)
 			}
 		default:

@@ -8,19 +8,19 @@ import (
 	"testing"
 
 	"muster/app"
-	"muster/app/apptest/office"
+	"muster/app/apptest/harness"
 	"muster/app/build"
 )
 
-func newHookBureau(t *testing.T) (*office.Bureau, app.Actor) {
-	b := office.NewBureau(t)
+func newHookHarness(t *testing.T) (*harness.Harness, app.Actor) {
+	b := harness.New(t)
 	understand(b.Services)
 	return b, b.Actor("root", app.RoleAdmin)
 }
 
 // A secret is what the build system has, however it looks: one that can be guessed is warned of.
-func TestBuildSecretsAreTakenAsTheyAre(t *testing.T) {
-	b, admin := newHookBureau(t)
+func TestBuildSecretsAreUsedVerbatim(t *testing.T) {
+	b, admin := newHookHarness(t)
 	owner := "ada"
 	for i, tc := range []struct {
 		system, secret string
@@ -63,14 +63,14 @@ func TestBuildSecretsAreTakenAsTheyAre(t *testing.T) {
 }
 
 // A rule that names a template which isn't there is refused with its place, both when it is checked and when it is saved.
-func TestBuildRulesNameTemplatesThatAreThere(t *testing.T) {
-	b, admin := newHookBureau(t)
+func TestBuildRulesNameExistingTemplates(t *testing.T) {
+	b, admin := newHookHarness(t)
 	owner := "ada"
 	if _, err := b.Services.Build.Hooks.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", System: "github", Owner: &owner}); err != nil {
 		t.Fatal(err)
 	}
 	for template, known := range map[string]bool{"web": true, "${event.payload.template}": true, "wbe": false, "ghost": false} {
-		rules := []build.BuildRule{{Name: "none", When: "false", Do: build.BuildNothing}, {Name: "all", When: "true", Do: build.BuildCreate, Template: template}}
+		rules := []build.BuildRule{{Name: "none", When: "false", Do: build.ActionNothing}, {Name: "all", When: "true", Do: build.ActionCreate, Template: template}}
 		check := b.Services.Build.Hooks.CheckBuildRules(t.Context(), admin, rules)
 		_, save := b.Services.Build.Hooks.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", Rules: &rules})
 		for _, err := range []error{check, save} {
@@ -84,7 +84,7 @@ func TestBuildRulesNameTemplatesThatAreThere(t *testing.T) {
 		}
 	}
 	// As it is when the template is deleted after the rule was saved.
-	rules := []build.BuildRule{{Name: "late", When: "true", Do: build.BuildCreate, Template: "ghost"}}
+	rules := []build.BuildRule{{Name: "late", When: "true", Do: build.ActionCreate, Template: "ghost"}}
 	if _, _, err := b.Store.SaveBuildHook(t.Context(), admin, build.BuildHookChange{Name: "ci", Rules: &rules}, b.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestBuildRulesNameTemplatesThatAreThere(t *testing.T) {
 
 // A token that is kept is sent nowhere but where it was meant for, also when two change the hook at once.
 func TestStatusTokensStayWithTheirAPI(t *testing.T) {
-	b, admin := newHookBureau(t)
+	b, admin := newHookHarness(t)
 	owner, token, other, none := "ada", "ghp_nobody-sees-this", "https://evil.example.com", ""
 	save := func(r build.BuildHookRequest) (build.SavedBuildHook, error) {
 		r.Name = "ci"
@@ -137,7 +137,7 @@ func TestStatusTokensStayWithTheirAPI(t *testing.T) {
 // GitLab's pipelines keep their number when they run again: the times in their own payloads tell a second run from what only comes late.
 func TestGitLabPipelinesRunAgain(t *testing.T) {
 	g := newGate(t)
-	pipeline := func(status, created, finished string) build.BuildReceipt {
+	pipeline := func(status, created, finished string) build.IntakeResponse {
 		t.Helper()
 		text, err := os.ReadFile("../../portal/buildsystems/gitlab/testdata/pipeline.running.tag.json")
 		if err != nil {
@@ -160,15 +160,15 @@ func TestGitLabPipelinesRunAgain(t *testing.T) {
 		return r
 	}
 	first := pipeline("running", "2016-08-12 15:23:28 UTC", "")
-	if first.Outcome != build.BuildTakenBegun {
+	if first.Outcome != build.OutcomeStarted {
 		t.Fatalf("%+v", first)
 	}
 	pipeline("success", "2016-08-12 15:23:28 UTC", "2016-08-12 15:26:29 UTC")
-	if late := pipeline("running", "2016-08-12 15:23:28 UTC", ""); late.Outcome == build.BuildTakenBegun {
+	if late := pipeline("running", "2016-08-12 15:23:28 UTC", ""); late.Outcome == build.OutcomeStarted {
 		t.Errorf("what came late begins %+v", late)
 	}
 	second := pipeline("running", "2016-08-12T15:40:00Z", "")
-	if second.Outcome != build.BuildTakenBegun || second.Build == first.Build {
+	if second.Outcome != build.OutcomeStarted || second.Build == first.Build {
 		t.Errorf("the second run is %+v", second)
 	}
 	if again := pipeline("running", "2016-08-12 17:40:00 +0200", ""); again.Build != second.Build {

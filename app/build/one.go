@@ -53,7 +53,7 @@ type Build struct {
 	Event   app.BuildEvent `json:"event"`
 	State   app.BuildState `json:"state"`
 	Words   string         `json:"words,omitempty"` // why the state is so
-	Wanted  BuildAsk       `json:"wanted"`
+	Wanted  BuildSpec      `json:"wanted"`
 	Request int64          `json:"request,omitempty"`
 	Cluster string         `json:"cluster,omitempty"`
 	Ahead   int            `json:"ahead,omitempty"` // of a waiting one: how many of its rule come before
@@ -69,7 +69,7 @@ type Build struct {
 	// Statuses are what its commit was made to show, and what happened to that.
 	Statuses []BuildCallback `json:"statuses,omitempty"`
 
-	// How it continues; see TendBuilds.
+	// How it continues; see ReconcileBuilds.
 	Final   app.BuildState `json:"-"`
 	Tries   int            `json:"-"`
 	RetryAt time.Time      `json:"-"`

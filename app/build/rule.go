@@ -16,19 +16,19 @@ import (
 	"muster/app/template"
 )
 
-// BuildAct is what a rule does.
-type BuildAct string
+// RuleAction is what a rule does.
+type RuleAction string
 
 // The acts.
 const (
-	BuildCreate  BuildAct = "create"
-	BuildDelete  BuildAct = "delete"
-	BuildExtend  BuildAct = "extend"
-	BuildNothing BuildAct = "nothing"
+	ActionCreate  RuleAction = "create"
+	ActionDelete  RuleAction = "delete"
+	ActionExtend  RuleAction = "extend"
+	ActionNothing RuleAction = "nothing"
 )
 
-// buildActs are all of them.
-var buildActs = []BuildAct{BuildCreate, BuildDelete, BuildExtend, BuildNothing}
+// ruleActions are all of them.
+var ruleActions = []RuleAction{ActionCreate, ActionDelete, ActionExtend, ActionNothing}
 
 // BuildForks says whether a rule takes what comes from forks.
 type BuildForks string
@@ -43,9 +43,9 @@ const (
 // BuildRule says what is done with which events. Rules are looked at in order, and the first that matches counts. That a build ends its
 // clusters needs no rule.
 type BuildRule struct {
-	Name string   `json:"name"`
-	When string   `json:"when"`
-	Do   BuildAct `json:"do"`
+	Name string     `json:"name"`
+	When string     `json:"when"`
+	Do   RuleAction `json:"do"`
 	// Key names what a cluster is for: one exists for each key. "" is the build, or the event's job.
 	Key string `json:"key,omitempty"`
 	// Of create. Texts may have parts such as ${event.branch}, which are CEL.
@@ -80,8 +80,8 @@ const (
 	maxBuildLease       = 30 * 24 * time.Hour
 )
 
-// BuildAsk is what a build is to have.
-type BuildAsk struct {
+// BuildSpec is what a build is to have.
+type BuildSpec struct {
 	Template    string         `json:"template"`
 	Size        int            `json:"size,omitempty"`
 	Provider    string         `json:"provider,omitempty"`
@@ -92,7 +92,7 @@ type BuildAsk struct {
 	Concurrency int            `json:"concurrency"`
 }
 
-func (k BuildAsk) Request() cluster.ClusterRequest {
+func (k BuildSpec) Request() cluster.ClusterRequest {
 	lease := k.Lease
 	return cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: k.Template, Size: k.Size, Provider: k.Provider}, Name: k.Cluster, Parameters: k.Parameters, Lease: &lease}
 }
@@ -145,15 +145,15 @@ func (r BuildRule) Check() error {
 		return wrong("name", "the name must be lowercase letters, digits, '-' and '_'", "For example integration.")
 	case strings.TrimSpace(r.When) == "":
 		return wrong("when", "when is required", `For example event.phase == "queued", or true for always.`)
-	case !slices.Contains(buildActs, r.Do):
-		return wrong("do", fmt.Sprintf("unknown action %q", humanize.Clip(string(r.Do))), "One of: "+template.Joined(buildActs)+".")
-	case r.Do == BuildCreate && r.Template == "":
+	case !slices.Contains(ruleActions, r.Do):
+		return wrong("do", fmt.Sprintf("unknown action %q", humanize.Clip(string(r.Do))), "One of: "+template.Joined(ruleActions)+".")
+	case r.Do == ActionCreate && r.Template == "":
 		return wrong("template", "template is required", "Name a template.")
 	case r.Forks != "" && r.Forks != BuildForksNever && r.Forks != BuildForksUnknown && r.Forks != BuildForksAll:
 		return wrong("forks", fmt.Sprintf("unknown value %q for forks", humanize.Clip(string(r.Forks))), "Use never, unknown or all.")
-	case r.Do == BuildExtend && r.Lease == "":
+	case r.Do == ActionExtend && r.Lease == "":
 		return wrong("lease", "lease is required: how much to extend leases by", "For example lease: 1h.")
-	case r.Do != BuildCreate && (r.Template != "" || r.Size != 0 || r.Cluster != "" || len(r.Parameters) > 0 || r.Provider != "" || r.Forks != "" || r.Again ||
+	case r.Do != ActionCreate && (r.Template != "" || r.Size != 0 || r.Cluster != "" || len(r.Parameters) > 0 || r.Provider != "" || r.Forks != "" || r.Again ||
 		r.Concurrency != 0 || r.Queue != nil || r.WaitFor != "" || r.Callback != ""):
 		return wrong("do", fmt.Sprintf("%q can't be used with settings for rules that create", r.Do), "Only key and lease apply.")
 	case r.Size < 0 || r.Size > 100000:
@@ -177,7 +177,7 @@ func (r BuildRule) Check() error {
 type BuildJudgement struct {
 	Applies bool
 	Key     string
-	Ask     BuildAsk
+	Ask     BuildSpec
 	// Callback is where the build's state is sent, as the rule says it. CallbackWhy is why that is unknown.
 	Callback    string
 	CallbackWhy string

@@ -133,7 +133,7 @@ func (a *Hooks) checkBuildTemplates(ctx context.Context, tenant string, rules []
 		return err
 	}
 	for i, r := range rules {
-		if r.Do != BuildCreate || strings.Contains(r.Template, "${") || c.Templates[r.Template] != nil {
+		if r.Do != ActionCreate || strings.Contains(r.Template, "${") || c.Templates[r.Template] != nil {
 			continue
 		}
 		known := make([]string, 0, len(c.Templates))

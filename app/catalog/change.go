@@ -48,7 +48,7 @@ func (a *Service) applyCatalog(ctx context.Context, actor app.Actor, c CatalogCh
 			return d.Report, nil
 		}
 		now := a.Now()
-		revision, err := a.Own.SaveOwnCatalog(ctx, actor, OwnCatalogSave{At: now, Entries: d.Entries, Revision: d.Revision, AsOf: d.asOf, Accounts: d.Accounts,
+		revision, err := a.Own.SaveTenantCatalog(ctx, actor, TenantCatalogSave{At: now, Entries: d.Entries, Revision: d.Revision, AsOf: d.asOf, Accounts: d.Accounts,
 			Templates: d.After.TemplatesSince(d.Before, d.Base, actor.Name(), now)})
 		var e *app.Error
 		if errors.As(err, &e) && e.Reason == "catalog_moved" && try < applyTries {
@@ -76,7 +76,7 @@ func (a *Service) RevertCatalog(ctx context.Context, actor app.Actor, k template
 		c.Remove = []template.CatalogKey{k}
 		return a.applyCatalog(ctx, actor, c)
 	}
-	was, err := a.Own.OwnCatalogVersion(ctx, actor.Tenant, k, number)
+	was, err := a.Own.TenantCatalogVersion(ctx, actor.Tenant, k, number)
 	if err != nil {
 		return CatalogReport{}, err
 	}
@@ -111,13 +111,13 @@ type catalogDraft struct {
 // WorkOutChange finds what a change does, and all that is wrong with it.
 func (a *Service) WorkOutChange(ctx context.Context, actor app.Actor, c CatalogChange) (*catalogDraft, error) {
 	if a.Reader == nil {
-		return nil, ErrNoOwnCatalog
+		return nil, ErrNoTenantCatalog
 	}
 	asOf, err := c.check()
 	if err != nil {
 		return nil, err
 	}
-	list, revision, err := a.Own.OwnCatalog(ctx, actor.Tenant)
+	list, revision, err := a.Own.TenantCatalog(ctx, actor.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -140,10 +140,10 @@ func (a *Service) WorkOutChange(ctx context.Context, actor app.Actor, c CatalogC
 	if err := a.checkAccounts(ctx, actor, d); err != nil {
 		return nil, err
 	}
-	if err := a.checkOwnSecrets(ctx, actor, d, touched, c.Coming); err != nil {
+	if err := a.checkTenantSecrets(ctx, actor, d, touched, c.Coming); err != nil {
 		return nil, err
 	}
-	if err := a.checkOwnIsolation(ctx, d, touched); err != nil {
+	if err := a.checkTenantIsolation(ctx, d, touched); err != nil {
 		return nil, err
 	}
 	if err := a.describe(ctx, actor, d); err != nil {
@@ -312,8 +312,8 @@ func sameAccount(a, b *template.ProviderSpec) bool {
 	return a.Type == b.Type && a.Tenant == b.Tenant && template.CatalogText(a.Settings) == template.CatalogText(b.Settings)
 }
 
-// checkOwnSecrets warns of secrets that entries refer to and the tenant does not have yet.
-func (a *Service) checkOwnSecrets(ctx context.Context, actor app.Actor, d *catalogDraft, touched map[template.CatalogKey]CatalogText, coming map[string]template.SecretPlace) error {
+// checkTenantSecrets warns of secrets that entries refer to and the tenant does not have yet.
+func (a *Service) checkTenantSecrets(ctx context.Context, actor app.Actor, d *catalogDraft, touched map[template.CatalogKey]CatalogText, coming map[string]template.SecretPlace) error {
 	var have []app.Secret
 	asked := false
 	for _, e := range d.Entries {

@@ -14,8 +14,8 @@ import (
 // Some providers can make machines that are processes of Muster's own host: a shell on one is a shell as the server's user, who can read
 // the data of every tenant. That is acceptable only in an installation with one tenant.
 
-// Crowded tells how many tenants share the installation, where that matters: 0 where there is one, or the operator allows it.
-func (a *Service) Crowded(ctx context.Context) (int, error) {
+// TenantsSharingHost tells how many tenants share the installation, where that matters: 0 where there is one, or the operator allows it.
+func (a *Service) TenantsSharingHost(ctx context.Context) (int, error) {
 	if a.TenantHostAccess {
 		return 0, nil
 	}
@@ -39,7 +39,7 @@ func (a *Service) CheckIsolation(ctx context.Context, spec *template.ProviderSpe
 	if spec == nil || !a.OnHost(spec.Type) {
 		return nil
 	}
-	tenants, err := a.Crowded(ctx)
+	tenants, err := a.TenantsSharingHost(ctx)
 	if err != nil || tenants == 0 {
 		return err
 	}
@@ -60,7 +60,7 @@ func (a *Service) CheckFirstTenant(ctx context.Context) error {
 	if err != nil || len(names) != 1 {
 		return err // what there is beyond the first was allowed, or is refused where it is used
 	}
-	specs, err := a.OwnProviders(ctx)
+	specs, err := a.TenantProviders(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,8 +86,8 @@ func (a *Service) CheckFirstTenant(ctx context.Context) error {
 	return nil
 }
 
-// checkOwnIsolation refuses to save a provider whose machines would be processes of this host where several tenants share it.
-func (a *Service) checkOwnIsolation(ctx context.Context, d *catalogDraft, touched map[template.CatalogKey]CatalogText) error {
+// checkTenantIsolation refuses to save a provider whose machines would be processes of this host where several tenants share it.
+func (a *Service) checkTenantIsolation(ctx context.Context, d *catalogDraft, touched map[template.CatalogKey]CatalogText) error {
 	for _, e := range d.Entries {
 		spec, is := d.After.Entry(e.CatalogKey).(*template.ProviderSpec)
 		if !is || e.Gone {

@@ -90,7 +90,7 @@ func (a *Service) CatalogHistory(ctx context.Context, actor app.Actor, k templat
 	if err := k.CheckKind(); err != nil {
 		return nil, err
 	}
-	return a.Own.OwnCatalogHistory(ctx, actor.Tenant, k, historyShown)
+	return a.Own.TenantCatalogHistory(ctx, actor.Tenant, k, historyShown)
 }
 
 // CatalogFamilies returns the descriptors for forms.
@@ -99,7 +99,7 @@ func (a *Service) CatalogFamilies(_ context.Context, actor app.Actor) (Families,
 		return Families{}, err
 	}
 	if a.Reader == nil {
-		return Families{}, ErrNoOwnCatalog
+		return Families{}, ErrNoTenantCatalog
 	}
 	return a.Reader.Families(), nil
 }
@@ -130,7 +130,7 @@ func (a *Service) ExportCatalog(ctx context.Context, actor app.Actor, all bool) 
 	return files, nil
 }
 
-var ErrNoOwnCatalog = &app.Error{Code: app.EInvalid, Reason: "no_own_catalog", Message: "Tenant catalogs are disabled in this installation."}
+var ErrNoTenantCatalog = &app.Error{Code: app.EInvalid, Reason: "no_own_catalog", Message: "Tenant catalogs are disabled in this installation."}
 
 // catalogView is a tenant's catalog as its admins look at it.
 type catalogView struct {
@@ -143,7 +143,7 @@ type catalogView struct {
 
 func (a *Service) catalogView(ctx context.Context, actor app.Actor) (*catalogView, error) {
 	v := &catalogView{base: a.Config.Catalog(), own: map[template.CatalogKey]CatalogRevision{}}
-	list, revision, err := a.Own.OwnCatalog(ctx, actor.Tenant)
+	list, revision, err := a.Own.TenantCatalog(ctx, actor.Tenant)
 	if err != nil {
 		return nil, err
 	}

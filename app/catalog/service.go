@@ -10,25 +10,25 @@ import (
 	"muster/app/template"
 )
 
-// OwnCatalogStore keeps the own entries of tenants.
-type OwnCatalogStore interface {
-	// OwnCatalog returns the newest versions of a tenant's own entries, those that are gone left out, in order, and the revision.
-	OwnCatalog(ctx context.Context, tenant string) ([]CatalogRevision, int64, error)
-	// OwnCatalogHistory returns versions of an entry, newest first, with text, at most limit.
-	OwnCatalogHistory(ctx context.Context, tenant string, k template.CatalogKey, limit int) ([]CatalogRevision, error)
-	// OwnCatalogRevision returns the number that grows with every change of a tenant's own entries; 0 where there never was one. Tenant ""
+// TenantCatalogStore keeps the own entries of tenants.
+type TenantCatalogStore interface {
+	// TenantCatalog returns the newest versions of a tenant's own entries, those that are gone left out, in order, and the revision.
+	TenantCatalog(ctx context.Context, tenant string) ([]CatalogRevision, int64, error)
+	// TenantCatalogHistory returns versions of an entry, newest first, with text, at most limit.
+	TenantCatalogHistory(ctx context.Context, tenant string, k template.CatalogKey, limit int) ([]CatalogRevision, error)
+	// TenantCatalogRevision returns the number that grows with every change of a tenant's own entries; 0 where there never was one. Tenant ""
 	// returns one that grows with the changes of all.
-	OwnCatalogRevision(ctx context.Context, tenant string) (int64, error)
-	// CatalogHead is OwnCatalogRevision of a tenant, with its currency; "" and 0 where it has the installation's.
+	TenantCatalogRevision(ctx context.Context, tenant string) (int64, error)
+	// CatalogHead is TenantCatalogRevision of a tenant, with its currency; "" and 0 where it has the installation's.
 	CatalogHead(ctx context.Context, tenant string) (int64, template.Exchange, error)
-	// OwnCatalogVersion returns one; ENotFound where there is none.
-	OwnCatalogVersion(ctx context.Context, tenant string, k template.CatalogKey, number int) (CatalogRevision, error)
-	// OwnProviders returns the newest versions of own providers, of all tenants.
-	OwnProviders(ctx context.Context) (map[string][]CatalogRevision, error)
-	// SaveOwnCatalog writes new versions, with their audit, and returns the new revision. EConflict, reason catalog_moved, where the tenant's
+	// TenantCatalogVersion returns one; ENotFound where there is none.
+	TenantCatalogVersion(ctx context.Context, tenant string, k template.CatalogKey, number int) (CatalogRevision, error)
+	// TenantProviders returns the newest versions of own providers, of all tenants.
+	TenantProviders(ctx context.Context) (map[string][]CatalogRevision, error)
+	// SaveTenantCatalog writes new versions, with their audit, and returns the new revision. EConflict, reason catalog_moved, where the tenant's
 	// catalog is not of the revision that the change was worked out on; reason catalog_changed where one of the entries has changed since
 	// AsOf; reason in_use where something is at one of Accounts.
-	SaveOwnCatalog(ctx context.Context, who app.Actor, s OwnCatalogSave) (revision int64, err error)
+	SaveTenantCatalog(ctx context.Context, who app.Actor, s TenantCatalogSave) (revision int64, err error)
 }
 
 // VersionStore keeps every state in which entries were published.
@@ -56,7 +56,7 @@ type UseStore interface {
 
 // Config is what a service is created from. Only what says so may be nil.
 type Config struct {
-	Own      OwnCatalogStore
+	Own      TenantCatalogStore
 	Versions VersionStore
 	Uses     UseStore
 	Now      func() time.Time
@@ -80,7 +80,7 @@ type Service struct {
 	Config
 
 	prices   templatePrices
-	catalogs tenantCatalogs
+	catalogs catalogCache
 }
 
 // New returns the service on top of its needs.

@@ -28,7 +28,7 @@ func (a *Service) TemplatePrices(ctx context.Context, actor app.Actor) (map[stri
 	}
 	known := a.prices.of(c, a.Now, func(t *template.Template) float64 { return a.smallestPrice(ctx, c, t) })
 	for name := range known {
-		if c.Templates[name].State == template.TemplateDraft && !actor.SeesDrafts() {
+		if c.Templates[name].State == template.StateDraft && !actor.SeesDrafts() {
 			delete(known, name)
 		}
 	}

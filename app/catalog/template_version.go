@@ -54,7 +54,7 @@ func (a *Service) templateVersions(ctx context.Context, actor app.Actor, name st
 		if err := json.Unmarshal([]byte(k.Text), &v.Template); err != nil {
 			return nil, fmt.Errorf("version %d of template %s: %w", k.Number, name, err)
 		}
-		if v.Template.State == apptemplate.TemplateDraft && !actor.SeesDrafts() {
+		if v.Template.State == apptemplate.StateDraft && !actor.SeesDrafts() {
 			continue
 		}
 		v.Stands = now != nil && len(list) == 0 && now.Digest() == k.Hash

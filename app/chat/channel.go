@@ -18,7 +18,7 @@ type ChannelStore interface {
 	Approvals(ctx context.Context, tenant string) (ChatApprovals, error)
 	// Channel returns one; ENotFound where it belongs to its workspace.
 	Channel(ctx context.Context, kind, team, channel string) (ChatChannel, error)
-	ChatLinks(ctx context.Context, kind string, since time.Time) ([]ChatLink, error)
+	ChatLinks(ctx context.Context, kind string, since time.Time) ([]ChatConnection, error)
 	// DropChannel returns a channel to its workspace; ENotFound where it is already so.
 	DropChannel(ctx context.Context, who app.Actor, kind, team, channel string, at time.Time) error
 	// SaveChannel notes that a side wants a channel to be the tenant's. Agreement to another tenant is dropped by that.
@@ -72,16 +72,16 @@ type ChatApprovals struct {
 	SetAt   time.Time `json:"set_at"`
 }
 
-// ChatHouse is all about chats that admins of a tenant manage.
-type ChatHouse struct {
-	Workspaces []ChatWorkspace `json:"workspaces"` // those of the tenant, and those with channels of it
-	Approvals  *ChatApprovals  `json:"approvals,omitempty"`
-	Links      []ChatLink      `json:"links,omitempty"`
+// ChatSettings is all about chats that admins of a tenant manage.
+type ChatSettings struct {
+	Workspaces []ChatWorkspace  `json:"workspaces"` // those of the tenant, and those with channels of it
+	Approvals  *ChatApprovals   `json:"approvals,omitempty"`
+	Links      []ChatConnection `json:"links,omitempty"`
 }
 
-// ChatHouse returns what there is about a chat in the actor's tenant.
-func (a *Channels) ChatHouse(ctx context.Context, actor app.Actor, kind string) (h ChatHouse, err error) {
-	if err := actor.Authorize("ChatHouse"); err != nil {
+// ChatSettings returns what there is about a chat in the actor's tenant.
+func (a *Channels) ChatSettings(ctx context.Context, actor app.Actor, kind string) (h ChatSettings, err error) {
+	if err := actor.Authorize("ChatSettings"); err != nil {
 		return h, err
 	}
 	if h.Workspaces, err = a.Store.Workspaces(ctx, kind, actor.Tenant); err != nil {

@@ -45,7 +45,7 @@ func (a *Homes) HomeShown(ctx context.Context, h ChatHome, since time.Time) erro
 
 // StaleHomes returns the homes of a workspace that may have changed.
 func (a *Homes) StaleHomes(ctx context.Context, kind, team string) ([]ChatHome, error) {
-	return a.Store.StaleHomes(ctx, kind, team, a.Now().Add(-chatHomeKept), mostTells)
+	return a.Store.StaleHomes(ctx, kind, team, a.Now().Add(-chatHomeKept), maxDMs)
 }
 
 // DropHome forgets a home that cannot be shown.

@@ -18,7 +18,7 @@ type LinkStore interface {
 	// the account is enabled and has none of the excluded roles. It reports whether an account was linked.
 	LinkByEmail(ctx context.Context, who app.Actor, i identity.Identity, email string, except []app.Role) (bool, error)
 	// NoteLink notes how a server is connected; Links returns those noted since.
-	NoteLink(ctx context.Context, l ChatLink) error
+	NoteLink(ctx context.Context, l ChatConnection) error
 }
 
 // LinksConfig is what Links is created from. Only what says so may be nil.
@@ -37,8 +37,8 @@ type Links struct {
 // NewLinks returns them on top of what c holds.
 func NewLinks(c LinksConfig) *Links { return &Links{LinksConfig: c} }
 
-// NoteChatLink notes how a server is connected to a chat.
-func (a *Links) NoteChatLink(ctx context.Context, l ChatLink) error {
+// NoteChatConnection notes how a server is connected to a chat.
+func (a *Links) NoteChatConnection(ctx context.Context, l ChatConnection) error {
 	l.Error, l.SeenAt = humanize.CutText(strings.ToValidUTF8(l.Error, "�"), 300), a.Now()
 	return a.Store.NoteLink(ctx, l)
 }
@@ -71,8 +71,8 @@ func (a *Links) ChatHomeTenant(ctx context.Context, w ChatWorkspace, external st
 	return w.Tenant, err
 }
 
-// ChatLink is how a server is connected to a chat.
-type ChatLink struct {
+// ChatConnection is how a server is connected to a chat.
+type ChatConnection struct {
 	Server string    `json:"server"`
 	Kind   string    `json:"kind"`
 	State  string    `json:"state"` // connected, connecting or down

@@ -11,21 +11,21 @@ import (
 
 // MessageStore keeps what was said, and what is to be.
 type MessageStore interface {
-	// BeginTell notes that something is being sent that is due and has been tried so often; false where someone else does so. Until
+	// BeginDM notes that something is being sent that is due and has been tried so often; false where someone else does so. Until
 	// another time no one else will.
-	BeginTell(ctx context.Context, t ChatTell, now, until time.Time) (bool, error)
+	BeginDM(ctx context.Context, t ChatDM, now, until time.Time) (bool, error)
 	// ChatOnce notes digests of what was said, and tells whether all of them were new. Those from before a time are forgotten.
 	ChatOnce(ctx context.Context, keys []string, now, before time.Time) (first bool, err error)
-	// ChatTells returns what is due in a workspace ("" for all), oldest first.
-	ChatTells(ctx context.Context, kind, team string, now time.Time, limit int) ([]ChatTell, error)
-	// EndTell notes what happened to it; of what waits, until when.
-	EndTell(ctx context.Context, id int64, s ChatTellState, next time.Time) error
-	// GatherChat goes through what has happened since it was last asked. It notes what is to be reported to whom: each notice of the
+	// ChatDMs returns what is due in a workspace ("" for all), oldest first.
+	ChatDMs(ctx context.Context, kind, team string, now time.Time, limit int) ([]ChatDM, error)
+	// EndDM notes what happened to it; of what waits, until when.
+	EndDM(ctx context.Context, id int64, s ChatDMState, next time.Time) error
+	// CollectChatNotices goes through what has happened since it was last asked. It notes what is to be reported to whom: each notice of the
 	// kinds to each person of the chat who is linked to an account that it names, of a question also to the members of its groups; and it marks homes as
 	// stale whose owners' clusters
 	// or requests have changed. A notice of ChatThreadKinds is noted for the cards of its cluster instead, where there are any that
 	// those who read them may see it. What is older than a time is dropped. Several may ask at once; each thing is noted once.
-	GatherChat(ctx context.Context, kind string, notices []app.NoticeKind, now, before time.Time) error
+	CollectChatNotices(ctx context.Context, kind string, notices []app.NoticeKind, now, before time.Time) error
 	// SaveAsk keeps where an open request was asked for. When it is accepted, a card is made there in the same transaction, and
 	// the ask is forgotten when the request ends; one of a request that has ended already is not kept.
 	SaveAsk(ctx context.Context, a ChatAsk) error
@@ -46,34 +46,34 @@ type Messages struct {
 func NewMessages(c MessagesConfig) *Messages { return &Messages{MessagesConfig: c} }
 
 const (
-	// chatTellKept is how long it is known what someone was sent, and how late they are notified at most.
-	chatTellKept = 14 * 24 * time.Hour
-	// chatTellLate is how old a notice may be that is still sent to someone directly.
-	chatTellLate = 2 * 24 * time.Hour
+	// dmRetention is how long it is known what someone was sent, and how late they are notified at most.
+	dmRetention = 14 * 24 * time.Hour
+	// chatDMLate is how old a notice may be that is still sent to someone directly.
+	chatDMLate = 2 * 24 * time.Hour
 	// chatHomeKept is how long a home is kept fresh after it was opened.
 	chatHomeKept = 14 * 24 * time.Hour
 	// mostChatSteps is how many steps an operation may have whose steps are reported one by one.
 	mostChatSteps = 2000
 )
 
-// ChatTellState is how far it is to tell someone something.
-type ChatTellState string
+// ChatDMState is how far it is to tell someone something.
+type ChatDMState string
 
 // The states.
 const (
-	ChatTellWaiting ChatTellState = "waiting"
-	ChatTellSending ChatTellState = "sending" // it was begun, and it is not known whether it got there
-	ChatTellTold    ChatTellState = "told"
-	ChatTellDropped ChatTellState = "dropped" // it can't be sent, or is too late
+	ChatDMWaiting ChatDMState = "waiting"
+	ChatDMSending ChatDMState = "sending" // it was begun, and it is not known whether it got there
+	ChatDMSent    ChatDMState = "told"
+	ChatDMDropped ChatDMState = "dropped" // it can't be sent, or is too late
 )
 
-// ChatTell is a notice that someone is sent directly in a chat.
-type ChatTell struct {
+// ChatDM is a notice that someone is sent directly in a chat.
+type ChatDM struct {
 	ID           int64
 	Kind, Team   string
 	Person       string // as the chat knows them there
 	Tenant, User string // who they are
-	State        ChatTellState
+	State        ChatDMState
 	Tries        int
 	BeganAt      time.Time // when it was first sent; zero: never
 	// Thread is the message of the channel Person beneath which it is reported; "" where a person is notified directly.
@@ -82,38 +82,38 @@ type ChatTell struct {
 }
 
 // ChatNoticeKinds are the notices that go directly to the people they name.
-var ChatNoticeKinds = []app.NoticeKind{app.NoticeLease, app.NoticeApproval, app.NoticeCluster, app.NoticeReady, app.NoticeFailed, app.NoticeLost, app.NoticeHealth, app.NoticeAlarm, app.NoticeBudget, app.NoticeQuestion}
+var ChatNoticeKinds = []app.NoticeKind{app.NoticeLease, app.NoticeApproval, app.NoticeCluster, app.NoticeReady, app.NoticeFailed, app.NoticeLost, app.NoticeHealth, app.NoticeAlarm, app.NoticeBudget, app.NoticeManualStep}
 
 // ChatThreadKinds are those of them that are reported beneath the cards of their cluster, for all who read them there; only where it
 // has no card its owner is notified directly.
 var ChatThreadKinds = []app.NoticeKind{app.NoticeReady, app.NoticeFailed, app.NoticeLost}
 
-// GatherChat looks through what has happened for what people of a chat are to see.
-func (a *Messages) GatherChat(ctx context.Context, kind string) error {
+// CollectChatNotices looks through what has happened for what people of a chat are to see.
+func (a *Messages) CollectChatNotices(ctx context.Context, kind string) error {
 	now := a.Now()
-	return a.Store.GatherChat(ctx, kind, ChatNoticeKinds, now, now.Add(-chatTellKept))
+	return a.Store.CollectChatNotices(ctx, kind, ChatNoticeKinds, now, now.Add(-dmRetention))
 }
 
-// mostTells is how many are looked at at once.
-const mostTells = 50
+// maxDMs is how many are looked at at once.
+const maxDMs = 50
 
-// ChatTells returns what people of a workspace are to be sent now.
-func (a *Messages) ChatTells(ctx context.Context, kind, team string) ([]ChatTell, error) {
-	return a.Store.ChatTells(ctx, kind, team, a.Now(), mostTells)
+// ChatDMs returns what people of a workspace are to be sent now.
+func (a *Messages) ChatDMs(ctx context.Context, kind, team string) ([]ChatDM, error) {
+	return a.Store.ChatDMs(ctx, kind, team, a.Now(), maxDMs)
 }
 
 // TooLate tells whether it would only confuse the reader.
-func (t ChatTell) TooLate(now time.Time) bool { return now.Sub(t.Notice.At) > chatTellLate }
+func (t ChatDM) TooLate(now time.Time) bool { return now.Sub(t.Notice.At) > chatDMLate }
 
-// BeginTell notes that something is being sent, unless someone else does that already.
-func (a *Messages) BeginTell(ctx context.Context, t ChatTell, hold time.Duration) (bool, error) {
+// BeginDM notes that something is being sent, unless someone else does that already.
+func (a *Messages) BeginDM(ctx context.Context, t ChatDM, hold time.Duration) (bool, error) {
 	now := a.Now()
-	return a.Store.BeginTell(ctx, t, now, now.Add(hold))
+	return a.Store.BeginDM(ctx, t, now, now.Add(hold))
 }
 
-// EndTell notes what happened to it; after is when it is tried again.
-func (a *Messages) EndTell(ctx context.Context, id int64, s ChatTellState, after time.Duration) error {
-	return a.Store.EndTell(ctx, id, s, a.Now().Add(after))
+// EndDM notes what happened to it; after is when it is tried again.
+func (a *Messages) EndDM(ctx context.Context, id int64, s ChatDMState, after time.Duration) error {
+	return a.Store.EndDM(ctx, id, s, a.Now().Add(after))
 }
 
 // ChatFirst tells whether something that a chat sent, known by any of these names, comes for the first time, and remembers it:
@@ -139,8 +139,8 @@ type ChatAsk struct {
 	At              time.Time
 }
 
-// AskedInChat has a chat show how far what was requested is, once it is approved.
-func (a *Messages) AskedInChat(ctx context.Context, c ChatAsk) error {
+// RecordChatAsk has a chat show how far what was requested is, once it is approved.
+func (a *Messages) RecordChatAsk(ctx context.Context, c ChatAsk) error {
 	c.At = a.Now()
 	return a.Store.SaveAsk(ctx, c)
 }

@@ -75,7 +75,7 @@ func (a *Tokens) RefreshChatTokens(ctx context.Context, kind, team, holder strin
 	if app.CodeOf(err) == app.ECredentials {
 		w, e := a.Store.Workspace(ctx, kind, team, "")
 		if e == nil {
-			e = a.Store.EndWorkspace(ctx, app.System(w.Tenant, chatServer), kind, team, t.Version, ChatBroken, "The token couldn't be refreshed.", a.Now())
+			e = a.Store.EndWorkspace(ctx, app.System(w.Tenant, chatServer), kind, team, t.Version, StateBroken, "The token couldn't be refreshed.", a.Now())
 		}
 		if e != nil {
 			return t, e

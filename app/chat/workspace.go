@@ -54,9 +54,9 @@ type ChatState string
 
 // The states.
 const (
-	ChatConnected ChatState = "connected"
-	ChatBroken    ChatState = "broken"  // its token cannot be used any more: it has to be installed again
-	ChatRemoved   ChatState = "removed" // the app was removed there, or here
+	StateConnected ChatState = "connected"
+	StateBroken    ChatState = "broken"  // its token cannot be used any more: it has to be installed again
+	StateRemoved   ChatState = "removed" // the app was removed there, or here
 )
 
 // installLife is how long an installation that was begun can be ended.
@@ -153,7 +153,7 @@ func (a *Workspaces) InstallChat(ctx context.Context, actor app.Actor, state str
 	if err != nil {
 		return w, err
 	}
-	w.Tenant, w.State, w.InstalledBy, w.ExpiresAt = actor.Tenant, ChatConnected, actor.Name(), t.ExpiresAt
+	w.Tenant, w.State, w.InstalledBy, w.ExpiresAt = actor.Tenant, StateConnected, actor.Name(), t.ExpiresAt
 	if err := a.Store.SaveWorkspace(ctx, actor, w, t, a.Now()); err != nil {
 		return w, err
 	}
@@ -162,7 +162,7 @@ func (a *Workspaces) InstallChat(ctx context.Context, actor app.Actor, state str
 
 // CheckWorkspace refuses a workspace that another tenant has installed. Stores ask it in the transaction that keeps it.
 func (w ChatWorkspace) CheckWorkspace(who app.Actor) error {
-	if w.Tenant == who.Tenant || w.State == ChatRemoved {
+	if w.Tenant == who.Tenant || w.State == StateRemoved {
 		return nil
 	}
 	return &app.Error{Code: app.EConflict, Reason: "other_tenant", Message: fmt.Sprintf("Workspace %q belongs to another tenant.", w.Name),
@@ -204,7 +204,7 @@ func (a *Workspaces) RemoveWorkspace(ctx context.Context, actor app.Actor, kind,
 	if w.Fixed {
 		return &app.Error{Code: app.EConflict, Reason: "fixed", Message: "This workspace's token comes from the servers' environment.", Hint: "Remove SLACK_BOT_TOKEN from the environment."}
 	}
-	return a.Store.EndWorkspace(ctx, actor, kind, team, 0, ChatRemoved, "Removed by "+actor.Name()+".", a.Now())
+	return a.Store.EndWorkspace(ctx, actor, kind, team, 0, StateRemoved, "Removed by "+actor.Name()+".", a.Now())
 }
 
 // A channel that is given to a tenant belongs to it as soon as an admin of that tenant and one of the workspace's want it; superadmins
@@ -222,7 +222,7 @@ func (a *Workspaces) ChatWorkspaces(ctx context.Context, kind string) ([]ChatWor
 
 // KeepFixedWorkspace keeps the workspace whose token is a setting of the servers.
 func (a *Workspaces) KeepFixedWorkspace(ctx context.Context, w ChatWorkspace) error {
-	w.Fixed, w.State = true, ChatConnected
+	w.Fixed, w.State = true, StateConnected
 	return a.Store.SaveFixedWorkspace(ctx, w, a.Now())
 }
 
@@ -235,7 +235,7 @@ func (a *Workspaces) ChatGone(ctx context.Context, kind, team, why string) error
 	if err != nil {
 		return err
 	}
-	return a.Store.EndWorkspace(ctx, app.System(w.Tenant, chatServer), kind, team, 0, ChatRemoved, why, a.Now())
+	return a.Store.EndWorkspace(ctx, app.System(w.Tenant, chatServer), kind, team, 0, StateRemoved, why, a.Now())
 }
 
 // NoteChat notes how a workspace does. Nothing secret is in it.

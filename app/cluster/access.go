@@ -16,7 +16,7 @@ import (
 type AccessStore interface {
 	ClusterSecrets(ctx context.Context, tenant string, cluster string) (ClusterSecrets, error)
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
-	NoteDeed(ctx context.Context, d app.Deed) error
+	AddAuditEntry(ctx context.Context, d app.AuditEntry) error
 }
 
 // AccessConfig is what Access is created from.
@@ -97,7 +97,7 @@ func (a *Access) ClusterCertificate(ctx context.Context, actor app.Actor, cluste
 		return Certificate{}, err
 	}
 	detail := fmt.Sprintf("%s, serial %d, valid until %s", signed.Fingerprint, signed.Serial, until.Format(time.RFC3339))
-	if err := a.Store.NoteDeed(ctx, actor.Deed(now, "cluster.certificate", c.ID, detail)); err != nil {
+	if err := a.Store.AddAuditEntry(ctx, actor.AuditEntry(now, "cluster.certificate", c.ID, detail)); err != nil {
 		return Certificate{}, err
 	}
 	return Certificate{Certificate: signed.Line, User: users[0], ValidUntil: until, Serial: strconv.FormatUint(signed.Serial, 10)}, nil
@@ -157,7 +157,7 @@ func (a *Access) ClusterKey(ctx context.Context, actor app.Actor, cluster string
 	if len(secrets.PrivateKey) == 0 {
 		return "", nil, app.Errorf(app.EConflict, "Cluster %q was deleted, along with its SSH key.", c.Name)
 	}
-	if err := a.Store.NoteDeed(ctx, actor.Deed(a.Now(), "cluster.key", c.ID, "")); err != nil {
+	if err := a.Store.AddAuditEntry(ctx, actor.AuditEntry(a.Now(), "cluster.key", c.ID, "")); err != nil {
 		return "", nil, err
 	}
 	nodes, err := a.Store.Nodes(ctx, actor.Tenant, c.ID)

@@ -7,13 +7,13 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
-	"muster/app/apptest/office"
+	"muster/app/apptest/harness"
 	appcluster "muster/app/cluster"
 )
 
 // signer keeps what it was to sign.
 type signer struct {
-	office.Keys
+	harness.Keys
 	private string
 	orders  []app.CertificateOrder
 }
@@ -25,7 +25,7 @@ func (s *signer) SignCertificate(private []byte, o app.CertificateOrder) (app.Si
 }
 
 func TestClusterCertificate(t *testing.T) {
-	b := office.NewBureau(t)
+	b := harness.New(t)
 	keys := &signer{}
 	b.Services.Cluster.Access.Keys = keys
 	make := func(name string, lease time.Duration, status app.NodeStatus) string {
@@ -104,11 +104,11 @@ func TestClusterCertificate(t *testing.T) {
 	if len(keys.orders) != done {
 		t.Errorf("%d certificates were signed of what is refused", len(keys.orders)-done)
 	}
-	deeds, err := b.Store.Audit(t.Context(), app.AuditFilter{Act: "cluster.certificate", Limit: 100})
-	if err != nil || len(deeds) != done {
-		t.Fatalf("%d deeds of %d, %v", len(deeds), done, err)
+	entries, err := b.Store.Audit(t.Context(), app.AuditFilter{Act: "cluster.certificate", Limit: 100})
+	if err != nil || len(entries) != done {
+		t.Fatalf("%d entries of %d, %v", len(entries), done, err)
 	}
-	for _, d := range deeds {
+	for _, d := range entries {
 		if d.Who != "ada" || !strings.HasPrefix(d.Detail, "SHA256:abc, serial 9223372036854775807, valid until 20") {
 			t.Errorf("%+v", d)
 		}

@@ -50,7 +50,7 @@ func (a Actions) On(n app.Node) []app.OperationKind {
 // tells that nothing was asked of the cluster after it.
 func (v ClusterView) Acts(o app.Operation, latest bool) []app.Act {
 	return slices.DeleteFunc(o.Acts(latest), func(a app.Act) bool {
-		return a == app.ActResume && v.Trouble != nil && v.Trouble.Operation == o.ID && !v.Trouble.offers(WayResume)
+		return a == app.ActResume && v.Trouble != nil && v.Trouble.Operation == o.ID && !v.Trouble.offers(RecoveryResume)
 	})
 }
 
@@ -58,20 +58,20 @@ func (v ClusterView) Acts(o app.Operation, latest bool) []app.Act {
 // operation first.
 func ActionsOf(v ClusterView, open Unfinished) Actions {
 	var a Actions
-	p := NewPlight(v, open)
+	p := NewRecovery(v, open)
 	stays := slices.ContainsFunc(v.Nodes, func(n app.Node) bool { return n.Status != app.NodeDeleted && !n.Leaving })
 	if v.Status != app.ClusterActive && v.Status != app.ClusterFailed || p.Latest.ID != 0 && !p.Latest.Status.Ended() || !stays {
 		return a.whole()
 	}
-	for _, k := range app.Amendments {
+	for _, k := range app.Updates {
 		switch {
 		case k == app.OperationCompare: // changes nothing; whether it can be done depends on the tools of the services
 			continue
-		case v.Status == app.ClusterFailed && !p.Amends(k):
+		case v.Status == app.ClusterFailed && !p.Updates(k):
 			continue
 		}
 		a.Cluster = append(a.Cluster, k)
-		if !slices.Contains(amendFields[k], "nodes") {
+		if !slices.Contains(updateFields[k], "nodes") {
 			continue
 		}
 		if k != app.OperationResize || p.nodes > 1 { // the last node stays
@@ -84,9 +84,9 @@ func ActionsOf(v ClusterView, open Unfinished) Actions {
 	return a.whole()
 }
 
-// Amends tells whether a change of a kind can be asked of a failed cluster. Services can be started and stopped where that leaves nothing
+// Updates tells whether a change of a kind can be asked of a failed cluster. Services can be started and stopped where that leaves nothing
 // undone, on the existing nodes.
-func (p Plight) Amends(kind app.OperationKind) bool {
+func (p Recovery) Updates(kind app.OperationKind) bool {
 	switch kind {
 	case app.OperationRepair:
 		return p.mends()

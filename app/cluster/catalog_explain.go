@@ -60,9 +60,9 @@ func (a *Trials) TryCatalog(ctx context.Context, actor app.Actor, c catalog.Cata
 		}
 	}
 	ctx = catalog.Trying(ctx, actor.Tenant, d.After)
-	w, err := a.Creates.weigh(ctx, actor, r)
+	w, err := a.Creates.evaluate(ctx, actor, r)
 	if err == nil {
-		w.Preview.FromPools, err = a.Creates.createOffer(ctx, actor.Tenant, w.Draft, w.Preview)
+		w.Preview.FromPools, err = a.Creates.matchForCreate(ctx, actor.Tenant, w.Draft, w.Preview)
 		w.Preview.Cheaper = a.Creates.cheaper(ctx, actor.Tenant, w.Draft, w.Preview.Layout)
 		w.Preview.Problems = a.Preflight.scriptProblems(w.Draft.Definition) // an account is asked by what is saved
 	}

@@ -46,7 +46,7 @@ func (a *Creates) cheaper(ctx context.Context, tenant string, d Draft, l layout.
 		return nil
 	}
 	defer leave()
-	c, err := a.Catalogs.CatalogSoon(ctx, tenant)
+	c, err := a.Catalogs.CachedCatalogOf(ctx, tenant)
 	if err != nil {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
-	"muster/app/apptest/office"
+	"muster/app/apptest/harness"
 	"muster/app/cluster"
 	"muster/app/execution"
 	"muster/app/identity"
@@ -15,7 +15,7 @@ import (
 
 // Access to a cluster allows the use cases that require that access or less. A cluster without access is not found, not even by name.
 func TestAccessToClusters(t *testing.T) {
-	b := office.NewBureau(t)
+	b := harness.New(t)
 	ctx := t.Context()
 	for _, name := range []string{"reader", "user", "coowner"} {
 		if err := b.Store.CreateUser(ctx, identity.User{Tenant: app.DefaultTenant, Name: name, Role: app.RoleUser, CreatedAt: b.Clock.Now()}); err != nil {
@@ -55,7 +55,7 @@ func TestAccessToClusters(t *testing.T) {
 			return err
 		}},
 		{app.AccessReader, func(ctx context.Context, who app.Actor) error {
-			_, err := b.Services.Execution.Questions.Questions(ctx, who, execution.QuestionQuery{Cluster: "web"})
+			_, err := b.Services.Execution.ManualSteps.ManualSteps(ctx, who, execution.ManualStepQuery{Cluster: "web"})
 			return err
 		}},
 		{app.AccessUser, func(ctx context.Context, who app.Actor) error {
@@ -136,8 +136,8 @@ func TestAccessToClusters(t *testing.T) {
 	}
 }
 
-func TestSharesThatAreRefused(t *testing.T) {
-	b := office.NewBureau(t)
+func TestInvalidSharesAreRefused(t *testing.T) {
+	b := harness.New(t)
 	if _, err := b.Store.CreateCluster(t.Context(), apptest.NewCluster(app.DefaultTenant, "web", 1, b.Clock.Now(), apptest.Chain(1))); err != nil {
 		t.Fatal(err)
 	}
@@ -171,8 +171,8 @@ func TestSharesThatAreRefused(t *testing.T) {
 }
 
 // What was answered once is answered again only to those who may still see it.
-func TestRepeatedAnswersAreOfWhatMayBeSeen(t *testing.T) {
-	b := office.NewBureau(t)
+func TestRepeatedAnswersRespectVisibility(t *testing.T) {
+	b := harness.New(t)
 	ctx := t.Context()
 	n := apptest.NewCluster(app.DefaultTenant, "web", 1, b.Clock.Now(), apptest.Chain(1))
 	if _, err := b.Store.CreateCluster(ctx, n); err != nil {

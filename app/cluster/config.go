@@ -6,7 +6,7 @@ import (
 	"muster/app"
 )
 
-// ClusterConfig returns the configuration of a cluster to those who may amend it. What may be secret is HiddenValue.
+// ClusterConfig returns the configuration of a cluster to those who may update it. What may be secret is HiddenValue.
 func (a *Specs) ClusterConfig(ctx context.Context, actor app.Actor, cluster string) (map[string]any, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "ClusterConfig", cluster)
 	if err != nil {

@@ -24,7 +24,7 @@ type CreateStore interface {
 	// CreateCluster writes the cluster, its nodes, their intents, the operation with its plan, and an audit row.
 	// EConflict where a live cluster of the tenant has the name. Where n.Request is set, it is kept too, and gets its number.
 	CreateCluster(ctx context.Context, n NewCluster) (app.Operation, error)
-	KeepRequest(ctx context.Context, n NewRequest) (Request, error)
+	SaveRequest(ctx context.Context, n NewRequest) (Request, error)
 	// NextClusterNumber returns a number that no cluster has had.
 	NextClusterNumber(ctx context.Context) (int64, error)
 	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
@@ -113,10 +113,10 @@ func (a *Creates) submit(ctx context.Context, actor app.Actor, r ClusterRequest)
 	if err := r.OnFailure.Check(); err != nil {
 		return Answer{}, err
 	}
-	if err := r.Survival.Check(r.OnFailure); err != nil {
+	if err := r.PartialOverride.Check(r.OnFailure); err != nil {
 		return Answer{}, err
 	}
-	w, err := a.weigh(ctx, actor, r)
+	w, err := a.evaluate(ctx, actor, r)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -128,14 +128,14 @@ func (a *Creates) submit(ctx context.Context, actor app.Actor, r ClusterRequest)
 	switch w.decision.Outcome {
 	case policy.OutcomeRefuse:
 		q.Request.Status, q.Request.EndedAt, q.Request.Message = RequestRefused, q.Request.AskedAt, w.decision.Reason
-		kept, err := a.Store.KeepRequest(ctx, q)
+		kept, err := a.Store.SaveRequest(ctx, q)
 		if err != nil {
 			return Answer{}, err
 		}
 		return Answer{Request: kept}, RefusedBy(w.decision, kept.ID)
 	case policy.OutcomeApprove:
 		q.Open(Keep(w), w.decision.Needs)
-		kept, err := a.Store.KeepRequest(ctx, q)
+		kept, err := a.Store.SaveRequest(ctx, q)
 		return Answer{Request: kept, Warnings: w.Preview.Warnings}, err
 	}
 	n, err := a.DraftCluster(ctx, actor, w.Request, w.Draft, w.Preview)
@@ -167,8 +167,8 @@ func (a *Creates) CreateCluster(ctx context.Context, actor app.Actor, r ClusterR
 	return *answer.Cluster, nil
 }
 
-// Weighed is a request, prepared and judged. The request is as policies left it.
-type Weighed struct {
+// Evaluation is a request, prepared and judged. The request is as policies left it.
+type Evaluation struct {
 	Request  ClusterRequest `json:"-"`
 	Draft    Draft          `json:"-"`
 	Preview  Preview        `json:"-"`
@@ -177,7 +177,7 @@ type Weighed struct {
 }
 
 // weigh prepares a request and asks the policies.
-func (a *Creates) weigh(ctx context.Context, actor app.Actor, r ClusterRequest) (w Weighed, err error) {
+func (a *Creates) evaluate(ctx context.Context, actor app.Actor, r ClusterRequest) (w Evaluation, err error) {
 	w.Request = r
 	c, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
@@ -193,7 +193,7 @@ func (a *Creates) weigh(ctx context.Context, actor app.Actor, r ClusterRequest) 
 	if w.Draft, w.Preview, err = a.Prepare(ctx, actor.Tenant, r); err != nil {
 		return w, err
 	}
-	if _, _, err := w.Draft.Definition.Survivors.Settled(r.OnFailure, r.Survival, w.Preview.Layout.Size()); err != nil {
+	if _, _, err := w.Draft.Definition.PartialResults.Resolved(r.OnFailure, r.PartialOverride, w.Preview.Layout.Size()); err != nil {
 		return w, err
 	}
 	if err := a.Preflight.CheckSecretsOf(ctx, actor.Tenant, r, w.Draft, w.Preview.Layout.Provider); err != nil {
@@ -242,7 +242,7 @@ func (a *Creates) facts(ctx context.Context, actor app.Actor, r ClusterRequest, 
 }
 
 // newRequest is what is kept of an asking, whatever becomes of it.
-func (a *Creates) newRequest(actor app.Actor, r ClusterRequest, w Weighed) NewRequest {
+func (a *Creates) newRequest(actor app.Actor, r ClusterRequest, w Evaluation) NewRequest {
 	r.Config, r.PlanHash, r.Pool = nil, "", nil // which may hold secrets, and are of no use later
 	return NewRequest{Who: actor, Build: r.Build, Request: Request{
 		Tenant: actor.Tenant, Kind: app.OperationCreate, Requester: actor.Name(), Owner: actor.User, Groups: actor.Groups, Via: actor.Via,
@@ -254,9 +254,9 @@ func TermsOf(d Draft, p Preview) Terms {
 	return Terms{PlanHash: p.PlanHash, Layout: p.Layout, Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, Lease: p.Lease, Cost: p.Cost, CPU: d.cpu(p.Layout)}
 }
 
-func Keep(w Weighed) Kept {
+func Keep(w Evaluation) Kept {
 	k := Kept{Request: w.Request, Definition: w.Draft.Definition, DNSSuffix: w.Draft.DnsSuffix, Layout: w.Preview.Layout, Lease: w.Preview.Lease,
-		PlanHash: w.Preview.PlanHash, Hooks: w.Preview.Plan.Hooks, OwnCatalog: w.Draft.Catalog}
+		PlanHash: w.Preview.PlanHash, Hooks: w.Preview.Plan.Hooks, TenantCatalog: w.Draft.Catalog}
 	k.Request.PlanHash, k.Request.Pool = "", nil
 	return k
 }
@@ -281,13 +281,13 @@ func (a *Creates) DraftCluster(ctx context.Context, actor app.Actor, r ClusterRe
 		c.Services = append(c.Services, s)
 	}
 	slices.Sort(c.Services)
-	choice, survival, err := d.Definition.Survivors.Settled(r.OnFailure, r.Survival, c.Size)
+	choice, partial, err := d.Definition.PartialResults.Resolved(r.OnFailure, r.PartialOverride, c.Size)
 	if err != nil {
 		return NewCluster{}, err
 	}
-	n := NewCluster{Cluster: c, Definition: d.Definition, OwnCatalog: d.Catalog, Build: r.Build, Operation: NewOperation{
+	n := NewCluster{Cluster: c, Definition: d.Definition, TenantCatalog: d.Catalog, Build: r.Build, Operation: NewOperation{
 		Operation: app.Operation{Tenant: actor.Tenant, Cluster: id, Kind: app.OperationCreate, PlanHash: p.PlanHash, OnFailure: choice,
-			AtLeast: survival.AtLeast.Of(c.Size), NoTopUp: survival.NoTopUp, Requester: actor.User, CreatedAt: now, Expected: p.Duration},
+			MinAvailable: partial.MinAvailable.Of(c.Size), NoBackfill: partial.NoBackfill, Requester: actor.User, CreatedAt: now, Expected: p.Duration},
 		Plan: p.Plan,
 	}}
 	if n.PrivateKey, n.PublicKey, err = a.Keys.NewKey("muster " + id); err != nil {

@@ -3,18 +3,19 @@ package cluster_test
 import (
 	"testing"
 
-	"muster/app/apptest/office"
+	"muster/app/apptest/harness"
 	"muster/app/identity"
 	"muster/app/template"
 )
 
 // Tenants without entries of their own share a catalog as long as they pay in the same currency, so that prices are worked out once for all.
 func TestTenantsOfOneCurrencyShareACatalog(t *testing.T) {
-	o := office.NewPlain(t)
+	o := harness.NewBare(t)
 	o.Catalog.Providers["cloud"] = &template.ProviderSpec{}
 	o.Catalog.Hardware["small"] = &template.HardwareType{Providers: map[string]template.Flavor{"cloud": {CostPerHour: 1}}}
 	for name, e := range map[string]template.Exchange{"one": {}, "two": {}, "three": {Currency: "CHF", Rate: 0.5}, "four": {Currency: "CHF", Rate: 0.5}} {
-		o.Must(o.Store.CreateTenant(t.Context(), office.Root, identity.Tenant{Name: name, Currency: e.Currency, ExchangeRate: e.Rate, CreatedAt: o.Clock.Now()}, nil))
+		in := identity.Tenant{Name: name, Currency: e.Currency, ExchangeRate: e.Rate, CreatedAt: o.Clock.Now()}
+		o.Must(o.Store.CreateTenant(t.Context(), harness.Root, in, nil))
 	}
 	of := func(tenant string) *template.Catalog {
 		t.Helper()

@@ -35,10 +35,10 @@ type Definition struct {
 	Stopped map[string][]string      `json:"stopped,omitempty"`
 	Hooks   []template.OperationHook `json:"hooks,omitempty"`  // the template's
 	Health  *template.HealthPolicy   `json:"health,omitempty"` // the template's; nil: no one looks
-	// Survivors is what the template wants where not all machines come; nil: what was asked for fails.
-	Survivors *template.Survivors `json:"survivors,omitempty"`
-	Firewall  *template.Firewall  `json:"firewall,omitempty"` // the template's; nil: whatever the account does by itself
-	Batches   *template.Person    `json:"batches,omitempty"`  // the template's; nil: no one looks between batches
+	// PartialResults is what the template wants where not all machines come; nil: what was asked for fails.
+	PartialResults *template.PartialResults `json:"partial_results,omitempty"`
+	Firewall       *template.Firewall       `json:"firewall,omitempty"` // the template's; nil: whatever the account does by itself
+	Batches        *template.Person         `json:"batches,omitempty"`  // the template's; nil: no one looks between batches
 	// FallbackHardware lists, by hardware, what the machines of nodes may be made of instead, all of which are in Hardware.
 	FallbackHardware map[string][]string `json:"fallback_hardware,omitempty"`
 }
@@ -54,10 +54,10 @@ type NewCluster struct {
 	Request    *NewRequest // that asked for it, where it is accepted at once; nil for none
 	// Reservation is what it takes of quotas; where it names no tenant, it is worked out, with an owner who is in no groups.
 	Reservation policy.Reservation
-	// OwnCatalog is the revision of the tenant's own entries that it was worked out by. EConflict, reason plan_changed, where the provider's
+	// TenantCatalog is the revision of the tenant's own entries that it was worked out by. EConflict, reason plan_changed, where the provider's
 	// entry has changed since.
-	OwnCatalog int64
-	Build      *app.BuildClaim // that it is for, nil for none
+	TenantCatalog int64
+	Build         *app.BuildClaim // that it is for, nil for none
 }
 
 // NewOperation is an operation about to be accepted. When another one of the same cluster has not ended, it waits;
@@ -71,10 +71,10 @@ type NewOperation struct {
 	// Follows is the cluster's latest operation when this one was planned; where another one has come since, or that one has
 	// not ended, it is EConflict. 0 for no such condition.
 	Follows int64
-	// AsOf is, of a go-on, when the operation it continues had ended as it was planned: EConflict where that has run again since.
+	// AsOf is, of an accept-partial, when the operation it continues had ended as it was planned: EConflict where that has run again since.
 	AsOf time.Time
-	// TopUp says that Muster asks for it by itself, to have all nodes that were wanted.
-	TopUp bool
+	// Backfill says that Muster asks for it by itself, to have all nodes that were wanted.
+	Backfill bool
 	// LeaseOver accepts it only where the cluster's lease has ended by then, and tells people: someone may just have
 	// moved the end.
 	LeaseOver bool
@@ -105,8 +105,8 @@ type HardwareFallback struct {
 	Err   *app.Error
 }
 
-// Override is what the amendment wants otherwise than the template has it.
-func (m Amendment) Override() template.Override {
+// Override is what the update wants otherwise than the template has it.
+func (m Update) Override() template.Override {
 	o := template.Override{Config: m.Config}
 	if m.Kind == app.OperationAddServices || m.Kind == app.OperationRemoveServices {
 		o.Parts = append(o.Parts, "services")
@@ -141,10 +141,10 @@ func (d Definition) IsStopped(node, service string) bool {
 	return slices.Contains(d.Stopped[node], service)
 }
 
-// presentParameters returns the values that the parameters of the configuration have by now, by name, as people write them: those that
+// redactedParameters returns the values that the parameters of the configuration have by now, by name, as people write them: those that
 // were given, and else what the configuration says. Those that are nowhere said are left out. Of a template that the actor does not
 // see, or that is gone, only what was given is known. What may be secret is HiddenValue.
-func (d Definition) presentParameters(t *template.Template) map[string]any {
+func (d Definition) redactedParameters(t *template.Template) map[string]any {
 	out := map[string]any{}
 	if t == nil {
 		for name, v := range d.Parameters {
@@ -163,7 +163,7 @@ func (d Definition) presentParameters(t *template.Template) map[string]any {
 		}
 		switch {
 		case v == nil:
-		case secret.SecretKey.MatchString(keys[len(keys)-1]):
+		case secret.SecretKeyPattern.MatchString(keys[len(keys)-1]):
 			out[p.Name] = secret.HiddenValue
 		default:
 			out[p.Name] = v

@@ -37,7 +37,7 @@ func (a *Creates) Explain(ctx context.Context, actor app.Actor, r ClusterRequest
 	}
 	t, err := c.TemplateFor(actor, r.Template)
 	if t != nil {
-		r, _, err = r.settled(t)
+		r, _, err = r.resolved(t)
 	}
 	if err != nil {
 		return layout.Explanation{Problems: []*app.Error{app.AsError(err)}}, nil

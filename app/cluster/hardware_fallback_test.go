@@ -72,8 +72,8 @@ func TestFallbacksOfATemplate(t *testing.T) {
 	}
 }
 
-// TestFallbacksGoRound follows a node of which no hardware is to be had.
-func TestFallbacksGoRound(t *testing.T) {
+// TestFallbacksRotate follows a node of which no hardware is to be had.
+func TestFallbacksRotate(t *testing.T) {
 	d := Definition{Hardware: map[string]apptemplate.Flavor{"small": {}}}
 	c := fallbackCatalog()
 	was := d.Hardware

@@ -38,12 +38,12 @@ type Masks struct {
 func NewMasks(c MasksConfig) *Masks { return &Masks{MasksConfig: c} }
 
 // masked are the terms without values of the configuration.
-func (t *AmendTerms) masked() *AmendTerms {
+func (t *UpdateTerms) masked() *UpdateTerms {
 	if t == nil {
 		return nil
 	}
 	out := *t
-	out.Amendment.Parameters = nil
+	out.Update.Parameters = nil
 	out.Changes = slices.Clone(t.Changes)
 	for i, c := range out.Changes {
 		if c.Path != "config" && !strings.HasPrefix(c.Path, "config.") && !strings.HasPrefix(c.Path, "config[") {
@@ -79,7 +79,7 @@ func (a *Masks) MaskRequests(ctx context.Context, actor app.Actor, list []Reques
 	owners := map[string]bool{} // by cluster: whether the actor may read its configuration
 	for i := range list {
 		r := &list[i]
-		if r.Terms.Amended == nil && (r.Offer == nil || r.Offer.Amended == nil) || r.Requester == actor.Name() {
+		if r.Terms.Updated == nil && (r.Offer == nil || r.Offer.Updated == nil) || r.Requester == actor.Name() {
 			continue
 		}
 		may, known := owners[r.Cluster]
@@ -94,10 +94,10 @@ func (a *Masks) MaskRequests(ctx context.Context, actor app.Actor, list []Reques
 		if may {
 			continue
 		}
-		r.Terms.Amended = r.Terms.Amended.masked()
+		r.Terms.Updated = r.Terms.Updated.masked()
 		if r.Offer != nil {
 			o := *r.Offer
-			o.Amended = o.Amended.masked()
+			o.Updated = o.Updated.masked()
 			r.Offer = &o
 		}
 	}

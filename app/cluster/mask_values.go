@@ -46,7 +46,7 @@ func (a *Masks) masksOf(ctx context.Context, tenant string, clusters []app.Clust
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := a.Catalogs.CatalogSoon(ctx, tenant)
+	catalog, err := a.Catalogs.CachedCatalogOf(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func maskedValues(c app.Cluster, t *template.Template, all []Definition, reads b
 			v.Show(t.Defaults.Config)
 		}
 		for _, d := range all {
-			v.Show(d.presentParameters(t))
+			v.Show(d.redactedParameters(t))
 		}
 	}
 	for _, d := range all {
@@ -199,10 +199,10 @@ func MaskView(m *secret.Redactor, v *ClusterView) {
 		}
 		v.Trouble = &t
 	}
-	if v.TopUp != nil {
-		t := *v.TopUp
+	if v.Backfill != nil {
+		t := *v.Backfill
 		t.Note = m.Hide(t.Note)
-		v.TopUp = &t
+		v.Backfill = &t
 	}
 }
 

@@ -45,7 +45,7 @@ func TestMaskedValues(t *testing.T) {
 }
 
 func TestMaskedTerms(t *testing.T) {
-	terms := &AmendTerms{Changes: []app.ValueChange{{Path: "config.greeting", Before: "hello", After: "Copperfield 9"}, {Path: "services.web.start", Before: "there", After: "changed"}, {Path: "config.new", After: "value"}}}
+	terms := &UpdateTerms{Changes: []app.ValueChange{{Path: "config.greeting", Before: "hello", After: "Copperfield 9"}, {Path: "services.web.start", Before: "there", After: "changed"}, {Path: "config.new", After: "value"}}}
 	masked := terms.masked()
 	if masked.Changes[0].Before != secret.HiddenValue || masked.Changes[0].After != secret.HiddenValue || masked.Changes[1].After != "changed" || masked.Changes[2].Before != "" || masked.Changes[2].After != secret.HiddenValue {
 		t.Errorf("%+v", masked.Changes)
@@ -53,7 +53,7 @@ func TestMaskedTerms(t *testing.T) {
 	if terms.Changes[0].After != "Copperfield 9" {
 		t.Error("what others read is changed too")
 	}
-	if (*AmendTerms)(nil).masked() != nil {
+	if (*UpdateTerms)(nil).masked() != nil {
 		t.Error("nothing is something")
 	}
 }

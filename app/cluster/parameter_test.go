@@ -111,8 +111,8 @@ func shop() *template.Template {
 	}
 }
 
-func TestParametersAreLaidIntoTheConfiguration(t *testing.T) {
-	r, s, err := ClusterRequest{Parameters: map[string]any{"title": "Hi", "safe": "on"}}.settled(shop())
+func TestParametersSetConfiguration(t *testing.T) {
+	r, s, err := ClusterRequest{Parameters: map[string]any{"title": "Hi", "safe": "on"}}.resolved(shop())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestParametersAreLaidIntoTheConfiguration(t *testing.T) {
 	// What the request says itself counts.
 	r = ClusterRequest{Parameters: map[string]any{"title": "Hi"}}
 	r.Size, r.Hardware = 5, "small"
-	if r, _, err = r.settled(shop()); err != nil || r.Size != 5 || r.Hardware != "small" {
+	if r, _, err = r.resolved(shop()); err != nil || r.Size != 5 || r.Hardware != "small" {
 		t.Errorf("%+v, %v", r.LayoutRequest, err)
 	}
 	if merged := template.MergeConfig(shop().Defaults.Config, s.Config); !reflect.DeepEqual(merged["web"], map[string]any{"port": 80, "name": "x"}) {
@@ -137,7 +137,7 @@ func TestParametersAreLaidIntoTheConfiguration(t *testing.T) {
 	}
 }
 
-func TestWrongParametersAreRefusedWithTheirPlace(t *testing.T) {
+func TestInvalidParametersAreReportedWithTheirField(t *testing.T) {
 	for _, c := range []struct {
 		name                 string
 		r                    ClusterRequest
@@ -153,7 +153,7 @@ func TestWrongParametersAreRefusedWithTheirPlace(t *testing.T) {
 		{"with dots in the key", ClusterRequest{Parameters: map[string]any{"title": "x"}, Config: map[string]any{"security.enabled": "true"}}, "config.security.enabled", "is set by parameter safe", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, _, err := c.r.settled(shop())
+			_, _, err := c.r.resolved(shop())
 			if e := app.AsError(err); err == nil || e.Code != app.EInvalid || e.Field != c.field || !strings.Contains(e.Message, c.message) || !strings.Contains(e.Hint, c.hint) {
 				t.Errorf("got %+v", err)
 			}
@@ -163,7 +163,7 @@ func TestWrongParametersAreRefusedWithTheirPlace(t *testing.T) {
 		t.Errorf("%d complaints, want all 3", n)
 	}
 	beside := ClusterRequest{Parameters: map[string]any{"title": "x"}, Config: map[string]any{"web": map[string]any{"name": "y"}}}
-	if _, _, err := beside.settled(shop()); err != nil {
+	if _, _, err := beside.resolved(shop()); err != nil {
 		t.Errorf("configuration beside a parameter: %v", err)
 	}
 }
@@ -220,7 +220,7 @@ func TestImmutablePartsStay(t *testing.T) {
 
 func TestDraftsAreForAdmins(t *testing.T) {
 	c := template.NewCatalog()
-	for name, state := range map[string]template.TemplateState{"a-old": template.TemplateDeprecated, "b-new": template.TemplateDraft, "c-now": ""} {
+	for name, state := range map[string]template.TemplateState{"a-old": template.StateDeprecated, "b-new": template.StateDraft, "c-now": ""} {
 		c.Templates[name] = &template.Template{About: template.About{Name: name}, State: state, ReplacedBy: "c-now"}
 		c.Written[name] = c.Templates[name]
 	}

@@ -69,8 +69,8 @@ type AccountAnswer struct {
 // ProblemLines say for people what would go wrong, and whether the provider has been asked.
 func (p Preview) ProblemLines() []string { return problemLines(p.Problems, p.Account) }
 
-// ProblemLines are those of an amendment.
-func (p AmendPreview) ProblemLines() []string { return problemLines(p.Problems, p.Account) }
+// ProblemLines are those of an update.
+func (p UpdatePreview) ProblemLines() []string { return problemLines(p.Problems, p.Account) }
 
 func problemLines(problems []family.Finding, account *AccountAnswer) (lines []string) {
 	for _, f := range problems {
@@ -113,7 +113,7 @@ const (
 const aboutScript = "script"
 
 // foresee adds to a preview what would fail once it is asked for: scripts that no shell can read, and what the provider's account would refuse.
-func (a *Creates) foresee(ctx context.Context, tenant string, d Draft, p *Preview) error {
+func (a *Creates) runPreflight(ctx context.Context, tenant string, d Draft, p *Preview) error {
 	p.Problems = a.Preflight.scriptProblems(d.Definition)
 	if p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
 		return nil
@@ -128,7 +128,7 @@ func (a *Preflight) AskAccount(ctx context.Context, tenant, provider string, nee
 	if a.Accounts == nil {
 		return nil, nil, nil
 	}
-	c, err := a.Catalogs.CatalogSoon(ctx, tenant)
+	c, err := a.Catalogs.CachedCatalogOf(ctx, tenant)
 	if err != nil || c.Providers[provider] == nil {
 		return nil, nil, err
 	}

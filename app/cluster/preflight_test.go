@@ -124,7 +124,7 @@ func TestPreviewsAskAccountsSparingly(t *testing.T) {
 	})
 }
 
-func TestWhatOfAnAccountIsAProblem(t *testing.T) {
+func TestWhichAccountFindingsAreProblems(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		f     family.Finding

@@ -29,15 +29,15 @@ func (a *Creates) Preview(ctx context.Context, actor app.Actor, r ClusterRequest
 		return Preview{}, err
 	}
 	ctx = catalog.HoldCatalog(ctx)
-	w, err := a.weigh(ctx, actor, r)
+	w, err := a.evaluate(ctx, actor, r)
 	if err == nil {
-		w.Preview.FromPools, err = a.createOffer(ctx, actor.Tenant, w.Draft, w.Preview)
+		w.Preview.FromPools, err = a.matchForCreate(ctx, actor.Tenant, w.Draft, w.Preview)
 	}
 	if err != nil {
 		return w.Preview, err
 	}
 	w.Preview.Cheaper = a.cheaper(ctx, actor.Tenant, w.Draft, w.Preview.Layout)
-	err = a.foresee(ctx, actor.Tenant, w.Draft, &w.Preview)
+	err = a.runPreflight(ctx, actor.Tenant, w.Draft, &w.Preview)
 	return w.Preview, err
 }
 
@@ -57,10 +57,10 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r ClusterRequest) 
 	if err != nil {
 		return Draft{}, Preview{}, err
 	}
-	var set template.Settled
+	var set template.Resolved
 	if t := c.Templates[r.Template]; t != nil {
 		var err error
-		if r, set, err = r.settled(t); err != nil {
+		if r, set, err = r.resolved(t); err != nil {
 			return Draft{}, Preview{}, err
 		}
 		if err := template.CheckSize(r.Size); err != nil {
@@ -133,13 +133,13 @@ func define(c *template.Catalog, t *template.Template, l applayout.Layout, confi
 	d := Definition{
 		Lease:    &t.Lease,
 		Template: t.Digest(), Immutable: t.Immutable,
-		Hooks:     t.Hooks,
-		Health:    t.Health,
-		Survivors: t.Survivors,
-		Firewall:  t.Firewall,
-		Batches:   t.Batches,
-		Config:    template.MergeConfig(t.Defaults.Config, config),
-		Services:  map[string]*template.Service{}, Hardware: map[string]template.Flavor{}, Images: map[string]template.Image{},
+		Hooks:          t.Hooks,
+		Health:         t.Health,
+		PartialResults: t.PartialResults,
+		Firewall:       t.Firewall,
+		Batches:        t.Batches,
+		Config:         template.MergeConfig(t.Defaults.Config, config),
+		Services:       map[string]*template.Service{}, Hardware: map[string]template.Flavor{}, Images: map[string]template.Image{},
 	}
 	for _, g := range l.Groups {
 		d.Hardware[g.Hardware] = c.Hardware[g.Hardware].Providers[l.Provider]

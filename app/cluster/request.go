@@ -79,8 +79,8 @@ type Terms struct {
 	CPU    float64       `json:"cpu,omitempty"` // virtual cores, as far as they are known
 	// Seal is the digest of all that was kept to be run: layout, definition, lease.
 	Seal string `json:"seal,omitempty"`
-	// Amended is what happens to an existing cluster; the layout is then that of afterwards, and the lease what is left of it.
-	Amended *AmendTerms `json:"amended,omitempty"`
+	// Updated is what happens to an existing cluster; the layout is then that of afterwards, and the lease what is left of it.
+	Updated *UpdateTerms `json:"updated,omitempty"`
 }
 
 // Offer is terms that an approver proposes instead.
@@ -123,13 +123,13 @@ type Kept struct {
 	PlanHash   string         `json:"plan_hash"`
 	// Hooks are those whose scripts the plan runs: what was shown, whatever the tenant's hooks are by then.
 	Hooks []template.OperationHook `json:"hooks,omitempty"`
-	// OwnCatalog is the revision of the tenant's own entries that it was worked out by.
-	OwnCatalog int64 `json:"own_catalog,omitempty"`
-	// Of an amendment: what was asked for, the cluster's latest operation at that time, and its owner.
-	Amendment *Amendment `json:"amendment,omitempty"`
-	Follows   int64      `json:"follows,omitempty"`
-	Owner     string     `json:"owner,omitempty"`
-	Offer     *Kept      `json:"offer,omitempty"` // the same of an offer
+	// TenantCatalog is the revision of the tenant's own entries that it was worked out by.
+	TenantCatalog int64 `json:"own_catalog,omitempty"`
+	// Of an update: what was asked for, the cluster's latest operation at that time, and its owner.
+	Update  *Update `json:"update,omitempty"`
+	Follows int64   `json:"follows,omitempty"`
+	Owner   string  `json:"owner,omitempty"`
+	Offer   *Kept   `json:"offer,omitempty"` // the same of an offer
 }
 
 // Seal is the digest of what was kept, without an offer. It is hex, 64 digits.
@@ -185,7 +185,7 @@ type RequestFilter struct {
 // ErrNotReady says that a move would let a request run, and that nothing was made ready for that.
 var ErrNotReady = &app.Error{Code: app.ETransient, Reason: "not_ready", Message: "The request has just changed.", Hint: "Try again."}
 
-// Reservation is what it takes of quotas while it is open. An amendment takes nothing until it runs.
+// Reservation is what it takes of quotas while it is open. An update takes nothing until it runs.
 func (r Request) Reservation() policy.Reservation {
 	q := policy.Reservation{Tenant: r.Tenant, Request: r.ID, Owner: r.Owner, Groups: r.Groups, Nodes: r.Terms.Layout.Size(), CPU: r.Terms.CPU,
 		CostPerHour: r.Terms.Layout.CostPerHour, From: r.AskedAt}
@@ -211,15 +211,15 @@ func (r Request) WaitsFor(a app.Actor) bool {
 	return false
 }
 
-// AmendTerms are what an amendment that was asked for comes to, for those who decide on it.
-type AmendTerms struct {
-	Amendment Amendment         `json:"amendment"` // the configuration is left out, since it may hold secrets; see Changes
-	Title     string            `json:"title"`
-	Before    ClusterFigures    `json:"before"`
-	After     ClusterFigures    `json:"after"`
-	Effects   []string          `json:"effects,omitempty"`
-	Changes   []app.ValueChange `json:"changes,omitempty"`
-	Notes     []string          `json:"notes,omitempty"`
+// UpdateTerms are what an update that was asked for comes to, for those who decide on it.
+type UpdateTerms struct {
+	Update  Update            `json:"update"` // the configuration is left out, since it may hold secrets; see Changes
+	Title   string            `json:"title"`
+	Before  ClusterFigures    `json:"before"`
+	After   ClusterFigures    `json:"after"`
+	Effects []string          `json:"effects,omitempty"`
+	Changes []app.ValueChange `json:"changes,omitempty"`
+	Notes   []string          `json:"notes,omitempty"`
 }
 
 // Open makes it a request that waits, with what is needed to run it later.
@@ -252,6 +252,6 @@ func (r Request) NoConditions() error {
 // endLapsed is what happens to a request whose cluster has changed.
 func (r *Request) endLapsed(m RequestMove) (o RequestOutcome) {
 	r.Status, r.Message = RequestExpired, cmp.Or(m.Reason, "The cluster has changed since the request.")
-	o.Notices = r.tellExpired(m.Now)
+	o.Notices = r.expiredNotices(m.Now)
 	return o
 }

@@ -16,14 +16,14 @@ type RequestAct string
 
 // The acts.
 const (
-	RequestApprove  RequestAct = "approve"
-	RequestDeny     RequestAct = "deny"
-	RequestOffer    RequestAct = "offer"
-	RequestConfirm  RequestAct = "confirm"
-	RequestWithdraw RequestAct = "withdraw"
-	RequestBreak    RequestAct = "break_glass"
-	RequestTend     RequestAct = "tend"  // what time brings: reminders, escalation, the end
-	RequestLapse    RequestAct = "lapse" // what it is about has changed since, so it ends
+	RequestApprove   RequestAct = "approve"
+	RequestDeny      RequestAct = "deny"
+	RequestOffer     RequestAct = "offer"
+	RequestConfirm   RequestAct = "confirm"
+	RequestWithdraw  RequestAct = "withdraw"
+	RequestBreak     RequestAct = "break_glass"
+	RequestReconcile RequestAct = "tend"  // what time brings: reminders, escalation, the end
+	RequestLapse     RequestAct = "lapse" // what it is about has changed since, so it ends
 )
 
 // RequestMove is such an act. PlanHash is that of what was shown to who acts.
@@ -63,7 +63,7 @@ const (
 func (r *Request) Move(m RequestMove) (o RequestOutcome, err error) {
 	m.Reason = strings.TrimSpace(m.Reason)
 	if !r.Status.Open() {
-		if m.Act == RequestTend || m.Act == RequestLapse {
+		if m.Act == RequestReconcile || m.Act == RequestLapse {
 			return RequestOutcome{Nothing: true}, nil
 		}
 		return o, &app.Error{Code: app.EConflict, Reason: "request_ended", Message: fmt.Sprintf("Request %d is already %s.", r.ID, r.Status), Hint: "Reload the request."}
@@ -80,8 +80,8 @@ func (r *Request) Move(m RequestMove) (o RequestOutcome, err error) {
 		o, err = r.withdraw(m)
 	case RequestBreak:
 		o, err = r.breakGlass(m)
-	case RequestTend:
-		o = r.tend(m.Now)
+	case RequestReconcile:
+		o = r.reconcile(m.Now)
 	case RequestLapse:
 		o = r.endLapsed(m)
 	default:
@@ -171,7 +171,7 @@ func (r *Request) review(m RequestMove) (o RequestOutcome, err error) {
 	r.count()
 	o.Review = &r.Reviews[len(r.Reviews)-1]
 	o.Run = m.Act == RequestApprove && len(r.want()) == 0
-	o.Notices = r.tellReview(m)
+	o.Notices = r.reviewNotices(m)
 	return o, nil
 }
 
@@ -214,7 +214,7 @@ func (r *Request) confirm(m RequestMove) (o RequestOutcome, err error) {
 	r.Terms, r.Offer, r.Status = r.Offer.Terms, nil, RequestWaiting
 	r.count()
 	o.Run = len(r.want()) == 0
-	o.Notices = r.tellConfirm(m, o.Run)
+	o.Notices = r.confirmNotices(m, o.Run)
 	return o, nil
 }
 
@@ -226,7 +226,7 @@ func (r *Request) withdraw(m RequestMove) (o RequestOutcome, err error) {
 	}
 	r.Status, r.Message = RequestWithdrawn, m.Reason
 	if !mine {
-		o.Notices = r.tellWithdrawn(m)
+		o.Notices = r.withdrawnNotices(m)
 	}
 	return o, nil
 }
@@ -249,7 +249,7 @@ func (r *Request) breakGlass(m RequestMove) (o RequestOutcome, err error) {
 	r.Reviews = append(r.Reviews, Review{Who: m.Who.Name(), At: m.Now, Verdict: VerdictBreak, Reason: m.Reason, Round: r.Round, PlanHash: r.Terms.PlanHash})
 	r.Broken, r.Message = true, m.Reason
 	o.Run, o.Review = true, &r.Reviews[len(r.Reviews)-1]
-	o.Notices = r.tellBroken(m)
+	o.Notices = r.breakGlassNotices(m)
 	return o, nil
 }
 
@@ -259,15 +259,15 @@ func (r Request) MayBreak(a app.Actor) bool {
 		slices.ContainsFunc(r.Needs, func(n policy.Need) bool { return n.BreakGlass != "" && slices.Contains(a.Groups, n.BreakGlass) }))
 }
 
-// tend does what the time has come for.
-func (r *Request) tend(now time.Time) (o RequestOutcome) {
+// reconcile does what is due by now.
+func (r *Request) reconcile(now time.Time) (o RequestOutcome) {
 	if !r.ExpiresAt.IsZero() && !now.Before(r.ExpiresAt) {
 		r.Message = "The approvals didn't arrive in time."
 		if r.Status == RequestOffered {
 			r.Message = "The offer wasn't confirmed in time."
 		}
 		r.Status = RequestExpired
-		o.Notices = r.tellExpired(now)
+		o.Notices = r.expiredNotices(now)
 		return o
 	}
 	if r.Status == RequestWaiting {
@@ -275,11 +275,11 @@ func (r *Request) tend(now time.Time) (o RequestOutcome) {
 			n := &r.Needs[i]
 			if at := n.Remind(r.AskedAt); !at.IsZero() && !now.Before(at) {
 				n.RemindedAt = now
-				o.Notices = append(o.Notices, r.tellReminder(*n, now))
+				o.Notices = append(o.Notices, r.reminderNotices(*n, now))
 			}
 			if at := n.Escalate(r.AskedAt); !at.IsZero() && !now.Before(at) {
 				n.EscalatedAt = now
-				o.Notices = append(o.Notices, r.tellEscalated(*n, now))
+				o.Notices = append(o.Notices, r.escalatedNotices(*n, now))
 			}
 		}
 	}
@@ -287,7 +287,7 @@ func (r *Request) tend(now time.Time) (o RequestOutcome) {
 	return o
 }
 
-// due is when tend has something to do next; zero for never.
+// due is when reconcile has something to do next; zero for never.
 func (r Request) due() time.Time {
 	if !r.Status.Open() {
 		return time.Time{}

@@ -13,8 +13,8 @@ type RetentionStore interface {
 	DropEvents(ctx context.Context, before time.Time, from int64) (next int64, dropped int, err error)
 	// DropLogs does the same with log lines of operations that ended before then.
 	DropLogs(ctx context.Context, before time.Time, from int64) (next int64, dropped int, err error)
-	// DropPaces forgets kinds of steps of which nothing was seen since then, a bounded number at once, and returns how many.
-	DropPaces(ctx context.Context, before time.Time) (int, error)
+	// DropDurationStats forgets kinds of steps of which nothing was seen since then, a bounded number at once, and returns how many.
+	DropDurationStats(ctx context.Context, before time.Time) (int, error)
 	// DropAnswers forgets keys of requests that were taken before then, a bounded number at once, and returns how many.
 	DropAnswers(ctx context.Context, before time.Time) (int, error)
 }

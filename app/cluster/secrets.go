@@ -30,7 +30,7 @@ func (a *Preflight) CheckSecretsOf(ctx context.Context, tenant string, r Cluster
 			note("Service "+name, act.Fields)
 		}
 	}
-	c, err := a.Catalogs.CatalogSoon(ctx, tenant) // the layout was just made by it
+	c, err := a.Catalogs.CachedCatalogOf(ctx, tenant) // the layout was just made by it
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (a *Views) clusterView(ctx context.Context, actor app.Actor, c app.Cluster)
 			return ClusterView{}, err
 		}
 	}
-	if v.TopUp, err = a.Store.TopUpOf(ctx, actor.Tenant, c.ID); err != nil {
+	if v.Backfill, err = a.Store.BackfillOf(ctx, actor.Tenant, c.ID); err != nil {
 		return ClusterView{}, err
 	}
 	open, err := a.unfinished(ctx, v)
@@ -68,7 +68,7 @@ func (a *Views) clusterView(ctx context.Context, actor app.Actor, c app.Cluster)
 	if err != nil {
 		return ClusterView{}, err
 	}
-	v.Parameters = d.presentParameters(catalog.For(actor).Templates[c.Template])
+	v.Parameters = d.redactedParameters(catalog.For(actor).Templates[c.Template])
 	v.MadeFrom, err = a.Catalogs.VersionUsed(ctx, actor, c.Template, d.Template)
 	return v, err
 }

@@ -54,7 +54,7 @@ type ClusterSpec struct {
 	Config     map[string]any      `json:"config,omitempty"` // over the template's own
 	Parameters map[string]any      `json:"parameters,omitempty"`
 	OnFailure  app.FailureChoice   `json:"on_failure,omitempty"`
-	template.Survival
+	template.PartialOverride
 }
 
 // SpecExport is a spec with what it does not say. Groups are the nodes as they are; a create works them out from the rest.
@@ -177,7 +177,7 @@ func withoutSecrets(path string, config map[string]any, left *[]string) map[stri
 	out := map[string]any{}
 	for _, k := range slices.Sorted(maps.Keys(config)) {
 		at, v := template.PathOf(path, k), config[k]
-		if m, is := v.(map[string]any); is && !secret.SecretKey.MatchString(k) {
+		if m, is := v.(map[string]any); is && !secret.SecretKeyPattern.MatchString(k) {
 			if len(m) == 0 {
 				out[k] = m
 			} else if sub := withoutSecrets(at, m, left); len(sub) > 0 {
@@ -199,7 +199,7 @@ func hides(key string, v any) bool {
 	if text, is := v.(string); is && text != "" && app.SecretReference.ReplaceAllString(text, "") == "" {
 		return false
 	}
-	return secret.SecretKey.MatchString(key) || !template.SameValue(v, concealed(v))
+	return secret.SecretKeyPattern.MatchString(key) || !template.SameValue(v, concealed(v))
 }
 
 // leaseText writes a duration as ParseLength reads it, to the minute.
@@ -222,7 +222,7 @@ func leaseText(d time.Duration) string {
 
 // Request is what to ask for.
 func (s ClusterSpec) Request() (ClusterRequest, error) {
-	r := ClusterRequest{Name: s.Name, DNSSuffix: s.DNSSuffix, Config: s.Config, Parameters: s.Parameters, OnFailure: s.OnFailure, Survival: s.Survival,
+	r := ClusterRequest{Name: s.Name, DNSSuffix: s.DNSSuffix, Config: s.Config, Parameters: s.Parameters, OnFailure: s.OnFailure, PartialOverride: s.PartialOverride,
 		LayoutRequest: layout.LayoutRequest{Template: s.Template, Size: s.Size, Provider: s.Provider, Services: s.Services, Hardware: s.Hardware, Image: s.Image, Prefer: s.Prefer}}
 	var err error
 	r.Lease, err = s.leaseLength()
@@ -247,7 +247,7 @@ func (s ClusterSpec) leaseLength() (*time.Duration, error) {
 // Complaints are what is wrong with a spec whatever the catalog says, each with its field.
 func (s ClusterSpec) Complaints() (list []*app.Error) {
 	_, lease := s.leaseLength()
-	checks := []error{s.Prefer.Check(), lease, s.OnFailure.Check(), s.Survival.Check(s.OnFailure)}
+	checks := []error{s.Prefer.Check(), lease, s.OnFailure.Check(), s.PartialOverride.Check(s.OnFailure)}
 	if s.Name != "" {
 		checks = append(checks, app.CheckClusterName(s.Name))
 	}

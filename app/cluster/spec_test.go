@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestSpecThatIsExported(t *testing.T) {
+func TestExportedSpec(t *testing.T) {
 	created := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	c := app.Cluster{Name: "shop", Template: "web", Provider: "cloud", Services: []string{"db", "nginx"}, DNSSuffix: "internal", CreatedAt: created, ExpiresAt: created.Add(20 * time.Hour)}
 	d := Definition{Overrides: map[string]any{"nginx": map[string]any{"port": 80.0, "since": "2026-01-01", "admin_password": "hunter2"},

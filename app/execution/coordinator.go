@@ -93,8 +93,8 @@ type Assignment struct {
 	// operation was last resumed.
 	Replacements []string `json:",omitempty"`
 
-	// Together is, of a create that is Unasked, what the operation has to make at the provider in all; nil where it is this machine alone.
-	Together *Together `json:",omitempty"`
+	// CreateBatch is, of a create that is Unasked, what the operation has to make at the provider in all; nil where it is this machine alone.
+	CreateBatch *CreateBatch `json:",omitempty"`
 
 	// FromPool says of a create or confirm that the machine comes, or may come, from a pool; nil for one that does not.
 	FromPool *FromPool `json:",omitempty"`

@@ -16,7 +16,7 @@ import (
 
 // HealthStore keeps what checks have found.
 type HealthStore interface {
-	// CheckHealth has the next round of a live cluster be due at once, unless one is running.
+	// CheckHealth has the next check batch of a live cluster be due at once, unless one is running.
 	CheckHealth(ctx context.Context, r CheckRequest) error
 	// ClusterHealth returns how a cluster is; nil where it has no health checks.
 	ClusterHealth(ctx context.Context, tenant, cluster string) (*health.ClusterHealth, error)
@@ -83,7 +83,7 @@ func (a *Health) repairSick(ctx context.Context, d RepairDue) (begun bool, err e
 		n.Tell = d.tell(now, fmt.Sprintf("The repair of cluster %s failed.", d.Cluster.Name), c.Note)
 	}
 	if len(c.Nodes) > 0 {
-		answer, err := a.Updates.Amend(ctx, app.System(d.Cluster.Tenant, app.HealthUser), d.Cluster.ID, appcluster.Amendment{Kind: app.OperationRepair, Nodes: c.Nodes})
+		answer, err := a.Updates.Update(ctx, app.System(d.Cluster.Tenant, app.HealthUser), d.Cluster.ID, appcluster.Update{Kind: app.OperationRepair, Nodes: c.Nodes})
 		switch code := app.CodeOf(err); {
 		case err == nil && answer.Operation > 0:
 			begun = true

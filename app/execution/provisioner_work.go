@@ -52,7 +52,7 @@ func (g *granted) takes(ctx context.Context) (except []string, err error) {
 	if !p.May(g.tenant) {
 		return nil, ErrWorkerToken
 	}
-	c, err := g.app.Catalogs.CatalogSoon(ctx, g.tenant)
+	c, err := g.app.Catalogs.CachedCatalogOf(ctx, g.tenant)
 	if err != nil {
 		return nil, err
 	}

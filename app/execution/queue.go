@@ -17,8 +17,8 @@ type WaitStore interface {
 	Logs(ctx context.Context, tenant string, cluster string, f cluster.LogFilter) ([]app.LogLine, error)
 	Operations(ctx context.Context, tenant string, cluster string) ([]app.Operation, error)
 	Provisioners(ctx context.Context) ([]app.Provisioner, error)
-	// Questions returns a tenant's questions, oldest first.
-	Questions(ctx context.Context, tenant string, f QuestionFilter) ([]Question, error)
+	// ManualSteps returns a tenant's questions, oldest first.
+	ManualSteps(ctx context.Context, tenant string, f ManualStepFilter) ([]ManualStep, error)
 	// QueueLines lists the tenant's operations that have not ended, in the order in which they were requested, and of those that run the
 	// steps that wait out a back-off, by error code, and that wait for a person.
 	QueueLines(ctx context.Context, tenant string, now time.Time) (QueueRows, error)
@@ -131,7 +131,7 @@ func (f *waitFacts) queue(tenant string, rows QueueRows) Queue {
 		t.all = append(t.all, WaitGroup{Reason: reason, Text: text, Count: b.Count, Until: b.Until, Last: b.Last})
 	}
 	t.take(WaitNode, rows.Asked)
-	t.add(WaitPerson, "Waiting for a person to answer: see muster questions.", rows.Asked, time.Time{})
+	t.add(WaitPerson, "Waiting for a person to answer: see muster manual-steps.", rows.Asked, time.Time{})
 	q.Groups = t.groups()
 	if q.Operations == nil {
 		q.Operations = []QueueLine{}

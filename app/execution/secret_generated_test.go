@@ -12,7 +12,7 @@ import (
 	"muster/app/template"
 )
 
-func TestGeneratedSecretsAreOfTheirClusterAndName(t *testing.T) {
+func TestGeneratedSecretsDependOnClusterAndName(t *testing.T) {
 	set, generated := secret.CutGenerated(app.SecretNames(map[string]any{"a": "${secret:DB}", "b": "x ${secret:generated/redis} y", "c": "${secret:generated/Redis}"}))
 	if !slices.Equal(set, []string{"DB", "generated/Redis"}) || !slices.Equal(generated, []string{"generated/redis"}) {
 		t.Errorf("set %v, generated %v", set, generated)
@@ -33,7 +33,7 @@ func TestGeneratedSecretsAreOfTheirClusterAndName(t *testing.T) {
 }
 
 // Who runs the step gets the value, and hears that it may not be shown.
-func TestGeneratedSecretsAreGivenToSteps(t *testing.T) {
+func TestStepsGetGeneratedSecrets(t *testing.T) {
 	oc := &operationConfig{secrets: cluster.ClusterSecrets{PrivateKey: []byte("key")}, named: []string{"generated/redis"}}
 	want := secret.GeneratedValues(oc.secrets.PrivateKey, oc.named)["generated/redis"]
 	as := &Assignment{Call: &template.ServiceAction{Fields: map[string]string{"script": "auth ${secret:generated/redis}"}}, Config: map[string]any{"p": "${secret:generated/redis}"}}

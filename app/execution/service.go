@@ -34,14 +34,14 @@ type StepStore interface {
 	WorkQueued(ctx context.Context, tenant string, except []string, before time.Time) (bool, error)
 }
 
-// RoundStore keeps which rounds of health checks are due.
-type RoundStore interface {
-	// ClaimRound returns the round that has been due longest; nil for none. Clusters that are not to be looked at now (an operation
+// CheckBatchStore keeps which batches of health checks are due.
+type CheckBatchStore interface {
+	// ClaimCheckBatch returns the check batch that has been due longest; nil for none. Clusters that are not to be looked at now (an operation
 	// is running, they sleep) are put off until their next turn.
-	ClaimRound(ctx context.Context, q RoundQuery) (*ClaimedRound, error)
-	// EndRound keeps what a round has found. EStale where it is not the worker's any more.
-	EndRound(ctx context.Context, o RoundOutcome) error
-	// HealthDue tells for whom rounds are due. It costs one look into an index.
+	ClaimCheckBatch(ctx context.Context, q CheckBatchQuery) (*ClaimedCheckBatch, error)
+	// EndCheckBatch keeps what a check batch has found. EStale where it is not the worker's any more.
+	EndCheckBatch(ctx context.Context, o CheckBatchOutcome) error
+	// HealthDue tells for whom check batches are due. It costs one look into an index.
 	HealthDue(ctx context.Context, now time.Time) (HealthDue, error)
 }
 
@@ -55,16 +55,16 @@ type InputStore interface {
 	// OperationHooks returns the hooks whose scripts an operation runs.
 	OperationHooks(ctx context.Context, tenant string, operation int64) ([]template.OperationHook, error)
 	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
-	// ToMake counts, by kind, the nodes whose machines an operation is to make now: those of create steps that have not ended, whose machine is not there and is
-	// promised by no pool. Of an operation that also returns machines, only those that wait for no other step; of one that accepts as many machines as
-	// come, none. Standing counts the nodes of the cluster that have a machine.
-	ToMake(ctx context.Context, tenant string, operation int64) (kinds []NodeKind, standing int, err error)
+	// MachinesToCreate counts, by kind, the nodes whose machines an operation is to make now: those of create steps that have not ended, whose
+	// machine is not there and is promised by no pool. Of an operation that also returns machines, only those that wait for no other step; of
+	// one that accepts as many machines as come, none. Existing counts the nodes of the cluster that have a machine.
+	MachinesToCreate(ctx context.Context, tenant string, operation int64) (kinds []NodeKind, standing int, err error)
 }
 
 // Config is what a service is created from. Only what says so may be nil.
 type Config struct {
 	Steps    StepStore
-	Rounds   RoundStore
+	Rounds   CheckBatchStore
 	Inputs   InputStore
 	Now      func() time.Time
 	Catalogs *catalog.Service
@@ -75,8 +75,8 @@ type Config struct {
 	Resources *resource.Service
 	Secrets   *secret.Service
 
-	Facts     *Facts
-	Questions *Questions
+	Facts       *Facts
+	ManualSteps *ManualSteps
 }
 
 // Service hands out steps to workers and takes their reports.
@@ -84,7 +84,7 @@ type Service struct {
 	Config
 
 	configs configCache
-	rounds  roundBell
+	rounds  checkBatchSignal
 }
 
 // New returns the service on top of its needs.

@@ -71,8 +71,8 @@ type NodeUpdate struct {
 	Owned   bool // only the cluster's own key opens the machine: forget that of the pool that it came from
 }
 
-// Bell tells a tenant's workers that a step is queued. It carries no more than ids.
-type Bell struct {
+// OutboxEntry tells a tenant's workers that a step is queued. It carries no more than ids.
+type OutboxEntry struct {
 	Tenant    string `json:"tenant"`
 	Operation int64  `json:"operation"`
 	Index     int    `json:"index"`

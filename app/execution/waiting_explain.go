@@ -20,7 +20,7 @@ func (f *waitFacts) explain(w *Waiting, rows WaitingRows) {
 		w.Groups = append(w.Groups, f.group(g, f.why(rows.Example[i], rows)))
 	}
 	w.Groups = joinGroups(w.Groups)
-	said := cluster.SaidErrors{}
+	said := cluster.RepeatedErrors{}
 	for _, s := range rows.Steps {
 		if s.NotBefore.After(f.now) { // else its error isn't shown
 			s.Error = said.Say(s.ID, s.Error)
@@ -318,7 +318,7 @@ func (f *waitFacts) group(g WaitingCount, example Wait) WaitGroup {
 	case g.State == app.StepQueued:
 		out.Reason, out.Text = f.queued(g.Action)
 	case example.Reason == WaitPerson && g.Count > 1:
-		out.Text = fmt.Sprintf("%s: waiting for people (%s). See muster questions.", name, humanize.Count(g.Count, "question"))
+		out.Text = fmt.Sprintf("%s: waiting for people (%s). See muster manual-steps.", name, humanize.Count(g.Count, "question"))
 	case example.Reason == WaitNode:
 		out.Text = "The nodes are busy with other steps."
 	case example.Reason == WaitSteps:

@@ -108,7 +108,7 @@ type waitFacts struct {
 	op        app.Operation
 	pausedBy  string
 	before    *app.Operation     // that it waits for
-	questions []Question         // that are open
+	questions []ManualStep       // that are open
 	overdue   *operation.Overdue // nil: a person decides when it continues
 	lines     []QueueLine        // where any of its steps is queued
 	workers   *WorkerCount       // nil: not known
@@ -140,7 +140,7 @@ func (a *Waits) waitFacts(ctx context.Context, tenant string, c app.Cluster, o a
 			}
 		}
 	}
-	if f.questions, err = a.Store.Questions(ctx, tenant, QuestionFilter{Operation: o.ID, Limit: template.MostQuestions}); err != nil {
+	if f.questions, err = a.Store.ManualSteps(ctx, tenant, ManualStepFilter{Operation: o.ID, Limit: template.MostManualSteps}); err != nil {
 		return nil, err
 	}
 	f.askOthers(ctx, a, tenant)

@@ -108,7 +108,7 @@ func TestPositionIsTheOrderOfClaims(t *testing.T) {
 	}
 }
 
-func TestQueueTellsWhatWaitsAndWhy(t *testing.T) {
+func TestQueueShowsWhatWaitsAndWhy(t *testing.T) {
 	f := &waitFacts{now: noon, workers: &WorkerCount{Workers: 1, Slots: 4}}
 	rows := QueueRows{
 		Lines: []QueueLine{
@@ -132,7 +132,7 @@ func TestQueueTellsWhatWaitsAndWhy(t *testing.T) {
 		"7 paused Operation paused.",
 		"2 operation Waiting for another operation on the cluster.",
 		"1 back_off First retry in 30 s, last in 3 min, because the provider had no capacity.",
-		"1 person Waiting for a person to answer: see muster questions.",
+		"1 person Waiting for a person to answer: see muster manual-steps.",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("groups:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -21,7 +21,7 @@ func (a *Waits) workforce(ctx context.Context, tenant, provider string) *WorkerC
 	if err != nil {
 		return nil
 	}
-	c, err := a.Catalogs.CatalogSoon(ctx, tenant)
+	c, err := a.Catalogs.CachedCatalogOf(ctx, tenant)
 	if err != nil {
 		return nil
 	}

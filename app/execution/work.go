@@ -314,14 +314,14 @@ func (a *Service) assignMachine(ctx context.Context, as *Assignment, c *ClaimedS
 			family.TagNode: c.Node.Name, family.TagIntent: c.Intent},
 	}
 	if (as.Action == app.ActionCreate || as.Action == app.ActionConfirm) && a.Catalogs.OnHost(spec.Type) { // a confirm may have to create another
-		tenants, err := a.Catalogs.Crowded(ctx)
+		tenants, err := a.Catalogs.TenantsSharingHost(ctx)
 		if err != nil {
 			return err
 		}
 		as.Machine.Isolated = tenants > 0
 	}
 	if as.Action == app.ActionCreate && as.Unasked {
-		as.Together, err = oc.together(ctx, a, c)
+		as.CreateBatch, err = oc.createBatch(ctx, a, c)
 	}
 	return err
 }

@@ -44,7 +44,7 @@ type operationConfig struct {
 	peers  []family.HostEntry    // what names steps write, once the first of them is handed out
 	digest string                // of peers
 
-	count togetherCount
+	count createBatchCount
 }
 
 func (cc *configCache) get(ctx context.Context, a *Service, c *ClaimedStep) (*operationConfig, error) {
@@ -124,7 +124,7 @@ func (oc *operationConfig) expand(ctx context.Context, a *Service, c app.Cluster
 		}
 		oc.shared, oc.hosts, oc.whole = shared, hostsOf(nodes, oc.macros.References()), len(nodes) > plan.NamesMost
 	}
-	if secret, err = a.Questions.giveAnswers(ctx, c, oc.macros.Asked(), &oc.nodes, []*app.Node{&n}); err != nil {
+	if secret, err = a.ManualSteps.giveAnswers(ctx, c, oc.macros.Asked(), &oc.nodes, []*app.Node{&n}); err != nil {
 		return nil, nil, nil, err
 	}
 	told, err := a.Facts.giveFacts(ctx, c, oc.macros.Told(), []*app.Node{&n})

@@ -25,7 +25,7 @@ func (s *nodesOnly) Nodes(context.Context, string, string) ([]app.Node, error) {
 
 // A names step writes all existing nodes, in their order, which is worked out once for all nodes. In clusters of more than NamesMost it
 // writes those that the configuration names.
-func TestWhomANodeKnows(t *testing.T) {
+func TestNamesANodeKnows(t *testing.T) {
 	store := &nodesOnly{}
 	a := &Service{Config: Config{Inputs: store}}
 	add := func(services []string, change func(n *app.Node)) {

@@ -160,7 +160,7 @@ func served(p problem, shares map[string]map[string]int, tenant string) int {
 	return best
 }
 
-func TestBalanceNever(t *testing.T) {
+func TestBalanceInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)
 		shares := fleet.Balance(p.demands, p.hosts, p.rules)

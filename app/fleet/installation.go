@@ -34,7 +34,7 @@ type InstallationConfig struct {
 	// Expose writes what was counted; nil: nothing is.
 	Expose func(ctx context.Context, to io.Writer) error
 	// What operators look at: how the server is set up, what calls went to accounts, and how many they take; nil: not known.
-	Facts   func(context.Context) (ServerFacts, error)
+	Facts   func(context.Context) (ServerInfo, error)
 	RateOf  func(template.ProviderSpec) template.Rate
 	Secrets *secret.Service
 }
@@ -58,8 +58,8 @@ type Setting struct {
 	About   string `json:"about"`
 }
 
-// ServerFacts are how a server and what it leans on are.
-type ServerFacts struct {
+// ServerInfo are how a server and what it leans on are.
+type ServerInfo struct {
 	Server    string        `json:"server"` // its name among those on the same database
 	Version   string        `json:"version"`
 	Go        string        `json:"go"`
@@ -75,12 +75,12 @@ type ServerFacts struct {
 }
 
 // Settings tells superadmins how the server that answers is set up, without any secret.
-func (a *Installation) Settings(ctx context.Context, actor app.Actor) (ServerFacts, error) {
+func (a *Installation) Settings(ctx context.Context, actor app.Actor) (ServerInfo, error) {
 	if err := actor.Authorize("Settings"); err != nil {
-		return ServerFacts{}, err
+		return ServerInfo{}, err
 	}
 	if a.Facts == nil {
-		return ServerFacts{}, app.Errorf(app.ENotFound, "This server doesn't report its configuration.")
+		return ServerInfo{}, app.Errorf(app.ENotFound, "This server doesn't report its configuration.")
 	}
 	return a.Facts(ctx)
 }

@@ -9,7 +9,7 @@ import (
 	"muster/app/fleet"
 )
 
-func TestWhatBecomesOfOrphans(t *testing.T) {
+func TestOrphanStates(t *testing.T) {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	seen := now.Add(-10 * time.Minute)
 	for name, c := range map[string]struct {
@@ -74,7 +74,7 @@ func TestReceiptAddsUp(t *testing.T) {
 	}
 }
 
-func TestReceiptsSayHowFarTheProofIs(t *testing.T) {
+func TestReceiptsShowProofState(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	down := "Account eu cannot be listed from here: no route to host."

@@ -18,17 +18,17 @@ import (
 const idleKept = 15 * time.Second
 
 const (
-	// roundsAhead is how soon a tenant's next round of health checks is due for it to keep its workers, when no one else needs their
-	// slots, and roundPatience how long one may be due until a slot is asked for where its provider can be reached.
-	roundsAhead   = 5 * time.Minute
-	roundPatience = 10 * time.Second
+	// checkBatchesAhead is how soon a tenant's next batch of health checks is due for it to keep its workers, when no one else needs their
+	// slots, and checkBatchTimeout how long one may be due until a slot is asked for where its provider can be reached.
+	checkBatchesAhead = 5 * time.Minute
+	checkBatchTimeout = 10 * time.Second
 )
 
 // BalanceStore keeps which tenants have which slots.
 type BalanceStore interface {
 	EndProvisioner(ctx context.Context, id string, state app.ProvisionerState, now time.Time) error
 	Load(ctx context.Context) (Load, error)
-	RoundsSoon(ctx context.Context, before time.Time) ([]execution.RoundDemand, error)
+	CheckBatchesSoon(ctx context.Context, before time.Time) ([]execution.CheckBatchDemand, error)
 	Share(ctx context.Context, version int64, shares []Share) (bool, error)
 }
 
@@ -73,7 +73,7 @@ func (b *Balancer) Once(ctx context.Context) ([]Share, error) {
 		}
 	}
 	// A tenant whose clusters have health checks needs a worker, though it has no steps.
-	rounds, err := b.Store.RoundsSoon(ctx, b.Now().Add(roundsAhead))
+	rounds, err := b.Store.CheckBatchesSoon(ctx, b.Now().Add(checkBatchesAhead))
 	if err != nil {
 		return nil, err
 	}
@@ -120,10 +120,10 @@ func (b *Balancer) listen(all []app.Provisioner) (lost []app.Provisioner) {
 type tenantProvider struct{ tenant, name string }
 
 // specs returns the providers that are asked for. One that is in the catalog no more is absent.
-func (b *Balancer) specs(ctx context.Context, l Load, rounds []execution.RoundDemand) (map[tenantProvider]*template.ProviderSpec, error) {
+func (b *Balancer) specs(ctx context.Context, l Load, rounds []execution.CheckBatchDemand) (map[tenantProvider]*template.ProviderSpec, error) {
 	specs := map[tenantProvider]*template.ProviderSpec{}
 	add := func(tenant, name string) error {
-		c, err := b.Catalogs.CatalogSoon(ctx, tenant)
+		c, err := b.Catalogs.CachedCatalogOf(ctx, tenant)
 		if err == nil && c.Providers[name] != nil {
 			specs[tenantProvider{tenant, name}] = c.Providers[name]
 		}
@@ -143,7 +143,7 @@ func (b *Balancer) specs(ctx context.Context, l Load, rounds []execution.RoundDe
 }
 
 // decide returns what must change.
-func (b *Balancer) decide(l Load, rounds []execution.RoundDemand, providers map[tenantProvider]*template.ProviderSpec) (changes []Share) {
+func (b *Balancer) decide(l Load, rounds []execution.CheckBatchDemand, providers map[tenantProvider]*template.ProviderSpec) (changes []Share) {
 	now := b.Now()
 	busy := map[string]bool{}
 	demands := make([]Demand, 0, len(l.Demands))
@@ -173,7 +173,7 @@ func (b *Balancer) decide(l Load, rounds []execution.RoundDemand, providers map[
 	for _, r := range rounds {
 		rules.Keep[r.Tenant] = true
 		late := now.Sub(r.DueAt)
-		if !busy[r.Tenant] && late >= 0 && (late > roundPatience || !slices.ContainsFunc(hosts, func(h BalanceHost) bool { return h.Holds[r.Tenant] > 0 })) {
+		if !busy[r.Tenant] && late >= 0 && (late > checkBatchTimeout || !slices.ContainsFunc(hosts, func(h BalanceHost) bool { return h.Holds[r.Tenant] > 0 })) {
 			d := Demand{Tenant: r.Tenant, Steps: 1, Rest: operation.DefaultLeaseGrace} // those with work to do come first
 			if spec := providers[tenantProvider{r.Tenant, r.Provider}]; spec != nil {
 				d.Needs = spec.Provisioner

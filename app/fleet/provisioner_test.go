@@ -8,14 +8,14 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
-	"muster/app/apptest/office"
+	"muster/app/apptest/harness"
 	"muster/app/execution"
 	"muster/app/fleet"
 	"muster/app/identity"
 	"muster/app/template"
 )
 
-func (o *plain) code(err error, want app.Code) {
+func (o *bare) code(err error, want app.Code) {
 	o.Helper()
 	if app.CodeOf(err) != want {
 		o.Fatalf("error %v has code %q, want %q", err, app.CodeOf(err), want)
@@ -26,30 +26,30 @@ func (o *plain) code(err error, want app.Code) {
 var anything = fleet.ProvisionerGrant{Tenants: []string{fleet.AllTenants}, Tags: map[string]string{"region": "eu", "network": "lab"}}
 
 // token makes a provisioner token and returns what it opens.
-func (o *plain) token(name string) fleet.Registry {
+func (o *bare) token(name string) fleet.Registry {
 	o.Helper()
-	token, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(o.Context(), office.Root, name, anything)
+	token, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(o.Context(), harness.Root, name, anything)
 	o.Must(err)
 	r, err := o.Services.Fleet.Registries.RegistryOfToken(o.Context(), token)
 	o.Must(err)
 	return r
 }
 
-func (o *plain) register(r fleet.Registry, name string, slots int, tags map[string]string) string {
+func (o *bare) register(r fleet.Registry, name string, slots int, tags map[string]string) string {
 	o.Helper()
 	reg, err := r.Register(o.Context(), fleet.Registration{Name: name, Slots: slots, Tags: tags})
 	o.Must(err)
 	return reg.ID
 }
 
-func (o *plain) rebalance() {
+func (o *bare) rebalance() {
 	o.Helper()
 	_, err := o.Balance.Once(o.Context())
 	o.Must(err)
 }
 
 // orders returns what a provisioner is to do, in words.
-func (o *plain) orders(r fleet.Registry, id string) (string, fleet.Orders) {
+func (o *bare) orders(r fleet.Registry, id string) (string, fleet.Orders) {
 	o.Helper()
 	orders, err := r.Beat(o.Context(), fleet.Beat{ID: id})
 	o.Must(err)
@@ -60,14 +60,14 @@ func (o *plain) orders(r fleet.Registry, id string) (string, fleet.Orders) {
 	return strings.Join(parts, " "), orders
 }
 
-func (o *plain) cluster(tenant string, nodes int) {
+func (o *bare) cluster(tenant string, nodes int) {
 	o.Helper()
 	_, err := o.Store.CreateCluster(o.Context(), apptest.NewCluster(tenant, "c-"+tenant, nodes, o.Clock.Now(), apptest.Chain(nodes)))
 	o.Must(err)
 }
 
-func TestProvisionersAreGivenTenants(t *testing.T) {
-	o := newPlain(t)
+func TestProvisionersGetTenants(t *testing.T) {
+	o := newBare(t)
 	r := o.token("lab")
 	id := o.register(r, "h1", 8, nil)
 	o.rebalance()
@@ -92,7 +92,7 @@ func TestProvisionersAreGivenTenants(t *testing.T) {
 	}
 	// The first is not heard of any more; the second is.
 	for range 4 {
-		o.Clock.Move(app.ProvisionerBeat)
+		o.Clock.Move(app.ProvisionerHeartbeat)
 		o.orders(r, second)
 		o.rebalance()
 	}
@@ -109,12 +109,12 @@ func TestProvisionersAreGivenTenants(t *testing.T) {
 }
 
 func TestDrainingProvisionersGetNothing(t *testing.T) {
-	o := newPlain(t)
+	o := newBare(t)
 	r := o.token("lab")
 	id := o.register(r, "h1", 4, nil)
 	o.cluster("t1", 2)
 	o.rebalance()
-	n, err := o.Services.Fleet.Provisioners.DrainProvisioner(t.Context(), office.Root, "h1")
+	n, err := o.Services.Fleet.Provisioners.DrainProvisioner(t.Context(), harness.Root, "h1")
 	o.Must(err)
 	if n != 1 {
 		t.Fatalf("%d drained", n)
@@ -129,17 +129,17 @@ func TestDrainingProvisionersGetNothing(t *testing.T) {
 	}
 	o.Must(r.Leave(t.Context(), id))
 	o.Must(r.Leave(t.Context(), id))
-	all, err := o.Services.Fleet.Provisioners.Provisioners(t.Context(), office.Root)
+	all, err := o.Services.Fleet.Provisioners.Provisioners(t.Context(), harness.Root)
 	o.Must(err)
 	if len(all) != 2 || all[0].Name != "h2" || all[1].State != app.ProvisionerLeft {
 		t.Fatalf("%+v", all)
 	}
-	_, err = o.Services.Fleet.Provisioners.DrainProvisioner(t.Context(), office.Root, "h1")
+	_, err = o.Services.Fleet.Provisioners.DrainProvisioner(t.Context(), harness.Root, "h1")
 	o.code(err, app.ENotFound)
 }
 
-func TestOrdersComeAtOnce(t *testing.T) {
-	o := newPlain(t)
+func TestOrdersArriveImmediately(t *testing.T) {
+	o := newBare(t)
 	r := o.token("lab")
 	id := o.register(r, "h1", 4, nil)
 	_, before := o.orders(r, id)
@@ -156,8 +156,8 @@ func TestOrdersComeAtOnce(t *testing.T) {
 	}
 }
 
-func TestWorkersKeepToWhatTheyWereGiven(t *testing.T) {
-	o := newPlain(t)
+func TestWorkersKeepToTheirGrant(t *testing.T) {
+	o := newBare(t)
 	r := o.token("lab")
 	id := o.register(r, "h1", 4, nil)
 	o.cluster("t1", 1)
@@ -203,18 +203,18 @@ func TestWorkersKeepToWhatTheyWereGiven(t *testing.T) {
 	_, err = c.Heartbeat(t.Context(), own, fence)
 	o.Must(err)
 	// Revoked, it may do nothing; and time ends every token.
-	o.Must(o.Services.Fleet.Provisioners.RevokeProvisionerToken(t.Context(), office.Root, "lab"))
+	o.Must(o.Services.Fleet.Provisioners.RevokeProvisionerToken(t.Context(), harness.Root, "lab"))
 	_, err = o.Services.Fleet.Registries.CoordinatorOfToken(t.Context(), token)
 	o.code(err, app.EUnauthorized)
 	again := o.register(o.token("lab"), "h1", 4, nil)
 	o.rebalance()
-	if all, _ := o.Services.Fleet.Provisioners.Provisioners(t.Context(), office.Root); all[0].ID != again {
+	if all, _ := o.Services.Fleet.Provisioners.Provisioners(t.Context(), harness.Root); all[0].ID != again {
 		t.Fatalf("%+v", all)
 	}
 }
 
 func TestTokensOfWorkersEnd(t *testing.T) {
-	o := newPlain(t)
+	o := newBare(t)
 	r := o.token("lab")
 	id := o.register(r, "h1", 4, nil)
 	o.cluster("t1", 1)
@@ -226,7 +226,7 @@ func TestTokensOfWorkersEnd(t *testing.T) {
 }
 
 func TestClaimsOfEndedWorkersAreFreeAtOnce(t *testing.T) {
-	o := newPlain(t)
+	o := newBare(t)
 	r := o.token("lab")
 	id, other := o.register(r, "h1", 4, nil), o.register(r, "h2", 4, nil)
 	o.cluster("t1", 1)
@@ -250,13 +250,13 @@ func TestClaimsOfEndedWorkersAreFreeAtOnce(t *testing.T) {
 }
 
 func TestStepsGoToProvisionersWithTheTags(t *testing.T) {
-	o := newPlain(t)
+	o := newBare(t)
 	n := apptest.NewCluster("t1", "c", 2, o.Clock.Now(), apptest.Chain(2))
 	o.Catalog.Providers[n.Cluster.Provider] = &template.ProviderSpec{About: template.About{Name: n.Cluster.Provider}, Provisioner: map[string]string{"region": "eu"}}
 	_, err := o.Store.CreateCluster(t.Context(), n)
 	o.Must(err)
 	here := func(tags map[string]string) fleet.Registry {
-		token, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(o.Context(), office.Root, tags["region"], fleet.ProvisionerGrant{Tenants: []string{fleet.AllTenants}, Tags: tags})
+		token, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(o.Context(), harness.Root, tags["region"], fleet.ProvisionerGrant{Tenants: []string{fleet.AllTenants}, Tags: tags})
 		o.Must(err)
 		r, err := o.Services.Fleet.Registries.RegistryOfToken(o.Context(), token)
 		o.Must(err)
@@ -291,7 +291,7 @@ func TestStepsGoToProvisionersWithTheTags(t *testing.T) {
 }
 
 func TestOnlyAdminsOfTheInstallationSeeProvisioners(t *testing.T) {
-	o := newPlain(t)
+	o := newBare(t)
 	for _, a := range []app.Actor{{Tenant: "t1", User: "x", Role: app.RoleAdmin}, {Tenant: app.DefaultTenant, User: "x", Role: app.RoleAdmin}, {}} {
 		_, err := o.Services.Fleet.Provisioners.Provisioners(t.Context(), a)
 		o.code(err, app.EForbidden)
@@ -305,14 +305,14 @@ func TestOnlyAdminsOfTheInstallationSeeProvisioners(t *testing.T) {
 	}
 }
 
-func TestNonsenseIsNotRegistered(t *testing.T) {
-	o := newPlain(t)
+func TestInvalidRegistrationsAreRefused(t *testing.T) {
+	o := newBare(t)
 	r := o.token("lab")
 	for _, reg := range []fleet.Registration{{}, {Name: "x"}, {Name: "x", Slots: 99999}, {Name: "x\ny", Slots: 1}, {Name: "x", Slots: 1, Tags: map[string]string{"a b": "c"}}} {
 		_, err := r.Register(t.Context(), reg)
 		o.code(err, app.EInvalid)
 	}
-	_, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), office.Root, "lab", anything)
+	_, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), harness.Root, "lab", anything)
 	o.code(err, app.EConflict)
 	_, err = o.Services.Fleet.Registries.RegistryOfToken(t.Context(), "mp_nonsense")
 	o.code(err, app.EUnauthorized)
@@ -320,13 +320,13 @@ func TestNonsenseIsNotRegistered(t *testing.T) {
 
 // What a provisioner says of itself reaches no more than its token allows: neither other tenants, nor other tags, nor more slots.
 func TestAProvisionerDoesWhatItsTokenAllows(t *testing.T) {
-	o := newPlain(t)
+	o := newBare(t)
 	for _, name := range []string{"t1", "t2"} {
 		if _, err := o.Store.Tenant(t.Context(), name); err != nil {
-			o.Must(o.Store.CreateTenant(t.Context(), office.Root, identity.Tenant{Name: name, CreatedAt: o.Clock.Now()}, nil))
+			o.Must(o.Store.CreateTenant(t.Context(), harness.Root, identity.Tenant{Name: name, CreatedAt: o.Clock.Now()}, nil))
 		}
 	}
-	token, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), office.Root, "lab", fleet.ProvisionerGrant{Tenants: []string{"t1"}, Tags: map[string]string{"region": "eu"}, Slots: 10})
+	token, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), harness.Root, "lab", fleet.ProvisionerGrant{Tenants: []string{"t1"}, Tags: map[string]string{"region": "eu"}, Slots: 10})
 	o.Must(err)
 	r, err := o.Services.Fleet.Registries.RegistryOfToken(t.Context(), token)
 	o.Must(err)
@@ -380,15 +380,15 @@ func TestAProvisionerDoesWhatItsTokenAllows(t *testing.T) {
 		"less than none":     {Tenants: []string{"t1"}, Slots: -1},
 		"a bad tag":          {Tenants: []string{"t1"}, Tags: map[string]string{"a b": "c"}},
 	} {
-		if _, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), office.Root, "bad", g); app.CodeOf(err) != app.EInvalid {
+		if _, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), harness.Root, "bad", g); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), office.Root, "bad", fleet.ProvisionerGrant{Tenants: []string{"no-such-tenant"}}); app.CodeOf(err) != app.ENotFound {
+	if _, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), harness.Root, "bad", fleet.ProvisionerGrant{Tenants: []string{"no-such-tenant"}}); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("a tenant that does not exist: %v", err)
 	}
 	// A token from before there were grants stays as it was.
-	old, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), office.Root, "old", anything)
+	old, err := o.Services.Fleet.Provisioners.CreateProvisionerToken(t.Context(), harness.Root, "old", anything)
 	o.Must(err)
 	r, err = o.Services.Fleet.Registries.RegistryOfToken(t.Context(), old)
 	o.Must(err)

@@ -47,15 +47,15 @@ func (h NodeHealth) Plain() bool {
 // Ill tells whether something is known to be wrong with the node.
 func (h NodeHealth) Ill() bool { return h.State == HealthSick || h.State == HealthUnreachable }
 
-// NodeFinding is what one round found of a node. The zero value: all works.
+// NodeFinding is what one check batch found of a node. The zero value: all works.
 type NodeFinding struct {
 	Node        string            `json:"node"`
 	Unreachable string            `json:"unreachable,omitempty"` // why it could not be asked
 	Wrong       map[string]string `json:"wrong,omitempty"`       // by service
 }
 
-// After is the node's health after a round. Need is after how many failures in a row a service is sick, by service; most is how
-// many rounds are counted.
+// After is the node's health after a check batch. Need is after how many failures in a row a service is sick, by service; most is how
+// many check batches are counted.
 func (h NodeHealth) After(f NodeFinding, machine string, need map[string]int, most int, at time.Time) NodeHealth {
 	after := NodeHealth{Node: f.Node, State: h.State, Since: h.Since, Machine: machine, Reasons: []string{}}
 	rounds, misses, counts := h.Rounds, h.Misses, h.Counts
@@ -114,7 +114,7 @@ type ClusterHealth struct {
 	State       HealthState           `json:"state"`
 	Since       time.Time             `json:"since,omitzero"`
 	Reason      string                `json:"reason,omitempty"`   // in a sentence; "" where it is healthy
-	LookedAt    time.Time             `json:"looked_at,omitzero"` // when the latest round ended
+	LookedAt    time.Time             `json:"looked_at,omitzero"` // when the latest check batch ended
 	NextAt      time.Time             `json:"next_at,omitzero"`   // when the next one is due; a cluster with a running operation, or asleep, waits
 	Healthy     int                   `json:"healthy"`            // nodes
 	Sick        int                   `json:"sick"`               // nodes
@@ -122,7 +122,7 @@ type ClusterHealth struct {
 	Unknown     int                   `json:"unknown"`            // nodes
 	Nodes       []NodeHealth          `json:"nodes"`              // those of which there is more to say than that they are healthy, in number order
 	Repair      template.HealthRepair `json:"repair"`
-	Every       time.Duration         `json:"-"`              // from one round to the next
+	Every       time.Duration         `json:"-"`              // from one check batch to the next
 	Note        string                `json:"note,omitempty"` // what automatic repair waits for
 }
 
@@ -143,7 +143,7 @@ func (h *ClusterHealth) Of(node string) NodeHealth {
 const mostReasonNodes = 5
 
 // Sum works out state and reason of a cluster with so many nodes from those of which there is something to say. Looked tells whether a
-// round has ended.
+// check batch has ended.
 func (h *ClusterHealth) Sum(nodes int, looked bool) {
 	h.Healthy, h.Sick, h.Unreachable, h.Unknown = 0, 0, 0, 0
 	var said []string
@@ -215,7 +215,7 @@ func NodesInOrder(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// RoundTime is how long a round of so many nodes may take.
-func RoundTime(nodes int) time.Duration {
+// CheckBatchTime is how long a check batch of so many nodes may take.
+func CheckBatchTime(nodes int) time.Duration {
 	return 2*time.Minute + time.Duration(nodes)*time.Second/8
 }

@@ -12,12 +12,12 @@ import (
 // AuditStore keeps the audit. Entries are added in the transaction of what they tell.
 type AuditStore interface {
 	// Audit returns entries by time, the newest first unless the filter says otherwise. At most f.Limit.
-	Audit(ctx context.Context, f app.AuditFilter) ([]app.Deed, error)
+	Audit(ctx context.Context, f app.AuditFilter) ([]app.AuditEntry, error)
 	// AuditTenants returns the tenants that have a chain, sorted.
 	AuditTenants(ctx context.Context) ([]string, error)
-	// NoteDeed adds an entry about something that changed no other row. The number, the hash and empty fields about who asks
+	// AddAuditEntry adds an entry about something that changed no other row. The number, the hash and empty fields about who asks
 	// are filled in.
-	NoteDeed(ctx context.Context, d app.Deed) error
+	AddAuditEntry(ctx context.Context, d app.AuditEntry) error
 	// VerifyAudit walks a tenant's chain from its beginning. It returns the end of what is whole, and what is wrong behind it.
 	VerifyAudit(ctx context.Context, tenant string) (AuditProof, error)
 }
@@ -40,8 +40,8 @@ func NewAuditLog(c AuditLogConfig) *AuditLog { return &AuditLog{AuditLogConfig: 
 
 // Most entries of the audit that one page holds, and how many it has where nothing is said.
 const (
-	MaxDeeds     = 500
-	defaultDeeds = 100
+	MaxAuditEntries     = 500
+	defaultAuditEntries = 100
 )
 
 // AuditProof is what a walk along a chain has found.
@@ -63,18 +63,18 @@ func Acting(ctx context.Context) (a app.Actor, ok bool) {
 
 // Audit returns a page of the audit: admins that of their tenant, superadmins that of any. More tells of entries
 // behind the last one.
-func (a *AuditLog) Audit(ctx context.Context, actor app.Actor, f app.AuditFilter) (list []app.Deed, more bool, err error) {
+func (a *AuditLog) Audit(ctx context.Context, actor app.Actor, f app.AuditFilter) (list []app.AuditEntry, more bool, err error) {
 	if err := actor.Authorize("Audit"); err != nil {
 		return nil, false, err
 	}
 	if f, err = actor.AuditOf(f); err != nil {
 		return nil, false, err
 	}
-	if f.Limit < 0 || f.Limit > MaxDeeds {
-		return nil, false, &app.Error{Code: app.EInvalid, Field: "limit", Message: fmt.Sprintf("Limit must be from 1 to %d, not %d.", MaxDeeds, f.Limit)}
+	if f.Limit < 0 || f.Limit > MaxAuditEntries {
+		return nil, false, &app.Error{Code: app.EInvalid, Field: "limit", Message: fmt.Sprintf("Limit must be from 1 to %d, not %d.", MaxAuditEntries, f.Limit)}
 	}
 	if f.Limit == 0 {
-		f.Limit = defaultDeeds
+		f.Limit = defaultAuditEntries
 	}
 	limit := f.Limit
 	f.Limit++
@@ -89,7 +89,7 @@ func (a *AuditLog) Audit(ctx context.Context, actor app.Actor, f app.AuditFilter
 
 // ExportAudit calls each for every entry that the filter chooses, the oldest first, page by page. That someone has taken it
 // is itself noted, before the first.
-func (a *AuditLog) ExportAudit(ctx context.Context, actor app.Actor, f app.AuditFilter, each func(app.Deed) error) error {
+func (a *AuditLog) ExportAudit(ctx context.Context, actor app.Actor, f app.AuditFilter, each func(app.AuditEntry) error) error {
 	if err := actor.Authorize("ExportAudit"); err != nil {
 		return err
 	}
@@ -97,13 +97,13 @@ func (a *AuditLog) ExportAudit(ctx context.Context, actor app.Actor, f app.Audit
 	if err != nil {
 		return err
 	}
-	if err := a.Store.NoteDeed(ctx, actor.Deed(a.Now(), "audit.export", cmp.Or(f.Tenant, actor.Tenant), "")); err != nil {
+	if err := a.Store.AddAuditEntry(ctx, actor.AuditEntry(a.Now(), "audit.export", cmp.Or(f.Tenant, actor.Tenant), "")); err != nil {
 		return err
 	}
 	if f.To.IsZero() {
 		f.To = a.Now() // what is added meanwhile is not waited for
 	}
-	f.OldestFirst, f.Limit, f.After, f.AfterTenant = true, MaxDeeds, 0, ""
+	f.OldestFirst, f.Limit, f.After, f.AfterTenant = true, MaxAuditEntries, 0, ""
 	tenants := f.Tenants
 	if tenants == nil {
 		if tenants, err = a.Store.AuditTenants(ctx); err != nil {
@@ -122,7 +122,7 @@ func (a *AuditLog) ExportAudit(ctx context.Context, actor app.Actor, f app.Audit
 					return err
 				}
 			}
-			if len(list) < MaxDeeds {
+			if len(list) < MaxAuditEntries {
 				break
 			}
 			last := list[len(list)-1]

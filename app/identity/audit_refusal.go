@@ -54,9 +54,9 @@ func (a *AuditLog) NoteRefusal(ctx context.Context, r Refusal) {
 	if left > 0 {
 		detail += fmt.Sprintf(" (%d more in the previous minute not listed)", left)
 	}
-	d := actor.Deed(a.Now(), "refused", r.What, detail)
+	d := actor.AuditEntry(a.Now(), "refused", r.What, detail)
 	if d.Who == "" {
 		d.Who = "unknown"
 	}
-	_ = a.Store.NoteDeed(context.WithoutCancel(ctx), d) // the refusal itself is, whatever happens to its record
+	_ = a.Store.AddAuditEntry(context.WithoutCancel(ctx), d) // the refusal itself is, whatever happens to its record
 }

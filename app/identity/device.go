@@ -21,7 +21,7 @@ type DeviceStore interface {
 	Device(ctx context.Context, userHash []byte) (Device, error)
 	// TakeDevice ends an ask that was answered, once. Where it was allowed, it keeps the token that issue returns, by the hash beside it; a number
 	// is put behind its label where the account has one of that label. ENotFound, EConflict, EForbidden and ERateLimit as PollDevice says.
-	TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(DeviceTaken) (Token, []byte), most int) (Token, error)
+	TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(DeviceGrant) (Token, []byte), most int) (Token, error)
 }
 
 // DevicesConfig is what Devices is created from. Only what says so may be nil.
@@ -80,8 +80,8 @@ type DeviceCodes struct {
 	Interval  time.Duration
 }
 
-// DeviceTaken is what happened to an ask: the account and what it gave, for the token that is about to be made.
-type DeviceTaken struct {
+// DeviceGrant is what happened to an ask: the account and what it gave, for the token that is about to be made.
+type DeviceGrant struct {
 	Device
 	Tenant, User string
 	Scopes       []app.Scope
@@ -186,7 +186,7 @@ func (a *Devices) AnswerDevice(ctx context.Context, actor app.Actor, code string
 // fetched already, or never was.
 func (a *Devices) PollDevice(ctx context.Context, code string) (Token, string, error) {
 	now, secret := a.Now(), NewToken()
-	t, err := a.Store.TakeDevice(ctx, HashToken(code), now, DeviceInterval, func(d DeviceTaken) (Token, []byte) {
+	t, err := a.Store.TakeDevice(ctx, HashToken(code), now, DeviceInterval, func(d DeviceGrant) (Token, []byte) {
 		return Token{Tenant: d.Tenant, User: d.User, Label: cutText("CLI on "+d.Host, longestLabel-4), Scopes: d.Scopes, CreatedAt: now, CreatedBy: d.User,
 			ExpiresAt: now.AddDate(0, 0, TokenDays)}, HashToken(secret)
 	}, mostTokens)

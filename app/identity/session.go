@@ -17,8 +17,8 @@ type SessionStore interface {
 	// RevokeSessions ends those of a user: the one with the id, or, where that is 0, all but one (0: all). It returns how many were
 	// not ended already.
 	RevokeSessions(ctx context.Context, who app.Actor, user string, id, except int64, at time.Time) (int, error)
-	// SawSession notes that a sign-in, and so its user, was there.
-	SawSession(ctx context.Context, s Session, at time.Time) error
+	// TouchSession notes that a sign-in, and so its user, was there.
+	TouchSession(ctx context.Context, s Session, at time.Time) error
 	// Session returns a sign-in and its account as it is now, with its groups, in one statement; ENotFound where either is gone.
 	Session(ctx context.Context, id int64) (Session, User, error)
 	// SignIns returns the sign-ins of a user that began after a time, newest first, whether they count any more or not.
@@ -170,7 +170,7 @@ func (a *Sessions) ActorOfSession(ctx context.Context, id int64, v Visit) (app.A
 	if now.Sub(s.SeenAt) >= seenEvery && !v.Looking {
 		// That it cannot be noted keeps no one from working, nor for long.
 		note, cancel := context.WithTimeout(ctx, time.Second)
-		_ = a.Store.SawSession(note, s, now)
+		_ = a.Store.TouchSession(note, s, now)
 		cancel()
 	}
 	actor, err := u.atPortal()

@@ -45,7 +45,7 @@ func (a *Passwords) ChangePassword(ctx context.Context, actor app.Actor, old, wa
 		return err
 	}
 	if u.SecondFactor && !u.MustChange { // who must change it can do nothing else before, so not prove anything either
-		if err := actor.MustProve(); err != nil { // which takes the second factor
+		if err := actor.MustStepUp(); err != nil { // which takes the second factor
 			return err
 		}
 	}

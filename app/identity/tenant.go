@@ -87,8 +87,8 @@ type NewTenant struct {
 	ExchangeRate float64 `json:"exchange_rate,omitempty"`
 }
 
-// TenantLeft is what keeps a tenant from being deleted: all that may still stand in a cloud.
-type TenantLeft struct {
+// TenantLeftovers is what keeps a tenant from being deleted: all that may still stand in a cloud.
+type TenantLeftovers struct {
 	Live     []string // clusters, by name and id
 	Unproven []string // deleted clusters of which it is not proven that nothing is left
 	Orphans  []string // orphaned machines
@@ -97,12 +97,12 @@ type TenantLeft struct {
 }
 
 // Nothing tells that nothing keeps it.
-func (l TenantLeft) Nothing() bool {
+func (l TenantLeftovers) Nothing() bool {
 	return len(l.Live)+len(l.Unproven)+len(l.Orphans)+len(l.Intents)+len(l.Requests) == 0
 }
 
 // Refusal says what is left, by number and name.
-func (l TenantLeft) Refusal(tenant string) error {
+func (l TenantLeftovers) Refusal(tenant string) error {
 	var parts []string
 	say := func(names []string, one, many string) {
 		if len(names) == 0 {
@@ -210,7 +210,7 @@ func (a *Tenants) CreateTenant(ctx context.Context, actor app.Actor, n NewTenant
 	}
 	var admin *User
 	if n.Admin != nil {
-		if err := actor.MustProve(); err != nil {
+		if err := actor.MustStepUp(); err != nil {
 			return t, "", err
 		}
 		n.Admin.Role = app.RoleAdmin

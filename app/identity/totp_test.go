@@ -9,7 +9,7 @@ import (
 )
 
 // The vectors of RFC 6238, appendix B, which have eight digits.
-func TestTOTPIsThatOfTheRFC(t *testing.T) {
+func TestTOTPMatchesTheRFC(t *testing.T) {
 	for unix, want := range map[int64]string{
 		59: "94287082", 1111111109: "07081804", 1111111111: "14050471", 1234567890: "89005924", 2000000000: "69279037", 20000000000: "65353130",
 	} {
@@ -19,7 +19,7 @@ func TestTOTPIsThatOfTheRFC(t *testing.T) {
 	}
 }
 
-func TestWhichProofsOfASecondFactorAreRight(t *testing.T) {
+func TestValidSecondFactorProofs(t *testing.T) {
 	now := time.Date(2030, 1, 1, 0, 0, 10, 0, time.UTC)
 	secret := []byte("12345678901234567890")
 	code := func(steps int64) string { return totpCode(secret, totpStep(now)+steps, totpDigits) }

@@ -132,7 +132,7 @@ func (o Others) Spare(u User) error {
 		return nil
 	case u.Role == app.RoleSuperadmin && o.Superadmins == 0:
 		return last("superadmin of this installation")
-	case u.Role.Mighty() && o.Admins == 0:
+	case u.Role.Privileged() && o.Admins == 0:
 		return last(fmt.Sprintf("admin of the tenant %q", u.Tenant))
 	}
 	return nil
@@ -157,7 +157,7 @@ func (c UserChange) Apply(who app.Actor, u User, others Others, at time.Time) (U
 		}
 	}
 	if c.Role != nil && *c.Role != u.Role {
-		if err := who.MayGive(*c.Role, u.Tenant); err != nil {
+		if err := who.MayGrant(*c.Role, u.Tenant); err != nil {
 			return u, err
 		}
 		if *c.Role == app.RoleRobot || u.Role == app.RoleRobot {
@@ -165,9 +165,9 @@ func (c UserChange) Apply(who app.Actor, u User, others Others, at time.Time) (U
 		}
 		after.Role = *c.Role
 	}
-	if after.Disabled() || !after.Role.Mighty() || u.Role == app.RoleSuperadmin && after.Role != app.RoleSuperadmin {
+	if after.Disabled() || !after.Role.Privileged() || u.Role == app.RoleSuperadmin && after.Role != app.RoleSuperadmin {
 		left := others
-		if !after.Disabled() && after.Role.Mighty() {
+		if !after.Disabled() && after.Role.Privileged() {
 			left.Admins++ // a superadmin that becomes admin still manages its tenant
 		}
 		if err := left.Spare(u); err != nil {
@@ -180,7 +180,7 @@ func (c UserChange) Apply(who app.Actor, u User, others Others, at time.Time) (U
 // DraftUser checks an account about to be made in a tenant.
 func (a *Users) DraftUser(actor app.Actor, tenant string, n NewUser) (User, error) {
 	u := User{Tenant: tenant, Name: n.Name, FullName: n.FullName, Email: n.Email, Role: n.Role, CreatedAt: a.Now(), CreatedBy: actor.Name()}
-	for _, err := range []error{checkUserName(n.Name), CheckText("full_name", n.FullName, 200), CheckEmail(n.Email), actor.MayGive(n.Role, tenant)} {
+	for _, err := range []error{checkUserName(n.Name), CheckText("full_name", n.FullName, 200), CheckEmail(n.Email), actor.MayGrant(n.Role, tenant)} {
 		if err != nil {
 			return u, err
 		}
@@ -221,7 +221,7 @@ func (a *Users) CreateUser(ctx context.Context, actor app.Actor, n NewUser) (v U
 		return v, "", err
 	}
 	if n.Role.Rules() {
-		if err := actor.MustProve(); err != nil {
+		if err := actor.MustStepUp(); err != nil {
 			return v, "", err
 		}
 	}
@@ -264,7 +264,7 @@ func (a *Users) ChangeUser(ctx context.Context, actor app.Actor, name string, c 
 			return UserView{}, err
 		}
 		if was.Role != *c.Role {
-			if err := actor.MustProve(); err != nil {
+			if err := actor.MustStepUp(); err != nil {
 				return UserView{}, err
 			}
 		}

@@ -18,17 +18,17 @@ type InventoryFormat string
 
 // The forms.
 const (
-	InventoryAnsible     InventoryFormat = "ansible" // INI
-	InventoryAnsibleYAML InventoryFormat = "ansible-yaml"
-	InventorySSH         InventoryFormat = "ssh" // Host blocks of ssh_config
-	InventoryKnownHosts  InventoryFormat = "known_hosts"
-	InventoryHosts       InventoryFormat = "hosts" // as /etc/hosts
-	InventoryJSON        InventoryFormat = "json"
-	InventoryEnv         InventoryFormat = "env" // assignments that shells and Docker read
+	FormatAnsible     InventoryFormat = "ansible" // INI
+	FormatAnsibleYAML InventoryFormat = "ansible-yaml"
+	FormatSSH         InventoryFormat = "ssh" // Host blocks of ssh_config
+	FormatKnownHosts  InventoryFormat = "known_hosts"
+	FormatHosts       InventoryFormat = "hosts" // as /etc/hosts
+	FormatJSON        InventoryFormat = "json"
+	FormatEnv         InventoryFormat = "env" // assignments that shells and Docker read
 )
 
 // InventoryFormats are all forms.
-var InventoryFormats = []InventoryFormat{InventoryAnsible, InventoryAnsibleYAML, InventorySSH, InventoryKnownHosts, InventoryHosts, InventoryJSON, InventoryEnv}
+var InventoryFormats = []InventoryFormat{FormatAnsible, FormatAnsibleYAML, FormatSSH, FormatKnownHosts, FormatHosts, FormatJSON, FormatEnv}
 
 // Inventory is how the machines of a cluster are reached. It holds no secret: host keys are public, and of the cluster's own key only
 // the place is named where its owner keeps it.
@@ -116,19 +116,19 @@ func (i Inventory) File(f InventoryFormat) (text, name, kind string, err error) 
 	const plain = "text/plain; charset=utf-8"
 	stem := "muster-" + i.Cluster
 	switch f {
-	case InventoryAnsible:
+	case FormatAnsible:
 		return i.ansible(), stem + ".ini", plain, nil
-	case InventoryAnsibleYAML:
+	case FormatAnsibleYAML:
 		return i.ansibleYAML(), stem + ".yaml", plain, nil
-	case InventorySSH:
+	case FormatSSH:
 		return i.ssh(), stem + ".ssh", plain, nil
-	case InventoryKnownHosts:
+	case FormatKnownHosts:
 		return i.knownHosts(), stem + ".known_hosts", plain, nil
-	case InventoryHosts:
+	case FormatHosts:
 		return i.hosts(), stem + ".hosts", plain, nil
-	case InventoryEnv:
+	case FormatEnv:
 		return i.env(), stem + ".env", plain, nil
-	case InventoryJSON:
+	case FormatJSON:
 		b, err := json.MarshalIndent(i, "", "  ")
 		return string(b) + "\n", stem + ".json", "application/json", err
 	}

@@ -16,7 +16,7 @@ func TestSSHReadsTheInventory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, _, _, _ := i.File(InventorySSH)
+	text, _, _, _ := i.File(FormatSSH)
 	file := filepath.Join(t.TempDir(), "config")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

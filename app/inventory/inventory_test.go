@@ -29,18 +29,18 @@ func TestInventoryForms(t *testing.T) {
 		t.Fatalf("%v, with %d hosts; those that leave, are gone or have no address do not count", err, len(i.Hosts))
 	}
 	for f, want := range map[InventoryFormat][]string{
-		InventoryAnsible: {"[muster_lake_one]\nn1-c1.muster.example ansible_host=192.0.2.1 ansible_port=22 ansible_user=debian muster_node=n1 muster_inside=10.0.0.1 ",
+		FormatAnsible: {"[muster_lake_one]\nn1-c1.muster.example ansible_host=192.0.2.1 ansible_port=22 ansible_user=debian muster_node=n1 muster_inside=10.0.0.1 ",
 			"\n[service_all]\nn1-c1.muster.example\n", "\n[web_server]\nn1-c1.muster.example\nn2-c1.muster.example\n", "\n[service_web_server]\nn2-c1.muster.example\n",
 			"[muster_lake_one:vars]\nansible_ssh_private_key_file=~/.ssh/muster-c1.pem\n", "StrictHostKeyChecking=yes"},
-		InventoryAnsibleYAML: {"all:\n  children:\n    muster_lake_one:\n", "        \"n2-c1.muster.example\":\n          ansible_host: \"192.0.2.2\"\n          ansible_port: 2222\n",
+		FormatAnsibleYAML: {"all:\n  children:\n    muster_lake_one:\n", "        \"n2-c1.muster.example\":\n          ansible_host: \"192.0.2.2\"\n          ansible_port: 2222\n",
 			"    web_server:\n      hosts:\n        \"n1-c1.muster.example\": {}\n"},
-		InventorySSH: {"\nHost n2-c1.muster.example n2.lake_one\n  HostName 192.0.2.2\n  User debian\n  Port 2222\n  IdentityFile ~/.ssh/muster-c1.pem\n",
+		FormatSSH: {"\nHost n2-c1.muster.example n2.lake_one\n  HostName 192.0.2.2\n  User debian\n  Port 2222\n  IdentityFile ~/.ssh/muster-c1.pem\n",
 			"HostKeyAlias n2-c1.muster.example\n  UserKnownHostsFile ~/.ssh/muster-c1.known_hosts\n  StrictHostKeyChecking yes\n"},
-		InventoryKnownHosts: {"n1-c1.muster.example,192.0.2.1 ssh-ed25519 AAAAn1\n", "n2-c1.muster.example,[192.0.2.2]:2222 ssh-ed25519 AAAAn2\n"},
-		InventoryHosts:      {"192.0.2.1\tn1-c1.muster.example n1.lake_one\n"},
-		InventoryEnv: {"MUSTER_NODES=n1,n2\n", "MUSTER_NODE_N2=192.0.2.2\n", "MUSTER_SERVICE_WEB_SERVER=192.0.2.1,192.0.2.2\n",
+		FormatKnownHosts: {"n1-c1.muster.example,192.0.2.1 ssh-ed25519 AAAAn1\n", "n2-c1.muster.example,[192.0.2.2]:2222 ssh-ed25519 AAAAn2\n"},
+		FormatHosts:      {"192.0.2.1\tn1-c1.muster.example n1.lake_one\n"},
+		FormatEnv: {"MUSTER_NODES=n1,n2\n", "MUSTER_NODE_N2=192.0.2.2\n", "MUSTER_SERVICE_WEB_SERVER=192.0.2.1,192.0.2.2\n",
 			"MUSTER_CLUSTER_NAME=lake_one\n"},
-		InventoryJSON: {`"groups": {`, `"hostname": "n1-c1.muster.example"`},
+		FormatJSON: {`"groups": {`, `"hostname": "n1-c1.muster.example"`},
 	} {
 		text, name, _, err := i.File(f)
 		if err != nil || !strings.HasPrefix(name, "muster-c1.") {
@@ -56,7 +56,7 @@ func TestInventoryForms(t *testing.T) {
 		}
 	}
 	var back Inventory
-	text, _, _, _ := i.File(InventoryJSON)
+	text, _, _, _ := i.File(FormatJSON)
 	if err := json.Unmarshal([]byte(text), &back); err != nil || len(back.Groups["web-server"]) != 2 {
 		t.Errorf("as JSON it is %v (%v)", back, err)
 	}
@@ -65,8 +65,8 @@ func TestInventoryForms(t *testing.T) {
 	}
 }
 
-// TestInventoryTakesNoOrders has a provider, an owner and a key file say what tools would read as something else.
-func TestInventoryTakesNoOrders(t *testing.T) {
+// TestInventoryIsNotInjectable has a provider, an owner and a key file say what tools would read as something else.
+func TestInventoryIsNotInjectable(t *testing.T) {
 	for name, spoil := range map[string]func(v *cluster.ClusterView){
 		"an address with an option": func(v *cluster.ClusterView) {
 			v.Nodes[0].Addresses[app.AddressAccess] = "192.0.2.1 ansible_connection=local"
@@ -93,13 +93,13 @@ func TestInventoryTakesNoOrders(t *testing.T) {
 	v := inventoried()
 	v.Nodes[0].HostKey = "ssh-ed25519 AAAA\n* ssh-ed25519 EVIL"
 	i, err := NewInventory(v, InventoryFiles{Key: "~/keys/lake.pem"})
-	if text, _, _, _ := i.File(InventoryKnownHosts); err != nil || strings.Contains(text, "EVIL") {
+	if text, _, _, _ := i.File(FormatKnownHosts); err != nil || strings.Contains(text, "EVIL") {
 		t.Errorf("a host key of two lines becomes %q, %v", text, err)
 	}
 	v.Name, v.Nodes[0].Services = "evil\nname", []string{"a\nb=c"}
 	i, err = NewInventory(v, InventoryFiles{})
 	for _, f := range InventoryFormats {
-		if text, _, _, _ := i.File(f); err != nil || f != InventoryJSON && (strings.Contains(text, "evil\n") || strings.Contains(text, "b=c")) {
+		if text, _, _, _ := i.File(f); err != nil || f != FormatJSON && (strings.Contains(text, "evil\n") || strings.Contains(text, "b=c")) {
 			t.Errorf("%s: %v\n%s", f, err, text)
 		}
 	}

@@ -14,8 +14,8 @@ type Changer interface {
 	Change(ctx context.Context, c *template.Catalog, r ChangeRequest) (LayoutChange, error)
 }
 
-// StandingNode is a node that exists.
-type StandingNode struct {
+// ExistingNode is a node that exists.
+type ExistingNode struct {
 	Name     string   `json:"name"`
 	Hardware string   `json:"hardware"`
 	Image    string   `json:"image"`
@@ -28,7 +28,7 @@ type StandingNode struct {
 type ChangeRequest struct {
 	Template   string              `json:"template"`
 	Provider   string              `json:"provider,omitempty"`
-	Nodes      []StandingNode      `json:"nodes"`
+	Nodes      []ExistingNode      `json:"nodes"`
 	Add        []string            `json:"add,omitempty"`      // services
 	Remove     []string            `json:"remove,omitempty"`   // services
 	Size       int                 `json:"size,omitempty"`     // number of nodes afterwards; 0: as many as there are, or as few more as needed
@@ -50,7 +50,7 @@ type LayoutChange struct {
 
 // ChangedNode is one node, before and after.
 type ChangedNode struct {
-	StandingNode          // as it will be; as it was, where it goes
+	ExistingNode          // as it will be; as it was, where it goes
 	New          bool     `json:"new,omitempty"`
 	Gone         bool     `json:"gone,omitempty"`
 	Added        []string `json:"added,omitempty"`

@@ -25,7 +25,7 @@ func (s *Set) Holds(w app.WorkerID, f app.Fence) bool {
 // node's next step, which is found by Handed and the tag after Settle. It tells false where the fence does not hold. Then
 // it is stale, unless Handed has a step for it after Settle: one that was handed out in an answer that was lost.
 func (s *Set) Finish(w app.WorkerID, f execution.Finish, tag int) bool {
-	want := wish{w.Name, f.Now.Add(f.ClaimFor), tag}
+	want := handoff{w.Name, f.Now.Add(f.ClaimFor), tag}
 	st := s.steps[Key{f.Fence.Operation, f.Fence.Index}]
 	if !s.Holds(w, f.Fence) {
 		o := s.ops[f.Fence.Operation]
@@ -40,7 +40,7 @@ func (s *Set) Finish(w app.WorkerID, f execution.Finish, tag int) bool {
 	n := s.nodeOf(st)
 	s.touch(n)
 	if f.ClaimFor > 0 {
-		s.wishes[n] = want
+		s.handoffs[n] = want
 	}
 	switch {
 	case f.Err == nil:
@@ -114,11 +114,11 @@ func (s *Set) Claim(st *Step, worker string, until time.Time) bool {
 	if st.State != app.StepQueued {
 		return false
 	}
-	s.claim(st, wish{worker, until, -1})
+	s.claim(st, handoff{worker, until, -1})
 	return true
 }
 
-func (s *Set) claim(st *Step, w wish) {
+func (s *Set) claim(st *Step, w handoff) {
 	s.fire(st, claimed)
 	st.Attempt++
 	st.Tries++
@@ -128,7 +128,7 @@ func (s *Set) claim(st *Step, w wish) {
 	s.tell(st, "")
 }
 
-func (s *Set) hand(st *Step, w wish) {
+func (s *Set) hand(st *Step, w handoff) {
 	if st.Epoch == 0 { // else it was handed out by this very set
 		st.Epoch = s.ops[st.Operation].epoch()
 		s.claimed = append(s.claimed, st)
@@ -144,16 +144,16 @@ func (s *Set) handAgain(a again) {
 		if st.State == app.StepRunning && st.Worker == a.worker {
 			st.Deadline = a.until
 			s.change(st)
-			s.hand(st, a.wish)
+			s.hand(st, a.handoff)
 			return
 		}
 	}
 }
 
-// mayGoOn tells whether an operation may keep a slot that it had: no other one of the tenant that has steps queued has
+// mayAcceptPartial tells whether an operation may keep a slot that it had: no other one of the tenant that has steps queued has
 // fewer running.
-func (s *Set) mayGoOn(o *Operation) bool {
-	for _, r := range s.rivals[o.Tenant] {
+func (s *Set) mayAcceptPartial(o *Operation) bool {
+	for _, r := range s.contenders[o.Tenant] {
 		if r.Operation != o.ID && r.Running < o.Running {
 			return false
 		}

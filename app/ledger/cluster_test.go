@@ -7,7 +7,7 @@ import (
 	"muster/app"
 )
 
-func TestWhatBecomesOfTheCluster(t *testing.T) {
+func TestClusterStatusAfterOperations(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		kind   app.OperationKind
@@ -33,7 +33,7 @@ func TestWhatBecomesOfTheCluster(t *testing.T) {
 			t.Errorf("%s: %+v (%v), want %s %q", c.name, got, moved, c.want, c.text)
 		}
 	}
-	for _, kind := range app.Amendments {
+	for _, kind := range app.Updates {
 		for status, want := range map[app.OperationStatus]app.ClusterStatus{app.OperationSucceeded: app.ClusterActive, app.OperationFailed: app.ClusterFailed,
 			app.OperationCancelled: app.ClusterFailed} {
 			o := &Operation{Operation: app.Operation{Kind: kind, Status: status, StartedAt: time.Unix(1, 0)}}

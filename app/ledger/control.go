@@ -47,7 +47,7 @@ func (s *Set) stop(o *Operation, c app.Control) (StepEvent, error) {
 	// What Bulk moves is not loaded; its counts follow from what they mean.
 	if event == cancel {
 		o.Active = o.Running
-		if c.RollBack || o.OnFailure == app.FailureGoOnOrBack {
+		if c.RollBack || o.OnFailure == app.FailureAcceptPartialOrRollBack {
 			o.OnFailure = app.FailureRollBack
 		}
 		if o.StartedAt.IsZero() {

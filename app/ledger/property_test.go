@@ -16,7 +16,7 @@ import (
 )
 
 // Whatever workers, clocks and people do in whatever order, what the package promises holds, and everything comes to an end.
-func TestLedgerKeepsItsPromises(t *testing.T) {
+func TestLedgerInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
 		t.Repeat(map[string]func(*rapid.T){
@@ -66,14 +66,14 @@ func newWorld(t *rapid.T) *world {
 // plan draws a graph of steps, some of which are joins.
 func plan(t *rapid.T) appplan.Plan {
 	p := appplan.Plan{Kind: rapid.SampledFrom([]app.OperationKind{app.OperationCreate, app.OperationDelete}).Draw(t, "kind"),
-		Questions: map[string]*template.Person{}}
+		ManualSteps: map[string]*template.Person{}}
 	for i := range rapid.IntRange(0, 10).Draw(t, "steps") {
 		s := appplan.PlanStep{ID: fmt.Sprint("s", i), Rank: time.Duration(rapid.IntRange(0, 3).Draw(t, "rank")) * time.Second}
 		if s.Join = rapid.IntRange(0, 4).Draw(t, "join") == 0; !s.Join {
 			s.Node, s.Action = app.NodeName(rapid.IntRange(1, nodes).Draw(t, "node")), app.ActionStart
 			if rapid.IntRange(0, 4).Draw(t, "person") == 0 {
 				s.Asks = fmt.Sprint("q", i)
-				p.Questions[s.Asks] = &template.Person{Timeout: time.Duration(rapid.IntRange(1, 60).Draw(t, "hours")) * time.Hour,
+				p.ManualSteps[s.Asks] = &template.Person{Timeout: time.Duration(rapid.IntRange(1, 60).Draw(t, "hours")) * time.Hour,
 					OnTimeout: rapid.SampledFrom(template.AnswerChoices).Draw(t, "on time-out")}
 			}
 		}

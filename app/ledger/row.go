@@ -24,16 +24,16 @@ type Edge struct {
 // Step is a row of a step. NeedsLeft counts the steps that it needs and that have not succeeded.
 type Step struct {
 	app.Step
-	NeedsLeft int
-	Pace      int64         // its kind, whose times are counted; 0: none
-	Deadline  time.Time     // of the claim, or for an answer
-	Queued    time.Time     // queued: since when it waits for a worker
-	Rung      time.Time     // queued: when the doorbell was rung; zero is the outbox
-	AskFor    time.Duration // for how long a person is asked; 0: a worker carries it out
-	GoOn      bool          // it continues where no one answers in time; else it fails
-	Epoch     int64         // of the claim that was just made; not kept
-	Was       app.StepState
-	changed   bool
+	NeedsLeft     int
+	DurationKey   int64         // its kind, whose times are counted; 0: none
+	Deadline      time.Time     // of the claim, or for an answer
+	Queued        time.Time     // queued: since when it waits for a worker
+	Dispatched    time.Time     // queued: when it was dispatched; zero is the outbox
+	AskFor        time.Duration // for how long a person is asked; 0: a worker carries it out
+	AcceptPartial bool          // it continues where no one answers in time; else it fails
+	Epoch         int64         // of the claim that was just made; not kept
+	Was           app.StepState
+	changed       bool
 }
 
 // Key returns the step's name.

@@ -30,21 +30,21 @@ type Line struct {
 // A Set is for one transaction and one goroutine.
 type Set struct {
 	loaded
-	now     time.Time
-	order   []*Step // of steps that changed, in the order of their first change
-	done    []Key   // succeeded, and what needs them was not looked at yet
-	touched []Node
-	isTouch map[Node]bool
-	wishes  map[Node]wish
-	again   []again
-	changes []Change
-	claimed []*Step
-	handed  map[int]*Step // by tag
-	rivals  map[string][]Rival
+	now        time.Time
+	order      []*Step // of steps that changed, in the order of their first change
+	done       []Key   // succeeded, and what needs them was not looked at yet
+	touched    []Node
+	isTouch    map[Node]bool
+	handoffs   map[Node]handoff
+	again      []again
+	changes    []Change
+	claimed    []*Step
+	handed     map[int]*Step // by tag
+	contenders map[string][]Contender
 }
 
-// wish is a worker's, to be handed the next step of a node that it just served.
-type wish struct {
+// handoff is a worker's request to be handed the next step of a node that it just served.
+type handoff struct {
 	worker string
 	until  time.Time
 	tag    int
@@ -52,7 +52,7 @@ type wish struct {
 
 type again struct {
 	node Node
-	wish
+	handoff
 }
 
 // Change is what is reported about a step.
@@ -64,8 +64,8 @@ type Change struct {
 	Message   string
 }
 
-// Rival is an operation of a tenant that has steps queued.
-type Rival struct {
+// Contender is an operation of a tenant that has steps queued.
+type Contender struct {
 	Operation int64
 	Running   int
 }
@@ -73,12 +73,12 @@ type Rival struct {
 // New returns an empty set.
 func New(now time.Time) *Set {
 	return &Set{loaded: loaded{ops: map[int64]*Operation{}, steps: map[Key]*Step{}, nodes: map[Node][]*Step{}}, now: now, isTouch: map[Node]bool{},
-		wishes: map[Node]wish{}, handed: map[int]*Step{}, rivals: map[string][]Rival{}}
+		handoffs: map[Node]handoff{}, handed: map[int]*Step{}, contenders: map[string][]Contender{}}
 }
 
 // Compete tells the set which other operations have steps queued, those with the fewest running ones first: two of each
 // tenant are enough. A worker is not handed the next step of a node when another operation has more right to its slot.
-func (s *Set) Compete(tenant string, rivals []Rival) { s.rivals[tenant] = rivals }
+func (s *Set) Compete(tenant string, contenders []Contender) { s.contenders[tenant] = contenders }
 
 // fire moves a step by the table.
 func (s *Set) fire(st *Step, e StepEvent) {
@@ -92,7 +92,7 @@ func (s *Set) fire(st *Step, e StepEvent) {
 	s.change(st)
 	st.State = to
 	if to == app.StepQueued {
-		st.Queued, st.Rung = s.now, time.Time{}
+		st.Queued, st.Dispatched = s.now, time.Time{}
 	}
 	if to.Ended() {
 		st.EndedAt = s.now
@@ -202,7 +202,7 @@ func (s *Set) serve(rows Rows) error {
 		if best == nil {
 			continue
 		}
-		if w, ok := s.wishes[n]; ok && s.mayGoOn(s.ops[best.Operation]) {
+		if w, ok := s.handoffs[n]; ok && s.mayAcceptPartial(s.ops[best.Operation]) {
 			s.claim(best, w)
 		} else {
 			s.fire(best, nodeFree)

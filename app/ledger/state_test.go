@@ -7,7 +7,7 @@ import (
 )
 
 // From every state there is a way to an end, and from ends that are not good ones a person can continue.
-func TestEveryStateHasAWayOut(t *testing.T) {
+func TestEveryStateCanBeLeft(t *testing.T) {
 	for from := range stepTable {
 		if !leads(from, map[app.StepState]bool{}) {
 			t.Errorf("a step that is %s never ends", from)
@@ -60,7 +60,7 @@ func operationLeads(s app.OperationStatus, seen map[app.OperationStatus]bool) bo
 }
 
 // States that the tables lead to are in the tables, and what is done for good stays so.
-func TestTablesAreWhole(t *testing.T) {
+func TestTransitionTablesAreComplete(t *testing.T) {
 	for from, events := range stepTable {
 		for e, to := range events {
 			if stepTable[to] == nil {

@@ -6,22 +6,22 @@ import "context"
 type Tracer interface {
 	// Begin begins a span below the one that ctx is in, or below that of TraceOf(ctx) where ctx comes from another process or time.
 	// The context that it returns is in the new span, and TraceOf of it names that one. Call end once.
-	Begin(ctx context.Context, name string, facts ...Fact) (in context.Context, end func(err error, facts ...Fact))
+	Begin(ctx context.Context, name string, facts ...Attribute) (in context.Context, end func(err error, facts ...Attribute))
 }
 
-// Fact is something known of a span. No secrets, no configuration, no command lines: names, ids, codes and numbers.
-type Fact struct {
+// Attribute is something known of a span. No secrets, no configuration, no command lines: names, ids, codes and numbers.
+type Attribute struct {
 	Name  string
 	Value any // string, int, int64 or bool
 }
 
-// FactKind says what a span is to others: "server" of a request that came, "consumer" of work that was queued, "client" of a call that goes out.
-const FactKind = "span.kind"
+// KindAttribute says what a span is to others: "server" of a request that came, "consumer" of work that was queued, "client" of a call that goes out.
+const KindAttribute = "span.kind"
 
 // Begin begins a span with a tracer that may be nil.
-func Begin(ctx context.Context, t Tracer, name string, facts ...Fact) (context.Context, func(err error, facts ...Fact)) {
+func Begin(ctx context.Context, t Tracer, name string, facts ...Attribute) (context.Context, func(err error, facts ...Attribute)) {
 	if t == nil {
-		return ctx, func(error, ...Fact) {}
+		return ctx, func(error, ...Attribute) {}
 	}
 	return t.Begin(ctx, name, facts...)
 }

@@ -31,72 +31,72 @@ func NewSleeping(c SleepingConfig) *Sleeping { return &Sleeping{SleepingConfig: 
 // PreviewSleep works out what it would do to put a cluster to sleep, and what policies would say to it. Nothing is accepted or
 // written. EConflict where it cannot sleep in the state that it is in, and EInvalid where its provider cannot stop machines and
 // keep them.
-func (a *Sleeping) PreviewSleep(ctx context.Context, actor app.Actor, cluster string) (appcluster.AmendPreview, error) {
+func (a *Sleeping) PreviewSleep(ctx context.Context, actor app.Actor, cluster string) (appcluster.UpdatePreview, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "PreviewSleep", cluster)
 	if err != nil {
-		return appcluster.AmendPreview{}, err
+		return appcluster.UpdatePreview{}, err
 	}
 	return a.previewPower(ctx, actor, c, app.OperationSleep)
 }
 
 // PreviewWake works out what it would do to wake a cluster that sleeps.
-func (a *Sleeping) PreviewWake(ctx context.Context, actor app.Actor, cluster string) (appcluster.AmendPreview, error) {
+func (a *Sleeping) PreviewWake(ctx context.Context, actor app.Actor, cluster string) (appcluster.UpdatePreview, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "PreviewWake", cluster)
 	if err != nil {
-		return appcluster.AmendPreview{}, err
+		return appcluster.UpdatePreview{}, err
 	}
 	return a.previewPower(ctx, actor, c, app.OperationWake)
 }
 
-func (a *Sleeping) previewPower(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind) (appcluster.AmendPreview, error) {
-	d, err := a.weighPower(ctx, actor, c, kind)
+func (a *Sleeping) previewPower(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind) (appcluster.UpdatePreview, error) {
+	d, err := a.evaluatePower(ctx, actor, c, kind)
 	if err != nil {
-		return appcluster.AmendPreview{}, err
+		return appcluster.UpdatePreview{}, err
 	}
 	return d.preview, nil
 }
 
 // SleepCluster stops the services of a cluster and then its machines, with all that is on them. Its lease continues, and what it takes
-// of quotas stays reserved. Policies are asked as by Amend, with the same answers. When planHash is set and the plan is another one
+// of quotas stays reserved. Policies are asked as by Update, with the same answers. When planHash is set and the plan is another one
 // by now, it is EConflict, reason "plan_changed". A cluster that sleeps already, or is about to, is left as it is.
-func (a *Sleeping) SleepCluster(ctx context.Context, actor app.Actor, cluster, planHash string) (appcluster.AmendAnswer, error) {
+func (a *Sleeping) SleepCluster(ctx context.Context, actor app.Actor, cluster, planHash string) (appcluster.UpdateAnswer, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SleepCluster", cluster)
 	if err != nil {
-		return appcluster.AmendAnswer{}, err
+		return appcluster.UpdateAnswer{}, err
 	}
 	if err := actor.MayChange("SleepCluster", c); err != nil {
-		return appcluster.AmendAnswer{}, err
+		return appcluster.UpdateAnswer{}, err
 	}
 	return a.power(ctx, actor, c, app.OperationSleep, planHash)
 }
 
 // WakeCluster starts the machines of a cluster that sleeps, and then its services.
-func (a *Sleeping) WakeCluster(ctx context.Context, actor app.Actor, cluster, planHash string) (appcluster.AmendAnswer, error) {
+func (a *Sleeping) WakeCluster(ctx context.Context, actor app.Actor, cluster, planHash string) (appcluster.UpdateAnswer, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "WakeCluster", cluster)
 	if err != nil {
-		return appcluster.AmendAnswer{}, err
+		return appcluster.UpdateAnswer{}, err
 	}
 	if err := actor.MayChange("WakeCluster", c); err != nil {
-		return appcluster.AmendAnswer{}, err
+		return appcluster.UpdateAnswer{}, err
 	}
 	return a.power(ctx, actor, c, app.OperationWake, planHash)
 }
 
-func (a *Sleeping) power(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind, planHash string) (appcluster.AmendAnswer, error) {
-	d, err := a.weighPower(ctx, actor, c, kind)
+func (a *Sleeping) power(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind, planHash string) (appcluster.UpdateAnswer, error) {
+	d, err := a.evaluatePower(ctx, actor, c, kind)
 	switch {
 	case err != nil:
-		return appcluster.AmendAnswer{}, err
+		return appcluster.UpdateAnswer{}, err
 	case d.preview.Nothing:
-		return a.Submitter.amendAnswer(ctx, actor, c, 0)
+		return a.Submitter.updateAnswer(ctx, actor, c, 0)
 	case planHash != "" && planHash != d.preview.PlanHash:
-		return appcluster.AmendAnswer{}, errPlanChanged
+		return appcluster.UpdateAnswer{}, errPlanChanged
 	}
 	return a.Submitter.take(ctx, actor, d)
 }
 
-// weighPower works a sleep or a wake out and asks the policies.
-func (a *Sleeping) weighPower(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind) (*amended, error) {
+// evaluatePower works a sleep or a wake out and asks the policies.
+func (a *Sleeping) evaluatePower(ctx context.Context, actor app.Actor, c app.Cluster, kind app.OperationKind) (*updateBuilder, error) {
 	d, err := a.Builder.planPower(ctx, c, kind)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (a *Sleeping) weighPower(ctx context.Context, actor app.Actor, c app.Cluste
 }
 
 // drawPower finds what a sleep or a wake does, whether or not the cluster's state allows it now. Nothing is planned yet.
-func (a *Builder) drawPower(ctx context.Context, c app.Cluster, kind app.OperationKind, ops []app.Operation) (*amended, error) {
+func (a *Builder) drawPower(ctx context.Context, c app.Cluster, kind app.OperationKind, ops []app.Operation) (*updateBuilder, error) {
 	definition, err := a.Store.Definition(ctx, c.Tenant, c.ID)
 	if err != nil {
 		return nil, err
@@ -118,14 +118,14 @@ func (a *Builder) drawPower(ctx context.Context, c app.Cluster, kind app.Operati
 	if len(ops) > 0 {
 		stands.latest = ops[0]
 	}
-	d := newAmended(stands, appcluster.Amendment{Kind: kind})
+	d := newUpdateBuilder(stands, appcluster.Update{Kind: kind})
 	awake, asleep := appcluster.ClusterFigures{Nodes: len(nodes), CostPerHour: c.CostPerHour, Currency: c.Currency}, appcluster.ClusterFigures{Nodes: len(nodes), Currency: c.Currency}
 	d.planned = plan.PlanRequest{Kind: kind, Services: definition.Services, Config: definition.Config}
 	work := map[app.OperationKind]plan.ServiceWork{app.OperationSleep: plan.WorkStop, app.OperationWake: plan.WorkStart}[kind]
-	d.nodes = []appcluster.AmendedNode{}
+	d.nodes = []appcluster.UpdatedNode{}
 	for _, n := range nodes {
 		asleep.CostPerHour += definition.Hardware[n.Hardware].AsleepCost()
-		node := appcluster.AmendedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services, Work: map[string]plan.ServiceWork{}}
+		node := appcluster.UpdatedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services, Work: map[string]plan.ServiceWork{}}
 		for _, s := range n.Services {
 			if !definition.IsStopped(n.Name, s) {
 				node.Work[s] = work
@@ -134,7 +134,7 @@ func (a *Builder) drawPower(ctx context.Context, c app.Cluster, kind app.Operati
 		d.nodes = append(d.nodes, node)
 		d.planned.Nodes = append(d.planned.Nodes, plan.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: slices.Sorted(maps.Keys(node.Work)), Lost: n.Lost()})
 	}
-	d.preview = appcluster.AmendPreview{Kind: kind, Changes: []app.ValueChange{}, Notes: []string{}, Nodes: d.nodes, Plan: plan.Plan{Kind: kind}, Before: awake, After: asleep}
+	d.preview = appcluster.UpdatePreview{Kind: kind, Changes: []app.ValueChange{}, Notes: []string{}, Nodes: d.nodes, Plan: plan.Plan{Kind: kind}, Before: awake, After: asleep}
 	if kind == app.OperationWake {
 		d.preview.Before, d.preview.After = asleep, awake
 	}
@@ -142,7 +142,7 @@ func (a *Builder) drawPower(ctx context.Context, c app.Cluster, kind app.Operati
 }
 
 // planPower works a sleep or a wake out.
-func (a *Builder) planPower(ctx context.Context, c app.Cluster, kind app.OperationKind) (*amended, error) {
+func (a *Builder) planPower(ctx context.Context, c app.Cluster, kind app.OperationKind) (*updateBuilder, error) {
 	ops, err := a.Store.Operations(ctx, c.Tenant, c.ID)
 	if err != nil {
 		return nil, err

@@ -11,25 +11,25 @@ import (
 	"muster/app/schedule"
 )
 
-// drowsy is a farm with one existing cluster, and with what policies say about sleep.
-func drowsy(t *testing.T, rules ...policy.Policy) (*farm, app.Actor) {
-	f := newFarm(t)
+// drowsy is a harness with one existing cluster, and with what policies say about sleep.
+func drowsy(t *testing.T, rules ...policy.Policy) (*withWorker, app.Actor) {
+	f := newWithWorker(t)
 	f.Shop(3, nil)
 	f.Rules(rules...)
 	return f, f.Actor("cy", app.RoleUser, "ops")
 }
 
-func (f *farm) status(want app.ClusterStatus) {
+func (f *withWorker) status(want app.ClusterStatus) {
 	f.Helper()
 	if v, err := f.Services.Cluster.Views.Cluster(f.Context(), f.Who, "shop"); err != nil || v.Status != want {
 		f.Fatalf("the cluster is %s, want %s; %v", v.Status, want, err)
 	}
 }
 
-var noSleep = policy.Policy{Name: "awake", Enabled: true, When: `kind == "sleep" && hour < 18`, Effect: policy.PolicyRefuse, Reason: "It is day."}
+var noSleep = policy.Policy{Name: "awake", Enabled: true, When: `kind == "sleep" && hour < 18`, Effect: policy.EffectRefuse, Reason: "It is day."}
 
 func TestPoliciesRefuseSleep(t *testing.T) {
-	f, _ := drowsy(t, noSleep, policy.Policy{Name: "short", Enabled: true, When: "true", Effect: policy.PolicyRewrite, LeaseCap: `duration("1h")`})
+	f, _ := drowsy(t, noSleep, policy.Policy{Name: "short", Enabled: true, When: "true", Effect: policy.EffectRewrite, LeaseCap: `duration("1h")`})
 	p, err := f.Services.Operation.Sleeping.PreviewSleep(t.Context(), f.Who, "shop")
 	if err != nil || p.Decision == nil || p.Decision.Outcome != policy.OutcomeRefuse || p.Decision.Reason != "It is day." {
 		t.Fatalf("the preview says %+v, %v", p.Decision, err)
@@ -56,16 +56,16 @@ func TestPoliciesRefuseSleep(t *testing.T) {
 }
 
 func TestSleepAndWakeWaitForApprovals(t *testing.T) {
-	f, boss := drowsy(t, policy.Policy{Name: "power", Enabled: true, When: `kind in ["sleep", "wake"]`, Effect: policy.PolicyApprove, Reason: "Others use it.",
+	f, boss := drowsy(t, policy.Policy{Name: "power", Enabled: true, When: `kind in ["sleep", "wake"]`, Effect: policy.EffectApprove, Reason: "Others use it.",
 		Approval: &policy.Approval{Count: 1, Group: "ops"}})
 	for _, c := range []struct {
-		ask func(cluster string) (appcluster.AmendAnswer, error)
+		ask func(cluster string) (appcluster.UpdateAnswer, error)
 		is  app.ClusterStatus
 	}{
-		{func(cluster string) (appcluster.AmendAnswer, error) {
+		{func(cluster string) (appcluster.UpdateAnswer, error) {
 			return f.Services.Operation.Sleeping.SleepCluster(t.Context(), f.Who, cluster, "")
 		}, app.ClusterAsleep},
-		{func(cluster string) (appcluster.AmendAnswer, error) {
+		{func(cluster string) (appcluster.UpdateAnswer, error) {
 			return f.Services.Operation.Sleeping.WakeCluster(t.Context(), f.Who, cluster, "")
 		}, app.ClusterActive},
 	} {
@@ -87,7 +87,7 @@ func TestSleepAndWakeWaitForApprovals(t *testing.T) {
 
 // What was approved is what runs: a cluster that sleeps by then, or has changed, is left alone, and the request ends.
 func TestApprovedSleepOfAClusterThatHasChanged(t *testing.T) {
-	f, boss := drowsy(t, policy.Policy{Name: "power", Enabled: true, When: `kind == "sleep"`, Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1, Group: "ops"}})
+	f, boss := drowsy(t, policy.Policy{Name: "power", Enabled: true, When: `kind == "sleep"`, Effect: policy.EffectApprove, Approval: &policy.Approval{Count: 1, Group: "ops"}})
 	first, err := f.Services.Operation.Sleeping.SleepCluster(t.Context(), f.Who, "shop", "")
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestPoliciesAndSchedules(t *testing.T) {
 		t.Fatalf("a schedule for the night is %v", err)
 	}
 	// Others have made a rule since. What needs approval waits for it, and the cluster's owner is notified.
-	f.Rules(policy.Policy{Name: "power", Enabled: true, When: `kind == "sleep" && via == "server"`, Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1, Group: "ops"}})
+	f.Rules(policy.Policy{Name: "power", Enabled: true, When: `kind == "sleep" && via == "server"`, Effect: policy.EffectApprove, Approval: &policy.Approval{Count: 1, Group: "ops"}})
 	next, err := f.Services.Operation.Schedules.Schedule(t.Context(), f.Who, "shop")
 	if err != nil || len(next.Next) == 0 {
 		t.Fatal(next, err)

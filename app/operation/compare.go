@@ -39,7 +39,7 @@ func Compared(dryRuns func(automator string) bool, s *template.Service) app.Acti
 }
 
 // compare has the tools of services say what they would change on nodes. It is felt by no one.
-func compare(_ context.Context, a *Builder, d *amended) error {
+func compare(_ context.Context, a *Builder, d *updateBuilder) error {
 	if err := d.checkServices(d.ask.Services); err != nil {
 		return err
 	}

@@ -93,11 +93,11 @@ func (a *Controls) checkStuck(ctx context.Context, o app.Operation, node string)
 	if err != nil {
 		return err
 	}
-	p, err := a.Views.PlightOf(ctx, c)
+	p, err := a.Views.RecoveryOf(ctx, c)
 	if err != nil || p.Latest.ID != o.ID {
 		return err
 	}
-	if ways := p.Ways(); node == "" && !slices.Contains(ways, appcluster.WayResume) && p.Open.Stuck || node != "" && slices.Contains(p.Lost, node) {
+	if ways := p.Ways(); node == "" && !slices.Contains(ways, appcluster.RecoveryResume) && p.Open.Stuck || node != "" && slices.Contains(p.Lost, node) {
 		verbs := make([]string, 0, len(ways))
 		for _, w := range ways {
 			verbs = append(verbs, w.Verb())

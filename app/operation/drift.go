@@ -63,13 +63,13 @@ const (
 	DriftHealth  DriftFrom = "health"  // a node is sick or unreachable
 )
 
-// DriftItem is one such thing, with the amendment that would fix it; nil where none is known.
+// DriftItem is one such thing, with the update that would fix it; nil where none is known.
 type DriftItem struct {
-	From DriftFrom             `json:"from"`
-	Node string                `json:"node,omitempty"`
-	Text string                `json:"text"`
-	Hint string                `json:"hint,omitempty"`
-	Mend *appcluster.Amendment `json:"mend,omitempty"`
+	From DriftFrom          `json:"from"`
+	Node string             `json:"node,omitempty"`
+	Text string             `json:"text"`
+	Hint string             `json:"hint,omitempty"`
+	Mend *appcluster.Update `json:"mend,omitempty"`
 }
 
 // mostDrift is how many things of one kind are listed.
@@ -137,8 +137,8 @@ func (d *Drift) add(i DriftItem) {
 	}
 }
 
-func repairOf(node string) *appcluster.Amendment {
-	return &appcluster.Amendment{Kind: app.OperationRepair, Nodes: []string{node}}
+func repairOf(node string) *appcluster.Update {
+	return &appcluster.Update{Kind: app.OperationRepair, Nodes: []string{node}}
 }
 
 // cloud tells of machines that the reconciler has found to be lost.
@@ -183,8 +183,8 @@ func (d *Drift) contract(reports []apphealth.NodeReport) {
 
 // driftFromCatalog tells what an upgrade would change.
 func (a *Drifts) driftFromCatalog(ctx context.Context, actor app.Actor, c app.Cluster, d *Drift) error {
-	mend := &appcluster.Amendment{Kind: app.OperationUpgrade}
-	p, err := a.Updates.PreviewAmend(ctx, actor, c.ID, *mend)
+	mend := &appcluster.Update{Kind: app.OperationUpgrade}
+	p, err := a.Updates.PreviewUpdate(ctx, actor, c.ID, *mend)
 	switch app.CodeOf(err) {
 	case "":
 	case app.EInternal, app.ETransient, app.ETimeout, app.ERateLimit:

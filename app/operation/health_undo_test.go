@@ -14,10 +14,10 @@ import (
 )
 
 // A cluster whose upgrade leaves its health policy out is checked again when that is undone, or called off before it began.
-func TestHealthComesBackWithWhatIsUndone(t *testing.T) {
+func TestUndoRestoresHealth(t *testing.T) {
 	for name, begin := range map[string]bool{"rolled back": true, "called off": false} {
 		t.Run(name, func(t *testing.T) {
-			f := newFarm(t)
+			f := newWithWorker(t)
 			shop := *f.Catalog.Templates["shop"]
 			shop.Health = &template.HealthPolicy{After: 5}
 			f.Catalog.Templates["shop"] = &shop
@@ -40,7 +40,7 @@ func TestHealthComesBackWithWhatIsUndone(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_, answer := f.Amend(cluster.Amendment{Kind: app.OperationUpgrade})
+			_, answer := f.Update(cluster.Update{Kind: app.OperationUpgrade})
 			if answer.Operation == 0 {
 				t.Fatal("there is nothing to upgrade")
 			}
@@ -71,13 +71,13 @@ func TestHealthComesBackWithWhatIsUndone(t *testing.T) {
 
 // A repair that a hook vetoed is tried again later and later, and the cluster's health says why it was not made.
 func TestVetoedRepairIsTriedLater(t *testing.T) {
-	f := newFarm(t)
+	f := newWithWorker(t)
 	shop := *f.Catalog.Templates["shop"]
 	shop.Health = &template.HealthPolicy{Repair: template.RepairAuto}
 	f.Catalog.Templates["shop"] = &shop
 	v := f.Shop(3, nil)
 	for i, want := range []time.Duration{10 * time.Minute, 20 * time.Minute} {
-		_, answer := f.Amend(cluster.Amendment{Kind: app.OperationRestart})
+		_, answer := f.Update(cluster.Update{Kind: app.OperationRestart})
 		f.Work()
 		f.SQL(`UPDATE operations SET status = 'cancelled', vetoed_by = 'gate', message = 'The hook "gate" said no: Freeze. Nothing was done.' WHERE id = ?`, answer.Operation)
 		if err := f.Store.NoteRepair(t.Context(), execution.RepairNote{Tenant: app.DefaultTenant, Cluster: v.ID, Now: f.Clock.Now(), NextAt: f.Clock.Now(),

@@ -7,14 +7,14 @@ import (
 
 	"muster/app"
 	"muster/app/apptest"
-	"muster/app/apptest/office"
+	"muster/app/apptest/harness"
 	"muster/app/execution"
 	"muster/planner"
 )
 
 // Pausing the deletion of a cluster whose lease has ended keeps its machines for a day, and not forever.
 func TestPausedDeletionOfAnExpiredClusterGoesOn(t *testing.T) {
-	o := office.NewPlain(t)
+	o := harness.NewBare(t)
 	o.Services.Cluster.Plans.Planner = planner.New()
 	n := apptest.NewCluster("t1", "c", 1, o.Clock.Now(), apptest.Chain(1))
 	n.Cluster.ExpiresAt = o.Clock.Now().Add(time.Hour)
@@ -73,7 +73,7 @@ func TestPausedDeletionOfAnExpiredClusterGoesOn(t *testing.T) {
 
 // A deletion that a person asked for before the lease has ended stays paused for as long as the person likes.
 func TestPausedDeletionOfAClusterWithALeaseStays(t *testing.T) {
-	o := office.NewPlain(t)
+	o := harness.NewBare(t)
 	o.Services.Cluster.Plans.Planner = planner.New()
 	n := apptest.NewCluster("t1", "c", 1, o.Clock.Now(), apptest.Chain(1))
 	n.Cluster.ExpiresAt = o.Clock.Now().Add(1000 * time.Hour)

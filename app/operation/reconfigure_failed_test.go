@@ -9,9 +9,9 @@ import (
 	"muster/app/layout"
 )
 
-func amends(f *farm, m cluster.Amendment) {
+func updates(f *withWorker, m cluster.Update) {
 	f.Helper()
-	if _, err := f.Services.Operation.Updates.Amend(f.Context(), f.Who, "shop", m); err != nil {
+	if _, err := f.Services.Operation.Updates.Update(f.Context(), f.Who, "shop", m); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -19,35 +19,35 @@ func amends(f *farm, m cluster.Amendment) {
 // TestReconfiguredAfterFailure: the configuration can be changed after a create, or another change, has failed, and what was left undone is
 // finished with it.
 func TestReconfiguredAfterFailure(t *testing.T) {
-	set := cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": 99}}
+	set := cluster.Update{Kind: app.OperationReconfigure, Config: map[string]any{"port": 99}}
 	for name, c := range map[string]struct {
 		size int // that exists before; 0: none
 		fail string
-		ask  func(f *farm)
+		ask  func(f *withWorker)
 	}{
-		"a create": {0, "n3.web.start", func(f *farm) {
+		"a create": {0, "n3.web.start", func(f *withWorker) {
 			f.Ask(f.Who, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "shop", Size: 4}})
 		}},
-		"a create's machine": {0, "n3.confirm", func(f *farm) {
+		"a create's machine": {0, "n3.confirm", func(f *withWorker) {
 			f.Ask(f.Who, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "shop", Size: 4}})
 		}},
-		"a growth": {3, "n4.web.install", func(f *farm) { amends(f, cluster.Amendment{Kind: app.OperationResize, Size: 5}) }},
-		"a shrink": {5, "n5.delete", func(f *farm) {
-			amends(f, cluster.Amendment{Kind: app.OperationResize, Nodes: []string{"n5"}})
+		"a growth": {3, "n4.web.install", func(f *withWorker) { updates(f, cluster.Update{Kind: app.OperationResize, Size: 5}) }},
+		"a shrink": {5, "n5.delete", func(f *withWorker) {
+			updates(f, cluster.Update{Kind: app.OperationResize, Nodes: []string{"n5"}})
 		}},
-		"a wrong value": {4, "n3.web.start", func(f *farm) {
-			amends(f, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"port": -1}})
+		"a wrong value": {4, "n3.web.start", func(f *withWorker) {
+			updates(f, cluster.Update{Kind: app.OperationReconfigure, Config: map[string]any{"port": -1}})
 		}},
-		"services that come": {3, "n3.cache.start", func(f *farm) {
-			amends(f, cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"cache"}})
+		"services that come": {3, "n3.cache.start", func(f *withWorker) {
+			updates(f, cluster.Update{Kind: app.OperationAddServices, Services: []string{"cache"}})
 		}},
-		"a restart": {4, "n3.web.start", func(f *farm) { amends(f, cluster.Amendment{Kind: app.OperationRestart}) }},
-		"a repair": {4, "n3.web.start", func(f *farm) {
-			amends(f, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{"n3"}})
+		"a restart": {4, "n3.web.start", func(f *withWorker) { updates(f, cluster.Update{Kind: app.OperationRestart}) }},
+		"a repair": {4, "n3.web.start", func(f *withWorker) {
+			updates(f, cluster.Update{Kind: app.OperationRepair, Nodes: []string{"n3"}})
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFarm(t)
+			f := newWithWorker(t)
 			if c.size > 0 {
 				f.Shop(c.size, nil)
 			}
@@ -64,7 +64,7 @@ func TestReconfiguredAfterFailure(t *testing.T) {
 			}
 			m := set
 			m.PlanHash = p.PlanHash
-			a, err := f.Services.Operation.Updates.Amend(t.Context(), f.Who, "shop", m)
+			a, err := f.Services.Operation.Updates.Update(t.Context(), f.Who, "shop", m)
 			if err != nil || a.Operation == 0 {
 				t.Fatal(err)
 			}

@@ -17,8 +17,8 @@ import (
 // RequestStore is what Requests needs of the database.
 type RequestStore interface {
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
-	// KeptRequest returns what is needed to run it; ENotFound where it is not open.
-	KeptRequest(ctx context.Context, tenant string, id int64) (cluster.Kept, error)
+	// RequestPayload returns what is needed to run it; ENotFound where it is not open.
+	RequestPayload(ctx context.Context, tenant string, id int64) (cluster.Kept, error)
 	// MoveRequest applies a move, as Request.Move says, and writes all that follows in one transaction: the request, its
 	// review, notices, an audit row, and where the request runs now its cluster with operation and plan. ErrNotReady where
 	// it would run and m.Cluster is nil: make one and try again.
@@ -115,7 +115,7 @@ func (a *Requests) offer(ctx context.Context, actor app.Actor, id int64, v Revie
 	if err := r.NoConditions(); err != nil {
 		return nil, nil, err
 	}
-	k, err := a.Store.KeptRequest(ctx, actor.Tenant, id)
+	k, err := a.Store.RequestPayload(ctx, actor.Tenant, id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -146,7 +146,7 @@ func (a *Requests) offer(ctx context.Context, actor app.Actor, id int64, v Revie
 	if err != nil {
 		return nil, nil, err
 	}
-	kept, terms := cluster.Keep(cluster.Weighed{Request: asked, Draft: d, Preview: p}), cluster.TermsOf(d, p)
+	kept, terms := cluster.Keep(cluster.Evaluation{Request: asked, Draft: d, Preview: p}), cluster.TermsOf(d, p)
 	terms.Seal = kept.Seal()
 	// Policies have the last word about an offer too: they may not want so few nodes.
 	policies, err := a.Store.Policies(ctx, actor.Tenant)
@@ -220,14 +220,14 @@ func (a *Requests) move(ctx context.Context, m cluster.RequestMove) (r cluster.R
 	return cluster.Request{}, cluster.ErrNotReady
 }
 
-// makeReady makes what runs with a move. An amendment that cannot run as it was shown, since its cluster has changed, ends by that.
+// makeReady makes what runs with a move. An update that cannot run as it was shown, since its cluster has changed, ends by that.
 func (a *Requests) makeReady(ctx context.Context, m *cluster.RequestMove, r cluster.Request) error {
 	if r.Kind == app.OperationCreate {
 		n, err := a.ready(ctx, r)
 		m.Cluster = &n
 		return err
 	}
-	n, err := a.readyAmend(ctx, r)
+	n, err := a.readyUpdate(ctx, r)
 	m.Operation = &n
 	if err != nil && app.AsError(err).Reason == "cluster_changed" {
 		if lapsed := a.lapse(ctx, r, err); lapsed != nil {
@@ -242,7 +242,7 @@ func (a *Requests) makeReady(ctx context.Context, m *cluster.RequestMove, r clus
 func (a *Requests) ready(ctx context.Context, r cluster.Request) (cluster.NewCluster, error) {
 	changed := &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since the request was shown, so nothing was created.",
 		Hint: "Deny or withdraw this request and submit a new one."}
-	k, err := a.Store.KeptRequest(ctx, r.Tenant, r.ID)
+	k, err := a.Store.RequestPayload(ctx, r.Tenant, r.ID)
 	if err != nil {
 		return cluster.NewCluster{}, err
 	}
@@ -271,7 +271,7 @@ func (a *Requests) ready(ctx context.Context, r cluster.Request) (cluster.NewClu
 		return cluster.NewCluster{}, cluster.ErrOr(err, changed)
 	}
 	owner := app.Actor{Tenant: r.Tenant, User: r.Owner, Groups: r.Groups}
-	n, err := a.Creates.DraftCluster(ctx, owner, k.Request, cluster.Draft{Definition: k.Definition, DnsSuffix: k.DNSSuffix, Catalog: k.OwnCatalog},
+	n, err := a.Creates.DraftCluster(ctx, owner, k.Request, cluster.Draft{Definition: k.Definition, DnsSuffix: k.DNSSuffix, Catalog: k.TenantCatalog},
 		cluster.Preview{Layout: k.Layout, Plan: plan, PlanHash: terms.PlanHash, Duration: plan.Duration(), Lease: k.Lease, Cost: terms.Cost})
 	n.Reservation.Request = r.ID // what it holds already becomes the cluster's
 	return n, err
@@ -304,15 +304,15 @@ func (a *Requests) checkRequester(ctx context.Context, r cluster.Request) error 
 	return err
 }
 
-// TendRequests ends, reminds of and escalates requests for which it is time, of all tenants.
-func (a *Requests) TendRequests(ctx context.Context) error {
+// ReconcileRequests ends, reminds of and escalates requests for which it is time, of all tenants.
+func (a *Requests) ReconcileRequests(ctx context.Context) error {
 	due, err := a.Store.RequestsDue(ctx, a.Now(), cluster.TidyAtOnce)
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, r := range due {
-		_, err := a.Store.MoveRequest(ctx, cluster.RequestMove{Tenant: r.Tenant, ID: r.ID, Act: cluster.RequestTend, Who: app.System(r.Tenant, app.Retrier), Now: a.Now()})
+		_, err := a.Store.MoveRequest(ctx, cluster.RequestMove{Tenant: r.Tenant, ID: r.ID, Act: cluster.RequestReconcile, Who: app.System(r.Tenant, app.Retrier), Now: a.Now()})
 		if err != nil && app.CodeOf(err) != app.EConflict && app.CodeOf(err) != app.ENotFound {
 			errs = append(errs, err)
 		}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/apptest/office"
+	"muster/app/apptest/harness"
 	"muster/app/cluster"
 	"muster/app/operation"
 	"muster/app/policy"
@@ -27,9 +27,9 @@ func wantReason(t *testing.T, err error, reason string) {
 	}
 }
 
-func TestWhatNoPolicyIsAboutIsMadeAtOnce(t *testing.T) {
-	b := office.NewBureau(t)
-	answer := b.Ask(b.Actor("ada", app.RoleUser), office.Asks("web", 3, 0))
+func TestRequestsWithoutPoliciesRunImmediately(t *testing.T) {
+	b := harness.New(t)
+	answer := b.Ask(b.Actor("ada", app.RoleUser), harness.Asks("web", 3, 0))
 	r, err := b.Services.Operation.Requests.Request(t.Context(), b.Actor("ada", app.RoleUser), answer.Request.ID)
 	if err != nil || answer.Cluster == nil || r.Status != cluster.RequestAccepted || r.Cluster != answer.Cluster.ID || r.Facts.Nodes != 3 || r.Facts.CPU != 6 {
 		t.Fatalf("%+v, %v", r, err)
@@ -47,15 +47,15 @@ func TestWhatNoPolicyIsAboutIsMadeAtOnce(t *testing.T) {
 	}
 }
 
-func TestARefusalSaysWhyAndIsKept(t *testing.T) {
-	b := office.NewBureau(t)
-	b.Rules(policy.Policy{Name: "small", Order: 1, Enabled: true, When: "nodes > 10", Effect: policy.PolicyRefuse, Reason: "At most 10 nodes; you asked for ${nodes}."})
+func TestRefusalsAreStoredWithTheirReason(t *testing.T) {
+	b := harness.New(t)
+	b.Rules(policy.Policy{Name: "small", Order: 1, Enabled: true, When: "nodes > 10", Effect: policy.EffectRefuse, Reason: "At most 10 nodes; you asked for ${nodes}."})
 	ada := b.Actor("ada", app.RoleUser)
-	p, err := b.Services.Cluster.Creates.Preview(t.Context(), ada, office.Asks("web", 12, 0))
+	p, err := b.Services.Cluster.Creates.Preview(t.Context(), ada, harness.Asks("web", 12, 0))
 	if err != nil || p.Decision == nil || p.Decision.Outcome != policy.OutcomeRefuse || p.Decision.Reason != "At most 10 nodes; you asked for 12." {
 		t.Fatalf("the preview says %+v, %v", p.Decision, err)
 	}
-	_, err = b.Services.Cluster.Creates.Ask(t.Context(), ada, office.Asks("web", 12, 0))
+	_, err = b.Services.Cluster.Creates.Ask(t.Context(), ada, harness.Asks("web", 12, 0))
 	wantReason(t, err, "policy")
 	if app.AsError(err).Message != "At most 10 nodes; you asked for 12." || app.CodeOf(err) != app.EForbidden {
 		t.Errorf("it says %v", err)
@@ -66,29 +66,29 @@ func TestARefusalSaysWhyAndIsKept(t *testing.T) {
 	}
 }
 
-func TestALeaseThatIsCappedIsToldWithItsReason(t *testing.T) {
-	b := office.NewBureau(t)
-	b.Rules(policy.Policy{Name: "short", Order: 1, Enabled: true, When: `!("ops" in groups)`, Effect: policy.PolicyRewrite, LeaseCap: `duration("4h")`, Reason: "Only ops keep things longer."})
+func TestCappedLeasesStateTheReason(t *testing.T) {
+	b := harness.New(t)
+	b.Rules(policy.Policy{Name: "short", Order: 1, Enabled: true, When: `!("ops" in groups)`, Effect: policy.EffectRewrite, LeaseCap: `duration("4h")`, Reason: "Only ops keep things longer."})
 	ada := b.Actor("ada", app.RoleUser)
-	p, err := b.Services.Cluster.Creates.Preview(t.Context(), ada, office.Asks("web", 2, 0))
+	p, err := b.Services.Cluster.Creates.Preview(t.Context(), ada, harness.Asks("web", 2, 0))
 	if err != nil || p.Lease != 4*time.Hour || p.Cost != 4 || p.Decision == nil || len(p.Decision.Changes) != 1 {
 		t.Fatalf("the preview has a lease of %s for %v: %+v, %v", p.Lease, p.Cost, p.Decision, err)
 	}
-	r := office.Asks("web", 2, 0)
+	r := harness.Asks("web", 2, 0)
 	r.PlanHash = p.PlanHash
 	answer := b.Ask(ada, r)
 	change := answer.Request.Decision.Changes
 	if answer.Cluster == nil || !answer.Cluster.ExpiresAt.Equal(b.Clock.Now().Add(4*time.Hour)) || len(change) != 1 || change[0].Reason != "Only ops keep things longer." || change[0].From != 0 {
 		t.Errorf("%+v of %+v", change, answer.Cluster)
 	}
-	if answer := b.Ask(b.Actor("bob", app.RoleUser, "ops"), office.Asks("web2", 2, 0)); !answer.Cluster.ExpiresAt.IsZero() {
+	if answer := b.Ask(b.Actor("bob", app.RoleUser, "ops"), harness.Asks("web2", 2, 0)); !answer.Cluster.ExpiresAt.IsZero() {
 		t.Errorf("ops are capped, too")
 	}
 }
 
-func TestARequestWaitsAndThenRunsJustWhatWasShown(t *testing.T) {
-	b := office.NewBureau(t)
-	b.Rules(office.FourEyes)
+func TestApprovedRequestsRunExactlyWhatWasShown(t *testing.T) {
+	b := harness.New(t)
+	b.Rules(harness.FourEyes)
 	ada, bob, cy := b.Actor("ada", app.RoleUser, "dev"), b.Actor("bob", app.RoleUser, "finance"), b.Actor("cy", app.RoleApprover, "finance")
 	r := b.Wait(ada, "web", 4)
 	if b.Clusters() != 0 || b.Number(`SELECT count(*) FROM operations`)+b.Number(`SELECT count(*) FROM intents`) != 0 {
@@ -127,7 +127,7 @@ func TestARequestWaitsAndThenRunsJustWhatWasShown(t *testing.T) {
 	if b.Number(`SELECT count(*) FROM reservations WHERE ended_at = 0`) != 1 || b.Number(`SELECT nodes FROM reservations WHERE cluster = ?`, r.Cluster) != 4 {
 		t.Error("the reservation did not become the cluster's")
 	}
-	if _, err := b.Store.KeptRequest(t.Context(), app.DefaultTenant, r.ID); app.CodeOf(err) != app.ENotFound {
+	if _, err := b.Store.RequestPayload(t.Context(), app.DefaultTenant, r.ID); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("what was kept is still there: %v", err)
 	}
 	titles := strings.Join(b.Titles(), "; ")
@@ -147,8 +147,8 @@ type changedKept struct {
 	old, new string
 }
 
-func (c changedKept) KeptRequest(ctx context.Context, tenant string, id int64) (k cluster.Kept, err error) {
-	was, err := c.Store.KeptRequest(ctx, tenant, id)
+func (c changedKept) RequestPayload(ctx context.Context, tenant string, id int64) (k cluster.Kept, err error) {
+	was, err := c.Store.RequestPayload(ctx, tenant, id)
 	if err != nil {
 		return k, err
 	}
@@ -159,28 +159,28 @@ func (c changedKept) KeptRequest(ctx context.Context, tenant string, id int64) (
 	return k, json.Unmarshal([]byte(strings.ReplaceAll(string(text), c.old, c.new)), &k)
 }
 
-func TestNothingRunsThatIsNotWhatWasKept(t *testing.T) {
-	keeps := func(old, with string) func(*office.Bureau, int64) {
-		return func(b *office.Bureau, _ int64) {
+func TestOnlyTheStoredRequestRuns(t *testing.T) {
+	keeps := func(old, with string) func(*harness.Harness, int64) {
+		return func(b *harness.Harness, _ int64) {
 			b.Services.Operation.Requests.Store = changedKept{b.Store, old, with}
 		}
 	}
-	for name, change := range map[string]func(b *office.Bureau, id int64){
+	for name, change := range map[string]func(b *harness.Harness, id int64){
 		"another service":          keeps(`"install"`, `"configure"`),
 		"dearer machines":          keeps(`"flavor":"s"`, `"flavor":"xxl"`),
 		"a longer lease":           keeps(`"lease":28800000000000`, `"lease":99800000000000`),
-		"a provider that has left": func(b *office.Bureau, _ int64) { delete(b.Catalog.Providers, "cloud") },
+		"a provider that has left": func(b *harness.Harness, _ int64) { delete(b.Catalog.Providers, "cloud") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := office.NewBureau(t)
-			one := office.FourEyes
+			b := harness.New(t)
+			one := harness.FourEyes
 			one.Approval = &policy.Approval{Count: 1, Group: "finance"}
 			b.Rules(one)
 			r := b.Wait(b.Actor("ada", app.RoleUser), "web", 4)
 			change(b, r.ID)
 			_, err := b.Approve(b.Actor("bob", app.RoleUser, "finance"), r)
 			wantReason(t, err, "plan_changed")
-			if after, err := b.Services.Operation.Requests.Request(t.Context(), office.Root, r.ID); err != nil || after.Status != cluster.RequestWaiting || len(after.Reviews) != 0 || b.Clusters() != 0 {
+			if after, err := b.Services.Operation.Requests.Request(t.Context(), harness.Root, r.ID); err != nil || after.Status != cluster.RequestWaiting || len(after.Reviews) != 0 || b.Clusters() != 0 {
 				t.Errorf("afterwards: %+v, %v", after, err)
 			}
 		})
@@ -190,8 +190,8 @@ func TestNothingRunsThatIsNotWhatWasKept(t *testing.T) {
 // A failure in the middle of an approval leaves all as it was: request, review, reservation, notices and cluster are one
 // transaction.
 func TestAnApprovalAndItsClusterAreOneTransaction(t *testing.T) {
-	b := office.NewBureau(t)
-	one := office.FourEyes
+	b := harness.New(t)
+	one := harness.FourEyes
 	one.Approval = &policy.Approval{Count: 1, Group: "finance"}
 	b.Rules(one)
 	r := b.Wait(b.Actor("ada", app.RoleUser), "web", 4)
@@ -206,7 +206,7 @@ func TestAnApprovalAndItsClusterAreOneTransaction(t *testing.T) {
 		}
 	}
 	if after := b.Number(`SELECT count(*) FROM notices`) + b.Number(`SELECT count(*) FROM audit`); after != before {
-		t.Errorf("%d notices and deeds more", after-before)
+		t.Errorf("%d notices and audit entries more", after-before)
 	}
 	b.SQL(`DROP TRIGGER power_cut`)
 	if r, err := b.Approve(b.Actor("bob", app.RoleUser, "finance"), r); err != nil || r.Status != cluster.RequestAccepted || b.Clusters() != 1 {
@@ -214,9 +214,9 @@ func TestAnApprovalAndItsClusterAreOneTransaction(t *testing.T) {
 	}
 }
 
-func TestNothingIsMadeForSomebodyWhoIsGone(t *testing.T) {
-	b := office.NewBureau(t)
-	one := office.FourEyes
+func TestNothingIsCreatedForDeletedUsers(t *testing.T) {
+	b := harness.New(t)
+	one := harness.FourEyes
 	one.Approval = &policy.Approval{Count: 1, Group: "finance"}
 	b.Rules(one)
 	r := b.Wait(b.Actor("ada", app.RoleUser), "web", 4)
@@ -229,8 +229,8 @@ func TestNothingIsMadeForSomebodyWhoIsGone(t *testing.T) {
 }
 
 func TestConditionsAreOfferedAndConfirmed(t *testing.T) {
-	b := office.NewBureau(t)
-	b.Rules(office.FourEyes, policy.Policy{Name: "least", Order: 1, Enabled: true, When: "nodes < 2", Effect: policy.PolicyRefuse, Reason: "At least two."})
+	b := harness.New(t)
+	b.Rules(harness.FourEyes, policy.Policy{Name: "least", Order: 1, Enabled: true, When: "nodes < 2", Effect: policy.EffectRefuse, Reason: "At least two."})
 	ada, bob, cy := b.Actor("ada", app.RoleUser), b.Actor("bob", app.RoleUser, "finance"), b.Actor("cy", app.RoleUser, "finance")
 	r := b.Wait(ada, "web", 8)
 	offer := func(c operation.Conditions) (cluster.Request, error) {
@@ -278,8 +278,8 @@ func TestConditionsAreOfferedAndConfirmed(t *testing.T) {
 }
 
 func TestBreakingTheGlassRunsAtOnceAndRaisesAnAlarm(t *testing.T) {
-	b := office.NewBureau(t)
-	b.Rules(office.FourEyes)
+	b := harness.New(t)
+	b.Rules(harness.FourEyes)
 	r := b.Wait(b.Actor("ada", app.RoleUser), "web", 4)
 	boss := b.Actor("boss", app.RoleAdmin)
 	stale := boss
@@ -296,9 +296,9 @@ func TestBreakingTheGlassRunsAtOnceAndRaisesAnAlarm(t *testing.T) {
 	}
 }
 
-func TestTimeEndsWhatNobodyDecidesOn(t *testing.T) {
-	b := office.NewBureau(t)
-	p := office.FourEyes
+func TestUndecidedRequestsExpire(t *testing.T) {
+	b := harness.New(t)
+	p := harness.FourEyes
 	p.Approval = &policy.Approval{Count: 1, Group: "finance", RemindAfter: time.Hour, EscalateAfter: 2 * time.Hour, EscalateTo: "heads", ExpireAfter: 3 * time.Hour}
 	b.Rules(p)
 	r := b.Wait(b.Actor("ada", app.RoleUser), "web", 4)
@@ -315,7 +315,7 @@ func TestTimeEndsWhatNobodyDecidesOn(t *testing.T) {
 			t.Fatalf("after %d hours people get the notices %q", i, titles)
 		}
 	}
-	if r, err := b.Services.Operation.Requests.Request(t.Context(), office.Root, r.ID); err != nil || r.Status != cluster.RequestExpired {
+	if r, err := b.Services.Operation.Requests.Request(t.Context(), harness.Root, r.ID); err != nil || r.Status != cluster.RequestExpired {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if b.Number(`SELECT count(*) FROM reservations WHERE ended_at = 0`) != 0 {
@@ -324,15 +324,15 @@ func TestTimeEndsWhatNobodyDecidesOn(t *testing.T) {
 	b.Wait(b.Actor("ada", app.RoleUser), "web", 4) // the name is free again
 }
 
-func TestANameIsAskedForOnce(t *testing.T) {
-	b := office.NewBureau(t)
-	b.Rules(office.FourEyes)
+func TestNamesAreReservedByOpenRequests(t *testing.T) {
+	b := harness.New(t)
+	b.Rules(harness.FourEyes)
 	r := b.Wait(b.Actor("ada", app.RoleUser), "web", 4)
-	if _, err := b.Services.Cluster.Creates.Ask(t.Context(), b.Actor("bob", app.RoleUser), office.Asks("web", 5, 0)); app.AsError(err).Field != "name" {
+	if _, err := b.Services.Cluster.Creates.Ask(t.Context(), b.Actor("bob", app.RoleUser), harness.Asks("web", 5, 0)); app.AsError(err).Field != "name" {
 		t.Errorf("asked for twice: %v", err)
 	}
-	b.Ask(b.Actor("bob", app.RoleUser), office.Asks("shop", 2, 0))
-	if _, err := b.Services.Cluster.Creates.Ask(t.Context(), b.Actor("bob", app.RoleUser), office.Asks("shop", 5, 0)); app.AsError(err).Field != "name" {
+	b.Ask(b.Actor("bob", app.RoleUser), harness.Asks("shop", 2, 0))
+	if _, err := b.Services.Cluster.Creates.Ask(t.Context(), b.Actor("bob", app.RoleUser), harness.Asks("shop", 5, 0)); app.AsError(err).Field != "name" {
 		t.Errorf("asked for although it is there: %v", err)
 	}
 	if _, err := b.Services.Operation.Requests.Withdraw(t.Context(), b.Actor("ada", app.RoleUser), r.ID, ""); err != nil {
@@ -344,8 +344,8 @@ func TestANameIsAskedForOnce(t *testing.T) {
 // Everyone reviews everything at the same time, again and again: each request runs once at most, and those that run have two
 // approvals of different people, none of whom asked.
 func TestParallelReviewsRunARequestOnce(t *testing.T) {
-	b := office.NewBureau(t)
-	b.Rules(office.FourEyes)
+	b := harness.New(t)
+	b.Rules(harness.FourEyes)
 	const requests, people = 12, 6
 	var all []cluster.Request
 	for i := range requests {
@@ -375,7 +375,7 @@ func TestParallelReviewsRunARequestOnce(t *testing.T) {
 	wg.Wait()
 	ran := 0
 	for _, r := range all {
-		r, err := b.Services.Operation.Requests.Request(t.Context(), office.Root, r.ID)
+		r, err := b.Services.Operation.Requests.Request(t.Context(), harness.Root, r.ID)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -137,7 +137,7 @@ func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Opera
 	if err != nil {
 		return p, nil, err
 	}
-	if err := a.withoutGoOn(ctx, o, change); err != nil {
+	if err := a.withoutPartial(ctx, o, change); err != nil {
 		return p, nil, err
 	}
 	r := plan.PlanRequest{Kind: app.OperationRollBack}
@@ -213,7 +213,7 @@ func (a *RollBacks) UndoFailed(ctx context.Context) (begun int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	begun, errs := a.Partials.goOnFailed(ctx)
+	begun, errs := a.Partials.acceptPartialFailed(ctx)
 	for _, o := range due {
 		c, err := a.Store.Cluster(ctx, o.Tenant, o.Cluster)
 		if err == nil {

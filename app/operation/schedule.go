@@ -17,7 +17,7 @@ import (
 type ScheduleStore interface {
 	ClusterSchedule(ctx context.Context, tenant string, cluster string) (schedule.ClusterSchedule, error)
 	DueSchedules(ctx context.Context, now time.Time, limit int) ([]schedule.ScheduleDue, error)
-	KeepRequest(ctx context.Context, n appcluster.NewRequest) (appcluster.Request, error)
+	SaveRequest(ctx context.Context, n appcluster.NewRequest) (appcluster.Request, error)
 	MoveSchedule(ctx context.Context, d schedule.ScheduleDue, until time.Time, due time.Time, n app.Notice) (bool, error)
 	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
 	SetSchedule(ctx context.Context, c schedule.ScheduleChange) error
@@ -109,7 +109,7 @@ func (a *Schedules) allowsSchedule(ctx context.Context, actor app.Actor, c app.C
 		if err != nil {
 			return err
 		}
-		if d.facts, err = a.Submitter.amendFacts(ctx, actor, d); err != nil {
+		if d.facts, err = a.Submitter.updateFacts(ctx, actor, d); err != nil {
 			return err
 		}
 		d.facts.Now = at
@@ -119,7 +119,7 @@ func (a *Schedules) allowsSchedule(ctx context.Context, actor app.Actor, c app.C
 		d.preview.Notes = append(d.preview.Notes, fmt.Sprintf("Requested by a schedule, first at %s.", app.Moment(at)))
 		q := d.request(actor)
 		q.Request.Status, q.Request.AskedAt, q.Request.EndedAt, q.Request.Message = appcluster.RequestRefused, now, now, d.decision.Reason
-		kept, err := a.Store.KeepRequest(ctx, q)
+		kept, err := a.Store.SaveRequest(ctx, q)
 		if err != nil {
 			return err
 		}

@@ -22,12 +22,12 @@ type Plan struct {
 	Resources []string `json:"resources,omitempty"`
 	// Fallbacks are, by hardware, what machines of it may be made of instead where none is to be had.
 	Fallbacks map[string][]string `json:"fallbacks,omitempty"`
-	// Questions are what people are asked in it, by the names that PlanStep.Asks returns.
-	Questions map[string]*template.Person `json:"questions,omitempty"`
+	// ManualSteps are what people are asked in it, by the names that PlanStep.Asks returns.
+	ManualSteps map[string]*template.Person `json:"questions,omitempty"`
 	// Expects is how long all of it takes on unlimited workers.
 	Expects app.Expectation `json:"expects,omitzero"`
-	// Paces are the kinds of its steps; see PlanStep.Pace.
-	Paces []PaceKey `json:"-"`
+	// DurationKeys are the kinds of its steps; see PlanStep.DurationKey.
+	DurationKeys []DurationKey `json:"-"`
 }
 
 // PlanStep is one act on one node. Needs are indexes into Plan.Steps. A join (Join set, no node) does nothing: it is
@@ -47,8 +47,8 @@ type PlanStep struct {
 	// Expected is how long the step itself takes, by so many earlier runs; 0 runs are a guess.
 	Expected time.Duration `json:"expected,omitempty"`
 	Runs     int64         `json:"runs,omitempty"`
-	// Pace is the place of its kind in Plan.Paces, counted from 1; 0: none.
-	Pace int `json:"-"`
+	// DurationKey is the place of its kind in Plan.DurationKeys, counted from 1; 0: none.
+	DurationKey int `json:"-"`
 }
 
 // Acts counts the steps that do something, which is what progress is measured in.
@@ -144,15 +144,15 @@ type PlanRequest struct {
 	Names bool
 	// Went are, where an operation continues another one, the steps of that one as they are now, without joins.
 	Went []app.Step
-	// What the paces of its steps go by, and what is known of them. They change how long the plan is said to take, and which of several
+	// What the durations of its steps go by, and what is known of them. They change how long the plan is said to take, and which of several
 	// ready steps goes first; not what is done.
-	Tenant       string
-	Provider     string
-	ProviderType string
-	Paces        Paces
+	Tenant        string
+	Provider      string
+	ProviderType  string
+	DurationStats DurationStatsByKey
 }
 
-// PlanNode is a node as the planner sees it; Services are sorted by name. The other fields are for amendments.
+// PlanNode is a node as the planner sees it; Services are sorted by name. The other fields are for updates.
 type PlanNode struct {
 	Name     string
 	Zone     string

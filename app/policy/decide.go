@@ -118,7 +118,7 @@ func Decides(r app.ClusterReader, needs []Need) bool {
 func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f Facts) Decision {
 	d := Decision{Outcome: OutcomeAccept, Lease: f.Lease}
 	refuse := func(p Policy, reason string) Decision {
-		d.Said = append(d.Said, Said{Policy: p.Name, Version: p.Version, Effect: PolicyRefuse, Text: reason})
+		d.Said = append(d.Said, Said{Policy: p.Name, Version: p.Version, Effect: EffectRefuse, Text: reason})
 		d.Outcome, d.Policy, d.Reason, d.Needs = OutcomeRefuse, p.Name, reason, nil
 		return d
 	}
@@ -138,13 +138,13 @@ func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f Facts) Dec
 			continue
 		}
 		switch p.Effect {
-		case PolicyRefuse:
+		case EffectRefuse:
 			return refuse(p, j.Reason)
-		case PolicyAllow:
+		case EffectAllow:
 			d.Said = append(d.Said, Said{Policy: p.Name, Version: p.Version, Effect: p.Effect, Text: j.Reason})
 			d.Policy = p.Name
 			return d
-		case PolicyRewrite:
+		case EffectRewrite:
 			if f.Kind != app.OperationCreate && f.Kind != "" {
 				continue
 			}
@@ -153,7 +153,7 @@ func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f Facts) Dec
 			}
 			d.Changes = append(d.Changes, Change{Policy: p.Name, From: d.Lease, To: j.Lease, Reason: j.Reason})
 			d.Lease = j.Lease
-		case PolicyApprove:
+		case EffectApprove:
 			if p.Approval == nil {
 				return refuse(p, fmt.Sprintf("Policy %s doesn't name any approvers.", p.Name))
 			}

@@ -12,16 +12,16 @@ import (
 func rule(name string, order int, effect apppolicy.PolicyEffect, when string) apppolicy.Policy {
 	p := apppolicy.Policy{Name: name, Order: order, Enabled: true, Effect: effect, When: when, Version: 1, Reason: "says " + name}
 	switch effect {
-	case apppolicy.PolicyRewrite:
+	case apppolicy.EffectRewrite:
 		p.LeaseCap = `duration("8h")`
-	case apppolicy.PolicyApprove:
+	case apppolicy.EffectApprove:
 		p.Approval = &apppolicy.Approval{Count: 1, Group: name}
 	}
 	return p
 }
 
 func capped(name string, order int, cap string) apppolicy.Policy {
-	p := rule(name, order, apppolicy.PolicyRewrite, "true")
+	p := rule(name, order, apppolicy.EffectRewrite, "true")
 	p.LeaseCap = cap
 	return p
 }
@@ -33,9 +33,9 @@ func off(p apppolicy.Policy) apppolicy.Policy {
 
 // The rule of docs/policies.md: in order; what cannot be evaluated and what refuses ends it, and so does what allows; all
 // others add up.
-func TestPoliciesComeTogetherByTheRule(t *testing.T) {
+func TestPoliciesAreCombined(t *testing.T) {
 	const day = 24 * time.Hour
-	allow, refuse, approve := apppolicy.PolicyAllow, apppolicy.PolicyRefuse, apppolicy.PolicyApprove
+	allow, refuse, approve := apppolicy.EffectAllow, apppolicy.EffectRefuse, apppolicy.EffectApprove
 	for _, c := range []struct {
 		name     string
 		policies []apppolicy.Policy
@@ -87,8 +87,8 @@ func TestPoliciesComeTogetherByTheRule(t *testing.T) {
 	}
 }
 
-func TestNothingIsAcceptedWherePoliciesCannotBeUnderstood(t *testing.T) {
-	d := apppolicy.Decide(t.Context(), nil, []apppolicy.Policy{rule("a", 1, apppolicy.PolicyAllow, "true")}, apppolicy.Facts{})
+func TestInvalidPoliciesAcceptNothing(t *testing.T) {
+	d := apppolicy.Decide(t.Context(), nil, []apppolicy.Policy{rule("a", 1, apppolicy.EffectAllow, "true")}, apppolicy.Facts{})
 	if d.Outcome != apppolicy.OutcomeRefuse {
 		t.Errorf("without an engine: %+v", d)
 	}

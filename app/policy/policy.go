@@ -89,10 +89,10 @@ func (a *Approval) Check() error {
 
 // The effects. docs/policies.md has the rule by which they come together.
 const (
-	PolicyAllow   PolicyEffect = "allow"   // nothing after it is looked at
-	PolicyRefuse  PolicyEffect = "refuse"  // the request is refused, with a reason
-	PolicyRewrite PolicyEffect = "rewrite" // the lease is capped
-	PolicyApprove PolicyEffect = "approve" // people have to approve first
+	EffectAllow   PolicyEffect = "allow"   // nothing after it is looked at
+	EffectRefuse  PolicyEffect = "refuse"  // the request is refused, with a reason
+	EffectRewrite PolicyEffect = "rewrite" // the lease is capped
+	EffectApprove PolicyEffect = "approve" // people have to approve first
 )
 
 // Policy is a rule about requests, in CEL (https://cel.dev) over Facts. Policies are looked at in order, those with the same
@@ -171,23 +171,23 @@ func (p *Policy) Check() error {
 		return wrong("when", "An expression must be at most 2,000 bytes.", "Split it into two policies.")
 	case len(p.Reason) > 1000:
 		return wrong("reason", "The reason must be at most 1,000 bytes.", "Shorten the reason.")
-	case p.Effect == PolicyRefuse && p.Reason == "":
+	case p.Effect == EffectRefuse && p.Reason == "":
 		return wrong("reason", "A reason is required to refuse a request.", `Write a sentence, such as "At most 10 nodes; you requested ${nodes}."`)
-	case p.Effect == PolicyRewrite && p.LeaseCap == "":
+	case p.Effect == EffectRewrite && p.LeaseCap == "":
 		return wrong("lease_cap", "The lease limit is required.", `Write CEL such as duration("8h").`)
-	case p.Effect == PolicyApprove && p.Approval == nil:
+	case p.Effect == EffectApprove && p.Approval == nil:
 		return wrong("approval", "The approvers are required.", "Set how many approvals are required, and from which group or role.")
 	}
-	if p.Effect != PolicyRewrite {
+	if p.Effect != EffectRewrite {
 		p.LeaseCap = ""
 	}
-	if p.Effect != PolicyApprove {
+	if p.Effect != EffectApprove {
 		p.Approval = nil
 	}
 	switch p.Effect {
-	case PolicyAllow, PolicyRefuse, PolicyRewrite:
+	case EffectAllow, EffectRefuse, EffectRewrite:
 		return nil
-	case PolicyApprove:
+	case EffectApprove:
 		return p.Approval.Check()
 	}
 	return wrong("effect", fmt.Sprintf("Unknown effect %.40q.", string(p.Effect)), "Use allow, refuse, rewrite or approve.")

@@ -6,17 +6,17 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/app/apptest/office"
+	"muster/app/apptest/harness"
 	"muster/app/policy"
 )
 
-func TestAPolicyIsTriedOnThePast(t *testing.T) {
-	b := office.NewBureau(t)
+func TestPolicyTrialsUsePastRequests(t *testing.T) {
+	b := harness.New(t)
 	ada := b.Actor("ada", app.RoleUser)
 	for i := range 6 {
-		b.Ask(ada, office.Asks(fmt.Sprintf("web%d", i), i+1, time.Hour))
+		b.Ask(ada, harness.Asks(fmt.Sprintf("web%d", i), i+1, time.Hour))
 	}
-	draft := policy.Policy{Name: "small", Order: 1, Enabled: true, When: "nodes > 4", Effect: policy.PolicyRefuse, Reason: "Too many."}
+	draft := policy.Policy{Name: "small", Order: 1, Enabled: true, When: "nodes > 4", Effect: policy.EffectRefuse, Reason: "Too many."}
 	admin := b.Actor("boss", app.RoleAdmin)
 	made := policy.Facts{User: "eve", Nodes: 9}
 	trial, err := b.Services.Policy.Policies.TryPolicy(t.Context(), admin, policy.Try{Policy: draft, Facts: &made})
@@ -40,12 +40,12 @@ func TestAPolicyIsTriedOnThePast(t *testing.T) {
 }
 
 func TestPoliciesKeepTheirVersions(t *testing.T) {
-	b := office.NewBureau(t)
+	b := harness.New(t)
 	admin := b.Actor("boss", app.RoleAdmin)
 	save := func(p policy.Policy) (policy.Policy, error) {
 		return b.Services.Policy.Policies.SavePolicy(t.Context(), admin, p)
 	}
-	one, err := save(office.FourEyes)
+	one, err := save(harness.FourEyes)
 	if err != nil || one.Version != 1 || one.SavedBy != "boss" {
 		t.Fatalf("%+v, %v", one, err)
 	}
@@ -66,7 +66,7 @@ func TestPoliciesKeepTheirVersions(t *testing.T) {
 	if list, err := b.Services.Policy.Policies.PolicyList(t.Context(), admin); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if four, err := save(office.FourEyes); err != nil || four.Version != 4 {
+	if four, err := save(harness.FourEyes); err != nil || four.Version != 4 {
 		t.Errorf("%+v, %v", four, err)
 	}
 	all, err := b.Services.Policy.Policies.Policy(t.Context(), admin, one.Name)
@@ -74,16 +74,16 @@ func TestPoliciesKeepTheirVersions(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	for name, p := range map[string]policy.Policy{
-		"name":                  {Name: "Not So", When: "true", Effect: policy.PolicyAllow},
-		"when":                  {Name: "a", Effect: policy.PolicyAllow},
+		"name":                  {Name: "Not So", When: "true", Effect: policy.EffectAllow},
+		"when":                  {Name: "a", Effect: policy.EffectAllow},
 		"effect":                {Name: "a", When: "true", Effect: "bless"},
-		"reason":                {Name: "a", When: "true", Effect: policy.PolicyRefuse},
-		"lease_cap":             {Name: "a", When: "true", Effect: policy.PolicyRewrite},
-		"approval":              {Name: "a", When: "true", Effect: policy.PolicyApprove},
-		"approval.count":        {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &policy.Approval{}},
-		"approval.role":         {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1, Role: app.RoleViewer}},
-		"approval.escalate_to":  {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1, EscalateAfter: time.Hour}},
-		"approval.expire_after": {Name: "a", When: "true", Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1, ExpireAfter: time.Second}},
+		"reason":                {Name: "a", When: "true", Effect: policy.EffectRefuse},
+		"lease_cap":             {Name: "a", When: "true", Effect: policy.EffectRewrite},
+		"approval":              {Name: "a", When: "true", Effect: policy.EffectApprove},
+		"approval.count":        {Name: "a", When: "true", Effect: policy.EffectApprove, Approval: &policy.Approval{}},
+		"approval.role":         {Name: "a", When: "true", Effect: policy.EffectApprove, Approval: &policy.Approval{Count: 1, Role: app.RoleViewer}},
+		"approval.escalate_to":  {Name: "a", When: "true", Effect: policy.EffectApprove, Approval: &policy.Approval{Count: 1, EscalateAfter: time.Hour}},
+		"approval.expire_after": {Name: "a", When: "true", Effect: policy.EffectApprove, Approval: &policy.Approval{Count: 1, ExpireAfter: time.Second}},
 	} {
 		if _, err := save(p); app.AsError(err).Field != name {
 			t.Errorf("%s: %v", name, err)
@@ -92,7 +92,7 @@ func TestPoliciesKeepTheirVersions(t *testing.T) {
 }
 
 func TestWeekdaysGoByTheTenantsZone(t *testing.T) {
-	b := office.NewBureau(t)
+	b := harness.New(t)
 	admin := b.Actor("boss", app.RoleAdmin)
 	if err := b.Services.Policy.Policies.SetPolicyZone(t.Context(), admin, "Mars/Olympus"); app.AsError(err).Field != "time_zone" {
 		t.Errorf("an unknown tenant's zone: %v", err)
@@ -100,9 +100,9 @@ func TestWeekdaysGoByTheTenantsZone(t *testing.T) {
 	if err := b.Services.Policy.Policies.SetPolicyZone(t.Context(), admin, "Pacific/Kiritimati"); err != nil {
 		t.Fatal(err)
 	}
-	hour := b.Clock.Now().In(office.Must(time.LoadLocation("Pacific/Kiritimati"))).Hour()
-	b.Rules(policy.Policy{Name: "now", Order: 1, Enabled: true, When: fmt.Sprintf(`hour == %d`, hour), Effect: policy.PolicyRefuse, Reason: "Not at ${hour}."})
-	if _, err := b.Services.Cluster.Creates.Ask(t.Context(), admin, office.Asks("web", 1, 0)); app.AsError(err).Reason != "policy" {
+	hour := b.Clock.Now().In(harness.Must(time.LoadLocation("Pacific/Kiritimati"))).Hour()
+	b.Rules(policy.Policy{Name: "now", Order: 1, Enabled: true, When: fmt.Sprintf(`hour == %d`, hour), Effect: policy.EffectRefuse, Reason: "Not at ${hour}."})
+	if _, err := b.Services.Cluster.Creates.Ask(t.Context(), admin, harness.Asks("web", 1, 0)); app.AsError(err).Reason != "policy" {
 		t.Errorf("%v", err)
 	}
 }

@@ -37,8 +37,8 @@ type QuotasConfig struct {
 type Quotas struct {
 	QuotasConfig
 
-	lefts  layout.SlowAnswers[leftKey, []QuotaLine]
-	quotas layout.SlowAnswers[quotaKey, []QuotaUse]
+	lefts  layout.TTLCache[leftKey, []QuotaLine]
+	quotas layout.TTLCache[quotaKey, []QuotaUse]
 }
 
 // NewQuotas returns them on top of what c holds.

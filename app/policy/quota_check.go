@@ -76,8 +76,8 @@ func Quantity(x float64) string {
 	return strconv.FormatFloat(x, 'f', digits, 64)
 }
 
-// QuotaStanding is a quota that applies to a reservation, with what else is used of it.
-type QuotaStanding struct {
+// QuotaState is a quota that applies to a reservation, with what else is used of it.
+type QuotaState struct {
 	Scope  QuotaScope
 	Name   string // of the group or user, also where it is the quota for each user
 	Limits Limits
@@ -99,7 +99,7 @@ type QuotaBreach struct {
 // CheckQuota returns the first limit that a reservation would break; nil for none. Had is the one in whose place it comes, nil
 // where it is new: what does not grow is not held against a limit that was lowered since. Where the owner is another one now, that
 // holds for the limits that the old owner came under too.
-func CheckQuota(r Reservation, had *Reservation, all []QuotaStanding, now time.Time) *QuotaBreach {
+func CheckQuota(r Reservation, had *Reservation, all []QuotaState, now time.Time) *QuotaBreach {
 	var before Amounts
 	var beforeMonths [aheadMonths]float64
 	if had != nil {
@@ -135,7 +135,7 @@ func CheckQuota(r Reservation, had *Reservation, all []QuotaStanding, now time.T
 }
 
 // covers tells whether a reservation counts towards the quota.
-func (s QuotaStanding) covers(r Reservation) bool {
+func (s QuotaState) covers(r Reservation) bool {
 	switch s.Scope {
 	case QuotaTenant:
 		return true
@@ -260,7 +260,7 @@ func be(m Measure, x float64) string {
 }
 
 // LinesOf returns the limits of quotas that apply, with what is left; months are those of now.
-func LinesOf(all []QuotaStanding) []QuotaLine {
+func LinesOf(all []QuotaState) []QuotaLine {
 	lines := []QuotaLine{}
 	for _, s := range all {
 		for _, m := range Measures {

@@ -34,7 +34,7 @@ func (s *quotaStore) QuotaLines(context.Context, string, string, []string, time.
 }
 
 // What large tenants use is kept for some seconds, what others use never is.
-func TestUseOfLargeTenantsIsKept(t *testing.T) {
+func TestUsageOfLargeTenantsIsCached(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		nodes int

@@ -82,7 +82,7 @@ func (a *Service) CreatePool(ctx context.Context, actor app.Actor, r PoolRequest
 		return PoolView{}, err
 	}
 	p := Pool{Tenant: actor.Tenant, Name: strings.TrimSpace(r.Name), Hardware: r.Hardware, Image: r.Image, Provider: r.Provider, Zone: r.Zone, MaxAge: DefaultPoolAge,
-		Mode: PoolOn, MadeBy: actor.Name(), MadeAt: a.Now()}
+		Mode: ModeOn, MadeBy: actor.Name(), MadeAt: a.Now()}
 	if !PoolName.MatchString(p.Name) {
 		return PoolView{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "A pool name must start with a lowercase letter and have at most 30 lowercase letters, digits and '-'.",
 			Hint: "For example: base-small."}
@@ -94,7 +94,7 @@ func (a *Service) CreatePool(ctx context.Context, actor app.Actor, r PoolRequest
 	if err := a.CheckPool(ctx, p); err != nil {
 		return PoolView{}, err
 	}
-	if p.Mode != PoolOn && p.Mode != PoolOff {
+	if p.Mode != ModeOn && p.Mode != ModeOff {
 		return PoolView{}, &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("A new pool can be on or off, not %s.", p.Mode)}
 	}
 	d := cluster.Draft{Definition: cluster.Definition{}}
@@ -116,7 +116,7 @@ func (a *Service) ChangePool(ctx context.Context, actor app.Actor, r PoolRequest
 	if r.Hardware+r.Image+r.Provider+r.Zone != "" {
 		return PoolView{}, &app.Error{Code: app.EInvalid, Message: "The hardware, image, provider and zone of a pool can't be changed.", Hint: "Create another pool and delete this one."}
 	}
-	if r.Mode != "" && r.Mode != PoolOn && r.Mode != PoolOff {
+	if r.Mode != "" && r.Mode != ModeOn && r.Mode != ModeOff {
 		return PoolView{}, &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("A pool can be on or off, not %.40q.", string(r.Mode)),
 			Hint: "To delete its machines, drain or delete the pool."}
 	}
@@ -146,7 +146,7 @@ func (a *Service) DrainPool(ctx context.Context, actor app.Actor, name string) (
 	if err := actor.Authorize("DrainPool"); err != nil {
 		return PoolView{}, err
 	}
-	return a.changePool(ctx, actor, PoolRequest{Name: name, Mode: PoolDrained}, "pool.drain")
+	return a.changePool(ctx, actor, PoolRequest{Name: name, Mode: ModeDrained}, "pool.drain")
 }
 
 // DeletePool returns all machines of a pool; when its provider has nothing of it any more, the pool is gone. PoolReceipt tells of that. Once more
@@ -159,8 +159,8 @@ func (a *Service) DeletePool(ctx context.Context, actor app.Actor, name string) 
 	if err != nil {
 		return PoolReceipt{}, err
 	}
-	if p.Mode != PoolDeleted {
-		p.Mode = PoolDeleted
+	if p.Mode != ModeDeleted {
+		p.Mode = ModeDeleted
 		if _, err := a.Store.ChangePool(ctx, actor, p, "pool.delete", a.Now()); err != nil {
 			return PoolReceipt{}, err
 		}

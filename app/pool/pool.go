@@ -17,10 +17,10 @@ type PoolMode string
 
 // The modes of a pool.
 const (
-	PoolOn      PoolMode = "on"      // it is refilled, and hands out
-	PoolOff     PoolMode = "off"     // nothing is made; what is there is handed out, and given back when it is too old
-	PoolDrained PoolMode = "drained" // all is given back, and nothing is made
-	PoolDeleted PoolMode = "deleted" // all is given back; then it is gone
+	ModeOn      PoolMode = "on"      // it is refilled, and hands out
+	ModeOff     PoolMode = "off"     // nothing is made; what is there is handed out, and given back when it is too old
+	ModeDrained PoolMode = "drained" // all is given back, and nothing is made
+	ModeDeleted PoolMode = "deleted" // all is given back; then it is gone
 )
 
 // PoolState is the state of a machine of a pool.
@@ -28,13 +28,13 @@ type PoolState string
 
 // The states of a machine of a pool.
 const (
-	PoolMaking   PoolState = "making"   // it is asked for, or on its way
-	PoolReady    PoolState = "ready"    // it runs, has proved who it is, and is what services may assume
-	PoolPromised PoolState = "promised" // a node of a cluster gets it as soon as its first step begins
-	PoolHanded   PoolState = "handed"   // it is a cluster's
-	PoolFailed   PoolState = "failed"   // it could not be made, or was lost; what may be left of it is given back
-	PoolLeaving  PoolState = "leaving"  // it is being given back
-	PoolGone     PoolState = "gone"     // its provider has nothing of it any more
+	StateCreating PoolState = "making"   // it is asked for, or on its way
+	StateReady    PoolState = "ready"    // it runs, has proved who it is, and is what services may assume
+	StateReserved PoolState = "promised" // a node of a cluster gets it as soon as its first step begins
+	StateAssigned PoolState = "handed"   // it is a cluster's
+	StateFailed   PoolState = "failed"   // it could not be made, or was lost; what may be left of it is given back
+	StateDeleting PoolState = "leaving"  // it is being given back
+	StateGone     PoolState = "gone"     // its provider has nothing of it any more
 )
 
 // Pool are machines that are made ahead of time for a tenant, handed out at once, and refilled.
@@ -78,7 +78,7 @@ type PoolMachine struct {
 }
 
 // standing tells whether the machine is, or may be, there and the pool's.
-func (m PoolMachine) standing() bool { return m.State != PoolHanded && m.State != PoolGone }
+func (m PoolMachine) standing() bool { return m.State != StateAssigned && m.State != StateGone }
 
 // PoolView is a pool with its machines, the oldest first; those that are handed out or gone are only counted.
 type PoolView struct {
@@ -154,7 +154,7 @@ func (a *Service) CheckPool(ctx context.Context, p Pool) error {
 		return &app.Error{Code: app.EInvalid, Field: "max_age", Message: fmt.Sprintf("The maximum age of pool machines must be %s to %s, not %s.", humanize.Duration(minPoolAge), humanize.Duration(maxPoolAge), humanize.Duration(p.MaxAge)),
 			Hint: `For example: 24h.`}
 	}
-	if p.Mode != PoolOn && p.Mode != PoolOff && p.Mode != PoolDrained && p.Mode != PoolDeleted {
+	if p.Mode != ModeOn && p.Mode != ModeOff && p.Mode != ModeDrained && p.Mode != ModeDeleted {
 		return &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("A pool can be on or off, not %.40q.", string(p.Mode)), Hint: "To delete its machines, drain or delete the pool."}
 	}
 	_, err := a.poolSpec(ctx, p)

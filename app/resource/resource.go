@@ -90,27 +90,27 @@ type ResourceState string
 
 // The states, which are Coopr's.
 const (
-	ResourceInactive ResourceState = "inactive" // not in use
-	ResourceStaged   ResourceState = "staged"   // in use from the next sync on
-	ResourceActive   ResourceState = "active"   // in use
-	ResourceRecalled ResourceState = "recalled" // in use until the next sync
+	StateInactive ResourceState = "inactive" // not in use
+	StateStaged   ResourceState = "staged"   // in use from the next sync on
+	StateActive   ResourceState = "active"   // in use
+	StateRecalled ResourceState = "recalled" // in use until the next sync
 )
 
-// StateOfResource is the state of a version that is or is not in use now, and after the next sync.
-func StateOfResource(live, slated bool) ResourceState {
+// StateOf is the state of a version that is or is not in use now, and after the next sync.
+func StateOf(live, slated bool) ResourceState {
 	switch {
 	case live && slated:
-		return ResourceActive
+		return StateActive
 	case live:
-		return ResourceRecalled
+		return StateRecalled
 	case slated:
-		return ResourceStaged
+		return StateStaged
 	}
-	return ResourceInactive
+	return StateInactive
 }
 
 // Live tells whether clusters that name no version get this one.
-func (s ResourceState) Live() bool { return s == ResourceActive || s == ResourceRecalled }
+func (s ResourceState) Live() bool { return s == StateActive || s == StateRecalled }
 
 // ResourceInfo is a named archive or file, in numbered versions. What is active counts for clusters that name no version.
 type ResourceInfo struct {
@@ -142,7 +142,7 @@ type ResourceVersion struct {
 	DeletedAt time.Time `json:"deleted_at,omitzero"`
 	Clusters  int       `json:"clusters,omitempty"` // that use this content now
 	// Held are the provisioners that have the content on their disks.
-	Held []ResourceHeld `json:"held,omitempty"`
+	Held []CachedCopy `json:"held,omitempty"`
 }
 
 // ResourceSource says where a version comes from.
@@ -159,8 +159,8 @@ type ResourceSource struct {
 	Trusted bool `json:"trusted,omitempty"`
 }
 
-// ResourceHeld says that a provisioner has a content on its disk.
-type ResourceHeld struct {
+// CachedCopy says that a provisioner has a content on its disk.
+type CachedCopy struct {
 	Provisioner string    `json:"provisioner"`
 	At          time.Time `json:"at"` // since when it says so
 }
@@ -263,11 +263,11 @@ type ResourcePush struct {
 
 // ResourceSync says what a sync makes, or would make, of a tenant's resources.
 type ResourceSync struct {
-	Changes []ResourceSwitch `json:"changes"`
+	Changes []VersionSwitch `json:"changes"`
 }
 
-// ResourceSwitch is one resource whose version in use is another one after a sync; 0 is none.
-type ResourceSwitch struct {
+// VersionSwitch is one resource whose version in use is another one after a sync; 0 is none.
+type VersionSwitch struct {
 	ResourceID
 	From int64 `json:"from"`
 	To   int64 `json:"to"`

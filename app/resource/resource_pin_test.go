@@ -8,16 +8,16 @@ import (
 	"testing"
 
 	"muster/app"
-	"muster/app/apptest/office"
+	"muster/app/apptest/harness"
 	"muster/app/cluster"
 	"muster/app/layout"
 	"muster/app/resource"
 	"muster/app/template"
 )
 
-// kitchen is a farm whose "web" and "cache" are set up by chef-solo, without naming what they need.
-func newKitchen(t *testing.T) *farm {
-	f := newFarm(t)
+// kitchen is a harness whose "web" and "cache" are set up by chef-solo, without naming what they need.
+func newKitchen(t *testing.T) *withWorker {
+	f := newWithWorker(t)
 	f.Services.Resource.ResourceKinds = []resource.ResourceTypes{{Family: resource.ForAutomator, Member: "chef-solo", Types: []template.ResourceType{
 		{Name: "cookbooks", Format: resource.FormatArchive, Common: true}, {Name: "roles", Format: resource.FormatFile, Common: true}, {Name: "notes", Format: resource.FormatFile}}}}
 	f.cook("web")
@@ -26,7 +26,7 @@ func newKitchen(t *testing.T) *farm {
 }
 
 // cook has chef-solo set up a service, with resources that its start names.
-func (f *farm) cook(name string, start ...template.ResourceRef) {
+func (f *withWorker) cook(name string, start ...template.ResourceRef) {
 	s := *f.Catalog.Services[name]
 	s.Actions = maps.Clone(s.Actions)
 	for a := range s.Actions {
@@ -40,7 +40,7 @@ func (f *farm) cook(name string, start ...template.ResourceRef) {
 }
 
 // use puts the next version of resources, each type/name, into use.
-func (f *farm) use(resources ...string) {
+func (f *withWorker) use(resources ...string) {
 	f.Helper()
 	who := f.Actor("root", app.RoleAdmin)
 	for _, r := range resources {
@@ -72,7 +72,7 @@ func brought(d cluster.Definition, service string, a app.Action) (all []string) 
 	return all
 }
 
-func TestActionsThatNameNothingAreNeverRefused(t *testing.T) {
+func TestActionsWithoutResourcesAreNeverRefused(t *testing.T) {
 	many := func(kind string, n int) (all []string) {
 		for i := range n {
 			all = append(all, fmt.Sprintf("%s/%03d", kind, i))
@@ -127,7 +127,7 @@ func TestActionsThatNameNothingAreNeverRefused(t *testing.T) {
 				t.Errorf("one of shell's has %v", got)
 			}
 			// Services that are added are notified of the same.
-			q := f.Preview(cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"cache"}})
+			q := f.Preview(cluster.Update{Kind: app.OperationAddServices, Services: []string{"cache"}})
 			if !strings.Contains(strings.Join(q.Notes, " "), c.note) {
 				t.Errorf("added services say %q, want %q", q.Notes, c.note)
 			}
@@ -136,12 +136,12 @@ func TestActionsThatNameNothingAreNeverRefused(t *testing.T) {
 }
 
 // An upgrade takes over what is in use now, and runs again what names what has changed, or is otherwise another one.
-func TestUpgradesRunNothingForWhatNobodyNames(t *testing.T) {
+func TestUpgradesSkipUnusedResources(t *testing.T) {
 	named := template.ResourceRef{Name: "named"}
 	for name, c := range map[string]struct {
 		before, between []string
 		named           bool // web's start names cookbooks/named
-		change          func(f *farm)
+		change          func(f *withWorker)
 		work            string
 		start, install  string
 		notes           string
@@ -153,8 +153,8 @@ func TestUpgradesRunNothingForWhatNobodyNames(t *testing.T) {
 		"none":                       {before: []string{"cookbooks/a"}, start: "[cookbooks/a@1]", install: "[cookbooks/a@1]", notes: "Nothing to change", nothing: true},
 		"a named one is another":     {before: []string{"cookbooks/named"}, between: []string{"cookbooks/named"}, named: true, work: "n3.web upgrade", start: "[cookbooks/named@2]", install: "[cookbooks/named@2]"},
 		"one beside a named one":     {before: []string{"cookbooks/named"}, between: []string{"cookbooks/b"}, named: true, start: "[cookbooks/named@1]", install: "[cookbooks/b@1 cookbooks/named@1]", notes: "Resources used by web have changed"},
-		"names what it had":          {before: []string{"cookbooks/named"}, change: func(f *farm) { f.cook("web", named) }, work: "n3.web upgrade", start: "[cookbooks/named@1]", install: "[cookbooks/named@1]"},
-		"the run list, and another one": {before: []string{"cookbooks/a"}, between: []string{"cookbooks/b"}, change: func(f *farm) {
+		"names what it had":          {before: []string{"cookbooks/named"}, change: func(f *withWorker) { f.cook("web", named) }, work: "n3.web upgrade", start: "[cookbooks/named@1]", install: "[cookbooks/named@1]"},
+		"the run list, and another one": {before: []string{"cookbooks/a"}, between: []string{"cookbooks/b"}, change: func(f *withWorker) {
 			f.cook("web")
 			f.Catalog.Services["web"].Actions[app.ActionStart].Fields["run_list"] = "new"
 		}, work: "n3.web upgrade", start: "[cookbooks/a@1 cookbooks/b@1]", install: "[cookbooks/a@1 cookbooks/b@1]"},
@@ -174,20 +174,20 @@ func TestUpgradesRunNothingForWhatNobodyNames(t *testing.T) {
 			if c.change != nil {
 				c.change(f)
 			}
-			var p cluster.AmendPreview
+			var p cluster.UpdatePreview
 			if c.nothing {
-				p = f.Preview(cluster.Amendment{Kind: app.OperationUpgrade})
+				p = f.Preview(cluster.Update{Kind: app.OperationUpgrade})
 			} else {
-				p, _ = f.Carried(cluster.Amendment{Kind: app.OperationUpgrade})
+				p, _ = f.Carried(cluster.Update{Kind: app.OperationUpgrade})
 			}
-			f.Want("work", office.WorkOf(p), c.work)
+			f.Want("work", harness.WorkOf(p), c.work)
 			if said := strings.Join(p.Notes, " "); !strings.Contains(said, c.notes) || c.notes == "" && strings.Contains(said, "Resources used by") {
 				t.Errorf("notes %q, want %q", said, c.notes)
 			}
 			f.Want("start", fmt.Sprint(brought(f.Definition(), "web", app.ActionStart)), c.start)
 			f.Want("install", fmt.Sprint(brought(f.Definition(), "web", app.ActionInstall)), c.install)
-			if again := f.Preview(cluster.Amendment{Kind: app.OperationUpgrade}); !again.Nothing {
-				t.Errorf("a second upgrade has work: %s, %v", office.WorkOf(again), again.Changes)
+			if again := f.Preview(cluster.Update{Kind: app.OperationUpgrade}); !again.Nothing {
+				t.Errorf("a second upgrade has work: %s, %v", harness.WorkOf(again), again.Changes)
 			}
 		})
 	}

@@ -74,7 +74,7 @@ func (s Schedule) Check(now time.Time) error {
 			return wrong("only times of day and dates are supported")
 		}
 		if _, err := cronFields.Parse(f.text); err != nil {
-			return wrong(strings.TrimSuffix(humanize.GoWords(err), "."))
+			return wrong(strings.TrimSuffix(humanize.PlainError(err), "."))
 		}
 		zone, err := s.location()
 		if err != nil {

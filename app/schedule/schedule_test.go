@@ -65,7 +65,7 @@ func TestScheduledTimesComeOnceADay(t *testing.T) {
 	}
 }
 
-func TestSchedulesThatCannotBe(t *testing.T) {
+func TestInvalidSchedules(t *testing.T) {
 	for _, c := range []struct {
 		s    Schedule
 		says string
@@ -87,7 +87,7 @@ func TestSchedulesThatCannotBe(t *testing.T) {
 	}
 }
 
-func TestTheNextTimesTakeTurns(t *testing.T) {
+func TestNextTimesAlternate(t *testing.T) {
 	s := Schedule{Sleep: "0 19 * * 1-5", Wake: "0 7 * * 1-5", Zone: "Europe/Berlin"}
 	var got []string
 	for _, x := range s.Next(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), 3) {

@@ -163,6 +163,6 @@ func (r *Redactor) HideAfter(text string, skip int) string {
 const HiddenValue = "•••"
 
 var (
-	SecretKey  = regexp.MustCompile(`(?i)passw|passphrase|passwd|pwd|secret|token|credential|private|api_?-?key|access_?-?key|auth|cookie|salt`)
-	SecretText = regexp.MustCompile(`://[^/\s:@]*:[^/\s@]+@|-----BEGIN`)
+	SecretKeyPattern  = regexp.MustCompile(`(?i)passw|passphrase|passwd|pwd|secret|token|credential|private|api_?-?key|access_?-?key|auth|cookie|salt`)
+	SecretTextPattern = regexp.MustCompile(`://[^/\s:@]*:[^/\s@]+@|-----BEGIN`)
 )

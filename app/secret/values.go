@@ -56,7 +56,7 @@ func (l *Values) walk(v any, keyed bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, x := range v {
-			l.walk(x, keyed || SecretKey.MatchString(k))
+			l.walk(x, keyed || SecretKeyPattern.MatchString(k))
 		}
 	case []any:
 		for _, x := range v {
@@ -64,7 +64,7 @@ func (l *Values) walk(v any, keyed bool) {
 		}
 	default:
 		text := leafText(v)
-		hidden := keyed || SecretText.MatchString(text)
+		hidden := keyed || SecretTextPattern.MatchString(text)
 		if !hidden && (l.secretsOnly || l.shown[text]) {
 			return
 		}

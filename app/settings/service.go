@@ -19,10 +19,10 @@ import (
 type TenantSettingsStore interface {
 	// TenantMark returns a digest of all settings of a tenant: another one as soon as any of them is other than it was.
 	TenantMark(ctx context.Context, tenant string) (string, error)
-	// Together carries out act where the tenant's mark is still that one, else it is EConflict, reason tenant_moved. What act changes
+	// InTransaction carries out act where the tenant's mark is still that one, else it is EConflict, reason tenant_moved. What act changes
 	// in this store by way of the context that it is given happens all at once, or, where act returns an error, not at all; what it reads
 	// is as it was before. Act may be called more than once, and must not wait for anything but this store. Facts are for the audit.
-	Together(ctx context.Context, who app.Actor, mark string, at time.Time, facts any, act func(ctx context.Context) error) error
+	InTransaction(ctx context.Context, who app.Actor, mark string, at time.Time, facts any, act func(ctx context.Context) error) error
 }
 
 // TenantStore keeps what is said about a tenant itself.
@@ -75,11 +75,11 @@ type IntegrationStore interface {
 type EntryStore interface {
 	ChangePool(ctx context.Context, who app.Actor, p pool.Pool, act string, now time.Time) (pool.Pool, error)
 	CreatePool(ctx context.Context, who app.Actor, p pool.Pool) (pool.Pool, error)
-	OwnCatalog(ctx context.Context, tenant string) ([]catalog.CatalogRevision, int64, error)
+	TenantCatalog(ctx context.Context, tenant string) ([]catalog.CatalogRevision, int64, error)
 	PoolViews(ctx context.Context, tenant string, today time.Time) ([]pool.PoolView, error)
 	ResourceInfo(ctx context.Context, tenant string, id resource.ResourceID) (resource.ResourceInfo, error)
 	ResourceInfos(ctx context.Context, tenant string, f resource.ResourceFilter) ([]resource.ResourceInfo, error)
-	SaveOwnCatalog(ctx context.Context, who app.Actor, s catalog.OwnCatalogSave) (revision int64, err error)
+	SaveTenantCatalog(ctx context.Context, who app.Actor, s catalog.TenantCatalogSave) (revision int64, err error)
 }
 
 // Config is what a service is created from. Only what says so may be nil.

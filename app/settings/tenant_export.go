@@ -169,7 +169,7 @@ func (a *Service) poolSettings(ctx context.Context, tenant string, s *TenantSett
 		return err
 	}
 	for _, p := range pools {
-		if p.Mode != pool.PoolDeleted {
+		if p.Mode != pool.ModeDeleted {
 			s.Pools[p.Name] = settingsOfPool(p.Pool)
 		}
 	}
@@ -208,7 +208,7 @@ func (a *Service) resourceSettings(ctx context.Context, tenant string, s *Tenant
 
 func (a *Service) ownSettings(ctx context.Context, tenant string, s *TenantSettings) error {
 	s.Catalog = map[string]CatalogSettings{}
-	own, _, err := a.Entries.OwnCatalog(ctx, tenant)
+	own, _, err := a.Entries.TenantCatalog(ctx, tenant)
 	if err != nil {
 		return err
 	}

@@ -252,7 +252,7 @@ func (p *tenantPlan) carryOut(ctx context.Context, dry bool) error {
 	}
 	facts := map[string]any{"file": template.Digest(p.in.File)[:16], "changes": len(p.report.Changes), "prune": p.in.Prune}
 	before := len(p.report.Problems)
-	err := p.a.Store.Together(ctx, p.actor, p.mark, p.at, facts, func(ctx context.Context) error {
+	err := p.a.Store.InTransaction(ctx, p.actor, p.mark, p.at, facts, func(ctx context.Context) error {
 		p.report.Problems = p.report.Problems[:before]
 		for _, s := range p.steps {
 			if err := s.do(ctx); err != nil {

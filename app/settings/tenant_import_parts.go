@@ -59,7 +59,7 @@ func (p *tenantPlan) catalog(ctx context.Context) error {
 		return nil
 	}
 	if p.a.Catalogs.Reader == nil {
-		return catalog.ErrNoOwnCatalog
+		return catalog.ErrNoTenantCatalog
 	}
 	p.oneEach(c.Files)
 	d, err := p.a.Catalogs.WorkOutChange(ctx, p.actor, c)
@@ -78,7 +78,8 @@ func (p *tenantPlan) catalog(ctx context.Context) error {
 		return nil
 	}
 	p.step(turnCatalog, "catalog", func(ctx context.Context) error {
-		_, err := p.a.Entries.SaveOwnCatalog(ctx, p.actor, catalog.OwnCatalogSave{At: p.at, Entries: d.Entries, Revision: d.Revision, AsOf: -1, Accounts: d.Accounts,
+		_, err := p.a.Entries.SaveTenantCatalog(ctx, p.actor, catalog.TenantCatalogSave{At: p.at, Entries: d.Entries, Revision: d.Revision, AsOf: -1,
+			Accounts:  d.Accounts,
 			Templates: d.After.TemplatesSince(d.Before, d.Base, p.actor.Name(), p.at)})
 		return err
 	})
@@ -145,7 +146,7 @@ func (p *tenantPlan) hooks(context.Context) error {
 			return &app.Error{Code: app.EInvalid, Field: "script", Message: "A webhook can't become a script, or a script a webhook.", Hint: "Create a hook with another name, and delete this one."}
 		}
 		if is != nil && is.OnTimeout != "" && w.OnTimeout == "" {
-			return &app.Error{Code: app.EInvalid, Field: "on_timeout", Message: "on_timeout can be changed, but not removed.", Hint: "Use veto or go_on."}
+			return &app.Error{Code: app.EInvalid, Field: "on_timeout", Message: "on_timeout can be changed, but not removed.", Hint: "Use veto or continue."}
 		}
 		c, err := p.a.Hooks.CheckHook(r)
 		if err != nil {
@@ -226,7 +227,7 @@ func (p *tenantPlan) pools(ctx context.Context) error {
 	}
 	want := p.want.Pools
 	for name, w := range want {
-		w.Mode = cmp.Or(w.Mode, pool.PoolOn)
+		w.Mode = cmp.Or(w.Mode, pool.ModeOn)
 		if w.MaxAge == 0 {
 			w.MaxAge = TimeLength(pool.DefaultPoolAge)
 		}
@@ -235,7 +236,7 @@ func (p *tenantPlan) pools(ctx context.Context) error {
 	return eachPart(p, "pools", want, p.is.Pools, func(path, name string, w PoolSettings, is *PoolSettings) error {
 		x := pool.Pool{Tenant: p.actor.Tenant, Name: name, Hardware: w.Hardware, Image: w.Image, Provider: w.Provider, Zone: w.Zone, Count: w.Count, MaxAge: time.Duration(w.MaxAge),
 			Mode: w.Mode, MadeBy: p.actor.Name(), MadeAt: p.at}
-		if w.Mode == pool.PoolDeleted || !pool.PoolName.MatchString(name) {
+		if w.Mode == pool.ModeDeleted || !pool.PoolName.MatchString(name) {
 			return &app.Error{Code: app.EInvalid, Message: "A pool's name must start with a lowercase letter and have at most 30 lowercase letters, digits and '-'; its mode must be on, off or drained."}
 		}
 		if is != nil && (is.Hardware != w.Hardware || is.Image != w.Image || is.Provider != w.Provider || is.Zone != w.Zone) {
@@ -253,7 +254,7 @@ func (p *tenantPlan) pools(ctx context.Context) error {
 				return err
 			}
 			act := "pool.change"
-			if w.Mode == pool.PoolDrained && is.Mode != pool.PoolDrained {
+			if w.Mode == pool.ModeDrained && is.Mode != pool.ModeDrained {
 				act = "pool.drain"
 			}
 			_, err := p.a.Entries.ChangePool(ctx, p.actor, x, act, p.at)
@@ -262,7 +263,7 @@ func (p *tenantPlan) pools(ctx context.Context) error {
 		return nil
 	}, func(path, name string) error {
 		p.step(turnGone, path, func(ctx context.Context) error {
-			_, err := p.a.Entries.ChangePool(ctx, p.actor, pool.Pool{Tenant: p.actor.Tenant, Name: name, Mode: pool.PoolDeleted, Count: p.is.Pools[name].Count,
+			_, err := p.a.Entries.ChangePool(ctx, p.actor, pool.Pool{Tenant: p.actor.Tenant, Name: name, Mode: pool.ModeDeleted, Count: p.is.Pools[name].Count,
 				MaxAge: time.Duration(p.is.Pools[name].MaxAge)}, "pool.delete", p.at)
 			return err
 		})

@@ -90,7 +90,7 @@ func (p *tenantPlan) people(context.Context) error {
 			_, err := p.a.People.ChangeUser(ctx, p.actor, name, c, p.at)
 			return err
 		})
-		if w.Role.Mighty() && !w.Disabled { // before those that stop to be: someone has to be left
+		if w.Role.Privileged() && !w.Disabled { // before those that stop to be: someone has to be left
 			last := len(p.steps) - 1
 			p.steps[last].turn = turnTenant
 		}
@@ -123,7 +123,7 @@ func (p *tenantPlan) newUser(path, name string, w UserSettings) error {
 		u.PasswordHash, u.MustChange = p.lost, true
 	}
 	turn := turnUsers
-	if w.Role.Mighty() {
+	if w.Role.Privileged() {
 		turn = turnTenant
 	}
 	p.step(turn, path, func(ctx context.Context) error { return p.a.People.AddUser(ctx, p.actor, u) })

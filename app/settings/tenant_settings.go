@@ -223,7 +223,7 @@ type TenantFiles interface {
 	Policy(p policy.Policy) any
 }
 
-// TenantMoved is what Together returns where the mark is another one.
+// TenantMoved is what InTransaction returns where the mark is another one.
 func TenantMoved() error {
 	return &app.Error{Code: app.EConflict, Reason: "tenant_moved", Field: "as_of", Message: "Someone else has changed the tenant's settings since your preview.",
 		Hint: "Preview the import again, then import."}

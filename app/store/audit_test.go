@@ -15,7 +15,7 @@ import (
 	"muster/app/store/storetest"
 )
 
-func deeds(t testing.TB, s *store.Store, from, to int) {
+func entries(t testing.TB, s *store.Store, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
 		if err := s.SetSecret(admin.In(t.Context()), admin, fmt.Sprintf("S%d", i%7), []byte("value"), time.Now()); err != nil {
@@ -35,7 +35,7 @@ func verify(t testing.TB, s *store.Store) identity.AuditProof {
 
 func chains(t *testing.T, where string, k db.KeyKeeper) {
 	s := openBy(t, where, k)
-	deeds(t, s, 0, 30)
+	entries(t, s, 0, 30)
 	fill(t, s, 0, 2)
 	if p := verify(t, s); !p.Whole || p.Entries != 34 {
 		t.Fatalf("a chain that no one touched: %+v", p)
@@ -80,7 +80,7 @@ func TestAuditIsAChain(t *testing.T) {
 }
 
 // Anyone who writes to the database itself, past the triggers, is found out.
-func TestAuditShowsWhoTouchedIt(t *testing.T) {
+func TestAuditDetectsTampering(t *testing.T) {
 	for name, c := range map[string]struct {
 		act    string
 		broken int64
@@ -97,7 +97,7 @@ func TestAuditShowsWhoTouchedIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := storetest.File(t)
 			s := openBy(t, file, keeper(t, 1))
-			deeds(t, s, 0, 20)
+			entries(t, s, 0, 20)
 			db, err := sql.Open("sqlite", file)
 			if err != nil {
 				t.Fatal(err)
@@ -119,7 +119,7 @@ func TestAuditShowsWhoTouchedIt(t *testing.T) {
 }
 
 // What was written before there were chains is chained, in its order, and nothing of it is lost.
-func TestAuditFromBeforeIsChained(t *testing.T) {
+func TestOldAuditEntriesAreChained(t *testing.T) {
 	file := storetest.File(t)
 	_ = openBy(t, file, keeper(t, 1)).Close()
 	db, err := sql.Open("sqlite", file)
@@ -147,7 +147,7 @@ func BenchmarkAudit(b *testing.B) {
 	s := openBy(b, filepath.Join(b.TempDir(), "muster.db"), keeper(b, 1))
 	b.RunParallel(func(p *testing.PB) {
 		for p.Next() {
-			if err := s.NoteDeed(b.Context(), app.Deed{Tenant: "t", At: time.Now(), Who: "ada", Act: "x", Object: "y"}); err != nil {
+			if err := s.AddAuditEntry(b.Context(), app.AuditEntry{Tenant: "t", At: time.Now(), Who: "ada", Act: "x", Object: "y"}); err != nil {
 				b.Error(err)
 			}
 		}

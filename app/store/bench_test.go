@@ -26,10 +26,11 @@ func deep(nodes int) appplan.Plan {
 		s.Rank = time.Duration(left) * time.Second
 		if !s.Join {
 			if kinds[s.Action] == 0 {
-				p.Paces = append(p.Paces, appplan.PaceKey{Tenant: "t", Action: s.Action, Provider: "cloud", Type: "fake", Hardware: "small", Image: "host"})
-				kinds[s.Action] = len(p.Paces)
+				p.DurationKeys = append(p.DurationKeys, appplan.DurationKey{
+					Tenant: "t", Action: s.Action, Provider: "cloud", Type: "fake", Hardware: "small", Image: "host"})
+				kinds[s.Action] = len(p.DurationKeys)
 			}
-			s.Pace = kinds[s.Action]
+			s.DurationKey = kinds[s.Action]
 		}
 		p.Steps = append(p.Steps, s)
 		return len(p.Steps) - 1
@@ -55,7 +56,7 @@ func deep(nodes int) appplan.Plan {
 
 // wide is a plan of nodes on which many steps may be done in any order, once the first three are.
 func wide(nodes int) appplan.Plan {
-	p := appplan.Plan{Kind: app.OperationCreate, Paces: []appplan.PaceKey{{Tenant: "t", Action: app.ActionInstall, Provider: "cloud", Type: "fake"}}}
+	p := appplan.Plan{Kind: app.OperationCreate, DurationKeys: []appplan.DurationKey{{Tenant: "t", Action: app.ActionInstall, Provider: "cloud", Type: "fake"}}}
 	for i := 1; i <= nodes; i++ {
 		n, needs := app.NodeName(i), []int(nil)
 		for j, a := range []app.Action{app.ActionCreate, app.ActionConfirm, app.ActionBootstrap} {
@@ -63,14 +64,14 @@ func wide(nodes int) appplan.Plan {
 			needs = []int{len(p.Steps) - 1}
 		}
 		for j := range 17 {
-			p.Steps = append(p.Steps, appplan.PlanStep{ID: fmt.Sprintf("%s.s%d.install", n, j), Node: n, Action: app.ActionInstall, Needs: needs, Rank: time.Second, Pace: 1})
+			p.Steps = append(p.Steps, appplan.PlanStep{ID: fmt.Sprintf("%s.s%d.install", n, j), Node: n, Action: app.ActionInstall, Needs: needs, Rank: time.Second, DurationKey: 1})
 		}
 	}
 	return p
 }
 
 // BenchmarkLedger carries out clusters of 10,000 nodes (1,000 with -short) with eight steps each, so many at a time, as a
-// worker that does nothing would: claims, reports with the next step of the node, and doorbells. It prints what a step
+// worker that does nothing would: claims, reports with the next step of the node, and dispatches. It prints what a step
 // costs and what accepting the operation takes.
 func BenchmarkLedger(b *testing.B) {
 	nodes := 10000
@@ -176,17 +177,17 @@ func report(b *testing.B, s *store.Store, w app.WorkerID, held []*execution.Clai
 	return next
 }
 
-// ring marks all doorbells as rung, as a dispatcher does.
+// ring marks all queued steps as dispatched, as a dispatcher does.
 func ring(b *testing.B, s *store.Store) {
 	for {
-		bells, err := s.Unrung(b.Context(), 500)
+		dispatches, err := s.Undispatched(b.Context(), 500)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if len(bells) == 0 {
+		if len(dispatches) == 0 {
 			return
 		}
-		if err := s.MarkRung(b.Context(), bells, time.Now()); err != nil {
+		if err := s.MarkDispatched(b.Context(), dispatches, time.Now()); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -47,7 +47,7 @@ func TestNewerTables(t *testing.T) {
 	}
 }
 
-func TestARestoreThatHasNotEndedIsSeen(t *testing.T) {
+func TestUnfinishedRestoreIsDetected(t *testing.T) {
 	file := storetest.File(t)
 	_ = open(t, file).Close()
 	say(t, file, `INSERT INTO settings (name, value) VALUES ('restoring', '1')`)
@@ -77,7 +77,7 @@ func TestMigrateInSteps(t *testing.T) {
 // What servers of the version before cannot bear: it is said in the migration, by a row needs_migration with its own number, so that they refuse the database.
 var breaking = regexp.MustCompile(`(?i)\bDROP\s+(TABLE|COLUMN)\b|\bRENAME\b|\bADD\s+COLUMN\s+\w+\s+[^,;]*NOT\s+NULL(?:[^,;]*)`)
 
-func TestMigrationsAreForTheVersionBeforeToo(t *testing.T) {
+func TestMigrationsSupportThePreviousVersion(t *testing.T) {
 	const free = 48 // those until then were made before there was a release
 	for _, m := range db.Migrations() {
 		if m.Number <= free {

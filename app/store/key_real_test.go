@@ -10,13 +10,13 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-func TestPostgresRotationGoesOnWhereItStopped(t *testing.T) { rotates(t, fresh(t), suiteKeeper(t)) }
+func TestPostgresRotationResumes(t *testing.T) { rotates(t, fresh(t), suiteKeeper(t)) }
 
 func TestPostgresAuditIsAChain(t *testing.T) { chains(t, fresh(t), suiteKeeper(t)) }
 
-func TestPostgresConfigurationIsSealed(t *testing.T) { configIsSealed(t, fresh(t), suiteKeeper(t)) }
+func TestPostgresConfigurationIsEncrypted(t *testing.T) { configIsSealed(t, fresh(t), suiteKeeper(t)) }
 
-func TestPostgresConfigurationFromBeforeIsSealed(t *testing.T) {
+func TestPostgresOldConfigurationIsEncrypted(t *testing.T) {
 	const n = 230
 	where := fresh(t)
 	s := openBy(t, where, suiteKeeper(t))

@@ -159,12 +159,12 @@ func rotates(t *testing.T, where string, k db.KeyKeeper) {
 	checkFilled(t, two, 80)
 }
 
-func TestRotationGoesOnWhereItStopped(t *testing.T) {
+func TestRotationResumes(t *testing.T) {
 	rotates(t, filepath.Join(t.TempDir(), "muster.db"), keeper(t, 1))
 }
 
 // A database from before there were data keys: its values open, and the rotation seals them again.
-func TestValuesOfTheFirstFormOpenAndAreSealedAnew(t *testing.T) {
+func TestFirstFormatIsDecryptedAndReencrypted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "muster.db")
 	s := openBy(t, file, keeper(t, 1))
 	fill(t, s, 0, 3)
@@ -266,7 +266,7 @@ func (a *away) Unwrap(ctx context.Context, w []byte) ([]byte, error) {
 	return a.KeyKeeper.Unwrap(ctx, w)
 }
 
-func TestKeyServiceThatIsAway(t *testing.T) {
+func TestUnavailableKeyService(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "muster.db")
 	_ = openBy(t, file, keeper(t, 1)).Close()
 	for _, want := range []*app.Error{{Code: app.ETransient, Message: "no answer"}, {Code: app.ECredentials, Message: "access denied"}} {

@@ -20,7 +20,7 @@ import (
 
 // Someone lost the secret key for good: what was sealed with it does not open, but that holds up no other cluster, and
 // machines can still be given back.
-func TestLostKeyHoldsUpNobodyElse(t *testing.T) {
+func TestLostKeyBlocksNoOtherWrites(t *testing.T) {
 	ctx := t.Context()
 	file := filepath.Join(t.TempDir(), "muster.db")
 	old, err := store.Open(ctx, file, bytes.Repeat([]byte{1}, store.KeySize))
@@ -78,7 +78,7 @@ func TestLostKeyHoldsUpNobodyElse(t *testing.T) {
 	}
 }
 
-// claim asks as a worker does, to whom an error is one bell in vain.
+// claim asks as a worker does, to which an error is one wasted dispatch.
 func claim(ctx context.Context, t *testing.T, a *all.Services) *execution.Assignment {
 	t.Helper()
 	for range 5 {

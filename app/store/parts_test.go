@@ -8,7 +8,7 @@ import (
 )
 
 // A part that is embedded and not opened would end the process with the first call.
-func TestEveryPartIsOpened(t *testing.T) {
+func TestEveryStoreIsOpened(t *testing.T) {
 	s := reflect.ValueOf(storetest.Open(t)).Elem()
 	for i := range s.NumField() {
 		if s.Field(i).IsZero() {

@@ -44,6 +44,6 @@ func TestPostgres(t *testing.T) {
 	suite.StoreSuite(t, func(t *testing.T) *store.Store { return open(t, fresh(t)) })
 }
 
-func TestPostgresAmendments(t *testing.T) {
-	suite.AmendmentSuite(t, func(t *testing.T) *store.Store { return open(t, fresh(t)) })
+func TestPostgresUpdates(t *testing.T) {
+	suite.UpdateSuite(t, func(t *testing.T) *store.Store { return open(t, fresh(t)) })
 }

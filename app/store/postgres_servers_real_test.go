@@ -19,7 +19,7 @@ import (
 )
 
 // Servers that start at the same moment on an empty database agree on tables, id, key and first account.
-func TestPostgresServersStartAtOnce(t *testing.T) {
+func TestPostgresServersStartConcurrently(t *testing.T) {
 	p, err := postgres()
 	if err != nil {
 		t.Fatal(err)
@@ -66,8 +66,8 @@ func TestPostgresServersStartAtOnce(t *testing.T) {
 	}
 }
 
-// What one server commits wakes those who watch at another, and the one who rings.
-func TestPostgresServersTellEachOther(t *testing.T) {
+// What one server commits wakes those who watch at another, and the dispatcher.
+func TestPostgresServersNotifyEachOther(t *testing.T) {
 	where := fresh(t)
 	one, two := open(t, where), open(t, where)
 	other, stopOther := two.Watch(app.ClusterTopic("another-1"))
@@ -108,7 +108,7 @@ func TestPostgresServersTellEachOther(t *testing.T) {
 }
 
 // A cancel is sent to the workers of all servers, whichever of them was asked for it.
-func TestPostgresServersTellEachOtherOfCancels(t *testing.T) {
+func TestPostgresServersForwardCancels(t *testing.T) {
 	where := fresh(t)
 	one, two := open(t, where), open(t, where)
 	other, stopOther := two.Watch(app.StopsTopic("t2"))
@@ -258,7 +258,7 @@ func follow(ctx context.Context, t *testing.T, s *store.Store, cluster string) {
 	}
 }
 
-func TestPostgresIsRefusedInWords(t *testing.T) {
+func TestPostgresErrorsAreReadable(t *testing.T) {
 	p, err := postgres()
 	if err != nil {
 		t.Fatal(err)

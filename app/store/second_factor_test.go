@@ -13,7 +13,7 @@ import (
 )
 
 // Second factors open after the key was rotated. Where it is lost, a recovery code is the way in.
-func TestSecondFactorsWithARotatedAndWithALostKey(t *testing.T) {
+func TestSecondFactorsAfterKeyRotationAndLoss(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "muster.db")
 	s := openBy(t, file, keeper(t, 1))
 	now := time.Now()

@@ -14,7 +14,7 @@ import (
 	"muster/app/store/db"
 )
 
-func TestSmallBuildSaysThatItLacksPostgreSQL(t *testing.T) {
+func TestSmallBuildNamesMissingPostgreSQL(t *testing.T) {
 	const where = "postgres://user:password@127.0.0.1:1/muster"
 	_, open := store.OpenWith(t.Context(), where, nil)
 	_, inspect := db.Inspect(t.Context(), where)

@@ -54,8 +54,8 @@ func TestSQLite(t *testing.T) {
 	suite.StoreSuite(t, func(t *testing.T) *store.Store { return open(t, storetest.File(t)) })
 }
 
-func TestSQLiteAmendments(t *testing.T) {
-	suite.AmendmentSuite(t, func(t *testing.T) *store.Store { return open(t, storetest.File(t)) })
+func TestSQLiteUpdates(t *testing.T) {
+	suite.UpdateSuite(t, func(t *testing.T) *store.Store { return open(t, storetest.File(t)) })
 }
 
 func TestSecretsAreNotInTheFile(t *testing.T) {
@@ -81,7 +81,7 @@ func TestSecretsAreNotInTheFile(t *testing.T) {
 	}
 }
 
-func TestAnotherKeyIsRefused(t *testing.T) {
+func TestWrongKeyIsRefused(t *testing.T) {
 	file := storetest.File(t)
 	_ = open(t, file).Close()
 	other, err := store.Open(t.Context(), file, bytes.Repeat([]byte{8}, store.KeySize))
@@ -94,7 +94,7 @@ func TestAnotherKeyIsRefused(t *testing.T) {
 	_ = open(t, file).Close() // the right one still does
 }
 
-func TestWritesShareCommitsAndFailAlone(t *testing.T) {
+func TestWritesShareCommitsButFailAlone(t *testing.T) {
 	s := open(t, storetest.File(t))
 	errs := make(chan error, 200)
 	for i := range 200 {
@@ -123,7 +123,7 @@ func TestWritesShareCommitsAndFailAlone(t *testing.T) {
 	}
 }
 
-func TestClosedStoreSaysSo(t *testing.T) {
+func TestClosedStoreReturnsAnError(t *testing.T) {
 	s := open(t, storetest.File(t))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

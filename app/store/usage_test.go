@@ -18,7 +18,7 @@ func yearOfMachines(t testing.TB, s *Store, count int, end time.Time) {
 	t.Helper()
 	year := 365 * 24 * time.Hour
 	err := s.Write(t.Context(), func(t *db.Tx) error {
-		return t.ExecSet(count, `INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, made_at, gone_at, owner, template, hardware, cpu) VALUES `,
+		return t.ExecChunks(count, `INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, made_at, gone_at, owner, template, hardware, cpu) VALUES `,
 			`(?, 'machine', ?, ?, ?, ?, 'n1', '', ?, ?, ?, ?, ?, ?, ?)`, ``, func(args []any, i int) []any {
 				made := end.Add(-year + time.Duration(i)*(year/time.Duration(count)))
 				gone := made.Add(time.Duration(1+i%200) * 37 * time.Minute)
@@ -46,9 +46,9 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// TestAYearOfUsage tells how long sums over a year of 100,000 machines take. It measures only where it is asked for, with
+// TestOneYearOfUsage tells how long sums over a year of 100,000 machines take. It measures only where it is asked for, with
 // USAGE=100000; else it tries a tenth and how much comes out of the database.
-func TestAYearOfUsage(t *testing.T) {
+func TestOneYearOfUsage(t *testing.T) {
 	s := onDisk(t)
 	yearOfUsage(t, s)
 }
@@ -61,13 +61,13 @@ func yearOfUsage(t *testing.T, s *Store) {
 	end := time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC)
 	yearOfMachines(t, s, count, end)
 	for _, c := range []struct {
-		by   usage.UsageBy
+		by   usage.GroupBy
 		unit time.Duration
 		from time.Time
 		all  string
 		most int // changes that leave the database
 	}{
-		{usage.UsageByNothing, 24 * time.Hour, end.AddDate(-1, 0, 0), "", 367},
+		{usage.ByNothing, 24 * time.Hour, end.AddDate(-1, 0, 0), "", 367},
 		{usage.UsageByUser, 24 * time.Hour, end.AddDate(-1, 0, 0), "t", 50 * 367},
 		{usage.UsageByCluster, 24 * time.Hour, end.AddDate(-1, 0, 0), "t", 2 * count},
 		{usage.UsageByUser, 24 * time.Hour, app.MonthOf(end).Start, "t", 50 * 22},

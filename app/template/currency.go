@@ -20,8 +20,8 @@ type Exchange struct {
 	Rate     float64 `json:"exchange_rate"`
 }
 
-// OrHouse fills in the installation's currency where a tenant has none of its own.
-func (e Exchange) OrHouse(currency string) Exchange {
+// OrInstallation fills in the installation's currency where a tenant has none of its own.
+func (e Exchange) OrInstallation(currency string) Exchange {
 	if e.Currency == "" {
 		return Exchange{Currency: currency, Rate: 1}
 	}

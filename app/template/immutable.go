@@ -21,7 +21,7 @@ type Override struct {
 	Parts  []string       // of ImmutableParts, without config, that would be others
 }
 
-// CheckImmutable refuses what a request or an amendment wants otherwise though the template does not let it: EInvalid, with the
+// CheckImmutable refuses what a request or an update wants otherwise though the template does not let it: EInvalid, with the
 // path in Field. Configuration that says what the template says already is none.
 func (t *Template) CheckImmutable(o Override) error {
 	return CheckImmutable("Template "+t.Name, t.Immutable, t.Defaults.Config, o)

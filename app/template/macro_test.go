@@ -103,7 +103,7 @@ func TestExpandString(t *testing.T) {
 	}
 }
 
-func TestTextOfNoNode(t *testing.T) {
+func TestTextWithoutNode(t *testing.T) {
 	got, err := template.ExpandString("%host.self% %instance.self.service.web% %num.service.web%", zoo(), nil)
 	if want := "%host.self% %instance.self.service.web% 3"; err != nil || got != want {
 		t.Errorf("got %q, %v; want %q", got, err, want)
@@ -316,7 +316,7 @@ func oracle(s string, c template.MacroCluster, self app.Node) (string, bool) {
 	return strings.ReplaceAll(strings.Join(pieces, ""), "\x00", "%%"), true
 }
 
-func TestMacrosAgreeWithThePlainestReading(t *testing.T) {
+func TestMacrosMatchTheOracle(t *testing.T) {
 	c := zoo()
 	text := rapid.SampledFrom([]string{"", " ", "x", "%%", "a%%b", "100", "$", "'", "ü"})
 	rapid.Check(t, func(t *rapid.T) {

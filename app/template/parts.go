@@ -83,8 +83,8 @@ func (t *Template) Parts() (list []TemplatePart) {
 	if t.Batches != nil {
 		addAll(t.Batches, "batches")
 	}
-	if t.Survivors != nil {
-		addAll(t.Survivors, "survivors")
+	if t.PartialResults != nil {
+		addAll(t.PartialResults, "partial_results")
 	}
 	if t.Firewall != nil {
 		addAll(t.Firewall, "firewall")

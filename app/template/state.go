@@ -14,15 +14,15 @@ type TemplateState string
 
 // The states of a template; "" is published.
 const (
-	TemplateDraft      TemplateState = "draft"      // admins see it and may try it, no one else
-	TemplatePublished  TemplateState = "published"  // everyone sees it
-	TemplateDeprecated TemplateState = "deprecated" // it works, and its users see what to use instead
+	StateDraft      TemplateState = "draft"      // admins see it and may try it, no one else
+	StatePublished  TemplateState = "published"  // everyone sees it
+	StateDeprecated TemplateState = "deprecated" // it works, and its users see what to use instead
 )
 
 // InState returns the state in a word, published where nothing else is said.
 func (t *Template) InState() TemplateState {
 	if t.State == "" {
-		return TemplatePublished
+		return StatePublished
 	}
 	return t.State
 }
@@ -30,9 +30,9 @@ func (t *Template) InState() TemplateState {
 // Warnings are what people see before they create a cluster of the template; none for most.
 func (t *Template) Warnings() []string {
 	switch t.InState() {
-	case TemplateDraft:
+	case StateDraft:
 		return []string{fmt.Sprintf("Template %s is a draft, visible to admins only.", t.Name)}
-	case TemplateDeprecated:
+	case StateDeprecated:
 		if t.ReplacedBy != "" {
 			return []string{fmt.Sprintf("Template %s is deprecated. Use %s instead.", t.Name, t.ReplacedBy)}
 		}
@@ -46,7 +46,7 @@ func (c *Catalog) For(actor app.Actor) *Catalog {
 	if actor.SeesDrafts() {
 		return c
 	}
-	isDraft := func(t *Template) bool { return t.State == TemplateDraft }
+	isDraft := func(t *Template) bool { return t.State == StateDraft }
 	if !containsTemplate(c.Templates, isDraft) && !containsTemplate(c.Written, isDraft) {
 		return c
 	}
@@ -92,7 +92,7 @@ func (c *Catalog) TemplateFor(actor app.Actor, name string) (*Template, error) {
 			Hint: "Choose a template that includes or extends it."}
 	}
 	t := c.Templates[name]
-	if t != nil && t.State == TemplateDraft && !actor.SeesDrafts() {
+	if t != nil && t.State == StateDraft && !actor.SeesDrafts() {
 		return nil, &app.Error{Code: app.EForbidden, Reason: "draft", Field: "template", Message: fmt.Sprintf("Template %s is a draft, which only admins can use.", name),
 			Hint: "Choose another template, or ask an admin to publish this one."}
 	}
@@ -101,10 +101,10 @@ func (c *Catalog) TemplateFor(actor app.Actor, name string) (*Template, error) {
 
 func compareOffered(a, b *Template) int {
 	rank := func(t *Template) int {
-		return slices.Index([]TemplateState{TemplatePublished, TemplateDraft, TemplateDeprecated}, t.InState())
+		return slices.Index([]TemplateState{StatePublished, StateDraft, StateDeprecated}, t.InState())
 	}
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(strings.ToLower(a.Title()), strings.ToLower(b.Title())), strings.Compare(a.Name, b.Name))
 }
 
 // TemplateStates are all of them.
-var TemplateStates = []TemplateState{TemplateDraft, TemplatePublished, TemplateDeprecated}
+var TemplateStates = []TemplateState{StateDraft, StatePublished, StateDeprecated}

@@ -19,7 +19,7 @@ type Template struct {
 	Constraints   Constraints      `json:"constraints"`
 	Lease         Lease            `json:"lease"`
 	Links         []app.Link       `json:"links,omitempty"`
-	Hooks         []OperationHook  `json:"hooks,omitempty"` // lifecycle hooks, in the order in which their scripts run
+	Hooks         []OperationHook  `json:"hooks,omitempty"` // operation hooks, in the order in which their scripts run
 	Extends       string           `json:"extends,omitempty"`
 	Includes      []string         `json:"includes,omitempty"`
 	// Partial marks what is only a part of other templates: no one makes clusters of it.
@@ -32,8 +32,8 @@ type Template struct {
 	ReplacedBy string        `json:"replaced_by,omitempty"` // the template to use instead of a deprecated one
 	// Health says how clusters are managed; nil: no one looks.
 	Health *HealthPolicy `json:"health,omitempty"`
-	// Survivors says what happens to creates and growths of which not all machines come; nil: they fail.
-	Survivors *Survivors `json:"survivors,omitempty"`
+	// PartialResults says what happens to creates and growths of which not all machines come; nil: they fail.
+	PartialResults *PartialResults `json:"partial_results,omitempty"`
 	// Firewall says what reaches clusters from outside; nil: whatever the account does by itself.
 	Firewall *Firewall `json:"firewall,omitempty"`
 	// FallbackHardware lists, by hardware, what machines may be made of instead where none of it is to be had, in this order.

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestVersionsOfTheCatalogHoldNoSettings(t *testing.T) {
+func TestCatalogVersionsContainNoSettings(t *testing.T) {
 	c := NewCatalog()
 	c.Providers["cloud"] = &ProviderSpec{About: About{Name: "cloud"}, Type: "fake", Settings: map[string]any{"token": "planted-token"}}
 	c.Templates["web"] = &Template{About: About{Name: "web", Origin: Origin{File: "a.yaml", Line: 3}}}
@@ -32,7 +32,7 @@ func TestVersionsOfTheCatalogHoldNoSettings(t *testing.T) {
 	}
 }
 
-func TestWhatDiffersIsToldByPath(t *testing.T) {
+func TestDifferencesAreListedByPath(t *testing.T) {
 	got, err := Flatten(`{"name": "web", "defaults": {"services": ["a", "b"], "config": {"x": {"y": 1.50}}}, "parameters": [{"name": "port", "min": "1"}], "links": [{"url": "u"}]}`)
 	want := map[string]string{"name": "web", "defaults.services": `["a","b"]`, "defaults.config.x.y": "1.50", "parameters[port].name": "port",
 		"parameters[port].min": "1", "links[0].url": "u"}

@@ -21,19 +21,19 @@ func (a *Service) Expire(ctx context.Context) (begun int, err error) {
 			errs = append(errs, err)
 		}
 	}
-	if err := a.Requests.TendRequests(ctx); err != nil {
+	if err := a.Requests.ReconcileRequests(ctx); err != nil {
 		errs = append(errs, err)
 	}
-	if err := a.Usages.TendMoney(ctx); err != nil {
+	if err := a.Usages.ReconcileMoney(ctx); err != nil {
 		errs = append(errs, err)
 	}
-	if _, err := a.Pools.TendPools(ctx); err != nil {
+	if _, err := a.Pools.ReconcilePools(ctx); err != nil {
 		errs = append(errs, err)
 	}
 	if _, err := a.Schedules.RunSchedules(ctx); err != nil {
 		errs = append(errs, err)
 	}
-	if _, err := a.Backfills.RunTopUps(ctx); err != nil {
+	if _, err := a.Backfills.RunBackfills(ctx); err != nil {
 		errs = append(errs, err)
 	}
 	ended, err := a.Store.ExpiredClusters(ctx, a.Now(), cluster.TidyAtOnce)

@@ -28,11 +28,11 @@ func (m *moneyTimes) due(now time.Time) bool {
 	return true
 }
 
-// TendMoney warns of leases that end soon and of budgets that are nearly used up, of all tenants.
-func (a *Service) TendMoney(ctx context.Context) error {
+// ReconcileMoney warns of leases that end soon and of budgets that are nearly used up, of all tenants.
+func (a *Service) ReconcileMoney(ctx context.Context) error {
 	err := a.LeaseWarnings.WarnLeases(ctx)
 	if a.money.due(a.Now()) {
-		_, told := a.Store.TellBudgets(ctx, a.Now())
+		_, told := a.Store.NotifyBudgets(ctx, a.Now())
 		err = errors.Join(err, told)
 	}
 	return err

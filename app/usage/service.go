@@ -18,7 +18,7 @@ type Store interface {
 
 	// Of what others keep.
 	QuotaLines(ctx context.Context, tenant string, owner string, groups []string, now time.Time) ([]policy.QuotaLine, error)
-	TellBudgets(ctx context.Context, now time.Time) (int, error)
+	NotifyBudgets(ctx context.Context, now time.Time) (int, error)
 }
 
 // Config is what a service is created from. Only what says so may be nil.
@@ -36,8 +36,8 @@ type Service struct {
 	Config
 
 	money  moneyTimes
-	usages layout.SlowAnswers[usageKey, Usage]
-	aheads layout.SlowAnswers[aheadKey, UsageAhead]
+	usages layout.TTLCache[usageKey, Usage]
+	aheads layout.TTLCache[aheadKey, UsageAhead]
 }
 
 // New returns the service on top of its needs.

@@ -13,70 +13,70 @@ import (
 	"muster/app/humanize"
 )
 
-// UsageBy says what usage is added up by.
-type UsageBy string
+// GroupBy says what usage is added up by.
+type GroupBy string
 
 // What usage can be added up by.
 const (
-	UsageByNothing  UsageBy = "none"
-	UsageByTenant   UsageBy = "tenant"
-	UsageByUser     UsageBy = "user" // the owner when the machine was made
-	UsageByTemplate UsageBy = "template"
-	UsageByProvider UsageBy = "provider"
-	UsageByHardware UsageBy = "hardware"
-	UsageByCluster  UsageBy = "cluster"
+	ByNothing       GroupBy = "none"
+	UsageByTenant   GroupBy = "tenant"
+	UsageByUser     GroupBy = "user" // the owner when the machine was made
+	UsageByTemplate GroupBy = "template"
+	UsageByProvider GroupBy = "provider"
+	UsageByHardware GroupBy = "hardware"
+	UsageByCluster  GroupBy = "cluster"
 )
 
-// UsageBys are all of them.
-var UsageBys = []UsageBy{UsageByNothing, UsageByTenant, UsageByUser, UsageByTemplate, UsageByProvider, UsageByHardware, UsageByCluster}
+// GroupBys are all of them.
+var GroupBys = []GroupBy{ByNothing, UsageByTenant, UsageByUser, UsageByTemplate, UsageByProvider, UsageByHardware, UsageByCluster}
 
-// UsageStep is how long each part of the time is that usage is given for. Parts are those of the calendar in UTC; weeks begin on
+// Interval is how long each part of the time is that usage is given for. Parts are those of the calendar in UTC; weeks begin on
 // Monday.
-type UsageStep string
+type Interval string
 
 // The steps.
 const (
-	UsageWhole UsageStep = "none" // the whole time in one
-	UsageHour  UsageStep = "hour"
-	UsageDay   UsageStep = "day"
-	UsageWeek  UsageStep = "week"
-	UsageMonth UsageStep = "month"
+	IntervalWhole Interval = "none" // the whole time in one
+	IntervalHour  Interval = "hour"
+	IntervalDay   Interval = "day"
+	IntervalWeek  Interval = "week"
+	IntervalMonth Interval = "month"
 )
 
-// UsageSteps are all of them.
-var UsageSteps = []UsageStep{UsageWhole, UsageHour, UsageDay, UsageWeek, UsageMonth}
+// Intervals are all of them.
+var Intervals = []Interval{IntervalWhole, IntervalHour, IntervalDay, IntervalWeek, IntervalMonth}
 
 // Start returns the beginning of the part that a moment is in.
-func (s UsageStep) Start(t time.Time) time.Time {
+func (s Interval) Start(t time.Time) time.Time {
 	t = t.UTC()
 	day := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 	switch s {
-	case UsageHour:
+	case IntervalHour:
 		return t.Truncate(time.Hour)
-	case UsageWeek:
+	case IntervalWeek:
 		return day.AddDate(0, 0, -(int(t.Weekday())+6)%7)
-	case UsageMonth:
+	case IntervalMonth:
 		return app.MonthOf(t).Start
 	}
 	return day
 }
 
 // Next returns the beginning of the part after the one that begins at start.
-func (s UsageStep) Next(start time.Time) time.Time {
+func (s Interval) Next(start time.Time) time.Time {
 	switch s {
-	case UsageHour:
+	case IntervalHour:
 		return start.Add(time.Hour)
-	case UsageWeek:
+	case IntervalWeek:
 		return start.AddDate(0, 0, 7)
-	case UsageMonth:
+	case IntervalMonth:
 		return start.AddDate(0, 1, 0)
 	}
 	return start.AddDate(0, 0, 1)
 }
 
 // unit is what the store counts by: days make up weeks and months.
-func (s UsageStep) unit() time.Duration {
-	if s == UsageHour {
+func (s Interval) unit() time.Duration {
+	if s == IntervalHour {
 		return time.Hour
 	}
 	return 24 * time.Hour
@@ -85,9 +85,9 @@ func (s UsageStep) unit() time.Duration {
 // UsageFilter asks for usage. A zero From is the beginning of this month, a zero To is now; what is to come is not counted.
 type UsageFilter struct {
 	From, To time.Time
-	By       UsageBy   // "" is none
-	Step     UsageStep // "" is none
-	Mine     bool      // only what belongs to the one who asks
+	By       GroupBy  // "" is none
+	Step     Interval // "" is none
+	Mine     bool     // only what belongs to the one who asks
 }
 
 // UsageSum is how much was used. Hours of machines whose price was not known count as free, and are in Unpriced too; cores
@@ -123,8 +123,8 @@ type UsageLine struct {
 type Usage struct {
 	From  time.Time   `json:"from"`
 	To    time.Time   `json:"to"`
-	By    UsageBy     `json:"by"`
-	Step  UsageStep   `json:"step"`
+	By    GroupBy     `json:"by"`
+	Step  Interval    `json:"step"`
 	User  string      `json:"user,omitempty"` // of whom alone it is; "" for everyone
 	Lines []UsageLine `json:"lines"`
 	Total UsageSum    `json:"total"`
@@ -145,7 +145,7 @@ type UsageQuery struct {
 	Owner    string             // "" for all
 	Reader   *app.ClusterReader // only what clusters have used that it may see; nil: all
 	From, To time.Time
-	By       UsageBy
+	By       GroupBy
 	Unit     time.Duration // an hour or a day; units are counted from the Unix epoch
 }
 
@@ -203,15 +203,15 @@ func (f UsageFilter) Check(now time.Time) error {
 
 // complete fills in what was left out, and refuses what cannot be answered.
 func (f UsageFilter) complete(now time.Time) (UsageFilter, error) {
-	f.By, f.Step = cmp.Or(f.By, UsageByNothing), cmp.Or(f.Step, UsageWhole)
+	f.By, f.Step = cmp.Or(f.By, ByNothing), cmp.Or(f.Step, IntervalWhole)
 	wrong := func(field, message, hint string) (UsageFilter, error) {
 		return f, &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
 	}
-	if !slices.Contains(UsageBys, f.By) {
-		return wrong("by", fmt.Sprintf("Unknown grouping %.40q.", f.By), "Use "+orListOf(UsageBys)+".")
+	if !slices.Contains(GroupBys, f.By) {
+		return wrong("by", fmt.Sprintf("Unknown grouping %.40q.", f.By), "Use "+orListOf(GroupBys)+".")
 	}
-	if !slices.Contains(UsageSteps, f.Step) {
-		return wrong("step", fmt.Sprintf("Unknown step %.40q.", f.Step), "Use "+orListOf(UsageSteps)+".")
+	if !slices.Contains(Intervals, f.Step) {
+		return wrong("step", fmt.Sprintf("Unknown step %.40q.", f.Step), "Use "+orListOf(Intervals)+".")
 	}
 	if f.From.IsZero() {
 		f.From = app.MonthOf(now).Start
@@ -227,9 +227,9 @@ func (f UsageFilter) complete(now time.Time) (UsageFilter, error) {
 		return wrong("from", "The start must be before the end.", "Choose a start in the past.")
 	case f.To.Sub(f.From) > longestUsage:
 		return wrong("from", "The period must be at most ten years.", "Choose a shorter period.")
-	case f.Step == UsageHour && f.To.Sub(f.From) > mostUsageParts*time.Hour:
+	case f.Step == IntervalHour && f.To.Sub(f.From) > mostUsageParts*time.Hour:
 		return wrong("step", fmt.Sprintf("Too many hours: at most %d allowed.", mostUsageParts), "Use days, or choose a shorter period.")
-	case f.Step == UsageDay && f.To.Sub(f.From) > mostUsageParts*24*time.Hour:
+	case f.Step == IntervalDay && f.To.Sub(f.From) > mostUsageParts*24*time.Hour:
 		return wrong("step", fmt.Sprintf("Too many days: at most %d allowed.", mostUsageParts), "Use weeks, or choose a shorter period.")
 	}
 	return f, nil
@@ -269,8 +269,8 @@ func (a *Service) usage(ctx context.Context, q UsageQuery, f UsageFilter) (Usage
 type usageKey struct {
 	tenant, owner string
 	reader        string
-	by            UsageBy
-	step          UsageStep
+	by            GroupBy
+	step          Interval
 	from, to      time.Time
 }
 
@@ -339,7 +339,7 @@ func (s *usageSummer) whole(at time.Time) {
 
 func (s *usageSummer) put(at time.Time, sum UsageSum) {
 	start := s.filter.From
-	if s.filter.Step != UsageWhole {
+	if s.filter.Step != IntervalWhole {
 		start = s.filter.Step.Start(at)
 	}
 	all := s.lines[start]

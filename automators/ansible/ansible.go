@@ -75,14 +75,14 @@ func (a Ansible) Run(ctx context.Context, sh family.Shell, call family.ServiceCa
 // DryRun carries out app.DryRunner, by --check. What a task runs as a command is not known beforehand, so it isn't reported; tasks that say
 // check_mode: false themselves are done even so.
 func (a Ansible) DryRun(ctx context.Context, sh family.Shell, call family.ServiceCall, out family.Output) (family.Changes, error) {
-	said, err := a.play(ctx, sh, call, true, out)
+	runOutput, err := a.play(ctx, sh, call, true, out)
 	if err != nil {
 		return family.Changes{}, err
 	}
-	return said.changes(), nil
+	return runOutput.changes(), nil
 }
 
-func (a Ansible) play(ctx context.Context, sh family.Shell, call family.ServiceCall, dry bool, out family.Output) (*said, error) {
+func (a Ansible) play(ctx context.Context, sh family.Shell, call family.ServiceCall, dry bool, out family.Output) (*runOutput, error) {
 	text, warnings, err := a.script(call, dry)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (a Ansible) play(ctx context.Context, sh family.Shell, call family.ServiceC
 	for _, w := range warnings {
 		node.Say(out, w)
 	}
-	var heard said
+	var heard runOutput
 	exit, err := node.Do(ctx, sh, family.Command{Line: line, Stdin: strings.NewReader(text), Once: !dry}, heard.watch(out))
 	if err != nil {
 		if ctx.Err() != nil {

@@ -119,20 +119,20 @@ func TestRuns(t *testing.T) {
 		}
 		return strings.Join(lines, "\n"), err
 	}
-	said, err := run(map[string]string{"roles": "motd said acme.site.inc", "version": "2.9"})
+	runOutput, err := run(map[string]string{"roles": "motd said acme.site.inc", "version": "2.9"})
 	if err != nil {
-		t.Fatalf("%v\n%s", err, said)
+		t.Fatalf("%v\n%s", err, runOutput)
 	}
 	for _, want := range []string{"said by a default", "from a collection", `"odd-name" in the configuration cannot be`} {
-		if !strings.Contains(said, want) {
-			t.Errorf("%q is not said:\n%s", want, said)
+		if !strings.Contains(runOutput, want) {
+			t.Errorf("%q is not said:\n%s", want, runOutput)
 		}
 	}
 	if b, err := os.ReadFile(n.Home + "/motd"); string(b) != text+"\n" {
 		t.Errorf("%q, %v", b, err)
 	}
-	if said, err = run(map[string]string{"playbook_file": "site/playbooks/web.yml"}); err != nil || !strings.Contains(said, "beside the playbook on n1 with n2 at 10.0.0.2") {
-		t.Errorf("%v\n%s", err, said)
+	if runOutput, err = run(map[string]string{"playbook_file": "site/playbooks/web.yml"}); err != nil || !strings.Contains(runOutput, "beside the playbook on n1 with n2 at 10.0.0.2") {
+		t.Errorf("%v\n%s", err, runOutput)
 	}
 	for name, tc := range map[string]struct {
 		fields map[string]string
@@ -147,8 +147,8 @@ func TestRuns(t *testing.T) {
 			"  - command: id -un\n    become: true\n    become_user: games\n    register: who\n  - assert: {that: who.stdout == 'games'}\n  - name: many\n    command: sh -c 'echo bad {{ item }} >&2; exit {{ item }}'\n    loop: [0, 4]\n"},
 			"exit code 2 (a task failed): many (command): bad 4"},
 	} {
-		if said, err := run(tc.fields); app.CodeOf(err) != app.EScript || !strings.Contains(app.AsError(err).Message, tc.says) {
-			t.Errorf("%s: %v\n%s", name, err, said)
+		if runOutput, err := run(tc.fields); app.CodeOf(err) != app.EScript || !strings.Contains(app.AsError(err).Message, tc.says) {
+			t.Errorf("%s: %v\n%s", name, err, runOutput)
 		}
 	}
 	if left, _ := filepath.Glob(filepath.Join(n.State, ".run", "*")); len(left) != 0 {

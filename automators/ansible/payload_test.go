@@ -90,7 +90,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-func TestSaid(t *testing.T) {
+func TestRunOutput(t *testing.T) {
 	c := family.ServiceCall{Service: "web", Action: app.ActionInstall}
 	for name, tc := range map[string]struct {
 		lines []string
@@ -103,7 +103,7 @@ func TestSaid(t *testing.T) {
 		"a bad playbook": {[]string{"ERROR! We were unable to read", "", "^ here"}, 4, "web install failed with exit code 4 (the playbook is invalid or the node is unreachable): We were unable to read"},
 		"silence":        {nil, 77, "web install failed with exit code 77."},
 	} {
-		var s said
+		var s runOutput
 		for _, l := range tc.lines {
 			if s.hear(family.StreamErr, l) != strings.HasPrefix(l, markFailed) {
 				t.Errorf("%s: %s is for someone else", name, l)
@@ -114,7 +114,7 @@ func TestSaid(t *testing.T) {
 		}
 	}
 
-	var s said
+	var s runOutput
 	for _, l := range []string{"before", markChanged, `{"subject": "/etc/motd", "task": "write", "action": "copy"}`, "", `{"task": "reload", "action": "reload"}`, `{"task": "cu`} {
 		s.hear(family.StreamOut, l)
 	}
@@ -123,11 +123,11 @@ func TestSaid(t *testing.T) {
 	}
 }
 
-func FuzzSaid(f *testing.F) {
+func FuzzRunOutput(f *testing.F) {
 	f.Add(`{"task": "write", "action": "a.b.copy", "subject": "/x", "msg": "m"}`)
 	f.Add("{\"task\": null}\n\n{")
 	f.Fuzz(func(t *testing.T, text string) {
-		var s said
+		var s runOutput
 		for l := range strings.SplitSeq(text, "\n") {
 			s.hear(family.StreamErr, markFailed+l)
 			s.hear(family.StreamErr, l)

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	mostJSON  = 1 << 20 // bytes of json_attributes
-	mostItems = 500     // of a run list
+	maxJSON  = 1 << 20 // bytes of json_attributes
+	maxItems = 500     // of a run list
 )
 
 // macro is what is put in later, when the call is made for a node: where a catalog is read it matches any value.
@@ -32,8 +32,8 @@ func readAttributes(text string) (map[string]any, error) {
 		return &app.Error{Code: app.EInvalid, Reason: "not_json", Field: "json_attributes", Message: "json_attributes isn't a valid JSON object: " + why + ".",
 			Hint: `For example, {"apache": {"port": 8080}}.`}
 	}
-	if len(text) > mostJSON {
-		return nil, refuse(fmt.Sprintf("it exceeds %d bytes", mostJSON))
+	if len(text) > maxJSON {
+		return nil, refuse(fmt.Sprintf("it exceeds %d bytes", maxJSON))
 	}
 	attributes, err := decode([]byte(text))
 	if err != nil {
@@ -189,8 +189,8 @@ func readRunList(text string) (string, error) {
 	switch {
 	case len(out) == 0:
 		return "", wrong("The chef-solo automator needs a run list.")
-	case len(out) > mostItems:
-		return "", wrong(fmt.Sprintf("The run list has more than %d items.", mostItems))
+	case len(out) > maxItems:
+		return "", wrong(fmt.Sprintf("The run list has more than %d items.", maxItems))
 	}
 	return strings.Join(out, ","), nil
 }

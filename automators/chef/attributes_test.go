@@ -36,7 +36,7 @@ func TestMerged(t *testing.T) {
 }
 
 // The configuration and what the service says of coopr itself are both there, and what is notified of the cluster wins.
-func TestAttributesKeepWhatTheServiceSaysOfCoopr(t *testing.T) {
+func TestAttributesKeepCooprValuesOfTheService(t *testing.T) {
 	b, err := attributes(family.ServiceCall{NodeContext: family.NodeContext{Cluster: "c1", Hostname: "h"}, Config: map[string]any{"coopr": map[string]any{"own": 1}},
 		Fields: map[string]string{"json_attributes": `{"coopr": {"hostname": "other", "node": 1}}`}}, "/out")
 	if err != nil {
@@ -56,7 +56,7 @@ func TestAttributesKeepWhatTheServiceSaysOfCoopr(t *testing.T) {
 }
 
 // Whatever a service says, the place for facts is put where it belongs, and nowhere else.
-func TestCutAttributesFindsTheOnePlace(t *testing.T) {
+func TestCutAttributes(t *testing.T) {
 	for _, own := range []string{`{}`, `{"a": "muster-outputs-0", "z": "muster-outputs-1"}`, `{"muster": {"outputs": "mine", "zz": "muster-outputs-0"}}`} {
 		c := family.ServiceCall{Fields: map[string]string{"json_attributes": own}}
 		before, after, err := cutAttributes(c)
@@ -133,7 +133,7 @@ func FuzzRunList(f *testing.F) {
 	})
 }
 
-func TestMacrosStandForValues(t *testing.T) {
+func TestMacrosInFields(t *testing.T) {
 	for fields, good := range map[[2]string]bool{
 		{"recipe[%config.book%]", `{"port": %config.port%, "name": "%host.self%"}`}: true,
 		{"recipe[a]", `{"port": %config.port%`}:                                     false,
@@ -146,7 +146,7 @@ func TestMacrosStandForValues(t *testing.T) {
 }
 
 // coopr-forms.json has the run list and attributes of every kind that Coopr's own catalog has; the catalog itself is read where it is at hand.
-func TestCooprsOwnServices(t *testing.T) {
+func TestCooprServices(t *testing.T) {
 	b, err := os.ReadFile("testdata/coopr-forms.json")
 	if err != nil {
 		t.Fatal(err)

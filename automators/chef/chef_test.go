@@ -96,7 +96,7 @@ func call(t testing.TB, file, runList string) family.ServiceCall {
 }
 
 // The fake Chef passes recipes what Coopr passed them.
-func TestStandInIsToldWhatCooprTold(t *testing.T) {
+func TestStandInReceivesCooprAttributes(t *testing.T) {
 	_, sh := onNode(t, "chef-solo")
 	file := filepath.Join(t.TempDir(), "facts")
 	if err := chef.New().Run(t.Context(), sh, call(t, file, "recipe[coopr_service_manager::default],recipe[coopr_base],web::tells"), nil); err != nil {

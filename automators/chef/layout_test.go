@@ -13,7 +13,7 @@ import (
 )
 
 // What an image has lies beside what an action has without naming it, and not beside what it names of the same type.
-func TestWhatTheImageHas(t *testing.T) {
+func TestImageLayout(t *testing.T) {
 	common := func(kind, name string) template.ResourceRef {
 		return template.ResourceRef{Type: kind, Name: name, Common: true}
 	}

@@ -96,7 +96,7 @@ func (d Docker) Run(ctx context.Context, sh family.Shell, call family.ServiceCal
 	if call.Tell == nil || call.Action == app.ActionStop || call.Action == app.ActionRemove || call.Action == app.ActionInstall {
 		return nil
 	}
-	state, err := look(ctx, sh, s)
+	state, err := inspect(ctx, sh, s)
 	if err != nil {
 		return fmt.Errorf("docker: %s %s: facts: %w", call.Service, call.Action, err)
 	}

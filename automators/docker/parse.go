@@ -14,8 +14,8 @@ import (
 
 // Bounds of what fields may say.
 const (
-	mostEntries = 500
-	longestEnv  = 32 << 10 // bytes of a value; the command line reads no line over 64 KiB
+	maxEntries = 500
+	longestEnv = 32 << 10 // bytes of a value; the command line reads no line over 64 KiB
 )
 
 func invalid(field, hint, format string, args ...any) error {
@@ -34,8 +34,8 @@ func entries(field, text string) ([]string, error) {
 			out = append(out, one)
 		}
 	}
-	if len(out) > mostEntries {
-		return nil, invalid(field, "", "The field %q has more than %d entries.", field, mostEntries)
+	if len(out) > maxEntries {
+		return nil, invalid(field, "", "The field %q has more than %d entries.", field, maxEntries)
 	}
 	return out, nil
 }
@@ -217,8 +217,8 @@ func readVariables(text string) ([]variable, error) {
 			}
 		}
 	}
-	if len(pairs) > mostEntries {
-		return nil, invalid(field, "", "There are more than %d variables.", mostEntries)
+	if len(pairs) > maxEntries {
+		return nil, invalid(field, "", "There are more than %d variables.", maxEntries)
 	}
 	var out []variable
 	for _, name := range slices.Sorted(maps.Keys(pairs)) {

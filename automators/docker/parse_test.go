@@ -89,7 +89,7 @@ func TestNames(t *testing.T) {
 }
 
 // What holds secrets is in files and in one command's environment, never among the words of a command.
-func TestNoSecretIsAWord(t *testing.T) {
+func TestSecretsAreNotArguments(t *testing.T) {
 	const secret = "hunter2-hunter2"
 	s, err := specOf(family.ServiceCall{NodeContext: family.NodeContext{Cluster: "c", Node: "n"}, Service: "web", Fields: map[string]string{
 		"image_name": "a", "registry_user": "me", "registry_password": secret, "environment_variables": `{"A": "` + secret + `", "B": "` + secret + `\nline"}`}})
@@ -109,7 +109,7 @@ func TestNoSecretIsAWord(t *testing.T) {
 	}
 }
 
-func TestMacrosStandForValues(t *testing.T) {
+func TestMacrosInFields(t *testing.T) {
 	good := map[string]string{"image_name": "app:%config.version%", "publish_ports": "%config.port%:80", "memory": "%config.memory%", "environment_variables": "A=${secret:A},B=%host.self%",
 		"volumes": "%config.dir%:/data", "registry_user": "${secret:USER}", "registry_password": "${secret:TOKEN}", "settle_seconds": "%config.wait%"}
 	if err := New().Check(good); err != nil {
@@ -185,7 +185,7 @@ func FuzzState(f *testing.F) {
 }
 
 // coopr-forms.json has the fields of every kind that Coopr's own catalog has; the catalog itself is read where it is at hand.
-func TestCooprsOwnServices(t *testing.T) {
+func TestCooprServices(t *testing.T) {
 	b, err := os.ReadFile("testdata/coopr-forms.json")
 	if err != nil {
 		t.Fatal(err)

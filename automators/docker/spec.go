@@ -112,7 +112,7 @@ func readSpec(fields map[string]string) (s spec, err error) {
 	if strings.ContainsRune(fields["command"], 0) {
 		return spec{}, invalid("command", "", "The command contains NUL characters.")
 	}
-	s.command, err = node.Words("command", fields["command"])
+	s.command, err = node.Shellwords("command", fields["command"])
 	return s, err
 }
 

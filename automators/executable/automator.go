@@ -26,8 +26,8 @@ type Automator struct {
 	closed bool
 }
 
-// mostIdle is how many processes without work are kept.
-const mostIdle = 4
+// maxIdle is how many processes without work are kept.
+const maxIdle = 4
 
 var (
 	_ family.Automator = (*Automator)(nil)
@@ -97,7 +97,7 @@ func (a *Automator) give(p *process) {
 		a.log.Debug("output of the automator's program", "program", a.program.Name, "line", line)
 	})
 	a.mu.Lock()
-	keep := !p.isBad() && !a.closed && len(a.idle) < mostIdle
+	keep := !p.isBad() && !a.closed && len(a.idle) < maxIdle
 	if keep {
 		a.idle = append(a.idle, p)
 		if a.timer == nil {
@@ -209,7 +209,7 @@ func (a *Automator) act(ctx context.Context, sh family.Shell, call family.Servic
 	}
 	defer a.give(p)
 	p.hear(func(line string) { node.Say(out, line) })
-	h := &hands{sh: sh, call: call, out: out, dry: verb == verbDryRun}
+	h := &nodeIO{sh: sh, call: call, out: out, dry: verb == verbDryRun}
 	defer h.clear(ctx)
 	raw, err := p.ask(ctx, what, verb, params, h.do, &h.last)
 	// What the shell says of the connection counts more than what the program makes of it.

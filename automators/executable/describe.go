@@ -91,8 +91,8 @@ func (d descriptionLine) check(name string) (Program, error) {
 		return refuse("its file is named for the automator %q, but it calls itself %q", name, program.Tidy(d.Name, 50))
 	case program.Tidy(d.Description, longestMessage) == "":
 		return refuse("its description is empty")
-	case len(d.Fields) > mostFields || len(d.ResourceTypes) > mostFields || len(d.Tools) > mostTools:
-		return refuse("it has more than %d fields or resource types, or more than %d tools", mostFields, mostTools)
+	case len(d.Fields) > maxFields || len(d.ResourceTypes) > maxFields || len(d.Tools) > maxTools:
+		return refuse("it has more than %d fields or resource types, or more than %d tools", maxFields, maxTools)
 	}
 	seen := map[string]bool{}
 	for i := range d.Fields {

@@ -112,7 +112,7 @@ func odd(t testing.TB, script string, change func(*times)) *dryAutomator {
 	return a
 }
 
-func TestDescriptionsThatCannotBe(t *testing.T) {
+func TestInvalidDescriptions(t *testing.T) {
 	good := `{"protocol":1,"name":"odd","description":"good","fields":[{"name":"a"}],"resource_types":[{"name":"t","format":"file"}],"tools":["sh"]}`
 	for name, tc := range map[string]struct{ old, now, says string }{
 		"protocol": {`"protocol":1`, `"protocol":2`, "version 2"}, "name": {`"name":"odd"`, `"name":"even"`, "even"}, "description": {"good", " ", "description is empty"},
@@ -192,7 +192,7 @@ func dialogue(dir string, lines ...string) string {
 
 const checked = `{"id":1,"result":{}}`
 
-func TestWhatAProgramMayAsk(t *testing.T) {
+func TestProgramRequests(t *testing.T) {
 	s, sh := shell(t)
 	dir := t.TempDir()
 	resources := t.TempDir()
@@ -241,7 +241,7 @@ func TestWhatAProgramMayAsk(t *testing.T) {
 	}
 }
 
-func TestFaultsOfAProgram(t *testing.T) {
+func TestProgramFailures(t *testing.T) {
 	_, sh := shell(t)
 	short := func(t *times) { t.eof, t.term = 10*time.Millisecond, 10*time.Millisecond }
 	hasty := func(t *times) { short(t); t.check = 300 * time.Millisecond }
@@ -279,7 +279,7 @@ func TestFaultsOfAProgram(t *testing.T) {
 }
 
 // A process that did its work well is used again; one that was stopped in the middle is not.
-func TestProcessesAreUsedAgain(t *testing.T) {
+func TestProcessesAreReused(t *testing.T) {
 	_, sh := shell(t)
 	dir := t.TempDir()
 	a := odd(t, `echo >>`+dir+`/starts

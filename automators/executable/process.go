@@ -140,8 +140,8 @@ func (p *process) ask(ctx context.Context, what, verb string, params any, do fun
 			if err == nil && m.Verb == "" && m.ID != id {
 				err = errors.New("a response to an unknown request")
 			}
-			if asks++; err == nil && asks > mostAsks {
-				err = fmt.Errorf("more than %d requests for one action", mostAsks)
+			if asks++; err == nil && asks > maxAsks {
+				err = fmt.Errorf("more than %d requests for one action", maxAsks)
 			}
 			if err != nil {
 				return nil, gone(fmt.Errorf("it sent %w", err))

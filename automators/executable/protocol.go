@@ -41,9 +41,9 @@ const (
 	longestCommand = 1 << 20 // of a command line
 	longestInput   = 8 << 20 // of a command's input, and of a file
 	longestOutput  = 1 << 20 // of what a command said, on either output
-	mostAsks       = 10_000  // of one action
-	mostFields     = 200
-	mostTools      = 50
+	maxAsks        = 10_000  // of one action
+	maxFields      = 200
+	maxTools       = 50
 )
 
 // message is a line in either direction. With a verb it is a request, else an answer to one; each side counts its own.

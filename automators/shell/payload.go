@@ -40,7 +40,7 @@ func payload(call family.ServiceCall) (text string, warnings []string, err error
 	if err := node.Service(service); err != nil {
 		return "", nil, err
 	}
-	args, err := node.Words("args", call.Fields["args"])
+	args, err := node.Shellwords("args", call.Fields["args"])
 	if err != nil {
 		return "", nil, err
 	}

@@ -61,7 +61,7 @@ func (Shell) Check(fields map[string]string) error {
 	if strings.ContainsRune(fields["args"], 0) {
 		return &app.Error{Code: app.EInvalid, Reason: "not_text", Field: "args", Message: "The arguments contain NUL characters."}
 	}
-	_, err := node.Words("args", fields["args"])
+	_, err := node.Shellwords("args", fields["args"])
 	return err
 }
 

@@ -17,8 +17,8 @@ import (
 
 // Bounds of what is parsed; what lies beyond is not judged. The parser calls itself for each thing inside another, and a Go program whose stack is full ends.
 const (
-	mostScript = 1 << 20
-	mostFrames = 20_000
+	maxScript = 1 << 20
+	maxFrames = 20_000
 )
 
 // Syntax says what keeps the shell that a script asks for from reading it, before anything runs; nil where nothing does, and for other interpreters
@@ -26,7 +26,7 @@ const (
 //
 // Which shell sh is depends on the node's distribution. What bash alone reads is a warning there, and so is what no parser can tell without running it.
 func Syntax(script string) *template.ScriptFault {
-	if len(script) > mostScript {
+	if len(script) > maxScript {
 		return nil
 	}
 	script = strings.ReplaceAll(script, "\r\n", "\n") // as Run does
@@ -117,7 +117,7 @@ type shallow struct{ r io.Reader }
 
 func (s *shallow) Read(p []byte) (int, error) {
 	var at [1]uintptr
-	if runtime.Callers(mostFrames, at[:]) > 0 {
+	if runtime.Callers(maxFrames, at[:]) > 0 {
 		return 0, errTooDeep
 	}
 	return s.r.Read(p)

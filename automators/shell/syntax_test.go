@@ -46,7 +46,7 @@ var scriptCases = []struct{ name, script, want string }{
 	{"env without a program", "#!/usr/bin/env -S\nif\n", ""},
 }
 
-func TestScriptsAreReadBeforeTheyRun(t *testing.T) {
+func TestScriptsAreParsedBeforeTheyRun(t *testing.T) {
 	for _, c := range scriptCases {
 		t.Run(c.name, func(t *testing.T) {
 			got := ""
@@ -63,10 +63,10 @@ func TestScriptsAreReadBeforeTheyRun(t *testing.T) {
 	}
 }
 
-// TestNoScriptFillsTheStack: what is nested without an end is not judged, and ends no program.
-func TestNoScriptFillsTheStack(t *testing.T) {
+// TestDeepScriptsAreRejected: what is nested without an end is not judged, and ends no program.
+func TestDeepScriptsAreRejected(t *testing.T) {
 	for _, u := range []string{"(", "$(", "`", "{ ", "if ", "a|", "$((", "$((-", "${x:-", "\"$(", "while ", "case x in a) ", "f() ", "if a;then b;elif ", "x=(", "${a[", "a ? ", "[[ ! ("} {
-		_ = Syntax("#!/bin/bash\n" + strings.Repeat(u, (mostScript-20)/len(u)))
+		_ = Syntax("#!/bin/bash\n" + strings.Repeat(u, (maxScript-20)/len(u)))
 	}
 	if f := Syntax(strings.Repeat("(", 500)); f == nil {
 		t.Error("500 brackets without an end are not noticed")

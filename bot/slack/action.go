@@ -127,7 +127,7 @@ func (dp *dispatcher) changed(_ context.Context, _ delivery, p bot.Person, at pl
 
 // submitted handles a submitted modal. Errors can only be shown right away; later results replace the modal.
 func (dp *dispatcher) submitted(ctx context.Context, how delivery, p bot.Person, at place, c slack.InteractionCallback) reply {
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(replyTime)
 	defer timer.Stop()
 	name := ""
 	if at.trigger != "" {
@@ -220,7 +220,7 @@ func submission(d bot.Submitted) reply {
 func (dp *dispatcher) suggested(ctx context.Context, p bot.Person, at place, c slack.InteractionCallback) reply {
 	none := reply{body: map[string]any{"options": []any{}}}
 	now := make(chan []bot.Choice, 1)
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(replyTime)
 	defer timer.Stop()
 	if !dp.workers.begin(func(ctx context.Context) {
 		_, p, err := dp.enter(ctx, p, at)

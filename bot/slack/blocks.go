@@ -10,31 +10,31 @@ import (
 
 // Names of buttons and fields start with how they're handled; all others are links.
 const (
-	actionDo   = "do"   // bot.Talker.Press
-	actionFill = "fill" // bot.Talker.Fill
+	actionDo   = "do"   // bot.Bot.Press
+	actionFill = "fill" // bot.Bot.Fill
 	actionKeep = "keep" // nothing until the modal is submitted
 )
 
 // sections shows lines, as many to a block as fit.
 func sections(lines []string) (blocks []slack.Block) {
-	for _, text := range pages(lines, mostSection) {
-		blocks = append(blocks, slack.NewSectionBlock(plain(text, mostSection), nil, nil))
+	for _, text := range pages(lines, maxSection) {
+		blocks = append(blocks, slack.NewSectionBlock(plain(text, maxSection), nil, nil))
 	}
 	return blocks
 }
 
 // asides shows lines in small letters.
 func asides(lines []string) (blocks []slack.Block) {
-	for _, text := range pages(lines, mostContext) {
-		blocks = append(blocks, slack.NewContextBlock("", plain(text, mostContext)))
+	for _, text := range pages(lines, maxContext) {
+		blocks = append(blocks, slack.NewContextBlock("", plain(text, maxContext)))
 	}
 	return blocks
 }
 
 // logged shows log lines. The text of such a block is literal: nothing in it is markup.
 func logged(lines []string) (blocks []slack.Block) {
-	for _, text := range pages(lines, mostSection) {
-		words := plain(text, mostSection).Text
+	for _, text := range pages(lines, maxSection) {
+		words := plain(text, maxSection).Text
 		blocks = append(blocks, slack.NewRichTextBlock("", &slack.RichTextPreformatted{
 			Type: slack.RTEPreformatted, Elements: []slack.RichTextSectionElement{slack.NewRichTextSectionTextElement(words, nil)}}))
 	}
@@ -47,7 +47,7 @@ func button(b bot.Button, at string) *slack.ButtonBlockElement {
 	if b.Fill {
 		act = actionFill
 	}
-	e := slack.NewButtonBlockElement(act+at, b.Value, plain(b.Name, mostButton))
+	e := slack.NewButtonBlockElement(act+at, b.Value, plain(b.Name, maxButton))
 	switch {
 	case b.Danger:
 		e = e.WithStyle(slack.StyleDanger)
@@ -55,7 +55,7 @@ func button(b bot.Button, at string) *slack.ButtonBlockElement {
 		e = e.WithStyle(slack.StylePrimary)
 	}
 	if c := b.Confirm; c != nil {
-		e.Confirm = slack.NewConfirmationBlockObject(plain(c.Title, mostConfirmHead), plain(c.Text, mostConfirmText), plain(c.Yes, mostConfirmYes), plain(c.No, mostConfirmYes))
+		e.Confirm = slack.NewConfirmationBlockObject(plain(c.Title, maxConfirmHead), plain(c.Text, maxConfirmText), plain(c.Yes, maxConfirmYes), plain(c.No, maxConfirmYes))
 		if b.Danger {
 			e.Confirm.Style = slack.StyleDanger
 		}
@@ -68,17 +68,17 @@ func button(b bot.Button, at string) *slack.ButtonBlockElement {
 func actions(links []bot.Link, buttons []bot.Button, at string) (rows []slack.Block) {
 	var all []slack.BlockElement
 	for i, b := range buttons {
-		if len(b.Value) <= mostValue && b.Value != "" {
+		if len(b.Value) <= maxValue && b.Value != "" {
 			all = append(all, button(b, fmt.Sprintf("%s%d", at, i)))
 		}
 	}
 	for i, l := range links {
-		if len(l.URL) <= mostURL && l.URL != "" {
-			all = append(all, slack.NewButtonBlockElement(fmt.Sprintf("open%s%d", at, i), "", plain(l.Name, mostButton)).WithURL(l.URL))
+		if len(l.URL) <= maxURL && l.URL != "" {
+			all = append(all, slack.NewButtonBlockElement(fmt.Sprintf("open%s%d", at, i), "", plain(l.Name, maxButton)).WithURL(l.URL))
 		}
 	}
 	for len(all) > 0 {
-		n := min(len(all), mostRow)
+		n := min(len(all), maxRow)
 		rows = append(rows, slack.NewActionBlock("", all[:n]...))
 		all = all[n:]
 	}
@@ -87,9 +87,9 @@ func actions(links []bot.Link, buttons []bot.Button, at string) (rows []slack.Bl
 
 // message combines blocks within Slack's limits; the rows of buttons are always included.
 func message(title string, body, rows []slack.Block) []slack.Block {
-	blocks := []slack.Block{slack.NewHeaderBlock(plain(title, mostHeader))}
-	rows = rows[:min(len(rows), mostBlocks/2)]
-	if room := min(mostBlocks-len(rows)-1, roomy(body)); len(body) > room {
+	blocks := []slack.Block{slack.NewHeaderBlock(plain(title, maxHeader))}
+	rows = rows[:min(len(rows), maxBlocks/2)]
+	if room := min(maxBlocks-len(rows)-1, roomy(body)); len(body) > room {
 		body = append(body[:room-1:room-1], more())
 	}
 	return append(append(blocks, body...), rows...)
@@ -97,7 +97,7 @@ func message(title string, body, rows []slack.Block) []slack.Block {
 
 // roomy returns how many of the first blocks fit into one message by length; at least one.
 func roomy(body []slack.Block) int {
-	left := mostLetters
+	left := maxLetters
 	for i, b := range body {
 		switch b := b.(type) {
 		case *slack.SectionBlock:
@@ -109,7 +109,7 @@ func roomy(body []slack.Block) int {
 				}
 			}
 		case *slack.RichTextBlock:
-			left -= mostSection // its maximum: see logged
+			left -= maxSection // its maximum: see logged
 		}
 		if left < 0 {
 			return max(i, 1)
@@ -120,7 +120,7 @@ func roomy(body []slack.Block) int {
 
 // more says that the message was shortened.
 func more() slack.Block {
-	return slack.NewContextBlock("", plain("More in the portal.", mostContext))
+	return slack.NewContextBlock("", plain("More in the portal.", maxContext))
 }
 
 // answerBlocks shows an answer.

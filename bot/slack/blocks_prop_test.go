@@ -35,21 +35,21 @@ func said(blocks ...slack.Block) sent {
 
 // asked is blocks of a modal.
 func asked(blocks ...slack.Block) sent {
-	return sent{true, slack.ModalViewRequest{Type: slack.VTModal, Title: plain("x", mostTitle), Submit: plain("x", mostTitle), Blocks: slack.Blocks{BlockSet: blocks}}}
+	return sent{true, slack.ModalViewRequest{Type: slack.VTModal, Title: plain("x", maxTitle), Submit: plain("x", maxTitle), Blocks: slack.Blocks{BlockSet: blocks}}}
 }
 
 // builders are all functions of this package that make something for Slack, each with a way to try it. Everything that they are
 // given is drawn by d, which fills any type of bot's. A function that is not here fails TestEveryBuilderIsTried.
 var builders = map[string]func(d drawer) []sent{
 	"plain": func(d drawer) []sent {
-		return []sent{said(slack.NewSectionBlock(plain(d.text(), mostSection), nil, nil))}
+		return []sent{said(slack.NewSectionBlock(plain(d.text(), maxSection), nil, nil))}
 	},
 	"sections": func(d drawer) []sent { return each(sections(d.lines())) },
 	"asides":   func(d drawer) []sent { return each(asides(d.lines())) },
 	"logged":   func(d drawer) []sent { return each(logged(d.lines())) },
 	"button": func(d drawer) []sent {
 		b := button(get[bot.Button](d), "0")
-		if len(b.Value) > mostValue {
+		if len(b.Value) > maxValue {
 			return nil // actions leaves it out
 		}
 		return []sent{said(slack.NewActionBlock("", b))}
@@ -83,14 +83,14 @@ var builders = map[string]func(d drawer) []sent{
 	"homeView":  func(d drawer) []sent { return []sent{{true, homeView(get[bot.Home](d))}} },
 	"input":     func(d drawer) []sent { return []sent{asked(input(get[bot.Field](d)))} },
 	"element": func(d drawer) []sent {
-		return []sent{asked(slack.NewInputBlock("b", plain("x", mostLabel), nil, element(get[bot.Field](d), "a", nil)))}
+		return []sent{asked(slack.NewInputBlock("b", plain("x", maxLabel), nil, element(get[bot.Field](d), "a", nil)))}
 	},
 	"options": func(d drawer) []sent {
 		list := options(get[bot.Field](d).Choices)
 		if len(list) == 0 {
 			return nil
 		}
-		return []sent{asked(slack.NewInputBlock("b", plain("x", mostLabel), nil, slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, nil, "a", list...)))}
+		return []sent{asked(slack.NewInputBlock("b", plain("x", maxLabel), nil, slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, nil, "a", list...)))}
 	},
 	"unfurls": func(d drawer) (all []sent) {
 		for _, a := range unfurls(get[[]bot.Unfurl](d)) {
@@ -169,7 +169,7 @@ func texts(v any, see func(kind, text string)) {
 // escaped is a markup in which nothing but letters is left.
 var escaped = regexp.MustCompile(`^([^<>&]|&amp;|&lt;|&gt;)*$`)
 
-func TestNothingHostileBreaksABlock(t *testing.T) {
+func TestHostileTextInBlocks(t *testing.T) {
 	for name, build := range builders {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
 			g := hostile(4000)
@@ -204,8 +204,8 @@ func TestNothingHostileBreaksABlock(t *testing.T) {
 	}
 }
 
-// TestNothingIsCutWithinALetter returns builders nothing but one letter many times: each text then has only whole ones.
-func TestNothingIsCutWithinALetter(t *testing.T) {
+// TestTruncationKeepsRunes returns builders nothing but one letter many times: each text then has only whole ones.
+func TestTruncationKeepsRunes(t *testing.T) {
 	for name, build := range builders {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
 			whole := rapid.SampledFrom(wholes).Draw(t, "letter")

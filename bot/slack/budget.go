@@ -16,10 +16,10 @@ import (
 
 // Rates of calls per workspace, all methods together. Calls that a person is waiting for share the budget, but may overdraw it.
 const (
-	perMinute  = 60
-	burst      = 20
-	overdraft  = 40
-	mostMethod = 100 // distinct methods; there are fewer
+	perMinute = 60
+	burst     = 20
+	overdraft = 40
+	maxMethod = 100 // distinct methods; there are fewer
 )
 
 // budget is an http.RoundTripper that keeps a workspace's calls within Slack's limits: a number per minute, and none of a method before
@@ -51,7 +51,7 @@ func urgent(ctx context.Context) context.Context {
 }
 
 // take takes one call from the budget, or returns how long to wait, with an error if Slack blocks the method.
-func (b *budget) take(method string, hurry bool) (wait time.Duration, blocked bool) {
+func (b *budget) take(method string, isUrgent bool) (wait time.Duration, blocked bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.now()
@@ -62,7 +62,7 @@ func (b *budget) take(method string, hurry bool) (wait time.Duration, blocked bo
 	b.left = min(burst, b.left+now.Sub(b.at).Seconds()*perMinute/60)
 	b.at = now
 	floor := 1.0
-	if hurry {
+	if isUrgent {
 		floor = 1 - overdraft
 	}
 	if b.left < floor {
@@ -80,9 +80,9 @@ func (b *budget) take(method string, hurry bool) (wait time.Duration, blocked bo
 // RoundTrip answers a call that would have to wait beyond its context's deadline with 429, as Slack would.
 func (b *budget) RoundTrip(r *http.Request) (*http.Response, error) {
 	method := path.Base(r.URL.Path)
-	hurry := r.Context().Value(urgentKey{}) != nil
+	isUrgent := r.Context().Value(urgentKey{}) != nil
 	for {
-		wait, blocked := b.take(method, hurry)
+		wait, blocked := b.take(method, isUrgent)
 		if wait == 0 {
 			break
 		}
@@ -118,7 +118,7 @@ func (b *budget) block(method string, resp *http.Response) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.blocked) < mostMethod {
+	if len(b.blocked) < maxMethod {
 		b.blocked[method] = b.now().Add(time.Duration(min(seconds, 3600)) * time.Second)
 	}
 	b.err, b.erredAt, b.dirty = method+": rate limited for "+humanize.Duration(time.Duration(seconds)*time.Second), b.now(), true

@@ -12,7 +12,7 @@ import (
 )
 
 // One dispatcher for both transports: authenticated HTTP requests and envelopes of Socket Mode come here, and each gets its reply within
-// patience. Longer work continues in the background.
+// replyTime. Longer work continues in the background.
 
 // dispatcher handles commands, buttons, forms and events from Slack.
 type dispatcher struct {
@@ -79,7 +79,7 @@ func (dp *dispatcher) heardCommand(ctx context.Context, how delivery, c slash) r
 	if !ok {
 		return refuse(http.StatusBadRequest, "The command has no sender.")
 	}
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(replyTime)
 	defer timer.Stop()
 	trigger := ""
 	if c.Trigger != "" {

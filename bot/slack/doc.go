@@ -3,5 +3,5 @@
 // clusters.
 //
 // Payloads over HTTP (http.go) or a websocket (socket.go) go to one dispatcher (dispatch.go, action.go, event.go); respond.go answers
-// people. Workspaces and their tokens are in team.go, people in people.go, and boards in tend.go.
+// people. Workspaces and their tokens are in team.go, people in people.go, and updaters in updaters.go.
 package slack

@@ -59,8 +59,8 @@ func (e inner) user() (id, team string) {
 	return who.ID, who.Team
 }
 
-// mostLinks limits the links of a message.
-const mostLinks = 20
+// maxLinks limits the links of a message.
+const maxLinks = 20
 
 // heardEvent handles an event. Removals are carried out before they're acknowledged: a lost one comes again, and doing it twice is
 // harmless. Everything else is recorded first and done once.
@@ -125,7 +125,7 @@ func (dp *dispatcher) heardEvent(ctx context.Context, how delivery, body []byte)
 
 // gone removes the event's workspace, or its organization's.
 func (dp *dispatcher) gone(ctx context.Context, o outer, why string) reply {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, replyTime)
 	defer cancel()
 	team := o.Team
 	for _, a := range o.Authorized {
@@ -141,7 +141,7 @@ func (dp *dispatcher) gone(ctx context.Context, o outer, why string) reply {
 		dp.log.Error("slack: a workspace couldn't be removed", "team", team, "error", err)
 		return refuse(http.StatusServiceUnavailable, "Muster is unavailable right now.")
 	}
-	dp.boards.look()
+	dp.updaters.look()
 	dp.log.Info("slack: a workspace was removed", "team", team, "why", why)
 	return reply{}
 }
@@ -169,7 +169,7 @@ func (dp *dispatcher) home(ctx context.Context, at place, e inner) {
 	}
 	ctx, cancel := context.WithTimeout(urgent(ctx), postTime)
 	defer cancel()
-	if err := (house{dp.teams, dp.people, w}).Publish(ctx, at.user, page); err != nil {
+	if err := (workspacePoster{dp.teams, dp.people, w}).Publish(ctx, at.user, page); err != nil {
 		dp.log.Info("slack: a home couldn't be shown", "team", w.Team, "error", err)
 	}
 }
@@ -204,7 +204,7 @@ func (dp *dispatcher) links(ctx context.Context, at place, e inner) {
 	}
 	var urls []string
 	for _, l := range e.Links {
-		if len(urls) < mostLinks && !slices.Contains(urls, l.URL) {
+		if len(urls) < maxLinks && !slices.Contains(urls, l.URL) {
 			urls = append(urls, l.URL)
 		}
 	}
@@ -218,7 +218,7 @@ func (dp *dispatcher) links(ctx context.Context, at place, e inner) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, postTime)
 	defer cancel()
-	err = house{dp.teams, dp.people, w}.with(ctx, func(p poster) error { return p.unfurl(ctx, e.Channel, e.MessageTS, e.UnfurlID, e.Source, list) })
+	err = workspacePoster{dp.teams, dp.people, w}.with(ctx, func(p poster) error { return p.unfurl(ctx, e.Channel, e.MessageTS, e.UnfurlID, e.Source, list) })
 	if err != nil {
 		dp.log.Info("slack: link previews couldn't be shown", "team", w.Team, "error", err)
 	}

@@ -14,7 +14,7 @@ import (
 
 var (
 	_ bot.Threads   = poster{}
-	_ bot.Teller    = poster{}
+	_ bot.Messenger = poster{}
 	_ bot.Publisher = poster{}
 )
 
@@ -33,30 +33,30 @@ func (p poster) EditReply(ctx context.Context, channel, reply string, a bot.Answ
 	return coded(err)
 }
 
-// toldEvent marks direct messages, with a key to find them.
-const toldEvent = "muster_notice"
+// dmEvent marks direct messages, with a key to find them.
+const dmEvent = "muster_notice"
 
-func (p poster) Tell(ctx context.Context, person, key string, a bot.Answer) error {
+func (p poster) SendDM(ctx context.Context, person, key string, a bot.Answer) error {
 	_, _, err := p.api.PostMessageContext(ctx, person, append(answerMessage(a),
-		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: toldEvent, EventPayload: map[string]any{"key": key}}))...)
+		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: dmEvent, EventPayload: map[string]any{"key": key}}))...)
 	return coded(err)
 }
 
-// mostLooked limits how many of a person's latest messages are searched for one that may have been sent.
-const mostLooked = 100
+// maxSearched limits how many of a person's latest messages are searched for one that may have been sent.
+const maxSearched = 100
 
-func (p poster) Told(ctx context.Context, person, key string, since time.Time) (bool, error) {
+func (p poster) FindDM(ctx context.Context, person, key string, since time.Time) (bool, error) {
 	c, _, _, err := p.api.OpenConversationContext(ctx, &slack.OpenConversationParameters{Users: []string{person}, ReturnIM: true})
 	if err != nil {
 		return false, coded(err)
 	}
-	h, err := p.api.GetConversationHistoryContext(ctx, &slack.GetConversationHistoryParameters{ChannelID: c.ID, Limit: mostLooked, IncludeAllMetadata: true,
+	h, err := p.api.GetConversationHistoryContext(ctx, &slack.GetConversationHistoryParameters{ChannelID: c.ID, Limit: maxSearched, IncludeAllMetadata: true,
 		Oldest: strconv.FormatInt(since.Unix(), 10)})
 	if err != nil {
 		return false, coded(err)
 	}
 	return slices.ContainsFunc(h.Messages, func(m slack.Message) bool {
-		return m.Metadata.EventType == toldEvent && m.Metadata.EventPayload["key"] == key
+		return m.Metadata.EventType == dmEvent && m.Metadata.EventPayload["key"] == key
 	}), nil
 }
 

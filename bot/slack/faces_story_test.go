@@ -12,7 +12,7 @@ import (
 )
 
 // done ends all steps, and waits until every card shows that.
-func (h *hall) done(fails func(string) bool) {
+func (h *harness) done(fails func(string) bool) {
 	h.Helper()
 	for h.work(1000, fails) > 0 {
 		time.Sleep(time.Second)
@@ -22,7 +22,7 @@ func (h *hall) done(fails func(string) bool) {
 
 // TestAClusterByForm makes one with the form, from the command and from the home.
 func TestAClusterByForm(t *testing.T) {
-	each(t, func(h *hall) {
+	each(t, func(h *harness) {
 		ops := h.team.Channel("ops")
 		h.ada.In(ops).Says("/muster create")
 		m := h.ada.Modal("New cluster", "Preview")
@@ -70,7 +70,7 @@ func TestAClusterByForm(t *testing.T) {
 
 // TestMentionsAreAnsweredLikeCommands calls the bot by its name.
 func TestMentionsAreAnsweredLikeCommands(t *testing.T) {
-	each(t, func(h *hall) {
+	each(t, func(h *harness) {
 		ops := h.team.Channel("ops")
 		told := func(words ...string) *slacktest.Message {
 			h.Helper()
@@ -100,9 +100,9 @@ func TestMentionsAreAnsweredLikeCommands(t *testing.T) {
 	})
 }
 
-// TestTheNewestOfWhatWasTypedIsShown types faster than the form is worked out.
-func TestTheNewestOfWhatWasTypedIsShown(t *testing.T) {
-	each(t, func(h *hall) {
+// TestTheLatestModalChangeIsShown types faster than the form is worked out.
+func TestTheLatestModalChangeIsShown(t *testing.T) {
+	each(t, func(h *harness) {
 		h.ada.In(h.team.Channel("ops")).Says("/muster create")
 		m := h.ada.Modal("New cluster", "Preview")
 		for i := range 6 {
@@ -118,9 +118,9 @@ func TestTheNewestOfWhatWasTypedIsShown(t *testing.T) {
 	})
 }
 
-// TestFailuresHaveWaysOut presses what a card of a failure offers.
-func TestFailuresHaveWaysOut(t *testing.T) {
-	each(t, func(h *hall) {
+// TestFailuresOfferActions presses what a card of a failure offers.
+func TestFailuresOfferActions(t *testing.T) {
+	each(t, func(h *harness) {
 		ops := h.team.Channel("ops")
 		h.ada.In(ops).Says("/muster create shop web 2 for 8h").Answer("shop")
 		h.done(func(string) bool { return true })
@@ -150,7 +150,7 @@ func TestFailuresHaveWaysOut(t *testing.T) {
 
 // TestHomesAndLinks opens homes and shares links of the portal.
 func TestHomesAndLinks(t *testing.T) {
-	each(t, func(h *hall) {
+	each(t, func(h *harness) {
 		ops := h.team.Channel("ops")
 		h.team.User("cy").Home().Until("Link account")
 		h.ada.Home().Until("No clusters yet.")
@@ -178,7 +178,7 @@ func TestHomesAndLinks(t *testing.T) {
 
 // TestUninstalledWorkspaces has Slack take its tokens back.
 func TestUninstalledWorkspaces(t *testing.T) {
-	each(t, func(h *hall) {
+	each(t, func(h *harness) {
 		ops := h.team.Channel("ops")
 		h.ada.In(ops).Says("/muster create shop web 2 for 8h").Answer("shop")
 		ops.Card("shop: creating")

@@ -14,7 +14,7 @@ import (
 func parts(list []bot.Part, fields bool) (blocks []slack.Block) {
 	for i, p := range list {
 		if p.Title != "" {
-			blocks = append(blocks, slack.NewHeaderBlock(plain(p.Title, mostHeader)))
+			blocks = append(blocks, slack.NewHeaderBlock(plain(p.Title, maxHeader)))
 		}
 		lines := sections
 		if p.Quiet {
@@ -26,8 +26,8 @@ func parts(list []bot.Part, fields bool) (blocks []slack.Block) {
 		}
 		blocks = append(blocks, actions(p.Links, p.Buttons, fmt.Sprintf("%d.", i))...)
 	}
-	if len(blocks) > mostViewBlocks {
-		blocks = append(blocks[:mostViewBlocks-1:mostViewBlocks-1], more())
+	if len(blocks) > maxViewBlocks {
+		blocks = append(blocks[:maxViewBlocks-1:maxViewBlocks-1], more())
 	}
 	if len(blocks) == 0 { // Slack rejects empty views
 		blocks = sections([]string{""})
@@ -37,13 +37,13 @@ func parts(list []bot.Part, fields bool) (blocks []slack.Block) {
 
 // modalView is a modal in Slack's format.
 func modalView(m bot.Modal) slack.ModalViewRequest {
-	v := slack.ModalViewRequest{Type: slack.VTModal, Title: plain(m.Title, mostTitle), Close: plain("Close", mostTitle), CallbackID: cut(m.ID, mostName),
+	v := slack.ModalViewRequest{Type: slack.VTModal, Title: plain(m.Title, maxTitle), Close: plain("Close", maxTitle), CallbackID: cut(m.ID, maxName),
 		Blocks: slack.Blocks{BlockSet: parts(m.Parts, true)}}
-	if len(m.Note) <= mostNote {
+	if len(m.Note) <= maxNote {
 		v.PrivateMetadata = m.Note
 	}
 	if m.Submit != "" {
-		v.Submit, v.Close = plain(m.Submit, mostTitle), plain("Cancel", mostTitle)
+		v.Submit, v.Close = plain(m.Submit, maxTitle), plain("Cancel", maxTitle)
 	}
 	return v
 }
@@ -61,12 +61,12 @@ func input(f bot.Field) *slack.InputBlock {
 	}
 	var hint, placeholder *slack.TextBlockObject
 	if f.Hint != "" {
-		hint = plain(f.Hint, mostLabel)
+		hint = plain(f.Hint, maxLabel)
 	}
 	if f.Placeholder != "" {
-		placeholder = plain(f.Placeholder, mostPlaceholder)
+		placeholder = plain(f.Placeholder, maxPlaceholder)
 	}
-	block := slack.NewInputBlock(cut(f.Name, mostName), plain(f.Label, mostLabel), hint, element(f, act, placeholder))
+	block := slack.NewInputBlock(cut(f.Name, maxName), plain(f.Label, maxLabel), hint, element(f, act, placeholder))
 	block.Optional, block.DispatchAction = f.Optional, f.Live
 	return block
 }
@@ -76,7 +76,7 @@ func element(f bot.Field, act string, placeholder *slack.TextBlockObject) slack.
 	if len(f.Values) > 0 {
 		first = f.Values[0]
 	}
-	if (f.Kind == bot.FieldChoice && !f.Asked || f.Kind == bot.FieldMany) && len(options(f.Choices)) == 0 {
+	if (f.Kind == bot.FieldChoice && !f.Typeahead || f.Kind == bot.FieldMany) && len(options(f.Choices)) == 0 {
 		f.Kind = bot.FieldText // Slack rejects menus without options
 	}
 	switch f.Kind {
@@ -102,7 +102,7 @@ func element(f bot.Field, act string, placeholder *slack.TextBlockObject) slack.
 				chosen = o
 			}
 		}
-		if f.Asked {
+		if f.Typeahead {
 			least := 0
 			e := slack.NewOptionsSelectBlockElement(slack.OptTypeExternal, placeholder, act)
 			e.InitialOption, e.MinQueryLength = chosen, &least
@@ -122,9 +122,9 @@ func element(f bot.Field, act string, placeholder *slack.TextBlockObject) slack.
 		}
 		return e
 	}
-	most := mostTyped
+	most := maxTyped
 	if f.Most > 0 {
-		most = min(f.Most, mostTyped)
+		most = min(f.Most, maxTyped)
 	}
 	e := slack.NewPlainTextInputBlockElement(placeholder, act)
 	e.Multiline, e.MaxLength, e.InitialValue = f.Kind == bot.FieldLong, most, cut(first, most)
@@ -141,14 +141,14 @@ var onEnter = &slack.DispatchActionConfig{TriggerActionsOn: []string{"on_enter_p
 func options(choices []bot.Choice) []*slack.OptionBlockObject {
 	list := []*slack.OptionBlockObject{}
 	for _, c := range choices {
-		if c.Value == "" || len(c.Value) > mostOptionValue || len(list) == mostOptions {
+		if c.Value == "" || len(c.Value) > maxOptionValue || len(list) == maxOptions {
 			continue
 		}
 		var hint *slack.TextBlockObject
 		if c.Hint != "" {
-			hint = plain(c.Hint, mostOption)
+			hint = plain(c.Hint, maxOption)
 		}
-		list = append(list, slack.NewOptionBlockObject(c.Value, plain(c.Name, mostOption), hint))
+		list = append(list, slack.NewOptionBlockObject(c.Value, plain(c.Name, maxOption), hint))
 	}
 	return list
 }
@@ -194,8 +194,8 @@ func valuesOf(a slack.BlockAction) (list []string) {
 func unfurls(list []bot.Unfurl) map[string]slack.Attachment {
 	all := map[string]slack.Attachment{}
 	for _, u := range list {
-		blocks := append([]slack.Block{slack.NewSectionBlock(plain(u.Title, mostHeader), nil, nil)}, asides(u.Lines)...)
-		blocks = blocks[:min(roomy(blocks), mostBlocks-1)]
+		blocks := append([]slack.Block{slack.NewSectionBlock(plain(u.Title, maxHeader), nil, nil)}, asides(u.Lines)...)
+		blocks = blocks[:min(roomy(blocks), maxBlocks-1)]
 		blocks = append(blocks, actions([]bot.Link{u.Link}, nil, "")...)
 		all[u.URL] = slack.Attachment{Fallback: summary(u.Title), Blocks: slack.Blocks{BlockSet: blocks}}
 	}

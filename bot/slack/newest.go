@@ -2,8 +2,8 @@ package slack
 
 import "sync"
 
-// mostViews limits the tracked modals; people with more may briefly see an older answer.
-const mostViews = 1000
+// maxViews limits the tracked modals; people with more may briefly see an older answer.
+const maxViews = 1000
 
 // newest tracks each modal's latest change, so that an answer to an older one is neither shown nor blocks a newer one. Each server tracks
 // its own.
@@ -30,7 +30,7 @@ func (n *newest) hear(view, at string) {
 	case last != nil:
 		last.at = at
 		return
-	case len(n.order) == mostViews:
+	case len(n.order) == maxViews:
 		delete(n.of, n.order[0])
 		n.order = n.order[1:]
 	}

@@ -18,7 +18,7 @@ import (
 	"muster/portal/address"
 )
 
-func TestWhereSlacksAPIMayBe(t *testing.T) {
+func TestCheckAPI(t *testing.T) {
 	for address, want := range map[string]string{
 		"": StandardAPI, "https://slack-gov.com/api": "https://slack-gov.com/api/", "https://slack-gov.com/api/": "https://slack-gov.com/api/",
 		"http://127.0.0.1:8000/api/": "http://127.0.0.1:8000/api/", "http://[::1]:8000": "http://[::1]:8000/",
@@ -30,8 +30,8 @@ func TestWhereSlacksAPIMayBe(t *testing.T) {
 	}
 }
 
-// TestEveryCallGoesToTheAPIThatIsSet has a Slack at another address, and nothing may be asked of any other host.
-func TestEveryCallGoesToTheAPIThatIsSet(t *testing.T) {
+// TestCallsGoToTheConfiguredAPI has a Slack at another address, and nothing may be asked of any other host.
+func TestCallsGoToTheConfiguredAPI(t *testing.T) {
 	var mu sync.Mutex
 	var calls []string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +54,7 @@ func TestEveryCallGoesToTheAPIThatIsSet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &muster{seen: map[string]bool{}}
+	m := &fakeApp{seen: map[string]bool{}}
 	client := srv.Client()
 	client.Transport = only{client.Transport, strings.TrimPrefix(srv.URL, "http://")}
 	s := New(Config{UseCases: m.useCases(), Secret: secret, Token: "xoxb-1", AppToken: "xapp-1", ClientID: "1.2", ClientSecret: "c", Tenant: "default", API: api,
@@ -67,7 +67,7 @@ func TestEveryCallGoesToTheAPIThatIsSet(t *testing.T) {
 	_, _ = s.dispatcher.people.info(t.Context(), w, "T1/U1", "U1")
 	s.dispatcher.open(t.Context(), w, "trigger", bot.InModal(bot.Answer{Title: "X"}))
 	s.dispatcher.tell(t.Context(), w, "C1", "U1", bot.Answer{Title: "X"})
-	_ = house{s.teams, s.dispatcher.people, w}.Publish(t.Context(), "U1", bot.Home{})
+	_ = workspacePoster{s.teams, s.dispatcher.people, w}.Publish(t.Context(), "U1", bot.Home{})
 	if !s.dispatcher.post(srv.URL+"/respond", bot.Answer{Title: "X"}, false) {
 		t.Error("an answer is not taken at the host of the API")
 	}

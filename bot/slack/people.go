@@ -15,7 +15,7 @@ import (
 
 const (
 	peopleKept = 5 * time.Minute // how long a user's info is cached
-	mostPeople = 10000
+	maxPeople  = 10000
 )
 
 // people caches users' info: whether they're full members of a workspace.
@@ -51,7 +51,7 @@ func (ps *people) get(ctx context.Context, key string, now func() time.Time, ask
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	if turn == ps.turn {
-		if len(ps.known) >= mostPeople {
+		if len(ps.known) >= maxPeople {
 			clear(ps.known)
 		}
 		ps.known[key] = seen{*u, now()}

@@ -11,7 +11,7 @@ import (
 	"muster/app/chat"
 )
 
-func TestOnlyFullMembersAreHeard(t *testing.T) {
+func TestOnlyFullMembersAreAnswered(t *testing.T) {
 	for name, c := range map[string]struct{ profile, word string }{
 		"a member":                 {``, ""},
 		"a guest":                  {`,"is_restricted":true`, "Guests"},
@@ -30,7 +30,7 @@ func TestOnlyFullMembersAreHeard(t *testing.T) {
 			defer r.server.Close()
 			r.hooks.users = map[string]string{"U1": c.profile}
 			_ = r.send(r.ask("/slack/commands", r.command("U1", "help"), time.Now())) // the workspace is known from then on
-			h := r.muster.houses()
+			h := r.fakeApp.fakeWorkspaces()
 			h.mu.Lock()
 			w := h.list["T1"]
 			w.Enterprise = "E1"
@@ -38,20 +38,20 @@ func TestOnlyFullMembersAreHeard(t *testing.T) {
 			h.mu.Unlock()
 			r.server.dispatcher.people.forgetUser("U1")
 			got := r.send(r.ask("/slack/commands", r.command("U1", "create web"), time.Now())).Body.String()
-			if c.word == "" && r.muster.created != 1 || c.word != "" && (!strings.Contains(got, c.word) || r.muster.created != 0) {
-				t.Errorf("answered %s, %d made", got, r.muster.created)
+			if c.word == "" && r.fakeApp.created != 1 || c.word != "" && (!strings.Contains(got, c.word) || r.fakeApp.created != 0) {
+				t.Errorf("answered %s, %d made", got, r.fakeApp.created)
 			}
 			// Buttons, too.
 			_ = r.send(r.ask("/slack/actions", r.press("U1", `{"do":"delete","cluster":"shop-1"}`), time.Now()))
 			_ = r.server.Close()
-			if deleted := r.muster.deleted == 1; deleted != (c.word == "") {
-				t.Errorf("%d deleted", r.muster.deleted)
+			if deleted := r.fakeApp.deleted == 1; deleted != (c.word == "") {
+				t.Errorf("%d deleted", r.fakeApp.deleted)
 			}
 		})
 	}
 }
 
-func TestWhatSlackSaysOfPeopleIsRemembered(t *testing.T) {
+func TestUserInfoIsCached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		defer r.server.Close()
@@ -94,7 +94,7 @@ func TestWhatSlackSaysOfPeopleIsRemembered(t *testing.T) {
 	})
 }
 
-func TestMembersAreLinkedByAddressOnlyWhereThatIsWanted(t *testing.T) {
+func TestLinkingByEmailIsOptional(t *testing.T) {
 	r := newRig(t)
 	defer r.server.Close()
 	profile := func(more string) map[string]string {
@@ -105,7 +105,7 @@ func TestMembersAreLinkedByAddressOnlyWhereThatIsWanted(t *testing.T) {
 		r.hooks.users = users
 		r.server.dispatcher.people.forgetUser("U2")
 		_ = r.send(r.ask("/slack/commands", r.command("U2", "list"), time.Now()))
-		h := r.muster.houses()
+		h := r.fakeApp.fakeWorkspaces()
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if got := h.linked["T1/U2"]; got != want {
@@ -114,9 +114,9 @@ func TestMembersAreLinkedByAddressOnlyWhereThatIsWanted(t *testing.T) {
 		clear(h.linked)
 	}
 	try(profile(`,"is_email_confirmed":true`), "") // it is off
-	h := r.muster.houses()
+	h := r.fakeApp.fakeWorkspaces()
 	h.mu.Lock()
-	h.list["T1"] = chat.ChatWorkspace{Kind: kind, Team: "T1", Tenant: "default", State: chat.ChatConnected, Fixed: true, Email: true}
+	h.list["T1"] = chat.ChatWorkspace{Kind: kind, Team: "T1", Tenant: "default", State: chat.StateConnected, Fixed: true, Email: true}
 	h.mu.Unlock()
 	try(profile(``), "")
 	try(profile(`,"is_email_confirmed":true,"is_restricted":true`), "")
@@ -124,7 +124,7 @@ func TestMembersAreLinkedByAddressOnlyWhereThatIsWanted(t *testing.T) {
 	try(profile(`,"is_email_confirmed":true`), "bob@example.com")
 }
 
-func TestClicksWithinAMomentAreOne(t *testing.T) {
+func TestDoubleClicksCountOnce(t *testing.T) {
 	common := func(a, b string) bool {
 		return slices.ContainsFunc(clicks(a, "U1", "v"), func(n string) bool { return slices.Contains(clicks(b, "U1", "v"), n) })
 	}

@@ -55,7 +55,7 @@ func detailed(err error) error {
 	if !errors.As(err, &e) || len(e.ResponseMetadata.Messages) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w: %s", err, humanize.CutText(strings.Join(e.ResponseMetadata.Messages, "; "), mostRefusal))
+	return fmt.Errorf("%w: %s", err, humanize.CutText(strings.Join(e.ResponseMetadata.Messages, "; "), maxRefusal))
 }
 
 // gone are Slack's errors for messages and channels that are permanently gone.

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	replyKept   = 5 * time.Minute
-	mostReplies = 256
+	replyKept  = 5 * time.Minute
+	maxReplies = 256
 )
 
 // replies are the recent replies over a websocket: if a connection is lost before a reply arrives, Slack sends the envelope again and
@@ -31,7 +31,7 @@ func (r *replies) keep(how delivery, name string, what reply, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.list = slices.DeleteFunc(r.list, func(k kept) bool { return now.Sub(k.at) > replyKept })
-	if len(r.list) == mostReplies {
+	if len(r.list) == maxReplies {
 		r.list = r.list[1:]
 	}
 	r.list = append(r.list, kept{name, what, now})

@@ -20,7 +20,7 @@ type responder struct {
 	workers  *workers
 	teams    *teams
 	people   *people
-	boards   *boards
+	updaters *updaters
 	bot      *bot.Bot
 	channels bot.Channels
 	members  Members
@@ -93,13 +93,13 @@ func (rs *responder) say(ctx context.Context, p bot.Person, at place, text strin
 // follow creates cards for started operations. If that fails, the answer says so, since the operations continue.
 func (rs *responder) follow(ctx context.Context, w chat.ChatWorkspace, p bot.Person, a bot.Answer, at place) bot.Answer {
 	channel := firstWord(at.channel, at.user)
-	for _, q := range a.Asked {
+	for _, q := range a.Pending {
 		where := channel
 		if q.Tenant != p.Tenant {
 			where = at.user
 		}
 		ask := chat.ChatAsk{Kind: kind, Team: w.Team, Tenant: q.Tenant, Request: q.Request, Channel: where, Person: at.user}
-		if err := rs.asks.AskedInChat(ctx, ask); err != nil {
+		if err := rs.asks.RecordChatAsk(ctx, ask); err != nil {
 			rs.log.Error("slack: a request's channel couldn't be recorded", "request", q.Request, "error", err)
 		}
 	}
@@ -113,14 +113,14 @@ func (rs *responder) follow(ctx context.Context, w chat.ChatWorkspace, p bot.Per
 			a.Lines = append(a.Lines, "Progress can't be shown here. Follow it in the portal.")
 			continue
 		}
-		rs.boards.wake(w.Team)
+		rs.updaters.wake(w.Team)
 	}
 	return a
 }
 
 // open shows a modal if its trigger is still valid.
 func (rs *responder) open(ctx context.Context, w chat.ChatWorkspace, trigger string, m bot.Modal) bool {
-	ctx, cancel := context.WithTimeout(urgent(ctx), patience)
+	ctx, cancel := context.WithTimeout(urgent(ctx), replyTime)
 	defer cancel()
 	p, err := rs.teams.poster(ctx, w)
 	if err == nil {

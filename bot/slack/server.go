@@ -19,11 +19,11 @@ import (
 const Path = "/slack/"
 
 const (
-	patience   = 2 * time.Second  // Slack waits for 3
-	noteTime   = time.Second      // of checking for a repeated payload
-	workTime   = 30 * time.Second // of one command
-	postTime   = 10 * time.Second // of a later answer
-	mostAtOnce = 32               // commands
+	replyTime     = 2 * time.Second  // Slack waits for 3
+	noteTime      = time.Second      // of checking for a repeated payload
+	workTime      = 30 * time.Second // of one command
+	postTime      = 10 * time.Second // of a later answer
+	maxConcurrent = 32               // commands
 )
 
 // kind is Slack's name among those of chats.
@@ -49,14 +49,14 @@ type Config struct {
 	Now          func() time.Time         // nil: time.Now
 }
 
-// Server answers Slack. Serve it over HTTP, call Run on every server and Tend on one; Close it after the HTTP server has stopped.
+// Server answers Slack. Serve it over HTTP, call Run on every server and Maintain on one; Close it after the HTTP server has stopped.
 type Server struct {
 	*base
 	*oauth
 	*httpReceiver
 	workers    *workers
 	teams      *teams
-	boards     *boards
+	updaters   *updaters
 	dispatcher *dispatcher
 	socket     *socketReceiver // nil: Socket Mode is off
 }
@@ -85,11 +85,11 @@ func New(c Config) *Server {
 	server := firstWord(c.Server, rand.Text())
 	s := &Server{base: ba, workers: newWorkers(ba), oauth: &oauth{base: ba, clientID: c.ClientID, clientSecret: c.ClientSecret, url: c.URL}}
 	s.teams = &teams{base: ba, installations: c.Installations, tokens: c.Tokens, oauth: s.oauth, token: c.Token, tenant: c.Tenant, server: server,
-		budgets: map[string]*budget{}, fixed: chat.ChatWorkspace{Kind: kind, Tenant: c.Tenant, Fixed: true, State: chat.ChatConnected}}
+		budgets: map[string]*budget{}, fixed: chat.ChatWorkspace{Kind: kind, Tenant: c.Tenant, Fixed: true, State: chat.StateConnected}}
 	people := &people{base: ba, teams: s.teams, accounts: c.People, members: c.Members, known: map[string]seen{}}
 	speaker := bot.New(bot.Config{UseCases: c.UseCases.UseCases, Tenant: c.Tenant, URL: c.URL, Pages: c.Pages, Log: ba.log})
-	s.boards = &boards{base: ba, teams: s.teams, people: people, bot: speaker, uses: c.UseCases}
-	answers := &responder{base: ba, workers: s.workers, teams: s.teams, people: people, boards: s.boards, bot: speaker, channels: c.Channels, members: c.Members,
+	s.updaters = &updaters{base: ba, teams: s.teams, people: people, bot: speaker, uses: c.UseCases}
+	answers := &responder{base: ba, workers: s.workers, teams: s.teams, people: people, updaters: s.updaters, bot: speaker, channels: c.Channels, members: c.Members,
 		follows: c.Follows, asks: c.Asks}
 	s.dispatcher = &dispatcher{responder: answers, deliveries: c.Deliveries, installations: c.Installations}
 	s.httpReceiver = newHTTPReceiver(ba, []byte(c.Secret), s.dispatcher)
@@ -110,8 +110,8 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// Tend updates messages and refreshes tokens of all workspaces until ctx ends. Only one server of a database may run it.
-func (s *Server) Tend(ctx context.Context) { s.boards.tend(ctx) }
+// Maintain updates messages and refreshes tokens of all workspaces until ctx ends. Only one server of a database may run it.
+func (s *Server) Maintain(ctx context.Context) { s.updaters.run(ctx) }
 
 // Run listens over a websocket, if Socket Mode is on, and records workspaces' states until ctx ends. Every server runs it.
 func (s *Server) Run(ctx context.Context) {
@@ -134,7 +134,7 @@ func (s *Server) Exchange(ctx context.Context, code string) (chat.ChatWorkspace,
 	if fixed := s.teams.fixedTeam(); s.teams.token != "" && fixed.Team == w.Team {
 		return w, t, &app.Error{Code: app.EConflict, Reason: "fixed", Message: "This workspace's token is set in the servers' environment.", Hint: "Unset SLACK_BOT_TOKEN first."}
 	}
-	// The board starts as soon as the workspace is saved.
-	time.AfterFunc(time.Second, s.boards.look)
+	// The updater starts as soon as the workspace is saved.
+	time.AfterFunc(time.Second, s.updaters.look)
 	return w, t, nil
 }

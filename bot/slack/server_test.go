@@ -43,8 +43,8 @@ func TestARefusedFormIsExplainedInTheLog(t *testing.T) {
 
 const secret = "8f742231b10e8888abcd99yyyzzz85a5"
 
-// muster is an app with one account that notes what it is asked for.
-type muster struct {
+// fakeApp is an app with one account that notes what it is asked for.
+type fakeApp struct {
 	unasked
 	mu      sync.Mutex
 	seen    map[string]bool
@@ -53,10 +53,10 @@ type muster struct {
 	cards   []chat.ChatCard
 	slow    time.Duration
 	unwell  bool
-	home    *houses
+	home    *fakeWorkspaces
 }
 
-func (m *muster) ChatFirst(_ context.Context, _ string, names ...string) (bool, error) {
+func (m *fakeApp) ChatFirst(_ context.Context, _ string, names ...string) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.unwell {
@@ -70,14 +70,14 @@ func (m *muster) ChatFirst(_ context.Context, _ string, names ...string) (bool, 
 	return first, nil
 }
 
-func (m *muster) ActorOfIdentity(_ context.Context, kind, external string) (app.Actor, error) {
+func (m *fakeApp) ActorOfIdentity(_ context.Context, kind, external string) (app.Actor, error) {
 	if kind != "slack" || external != "T1/U1" {
 		return app.Actor{}, &app.Error{Code: app.EUnauthorized, Reason: "not_linked", Message: "You are not linked."}
 	}
 	return app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser}, nil
 }
 
-func (m *muster) Ask(ctx context.Context, _ app.Actor, r cluster.ClusterRequest) (cluster.Answer, error) {
+func (m *fakeApp) Ask(ctx context.Context, _ app.Actor, r cluster.ClusterRequest) (cluster.Answer, error) {
 	select {
 	case <-time.After(m.slow):
 	case <-ctx.Done():
@@ -90,18 +90,18 @@ func (m *muster) Ask(ctx context.Context, _ app.Actor, r cluster.ClusterRequest)
 		Operations: []app.Operation{{ID: 7, Kind: app.OperationCreate}}}}, nil
 }
 
-func (m *muster) DeleteCluster(context.Context, app.Actor, string) (cluster.ClusterView, error) {
+func (m *fakeApp) DeleteCluster(context.Context, app.Actor, string) (cluster.ClusterView, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.deleted++
 	return cluster.ClusterView{Cluster: app.Cluster{ID: "shop-1", Name: "shop", Tenant: "default", Size: 3}, Operations: []app.Operation{{ID: 8, Kind: app.OperationDelete}}}, nil
 }
 
-func (m *muster) Catalog(context.Context, app.Actor) (*template.Catalog, error) {
+func (m *fakeApp) Catalog(context.Context, app.Actor) (*template.Catalog, error) {
 	return &template.Catalog{Templates: map[string]*template.Template{"web": {About: template.About{Name: "web"}, Constraints: template.Constraints{Size: template.SizeRange{Min: 3, Max: 9}}}}}, nil
 }
 
-func (m *muster) FollowInChat(_ context.Context, c chat.ChatCard) error {
+func (m *fakeApp) FollowInChat(_ context.Context, c chat.ChatCard) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.cards = append(m.cards, c)
@@ -188,20 +188,20 @@ func (h *hooks) api(r *http.Request, body []byte) *http.Response {
 
 type rig struct {
 	*testing.T
-	muster *muster
-	hooks  *hooks
-	server *Server
-	serial int
+	fakeApp *fakeApp
+	hooks   *hooks
+	server  *Server
+	serial  int
 }
 
 func newRig(t *testing.T) *rig {
-	r := &rig{T: t, muster: &muster{seen: map[string]bool{}}, hooks: &hooks{}}
+	r := &rig{T: t, fakeApp: &fakeApp{seen: map[string]bool{}}, hooks: &hooks{}}
 	t.Cleanup(func() {
 		for _, v := range r.hooks.found {
 			t.Errorf("Slack would refuse %s", v)
 		}
 	})
-	r.server = New(Config{UseCases: r.muster.useCases(), Secret: secret, Token: "xoxb-1", Tenant: "default", URL: func() string { return "https://m.test" }, Pages: address.Of,
+	r.server = New(Config{UseCases: r.fakeApp.useCases(), Secret: secret, Token: "xoxb-1", Tenant: "default", URL: func() string { return "https://m.test" }, Pages: address.Of,
 		Client: &http.Client{Transport: r.hooks}, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	return r
 }
@@ -238,8 +238,8 @@ func (r *rig) press(user, value string) string {
 	return url.Values{"payload": {string(payload)}}.Encode()
 }
 
-// TestSignatureOfSlacksOwnExample is the one from Slack's documentation.
-func TestSignatureOfSlacksOwnExample(t *testing.T) {
+// TestSignatureOfSlacksExample is the one from Slack's documentation.
+func TestSignatureOfSlacksExample(t *testing.T) {
 	const body = "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner" +
 		"&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c"
 	if got := sign([]byte(secret), "1531420618", []byte(body)); got != "v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503" {
@@ -279,8 +279,8 @@ func TestWhoIsHeard(t *testing.T) {
 			if w := r.send(q); w.Code != c.status {
 				t.Errorf("answered %d %s", w.Code, w.Body)
 			}
-			if want := map[bool]int{true: 1}[c.status == 200]; r.muster.created != want {
-				t.Errorf("%d clusters were made", r.muster.created)
+			if want := map[bool]int{true: 1}[c.status == 200]; r.fakeApp.created != want {
+				t.Errorf("%d clusters were made", r.fakeApp.created)
 			}
 		})
 	}
@@ -305,18 +305,18 @@ func TestNothingIsDoneTwice(t *testing.T) {
 			t.Errorf("a click answers %d %s", w.Code, w.Body)
 		}
 	}
-	r.muster.unwell = true
+	r.fakeApp.unwell = true
 	if w := r.send(r.ask("/slack/commands", r.command("U1", "create web"), time.Now())); w.Code != 503 {
 		t.Errorf("without a memory it answers %d", w.Code)
 	}
 	_ = r.server.Close()
-	if r.muster.created != 1 || r.muster.deleted != 1 || len(r.muster.cards) != 2 || r.muster.cards[0].Operation != 7 || r.muster.cards[1].Operation != 8 {
-		t.Errorf("%d made, %d deleted, cards %+v", r.muster.created, r.muster.deleted, r.muster.cards)
+	if r.fakeApp.created != 1 || r.fakeApp.deleted != 1 || len(r.fakeApp.cards) != 2 || r.fakeApp.cards[0].Operation != 7 || r.fakeApp.cards[1].Operation != 8 {
+		t.Errorf("%d made, %d deleted, cards %+v", r.fakeApp.created, r.fakeApp.deleted, r.fakeApp.cards)
 	}
 	if len(r.hooks.posts) != 1 || r.hooks.posts[0]["replace_original"] != true {
 		t.Errorf("Slack was told %v", r.hooks.posts)
 	}
-	r.muster.unwell = false
+	r.fakeApp.unwell = false
 	if w := r.send(r.ask("/slack/commands", r.command("U1", "help"), time.Now())); !strings.Contains(w.Body.String(), "Muster is busy") {
 		t.Errorf("a server that has ended answers %s", w.Body)
 	}
@@ -340,15 +340,15 @@ func TestStrangers(t *testing.T) {
 			t.Errorf("%q is answered %d", payload, w.Code)
 		}
 	}
-	if r.muster.created+r.muster.deleted != 0 {
+	if r.fakeApp.created+r.fakeApp.deleted != 0 {
 		t.Error("it was done all the same")
 	}
 }
 
-func TestWhatTakesLongIsAnsweredLater(t *testing.T) {
+func TestSlowAnswersComeLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		r.muster.slow = 10 * time.Second
+		r.fakeApp.slow = 10 * time.Second
 		began := time.Now()
 		w := r.send(r.ask("/slack/commands", r.command("U1", "create web"), time.Now()))
 		if d := time.Since(began); d >= 3*time.Second || w.Code != 200 || !strings.Contains(w.Body.String(), "One moment") {
@@ -397,18 +397,18 @@ func TestEvents(t *testing.T) {
 	}
 	// What could not be carried out is asked for again, and then done; twice does no harm.
 	gone := `{"type":"event_callback","team_id":"T7","event_id":"Ev7","event":{"type":"app_uninstalled"}}`
-	r.muster.unwell = true
+	r.fakeApp.unwell = true
 	send(gone, 503)
-	r.muster.unwell = false
+	r.fakeApp.unwell = false
 	send(gone, 200)
 	send(gone, 200)
-	if h := r.muster.houses(); len(h.gone) != 2 || h.gone[0] != "T7" {
+	if h := r.fakeApp.fakeWorkspaces(); len(h.gone) != 2 || h.gone[0] != "T7" {
 		t.Errorf("gone are %v", h.gone)
 	}
 	// The token of a setting is no one's to take.
 	_ = r.send(r.ask("/slack/commands", r.command("U1", "help"), time.Now()))
 	send(`{"type":"event_callback","team_id":"T1","event_id":"Ev8","event":{"type":"app_uninstalled"}}`, 200)
-	if h := r.muster.houses(); len(h.gone) != 2 {
+	if h := r.fakeApp.fakeWorkspaces(); len(h.gone) != 2 {
 		t.Errorf("gone are %v", h.gone)
 	}
 }

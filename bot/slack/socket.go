@@ -25,11 +25,11 @@ const (
 	ackTime     = 3 * time.Second
 	drainTime   = 20 * time.Second // how long an old connection is read beside the new one
 	firstPause  = time.Second
-	mostPauseWS = 30 * time.Second
+	maxPauseWS  = 30 * time.Second
 	wrongPause  = 5 * time.Minute // after Slack rejects the token
 	steadyTime  = time.Minute     // a connection that lasted this long was stable
 	socketLimit = 1 << 20
-	mostUnacked = 64 // envelopes handled at once
+	maxUnacked  = 64 // envelopes handled at once
 )
 
 // socketReceiver receives envelopes over a websocket.
@@ -47,13 +47,13 @@ type socketReceiver struct {
 func (ln *socketReceiver) listen(ctx context.Context) {
 	var old sync.WaitGroup
 	defer old.Wait()
-	pause, link := firstPause, chat.ChatLink{Server: ln.server, Kind: kind, State: "connecting", Since: ln.now()}
+	pause, link := firstPause, chat.ChatConnection{Server: ln.server, Kind: kind, State: "connecting", Since: ln.now()}
 	tell := func(state, trouble string) {
 		if state != link.State {
 			link.State, link.Since = state, ln.now()
 		}
 		link.Error = trouble
-		if err := ln.connections.NoteChatLink(context.WithoutCancel(ctx), link); err != nil && ctx.Err() == nil {
+		if err := ln.connections.NoteChatConnection(context.WithoutCancel(ctx), link); err != nil && ctx.Err() == nil {
 			ln.log.Warn("slack: this server's connection state couldn't be recorded", "error", err)
 		}
 	}
@@ -75,7 +75,7 @@ func (ln *socketReceiver) listen(ctx context.Context) {
 			if !unlessDone(ctx, wait+rand.N(wait/4+1)) {
 				break
 			}
-			pause = min(2*pause, mostPauseWS)
+			pause = min(2*pause, maxPauseWS)
 			continue
 		}
 		began, replace, hello := ln.now(), make(chan struct{}), c.hello
@@ -107,7 +107,7 @@ func (ln *socketReceiver) listen(ctx context.Context) {
 		if ln.now().Sub(began) >= steadyTime {
 			pause = firstPause
 		} else {
-			pause = min(2*pause, mostPauseWS)
+			pause = min(2*pause, maxPauseWS)
 		}
 	}
 	tell("down", "The server has stopped.")
@@ -144,7 +144,7 @@ func (ln *socketReceiver) connect(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, &app.Error{Code: app.ETransient, Message: "Slack's websocket can't be opened", Err: withoutAddress(err)}
 	}
-	return &connection{ln: ln, ws: ws, hello: make(chan struct{}), busy: make(chan struct{}, mostUnacked)}, nil
+	return &connection{ln: ln, ws: ws, hello: make(chan struct{}), busy: make(chan struct{}, maxUnacked)}, nil
 }
 
 func loopback(host string) bool {
@@ -249,8 +249,8 @@ func (c *connection) take(ctx context.Context, e socketmode.Request) {
 	})
 }
 
-// mostAck limits acknowledgements; Slack silently drops longer ones.
-const mostAck = 16 << 10
+// maxAck limits acknowledgements; Slack silently drops longer ones.
+const maxAck = 16 << 10
 
 func (c *connection) acknowledge(e socketmode.Request, r reply) error {
 	type ack struct {
@@ -265,7 +265,7 @@ func (c *connection) acknowledge(e socketmode.Request, r reply) error {
 	if err != nil {
 		return err
 	}
-	if len(text) > mostAck {
+	if len(text) > maxAck {
 		if a.Payload = r.small; r.late != nil {
 			defer r.late()
 		}

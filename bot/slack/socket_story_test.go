@@ -8,14 +8,14 @@ import (
 )
 
 // over tells a story through websockets.
-func over(t *testing.T, story func(h *hall)) {
+func over(t *testing.T, story func(h *harness)) {
 	file := database(t)
-	synctest.Test(t, func(t *testing.T) { story(newHall(t, file, true)) })
+	synctest.Test(t, func(t *testing.T) { story(newHarness(t, file, true)) })
 }
 
-// TestAcknowledgementsThatAreLost has the connection end with each of them: Slack says it again, and nothing is done again.
-func TestAcknowledgementsThatAreLost(t *testing.T) {
-	over(t, func(h *hall) {
+// TestLostAcknowledgements has the connection end with each of them: Slack says it again, and nothing is done again.
+func TestLostAcknowledgements(t *testing.T) {
+	over(t, func(h *harness) {
 		ops := h.team.Channel("ops")
 		for i := range 5 {
 			h.slack.Connected(1)
@@ -43,9 +43,9 @@ func TestAcknowledgementsThatAreLost(t *testing.T) {
 	})
 }
 
-// TestConnectionsThatAreRenewed says things all the while Slack asks for new connections.
-func TestConnectionsThatAreRenewed(t *testing.T) {
-	over(t, func(h *hall) {
+// TestConnectionsAreRenewed says things all the while Slack asks for new connections.
+func TestConnectionsAreRenewed(t *testing.T) {
+	over(t, func(h *harness) {
 		ops := h.team.Channel("ops")
 		for i := range 5 {
 			h.slack.Connected(1)
@@ -67,7 +67,7 @@ func TestConnectionsThatAreRenewed(t *testing.T) {
 
 // TestNothingIsMissedInAMinute takes the connection away for a minute in which much happens.
 func TestNothingIsMissedInAMinute(t *testing.T) {
-	over(t, func(h *hall) {
+	over(t, func(h *harness) {
 		ops := h.team.Channel("ops")
 		h.ada.In(ops).Says("/muster create shop web 2 for 8h").Answer("shop")
 		ops.Card("shop: creating")
@@ -78,7 +78,7 @@ func TestNothingIsMissedInAMinute(t *testing.T) {
 			time.Sleep(5 * time.Second)
 		}
 		time.Sleep(time.Minute)
-		h.slack.Mend()
+		h.slack.Restore()
 		card := ops.Card("shop is active")
 		if card.Edits() > 3 {
 			h.Errorf("the card shows outdated states: %q", card.States())
@@ -96,9 +96,9 @@ func TestNothingIsMissedInAMinute(t *testing.T) {
 	})
 }
 
-// TestSeveralServersHear has two servers on one database, each with a connection of its own.
-func TestSeveralServersHear(t *testing.T) {
-	over(t, func(h *hall) {
+// TestSeveralServersReceiveEvents has two servers on one database, each with a connection of its own.
+func TestSeveralServersReceiveEvents(t *testing.T) {
+	over(t, func(h *harness) {
 		first := h.stop
 		h.start(false)
 		second := h.stop

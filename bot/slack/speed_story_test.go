@@ -26,7 +26,7 @@ func many() int {
 }
 
 // begin has clusters made by commands in several channels, as fast as people are answered.
-func (h *hall) begin(n int) {
+func (h *harness) begin(n int) {
 	h.Helper()
 	for i := range n {
 		r := h.ada.In(h.team.Channel(fmt.Sprint("team", i%5))).Says(fmt.Sprintf("/muster create c%d web 2 for 8h", i))
@@ -38,7 +38,7 @@ func (h *hall) begin(n int) {
 }
 
 // posted waits until every operation has a card; a little is done meanwhile.
-func (h *hall) posted(n int) {
+func (h *harness) posted(n int) {
 	h.Helper()
 	h.slack.Wait("not all operations have a card", func() bool {
 		h.work(1, broken)
@@ -53,7 +53,7 @@ func broken(name string) bool {
 }
 
 // settle waits until every card shows its end, and checks that it is the right one.
-func (h *hall) settle(n int) {
+func (h *harness) settle(n int) {
 	h.Helper()
 	for deadline := time.Now().Add(30 * time.Minute); h.left() > 0; time.Sleep(time.Second) {
 		if time.Now().After(deadline) {
@@ -100,17 +100,17 @@ func forward(t *testing.T, m *slacktest.Message) {
 }
 
 // each runs a story over HTTP and through websockets, each in a bubble of time of its own.
-func each(t *testing.T, story func(h *hall)) {
+func each(t *testing.T, story func(h *harness)) {
 	for name, socket := range map[string]bool{"HTTP": false, "socket": true} {
 		t.Run(name, func(t *testing.T) {
 			file := database(t)
-			synctest.Test(t, func(t *testing.T) { story(newHall(t, file, socket)) })
+			synctest.Test(t, func(t *testing.T) { story(newHarness(t, file, socket)) })
 		})
 	}
 }
 
 func TestManyOperationsAtFullSpeed(t *testing.T) {
-	each(t, func(h *hall) {
+	each(t, func(h *harness) {
 		n, began := many(), time.Now()
 		h.begin(n)
 		h.posted(n)
@@ -139,7 +139,7 @@ func TestManyOperationsAtFullSpeed(t *testing.T) {
 }
 
 // endsFirst checks that no card was shown in between while another one's end waited to be shown and could be.
-func (h *hall) endsFirst(endedAt map[string]time.Time) {
+func (h *harness) endsFirst(endedAt map[string]time.Time) {
 	h.Helper()
 	shownAt, touched := map[string]time.Time{}, map[string][]time.Time{}
 	for name, list := range h.cards() {
@@ -176,8 +176,8 @@ func (h *hall) endsFirst(endedAt map[string]time.Time) {
 	}
 }
 
-func TestManyOperationsAndASlackThatRefuses(t *testing.T) {
-	each(t, func(h *hall) {
+func TestManyOperationsWithAFailingSlack(t *testing.T) {
+	each(t, func(h *harness) {
 		n := many() / 2
 		h.begin(n)
 		h.slack.Fail("chat.postMessage", slacktest.Fault{RetryAfter: 20 * time.Second}, slacktest.Fault{Status: 500}, slacktest.Fault{Error: "internal_error"})
@@ -201,7 +201,7 @@ func TestManyOperationsAndASlackThatRefuses(t *testing.T) {
 					h.work(n/20, broken)
 					time.Sleep(time.Second)
 				}
-				h.slack.Mend()
+				h.slack.Restore()
 			}
 		}
 		for h.work(1000, broken) > 0 {
@@ -216,9 +216,9 @@ func TestManyOperationsAndASlackThatRefuses(t *testing.T) {
 	})
 }
 
-// TestClicksThatComeAgain has the same said and clicked many times.
-func TestClicksThatComeAgain(t *testing.T) {
-	each(t, func(h *hall) {
+// TestRepeatedClicks has the same said and clicked many times.
+func TestRepeatedClicks(t *testing.T) {
+	each(t, func(h *harness) {
 		ops := h.team.Channel("ops")
 		h.ada.In(ops).Says("/muster create shop web 2 for 8h").Answer("shop")
 		for h.work(1000, nil) > 0 {
@@ -266,7 +266,7 @@ func buttons(m *slacktest.Message, prefix string) func(func(string) bool) {
 
 // TestStrangersOfAllKinds asks as those who may not.
 func TestStrangersOfAllKinds(t *testing.T) {
-	each(t, func(h *hall) {
+	each(t, func(h *harness) {
 		ops := h.team.Channel("ops").Share("T9")
 		guest, robot, eve := h.team.User("guest").Guest(), h.team.User("robot").Robot(), h.team.User("eve").Stranger("T9")
 		for _, u := range []*slacktest.User{guest, robot, eve} {

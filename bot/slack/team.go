@@ -73,7 +73,7 @@ func (ts *teams) workspace(ctx context.Context, team, enterprise string) (chat.C
 		return w, err
 	}
 	w, err := ts.installations.ChatWorkspace(ctx, kind, team, enterprise)
-	if app.CodeOf(err) == app.ENotFound || err == nil && (w.State != chat.ChatConnected || w.Fixed) {
+	if app.CodeOf(err) == app.ENotFound || err == nil && (w.State != chat.StateConnected || w.Fixed) {
 		return w, errNotInstalled
 	}
 	return w, err
@@ -90,7 +90,7 @@ func (ts *teams) learn(ctx context.Context) chat.ChatWorkspace {
 		return w
 	}
 	ts.learnAt = ts.now().Add(learnAgain)
-	ask, cancel := context.WithTimeout(urgent(ctx), patience)
+	ask, cancel := context.WithTimeout(urgent(ctx), replyTime)
 	defer cancel()
 	who, err := ts.clientOf(ts.token, "").AuthTestContext(ask)
 	if err != nil {
@@ -98,7 +98,7 @@ func (ts *teams) learn(ctx context.Context) chat.ChatWorkspace {
 		ts.budget("").fail("auth.test: " + firstWord(reason(err), "Slack can't be reached"))
 		return ts.fixedTeam()
 	}
-	w := chat.ChatWorkspace{Kind: kind, Team: who.TeamID, Enterprise: who.EnterpriseID, Name: humanize.CutText(who.Team, 100), Tenant: ts.tenant, Bot: who.UserID, Fixed: true, State: chat.ChatConnected}
+	w := chat.ChatWorkspace{Kind: kind, Team: who.TeamID, Enterprise: who.EnterpriseID, Name: humanize.CutText(who.Team, 100), Tenant: ts.tenant, Bot: who.UserID, Fixed: true, State: chat.StateConnected}
 	if err := ts.installations.KeepFixedWorkspace(ctx, w); err != nil {
 		ts.log.Warn("slack: the workspace of SLACK_BOT_TOKEN couldn't be saved", "error", err)
 		return ts.fixedTeam()
@@ -143,7 +143,7 @@ func (ts *teams) fresh(ctx context.Context, team string) (chat.ChatTokens, error
 	return t, err
 }
 
-// refreshSoon is how long before its expiry a token is refreshed on use. Before that, Tend refreshes it.
+// refreshSoon is how long before its expiry a token is refreshed on use. Before that, Maintain refreshes it.
 const refreshSoon = 30 * time.Minute
 
 // poster returns a poster for a workspace.
@@ -159,8 +159,8 @@ func (ts *teams) note(w chat.ChatWorkspace, err error) {
 	}
 }
 
-// tendTokens refreshes tokens long before they expire.
-func (ts *teams) tendTokens(ctx context.Context) {
+// refreshDueTokens refreshes tokens long before they expire.
+func (ts *teams) refreshDueTokens(ctx context.Context) {
 	if ts.oauth.clientID == "" {
 		return
 	}

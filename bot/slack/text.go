@@ -11,29 +11,29 @@ import (
 
 // Slack's limits, in characters. We count UTF-16 units, of which an emoji has two, to be safe whatever Slack counts.
 const (
-	mostHeader      = 150
-	mostSection     = 3000
-	mostContext     = 2000
-	mostButton      = 75
-	mostValue       = 2000
-	mostURL         = 3000
-	mostBlocks      = 50   // of a message
-	mostLetters     = 8000 // of all texts of a message; undocumented: Slack rejects some above 11,000 as msg_blocks_too_long
-	mostViewBlocks  = 100  // of a modal or a home
-	mostRow         = 25   // buttons in a row
-	mostSummary     = 300
-	mostTitle       = 24 // of a modal, and of its buttons
-	mostNote        = 3000
-	mostName        = 255 // of blocks, actions and modals
-	mostLabel       = 2000
-	mostPlaceholder = 150
-	mostOption      = 75 // its name, and its description
-	mostOptionValue = 150
-	mostOptions     = 100
-	mostTyped       = 3000
-	mostConfirmHead = 100
-	mostConfirmText = 300
-	mostConfirmYes  = 30
+	maxHeader      = 150
+	maxSection     = 3000
+	maxContext     = 2000
+	maxButton      = 75
+	maxValue       = 2000
+	maxURL         = 3000
+	maxBlocks      = 50   // of a message
+	maxLetters     = 8000 // of all texts of a message; undocumented: Slack rejects some above 11,000 as msg_blocks_too_long
+	maxViewBlocks  = 100  // of a modal or a home
+	maxRow         = 25   // buttons in a row
+	maxSummary     = 300
+	maxTitle       = 24 // of a modal, and of its buttons
+	maxNote        = 3000
+	maxName        = 255 // of blocks, actions and modals
+	maxLabel       = 2000
+	maxPlaceholder = 150
+	maxOption      = 75 // its name, and its description
+	maxOptionValue = 150
+	maxOptions     = 100
+	maxTyped       = 3000
+	maxConfirmHead = 100
+	maxConfirmText = 300
+	maxConfirmYes  = 30
 )
 
 // units counts a text as Slack may do at most.
@@ -90,7 +90,7 @@ func plain(text string, most int) *slack.TextBlockObject {
 
 // summary is what Slack shows without blocks, such as in notifications. It reads markup there, so < is escaped; automatic bold and
 // links are harmless.
-func summary(title string) string { return marks.Replace(plain(title, mostSummary).Text) }
+func summary(title string) string { return marks.Replace(plain(title, maxSummary).Text) }
 
 // pages joins lines, as many to a text as fit.
 func pages(lines []string, most int) (texts []string) {
@@ -116,5 +116,5 @@ func pages(lines []string, most int) (texts []string) {
 	return texts
 }
 
-// mostRefusal limits how much of Slack's error about a view or message is logged, in bytes.
-const mostRefusal = 1000
+// maxRefusal limits how much of Slack's error about a view or message is logged, in bytes.
+const maxRefusal = 1000

@@ -10,12 +10,12 @@ type unasked struct {
 	bot.Activity
 	bot.Deletes
 	bot.Creates
-	bot.Amendments
+	bot.Updates
 	bot.Operations
 	bot.RollBacks
 	bot.Leases
 	useRequests
-	useQuestions
+	useManualSteps
 	bot.Queues
 	bot.Quotas
 	useOrphans
@@ -24,7 +24,7 @@ type unasked struct {
 	bot.Homes
 	bot.Cards
 	bot.Details
-	bot.Tells
+	bot.DMs
 	useStaleHomes
 	bot.Reviews
 	Installations
@@ -37,19 +37,19 @@ type unasked struct {
 }
 
 // useCases has the stub asked for everything.
-func (m *muster) useCases() UseCases {
+func (m *fakeApp) useCases() UseCases {
 	return UseCases{
-		UseCases: bot.UseCases{People: m, Catalogs: m, Clusters: m, Activity: m, Deletes: m, Creates: m, Amendments: m, Operations: m, RollBacks: m, Leases: m,
-			Requests: m, Questions: m, Queues: m, Quotas: m, Orphans: m, Workspaces: m, Channels: m, Homes: m},
-		Cards: m, Details: m, Tells: m, StaleHomes: m, Reviews: m, Installations: m, Tokens: m, Members: m, Deliveries: m, Follows: m, Asks: m, Connections: m,
+		UseCases: bot.UseCases{People: m, Catalogs: m, Clusters: m, Activity: m, Deletes: m, Creates: m, Updates: m, Operations: m, RollBacks: m, Leases: m,
+			Requests: m, ManualSteps: m, Queues: m, Quotas: m, Orphans: m, Workspaces: m, Channels: m, Homes: m},
+		Cards: m, Details: m, DMs: m, StaleHomes: m, Reviews: m, Installations: m, Tokens: m, Members: m, Deliveries: m, Follows: m, Asks: m, Connections: m,
 	}
 }
 
 // Under their own names these would hide methods.
 type (
-	useClusters   = bot.Clusters
-	useRequests   = bot.Requests
-	useQuestions  = bot.Questions
-	useOrphans    = bot.Orphans
-	useStaleHomes = bot.StaleHomes
+	useClusters    = bot.Clusters
+	useRequests    = bot.Requests
+	useManualSteps = bot.ManualSteps
+	useOrphans     = bot.Orphans
+	useStaleHomes  = bot.StaleHomes
 )

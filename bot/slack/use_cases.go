@@ -14,7 +14,7 @@ type UseCases struct {
 	bot.UseCases
 	Cards         bot.Cards
 	Details       bot.Details
-	Tells         bot.Tells
+	DMs           bot.DMs
 	StaleHomes    bot.StaleHomes
 	Reviews       bot.Reviews
 	Installations Installations
@@ -68,10 +68,10 @@ type (
 	}
 	// Asks creates cards for requests once they're approved.
 	Asks interface {
-		AskedInChat(ctx context.Context, c chat.ChatAsk) error
+		RecordChatAsk(ctx context.Context, c chat.ChatAsk) error
 	}
 	// Connections records this server's connection state.
 	Connections interface {
-		NoteChatLink(ctx context.Context, l chat.ChatLink) error
+		NoteChatConnection(ctx context.Context, l chat.ChatConnection) error
 	}
 )

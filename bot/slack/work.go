@@ -17,7 +17,7 @@ type workers struct {
 }
 
 func newWorkers(ba *base) *workers {
-	wk := &workers{base: ba, free: make(chan struct{}, mostAtOnce)}
+	wk := &workers{base: ba, free: make(chan struct{}, maxConcurrent)}
 	wk.life, wk.end = context.WithCancel(context.Background())
 	return wk
 }

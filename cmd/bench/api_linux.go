@@ -13,14 +13,14 @@ import (
 	"time"
 
 	"muster/app"
-	"muster/cmd/house"
+	"muster/cmd/demodata"
 )
 
 const (
-	readsPerSecond = 1000
-	readsFor       = 15 * time.Second
-	readsUnderWay  = 200 // at most; what does not find a place is late, and its wait counts
-	readsLimit     = 100 // ms, of 99 in 100
+	readsPerSecond  = 1000
+	readsFor        = 15 * time.Second
+	readsInProgress = 200 // at most; what does not find a place is late, and its wait counts
+	readsLimit      = 100 // ms, of 99 in 100
 )
 
 // apiReads asks the API as programs do, a thousand times a second, whether or not earlier questions are answered: what is late counts from when it
@@ -36,11 +36,11 @@ func apiReads(ctx context.Context, where string, add func(line)) error {
 		return err
 	}
 	defer func() { _ = site.Close() }()
-	token, err := h.Services.Identity.Tokens.IssueToken(ctx, house.Tenant, house.Admin, "bench")
+	token, err := h.Services.Identity.Tokens.IssueToken(ctx, demodata.Tenant, demodata.Admin, "bench")
 	if err != nil {
 		return err
 	}
-	list, err := h.Services.Cluster.Views.Clusters(ctx, app.Actor{Tenant: house.Tenant, User: house.Admin, Role: app.RoleAdmin}, app.ClusterFilter{Limit: 50})
+	list, err := h.Services.Cluster.Views.Clusters(ctx, app.Actor{Tenant: demodata.Tenant, User: demodata.Admin, Role: app.RoleAdmin}, app.ClusterFilter{Limit: 50})
 	if err != nil {
 		return err
 	}
@@ -54,10 +54,10 @@ func apiReads(ctx context.Context, where string, add func(line)) error {
 		{"one cluster", func(i int) string { return "/clusters/" + list[i%len(list)].ID }},
 		{"50 clusters of 10,000", func(i int) string { return "/clusters?limit=50" }},
 		{"events of a cluster", func(i int) string { return "/clusters/" + list[i%len(list)].ID + "/events?wait=0" }},
-		{"remaining quotas", func(int) string { return "/quotas/left" }},
+		{"remaining quotas", func(int) string { return "/quotas/remaining" }},
 		{"templates", func(int) string { return "/templates" }},
 	}
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: readsUnderWay, MaxConnsPerHost: readsUnderWay}}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: readsInProgress, MaxConnsPerHost: readsInProgress}}
 	defer client.CloseIdleConnections()
 	ask := func(path string) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, site.URL+"/api/v1"+path, nil)
@@ -87,7 +87,7 @@ func apiReads(ctx context.Context, where string, add func(line)) error {
 		failed error
 		late   atomic.Int64
 		all    sync.WaitGroup
-		places = make(chan struct{}, readsUnderWay)
+		places = make(chan struct{}, readsInProgress)
 	)
 	before := cpu()
 	began := time.Now()
@@ -123,7 +123,7 @@ func apiReads(ctx context.Context, where string, add func(line)) error {
 	at := func(list []time.Duration, share float64) time.Duration { return list[int(share*float64(len(list)-1))] }
 	add(line{fmt.Sprintf("API: %d reads a second with 10,000 clusters, 99 in 100 answered within", readsPerSecond), milliseconds(at(whole, 0.99)), "ms", readsLimit,
 		fmt.Sprintf("half within %s ms, the last after %s ms", fine(milliseconds(at(whole, 0.5))), fine(milliseconds(whole[len(whole)-1])))})
-	add(line{"  answered in a second", float64(count) / passed.Seconds(), "", 0, fmt.Sprintf("%d had to wait for one of %d slots", late.Load(), readsUnderWay)})
+	add(line{"  answered in a second", float64(count) / passed.Seconds(), "", 0, fmt.Sprintf("%d had to wait for one of %d slots", late.Load(), readsInProgress)})
 	add(line{"  CPU of a read, of both sides", busy / float64(count) * 1e6, "us", 0, fmt.Sprintf("%s cores busy", fine(busy/passed.Seconds()))})
 	for i, k := range kinds {
 		slices.Sort(took[i])

@@ -44,8 +44,8 @@ func fine(x float64) string {
 	return fmt.Sprintf("%.3f", x)
 }
 
-// enginePatience is how long one scenario may take before it counts as failed.
-const enginePatience = 5 * time.Minute
+// engineTimeout is how long one scenario may take before it counts as failed.
+const engineTimeout = 5 * time.Minute
 
 // scenario measures something of the engine that returns several figures.
 type scenario struct {
@@ -62,7 +62,7 @@ func runEngine(ctx context.Context, w io.Writer, only string) (over, wrong int) 
 			continue
 		}
 		err := func() error {
-			ctx, cancel := context.WithTimeoutCause(ctx, enginePatience, fmt.Errorf("not finished within %s", enginePatience))
+			ctx, cancel := context.WithTimeoutCause(ctx, engineTimeout, fmt.Errorf("not finished within %s", engineTimeout))
 			defer cancel()
 			return s.measure(ctx, func(l line) {
 				l.print(w)

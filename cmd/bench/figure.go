@@ -110,7 +110,7 @@ func growthOf(c *template.Catalog, size int) func() func(context.Context) error 
 		l, err := solver.New().Solve(context.Background(), c, applayout.LayoutRequest{Template: r.Template, Size: size})
 		for _, n := range plan.PlanNodes(l) {
 			g := groupOf(l, len(r.Nodes))
-			r.Nodes = append(r.Nodes, applayout.StandingNode{Name: n.Name, Hardware: g.Hardware, Image: g.Image, Zone: g.Zone, Services: g.Services})
+			r.Nodes = append(r.Nodes, applayout.ExistingNode{Name: n.Name, Hardware: g.Hardware, Image: g.Image, Zone: g.Zone, Services: g.Services})
 		}
 		return func(ctx context.Context) error {
 			if err != nil {

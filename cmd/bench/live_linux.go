@@ -13,7 +13,7 @@ import (
 	"muster/app"
 	"muster/app/family"
 	"muster/app/store/db"
-	"muster/cmd/house"
+	"muster/cmd/demodata"
 )
 
 // How live pages are measured.
@@ -52,9 +52,9 @@ func livePages(ctx context.Context, pages, clusters int, list string, add func(l
 	cookie := ""
 	for i := range pages {
 		if i%perReader == 0 {
-			name := house.Admin
+			name := demodata.Admin
 			if n := i / perReader; n > 0 {
-				name = fmt.Sprintf("%s-%d", []string{house.Admin, house.Operator}[n%2], (n+1)/2)
+				name = fmt.Sprintf("%s-%d", []string{demodata.Admin, demodata.Operator}[n%2], (n+1)/2)
 			}
 			v, err := site.SignIn(ctx, name)
 			if err != nil {
@@ -141,14 +141,14 @@ type busyCluster struct {
 }
 
 // underWay returns clusters in which steps run.
-func underWay(ctx context.Context, h *house.House, most int) (all []busyCluster, err error) {
+func underWay(ctx context.Context, h *demodata.Instance, most int) (all []busyCluster, err error) {
 	for _, name := range []string{"demo-for-sales", "events", "clicks-replay"} {
 		for k := 0; k <= timesOfLive && len(all) < most; k++ {
 			full := name
 			if k > 0 {
 				full = fmt.Sprintf("%s-%d", name, k)
 			}
-			list, err := h.Store.Clusters(ctx, house.Tenant, app.ClusterFilter{Name: full})
+			list, err := h.Store.Clusters(ctx, demodata.Tenant, app.ClusterFilter{Name: full})
 			if err != nil {
 				return nil, err
 			}
@@ -156,7 +156,7 @@ func underWay(ctx context.Context, h *house.House, most int) (all []busyCluster,
 				if c.Operation == nil {
 					continue
 				}
-				steps, err := h.Store.Steps(ctx, house.Tenant, c.Operation.ID)
+				steps, err := h.Store.Steps(ctx, demodata.Tenant, c.Operation.ID)
 				if err != nil {
 					return nil, err
 				}
@@ -176,7 +176,7 @@ func underWay(ctx context.Context, h *house.House, most int) (all []busyCluster,
 }
 
 // happen writes lines of steps, in turn, and returns how many.
-func happen(ctx context.Context, h *house.House, busy []busyCluster) (sent int, err error) {
+func happen(ctx context.Context, h *demodata.Instance, busy []busyCluster) (sent int, err error) {
 	tick := time.NewTicker(liveEvery)
 	defer tick.Stop()
 	begun := time.Now()
@@ -189,7 +189,7 @@ func happen(ctx context.Context, h *house.House, busy []busyCluster) (sent int, 
 			lines = append(lines, app.LogLine{At: now, Operation: f.Operation, Index: f.Index, Attempt: f.Attempt, Stream: family.StreamOut, Text: fmt.Sprintf("sent at %d", now.UnixNano())})
 		}
 		for _, l := range lines { // each in a commit of its own, as from different workers
-			if err := h.Store.AppendLogs(ctx, house.Tenant, []app.LogLine{l}); err != nil {
+			if err := h.Store.AppendLogs(ctx, demodata.Tenant, []app.LogLine{l}); err != nil {
 				return sent, err
 			}
 			sent++
@@ -204,8 +204,8 @@ func happen(ctx context.Context, h *house.House, busy []busyCluster) (sent int, 
 }
 
 // rename renames clusters on the first page of the list, in turn, and returns how often.
-func rename(ctx context.Context, h *house.House) (sent int, err error) {
-	who := app.Actor{Tenant: house.Tenant, User: house.Admin, Role: app.RoleAdmin, Via: app.ViaPortal}
+func rename(ctx context.Context, h *demodata.Instance) (sent int, err error) {
+	who := app.Actor{Tenant: demodata.Tenant, User: demodata.Admin, Role: app.RoleAdmin, Via: app.ViaPortal}
 	list, err := h.Services.Cluster.Views.ClusterPage(ctx, who, app.ClusterFilter{Limit: listed})
 	if err != nil {
 		return 0, err

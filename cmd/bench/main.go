@@ -16,8 +16,8 @@ import (
 // cores is for how many the limits are meant.
 const cores = 2
 
-// patience is how long one act may take before it counts as failed.
-const patience = 15 * time.Second
+// actionTimeout is how long one act may take before it counts as failed.
+const actionTimeout = 15 * time.Second
 
 func main() {
 	if os.Getenv(readersVariable) != "" {
@@ -27,9 +27,9 @@ func main() {
 		}
 		return
 	}
-	if kind := os.Getenv(farmVariable); kind != "" {
-		if err := runFarm(kind); err != nil {
-			fmt.Fprintln(os.Stderr, "bench: farm:", err)
+	if kind := os.Getenv(fakeNodesVariable); kind != "" {
+		if err := runFakeNodes(kind); err != nil {
+			fmt.Fprintln(os.Stderr, "bench: fake nodes:", err)
 			os.Exit(1)
 		}
 		return
@@ -88,7 +88,7 @@ func run(ctx context.Context, w io.Writer, all []figure, only string, budget tim
 		}
 		act := f.prepare()
 		m, err := measure(budget, func() error {
-			ctx, cancel := context.WithTimeout(ctx, patience)
+			ctx, cancel := context.WithTimeout(ctx, actionTimeout)
 			defer cancel()
 			return act(ctx)
 		})

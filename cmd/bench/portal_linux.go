@@ -11,10 +11,10 @@ import (
 	"slices"
 	"time"
 
-	"muster/cmd/house"
+	"muster/cmd/demodata"
 )
 
-// today is the day of the house.
+// today is the day of the demo data.
 var today = time.Date(2026, 10, 20, 14, 30, 0, 0, time.UTC)
 
 var portalScenarios = []scenario{
@@ -39,9 +39,9 @@ var portalScenarios = []scenario{
 	{"API: 1,000 reads a second", func(ctx context.Context, add func(line)) error { return apiReads(ctx, "", add) }},
 }
 
-// crowded opens a house with so many times the clusters of a company, on a SQLite file of its own where no database is given.
-func crowded(ctx context.Context, where string, times int) (h *house.House, leave func(), err error) {
-	dir, err := os.MkdirTemp("", "muster-house")
+// crowded opens demo data with so many times the clusters of a company, on a SQLite file of its own where no database is given.
+func crowded(ctx context.Context, where string, times int) (h *demodata.Instance, leave func(), err error) {
+	dir, err := os.MkdirTemp("", "muster-demodata")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,13 +55,13 @@ func crowded(ctx context.Context, where string, times int) (h *house.House, leav
 		where = filepath.Join(dir, "muster.db")
 	}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	if h, err = house.Open(ctx, where, house.NewClock(today), log); err != nil {
+	if h, err = demodata.Open(ctx, where, demodata.NewClock(today), log); err != nil {
 		return nil, nil, err
 	}
-	if err = h.Settle(ctx, today); err == nil && times > 0 {
+	if err = h.Populate(ctx, today); err == nil && times > 0 {
 		if err = h.Multiply(ctx, times); err == nil {
 			if err = h.Close(); err == nil {
-				h, err = house.Open(ctx, where, house.NewClock(today), log)
+				h, err = demodata.Open(ctx, where, demodata.NewClock(today), log)
 			}
 		}
 	}
@@ -73,7 +73,7 @@ func crowded(ctx context.Context, where string, times int) (h *house.House, leav
 
 // opened is what a page took.
 type opened struct {
-	page          house.Page
+	page          demodata.Page
 	median, worst time.Duration
 	sent, size    int
 }
@@ -96,7 +96,7 @@ func firstBytes(ctx context.Context, where string, add func(line)) error {
 		return err
 	}
 	defer func() { _ = site.Close() }()
-	v, err := site.SignIn(ctx, house.Operator)
+	v, err := site.SignIn(ctx, demodata.Operator)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func firstBytes(ctx context.Context, where string, add func(line)) error {
 		return err
 	}
 	var all []opened
-	for _, p := range append([]house.Page{{Pattern: "/signin", Address: "/signin"}}, pages...) {
+	for _, p := range append([]demodata.Page{{Pattern: "/signin", Address: "/signin"}}, pages...) {
 		o := opened{page: p}
 		var took []time.Duration
 		for range looksAtPages {

@@ -42,7 +42,7 @@ func chainOfFive(more int) *template.Catalog {
 
 // overSSH measures the engine with real connections to the sshd of OpenSSH: five scripts a node, and more.
 func overSSH(ctx context.Context, more int) (c cost, connections float64, steps int, err error) {
-	f, err := startFarm(farmOpenSSH)
+	f, err := startFakeNodes(fakeOpenSSH)
 	if err != nil {
 		return c, 0, 0, err
 	}
@@ -78,7 +78,7 @@ func overSSH(ctx context.Context, more int) (c cost, connections float64, steps 
 
 // bareSSH measures a plain program that does the same with kept connections and remembers nothing.
 func bareSSH(ctx context.Context, more int) (c cost, err error) {
-	f, err := startFarm(farmOpenSSH)
+	f, err := startFakeNodes(fakeOpenSSH)
 	if err != nil {
 		return c, err
 	}

@@ -12,7 +12,7 @@ import (
 
 // waiting measures the worker while so many commands wait on slow machines at the same time.
 func waiting(ctx context.Context, nodes int) (c cost, threads int, err error) {
-	f, err := startFarm(farmQuiet)
+	f, err := startFakeNodes(fakeQuiet)
 	if err != nil {
 		return c, 0, err
 	}

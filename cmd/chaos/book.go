@@ -20,12 +20,12 @@ type promise struct {
 type book struct {
 	mu       sync.Mutex
 	promises map[string]*promise // by name
-	wrongs   []wrong
+	wrongs   []violation
 	seen     map[string]bool
 }
 
-// wrong is something that must never happen.
-type wrong struct {
+// violation is something that must never happen.
+type violation struct {
 	kind string // one of kinds
 	text string
 }
@@ -55,11 +55,11 @@ func (b *book) blame(kind, text string) {
 	defer b.mu.Unlock()
 	if !b.seen[kind+text] {
 		b.seen[kind+text] = true
-		b.wrongs = append(b.wrongs, wrong{kind, text})
+		b.wrongs = append(b.wrongs, violation{kind, text})
 	}
 }
 
-func (b *book) found() []wrong {
+func (b *book) found() []violation {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.wrongs)

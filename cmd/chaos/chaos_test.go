@@ -86,9 +86,9 @@ func TestStraysAreFound(t *testing.T) {
 		{Name: "n1", Status: app.NodeReady, MachineID: "a"}, {Name: "n2", Status: app.NodeReady, MachineID: "b"},
 		{Name: "n3", Status: app.NodeDeleted, MachineID: "c"}, {Name: "n4", Status: app.NodeReady, MachineID: "d"},
 	}}
-	wrong := compare(v, []family.Machine{machine("a", "n1"), machine("c", "n3"), machine("d", "n4"), machine("e", "n4")})
+	violation := compare(v, []family.Machine{machine("a", "n1"), machine("c", "n3"), machine("d", "n4"), machine("e", "n4")})
 	var text string
-	for _, w := range wrong {
+	for _, w := range violation {
 		text += w.text + "\n"
 	}
 	for _, want := range []string{"machine b of node n2 doesn't exist", "n3 was released but has c", "n4 has e next to its own d"} {
@@ -96,8 +96,8 @@ func TestStraysAreFound(t *testing.T) {
 			t.Errorf("%q is missing in:\n%s", want, text)
 		}
 	}
-	if len(wrong) != 3 {
-		t.Errorf("%d are wrong:\n%s", len(wrong), text)
+	if len(violation) != 3 {
+		t.Errorf("%d are wrong:\n%s", len(violation), text)
 	}
 }
 

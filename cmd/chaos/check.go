@@ -139,11 +139,11 @@ func (h *harness) checkMachines(ctx context.Context) error {
 		sleep(ctx, latest)
 		h.late = false
 	}
-	wrong, err := h.straysAfter(ctx, strayTime)
-	if err != nil || len(wrong) == 0 {
+	violation, err := h.straysAfter(ctx, strayTime)
+	if err != nil || len(violation) == 0 {
 		return err
 	}
-	h.say("%s; restarting the server, which checks for them", count(len(wrong), "stray machine"))
+	h.say("%s; restarting the server, which checks for them", count(len(violation), "stray machine"))
 	for _, p := range h.system.servers {
 		p.kill()
 		if err := p.start(ctx); err != nil {
@@ -151,10 +151,10 @@ func (h *harness) checkMachines(ctx context.Context) error {
 		}
 	}
 	for deadline := time.Now().Add(orphanTime); ; sleep(ctx, 200*time.Millisecond) {
-		if wrong, err = h.strays(ctx); err != nil || len(wrong) == 0 {
+		if violation, err = h.strays(ctx); err != nil || len(violation) == 0 {
 			return err
 		}
-		for _, s := range wrong {
+		for _, s := range violation {
 			if err := h.giveUp(ctx, s); err != nil {
 				return err
 			}
@@ -163,7 +163,7 @@ func (h *harness) checkMachines(ctx context.Context) error {
 			break
 		}
 	}
-	for _, s := range wrong {
+	for _, s := range violation {
 		h.book.blame(leaked, s.text)
 	}
 	return nil
@@ -183,16 +183,16 @@ func (h *harness) giveUp(ctx context.Context, s stray) error {
 type stray struct{ machine, text string }
 
 // straysAfter returns those that are still there after a while.
-func (h *harness) straysAfter(ctx context.Context, d time.Duration) (wrong []stray, err error) {
+func (h *harness) straysAfter(ctx context.Context, d time.Duration) (violation []stray, err error) {
 	for deadline := time.Now().Add(d); ; sleep(ctx, 100*time.Millisecond) {
-		if wrong, err = h.strays(ctx); err != nil || len(wrong) == 0 || time.Now().After(deadline) {
-			return wrong, err
+		if violation, err = h.strays(ctx); err != nil || len(violation) == 0 || time.Now().After(deadline) {
+			return violation, err
 		}
 	}
 }
 
 // strays returns machines that no living cluster owns, and nodes whose machine is not there, in words.
-func (h *harness) strays(ctx context.Context) (wrong []stray, err error) {
+func (h *harness) strays(ctx context.Context) (violation []stray, err error) {
 	all, err := h.world.machines()
 	if err != nil {
 		return nil, err
@@ -210,7 +210,7 @@ func (h *harness) strays(ctx context.Context) (wrong []stray, err error) {
 		delete(byCluster, c.ID)
 		if c.Status == app.ClusterDeleted {
 			for _, m := range machines {
-				wrong = append(wrong, stray{m.ID, fmt.Sprintf("%s is deleted, but machine %s (node %s) exists", c.ID, m.ID, m.Tags[family.TagNode])})
+				violation = append(violation, stray{m.ID, fmt.Sprintf("%s is deleted, but machine %s (node %s) exists", c.ID, m.ID, m.Tags[family.TagNode])})
 			}
 			continue
 		}
@@ -218,18 +218,18 @@ func (h *harness) strays(ctx context.Context) (wrong []stray, err error) {
 		if err != nil {
 			return nil, err
 		}
-		wrong = append(wrong, compare(v, machines)...)
+		violation = append(violation, compare(v, machines)...)
 	}
 	for _, cluster := range slices.Sorted(maps.Keys(byCluster)) {
 		for _, m := range byCluster[cluster] {
-			wrong = append(wrong, stray{m.ID, fmt.Sprintf("machine %s exists for the cluster %q, which doesn't", m.ID, cluster)})
+			violation = append(violation, stray{m.ID, fmt.Sprintf("machine %s exists for the cluster %q, which doesn't", m.ID, cluster)})
 		}
 	}
-	return wrong, nil
+	return violation, nil
 }
 
 // compare finds the machines of a living cluster that are too many, and those that are missing.
-func compare(v appcluster.ClusterView, machines []family.Machine) (wrong []stray) {
+func compare(v appcluster.ClusterView, machines []family.Machine) (violation []stray) {
 	byNode := map[string][]string{}
 	for _, m := range machines {
 		byNode[m.Tags[family.TagNode]] = append(byNode[m.Tags[family.TagNode]], m.ID)
@@ -239,23 +239,23 @@ func compare(v appcluster.ClusterView, machines []family.Machine) (wrong []stray
 		delete(byNode, n.Name)
 		wants := n.Status == app.NodeCreated || n.Status == app.NodeReady
 		if wants && !slices.Contains(has, n.MachineID) {
-			wrong = append(wrong, stray{n.MachineID, fmt.Sprintf("%s: machine %s of node %s doesn't exist", v.ID, n.MachineID, n.Name)})
+			violation = append(violation, stray{n.MachineID, fmt.Sprintf("%s: machine %s of node %s doesn't exist", v.ID, n.MachineID, n.Name)})
 		}
 		for i, id := range has {
 			switch {
 			case wants && id != n.MachineID:
-				wrong = append(wrong, stray{id, fmt.Sprintf("%s: node %s has %s next to its own %s", v.ID, n.Name, id, n.MachineID)})
+				violation = append(violation, stray{id, fmt.Sprintf("%s: node %s has %s next to its own %s", v.ID, n.Name, id, n.MachineID)})
 			case n.Status == app.NodeDeleted:
-				wrong = append(wrong, stray{id, fmt.Sprintf("%s: node %s was released but has %s", v.ID, n.Name, id)})
+				violation = append(violation, stray{id, fmt.Sprintf("%s: node %s was released but has %s", v.ID, n.Name, id)})
 			case !wants && i > 0:
-				wrong = append(wrong, stray{id, fmt.Sprintf("%s: node %s has %s next to %s", v.ID, n.Name, id, has[0])})
+				violation = append(violation, stray{id, fmt.Sprintf("%s: node %s has %s next to %s", v.ID, n.Name, id, has[0])})
 			}
 		}
 	}
-	for _, node := range slices.Sorted(maps.Keys(byNode)) { // that an amendment gave back
+	for _, node := range slices.Sorted(maps.Keys(byNode)) { // that an update gave back
 		for _, id := range byNode[node] {
-			wrong = append(wrong, stray{id, fmt.Sprintf("%s: node %s is gone, but its machine %s exists", v.ID, node, id)})
+			violation = append(violation, stray{id, fmt.Sprintf("%s: node %s is gone, but its machine %s exists", v.ID, node, id)})
 		}
 	}
-	return wrong
+	return violation
 }

@@ -140,7 +140,7 @@ func (c *client) learn(ctx context.Context) error {
 
 // can tells whether the operation of a cluster can be asked for this in this build, such as "pause".
 func (c *client) can(act string) bool {
-	if act == amends {
+	if act == updates {
 		return c.offers["post /clusters/{id}/operations"]
 	}
 	return c.offers["post /clusters/{id}/operations/{operation}/"+act]
@@ -169,12 +169,12 @@ func (c *client) act(ctx context.Context, id, act string) error {
 	return c.ask(ctx, http.MethodPost, path+"/operations/0/"+act, nil, &v)
 }
 
-// amends is what a build can that changes clusters which stand.
-const amends = "amend"
+// updates is what a build can that changes clusters which stand.
+const updates = "update"
 
-// amend asks for a change of a cluster that is active.
-func (c *client) amend(ctx context.Context, id string, a cluster.Amendment) error {
-	var answer cluster.AmendAnswer
+// update asks for a change of a cluster that is active.
+func (c *client) update(ctx context.Context, id string, a cluster.Update) error {
+	var answer cluster.UpdateAnswer
 	return c.ask(ctx, http.MethodPost, "/clusters/"+url.PathEscape(id)+"/operations", a, &answer)
 }
 

@@ -77,7 +77,7 @@ func (h *harness) readLogs() {
 }
 
 // summary is the last that is said: what was done, and a row of zeros.
-func (h *harness) summary(took time.Duration, wrongs []wrong) {
+func (h *harness) summary(took time.Duration, wrongs []violation) {
 	clusters, _ := h.book.counts()
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s in %s; seed %d\n", count(h.round, "round"), took.Round(time.Second), h.seed)
@@ -89,7 +89,7 @@ func (h *harness) summary(took time.Duration, wrongs []wrong) {
 	for _, s := range []app.OperationStatus{app.OperationSucceeded, app.OperationFailed, app.OperationCancelled} {
 		fmt.Fprintf(&b, "  %-40s %6d\n", "operations "+string(s), h.tally.operations[s])
 	}
-	for _, k := range append([]app.OperationKind{app.OperationRollBack}, app.Amendments...) {
+	for _, k := range append([]app.OperationKind{app.OperationRollBack}, app.Updates...) {
 		if n := h.tally.kinds[k]; n > 0 {
 			fmt.Fprintf(&b, "  %-40s %6d\n", "  of these: "+string(k), n)
 		}

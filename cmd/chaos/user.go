@@ -37,7 +37,7 @@ var stories = []story{
 	{20, "cancel", (*user).fickle},
 	{15, "pause", (*user).slow},
 	{15, "roll-back", (*user).regretful},
-	{40, amends, (*user).changeful},
+	{40, updates, (*user).changeful},
 }
 
 // live uses clusters until it's stopped, and then brings the last story to its end.

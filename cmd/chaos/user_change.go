@@ -41,9 +41,9 @@ func (u *user) changeful(ctx context.Context, name, id string) error {
 	return u.delete(ctx, name, id)
 }
 
-// amendment makes one up for a cluster's current state.
-func (u *user) amendment(v cluster.ClusterView) cluster.Amendment {
-	var a cluster.Amendment
+// update makes one up for a cluster's current state.
+func (u *user) update(v cluster.ClusterView) cluster.Update {
+	var a cluster.Update
 	if u.rand.IntN(4) == 0 {
 		a.OnFailure = app.FailureRollBack
 	}
@@ -63,16 +63,16 @@ func (u *user) amendment(v cluster.ClusterView) cluster.Amendment {
 	return a
 }
 
-// change asks for an amendment until there is an answer. That the cluster cannot be changed so is an answer too. An unclear one is
+// change asks for an update until there is an answer. That the cluster cannot be changed so is an answer too. An unclear one is
 // cleared up by the operations.
 func (u *user) change(ctx context.Context, id string) error {
 	v, err := u.h.client.cluster(ctx, id)
 	if err != nil || v.Status == app.ClusterDeleted || len(v.Nodes) == 0 {
 		return err
 	}
-	before, a := latestOf(v).ID, u.amendment(v)
+	before, a := latestOf(v).ID, u.update(v)
 	for {
-		err := u.h.client.amend(ctx, id, a)
+		err := u.h.client.update(ctx, id, a)
 		switch code := app.CodeOf(err); {
 		case err == nil, code == app.EConflict, code == app.EInvalid:
 			return nil

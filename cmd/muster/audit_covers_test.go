@@ -29,11 +29,12 @@ func TestEveryChangeIsInTheAudit(t *testing.T) {
 	count := func(who string) (n int) {
 		t.Helper()
 		for after, tenant := int64(0), ""; ; {
-			list, err := m.server.Store.Audit(t.Context(), app.AuditFilter{Who: who, Limit: identity.MaxDeeds, OldestFirst: true, After: after, AfterTenant: tenant})
+			list, err := m.server.Store.Audit(t.Context(),
+				app.AuditFilter{Who: who, Limit: identity.MaxAuditEntries, OldestFirst: true, After: after, AfterTenant: tenant})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n += len(list); len(list) < identity.MaxDeeds {
+			if n += len(list); len(list) < identity.MaxAuditEntries {
 				return n
 			}
 			after, tenant = list[len(list)-1].Number, list[len(list)-1].Tenant

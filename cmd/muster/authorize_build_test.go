@@ -10,7 +10,7 @@ import (
 	appbuild "muster/app/build"
 )
 
-var ciRules = []appbuild.BuildRule{{Name: "web", When: `event.event == "build"`, Do: appbuild.BuildCreate, Template: "none", Forks: appbuild.BuildForksAll}}
+var ciRules = []appbuild.BuildRule{{Name: "web", When: `event.event == "build"`, Do: appbuild.ActionCreate, Template: "none", Forks: appbuild.BuildForksAll}}
 
 // buildHook makes one of the scene's tenant, whose builds are the scene's owner's.
 func (s *scene) buildHook() string {
@@ -29,9 +29,9 @@ func (s *scene) delivered() (hook string, delivery, build int64) {
 	h, err := s.server.Store.BuildHook(s.t.Context(), s.tenant, hook)
 	s.must(err)
 	uniq := strings.ToLower(rand.Text())
-	done, err := s.server.Store.TakeBuild(s.t.Context(), appbuild.BuildOrder{Hook: h, Who: s.boss(), Uniq: uniq, Body: []byte(`{"event":"build","phase":"running","build":"` + uniq + `"}`), Now: time.Now(),
-		Delivery: appbuild.BuildTaken{Hook: hook, At: time.Now(), System: "generic", Event: "build", Rule: "web"},
-		Begin:    &appbuild.BuildBegin{Rule: ciRules[0], Key: uniq, Ask: appbuild.BuildAsk{Template: "none", WaitFor: 1}}})
+	done, err := s.server.Store.IngestBuild(s.t.Context(), appbuild.IngestOrder{Hook: h, Who: s.boss(), Uniq: uniq, Body: []byte(`{"event":"build","phase":"running","build":"` + uniq + `"}`), Now: time.Now(),
+		Delivery: appbuild.DeliveryRecord{Hook: hook, At: time.Now(), System: "generic", Event: "build", Rule: "web"},
+		Begin:    &appbuild.BuildStart{Rule: ciRules[0], Key: uniq, Ask: appbuild.BuildSpec{Template: "none", WaitFor: 1}}})
 	s.must(err)
 	return hook, done.Delivery.ID, done.Build.ID
 }

@@ -18,8 +18,8 @@ func (s *scene) workspaceOf() string {
 
 // chatTries are those about chats.
 var chatTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
-	"ChatHouse": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Chat.Channels.ChatHouse(ctx, s.actor, "slack")
+	"ChatSettings": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Chat.Channels.ChatSettings(ctx, s.actor, "slack")
 		return err
 	},
 	"StartChatInstall": func(ctx context.Context, a *all.Services, s *scene) error {

@@ -95,7 +95,7 @@ func (s *scene) quota() string {
 }
 
 func aPolicy(name string) policy.Policy {
-	return policy.Policy{Name: name, Order: 100, Enabled: true, When: "nodes > 100000", Effect: policy.PolicyRefuse, Reason: "too many"}
+	return policy.Policy{Name: name, Order: 100, Enabled: true, When: "nodes > 100000", Effect: policy.EffectRefuse, Reason: "too many"}
 }
 
 func (s *scene) policy() string {
@@ -109,7 +109,7 @@ func (s *scene) policy() string {
 // request makes one that waits for an approver.
 func (s *scene) request() int64 {
 	s.used, s.hidden = true, true
-	p := policy.Policy{Name: "ask-first", Order: 1, Enabled: true, When: "nodes == 7", Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 1}}
+	p := policy.Policy{Name: "ask-first", Order: 1, Enabled: true, When: "nodes == 7", Effect: policy.EffectApprove, Approval: &policy.Approval{Count: 1}}
 	_, err := s.server.Services.Policy.Policies.SavePolicy(s.t.Context(), s.boss(), p)
 	s.must(err)
 	r := cluster.ClusterRequest{Name: s.fresh("asked"), LayoutRequest: layout.LayoutRequest{Template: "web", Size: 7}}
@@ -408,7 +408,7 @@ var moreTries = map[string]func(ctx context.Context, a *appall.Services, s *scen
 		return err
 	},
 	"ExportAudit": func(ctx context.Context, a *appall.Services, s *scene) error {
-		return a.Identity.AuditLog.ExportAudit(ctx, s.actor, app.AuditFilter{}, func(app.Deed) error { return nil })
+		return a.Identity.AuditLog.ExportAudit(ctx, s.actor, app.AuditFilter{}, func(app.AuditEntry) error { return nil })
 	},
 	"VerifyAudit": func(ctx context.Context, a *appall.Services, s *scene) error {
 		_, err := a.Identity.AuditLog.VerifyAudit(ctx, s.actor, here)
@@ -466,10 +466,10 @@ var moreTries = map[string]func(ctx context.Context, a *appall.Services, s *scen
 func allTries() map[string]func(ctx context.Context, a *appall.Services, s *scene) error {
 	all := maps.Clone(tries)
 	maps.Copy(all, moreTries)
-	maps.Copy(all, lifeTries)
+	maps.Copy(all, manageTries)
 	maps.Copy(all, homeTries)
 	maps.Copy(all, listTries)
-	maps.Copy(all, goOnTries)
+	maps.Copy(all, acceptPartialTries)
 	maps.Copy(all, healthTries)
 	maps.Copy(all, chatTries)
 	maps.Copy(all, poolTries)

@@ -13,7 +13,7 @@ import (
 
 // Each use case says whether it takes a proof of who asks; those that do ask people who are signed in for one before anything else, and no
 // tokens; those that do not never ask.
-func TestProofsAreAskedWhereTheTableSays(t *testing.T) {
+func TestReauthenticationFollowsTheTable(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t)
 	tries, always := allTries(), 0

@@ -116,12 +116,12 @@ func (s *scene) create(n cluster.NewCluster) app.Operation {
 }
 
 // question makes a cluster whose create asks its owner before all else.
-func (s *scene) question() execution.Question {
+func (s *scene) question() execution.ManualStep {
 	s.used = true
-	p := plan.Plan{Kind: app.OperationCreate, Questions: map[string]*template.Person{"q": {Ask: "Continue?"}},
+	p := plan.Plan{Kind: app.OperationCreate, ManualSteps: map[string]*template.Person{"q": {Ask: "Continue?"}},
 		Steps: []plan.PlanStep{{ID: "n1.a.configure", Node: "n1", Service: "a", Action: app.ActionConfigure, Asks: "q"}}}
 	op := s.create(apptest.NewCluster(s.tenant, s.fresh("q"), 1, time.Now(), p))
-	q, err := s.server.Store.Question(s.t.Context(), s.tenant, op.ID, 0)
+	q, err := s.server.Store.ManualStep(s.t.Context(), s.tenant, op.ID, 0)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -230,16 +230,16 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 		_, err := a.Cluster.Specs.ClusterConfig(ctx, s.actor, s.cluster())
 		return err
 	},
-	"AmendServices": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Operation.Updates.Amend(ctx, s.actor, s.cluster(), cluster.Amendment{Kind: app.OperationRestart})
+	"UpdateServices": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Updates.Update(ctx, s.actor, s.cluster(), cluster.Update{Kind: app.OperationRestart})
 		return err
 	},
-	"PreviewAmend": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Operation.Updates.PreviewAmend(ctx, s.actor, s.cluster(), cluster.Amendment{Kind: app.OperationRestart})
+	"PreviewUpdate": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Updates.PreviewUpdate(ctx, s.actor, s.cluster(), cluster.Update{Kind: app.OperationRestart})
 		return err
 	},
-	"Amend": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Operation.Updates.Amend(ctx, s.actor, s.cluster(), cluster.Amendment{Kind: app.OperationResize, Size: 2})
+	"Update": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Updates.Update(ctx, s.actor, s.cluster(), cluster.Update{Kind: app.OperationResize, Size: 2})
 		return err
 	},
 	"DeleteCluster": func(ctx context.Context, a *all.Services, s *scene) error {
@@ -271,13 +271,13 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 		_, err := a.Operation.Controls.ResumeCluster(ctx, s.actor, s.cluster())
 		return err
 	},
-	"Questions": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Execution.Questions.Questions(ctx, s.actor, execution.QuestionQuery{})
+	"ManualSteps": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Execution.ManualSteps.ManualSteps(ctx, s.actor, execution.ManualStepQuery{})
 		return err
 	},
 	"AnswerStep": func(ctx context.Context, a *all.Services, s *scene) error {
 		q := s.question()
-		_, err := a.Execution.Questions.AnswerStep(ctx, s.actor, q.Cluster, execution.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt})
+		_, err := a.Execution.ManualSteps.AnswerStep(ctx, s.actor, q.Cluster, execution.StepAnswer{Operation: q.Operation, Index: q.Index, Attempt: q.Attempt})
 		return err
 	},
 	"RetryNode": func(ctx context.Context, a *all.Services, s *scene) error {
@@ -387,8 +387,8 @@ var elsewhere = map[string]string{
 	"ResetChannel":           "chat_test.go: it takes an admin of either of two tenants",
 }
 
-// ofNobody are use cases about what a user has, who need not be there: of someone unknown there is nothing.
-var ofNobody = map[string]bool{"Identities": true, "RevokeAllSessions": true, "Tokens": true}
+// ofUnknownUsers are use cases about what a user has, who need not be there: of someone unknown there is nothing.
+var ofUnknownUsers = map[string]bool{"Identities": true, "RevokeAllSessions": true, "Tokens": true}
 
 // between are methods that services of domains call of each other, with an actor who was let through already. No face may call them; see
 // TestFacesCallUseCasesOnly.
@@ -491,7 +491,7 @@ func TestMatrix(t *testing.T) {
 			if p.Reach[role] == app.ReachOwn {
 				strange = append(strange, app.EForbidden) // what is not one's own need not be looked for
 			}
-			if ofNobody[p.UseCase] {
+			if ofUnknownUsers[p.UseCase] {
 				strange = append(strange, "")
 			}
 			switch rule := byRule[p.UseCase] != ""; {

@@ -69,7 +69,7 @@ func TestRealPuppetAndAnsible(t *testing.T) {
 	// Nothing would change; then someone changes both pages by hand, which a comparison sees and leaves as it is.
 	compared := func(want ...string) {
 		t.Helper()
-		p.amend(v.ID, cluster.Amendment{Kind: app.OperationCompare})
+		p.update(v.ID, cluster.Update{Kind: app.OperationCompare})
 		var d appoperation.Drift
 		if err := cl.Call(ctx, http.MethodGet, rest.ClusterPath(v.ID, "drift"), nil, nil, &d); err != nil {
 			t.Fatal(err)
@@ -93,9 +93,9 @@ func TestRealPuppetAndAnsible(t *testing.T) {
 	serves(site, "8080", "by hand")
 	serves(notice, "8081", "by hand")
 
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"site": map[string]any{"heading": "Welcome"}}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationReconfigure, Config: map[string]any{"site": map[string]any{"heading": "Welcome"}}})
 	serves(site, "8080", "Welcome from "+site.Name)
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRestart, Services: []string{"notice"}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationRestart, Services: []string{"notice"}})
 	serves(notice, "8081", leads)
 
 	// On the machines' disks.

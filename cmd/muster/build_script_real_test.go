@@ -26,7 +26,7 @@ func TestRealBuildScript(t *testing.T) {
 		t.Run(shell, func(t *testing.T) {
 			p := newProcess(t)
 			cl := p.client()
-			rules := []build.BuildRule{{Name: "integration", When: `event.event == "build" && "integration" in event.labels`, Do: build.BuildCreate, Template: "web", Size: 3, Lease: "1h"}}
+			rules := []build.BuildRule{{Name: "integration", When: `event.event == "build" && "integration" in event.labels`, Do: build.ActionCreate, Template: "web", Size: 3, Lease: "1h"}}
 			var hook build.SavedBuildHook
 			if err := cl.Call(t.Context(), http.MethodPut, "/build-hooks/ci", nil, build.BuildHookRequest{System: "generic", Rules: &rules}, &hook); err != nil {
 				t.Fatal(err)

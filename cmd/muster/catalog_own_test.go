@@ -25,7 +25,7 @@ import (
 	"muster/app/layout"
 	"muster/app/resource"
 	"muster/app/template"
-	"muster/cmd/house"
+	"muster/cmd/demodata"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/server"
 )
@@ -56,7 +56,7 @@ func yamlOf(text string) catalog.CatalogChange {
 	return catalog.CatalogChange{Files: []catalog.CatalogFile{{Name: "a.yaml", Text: text}}}
 }
 
-func TestATenantsOwnTemplateIsItsAlone(t *testing.T) {
+func TestTenantTemplatesArePrivate(t *testing.T) {
 	m := newMatrix(t)
 	a, ctx := m.server.Services, t.Context()
 	r := m.apply(tenantAdmin(here), yamlOf(blogYAML))
@@ -216,7 +216,7 @@ func TestAnOwnProviderNeverActsAsTheServer(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	before := catalog.CatalogRevision{CatalogKey: template.CatalogKey{Kind: template.KindProvider, Name: "stolen"}, At: time.Now(), By: "ada", Text: text}
-	if _, err := m.server.Store.SaveOwnCatalog(ctx, tenantAdmin(here), catalog.OwnCatalogSave{At: time.Now(), Entries: []catalog.CatalogRevision{before}, AsOf: -1}); err != nil {
+	if _, err := m.server.Store.SaveTenantCatalog(ctx, tenantAdmin(here), catalog.TenantCatalogSave{At: time.Now(), Entries: []catalog.CatalogRevision{before}, AsOf: -1}); err != nil {
 		t.Fatal(err)
 	}
 	check, err := m.server.Services.Fleet.Installation.CheckProvider(ctx, tenantAdmin(here), "stolen")
@@ -225,7 +225,7 @@ func TestAnOwnProviderNeverActsAsTheServer(t *testing.T) {
 	}) {
 		t.Errorf("%+v, %v", check, err)
 	}
-	specs, err := m.server.Services.Catalog.OwnProviders(ctx)
+	specs, err := m.server.Services.Catalog.TenantProviders(ctx)
 	if err != nil || len(specs) != 1 || !specs[0].Untrusted {
 		t.Fatalf("%+v, %v", specs, err)
 	}
@@ -386,11 +386,11 @@ func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
 		t.Helper()
 		path := "/admin/catalog/template/" + name + "/edit"
 		_, shown := send(http.MethodGet, path, "", nil)
-		forms, err := house.Forms(path, []byte(shown))
+		forms, err := demodata.Forms(path, []byte(shown))
 		if err != nil {
 			t.Fatal(err)
 		}
-		i := slices.IndexFunc(forms, func(x house.Form) bool { return x.Values.Has("text") })
+		i := slices.IndexFunc(forms, func(x demodata.Form) bool { return x.Values.Has("text") })
 		if i < 0 {
 			t.Fatalf("%s has no form with the text", path)
 		}

@@ -84,7 +84,7 @@ func TestChannelsByConsent(t *testing.T) {
 	if got, err = a.Chat.Channels.UseChannel(ctx, root, c); err != nil || !got.Agreed() || speaks() != there {
 		t.Errorf("a superadmin alone: %+v, %v", got, err)
 	}
-	if h, err := a.Chat.Channels.ChatHouse(ctx, guest, "slack"); err != nil || len(h.Workspaces) != 1 || len(h.Workspaces[0].Channels) != 1 || h.Approvals != nil {
+	if h, err := a.Chat.Channels.ChatSettings(ctx, guest, "slack"); err != nil || len(h.Workspaces) != 1 || len(h.Workspaces[0].Channels) != 1 || h.Approvals != nil {
 		t.Errorf("the channel's tenant sees %+v, %v", h, err)
 	}
 	if err := a.Chat.Workspaces.RemoveWorkspace(ctx, guest, "slack", "T1"); app.CodeOf(err) != app.ENotFound {

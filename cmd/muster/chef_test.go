@@ -39,7 +39,7 @@ func packed(t *testing.T, folder string) *bytes.Buffer {
 }
 
 // push makes a content the version in use of a resource.
-func (w *town) push(resource string, content *bytes.Buffer) appresource.ResourceVersion {
+func (w *fleetServer) push(resource string, content *bytes.Buffer) appresource.ResourceVersion {
 	w.Helper()
 	id, err := appresource.ParseResourceID(resource)
 	if err != nil {
@@ -56,7 +56,7 @@ func (w *town) push(resource string, content *bytes.Buffer) appresource.Resource
 }
 
 // said returns what the cluster's steps have said since, each line with its step.
-func (w *town) said(id string) string {
+func (w *fleetServer) said(id string) string {
 	w.Helper()
 	found, err := w.server.Services.Cluster.Activity.Logs(w.Context(), w.admin(""), id, cluster.LogFilter{Tail: true, Limit: 1000})
 	if err != nil {
@@ -69,10 +69,10 @@ func (w *town) said(id string) string {
 	return b.String()
 }
 
-// amended has an amendment done to its end.
-func (w *town) amended(id string, m cluster.Amendment) {
+// updated has an update done to its end.
+func (w *fleetServer) updated(id string, m cluster.Update) {
 	w.Helper()
-	answer, err := w.server.Services.Operation.Updates.Amend(w.Context(), w.admin(""), id, m)
+	answer, err := w.server.Services.Operation.Updates.Update(w.Context(), w.admin(""), id, m)
 	if err != nil {
 		w.Fatalf("%s: %v", m.Kind, err)
 	}
@@ -99,7 +99,7 @@ func TestCooprsServiceRunsAsItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newTown(t, `---
+	w := newFleetServer(t, `---
 kind: template
 name: web
 defaults:
@@ -193,12 +193,12 @@ constraints: {size: {min: 1, max: 1}}
 	// A later push reaches existing and new nodes by an upgrade, which runs nothing for that alone.
 	folder("cookbooks", "ntp")
 	folder("newer", "apache2")
-	w.amended(v.ID, cluster.Amendment{Kind: app.OperationRestart})
-	w.amended(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 3})
+	w.updated(v.ID, cluster.Update{Kind: app.OperationRestart})
+	w.updated(v.ID, cluster.Update{Kind: app.OperationResize, Size: 3})
 	says(v.ID, map[string]bool{"a newer apache2": false, "cookbooks/ntp": false, "n3.apache-httpd.install: apache2 listens on 8080": true})
-	w.amended(v.ID, cluster.Amendment{Kind: app.OperationUpgrade})
+	w.updated(v.ID, cluster.Update{Kind: app.OperationUpgrade})
 	says(v.ID, map[string]bool{"a newer apache2": false, "cookbooks/ntp": false})
-	w.amended(v.ID, cluster.Amendment{Kind: app.OperationRestart})
+	w.updated(v.ID, cluster.Update{Kind: app.OperationRestart})
 	says(v.ID, map[string]bool{"a newer apache2": true, "cookbooks/ntp@1": true})
 
 	// An action that names what it needs has that alone.
@@ -211,6 +211,6 @@ constraints: {size: {min: 1, max: 1}}
 	if err != nil || !strings.Contains(strings.Join(p.Warnings, " "), "roles/apache2 (beside cookbooks/apache2)") {
 		t.Errorf("two of one name: %q, %v", p.Warnings, err)
 	}
-	w.amended(v.ID, cluster.Amendment{Kind: app.OperationStop})
+	w.updated(v.ID, cluster.Update{Kind: app.OperationStop})
 	says(v.ID, map[string]bool{"n1.apache-httpd.stop: apache2 is made to stop": true})
 }

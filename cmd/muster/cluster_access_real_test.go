@@ -90,7 +90,7 @@ func TestRealOwnerVisitsANode(t *testing.T) {
 		t.Errorf("without the certificate it is let in: %s", out)
 	}
 
-	var audit struct{ Entries []app.Deed }
+	var audit struct{ Entries []app.AuditEntry }
 	if err := p.client().Call(t.Context(), http.MethodGet, "/audit", map[string][]string{"act": {"cluster.certificate"}}, nil, &audit); err != nil {
 		t.Fatal(err)
 	}

@@ -203,7 +203,7 @@ func TestCreateChoosesWhatHappensOnFailure(t *testing.T) {
 	if got := s.created[0].OnFailure; got != app.FailureRollBack {
 		t.Errorf("the server was asked to %q on a failure", got)
 	}
-	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "explode"), cli.ExitUsage, "", "choose one of roll_back, go_on, go_on_or_roll_back, leave")
+	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "explode"), cli.ExitUsage, "", "choose one of roll_back, accept_partial, accept_partial_or_roll_back, leave")
 	s.create = func(cluster.ClusterRequest) {
 		s.tell(func() {
 			v := s.views["c1"]

@@ -16,7 +16,7 @@ import (
 // A cluster is created private, shared, made visible and given to a group on the command line.
 func TestShareCommands(t *testing.T) {
 	t.Parallel()
-	w := newTown(t, "", func(c *server.Config) { c.Workers = 1 })
+	w := newFleetServer(t, "", func(c *server.Config) { c.Workers = 1 })
 	w.until("the server has left its address", func() bool {
 		_, err := os.Stat(filepath.Join(w.server.Data, cli.ClientFile))
 		return err == nil

@@ -47,7 +47,7 @@ func wantResult(t *testing.T, got result, code int, inOut, inErr string) {
 	}
 }
 
-func TestCreateWaitTellsHowToReachTheNodes(t *testing.T) {
+func TestCreateWaitPrintsSSHCommands(t *testing.T) {
 	dir := home(t)
 	s := newFakeServer(t)
 	s.create = s.goesWell
@@ -137,7 +137,7 @@ func TestCreateWaitGivesUpOnAServerThatIsGone(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	s.create = func(appcluster.ClusterRequest) { s.stop() }
-	got := s.musterWith(&cli.Context{Patience: 200 * time.Millisecond}, "cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
+	got := s.musterWith(&cli.Context{RetryTime: 200 * time.Millisecond}, "cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
 	wantResult(t, got, cli.ExitFailed, "", "doesn't respond")
 }
 
@@ -275,7 +275,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-func TestKeyIsNotForEveryone(t *testing.T) {
+func TestKeyIsPrivate(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
 	s.views["c1"] = testCluster("c1", "shop")

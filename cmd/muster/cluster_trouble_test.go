@@ -34,8 +34,8 @@ func troubled() cluster.ClusterView {
 		Operations: []app.Operation{{ID: 2, Kind: app.OperationReconfigure, Status: app.OperationFailed, Total: 6, Done: 4, CreatedAt: since, StartedAt: since, EndedAt: since}},
 		Trouble: &cluster.Trouble{What: "The reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.", Since: since, Operation: 2, Lost: []string{"n2"}, CostPerHour: 0.5,
 			Failures: []cluster.TroubleStep{{Step: "n2.web.start", Node: "n2", Error: "no route to host"}},
-			Ways: []cluster.Way{{Kind: cluster.WayRepair, Title: "Repair cluster", Text: "Replaces n2 and finishes the reconfiguration.", Command: "muster cluster repair shop"},
-				{Kind: cluster.WayDelete, Title: "Delete cluster", Text: "Deletes all machines and the data on them.", Command: "muster cluster delete shop"}}},
+			Ways: []cluster.Way{{Kind: cluster.RecoveryRepair, Title: "Repair cluster", Text: "Replaces n2 and finishes the reconfiguration.", Command: "muster cluster repair shop"},
+				{Kind: cluster.RecoveryDelete, Title: "Delete cluster", Text: "Deletes all machines and the data on them.", Command: "muster cluster delete shop"}}},
 	}
 }
 
@@ -83,9 +83,9 @@ func TestClusterHealthCheck(t *testing.T) {
 	}
 }
 
-// TestAFailureIsToldOnce: three nodes fail for one long reason, and no answer repeats it. Here nothing is logged: a log says what each step
+// TestAFailureIsReportedOnce: three nodes fail for one long reason, and no answer repeats it. Here nothing is logged: a log says what each step
 // said, as often as it did, since there the lines around it matter.
-func TestAFailureIsToldOnce(t *testing.T) {
+func TestAFailureIsReportedOnce(t *testing.T) {
 	home(t)
 	const password = "correct-horse-battery"
 	s := crowdedServer(t, "", func(c *server.Config) { c.Password = password })
@@ -127,7 +127,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	cli := func(args ...string) string {
 		t.Helper()
 		var out bytes.Buffer
-		c := &cli.Context{Patience: hangs, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out}
+		c := &cli.Context{RetryTime: hangs, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out}
 		within, cancel := context.WithTimeout(ctx, hangs)
 		defer cancel()
 		execute(within, c, args)

@@ -245,7 +245,7 @@ func TestTakenPort(t *testing.T) {
 	}
 }
 
-func TestAPIRefusesStrangersAndNonsense(t *testing.T) {
+func TestAPIRejectsUnauthorizedAndInvalidCalls(t *testing.T) {
 	p := newProcess(t)
 	cl := p.client()
 	for _, c := range []struct {

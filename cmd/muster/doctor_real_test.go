@@ -10,7 +10,7 @@ import (
 )
 
 // A Redis as a package starts it: no log of writes, and no limit of memory.
-func TestRealRedisIsLookedAtByDoctor(t *testing.T) {
+func TestRealDoctorChecksRedis(t *testing.T) {
 	url, _ := realRedis(t)
 	d := &doctor.Doctor{Config: server.Config{RedisURL: url}}
 	got := d.Redis(t.Context())

@@ -51,9 +51,9 @@ type fakeServer struct {
 	waits   execution.Waiting
 	queue   execution.Queue
 	health  []apphealth.ClusterHealth // reports in order, the first before the requested check; each is returned once, the last one from then on
-	amend   cluster.AmendPreview      // what every amendment would do
-	amended []cluster.Amendment
-	request *cluster.Request // amendments wait as this request
+	update  cluster.UpdatePreview     // what every update would do
+	updated []cluster.Update
+	request *cluster.Request // updates wait as this request
 	proofs  []fleet.Proof    // of a deleted cluster; each is returned once, the last one from then on
 }
 
@@ -116,7 +116,7 @@ func (s *fakeServer) routes() http.Handler {
 	m.HandleFunc("GET /api/v1/clusters/{id}", s.with(func(_ *http.Request, v *cluster.ClusterView) any { return v }))
 	m.HandleFunc("DELETE /api/v1/clusters/{id}", s.with(func(_ *http.Request, v *cluster.ClusterView) any { return s.deleted(v) }))
 	s.controlRoutes(m)
-	s.amendRoutes(m)
+	s.updateRoutes(m)
 	m.HandleFunc("POST /api/v1/clusters/{id}/operations/0/resume", s.with(func(_ *http.Request, v *cluster.ClusterView) any {
 		go s.resume()
 		return v
@@ -341,7 +341,7 @@ type result struct {
 // muster runs a command line against the server, with a home of its own.
 func (s *fakeServer) muster(args ...string) result {
 	s.t.Helper()
-	c := &cli.Context{Patience: hangs}
+	c := &cli.Context{RetryTime: hangs}
 	return s.musterWith(c, args...)
 }
 

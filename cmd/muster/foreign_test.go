@@ -171,7 +171,7 @@ func (f *foreign) fill(pattern string, rnd *rand.Rand, noise bool) string {
 }
 
 // Requests from one tenant, by any route, for any id of another tenant, read nothing of it and change nothing.
-func TestNothingForeignIsRead(t *testing.T) {
+func TestOtherTenantsDataIsHidden(t *testing.T) {
 	t.Parallel()
 	f := newForeign(t)
 	site := httptest.NewServer(f.server.HTTP.Handler)
@@ -355,7 +355,7 @@ func (f *foreign) everyPage(id string) (all []routePage) {
 		"/clusters/delete":                          "/clusters/delete?id=" + id + "&id=" + f.values["clusters"][0],
 		"/clusters/{id}/clone":                      "/clusters/" + id + "/clone?name=another",
 		"/clusters/{id}/diff":                       "/clusters/" + id + "/diff?with=" + f.values["clusters"][0],
-		"/clusters/{id}/go-on":                      "/clusters/" + f.atRest("short", 5) + "/go-on",
+		"/clusters/{id}/accept-partial":             "/clusters/" + f.atRest("short", 5) + "/accept-partial",
 		"/clusters/{id}/{power:sleep|wake}":         "/clusters/" + id + "/sleep",
 		"/account/second-factor/{act:remove|codes}": "/account/second-factor/codes",
 	}
@@ -404,7 +404,7 @@ func (f *foreign) buildHook(name string) (page, delivery string) {
 	if err := f.server.Store.CreateUser(f.t.Context(), identity.User{Tenant: there, Name: owner, Role: app.RoleUser, PasswordHash: identity.HashPassword("correct horse battery"), CreatedAt: time.Now()}); err != nil {
 		f.t.Fatal(err)
 	}
-	rules := []appbuild.BuildRule{{Name: "jobs", When: `event.event == "workflow_job"`, Do: appbuild.BuildCreate, Template: "web", Size: 3, Forks: appbuild.BuildForksAll}}
+	rules := []appbuild.BuildRule{{Name: "jobs", When: `event.event == "workflow_job"`, Do: appbuild.ActionCreate, Template: "web", Size: 3, Forks: appbuild.BuildForksAll}}
 	saved, err := f.server.Services.Build.Hooks.SaveBuildHook(f.t.Context(), f.boss, appbuild.BuildHookRequest{Name: name, System: "github", Owner: &owner, Rules: &rules})
 	if err != nil {
 		f.t.Fatal(err)
@@ -415,7 +415,7 @@ func (f *foreign) buildHook(name string) (page, delivery string) {
 	h := http.Header{}
 	h.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
 	h.Set("X-GitHub-Event", "push")
-	if _, err := f.server.Services.Build.Intake.TakeBuild(f.t.Context(), saved.ID, h.Get, body, "192.0.2.1"); err != nil {
+	if _, err := f.server.Services.Build.Intake.IngestBuild(f.t.Context(), saved.ID, h.Get, body, "192.0.2.1"); err != nil {
 		f.t.Fatal(err)
 	}
 	all, err := f.server.Services.Build.Intake.BuildDeliveries(f.t.Context(), f.boss, name, 0, 1)

@@ -17,7 +17,7 @@ import (
 	"muster/app"
 	"muster/app/apptest"
 	"muster/app/identity"
-	"muster/cmd/house"
+	"muster/cmd/demodata"
 	"muster/cmd/muster/cli"
 )
 
@@ -88,26 +88,26 @@ var unrefused = map[string]string{
 	"/account/second-factor/remove":           "for accounts that have one: TestSignInWithASecondFactor",
 	"/account/second-factor/codes":            "for accounts that have one: TestSignInWithASecondFactor",
 	"/admin/users/{user}/reset-second-factor": "a button, for accounts that have one",
-	"/device":                                          "for a code that a program has asked for: TestDeviceIsTurnedAway",
-	"/account/identities/remove":                       "a button, for accounts that are linked",
-	"/admin/users/{user}/identities":                   "a button, for accounts that are linked",
-	"/account/sign-ins/end":                            "a button, beside other sign-ins",
-	"/account/sign-ins/end-all":                        "a button, beside other sign-ins",
-	"/admin/users/{user}/sign-ins":                     "a button, beside sign-ins",
-	"/requests/{request}/confirm":                      "a button, on requests that were approved on conditions",
-	"/admin/slack/{team}/email-off":                    "a button, where people are known by their e-mail",
-	"/admin/slack/channels/reset":                      "a button, on channels that have settings",
-	"/admin/builds/{hook}/on":                          "a button, on hooks that are off",
-	"/admin/builds/{hook}/end/{build}":                 "a button, on builds that run",
-	"/admin/hooks/{hook}/on":                           "a button, on hooks that are off",
-	"/admin/hooks/{hook}/deliveries/{delivery}/resend": "a button, on deliveries that failed",
-	"/admin/resources/sync":                            "a button, where versions are staged",
-	"/orphans/{orphan}/delete":                         "a button, beside orphaned machines",
-	"/orphans/{orphan}/keep":                           "a button, beside orphaned machines",
-	"/clusters/{id}/health/check":                      "a button, on clusters that have checks",
-	"/clusters/{id}/pause":                             "a button, on operations that run",
-	"/clusters/{id}/cancel":                            "a button, on operations that run",
-	"/clusters/{id}/top-up":                            "a button, on clusters that lack nodes",
+	"/device":                                             "for a code that a program has asked for: TestDeviceIsDenied",
+	"/account/identities/remove":                          "a button, for accounts that are linked",
+	"/admin/users/{user}/identities":                      "a button, for accounts that are linked",
+	"/account/sign-ins/end":                               "a button, beside other sign-ins",
+	"/account/sign-ins/end-all":                           "a button, beside other sign-ins",
+	"/admin/users/{user}/sign-ins":                        "a button, beside sign-ins",
+	"/requests/{request}/confirm":                         "a button, on requests that were approved on conditions",
+	"/admin/slack/{team}/email-off":                       "a button, where people are known by their e-mail",
+	"/admin/slack/channels/reset":                         "a button, on channels that have settings",
+	"/admin/builds/{hook}/on":                             "a button, on hooks that are off",
+	"/admin/builds/{hook}/end/{build}":                    "a button, on builds that run",
+	"/admin/webhooks/{hook}/on":                           "a button, on hooks that are off",
+	"/admin/webhooks/{hook}/deliveries/{delivery}/resend": "a button, on deliveries that failed",
+	"/admin/resources/sync":                               "a button, where versions are staged",
+	"/orphans/{orphan}/delete":                            "a button, beside orphaned machines",
+	"/orphans/{orphan}/keep":                              "a button, beside orphaned machines",
+	"/clusters/{id}/health/check":                         "a button, on clusters that have checks",
+	"/clusters/{id}/pause":                                "a button, on operations that run",
+	"/clusters/{id}/cancel":                               "a button, on operations that run",
+	"/clusters/{id}/backfill":                             "a button, on clusters that lack nodes",
 }
 
 // Every form of every page that people type into, or choose a file in, is posted with values that are wrong. Where it is refused, the answer is the
@@ -171,7 +171,7 @@ func TestRefusedFormsKeepWhatWasTyped(t *testing.T) {
 			t.Logf("%s answers %d", from, status)
 			continue
 		}
-		forms, err := house.Forms(from, body)
+		forms, err := demodata.Forms(from, body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,21 +214,21 @@ func TestRefusedFormsKeepWhatWasTyped(t *testing.T) {
 				if found[route] != "refused" {
 					found[route] = "taken"
 				}
-				again := func(body []byte, path string) (house.Form, bool) {
+				again := func(body []byte, path string) (demodata.Form, bool) {
 					t.Helper()
-					forms, err := house.Forms(from, body)
+					forms, err := demodata.Forms(from, body)
 					if err != nil {
 						t.Fatal(err)
 					}
-					forms = slices.DeleteFunc(forms, func(g house.Form) bool {
+					forms = slices.DeleteFunc(forms, func(g demodata.Form) bool {
 						to, _, _ := strings.Cut(g.Action, "?")
 						return g.Method != http.MethodPost || to != path && len(typed) == 0 ||
-							len(typed) > 0 && !slices.ContainsFunc(g.Fields, func(x house.Field) bool { return strings.Contains(x.Value, wrong) })
+							len(typed) > 0 && !slices.ContainsFunc(g.Fields, func(x demodata.Field) bool { return strings.Contains(x.Value, wrong) })
 					})
 					if len(forms) == 0 {
-						return house.Form{}, false
+						return demodata.Form{}, false
 					}
-					next := forms[max(0, slices.IndexFunc(forms, func(g house.Form) bool { return slices.Contains(g.Words, button) }))]
+					next := forms[max(0, slices.IndexFunc(forms, func(g demodata.Form) bool { return slices.Contains(g.Words, button) }))]
 					pressed := button
 					if !slices.Contains(next.Words, button) { // such as to create what is refused
 						pressed = next.Words[0]
@@ -301,9 +301,9 @@ func TestRefusedFormsKeepWhatWasTyped(t *testing.T) {
 // typedInto are the types of fields that people type into.
 var typedInto = []string{"", "text", "number", "search", "email", "url", "tel", "textarea", "datetime-local", "date"}
 
-// TestFormsRefuseNonsenseInPlainWords: whatever is in a field that people type into, in the new-cluster form as in all others, no answer
+// TestInvalidFormsAreExplained: whatever is in a field that people type into, in the new-cluster form as in all others, no answer
 // names functions and types of Go. One field at a time is invalid, since only the first error may be reported.
-func TestFormsRefuseNonsenseInPlainWords(t *testing.T) {
+func TestInvalidFormsAreExplained(t *testing.T) {
 	t.Parallel()
 	s := newFormSite(t, here)
 	pages := []string{"/admin/catalog/template/new", "/admin/catalog/provider/new"}
@@ -322,12 +322,12 @@ func TestFormsRefuseNonsenseInPlainWords(t *testing.T) {
 		if status != http.StatusOK || !strings.HasPrefix(kind, "text/html") {
 			continue
 		}
-		forms, err := house.Forms(from, body)
+		forms, err := demodata.Forms(from, body)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, form := range forms {
-			if slices.ContainsFunc(form.Fields, func(f house.Field) bool { return f.Type == "file" }) {
+			if slices.ContainsFunc(form.Fields, func(f demodata.Field) bool { return f.Type == "file" }) {
 				continue
 			}
 			for _, field := range form.Fields {

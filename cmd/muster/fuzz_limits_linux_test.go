@@ -27,8 +27,8 @@ import (
 	"muster/cmd/muster/server"
 )
 
-// mostMemory is what the server may take while it is asked for the impossible, in bytes.
-const mostMemory = 300 << 20
+// maxMemory is what the server may take while it is asked for the impossible, in bytes.
+const maxMemory = 300 << 20
 
 // extremes are what an integer is set to.
 var extremes = []string{strconv.Itoa(apptemplate.MaxNodes), "-9223372036854775808", "-1", "0", "2147483647", "2000000000", "4294967296", "9223372036854775807"}
@@ -57,7 +57,7 @@ func TestNoRequestMakesTheServerLarge(t *testing.T) {
 		defer close(watched)
 		for {
 			if n := residentBytes(p.cmd.Process.Pid); n > most.Load() {
-				if most.Store(n); n > 4*mostMemory {
+				if most.Store(n); n > 4*maxMemory {
 					_ = p.cmd.Process.Kill()
 				}
 			}
@@ -114,8 +114,8 @@ func TestNoRequestMakesTheServerLarge(t *testing.T) {
 	close(end)
 	<-watched
 	t.Logf("seed %d: %d questions, answers by status: %v; the server took %d MB at most", seed, z.asked, z.answers, most.Load()>>20)
-	if most.Load() > mostMemory {
-		t.Errorf("the server took %d MB, more than %d", most.Load()>>20, mostMemory>>20)
+	if most.Load() > maxMemory {
+		t.Errorf("the server took %d MB, more than %d", most.Load()>>20, maxMemory>>20)
 	}
 }
 

@@ -19,13 +19,13 @@ import (
 // inventoryUses say how the tool that each form is for uses it: a shell's words, with the file as $f, the first node's host name as $host, its
 // address as $address and its port as $port; and what they print of a cluster of three nodes.
 var inventoryUses = map[inventory.InventoryFormat][2]string{
-	inventory.InventorySSH:         {`for n in "$host" "n1.web"; do ssh -F "$f" -o BatchMode=yes -o IdentityAgent=none "$n" echo opened; done`, "opened\nopened\n"},
-	inventory.InventoryAnsible:     {`ansible -i "$f" all -m ping | grep -c SUCCESS; ansible-inventory -i "$f" --list | jq -r '.muster_web.hosts | length'`, "3\n3\n"},
-	inventory.InventoryAnsibleYAML: {`ansible -i "$f" all -m ping | grep -c SUCCESS; ansible-inventory -i "$f" --list | jq -r '.muster_web.hosts | length'`, "3\n3\n"},
-	inventory.InventoryKnownHosts:  {`ssh-keygen -F "$host" -f "$f" | grep -c '^[^#]'; ssh-keygen -F "$([ "$port" = 22 ] && echo "$address" || echo "[$address]:$port")" -f "$f" | grep -c '^[^#]'; ssh-keygen -l -f "$f" | wc -l`, "1\n1\n3\n"},
-	inventory.InventoryHosts:       {`python3 -c 'import sys,ipaddress; print(sum(1 for l in open(sys.argv[1]) if l.split("#")[0].split() and ipaddress.ip_address(l.split()[0]) and sys.argv[2] in l.split()))' "$f" "$host"`, "1\n"},
-	inventory.InventoryJSON:        {`jq -r '.hosts | length' "$f"; test -s "$(jq -r .known_hosts "$f")"; ssh-keygen -y -P '' -f "$(jq -r .key_file "$f")" >/dev/null && echo key`, "3\nkey\n"},
-	inventory.InventoryEnv:         {`set -a; . "$f"; echo "$MUSTER_NODES"; test "$MUSTER_NODE_N1" = "$address"; ssh-keygen -y -P '' -f "$MUSTER_SSH_KEY" >/dev/null && echo key`, "n1,n2,n3\nkey\n"},
+	inventory.FormatSSH:         {`for n in "$host" "n1.web"; do ssh -F "$f" -o BatchMode=yes -o IdentityAgent=none "$n" echo opened; done`, "opened\nopened\n"},
+	inventory.FormatAnsible:     {`ansible -i "$f" all -m ping | grep -c SUCCESS; ansible-inventory -i "$f" --list | jq -r '.muster_web.hosts | length'`, "3\n3\n"},
+	inventory.FormatAnsibleYAML: {`ansible -i "$f" all -m ping | grep -c SUCCESS; ansible-inventory -i "$f" --list | jq -r '.muster_web.hosts | length'`, "3\n3\n"},
+	inventory.FormatKnownHosts:  {`ssh-keygen -F "$host" -f "$f" | grep -c '^[^#]'; ssh-keygen -F "$([ "$port" = 22 ] && echo "$address" || echo "[$address]:$port")" -f "$f" | grep -c '^[^#]'; ssh-keygen -l -f "$f" | wc -l`, "1\n1\n3\n"},
+	inventory.FormatHosts:       {`python3 -c 'import sys,ipaddress; print(sum(1 for l in open(sys.argv[1]) if l.split("#")[0].split() and ipaddress.ip_address(l.split()[0]) and sys.argv[2] in l.split()))' "$f" "$host"`, "1\n"},
+	inventory.FormatJSON:        {`jq -r '.hosts | length' "$f"; test -s "$(jq -r .known_hosts "$f")"; ssh-keygen -y -P '' -f "$(jq -r .key_file "$f")" >/dev/null && echo key`, "3\nkey\n"},
+	inventory.FormatEnv:         {`set -a; . "$f"; echo "$MUSTER_NODES"; test "$MUSTER_NODE_N1" = "$address"; ssh-keygen -y -P '' -f "$MUSTER_SSH_KEY" >/dev/null && echo key`, "n1,n2,n3\nkey\n"},
 }
 
 // Every form of an inventory is used by the tool that it is for, as the command line writes it, with nothing added by hand.

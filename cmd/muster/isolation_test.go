@@ -133,12 +133,12 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 			t.Errorf("the operator allows it: %v", err)
 		}
 		carryOut(s, t)
-		grow := cluster.Amendment{Kind: app.OperationResize, Size: 4}
-		if _, err := s.Services.Operation.Updates.PreviewAmend(t.Context(), owner, made.ID, grow); err != nil {
+		grow := cluster.Update{Kind: app.OperationResize, Size: 4}
+		if _, err := s.Services.Operation.Updates.PreviewUpdate(t.Context(), owner, made.ID, grow); err != nil {
 			t.Errorf("the operator allows it: %v", err)
 		}
 		s.Services.Catalog.TenantHostAccess = false
-		_, err = s.Services.Operation.Updates.PreviewAmend(t.Context(), owner, made.ID, grow)
+		_, err = s.Services.Operation.Updates.PreviewUpdate(t.Context(), owner, made.ID, grow)
 		refused(t, "grow", err)
 	})
 	t.Run("a host's own choice is reported", func(t *testing.T) {

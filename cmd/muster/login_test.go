@@ -62,11 +62,11 @@ func portalOf(t *testing.T, answers ...string) (url string, ended *[]string) {
 	return srv.URL, ended
 }
 
-// inHurry runs a command line that does not wait between two looks.
-func inHurry(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
+// musterNoPause runs a command line that does not wait between two looks.
+func musterNoPause(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	c := &cli.Context{Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs, Patience: 1, Hurry: true}
+	c := &cli.Context{Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs, RetryTime: 1, NoPause: true}
 	code = execute(t.Context(), c, args)
 	return code, out.String(), errs.String()
 }
@@ -84,7 +84,7 @@ func TestLogin(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("MUSTER_HOME", filepath.Join(home(t), "config"))
 			url, _ := portalOf(t, tt.answers...)
-			code, stdout, stderr := inHurry(t, "", "login", url+"/")
+			code, stdout, stderr := musterNoPause(t, "", "login", url+"/")
 			if code != tt.code || !strings.Contains(stdout+stderr, tt.want) || !strings.Contains(stderr, url+"/device?code=BCDF-GHJK") {
 				t.Errorf("%d\n%s%s", code, stdout, stderr)
 			}
@@ -102,7 +102,7 @@ func TestLogin(t *testing.T) {
 func TestLoginAgainAndLogout(t *testing.T) {
 	t.Setenv("MUSTER_HOME", filepath.Join(home(t), "config"))
 	url, ended := portalOf(t, "token")
-	if code, stdout, stderr := inHurry(t, "fresh\n", "login", url, "--token", "--profile", "prod"); code != 0 {
+	if code, stdout, stderr := musterNoPause(t, "fresh\n", "login", url, "--token", "--profile", "prod"); code != 0 {
 		t.Fatalf("%d\n%s%s", code, stdout, stderr)
 	}
 	err := cli.ChangeProfiles(func(all *cli.Profiles) error { all.Profiles["prod"].Token = "old"; return nil })
@@ -110,22 +110,22 @@ func TestLoginAgainAndLogout(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The token that is replaced ends.
-	if code, stdout, stderr := inHurry(t, "", "login"); code != 0 || !strings.Contains(stdout, "Current profile: prod") {
+	if code, stdout, stderr := musterNoPause(t, "", "login"); code != 0 || !strings.Contains(stdout, "Current profile: prod") {
 		t.Fatalf("%d\n%s%s", code, stdout, stderr)
 	}
-	if code, stdout, stderr := inHurry(t, "", "logout"); code != 0 || !strings.Contains(stdout, "The token is revoked") {
+	if code, stdout, stderr := musterNoPause(t, "", "logout"); code != 0 || !strings.Contains(stdout, "The token is revoked") {
 		t.Errorf("%d\n%s%s", code, stdout, stderr)
 	}
 	if got := strings.Join(*ended, ", "); got != "Bearer old, Bearer fresh" {
 		t.Errorf("ended: %s", got)
 	}
-	if code, _, stderr := inHurry(t, "", "logout"); code != cli.ExitFailed || !strings.Contains(stderr, "you're not signed in") {
+	if code, _, stderr := musterNoPause(t, "", "logout"); code != cli.ExitFailed || !strings.Contains(stderr, "you're not signed in") {
 		t.Errorf("%d %s", code, stderr)
 	}
-	if code, _, stderr := inHurry(t, "wrong\n", "login", "--token"); code == 0 {
+	if code, _, stderr := musterNoPause(t, "wrong\n", "login", "--token"); code == 0 {
 		t.Errorf("a token that does not hold is kept: %s", stderr)
 	}
-	if code, _, stderr := inHurry(t, "two words\n", "login", "--token"); code != cli.ExitUsage || strings.Contains(stderr, "two words") {
+	if code, _, stderr := musterNoPause(t, "two words\n", "login", "--token"); code != cli.ExitUsage || strings.Contains(stderr, "two words") {
 		t.Errorf("%d %s", code, stderr)
 	}
 }

@@ -20,7 +20,7 @@ func main() {
 
 // run executes one command line and returns the exit code. It never calls os.Exit, so that tests can call it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	c := &cli.Context{Stdin: stdin, Stdout: stdout, Stderr: stderr, Patience: cli.ServerPatience}
+	c := &cli.Context{Stdin: stdin, Stdout: stdout, Stderr: stderr, RetryTime: cli.DefaultRetryTime}
 	return execute(ctx, c, args)
 }
 

@@ -96,7 +96,7 @@ func (c *spanCollector) find(trace, name string) *tracedSpan {
 func TestARequestIsFollowedOntoAnotherHost(t *testing.T) {
 	t.Parallel()
 	to := newSpanCollector(t)
-	w := newTown(t, "", func(c *server.Config) { c.Observe = server.ObserveConfig{OTLP: to.URL, Metrics: "127.0.0.1:0"} })
+	w := newFleetServer(t, "", func(c *server.Config) { c.Observe = server.ObserveConfig{OTLP: to.URL, Metrics: "127.0.0.1:0"} })
 	h := w.start("h1", "--otlp-endpoint", to.URL, "--metrics-listen", "127.0.0.1:0", "--log-format", "json", "--verbose")
 	var settings rest.Settings
 	b, err := os.ReadFile(filepath.Join(w.server.Data, cli.ClientFile))
@@ -285,7 +285,7 @@ func TestSideListenersKnowTheirName(t *testing.T) {
 }
 
 // Lines say what they are about.
-func TestLogLinesKnowTheirPlace(t *testing.T) {
+func TestLogLinesCarryTheirContext(t *testing.T) {
 	var b bytes.Buffer
 	ctx := observe.WithTrace(observe.At(context.Background(), observe.Place{Cluster: "c-1", Operation: 7, Step: "n1/start/web", Attempt: 2}), "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 	o := server.ObserveConfig{Format: "json", Level: "debug"}

@@ -118,7 +118,7 @@ func TestReceiptsWaitForTheirProof(t *testing.T) {
 			s := newFakeServer(t)
 			s.views["c1"] = testCluster("c1", "shop")
 			s.views["c1"].Provider, s.views["c1"].DeletedAt, s.proofs = "eu", tt.deleted, tt.proofs
-			got := s.musterWith(&cli.Context{Patience: hangs, Hurry: true}, append([]string{"cluster", "receipt", "c1"}, tt.flags...)...)
+			got := s.musterWith(&cli.Context{RetryTime: hangs, NoPause: true}, append([]string{"cluster", "receipt", "c1"}, tt.flags...)...)
 			wantResult(t, got, tt.code, tt.out, tt.errs)
 			if n := s.wasAsked("GET /clusters/c1/receipt"); tt.asked > 0 && n != tt.asked || n == 0 {
 				t.Errorf("the server was asked for the receipt %d times, want %d", n, tt.asked)

@@ -38,8 +38,8 @@ func typedFlags(c *cobra.Command, each func(c *cobra.Command, f *pflag.Flag)) {
 	}
 }
 
-// TestFlagsRefuseNonsenseInPlainWords returns every flag that is a number, a duration or a choice what it cannot be.
-func TestFlagsRefuseNonsenseInPlainWords(t *testing.T) {
+// TestInvalidFlagsAreExplained returns every flag that is a number, a duration or a choice what it cannot be.
+func TestInvalidFlagsAreExplained(t *testing.T) {
 	asked := 0
 	typedFlags(rootCommand(&cli.Context{}), func(c *cobra.Command, f *pflag.Flag) {
 		for _, value := range []string{"nonsense", "99999999999999999999", "1.5.5", "\x00"} {
@@ -80,7 +80,7 @@ func FuzzFlags(f *testing.F) {
 	})
 }
 
-func TestWordsOfRefusedCommandLines(t *testing.T) {
+func TestCommandLineErrors(t *testing.T) {
 	dir := t.TempDir()
 	for _, k := range []string{"MUSTER_URL", "MUSTER_SERVER", "MUSTER_TOKEN", "MUSTER_PROFILE", "MUSTER_CATALOG", "DATABASE_URL"} {
 		t.Setenv(k, "")

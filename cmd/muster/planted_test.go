@@ -127,7 +127,7 @@ func readShort(file string) string {
 
 // plantedRun is a whole run with secrets in every place where one can enter.
 type plantedRun struct {
-	*town
+	*fleetServer
 	search
 	state, nodes string // directories
 	cookies      *http.Client
@@ -169,8 +169,8 @@ func newPlantedRun(t *testing.T, redis string) *plantedRun {
 	cloud.Bind(nodes.Bind)
 	account := httptest.NewServer(cloud.Serve(p["secret.CLOUD_SECRET"]))
 	t.Cleanup(account.Close)
-	w := &town{T: t, effect: filepath.Join(dir, "effect"), log: &safeBuffer{}, redis: redis}
-	r.town = w
+	w := &fleetServer{T: t, effect: filepath.Join(dir, "effect"), log: &safeBuffer{}, redis: redis}
+	r.fleetServer = w
 	catalog := filepath.Join(dir, "catalog")
 	for _, d := range []string{w.effect, catalog} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -309,7 +309,7 @@ func (r *plantedRun) open(path string) []byte {
 // crawl reads every linked page, and every GET of the API with the existing ids.
 func (r *plantedRun) crawl(cluster string) {
 	r.Helper()
-	seen, todo := map[string]bool{}, []string{"/", "/admin", "/admin/audit?verify=1", "/admin/audit/export?format=csv", "/admin/secrets", "/admin/hooks/x", "/clusters/" + cluster}
+	seen, todo := map[string]bool{}, []string{"/", "/admin", "/admin/audit?verify=1", "/admin/audit/export?format=csv", "/admin/secrets", "/admin/webhooks/x", "/clusters/" + cluster}
 	link := regexp.MustCompile(`(?:href|data-refresh|data-live|hx-get)="(/[^"#]*)"`)
 	for len(todo) > 0 && len(seen) < 300 {
 		path := todo[0]
@@ -365,7 +365,7 @@ func (r *plantedRun) plantHook() {
 	_, _ = rand.Read(secret)
 	r.planted["hook secret"], r.planted["hook address"] = base64.StdEncoding.EncodeToString(secret), "pl"+rand.Text()+"ant"
 	body := fmt.Sprintf(`{"url": "https://hooks.example.com/services/%s", "secret": "whsec_%s", "enabled": false}`, r.planted["hook address"], r.planted["hook secret"])
-	if status, b := r.call("PUT", "/api/v1/hooks/x", body); status >= 300 {
+	if status, b := r.call("PUT", "/api/v1/webhooks/x", body); status >= 300 {
 		r.Fatalf("hook: %d %s", status, b)
 	}
 }
@@ -397,7 +397,7 @@ func (r *plantedRun) await(what string, id string, done func(appcluster.ClusterV
 			return v
 		}
 		if time.Now().After(deadline) {
-			r.Fatalf("%s: %+v, %v\n%s", what, v.Cluster, err, r.town.log)
+			r.Fatalf("%s: %+v, %v\n%s", what, v.Cluster, err, r.fleetServer.log)
 		}
 	}
 }
@@ -448,7 +448,7 @@ func (r *plantedRun) run(during func()) {
 	r.crawl(good.ID)
 	// The client's settings hold a token for the directory's owner, and the CA's key is a file of its own kind.
 	r.files("data", r.state, cli.ClientFile)
-	r.look("log", "of the server", []byte(r.town.log.String()))
+	r.look("log", "of the server", []byte(r.fleetServer.log.String()))
 	r.look("log", "of the provisioner and its workers", []byte(h.out.String()))
 	logs, err := r.server.Store.Logs(r.Context(), app.DefaultTenant, good.ID, appcluster.LogFilter{Limit: 1000})
 	if err != nil || len(logs) < 5 {

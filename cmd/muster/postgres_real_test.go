@@ -222,7 +222,7 @@ func TestRealPostgresRestartedInTheMiddleOfACreate(t *testing.T) {
 	f.active(f.servers[1], []string{"web"}, 8)
 }
 
-func TestRealPostgresServerIsRefusedInWords(t *testing.T) {
+func TestRealPostgresServerRefusalIsExplained(t *testing.T) {
 	f := newFleet(t, 1)
 	serve := func(env ...string) string {
 		t.Helper()

@@ -16,7 +16,7 @@ import (
 )
 
 // served is the serial number of the certificate that new connections get.
-func (w *town) served() string {
+func (w *fleetServer) served() string {
 	w.Helper()
 	c, err := tls.DialWithDialer(&net.Dialer{Timeout: hangs}, "tcp", strings.TrimPrefix(w.server.URL, "https://"),
 		&tls.Config{InsecureSkipVerify: true}) //nolint:gosec // it only looks at the certificate
@@ -31,7 +31,7 @@ func (w *town) served() string {
 // cannot be read changes nothing.
 func TestRealCertificateIsReadAgainUnderProvisioners(t *testing.T) {
 	t.Parallel()
-	w := newTown(t, "")
+	w := newFleetServer(t, "")
 	w.start("early")
 	first, dir := w.served(), filepath.Join(w.server.Data, "tls")
 	if err := os.WriteFile(filepath.Join(dir, "cert.pem"), []byte("half a certif"), 0o600); err != nil {
@@ -61,7 +61,7 @@ func TestRealCertificateIsReadAgainUnderProvisioners(t *testing.T) {
 // --tenant-slots bounds a tenant on all provisioners together, whatever is free, and leaves the rest to others.
 func TestRealTenantSlotsBoundATenant(t *testing.T) {
 	const most = 2
-	w := newTown(t, "", func(c *server.Config) { c.TenantSlots = most })
+	w := newFleetServer(t, "", func(c *server.Config) { c.TenantSlots = most })
 	w.start("h1")
 	w.start("h2") // 4 slots each
 	release := w.hold()

@@ -31,8 +31,8 @@ import (
 	"muster/providers/fake"
 )
 
-// town is a server without workers of its own, a cloud whose nodes are folders, and provisioners as processes.
-type town struct {
+// fleetServer is a server without workers of its own, a cloud whose nodes are folders, and provisioners as processes.
+type fleetServer struct {
 	*testing.T
 	server *server.Server
 	nodes  *fake.Nodes
@@ -53,7 +53,7 @@ actions:
     echo "$MUSTER_NODE" >>%[1]s/done
 `
 
-func newTown(t *testing.T, provider string, change ...func(*server.Config)) *town {
+func newFleetServer(t *testing.T, provider string, change ...func(*server.Config)) *fleetServer {
 	t.Helper()
 	dir := t.TempDir()
 	nodes := fake.NewNodes(filepath.Join(dir, "nodes"))
@@ -62,7 +62,7 @@ func newTown(t *testing.T, provider string, change ...func(*server.Config)) *tow
 	cloud.Bind(nodes.Bind)
 	account := httptest.NewServer(cloud.Serve("secret-of-the-cloud"))
 	t.Cleanup(account.Close)
-	w := &town{T: t, nodes: nodes, effect: filepath.Join(dir, "effect"), log: &safeBuffer{}}
+	w := &fleetServer{T: t, nodes: nodes, effect: filepath.Join(dir, "effect"), log: &safeBuffer{}}
 	catalog := filepath.Join(dir, "catalog")
 	for _, d := range []string{w.effect, catalog} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -115,13 +115,13 @@ constraints: {size: {min: 1, max: 20}}
 	return w
 }
 
-func (w *town) admin(tenant string) app.Actor {
+func (w *fleetServer) admin(tenant string) app.Actor {
 	return app.Actor{Tenant: cmp.Or(tenant, app.DefaultTenant), User: "ada", Role: app.RoleSuperadmin}
 }
 
 // helper is a provisioner as a process.
 type helper struct {
-	w    *town
+	w    *fleetServer
 	name string
 	cmd  *exec.Cmd
 	out  *safeBuffer
@@ -130,7 +130,7 @@ type helper struct {
 }
 
 // start begins a provisioner and waits until it is registered.
-func (w *town) start(name string, args ...string) *helper {
+func (w *fleetServer) start(name string, args ...string) *helper {
 	w.Helper()
 	h := &helper{w: w, name: name, out: &safeBuffer{}}
 	h.cmd = exec.Command("muster", append([]string{"provisioner", "--server", w.server.URL, "--name", name, "--data", w.TempDir(), "--slots", "4"}, args...)...)
@@ -175,7 +175,7 @@ func (h *helper) worker(tenant string) int {
 }
 
 // find returns a provisioner that is alive.
-func (w *town) find(name string) *app.Provisioner {
+func (w *fleetServer) find(name string) *app.Provisioner {
 	all, err := w.server.Services.Fleet.Provisioners.Provisioners(w.Context(), w.admin(""))
 	if err != nil {
 		w.Fatal(err)
@@ -188,7 +188,7 @@ func (w *town) find(name string) *app.Provisioner {
 	return nil
 }
 
-func (w *town) until(what string, done func() bool) time.Duration {
+func (w *fleetServer) until(what string, done func() bool) time.Duration {
 	w.Helper()
 	began := time.Now()
 	for !done() {
@@ -200,7 +200,7 @@ func (w *town) until(what string, done func() bool) time.Duration {
 	return time.Since(began)
 }
 
-func (w *town) create(tenant, name string, size int) cluster.ClusterView {
+func (w *fleetServer) create(tenant, name string, size int) cluster.ClusterView {
 	w.Helper()
 	v, err := w.server.Services.Cluster.Creates.CreateCluster(w.Context(), w.admin(tenant), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "slow", Size: size}})
 	if err != nil {
@@ -209,7 +209,7 @@ func (w *town) create(tenant, name string, size int) cluster.ClusterView {
 	return v
 }
 
-func (w *town) active(tenant, id string) {
+func (w *fleetServer) active(tenant, id string) {
 	w.Helper()
 	w.until(id+" is active", func() bool {
 		v, err := w.server.Services.Cluster.Views.Cluster(w.Context(), w.admin(tenant), id)
@@ -224,7 +224,7 @@ func (w *town) active(tenant, id string) {
 }
 
 // hold lets the start of each node wait until release is called.
-func (w *town) hold() (release func()) {
+func (w *fleetServer) hold() (release func()) {
 	file := filepath.Join(w.effect, "hold")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		w.Fatal(err)
@@ -232,14 +232,14 @@ func (w *town) hold() (release func()) {
 	return func() { _ = os.Remove(file) }
 }
 
-func (w *town) lines(file string) int {
+func (w *fleetServer) lines(file string) int {
 	b, _ := os.ReadFile(filepath.Join(w.effect, file))
 	return bytes.Count(b, []byte("\n"))
 }
 
 // tries is the running attempt of the service's action; 0 for none. What runs on the node is taken over by it,
 // not begun again.
-func (w *town) tries(id string) int {
+func (w *fleetServer) tries(id string) int {
 	steps, err := w.server.Services.Cluster.Activity.Steps(w.Context(), w.admin(""), id, 0)
 	if err != nil {
 		w.Fatal(err)
@@ -253,7 +253,7 @@ func (w *town) tries(id string) int {
 }
 
 // onceOnly checks that the action took effect once, no matter which worker ran it in the end.
-func (w *town) onceOnly() {
+func (w *fleetServer) onceOnly() {
 	w.Helper()
 	if begun, done := w.lines("begun"), w.lines("done"); begun != 1 || done != 1 {
 		w.Errorf("the action was begun %d times and done %d times", begun, done)
@@ -262,7 +262,7 @@ func (w *town) onceOnly() {
 
 func TestProvisionerServesEveryTenant(t *testing.T) {
 	t.Parallel()
-	w := newTown(t, "")
+	w := newFleetServer(t, "")
 	_, err := w.server.Services.Cluster.Creates.CreateCluster(t.Context(), w.admin(""), cluster.ClusterRequest{Name: "x", LayoutRequest: layout.LayoutRequest{Template: "slow", Size: 1}})
 	if e := app.AsError(err); e.Reason != "no_provisioner" {
 		t.Fatalf("without a server, the answer is %v", err)
@@ -310,7 +310,7 @@ func TestProvisionerServesEveryTenant(t *testing.T) {
 
 func TestWorkersWithoutTheirRedisAskTheServer(t *testing.T) {
 	t.Parallel()
-	w := newTown(t, "")
+	w := newFleetServer(t, "")
 	w.redis = "redis://127.0.0.1:1/0" // no one is there
 	w.start("h1")
 	began := time.Now()
@@ -321,7 +321,7 @@ func TestWorkersWithoutTheirRedisAskTheServer(t *testing.T) {
 
 func TestKilledWorkersStepIsTakenAgain(t *testing.T) {
 	t.Parallel()
-	w := newTown(t, "")
+	w := newFleetServer(t, "")
 	h := w.start("h1")
 	release := w.hold()
 	defer release()
@@ -340,7 +340,7 @@ func TestKilledWorkersStepIsTakenAgain(t *testing.T) {
 
 func TestKilledProvisionersStepIsTakenByAnother(t *testing.T) {
 	t.Parallel()
-	w := newTown(t, "")
+	w := newFleetServer(t, "")
 	h := w.start("h1")
 	release := w.hold()
 	defer release()
@@ -366,9 +366,9 @@ func TestKilledProvisionersStepIsTakenByAnother(t *testing.T) {
 	w.onceOnly()
 }
 
-func TestFrozenProvisionerRegistersAnew(t *testing.T) {
+func TestFrozenProvisionerRegistersAgain(t *testing.T) {
 	t.Parallel()
-	w := newTown(t, "")
+	w := newFleetServer(t, "")
 	h := w.start("h1")
 	before := w.find("h1").ID
 	if err := h.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
@@ -385,7 +385,7 @@ func TestFrozenProvisionerRegistersAnew(t *testing.T) {
 
 func TestDrainLetsStepsEndAndBeginsNone(t *testing.T) {
 	t.Parallel()
-	w := newTown(t, "")
+	w := newFleetServer(t, "")
 	h := w.start("h1", "--slots", "1")
 	release := w.hold()
 	v := w.create("", "c", 2)
@@ -410,7 +410,7 @@ func TestDrainLetsStepsEndAndBeginsNone(t *testing.T) {
 
 func TestStepsLongerThanTheDrainAreGivenBack(t *testing.T) {
 	t.Parallel()
-	w := newTown(t, "")
+	w := newFleetServer(t, "")
 	h := w.start("h1", "--drain", "300ms")
 	release := w.hold()
 	defer release()
@@ -430,7 +430,7 @@ func TestStepsLongerThanTheDrainAreGivenBack(t *testing.T) {
 }
 
 // grant makes the token that provisioners have from then on.
-func (w *town) grant(name string, g fleet.ProvisionerGrant) {
+func (w *fleetServer) grant(name string, g fleet.ProvisionerGrant) {
 	w.Helper()
 	var err error
 	if w.token, err = w.server.Services.Fleet.Provisioners.CreateProvisionerToken(w.Context(), w.admin(""), name, g); err != nil {
@@ -440,7 +440,7 @@ func (w *town) grant(name string, g fleet.ProvisionerGrant) {
 }
 
 func TestProviderAsksForTags(t *testing.T) {
-	w := newTown(t, "provisioner: {region: eu}\n")
+	w := newFleetServer(t, "provisioner: {region: eu}\n")
 	w.grant("us", fleet.ProvisionerGrant{Tenants: []string{fleet.AllTenants}, Tags: map[string]string{"region": "us"}})
 	w.start("us", "--tag", "region=us")
 	_, err := w.server.Services.Cluster.Creates.CreateCluster(t.Context(), w.admin(""), cluster.ClusterRequest{Name: "x", LayoutRequest: layout.LayoutRequest{Template: "slow", Size: 1}})
@@ -458,7 +458,7 @@ func TestProviderAsksForTags(t *testing.T) {
 }
 
 func TestProvisionersThatAreNotWanted(t *testing.T) {
-	w := newTown(t, "")
+	w := newFleetServer(t, "")
 	for name, c := range map[string]struct {
 		env, say string
 		args     []string
@@ -481,7 +481,7 @@ func TestProvisionersThatAreNotWanted(t *testing.T) {
 }
 
 func TestAnotherCAIsNotTrusted(t *testing.T) {
-	w := newTown(t, "")
+	w := newFleetServer(t, "")
 	other := server.FingerprintOf([]byte("another"))
 	config, err := rest.Trust(other)
 	if err != nil {
@@ -501,7 +501,7 @@ func remoteOf(url string, c *tls.Config) *coordinator.Remote {
 // A cancel reaches a worker on another host. That this is at once, and not with the worker's next heartbeat, the tests of jobs show by what was sent
 // when: how long it takes on a busy host shows nothing.
 func TestCancelReachesTheWorkerOfAProvisionerAtOnce(t *testing.T) {
-	w := newTown(t, "")
+	w := newFleetServer(t, "")
 	w.start("h1")
 	defer w.hold()()
 	var slowest time.Duration

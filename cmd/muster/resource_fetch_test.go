@@ -30,8 +30,8 @@ import (
 	rest "muster/portal/client"
 )
 
-// shears is a way to a server that counts the bytes of its answers, and cuts the first connection that has carried so many.
-type shears struct {
+// cuttingProxy is a way to a server that counts the bytes of its answers, and cuts the first connection that has carried so many.
+type cuttingProxy struct {
 	to    string
 	after int64
 
@@ -42,13 +42,13 @@ type shears struct {
 	work     sync.WaitGroup
 }
 
-func newShears(t *testing.T, server string, after int64) (s *shears, address string) {
+func newCuttingProxy(t *testing.T, server string, after int64) (s *cuttingProxy, address string) {
 	t.Helper()
 	u, err := url.Parse(server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s = &shears{to: u.Host, after: after}
+	s = &cuttingProxy{to: u.Host, after: after}
 	if s.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func newShears(t *testing.T, server string, after int64) (s *shears, address str
 	return s, u.String()
 }
 
-func (s *shears) carry(in net.Conn) {
+func (s *cuttingProxy) carry(in net.Conn) {
 	defer in.Close()
 	out, err := net.Dial("tcp", s.to)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *shears) carry(in net.Conn) {
 	}
 }
 
-func (s *shears) counted() (came int64, cut bool) {
+func (s *cuttingProxy) counted() (came int64, cut bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.came, s.cut
@@ -129,7 +129,7 @@ constraints: {size: {min: 1, max: 5}}
 `
 
 // big pushes that many incompressible bytes, and returns them with the line that a node then logs.
-func (w *town) big(size int) (content []byte, says string) {
+func (w *fleetServer) big(size int) (content []byte, says string) {
 	w.Helper()
 	content = make([]byte, size)
 	_, _ = rand.Read(content)
@@ -138,7 +138,7 @@ func (w *town) big(size int) (content []byte, says string) {
 	return content, "n1.big.configure: it is " + hex.EncodeToString(sum[:])
 }
 
-func (w *town) order(name, template string) cluster.ClusterView {
+func (w *fleetServer) order(name, template string) cluster.ClusterView {
 	w.Helper()
 	v, err := w.server.Services.Cluster.Creates.CreateCluster(w.Context(), w.admin(""), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: template, Size: 1}})
 	if err != nil {
@@ -152,8 +152,8 @@ func (w *town) order(name, template string) cluster.ClusterView {
 func TestProvisionerFetchesAContentOnce(t *testing.T) {
 	t.Parallel()
 	const size, cutAt = 6 << 20, 5 << 19
-	w := newTown(t, bigService)
-	way, address := newShears(t, w.server.URL, cutAt)
+	w := newFleetServer(t, bigService)
+	way, address := newCuttingProxy(t, w.server.URL, cutAt)
 	w.start("h1", "--server", address)
 	_, says := w.big(size)
 
@@ -189,7 +189,7 @@ func TestProvisionerFetchesAContentOnce(t *testing.T) {
 }
 
 // blobFile is the only content that the server keeps.
-func (w *town) blobFile() string {
+func (w *fleetServer) blobFile() string {
 	w.Helper()
 	var found []string
 	err := filepath.WalkDir(filepath.Join(w.server.Data, "resources", "blobs"), func(path string, d fs.DirEntry, err error) error {
@@ -207,7 +207,7 @@ func (w *town) blobFile() string {
 // A content that the server's disk has changed comes to no node: each try says so. When it's pushed again, it's correct again, and the step continues.
 func TestContentChangedOnTheServerIsRefusedAndHealed(t *testing.T) {
 	t.Parallel()
-	w := newTown(t, bigService)
+	w := newFleetServer(t, bigService)
 	w.start("h1")
 	content, says := w.big(1 << 20)
 	file := w.blobFile()
@@ -257,7 +257,7 @@ func TestContentChangedOnTheServerIsRefusedAndHealed(t *testing.T) {
 }
 
 // muster runs the command line against the town's server.
-func (w *town) muster(args ...string) (string, error) {
+func (w *fleetServer) muster(args ...string) (string, error) {
 	w.Helper()
 	cmd := exec.CommandContext(w.Context(), "muster", append(args, "--data", w.server.Data)...)
 	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+w.TempDir())
@@ -266,7 +266,7 @@ func (w *town) muster(args ...string) (string, error) {
 }
 
 // put pushes over REST as a program would, and returns the status and what the answer says.
-func (w *town) put(name, hash string, content []byte) (status int, says string) {
+func (w *fleetServer) put(name, hash string, content []byte) (status int, says string) {
 	w.Helper()
 	s, err := cli.ReadClientSettings(w.server.Data)
 	if err != nil {
@@ -301,7 +301,7 @@ func (w *town) put(name, hash string, content []byte) (status int, says string) 
 // Both limits hold over REST and on the command line, as does the hash that the sender tells. What was refused is not kept, and counts for nothing.
 func TestResourceLimitsAndHashes(t *testing.T) {
 	t.Parallel()
-	w := newTown(t, "", func(c *server.Config) { c.Resources.File, c.Resources.Tenant = 64<<10, 100<<10 })
+	w := newFleetServer(t, "", func(c *server.Config) { c.Resources.File, c.Resources.Tenant = 64<<10, 100<<10 })
 	w.until("the command line can be used", func() bool {
 		_, err := cli.ReadClientSettings(w.server.Data)
 		return err == nil

@@ -53,7 +53,7 @@ func commands(c *cli.Context) []*cobra.Command {
 		grouped("clusters", policy.UsageCommand(c)),
 		grouped("clusters", cluster.QueueCommand(c)),
 		grouped("clusters", cluster.TopCommand(c)),
-		grouped("clusters", cluster.QuestionsCommand(c)),
+		grouped("clusters", cluster.ManualStepsCommand(c)),
 		grouped("clusters", webhook.NoticesCommand(c)),
 		grouped("clusters", policy.RequestCommand(c)),
 		grouped("people", identity.LoginCommand(c)),
@@ -115,7 +115,7 @@ func rootCommand(c *cli.Context) *cobra.Command {
 	flags.BoolVar(&c.Wide, "wide", false, "don't fit tables to the terminal's width")
 	flags.StringVar(&c.Data, "data", "", "data `directory` (default $MUSTER_DATA, or muster in your user data directory)")
 	root.AddCommand(commands(c)...)
-	root.AddCommand(shortCommands(c)...)
+	root.AddCommand(aliasCommands(c)...)
 	plainDefaults(root)
 	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {
@@ -192,9 +192,9 @@ func flagError(cmd *cobra.Command, err error) error {
 func flagWords(e *pflag.InvalidValueError) string {
 	cause := e.Unwrap()
 	if cause == nil {
-		return humanize.GoWords(e)
+		return humanize.PlainError(e)
 	}
-	words := humanize.GoWords(cause)
+	words := humanize.PlainError(cause)
 	if value := strconv.Quote(e.GetValue()); !strings.Contains(words, value) {
 		return value + ": " + words
 	}

@@ -64,9 +64,9 @@ func manifest(t *testing.T) slacktest.Config {
 	return c
 }
 
-// chatTown is a whole server with a Slack, and with people who have accounts.
-type chatTown struct {
-	*town
+// chatServer is a whole server with a Slack, and with people who have accounts.
+type chatServer struct {
+	*fleetServer
 	slack *slacktest.Slack
 	team  *slacktest.Workspace
 	ops   *slacktest.Channel
@@ -74,14 +74,14 @@ type chatTown struct {
 	socket bool
 }
 
-func newChatTown(t *testing.T, socket bool) *chatTown {
+func newChatServer(t *testing.T, socket bool) *chatServer {
 	t.Helper()
 	known := manifest(t)
 	known.Socket, known.AppToken = socket, "xapp-story"
-	w := &chatTown{slack: slacktest.New(t, known), socket: socket}
+	w := &chatServer{slack: slacktest.New(t, known), socket: socket}
 	w.team = w.slack.Workspace("T1").Install("xoxb-story")
 	w.ops = w.team.Channel("ops")
-	w.town = newTown(t, "", func(c *server.Config) {
+	w.fleetServer = newFleetServer(t, "", func(c *server.Config) {
 		c.Workers, c.TLS, c.Password = 4, server.TLSConfig{}, "a password for stories"
 		c.Slack = server.SlackConfig{Secret: slackSecret, Token: "xoxb-story", Tenant: app.DefaultTenant, Client: &http.Client{Transport: w.slack}}
 		if socket {
@@ -96,7 +96,7 @@ func newChatTown(t *testing.T, socket bool) *chatTown {
 }
 
 // account makes an account.
-func (w *chatTown) account(name string, role app.Role) app.Actor {
+func (w *chatServer) account(name string, role app.Role) app.Actor {
 	w.Helper()
 	if err := w.server.Store.CreateUser(w.Context(), identity.User{Tenant: app.DefaultTenant, Name: name, Role: role, CreatedAt: time.Now()}); err != nil {
 		w.Fatal(err)
@@ -109,7 +109,7 @@ func (w *chatTown) account(name string, role app.Role) app.Actor {
 }
 
 // link links someone to an account, as they would by opening the link that they are given.
-func (w *chatTown) link(u *slacktest.User, a app.Actor) {
+func (w *chatServer) link(u *slacktest.User, a app.Actor) {
 	w.Helper()
 	m := u.In(w.ops).Says("/muster link").Answer("Open this link within 10 min")
 	_, token, _ := strings.Cut(m.Link("Link account"), "token=")
@@ -121,16 +121,16 @@ func (w *chatTown) link(u *slacktest.User, a app.Actor) {
 // TestSlackStory is what two people do with a cluster in Slack, from the first word to the last: over HTTP, and through a websocket.
 func TestSlackStory(t *testing.T) {
 	t.Parallel()
-	t.Run("HTTP", func(t *testing.T) { slackStory(newChatTown(t, false)) })
+	t.Run("HTTP", func(t *testing.T) { slackStory(newChatServer(t, false)) })
 	t.Run("socket", func(t *testing.T) {
 		if testing.Short() {
 			t.Skip("bot/slack tells its stories through websockets too, in less time")
 		}
-		slackStory(newChatTown(t, true))
+		slackStory(newChatServer(t, true))
 	})
 }
 
-func slackStory(w *chatTown) {
+func slackStory(w *chatServer) {
 	t := w.T
 	ada, bob, ops := w.team.User("ada"), w.team.User("bob"), w.ops
 	ada.In(ops).Says("/muster create web slow 1 for 2h").Answer("/muster link")
@@ -153,7 +153,7 @@ func slackStory(w *chatTown) {
 		t.Error("a link works twice")
 	}
 	w.link(bob, w.account("bob", app.RoleAdmin))
-	if _, err := w.server.Services.Policy.Policies.SavePolicy(t.Context(), w.admin(""), policy.Policy{Name: "four-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: policy.PolicyApprove,
+	if _, err := w.server.Services.Policy.Policies.SavePolicy(t.Context(), w.admin(""), policy.Policy{Name: "four-eyes", Order: 1, Enabled: true, When: "nodes > 2", Effect: policy.EffectApprove,
 		Reason: "${nodes} nodes are many.", Approval: &policy.Approval{Count: 1, Role: app.RoleAdmin}}); err != nil {
 		t.Fatal(err)
 	}
@@ -210,15 +210,15 @@ func slackStory(w *chatTown) {
 		return err == nil && len(left) == 0
 	})
 	// All of it is in the audit log, with the interface it came from.
-	deeds, _, err := w.server.Services.Identity.AuditLog.Audit(t.Context(), admin, app.AuditFilter{Limit: 50})
-	if err != nil || !strings.Contains(fmt.Sprint(deeds), "slack") {
-		t.Errorf("the audit says %+v, %v", deeds, err)
+	entries, _, err := w.server.Services.Identity.AuditLog.Audit(t.Context(), admin, app.AuditFilter{Limit: 50})
+	if err != nil || !strings.Contains(fmt.Sprint(entries), "slack") {
+		t.Errorf("the audit says %+v, %v", entries, err)
 	}
 }
 
 // TestSlackReplays replays what Slack has said.
 func TestSlackReplays(t *testing.T) {
-	w := newChatTown(t, false)
+	w := newChatServer(t, false)
 	ada, ops := w.team.User("ada"), w.ops
 	w.link(ada, w.account("ada", app.RoleAdmin))
 	r := ada.In(ops).Says("/muster create web slow 1 for 2h")
@@ -259,7 +259,7 @@ func TestSlackReplays(t *testing.T) {
 // TestSizesOneByOneInEveryFace: a template takes 3, 5 or 7 nodes, and API, command line and Slack say so of 4.
 func TestSizesOneByOneInEveryFace(t *testing.T) {
 	t.Parallel()
-	w := newChatTown(t, false)
+	w := newChatServer(t, false)
 	if _, err := w.server.Services.Catalog.ApplyCatalog(t.Context(), w.admin(""), yamlOf("kind: template\nname: odd\nextends: slow\nconstraints: {size: {one_of: [3, 5, 7]}}\n")); err != nil {
 		t.Fatal(err)
 	}

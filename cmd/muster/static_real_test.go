@@ -54,9 +54,9 @@ constraints: {size: {max: 3}}
 fallback_hardware: {small: [big]}
 `
 
-// TestRealStandingMachinesMakeAClusterOfWhatThereIs begins with three machines that stand, one small and two big: a cluster of small ones
+// TestRealStaticMachinesMakeAPartialCluster begins with three machines that stand, one small and two big: a cluster of small ones
 // takes the small one and then the others, and all of them are free and wiped when it has gone.
-func TestRealStandingMachinesMakeAClusterOfWhatThereIs(t *testing.T) {
+func TestRealStaticMachinesMakeAPartialCluster(t *testing.T) {
 	t.Parallel()
 	rack, err := sandbox.Open(t.Context(), "rack", nil, sandbox.Env{DataDir: t.TempDir()})
 	if err != nil {

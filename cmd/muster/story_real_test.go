@@ -47,7 +47,7 @@ func (s *story) comes(b *portaltest.Browser, name string, role app.Role) {
 func (s *story) asksFrom(nodes string) {
 	s.t.Helper()
 	if _, err := s.client().Policies.Save(s.t.Context(), policy.Policy{Name: "four-eyes", Order: 1, Enabled: true, When: `kind == "create" && nodes > ` + nodes,
-		Effect: policy.PolicyApprove, Reason: "More than " + nodes + " nodes are reviewed by someone else.", Approval: &policy.Approval{Count: 1, Role: app.RoleApprover}}); err != nil {
+		Effect: policy.EffectApprove, Reason: "More than " + nodes + " nodes are reviewed by someone else.", Approval: &policy.Approval{Count: 1, Role: app.RoleApprover}}); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -117,14 +117,14 @@ func TestBrowserNewClusterStory(t *testing.T) {
 	b.Until(`document.getElementById("err-size").textContent.includes("whole number") && document.getElementById("size").getAttribute("aria-invalid")=="true"`)
 	b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#options details").open = true`))
 	b.Do(chromedp.SetValue(chromedp.ID("hardware"), "medium"))
-	b.Type("at_least", "lots")
-	b.Until(`document.getElementById("err-at_least").textContent.trim()!=""`)
-	if got := b.Focused(); got != "at_least" {
+	b.Type("min_available", "lots")
+	b.Until(`document.getElementById("err-min_available").textContent.trim()!=""`)
+	if got := b.Focused(); got != "min_available" {
 		t.Errorf("the focus went to %q while typing", got)
 	}
 	b.Do(chromedp.Click(chromedp.CSS(`#new button[formaction]`)))
 	b.Until(`document.querySelector("#summary h2") && document.activeElement.id=="summary"`)
-	for id, want := range map[string]string{"name": "My Shop!", "size": "several", "hardware": "medium", "at_least": "lots"} {
+	for id, want := range map[string]string{"name": "My Shop!", "size": "several", "hardware": "medium", "min_available": "lots"} {
 		if got := b.Value(id); got != want {
 			t.Errorf("%s is %q after the form was sent, it was %q", id, got, want)
 		}
@@ -133,7 +133,7 @@ func TestBrowserNewClusterStory(t *testing.T) {
 	b.Do(chromedp.Click(chromedp.CSS(`#summary a[href="#size"]`)))
 	b.Type("size", "4")
 	b.Type("name", "shop-2")
-	b.Type("at_least", "3")
+	b.Type("min_available", "3")
 	b.Until(`!document.querySelector("#new [aria-invalid=true]") && document.querySelector("#preview .primary")`)
 	preview("4 nodes")
 
@@ -145,7 +145,7 @@ func TestBrowserNewClusterStory(t *testing.T) {
 	s.comes(other, "bob", app.RoleUser)
 	other.Open(link)
 	other.Until(`document.querySelector("#preview .primary")`)
-	for id, want := range map[string]string{"name": "shop-2", "size": "4", "hardware": "medium", "at_least": "3"} {
+	for id, want := range map[string]string{"name": "shop-2", "size": "4", "hardware": "medium", "min_available": "3"} {
 		if got := other.Value(id); got != want {
 			t.Errorf("the link has %q as %s, it was %q", got, id, want)
 		}
@@ -295,11 +295,11 @@ func TestBrowserKeyboardStory(t *testing.T) {
 
 	// The menu opens by Enter and closes by Escape, and the focus is where it was.
 	b.Open(home)
-	b.Tab(".house-menu > summary")
+	b.Tab(".account-menu > summary")
 	b.Keys(enter)
-	b.Until(`document.querySelector(".house-menu").open`)
+	b.Until(`document.querySelector(".account-menu").open`)
 	b.Keys(escape)
-	b.Until(`!document.querySelector(".house-menu").open && document.activeElement.matches(".house-menu > summary")`)
+	b.Until(`!document.querySelector(".account-menu").open && document.activeElement.matches(".account-menu > summary")`)
 
 	// What cannot be undone is asked for first; "Keep it" comes before it.
 	b.Tab(`main a[href="` + home + `/delete"]`)

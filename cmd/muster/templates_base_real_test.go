@@ -84,7 +84,7 @@ func TestRealTemplateMesh(t *testing.T) {
 	}
 	v = p.stands(v.ID)
 	p.meets(v)
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 4})
 	p.meets(v)
 
 	may := func(u person, n app.Node, line, want string) {
@@ -108,13 +108,13 @@ func TestRealTemplateMesh(t *testing.T) {
 		mayNot(ada, n, root, "a password is required")
 	}
 
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"admins": "ada"}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationReconfigure, Parameters: map[string]any{"admins": "ada"}})
 	for _, n := range v.Nodes {
 		may(ada, n, root, "root")
 		mayNot(bob, n, root, "a password is required")
 	}
 
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"users": map[string]any{"keys": map[string]any{"bob": nil}}}, Parameters: map[string]any{"admins": ""}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationReconfigure, Config: map[string]any{"users": map[string]any{"keys": map[string]any{"bob": nil}}}, Parameters: map[string]any{"admins": ""}})
 	for _, n := range v.Nodes {
 		mayNot(bob, n, "id -un", "Permission denied")
 		may(ada, n, "ls", "kept")
@@ -126,11 +126,11 @@ func TestRealTemplateMesh(t *testing.T) {
 
 	// A node whose machine dies comes back with the same keys, so no one has to accept new ones.
 	p.dies(v.Nodes[0])
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{v.Nodes[0].Name}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationRepair, Nodes: []string{v.Nodes[0].Name}})
 	p.meets(v)
 	may(ada, v.Nodes[0], "id -un", "ada")
 
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"users", "wireguard"}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationRemoveServices, Services: []string{"users", "wireguard"}})
 	for _, n := range v.Nodes {
 		mayNot(ada, n, "id -un", "Permission denied")
 		if out := p.on(v, n, "ip -brief link show type tun; ps -C wireguard-go -o pid= || true"); out != "" {
@@ -152,16 +152,16 @@ func (p *process) rules(v cluster.ClusterView, n app.Node) {
 	}
 }
 
-// TestRealWireGuardInAClusterThatStands takes the private network into a cluster whose template says nothing of it.
-func TestRealWireGuardInAClusterThatStands(t *testing.T) {
+// TestRealWireGuardInARunningCluster takes the private network into a cluster whose template says nothing of it.
+func TestRealWireGuardInARunningCluster(t *testing.T) {
 	t.Parallel()
 	p := newTemplates(t, "memcached", "wg", "wireguard-go", "ping")
 	v := p.made("fast", "memcached", 2)
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationReconfigure, Config: map[string]any{
 		"wireguard": map[string]any{"peers": "%join(ip.service.wireguard,' ')%", "hosts": "%join(host.service.wireguard,' ')%"}}})
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"wireguard"}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationAddServices, Services: []string{"wireguard"}})
 	p.meets(v)
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 3})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 3})
 	p.meets(v)
 	secret := p.on(v, v.Nodes[0], "sed -n 's/^PrivateKey = //p' /var/lib/muster/wireguard/*/wg.conf")
 	for what, said := range map[string]string{"the cluster's log": p.lines(v.ID), "the server's": fmt.Sprint(p.out)} {

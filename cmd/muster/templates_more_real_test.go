@@ -51,7 +51,7 @@ func TestRealTemplateZooKeeper(t *testing.T) {
 		t.Fatal(out)
 	}
 	p.until("read through another node", "kept", func() (string, error) { return zk(v.Nodes[2], "get /word") })
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 5})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 5})
 	for _, n := range v.Nodes {
 		p.until("members that "+n.Name+" counts", "5", func() (string, error) { return voting(n) })
 	}
@@ -65,9 +65,9 @@ func TestRealTemplateZooKeeper(t *testing.T) {
 		t.Fatal("no server leads")
 	}
 	p.dies(leader)
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{leader.Name}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationRepair, Nodes: []string{leader.Name}})
 	p.until("the repaired node", "kept", func() (string, error) { return zk(node(v, leader.Name), "get /word") })
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 3})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 3})
 	for _, n := range v.Nodes {
 		p.until("members that "+n.Name+" counts", "3", func() (string, error) { return voting(n) })
 	}
@@ -99,13 +99,13 @@ func TestRealTemplateGalera(t *testing.T) {
 		}
 	}
 	everywhere("kept newer")
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 4})
 	everywhere("kept newer")
 	// The one that began the cluster dies with its disk, and may not begin another one.
 	p.dies(v.Nodes[0])
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{v.Nodes[0].Name}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationRepair, Nodes: []string{v.Nodes[0].Name}})
 	everywhere("kept newer")
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 3})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 3})
 	everywhere("kept newer")
 	p.goes(v, 5)
 }
@@ -142,9 +142,9 @@ func TestRealTemplateLAMP(t *testing.T) {
 	}
 	add(v.Nodes[0], "kept <b>")
 	shows(v.Nodes[1], "<li>kept &lt;b&gt; (by "+v.Nodes[0].Name+")</li>")
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 3})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 3})
 	shows(v.Nodes[2], "kept &lt;b&gt;")
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{"apache": map[string]any{"port": 8080, "workers": 20}}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationReconfigure, Config: map[string]any{"apache": map[string]any{"port": 8080, "workers": 20}}})
 	add(v.Nodes[2], "newer")
 	shows(v.Nodes[0], "newer")
 	p.goes(v, 3)
@@ -169,7 +169,7 @@ func TestRealTemplateSlurm(t *testing.T) {
 		})
 	}
 	run(2)
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 4})
 	run(3)
 	// Handed in on one node, a job runs on another one, and a third knows how it went.
 	workers := of(v, "slurmd")
@@ -188,7 +188,7 @@ func TestRealTemplateSlurm(t *testing.T) {
 	if out := p.on(v, from, "ls /tmp/said 2>/dev/null || true"); out != "" {
 		t.Errorf("%s has %q", from.Name, out)
 	}
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 2})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 2})
 	run(1)
 	p.goes(v, 4)
 }
@@ -219,10 +219,10 @@ func TestRealTemplateMemcachedWithFirewall(t *testing.T) {
 		t.Errorf("the other node says %q, %v", out, err)
 	}
 
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Config: map[string]any{
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationReconfigure, Config: map[string]any{
 		"firewall": map[string]any{"peers": "%join(ip.service.base,' ')%"},
 		"hosts":    map[string]any{"addresses": "%join(ip.service.base,' ')%", "names": "%join(host.service.base,' ')%"}}})
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"firewall", "hosts", "chrony"}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationAddServices, Services: []string{"firewall", "hosts", "chrony"}})
 	walled := of(v, "firewall")[0]
 	if out, err := ask(walled, "get word\r\n"); err == nil {
 		t.Errorf("a stranger gets past the firewall: %q", out)
@@ -241,7 +241,7 @@ func TestRealTemplateMemcachedWithFirewall(t *testing.T) {
 	if !strings.HasPrefix(out, "VERSION ") {
 		t.Errorf("a peer asks: %q", out)
 	}
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"firewall"}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationRemoveServices, Services: []string{"firewall"}})
 	if _, err := ask(walled, "get word\r\n"); err != nil {
 		t.Errorf("without its firewall: %v", err)
 	}

@@ -123,7 +123,7 @@ func TestRealTemplateRedis(t *testing.T) {
 		p.until("on "+n.Name, "kept", func() (string, error) { return redis(n, "get", "word") })
 	}
 
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 4})
 	for _, n := range v.Nodes {
 		p.until("on "+n.Name, "kept", func() (string, error) { return redis(n, "get", "word") })
 	}
@@ -137,11 +137,11 @@ func TestRealTemplateRedis(t *testing.T) {
 		}
 		return redis(second, "set", "word", "newer")
 	})
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{first.Name}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationRepair, Nodes: []string{first.Name}})
 	p.until("the repaired node", "newer", func() (string, error) { return redis(node(v, first.Name), "get", "word") })
 
 	// It shrinks by the one that is primary now: that hands over first, and the others forget it.
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Nodes: []string{second.Name}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Nodes: []string{second.Name}})
 	for _, n := range v.Nodes {
 		p.until("on "+n.Name, "newer", func() (string, error) { return redis(n, "get", "word") })
 		p.until("sentinels that "+n.Name+" knows", "2", func() (string, error) {
@@ -178,18 +178,18 @@ func TestRealTemplatePostgreSQL(t *testing.T) {
 		}
 	}
 	followed("kept")
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 3})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 3})
 	followed("kept")
 
 	// The primary's machine dies with its disk. Made again, it has its data from a replica, and both follow it.
 	p.dies(primary)
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{primary.Name}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationRepair, Nodes: []string{primary.Name}})
 	if out, err := sql(of(v, "postgresql")[0], "insert into words values ('newer')"); err != nil {
 		t.Fatal(out, err)
 	}
 	followed("kept newer")
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Parameters: map[string]any{"connections": 50}})
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 1})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationReconfigure, Parameters: map[string]any{"connections": 50}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 1})
 	if out, err := sql(v.Nodes[0], "select count(*) from words"); err != nil || out != "2" {
 		t.Error(out, err)
 	}
@@ -251,16 +251,16 @@ func TestRealTemplateRabbitMQ(t *testing.T) {
 		return fmt.Sprintf("%d of %d", up, len(nodes)), err
 	}
 	p.until("read through another node", "kept", func() (string, error) { return get(v.Nodes[2]) })
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 4})
 	p.until("after growing", "4 of 4", func() (string, error) { return running(v.Nodes[3]) })
 
 	// One that holds the queue dies: the others still have it. Made again, it is one of them again.
 	victim := v.Nodes[0]
 	p.dies(victim)
 	p.until("without the first", "kept", func() (string, error) { return get(v.Nodes[1]) })
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{victim.Name}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationRepair, Nodes: []string{victim.Name}})
 	p.until("after the repair", "4 of 4", func() (string, error) { return running(v.Nodes[0]) })
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 3})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 3})
 	p.until("after shrinking", "3 of 3", func() (string, error) { return running(v.Nodes[1]) })
 	p.until("after it all", "kept", func() (string, error) { return get(v.Nodes[2]) })
 	p.goes(v, 5)

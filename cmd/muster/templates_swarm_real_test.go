@@ -74,7 +74,7 @@ func TestRealTemplateSwarm(t *testing.T) {
 	first := runs()
 	answers(first)
 
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 4})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 4})
 	ready(4)
 	give(v.Nodes[len(v.Nodes)-1])
 
@@ -86,12 +86,12 @@ func TestRealTemplateSwarm(t *testing.T) {
 		return strconv.FormatBool(second.Name != first.Name), nil
 	})
 	answers(second)
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{first.Name}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationRepair, Nodes: []string{first.Name}})
 	ready(4)
 
 	// The worker that runs it now is given back.
 	give(node(v, first.Name))
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Nodes: []string{second.Name}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Nodes: []string{second.Name}})
 	ready(3)
 	p.until("another worker runs it", "true", func() (string, error) { return strconv.FormatBool(runs().Name != second.Name), nil })
 	answers(runs())
@@ -102,7 +102,7 @@ func TestRealTemplateSwarm(t *testing.T) {
 
 	// Without its manager there is another swarm, which all workers join. What ran in the old one is gone with it.
 	p.dies(manager)
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{manager.Name}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationRepair, Nodes: []string{manager.Name}})
 	manager = of(v, "swarm-manager")[0]
 	ready(3)
 	p.on(v, manager, "timeout 50 docker service create --quiet --detach=false --no-resolve-image --name word --env GREETING=kept --constraint node.role==worker"+

@@ -66,7 +66,7 @@ func (m *matrix) imported(tenant string, in settings.TenantImport) settings.Tena
 }
 
 // What was exported says nothing new, and makes another tenant the same; no secret is in it.
-func TestATenantsSettingsGoRound(t *testing.T) {
+func TestTenantSettingsRoundTrip(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t)
 	in := everything(t)
@@ -151,7 +151,7 @@ func TestAnImportOfSettingsIsAllOrNothing(t *testing.T) {
 	}
 	list, err := m.server.Store.Audit(t.Context(), app.AuditFilter{Tenants: []string{tenant}, Act: "tenant.import", Limit: 10})
 	if err != nil || len(list) != 0 {
-		t.Errorf("%d deeds, %v", len(list), err)
+		t.Errorf("%d entries, %v", len(list), err)
 	}
 	// What was looked at is what is imported, or nothing.
 	in.AsOf = report.AsOf
@@ -168,7 +168,7 @@ func TestAnImportOfSettingsIsAllOrNothing(t *testing.T) {
 }
 
 // All errors of a file are reported at once, with their position, and a file can't do more than its user could otherwise.
-func TestWhatIsWrongWithSettingsIsTold(t *testing.T) {
+func TestInvalidSettingsAreReported(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t)
 	m.imported(there, everything(t))

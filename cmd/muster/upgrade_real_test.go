@@ -44,7 +44,7 @@ name: second
 install: {requires: [first]}
 actions:
   install: |
-    until [ -e HERE/go-on ]; do sleep 0.1; done
+    until [ -e HERE/accept-partial ]; do sleep 0.1; done
     echo "second $MUSTER_STATE" >>HERE/told
 ---
 kind: template
@@ -195,7 +195,7 @@ func upgrade(t *testing.T, program string, env ...string) {
 		return times
 	}
 	t.Cleanup(p.tidy)
-	t.Cleanup(func() { _ = os.WriteFile(filepath.Join(here, "go-on"), nil, 0o600) }) // nothing waits forever
+	t.Cleanup(func() { _ = os.WriteFile(filepath.Join(here, "accept-partial"), nil, 0o600) }) // nothing waits forever
 	p.start()
 	standing := create("standing", "quick", 1)
 	active(standing)
@@ -250,7 +250,7 @@ func upgrade(t *testing.T, program string, env ...string) {
 		beside = create("beside", "quick", 1)
 	}
 	active(beside)
-	if err := os.WriteFile(filepath.Join(here, "go-on"), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(here, "accept-partial"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	v := active(going)

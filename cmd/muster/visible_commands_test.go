@@ -204,7 +204,7 @@ func runHostile(t *testing.T, s *hostileServer, terminal bool, args []string) re
 	defer cancel()
 	s.enough(cancel)
 	var out, errOut bytes.Buffer
-	c := &cli.Context{Stdin: strings.NewReader("y\n"), Stdout: &out, Stderr: &errOut, Hurry: true}
+	c := &cli.Context{Stdin: strings.NewReader("y\n"), Stdout: &out, Stderr: &errOut, NoPause: true}
 	if !terminal {
 		code := execute(ctx, c, args)
 		return result{code, out.String(), errOut.String()}
@@ -283,8 +283,8 @@ type shape struct {
 	OneOf, AnyOf, AllOf  []*shape
 }
 
-// mostAsked is how many requests a command may send before it's interrupted: enough for live output to appear.
-const mostAsked = 12
+// maxAsked is how many requests a command may send before it's interrupted: enough for live output to appear.
+const maxAsked = 12
 
 func newHostileServer(t *testing.T) *hostileServer {
 	s := &hostileServer{}
@@ -322,7 +322,7 @@ func (s *hostileServer) enough(stop func()) {
 func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.asked++
-	if s.few++; s.few == mostAsked {
+	if s.few++; s.few == maxAsked {
 		s.stop()
 	}
 	refuse, calm := s.refuse, s.calm

@@ -72,16 +72,16 @@ func (p *process) lines(id string) string {
 	return b.String() + fmt.Sprint(err)
 }
 
-// amend shows what an amendment would do, does just that, waits for its end, and finds that what ran is what was shown.
-func (p *process) amend(id string, m cluster.Amendment) (cluster.ClusterView, cluster.AmendPreview) {
+// update shows what an update would do, does just that, waits for its end, and finds that what ran is what was shown.
+func (p *process) update(id string, m cluster.Update) (cluster.ClusterView, cluster.UpdatePreview) {
 	p.t.Helper()
 	cl, ctx := p.client(), p.t.Context()
-	var shown cluster.AmendPreview
+	var shown cluster.UpdatePreview
 	if err := cl.Call(ctx, http.MethodPost, rest.ClusterPath(id, "operations", "preview"), nil, m, &shown); err != nil {
 		p.t.Fatalf("preview of %s: %v", m.Kind, err)
 	}
 	m.PlanHash = shown.PlanHash
-	var answer cluster.AmendAnswer
+	var answer cluster.UpdateAnswer
 	if err := cl.Call(ctx, http.MethodPost, rest.ClusterPath(id, "operations"), nil, m, &answer); err != nil {
 		p.t.Fatalf("%s: %v", m.Kind, err)
 	}
@@ -196,18 +196,18 @@ func TestRealWalkOfASite(t *testing.T) {
 	p.answers(url, "Hello", of(v, "nginx"))
 	stop := visitors(url)
 
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 5})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 5})
 	p.answers(url, "Hello", of(v, "nginx"))
 	if n := len(of(v, "nginx")); n != 4 {
 		t.Errorf("%d nodes have nginx after growing, want 4", n)
 	}
 
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationAddServices, Services: []string{"etcd"}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationAddServices, Services: []string{"etcd"}})
 	if len(of(v, "etcd")) == 0 {
 		t.Errorf("etcd is on no node: %+v", v.Nodes)
 	}
 
-	v, shown := p.amend(v.ID, cluster.Amendment{Kind: app.OperationReconfigure, Batch: 1, Config: map[string]any{"nginx": map[string]any{"title": "Welcome"}}})
+	v, shown := p.update(v.ID, cluster.Update{Kind: app.OperationReconfigure, Batch: 1, Config: map[string]any{"nginx": map[string]any{"title": "Welcome"}}})
 	for _, n := range shown.Nodes {
 		if _, worked := n.Work["haproxy"]; worked {
 			t.Errorf("HAProxy reads nothing of what changed, and is touched: %+v", n)
@@ -215,7 +215,7 @@ func TestRealWalkOfASite(t *testing.T) {
 	}
 	p.answers(url, "Welcome", of(v, "nginx"))
 
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRestart, Services: []string{"nginx"}, Batch: 1})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationRestart, Services: []string{"nginx"}, Batch: 1})
 	p.answers(url, "Welcome", of(v, "nginx"))
 
 	// Until here no one may have noticed anything; a machine that dies may cost someone an answer.
@@ -227,7 +227,7 @@ func TestRealWalkOfASite(t *testing.T) {
 
 	victim := of(v, "nginx")[1]
 	p.dies(victim)
-	v, shown = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{victim.Name}})
+	v, shown = p.update(v.ID, cluster.Update{Kind: app.OperationRepair, Nodes: []string{victim.Name}})
 	for _, n := range shown.Nodes {
 		if (n.Change == plan.NodeReplaced) != (n.Name == victim.Name) {
 			t.Errorf("%s is %q in the repair of %s", n.Name, n.Change, victim.Name)
@@ -239,8 +239,8 @@ func TestRealWalkOfASite(t *testing.T) {
 	}
 
 	stop = visitors(url)
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRemoveServices, Services: []string{"etcd"}})
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 3})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationRemoveServices, Services: []string{"etcd"}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 3})
 	p.answers(url, "Welcome", of(v, "nginx"))
 	if asked, wrong := stop(); len(wrong) > 0 {
 		t.Errorf("while it shrank, of %d visits %d went wrong: %v", asked, len(wrong), wrong[:min(len(wrong), 3)])
@@ -271,14 +271,14 @@ func TestRealWalkOfAnEnsemble(t *testing.T) {
 	etcdAt(t, v.Nodes[:1], "put", "word", "kept")
 	everyone()
 
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationResize, Size: 5})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationResize, Size: 5})
 	members(t, v, 5)
 	everyone()
 	victim := v.Nodes[1]
 	p.dies(victim)
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRepair, Nodes: []string{victim.Name}})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationRepair, Nodes: []string{victim.Name}})
 	members(t, v, 5)
-	v, _ = p.amend(v.ID, cluster.Amendment{Kind: app.OperationRestart, Batch: 1})
+	v, _ = p.update(v.ID, cluster.Update{Kind: app.OperationRestart, Batch: 1})
 	for _, n := range v.Nodes {
 		if out := etcdAt(t, []app.Node{n}, "get", "--print-value-only", "word"); strings.TrimSpace(out) != "kept" {
 			t.Errorf("the word is %q at %s", out, n.Name)

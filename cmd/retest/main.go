@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// mostRetried is how many failed tests are tried again.
-const mostRetried = 3
+// maxRetried is how many failed tests are tried again.
+const maxRetried = 3
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, goTest)) }
 
@@ -29,7 +29,7 @@ func run(args []string, out io.Writer, test func(args []string, each func(event)
 	flaky := 0
 	switch {
 	case r.broken > 0:
-	case len(failed) > mostRetried:
+	case len(failed) > maxRetried:
 		fmt.Fprintf(out, "%d tests failed, which is too many to be chance: they are not run again.\n", len(failed))
 	default:
 		for _, k := range failed {

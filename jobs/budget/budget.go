@@ -33,7 +33,7 @@ type Budget struct {
 	own     map[string]*bucket // by account, for while Redis is away
 	away    time.Time          // Redis is not asked again before
 	trouble loop.Trouble
-	calls   callBook
+	calls   callCounts
 
 	Meter observe.Meter // nil: no one counts; set before the first call
 }

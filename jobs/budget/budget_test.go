@@ -35,7 +35,7 @@ func budgets(t *testing.T, n int) ([]*Budget, *miniredis.Miniredis) {
 	return all, r
 }
 
-func TestManyClientsTogetherKeepToTheRate(t *testing.T) {
+func TestClientsShareTheRate(t *testing.T) {
 	all, r := budgets(t, 4)
 	rate := template.Rate{PerSecond: 50, Burst: 10}
 	const tick = 20 * time.Millisecond
@@ -75,7 +75,7 @@ func TestManyClientsTogetherKeepToTheRate(t *testing.T) {
 	}
 }
 
-func TestTurnedAwayComeBackOneAfterTheOther(t *testing.T) {
+func TestRejectedCallsRetryInOrder(t *testing.T) {
 	all, r := budgets(t, 2)
 	rate := template.Rate{PerSecond: 10, Burst: 1}
 	seen := map[time.Duration]bool{}
@@ -104,7 +104,7 @@ func TestTurnedAwayComeBackOneAfterTheOther(t *testing.T) {
 	}
 }
 
-func TestRetryAfterHoldsUpEverybody(t *testing.T) {
+func TestRetryAfterDelaysAllClients(t *testing.T) {
 	all, r := budgets(t, 3)
 	rate := template.Rate{PerSecond: 10, Burst: 5}
 	now := time.Unix(1_800_000_000, 0).Add(time.Minute)
@@ -135,7 +135,7 @@ func TestRetryAfterHoldsUpEverybody(t *testing.T) {
 	}
 }
 
-func TestWithoutRedisEachProcessIsCautious(t *testing.T) {
+func TestWithoutRedisEachProcessUsesAShare(t *testing.T) {
 	all, r := budgets(t, 1)
 	b, rate := all[0], template.Rate{PerSecond: 4000, Burst: 4}
 	if err := b.Take(t.Context(), "a", template.Rate{}); err != nil {
@@ -164,7 +164,7 @@ func TestWithoutRedisEachProcessIsCautious(t *testing.T) {
 	}
 }
 
-func TestAGoneCallerTakesNoTurn(t *testing.T) {
+func TestCancelledCallerTakesNoTurn(t *testing.T) {
 	all, _ := budgets(t, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -16,7 +16,7 @@ import (
 const (
 	callsKept  = 25 * time.Hour
 	callsEvery = 2 * time.Second // how often a process shares its calls at most
-	mostError  = 500             // letters of an error that are kept
+	maxError   = 500             // letters of an error that are kept
 )
 
 // pendingCalls are the calls to an account not shared yet.
@@ -27,9 +27,9 @@ type pendingCalls struct {
 	failed  time.Time
 }
 
-// callBook counts calls in this process, and adds them to those of the others in Redis now and then. It is for people to look at: what
+// callCounts counts calls in this process, and adds them to those of the others in Redis now and then. It is for people to look at: what
 // is lost with Redis or with the process is not missed.
-type callBook struct {
+type callCounts struct {
 	mu      sync.Mutex
 	pending map[string]*pendingCalls
 	timer   *time.Timer
@@ -59,12 +59,12 @@ func (b *Budget) Told(account string, err error) {
 	}
 	p.counts[code]++
 	if c.timer == nil {
-		c.timer = time.AfterFunc(callsEvery, b.tellCalls)
+		c.timer = time.AfterFunc(callsEvery, b.publishCalls)
 	}
 }
 
-// tellCalls adds what was counted to what Redis has.
-func (b *Budget) tellCalls() {
+// publishCalls adds what was counted to what Redis has.
+func (b *Budget) publishCalls() {
 	b.calls.mu.Lock()
 	all := b.calls.pending
 	b.calls.pending, b.calls.timer = nil, nil
@@ -83,7 +83,7 @@ func (b *Budget) tellCalls() {
 			to.Expire(ctx, hour, callsKept)
 			to.HSet(ctx, last, "at", p.last.UnixMicro())
 			if p.failure != nil {
-				to.HSet(ctx, last, "error", firstLetters(p.failure.Message, mostError), "code", string(p.failure.Code), "error_at", p.failed.UnixMicro())
+				to.HSet(ctx, last, "error", firstLetters(p.failure.Message, maxError), "code", string(p.failure.Code), "error_at", p.failed.UnixMicro())
 			}
 			to.Expire(ctx, last, callsKept)
 		}

@@ -8,7 +8,7 @@ import (
 	"muster/app/template"
 )
 
-func TestCallsAreCountedForAll(t *testing.T) {
+func TestCallsAreCountedAcrossClients(t *testing.T) {
 	all, r := budgets(t, 2)
 	rate := template.Rate{PerSecond: 1, Burst: 4}
 	all[0].Told("ocean", nil)
@@ -17,7 +17,7 @@ func TestCallsAreCountedForAll(t *testing.T) {
 	all[1].Told("other", nil)
 	for _, b := range all {
 		b.calls.timer.Stop() // the test does not wait for it
-		b.tellCalls()
+		b.publishCalls()
 	}
 	c, err := all[0].AccountCalls(t.Context(), "ocean", rate)
 	if err != nil || c.Day[""] != 2 || c.Day[app.ETimeout] != 1 || c.LastError != "ocean: create: timed out" || c.ErrorCode != app.ETimeout ||
@@ -39,5 +39,5 @@ func TestCallsAreCountedForAll(t *testing.T) {
 	}
 	all[0].Told("ocean", nil)
 	all[0].calls.timer.Stop()
-	all[0].tellCalls() // no receivers: nothing breaks
+	all[0].publishCalls() // no receivers: nothing breaks
 }

@@ -36,8 +36,8 @@ type Resources struct {
 
 const (
 	fetchTries = 5
-	// leftFor is how old what a process has left unfinished must be to be removed.
-	leftFor = 6 * time.Hour
+	// abandonedAfter is how old what a process has left unfinished must be to be removed.
+	abandonedAfter = 6 * time.Hour
 )
 
 // Fetch is a content that a step needs.
@@ -209,7 +209,7 @@ func (c *Resources) all() (list []held) {
 			return nil
 		}
 		if strings.HasPrefix(d.Name(), ".") {
-			if time.Since(info.ModTime()) > leftFor {
+			if time.Since(info.ModTime()) > abandonedAfter {
 				_ = os.Remove(path)
 			}
 			return nil

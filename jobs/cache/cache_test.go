@@ -111,7 +111,7 @@ func TestCacheFetchesOnceForEachTenant(t *testing.T) {
 	}
 }
 
-func TestCacheGoesOnWhereItWasCut(t *testing.T) {
+func TestCacheResumesDownloads(t *testing.T) {
 	s, c := &cupboard{spoil: func(try int) int { return []int{40_000, 0, 30_000, -1}[min(try, 4)-1] }}, newCache(t, 1<<20)
 	ref := s.shelved("site", 100_000)
 	wants(t, c, s, ref, "acme", true)
@@ -120,7 +120,7 @@ func TestCacheGoesOnWhereItWasCut(t *testing.T) {
 	}
 }
 
-func TestCacheGivesUpWhereNothingComes(t *testing.T) {
+func TestCacheGivesUpOnStalledDownloads(t *testing.T) {
 	t.Parallel()
 	s, c := &cupboard{spoil: func(int) int { return 0 }}, newCache(t, 1<<20)
 	ref := s.shelved("site", 10)
@@ -136,7 +136,7 @@ func TestCacheGivesUpWhereNothingComes(t *testing.T) {
 }
 
 // What is changed on its way is refused, and said to be, and not kept; the next try has it right.
-func TestCacheRefusesWhatWasChangedOnItsWay(t *testing.T) {
+func TestCacheRejectsCorruptDownloads(t *testing.T) {
 	s, c := &cupboard{}, newCache(t, 1<<20)
 	ref := s.shelved("site", 100_000)
 	s.spoil = func(int) int { return -2 }
@@ -159,7 +159,7 @@ func TestCacheRefusesWhatWasChangedOnItsWay(t *testing.T) {
 }
 
 // What the disk has changed is fetched again: a byte, or its end.
-func TestCacheFetchesAnewWhatTheDiskHasChanged(t *testing.T) {
+func TestCacheRefetchesCorruptFiles(t *testing.T) {
 	s, c := &cupboard{}, newCache(t, 1<<20)
 	ref := s.shelved("site", 100_000)
 	wants(t, c, s, ref, "acme", true)
@@ -178,7 +178,7 @@ func TestCacheFetchesAnewWhatTheDiskHasChanged(t *testing.T) {
 }
 
 // What was asked for longest ago makes room, of all tenants together; who reads it reads it to its end.
-func TestCacheMakesRoom(t *testing.T) {
+func TestCacheEvicts(t *testing.T) {
 	s, c := &cupboard{}, newCache(t, 3000)
 	var refs []template.ResourceRef
 	old := time.Now().Add(-time.Hour)
@@ -223,7 +223,7 @@ func TestCacheMakesRoom(t *testing.T) {
 }
 
 // What a process left unfinished goes in time, and not while another may be at it.
-func TestCacheForgetsWhatWasLeftUnfinished(t *testing.T) {
+func TestCacheRemovesUnfinishedDownloads(t *testing.T) {
 	s, c := &cupboard{}, newCache(t, 1<<20)
 	wants(t, c, s, s.shelved("site", 10), "acme", true)
 	dirs, _ := filepath.Glob(filepath.Join(c.Dir, "*"))
@@ -233,7 +233,7 @@ func TestCacheForgetsWhatWasLeftUnfinished(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	then := time.Now().Add(-2 * leftFor)
+	then := time.Now().Add(-2 * abandonedAfter)
 	if err := os.Chtimes(left, then, then); err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestCacheForgetsWhatWasLeftUnfinished(t *testing.T) {
 }
 
 // Several who need the same at once have it fetched once.
-func TestCacheFetchesOnceForManyAtOnce(t *testing.T) {
+func TestCacheSharesConcurrentFetches(t *testing.T) {
 	s, c := &cupboard{}, newCache(t, 1<<20)
 	ref := s.shelved("site", 300_000)
 	var all sync.WaitGroup

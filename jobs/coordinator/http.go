@@ -37,7 +37,7 @@ var (
 	_ execution.WorkWaiter  = (*Remote)(nil)
 	_ fleet.Registry        = (*Remote)(nil)
 
-	_ execution.HealthKeeper = (*Remote)(nil)
+	_ execution.CheckBatchSource = (*Remote)(nil)
 )
 
 const (
@@ -135,16 +135,16 @@ func (r *Remote) AwaitWork(ctx context.Context, w app.WorkerID, patience time.Du
 	return answer.Work, err
 }
 
-func (r *Remote) AwaitRound(ctx context.Context, w app.WorkerID) (*execution.HealthRound, error) {
-	var answer wire.RoundAnswer
+func (r *Remote) AwaitCheckBatch(ctx context.Context, w app.WorkerID) (*execution.CheckBatch, error) {
+	var answer wire.CheckBatchAnswer
 	ctx, cancel := context.WithTimeout(ctx, awaitAnswer)
 	defer cancel()
-	err := r.ask(ctx, "round", wire.RoundMessage{Worker: w}, &answer)
+	err := r.ask(ctx, "round", wire.CheckBatchMessage{Worker: w}, &answer)
 	return answer.Round, err
 }
 
-func (r *Remote) ReportRound(ctx context.Context, w app.WorkerID, report execution.RoundReport) error {
-	return r.ask(ctx, "round_end", wire.RoundEndMessage{Worker: w, Report: report}, &wire.Empty{})
+func (r *Remote) ReportCheckBatch(ctx context.Context, w app.WorkerID, report execution.CheckBatchReport) error {
+	return r.ask(ctx, "round_end", wire.CheckBatchEndMessage{Worker: w, Report: report}, &wire.Empty{})
 }
 
 func (r *Remote) Register(ctx context.Context, reg fleet.Registration) (out fleet.Registered, err error) {

@@ -36,18 +36,18 @@ type Provisioner struct {
 	registered fleet.Registered
 	known      string // version of the orders that it acts by
 	orders     map[string]fleet.WorkerOrder
-	running    map[string]*keptWorker // by tenant; those that take new steps
-	leaving    map[*keptWorker]bool
+	running    map[string]*runningWorker // by tenant; those that take new steps
+	leaving    map[*runningWorker]bool
 	ended      []string // workers to tell of
 	heard      time.Time
 	draining   bool
 	failures   map[string]*crashes
-	events     chan *keptWorker
+	events     chan *runningWorker
 	trouble    loop.Trouble
 }
 
-// keptWorker is a worker with what is to be known of it.
-type keptWorker struct {
+// runningWorker is a worker with what is to be known of it.
+type runningWorker struct {
 	WorkerHandle
 	name    string
 	tenant  string
@@ -68,8 +68,8 @@ const (
 	settle   = 50 * time.Millisecond
 )
 
-// answerToBeat is what happened to a heartbeat.
-type answerToBeat struct {
+// heartbeatAnswer is what happened to a heartbeat.
+type heartbeatAnswer struct {
 	orders   fleet.Orders
 	reported int // how many ended workers the server knows of now
 	err      error
@@ -78,8 +78,8 @@ type answerToBeat struct {
 // Run works until ctx ends, or the server wants the provisioner to drain; then it drains. The error is EUnauthorized where the
 // server does not take the token (any more).
 func (p *Provisioner) Run(ctx context.Context) error {
-	p.orders, p.running, p.failures = map[string]fleet.WorkerOrder{}, map[string]*keptWorker{}, map[string]*crashes{}
-	p.leaving, p.events = map[*keptWorker]bool{}, make(chan *keptWorker, 16)
+	p.orders, p.running, p.failures = map[string]fleet.WorkerOrder{}, map[string]*runningWorker{}, map[string]*crashes{}
+	p.leaving, p.events = map[*runningWorker]bool{}, make(chan *runningWorker, 16)
 	for {
 		again, err := p.registration(ctx)
 		if !again {
@@ -93,7 +93,7 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 	if again, err := p.register(ctx); p.registered.ID == "" {
 		return again, err
 	}
-	beats := make(chan answerToBeat)
+	beats := make(chan heartbeatAnswer)
 	live, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	var cut context.CancelFunc
@@ -104,7 +104,7 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 		one, cut = context.WithTimeout(live, app.ProvisionerSilence)
 		stop := cut
 		hurried = false
-		b := fleet.Beat{ID: p.registered.ID, Known: p.known, Draining: p.draining, Ended: p.ended, Wait: app.ProvisionerBeat}
+		b := fleet.Beat{ID: p.registered.ID, Known: p.known, Draining: p.draining, Ended: p.ended, Wait: app.ProvisionerHeartbeat}
 		if len(b.Ended) > 0 || p.draining {
 			b.Wait = 0
 		}
@@ -112,7 +112,7 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 			defer stop()
 			orders, err := p.Server.Beat(one, b)
 			select {
-			case beats <- answerToBeat{orders: orders, reported: len(b.Ended), err: err}:
+			case beats <- heartbeatAnswer{orders: orders, reported: len(b.Ended), err: err}:
 			case <-live.Done():
 			}
 		}()
@@ -192,14 +192,14 @@ func b2i(b bool) int {
 }
 
 // until is when the next heartbeat is due: at once after orders, which took as long as there were none.
-func (p *Provisioner) until(a answerToBeat) time.Duration {
+func (p *Provisioner) until(a heartbeatAnswer) time.Duration {
 	switch {
 	case len(p.ended) > 0 && a.err == nil:
 		return 0
 	case p.draining:
 		return 200 * time.Millisecond
 	case a.err != nil:
-		return min(loop.BackOff(200*time.Millisecond, 1), app.ProvisionerBeat)
+		return min(loop.BackOff(200*time.Millisecond, 1), app.ProvisionerHeartbeat)
 	}
 	return settle
 }
@@ -265,7 +265,7 @@ func (p *Provisioner) restart() {
 			p.crashed(tenant)
 			continue
 		}
-		k := &keptWorker{WorkerHandle: h, name: name, tenant: tenant, order: o, began: time.Now()}
+		k := &runningWorker{WorkerHandle: h, name: name, tenant: tenant, order: o, began: time.Now()}
 		p.running[tenant] = k
 		p.Log.Debug("serving tenant", "tenant", tenant, "slots", o.Slots, "worker", name)
 		go func() {
@@ -290,7 +290,7 @@ func (p *Provisioner) crashed(tenant string) {
 }
 
 // gone is notified of a worker that ended.
-func (p *Provisioner) gone(k *keptWorker) {
+func (p *Provisioner) gone(k *runningWorker) {
 	if strings.HasPrefix(k.name, execution.WorkerPrefix(p.registered.ID)) { // else of a registration that has ended: its claims run out
 		p.ended = append(p.ended, k.name)
 	}
@@ -339,7 +339,7 @@ func (p *Provisioner) dropAll() {
 
 // leave says good-bye.
 func (p *Provisioner) leave(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, 2*app.ProvisionerBeat)
+	ctx, cancel := context.WithTimeout(ctx, 2*app.ProvisionerHeartbeat)
 	defer cancel()
 	if len(p.ended) > 0 {
 		_, _ = p.Server.Beat(ctx, fleet.Beat{ID: p.registered.ID, Draining: true, Ended: p.ended})

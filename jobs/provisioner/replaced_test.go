@@ -64,7 +64,7 @@ func (s *slow) Done() <-chan struct{}    { return s.done }
 
 // A worker that ends only after its provisioner has registered again isn't reported under the new registration: the server
 // would refuse every heartbeat from then on.
-func TestWorkerThatOutlivesItsRegistration(t *testing.T) {
+func TestWorkerOutlivesItsRegistration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &forgetful{beats: map[string]int{}}
 		var names []string

@@ -12,32 +12,32 @@ import (
 
 const (
 	sweepEvery = 500 * time.Millisecond
-	// A bell that no one answered for so long is rung again, in case the queue lost it without losing everything.
-	bellPatience = 30 * time.Second
-	expireEvery  = 5 * time.Second
-	ringBatch    = 500
-	// maxBells is how many bells of a tenant may lie in the queue: more than it has workers.
-	maxBells = 1000
+	// A dispatch that no worker answered for so long is repeated, in case the queue lost it without losing everything.
+	redispatchAfter = 30 * time.Second
+	expireEvery     = 5 * time.Second
+	dispatchBatch   = 500
+	// maxDispatches is how many wake-ups of a tenant the queue may hold: more than it has workers.
+	maxDispatches = 1000
 )
 
-// Ledger keeps which steps are queued, and whose bell was rung.
+// Ledger keeps which steps are queued, and which were dispatched.
 type Ledger interface {
-	// Unrung returns queued steps whose doorbell is to be rung, in no order.
-	Unrung(ctx context.Context, limit int) ([]execution.Bell, error)
-	// MarkRung notes that doorbells were rung.
-	MarkRung(ctx context.Context, bells []execution.Bell, now time.Time) error
-	// Unheard counts, for each tenant, the queued steps whose bell was rung before then and that no one claimed.
-	Unheard(ctx context.Context, before time.Time) (map[string]int, error)
-	// Unring forgets the tenant's bells rung before then, or those of all tenants where it is "": they are to be rung
-	// again. It returns how many. A bell of a far future, rung before the clock was set back, counts as rung before.
-	Unring(ctx context.Context, tenant string, before time.Time) (int, error)
+	// Undispatched returns queued steps that are to be dispatched, in no order.
+	Undispatched(ctx context.Context, limit int) ([]execution.OutboxEntry, error)
+	// MarkDispatched notes that steps were dispatched.
+	MarkDispatched(ctx context.Context, dispatches []execution.OutboxEntry, now time.Time) error
+	// UnclaimedByTenant counts, for each tenant, the queued steps that were dispatched before then and that no one claimed.
+	UnclaimedByTenant(ctx context.Context, before time.Time) (map[string]int, error)
+	// Redispatch forgets the tenant's dispatches before then, or those of all tenants where it is "": they are to be sent
+	// again. It returns how many. A dispatch in the far future, from before the clock was set back, counts as old.
+	Redispatch(ctx context.Context, tenant string, before time.Time) (int, error)
 	// SweepSteps takes back claims that ran out, and queues ready steps whose time has come. It returns how many moved.
 	SweepSteps(ctx context.Context, now time.Time) (int, error)
 	// Committed returns a channel that gets a (coalesced) value after every commit that may have queued steps.
 	Committed() <-chan struct{}
 }
 
-// Dispatcher rings the doorbells of queued steps, takes back claims that ran out, begins roll-backs, and ends leases.
+// Dispatcher dispatches queued steps, takes back claims that ran out, begins roll-backs, and ends leases.
 type Dispatcher struct {
 	Ledger Ledger
 	Queue  *Queue
@@ -55,7 +55,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	var expired, patience time.Time
 	var trouble loop.Trouble
 	for {
-		err := d.ring(ctx)
+		err := d.dispatch(ctx)
 		if ctx.Err() != nil {
 			return
 		}
@@ -94,17 +94,17 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	}
 }
 
-// ring empties the outbox.
-func (d *Dispatcher) ring(ctx context.Context) error {
+// dispatch empties the outbox.
+func (d *Dispatcher) dispatch(ctx context.Context) error {
 	for {
-		bells, err := d.Ledger.Unrung(ctx, ringBatch)
-		if err != nil || len(bells) == 0 {
+		dispatches, err := d.Ledger.Undispatched(ctx, dispatchBatch)
+		if err != nil || len(dispatches) == 0 {
 			return err
 		}
-		rung, err := d.ringAll(ctx, bells)
-		if rung > 0 {
-			observe.MeterOf(d.Meter).Add(observe.MetricRung, float64(rung))
-			if e := d.Ledger.MarkRung(ctx, bells[:rung], d.Now()); err == nil {
+		dispatched, err := d.dispatchAll(ctx, dispatches)
+		if dispatched > 0 {
+			observe.MeterOf(d.Meter).Add(observe.MetricRung, float64(dispatched))
+			if e := d.Ledger.MarkDispatched(ctx, dispatches[:dispatched], d.Now()); err == nil {
 				err = e
 			}
 		}
@@ -114,27 +114,27 @@ func (d *Dispatcher) ring(ctx context.Context) error {
 	}
 }
 
-// ringAll rings bells and returns how many of them need no more thought. A tenant whose queue holds maxBells already gets no
+// dispatchAll enqueues wake-ups and returns how many dispatches are done. A tenant whose queue holds maxDispatches already gets no
 // more: they are for waking idle workers, and those who work go from step to step by themselves.
-func (d *Dispatcher) ringAll(ctx context.Context, bells []execution.Bell) (int, error) {
+func (d *Dispatcher) dispatchAll(ctx context.Context, dispatches []execution.OutboxEntry) (int, error) {
 	room := map[string]int{}
-	for i, b := range bells {
+	for i, b := range dispatches {
 		left, known := room[b.Tenant]
 		if !known {
 			waiting, err := d.Queue.Waiting(ctx, b.Tenant)
 			if err != nil {
 				return i, err
 			}
-			left = maxBells - waiting
+			left = maxDispatches - waiting
 		}
 		if left > 0 {
-			if err := d.Queue.ring(ctx, b); err != nil {
+			if err := d.Queue.enqueue(ctx, b); err != nil {
 				return i, err
 			}
 		}
 		room[b.Tenant] = left - 1
 	}
-	return len(bells), nil
+	return len(dispatches), nil
 }
 
 func (d *Dispatcher) sweep(ctx context.Context, now time.Time, patience *time.Time) error {
@@ -151,36 +151,36 @@ func (d *Dispatcher) sweep(ctx context.Context, now time.Time, patience *time.Ti
 		return err
 	}
 	if lost {
-		n, err := d.Ledger.Unring(ctx, "", now)
+		n, err := d.Ledger.Redispatch(ctx, "", now)
 		if n > 0 {
 			observe.MeterOf(d.Meter).Add(observe.MetricRungAnew, float64(n), "queue_lost")
 			d.Log.Warn("the queue was lost; announcing its steps again", "steps", n)
 		}
 		return err
 	}
-	if now.Sub(*patience) < bellPatience && !now.Before(*patience) {
+	if now.Sub(*patience) < redispatchAfter && !now.Before(*patience) {
 		return nil
 	}
 	*patience = now
-	return d.ringAgain(ctx, now.Add(-bellPatience))
+	return d.redispatch(ctx, now.Add(-redispatchAfter))
 }
 
-// ringAgain rings for steps that no one came for, unless the bells rung for them are still in the queue: where all
-// workers are busy for long, more bells would bring no one, only fill Redis.
-func (d *Dispatcher) ringAgain(ctx context.Context, before time.Time) error {
-	unheard, err := d.Ledger.Unheard(ctx, before)
+// redispatch repeats dispatches that no worker answered, unless they are still in the queue: where all
+// workers are busy for long, more of them would only fill Redis.
+func (d *Dispatcher) redispatch(ctx context.Context, before time.Time) error {
+	unheard, err := d.Ledger.UnclaimedByTenant(ctx, before)
 	if err != nil {
 		return err
 	}
 	for tenant, steps := range unheard {
-		bells, err := d.Queue.Waiting(ctx, tenant)
+		dispatches, err := d.Queue.Waiting(ctx, tenant)
 		if err != nil {
 			return err
 		}
-		if bells >= min(steps, maxBells) {
+		if dispatches >= min(steps, maxDispatches) {
 			continue
 		}
-		n, err := d.Ledger.Unring(ctx, tenant, before)
+		n, err := d.Ledger.Redispatch(ctx, tenant, before)
 		if err != nil {
 			return err
 		}

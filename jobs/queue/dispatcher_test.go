@@ -32,10 +32,10 @@ func newDispatcher(t *testing.T, nodes int) (*Dispatcher, *apptest.Clock) {
 	return &Dispatcher{Ledger: s, Queue: q, Log: slog.New(slog.DiscardHandler), Now: clock.Now}, clock
 }
 
-// waiting returns the number of bells in the queue once the outbox is empty.
+// waiting returns the number of wake-ups in the queue once the outbox is empty.
 func waiting(t *testing.T, d *Dispatcher) int {
 	t.Helper()
-	if err := d.ring(t.Context()); err != nil {
+	if err := d.dispatch(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	n, err := d.Queue.Waiting(t.Context(), "t")
@@ -45,7 +45,7 @@ func waiting(t *testing.T, d *Dispatcher) int {
 	return n
 }
 
-func TestBellsDoNotPileUpWhileAllAreBusy(t *testing.T) {
+func TestDispatchesAreBoundedWhileWorkersAreBusy(t *testing.T) {
 	d, clock := newDispatcher(t, 20)
 	var patience time.Time
 	for range 50 {
@@ -55,11 +55,11 @@ func TestBellsDoNotPileUpWhileAllAreBusy(t *testing.T) {
 		if n := waiting(t, d); n != 20 {
 			t.Fatalf("%d bells for 20 steps", n)
 		}
-		clock.Move(bellPatience + time.Second)
+		clock.Move(redispatchAfter + time.Second)
 	}
 }
 
-func TestBellsThatWereLostAreRungAgain(t *testing.T) {
+func TestLostDispatchesAreRepeated(t *testing.T) {
 	d, clock := newDispatcher(t, 20)
 	var patience time.Time
 	if err := d.sweep(t.Context(), clock.Now(), &patience); err != nil {
@@ -72,7 +72,7 @@ func TestBellsThatWereLostAreRungAgain(t *testing.T) {
 	if err := d.Queue.client.Del(t.Context(), "asynq:{"+d.Queue.name("t")+"}:pending").Err(); err != nil {
 		t.Fatal(err)
 	}
-	clock.Move(bellPatience + time.Second)
+	clock.Move(redispatchAfter + time.Second)
 	if err := d.sweep(t.Context(), clock.Now(), &patience); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestBellsThatWereLostAreRungAgain(t *testing.T) {
 	}
 }
 
-func TestErrorsOfAsynqComeThroughOnceAMinute(t *testing.T) {
+func TestAsynqErrorsAreLoggedOnceAMinute(t *testing.T) {
 	var said bytes.Buffer
 	a := &asynqLog{log: slog.New(slog.NewTextHandler(&said, nil))}
 	for range 100 {

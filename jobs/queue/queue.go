@@ -16,12 +16,12 @@ import (
 	"muster/app/identity"
 )
 
-// taskStep is asynq's name for a doorbell.
+// taskStep is asynq's name for a wake-up.
 const taskStep = "step"
 
-// bellTime is how long asynq lets one bell be served: a worker goes from step to step on it, and each step has its own
+// taskTimeout is how long asynq lets one wake-up be served: a worker goes from step to step on it, and each step has its own
 // limit. Without it asynq would cut in after 30 minutes.
-const bellTime = 7 * 24 * time.Hour
+const taskTimeout = 7 * 24 * time.Hour
 
 // Queue is the connection to Redis.
 type Queue struct {
@@ -86,20 +86,20 @@ func (q *Queue) Ping(ctx context.Context) error {
 
 func (q *Queue) name(tenant string) string { return "muster:" + q.installation + ":" + tenant }
 
-// ring puts a bell in its tenant's queue. An error is ETransient.
-func (q *Queue) ring(ctx context.Context, b execution.Bell) error {
+// enqueue puts a wake-up in its tenant's queue. An error is ETransient.
+func (q *Queue) enqueue(ctx context.Context, b execution.OutboxEntry) error {
 	payload, err := json.Marshal(b)
 	if err != nil {
 		return fmt.Errorf("jobs: bell: %w", err)
 	}
-	_, err = q.tasks.EnqueueContext(ctx, asynq.NewTask(taskStep, payload), asynq.Queue(q.name(b.Tenant)), asynq.MaxRetry(0), asynq.Timeout(bellTime))
+	_, err = q.tasks.EnqueueContext(ctx, asynq.NewTask(taskStep, payload), asynq.Queue(q.name(b.Tenant)), asynq.MaxRetry(0), asynq.Timeout(taskTimeout))
 	if err != nil {
 		return &app.Error{Code: app.ETransient, Message: "Redis rejected the announcement of a step", Err: err}
 	}
 	return nil
 }
 
-// Waiting counts the bells of a tenant that no worker has heard yet.
+// Waiting counts the wake-ups of a tenant that no worker has received yet.
 func (q *Queue) Waiting(ctx context.Context, tenant string) (int, error) {
 	n, err := q.client.LLen(ctx, "asynq:{"+q.name(tenant)+"}:pending").Result() // asynq's own name for the list
 	if err != nil {
@@ -140,10 +140,10 @@ const checkEvery = 20 * time.Millisecond
 // stopTime is how long asynq may take to stop listening.
 const stopTime = time.Second
 
-// Listener hears a tenant's bells.
+// Listener receives a tenant's wake-ups.
 type Listener struct{ server *asynq.Server }
 
-// Listen calls heard for each bell of a tenant, for at most so many at a time. Stop it, and close it once no one is needed any more.
+// Listen calls heard for each wake-up of a tenant, for at most so many at a time. Stop it, and close it once no one is needed any more.
 func (q *Queue) Listen(ctx context.Context, tenant string, atOnce int, log *slog.Logger, heard func()) (*Listener, error) {
 	l := &Listener{asynq.NewServerFromRedisClient(q.client, asynq.Config{
 		Concurrency: atOnce, Queues: map[string]int{q.name(tenant): 1}, TaskCheckInterval: checkEvery,
@@ -154,7 +154,7 @@ func (q *Queue) Listen(ctx context.Context, tenant string, atOnce int, log *slog
 	return l, l.server.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error { heard(); return nil }))
 }
 
-// Stop ends the wait for bells. A Redis that hangs keeps no one.
+// Stop ends the wait for wake-ups. A Redis that hangs keeps no one.
 func (l *Listener) Stop() {
 	stopped := make(chan struct{})
 	go func() { defer close(stopped); l.server.Stop() }()

@@ -19,9 +19,9 @@ import (
 
 // Bounds of a look for lost machines.
 const (
-	mostLost     = 10   // machines of one cluster that the list lacks are asked for by themselves
-	mostAsked    = 1000 // of all clusters of an account; the next looks ask for more
-	mostFailures = 10   // clusters that couldn't be looked at, before the rest is left to the next look
+	maxLost      = 10   // machines of one cluster that the list lacks are asked for by themselves
+	maxAsked     = 1000 // of all clusters of an account; the next looks ask for more
+	maxFailures  = 10   // clusters that couldn't be looked at, before the rest is left to the next look
 	comparedOnce = 500  // clusters are read together
 )
 
@@ -115,7 +115,7 @@ func (p *pass) expect(ctx context.Context) (*expectation, error) {
 
 // compare marks clusters of the account whose machines do not all run, and those whose machines are back.
 func (p *pass) compare(ctx context.Context, cloud family.Provider, machines []family.Machine, x *expectation) error {
-	l := &lookout{pass: p, expectation: x, cloud: cloud, listed: map[string]family.MachineState{}, lost: map[string]bool{}}
+	l := &lostSearch{pass: p, expectation: x, cloud: cloud, listed: map[string]family.MachineState{}, lost: map[string]bool{}}
 	for _, m := range machines {
 		l.listed[m.ID] = m.State
 	}
@@ -143,8 +143,8 @@ func (p *pass) compare(ctx context.Context, cloud family.Provider, machines []fa
 	return err
 }
 
-// lookout is one look for lost machines.
-type lookout struct {
+// lostSearch is one search for lost machines.
+type lostSearch struct {
 	*pass
 	*expectation
 	cloud  family.Provider
@@ -154,7 +154,7 @@ type lookout struct {
 }
 
 // clusters looks for the machines of clusters, one after the other. One that fails doesn't keep the others.
-func (l *lookout) clusters(ctx context.Context, ids []string) error {
+func (l *lostSearch) clusters(ctx context.Context, ids []string) error {
 	var errs []error
 	for ids := range slices.Chunk(ids, comparedOnce) {
 		clusters, err := l.Clusters.ComparedClusters(ctx, ids)
@@ -168,7 +168,7 @@ func (l *lookout) clusters(ctx context.Context, ids []string) error {
 			if err := l.cluster(ctx, c); err != nil {
 				errs = append(errs, err)
 			}
-			if len(errs) == mostFailures {
+			if len(errs) == maxFailures {
 				return errors.Join(errs...)
 			}
 		}
@@ -178,7 +178,7 @@ func (l *lookout) clusters(ctx context.Context, ids []string) error {
 
 // cluster looks for the machines of one cluster. A list may be late or cut short, so each machine that it lacks is asked for by itself before it counts as
 // lost; and it has to be away at a second look, since a machine may just be restarting.
-func (l *lookout) cluster(ctx context.Context, c fleet.ComparedCluster) error {
+func (l *lostSearch) cluster(ctx context.Context, c fleet.ComparedCluster) error {
 	runs := c.Status == app.ClusterActive || c.Lost // nothing but lost machines is wrong with it
 	var names, gone, found []string                 // names: of all that are lost
 	asked, all := 0, true
@@ -198,7 +198,7 @@ func (l *lookout) cluster(ctx context.Context, c fleet.ComparedCluster) error {
 			names = append(names, n.Name)
 			continue
 		}
-		if asked == mostLost || l.asked == mostAsked {
+		if asked == maxLost || l.asked == maxAsked {
 			all = false
 			continue // the next look finds more
 		}
@@ -248,7 +248,7 @@ func (l *lookout) cluster(ctx context.Context, c fleet.ComparedCluster) error {
 }
 
 // away asks the provider for one machine. One that is only stopped counts where its cluster wasn't put to sleep.
-func (l *lookout) away(ctx context.Context, c fleet.ComparedCluster, n app.Node, stopped bool) (bool, error) {
+func (l *lostSearch) away(ctx context.Context, c fleet.ComparedCluster, n app.Node, stopped bool) (bool, error) {
 	m, err := l.cloud.Describe(ctx, n.MachineID)
 	switch {
 	case app.CodeOf(err) == app.ENotFound:
@@ -270,7 +270,7 @@ func (l *lookout) away(ctx context.Context, c fleet.ComparedCluster, n app.Node,
 }
 
 // twice tells whether machines of a cluster have been away for long enough to be lost; else it has them looked at again soon.
-func (l *lookout) twice(cluster string) bool {
+func (l *lostSearch) twice(cluster string) bool {
 	since, known := l.missed[cluster]
 	if !known {
 		since = time.Now()

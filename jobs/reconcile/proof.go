@@ -138,7 +138,7 @@ func (r *Reconciler) left(ctx context.Context, name string, clusters []app.Clust
 	for _, c := range clusters {
 		ids = append(ids, c.ID)
 	}
-	handed, err := r.Proofs.HandedOut(ctx, ids)
+	handed, err := r.Proofs.AssignedIntents(ctx, ids)
 	if err != nil {
 		return nil, "", err
 	}

@@ -45,5 +45,5 @@ type ClusterStore interface {
 type ProofStore interface {
 	Unproven(ctx context.Context, limit int) ([]app.Cluster, error)
 	SetProof(ctx context.Context, tenant, cluster string, p fleet.Proof, asked time.Time) error
-	HandedOut(ctx context.Context, clusters []string) (map[string]string, error)
+	AssignedIntents(ctx context.Context, clusters []string) (map[string]string, error)
 }

@@ -15,7 +15,7 @@ import (
 	"muster/app/secret"
 )
 
-func TestSecretsAreHiddenInEveryForm(t *testing.T) {
+func TestSecretsAreRedactedInEveryEncoding(t *testing.T) {
 	const secret = `p@ss/w"ö rd'&<x>`
 	r := New([]string{secret, "short"})
 	j, _ := json.Marshal(map[string]string{"password": secret})
@@ -62,7 +62,7 @@ func leaks(text, secret string) bool {
 }
 
 // A line that is longer than what comes at once is cut; the secret may stand on the cut.
-func TestSecretsAreHiddenOverBorders(t *testing.T) {
+func TestSecretsAreRedactedAcrossChunks(t *testing.T) {
 	secret := "0123456789abcdefghijklmnopqrstuvwxyz"
 	for cut := range len(secret) + 1 {
 		var got []string
@@ -77,7 +77,7 @@ func TestSecretsAreHiddenOverBorders(t *testing.T) {
 	}
 }
 
-func TestKeysOfManyLinesAreHidden(t *testing.T) {
+func TestMultilineKeysAreRedacted(t *testing.T) {
 	pem := "-----BEGIN KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUA\r\nQyNTUxOQAAACDx9QYcDqA\n-----END KEY-----\n"
 	r := New([]string{pem})
 	for line := range strings.Lines(pem) {
@@ -97,7 +97,7 @@ func TestKeysOfManyLinesAreHidden(t *testing.T) {
 	}
 }
 
-func TestSecretsAreHiddenInErrors(t *testing.T) {
+func TestSecretsAreRedactedInErrors(t *testing.T) {
 	r := New([]string{"hunter22"})
 	e := r.Error(&app.Error{Code: app.EScript, Message: "It said: hunter22", Hint: "not hunter22", Err: errors.New("exit of hunter22")})
 	if text := e.Message + e.Hint + e.Err.Error(); strings.Contains(text, "hunter22") || e.Code != app.EScript {
@@ -110,7 +110,7 @@ func TestSecretsAreHiddenInErrors(t *testing.T) {
 }
 
 // Whatever surrounds it, no random secret stays.
-func TestRandomSecretsAreHidden(t *testing.T) {
+func TestRandomSecretsAreRedacted(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	text := func(n int) string {
 		b := make([]byte, n)

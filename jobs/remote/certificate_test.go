@@ -70,7 +70,7 @@ func enter(t *testing.T, at remote.Target, user string, s ssh.Signer) (string, e
 	return string(out), err
 }
 
-func TestCertificateOpensAMachine(t *testing.T) {
+func TestCertificateLogin(t *testing.T) {
 	t.Parallel()
 	n := remotetest.OpenSSH(t)
 	at := n.Target()
@@ -144,7 +144,7 @@ func TestEnsureAuthorityMakesTheFile(t *testing.T) {
 	}
 }
 
-func TestCertificateSaysWhatItAllows(t *testing.T) {
+func TestCertificatePermissions(t *testing.T) {
 	t.Parallel()
 	ca, caPEM := remotetest.NewKey(t)
 	key, o := order(t, "ubuntu")

@@ -60,7 +60,7 @@ func end(t testing.TB, done <-chan error) error {
 	}
 }
 
-func TestClaimOldIsRefused(t *testing.T) {
+func TestStaleClaimIsRefused(t *testing.T) {
 	t.Parallel()
 	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		file := tempFile(n, "effect")
@@ -95,7 +95,7 @@ func TestClaimBadPlace(t *testing.T) {
 	}
 }
 
-func TestOnceIsNotDoneAgain(t *testing.T) {
+func TestOnceRunsOnce(t *testing.T) {
 	t.Parallel()
 	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		file := tempFile(n, "effect")
@@ -136,7 +136,7 @@ func TestOnceIsNotDoneAgain(t *testing.T) {
 }
 
 // What is run, and what it is given, is not in any file of the node.
-func TestOnceKeepsNoInput(t *testing.T) {
+func TestOnceStoresNoInput(t *testing.T) {
 	t.Parallel()
 	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		mustRun(t, remote.Under(c, claim(1, 1)), family.Command{Line: "cat >/dev/null", Stdin: strings.NewReader("s3cr3t\n"), Once: true})
@@ -349,7 +349,7 @@ func TestOnceAloneEnds(t *testing.T) {
 }
 
 // However often, and wherever, connections are cut, the effect is there once.
-func TestOnceWhateverIsCut(t *testing.T) {
+func TestOnceSurvivesAnyCut(t *testing.T) {
 	t.Parallel()
 	const script = `n=$(cat "$F" 2>/dev/null || echo 0)
 sleep 0.01
@@ -408,7 +408,7 @@ sleep 0.1
 }
 
 // Two attempts at the same moment: the older one is refused or waited for.
-func TestOnceAtTheSameTime(t *testing.T) {
+func TestOnceConcurrently(t *testing.T) {
 	t.Parallel()
 	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		for round := range 10 {
@@ -432,7 +432,7 @@ func TestOnceAtTheSameTime(t *testing.T) {
 }
 
 // What the node keeps stays small however many steps there are.
-func TestClaimKeepsLittle(t *testing.T) {
+func TestClaimUsesLittleSpace(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	c := dial(t, s.Target())

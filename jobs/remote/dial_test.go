@@ -88,7 +88,7 @@ func TestDialBadInput(t *testing.T) {
 	wantCode(t, err, app.EInvalid)
 }
 
-func TestDialNobodyThere(t *testing.T) {
+func TestDialNoServer(t *testing.T) {
 	t.Parallel()
 	_, key := remotetest.NewKey(t)
 	_, err := remote.Dial(t.Context(), remote.Target{Address: "127.0.0.1", Port: closedPort(t), PrivateKey: key})

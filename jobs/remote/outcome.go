@@ -81,7 +81,7 @@ func (r *running) wait(ctx context.Context) (int, error) {
 		word, more, _ := strings.Cut(*said, " ")
 		switch word {
 		case "lone":
-			return 0, errLone
+			return 0, errAloneOnly
 		case "more":
 			return 0, errMore
 		}

@@ -87,7 +87,7 @@ func TestPoolDialsOnceForMany(t *testing.T) {
 }
 
 // Another user, key or host key is another target.
-func TestPoolTellsTargetsApart(t *testing.T) {
+func TestPoolSeparatesTargets(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	p := newPool(t, remote.PoolOptions{})
@@ -136,7 +136,7 @@ func TestPoolUnhealthyAndDead(t *testing.T) {
 	}
 }
 
-func TestPoolLetsGoOfIdleOnes(t *testing.T) {
+func TestPoolClosesIdleConnections(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	p := newPool(t, remote.PoolOptions{TTL: 50 * time.Millisecond})
@@ -249,7 +249,7 @@ func TestPoolClose(t *testing.T) {
 }
 
 // One caller that gives up does not take the others with it.
-func TestPoolOneGivesUp(t *testing.T) {
+func TestPoolOneCallerCancels(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{})
 	p := newPool(t, remote.PoolOptions{})

@@ -40,7 +40,7 @@ func TestResidentStays(t *testing.T) {
 }
 
 // Where there is no bash, that is found out once for a connection.
-func TestResidentIsNotToBeHad(t *testing.T) {
+func TestResidentUnavailable(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{Env: []string{tools(t, map[string]string{"bash": "exit 127"})}})
 	c := dial(t, s.Target())
@@ -53,7 +53,7 @@ func TestResidentIsNotToBeHad(t *testing.T) {
 }
 
 // What a command says, is given and ends with is the same, however it is run.
-func TestResidentPassesOn(t *testing.T) {
+func TestResidentForwardsOutput(t *testing.T) {
 	t.Parallel()
 	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		epoch := int64(0)
@@ -87,7 +87,7 @@ func TestResidentPassesOn(t *testing.T) {
 }
 
 // What a command leaves behind is not heard among the lines of others.
-func TestResidentLeftBehind(t *testing.T) {
+func TestResidentAbandoned(t *testing.T) {
 	t.Parallel()
 	onEachWay(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		c = dialWith(t, n.Target(), remote.Limits{Drain: 200 * time.Millisecond})
@@ -191,7 +191,7 @@ func TestResidentCountsBytes(t *testing.T) {
 }
 
 // Every byte of an input arrives but NUL, for which a session is taken, and a command has no files open but its own.
-func TestResidentHandsOnBytes(t *testing.T) {
+func TestResidentForwardsBytes(t *testing.T) {
 	t.Parallel()
 	all := make([]byte, 0, 255*200)
 	for range 200 {
@@ -371,7 +371,7 @@ func (c slowWriter) Write(b []byte) (int, error) {
 
 // A command that is to be ended is ended, also where it began before we noticed that all of its input had been sent; and what it had
 // in files is empty then, also where a second session has to end it.
-func TestEndedBeforeItsInputIsKnownToBeSent(t *testing.T) {
+func TestExitBeforeInputIsSent(t *testing.T) {
 	t.Parallel()
 	onEachWay(t, func(t *testing.T, n *remotetest.Node, _ *remote.Conn) {
 		epoch := int64(0)

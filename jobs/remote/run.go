@@ -17,8 +17,8 @@ import (
 const (
 	// killAfter is how long a command that was asked to end is waited for.
 	killAfter = 7 * time.Second
-	// aloneMost bounds how long a command that runs once may run without a connection.
-	aloneMost = 24 * time.Hour
+	// maxAlone bounds how long a command that runs once may run without a connection.
+	maxAlone = 24 * time.Hour
 )
 
 var errRefused = errors.New("the machine refused to run a command")
@@ -42,7 +42,7 @@ func (c *Conn) run(ctx context.Context, cmd family.Command, out family.Output, c
 	v.full = in.stream != nil // which can be sent once only
 	for tries := 0; ; tries++ {
 		exit, err := c.session(ctx, v, in, sink, claim)
-		if again := err == errMore || err == errLone || err == errNoResident; !again || tries == 4 {
+		if again := err == errMore || err == errAloneOnly || err == errNoResident; !again || tries == 4 {
 			return exit, err
 		}
 		v.full = v.full || err != errNoResident
@@ -53,12 +53,12 @@ func (c *Conn) run(ctx context.Context, cmd family.Command, out family.Output, c
 var (
 	errNoResident = &app.Error{Code: app.ETransient, Message: "The machine has no bash for a long-running session"}
 	errMore       = &app.Error{Code: app.ETransient, Message: "Earlier attempts on the machine must be checked first"}
-	errLone       = &app.Error{Code: app.ETransient, Message: "The earlier attempt ended without a result"}
+	errAloneOnly  = &app.Error{Code: app.ETransient, Message: "The earlier attempt ended without a result"}
 )
 
 // alone is how many seconds are left of ctx.
 func alone(ctx context.Context) int {
-	left := aloneMost
+	left := maxAlone
 	if deadline, ok := ctx.Deadline(); ok {
 		left = min(left, time.Until(deadline))
 	}

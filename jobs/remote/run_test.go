@@ -64,7 +64,7 @@ func TestRunStreams(t *testing.T) {
 	})
 }
 
-func TestRunStreamsAsItComes(t *testing.T) {
+func TestRunStreamsImmediately(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, n *remotetest.Node, c *remote.Conn) {
 		gate := tempFile(n, "gate")
@@ -192,7 +192,7 @@ func TestRunOutputRate(t *testing.T) {
 	}
 }
 
-func TestRunAtTheSameTime(t *testing.T) {
+func TestRunConcurrently(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, _ *remotetest.Node, c *remote.Conn) {
 		t.Run("group", func(t *testing.T) {

@@ -64,7 +64,7 @@ func TestSudo(t *testing.T) {
 	eventually(t, "it ends", func() bool { return !running(pidsIn(file)[0]) })
 }
 
-func TestSudoForRootIsNothing(t *testing.T) {
+func TestSudoForRootIsNoop(t *testing.T) {
 	t.Parallel()
 	s := remotetest.Start(t, remotetest.Options{Env: []string{tools(t, map[string]string{"sudo": "exit 9"})}})
 	mustRun(t, dial(t, s.Target()), family.Command{Line: "true", Sudo: true})

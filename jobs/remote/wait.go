@@ -12,29 +12,29 @@ import (
 
 const (
 	waitFirst = 50 * time.Millisecond
-	waitMost  = 2 * time.Second
+	maxWait   = 2 * time.Second
 	// A packet to a machine that is not up yet is lost, and the system sends it again only after 1, 3, 7 and 15 seconds. So a machine that comes
 	// up meanwhile is noticed sooner by trying again than by waiting; each try may take longer, for machines that are far away.
 	connectFirst = time.Second
 	authGrace    = 30 * time.Second // some clouds put the key in place after the machine answers
 )
 
-type toldKey struct{}
+type progressKey struct{}
 
 // Telling has Wait and WaitAny report each failed login, counted from 1, while they wait.
 func Telling(ctx context.Context, report func(try int, err error)) context.Context {
-	return context.WithValue(ctx, toldKey{}, report)
+	return context.WithValue(ctx, progressKey{}, report)
 }
 
 // tell tells of a try that failed, where anyone wants to know.
 func tell(ctx context.Context, try int, err error) {
-	if report, ok := ctx.Value(toldKey{}).(func(int, error)); ok {
+	if report, ok := ctx.Value(progressKey{}).(func(int, error)); ok {
 		report(try, err)
 	}
 }
 
 // nextPause is the pause after one so long.
-func nextPause(d time.Duration) time.Duration { return min(d*3/2, waitMost) }
+func nextPause(d time.Duration) time.Duration { return min(d*3/2, maxWait) }
 
 // patient returns a try of that number longer to connect than those before it.
 func patient(set settings, try int) settings {

@@ -94,7 +94,7 @@ func inUse(t testing.TB) (heap, resident float64, threads int) {
 }
 
 // Thousands of commands may wait at the same time: a connection with one needs little, and no thread.
-func TestWaitingNeedsLittle(t *testing.T) {
+func TestIdleConnectionsUseLittleMemory(t *testing.T) {
 	heap, _, goroutines, threads := waiting(t, 200)
 	t.Logf("%.0f bytes and %d goroutines each, %d threads in all", heap, goroutines, threads)
 	if heap > 100<<10 {

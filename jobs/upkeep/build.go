@@ -15,23 +15,23 @@ const (
 	buildsForget   = time.Hour
 )
 
-// BuildTender creates the clusters of builds, and deletes them, as soon as something happens to one.
-type BuildTender struct {
-	Tend   func(ctx context.Context) (moved int, next time.Time, err error)
-	Forget func(ctx context.Context, now time.Time) (int, error)
-	Watch  func(app.Topic) (changed <-chan struct{}, stop func())
-	Log    *slog.Logger
-	Now    func() time.Time
+// BuildReconciler creates the clusters of builds, and deletes them, as soon as something happens to one.
+type BuildReconciler struct {
+	Reconcile func(ctx context.Context) (moved int, next time.Time, err error)
+	Forget    func(ctx context.Context, now time.Time) (int, error)
+	Watch     func(app.Topic) (changed <-chan struct{}, stop func())
+	Log       *slog.Logger
+	Now       func() time.Time
 }
 
 // Run works until ctx ends.
-func (b *BuildTender) Run(ctx context.Context) {
+func (b *BuildReconciler) Run(ctx context.Context) {
 	changed, stop := b.Watch(app.BuildsTopic())
 	defer stop()
 	var trouble loop.Trouble
 	var forgot time.Time
 	for ctx.Err() == nil {
-		moved, next, err := b.Tend(ctx)
+		moved, next, err := b.Reconcile(ctx)
 		now := b.Now()
 		if err == nil && (now.Sub(forgot) >= buildsForget || now.Before(forgot)) {
 			forgot = now

@@ -11,15 +11,15 @@ import (
 	"muster/jobs/internal/loop"
 )
 
-// How often the clock asks for rounds that are due: no more often, where one is due all the time, and no less, since another server's
+// How often the clock asks for check batches that are due: no more often, where one is due all the time, and no less, since another server's
 // word of a new cluster may be lost.
 const (
-	ringLeast = 250 * time.Millisecond
-	ringMost  = execution.HealthTick
-	mendEvery = 5 * time.Second
+	minTick     = 250 * time.Millisecond
+	maxTick     = execution.HealthTick
+	repairEvery = 5 * time.Second
 )
 
-// HealthClock wakes this server's workers, and those that wait at it, when rounds of health checks are due. One question per tick
+// HealthClock wakes this server's workers, and those that wait at it, when batches of health checks are due. One question per tick
 // answers for all clusters; where none is monitored, that is four in a minute.
 type HealthClock struct {
 	Ring func(ctx context.Context) (next time.Time, err error)
@@ -42,9 +42,9 @@ func (c *HealthClock) Run(ctx context.Context) {
 			return
 		}
 		trouble.Say(c.Log, "Scheduling health checks", err)
-		wait := ringMost
+		wait := maxTick
 		if !next.IsZero() {
-			wait = min(max(next.Sub(now), ringLeast), ringMost)
+			wait = min(max(next.Sub(now), minTick), maxTick)
 		}
 		select {
 		case <-ctx.Done():
@@ -55,8 +55,8 @@ func (c *HealthClock) Run(ctx context.Context) {
 	}
 }
 
-// Mender begins the repairs that are due. One server does so for all.
-type Mender struct {
+// AutoRepairer begins the repairs that are due. One server does so for all.
+type AutoRepairer struct {
 	Repair func(ctx context.Context) (begun int, err error)
 	Every  time.Duration // 0: every five seconds
 	Log    *slog.Logger
@@ -64,11 +64,11 @@ type Mender struct {
 }
 
 // Run works until ctx ends.
-func (m *Mender) Run(ctx context.Context) {
+func (m *AutoRepairer) Run(ctx context.Context) {
 	var trouble loop.Trouble
 	every := m.Every
 	if every == 0 {
-		every = mendEvery
+		every = repairEvery
 	}
 	for loop.Pause(ctx, every) == nil {
 		n, err := m.Repair(ctx)

@@ -40,7 +40,7 @@ func (r *Retention) Run(ctx context.Context) {
 			logs, err = r.drop(ctx, r.Store.DropLogs, r.Logs)
 		}
 		if err == nil {
-			_, err = r.Store.DropPaces(ctx, r.Now().Add(-apppolicy.PaceMemory))
+			_, err = r.Store.DropDurationStats(ctx, r.Now().Add(-apppolicy.DurationStatsRetention))
 		}
 		for n := 1; err == nil && n > 0; {
 			n, err = r.Store.DropAnswers(ctx, r.Now().Add(-app.IdempotencyKeep))

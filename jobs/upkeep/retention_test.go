@@ -22,7 +22,7 @@ type shelf struct {
 	answersTo       time.Time
 }
 
-func (s *shelf) DropPaces(_ context.Context, before time.Time) (int, error) {
+func (s *shelf) DropDurationStats(_ context.Context, before time.Time) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pacesTo = before
@@ -86,7 +86,7 @@ func TestRetention(t *testing.T) {
 			if c.events > 0 && !s.eventsTo.Equal(began.Add(-c.events)) || c.logs > 0 && s.logTo.After(began.Add(time.Second-c.logs)) {
 				t.Errorf("%s: deleted up to %s and %s", c.name, s.eventsTo, s.logTo)
 			}
-			if late := s.pacesTo.Sub(began.Add(-apppolicy.PaceMemory)); late < 0 || late > time.Minute {
+			if late := s.pacesTo.Sub(began.Add(-apppolicy.DurationStatsRetention)); late < 0 || late > time.Minute {
 				t.Errorf("%s: how long steps take was forgotten up to %s", c.name, s.pacesTo)
 			}
 			if late := s.answersTo.Sub(began.Add(-app.IdempotencyKeep)); s.answers != 0 || late < 0 || late > time.Minute {

@@ -15,7 +15,7 @@ import (
 const (
 	longestTitle = 300
 	longestText  = 16 << 10
-	mostNames    = 500
+	maxNames     = 500
 )
 
 // event is the body of the format muster, in the shape that Standard Webhooks advises.
@@ -58,7 +58,7 @@ func body(d webhook.DueDelivery, p Portal) ([]byte, *app.Error) {
 	}
 	n := d.What
 	n.Title, n.Text = short(oneLine(n.Title), longestTitle), short(n.Text, longestText)
-	n.Users, n.Groups = n.Users[:min(len(n.Users), mostNames)], n.Groups[:min(len(n.Groups), mostNames)]
+	n.Users, n.Groups = n.Users[:min(len(n.Users), maxNames)], n.Groups[:min(len(n.Groups), maxNames)]
 	url, action := p.url(n.About), p.url(n.Act)
 	var body any
 	switch d.Format {

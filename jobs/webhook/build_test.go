@@ -24,8 +24,9 @@ const hangs = 5 * time.Minute // reached only where something hangs
 func (d *desk) called(hook build.BuildHook, key, url string) build.Build {
 	d.Helper()
 	queue := 0
-	done, err := d.s.TakeBuild(d.Context(), build.BuildOrder{Hook: hook, Who: admin, Uniq: key, Now: d.clock.Now(), Event: app.BuildEvent{Build: key, Job: "test"},
-		Begin: &build.BuildBegin{Key: key, Rule: build.BuildRule{Name: "web", Concurrency: 9, Queue: &queue}, Call: build.BuildCall{URL: url, Shown: "http://…"}}})
+	done, err := d.s.IngestBuild(d.Context(), build.IngestOrder{Hook: hook, Who: admin, Uniq: key, Now: d.clock.Now(),
+		Event: app.BuildEvent{Build: key, Job: "test"},
+		Begin: &build.BuildStart{Key: key, Rule: build.BuildRule{Name: "web", Concurrency: 9, Queue: &queue}, Call: build.BuildCall{URL: url, Shown: "http://…"}}})
 	d.must(err)
 	return *done.Build
 }
@@ -43,7 +44,7 @@ func (d *desk) move(b build.Build, s app.BuildState, nodes ...app.BuildNode) {
 	}
 }
 
-// buildDesk is a desk with a build hook whose secret is that of a receiver.
+// buildDesk is a deliverer with a build hook whose secret is that of a receiver.
 func buildDesk(t *testing.T, r *receiver) (*desk, build.BuildHook) {
 	d := newDesk(t)
 	owner := "ci"
@@ -73,7 +74,7 @@ func (d *desk) toldUntil(b build.Build, want string) build.BuildCallbacks {
 
 // A build is notified the same way as people: signed, without following redirects, again after what may pass, in the order of its states,
 // under the same number. Nothing of the address that may be secret is written to the log.
-func TestBuildsAreToldInOrder(t *testing.T) {
+func TestBuildCallbacksAreOrdered(t *testing.T) {
 	t.Parallel()
 	var fail atomic.Bool
 	fail.Store(true)
@@ -124,7 +125,7 @@ func TestBuildsAreToldInOrder(t *testing.T) {
 }
 
 // A failing notification is given up in the end, and the build stays as it was.
-func TestBuildsThatCannotBeTold(t *testing.T) {
+func TestBuildCallbackFailures(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		status int
@@ -216,7 +217,7 @@ func (d *desk) callBack(log *lockedLog) (stop func()) {
 }
 
 // A body with more nodes than there is room for says how many it leaves out.
-func TestLargeClustersAreToldInPart(t *testing.T) {
+func TestLargeClusterCallbacksAreTruncated(t *testing.T) {
 	t.Parallel()
 	n := app.BuildNews{Build: 1, State: app.BuildReady, HookID: "a"}
 	for i := range 20000 {

@@ -221,7 +221,7 @@ func TestGoneStopsTheHook(t *testing.T) {
 }
 
 // Hooks whose receivers hang hold up no other: not of another tenant, and not of their own.
-func TestSlowOnesHoldUpNobody(t *testing.T) {
+func TestSlowReceiversBlockNoOthers(t *testing.T) {
 	d := newDesk(t)
 	hang := make(chan struct{})
 	t.Cleanup(func() { close(hang) })
@@ -269,7 +269,7 @@ func (d *dying) EndDelivery(context.Context, webhook.DeliveryEnd) error {
 	return app.Errorf(app.ETransient, "This server is dead.")
 }
 
-func TestKilledBetweenSendAndNote(t *testing.T) {
+func TestCrashBetweenSendAndRecord(t *testing.T) {
 	d := newDesk(t)
 	rec := newReceiver(t, nil)
 	d.hook("a", rec.srv.URL)
@@ -330,7 +330,7 @@ func (q *quietStore) QueueDeliveries(ctx context.Context, now time.Time) (int, e
 	return q.Store.QueueDeliveries(ctx, now)
 }
 
-func TestNothingToDoIsNotLookedForAllTheTime(t *testing.T) {
+func TestIdleDelivererDoesNotPoll(t *testing.T) {
 	d := newDesk(t)
 	q := &quietStore{Store: d.s}
 	stop := d.run(q, 0)

@@ -54,7 +54,7 @@ func TestRebinding(t *testing.T) {
 }
 
 // What was checked is what is spoken to: the name is looked up once for each request.
-func TestOneLookUp(t *testing.T) {
+func TestOneLookup(t *testing.T) {
 	rec := newReceiver(t, nil)
 	_, port, _ := net.SplitHostPort(rec.srv.Listener.Addr().String())
 	r := &rebinding{first: []string{"10.9.9.9", "127.0.0.1"}, then: []string{"10.9.9.9"}}

@@ -24,8 +24,8 @@ import (
 const (
 	// sendTime is how long a request may take, from the look-up of the name to the end of the answer.
 	sendTime = 10 * time.Second
-	readMost = 64 << 10 // of an answer's body
-	headMost = 32 << 10 // of its header
+	maxRead  = 64 << 10 // of an answer's body
+	maxHead  = 32 << 10 // of its header
 )
 
 // Message is one body on its way to one address.
@@ -81,7 +81,7 @@ func NewSender(c SenderConfig) *Sender {
 		TLSClientConfig:        &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12},
 		DisableKeepAlives:      true, // one tenant's connection serves no other
 		DisableCompression:     true, // what is small on the wire stays small here
-		MaxResponseHeaderBytes: headMost,
+		MaxResponseHeaderBytes: maxHead,
 	}
 	if c.Proxy != nil {
 		t.Proxy, t.DialContext = http.ProxyURL(c.Proxy), nil // the operator named it
@@ -138,7 +138,7 @@ func (s *Sender) send(ctx context.Context, m Message) (a answer, _ *app.Error) {
 	}
 	defer resp.Body.Close()
 	// What is cut short or comes too slowly after the status does not change what the status said.
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, readMost))
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRead))
 	a.Status, a.Text = resp.StatusCode, readable(body)
 	return a, judge(resp, now)
 }

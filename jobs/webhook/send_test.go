@@ -95,7 +95,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-func TestTroubles(t *testing.T) {
+func TestSendErrors(t *testing.T) {
 	hang := make(chan struct{})
 	t.Cleanup(func() { close(hang) })
 	wait := func(r *http.Request) {

@@ -110,9 +110,9 @@ func TestCommitStatuses(t *testing.T) {
 			log := &lockedLog{}
 			stop := d.callBack(log)
 			queue := 0
-			done, err := d.s.TakeBuild(d.Context(), build.BuildOrder{Hook: h, Who: admin, Uniq: "1", Now: d.clock.Now(),
+			done, err := d.s.IngestBuild(d.Context(), build.IngestOrder{Hook: h, Who: admin, Uniq: "1", Now: d.clock.Now(),
 				Event: app.BuildEvent{Build: "octo/web/1", Job: strings.Repeat("long name ", 60), Repository: "octo/web", Commit: strings.Repeat("ab", 20)},
-				Begin: &build.BuildBegin{Key: "octo/web/1", Rule: build.BuildRule{Name: "web", Concurrency: 9, Queue: &queue}}})
+				Begin: &build.BuildStart{Key: "octo/web/1", Rule: build.BuildRule{Name: "web", Concurrency: 9, Queue: &queue}}})
 			d.must(err)
 			b := *done.Build
 			d.written(&b, "waiting waiting", 503)
@@ -146,7 +146,7 @@ func TestCommitStatuses(t *testing.T) {
 }
 
 // What can't be written says what to do, without the token; only addresses that people can open are given.
-func TestCommitStatusesThatCannotBeWritten(t *testing.T) {
+func TestCommitStatusFailures(t *testing.T) {
 	t.Parallel()
 	for system := range statusAPIs {
 		g := newGitServer(t, system)

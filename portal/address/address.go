@@ -26,7 +26,7 @@ func place(s app.Subject) string {
 		return "/clusters"
 	case app.SubjectLeaseExtension:
 		return "/clusters/" + s.ID + "/extend"
-	case app.SubjectQuestions:
+	case app.SubjectManualSteps:
 		return "/clusters/" + s.ID + "#questions"
 	case app.SubjectRequest:
 		return "/requests/" + s.ID
@@ -36,7 +36,7 @@ func place(s app.Subject) string {
 		hook, number, _ := strings.Cut(s.ID, "/")
 		return "/hooks/" + hook + "/builds/" + number
 	case app.SubjectHook:
-		return "/admin/hooks/" + s.ID
+		return "/admin/webhooks/" + s.ID
 	case app.SubjectPool:
 		return "/admin/pools/" + s.ID
 	case app.SubjectResources:
@@ -44,7 +44,7 @@ func place(s app.Subject) string {
 	case app.SubjectUsage:
 		return "/usage"
 	case app.SubjectNotices:
-		return "/notices"
+		return "/notifications"
 	case app.SubjectPassword:
 		return "/account/password"
 	case app.SubjectSecondFactor:

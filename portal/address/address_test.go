@@ -16,9 +16,9 @@ func TestSubjectsHavePages(t *testing.T) {
 	t.Parallel()
 	want := map[app.SubjectKind]string{
 		app.SubjectCluster: "/clusters/x-1", app.SubjectClusters: "/clusters", app.SubjectLeaseExtension: "/clusters/x-1/extend",
-		app.SubjectQuestions: "/clusters/x-1#questions", app.SubjectRequest: "/requests/x-1", app.SubjectBuild: "/hooks/x-1/builds/",
-		app.SubjectBuildHook: "/hooks/x-1", app.SubjectHook: "/admin/hooks/x-1", app.SubjectPool: "/admin/pools/x-1", app.SubjectResources: "/admin/resources",
-		app.SubjectUsage: "/usage", app.SubjectNotices: "/notices", app.SubjectPassword: "/account/password", app.SubjectSecondFactor: "/account/second-factor",
+		app.SubjectManualSteps: "/clusters/x-1#questions", app.SubjectRequest: "/requests/x-1", app.SubjectBuild: "/hooks/x-1/builds/",
+		app.SubjectBuildHook: "/hooks/x-1", app.SubjectHook: "/admin/webhooks/x-1", app.SubjectPool: "/admin/pools/x-1", app.SubjectResources: "/admin/resources",
+		app.SubjectUsage: "/usage", app.SubjectNotices: "/notifications", app.SubjectPassword: "/account/password", app.SubjectSecondFactor: "/account/second-factor",
 		app.SubjectHome: "/", app.SubjectNewCluster: "/clusters/new", app.SubjectWaiting: "/clusters/x-1/waiting", app.SubjectRequests: "/requests",
 		app.SubjectOrphans: "/orphans", app.SubjectIdentityLink: "/link", app.SubjectAddress: "x-1",
 	}
@@ -45,7 +45,7 @@ func TestSubjectsHavePages(t *testing.T) {
 			t.Errorf("%+v is at %q, want %q", s, got, want)
 		}
 	}
-	for _, old := range []string{"/clusters/web-1", "/clusters/web-1/extend?end=1&sig=x", "/clusters/web-1#questions", "/admin/hooks/a:b", "//evil.example.com"} {
+	for _, old := range []string{"/clusters/web-1", "/clusters/web-1/extend?end=1&sig=x", "/clusters/web-1#questions", "/admin/webhooks/a:b", "//evil.example.com"} {
 		if s := app.ParseSubject(old); Of(s) != old || s.String() != old {
 			t.Errorf("%q of an earlier version is %+v, at %q", old, s, Of(s))
 		}

@@ -33,8 +33,8 @@ type auditListInput struct {
 }
 
 type auditPage struct {
-	Entries []app.Deed `json:"entries"`
-	More    bool       `json:"more" doc:"More entries follow"`
+	Entries []app.AuditEntry `json:"entries"`
+	More    bool             `json:"more" doc:"More entries follow"`
 }
 
 func (p *Service) apiList(ctx context.Context, in *auditListInput) (*site.Body[auditPage], error) {

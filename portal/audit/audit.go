@@ -53,7 +53,7 @@ func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	l := List{Query: q, Wide: a.Role == app.RoleSuperadmin}
 	status := http.StatusOK
 	if err == nil {
-		l.Deeds, l.More, err = p.Audit.Audit(r.Context(), a, f)
+		l.Entries, l.More, err = p.Audit.Audit(r.Context(), a, f)
 	}
 	if e := app.AsError(err); err != nil {
 		if e.Code != app.EInvalid {
@@ -81,7 +81,7 @@ func (p *Service) Export(w http.ResponseWriter, r *http.Request, a app.Actor) er
 }
 
 func (p *Service) sendAudit(ctx context.Context, w http.ResponseWriter, a app.Actor, f app.AuditFilter, format string) error {
-	var each func(app.Deed) error
+	var each func(app.AuditEntry) error
 	var end func()
 	begin := func(kind, ending string) {
 		w.Header().Set("Content-Type", kind)
@@ -91,10 +91,10 @@ func (p *Service) sendAudit(ctx context.Context, w http.ResponseWriter, a app.Ac
 	switch format {
 	case "", "jsonl":
 		e := json.NewEncoder(w)
-		each, end = func(d app.Deed) error { return e.Encode(d) }, func() {}
+		each, end = func(d app.AuditEntry) error { return e.Encode(d) }, func() {}
 	case "csv":
 		c := csv.NewWriter(w)
-		each = func(d app.Deed) error { return c.Write(auditCells(d)) }
+		each = func(d app.AuditEntry) error { return c.Write(auditCells(d)) }
 		end = c.Flush
 	default:
 		return &app.Error{Code: app.EInvalid, Field: "format", Message: "Unsupported export format.", Hint: "Choose csv or jsonl."}
@@ -110,7 +110,7 @@ func (p *Service) sendAudit(ctx context.Context, w http.ResponseWriter, a app.Ac
 		_, err := io.WriteString(w, "tenant,number,at,who,via,from,token,act,object,detail,hash\r\n")
 		return err
 	}
-	err := p.Audit.ExportAudit(ctx, a, f, func(d app.Deed) error {
+	err := p.Audit.ExportAudit(ctx, a, f, func(d app.AuditEntry) error {
 		if !begun {
 			if err := start(); err != nil {
 				return err
@@ -138,7 +138,7 @@ func (p *Service) sendAudit(ctx context.Context, w http.ResponseWriter, a app.Ac
 }
 
 // auditCells are the CSV cells of an entry.
-func auditCells(d app.Deed) []string {
+func auditCells(d app.AuditEntry) []string {
 	cells := []string{d.Tenant, strconv.FormatInt(d.Number, 10), d.At.UTC().Format(time.RFC3339Nano), d.Who, string(d.Via), d.From, d.Token, d.Act, d.Object, d.Detail, d.Hash}
 	for i, c := range cells {
 		cells[i] = app.SheetCell(c)

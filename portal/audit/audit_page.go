@@ -18,7 +18,7 @@ import (
 type List struct {
 	Query   url.Values // of the request
 	Wide    bool       // the actor can see other tenants
-	Deeds   []app.Deed
+	Entries []app.AuditEntry
 	More    bool
 	Problem string
 	Proofs  []identity.AuditProof
@@ -43,7 +43,7 @@ func (l List) with(path string, pairs ...string) string {
 
 // older is the next page.
 func (l List) older() string {
-	last := l.Deeds[len(l.Deeds)-1]
+	last := l.Entries[len(l.Entries)-1]
 	return l.with("/admin/audit", "after", strconv.FormatInt(last.Number, 10), "after_tenant", last.Tenant)
 }
 
@@ -51,7 +51,7 @@ func (l List) older() string {
 type auditChange struct{ Name, Before, After string }
 
 // changesOf lists the changes of an entry, value by value.
-func changesOf(d app.Deed) (list []auditChange) {
+func changesOf(d app.AuditEntry) (list []auditChange) {
 	before, after := d.Change()
 	b, isObject := before.(map[string]any)
 	a, alsoObject := after.(map[string]any)
@@ -83,7 +83,7 @@ func changesOf(d app.Deed) (list []auditChange) {
 }
 
 // auditNote is a detail that is no change.
-func auditNote(d app.Deed) string {
+func auditNote(d app.AuditEntry) string {
 	if before, after := d.Change(); before != nil || after != nil {
 		return ""
 	}

@@ -240,7 +240,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if len(l.Deeds) == 0 {
+			if len(l.Entries) == 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<section class=\"empty\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -258,7 +258,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				for _, d := range l.Deeds {
+				for _, d := range l.Entries {
 					templ_7745c5c3_Err = auditRow(d, l.Query.Get("tenant") != "").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -303,7 +303,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 }
 
 //go:noinline
-func auditRow(d app.Deed, wide bool) templ.Component {
+func auditRow(d app.AuditEntry, wide bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -50,8 +50,8 @@ type buildHookList struct {
 }
 
 type buildDeliveryList struct {
-	Deliveries []build.BuildTaken `json:"deliveries" nullable:"false"`
-	Next       int64              `json:"next,omitempty" doc:"Value of before for the next page; omitted on the last page"`
+	Deliveries []build.DeliveryRecord `json:"deliveries" nullable:"false"`
+	Next       int64                  `json:"next,omitempty" doc:"Value of before for the next page; omitted on the last page"`
 }
 
 type buildList struct {
@@ -115,8 +115,8 @@ func (p *Service) apiHookDelete(ctx context.Context, in *BuildHookName) (*struct
 	return nil, nil
 }
 
-func (p *Service) apiTry(ctx context.Context, in *buildTryInput) (*site.Body[build.BuildTried], error) {
-	return site.Answered[build.BuildTried](ctx, p.Site)(p.BuildHooks.TryBuild(ctx, site.Caller(ctx), in.Name, in.Body))
+func (p *Service) apiTry(ctx context.Context, in *buildTryInput) (*site.Body[build.TrialResult], error) {
+	return site.Answered[build.TrialResult](ctx, p.Site)(p.BuildHooks.TryBuild(ctx, site.Caller(ctx), in.Name, in.Body))
 }
 
 func (p *Service) apiDeliveryList(ctx context.Context, in *buildHookPage) (*site.Body[buildDeliveryList], error) {
@@ -128,12 +128,12 @@ func (p *Service) apiDeliveryList(ctx context.Context, in *buildHookPage) (*site
 	return site.Answered[buildDeliveryList](ctx, p.Site)(out, err)
 }
 
-func (p *Service) apiDelivery(ctx context.Context, in *buildDeliveryName) (*site.Body[build.BuildTaken], error) {
-	return site.Answered[build.BuildTaken](ctx, p.Site)(p.BuildHooks.BuildDelivery(ctx, site.Caller(ctx), in.Name, in.Delivery))
+func (p *Service) apiDelivery(ctx context.Context, in *buildDeliveryName) (*site.Body[build.DeliveryRecord], error) {
+	return site.Answered[build.DeliveryRecord](ctx, p.Site)(p.BuildHooks.BuildDelivery(ctx, site.Caller(ctx), in.Name, in.Delivery))
 }
 
-func (p *Service) apiReplay(ctx context.Context, in *buildDeliveryName) (*site.Body[build.BuildTaken], error) {
-	return site.Answered[build.BuildTaken](ctx, p.Site)(p.BuildHooks.ReplayBuild(ctx, site.Caller(ctx), in.Name, in.Delivery))
+func (p *Service) apiReplay(ctx context.Context, in *buildDeliveryName) (*site.Body[build.DeliveryRecord], error) {
+	return site.Answered[build.DeliveryRecord](ctx, p.Site)(p.BuildHooks.ReplayBuild(ctx, site.Caller(ctx), in.Name, in.Delivery))
 }
 
 func (p *Service) apiList(ctx context.Context, in *buildListInput) (*site.Body[buildList], error) {

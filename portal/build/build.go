@@ -114,7 +114,7 @@ func BuildDocument() *huma.OpenAPI {
 		Components: &huma.Components{Schemas: schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
 			"build": {Type: "http", Scheme: "bearer", Description: "Token of a build, valid until the build ends"}}},
 		Paths: map[string]*huma.PathItem{
-			"/{hook}": {Post: operation("take-delivery", http.MethodPost, "Receive a delivery", "202", jsonOf(reflect.TypeFor[appbuild.BuildReceipt]()),
+			"/{hook}": {Post: operation("take-delivery", http.MethodPost, "Receive a delivery", "202", jsonOf(reflect.TypeFor[appbuild.IntakeResponse]()),
 				sends(map[string]*huma.MediaType{site.MediaJSON: {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}},
 					"Payload of GitHub, GitLab or another build system, with its own headers and signature; see docs/builds.md for details and for the format of scripts"), delivery)},
 			"/{hook}/builds/{build}": {Get: operation("show-build", http.MethodGet, "Show a build with its cluster, optionally waiting for a change", "200", view,
@@ -145,7 +145,7 @@ func (p *Service) buildTake(w http.ResponseWriter, r *http.Request) (any, int, e
 		return nil, 0, &app.Error{Code: app.EInvalid, Reason: "malformed", Message: "The body is incomplete."}
 	}
 	hook := chi.URLParam(r, "hook")
-	receipt, err := p.BuildCalls.TakeBuild(r.Context(), hook, r.Header.Get, body, site.Address(r))
+	receipt, err := p.BuildCalls.IngestBuild(r.Context(), hook, r.Header.Get, body, site.Address(r))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -259,7 +259,7 @@ func (p *Service) buildInventory(w http.ResponseWriter, r *http.Request) (any, i
 	q := r.URL.Query()
 	format := inventory.InventoryFormat(q.Get("format"))
 	if format == "" {
-		format = inventory.InventoryJSON
+		format = inventory.FormatJSON
 	}
 	text, _, kind, err := site.InventoryFile(v, format, site.InventoryFiles(q))
 	if err != nil {

@@ -52,7 +52,7 @@ type HookShow struct {
 	System     build.BuildSystem
 	URL        string // full URL for deliveries
 	Secret     string // just generated; otherwise ""
-	Deliveries []build.BuildTaken
+	Deliveries []build.DeliveryRecord
 	Builds     []build.Build
 	Before     int64  // list deliveries before this one; 0: the newest
 	Saved      string // what was just saved: hook, rules, statuses or no-statuses
@@ -97,14 +97,14 @@ type RulesForm struct {
 	Text      string
 	Complaint page.Complaint
 	Delivery  int64 // of the trial
-	Tried     *build.BuildTried
+	Tried     *build.TrialResult
 }
 
 // Delivery is a delivery's page.
 type Delivery struct {
 	Now      time.Time
 	Hook     string
-	Delivery build.BuildTaken
+	Delivery build.DeliveryRecord
 }
 
 func buildHookMark(h build.BuildHook) (mark, word string) {
@@ -123,9 +123,9 @@ func buildHookMark(h build.BuildHook) (mark, word string) {
 
 func outcomeMark(o build.BuildOutcome) (mark, word string) {
 	switch o {
-	case build.BuildTakenBegun, build.BuildTakenExtended, build.BuildTakenEnded:
+	case build.OutcomeStarted, build.OutcomeExtended, build.OutcomeEnded:
 		return string(app.StepSucceeded), string(o)
-	case build.BuildTakenRefused, build.BuildTakenUnreadable:
+	case build.OutcomeRefused, build.OutcomeUnreadable:
 		return string(app.StepFailed), string(o)
 	}
 	return "dropped", string(o)
@@ -173,7 +173,7 @@ func buildDeliveryPath(hook string, id int64) string {
 	return buildHookPath(hook) + "/deliveries/" + strconv.FormatInt(id, 10)
 }
 
-func lookWords(l build.BuildLook) string {
+func lookWords(l build.RuleMatch) string {
 	switch {
 	case l.Words != "":
 		return l.Words
@@ -184,9 +184,9 @@ func lookWords(l build.BuildLook) string {
 }
 
 // triedWords is the result of a trial, to follow "would".
-func triedWords(t build.BuildTried) string {
-	switch build.BuildAct(t.Do) {
-	case build.BuildCreate:
+func triedWords(t build.TrialResult) string {
+	switch build.RuleAction(t.Do) {
+	case build.ActionCreate:
 		words := "create a cluster"
 		if t.Ask != nil {
 			words += " from " + t.Ask.Template
@@ -195,9 +195,9 @@ func triedWords(t build.BuildTried) string {
 			}
 		}
 		return words + " (rule " + t.Rule + ")"
-	case build.BuildDelete:
+	case build.ActionDelete:
 		return "delete clusters (rule " + t.Rule + ")"
-	case build.BuildExtend:
+	case build.ActionExtend:
 		return "extend a lease (rule " + t.Rule + ")"
 	}
 	if len(t.Ends) > 0 {

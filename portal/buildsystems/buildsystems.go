@@ -104,7 +104,7 @@ func (Family) Read(d build.BuildDelivery) (app.BuildEvent, error) {
 	}
 	e.System, e.Payload = d.System, body.All()
 	if e.Phase == "" {
-		e.Phase = build.BuildOther
+		e.Phase = build.PhaseOther
 	}
 	return clean(e), nil
 }

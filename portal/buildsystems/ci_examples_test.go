@@ -128,7 +128,7 @@ func (d *door) take(w http.ResponseWriter, r *http.Request, body []byte, problem
 	}
 	w.WriteHeader(http.StatusAccepted)
 	switch {
-	case e.Phase == build.BuildEnded:
+	case e.Phase == build.PhaseEnded:
 		d.over = true
 		_, _ = io.WriteString(w, `{"delivery":2,"outcome":"ended"}`)
 	case d.refuse != "":
@@ -179,7 +179,7 @@ func (d *door) command(shell string, env map[string]string, args ...string) (*ex
 	return cmd, dir
 }
 
-func TestScriptGivesACommandACluster(t *testing.T) {
+func TestScriptRunsACommandWithACluster(t *testing.T) {
 	for _, shell := range shells {
 		t.Run(shell, func(t *testing.T) {
 			for want, command := range map[int]string{0: "true", 7: "exit 7"} {
@@ -193,7 +193,7 @@ func TestScriptGivesACommandACluster(t *testing.T) {
 					t.Errorf("it asked %v", d.said)
 				}
 				e := d.events[0]
-				if e.Phase != build.BuildRunning || e.Build != "acme/web/1" || e.Job != "e2e" || e.Branch != `a\"b` || e.ForkUnknown || !slices.Equal(e.Labels, []string{"big", `"x"`}) {
+				if e.Phase != build.PhaseRunning || e.Build != "acme/web/1" || e.Job != "e2e" || e.Branch != `a\"b` || e.ForkUnknown || !slices.Equal(e.Labels, []string{"big", `"x"`}) {
 					t.Errorf("it told %+v", e)
 				}
 				env, err := os.ReadFile(dir + "/env")
@@ -253,7 +253,7 @@ func TestScriptInTwoSteps(t *testing.T) {
 	if b, err := os.ReadFile(env["GITHUB_ENV"]); err != nil || !strings.Contains(string(b), "MUSTER_SERVICE_WEB=10.0.0.1,10.0.0.2\n") {
 		t.Errorf("later steps are given %q, %v", b, err)
 	}
-	if last := d.events[len(d.events)-1]; last.Phase != build.BuildEnded || last.Build != "acme/web/1" {
+	if last := d.events[len(d.events)-1]; last.Phase != build.PhaseEnded || last.Build != "acme/web/1" {
 		t.Errorf("the second end told %+v", last)
 	}
 	if info, err := os.Stat(filepath.Join(env["MUSTER_DIR"], "env")); err != nil || info.Mode().Perm() != 0o600 {
@@ -371,7 +371,7 @@ func TestScriptKnowsItsBuild(t *testing.T) {
 			app.BuildEvent{Build: "job/acme/job/web/18", Action: "started", Repository: "acme/web", Branch: "main", Commit: "abc", ForkUnknown: true, URL: "https://jenkins.example.com/job/acme/job/web/18/"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			try.want.System, try.want.Event, try.want.Phase = "generic", "build", build.BuildRunning
+			try.want.System, try.want.Event, try.want.Phase = "generic", "build", build.PhaseRunning
 			if try.env["MUSTER_FORMAT"] != "" {
 				try.want.System = name
 			}

@@ -33,7 +33,7 @@ func TestPublishedSignatures(t *testing.T) {
 }
 
 // Where there is a signature it decides: a token beside it cannot stand in for it, and taking the signature away does not help.
-func TestTokensDoNotStandInForSignatures(t *testing.T) {
+func TestTokensCannotReplaceSignatures(t *testing.T) {
 	for system, h := range map[string]map[string]string{
 		"gitlab":    {"X-Gitlab-Token": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "Webhook-Id": "a", "Webhook-Timestamp": "0", "Webhook-Signature": "v1,AAAA"},
 		"buildkite": {"X-Buildkite-Token": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "X-Buildkite-Signature": "timestamp=0,signature=00"},

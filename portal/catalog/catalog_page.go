@@ -148,7 +148,7 @@ func catalogState(i catalog.CatalogItem) string {
 		return ""
 	}
 	if i.State == "" {
-		return string(template.TemplatePublished)
+		return string(template.StatePublished)
 	}
 	return string(i.State)
 }

@@ -232,7 +232,7 @@ func (e *catalogEditor) rows(in url.Values) {
 	case "add":
 		set.Value = ""
 	case "addnamed":
-		field := map[string]string{"providers": "new-provider", "constraints": "new-limits"}[place2(path)]
+		field := map[string]string{"providers": "new-provider", "constraints": "new-limits"}[joinPath(path)]
 		name := strings.TrimSpace(in.Get(field))
 		if name == "" {
 			e.refuse(page.Complaint{Message: "Enter a name.", Hint: "Choose or type a name next to the button."})
@@ -255,7 +255,7 @@ func (e *catalogEditor) rows(in url.Values) {
 	e.read(text)
 }
 
-func place2(path []any) string {
+func joinPath(path []any) string {
 	if len(path) == 0 {
 		return ""
 	}
@@ -369,11 +369,11 @@ func (e *catalogEditor) finish(in url.Values) {
 	line, _ := strconv.Atoi(in.Get("line"))
 	e.view.Reference = reference(e.schema, e.tree, line)
 	if of := e.view.Item; of.Name != "" && e.key().Name != e.view.Name && e.view.Form.Unread == "" {
-		e.nameTold("The name of this entry is " + e.view.Name + ".")
+		e.reportName("The name of this entry is " + e.view.Name + ".")
 	}
 }
 
-func (e *catalogEditor) nameTold(message string) {
+func (e *catalogEditor) reportName(message string) {
 	eachField(&e.view.Form, func(_ *Section, x *Field) {
 		if x.Name == "f/name" {
 			x.Complaint = page.Complaint{Message: message, Hint: "To use another name, duplicate the entry."}

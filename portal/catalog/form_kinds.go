@@ -40,7 +40,7 @@ func (b *formBuilder) template() {
 	b.parameters()
 	b.section("Lease", "When clusters expire.", b.span("Initial", "8h", "lease", "initial"), b.span("Maximum", "30d", "lease", "max"), b.span("Extension", "1d", "lease", "step"))
 	b.section("Health and missing machines", "", b.span("Check interval", "1m", "health", "interval"), b.choose("Repair", "off (default)", []string{"auto", "off"}, "health", "repair"),
-		b.span("Minimum available", "60%", "survivors", "at_least"), b.choose("Backfill", "on (default)", []string{"on", "off"}, "survivors", "top_up"))
+		b.span("Minimum available", "60%", "partial_results", "min_available"), b.choose("Backfill", "on (default)", []string{"on", "off"}, "partial_results", "backfill"))
 	b.section("Firewall", "Inbound traffic allowed in addition to SSH. Leave empty for the account's default.", b.firewall())
 	b.linkRows()
 }

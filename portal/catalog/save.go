@@ -145,7 +145,7 @@ func (p *Service) Publish(w http.ResponseWriter, r *http.Request, a app.Actor) e
 		return err
 	}
 	e.view.Item = s.CatalogItem
-	text, err := p.Texts.Set(s.Text, catalog.CatalogSet{Path: []any{"state"}, Value: string(template.TemplatePublished)})
+	text, err := p.Texts.Set(s.Text, catalog.CatalogSet{Path: []any{"state"}, Value: string(template.StatePublished)})
 	if err != nil {
 		return err
 	}

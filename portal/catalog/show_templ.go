@@ -181,7 +181,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				if s.Source.State == template.TemplateDraft {
+				if s.Source.State == template.StateDraft {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<a class=\"button primary\" href=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -201,7 +201,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 					}
 				}
 				if s.Source.Own {
-					var templ_7745c5c3_Var9 = []any{"button", templ.KV("primary", s.Source.State != template.TemplateDraft)}
+					var templ_7745c5c3_Var9 = []any{"button", templ.KV("primary", s.Source.State != template.StateDraft)}
 					templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var9...)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -226,7 +226,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 					var templ_7745c5c3_Var11 templ.SafeURL
 					templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(ActPath(s.Source.CatalogKey, "edit")))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 48, Col: 149}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 48, Col: 146}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 					if templ_7745c5c3_Err != nil {
@@ -316,14 +316,14 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if s.Saved && !s.Gone {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<p class=\"tell\" role=\"status\"><span>Saved as version ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<p class=\"banner\" role=\"status\"><span>Saved as version ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var15 string
 				templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.Itoa(s.Source.Number))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 66, Col: 87}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 66, Col: 89}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 				if templ_7745c5c3_Err != nil {

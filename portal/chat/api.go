@@ -39,8 +39,8 @@ type slackApprovalsInput struct {
 	}
 }
 
-func (p *Service) apiSlackShow(ctx context.Context, _ *struct{}) (*site.Body[chat.ChatHouse], error) {
-	return site.Answered[chat.ChatHouse](ctx, p.Site)(p.Chats.ChatHouse(ctx, site.Caller(ctx), slackKind))
+func (p *Service) apiSlackShow(ctx context.Context, _ *struct{}) (*site.Body[chat.ChatSettings], error) {
+	return site.Answered[chat.ChatSettings](ctx, p.Site)(p.Chats.ChatSettings(ctx, site.Caller(ctx), slackKind))
 }
 
 func (p *Service) apiSlackChange(ctx context.Context, in *slackChangeInput) (*site.Body[chat.ChatWorkspace], error) {

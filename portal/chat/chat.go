@@ -32,12 +32,12 @@ func (p *Service) slackShow(w http.ResponseWriter, r *http.Request, a app.Actor)
 }
 
 func (p *Service) showSlack(w http.ResponseWriter, r *http.Request, a app.Actor, status int, form SlackForm) error {
-	house, err := p.Chats.ChatHouse(r.Context(), a, slackKind)
+	settings, err := p.Chats.ChatSettings(r.Context(), a, slackKind)
 	if err != nil {
 		return err
 	}
 	f := p.AdminFrame(r, "Slack")
-	p.Render(w, r, status, SlackPage(f, Slack{Now: p.Now(), House: house, Form: form, Tenant: a.Tenant, Has: p.Chat != nil, Installs: p.Chat != nil && p.Chat.Installs(),
+	p.Render(w, r, status, SlackPage(f, Slack{Now: p.Now(), Settings: settings, Form: form, Tenant: a.Tenant, Has: p.Chat != nil, Installs: p.Chat != nil && p.Chat.Installs(),
 		Done: p.Sessions.PopString(r.Context(), site.KeyDone), May: a.May("SetApprovals")}))
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 // Slack is the page on which admins manage Muster in Slack.
 type Slack struct {
 	Now      time.Time
-	House    chat.ChatHouse
+	Settings chat.ChatSettings
 	Form     SlackForm
 	Tenant   string
 	Done     string
@@ -38,15 +38,15 @@ func (f SlackForm) Error(about string) page.Complaint {
 
 func workspaceMark(w chat.ChatWorkspace) (mark, word string) {
 	switch w.State {
-	case chat.ChatConnected:
+	case chat.StateConnected:
 		return "succeeded", "connected"
-	case chat.ChatBroken:
+	case chat.StateBroken:
 		return "failed", "reinstall required"
 	}
 	return "dropped", "removed"
 }
 
-func linkMark(l chat.ChatLink) string {
+func linkMark(l chat.ChatConnection) string {
 	switch l.State {
 	case "connected":
 		return "succeeded"
@@ -80,7 +80,7 @@ func (s Slack) token(w chat.ChatWorkspace) string {
 	switch {
 	case w.Fixed:
 		return "from server settings"
-	case w.State != chat.ChatConnected:
+	case w.State != chat.StateConnected:
 		return "none"
 	case w.ExpiresAt.IsZero():
 		return "doesn't expire"
@@ -92,8 +92,8 @@ func (s Slack) token(w chat.ChatWorkspace) string {
 
 // connected are the workspaces that requests can be posted in.
 func (s Slack) connected() (list []chat.ChatWorkspace) {
-	for _, w := range s.House.Workspaces {
-		if w.State == chat.ChatConnected {
+	for _, w := range s.Settings.Workspaces {
+		if w.State == chat.StateConnected {
 			list = append(list, w)
 		}
 	}
@@ -105,7 +105,7 @@ func (s Slack) approvals() (team, channel string) {
 	if s.Form.About == "approvals" {
 		return s.Form.Team, s.Form.Channel
 	}
-	if a := s.House.Approvals; a != nil {
+	if a := s.Settings.Approvals; a != nil {
 		return a.Team, a.Channel
 	}
 	return "", ""

@@ -109,7 +109,7 @@ func SlackPage(f page.Frame, s Slack) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-			} else if len(s.House.Workspaces) == 0 {
+			} else if len(s.Settings.Workspaces) == 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<section class=\"card\"><p>No workspaces yet. ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -134,12 +134,12 @@ func SlackPage(f page.Frame, s Slack) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if len(s.House.Workspaces) > 0 {
+			if len(s.Settings.Workspaces) > 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<ul class=\"roll\" id=\"workspaces\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				for _, w := range s.House.Workspaces {
+				for _, w := range s.Settings.Workspaces {
 					mark, word := workspaceMark(w)
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<li class=\"row\" id=\"")
 					if templ_7745c5c3_Err != nil {
@@ -538,12 +538,12 @@ func SlackPage(f page.Frame, s Slack) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if len(s.House.Links) > 0 {
+			if len(s.Settings.Links) > 0 {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<section class=\"card\" id=\"links\"><h2>Connections</h2><ul class=\"plain\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				for _, l := range s.House.Links {
+				for _, l := range s.Settings.Links {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<li>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -671,7 +671,7 @@ func SlackPage(f page.Frame, s Slack) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				for _, w := range s.House.Workspaces {
+				for _, w := range s.Settings.Workspaces {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "<option value=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

@@ -17,7 +17,7 @@ type Audit part
 func (c *Audit) Expect(ctx context.Context, p *identity.AuditProof, number int64, hash string) error {
 	q := url.Values{"tenant": {p.Tenant}, "after": {strconv.FormatInt(number+1, 10)}, "limit": {"1"}}
 	var out struct {
-		Entries []app.Deed `json:"entries"`
+		Entries []app.AuditEntry `json:"entries"`
 	}
 	if err := c.client.CallInto(ctx, "/audit", q, &out); err != nil {
 		return err

@@ -57,16 +57,16 @@ func (c *BuildHooks) Delete(ctx context.Context, name string) error {
 }
 
 // Try tries rules without side effects.
-func (c *BuildHooks) Try(ctx context.Context, name string, t build.BuildTrial) (out build.BuildTried, err error) {
+func (c *BuildHooks) Try(ctx context.Context, name string, t build.BuildTrial) (out build.TrialResult, err error) {
 	err = c.client.Call(ctx, http.MethodPost, buildHookPath(name, "try"), nil, t, &out)
 	return out, err
 }
 
 // Deliveries lists deliveries before one, newest first; next is 0 at the end.
-func (c *BuildHooks) Deliveries(ctx context.Context, name string, before int64, limit int) (list []build.BuildTaken, next int64, err error) {
+func (c *BuildHooks) Deliveries(ctx context.Context, name string, before int64, limit int) (list []build.DeliveryRecord, next int64, err error) {
 	var out struct {
-		Deliveries []build.BuildTaken `json:"deliveries"`
-		Next       int64              `json:"next"`
+		Deliveries []build.DeliveryRecord `json:"deliveries"`
+		Next       int64                  `json:"next"`
 	}
 	q := url.Values{"limit": {strconv.Itoa(limit)}, "before": {strconv.FormatInt(before, 10)}}
 	err = c.client.CallInto(ctx, buildHookPath(name, "deliveries"), q, &out)
@@ -74,13 +74,13 @@ func (c *BuildHooks) Deliveries(ctx context.Context, name string, before int64, 
 }
 
 // Delivery returns a delivery with its body.
-func (c *BuildHooks) Delivery(ctx context.Context, name string, id int64) (d build.BuildTaken, err error) {
+func (c *BuildHooks) Delivery(ctx context.Context, name string, id int64) (d build.DeliveryRecord, err error) {
 	err = c.client.CallInto(ctx, buildHookPath(name, "deliveries", strconv.FormatInt(id, 10)), nil, &d)
 	return d, err
 }
 
 // Replay replays a delivery with the current rules.
-func (c *BuildHooks) Replay(ctx context.Context, name string, id int64) (d build.BuildTaken, err error) {
+func (c *BuildHooks) Replay(ctx context.Context, name string, id int64) (d build.DeliveryRecord, err error) {
 	err = c.client.Call(ctx, http.MethodPost, buildHookPath(name, "deliveries", strconv.FormatInt(id, 10), "replay"), nil, nil, &d)
 	return d, err
 }

@@ -42,7 +42,7 @@ type Client struct {
 	Pools             *Pools
 	ProvisionerTokens *ProvisionerTokens
 	Provisioners      *Provisioners
-	Questions         *Questions
+	ManualSteps       *ManualSteps
 	Queues            *Queues
 	Quotas            *Quotas
 	Requests          *Requests
@@ -106,7 +106,7 @@ func New(s Settings) (*Client, error) {
 	c.Pools = (*Pools)(p)
 	c.ProvisionerTokens = (*ProvisionerTokens)(p)
 	c.Provisioners = (*Provisioners)(p)
-	c.Questions = (*Questions)(p)
+	c.ManualSteps = (*ManualSteps)(p)
 	c.Queues = (*Queues)(p)
 	c.Quotas = (*Quotas)(p)
 	c.Requests = (*Requests)(p)

@@ -43,45 +43,45 @@ func (c *Operations) RetryNode(ctx context.Context, id, node string) (v cluster.
 	return v, err
 }
 
-// AmendPreview previews a change of a cluster.
-func (c *Operations) AmendPreview(ctx context.Context, id string, m cluster.Amendment) (p cluster.AmendPreview, err error) {
+// UpdatePreview previews a change of a cluster.
+func (c *Operations) UpdatePreview(ctx context.Context, id string, m cluster.Update) (p cluster.UpdatePreview, err error) {
 	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "operations", "preview"), nil, m, &p)
 	return p, err
 }
 
-// Amend changes a cluster, as previewed.
-func (c *Operations) Amend(ctx context.Context, id string, m cluster.Amendment) (answer cluster.AmendAnswer, err error) {
+// Update changes a cluster, as previewed.
+func (c *Operations) Update(ctx context.Context, id string, m cluster.Update) (answer cluster.UpdateAnswer, err error) {
 	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "operations"), nil, m, &answer)
 	return answer, err
 }
 
-// GoOnPreview previews accepting a partial result.
-func (c *Operations) GoOnPreview(ctx context.Context, id string) (p appoperation.GoOnPreview, err error) {
-	err = c.client.CallInto(ctx, ClusterPath(id, "operations", "0", "go-on"), nil, &p)
+// AcceptPartialPreview previews accepting a partial result.
+func (c *Operations) AcceptPartialPreview(ctx context.Context, id string) (p appoperation.AcceptPartialPreview, err error) {
+	err = c.client.CallInto(ctx, ClusterPath(id, "operations", "0", "accept-partial"), nil, &p)
 	return p, err
 }
 
-// GoOn accepts a partial result, as previewed.
-func (c *Operations) GoOn(ctx context.Context, id string, p appoperation.GoOnPreview, noTopUp bool) (v cluster.ClusterView, err error) {
-	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "operations", fmt.Sprint(p.Operation.ID), "go-on"), nil,
-		map[string]any{"plan_hash": p.PlanHash, "no_top_up": noTopUp}, &v)
+// AcceptPartial accepts a partial result, as previewed.
+func (c *Operations) AcceptPartial(ctx context.Context, id string, p appoperation.AcceptPartialPreview, noBackfill bool) (v cluster.ClusterView, err error) {
+	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "operations", fmt.Sprint(p.Operation.ID), "accept-partial"), nil,
+		map[string]any{"plan_hash": p.PlanHash, "no_backfill": noBackfill}, &v)
 	return v, err
 }
 
-// TopUp sets whether and when missing nodes are backfilled.
-func (c *Operations) TopUp(ctx context.Context, id string, o appoperation.TopUpOrder) (v cluster.ClusterView, err error) {
-	err = c.client.Call(ctx, http.MethodPut, ClusterPath(id, "top-up"), nil, o, &v)
+// Backfill sets whether and when missing nodes are backfilled.
+func (c *Operations) Backfill(ctx context.Context, id string, o appoperation.BackfillOrder) (v cluster.ClusterView, err error) {
+	err = c.client.Call(ctx, http.MethodPut, ClusterPath(id, "backfill"), nil, o, &v)
 	return v, err
 }
 
 // PowerPreview previews putting a cluster to sleep or waking it.
-func (c *Operations) PowerPreview(ctx context.Context, id string, kind app.OperationKind) (p cluster.AmendPreview, err error) {
+func (c *Operations) PowerPreview(ctx context.Context, id string, kind app.OperationKind) (p cluster.UpdatePreview, err error) {
 	err = c.client.CallInto(ctx, ClusterPath(id, string(kind)), nil, &p)
 	return p, err
 }
 
 // Power puts a cluster to sleep or wakes it, as previewed.
-func (c *Operations) Power(ctx context.Context, id string, kind app.OperationKind, planHash string) (answer cluster.AmendAnswer, err error) {
+func (c *Operations) Power(ctx context.Context, id string, kind app.OperationKind, planHash string) (answer cluster.UpdateAnswer, err error) {
 	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, string(kind)), nil, map[string]string{"plan_hash": planHash}, &answer)
 	return answer, err
 }

@@ -50,7 +50,7 @@ func (p *accessPages) Show(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		May: a.MayIn("ClusterKey", v.Cluster), SignIn: a.MayIn("ClusterCertificate", v.Cluster), URL: p.URL,
 	}
 	if !slices.Contains(inventory.InventoryFormats, c.Format) {
-		c.Format = inventory.InventorySSH
+		c.Format = inventory.FormatSSH
 	}
 	status := http.StatusOK
 	i, err := inventory.NewInventory(v, inventory.InventoryFiles{Key: c.Key})

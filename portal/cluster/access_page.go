@@ -30,26 +30,26 @@ const (
 )
 
 var inventoryWords = map[inventory.InventoryFormat]string{
-	inventory.InventorySSH: "SSH config", inventory.InventoryKnownHosts: "known_hosts", inventory.InventoryAnsible: "Ansible (INI)", inventory.InventoryAnsibleYAML: "Ansible (YAML)",
-	inventory.InventoryHosts: "/etc/hosts", inventory.InventoryJSON: "JSON", inventory.InventoryEnv: "Environment",
+	inventory.FormatSSH: "SSH config", inventory.FormatKnownHosts: "known_hosts", inventory.FormatAnsible: "Ansible (INI)", inventory.FormatAnsibleYAML: "Ansible (YAML)",
+	inventory.FormatHosts: "/etc/hosts", inventory.FormatJSON: "JSON", inventory.FormatEnv: "Environment",
 }
 
 // formats are the formats, in the order in which they're offered.
-var formats = []inventory.InventoryFormat{inventory.InventorySSH, inventory.InventoryKnownHosts, inventory.InventoryAnsible, inventory.InventoryAnsibleYAML, inventory.InventoryHosts, inventory.InventoryEnv, inventory.InventoryJSON}
+var formats = []inventory.InventoryFormat{inventory.FormatSSH, inventory.FormatKnownHosts, inventory.FormatAnsible, inventory.FormatAnsibleYAML, inventory.FormatHosts, inventory.FormatEnv, inventory.FormatJSON}
 
 // formatHelp says how to use a format.
 func (c Access) formatHelp() string {
 	i := c.Inventory
 	switch c.Format {
-	case inventory.InventorySSH:
+	case inventory.FormatSSH:
 		return "Include this file in ~/.ssh/config and save the host keys as " + i.KnownHosts + ". Then ssh trusts every machine on first connection."
-	case inventory.InventoryKnownHosts:
+	case inventory.FormatKnownHosts:
 		return "Save this file as " + i.KnownHosts + "."
-	case inventory.InventoryAnsible, inventory.InventoryAnsibleYAML:
+	case inventory.FormatAnsible, inventory.FormatAnsibleYAML:
 		return "Groups are services. Save the host keys as " + i.KnownHosts + " so that Ansible can verify each machine."
-	case inventory.InventoryHosts:
+	case inventory.FormatHosts:
 		return "Add these lines to /etc/hosts."
-	case inventory.InventoryEnv:
+	case inventory.FormatEnv:
 		return "Variables for shells, Docker Compose and systemd."
 	}
 	return "For scripts and other tools."

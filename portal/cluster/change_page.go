@@ -83,7 +83,7 @@ func powers(of []app.OperationKind) []app.OperationKind {
 	return slices.DeleteFunc(slices.Clone(powerKinds), func(k app.OperationKind) bool { return !slices.Contains(of, k) })
 }
 
-// standingNodes are the nodes that exist and aren't being removed.
-func standingNodes(v cluster.ClusterView) []app.Node {
+// existingNodes are the nodes that exist and aren't being removed.
+func existingNodes(v cluster.ClusterView) []app.Node {
 	return slices.DeleteFunc(slices.Clone(v.Nodes), func(n app.Node) bool { return n.Status == app.NodeDeleted || n.Leaving })
 }

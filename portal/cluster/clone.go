@@ -56,7 +56,7 @@ func (p *clones) APIPreview(ctx context.Context, in *cloneQuery) (*site.Body[clu
 	return &site.Body[cluster.Preview]{Body: v}, nil
 }
 
-func (p *clones) APIClone(ctx context.Context, in *cloneInput) (*policy.Asked, error) {
+func (p *clones) APIClone(ctx context.Context, in *cloneInput) (*policy.CreateAnswer, error) {
 	answer, err := p.Creates.CloneCluster(ctx, site.Caller(ctx), in.ID, in.Body.Name, in.Body.PlanHash)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -67,9 +67,9 @@ func (p *clones) APIClone(ctx context.Context, in *cloneInput) (*policy.Asked, e
 			return nil, p.Fail(ctx, err)
 		}
 		v.Nodes, v.Operations, v.Links = site.OrEmpty(v.Nodes), site.OrEmpty(v.Operations), site.OrEmpty(v.Links)
-		return &policy.Asked{Status: http.StatusCreated, Location: "/api/v1/clusters/" + v.ID, Body: &v}, nil
+		return &policy.CreateAnswer{Status: http.StatusCreated, Location: "/api/v1/clusters/" + v.ID, Body: &v}, nil
 	}
-	return &policy.Asked{Status: http.StatusAccepted, Location: fmt.Sprintf("/api/v1/requests/%d", answer.Request.ID), Body: answer.Request}, nil
+	return &policy.CreateAnswer{Status: http.StatusAccepted, Location: fmt.Sprintf("/api/v1/requests/%d", answer.Request.ID), Body: answer.Request}, nil
 }
 
 func (p *clones) APIDiff(ctx context.Context, in *diffInput) (*site.Body[cluster.ClusterDiff], error) {

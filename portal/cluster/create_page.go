@@ -17,8 +17,8 @@ type Create struct {
 	Template  *apptemplate.Template // the chosen one; nil for none
 
 	// The fields, as typed.
-	Name, Size, Provider, Hardware, Image, Prefer, Lease, OnFailure, AtLeast string
-	Services                                                                 []string
+	Name, Size, Provider, Hardware, Image, Prefer, Lease, OnFailure, MinAvailable string
+	Services                                                                      []string
 
 	Parameters []template.ParameterField // the template's, as typed
 

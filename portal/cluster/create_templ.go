@@ -876,7 +876,7 @@ func CreatePart(n Create, options bool) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Complain("at_least", n.Error("at_least"), true).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Complain("min_available", n.Error("min_available"), true).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1204,7 +1204,7 @@ func Options(n Create, swap bool) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.AtLeastField(n.AtLeast, n.Error("at_least")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.MinAvailableField(n.MinAvailable, n.Error("min_available")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

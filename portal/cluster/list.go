@@ -16,7 +16,7 @@ import (
 const (
 	clustersOnPage = 50
 	exportBatch    = 1000
-	mostExported   = 100_000
+	maxExported    = 100_000
 )
 
 // clusterFilter reads a filter from the address of a list; the owner "me" is the actor.
@@ -106,7 +106,7 @@ func (p *lists) Live(ctx context.Context, a app.Actor, at *url.URL) ([]site.Live
 func (p *lists) export(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	f := clusterFilter(r.URL.Query(), a)
 	f.Limit, f.After = exportBatch, ""
-	for n := 0; n < mostExported; n += exportBatch {
+	for n := 0; n < maxExported; n += exportBatch {
 		part, err := p.Clusters.ClusterPage(r.Context(), a, f)
 		if err != nil && n == 0 {
 			return err

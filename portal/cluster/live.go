@@ -28,7 +28,7 @@ func (p *clusterPage) Live(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	}
 	defer free()
 	// Watching starts before the first read, so that no change is missed.
-	changed, stop := p.Rooms.Enter(l.id, func() (<-chan struct{}, func()) { return p.Feed.Watch(a, app.ClusterTopic(l.id)) })
+	changed, stop := p.Broadcaster.Enter(l.id, func() (<-chan struct{}, func()) { return p.Feed.Watch(a, app.ClusterTopic(l.id)) })
 	defer stop()
 	c, err := l.read(r.Context())
 	if err != nil {

@@ -303,7 +303,7 @@ func (l *live) lines(ctx context.Context) (lines []app.LogLine, next int64, err 
 			return l.p.Feed.Logs(ctx, l.a, l.id, cluster.LogFilter{Node: l.node, Step: l.step, After: l.after, Limit: logBatch})
 		}
 		if l.shared != nil {
-			lines, _, err = l.p.logs.Get(ctx, l.logKey(), l.p.Rooms.Now(l.id), read)
+			lines, _, err = l.p.logs.Get(ctx, l.logKey(), l.p.Broadcaster.Now(l.id), read)
 		} else {
 			lines, err = read(ctx)
 		}

@@ -36,7 +36,7 @@ func (l *live) logKey() string {
 
 // shareLook returns the cluster, at least as new as the event that the page knows of, and whether it was read for this page.
 func (l *live) shareLook(ctx context.Context) (*sharedLook, bool, error) {
-	since := l.p.Rooms.Now(l.id)
+	since := l.p.Broadcaster.Now(l.id)
 	return l.p.looks.Get(ctx, l.keyOf(), since, func(ctx context.Context) (*sharedLook, error) {
 		c, err := l.p.readClusterSince(ctx, l.a, l.id, since)
 		if err != nil {

@@ -39,7 +39,7 @@ func (m Manage) path(rest string) string { return "/clusters/" + m.View.ID + "/"
 // Power is the confirmation page to put a cluster to sleep or wake it.
 type Power struct {
 	View    cluster.ClusterView
-	Preview cluster.AmendPreview
+	Preview cluster.UpdatePreview
 	Notice  string
 	May     bool
 }

@@ -167,7 +167,7 @@ func (n *ClusterForm) options(in url.Values) {
 	said := of == "" && in.Get("template") == t.Name // a link, which only has the values that differ
 	if typed || said {
 		v.Provider, v.Hardware, v.Image, v.Lease = in.Get("provider"), in.Get("hardware"), in.Get("image"), in.Get("lease")
-		v.Prefer, v.OnFailure, v.AtLeast = in.Get("prefer"), in.Get("on_failure"), strings.TrimSpace(in.Get("at_least"))
+		v.Prefer, v.OnFailure, v.MinAvailable = in.Get("prefer"), in.Get("on_failure"), strings.TrimSpace(in.Get("min_available"))
 		v.Visibility, v.Group = in.Get("visibility"), in.Get("group")
 		v.Services = slices.DeleteFunc(slices.Clone(in["services"]), func(s string) bool { return s == "" })
 	}
@@ -177,7 +177,7 @@ func (n *ClusterForm) options(in url.Values) {
 	for _, s := range Allowed(n.Catalog.Services, t.Compatibility.Services, t.Defaults.Services) {
 		v.AllServices = append(v.AllServices, page.Choice{Value: s, Label: n.Title("service", s), Help: n.Description(s)})
 	}
-	for _, s := range v.Services[:min(len(v.Services), mostLinked)] {
+	for _, s := range v.Services[:min(len(v.Services), maxLinked)] {
 		if !slices.ContainsFunc(v.AllServices, func(c page.Choice) bool { return c.Value == s }) {
 			v.AllServices = append(v.AllServices, page.Choice{Value: s, Label: s + notOffered})
 		}
@@ -185,11 +185,11 @@ func (n *ClusterForm) options(in url.Values) {
 	v.Providers = n.Choices("provider", site.Names(n.Catalog.Providers), t.Defaults.Provider, v.Provider)
 	v.Hardwares = n.Choices("hardware", Allowed(n.Catalog.Hardware, t.Compatibility.Hardware, nil), t.Defaults.Hardware, v.Hardware)
 	v.Images = n.Choices("image", Allowed(n.Catalog.Images, t.Compatibility.Images, nil), t.Defaults.Image, v.Image)
-	v.Prefers, v.OnFailures = preferences(v.Prefer, t.Defaults.Prefer), FailureChoices(v.OnFailure, true, t.Survivors)
+	v.Prefers, v.OnFailures = preferences(v.Prefer, t.Defaults.Prefer), FailureChoices(v.OnFailure, true, t.PartialResults)
 	v.Leases = leases(t.Lease, v.Lease)
 	v.Visibilities, v.Groups = visibilityChoices(v.Visibility), groupChoices(n.groups, v.Group)
 	n.parameters(in, typed, said)
-	v.Open = (typed || said) && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.AtLeast != "" || v.Visibility != "" || v.Group != "" || v.Lease != "" || !SameNames(v.Services, t.Defaults.Services))
+	v.Open = (typed || said) && (v.Provider != "" || v.Hardware != "" || v.Image != "" || v.Prefer != "" || v.OnFailure != "" || v.MinAvailable != "" || v.Visibility != "" || v.Group != "" || v.Lease != "" || !SameNames(v.Services, t.Defaults.Services))
 }
 
 // Choices returns the options of a select; the first one leaves the choice to the template.
@@ -207,8 +207,8 @@ func (n *ClusterForm) Choices(kind string, names []string, standard, chosen stri
 	return withChosen(out, chosen)
 }
 
-// mostLinked limits the values that a link may name besides those offered.
-const mostLinked = 200
+// maxLinked limits the values that a link may name besides those offered.
+const maxLinked = 200
 
 const notOffered = " (not available)"
 
@@ -245,14 +245,14 @@ func preferences(chosen string, standard template.Preference) []page.Choice {
 }
 
 // FailureChoices are the automatic actions after a failure. An operation that creates machines can continue with those
-// created; survivors is the template's setting for that.
-func FailureChoices(chosen string, makes bool, survivors *template.Survivors) []page.Choice {
+// created; partialResults is the template's setting for that.
+func FailureChoices(chosen string, makes bool, partialResults *template.PartialResults) []page.Choice {
 	standard := page.Choice{Label: "Keep as is (default)"}
 	out := []page.Choice{standard, {Value: string(app.FailureRollBack), Label: "Roll back"}}
 	if makes {
-		out = append(out, page.Choice{Value: string(app.FailureGoOn), Label: "Accept partial result"},
-			page.Choice{Value: string(app.FailureGoOnOrBack), Label: "Accept partial result, or roll back"})
-		if survivors != nil {
+		out = append(out, page.Choice{Value: string(app.FailureAcceptPartial), Label: "Accept partial result"},
+			page.Choice{Value: string(app.FailureAcceptPartialOrRollBack), Label: "Accept partial result, or roll back"})
+		if partialResults != nil {
 			out[0].Label = "Accept partial result (default)"
 			out[2] = page.Choice{Value: string(app.FailureStay), Label: "Keep as is"}
 		}
@@ -304,12 +304,12 @@ func (n *ClusterForm) read() {
 	default:
 		n.complain("prefer", page.Complaint{Message: "Unknown placement.", Hint: "Choose one from the list."})
 	}
-	n.request.OnFailure, n.request.AtLeast = app.FailureChoice(v.OnFailure), template.NodeShare(v.AtLeast)
+	n.request.OnFailure, n.request.MinAvailable = app.FailureChoice(v.OnFailure), template.NodeShare(v.MinAvailable)
 	if !ChoosesFailure(v.OnFailure) {
 		n.complain("on_failure", page.Complaint{Message: "Unknown choice.", Hint: "Choose one from the list."})
-	} else if err := n.request.Survival.Check(n.request.OnFailure); err != nil {
+	} else if err := n.request.PartialOverride.Check(n.request.OnFailure); err != nil {
 		e := app.AsError(err)
-		n.complain("at_least", page.Complaint{Message: e.Message, Hint: e.Hint})
+		n.complain("min_available", page.Complaint{Message: e.Message, Hint: e.Hint})
 	}
 	if v.Name != "" { // checked while typing; a missing name is an error only on submit
 		if err := app.CheckClusterName(v.Name); err != nil {
@@ -350,7 +350,7 @@ func (n *ClusterForm) complain(field string, c page.Complaint) {
 	}
 	n.View.Errors[field] = c
 	switch field {
-	case "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "at_least", "visibility", "group":
+	case "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "min_available", "visibility", "group":
 		n.View.Open = true
 	}
 }
@@ -436,7 +436,7 @@ func (n *ClusterForm) link(r *layout.LayoutRequest) string {
 	}
 	for key, value := range map[string]string{
 		"name": n.View.Name, "provider": r.Provider, "hardware": r.Hardware, "image": r.Image, "prefer": string(r.Prefer), "lease": n.View.Lease,
-		"on_failure": n.View.OnFailure, "at_least": n.View.AtLeast, "visibility": n.View.Visibility, "group": n.View.Group,
+		"on_failure": n.View.OnFailure, "min_available": n.View.MinAvailable, "visibility": n.View.Visibility, "group": n.View.Group,
 	} {
 		if value != "" {
 			in.Set(key, value)
@@ -446,7 +446,7 @@ func (n *ClusterForm) link(r *layout.LayoutRequest) string {
 }
 
 // fields are the fields of the form that can have an error.
-var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "at_least", "visibility", "group"}
+var fields = []string{"template", "name", "size", "services", "provider", "hardware", "image", "prefer", "lease", "on_failure", "min_available", "visibility", "group"}
 
 func fieldOf(e *app.Error) string {
 	// An error may name a part of a field, such as services[2].

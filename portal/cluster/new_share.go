@@ -22,7 +22,7 @@ func (n *ClusterForm) share() string {
 	q := url.Values{"template": {t.Name}}
 	for key, value := range map[string]string{
 		"name": v.Name, "size": v.Size, "provider": v.Provider, "hardware": v.Hardware, "image": v.Image, "prefer": v.Prefer, "lease": v.Lease,
-		"on_failure": v.OnFailure, "at_least": v.AtLeast, "visibility": v.Visibility, "group": v.Group,
+		"on_failure": v.OnFailure, "min_available": v.MinAvailable, "visibility": v.Visibility, "group": v.Group,
 	} {
 		if value != "" {
 			q.Set(key, value)
@@ -45,7 +45,7 @@ func (n *ClusterForm) share() string {
 // summary lists the errors of a submitted form, in the form's order.
 func (n *ClusterForm) summary() (list []FieldError) {
 	titles := map[string]string{"template": "Template", "name": "Name", "size": "Nodes", "services": "Services", "provider": "Provider", "hardware": "Hardware",
-		"image": "Image", "prefer": "Placement", "lease": "Lease", "on_failure": "On failure", "at_least": "Minimum available", "visibility": "Visibility", "group": "Owner group"}
+		"image": "Image", "prefer": "Placement", "lease": "Lease", "on_failure": "On failure", "min_available": "Minimum available", "visibility": "Visibility", "group": "Owner group"}
 	order := slices.Clone(fields[:3])
 	for _, f := range n.View.Parameters {
 		order = append(order, f.Field())

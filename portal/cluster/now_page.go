@@ -7,18 +7,18 @@ import (
 	"muster/app/cluster"
 )
 
-func ItOrThem(n int) string {
+func Pronoun(n int) string {
 	if n == 1 {
 		return "it"
 	}
 	return "them"
 }
 
-// goesOnSoon tells that the latest operation failed, and that Muster is about to decide whether it continues with the nodes created.
-func goesOnSoon(c Show) bool {
+// retriedSoon tells that the latest operation failed, and that Muster is about to decide whether it continues with the nodes created.
+func retriedSoon(c Show) bool {
 	op := c.Operation()
 	return op != nil && op.Status == app.OperationFailed && op.OnFailure.GoesOn() && c.Now.Sub(op.EndedAt) < 5*time.Second
 }
 
-// topUpWords say how the backfill of missing nodes is doing.
-func (c Show) topUpWords(u cluster.TopUp) string { return u.Words(c.View.Size, c.Now) + "." }
+// backfillWords say how the backfill of missing nodes is doing.
+func (c Show) backfillWords(u cluster.Backfill) string { return u.Words(c.View.Size, c.Now) + "." }

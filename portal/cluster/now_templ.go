@@ -126,10 +126,10 @@ func OperationNow(c Show) templ.Component {
 	})
 }
 
-// clusterTopUp says which nodes a cluster lacks, and lets people control the backfill.
+// clusterBackfill says which nodes a cluster lacks, and lets people control the backfill.
 //
 //go:noinline
-func clusterTopUp(c Show, u cluster.TopUp) templ.Component {
+func clusterBackfill(c Show, u cluster.Backfill) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -150,23 +150,23 @@ func clusterTopUp(c Show, u cluster.TopUp) templ.Component {
 			templ_7745c5c3_Var6 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<div id=\"top-up\" class=\"topup\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<div id=\"backfill\" class=\"topup\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = page.Status("waiting", c.topUpWords(u)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page.Status("waiting", c.backfillWords(u)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if c.Actor.MayIn("SetTopUp", c.View.Cluster) {
+		if c.Actor.MayIn("SetBackfill", c.View.Cluster) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<form method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var7 templ.SafeURL
-			templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinURLErrs("/clusters/" + c.View.ID + "/top-up")
+			templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinURLErrs("/clusters/" + c.View.ID + "/backfill")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `now.templ`, Line: 35, Col: 68}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `now.templ`, Line: 35, Col: 70}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 			if templ_7745c5c3_Err != nil {

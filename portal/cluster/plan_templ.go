@@ -106,7 +106,7 @@ func PlanPictures(c Show) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = plan.PacesPicture(plan.PacesOfSteps(c.Steps), true).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = plan.PacesPicture(plan.DurationsOfSteps(c.Steps), true).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -28,9 +28,9 @@ func (p *powerPages) routes() []site.Route {
 func (p *powerPages) operations() []site.Operation {
 	return []site.Operation{
 		site.Get("/clusters/{id}/sleep", p.APISleepPreview, site.About("Preview putting a cluster to sleep")),
-		site.Post("/clusters/{id}/sleep", p.APISleep, site.About("Put a cluster to sleep, or request it if approval is required"), site.EitherAmend),
+		site.Post("/clusters/{id}/sleep", p.APISleep, site.About("Put a cluster to sleep, or request it if approval is required"), site.EitherUpdate),
 		site.Get("/clusters/{id}/wake", p.APIWakePreview, site.About("Preview waking a cluster")),
-		site.Post("/clusters/{id}/wake", p.APIWake, site.About("Wake a cluster, or request it if approval is required"), site.EitherAmend),
+		site.Post("/clusters/{id}/wake", p.APIWake, site.About("Wake a cluster, or request it if approval is required"), site.EitherUpdate),
 		site.Get("/clusters/{id}/schedule", p.APIScheduleShow, site.About("Show a cluster's sleep and wake schedule")),
 		site.Put("/clusters/{id}/schedule", p.APIScheduleSet, site.About("Set a cluster's sleep and wake schedule")),
 	}

@@ -19,7 +19,7 @@ func Routes(p *Service) []site.Route {
 		p.sharing.routes(),
 		p.power.routes(),
 		p.leases.routes(),
-		p.Questions.routes(),
+		p.ManualSteps.routes(),
 	)
 }
 

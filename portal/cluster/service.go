@@ -8,9 +8,9 @@ import (
 
 // Service serves the pages, live updates and REST operations of clusters, noun by noun.
 type Service struct {
-	List      *lists
-	Page      *clusterPage
-	Questions *questions
+	List        *lists
+	Page        *clusterPage
+	ManualSteps *questions
 
 	creates *creates
 	clones  *clones
@@ -27,7 +27,7 @@ type Service struct {
 func New(s *site.Site, quota *quota.Service, policy *policy.Service) *Service {
 	p := &clusterPage{Site: s}
 	return &Service{
-		List: &lists{Site: s, quota: quota}, Page: p, Questions: &questions{Site: s, page: p},
+		List: &lists{Site: s, quota: quota}, Page: p, ManualSteps: &questions{Site: s, page: p},
 		creates: &creates{Site: s, quota: quota, policy: policy},
 		clones:  &clones{Site: s},
 		events:  &events{Site: s},

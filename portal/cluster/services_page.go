@@ -30,7 +30,7 @@ type ServiceLine struct {
 func newServiceLines(v cluster.ClusterView, c *template.Catalog, title func(kind, name string) string) []ServiceLine {
 	var list []ServiceLine
 	at := map[string]int{}
-	for _, n := range standingNodes(v) {
+	for _, n := range existingNodes(v) {
 		health := apphealth.NodeHealth{}
 		if v.Health != nil && n.Status == app.NodeReady {
 			health = v.Health.Of(n.Name)
@@ -127,7 +127,7 @@ func (l ServiceLine) state(c Show) (mark, words string) {
 
 // nodesThere counts the nodes with a machine that aren't being removed.
 func (c Show) nodesThere() (n int) {
-	for _, node := range standingNodes(c.View) {
+	for _, node := range existingNodes(c.View) {
 		if !node.Lost() {
 			n++
 		}
@@ -165,7 +165,7 @@ func (c Show) Parts() []Part {
 		return []Part{{"now", OperationNow(c)}}
 	}
 	parts := []Part{
-		{"head", Head(c)}, {"now", Current(c)}, {"questions", Questions(c)}, {"waiting", Wait(c)}, {"facts", Facts(c)},
+		{"head", Head(c)}, {"now", Current(c)}, {"questions", ManualSteps(c)}, {"waiting", Wait(c)}, {"facts", Facts(c)},
 		{"services", Services(c)}, {"change", Change(c)}, {"more", More(c)},
 	}
 	if c.Lease != nil {

@@ -26,9 +26,9 @@ const (
 type clusterPage struct {
 	*site.Site
 
-	looks site.Joint[*sharedLook]       // at clusters, by person
-	facts site.Joint[site.ClusterFacts] // of clusters, by role
-	logs  site.Joint[[]app.LogLine]     // that pages follow, by role
+	looks site.SharedRead[*sharedLook]       // at clusters, by person
+	facts site.SharedRead[site.ClusterFacts] // of clusters, by role
+	logs  site.SharedRead[[]app.LogLine]     // that pages follow, by role
 }
 
 func (p *clusterPage) routes() []site.Route {
@@ -65,7 +65,7 @@ func (p *clusterPage) Show(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		return err
 	}
 	f := p.ClusterFrame(r, c.View.Name)
-	if c.Running() && len(c.Questions) == 0 { // a reload would lose what someone types
+	if c.Running() && len(c.ManualSteps) == 0 { // a reload would lose what someone types
 		f.Refresh = 5
 	}
 	p.Render(w, r, http.StatusOK, ShowPage(f, c))
@@ -106,7 +106,7 @@ func (p *clusterPage) readClusterSince(ctx context.Context, a app.Actor, id stri
 		return c, nil
 	}
 	if op.Status == app.OperationRunning {
-		if c.Questions, err = questionsOf(p.Site, ctx, a, c.View.ID); err != nil {
+		if c.ManualSteps, err = manualStepsOf(p.Site, ctx, a, c.View.ID); err != nil {
 			return c, err
 		}
 	}
@@ -118,7 +118,7 @@ func (p *clusterPage) readClusterSince(ctx context.Context, a app.Actor, id stri
 	if c.View.Status != app.ClusterFailed && !c.Can(app.ActRetryNode) {
 		return c, nil
 	}
-	said := cluster.SaidErrors{}
+	said := cluster.RepeatedErrors{}
 	for _, s := range c.Steps {
 		if s.State != app.StepFailed || len(c.Failures) == failureShown {
 			continue

@@ -47,8 +47,8 @@ type Show struct {
 	Pinned    *app.Operation       // the operation whose page this is; nil: the cluster's page
 	Waiting   appexecution.Waiting // the groups only; empty if nothing waits
 	Lease     *LeaseBox            // nil if unknown
-	// Questions are the open manual steps.
-	Questions []execution.QuestionForm
+	// ManualSteps are the open manual steps.
+	ManualSteps []execution.ManualStepForm
 }
 
 // Failure is a step that failed, with the end of its log.
@@ -83,12 +83,12 @@ func (c Show) Can(a app.Act) bool {
 
 // Running tells whether an operation is in progress or about to start.
 func (c Show) Running() bool {
-	return Running(c.Operation()) || c.undoneSoon() || goesOnSoon(c)
+	return Running(c.Operation()) || c.undoneSoon() || retriedSoon(c)
 }
 
 // troubled tells whether the page's banner shows the problem and the options.
 func (c Show) troubled() bool {
-	return c.View.Trouble != nil && c.View.Status == app.ClusterFailed && !c.undoneSoon() && !goesOnSoon(c)
+	return c.View.Trouble != nil && c.View.Status == app.ClusterFailed && !c.undoneSoon() && !retriedSoon(c)
 }
 
 // showsHealth tells whether the page shows the cluster's health: not if its banner already does.
@@ -104,18 +104,18 @@ func (c Show) showsHealth() bool {
 }
 
 // wayID is the id of the button for an option.
-func wayID(k cluster.WayKind) string {
-	if k == cluster.WayAcceptPartial {
-		return "go-on"
+func wayID(k cluster.RecoveryKind) string {
+	if k == cluster.RecoveryAcceptPartial {
+		return "accept-partial"
 	}
 	return strings.ReplaceAll(string(k), "_", "-")
 }
 
 // wayURL is the address of an option's first page, for all but resume.
-func wayURL(id string, k cluster.WayKind) string {
+func wayURL(id string, k cluster.RecoveryKind) string {
 	base := "/clusters/" + id + "/"
 	switch k {
-	case cluster.WayRepair, cluster.WayReconfigure:
+	case cluster.RecoveryRepair, cluster.RecoveryReconfigure:
 		return base + "change?kind=" + string(k)
 	}
 	return base + wayID(k)
@@ -252,8 +252,8 @@ func (c Show) busy() bool {
 	return c.Running() || c.View.Status == app.ClusterPending
 }
 
-// lately is how many operations the cluster's page lists.
-const lately = 3
+// recentOperations is how many operations the cluster's page lists.
+const recentOperations = 3
 
 // waits tells whether any steps wait.
 func (c Show) waits() bool { return len(c.Waiting.Groups) > 0 }

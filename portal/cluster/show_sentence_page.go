@@ -53,7 +53,7 @@ func (c Show) Sentence() string {
 // endedSentence says how an operation ended that didn't succeed. The banner lists the options.
 func endedSentence(c Show, op *app.Operation) string {
 	kind, sofar := op.Kind.Words(), fmt.Sprintf("after %d of %s", op.Done, humanize.Count(op.Total, "step"))
-	if goesOnSoon(c) {
+	if retriedSoon(c) {
 		return fmt.Sprintf("The %s stopped %s. Muster is checking whether it can continue with the machines that were created.", kind, sofar)
 	}
 	if c.undoneSoon() {
@@ -74,7 +74,7 @@ func progressSentence(c Show, op *app.Operation) string {
 		return op.Message
 	case op.Status == app.OperationWaiting:
 		return "Waiting for the previous operation to finish."
-	case op.Status == app.OperationRunning && len(c.Questions) > 0:
+	case op.Status == app.OperationRunning && len(c.ManualSteps) > 0:
 		return fmt.Sprintf("%d of %s done. Waiting for an answer.", op.Done, humanize.Count(op.Total, "step"))
 	case op.Status == app.OperationCancelling && op.OnFailure == app.FailureRollBack:
 		return "Cancelling. No new steps start, and running steps are asked to stop. Then Muster rolls back."

@@ -148,7 +148,7 @@ func ShowPage(f page.Frame, c Show) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Questions(c).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ManualSteps(c).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -667,8 +667,8 @@ func Current(c Show) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if u := c.View.TopUp; u != nil {
-			templ_7745c5c3_Err = clusterTopUp(c, *u).Render(ctx, templ_7745c5c3_Buffer)
+		if u := c.View.Backfill; u != nil {
+			templ_7745c5c3_Err = clusterBackfill(c, *u).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -987,7 +987,7 @@ func clusterTrouble(c Show, t cluster.Trouble) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if w.Kind == cluster.WayResume {
+				if w.Kind == cluster.RecoveryResume {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, "<form method=\"post\" action=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -1041,7 +1041,7 @@ func clusterTrouble(c Show, t cluster.Trouble) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					var templ_7745c5c3_Var51 = []any{"button", templ.KV("primary", i == 0 && w.Kind != cluster.WayDelete), templ.KV("danger-quiet", w.Kind == cluster.WayDelete)}
+					var templ_7745c5c3_Var51 = []any{"button", templ.KV("primary", i == 0 && w.Kind != cluster.RecoveryDelete), templ.KV("danger-quiet", w.Kind == cluster.RecoveryDelete)}
 					templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var51...)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -1079,7 +1079,7 @@ func clusterTrouble(c Show, t cluster.Trouble) templ.Component {
 					var templ_7745c5c3_Var54 templ.SafeURL
 					templ_7745c5c3_Var54, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(wayURL(c.View.ID, w.Kind)))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 181, Col: 212}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 181, Col: 222}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var54))
 					if templ_7745c5c3_Err != nil {
@@ -1092,7 +1092,7 @@ func clusterTrouble(c Show, t cluster.Trouble) templ.Component {
 					var templ_7745c5c3_Var55 string
 					templ_7745c5c3_Var55, templ_7745c5c3_Err = templ.JoinStringErrs(w.Title)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 181, Col: 224}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 181, Col: 234}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var55))
 					if templ_7745c5c3_Err != nil {
@@ -2812,7 +2812,7 @@ func More(c Show) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = OperationRoll(c.Now, c.View, c.View.Operations[:min(len(c.View.Operations), lately)]).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = OperationRoll(c.Now, c.View, c.View.Operations[:min(len(c.View.Operations), recentOperations)]).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -2965,10 +2965,10 @@ func OperationRoll(now time.Time, v cluster.ClusterView, ops []app.Operation) te
 	})
 }
 
-// Questions shows the cluster's open manual steps. It's in the page even when empty, for live updates.
+// ManualSteps shows the cluster's open manual steps. It's in the page even when empty, for live updates.
 //
 //go:noinline
-func Questions(c Show) templ.Component {
+func ManualSteps(c Show) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -2993,7 +2993,7 @@ func Questions(c Show) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if len(c.Questions) == 0 {
+		if len(c.ManualSteps) == 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 249, " hidden")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -3003,23 +3003,23 @@ func Questions(c Show) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for i, q := range c.Questions {
-			if i < execution.QuestionsShown {
-				templ_7745c5c3_Err = execution.QuestionCard(q).Render(ctx, templ_7745c5c3_Buffer)
+		for i, q := range c.ManualSteps {
+			if i < execution.ManualStepsShown {
+				templ_7745c5c3_Err = execution.ManualStepCard(q).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
 		}
-		if len(c.Questions) > execution.QuestionsShown {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 251, "<p class=\"soft\">And <a href=\"/questions\">")
+		if len(c.ManualSteps) > execution.ManualStepsShown {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 251, "<p class=\"soft\">And <a href=\"/manual-steps\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var149 string
-			templ_7745c5c3_Var149, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Count(len(c.Questions)-execution.QuestionsShown, "more manual step"))
+			templ_7745c5c3_Var149, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Count(len(c.ManualSteps)-execution.ManualStepsShown, "more manual step"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 477, Col: 123}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 477, Col: 130}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var149))
 			if templ_7745c5c3_Err != nil {

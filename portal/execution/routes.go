@@ -17,7 +17,7 @@ func Routes(p *Service) []site.Route {
 // Operations are its part of the REST API.
 func Operations(p *Service) []site.Operation {
 	return []site.Operation{
-		site.Get("/questions", p.apiQuestionList, site.About("List open manual steps")),
-		site.Post("/clusters/{id}/answers", p.apiQuestionAnswer, site.About("Answer a manual step: continue or refuse"), site.Answers(http.StatusOK)),
+		site.Get("/manual-steps", p.apiManualStepList, site.About("List open manual steps")),
+		site.Post("/clusters/{id}/answers", p.apiManualStepAnswer, site.About("Answer a manual step: continue or refuse"), site.Answers(http.StatusOK)),
 	}
 }

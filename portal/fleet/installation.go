@@ -35,12 +35,12 @@ func (p *Service) ProviderHealthLive(ctx context.Context, a app.Actor, _ *url.UR
 	return []site.LiveOne{{ID: "accounts", HTML: ProviderHealthPart(ProviderHealth{Now: p.Now(), Accounts: all})}}, err
 }
 
-func (p *Service) apiSettings(ctx context.Context, _ *struct{}) (*site.Body[fleet.ServerFacts], error) {
+func (p *Service) apiSettings(ctx context.Context, _ *struct{}) (*site.Body[fleet.ServerInfo], error) {
 	f, err := p.Installation.Settings(ctx, site.Caller(ctx))
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[fleet.ServerFacts]{Body: f}, nil
+	return &site.Body[fleet.ServerInfo]{Body: f}, nil
 }
 
 type providerHealthList struct {

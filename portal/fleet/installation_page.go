@@ -15,7 +15,7 @@ import (
 // Settings is the page of a server's settings.
 type Settings struct {
 	Now   time.Time
-	Facts fleet.ServerFacts
+	Facts fleet.ServerInfo
 	Set   bool // without defaults
 }
 

@@ -25,9 +25,9 @@ import (
 // WorkerPath is the path of the API for workers and provisioners.
 const WorkerPath = "/worker/v1/"
 
-// Office resolves the tokens of workers and provisioners on other hosts. Errors are *app.Error, EUnauthorized for unknown or revoked
+// TokenResolver resolves the tokens of workers and provisioners on other hosts. Errors are *app.Error, EUnauthorized for unknown or revoked
 // tokens.
-type Office interface {
+type TokenResolver interface {
 	// RegistryOfToken returns the provisioner's contract for a provisioner token.
 	RegistryOfToken(ctx context.Context, token string) (fleet.Registry, error)
 	// CoordinatorOfToken returns the worker's contract, limited to the token's grant. It is an app.WorkWaiter too.
@@ -38,22 +38,22 @@ type Office interface {
 const (
 	messageLimit = 8 << 20
 	logLimit     = execution.MaxLogs*(execution.MaxLogText*2+512) + 4096
-	// packFrom is the size in bytes from which answers are compressed.
-	packFrom = 4096
+	// gzipMinSize is the size in bytes from which answers are compressed.
+	gzipMinSize = 4096
 	// claimKept is how long the answer to a claim is kept, in case it was lost.
 	claimKept = 15 * time.Second
 )
 
 // WorkerAPI serves workers and provisioners on other hosts, each with its own token and limited to the token's grant.
 type WorkerAPI struct {
-	office Office
+	tokens TokenResolver
 	log    *slog.Logger
 	mux    *http.ServeMux
 	serve  http.Handler
 
 	mu     sync.Mutex
 	claims map[string]*claimAnswer // by worker and nonce
-	lines  map[string]*hurryLine   // by worker
+	lines  map[string]*cancelWait  // by worker
 
 	open  context.Context // until Close
 	close context.CancelFunc
@@ -70,8 +70,8 @@ type claimAnswer struct {
 }
 
 // NewWorkerAPI returns a WorkerAPI; close it after use. The meter, which may be nil, counts requests.
-func NewWorkerAPI(o Office, log *slog.Logger, m observe.Meter) *WorkerAPI {
-	a := &WorkerAPI{office: o, log: log, mux: http.NewServeMux(), claims: map[string]*claimAnswer{}, lines: map[string]*hurryLine{}}
+func NewWorkerAPI(o TokenResolver, log *slog.Logger, m observe.Meter) *WorkerAPI {
+	a := &WorkerAPI{tokens: o, log: log, mux: http.NewServeMux(), claims: map[string]*claimAnswer{}, lines: map[string]*cancelWait{}}
 	a.open, a.close = context.WithCancel(context.Background())
 
 	// Provisioners
@@ -88,7 +88,7 @@ func NewWorkerAPI(o Office, log *slog.Logger, m observe.Meter) *WorkerAPI {
 	a.mux.Handle("POST "+WorkerPath+"hosts", workerCall(a, messageLimit, workerHosts))
 	a.mux.Handle("POST "+WorkerPath+"log", workerCall(a, logLimit, workerLog))
 	a.mux.Handle("POST "+WorkerPath+"await", workerCall(a, messageLimit, a.await))
-	a.mux.Handle("POST "+WorkerPath+"hurry", workerCall(a, messageLimit, a.hurry))
+	a.mux.Handle("POST "+WorkerPath+"hurry", workerCall(a, messageLimit, a.cancelSignal))
 
 	a.mux.Handle("POST "+WorkerPath+"resource", http.HandlerFunc(a.resource))
 	a.mux.Handle("POST "+WorkerPath+"resource_held", workerCall(a, messageLimit, workerHolds))
@@ -110,11 +110,11 @@ func (a *WorkerAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func registryCall[Q, A any](a *WorkerAPI, act func(fleet.Registry, context.Context, Q) (A, error)) http.Handler {
-	return messageCall(a, messageLimit, a.office.RegistryOfToken, act)
+	return messageCall(a, messageLimit, a.tokens.RegistryOfToken, act)
 }
 
 func workerCall[Q, A any](a *WorkerAPI, limit int64, act func(context.Context, execution.Coordinator, Q) (A, error)) http.Handler {
-	return messageCall(a, limit, a.office.CoordinatorOfToken, func(c execution.Coordinator, ctx context.Context, q Q) (A, error) { return act(ctx, c, q) })
+	return messageCall(a, limit, a.tokens.CoordinatorOfToken, func(c execution.Coordinator, ctx context.Context, q Q) (A, error) { return act(ctx, c, q) })
 }
 
 // messageCall handles a message. It checks the token before it reads the body.
@@ -184,7 +184,7 @@ func writeMessage(w http.ResponseWriter, r *http.Request, status int, answer any
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	if len(b) >= packFrom && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if len(b) >= gzipMinSize && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		var packed bytes.Buffer
 		z, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
 		_, _ = z.Write(b)

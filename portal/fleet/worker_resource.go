@@ -21,7 +21,7 @@ func (a *WorkerAPI) resource(w http.ResponseWriter, r *http.Request) {
 	// The lookup has a time limit; the transfer takes as long as it makes progress.
 	asking, cancel := context.WithTimeout(r.Context(), site.RequestTime)
 	defer cancel()
-	c, err := a.office.CoordinatorOfToken(asking, token)
+	c, err := a.tokens.CoordinatorOfToken(asking, token)
 	if err != nil {
 		a.refuse(w, r, err)
 		return

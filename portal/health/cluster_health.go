@@ -19,7 +19,7 @@ func (p *Service) clusterHealth(w http.ResponseWriter, r *http.Request, a app.Ac
 	if err != nil {
 		return err
 	}
-	c := Health{Tabs: p.ClusterTabs(a, view, "health"), Now: p.Now(), View: view, Amends: a.MayIn("Amend", view.Cluster)}
+	c := Health{Tabs: p.ClusterTabs(a, view, "health"), Now: p.Now(), View: view, Updates: a.MayIn("Update", view.Cluster)}
 	if c.Health, err = p.Health.Health(r.Context(), a, view.ID); err != nil {
 		return err
 	}

@@ -17,12 +17,12 @@ import (
 
 // Health is the page of a cluster's health and drift.
 type Health struct {
-	Tabs   page.ClusterTabs
-	Now    time.Time
-	View   cluster.ClusterView
-	Health health.ClusterHealth
-	Drift  *operation.Drift // nil: the actor can't see it
-	Amends bool             // the actor can change the cluster
+	Tabs    page.ClusterTabs
+	Now     time.Time
+	View    cluster.ClusterView
+	Health  health.ClusterHealth
+	Drift   *operation.Drift // nil: the actor can't see it
+	Updates bool             // the actor can change the cluster
 
 	CanCheck bool // the actor can start a check now
 	Started  bool // a check was just requested
@@ -76,8 +76,8 @@ func (c Health) repair() string {
 	return "manual"
 }
 
-// mendURL is the address of the form for the change that repairs an item.
-func (c Health) mendURL(m *cluster.Amendment) string {
+// repairURL is the address of the form for the change that repairs an item.
+func (c Health) repairURL(m *cluster.Update) string {
 	q := url.Values{"kind": {string(m.Kind)}}
 	for _, n := range m.Nodes {
 		q.Add("nodes", n)
@@ -85,7 +85,7 @@ func (c Health) mendURL(m *cluster.Amendment) string {
 	return "/clusters/" + c.View.ID + "/change?" + q.Encode()
 }
 
-func mendWord(m *cluster.Amendment) string {
+func repairWord(m *cluster.Update) string {
 	if m.Kind == app.OperationUpgrade {
 		return "Upgrade"
 	}

@@ -20,7 +20,7 @@ func (p *Service) needs(ctx context.Context, a app.Actor) []Need {
 		}
 	}
 	note(p.Inbox(ctx, a), nil, "request waiting for you", "requests waiting for you", "/requests")
-	note(p.Asking(ctx, a), nil, "manual step waiting for you", "manual steps waiting for you", "/questions")
+	note(p.Asking(ctx, a), nil, "manual step waiting for you", "manual steps waiting for you", "/manual-steps")
 	counts, err := p.Clusters.ClusterCounts(ctx, a, app.ClusterFilter{})
 	note(counts.By[app.ClusterFailed], err, "failed cluster", "failed clusters", "/clusters?status=failed")
 	if a.May("Orphans") {
@@ -65,7 +65,7 @@ func (p *Service) needs(ctx context.Context, a app.Actor) []Need {
 				stopped++
 			}
 		}
-		note(stopped, err, "stopped webhook", "stopped webhooks", "/admin/hooks")
+		note(stopped, err, "stopped webhook", "stopped webhooks", "/admin/webhooks")
 	}
 	if a.May("ProviderHealth") {
 		accounts, err := p.Installation.ProviderHealth(ctx, a)

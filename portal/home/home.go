@@ -59,7 +59,7 @@ func (p *Service) homeOf(r *http.Request, a app.Actor) (Home, error) {
 		p.LogError(r, err, http.StatusInternalServerError)
 	} else if h.New {
 		h.Cards = slices.DeleteFunc(templatepage.NewCards(c, p.template.Prices(r, a), true), func(k templatepage.Card) bool {
-			return k.InState() != template.TemplatePublished // not drafts or deprecated ones
+			return k.InState() != template.StatePublished // not drafts or deprecated ones
 		})
 		h.More = max(len(h.Cards)-homeCards, 0)
 		h.Cards = h.Cards[:len(h.Cards)-h.More]
@@ -79,7 +79,7 @@ func (p *Service) homeMoving(ctx context.Context, a app.Actor) (h Home, err erro
 	if h.Requests, err = p.Requests.Requests(ctx, a, cluster.RequestFilter{View: cluster.RequestsMine, Open: true, Limit: homeRequests}); err != nil {
 		return h, err
 	}
-	h.Asked, err = p.Questions.Questions(ctx, a, execution.QuestionQuery{Mine: true})
+	h.Asked, err = p.ManualSteps.ManualSteps(ctx, a, execution.ManualStepQuery{Mine: true})
 	return h, err
 }
 
@@ -97,7 +97,7 @@ func (p *Service) Live(ctx context.Context, a app.Actor, _ *url.URL) ([]site.Liv
 
 // monthOf returns this month's costs by day: the actor's, or the whole tenant's.
 func (p *Service) monthOf(ctx context.Context, a app.Actor, of string) (*MonthCost, error) {
-	u, err := p.Usage.Usage(ctx, a, usage.UsageFilter{Mine: of == "mine", Step: usage.UsageDay})
+	u, err := p.Usage.Usage(ctx, a, usage.UsageFilter{Mine: of == "mine", Step: usage.IntervalDay})
 	if err != nil {
 		return nil, err
 	}

@@ -25,9 +25,9 @@ type Home struct {
 	Now      time.Time
 	Actor    app.Actor
 	Home     appcluster.Home
-	Inbox    []appcluster.Request    // waiting for the actor
-	Asked    []appexecution.Question // likewise
-	Requests []appcluster.Request    // of the actor, waiting for others
+	Inbox    []appcluster.Request      // waiting for the actor
+	Asked    []appexecution.ManualStep // likewise
+	Requests []appcluster.Request      // of the actor, waiting for others
 	Left     []policy.QuotaLine
 	Mine     *MonthCost // nil: unknown, or fetched later
 	Later    []string   // costs that a script fetches after the page has loaded: "mine", "tenant"
@@ -97,12 +97,14 @@ func (h Home) sentence(c app.ClusterSummary) string {
 // waits is how many things are waiting for the actor.
 func (h Home) waits() int { return len(h.Inbox) + len(h.Asked) }
 
-func shownRequests(l []appcluster.Request) []appcluster.Request    { return l[:min(len(l), homeShown)] }
-func shownAsked(l []appexecution.Question) []appexecution.Question { return l[:min(len(l), homeShown)] }
+func shownRequests(l []appcluster.Request) []appcluster.Request { return l[:min(len(l), homeShown)] }
+func shownAsked(l []appexecution.ManualStep) []appexecution.ManualStep {
+	return l[:min(len(l), homeShown)]
+}
 
 // askedWords names the step of a manual step.
-func askedWords(q appexecution.Question) string {
-	f := execution.QuestionForm{Question: q}
+func askedWords(q appexecution.ManualStep) string {
+	f := execution.ManualStepForm{ManualStep: q}
 	return f.About()
 }
 
@@ -145,7 +147,7 @@ func newMonthCost(id, title string, u usage.Usage, now time.Time) *MonthCost {
 			highest, dearest = cost[at], at
 		}
 	}
-	today := usage.UsageDay.Start(now)
+	today := usage.IntervalDay.Start(now)
 	pitch := 100 / float64(len(days))
 	for i, at := range days {
 		b := DayBar{X: page.Decimal(float64(i)*pitch+pitch*0.12) + "%", Width: page.Decimal(pitch*0.76) + "%", Ahead: at.After(now), Today: at.Equal(today)}
@@ -183,8 +185,8 @@ func leftBars(lines []policy.QuotaLine) (bars []quota.Bar) {
 	return bars
 }
 
-// leaseHurry is how long before its expiry a lease is shown as urgent.
-const leaseHurry = 12 * time.Hour
+// leaseSoon is how long before its expiry a lease is shown as urgent.
+const leaseSoon = 12 * time.Hour
 
 func percentOf(done, total int) string {
 	if total <= 0 {

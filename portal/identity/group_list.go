@@ -64,7 +64,7 @@ func (p *groups) Save(w http.ResponseWriter, r *http.Request, a app.Actor) error
 	if err == nil {
 		return p.PeopleDone(w, r, "Group "+typed.Name+" saved.", "/admin/groups")
 	}
-	known, ok := Mendable(err)
+	known, ok := Correctable(err)
 	if !ok {
 		return err
 	}

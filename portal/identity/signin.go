@@ -30,7 +30,7 @@ func (p *passwordSignIn) routes() []site.Route {
 
 func (p *passwordSignIn) Ask(w http.ResponseWriter, r *http.Request) error {
 	next := site.Local(r.URL.Query().Get("next"))
-	switch _, err := p.Whoever(r); {
+	switch _, err := p.SignedIn(r); {
 	case err == nil:
 		http.Redirect(w, r, next, http.StatusSeeOther)
 		return nil

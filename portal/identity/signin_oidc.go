@@ -18,8 +18,8 @@ import (
 
 // Limits on a redirect to an identity provider: its time, and how many at once, as with several windows.
 const (
-	AwayTime = 10 * time.Minute
-	mostAway = 5
+	AwayTime   = 10 * time.Minute
+	maxPending = 5
 )
 
 // away is a sign-in that was redirected to an identity provider.
@@ -97,7 +97,7 @@ func (p *providers) sendAway(w http.ResponseWriter, r *http.Request, stepUp bool
 		return signInTrouble(p.Site, w, r, next, err)
 	}
 	all := append(p.away(r), away{Provider: to.Name(), State: state, Secret: secret, Next: next, StepUp: stepUp, At: p.Now()})
-	p.putAway(r, all[max(0, len(all)-mostAway):])
+	p.putAway(r, all[max(0, len(all)-maxPending):])
 	http.Redirect(w, r, address, http.StatusSeeOther)
 	return nil
 }

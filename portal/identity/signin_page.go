@@ -35,9 +35,9 @@ func only(s SignIn, field string) page.Complaint {
 
 type square struct{ class, x, y, size, round, turn string }
 
-// parade is a field of squares, scattered at the top and in rank and file further down. A small fixed generator scatters them, so the
+// squares is a field of squares, scattered at the top and in rank and file further down. A small fixed generator scatters them, so the
 // picture is the same on every visit.
-var parade = func() []square {
+var squares = func() []square {
 	const cols, rows, pitch, size = 10, 13, 48.0, 26.0
 	seed := uint32(7)
 	random := func() float64 {

@@ -110,7 +110,7 @@ func (p *stepUps) Confirm(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	if err != nil {
 		return err
 	}
-	p.goOn(w, r, s.Next)
+	p.acceptPartial(w, r, s.Next)
 	return nil
 }
 
@@ -120,7 +120,7 @@ func (p *providers) StepUp(w http.ResponseWriter, r *http.Request, _ app.Actor) 
 
 // steppedUp finishes re-authentication at an identity provider.
 func (p *stepUps) steppedUp(w http.ResponseWriter, r *http.Request, s identity.Subject, next string) error {
-	a, err := p.Whoever(r)
+	a, err := p.SignedIn(r)
 	if app.CodeOf(err) == app.EUnauthorized {
 		return signInTrouble(p.Site, w, r, next, errNotAway)
 	}
@@ -130,7 +130,7 @@ func (p *stepUps) steppedUp(w http.ResponseWriter, r *http.Request, s identity.S
 	if err := p.Accounts.StepUpBy(r.Context(), a, s.Issuer, s.ID); err != nil {
 		return err
 	}
-	p.goOn(w, r, next)
+	p.acceptPartial(w, r, next)
 	return nil
 }
 

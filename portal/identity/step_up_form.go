@@ -27,7 +27,7 @@ const (
 
 	FormKept   = 10 * time.Minute
 	MostKept   = 32 << 10 // bytes of all fields
-	mostFields = 200
+	maxFields  = 200
 	afterProof = "/step-up/continue"
 )
 
@@ -53,7 +53,7 @@ func (p *stepUps) keepForm(w http.ResponseWriter, r *http.Request, back string) 
 	if len(r.PostForm) == 0 && r.ContentLength != 0 {
 		return // something else has read the body, so the form is incomplete
 	}
-	if len(r.PostForm) > mostFields || len(r.PostForm.Encode()) > MostKept || slices.ContainsFunc(slices.Collect(maps.Keys(r.PostForm)), neverKept.MatchString) {
+	if len(r.PostForm) > maxFields || len(r.PostForm.Encode()) > MostKept || slices.ContainsFunc(slices.Collect(maps.Keys(r.PostForm)), neverKept.MatchString) {
 		return
 	}
 	text, err := json.Marshal(keptForm{To: r.URL.RequestURI(), Back: back, Fields: r.PostForm, At: p.Now(), SignIn: p.SignInOf(r)})
@@ -114,8 +114,8 @@ func (p *stepUps) formOf(w http.ResponseWriter, r *http.Request, take bool) *kep
 	return &f
 }
 
-// goOn redirects after a step-up: to the kept form if it was sent from that page, otherwise to the page.
-func (p *stepUps) goOn(w http.ResponseWriter, r *http.Request, next string) {
+// acceptPartial redirects after a step-up: to the kept form if it was sent from that page, otherwise to the page.
+func (p *stepUps) acceptPartial(w http.ResponseWriter, r *http.Request, next string) {
 	if f := p.formOf(w, r, false); f != nil && f.Back == next {
 		next = afterProof
 	}

@@ -114,7 +114,7 @@ func (p *tenants) Save(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 }
 
 func (p *tenants) again(w http.ResponseWriter, r *http.Request, a app.Actor, typed TenantForm, fresh bool, err error) error {
-	known, ok := Mendable(err)
+	known, ok := Correctable(err)
 	if !ok {
 		return err
 	}

@@ -87,7 +87,7 @@ func (p *tokens) CreateForRobot(w http.ResponseWriter, r *http.Request, a app.Ac
 		t, secret, err = p.Tokens.CreateRobotToken(r.Context(), a, n)
 	}
 	if err != nil {
-		known, ok := Mendable(err)
+		known, ok := Correctable(err)
 		if !ok {
 			return err
 		}

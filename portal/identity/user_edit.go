@@ -105,7 +105,7 @@ func showOnce(p *site.Site, w http.ResponseWriter, r *http.Request, o Once) erro
 
 // again shows the form again, with the error beside its field; errors that no form can fix get a page of their own.
 func (p *users) again(w http.ResponseWriter, r *http.Request, a app.Actor, e UserEdit, err error) error {
-	known, ok := Mendable(err)
+	known, ok := Correctable(err)
 	if !ok {
 		return err
 	}
@@ -116,8 +116,8 @@ func (p *users) again(w http.ResponseWriter, r *http.Request, a app.Actor, e Use
 	return p.show(w, r, site.StatusOf(err), a, e)
 }
 
-// Mendable tells whether the user can fix an error in the form: it is about the input or the current state, not about permissions.
-func Mendable(err error) (*app.Error, bool) {
+// Correctable tells whether the user can fix an error in the form: it is about the input or the current state, not about permissions.
+func Correctable(err error) (*app.Error, bool) {
 	e := app.AsError(err)
 	switch e.Code {
 	case app.EInvalid, app.EConflict, app.ETooLarge:

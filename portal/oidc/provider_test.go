@@ -26,8 +26,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// liar is an identity provider that answers as a test wants, and checks requests.
-type liar struct {
+// fakeProvider is an identity provider that answers as a test wants, and checks requests.
+type fakeProvider struct {
 	t     *testing.T
 	srv   *httptest.Server
 	keys  []*rsa.PrivateKey // published; the first signs
@@ -56,15 +56,15 @@ var twoKeys = func() [2]*rsa.PrivateKey {
 	return [2]*rsa.PrivateKey{a, b}
 }()
 
-func newLiar(t *testing.T) *liar {
+func newFakeProvider(t *testing.T) *fakeProvider {
 	t.Helper()
-	l := &liar{t: t, keys: []*rsa.PrivateKey{twoKeys[0]}, codes: map[string]string{}, alg: "RS256"}
+	l := &fakeProvider{t: t, keys: []*rsa.PrivateKey{twoKeys[0]}, codes: map[string]string{}, alg: "RS256"}
 	l.srv = httptest.NewServer(http.HandlerFunc(l.serve))
 	t.Cleanup(l.srv.Close)
 	return l
 }
 
-func (l *liar) serve(w http.ResponseWriter, r *http.Request) {
+func (l *fakeProvider) serve(w http.ResponseWriter, r *http.Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	answer := func(status int, v any) {
@@ -121,7 +121,7 @@ func b64(b []byte) string          { return base64.RawURLEncoding.EncodeToString
 func kid(k *rsa.PrivateKey) string { s := sha256.Sum256(k.N.Bytes()); return b64(s[:6]) }
 func unix(t time.Time) float64     { return float64(t.Unix()) }
 func jsonOf(v any) string          { b, _ := json.Marshal(v); return b64(b) }
-func (l *liar) signer() *rsa.PrivateKey {
+func (l *fakeProvider) signer() *rsa.PrivateKey {
 	if l.sign != nil {
 		return l.sign
 	}
@@ -129,7 +129,7 @@ func (l *liar) signer() *rsa.PrivateKey {
 }
 
 // token returns a valid ID token, changed by bend.
-func (l *liar) token(nonce string) string {
+func (l *fakeProvider) token(nonce string) string {
 	now := time.Now()
 	c := map[string]any{"iss": l.srv.URL, "aud": "muster", "sub": "s1", "nonce": nonce, "iat": unix(now), "exp": unix(now.Add(time.Minute)), "auth_time": unix(now),
 		"preferred_username": "ada", "email": "ada@acme.example", "email_verified": true, "groups": []string{"admins"}}
@@ -154,7 +154,7 @@ func (l *liar) token(nonce string) string {
 	return text + "." + b64(sig)
 }
 
-func (l *liar) provider(change ...func(*Config)) *Provider {
+func (l *fakeProvider) provider(change ...func(*Config)) *Provider {
 	l.t.Helper()
 	tr := &http.Transport{}
 	l.t.Cleanup(tr.CloseIdleConnections)
@@ -171,7 +171,7 @@ func (l *liar) provider(change ...func(*Config)) *Provider {
 }
 
 // leave signs a person in at the provider; it returns the secret for Finish, and the answer.
-func (l *liar) leave(p *Provider, again bool) (secret string, answer url.Values) {
+func (l *fakeProvider) leave(p *Provider, again bool) (secret string, answer url.Values) {
 	l.t.Helper()
 	to, state, secret, err := p.Start(context.Background(), again)
 	if err != nil {
@@ -195,14 +195,14 @@ func (l *liar) leave(p *Provider, again bool) (secret string, answer url.Values)
 	return secret, url.Values{"code": {code}, "state": {state}}
 }
 
-func (l *liar) try(p *Provider) (identity.Subject, error) {
+func (l *fakeProvider) try(p *Provider) (identity.Subject, error) {
 	l.t.Helper()
 	secret, answer := l.leave(p, false)
 	return p.Finish(context.Background(), secret, answer)
 }
 
 // tryUntil repeats a sign-in until it ends as expected.
-func (l *liar) tryUntil(p *Provider, good func(error) bool) (identity.Subject, error) {
+func (l *fakeProvider) tryUntil(p *Provider, good func(error) bool) (identity.Subject, error) {
 	l.t.Helper()
 	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
 		s, err := l.try(p)
@@ -226,7 +226,7 @@ func refused(t *testing.T, err error, code app.Code, says string) {
 }
 
 func TestGoodAnswer(t *testing.T) {
-	s, err := func() (identity.Subject, error) { l := newLiar(t); return l.try(l.provider()) }()
+	s, err := func() (identity.Subject, error) { l := newFakeProvider(t); return l.try(l.provider()) }()
 	if err != nil || s.ID != "s1" || s.Name != "ada" || s.Email != "ada@acme.example" || len(s.Grants) != 1 || s.Grants[0].Role != app.RoleAdmin {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -259,7 +259,7 @@ func TestBadTokens(t *testing.T) {
 		"a name of nothing but spaces": {func(c map[string]any) { c["preferred_username"], c["sub"] = "@@@", "s1" }, "It doesn't say who you are."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newLiar(t)
+			l := newFakeProvider(t)
 			l.bend = c.bend
 			_, err := l.try(l.provider())
 			if c.says == "" {
@@ -276,25 +276,25 @@ func TestBadTokens(t *testing.T) {
 func TestSignatures(t *testing.T) {
 	const bad = "The signature of its ID token is invalid."
 	t.Run("none", func(t *testing.T) {
-		l := newLiar(t)
+		l := newFakeProvider(t)
 		l.alg = "none"
 		_, err := l.try(l.provider())
 		refused(t, err, app.EUnauthorized, bad)
 	})
 	t.Run("by the public key", func(t *testing.T) {
-		l := newLiar(t)
+		l := newFakeProvider(t)
 		l.alg = "HS256"
 		_, err := l.try(l.provider())
 		refused(t, err, app.EUnauthorized, bad)
 	})
 	t.Run("by a key that isn't the provider's", func(t *testing.T) {
-		l := newLiar(t)
+		l := newFakeProvider(t)
 		l.sign = twoKeys[1]
 		_, err := l.try(l.provider())
 		refused(t, err, app.EUnauthorized, bad)
 	})
 	t.Run("by a new key of the provider's", func(t *testing.T) {
-		l := newLiar(t)
+		l := newFakeProvider(t)
 		p := l.provider()
 		if _, err := l.try(p); err != nil {
 			t.Fatal(err)
@@ -315,7 +315,7 @@ func TestSignatures(t *testing.T) {
 		}
 	})
 	t.Run("no token at all", func(t *testing.T) {
-		l := newLiar(t)
+		l := newFakeProvider(t)
 		l.noToken = true
 		_, err := l.try(l.provider())
 		refused(t, err, app.EUnauthorized, "It has no ID token.")
@@ -323,7 +323,7 @@ func TestSignatures(t *testing.T) {
 }
 
 func TestCodesWorkOnceAndForTheirOwn(t *testing.T) {
-	l := newLiar(t)
+	l := newFakeProvider(t)
 	p := l.provider()
 	secret, answer := l.leave(p, false)
 	if _, err := p.Finish(t.Context(), secret, answer); err != nil {
@@ -340,7 +340,7 @@ func TestCodesWorkOnceAndForTheirOwn(t *testing.T) {
 }
 
 func TestMixUp(t *testing.T) {
-	l := newLiar(t)
+	l := newFakeProvider(t)
 	l.told = map[string]any{"authorization_response_iss_parameter_supported": true}
 	p := l.provider()
 	for _, c := range []struct {
@@ -367,7 +367,7 @@ func TestAgainMeansAgain(t *testing.T) {
 		good bool
 	}{"just now": {unix(time.Now()), true}, "an hour ago": {unix(time.Now().Add(-time.Hour)), false}, "missing": {nil, false}, "in words": {"now", false}} {
 		t.Run(name, func(t *testing.T) {
-			l := newLiar(t)
+			l := newFakeProvider(t)
 			l.bend = func(claims map[string]any) {
 				if claims["auth_time"] = c.at; c.at == nil {
 					delete(claims, "auth_time")
@@ -387,7 +387,7 @@ func TestAgainMeansAgain(t *testing.T) {
 }
 
 func TestUserinfo(t *testing.T) {
-	l := newLiar(t)
+	l := newFakeProvider(t)
 	l.bend = func(c map[string]any) { delete(c, "groups") }
 	l.info = map[string]any{"sub": "s1", "groups": []string{"admins"}, "email": "root@acme.example", "preferred_username": "root"}
 	s, err := l.try(l.provider())
@@ -408,7 +408,7 @@ func TestDiscovery(t *testing.T) {
 		"something very large": {"x": strings.Repeat("x", answerSize)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newLiar(t)
+			l := newFakeProvider(t)
 			l.told = told
 			_, _, _, err := l.provider().Start(t.Context(), false)
 			refused(t, err, app.ETransient, "isn't responding as an identity provider")
@@ -416,7 +416,7 @@ func TestDiscovery(t *testing.T) {
 	}
 	t.Run("a failure is cached for a moment, metadata for longer", func(t *testing.T) {
 		now := time.Now()
-		l := newLiar(t)
+		l := newFakeProvider(t)
 		l.told = map[string]any{"issuer": "https://evil.example"}
 		p := l.provider(func(c *Config) { c.Now = func() time.Time { return now } })
 		for range 5 {
@@ -439,7 +439,7 @@ func TestDiscovery(t *testing.T) {
 }
 
 func TestLeave(t *testing.T) {
-	l := newLiar(t)
+	l := newFakeProvider(t)
 	if to := l.provider().Leave(t.Context()); to != "" {
 		t.Errorf("without a sign-out address: %q", to)
 	}

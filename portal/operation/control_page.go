@@ -31,7 +31,7 @@ func (b RollBack) Sentence() string {
 	case n == 0:
 		s = "No machines were created, so none are deleted."
 	default:
-		s = fmt.Sprintf("%s deleted, with all data on %s: %s.", humanize.CountOf(n, "machine is", "machines are"), cluster.ItOrThem(n), humanize.Some(p.GivesBack, 8))
+		s = fmt.Sprintf("%s deleted, with all data on %s: %s.", humanize.CountOf(n, "machine is", "machines are"), cluster.Pronoun(n), humanize.Some(p.GivesBack, 8))
 		if p.Untouched > 0 && p.Gone {
 			s += fmt.Sprintf(" %s never requested.", humanize.CountOf(p.Untouched, "other was", "others were"))
 		}
@@ -70,7 +70,7 @@ func deletesWords(c cluster.Show) string {
 	if n == 0 {
 		return "No machines have been created yet. This can't be undone."
 	}
-	return fmt.Sprintf("This deletes %s and all data on %s. It can't be undone.", humanize.Count(n, "machine"), cluster.ItOrThem(n))
+	return fmt.Sprintf("This deletes %s and all data on %s. It can't be undone.", humanize.Count(n, "machine"), cluster.Pronoun(n))
 }
 
 // machinesSentence says which machines exist.

@@ -157,10 +157,10 @@ func SelectField(name, label string, choices []Choice, c Complaint) templ.Compon
 	})
 }
 
-// AtLeastField is the minimum number of available nodes, for when some machines can't be created.
+// MinAvailableField is the minimum number of available nodes, for when some machines can't be created.
 //
 //go:noinline
-func AtLeastField(value string, c Complaint) templ.Component {
+func MinAvailableField(value string, c Complaint) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -181,24 +181,24 @@ func AtLeastField(value string, c Complaint) templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<div class=\"field\"><label for=\"at_least\">Minimum available</label> <input id=\"at_least\" name=\"at_least\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<div class=\"field\"><label for=\"min_available\">Minimum available</label> <input id=\"min_available\" name=\"min_available\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var10 string
 		templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(value)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `form.templ`, Line: 19, Col: 52}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `form.templ`, Line: 19, Col: 62}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "\" autocomplete=\"off\" maxlength=\"8\" placeholder=\"template minimum\" aria-describedby=\"err-at_least hint-at_least\"><p class=\"hint\" id=\"hint-at_least\">Number of nodes or a share such as 60%. If some machines can't be created, the cluster continues with at least this many.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "\" autocomplete=\"off\" maxlength=\"8\" placeholder=\"template minimum\" aria-describedby=\"err-min_available hint-min_available\"><p class=\"hint\" id=\"hint-min_available\">Number of nodes or a share such as 60%. If some machines can't be created, the cluster continues with at least this many.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Complain("at_least", c, false).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Complain("min_available", c, false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -15,7 +15,7 @@ type NavItem struct {
 func (f Frame) Nav() []NavItem {
 	all := []NavItem{{Path: "/", Name: "Home", At: "home"}, {Path: "/clusters", Name: "Clusters", At: "clusters"}, {Path: "/templates", Name: "Catalog", At: "templates"},
 		{Path: "/requests", Name: "Requests", At: "requests", Counts: "requests", Count: f.Inbox},
-		{Path: "/questions", Name: "Manual steps", At: "questions", Counts: "questions", Count: f.Asked}}
+		{Path: "/manual-steps", Name: "Manual steps", At: "questions", Counts: "questions", Count: f.Asked}}
 	if f.May("Usage") {
 		all = append(all, NavItem{Path: "/usage", Name: "Usage", At: "usage"})
 	}

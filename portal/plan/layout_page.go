@@ -18,7 +18,7 @@ type Rack struct {
 
 // Grid returns the picture of a group that is too large for tiles.
 func (r Rack) Grid() Grid {
-	g := Grid{Columns: 40, Per: (r.Count + mostGridCells - 1) / mostGridCells}
+	g := Grid{Columns: 40, Per: (r.Count + maxGridCells - 1) / maxGridCells}
 	cells := (r.Count + g.Per - 1) / g.Per
 	g.Rows = (cells + g.Columns - 1) / g.Columns
 	g.Last = cells - (g.Rows-1)*g.Columns
@@ -55,8 +55,8 @@ func (g Grid) viewBox() string {
 	return "0 0 " + strconv.Itoa(g.Columns*gridPitch) + " " + strconv.Itoa(g.Rows*gridPitch)
 }
 
-// mostGridCells is the most cells of a grid; in larger groups, each is several machines.
-const mostGridCells = 1200
+// maxGridCells is the most cells of a grid; in larger groups, each is several machines.
+const maxGridCells = 1200
 
 // gridPitch is the distance between cells, in the picture's units.
 const gridPitch = 10

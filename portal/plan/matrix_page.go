@@ -58,8 +58,8 @@ var States = []app.StepState{
 var order = []app.Action{app.ActionCreate, app.ActionWake, app.ActionConfirm, app.ActionBootstrap, app.ActionSleep, app.ActionInstall, app.ActionConfigure, app.ActionInitialize,
 	app.ActionStart, app.ActionReload, app.ActionCheck, app.ActionCompare, app.ActionNames, app.ActionStop, app.ActionRemove, app.ActionDelete}
 
-// anew is the order within a group if something ends before it starts again, as in a restart or a repair.
-var anew = append([]app.Action{app.ActionStop, app.ActionRemove, app.ActionDelete}, order[:len(order)-3]...)
+// replaceOrder is the order within a group if something ends before it starts again, as in a restart or a repair.
+var replaceOrder = append([]app.Action{app.ActionStop, app.ActionRemove, app.ActionDelete}, order[:len(order)-3]...)
 
 // matrixRows is the most nodes that are drawn. Nodes with problems come first.
 const matrixRows = 60
@@ -92,7 +92,7 @@ func NewMatrix(steps []app.Step) Matrix {
 	for _, g := range m.Groups {
 		by := order
 		if again(byNode, g) {
-			by = anew
+			by = replaceOrder
 		}
 		slices.SortFunc(g.Actions, func(a, b app.Action) int { return slices.Index(by, a) - slices.Index(by, b) })
 	}

@@ -43,7 +43,7 @@ func PreviewDecision(d policy.Decision) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var2 = []any{"card", "ruling", templ.KV("why", d.Outcome != policy.OutcomeAccept)}
+		var templ_7745c5c3_Var2 = []any{"card", "decision", templ.KV("why", d.Outcome != policy.OutcomeAccept)}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var2...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -61,7 +61,7 @@ func PreviewDecision(d policy.Decision) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" id=\"ruling\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" id=\"decision\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -350,7 +350,7 @@ func PreviewFigures(p Preview) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = PoolOffer(p.FromPools).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = PoolMatch(p.FromPools).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -803,7 +803,7 @@ func PlanPicture(p plan.Plan, t Timeline) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = PacesPicture(PacesOfPlan(p), false).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = PacesPicture(DurationsOfPlan(p), false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1147,7 +1147,7 @@ func TimelinePicture(t Timeline) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if len(t.Questions) > 0 {
+		if len(t.ManualSteps) > 0 {
 			templ_7745c5c3_Err = BarKey("currentColor", "a-asked", "manual step").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1157,12 +1157,12 @@ func TimelinePicture(t Timeline) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if len(t.Questions) > 0 {
+		if len(t.ManualSteps) > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 109, "<ul class=\"asks soft\" aria-label=\"Manual steps\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, q := range t.Questions {
+			for _, q := range t.ManualSteps {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 110, "<li>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1190,10 +1190,10 @@ func TimelinePicture(t Timeline) templ.Component {
 	})
 }
 
-// PoolOffer says which machines of a plan come from pools.
+// PoolMatch says which machines of a plan come from pools.
 //
 //go:noinline
-func PoolOffer(o *cluster.PoolOffer) templ.Component {
+func PoolMatch(o *cluster.PoolMatch) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -123,8 +123,8 @@ type Timeline struct {
 	Actions []app.Action // those that occur, for the legend
 	Total   time.Duration
 	Hidden  int // the number of nodes left out
-	// Questions are its manual steps.
-	Questions []string
+	// ManualSteps are its manual steps.
+	ManualSteps []string
 }
 
 // TimelineRow is one node, or several neighbours whose bars are all the same.
@@ -233,9 +233,9 @@ func NewTimeline(p appplan.Plan) Timeline {
 	if p.Duration() > 0 {
 		t.Ticks = ticks(t.Total)
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Questions)) {
-		q := p.Questions[name]
-		t.Questions = append(t.Questions, fmt.Sprintf("%s: manual step, waits up to %s. %s", name, humanize.Duration(q.AnswerTime()), q.Ask))
+	for _, name := range slices.Sorted(maps.Keys(p.ManualSteps)) {
+		q := p.ManualSteps[name]
+		t.ManualSteps = append(t.ManualSteps, fmt.Sprintf("%s: manual step, waits up to %s. %s", name, humanize.Duration(q.AnswerTime()), q.Ask))
 	}
 	return t
 }
@@ -245,7 +245,7 @@ func (t Timeline) row(p appplan.Plan, spans []span, node string, steps []int) Ti
 	for _, i := range steps {
 		s, at := p.Steps[i], spans[i]
 		title := page.StepWords(node, s.Action, s.Service)
-		if q := p.Question(i); q != nil {
+		if q := p.ManualStep(i); q != nil {
 			title += ": manual step, waits up to " + humanize.Duration(q.AnswerTime())
 		} else if p.Duration() > 0 {
 			title += fmt.Sprintf(", from %s for %s", clock(at.start), humanize.Duration(at.end-at.start))

@@ -11,23 +11,23 @@ import (
 	"muster/portal/site"
 )
 
-// Asked is the answer to a request for a cluster: 201 with the cluster, or 202 with the waiting request.
-type Asked struct {
+// CreateAnswer is the answer to a request for a cluster: 201 with the cluster, or 202 with the waiting request.
+type CreateAnswer struct {
 	Status   int
 	Location string `header:"Location" doc:"Address of the cluster or the waiting request"`
 	Body     any
 }
 
-func (p *Service) apiClusterCreate(ctx context.Context, in *RequestInput) (*Asked, error) {
+func (p *Service) apiClusterCreate(ctx context.Context, in *RequestInput) (*CreateAnswer, error) {
 	answer, err := p.ask(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	if v := answer.Cluster; v != nil {
 		v.Nodes, v.Operations, v.Links = site.OrEmpty(v.Nodes), site.OrEmpty(v.Operations), site.OrEmpty(v.Links)
-		return &Asked{Status: http.StatusCreated, Location: "/api/v1/clusters/" + v.ID, Body: v}, nil
+		return &CreateAnswer{Status: http.StatusCreated, Location: "/api/v1/clusters/" + v.ID, Body: v}, nil
 	}
-	return &Asked{Status: http.StatusAccepted, Location: fmt.Sprintf("/api/v1/requests/%d", answer.Request.ID), Body: answer.Request}, nil
+	return &CreateAnswer{Status: http.StatusAccepted, Location: fmt.Sprintf("/api/v1/requests/%d", answer.Request.ID), Body: answer.Request}, nil
 }
 
 // EitherWay documents both answers.

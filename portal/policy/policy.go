@@ -63,7 +63,7 @@ func (p *Service) New(w http.ResponseWriter, r *http.Request, a app.Actor) error
 	for _, q := range list {
 		last = max(last, q.Order)
 	}
-	return p.showPolicy(w, r, a, http.StatusOK, Edit{New: true, Form: newForm(apppolicy.Policy{Order: last - last%10 + 10, Enabled: true, Effect: apppolicy.PolicyRefuse})})
+	return p.showPolicy(w, r, a, http.StatusOK, Edit{New: true, Form: newForm(apppolicy.Policy{Order: last - last%10 + 10, Enabled: true, Effect: apppolicy.EffectRefuse})})
 }
 
 func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -119,7 +119,7 @@ func newPolicyForm(in url.Values) *policyForm {
 	f.policy = apppolicy.Policy{Name: t.Name, About: t.About, Enabled: t.Enabled, When: t.When, Effect: apppolicy.PolicyEffect(t.Effect), Reason: t.Reason, LeaseCap: t.LeaseCap}
 	f.policy.Order = f.number("order", t.Order)
 	f.policy.Version, _ = strconv.Atoi(t.Version)
-	if f.policy.Effect == apppolicy.PolicyApprove {
+	if f.policy.Effect == apppolicy.EffectApprove {
 		a := &apppolicy.Approval{Count: f.number("approval", t.Count), Group: t.Group, Role: app.Role(t.Role), High: t.High, EscalateTo: t.EscalateTo, BreakGlass: t.BreakGlass}
 		a.ExpireAfter, a.RemindAfter, a.EscalateAfter = f.span("approval", t.Expire), f.span("approval", t.Remind), f.span("approval", t.Escalate)
 		f.policy.Approval = a

@@ -75,15 +75,15 @@ var Effects = []page.Choice{
 // policyLine describes a policy in a line.
 func policyLine(p policy.Policy) string {
 	switch p.Effect {
-	case policy.PolicyApprove:
+	case policy.EffectApprove:
 		if p.Approval != nil {
 			return "requires " + policy.Need{Approval: *p.Approval}.Words()
 		}
-	case policy.PolicyRewrite:
+	case policy.EffectRewrite:
 		return "caps the lease at " + p.LeaseCap
-	case policy.PolicyRefuse:
+	case policy.EffectRefuse:
 		return "refuses: " + p.Reason
-	case policy.PolicyAllow:
+	case policy.EffectAllow:
 		return "allows and skips all policies below"
 	}
 	return string(p.Effect)

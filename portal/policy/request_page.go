@@ -177,13 +177,13 @@ func (s RequestShow) High() bool {
 // effectWords is an effect after the policy's name.
 func effectWords(e policy.PolicyEffect) string {
 	switch e {
-	case policy.PolicyAllow:
+	case policy.EffectAllow:
 		return "allowed the request"
-	case policy.PolicyRefuse:
+	case policy.EffectRefuse:
 		return "refused the request"
-	case policy.PolicyRewrite:
+	case policy.EffectRewrite:
 		return "changed the request"
-	case policy.PolicyApprove:
+	case policy.EffectApprove:
 		return "requires approval"
 	}
 	return string(e)
@@ -191,11 +191,11 @@ func effectWords(e policy.PolicyEffect) string {
 
 func effectMark(e policy.PolicyEffect) string {
 	switch e {
-	case policy.PolicyAllow:
+	case policy.EffectAllow:
 		return "succeeded"
-	case policy.PolicyRefuse:
+	case policy.EffectRefuse:
 		return "failed"
-	case policy.PolicyApprove:
+	case policy.EffectApprove:
 		return "waiting"
 	}
 	return "queued"

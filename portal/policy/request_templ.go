@@ -787,8 +787,8 @@ func RequestFacts(s RequestShow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if s.Terms.Amended != nil {
-			templ_7745c5c3_Err = requestAmended(*s.Terms.Amended).Render(ctx, templ_7745c5c3_Buffer)
+		if s.Terms.Updated != nil {
+			templ_7745c5c3_Err = requestUpdated(*s.Terms.Updated).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -967,7 +967,7 @@ func requestFigures(t cluster.Terms) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if t.Amended == nil && len(t.Layout.Notes) > 0 {
+		if t.Updated == nil && len(t.Layout.Notes) > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "<ul class=\"notes\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

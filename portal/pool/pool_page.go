@@ -63,13 +63,13 @@ type Show struct {
 // poolMark is the state of a pool.
 func poolMark(v pool.PoolView) (mark, word string) {
 	switch {
-	case v.Mode == pool.PoolDeleted:
+	case v.Mode == pool.ModeDeleted:
 		return "running", "deleting"
-	case v.Mode == pool.PoolDrained && v.Ready+v.Making+v.Leaving+v.Failed+v.Promised > 0:
+	case v.Mode == pool.ModeDrained && v.Ready+v.Making+v.Leaving+v.Failed+v.Promised > 0:
 		return "running", "draining"
-	case v.Mode == pool.PoolDrained:
+	case v.Mode == pool.ModeDrained:
 		return "dropped", "drained"
-	case v.Mode == pool.PoolOff:
+	case v.Mode == pool.ModeOff:
 		return "dropped", "off"
 	case v.Trouble != "":
 		return "failed", "not full"
@@ -94,20 +94,20 @@ type poolCell struct {
 	Title string
 }
 
-// mostCells is how many machines a picture shows; the rest is a number.
-const mostCells = 120
+// maxCells is how many machines a picture shows; the rest is a number.
+const maxCells = 120
 
 // cells are the machines of a pool in the order of use, and then the missing ones.
 func cells(now time.Time, v pool.PoolView) (list []poolCell, more int) {
-	order := []pool.PoolState{pool.PoolReady, pool.PoolPromised, pool.PoolMaking, pool.PoolFailed, pool.PoolLeaving}
+	order := []pool.PoolState{pool.StateReady, pool.StateReserved, pool.StateCreating, pool.StateFailed, pool.StateDeleting}
 	add := func(c poolCell) {
-		if len(list) == mostCells {
+		if len(list) == maxCells {
 			more++
 			return
 		}
 		list = append(list, c)
 	}
-	counts := map[pool.PoolState]int{pool.PoolReady: v.Ready, pool.PoolPromised: v.Promised, pool.PoolMaking: v.Making, pool.PoolFailed: v.Failed, pool.PoolLeaving: v.Leaving}
+	counts := map[pool.PoolState]int{pool.StateReady: v.Ready, pool.StateReserved: v.Promised, pool.StateCreating: v.Making, pool.StateFailed: v.Failed, pool.StateDeleting: v.Leaving}
 	for _, state := range order {
 		shown := 0
 		for _, m := range v.Machines {
@@ -120,7 +120,7 @@ func cells(now time.Time, v pool.PoolView) (list []poolCell, more int) {
 			add(poolCell{string(state), stateWord(state)})
 		}
 	}
-	if v.Mode == pool.PoolOn {
+	if v.Mode == pool.ModeOn {
 		for range v.Count - v.Ready - v.Making {
 			add(poolCell{"missing", "not requested yet"})
 		}
@@ -130,17 +130,17 @@ func cells(now time.Time, v pool.PoolView) (list []poolCell, more int) {
 
 func stateWord(s pool.PoolState) string {
 	switch s {
-	case pool.PoolMaking:
+	case pool.StateCreating:
 		return "creating"
-	case pool.PoolReady:
+	case pool.StateReady:
 		return "ready"
-	case pool.PoolPromised:
+	case pool.StateReserved:
 		return "reserved"
-	case pool.PoolHanded:
+	case pool.StateAssigned:
 		return "handed over"
-	case pool.PoolFailed:
+	case pool.StateFailed:
 		return "failed"
-	case pool.PoolLeaving:
+	case pool.StateDeleting:
 		return "deleting"
 	}
 	return "deleted"
@@ -149,11 +149,11 @@ func stateWord(s pool.PoolState) string {
 // stateMark is the mark of a machine's state.
 func stateMark(s pool.PoolState) string {
 	switch s {
-	case pool.PoolReady:
+	case pool.StateReady:
 		return "succeeded"
-	case pool.PoolFailed:
+	case pool.StateFailed:
 		return "failed"
-	case pool.PoolMaking, pool.PoolLeaving:
+	case pool.StateCreating, pool.StateDeleting:
 		return "running"
 	}
 	return "waiting"
@@ -162,11 +162,11 @@ func stateMark(s pool.PoolState) string {
 func machineWords(now time.Time, m pool.PoolMachine) string {
 	since := humanize.Rough(max(now.Sub(m.Since), 0))
 	switch m.State {
-	case pool.PoolReady:
+	case pool.StateReady:
 		return "ready for " + since + ", replaced in " + humanize.Rough(max(m.ExpiresAt.Sub(now), 0))
-	case pool.PoolPromised:
+	case pool.StateReserved:
 		return "reserved for " + m.ForNode + " of " + m.ForCluster
-	case pool.PoolMaking:
+	case pool.StateCreating:
 		return "creating for " + since
 	}
 	return stateWord(m.State)
@@ -234,20 +234,20 @@ func cellsSize(n int) (width, height string) {
 // fill is the color of a cell, from the style sheet.
 func (c poolCell) fill() string {
 	switch pool.PoolState(c.State) {
-	case pool.PoolReady:
+	case pool.StateReady:
 		return "var(--accent)"
-	case pool.PoolPromised:
+	case pool.StateReserved:
 		return "var(--initialize)"
-	case pool.PoolMaking:
+	case pool.StateCreating:
 		return "var(--run-2)"
-	case pool.PoolFailed:
+	case pool.StateFailed:
 		return "var(--bad)"
 	}
 	return "none"
 }
 
 func (c poolCell) stroke() string {
-	if c.State == string(pool.PoolLeaving) {
+	if c.State == string(pool.StateDeleting) {
 		return "var(--bad)"
 	}
 	return "var(--edge)"

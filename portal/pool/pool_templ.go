@@ -871,12 +871,12 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if f.May("ChangePool") && v.Mode != pool.PoolDeleted {
+			if f.May("ChangePool") && v.Mode != pool.ModeDeleted {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 66, "<div class=\"acts\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if v.Mode == pool.PoolOn {
+				if v.Mode == pool.ModeOn {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "<form method=\"post\" action=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -913,7 +913,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				if v.Mode != pool.PoolDrained {
+				if v.Mode != pool.ModeDrained {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "<form method=\"post\" action=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -1143,7 +1143,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					if m.State == pool.PoolPromised {
+					if m.State == pool.StateReserved {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 95, "<small>node ")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
@@ -1364,7 +1364,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if f.May("ChangePool") && v.Mode != pool.PoolDeleted {
+			if f.May("ChangePool") && v.Mode != pool.ModeDeleted {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 118, "<section class=\"card\" id=\"change\"><h2>Edit pool</h2><form class=\"form\" method=\"post\" action=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

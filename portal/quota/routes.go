@@ -22,7 +22,7 @@ func Operations(p *Service) []site.Operation {
 		site.Get("/quotas", p.apiList, site.About("List quotas and their usage, for admins")),
 		site.Put("/quotas", p.apiSet, site.About("Set the quota of a group, a user, each user or the tenant")),
 		site.Delete("/quotas", p.apiDelete, site.About("Delete a quota")),
-		site.Get("/quotas/left", p.apiLeft, site.About("Show how much quota you have left, by limit")),
+		site.Get("/quotas/remaining", p.apiLeft, site.About("Show how much quota you have left, by limit")),
 		site.Get("/clusters/{id}/lease", p.apiLeaseShow, site.About("Show when a lease expires, who was warned, and what blocks expiry")),
 		site.Post("/clusters/{id}/lease", p.apiLeaseExtend, site.About("Extend or shorten a lease"), site.Answers(http.StatusOK)),
 		site.Get("/usage", p.apiUsage, site.About("Show usage and costs"), UsageForms),

@@ -17,13 +17,13 @@ import (
 )
 
 type usageInput struct {
-	From   string          `query:"from" maxLength:"64" doc:"Day or time, in UTC unless it has a zone; default: start of this month"`
-	To     string          `query:"to" maxLength:"64" doc:"Day or time, in UTC unless it has a zone; default: now"`
-	By     usage.UsageBy   `query:"by" enum:"none,tenant,user,template,provider,hardware,cluster" doc:"Grouping of the sums"`
-	Step   usage.UsageStep `query:"step" enum:"none,hour,day,week,month" doc:"Calendar interval in UTC; weeks start on Monday"`
-	All    bool            `query:"all" doc:"Usage of all tenants, for superadmins"`
-	Format string          `query:"format" enum:"json,csv" doc:"Format; default: by the Accept header"`
-	Accept string          `header:"Accept" hidden:"true"`
+	From   string         `query:"from" maxLength:"64" doc:"Day or time, in UTC unless it has a zone; default: start of this month"`
+	To     string         `query:"to" maxLength:"64" doc:"Day or time, in UTC unless it has a zone; default: now"`
+	By     usage.GroupBy  `query:"by" enum:"none,tenant,user,template,provider,hardware,cluster" doc:"Grouping of the sums"`
+	Step   usage.Interval `query:"step" enum:"none,hour,day,week,month" doc:"Calendar interval in UTC; weeks start on Monday"`
+	All    bool           `query:"all" doc:"Usage of all tenants, for superadmins"`
+	Format string         `query:"format" enum:"json,csv" doc:"Format; default: by the Accept header"`
+	Accept string         `header:"Accept" hidden:"true"`
 }
 
 // usageOutput is JSON or CSV.
@@ -64,7 +64,7 @@ func (p *Service) usage(ctx context.Context, a app.Actor, f usage.UsageFilter, a
 
 // usageFilter parses a query. An end that is a day includes that day.
 func usageFilter(q url.Values) (f usage.UsageFilter, err error) {
-	f.By, f.Step = usage.UsageBy(q.Get("by")), usage.UsageStep(q.Get("step"))
+	f.By, f.Step = usage.GroupBy(q.Get("by")), usage.Interval(q.Get("step"))
 	read := func(field string, into *time.Time) {
 		text := strings.TrimSpace(q.Get(field))
 		if text == "" || err != nil {
@@ -92,9 +92,9 @@ func (p *Service) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor)
 		}
 	}
 	if !q.Has("step") {
-		q.Set("step", string(usage.UsageDay))
+		q.Set("step", string(usage.IntervalDay))
 	}
-	v.By, v.Step = usage.UsageBy(q.Get("by")), usage.UsageStep(q.Get("step"))
+	v.By, v.Step = usage.GroupBy(q.Get("by")), usage.Interval(q.Get("step"))
 	var err error
 	v.Range, err = usageRange(q, p.Now())
 	v.From, v.To = q.Get("from"), q.Get("to")

@@ -24,7 +24,7 @@ type UsageRange struct{ Name, Words string }
 var UsageRanges = []UsageRange{{thisMonth, "This month"}, {lastMonth, "Last month"}, {lastDays, "Last 7 days"}}
 
 // UsageChoices are groupings with a link; the form has more.
-var UsageChoices = []usage.UsageBy{usage.UsageByTemplate, usage.UsageByProvider, usage.UsageByUser}
+var UsageChoices = []usage.GroupBy{usage.UsageByTemplate, usage.UsageByProvider, usage.UsageByUser}
 
 // MonthDay is a day of the month: its cost or forecast, and the month's total by then.
 type MonthDay struct {
@@ -39,17 +39,17 @@ type MonthDay struct {
 func monthDays(lines, ahead []usage.UsageLine, now time.Time) (days []MonthDay) {
 	month := app.MonthOf(now)
 	at := map[time.Time]int{}
-	for d := month.Start; d.Before(month.End); d = usage.UsageDay.Next(d) {
+	for d := month.Start; d.Before(month.End); d = usage.IntervalDay.Next(d) {
 		at[d] = len(days)
 		days = append(days, MonthDay{Start: d})
 	}
 	for _, l := range lines {
-		if i, in := at[usage.UsageDay.Start(l.Start)]; in {
+		if i, in := at[usage.IntervalDay.Start(l.Start)]; in {
 			days[i].Cost += l.Cost
 		}
 	}
 	for _, l := range ahead {
-		if i, in := at[usage.UsageDay.Start(l.Start)]; in {
+		if i, in := at[usage.IntervalDay.Start(l.Start)]; in {
 			days[i].Ahead += l.Cost
 		}
 	}
@@ -80,7 +80,7 @@ type MonthLine struct {
 
 // Month draws the month; nil without a forecast or for other intervals than days.
 func (u Usage) Month() *Month {
-	if u.Ahead == nil || u.Usage.Step != usage.UsageDay {
+	if u.Ahead == nil || u.Usage.Step != usage.IntervalDay {
 		return nil
 	}
 	now := u.Ahead.From
@@ -98,7 +98,7 @@ func (u Usage) Month() *Month {
 	m.Now, m.Top = x(now), u.money(top)
 	before := 0.0
 	for _, d := range m.Days {
-		end := usage.UsageDay.Next(d.Start)
+		end := usage.IntervalDay.Next(d.Start)
 		from, until := d.Start, end
 		if d.Start.Before(now) {
 			if until.After(now) {

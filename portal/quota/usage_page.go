@@ -20,8 +20,8 @@ type Usage struct {
 	Actor     app.Actor
 	Usage     usage.Usage
 	From, To  string // as typed
-	By        usage.UsageBy
-	Step      usage.UsageStep
+	By        usage.GroupBy
+	Step      usage.Interval
 	All       bool // of all tenants
 	MayAll    bool
 	Everybody bool              // the actor sees usage of other users
@@ -49,7 +49,7 @@ func (u Usage) Sentence() string {
 }
 
 func dayWords(t time.Time) string {
-	if t.Equal(usage.UsageDay.Start(t)) {
+	if t.Equal(usage.IntervalDay.Start(t)) {
 		return t.Format("2 Jan 2006")
 	}
 	return t.Format("2 Jan 2006 15:04")
@@ -80,8 +80,8 @@ func (u Usage) Link(key, value string) string {
 	return "/usage?" + q.Encode()
 }
 
-// mostBars is how many intervals a chart shows, the latest ones.
-const mostBars = 92
+// maxBars is how many intervals a chart shows, the latest ones.
+const maxBars = 92
 
 // Chart is usage over time as stacked bars.
 type Chart struct {
@@ -137,7 +137,7 @@ func (u Usage) NewChart(measure func(usage.UsageSum) float64, ahead []usage.Usag
 			starts = append(starts, l.Start)
 		}
 	}
-	c.Hidden = max(len(starts)-mostBars, 0)
+	c.Hidden = max(len(starts)-maxBars, 0)
 	starts = starts[c.Hidden:]
 	sums := map[time.Time]map[int]float64{}
 	highest := 0.0
@@ -190,7 +190,7 @@ func sumOf(parts map[int]float64) (sum float64) {
 
 // parts are the starts of all intervals, including those without usage.
 func (u Usage) parts() (starts []time.Time) {
-	if u.Usage.Step == usage.UsageWhole || u.Usage.Step == "" {
+	if u.Usage.Step == usage.IntervalWhole || u.Usage.Step == "" {
 		return []time.Time{u.Usage.From}
 	}
 	for at := u.Usage.Step.Start(u.Usage.From); at.Before(u.Usage.To); at = u.Usage.Step.Next(at) {
@@ -202,34 +202,34 @@ func (u Usage) parts() (starts []time.Time) {
 // PartWords names an interval.
 func (u Usage) PartWords(start time.Time) string {
 	switch u.Usage.Step {
-	case usage.UsageHour:
+	case usage.IntervalHour:
 		return start.UTC().Format("2 Jan 15:04")
-	case usage.UsageDay:
+	case usage.IntervalDay:
 		return start.UTC().Format("Mon 2 Jan")
-	case usage.UsageWeek:
+	case usage.IntervalWeek:
 		return "week of " + start.UTC().Format("2 Jan 2006")
-	case usage.UsageMonth:
+	case usage.IntervalMonth:
 		return start.UTC().Format("January 2006")
 	}
 	return "entire period"
 }
 
-// mostRows is how many rows the table shows; the CSV has all.
-const mostRows = 500
+// maxRows is how many rows the table shows; the CSV has all.
+const maxRows = 500
 
 // Rows are the rows of the table, latest first.
 func (u Usage) Rows() []usage.UsageLine {
 	rows := slices.Clone(u.Usage.Lines)
 	slices.SortStableFunc(rows, func(a, b usage.UsageLine) int { return b.Start.Compare(a.Start) })
-	return rows[:min(len(rows), mostRows)]
+	return rows[:min(len(rows), maxRows)]
 }
 
 // More is how many rows the table leaves out.
-func (u Usage) More() int { return max(len(u.Usage.Lines)-mostRows, 0) }
+func (u Usage) More() int { return max(len(u.Usage.Lines)-maxRows, 0) }
 
-func keyWords(by usage.UsageBy, key string) string {
+func keyWords(by usage.GroupBy, key string) string {
 	switch {
-	case by == usage.UsageByNothing || by == "":
+	case by == usage.ByNothing || by == "":
 		return "total"
 	case key == "":
 		return "unknown"
@@ -248,9 +248,9 @@ func sortedKeys(m map[string]float64) []string {
 }
 
 // UsageByWords names a grouping.
-func UsageByWords(b usage.UsageBy) string {
+func UsageByWords(b usage.GroupBy) string {
 	switch b {
-	case usage.UsageByNothing:
+	case usage.ByNothing:
 		return "none"
 	case usage.UsageByUser:
 		return "owner"
@@ -259,8 +259,8 @@ func UsageByWords(b usage.UsageBy) string {
 }
 
 // UsageStepWords names an interval.
-func UsageStepWords(s usage.UsageStep) string {
-	if s == usage.UsageWhole {
+func UsageStepWords(s usage.Interval) string {
+	if s == usage.IntervalWhole {
 		return "entire period"
 	}
 	return string(s)

@@ -10,9 +10,9 @@ import (
 )
 
 func usageOf(now time.Time, costs ...float64) Usage {
-	u := Usage{By: usage.UsageByTemplate, Usage: usage.Usage{From: app.MonthOf(now).Start, To: now, By: usage.UsageByTemplate, Step: usage.UsageDay}}
+	u := Usage{By: usage.UsageByTemplate, Usage: usage.Usage{From: app.MonthOf(now).Start, To: now, By: usage.UsageByTemplate, Step: usage.IntervalDay}}
 	for i, c := range costs {
-		u.Usage.Lines = append(u.Usage.Lines, usage.UsageLine{Start: usage.UsageDay.Start(now), Key: fmt.Sprintf("k%02d", i), UsageSum: usage.UsageSum{Cost: c}})
+		u.Usage.Lines = append(u.Usage.Lines, usage.UsageLine{Start: usage.IntervalDay.Start(now), Key: fmt.Sprintf("k%02d", i), UsageSum: usage.UsageSum{Cost: c}})
 		u.Usage.Total.Cost += c
 	}
 	return u
@@ -38,13 +38,13 @@ func TestChartStacks(t *testing.T) {
 		}
 	}
 	// The forecast is on top of today, and future days follow.
-	chart := usageOf(now, 3).NewChart(usageCost, []usage.UsageLine{{Start: usage.UsageDay.Start(now), UsageSum: usage.UsageSum{Cost: 1}},
-		{Start: usage.UsageDay.Start(now).AddDate(0, 0, 1), UsageSum: usage.UsageSum{Cost: 2}}})
+	chart := usageOf(now, 3).NewChart(usageCost, []usage.UsageLine{{Start: usage.IntervalDay.Start(now), UsageSum: usage.UsageSum{Cost: 1}},
+		{Start: usage.IntervalDay.Start(now).AddDate(0, 0, 1), UsageSum: usage.UsageSum{Cost: 2}}})
 	if len(chart.Bars) != 4 || chart.Top != "4.00" || chart.Bars[2].Ahead != (ChartPart{Y: "0.00", Height: "40.00"}) || chart.Bars[3].Ahead.Height != "80.00" ||
 		chart.Bars[2].Title != "Fri 3 May: 3.00, forecast 1.00" || chart.Last != "Sat 4 May" {
 		t.Errorf("%+v", chart)
 	}
-	if empty := (Usage{Usage: usage.Usage{From: now, To: now, Step: usage.UsageHour}}).NewChart(usageCost, nil); len(empty.Bars) != 0 {
+	if empty := (Usage{Usage: usage.Usage{From: now, To: now, Step: usage.IntervalHour}}).NewChart(usageCost, nil); len(empty.Bars) != 0 {
 		t.Errorf("no time has bars: %+v", empty)
 	}
 }
@@ -55,10 +55,10 @@ func TestMonth(t *testing.T) {
 	if u.Month() != nil {
 		t.Error("month drawn without a forecast")
 	}
-	ahead := usage.LookAhead([]usage.Commitment{{PerHour: 1, Until: now.Add(36 * time.Hour)}}, now, app.MonthOf(now).End)
+	ahead := usage.ComputeForecast([]usage.Commitment{{PerHour: 1, Until: now.Add(36 * time.Hour)}}, now, app.MonthOf(now).End)
 	u.Ahead = &ahead
 	m := u.Month()
-	if len(m.Days) != 30 || m.Days[14] != (MonthDay{Start: usage.UsageDay.Start(now), Cost: 40, Ahead: 12, Total: 40, TotalAhead: 52}) || m.Days[29].TotalAhead != 76 {
+	if len(m.Days) != 30 || m.Days[14] != (MonthDay{Start: usage.IntervalDay.Start(now), Cost: 40, Ahead: 12, Total: 40, TotalAhead: 52}) || m.Days[29].TotalAhead != 76 {
 		t.Errorf("%+v", m.Days)
 	}
 	// 14.5 days are spent and 15.5 are ahead; the curve has no gap.

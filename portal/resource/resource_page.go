@@ -61,11 +61,11 @@ func versionAddress(id resource.ResourceID, number int64, rest string) string {
 
 func resourceMark(s resource.ResourceState) string {
 	switch s {
-	case resource.ResourceActive:
+	case resource.StateActive:
 		return "succeeded"
-	case resource.ResourceStaged:
+	case resource.StateStaged:
 		return "ready"
-	case resource.ResourceRecalled:
+	case resource.StateRecalled:
 		return "asked"
 	}
 	return "dropped"
@@ -86,7 +86,7 @@ func useMark(r resource.ResourceInfo) (mark, word string) {
 	return "dropped", "Inactive"
 }
 
-func switchWords(c resource.ResourceSwitch) string {
+func switchWords(c resource.VersionSwitch) string {
 	switch {
 	case c.From == 0:
 		return fmt.Sprintf("activates version %d", c.To)

@@ -1296,7 +1296,7 @@ func resourceVersionRow(f page.Frame, s Show, v resource.ResourceVersion) templ.
 				}
 			}
 			if f.May("StageResource") {
-				if v.State == resource.ResourceInactive || v.State == resource.ResourceRecalled {
+				if v.State == resource.StateInactive || v.State == resource.StateRecalled {
 					templ_7745c5c3_Err = resourceAct(versionAddress(id, v.Number, "/stage"), "Stage", v.Number).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -1306,7 +1306,7 @@ func resourceVersionRow(f page.Frame, s Show, v resource.ResourceVersion) templ.
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if v.State == resource.ResourceStaged || v.State == resource.ResourceActive {
+				if v.State == resource.StateStaged || v.State == resource.StateActive {
 					templ_7745c5c3_Err = resourceAct(versionAddress(id, v.Number, "/recall"), "Recall", v.Number).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -1316,7 +1316,7 @@ func resourceVersionRow(f page.Frame, s Show, v resource.ResourceVersion) templ.
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if v.State == resource.ResourceInactive {
+				if v.State == resource.StateInactive {
 					templ_7745c5c3_Err = resourceAct(versionAddress(id, v.Number, "/delete"), "Delete", v.Number).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

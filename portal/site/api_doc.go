@@ -111,16 +111,16 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Nodes":     `nullable:"false" doc:"Operations on single nodes whose machines exist"`,
 		"LostNodes": `nullable:"false" doc:"Operations on single nodes whose machines are lost"`,
 	},
-	reflect.TypeFor[cluster.AmendPreview](): {
+	reflect.TypeFor[cluster.UpdatePreview](): {
 		"Nodes":   `nullable:"false"`,
 		"Changes": `nullable:"false"`,
 		"Notes":   `nullable:"false"`,
 	},
-	reflect.TypeFor[cluster.AmendedNode](): {
+	reflect.TypeFor[cluster.UpdatedNode](): {
 		"Services": `nullable:"false"`,
 	},
-	reflect.TypeFor[cluster.Amendment](): {
-		"TopUp": `hidden:"true"`,
+	reflect.TypeFor[cluster.Update](): {
+		"Backfill": `hidden:"true"`,
 	},
 	reflect.TypeFor[apppolicy.Approval](): {
 		"Count":      `minimum:"1" maximum:"20" doc:"Number of approvals required"`,
@@ -203,8 +203,8 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	reflect.TypeFor[fleet.ProvisionerGrant](): {
 		"Tenants": `nullable:"false"`,
 	},
-	reflect.TypeFor[template.Survival](): {
-		"AtLeast": `doc:"Number of nodes or share of the requested nodes: \"3\", \"60%\"; empty: the minimum that the template's constraints allow"`,
+	reflect.TypeFor[template.PartialOverride](): {
+		"MinAvailable": `doc:"Number of nodes or share of the requested nodes: \"3\", \"60%\"; empty: the minimum that the template's constraints allow"`,
 	},
 	reflect.TypeFor[cluster.Trouble](): {
 		"Lost":     `nullable:"false"`,
@@ -229,7 +229,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Delivery": `minimum:"0" doc:"Number of a stored delivery of the hook"`,
 		"Event":    `doc:"Sample event"`,
 	},
-	reflect.TypeFor[build.BuildTried](): {
+	reflect.TypeFor[build.TrialResult](): {
 		"Looks": `nullable:"false"`,
 	},
 	reflect.TypeFor[build.BuildView](): {
@@ -298,7 +298,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Waiting": `doc:"Ready steps of all tenants that are waiting for a machine of this provider"`,
 		"Listed":  `doc:"Result of the last listing of the account"`,
 	},
-	reflect.TypeFor[fleet.ServerFacts](): {
+	reflect.TypeFor[fleet.ServerInfo](): {
 		"Skew":      `doc:"How far this server's clock is ahead of the database's, in nanoseconds"`,
 		"RedisDown": `doc:"Error if Redis isn't available"`,
 		"Leads":     `doc:"Whether this server sends notifications, reconciles and expires leases for all servers"`,
@@ -315,7 +315,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Items": `nullable:"false"`,
 		"Notes": `nullable:"false"`,
 	},
-	reflect.TypeFor[appoperation.GoOnPreview](): {
+	reflect.TypeFor[appoperation.AcceptPartialPreview](): {
 		"GivesBack": `nullable:"false"`,
 		"Nodes":     `nullable:"false"`,
 		"Notes":     `nullable:"false"`,
@@ -382,7 +382,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"When":       `doc:"For a new operation hook: before, after or failure; or template for a hook that templates refer to"`,
 		"Operations": `maxItems:"32" doc:"For an operation hook: kinds of operations; empty: all"`,
 		"Timeout":    `doc:"For an operation hook: timeout for the response or script, in nanoseconds; 0: 5 minutes, or 30 minutes for a script"`,
-		"OnTimeout":  `doc:"For a before hook: what to do on timeout, veto or go_on"`,
+		"OnTimeout":  `doc:"For a before hook: what to do on timeout, veto or continue"`,
 		"Script":     `maxLength:"65536" doc:"Instead of a URL: script to run on nodes before or after the operation"`,
 		"Services":   `maxItems:"100" doc:"For a script: run on nodes with one of these services; empty: all nodes"`,
 	},

@@ -136,9 +136,9 @@ func Streaming(o *huma.Operation) {
 	}}
 }
 
-// EitherAmend documents the responses.
-func EitherAmend(o *huma.Operation) {
-	answer := map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/AmendAnswer"}}}
+// EitherUpdate documents the responses.
+func EitherUpdate(o *huma.Operation) {
+	answer := map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/UpdateAnswer"}}}
 	o.DefaultStatus = http.StatusCreated
 	o.Responses = map[string]*huma.Response{
 		"200": {Description: "Nothing to change", Content: answer},

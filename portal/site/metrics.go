@@ -22,8 +22,8 @@ func Watched(m observe.Meter, t observe.Tracer, route func(*http.Request) string
 			ww = middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		}
 		method := methodLabel(r.Method)
-		ctx, end := observe.Begin(observe.WithTrace(r.Context(), r.Header.Get("Traceparent")), t, "HTTP "+method, observe.Fact{Name: observe.FactKind, Value: "server"},
-			observe.Fact{Name: "http.request.method", Value: method})
+		ctx, end := observe.Begin(observe.WithTrace(r.Context(), r.Header.Get("Traceparent")), t, "HTTP "+method, observe.Attribute{Name: observe.KindAttribute, Value: "server"},
+			observe.Attribute{Name: "http.request.method", Value: method})
 		r = r.WithContext(ctx)
 		m.Add(observe.MetricRequestsOpen, 1)
 		defer func() {
@@ -43,7 +43,7 @@ func Watched(m observe.Meter, t observe.Tracer, route func(*http.Request) string
 			if status >= http.StatusInternalServerError {
 				err = app.Errorf(app.EInternal, "status %d", status)
 			}
-			end(err, observe.Fact{Name: "http.route", Value: at}, observe.Fact{Name: "http.response.status_code", Value: status})
+			end(err, observe.Attribute{Name: "http.route", Value: at}, observe.Attribute{Name: "http.response.status_code", Value: status})
 		}()
 		next.ServeHTTP(ww, r)
 	})

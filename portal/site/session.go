@@ -50,18 +50,18 @@ type Presence struct {
 	err   error // EUnauthorized if not signed in
 }
 
-var errNobody = &app.Error{Code: app.EUnauthorized, Message: "You aren't signed in."}
+var errNotSignedIn = &app.Error{Code: app.EUnauthorized, Message: "You aren't signed in."}
 
-// Whoever returns the signed-in actor, or EUnauthorized. Pages without a session have none.
-func (p *Site) Whoever(r *http.Request) (app.Actor, error) {
+// SignedIn returns the signed-in actor, or EUnauthorized. Pages without a session have none.
+func (p *Site) SignedIn(r *http.Request) (app.Actor, error) {
 	here, ok := r.Context().Value(PresenceKey{}).(*Presence)
 	if !ok {
-		return app.Actor{}, errNobody
+		return app.Actor{}, errNotSignedIn
 	}
 	here.once.Do(func() {
 		id := p.SignInOf(r)
 		if id == 0 {
-			here.err = errNobody
+			here.err = errNotSignedIn
 			return
 		}
 		here.actor, here.err = p.SignIns.ActorOfSession(r.Context(), id, VisitOf(r))
@@ -78,7 +78,7 @@ func (p *Site) Whoever(r *http.Request) (app.Actor, error) {
 
 // Actor returns the signed-in actor, for the frame of a page.
 func (p *Site) Actor(r *http.Request) (app.Actor, bool) {
-	a, err := p.Whoever(r)
+	a, err := p.SignedIn(r)
 	return a, err == nil
 }
 

@@ -14,20 +14,20 @@ import (
 type Site struct {
 	UseCases
 
-	Log       *slog.Logger
-	Sessions  *scs.SessionManager
-	Streams   *Streams
-	Rooms     Rooms // clusters with open pages
-	Version   string
-	Note      string
-	Secure    bool
-	URL       string
-	Elsewhere []IdentityProvider
-	Keys      SecurityKeys
-	Texts     catalog.CatalogTexts
-	Rules     RuleTexts
-	Now       func() time.Time
-	Meter     observe.Meter
+	Log         *slog.Logger
+	Sessions    *scs.SessionManager
+	Streams     *Streams
+	Broadcaster Broadcaster // clusters with open pages
+	Version     string
+	Note        string
+	Secure      bool
+	URL         string
+	Elsewhere   []IdentityProvider
+	Keys        SecurityKeys
+	Texts       catalog.CatalogTexts
+	Rules       RuleTexts
+	Now         func() time.Time
+	Meter       observe.Meter
 	// Notice shows an error instead of the requested part of a page.
 	Notice  func(message string) templ.Component
 	Closing chan struct{}

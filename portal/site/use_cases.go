@@ -33,13 +33,13 @@ type UseCases struct {
 	Partials       Partials
 	Backfills      Backfills
 	Drifts         Drifts
-	Amendments     Amendments
+	Updates        Updates
 	Sleeping       Sleeping
 	Schedules      Schedules
 	Leases         Leases
 	Requests       Requests
 	Health         Health
-	Questions      Questions
+	ManualSteps    ManualSteps
 	Queues         Queues
 	Policies       Policies
 	Quotas         Quotas

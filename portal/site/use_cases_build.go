@@ -18,10 +18,10 @@ type BuildHooks interface {
 	SaveBuildHook(ctx context.Context, a app.Actor, r appbuild.BuildHookRequest) (appbuild.SavedBuildHook, error)
 	DeleteBuildHook(ctx context.Context, a app.Actor, name string) error
 	CheckBuildRules(ctx context.Context, a app.Actor, rules []appbuild.BuildRule) error
-	TryBuild(ctx context.Context, a app.Actor, hook string, t appbuild.BuildTrial) (appbuild.BuildTried, error)
-	BuildDeliveries(ctx context.Context, a app.Actor, hook string, before int64, limit int) ([]appbuild.BuildTaken, error)
-	BuildDelivery(ctx context.Context, a app.Actor, hook string, id int64) (appbuild.BuildTaken, error)
-	ReplayBuild(ctx context.Context, a app.Actor, hook string, id int64) (appbuild.BuildTaken, error)
+	TryBuild(ctx context.Context, a app.Actor, hook string, t appbuild.BuildTrial) (appbuild.TrialResult, error)
+	BuildDeliveries(ctx context.Context, a app.Actor, hook string, before int64, limit int) ([]appbuild.DeliveryRecord, error)
+	BuildDelivery(ctx context.Context, a app.Actor, hook string, id int64) (appbuild.DeliveryRecord, error)
+	ReplayBuild(ctx context.Context, a app.Actor, hook string, id int64) (appbuild.DeliveryRecord, error)
 }
 
 // Builds shows and controls builds.
@@ -36,7 +36,7 @@ type Builds interface {
 // BuildCalls handles requests of build systems and builds, which have no account.
 type BuildCalls interface {
 	// Requests of build systems and builds, which have no account.
-	TakeBuild(ctx context.Context, hook string, header func(string) string, body []byte, from string) (appbuild.BuildReceipt, error)
+	IngestBuild(ctx context.Context, hook string, header func(string) string, body []byte, from string) (appbuild.IntakeResponse, error)
 	AwaitBuildBy(ctx context.Context, k appbuild.BuildKey, wait time.Duration) (appbuild.BuildView, error)
 	EndBuildBy(ctx context.Context, k appbuild.BuildKey) (appbuild.BuildView, error)
 	ExtendBuildBy(ctx context.Context, k appbuild.BuildKey, by time.Duration) (appbuild.BuildView, error)

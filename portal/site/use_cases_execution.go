@@ -19,12 +19,12 @@ type Health interface {
 	NodeReports(ctx context.Context, a app.Actor, cluster, node string) ([]health.NodeReport, error)
 }
 
-// Questions shows and answers manual steps.
-type Questions interface {
-	// Questions returns open manual steps, oldest first.
-	Questions(ctx context.Context, a app.Actor, q execution.QuestionQuery) ([]execution.Question, error)
+// ManualSteps shows and answers manual steps.
+type ManualSteps interface {
+	// ManualSteps returns open manual steps, oldest first.
+	ManualSteps(ctx context.Context, a app.Actor, q execution.ManualStepQuery) ([]execution.ManualStep, error)
 	// AnswerStep is EConflict, reason "answered", if someone else answered first.
-	AnswerStep(ctx context.Context, a app.Actor, cluster string, s execution.StepAnswer) (execution.Question, error)
+	AnswerStep(ctx context.Context, a app.Actor, cluster string, s execution.StepAnswer) (execution.ManualStep, error)
 }
 
 // Queues shows what is waiting, and why.

@@ -13,7 +13,7 @@ import (
 // Installation shows the state of the installation and its provider accounts.
 type Installation interface {
 	// Settings never contains secrets.
-	Settings(ctx context.Context, a app.Actor) (fleet.ServerFacts, error)
+	Settings(ctx context.Context, a app.Actor) (fleet.ServerInfo, error)
 	ProviderHealth(ctx context.Context, a app.Actor) ([]fleet.ProviderHealth, error)
 	CheckProvider(ctx context.Context, a app.Actor, name string) (fleet.ProviderCheck, error)
 	ProviderOffers(ctx context.Context, a app.Actor, name string) (family.Offers, error)

@@ -123,8 +123,8 @@ type TenantSettings interface {
 
 // Audit shows the audit log. Admins see their tenant, superadmins all.
 type Audit interface {
-	Audit(ctx context.Context, a app.Actor, f app.AuditFilter) ([]app.Deed, bool, error)
-	ExportAudit(ctx context.Context, a app.Actor, f app.AuditFilter, each func(app.Deed) error) error
+	Audit(ctx context.Context, a app.Actor, f app.AuditFilter) ([]app.AuditEntry, bool, error)
+	ExportAudit(ctx context.Context, a app.Actor, f app.AuditFilter, each func(app.AuditEntry) error) error
 	VerifyAudit(ctx context.Context, a app.Actor, tenant string) ([]identity.AuditProof, error)
 	// NoteRefusal records a denied action.
 	NoteRefusal(ctx context.Context, r identity.Refusal)

@@ -30,16 +30,16 @@ type RollBacks interface {
 
 // Partials accepts partial results of operations with missing machines; operation 0 is the latest.
 type Partials interface {
-	// PreviewGoOn is EConflict, reason no_go_on, with what is missing if the result can't be accepted.
-	PreviewGoOn(ctx context.Context, a app.Actor, cluster string, operation int64) (appoperation.GoOnPreview, error)
-	// GoOn is EConflict, reason plan_changed, if another plan was shown.
-	GoOn(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string, noTopUp bool) (appcluster.ClusterView, error)
+	// PreviewAcceptPartial is EConflict, reason partial_unacceptable, with what is missing if the result can't be accepted.
+	PreviewAcceptPartial(ctx context.Context, a app.Actor, cluster string, operation int64) (appoperation.AcceptPartialPreview, error)
+	// AcceptPartial is EConflict, reason plan_changed, if another plan was shown.
+	AcceptPartial(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string, noBackfill bool) (appcluster.ClusterView, error)
 }
 
 // Backfills requests clusters' missing nodes again.
 type Backfills interface {
-	// SetTopUp sets whether and when missing nodes are requested again.
-	SetTopUp(ctx context.Context, a app.Actor, cluster string, o appoperation.TopUpOrder) (appcluster.ClusterView, error)
+	// SetBackfill sets whether and when missing nodes are requested again.
+	SetBackfill(ctx context.Context, a app.Actor, cluster string, o appoperation.BackfillOrder) (appcluster.ClusterView, error)
 }
 
 // Drifts detects drift.
@@ -48,24 +48,24 @@ type Drifts interface {
 	Drift(ctx context.Context, a app.Actor, cluster string) (appoperation.Drift, error)
 }
 
-// Amendments changes clusters.
-type Amendments interface {
-	// PreviewAmend previews a change. EConflict if the cluster's state doesn't allow it.
-	PreviewAmend(ctx context.Context, a app.Actor, cluster string, m appcluster.Amendment) (appcluster.AmendPreview, error)
-	// Amend returns the operation, or the request waiting for approval; neither if there's nothing to change. EConflict, reason plan_changed,
+// Updates changes clusters.
+type Updates interface {
+	// PreviewUpdate previews a change. EConflict if the cluster's state doesn't allow it.
+	PreviewUpdate(ctx context.Context, a app.Actor, cluster string, m appcluster.Update) (appcluster.UpdatePreview, error)
+	// Update returns the operation, or the request waiting for approval; neither if there's nothing to change. EConflict, reason plan_changed,
 	// if another plan was shown; EForbidden, reason policy, if a policy refuses.
-	Amend(ctx context.Context, a app.Actor, cluster string, m appcluster.Amendment) (appcluster.AmendAnswer, error)
+	Update(ctx context.Context, a app.Actor, cluster string, m appcluster.Update) (appcluster.UpdateAnswer, error)
 }
 
 // Sleeping puts clusters to sleep and wakes them.
 type Sleeping interface {
 	// PreviewSleep and PreviewWake are EConflict if the cluster's state doesn't allow it.
-	PreviewSleep(ctx context.Context, a app.Actor, cluster string) (appcluster.AmendPreview, error)
-	PreviewWake(ctx context.Context, a app.Actor, cluster string) (appcluster.AmendPreview, error)
+	PreviewSleep(ctx context.Context, a app.Actor, cluster string) (appcluster.UpdatePreview, error)
+	PreviewWake(ctx context.Context, a app.Actor, cluster string) (appcluster.UpdatePreview, error)
 	// SleepCluster and WakeCluster start the operation or request approval. EConflict, reason plan_changed, if another plan was shown;
 	// EForbidden, reason policy, if a policy refuses.
-	SleepCluster(ctx context.Context, a app.Actor, cluster, planHash string) (appcluster.AmendAnswer, error)
-	WakeCluster(ctx context.Context, a app.Actor, cluster, planHash string) (appcluster.AmendAnswer, error)
+	SleepCluster(ctx context.Context, a app.Actor, cluster, planHash string) (appcluster.UpdateAnswer, error)
+	WakeCluster(ctx context.Context, a app.Actor, cluster, planHash string) (appcluster.UpdateAnswer, error)
 }
 
 // Schedules are clusters' sleep schedules.

@@ -31,7 +31,7 @@ type Notices interface {
 
 // Chats are those that Muster is installed in.
 type Chats interface {
-	ChatHouse(ctx context.Context, a app.Actor, kind string) (chat.ChatHouse, error)
+	ChatSettings(ctx context.Context, a app.Actor, kind string) (chat.ChatSettings, error)
 	// StartChatInstall returns what has to come back with the tokens; it is bound to the actor's sign-in.
 	StartChatInstall(ctx context.Context, a app.Actor) (state string, err error)
 	InstallChat(ctx context.Context, a app.Actor, state string, exchange func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error)) (chat.ChatWorkspace, error)

@@ -363,7 +363,7 @@ func CardPart(k Card, full bool) templ.Component {
 			templ_7745c5c3_Var13 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var14 = []any{"card", "tcard", templ.KV("gone", k.InState() == template.TemplateDeprecated)}
+		var templ_7745c5c3_Var14 = []any{"card", "tcard", templ.KV("gone", k.InState() == template.StateDeprecated)}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var14...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -419,7 +419,7 @@ func CardPart(k Card, full bool) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if k.InState() != template.TemplatePublished {
+		if k.InState() != template.StatePublished {
 			templ_7745c5c3_Err = page.Status(templateMark(k.InState()), string(k.InState())).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

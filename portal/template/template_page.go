@@ -25,9 +25,9 @@ func templatePath(name string) string { return "/templates/" + url.PathEscape(na
 // templateMark is a state's mark.
 func templateMark(s template.TemplateState) string {
 	switch s {
-	case template.TemplateDraft:
+	case template.StateDraft:
 		return "waiting"
-	case template.TemplateDeprecated:
+	case template.StateDeprecated:
 		return "dropped"
 	}
 	return "active"

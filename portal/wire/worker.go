@@ -183,30 +183,30 @@ type AwaitAnswer struct {
 	Work bool `json:"work"`
 }
 
-// HurryMessage waits until steps of the worker's tenant may have been cancelled.
-type HurryMessage struct {
+// CancelSignalMessage waits until steps of the worker's tenant may have been cancelled.
+type CancelSignalMessage struct {
 	Worker app.WorkerID `json:"worker"`
 }
 
-// HurryAnswer is the answer to a HurryMessage. Without Told, the wait timed out or was replaced by another of the same worker.
-type HurryAnswer struct {
+// CancelSignalAnswer is the answer to a CancelSignalMessage. Without Told, the wait timed out or was replaced by another of the same worker.
+type CancelSignalAnswer struct {
 	Told bool `json:"told"`
 }
 
-// RoundMessage waits for a round of health checks.
-type RoundMessage struct {
+// CheckBatchMessage waits for a batch of health checks.
+type CheckBatchMessage struct {
 	Worker app.WorkerID `json:"worker"`
 }
 
-// RoundAnswer is the answer to a RoundMessage; without a round, none came in time.
-type RoundAnswer struct {
-	Round *execution.HealthRound `json:"round,omitempty"`
+// CheckBatchAnswer is the answer to a CheckBatchMessage; without a check batch, none came in time.
+type CheckBatchAnswer struct {
+	Round *execution.CheckBatch `json:"round,omitempty"`
 }
 
-// RoundEndMessage reports a round's results. Its answer is empty.
-type RoundEndMessage struct {
-	Worker app.WorkerID          `json:"worker"`
-	Report execution.RoundReport `json:"report"`
+// CheckBatchEndMessage reports a check batch's results. Its answer is empty.
+type CheckBatchEndMessage struct {
+	Worker app.WorkerID               `json:"worker"`
+	Report execution.CheckBatchReport `json:"report"`
 }
 
 // LeaveMessage ends a registration. Its answer is empty.

@@ -19,7 +19,8 @@ func TestNamesOfFieldsStay(t *testing.T) {
 		"Assignment settings untrusted": wire.AssignmentMessage{}, "worker held": wire.HeartbeatMessage{}, "directives": wire.HeartbeatAnswer{},
 		"worker reports": wire.ReportsMessage{}, "Report Err": wire.ReportMessage{}, "answers": wire.ReportsAnswer{}, "next err": wire.ReportAnswer{},
 		"worker fence": wire.HostsMessage{}, "hosts": wire.HostsAnswer{}, "worker lines": wire.LogMessage{}, "worker patience": wire.AwaitMessage{}, "work": wire.AwaitAnswer{},
-		"worker": wire.HurryMessage{}, "told": wire.HurryAnswer{}, "round": wire.RoundAnswer{}, "worker report": wire.RoundEndMessage{}, "id": wire.LeaveMessage{},
+		"worker": wire.CancelSignalMessage{}, "told": wire.CancelSignalAnswer{}, "round": wire.CheckBatchAnswer{},
+		"worker report": wire.CheckBatchEndMessage{}, "id": wire.LeaveMessage{},
 		"": wire.Empty{}, "worker fence hash from": wire.FetchMessage{}, "worker hashes": wire.HoldMessage{},
 	} {
 		var names []string

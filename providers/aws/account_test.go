@@ -248,7 +248,7 @@ func TestErrors(t *testing.T) {
 }
 
 // What is in front of EC2, such as a proxy, answers in words of its own.
-func TestAnswersThatAreNotOfEC2(t *testing.T) {
+func TestInvalidEC2Responses(t *testing.T) {
 	for status, want := range map[int]app.Code{http.StatusBadGateway: app.ETransient, http.StatusForbidden: app.ECredentials, http.StatusTooManyRequests: app.ERateLimit, http.StatusFound: app.EInternal} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Location", "http://127.0.0.1:1/")
@@ -267,7 +267,7 @@ func TestAnswersThatAreNotOfEC2(t *testing.T) {
 	}
 }
 
-func TestDefaultsAreWhatTheFormSays(t *testing.T) {
+func TestDefaultsMatchTheDescriptor(t *testing.T) {
 	s := account.Settings{}
 	for _, f := range Descriptor.Fields {
 		if f.Default != "" {

@@ -73,7 +73,7 @@ func coded[I, O any](ask func(context.Context, *I, ...func(*ec2.Options)) (*O, e
 // pages asks until there is no next page. The SDK's own pagers would keep all of EC2's calls in the program.
 func pages(page func(token *string) (next *string, err error)) error {
 	var token *string
-	for range account.MostPages {
+	for range account.MaxPages {
 		next, err := page(token)
 		if err != nil || next == nil || *next == "" {
 			return err

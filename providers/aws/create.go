@@ -159,13 +159,13 @@ func (c *cloud) shown(ctx context.Context, i types.Instance) (*types.Instance, e
 		return nil, err
 	}
 	if gone(i) {
-		return nil, stillborn(i)
+		return nil, failedAtStart(i)
 	}
 	return &i, nil
 }
 
-// stillborn returns the error for an instance that EC2 took, and then ended by itself. Its reason is a word as of an error, after who is to blame.
-func stillborn(i types.Instance) error {
+// failedAtStart returns the error for an instance that EC2 took, and then ended by itself. Its reason is a word as of an error, after who is to blame.
+func failedAtStart(i types.Instance) error {
 	e := app.Errorf(app.ETransient, "EC2 terminated instance %s right after creation%s.", value(i.InstanceId), reasonOf(i))
 	if i.StateReason == nil {
 		return e

@@ -204,7 +204,7 @@ func TestImagesByName(t *testing.T) {
 }
 
 // A client token of another request: the image behind a name has changed since.
-func TestTheTokenOfAnotherRequest(t *testing.T) {
+func TestClientTokenOfAnotherRequest(t *testing.T) {
 	r := newRegion(t)
 	first := mustCreate(t, r.open(t, nil), specOf(t, "twice"))
 	other := specOf(t, "twice")
@@ -232,7 +232,7 @@ func TestTheTokenOfAnotherRequest(t *testing.T) {
 	}
 }
 
-func TestAnIntentIsMadeAnewAgainAndAgain(t *testing.T) {
+func TestIntentCanBeRecreated(t *testing.T) {
 	r := newRegion(t)
 	c := r.open(t, nil)
 	var had []string
@@ -256,7 +256,7 @@ func TestAnIntentIsMadeAnewAgainAndAgain(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotKnownYetIsDeleted(t *testing.T) {
+func TestDeleteBeforeListed(t *testing.T) {
 	r := newRegion(t)
 	c := r.open(t, nil)
 	m := mustCreate(t, c, specOf(t, "quick"))
@@ -330,7 +330,7 @@ func TestAdopt(t *testing.T) {
 }
 
 // A question may be answered so late that lists aren't late any more by then. That answer is of the time before, so EC2 is asked once more.
-func TestEC2IsAskedOnceMoreWhenListsAreNotLateAnyMore(t *testing.T) {
+func TestEC2IsRetriedAfterListLag(t *testing.T) {
 	unknown := &app.Error{Code: app.ENotFound, Reason: "InvalidInstanceID.NotFound", Message: "Unknown."}
 	for name, tt := range map[string]struct {
 		takes time.Duration // an answer
@@ -366,13 +366,13 @@ func TestEC2IsAskedOnceMoreWhenListsAreNotLateAnyMore(t *testing.T) {
 	}
 }
 
-func TestEC2EndsWhatItHasMade(t *testing.T) {
+func TestEC2TerminatesFailedInstances(t *testing.T) {
 	r := newRegion(t)
 	c := r.open(t, nil)
 	for reason, want := range map[string]app.Code{"Client.InternalError": app.EInvalid, "Client.VolumeLimitExceeded": app.EQuota, "Server.InsufficientInstanceCapacity": app.ECapacity,
 		"Server.InternalError": app.ETransient, "Client.UserInitiatedShutdown": app.ETransient} {
 		r.sim.mu.Lock()
-		r.sim.stillborn = reason
+		r.sim.failedAtStart = reason
 		r.sim.mu.Unlock()
 		_, err := c.Create(t.Context(), specOf(t, "short"))
 		if e := app.AsError(err); e.Code != want || !strings.Contains(e.Message, "Because it is so ("+reason+").") {
@@ -380,7 +380,7 @@ func TestEC2EndsWhatItHasMade(t *testing.T) {
 		}
 	}
 	r.sim.mu.Lock()
-	r.sim.stillborn = ""
+	r.sim.failedAtStart = ""
 	r.sim.mu.Unlock()
 	m := mustCreate(t, c, specOf(t, "short"))
 	if err := c.Delete(t.Context(), m.ID); err != nil {

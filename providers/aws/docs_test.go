@@ -12,7 +12,7 @@ import (
 const page = "../../docs/providers/aws.md"
 
 // The policies that people paste allow what is asked, and nothing else.
-func TestThePolicyIsWhatIsAsked(t *testing.T) {
+func TestIAMPolicyMatchesTheCalls(t *testing.T) {
 	b, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

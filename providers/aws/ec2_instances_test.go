@@ -150,8 +150,8 @@ func (s *simulated) runInstances(f url.Values) (string, error) {
 	i.started = i.made
 	i.form = form
 	answer := s.reservation(i, "instancesSet")
-	if s.stillborn != "" {
-		i.ended, i.reason = time.Now(), s.stillborn
+	if s.failedAtStart != "" {
+		i.ended, i.reason = time.Now(), s.failedAtStart
 		i.subnet.free++
 	}
 	s.machines = append(s.machines, i)

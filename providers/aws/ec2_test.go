@@ -40,13 +40,13 @@ type simulated struct {
 	denied   map[string]bool
 	refuse   map[string]*refusal // by action
 	noSpot   bool
-	// stillborn is the reason for which instances end as soon as they are made; "" lets them live.
-	stillborn  string
-	asked      map[string]int // by action
-	external   string         // what the role to assume requires
-	zones      []*simZone     // of Route 53; the first is the suite's
-	busy       int            // how many changes of zones come while another is made
-	oneMessage bool           // what is wrong with a batch is reported in the form of other errors
+	// failedAtStart is the reason for which instances end as soon as they are made; "" lets them live.
+	failedAtStart string
+	asked         map[string]int // by action
+	external      string         // what the role to assume requires
+	zones         []*simZone     // of Route 53; the first is the suite's
+	busy          int            // how many changes of zones come while another is made
+	oneMessage    bool           // what is wrong with a batch is reported in the form of other errors
 	// meanwhile is what someone else does to a zone just before the next change of it.
 	meanwhile  func(*simZone)
 	pageOfSets int   // how many sets a page has; 3 where it is 0

@@ -74,7 +74,7 @@ func TestFirewallRules(t *testing.T) {
 	}
 }
 
-func TestAGroupOfSomebodyElse(t *testing.T) {
+func TestForeignSecurityGroup(t *testing.T) {
 	r := newRegion(t)
 	r.sim.groups = append(r.sim.groups, &simGroup{id: "sg-7777777a", name: groupName("suite", "c1"), vpc: "vpc-0000000d", own: true, tags: map[string]string{appfamily.TagInstallation: "other"}})
 	s := specOf(t, "one")
@@ -88,7 +88,7 @@ func TestAGroupOfSomebodyElse(t *testing.T) {
 }
 
 // The last machine of a cluster may be deleted, and its group with it, while another is being made.
-func TestAGroupThatGoesMeanwhile(t *testing.T) {
+func TestSecurityGroupDeletedMeanwhile(t *testing.T) {
 	r := newRegion(t)
 	s := specOf(t, "one")
 	s.Firewall = &template.Firewall{}

@@ -21,7 +21,7 @@ const (
 
 // EC2's limits of tags.
 const (
-	mostTags     = 50
+	maxTags      = 50
 	longestKey   = 128
 	longestValue = 256
 )
@@ -41,8 +41,8 @@ func tagsOf(spec appfamily.MachineSpec, user, hostKey string) (map[string]string
 	if _, ok := tags[tagName]; !ok {
 		tags[tagName] = spec.Hostname
 	}
-	if len(tags) > mostTags {
-		return nil, app.Errorf(app.EInvalid, "Machine %s would have %d tags; EC2 allows %d.", spec.Hostname, len(tags), mostTags)
+	if len(tags) > maxTags {
+		return nil, app.Errorf(app.EInvalid, "Machine %s would have %d tags; EC2 allows %d.", spec.Hostname, len(tags), maxTags)
 	}
 	for _, k := range slices.Sorted(maps.Keys(tags)) {
 		v := tags[k]

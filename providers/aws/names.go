@@ -20,7 +20,7 @@ type dns struct {
 	settings    account.Settings
 	tuning      tuning
 	records     recordCalls
-	hostedZones kept[hostedZone]
+	hostedZones ttlCache[hostedZone]
 	naming      chan struct{} // held while working on the zone
 	sets        keptSets      // of the zone
 	pace        pace          // of Route 53

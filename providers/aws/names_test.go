@@ -46,7 +46,7 @@ var inSuite = map[string]any{"dns_zone": "suite.test"}
 // readAnew keeps nothing of a zone for the next one who comes.
 var readAnew = func() tuning { t := quick; t.sets = 0; return t }()
 
-func TestANameIsOneBatch(t *testing.T) {
+func TestOneBatchPerName(t *testing.T) {
 	r := newRegion(t)
 	for i := range 20 { // pages of others' records around ours
 		r.take(fmt.Sprintf("www-%d.suite.test", i), "A", "203.0.113.1")
@@ -123,7 +123,7 @@ func TestWhichZone(t *testing.T) {
 	}
 }
 
-func TestAZoneThatGoes(t *testing.T) {
+func TestDeletedZone(t *testing.T) {
 	r := newRegion(t)
 	c := r.open(t, inSuite)
 	m := r.machine(t, c, "one")
@@ -149,7 +149,7 @@ func TestAZoneThatGoes(t *testing.T) {
 }
 
 // What someone else does between our look and our change is not undone. Route 53 has two forms of saying so.
-func TestSomebodyElseIsAtTheZone(t *testing.T) {
+func TestConcurrentZoneChanges(t *testing.T) {
 	for _, oneMessage := range []bool{false, true} {
 		t.Run(fmt.Sprintf("one message %t", oneMessage), func(t *testing.T) {
 			r := newRegion(t)
@@ -310,7 +310,7 @@ func TestManyNamesInALargeZone(t *testing.T) {
 }
 
 // Waiting for one's turn at the zone is not what the time is for.
-func TestTheTimeOfATurn(t *testing.T) {
+func TestRequestSpacing(t *testing.T) {
 	r := newRegion(t)
 	short := quick
 	short.turn = 300 * time.Millisecond
@@ -373,7 +373,7 @@ func TestRoutedRecords(t *testing.T) {
 	}
 }
 
-func TestWhatRoute53Refuses(t *testing.T) {
+func TestRoute53Errors(t *testing.T) {
 	r := newRegion(t)
 	c := r.openLate(t, inSuite, readAnew)
 	m := r.machine(t, c, "one")
@@ -511,7 +511,7 @@ func TestThePartitionsRoute53(t *testing.T) {
 	}
 }
 
-func TestRoute53IsNotAskedTooOften(t *testing.T) {
+func TestRoute53RateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &dns{tuning: production}
 		began := time.Now()

@@ -30,9 +30,9 @@ type cloud struct {
 	ec2       calls
 	tuning    tuning
 	http      *http.Client
-	images    kept[types.Image]
-	networks  kept[[]types.Subnet]
-	kinds     kept[types.InstanceTypeInfo]
+	images    ttlCache[types.Image]
+	networks  ttlCache[[]types.Subnet]
+	kinds     ttlCache[types.InstanceTypeInfo]
 	quotas    quotaCall
 	firewalls firewalls
 	*dns      // for NameZone and SetName

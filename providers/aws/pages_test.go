@@ -7,10 +7,10 @@ import (
 	"muster/providers/internal/account"
 )
 
-func TestListsHaveAnEnd(t *testing.T) {
+func TestPaginationIsBounded(t *testing.T) {
 	asked := 0
 	err := pages(func(*string) (*string, error) { asked++; return ref("more"), nil })
-	if app.CodeOf(err) != app.ETransient || asked != account.MostPages {
+	if app.CodeOf(err) != app.ETransient || asked != account.MaxPages {
 		t.Errorf("%d pages, %v", asked, err)
 	}
 }

@@ -49,7 +49,7 @@ func (z *hosted) all(ctx context.Context) ([]types.ResourceRecordSet, error) {
 	read := keptSets{zone: z.id, begun: time.Now()}
 	in := &route53.ListResourceRecordSetsInput{HostedZoneId: &z.id}
 	for n := 0; ; n++ {
-		if n == account.MostPages {
+		if n == account.MaxPages {
 			return nil, account.EndlessList("Route 53")
 		}
 		page, err := z.dns.records.listResourceRecordSets(ctx, in)

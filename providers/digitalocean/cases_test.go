@@ -45,7 +45,7 @@ func (w *world) make(t *testing.T, c *cloud, spec family.MachineSpec) family.Mac
 }
 
 // What this process made is known to it while lists still lack it; another process finds it by the time that is promised.
-func TestListsThatLag(t *testing.T) {
+func TestListLag(t *testing.T) {
 	w := newWorld(t)
 	w.lag = 15 * time.Millisecond
 	c := w.open(t)
@@ -92,7 +92,7 @@ func TestAllPagesAreRead(t *testing.T) {
 }
 
 // A list whose length changes while it is read is read again: a page that moved up would hide one machine.
-func TestListsThatChangeAreReadAgain(t *testing.T) {
+func TestListsThatChangeAreReread(t *testing.T) {
 	all := make([]int, perPage+5)
 	for i := range all {
 		all[i] = i
@@ -115,7 +115,7 @@ func TestListsThatChangeAreReadAgain(t *testing.T) {
 	}
 }
 
-func TestWhatIsOrdered(t *testing.T) {
+func TestCreateRequest(t *testing.T) {
 	w := newWorld(t)
 	c := w.open(t, "data_disk_gb", "10", "vpc_uuid", simVPC, "ssh_keys", simKey+" 512189", "monitoring", "true", "backups", "true", "ssh_from", "203.0.113.7/24, 198.51.100.1")
 	spec := w.spec(t, "order")
@@ -166,7 +166,7 @@ func TestWhatIsOrdered(t *testing.T) {
 }
 
 // A deletion that ends halfway is taken up againby any process and leaves nothing.
-func TestDeleteIsTakenUpAgain(t *testing.T) {
+func TestDeleteResumes(t *testing.T) {
 	for _, path := range []string{"GET /v2/volumes", "POST /v2/volumes/", "GET /v2/volumes/", "DELETE /v2/volumes/", "DELETE /v2/droplets/"} {
 		for _, fault := range []providertest.Fault{providertest.Down, providertest.Lost} {
 			t.Run(path+" "+string(fault), func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestDeleteWithoutItsScopes(t *testing.T) {
 	}
 }
 
-func TestStubbornSystemsLoseTheirPower(t *testing.T) {
+func TestUnresponsiveDropletsArePoweredOff(t *testing.T) {
 	w := newWorld(t)
 	w.stubborn = true
 	c := w.open(t)
@@ -238,7 +238,7 @@ func TestStubbornSystemsLoseTheirPower(t *testing.T) {
 	}
 }
 
-func TestFirewallsThatAreUsedStay(t *testing.T) {
+func TestUsedFirewallsAreKept(t *testing.T) {
 	w := newWorld(t)
 	c := w.open(t)
 	spec := w.spec(t, "behind")
@@ -276,7 +276,7 @@ func TestFirewallsThatAreUsedStay(t *testing.T) {
 	}
 }
 
-func TestOneFirewallWhoeverIsFaster(t *testing.T) {
+func TestConcurrentCreatesShareAFirewall(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.open(t), w.open(t)
 	done := make(chan error)

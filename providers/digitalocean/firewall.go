@@ -19,7 +19,7 @@ import (
 const (
 	everyPort = "1-65535"
 	icmpPort  = "0" // ICMP has none, and the API wants ports in every rule
-	mostRules = 50  // that one firewall may have, in and out
+	maxRules  = 50  // that one firewall may have, in and out
 )
 
 // What things made for a cluster are called in their ids.
@@ -101,8 +101,8 @@ func (fs *firewalls) request(spec family.MachineSpec) (*godo.FirewallRequest, er
 		}
 		f.InboundRules = append(f.InboundRules, godo.InboundRule{Protocol: r.Protocol, PortRange: ports, Sources: &godo.Sources{Addresses: from}})
 	}
-	if n := len(f.InboundRules) + len(f.OutboundRules); n > mostRules {
-		e := app.Errorf(app.EInvalid, "The firewall of cluster %s would have %d rules; DigitalOcean allows %d.", cluster, n, mostRules)
+	if n := len(f.InboundRules) + len(f.OutboundRules); n > maxRules {
+		e := app.Errorf(app.EInvalid, "The firewall of cluster %s would have %d rules; DigitalOcean allows %d.", cluster, n, maxRules)
 		e.Hint = "Combine adjacent ports in one rule, such as 8000-8100, and several CIDR ranges in one from."
 		return nil, e
 	}

@@ -31,7 +31,7 @@ func pages[T any](ctx context.Context, scope string, list func(context.Context, 
 func once[T any](ctx context.Context, list func(context.Context, *godo.ListOptions) ([]T, *godo.Response, error)) (all []T, steady bool, err error) {
 	steady = true
 	total := -1
-	for page := 1; page <= account.MostPages; page++ {
+	for page := 1; page <= account.MaxPages; page++ {
 		some, r, err := list(ctx, &godo.ListOptions{Page: page, PerPage: perPage})
 		if err != nil {
 			return nil, false, err

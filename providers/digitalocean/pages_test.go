@@ -10,13 +10,13 @@ import (
 	"muster/providers/internal/account"
 )
 
-func TestListsHaveAnEnd(t *testing.T) {
+func TestPaginationIsBounded(t *testing.T) {
 	asked := 0
 	_, err := pages(t.Context(), "droplet:read", func(context.Context, *godo.ListOptions) ([]int, *godo.Response, error) {
 		asked++
 		return []int{1}, &godo.Response{Links: &godo.Links{Pages: &godo.Pages{Next: "https://api.example/?page=2", Last: "https://api.example/?page=2"}}}, nil
 	})
-	if app.CodeOf(err) != app.ETransient || asked != account.MostPages {
+	if app.CodeOf(err) != app.ETransient || asked != account.MaxPages {
 		t.Errorf("%d pages, %v", asked, err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // A card that is written again counts when it is whole, and until then the one before it does.
-func TestTagsWrittenAnew(t *testing.T) {
+func TestTagsAreRewritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fixed := map[string]string{family.TagIntent: "i", family.TagInstallation: "n"}
 		draw := func(label string, turn int) (card, []string) {
@@ -46,7 +46,7 @@ func TestTagsWrittenAnew(t *testing.T) {
 }
 
 // Whatever tags a machine has come back as they were, in letters that DigitalOcean takes, whose case does not matter, and in any order.
-func TestTagsComeBack(t *testing.T) {
+func TestTagsRoundTrip(t *testing.T) {
 	const line = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"
 	rapid.Check(t, func(t *rapid.T) {
 		k := card{
@@ -74,7 +74,7 @@ func TestTagsComeBack(t *testing.T) {
 	})
 }
 
-func TestReadingTagsOfOthersEndsWell(t *testing.T) {
+func TestForeignTagsAreIgnored(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tail := rapid.StringMatching(`[a-z0-9:_-]{0,60}`)
 		readCard([]string{ownPrefix + tail.Draw(t, "own"), family.TagIntent + ":" + tail.Draw(t, "intent"), tail.Draw(t, "any")})

@@ -20,12 +20,12 @@ import (
 )
 
 const (
-	dockerfile   = "dockerfile" // the image type's field
-	builtImage   = "built"      // what such an image type calls its image
-	labelBuilt   = "muster.dockerfile"
-	buildMemory  = 2 << 30 // bytes that one instruction may take
-	builtNames   = "muster-built:"
-	mostBuiltsGB = 1000
+	dockerfile  = "dockerfile" // the image type's field
+	builtImage  = "built"      // what such an image type calls its image
+	labelBuilt  = "muster.dockerfile"
+	buildMemory = 2 << 30 // bytes that one instruction may take
+	builtNames  = "muster-built:"
+	maxBuiltsGB = 1000
 )
 
 // builtName is the tag of what a Dockerfile makes: the same text is built once.
@@ -80,7 +80,7 @@ func (e *engine) built(ctx context.Context, h *heard, text, name string) error {
 	if err := errors.Join(w.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(text)), ModTime: time.Unix(0, 0)}), second(w.Write([]byte(text))), w.Close()); err != nil {
 		return err
 	}
-	family.Tell(ctx, family.StreamSystem, "Image "+name+" isn't on the engine: building it from "+strings.Join(from, ", ")+".")
+	family.ReportProgress(ctx, family.StreamSystem, "Image "+name+" isn't on the engine: building it from "+strings.Join(from, ", ")+".")
 	began := time.Now()
 	r, err := e.api.ImageBuild(ctx, &b, client.ImageBuildOptions{
 		Version: build.BuilderV1, // the other one would fetch what a Dockerfile names by itself
@@ -102,7 +102,7 @@ func (e *engine) built(ctx context.Context, h *heard, text, name string) error {
 		_, _ = e.api.ImageRemove(ctx, name, client.ImageRemoveOptions{Force: true, PruneChildren: true}) // that it is too large counts
 		return err
 	}
-	family.Tell(ctx, family.StreamSystem, fmt.Sprintf("Built %s in %s.", name, humanize.Duration(time.Since(began))))
+	family.ReportProgress(ctx, family.StreamSystem, fmt.Sprintf("Built %s in %s.", name, humanize.Duration(time.Since(began))))
 	return nil
 }
 
@@ -116,10 +116,10 @@ func (e *engine) size(ctx context.Context, h *heard, name string) (int64, error)
 
 // fits refuses what is larger than built images may be.
 func (e *engine) fits(size int64) error {
-	if size <= int64(e.mostGB)<<30 {
+	if size <= int64(e.maxGB)<<30 {
 		return nil
 	}
-	return &app.Error{Code: app.EInvalid, Reason: reasonNoRoom, Field: imageField, Message: fmt.Sprintf("The built image has %.1f GB; the limit is %d GB.", float64(size)/(1<<30), e.mostGB),
+	return &app.Error{Code: app.EInvalid, Reason: reasonNoRoom, Field: imageField, Message: fmt.Sprintf("The built image has %.1f GB; the limit is %d GB.", float64(size)/(1<<30), e.maxGB),
 		Hint: "Make the dockerfile's image smaller, or raise the account's build_gb."}
 }
 

@@ -116,7 +116,7 @@ func (e *engine) mayFetch() (words []string) {
 		words = append(words, "Missing images are pulled without a password.")
 	}
 	if e.build == missing {
-		return append(words, fmt.Sprintf("Images can be built from a dockerfile, up to %d GB.", e.mostGB))
+		return append(words, fmt.Sprintf("Images can be built from a dockerfile, up to %d GB.", e.maxGB))
 	}
 	return append(words, "Images aren't built from a dockerfile.")
 }

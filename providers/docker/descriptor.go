@@ -51,7 +51,7 @@ type settings struct {
 	pull, build         string
 	registry, user      string
 	password            string
-	mostGB              int
+	maxGB               int
 	publish             netip.Addr
 	tls                 *tls.Config
 }
@@ -99,7 +99,7 @@ func (o *settings) readImages(s account.Settings) (err error) {
 			return account.Invalid(f[0], "%q must be never or missing", f[1])
 		}
 	}
-	if o.mostGB, err = s.Int("build_gb", 10, 1, mostBuiltsGB); err != nil {
+	if o.maxGB, err = s.Int("build_gb", 10, 1, maxBuiltsGB); err != nil {
 		return err
 	}
 	o.registry, o.user, o.password = s.Text("registry"), s.Text("registry_user"), s.Text("registry_password")

@@ -171,7 +171,7 @@ func layerOf(t *testing.T, files []string) []byte {
 	return b.Bytes()
 }
 
-func TestARealEnginePassesTheSuite(t *testing.T) {
+func TestRealEnginePassesTheSuite(t *testing.T) {
 	socket := startEngine(t)
 	reopen := func(t *testing.T) family.Provider {
 		e, err := open(map[string]any{"host": "unix://" + socket})

@@ -27,7 +27,7 @@ const (
 
 	longestFetch  = 9 * time.Minute // for an image to be there: a create as a whole has ten
 	longestOutput = 64 << 20        // bytes that are read of what an engine says of one build or pull
-	mostLines     = 2000            // of them that are reported
+	maxLines      = 2000            // of them that are reported
 	pullAgain     = time.Minute     // after a registry has refused for want of patience
 )
 
@@ -71,7 +71,7 @@ func (e *engine) provide(ctx context.Context, h *heard, image template.Image, na
 // turn waits until an image is no one else's to fetch. It's reported if that takes long.
 func (e *engine) turn(ctx context.Context, name string) (func(), error) {
 	notice := time.AfterFunc(time.Second, func() {
-		family.Tell(ctx, family.StreamSystem, "Another machine's step is pulling image "+name+"; waiting for it.")
+		family.ReportProgress(ctx, family.StreamSystem, "Another machine's step is pulling image "+name+"; waiting for it.")
 	})
 	defer notice.Stop()
 	return e.images.Lock(ctx, name)
@@ -95,7 +95,7 @@ func (e *engine) pulled(ctx context.Context, h *heard, name string) error {
 	if err != nil {
 		return err
 	}
-	family.Tell(ctx, family.StreamSystem, "Image "+name+" isn't on the engine: pulling it"+who+".")
+	family.ReportProgress(ctx, family.StreamSystem, "Image "+name+" isn't on the engine: pulling it"+who+".")
 	began := time.Now()
 	r, err := e.api.ImagePull(ctx, name, client.ImagePullOptions{RegistryAuth: auth})
 	if err != nil {
@@ -108,7 +108,7 @@ func (e *engine) pulled(ctx context.Context, h *heard, name string) error {
 	if _, err = e.api.ImageInspect(ctx, name); err != nil {
 		return failure(ctx, h, err)
 	}
-	family.Tell(ctx, family.StreamSystem, fmt.Sprintf("Pulled %s in %s.", name, humanize.Duration(time.Since(began))))
+	family.ReportProgress(ctx, family.StreamSystem, fmt.Sprintf("Pulled %s in %s.", name, humanize.Duration(time.Since(began))))
 	return nil
 }
 
@@ -156,10 +156,10 @@ func follow(ctx context.Context, r io.Reader) error {
 		if strings.TrimSpace(line) == "" {
 			return
 		}
-		if reported++; reported < mostLines {
-			family.Tell(ctx, family.StreamOut, line)
-		} else if reported == mostLines {
-			family.Tell(ctx, family.StreamSystem, fmt.Sprintf("Output truncated after %d lines.", mostLines))
+		if reported++; reported < maxLines {
+			family.ReportProgress(ctx, family.StreamOut, line)
+		} else if reported == maxLines {
+			family.ReportProgress(ctx, family.StreamSystem, fmt.Sprintf("Output truncated after %d lines.", maxLines))
 		}
 	}
 	rest := ""

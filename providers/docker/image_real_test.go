@@ -114,7 +114,7 @@ func TestARealEngineFetchesImages(t *testing.T) {
 		s.Image = image
 		var mu sync.Mutex
 		var lines []string
-		m, err := e.Create(family.Telling(t.Context(), func(_ app.Stream, line string) {
+		m, err := e.Create(family.WithProgress(t.Context(), func(_ app.Stream, line string) {
 			mu.Lock()
 			defer mu.Unlock()
 			lines = append(lines, line)

@@ -20,7 +20,7 @@ func machineOf(t *testing.T, e *engine, intent string, image template.Image) (fa
 	s.Image = image
 	var mu sync.Mutex
 	var lines []string
-	m, err := e.Create(family.Telling(t.Context(), func(_ app.Stream, line string) {
+	m, err := e.Create(family.WithProgress(t.Context(), func(_ app.Stream, line string) {
 		mu.Lock()
 		defer mu.Unlock()
 		lines = append(lines, line)
@@ -150,7 +150,7 @@ func TestBuilding(t *testing.T) {
 }
 
 // An image that was fine when it was built stays where less is allowed later: containers may be made of it.
-func TestBuiltImagesThatAreTooLarge(t *testing.T) {
+func TestBuiltImageTooLarge(t *testing.T) {
 	w := newWorld(t)
 	image := template.Image{Image: builtImage, Extra: map[string]string{dockerfile: "FROM node:1\nRUN huge"}}
 	name := builtName(image.Extra[dockerfile])
@@ -167,7 +167,7 @@ func TestBuiltImagesThatAreTooLarge(t *testing.T) {
 }
 
 // Machines that want the same image wait for one build of it; one that stops waiting leaves.
-func TestOneBuildForAll(t *testing.T) {
+func TestBuildsAreShared(t *testing.T) {
 	w := newWorld(t)
 	w.slow = make(chan struct{})
 	e := w.open(t, "build", "missing")

@@ -109,8 +109,8 @@ func (d descriptionLine) check(name string) (Description, error) {
 		return refuse("its rate is invalid")
 	case d.ListsLateSeconds < 0 || d.ListsLateSeconds > 60:
 		return refuse("its lists lag by %v s; the limit is 60 s", d.ListsLateSeconds)
-	case d.AtOnce < 0 || d.AtOnce > mostAtOnce:
-		return refuse("it declares %d concurrent requests; the range is 1 to %d", d.AtOnce, mostAtOnce)
+	case d.AtOnce < 0 || d.AtOnce > maxAtOnce:
+		return refuse("it declares %d concurrent requests; the range is 1 to %d", d.AtOnce, maxAtOnce)
 	}
 	for _, list := range [][]family.Field{d.Fields, d.FlavorFields, d.ImageFields} {
 		if err := checkFields(list); err != nil {
@@ -137,8 +137,8 @@ func (d descriptionLine) check(name string) (Description, error) {
 }
 
 func checkFields(fields []family.Field) error {
-	if len(fields) > mostFields {
-		return app.Errorf(app.EInvalid, "it has more than %d fields", mostFields)
+	if len(fields) > maxFields {
+		return app.Errorf(app.EInvalid, "it has more than %d fields", maxFields)
 	}
 	var none *secrets
 	seen := map[string]bool{}

@@ -95,7 +95,7 @@ func wants(t *testing.T, err error, code app.Code, words ...string) {
 	}
 }
 
-func TestWhatIsLeftOut(t *testing.T) {
+func TestOptionalVerbs(t *testing.T) {
 	quick := shortTimes
 	quick.describe = 200 * time.Millisecond
 	for mode, c := range map[string]struct {
@@ -118,7 +118,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 }
 
 // A create that the program dies of is unclear, and is not sent again by us.
-func TestDeathInTheMiddle(t *testing.T) {
+func TestCrashDuringARequest(t *testing.T) {
 	a, notes, _ := oddAccount(t, "well")
 	_, err := a.Create(t.Context(), family.MachineSpec{Intent: "i"})
 	wants(t, err, app.ETransient, "is unknown", "exit status 3")
@@ -138,7 +138,7 @@ func TestDeathInTheMiddle(t *testing.T) {
 	}
 }
 
-func TestDeathAtOpen(t *testing.T) {
+func TestCrashAtOpen(t *testing.T) {
 	a, notes, _ := oddAccount(t, "dies")
 	for range 2 {
 		wants(t, a.Delete(t.Context(), "m"), app.ETransient, "exit status 5")
@@ -149,7 +149,7 @@ func TestDeathAtOpen(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotKeepToTheProtocol(t *testing.T) {
+func TestProtocolViolations(t *testing.T) {
 	for mode, word := range map[string]string{"garbage": "isn't a JSON object", "endless": "longer than 16 MiB", "closes": "closed its output"} {
 		t.Run(mode, func(t *testing.T) {
 			a, _, _ := oddAccount(t, mode)
@@ -160,7 +160,7 @@ func TestWhatDoesNotKeepToTheProtocol(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotSo(t *testing.T) {
+func TestInvalidResults(t *testing.T) {
 	a, _, log := oddAccount(t, "strange")
 	if err := a.Delete(t.Context(), "m"); err != nil {
 		t.Errorf("an answer beside another one's: %v", err)
@@ -173,7 +173,7 @@ func TestWhatIsNotSo(t *testing.T) {
 }
 
 // Who gives up waiting is answered at once, and the program is notified.
-func TestSilence(t *testing.T) {
+func TestUnresponsiveProgram(t *testing.T) {
 	a, notes, _ := oddAccount(t, "silent")
 	if _, err := a.List(t.Context(), nil); app.CodeOf(err) != app.EInternal {
 		t.Fatal(err)
@@ -191,7 +191,7 @@ func TestSilence(t *testing.T) {
 }
 
 // One that does not read what it is asked keeps no one from giving up, nor Muster from ending.
-func TestDeafness(t *testing.T) {
+func TestProgramThatStopsReading(t *testing.T) {
 	a, _, _ := oddAccount(t, "deaf")
 	var all sync.WaitGroup
 	for i := range 200 {
@@ -211,7 +211,7 @@ func TestDeafness(t *testing.T) {
 	wants(t, a.Delete(t.Context(), "m"), app.ECancelled, "closed")
 }
 
-func TestAThousandAtOnce(t *testing.T) {
+func TestThousandConcurrentRequests(t *testing.T) {
 	a, _, _ := oddAccount(t, "shuffles")
 	var all sync.WaitGroup
 	for i := range 1000 {
@@ -225,7 +225,7 @@ func TestAThousandAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-func TestSecretsAndSurroundings(t *testing.T) {
+func TestSecretsAndEnvironment(t *testing.T) {
 	t.Setenv("DATABASE_URL", "postgres://someone:password@db/muster")
 	a, _, log := oddAccount(t, "tells")
 	err := a.Delete(t.Context(), "m")
@@ -253,7 +253,7 @@ func TestSecretsAndSurroundings(t *testing.T) {
 }
 
 // What a program starts ends with it, even where it heeds neither the end of its input nor signals.
-func TestTheEnd(t *testing.T) {
+func TestClose(t *testing.T) {
 	a, notes, _ := oddAccount(t, "stubborn")
 	_, _ = a.List(t.Context(), nil)
 	b, err := os.ReadFile(notes)

@@ -77,7 +77,7 @@ func TestVet(t *testing.T) {
 	}
 }
 
-func TestDescriptionsThatCannotBe(t *testing.T) {
+func TestInvalidDescriptions(t *testing.T) {
 	good := `{"protocol":1,"name":"odd","description":"good","powers":["sleep","shared"],"firewalls":true,"lists_late_seconds":1.5,"rate":{"per_second":1,"burst":2},"fields":[{"name":"url"}]}`
 	for change, word := range map[string]string{
 		``:                                     "",

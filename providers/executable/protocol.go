@@ -37,8 +37,8 @@ const (
 const (
 	longestMessage = 2000 // of an error, a finding or a note
 	longestID      = 1000 // of a machine or a shared thing
-	mostFields     = 200  // of a descriptor's lists
-	mostAtOnce     = 1000
+	maxFields      = 200  // of a descriptor's lists
+	maxAtOnce      = 1000
 	usualAtOnce    = 32
 )
 

@@ -139,7 +139,7 @@ func TestOrders(t *testing.T) {
 	})
 }
 
-func TestTimePasses(t *testing.T) {
+func TestBootTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := fake.New("c")
 		c.SetDelay(fake.Create, time.Second)

@@ -12,7 +12,7 @@ import (
 	"muster/providers/fake"
 )
 
-func TestNodesAnswer(t *testing.T) {
+func TestNodesAcceptSSH(t *testing.T) {
 	dir := t.TempDir()
 	nodes := fake.NewNodes(dir)
 	defer func() { _ = nodes.Close() }()

@@ -29,7 +29,7 @@ func away(t *testing.T) (*fake.Cloud, func(*testing.T) family.Provider) {
 	}
 }
 
-func TestFakeOfAnotherProcessPassesTheSuite(t *testing.T) {
+func TestRemoteFakePassesTheSuite(t *testing.T) {
 	var again func(*testing.T) family.Provider
 	providertest.Run(t, providertest.Harness{
 		Open: func(t *testing.T) family.Provider {
@@ -46,7 +46,7 @@ func TestFakeOfAnotherProcessPassesTheSuite(t *testing.T) {
 	})
 }
 
-func TestOrdersOverHTTP(t *testing.T) {
+func TestScriptedBehaviorOverHTTP(t *testing.T) {
 	c, open := away(t)
 	p := open(t)
 	c.LoseReply(fake.Create, fake.ErrCut)
@@ -70,7 +70,7 @@ func TestOrdersOverHTTP(t *testing.T) {
 	}
 }
 
-func TestStrangersAreRefused(t *testing.T) {
+func TestUnauthorizedCallsAreRefused(t *testing.T) {
 	c := fake.New("c")
 	s := httptest.NewServer(c.Serve("word"))
 	defer s.Close()

@@ -264,7 +264,7 @@ func TestPagesWithoutACount(t *testing.T) {
 	}
 }
 
-func TestFirewallsAreMadeOnce(t *testing.T) {
+func TestFirewallsAreCreatedOnce(t *testing.T) {
 	c := newCloud(t, nil)
 	s := spec(t, "one")
 	s.Firewall = &template.Firewall{Rules: []template.FirewallRule{{Protocol: "tcp", Ports: "80", From: []string{"0.0.0.0/0"}}}}
@@ -318,7 +318,7 @@ func TestFirewallsAreMadeOnce(t *testing.T) {
 	}
 }
 
-func TestAnswersThatAreNotCloudAPIs(t *testing.T) {
+func TestInvalidCloudAPIResponses(t *testing.T) {
 	id := "00000001-0000-4000-8000-000000000001"
 	for name, handler := range map[string]http.Handler{"a page that is not there": http.NotFoundHandler(), "a redirect": http.RedirectHandler("https://elsewhere.test/", http.StatusFound)} {
 		server := httptest.NewServer(handler)

@@ -18,14 +18,14 @@ import (
 func (p *Provider) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
 	o := order{spec: spec}
 	var err error
-	if o.wish, err = wish(p.settings.With(spec.Flavor.Extra, spec.Image.Extra)); err != nil {
+	if o.machineOptionsOf, err = machineOptionsOf(p.settings.With(spec.Flavor.Extra, spec.Image.Extra)); err != nil {
 		return err
 	}
 	if err := stack.Keepable(spec); err != nil {
 		return err
 	}
 	if spec.Firewall != nil {
-		if o.rules, err = rulesOf(*spec.Firewall, o.wish.sshFrom); err != nil {
+		if o.rules, err = rulesOf(*spec.Firewall, o.machineOptionsOf.sshFrom); err != nil {
 			return err
 		}
 	}
@@ -59,12 +59,12 @@ func (p *Provider) enclose(ctx context.Context, s *stack.Session, one *stack.Ser
 		return err
 	}
 	wants := []string{group}
-	if len(o.wish.groups) > 0 {
+	if len(o.machineOptionsOf.groups) > 0 {
 		all, err := listGroups(ctx, s, groups.ListOpts{})
 		if err != nil {
 			return err
 		}
-		for _, name := range o.wish.groups {
+		for _, name := range o.machineOptionsOf.groups {
 			i := slices.IndexFunc(all, func(g groups.SecGroup) bool { return g.ID == name || g.Name == name })
 			if i < 0 {
 				e := app.Errorf(app.EInvalid, "security group %q doesn't exist in the project", name)

@@ -11,7 +11,7 @@ import (
 )
 
 // What a cluster's machine has beside its server follows it out of the pool: the floating IP leads where it led, and says whose it is.
-func TestAdoptionTakesTheFloatingIPAlong(t *testing.T) {
+func TestAdoptionKeepsTheFloatingIP(t *testing.T) {
 	s, h := harness(t, nil)
 	p := s.open(t, map[string]any{"security_groups": "default"})
 	spec, _ := h.Spec(t, "pooled")

@@ -25,14 +25,14 @@ func (p *Provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) 
 		return nil, err
 	}
 	var f stack.Findings
-	wishes := map[int]wished{}
+	wishes := map[int]machineOptions{}
 	var zones, nets, pools, named, types []string
-	account, err := wish(p.settings)
+	account, err := machineOptionsOf(p.settings)
 	if err != nil {
 		f.Bad(family.AboutSettings, "", err)
 	}
 	for i, need := range needs.Machines {
-		w, err := wish(p.settings.With(need.Flavor.Extra, need.Image.Extra))
+		w, err := machineOptionsOf(p.settings.With(need.Flavor.Extra, need.Image.Extra))
 		if err != nil {
 			f.Bad(family.AboutSettings, need.Flavor.Flavor, err)
 		}

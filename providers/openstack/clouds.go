@@ -48,14 +48,14 @@ type entry struct {
 }
 
 // fromClouds reads an entry of a clouds.yaml. What the text holds is never in a message, but for the names of its entries.
-func fromClouds(text, name string) (way, error) {
+func fromClouds(text, name string) (authMethod, error) {
 	var all clouds
 	if err := yaml.Unmarshal([]byte(text), &all); err != nil {
-		return way{}, hinted(account.Invalid("clouds_yaml", "clouds.yaml can't be parsed"), "Paste the whole file, with its indentation.")
+		return authMethod{}, hinted(account.Invalid("clouds_yaml", "clouds.yaml can't be parsed"), "Paste the whole file, with its indentation.")
 	}
 	names := slices.Sorted(maps.Keys(all.Clouds))
 	if len(names) == 0 {
-		return way{}, hinted(account.Invalid("clouds_yaml", "clouds.yaml has no entry under clouds"), "Paste the whole file, starting with the line clouds:.")
+		return authMethod{}, hinted(account.Invalid("clouds_yaml", "clouds.yaml has no entry under clouds"), "Paste the whole file, starting with the line clouds:.")
 	}
 	if name == "" && len(names) == 1 {
 		name = names[0]
@@ -64,26 +64,26 @@ func fromClouds(text, name string) (way, error) {
 	if !ok {
 		e := account.Invalid("cloud", "clouds.yaml has no entry %q", name)
 		e.Hint = humanize.Suggest(name, names)
-		return way{}, e
+		return authMethod{}, e
 	}
 	for what, there := range map[string]bool{"profile": one.Profile != "", "cloud": one.Vendor != "", "cert": one.Certificate != "", "key": one.Key != ""} {
 		if there {
-			return way{}, hinted(account.Invalid("clouds_yaml", "the entry uses %s, which Muster doesn't support", what), "Enter the values themselves, in the entry or in the account's fields.")
+			return authMethod{}, hinted(account.Invalid("clouds_yaml", "the entry uses %s, which Muster doesn't support", what), "Enter the values themselves, in the entry or in the account's fields.")
 		}
 	}
 	if one.Certificates != "" {
-		return way{}, hinted(account.Invalid("clouds_yaml", "the entry names a certificate file (cacert) that isn't on this host"), "Paste the certificates into ca_certificate, and remove the line.")
+		return authMethod{}, hinted(account.Invalid("clouds_yaml", "the entry names a certificate file (cacert) that isn't on this host"), "Paste the certificates into ca_certificate, and remove the line.")
 	}
 	if one.Verify != nil && !*one.Verify {
-		return way{}, hinted(account.Invalid("clouds_yaml", "the entry disables certificate verification (verify)"), "Paste the cloud's CA certificate into ca_certificate, and remove the line.")
+		return authMethod{}, hinted(account.Invalid("clouds_yaml", "the entry disables certificate verification (verify)"), "Paste the cloud's CA certificate into ca_certificate, and remove the line.")
 	}
 	switch one.AuthType {
 	case "", "password", "v3password", "v3applicationcredential":
 	default:
-		return way{}, hinted(account.Invalid("clouds_yaml", "the entry's auth_type isn't supported"), "Use password or v3applicationcredential.")
+		return authMethod{}, hinted(account.Invalid("clouds_yaml", "the entry's auth_type isn't supported"), "Use password or v3applicationcredential.")
 	}
 	a := one.Auth
-	w := way{
+	w := authMethod{
 		authURL: a.AuthURL, password: a.Password, region: one.Region,
 		credential: a.Credential, credentialName: a.CredentialName, secret: a.CredentialSecret,
 		endpoints: strings.TrimSuffix(cmp.Or(one.Interface, one.EndpointType), "URL"),

@@ -14,11 +14,11 @@ import (
 
 // order is what is known of a machine before the cloud is asked.
 type order struct {
-	spec     family.MachineSpec
-	wish     wished
-	rules    []rule
-	userData string
-	hostKey  string
+	spec             family.MachineSpec
+	machineOptionsOf machineOptions
+	rules            []rule
+	userData         string
+	hostKey          string
 }
 
 // Create makes a server, or returns the one of the same intent, and sees to its floating IP.
@@ -39,29 +39,29 @@ func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.
 func (p *Provider) plan(spec family.MachineSpec) (order, error) {
 	o := order{spec: spec}
 	var err error
-	if o.wish, err = wish(p.settings.With(spec.Flavor.Extra, spec.Image.Extra)); err != nil {
+	if o.machineOptionsOf, err = machineOptionsOf(p.settings.With(spec.Flavor.Extra, spec.Image.Extra)); err != nil {
 		return o, err
 	}
 	if spec.Zone != "" {
-		o.wish.zone = spec.Zone
+		o.machineOptionsOf.zone = spec.Zone
 	}
 	if err := stack.Keepable(spec); err != nil {
 		return o, err
 	}
 	if spec.Firewall != nil {
-		if o.rules, err = rulesOf(*spec.Firewall, o.wish.sshFrom); err != nil {
+		if o.rules, err = rulesOf(*spec.Firewall, o.machineOptionsOf.sshFrom); err != nil {
 			return o, err
 		}
 	}
-	o.userData, o.hostKey, err = userdata.CloudConfig(spec, userdata.Options{User: spec.Image.SSHUser, DataDisks: o.wish.disks.DataGB > 0})
+	o.userData, o.hostKey, err = userdata.CloudConfig(spec, userdata.Options{User: spec.Image.SSHUser, DataDisks: o.machineOptionsOf.disks.DataGB > 0})
 	return o, err
 }
 
 func (p *Provider) create(ctx context.Context, s *stack.Session, o order) (family.Machine, error) {
 	group := ""
 	one, err := stack.Ensure(ctx, s, p.pace, stack.Order{
-		Tags:  o.spec.Tags,
-		Asked: &p.asked,
+		Tags:   o.spec.Tags,
+		Recent: &p.asked,
 		Options: func() (servers.CreateOpts, error) {
 			opts, err := p.options(ctx, s, o)
 			if err == nil && o.rules != nil {
@@ -89,7 +89,7 @@ func (p *Provider) create(ctx context.Context, s *stack.Session, o order) (famil
 	m := one.Machine(p.order(ctx, s, one))
 	m.HostKey, m.SSHUser = o.hostKey, o.spec.Image.SSHUser
 	if m.Zone == "" {
-		m.Zone = o.wish.zone
+		m.Zone = o.machineOptionsOf.zone
 	}
 	return m, nil
 }
@@ -97,12 +97,12 @@ func (p *Provider) create(ctx context.Context, s *stack.Session, o order) (famil
 // options looks up what names stand for, and makes what must be there before the server.
 func (p *Provider) options(ctx context.Context, s *stack.Session, o order) (servers.CreateOpts, error) {
 	meta := maps.Clone(o.spec.Tags)
-	opts := servers.CreateOpts{Name: o.spec.Hostname, Metadata: meta, UserData: []byte(o.userData), AvailabilityZone: o.wish.zone, SecurityGroups: o.wish.groups}
-	if o.wish.floating != "" {
+	opts := servers.CreateOpts{Name: o.spec.Hostname, Metadata: meta, UserData: []byte(o.userData), AvailabilityZone: o.machineOptionsOf.zone, SecurityGroups: o.machineOptionsOf.groups}
+	if o.machineOptionsOf.floating != "" {
 		meta[stack.MetaAccess] = stack.AccessFloating
 	}
-	if o.wish.drive {
-		opts.ConfigDrive = &o.wish.drive
+	if o.machineOptionsOf.drive {
+		opts.ConfigDrive = &o.machineOptionsOf.drive
 	}
 	flavor, err := p.catalog.Flavor(ctx, s, o.spec.Flavor.Flavor)
 	if err != nil {
@@ -113,9 +113,9 @@ func (p *Provider) options(ctx context.Context, s *stack.Session, o order) (serv
 	if err != nil {
 		return opts, err
 	}
-	o.wish.disks.Put(&opts, image.ID)
+	o.machineOptionsOf.disks.Put(&opts, image.ID)
 	var on []servers.Network
-	for _, name := range o.wish.networks {
+	for _, name := range o.machineOptionsOf.networks {
 		n, err := p.network(ctx, s, name)
 		if err != nil {
 			return opts, err
@@ -125,8 +125,8 @@ func (p *Provider) options(ctx context.Context, s *stack.Session, o order) (serv
 	if on != nil {
 		opts.Networks = on
 	}
-	if o.wish.floating != "" { // so that nothing is made where there is no such pool
-		if _, err := p.pool(ctx, s, o.wish.floating); err != nil {
+	if o.machineOptionsOf.floating != "" { // so that nothing is made where there is no such pool
+		if _, err := p.pool(ctx, s, o.machineOptionsOf.floating); err != nil {
 			return opts, err
 		}
 	}
@@ -135,7 +135,7 @@ func (p *Provider) options(ctx context.Context, s *stack.Session, o order) (serv
 		if err != nil {
 			return opts, err
 		}
-		opts.SecurityGroups = append([]string{group}, o.wish.groups...)
+		opts.SecurityGroups = append([]string{group}, o.machineOptionsOf.groups...)
 	}
 	return opts, nil
 }

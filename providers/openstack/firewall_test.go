@@ -13,7 +13,7 @@ import (
 	"muster/providers/providertest"
 )
 
-func TestTheGroupHoldsJustItsRules(t *testing.T) {
+func TestSecurityGroupRules(t *testing.T) {
 	s, h := harness(t, nil)
 	p := h.Open(t)
 	spec, _ := h.Spec(t, "walled")
@@ -41,7 +41,7 @@ func TestTheGroupHoldsJustItsRules(t *testing.T) {
 }
 
 // Two processes that make the first machine of a cluster at the same time end with one group.
-func TestTwoProcessesMakeOneGroup(t *testing.T) {
+func TestConcurrentCreatesShareAGroup(t *testing.T) {
 	s, h := harness(t, nil)
 	p, other := s.open(t, nil), s.open(t, nil)
 	t.Cleanup(func() { s.clear(t, p) })
@@ -101,7 +101,7 @@ func TestDescriptionsFit(t *testing.T) {
 }
 
 // A group that is tidied away between its making and the server's is made again when the machine is asked for again.
-func TestTheGroupGoesMeanwhile(t *testing.T) {
+func TestGroupDeletedMeanwhile(t *testing.T) {
 	s, h := harness(t, nil)
 	p := h.Open(t)
 	spec, _ := h.Spec(t, "unlucky")

@@ -79,11 +79,11 @@ func (p *Provider) float(ctx context.Context, s *stack.Session, one *stack.Serve
 	if one.Floats() {
 		return nil
 	}
-	from, err := p.pool(ctx, s, o.wish.floating)
+	from, err := p.pool(ctx, s, o.machineOptionsOf.floating)
 	if err != nil {
 		return err
 	}
-	port, fixed, err := p.port(ctx, s, one.ID, o.wish.networks)
+	port, fixed, err := p.port(ctx, s, one.ID, o.machineOptionsOf.networks)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // auth returns what asks Keystone for a token.
-func (w way) auth(client *http.Client) stack.Auth {
+func (w authMethod) auth(client *http.Client) stack.Auth {
 	return func(ctx context.Context) (stack.Token, error) {
 		at := strings.TrimRight(w.authURL, "/")
 		for _, version := range []string{"/v3", "/v2.0"} {
@@ -28,7 +28,7 @@ func (w way) auth(client *http.Client) stack.Auth {
 	}
 }
 
-func (w way) options() *gophercloud.AuthOptions {
+func (w authMethod) options() *gophercloud.AuthOptions {
 	o := &gophercloud.AuthOptions{ApplicationCredentialID: w.credential, ApplicationCredentialName: w.credentialName, ApplicationCredentialSecret: w.secret}
 	if w.credential != "" {
 		o.ApplicationCredentialName = ""
@@ -57,7 +57,7 @@ func (w way) options() *gophercloud.AuthOptions {
 }
 
 // token reads what Keystone said.
-func (w way) token(made tokens.CreateResult) (stack.Token, error) {
+func (w authMethod) token(made tokens.CreateResult) (stack.Token, error) {
 	t, err := made.ExtractToken()
 	if err != nil {
 		return stack.Token{}, refused(err)

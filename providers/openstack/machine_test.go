@@ -12,7 +12,7 @@ import (
 	"muster/providers/providertest"
 )
 
-func TestWhatAServerIsMadeOf(t *testing.T) {
+func TestServerRequest(t *testing.T) {
 	s, h := harness(t, nil)
 	p := s.open(t, map[string]any{"security_groups": "default", "availability_zone": "az1", "networks": "private, second"})
 	t.Cleanup(func() { s.clear(t, p) })
@@ -121,7 +121,7 @@ func TestDeleteOfALostServer(t *testing.T) {
 }
 
 // A token that is refused, whichever call that happens to, is renewed once, and nothing is made twice.
-func TestARefusedTokenIsRenewed(t *testing.T) {
+func TestRejectedTokenIsRenewed(t *testing.T) {
 	s, h := harness(t, nil)
 	p := s.open(t, nil)
 	for n := range 12 {
@@ -148,7 +148,7 @@ func TestARefusedTokenIsRenewed(t *testing.T) {
 }
 
 // A password that is changed while the account is open is notified of as such.
-func TestNoLoopWithoutCredentials(t *testing.T) {
+func TestInvalidCredentialsAreNotRetriedForever(t *testing.T) {
 	s, _ := harness(t, nil)
 	p := s.open(t, nil)
 	if _, err := p.List(t.Context(), nil); err != nil {
@@ -190,7 +190,7 @@ func TestWakeWhileItStops(t *testing.T) {
 }
 
 // A server that ran before and failed is not thrown away by asking for it again.
-func TestAFailedServerWithAPastStays(t *testing.T) {
+func TestFailedServerThatRanIsKept(t *testing.T) {
 	s, h := harness(t, nil)
 	p := h.Open(t)
 	spec, _ := h.Spec(t, "past")
@@ -210,7 +210,7 @@ func TestAFailedServerWithAPastStays(t *testing.T) {
 }
 
 // Several that stop or start the same server at once all have what they want.
-func TestPowerAtOnce(t *testing.T) {
+func TestConcurrentPowerCalls(t *testing.T) {
 	s, h := harness(t, nil)
 	p := s.open(t, nil)
 	t.Cleanup(func() { s.clear(t, p) })
@@ -273,7 +273,7 @@ func TestListWithoutNeutron(t *testing.T) {
 }
 
 // While one of the cloud's services is broken a deletion fails in words, and continues where it was once that works again. Nothing is left.
-func TestADeletionOutlivesABrokenCloud(t *testing.T) {
+func TestDeleteSurvivesOutages(t *testing.T) {
 	for name, which := range map[string]string{"Nova": "/compute/", "Neutron": "/network/", "Keystone's catalog and all": "/"} {
 		t.Run(name, func(t *testing.T) {
 			s, h := harness(t, nil)

@@ -58,7 +58,7 @@ type Provider struct {
 	sessions *stack.Sessions
 	pace     stack.Pace
 	turns    *stack.Turns
-	asked    stack.Asked
+	asked    stack.Recent
 
 	catalog  *stack.Catalog
 	networks stack.Names[network]
@@ -84,11 +84,11 @@ const microversion = "2.3"
 // Open opens an account, without asking the cloud anything yet.
 func Open(name string, settings map[string]any, via account.Network) (*Provider, error) {
 	s := account.Settings(settings)
-	in, err := entrance(s)
+	in, err := authMethodOf(s)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := wish(s); err != nil {
+	if _, err := machineOptionsOf(s); err != nil {
 		return nil, err
 	}
 	if z := records.Plain(s.Text("dns_zone")); z != "" && !zoneForm.MatchString(z) {

@@ -12,8 +12,8 @@ import (
 	stack "muster/providers/internal/openstack"
 )
 
-// way is how the account gets in.
-type way struct {
+// authMethod is how the account gets in.
+type authMethod struct {
 	authURL                           string
 	username, password                string
 	userDomain                        string
@@ -26,16 +26,16 @@ type way struct {
 	userDomainIsID, projectDomainIsID bool
 }
 
-// entrance reads the way in from the settings.
-func entrance(s account.Settings) (way, error) {
-	var w way
+// authMethodOf reads the way in from the settings.
+func authMethodOf(s account.Settings) (authMethod, error) {
+	var w authMethod
 	if text := s.Text("clouds_yaml"); text != "" {
 		var err error
 		if w, err = fromClouds(text, s.Text("cloud")); err != nil {
-			return way{}, err
+			return authMethod{}, err
 		}
 	} else if s.Text("cloud") != "" {
-		return way{}, account.Invalid("cloud", "cloud requires clouds_yaml")
+		return authMethod{}, account.Invalid("cloud", "cloud requires clouds_yaml")
 	}
 	w.authURL = s.Or("auth_url", w.authURL)
 	w.password = s.Or("password", w.password)
@@ -67,7 +67,7 @@ var hex = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 const defaultDomain = "default"
 
-func (w way) check() error {
+func (w authMethod) check() error {
 	at, err := url.Parse(w.authURL)
 	switch {
 	case w.authURL == "":
@@ -96,8 +96,8 @@ func (w way) check() error {
 
 func hinted(e *app.Error, hint string) *app.Error { e.Hint = hint; return e }
 
-// wished is what the settings ask for a machine, as flavor and image override it.
-type wished struct {
+// machineOptions is what the settings ask for a machine, as flavor and image override it.
+type machineOptions struct {
 	networks []string
 	floating string // "" for none
 	groups   []string
@@ -107,8 +107,8 @@ type wished struct {
 	sshFrom  []netip.Prefix
 }
 
-func wish(s account.Settings) (wished, error) {
-	w := wished{networks: s.List("networks"), floating: s.Text("floating_network"), groups: s.List("security_groups"), zone: s.Text("availability_zone")}
+func machineOptionsOf(s account.Settings) (machineOptions, error) {
+	w := machineOptions{networks: s.List("networks"), floating: s.Text("floating_network"), groups: s.List("security_groups"), zone: s.Text("availability_zone")}
 	if strings.EqualFold(w.floating, "none") {
 		w.floating = ""
 	}

@@ -98,7 +98,7 @@ func TestSettingsAreRefused(t *testing.T) {
 }
 
 // Keystone is asked where the address leads, whichever version it names.
-func TestWaysToKeystone(t *testing.T) {
+func TestKeystoneAuthMethods(t *testing.T) {
 	s := simulate(t)
 	for _, path := range []string{"/identity", "/identity/", "/identity/v3", "/identity/v3/", "/identity/v2.0"} {
 		p := s.open(t, map[string]any{"auth_url": s.url + path, "interface": "internal", "project": fake.ProjectID})

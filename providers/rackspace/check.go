@@ -15,9 +15,9 @@ func (p *Provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) 
 		return nil, err
 	}
 	var f stack.Findings
-	var wishes []wished
+	var wishes []machineOptions
 	for _, need := range needs.Machines {
-		w, err := wish(p.settings.With(need.Flavor.Extra, need.Image.Extra))
+		w, err := machineOptionsOf(p.settings.With(need.Flavor.Extra, need.Image.Extra))
 		if err != nil {
 			f.Bad(family.AboutSettings, need.Flavor.Flavor, err)
 		}

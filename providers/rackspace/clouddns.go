@@ -60,8 +60,8 @@ func (d cloudDNS) domain(ctx context.Context, name string) (string, error) {
 	return "", nil
 }
 
-// mostRecords returns how many records the account may have in a domain; -1 if unknown.
-func (d cloudDNS) mostRecords(ctx context.Context) (int, error) {
+// maxRecords returns how many records the account may have in a domain; -1 if unknown.
+func (d cloudDNS) maxRecords(ctx context.Context) (int, error) {
 	var in struct {
 		Absolute struct {
 			Limit []struct {
@@ -91,7 +91,7 @@ func (d cloudDNS) records(ctx context.Context, domain string) ([]record, error) 
 		var all []record
 		total, more, same := 0, true, true
 		for pages := 0; more && same; pages++ {
-			if pages == account.MostPages {
+			if pages == account.MaxPages {
 				return nil, account.EndlessList("Cloud DNS")
 			}
 			in.Records, in.Links = nil, nil

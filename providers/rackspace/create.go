@@ -25,14 +25,14 @@ const smallest = 50
 // What Cloud Block Storage makes of its standard kind (SATA), in GB. Another kind cannot be asked for together with a server.
 const smallestData, largestVolume = 75, 1024
 
-// wished is what the settings ask for a machine, as flavor and image override it.
-type wished struct {
+// machineOptions is what the settings ask for a machine, as flavor and image override it.
+type machineOptions struct {
 	networks []string // ids
 	bootGB   int
 	dataGB   int // 0: no volume beside
 }
 
-func wish(s account.Settings) (w wished, err error) {
+func machineOptionsOf(s account.Settings) (w machineOptions, err error) {
 	for _, name := range s.List("networks") {
 		id := cmp.Or(standing[strings.ToLower(name)], name)
 		if !stack.IsID(id) {
@@ -58,7 +58,7 @@ func wish(s account.Settings) (w wished, err error) {
 }
 
 // disks are those of a machine of a flavor.
-func (w wished) disks(f flavors.Flavor) stack.Disks {
+func (w machineOptions) disks(f flavors.Flavor) stack.Disks {
 	d := stack.Disks{BootGB: w.bootGB, DataGB: w.dataGB}
 	if d.BootGB == 0 && f.Disk == 0 {
 		d.BootGB = smallest
@@ -68,7 +68,7 @@ func (w wished) disks(f flavors.Flavor) stack.Disks {
 
 // Create makes a server, or returns the one of the same intent.
 func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
-	w, err := wish(p.settings.With(spec.Flavor.Extra, spec.Image.Extra))
+	w, err := machineOptionsOf(p.settings.With(spec.Flavor.Extra, spec.Image.Extra))
 	if err != nil {
 		return family.Machine{}, err
 	}
@@ -87,7 +87,7 @@ func (p *Provider) Create(ctx context.Context, spec family.MachineSpec) (family.
 	return stack.With(ctx, p.sessions, func(s *stack.Session) (family.Machine, error) {
 		one, err := stack.Ensure(ctx, s, p.pace, stack.Order{
 			Tags:    spec.Tags,
-			Asked:   &p.asked,
+			Recent:  &p.asked,
 			Options: func() (servers.CreateOpts, error) { return p.options(ctx, s, spec, w) },
 			Remove:  func(ctx context.Context, id string) error { return p.remove(ctx, s, id) },
 		})
@@ -116,7 +116,7 @@ func (p *Provider) makeable(spec family.MachineSpec) error {
 	return stack.Keepable(spec)
 }
 
-func (p *Provider) options(ctx context.Context, s *stack.Session, spec family.MachineSpec, w wished) (servers.CreateOpts, error) {
+func (p *Provider) options(ctx context.Context, s *stack.Session, spec family.MachineSpec, w machineOptions) (servers.CreateOpts, error) {
 	drive := true // Rackspace hands user data over in no other way
 	opts := servers.CreateOpts{Name: spec.Hostname, Metadata: spec.Tags, ConfigDrive: &drive}
 	flavor, err := p.catalog.Flavor(ctx, s, spec.Flavor.Flavor)

@@ -11,13 +11,13 @@ import (
 	stack "muster/providers/internal/openstack"
 )
 
-// way is how the account gets in.
-type way struct{ url, username, key, password, tenant string }
+// authMethod is how the account gets in.
+type authMethod struct{ url, username, key, password, tenant string }
 
-var _ tokens.AuthOptionsBuilder = way{}
+var _ tokens.AuthOptionsBuilder = authMethod{}
 
 // ToTokenV2CreateMap writes what the identity service is asked with: an API key is Rackspace's own extension.
-func (w way) ToTokenV2CreateMap() (map[string]any, error) {
+func (w authMethod) ToTokenV2CreateMap() (map[string]any, error) {
 	auth := map[string]any{"passwordCredentials": map[string]string{"username": w.username, "password": w.password}}
 	if w.key != "" {
 		auth = map[string]any{"RAX-KSKEY:apiKeyCredentials": map[string]string{"username": w.username, "apiKey": w.key}}
@@ -29,9 +29,9 @@ func (w way) ToTokenV2CreateMap() (map[string]any, error) {
 }
 
 // CanReauth is false: tokens are renewed by the sessions.
-func (way) CanReauth() bool { return false }
+func (authMethod) CanReauth() bool { return false }
 
-func (w way) auth(client *http.Client) stack.Auth {
+func (w authMethod) auth(client *http.Client) stack.Auth {
 	return func(ctx context.Context) (stack.Token, error) {
 		made := tokens.Create(ctx, &gophercloud.ServiceClient{ProviderClient: stack.Unauthenticated(client), Endpoint: w.url + "/", Type: "identity"}, w)
 		if made.Err != nil {

@@ -11,8 +11,8 @@ import (
 	"muster/providers/internal/records"
 )
 
-// keptFor is how long others may keep an answer, in s: Cloud DNS takes no shorter time.
-const keptFor = max(records.Seconds, 300)
+// cacheTTL is how long others may keep an answer, in s: Cloud DNS takes no shorter time.
+const cacheTTL = max(records.Seconds, 300)
 
 // remark is next to our records, for people.
 const remark = "Created by Muster, and deleted with its machine."
@@ -181,7 +181,7 @@ func (z *zone) bring(ctx context.Context, s records.Set) error {
 		}
 	}
 	for _, v := range missing {
-		r := record{Name: s.Name, Type: s.Type, Data: v, TTL: keptFor, Comment: remark}
+		r := record{Name: s.Name, Type: s.Type, Data: v, TTL: cacheTTL, Comment: remark}
 		if len(stale) > 0 {
 			r.ID, r.Name, stale = stale[0].ID, stale[0].Name, stale[1:]
 			if err := z.dns.update(ctx, z.id, r); err != nil {
@@ -249,7 +249,7 @@ func (p *Provider) nameable(ctx context.Context, s *stack.Session, f *stack.Find
 		f.Doubt(family.AboutPermissions, name, "Grant the user the role DNS: Admin.", "The roles %s may not allow deleting records with their machines.", strings.Join(roles, ", "))
 	}
 	// A name is an address and the record beside it.
-	if most, err := z.dns.mostRecords(ctx); err != nil {
+	if most, err := z.dns.maxRecords(ctx); err != nil {
 		f.Bad(family.AboutQuota, "records", err)
 	} else if needed := 2 * max(machines, 1); most >= 0 && most-len(have) < needed {
 		e := app.Errorf(app.EQuota, "the limit is %d records in DNS domain %s: %d are used, but %d more are needed", most, name, len(have), needed)

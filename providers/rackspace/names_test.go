@@ -51,7 +51,7 @@ func TestNamesAmongMany(t *testing.T) {
 }
 
 // Records that went since they were read are no failure: deleted is deleted, and what was to be changed is made.
-func TestRecordsThatWent(t *testing.T) {
+func TestDeletedRecords(t *testing.T) {
 	s := simulate(t)
 	p := s.open(t, map[string]any{"dns_zone": fake.Zone})
 	name := "web-1." + fake.Zone
@@ -80,7 +80,7 @@ func TestRecordsThatWent(t *testing.T) {
 }
 
 // What Cloud DNS refuses has the code that tells whether to ask again.
-func TestCloudDNSRefuses(t *testing.T) {
+func TestCloudDNSErrors(t *testing.T) {
 	s := simulate(t)
 	p := s.open(t, map[string]any{"dns_zone": fake.Zone})
 	s.With(func(c *fake.Cloud) { c.Records = 1 })
@@ -107,7 +107,7 @@ func TestCloudDNSRefuses(t *testing.T) {
 }
 
 // Its documentation has a header and a form of date of its own for when to come back.
-func TestCloudDNSSaysWhenToComeBack(t *testing.T) {
+func TestCloudDNSRetryAfter(t *testing.T) {
 	s := simulate(t)
 	p := s.open(t, map[string]any{"dns_zone": fake.Zone})
 	s.faults.Throttle = func(w http.ResponseWriter, _ *http.Request) {

@@ -49,7 +49,7 @@ type Provider struct {
 	sessions *stack.Sessions
 	pace     stack.Pace
 	turns    *stack.Turns
-	asked    stack.Asked
+	asked    stack.Recent
 	catalog  *stack.Catalog
 }
 
@@ -71,7 +71,7 @@ var zoneForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0
 // Open opens an account, without asking Rackspace anything yet.
 func Open(settings map[string]any, via account.Network) (*Provider, error) {
 	s := account.Settings(settings)
-	in := way{url: strings.TrimRight(s.Or("auth_url", identity), "/"), username: s.Text("username"), key: s.Text("api_key"), password: s.Text("password"), tenant: s.Text("tenant")}
+	in := authMethod{url: strings.TrimRight(s.Or("auth_url", identity), "/"), username: s.Text("username"), key: s.Text("api_key"), password: s.Text("password"), tenant: s.Text("tenant")}
 	at, err := url.Parse(in.url)
 	switch {
 	case err != nil || at.Host == "" || at.User != nil || at.Scheme != "https" && at.Scheme != "http":
@@ -96,7 +96,7 @@ func Open(settings map[string]any, via account.Network) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := wish(s); err != nil {
+	if _, err := machineOptionsOf(s); err != nil {
 		return nil, err
 	}
 	client, err := stack.NewClient(via, "")

@@ -271,7 +271,7 @@ func TestDisks(t *testing.T) {
 }
 
 // A token that is refused, whichever call that happens to, is renewed once, and nothing is made twice.
-func TestARefusedTokenIsRenewed(t *testing.T) {
+func TestRejectedTokenIsRenewed(t *testing.T) {
 	s, h := harness(t, nil)
 	p := s.open(t, nil)
 	for n := range 6 {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestClaimGoesRoundTheNetwork(t *testing.T) {
+func TestAddressClaimsWrapAround(t *testing.T) {
 	l := layout{dir: t.TempDir()}
 	if err := os.MkdirAll(l.addresses(), 0o700); err != nil {
 		t.Fatal(err)
@@ -40,14 +40,14 @@ func TestClaimGoesRoundTheNetwork(t *testing.T) {
 	}
 }
 
-func TestEachDataDirectoryHasAHomeOfItsOwn(t *testing.T) {
+func TestDataDirectoriesAreSeparate(t *testing.T) {
 	a, b := layout{dir: "/srv/a"}.home(), layout{dir: "/srv/b"}.home()
 	if a == b || !loopback.Contains(a) || !loopback.Contains(b) {
 		t.Errorf("homes %s and %s", a, b)
 	}
 }
 
-func TestOpenRemovesWhatWasNotYetARecord(t *testing.T) {
+func TestOpenRemovesUnfinishedRecords(t *testing.T) {
 	dir := dataDir(t)
 	l := layout{dir: dir}
 	if err := l.prepare(); err != nil {

@@ -38,7 +38,7 @@ func makeUntilKilled(dir string) error {
 }
 
 // Whenever Muster is killed, the next one finds every machine, and can remove all there is.
-func TestKilledWhileMakingMachines(t *testing.T) {
+func TestCrashDuringCreate(t *testing.T) {
 	needNamespaces(t)
 	for _, delay := range []time.Duration{0, 7, 19, 43, 90, 160} {
 		t.Run(fmt.Sprintf("after %d ms", delay), func(t *testing.T) {

@@ -23,7 +23,7 @@ func killNode(ctx context.Context, id, dir string) error {
 	looks := 0
 	for quiet := time.Now(); ; looks++ {
 		found := nodeProcesses(id, dir, ended)
-		if len(found.pids) == 0 && (!found.missed || time.Since(quiet) > longestQuiet && looks > mostLooks) {
+		if len(found.pids) == 0 && (!found.missed || time.Since(quiet) > longestQuiet && looks > maxLooks) {
 			return nil
 		}
 		meant := func(pid int) func() bool {
@@ -53,8 +53,8 @@ func killNode(ctx context.Context, id, dir string) error {
 // process may live that only starts the next one; that next one is caught as it is born.
 const chaseTime = 10 * time.Millisecond
 
-// mostBorn limits how many processes are taken for new at once: more have been started only where this one was not let run.
-const mostBorn = 64
+// maxBorn limits how many processes are taken for new at once: more have been started only where this one was not let run.
+const maxBorn = 64
 
 // newborn returns, for the time given, the numbers of processes as they are started, wherever on this host.
 func newborn(d time.Duration) iter.Seq[int] {
@@ -67,7 +67,7 @@ func newborn(d time.Duration) iter.Seq[int] {
 		last := lastPID(f)
 		for start := time.Now(); time.Since(start) < d; {
 			next := lastPID(f)
-			for pid := max(last+1, next-mostBorn); pid <= next; pid++ {
+			for pid := max(last+1, next-maxBorn); pid <= next; pid++ {
 				if !yield(pid) {
 					return
 				}
@@ -105,7 +105,7 @@ func killSurely(pid int, meant func() bool) {
 // processes come and go all the time, and where it is busy a look may take long.
 const (
 	longestQuiet = time.Second
-	mostLooks    = 100
+	maxLooks     = 100
 )
 
 // processes is what one look at all processes finds. It may have missed one where another ended before it was looked at: that one

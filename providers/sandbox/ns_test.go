@@ -219,7 +219,7 @@ func waitForPort(t *testing.T, m family.Machine) {
 	}
 }
 
-func TestNamespacesMachineThatDied(t *testing.T) {
+func TestNamespacesDeadMachine(t *testing.T) {
 	needNamespaces(t)
 	dir := dataDir(t)
 	p := open(t, dir, ModeNamespaces)
@@ -260,7 +260,7 @@ func TestNamespacesMachineThatDied(t *testing.T) {
 }
 
 // A crash may leave the record, with or without what the record tells of.
-func TestNamespacesMachineHalfMade(t *testing.T) {
+func TestNamespacesUnfinishedMachine(t *testing.T) {
 	needNamespaces(t)
 	for name, spoil := range map[string]func(r *record){
 		"the machine runs, but was not reported": func(r *record) { r.Ready = false },

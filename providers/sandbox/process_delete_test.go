@@ -15,7 +15,7 @@ import (
 
 // A machine that another process has deleted starts nothing any more, though its connections may be open for a moment yet, or
 // for long where its own process was frozen meanwhile.
-func TestProcessMachineThatIsGoneStartsNothing(t *testing.T) {
+func TestProcessDeletedMachineStartsNothing(t *testing.T) {
 	p := open(t, dataDir(t), ModeProcess)
 	m, k := create(t, p, "gone")
 	c := dial(t, m, k)
@@ -49,7 +49,7 @@ func TestProcessMachineThatIsGoneStartsNothing(t *testing.T) {
 }
 
 // The delete may come between the last look whether the machine is there and the start of a command.
-func TestProcessCommandThatStartsWhileItsMachineGoesIsEnded(t *testing.T) {
+func TestProcessCommandStartedDuringDeleteIsKilled(t *testing.T) {
 	p := open(t, dataDir(t), ModeProcess)
 	m, k := create(t, p, "going")
 	c := dial(t, m, k)
@@ -65,7 +65,7 @@ func TestProcessCommandThatStartsWhileItsMachineGoesIsEnded(t *testing.T) {
 }
 
 // Each process of the machine starts the next one and ends, so that a list of processes is out of date before it is read.
-func TestProcessDeleteFindsWhatHopsOn(t *testing.T) {
+func TestProcessDeleteFindsForkingProcesses(t *testing.T) {
 	for round := range 5 {
 		p := open(t, dataDir(t), ModeProcess)
 		m, k := create(t, p, "hops"+strconv.Itoa(round))
@@ -82,7 +82,7 @@ func TestProcessDeleteFindsWhatHopsOn(t *testing.T) {
 }
 
 // A number is given to another process in time: one that ended under a number seen before may have been the machine's.
-func TestProcessNumbersThatAreUsedAgain(t *testing.T) {
+func TestProcessReusedPIDs(t *testing.T) {
 	c := exec.Command("true")
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestProcessNumbersThatAreUsedAgain(t *testing.T) {
 	}
 }
 
-func TestNewbornProcessesAreSeen(t *testing.T) {
+func TestNewProcessesAreSeen(t *testing.T) {
 	var first, later atomic.Int32
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup

@@ -262,7 +262,7 @@ func TestProcessCancelledSession(t *testing.T) {
 }
 
 // Daemons overwrite the memory that showed their environment; a person's shell must not be taken for one.
-func TestProcessDeleteFindsWhatHides(t *testing.T) {
+func TestProcessDeleteFindsHiddenProcesses(t *testing.T) {
 	dir := dataDir(t)
 	p := open(t, dir, ModeProcess)
 	m, k := create(t, p, "hides")
@@ -290,7 +290,7 @@ func TestProcessDeleteFindsWhatHides(t *testing.T) {
 	wantNoTraces(t, dir)
 }
 
-func TestProcessServicesOutliveTheProvider(t *testing.T) {
+func TestProcessServicesSurviveTheProvider(t *testing.T) {
 	dir := dataDir(t)
 	p := open(t, dir, ModeProcess)
 	m, k := create(t, p, "restart")

@@ -42,14 +42,14 @@ func (s *survey) warn(about, subject, hint, format string, args ...any) {
 func (p *provider) CheckAccount(ctx context.Context, needs family.AccountNeeds) ([]family.Finding, error) {
 	s := &survey{p: p, wrong: make([]bool, len(p.machines))}
 	var err error
-	if s.views, err = p.lookAll(ctx); err != nil {
+	if s.views, err = p.probeAll(ctx); err != nil {
 		return nil, err
 	}
 	probes := make([]string, len(s.views))
 	errs := make([]error, len(s.views))
 	each(len(s.views), func(i int) {
 		if v := s.views[i]; v.silent == nil && !v.out {
-			limited, cancel := context.WithTimeout(ctx, lookLimit)
+			limited, cancel := context.WithTimeout(ctx, probeTimeout)
 			defer cancel()
 			probes[i], _, errs[i] = p.run(limited, v.machine, probing)
 		}
@@ -147,7 +147,7 @@ func (s *survey) silent(v *view) {
 func (s *survey) ask(needs family.AccountNeeds) {
 	p := s.p
 	for _, n := range needs.Machines {
-		w := &wish{flavor: n.Flavor.Flavor, image: n.Image.Image, zone: n.Zone}
+		w := &requirements{flavor: n.Flavor.Flavor, image: n.Image.Image, zone: n.Zone}
 		any := w.flavor == ""
 		var err error
 		if w.labels, err = readLabels(n.Flavor.Extra["labels"]); err != nil {
@@ -178,7 +178,7 @@ func (s *survey) ask(needs family.AccountNeeds) {
 }
 
 // room counts what is free. That all machines of a flavor are in use is what they are for, where no one wants one now.
-func (s *survey) room(n family.MachineNeed, w *wish, each bool) {
+func (s *survey) room(n family.MachineNeed, w *requirements, each bool) {
 	fit, free := 0, 0
 	for i, v := range s.views {
 		if w.fits(v.machine) {

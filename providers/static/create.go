@@ -17,18 +17,18 @@ import (
 
 var hostForm = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9.-]{0,251}[a-zA-Z0-9])?$`)
 
-// wish is what a spec asks for, understood.
-type wish struct {
+// requirements are what a spec asks for, understood.
+type requirements struct {
 	flavor, image, zone string
 	labels              map[string]string
 	key                 string // that is let in
 }
 
-func (w *wish) fits(m *machine) bool {
+func (w *requirements) fits(m *machine) bool {
 	return m.flavor == w.flavor && (w.image == "" || m.image == w.image) && (w.zone == "" || m.zone == w.zone) && m.carries(w.labels)
 }
 
-func (w *wish) String() string {
+func (w *requirements) String() string {
 	s := "flavor " + w.flavor
 	if w.image != "" && w.image != defaultImage {
 		s += ", image " + w.image
@@ -59,8 +59,8 @@ func unknown(what, name string, has map[string]int) *app.Error {
 	return e
 }
 
-func (p *provider) wish(spec family.MachineSpec) (*wish, error) {
-	w := &wish{flavor: spec.Flavor.Flavor, image: spec.Image.Image, zone: spec.Zone}
+func (p *provider) requirements(spec family.MachineSpec) (*requirements, error) {
+	w := &requirements{flavor: spec.Flavor.Flavor, image: spec.Image.Image, zone: spec.Zone}
 	if w.flavor == "" {
 		w.flavor = defaultFlavor
 	}
@@ -79,7 +79,7 @@ func (p *provider) wish(spec family.MachineSpec) (*wish, error) {
 }
 
 // who reads whom a machine is for.
-func (p *provider) who(w *wish, spec family.MachineSpec) error {
+func (p *provider) who(w *requirements, spec family.MachineSpec) error {
 	var err error
 	if w.key, err = shell.PublicKey(spec.AuthorizedKey); err != nil {
 		return app.Errorf(app.EInvalid, "The authorized key must be one line in authorized_keys format.")
@@ -108,7 +108,7 @@ const rounds = 6
 // failure finds
 // the record by its intent and continues where it was.
 func (p *provider) Create(ctx context.Context, spec family.MachineSpec) (family.Machine, error) {
-	w, err := p.wish(spec)
+	w, err := p.requirements(spec)
 	if err != nil {
 		return family.Machine{}, err
 	}
@@ -130,15 +130,15 @@ func (p *provider) Create(ctx context.Context, spec family.MachineSpec) (family.
 }
 
 // create is one round; nil and no error is to look again.
-func (p *provider) create(ctx context.Context, w *wish, spec family.MachineSpec) (*family.Machine, error) {
-	views, err := p.lookAll(ctx)
+func (p *provider) create(ctx context.Context, w *requirements, spec family.MachineSpec) (*family.Machine, error) {
+	views, err := p.probeAll(ctx)
 	if err != nil {
 		return nil, err
 	}
 	v := holder(views, spec)
 	if v == nil {
 		// One that cannot be asked may hold the intent.
-		if err := unseen(views); err != nil {
+		if err := unprobed(views); err != nil {
 			return nil, err
 		}
 		if v, err = p.take(ctx, views, w, spec); v == nil || err != nil {
@@ -148,7 +148,7 @@ func (p *provider) create(ctx context.Context, w *wish, spec family.MachineSpec)
 			return nil, err
 		}
 		// Another process may have taken another machine for the same intent meanwhile. Both see both then, and agree on the first one.
-		if views, err = p.lookAll(ctx); err != nil {
+		if views, err = p.probeAll(ctx); err != nil {
 			return nil, err
 		}
 		first := holder(views, spec)
@@ -199,7 +199,7 @@ func holder(views []*view, spec family.MachineSpec) *view {
 }
 
 // take reserves the first machine that fits and is free. One that was given back and whose wiping was cut short is wiped first, where there is no other.
-func (p *provider) take(ctx context.Context, views []*view, w *wish, spec family.MachineSpec) (*view, error) {
+func (p *provider) take(ctx context.Context, views []*view, w *requirements, spec family.MachineSpec) (*view, error) {
 	var lost bool
 	for _, v := range views {
 		if !w.fits(v.machine) || !v.free() {
@@ -238,7 +238,7 @@ func (p *provider) take(ctx context.Context, views []*view, w *wish, spec family
 }
 
 // full says why there is no machine.
-func full(views []*view, w *wish) error {
+func full(views []*view, w *requirements) error {
 	var fit, used int
 	var odd []string
 	for _, v := range views {
@@ -280,7 +280,7 @@ func full(views []*view, w *wish) error {
 }
 
 // makeReady prepares a machine that was taken, lets the cluster in and sets its name.
-func (p *provider) makeReady(ctx context.Context, v *view, w *wish) (*view, error) {
+func (p *provider) makeReady(ctx context.Context, v *view, w *requirements) (*view, error) {
 	if p.prepare != "" {
 		out, exit, err := p.run(ctx, v.machine, runScript(v.line, "", p.prepare, p.prepareTime))
 		if err != nil {

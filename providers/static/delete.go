@@ -94,7 +94,7 @@ func (p *provider) giveBack(ctx context.Context, v *view) error {
 }
 
 func (p *provider) Adopt(ctx context.Context, id string, spec family.MachineSpec) error {
-	w := new(wish)
+	w := new(requirements)
 	if err := p.who(w, spec); err != nil {
 		return err
 	}

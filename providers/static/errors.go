@@ -13,7 +13,7 @@ func (p *provider) heard(m *machine, r shell.Result) (string, int, error) {
 	_, out, greeted := strings.Cut(string(r.Out), greeting+"\n")
 	said := lastLine(string(r.Errors))
 	if !greeted {
-		return "", r.Exit, p.speechless(m, said, r.Exit)
+		return "", r.Exit, p.noOutput(m, said, r.Exit)
 	}
 	var e *app.Error
 	switch r.Exit {
@@ -41,8 +41,8 @@ func (p *provider) heard(m *machine, r shell.Result) (string, int, error) {
 	return out, r.Exit, e
 }
 
-// speechless is the error of a machine on which no script ran.
-func (p *provider) speechless(m *machine, said string, exit int) error {
+// noOutput is the error of a machine on which no script ran.
+func (p *provider) noOutput(m *machine, said string, exit int) error {
 	if p.sudo && m.user != "root" && strings.Contains(said, "sudo") {
 		e := app.Errorf(app.ECredentials, "User %s of machine %s can't become root without a password: %s.", m.user, m.name, said)
 		e.Reason, e.Hint = "sudo", "Allow it with NOPASSWD in sudoers, or set sudo to false."

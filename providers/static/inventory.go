@@ -31,7 +31,7 @@ type machine struct {
 const (
 	defaultFlavor = "standard"
 	defaultImage  = "installed"
-	mostMachines  = 2000
+	maxMachines   = 2000
 )
 
 var (
@@ -54,7 +54,7 @@ func readInventory(text string, pinning bool) ([]*machine, error) {
 			e.Hint = cmp.Or(hint, `For example, db1 192.0.2.11 flavor=big host_key="ssh-ed25519 AAAA..." ssd`)
 			return e
 		}
-		ws, err := words(line)
+		ws, err := shellwords(line)
 		if err != nil {
 			return nil, wrong(`Quote as in a shell: host_key="ssh-ed25519 AAAA..."`, "%v", err)
 		}
@@ -71,8 +71,8 @@ func readInventory(text string, pinning bool) ([]*machine, error) {
 			}
 			lines[what] = i + 1
 		}
-		if out = append(out, m); len(out) > mostMachines {
-			return nil, wrong("Split them across several accounts.", "an account can have at most %d machines", mostMachines)
+		if out = append(out, m); len(out) > maxMachines {
+			return nil, wrong("Split them across several accounts.", "an account can have at most %d machines", maxMachines)
 		}
 	}
 	return out, nil

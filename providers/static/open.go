@@ -19,9 +19,9 @@ type Env struct {
 }
 
 const (
-	handshakes = 16               // running at once
-	asked      = 64               // machines that are asked at once
-	lookLimit  = 15 * time.Second // for the answer to a look
+	handshakes   = 16               // running at once
+	asked        = 64               // machines that are asked at once
+	probeTimeout = 15 * time.Second // for the answer to a look
 )
 
 type provider struct {

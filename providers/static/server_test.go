@@ -173,9 +173,9 @@ func (b *box) show(key ssh.Signer) { b.mu.Lock(); defer b.mu.Unlock(); b.host = 
 func (b *box) address() string { return b.listener.Addr().String() }
 
 // line is the machine's line of an inventory.
-func (b *box) line(words string) string {
+func (b *box) line(shellwords string) string {
 	_, port, _ := net.SplitHostPort(b.address())
-	return fmt.Sprintf("%s 127.0.0.1 port=%s host_key=%q %s\n", b.name, port, providertest.AuthorizedKey(b.host.PublicKey()), words)
+	return fmt.Sprintf("%s 127.0.0.1 port=%s host_key=%q %s\n", b.name, port, providertest.AuthorizedKey(b.host.PublicKey()), shellwords)
 }
 
 func (b *box) accept(l net.Listener) {
@@ -304,10 +304,10 @@ func newFarm(t testing.TB, n int) *farm {
 }
 
 // settings are an account's with all machines in it; more are pairs of names and values.
-func (f *farm) settings(words string, more ...string) map[string]any {
+func (f *farm) settings(shellwords string, more ...string) map[string]any {
 	var b strings.Builder
 	for _, m := range f.boxes {
-		b.WriteString(m.line(words))
+		b.WriteString(m.line(shellwords))
 	}
 	s := map[string]any{"machines": b.String(), "ssh_key": f.pem}
 	for i := 0; i+1 < len(more); i += 2 {

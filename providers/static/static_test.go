@@ -51,7 +51,7 @@ func listed(t testing.TB, p *provider) []string {
 }
 
 // Two workers with one inventory and nothing else in common.
-func TestTheLastMachineGoesToOne(t *testing.T) {
+func TestLastMachineIsUsedOnce(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 1)
 	a, b := f.open(t, f.settings(""), t.TempDir()), f.open(t, f.settings(""), t.TempDir())
@@ -81,7 +81,7 @@ func TestTheLastMachineGoesToOne(t *testing.T) {
 	}
 }
 
-func TestOneIntentOfTwoWorkersIsOneMachine(t *testing.T) {
+func TestConcurrentCreatesOfOneIntent(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 3)
 	a, b := f.open(t, f.settings(""), t.TempDir()), f.open(t, f.settings(""), t.TempDir())
@@ -98,11 +98,11 @@ func TestOneIntentOfTwoWorkersIsOneMachine(t *testing.T) {
 			return err
 		}
 		// Another worker that has not seen a's machine takes the first one.
-		views, err := b.lookAll(t.Context())
+		views, err := b.probeAll(t.Context())
 		if err != nil {
 			return err
 		}
-		w, _ := b.wish(s)
+		w, _ := b.requirements(s)
 		v, err := b.take(t.Context(), views, w, s)
 		if err != nil || v == nil || v.name != "m1" {
 			t.Errorf("b took %+v, %v", v, err)
@@ -128,7 +128,7 @@ func TestOneIntentOfTwoWorkersIsOneMachine(t *testing.T) {
 var errKilled = errors.New("killed")
 
 // Whatever part a worker is killed after, another one finds one machine of the intent and continues, and a machine is never free before it is wiped.
-func TestKilledInBetween(t *testing.T) {
+func TestCrashes(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 2)
 	settings := f.settings("", "wipe", wipeHome, "prepare", `echo x >"$MUSTER_HOME/prepared"`)
@@ -207,7 +207,7 @@ func TestKilledInBetween(t *testing.T) {
 	}
 }
 
-func TestWipingFails(t *testing.T) {
+func TestWipeFailure(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 1)
 	s := f.settings("", "wipe", `test -e "$MUSTER_HOME/allowed" || { echo the tape is jammed; exit 3; }; rm "$MUSTER_HOME/allowed"`)
@@ -242,7 +242,7 @@ func TestWipingFails(t *testing.T) {
 
 func p2(f *farm, t *testing.T) *provider { return f.open(t, f.settings(""), t.TempDir()) }
 
-func TestPreparingFails(t *testing.T) {
+func TestPrepareFailure(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 1)
 	p := f.open(t, f.settings("", "prepare", "#!/bin/sh\necho no network; exit 4"), t.TempDir())
@@ -260,7 +260,7 @@ func TestPreparingFails(t *testing.T) {
 	}
 }
 
-func TestMachinesThatDoNotAnswer(t *testing.T) {
+func TestUnreachableMachines(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 2)
 	dir := t.TempDir()
@@ -320,7 +320,7 @@ func TestMachinesThatDoNotAnswer(t *testing.T) {
 	}
 }
 
-func TestAMachineThatHangs(t *testing.T) {
+func TestHangingMachine(t *testing.T) {
 	t.Parallel()
 	f := newFarm(t, 2)
 	p := f.open(t, f.settings(""), t.TempDir())
@@ -442,8 +442,8 @@ func TestChoosing(t *testing.T) {
 	f := newFarm(t, 4)
 	s := f.settings("")
 	var lines strings.Builder
-	for i, words := range []string{"flavor=big zone=a", "flavor=big zone=b ssd", "flavor=big zone=b ssd gpu=a100", "zone=c"} {
-		lines.WriteString(f.boxes[i].line(words))
+	for i, shellwords := range []string{"flavor=big zone=a", "flavor=big zone=b ssd", "flavor=big zone=b ssd gpu=a100", "zone=c"} {
+		lines.WriteString(f.boxes[i].line(shellwords))
 	}
 	s["machines"] = lines.String()
 	p := f.open(t, s, t.TempDir())

@@ -57,7 +57,7 @@ func (m *model) state(met []*fate, fresh []*fate) layout.LayoutChange {
 	for i, n := range m.standing {
 		highest = max(highest, n.number)
 		f := met[i]
-		changed := layout.ChangedNode{StandingNode: n.StandingNode, Gone: f.gone}
+		changed := layout.ChangedNode{ExistingNode: n.ExistingNode, Gone: f.gone}
 		changed.Services = slices.Clone(n.Services)
 		if !f.gone {
 			changed.Services = slices.Clone(f.services)
@@ -68,7 +68,7 @@ func (m *model) state(met []*fate, fresh []*fate) layout.LayoutChange {
 		out.Nodes = append(out.Nodes, changed)
 	}
 	for i, f := range fresh {
-		out.Nodes = append(out.Nodes, layout.ChangedNode{New: true, Added: slices.Clone(f.services), StandingNode: layout.StandingNode{
+		out.Nodes = append(out.Nodes, layout.ChangedNode{New: true, Added: slices.Clone(f.services), ExistingNode: layout.ExistingNode{
 			Name: fmt.Sprintf("n%d", highest+1+i), Hardware: f.on.hardware, Image: f.on.image, Zone: f.zone,
 			Services: slices.Clone(f.services)}})
 		out.CostPerHour += f.on.cost

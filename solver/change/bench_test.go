@@ -18,12 +18,12 @@ import (
 
 const longest = 5 * time.Minute // reached only where something hangs
 
-// standingOf lets a layout stand.
-func standingOf(l layout.Layout) []layout.StandingNode {
-	var out []layout.StandingNode
+// existingOf lets a layout stand.
+func existingOf(l layout.Layout) []layout.ExistingNode {
+	var out []layout.ExistingNode
 	for _, g := range l.Groups {
 		for range g.Count {
-			out = append(out, layout.StandingNode{Name: fmt.Sprint("n", len(out)+1), Hardware: g.Hardware, Image: g.Image, Zone: g.Zone,
+			out = append(out, layout.ExistingNode{Name: fmt.Sprint("n", len(out)+1), Hardware: g.Hardware, Image: g.Image, Zone: g.Zone,
 				Services: g.Services})
 		}
 	}
@@ -53,7 +53,7 @@ var changeProblems = []struct {
 	{"shrink too far", bigChange(0, func(_ *template.Catalog, q *layout.ChangeRequest) { q.Size = 1 }), 0},
 	{"raise a minimum", bigChange(0, func(c *template.Catalog, _ *layout.ChangeRequest) {
 		limits, s := c.Templates["t"].Constraints, c.Templates["t"].Defaults.Services[3]
-		limits.Services[s] = solvertest.AtLeast(limits.Services[s].Max + 100)
+		limits.Services[s] = solvertest.MinAvailable(limits.Services[s].Max + 100)
 	}), 100},
 	{"all at once", bigChange(2, func(c *template.Catalog, q *layout.ChangeRequest) {
 		q.Add, q.Remove, q.Size = someServices(c, 2), c.Templates["t"].Defaults.Services[3:5], 1100
@@ -65,7 +65,7 @@ var changeProblems = []struct {
 	{"shrink a thousand different nodes", differentNodes(func(_ *template.Catalog, q *layout.ChangeRequest) { q.Size = 700 }), 300},
 	{"add to a thousand different nodes", differentNodes(func(c *template.Catalog, q *layout.ChangeRequest) {
 		c.Services["new"] = &template.Service{About: template.About{Name: "new"}}
-		c.Templates["t"].Constraints.Services["new"] = solvertest.AtLeast(3)
+		c.Templates["t"].Constraints.Services["new"] = solvertest.MinAvailable(3)
 		q.Add = []string{"new"}
 	}), 3},
 }
@@ -96,7 +96,7 @@ func bigChange(absent int, change func(*template.Catalog, *layout.ChangeRequest)
 		if err != nil {
 			tb.Fatal(err)
 		}
-		q := layout.ChangeRequest{Template: "t", Nodes: standingOf(l)}
+		q := layout.ChangeRequest{Template: "t", Nodes: existingOf(l)}
 		change(c, &q)
 		return c, q
 	}
@@ -108,13 +108,13 @@ func differentNodes(change func(*template.Catalog, *layout.ChangeRequest)) func(
 		c, t := solvertest.New(20)
 		r := rand.New(rand.NewSource(2))
 		for _, s := range t.Defaults.Services {
-			t.Constraints.Services[s] = solvertest.AtLeast(200 + r.Intn(200))
+			t.Constraints.Services[s] = solvertest.MinAvailable(200 + r.Intn(200))
 		}
 		q := layout.ChangeRequest{Template: "t"}
 		for i := range 1000 {
 			services := solvertest.Some(r, t.Defaults.Services, 6+r.Intn(8))
 			sort.Strings(services)
-			q.Nodes = append(q.Nodes, layout.StandingNode{Name: fmt.Sprint("n", i+1), Hardware: "small", Image: "debian", Services: services})
+			q.Nodes = append(q.Nodes, layout.ExistingNode{Name: fmt.Sprint("n", i+1), Hardware: "small", Image: "debian", Services: services})
 		}
 		change(c, &q)
 		return c, q
@@ -193,7 +193,7 @@ func TestChangesOfMiddlingClusters(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		q := layout.ChangeRequest{Template: "t", Nodes: standingOf(l), Add: services[:absent], AllowMoves: r.Intn(3) == 0,
+		q := layout.ChangeRequest{Template: "t", Nodes: existingOf(l), Add: services[:absent], AllowMoves: r.Intn(3) == 0,
 			Prefer: []template.Preference{template.PreferPacked, template.PreferCheapest, template.PreferSpread}[r.Intn(3)]}
 		if r.Intn(2) == 0 {
 			q.Remove = services[10 : 10+r.Intn(3)]

@@ -171,7 +171,7 @@ func (b *changeBrute) everywhere(s string) bool {
 }
 
 func (b *changeBrute) newNodes(set int) (out []bruteNew) {
-	hardware, image := b.likeStanding()
+	hardware, image := b.likeExisting()
 	if price := func(h string) float64 { return b.c.Hardware[h].Providers["p"].CostPerHour }; len(hardware) == 2 &&
 		b.c.Hardware["h1"] != nil && b.r.Prefer == template.PreferCheapest && price("h1") < price("h0") {
 		slices.Reverse(hardware)
@@ -196,8 +196,8 @@ func (b *changeBrute) newNodes(set int) (out []bruteNew) {
 	return out
 }
 
-// likeStanding returns the types of new nodes: those of all that stand, if all services accept them.
-func (b *changeBrute) likeStanding() (hardware, images []string) {
+// likeExisting returns the types of new nodes: those of all that stand, if all services accept them.
+func (b *changeBrute) likeExisting() (hardware, images []string) {
 	hardware, images = []string{"h0", "h1"}, []string{"i0"}
 	one := b.r.Nodes[0].Hardware
 	for _, n := range b.r.Nodes {
@@ -414,7 +414,7 @@ func smallChange(r *rand.Rand, moves bool) (*template.Catalog, applayout.ChangeR
 		}
 	}
 	for i := range standing {
-		n := applayout.StandingNode{Name: fmt.Sprint("n", i+1), Hardware: hardware[r.Intn(len(hardware))*r.Intn(2)], Image: "i0"}
+		n := applayout.ExistingNode{Name: fmt.Sprint("n", i+1), Hardware: hardware[r.Intn(len(hardware))*r.Intn(2)], Image: "i0"}
 		if p.Zones != nil {
 			n.Zone = p.Zones[r.Intn(2)]
 		}
@@ -566,7 +566,7 @@ func compareChange(t *testing.T, seed int, c *template.Catalog, q applayout.Chan
 func scoreOf(b *changeBrute, got applayout.LayoutChange) []int {
 	b.fate, b.fresh = make([]int, len(b.r.Nodes)), nil
 	for _, n := range got.Nodes {
-		at := slices.IndexFunc(b.r.Nodes, func(s applayout.StandingNode) bool { return s.Name == n.Name })
+		at := slices.IndexFunc(b.r.Nodes, func(s applayout.ExistingNode) bool { return s.Name == n.Name })
 		switch {
 		case n.New:
 			b.fresh = append(b.fresh, bruteNew{b.bits(n.Services), n.Hardware, n.Image, n.Zone})

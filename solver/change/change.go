@@ -175,9 +175,9 @@ func (m *model) takeNodes() error {
 					n.Name, s), fmt.Sprintf("Remove %s, or restore it in the catalog.", s))
 			}
 		}
-		m.standing = append(m.standing, standingNode{n, numberOf(n.Name)})
+		m.standing = append(m.standing, existingNode{n, numberOf(n.Name)})
 	}
-	slices.SortFunc(m.standing, func(a, b standingNode) int {
+	slices.SortFunc(m.standing, func(a, b existingNode) int {
 		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.Name, b.Name))
 	})
 	return nil

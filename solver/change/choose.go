@@ -18,7 +18,7 @@ type chooser struct {
 	fates []fate
 	of    [][]int // per class: its fates
 	at    []int   // per fate: its variable, -1 for the first of a class
-	p     *wholeProgram
+	p     *integerProgram
 }
 
 // choose returns how many nodes meet each fate, or false where there is no way, or where the deadline has passed.
@@ -39,7 +39,7 @@ func (m *model) choose(fates []fate, w *deadline) ([]int, bool) {
 			tops = append(tops, len(m.classes[f.class].nodes))
 		}
 	}
-	s.p = newWhole(w, tops)
+	s.p = newIntegerProgram(w, tops)
 	if !s.constrain() || !s.settle() || w.ended {
 		return nil, false
 	}
@@ -304,7 +304,7 @@ func ahead(batch []weighed, ranges []float64) weighed {
 }
 
 // width is how much the bounds of its variables let s vary.
-func (p *wholeProgram) width(s weighed) float64 {
+func (p *integerProgram) width(s weighed) float64 {
 	w := 0.0
 	for i, at := range s.at {
 		w += math.Abs(s.by[i]) * (p.hi[at] - p.lo[at])
@@ -313,7 +313,7 @@ func (p *wholeProgram) width(s weighed) float64 {
 }
 
 // atMost tells whether s cannot be more than the best answer has it, and if so, fixes it there.
-func (p *wholeProgram) atMost(s weighed) bool {
+func (p *integerProgram) atMost(s weighed) bool {
 	for i, at := range s.at {
 		end := p.hi[at]
 		if s.by[i] < 0 {

@@ -31,7 +31,7 @@ type model struct {
 	never      []bitset.Set  // units never all on one node
 	zones      []string      // for new nodes
 	types      []machineType // for new nodes, in order of preference
-	standing   []standingNode
+	standing   []existingNode
 	classes    []alike
 	unproven   bool // not all that may become of nodes was looked at
 }
@@ -61,9 +61,9 @@ type machineType struct {
 	has             template.Resources
 }
 
-// standingNode is a node of the request with its place in the order of numbers.
-type standingNode struct {
-	layout.StandingNode
+// existingNode is a node of the request with its place in the order of numbers.
+type existingNode struct {
+	layout.ExistingNode
 	number int // at the end of its name; -1 where there is none
 }
 
@@ -273,13 +273,13 @@ func (m *model) takeClasses() {
 		if !known {
 			at = len(m.classes)
 			number[key] = at
-			m.classes = append(m.classes, m.newClass(n.StandingNode, zone))
+			m.classes = append(m.classes, m.newClass(n.ExistingNode, zone))
 		}
 		m.classes[at].nodes = append(m.classes[at].nodes, i)
 	}
 }
 
-func (m *model) newClass(n layout.StandingNode, zone string) alike {
+func (m *model) newClass(n layout.ExistingNode, zone string) alike {
 	c := alike{zone: zone, was: n.Services, stays: bitset.New(m.words())}
 	c.machine, c.misfit = m.machineOf(n.Hardware, n.Image)
 	if rule := m.t.Constraints.Zones; c.misfit == "" && rule != nil && !slices.Contains(m.zones, zone) {
@@ -323,9 +323,9 @@ func (m *model) takeTypes() {
 	}
 	sort.Strings(hardware)
 	sort.Strings(images)
-	wantHardware := m.wanted(m.r.Hardware, m.t.Defaults.Hardware, func(n layout.StandingNode) string { return n.Hardware },
+	wantHardware := m.wanted(m.r.Hardware, m.t.Defaults.Hardware, func(n layout.ExistingNode) string { return n.Hardware },
 		func(u unit) []nameList { return u.hardware })
-	wantImage := m.wanted(m.r.Image, m.t.Defaults.Image, func(n layout.StandingNode) string { return n.Image },
+	wantImage := m.wanted(m.r.Image, m.t.Defaults.Image, func(n layout.ExistingNode) string { return n.Image },
 		func(u unit) []nameList { return u.images })
 	for _, h := range hardware {
 		for _, i := range images {
@@ -339,13 +339,13 @@ func (m *model) takeTypes() {
 
 // wanted returns the type that the request names; else that of all standing nodes, if all services accept it; else the
 // template's own choice, "" for any.
-func (m *model) wanted(asked, usual string, of func(layout.StandingNode) string, lists func(unit) []nameList) string {
+func (m *model) wanted(asked, usual string, of func(layout.ExistingNode) string, lists func(unit) []nameList) string {
 	if asked != "" {
 		return asked
 	}
-	one := of(m.standing[0].StandingNode)
+	one := of(m.standing[0].ExistingNode)
 	for _, n := range m.standing {
-		if of(n.StandingNode) != one {
+		if of(n.ExistingNode) != one {
 			return usual
 		}
 	}

@@ -215,8 +215,8 @@ func (p *probe) with(change func(c *apptemplate.Constraints)) bool {
 	return p.possible(&c, p.r)
 }
 
-// TestFlawsAreThoseOfTheSolver holds the review of requests against what the solver refuses.
-func TestFlawsAreThoseOfTheSolver(t *testing.T) {
+// TestFlawsMatchTheSolver holds the review of requests against what the solver refuses.
+func TestFlawsMatchTheSolver(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	pick := func(names ...string) string { return names[r.Intn(len(names))] }
 	bad := 0

@@ -11,8 +11,8 @@ import (
 	"muster/solver/internal/request"
 )
 
-// mender looks for changes that make a layout possible.
-type mender struct {
+// fixer looks for changes that make a layout possible.
+type fixer struct {
 	q     *question
 	fixes []rankedFix
 }
@@ -29,7 +29,7 @@ const triesPerRank = 8
 // fixes returns changes that were each checked by solving: first those of one thing only, of every rank the first that
 // works and then more, else one of several things.
 func (q *question) fixes(core []*clause) []layout.Fix {
-	m := &mender{q: q}
+	m := &fixer{q: q}
 	ranks := map[int][]remedy{}
 	for _, r := range m.remedies(core) {
 		ranks[r.rank] = append(ranks[r.rank], r)
@@ -60,7 +60,7 @@ func (q *question) fixes(core []*clause) []layout.Fix {
 }
 
 // remedies returns all single changes worth trying for a conflict.
-func (m *mender) remedies(core []*clause) []remedy {
+func (m *fixer) remedies(core []*clause) []remedy {
 	var out []remedy
 	var about []string
 	typed, needy := false, false
@@ -91,7 +91,7 @@ func (m *mender) remedies(core []*clause) []remedy {
 }
 
 // of returns the remedies of a clause among others; those of the size depend on the others.
-func (m *mender) of(k *clause, among []*clause) []remedy {
+func (m *fixer) of(k *clause, among []*clause) []remedy {
 	if k.Kind == kindSize {
 		return m.resize(slices.DeleteFunc(slices.Clone(among), func(o *clause) bool { return o == k }))
 	}
@@ -99,7 +99,7 @@ func (m *mender) of(k *clause, among []*clause) []remedy {
 }
 
 // next tries the remedies of one rank until one works, and returns those that are left.
-func (m *mender) next(list []remedy) []remedy {
+func (m *fixer) next(list []remedy) []remedy {
 	for tries := 0; len(list) > 0 && tries < triesPerRank && !m.q.ended; tries++ {
 		r := list[0]
 		list = list[1:]
@@ -110,7 +110,7 @@ func (m *mender) next(list []remedy) []remedy {
 	return nil
 }
 
-func (m *mender) single(r remedy) bool {
+func (m *fixer) single(r remedy) bool {
 	works := func(step int) bool {
 		w := m.world()
 		r.apply(w, step)
@@ -131,7 +131,7 @@ func (m *mender) single(r remedy) bool {
 }
 
 // keep takes a fix; one with the same words is not taken twice.
-func (m *mender) keep(w *world, rank, steps int, text string) bool {
+func (m *fixer) keep(w *world, rank, steps int, text string) bool {
 	if slices.ContainsFunc(m.fixes, func(f rankedFix) bool { return f.Text == text }) {
 		return false
 	}
@@ -145,7 +145,7 @@ func (m *mender) keep(w *world, rank, steps int, text string) bool {
 	return true
 }
 
-func (m *mender) world() *world { return &world{c: m.q.catalog, r: m.q.request} }
+func (m *fixer) world() *world { return &world{c: m.q.catalog, r: m.q.request} }
 
 // least returns the least number of steps that works, up to most, if more steps always work as well; 0 where even most
 // does not. It looks near 1 first, since what is short is mostly short by little.
@@ -169,7 +169,7 @@ func least(most int, works func(step int) bool) int {
 }
 
 // resize returns the changes of size towards sizes on which the clauses have a layout.
-func (m *mender) resize(clauses []*clause) []remedy {
+func (m *fixer) resize(clauses []*clause) []remedy {
 	q := m.q
 	d, asked := q.draft(clauses), q.request.Size
 	var up, down int
@@ -193,7 +193,7 @@ func (m *mender) resize(clauses []*clause) []remedy {
 	return out
 }
 
-func (m *mender) otherSize(steps, sign int) remedy {
+func (m *fixer) otherSize(steps, sign int) remedy {
 	q := m.q
 	asked, allowed := q.request.Size, q.template.Constraints.Size
 	high := allowed.Max
@@ -225,7 +225,7 @@ func (m *mender) otherSize(steps, sign int) remedy {
 }
 
 // without leaves a service out of the request, and with it those that require what only it provides.
-func (m *mender) without(service string) []remedy {
+func (m *fixer) without(service string) []remedy {
 	q := m.q
 	gone, left := q.drop(service, q.services)
 	if len(left) == 0 {
@@ -258,7 +258,7 @@ func (q *question) drop(service string, from []string) (gone, left []string) {
 
 // bigger returns hardware that the provider does not have yet, on which the services of a conflict fit one by one, or all at
 // once.
-func (m *mender) bigger(core []*clause) []remedy {
+func (m *fixer) bigger(core []*clause) []remedy {
 	q := m.q
 	var most, sum template.Resources
 	for _, name := range q.hardware {
@@ -293,7 +293,7 @@ const mostChanges = 32
 
 // several finds one change of several things. As long as there is a conflict, one of its clauses is given up; then those
 // are taken back that need not be, and the others are changed by as little as will do.
-func (m *mender) several(core []*clause) {
+func (m *fixer) several(core []*clause) {
 	kept := slices.Clone(m.q.clauses)
 	var given []*clause
 	for len(core) > 0 && len(given) < mostChanges && !m.q.ended {
@@ -319,7 +319,7 @@ func (m *mender) several(core []*clause) {
 
 // withoutSome leaves out services, always the one of which the conflict speaks most, until there is none any more. Then
 // those are taken back that need not go.
-func (m *mender) withoutSome(core []*clause) {
+func (m *fixer) withoutSome(core []*clause) {
 	left := m.q.services
 	var gone []string
 	for q := m.q; ; {
@@ -382,7 +382,7 @@ func (k *clause) worth() int {
 }
 
 // together changes all the given clauses at once: for each in turn, the first remedy and the least step that will do.
-func (m *mender) together(given, kept []*clause) {
+func (m *fixer) together(given, kept []*clause) {
 	type change struct {
 		remedy
 		step int

@@ -21,6 +21,6 @@ func (x *Explainer) problems(ctx context.Context, c *template.Catalog, r layout.
 	if !told { // the solver refuses something unknown here
 		e.Problems = append([]*app.Error{is}, e.Problems...)
 	}
-	e.Fixes = x.mend(ctx, c, r)
+	e.Fixes = x.repair(ctx, c, r)
 	return e
 }

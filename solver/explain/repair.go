@@ -28,9 +28,9 @@ const (
 	fewFixes      = 3
 )
 
-// mend repairs one flaw after another, the best guesses first, until requests come out that have a layout. What can be
+// repair repairs one flaw after another, the best guesses first, until requests come out that have a layout. What can be
 // asked but has none gets a chance with what would help there.
-func (x *Explainer) mend(ctx context.Context, c *template.Catalog, r layout.LayoutRequest) []layout.Fix {
+func (x *Explainer) repair(ctx context.Context, c *template.Catalog, r layout.LayoutRequest) []layout.Fix {
 	most := mostFixes
 	if len(request.Flaws(c, r)) > 1 {
 		most = fewFixes // as each of them is a long story, and not much different

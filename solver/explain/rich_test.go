@@ -19,8 +19,8 @@ func TestRichConflictsAreSmallest(t *testing.T) {
 	t.Run("hosted", func(t *testing.T) { checkExplanations(t, *rounds/4, 0, solvertest.Hosted) })
 }
 
-// TestPossibleIsWhatSolveSays holds the short cut against the way round.
-func TestPossibleIsWhatSolveSays(t *testing.T) {
+// TestPossibleMatchesSolve holds the short cut against the way round.
+func TestPossibleMatchesSolve(t *testing.T) {
 	for seed := range *rounds / 2 {
 		problem := solvertest.Rich
 		if seed%2 == 1 {

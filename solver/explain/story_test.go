@@ -48,7 +48,7 @@ func shop() (*apptemplate.Catalog, *apptemplate.Template) {
 	t.Defaults = apptemplate.TemplateDefaults{Provider: "cloud", Services: []string{"lb", "app", "store"}}
 	t.Constraints = apptemplate.Constraints{
 		Size:        apptemplate.SizeRange{Min: 2, Max: 12},
-		Services:    map[string]apptemplate.ServiceConstraint{"lb": solvertest.Between(1, 1), "app": solvertest.AtLeast(1), "store": solvertest.Between(1, 2)},
+		Services:    map[string]apptemplate.ServiceConstraint{"lb": solvertest.Between(1, 1), "app": solvertest.MinAvailable(1), "store": solvertest.Between(1, 2)},
 		CantCoexist: [][]string{{"lb", "app"}, {"lb", "store"}, {"app", "store"}},
 	}
 	c.Templates["web"] = t
@@ -91,7 +91,7 @@ var stories = []story{
 	}},
 	{"a group of three on too few nodes", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
 		only(t, apptemplate.Constraints{CantCoexist: [][]string{{"lb", "app", "store"}}, Services: map[string]apptemplate.ServiceConstraint{
-			"lb": solvertest.AtLeast(3), "app": solvertest.AtLeast(3), "store": solvertest.AtLeast(3)}})
+			"lb": solvertest.MinAvailable(3), "app": solvertest.MinAvailable(3), "store": solvertest.MinAvailable(3)}})
 		r.Size = 3
 	}},
 	{"two reasons at once", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
@@ -124,12 +124,12 @@ var stories = []story{
 	}},
 	{"ratio over a maximum", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
 		t.Constraints.Ratios = []apptemplate.Ratio{{Service: "lb", Per: 4, Of: "app"}}
-		t.Constraints.Services["app"] = solvertest.AtLeast(6)
+		t.Constraints.Services["app"] = solvertest.MinAvailable(6)
 		r.Size = 9
 	}},
 	{"zones, and a provider that has none", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
 		only(t, apptemplate.Constraints{Zones: &apptemplate.ZoneRule{MaxSkew: 1, Services: []string{"app"}}, Services: map[string]apptemplate.ServiceConstraint{
-			"app": solvertest.Between(1, 6), "lb": solvertest.AtLeast(1), "store": solvertest.AtLeast(1)}})
+			"app": solvertest.Between(1, 6), "lb": solvertest.MinAvailable(1), "store": solvertest.MinAvailable(1)}})
 		t.Defaults.Provider = "cellar"
 	}},
 	{"more memory than any machine has", func(c *apptemplate.Catalog, _ *apptemplate.Template, _ *layout.LayoutRequest) {
@@ -233,8 +233,8 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// TestClausesSayWhere checks what faces read besides the texts.
-func TestClausesSayWhere(t *testing.T) {
+// TestClausesHavePositions checks what faces read besides the texts.
+func TestClausesHavePositions(t *testing.T) {
 	c, template := shop()
 	c.Services["store"].Needs = apptemplate.Resources{CPU: 99}
 	template.Constraints.Services["lb"] = solvertest.Between(3, 1)
@@ -278,9 +278,9 @@ func (p *patient) Solve(ctx context.Context, c *apptemplate.Catalog, r layout.La
 	return solver.New().Solve(ctx, c, r)
 }
 
-// TestExplainSaysWhatItKnows lets the time be over after ever more questions: what is given is a conflict at any time,
+// TestExplainReturnsPartialResults lets the time be over after ever more questions: what is given is a conflict at any time,
 // and it gets no larger.
-func TestExplainSaysWhatItKnows(t *testing.T) {
+func TestExplainReturnsPartialResults(t *testing.T) {
 	c := solvertest.Exclusive(4, 2)
 	r := layout.LayoutRequest{Template: "t", Size: 7}
 	last := 1 << 30

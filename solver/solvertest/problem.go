@@ -32,8 +32,8 @@ func New(services int) (*template.Catalog, *template.Template) {
 	return c, t
 }
 
-// AtLeast bounds a service from below.
-func AtLeast(n int) template.ServiceConstraint { return Between(n, template.Unlimited) }
+// MinAvailable bounds a service from below.
+func MinAvailable(n int) template.ServiceConstraint { return Between(n, template.Unlimited) }
 
 // Between bounds a service from both sides.
 func Between(low, high int) template.ServiceConstraint {
@@ -45,7 +45,7 @@ func Loose(services int) *template.Catalog {
 	c, t := New(services)
 	r := rand.New(rand.NewSource(1))
 	for i, s := range t.Defaults.Services {
-		sc := AtLeast(1 + r.Intn(3))
+		sc := MinAvailable(1 + r.Intn(3))
 		if i%3 == 0 {
 			sc.Max = 5 + r.Intn(900)
 		}
@@ -97,7 +97,7 @@ func Pairs(services, pairs int, seed int64, bound func(*rand.Rand) template.Serv
 // more; high 0 means no maxima.
 func Bounds(low, spread, high, highSpread int) func(*rand.Rand) template.ServiceConstraint {
 	return func(r *rand.Rand) template.ServiceConstraint {
-		sc := AtLeast(low + r.Intn(spread))
+		sc := MinAvailable(low + r.Intn(spread))
 		if high > 0 && r.Intn(2) == 0 {
 			sc.Max = high + r.Intn(highSpread)
 		}
@@ -109,7 +109,7 @@ func Bounds(low, spread, high, highSpread int) func(*rand.Rand) template.Service
 func Exclusive(services, least int) *template.Catalog {
 	c, t := New(services)
 	for i, a := range t.Defaults.Services {
-		t.Constraints.Services[a] = AtLeast(least)
+		t.Constraints.Services[a] = MinAvailable(least)
 		for _, b := range t.Defaults.Services[:i] {
 			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, []string{a, b})
 		}
@@ -123,7 +123,7 @@ func OneShort() *template.Catalog {
 	t := c.Templates[Template]
 	for i, least := range []int{3333, 3333, 3335} {
 		a, b := t.Defaults.Services[10*i], t.Defaults.Services[10*((i+1)%3)]
-		t.Constraints.Services[a] = AtLeast(least)
+		t.Constraints.Services[a] = MinAvailable(least)
 		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, []string{a, b})
 	}
 	return c
@@ -133,7 +133,7 @@ func OneShort() *template.Catalog {
 func Ring(services, least int) *template.Catalog {
 	c, t := New(services)
 	for i, a := range t.Defaults.Services {
-		t.Constraints.Services[a] = AtLeast(least)
+		t.Constraints.Services[a] = MinAvailable(least)
 		t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, []string{a, t.Defaults.Services[(i+1)%services]})
 	}
 	return c
@@ -156,7 +156,7 @@ func Priced(services, hardware int, seed int64) *template.Catalog {
 		}}
 	}
 	for _, s := range t.Defaults.Services {
-		sc := AtLeast(1 + r.Intn(60))
+		sc := MinAvailable(1 + r.Intn(60))
 		sc.Hardware = Some(r, types, hardware/3+r.Intn(hardware/3))
 		t.Constraints.Services[s] = sc
 	}

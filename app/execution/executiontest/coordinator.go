@@ -18,72 +18,72 @@ import (
 	"muster/app/template"
 )
 
-// Desk is a coordinator as a suite tries it: over which way ever, it leads to this app.
-type Desk struct {
+// Setup is a coordinator as a suite tries it: over which way ever, it leads to this app.
+type Setup struct {
 	Services    *appall.Services
 	Provisioner string // a registration that is alive
 	// Of returns the contract as a worker of that tenant has it.
 	Of func(tenant string) execution.Coordinator
 }
 
-// deskSettings are what the suite's provider is set up with.
-var deskSettings = map[string]any{"text": "sesame", "number": 8, "part": 0.5, "on": true, "list": []any{1, "two"}, "map": map[string]any{"depth": 2}}
+// suiteSettings are what the suite's provider is set up with.
+var suiteSettings = map[string]any{"text": "sesame", "number": 8, "part": 0.5, "on": true, "list": []any{1, "two"}, "map": map[string]any{"depth": 2}}
 
-// DeskCatalog is the catalog of the app that a desk leads to.
-func DeskCatalog() *template.Catalog {
+// SuiteCatalog is the catalog of the app that a Setup leads to.
+func SuiteCatalog() *template.Catalog {
 	c := template.NewCatalog()
-	c.Providers["cloud"] = &template.ProviderSpec{About: template.About{Name: "cloud"}, Type: "fake", Settings: deskSettings}
+	c.Providers["cloud"] = &template.ProviderSpec{About: template.About{Name: "cloud"}, Type: "fake", Settings: suiteSettings}
 	return c
 }
 
-// CoordinatorSuite is what every way to the coordinator passes. open returns a desk of a fresh app; its store is at hand.
-func CoordinatorSuite(t *testing.T, open func(t *testing.T) (Desk, *store.Store)) {
+// CoordinatorSuite is what every way to the coordinator passes. open returns the setup of a fresh app; its store is at hand.
+func CoordinatorSuite(t *testing.T, open func(t *testing.T) (Setup, *store.Store)) {
 	for _, c := range []struct {
 		name string
-		test func(*deskTest)
+		test func(*coordinatorTest)
 	}{
-		{"an assignment holds all that the step needs", (*deskTest).assignment},
-		{"a report ends a step and returns the node's next one", (*deskTest).chain},
-		{"a report whose answer was lost is answered again", (*deskTest).lostAnswer},
-		{"errors keep their meaning", (*deskTest).errors},
-		{"heartbeats say what is lost", (*deskTest).heartbeat},
-		{"a worker cannot touch another tenant's steps", (*deskTest).tenants},
-		{"messages have limits", (*deskTest).limits},
-		{"rounds of health checks go to one worker of the tenant", (*deskTest).rounds},
+		{"an assignment holds all that the step needs", (*coordinatorTest).assignment},
+		{"a report ends a step and returns the node's next one", (*coordinatorTest).chain},
+		{"a report whose answer was lost is answered again", (*coordinatorTest).lostAnswer},
+		{"errors keep their meaning", (*coordinatorTest).errors},
+		{"heartbeats say what is lost", (*coordinatorTest).heartbeat},
+		{"a worker cannot touch another tenant's steps", (*coordinatorTest).tenants},
+		{"messages have limits", (*coordinatorTest).limits},
+		{"rounds of health checks go to one worker of the tenant", (*coordinatorTest).rounds},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			desk, store := open(t)
-			c.test(&deskTest{T: t, Desk: desk, store: store, ctx: t.Context()})
+			c.test(&coordinatorTest{T: t, Setup: desk, store: store, ctx: t.Context()})
 		})
 	}
 }
 
-type deskTest struct {
+type coordinatorTest struct {
 	*testing.T
-	Desk
+	Setup
 	store *store.Store
 	ctx   context.Context
 }
 
-func (t *deskTest) must(err error) {
+func (t *coordinatorTest) must(err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (t *deskTest) code(err error, want app.Code) {
+func (t *coordinatorTest) code(err error, want app.Code) {
 	t.Helper()
 	if got := app.CodeOf(err); got != want {
 		t.Fatalf("error %v has code %q, want %q", err, got, want)
 	}
 }
 
-func (t *deskTest) worker(tenant string) (execution.Coordinator, app.WorkerID) {
+func (t *coordinatorTest) worker(tenant string) (execution.Coordinator, app.WorkerID) {
 	return t.Of(tenant), app.WorkerID{Tenant: tenant, Name: fleet.NewWorkerName(t.Provisioner)}
 }
 
-func (t *deskTest) cluster(tenant string, nodes int) {
+func (t *coordinatorTest) cluster(tenant string, nodes int) {
 	t.Helper()
 	n := apptest.NewCluster(tenant, "c-"+tenant, nodes, t.Services.Execution.Coordinator.Now(), apptest.Chain(nodes))
 	start := &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}, Timeout: time.Minute}
@@ -94,7 +94,7 @@ func (t *deskTest) cluster(tenant string, nodes int) {
 	t.must(err)
 }
 
-func (t *deskTest) claim(c execution.Coordinator, w app.WorkerID) *execution.Assignment {
+func (t *coordinatorTest) claim(c execution.Coordinator, w app.WorkerID) *execution.Assignment {
 	t.Helper()
 	all, err := c.Claim(t.ctx, w, 1)
 	t.must(err)
@@ -112,7 +112,7 @@ func success(as *execution.Assignment) execution.Report {
 	return r
 }
 
-func (t *deskTest) report(c execution.Coordinator, w app.WorkerID, r execution.Report) execution.Reported {
+func (t *coordinatorTest) report(c execution.Coordinator, w app.WorkerID, r execution.Report) execution.Reported {
 	t.Helper()
 	answers, err := c.Report(t.ctx, w, []execution.Report{r})
 	t.must(err)
@@ -122,14 +122,14 @@ func (t *deskTest) report(c execution.Coordinator, w app.WorkerID, r execution.R
 	return answers[0]
 }
 
-func (t *deskTest) assignment() {
+func (t *coordinatorTest) assignment() {
 	t.cluster("t1", 1)
 	c, w := t.worker("t1")
 	as := t.claim(c, w)
 	if as.Action != app.ActionCreate || as.Tenant != "t1" || as.Worker != w.Name || as.Fence.Attempt != 1 {
 		t.Errorf("%+v", as)
 	}
-	if !reflect.DeepEqual(as.Provider.Settings, deskSettings) {
+	if !reflect.DeepEqual(as.Provider.Settings, suiteSettings) {
 		t.Errorf("settings: %#v", as.Provider.Settings)
 	}
 	if as.Machine.Tags[family.TagTenant] != "t1" || as.Machine.Intent == "" || string(as.Machine.HostKey) != "host key of n1" || as.Timeout <= 0 {
@@ -158,7 +158,7 @@ func (t *deskTest) assignment() {
 	}
 }
 
-func (t *deskTest) chain() {
+func (t *coordinatorTest) chain() {
 	t.cluster("t1", 2)
 	c, w := t.worker("t1")
 	all, err := c.Claim(t.ctx, w, 10)
@@ -184,7 +184,7 @@ func (t *deskTest) chain() {
 	}
 }
 
-func (t *deskTest) lostAnswer() {
+func (t *coordinatorTest) lostAnswer() {
 	t.cluster("t1", 1)
 	c, w := t.worker("t1")
 	r := success(t.claim(c, w))
@@ -195,7 +195,7 @@ func (t *deskTest) lostAnswer() {
 	}
 }
 
-func (t *deskTest) errors() {
+func (t *coordinatorTest) errors() {
 	t.cluster("t1", 1)
 	c, w := t.worker("t1")
 	as := t.claim(c, w)
@@ -220,7 +220,7 @@ func (t *deskTest) errors() {
 	}
 }
 
-func (t *deskTest) heartbeat() {
+func (t *coordinatorTest) heartbeat() {
 	t.cluster("t1", 1)
 	c, w := t.worker("t1")
 	as := t.claim(c, w)
@@ -233,7 +233,7 @@ func (t *deskTest) heartbeat() {
 	}
 }
 
-func (t *deskTest) tenants() {
+func (t *coordinatorTest) tenants() {
 	t.cluster("t1", 1)
 	t.cluster("t2", 1)
 	mine, me := t.worker("t1")
@@ -280,7 +280,7 @@ func (t *deskTest) tenants() {
 	}
 }
 
-func (t *deskTest) limits() {
+func (t *coordinatorTest) limits() {
 	c, w := t.worker("t1")
 	_, err := c.Report(t.ctx, w, make([]execution.Report, execution.MaxClaims+1))
 	t.code(err, app.ETooLarge)

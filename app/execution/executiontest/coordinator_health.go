@@ -12,8 +12,8 @@ import (
 	"muster/app/template"
 )
 
-// rounds: a worker that waits gets the round with all that it needs; what it reports counts once, and no one else's does.
-func (t *deskTest) rounds() {
+// rounds: a worker that waits gets the check batch with all that it needs; what it reports counts once, and no one else's does.
+func (t *coordinatorTest) rounds() {
 	n := apptest.NewCluster("t1", "looked", 1, t.Services.Execution.Coordinator.Now().Add(-time.Hour), apptest.Chain(1))
 	n.Definition.Health = &template.HealthPolicy{Interval: time.Minute}
 	n.Definition.Config = map[string]any{"web": map[string]any{"port": 8080}}
@@ -34,11 +34,11 @@ func (t *deskTest) rounds() {
 		as = answer.Next
 	}
 	stranger, x := t.worker("t2")
-	got := make(chan *execution.HealthRound, 2)
+	got := make(chan *execution.CheckBatch, 2)
 	ctx, cancel := context.WithTimeout(t.ctx, apptest.Hangs)
 	defer cancel()
 	wait := func(c execution.Coordinator, w app.WorkerID) {
-		r, err := c.(execution.HealthKeeper).AwaitRound(ctx, w)
+		r, err := c.(execution.CheckBatchSource).AwaitCheckBatch(ctx, w)
 		if err != nil && ctx.Err() == nil {
 			t.Error(err)
 		}
@@ -46,9 +46,9 @@ func (t *deskTest) rounds() {
 	}
 	go wait(c, w)
 	go wait(stranger, x)
-	var r *execution.HealthRound
+	var r *execution.CheckBatch
 	for r == nil && ctx.Err() == nil {
-		if _, err := t.Services.Execution.Coordinator.RingRounds(t.ctx); err != nil {
+		if _, err := t.Services.Execution.Coordinator.SignalCheckBatches(t.ctx); err != nil {
 			t.Fatal(err)
 		}
 		select {
@@ -59,15 +59,16 @@ func (t *deskTest) rounds() {
 	if r == nil || r.Tenant != "t1" || len(r.Nodes) != 1 || len(r.SSHKey) == 0 || r.Within < time.Minute {
 		t.Fatalf("round: %+v", r)
 	}
-	want := []execution.RoundCheck{{Service: "b", Check: &template.HealthCheck{HTTP: &template.HTTPHealth{Port: "8080"}, Failures: 1}}}
+	want := []execution.CheckBatchItem{{Service: "b", Check: &template.HealthCheck{HTTP: &template.HTTPHealth{Port: "8080"}, Failures: 1}}}
 	if !reflect.DeepEqual(r.Nodes[0].Checks, want) {
 		t.Errorf("checks: %+v, want %+v", r.Nodes[0].Checks, want)
 	}
-	report := execution.RoundReport{Cluster: r.Cluster, Round: r.Round, Findings: []health.NodeFinding{{Node: "n1", Wrong: map[string]string{"b": "no answer"}}}}
-	t.code(stranger.(execution.HealthKeeper).ReportRound(t.ctx, x, report), app.ENotFound)
-	t.code(stranger.(execution.HealthKeeper).ReportRound(t.ctx, app.WorkerID{Tenant: "t1", Name: w.Name}, report), app.EForbidden)
-	t.must(c.(execution.HealthKeeper).ReportRound(t.ctx, w, report))
-	t.code(c.(execution.HealthKeeper).ReportRound(t.ctx, w, report), app.EStale)
+	report := execution.CheckBatchReport{Cluster: r.Cluster, Round: r.Round,
+		Findings: []health.NodeFinding{{Node: "n1", Wrong: map[string]string{"b": "no answer"}}}}
+	t.code(stranger.(execution.CheckBatchSource).ReportCheckBatch(t.ctx, x, report), app.ENotFound)
+	t.code(stranger.(execution.CheckBatchSource).ReportCheckBatch(t.ctx, app.WorkerID{Tenant: "t1", Name: w.Name}, report), app.EForbidden)
+	t.must(c.(execution.CheckBatchSource).ReportCheckBatch(t.ctx, w, report))
+	t.code(c.(execution.CheckBatchSource).ReportCheckBatch(t.ctx, w, report), app.EStale)
 	h, err := t.store.ClusterHealth(t.ctx, "t1", r.Cluster)
 	t.must(err)
 	if h.State != health.HealthSick || h.Reason != "n1 is sick: b: no answer." {

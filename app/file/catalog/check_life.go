@@ -30,7 +30,7 @@ func (c templateChecker) life(e *form.Entry, t *template.Template) {
 		switch {
 		case t.ReplacedBy == t.Name:
 			c.report(e, rule(e), []any{"replaced_by"}, "", "replaced_by refers to the template itself")
-		case t.State != template.TemplateDeprecated:
+		case t.State != template.StateDeprecated:
 			c.report(e, form.SeverityWarning, []any{"replaced_by"}, "add state: deprecated", "replaced_by has no effect unless the template is deprecated")
 		}
 	}
@@ -54,7 +54,7 @@ func known(part string) bool {
 	return false
 }
 
-// hooks checks a template's lifecycle hooks.
+// hooks checks a template's operation hooks.
 func (c templateChecker) hooks(e *form.Entry, list []template.OperationHook) {
 	if e.Broken {
 		return

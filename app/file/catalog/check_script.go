@@ -12,7 +12,7 @@ import (
 // shellAutomator is the automator whose actions are scripts.
 const shellAutomator = "shell"
 
-// Script is what an entry has run by a shell: the script of an action or of a lifecycle hook, or the command of a health check.
+// Script is what an entry has run by a shell: the script of an action or of an operation hook, or the command of a health check.
 type Script struct {
 	Text  string
 	entry *form.Entry

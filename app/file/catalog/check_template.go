@@ -15,7 +15,7 @@ type templateChecker struct{ *checker }
 func (c templateChecker) template(e *form.Entry, t *template.Template) {
 	c.healthPolicy(e, t.Health)
 	c.person(e, t.Batches, "batches")
-	c.survivors(e, t)
+	c.partialResults(e, t)
 	c.firewall(e, t)
 	c.fallbackHardware(e, t)
 	c.hooks(e, t.Hooks)

@@ -15,7 +15,7 @@ import (
 // referenceDefinitions is Coopr's complete default set, where it is at hand.
 const referenceDefinitions = "../../../../shared/reference/coopr-definitions"
 
-func TestCooprDefaultSetLoadsAsItIs(t *testing.T) {
+func TestCooprDefaultSetLoadsUnchanged(t *testing.T) {
 	if _, err := os.Stat(referenceDefinitions); err != nil {
 		t.Skip("Coopr's definitions are not at hand")
 	}
@@ -43,7 +43,7 @@ func TestCooprDefaultSetLoadsAsItIs(t *testing.T) {
 	}
 }
 
-func TestCooprFormIsReadWhole(t *testing.T) {
+func TestCooprFormatIsReadCompletely(t *testing.T) {
 	r := Lint(Options{ProviderTypes: []string{"sandbox"}, Automators: []string{"shell"}}, "testdata/coopr")
 	golden(t, "testdata/coopr.golden", r.Problems.Error()+"\n")
 	if !r.OK() {

@@ -7,7 +7,7 @@ import (
 	"muster/app"
 )
 
-func TestExtrasThatNobodyUnderstandsAreWarnedOf(t *testing.T) {
+func TestUnknownExtrasAreWarnings(t *testing.T) {
 	o := Options{CheckExtra: func(typ string, image bool, extra map[string]string) error {
 		if _, ok := extra["root_disk"]; !ok || typ != "cloudy" || image {
 			return nil

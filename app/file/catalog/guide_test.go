@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 )
 
-func TestTheGuidesFirstCatalogIsGood(t *testing.T) {
+func TestFirstCatalogOfTheGuideIsValid(t *testing.T) {
 	guide, err := os.ReadFile("../../../docs/catalog.md")
 	if err != nil {
 		t.Fatal(err)
@@ -22,7 +22,7 @@ func TestTheGuidesFirstCatalogIsGood(t *testing.T) {
 	}
 }
 
-func TestTheTemplateOfTheSolversGuideIsGood(t *testing.T) {
+func TestTemplateOfTheSolverGuideIsValid(t *testing.T) {
 	guide, err := os.ReadFile("../../../docs/solver.md")
 	if err != nil {
 		t.Fatal(err)

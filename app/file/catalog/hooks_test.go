@@ -18,7 +18,7 @@ func TestHooksOfTemplates(t *testing.T) {
 	}
 	want := []template.OperationHook{
 		{Name: "ask", When: template.HookBefore, Operations: []app.OperationKind{app.OperationCreate, app.OperationResize}, SendTo: "cmdb", Timeout: 2 * time.Minute,
-			OnTimeout: template.HookGoOn},
+			OnTimeout: template.HookContinue},
 		{Name: "warm", When: template.HookAfter, Script: "curl -fs http://localhost/", Services: []string{"proxy"}, Timeout: time.Minute},
 	}
 	if got := c.Templates["hooked"].Hooks; !reflect.DeepEqual(got, want) {
@@ -34,7 +34,7 @@ func TestWrongHooks(t *testing.T) {
 		{"both", "{name: a, when: before, run: x, send_to: y}", "run", "exactly one of"},
 		{"a script after a failure", "{name: a, when: failure, run: x}", "when", "not when it fails"},
 		{"a script before a delete", "{name: a, when: before, run: x, operations: [delete]}", "operations", "must be deleted anyway"},
-		{"a script of a go-on, which has the scripts of the operation it continues", "{name: a, when: after, run: x, operations: [create, go_on]}", "operations", "after the create or resize"},
+		{"a script of an accept-partial, which has the scripts of the operation it continues", "{name: a, when: after, run: x, operations: [create, accept_partial]}", "operations", "after the create or resize"},
 		{"an operation that there is not", "{name: a, when: before, run: x, operations: [destroy]}", "operations", "Unknown operation kind"},
 		{"a name in capitals", "{name: A, when: before, run: x}", "name", "lowercase letters"},
 		{"nodes for a call", "{name: a, when: after, send_to: y, services: [base]}", "services", "apply only to scripts"},

@@ -154,7 +154,7 @@ func TestRulesForHostsAreChecked(t *testing.T) {
 	}
 }
 
-func TestToKeepApartFromNothingIsAMistake(t *testing.T) {
+func TestApartFromNothingIsAnError(t *testing.T) {
 	text := strings.Replace(ruled, "from: [a]", "from: []", 1)
 	_, err := loadFS(Options{}, Source{Name: "in", FS: fstest.MapFS{"t.yaml": {Data: []byte(text + stated)}}})
 	if want := `in/t.yaml:21:9: error: template "t": constraints.hosts.apart[0] has no effect on "b": from is empty`; err == nil || !strings.Contains(err.Error(), want) {

@@ -281,9 +281,9 @@ func (m *merging) rest() {
 		m.out.FallbackHardware[name] = t.FallbackHardware[name]
 		m.took("fallback_hardware."+name, "fallback_hardware")
 	}
-	if t.Survivors != nil {
-		m.out.Survivors = t.Survivors
-		m.took("survivors", "survivors")
+	if t.PartialResults != nil {
+		m.out.PartialResults = t.PartialResults
+		m.took("partial_results", "partial_results")
 	}
 	for _, h := range t.Hooks {
 		if at := slices.IndexFunc(m.out.Hooks, func(have template.OperationHook) bool { return have.Name == h.Name }); at >= 0 {

@@ -24,7 +24,7 @@ func env(values map[string]string) func(string) (string, bool) {
 	}
 }
 
-func TestNativeFormIsReadWhole(t *testing.T) {
+func TestNativeFormatIsReadCompletely(t *testing.T) {
 	c, err := Load(Options{
 		Env:  env(map[string]string{"CLOUD_TOKEN": "sesame"}),
 		Warn: func(p form.Problem) { t.Errorf("unexpected: %s", p) },
@@ -109,7 +109,7 @@ func TestNativeFormIsReadWhole(t *testing.T) {
 	}
 }
 
-func TestSizesOneByOne(t *testing.T) {
+func TestListedSizes(t *testing.T) {
 	for written, want := range map[string]string{
 		"{one_of: [7, 3, 5, 3]}":    "3, 5 or 7 nodes",
 		"{one_of: [4]}":             "exactly 4 nodes",

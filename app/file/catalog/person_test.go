@@ -29,7 +29,7 @@ actions:
 kind: template
 name: base
 defaults: {services: [web], config: {web: {key: "%answer.web.key%"}}}
-batches: {ask: true, who: [ops], on_timeout: go_on}
+batches: {ask: true, who: [ops], on_timeout: continue}
 ---
 kind: template
 name: shop
@@ -53,7 +53,7 @@ func TestPeopleInTheCatalog(t *testing.T) {
 }
 
 // What cannot be asked is said where it is written, with what would be right.
-func TestWrongQuestions(t *testing.T) {
+func TestWrongManualSteps(t *testing.T) {
 	for _, c := range []struct{ name, person, place, says string }{
 		{"no question", "{help: x}", "person", "ask"},
 		{"an empty question", `{ask: " "}`, "ask", "ask is empty"},
@@ -61,14 +61,14 @@ func TestWrongQuestions(t *testing.T) {
 		{"a macro that there is not", `{ask: "%host.selv%"}`, "ask", "unknown macro"},
 		{"a secret of the tenant", `{ask: "${secret:KEY}"}`, "ask", "secret"},
 		{"a time that is too long", "{ask: x, timeout: 60d}", "timeout", "30d"},
-		{"a time-out that there is not", "{ask: x, on_timeout: veto}", "on_timeout", "use fail or go_on"},
+		{"a time-out that there is not", "{ask: x, on_timeout: veto}", "on_timeout", "use fail or continue"},
 		{"someone excluded", "{ask: x, not: owner}", "not", "can't exclude \"owner\""},
 		{"the same group twice", "{ask: x, who: [a, a]}", "who", "repeated"},
 		{"a field without a type", "{ask: x, fields: [{name: a}]}", "fields", "type"},
 		{"a field twice", "{ask: x, fields: [{name: a, type: text}, {name: a, type: text}]}", "fields", "twice"},
 		{"a secret number", "{ask: x, fields: [{name: a, type: integer, secret: true}]}", "secret", "text"},
 		{"a field that sets something", "{ask: x, fields: [{name: a, type: text, to: config.b}]}", "fields", "to"},
-		{"continuing without what is required", "{ask: x, on_timeout: go_on, fields: [{name: a, type: text, required: true}]}", "on_timeout", "without field"},
+		{"continuing without what is required", "{ask: x, on_timeout: continue, fields: [{name: a, type: text, required: true}]}", "on_timeout", "without field"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			problems := LintFS(families(), Source{Name: "c", FS: fstest.MapFS{"c.yaml": {Data: []byte("kind: service\nname: web\nactions:\n  configure:\n    person: " + c.person + "\n")}}}).Problems

@@ -64,7 +64,7 @@ func families() Options {
 	}
 }
 
-func TestEveryProblemIsToldAtOnceWithItsPlace(t *testing.T) {
+func TestAllProblemsAreReportedWithTheirPosition(t *testing.T) {
 	c, err := Load(families(), "testdata/bad")
 	var ps form.Problems
 	if c != nil || !errors.As(err, &ps) {
@@ -256,7 +256,7 @@ func TestHostileFilesAreRefusedQuickly(t *testing.T) {
 	}
 }
 
-func TestDirectoryThatIsNone(t *testing.T) {
+func TestMissingDirectory(t *testing.T) {
 	if _, err := Load(Options{}, filepath.Join(t.TempDir(), "gone")); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("got %v", err)
 	}

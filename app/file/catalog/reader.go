@@ -32,10 +32,10 @@ var _ appcatalog.CatalogReader = (*Reader)(nil)
 
 // base is the installation's catalog as it was read.
 type base struct {
-	catalog *template.Catalog
-	entries map[form.Key]*form.Entry
-	written map[*template.ProviderSpec]*form.Entry // which entry a provider is from
-	heirs   map[string][]*form.Entry               // templates that extend or include one, by its name
+	catalog     *template.Catalog
+	entries     map[form.Key]*form.Entry
+	written     map[*template.ProviderSpec]*form.Entry // which entry a provider is from
+	inheritance map[string][]*form.Entry               // templates that extend or include one, by its name
 }
 
 // keptBases is enough for a catalog and the one before it.
@@ -121,7 +121,7 @@ func placeWithin(entries map[form.Key]*form.Entry, sources []Source) {
 }
 
 func newBase(c *template.Catalog, entries map[form.Key]*form.Entry) *base {
-	b := &base{catalog: c, entries: entries, written: map[*template.ProviderSpec]*form.Entry{}, heirs: map[string][]*form.Entry{}}
+	b := &base{catalog: c, entries: entries, written: map[*template.ProviderSpec]*form.Entry{}, inheritance: map[string][]*form.Entry{}}
 	for _, e := range entries {
 		e.Done = true
 		switch v := e.Value.(type) {
@@ -130,7 +130,7 @@ func newBase(c *template.Catalog, entries map[form.Key]*form.Entry) *base {
 		case *template.Template:
 			for _, of := range append(slices.Clone(v.Includes), v.Extends) {
 				if of != "" {
-					b.heirs[of] = append(b.heirs[of], e)
+					b.inheritance[of] = append(b.inheritance[of], e)
 				}
 			}
 		}
@@ -225,7 +225,7 @@ func (c *checker) anew(b *base, own []*form.Entry) (list []*form.Entry) {
 	for len(next) > 0 {
 		name := next[0]
 		next = next[1:]
-		for _, heir := range b.heirs[name] {
+		for _, heir := range b.inheritance[name] {
 			if seen[heir.Name] || c.entries[heir.Key] != heir {
 				continue // it is an own one, or was met before
 			}

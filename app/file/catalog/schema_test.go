@@ -44,8 +44,8 @@ func TestEveryKeyIsDescribed(t *testing.T) {
 	}
 }
 
-// TestSchemaAndDecoderSayTheSame bends good entries in every way, one value at a time, and asks both.
-func TestSchemaAndDecoderSayTheSame(t *testing.T) {
+// TestSchemaAndDecoderAgree bends good entries in every way, one value at a time, and asks both.
+func TestSchemaAndDecoderAgree(t *testing.T) {
 	s := schema(t)
 	asked := 0
 	for _, doc := range documents(t, "testdata/good/all.yaml") {

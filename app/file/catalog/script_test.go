@@ -7,8 +7,8 @@ import (
 	"muster/app/template"
 )
 
-// TestWrongScriptsAreShownWhereTheyAreWritten: a fault is at its line of the file, whichever part of an entry is a script.
-func TestWrongScriptsAreShownWhereTheyAreWritten(t *testing.T) {
+// TestScriptErrorsHaveTheirPosition: a fault is at its line of the file, whichever part of an entry is a script.
+func TestScriptErrorsHaveTheirPosition(t *testing.T) {
 	o := families()
 	o.CheckAction = nil
 	o.CheckScript = func(script string) *template.ScriptFault {

@@ -40,7 +40,7 @@ func set(value any, path ...any) catalog.CatalogSet {
 	return catalog.CatalogSet{Path: path, Value: value}
 }
 
-func TestValuesAreSetWhereTheyStand(t *testing.T) {
+func TestValuesAreSetInPlace(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		set        catalog.CatalogSet
@@ -91,7 +91,7 @@ func difference(a, b string) (gone, come string) {
 	return strings.Join(x, "\n"), strings.Join(y, "\n")
 }
 
-func TestAnEmptyTextIsBegun(t *testing.T) {
+func TestValuesAreSetInAnEmptyText(t *testing.T) {
 	out, err := Texts{}.Set("# mine\n", set("hardware", "kind"), set("small", "name"), set(map[string]any{}, "providers", "a"), set("s-1", "providers", "a", "flavor"))
 	if want := "kind: hardware\nname: small\nproviders:\n  a:\n    flavor: s-1\n"; err != nil || !strings.HasSuffix(out, want) {
 		t.Fatalf("%q, %v", out, err)

@@ -67,7 +67,7 @@ func valueIn(c *template.Catalog, k template.CatalogKey) any {
 }
 
 // What is written says what was read, of all catalogs; and writing it again changes nothing.
-func TestWhatIsWrittenIsReadTheSame(t *testing.T) {
+func TestCatalogRoundTrip(t *testing.T) {
 	for _, dir := range []string{"../../../examples/catalog", "testdata/good", "testdata/heritage", "testdata/coopr", os.Getenv("COOPR_DEFINITIONS")} {
 		if dir == "" {
 			continue
@@ -115,8 +115,8 @@ func TestWhatIsWrittenIsReadTheSame(t *testing.T) {
 	}
 }
 
-// TestPlacesBeginAtTheCatalog: pages say where an entry is written without the server's directories.
-func TestPlacesBeginAtTheCatalog(t *testing.T) {
+// TestPositionsAreRelativeToTheCatalog: pages say where an entry is written without the server's directories.
+func TestPositionsAreRelativeToTheCatalog(t *testing.T) {
 	base := fstest.MapFS{"web/web.yaml": {Data: []byte("kind: service\nname: web\n---\nkind: template\nname: web\ndefaults: {services: [web]}\nlease: {initial: 8h}\n")}}
 	more := fstest.MapFS{"more.yaml": {Data: []byte("kind: template\nname: more\nextends: web\n")}}
 	for name, c := range map[string]struct {
@@ -206,7 +206,7 @@ func TestTextsThatDifferOnlyInLayout(t *testing.T) {
 	}
 }
 
-func TestWhatTellsTextsApart(t *testing.T) {
+func TestTextDifferences(t *testing.T) {
 	r := NewReader(Options{}, catalog.Families{})
 	for name, c := range map[string]struct {
 		was, is string

@@ -9,13 +9,13 @@ import (
 	"muster/app/build"
 )
 
-func TestRulesAreReadAsTheyAreWritten(t *testing.T) {
+func TestRulesRoundTrip(t *testing.T) {
 	queue := 0
 	rules := []build.BuildRule{
-		{Name: "web", When: `event.event == "workflow_job" && "muster" in event.labels`, Do: build.BuildCreate, Template: "web", Size: 3, Cluster: "ci-${event.branch}",
+		{Name: "web", When: `event.event == "workflow_job" && "muster" in event.labels`, Do: build.ActionCreate, Template: "web", Size: 3, Cluster: "ci-${event.branch}",
 			Parameters: map[string]any{"version": "${event.commit}", "replicas": 2.0, "on": true}, Lease: "2h", Queue: &queue, Key: "event.build",
 			Callback: "${event.payload.callback_url}"},
-		{Name: "done", When: `event.action == "closed"`, Do: build.BuildDelete, Key: `"pr" + string(event.pull_request)`},
+		{Name: "done", When: `event.action == "closed"`, Do: build.ActionDelete, Key: `"pr" + string(event.pull_request)`},
 	}
 	text, err := BuildRules(rules)
 	if err != nil {
@@ -35,7 +35,7 @@ func TestRulesAreReadAsTheyAreWritten(t *testing.T) {
 // Rules that came as JSON may hold characters that YAML does not let in.
 func TestRulesWithOddCharactersAreWritten(t *testing.T) {
 	for _, text := range []string{"\x7f", "\u0080", "\u0085", "\u009f", "\ufeff", "\ufffe", "\uffff", "\x00", "\r", "a\nb\n", " \ta ", "\u2028", "\U0001f600", "é", "- a: &b *c", "%x", "'\"\\"} {
-		rules := []build.BuildRule{{Name: "web", When: text, Do: build.BuildNothing, Parameters: map[string]any{text: []any{text, 1.0, nil}}}}
+		rules := []build.BuildRule{{Name: "web", When: text, Do: build.ActionNothing, Parameters: map[string]any{text: []any{text, 1.0, nil}}}}
 		written, err := BuildRules(rules)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
@@ -47,7 +47,7 @@ func TestRulesWithOddCharactersAreWritten(t *testing.T) {
 	}
 }
 
-func TestMistakesInRulesAreTold(t *testing.T) {
+func TestInvalidRulesAreReported(t *testing.T) {
 	for text, want := range map[string]string{
 		"- name: a\n  wen: true\n": "Line 2: [0].wen: Unknown field", "a: 1": "must be a list", "- [": "Invalid YAML", "- name: [3]": "Line 1: [0].name: This must be text.", "- {1: 2}": "[0].1: Unknown field",
 		"rules:\n- do: {}\n- size: x\n": "Line 3: rules[1].size: This must be a whole number.", "- name: a\n  name: b\n": "set twice, first on line 1",

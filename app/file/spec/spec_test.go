@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestSpecIsWrittenForPeople(t *testing.T) {
+func TestSpecIsReadable(t *testing.T) {
 	e := cluster.SpecExport{Spec: cluster.ClusterSpec{Name: "shop", Template: "web", Size: 3, Services: []string{"db", "nginx"}, Lease: "8h",
 		Config: map[string]any{"db": map[string]any{"password": "${secret:DB}"}, "nginx": map[string]any{"port": 80.0, "since": "2026-01-01"}}, Parameters: map[string]any{"flavour": "yes"}},
 		Groups: []layout.NodeGroup{{Count: 2, Hardware: "small", Image: "debian", Services: []string{"nginx"}}}, LeftOut: []string{"config.db.url"}}
@@ -58,7 +58,7 @@ parameters:
 }
 
 // Whatever texts stand in a spec, they are the same when it is read again.
-func TestSpecsAreReadAsTheyWereWritten(t *testing.T) {
+func TestSpecsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.StringMatching(`[ -~]{0,20}`), rapid.SampledFrom([]string{"yes", "null", "~", "1", "0x1", "1e3", ".inf", "2026-01-01", "a: b", "# x", "- x", "<<", "é ü", "a\nb\n", "\tx"}))
 		s := cluster.ClusterSpec{Name: rapid.OneOf(rapid.Just(""), rapid.StringMatching(`[A-Za-z][A-Za-z0-9_.-]{0,20}`), rapid.SampledFrom([]string{"yes", "null", "n", "e1"})).Draw(t, "name"), Template: "t" + text.Draw(t, "template"), Size: rapid.IntRange(0, 1000).Draw(t, "size"),
@@ -81,8 +81,8 @@ func TestSpecsAreReadAsTheyWereWritten(t *testing.T) {
 	})
 }
 
-// TestEveryMistakeInASpecIsToldWithItsPlace: not only the first one.
-func TestEveryMistakeInASpecIsToldWithItsPlace(t *testing.T) {
+// TestAllSpecProblemsAreReportedWithTheirPosition: not only the first one.
+func TestAllSpecProblemsAreReportedWithTheirPosition(t *testing.T) {
 	for _, c := range []struct{ text, says string }{
 		{"template: web\nservces: [a]\nsize: many\nlease: soon\nconfig: [1]\nprefer: best\non_failure: panic\nname: 1x\n",
 			`f.yaml:2:1: servces: Unknown field "servces". Did you mean services?
@@ -93,7 +93,7 @@ f.yaml:6:1: prefer: Unknown preference "best". Use packed, cheapest or spread.
 f.yaml:7:1: on_failure: Unknown choice "panic".`},
 		{"template: web\ntemplate: db\n", "f.yaml:2:1: template: template is set twice, first on line 1."},
 		{"template: web\nconfig: {a: 1, a: 2}\n", "f.yaml:2:16: config.a: a is set twice, first on line 2."},
-		{"size: 3\nat_least: 0%\n", "f.yaml:1:1: template is required. Add: template: NAME\nf.yaml:2:1: at_least: "},
+		{"size: 3\nmin_available: 0%\n", "f.yaml:1:1: template is required. Add: template: NAME\nf.yaml:2:1: min_available: "},
 		{"template: web\nsize: 1000000\n", "f.yaml:2:1: size: This must be from 1 to "},
 		{"- template\n", "f.yaml:1:1: This must be keys and values, such as name: web."},
 		{"", "f.yaml: The file is empty."},
@@ -108,7 +108,7 @@ f.yaml:7:1: on_failure: Unknown choice "panic".`},
 			t.Errorf("%.60q is reported as\n%v\nand not as\n%s", c.text, err, c.says)
 		}
 	}
-	s := cluster.ClusterSpec{Template: "web", Size: 4, OnFailure: app.FailureGoOn, Survival: template.Survival{AtLeast: "60%", NoTopUp: true}}
+	s := cluster.ClusterSpec{Template: "web", Size: 4, OnFailure: app.FailureAcceptPartial, PartialOverride: template.PartialOverride{MinAvailable: "60%", NoBackfill: true}}
 	b, err := YAML(cluster.SpecExport{Spec: s})
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ f.yaml:7:1: on_failure: Unknown choice "panic".`},
 
 // FuzzParse: no text makes it fall over, what is refused has a place within the text, and what is taken can be asked for.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"template: web\nsize: 3\nlease: 8h", "{}", "template: {a: 1}", "size: 1e400", "config: {a: [1, {b: c}]}", "at_least: 60%\non_failure: go_on\ntemplate: a", "- 1", "\x00", "? [a]\n: b", "lease: 99999999999h"} {
+	for _, s := range []string{"template: web\nsize: 3\nlease: 8h", "{}", "template: {a: 1}", "size: 1e400", "config: {a: [1, {b: c}]}", "min_available: 60%\non_failure: accept_partial\ntemplate: a", "- 1", "\x00", "? [a]\n: b", "lease: 99999999999h"} {
 		f.Add(s)
 	}
 	line := regexp.MustCompile(`^f\.yaml:(\d+):\d+: `)

@@ -65,7 +65,7 @@ func draw(t *rapid.T, v reflect.Value, depth int) {
 }
 
 // What is written is read as it was, whatever it is, and written the same once more.
-func TestWhatIsWrittenIsReadAgain(t *testing.T) {
+func TestTenantFileRoundTrip(t *testing.T) {
 	t.Parallel()
 	var f Files
 	rapid.Check(t, func(t *rapid.T) {

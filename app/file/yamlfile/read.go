@@ -217,7 +217,7 @@ func (f *File) text(n *yaml.Node, v reflect.Value, path string) {
 	if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(n.Value)); err != nil {
 		e := app.AsError(err)
 		if e.Code == app.EInternal { // of the standard library
-			e = &app.Error{Message: humanize.GoWords(err) + "."}
+			e = &app.Error{Message: humanize.PlainError(err) + "."}
 		}
 		f.Wrong(n.Line, n.Column, path, e.Message, e.Hint)
 	}

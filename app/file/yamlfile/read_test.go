@@ -30,9 +30,9 @@ func wrong(t reflect.Type) string {
 	return "{SEEKRIT: x}"
 }
 
-// TestEveryMistakeInAFileIsToldWithItsPlace sets every field of every kind of file a value that it cannot have, all in one text: each is reported,
+// TestAllFileProblemsAreReportedWithTheirPosition sets every field of every kind of file a value that it cannot have, all in one text: each is reported,
 // with its line and path, and the value is not.
-func TestEveryMistakeInAFileIsToldWithItsPlace(t *testing.T) {
+func TestAllFileProblemsAreReportedWithTheirPosition(t *testing.T) {
 	for _, into := range []any{&build.BuildRule{}, &policy.Policy{}, &policy.Approval{}, &settings.TenantSettings{}} {
 		kind := reflect.TypeOf(into).Elem()
 		var text strings.Builder
@@ -95,7 +95,7 @@ type outer struct {
 	Left string         `json:"-"`
 }
 
-func TestPlacesOfDeepMistakes(t *testing.T) {
+func TestPositionsOfNestedProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		"list:\n- name: a\n- nam: b\n":                  `f.yaml:3:3: list[1].nam: Unknown field "nam". Did you mean name?`,
 		"list:\n- name: a\n  wait: soon\n":              "f.yaml:3:9: list[0].wait: This must be a duration, such as 30m, 8h or 2d.",
@@ -135,7 +135,7 @@ func TestPlacesOfDeepMistakes(t *testing.T) {
 	}
 }
 
-func TestWhatIsRightIsRead(t *testing.T) {
+func TestValidFilesAreRead(t *testing.T) {
 	f := Parse("list:\n- {name: 5, wait: 2h, at: 2030-01-02T03:04:05Z}\n- name: \"\\U0001F600\"\n  wait: 7\nany: {n: 1, f: 1.5, t: on, l: [~, x]}\n")
 	var o outer
 	f.Read(f.Root, &o, "")

@@ -50,8 +50,8 @@ func (b *Book) Submit(op app.Operation, p plan.Plan, cancel bool) int64 {
 		k := ledger.Key{Operation: op.ID, Index: i}
 		st := ledger.Step{NeedsLeft: len(s.Needs), Step: app.Step{Operation: op.ID, Index: i, ID: s.ID, Node: s.Node, Action: s.Action,
 			Service: s.Service, State: app.StepWaiting, Join: s.Join, Rank: s.Rank}}
-		if q := p.Question(i); q != nil {
-			st.AskFor, st.GoOn = q.AnswerTime(), q.GoesOn()
+		if q := p.ManualStep(i); q != nil {
+			st.AskFor, st.AcceptPartial = q.AnswerTime(), q.GoesOn()
 		}
 		b.Of[k] = st
 		b.keys[op.ID] = append(b.keys[op.ID], k)
@@ -142,7 +142,7 @@ func (b *Book) Finish(w app.WorkerID, now time.Time, fs []execution.Finish) (han
 			set.AddStep(st)
 		}
 	}
-	set.Compete(w.Tenant, b.rivals(w.Tenant))
+	set.Compete(w.Tenant, b.contenders(w.Tenant))
 	for i, f := range fs {
 		stale = append(stale, !set.Finish(w, f, i))
 	}
@@ -155,16 +155,16 @@ func (b *Book) Finish(w app.WorkerID, now time.Time, fs []execution.Finish) (han
 	return handed, stale
 }
 
-func (b *Book) rivals(tenant string) (rivals []ledger.Rival) {
+func (b *Book) contenders(tenant string) (contenders []ledger.Contender) {
 	for _, id := range slices.Sorted(maps.Keys(b.Operations)) {
 		if o := b.Operations[id]; o.Tenant == tenant && o.Queued > 0 {
-			rivals = append(rivals, ledger.Rival{Operation: id, Running: o.Running})
+			contenders = append(contenders, ledger.Contender{Operation: id, Running: o.Running})
 		}
 	}
-	slices.SortStableFunc(rivals, func(x, y ledger.Rival) int {
+	slices.SortStableFunc(contenders, func(x, y ledger.Contender) int {
 		return cmp.Or(cmp.Compare(x.Running, y.Running), cmp.Compare(ledger.Turn(b.Operations[x.Operation].Operation), ledger.Turn(b.Operations[y.Operation].Operation)))
 	})
-	return rivals[:min(2, len(rivals))]
+	return contenders[:min(2, len(contenders))]
 }
 
 // Sweep takes back what is lost and lets what is due continue. It returns how many moved.

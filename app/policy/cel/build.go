@@ -183,16 +183,16 @@ func (b *Builds) JudgeRule(ctx context.Context, r build.BuildRule, e app.BuildEv
 	if err != nil {
 		return j, err
 	}
-	if j.Applies, _ = applies.(bool); !j.Applies || r.Do == build.BuildNothing {
+	if j.Applies, _ = applies.(bool); !j.Applies || r.Do == build.ActionNothing {
 		return j, nil
 	}
 	if j.Key, err = b.key(ctx, r, e, facts); err != nil {
 		return build.BuildJudgement{}, err
 	}
-	if r.Do != build.BuildCreate {
+	if r.Do != build.ActionCreate {
 		return j, nil
 	}
-	j.Ask = build.BuildAsk{Size: r.Size, Provider: r.Provider, Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: r.AtOnce()}
+	j.Ask = build.BuildSpec{Size: r.Size, Provider: r.Provider, Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: r.AtOnce()}
 	if j.Ask.Template, err = b.words(ctx, "template", r.Template, facts); err != nil {
 		return build.BuildJudgement{}, err
 	}

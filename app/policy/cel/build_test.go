@@ -15,7 +15,7 @@ import (
 	"muster/app/policy/cel"
 )
 
-var push = app.BuildEvent{System: "github", Event: "push", Phase: build.BuildRunning, Build: "octo/web/1", Branch: "feature/Über", Labels: []string{"muster"}, PullRequest: 7,
+var push = app.BuildEvent{System: "github", Event: "push", Phase: build.PhaseRunning, Build: "octo/web/1", Branch: "feature/Über", Labels: []string{"muster"}, PullRequest: 7,
 	Payload: map[string]any{"n": int64(3), "list": []any{"a", int64(1)}, "deep": map[string]any{"url": "https://ci.example.com/told"}, "long": strings.Repeat("x", 5000)}}
 
 // A callback is put together like other texts; where that cannot be done the rule applies all the same, and says why there is no callback.
@@ -33,7 +33,7 @@ func TestCallbacksArePutTogether(t *testing.T) {
 		"https://a/${event.payload.long}":       {"", "must be at most"},
 		"${has(event.payload.gone) ? event.payload.gone : ''}": {"", ""},
 	} {
-		r := build.BuildRule{Name: "web", When: "true", Do: build.BuildCreate, Template: "web", Callback: callback}
+		r := build.BuildRule{Name: "web", When: "true", Do: build.ActionCreate, Template: "web", Callback: callback}
 		if err := e.CheckRule(r); err != nil {
 			t.Errorf("%s: %v", callback, err)
 			continue
@@ -71,7 +71,7 @@ func FuzzBuildRules(f *testing.F) {
 		event := push
 		event.Payload = map[string]any{}
 		_ = json.Unmarshal([]byte(payload), &event.Payload)
-		r := build.BuildRule{Name: "fuzz", When: when, Do: build.BuildCreate, Key: key, Template: text, Cluster: text, Callback: text,
+		r := build.BuildRule{Name: "fuzz", When: when, Do: build.ActionCreate, Key: key, Template: text, Cluster: text, Callback: text,
 			Parameters: map[string]any{"text": text, "deep": map[string]any{"list": []any{text, 1.0, true, nil}}}}
 		written, err := spec.BuildRules([]build.BuildRule{r})
 		if err != nil {

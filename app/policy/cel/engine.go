@@ -111,7 +111,7 @@ func (e *Engine) Judge(ctx context.Context, p policy.Policy, f policy.Facts) (j 
 	if j.Applies, _ = applies.(bool); !j.Applies {
 		return j, nil
 	}
-	if p.Effect == policy.PolicyRewrite {
+	if p.Effect == policy.EffectRewrite {
 		value, err := e.eval(ctx, "lease_cap", p.LeaseCap, span, facts)
 		if err != nil {
 			return policy.Judgement{}, err

@@ -65,7 +65,7 @@ func TestWhatHasNoEndCostsMoreThanAnyNumber(t *testing.T) {
 	}
 }
 
-func TestMistakesAreExplainedWithTheirPlace(t *testing.T) {
+func TestExpressionErrorsHaveTheirPosition(t *testing.T) {
 	for _, c := range []struct{ name, when, message, hint string }{
 		{"a word that is nearly right", "true &&\n  node > 10", `when, line 2, column 3: unknown name "node"`, "Did you mean nodes?"},
 		{"an unknown word", "budget > 10", `unknown name "budget"`, "Use one of: tenant, user,"},
@@ -118,14 +118,14 @@ func TestReasonsAreExpanded(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeEvaluatedIsAnError(t *testing.T) {
+func TestEvaluationErrors(t *testing.T) {
 	many := "[0,1,2,3,4,5,6,7,8,9]"
 	for name, p := range map[string]policy.Policy{
 		"an index outside":         {When: `groups[7] == "x"`},
 		"a division by nothing":    {When: `nodes / (nodes - 12) == 1`},
 		"a zone that is not there": {When: `now.getHours("Moon/Crater") == 1`},
-		"a lease of nothing":       {When: `true`, Effect: policy.PolicyRewrite, LeaseCap: `duration("0s")`},
-		"a lease before now":       {When: `true`, Effect: policy.PolicyRewrite, LeaseCap: `duration("-1h")`},
+		"a lease of nothing":       {When: `true`, Effect: policy.EffectRewrite, LeaseCap: `duration("0s")`},
+		"a lease before now":       {When: `true`, Effect: policy.EffectRewrite, LeaseCap: `duration("-1h")`},
 		"too much work": {When: many + `.all(a, ` + many + `.all(b, ` + many + `.all(c, ` + many + `.all(d, ` + many + `.all(e, ` + many +
 			`.all(f, a + b + c + d + e + f >= 0))))))`},
 		"too long a reason": {When: "true", Reason: `${` + many + `.map(a, ` + many + `.map(b, ` + many + `.map(c, "abcdefghij")))}`},
@@ -165,7 +165,7 @@ func FuzzExpressions(f *testing.F) {
 	}
 	e := New()
 	f.Fuzz(func(t *testing.T, text string) {
-		p := policy.Policy{Name: "p", When: text, Effect: policy.PolicyRewrite, LeaseCap: text, Reason: "${" + text + "} " + text}
+		p := policy.Policy{Name: "p", When: text, Effect: policy.EffectRewrite, LeaseCap: text, Reason: "${" + text + "} " + text}
 		began := time.Now()
 		checked := e.Check(p)
 		if checked != nil {
@@ -188,7 +188,7 @@ func FuzzExpressions(f *testing.F) {
 
 func BenchmarkJudge(b *testing.B) {
 	e := New()
-	p := policy.Policy{When: `nodes > 10 && !("finance" in groups) && cost > 5`, Effect: policy.PolicyRefuse, Reason: "At most 10 nodes; you asked for ${nodes}."}
+	p := policy.Policy{When: `nodes > 10 && !("finance" in groups) && cost > 5`, Effect: policy.EffectRefuse, Reason: "At most 10 nodes; you asked for ${nodes}."}
 	for b.Loop() {
 		if _, err := e.Judge(b.Context(), p, asking()); err != nil {
 			b.Fatal(err)

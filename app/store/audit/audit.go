@@ -13,16 +13,16 @@ import (
 	"muster/app/store/db"
 )
 
-const deedColumns = `tenant, number, at, user_name, via, address, token, act, object, detail, hash`
+const entryColumns = `tenant, number, at, user_name, via, address, token, act, object, detail, hash`
 
-func scanDeed(row db.Scanner) (d app.Deed, hash []byte, err error) {
+func scanEntry(row db.Scanner) (d app.AuditEntry, hash []byte, err error) {
 	var at int64
 	err = row.Scan(&d.Tenant, &d.Number, &at, &d.Who, &d.Via, &d.From, &d.Token, &d.Act, &d.Object, &d.Detail, &hash)
 	d.At, d.Hash = db.FromMicros(at), hex.EncodeToString(hash)
 	return d, hash, err
 }
 
-func (s *Store) Audit(ctx context.Context, f app.AuditFilter) ([]app.Deed, error) {
+func (s *Store) Audit(ctx context.Context, f app.AuditFilter) ([]app.AuditEntry, error) {
 	where, args := []string{"1 = 1"}, []any{}
 	add := func(cond string, more ...any) { where, args = append(where, cond), append(args, more...) }
 	if f.Tenants != nil {
@@ -31,7 +31,7 @@ func (s *Store) Audit(ctx context.Context, f app.AuditFilter) ([]app.Deed, error
 			list[i] = t
 		}
 		if len(list) == 0 {
-			return []app.Deed{}, nil
+			return []app.AuditEntry{}, nil
 		}
 		add("tenant IN (?"+strings.Repeat(", ?", len(list)-1)+")", list...)
 	}
@@ -63,15 +63,15 @@ func (s *Store) Audit(ctx context.Context, f app.AuditFilter) ([]app.Deed, error
 		add(behind, tenant, tenant, f.After)
 	}
 	limit := f.Limit
-	if limit <= 0 || limit > identity.MaxDeeds+1 {
-		limit = identity.MaxDeeds + 1
+	if limit <= 0 || limit > identity.MaxAuditEntries+1 {
+		limit = identity.MaxAuditEntries + 1
 	}
-	list := []app.Deed{}
+	list := []app.AuditEntry{}
 	err := s.Each(ctx, func(row db.Scanner) error {
-		d, _, err := scanDeed(row)
+		d, _, err := scanEntry(row)
 		list = append(list, d)
 		return err
-	}, `SELECT `+deedColumns+` FROM audit WHERE `+strings.Join(where, " AND ")+` ORDER BY `+order+` LIMIT ?`, append(args, limit)...)
+	}, `SELECT `+entryColumns+` FROM audit WHERE `+strings.Join(where, " AND ")+` ORDER BY `+order+` LIMIT ?`, append(args, limit)...)
 	return list, err
 }
 
@@ -85,7 +85,7 @@ func (s *Store) AuditTenants(ctx context.Context) (all []string, err error) {
 	return all, err
 }
 
-func (s *Store) NoteDeed(ctx context.Context, d app.Deed) error {
+func (s *Store) AddAuditEntry(ctx context.Context, d app.AuditEntry) error {
 	return s.Write(ctx, func(t *db.Tx) error { return t.Chain(d) })
 }
 
@@ -115,7 +115,7 @@ func (s *Store) VerifyAudit(ctx context.Context, tenant string) (identity.AuditP
 	for p.Whole && p.Entries < end {
 		read := 0
 		err := s.Each(ctx, func(row db.Scanner) error {
-			d, hash, err := scanDeed(row)
+			d, hash, err := scanEntry(row)
 			if err != nil {
 				return err
 			}
@@ -130,7 +130,7 @@ func (s *Store) VerifyAudit(ctx context.Context, tenant string) (identity.AuditP
 				p.Entries, before = want, hash
 			}
 			return nil
-		}, `SELECT `+deedColumns+` FROM audit WHERE tenant = ? AND number > ? AND number <= ? ORDER BY number LIMIT ?`,
+		}, `SELECT `+entryColumns+` FROM audit WHERE tenant = ? AND number > ? AND number <= ? ORDER BY number LIMIT ?`,
 			tenant, p.Entries, end, verifyBatch)
 		if err != nil {
 			return p, err

@@ -67,9 +67,9 @@ func keeper(t testing.TB, key []byte) db.KeyKeeper {
 	return k
 }
 
-func bring(t testing.TB, b []byte, where string) db.Outcome {
+func restore(t testing.TB, b []byte, where string) db.Outcome {
 	t.Helper()
-	_, _, out, err := backup.Bring(t.Context(), of(b), where, db.Restored{Keeper: keeper(t, key), Now: time.Now(), Lease: 24 * time.Hour}, false, nil)
+	_, _, out, err := backup.Restore(t.Context(), of(b), where, db.Restored{Keeper: keeper(t, key), Now: time.Now(), Lease: 24 * time.Hour}, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func bring(t testing.TB, b []byte, where string) db.Outcome {
 // whole fails where something in a database does not fit together.
 func whole(t testing.TB, s *store.Store) {
 	t.Helper()
-	wrong, err := s.Wrong(t.Context())
+	wrong, err := s.IntegrityErrors(t.Context())
 	if err != nil || len(wrong) > 0 {
 		t.Errorf("%v, %v", wrong, err)
 	}
@@ -122,7 +122,7 @@ func bustle(t testing.TB, s *store.Store, allowed *atomic.Int64) (stop func()) {
 					t.Error(err)
 					return
 				}
-				if err := s.NoteDeed(ctx, app.Deed{Tenant: tenant, At: time.Now(), Who: "ada", Act: "cluster.create", Object: fmt.Sprint(n)}); err != nil {
+				if err := s.AddAuditEntry(ctx, app.AuditEntry{Tenant: tenant, At: time.Now(), Who: "ada", Act: "cluster.create", Object: fmt.Sprint(n)}); err != nil {
 					t.Error(err)
 					return
 				}
@@ -173,7 +173,7 @@ func story(t *testing.T, from string, to func(*testing.T) string) {
 	stop()
 	for _, b := range taken {
 		where := to(t)
-		out := bring(t, b, where)
+		out := restore(t, b, where)
 		back := open(t, where)
 		whole(t, back)
 		if out.Operations == 0 || out.Rows == 0 {
@@ -231,7 +231,7 @@ func goesOn(t *testing.T, was, now *store.Store) {
 
 func sqliteFile(t *testing.T) string { return filepath.Join(t.TempDir(), "muster.db") }
 
-func TestBackupWhileItIsWritten(t *testing.T) { story(t, storetest.File(t), sqliteFile) }
+func TestBackupDuringWrites(t *testing.T) { story(t, storetest.File(t), sqliteFile) }
 
 // some is a database with one cluster, half made.
 func some(t *testing.T) string {
@@ -269,7 +269,7 @@ func some(t *testing.T) string {
 }
 
 // A backup of what was restored is the same, but for what a restore changes.
-func TestSameRowsAgain(t *testing.T) {
+func TestRestoredRowsAreIdentical(t *testing.T) {
 	rows := func(b []byte) map[string][]string {
 		head, m, err := backup.Check(t.Context(), bytes.NewReader(b), keeper(t, key), false)
 		if err != nil {
@@ -289,7 +289,7 @@ func TestSameRowsAgain(t *testing.T) {
 	}
 	first := take(t, some(t))
 	where := sqliteFile(t)
-	bring(t, first, where)
+	restore(t, first, where)
 	was, now := rows(first), rows(take(t, where))
 	for _, table := range []string{"clusters", "nodes", "edges", "logs", "events", "data_keys", "users", "second_factors", "recovery_codes", "reservations", "paces"} {
 		if !slices.Equal(was[table], now[table]) {
@@ -306,7 +306,7 @@ func TestBrokenBackupsAreRefused(t *testing.T) {
 	refused := func(name string, b []byte) {
 		t.Helper()
 		where := sqliteFile(t)
-		_, _, _, err := backup.Bring(t.Context(), of(b), where, db.Restored{Keeper: keeper(t, key), Now: time.Now()}, false, nil)
+		_, _, _, err := backup.Restore(t.Context(), of(b), where, db.Restored{Keeper: keeper(t, key), Now: time.Now()}, false, nil)
 		if app.AsError(err).Reason != "bad_backup" {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -341,15 +341,15 @@ func unpacked(b []byte) []byte {
 	return all
 }
 
-func TestRestoreReplacesNothing(t *testing.T) {
+func TestRestoreNeedsAnEmptyDatabase(t *testing.T) {
 	file := some(t)
 	b := take(t, file)
-	_, _, _, err := backup.Bring(t.Context(), of(b), file, db.Restored{Keeper: keeper(t, key), Now: time.Now()}, false, nil)
+	_, _, _, err := backup.Restore(t.Context(), of(b), file, db.Restored{Keeper: keeper(t, key), Now: time.Now()}, false, nil)
 	if app.AsError(err).Reason != "not_empty" {
 		t.Errorf("a restore over an installation: %v", err)
 	}
 	where := sqliteFile(t)
-	_, _, _, err = backup.Bring(t.Context(), of(b), where, db.Restored{Now: time.Now(), Keeper: keeper(t, bytes.Repeat([]byte{8}, store.KeySize))}, false, nil)
+	_, _, _, err = backup.Restore(t.Context(), of(b), where, db.Restored{Now: time.Now(), Keeper: keeper(t, bytes.Repeat([]byte{8}, store.KeySize))}, false, nil)
 	if app.AsError(err).Reason != "wrong_key" {
 		t.Errorf("a restore with another key: %v", err)
 	}
@@ -359,12 +359,12 @@ func TestRestoreReplacesNothing(t *testing.T) {
 }
 
 // A restore that is called off in the middle leaves nothing.
-func TestRestoreCutOffLeavesNothing(t *testing.T) {
+func TestInterruptedRestoreLeavesNothing(t *testing.T) {
 	b := take(t, some(t))
 	where := sqliteFile(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	opened := 0
-	_, _, _, err := backup.Bring(ctx, func() (io.ReadCloser, error) {
+	_, _, _, err := backup.Restore(ctx, func() (io.ReadCloser, error) {
 		if opened++; opened == 2 {
 			cancel()
 		}
@@ -376,12 +376,12 @@ func TestRestoreCutOffLeavesNothing(t *testing.T) {
 	if left, _ := os.ReadDir(filepath.Dir(where)); len(left) > 0 {
 		t.Errorf("left behind is %v", left)
 	}
-	bring(t, b, where)
+	restore(t, b, where)
 	whole(t, open(t, where))
 }
 
 // Leases that ended meanwhile do not take the clusters with them at the first look.
-func TestLeasesGetTime(t *testing.T) {
+func TestRestoreExtendsLeases(t *testing.T) {
 	file := storetest.File(t)
 	s := open(t, file)
 	c := apptest.NewCluster(tenant, "web", 2, time.Now(), apptest.Chain(2))
@@ -390,7 +390,7 @@ func TestLeasesGetTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	where := sqliteFile(t)
-	if out := bring(t, take(t, file), where); out.Leases != 1 || out.Clusters != 1 {
+	if out := restore(t, take(t, file), where); out.Leases != 1 || out.Clusters != 1 {
 		t.Errorf("%+v", out)
 	}
 	got, err := open(t, where).Cluster(t.Context(), tenant, "web-1")

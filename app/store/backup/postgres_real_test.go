@@ -40,7 +40,7 @@ func TestPostgresBackup(t *testing.T) {
 		b, where := take(t, some(t)), database(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		reads := 0
-		_, _, _, err := backup.Bring(ctx, func() (io.ReadCloser, error) {
+		_, _, _, err := backup.Restore(ctx, func() (io.ReadCloser, error) {
 			if reads++; reads == 2 { // the rows are being read
 				cancel()
 			}
@@ -53,7 +53,7 @@ func TestPostgresBackup(t *testing.T) {
 			t.Errorf("a server on half a backup: %v", err)
 			_ = s.Close()
 		}
-		bring(t, b, where)
+		restore(t, b, where)
 		whole(t, open(t, where))
 	})
 	t.Run("within PostgreSQL", func(t *testing.T) { story(t, database(t), database) })

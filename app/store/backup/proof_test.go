@@ -143,7 +143,7 @@ func TestChangedBackupsAreRefused(t *testing.T) {
 		t.Helper()
 		where := sqliteFile(t)
 		put := func(string, int64, io.Reader) error { t.Error("a content was kept"); return nil }
-		_, _, _, err := backup.Bring(t.Context(), of(b), where, db.Restored{Keeper: keeper(t, key), Now: time.Now()}, unproven, put)
+		_, _, _, err := backup.Restore(t.Context(), of(b), where, db.Restored{Keeper: keeper(t, key), Now: time.Now()}, unproven, put)
 		if app.AsError(err).Reason != reason {
 			t.Errorf("%v, want the reason %s", err, reason)
 		}
@@ -253,12 +253,12 @@ func TestChangedBackupsAreRefused(t *testing.T) {
 	t.Run("the first form", func(t *testing.T) {
 		old := pack(t, firstForm(t, all))
 		refused(t, old, false, "unauthenticated")
-		if _, m, _, err := backup.Bring(t.Context(), of(old), sqliteFile(t), db.Restored{Keeper: keeper(t, key), Now: time.Now()}, true, nil); err != nil || m.Proven {
+		if _, m, _, err := backup.Restore(t.Context(), of(old), sqliteFile(t), db.Restored{Keeper: keeper(t, key), Now: time.Now()}, true, nil); err != nil || m.Proven {
 			t.Errorf("it was allowed: %v, proven %v", err, m.Proven)
 		}
 	})
 	t.Run("nothing changed", func(t *testing.T) {
-		bring(t, pack(t, all), sqliteFile(t))
+		restore(t, pack(t, all), sqliteFile(t))
 		_, m, err := backup.Check(t.Context(), bytes.NewReader(b), keeper(t, key), false)
 		if err != nil || !m.Proven {
 			t.Errorf("%v, proven %v", err, m.Proven)
@@ -270,7 +270,7 @@ func TestChangedBackupsAreRefused(t *testing.T) {
 }
 
 // A backup from before a rekey is authenticated by the old key.
-func TestBackupFromBeforeARekey(t *testing.T) {
+func TestBackupBeforeRekey(t *testing.T) {
 	file := storetest.File(t)
 	s := open(t, file)
 	if _, err := s.CreateCluster(t.Context(), apptest.NewCluster(tenant, "web", 2, time.Now(), apptest.Chain(2))); err != nil {
@@ -281,9 +281,9 @@ func TestBackupFromBeforeARekey(t *testing.T) {
 	if _, err := s.Rekey(t.Context(), next); err != nil {
 		t.Fatal(err)
 	}
-	_, _, _, err := backup.Bring(t.Context(), of(before), sqliteFile(t), db.Restored{Keeper: next, Now: time.Now()}, false, nil)
+	_, _, _, err := backup.Restore(t.Context(), of(before), sqliteFile(t), db.Restored{Keeper: next, Now: time.Now()}, false, nil)
 	if app.AsError(err).Reason != "wrong_key" {
 		t.Errorf("with the new key: %v", err)
 	}
-	bring(t, before, sqliteFile(t))
+	restore(t, before, sqliteFile(t))
 }

@@ -19,10 +19,10 @@ import (
 
 // What is held in memory of one file of an archive is bounded.
 const (
-	mostHead     = 4 << 20
-	mostManifest = 512 << 20
-	mostFiles    = 1 << 20
-	mostName     = 200 // bytes
+	maxHead     = 4 << 20
+	maxManifest = 512 << 20
+	maxFiles    = 1 << 20
+	maxName     = 200 // bytes
 )
 
 func bad(format string, args ...any) error {
@@ -43,7 +43,7 @@ func Check(ctx context.Context, r io.Reader, keeper db.KeyKeeper, unprovenToo bo
 		if proof != nil || manifest != nil && (h.Name != proofName || head.Form < 2) {
 			return bad("there is data after its end")
 		}
-		if len(seen) == mostFiles || len(h.Name) > mostName {
+		if len(seen) == maxFiles || len(h.Name) > maxName {
 			return bad("too many files, or a file name too long")
 		}
 		sum := sha256.New()
@@ -52,7 +52,7 @@ func Check(ctx context.Context, r io.Reader, keeper db.KeyKeeper, unprovenToo bo
 		case len(seen) == 0 && h.Name != headName:
 			return bad("unexpected first file %.60q", h.Name)
 		case len(seen) == 0:
-			if err := document(from, mostHead, &head); err != nil {
+			if err := document(from, maxHead, &head); err != nil {
 				return err
 			}
 			if head.Form > newest || head.Form < 1 {
@@ -60,14 +60,14 @@ func Check(ctx context.Context, r io.Reader, keeper db.KeyKeeper, unprovenToo bo
 					Hint: "Restore the backup with a newer version."}
 			}
 		case h.Name == manifestName:
-			if err := document(from, mostManifest, &m); err != nil {
+			if err := document(from, maxManifest, &m); err != nil {
 				return err
 			}
 			manifest = sum.Sum(nil)
 			return nil
 		case manifest != nil:
 			proof = &Proof{}
-			return document(from, mostHead, proof)
+			return document(from, maxHead, proof)
 		default:
 			if _, err := io.Copy(io.Discard, from); err != nil {
 				return bad("%v", err)

@@ -11,8 +11,8 @@ import (
 	"muster/app/store/db"
 )
 
-// odd is a value that JSON has no form for: a text that is no UTF-8 (programs print anything), or a number that is none.
-type odd struct {
+// encodedValue is a value that JSON has no form for: a text that is no UTF-8 (programs print anything), or a number that is none.
+type encodedValue struct {
 	Base64 *string `json:"base64,omitempty"`
 	Float  string  `json:"float,omitempty"`
 }
@@ -82,7 +82,7 @@ func readValue(raw json.RawMessage, kind db.Kind) (any, error) {
 		return nil, nil
 	}
 	if text[0] == '{' {
-		var o odd
+		var o encodedValue
 		if err := json.Unmarshal(raw, &o); err != nil {
 			return nil, err
 		}

@@ -121,8 +121,8 @@ func (w *writer) flush() error {
 }
 
 func (w *writer) header(path string, size int64) error {
-	if len(w.manifest.Entries) == mostFiles && path != manifestName && path != proofName {
-		return fmt.Errorf("backup: more than %d files", mostFiles)
+	if len(w.manifest.Entries) == maxFiles && path != manifestName && path != proofName {
+		return fmt.Errorf("backup: more than %d files", maxFiles)
 	}
 	if err := w.tar.WriteHeader(&tar.Header{Name: path, Mode: 0o600, Size: size, ModTime: w.at, Format: tar.FormatPAX}); err != nil {
 		return fmt.Errorf("backup: %w", err)

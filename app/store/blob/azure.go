@@ -38,7 +38,7 @@ type azureAccount struct {
 	keyOf                  string // the name that goes with the key
 }
 
-func openAzure(_ context.Context, u *url.URL) (place, error) {
+func openAzure(_ context.Context, u *url.URL) (backend, error) {
 	p := cloudurl.Of(u)
 	a := azureOfEnvironment()
 	fixed, fixedErr := a.service()

@@ -124,18 +124,18 @@ func TestAzure(t *testing.T) {
 			}
 			s.deny, s.writes = false, 0
 			clear(s.all)
-			tryPlace(t, openAt(t, "azblob://things?protocol=http&domain="+url.QueryEscape(domain)), s)
+			tryBackend(t, openAt(t, "azblob://things?protocol=http&domain="+url.QueryEscape(domain)), s)
 		})
 	}
 }
 
-func TestLargeContentInAzure(t *testing.T) {
+func TestLargeBlobInAzure(t *testing.T) {
 	_, domain := azureServer(t)
 	tryLarge(t, openAt(t, "azblob://things?protocol=http&domain="+url.QueryEscape(domain)), 20<<20)
 }
 
 // A signature in the environment is only sent to the host that the environment names.
-func TestSignatureOfAzureStays(t *testing.T) {
+func TestAzureSignatureIsStable(t *testing.T) {
 	t.Setenv("AZURE_STORAGE_ACCOUNT", "acme")
 	t.Setenv("AZURE_STORAGE_SAS_TOKEN", "sig=secret")
 	_, err := blob.Open(t.Context(), blob.Config{URL: "azblob://things?domain=example.com", Spool: path.Join(t.TempDir(), "spool")})
@@ -145,7 +145,7 @@ func TestSignatureOfAzureStays(t *testing.T) {
 	openAt(t, "azblob://things")
 }
 
-func TestWrongURLsOfAzure(t *testing.T) {
+func TestInvalidAzureURLs(t *testing.T) {
 	wrongURLs(t, "azblob://things")
 	t.Setenv("AZURE_STORAGE_ACCOUNT", "acme")
 	wrongURLs(t, "azblob://", "azblob://things/below", "azblob://things?color=blue", "azblob://things?cdn=maybe", "azblob://things?localemu=maybe",

@@ -30,10 +30,10 @@ type Config struct {
 
 // Store keeps contents. Close it.
 type Store struct {
-	place place
-	spool string
-	git   GitOptions
-	name  string
+	backend backend
+	spool   string
+	git     GitOptions
+	name    string
 }
 
 var _ resource.BlobStore = (*Store)(nil)
@@ -59,7 +59,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		where = (&url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}).String()
 	}
 	var err error
-	if s.place, s.name, err = openPlace(ctx, where); err != nil {
+	if s.backend, s.name, err = openBackend(ctx, where); err != nil {
 		return nil, s.problem("open", err)
 	}
 	return s, nil
@@ -69,13 +69,13 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 func (s *Store) Name() string { return s.name }
 
 // Close lets go of connections.
-func (s *Store) Close() error { return s.place.close() }
+func (s *Store) Close() error { return s.backend.close() }
 
 func (s *Store) Open(ctx context.Context, name string, from int64) (io.ReadCloser, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	r, err := s.place.open(ctx, name, from)
+	r, err := s.backend.open(ctx, name, from)
 	if err != nil {
 		return nil, s.problem("read", err)
 	}
@@ -102,28 +102,28 @@ func (s *Store) Put(ctx context.Context, name string, size int64, r io.Reader) e
 	if n, err := s.sizeOf(ctx, name); err != nil || n == size {
 		return err
 	}
-	if d, ok := s.place.(*directory); ok {
-		if err := d.put(ctx, name, &whole{r, size}); err != nil {
+	if d, ok := s.backend.(*directory); ok {
+		if err := d.put(ctx, name, &exactReader{r, size}); err != nil {
 			return s.problem("write", err)
 		}
 		return nil
 	}
-	t, err := s.Take(ctx, &whole{r, size}, 0)
+	t, err := s.Take(ctx, &exactReader{r, size}, 0)
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	return s.write(ctx, name, t.(*taken).content())
+	return s.write(ctx, name, t.(*spooled).content())
 }
 
-// whole ends with an error if there are not just as many bytes as were said.
-type whole struct {
+// exactReader ends with an error if there are not just as many bytes as were said.
+type exactReader struct {
 	r    io.Reader
 	left int64
 }
 
 // Read reads on.
-func (w *whole) Read(p []byte) (int, error) {
+func (w *exactReader) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
 	if w.left -= int64(n); w.left < 0 || err == io.EOF && w.left > 0 {
 		err = fmt.Errorf("%d bytes are missing", w.left)
@@ -166,7 +166,7 @@ func (s *Store) Delete(ctx context.Context, name string) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	if err := s.place.remove(ctx, name); err != nil && !errors.Is(err, errAbsent) {
+	if err := s.backend.remove(ctx, name); err != nil && !errors.Is(err, errAbsent) {
 		return s.problem("delete", err)
 	}
 	return nil
@@ -175,7 +175,7 @@ func (s *Store) Delete(ctx context.Context, name string) error {
 // List implements resource.BlobStore. Files of the place that are no contents are not its business.
 func (s *Store) List(ctx context.Context, prefix string, each func(name string, at time.Time) error) error {
 	var stopped error // by the caller, whose error is not one of the place
-	err := s.place.list(ctx, prefix, func(name string, at time.Time) error {
+	err := s.backend.list(ctx, prefix, func(name string, at time.Time) error {
 		if isName(name) {
 			stopped = each(name, at)
 		}
@@ -192,7 +192,7 @@ func (s *Store) sizeOf(ctx context.Context, name string) (int64, error) {
 	if err := checkName(name); err != nil {
 		return -1, err
 	}
-	n, err := s.place.size(ctx, name)
+	n, err := s.backend.size(ctx, name)
 	if err != nil {
 		return -1, s.problem("look for", err)
 	}
@@ -220,7 +220,7 @@ func (s *Store) write(ctx context.Context, name string, content *io.SectionReade
 	if err := checkName(name); err != nil {
 		return err
 	}
-	if err := s.place.write(ctx, name, content); err != nil {
+	if err := s.backend.write(ctx, name, content); err != nil {
 		return s.problem("write", err)
 	}
 	return nil

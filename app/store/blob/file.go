@@ -32,7 +32,7 @@ type directory struct {
 }
 
 // openFile opens file:///PATH, or file://./PATH for one below the working directory.
-func openFile(_ context.Context, u *url.URL) (place, error) {
+func openFile(_ context.Context, u *url.URL) (backend, error) {
 	p := cloudurl.Of(u)
 	dir, create, mode := filepath.FromSlash(u.Path), p.Text("create_dir") != "", fs.FileMode(p.Number("dir_file_mode"))
 	if u.Host == "." {

@@ -78,7 +78,7 @@ func TestOldDirectory(t *testing.T) {
 }
 
 // Names that would lead out of the directory, or that files of another kind have, are refused.
-func TestNamesOfContents(t *testing.T) {
+func TestBlobNames(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestNamesOfContents(t *testing.T) {
 }
 
 // A content appears whole, in a file and directories that only the server may read, and with nothing beside it.
-func TestFileIsWrittenWhole(t *testing.T) {
+func TestFileIsWrittenAtomically(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kept")
 	s := openAt(t, "file://"+dir+"?create_dir=true")
 	if err := s.Put(t.Context(), "acme/a", 5, bytes.NewReader([]byte("hello"))); err != nil {

@@ -39,7 +39,7 @@ type GitOptions struct {
 
 const (
 	gitTime = 10 * time.Minute
-	gitLook = 200 * time.Millisecond
+	gitPoll = 200 * time.Millisecond
 )
 
 // gitRef is the name of a tag or branch, or a commit. It begins with no dash, so that no option is made of it.
@@ -183,7 +183,7 @@ func (g *gitRun) run(args ...string) (string, error) {
 			select {
 			case <-done:
 				return
-			case <-time.After(gitLook):
+			case <-time.After(gitPoll):
 				if g.limit > 0 && sizeOf(g.dir) > g.limit {
 					cancel(&app.Error{Code: app.ETooLarge, Field: "git", Message: "The repository is larger than " + humanize.Bytes(g.limit) + ".", Hint: "The server's operator sets the limit with --resource-limit."})
 					return
@@ -267,7 +267,7 @@ func (s *Store) takeTree(g *gitRun, tree string, limit int64) (resource.TakenBlo
 	go func() {
 		z := gzip.NewWriter(w)
 		t := tar.NewWriter(z)
-		err := archive.Rewrite(g.ctx, archive.Source{R: raw.(*taken).file, Size: raw.Size()}, "", t)
+		err := archive.Rewrite(g.ctx, archive.Source{R: raw.(*spooled).file, Size: raw.Size()}, "", t)
 		w.CloseWithError(errors.Join(err, t.Close(), z.Close()))
 	}()
 	defer r.Close()

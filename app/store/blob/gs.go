@@ -26,7 +26,7 @@ type googleStorage struct {
 	bucket string
 }
 
-func openGS(ctx context.Context, u *url.URL) (place, error) {
+func openGS(ctx context.Context, u *url.URL) (backend, error) {
 	p := cloudurl.Of(u)
 	anonymous, domain := p.Flag("anonymous"), p.Text("universe_domain")
 	if err := cmp.Or(p.Err(), hostOnly(u, "bucket")); err != nil {

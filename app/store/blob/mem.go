@@ -17,16 +17,16 @@ import (
 // memory is for trials: it is gone with the process.
 type memory struct {
 	mu  sync.Mutex
-	all map[string]remembered
+	all map[string]memObject
 }
 
-type remembered struct {
+type memObject struct {
 	content []byte
 	at      time.Time
 }
 
-func openMem(_ context.Context, u *url.URL) (place, error) {
-	return &memory{all: map[string]remembered{}}, cloudurl.Of(u).Err()
+func openMem(_ context.Context, u *url.URL) (backend, error) {
+	return &memory{all: map[string]memObject{}}, cloudurl.Of(u).Err()
 }
 
 func (m *memory) open(_ context.Context, name string, from int64) (io.ReadCloser, error) {
@@ -56,7 +56,7 @@ func (m *memory) write(ctx context.Context, name string, content *io.SectionRead
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.all[name] = remembered{b, time.Now()}
+	m.all[name] = memObject{b, time.Now()}
 	return nil
 }
 

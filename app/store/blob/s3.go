@@ -33,7 +33,7 @@ type simpleStorage struct {
 	partSize   int64
 }
 
-func openS3(ctx context.Context, u *url.URL) (place, error) {
+func openS3(ctx context.Context, u *url.URL) (backend, error) {
 	if err := hostOnly(u, "bucket"); err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func (o *objects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // A connection to S3 continues to be used after each upload: what the SDK does to a body that was sent does not cut it.
-func TestConnectionsToS3AreKept(t *testing.T) {
+func TestS3ConnectionsAreReused(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKID")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -88,7 +88,7 @@ func TestConnectionsToS3AreKept(t *testing.T) {
 	}
 }
 
-func TestWrongURLsOfS3(t *testing.T) {
+func TestInvalidS3URLs(t *testing.T) {
 	for _, wrong := range []string{"ssetype=none", "use_path_style=maybe", "s3ForcePathStyle=maybe", "disable_https=maybe", "accelerate=maybe", "color=blue",
 		"region=a&region=b", "anonymous=maybe", "fips=maybe",
 		"dualstack=maybe", "hostname_immutable=maybe", "rate_limiter_capacity=few", "role=me", "request_checksum_calculation=never",

@@ -12,7 +12,7 @@ import (
 	"muster/app/store/blob"
 )
 
-func TestSmallBuildSaysWhatItLacks(t *testing.T) {
+func TestSmallBuildNamesMissingFeatures(t *testing.T) {
 	for _, scheme := range []string{"azblob", "s3"} {
 		_, err := blob.Open(t.Context(), blob.Config{URL: scheme + "://things", Spool: path.Join(t.TempDir(), "spool")})
 		e := app.AsError(err)

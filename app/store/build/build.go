@@ -187,7 +187,7 @@ func (s *Store) EndBuild(ctx context.Context, who app.Actor, b appbuild.Build, w
 			return err
 		}
 		t.Topics[app.BuildsTopic()] = true
-		return t.Deed(now, who, "build.end", b.Object(), nil, map[string]any{"key": b.Key, "cluster": b.Cluster})
+		return t.AddAudit(now, who, "build.end", b.Object(), nil, map[string]any{"key": b.Key, "cluster": b.Cluster})
 	})
 }
 
@@ -245,7 +245,7 @@ func (s *Store) MoveBuild(ctx context.Context, b appbuild.Build, notice *app.Not
 			}
 		}
 		if tell != nil {
-			if err := tellBuild(t, b.Tenant, *tell); err != nil {
+			if err := queueCallbacks(t, b.Tenant, *tell); err != nil {
 				return err
 			}
 		}

@@ -19,7 +19,7 @@ type buildCallbacks struct{ s *Store }
 
 var _ webhook.DeliveryQueue = buildCallbacks{}
 
-// BuildCallbacks are what builds are to be sent: of each build one at a time, in the order of its states. They are queued by TakeBuild
+// BuildCallbacks are what builds are to be sent: of each build one at a time, in the order of its states. They are queued by IngestBuild
 // and MoveBuild, and go with their builds.
 func (s *Store) BuildCallbacks() webhook.DeliveryQueue { return buildCallbacks{s} }
 
@@ -29,9 +29,9 @@ type sealedCall struct {
 	name, shown, why string
 }
 
-func buildCallPlace(name string) string { return "build_callbacks/" + name }
+func buildCallAAD(name string) string { return "build_callbacks/" + name }
 
-func (s *Store) sealCall(b *appbuild.BuildBegin) sealedCall {
+func (s *Store) sealCall(b *appbuild.BuildStart) sealedCall {
 	switch {
 	case b == nil:
 		return sealedCall{url: []byte{}}
@@ -39,15 +39,15 @@ func (s *Store) sealCall(b *appbuild.BuildBegin) sealedCall {
 		return sealedCall{url: []byte{}, why: b.Call.Why}
 	}
 	name := rand.Text()
-	return sealedCall{url: s.Seal([]byte(b.Call.URL), buildCallPlace(name)), name: name, shown: b.Call.Shown}
+	return sealedCall{url: s.Seal([]byte(b.Call.URL), buildCallAAD(name)), name: name, shown: b.Call.Shown}
 }
 
 // callbacksToCome tells whether a hook has callbacks yet to be signed.
 const callbacksToCome = `EXISTS (SELECT 1 FROM builds b WHERE b.hook = build_hooks.id AND length(b.callback) > 0
 	AND (b.live = 1 OR EXISTS (SELECT 1 FROM build_callbacks c WHERE c.build = b.id AND c.outcome = 'waiting')))`
 
-// tellBuild queues what a build is sent, if anyone wants it.
-func tellBuild(t *db.Tx, tenant string, n app.BuildNews) error {
+// queueCallbacks queues what a build is sent, if anyone wants it.
+func queueCallbacks(t *db.Tx, tenant string, n app.BuildNews) error {
 	t.Topics[app.BuildsTopic()] = true
 	queue := func(kind string, n app.BuildNews, where string) error {
 		return t.Exec(`INSERT INTO build_callbacks (build, tenant, state, payload, outcome, attempts, queued_at, next_at, ended_at, holder, held_until, status, took, code, error, kind)
@@ -190,16 +190,16 @@ func (r *callbackRow) due(s *Store, now time.Time) webhook.DueDelivery {
 		return b
 	}
 	if r.kind == "status" {
-		d.API, d.Token = r.api, string(open(r.token, buildStatusPlace(r.hook)))
+		d.API, d.Token = r.api, string(open(r.token, buildStatusAAD(r.hook)))
 		if d.Err == nil && (d.Token == "" || d.Told.Status == nil) {
 			d.Err = app.Errorf(app.EInternal, "commit status %d has no token, or no status", d.ID)
 		}
 		return d
 	}
-	d.URL = string(open(r.url, buildCallPlace(r.name)))
-	d.Secrets = [][]byte{appbuild.BuildSigningKey(string(open(r.secret, buildSecretPlace(r.hook))))}
+	d.URL = string(open(r.url, buildCallAAD(r.name)))
+	d.Secrets = [][]byte{appbuild.BuildSigningKey(string(open(r.secret, buildSecretAAD(r.hook))))}
 	if len(r.old) > 0 && db.FromMicros(r.until).After(now) {
-		d.Secrets = append(d.Secrets, appbuild.BuildSigningKey(string(open(r.old, buildSecretPlace(r.hook)))))
+		d.Secrets = append(d.Secrets, appbuild.BuildSigningKey(string(open(r.old, buildSecretAAD(r.hook)))))
 	}
 	if d.Err == nil && (d.URL == "" || len(r.secret) == 0) {
 		d.Err = app.Errorf(app.EInternal, "callback %d has no address, or its hook no secret", d.ID)

@@ -39,9 +39,9 @@ func errNoBuildHook(name string) error {
 	return app.Errorf(app.ENotFound, "Build hook %q doesn't exist.", name)
 }
 
-func buildSecretPlace(id string) string { return "build_hook_secrets/" + id }
-func buildTokenPlace(id string) string  { return "build_hook_tokens/" + id }
-func buildStatusPlace(id string) string { return "build_hook_statuses/" + id }
+func buildSecretAAD(id string) string { return "build_hook_secrets/" + id }
+func buildTokenAAD(id string) string  { return "build_hook_tokens/" + id }
+func buildStatusAAD(id string) string { return "build_hook_statuses/" + id }
 
 func (s *Store) BuildHooks(ctx context.Context, tenant string) ([]appbuild.BuildHook, error) {
 	list := []appbuild.BuildHook{}
@@ -85,7 +85,7 @@ func (s *Store) BuildHookAt(ctx context.Context, id string, now time.Time) (h ap
 		sealed = append(sealed, old)
 	}
 	for _, b := range sealed {
-		secret, err := s.Unseal(b, buildSecretPlace(id))
+		secret, err := s.Unseal(b, buildSecretAAD(id))
 		if err != nil {
 			return h, nil, err
 		}
@@ -103,7 +103,7 @@ func (s *Store) BuildTokenKey(ctx context.Context, id string) ([]byte, error) {
 	if err != nil {
 		return nil, db.Wrapped(err)
 	}
-	return s.Unseal(sealed, buildTokenPlace(id))
+	return s.Unseal(sealed, buildTokenAAD(id))
 }
 
 func (s *Store) SaveBuildHook(ctx context.Context, who app.Actor, c appbuild.BuildHookChange, now time.Time) (h appbuild.BuildHook, made bool, err error) {
@@ -124,7 +124,7 @@ func (s *Store) SaveBuildHook(ctx context.Context, who app.Actor, c appbuild.Bui
 		if !made {
 			act, before = "build_hook.save", buildHookFacts(was, false)
 		}
-		return t.Deed(now, who, act, h.Name, before, buildHookFacts(h, made || c.Secret != ""))
+		return t.AddAudit(now, who, act, h.Name, before, buildHookFacts(h, made || c.Secret != ""))
 	})
 	return h, made, err
 }
@@ -170,8 +170,8 @@ func (s *Store) makeBuildHook(t *db.Tx, who app.Actor, c appbuild.BuildHookChang
 	return t.Exec(`INSERT INTO build_hooks (id, tenant, name, system, owner, rules, secret, secret_at, old_secret, old_until, token_key, enabled, last_at,
 			refused_at, refused, created_by, created_at, changed_at, deleted_at, status_token, status_api)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, x'', 0, ?, ?, 0, 0, '', ?, ?, ?, 0, ?, ?)`,
-		c.ID, who.Tenant, c.Name, c.System, owner, db.JSON(rules), s.Seal([]byte(secret), buildSecretPlace(c.ID)), db.Micros(now),
-		s.Seal(c.TokenKey, buildTokenPlace(c.ID)), db.Flag(c.Enabled == nil || *c.Enabled), who.Name(), db.Micros(now), db.Micros(now),
+		c.ID, who.Tenant, c.Name, c.System, owner, db.JSON(rules), s.Seal([]byte(secret), buildSecretAAD(c.ID)), db.Micros(now),
+		s.Seal(c.TokenKey, buildTokenAAD(c.ID)), db.Flag(c.Enabled == nil || *c.Enabled), who.Name(), db.Micros(now), db.Micros(now),
 		s.sealStatus(c.StatusToken, c.ID), api)
 }
 
@@ -180,7 +180,7 @@ func (s *Store) sealStatus(token *string, id string) []byte {
 	if token == nil || *token == "" {
 		return []byte{}
 	}
-	return s.Seal([]byte(*token), buildStatusPlace(id))
+	return s.Seal([]byte(*token), buildStatusAAD(id))
 }
 
 // dropStatuses gives up the commit statuses of a hook that were not written yet.
@@ -221,7 +221,7 @@ func (s *Store) changeBuildHook(t *db.Tx, h appbuild.BuildHook, c appbuild.Build
 	}
 	if c.Secret != "" {
 		change(`old_secret = secret, old_until = ?, secret = ?, secret_at = ?, refused = '', refused_at = 0`, db.Micros(now.Add(webhook.OldSecretTime)),
-			s.Seal([]byte(c.Secret), buildSecretPlace(h.ID)), db.Micros(now))
+			s.Seal([]byte(c.Secret), buildSecretAAD(h.ID)), db.Micros(now))
 	}
 	if err := t.Exec(`UPDATE build_hooks SET `+set+` WHERE id = ?`, append(args, h.ID)...); err != nil {
 		return err
@@ -253,11 +253,11 @@ func (s *Store) DeleteBuildHook(ctx context.Context, who app.Actor, name string,
 				return err
 			}
 		}
-		return t.Deed(now, who, "build_hook.delete", name, buildHookFacts(h, false), nil)
+		return t.AddAudit(now, who, "build_hook.delete", name, buildHookFacts(h, false), nil)
 	})
 }
 
-func (s *Store) NoteBuildRefused(ctx context.Context, id, why string, now time.Time) error {
+func (s *Store) NoteDeliveryRefused(ctx context.Context, id, why string, now time.Time) error {
 	var last int64
 	err := s.Row(ctx, `SELECT refused_at FROM build_hooks WHERE id = ?`, id).Scan(&last)
 	if db.IsNoRows(err) || err == nil && last > 0 && now.Sub(db.FromMicros(last)).Abs() < 10*time.Second {

@@ -23,7 +23,7 @@ func scanEntry(row db.Scanner) (catalog.CatalogRevision, error) {
 	return r, err
 }
 
-func (s *Store) OwnCatalogRevision(ctx context.Context, tenant string) (revision int64, err error) {
+func (s *Store) TenantCatalogRevision(ctx context.Context, tenant string) (revision int64, err error) {
 	err = s.Row(ctx, `SELECT revision FROM catalog_heads WHERE tenant = ?`, tenant).Scan(&revision)
 	if db.IsNoRows(err) {
 		return 0, nil
@@ -38,9 +38,9 @@ func (s *Store) CatalogHead(ctx context.Context, tenant string) (revision int64,
 	return revision, e, db.Wrapped(err)
 }
 
-// OwnCatalog implements catalog.OwnCatalogStore. The revision is that of the newest entry that was read, so that entries which are saved
+// TenantCatalog implements catalog.TenantCatalogStore. The revision is that of the newest entry that was read, so that entries which are saved
 // meanwhile are not taken for read.
-func (s *Store) OwnCatalog(ctx context.Context, tenant string) (list []catalog.CatalogRevision, revision int64, err error) {
+func (s *Store) TenantCatalog(ctx context.Context, tenant string) (list []catalog.CatalogRevision, revision int64, err error) {
 	list = []catalog.CatalogRevision{}
 	err = s.Each(ctx, func(row db.Scanner) error {
 		r, err := scanEntry(row)
@@ -53,7 +53,7 @@ func (s *Store) OwnCatalog(ctx context.Context, tenant string) (list []catalog.C
 	return list, revision, err
 }
 
-func (s *Store) OwnProviders(ctx context.Context) (map[string][]catalog.CatalogRevision, error) {
+func (s *Store) TenantProviders(ctx context.Context) (map[string][]catalog.CatalogRevision, error) {
 	by := map[string][]catalog.CatalogRevision{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var tenant string
@@ -74,7 +74,7 @@ func (w withFirst) Scan(dest ...any) error {
 	return w.Scanner.Scan(append([]any{w.first}, dest...)...)
 }
 
-func (s *Store) OwnCatalogHistory(ctx context.Context, tenant string, k apptemplate.CatalogKey, limit int) ([]catalog.CatalogRevision, error) {
+func (s *Store) TenantCatalogHistory(ctx context.Context, tenant string, k apptemplate.CatalogKey, limit int) ([]catalog.CatalogRevision, error) {
 	list := []catalog.CatalogRevision{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		r, err := scanEntry(row)
@@ -84,7 +84,7 @@ func (s *Store) OwnCatalogHistory(ctx context.Context, tenant string, k apptempl
 	return list, err
 }
 
-func (s *Store) OwnCatalogVersion(ctx context.Context, tenant string, k apptemplate.CatalogKey, number int) (catalog.CatalogRevision, error) {
+func (s *Store) TenantCatalogVersion(ctx context.Context, tenant string, k apptemplate.CatalogKey, number int) (catalog.CatalogRevision, error) {
 	r, err := scanEntry(s.Row(ctx, `SELECT `+entryColumns+` FROM catalog_entries WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`,
 		tenant, k.Kind, k.Name, number))
 	if db.IsNoRows(err) {
@@ -93,7 +93,7 @@ func (s *Store) OwnCatalogVersion(ctx context.Context, tenant string, k apptempl
 	return r, db.Wrapped(err)
 }
 
-func (s *Store) SaveOwnCatalog(ctx context.Context, who app.Actor, c catalog.OwnCatalogSave) (revision int64, err error) {
+func (s *Store) SaveTenantCatalog(ctx context.Context, who app.Actor, c catalog.TenantCatalogSave) (revision int64, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		latest := map[apptemplate.CatalogKey]catalog.CatalogRevision{}
 		head := int64(0)
@@ -177,7 +177,7 @@ func saveEntry(t *db.Tx, who app.Actor, was, e catalog.CatalogRevision) error {
 	} else {
 		after = map[string]any{"version": e.Number, "note": e.Note}
 	}
-	return t.Deed(e.At, who, act, e.Kind+"/"+e.Name, before, after)
+	return t.AddAudit(e.At, who, act, e.Kind+"/"+e.Name, before, after)
 }
 
 // freeAccount refuses where something of the tenant is at a provider.

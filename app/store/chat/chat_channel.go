@@ -24,8 +24,8 @@ func scanChannel(row db.Scanner) (c chat.ChatChannel, err error) {
 
 const channelByID = `SELECT ` + channelColumns + ` FROM chat_channels c WHERE c.kind = ? AND c.team = ? AND c.channel = ?`
 
-// mostChannels is how many channels of a workspace may be given away.
-const mostChannels = 1000
+// maxChannels is how many channels of a workspace may be given away.
+const maxChannels = 1000
 
 func (s *Store) SaveChannel(ctx context.Context, who app.Actor, c chat.ChatChannel) (is chat.ChatChannel, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
@@ -57,12 +57,12 @@ func (s *Store) SaveChannel(ctx context.Context, who app.Actor, c chat.ChatChann
 			if err := t.Row(`SELECT count(*) FROM chat_channels WHERE kind = ? AND team = ?`, c.Kind, c.Team).Scan(&n); err != nil {
 				return err
 			}
-			if n >= mostChannels {
-				return app.Errorf(app.ETooLarge, "A workspace can have at most %d channels assigned to other tenants.", mostChannels)
+			if n >= maxChannels {
+				return app.Errorf(app.ETooLarge, "A workspace can have at most %d channels assigned to other tenants.", maxChannels)
 			}
 		}
 		if is.Agreed() {
-			if err := identity.TenantStands(t, c.Tenant); err != nil {
+			if err := identity.TenantExists(t, c.Tenant); err != nil {
 				return err
 			}
 			// What was shown there is another tenant's.
@@ -75,7 +75,7 @@ func (s *Store) SaveChannel(ctx context.Context, who app.Actor, c chat.ChatChann
 			is.Kind, is.Team, is.Channel, is.Name, is.Tenant, is.Host, is.Guest, db.Micros(is.At)); err != nil {
 			return err
 		}
-		return t.Deed(c.At, who, "chat.channel", c.Kind+"/"+c.Team+"/"+c.Channel, before, is)
+		return t.AddAudit(c.At, who, "chat.channel", c.Kind+"/"+c.Team+"/"+c.Channel, before, is)
 	})
 	return is, err
 }
@@ -106,7 +106,7 @@ func (s *Store) DropChannel(ctx context.Context, who app.Actor, kind, team, chan
 		if err := dropApprovalsAt(t, kind, team, channel, w.Tenant); err != nil {
 			return err
 		}
-		return t.Deed(at, who, "chat.channel", kind+"/"+team+"/"+channel, was, nil)
+		return t.AddAudit(at, who, "chat.channel", kind+"/"+team+"/"+channel, was, nil)
 	})
 }
 
@@ -141,7 +141,7 @@ func (s *Store) SetApprovals(ctx context.Context, who app.Actor, p chat.ChatAppr
 				return err
 			}
 		}
-		return t.Deed(p.SetAt, who, "chat.approvals", p.Tenant, before, after)
+		return t.AddAudit(p.SetAt, who, "chat.approvals", p.Tenant, before, after)
 	})
 }
 

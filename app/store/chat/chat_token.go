@@ -26,7 +26,7 @@ func (s *Store) WorkspaceTokens(ctx context.Context, kind, team string) (k chat.
 		sealed []byte
 		place  string
 		into   *string
-	}{{access, chatAccessPlace(kind, team), &k.Access}, {refresh, chatRefreshPlace(kind, team), &k.Refresh}} {
+	}{{access, chatAccessAAD(kind, team), &k.Access}, {refresh, chatRefreshAAD(kind, team), &k.Refresh}} {
 		b, err := s.Unseal(v.sealed, v.place)
 		if err != nil {
 			return k, err
@@ -69,7 +69,7 @@ func (s *Store) WorkspacesDue(ctx context.Context, kind string, before time.Time
 	return list, err
 }
 
-func (s *Store) NoteLink(ctx context.Context, l chat.ChatLink) error {
+func (s *Store) NoteLink(ctx context.Context, l chat.ChatConnection) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM chat_links WHERE seen_at < ?`, db.Micros(l.SeenAt.Add(-24*time.Hour))); err != nil {
 			return err
@@ -80,10 +80,10 @@ func (s *Store) NoteLink(ctx context.Context, l chat.ChatLink) error {
 	})
 }
 
-func (s *Store) ChatLinks(ctx context.Context, kind string, since time.Time) ([]chat.ChatLink, error) {
-	list := []chat.ChatLink{}
+func (s *Store) ChatLinks(ctx context.Context, kind string, since time.Time) ([]chat.ChatConnection, error) {
+	list := []chat.ChatConnection{}
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var l chat.ChatLink
+		var l chat.ChatConnection
 		var from, seen int64
 		err := row.Scan(&l.Server, &l.Kind, &l.State, &from, &seen, &l.Error)
 		l.Since, l.SeenAt = db.FromMicros(from), db.FromMicros(seen)
@@ -124,7 +124,7 @@ func (s *Store) LinkByEmail(ctx context.Context, who app.Actor, i appidentity.Id
 			return err
 		}
 		linked = true
-		return t.Deed(i.At, who, "identity.link", i.Kind+"/"+i.External, nil, map[string]any{"user": i.User, "label": i.Label, "by": "verified address"})
+		return t.AddAudit(i.At, who, "identity.link", i.Kind+"/"+i.External, nil, map[string]any{"user": i.User, "label": i.Label, "by": "verified address"})
 	})
 	return linked, err
 }

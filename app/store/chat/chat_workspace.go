@@ -11,12 +11,12 @@ import (
 	"muster/app/store/identity"
 )
 
-func chatAccessPlace(kind, team string) string  { return "chat_access/" + kind + "/" + team }
-func chatRefreshPlace(kind, team string) string { return "chat_refresh/" + kind + "/" + team }
+func chatAccessAAD(kind, team string) string  { return "chat_access/" + kind + "/" + team }
+func chatRefreshAAD(kind, team string) string { return "chat_refresh/" + kind + "/" + team }
 
 // sealChat seals the tokens of a workspace.
 func (s *Store) sealChat(kind, team string, k chat.ChatTokens) (access, refresh []byte) {
-	return s.Seal([]byte(k.Access), chatAccessPlace(kind, team)), s.Seal([]byte(k.Refresh), chatRefreshPlace(kind, team))
+	return s.Seal([]byte(k.Access), chatAccessAAD(kind, team)), s.Seal([]byte(k.Refresh), chatRefreshAAD(kind, team))
 }
 
 const workspaceColumns = `w.kind, w.team, w.enterprise, w.name, w.tenant, w.app, w.bot, w.scopes, w.fixed, w.email, w.state, w.why, w.expires_at,
@@ -106,8 +106,8 @@ func (s *Store) SaveWorkspace(ctx context.Context, who app.Actor, w chat.ChatWor
 			w.Kind, w.Team, w.Enterprise, w.Name, w.Tenant, w.App, w.Bot, w.Scopes, db.Flag(w.Email), access, refresh, db.Micros(k.ExpiresAt), w.InstalledBy, db.Micros(at), db.Micros(at)); err != nil {
 			return err
 		}
-		w.State = chat.ChatConnected
-		return t.Deed(at, who, "chat.install", w.Kind+"/"+w.Team, before, workspaceFacts(w))
+		w.State = chat.StateConnected
+		return t.AddAudit(at, who, "chat.install", w.Kind+"/"+w.Team, before, workspaceFacts(w))
 	})
 }
 
@@ -202,7 +202,7 @@ func (s *Store) ChangeWorkspace(ctx context.Context, who app.Actor, kind, team s
 		if err := t.Exec(`UPDATE chat_workspaces SET email = ?, changed_at = ? WHERE kind = ? AND team = ?`, db.Flag(email), db.Micros(at), kind, team); err != nil {
 			return err
 		}
-		return t.Deed(at, who, "chat.change", kind+"/"+team, workspaceFacts(was), workspaceFacts(is))
+		return t.AddAudit(at, who, "chat.change", kind+"/"+team, workspaceFacts(was), workspaceFacts(is))
 	})
 }
 
@@ -224,14 +224,14 @@ func (s *Store) EndWorkspace(ctx context.Context, who app.Actor, kind, team stri
 		if err != nil || n == 0 {
 			return err
 		}
-		if state == chat.ChatRemoved {
+		if state == chat.StateRemoved {
 			if err := dropChatShown(t, kind, team); err != nil {
 				return err
 			}
 		}
 		is := was
 		is.State = state
-		return t.Deed(at, who, "chat.remove", kind+"/"+team, workspaceFacts(was), workspaceFacts(is))
+		return t.AddAudit(at, who, "chat.remove", kind+"/"+team, workspaceFacts(was), workspaceFacts(is))
 	})
 }
 

@@ -133,7 +133,7 @@ func (s *Store) Definition(ctx context.Context, tenant, cluster string) (d appcl
 	if err = ReadError(err, cluster); err != nil {
 		return d, err
 	}
-	return d, s.OpenJSON(sealed, db.DefinitionPlace(cluster), &d)
+	return d, s.OpenJSON(sealed, db.DefinitionAAD(cluster), &d)
 }
 
 func (s *Store) ClusterSecrets(ctx context.Context, tenant, cluster string) (k appcluster.ClusterSecrets, err error) {

@@ -63,7 +63,7 @@ func among[T any](column string, values []T) (clause string, args []any) {
 	for _, v := range values {
 		args = append(args, v)
 	}
-	return column + ` IN (` + db.Marks(len(values)) + `)`, args
+	return column + ` IN (` + db.Placeholders(len(values)) + `)`, args
 }
 
 // ReadableRequest is readable for the requests r.
@@ -98,8 +98,8 @@ func (s *Store) ReadableCluster(ctx context.Context, r app.ClusterReader, id str
 	return c, ReadError(err, id)
 }
 
-// mostOpenFor is how many open requests, and how many open questions, of a tenant are looked at for one reader.
-const mostOpenFor = 1000
+// maxOpenFor is how many open requests, and how many open questions, of a tenant are looked at for one reader.
+const maxOpenFor = 1000
 
 // OpenFor implements cluster.FinderStore. Which they are is up to JSON that only Go reads; LIKE leaves few of them.
 func (s *Store) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []string, requests []int64, err error) {
@@ -132,7 +132,7 @@ func (s *Store) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []st
 		return nil
 	}, `SELECT r.id, r.cluster, r.needs FROM requests r WHERE r.tenant = ? AND r.status IN ('waiting', 'offered')
 		AND (r.needs LIKE '%"role":%'`+strings.Repeat(` OR r.needs LIKE ? ESCAPE '!'`, len(groups))+`) ORDER BY r.id LIMIT ?`,
-		slices.Concat([]any{r.Tenant}, groups, []any{mostOpenFor})...)
+		slices.Concat([]any{r.Tenant}, groups, []any{maxOpenFor})...)
 	if err != nil || len(groups) == 0 {
 		return clusters, requests, err
 	}
@@ -152,7 +152,7 @@ func (s *Store) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []st
 		return nil
 	}, `SELECT q.cluster, q.person FROM questions q WHERE q.tenant = ? AND q.state = 'open'
 		AND (1 = 0`+strings.Repeat(` OR q.person LIKE ? ESCAPE '!'`, len(groups))+`) ORDER BY q.id LIMIT ?`,
-		slices.Concat([]any{r.Tenant}, groups, []any{mostOpenFor})...)
+		slices.Concat([]any{r.Tenant}, groups, []any{maxOpenFor})...)
 	return clusters, requests, err
 }
 
@@ -219,7 +219,7 @@ func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string,
 			Message: who.Name() + " changed who has access."}); err != nil {
 			return err
 		}
-		return t.Deed(at, who, "cluster.share", c.ID, before, after)
+		return t.AddAudit(at, who, "cluster.share", c.ID, before, after)
 	})
 	return after, err
 }
@@ -272,6 +272,6 @@ func (s *Store) SetDefaultVisibility(ctx context.Context, who app.Actor, v app.V
 		if err := t.Exec(`UPDATE tenants SET cluster_visibility = ? WHERE name = ?`, v, who.Tenant); err != nil {
 			return err
 		}
-		return t.Deed(at, who, "tenant.visibility", who.Tenant, before, v)
+		return t.AddAudit(at, who, "tenant.visibility", who.Tenant, before, v)
 	})
 }

@@ -12,12 +12,12 @@ import (
 // OperationColumns are those of an operation o, as OperationRow scans them.
 const OperationColumns = `o.id, o.tenant, o.cluster, o.kind, o.status, o.plan_hash, o.on_failure, o.undoes, o.requester, o.message, o.total,
 	o.done, o.unfinished, o.active, o.queued, o.running, o.claims, o.expected, o.created_at, o.started_at, o.ended_at, o.held_until,
-	o.at_least, o.no_top_up, o.expected_low, o.expected_high, o.expected_guess, o.expected_runs, o.trace`
+	o.min_available, o.no_backfill, o.expected_low, o.expected_high, o.expected_guess, o.expected_runs, o.trace`
 
 // OperationRow is a row of operationColumns on its way. It can be used again for each row.
 type OperationRow struct {
 	id, undoes, total, done, unfinished, active, queued, running, claims, expected, created, started, ended, held int64
-	least, noTopUp, low, high, guess, runs                                                                        int64
+	least, noBackfill, low, high, guess, runs                                                                     int64
 	tenant, cluster, kind, status, hash, choice, requester, message, trace                                        string
 }
 
@@ -25,7 +25,7 @@ type OperationRow struct {
 func (o *OperationRow) Dest() []any {
 	return []any{&o.id, &o.tenant, &o.cluster, &o.kind, &o.status, &o.hash, &o.choice, &o.undoes, &o.requester, &o.message, &o.total, &o.done,
 		&o.unfinished, &o.active, &o.queued, &o.running, &o.claims, &o.expected, &o.created, &o.started, &o.ended, &o.held,
-		&o.least, &o.noTopUp, &o.low, &o.high, &o.guess, &o.runs, &o.trace}
+		&o.least, &o.noBackfill, &o.low, &o.high, &o.guess, &o.runs, &o.trace}
 }
 
 // Value returns the operation that was scanned, as the rules take it.
@@ -34,11 +34,11 @@ func (o *OperationRow) Value() ledger.Operation {
 		Operation: app.Operation{ID: o.id, Tenant: o.tenant, Cluster: o.cluster, Kind: app.OperationKind(o.kind), Status: app.OperationStatus(o.status),
 			PlanHash: o.hash, OnFailure: app.FailureChoice(o.choice), Undoes: o.undoes, Requester: o.requester, Message: o.message,
 			Total: int(o.total), Done: int(o.done), CreatedAt: db.FromMicros(o.created), StartedAt: db.FromMicros(o.started), EndedAt: db.FromMicros(o.ended),
-			Expected: time.Duration(o.expected) * time.Microsecond, HeldUntil: db.FromMicros(o.held), AtLeast: int(o.least),
-			NoTopUp: o.noTopUp != 0, Expects: o.expects(), Trace: o.trace},
+			Expected: time.Duration(o.expected) * time.Microsecond, HeldUntil: db.FromMicros(o.held), MinAvailable: int(o.least),
+			NoBackfill: o.noBackfill != 0, Expects: o.expects(), Trace: o.trace},
 		Unfinished: int(o.unfinished), Active: int(o.active), Queued: int(o.queued), Running: int(o.running), Claims: o.claims,
 	}
-	if v.Kind == app.OperationGoOn { // the same column: which operation this one is about
+	if v.Kind == app.OperationAcceptPartial { // the same column: which operation this one is about
 		v.Undoes, v.GoesOn = 0, v.Undoes
 	}
 	return v

@@ -18,7 +18,7 @@ const auditKeyRow = "audit_key"
 
 // Chain writes an entry behind the last of its tenant. Writes of all servers come one after the other, so no one else does
 // at the same time.
-func (t *Tx) Chain(d app.Deed) error {
+func (t *Tx) Chain(d app.AuditEntry) error {
 	t.Topics[app.TenantTopic(d.Tenant)] = true
 	var number int64
 	var before []byte
@@ -40,7 +40,7 @@ func (t *Tx) Chain(d app.Deed) error {
 }
 
 // Chain returns the hash of an entry behind another. Each field goes in with its length, so no two entries read the same.
-func Chain(before []byte, d app.Deed) []byte {
+func Chain(before []byte, d app.AuditEntry) []byte {
 	h := sha256.New()
 	put := func(b []byte) {
 		var n [8]byte
@@ -101,10 +101,10 @@ func (s *DB) renewSetting(ctx context.Context, row string) ([]byte, error) {
 // chainBefore moves some of the entries from before there were chains.
 func (s *DB) chainBefore(ctx context.Context) (moved int, err error) {
 	err = s.Write(ctx, func(t *Tx) error {
-		var list []app.Deed
+		var list []app.AuditEntry
 		var last int64
 		err := t.Each(func(row Scanner) error {
-			var d app.Deed
+			var d app.AuditEntry
 			var at int64
 			err := row.Scan(&last, &at, &d.Tenant, &d.Who, &d.Act, &d.Object, &d.Detail)
 			d.At = FromMicros(at)
@@ -126,7 +126,7 @@ func (s *DB) chainBefore(ctx context.Context) (moved int, err error) {
 
 // Audit notes who did what to what. Via, address and token are those of the actor that the write is for.
 func (t *Tx) Audit(at time.Time, tenant, user, act, object, detail string) error {
-	d := app.Deed{Tenant: tenant, At: at, Who: user, Act: act, Object: object, Detail: detail}
+	d := app.AuditEntry{Tenant: tenant, At: at, Who: user, Act: act, Object: object, Detail: detail}
 	if a := t.who; a != nil && (a.User == user || a.Name() == user) {
 		d.Who, d.Via, d.From, d.Token = a.Name(), a.Via, a.From, a.Token
 	}

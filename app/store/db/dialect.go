@@ -19,50 +19,50 @@ import (
 // after the other, as they do on SQLite, and each sees all that was committed before it (postgres_session.go says why).
 // What reads and then decides is therefore safe as it is, and the numbers of events grow in the order of commits.
 type dialect interface {
-	// say returns a statement and its values in the database's own words.
-	say(query string, args []any) (string, []any)
+	// rewrite returns a statement and its values in the database's own words.
+	rewrite(query string, args []any) (string, []any)
 }
 
-type sqliteWords struct{}
+type sqliteDialect struct{}
 
-func (sqliteWords) say(query string, args []any) (string, []any) { return query, args }
+func (sqliteDialect) rewrite(query string, args []any) (string, []any) { return query, args }
 
-// mostSpelled is how many rewritten statements are kept; long ones, with rows of many values, are not.
+// maxCached is how many rewritten statements are kept; long ones, with rows of many values, are not.
 const (
-	mostSpelled  = 1000
-	longestSpelt = 4096
+	maxCached       = 1000
+	maxCachedLength = 4096
 )
 
-// postgresWords numbers the placeholders and adds to each the type of its value, so that nothing depends on what PostgreSQL
+// postgresDialect numbers the placeholders and adds to each the type of its value, so that nothing depends on what PostgreSQL
 // would guess (a bare placeholder beside a 0 would be 32 bits wide).
-type postgresWords struct {
+type postgresDialect struct {
 	mu    sync.RWMutex
-	spelt map[string]string // by types and statement
+	cache map[string]string // by types and statement
 }
 
-func (p *postgresWords) say(query string, args []any) (string, []any) {
+func (p *postgresDialect) rewrite(query string, args []any) (string, []any) {
 	said := make([]any, len(args))
 	casts := make([]byte, len(args), len(args)+1+len(query))
 	for i, a := range args {
 		said[i], casts[i] = plain(a)
 	}
-	if len(query) > longestSpelt {
-		return spell(query, casts), said
+	if len(query) > maxCachedLength {
+		return numberPlaceholders(query, casts), said
 	}
 	casts = append(casts, ' ')
 	p.mu.RLock()
-	text, known := p.spelt[string(append(casts, query...))]
+	text, known := p.cache[string(append(casts, query...))]
 	p.mu.RUnlock()
 	if known {
 		return text, said
 	}
-	text = spell(query, casts[:len(args)])
+	text = numberPlaceholders(query, casts[:len(args)])
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.spelt == nil || len(p.spelt) >= mostSpelled {
-		p.spelt = map[string]string{}
+	if p.cache == nil || len(p.cache) >= maxCached {
+		p.cache = map[string]string{}
 	}
-	p.spelt[string(casts)+query] = text
+	p.cache[string(casts)+query] = text
 	return text, said
 }
 
@@ -111,8 +111,8 @@ func text(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\uFFFD"), "\uFFFD")
 }
 
-// spell numbers the placeholders outside of quotes. An empty blob is written x” for SQLite.
-func spell(query string, casts []byte) string {
+// numberPlaceholders numbers the placeholders outside of quotes. An empty blob is written x” for SQLite.
+func numberPlaceholders(query string, casts []byte) string {
 	var b strings.Builder
 	b.Grow(len(query) + 12*len(casts))
 	n, quoted := 0, false

@@ -9,8 +9,8 @@ import (
 	"muster/migrations"
 )
 
-func TestStatementsInWordsOfPostgres(t *testing.T) {
-	words := &postgresWords{}
+func TestPostgresStatements(t *testing.T) {
+	words := &postgresDialect{}
 	for _, c := range []struct {
 		query string
 		args  []any
@@ -26,7 +26,7 @@ func TestStatementsInWordsOfPostgres(t *testing.T) {
 		{`t = ?`, []any{"a\x00b\xff"}, `t = $1::text`, []any{"a\uFFFDb\uFFFD"}},
 	} {
 		for range 2 { // the second time it is known
-			got, said := words.say(c.query, c.args)
+			got, said := words.rewrite(c.query, c.args)
 			if got != c.want {
 				t.Errorf("%s\nsays %s\nwant %s", c.query, got, c.want)
 			}
@@ -42,18 +42,18 @@ func TestStatementsInWordsOfPostgres(t *testing.T) {
 		}
 	}
 	// The same statement with a value of another type is another one.
-	if got, _ := words.say(`a = ? AND b = ?`, []any{"x", 7}); got != `a = $1::text AND b = $2::bigint` {
+	if got, _ := words.rewrite(`a = ? AND b = ?`, []any{"x", 7}); got != `a = $1::text AND b = $2::bigint` {
 		t.Error(got)
 	}
 }
 
-func TestKeptStatementsAreBounded(t *testing.T) {
-	words := &postgresWords{}
-	for i := range 3 * mostSpelled {
-		words.say(`SELECT `+strings.Repeat("1", i%longestSpelt+1), nil)
+func TestStatementCacheIsBounded(t *testing.T) {
+	words := &postgresDialect{}
+	for i := range 3 * maxCached {
+		words.rewrite(`SELECT `+strings.Repeat("1", i%maxCachedLength+1), nil)
 	}
-	if len(words.spelt) > mostSpelled {
-		t.Errorf("%d statements are kept", len(words.spelt))
+	if len(words.cache) > maxCached {
+		t.Errorf("%d statements are kept", len(words.cache))
 	}
 }
 
@@ -85,7 +85,7 @@ func TestMigrationsForPostgres(t *testing.T) {
 	}
 }
 
-func TestDatabaseURLIsNeverTold(t *testing.T) {
+func TestDatabaseURLIsNotShown(t *testing.T) {
 	for _, where := range []string{
 		"postgres://ada:t0p-secret/x@db:5432/muster", "postgres://ada:t0p-secret@db:port/muster", "postgres://ada:t0p-secret@db/m?sslmode=perhaps",
 		"postgres://ada:t0p-secret%zz@db/m", "mysql://ada:t0p-secret@db/m", "postgres://ada:t0p-secret@127.0.0.1:1/m?connect_timeout=1",

@@ -8,6 +8,6 @@
 // atomic, and no caller returns before its write is on disk. Reads use connections of their own and see what was last
 // committed.
 //
-// Private keys are encrypted with AES-256-GCM before they are written (seal.go). The key is passed to Open and is never
+// Private keys are encrypted with AES-256-GCM before they are written (encrypt.go). The key is passed to Open and is never
 // stored in the database.
 package db

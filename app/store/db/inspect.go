@@ -141,7 +141,7 @@ func openToRead(ctx context.Context, where string, params map[string]string) (*R
 	if err != nil {
 		return nil, fmt.Errorf("store: %s: %w", where, err)
 	}
-	return newReads(db, sqliteWords{}, sql.LevelDefault), nil
+	return newReads(db, sqliteDialect{}, sql.LevelDefault), nil
 }
 
 func unknownKind(name string) error {
@@ -154,7 +154,7 @@ func isPostgres(where string) bool {
 }
 
 func isSQLite(r *Reads) bool {
-	_, yes := r.words.(sqliteWords)
+	_, yes := r.words.(sqliteDialect)
 	return yes
 }
 

@@ -42,16 +42,16 @@ func LocalKey(key []byte) (KeyKeeper, error) {
 	return localKey{aead, "key " + hex.EncodeToString(sum[:6])}, nil
 }
 
-const wrapPlace = "data_keys"
+const wrapAAD = "data_keys"
 
 func (l localKey) Name() string { return l.name }
 
 func (l localKey) Wrap(_ context.Context, key []byte) ([]byte, error) {
-	return sealWith(l.aead, nil, key, wrapPlace), nil
+	return sealWith(l.aead, nil, key, wrapAAD), nil
 }
 
 func (l localKey) Unwrap(_ context.Context, wrapped []byte) ([]byte, error) {
-	key, err := openWith(l.aead, 0, wrapped, wrapPlace)
+	key, err := openWith(l.aead, 0, wrapped, wrapAAD)
 	if err != nil {
 		return nil, &app.Error{Code: app.EConflict, Reason: "wrong_key", Message: "The data key is encrypted with another key.", Err: err}
 	}
@@ -61,9 +61,9 @@ func (l localKey) Unwrap(_ context.Context, wrapped []byte) ([]byte, error) {
 // How often at most it is looked whether there is a newer data key, and how soon after a failure it is asked again for one
 // that could not be unwrapped. Who waits is the one writer, so an absent key service must not be asked for each value.
 const (
-	keyLook  = 2 * time.Second
-	keyRetry = 5 * time.Second
-	keyTime  = 5 * time.Second
+	keyReload = 2 * time.Second
+	keyRetry  = 5 * time.Second
+	keyTime   = 5 * time.Second
 )
 
 // Keyring is the data keys of a store, as far as they were needed.
@@ -116,7 +116,7 @@ func (k *Keyring) rows(ctx context.Context) (all []dataKey, err error) {
 func (k *Keyring) now() (int64, cipher.AEAD) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if time.Since(k.looked) > keyLook {
+	if time.Since(k.looked) > keyReload {
 		k.looked = time.Now()
 		ctx, cancel := context.WithTimeout(context.Background(), keyTime)
 		defer cancel()

@@ -173,7 +173,7 @@ func (s *DB) RotateKeys(ctx context.Context, progress func(done, total int)) (lo
 		if err := s.makeKey(ctx, time.Now(), len(keys)); err != nil {
 			return 0, err
 		}
-		if err := rot.deedOfKeys(ctx, "secrets.rotate"); err != nil {
+		if err := rot.auditKeyChange(ctx, "secrets.rotate"); err != nil {
 			return 0, err
 		}
 	}
@@ -181,12 +181,12 @@ func (s *DB) RotateKeys(ctx context.Context, progress func(done, total int)) (lo
 	if err != nil {
 		return 0, err
 	}
-	// Servers learn of the key within keyLook. What they seal with the old one meanwhile is found by a second look.
+	// Servers learn of the key within keyReload. What they seal with the old one meanwhile is found by a second look.
 	begun := time.Now()
 	if lost, err = rot.resealAll(ctx, newest, progress); err != nil {
 		return lost, err
 	}
-	if wait := keyLook + keyLook/2 - time.Since(begun); wait > 0 {
+	if wait := keyReload + keyReload/2 - time.Since(begun); wait > 0 {
 		select {
 		case <-ctx.Done():
 			return lost, ctx.Err()
@@ -416,7 +416,7 @@ func (s *DB) Rekey(ctx context.Context, to KeyKeeper) (int, error) {
 // serverName is in the audit for anyone who runs commands on the server's host.
 const serverName = "muster"
 
-func (s rotation) deedOfKeys(ctx context.Context, act string) error {
+func (s rotation) auditKeyChange(ctx context.Context, act string) error {
 	return s.Write(ctx, func(t *Tx) error {
 		return t.Audit(time.Now(), app.DefaultTenant, serverName, act, "data_keys", "")
 	})

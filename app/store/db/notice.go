@@ -25,8 +25,8 @@ func (t *Tx) Notice(n app.Notice) error {
 		Micros(n.At), n.Tenant, n.Kind, n.Cluster, n.Request, JSON(n.Users), JSON(n.Groups), n.Title, n.Text, n.About.String(), n.Act.String(), n.ActionName)
 }
 
-// LikeMarks takes from a text what LIKE would understand; statements name ! as the escape.
-var LikeMarks = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
+// LikeEscaper takes from a text what LIKE would understand; statements name ! as the escape.
+var LikeEscaper = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
 
 // Listed is a LIKE pattern for a word in a JSON list.
-func Listed(word string) string { return "%" + LikeMarks.Replace(JSON(word)) + "%" }
+func Listed(word string) string { return "%" + LikeEscaper.Replace(JSON(word)) + "%" }

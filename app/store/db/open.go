@@ -20,7 +20,7 @@ type DB struct {
 	Reads          *Reads
 	writer         *writer
 	peers          peers // the other servers; nil where there can be none
-	hub            *hub
+	pubsub         *pubsub
 	committed      chan struct{}
 	InstallationID string
 }
@@ -29,7 +29,7 @@ type DB struct {
 // the PostgreSQL database there. Its tables are brought up to date. EConflict where the database was made with another
 // key, and the keeper's own errors; none shows a password. Close it.
 func Open(ctx context.Context, where string, keeper KeyKeeper) (_ *DB, err error) {
-	s := &DB{Keyring: newKeyring(keeper), hub: newHub(), committed: make(chan struct{}, 1)}
+	s := &DB{Keyring: newKeyring(keeper), pubsub: newPubSub(), committed: make(chan struct{}, 1)}
 	var session session
 	if err := mayOpen(ctx, where); err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (s *DB) installationID(ctx context.Context) (string, error) {
 // publish runs after each commit.
 func (s *DB) publish(topics map[app.Topic]bool, queued bool) {
 	for t := range topics {
-		s.hub.notify(t)
+		s.pubsub.notify(t)
 	}
 	if queued {
 		s.wake()
@@ -145,7 +145,7 @@ func (s *DB) publish(topics map[app.Topic]bool, queued bool) {
 }
 
 func (s *DB) wake() {
-	s.hub.notify(app.QueuedTopic())
+	s.pubsub.notify(app.QueuedTopic())
 	select {
 	case s.committed <- struct{}{}:
 	default:
@@ -158,9 +158,9 @@ func (s *DB) hear(words []string) {
 		topic, one := strings.CutPrefix(w, noteTopic)
 		switch {
 		case one:
-			s.hub.notify(app.ParseTopic(topic))
+			s.pubsub.notify(app.ParseTopic(topic))
 		case w == noteAll:
-			s.hub.notifyAll()
+			s.pubsub.notifyAll()
 		case w == noteQueued:
 			s.wake()
 		}

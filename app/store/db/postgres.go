@@ -76,7 +76,7 @@ func openPostgres(ctx context.Context, where string) (_ session, join func(hear 
 		_ = s.close()
 		return nil, nil, nil, openError(config, err)
 	}
-	join = func(hear func(words []string)) peers { return newLine(s.config, s.id, hear) }
+	join = func(hear func(words []string)) peers { return newListener(s.config, s.id, hear) }
 	db := stdlib.OpenDB(*withParams(config, map[string]string{"default_transaction_read_only": "on"}))
 	return s, join, newReads(db, s.words, sql.LevelRepeatableRead), nil
 }
@@ -88,7 +88,7 @@ func readPostgres(ctx context.Context, where string, params map[string]string) (
 		return nil, err
 	}
 	config = withParams(config, map[string]string{"default_transaction_read_only": "on"})
-	return newReads(stdlib.OpenDB(*withParams(config, params)), &postgresWords{}, sql.LevelRepeatableRead), nil
+	return newReads(stdlib.OpenDB(*withParams(config, params)), &postgresDialect{}, sql.LevelRepeatableRead), nil
 }
 
 // changePostgres makes the tables as they are after a migration; 0: after the last.

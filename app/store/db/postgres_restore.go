@@ -109,7 +109,7 @@ func restorePostgres(ctx context.Context, where string, r Restored) (out Outcome
 		return out, openError(config, err)
 	}
 	defer conn.Close()
-	if out, err = load(ctx, conn, &postgresWords{}, r, func(*sql.Tx) putter { return &postgresPutter{ctx: ctx, conn: conn} }); err != nil {
+	if out, err = load(ctx, conn, &postgresDialect{}, r, func(*sql.Tx) putter { return &postgresPutter{ctx: ctx, conn: conn} }); err != nil {
 		return out, err
 	}
 	out.Migrated, err = MigrateTo(ctx, where, 0)

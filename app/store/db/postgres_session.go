@@ -21,7 +21,7 @@ import (
 const (
 	// answerTime is how long PostgreSQL may take for what is sent at once. It gives up by itself before.
 	answerTime = 35 * time.Second
-	mostLater  = 500
+	maxLater   = 500
 	// A message to the other servers has at most 8000 bytes.
 	longestNote = 7000
 	// What a server wrote down of its batches is of no use when it has been gone for so long.
@@ -38,7 +38,7 @@ const (
 // What needs no answer is sent together with what does, so that a transaction takes few round trips.
 type postgresSession struct {
 	config *pgx.ConnConfig
-	words  *postgresWords
+	words  *postgresDialect
 	conn   *pgx.Conn // nil until needed
 	id     string    // of this run of the server
 	batch  int64
@@ -49,7 +49,7 @@ type postgresSession struct {
 var _ session = (*postgresSession)(nil)
 
 func newPostgresSession(c *pgx.ConnConfig) *postgresSession {
-	return &postgresSession{config: c, words: &postgresWords{}, id: strings.ToLower(rand.Text()[:12]), ahead: &pgx.Batch{}}
+	return &postgresSession{config: c, words: &postgresDialect{}, id: strings.ToLower(rand.Text()[:12]), ahead: &pgx.Batch{}}
 }
 
 // errUndone says that a transaction is known not to have happened.
@@ -214,14 +214,14 @@ func (s *postgresSession) close() error {
 
 func (s *postgresSession) later(query string, args []any) error {
 	s.queue(query, args)
-	if s.ahead.Len() >= mostLater {
+	if s.ahead.Len() >= maxLater {
 		return s.flush()
 	}
 	return nil
 }
 
 func (s *postgresSession) queue(query string, args []any) *pgx.QueuedQuery {
-	query, args = s.words.say(query, args)
+	query, args = s.words.rewrite(query, args)
 	return s.ahead.Queue(query, args...)
 }
 

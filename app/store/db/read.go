@@ -36,8 +36,8 @@ type Reader interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) Scanner
 }
 
-// mostReads is how many connections read at the same time.
-const mostReads = 8
+// maxReads is how many connections read at the same time.
+const maxReads = 8
 
 // Reads are the connections that only read, in the database's own words.
 type Reads struct {
@@ -49,20 +49,20 @@ type Reads struct {
 var _ Reader = (*Reads)(nil)
 
 func newReads(db *sql.DB, words dialect, frozen sql.IsolationLevel) *Reads {
-	db.SetMaxOpenConns(mostReads)
-	db.SetMaxIdleConns(mostReads)
+	db.SetMaxOpenConns(maxReads)
+	db.SetMaxIdleConns(maxReads)
 	return &Reads{db, words, frozen}
 }
 
 func (r *Reads) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	noteRead(ctx)
-	query, args = r.words.say(query, args)
+	query, args = r.words.rewrite(query, args)
 	return r.db.QueryContext(ctx, query, args...)
 }
 
 func (r *Reads) QueryRowContext(ctx context.Context, query string, args ...any) Scanner {
 	noteRead(ctx)
-	query, args = r.words.say(query, args)
+	query, args = r.words.rewrite(query, args)
 	return passing{r.db.QueryRowContext(ctx, query, args...)}
 }
 
@@ -85,13 +85,13 @@ var _ Reader = (*Moment)(nil)
 
 func (m *Moment) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	noteRead(ctx)
-	query, args = m.words.say(query, args)
+	query, args = m.words.rewrite(query, args)
 	return m.Tx.QueryContext(ctx, query, args...)
 }
 
 func (m *Moment) QueryRowContext(ctx context.Context, query string, args ...any) Scanner {
 	noteRead(ctx)
-	query, args = m.words.say(query, args)
+	query, args = m.words.rewrite(query, args)
 	return passing{m.Tx.QueryRowContext(ctx, query, args...)}
 }
 

@@ -140,7 +140,7 @@ func loadSQLite(ctx context.Context, file string, r Restored) (out Outcome, err 
 	}
 	db.SetMaxOpenConns(1)
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return load(ctx, db, sqliteWords{}, r, func(tx *sql.Tx) putter { return &sqlitePutter{ctx: ctx, tx: tx, stmts: map[string]*sql.Stmt{}} })
+	return load(ctx, db, sqliteDialect{}, r, func(tx *sql.Tx) putter { return &sqlitePutter{ctx: ctx, tx: tx, stmts: map[string]*sql.Stmt{}} })
 }
 
 // putter writes rows into tables that are empty.
@@ -166,7 +166,7 @@ func load(ctx context.Context, db beginner, words dialect, r Restored, open func
 		}
 	}()
 	m := &Moment{tx, words}
-	_, sqlite := words.(sqliteWords)
+	_, sqlite := words.(sqliteDialect)
 	here, err := tablesOf(ctx, m, sqlite)
 	if err != nil {
 		return out, err
@@ -197,7 +197,7 @@ func load(ctx context.Context, db beginner, words dialect, r Restored, open func
 	if err := p.flush(); err != nil {
 		return out, err
 	}
-	w := rewinder{ctx: ctx, moment: m, sqlite: sqlite, tables: here, Restored: r}
+	w := postRestore{ctx: ctx, moment: m, sqlite: sqlite, tables: here, Restored: r}
 	if err := w.run(&out); err != nil {
 		return out, err
 	}

@@ -37,7 +37,7 @@ func openSQLite(ctx context.Context, file string) (session, *Reads, error) {
 		_ = writes.Close()
 		return nil, nil, fmt.Errorf("store: %s: %w", file, err)
 	}
-	return &sqliteSession{db: writes, conn: conn, stmts: map[string]*sql.Stmt{}}, newReads(db, sqliteWords{}, sql.LevelDefault), nil
+	return &sqliteSession{db: writes, conn: conn, stmts: map[string]*sql.Stmt{}}, newReads(db, sqliteDialect{}, sql.LevelDefault), nil
 }
 
 // Migrate makes an SQLite file, where there is none, and brings its tables up to date; nothing else is written to it. OpenWith does so, too.

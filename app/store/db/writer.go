@@ -16,7 +16,7 @@ import (
 
 const (
 	batchLimit = 100              // writes in one transaction
-	linger     = time.Millisecond // how long a batch waits for company
+	batchDelay = time.Millisecond // how long a batch waits for company
 
 	// A database that is lost is waited for, for as long as someone may be kept waiting for an answer.
 	patience = 10 * time.Second
@@ -169,7 +169,7 @@ func (w *writer) gather(first *write) []*write {
 			return batch
 		}
 		if timer == nil {
-			timer = time.NewTimer(linger)
+			timer = time.NewTimer(batchDelay)
 			defer timer.Stop()
 		}
 		select {
@@ -350,14 +350,14 @@ func (t *Tx) Event(e app.Event) error {
 		Micros(e.At), e.Tenant, e.Cluster, e.Operation, e.Kind, e.Node, e.Step, e.Status, e.Message, e.Done, e.Total)
 }
 
-// Deed notes in the audit who did what to what, and how it was before and after; nil where there is nothing to say. Secrets
+// AddAudit notes in the audit who did what to what, and how it was before and after; nil where there is nothing to say. Secrets
 // are not for it.
-func (t *Tx) Deed(at time.Time, who app.Actor, act, object string, before, after any) error {
+func (t *Tx) AddAudit(at time.Time, who app.Actor, act, object string, before, after any) error {
 	detail := ""
 	if before != nil || after != nil {
 		detail = JSON(map[string]any{"before": before, "after": after})
 	}
-	return t.Chain(app.Deed{Tenant: who.Tenant, At: at, Who: who.Name(), Via: who.Via, From: who.From, Token: who.Token,
+	return t.Chain(app.AuditEntry{Tenant: who.Tenant, At: at, Who: who.Name(), Via: who.Via, From: who.From, Token: who.Token,
 		Act: act, Object: object, Detail: detail})
 }
 

@@ -26,7 +26,7 @@ func keepFacts(t *db.Tx, d *db.DB, tenant, cluster string, st *ledger.Step, f ex
 		return db.Wrapped(err)
 	}
 	names := slices.Sorted(maps.Keys(f.Facts))
-	return t.ExecSet(len(names), `INSERT INTO node_facts (cluster, service, name, node, number, tenant, value, secret, at) VALUES `,
+	return t.ExecChunks(len(names), `INSERT INTO node_facts (cluster, service, name, node, number, tenant, value, secret, at) VALUES `,
 		`(?, ?, ?, ?, ?, ?, ?, ?, ?)`, ` ON CONFLICT (cluster, service, name, node) DO UPDATE SET value = excluded.value, secret = excluded.secret,
 		number = excluded.number, at = excluded.at`,
 		func(args []any, i int) []any {
@@ -47,7 +47,7 @@ func (s *Store) FactsNamed(ctx context.Context, tenant, cluster string, names []
 		return nil, nil
 	}
 	for some := range slices.Chunk(names, factsAtOnce) {
-		err := db.InSets(len(nodes), func(first, many int) error {
+		err := db.InChunks(len(nodes), func(first, many int) error {
 			var parts []string
 			var args []any
 			for _, name := range some {

@@ -63,7 +63,7 @@ func (s *Store) claim(t *db.Tx, calls []*claimCall) error {
 		return nil
 	}
 	nodes := ledgerdb.NewNodeSet(now)
-	handed, err := s.handOut(t, now, set, nodes)
+	handed, err := s.assignNext(t, now, set, nodes)
 	if err != nil {
 		return err
 	}
@@ -109,8 +109,8 @@ func claimFor(t *db.Tx, set *ledger.Set, calls []*claimCall, taken map[ledger.Ke
 	return nil
 }
 
-// mostTogether is how many operations one statement looks into.
-const mostTogether = 16
+// maxTogether is how many operations one statement looks into.
+const maxTogether = 16
 
 // bestOf returns the best queued steps of operations, so many of each, by operation and the best first. Those that the set
 // has claimed for others come on top.
@@ -128,7 +128,7 @@ func bestOf(t *db.Tx, set *ledger.Set, ops []*ledger.Operation, shares []int) (m
 	var all []ledger.Step
 	r := ledgerdb.NewStepRow()
 	for len(args) > 0 {
-		n := min(mostTogether, 1<<(bits.Len(uint(len(args)/2))-1))
+		n := min(maxTogether, 1<<(bits.Len(uint(len(args)/2))-1))
 		err := t.Each(r.Into(&all), bestOfOne+strings.Repeat(` UNION ALL `+bestOfOne, n-1), args[:2*n]...)
 		if err != nil {
 			return nil, err

@@ -60,7 +60,7 @@ func (s *Store) finish(t *db.Tx, calls []*finishCall) error {
 	if err := ledgerdb.AddSteps(t, set, keys); err != nil {
 		return err
 	}
-	if err := addRivals(t, set, calls); err != nil {
+	if err := addContenders(t, set, calls); err != nil {
 		return err
 	}
 	nodes := ledgerdb.NewNodeSet(now)
@@ -89,14 +89,14 @@ func (s *Store) finish(t *db.Tx, calls []*finishCall) error {
 	if err := set.Settle(ledgerdb.Rows(t)); err != nil {
 		return err
 	}
-	next, err := s.handOut(t, now, set, nodes)
+	next, err := s.assignNext(t, now, set, nodes)
 	if err != nil {
 		return err
 	}
 	if err := ledgerdb.SaveNodes(t, nodes); err != nil {
 		return err
 	}
-	if err := policy.SavePaces(t, now, took); err != nil {
+	if err := policy.SaveDurationStats(t, now, took); err != nil {
 		return err
 	}
 	if err := ledgerdb.Save(t, now, set); err != nil {
@@ -158,8 +158,8 @@ func stays(t *db.Tx, o *ledger.Operation, u execution.NodeUpdate) (bool, error) 
 	return undone != app.OperationCreate, err
 }
 
-// addRivals tells the set of operations that wait for slots, where a worker wants to keep one.
-func addRivals(t *db.Tx, set *ledger.Set, calls []*finishCall) error {
+// addContenders tells the set of operations that wait for slots, where a worker wants to keep one.
+func addContenders(t *db.Tx, set *ledger.Set, calls []*finishCall) error {
 	done := map[string]bool{}
 	for _, c := range calls {
 		wants := false
@@ -170,23 +170,23 @@ func addRivals(t *db.Tx, set *ledger.Set, calls []*finishCall) error {
 			continue
 		}
 		done[c.worker.Tenant] = true
-		var rivals []ledger.Rival
+		var contenders []ledger.Contender
 		err := t.Each(func(row db.Scanner) error {
-			var r ledger.Rival
+			var r ledger.Contender
 			err := row.Scan(&r.Operation, &r.Running)
-			rivals = append(rivals, r)
+			contenders = append(contenders, r)
 			return err
 		}, `SELECT id, running FROM operations WHERE tenant = ? AND queued > 0 ORDER BY running, turn, id LIMIT 2`, c.worker.Tenant)
 		if err != nil {
 			return err
 		}
-		set.Compete(c.worker.Tenant, rivals)
+		set.Compete(c.worker.Tenant, contenders)
 	}
 	return nil
 }
 
-// handOut gathers what belongs to the steps that a set claimed.
-func (s *Store) handOut(t *db.Tx, now time.Time, set *ledger.Set, nodes *ledgerdb.NodeSet) (map[ledger.Key]*execution.ClaimedStep, error) {
+// assignNext gathers what belongs to the steps that a set claimed.
+func (s *Store) assignNext(t *db.Tx, now time.Time, set *ledger.Set, nodes *ledgerdb.NodeSet) (map[ledger.Key]*execution.ClaimedStep, error) {
 	claimed := set.Claimed()
 	if err := ledgerdb.LoadNodes(t, nodes, set, claimed); err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func (s *Store) handOut(t *db.Tx, now time.Time, set *ledger.Set, nodes *ledgerd
 				return nil, err
 			}
 			if c.Unasked {
-				if err := takePromised(t, now, nodes, c); err != nil {
+				if err := takeReserved(t, now, nodes, c); err != nil {
 					return nil, err
 				}
 			}
@@ -235,8 +235,8 @@ func (s *Store) handOut(t *db.Tx, now time.Time, set *ledger.Set, nodes *ledgerd
 	return out, loadReplacements(t, out)
 }
 
-// mostReplacements bounds what is notified of a node's machines.
-const mostReplacements = 20
+// maxReplacements bounds what is notified of a node's machines.
+const maxReplacements = 20
 
 // loadReplacements loads what earlier attempts of confirms have created.
 func loadReplacements(t *db.Tx, claimed map[ledger.Key]*execution.ClaimedStep) error {
@@ -249,7 +249,7 @@ func loadReplacements(t *db.Tx, claimed map[ledger.Key]*execution.ClaimedStep) e
 			err := r.Scan(&id)
 			c.Replacements = append(c.Replacements, id)
 			return err
-		}, `SELECT id FROM resources WHERE intent = ? AND kind = ? AND made_at >= ? ORDER BY made_at LIMIT ?`, c.Intent, fleet.ResourceMachine, db.Micros(c.TriedAt), mostReplacements)
+		}, `SELECT id FROM resources WHERE intent = ? AND kind = ? AND made_at >= ? ORDER BY made_at LIMIT ?`, c.Intent, fleet.ResourceMachine, db.Micros(c.TriedAt), maxReplacements)
 		if err != nil {
 			return err
 		}

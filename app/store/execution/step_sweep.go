@@ -78,7 +78,7 @@ func (s *Store) ReleaseClaims(ctx context.Context, prefix string, now time.Time)
 func (s *Store) ReleaseWorkers(ctx context.Context, names []string, now time.Time) (moved int, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		moved = 0
-		return db.InSets(len(names), func(from, size int) error {
+		return db.InChunks(len(names), func(from, size int) error {
 			args := make([]any, size)
 			for i := range size {
 				args[i] = names[from+i]

@@ -12,8 +12,8 @@ type Store struct {
 	*db.DB
 	clusters *cluster.Store
 
-	finishes db.Gathering[*finishCall]
-	claims   db.Gathering[*claimCall]
+	finishes db.GroupCommit[*finishCall]
+	claims   db.GroupCommit[*claimCall]
 
 	swept atomic.Int64 // when steps were last swept, in microseconds, by the clock of then
 }
@@ -21,7 +21,7 @@ type Store struct {
 // New returns the store of a database.
 func New(d *db.DB, clusters *cluster.Store) *Store {
 	s := &Store{DB: d, clusters: clusters}
-	s.finishes = db.Gathering[*finishCall]{Act: s.finish, Most: db.MostGathered}
-	s.claims = db.Gathering[*claimCall]{Act: s.claim, Most: db.MostGathered}
+	s.finishes = db.GroupCommit[*finishCall]{Act: s.finish, Most: db.MaxGroupCommit}
+	s.claims = db.GroupCommit[*claimCall]{Act: s.claim, Most: db.MaxGroupCommit}
 	return s
 }

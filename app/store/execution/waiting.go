@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	mostGroups  = 100
-	mostNeeds   = 4     // shown of a step, and one more to know of more
-	mostJoins   = 8     // joins behind joins that are looked through
-	mostPlaces  = 20000 // places in an operation's queue that are reported
-	mostLines   = 1000  // operations of a tenant's queue
-	mostReasons = 20
-	mostArrives = 2 // steps at work whose machines are waited for
+	maxGroups  = 100
+	maxNeeds   = 4     // shown of a step, and one more to know of more
+	maxJoins   = 8     // joins behind joins that are looked through
+	maxPlaces  = 20000 // places in an operation's queue that are reported
+	maxLines   = 1000  // operations of a tenant's queue
+	maxReasons = 20
+	maxArrives = 2 // steps at work whose machines are waited for
 
 	// stepsWait picks the steps of an operation that wait for anything.
 	stepsWait = `tenant = ? AND operation = ? AND is_join = 0 AND state IN ('waiting', 'ready', 'queued', 'asked')`
@@ -68,11 +68,11 @@ func (w *waiting) groups(now time.Time) error {
 		return err
 	}, `SELECT state, action, service, CASE WHEN not_before > ? THEN error_code ELSE '' END AS code, count(*), min(idx), min(not_before), max(not_before)
 		FROM steps WHERE `+stepsWait+` GROUP BY state, action, service, code ORDER BY count(*) DESC, min(idx) LIMIT ?`,
-		db.Micros(now), w.tenant, w.operation, mostGroups)
+		db.Micros(now), w.tenant, w.operation, maxGroups)
 	if err != nil || len(first) == 0 {
 		return err
 	}
-	steps, err := w.steps(`idx IN (`+db.Marks(len(first))+`)`, numbers(first)...)
+	steps, err := w.steps(`idx IN (`+db.Placeholders(len(first))+`)`, numbers(first)...)
 	w.Example = make([]app.Step, len(first))
 	for _, st := range steps {
 		for i, idx := range first {
@@ -115,7 +115,7 @@ func (w *waiting) needs() error {
 	slices.Sort(ask)
 	ask = slices.Compact(ask)
 	wanted := ask
-	for range mostJoins {
+	for range maxJoins {
 		if len(ask) == 0 {
 			break
 		}
@@ -146,9 +146,9 @@ func (w *waiting) unmet(of []int, into map[int][]app.Step) (joins []int, err err
 		return err
 	}, `SELECT * FROM (SELECT `+cluster.StepColumns+`, e.to_idx AS to_idx, row_number() OVER (PARTITION BY e.to_idx ORDER BY
 				CASE state WHEN 'failed' THEN 0 WHEN 'dropped' THEN 0 WHEN 'running' THEN 1 WHEN 'queued' THEN 2 WHEN 'ready' THEN 3 ELSE 4 END, idx) AS n
-			FROM (SELECT from_idx, to_idx FROM edges WHERE operation = ? AND to_idx IN (`+db.Marks(len(of))+`)) AS e
+			FROM (SELECT from_idx, to_idx FROM edges WHERE operation = ? AND to_idx IN (`+db.Placeholders(len(of))+`)) AS e
 			JOIN steps ON operation = ? AND idx = e.from_idx WHERE tenant = ? AND state <> 'succeeded') AS ranked
-		WHERE n <= ? ORDER BY to_idx, n`, append(append([]any{w.operation}, numbers(of)...), w.operation, w.tenant, mostNeeds+1)...)
+		WHERE n <= ? ORDER BY to_idx, n`, append(append([]any{w.operation}, numbers(of)...), w.operation, w.tenant, maxNeeds+1)...)
 	slices.Sort(joins)
 	return slices.Compact(joins), err
 }
@@ -160,7 +160,7 @@ func through(direct map[int][]app.Step, of int) (needs []app.Step) {
 	walk = func(i int) {
 		for _, st := range direct[i] {
 			switch {
-			case seen[st.Index] || len(needs) > mostNeeds:
+			case seen[st.Index] || len(needs) > maxNeeds:
 			case st.Join:
 				seen[st.Index] = true
 				walk(st.Index)
@@ -186,7 +186,7 @@ func (w *waiting) busy() error {
 		return nil
 	}
 	steps, err := w.steps(`state IN ('queued', 'running') AND cluster = (SELECT cluster FROM operations WHERE id = ?)
-		AND node IN (`+db.Marks(len(nodes))+`)`, append([]any{w.operation}, nodes...)...)
+		AND node IN (`+db.Placeholders(len(nodes))+`)`, append([]any{w.operation}, nodes...)...)
 	for _, st := range steps {
 		w.Busy[st.Node] = st
 	}
@@ -206,7 +206,7 @@ func (w *waiting) places() error {
 		place++
 		return err
 	}, `SELECT idx FROM steps WHERE tenant = ? AND operation = ? AND state = 'queued' ORDER BY rank DESC, idx LIMIT ?`,
-		w.tenant, w.operation, mostPlaces)
+		w.tenant, w.operation, maxPlaces)
 }
 
 // running reads how many of its steps are at work.
@@ -221,7 +221,7 @@ func (w *waiting) running() error {
 // arrives reads which of its steps wait for a machine.
 func (w *waiting) arrives() (err error) {
 	if w.Running > 0 {
-		w.Arrives, err = w.steps(`state = 'running' AND action = ? ORDER BY idx LIMIT ?`, string(app.ActionConfirm), mostArrives)
+		w.Arrives, err = w.steps(`state = 'running' AND action = ? ORDER BY idx LIMIT ?`, string(app.ActionConfirm), maxArrives)
 	}
 	return err
 }
@@ -238,13 +238,13 @@ func (s *Store) QueueLines(ctx context.Context, tenant string, now time.Time) (e
 		q.Lines = append(q.Lines, l)
 		return err
 	}, `SELECT o.id, o.cluster, c.name, o.kind, o.status, o.requester, o.created_at, o.turn, o.queued, o.running, o.active, o.unfinished, o.done,
-		o.total FROM operations o JOIN clusters c ON c.id = o.cluster WHERE o.tenant = ? AND `+goesOn+` ORDER BY o.id LIMIT ?`, tenant, mostLines)
+		o.total FROM operations o JOIN clusters c ON c.id = o.cluster WHERE o.tenant = ? AND `+goesOn+` ORDER BY o.id LIMIT ?`, tenant, maxLines)
 	if err != nil {
 		return q, err
 	}
-	if len(q.Lines) == mostLines {
+	if len(q.Lines) == maxLines {
 		err := s.Row(ctx, `SELECT count(*) FROM operations o WHERE o.tenant = ? AND `+goesOn, tenant).Scan(&q.More)
-		if q.More -= mostLines; err != nil {
+		if q.More -= maxLines; err != nil {
 			return q, fmt.Errorf("store: queue: %w", err)
 		}
 	}
@@ -257,7 +257,7 @@ func (s *Store) QueueLines(ctx context.Context, tenant string, now time.Time) (e
 		return err
 	}, `SELECT error_code, count(*), min(not_before), max(not_before) FROM steps WHERE `+backsOff+` AND tenant = ?
 		AND `+goes+`
-		GROUP BY error_code ORDER BY count(*) DESC, error_code LIMIT ?`, db.Micros(now), tenant, mostReasons)
+		GROUP BY error_code ORDER BY count(*) DESC, error_code LIMIT ?`, db.Micros(now), tenant, maxReasons)
 	if err != nil {
 		return q, err
 	}

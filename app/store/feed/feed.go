@@ -15,8 +15,8 @@ import (
 // number is that of its row times this, plus its place in the row: so every event has a number of its own to continue from.
 const perRow = 1024
 
-// maxTold is how many changes one row of the feed tells of.
-const maxTold = 256
+// maxChanges is how many changes one row of the feed tells of.
+const maxChanges = 256
 
 func (s *Store) Events(ctx context.Context, tenant, cluster string, after int64, limit int) ([]app.Event, error) {
 	events := []app.Event{}
@@ -112,8 +112,8 @@ type EventBatch struct {
 	Changes []EventChange
 }
 
-// TellBatches adds events to the feeds of their clusters.
-func TellBatches(t *db.Tx, all []*EventBatch) error {
+// WriteBatches adds events to the feeds of their clusters.
+func WriteBatches(t *db.Tx, all []*EventBatch) error {
 	type row struct {
 		*EventBatch
 		text []byte
@@ -121,7 +121,7 @@ func TellBatches(t *db.Tx, all []*EventBatch) error {
 	var rows []row
 	for _, m := range all {
 		t.Topics[app.ClusterTopic(m.Cluster)], t.Topics[app.TenantTopic(m.Tenant)] = true, true
-		for changes := range slices.Chunk(m.Changes, maxTold) {
+		for changes := range slices.Chunk(m.Changes, maxChanges) {
 			b, err := json.Marshal(changes)
 			if err != nil {
 				return fmt.Errorf("store: event: %w", err)
@@ -129,7 +129,7 @@ func TellBatches(t *db.Tx, all []*EventBatch) error {
 			rows = append(rows, row{m, b})
 		}
 	}
-	return t.ExecSet(len(rows), `INSERT INTO events (at, tenant, cluster, operation, kind, node, step, status, message, done, total, changes) VALUES `,
+	return t.ExecChunks(len(rows), `INSERT INTO events (at, tenant, cluster, operation, kind, node, step, status, message, done, total, changes) VALUES `,
 		`(?, ?, ?, ?, ?, '', '', '', '', ?, ?, ?)`, ``, func(args []any, i int) []any {
 			e := rows[i]
 			return append(args, db.Micros(e.At), e.Tenant, e.Cluster, e.Operation, string(e.Kind), e.Done, e.Total, string(e.text))

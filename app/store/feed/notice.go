@@ -62,8 +62,8 @@ func (s *Store) NoticesFor(ctx context.Context, tenant string, reader *app.Notic
 	}
 	query, args := `SELECT `+NoticeColumns+` FROM notices n WHERE n.tenant = ? AND n.id < ?`, []any{tenant, before}
 	if reader != nil {
-		if len(reader.Groups) > MostReaderGroups {
-			reader = &app.NoticeReader{User: reader.User, Groups: reader.Groups[:MostReaderGroups]}
+		if len(reader.Groups) > MaxReaderGroups {
+			reader = &app.NoticeReader{User: reader.User, Groups: reader.Groups[:MaxReaderGroups]}
 		}
 		// Lists are short JSON; what LIKE finds is looked at again below, since SQLite does not tell A from a.
 		query += ` AND (n.users LIKE ? ESCAPE '!'` + strings.Repeat(` OR n.in_groups LIKE ? ESCAPE '!'`, len(reader.Groups)) + `)`
@@ -88,5 +88,5 @@ func (s *Store) NoticesFor(ctx context.Context, tenant string, reader *app.Notic
 	return list, err
 }
 
-// MostReaderGroups is how many groups of a reader are looked for.
-const MostReaderGroups = 500
+// MaxReaderGroups is how many groups of a reader are looked for.
+const MaxReaderGroups = 500

@@ -32,7 +32,7 @@ func (s *Store) drop(ctx context.Context, before time.Time, from int64, look, re
 			old++
 		}
 		return err
-	}, look, db.Micros(before), from, db.KeepBatch)
+	}, look, db.Micros(before), from, db.DeleteBatch)
 	if err != nil || old == 0 {
 		return 0, 0, err
 	}
@@ -43,7 +43,7 @@ func (s *Store) drop(ctx context.Context, before time.Time, from int64, look, re
 			return err
 		})
 	}
-	if rows == db.KeepBatch {
+	if rows == db.DeleteBatch {
 		next = last
 	}
 	return next, dropped, err

@@ -34,7 +34,7 @@ func (s *Store) ExpectedMachines(ctx context.Context, provider, tenant string, c
 	if clusters == nil {
 		return s.Each(ctx, each, expectedMachines, provider, tenant, tenant)
 	}
-	return db.InSets(len(clusters), func(from, size int) error {
+	return db.InChunks(len(clusters), func(from, size int) error {
 		return s.Each(ctx, each, expectedMachines+` AND c.id IN (`+db.Repeated(`?`, size)+`)`, append([]any{provider, tenant, tenant}, db.Anys(clusters[from:from+size])...)...)
 	})
 }
@@ -63,7 +63,7 @@ func (s *Store) ClustersChanged(ctx context.Context, after int64) (clusters []st
 // ComparedClusters returns those of the clusters, with their nodes, whose machines can be compared with what the provider has now.
 func (s *Store) ComparedClusters(ctx context.Context, clusters []string) (list []fleet.ComparedCluster, err error) {
 	at := map[string]int{}
-	err = db.InSets(len(clusters), func(from, size int) error {
+	err = db.InChunks(len(clusters), func(from, size int) error {
 		ids := db.Anys(clusters[from : from+size])
 		if err := s.Each(ctx, func(row db.Scanner) error {
 			var lost bool
@@ -99,7 +99,7 @@ func (s *Store) MarkNodes(ctx context.Context, tenant, cluster string, lost, fou
 			at    int64
 			were  string
 		}{{lost, db.Micros(now), `lost_at = 0 AND status IN ('created', 'ready')`}, {found, 0, `lost_at > 0`}} {
-			if err := db.InSets(len(set.names), func(from, size int) error {
+			if err := db.InChunks(len(set.names), func(from, size int) error {
 				args := append([]any{set.at, tenant, cluster}, db.Anys(set.names[from:from+size])...)
 				return t.Each(func(row db.Scanner) error {
 					var node, status string
@@ -117,7 +117,7 @@ func (s *Store) MarkNodes(ctx context.Context, tenant, cluster string, lost, fou
 		if len(m.Changes) == 0 {
 			return nil
 		}
-		return feed.TellBatches(t, []*feed.EventBatch{m})
+		return feed.WriteBatches(t, []*feed.EventBatch{m})
 	})
 	return newly, err
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // What is compared with providers every half minute must be found by an index, however many rows there are.
-func TestMachinesAreFoundByIndexes(t *testing.T) {
+func TestMachineQueriesUseIndexes(t *testing.T) {
 	d := dbtest.OnDisk(t)
 	for index, query := range map[string]string{
 		"INTEGER PRIMARY KEY (rowid>? AND rowid<?)":               clustersChanged,

@@ -40,7 +40,7 @@ func KeepOf(t *db.Tx, at time.Time, cluster string, definition []byte) error {
 	return Keep(t, at, c, d.Health)
 }
 
-// CheckSoon has the next round of a cluster begin at once, unless one is in progress, or its health isn't checked.
+// CheckSoon has the next check batch of a cluster begin at once, unless one is in progress, or its health isn't checked.
 func CheckSoon(t *db.Tx, tenant, cluster string, now time.Time) error {
 	t.Topics[app.HealthTopic()] = true
 	return t.Exec(`UPDATE health_rounds SET due_at = ? WHERE cluster = ? AND tenant = ? AND due_at > ? AND holder = ''`,
@@ -56,7 +56,7 @@ func (s *Store) CheckHealth(ctx context.Context, r execution.CheckRequest) error
 		if err := CheckSoon(t, c.Tenant, c.ID, r.Now); err != nil {
 			return err
 		}
-		return t.Deed(r.Now, r.Who, "cluster.health_check", c.ID, nil, nil)
+		return t.AddAudit(r.Now, r.Who, "cluster.health_check", c.ID, nil, nil)
 	})
 }
 
@@ -89,10 +89,10 @@ func (s *Store) HealthDue(ctx context.Context, now time.Time) (due execution.Hea
 	return due, err
 }
 
-// RoundsSoon tells for whom rounds are due before a time, one for each provider.
-func (s *Store) RoundsSoon(ctx context.Context, before time.Time) (list []execution.RoundDemand, err error) {
+// CheckBatchesSoon tells for whom check batches are due before a time, one for each provider.
+func (s *Store) CheckBatchesSoon(ctx context.Context, before time.Time) (list []execution.CheckBatchDemand, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
-		var d execution.RoundDemand
+		var d execution.CheckBatchDemand
 		var due int64
 		err := row.Scan(&d.Tenant, &d.Provider, &due)
 		d.DueAt = db.FromMicros(due)
@@ -105,8 +105,8 @@ func (s *Store) RoundsSoon(ctx context.Context, before time.Time) (list []execut
 // putOff is how many clusters that are not to be looked at now are put off in one claim.
 const putOff = 100
 
-func (s *Store) ClaimRound(ctx context.Context, q execution.RoundQuery) (*execution.ClaimedRound, error) {
-	var found *execution.ClaimedRound
+func (s *Store) ClaimCheckBatch(ctx context.Context, q execution.CheckBatchQuery) (*execution.ClaimedCheckBatch, error) {
+	var found *execution.ClaimedCheckBatch
 	err := s.Write(ctx, func(t *db.Tx) error {
 		found = nil
 		args := []any{q.Worker.Tenant, db.Micros(q.Now)}
@@ -130,7 +130,7 @@ func (s *Store) ClaimRound(ctx context.Context, q execution.RoundQuery) (*execut
 				return err
 			}
 			if c.Status == app.ClusterActive || c.Status == app.ClusterFailed && lost > 0 {
-				found = &execution.ClaimedRound{Cluster: c, Round: round + 1}
+				found = &execution.ClaimedCheckBatch{Cluster: c, Round: round + 1}
 				return nil
 			}
 			l := late{cluster: c.ID}
@@ -159,8 +159,8 @@ func (s *Store) ClaimRound(ctx context.Context, q execution.RoundQuery) (*execut
 	return found, s.fillRound(ctx, found)
 }
 
-// fillRound reads what a round needs, outside of the one writing transaction.
-func (s *Store) fillRound(ctx context.Context, r *execution.ClaimedRound) error {
+// fillRound reads what a check batch needs, outside of the one writing transaction.
+func (s *Store) fillRound(ctx context.Context, r *execution.ClaimedCheckBatch) error {
 	c := r.Cluster
 	all, err := s.clusters.Nodes(ctx, c.Tenant, c.ID)
 	if err != nil {

@@ -55,7 +55,7 @@ func (h *healthRow) scan(row db.Scanner) error {
 	return json.Unmarshal(h.text, &h.policy)
 }
 
-func (s *Store) EndRound(ctx context.Context, o execution.RoundOutcome) error {
+func (s *Store) EndCheckBatch(ctx context.Context, o execution.CheckBatchOutcome) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var h healthRow
 		err := h.scan(t.Row(`SELECT `+healthColumns+` FROM health_rounds r WHERE r.cluster = ? AND r.tenant = ? AND r.round = ? AND r.holder = ?`,
@@ -104,7 +104,7 @@ func nodeHealth(t *db.Tx, cluster string) (list []health.NodeHealth, err error) 
 
 // judge applies the rules to every node of which something is, or was, wrong, and writes what has changed. It returns those of which there
 // is something to say now.
-func judge(t *db.Tx, o execution.RoundOutcome, h healthRow, before []health.NodeHealth) ([]health.NodeHealth, error) {
+func judge(t *db.Tx, o execution.CheckBatchOutcome, h healthRow, before []health.NodeHealth) ([]health.NodeHealth, error) {
 	type machine struct {
 		name, id string
 		number   int
@@ -164,7 +164,7 @@ func judge(t *db.Tx, o execution.RoundOutcome, h healthRow, before []health.Node
 }
 
 // saveNodeHealth writes a node's health where it has changed, and tells where its state has.
-func saveNodeHealth(t *db.Tx, o execution.RoundOutcome, number int, known bool, old, now health.NodeHealth) error {
+func saveNodeHealth(t *db.Tx, o execution.CheckBatchOutcome, number int, known bool, old, now health.NodeHealth) error {
 	counts, reasons := db.JSON(now.Counts), db.JSON(now.Reasons)
 	switch {
 	case now.Plain():
@@ -190,7 +190,7 @@ func saveNodeHealth(t *db.Tx, o execution.RoundOutcome, number int, known bool, 
 }
 
 // settleHealth works out how the cluster is now, tells where that is another state than before, and whether it is to be repaired.
-func settleHealth(t *db.Tx, o execution.RoundOutcome, h healthRow, nodes []health.NodeHealth) error {
+func settleHealth(t *db.Tx, o execution.CheckBatchOutcome, h healthRow, nodes []health.NodeHealth) error {
 	sum := health.ClusterHealth{Nodes: nodes}
 	sum.Sum(len(nodes)+1, true)
 	ill := sum.Sick + sum.Unreachable

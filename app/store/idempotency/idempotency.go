@@ -11,16 +11,16 @@ import (
 	"muster/app/store/db"
 )
 
-func fingerprintPlace(k app.IdempotencyKey) string {
+func fingerprintAAD(k app.IdempotencyKey) string {
 	return "idempotency_fingerprints/" + k.Tenant + "/" + k.User + "/" + k.Key
 }
 
-func answerPlace(k app.IdempotencyKey) string {
+func answerAAD(k app.IdempotencyKey) string {
 	return "idempotency_answers/" + k.Tenant + "/" + k.User + "/" + k.Key
 }
 
 func (s *Store) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint []byte, now time.Time) (kept *app.KeptAnswer, err error) {
-	sealed := s.Seal(fingerprint, fingerprintPlace(k))
+	sealed := s.Seal(fingerprint, fingerprintAAD(k))
 	err = s.Write(ctx, func(t *db.Tx) error {
 		kept = nil
 		var print, answer []byte
@@ -43,7 +43,7 @@ func (s *Store) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint
 		if err != nil {
 			return err
 		}
-		was, err := s.Unseal(print, fingerprintPlace(k))
+		was, err := s.Unseal(print, fingerprintAAD(k))
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (s *Store) BeginOnce(ctx context.Context, k app.IdempotencyKey, fingerprint
 			return &app.Error{Code: app.EInvalid, Reason: "idempotency_key", Field: "Idempotency-Key", Message: "This idempotency key was already used for a different request.",
 				Hint: "Use a new key for each request, and reuse a key only to retry the same request."}
 		case len(answer) > 0:
-			b, err := s.Unseal(answer, answerPlace(k))
+			b, err := s.Unseal(answer, answerAAD(k))
 			if err != nil {
 				return err
 			}
@@ -75,7 +75,7 @@ func (s *Store) EndOnce(ctx context.Context, k app.IdempotencyKey, a app.KeptAns
 	if err != nil {
 		return err
 	}
-	sealed := s.Seal(b, answerPlace(k))
+	sealed := s.Seal(b, answerAAD(k))
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`UPDATE idempotency_keys SET answer = ? WHERE tenant = ? AND account = ? AND name = ?`, sealed, k.Tenant, k.User, k.Key)
 	})
@@ -96,7 +96,7 @@ func (s *Store) DropAnswers(ctx context.Context, before time.Time) (dropped int,
 		var last int64
 		// The batch ends with the last of its moment, so that none is looked at twice.
 		if err := t.Row(`SELECT max(begun_at) FROM (SELECT begun_at FROM idempotency_keys WHERE begun_at < ? ORDER BY begun_at LIMIT ?) AS oldest`,
-			db.Micros(before), db.KeepBatch).Scan(&last); err != nil {
+			db.Micros(before), db.DeleteBatch).Scan(&last); err != nil {
 			return err
 		}
 		n, err := t.Count(`DELETE FROM idempotency_keys WHERE begun_at <= ?`, last)

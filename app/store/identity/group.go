@@ -96,7 +96,7 @@ func (s *Store) SaveGroup(ctx context.Context, who app.Actor, c identity.GroupCh
 		if found {
 			was = groupFacts(before)
 		}
-		return t.Deed(at, who, "group.save", c.Name, was, groupFacts(after))
+		return t.AddAudit(at, who, "group.save", c.Name, was, groupFacts(after))
 	})
 	return after, err
 }
@@ -196,7 +196,7 @@ func (s *Store) DeleteGroup(ctx context.Context, who app.Actor, name string, at 
 		if err := t.Exec(`DELETE FROM memberships WHERE tenant = ? AND group_name = ? AND source = ''`, who.Tenant, name); err != nil {
 			return err
 		}
-		return t.Deed(at, who, "group.delete", name, groupFacts(g), nil)
+		return t.AddAudit(at, who, "group.delete", name, groupFacts(g), nil)
 	})
 }
 
@@ -223,7 +223,7 @@ func SetGroupsFrom(t *db.Tx, tenant, user, source string, groups []string, at ti
 		}
 	}
 	who := app.Actor{Tenant: tenant, User: user, Via: app.ViaServer}
-	return t.Deed(at, who, "user.groups", user, map[string]any{"source": source, "groups": before}, map[string]any{"source": source, "groups": groups})
+	return t.AddAudit(at, who, "user.groups", user, map[string]any{"source": source, "groups": before}, map[string]any{"source": source, "groups": groups})
 }
 
 // groupOwnsNothing refuses to delete a group that owns clusters: its members would lose them.

@@ -54,8 +54,8 @@ func tenantError(name string, err error) error {
 	return fmt.Errorf("store: tenant: %w", err)
 }
 
-// TenantStands refuses what begins in a tenant that is not there, or was deleted a moment ago.
-func TenantStands(t *db.Tx, name string) error {
+// TenantExists refuses what begins in a tenant that is not there, or was deleted a moment ago.
+func TenantExists(t *db.Tx, name string) error {
 	var closing int64
 	err := t.Row(`SELECT closing_at FROM tenants WHERE name = ?`, name).Scan(&closing)
 	if db.IsNoRows(err) || err == nil && closing > 0 {
@@ -89,7 +89,7 @@ func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n identity.Tena
 		}
 		copied := []string{}
 		if n.From != "" {
-			if err := TenantStands(t, n.From); err != nil || n.From == n.Name {
+			if err := TenantExists(t, n.From); err != nil || n.From == n.Name {
 				return &app.Error{Code: app.EInvalid, Field: "from", Message: fmt.Sprintf("Tenant %q, to copy settings from, doesn't exist.", n.From)}
 			}
 			for _, c := range s.parts.copies() {
@@ -103,7 +103,7 @@ func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n identity.Tena
 		if n.From != "" {
 			facts["from"], facts["copied"] = n.From, copied
 		}
-		if err := t.Deed(n.CreatedAt, who, "tenant.create", n.Name, nil, facts); err != nil {
+		if err := t.AddAudit(n.CreatedAt, who, "tenant.create", n.Name, nil, facts); err != nil {
 			return err
 		}
 		if admin == nil {
@@ -119,7 +119,7 @@ func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n identity.Tena
 
 func tenantTaken(t *db.Tx, name string) error {
 	e := &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("Tenant %q already exists.", name)}
-	if app.CodeOf(TenantStands(t, name)) == app.ENotFound {
+	if app.CodeOf(TenantExists(t, name)) == app.ENotFound {
 		e.Message = fmt.Sprintf("The name %q belongs to a deleted tenant whose records are kept.", name)
 		e.Hint = "Choose another name."
 	}
@@ -167,7 +167,7 @@ func (s *Store) ChangeTenant(ctx context.Context, who app.Actor, name string, c 
 				return err
 			}
 		}
-		return t.Deed(at, who, "tenant.change", name, tenantFacts(before), tenantFacts(after))
+		return t.AddAudit(at, who, "tenant.change", name, tenantFacts(before), tenantFacts(after))
 	})
 	return after, err
 }
@@ -216,12 +216,12 @@ func (s *Store) DeleteTenant(ctx context.Context, who app.Actor, name string, at
 		}
 		facts := tenantFacts(before)
 		facts["users"] = before.Users
-		return t.Deed(at, who, "tenant.delete", name, facts, nil)
+		return t.AddAudit(at, who, "tenant.delete", name, facts, nil)
 	})
 }
 
 // tenantLeft finds what may still stand in a cloud for a tenant.
-func tenantLeft(t *db.Tx, name string) (l identity.TenantLeft, err error) {
+func tenantLeft(t *db.Tx, name string) (l identity.TenantLeftovers, err error) {
 	for _, q := range []struct {
 		into  *[]string
 		query string

@@ -78,7 +78,7 @@ func others(t *db.Tx, u identity.User) (o identity.Others, err error) {
 
 func (s *Store) AddUser(ctx context.Context, who app.Actor, u identity.User) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		if err := TenantStands(t, u.Tenant); err != nil {
+		if err := TenantExists(t, u.Tenant); err != nil {
 			return err
 		}
 		if err := userdb.Add(t, who, u); err != nil {
@@ -138,7 +138,7 @@ func (s *Store) ChangeUser(ctx context.Context, who app.Actor, name string, c id
 			after.Groups = now.Groups
 			was["groups"], is["groups"] = before.Groups, after.Groups
 		}
-		return t.Deed(at, who, "user.change", name, was, is)
+		return t.AddAudit(at, who, "user.change", name, was, is)
 	})
 	return after, err
 }
@@ -163,7 +163,7 @@ func (s *Store) ResetPassword(ctx context.Context, who app.Actor, name, hash str
 			hash, db.Micros(at), u.Tenant, u.Name); err != nil {
 			return err
 		}
-		if err := t.Deed(at, who, "user.reset_password", name, nil, nil); err != nil {
+		if err := t.AddAudit(at, who, "user.reset_password", name, nil, nil); err != nil {
 			return err
 		}
 		if _, err := session.Revoke(t, who, name, 0, 0, at); err != nil {
@@ -189,7 +189,7 @@ func (s *Store) DeleteUser(ctx context.Context, who app.Actor, name, transferTo 
 		if err := others.Spare(u); err != nil {
 			return err
 		}
-		if err := nothingAsked(t, u); err != nil {
+		if err := noneRequested(t, u); err != nil {
 			return err
 		}
 		moved, err := handOver(t, u, transferTo)
@@ -208,7 +208,7 @@ func (s *Store) DeleteUser(ctx context.Context, who app.Actor, name, transferTo 
 		if len(moved) > 0 {
 			after = map[string]any{"clusters": moved, "transferred_to": transferTo}
 		}
-		return t.Deed(at, who, "user.delete", name, userdb.Facts(u), after)
+		return t.AddAudit(at, who, "user.delete", name, userdb.Facts(u), after)
 	})
 }
 
@@ -245,8 +245,8 @@ func handOver(t *db.Tx, u identity.User, to string) (names []string, err error) 
 	return names, t.Exec(`UPDATE reservations SET owner = ? WHERE tenant = ? AND owner = ? AND ended_at = 0`, to, u.Tenant, u.Name)
 }
 
-// nothingAsked refuses while requests of a user wait: approved, they would make clusters of no one.
-func nothingAsked(t *db.Tx, u identity.User) error {
+// noneRequested refuses while requests of a user wait: approved, they would make clusters of no one.
+func noneRequested(t *db.Tx, u identity.User) error {
 	var open []string
 	err := t.Each(db.Texts(&open), `SELECT CAST(id AS TEXT) FROM requests WHERE tenant = ? AND owner = ? AND status IN ('waiting', 'offered') ORDER BY id`, u.Tenant, u.Name)
 	if err != nil || len(open) == 0 {

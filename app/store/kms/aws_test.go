@@ -65,7 +65,7 @@ func TestKeyInAWS(t *testing.T) {
 }
 
 // Errors of AWS KMS have the status 400 for nearly everything: their codes tell what is wrong.
-func TestErrorsOfAWS(t *testing.T) {
+func TestAWSErrors(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKID")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -99,7 +99,7 @@ func TestErrorsOfAWS(t *testing.T) {
 	}
 }
 
-func TestNoCredentialsOfAWS(t *testing.T) {
+func TestMissingAWSCredentials(t *testing.T) {
 	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE",
 		"AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"} {
 		t.Setenv(name, "")
@@ -111,7 +111,7 @@ func TestNoCredentialsOfAWS(t *testing.T) {
 	code(t, err, app.ECredentials)
 }
 
-func TestWrongURLsOfLargeServices(t *testing.T) {
+func TestInvalidURLsOfLargeServices(t *testing.T) {
 	for _, bad := range []string{"awskms://k?color=blue", "awskms://k?fips=maybe", "awskms://k?role=me", "awskms://k?request_checksum_calculation=never",
 		"awskms://k?region=a&region=b",
 		"awskms://", "azurekeyvault://v.vault.azure.net/keys/k?color=blue", "azurekeyvault://example.com/keys/k", "azurekeyvault://v.vault.azure.net/k"} {

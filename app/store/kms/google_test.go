@@ -76,7 +76,7 @@ func TestKeyInGoogle(t *testing.T) {
 	}
 }
 
-func TestNoCredentialsOfGoogle(t *testing.T) {
+func TestMissingGoogleCredentials(t *testing.T) {
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", "/nowhere/key.json")
 	if _, err := Open(t.Context(), "gcpkms://projects/p/locations/l/keyRings/r/cryptoKeys/k"); app.CodeOf(err) != app.ECredentials {
 		t.Error(err)

@@ -11,7 +11,7 @@ import (
 	"muster/app/store/kms"
 )
 
-func TestSmallBuildSaysWhatItLacks(t *testing.T) {
+func TestSmallBuildNamesMissingFeatures(t *testing.T) {
 	for _, scheme := range []string{"awskms", "azurekeyvault"} {
 		_, err := kms.Open(t.Context(), scheme+"://key")
 		code(t, err, app.EInvalid)

@@ -17,7 +17,7 @@ import (
 )
 
 // The form in which a wrapped key is kept is the text that Vault returns, and requests are the ones that Vault's own client sends.
-func TestFormOfVault(t *testing.T) {
+func TestVaultFormat(t *testing.T) {
 	const wrapped = "vault:v1:AbCd+/=="
 	t.Setenv("VAULT_NAMESPACE", "team")
 	t.Setenv("VAULT_HEADERS", `{"X-Proxy": "yes"}`)
@@ -79,7 +79,7 @@ func TestFormOfVault(t *testing.T) {
 	}
 }
 
-func TestSocketOfVault(t *testing.T) {
+func TestVaultSocket(t *testing.T) {
 	dir, err := os.MkdirTemp("", "v")
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func TestSocketOfVault(t *testing.T) {
 	}
 }
 
-func TestErrorsOfVault(t *testing.T) {
+func TestVaultErrors(t *testing.T) {
 	var status int
 	var said string
 	var asked atomic.Int64
@@ -148,7 +148,7 @@ func TestErrorsOfVault(t *testing.T) {
 	}
 }
 
-func TestWrongSettingsOfVault(t *testing.T) {
+func TestInvalidVaultSettings(t *testing.T) {
 	t.Setenv("VAULT_SERVER_URL", "http://127.0.0.1:1")
 	for _, bad := range []string{"hashivault://", "hashivault://k?color=blue", "hashivault://k?engine=a&engine=b"} {
 		_, err := kms.Open(t.Context(), bad)

@@ -55,7 +55,7 @@ func (s *Store) SetLease(ctx context.Context, c operation.LeaseChange) error {
 		if err := t.Event(app.Event{At: c.Now, Tenant: c.Tenant, Cluster: c.Cluster, Kind: app.EventLease, Status: status, Message: c.Message}); err != nil {
 			return err
 		}
-		return t.Deed(c.Now, c.Who, "cluster.lease", c.Cluster, leaseDetail{Until: c.Was}, leaseDetail{Until: c.Until, Beyond: c.Beyond, Reason: c.Reason})
+		return t.AddAudit(c.Now, c.Who, "cluster.lease", c.Cluster, leaseDetail{Until: c.Was}, leaseDetail{Until: c.Until, Beyond: c.Beyond, Reason: c.Reason})
 	})
 }
 

@@ -7,6 +7,6 @@ import (
 )
 
 // Leases that end soon are looked for every few seconds.
-func TestLeasesToWarnOfAreFoundByAnIndex(t *testing.T) {
+func TestLeaseWarningsUseAnIndex(t *testing.T) {
 	dbtest.FindsBy(t, dbtest.OnDisk(t), `SELECT 1 FROM clusters c WHERE `+leaseDue, "leases_to_warn_of")
 }

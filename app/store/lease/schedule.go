@@ -46,7 +46,7 @@ func (s *Store) SetSchedule(ctx context.Context, c schedule.ScheduleChange) erro
 		if err != nil {
 			return err
 		}
-		return t.Deed(c.Now, c.Who, "cluster.schedule", c.Cluster, was, is)
+		return t.AddAudit(c.Now, c.Who, "cluster.schedule", c.Cluster, was, is)
 	})
 }
 

@@ -189,7 +189,7 @@ func SaveNodes(t *db.Tx, n *NodeSet) error {
 		func(args []any, i int) []any { return append(args, n.Of[made[i].node].Intent, made[i].Machine.ID) }); err != nil {
 		return err
 	}
-	return feed.TellBatches(t, news)
+	return feed.WriteBatches(t, news)
 }
 
 // EndGone ends what nodes had whose machines are proven to be gone. It comes before the next step of such a node is handed out,

@@ -46,7 +46,7 @@ func (c ChangeText) Audited() map[string]any {
 	return map[string]any{"template": c.Template, "nodes": c.Size, "services": c.Services, "cost_per_hour": c.CostPerHour}
 }
 
-// changeDone ends what amendments of a cluster kept open, once one has succeeded, whichever of them that is: reserved is what
+// changeDone ends what updates of a cluster kept open, once one has succeeded, whichever of them that is: reserved is what
 // the cluster has now, and the nodes that were given back, or never made, are gone for good. One whose machine may be there stays,
 // whatever the plan said.
 func changeDone(t *db.Tx, now time.Time, o app.Operation) error {

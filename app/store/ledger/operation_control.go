@@ -28,7 +28,7 @@ func endCluster(t *db.Tx, now time.Time, o *ledger.Operation) error {
 	}
 	after, moved := ledger.ClusterAfter(o, undone, left)
 	if !moved {
-		return topUpAfter(t, now, o.Operation, "")
+		return backfillAfter(t, now, o.Operation, "")
 	}
 	if o.Status == app.OperationSucceeded {
 		if err := changeDone(t, now, o.Operation); err != nil {
@@ -57,7 +57,7 @@ func endCluster(t *db.Tx, now time.Time, o *ledger.Operation) error {
 		if err := t.Exec(`UPDATE clusters SET deleted_at = ?, ssh_key = ? WHERE id = ?`, db.Micros(now), []byte{}, o.Cluster); err != nil {
 			return err
 		}
-		if err := policy.GiveBack(t, now, o.Cluster, 0); err != nil {
+		if err := policy.Release(t, now, o.Cluster, 0); err != nil {
 			return err
 		}
 	}
@@ -79,7 +79,7 @@ func endCluster(t *db.Tx, now time.Time, o *ledger.Operation) error {
 	if err := SetCluster(t, now, o.Tenant, o.Cluster, after.Status, after.Message); err != nil {
 		return err
 	}
-	return topUpAfter(t, now, o.Operation, after.Status)
+	return backfillAfter(t, now, o.Operation, after.Status)
 }
 
 // noticeEnded tells that a cluster is ready, which it was not before, or that an operation failed. Why it failed may have

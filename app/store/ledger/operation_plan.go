@@ -11,10 +11,10 @@ import (
 
 // PlanRows provides a set with the rows of a plan that is not written yet. It implements ledger.Rows.
 type PlanRows struct {
-	op    app.Operation
-	plan  appplan.Plan
-	needs [][]int32 // by step: those that need it
-	Paces []int64   // by kind of step, as in the plan: its row
+	op           app.Operation
+	plan         appplan.Plan
+	needs        [][]int32 // by step: those that need it
+	DurationKeys []int64   // by kind of step, as in the plan: its row
 }
 
 var _ ledger.Rows = (*PlanRows)(nil)
@@ -25,19 +25,19 @@ func NewPlanRows(op app.Operation, p appplan.Plan) *PlanRows { return &PlanRows{
 func (p *PlanRows) step(i int) ledger.Step {
 	s := p.plan.Steps[i]
 	st := ledger.Step{NeedsLeft: len(s.Needs), Step: app.Step{Operation: p.op.ID, Index: i, ID: s.ID, Node: s.Node, Action: s.Action,
-		Service: s.Service, State: app.StepWaiting, Join: s.Join, Rank: s.Rank}, Pace: p.pace(s)}
-	if q := p.plan.Question(i); q != nil {
-		st.AskFor, st.GoOn = q.AnswerTime(), q.GoesOn()
+		Service: s.Service, State: app.StepWaiting, Join: s.Join, Rank: s.Rank}, DurationKey: p.pace(s)}
+	if q := p.plan.ManualStep(i); q != nil {
+		st.AskFor, st.AcceptPartial = q.AnswerTime(), q.GoesOn()
 	}
 	return st
 }
 
 // pace returns the row of a step's kind; 0 for none.
 func (p *PlanRows) pace(s appplan.PlanStep) int64 {
-	if s.Pace < 1 || s.Pace > len(p.Paces) {
+	if s.DurationKey < 1 || s.DurationKey > len(p.DurationKeys) {
 		return 0
 	}
-	return p.Paces[s.Pace-1]
+	return p.DurationKeys[s.DurationKey-1]
 }
 
 // Free returns the steps that need nothing.
@@ -87,19 +87,19 @@ func InsertSteps(t *db.Tx, p *PlanRows, set *ledger.Set) error {
 	}
 	steps := p.plan.Steps
 	var asked []*ledger.Step
-	err := t.ExecSet(len(steps), `INSERT INTO steps (operation, idx, tenant, cluster, step, node, action, service, is_join, state, needs_left, rank,
-			ended_at, pace, ask_for, ask_go_on, queued_at, attempt, tries, worker, deadline, not_before, rung_at, error_code, error, started_at) VALUES `,
+	err := t.ExecChunks(len(steps), `INSERT INTO steps (operation, idx, tenant, cluster, step, node, action, service, is_join, state, needs_left, rank,
+			ended_at, pace, ask_for, ask_continue, queued_at, attempt, tries, worker, deadline, not_before, rung_at, error_code, error, started_at) VALUES `,
 		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '', 0, 0, 0, '', '', 0)`, ``, func(args []any, i int) []any {
 			s, join := steps[i], 0
 			if s.Join {
 				join = 1
 			}
 			state, left, ended, queued := app.StepWaiting, len(s.Needs), int64(0), int64(0)
-			askFor, goOn := int64(0), 0
-			if q := p.plan.Question(i); q != nil {
+			askFor, acceptPartial := int64(0), 0
+			if q := p.plan.ManualStep(i); q != nil {
 				askFor = q.AnswerTime().Microseconds()
 				if q.GoesOn() {
-					goOn = 1
+					acceptPartial = 1
 				}
 			}
 			if st := set.Step(ledger.Key{Operation: p.op.ID, Index: i}); st != nil {
@@ -110,7 +110,7 @@ func InsertSteps(t *db.Tx, p *PlanRows, set *ledger.Set) error {
 				}
 			}
 			return append(args, p.op.ID, i, p.op.Tenant, p.op.Cluster, s.ID, s.Node, string(s.Action), s.Service, join, string(state), left,
-				s.Rank.Microseconds(), ended, p.pace(s), askFor, goOn, queued)
+				s.Rank.Microseconds(), ended, p.pace(s), askFor, acceptPartial, queued)
 		})
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func InsertSteps(t *db.Tx, p *PlanRows, set *ledger.Set) error {
 	if err := saveWhole(t, asked); err != nil {
 		return err
 	}
-	if err := insertQuestions(t, p); err != nil {
+	if err := insertManualSteps(t, p); err != nil {
 		return err
 	}
 	// Edges are written in the order of their key, from the step that is needed: that is fastest.
@@ -131,7 +131,7 @@ func InsertSteps(t *db.Tx, p *PlanRows, set *ledger.Set) error {
 			edges = append(edges, [2]int32{int32(from), to})
 		}
 	}
-	return t.ExecSet(len(edges), `INSERT INTO edges (operation, from_idx, to_idx) VALUES `, `(?, ?, ?)`, ``, func(args []any, i int) []any {
+	return t.ExecChunks(len(edges), `INSERT INTO edges (operation, from_idx, to_idx) VALUES `, `(?, ?, ?)`, ``, func(args []any, i int) []any {
 		return append(args, p.op.ID, edges[i][0], edges[i][1])
 	})
 }

@@ -41,7 +41,7 @@ func saveSteps(t *db.Tx, set *ledger.Set) error {
 	if err := saveDone(t, done); err != nil {
 		return err
 	}
-	if err := saveNearer(t, nearer); err != nil {
+	if err := saveProgress(t, nearer); err != nil {
 		return err
 	}
 	if err := saveWhole(t, leaving); err != nil {
@@ -73,8 +73,8 @@ func saveDone(t *db.Tx, steps []*ledger.Step) error {
 		WHERE steps.operation = v.o AND steps.idx = v.i`, addStepKey(steps), db.Micros(steps[0].EndedAt))
 }
 
-// saveNearer writes steps that waited and now need less, or nothing any more.
-func saveNearer(t *db.Tx, steps []*ledger.Step) error {
+// saveProgress writes steps that waited and now need less, or nothing any more.
+func saveProgress(t *db.Tx, steps []*ledger.Step) error {
 	return t.ExecKeyed(len(steps), `WITH v(o, i, nl, st) AS (VALUES `, `(?, ?, ?, ?)`, `) UPDATE steps SET needs_left = v.nl, state = v.st FROM v
 		WHERE steps.operation = v.o AND steps.idx = v.i`, func(args []any, i int) []any {
 		return append(args, steps[i].Operation, steps[i].Index, steps[i].NeedsLeft, string(steps[i].State))
@@ -107,7 +107,7 @@ func saveWhole(t *db.Tx, steps []*ledger.Step) error {
 			s := steps[i]
 			t.Queued = t.Queued || s.State == app.StepQueued
 			return append(args, s.Operation, s.Index, string(s.State), s.NeedsLeft, s.Attempt, s.Tries, s.Worker, db.Micros(s.Deadline),
-				db.Micros(s.NotBefore), db.Micros(s.Queued), db.Micros(s.Rung), string(s.ErrorCode), s.Error, db.Micros(s.StartedAt), db.Micros(s.EndedAt))
+				db.Micros(s.NotBefore), db.Micros(s.Queued), db.Micros(s.Dispatched), string(s.ErrorCode), s.Error, db.Micros(s.StartedAt), db.Micros(s.EndedAt))
 		})
 }
 
@@ -144,10 +144,10 @@ func SaveOperations(t *db.Tx, now time.Time, set *ledger.Set) error {
 	if err != nil {
 		return err
 	}
-	if err := tellSteps(t, now, set); err != nil {
+	if err := stepEvents(t, now, set); err != nil {
 		return err
 	}
-	known, err := noteQuestions(t, now, set)
+	known, err := noteManualSteps(t, now, set)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func SaveOperations(t *db.Tx, now time.Time, set *ledger.Set) error {
 			if err := endCluster(t, now, o); err != nil {
 				return err
 			}
-			if err := tellEnded(t, now, o); err != nil {
+			if err := notifyEnded(t, now, o); err != nil {
 				return err
 			}
 		}
@@ -183,8 +183,8 @@ func OperationEvent(t *db.Tx, now time.Time, o *ledger.Operation) error {
 		Status: string(o.Status), Message: o.Message, Done: o.Done, Total: o.Total})
 }
 
-// tellSteps tells of steps that changed, one row for many of an operation.
-func tellSteps(t *db.Tx, now time.Time, set *ledger.Set) error {
+// stepEvents tells of steps that changed, one row for many of an operation.
+func stepEvents(t *db.Tx, now time.Time, set *ledger.Set) error {
 	var all []*feed.EventBatch
 	of := map[int64]*feed.EventBatch{}
 	for _, c := range set.Changes() {
@@ -200,5 +200,5 @@ func tellSteps(t *db.Tx, now time.Time, set *ledger.Set) error {
 		}
 		m.Changes = append(m.Changes, one)
 	}
-	return feed.TellBatches(t, all)
+	return feed.WriteBatches(t, all)
 }

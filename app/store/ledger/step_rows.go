@@ -11,20 +11,20 @@ import (
 
 // StepColumns are what the rules need to know of a step.
 const StepColumns = `s.operation, s.idx, s.step, s.node, s.action, s.service, s.is_join, s.state, s.needs_left, s.rank, s.attempt, s.tries,
-	s.worker, s.deadline, s.not_before, s.rung_at, s.error_code, s.error, s.started_at, s.ended_at, s.ask_for, s.ask_go_on, s.pace, s.queued_at`
+	s.worker, s.deadline, s.not_before, s.rung_at, s.error_code, s.error, s.started_at, s.ended_at, s.ask_for, s.ask_continue, s.pace, s.queued_at`
 
 // StepRow is a row of StepColumns on its way. It is used again for each row.
 type StepRow struct {
-	operation, idx, join, left, rank, attempt, tries, deadline, notBefore, rung, started, ended, askFor, goOn, pace, queued int64
-	step, node, action, service, state, worker, code, text                                                                  string
-	dest                                                                                                                    []any
+	operation, idx, join, left, rank, attempt, tries, deadline, notBefore, dispatched, started, ended, askFor, acceptPartial, pace, queued int64
+	step, node, action, service, state, worker, code, text                                                                                 string
+	dest                                                                                                                                   []any
 }
 
 // NewStepRow returns where to scan StepColumns.
 func NewStepRow() *StepRow {
 	r := &StepRow{}
 	r.dest = []any{&r.operation, &r.idx, &r.step, &r.node, &r.action, &r.service, &r.join, &r.state, &r.left, &r.rank, &r.attempt, &r.tries,
-		&r.worker, &r.deadline, &r.notBefore, &r.rung, &r.code, &r.text, &r.started, &r.ended, &r.askFor, &r.goOn, &r.pace, &r.queued}
+		&r.worker, &r.deadline, &r.notBefore, &r.dispatched, &r.code, &r.text, &r.started, &r.ended, &r.askFor, &r.acceptPartial, &r.pace, &r.queued}
 	return r
 }
 
@@ -36,8 +36,8 @@ func (r *StepRow) value() ledger.Step {
 			Rank: time.Duration(r.rank) * time.Microsecond, ErrorCode: app.Code(r.code), Error: r.text,
 			StartedAt: db.FromMicros(r.started), EndedAt: db.FromMicros(r.ended), NotBefore: db.FromMicros(r.notBefore),
 		},
-		NeedsLeft: int(r.left), Pace: r.pace, Deadline: db.FromMicros(r.deadline), Queued: db.FromMicros(r.queued), Rung: db.FromMicros(r.rung),
-		AskFor: time.Duration(r.askFor) * time.Microsecond, GoOn: r.goOn != 0,
+		NeedsLeft: int(r.left), DurationKey: r.pace, Deadline: db.FromMicros(r.deadline), Queued: db.FromMicros(r.queued), Dispatched: db.FromMicros(r.dispatched),
+		AskFor: time.Duration(r.askFor) * time.Microsecond, AcceptPartial: r.acceptPartial != 0,
 	}
 }
 

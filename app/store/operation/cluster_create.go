@@ -26,7 +26,7 @@ func (s *Store) CreateCluster(ctx context.Context, n appcluster.NewCluster) (op 
 		if op, err = Create(t, n); err != nil || n.Request == nil {
 			return err
 		}
-		n.Request.Request, err = KeepRequest(t, *n.Request)
+		n.Request.Request, err = SaveRequest(t, *n.Request)
 		return err
 	})
 	return op, err
@@ -38,7 +38,7 @@ func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 	if err := identity.TenantOpen(t, c.Tenant); err != nil {
 		return op, err
 	}
-	if err := catalog.SameProvider(t, c.Tenant, c.Provider, n.OwnCatalog); err != nil {
+	if err := catalog.SameProvider(t, c.Tenant, c.Provider, n.TenantCatalog); err != nil {
 		return op, err
 	}
 	definition, err := json.Marshal(n.Definition)
@@ -113,7 +113,7 @@ func reservationOf(n appcluster.NewCluster) apppolicy.Reservation {
 
 // insertNodes writes nodes with the intents of their machines.
 func insertNodes(t *db.Tx, c app.Cluster, nodes []app.NewNode, hardware map[string]template.Flavor, at time.Time) error {
-	err := t.ExecSet(len(nodes), `INSERT INTO nodes (cluster, name, number, tenant, hostname, hardware, image, zone, services, status, machine_id,
+	err := t.ExecChunks(len(nodes), `INSERT INTO nodes (cluster, name, number, tenant, hostname, hardware, image, zone, services, status, machine_id,
 			addresses, ssh_user, ssh_port, host_key, own_root, secret, cpu) VALUES `,
 		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '{}', ?, 0, '', 0, ?, ?)`, ``, func(args []any, i int) []any {
 			n := nodes[i].Node
@@ -123,7 +123,7 @@ func insertNodes(t *db.Tx, c app.Cluster, nodes []app.NewNode, hardware map[stri
 	if err != nil {
 		return err
 	}
-	return t.ExecSet(len(nodes), `INSERT INTO intents (id, tenant, cluster, node, provider, machine_id, created_at, ended_at, asked) VALUES `,
+	return t.ExecChunks(len(nodes), `INSERT INTO intents (id, tenant, cluster, node, provider, machine_id, created_at, ended_at, asked) VALUES `,
 		`(?, ?, ?, ?, ?, '', ?, 0, 0)`, ``, func(args []any, i int) []any {
 			return append(args, nodes[i].Intent, c.Tenant, c.ID, nodes[i].Node.Name, c.Provider, db.Micros(at))
 		})

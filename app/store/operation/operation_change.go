@@ -62,7 +62,7 @@ func change(t *db.Tx, op app.Operation, c appcluster.ClusterChange) (detail stri
 	if err := clusterdb.ReadError(err, op.Cluster); err != nil {
 		return "", err
 	}
-	before, err := t.Keys.Unseal(sealed, db.DefinitionPlace(op.Cluster))
+	before, err := t.Keys.Unseal(sealed, db.DefinitionAAD(op.Cluster))
 	if err != nil {
 		return "", err
 	}
@@ -179,7 +179,7 @@ func changeNodes(t *db.Tx, op app.Operation, cluster app.Cluster, c appcluster.C
 			Hint: "Preview again, then submit."}
 	}
 	for _, table := range []string{"nodes WHERE cluster = ? AND name", "node_reports WHERE cluster = ? AND node", "node_facts WHERE cluster = ? AND node", "service_changes WHERE cluster = ? AND node"} {
-		if err := db.InSets(len(c.New), func(from, size int) error {
+		if err := db.InChunks(len(c.New), func(from, size int) error {
 			args := []any{op.Cluster}
 			for _, n := range c.New[from : from+size] {
 				args = append(args, n.Node.Name)
@@ -193,7 +193,7 @@ func changeNodes(t *db.Tx, op app.Operation, cluster app.Cluster, c appcluster.C
 		return err
 	}
 	names := slices.SortedFunc(maps.Keys(c.Nodes), byNumber)
-	if err := t.ExecSet(len(names), `WITH v(c, n, s) AS (VALUES `, `(?, ?, ?)`, `)
+	if err := t.ExecChunks(len(names), `WITH v(c, n, s) AS (VALUES `, `(?, ?, ?)`, `)
 		UPDATE nodes SET services = v.s, status = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN 'planned' ELSE nodes.status END,
 			machine_id = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.machine_id END,
 			addresses = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '{}' ELSE nodes.addresses END,
@@ -203,11 +203,11 @@ func changeNodes(t *db.Tx, op app.Operation, cluster app.Cluster, c appcluster.C
 		func(args []any, i int) []any { return append(args, op.Cluster, names[i], db.JSON(c.Nodes[names[i]])) }); err != nil {
 		return err
 	}
-	if err := t.ExecSet(len(c.Leaving), `WITH v(c, n) AS (VALUES `, `(?, ?)`, `) UPDATE nodes SET leaving = 1 FROM v
+	if err := t.ExecChunks(len(c.Leaving), `WITH v(c, n) AS (VALUES `, `(?, ?)`, `) UPDATE nodes SET leaving = 1 FROM v
 		WHERE nodes.cluster = v.c AND nodes.name = v.n`, func(args []any, i int) []any { return append(args, op.Cluster, c.Leaving[i]) }); err != nil {
 		return err
 	}
-	return tellNodes(t, op, c)
+	return notifyNodes(t, op, c)
 }
 
 func byNumber(a, b string) int {
@@ -220,8 +220,8 @@ func byNumber(a, b string) int {
 	return 1
 }
 
-// tellNodes tells those who watch of nodes that are new.
-func tellNodes(t *db.Tx, op app.Operation, c appcluster.ClusterChange) error {
+// notifyNodes tells those who watch of nodes that are new.
+func notifyNodes(t *db.Tx, op app.Operation, c appcluster.ClusterChange) error {
 	if len(c.New) == 0 {
 		return nil
 	}
@@ -229,7 +229,7 @@ func tellNodes(t *db.Tx, op app.Operation, c appcluster.ClusterChange) error {
 	for _, n := range c.New {
 		m.Changes = append(m.Changes, feed.EventChange{"", n.Node.Name, string(n.Node.Status)})
 	}
-	return feed.TellBatches(t, []*feed.EventBatch{m})
+	return feed.WriteBatches(t, []*feed.EventBatch{m})
 }
 
 // DefinitionAt implements execution.Store. What an operation left is what the next change came upon.
@@ -242,9 +242,9 @@ func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operat
 	if err = clusterdb.ReadError(err, cluster); err != nil {
 		return d, err
 	}
-	at := db.DefinitionPlace(cluster)
+	at := db.DefinitionAAD(cluster)
 	if change != 0 {
-		at = db.ChangePlace(change)
+		at = db.ChangeAAD(change)
 	}
 	return d, s.OpenJSON(sealed, at, &d)
 }
@@ -279,7 +279,7 @@ func (s *Store) Definitions(ctx context.Context, tenant string, clusters []strin
 		text           []byte
 	}
 	var rows []sealed
-	list := db.Marks(len(clusters))
+	list := db.Placeholders(len(clusters))
 	ids := make([]any, len(clusters))
 	for i, c := range clusters {
 		ids[i] = c
@@ -287,7 +287,7 @@ func (s *Store) Definitions(ctx context.Context, tenant string, clusters []strin
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var r sealed
 		err := row.Scan(&r.cluster, &r.text)
-		r.place = db.DefinitionPlace(r.cluster)
+		r.place = db.DefinitionAAD(r.cluster)
 		rows = append(rows, r)
 		return err
 	}, `SELECT id, sealed_definition FROM clusters WHERE tenant || '' = ? AND id IN (`+list+`)`, append([]any{tenant}, ids...)...)
@@ -298,7 +298,7 @@ func (s *Store) Definitions(ctx context.Context, tenant string, clusters []strin
 		var r sealed
 		var operation int64
 		err := row.Scan(&r.cluster, &operation, &r.text)
-		r.place = db.ChangePlace(operation)
+		r.place = db.ChangeAAD(operation)
 		rows = append(rows, r)
 		return err
 	}, `SELECT cluster, operation, sealed_definition FROM (SELECT cluster, operation, sealed_definition,
@@ -341,7 +341,7 @@ func (s *Store) DefinitionStates(ctx context.Context, tenant string, clusters []
 		states[cluster] = fmt.Sprintf("%d %x", changes, sum[:12])
 		return nil
 	}, `SELECT id, sealed_definition, (SELECT coalesce(max(operation), 0) FROM changes h WHERE h.cluster = c.id) FROM clusters c
-		WHERE c.tenant || '' = ? AND c.id IN (`+db.Marks(len(clusters))+`)`, args...)
+		WHERE c.tenant || '' = ? AND c.id IN (`+db.Placeholders(len(clusters))+`)`, args...)
 	return states, err
 }
 

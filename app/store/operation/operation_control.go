@@ -118,7 +118,7 @@ func moveAll(t *db.Tx, now time.Time, operation int64, e ledger.StepEvent) error
 	if e == "" {
 		return nil
 	}
-	if err := ledgerdb.WithdrawQuestions(t, operation); err != nil {
+	if err := ledgerdb.WithdrawManualSteps(t, operation); err != nil {
 		return err
 	}
 	moves := ledger.Bulk(e)

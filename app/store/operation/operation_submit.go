@@ -22,10 +22,10 @@ import (
 // With a change it is EConflict, reason "operation_running" or "plan_changed", unless all before it have ended and n.Follows
 // is the latest of them, and EQuota where the cluster grows beyond a limit. The cluster's row, its new nodes and the services
 // of the others are written with it. Until it has succeeded, the greater of what was reserved before and after holds in each measure;
-// where it fails, until a roll-back or another amendment has. Nodes that leave are no part of the cluster once it has succeeded.
+// where it fails, until a roll-back or another update has. Nodes that leave are no part of the cluster once it has succeeded.
 func (s *Store) SubmitOperation(ctx context.Context, n cluster.NewOperation) (op app.Operation, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
-		standing, err := CheckStanding(t, n)
+		standing, err := CheckCurrentState(t, n)
 		if err != nil {
 			return err
 		}
@@ -74,8 +74,8 @@ func callOffCreate(t *db.Tx, op app.Operation) (app.Operation, error) {
 		"Stopped because "+op.Requester+" deleted the cluster. Nothing was created.")
 }
 
-// CheckStanding refuses an operation on a cluster that is gone, and returns the delete that a second one would be, if any.
-func CheckStanding(t *db.Tx, n cluster.NewOperation) (*clusterdb.OperationRow, error) {
+// CheckCurrentState refuses an operation on a cluster that is gone, and returns the delete that a second one would be, if any.
+func CheckCurrentState(t *db.Tx, n cluster.NewOperation) (*clusterdb.OperationRow, error) {
 	op := n.Operation
 	var deleted int64
 	err := t.Row(`SELECT deleted_at FROM clusters WHERE tenant = ? AND id = ?`, op.Tenant, op.Cluster).Scan(&deleted)
@@ -96,8 +96,8 @@ func CheckStanding(t *db.Tx, n cluster.NewOperation) (*clusterdb.OperationRow, e
 	switch op.Kind {
 	case app.OperationRollBack:
 		return nil, checkUndo(t, n)
-	case app.OperationGoOn:
-		return nil, checkGoOn(t, n)
+	case app.OperationAcceptPartial:
+		return nil, checkAcceptPartial(t, n)
 	}
 	return nil, nil
 }
@@ -181,16 +181,16 @@ func Submit(t *db.Tx, n cluster.NewOperation) (app.Operation, error) {
 			return op, err
 		}
 	}
-	noTopUp := 0
-	if op.NoTopUp {
-		noTopUp = 1
+	noBackfill := 0
+	if op.NoBackfill {
+		noBackfill = 1
 	}
 	err = t.Row(`INSERT INTO operations (tenant, cluster, kind, status, plan_hash, on_failure, undoes, requester, message, total, done, unfinished,
-			active, queued, running, claims, turn, expected, expected_low, expected_high, expected_guess, expected_runs, created_at, started_at, ended_at, at_least, no_top_up, trace)
+			active, queued, running, claims, turn, expected, expected_low, expected_high, expected_guess, expected_runs, created_at, started_at, ended_at, min_available, no_backfill, trace)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, 0, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?) RETURNING id`,
 		op.Tenant, op.Cluster, string(op.Kind), string(op.Status), op.PlanHash, string(op.OnFailure), max(op.Undoes, op.GoesOn), op.Requester, op.Total,
 		len(n.Plan.Steps), ledger.Turn(op), op.Expected.Microseconds(), op.Expects.Low.Microseconds(), op.Expects.High.Microseconds(),
-		op.Expects.Guessed.Microseconds(), op.Expects.Runs, db.Micros(op.CreatedAt), op.AtLeast, noTopUp, op.Trace).Scan(&op.ID)
+		op.Expects.Guessed.Microseconds(), op.Expects.Runs, db.Micros(op.CreatedAt), op.MinAvailable, noBackfill, op.Trace).Scan(&op.ID)
 	if err != nil {
 		return op, fmt.Errorf("store: operation: %w", err)
 	}
@@ -206,10 +206,10 @@ func Submit(t *db.Tx, n cluster.NewOperation) (app.Operation, error) {
 	if err := t.Audit(op.CreatedAt, op.Tenant, op.Requester, "cluster."+string(op.Kind), op.Cluster, detail); err != nil {
 		return op, err
 	}
-	if err := beginGoOn(t, op, n); err != nil {
+	if err := beginAcceptPartial(t, op, n); err != nil {
 		return op, err
 	}
-	if err := topUpWaits(t, op, n.TopUp); err != nil {
+	if err := backfillWaits(t, op, n.Backfill); err != nil {
 		return op, err
 	}
 	if err := announce(t, &op, n.Plan, hooks, waits); err != nil {
@@ -222,7 +222,7 @@ func Submit(t *db.Tx, n cluster.NewOperation) (app.Operation, error) {
 	set := ledger.New(op.CreatedAt)
 	o := set.AddOperation(ledger.Operation{Operation: op, Unfinished: len(n.Plan.Steps)})
 	rows := ledgerdb.NewPlanRows(op, n.Plan)
-	if rows.Paces, err = policy.PacesOf(t, op.CreatedAt, n.Plan.Paces); err != nil {
+	if rows.DurationKeys, err = policy.PacesOf(t, op.CreatedAt, n.Plan.DurationKeys); err != nil {
 		return op, err
 	}
 	if before == op.ID && !waits {

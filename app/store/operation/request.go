@@ -11,8 +11,8 @@ import (
 	"muster/app/store/policy"
 )
 
-// KeepRequest writes a request, in the transaction of what it brings about.
-func KeepRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
+// SaveRequest writes a request, in the transaction of what it brings about.
+func SaveRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
 	r, name := n.Request, ""
 	if r.Kind == app.OperationCreate {
 		name = r.Asked.Name // that of a cluster which exists is taken already
@@ -46,7 +46,7 @@ func KeepRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
 			return r, err
 		}
 	}
-	for _, notice := range r.TellOpened() {
+	for _, notice := range r.OpenedNotices() {
 		if err := t.Notice(notice); err != nil {
 			return r, err
 		}
@@ -55,7 +55,8 @@ func KeepRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
 	if act == "" {
 		act = "request.accept"
 	}
-	return r, t.Deed(r.AskedAt, n.Who, act, RequestObject(r.ID), nil, map[string]any{"cluster": r.Cluster, "name": r.Asked.Name, "plan_hash": r.Terms.PlanHash,
+	return r, t.AddAudit(r.AskedAt, n.Who, act, RequestObject(r.ID), nil, map[string]any{
+		"cluster": r.Cluster, "name": r.Asked.Name, "plan_hash": r.Terms.PlanHash,
 		"said": r.Decision.Said})
 }
 

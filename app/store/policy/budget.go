@@ -26,8 +26,8 @@ func budgetLevel(limit, used float64) (level int) {
 	return level
 }
 
-// tellBudget tells that a budget is used up to a level, once a month and level.
-func tellBudget(t *db.Tx, at time.Time, tenant string, s apppolicy.QuotaStanding, used float64) error {
+// notifyBudget tells that a budget is used up to a level, once a month and level.
+func notifyBudget(t *db.Tx, at time.Time, tenant string, s apppolicy.QuotaState, used float64) error {
 	limit, _ := s.Limits.Of(apppolicy.MeasurePerMonth)
 	reached := budgetLevel(limit, used)
 	if reached == 0 {
@@ -91,10 +91,10 @@ func forgetBudget(t *db.Tx, tenant string, scope apppolicy.QuotaScope, name stri
 	return t.Exec(`DELETE FROM budget_notices WHERE tenant = ? AND scope = ? AND name = ?`, tenant, string(scope), name)
 }
 
-// TellBudgets writes the notices of budgets that are used up to a level without a notice yet, of all tenants, and
+// NotifyBudgets writes the notices of budgets that are used up to a level without a notice yet, of all tenants, and
 // returns how many. Those that a request brings about are written with it.
 // Only what has reached a level without a notice is written.
-func (s *Store) TellBudgets(ctx context.Context, now time.Time) (told int, err error) {
+func (s *Store) NotifyBudgets(ctx context.Context, now time.Time) (told int, err error) {
 	tenants := []string{}
 	if err := s.Each(ctx, func(row db.Scanner) error {
 		var tenant string
@@ -105,7 +105,7 @@ func (s *Store) TellBudgets(ctx context.Context, now time.Time) (told int, err e
 		return 0, err
 	}
 	for _, tenant := range tenants {
-		n, err := s.tellBudgetsOf(ctx, tenant, now)
+		n, err := s.notifyBudgetsOf(ctx, tenant, now)
 		told += n
 		if err != nil {
 			return told, err
@@ -114,14 +114,14 @@ func (s *Store) TellBudgets(ctx context.Context, now time.Time) (told int, err e
 	return told, nil
 }
 
-func (s *Store) tellBudgetsOf(ctx context.Context, tenant string, now time.Time) (told int, err error) {
+func (s *Store) notifyBudgetsOf(ctx context.Context, tenant string, now time.Time) (told int, err error) {
 	due, err := s.budgetsDue(ctx, tenant, now)
 	if err != nil || len(due) == 0 {
 		return 0, err
 	}
 	err = s.Write(ctx, func(t *db.Tx) error {
 		for _, d := range due {
-			if err := tellBudget(t, now, tenant, d, d.Months[0]); err != nil {
+			if err := notifyBudget(t, now, tenant, d, d.Months[0]); err != nil {
 				return err
 			}
 		}
@@ -131,8 +131,8 @@ func (s *Store) tellBudgetsOf(ctx context.Context, tenant string, now time.Time)
 }
 
 // budgetsDue returns the budgets of a tenant that have reached a level of which no one was informed.
-func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (due []apppolicy.QuotaStanding, err error) {
-	l, err := s.lookAtQuotas(ctx, tenant, now)
+func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (due []apppolicy.QuotaState, err error) {
+	l, err := s.readQuotas(ctx, tenant, now)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (d
 		if _, is := q.Limits.Of(apppolicy.MeasurePerMonth); !is {
 			continue
 		}
-		of := []apppolicy.QuotaStanding{{Scope: q.Scope, Name: q.Name, Limits: q.Limits}}
+		of := []apppolicy.QuotaState{{Scope: q.Scope, Name: q.Name, Limits: q.Limits}}
 		each := q.Scope == apppolicy.QuotaEachUser
 		if each {
 			all, err := l.byOwner(tenant)
@@ -157,7 +157,7 @@ func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (d
 			of = of[:0]
 			for _, name := range slices.Sorted(maps.Keys(all)) {
 				if !strings.HasPrefix(name, "pool:") {
-					st := apppolicy.QuotaStanding{Scope: q.Scope, Name: name, Limits: q.Limits.Without(own[name])}
+					st := apppolicy.QuotaState{Scope: q.Scope, Name: name, Limits: q.Limits.Without(own[name])}
 					st.Months[0] = all[name].PerMonth
 					of = append(of, st)
 				}

@@ -15,25 +15,25 @@ import (
 
 const paceColumns = `p.done_runs, p.done_mean, p.done_spread, p.again_runs, p.again_mean, p.again_spread, p.failed_runs, p.failed_mean, p.failed_spread`
 
-func paceDest(p *plan.Pace) []any {
+func paceDest(p *plan.DurationStats) []any {
 	return []any{&p.Done.Runs, &p.Done.Mean, &p.Done.Spread, &p.Again.Runs, &p.Again.Mean, &p.Again.Spread, &p.Failed.Runs, &p.Failed.Mean, &p.Failed.Spread}
 }
 
-func addPaceKey(kinds []plan.PaceKey) func([]any, int) []any {
+func addPaceKey(kinds []plan.DurationKey) func([]any, int) []any {
 	return func(args []any, i int) []any { return append(args, kinds[i].Tenant, kinds[i].Kind()) }
 }
 
 const paceByKey = `) SELECT p.tenant, p.kind, p.id, p.wider, ` + paceColumns + ` FROM f CROSS JOIN paces p WHERE p.tenant = f.t AND p.kind = f.k`
 
-// Paces returns what is known of those of the kinds of which anything is.
+// DurationStats returns what is known of those of the kinds of which anything is.
 // Each kind is found by an index.
-func (s *Store) Paces(ctx context.Context, kinds []plan.PaceKey) (plan.Paces, error) {
-	known := plan.Paces{}
-	of := make(map[[2]string]plan.PaceKey, len(kinds))
+func (s *Store) DurationStats(ctx context.Context, kinds []plan.DurationKey) (plan.DurationStatsByKey, error) {
+	known := plan.DurationStatsByKey{}
+	of := make(map[[2]string]plan.DurationKey, len(kinds))
 	for _, k := range kinds {
 		of[[2]string{k.Tenant, k.Kind()}] = k
 	}
-	err := db.InSets(len(kinds), func(from, size int) error {
+	err := db.InChunks(len(kinds), func(from, size int) error {
 		args := make([]any, 0, 2*size)
 		for i := range size {
 			args = addPaceKey(kinds)(args, from+i)
@@ -41,11 +41,11 @@ func (s *Store) Paces(ctx context.Context, kinds []plan.PaceKey) (plan.Paces, er
 		return s.Each(ctx, func(row db.Scanner) error {
 			var at [2]string
 			var id, wider int64
-			var p plan.Pace
+			var p plan.DurationStats
 			if err := row.Scan(append([]any{&at[0], &at[1], &id, &wider}, paceDest(&p)...)...); err != nil {
 				return err
 			}
-			if k, asked := of[at]; asked && p != (plan.Pace{}) {
+			if k, asked := of[at]; asked && p != (plan.DurationStats{}) {
 				known[k] = p
 			}
 			return nil
@@ -54,27 +54,27 @@ func (s *Store) Paces(ctx context.Context, kinds []plan.PaceKey) (plan.Paces, er
 	return known, err
 }
 
-// DropPaces implements cluster.RetentionStore. What is wider was seen whenever what is narrower was, so it does not go before it.
-func (s *Store) DropPaces(ctx context.Context, before time.Time) (int, error) {
+// DropDurationStats implements cluster.RetentionStore. What is wider was seen whenever what is narrower was, so it does not go before it.
+func (s *Store) DropDurationStats(ctx context.Context, before time.Time) (int, error) {
 	var n int64
 	err := s.Write(ctx, func(t *db.Tx) (err error) {
-		n, err = t.Count(`DELETE FROM paces WHERE id IN (SELECT id FROM paces WHERE seen_at < ? ORDER BY seen_at LIMIT ?)`, db.Micros(before), db.KeepBatch)
+		n, err = t.Count(`DELETE FROM paces WHERE id IN (SELECT id FROM paces WHERE seen_at < ? ORDER BY seen_at LIMIT ?)`, db.Micros(before), db.DeleteBatch)
 		return err
 	})
 	return int(n), err
 }
 
 // PacesOf returns the rows of kinds, and makes missing ones, the widest first.
-func PacesOf(t *db.Tx, now time.Time, kinds []plan.PaceKey) ([]int64, error) {
+func PacesOf(t *db.Tx, now time.Time, kinds []plan.DurationKey) ([]int64, error) {
 	if len(kinds) == 0 {
 		return nil, nil
 	}
-	rows := map[plan.PaceKey]int64{}
+	rows := map[plan.DurationKey]int64{}
 	if err := findPaces(t, kinds, rows); err != nil {
 		return nil, err
 	}
-	var missing []plan.PaceKey // with all that are wider
-	seen := map[plan.PaceKey]bool{}
+	var missing []plan.DurationKey // with all that are wider
+	seen := map[plan.DurationKey]bool{}
 	for _, k := range kinds {
 		if rows[k] > 0 {
 			continue
@@ -93,7 +93,7 @@ func PacesOf(t *db.Tx, now time.Time, kinds []plan.PaceKey) ([]int64, error) {
 	}
 	// One round for each width: a row names those that are wider.
 	for width := 1; len(missing) > 0; width++ {
-		var those, rest []plan.PaceKey
+		var those, rest []plan.DurationKey
 		for _, k := range missing {
 			if len(k.Widths()) == width {
 				those = append(those, k)
@@ -101,7 +101,7 @@ func PacesOf(t *db.Tx, now time.Time, kinds []plan.PaceKey) ([]int64, error) {
 				rest = append(rest, k)
 			}
 		}
-		those = slices.DeleteFunc(those, func(k plan.PaceKey) bool { return rows[k] > 0 })
+		those = slices.DeleteFunc(those, func(k plan.DurationKey) bool { return rows[k] > 0 })
 		if err := makePaces(t, now, those, rows); err != nil {
 			return nil, err
 		}
@@ -114,8 +114,8 @@ func PacesOf(t *db.Tx, now time.Time, kinds []plan.PaceKey) ([]int64, error) {
 	return ids, nil
 }
 
-func findPaces(t *db.Tx, kinds []plan.PaceKey, rows map[plan.PaceKey]int64) error {
-	of := make(map[[2]string]plan.PaceKey, len(kinds))
+func findPaces(t *db.Tx, kinds []plan.DurationKey, rows map[plan.DurationKey]int64) error {
+	of := make(map[[2]string]plan.DurationKey, len(kinds))
 	for _, k := range kinds {
 		of[[2]string{k.Tenant, k.Kind()}] = k
 	}
@@ -130,8 +130,8 @@ func findPaces(t *db.Tx, kinds []plan.PaceKey, rows map[plan.PaceKey]int64) erro
 }
 
 // makePaces adds rows whose wider ones are there.
-func makePaces(t *db.Tx, now time.Time, kinds []plan.PaceKey, rows map[plan.PaceKey]int64) error {
-	err := t.ExecSet(len(kinds), `INSERT INTO paces (tenant, kind, wider, widest, seen_at) VALUES `, `(?, ?, ?, ?, ?)`, ``, func(args []any, i int) []any {
+func makePaces(t *db.Tx, now time.Time, kinds []plan.DurationKey, rows map[plan.DurationKey]int64) error {
+	err := t.ExecChunks(len(kinds), `INSERT INTO paces (tenant, kind, wider, widest, seen_at) VALUES `, `(?, ?, ?, ?, ?)`, ``, func(args []any, i int) []any {
 		k := kinds[i]
 		widths := k.Widths()
 		var wider, widest int64
@@ -147,30 +147,31 @@ func makePaces(t *db.Tx, now time.Time, kinds []plan.PaceKey, rows map[plan.Pace
 }
 
 // Pacing is what the attempts of a set took, by the row of their kind, in the order of their reports.
-type Pacing map[int64][]plan.Paced
+type Pacing map[int64][]plan.DurationSample
 
 // Note takes an attempt in that has just ended. One that was asked to stop, or that tried nothing, says nothing about how long its
 // step takes; nor does one whose machine was ready.
 func (p Pacing) Note(set *ledger.Set, st *ledger.Step, f execution.Finish) {
-	if st.Pace == 0 || st.StartedAt.IsZero() || f.Pooled || f.Err != nil && (f.Retry.Free || set.Operation(st.Operation).Status == app.OperationCancelling) {
+	if st.DurationKey == 0 || st.StartedAt.IsZero() || f.Pooled ||
+		f.Err != nil && (f.Retry.Free || set.Operation(st.Operation).Status == app.OperationCancelling) {
 		return
 	}
-	p[st.Pace] = append(p[st.Pace], plan.Paced{Took: f.Now.Sub(st.StartedAt), Failed: f.Err != nil, Attempt: f.Fence.Attempt})
+	p[st.DurationKey] = append(p[st.DurationKey], plan.DurationSample{Took: f.Now.Sub(st.StartedAt), Failed: f.Err != nil, Attempt: f.Fence.Attempt})
 }
 
 // paceRow is a summary that changes.
 type paceRow struct {
 	id, wider, widest int64
-	pace              plan.Pace
+	pace              plan.DurationStats
 }
 
 // widthsOfPaces loads the rows of kinds with those that are wider, which are found by their numbers.
 const widthsOfPaces = `) SELECT p.id, p.wider, p.widest, ` + paceColumns + ` FROM f CROSS JOIN paces n CROSS JOIN paces p
 	WHERE n.id = f.i AND p.id IN (n.id, n.wider, n.widest)`
 
-// SavePaces takes what attempts took into the summaries of their kinds and of those that are wider: two statements for all
+// SaveDurationStats takes what attempts took into the summaries of their kinds and of those that are wider: two statements for all
 // attempts of a set. Kinds that were forgotten meanwhile stay so.
-func SavePaces(t *db.Tx, now time.Time, took Pacing) error {
+func SaveDurationStats(t *db.Tx, now time.Time, took Pacing) error {
 	if len(took) == 0 {
 		return nil
 	}

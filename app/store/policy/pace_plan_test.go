@@ -7,8 +7,8 @@ import (
 	"muster/app/store/db/dbtest"
 )
 
-// Paces are read and written with every step that ends.
-func TestPacesAreFoundByIndexes(t *testing.T) {
+// Duration statistics are read and written with every step that ends.
+func TestDurationQueriesUseIndexes(t *testing.T) {
 	d := dbtest.OnDisk(t)
 	dbtest.FindsBy(t, d, `SELECT id FROM paces WHERE seen_at < ? ORDER BY seen_at LIMIT ?`, "paces_seen (seen_at<?)")
 	// The rows that are looked for are a table of their own, which is read whole.

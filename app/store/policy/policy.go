@@ -101,7 +101,7 @@ func savePolicy(t *db.Tx, p apppolicy.Policy, had *apppolicy.Policy, who app.Act
 	if !p.Deleted {
 		after = p
 	}
-	return t.Deed(now, who, act, p.Name, before, after)
+	return t.AddAudit(now, who, act, p.Name, before, after)
 }
 
 func (s *Store) DeletePolicy(ctx context.Context, name string, who app.Actor, now time.Time) error {
@@ -143,7 +143,7 @@ func (s *Store) SetTimeZone(ctx context.Context, who app.Actor, zone string, now
 		if err := t.Exec(`INSERT INTO policy_zones (tenant, zone) VALUES (?, ?) ON CONFLICT (tenant) DO UPDATE SET zone = excluded.zone`, who.Tenant, zone); err != nil {
 			return err
 		}
-		return t.Deed(now, who, "policy.time_zone", "policies", before, zone)
+		return t.AddAudit(now, who, "policy.time_zone", "policies", before, zone)
 	})
 }
 

@@ -67,7 +67,7 @@ func (s *Store) SetQuota(ctx context.Context, who app.Actor, q apppolicy.Quota) 
 		if err := forgetBudget(t, who.Tenant, q.Scope, q.Name, before, &q); err != nil {
 			return err
 		}
-		return t.Deed(q.ChangedAt, who, "quota.set", quotaObject(q.Scope, q.Name), limitsOf(before), q.Limits)
+		return t.AddAudit(q.ChangedAt, who, "quota.set", quotaObject(q.Scope, q.Name), limitsOf(before), q.Limits)
 	})
 }
 
@@ -86,7 +86,7 @@ func (s *Store) DeleteQuota(ctx context.Context, who app.Actor, scope apppolicy.
 		if err := forgetBudget(t, who.Tenant, scope, name, before, nil); err != nil {
 			return err
 		}
-		return t.Deed(now, who, "quota.delete", quotaObject(scope, name), before.Limits, nil)
+		return t.AddAudit(now, who, "quota.delete", quotaObject(scope, name), before.Limits, nil)
 	})
 }
 
@@ -110,20 +110,20 @@ func quota(t *db.Tx, tenant string, scope apppolicy.QuotaScope, name string) (*a
 	return &q, err
 }
 
-// quotaLook is one look at a tenant's quotas and at what is used of them, all of the same moment.
-type quotaLook struct {
+// quotaReader is one look at a tenant's quotas and at what is used of them, all of the same moment.
+type quotaReader struct {
 	measuring
 	each func(func(db.Scanner) error, string, ...any) error
 	all  []apppolicy.Quota
 	end  func() // call it when done
 }
 
-func (s *Store) lookAtQuotas(ctx context.Context, tenant string, now time.Time) (*quotaLook, error) {
+func (s *Store) readQuotas(ctx context.Context, tenant string, now time.Time) (*quotaReader, error) {
 	moment, err := s.Moment(ctx)
 	if err != nil {
 		return nil, err
 	}
-	l := &quotaLook{
+	l := &quotaReader{
 		measuring: measuring{row: func(q string, args ...any) db.Scanner { return moment.QueryRowContext(ctx, q, args...) }, now: now},
 		each: func(f func(db.Scanner) error, q string, args ...any) error {
 			return db.Each(ctx, moment, f, q, args...)
@@ -138,7 +138,7 @@ func (s *Store) lookAtQuotas(ctx context.Context, tenant string, now time.Time) 
 }
 
 func (s *Store) QuotaLines(ctx context.Context, tenant, owner string, groups []string, now time.Time) ([]apppolicy.QuotaLine, error) {
-	l, err := s.lookAtQuotas(ctx, tenant, now)
+	l, err := s.readQuotas(ctx, tenant, now)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (s *Store) QuotaLimits(ctx context.Context, tenant string) ([]apppolicy.Quo
 }
 
 func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]apppolicy.QuotaUse, error) {
-	l, err := s.lookAtQuotas(ctx, tenant, now)
+	l, err := s.readQuotas(ctx, tenant, now)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]app
 	for _, q := range l.all {
 		u := apppolicy.QuotaUse{Quota: q}
 		if q.Scope == apppolicy.QuotaGroup {
-			st := apppolicy.QuotaStanding{Scope: q.Scope, Name: q.Name}
+			st := apppolicy.QuotaState{Scope: q.Scope, Name: q.Name}
 			if err := l.measure(&st, tenant, 0, true); err != nil {
 				return nil, err
 			}
@@ -196,7 +196,7 @@ func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]app
 }
 
 // byOwner adds up what everyone in a tenant has, and has spent this month and committed for the rest of it.
-func (l *quotaLook) byOwner(tenant string) (map[string]apppolicy.Amounts, error) {
+func (l *quotaReader) byOwner(tenant string) (map[string]apppolicy.Amounts, error) {
 	of := map[string]apppolicy.Amounts{}
 	month := app.MonthOf(l.now)
 	now, end := db.Micros(l.now), db.Micros(month.End)
@@ -241,7 +241,7 @@ type measuring struct {
 
 // standings returns the quotas that apply to a reservation, with what all others use of them. Except is the reservation that
 // does not count; 0 for none.
-func (m measuring) standings(all []apppolicy.Quota, r apppolicy.Reservation, except int64) (list []apppolicy.QuotaStanding, err error) {
+func (m measuring) standings(all []apppolicy.Quota, r apppolicy.Reservation, except int64) (list []apppolicy.QuotaState, err error) {
 	var own apppolicy.Limits
 	for _, q := range all {
 		if q.Scope == apppolicy.QuotaUser && q.Name == r.Owner {
@@ -249,7 +249,7 @@ func (m measuring) standings(all []apppolicy.Quota, r apppolicy.Reservation, exc
 		}
 	}
 	for _, q := range all {
-		s := apppolicy.QuotaStanding{Scope: q.Scope, Name: q.Name, Limits: q.Limits}
+		s := apppolicy.QuotaState{Scope: q.Scope, Name: q.Name, Limits: q.Limits}
 		switch q.Scope {
 		case apppolicy.QuotaTenant:
 		case apppolicy.QuotaGroup:
@@ -281,7 +281,7 @@ func (m measuring) standings(all []apppolicy.Quota, r apppolicy.Reservation, exc
 }
 
 // measure fills in what is used. What was spent this month is added only where it is asked for, since it takes longest.
-func (m measuring) measure(s *apppolicy.QuotaStanding, tenant string, except int64, monthly bool) error {
+func (m measuring) measure(s *apppolicy.QuotaState, tenant string, except int64, monthly bool) error {
 	months := apppolicy.QuotaMonths(m.now)
 	var args []any
 	commit := ""
@@ -320,11 +320,11 @@ func (m measuring) measure(s *apppolicy.QuotaStanding, tenant string, except int
 	return err
 }
 
-// StoodSince finds the machines of a tenant that existed at some time since one moment and before another.
-const StoodSince = `(x.tenant = ? AND x.gone_at = 0 OR x.tenant = ? AND x.gone_at > ?) AND x.made_at < ?`
+// ExistedDuring finds the machines of a tenant that existed at some time since one moment and before another.
+const ExistedDuring = `(x.tenant = ? AND x.gone_at = 0 OR x.tenant = ? AND x.gone_at > ?) AND x.made_at < ?`
 
 // spent returns what machines have cost since a moment. It is asked in parts that an index alone can answer each.
-func (m measuring) spent(s *apppolicy.QuotaStanding, tenant string, since time.Time) (cost float64, err error) {
+func (m measuring) spent(s *apppolicy.QuotaState, tenant string, since time.Time) (cost float64, err error) {
 	from, now := db.Micros(since), db.Micros(m.now)
 	machines := `resources x`
 	parts := []string{`x.tenant = ? AND x.gone_at = 0`, `x.tenant = ? AND x.gone_at > ? AND x.gone_at > x.made_at`}

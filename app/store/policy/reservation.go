@@ -54,7 +54,7 @@ func Reserve(t *db.Tx, at time.Time, r apppolicy.Reservation) error {
 	if err != nil {
 		return err
 	}
-	var standing []apppolicy.QuotaStanding
+	var standing []apppolicy.QuotaState
 	m := measuring{row: t.Row, now: at}
 	if len(all) > 0 {
 		if standing, err = m.standings(all, r, id); err != nil {
@@ -68,22 +68,22 @@ func Reserve(t *db.Tx, at time.Time, r apppolicy.Reservation) error {
 		return err
 	}
 	for _, s := range standing {
-		if err := tellBudget(t, at, r.Tenant, s, s.Months[0]+r.Commits(at)); err != nil {
+		if err := notifyBudget(t, at, r.Tenant, s, s.Months[0]+r.Commits(at)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// itsReservation finds that of a cluster or of a request, and givenBack those of them that hold.
+// reservationByRef finds that of a cluster or of a request, and releasedRows those of them that hold.
 const (
-	itsReservation = `(r.cluster = ? AND r.cluster <> '' OR r.request = ? AND r.request > 0) AND r.tenant = ?`
-	givenBack      = `(cluster = ? AND cluster <> '' OR request = ? AND request > 0) AND ended_at = 0`
+	reservationByRef = `(r.cluster = ? AND r.cluster <> '' OR r.request = ? AND r.request > 0) AND r.tenant = ?`
+	releasedRows     = `(cluster = ? AND cluster <> '' OR request = ? AND request > 0) AND ended_at = 0`
 )
 
 // Reserved returns the reservation of a cluster or else of a request; nil for none.
 func Reserved(t *db.Tx, tenant, cluster string, request int64) (*keptReservation, error) {
-	r, err := scanReservation(t.Row(`SELECT `+reservationColumns+` FROM reservations r WHERE `+itsReservation+` ORDER BY r.id LIMIT 1`,
+	r, err := scanReservation(t.Row(`SELECT `+reservationColumns+` FROM reservations r WHERE `+reservationByRef+` ORDER BY r.id LIMIT 1`,
 		cluster, request, tenant))
 	if db.IsNoRows(err) {
 		return nil, nil
@@ -124,18 +124,18 @@ func keepReservation(t *db.Tx, id int64, r apppolicy.Reservation) error {
 	return nil
 }
 
-// GiveBack ends the reservation of a cluster whose machines are gone, or of a request that comes to nothing ("" and 0 for
+// Release ends the reservation of a cluster whose machines are gone, or of a request that comes to nothing ("" and 0 for
 // the other). Once more changes nothing.
-func GiveBack(t *db.Tx, at time.Time, cluster string, request int64) error {
-	if err := t.Exec(`UPDATE reservation_groups SET ended_at = ? WHERE reservation IN (SELECT id FROM reservations WHERE `+givenBack+`)`,
+func Release(t *db.Tx, at time.Time, cluster string, request int64) error {
+	if err := t.Exec(`UPDATE reservation_groups SET ended_at = ? WHERE reservation IN (SELECT id FROM reservations WHERE `+releasedRows+`)`,
 		db.Micros(at), cluster, request); err != nil {
 		return err
 	}
-	return t.Exec(`UPDATE reservations SET ended_at = ? WHERE `+givenBack, db.Micros(at), cluster, request)
+	return t.Exec(`UPDATE reservations SET ended_at = ? WHERE `+releasedRows, db.Micros(at), cluster, request)
 }
 
-// mostHolders is how many clusters a refusal names.
-const mostHolders = 3
+// maxHolders is how many clusters a refusal names.
+const maxHolders = 3
 
 // refuse words a breach, with who holds most of the limit.
 func refuse(t *db.Tx, r apppolicy.Reservation, b *apppolicy.QuotaBreach, except int64) error {
@@ -156,7 +156,7 @@ func refuse(t *db.Tx, r apppolicy.Reservation, b *apppolicy.QuotaBreach, except 
 	err := t.Each(func(row db.Scanner) error {
 		var h apppolicy.QuotaHolder
 		err := row.Scan(&h.Name, &h.Owner, &h.Amount)
-		if len(holders) < mostHolders {
+		if len(holders) < maxHolders {
 			holders = append(holders, h)
 		} else {
 			others++

@@ -2,7 +2,7 @@ package policy
 
 import "muster/app/store/db"
 
-// Store keeps policies, quotas, budgets, reservations and paces.
+// Store keeps policies, quotas, budgets, reservations and duration statistics.
 type Store struct{ *db.DB }
 
 // New returns the store of a database.

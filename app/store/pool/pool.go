@@ -54,7 +54,7 @@ func (s *Store) CreatePool(ctx context.Context, who app.Actor, p apppool.Pool) (
 			p.MaxAge.Microseconds(), string(p.Mode), p.MadeBy, db.Micros(p.MadeAt), db.Micros(p.MadeAt)).Scan(&p.ID); err != nil {
 			return db.Wrapped(err)
 		}
-		return t.Deed(p.MadeAt, who, "pool.create", p.Name, nil, poolDetail(p))
+		return t.AddAudit(p.MadeAt, who, "pool.create", p.Name, nil, poolDetail(p))
 	})
 	return p, err
 }
@@ -70,7 +70,7 @@ func (s *Store) ChangePool(ctx context.Context, who app.Actor, p apppool.Pool, a
 		if err != nil {
 			return noPool(err, p.Name)
 		}
-		if was.Mode == apppool.PoolDeleted {
+		if was.Mode == apppool.ModeDeleted {
 			return app.Errorf(app.EConflict, "Pool %q is being deleted.", p.Name)
 		}
 		is = was
@@ -87,7 +87,7 @@ func (s *Store) ChangePool(ctx context.Context, who app.Actor, p apppool.Pool, a
 				return err
 			}
 		}
-		return t.Deed(now, who, act, p.Name, poolDetail(was), poolDetail(is))
+		return t.AddAudit(now, who, act, p.Name, poolDetail(was), poolDetail(is))
 	})
 	return is, err
 }
@@ -101,8 +101,8 @@ func (s *Store) Pool(ctx context.Context, tenant, name string, ended bool) (appp
 	return p, noPool(err, name)
 }
 
-// poolStanding are the states in which a machine is, or may be, there and the pool's.
-const poolStanding = `m.state IN ('making', 'ready', 'promised', 'failed', 'leaving')`
+// poolCounts are the states in which a machine is, or may be, there and the pool's.
+const poolCounts = `m.state IN ('making', 'ready', 'promised', 'failed', 'leaving')`
 
 func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) ([]apppool.PoolView, error) {
 	list, of := []apppool.PoolView{}, map[int64]int{}
@@ -129,17 +129,17 @@ func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) (
 		}
 		v := &list[i]
 		switch state {
-		case apppool.PoolReady:
+		case apppool.StateReady:
 			v.Ready, v.WaitedSince = n, db.FromMicros(since)
-		case apppool.PoolMaking:
+		case apppool.StateCreating:
 			v.Making = n
-		case apppool.PoolPromised:
+		case apppool.StateReserved:
 			v.Promised = n
-		case apppool.PoolFailed:
+		case apppool.StateFailed:
 			v.Failed = n
-		case apppool.PoolLeaving:
+		case apppool.StateDeleting:
 			v.Leaving = n
-		case apppool.PoolHanded:
+		case apppool.StateAssigned:
 			v.Handed, v.HandedToday = n, late
 			return nil
 		}
@@ -153,7 +153,7 @@ func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) (
 }
 
 func (s *Store) PoolMachines(ctx context.Context, pool int64, handed int) ([]apppool.PoolMachine, error) {
-	where, args := poolStanding+` ORDER BY m.made_at, m.cluster LIMIT ?`, []any{pool, 4 * apppool.MaxPoolCount}
+	where, args := poolCounts+` ORDER BY m.made_at, m.cluster LIMIT ?`, []any{pool, 4 * apppool.MaxPoolCount}
 	if handed > 0 {
 		where, args = `m.state = 'handed' ORDER BY m.ended_at DESC, m.cluster LIMIT ?`, []any{pool, handed}
 	}
@@ -168,7 +168,7 @@ func (s *Store) PoolMachines(ctx context.Context, pool int64, handed int) ([]app
 		if ended > 0 {
 			m.Since = db.FromMicros(ended)
 		}
-		if m.ExpiresAt = db.FromMicros(expires); m.State == apppool.PoolHanded {
+		if m.ExpiresAt = db.FromMicros(expires); m.State == apppool.StateAssigned {
 			m.ExpiresAt = time.Time{}
 		}
 		list = append(list, m)
@@ -207,10 +207,10 @@ func (s *Store) PoolStock(ctx context.Context, tenant string, shapes []string, n
 	return operation.PoolStock(func(f func(db.Scanner) error, q string, args ...any) error { return s.Each(ctx, f, q, args...) }, tenant, shapes, now)
 }
 
-// HandedOut returns the intents of machines that clusters got from pools, with the clusters: such a machine's tags may name the pool's.
-func (s *Store) HandedOut(ctx context.Context, clusters []string) (map[string]string, error) {
+// AssignedIntents returns the intents of machines that clusters got from pools, with the clusters: such a machine's tags may name the pool's.
+func (s *Store) AssignedIntents(ctx context.Context, clusters []string) (map[string]string, error) {
 	of := map[string]string{}
-	err := db.InSets(len(clusters), func(from, size int) error {
+	err := db.InChunks(len(clusters), func(from, size int) error {
 		var args []any
 		for _, c := range clusters[from : from+size] {
 			args = append(args, c)

@@ -36,7 +36,7 @@ func (s *Store) request(ctx context.Context, tenant string, r *app.ClusterReader
 	return list[0], nil
 }
 
-func (s *Store) KeptRequest(ctx context.Context, tenant string, id int64) (k appcluster.Kept, err error) {
+func (s *Store) RequestPayload(ctx context.Context, tenant string, id int64) (k appcluster.Kept, err error) {
 	var sealed []byte
 	err = s.Row(ctx, `SELECT sealed_kept FROM requests WHERE tenant = ? AND id = ?`, tenant, id).Scan(&sealed)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Store) KeptRequest(ctx context.Context, tenant string, id int64) (k app
 	if len(sealed) == 0 {
 		return k, app.Errorf(app.ENotFound, "Request %d is no longer open.", id)
 	}
-	return k, s.OpenJSON(sealed, db.KeptPlace(id), &k)
+	return k, s.OpenJSON(sealed, db.KeptAAD(id), &k)
 }
 
 func (s *Store) Requests(ctx context.Context, tenant string, f appcluster.RequestFilter) ([]appcluster.Request, error) {
@@ -124,7 +124,7 @@ func (s *Store) RequestsNumbered(ctx context.Context, tenant string, ids []int64
 	for _, id := range ids {
 		args = append(args, id)
 	}
-	return s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id IN (`+db.Marks(len(ids))+`) ORDER BY r.id`, args...)
+	return s.requests(ctx, `SELECT `+requestColumns+` FROM requests r WHERE r.tenant = ? AND r.id IN (`+db.Placeholders(len(ids))+`) ORDER BY r.id`, args...)
 }
 
 // requests reads requests and what was said about them, as they were at one moment.
@@ -161,7 +161,7 @@ func (s *Store) requests(ctx context.Context, query string, args ...any) ([]appc
 			list[i].Reviews = append(list[i].Reviews, v)
 		}
 		return err
-	}, `SELECT `+reviewColumns+` FROM reviews v WHERE v.request IN (`+db.Marks(len(ids))+`) ORDER BY v.request, v.round, v.at, v.who`, ids...)
+	}, `SELECT `+reviewColumns+` FROM reviews v WHERE v.request IN (`+db.Placeholders(len(ids))+`) ORDER BY v.request, v.round, v.at, v.who`, ids...)
 	return list, err
 }
 

@@ -56,9 +56,9 @@ func scanReview(row db.Scanner) (request int64, v cluster.Review, err error) {
 
 const reviewColumns = `v.request, v.round, v.who, v.at, v.verdict, v.reason, v.plan_hash, v.counts`
 
-func (s *Store) KeepRequest(ctx context.Context, n cluster.NewRequest) (r cluster.Request, err error) {
+func (s *Store) SaveRequest(ctx context.Context, n cluster.NewRequest) (r cluster.Request, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
-		r, err = operation.KeepRequest(t, n)
+		r, err = operation.SaveRequest(t, n)
 		return err
 	})
 	return r, err
@@ -101,7 +101,7 @@ func (s *Store) run(t *db.Tx, r *cluster.Request, m cluster.RequestMove) error {
 		if n.Operation.Tenant != r.Tenant || n.Operation.Cluster != r.Cluster || n.Operation.Kind != r.Kind {
 			return app.Errorf(app.EInternal, "request %d is not about what it would run", r.ID)
 		}
-		if _, err := operation.CheckStanding(t, n); err != nil {
+		if _, err := operation.CheckCurrentState(t, n); err != nil {
 			return err
 		}
 		if err := operation.CheckFollows(t, n); err != nil {
@@ -125,7 +125,7 @@ func moved(t *db.Tx, before, r cluster.Request, m cluster.RequestMove, o cluster
 		if err := t.Row(`SELECT sealed_kept FROM requests WHERE id = ?`, r.ID).Scan(&sealed); err != nil {
 			return fmt.Errorf("store: request: %w", err)
 		}
-		if err := t.Keys.OpenJSON(sealed, db.KeptPlace(r.ID), &k); err != nil {
+		if err := t.Keys.OpenJSON(sealed, db.KeptAAD(r.ID), &k); err != nil {
 			return err
 		}
 		switch m.Act {
@@ -160,7 +160,7 @@ func moved(t *db.Tx, before, r cluster.Request, m cluster.RequestMove, o cluster
 	case r.Status.Open() && m.Act == cluster.RequestConfirm:
 		err = policy.Reserve(t, m.Now, r.Reservation()) // it takes less now
 	case !r.Status.Open() && !o.Run:
-		err = policy.GiveBack(t, m.Now, "", r.ID)
+		err = policy.Release(t, m.Now, "", r.ID)
 	}
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func moved(t *db.Tx, before, r cluster.Request, m cluster.RequestMove, o cluster
 			return err
 		}
 	}
-	return t.Deed(m.Now, m.Who, "request."+string(m.Act), operation.RequestObject(r.ID), requestState(before, ""), requestState(r, m.Reason))
+	return t.AddAudit(m.Now, m.Who, "request."+string(m.Act), operation.RequestObject(r.ID), requestState(before, ""), requestState(r, m.Reason))
 }
 
 // requestState is a request in the audit.

@@ -22,7 +22,7 @@ func whichResources(tenant string, f resource.ResourceFilter) (where string, arg
 		}
 	}
 	if f.Search != "" {
-		where, args = where+` AND lower(r.name) LIKE ? ESCAPE '!'`, append(args, "%"+db.LikeMarks.Replace(strings.ToLower(f.Search))+"%")
+		where, args = where+` AND lower(r.name) LIKE ? ESCAPE '!'`, append(args, "%"+db.LikeEscaper.Replace(strings.ToLower(f.Search))+"%")
 	}
 	return where, args
 }
@@ -56,8 +56,8 @@ func (s *Store) ResourceInfos(ctx context.Context, tenant string, f resource.Res
 	return list, err
 }
 
-// mostVersions is how many versions of a resource are shown.
-const mostVersions = 500
+// maxVersions is how many versions of a resource are shown.
+const maxVersions = 500
 
 func (s *Store) ResourceInfo(ctx context.Context, tenant string, id resource.ResourceID) (resource.ResourceInfo, error) {
 	m, err := s.Moment(ctx)
@@ -95,7 +95,7 @@ func (s *Store) ResourceInfo(ctx context.Context, tenant string, id resource.Res
 		places[v.Hash] = append(places[v.Hash], len(r.Versions))
 		r.Versions = append(r.Versions, v)
 		return nil
-	}, `SELECT `+versionColumns+` FROM resource_versions v WHERE v.resource = ? ORDER BY v.number DESC LIMIT ?`, row, mostVersions)
+	}, `SELECT `+versionColumns+` FROM resource_versions v WHERE v.resource = ? ORDER BY v.number DESC LIMIT ?`, row, maxVersions)
 	if err != nil {
 		return r, err
 	}
@@ -115,7 +115,7 @@ func (s *Store) ResourceInfo(ctx context.Context, tenant string, id resource.Res
 	}
 	err = db.Each(ctx, m, func(row db.Scanner) error {
 		var hash string
-		var h resource.ResourceHeld
+		var h resource.CachedCopy
 		var at int64
 		err := row.Scan(&hash, &h.Provisioner, &at)
 		h.At = db.FromMicros(at)
@@ -142,7 +142,7 @@ func scanVersion(row db.Scanner) (v resource.ResourceVersion, live, slated bool,
 		err = json.Unmarshal(source, &v.Source)
 	}
 	live, slated = in == 1, next == 1
-	v.State, v.At, v.DeletedAt = resource.StateOfResource(live, slated), db.FromMicros(made), db.FromMicros(deleted)
+	v.State, v.At, v.DeletedAt = resource.StateOf(live, slated), db.FromMicros(made), db.FromMicros(deleted)
 	return v, live, slated, err
 }
 

@@ -135,7 +135,7 @@ func (s *Store) HoldBlobs(ctx context.Context, tenant, provisioner string, hashe
 				}
 			}
 		}
-		return t.ExecSet(len(hashes), `INSERT INTO resource_caches (tenant, provisioner, hash, at) VALUES `, `(?, ?, ?, ?)`, ` ON CONFLICT DO NOTHING`,
+		return t.ExecChunks(len(hashes), `INSERT INTO resource_caches (tenant, provisioner, hash, at) VALUES `, `(?, ?, ?, ?)`, ` ON CONFLICT DO NOTHING`,
 			func(args []any, i int) []any { return append(args, tenant, provisioner, hashes[i], db.Micros(at)) })
 	})
 }

@@ -50,7 +50,7 @@ func (s *Store) AddResourceVersion(ctx context.Context, who app.Actor, p resourc
 				VALUES (?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, 0)`, row, number, who.Tenant, b.Hash, b.Size, string(source), p.Note, who.Name(), db.Micros(at)); err != nil {
 				return err
 			}
-			if err := t.Deed(at, who, "resource.push", versioned(p.ResourceID, number), nil,
+			if err := t.AddAudit(at, who, "resource.push", versioned(p.ResourceID, number), nil,
 				map[string]any{"sha256": b.Hash, "size": b.Size, "source": p.Source}); err != nil {
 				return err
 			}
@@ -105,7 +105,7 @@ func stage(t *db.Tx, who app.Actor, id resource.ResourceID, number int64, at tim
 	if err := t.Exec(`UPDATE resource_versions SET slated = 1 WHERE resource = ? AND number = ?`, row, number); err != nil {
 		return err
 	}
-	return t.Deed(at, who, "resource.stage", versioned(id, number), v.State, resource.StateOfResource(live, true))
+	return t.AddAudit(at, who, "resource.stage", versioned(id, number), v.State, resource.StateOf(live, true))
 }
 
 func (s *Store) RecallResource(ctx context.Context, who app.Actor, id resource.ResourceID, number int64, at time.Time) error {
@@ -117,7 +117,7 @@ func (s *Store) RecallResource(ctx context.Context, who app.Actor, id resource.R
 		if err := t.Exec(`UPDATE resource_versions SET slated = 0 WHERE resource = ? AND number = ?`, row, number); err != nil {
 			return err
 		}
-		return t.Deed(at, who, "resource.recall", versioned(id, number), v.State, resource.StateOfResource(live, false))
+		return t.AddAudit(at, who, "resource.recall", versioned(id, number), v.State, resource.StateOf(live, false))
 	})
 }
 
@@ -129,19 +129,19 @@ func (s *Store) SyncResources(ctx context.Context, who app.Actor, f resource.Res
 		ORDER BY r.family, r.member, r.kind, r.name`
 	var rows []int64
 	read := func(row db.Scanner) error {
-		var c resource.ResourceSwitch
+		var c resource.VersionSwitch
 		var id int64
 		err := row.Scan(&id, &c.Family, &c.Member, &c.Type, &c.Name, &c.From, &c.To)
 		out.Changes, rows = append(out.Changes, c), append(rows, id)
 		return err
 	}
 	if dry {
-		out.Changes = []resource.ResourceSwitch{}
+		out.Changes = []resource.VersionSwitch{}
 		err = s.Each(ctx, read, query, args...)
 		return out, err
 	}
 	err = s.Write(ctx, func(t *db.Tx) error {
-		out, rows = resource.ResourceSync{Changes: []resource.ResourceSwitch{}}, nil
+		out, rows = resource.ResourceSync{Changes: []resource.VersionSwitch{}}, nil
 		if err := t.Each(read, query, args...); err != nil || len(rows) == 0 {
 			return err
 		}
@@ -159,7 +159,7 @@ func (s *Store) SyncResources(ctx context.Context, who app.Actor, f resource.Res
 			before[c.String()], after[c.String()] = c.From, c.To
 			names = append(names, c.ResourceID.String())
 		}
-		if err := t.Deed(at, who, "resource.sync", fmt.Sprintf("%d resources", len(rows)), before, after); err != nil {
+		if err := t.AddAudit(at, who, "resource.sync", fmt.Sprintf("%d resources", len(rows)), before, after); err != nil {
 			return err
 		}
 		return t.Notice(app.Notice{At: at, Tenant: who.Tenant, Kind: app.NoticeResource, Title: fmt.Sprintf("New versions of %s are active", humanize.Count(len(rows), "resource")),
@@ -184,7 +184,7 @@ func (s *Store) DeleteResourceVersion(ctx context.Context, who app.Actor, id res
 		if live || slated {
 			e := &app.Error{Code: app.EConflict, Reason: "in_use", Message: fmt.Sprintf("%s is %s; only inactive versions can be deleted.", versioned(id, number), v.State),
 				Hint: "Recall it first, then sync if it's active."}
-			if v.State == resource.ResourceRecalled {
+			if v.State == resource.StateRecalled {
 				e.Hint = "Sync first to deactivate it."
 			}
 			return e
@@ -192,7 +192,7 @@ func (s *Store) DeleteResourceVersion(ctx context.Context, who app.Actor, id res
 		if err := t.Exec(`UPDATE resource_versions SET deleted_at = ? WHERE resource = ? AND number = ?`, db.Micros(at), row, number); err != nil {
 			return err
 		}
-		return t.Deed(at, who, "resource.delete", versioned(id, number), map[string]any{"sha256": v.Hash, "size": v.Size}, nil)
+		return t.AddAudit(at, who, "resource.delete", versioned(id, number), map[string]any{"sha256": v.Hash, "size": v.Size}, nil)
 	})
 }
 

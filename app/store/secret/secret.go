@@ -11,10 +11,10 @@ import (
 	"muster/app/store/db"
 )
 
-func secretPlace(tenant, name string) string { return "secrets/" + tenant + "/" + name }
+func secretAAD(tenant, name string) string { return "secrets/" + tenant + "/" + name }
 
 func (s *Store) SetSecret(ctx context.Context, who app.Actor, name string, value []byte, at time.Time) error {
-	sealed := s.Seal(value, secretPlace(who.Tenant, name))
+	sealed := s.Seal(value, secretAAD(who.Tenant, name))
 	return s.Write(ctx, func(t *db.Tx) error {
 		var others int
 		var there bool
@@ -36,7 +36,7 @@ func (s *Store) SetSecret(ctx context.Context, who app.Actor, name string, value
 		if there {
 			before = "set"
 		}
-		return t.Deed(at, who, "secret.set", name, before, "set")
+		return t.AddAudit(at, who, "secret.set", name, before, "set")
 	})
 }
 
@@ -49,7 +49,7 @@ func (s *Store) DeleteSecret(ctx context.Context, who app.Actor, name string, at
 		if n == 0 {
 			return app.Errorf(app.ENotFound, "Secret %q doesn't exist.", name)
 		}
-		return t.Deed(at, who, "secret.delete", name, "set", nil)
+		return t.AddAudit(at, who, "secret.delete", name, "set", nil)
 	})
 }
 
@@ -90,7 +90,7 @@ func (s *Store) SecretValues(ctx context.Context, tenant string, names []string,
 		if err := row.Scan(&name, &sealed, &used); err != nil {
 			return err
 		}
-		b, err := s.Unseal(sealed, secretPlace(tenant, name))
+		b, err := s.Unseal(sealed, secretAAD(tenant, name))
 		if err != nil {
 			return err
 		}

@@ -101,7 +101,7 @@ func (s *Store) AddFactor(ctx context.Context, who app.Actor, session int64, f i
 		if err != nil {
 			return err
 		}
-		if err := t.Deed(f.AddedAt, who, "second_factor.add", who.User, nil, factorFacts(f)); err != nil || !first {
+		if err := t.AddAudit(f.AddedAt, who, "second_factor.add", who.User, nil, factorFacts(f)); err != nil || !first {
 			return err
 		}
 		n, err := t.Count(`UPDATE signins SET second = ? WHERE id = ? AND tenant = ? AND user_name = ? AND revoked_at = 0`, f.Kind, session, who.Tenant, who.User)
@@ -230,7 +230,7 @@ func (s *Store) usedFactor(t *db.Tx, who app.Actor, u identity.FactorUse, at tim
 	if err := t.Row(`SELECT count(*) FROM recovery_codes WHERE tenant = ? AND user_name = ? AND used_at = 0`, who.Tenant, who.User).Scan(&left); err != nil {
 		return err
 	}
-	if err := t.Deed(at, who, "second_factor.recover", who.User, nil, map[string]any{"codes_left": left}); err != nil {
+	if err := t.AddAudit(at, who, "second_factor.recover", who.User, nil, map[string]any{"codes_left": left}); err != nil {
 		return err
 	}
 	return t.Notice(app.Notice{At: at, Tenant: who.Tenant, Kind: app.NoticeAccount, Users: []string{who.User}, Title: fmt.Sprintf("A recovery code was used for account %s", who.User),
@@ -255,7 +255,7 @@ func (s *Store) RemoveFactor(ctx context.Context, who app.Actor, id string, at t
 					return err
 				}
 			}
-			return t.Deed(at, who, "second_factor.remove", who.User, factorFacts(f), nil)
+			return t.AddAudit(at, who, "second_factor.remove", who.User, factorFacts(f), nil)
 		}
 		return app.Errorf(app.ENotFound, "This second factor doesn't exist.")
 	})
@@ -281,7 +281,7 @@ func (s *Store) ResetFactors(ctx context.Context, who app.Actor, user string, at
 		if err := t.Exec(`UPDATE users SET code_failures = 0, code_failed_at = 0 WHERE tenant = ? AND name = ?`, u.Tenant, u.Name); err != nil {
 			return err
 		}
-		if err := t.Deed(at, who, "second_factor.reset", user, nil, nil); err != nil {
+		if err := t.AddAudit(at, who, "second_factor.reset", user, nil, nil); err != nil {
 			return err
 		}
 		// Anyone who has the lost phone may be signed in with it.
@@ -298,7 +298,7 @@ func (s *Store) ReplaceRecoveryCodes(ctx context.Context, who app.Actor, codes [
 		if err := setRecoveryCodes(t, who, codes); err != nil {
 			return err
 		}
-		return t.Deed(at, who, "second_factor.codes", who.User, nil, map[string]any{"codes": len(codes)})
+		return t.AddAudit(at, who, "second_factor.codes", who.User, nil, map[string]any{"codes": len(codes)})
 	})
 }
 
@@ -308,6 +308,6 @@ func (s *Store) RequireSecondFactor(ctx context.Context, who app.Actor, required
 		if err != nil || n == 0 {
 			return err
 		}
-		return t.Deed(at, who, "second_factor.require", who.Tenant, map[string]any{"required": !required}, map[string]any{"required": required})
+		return t.AddAudit(at, who, "second_factor.require", who.Tenant, map[string]any{"required": !required}, map[string]any{"required": required})
 	})
 }

@@ -52,7 +52,7 @@ func (s *Store) BeginSession(ctx context.Context, n identity.Session) (id int64,
 		if n.Provider != "" {
 			facts["provider"] = n.Provider
 		}
-		if err := t.Deed(n.At, who, "session.begin", n.User, nil, facts); err != nil {
+		if err := t.AddAudit(n.At, who, "session.begin", n.User, nil, facts); err != nil {
 			return err
 		}
 		return user.Saw(t, n.Tenant, n.User, n.At)
@@ -91,7 +91,7 @@ func (s *Store) SignIns(ctx context.Context, tenant, user string, after time.Tim
 	return list, err
 }
 
-func (s *Store) SawSession(ctx context.Context, n identity.Session, at time.Time) error {
+func (s *Store) TouchSession(ctx context.Context, n identity.Session, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`UPDATE signins SET seen_at = ? WHERE id = ? AND seen_at < ?`, db.Micros(at), n.ID, db.Micros(at)); err != nil {
 			return err
@@ -100,7 +100,7 @@ func (s *Store) SawSession(ctx context.Context, n identity.Session, at time.Time
 	})
 }
 
-func (s *Store) ProveSession(ctx context.Context, who app.Actor, id int64, at time.Time) error {
+func (s *Store) RecordStepUp(ctx context.Context, who app.Actor, id int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE signins SET proven_at = ? WHERE id = ? AND tenant = ? AND user_name = ? AND revoked_at = 0`,
 			db.Micros(at), id, who.Tenant, who.User)
@@ -110,7 +110,7 @@ func (s *Store) ProveSession(ctx context.Context, who app.Actor, id int64, at ti
 		if n == 0 {
 			return app.Errorf(app.EUnauthorized, "This session was ended.")
 		}
-		return t.Deed(at, who, "session.prove", who.User, nil, nil)
+		return t.AddAudit(at, who, "session.prove", who.User, nil, nil)
 	})
 }
 
@@ -132,7 +132,7 @@ func Revoke(t *db.Tx, who app.Actor, user string, id, except int64, at time.Time
 	if err != nil || n == 0 {
 		return 0, err
 	}
-	return int(n), t.Deed(at, who, "session.revoke", user, nil, map[string]any{"sign_ins": n})
+	return int(n), t.AddAudit(at, who, "session.revoke", user, nil, map[string]any{"sign_ins": n})
 }
 
 func (s *Store) SignedInFrom(ctx context.Context, tenant, user, address string, after time.Time) (bool, error) {
@@ -160,7 +160,7 @@ func (s *Store) ChangePassword(ctx context.Context, who app.Actor, session int64
 		if n == 0 {
 			return app.Errorf(app.EUnauthorized, "This session was ended.")
 		}
-		if err := t.Deed(at, who, "password.change", who.User, nil, nil); err != nil {
+		if err := t.AddAudit(at, who, "password.change", who.User, nil, nil); err != nil {
 			return err
 		}
 		if _, err = Revoke(t, who, who.User, 0, session, at); err != nil {
@@ -179,7 +179,7 @@ func (s *Store) SetPassword(ctx context.Context, who app.Actor, name, hash strin
 		if err != nil {
 			return err
 		}
-		if err := t.Deed(at, who, "user.reset_password", name, nil, nil); err != nil {
+		if err := t.AddAudit(at, who, "user.reset_password", name, nil, nil); err != nil {
 			return err
 		}
 		return token.RevokeAll(t, who, name, at) // sign-ins count by the mark of their password

@@ -20,7 +20,7 @@ func scopesOf(text string) (scopes []app.Scope) {
 	return scopes
 }
 
-func (s *Store) AddDevice(ctx context.Context, hash, userHash []byte, d identity.Device, mostFrom, most int) error {
+func (s *Store) AddDevice(ctx context.Context, hash, userHash []byte, d identity.Device, maxFrom, most int) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM device_asks WHERE expires_at <= ?`, db.Micros(d.At)); err != nil {
 			return err
@@ -32,7 +32,7 @@ func (s *Store) AddDevice(ctx context.Context, hash, userHash []byte, d identity
 		if err := t.Row(`SELECT count(*) FROM device_asks`).Scan(&all); err != nil {
 			return err
 		}
-		if from >= mostFrom {
+		if from >= maxFrom {
 			return &app.Error{Code: app.ERateLimit, Reason: "too_many_devices", Message: "Too many sign-ins from your address are in progress.",
 				Hint: "Finish one, or wait until its code expires: at most 10 min.", RetryAfter: time.Minute}
 		}
@@ -51,7 +51,7 @@ func (s *Store) AddDevice(ctx context.Context, hash, userHash []byte, d identity
 
 const deviceColumns = `host, origin, agent, wanted, at, expires_at, answer, tenant, user_name, scopes, answered_at, polled_at`
 
-func scanDevice(row db.Scanner) (d identity.DeviceTaken, answered, polled time.Time, err error) {
+func scanDevice(row db.Scanner) (d identity.DeviceGrant, answered, polled time.Time, err error) {
 	var wanted, scopes string
 	var at, expires, answeredAt, polledAt int64
 	err = row.Scan(&d.Host, &d.From, &d.Agent, &wanted, &at, &expires, &d.Answer, &d.Tenant, &d.User, &scopes, &answeredAt, &polledAt)
@@ -84,11 +84,12 @@ func (s *Store) AnswerDevice(ctx context.Context, who app.Actor, userHash []byte
 		if answer == identity.DeviceAllowed {
 			facts["scopes"] = scopes
 		}
-		return t.Deed(at, who, "device."+map[identity.DeviceAnswer]string{identity.DeviceAllowed: "allow", identity.DeviceDenied: "deny"}[answer], d.Host, nil, facts)
+		return t.AddAudit(at, who,
+			"device."+map[identity.DeviceAnswer]string{identity.DeviceAllowed: "allow", identity.DeviceDenied: "deny"}[answer], d.Host, nil, facts)
 	})
 }
 
-func (s *Store) TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(identity.DeviceTaken) (identity.Token, []byte), most int) (taken identity.Token, err error) {
+func (s *Store) TakeDevice(ctx context.Context, hash []byte, at time.Time, least time.Duration, issue func(identity.DeviceGrant) (identity.Token, []byte), most int) (taken identity.Token, err error) {
 	var refused error // beside what is written
 	err = s.Write(ctx, func(t *db.Tx) error {
 		refused = nil

@@ -68,7 +68,7 @@ func (s *Store) UseLink(ctx context.Context, who app.Actor, hash []byte, at time
 		if err := homeTurns(t, i.Kind, i.External, at); err != nil {
 			return err
 		}
-		return t.Deed(at, who, "identity.link", i.Kind+"/"+i.External, nil, map[string]any{"user": i.User, "label": i.Label})
+		return t.AddAudit(at, who, "identity.link", i.Kind+"/"+i.External, nil, map[string]any{"user": i.User, "label": i.Label})
 	})
 	return i, err
 }
@@ -124,7 +124,7 @@ func (s *Store) RemoveIdentity(ctx context.Context, who app.Actor, user, kind, e
 		if err := homeTurns(t, kind, external, at); err != nil {
 			return err
 		}
-		return t.Deed(at, who, "identity.remove", kind+"/"+external, map[string]any{"user": user}, nil)
+		return t.AddAudit(at, who, "identity.remove", kind+"/"+external, map[string]any{"user": user}, nil)
 	})
 }
 

@@ -72,7 +72,7 @@ func admit(t *db.Tx, p identity.Subject, g identity.Grant, at time.Time) (identi
 		return after, err
 	}
 	if before.Role != after.Role || before.FullName != after.FullName || before.Email != after.Email {
-		err = t.Deed(at, who, "user.claims", name, userdb.Facts(before), userdb.Facts(after))
+		err = t.AddAudit(at, who, "user.claims", name, userdb.Facts(before), userdb.Facts(after))
 	}
 	return after, err
 }
@@ -130,7 +130,7 @@ func (s *Store) DismissSubject(ctx context.Context, p identity.Subject, except [
 				return err
 			}
 			if ended > 0 || tokens > 0 {
-				if err := t.Deed(at, who, "user.dismiss", u.Name, nil, map[string]any{"provider": p.Provider, "sign_ins": ended, "tokens": tokens}); err != nil {
+				if err := t.AddAudit(at, who, "user.dismiss", u.Name, nil, map[string]any{"provider": p.Provider, "sign_ins": ended, "tokens": tokens}); err != nil {
 					return err
 				}
 			}

@@ -43,7 +43,7 @@ var followers = []struct {
 	{"notices", 0, numbered("id")},
 	{"health_rounds", 0, nil},
 	{"cluster_schedules", 0, nil},
-	{"top_ups", 0, nil},
+	{"backfills", 0, nil},
 	{"node_reports", 0, nil},
 	{"hook_deliveries", 100, map[string]string{"id": shifted("id"), "notice": shifted("notice")}},
 	{"audit", 300, map[string]string{"number": `s.number + n.k * (SELECT max(number) FROM audit a WHERE a.tenant = s.tenant)`}},

@@ -33,7 +33,7 @@ func Add(t *db.Tx, who app.Actor, k identity.Token, hash []byte) (id int64, err 
 	if err != nil {
 		return 0, err
 	}
-	return id, t.Deed(k.CreatedAt, who, "token.create", k.Label, nil, tokenFacts(k))
+	return id, t.AddAudit(k.CreatedAt, who, "token.create", k.Label, nil, tokenFacts(k))
 }
 
 // tokenFacts are what the audit keeps of a token.
@@ -176,7 +176,7 @@ func revokeToken(t *db.Tx, who app.Actor, k identity.Token, at time.Time) error 
 	if err := t.Exec(`DELETE FROM api_tokens WHERE id = ?`, k.ID); err != nil {
 		return err
 	}
-	return t.Deed(at, who, "token.revoke", k.Label, tokenFacts(k), nil)
+	return t.AddAudit(at, who, "token.revoke", k.Label, tokenFacts(k), nil)
 }
 
 // RevokeAll ends the tokens of a user in the actor's tenant, and lets no program fetch one that the user has allowed before. The one

@@ -12,7 +12,7 @@ import (
 )
 
 // usageColumns are what usage is added up by.
-var usageColumns = map[usage.UsageBy]string{
+var usageColumns = map[usage.GroupBy]string{
 	usage.UsageByTenant: `x.tenant`, usage.UsageByUser: `x.owner`, usage.UsageByTemplate: `x.template`, usage.UsageByProvider: `x.provider`,
 	usage.UsageByHardware: `x.hardware`, usage.UsageByCluster: `x.cluster`,
 }
@@ -32,7 +32,7 @@ func (s *Store) Usage(ctx context.Context, q usage.UsageQuery, f func(usage.Usag
 		CAST(sum(e.sign * e.one * e.rest) AS DOUBLE PRECISION), sum(e.sign * e.cpu * e.rest), sum(e.sign * e.price * e.rest), sum(e.sign * e.free * e.rest)`
 	price := `x.price`
 	if q.Tenant == "" {
-		price += houseRate(`x.tenant`)
+		price += sharedRate(`x.tenant`)
 	}
 	machine := key + ` AS k, CASE WHEN x.kind = 'machine' THEN 1 ELSE 0 END AS one, CASE WHEN x.kind = 'machine' THEN x.cpu ELSE 0.0 END AS cpu, ` + price + ` AS price,
 		CASE WHEN x.kind = 'machine' AND x.price = 0 THEN 1.0 ELSE 0.0 END AS free`
@@ -59,8 +59,8 @@ func (s *Store) Usage(ctx context.Context, q usage.UsageQuery, f func(usage.Usag
 		) e GROUP BY e.k, e.n ORDER BY e.k, e.n`, all...)
 }
 
-// houseRate takes an amount of a tenant into the installation's currency, at today's rate.
-func houseRate(tenant string) string {
+// sharedRate takes an amount of a tenant into the installation's currency, at today's rate.
+func sharedRate(tenant string) string {
 	return ` / coalesce((SELECT nullif(t.exchange_rate, 0) FROM tenants t WHERE t.name = ` + tenant + `), 1.0)`
 }
 
@@ -69,7 +69,7 @@ func usageWhere(q usage.UsageQuery) (string, []any) {
 	from, to := db.Micros(q.From), db.Micros(q.To)
 	where, args := `(x.gone_at = 0 OR x.gone_at > ?) AND x.made_at < ?`, []any{from, to}
 	if q.Tenant != "" {
-		where = policy.StoodSince
+		where = policy.ExistedDuring
 		args = []any{q.Tenant, q.Tenant, from, to}
 	}
 	where += ` AND (x.gone_at = 0 OR x.gone_at > x.made_at)` // clocks differ

@@ -13,7 +13,7 @@ func (s *Store) Commitments(ctx context.Context, q usage.CommitmentQuery) (list 
 	now, end, day := db.Micros(q.Now), db.Micros(q.End), (24 * time.Hour).Microseconds()
 	where, args, cost := ``, []any{end, day, now, now}, `r.cost`
 	if q.Tenant == "" {
-		cost += houseRate(`r.tenant`)
+		cost += sharedRate(`r.tenant`)
 	} else {
 		where, args = where+` AND r.tenant = ?`, append(args, q.Tenant)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // The page that people begin with looks only at what is their own.
-func TestUsageOfAnOwnerIsFoundByAnIndex(t *testing.T) {
+func TestUsageByOwnerUsesAnIndex(t *testing.T) {
 	where, _ := usageWhere(usage.UsageQuery{Tenant: "t", Owner: "ada"})
 	dbtest.FindsBy(t, dbtest.OnDisk(t), `SELECT 1 FROM resources x WHERE `+where, "resources_of_owner (tenant=? AND owner=? AND gone_at")
 }

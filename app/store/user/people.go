@@ -31,7 +31,7 @@ func Add(t *db.Tx, who app.Actor, u identity.User) error {
 	if n == 0 {
 		return &app.Error{Code: app.EConflict, Field: "name", Message: fmt.Sprintf("User %q already exists.", u.Name)}
 	}
-	return t.Deed(u.CreatedAt, who, "user.create", u.Name, nil, Facts(u))
+	return t.AddAudit(u.CreatedAt, who, "user.create", u.Name, nil, Facts(u))
 }
 
 // Facts are what the audit keeps of an account.

@@ -15,13 +15,13 @@ func TestWords(t *testing.T) {
 		"": nil, "  ": nil, "a": {"a"}, " a  b\tc\n": {"a", "b", "c"}, `'a b' "c d"`: {"a b", "c d"}, `a\ b`: {"a b"},
 		`''`: {""}, `"a\"b"`: {`a"b`}, `"a\b"`: {`a\b`}, `'a\b'`: {`a\b`}, `x'y'"z"`: {"xyz"}, `$HOME *`: {"$HOME", "*"},
 	} {
-		got, err := Words("args", in)
+		got, err := Shellwords("args", in)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v; want %q", in, got, err, want)
 		}
 	}
 	for _, bad := range []string{"'", `"a`, `a\`} {
-		if _, err := Words("args", bad); err == nil {
+		if _, err := Shellwords("args", bad); err == nil {
 			t.Errorf("%s: no error", bad)
 		}
 	}
@@ -31,7 +31,7 @@ func TestWords(t *testing.T) {
 func TestWordsAsSh(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := rapid.StringMatching(`[ab '"\\ ]{0,12}`).Draw(t, "args")
-		got, err := Words("args", in)
+		got, err := Shellwords("args", in)
 		if err != nil {
 			return
 		}

@@ -19,10 +19,10 @@ import (
 
 // Bounds of what an action may have found out; see app.ServiceCall.Tell.
 const (
-	factsMost = 50
-	valueMost = 4 << 10   // bytes
+	maxFacts  = 50
+	maxValue  = 4 << 10   // bytes
 	factsRead = 512 << 10 // bytes of the file
-	lineMost  = 64 << 10  // bytes of a line, of which a shell returns no more in one piece
+	maxLine   = 64 << 10  // bytes of a line, of which a shell returns no more in one piece
 )
 
 // factsFile is where an action leaves what it found out, below the state root. It is named by what all attempts of a step have in common, so that
@@ -86,10 +86,10 @@ func Facts(text string) (facts map[string]string, wrong []string) {
 		switch _, again := facts[name]; {
 		case !factName.MatchString(name):
 			no("Ignored fact %.80q: a name must start with a letter and have at most 64 of a-z, 0-9 and _.", name)
-		case len(value) > valueMost:
-			no("Ignored fact %s: it exceeds %d bytes.", name, valueMost)
-		case len(facts) >= factsMost && !again:
-			no("More than %d facts; ignored %s.", factsMost, name)
+		case len(value) > maxValue:
+			no("Ignored fact %s: it exceeds %d bytes.", name, maxValue)
+		case len(facts) >= maxFacts && !again:
+			no("More than %d facts; ignored %s.", maxFacts, name)
 		default:
 			facts[name] = value
 		}
@@ -106,7 +106,7 @@ func Facts(text string) (facts map[string]string, wrong []string) {
 			continue
 		}
 		name, value, ok := strings.Cut(line, "=")
-		if !ok || len(line) >= lineMost {
+		if !ok || len(line) >= maxLine {
 			no("Ignored a line of facts that isn't name=value.")
 			continue
 		}
@@ -117,8 +117,8 @@ func Facts(text string) (facts map[string]string, wrong []string) {
 
 func jsonFacts(text string, add func(name, value string)) error {
 	for line := range strings.SplitSeq(text, "\n") {
-		if len(line) >= lineMost {
-			return fmt.Errorf("a line exceeds %d bytes", lineMost)
+		if len(line) >= maxLine {
+			return fmt.Errorf("a line exceeds %d bytes", maxLine)
 		}
 	}
 	var all map[string]json.RawMessage

@@ -9,7 +9,7 @@ import (
 )
 
 func TestFacts(t *testing.T) {
-	long := strings.Repeat("x", valueMost+1)
+	long := strings.Repeat("x", maxValue+1)
 	for name, tc := range map[string]struct {
 		text  string
 		want  map[string]string
@@ -46,7 +46,7 @@ func TestFacts(t *testing.T) {
 	for i := range 60 {
 		fmt.Fprintf(&many, "f%d=1\n", i)
 	}
-	if got, wrong := Facts(many.String() + "f1=2\n"); len(got) != factsMost || got["f1"] != "2" || len(wrong) != 10 {
+	if got, wrong := Facts(many.String() + "f1=2\n"); len(got) != maxFacts || got["f1"] != "2" || len(wrong) != 10 {
 		t.Errorf("%d facts, f1 is %q, %d complaints", len(got), got["f1"], len(wrong))
 	}
 }
@@ -58,11 +58,11 @@ func FuzzFacts(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		facts, wrong := Facts(s)
-		if len(facts) > factsMost || len(wrong) > 10 {
+		if len(facts) > maxFacts || len(wrong) > 10 {
 			t.Fatalf("%d facts, %d complaints", len(facts), len(wrong))
 		}
 		for name, value := range facts {
-			if !factName.MatchString(name) || len(value) > valueMost || !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
+			if !factName.MatchString(name) || len(value) > maxValue || !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
 				t.Fatalf("%q is %q", name, value)
 			}
 		}

@@ -57,8 +57,8 @@ func (c *call) json(s *core, name string) any {
 	return v
 }
 
-// oops is an error of Slack.
-func oops(word string) object { return object{"ok": false, "error": word} }
+// internalError is an error of Slack.
+func internalError(word string) object { return object{"ok": false, "error": word} }
 
 // method is one of the API.
 type method struct {
@@ -81,7 +81,7 @@ func init() {
 		"chat.delete":           {tierThree, "chat:write", "bot", (*Slack).chatDelete},
 		"chat.getPermalink":     {special, "", "bot", (*Slack).permalink},
 		"chat.postEphemeral":    {tierFour, "chat:write", "bot", (*Slack).postEphemeral},
-		"chat.postMessage":      {mostPerMinute, "chat:write", "bot", (*Slack).postMessage},
+		"chat.postMessage":      {maxPerMinute, "chat:write", "bot", (*Slack).postMessage},
 		"chat.unfurl":           {tierThree, "links:write", "bot", (*Slack).unfurl},
 		"chat.update":           {tierThree, "chat:write", "bot", (*Slack).chatUpdate},
 		"conversations.history": {tierThree, "im:history", "bot", (*Slack).history},
@@ -137,7 +137,7 @@ func (s *Slack) api(w http.ResponseWriter, r *http.Request, name string, body []
 	var err error
 	if c.args, err = read(r, body); err != nil {
 		s.violate("request", name, "%v", err)
-		writeJSON(w, http.StatusOK, oops("invalid_post_type"))
+		writeJSON(w, http.StatusOK, internalError("invalid_post_type"))
 		return
 	}
 	c.note = Call{At: s.now(), Method: name, Channel: c.str("channel"), User: c.str("user"), Text: c.str("text"), Status: http.StatusOK}
@@ -148,7 +148,7 @@ func (s *Slack) api(w http.ResponseWriter, r *http.Request, name string, body []
 	case c.held:
 		c.note.Status = http.StatusTooManyRequests
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((c.wait+time.Second-1)/time.Second))))
-		writeJSON(w, http.StatusTooManyRequests, oops("ratelimited"))
+		writeJSON(w, http.StatusTooManyRequests, internalError("ratelimited"))
 	default:
 		if _, told := answer["ok"]; !told {
 			answer["ok"] = true
@@ -167,13 +167,13 @@ func (s *Slack) answer(c *call) object {
 	m, known := methods[c.method]
 	if !known {
 		s.violate("unknown_method", c.method, "not a method that is known here")
-		return oops("unknown_method")
+		return internalError("unknown_method")
 	}
 	if c.r.Method != http.MethodPost && c.method != "auth.test" && c.method != "users.info" {
 		s.violate("request", c.method, "called with %s", c.r.Method)
 	}
 	if word := s.authorize(c, m); word != "" {
-		return oops(word)
+		return internalError(word)
 	}
 	if c.wait = s.limited(c, m.perMinute); c.wait > 0 {
 		c.held = true
@@ -190,9 +190,9 @@ func (s *Slack) answer(c *call) object {
 		return nil
 	case f.Status != 0:
 		c.note.Status = f.Status
-		return oops("internal_error")
+		return internalError("internal_error")
 	case f.Error != "":
-		return oops(f.Error)
+		return internalError(f.Error)
 	}
 	before := len(s.violations)
 	answer := m.do(s, c)

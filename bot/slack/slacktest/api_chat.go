@@ -86,7 +86,7 @@ func (s *chatAPI) target(c *call) (*Channel, string) {
 func (s *chatAPI) postMessage(c *call) object {
 	ch, word := s.target(c)
 	if word != "" {
-		return oops(word)
+		return internalError(word)
 	}
 	if s.rates.crowded(c, ch) {
 		c.held, c.wait = true, 1e9
@@ -94,17 +94,17 @@ func (s *chatAPI) postMessage(c *call) object {
 	}
 	content := s.content(c)
 	if word := s.say(c.method, content, true); word != "" {
-		return oops(word)
+		return internalError(word)
 	}
 	thread := c.str("thread_ts")
 	if thread != "" && ch.message(thread) == nil {
-		return oops("thread_not_found")
+		return internalError("thread_not_found")
 	}
 	m := &Message{channel: ch, TS: s.stamp(), thread: thread, by: c.team.users[c.team.Bot]}
 	m.meta, _ = c.json(s.core, "metadata").(object)
 	if m.meta != nil && (!eventType.MatchString(str(m.meta["event_type"])) || m.meta["event_payload"] == nil) {
 		s.violate("metadata", c.method, "metadata needs a name of small letters and a payload: %v", m.meta)
-		return oops("invalid_metadata_format")
+		return internalError("invalid_metadata_format")
 	}
 	s.show(m, content)
 	ch.messages = append(ch.messages, m)
@@ -147,11 +147,11 @@ func (s *chatAPI) own(c *call) (*Message, string) {
 func (s *chatAPI) chatUpdate(c *call) object {
 	m, word := s.own(c)
 	if word != "" {
-		return oops(word)
+		return internalError(word)
 	}
 	content := s.content(c)
 	if word := s.say(c.method, content, true); word != "" {
-		return oops(word)
+		return internalError(word)
 	}
 	s.show(m, content)
 	return object{"channel": m.channel.ID, "ts": m.TS, "text": m.text}
@@ -160,7 +160,7 @@ func (s *chatAPI) chatUpdate(c *call) object {
 func (s *chatAPI) chatDelete(c *call) object {
 	m, word := s.own(c)
 	if word != "" {
-		return oops(strings.Replace(word, "update", "delete", 1))
+		return internalError(strings.Replace(word, "update", "delete", 1))
 	}
 	m.deleted = true
 	return object{"channel": m.channel.ID, "ts": m.TS}
@@ -171,13 +171,13 @@ func (s *chatAPI) postEphemeral(c *call) object {
 	ch, word := s.target(c)
 	switch {
 	case word != "":
-		return oops(word)
+		return internalError(word)
 	case u == nil:
-		return oops("user_not_in_channel")
+		return internalError("user_not_in_channel")
 	}
 	content := s.content(c)
 	if word := s.say(c.method, content, true); word != "" {
-		return oops(word)
+		return internalError(word)
 	}
 	m := &Message{channel: ch, TS: s.stamp(), to: u, by: c.team.users[c.team.Bot]}
 	s.show(m, content)
@@ -188,7 +188,7 @@ func (s *chatAPI) postEphemeral(c *call) object {
 func (s *chatAPI) permalink(c *call) object {
 	ch := c.team.channels[c.str("channel")]
 	if ch == nil || ch.message(c.str("message_ts")) == nil {
-		return oops("message_not_found")
+		return internalError("message_not_found")
 	}
 	return object{"channel": ch.ID, "permalink": "https://" + c.team.Domain + ".slack.com/archives/" + ch.ID + "/p" + strings.ReplaceAll(c.str("message_ts"), ".", "")}
 }
@@ -208,27 +208,27 @@ func (s *chatAPI) unfurl(c *call) object {
 		m = ch.message(c.str("ts"))
 	}
 	if m == nil {
-		return oops("cannot_find_message")
+		return internalError("cannot_find_message")
 	}
 	shown, ok := c.json(s.core, "unfurls").(object)
 	if !ok || len(shown) == 0 {
-		return oops("missing_unfurls")
+		return internalError("missing_unfurls")
 	}
 	links := m.unfurls["links"].([]string)
 	for address, v := range shown {
 		if !slices.Contains(links, address) {
 			s.violate("unfurl.url", c.method, "%s is not in the message", address)
-			return oops("cannot_unfurl_url")
+			return internalError("cannot_unfurl_url")
 		}
 		o, _ := v.(object)
 		k := &checker{surface: inMessage, call: c.method}
-		if n := len(list(o["blocks"])); n > mostBlocksMessage || n == 0 {
-			k.add("unfurl.blocks", "unfurls", "%d blocks, 1 to %d", n, mostBlocksMessage)
+		if n := len(list(o["blocks"])); n > maxBlocksMessage || n == 0 {
+			k.add("unfurl.blocks", "unfurls", "%d blocks, 1 to %d", n, maxBlocksMessage)
 		}
 		k.all("unfurls.blocks", list(o["blocks"]))
 		k.together()
 		if word := s.judge(k); word != "" {
-			return oops("invalid_unfurls_format")
+			return internalError("invalid_unfurls_format")
 		}
 	}
 	m.unfurls["shown"] = shown

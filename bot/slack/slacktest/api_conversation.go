@@ -11,14 +11,14 @@ type conversationAPI struct{ *core }
 
 func (s *conversationAPI) openDirect(c *call) object {
 	if strings.Contains(c.str("users"), ",") {
-		return oops("method_not_supported_for_channel_type")
+		return internalError("method_not_supported_for_channel_type")
 	}
 	u := c.team.users[c.str("users")]
 	switch {
 	case u == nil:
-		return oops("user_not_found")
+		return internalError("user_not_found")
 	case u.bot:
-		return oops("cannot_dm_bot")
+		return internalError("cannot_dm_bot")
 	}
 	return object{"channel": object{"id": u.direct().ID}}
 }
@@ -32,7 +32,7 @@ func describe(ch *Channel) object {
 func (s *conversationAPI) channelInfo(c *call) object {
 	ch := c.team.channels[c.str("channel")]
 	if ch == nil || ch.private && !ch.bot {
-		return oops("channel_not_found")
+		return internalError("channel_not_found")
 	}
 	return object{"channel": describe(ch)}
 }
@@ -41,9 +41,9 @@ func (s *conversationAPI) join(c *call) object {
 	ch := c.team.channels[c.str("channel")]
 	switch {
 	case ch == nil || ch.private:
-		return oops("channel_not_found")
+		return internalError("channel_not_found")
 	case ch.archived:
-		return oops("is_archived")
+		return internalError("is_archived")
 	}
 	ch.bot = true
 	return object{"channel": describe(ch)}
@@ -64,9 +64,9 @@ func (s *conversationAPI) history(c *call) object {
 	ch := c.team.channels[c.str("channel")]
 	switch {
 	case ch == nil || ch.private && !ch.bot:
-		return oops("channel_not_found")
+		return internalError("channel_not_found")
 	case !ch.bot:
-		return oops("not_in_channel")
+		return internalError("not_in_channel")
 	}
 	most, err := strconv.Atoi(c.str("limit"))
 	if err != nil || most < 1 || most > 999 {

@@ -57,10 +57,10 @@ func (s *oauthAPI) access(c *call) object {
 		id, secret = c.str("client_id"), c.str("client_secret")
 	}
 	if id != s.c.ClientID || id == "" {
-		return oops("invalid_client_id")
+		return internalError("invalid_client_id")
 	}
 	if secret != s.c.ClientSecret {
-		return oops("bad_client_secret")
+		return internalError("bad_client_secret")
 	}
 	if c.str("grant_type") == "refresh_token" {
 		return s.refresh(c)
@@ -68,14 +68,14 @@ func (s *oauthAPI) access(c *call) object {
 	given := s.codes[c.str("code")]
 	switch {
 	case given == nil:
-		return oops("invalid_code")
+		return internalError("invalid_code")
 	case given.used:
 		s.violate("oauth.code", c.method, "a code that was used already")
-		return oops("code_already_used")
+		return internalError("code_already_used")
 	case s.now().Sub(given.made) > codeLife:
-		return oops("invalid_code")
+		return internalError("invalid_code")
 	case given.redirect != c.str("redirect_uri"):
-		return oops("bad_redirect_uri")
+		return internalError("bad_redirect_uri")
 	}
 	given.used, given.team.installed, c.team = true, true, given.team
 	return s.grant(given.team, given.by)
@@ -101,15 +101,15 @@ func (s *oauthAPI) refresh(c *call) object {
 				continue
 			case t.used:
 				s.violate("oauth.refresh", c.method, "a refresh token of %s that was used already", w.ID)
-				return oops("invalid_refresh_token")
+				return internalError("invalid_refresh_token")
 			case t.revoked || !w.installed:
-				return oops("invalid_refresh_token")
+				return internalError("invalid_refresh_token")
 			}
 			t.used, c.team = true, w
 			return s.grant(w, nil)
 		}
 	}
-	return oops("invalid_refresh_token")
+	return internalError("invalid_refresh_token")
 }
 
 func (s *oauthAPI) revoke(c *call) object {
@@ -119,7 +119,7 @@ func (s *oauthAPI) revoke(c *call) object {
 
 func (s *oauthAPI) uninstall(c *call) object {
 	if c.str("client_id") != s.c.ClientID || c.str("client_secret") != s.c.ClientSecret {
-		return oops("invalid_client_id")
+		return internalError("invalid_client_id")
 	}
 	c.team.remove()
 	return object{}

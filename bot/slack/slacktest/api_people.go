@@ -27,7 +27,7 @@ func (s *userAPI) profile(u *User) object {
 func (s *userAPI) userInfo(c *call) object {
 	u := c.team.users[c.str("user")]
 	if u == nil {
-		return oops("user_not_found")
+		return internalError("user_not_found")
 	}
 	return object{"user": s.profile(u)}
 }
@@ -38,5 +38,5 @@ func (s *userAPI) userByEmail(c *call) object {
 			return object{"user": s.profile(u)}
 		}
 	}
-	return oops("users_not_found")
+	return internalError("users_not_found")
 }

@@ -224,7 +224,7 @@ func TestWhereMessagesMayGo(t *testing.T) {
 		t.Error("bytes that are no text are taken")
 	}
 	o.want("utf8", 1)
-	o.call("chat.postMessage", "channel", o.w.Channel("b").ID, "text", many(mostCallSize))
+	o.call("chat.postMessage", "channel", o.w.Channel("b").ID, "text", many(maxCallSize))
 	o.s.Expect("message.text")
 	o.want("size", 1)
 }
@@ -286,13 +286,13 @@ func TestTriggersAndModals(t *testing.T) {
 		if r := v.Submit(); r.Errors["Name"] != "taken" || ada.Modals() != 1 {
 			t.Errorf("refused: %v", r.Errors)
 		}
-		for range mostViewStack {
+		for range maxViewStack {
 			o.do = func(url.Values) (int, string) {
 				return 200, text(object{"response_action": "push", "view": modal(nil)})
 			}
 			ada.Modal().Fill("Name", "shop").Submit()
 		}
-		if ada.Modals() != mostViewStack {
+		if ada.Modals() != maxViewStack {
 			t.Errorf("%d modals", ada.Modals())
 		}
 		o.want("view.stack", 1)
@@ -307,7 +307,7 @@ func TestTriggersAndModals(t *testing.T) {
 		}
 		o.do = nil
 		ada.Modal().Submit()
-		if ada.Modals() != mostViewStack-1 {
+		if ada.Modals() != maxViewStack-1 {
 			t.Error("what was taken stays open")
 		}
 		v.Cancel()
@@ -317,7 +317,7 @@ func TestTriggersAndModals(t *testing.T) {
 	})
 }
 
-func TestAnswersThatComeLater(t *testing.T) {
+func TestLateAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOurs(t)
 		ada, ops := o.w.User("ada"), o.w.Channel("ops")
@@ -401,7 +401,7 @@ func TestLateAndFailedDeliveries(t *testing.T) {
 			t.Error("the API answers without a connection")
 		}
 		time.Sleep(30 * time.Second)
-		o.s.Mend()
+		o.s.Restore()
 		time.Sleep(time.Minute)
 		if o.count() != n+1 {
 			t.Errorf("what was not to be told was told %d times", o.count()-n)
@@ -533,7 +533,7 @@ func TestSockets(t *testing.T) {
 		o.w.Event(object{"type": "app_home_opened"})
 		synctest.Wait()
 		o.want("ack.payload", 1)
-		go ack(object{"payload": object{"text": many(mostAckBytes)}})
+		go ack(object{"payload": object{"text": many(maxAckBytes)}})
 		ada.In(ops).Says("/muster list")
 		o.s.Expect("late")
 		o.want("ack.size", 1)
@@ -593,7 +593,7 @@ func TestSockets(t *testing.T) {
 			}
 		}
 		o.want("socket.ticket", 1)
-		for range mostConnected - 1 {
+		for range maxConnected - 1 {
 			defer o.dial().Close()
 		}
 		answer, _ = o.call("apps.connections.open", "token", "xapp-1")

@@ -196,11 +196,11 @@ func (v *View) payload() object {
 func (s *viewAPI) viewOpen(c *call) object {
 	u, word := s.pull(c)
 	if word != "" {
-		return oops(word)
+		return internalError(word)
 	}
 	body, word := s.wanted(c, inModal)
 	if word != "" {
-		return oops(word)
+		return internalError(word)
 	}
 	v := s.put(u, body, nil)
 	u.modals = []*View{v}
@@ -211,11 +211,11 @@ func (s *viewAPI) viewOpen(c *call) object {
 func (s *viewAPI) viewPush(c *call) object {
 	u, word := s.pull(c)
 	if word != "" {
-		return oops(word)
+		return internalError(word)
 	}
 	body, word := s.wanted(c, inModal)
 	if word != "" {
-		return oops(word)
+		return internalError(word)
 	}
 	return s.push(c.method, u, body)
 }
@@ -223,10 +223,10 @@ func (s *viewAPI) viewPush(c *call) object {
 func (s *viewAPI) push(where string, u *User, body object) object {
 	switch n := len(u.modals); {
 	case n == 0:
-		return oops("not_found")
-	case n >= mostViewStack:
-		s.violate("view.stack", where, "more than %d views above each other", mostViewStack)
-		return oops("push_limit_reached")
+		return internalError("not_found")
+	case n >= maxViewStack:
+		s.violate("view.stack", where, "more than %d views above each other", maxViewStack)
+		return internalError("push_limit_reached")
 	}
 	v := s.put(u, body, u.modals[len(u.modals)-1])
 	u.modals = append(u.modals, v)
@@ -243,14 +243,14 @@ func (s *viewAPI) viewUpdate(c *call) object {
 		}
 	}
 	if v == nil || v.user.w != c.team || v.closed {
-		return oops("not_found")
+		return internalError("not_found")
 	}
 	if h := c.str("hash"); h != "" && h != v.hash {
-		return oops("hash_conflict")
+		return internalError("hash_conflict")
 	}
 	body, word := s.wanted(c, surface(str(v.body["type"])))
 	if word != "" {
-		return oops(word)
+		return internalError(word)
 	}
 	v.fill(body)
 	c.note.ViewID, c.note.User = v.ID, v.user.ID
@@ -260,15 +260,15 @@ func (s *viewAPI) viewUpdate(c *call) object {
 func (s *viewAPI) viewPublish(c *call) object {
 	u := c.team.users[c.str("user_id")]
 	if u == nil || u.bot {
-		return oops("user_not_found")
+		return internalError("user_not_found")
 	}
 	c.note.User = u.ID
 	body, word := s.wanted(c, inHome)
 	if word != "" {
-		return oops(word)
+		return internalError(word)
 	}
 	if h := c.str("hash"); h != "" && (u.homeView == nil || h != u.homeView.hash) {
-		return oops("hash_conflict")
+		return internalError("hash_conflict")
 	}
 	if u.homeView == nil {
 		u.homeView = s.put(u, body, nil)

@@ -109,8 +109,8 @@ func (c *checker) most(rule, at string, v any, most int) {
 
 func (c *checker) message(m object) {
 	text, isText := m["text"].(string)
-	if n := letters(text); n > mostMessageText {
-		c.add("message.text", "text", "%d letters, at most %d", n, mostMessageText)
+	if n := letters(text); n > maxMessageText {
+		c.add("message.text", "text", "%d letters, at most %d", n, maxMessageText)
 	}
 	if m["text"] != nil && !isText {
 		c.add("message.text", "text", "a %T instead of a string", m["text"])
@@ -126,16 +126,16 @@ func (c *checker) message(m object) {
 	if text == "" && len(blocks) > 0 {
 		c.add("message.fallback", "text", "blocks without a text for notifications and screen readers")
 	}
-	if len(blocks) > mostBlocksMessage {
-		c.add("message.blocks", "blocks", "%d blocks, at most %d", len(blocks), mostBlocksMessage)
+	if len(blocks) > maxBlocksMessage {
+		c.add("message.blocks", "blocks", "%d blocks, at most %d", len(blocks), maxBlocksMessage)
 	}
 	c.all("blocks", blocks)
 }
 
 // together checks how much all blocks of a posted message say together.
 func (c *checker) together() {
-	if c.letters > mostMessageBlocks {
-		c.add("message.letters", "blocks", "%d letters in all blocks, at most %d", c.letters, mostMessageBlocks)
+	if c.letters > maxMessageBlocks {
+		c.add("message.letters", "blocks", "%d letters in all blocks, at most %d", c.letters, maxMessageBlocks)
 	}
 }
 
@@ -155,16 +155,16 @@ func (c *checker) view(v object, size int) {
 		c.add("view.type", "type", "%q is no type of a view", v["type"])
 		return
 	}
-	if size > mostViewBytes {
-		c.add("view.size", "", "%d bytes, at most %d", size, mostViewBytes)
+	if size > maxViewBytes {
+		c.add("view.size", "", "%d bytes, at most %d", size, maxViewBytes)
 	}
 	blocks := list(v["blocks"])
-	if len(blocks) > mostBlocksView || len(blocks) == 0 {
-		c.add("view.blocks", "blocks", "%d blocks, 1 to %d", len(blocks), mostBlocksView)
+	if len(blocks) > maxBlocksView || len(blocks) == 0 {
+		c.add("view.blocks", "blocks", "%d blocks, 1 to %d", len(blocks), maxBlocksView)
 	}
-	c.most("view.private_metadata", "private_metadata", v["private_metadata"], mostViewMetadata)
-	c.most("view.callback_id", "callback_id", v["callback_id"], mostID)
-	c.most("view.external_id", "external_id", v["external_id"], mostID)
+	c.most("view.private_metadata", "private_metadata", v["private_metadata"], maxViewMetadata)
+	c.most("view.callback_id", "callback_id", v["callback_id"], maxID)
+	c.most("view.external_id", "external_id", v["external_id"], maxID)
 	c.all("blocks", blocks)
 	if c.surface == inHome {
 		for _, k := range []string{"title", "submit", "close"} {
@@ -174,10 +174,10 @@ func (c *checker) view(v object, size int) {
 		}
 		return
 	}
-	c.text("view.title", "title", v["title"], mostViewTitle, true)
+	c.text("view.title", "title", v["title"], maxViewTitle, true)
 	for _, k := range []string{"submit", "close"} {
 		if v[k] != nil {
-			c.text("view."+k, k, v[k], mostViewTitle, true)
+			c.text("view."+k, k, v[k], maxViewTitle, true)
 		}
 	}
 	if c.inputs > 0 && v["submit"] == nil {
@@ -229,7 +229,7 @@ func (c *checker) pings(at, text string) {
 
 // id checks an id that may be missing, and must be the only one of its kind.
 func (c *checker) id(rule, at string, v any, seen map[string]string) {
-	c.most(rule, at, v, mostID)
+	c.most(rule, at, v, maxID)
 	s := str(v)
 	if s == "" {
 		return

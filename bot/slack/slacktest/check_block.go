@@ -40,24 +40,24 @@ func (c *checker) block(at string, v any) {
 	switch kind := str(b["type"]); kind {
 	case "divider":
 	case "header":
-		c.text("header.text", at+".text", b["text"], mostHeader, true)
+		c.text("header.text", at+".text", b["text"], maxHeader, true)
 	case "section":
 		c.section(at, b)
 	case "context":
-		c.row(at, kind, b, mostContext)
+		c.row(at, kind, b, maxContext)
 	case "actions":
-		c.row(at, kind, b, mostActions)
+		c.row(at, kind, b, maxActions)
 	case "image":
 		c.image(at, b)
 		if b["title"] != nil {
-			c.text("image.title", at+".title", b["title"], mostAlt, true)
+			c.text("image.title", at+".title", b["title"], maxAlt, true)
 		}
 	case "input":
 		c.input(at, b)
 	case "rich_text":
 		c.rich(at, b)
 	case "markdown":
-		c.most("markdown.text", at+".text", b["text"], mostMarkdown)
+		c.most("markdown.text", at+".text", b["text"], maxMarkdown)
 		c.letters += letters(str(b["text"]))
 		if c.surface != inMessage {
 			c.add("block.placement", at, "a markdown block in a %s", c.surface)
@@ -70,13 +70,13 @@ func (c *checker) block(at string, v any) {
 func (c *checker) section(at string, b object) {
 	fields := list(b["fields"])
 	if b["text"] != nil || len(fields) == 0 {
-		c.text("section.text", at+".text", b["text"], mostText, false)
+		c.text("section.text", at+".text", b["text"], maxText, false)
 	}
-	if len(fields) > mostFields {
-		c.add("section.fields", at+".fields", "%d fields, at most %d", len(fields), mostFields)
+	if len(fields) > maxFields {
+		c.add("section.fields", at+".fields", "%d fields, at most %d", len(fields), maxFields)
 	}
 	for i, f := range fields {
-		c.text("section.field", fmt.Sprintf("%s.fields[%d]", at, i), f, mostField, false)
+		c.text("section.field", fmt.Sprintf("%s.fields[%d]", at, i), f, maxField, false)
 	}
 	if a, ok := b["accessory"].(object); ok {
 		c.element(at+".accessory", "section", a, map[string]string{})
@@ -101,8 +101,8 @@ func (c *checker) row(at, kind string, b object, most int) {
 }
 
 func (c *checker) image(at string, o object) {
-	c.most("image.url", at+".image_url", o["image_url"], mostURL)
-	c.most("image.alt_text", at+".alt_text", o["alt_text"], mostAlt)
+	c.most("image.url", at+".image_url", o["image_url"], maxURL)
+	c.most("image.alt_text", at+".alt_text", o["alt_text"], maxAlt)
 	if str(o["alt_text"]) == "" || str(o["image_url"]) == "" && o["slack_file"] == nil {
 		c.add("image", at, "an image needs a URL and an alternative text")
 	}
@@ -110,9 +110,9 @@ func (c *checker) image(at string, o object) {
 
 func (c *checker) input(at string, b object) {
 	c.inputs++
-	c.text("input.label", at+".label", b["label"], mostLabel, true)
+	c.text("input.label", at+".label", b["label"], maxLabel, true)
 	if b["hint"] != nil {
-		c.text("input.hint", at+".hint", b["hint"], mostLabel, true)
+		c.text("input.hint", at+".hint", b["hint"], maxLabel, true)
 	}
 	e, ok := b["element"].(object)
 	if !ok {

@@ -25,19 +25,19 @@ func (c *checker) element(at, block string, e object, seen map[string]string) {
 		c.confirm(at+".confirm", e["confirm"])
 	}
 	if e["placeholder"] != nil {
-		c.text("placeholder", at+".placeholder", e["placeholder"], mostPlaceholder, true)
+		c.text("placeholder", at+".placeholder", e["placeholder"], maxPlaceholder, true)
 	}
 	switch {
 	case kind == "mrkdwn", kind == "plain_text":
-		c.text("context.text", at, e, mostText, false)
+		c.text("context.text", at, e, maxText, false)
 	case kind == "image":
 		c.image(at, e)
 	case kind == "button":
 		c.button(at, e)
 	case kind == "overflow":
-		c.options(at, e, 1, mostOverflow, true)
+		c.options(at, e, 1, maxOverflow, true)
 	case kind == "checkboxes", kind == "radio_buttons":
-		c.options(at, e, 1, mostBoxes, false)
+		c.options(at, e, 1, maxBoxes, false)
 	case strings.HasSuffix(kind, "static_select"):
 		c.selects(at, e)
 	case strings.HasSuffix(kind, "_select"):
@@ -50,10 +50,10 @@ func (c *checker) element(at, block string, e object, seen map[string]string) {
 }
 
 func (c *checker) button(at string, e object) {
-	c.text("button.text", at+".text", e["text"], mostButton, true)
-	c.most("button.value", at+".value", e["value"], mostButtonValue)
-	c.most("button.url", at+".url", e["url"], mostURL)
-	c.most("button.accessibility_label", at+".accessibility_label", e["accessibility_label"], mostButton)
+	c.text("button.text", at+".text", e["text"], maxButton, true)
+	c.most("button.value", at+".value", e["value"], maxButtonValue)
+	c.most("button.url", at+".url", e["url"], maxURL)
+	c.most("button.accessibility_label", at+".accessibility_label", e["accessibility_label"], maxButton)
 	if address := str(e["url"]); address != "" {
 		if u, err := url.Parse(address); err != nil || u.Scheme == "" || u.Host == "" {
 			c.add("button.url", at+".url", "no address: %q", address)
@@ -70,30 +70,30 @@ func (c *checker) confirm(at string, v any) {
 		c.add("confirm", at, "a %T instead of a dialog", v)
 		return
 	}
-	c.text("confirm.title", at+".title", o["title"], mostConfirmTitle, true)
-	c.text("confirm.text", at+".text", o["text"], mostConfirmText, false)
-	c.text("confirm.confirm", at+".confirm", o["confirm"], mostConfirmWord, true)
-	c.text("confirm.deny", at+".deny", o["deny"], mostConfirmWord, true)
+	c.text("confirm.title", at+".title", o["title"], maxConfirmTitle, true)
+	c.text("confirm.text", at+".text", o["text"], maxConfirmText, false)
+	c.text("confirm.confirm", at+".confirm", o["confirm"], maxConfirmWord, true)
+	c.text("confirm.deny", at+".deny", o["deny"], maxConfirmWord, true)
 }
 
 // selects checks a menu whose options come with it, in groups or not, and that what is chosen at first is one of them.
 func (c *checker) selects(at string, e object) {
 	groups := list(e["option_groups"])
 	if len(groups) == 0 {
-		c.options(at, e, 1, mostOptions, false)
+		c.options(at, e, 1, maxOptions, false)
 		return
 	}
 	if e["options"] != nil {
 		c.add("options", at, "both options and groups of them")
 	}
-	if len(groups) > mostOptions {
-		c.add("option_groups", at+".option_groups", "%d groups, at most %d", len(groups), mostOptions)
+	if len(groups) > maxOptions {
+		c.add("option_groups", at+".option_groups", "%d groups, at most %d", len(groups), maxOptions)
 	}
 	for i, g := range groups {
 		place := fmt.Sprintf("%s.option_groups[%d]", at, i)
 		o, _ := g.(object)
-		c.text("option_group.label", place+".label", o["label"], mostGroupLabel, true)
-		c.options(place, o, 1, mostOptions, false)
+		c.text("option_group.label", place+".label", o["label"], maxGroupLabel, true)
+		c.options(place, o, 1, maxOptions, false)
 	}
 }
 
@@ -135,11 +135,11 @@ func key(o object) string {
 }
 
 func (c *checker) option(at string, o object, links, plain bool) {
-	c.text("option.text", at+".text", o["text"], mostOptionText, plain)
+	c.text("option.text", at+".text", o["text"], maxOptionText, plain)
 	if o["description"] != nil {
-		c.text("option.description", at+".description", o["description"], mostOptionText, plain)
+		c.text("option.description", at+".description", o["description"], maxOptionText, plain)
 	}
-	c.most("option.value", at+".value", o["value"], mostOptionValue)
+	c.most("option.value", at+".value", o["value"], maxOptionValue)
 	if str(o["value"]) == "" {
 		c.add("option.value", at+".value", "no letters, at least 1")
 	}
@@ -147,13 +147,13 @@ func (c *checker) option(at string, o object, links, plain bool) {
 		if !links {
 			c.add("option.url", at+".url", "only an overflow menu has links")
 		}
-		c.most("option.url", at+".url", o["url"], mostURL)
+		c.most("option.url", at+".url", o["url"], maxURL)
 	}
 }
 
 // typed checks a field into which people type.
 func (c *checker) typed(at, kind string, e object) {
-	c.most("input.initial_value", at+".initial_value", e["initial_value"], mostInput)
+	c.most("input.initial_value", at+".initial_value", e["initial_value"], maxInput)
 	if kind == "number_input" {
 		if _, ok := e["is_decimal_allowed"].(bool); !ok {
 			c.add("number_input", at+".is_decimal_allowed", "it must be said whether decimals are allowed")
@@ -161,8 +161,8 @@ func (c *checker) typed(at, kind string, e object) {
 		return
 	}
 	for _, k := range []string{"min_length", "max_length"} {
-		if n, ok := e[k].(float64); ok && (n < 0 || n > mostInput || k == "max_length" && n < 1) {
-			c.add("input."+k, at+"."+k, "%v, at most %d", n, mostInput)
+		if n, ok := e[k].(float64); ok && (n < 0 || n > maxInput || k == "max_length" && n < 1) {
+			c.add("input."+k, at+"."+k, "%v, at most %d", n, maxInput)
 		}
 	}
 	if m, ok := e["max_length"].(float64); ok && float64(letters(str(e["initial_value"]))) > m {

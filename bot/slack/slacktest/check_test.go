@@ -77,7 +77,7 @@ var broken = []struct {
 	rule    string
 	content any // one block, a list of blocks, or a whole message or view
 }{
-	{"message.text", object{"text": many(mostMessageText + 1)}},
+	{"message.text", object{"text": many(maxMessageText + 1)}},
 	{"message.text", object{"text": 5.0, "blocks": []any{object{"type": "divider"}}}},
 	{"no_text", object{"text": " "}},
 	{"message.fallback", object{"text": "", "blocks": []any{object{"type": "divider"}}}},
@@ -220,7 +220,7 @@ func TestEachLimitIsKept(t *testing.T) {
 	}
 }
 
-func TestWhatIsWithinTheLimitsIsTaken(t *testing.T) {
+func TestMessagesWithinTheLimits(t *testing.T) {
 	for i, c := range []any{
 		repeat(50, func(int) any { return object{"type": "divider"} }),
 		object{"type": "header", "text": plain(many(150))},

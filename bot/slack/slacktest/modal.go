@@ -182,7 +182,7 @@ func (v *View) suggest(h hit, typed string) []any {
 	_ = json.Unmarshal(o.Body, &m)
 	k := &checker{surface: inModal, call: "block_suggestion"}
 	if m["option_groups"] == nil {
-		k.options("", m, 0, mostOptions, false)
+		k.options("", m, 0, maxOptions, false)
 	} else {
 		k.selects("", m)
 	}

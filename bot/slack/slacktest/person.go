@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Seat is someone in a channel.
-type Seat struct {
+// Member is someone in a channel.
+type Member struct {
 	u *User
 	c *Channel
 }
 
 // In returns someone's seat in a channel.
-func (u *User) In(c *Channel) Seat { return Seat{u, c} }
+func (u *User) In(c *Channel) Member { return Member{u, c} }
 
 // Reply is what came of something that someone did.
 type Reply struct {
@@ -27,7 +27,7 @@ type Reply struct {
 }
 
 // Says types a slash command of the app.
-func (p Seat) Says(text string) *Reply {
+func (p Member) Says(text string) *Reply {
 	p.u.w.s.t.Helper()
 	s, u := p.u.w.s, p.u
 	command, rest, _ := strings.Cut(text, " ")
@@ -247,7 +247,7 @@ func (u *User) Home() *View {
 }
 
 // Mentions posts a message that mentions the app, and delivers the event.
-func (p Seat) Mentions(text string) *Message {
+func (p Member) Mentions(text string) *Message {
 	s := p.u.w.s
 	s.mu.Lock()
 	if !s.scope("app_mentions:read") {
@@ -264,7 +264,7 @@ func (p Seat) Mentions(text string) *Message {
 }
 
 // Shares posts a message with links in a channel, and delivers the event if the app has subscribed to it.
-func (p Seat) Shares(domain string, links ...string) *Message {
+func (p Member) Shares(domain string, links ...string) *Message {
 	s := p.u.w.s
 	s.mu.Lock()
 	m := &Message{channel: p.c, TS: s.stamp(), by: p.u, unfurls: object{"id": s.next("unfurl"), "links": links}}
@@ -282,7 +282,7 @@ func (p Seat) Shares(domain string, links ...string) *Message {
 }
 
 // composes writes links without sending them, and delivers the event if the app has subscribed to it.
-func (p Seat) composes(domain string, links ...string) *Message {
+func (p Member) composes(domain string, links ...string) *Message {
 	s := p.u.w.s
 	s.mu.Lock()
 	m := &Message{channel: p.c, TS: s.stamp(), by: p.u, to: p.u, unfurls: object{"id": s.next("unfurl"), "links": links}}

@@ -28,8 +28,8 @@ type Config struct {
 
 	Client *http.Client     // by which Slack calls the app; nil: http.DefaultClient
 	Now    func() time.Time // nil: time.Now
-	// Patience is how long people wait for what they expect to see; 60 seconds where 0.
-	Patience time.Duration
+	// WaitTime is how long people wait for what they expect to see; 60 seconds where 0.
+	WaitTime time.Duration
 	Look     time.Duration // between two looks while they wait; 10 milliseconds where 0
 }
 
@@ -93,8 +93,8 @@ func New(t testing.TB, c Config) *Slack {
 	if c.Client == nil {
 		c.Client = http.DefaultClient
 	}
-	if c.Patience == 0 {
-		c.Patience = time.Minute
+	if c.WaitTime == 0 {
+		c.WaitTime = time.Minute
 	}
 	if c.Look == 0 {
 		c.Look = 10 * time.Millisecond
@@ -189,12 +189,12 @@ func (s *core) stamp() string {
 	return fmt.Sprintf("%d.%06d", at.Unix(), at.Nanosecond()/1000)
 }
 
-// Wait looks until something is true; it fails the test where that takes longer than patience.
+// Wait looks until something is true; it fails the test where that takes longer than WaitTime.
 func (s *core) Wait(what string, done func() bool) {
 	s.t.Helper()
-	for deadline := time.Now().Add(s.c.Patience); !done(); time.Sleep(s.c.Look) {
+	for deadline := time.Now().Add(s.c.WaitTime); !done(); time.Sleep(s.c.Look) {
 		if time.Now().After(deadline) {
-			s.t.Fatalf("%s: not within %s\n%s", what, s.c.Patience, s.Tell())
+			s.t.Fatalf("%s: not within %s\n%s", what, s.c.WaitTime, s.Tell())
 		}
 	}
 }
@@ -206,7 +206,7 @@ func (s *core) Calls() []Call {
 	return append([]Call(nil), s.calls...)
 }
 
-// Cut breaks all connections between Slack and the app, until Mend. Deliveries are retried as Slack does.
+// Cut breaks all connections between Slack and the app, until Restore. Deliveries are retried as Slack does.
 func (s *Slack) Cut() {
 	s.mu.Lock()
 	s.cut = true
@@ -214,8 +214,8 @@ func (s *Slack) Cut() {
 	s.sockets.drop()
 }
 
-// Mend ends what Cut began.
-func (s *Slack) Mend() {
+// Restore ends what Cut began.
+func (s *Slack) Restore() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cut = false

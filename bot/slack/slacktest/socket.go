@@ -62,7 +62,7 @@ type waiting struct {
 // connectionsOpen returns the address of a new websocket, which works once and soon.
 func (k *sockets) connectionsOpen(*call) object {
 	if !k.c.Socket {
-		return oops("not_allowed_token_type")
+		return internalError("not_allowed_token_type")
 	}
 	ticket := k.next("ticket")
 	return object{"url": k.open(ticket) + "/link/?ticket=" + ticket + "&app_id=" + k.c.AppID}
@@ -143,7 +143,7 @@ func (k *sockets) link(w http.ResponseWriter, r *http.Request) {
 	k.connMu.Lock()
 	made, known := k.tickets[ticket]
 	delete(k.tickets, ticket)
-	full := len(k.conns) >= mostConnected
+	full := len(k.conns) >= maxConnected
 	if cut = cut || k.shut; !cut {
 		k.links.Add(1)
 		defer k.links.Done()
@@ -158,7 +158,7 @@ func (k *sockets) link(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "invalid ticket", http.StatusForbidden)
 		return
 	case full:
-		k.note("socket.many", "websocket", "more than %d connections", mostConnected)
+		k.note("socket.many", "websocket", "more than %d connections", maxConnected)
 		http.Error(w, "too many", http.StatusForbidden)
 		return
 	}
@@ -247,8 +247,8 @@ func (k *sockets) heard(text []byte) {
 		k.note("ack", where, "it names no envelope: %.100s", text)
 		return
 	}
-	if len(text) >= mostAckBytes {
-		k.note("ack.size", where, "%d bytes, at most %d: Slack drops it without a word", len(text), mostAckBytes-1)
+	if len(text) >= maxAckBytes {
+		k.note("ack.size", where, "%d bytes, at most %d: Slack drops it without a word", len(text), maxAckBytes-1)
 		return
 	}
 	k.connMu.Lock()

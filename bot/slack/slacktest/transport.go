@@ -26,7 +26,7 @@ func (s *Slack) RoundTrip(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
 		var err error
-		body, err = io.ReadAll(io.LimitReader(r.Body, mostCallSize+1))
+		body, err = io.ReadAll(io.LimitReader(r.Body, maxCallSize+1))
 		_ = r.Body.Close()
 		if err != nil {
 			return nil, err
@@ -41,8 +41,8 @@ func (s *Slack) RoundTrip(r *http.Request) (*http.Response, error) {
 		if !hosts[r.URL.Host] || r.URL.Scheme != "https" {
 			s.violate("host", r.URL.Host, "the app calls %s://%s, which is not Slack's", r.URL.Scheme, r.URL.Host)
 			cut = true
-		} else if len(body) > mostCallSize {
-			s.violate("size", r.URL.Path, "a call of more than %d bytes", mostCallSize)
+		} else if len(body) > maxCallSize {
+			s.violate("size", r.URL.Path, "a call of more than %d bytes", maxCallSize)
 		}
 	}
 	s.mu.Unlock()
@@ -66,7 +66,7 @@ const lost = 599
 
 // ServeHTTP serves the API and response URLs to an app with another API address than slack.com.
 func (s *Slack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, mostCallSize+1))
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxCallSize+1))
 	if err != nil {
 		return
 	}

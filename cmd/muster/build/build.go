@@ -139,7 +139,7 @@ func buildShowCommand(c *cli.Context) *cobra.Command {
 }
 
 func buildWaitCommand(c *cli.Context) *cobra.Command {
-	var patience time.Duration
+	var limit time.Duration
 	cmd := &cobra.Command{Use: "wait NUMBER|KEY", Short: "Wait until a build's cluster is ready, and show it",
 		Long: "Wait until a build's cluster is ready, and show its nodes and links. The command fails if the build won't get a cluster.", Args: cli.Exactly("NUMBER|KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -147,7 +147,7 @@ func buildWaitCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			end := time.Now().Add(patience)
+			end := time.Now().Add(limit)
 			for {
 				var v build.BuildView
 				id, err := findBuild(cmd.Context(), c, cl, args[0])
@@ -185,7 +185,7 @@ func buildWaitCommand(c *cli.Context) *cobra.Command {
 				}
 			}
 		}}
-	cmd.Flags().DurationVar(&patience, "for", time.Hour, "how long to wait")
+	cmd.Flags().DurationVar(&limit, "for", time.Hour, "how long to wait")
 	return cmd
 }
 

@@ -29,7 +29,7 @@ type providerTrial struct {
 	*cli.Context
 	settings, flavor, image, zone string
 	login, yes, verbose           bool
-	patience                      time.Duration
+	timeout                       time.Duration
 	env                           []string
 }
 
@@ -50,7 +50,7 @@ func providerTestCommand(c *cli.Context) *cobra.Command {
 	flags.BoolVar(&t.login, "login", false, "sign in to the machines over SSH")
 	flags.BoolVarP(&t.yes, "yes", "y", false, "skip the confirmation prompt")
 	flags.BoolVar(&t.verbose, "verbose", false, "show the plugin's log and the notes of passed tests")
-	flags.DurationVar(&t.patience, "patience", 10*time.Minute, "how long to wait for a machine to run and answer")
+	flags.DurationVar(&t.timeout, "patience", 10*time.Minute, "how long to wait for a machine to run and answer")
 	flags.StringSliceVar(&t.env, "provider-plugins-env", nil, "comma-separated `names` of environment variables to pass to the plugin, besides PATH, HOME and LANG")
 	return cmd
 }
@@ -103,7 +103,7 @@ func (t *providerTrial) prove(ctx context.Context, spec template.ProviderSpec, l
 			p.Fatalf("open: %v", err)
 		}
 		p.Cleanup(func() {
-			late, stop := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
+			late, stop := context.WithTimeout(context.WithoutCancel(ctx), t.timeout)
 			defer stop()
 			if err := sweep(late, account); err != nil && app.CodeOf(err) != app.ECancelled { // a check may have closed and reopened it
 				p.Errorf("can't delete the test's machines: %v", err)
@@ -112,7 +112,7 @@ func (t *providerTrial) prove(ctx context.Context, spec template.ProviderSpec, l
 		})
 		return account
 	}
-	h := conformance.Harness[*conformance.Prover]{Reopen: open, Flavor: t.flavor, Image: t.image, Zone: t.zone, Login: t.login, Patience: t.patience,
+	h := conformance.Harness[*conformance.Prover]{Reopen: open, Flavor: t.flavor, Image: t.image, Zone: t.zone, Login: t.login, Patience: t.timeout,
 		Open: func(p *conformance.Prover) family.Provider {
 			account := open(p)
 			if err := sweep(p.Context(), account); err != nil {
@@ -152,7 +152,7 @@ func (t *providerTrial) prove(ctx context.Context, spec template.ProviderSpec, l
 
 // clear checks one last time for leftovers.
 func (t *providerTrial) clear(ctx context.Context, spec template.ProviderSpec, env providers.Env) error {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), t.patience)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), t.timeout)
 	defer stop()
 	account, err := providers.Open(ctx, spec, env)
 	if err != nil {

@@ -79,9 +79,9 @@ func resourcePushCommand(c *cli.Context) *cobra.Command {
 			}
 			fmt.Fprintf(c.Stdout, "%s@%d  %s  %s  sha256 %s\n", p.ResourceID, v.Number, v.State, humanize.Bytes(v.Size), v.Hash)
 			switch v.State {
-			case resource.ResourceStaged:
+			case resource.StateStaged:
 				fmt.Fprintln(c.Stdout, "To use this version, run `muster resource sync`.")
-			case resource.ResourceInactive:
+			case resource.StateInactive:
 				fmt.Fprintf(c.Stdout, "To stage this version, run `muster resource stage %s@%d`.\n", p.ResourceID, v.Number)
 			}
 			return nil

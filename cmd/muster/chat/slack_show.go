@@ -38,7 +38,7 @@ func slackShowCommand(c *cli.Context) *cobra.Command {
 		}}
 }
 
-func printSlack(c *cli.Context, h chat.ChatHouse) error {
+func printSlack(c *cli.Context, h chat.ChatSettings) error {
 	if c.JSON() {
 		return c.PrintJSON(h)
 	}

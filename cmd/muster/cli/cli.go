@@ -27,10 +27,10 @@ type Context struct {
 	Color       string // auto, always or never
 	Wide        bool   // tables aren't fitted to the terminal
 	ProfileName string // the value of --profile
-	Hurry       bool   // in tests: no pause between polls for a sign-in or a request
+	NoPause     bool   // in tests: no pause between polls for a sign-in or a request
 	Printed     bool   // a JSON document was written to stdout
 
-	Patience time.Duration // how long to tolerate an unreachable server while watching
+	RetryTime time.Duration // how long to tolerate an unreachable server while watching
 }
 
 // AnnotationFormats names a command's own values of --format, besides text and json, separated by spaces.

@@ -99,7 +99,7 @@ func (c *Context) sayMore(u *Unsolvable) {
 func MessageOf(err error) string {
 	var problems form.Problems
 	if !errors.As(err, &problems) {
-		return strings.TrimSpace(humanize.GoWords(err))
+		return strings.TrimSpace(humanize.PlainError(err))
 	}
 	problems = slices.DeleteFunc(slices.Clone(problems), func(p form.Problem) bool { return p.Severity != form.SeverityError })
 	return fmt.Sprintf("the catalog has %s:\n%s", humanize.Count(len(problems), "error"), problems)

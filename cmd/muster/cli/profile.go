@@ -39,7 +39,7 @@ type Profiles struct {
 const (
 	profileFile  = "config.yaml"
 	profileLimit = 256 << 10 // bytes of the file
-	mostProfiles = 200
+	maxProfiles  = 200
 )
 
 var ProfileName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
@@ -102,8 +102,8 @@ func parseProfiles(path string, b []byte) (all Profiles, err error) {
 	case err != nil:
 		return Profiles{}, badProfiles(path, err.Error())
 	}
-	if len(all.Profiles) > mostProfiles {
-		return Profiles{}, app.Errorf(app.EInvalid, "%s has %d profiles; at most %d are allowed", path, len(all.Profiles), mostProfiles)
+	if len(all.Profiles) > maxProfiles {
+		return Profiles{}, app.Errorf(app.EInvalid, "%s has %d profiles; at most %d are allowed", path, len(all.Profiles), maxProfiles)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all.Profiles)) {
 		p := all.Profiles[name]
@@ -144,8 +144,8 @@ func ChangeProfiles(change func(*Profiles) error) error {
 	if err := change(&all); err != nil {
 		return err
 	}
-	if len(all.Profiles) > mostProfiles {
-		return app.Errorf(app.EInvalid, "you already have %d profiles; remove one first", mostProfiles)
+	if len(all.Profiles) > maxProfiles {
+		return app.Errorf(app.EInvalid, "you already have %d profiles; remove one first", maxProfiles)
 	}
 	b, err := yaml.Marshal(all)
 	if err != nil {

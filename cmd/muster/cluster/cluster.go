@@ -30,8 +30,8 @@ func Command(c *cli.Context) *cobra.Command {
 		clusterRetryNodeCommand(c),
 		clusterCancelCommand(c),
 		clusterRollBackCommand(c),
-		clusterGoOnCommand(c),
-		clusterTopUpCommand(c),
+		clusterAcceptPartialCommand(c),
+		clusterBackfillCommand(c),
 		clusterDeleteCommand(c),
 		clusterReceiptCommand(c),
 		clusterLeaseCommand(c),
@@ -52,7 +52,7 @@ func Command(c *cli.Context) *cobra.Command {
 		SSHCommand(c),
 		clusterCertificateCommand(c),
 	)
-	cmd.AddCommand(amendCommands(c)...)
+	cmd.AddCommand(updateCommands(c)...)
 	completeNames(c, cmd)
 	cmd.Aliases = []string{"clusters"}
 	c.ServerFlags(cmd.PersistentFlags())

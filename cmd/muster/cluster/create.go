@@ -78,7 +78,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 		dnsSuffix     string
 		file          string
 		onFailure     failureChoice
-		survival      template.Survival
+		partial       template.PartialOverride
 		visibility    string
 		group         string
 		settings      []string
@@ -91,7 +91,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 		Example: "  muster cluster create shop --template web --size 3 --wait\n" +
 			"  muster cluster create --template web --size 3 --lease 8h --config '{\"port\": 8080}'\n" +
 			"  muster cluster create nightly --template web --size 3 --on-failure roll_back --wait\n" +
-			"  muster cluster create shop --template web --size 10 --on-failure go_on --at-least 60%",
+			"  muster cluster create shop --template web --size 10 --on-failure accept_partial --min-available 60%",
 		Args: cli.AtMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if file == "" {
@@ -103,7 +103,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 					return err
 				}
 			}
-			r := cluster.ClusterRequest{LayoutRequest: layout.Request, DNSSuffix: dnsSuffix, OnFailure: app.FailureChoice(onFailure), Survival: survival,
+			r := cluster.ClusterRequest{LayoutRequest: layout.Request, DNSSuffix: dnsSuffix, OnFailure: app.FailureChoice(onFailure), PartialOverride: partial,
 				Visibility: app.Visibility(visibility), Group: group}
 			var err error
 			if r.Lease, err = ParseLease(lease); err != nil {
@@ -161,7 +161,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 	cmd.Flags().StringVar(&dnsSuffix, "dns-suffix", "", "`domain` for host names (default: the template's)")
 	cmd.Flags().StringVar(&visibility, "visibility", "", "who can see the cluster: `private` (owner, admins, and people it's shared with) or tenant (everyone in the tenant) (default: the tenant's setting)")
 	cmd.Flags().StringVar(&group, "group", "", "`group` of yours whose members co-own the cluster")
-	declareOnFailure(cmd.Flags(), &onFailure, &survival, true)
+	declareOnFailure(cmd.Flags(), &onFailure, &partial, true)
 	return cmd
 }
 
@@ -267,7 +267,7 @@ func readConfig(c *cli.Context, text string) (map[string]any, error) {
 	dec.UseNumber()
 	var config map[string]any
 	if err := dec.Decode(&config); err != nil {
-		return nil, cli.Usagef("--config isn't a JSON object: %s", humanize.GoWords(err))
+		return nil, cli.Usagef("--config isn't a JSON object: %s", humanize.PlainError(err))
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, cli.Usagef("--config holds more than one JSON object")

@@ -64,7 +64,7 @@ func deleting(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Clu
 		if !c.JSON() {
 			fmt.Fprintln(c.Stdout, Headline(v))
 		}
-		most := proofPatience
+		most := proofTimeout
 		if w.timeout > 0 {
 			most = min(most, max(w.timeout-time.Since(began), time.Millisecond))
 		}

@@ -202,7 +202,7 @@ func withSpec(cmd *cobra.Command, r, over cluster.ClusterRequest) cluster.Cluste
 		{"image", func() { over.Image = r.Image }}, {"prefer", func() { over.Prefer = r.Prefer }}, {"lease", func() { over.Lease = r.Lease }},
 		{"config", func() { over.Config = r.Config }}, {"dns-suffix", func() { over.DNSSuffix = r.DNSSuffix }},
 		{"on-failure", func() { over.OnFailure = r.OnFailure }},
-		{"at-least", func() { over.AtLeast = r.AtLeast }}, {"no-top-up", func() { over.NoTopUp = r.NoTopUp }}, {"set", func() { over.Parameters = r.Parameters }},
+		{"min-available", func() { over.MinAvailable = r.MinAvailable }}, {"no-backfill", func() { over.NoBackfill = r.NoBackfill }}, {"set", func() { over.Parameters = r.Parameters }},
 		{"visibility", func() { over.Visibility = r.Visibility }}, {"group", func() { over.Group = r.Group }},
 	} {
 		if cmd.Flags().Lookup(f.flag) != nil && said(f.flag) {

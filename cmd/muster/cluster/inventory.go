@@ -65,7 +65,7 @@ func InventoryCommand(c *cli.Context) *cobra.Command {
 // keepNamed writes the files that an inventory refers to into the client's key directory, unless flags name others. A path that can't
 // be part of an inventory leaves the default names, as does a key that the user isn't allowed to get.
 func keepNamed(ctx context.Context, cl *cli.Client, v cluster.ClusterView, f inventory.InventoryFormat, files *inventory.InventoryFiles) error {
-	if !slices.Contains([]inventory.InventoryFormat{inventory.InventorySSH, inventory.InventoryAnsible, inventory.InventoryAnsibleYAML, inventory.InventoryEnv, inventory.InventoryJSON}, f) || files.Key != "" && files.KnownHosts != "" {
+	if !slices.Contains([]inventory.InventoryFormat{inventory.FormatSSH, inventory.FormatAnsible, inventory.FormatAnsibleYAML, inventory.FormatEnv, inventory.FormatJSON}, f) || files.Key != "" && files.KnownHosts != "" {
 		return nil
 	}
 	base, err := keyBase(cl.Home, v.ID)
@@ -81,7 +81,7 @@ func keepNamed(ctx context.Context, cl *cli.Client, v cluster.ClusterView, f inv
 	if files.Key != "" {
 		return nil
 	}
-	if _, err := reachNodes(ctx, cl, v); err != nil {
+	if _, err := fetchSSHAccess(ctx, cl, v); err != nil {
 		return err
 	}
 	if _, err := os.Stat(base + ".pem"); err == nil {

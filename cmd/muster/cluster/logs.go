@@ -118,7 +118,7 @@ func (r *logReader) page(ctx context.Context, f cluster.LogFilter) (int, error) 
 
 // follow prints new lines until no operation of the cluster is in progress. It survives restarts of the server.
 func (r *logReader) follow(ctx context.Context) error {
-	p := &cli.Patient{Client: r.client, Limit: r.cli.Patience, Note: func(text string) { fmt.Fprintln(r.cli.Stderr, "muster: "+text) }}
+	p := &cli.Retrier{Client: r.client, Limit: r.cli.RetryTime, Note: func(text string) { fmt.Fprintln(r.cli.Stderr, "muster: "+text) }}
 	r.call = p.Try
 	for {
 		var v cluster.ClusterView

@@ -45,7 +45,7 @@ func clusterPowerCommand(c *cli.Context, kind app.OperationKind, short, long str
 			case preview && c.JSON():
 				return c.PrintJSON(p)
 			case preview:
-				return printAmend(c, v, p, true)
+				return printUpdate(c, v, p, true)
 			case p.Nothing:
 				return c.Say(v, "No changes needed for %s.", v.Name)
 			}
@@ -57,7 +57,7 @@ func clusterPowerCommand(c *cli.Context, kind app.OperationKind, short, long str
 			if err != nil {
 				return err
 			}
-			return amended(ctx, c, cl, v, answer, w, after)
+			return updated(ctx, c, cl, v, answer, w, after)
 		},
 	}
 	w.declare(cmd)

@@ -58,8 +58,8 @@ func (p *progress) event(e app.Event) {
 	p.draw()
 }
 
-// mostSaid is the longest message of a step beside the progress.
-const mostSaid = 120
+// maxOutput is the longest message of a step beside the progress.
+const maxOutput = 120
 
 func (p *progress) step(e app.Event) {
 	state := app.StepState(e.Status)
@@ -72,7 +72,7 @@ func (p *progress) step(e app.Event) {
 	}
 	text := e.Step + " " + e.Status
 	if e.Message != "" {
-		text += ": " + shorten(e.Message, mostSaid) // final failures are explained in full
+		text += ": " + shorten(e.Message, maxOutput) // final failures are explained in full
 	}
 	switch {
 	case state == app.StepFailed:

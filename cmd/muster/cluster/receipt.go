@@ -48,12 +48,12 @@ func clusterReceiptCommand(c *cli.Context) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&w.wait, "wait", true, "wait for the proof that nothing of a deleted cluster is left")
-	cmd.Flags().DurationVar(&w.timeout, "timeout", proofPatience, "with --wait: how long to wait; 0 is no limit")
+	cmd.Flags().DurationVar(&w.timeout, "timeout", proofTimeout, "with --wait: how long to wait; 0 is no limit")
 	return cmd
 }
 
-// proofPatience is how long to wait for the proof of a deletion: two checks of the account, and a margin for slow lists.
-const proofPatience = 90 * time.Second
+// proofTimeout is how long to wait for the proof of a deletion: two checks of the account, and a margin for slow lists.
+const proofTimeout = 90 * time.Second
 
 // awaitProof polls a receipt until it proves that nothing of a deleted cluster is left, or until the timeout, and returns the last one.
 // Timeout 0 is no limit.

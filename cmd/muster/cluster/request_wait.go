@@ -37,11 +37,11 @@ func decided(ctx context.Context, c *cli.Context, cl *cli.Client, answer cluster
 }
 
 // asking returns a function that polls a server and survives its restarts. Outages are reported on stderr.
-func asking(c *cli.Context, cl *cli.Client, every time.Duration) (*cli.Patient, time.Duration) {
-	if c.Hurry {
+func asking(c *cli.Context, cl *cli.Client, every time.Duration) (*cli.Retrier, time.Duration) {
+	if c.NoPause {
 		every = time.Millisecond
 	}
-	return &cli.Patient{Client: cl, Limit: max(c.Patience, cli.ServerPatience), Note: func(text string) { fmt.Fprintln(c.Stderr, text) }}, every
+	return &cli.Retrier{Client: cl, Limit: max(c.RetryTime, cli.DefaultRetryTime), Note: func(text string) { fmt.Fprintln(c.Stderr, text) }}, every
 }
 
 // awaitDecision waits until a request is decided, and returns its cluster if there is one.

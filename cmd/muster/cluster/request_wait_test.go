@@ -19,7 +19,7 @@ func TestAnUndecidedRequestKeepsItsNumber(t *testing.T) {
 	defer srv.Close()
 	t.Setenv("MUSTER_DATA", t.TempDir())
 	var out, errs bytes.Buffer
-	c := &cli.Context{Stdout: &out, Stderr: &errs, Server: srv.URL, Token: "x", Hurry: true}
+	c := &cli.Context{Stdout: &out, Stderr: &errs, Server: srv.URL, Token: "x", NoPause: true}
 	cl, err := c.Connect()
 	if err != nil {
 		t.Fatal(err)

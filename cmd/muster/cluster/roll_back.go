@@ -100,12 +100,12 @@ func rollBackWords(p operation.RollBackPreview) string {
 	return words
 }
 
-// undoPatience is how long an operation's automatic rollback may take to start.
-const undoPatience = 30 * time.Second
+// undoTimeout is how long an operation's automatic rollback may take to start.
+const undoTimeout = 30 * time.Second
 
 // waitUndone waits for a cancelled operation's automatic rollback to start and to finish.
 func waitUndone(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, op app.Operation, w waitFlags) error {
-	for deadline := time.Now().Add(undoPatience); ; {
+	for deadline := time.Now().Add(undoTimeout); ; {
 		if latest, _ := OperationOf(v, 0); latest.Kind == app.OperationRollBack && latest.Undoes == op.ID {
 			if op.Kind != app.OperationCreate {
 				return started(ctx, c, cl, v, w, 0)
@@ -113,7 +113,7 @@ func waitUndone(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.C
 			return deleting(ctx, c, cl, v, w, 0)
 		}
 		if time.Now().After(deadline) {
-			return &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the rollback of %s hasn't started after %s", v.Name, humanize.Duration(undoPatience)),
+			return &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the rollback of %s hasn't started after %s", v.Name, humanize.Duration(undoTimeout)),
 				Hint: "The rollback starts automatically. Check its progress: muster cluster show " + v.ID}
 		}
 		select {

@@ -38,7 +38,7 @@ type ClusterJSON struct {
 
 // PrintCluster prints a cluster and the SSH access to its nodes.
 func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView) error {
-	r, err := reachNodes(ctx, cl, v)
+	r, err := fetchSSHAccess(ctx, cl, v)
 	if err != nil {
 		return err
 	}
@@ -53,8 +53,8 @@ func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster
 	if v.Trouble != nil {
 		printTrouble(c, *v.Trouble, time.Now())
 	}
-	if v.TopUp != nil {
-		fmt.Fprintln(c.Stdout, v.TopUp.Words(v.Size, time.Now()))
+	if v.Backfill != nil {
+		fmt.Fprintln(c.Stdout, v.Backfill.Words(v.Size, time.Now()))
 	}
 	fmt.Fprintln(c.Stdout)
 	if err := nodeTable(v.Nodes).Show(c); err != nil {

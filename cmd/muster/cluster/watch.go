@@ -25,7 +25,7 @@ const (
 func watch(ctx context.Context, c *cli.Context, cl *cli.Client, id string, op, after int64, p *progress) (cluster.ClusterView, error) {
 	defer p.end()
 	ctx, cancel := context.WithCancel(ctx)
-	w := &watcher{patient: &cli.Patient{Client: cl, Limit: c.Patience, Note: p.note}, id: id, op: op, after: after, progress: p}
+	w := &watcher{retrier: &cli.Retrier{Client: cl, Limit: c.RetryTime, Note: p.note}, id: id, op: op, after: after, progress: p}
 	ended := make(chan error, 1)
 	go func() { ended <- w.run(ctx) }()
 	ticks := time.NewTicker(redrawPace)
@@ -43,7 +43,7 @@ func watch(ctx context.Context, c *cli.Context, cl *cli.Client, id string, op, a
 
 // watcher reads the event feed of a cluster for one operation.
 type watcher struct {
-	patient  *cli.Patient
+	retrier  *cli.Retrier
 	id       string
 	op       int64
 	progress *progress
@@ -56,8 +56,8 @@ func (w *watcher) run(ctx context.Context) error {
 	for {
 		asked := time.Now()
 		var events []app.Event
-		err := w.patient.Try(ctx, func(ctx context.Context) (err error) {
-			events, err = w.patient.Client.Clusters.Events(ctx, w.id, w.after, pollWait)
+		err := w.retrier.Try(ctx, func(ctx context.Context) (err error) {
+			events, err = w.retrier.Client.Clusters.Events(ctx, w.id, w.after, pollWait)
 			return err
 		})
 		if err != nil {
@@ -88,8 +88,8 @@ func (w *watcher) run(ctx context.Context) error {
 
 // look fetches the cluster and tells whether the operation has ended.
 func (w *watcher) look(ctx context.Context) (bool, error) {
-	err := w.patient.Try(ctx, func(ctx context.Context) (err error) {
-		w.view, err = w.patient.Client.Clusters.Get(ctx, w.id)
+	err := w.retrier.Try(ctx, func(ctx context.Context) (err error) {
+		w.view, err = w.retrier.Client.Clusters.Get(ctx, w.id)
 		return err
 	})
 	if err != nil {
@@ -149,7 +149,7 @@ func waitAfter(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Cl
 		return now, err
 	}
 	if op.Status == app.OperationFailed && op.OnFailure.GoesOn() {
-		next, began, err := awaitGoOn(ctx, c, cl, now, op)
+		next, began, err := awaitAcceptPartial(ctx, c, cl, now, op)
 		if err != nil {
 			return now, err
 		}
@@ -207,7 +207,7 @@ func explainFailure(ctx context.Context, c *cli.Context, cl *cli.Client, v clust
 // failureHint lists the first failed steps and possible actions.
 func failureHint(v cluster.ClusterView, op app.Operation, steps []app.Step) string {
 	const most = 5
-	hint, first, failed, said := "", "", 0, cluster.SaidErrors{}
+	hint, first, failed, said := "", "", 0, cluster.RepeatedErrors{}
 	for _, s := range steps {
 		if s.State != app.StepFailed {
 			continue
@@ -224,7 +224,7 @@ func failureHint(v cluster.ClusterView, op app.Operation, steps []app.Step) stri
 		hint += fmt.Sprintf("Logs:  muster cluster logs %s --step %s\n", v.ID, first)
 	}
 	if machinesOnly(op, steps) {
-		hint += "Accept partial result:  muster cluster go-on " + v.ID + "\n"
+		hint += "Accept partial result:  muster cluster accept-partial " + v.ID + "\n"
 	}
 	for _, way := range waysForward(v, op) {
 		hint += way + "\n"

@@ -80,7 +80,7 @@ func takeBackup(ctx context.Context, c *cli.Context, to string, resources bool, 
 	return tellBackup(c, to, taken, count.n)
 }
 
-func tellBackup(c *cli.Context, to string, taken backup.Taken, size int64) error {
+func tellBackup(c *cli.Context, to string, taken backup.Result, size int64) error {
 	rows := 0
 	for _, n := range taken.Manifest.Rows {
 		rows += n

@@ -12,8 +12,8 @@ import (
 	"muster/app"
 )
 
-// lockPatience is how long a killed server's lock may survive in a child process that it was just starting.
-const lockPatience = 2 * time.Second
+// lockTimeout is how long a killed server's lock may survive in a child process that it was just starting.
+const lockTimeout = 2 * time.Second
 
 // LockDirectory makes sure that one process at a time uses a data directory. The lock ends with the process.
 func LockDirectory(dir string) (unlock func() error, err error) {
@@ -22,7 +22,7 @@ func LockDirectory(dir string) (unlock func() error, err error) {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	err = lockFile(f)
-	for began := time.Now(); err != nil && time.Since(began) < lockPatience; {
+	for began := time.Now(); err != nil && time.Since(began) < lockTimeout; {
 		time.Sleep(20 * time.Millisecond)
 		err = lockFile(f)
 	}

@@ -145,7 +145,7 @@ func restore(ctx context.Context, c *cli.Context, from string, lease time.Durati
 		return err
 	}
 	defer done()
-	head, _, out, err := backup.Bring(ctx, open, where, db.Restored{Keeper: keeper, Now: time.Now(), Lease: lease}, unproven,
+	head, _, out, err := backup.Restore(ctx, open, where, db.Restored{Keeper: keeper, Now: time.Now(), Lease: lease}, unproven,
 		func(name string, size int64, r io.Reader) error { return blobs.Put(ctx, name, size, r) })
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func afterRestore(ctx context.Context, where string, keeper keyKeeper, blobs int
 		return 0, nil, err
 	}
 	defer s.Close()
-	if err := s.NoteDeed(ctx, app.Deed{Tenant: app.DefaultTenant, At: time.Now(), Who: "operator", Via: "cli", Act: "installation.restore", Object: head.Installation,
+	if err := s.AddAuditEntry(ctx, app.AuditEntry{Tenant: app.DefaultTenant, At: time.Now(), Who: "operator", Via: "cli", Act: "installation.restore", Object: head.Installation,
 		Detail: fmt.Sprintf(`{"after":{"made_at":%q,"version":%q}}`, head.MadeAt.Format(time.RFC3339), head.Version)}); err != nil {
 		return 0, nil, err
 	}
@@ -188,7 +188,7 @@ func afterRestore(ctx context.Context, where string, keeper keyKeeper, blobs int
 			missing++
 		}
 	}
-	wrong, err = s.Wrong(ctx)
+	wrong, err = s.IntegrityErrors(ctx)
 	return missing, wrong, err
 }
 

@@ -42,7 +42,7 @@ type Doctor struct {
 	Config    server.Config
 	wrong     error // invalid flags or environment
 	where     string
-	patience  time.Duration // of each check
+	timeout   time.Duration // of each check
 	providers bool
 	server    string // a running one to check too; "": none
 	ca        string
@@ -68,7 +68,7 @@ func Command(c *cli.Context) *cobra.Command {
 			if asJSON {
 				c.Format = "json"
 			}
-			if d.patience < time.Second {
+			if d.timeout < time.Second {
 				return cli.Usagef("--timeout must be at least 1s")
 			}
 			d.Config, d.wrong = f.Config(cmd, c)
@@ -82,7 +82,7 @@ func Command(c *cli.Context) *cobra.Command {
 	}
 	f.Declare(cmd)
 	cmd.Flags().BoolVar(&d.providers, "providers", false, "also check the account of every provider in the catalog")
-	cmd.Flags().DurationVar(&d.patience, "timeout", 10*time.Second, "time limit for each check")
+	cmd.Flags().DurationVar(&d.timeout, "timeout", 10*time.Second, "time limit for each check")
 	cmd.Flags().StringVar(&c.Server, "server", "", "`URL` of a running server to check too")
 	cmd.Flags().StringVar(&c.CA, "ca-fingerprint", "", "CA `fingerprint` (sha256:…) of a server with --tls self (default $MUSTER_CA_FINGERPRINT)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "same as --format json")
@@ -134,11 +134,11 @@ func (d *Doctor) look(ctx context.Context) (all []checked) {
 
 // bounded limits a check's time. A check that ignores its context is abandoned.
 func (d *Doctor) bounded(ctx context.Context, about string, look func(context.Context) []checked) []checked {
-	patience := d.patience
+	timeout := d.timeout
 	if about == "providers" {
-		patience *= 6 // each account needs many calls
+		timeout *= 6 // each account needs many calls
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	done := make(chan []checked, 1)
 	go func() {
@@ -157,7 +157,7 @@ func (d *Doctor) bounded(ctx context.Context, about string, look func(context.Co
 			return found
 		case <-time.After(500 * time.Millisecond):
 		}
-		return []checked{{about, CheckFail, fmt.Sprintf("No answer within %s.", humanize.Duration(patience)), "Check the network and firewalls, or raise --timeout."}}
+		return []checked{{about, CheckFail, fmt.Sprintf("No answer within %s.", humanize.Duration(timeout)), "Check the network and firewalls, or raise --timeout."}}
 	}
 }
 

@@ -58,7 +58,7 @@ func wantChecked(t *testing.T, name string, got []checked, state, words string) 
 	t.Errorf("%s: %+v, want %s with %q", name, got, state, words)
 }
 
-func TestDoctorLooksAtCertificates(t *testing.T) {
+func TestDoctorChecksCertificates(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	look := func(until time.Time, public string) []checked {
 		d := &Doctor{now: func() time.Time { return now }, Config: server.Config{TLS: certFiles(t, "muster.example.org", until), SignIn: server.SignInConfig{URL: public}}}
@@ -99,12 +99,12 @@ func TestDoctorAsksIdentityProvidersAndSlack(t *testing.T) {
 }
 
 // A check that hangs costs its time and no more, and the words of all are without secrets.
-func TestDoctorHasPatienceAndTellsNoSecret(t *testing.T) {
+func TestDoctorTimesOutAndPrintsNoSecret(t *testing.T) {
 	hang := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hang }))
 	defer srv.Close()
 	defer close(hang)
-	d := &Doctor{now: time.Now, patience: 300 * time.Millisecond, server: srv.URL, where: filepath.Join(t.TempDir(), "none.db")}
+	d := &Doctor{now: time.Now, timeout: 300 * time.Millisecond, server: srv.URL, where: filepath.Join(t.TempDir(), "none.db")}
 	d.Config = server.Config{Data: t.TempDir(), Listen: server.DefaultListen, Log: slog.New(slog.DiscardHandler), Env: func(name string) (string, bool) {
 		return map[string]string{"MUSTER_ADMIN_PASSWORD": "correct-horse"}[name], name == "MUSTER_ADMIN_PASSWORD"
 	}}

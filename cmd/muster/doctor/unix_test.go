@@ -10,7 +10,7 @@ import (
 )
 
 // What root may do says little about the server's user, whose directory it is. Others may give nothing away, so for them there is nothing to try.
-func TestDoctorLooksAsTheOwner(t *testing.T) {
+func TestDoctorChecksAsTheOwner(t *testing.T) {
 	dir := t.TempDir()
 	d := Doctor{Config: server.Config{Data: dir}}
 	wantChecked(t, "one's own", d.data(t.Context()), checkOK, "is writable")

@@ -154,7 +154,7 @@ func poolCreateCommand(c *cli.Context) *cobra.Command {
 				r.MaxAge = &age
 			}
 			if off {
-				r.Mode = pool.PoolOff
+				r.Mode = pool.ModeOff
 			}
 			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.Pools.Create(cmd.Context(), r) })
 		}}
@@ -193,9 +193,9 @@ func poolSetCommand(c *cli.Context) *cobra.Command {
 			case on && off:
 				return cli.Usagef("--on and --off can't be combined")
 			case on:
-				change["mode"] = pool.PoolOn
+				change["mode"] = pool.ModeOn
 			case off:
-				change["mode"] = pool.PoolOff
+				change["mode"] = pool.ModeOff
 			}
 			if len(change) == 0 {
 				return cli.Usagef("--count, --max-age, --on or --off is required")

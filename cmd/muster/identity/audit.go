@@ -53,8 +53,8 @@ func auditListCommand(c *cli.Context) *cobra.Command {
 			q := f.query()
 			q.Set("limit", strconv.Itoa(limit))
 			var out struct {
-				Entries []app.Deed `json:"entries"`
-				More    bool       `json:"more"`
+				Entries []app.AuditEntry `json:"entries"`
+				More    bool             `json:"more"`
 			}
 			if err := cl.CallInto(cmd.Context(), "/audit", q, &out); err != nil {
 				return err

@@ -153,7 +153,7 @@ func byDevice(ctx context.Context, c *cli.Context, cl *rest.Client, server strin
 	defer cancel()
 	over := &app.Error{Code: app.ETimeout, Reason: "expired_token", Message: "the code has expired", Hint: "Start again: muster login " + server}
 	pause := time.Duration(max(codes.Interval, 1)) * time.Second
-	patient := &cli.Patient{Client: &cli.Client{Client: cl}, Limit: c.Patience, Note: func(text string) { fmt.Fprintln(c.Stderr, text) }}
+	retrier := &cli.Retrier{Client: &cli.Client{Client: cl}, Limit: c.RetryTime, Note: func(text string) { fmt.Fprintln(c.Stderr, text) }}
 	for {
 		select {
 		case <-ctx.Done():
@@ -165,7 +165,7 @@ func byDevice(ctx context.Context, c *cli.Context, cl *rest.Client, server strin
 		}
 		var m rest.MadeToken
 		var said error
-		err := patient.Try(ctx, func(ctx context.Context) error {
+		err := retrier.Try(ctx, func(ctx context.Context) error {
 			m, said = cl.Devices.Poll(ctx, codes.DeviceCode)
 			if said != nil && app.AsError(said).Reason == "slow_down" {
 				return nil
@@ -200,7 +200,7 @@ func firstError(errs ...error) error {
 
 // loginPace is the pause between polls for the confirmation; tests don't pause.
 func loginPace(c *cli.Context, d time.Duration) time.Duration {
-	if c.Hurry {
+	if c.NoPause {
 		return time.Millisecond
 	}
 	return d

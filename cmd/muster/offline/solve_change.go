@@ -38,7 +38,7 @@ func (f *changeFlags) asked(cmd *cobra.Command) bool {
 }
 
 // request builds the request from flags and the existing cluster.
-func (f *changeFlags) request(cmd *cobra.Command, q *question, s standing) (layout.ChangeRequest, error) {
+func (f *changeFlags) request(cmd *cobra.Command, q *question, s existing) (layout.ChangeRequest, error) {
 	l := q.layout.Request
 	r := layout.ChangeRequest{
 		Template: cmp.Or(l.Template, s.Template), Provider: cmp.Or(l.Provider, s.Provider), Nodes: s.Nodes,
@@ -62,7 +62,7 @@ func solveChange(c *cli.Context, cmd *cobra.Command, q *question, f *changeFlags
 	if err := cli.Need(cmd, "from"); err != nil {
 		return err
 	}
-	s, err := readStanding(c, f.from)
+	s, err := readState(c, f.from)
 	if err != nil {
 		return err
 	}

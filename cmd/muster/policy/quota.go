@@ -168,7 +168,7 @@ func quotaDeleteCommand(c *cli.Context) *cobra.Command {
 
 func quotaLeftCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
-		Use:   "left",
+		Use:   "remaining",
 		Short: "Show how much you have left, and by which limit",
 		Args:  cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -177,7 +177,7 @@ func quotaLeftCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			var left policy.QuotaLeft
-			if err := cl.CallInto(cmd.Context(), "/quotas/left", url.Values{}, &left); err != nil {
+			if err := cl.CallInto(cmd.Context(), "/quotas/remaining", url.Values{}, &left); err != nil {
 				return err
 			}
 			if c.JSON() {

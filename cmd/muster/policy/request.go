@@ -138,7 +138,7 @@ func printTerms(c *cli.Context, line func(name, format string, args ...any), t a
 	for _, g := range t.Layout.Groups {
 		line("", "%d x %s with %s: %s", g.Count, g.Hardware, g.Image, strings.Join(g.Services, ", "))
 	}
-	if a := t.Amended; a != nil {
+	if a := t.Updated; a != nil {
 		line("  before", "%s, %s per hour", humanize.Count(a.Before.Nodes, "node"), humanize.Price(a.Before.CostPerHour, a.Before.Currency))
 		for _, effect := range a.Effects {
 			line("", "%s", effect)

@@ -13,7 +13,7 @@ import (
 
 // observe starts metrics and tracing. Store and queue must be open.
 func (s *Server) observe() error {
-	questions := append(s.Store.Gaugings(s.Observe.Tenants, s.TenantSlots), observe.Gauging{Name: "redis", Metrics: []*observe.Metric{observe.LevelQueueUp},
+	questions := append(s.Store.QueryMetrics(s.Observe.Tenants, s.TenantSlots), observe.Gauging{Name: "redis", Metrics: []*observe.Metric{observe.LevelQueueUp},
 		Read: func(ctx context.Context) ([]observe.Reading, error) {
 			ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 			defer cancel()
@@ -23,7 +23,7 @@ func (s *Server) observe() error {
 			}
 			return []observe.Reading{up}, nil
 		}})
-	s.metrics = metrics.New(metrics.Config{Version: cli.VersionName(), Go: runtime.Version(), Gaugings: questions})
+	s.metrics = metrics.New(metrics.Config{Version: cli.VersionName(), Go: runtime.Version(), QueryMetrics: questions})
 	tracer, end, err := s.Observe.tracer("muster-server", s.id, s.Log)
 	if err != nil {
 		return err

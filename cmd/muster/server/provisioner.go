@@ -177,17 +177,17 @@ func provision(ctx context.Context, c *cli.Context, p provisionerConfig) error {
 	}
 	client := coordinator.NewHTTP(t)
 	defer client.CloseIdleConnections()
-	crew := &crew{config: p, log: log, stderr: cli.Raw(c.Stderr), dir: filepath.Join(p.data, "provisioner"), metrics: counts}
-	if err := os.MkdirAll(crew.dir, 0o700); err != nil {
+	supervisor := &supervisor{config: p, log: log, stderr: cli.Raw(c.Stderr), dir: filepath.Join(p.data, "provisioner"), metrics: counts}
+	if err := os.MkdirAll(supervisor.dir, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
-	crew.start()
-	defer crew.close()
+	supervisor.start()
+	defer supervisor.close()
 	defer tellSystemd(ctx, "works for "+p.server, log)()
 	run := &provisioner.Provisioner{
 		Registration: appfleet.Registration{Name: cmp.Or(p.name, host, "provisioner"), Host: host, Version: cli.VersionName(), Tags: p.tags, Slots: p.slots},
 		Server:       &coordinator.Remote{URL: p.server, Token: func() string { return p.token }, HTTP: client},
-		Start:        crew.hire, DrainTime: p.drain, Log: log,
+		Start:        supervisor.spawn, DrainTime: p.drain, Log: log,
 		OnRegister: func(r appfleet.Registered) {
 			if sides.Metrics != "" {
 				fmt.Fprintf(c.Stdout, "Metrics at http://%s/metrics\n", sides.Metrics)

@@ -29,7 +29,7 @@ func checkAddress(flag, address string) error {
 		err = fmt.Errorf("%q isn't a host name or address", host)
 	}
 	if err != nil {
-		return cli.Usagef("--%s: %s", flag, humanize.GoWords(err)).Hint("For example: 127.0.0.1:8080, or :8080 for all addresses of this host.")
+		return cli.Usagef("--%s: %s", flag, humanize.PlainError(err)).Hint("For example: 127.0.0.1:8080, or :8080 for all addresses of this host.")
 	}
 	return nil
 }

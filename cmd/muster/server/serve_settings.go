@@ -109,12 +109,12 @@ func withoutPassword(value string) string {
 }
 
 // facts describes the server for operators.
-func (s *Server) facts(ctx context.Context) (fleet.ServerFacts, error) {
-	d, err := s.Store.Facts(ctx)
+func (s *Server) facts(ctx context.Context) (fleet.ServerInfo, error) {
+	d, err := s.Store.Info(ctx)
 	if err != nil {
-		return fleet.ServerFacts{}, err
+		return fleet.ServerInfo{}, err
 	}
-	f := fleet.ServerFacts{Server: s.id, Version: cli.VersionName(), Go: runtime.Version(), StartedAt: s.began, Uptime: time.Since(s.began).Round(time.Second),
+	f := fleet.ServerInfo{Server: s.id, Version: cli.VersionName(), Go: runtime.Version(), StartedAt: s.began, Uptime: time.Since(s.began).Round(time.Second),
 		Database: d.Kind + " " + d.Version, Migration: d.Migration, Skew: d.Skew, Redis: s.QueueNote, Leads: d.Leads, Settings: slices.Clone(s.Settings)}
 	if f.Settings == nil {
 		f.Settings = []fleet.Setting{}

@@ -21,7 +21,7 @@ type upkeepConfig struct {
 const (
 	defaultEventsDays = 90
 	defaultLogsDays   = 30
-	mostDays          = 36500
+	maxDays           = 36500
 	Day               = 24 * time.Hour
 )
 
@@ -38,8 +38,8 @@ func (u *upkeepConfig) check() error {
 		return cli.Usagef("--lease-grace must be at least 1m, not %s", humanize.DurationField(u.LeaseGrace))
 	}
 	for flag, days := range map[string]int{"--events-days": u.EventsDays, "--logs-days": u.LogsDays} {
-		if days < 0 || days > mostDays {
-			return cli.Usagef("%s must be from 0 to %d, not %d", flag, mostDays, days).Hint("0 is no limit.")
+		if days < 0 || days > maxDays {
+			return cli.Usagef("%s must be from 0 to %d, not %d", flag, maxDays, days).Hint("0 is no limit.")
 		}
 	}
 	return nil

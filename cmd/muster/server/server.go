@@ -32,7 +32,7 @@ func serverSettingsCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var f fleet.ServerFacts
+			var f fleet.ServerInfo
 			if err := cl.Call(cmd.Context(), http.MethodGet, "/settings", nil, nil, &f); err != nil {
 				return err
 			}

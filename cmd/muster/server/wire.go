@@ -299,10 +299,10 @@ func (s *Server) Run(ctx context.Context) error {
 	workers := s.startWorkers(ctx)
 	wg.Go(func() { s.balance(loops) })
 	// A server that can't reach Redis can't dispatch, and lets another one lead.
-	s.Store.Reached()
-	wg.Go(func() { s.queue.Pulse(loops, s.Store.Reached) })
+	s.Store.ReportHealthy()
+	wg.Go(func() { s.queue.PingLoop(loops, s.Store.ReportHealthy) })
 	wg.Go(func() {
-		(&upkeep.HealthClock{Ring: s.Services.Execution.Coordinator.RingRounds, Feed: s.Store, Log: s.Log, Now: wallClock}).Run(loops)
+		(&upkeep.HealthClock{Ring: s.Services.Execution.Coordinator.SignalCheckBatches, Feed: s.Store, Log: s.Log, Now: wallClock}).Run(loops)
 	})
 	wg.Go(func() { s.Store.Lead(loops, s.lead) })
 	if s.slack != nil {
@@ -346,25 +346,26 @@ func (s *Server) lead(ctx context.Context) {
 		(&reconcile.Reconciler{Name: name, Installation: s.Providers.Installation,
 			Accounts: s.Store, Orphans: s.Store, Clusters: s.Store, Proofs: s.Store,
 			Providers: TenantAccounts{s.Providers, s.Store.TenantNames, s.Services.Secret.SecretsOf},
-			Catalog:   s.catalog.Load, Own: s.Services.Catalog.OwnProviders, Used: s.Store.AccountUsed,
+			Catalog:   s.catalog.Load, Own: s.Services.Catalog.TenantProviders, Used: s.Store.AccountUsed,
 			Log: s.Log, Tags: s.Tags, Meter: s.metrics,
 			// The sandbox creates machines on the worker's host, which isn't this one without workers.
 			Elsewhere: s.madeElsewhere}).Run(ctx)
 	})
 	wg.Go(func() { s.retention().Run(ctx) })
 	wg.Go(func() {
-		(&upkeep.BuildTender{Tend: s.Services.Build.Reconciler.TendBuilds, Forget: s.Store.ForgetBuilds, Watch: s.Store.Watch, Log: s.Log, Now: wallClock}).Run(ctx)
+		(&upkeep.BuildReconciler{Reconcile: s.Services.Build.Reconciler.ReconcileBuilds,
+			Forget: s.Store.ForgetBuilds, Watch: s.Store.Watch, Log: s.Log, Now: wallClock}).Run(ctx)
 	})
 	wg.Go(func() {
 		(&upkeep.Sweeper{Sweep: s.Services.Resource.SweepResources, Log: s.Log, Meter: s.metrics}).Run(ctx)
 	})
 	wg.Go(func() {
-		(&upkeep.Mender{Repair: s.Services.Execution.Health.RepairSick, Log: s.Log, Meter: s.metrics}).Run(ctx)
+		(&upkeep.AutoRepairer{Repair: s.Services.Execution.Health.RepairSick, Log: s.Log, Meter: s.metrics}).Run(ctx)
 	})
 	wg.Go(func() { s.deliverer(rand.Text()).Run(ctx) })
 	wg.Go(func() { s.callbacks(rand.Text()).Run(ctx) })
 	if s.slack != nil {
-		wg.Go(func() { s.slack.Tend(ctx) })
+		wg.Go(func() { s.slack.Maintain(ctx) })
 	}
 	wg.Wait()
 }

@@ -129,7 +129,7 @@ func startWorker(c *cli.Context, s workerSettings) (w *workerProcess, err error)
 		return nil, err
 	}
 	signal.Ignore(syscall.SIGPIPE) // even without a provisioner, we hand back our steps
-	counts := metrics.NewTeller(c.Stdout)
+	counts := metrics.NewPipeMeter(c.Stdout)
 	w.closers = append(w.closers, counts.Close)
 	tracer, end, err := watch.tracer("muster-worker", s.Name, w.log)
 	if err != nil {

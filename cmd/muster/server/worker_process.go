@@ -17,8 +17,8 @@ import (
 	"muster/jobs/provisioner"
 )
 
-// crew starts worker processes.
-type crew struct {
+// supervisor starts worker processes.
+type supervisor struct {
 	config provisionerConfig
 	log    *slog.Logger
 	stderr io.Writer
@@ -26,23 +26,23 @@ type crew struct {
 	// metrics counts the workers' metrics.
 	metrics *metrics.Metrics
 
-	births chan func()
+	starts chan func()
 }
 
 // start starts the thread that starts processes. Linux ends a worker together with the thread that started it, so that thread must live as long
 // as the provisioner.
-func (w *crew) start() {
-	w.births = make(chan func())
+func (w *supervisor) start() {
+	w.starts = make(chan func())
 	go func() {
 		runtime.LockOSThread()
-		for birth := range w.births {
-			birth()
+		for start := range w.starts {
+			start()
 		}
 	}()
 }
 
 // close comes after the last worker has ended.
-func (w *crew) close() { close(w.births) }
+func (w *supervisor) close() { close(w.starts) }
 
 // secretEnv are variables of the provisioner, and of a server on the same host, that workers never see.
 var secretEnv = []string{TokenEnv, "MUSTER_TOKEN", "MUSTER_SECRET_KEY", adminPasswordEnv, "DATABASE_URL"}
@@ -72,8 +72,8 @@ const (
 	maxWords = 64
 )
 
-// hire starts a worker process. It implements provisioner.Provisioner.Start.
-func (w *crew) hire(r fleet.Registered, name string, o fleet.WorkerOrder) (provisioner.WorkerHandle, error) {
+// spawn starts a worker process. It implements provisioner.Provisioner.Start.
+func (w *supervisor) spawn(r fleet.Registered, name string, o fleet.WorkerOrder) (provisioner.WorkerHandle, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (w *crew) hire(r fleet.Registered, name string, o fleet.WorkerOrder) (provi
 	cmd.Args[0] = os.Args[0] // tests run this binary under another name
 	cmd.Env = workerEnv(os.Environ())
 	cmd.Stderr = w.stderr
-	dieTogether(cmd)
+	endWithParent(cmd)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (w *crew) hire(r fleet.Registered, name string, o fleet.WorkerOrder) (provi
 	defer told.Close()
 	cmd.Stdout = told
 	started := make(chan error, 1)
-	w.births <- func() { started <- cmd.Start() }
+	w.starts <- func() { started <- cmd.Start() }
 	if err := <-started; err != nil {
 		_ = tells.Close()
 		return nil, err

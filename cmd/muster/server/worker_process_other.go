@@ -4,5 +4,5 @@ package server
 
 import "os/exec"
 
-// dieTogether does nothing here: a worker's input ends with its provisioner.
-func dieTogether(*exec.Cmd) {}
+// endWithParent does nothing here: a worker's input ends with its provisioner.
+func endWithParent(*exec.Cmd) {}

@@ -1,3 +1,3 @@
-// Package webhook holds `muster hook` and `muster notices`: webhooks, their deliveries, and notifications. It uses cli and
+// Package webhook holds `muster webhook` and `muster notifications`: webhooks, their deliveries, and notifications. It uses cli and
 // the REST API only.
 package webhook

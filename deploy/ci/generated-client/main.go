@@ -95,7 +95,7 @@ func drive(ctx context.Context, site, token string) error {
 	if lease.JSON200 == nil {
 		return answer("lease", lease.HTTPResponse, lease.Body)
 	}
-	grown, err := s.PostClustersByIdOperationsWithResponse(ctx, id, &api.PostClustersByIdOperationsParams{}, api.Amendment{Kind: api.Resize, Size: new(int64(5))})
+	grown, err := s.PostClustersByIdOperationsWithResponse(ctx, id, &api.PostClustersByIdOperationsParams{}, api.Update{Kind: api.Resize, Size: new(int64(5))})
 	if err != nil {
 		return err
 	}

@@ -73,8 +73,8 @@ func Safely(f func() error) (err error) {
 	return f()
 }
 
-// Ring signals the listener, unless there is one already.
-func Ring(c chan struct{}) {
+// Signal signals the listener, unless there is one already.
+func Signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

@@ -12,7 +12,7 @@ import (
 	"muster/app"
 )
 
-func TestTroubleIsSaidOnce(t *testing.T) {
+func TestTroubleIsLoggedOnce(t *testing.T) {
 	var said bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&said, nil))
 	lines := func() int { defer said.Reset(); return strings.Count(said.String(), "\n") }

@@ -12,13 +12,13 @@ import (
 )
 
 var phases = map[string]app.BuildPhase{
-	"build.scheduled": appbuild.BuildQueued, "build.running": appbuild.BuildRunning, "build.failing": appbuild.BuildRunning, "build.finished": appbuild.BuildEnded,
-	"job.scheduled": appbuild.BuildQueued, "job.started": appbuild.BuildRunning, "job.finished": appbuild.BuildEnded,
+	"build.scheduled": appbuild.PhaseQueued, "build.running": appbuild.PhaseRunning, "build.failing": appbuild.PhaseRunning, "build.finished": appbuild.PhaseEnded,
+	"job.scheduled": appbuild.PhaseQueued, "job.started": appbuild.PhaseRunning, "job.finished": appbuild.PhaseEnded,
 }
 
 // Read reads a body.
 func (System) Read(_ string, b *payload.Object) app.BuildEvent {
-	e := app.BuildEvent{Event: b.Need("event"), Phase: appbuild.BuildOther}
+	e := app.BuildEvent{Event: b.Need("event"), Phase: appbuild.PhaseOther}
 	of, action, _ := strings.Cut(e.Event, ".")
 	phase, known := phases[e.Event]
 	if !known {
@@ -36,14 +36,14 @@ func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 	_, e.Repository = payload.Repository(repository)
 	if e = pull(e, r, repository); e.Event == "build.finished" {
 		if e.Result = r.Text("state"); r.Bool("blocked") {
-			e.Phase, e.Result = appbuild.BuildRunning, "" // it waits for a person and continues under the same number
+			e.Phase, e.Result = appbuild.PhaseRunning, "" // it waits for a person and continues under the same number
 		}
 	}
 	if of == "job" {
 		j := b.In("job")
 		e.Job, e.JobID = j.First("name", "step_key"), j.Need("id")
 		e.Labels, e.URL = j.Texts("agent_query_rules"), j.Text("web_url")
-		if state := j.Text("state"); e.Phase == appbuild.BuildEnded {
+		if state := j.Text("state"); e.Phase == appbuild.PhaseEnded {
 			e.Result = state
 		}
 	}

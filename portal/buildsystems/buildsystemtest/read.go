@@ -70,15 +70,15 @@ func Limits(t *testing.T, e app.BuildEvent) {
 		t.Errorf("it is beyond its limits: %+v", e)
 	}
 	switch e.Phase {
-	case build.BuildQueued, build.BuildRunning, build.BuildEnded:
+	case build.PhaseQueued, build.PhaseRunning, build.PhaseEnded:
 		if e.Build == "" {
 			t.Errorf("it is %s and of no build", e.Phase)
 		}
-	case build.BuildOther:
+	case build.PhaseOther:
 	default:
 		t.Errorf("its phase is %q", e.Phase)
 	}
-	if e.Result != "" && e.Phase != build.BuildEnded && e.System != "generic" {
+	if e.Result != "" && e.Phase != build.PhaseEnded && e.System != "generic" {
 		t.Errorf("it has the result %q and is %s", e.Result, e.Phase)
 	}
 }
@@ -141,7 +141,7 @@ func (m Member) unknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e, err := m.Systems.Read(d); err != nil || e.Phase != build.BuildOther || e.Build != "" || e.Event == "" {
+	if e, err := m.Systems.Read(d); err != nil || e.Phase != build.PhaseOther || e.Build != "" || e.Event == "" {
 		t.Errorf("an event that is not understood: %+v, %v", e, err)
 	}
 }

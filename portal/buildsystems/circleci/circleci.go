@@ -65,12 +65,12 @@ func (System) Verify(r seal.Request) (build.BuildDelivery, error) {
 
 // Read reads a body.
 func (System) Read(_ string, b *payload.Object) app.BuildEvent {
-	e := app.BuildEvent{Event: b.Need("type"), Phase: build.BuildOther}
+	e := app.BuildEvent{Event: b.Need("type"), Phase: build.PhaseOther}
 	if e.Event != "workflow-completed" && e.Event != "job-completed" {
 		return e
 	}
 	w := b.In("workflow")
-	e.Action, e.Phase, e.URL, e.Result = "completed", build.BuildEnded, w.Text("url"), w.Text("status")
+	e.Action, e.Phase, e.URL, e.Result = "completed", build.PhaseEnded, w.Text("url"), w.Text("status")
 	if e.Repository = name(b.In("project")); e.Repository != "" {
 		e.Build = e.Repository + "/workflows/" + w.Need("id")
 	}

@@ -74,10 +74,10 @@ func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 	b.Need("event")
 	switch e.Phase {
 	case "":
-		e.Phase = build.BuildOther
-	case build.BuildQueued, build.BuildRunning, build.BuildEnded:
+		e.Phase = build.PhaseOther
+	case build.PhaseQueued, build.PhaseRunning, build.PhaseEnded:
 		b.Need("build")
-	case build.BuildOther:
+	case build.PhaseOther:
 	default:
 		b.Wrong("phase", "Must be queued, running, ended or other.")
 	}

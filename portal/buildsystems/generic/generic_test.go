@@ -16,7 +16,7 @@ func Test(t *testing.T) {
 		Unknown: `{"event":"lunch"}`})
 }
 
-func TestWhatIsWrongIsSaid(t *testing.T) {
+func TestErrorsAreExplained(t *testing.T) {
 	for body, field := range map[string]string{
 		`{"event":"build","bild":"x"}`:                                   "bild",
 		`{"event":"build","phase":"running"}`:                            "build",

@@ -43,7 +43,7 @@ func verify(body string, headers map[string]string) (build.BuildDelivery, error)
 	}, []byte(body), []string{secret}, time.Time{})
 }
 
-func TestHeadersThatNobodySigned(t *testing.T) {
+func TestUnsignedHeaders(t *testing.T) {
 	b, err := os.ReadFile("testdata/workflow_job.queued.json")
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestRelatedEventsAreNotMistaken(t *testing.T) {
 			t.Errorf("%s: %q, %v", event, d.Event, err)
 			continue
 		}
-		if e, err := (buildsystems.Family{}).Read(d); err != nil || e.Phase != build.BuildOther || e.Build != "" {
+		if e, err := (buildsystems.Family{}).Read(d); err != nil || e.Phase != build.PhaseOther || e.Build != "" {
 			t.Errorf("%s is taken for %+v, %v", event, e, err)
 		}
 	}

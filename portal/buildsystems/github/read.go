@@ -10,7 +10,7 @@ import (
 
 // Read reads a body.
 func (System) Read(event string, b *payload.Object) app.BuildEvent {
-	e := app.BuildEvent{Event: event, Phase: appbuild.BuildOther, Action: b.Text("action"), Repository: b.In("repository").Text("full_name"), Actor: b.In("sender").Text("login")}
+	e := app.BuildEvent{Event: event, Phase: appbuild.PhaseOther, Action: b.Text("action"), Repository: b.In("repository").Text("full_name"), Actor: b.In("sender").Text("login")}
 	if told := eventOf(b); told != "" {
 		e.Event = told
 	}
@@ -32,15 +32,15 @@ func (System) Read(event string, b *payload.Object) app.BuildEvent {
 }
 
 var phases = map[string]app.BuildPhase{
-	"queued": appbuild.BuildQueued, "waiting": appbuild.BuildQueued, "requested": appbuild.BuildQueued,
-	"in_progress": appbuild.BuildRunning, "completed": appbuild.BuildEnded,
+	"queued": appbuild.PhaseQueued, "waiting": appbuild.PhaseQueued, "requested": appbuild.PhaseQueued,
+	"in_progress": appbuild.PhaseRunning, "completed": appbuild.PhaseEnded,
 }
 
 func phase(action string) app.BuildPhase {
 	if p, ok := phases[action]; ok {
 		return p
 	}
-	return appbuild.BuildOther
+	return appbuild.PhaseOther
 }
 
 // build names a run and its attempt; runs of older servers have none and count as the first.
@@ -55,7 +55,7 @@ func workflowJob(e app.BuildEvent, b *payload.Object) app.BuildEvent {
 	e.Job, e.JobID = j.Need("name"), fmt.Sprint(j.NeedNumber("id"))
 	e.Branch, e.Commit, e.URL, e.Labels = j.Text("head_branch"), j.Text("head_sha"), j.Text("html_url"), j.Texts("labels")
 	e.ForkUnknown = true // it names no head repository
-	if result := j.Text("conclusion"); e.Phase == appbuild.BuildEnded {
+	if result := j.Text("conclusion"); e.Phase == appbuild.PhaseEnded {
 		e.Result = result
 	}
 	return e
@@ -66,7 +66,7 @@ func workflowRun(e app.BuildEvent, b *payload.Object) app.BuildEvent {
 	e.Phase = phase(e.Action)
 	e.Build = build(b, r.NeedNumber("id"), r.Number("run_attempt"))
 	e.Branch, e.Commit, e.URL = r.Text("head_branch"), r.Text("head_sha"), r.Text("html_url")
-	if result := r.Text("conclusion"); e.Phase == appbuild.BuildEnded {
+	if result := r.Text("conclusion"); e.Phase == appbuild.PhaseEnded {
 		e.Result = result
 	}
 	if who := r.In("triggering_actor").Text("login"); who != "" {
@@ -108,9 +108,9 @@ func pullRequest(e app.BuildEvent, b *payload.Object) app.BuildEvent {
 	merged := p.Bool("merged")
 	switch e.Action {
 	case "opened", "reopened", "synchronize":
-		e.Phase = appbuild.BuildRunning
+		e.Phase = appbuild.PhaseRunning
 	case "closed":
-		if e.Phase, e.Result = appbuild.BuildEnded, "closed"; merged {
+		if e.Phase, e.Result = appbuild.PhaseEnded, "closed"; merged {
 			e.Result = "merged"
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // Read reads a body.
 func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 	project := b.In("project")
-	e := app.BuildEvent{Event: b.Text("object_kind"), Phase: build.BuildOther, Repository: project.Text("path_with_namespace"), Actor: b.In("user").First("username", "name")}
+	e := app.BuildEvent{Event: b.Text("object_kind"), Phase: build.PhaseOther, Repository: project.Text("path_with_namespace"), Actor: b.In("user").First("username", "name")}
 	switch e.Event {
 	case "pipeline":
 		return pipeline(e, b)
@@ -40,10 +40,10 @@ func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 }
 
 var phases = map[string]app.BuildPhase{
-	"created": build.BuildQueued, "waiting_for_resource": build.BuildQueued, "preparing": build.BuildQueued, "pending": build.BuildQueued,
-	"scheduled": build.BuildQueued, "manual": build.BuildQueued, "waiting_for_callback": build.BuildQueued,
-	"running": build.BuildRunning, "canceling": build.BuildRunning,
-	"success": build.BuildEnded, "failed": build.BuildEnded, "canceled": build.BuildEnded, "skipped": build.BuildEnded,
+	"created": build.PhaseQueued, "waiting_for_resource": build.PhaseQueued, "preparing": build.PhaseQueued, "pending": build.PhaseQueued,
+	"scheduled": build.PhaseQueued, "manual": build.PhaseQueued, "waiting_for_callback": build.PhaseQueued,
+	"running": build.PhaseRunning, "canceling": build.PhaseRunning,
+	"success": build.PhaseEnded, "failed": build.PhaseEnded, "canceled": build.PhaseEnded, "skipped": build.PhaseEnded,
 }
 
 // told sets phase and result by a status.
@@ -52,7 +52,7 @@ func told(e app.BuildEvent, status string) app.BuildEvent {
 	if p, ok := phases[status]; ok {
 		e.Phase = p
 	}
-	if e.Phase == build.BuildEnded {
+	if e.Phase == build.PhaseEnded {
 		e.Result = status
 	}
 	return e
@@ -152,13 +152,13 @@ func mergeRequest(e app.BuildEvent, b *payload.Object) app.BuildEvent {
 	moved, state := a.Text("oldrev") != "", a.Text("state")
 	switch e.Action {
 	case "open", "reopen":
-		e.Phase = build.BuildRunning
+		e.Phase = build.PhaseRunning
 	case "update":
 		if moved { // else it is a title or a label
-			e.Phase = build.BuildRunning
+			e.Phase = build.PhaseRunning
 		}
 	case "close", "merge":
-		e.Phase, e.Result = build.BuildEnded, state
+		e.Phase, e.Result = build.PhaseEnded, state
 	}
 	for _, l := range b.Objects("labels") {
 		e.Labels = append(e.Labels, l.Text("title"))

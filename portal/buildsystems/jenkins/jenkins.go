@@ -44,7 +44,7 @@ func (System) Verify(r seal.Request) (build.BuildDelivery, error) {
 // A completed build has run all its steps; a finalized one has also been saved. Both have ended, since a hook may be set up for only one
 // of them.
 var phases = map[string]app.BuildPhase{
-	"QUEUED": build.BuildQueued, "STARTED": build.BuildRunning, "COMPLETED": build.BuildEnded, "FINALIZED": build.BuildEnded, "NONE": build.BuildOther,
+	"QUEUED": build.PhaseQueued, "STARTED": build.PhaseRunning, "COMPLETED": build.PhaseEnded, "FINALIZED": build.PhaseEnded, "NONE": build.PhaseOther,
 }
 
 // Read reads a body.
@@ -57,7 +57,7 @@ func (System) Read(_ string, b *payload.Object) app.BuildEvent {
 	if e.Phase == "" {
 		r.Wrong("phase", "Must be QUEUED, STARTED, COMPLETED or FINALIZED.")
 	}
-	if status := r.Text("status"); e.Phase == build.BuildEnded {
+	if status := r.Text("status"); e.Phase == build.PhaseEnded {
 		e.Result = status
 	}
 	e.Build = strings.Trim(r.Need("url"), "/")

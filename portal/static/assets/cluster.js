@@ -7,19 +7,19 @@
   if (!page) return;
   const $ = (id) => document.getElementById(id);
   const keep = 2000, fields = "input:not([type=hidden], [type=submit], [type=button]), textarea, select";
-  let source = null, first = true, after = page.dataset.after, trouble = 0, timer = 0, said = "", saidAt = 0, over = false;
+  let source = null, first = true, after = page.dataset.after, trouble = 0, timer = 0, announced = "", announcedAt = 0, over = false;
 
   // What somebody types stays: a part in which somebody is typing waits, and what was typed before is carried over.
   const waiting = new Map();
   let pressed = false;
   const differs = (f) => f.type === "checkbox" || f.type === "radio" ? f.checked !== f.defaultChecked :
     f.tagName === "SELECT" ? [...f.options].some((o) => o.selected !== o.defaultSelected) : f.value !== f.defaultValue;
-  function held(part) {
+  function isEdited(part) {
     const at = document.activeElement;
     if (!at || !part.contains(at)) return pressed && part.contains(pressed);
     return at.matches(fields) || (at.form && [...at.form.elements].some((f) => f.matches(fields) && differs(f)));
   }
-  function carry(old, fresh) {
+  function copyInput(old, fresh) {
     for (const f of old.querySelectorAll(fields)) {
       if (!differs(f) || !f.form) continue;
       const to = [...fresh.querySelectorAll(fields)].find((x) => x.name === f.name && x.id === f.id && x.form && x.form.getAttribute("action") === f.form.getAttribute("action"));
@@ -34,14 +34,14 @@
   function swap(fresh) {
     const old = $(fresh.id);
     if (!old) return;
-    if (held(old)) { waiting.set(fresh.id, fresh); return; }
+    if (isEdited(old)) { waiting.set(fresh.id, fresh); return; }
     waiting.delete(fresh.id);
     const focused = old.contains(document.activeElement) ? document.activeElement : null;
-    const rolls = ".scroll, .box, .copy code, pre";
-    const rolled = [...old.querySelectorAll(rolls)].map((e) => [e.scrollLeft, e.scrollTop]);
-    carry(old, fresh);
+    const scrollers = ".scroll, .box, .copy code, pre";
+    const scrolls = [...old.querySelectorAll(scrollers)].map((e) => [e.scrollLeft, e.scrollTop]);
+    copyInput(old, fresh);
     old.replaceWith(fresh);
-    fresh.querySelectorAll(rolls).forEach((e, i) => { if (rolled[i]) [e.scrollLeft, e.scrollTop] = rolled[i]; });
+    fresh.querySelectorAll(scrollers).forEach((e, i) => { if (scrolls[i]) [e.scrollLeft, e.scrollTop] = scrolls[i]; });
     if (navigator.clipboard) fresh.querySelectorAll("[data-copy]").forEach((b) => { b.hidden = false; });
     if (focused) {
       const again = focused.id ? $(focused.id) :
@@ -50,10 +50,10 @@
       if (again) again.focus({ preventScroll: true });
     }
   }
-  const settle = () => { for (const fresh of [...waiting.values()]) swap(fresh); };
-  document.addEventListener("focusout", () => setTimeout(settle, 0));
+  const applyWaiting = () => { for (const fresh of [...waiting.values()]) swap(fresh); };
+  document.addEventListener("focusout", () => setTimeout(applyWaiting, 0));
   document.addEventListener("pointerdown", (ev) => { pressed = ev.target; });
-  for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => setTimeout(() => { pressed = false; settle(); }, 200));
+  for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => setTimeout(() => { pressed = false; applyWaiting(); }, 200));
 
   function parts(html) {
     const t = document.createElement("template");
@@ -65,9 +65,9 @@
   // Tell those who listen how far it is, but not more often than they can bear.
   function announce() {
     const text = $("sentence") ? $("sentence").textContent : "";
-    if (text === said || (document.querySelector("#now progress") && Date.now() - saidAt < 15000)) return;
-    said = text;
-    saidAt = Date.now();
+    if (text === announced || (document.querySelector("#now progress") && Date.now() - announcedAt < 15000)) return;
+    announced = text;
+    announcedAt = Date.now();
     $("said").textContent = text;
   }
 

@@ -13,7 +13,7 @@
   const lineAt = (pos) => text().value.slice(0, pos).split("\n").length;
 
   // The numbers beside the text, with a mark where something is wrong.
-  function number() {
+  function numberLines() {
     const marks = new Map();
     document.querySelectorAll("#problems [data-line]").forEach((li) => {
       const n = Number(li.dataset.line);
@@ -33,17 +33,17 @@
   }
   const roll = () => { gutter.scrollTop = text().scrollTop; };
 
-  function dress() {
+  function attach() {
     const t = text();
-    if (t.dataset.dressed) return;
-    t.dataset.dressed = "true";
+    if (t.dataset.attached) return;
+    t.dataset.attached = "true";
     t.addEventListener("scroll", roll, { passive: true });
-    t.addEventListener("keydown", keys);
+    t.addEventListener("keydown", onKey);
     t.addEventListener("blur", () => { leaving = false; });
     for (const ev of ["keyup", "click", "focus"]) t.addEventListener(ev, () => { $("line").value = lineAt(t.selectionStart); });
   }
 
-  function keys(ev) {
+  function onKey(ev) {
     const t = ev.target;
     if (ev.key === "Escape") { leaving = true; return; }
     if (ev.key !== "Tab" || ev.ctrlKey || ev.altKey || ev.metaKey) { if (ev.key !== "Shift") leaving = false; return; }
@@ -75,7 +75,7 @@
   // What was typed in tells which side follows.
   form.addEventListener("input", (ev) => {
     $("from").value = ev.target.id === "text" ? "text" : "fields";
-    if (ev.target.id === "text" && ev.target.value.split("\n").length !== lines) number();
+    if (ev.target.id === "text" && ev.target.value.split("\n").length !== lines) numberLines();
   }, true);
 
   document.body.addEventListener("htmx:configRequest", (ev) => {
@@ -105,8 +105,8 @@
       });
     }
   });
-  document.body.addEventListener("htmx:afterSettle", () => { dress(); number(); });
+  document.body.addEventListener("htmx:afterSettle", () => { attach(); numberLines(); });
   if (innerWidth < 992) $("reference").open = false;
-  dress();
-  number();
+  attach();
+  numberLines();
 })();

@@ -6,7 +6,7 @@
   let source = null, trouble = 0, timer = 0, heard = 0;
   const byId = (id) => document.getElementById(id);
 
-  function made(html) {
+  function parse(html) {
     const t = document.createElement("template");
     t.innerHTML = html;
     return t.content.firstElementChild;
@@ -48,9 +48,9 @@
       const html = (list.rows || {})[id];
       if (row && html) {
         const was = row;
-        row = replace(row, made(html));
+        row = replace(row, parse(html));
         if (place === was) place = row;
-      } else if (!row && html) row = made(html);
+      } else if (!row && html) row = parse(html);
       if (!row) continue;
       if (row !== place) box.insertBefore(row, place); // moving takes the focus away, so what stands right is not moved
       else place = place.nextElementSibling;
@@ -58,7 +58,7 @@
   }
 
   function change(data) {
-    for (const [id, html] of data.parts || []) replace(byId(id), made(html));
+    for (const [id, html] of data.parts || []) replace(byId(id), parse(html));
     for (const list of data.lists || []) arrange(list);
     for (const [name, n] of Object.entries(data.counts || {})) {
       document.querySelectorAll('[data-count-of="' + name + '"]').forEach((e) => { e.textContent = n; e.hidden = !n; });

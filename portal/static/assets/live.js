@@ -67,7 +67,7 @@
 
   // "/" leads to the search, from wherever nothing is being typed; Escape and a click elsewhere close the menu.
   document.addEventListener("keydown", (ev) => {
-    const menu = document.querySelector(".house-menu[open]"), seek = $("seek");
+    const menu = document.querySelector(".account-menu[open]"), seek = $("seek");
     if (ev.key === "Escape" && menu) { menu.open = false; menu.firstElementChild.focus(); }
     if (ev.key !== "/" || ev.ctrlKey || ev.metaKey || ev.altKey || !seek || ev.target.closest("input, select, textarea, [contenteditable]")) return;
     ev.preventDefault();
@@ -75,7 +75,7 @@
     seek.select();
   });
   document.addEventListener("click", (ev) => {
-    const menu = document.querySelector(".house-menu[open]");
+    const menu = document.querySelector(".account-menu[open]");
     if (menu && !menu.contains(ev.target)) menu.open = false;
   });
 })();

@@ -34,8 +34,8 @@ func Keepable(spec family.MachineSpec) error {
 
 // Order is a server that is wanted, and how it is made.
 type Order struct {
-	Tags  map[string]string
-	Asked *Asked // by this account, in this process
+	Tags   map[string]string
+	Recent *Recent // by this account, in this process
 	// Options looks up what names stand for, and makes what must be there before the server.
 	Options func() (servers.CreateOpts, error)
 	// Finish makes what comes after it, or finds that it is there already.
@@ -56,7 +56,7 @@ func Ensure(ctx context.Context, s *Session, p Pace, o Order) (*Server, error) {
 		opts, err := o.Options()
 		if err == nil {
 			if id, err = makeServer(ctx, s, opts); err == nil || undecided(err) {
-				o.Asked.keep(o.intent(), id, p.Late)
+				o.Recent.keep(o.intent(), id, p.Late)
 			}
 		}
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"muster/app/family"
 )
 
-func TestErrorsHaveTheirCodes(t *testing.T) {
+func TestErrorCodes(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		status int
@@ -51,7 +51,7 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 }
 
 // A service of the cloud that cannot reach another hands on the raw class of what it met, with a status of its own choice. People read what does not work.
-func TestABrokenCloudIsToldInWords(t *testing.T) {
+func TestCloudErrorsAreReadable(t *testing.T) {
 	const unexpected = "Unexpected API Error. Please report this at http://bugs.launchpad.net/nova/ and attach the Nova API log if possible.\\n"
 	for _, c := range []struct {
 		status     int

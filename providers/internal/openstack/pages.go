@@ -12,7 +12,7 @@ import (
 func Bounded(each func(context.Context, pagination.Page) (bool, error)) func(context.Context, pagination.Page) (bool, error) {
 	pages := 0
 	return func(ctx context.Context, page pagination.Page) (bool, error) {
-		if pages++; pages > account.MostPages {
+		if pages++; pages > account.MaxPages {
 			return false, account.EndlessList("OpenStack")
 		}
 		return each(ctx, page)

@@ -27,12 +27,12 @@ func (always) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader("{}")), Request: r}, nil
 }
 
-func TestListsHaveAnEnd(t *testing.T) {
+func TestPaginationIsBounded(t *testing.T) {
 	p := &gophercloud.ProviderClient{HTTPClient: http.Client{Transport: always{}}}
 	list := pagination.NewPager(&gophercloud.ServiceClient{ProviderClient: p}, "http://cloud.example/first", func(r pagination.PageResult) pagination.Page { return endless{r} })
 	asked := 0
 	err := list.EachPage(t.Context(), Bounded(func(context.Context, pagination.Page) (bool, error) { asked++; return true, nil }))
-	if app.CodeOf(err) != app.ETransient || asked != account.MostPages {
+	if app.CodeOf(err) != app.ETransient || asked != account.MaxPages {
 		t.Errorf("%d pages, %v", asked, err)
 	}
 }

@@ -67,10 +67,10 @@ func (c cloudDNS) listDomains(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c cloudDNS) dnsLimits(w http.ResponseWriter, _ *http.Request) {
-	answer(w, http.StatusOK, object{"rates": object{"rate": []any{}}, "absolute": object{"limit": []object{{"name": "domains", "value": 500}, {"name": "records per domain", "value": c.mostRecords()}}}})
+	answer(w, http.StatusOK, object{"rates": object{"rate": []any{}}, "absolute": object{"limit": []object{{"name": "domains", "value": 500}, {"name": "records per domain", "value": c.maxRecords()}}}})
 }
 
-func (c cloudDNS) mostRecords() int { return cmp.Or(c.Records, 500) }
+func (c cloudDNS) maxRecords() int { return cmp.Or(c.Records, 500) }
 
 func shownRecord(s *recordset) object {
 	return object{"name": strings.TrimSuffix(s.name, "."), "id": s.id, "type": s.kind, "data": s.records[0], "ttl": 300, "created": "2026-03-01T12:00:00.000+0000"}
@@ -185,8 +185,8 @@ func (c cloudDNS) addRecords(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if len(c.sets)+len(in.Records) > c.mostRecords() {
-		refuse(w, dnsFault(http.StatusRequestEntityTooLarge, "Your account is currently over the limit so your request could not be processed.", fmt.Sprintf("Limit of %d records per domain has been reached.", c.mostRecords())))
+	if len(c.sets)+len(in.Records) > c.maxRecords() {
+		refuse(w, dnsFault(http.StatusRequestEntityTooLarge, "Your account is currently over the limit so your request could not be processed.", fmt.Sprintf("Limit of %d records per domain has been reached.", c.maxRecords())))
 		return
 	}
 	c.begin(w, r, func() (made []object, fault object) {

@@ -181,7 +181,7 @@ func TestEmptyDisksAreFormattedOnce(t *testing.T) {
 	}
 }
 
-func TestDisksThatHoldSomethingAreLeftAlone(t *testing.T) {
+func TestDisksWithDataAreKept(t *testing.T) {
 	noData(t)
 	d := newDisks(t, "1100M", "1100M", "1100M", "1100M", "1100M", "900M", "1100M")
 	const root, formatted, parted, label, swap, small, empty = 0, 1, 2, 3, 4, 5, 6

@@ -163,7 +163,7 @@ type templateDoc struct {
 
 	FallbackHardware map[string][]string `yaml:"fallback_hardware" doc:"Fallback hardware, in order, for hardware that the provider has in no zone. Previews show the highest price, which policies check."`
 
-	Survivors *survivorsDoc `yaml:"survivors" doc:"Accept a partial result if a create or resize gets only some of its machines, unless the request says otherwise. Default: the operation fails."`
+	PartialResults *partialResultsDoc `yaml:"partial_results" doc:"Accept a partial result if a create or resize gets only some of its machines, unless the request says otherwise. Default: the operation fails."`
 }
 
 type defaultsDoc struct {
@@ -306,7 +306,7 @@ func (t *templateDoc) template(e *Entry) *template.Template {
 			Initial: time.Duration(t.Lease.Initial), Max: time.Duration(t.Lease.Max), Step: time.Duration(t.Lease.Step),
 		},
 		Batches: t.Batches.person(),
-		Health:  t.Health.policy(), Survivors: t.Survivors.survivors(), Firewall: t.Firewall.Firewall(), FallbackHardware: t.FallbackHardware, Partial: t.Partial, State: template.TemplateState(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
+		Health:  t.Health.policy(), PartialResults: t.PartialResults.partialResults(), Firewall: t.Firewall.Firewall(), FallbackHardware: t.FallbackHardware, Partial: t.Partial, State: template.TemplateState(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
 		Parameters: parameters(t.Parameters),
 	}
 	for _, s := range t.Defaults.Services {

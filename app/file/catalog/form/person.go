@@ -14,13 +14,13 @@ type personActionDoc struct {
 }
 
 type personDoc struct {
-	Ask       string           `yaml:"ask" need:"" doc:"Question, in a sentence or two. Macros are expanded."`
+	Ask       string           `yaml:"ask" need:"" doc:"ManualStep, in a sentence or two. Macros are expanded."`
 	Help      string           `yaml:"help" doc:"Instructions for the manual work. Macros are expanded."`
 	Fields    []personFieldDoc `yaml:"fields" doc:"Values that the person enters. The configuration refers to them as %answer.SERVICE.NAME%."`
 	Who       []string         `yaml:"who" doc:"Who can answer besides admins: owner, admins (no one else) and group names. Default: owner."`
 	Not       string           `yaml:"not" doc:"requester: the person who started the operation can't answer."`
 	Timeout   duration         `yaml:"timeout" doc:"Time to wait for an answer, 1m to 30d. Default: 1d."`
-	OnTimeout string           `yaml:"on_timeout" doc:"Action if no one answers in time: fail or go_on. Default: fail."`
+	OnTimeout string           `yaml:"on_timeout" doc:"Action if no one answers in time: fail or continue. Default: fail."`
 	Once      bool             `yaml:"once" doc:"Whether one answer applies to all nodes."`
 }
 
@@ -67,7 +67,7 @@ type batchesDoc struct {
 	Who       []string `yaml:"who" doc:"Who can answer besides admins: owner, admins (no one else) and group names. Default: owner."`
 	Not       string   `yaml:"not" doc:"requester: the person who started the operation can't answer."`
 	Timeout   duration `yaml:"timeout" doc:"Time to wait for an answer, 1m to 30d. Default: 1d."`
-	OnTimeout string   `yaml:"on_timeout" doc:"Action if no one answers in time: fail or go_on. Default: fail."`
+	OnTimeout string   `yaml:"on_timeout" doc:"Action if no one answers in time: fail or continue. Default: fail."`
 }
 
 // askDoc is a question in words, or true for the usual one.

@@ -136,10 +136,10 @@ func TemplateDocOf(t *template.Template) *templateDoc {
 		d.Firewall = FirewallDocOf(f)
 	}
 	d.FallbackHardware = t.FallbackHardware
-	if s := t.Survivors; s != nil {
-		d.Survivors = &survivorsDoc{AtLeast: nodeShare(s.AtLeast)}
-		if s.NoTopUp {
-			d.Survivors.TopUp = switchedOff
+	if s := t.PartialResults; s != nil {
+		d.PartialResults = &partialResultsDoc{MinAvailable: nodeShare(s.MinAvailable)}
+		if s.NoBackfill {
+			d.PartialResults.Backfill = switchedOff
 		}
 	}
 	return d

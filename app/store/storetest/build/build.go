@@ -86,7 +86,7 @@ func (wordRules) KeyOf(_ context.Context, _ appbuild.BuildRule, e app.BuildEvent
 
 func (wordRules) JudgeRule(_ context.Context, r appbuild.BuildRule, e app.BuildEvent) (appbuild.BuildJudgement, error) {
 	return appbuild.BuildJudgement{Applies: r.When == e.Action, Key: e.DefaultKey(),
-		Callback: r.Callback, Ask: appbuild.BuildAsk{Template: r.Template, Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: r.AtOnce()}}, nil
+		Callback: r.Callback, Ask: appbuild.BuildSpec{Template: r.Template, Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: r.AtOnce()}}, nil
 }
 
 const buildSecret = "a-secret-of-some-length"
@@ -120,11 +120,11 @@ func (t *storeTest) building(rules ...appbuild.BuildRule) *buildHookTest {
 }
 
 func createRule(concurrency, queue int) appbuild.BuildRule {
-	return appbuild.BuildRule{Name: "web", When: "go", Do: appbuild.BuildCreate, Template: "web", Concurrency: concurrency, Queue: &queue, Lease: "2h", WaitFor: "1h"}
+	return appbuild.BuildRule{Name: "web", When: "go", Do: appbuild.ActionCreate, Template: "web", Concurrency: concurrency, Queue: &queue, Lease: "2h", WaitFor: "1h"}
 }
 
 // send delivers an event under a number; 0 is a fresh one.
-func (b *buildHookTest) send(number int, e app.BuildEvent) (appbuild.BuildReceipt, error) {
+func (b *buildHookTest) send(number int, e app.BuildEvent) (appbuild.IntakeResponse, error) {
 	if b.sent++; number == 0 {
 		number = 1_000_000 + b.sent
 	}
@@ -133,19 +133,19 @@ func (b *buildHookTest) send(number int, e app.BuildEvent) (appbuild.BuildReceip
 	header := func(name string) string {
 		return map[string]string{"Signature": buildSecret, "Number": fmt.Sprint(number)}[name]
 	}
-	return b.a.Build.Intake.TakeBuild(b.Ctx, b.hook.ID, header, body, "192.0.2.7")
+	return b.a.Build.Intake.IngestBuild(b.Ctx, b.hook.ID, header, body, "192.0.2.7")
 }
 
-func (b *buildHookTest) begins(build string) appbuild.BuildReceipt {
+func (b *buildHookTest) begins(build string) appbuild.IntakeResponse {
 	b.Helper()
-	r, err := b.send(0, app.BuildEvent{Action: "go", Phase: appbuild.BuildRunning, Build: build})
+	r, err := b.send(0, app.BuildEvent{Action: "go", Phase: appbuild.PhaseRunning, Build: build})
 	b.Must(err)
 	return r
 }
 
-func (b *buildHookTest) ends(build string) appbuild.BuildReceipt {
+func (b *buildHookTest) ends(build string) appbuild.IntakeResponse {
 	b.Helper()
-	r, err := b.send(0, app.BuildEvent{Action: "done", Phase: appbuild.BuildEnded, Build: build, Result: "success"})
+	r, err := b.send(0, app.BuildEvent{Action: "done", Phase: appbuild.PhaseEnded, Build: build, Result: "success"})
 	b.Must(err)
 	return r
 }
@@ -154,7 +154,7 @@ func (b *buildHookTest) ends(build string) appbuild.BuildReceipt {
 func (b *buildHookTest) tend() {
 	b.Helper()
 	for range 100 {
-		n, _, err := b.a.Build.Reconciler.TendBuilds(b.Ctx)
+		n, _, err := b.a.Build.Reconciler.ReconcileBuilds(b.Ctx)
 		if b.Must(err); n == 0 {
 			return
 		}
@@ -187,15 +187,15 @@ func (b *buildHookTest) is(id int64, want app.BuildState) appbuild.Build {
 func (t *storeTest) builds() {
 	b := t.building(createRule(1, 1))
 	r := b.begins("web/1")
-	if r.Outcome != appbuild.BuildTakenBegun || r.Token == "" {
+	if r.Outcome != appbuild.OutcomeStarted || r.Token == "" {
 		b.Fatalf("the answer is %+v", r)
 	}
-	if again := b.begins("web/1"); again.Outcome != appbuild.BuildTakenKnown || again.Build != r.Build || again.Token != r.Token {
+	if again := b.begins("web/1"); again.Outcome != appbuild.OutcomeDuplicate || again.Build != r.Build || again.Token != r.Token {
 		b.Errorf("sent again it is %+v", again)
 	}
 	second := b.begins("web/2")
 	b.is(second.Build, app.BuildWaiting)
-	if full := b.begins("web/3"); full.Outcome != appbuild.BuildTakenRefused || !strings.Contains(full.Words, "queue") {
+	if full := b.begins("web/3"); full.Outcome != appbuild.OutcomeRefused || !strings.Contains(full.Words, "queue") {
 		b.Errorf("beyond the queue: %+v", full)
 	}
 	b.tend()
@@ -212,7 +212,7 @@ func (t *storeTest) builds() {
 	key.Build = second.Build
 	_, err = b.a.Build.Access.AwaitBuildBy(b.Ctx, key, 0)
 	b.Code(err, app.EUnauthorized)
-	if e := b.ends("web/1"); e.Outcome != appbuild.BuildTakenEnded || e.Build != r.Build {
+	if e := b.ends("web/1"); e.Outcome != appbuild.OutcomeEnded || e.Build != r.Build {
 		b.Errorf("its end is %+v", e)
 	}
 	b.settle()
@@ -224,24 +224,24 @@ func (t *storeTest) builds() {
 		b.Errorf("its cluster is %s", c.Status)
 	}
 	// What comes late begins nothing.
-	if late := b.begins("web/1"); late.Outcome != appbuild.BuildTakenNothing {
+	if late := b.begins("web/1"); late.Outcome != appbuild.OutcomeIgnored {
 		b.Errorf("after its end: %+v", late)
 	}
 	b.ends("web/9")
-	if late := b.begins("web/9"); late.Outcome != appbuild.BuildTakenNothing || late.Build != 0 {
+	if late := b.begins("web/9"); late.Outcome != appbuild.OutcomeIgnored || late.Build != 0 {
 		b.Errorf("ended before it began: %+v", late)
 	}
 	// The same delivery counts once.
-	e := app.BuildEvent{Action: "go", Phase: appbuild.BuildQueued, Build: "web/10"}
+	e := app.BuildEvent{Action: "go", Phase: appbuild.PhaseQueued, Build: "web/10"}
 	_, err = b.send(77, e)
 	b.Must(err)
 	_, err = b.send(77, e)
 	if app.AsError(err).Reason != "replayed" {
 		b.Errorf("a replay is %v", err)
 	}
-	_, err = b.a.Build.Intake.TakeBuild(b.Ctx, b.hook.ID, func(string) string { return "" }, nil, "")
+	_, err = b.a.Build.Intake.IngestBuild(b.Ctx, b.hook.ID, func(string) string { return "" }, nil, "")
 	b.Code(err, app.EUnauthorized)
-	_, err = b.a.Build.Intake.TakeBuild(b.Ctx, "nobody", func(string) string { return "" }, nil, "")
+	_, err = b.a.Build.Intake.IngestBuild(b.Ctx, "nobody", func(string) string { return "" }, nil, "")
 	b.Code(err, app.EUnauthorized)
 	list, err := b.a.Build.Intake.BuildDeliveries(b.Ctx, kit.Boss, "ci", 0, 100)
 	b.Must(err)
@@ -255,7 +255,7 @@ func (t *storeTest) builds() {
 		if one.Build == "web/1" || one.Build == "web/2" {
 			replayed, err := b.a.Build.Intake.ReplayBuild(b.Ctx, kit.Boss, "ci", one.ID)
 			b.Must(err)
-			if replayed.Outcome == appbuild.BuildTakenBegun {
+			if replayed.Outcome == appbuild.OutcomeStarted {
 				b.Errorf("replayed: %+v", replayed)
 			}
 		}
@@ -285,10 +285,10 @@ func (t *storeTest) buildsWait() {
 	_, err := b.Store.ChangeUser(b.Ctx, kit.Boss, "ci", identity.UserChange{Disabled: &yes}, at)
 	b.Must(err)
 	r := b.begins("web/3")
-	if r.Outcome != appbuild.BuildTakenRefused || !strings.Contains(r.Words, "disabled") {
+	if r.Outcome != appbuild.OutcomeRefused || !strings.Contains(r.Words, "disabled") {
 		b.Errorf("with an owner who is disabled: %+v", r)
 	}
-	n, err := b.Store.ForgetBuilds(b.Ctx, at.Add(appbuild.BuildMemory+time.Hour))
+	n, err := b.Store.ForgetBuilds(b.Ctx, at.Add(appbuild.DeliveryRetention+time.Hour))
 	b.Must(err)
 	if list, err := b.Store.Builds(b.Ctx, kit.Tenant, appbuild.BuildFilter{Limit: 10}); err != nil || len(list) != 0 || n == 0 {
 		b.Errorf("%d builds are remembered forever, %v", len(list), err)
@@ -314,16 +314,16 @@ func (t *storeTest) buildsAtRandom() {
 		var err error
 		switch r.IntN(10) {
 		case 0, 1, 2:
-			_, err = b.send(number, app.BuildEvent{Action: "go", Phase: appbuild.BuildQueued, Build: build})
+			_, err = b.send(number, app.BuildEvent{Action: "go", Phase: appbuild.PhaseQueued, Build: build})
 		case 3:
-			_, err = b.send(number, app.BuildEvent{Action: "go", Phase: appbuild.BuildRunning, Build: build})
+			_, err = b.send(number, app.BuildEvent{Action: "go", Phase: appbuild.PhaseRunning, Build: build})
 		case 4, 5:
-			if _, err = b.send(number, app.BuildEvent{Action: "done", Phase: appbuild.BuildEnded, Build: build}); err == nil {
+			if _, err = b.send(number, app.BuildEvent{Action: "done", Phase: appbuild.PhaseEnded, Build: build}); err == nil {
 				over[build] = true
 			}
 		case 6:
 			b.crash = r.IntN(2) == 0
-			_, _, _ = b.a.Build.Reconciler.TendBuilds(b.Ctx)
+			_, _, _ = b.a.Build.Reconciler.ReconcileBuilds(b.Ctx)
 		case 7:
 			if c := b.Claim("w"); c != nil {
 				b.Finish(c, r.IntN(10) > 0)
@@ -344,7 +344,7 @@ func (t *storeTest) buildsAtRandom() {
 	}
 	for n := range 12 {
 		build := fmt.Sprintf("web/%d", n)
-		_, err := b.send(0, app.BuildEvent{Action: "done", Phase: appbuild.BuildEnded, Build: build})
+		_, err := b.send(0, app.BuildEvent{Action: "done", Phase: appbuild.PhaseEnded, Build: build})
 		b.Must(err)
 	}
 	for range 30 {

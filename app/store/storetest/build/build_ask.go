@@ -29,7 +29,7 @@ func (always) Judge(_ context.Context, p policy.Policy, _ policy.Facts) (policy.
 func (t *storeTest) asking() *buildHookTest {
 	t.Helper()
 	b := t.calling(calledRule(2, 5))
-	_, err := b.a.Policy.Policies.SavePolicy(b.Ctx, kit.Boss, policy.Policy{Name: "eyes", Enabled: true, When: "true", Effect: policy.PolicyApprove,
+	_, err := b.a.Policy.Policies.SavePolicy(b.Ctx, kit.Boss, policy.Policy{Name: "eyes", Enabled: true, When: "true", Effect: policy.EffectApprove,
 		Approval: &policy.Approval{Count: 1, Role: app.RoleApprover}})
 	b.Must(err)
 	return b
@@ -107,7 +107,7 @@ func (t *storeTest) buildsAsk() {
 	}
 	b.made(1)
 	// ended while it asks: no one is bothered any more
-	if e := b.ends("web/2"); e.Outcome != appbuild.BuildTakenEnded || e.Build != again.ID {
+	if e := b.ends("web/2"); e.Outcome != appbuild.OutcomeEnded || e.Build != again.ID {
 		b.Errorf("its end is %+v", e)
 	}
 	b.settle()

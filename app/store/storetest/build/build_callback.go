@@ -150,7 +150,7 @@ func (t *storeTest) buildsCalledBack() {
 	b.settle()
 	b.Must(b.answered(b.told("web/5 failed")["web/5 failed"], "", 0, ""))
 	for range 5 {
-		b.Clock.Move(build.BuildMemory)
+		b.Clock.Move(build.DeliveryRetention)
 		_, err := b.Store.ForgetBuilds(b.Ctx, b.Clock.Now())
 		b.Must(err)
 	}

@@ -41,8 +41,8 @@ func (t *storeTest) buildStatuses() {
 	if b.Must(err); !h.Statuses || h.StatusAPI != api {
 		b.Fatalf("the hook is %+v", h)
 	}
-	begin := func(build, repository, commit string) appbuild.BuildReceipt {
-		r, err := b.send(0, app.BuildEvent{Action: "go", Phase: appbuild.BuildRunning, Build: build, Repository: repository, Commit: commit})
+	begin := func(build, repository, commit string) appbuild.IntakeResponse {
+		r, err := b.send(0, app.BuildEvent{Action: "go", Phase: appbuild.PhaseRunning, Build: build, Repository: repository, Commit: commit})
 		b.Must(err)
 		return r
 	}
@@ -94,25 +94,25 @@ func (t *storeTest) buildStatuses() {
 func (t *storeTest) buildRunsAgain() {
 	b := t.building(createRule(3, 3))
 	at := b.Clock.Now()
-	order := func(e app.BuildEvent) appbuild.BuildDone {
+	order := func(e app.BuildEvent) appbuild.IngestResult {
 		b.sent++
-		o := appbuild.BuildOrder{Hook: b.hook, Who: kit.Boss, Uniq: fmt.Sprint("again ", b.sent), Now: b.Clock.Now(), Event: e,
-			Delivery: appbuild.BuildTaken{Hook: "ci", At: b.Clock.Now()}}
-		if e.Phase == appbuild.BuildEnded {
+		o := appbuild.IngestOrder{Hook: b.hook, Who: kit.Boss, Uniq: fmt.Sprint("again ", b.sent), Now: b.Clock.Now(), Event: e,
+			Delivery: appbuild.DeliveryRecord{Hook: "ci", At: b.Clock.Now()}}
+		if e.Phase == appbuild.PhaseEnded {
 			o.Ends = []appbuild.BuildEnd{{Build: e.Build, Lasting: true, At: e.FinishedAt}}
 		} else {
 			r := createRule(3, 3)
-			o.Begin = &appbuild.BuildBegin{Rule: r, Key: e.DefaultKey(), NewestJobAt: e.NewestJobAt, Ask: appbuild.BuildAsk{Template: "web", Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: 3}}
+			o.Begin = &appbuild.BuildStart{Rule: r, Key: e.DefaultKey(), NewestJobAt: e.NewestJobAt, Ask: appbuild.BuildSpec{Template: "web", Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: 3}}
 		}
-		done, err := b.Store.TakeBuild(b.Ctx, o)
+		done, err := b.Store.IngestBuild(b.Ctx, o)
 		b.Must(err)
 		return done
 	}
-	run := func(minutes int) appbuild.BuildDone {
-		return order(app.BuildEvent{Action: "running", Phase: appbuild.BuildRunning, Build: "web/31", NewestJobAt: at.Add(time.Duration(minutes) * time.Minute)})
+	run := func(minutes int) appbuild.IngestResult {
+		return order(app.BuildEvent{Action: "running", Phase: appbuild.PhaseRunning, Build: "web/31", NewestJobAt: at.Add(time.Duration(minutes) * time.Minute)})
 	}
-	end := func(minutes int) appbuild.BuildDone {
-		return order(app.BuildEvent{Action: "failed", Phase: appbuild.BuildEnded, Build: "web/31", FinishedAt: at.Add(time.Duration(minutes) * time.Minute)})
+	end := func(minutes int) appbuild.IngestResult {
+		return order(app.BuildEvent{Action: "failed", Phase: appbuild.PhaseEnded, Build: "web/31", FinishedAt: at.Add(time.Duration(minutes) * time.Minute)})
 	}
 	first := run(0).Build
 	b.settle()
@@ -121,14 +121,14 @@ func (t *storeTest) buildRunsAgain() {
 	if v, err := b.a.Build.Builds.Build(b.Ctx, kit.Boss, first.ID); err != nil || v.State != app.BuildEnding {
 		b.Errorf("after its end the build answers %s, %v", v.State, err)
 	}
-	if late := run(0).Delivery; late.Outcome != appbuild.BuildTakenNothing && late.Outcome != appbuild.BuildTakenKnown {
+	if late := run(0).Delivery; late.Outcome != appbuild.OutcomeIgnored && late.Outcome != appbuild.OutcomeDuplicate {
 		b.Errorf("what came late is %+v", late)
 	}
 	second := run(10) // while the first cluster is still there
-	if second.Delivery.Outcome != appbuild.BuildTakenBegun || second.Build.ID == first.ID {
+	if second.Delivery.Outcome != appbuild.OutcomeStarted || second.Build.ID == first.ID {
 		b.Fatalf("the second run is %+v", second.Delivery)
 	}
-	if again := run(10); again.Delivery.Outcome != appbuild.BuildTakenKnown || again.Build.ID != second.Build.ID {
+	if again := run(10); again.Delivery.Outcome != appbuild.OutcomeDuplicate || again.Build.ID != second.Build.ID {
 		b.Errorf("sent twice it is %+v", again.Delivery)
 	}
 	b.settle()
@@ -140,11 +140,11 @@ func (t *storeTest) buildRunsAgain() {
 		b.Errorf("with its cluster gone the build answers %s, %v", v.State, err)
 	}
 	b.is(second.Build.ID, app.BuildOver)
-	if late := run(10).Delivery; late.Outcome == appbuild.BuildTakenBegun {
+	if late := run(10).Delivery; late.Outcome == appbuild.OutcomeStarted {
 		b.Errorf("what came late of the second run is %+v", late)
 	}
 	third := run(20)
-	if third.Delivery.Outcome != appbuild.BuildTakenBegun {
+	if third.Delivery.Outcome != appbuild.OutcomeStarted {
 		b.Errorf("the third run is %+v", third.Delivery)
 	}
 	end(22)
@@ -158,9 +158,9 @@ func (t *storeTest) buildNamesFree() {
 	order := func(build string) appbuild.Build {
 		b.sent++
 		r := createRule(3, 3)
-		done, err := b.Store.TakeBuild(b.Ctx, appbuild.BuildOrder{Hook: b.hook, Who: kit.Boss, Uniq: build, Now: b.Clock.Now(),
-			Event: app.BuildEvent{Build: build, Phase: appbuild.BuildRunning}, Delivery: appbuild.BuildTaken{Hook: "ci", At: b.Clock.Now()},
-			Begin: &appbuild.BuildBegin{Rule: r, Key: build, Ask: appbuild.BuildAsk{Template: "web", Cluster: "nightly", Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: 3}}})
+		done, err := b.Store.IngestBuild(b.Ctx, appbuild.IngestOrder{Hook: b.hook, Who: kit.Boss, Uniq: build, Now: b.Clock.Now(),
+			Event: app.BuildEvent{Build: build, Phase: appbuild.PhaseRunning}, Delivery: appbuild.DeliveryRecord{Hook: "ci", At: b.Clock.Now()},
+			Begin: &appbuild.BuildStart{Rule: r, Key: build, Ask: appbuild.BuildSpec{Template: "web", Cluster: "nightly", Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: 3}}})
 		b.Must(err)
 		return *done.Build
 	}

@@ -16,6 +16,6 @@ var Cases = kit.Cases(newTest, []struct {
 	{"what happens to a cluster is reported beneath its card", (*storeTest).chatThreads},
 	{"what was asked for in a chat has its card there", (*storeTest).chatAsks},
 	{"homes in a chat become stale when their owners' things change", (*storeTest).chatHomes},
-	{"workspaces, their tokens and channels are one tenant's each", (*storeTest).chatHouse},
+	{"workspaces, their tokens and channels are one tenant's each", (*storeTest).chatSettings},
 	{"a verified address links to one account, and to no admin", (*storeTest).chatLinks},
 })

@@ -37,13 +37,13 @@ func (t *storeTest) chatThreads() {
 	}
 	told := func(want ...string) {
 		t.Helper()
-		t.Must(t.Store.GatherChat(t.Ctx, "slack", chat.ChatNoticeKinds, t.Clock.Now(), long))
-		list, err := t.Store.ChatTells(t.Ctx, "slack", "T1", t.Clock.Now(), 10)
+		t.Must(t.Store.CollectChatNotices(t.Ctx, "slack", chat.ChatNoticeKinds, t.Clock.Now(), long))
+		list, err := t.Store.ChatDMs(t.Ctx, "slack", "T1", t.Clock.Now(), 10)
 		t.Must(err)
 		var got []string
 		for _, c := range list {
 			got = append(got, strings.TrimSpace(c.Person+" "+c.Thread)+": "+c.Notice.Title)
-			t.Must(t.Store.EndTell(t.Ctx, c.ID, chat.ChatTellTold, t.Clock.Now()))
+			t.Must(t.Store.EndDM(t.Ctx, c.ID, chat.ChatDMSent, t.Clock.Now()))
 		}
 		if strings.Join(got, "; ") != strings.Join(want, "; ") {
 			t.Fatalf("sent is %q, not %q", got, want)
@@ -104,9 +104,9 @@ func (t *storeTest) chatAsks() {
 			t.Must(err)
 		}
 	}
-	first, second, third, foreign := t.KeepRequest(t.Waiting(kit.Tenant, "one")), t.KeepRequest(t.Waiting(kit.Tenant,
-		"two")), t.KeepRequest(t.Waiting(kit.Tenant, "three")),
-		t.KeepRequest(t.Waiting(kit.Tenant, "four"))
+	first, second, third, foreign := t.SaveRequest(t.Waiting(kit.Tenant, "one")), t.SaveRequest(t.Waiting(kit.Tenant,
+		"two")), t.SaveRequest(t.Waiting(kit.Tenant, "three")),
+		t.SaveRequest(t.Waiting(kit.Tenant, "four"))
 	ask(first, kit.Tenant)
 	ask(first, kit.Tenant)
 	ask(foreign, "other")

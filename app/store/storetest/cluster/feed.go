@@ -82,31 +82,31 @@ func (t *storeTest) logs() {
 	}
 }
 
-func (t *storeTest) bells() {
+func (t *storeTest) dispatches() {
 	t.Create("web", 2)
-	bells, err := t.Store.Unrung(t.Ctx, 10)
+	dispatches, err := t.Store.Undispatched(t.Ctx, 10)
 	t.Must(err)
-	if len(bells) != 2 || bells[0].Attempt != 1 || bells[0].Tenant != kit.Tenant {
-		t.Fatalf("bells %+v, want one for each node", bells)
+	if len(dispatches) != 2 || dispatches[0].Attempt != 1 || dispatches[0].Tenant != kit.Tenant {
+		t.Fatalf("bells %+v, want one for each node", dispatches)
 	}
-	t.Must(t.Store.MarkRung(t.Ctx, bells, t.Clock.Now()))
-	again, err := t.Store.Unrung(t.Ctx, 10)
+	t.Must(t.Store.MarkDispatched(t.Ctx, dispatches, t.Clock.Now()))
+	again, err := t.Store.Undispatched(t.Ctx, 10)
 	t.Must(err)
 	if len(again) != 0 {
 		t.Fatalf("%+v would be rung twice", again)
 	}
 	t.Clock.Move(time.Second)
-	unheard, err := t.Store.Unheard(t.Ctx, t.Clock.Now())
+	unclaimed, err := t.Store.UnclaimedByTenant(t.Ctx, t.Clock.Now())
 	t.Must(err)
-	if len(unheard) != 1 || unheard[kit.Tenant] != 2 {
-		t.Errorf("unheard %v, want two bells of the tenant", unheard)
+	if len(unclaimed) != 1 || unclaimed[kit.Tenant] != 2 {
+		t.Errorf("unheard %v, want two bells of the tenant", unclaimed)
 	}
-	n, err := t.Store.Unring(t.Ctx, "another", t.Clock.Now())
+	n, err := t.Store.Redispatch(t.Ctx, "another", t.Clock.Now())
 	t.Must(err)
 	if n != 0 {
 		t.Errorf("%d bells of another tenant, want none", n)
 	}
-	n, err = t.Store.Unring(t.Ctx, "", t.Clock.Now())
+	n, err = t.Store.Redispatch(t.Ctx, "", t.Clock.Now())
 	t.Must(err)
 	if n != 2 {
 		t.Errorf("%d bells are lost, want 2", n)

@@ -179,9 +179,9 @@ func (t *storeTest) sharing() {
 	if err != nil || len(told) != 3 || told[0].Title != "boss shared cluster web with you." || told[2].Title != "boss shared cluster web with you." && told[1].Title != "boss shared cluster web with you." {
 		t.Errorf("bob was notified %+v, %v", told, err)
 	}
-	deeds, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenants: []string{kit.Tenant}, Act: "cluster.share", Limit: 10})
-	if err != nil || len(deeds) != 2 || deeds[0].Object != "web-1" {
-		t.Errorf("the audit tells %+v, %v", deeds, err)
+	entries, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenants: []string{kit.Tenant}, Act: "cluster.share", Limit: 10})
+	if err != nil || len(entries) != 2 || entries[0].Object != "web-1" {
+		t.Errorf("the audit tells %+v, %v", entries, err)
 	}
 	_, err = t.Store.ShareCluster(t.Ctx, app.Actor{Tenant: "other", User: "boss"}, "web-1", add(toOps), 2, t.Clock.Now())
 	t.Code(err, app.ENotFound)
@@ -217,7 +217,7 @@ func (t *storeTest) sharing() {
 func (t *storeTest) deciders() {
 	n := t.Waiting(kit.Tenant, "web")
 	n.Request.Needs[0].BreakGlass, n.Request.Needs[0].EscalateTo = "oncall", "late"
-	r := t.KeepRequest(n)
+	r := t.SaveRequest(n)
 	t.AskPerson(1, template.Person{Ask: "ops?", Help: "data", Who: []string{template.PersonOwner, "ops"}})
 	for _, c := range []struct {
 		role     app.Role
@@ -244,7 +244,7 @@ func (t *storeTest) deciders() {
 			t.Errorf("%s of %q reads %v and lists %+v, %v", c.role, c.group, err, list, e)
 		}
 		_, err = t.Store.ReadableCluster(t.Ctx, reader, "web-1")
-		questions, e := t.Store.Questions(t.Ctx, kit.Tenant, execution.QuestionFilter{Reader: &reader, Limit: 10})
+		questions, e := t.Store.ManualSteps(t.Ctx, kit.Tenant, execution.ManualStepFilter{Reader: &reader, Limit: 10})
 		if (err == nil) != c.clusters || e != nil || (len(questions) == 1) != c.clusters {
 			t.Errorf("%s of %q finds the cluster: %v, and %+v, %v", c.role, c.group, err, questions, e)
 		}

@@ -266,10 +266,10 @@ func (t *storeTest) releaseWorkers() {
 	if n, err = t.Store.ReleaseClaims(t.Ctx, "w", t.Clock.Now()); err != nil || n != 2 {
 		t.Errorf("%d claims were taken back (%v), want those of w10 and w2", n, err)
 	}
-	bells, err := t.Store.Unrung(t.Ctx, 10)
+	dispatches, err := t.Store.Undispatched(t.Ctx, 10)
 	t.Must(err)
-	if len(bells) != 4 {
-		t.Errorf("%d steps are to be had, want 4", len(bells))
+	if len(dispatches) != 4 {
+		t.Errorf("%d steps are to be had, want 4", len(dispatches))
 	}
 }
 

@@ -91,7 +91,7 @@ func (o *oracle) create() {
 
 // answer says something to what is, or was, asked.
 func (o *oracle) answer() {
-	all, err := o.Store.Questions(o.Ctx, o.tenant, execution.QuestionFilter{All: true, Limit: 100})
+	all, err := o.Store.ManualSteps(o.Ctx, o.tenant, execution.ManualStepFilter{All: true, Limit: 100})
 	o.Must(err)
 	if len(all) == 0 {
 		return
@@ -104,7 +104,7 @@ func (o *oracle) answer() {
 	if n.Refuse != "" {
 		refused = "ada refused: " + n.Refuse
 	}
-	_, err = o.Store.AnswerQuestion(o.Ctx, n)
+	_, err = o.Store.AnswerManualStep(o.Ctx, n)
 	took := o.book.Answer(app.Fence{Operation: n.Operation, Index: n.Index, Attempt: n.Attempt}, refused, n.Now)
 	if took != (err == nil) {
 		o.Errorf("the answer was taken %t (%v), want %t", err == nil, err, took)

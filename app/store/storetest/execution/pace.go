@@ -12,8 +12,8 @@ import (
 	"muster/app/store/storetest/kit"
 )
 
-// paced is Chain with kinds for its steps: one for each action.
-func paced(tenant string, nodes int) plan.Plan {
+// withDurations is Chain with kinds for its steps: one for each action.
+func withDurations(tenant string, nodes int) plan.Plan {
 	p := apptest.Chain(nodes)
 	at := map[app.Action]int{}
 	for i, s := range p.Steps {
@@ -21,26 +21,26 @@ func paced(tenant string, nodes int) plan.Plan {
 			continue
 		}
 		if at[s.Action] == 0 {
-			p.Paces = append(p.Paces, paceKey(tenant, s.Action))
-			at[s.Action] = len(p.Paces)
+			p.DurationKeys = append(p.DurationKeys, paceKey(tenant, s.Action))
+			at[s.Action] = len(p.DurationKeys)
 		}
-		p.Steps[i].Pace = at[s.Action]
+		p.Steps[i].DurationKey = at[s.Action]
 	}
 	p.Expects = app.Expectation{Typical: 90 * time.Second, Low: 60 * time.Second, High: 150 * time.Second, Guessed: 20 * time.Second, Runs: 7}
 	return p
 }
 
-func paceKey(tenant string, a app.Action) plan.PaceKey {
-	k := plan.PaceKey{Tenant: tenant, Action: a, Provider: "cloud", Type: "fake", Hardware: "small", Image: "host"}
+func paceKey(tenant string, a app.Action) plan.DurationKey {
+	k := plan.DurationKey{Tenant: tenant, Action: a, Provider: "cloud", Type: "fake", Hardware: "small", Image: "host"}
 	if !a.OnMachine() {
 		k.Service, k.Version = "web", "v1"
 	}
 	return k
 }
 
-func (t *storeTest) known(k plan.PaceKey) plan.Pace {
+func (t *storeTest) known(k plan.DurationKey) plan.DurationStats {
 	t.Helper()
-	known, err := t.Store.Paces(t.Ctx, append(k.Widths(), plan.PaceKey{Tenant: "nobody", Action: k.Action}))
+	known, err := t.Store.DurationStats(t.Ctx, append(k.Widths(), plan.DurationKey{Tenant: "nobody", Action: k.Action}))
 	t.Must(err)
 	for other := range known {
 		if other.Tenant == "nobody" {
@@ -50,9 +50,9 @@ func (t *storeTest) known(k plan.PaceKey) plan.Pace {
 	return known[k]
 }
 
-// paces: what steps took is summed up by kind, for the tenant and for all, in the transaction of the report.
+// durations: what steps took is summed up by kind, for the tenant and for all, in the transaction of the report.
 func (t *storeTest) paces() {
-	c := apptest.NewCluster(kit.Tenant, "web", 2, t.Clock.Now(), paced(kit.Tenant, 2))
+	c := apptest.NewCluster(kit.Tenant, "web", 2, t.Clock.Now(), withDurations(kit.Tenant, 2))
 	c.Operation.Operation.Expected = c.Operation.Plan.Expects.Typical
 	op, err := t.Store.CreateCluster(t.Ctx, c)
 	t.Must(err)
@@ -64,7 +64,7 @@ func (t *storeTest) paces() {
 	if ops[0].Expects != c.Operation.Plan.Expects {
 		t.Errorf("read, it is expected to take %+v", ops[0].Expects)
 	}
-	want := func(k plan.PaceKey, tally func(plan.Pace) plan.Tally, runs int64, took time.Duration) {
+	want := func(k plan.DurationKey, tally func(plan.DurationStats) plan.Tally, runs int64, took time.Duration) {
 		t.Helper()
 		for _, k := range k.Widths() {
 			got := tally(t.known(k))
@@ -73,9 +73,9 @@ func (t *storeTest) paces() {
 			}
 		}
 	}
-	done := func(p plan.Pace) plan.Tally { return p.Done }
-	again := func(p plan.Pace) plan.Tally { return p.Again }
-	failed := func(p plan.Pace) plan.Tally { return p.Failed }
+	done := func(p plan.DurationStats) plan.Tally { return p.Done }
+	again := func(p plan.DurationStats) plan.Tally { return p.Again }
+	failed := func(p plan.DurationStats) plan.Tally { return p.Failed }
 	create, confirm := paceKey(kit.Tenant, app.ActionCreate), paceKey(kit.Tenant, app.ActionConfirm)
 	want(create, done, 0, 0)
 
@@ -113,7 +113,7 @@ func (t *storeTest) paces() {
 	_, err = t.End("w", execution.Finish{Fence: kit.Fence(confirmed), Now: t.Clock.Now(), Err: &app.Error{Code: app.EScript, Message: "it broke"},
 		Retry: app.Retry{Again: true}, Pooled: true})
 	t.Must(err)
-	if p := t.known(confirm); p != (plan.Pace{}) {
+	if p := t.known(confirm); p != (plan.DurationStats{}) {
 		t.Errorf("a machine that was ready counts: %+v", p)
 	}
 	confirmed = t.Claim("w")
@@ -122,7 +122,7 @@ func (t *storeTest) paces() {
 	want(confirm, again, 1, 9*time.Second)
 
 	// Another tenant's count for all, and not for this one. Plans may name no kinds.
-	other := apptest.NewCluster("t2", "web2", 1, t.Clock.Now(), paced("t2", 1))
+	other := apptest.NewCluster("t2", "web2", 1, t.Clock.Now(), withDurations("t2", 1))
 	_, err = t.Store.CreateCluster(t.Ctx, other)
 	t.Must(err)
 	w := app.WorkerID{Tenant: "t2", Name: "w2"}
@@ -149,19 +149,19 @@ func (t *storeTest) paces() {
 	t.Must(err)
 	t.Clock.Move(time.Minute)
 	t.FailStep(long, app.Retry{})
-	if p := t.known(paceKey(kit.Tenant, app.ActionStart)); p != (plan.Pace{}) {
+	if p := t.known(paceKey(kit.Tenant, app.ActionStart)); p != (plan.DurationStats{}) {
 		t.Errorf("a step that was asked to stop counts: %+v", p)
 	}
 
 	// What was not seen for long is forgotten, all else is kept.
-	n, err := t.Store.DropPaces(t.Ctx, t.Clock.Now().Add(-24*time.Hour))
+	n, err := t.Store.DropDurationStats(t.Ctx, t.Clock.Now().Add(-24*time.Hour))
 	t.Must(err)
 	if n != 0 || t.known(create).Done.Runs != 1 {
 		t.Errorf("%d kinds are forgotten that were just seen", n)
 	}
-	n, err = t.Store.DropPaces(t.Ctx, t.Clock.Now().Add(time.Second))
+	n, err = t.Store.DropDurationStats(t.Ctx, t.Clock.Now().Add(time.Second))
 	t.Must(err)
-	if n == 0 || t.known(create) != (plan.Pace{}) {
+	if n == 0 || t.known(create) != (plan.DurationStats{}) {
 		t.Errorf("%d kinds are forgotten", n)
 	}
 	// Steps of kinds that were forgotten are reported all the same.
@@ -179,8 +179,8 @@ func (t *storeTest) pacesOfMany() {
 		n := app.NodeName(i + 1)
 		k := paceKey(kit.Tenant, app.ActionCreate)
 		k.Hardware = fmt.Sprint("size", i)
-		p.Paces = append(p.Paces, k)
-		p.Steps = append(p.Steps, plan.PlanStep{ID: n + ".create", Node: n, Action: app.ActionCreate, Pace: i + 1})
+		p.DurationKeys = append(p.DurationKeys, k)
+		p.Steps = append(p.Steps, plan.PlanStep{ID: n + ".create", Node: n, Action: app.ActionCreate, DurationKey: i + 1})
 	}
 	for _, name := range []string{"one", "two"} {
 		_, err := t.Store.CreateCluster(t.Ctx, apptest.NewCluster(kit.Tenant, name, nodes, t.Clock.Now(), p))
@@ -196,12 +196,12 @@ func (t *storeTest) pacesOfMany() {
 	}
 	_, err = t.Store.FinishSteps(t.Ctx, w, fs)
 	t.Must(err)
-	known, err := t.Store.Paces(t.Ctx, append([]plan.PaceKey{{Action: app.ActionCreate, Type: "fake"}}, p.Paces...))
+	known, err := t.Store.DurationStats(t.Ctx, append([]plan.DurationKey{{Action: app.ActionCreate, Type: "fake"}}, p.DurationKeys...))
 	t.Must(err)
-	if len(known) != nodes+1 || known[plan.PaceKey{Action: app.ActionCreate, Type: "fake"}].Done.Runs != 2*nodes {
-		t.Errorf("%d kinds are known, and of all %+v", len(known), known[plan.PaceKey{Action: app.ActionCreate, Type: "fake"}])
+	if len(known) != nodes+1 || known[plan.DurationKey{Action: app.ActionCreate, Type: "fake"}].Done.Runs != 2*nodes {
+		t.Errorf("%d kinds are known, and of all %+v", len(known), known[plan.DurationKey{Action: app.ActionCreate, Type: "fake"}])
 	}
-	for _, k := range p.Paces {
+	for _, k := range p.DurationKeys {
 		if known[k].Done.Runs != 2 {
 			t.Fatalf("of %+v %d runs are known, want 2", k, known[k].Done.Runs)
 		}

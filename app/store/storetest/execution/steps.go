@@ -147,10 +147,10 @@ func (t *storeTest) manyBackOffs() {
 			break
 		}
 	}
-	bells, err := t.Store.Unrung(t.Ctx, 2*nodes)
+	dispatches, err := t.Store.Undispatched(t.Ctx, 2*nodes)
 	t.Must(err)
-	if len(bells) != nodes {
-		t.Errorf("%d of %d steps are to be had after their back-off", len(bells), nodes)
+	if len(dispatches) != nodes {
+		t.Errorf("%d of %d steps are to be had after their back-off", len(dispatches), nodes)
 	}
 }
 
@@ -164,12 +164,12 @@ func (t *storeTest) clockSetBack() {
 	if n != 2 {
 		t.Errorf("%d steps were moved, want the lost claim and the back-off of another day", n)
 	}
-	bells, err := t.Store.Unrung(t.Ctx, 10)
+	dispatches, err := t.Store.Undispatched(t.Ctx, 10)
 	t.Must(err)
 	t.Clock.Move(24 * time.Hour)
-	t.Must(t.Store.MarkRung(t.Ctx, bells, t.Clock.Now()))
+	t.Must(t.Store.MarkDispatched(t.Ctx, dispatches, t.Clock.Now()))
 	t.Clock.Move(-24 * time.Hour)
-	n, err = t.Store.Unring(t.Ctx, "", t.Clock.Now())
+	n, err = t.Store.Redispatch(t.Ctx, "", t.Clock.Now())
 	t.Must(err)
 	if n != 2 {
 		t.Errorf("%d bells of another day are rung again, want 2", n)

@@ -168,9 +168,9 @@ func (t *storeTest) except() {
 	if !queued(nil, now) || queued([]string{"cloud", "other"}, now) || !queued([]string{"other"}, now) {
 		t.Error("what is queued is not reported as it is")
 	}
-	bells, err := t.Store.Unrung(t.Ctx, 10)
+	dispatches, err := t.Store.Undispatched(t.Ctx, 10)
 	t.Must(err)
-	t.Must(t.Store.MarkRung(t.Ctx, bells, now))
+	t.Must(t.Store.MarkDispatched(t.Ctx, dispatches, now))
 	if !queued(nil, now) || queued(nil, now.Add(-time.Second)) {
 		t.Error("a bell that was just rung is not late")
 	}

@@ -40,9 +40,9 @@ func (t *storeTest) looked(name string, p *template.HealthPolicy) (id string) {
 	return op.Cluster
 }
 
-func (t *storeTest) claimRound(worker string) *execution.ClaimedRound {
+func (t *storeTest) claimCheckBatch(worker string) *execution.ClaimedCheckBatch {
 	t.Helper()
-	r, err := t.Store.ClaimRound(t.Ctx, execution.RoundQuery{Worker: app.WorkerID{Tenant: kit.Tenant, Name: worker}, Now: t.Clock.Now(),
+	r, err := t.Store.ClaimCheckBatch(t.Ctx, execution.CheckBatchQuery{Worker: app.WorkerID{Tenant: kit.Tenant, Name: worker}, Now: t.Clock.Now(),
 		Within: func(int) time.Duration { return time.Minute }})
 	t.Must(err)
 	return r
@@ -50,7 +50,8 @@ func (t *storeTest) claimRound(worker string) *execution.ClaimedRound {
 
 // endRound ends a round with findings such as "n1 web".
 func (t *storeTest) endRound(worker, cluster string, round int64, found ...string) error {
-	o := execution.RoundOutcome{RoundReport: execution.RoundReport{Cluster: cluster, Round: round}, Tenant: kit.Tenant, Worker: worker, Now: t.Clock.Now(),
+	o := execution.CheckBatchOutcome{CheckBatchReport: execution.CheckBatchReport{Cluster: cluster, Round: round},
+		Tenant: kit.Tenant, Worker: worker, Now: t.Clock.Now(),
 		Need: map[string]int{"web": 2}}
 	for _, f := range found {
 		node, what, _ := strings.Cut(f, " ")
@@ -62,14 +63,14 @@ func (t *storeTest) endRound(worker, cluster string, round int64, found ...strin
 		}
 		o.Findings = append(o.Findings, n)
 	}
-	return t.Store.EndRound(t.Ctx, o)
+	return t.Store.EndCheckBatch(t.Ctx, o)
 }
 
 // goRound makes a whole round of the one cluster that is due.
 func (t *storeTest) goRound(cluster string, found ...string) health.ClusterHealth {
 	t.Helper()
 	t.Clock.Move(time.Minute)
-	r := t.claimRound("w")
+	r := t.claimCheckBatch("w")
 	if r == nil || r.Cluster.ID != cluster {
 		t.Fatalf("round %+v, want one of %s", r, cluster)
 	}
@@ -112,32 +113,33 @@ func (t *storeTest) healthRounds() {
 	if got := due(); got != "[] 1m0s" {
 		t.Errorf("due: %s", got)
 	}
-	if r := t.claimRound("w1"); r != nil {
+	if r := t.claimCheckBatch("w1"); r != nil {
 		t.Fatalf("a round before its time: %+v", r)
 	}
 	t.Clock.Move(time.Minute)
 	if got := due(); got != "["+kit.Tenant+"] 0s" {
 		t.Errorf("due: %s", got)
 	}
-	other, err := t.Store.ClaimRound(t.Ctx, execution.RoundQuery{Worker: app.WorkerID{Tenant: "t2", Name: "x"}, Now: t.Clock.Now(),
+	other, err := t.Store.ClaimCheckBatch(t.Ctx, execution.CheckBatchQuery{Worker: app.WorkerID{Tenant: "t2", Name: "x"}, Now: t.Clock.Now(),
 		Within: func(int) time.Duration { return time.Minute }})
 	t.Must(err)
-	far, err := t.Store.ClaimRound(t.Ctx, execution.RoundQuery{Worker: app.WorkerID{Tenant: kit.Tenant, Name: "x"}, Except: []string{"p", "other", "cloud"},
+	far, err := t.Store.ClaimCheckBatch(t.Ctx, execution.CheckBatchQuery{Worker: app.WorkerID{Tenant: kit.Tenant, Name: "x"},
+		Except: []string{"p", "other", "cloud"},
 		Now:    t.Clock.Now(),
 		Within: func(int) time.Duration { return time.Minute }})
 	t.Must(err)
 	if other != nil || far != nil {
 		t.Errorf("rounds for strangers: %+v, %+v", other, far)
 	}
-	r := t.claimRound("w1")
+	r := t.claimCheckBatch("w1")
 	if r == nil || r.Cluster.ID != id || len(r.Nodes) != 3 || len(r.Secrets.PrivateKey) == 0 || r.Definition.Health == nil {
 		t.Fatalf("round: %+v", r)
 	}
-	if again := t.claimRound("w2"); again != nil {
+	if again := t.claimCheckBatch("w2"); again != nil {
 		t.Error("two workers have the round")
 	}
 	t.Clock.Move(61 * time.Second) // w1 is lost
-	next := t.claimRound("w2")
+	next := t.claimCheckBatch("w2")
 	if next == nil || next.Round <= r.Round {
 		t.Fatalf("the round of a lost worker is not made again: %+v", next)
 	}
@@ -163,11 +165,11 @@ func (t *storeTest) healthRounds() {
 	if got := due(); got != "["+kit.Tenant+"] 0s" {
 		t.Errorf("due after a check was asked for: %s", got)
 	}
-	if deeds, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenants: []string{kit.Tenant}, Act: "cluster.health_check",
-		Limit: 10}); err != nil || len(deeds) != 1 || deeds[0].Object != id {
-		t.Errorf("the audit tells %+v, %v", deeds, err)
+	if entries, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenants: []string{kit.Tenant}, Act: "cluster.health_check",
+		Limit: 10}); err != nil || len(entries) != 1 || entries[0].Object != id {
+		t.Errorf("the audit tells %+v, %v", entries, err)
 	}
-	if r = t.claimRound("w1"); r == nil {
+	if r = t.claimCheckBatch("w1"); r == nil {
 		t.Fatal("no round though a check was asked for")
 	}
 	t.Must(t.Store.CheckHealth(t.Ctx, execution.CheckRequest{Tenant: kit.Tenant, Cluster: id, Who: who, Now: t.Clock.Now()})) // the round in progress is that check
@@ -175,7 +177,7 @@ func (t *storeTest) healthRounds() {
 
 	t.Submit(app.OperationDelete, id, apptest.Remove(3), true)
 	t.Clock.Move(time.Minute)
-	if r := t.claimRound("w1"); r != nil {
+	if r := t.claimCheckBatch("w1"); r != nil {
 		t.Error("a cluster is looked at while it is being deleted")
 	}
 	if got := due(); got != "[] 1m0s" {

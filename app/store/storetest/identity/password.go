@@ -72,10 +72,10 @@ func (t *storeTest) newPassword() {
 		if _, err := a.Identity.Sessions.ActorOfSession(t.Ctx, in.ID, identity.Visit{}); (err == nil) != c.stays {
 			t.Errorf("%s: the sign-in that asked: %v", c.name, err)
 		}
-		deeds, _, err := a.Identity.AuditLog.Audit(t.Ctx, boss, app.AuditFilter{Act: "token.revoke", From: t.Clock.Now()})
+		entries, _, err := a.Identity.AuditLog.Audit(t.Ctx, boss, app.AuditFilter{Act: "token.revoke", From: t.Clock.Now()})
 		t.Must(err)
 		var revoked []string
-		for _, d := range deeds {
+		for _, d := range entries {
 			revoked = append(revoked, d.Object)
 		}
 		if slices.Sort(revoked); fmt.Sprint(revoked) != "[ci laptop]" {

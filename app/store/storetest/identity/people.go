@@ -257,14 +257,14 @@ func (t *storeTest) groups() {
 		t.Errorf("%d groups (%v)", len(u.Groups), err)
 	}
 	// What no one changed is not written, and so not in the audit.
-	deeds := func() int {
+	entries := func() int {
 		list, _, err := a.Identity.AuditLog.Audit(t.Ctx, boss, app.AuditFilter{Limit: 200})
 		t.Must(err)
 		return len(list)
 	}
-	before := deeds()
+	before := entries()
 	elsewhere("bob", many...)
-	if n := deeds(); n != before {
+	if n := entries(); n != before {
 		t.Errorf("%d entries for nothing", n-before)
 	}
 }

@@ -195,8 +195,8 @@ func (t *storeTest) addsSecurityKey(a *all.Services, ada app.Actor, pend func() 
 // audited checks how often an act is in the audit.
 func (t *storeTest) audited(a *all.Services, boss app.Actor, act string, want int) {
 	t.Helper()
-	if deeds, _, err := a.Identity.AuditLog.Audit(t.Ctx, boss, app.AuditFilter{Act: act}); err != nil || len(deeds) != want {
-		t.Errorf("the audit has %d of %s, want %d: %v", len(deeds), act, want, err)
+	if entries, _, err := a.Identity.AuditLog.Audit(t.Ctx, boss, app.AuditFilter{Act: act}); err != nil || len(entries) != want {
+		t.Errorf("the audit has %d of %s, want %d: %v", len(entries), act, want, err)
 	}
 }
 

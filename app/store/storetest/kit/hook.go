@@ -48,8 +48,8 @@ func (t *T) Ended(holder string, d webhook.DueDelivery, code app.Code, again tim
 	return t.Store.EndDelivery(t.Ctx, e)
 }
 
-// Lifecycle makes a hook that has its turn at a time of operations.
-func (t *T) Lifecycle(name string, when template.HookPhase, change ...func(*webhook.HookChange)) {
+// OperationHook makes a hook that has its turn at a time of operations.
+func (t *T) OperationHook(name string, when template.HookPhase, change ...func(*webhook.HookChange)) {
 	t.Helper()
 	t.Hook(name, append([]func(*webhook.HookChange){func(c *webhook.HookChange) { c.When = when }}, change...)...)
 }

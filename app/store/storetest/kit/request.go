@@ -19,7 +19,7 @@ func (t *T) Waiting(tenant, name string) cluster.NewRequest {
 	who := app.Actor{Tenant: tenant, User: "ada", Role: app.RoleUser, Groups: []string{"dev"}}
 	r := cluster.Request{Tenant: tenant, Kind: app.OperationCreate, Requester: "ada", Owner: "ada", Groups: who.Groups, Via: app.ViaAPI, AskedAt: at,
 		Status: cluster.RequestWaiting, Asked: asked, Facts: policy.Facts{Tenant: tenant, User: "ada", Nodes: 2, Now: at, Services: []string{"a", "b"}},
-		Decision:  policy.Decision{Outcome: policy.OutcomeApprove, Said: []policy.Said{{Policy: "money", Version: 3, Effect: policy.PolicyApprove, Text: "dear"}}},
+		Decision:  policy.Decision{Outcome: policy.OutcomeApprove, Said: []policy.Said{{Policy: "money", Version: 3, Effect: policy.EffectApprove, Text: "dear"}}},
 		Terms:     cluster.Terms{PlanHash: plan.Hash(), Layout: layout, Steps: plan.Acts(), Lease: time.Hour, Cost: 0.5, CPU: 4, Seal: "seal"},
 		Needs:     []policy.Need{{Policy: "money", Approval: policy.Approval{Count: 2, Group: "finance", RemindAfter: time.Hour}}},
 		ExpiresAt: at.Add(3 * time.Hour), DueAt: at.Add(time.Hour)}
@@ -27,9 +27,9 @@ func (t *T) Waiting(tenant, name string) cluster.NewRequest {
 		Definition: cluster.Definition{Config: map[string]any{"port": "80"}}}}
 }
 
-func (t *T) KeepRequest(n cluster.NewRequest) cluster.Request {
+func (t *T) SaveRequest(n cluster.NewRequest) cluster.Request {
 	t.Helper()
-	r, err := t.Store.KeepRequest(t.Ctx, n)
+	r, err := t.Store.SaveRequest(t.Ctx, n)
 	if err != nil {
 		t.Fatal(err)
 	}

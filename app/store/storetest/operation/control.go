@@ -23,10 +23,10 @@ func (t *storeTest) cancel() {
 	if c := t.Claim("w3"); c != nil {
 		t.Fatalf("%s was handed out of a cancelled operation", c.Step.ID)
 	}
-	bells, err := t.Store.Unrung(t.Ctx, 10)
+	dispatches, err := t.Store.Undispatched(t.Ctx, 10)
 	t.Must(err)
-	if len(bells) != 0 {
-		t.Errorf("bells %+v are rung for a cancelled operation", bells)
+	if len(dispatches) != 0 {
+		t.Errorf("bells %+v are rung for a cancelled operation", dispatches)
 	}
 	_, err = t.TryControl(op.ID, app.ControlCancel, "")
 	t.Code(err, app.EConflict)
@@ -99,10 +99,10 @@ func (t *storeTest) pause() {
 	t.Clock.Move(time.Hour)
 	_, err = t.Store.SweepSteps(t.Ctx, t.Clock.Now())
 	t.Must(err)
-	bells, err := t.Store.Unrung(t.Ctx, 10)
+	dispatches, err := t.Store.Undispatched(t.Ctx, 10)
 	t.Must(err)
-	if len(bells) != 0 {
-		t.Errorf("%d bells are rung for a paused operation", len(bells))
+	if len(dispatches) != 0 {
+		t.Errorf("%d bells are rung for a paused operation", len(dispatches))
 	}
 	t.Status("web-1", app.ClusterPending, app.OperationPaused)
 	_, err = t.TryControl(op.ID, app.ControlPause, "")
@@ -111,10 +111,10 @@ func (t *storeTest) pause() {
 	if o := t.Control(op.ID, app.ControlResume, ""); o.Status != app.OperationRunning || o.Message != "" {
 		t.Errorf("resumed, it is %s (%s)", o.Status, o.Message)
 	}
-	bells, err = t.Store.Unrung(t.Ctx, 10)
+	dispatches, err = t.Store.Undispatched(t.Ctx, 10)
 	t.Must(err)
-	if len(bells) != 2 {
-		t.Errorf("%d bells are rung after the resume, want one for each node", len(bells))
+	if len(dispatches) != 2 {
+		t.Errorf("%d bells are rung after the resume, want one for each node", len(dispatches))
 	}
 	t.Drain()
 	if o := t.Operation("web-1", op.ID); o.Status != app.OperationSucceeded {

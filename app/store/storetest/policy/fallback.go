@@ -137,14 +137,14 @@ func (t *moneyTest) fallsBackPast() {
 	t.costs("web-1", 2, 1, 4)
 }
 
-func (t *moneyTest) fallsBackAmended() {
+func (t *moneyTest) fallsBackUpdated() {
 	_, err := t.ask(t.Store, "web", "ada", 1)
 	t.Must(err)
 	t.Drain()
 	c := t.Change("web-1")
 	c.Size, c.CostPerHour, c.New = 2, 1, []app.NewNode{kit.NewNode("web-1", "n2", "i2")}
 	c.Reservation = policy.Reservation{Nodes: 2, CPU: 4, CostPerHour: 1}
-	t.Amend("web-1", kit.Steps(app.OperationResize, "n2.create", "n2.confirm"), c)
+	t.Update("web-1", kit.Steps(app.OperationResize, "n2.create", "n2.confirm"), c)
 	t.Confirm(t.noRoom(t.Claim("w"), toMedium), false)
 	t.costs("web-1", 2, 1.25, 6)
 	t.CarryOut("n2.confirm")
@@ -154,7 +154,7 @@ func (t *moneyTest) fallsBackAmended() {
 	t.CarryOut("")
 	t.costs("web-1", 1, 0.5, 2)
 	// A machine that is made again is of the hardware that the node is of.
-	repair := t.Amend("web-1", kit.Steps(app.OperationRepair, "n1.delete", "n1.create", "n1.confirm"), t.Change("web-1"))
+	repair := t.Update("web-1", kit.Steps(app.OperationRepair, "n1.delete", "n1.create", "n1.confirm"), t.Change("web-1"))
 	for c := t.Claim("w"); c != nil; c = t.Claim("w") {
 		if c.Step.Action == app.ActionCreate {
 			t.noRoom(c, toMedium)

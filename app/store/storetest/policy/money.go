@@ -44,7 +44,7 @@ var Money = kit.Cases(newMoneyTest, []struct {
 	{"a node is of other hardware where none of its own is to be had", (*moneyTest).fallsBack},
 	{"a quota keeps a node from larger hardware", (*moneyTest).fallsBackWithin},
 	{"what a quota does not allow is gone past", (*moneyTest).fallsBackPast},
-	{"other hardware of an amendment goes with its roll-back", (*moneyTest).fallsBackAmended},
+	{"other hardware of an update goes with its roll-back", (*moneyTest).fallsBackUpdated},
 	{"random creates, deletes and failures keep every limit", (*moneyTest).storm},
 })
 
@@ -278,7 +278,7 @@ func (t *moneyTest) told() {
 	eighty := `84% of the budget of the group "data" for January 2026 is used.`
 	notices(eighty)
 	for range 3 {
-		n, err := t.Store.TellBudgets(t.Ctx, t.Clock.Now())
+		n, err := t.Store.NotifyBudgets(t.Ctx, t.Clock.Now())
 		t.Must(err)
 		if n != 0 {
 			t.Errorf("%d are reported of again", n)
@@ -291,7 +291,7 @@ func (t *moneyTest) told() {
 			[]app.Seen{{Kind: fleet.ResourceMachine, ID: fmt.Sprint("m", i), Price: 0.5, MadeAt: t.Clock.Now()}}))
 	}
 	t.Clock.Move(40 * time.Hour)
-	n, err := t.Store.TellBudgets(t.Ctx, t.Clock.Now())
+	n, err := t.Store.NotifyBudgets(t.Ctx, t.Clock.Now())
 	t.Must(err)
 	if n != 1 {
 		t.Errorf("%d budgets are reported of, want 1", n)
@@ -299,7 +299,7 @@ func (t *moneyTest) told() {
 	notices(eighty, `120% of the budget of the group "data" for January 2026 is used.`)
 	t.Clock.Move(31 * 24 * time.Hour)
 	t.limit(policy.QuotaGroup, "data", policy.MeasurePerMonth, 200)
-	_, err = t.Store.TellBudgets(t.Ctx, t.Clock.Now())
+	_, err = t.Store.NotifyBudgets(t.Ctx, t.Clock.Now())
 	t.Must(err)
 	all, err := t.Store.Notices(t.Ctx, kit.Tenant, 0, 100)
 	t.Must(err)

@@ -15,7 +15,7 @@ import (
 
 func (t *storeTest) requests() {
 	n := t.Waiting("t", "web")
-	r := t.KeepRequest(n)
+	r := t.SaveRequest(n)
 	if r.ID == 0 {
 		t.Fatal("it has no number")
 	}
@@ -27,13 +27,13 @@ func (t *storeTest) requests() {
 	if _, err := t.Store.Request(t.Ctx, "other", r.ID); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("another tenant reads it: %v", err)
 	}
-	if _, err := t.Store.KeptRequest(t.Ctx, "other", r.ID); app.CodeOf(err) != app.ENotFound {
+	if _, err := t.Store.RequestPayload(t.Ctx, "other", r.ID); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("another tenant reads what was kept: %v", err)
 	}
-	if k, err := t.Store.KeptRequest(t.Ctx, "t", r.ID); err != nil || k.Definition.Config["port"] != "80" || k.Lease != time.Hour {
+	if k, err := t.Store.RequestPayload(t.Ctx, "t", r.ID); err != nil || k.Definition.Config["port"] != "80" || k.Lease != time.Hour {
 		t.Errorf("what was kept: %+v, %v", k, err)
 	}
-	if _, err := t.Store.KeepRequest(t.Ctx, t.Waiting("t", "web")); app.CodeOf(err) != app.EConflict {
+	if _, err := t.Store.SaveRequest(t.Ctx, t.Waiting("t", "web")); app.CodeOf(err) != app.EConflict {
 		t.Errorf("the name is asked for twice: %v", err)
 	}
 	other := t.Approval(r, "bob")
@@ -67,7 +67,7 @@ func (t *storeTest) requests() {
 	if got, err := t.Store.Request(t.Ctx, "t", r.ID); err != nil || len(got.Reviews) != 1 || got.Status != cluster.RequestWaiting {
 		t.Errorf("after that: %+v, %v", got, err)
 	}
-	second := t.KeepRequest(t.Waiting("t", "shop"))
+	second := t.SaveRequest(t.Waiting("t", "shop"))
 	for _, who := range []string{"bob", "cy"} {
 		if second, err = t.Store.MoveRequest(t.Ctx, t.Approval(second, who)); err != nil {
 			t.Fatal(err)
@@ -79,7 +79,7 @@ func (t *storeTest) requests() {
 	if v, err := t.Store.View(t.Ctx, "t", "shop-1"); err != nil || len(v.Nodes) != 2 || len(v.Operations) != 1 {
 		t.Errorf("made: %+v, %v", v, err)
 	}
-	if _, err := t.Store.KeptRequest(t.Ctx, "t", second.ID); app.CodeOf(err) != app.ENotFound {
+	if _, err := t.Store.RequestPayload(t.Ctx, "t", second.ID); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("what was kept is still there: %v", err)
 	}
 }
@@ -88,7 +88,7 @@ func (t *storeTest) reviews() {
 	const requests, people = 6, 5
 	var all []cluster.Request
 	for i := range requests {
-		all = append(all, t.KeepRequest(t.Waiting("t", fmt.Sprintf("web%d", i))))
+		all = append(all, t.SaveRequest(t.Waiting("t", fmt.Sprintf("web%d", i))))
 	}
 	var wg sync.WaitGroup
 	for p := range people {
@@ -120,9 +120,9 @@ func (t *storeTest) requestLists() {
 		if i%2 == 1 {
 			n.Request.Status, n.Request.Requester, n.Kept, n.Request.DueAt = cluster.RequestRefused, "eve", nil, time.Time{}
 		}
-		t.KeepRequest(n)
+		t.SaveRequest(n)
 	}
-	t.KeepRequest(t.Waiting("other", "web"))
+	t.SaveRequest(t.Waiting("other", "web"))
 	names := func(list []cluster.Request, err error) (all []string) {
 		if err != nil {
 			t.Error(err)
@@ -163,7 +163,7 @@ func (t *storeTest) requestLists() {
 		t.Fatalf("due after an hour: %d, %v", len(due), err)
 	}
 	tend := func(r cluster.Request) cluster.Request {
-		r, err := t.Store.MoveRequest(t.Ctx, cluster.RequestMove{Tenant: r.Tenant, ID: r.ID, Act: cluster.RequestTend, Now: t.Clock.Now(),
+		r, err := t.Store.MoveRequest(t.Ctx, cluster.RequestMove{Tenant: r.Tenant, ID: r.ID, Act: cluster.RequestReconcile, Now: t.Clock.Now(),
 			Who: app.Actor{Tenant: r.Tenant, User: "muster"}})
 		if err != nil {
 			t.Fatal(err)
@@ -199,15 +199,15 @@ func (t *storeTest) policies() {
 	save := func(p policy.Policy) (policy.Policy, error) {
 		return t.Store.SavePolicy(t.Ctx, p, admin, t.Clock.Now())
 	}
-	p := policy.Policy{Name: "b", Order: 10, Enabled: true, When: "true", Effect: policy.PolicyApprove, Approval: &policy.Approval{Count: 2, Group: "finance", High: true}}
+	p := policy.Policy{Name: "b", Order: 10, Enabled: true, When: "true", Effect: policy.EffectApprove, Approval: &policy.Approval{Count: 2, Group: "finance", High: true}}
 	one, err := save(p)
 	if err != nil || one.Version != 1 {
 		t.Fatalf("%+v, %v", one, err)
 	}
-	if _, err := save(policy.Policy{Name: "a", Order: 10, When: "true", Effect: policy.PolicyAllow}); err != nil {
+	if _, err := save(policy.Policy{Name: "a", Order: 10, When: "true", Effect: policy.EffectAllow}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := save(policy.Policy{Name: "c", Order: 5, When: "true", Effect: policy.PolicyAllow}); err != nil {
+	if _, err := save(policy.Policy{Name: "c", Order: 5, When: "true", Effect: policy.EffectAllow}); err != nil {
 		t.Fatal(err)
 	}
 	one.When = "false"

@@ -129,10 +129,10 @@ func (t *moneyTest) schedules() {
 	}
 	t.Clock.Move(240 * time.Hour)
 	run(0)
-	deeds, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenants: []string{kit.Tenant}, Act: "cluster.schedule", Limit: 10})
+	entries, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenants: []string{kit.Tenant}, Act: "cluster.schedule", Limit: 10})
 	t.Must(err)
-	if len(deeds) != 2 || deeds[0].Who != "ada" {
-		t.Errorf("the audit tells %+v", deeds)
+	if len(entries) != 2 || entries[0].Who != "ada" {
+		t.Errorf("the audit tells %+v", entries)
 	}
 	// It goes with its cluster.
 	_, err = a.Operation.Schedules.SetSchedule(t.Ctx, kit.Ada, "web", schedule.Schedule{Sleep: "0 19 * * 1-5", Zone: "Europe/Berlin"})

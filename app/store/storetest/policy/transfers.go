@@ -62,10 +62,10 @@ func (t *moneyTest) transfers() {
 	}
 	// Who returns it away for nothing has it no more: the other way round needs no room of the tenant either.
 	t.Must(give("bob", "ada"))
-	deeds, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenants: []string{kit.Tenant}, Act: "cluster.transfer", Limit: 10})
+	entries, err := t.Store.Audit(t.Ctx, app.AuditFilter{Tenants: []string{kit.Tenant}, Act: "cluster.transfer", Limit: 10})
 	t.Must(err)
-	if len(deeds) != 2 || deeds[1].Detail != `{"after":{"owner":"bob"},"before":{"owner":"ada"}}` || deeds[1].Who != "boss" {
-		t.Errorf("the audit tells %+v", deeds)
+	if len(entries) != 2 || entries[1].Detail != `{"after":{"owner":"bob"},"before":{"owner":"ada"}}` || entries[1].Who != "boss" {
+		t.Errorf("the audit tells %+v", entries)
 	}
 	t.gone("web-1", 4)
 	t.Code(give("ada", "bob"), app.EConflict)

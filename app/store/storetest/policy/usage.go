@@ -16,7 +16,7 @@ import (
 
 // was is a machine, for sums that are done by hand.
 type stood struct {
-	keys       map[usage.UsageBy]string
+	keys       map[usage.GroupBy]string
 	owner      string
 	price, cpu float64
 	made, gone time.Time // gone may be zero
@@ -35,8 +35,8 @@ func (t *moneyTest) machines(random *rand.Rand) (all []stood) {
 		_, err := t.Store.CreateCluster(t.Ctx, n)
 		t.Must(err)
 		for _, node := range n.Nodes {
-			m := stood{owner: n.Cluster.Owner, price: float64(random.IntN(4)) / 8, cpu: float64(c % 3), keys: map[usage.UsageBy]string{
-				usage.UsageByNothing: "", usage.UsageByTenant: kit.Tenant, usage.UsageByUser: n.Cluster.Owner, usage.UsageByTemplate: n.Cluster.Template,
+			m := stood{owner: n.Cluster.Owner, price: float64(random.IntN(4)) / 8, cpu: float64(c % 3), keys: map[usage.GroupBy]string{
+				usage.ByNothing: "", usage.UsageByTenant: kit.Tenant, usage.UsageByUser: n.Cluster.Owner, usage.UsageByTemplate: n.Cluster.Template,
 				usage.UsageByProvider: n.Cluster.Provider, usage.UsageByHardware: "small", usage.UsageByCluster: n.Cluster.ID}}
 			m.made = begin.Add(time.Duration(random.Int64N(int64(days * 24 * time.Hour)))).Truncate(time.Microsecond)
 			lived := time.Duration(random.Int64N(int64(time.Duration(1+random.IntN(60)*random.IntN(24)) * time.Hour))).Truncate(time.Microsecond)
@@ -57,12 +57,12 @@ func (t *moneyTest) machines(random *rand.Rand) (all []stood) {
 func byHand(all []stood, f usage.UsageFilter, owner string) map[string]usage.UsageSum {
 	sums := map[string]usage.UsageSum{}
 	begin := f.From
-	if f.Step != usage.UsageWhole {
+	if f.Step != usage.IntervalWhole {
 		begin = f.Step.Start(f.From)
 	}
 	for at := begin; at.Before(f.To); {
 		next := f.To
-		if f.Step != usage.UsageWhole {
+		if f.Step != usage.IntervalWhole {
 			next = f.Step.Next(at)
 		}
 		for _, m := range all {
@@ -109,11 +109,11 @@ func (t *moneyTest) usage() {
 	now := t.Clock.Now()
 	same := func(x, y float64) bool { return math.Abs(x-y) < 1e-6 }
 	for range 60 {
-		f := usage.UsageFilter{By: usage.UsageBys[random.IntN(len(usage.UsageBys))], Step: usage.UsageSteps[random.IntN(len(usage.UsageSteps))]}
+		f := usage.UsageFilter{By: usage.GroupBys[random.IntN(len(usage.GroupBys))], Step: usage.Intervals[random.IntN(len(usage.Intervals))]}
 		f.To = now.Add(-time.Duration(random.Int64N(int64(60 * 24 * time.Hour)))).Truncate(time.Microsecond)
 		f.From = f.To.Add(-time.Duration(random.Int64N(int64(60 * 24 * time.Hour)))).Truncate(time.Microsecond)
 		if random.IntN(3) == 0 {
-			f.From, f.To = usage.UsageDay.Start(f.From), usage.UsageDay.Start(f.To).Add(24*time.Hour)
+			f.From, f.To = usage.IntervalDay.Start(f.From), usage.IntervalDay.Start(f.To).Add(24*time.Hour)
 		}
 		who, owner := kit.Boss, ""
 		if random.IntN(3) == 0 {
@@ -164,7 +164,7 @@ func (t *moneyTest) usage() {
 	}
 	_, err = a.Usage.UsageOfAll(t.Ctx, kit.Boss, usage.UsageFilter{})
 	t.Code(err, app.EForbidden)
-	for _, f := range []usage.UsageFilter{{By: "colour"}, {Step: "year"}, {From: now.Add(time.Hour)}, {From: now.AddDate(-1, 0, 0), Step: usage.UsageHour},
+	for _, f := range []usage.UsageFilter{{By: "colour"}, {Step: "year"}, {From: now.Add(time.Hour)}, {From: now.AddDate(-1, 0, 0), Step: usage.IntervalHour},
 		{From: now.AddDate(-11, 0, 0)}, {From: time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)}} {
 		_, err := a.Usage.Usage(t.Ctx, kit.Boss, f)
 		t.Code(err, app.EInvalid)

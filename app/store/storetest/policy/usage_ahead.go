@@ -43,7 +43,7 @@ func (t *moneyTest) commitments() {
 	} {
 		list, err := t.Store.Commitments(t.Ctx, usage.CommitmentQuery{Tenant: c.tenant, Owner: c.owner, Now: c.at, End: end})
 		t.Must(err)
-		got := usage.LookAhead(list, c.at, end)
+		got := usage.ComputeForecast(list, c.at, end)
 		if math.Abs(got.PerHour-c.perHour) > 1e-6 || math.Abs(got.Cost-c.cost) > 1e-3 || len(list) > c.most {
 			t.Errorf("of %q in %q: %v an hour and %v in all from %v, want %v and %v", c.owner, c.tenant, got.PerHour, got.Cost, list, c.perHour, c.cost)
 		}
@@ -51,7 +51,7 @@ func (t *moneyTest) commitments() {
 	t.gone("b-1", 1)
 	list, err := t.Store.Commitments(t.Ctx, usage.CommitmentQuery{Tenant: kit.Tenant, Owner: "ada", Now: now, End: end})
 	t.Must(err)
-	if got := usage.LookAhead(list, now, end); got.PerHour != 5 {
+	if got := usage.ComputeForecast(list, now, end); got.PerHour != 5 {
 		t.Errorf("what is gone still costs: %+v", got)
 	}
 }

@@ -11,7 +11,7 @@ var Cases = kit.Cases(newTest, []struct {
 	Name string
 	Try  func(*storeTest)
 }{
-	{"what an operation has to make in all is counted", (*storeTest).toMake},
+	{"what an operation has to make in all is counted", (*storeTest).pendingCreates},
 	{"a pool is refilled, and woken by what happens to it", (*storeTest).poolRefills},
 	{"of many creates one gets the last machine of a pool", (*storeTest).poolRace},
 	{"a machine of a pool is handed out with all that is its own", (*storeTest).poolHands},

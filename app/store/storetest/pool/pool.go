@@ -28,7 +28,7 @@ func (t *storeTest) newPool(count int) *stockTest {
 	t.Helper()
 	p, err := t.Store.CreatePool(t.Ctx, kit.Boss, apppool.Pool{Tenant: kit.Tenant, Name: "base", Hardware: "small", Image: "host", Provider: kit.Cloud,
 		Zone: "here", Count: count, MaxAge: apppool.DefaultPoolAge,
-		Mode: apppool.PoolOn, MadeBy: "boss", MadeAt: t.Clock.Now()})
+		Mode: apppool.ModeOn, MadeBy: "boss", MadeAt: t.Clock.Now()})
 	t.Must(err)
 	return &stockTest{storeTest: t, pool: p}
 }
@@ -143,7 +143,7 @@ func (t *storeTest) poolRefills() {
 			t.Fatalf("retiring %+v: %v, %v", m, did, err)
 		}
 	}
-	p.pool.Mode = apppool.PoolDeleted
+	p.pool.Mode = apppool.ModeDeleted
 	_, err = t.Store.ChangePool(t.Ctx, kit.Boss, p.pool, "pool.delete", t.Clock.Now())
 	t.Must(err)
 	t.Must(t.Store.EndPool(t.Ctx, p.pool, t.Clock.Now()))
@@ -209,7 +209,7 @@ func (t *storeTest) poolHands() {
 	if k, err := t.Store.ClusterSecrets(t.Ctx, kit.Tenant, c.Node.TakenFrom); err != nil || string(k.PrivateKey) != "the cluster's private key" {
 		t.Fatalf("the pool's key before the machine is the cluster's: %q (%v)", k.PrivateKey, err)
 	}
-	if of, err := t.Store.HandedOut(t.Ctx, []string{"web-1"}); err != nil || of[c.Intent] != "web-1" || len(of) != 1 {
+	if of, err := t.Store.AssignedIntents(t.Ctx, []string{"web-1"}); err != nil || of[c.Intent] != "web-1" || len(of) != 1 {
 		t.Fatalf("handed out: %v (%v)", of, err)
 	}
 	if unproven, err := t.Store.Unproven(t.Ctx, 10); err != nil || len(unproven) != 0 {

@@ -52,7 +52,7 @@ func (t *storeTest) resources() {
 			t.Fatalf("the versions are %q, not %q", got, want)
 		}
 	}
-	if v, _ := t.push(who, siteID, "a", false); v.Number != 1 || v.State != resource.ResourceInactive || v.By != "boss" || v.Source.File != "a.tgz" || v.Note != "of a" {
+	if v, _ := t.push(who, siteID, "a", false); v.Number != 1 || v.State != resource.StateInactive || v.By != "boss" || v.Source.File != "a.tgz" || v.Note != "of a" {
 		t.Fatalf("the first version is %+v", v)
 	}
 	if v, _ := t.push(who, siteID, "a", false); v.Number != 1 {

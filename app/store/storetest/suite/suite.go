@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"muster/app/store"
-	"muster/app/store/storetest/amendment"
 	"muster/app/store/storetest/build"
 	"muster/app/store/storetest/catalog"
 	"muster/app/store/storetest/chat"
@@ -19,18 +18,19 @@ import (
 	"muster/app/store/storetest/policy"
 	"muster/app/store/storetest/pool"
 	"muster/app/store/storetest/resource"
+	"muster/app/store/storetest/update"
 	"muster/app/store/storetest/webhook"
 )
 
 // StoreSuite is what every store passes. open returns a fresh, empty store that the test closes.
 func StoreSuite(t *testing.T, open func(t *testing.T) *store.Store) {
-	kit.Run(t, alone(open), slices.Concat(execution.Cases, cluster.Cases, operation.Cases, amendment.Cases, policy.Cases, catalog.Cases, identity.Cases,
+	kit.Run(t, alone(open), slices.Concat(execution.Cases, cluster.Cases, operation.Cases, update.Cases, policy.Cases, catalog.Cases, identity.Cases,
 		fleet.Cases, health.Cases, pool.Cases, webhook.Cases, build.Cases, resource.Cases, chat.Cases))
 }
 
-// AmendmentSuite is what every store makes of amendments of active clusters.
-func AmendmentSuite(t *testing.T, open func(t *testing.T) *store.Store) {
-	kit.Run(t, alone(open), amendment.Amendments)
+// UpdateSuite is what every store makes of updates of active clusters.
+func UpdateSuite(t *testing.T, open func(t *testing.T) *store.Store) {
+	kit.Run(t, alone(open), update.Updates)
 }
 
 // ProvisionerSuite is what every store passes that keeps provisioners.

@@ -31,7 +31,7 @@ func everything(t *testing.T) *Metrics {
 	for _, l := range observe.Levels {
 		readings = append(readings, observe.Reading{Metric: l, Labels: make([]string, len(l.Labels))})
 	}
-	m := New(Config{Gaugings: []observe.Gauging{{Name: "all", Metrics: observe.Levels, Read: func(context.Context) ([]observe.Reading, error) { return readings, nil }}}})
+	m := New(Config{QueryMetrics: []observe.Gauging{{Name: "all", Metrics: observe.Levels, Read: func(context.Context) ([]observe.Reading, error) { return readings, nil }}}})
 	for _, one := range observe.AllMetrics {
 		m.Add(one, 0, make([]string, len(one.Labels))...)
 		m.Took(one, 0, make([]string, len(one.Labels))...)

@@ -15,18 +15,18 @@ import (
 	"muster/app/observe"
 )
 
-// mostSeries is how many label combinations of one metric are kept apart.
-const mostSeries = 2000
+// maxSeries is how many label combinations of one metric are kept apart.
+const maxSeries = 2000
 
-// other is the label for values beyond mostSeries.
+// other is the label for values beyond maxSeries.
 const other = "other"
 
 var shortBounds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
 // Config is the metrics' settings.
 type Config struct {
-	Version, Go string
-	Gaugings    []observe.Gauging // read at each scrape; nil: none
+	Version, Go  string
+	QueryMetrics []observe.Gauging // read at each scrape; nil: none
 }
 
 // Metrics counts and exports metrics. It implements app.Meter.
@@ -78,8 +78,8 @@ func New(c Config) *Metrics {
 		ConstLabels: prometheus.Labels{"version": c.Version, "go_version": c.Go}})
 	build.Set(1)
 	m.registry.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	if len(c.Gaugings) > 0 {
-		m.registry.MustRegister(newGauges(c.Gaugings))
+	if len(c.QueryMetrics) > 0 {
+		m.registry.MustRegister(newGauges(c.QueryMetrics))
 	}
 	m.http = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4})
 	return m
@@ -99,7 +99,7 @@ func (s *series) values(labels []string) []string {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.n < mostSeries {
+	if s.n < maxSeries {
 		if _, known := s.known.LoadOrStore(key, true); !known {
 			s.n++
 		}

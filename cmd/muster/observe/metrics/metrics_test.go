@@ -61,28 +61,28 @@ func TestNamesFollowConventions(t *testing.T) {
 }
 
 // Labels that keep coming are counted together at last.
-func TestLabelsHaveAnEnd(t *testing.T) {
+func TestLabelsAreBounded(t *testing.T) {
 	m := New(Config{})
-	for i := range mostSeries + 500 {
+	for i := range maxSeries + 500 {
 		m.Add(observe.MetricDials, 1, fmt.Sprint("made up ", i))
 	}
 	m.Add(observe.MetricDials, 1, "made up 7")
 	text := shown(t, m)
-	if n := strings.Count(text, "\nmuster_ssh_connections_total{"); n != mostSeries+1 {
-		t.Errorf("%d series, want %d and one for the others", n, mostSeries)
+	if n := strings.Count(text, "\nmuster_ssh_connections_total{"); n != maxSeries+1 {
+		t.Errorf("%d series, want %d and one for the others", n, maxSeries)
 	}
 	expect(t, text, `muster_ssh_connections_total{code="other"} 500`, `muster_ssh_connections_total{code="made up 7"} 2`)
 }
 
 // A question that fails, hangs or panics keeps no one from the rest, and all are asked once in ten seconds at most.
-func TestABrokenQuestionLeavesTheRest(t *testing.T) {
+func TestABrokenManualStepLeavesTheRest(t *testing.T) {
 	asked := 0
 	hang := make(chan struct{})
 	defer close(hang)
 	level := func(m *observe.Metric, read func(context.Context) ([]observe.Reading, error)) observe.Gauging {
 		return observe.Gauging{Name: m.Name, Metrics: []*observe.Metric{m}, Read: read}
 	}
-	m := New(Config{Gaugings: []observe.Gauging{
+	m := New(Config{QueryMetrics: []observe.Gauging{
 		level(observe.LevelOldest, func(context.Context) ([]observe.Reading, error) {
 			asked++
 			return []observe.Reading{{Metric: observe.LevelOldest, Value: 12}}, nil

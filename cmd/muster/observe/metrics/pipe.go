@@ -11,11 +11,11 @@ import (
 	"muster/app/observe"
 )
 
-// mostTold is how many lines may wait in a pipe; further ones are dropped.
-const mostTold = 4096
+// maxPipeLine is how many lines may wait in a pipe; further ones are dropped.
+const maxPipeLine = 4096
 
-// told is a line in the pipe.
-type told struct {
+// pipeLine is a line in the pipe.
+type pipeLine struct {
 	Metric string        `json:"m"`
 	N      float64       `json:"n,omitempty"`
 	Took   time.Duration `json:"t,omitempty"`
@@ -23,26 +23,26 @@ type told struct {
 	Timed  bool          `json:"d,omitempty"`
 }
 
-// Teller is the meter of a worker process: it sends counts to its parent process. So a host has one place to scrape, and counts outlive the
+// PipeMeter is the meter of a worker process: it sends counts to its parent process. So a host has one place to scrape, and counts outlive the
 // worker. It never blocks: without a reader, it drops counts.
-type Teller struct {
-	lines   chan told
+type PipeMeter struct {
+	lines   chan pipeLine
 	done    chan struct{}
 	stop    chan struct{}
 	once    sync.Once
 	dropped atomic.Int64
 }
 
-var _ observe.Meter = (*Teller)(nil)
+var _ observe.Meter = (*PipeMeter)(nil)
 
-// NewTeller writes to w until Close.
-func NewTeller(w io.Writer) *Teller {
-	t := &Teller{lines: make(chan told, mostTold), done: make(chan struct{}), stop: make(chan struct{})}
+// NewPipeMeter writes to w until Close.
+func NewPipeMeter(w io.Writer) *PipeMeter {
+	t := &PipeMeter{lines: make(chan pipeLine, maxPipeLine), done: make(chan struct{}), stop: make(chan struct{})}
 	go func() {
 		defer close(t.done)
 		out := bufio.NewWriter(w)
 		enc := json.NewEncoder(out)
-		put := func(l told) bool { return enc.Encode(l) == nil && (len(t.lines) > 0 || out.Flush() == nil) }
+		put := func(l pipeLine) bool { return enc.Encode(l) == nil && (len(t.lines) > 0 || out.Flush() == nil) }
 		for {
 			select {
 			case l := <-t.lines:
@@ -63,13 +63,13 @@ func NewTeller(w io.Writer) *Teller {
 }
 
 // Close writes the rest. It may be called twice.
-func (t *Teller) Close() error {
+func (t *PipeMeter) Close() error {
 	t.once.Do(func() { close(t.stop) })
 	<-t.done
 	return nil
 }
 
-func (t *Teller) tell(l told) {
+func (t *PipeMeter) send(l pipeLine) {
 	select {
 	case t.lines <- l:
 	default:
@@ -77,15 +77,15 @@ func (t *Teller) tell(l told) {
 	}
 }
 
-func (t *Teller) Add(m *observe.Metric, n float64, labels ...string) {
-	t.tell(told{Metric: m.Name, N: n, Labels: append([]string(nil), labels...)})
+func (t *PipeMeter) Add(m *observe.Metric, n float64, labels ...string) {
+	t.send(pipeLine{Metric: m.Name, N: n, Labels: append([]string(nil), labels...)})
 }
 
-func (t *Teller) Took(m *observe.Metric, d time.Duration, labels ...string) {
-	t.tell(told{Metric: m.Name, Took: d, Labels: append([]string(nil), labels...), Timed: true})
+func (t *PipeMeter) Took(m *observe.Metric, d time.Duration, labels ...string) {
+	t.send(pipeLine{Metric: m.Name, Took: d, Labels: append([]string(nil), labels...), Timed: true})
 }
 
-// Listen counts what a Teller sends, until it ends or sends invalid lines. Its remaining levels are subtracted then.
+// Listen counts what a PipeMeter sends, until it ends or sends invalid lines. Its remaining levels are subtracted then.
 func (m *Metrics) Listen(r io.Reader) {
 	levels := map[string]struct {
 		metric *observe.Metric
@@ -95,7 +95,7 @@ func (m *Metrics) Listen(r io.Reader) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 64<<10)
 	for lines.Scan() {
-		var l told
+		var l pipeLine
 		if json.Unmarshal(lines.Bytes(), &l) != nil {
 			break
 		}

@@ -10,17 +10,17 @@ import (
 )
 
 // A worker's counts are kept by its parent and outlive it; its levels don't.
-func TestWorkersTellWhoStartedThem(t *testing.T) {
+func TestWorkersReportToTheirParent(t *testing.T) {
 	r, w := io.Pipe()
 	m := New(Config{})
 	heard := make(chan struct{})
 	go func() { defer close(heard); m.Listen(r) }()
-	tell := NewTeller(w)
-	tell.Add(observe.MetricSteps, 1, "create", "ok")
-	tell.Took(observe.MetricStepTime, 2*time.Second, "create", "ok")
-	tell.Add(observe.MetricStepsOpen, 3)
-	_ = tell.Close()
-	_ = tell.Close()
+	send := NewPipeMeter(w)
+	send.Add(observe.MetricSteps, 1, "create", "ok")
+	send.Took(observe.MetricStepTime, 2*time.Second, "create", "ok")
+	send.Add(observe.MetricStepsOpen, 3)
+	_ = send.Close()
+	_ = send.Close()
 	_ = w.Close()
 	<-heard
 	expect(t, shown(t, m), `muster_steps_total{action="create",code="ok"} 1`, `muster_step_seconds_count{action="create",result="ok"} 1`, `muster_steps_running 0`)
@@ -39,15 +39,15 @@ func FuzzListen(f *testing.F) {
 }
 
 // No one waits for the other end of a pipe.
-func TestATellerNeverWaits(t *testing.T) {
+func TestPipeMeterNeverBlocks(t *testing.T) {
 	r, w := io.Pipe()
-	tell := NewTeller(w)
-	for range 3 * mostTold {
-		tell.Add(observe.MetricStepsOpen, 1)
+	send := NewPipeMeter(w)
+	for range 3 * maxPipeLine {
+		send.Add(observe.MetricStepsOpen, 1)
 	}
-	if tell.dropped.Load() == 0 {
+	if send.dropped.Load() == 0 {
 		t.Error("nothing was dropped without a reader")
 	}
 	_ = r.Close()
-	_ = tell.Close()
+	_ = send.Close()
 }

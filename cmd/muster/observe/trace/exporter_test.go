@@ -76,7 +76,7 @@ func send(t *testing.T, endpoint string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, end := tracer.Begin(t.Context(), "work", observe.Fact{Name: observe.FactKind, Value: "client"}, observe.Fact{Name: "n", Value: 1})
+	_, end := tracer.Begin(t.Context(), "work", observe.Attribute{Name: observe.KindAttribute, Value: "client"}, observe.Attribute{Name: "n", Value: 1})
 	end(errors.New("secret"))
 	if err := errors.Join(tracer.Close(), tracer.Close()); err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestBothSidesShowCertificates(t *testing.T) {
 	}
 }
 
-func TestSettingsThatMeanNothingAreRefused(t *testing.T) {
+func TestInvalidSettingsAreRefused(t *testing.T) {
 	cert, key, _ := writeCertificate(t)
 	const p = "OTEL_EXPORTER_OTLP_"
 	for _, tt := range []struct {
@@ -360,7 +360,7 @@ type failing struct{ sdk.SpanExporter }
 
 func (failing) ExportSpans(context.Context, []sdk.ReadOnlySpan) error { return errors.New("away") }
 
-func TestFailuresAreToldOnceAMinute(t *testing.T) {
+func TestFailuresAreLoggedOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		q := &quiet{SpanExporter: failing{}, log: slog.New(slog.NewTextHandler(&log, nil))}

@@ -76,7 +76,7 @@ func (t *Tracer) Close() error {
 }
 
 // Begin starts a span below that of ctx, or of the traceparent of a request or step.
-func (t *Tracer) Begin(ctx context.Context, name string, facts ...observe.Fact) (context.Context, func(error, ...observe.Fact)) {
+func (t *Tracer) Begin(ctx context.Context, name string, facts ...observe.Attribute) (context.Context, func(error, ...observe.Attribute)) {
 	if !otel.SpanContextFromContext(ctx).IsValid() {
 		if from := observe.TraceOf(ctx); from != "" {
 			ctx = t.carrier.Extract(ctx, propagation.MapCarrier{"traceparent": from})
@@ -86,7 +86,7 @@ func (t *Tracer) Begin(ctx context.Context, name string, facts ...observe.Fact) 
 	ctx, span := t.tracer.Start(ctx, name, otel.WithSpanKind(kind), otel.WithAttributes(attrs...))
 	to := propagation.MapCarrier{}
 	t.carrier.Inject(ctx, to)
-	return observe.WithTrace(ctx, to["traceparent"]), func(err error, facts ...observe.Fact) {
+	return observe.WithTrace(ctx, to["traceparent"]), func(err error, facts ...observe.Attribute) {
 		more, _ := attributes(facts)
 		span.SetAttributes(more...)
 		if err != nil {
@@ -98,12 +98,12 @@ func (t *Tracer) Begin(ctx context.Context, name string, facts ...observe.Fact) 
 	}
 }
 
-func attributes(facts []observe.Fact) (all []attribute.KeyValue, kind otel.SpanKind) {
+func attributes(facts []observe.Attribute) (all []attribute.KeyValue, kind otel.SpanKind) {
 	kind = otel.SpanKindInternal
 	for _, f := range facts {
 		switch v := f.Value.(type) {
 		case string:
-			if f.Name == observe.FactKind {
+			if f.Name == observe.KindAttribute {
 				kind = kinds[v]
 				continue
 			}

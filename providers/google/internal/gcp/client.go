@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	mostAnswer  = 64 << 20
-	mostRefusal = 1 << 20
-	mostPages   = 1000 // of one list
+	maxAnswer  = 64 << 20
+	maxRefusal = 1 << 20
+	maxPages   = 1000 // of one list
 )
 
 // Client asks the three APIs.
@@ -62,12 +62,12 @@ func ask[T any](ctx context.Context, c *Client, method, base, path string, query
 		return nil, refusal(answer)
 	}
 	out := new(T)
-	b, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer+1)) // to its end, so that the connection is used again
+	b, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1)) // to its end, so that the connection is used again
 	switch {
 	case err != nil:
 		return nil, err
-	case len(b) > mostAnswer:
-		return nil, fmt.Errorf("a response from Google Cloud exceeds %d MB", mostAnswer>>20)
+	case len(b) > maxAnswer:
+		return nil, fmt.Errorf("a response from Google Cloud exceeds %d MB", maxAnswer>>20)
 	case answer.StatusCode == http.StatusNoContent:
 		return out, nil
 	}
@@ -129,7 +129,7 @@ func list[T any, P interface {
 	*T
 	next() string
 }](ctx context.Context, c *Client, base, path string, query url.Values, each func(P) error) error {
-	for range mostPages {
+	for range maxPages {
 		page, err := get[T](ctx, c, base, path, query)
 		if err != nil {
 			return err
@@ -143,5 +143,5 @@ func list[T any, P interface {
 		}
 		query = with(query, "pageToken", token)
 	}
-	return fmt.Errorf("a list from Google Cloud exceeds %d pages", mostPages)
+	return fmt.Errorf("a list from Google Cloud exceeds %d pages", maxPages)
 }

@@ -30,7 +30,7 @@ func TestRefusals(t *testing.T) {
 		"nothing":              {502, "", Error{Status: 502}},
 		"JSON of another kind": {401, `{"error":"invalid_grant","error_description":"x"}`, Error{Status: 401}},
 		"a redirect":           {304, "", Error{Status: 304}},
-		"a very long one":      {500, `{"error":{"message":"` + strings.Repeat("x", mostRefusal) + `"}}`, Error{Status: 500}},
+		"a very long one":      {500, `{"error":{"message":"` + strings.Repeat("x", maxRefusal) + `"}}`, Error{Status: 500}},
 	} {
 		server.status, server.answer = c.status, c.answer
 		_, err := server.client().Instance(t.Context(), "p", "z", "i")
@@ -75,10 +75,10 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-func TestAnAnswerWithoutEnd(t *testing.T) {
+func TestEndlessResponse(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		space := strings.Repeat(" ", 1<<20)
-		for range mostAnswer>>20 + 8 {
+		for range maxAnswer>>20 + 8 {
 			if _, err := io.WriteString(w, space); err != nil {
 				return
 			}
@@ -118,7 +118,7 @@ func TestPages(t *testing.T) {
 		t.Errorf("%d pages, %v", n, err)
 	}
 	last, n = 0, 0
-	if err := c.Zones(t.Context(), "p", func(*ZoneList) error { n++; return nil }); err == nil || n != mostPages {
+	if err := c.Zones(t.Context(), "p", func(*ZoneList) error { n++; return nil }); err == nil || n != maxPages {
 		t.Errorf("%d pages, %v", n, err)
 	}
 }

@@ -36,7 +36,7 @@ type refused struct {
 
 func refusal(answer *http.Response) error {
 	e := &Error{Status: answer.StatusCode, Header: answer.Header}
-	b, err := io.ReadAll(io.LimitReader(answer.Body, mostRefusal))
+	b, err := io.ReadAll(io.LimitReader(answer.Body, maxRefusal))
 	if err != nil {
 		return e // the status says enough
 	}

@@ -223,7 +223,7 @@ func TestRequests(t *testing.T) {
 }
 
 // Every call of the client is among those above.
-func TestRequestsAreWhole(t *testing.T) {
+func TestRequestsAreComplete(t *testing.T) {
 	for m := range reflect.TypeFor[*Client]().Methods() {
 		if _, is := calls[m.Name]; !is {
 			t.Errorf("%s is not tried", m.Name)

@@ -111,7 +111,7 @@ func list[T any](ctx context.Context, c *Client, path string, query url.Values) 
 	}
 	var all []T
 	query.Set("limit", strconv.Itoa(page))
-	for range account.MostPages {
+	for range account.MaxPages {
 		query.Set("offset", strconv.Itoa(len(all)))
 		var some []T
 		header, err := c.do(ctx, http.MethodGet, path, query, nil, &some)

@@ -76,7 +76,7 @@ func handshake(ctx context.Context, t Target, raw net.Conn, key Key, known ssh.P
 		HostKeyCallback: func(_ string, _ net.Addr, shown ssh.PublicKey) error {
 			if known != nil {
 				if !bytes.Equal(shown.Marshal(), known.Marshal()) {
-					return impostor(t, known, ssh.FingerprintSHA256(shown))
+					return wrongHostKey(t, known, ssh.FingerprintSHA256(shown))
 				}
 				return nil
 			}
@@ -97,7 +97,7 @@ func handshake(ctx context.Context, t Target, raw net.Conn, key Key, known ssh.P
 	if err != nil {
 		var none *ssh.AlgorithmNegotiationError
 		if known != nil && errors.As(err, &none) && none.What == "host key" {
-			err = impostor(t, known, "a different type of key ("+strings.Join(none.RequestedAlgorithms, ", ")+")")
+			err = wrongHostKey(t, known, "a different type of key ("+strings.Join(none.RequestedAlgorithms, ", ")+")")
 		}
 		return nil, err
 	}
@@ -112,7 +112,7 @@ type peeked struct {
 
 func (p *peeked) Read(b []byte) (int, error) { return p.in.Read(b) }
 
-func impostor(t Target, known ssh.PublicKey, shown string) error {
+func wrongHostKey(t Target, known ssh.PublicKey, shown string) error {
 	e := app.Errorf(app.EHostKey, "The machine at %s couldn't prove that it's %s: the host key on record is %s, but it presented %s.", t.Address, t.Name, ssh.FingerprintSHA256(known), shown)
 	e.Hint = "Compare the key with the one on the machine's console. If it was reinstalled, correct host_key in the inventory, or remove the pinned key from the account's data directory."
 	return e

@@ -17,7 +17,7 @@ const (
 	openLimit = 5 * time.Second  // for a session on a connection that is kept; one that takes longer is dead
 	idleLimit = 90 * time.Second // how long a connection is kept that no one uses
 	sessions  = 4                // at once on one connection; sshd takes ten by default
-	mostSaid  = 1 << 20          // of what a script writes
+	maxSaid   = 1 << 20          // of what a script writes
 )
 
 // Pool keeps connections, one for each address. All methods may be called at the same time.
@@ -246,7 +246,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.b = append(b.b, p...)
-	if over := len(b.b) - mostSaid; over > 0 {
+	if over := len(b.b) - maxSaid; over > 0 {
 		b.b = append(b.b[:0], b.b[over:]...)
 	}
 	return len(p), nil

@@ -1,0 +1,123 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"muster/app"
+	"muster/app/humanize"
+	"muster/app/policy"
+)
+
+// Title says what is asked for: `web: 3 nodes of template shop`.
+func (r Request) Title() string {
+	if a := r.Terms.Updated; a != nil {
+		return cmp.Or(r.Facts.Name, r.Cluster) + ": " + a.Title
+	}
+	name := cmp.Or(r.Asked.Name, "New cluster")
+	return fmt.Sprintf("%s: %s from template %s", name, humanize.Count(r.Terms.Layout.Size(), "node"), r.Asked.Template)
+}
+
+// price says what it costs.
+func (t Terms) price() string {
+	if t.Layout.CostPerHour == 0 {
+		return "price unknown"
+	}
+	text := humanize.PerHour(t.Layout.CostPerHour, t.Layout.Currency)
+	if t.Lease > 0 {
+		return text + fmt.Sprintf(", %s over %s", humanize.Money(t.Cost, t.Layout.Currency), humanize.Duration(t.Lease))
+	}
+	return text + ", no end"
+}
+
+func (r Request) notice(kind app.NoticeKind, at time.Time, title, text string) app.Notice {
+	return app.Notice{At: at, Tenant: r.Tenant, Kind: kind, Cluster: r.Cluster, Request: r.ID, Title: title, Text: text, About: app.RequestSubject(r.ID)}
+}
+
+// toRequester goes to the requester. Someone of another tenant gets it under the name shown in records.
+func (r Request) toRequester(at time.Time, title, text string) app.Notice {
+	n := r.notice(app.NoticeApproval, at, title, text)
+	n.Users = []string{r.Requester}
+	return n
+}
+
+// groups are those whose members may approve what is not approved yet.
+func (r Request) groups() (all []string) {
+	for _, n := range r.want() {
+		all = append(all, n.Group)
+		if !n.EscalatedAt.IsZero() {
+			all = append(all, n.EscalateTo)
+		}
+	}
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(g string) bool { return g == "" })
+}
+
+// toApprovers asks them to decide.
+func (r Request) toApprovers(at time.Time, title string, groups []string) app.Notice {
+	n := r.notice(app.NoticeApproval, at, title, fmt.Sprintf("%s requested %s (%s). Waiting for %s.", r.Requester, r.Title(), r.Terms.price(), r.approvers()))
+	n.Groups, n.Act, n.ActionName = groups, app.RequestSubject(r.ID), "Decide"
+	return n
+}
+
+// OpenedNotices is the notice for when a request starts waiting; it has its number by then.
+func (r Request) OpenedNotices() []app.Notice {
+	if r.Status != RequestWaiting {
+		return nil
+	}
+	return []app.Notice{r.toApprovers(r.AskedAt, "Approval required: "+r.Title(), r.groups())}
+}
+
+// reviewNotices is called when the review is written down, but before the request is accepted.
+func (r Request) reviewNotices(m RequestMove) []app.Notice {
+	who := m.Who.Name()
+	switch {
+	case m.Act == RequestDeny:
+		return []app.Notice{r.toRequester(m.Now, "Denied: "+r.Title(), fmt.Sprintf("%s denied your request: %s", who, m.Reason))}
+	case m.Act == RequestOffer:
+		n := r.toRequester(m.Now, "Conditions offered: "+r.Title(),
+			fmt.Sprintf("%s would approve %s with lease %s (%s): %s", who, humanize.Count(r.Offer.Layout.Size(), "node"), policy.LeaseText(r.Offer.Lease), r.Offer.price(), m.Reason))
+		n.Act, n.ActionName = app.RequestSubject(r.ID), "Confirm"
+		return []app.Notice{n}
+	case len(r.want()) == 0:
+		return []app.Notice{r.toRequester(m.Now, "Approved: "+r.Title(), strings.TrimSpace(fmt.Sprintf("%s approved your request. It's running now. %s", who, m.Reason)))}
+	}
+	return []app.Notice{r.toRequester(m.Now, "Partly approved: "+r.Title(), fmt.Sprintf("%s approved your request. Still waiting for %s.", who, r.approvers()))}
+}
+
+func (r Request) confirmNotices(m RequestMove, run bool) []app.Notice {
+	if run {
+		return []app.Notice{r.toRequester(m.Now, "Confirmed: "+r.Title(), "Your request is running with the offered conditions.")}
+	}
+	return []app.Notice{r.toApprovers(m.Now, "Approval required for new conditions: "+r.Title(), r.groups())}
+}
+
+func (r Request) withdrawnNotices(m RequestMove) []app.Notice {
+	return []app.Notice{r.toRequester(m.Now, "Withdrawn: "+r.Title(), strings.TrimSpace(fmt.Sprintf("%s withdrew your request. %s", m.Who.Name(), m.Reason)))}
+}
+
+func (r Request) breakGlassNotices(m RequestMove) []app.Notice {
+	n := r.notice(app.NoticeAlarm, m.Now, "Emergency override: "+r.Title(),
+		fmt.Sprintf("%s started this request without the required approvals (%s): %s", m.Who.Name(), r.approvers(), m.Reason))
+	n.Users, n.Groups = []string{r.Requester}, r.groups()
+	return []app.Notice{n}
+}
+
+func (r Request) expiredNotices(now time.Time) []app.Notice {
+	return []app.Notice{r.toRequester(now, "Expired: "+r.Title(), r.Message+" Submit a new request if you still need it.")}
+}
+
+func (r Request) reminderNotices(n policy.Need, now time.Time) app.Notice {
+	groups := []string{}
+	if n.Group != "" {
+		groups = append(groups, n.Group)
+	}
+	return r.toApprovers(now, "Still waiting for approval: "+r.Title(), groups)
+}
+
+func (r Request) escalatedNotices(n policy.Need, now time.Time) app.Notice {
+	return r.toApprovers(now, "Escalated, still waiting for approval: "+r.Title(), []string{n.EscalateTo})
+}

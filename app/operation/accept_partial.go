@@ -1,0 +1,204 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/app/catalog"
+	appcluster "muster/app/cluster"
+	"muster/app/humanize"
+	"muster/app/plan"
+	"muster/app/policy"
+	"muster/app/template"
+)
+
+// PartialStore is what Partials needs of the database.
+type PartialStore interface {
+	// ChangeOf returns what an operation changed of its cluster: what was there before, and what it made of it. Nodes are the
+	// services of those nodes that it changed or gave back, Leaving before are those that were being given back already.
+	// A roll-back is a change to what was before, with the nodes that were new leaving. ENotFound where it changed nothing, or
+	// where the cluster is gone.
+	ChangeOf(ctx context.Context, tenant string, operation int64) (before appcluster.ClusterChange, after appcluster.ClusterChange, err error)
+	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
+	// PartialResultsDue returns, of all tenants, the operations that failed, whose OnFailure accepts fewer machines, that no other operation
+	// has followed, and that were not judged since they failed, oldest first.
+	PartialResultsDue(ctx context.Context, limit int) ([]app.Operation, error)
+	// JudgePartial notes that such an operation cannot be gone on with, and why: in its message and its cluster's, in the feed and in a notice.
+	// Where the choice was FailureAcceptPartialOrRollBack, it is to be rolled back from then on. It is false where something else was faster.
+	JudgePartial(ctx context.Context, j PartialJudgement) (bool, error)
+	OperationHooks(ctx context.Context, tenant string, operation int64) ([]template.OperationHook, error)
+	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
+	SubmitOperation(ctx context.Context, n appcluster.NewOperation) (app.Operation, error)
+}
+
+// PartialsConfig is what Partials is created from.
+type PartialsConfig struct {
+	Store      PartialStore
+	Now        func() time.Time
+	Catalogs   *catalog.Service
+	Masks      *appcluster.Masks
+	Plans      *appcluster.Plans
+	Views      *appcluster.Views
+	Operations *Finder
+	Builder    *Builder
+}
+
+// Partials accepts operations of which machines are missing, with those that came.
+type Partials struct {
+	PartialsConfig
+}
+
+// NewPartials returns Partials on top of their needs.
+func NewPartials(c PartialsConfig) *Partials { return &Partials{PartialsConfig: c} }
+
+// AcceptPartialPreview is a preview of accepting the machines that came, worked out before anything is accepted.
+type AcceptPartialPreview struct {
+	Operation app.Operation             `json:"operation"` // that is brought to its end
+	Wanted    int                       `json:"wanted"`    // nodes
+	GivesBack []LostMachine             `json:"gives_back"`
+	Nodes     []appcluster.UpdatedNode  `json:"nodes"` // that the cluster has then
+	Before    appcluster.ClusterFigures `json:"before"`
+	After     appcluster.ClusterFigures `json:"after"`
+	Plan      plan.Plan                 `json:"plan"`
+	PlanHash  string                    `json:"plan_hash"`
+	Duration  time.Duration             `json:"duration"` // estimate, on unlimited workers
+	Notes     []string                  `json:"notes"`
+	TopsUp    bool                      `json:"tops_up"` // the nodes that are missing are asked for again later
+}
+
+// LostMachine is a machine that did not come.
+type LostMachine struct {
+	Node  string `json:"node"`
+	Error string `json:"error"` // why, in words
+}
+
+// Title says in a few words what it is: "Accept 4 of 5 nodes".
+func (p AcceptPartialPreview) Title() string {
+	return fmt.Sprintf("Accept %d of %s", len(p.Nodes), humanize.Count(p.Wanted, "node"))
+}
+
+// PartialJudgement is why an operation cannot be gone on with.
+type PartialJudgement struct {
+	Operation app.Operation // as it was read
+	Why       string
+	Now       time.Time
+}
+
+// PreviewAcceptPartial works out what accepting the machines that came of a create or a growth that failed; operation 0 is the
+// latest. EConflict, reason "partial_unacceptable", where that cannot be, saying what is missing.
+func (a *Partials) PreviewAcceptPartial(ctx context.Context, actor app.Actor, cluster string, operation int64) (AcceptPartialPreview, error) {
+	if err := actor.Authorize("PreviewAcceptPartial"); err != nil {
+		return AcceptPartialPreview{}, err
+	}
+	c, o, latest, err := a.Operations.FindOperation(ctx, actor, cluster, operation)
+	if err != nil {
+		return AcceptPartialPreview{}, err
+	}
+	m, err := a.Masks.MaskFor(ctx, actor, c)
+	if err != nil {
+		return AcceptPartialPreview{}, err
+	}
+	s, err := a.planAcceptPartial(ctx, c, o, latest, template.PartialOverride{})
+	if err != nil {
+		return AcceptPartialPreview{}, appcluster.MaskError(m, err)
+	}
+	for i := range s.shown.GivesBack { // it says why each machine did not come
+		s.shown.GivesBack[i].Error = m.Hide(s.shown.GivesBack[i].Error)
+	}
+	return s.shown, nil
+}
+
+// AcceptPartial accepts the machines that came; operation 0 is the latest. When planHash is set and the plan is another one by now, it is
+// EConflict and nothing happens. With noBackfill the missing nodes are not asked for again.
+func (a *Partials) AcceptPartial(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string, noBackfill bool) (appcluster.ClusterView, error) {
+	if err := actor.Authorize("AcceptPartial"); err != nil {
+		return appcluster.ClusterView{}, err
+	}
+	c, o, latest, err := a.Operations.FindOperation(ctx, actor, cluster, operation)
+	if err != nil {
+		return appcluster.ClusterView{}, err
+	}
+	if err := actor.MayChange("AcceptPartial", c); err != nil {
+		return appcluster.ClusterView{}, err
+	}
+	s, err := a.planAcceptPartial(ctx, c, o, latest, template.PartialOverride{NoBackfill: noBackfill})
+	if err != nil {
+		return appcluster.ClusterView{}, err
+	}
+	if planHash != "" && planHash != s.shown.PlanHash {
+		return appcluster.ClusterView{}, errPlanChanged
+	}
+	if _, err := a.Store.SubmitOperation(ctx, s.operation(a.Now(), actor.User)); err != nil {
+		return appcluster.ClusterView{}, err
+	}
+	return a.Views.Cluster(ctx, actor, c.ID)
+}
+
+// acceptPartialFailed accepts the partial result of what has lost machines only, where its requester wanted that, and says of the others why it cannot be. It returns
+// how many it began. It can be called again and again, by several servers: the store takes one accept-partial of an operation.
+func (a *Partials) acceptPartialFailed(ctx context.Context) (begun int, errs []error) {
+	due, err := a.Store.PartialResultsDue(ctx, appcluster.TidyAtOnce)
+	if err != nil {
+		return 0, []error{err}
+	}
+	for _, o := range due {
+		began, err := a.acceptAutomatically(ctx, o)
+		if began {
+			begun++
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("accepting the partial result of operation %d: %w", o.ID, err))
+		}
+	}
+	return begun, errs
+}
+
+func (a *Partials) acceptAutomatically(ctx context.Context, o app.Operation) (begun bool, err error) {
+	c, err := a.Store.Cluster(ctx, o.Tenant, o.Cluster)
+	if err != nil {
+		return false, err
+	}
+	s, err := a.planAcceptPartial(ctx, c, o, true, template.PartialOverride{MinAvailable: template.NodeShare(fmt.Sprint(o.MinAvailable)), NoBackfill: o.NoBackfill})
+	if err == nil {
+		_, err = a.Store.SubmitOperation(ctx, s.operation(a.Now(), app.Retrier))
+	}
+	e := app.AsError(err)
+	switch {
+	case err == nil:
+		return true, nil
+	case ctx.Err() != nil, e.Code == app.ETransient:
+		return false, err // which passes
+	case e.Code == app.EConflict && (e.Reason == "operation_running" || e.Reason == "plan_changed" || e.Reason == "not_the_latest"):
+		return false, nil // a person or another server was faster; what is still due is seen again
+	}
+	_, noted := a.Store.JudgePartial(ctx, PartialJudgement{Operation: o, Why: e.ForPeople(), Now: a.Now()})
+	if e.Code != app.EInternal {
+		err = nil // people are notified; what is internal is for the log
+	}
+	return false, errors.Join(err, noted)
+}
+
+// operation is what the store is to accept.
+func (s *partial) operation(now time.Time, who string) appcluster.NewOperation {
+	o := app.Operation{Tenant: s.Tenant, Cluster: s.ID, Kind: app.OperationAcceptPartial, GoesOn: s.of.ID, PlanHash: s.shown.PlanHash, Requester: who, CreatedAt: now,
+		Expected: s.shown.Duration, NoBackfill: !s.shown.TopsUp}
+	if s.of.OnFailure == app.FailureAcceptPartialOrRollBack {
+		o.OnFailure = app.FailureRollBack
+	}
+	change := &appcluster.ClusterChange{Template: s.Template, Definition: s.definition, Size: s.shown.After.Nodes, Services: s.nodes.after().services(),
+		CostPerHour: s.shown.After.CostPerHour, Nodes: map[string][]string{},
+		Reservation: policy.Reservation{Nodes: s.shown.After.Nodes, CPU: s.cpu(), CostPerHour: s.shown.After.CostPerHour}}
+	change.Definition.Services = s.entries()
+	for _, n := range s.nodes {
+		switch {
+		case n.Change == plan.NodeGone:
+			change.Leaving = append(change.Leaving, n.Name)
+		case len(n.Added) > 0:
+			change.Nodes[n.Name] = n.Services
+		}
+	}
+	return appcluster.NewOperation{Operation: o, Plan: s.shown.Plan, Change: change, Follows: s.of.ID, AsOf: s.of.EndedAt}
+}

@@ -1,0 +1,156 @@
+package operation
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"muster/app"
+	"muster/app/cluster"
+	"muster/app/health"
+	"muster/app/plan"
+)
+
+// repair replaces nodes: those that are named, or else those that are sick, and in any case those whose machines are lost where an
+// operation did not end well. What that left undone on other nodes is done with it, and what it was to give back is given back.
+func repair(ctx context.Context, a *Builder, d *updateBuilder) error {
+	if err := d.checkNodes(d.ask.Nodes); err != nil {
+		return err
+	}
+	unmade, undone := d.unfinished()
+	sick := d.named
+	if len(sick) == 0 {
+		known, err := a.sickNodes(ctx, d.standing)
+		if err != nil {
+			return err
+		}
+		for _, name := range known {
+			sick[name] = true
+		}
+	}
+	if !d.recovery().LostOnly() {
+		for _, n := range d.standing.nodes {
+			if n.Lost() {
+				sick[n.Name] = true // nothing that is left to do could be done there
+			}
+		}
+	}
+	for i := range d.nodes {
+		n := &d.nodes[i]
+		switch {
+		case sick[n.Name]:
+			n.Change = plan.NodeReplaced
+		case unmade[n.Name]:
+			n.Change, n.Why = plan.NodeReplaced, "not fully created"
+		case len(undone[n.Name]) > 0:
+			n.Why = "the " + d.latest.Kind.Words() + " didn't finish there"
+			d.finish(n, undone[n.Name])
+		}
+	}
+	d.clearLeft()
+	switch {
+	case d.namesLeft():
+		d.note("Writes the node names on every node, since the %s didn't get that far.", d.latest.Kind.Words())
+	case !slices.ContainsFunc(d.nodes, cluster.UpdatedNode.Touched):
+		d.note("All nodes are healthy. To replace one anyway, name it.")
+	}
+	return nil
+}
+
+// namesLeft tells whether a repair has names to write because the latest operation ended before it had written them.
+func (d *updateBuilder) namesLeft() bool {
+	return d.kind() == app.OperationRepair && slices.ContainsFunc(d.open, func(s app.Step) bool { return s.Action == app.ActionNames })
+}
+
+// finish does what was left undone on a node. What was to be set up is set up from the beginning.
+func (d *updateBuilder) finish(n *cluster.UpdatedNode, services map[string][]app.Action) {
+	for _, s := range slices.Sorted(maps.Keys(services)) {
+		if !slices.Contains(n.Services, s) {
+			n.Removed = append(n.Removed, s)
+			continue
+		}
+		open := func(actions ...app.Action) bool {
+			return slices.ContainsFunc(actions, func(a app.Action) bool { return slices.Contains(services[s], a) })
+		}
+		switch {
+		case (d.latest.Kind == app.OperationUpgrade || d.undone == app.OperationUpgrade) && (open(app.ActionInstall) || open(app.ActionConfigure) && open(app.ActionStart)):
+			n.AllWork(s, plan.WorkUpgrade)
+		case open(app.ActionInstall, app.ActionInitialize), open(app.ActionConfigure) && open(app.ActionStart) && !open(app.ActionStop) && !d.recovery().Power():
+			n.Added = append(n.Added, s) // it doesn't run yet, so it would read nothing
+		case open(app.ActionConfigure, app.ActionReload):
+			n.AllWork(s, plan.WorkReload)
+		case open(app.ActionStop) && !open(app.ActionStart):
+			n.AllWork(s, plan.WorkStop)
+		case open(app.ActionStart) && !open(app.ActionStop):
+			n.AllWork(s, plan.WorkStart)
+		default:
+			n.AllWork(s, plan.WorkRestart)
+		}
+	}
+}
+
+// clearLeft has nodes given back that an operation which did not end well was to give back.
+func (d *updateBuilder) clearLeft() {
+	for _, n := range d.left {
+		d.nodes = append(d.nodes, cluster.UpdatedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: []string{}, Change: plan.NodeGone,
+			Why: "the " + d.latest.Kind.Words() + " didn't finish there"})
+	}
+	slices.SortStableFunc(d.nodes, func(a, b cluster.UpdatedNode) int { return health.NodesInOrder(a.Name, b.Name) })
+}
+
+// unfinished returns the nodes that the latest operation has not made to the end, and of others what it has not done, by service.
+func (d *updateBuilder) unfinished() (unmade map[string]bool, undone map[string]map[string][]app.Action) {
+	unmade, undone = map[string]bool{}, map[string]map[string][]app.Action{}
+	for _, st := range d.open {
+		n := d.node(st.Node)
+		switch {
+		case n == nil:
+		case st.Action == app.ActionCreate, st.Action == app.ActionConfirm, st.Action == app.ActionDelete:
+			unmade[n.Name] = true
+		case slices.Contains(n.Services, st.Service), d.all[st.Service] != nil && (st.Action == app.ActionStop || st.Action == app.ActionRemove):
+			if undone[n.Name] == nil {
+				undone[n.Name] = map[string][]app.Action{}
+			}
+			undone[n.Name][st.Service] = append(undone[n.Name][st.Service], st.Action)
+		}
+	}
+	return unmade, undone
+}
+
+// mostLostNames is how many nodes such a message names.
+const mostLostNames = 10
+
+// LostWords is the message of a cluster that has lost the machines of nodes.
+func LostWords(nodes []string) string {
+	return lostNames(nodes) + " The cluster becomes active again when its machines run."
+}
+
+// LostAsleepWords tell of the same in a cluster that is asleep.
+func LostAsleepWords(nodes []string) string {
+	return lostNames(nodes) + " Waking the cluster skips them; a repair replaces them afterwards."
+}
+
+func lostNames(nodes []string) string {
+	text := strings.Join(nodes[:min(len(nodes), mostLostNames)], ", ")
+	if len(nodes) > mostLostNames {
+		text += ", …"
+	}
+	return health.LostMachines + text + "."
+}
+
+// sickNodes returns the nodes of a cluster that are not well, as far as is known now: those whose machines are lost, and those that health checks
+// have found to be sick or unreachable recently.
+func (a *Builder) sickNodes(ctx context.Context, s *standing) ([]string, error) {
+	sick := health.LostNodes(s.Cluster, s.nodes)
+	h, err := a.Views.ClusterHealth(ctx, s.Cluster, s.nodes)
+	if err != nil || h == nil {
+		return sick, err
+	}
+	for _, n := range h.Nodes {
+		if n.Ill() && n.Rounds > 0 && s.node(n.Node) != nil && !slices.Contains(sick, n.Node) {
+			sick = append(sick, n.Node)
+		}
+	}
+	return sick, nil
+}

@@ -1,0 +1,134 @@
+package operation
+
+import (
+	"context"
+	"slices"
+
+	"muster/app"
+	"muster/app/cluster"
+	"muster/app/humanize"
+	"muster/app/layout"
+)
+
+// request is what is kept of the asking, whatever becomes of it.
+func (d *updateBuilder) request(actor app.Actor) cluster.NewRequest {
+	p := d.preview
+	said := d.ask
+	said.Config, said.PlanHash = nil, ""
+	terms := cluster.Terms{PlanHash: p.PlanHash, Layout: d.layout(), Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, CPU: d.facts.CPU,
+		Updated: &cluster.UpdateTerms{Update: said, Title: p.Title(), Before: p.Before, After: p.After, Effects: p.Effects(), Changes: p.Changes, Notes: p.Notes}}
+	if left := d.ExpiresAt.Sub(d.facts.Now); !d.ExpiresAt.IsZero() && left > 0 {
+		terms.Lease, terms.Cost = left, p.After.CostPerHour*left.Hours()
+	}
+	return cluster.NewRequest{Who: actor, Request: cluster.Request{
+		Tenant: actor.Tenant, Kind: d.ask.Kind, Cluster: d.ID, Requester: actor.Name(), Owner: actor.User, Groups: actor.Groups, Via: actor.Via,
+		AskedAt: d.facts.Now, Facts: d.facts, Decision: d.decision, Terms: terms,
+		Asked: cluster.ClusterRequest{Name: d.Name, LayoutRequest: layout.LayoutRequest{Template: d.Template, Size: p.After.Nodes, Provider: d.Provider}, OnFailure: d.ask.OnFailure},
+	}}
+}
+
+// layout is the cluster's layout afterwards, as layouts are shown.
+func (d *updateBuilder) layout() layout.Layout {
+	l := layout.Layout{Provider: d.Provider, CostPerHour: d.preview.After.CostPerHour, Currency: d.Currency}
+	for _, n := range d.nodes.after() {
+		price := d.definition.Hardware[n.Hardware].CostPerHour
+		if d.ask.Kind == app.OperationSleep {
+			price = d.definition.Hardware[n.Hardware].AsleepCost()
+		}
+		i := slices.IndexFunc(l.Groups, func(g layout.NodeGroup) bool {
+			return g.Hardware == n.Hardware && g.Image == n.Image && g.Zone == n.Zone && slices.Equal(g.Services, n.Services)
+		})
+		if i < 0 {
+			i = len(l.Groups)
+			l.Groups = append(l.Groups, layout.NodeGroup{Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: n.Services})
+		}
+		l.Groups[i].Count++
+		l.Groups[i].CostPerHour += price
+	}
+	if extra, _ := d.extra(d.preview.Plan); extra > 0 {
+		l.MostPerHour = l.CostPerHour + extra
+	}
+	return l
+}
+
+// keep is what the update is worked out from again when it was approved, and what it has to come to then.
+func (d *updateBuilder) keep() cluster.Kept {
+	m := d.ask
+	m.PlanHash = ""
+	return cluster.Kept{Definition: d.definition, PlanHash: d.preview.PlanHash, Hooks: d.preview.Plan.Hooks, Update: &m, Follows: d.latest.ID, Owner: d.Owner}
+}
+
+// readyUpdate works an update that was approved out again. EConflict, reason "cluster_changed", where that does not give just what
+// was shown: then the request is to end.
+func (a *Requests) readyUpdate(ctx context.Context, r cluster.Request) (cluster.NewOperation, error) {
+	k, err := a.Store.RequestPayload(ctx, r.Tenant, r.ID)
+	if err != nil {
+		return cluster.NewOperation{}, err
+	}
+	if k.Update == nil {
+		return cluster.NewOperation{}, app.Errorf(app.EInternal, "request %d doesn't say what to change", r.ID)
+	}
+	if err := a.checkRequester(ctx, r); err != nil {
+		return cluster.NewOperation{}, err
+	}
+	c, err := a.Store.Cluster(ctx, r.Tenant, r.Cluster)
+	if err != nil {
+		return cluster.NewOperation{}, err
+	}
+	d, err := a.Builder.workOutAgain(ctx, c, *k.Update)
+	switch {
+	case app.CodeOf(err) == app.EConflict && app.AsError(err).Reason == "operation_running":
+		return cluster.NewOperation{}, err // which may come to nothing
+	case err != nil && app.CodeOf(err) != app.EInternal && app.CodeOf(err) != app.ETransient && app.CodeOf(err) != app.ETimeout:
+		return cluster.NewOperation{}, clusterChanged(app.AsError(err).ForPeople())
+	case err != nil:
+		return cluster.NewOperation{}, err
+	}
+	if d.preview.Nothing {
+		return cluster.NewOperation{}, clusterChanged("")
+	}
+	now := d.keep()
+	same, err := a.Plans.IsPlan(d.preview.Plan, d.planned, r.Terms.PlanHash)
+	if err != nil {
+		return cluster.NewOperation{}, err
+	}
+	now.PlanHash = r.Terms.PlanHash // which is that of the same plan, see IsPlan
+	if !same || now.Seal() != r.Terms.Seal || k.Seal() != r.Terms.Seal {
+		return cluster.NewOperation{}, clusterChanged("")
+	}
+	return a.Submitter.updateOperation(d, r.Owner)
+}
+
+// workOutAgain works out what waited for approvals.
+func (a *Builder) workOutAgain(ctx context.Context, c app.Cluster, m cluster.Update) (*updateBuilder, error) {
+	if m.Kind == app.OperationSleep || m.Kind == app.OperationWake {
+		return a.planPower(ctx, c, m.Kind)
+	}
+	return a.workOut(ctx, c, m)
+}
+
+func clusterChanged(why string) error {
+	e := &app.Error{Code: app.EConflict, Reason: "cluster_changed", Message: "The cluster or the catalog has changed since this request, so Muster didn't make the change.",
+		Hint: "The request has ended. Check a new preview and submit again."}
+	if why != "" {
+		e.Message += " " + why
+	}
+	return e
+}
+
+// lapse ends a request that cannot be carried out as it was shown any more.
+func (a *Requests) lapse(ctx context.Context, r cluster.Request, why error) error {
+	_, err := a.Store.MoveRequest(ctx, cluster.RequestMove{Tenant: r.Tenant, ID: r.ID, Act: cluster.RequestLapse, Who: app.System(r.Tenant, app.Retrier), Now: a.Now(),
+		Reason: cutReason(app.AsError(why).ForPeople())})
+	if app.CodeOf(err) == app.EConflict { // someone was faster
+		err = nil
+	}
+	return err
+}
+
+func cutReason(text string) string {
+	for len(text) > cluster.MostReason {
+		text = humanize.CutText(text, len([]rune(text))*3/4)
+	}
+	return text
+}

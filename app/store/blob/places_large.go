@@ -1,8 +1,0 @@
-//go:build !small
-
-package blob
-
-// LeftOut are the schemes that this build does not have.
-var LeftOut []string
-
-var largePlaces = map[string]opener{"azblob": openAzure, "s3": openS3}

@@ -1,0 +1,101 @@
+package execution
+
+import (
+	"fmt"
+	"time"
+
+	"muster/app"
+	"muster/app/execution"
+	"muster/app/ledger"
+	"muster/app/store/cluster"
+	"muster/app/store/db"
+	ledgerdb "muster/app/store/ledger"
+)
+
+// takeReserved hands a machine that was promised to a node out to it: the intent, what is known of the machine, and its line of the receipt go over.
+// The step that
+// was just claimed finds the machine by the intent's tag then, or, where it is gone meanwhile, makes one as ever. The key by which the pool opened it
+// stays until the
+// machine is known not to take it any more.
+func takeReserved(t *db.Tx, now time.Time, nodes *ledgerdb.NodeSet, c *execution.ClaimedStep) error {
+	var from, pool, intent string
+	err := t.Row(`SELECT m.cluster, p.name, i.id FROM pool_machines m JOIN pools p ON p.id = m.pool JOIN intents i ON i.cluster = m.cluster AND i.ended_at = 0
+		WHERE m.for_cluster = ? AND m.for_node = ? AND m.for_cluster <> '' AND m.state = 'promised' ORDER BY i.created_at DESC LIMIT 1`, c.Cluster.ID, c.Node.Name).Scan(&from, &pool, &intent)
+	if db.IsNoRows(err) {
+		return nil
+	}
+	if err != nil {
+		return db.Wrapped(err)
+	}
+	var sealed []byte
+	had, err := cluster.ScanNode(t.Row(`SELECT `+cluster.NodeColumns+`, secret FROM nodes WHERE cluster = ? AND name = 'n1'`, from), &sealed)
+	if err != nil {
+		return fmt.Errorf("store: machine %s of a pool: %w", from, err)
+	}
+	key, err := t.Keys.Unseal(sealed, "nodes/"+from+"/"+had.Name)
+	if err != nil {
+		return nil // its key is lost: a new machine is made, and the promise ends with the operation
+	}
+	w := nodes.Of[ledger.Node{Cluster: c.Cluster.ID, Name: c.Node.Name}]
+	n := &w.Node
+	n.MachineID, n.Addresses, n.SSHUser, n.SSHPort, n.HostKey, n.OwnRoot = had.MachineID, had.Addresses, had.SSHUser, had.SSHPort, had.HostKey, had.OwnRoot
+	n.Pool, n.TakenFrom = pool, from
+	if err := t.Exec(`UPDATE nodes SET machine_id = ?, addresses = ?, ssh_user = ?, ssh_port = ?, host_key = ?, own_root = ?, secret = ?, pool = ?, taken_from = ?
+		WHERE cluster = ? AND name = ?`, n.MachineID, db.JSON(n.Addresses), n.SSHUser, n.SSHPort, n.HostKey, db.Flag(n.OwnRoot), t.Keys.Seal(key, "nodes/"+n.Cluster+"/"+n.Name), pool, from,
+		n.Cluster, n.Name); err != nil {
+		return err
+	}
+	// No one was asked by the node's own intent.
+	if err := t.Exec(`DELETE FROM intents WHERE id = ?`, c.Intent); err != nil {
+		return err
+	}
+	if err := t.Exec(`UPDATE intents SET cluster = ?, node = ?, asked = asked + 1 WHERE id = ?`, n.Cluster, n.Name, intent); err != nil {
+		return err
+	}
+	if err := moveResources(t, now, c.Cluster, *n, intent); err != nil {
+		return err
+	}
+	if err := endHandoff(t, now, c.Cluster, from, *n); err != nil {
+		return err
+	}
+	w.Intent, w.Secret = intent, nil
+	c.Node, c.Intent, c.HostKey, c.Unasked = *n, intent, key, false
+	return nil
+}
+
+// handoffSuffix ends the intent of a line of a pool's receipt whose machine is on under the intent itself.
+const handoffSuffix = "/pool"
+
+// moveResources ends the pool's lines of a machine and begins those of the node, at the same moment: nothing is counted twice.
+func moveResources(t *db.Tx, now time.Time, c app.Cluster, n app.Node, intent string) error {
+	if err := t.Exec(`UPDATE resources SET gone_at = ?, intent = intent || '`+handoffSuffix+`' WHERE intent = ? AND id = ?`, db.Micros(now), intent, n.MachineID); err != nil {
+		return err
+	}
+	// What else was ever made for the intent, and may be left, is found and given back by the node's steps.
+	if err := t.Exec(`UPDATE resources SET cluster = ?, node = ? WHERE intent = ?`, c.ID, n.Name, intent); err != nil {
+		return err
+	}
+	return t.Exec(`INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, made_at, gone_at, owner, template, hardware, cpu)
+		SELECT CAST(? AS TEXT), x.kind, x.id, x.provider, x.tenant, CAST(? AS TEXT), CAST(? AS TEXT), x.zone, x.price, CAST(? AS BIGINT), 0, CAST(? AS TEXT), CAST(? AS TEXT),
+			x.hardware, x.cpu FROM resources x WHERE x.intent = ? AND x.id = ? ON CONFLICT DO NOTHING`,
+		intent, c.ID, n.Name, db.Micros(now), c.Owner, c.Template, intent+handoffSuffix, n.MachineID)
+}
+
+// endHandoff ends the cluster in which the machine was, but for the key.
+func endHandoff(t *db.Tx, now time.Time, c app.Cluster, from string, n app.Node) error {
+	proof := fmt.Sprintf("Machine %s was assigned to node %s of cluster %s.", n.MachineID, n.Name, c.ID)
+	for _, q := range []struct {
+		query string
+		args  []any
+	}{
+		{`UPDATE pool_machines SET state = 'handed', ended_at = ? WHERE cluster = ?`, []any{db.Micros(now), from}},
+		{`UPDATE nodes SET status = 'deleted', secret = ? WHERE cluster = ?`, []any{[]byte{}, from}},
+		{`UPDATE clusters SET status = 'deleted', message = ?, deleted_at = ?, proven_at = ?, proof = ?, proof_asked_at = ? WHERE id = ?`,
+			[]any{proof, db.Micros(now), db.Micros(now), proof, db.Micros(now), from}},
+	} {
+		if err := t.Exec(q.query, q.args...); err != nil {
+			return err
+		}
+	}
+	return t.Event(app.Event{At: now, Tenant: c.Tenant, Cluster: from, Kind: app.EventCluster, Status: string(app.ClusterDeleted), Message: proof})
+}

@@ -1,0 +1,110 @@
+package demodata
+
+import (
+	"context"
+	"net/http"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"muster/app"
+	"muster/app/cluster"
+)
+
+// Page is a page of the portal with something on it.
+type Page struct{ Pattern, Address string }
+
+var parameter = regexp.MustCompile(`([a-z-]*)/\{([a-z_]+)(:[^}]*)?\}`)
+
+// Pages returns every page that people open, with something on it: the route table, filled in. What is downloaded, followed live, or leads
+// elsewhere is no page.
+func (h *Instance) Pages(ctx context.Context) ([]Page, error) {
+	known, err := h.known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []Page
+	for _, r := range h.Portal.Routes() {
+		if r.Method != http.MethodGet || strings.HasPrefix(r.Pattern, "/api/") || strings.HasPrefix(r.Pattern, "/step-up") || strings.HasPrefix(r.Pattern, "/slack/") ||
+			strings.HasPrefix(r.Pattern, "/hooks/") || r.Pattern == "/metrics" || strings.HasPrefix(r.Pattern, "/.well-known/") || // for programs
+			slices.Contains([]string{"/link", "/account/password", "/clusters/preview", "/admin/policies/try"}, r.Pattern) ||
+			slices.Contains([]string{"live", "key", "export", "spec", "extend", "download"}, path.Base(r.Pattern)) {
+			continue
+		}
+		p := Page{r.Pattern, parameter.ReplaceAllStringFunc(r.Pattern, func(m string) string {
+			parts := parameter.FindStringSubmatch(m)
+			if v := known[r.Pattern+" "+parts[2]]; v != "" {
+				return parts[1] + "/" + v
+			}
+			return parts[1] + "/" + firstKnown(known, parts[1], parts[2])
+		})}
+		p.Address += known[r.Pattern+"?"]
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+func firstKnown(known map[string]string, names ...string) string {
+	for _, n := range names {
+		if known[n] != "" {
+			return known[n]
+		}
+	}
+	return "none"
+}
+
+// known returns values for the parameters of routes: by name, or by pattern and name, or, with ?, what comes behind the path.
+func (h *Instance) known(ctx context.Context) (map[string]string, error) {
+	boss := h.actor(Admin)
+	k := map[string]string{"template": "web-shop", "user": user, "policy": "big-clusters", "hook": "on-call", "pool": "runners", "tenants": "research", "group": "shop", "kind": "template", "name": "web-shop",
+		"/admin/catalog/provider/{name}/check name": "frankfurt", "/admin/catalog/provider/{name}/offers name": "frankfurt",
+		"/clusters/{id}/{power:sleep|wake} power": "sleep", "/admin/webhooks/{hook}/deliveries/{delivery} hook": "chargeback"}
+	for name, patterns := range map[string][]string{
+		"payments":       {"id"},
+		"checkout-fix":   {"/clusters/{id}/accept-partial id", "/clusters/{id}/roll-back id"},
+		"demo-for-sales": {"/clusters/{id}/cancel id", "/clusters/{id}/waiting id", "/clusters/{id} id"},
+		"staging":        {"/clusters/{id}/receipt id"},
+		"integration":    {"other"},
+		"gift-cards":     {"gift-cards"},
+		"wishlist":       {"wishlist"},
+		"search-tuning":  {"search-tuning"},
+	} {
+		list, err := h.Services.Cluster.Views.Clusters(ctx, boss, app.ClusterFilter{Deleted: true, Name: name})
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range list {
+			for _, p := range patterns {
+				k[p] = c.ID
+			}
+		}
+	}
+	k["/clusters/{id}/diff?"] = "?with=" + k["other"]
+	k["/clusters/{id}/clone?"], k["/clusters/{id}/change?"] = "?name=payments-2", "?kind=resize&size=8"
+	requests, err := h.Services.Operation.Requests.Requests(ctx, h.actor(approver), cluster.RequestFilter{View: cluster.RequestsInbox, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range requests {
+		k["request"] = number(r.ID)
+	}
+	deliveries, err := h.Services.Webhook.HookDeliveries(ctx, boss, "chargeback", 0, 1)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range deliveries {
+		k["delivery"] = number(d.ID)
+	}
+	taken, err := h.Services.Build.Intake.BuildDeliveries(ctx, boss, buildHook, 0, 1)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range taken {
+		k["/admin/builds/{hook}/deliveries/{delivery} delivery"] = number(d.ID)
+	}
+	for _, at := range []string{"", "/delete", "/deliveries/{delivery}"} {
+		k["/admin/builds/{hook}"+at+" hook"] = buildHook
+	}
+	return k, nil
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+
+	"muster/app/all"
+	"muster/app/schedule"
+)
+
+// What happens to clusters, in the matrix.
+var manageTries = map[string]func(ctx context.Context, a *all.Services, s *scene) error{
+	"RenameCluster": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Ownership.RenameCluster(ctx, s.actor, s.cluster(), s.fresh("renamed"))
+		return err
+	},
+	"TransferCluster": func(ctx context.Context, a *all.Services, s *scene) error {
+		c := s.cluster()
+		_, err := a.Cluster.Ownership.TransferCluster(ctx, s.actor, c, s.lesser())
+		return err
+	},
+	"PreviewSleep": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Sleeping.PreviewSleep(ctx, s.actor, s.cluster())
+		return err
+	},
+	"PreviewWake": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Sleeping.PreviewWake(ctx, s.actor, s.cluster())
+		return err
+	},
+	"SleepCluster": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Sleeping.SleepCluster(ctx, s.actor, s.cluster(), "")
+		return err
+	},
+	"Schedule": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Schedules.Schedule(ctx, s.actor, s.cluster())
+		return err
+	},
+	"SetSchedule": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Schedules.SetSchedule(ctx, s.actor, s.cluster(), schedule.Schedule{Sleep: "0 19 * * *"})
+		return err
+	},
+	"ExportCluster": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Specs.ExportCluster(ctx, s.actor, s.cluster())
+		return err
+	},
+	"PreviewClone": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Creates.PreviewClone(ctx, s.actor, s.cluster(), s.fresh("twin"))
+		return err
+	},
+	"CloneCluster": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Cluster.Creates.CloneCluster(ctx, s.actor, s.cluster(), s.fresh("twin"), "")
+		return err
+	},
+	"DiffClusters": func(ctx context.Context, a *all.Services, s *scene) error {
+		c := s.cluster()
+		_, err := a.Cluster.Specs.DiffClusters(ctx, s.actor, c, c)
+		return err
+	},
+	"WakeCluster": func(ctx context.Context, a *all.Services, s *scene) error {
+		_, err := a.Operation.Sleeping.WakeCluster(ctx, s.actor, s.cluster(), "")
+		return err
+	},
+}

@@ -1,0 +1,64 @@
+package portal
+
+import (
+	"muster/portal/audit"
+	"muster/portal/build"
+	"muster/portal/catalog"
+	"muster/portal/chat"
+	"muster/portal/cluster"
+	"muster/portal/execution"
+	"muster/portal/fleet"
+	"muster/portal/health"
+	"muster/portal/home"
+	"muster/portal/identity"
+	"muster/portal/operation"
+	"muster/portal/policy"
+	"muster/portal/pool"
+	"muster/portal/quota"
+	"muster/portal/resource"
+	"muster/portal/site"
+	"muster/portal/template"
+	"muster/portal/webhook"
+)
+
+// services serve the pages and REST operations of one noun each.
+type services struct {
+	webhook   *webhook.Service
+	audit     *audit.Service
+	chat      *chat.Service
+	health    *health.Service
+	identity  *identity.Service
+	pool      *pool.Service
+	quota     *quota.Service
+	resource  *resource.Service
+	template  *template.Service
+	build     *build.Service
+	execution *execution.Service
+	catalog   *catalog.Service
+	policy    *policy.Service
+	fleet     *fleet.Service
+	cluster   *cluster.Service
+	operation *operation.Service
+	home      *home.Service
+}
+
+func newServices(s *site.Site) (n services) {
+	n.webhook = webhook.New(s)
+	n.audit = audit.New(s)
+	n.chat = chat.New(s)
+	n.health = health.New(s)
+	n.identity = identity.New(s)
+	n.pool = pool.New(s)
+	n.quota = quota.New(s)
+	n.resource = resource.New(s)
+	n.template = template.New(s)
+	n.build = build.New(s)
+	n.execution = execution.New(s)
+	n.catalog = catalog.New(s)
+	n.policy = policy.New(s)
+	n.fleet = fleet.New(s, n.catalog)
+	n.cluster = cluster.New(s, n.quota, n.policy)
+	n.operation = operation.New(s, n.health, n.cluster)
+	n.home = home.New(s, n.quota, n.template, n.fleet)
+	return n
+}

@@ -1,8 +1,0 @@
-//go:build small
-
-package providers
-
-// LeftOut names the members that this build does not have.
-var LeftOut = []string{"aws", "digitalocean", "openstack", "rackspace"}
-
-var largeMembers map[string]member

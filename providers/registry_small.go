@@ -1,0 +1,8 @@
+//go:build small
+
+package providers
+
+// LeftOut names the members that this build does not have.
+var LeftOut = []string{"aws", "digitalocean", "openstack", "rackspace"}
+
+var largeRegistry map[string]registration
