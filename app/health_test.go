@@ -98,10 +98,10 @@ func TestClusterHealth(t *testing.T) {
 		"not looked at": {nil, 3, false, "unknown 0 0 0 3 "},
 		"healthy":       {nil, 3, true, "healthy 3 0 0 0 "},
 		"failing yet":   {[]health.NodeHealth{ill("n1", health.HealthHealthy)}, 3, true, "healthy 3 0 0 0 "},
-		"sick":          {[]health.NodeHealth{ill("n2", health.HealthSick)}, 3, true, "sick 2 1 0 0 n2 is sick: web: no."},
+		"sick":          {[]health.NodeHealth{ill("n2", health.HealthSick)}, 3, true, "sick 2 1 0 0 n2 is unhealthy: web: no."},
 		"both": {[]health.NodeHealth{ill("n1", health.HealthUnreachable), ill("n2", health.HealthSick)}, 3, true,
-			"sick 1 1 1 0 n1 is unreachable: web: no; n2 is sick: web: no."},
-		"many": {many, 10, true, "sick 3 7 0 0 n1 is sick: web: no; n2 is sick: web: no; n3 is sick: web: no; n4 is sick: web: no; n5 is sick: web: no; and 2 more."},
+			"sick 1 1 1 0 n1 is unreachable: web: no; n2 is unhealthy: web: no."},
+		"many": {many, 10, true, "sick 3 7 0 0 n1 is unhealthy: web: no; n2 is unhealthy: web: no; n3 is unhealthy: web: no; n4 is unhealthy: web: no; n5 is unhealthy: web: no; and 2 more."},
 	} {
 		h := health.ClusterHealth{Nodes: tc.nodes}
 		h.Sum(tc.of, tc.looked)

@@ -151,6 +151,39 @@ func TestParseMoment(t *testing.T) {
 	}
 }
 
+// Where a time has no zone, it is in that of the one who wrote it.
+func TestParseMomentIn(t *testing.T) {
+	berlin, err := template.ParseZone("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"2026-07-30 18:00": "2026-07-30T16:00:00Z", "2026-11-30T18:00": "2026-11-30T17:00:00Z", "2026-11-30": "2026-11-29T23:00:00Z",
+		"2026-11-30T18:00:00Z": "2026-11-30T18:00:00Z", "2026-11-30T18:00+05:30": "2026-11-30T12:30:00Z", "2026-03-29 01:59": "2026-03-29T00:59:00Z",
+		"2026-03-29 03:00": "2026-03-29T01:00:00Z", "2026-03-29T02:30:00+01:00": "2026-03-29T01:30:00Z",
+		"2026-03-29 02:30": "2026-03-29 02:30 doesn't exist in Europe/Berlin: clocks are set forward then.",
+		"2026-03-29 02:00": "2026-03-29 02:00 doesn't exist in Europe/Berlin: clocks are set forward then.",
+		"30.11.2026":       `Invalid time "30.11.2026".`,
+	} {
+		got, err := template.ParseMomentIn(text, berlin)
+		said := got.Format(time.RFC3339)
+		if err != nil {
+			said = app.AsError(err).Message
+		}
+		if said != want {
+			t.Errorf("%q is %s, want %s", text, said, want)
+		}
+	}
+	for _, name := range []string{"Local", "CEST", "../etc", "berlin, of all"} {
+		if zone, err := template.ParseZone(name); app.CodeOf(err) != app.EInvalid {
+			t.Errorf("%q is taken for %s (%v)", name, zone, err)
+		}
+	}
+	if zone, err := template.ParseZone(""); err != nil || zone != time.UTC {
+		t.Errorf("none is taken for %s (%v)", zone, err)
+	}
+}
+
 func FuzzParseLength(f *testing.F) {
 	for _, s := range []string{"4h", "1d12h", "-2w", "99999999999999999999s", "1h1", "-"} {
 		f.Add(s)

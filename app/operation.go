@@ -83,7 +83,7 @@ type Operation struct {
 	Status    OperationStatus `json:"status"`
 	PlanHash  string          `json:"plan_hash"`
 	OnFailure FailureChoice   `json:"on_failure,omitempty"`
-	Undoes    int64           `json:"undoes,omitempty"` // of a roll-back: the operation that it undoes
+	Undoes    int64           `json:"undoes,omitempty"` // of a rollback: the operation that it undoes
 	// GoesOn is, of an accept-partial, the operation that it brings to an end.
 	GoesOn int64 `json:"goes_on,omitempty"`
 	// MinAvailable is, where it is to be gone on with by itself, with how many nodes at the least; 0: as many as the constraints want.

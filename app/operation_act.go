@@ -54,7 +54,7 @@ func (k OperationKind) ServicesOnly() bool {
 	return k == OperationStart || k == OperationStop || k == OperationRestart || k == OperationCompare
 }
 
-// Undoable tells whether a roll-back of such an operation makes sense: machines that were deleted stay deleted.
+// Undoable tells whether a rollback of such an operation makes sense: machines that were deleted stay deleted.
 func (k OperationKind) Undoable() bool {
 	return k != OperationDelete && k != OperationRollBack && k != OperationRepair && k != OperationCompare
 }

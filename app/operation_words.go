@@ -6,7 +6,7 @@ import "muster/app/humanize"
 var KindWords = map[OperationKind]struct{ noun, verb, doing string }{
 	OperationCreate:         {"create", "create", "creating"},
 	OperationDelete:         {"delete", "delete", "deleting"},
-	OperationRollBack:       {"roll-back", "roll back", "rolling back"},
+	OperationRollBack:       {"rollback", "roll back", "rolling back"},
 	OperationAcceptPartial:  {"partial acceptance", "accept partial result", "accepting partial result"},
 	OperationResize:         {"resize", "resize", "resizing"},
 	OperationAddServices:    {"addition of services", "add services", "adding services"},
@@ -22,7 +22,7 @@ var KindWords = map[OperationKind]struct{ noun, verb, doing string }{
 	OperationWake:           {"waking", "wake", "waking"},
 }
 
-// Words is the kind as used in a sentence: "the roll-back has failed".
+// Words is the kind as used in a sentence: "the rollback has failed".
 func (k OperationKind) Words() string {
 	if w, ok := KindWords[k]; ok {
 		return w.noun

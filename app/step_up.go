@@ -29,11 +29,11 @@ func (a Actor) MustBeFresh(now time.Time, within time.Duration) error {
 	if a.Fresh(now, within) {
 		return nil
 	}
-	e := &Error{Code: EForbidden, Reason: StepUpReason, Message: "This requires that you confirmed who you are within the last " + humanize.Duration(within) + "."}
+	e := &Error{Code: EForbidden, Reason: StepUpReason, Message: "This requires that you re-authenticated within the last " + humanize.Duration(within) + "."}
 	if a.Session == "" {
 		e.Hint = "Use the portal. API tokens and chat can't be used for this."
 	} else {
-		e.Hint = "Confirm who you are, then try again."
+		e.Hint = "Re-authenticate, then try again."
 	}
 	return e
 }

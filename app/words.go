@@ -7,25 +7,25 @@ import (
 	"muster/app/humanize"
 )
 
-// LeaseWords says how long a lease is; "no end" for 0.
+// LeaseWords says how long a lease is; "no expiry" for 0.
 func LeaseWords(d time.Duration) string {
 	if d == 0 {
-		return "no end"
+		return "no expiry"
 	}
 	return humanize.Duration(d)
 }
 
-// LeaseEnd says when the lease ends, seen from now; "no end" where it has none.
+// LeaseEnd says when the lease expires, seen from now; "no expiry" if it never does.
 func (c Cluster) LeaseEnd(now time.Time) string {
 	switch {
 	case c.Status == ClusterDeleted:
 		return "ended"
 	case c.ExpiresAt.IsZero():
-		return "no end"
+		return "no expiry"
 	case !c.ExpiresAt.After(now):
-		return "ended " + humanize.Ago(now, c.ExpiresAt)
+		return "expired " + humanize.Ago(now, c.ExpiresAt)
 	}
-	return "in " + humanize.Rough(c.ExpiresAt.Sub(now))
+	return "expires in " + humanize.Rough(c.ExpiresAt.Sub(now))
 }
 
 // StatusWord is the state in one word. A pending cluster shows what is being done to it.

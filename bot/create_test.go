@@ -82,7 +82,7 @@ func TestCreateModal(t *testing.T) {
 	if size.Kind != FieldNumber || *size.Min != 2 || *size.Max != 9 || size.Values[0] != "2" || size.Optional {
 		t.Errorf("the size is %+v", size)
 	}
-	if lease.Values[0] != "=default" || len(lease.Choices) < 5 || strings.Contains(fmt.Sprint(lease.Choices), "no end") {
+	if lease.Values[0] != "=default" || len(lease.Choices) < 5 || strings.Contains(fmt.Sprint(lease.Choices), "no expiry") {
 		t.Errorf("the lease is %+v", lease)
 	}
 	if port.Label != "Port" || port.Values[0] != "80" || *port.Max != 65535 || !strings.Contains(port.Hint, "Where it listens. A whole number from 1 to 65535") ||

@@ -236,7 +236,7 @@ func TestDirectMessagesAreSentOnce(t *testing.T) {
 func TestLeaseWarning(t *testing.T) {
 	b, s := talk(t)
 	s.outlook.Offer = template.LeaseOffer{By: 2 * time.Hour, Step: 6 * time.Hour, Latest: s.outlook.Until.Add(6 * time.Hour)}
-	n := app.Notice{Kind: app.NoticeLease, Cluster: "shop-7", Title: "The lease of shop ends in 1 h.", Text: "All is lost then.", About: app.ClusterSubject("shop-7"), Act: app.ParseSubject("/x"), ActionName: "Extend"}
+	n := app.Notice{Kind: app.NoticeLease, Cluster: "shop-7", Title: "The lease of shop expires in 1 h.", Text: "All is lost then.", About: app.ClusterSubject("shop-7"), Act: app.ParseSubject("/x"), ActionName: "Extend"}
 	a := b.notices.message(t.Context(), b.request(ada, s.actor), n)
 	var names []string
 	for _, x := range a.Buttons {
@@ -380,7 +380,7 @@ func TestActionsAfterAFailure(t *testing.T) {
 		Failed:    &app.Step{ID: "n1.web.install", Node: "n1", Action: app.ActionInstall, Service: "web", Error: "exit status 100"}, Lines: []string{"E: no such package"}}
 	p.Ways = cluster.TroubleOf(cluster.ClusterView{Cluster: p.Cluster, Nodes: []app.Node{{Name: "n1"}}, Operations: []app.Operation{p.Operation}}, cluster.Definition{}, cluster.Unfinished{Failed: 1, Other: true}).Ways
 	c := NewCard(p, "u", time.Now())
-	if len(c.Buttons) != 4 || c.Buttons[0].Name != "Resume create" || c.Buttons[1].Name != "Roll back create" || c.Buttons[2].Name != "Repair cluster" || c.Buttons[3].Name != "View log" || len(c.Log) != 1 {
+	if len(c.Buttons) != 4 || c.Buttons[0].Name != "Resume operation" || c.Buttons[1].Name != "Roll back operation" || c.Buttons[2].Name != "Repair cluster" || c.Buttons[3].Name != "View log" || len(c.Log) != 1 {
 		t.Fatalf("the card is %+v", c)
 	}
 	a := b.Press(t.Context(), ada, c.Buttons[0].Value)

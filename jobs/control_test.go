@@ -49,11 +49,11 @@ func (e *engine) running(id string, a app.Action, service string, n int) {
 	})
 }
 
-// undo waits until a roll-back that is due was begun, which must be so once.
+// undo waits until a rollback that is due was begun, which must be so once.
 func (e *engine) undo() {
 	e.Helper()
 	begun := 0
-	e.eventually("a roll-back begins", func() bool {
+	e.eventually("a rollback begins", func() bool {
 		n, err := e.app.Operation.RollBacks.UndoFailed(e.ctx)
 		if err != nil {
 			e.Fatal(err)
@@ -62,7 +62,7 @@ func (e *engine) undo() {
 		return n > 0
 	})
 	if n, err := e.app.Operation.RollBacks.UndoFailed(e.ctx); n != 0 || err != nil || begun != 1 {
-		e.Fatalf("%d roll-backs were begun, and then %d (%v)", begun, n, err)
+		e.Fatalf("%d rollbacks were begun, and then %d (%v)", begun, n, err)
 	}
 }
 

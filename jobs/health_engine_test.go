@@ -126,7 +126,7 @@ func TestUnhealthyNodesAreDetectedAndRecover(t *testing.T) {
 	e.makeSick("n2")
 	h = e.awaitHealth(v.ID, "sick", func(h *health.ClusterHealth) bool { return h.State == health.HealthSick })
 	if h.Sick != 1 || h.Healthy != 2 || h.Of("n2").State != health.HealthSick || h.Of("n1").State != health.HealthHealthy ||
-		!strings.HasPrefix(h.Reason, "n2 is sick: back: command [ ! -e ") || !strings.HasSuffix(h.Reason, "failed with exit code 1: the file of n2 is there.") {
+		!strings.HasPrefix(h.Reason, "n2 is unhealthy: back: command [ ! -e ") || !strings.HasSuffix(h.Reason, "failed with exit code 1: the file of n2 is there.") {
 		t.Errorf("sick: %+v", h)
 	}
 	e.drifts(v.ID)
@@ -134,7 +134,7 @@ func TestUnhealthyNodesAreDetectedAndRecover(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.awaitHealth(v.ID, "well again", func(h *health.ClusterHealth) bool { return h.State == health.HealthHealthy && len(h.Nodes) == 0 })
-	if got := strings.Join(e.titles(), "\n"); got != "Cluster web is sick.\nCluster web is healthy again." {
+	if got := strings.Join(e.titles(), "\n"); got != "Cluster web is unhealthy.\nCluster web is healthy again." {
 		t.Errorf("notices:\n%s", got)
 	}
 	events, err := e.app.Cluster.Activity.Events(t.Context(), e.admin, v.ID, 0, 0)

@@ -98,7 +98,7 @@ const (
 func judgeCheck(h *template.HealthCheck, exit int, said string) string {
 	said = strings.TrimSpace(said)
 	if exit == timedOut || exit == killed {
-		return fmt.Sprintf("%s: no response within %s", h.Asks(), humanize.Duration(h.TimeoutOr5s()))
+		return fmt.Sprintf("%s: no response within %s", h.Asks(), humanize.Exact(h.TimeoutOr5s()))
 	}
 	switch {
 	case h.HTTP != nil && exit == 0:

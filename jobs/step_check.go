@@ -49,7 +49,7 @@ func (w *actions) check(ctx context.Context, as *execution.Assignment, out famil
 		last = wrong
 		if wait := as.Health.WaitOr60s(); time.Since(began) >= wait {
 			return &app.Error{Code: app.EScript, Reason: reasonUnhealthy,
-				Message: fmt.Sprintf("%s on %s didn't become healthy within %s: %s.", as.Service, as.Node.Name, humanize.Duration(wait), wrong),
+				Message: fmt.Sprintf("%s on %s didn't become healthy within %s: %s.", as.Service, as.Node.Name, humanize.Exact(wait), wrong),
 				Hint:    "Check the service's log on the node. If it only needs more time, raise its health check's wait in the catalog."}
 		}
 		if err := loop.Pause(ctx, min(loop.BackOff(firstCheck, try), longCheck)); err != nil {

@@ -384,12 +384,12 @@ var lives = []struct {
 		m.update(id, cluster.Update{Kind: app.OperationUpgrade})
 	}},
 	{"repair", nil, update(cluster.Update{Kind: app.OperationRepair, Nodes: []string{"n1", "n2"}})},
-	{"roll-back of a growth", nil, rollBackOf(cluster.Update{Kind: app.OperationResize, Size: 5})},
-	{"roll-back of a shrink", []cluster.Update{{Kind: app.OperationResize, Size: 4}}, rollBackOf(cluster.Update{Kind: app.OperationResize, Size: 2})},
-	{"roll-back of other services", nil, rollBackOf(cluster.Update{Kind: app.OperationAddServices, Services: []string{"extra"}},
+	{"rollback of a growth", nil, rollBackOf(cluster.Update{Kind: app.OperationResize, Size: 5})},
+	{"rollback of a shrink", []cluster.Update{{Kind: app.OperationResize, Size: 4}}, rollBackOf(cluster.Update{Kind: app.OperationResize, Size: 2})},
+	{"rollback of other services", nil, rollBackOf(cluster.Update{Kind: app.OperationAddServices, Services: []string{"extra"}},
 		"n1.extra", "n2.extra", "n3.extra")},
 	{"accepting fewer nodes", nil, acceptPartialOf(false)},
-	{"roll-back of a partial accept", nil, acceptPartialOf(true)},
+	{"rollback of a partial accept", nil, acceptPartialOf(true)},
 	{"delete", []cluster.Update{{Kind: app.OperationResize, Size: 4}, {Kind: app.OperationResize, Size: 3}}, func(m *mortal, id string) {
 		if _, err := m.app.Cluster.Deletes.DeleteCluster(m.Context(), m.admin, id); err != nil {
 			m.Fatal(err)

@@ -300,7 +300,7 @@ func (w *actions) failure(ctx context.Context, as *execution.Assignment, err err
 		return &app.Error{Code: app.ECancelled, Message: "Cancelled by a user."}
 	case errors.Is(cause, errOverTime):
 		return &app.Error{Code: app.ETimeout, Reason: reasonTimeLimit,
-			Message: fmt.Sprintf("%s didn't finish within %s.", as.StepID, humanize.Duration(as.Timeout))}
+			Message: fmt.Sprintf("%s didn't finish within %s.", as.StepID, humanize.Exact(as.Timeout))}
 	case w.ctx.Err() != nil:
 		return &app.Error{Code: app.ETransient, Reason: reasonStopped, Message: "The worker shut down; the step will be retried."}
 	}

@@ -15,6 +15,6 @@
 //   - "all of these before all of those" is one join step and not a product of edges;
 //   - where a service says how to see that it is healthy, what depends on it waits for that.
 //
-// Changes of running clusters go in waves: new nodes, work on nodes that stay, nodes that go (see update). A roll-back undoes
+// Changes of running clusters go in waves: new nodes, work on nodes that stay, nodes that go (see update). A rollback undoes
 // another operation, last things first (see rollBack).
 package planner

@@ -160,6 +160,6 @@ func TestScriptsAreNotUndone(t *testing.T) {
 		{Index: 1, ID: "n1.create", Node: "n1", Action: app.ActionCreate, State: app.StepSucceeded, Attempt: 1, Needs: []int{0}}}
 	p, err := planner.New().Plan(plan.PlanRequest{Kind: app.OperationRollBack, Nodes: []plan.PlanNode{{Name: "n1"}}, Undo: undo})
 	if err != nil || stepIDs(p) != "n1.delete" {
-		t.Fatalf("the roll-back of a plan with a hook is %v %s", err, stepIDs(p))
+		t.Fatalf("the rollback of a plan with a hook is %v %s", err, stepIDs(p))
 	}
 }

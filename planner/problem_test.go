@@ -30,7 +30,7 @@ import (
 //	batch 2
 //	lost n3.create n4.confirm  the plan is that of the accept-partial, after these failed and all that does not need them succeeded; what is
 //	                       added or, in a create, worked on comes with the accept-partial
-//	failed n3.app.start    the plan is that of the roll-back, after this step failed and all listed before it succeeded
+//	failed n3.app.start    the plan is that of the rollback, after this step failed and all listed before it succeeded
 func parseProblem(t testing.TB, text string) plan.PlanRequest {
 	t.Helper()
 	r := plan.PlanRequest{Kind: app.OperationCreate, Services: map[string]*template.Service{}, Config: map[string]any{}}
@@ -150,7 +150,7 @@ func goneOn(r plan.PlanRequest, steps []app.Step) plan.PlanRequest {
 	return r
 }
 
-// failedAt asks for the roll-back of an update.
+// failedAt asks for the rollback of an update.
 func failedAt(t testing.TB, r plan.PlanRequest, id string) plan.PlanRequest {
 	t.Helper()
 	p, err := planner.New().Plan(r)

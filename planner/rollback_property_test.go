@@ -112,7 +112,7 @@ func (m machines) String() string {
 	return out
 }
 
-// beforeOf is what existed before an update, and the nodes as a roll-back is notified of them.
+// beforeOf is what existed before an update, and the nodes as a rollback is notified of them.
 func beforeOf(r plan.PlanRequest) (machines, []plan.PlanNode) {
 	m, nodes := machines{}, []plan.PlanNode(nil)
 	for _, n := range r.Nodes {
@@ -137,7 +137,7 @@ func beforeOf(r plan.PlanRequest) (machines, []plan.PlanNode) {
 }
 
 // TestRollBackRestoresState carries updates out up to anywhere, with steps that fail before or after they had
-// their effect, and then their roll-backs in any order that the plan allows: all that was there is there and runs by its old
+// their effect, and then their rollbacks in any order that the plan allows: all that was there is there and runs by its old
 // configuration, and nothing else.
 func TestRollBackRestoresState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -224,7 +224,7 @@ func TestRollBackRestoresState(t *testing.T) {
 			now.carry(t, s, "old")
 		}
 		if now.String() != old.String() {
-			t.Fatalf("after the roll-back there is\n%swant\n%sthe update\n%s\nthe roll-back\n%s%v", now, old, listing(p), listing(q), begunOf(undo))
+			t.Fatalf("after the rollback there is\n%swant\n%sthe update\n%s\nthe rollback\n%s%v", now, old, listing(p), listing(q), begunOf(undo))
 		}
 	})
 }

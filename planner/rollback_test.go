@@ -54,7 +54,7 @@ func TestRollBackOfACreateDeletesMachines(t *testing.T) {
 	}
 	p := rollBackOf(t, r, stepsOf(create, always))
 	if got := acts(p); got != "n1.delete n2.delete n3.delete" {
-		t.Errorf("the roll-back is %s", got)
+		t.Errorf("the rollback is %s", got)
 	}
 	for _, s := range p.Steps {
 		if len(s.Needs) > 0 {
@@ -69,7 +69,7 @@ func TestRollBackOfACreateDeletesMachines(t *testing.T) {
 		return 0
 	}))
 	if got := acts(p); got != "n2.delete" {
-		t.Errorf("the roll-back of one begun machine is %q", got)
+		t.Errorf("the rollback of one begun machine is %q", got)
 	}
 	if p := rollBackOf(t, r, stepsOf(create, func(plan.PlanStep) int { return 0 })); len(p.Steps) > 0 {
 		t.Errorf("nothing was begun, and %s is undone", acts(p))
@@ -100,7 +100,7 @@ func TestServicesAreUndoneInReverse(t *testing.T) {
 		}
 	}
 	if p.Acts() != 4 {
-		t.Errorf("the roll-back is %s", acts(p))
+		t.Errorf("the rollback is %s", acts(p))
 	}
 	if !before(p, "n2.app.stop", "n1.db.stop") || !before(p, "n3.app.stop", "n1.db.stop") || !before(p, "n1.db.stop", "n1.db.remove") {
 		t.Errorf("what started last must stop first: %s", listing(p))

@@ -407,7 +407,7 @@ func count(p paths) map[string]bool {
 	return all
 }
 
-// tidy checks what every plan of an update or its roll-back must hold: ids, order, reasons, and few edges.
+// tidy checks what every plan of an update or its rollback must hold: ids, order, reasons, and few edges.
 func tidy(t interface{ Fatalf(string, ...any) }, p plan.Plan, services int) {
 	seen, needed := map[string]bool{}, map[int]bool{}
 	edges := 0

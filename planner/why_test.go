@@ -33,15 +33,15 @@ const everything = `
 	config stores %ip.service.db%`
 
 // TestEveryEdgeHasAReason looks at all edges of plans in which all happens that can happen, with hooks around it, and of their
-// roll-backs.
+// rollbacks.
 func TestEveryEdgeHasAReason(t *testing.T) {
 	for name, problem := range map[string]string{
-		"create":               "service a health=yes\nnode x3 a\nconfig k %ip.service.a%",
-		"update":               everything,
-		"update at once":       strings.Replace(everything, "batch 1", "", 1),
-		"roll-back":            strings.Replace(everything, "replaced", "# replaced", 2) + "\nfailed n6.delete",
-		"roll-back, all gone":  strings.Replace(strings.Replace(everything, "replaced", "# replaced", 2), "batch 1", "batch 2", 1) + "\nfailed n7.delete",
-		"roll-back of a batch": strings.Replace(everything, "replaced", "# replaced", 2) + "\nfailed n3.web.start",
+		"create":              "service a health=yes\nnode x3 a\nconfig k %ip.service.a%",
+		"update":              everything,
+		"update at once":      strings.Replace(everything, "batch 1", "", 1),
+		"rollback":            strings.Replace(everything, "replaced", "# replaced", 2) + "\nfailed n6.delete",
+		"rollback, all gone":  strings.Replace(strings.Replace(everything, "replaced", "# replaced", 2), "batch 1", "batch 2", 1) + "\nfailed n7.delete",
+		"rollback of a batch": strings.Replace(everything, "replaced", "# replaced", 2) + "\nfailed n3.web.start",
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := parseProblem(t, problem)

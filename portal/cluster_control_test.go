@@ -17,13 +17,13 @@ func TestPauseAndResume(t *testing.T) {
 	id := s.cluster(ada, "lake", "hadoop", 3)
 	s.f.advance(id, 5)
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "Creating: 5 of 25 steps done", "Pause create Cancel create Delete cluster", "Why it's waiting", "nodemanager.start: waits for n1.namenode.start, which is running.")
+	a.reads(http.StatusOK, "Creating: 5 of 25 steps done", "Pause operation Cancel operation Delete cluster", "Why it's waiting", "nodemanager.start: waits for n1.namenode.start, which is running.")
 	a.lacks("Resume", "Roll back")
 	if a := s.post("/clusters/"+id+"/pause", nil); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+id {
 		t.Errorf("a pause answers %d and leads to %q", a.status, a.header.Get("Location"))
 	}
 	a = s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "lake paused", "Paused after 5 of 25 steps.", "Resume create Cancel create Delete cluster")
+	a.reads(http.StatusOK, "lake paused", "Paused after 5 of 25 steps.", "Resume operation Cancel operation Delete cluster")
 	if attr(a.find("live"), "data-live") == "" {
 		t.Error("the page of a paused cluster doesn't notice when someone else resumes it")
 	}
@@ -36,10 +36,10 @@ func TestPauseAndResume(t *testing.T) {
 func TestCancelAsksWhatThen(t *testing.T) {
 	s := signedIn(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 3)
-	s.get("/clusters/"+id+"/cancel").reads(http.StatusOK, "Cancel the create of lake?", "No machines have been requested yet.", "Roll back create", "Keep machines")
+	s.get("/clusters/"+id+"/cancel").reads(http.StatusOK, "Cancel operation on lake?", "No machines have been requested yet.", "Roll back", "Keep machines")
 	s.f.advance(id, 9)
 	a := s.get("/clusters/" + id + "/cancel")
-	a.reads(http.StatusOK, "3 machines were requested so far: n1, n2 and n3.", "Continue create Cancel create")
+	a.reads(http.StatusOK, "3 machines were requested so far: n1, n2 and n3.", "Keep running Cancel operation")
 	if in := a.fields(); in.Get("then") != "roll_back" {
 		t.Errorf("the form begins with %v", in)
 	}
@@ -53,7 +53,7 @@ func TestCancelAsksWhatThen(t *testing.T) {
 	a = s.get("/clusters/" + id)
 	a.reads(http.StatusOK, "The create stopped after 9 of 25 steps and will be rolled back.")
 	if attr(a.find("live"), "data-live") == "" {
-		t.Error("the page does not wait for the roll-back that is about to begin")
+		t.Error("the page does not wait for the rollback that is about to begin")
 	}
 }
 
@@ -79,9 +79,9 @@ func TestRollBackShowsItsPlanFirst(t *testing.T) {
 	id := s.cluster(ada, "lake", "hadoop", 6)
 	s.f.advance(id, 9)
 	s.f.failStep(id, "n2.datanode.start", "The script ended with 1.")
-	s.get("/clusters/"+id).reads(http.StatusOK, "The create failed after 9 of 52 steps.", "Retry n2", "Resume create Retries the failed steps", "Roll back create Deletes the machines created so far.", "Change configuration", "Delete cluster")
+	s.get("/clusters/"+id).reads(http.StatusOK, "The create failed after 9 of 52 steps.", "Retry n2", "Resume operation Retries the failed steps", "Roll back operation Deletes the machines created so far.", "Change configuration", "Delete cluster")
 	a := s.get("/clusters/" + id + "/roll-back")
-	a.reads(http.StatusOK, "Roll back the create of lake?", "5 machines are deleted, with all data on them: n1, n2, n3, n4 and n5. 1 other was never requested.",
+	a.reads(http.StatusOK, "Roll back operation on lake?", "5 machines are deleted, with all data on them: n1, n2, n3, n4 and n5. 1 other was never requested.",
 		"The cluster is deleted. This can't be undone.", "Estimated time 15 s")
 	hash := a.fields().Get("plan_hash")
 	if len(hash) != 64 {
@@ -96,9 +96,9 @@ func TestRollBackShowsItsPlanFirst(t *testing.T) {
 	a.reads(http.StatusConflict, "The cluster has changed since you opened this page, and nothing was done. This is the current plan.", "6 machines are deleted")
 	a = s.post("/clusters/"+id+"/roll-back", url.Values{"plan_hash": {a.fields().Get("plan_hash")}})
 	if a.status != http.StatusSeeOther {
-		t.Fatalf("the roll-back answers %d: %s", a.status, a.text())
+		t.Fatalf("the rollback answers %d: %s", a.status, a.text())
 	}
-	s.get("/clusters/"+id).reads(http.StatusOK, "lake rolling back", "Rolling back: 0 of 6 steps done", "Plan to roll back, requested by ada", "roll-back running, 0 of 6 steps")
+	s.get("/clusters/"+id).reads(http.StatusOK, "lake rolling back", "Rolling back: 0 of 6 steps done", "Plan to roll back, requested by ada", "rollback running, 0 of 6 steps")
 }
 
 func TestRetryOfOneNode(t *testing.T) {
@@ -181,7 +181,7 @@ func TestAPIControls(t *testing.T) {
 		t.Errorf("another plan than was shown: %d %s", a.status, a.body)
 	}
 	if v := as[cluster.ClusterView](s.call("POST", op+"/roll-back", `{"plan_hash": "`+p.PlanHash+`"}`), 202); v.Operations[0].Kind != app.OperationRollBack {
-		t.Errorf("after a roll-back it is %s", v.Operations[0].Kind)
+		t.Errorf("after a rollback it is %s", v.Operations[0].Kind)
 	}
 	for _, tt := range []struct {
 		method, path, body string

@@ -58,11 +58,11 @@ func TestAConflictOfACreateIsNamed(t *testing.T) {
 		says  []string
 		plan  bool // the page says that it has changed
 	}{
-		{"the name is taken", ada, "nodes=3&name=shop", "3", []string{`Cluster "shop" already exists.`, "3 machines at cloud"}, false},
-		{"a request has the name", ada, "nodes=6&name=waits", "6", []string{`for a cluster named "waits" is already open`, "6 machines at cloud"}, false},
-		{"the catalog changed, and the plan is the same", catalog, "nodes=3&name=new", "3", []string{"Provider cloud has changed in the catalog since the preview.", "3 machines at cloud"}, false},
-		{"the plan changed", ada, "nodes=3&name=new", "4", []string{"4 machines at cloud"}, true},
-		{"the plan changed, and the name is taken", ada, "nodes=3&name=shop", "4", []string{"4 machines at cloud"}, true},
+		{"the name is taken", ada, "nodes=3&name=shop", "3", []string{`Cluster "shop" already exists.`, "3 machines on cloud"}, false},
+		{"a request has the name", ada, "nodes=6&name=waits", "6", []string{`for a cluster named "waits" is already open`, "6 machines on cloud"}, false},
+		{"the catalog changed, and the plan is the same", catalog, "nodes=3&name=new", "3", []string{"Provider cloud has changed in the catalog since the preview.", "3 machines on cloud"}, false},
+		{"the plan changed", ada, "nodes=3&name=new", "4", []string{"4 machines on cloud"}, true},
+		{"the plan changed, and the name is taken", ada, "nodes=3&name=shop", "4", []string{"4 machines on cloud"}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := c.at.get("/clusters/new?template=web&set-" + c.shown).fields()

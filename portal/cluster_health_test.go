@@ -66,7 +66,7 @@ func (f *watching) Drift(ctx context.Context, a app.Actor, id string) (appoperat
 	v, err := f.Cluster(ctx, a, id)
 	return appoperation.Drift{Cluster: v.ID, At: f.now(), Notes: []string{"Not all could be compared."}, Items: []appoperation.DriftItem{
 		{From: appoperation.DriftCatalog, Text: "services.web.start has changed in the catalog.", Mend: &cluster.Update{Kind: app.OperationUpgrade}},
-		{From: appoperation.DriftHealth, Node: "n2", Text: "n2 is sick.", Mend: &cluster.Update{Kind: app.OperationRepair, Nodes: []string{"n2"}}},
+		{From: appoperation.DriftHealth, Node: "n2", Text: "n2 is unhealthy.", Mend: &cluster.Update{Kind: app.OperationRepair, Nodes: []string{"n2"}}},
 		{From: appoperation.DriftNode, Node: "n1", Text: "n1: time: 3 s off.", Hint: "Start a time service."},
 	}}, err
 }
@@ -76,12 +76,12 @@ func TestHealthPage(t *testing.T) {
 	s.signIn("ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "Sick: n2 is sick: web: GET :80/<up>: 503. Checked 1 min ago.", "Health")
+	a.reads(http.StatusOK, "Unhealthy: n2 is unhealthy: web: GET :80/<up>: 503. Checked 1 min ago.", "Health")
 	if strings.Count(a.body, `href="/clusters/`+id+`/health"`) != 2 || strings.Count(a.body, `<small class="health"`) != 1 {
 		t.Error("the cluster's page does not lead to its health, or does not mark the one node that is sick")
 	}
-	s.get("/clusters/"+id+"/health").reads(http.StatusOK, "Health of lake sick", "Operation 7 repairs n2.", "Nodes 1 healthy, 1 sick", "Last checked 1 min ago", "Repair automatic",
-		"n2 sick 1 h ago web: GET :80/<up>: 503", "catalog services.web.start has changed in the catalog.", "health n2 is sick.", "node n1: time: 3 s off. Start a time service.",
+	s.get("/clusters/"+id+"/health").reads(http.StatusOK, "Health of lake unhealthy", "Operation 7 repairs n2.", "Nodes 1 healthy, 1 unhealthy", "Last checked 1 min ago", "Repair automatic",
+		"n2 unhealthy 1 h ago web: GET :80/<up>: 503", "catalog services.web.start has changed in the catalog.", "health n2 is unhealthy.", "node n1: time: 3 s off. Start a time service.",
 		"Not all could be compared.")
 	s.get("/clusters/nothing/health").reads(http.StatusNotFound)
 	api := func(path string) seen {

@@ -104,7 +104,7 @@ func TestAccessPage(t *testing.T) {
 	}
 	path := "/clusters/" + id
 	a := s.get(path + "/access")
-	a.reads(http.StatusOK, "Access lake", "ssh -i muster-c01.pem -p 2222 root@10.0.0.10", "Host n1-c01.muster.example n1.lake", "Download the SSH key", "muster cluster certificate lake")
+	a.reads(http.StatusOK, "Access lake", "ssh -i muster-c01.pem -p 2222 root@10.0.0.10", "Host n1-c01.muster.example n1.lake", "Download SSH key", "muster cluster certificate lake")
 	s.get(path+"/access?format=ansible").reads(http.StatusOK, "[namenode]", "ansible_host=10.0.0.10")
 	s.get(path+"/access?key=a+b").reads(http.StatusUnprocessableEntity, "The name of the key file has characters")
 	file := s.get(path + "/inventory?format=hosts")
@@ -120,7 +120,7 @@ func TestAccessPage(t *testing.T) {
 		t.Errorf("over REST a form that there is not answers %d", a.status)
 	}
 	s.signIn("vera")
-	s.get(path+"/access").lacks("Download the SSH key", "cluster certificate")
+	s.get(path+"/access").lacks("Download SSH key", "cluster certificate")
 }
 
 // TestRestingPageLearnsOfMore leaves a page open on a cluster at rest; someone else asks for something.

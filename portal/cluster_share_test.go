@@ -49,7 +49,7 @@ func TestAClusterIsSharedOnItsPage(t *testing.T) {
 	}
 	share(http.StatusSeeOther, url.Values{"who": {"cy"}, "access": {"user"}})
 	cy.get("/clusters/web-1/access").reads(200, "muster cluster ssh web")
-	cy.get("/clusters/web-1/access").lacks("Download the SSH key")
+	cy.get("/clusters/web-1/access").lacks("Download SSH key")
 	share(http.StatusSeeOther, url.Values{"remove": {"cy"}})
 	cy.get("/clusters/web-1").reads(404, "doesn't exist")
 	share(http.StatusSeeOther, url.Values{"visibility": {"tenant"}})

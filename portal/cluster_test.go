@@ -24,8 +24,8 @@ func TestClusterList(t *testing.T) {
 	}
 	a := s.get("/clusters")
 	a.reads(http.StatusOK, "2 clusters: 1 active and 1 in progress. 0.60/h in total.",
-		"lake creating 5 of 25 steps Template hadoop Nodes 3 Owner ada Cost / h 0.36 Lease in 24 h",
-		"shop active haproxy, web Template web Nodes 2 Owner ada Cost / h 0.24 Lease no end")
+		"lake creating 5 of 25 steps Template hadoop Nodes 3 Owner ada Cost / h 0.36 Lease expires in 24 h",
+		"shop active haproxy, web Template web Nodes 2 Owner ada Cost / h 0.24 Lease no expiry")
 	if !strings.Contains(a.body, `<noscript><meta http-equiv="refresh" content="5">`) || !strings.Contains(a.body, "/list.") {
 		t.Error("a list in which something moves does not move by itself")
 	}
@@ -58,7 +58,7 @@ func TestClusterNew(t *testing.T) {
 		if in := a.fields(); in.Get("name") != "shop" || in.Get("template") != "web" || in.Get("size") != "4" {
 			t.Errorf("the form holds %v", in)
 		}
-		a.reads(http.StatusOK, "4 machines at Sandbox", "1 node n1 · small · Ubuntu 24.04 HAProxy", "3 nodes n2–n4 · small · Ubuntu 24.04 Web server")
+		a.reads(http.StatusOK, "4 machines on Sandbox", "1 node n1 · small · Ubuntu 24.04 HAProxy", "3 nodes n2–n4 · small · Ubuntu 24.04 Web server")
 	})
 	t.Run("a preview keeps the input", func(t *testing.T) {
 		in := url.Values{"template": {"hadoop"}, "options_of": {"hadoop"}, "name": {"lake"}, "size": {"5"}, "services": {"namenode", "datanode"}, "hardware": {"large"}, "lease": {(4 * time.Hour).String()}}
@@ -197,7 +197,7 @@ func TestClusterCreate(t *testing.T) {
 		seen := in.Get("plan_hash")
 		in.Set("size", "4")
 		a := s.post("/clusters", in)
-		a.reads(http.StatusConflict, "The form or the catalog has changed since your preview", "so nothing was created", "4 machines at Sandbox")
+		a.reads(http.StatusConflict, "The form or the catalog has changed since your preview", "so nothing was created", "4 machines on Sandbox")
 		out := a.fields()
 		if out.Get("plan_hash") == seen || out.Get("name") != "shop" || out.Get("size") != "4" {
 			t.Errorf("the form holds %v", out)
@@ -263,7 +263,7 @@ func TestClusterShow(t *testing.T) {
 	t.Run("failed", func(t *testing.T) {
 		s.f.failStep(id, "n2.datanode.start", "The script ended with 1.", "line one", "<b>Address already in use</b>")
 		a := s.get("/clusters/" + id)
-		a.reads(http.StatusOK, "failed", "The create failed after 9 of 25 steps.", "Start datanode on n2 : The script ended with 1. Last log lines line one <b>Address already in use</b>", "Resume create", "Delete cluster")
+		a.reads(http.StatusOK, "failed", "The create failed after 9 of 25 steps.", "Start datanode on n2 : The script ended with 1. Last log lines line one <b>Address already in use</b>", "Resume operation", "Delete cluster")
 		s.post("/clusters/"+id+"/resume", nil)
 		s.get("/clusters/"+id).reads(http.StatusOK, "Creating")
 		s.post("/clusters/"+id+"/resume", nil).reads(http.StatusConflict, "The create is running.", "See what it allows.")
@@ -271,7 +271,7 @@ func TestClusterShow(t *testing.T) {
 	for s.f.advance(id, 50) {
 	}
 	a = s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "Running as requested. Expires in 24 h.", "Status page 10.0.0.11:8080")
+	a.reads(http.StatusOK, "Running as requested. The lease expires in 24 h.", "Status page 10.0.0.11:8080")
 	if strings.Contains(a.body, "javascript:") || attr(a.find("live"), "data-live") == "" {
 		t.Error("the page of a cluster at rest is not as it should be")
 	}
@@ -285,7 +285,7 @@ func TestClusterShow(t *testing.T) {
 	t.Run("seen by a viewer", func(t *testing.T) {
 		s.signIn("vera")
 		a := s.get("/clusters/" + id)
-		a.lacks("Delete", "Resume", "ssh -i", "Download the SSH key")
+		a.lacks("Delete", "Resume", "ssh -i", "Download SSH key")
 		s.get("/clusters/"+id+"/key").reads(http.StatusForbidden, "Only the owner may have the key.")
 		s.post("/clusters/"+id+"/delete", nil).reads(http.StatusForbidden, "Not allowed", "You may look, but not delete.")
 		s.signIn("ada")

@@ -112,7 +112,7 @@ func TestWhyThereIsNoLayout(t *testing.T) {
 
 	t.Run("a fix is a link that fills in the form", func(t *testing.T) {
 		fixed := s.get(a.links()["8 nodes instead of 7"])
-		fixed.reads(http.StatusOK, "8 machines at Sandbox", "7 nodes n2–n8 · medium · Debian 12 · zone b", "namenode is on 1 node, the most allowed (max 1)")
+		fixed.reads(http.StatusOK, "8 machines on Sandbox", "7 nodes n2–n8 · medium · Debian 12 · zone b", "namenode is on 1 node, the most allowed (max 1)")
 		for key, want := range map[string]string{"size": "8", "template": "hadoop", "name": "lake", "lease": (4 * time.Hour).String(), "hardware": "", "prefer": "", "services": "datanode namenode nodemanager"} {
 			if got := strings.Join(fixed.fields()[key], " "); got != want {
 				t.Errorf("%s is %q, not %q", key, got, want)

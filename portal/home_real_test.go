@@ -3,12 +3,17 @@
 package portal
 
 import (
+	"context"
 	"net/http/httptest"
+	"regexp"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"muster/app"
+	"muster/app/execution"
+	appoperation "muster/app/operation"
 	"muster/portal/portaltest"
 )
 
@@ -42,13 +47,24 @@ func TestBrowserHome(t *testing.T) {
 	b.Shoot("home-admin")
 }
 
+// leased has leases with half a year left, so that clocks may be set in between.
+type leased struct{ *fakeHome }
+
+func (leased) LeaseOutlook(_ context.Context, _ app.Actor, cluster string) (appoperation.LeaseOutlook, error) {
+	return appoperation.LeaseOutlook{Cluster: cluster, Name: "lake", Owner: "ada", Access: app.AccessOwner, Until: time.Now().Add(182 * 24 * time.Hour)}, nil
+}
+
+func (leased) ManualSteps(context.Context, app.Actor, execution.ManualStepQuery) ([]execution.ManualStep, error) {
+	return nil, nil
+}
+
 // TestBrowserTimes reads a cluster in two time zones: times on hover and in the log are in the reader's, and those that arrive later too.
 func TestBrowserTimes(t *testing.T) {
 	h := newFakeHome(newFake(time.Now))
 	if err := h.furnish(); err != nil {
 		t.Fatal(err)
 	}
-	p := New(Config{UseCases: useCases(h), Version: "1.0.0", Logger: quiet()})
+	p := New(Config{UseCases: useCases(leased{h}), Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	b := portaltest.Open(t, srv.URL)
@@ -64,5 +80,18 @@ func TestBrowserTimes(t *testing.T) {
 			x.innerHTML = '<time datetime="2026-01-02T20:00:00Z">2 Jan 2026 20:00:00 UTC</time><time datetime="2026-01-02T20:00:00Z">20:00:00</time>'; document.body.append(x); })()`))
 		want := map[string]string{"Asia/Kolkata": "3 Jan 2026 01:30:00 GMT+5:3001:30:00", "America/Phoenix": "2 Jan 2026 13:00:00 GMT-713:00:00", "UTC": "2 Jan 2026 20:00:00 UTC20:00:00"}[zone]
 		b.Until(`document.querySelector("#later").textContent == "` + want + `"`)
+		// A form takes its time in the same zone, and says so; a card that arrives later does too.
+		b.Open("/clusters/c01")
+		field := `(([f, l, z, m, zone]) => l.textContent == zone && (z.value || "UTC") == zone &&
+			new Date(new Date(m + "Z") - ` + map[string]string{"Asia/Kolkata": "-330", "America/Phoenix": "420", "UTC": "0"}[zone] + ` * 60000).toISOString().slice(0, 16) == f.value)
+			([document.querySelector("#until"), document.querySelector("label[for=until] [data-zone]"), document.querySelector("#until").form.elements.zone, began, Intl.DateTimeFormat().resolvedOptions().timeZone])` // some zones have two names
+		b.Until(`document.querySelector("#lease-end time")`)
+		b.Do(chromedp.Evaluate[chromedp.Void](`window.began = document.querySelector("#lease-end time").dateTime.slice(0, 16)`))
+		b.Until(field)
+		b.Do(chromedp.Evaluate[chromedp.Void](`fetch(location.href).then((r) => r.text()).then((html) => {
+			const fresh = new DOMParser().parseFromString(html, "text/html").querySelector("#lease");
+			document.querySelector("#lease").replaceWith(document.importNode(fresh, true)); window.came = true; })`))
+		b.Until(`window.came && ` + field)
+		b.Until(`/ ` + regexp.QuoteMeta(sign) + `$/.test(document.querySelector("#lease-end time").textContent)`)
 	}
 }

@@ -111,7 +111,7 @@ func (h *fakeHome) furnish() error {
 		Needs: []policy.Need{{Approval: policy.Approval{Group: "finance", Count: 2}}}}}
 	h.asks = []execution.ManualStep{{Operation: 3, Index: 4, Cluster: "c01", ClusterName: "lake", Service: "datanode", Action: app.ActionConfigure, Node: "n2", Mine: true,
 		Person: template.Person{Ask: "Is the disk of n2 wiped?"}}}
-	h.notices = []app.Notice{{ID: 5, At: now.Add(-2 * time.Hour), Kind: app.NoticeLease, Title: "The lease of lake ends in 22 hours.", About: app.ClusterSubject("c01"), Users: []string{"ada"}},
+	h.notices = []app.Notice{{ID: 5, At: now.Add(-2 * time.Hour), Kind: app.NoticeLease, Title: "The lease of lake expires in 22 hours.", About: app.ClusterSubject("c01"), Users: []string{"ada"}},
 		{ID: 4, At: now.Add(-30 * time.Hour), Kind: app.NoticeApproval, Title: `Your request "shop" was approved <b>`, About: app.Subject{Kind: app.SubjectAddress, ID: "https://elsewhere.example/"}, Users: []string{"ada"}}}
 	month := app.MonthOf(now).Start
 	for i := 0; !month.AddDate(0, 0, i).After(now); i++ {
@@ -143,9 +143,9 @@ func TestHome(t *testing.T) {
 	a := s.get("/")
 	a.reads(http.StatusOK, "Hello, ada", "You have 3 clusters: 1 active, 1 in progress and 1 failed. 1.20/h in total.",
 		"Waiting for you 2", "load-test bob requested web with 8 nodes at 0.96/h, 1 h ago Review", "Is the disk of n2 wiped? lake: datanode, configure on n2 Answer",
-		"shop-staging failed", "Create failed at n1.haproxy.start.", "lake creating", "Creating: 21 of 43 steps done.", "48 %", "orders-db active",
+		"shop-staging failed", "Create failed at n1.haproxy.start.", "lake creating", "Creating: 21 of 43 steps done.", "48%", "orders-db active",
 		"Expiring soon lake expires in 24 h Extend orders-db expires in 8 h Extend", "Your requests", "big-lake", "Your cost this month", "node hours", "Quota usage Nodes 38 of 50",
-		"Notifications", "The lease of lake ends in 22 hours.", "Templates", "Web with a load balancer", "from 0.24")
+		"Notifications", "The lease of lake expires in 22 hours.", "Templates", "Web with a load balancer", "from 0.24")
 	a.lacks("theirs", "Create your first cluster", "Tenant cost")
 	if text := a.text(); strings.Index(text, "shop-staging failed") > strings.Index(text, "lake creating") || strings.Index(text, "lake creating") > strings.Index(text, "orders-db active") {
 		t.Error("what needs a look does not come first")

@@ -177,9 +177,9 @@ func TestQuotaPage(t *testing.T) {
 	s, f := treasury(t, "root")
 	limits := apppolicy.Limits{}.With(apppolicy.MeasureNodes, 50).With(apppolicy.MeasurePerMonth, 100)
 	s.get("/admin/quotas").reads(http.StatusOK, "No quotas yet")
-	f.quotas = []apppolicy.QuotaUse{{Quota: apppolicy.Quota{Scope: apppolicy.QuotaGroup, Name: "<data>", Limits: limits}, Used: apppolicy.Amounts{Nodes: 38, PerMonth: 120.5}}}
+	f.quotas = []apppolicy.QuotaUse{{Quota: apppolicy.Quota{Scope: apppolicy.QuotaGroup, Name: "<data>", Limits: limits, Currency: "EUR"}, Used: apppolicy.Amounts{Nodes: 38, PerMonth: 120.5}}}
 	a := s.get("/admin/quotas?scope=group&name=" + url.QueryEscape("<data>"))
-	a.reads(http.StatusOK, "Group <data>", "Nodes 38 of 50", "Cost per month 120.50 of 100", "Edit quota")
+	a.reads(http.StatusOK, "Group <data>", "Nodes 38 of 50", "Cost per month €120.50 of €100.00", "Edit quota")
 	if got := a.fields(); got.Get("nodes") != "50" || got.Get("per_month") != "100" || got.Get("scope") == "" {
 		t.Errorf("the form holds %v", got)
 	}
@@ -219,7 +219,7 @@ func TestLeaseBox(t *testing.T) {
 	s, _ := treasury(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	a := s.get("/clusters/" + id)
-	a.reads(http.StatusOK, "Lease Expires in 24 h, on 2 May 2030 12:00 UTC.", "Extend by 12 h 2.88 more", "Extend by up to 12 h at a time, to at most 3 d after creation. Latest possible expiry: 3 May 2030 00:00 UTC.", "4 h (in 20 h)", "No provisioner can take <this>. Needs someone's attention")
+	a.reads(http.StatusOK, "Lease Expires in 24 h, on 2 May 2030 12:00 UTC .", "Extend by 12 h 2.88 more", "Extend by up to 12 h at a time, to at most 3 d after creation. Latest possible expiry: 3 May 2030 00:00 UTC .", "4 h (in 20 h)", "No provisioner can take <this>. Needs someone's attention")
 }
 
 // An open page shows the new expiry when the lease is extended elsewhere.
@@ -227,13 +227,13 @@ func TestLeaseCardIsLive(t *testing.T) {
 	s, f := treasury(t, "ada")
 	id := s.cluster(ada, "lake", "hadoop", 2)
 	page := s.get("/clusters/" + id)
-	page.reads(http.StatusOK, "Expires in 24 h, on 2 May 2030 12:00 UTC.")
+	page.reads(http.StatusOK, "Expires in 24 h, on 2 May 2030 12:00 UTC .")
 	live := page.find("live")
 	r := s.follow("/clusters/" + id + "/live?operation=1&have=" + url.QueryEscape(attr(live, "data-have")) + "&after=" + attr(live, "data-after"))
 	if _, err := f.ExtendLease(t.Context(), ada, id, template.LeaseRequest{By: 12 * time.Hour}); err != nil {
 		t.Fatal(err)
 	}
-	e := r.until("part", "3 May 2030 00:00 UTC.")
+	e := r.until("part", "3 May 2030 00:00 UTC")
 	if !strings.Contains(e.data, `id=\"lease\"`) && !strings.Contains(e.data, `id="lease"`) {
 		t.Errorf("the page receives something other than the lease card: %s", e.data)
 	}
@@ -252,6 +252,17 @@ func TestLeaseIsMoved(t *testing.T) {
 	if a := s.post("/clusters/"+id+"/lease", url.Values{"until": {"2030-05-02T18:30"}}); a.status != http.StatusSeeOther || !f.moved[1].Until.Equal(time.Date(2030, 5, 2, 18, 30, 0, 0, time.UTC)) {
 		t.Errorf("the date: %d %+v", a.status, f.moved)
 	}
+	// In the browser's time zone, which the form sends.
+	until := func(text, zone string) seen {
+		return s.post("/clusters/"+id+"/lease", url.Values{"until": {text}, "zone": {zone}})
+	}
+	if a := until("2030-05-02T18:30", "Asia/Kolkata"); a.status != http.StatusSeeOther || !f.moved[2].Until.Equal(time.Date(2030, 5, 2, 13, 0, 0, 0, time.UTC)) {
+		t.Errorf("the date in a zone: %d %+v", a.status, f.moved)
+	}
+	until("2030-05-02T18:30", "Mars/Olympus").reads(http.StatusUnprocessableEntity, `Unknown time zone "Mars/Olympus".`)
+	until("2030-05-02T18:30", "Local").reads(http.StatusUnprocessableEntity, `Unknown time zone "Local".`)
+	until("2030-03-31T02:30", "Europe/Berlin").reads(http.StatusUnprocessableEntity, "2030-03-31T02:30 doesn't exist in Europe/Berlin: clocks are set forward then.", "Choose an earlier or a later time.")
+	until("2030-02-30T02:30", "Europe/Berlin").reads(http.StatusUnprocessableEntity, `Invalid time "2030-02-30T02:30".`)
 	s.post("/clusters/"+id+"/lease", url.Values{"until": {"tomorrow"}}).reads(http.StatusUnprocessableEntity, `Invalid time "tomorrow".`)
 	s.post("/clusters/"+id+"/lease", url.Values{"by": {"200h"}}).reads(http.StatusUnprocessableEntity, "at most 3 d, until 4 May 2030")
 	s.post("/clusters/"+id+"/lease", url.Values{"forever": {"yes"}}).reads(http.StatusUnprocessableEntity, "This template requires a lease that expires.")

@@ -89,7 +89,7 @@ func (c *fakePeople) ChangeUser(ctx context.Context, a app.Actor, name string, c
 		return identity.UserView{}, &app.Error{Code: app.EInvalid, Field: "email", Message: "Invalid email address."}
 	}
 	if name == "root" && *ch.Disabled {
-		return identity.UserView{}, &app.Error{Code: app.EConflict, Reason: "last_admin", Message: "root is the last superadmin of this installation.", Hint: "Give that role to someone else first."}
+		return identity.UserView{}, &app.Error{Code: app.EConflict, Reason: "last_admin", Message: "root is the last superadmin of this installation.", Hint: "Assign that role to someone else first."}
 	}
 	c.changed = ch
 	if err := c.only(a, "ChangeUser", "change "+name); err != nil {
@@ -228,7 +228,7 @@ func TestUserPages(t *testing.T) {
 	if !strings.Contains(a.body, `value="Typed"`) || !strings.Contains(a.body, `value="wrong"`) {
 		t.Error("what was typed is lost")
 	}
-	s.post("/admin/users/root", url.Values{"role": {"superadmin"}, "disabled": {"yes"}}).reads(http.StatusConflict, "root is the last superadmin of this installation. Give that role to someone else first.")
+	s.post("/admin/users/root", url.Values{"role": {"superadmin"}, "disabled": {"yes"}}).reads(http.StatusConflict, "root is the last superadmin of this installation. Assign that role to someone else first.")
 
 	s.post("/admin/users/ada/reset-password", nil).reads(http.StatusOK, "One-time password for ada", "You won't be able to see it again.")
 	s.post("/admin/users/ada/delete", url.Values{"transfer_to": {"bob"}}).reads(http.StatusUnprocessableEntity, "Tick the checkbox to confirm.")

@@ -83,7 +83,7 @@ func TestSecurityKeyInABrowser(t *testing.T) {
 	b.Shoot("signin-second-factor-refused")
 	call(chromedp.Call(b.Ctx, webauthn.SetResponseOverrideBits, webauthn.SetResponseOverrideBitsParams{AuthenticatorID: made.AuthenticatorID, IsBogusSignature: &no}))
 	b.Do(chromedp.Click(chromedp.ID("use-key")))
-	b.Until(`location.pathname=="/account"&&document.querySelector("#sign-ins").textContent.includes("signed in by password and security key")`)
+	b.Until(`location.pathname=="/account"&&document.querySelector("#sign-ins").textContent.includes("signed in with password and security key")`)
 	b.Shoot("account-second-factor")
 
 	// Re-authentication with the key, for new recovery codes.

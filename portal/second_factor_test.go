@@ -78,7 +78,7 @@ func TestSignInWithASecondFactor(t *testing.T) {
 	if a := b.code(apptest.Code(secret, w.clock.now())); a.header.Get("Location") != "/clusters/new" || !b.in() {
 		t.Fatalf("the right code: %d to %q", a.status, a.header.Get("Location"))
 	}
-	b.get("/account").reads(http.StatusOK, "by password and authenticator app")
+	b.get("/account").reads(http.StatusOK, "with password and authenticator app")
 
 	c := w.another()
 	c.begin("ada", "/")

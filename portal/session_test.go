@@ -121,7 +121,7 @@ func TestSignInsAreSeenAndEnded(t *testing.T) {
 	phone.enter("ada")
 
 	a := here.get("/account")
-	a.reads(http.StatusOK, "ada", "Your account in default", "this session", "Safari on iPhone", "from 127.0.0.1", "by password")
+	a.reads(http.StatusOK, "ada", "Your account in default", "this session", "Safari on iPhone", "from 127.0.0.1", "with password")
 	ids := a.ends()
 	if len(ids) != 1 {
 		t.Fatalf("%d sign-ins can be ended, not the one of the phone", len(ids))
@@ -389,7 +389,7 @@ func TestAdminsPageOfSignIns(t *testing.T) {
 	abe.get("/admin/users/zoe/sign-ins").reads(http.StatusNotFound)
 	abe.post("/admin/users/zoe/sign-ins", url.Values{"id": {"all"}})
 	a := abe.get("/admin/users/ada/sign-ins")
-	a.reads(http.StatusOK, "Sessions of ada", "by password", "Slack user U1 of workspace Acme")
+	a.reads(http.StatusOK, "Sessions of ada", "with password", "Slack user U1 of workspace Acme")
 	clean(t, "sign-ins of ada", a)
 	abe.post("/admin/users/ada/identities", url.Values{"kind": {"slack"}, "external": {"U1"}})
 	if who := w.who("U1"); who != "" {

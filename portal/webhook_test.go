@@ -158,9 +158,9 @@ func hooksAt(t *testing.T, user string) (*testSite, *fakeWebhooks) {
 		Request: `{"text":"*Someone* <b>"}`, Log: []webhook.HookAttempt{{Attempt: 2, At: now, Took: time.Second, Status: 500, Error: "It answered 500 Internal Server Error.", Response: "<h1>oops</h1>"},
 			{Attempt: 1, At: now.Add(-time.Minute), Error: "hooks.slack.com did not answer within 10s."}}}
 	for i := range 40 {
-		n := app.Notice{ID: int64(40 - i), At: now.Add(-time.Duration(i) * time.Hour), Kind: app.NoticeBudget, Title: "Budget nearly used", Text: "90 % of\nit", About: app.Subject{Kind: app.SubjectClusters}, Users: []string{"root"}}
+		n := app.Notice{ID: int64(40 - i), At: now.Add(-time.Duration(i) * time.Hour), Kind: app.NoticeBudget, Title: "Budget nearly used", Text: "90% of\nit", About: app.Subject{Kind: app.SubjectClusters}, Users: []string{"root"}}
 		if i == 3 {
-			n = app.Notice{ID: 37, At: n.At, Kind: app.NoticeLease, Title: "The lease of web ends", About: app.ClusterSubject("web"), Act: app.Subject{Kind: app.SubjectLeaseExtension, ID: "web"}, ActionName: "Extend", Users: []string{"ada"}}
+			n = app.Notice{ID: 37, At: n.At, Kind: app.NoticeLease, Title: "The lease of web expires", About: app.ClusterSubject("web"), Act: app.Subject{Kind: app.SubjectLeaseExtension, ID: "web"}, ActionName: "Extend", Users: []string{"ada"}}
 		}
 		if i == 4 {
 			n.About, n.Act, n.ActionName = app.Subject{Kind: app.SubjectAddress, ID: "https://evil.example.com"}, app.ParseSubject("//evil.example.com"), "Win"
@@ -174,7 +174,7 @@ func TestHookPages(t *testing.T) {
 	s, f := hooksAt(t, "root")
 	s.get("/admin").reads(http.StatusOK, "Webhooks Notifications for chat")
 	s.get("/admin/webhooks").reads(http.StatusOK, "2 webhooks, 1 enabled.", "chat healthy https://hooks.slack.com/services/T1/B1/… · alarms, leases Last sent 5 min ago Consecutive failures 0 Pending 2",
-		"old stopped https://old.example.com/… · everything The receiver answered 410 Gone. Last sent 2 h ago")
+		"old stopped https://old.example.com/… · all notifications The receiver answered 410 Gone. Last sent 2 h ago")
 	a := s.get("/admin/webhooks/chat")
 	a.reads(http.StatusOK, "Emergency override used alarms failed It answered 500 Internal Server Error. 500 1.2 s 2 attempts 1 h ago", "Lease of <web> leases delivered 200 84 ms 1 attempt", "Older")
 	if strings.Contains(a.body, "/deliveries/75\"") || !strings.Contains(a.body, "before=76") {
@@ -255,14 +255,14 @@ func TestNoticePage(t *testing.T) {
 	s, _ := hooksAt(t, "ada")
 	s.get("/clusters").reads(http.StatusOK, "Notifications")
 	a := s.get("/notifications")
-	a.reads(http.StatusOK, "Notifications to you and your groups", "leases 3 h ago The lease of web ends Extend")
+	a.reads(http.StatusOK, "Notifications to you and your groups", "leases 3 h ago The lease of web expires Extend")
 	a.lacks("Budget", "Manage webhooks", "Older")
 	for _, path := range []string{"/admin/webhooks", "/admin/webhooks/chat", "/admin/webhooks/chat/deliveries/100"} {
 		s.get(path).reads(http.StatusForbidden, "Only admins")
 	}
 	s, _ = hooksAt(t, "root")
 	a = s.get("/notifications")
-	a.reads(http.StatusOK, "Budget nearly used 90 % of it", "Older notifications", "Manage webhooks")
+	a.reads(http.StatusOK, "Budget nearly used 90% of it", "Older notifications", "Manage webhooks")
 	if strings.Contains(a.body, "evil") || a.header.Get("Content-Security-Policy") == "" {
 		t.Error("a notification links to another site")
 	}

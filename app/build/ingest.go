@@ -325,7 +325,7 @@ func (a *Intake) evaluateDelivery(ctx context.Context, h BuildHook, e app.BuildE
 		}
 		switch {
 		case r.Do == ActionNothing:
-			w.words = "The rule's action is nothing."
+			w.words = "The rule ignores this event."
 		case j.Key == "":
 			refuse("The event names no build, and the rule's key is empty.")
 		case len(j.Key) > MaxBuildKey:

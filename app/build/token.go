@@ -47,7 +47,7 @@ type BuildKey struct {
 
 // errBuildToken says the same of hooks, builds and tokens that are not there.
 var errBuildToken = &app.Error{Code: app.EUnauthorized, Reason: "token", Message: "The build doesn't exist, or the token belongs to another build.",
-	Hint: "The answer to each signed delivery for the build contains its token."}
+	Hint: "The response to each signed delivery for the build contains its token."}
 
 // buildOfToken returns the build that a token is for. It opens that one, and nothing else.
 func (a *Access) buildOfToken(ctx context.Context, k BuildKey) (DueBuild, error) {

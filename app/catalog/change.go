@@ -218,7 +218,7 @@ func (d *catalogDraft) lay(actor app.Actor, c CatalogChange, texts []CatalogText
 	gone := map[template.CatalogKey]bool{}
 	for _, k := range c.Remove {
 		if _, had := d.own[k]; !had {
-			d.problem(CatalogProblem{Severity: SeverityError, CatalogKey: k, Message: "Your tenant's catalog has no such entry to delete."})
+			d.problem(CatalogProblem{Severity: SeverityError, CatalogKey: k, Message: "There's nothing to remove: your tenant has no entry of this name."})
 			continue
 		}
 		if _, kept := touched[k]; kept {

@@ -114,14 +114,14 @@ func (o RepeatedErrors) Say(who, text string) string {
 type Recovery struct {
 	status app.ClusterStatus
 	Latest app.Operation     `json:"-"` // that was begun or is to be; zero where there is none
-	Undone app.OperationKind `json:"-"` // where that is a roll-back: what it undoes
+	Undone app.OperationKind `json:"-"` // where that is a rollback: what it undoes
 	nodes  int               // that are not gone
 	Lost   []string          `json:"-"` // nodes whose machines are gone, without those that are given back
 	left   []string          // nodes whose machines are gone and that are given back
 	Open   Unfinished        `json:"-"` // what the latest operation has not done, where it did not end well
 }
 
-// UndoneKind returns the kind of what a roll-back undoes; "" for another operation.
+// UndoneKind returns the kind of what a rollback undoes; "" for another operation.
 func UndoneKind(ops []app.Operation, o app.Operation) app.OperationKind {
 	for _, of := range ops {
 		if o.Kind == app.OperationRollBack && of.ID == o.Undoes {
@@ -337,7 +337,7 @@ func (p Recovery) way(k RecoveryKind, c app.Cluster) Way {
 	command := func(verb string) string { return "muster cluster " + verb + " " + c.Name }
 	switch k {
 	case RecoveryResume:
-		w.Title, w.Text, w.Command = "Resume "+kind, "Retries the failed steps and continues from there.", command("resume")
+		w.Title, w.Text, w.Command = "Resume operation", "Retries the failed steps and continues from there.", command("resume")
 	case RecoveryRepair:
 		w.Title, w.Command = "Repair cluster", command("repair")
 		switch {
@@ -349,7 +349,7 @@ func (p Recovery) way(k RecoveryKind, c app.Cluster) Way {
 			w.Text = fmt.Sprintf("Replaces machines that weren't set up and finishes the %s.", kind)
 		}
 	case RecoveryRollBack:
-		w.Title, w.Text, w.Command = "Roll back "+kind, "Restores the cluster to how it was before the "+kind+".", command("roll-back")
+		w.Title, w.Text, w.Command = "Roll back operation", "Restores the cluster to how it was before the "+kind+".", command("roll-back")
 		if p.Latest.Kind == app.OperationCreate {
 			w.Text = "Deletes the machines created so far. Nothing of the cluster remains."
 		} else if len(p.Lost) > 0 {

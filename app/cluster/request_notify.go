@@ -30,7 +30,7 @@ func (t Terms) price() string {
 	if t.Lease > 0 {
 		return text + fmt.Sprintf(", %s over %s", humanize.Money(t.Cost, t.Layout.Currency), humanize.Duration(t.Lease))
 	}
-	return text + ", no end"
+	return text + ", no expiry"
 }
 
 func (r Request) notice(kind app.NoticeKind, at time.Time, title, text string) app.Notice {

@@ -96,7 +96,7 @@ type UpdateAnswer struct {
 	Operation int64        `json:"operation,omitempty"`
 }
 
-// ClusterChange is what an update makes of its cluster, written in the transaction that accepts it. A roll-back puts back
+// ClusterChange is what an update makes of its cluster, written in the transaction that accepts it. A rollback puts back
 // what was there before.
 type ClusterChange struct {
 	Template    string

@@ -122,7 +122,7 @@ func HealthNotice(at time.Time, c app.Cluster, h health.ClusterHealth) app.Notic
 	if h.State == health.HealthHealthy {
 		n.Title, n.Text = fmt.Sprintf("Cluster %s is healthy again.", c.Name), "All health checks pass."
 	} else {
-		n.Title, n.Text = fmt.Sprintf("Cluster %s is sick.", c.Name), h.Reason
+		n.Title, n.Text = fmt.Sprintf("Cluster %s is unhealthy.", c.Name), h.Reason
 	}
 	return n
 }

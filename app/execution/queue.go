@@ -131,7 +131,7 @@ func (f *waitFacts) queue(tenant string, rows QueueRows) Queue {
 		t.all = append(t.all, WaitGroup{Reason: reason, Text: text, Count: b.Count, Until: b.Until, Last: b.Last})
 	}
 	t.take(WaitNode, rows.Asked)
-	t.add(WaitPerson, "Waiting for a person to answer: see muster manual-steps.", rows.Asked, time.Time{})
+	t.add(WaitPerson, "Waiting for an answer to a manual step.", rows.Asked, time.Time{})
 	q.Groups = t.groups()
 	if q.Operations == nil {
 		q.Operations = []QueueLine{}

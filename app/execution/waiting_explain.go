@@ -157,7 +157,7 @@ func (f *waitFacts) asked(s app.Step) (WaitReason, string, time.Time) {
 			return WaitPerson, fmt.Sprintf("Waiting for %s; %s left, %s: %s", q.whoInWords(), humanize.Duration(max(0, q.Until.Sub(f.now))), then, q.Person.Ask), q.Until
 		}
 	}
-	return WaitPerson, "Waiting for a person to answer.", time.Time{}
+	return WaitPerson, "Waiting for an answer to a manual step.", time.Time{}
 }
 
 // needsText names the steps that one waits for.

@@ -132,7 +132,7 @@ func TestQueueShowsWhatWaitsAndWhy(t *testing.T) {
 		"7 paused Operation paused.",
 		"2 operation Waiting for another operation on the cluster.",
 		"1 back_off First retry in 30 s, last in 3 min, because the provider had no capacity.",
-		"1 person Waiting for a person to answer: see muster manual-steps.",
+		"1 person Waiting for an answer to a manual step.",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("groups:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -42,7 +42,7 @@ func (h *ClusterHealth) Stale(c app.Cluster, lost bool, nodes int, now time.Time
 	case why != "":
 		return why
 	case age > 2*h.Every+CheckBatchTime(nodes):
-		return fmt.Sprintf("Last health check %s ago; expected every %s.", humanize.Duration(age), humanize.Duration(h.Every))
+		return fmt.Sprintf("Last health check %s ago; expected every %s.", humanize.Duration(age), humanize.Exact(h.Every))
 	}
 	return ""
 }

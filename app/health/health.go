@@ -22,6 +22,14 @@ const (
 	HealthUnreachable HealthState = "unreachable" // no one gets in, again and again
 )
 
+// Words is the state as people read it.
+func (s HealthState) Words() string {
+	if s == HealthSick {
+		return "unhealthy"
+	}
+	return string(s)
+}
+
 // missesToUnreachable is how often in a row a node must not have answered to count as unreachable.
 const missesToUnreachable = 3
 
@@ -104,9 +112,9 @@ func (h NodeHealth) After(f NodeFinding, machine string, need map[string]int, mo
 // Words says it in a line for people.
 func (h NodeHealth) Words() string {
 	if len(h.Reasons) == 0 {
-		return h.Node + " is " + string(h.State)
+		return h.Node + " is " + h.State.Words()
 	}
-	return fmt.Sprintf("%s is %s: %s", h.Node, h.State, strings.Join(h.Reasons, "; "))
+	return fmt.Sprintf("%s is %s: %s", h.Node, h.State.Words(), strings.Join(h.Reasons, "; "))
 }
 
 // ClusterHealth is how a cluster is, from its nodes.

@@ -2,6 +2,7 @@ package humanize
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -22,6 +23,19 @@ func Duration(d time.Duration) string {
 		return twoUnits(d.Round(time.Minute), time.Hour, "h", time.Minute, "min")
 	}
 	return twoUnits(d.Round(time.Hour), day, "d", time.Hour, "h")
+}
+
+// Exact is Duration for a time that is set rather than measured, and so is written below a second too: "500 ms".
+func Exact(d time.Duration) string {
+	switch {
+	case d <= 0 || d >= time.Second:
+		return Duration(d)
+	case d%time.Millisecond == 0:
+		return fmt.Sprintf("%d ms", d/time.Millisecond)
+	case d >= time.Microsecond:
+		return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', -1, 64) + " ms"
+	}
+	return fmt.Sprintf("%d ns", d)
 }
 
 func twoUnits(d, large time.Duration, largeName string, small time.Duration, smallName string) string {

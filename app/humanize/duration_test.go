@@ -23,6 +23,17 @@ func TestDuration(t *testing.T) {
 	}
 }
 
+func TestExact(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "less than 1 s", -time.Second: "less than 1 s", time.Second: "1 s", 90 * time.Second: "1 min 30 s", 500 * time.Millisecond: "500 ms",
+		time.Millisecond: "1 ms", 1500 * time.Microsecond: "1.5 ms", 20 * time.Microsecond: "0.02 ms", 5: "5 ns",
+	} {
+		if got := Exact(d); got != want {
+			t.Errorf("Exact(%v) is %q, not %q", d, got, want)
+		}
+	}
+}
+
 func TestCost(t *testing.T) {
 	for x, want := range map[float64]string{0: "–", 0.0074: "0.0074", 0.07: "0.07", 0.075: "0.075", 0.00001: "0.00", 0.6: "0.60", 115.2: "115.20"} {
 		if got := Price(x, ""); got != want {

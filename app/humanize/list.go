@@ -2,6 +2,8 @@ package humanize
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -32,3 +34,15 @@ func Some(names []string, most int) string {
 
 // Spaced writes an identifier such as waiting_for_approval as words.
 func Spaced(s string) string { return strings.ReplaceAll(s, "_", " ") }
+
+// WithHint puts a hint behind a message: after a semicolon, or as a sentence of its own if it's written as one.
+func WithHint(message, hint string) string {
+	first, _ := utf8.DecodeRuneInString(hint)
+	switch {
+	case hint == "":
+		return message
+	case unicode.IsUpper(first):
+		return strings.TrimSuffix(message, ".") + ". " + hint
+	}
+	return message + "; " + hint
+}

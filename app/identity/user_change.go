@@ -125,7 +125,7 @@ func CheckEmail(text string) error {
 // admin of a tenant stay.
 func (o Others) Spare(u User) error {
 	last := func(what string) error {
-		return &app.Error{Code: app.EConflict, Reason: "last_admin", Message: fmt.Sprintf("%s is the last %s.", u.Name, what), Hint: "Give that role to someone else first."}
+		return &app.Error{Code: app.EConflict, Reason: "last_admin", Message: fmt.Sprintf("%s is the last %s.", u.Name, what), Hint: "Assign that role to someone else first."}
 	}
 	switch {
 	case u.Disabled():

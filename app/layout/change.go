@@ -43,6 +43,7 @@ type LayoutChange struct {
 	Nodes       []ChangedNode `json:"nodes"`
 	Touched     int           `json:"touched"` // machines that something is done to, new and gone ones included
 	CostPerHour float64       `json:"cost_per_hour"`
+	Currency    string        `json:"currency,omitempty"` // of the cost, by ISO 4217
 	// Unproven says that there were too many ways to look at all of them: the change keeps every constraint, but one that
 	// touches fewer machines may exist.
 	Unproven bool `json:"unproven,omitempty"`

@@ -13,7 +13,7 @@ type After struct {
 }
 
 // ClusterAfter returns what an operation that has ended makes of its cluster; false where it changes nothing, because it never
-// began. Of a roll-back, undone is the kind of what it undoes, and nodesLeft how many nodes have a machine, or may have: a create
+// began. Of a rollback, undone is the kind of what it undoes, and nodesLeft how many nodes have a machine, or may have: a create
 // that is undone leaves nothing, anything else leaves a cluster.
 func ClusterAfter(o *Operation, undone app.OperationKind, nodesLeft int) (After, bool) {
 	switch {
@@ -31,7 +31,7 @@ func ClusterAfter(o *Operation, undone app.OperationKind, nodesLeft int) (After,
 	case o.Status == app.OperationFailed && o.Kind == app.OperationDelete:
 		return After{app.ClusterFailed, o.Message + " The delete is retried automatically."}, true
 	case o.Status == app.OperationFailed && o.Kind == app.OperationRollBack:
-		return After{app.ClusterFailed, o.Message + " The roll-back is retried automatically."}, true
+		return After{app.ClusterFailed, o.Message + " The rollback is retried automatically."}, true
 	default:
 		return After{app.ClusterFailed, o.Message}, true
 	}

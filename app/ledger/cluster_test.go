@@ -25,7 +25,7 @@ func TestClusterStatusAfterOperations(t *testing.T) {
 		{"a create undone that leaves machines", app.OperationRollBack, app.OperationCreate, 2, app.OperationSucceeded, app.ClusterActive, ""},
 		{"a growth undone", app.OperationRollBack, app.OperationResize, 3, app.OperationSucceeded, app.ClusterActive, ""},
 		{"the repair of an only node undone", app.OperationRollBack, app.OperationRepair, 0, app.OperationSucceeded, app.ClusterActive, ""},
-		{"not undone", app.OperationRollBack, app.OperationUpgrade, 3, app.OperationFailed, app.ClusterFailed, "why The roll-back is retried automatically."},
+		{"not undone", app.OperationRollBack, app.OperationUpgrade, 3, app.OperationFailed, app.ClusterFailed, "why The rollback is retried automatically."},
 	} {
 		o := &Operation{Operation: app.Operation{Kind: c.kind, Status: c.status, Message: "why", StartedAt: time.Unix(1, 0)}}
 		got, moved := ClusterAfter(o, c.undone, c.left)

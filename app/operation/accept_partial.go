@@ -19,7 +19,7 @@ import (
 type PartialStore interface {
 	// ChangeOf returns what an operation changed of its cluster: what was there before, and what it made of it. Nodes are the
 	// services of those nodes that it changed or gave back, Leaving before are those that were being given back already.
-	// A roll-back is a change to what was before, with the nodes that were new leaving. ENotFound where it changed nothing, or
+	// A rollback is a change to what was before, with the nodes that were new leaving. ENotFound where it changed nothing, or
 	// where the cluster is gone.
 	ChangeOf(ctx context.Context, tenant string, operation int64) (before appcluster.ClusterChange, after appcluster.ClusterChange, err error)
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)

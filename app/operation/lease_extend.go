@@ -100,7 +100,7 @@ func (a *Leases) ExtendLease(ctx context.Context, actor app.Actor, cluster strin
 			return LeaseOutlook{}, beyond
 		}
 		if r.Reason == "" {
-			beyond.Field, beyond.Hint = "reason", "As an admin, you can override the limit: give a reason."
+			beyond.Field, beyond.Hint = "reason", "As an admin, you can override the limit with a reason."
 			return LeaseOutlook{}, beyond
 		}
 	}

@@ -73,7 +73,7 @@ func (v *Overdue) Text(o app.Operation, now time.Time) string {
 	if o.Message != "" {
 		who = humanize.LowerFirst(o.Message)
 	}
-	return fmt.Sprintf("The lease ended %s ago, but the operation is %s It resumes automatically in %s. Resume it to continue now.",
+	return fmt.Sprintf("The lease expired %s ago, but the operation is %s It resumes automatically in %s. Resume it to continue now.",
 		humanize.Rough(now.Sub(v.lease)), who, humanize.Rough(v.goesOn.Sub(now)))
 }
 

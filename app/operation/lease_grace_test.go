@@ -55,7 +55,7 @@ func TestPausedDeletionOfAnExpiredClusterGoesOn(t *testing.T) {
 	status(app.OperationRunning)
 	o.Clock.Move(48 * time.Hour)
 	pause()
-	says("The lease ended 2 d 1 h ago", "paused by ada", "resumes automatically in 24 h")
+	says("The lease expired 2 d 1 h ago", "paused by ada", "resumes automatically in 24 h")
 	o.Clock.Move(23 * time.Hour)
 	expire(0, "within the grace")
 	status(app.OperationPaused)

@@ -128,15 +128,15 @@ func (a *Leases) addOperations(ctx context.Context, o *LeaseOutlook, c app.Clust
 		case op.Kind == app.OperationDelete && op.Status == app.OperationPaused && over != nil:
 			o.add(ObstacleOperation, time.Time{}, false, over.Text(op, now))
 		case op.Kind == app.OperationDelete && op.Status == app.OperationPaused:
-			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The delete is paused. Muster resumes it %s after the lease ends.", humanize.Duration(a.PausedDeletes.leaseGrace())))
+			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The delete is paused. Muster resumes it %s after the lease expires.", humanize.Duration(a.PausedDeletes.leaseGrace())))
 		case op.EndsCluster(i == 0) && op.Status == app.OperationPaused:
 			o.add(ObstacleOperation, time.Time{}, true, fmt.Sprintf("The %s is paused. No machines are deleted until someone resumes it.", kind))
 		case op.Kind == app.OperationDelete || op.Kind == app.OperationRollBack, op.Status.Ended():
 		case op.Status == app.OperationPaused:
-			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The %s is paused. When the lease ends, Muster cancels it and starts the delete.", kind))
+			o.add(ObstacleOperation, time.Time{}, false, fmt.Sprintf("The %s is paused. When the lease expires, Muster cancels it and starts the delete.", kind))
 		default:
 			o.add(ObstacleOperation, op.StartedAt, false, fmt.Sprintf(
-				"The %s is %s. When the lease ends, Muster stops it and then starts the delete.", kind, op.Status))
+				"The %s is %s. When the lease expires, Muster stops it and then starts the delete.", kind, op.Status))
 		}
 	}
 	return nil
@@ -172,10 +172,10 @@ func (a *Leases) addOutside(ctx context.Context, o *LeaseOutlook, c app.Cluster,
 		return err
 	}
 	if clock.After(until) {
-		o.add(ObstacleLeader, until, true, "No server is the leader right now, and only the leader ends leases. Another server takes over within seconds if one is running.")
+		o.add(ObstacleLeader, until, true, "No server is the leader right now, and only the leader expires leases. Another server takes over within seconds if one is running.")
 	}
 	if skew := now.Sub(clock); skew > worstSkew || skew < -worstSkew {
-		o.add(ObstacleClock, time.Time{}, false, fmt.Sprintf("The clocks of this server and the database differ by %s. Leases end by the leader's clock.",
+		o.add(ObstacleClock, time.Time{}, false, fmt.Sprintf("The clocks of this server and the database differ by %s. Leases expire by the leader's clock.",
 			humanize.Duration(max(skew, -skew))))
 	}
 	return nil

@@ -88,7 +88,7 @@ func (a *LeaseWarnings) WarnLeases(ctx context.Context) error {
 func (a *LeaseWarnings) leaseNotice(ctx context.Context, d LeaseDue, now time.Time) (app.Notice, error) {
 	c := d.Cluster
 	n := app.Notice{At: now, Tenant: c.Tenant, Kind: app.NoticeLease, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID),
-		Title: fmt.Sprintf("The lease of %s ends in %s.", c.Name, humanize.Duration(d.Times.Until.Sub(now).Round(time.Minute))),
+		Title: fmt.Sprintf("The lease of %s expires in %s.", c.Name, humanize.Duration(d.Times.Until.Sub(now).Round(time.Minute))),
 		Text:  fmt.Sprintf("At %s, Muster deletes the cluster's %s and all data on them.", app.Moment(d.Times.Until), humanize.Count(c.Size, "node"))}
 	rules, err := a.Leases.leaseRules(ctx, c)
 	if err != nil {

@@ -43,7 +43,7 @@ type RollBacks struct {
 // NewRollBacks returns RollBacks on top of their needs.
 func NewRollBacks(c RollBacksConfig) *RollBacks { return &RollBacks{RollBacksConfig: c} }
 
-// RollBackPreview is what a roll-back would do, worked out before anything is accepted.
+// RollBackPreview is what a rollback would do, worked out before anything is accepted.
 type RollBackPreview struct {
 	Operation app.Operation `json:"operation"` // that would be undone
 	Plan      plan.Plan     `json:"plan"`
@@ -51,7 +51,7 @@ type RollBackPreview struct {
 	Duration  time.Duration `json:"duration"` // estimate, on unlimited workers
 	// GivesBack are the nodes whose machines were made, or may have been, and are given back.
 	GivesBack []string `json:"gives_back"`
-	// Untouched counts the nodes of the cluster that the roll-back does nothing to.
+	// Untouched counts the nodes of the cluster that the rollback does nothing to.
 	Untouched int `json:"untouched"`
 	// LeavesOut are the nodes whose machines are lost, on which nothing is undone. A repair can replace them afterwards.
 	LeavesOut []string `json:"leaves_out,omitempty"`
@@ -59,7 +59,7 @@ type RollBackPreview struct {
 	Gone bool `json:"gone"`
 }
 
-// PreviewRollBack works out what the roll-back of an operation would do; operation 0 is the latest. EConflict where it
+// PreviewRollBack works out what the rollback of an operation would do; operation 0 is the latest. EConflict where it
 // cannot be rolled back, saying what can be done instead.
 func (a *RollBacks) PreviewRollBack(ctx context.Context, actor app.Actor, cluster string, operation int64) (RollBackPreview, error) {
 	if err := actor.Authorize("PreviewRollBack"); err != nil {
@@ -121,7 +121,7 @@ func (a *RollBacks) rollBack(ctx context.Context, c app.Cluster, o app.Operation
 var errPlanChanged = &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since the preview.",
 	Hint: "Check the new preview and submit again."}
 
-// planRollBack returns what a roll-back would do, and what it makes of the cluster; nil where the operation has changed nothing of
+// planRollBack returns what a rollback would do, and what it makes of the cluster; nil where the operation has changed nothing of
 // that.
 func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Operation) (RollBackPreview, *appcluster.ClusterChange, error) {
 	undone, err := a.undoneBy(ctx, c, o)
@@ -179,7 +179,7 @@ func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Opera
 }
 
 // undoChange returns the change that puts back what an operation has made of its cluster, nil where it made nothing of it, and what
-// the roll-back is planned by.
+// the rollback is planned by.
 func (a *RollBacks) undoChange(ctx context.Context, c app.Cluster, o app.Operation) (change *appcluster.ClusterChange, had appcluster.ClusterChange, err error) {
 	had, made, err := a.Store.ChangeOf(ctx, c.Tenant, o.ID)
 	if app.CodeOf(err) == app.ENotFound {
@@ -204,7 +204,7 @@ func (a *RollBacks) undoChange(ctx context.Context, c app.Cluster, o app.Operati
 	return &back, had, nil
 }
 
-// UndoFailed does what is to become by itself of operations that did not end well, of all tenants: it begins the roll-back of those
+// UndoFailed does what is to become by itself of operations that did not end well, of all tenants: it begins the rollback of those
 // that failed or were cancelled and whose requester wanted that, and accepts the partial result of those of which only machines are missing. It returns how
 // many it began. It can be called again and again, by several servers: the store takes one such operation after another one, and
 // only while nothing else has followed it.

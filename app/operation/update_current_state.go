@@ -21,7 +21,7 @@ type standing struct {
 	services []string                     // on them, sorted
 	left     []app.Node                   // that an operation which did not end well has begun to give back
 	all      map[string]*template.Service // entries of all services, also of those that went
-	undone   app.OperationKind            // where the latest operation is a roll-back: what it undoes
+	undone   app.OperationKind            // where the latest operation is a rollback: what it undoes
 	latest   app.Operation
 	open     []app.Step // of the latest operation, where it did not end well: those that have not succeeded
 }

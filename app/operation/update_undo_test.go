@@ -11,7 +11,7 @@ import (
 	"muster/app/plan"
 )
 
-// failed updates, has a step fail for good, and returns the preview of the roll-back.
+// failed updates, has a step fail for good, and returns the preview of the rollback.
 func (f *withWorker) failed(m cluster.Update, step string) operation.RollBackPreview {
 	f.Helper()
 	f.FailAt = step
@@ -36,7 +36,7 @@ func (f *withWorker) undone(p operation.RollBackPreview) []string {
 	}
 	done := f.Work()
 	if v := f.See("shop"); v.Operations[0].Kind != app.OperationRollBack || v.Operations[0].Status != app.OperationSucceeded || v.Status != app.ClusterActive {
-		f.Fatalf("after the roll-back the cluster is %s, its operation %+v", v.Status, v.Operations[0])
+		f.Fatalf("after the rollback the cluster is %s, its operation %+v", v.Status, v.Operations[0])
 	}
 	return done
 }
@@ -57,12 +57,12 @@ func TestAShrunkClusterIsRolledBack(t *testing.T) {
 	}
 	p := f.failed(cluster.Update{Kind: app.OperationResize, Size: 3}, gone[1]+".web.stop")
 	if len(p.GivesBack) > 0 || p.Gone {
-		t.Errorf("the roll-back deletes %v, gone: %v", p.GivesBack, p.Gone)
+		t.Errorf("the rollback deletes %v, gone: %v", p.GivesBack, p.Gone)
 	}
 	done := f.undone(p)
 	at := func(id string) int { return slices.Index(done, id) }
 	if at(gone[0]+".create") < 0 || at(gone[0]+".create") > at(gone[0]+".web.start") || at(gone[1]+".web.start") < 0 || at(gone[1]+".delete") >= 0 {
-		t.Errorf("of %v the first was given back and the second had begun to stop, and the roll-back was %v", gone, done)
+		t.Errorf("of %v the first was given back and the second had begun to stop, and the rollback was %v", gone, done)
 	}
 	reload := slices.IndexFunc(done, func(id string) bool { return strings.HasSuffix(id, ".lb.reload") })
 	if reload < at(gone[0]+".web.start") {

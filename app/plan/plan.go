@@ -135,7 +135,7 @@ type PlanRequest struct {
 	Between *template.Person
 	// Hooks are scripts to run before and after all else; see OperationHook.
 	Hooks []template.OperationHook
-	// Undo is what is to be undone by a roll-back: the steps of the other operation as they are now, in plan order, best with the
+	// Undo is what is to be undone by a rollback: the steps of the other operation as they are now, in plan order, best with the
 	// joins between. Nodes have the services then that they had before it.
 	Undo []app.Step
 	// Fallbacks are the cluster's; see Definition.FallbackHardware.
@@ -166,7 +166,7 @@ type PlanNode struct {
 	// Begun are, where an operation continues another one, the services that this one brought to the node. What it has not
 	// done with them is done; with work, they have to read the configuration again.
 	Begun []string
-	// Lost says that its machine is gone, so that nothing can be done on it. A roll-back, a sleep and a wake leave it out, and no names are
+	// Lost says that its machine is gone, so that nothing can be done on it. A rollback, a sleep and a wake leave it out, and no names are
 	// written there; what was made of it is given back all the same.
 	Lost bool
 }

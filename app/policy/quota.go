@@ -63,7 +63,7 @@ const (
 // Measure is what a quota limits.
 type Measure string
 
-// The measures. Money is in the currency of the accounts; months are those of the calendar in UTC. What hardware does not
+// The measures. Money is in the tenant's currency; months are those of the calendar in UTC. What hardware does not
 // say of its cores counts as 0 cores, and what it does not say of its price as free.
 const (
 	MeasureClusters Measure = "clusters"
@@ -102,9 +102,11 @@ type QuotaLine struct {
 	Measure Measure    `json:"measure"`
 	Scope   QuotaScope `json:"scope"`
 	Name    string     `json:"name,omitempty"` // of the group or user
-	Limit   float64    `json:"limit"`
-	Used    float64    `json:"used"`
-	Left    float64    `json:"left"` // never below 0
+	// Currency is that of money, by ISO 4217.
+	Currency string  `json:"currency"`
+	Limit    float64 `json:"limit"`
+	Used     float64 `json:"used"`
+	Left     float64 `json:"left"` // never below 0
 }
 
 // Reservation is what a cluster takes of quotas, or a request that waits for approval.
@@ -186,6 +188,7 @@ type Quota struct {
 	Scope     QuotaScope `json:"scope"`
 	Name      string     `json:"name,omitempty"` // of the group or user
 	Limits    Limits     `json:"limits"`
+	Currency  string     `json:"currency"` // of the tenant, by ISO 4217; it isn't set with a quota
 	ChangedAt time.Time  `json:"changed_at,omitzero"`
 	ChangedBy string     `json:"changed_by,omitempty"`
 }

@@ -76,11 +76,23 @@ func Quantity(x float64) string {
 	return strconv.FormatFloat(x, 'f', digits, 64)
 }
 
+// Amount writes an amount: money in a currency, by ISO 4217, and else a Quantity.
+func (m Measure) Amount(x float64, currency string) string {
+	if m == MeasurePerHour || m == MeasurePerMonth {
+		return humanize.Money(x, currency)
+	}
+	return Quantity(x)
+}
+
+func (l QuotaLine) amount(x float64) string { return l.Measure.Amount(x, l.Currency) }
+
 // QuotaState is a quota that applies to a reservation, with what else is used of it.
 type QuotaState struct {
 	Scope  QuotaScope
 	Name   string // of the group or user, also where it is the quota for each user
 	Limits Limits
+	// Currency is that of money, by ISO 4217.
+	Currency string
 	// Used is without the reservation. Its PerMonth is of no use here: Months has it, spent and committed, for the running
 	// month and the next two.
 	Used   Amounts
@@ -116,7 +128,7 @@ func CheckQuota(r Reservation, had *Reservation, all []QuotaState, now time.Time
 			if !limited {
 				continue
 			}
-			b := QuotaBreach{QuotaLine: QuotaLine{Measure: m, Scope: s.Scope, Name: s.Name, Limit: limit, Used: s.Used.Of(m)}, now: now}
+			b := QuotaBreach{QuotaLine: QuotaLine{Measure: m, Scope: s.Scope, Name: s.Name, Currency: s.Currency, Limit: limit, Used: s.Used.Of(m)}, now: now}
 			if m != MeasurePerMonth {
 				if b.over(after.Of(m), before.Of(m)) {
 					return &b
@@ -165,9 +177,9 @@ func (b *QuotaBreach) Refusal(r Reservation, holders []QuotaHolder, others int) 
 	whose := b.Whose()
 	switch b.Measure {
 	case MeasurePerHour:
-		e.Message = fmt.Sprintf("This would take %s to %s per hour, over the limit of %s", whose, Quantity(b.Wanted), Quantity(b.Limit))
+		e.Message = fmt.Sprintf("This would take %s to %s per hour, over the limit of %s", whose, b.amount(b.Wanted), b.amount(b.Limit))
 	case MeasurePerMonth:
-		e.Message = fmt.Sprintf("This would take %s to %s for %s, over the budget of %s", whose, Quantity(b.Wanted), b.Month.Words(), Quantity(b.Limit))
+		e.Message = fmt.Sprintf("This would take %s to %s for %s, over the budget of %s", whose, b.amount(b.Wanted), b.Month.Words(), b.amount(b.Limit))
 	default:
 		e.Message = fmt.Sprintf("This would take %s to %s, over the limit of %s", whose, b.Measure.Count(b.Wanted), Quantity(b.Limit))
 	}
@@ -180,9 +192,9 @@ func (b *QuotaBreach) usedBy(holders []QuotaHolder, others int) string {
 	if b.Used <= 0 {
 		return "; nothing is used yet."
 	}
-	text := fmt.Sprintf(": %s used", be(b.Measure, b.Used))
+	text := fmt.Sprintf(": %s used", b.be())
 	if b.Measure == MeasurePerMonth {
-		text = fmt.Sprintf(": %s is spent or committed", Quantity(b.Used))
+		text = fmt.Sprintf(": %s is spent or committed", b.amount(b.Used))
 	}
 	var names []string
 	for _, h := range holders {
@@ -193,7 +205,7 @@ func (b *QuotaBreach) usedBy(holders []QuotaHolder, others int) string {
 			h.Name = h.Owner + "'s " + h.Name
 		}
 		if b.Measure != MeasureClusters && h.Amount > 0 {
-			h.Name += " (" + Quantity(h.Amount) + ")"
+			h.Name += " (" + b.amount(h.Amount) + ")"
 		}
 		names = append(names, h.Name)
 	}
@@ -252,11 +264,11 @@ func (b *QuotaBreach) longest(r Reservation) time.Duration {
 	return d
 }
 
-func be(m Measure, x float64) string {
-	if x == 1 || m == MeasurePerHour {
-		return Quantity(x) + " is"
+func (b *QuotaBreach) be() string {
+	if b.Used == 1 || b.Measure == MeasurePerHour {
+		return b.amount(b.Used) + " is"
 	}
-	return Quantity(x) + " are"
+	return b.amount(b.Used) + " are"
 }
 
 // LinesOf returns the limits of quotas that apply, with what is left; months are those of now.
@@ -272,7 +284,7 @@ func LinesOf(all []QuotaState) []QuotaLine {
 			if m == MeasurePerMonth {
 				used = s.Months[0]
 			}
-			lines = append(lines, QuotaLine{Measure: m, Scope: s.Scope, Name: s.Name, Limit: limit, Used: used, Left: max(limit-used, 0)})
+			lines = append(lines, QuotaLine{Measure: m, Scope: s.Scope, Name: s.Name, Currency: s.Currency, Limit: limit, Used: used, Left: max(limit-used, 0)})
 		}
 	}
 	slices.SortStableFunc(lines, func(a, b QuotaLine) int {

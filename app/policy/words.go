@@ -13,9 +13,9 @@ import (
 func (l QuotaLine) Words() string {
 	switch l.Measure {
 	case MeasurePerHour:
-		return fmt.Sprintf("%s of %s per hour for %s", Quantity(l.Left), Quantity(l.Limit), l.Whose())
+		return fmt.Sprintf("%s of %s per hour for %s", l.amount(l.Left), l.amount(l.Limit), l.Whose())
 	case MeasurePerMonth:
-		return fmt.Sprintf("%s of %s per month for %s", Quantity(l.Left), Quantity(l.Limit), l.Whose())
+		return fmt.Sprintf("%s of %s per month for %s", l.amount(l.Left), l.amount(l.Limit), l.Whose())
 	}
 	return fmt.Sprintf("%s of %s for %s", Quantity(l.Left), l.Measure.Count(l.Limit), l.Whose())
 }
@@ -44,7 +44,7 @@ func (d *Decision) Sentences() []string {
 
 func LeaseText(d time.Duration) string {
 	if d == 0 {
-		return "no end"
+		return "no expiry"
 	}
 	return humanize.Duration(d)
 }

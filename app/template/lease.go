@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 )
 
 // leaseWarnings are how long before the end of a lease people are warned, the longest first.
@@ -78,10 +79,10 @@ func (l Lease) LengthFor(asked *time.Duration) (time.Duration, error) {
 		return *asked, nil
 	case *asked == 0:
 		return 0, &app.Error{Code: app.EInvalid, Field: "lease", Message: "This template requires a lease that expires.",
-			Hint: "Choose at most " + l.Initial.String() + "."}
+			Hint: "Choose at most " + humanize.Duration(l.Initial) + "."}
 	case *asked > l.Initial:
 		return 0, &app.Error{Code: app.EInvalid, Field: "lease", Message: "Lease is longer than this template allows.",
-			Hint: "Choose at most " + l.Initial.String() + "."}
+			Hint: "Choose at most " + humanize.Duration(l.Initial) + "."}
 	}
 	return *asked, nil
 }

@@ -161,7 +161,7 @@ func (u *user) fickle(ctx context.Context, name, id string) error {
 		return err
 	}
 	if u.rand.IntN(2) == 0 {
-		// A roll-back may have followed by itself; then there is nothing to resume.
+		// A rollback may have followed by itself; then there is nothing to resume.
 		_ = u.act(ctx, id, "resume")
 		if _, err := u.ended(ctx, id); err != nil {
 			return err
@@ -279,7 +279,7 @@ func (u *user) act(ctx context.Context, id, act string) error {
 // delete returns a cluster and waits until it is gone. A delete that fails is resumed.
 func (u *user) delete(ctx context.Context, name, id string) error {
 	if v, err := u.h.client.cluster(ctx, id); err != nil || v.Status == app.ClusterDeleted {
-		return err // a roll-back has left nothing of it
+		return err // a rollback has left nothing of it
 	}
 	if err := u.act(ctx, id, "delete"); err != nil {
 		return err

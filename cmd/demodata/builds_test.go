@@ -75,7 +75,7 @@ func TestAnAdminManagesBuildHooks(t *testing.T) {
 	}
 
 	// Rules of the other one.
-	p.open("/admin/builds/"+buildHook).says("integration", "workflow job queued", "begun", "push", "nothing")
+	p.open("/admin/builds/"+buildHook).says("integration", "workflow job queued", "build started", "push", "ignored")
 	const broken = "- name: all\n  when: event.nothing ==\n  do: create\n"
 	if status := p.try("Save rules", "rules", broken); status < 400 || status >= 500 {
 		t.Errorf("broken rules answer %d", status)
@@ -97,7 +97,7 @@ func TestAnAdminManagesBuildHooks(t *testing.T) {
 	// A delivery as it came, and run again against the rules of now.
 	p.open(h.deliveryAddress(t)).says("Payload", "workflow_job")
 	p.send("Replay delivery")
-	p.says("Replayed", "1 time", "nothing")
+	p.says("Replayed", "1 time", "ignored")
 
 	p.open("/admin/builds/nightly/delete").says("Delete build hook nightly?")
 	p.send("Delete build hook")

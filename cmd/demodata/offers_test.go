@@ -33,7 +33,7 @@ type linked struct {
 func (l linked) ActorOfIdentity(_ context.Context, _, _ string) (app.Actor, error) { return l.who, nil }
 
 var (
-	changeLink = regexp.MustCompile(`href="(/clusters/[^"/]+/(?:change|roll-back|accept-partial|wake|sleep|delete|cancel)[^"]*)"`)
+	changeLink = regexp.MustCompile(`href="(/clusters/[^"/]+/(?:change|rollback|accept-partial|wake|sleep|delete|cancel)[^"]*)"`)
 	nodeRow    = regexp.MustCompile(`(?s)<tr id="node-([^"]+)".*?</tr>`)
 )
 

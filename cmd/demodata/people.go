@@ -89,8 +89,8 @@ func (h *Instance) addPeople(ctx context.Context) error {
 	for _, p := range []policy.Policy{
 		{Name: "big-clusters", About: "Large clusters need approval.", Order: 10, Enabled: true, When: "nodes > 15", Effect: policy.EffectApprove,
 			Reason: "${nodes} nodes exceed the limit of 15 without approval.", Approval: &policy.Approval{Count: 1, Role: app.RoleApprover, RemindAfter: 4 * time.Hour}},
-		{Name: "dear-clusters", About: "Finance approves clusters that cost more than $3/h.", Order: 20, Enabled: true, When: "cost_per_hour > 3.0", Effect: policy.EffectApprove,
-			Reason: "It costs more than $3/h.", Approval: &policy.Approval{Count: 1, Group: "finance", BreakGlass: "platform"}},
+		{Name: "costly-clusters", About: "Finance approves clusters that cost more than $3/h.", Order: 20, Enabled: true, When: "cost_per_hour > 3.0", Effect: policy.EffectApprove,
+			Reason: "The cluster costs more than $3/h.", Approval: &policy.Approval{Count: 1, Group: "finance", BreakGlass: "platform"}},
 		{Name: "short-analyses", About: "Analyses run for at most three days.", Order: 30, Enabled: true, When: "template == 'spark'", Effect: policy.EffectRewrite,
 			LeaseCap: "duration('72h')", Reason: "Analyses run for at most three days."},
 		{Name: "no-builds-in-frankfurt", About: "Build runners belong in Dublin.", Order: 40, Enabled: true, When: "template == 'build-runners' && provider == 'frankfurt'",

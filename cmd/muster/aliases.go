@@ -33,7 +33,7 @@ func waitCommand(c *cli.Context) *cobra.Command {
 		Use:   "wait ID|NAME...",
 		Short: "Wait for the operations of clusters to finish",
 		Long: "Wait for the latest operation of each cluster to finish, no matter who started it, and show progress. The exit code is 0 if all of them\n" +
-			"succeeded, also if nothing is in progress, and 1 otherwise.",
+			"succeeded or nothing is in progress, and 1 otherwise.",
 		Example: "  muster wait shop --timeout 15m && make integration\n  muster wait shop-1 shop-2",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -100,7 +100,7 @@ func TestCancelWaitsUntilItHasStopped(t *testing.T) {
 		}, operationEvent(7, app.OperationCancelled))
 	}
 	got := s.muster("cluster", "cancel", "shop", "--wait")
-	wantResult(t, got, cli.ExitDone, "create of shop (c1) was cancelled after 2 of 4 steps\nRepair cluster:  muster cluster repair shop\nRoll back create:  muster cluster roll-back shop\n", "")
+	wantResult(t, got, cli.ExitDone, "create of shop (c1) was cancelled after 2 of 4 steps\nRepair cluster:  muster cluster repair shop\nRoll back operation:  muster cluster roll-back shop\n", "")
 }
 
 func TestCancelAndRollBackWaitsUntilAllIsGivenBack(t *testing.T) {
@@ -115,7 +115,7 @@ func TestCancelAndRollBackWaitsUntilAllIsGivenBack(t *testing.T) {
 				v.Operations[0].OnFailure = app.FailureRollBack
 			}
 		}, operationEvent(7, app.OperationCancelled))
-		for s.wasAsked("GET /clusters/c1") < 2 { // it looks whether the roll-back has begun
+		for s.wasAsked("GET /clusters/c1") < 2 { // it looks whether the rollback has begun
 			time.Sleep(time.Millisecond)
 		}
 		s.mu.Lock()
@@ -129,7 +129,7 @@ func TestRollBackShowsAndAsks(t *testing.T) {
 	s := failed(t)
 	got := s.muster("cluster", "roll-back", "shop", "--dry-run")
 	wantResult(t, got, cli.ExitDone, "rollback of the create of shop (c1): 1 machine is deleted; the cluster is deleted\n", "")
-	wantResult(t, got, cli.ExitDone, "roll-back: 1 step on 1 node, about 20 s", "")
+	wantResult(t, got, cli.ExitDone, "rollback: 1 step on 1 node, about 20 s", "")
 	wantResult(t, s.muster("cluster", "roll-back", "shop"), cli.ExitUsage, "", "--yes is required without a terminal to confirm on\n  To see the plan first, use --dry-run.")
 	wantResult(t, s.muster("cluster", "roll-back", "shop", "--yes", "--dry-run"), cli.ExitUsage, "", "--yes and --dry-run can't be combined")
 	if n := s.wasAsked("POST"); n > 0 {

@@ -73,7 +73,7 @@ func TestClusterHealthCheck(t *testing.T) {
 	before := health.ClusterHealth{State: health.HealthUnknown, Unknown: 2, LookedAt: at, Nodes: []health.NodeHealth{}}
 	s.health = []health.ClusterHealth{before, before, {State: health.HealthHealthy, Healthy: 2, LookedAt: at.Add(time.Minute), Nodes: []health.NodeHealth{}}}
 	wantResult(t, s.muster("cluster", "health", "shop", "--check"), cli.ExitDone,
-		"shop is healthy. 2 healthy, 0 sick, 0 unreachable, 0 unknown; checked 2026-03-01 12:01:00 UTC.\n", "")
+		"shop is healthy. 2 healthy, 0 unhealthy, 0 unreachable, 0 unknown; checked 2026-03-01 12:01:00 UTC.\n", "")
 	if s.wasAsked("POST /clusters/c1/health/check") != 1 || s.wasAsked("GET /clusters/c1/health") != 3 {
 		t.Errorf("the server was asked %q", s.asked)
 	}

@@ -34,7 +34,7 @@ func treasurer(t *testing.T) (at []string, asked *[]string) {
 			_ = json.NewEncoder(w).Encode(v)
 		}
 	}
-	q := policy.QuotaUse{Quota: policy.Quota{Scope: policy.QuotaGroup, Name: "data", Limits: policy.Limits{}.With(policy.MeasureNodes, 20).With(policy.MeasurePerMonth, 99.5)},
+	q := policy.QuotaUse{Quota: policy.Quota{Scope: policy.QuotaGroup, Name: "data", Limits: policy.Limits{}.With(policy.MeasureNodes, 20).With(policy.MeasurePerMonth, 99.5), Currency: "EUR"},
 		Used: policy.Amounts{Nodes: 25, PerMonth: 12}}
 	lease := appoperation.LeaseOutlook{Cluster: "c1", Name: "shop", Until: now.Add(2*time.Hour + time.Second), Offer: template.LeaseOffer{By: time.Hour, Latest: now.Add(3 * time.Hour)},
 		Warnings:  []appoperation.LeaseWarned{{Before: time.Hour, At: now.Add(time.Hour + time.Second)}},
@@ -44,7 +44,7 @@ func treasurer(t *testing.T) (at []string, asked *[]string) {
 	mux.HandleFunc("GET /api/v1/quotas", answer(map[string]any{"quotas": []policy.QuotaUse{q}}))
 	mux.HandleFunc("PUT /api/v1/quotas", answer(q))
 	mux.HandleFunc("DELETE /api/v1/quotas", answer(nil))
-	mux.HandleFunc("GET /api/v1/quotas/remaining", answer(policy.QuotaLeft{Lines: []policy.QuotaLine{{Measure: policy.MeasurePerHour, Scope: policy.QuotaEachUser, Name: "ada", Limit: 3, Used: 1, Left: 2}}}))
+	mux.HandleFunc("GET /api/v1/quotas/remaining", answer(policy.QuotaLeft{Lines: []policy.QuotaLine{{Measure: policy.MeasurePerHour, Scope: policy.QuotaEachUser, Name: "ada", Currency: "USD", Limit: 3, Used: 1, Left: 2}}}))
 	mux.HandleFunc("GET /api/v1/clusters/{id}", answer(cluster.ClusterView{Cluster: app.Cluster{ID: "c1", Name: "shop"}}))
 	mux.HandleFunc("GET /api/v1/clusters/{id}/lease", answer(lease))
 	mux.HandleFunc("POST /api/v1/clusters/{id}/lease", answer(lease))
@@ -58,12 +58,12 @@ func TestQuotasLeasesAndUsage(t *testing.T) {
 	home(t)
 	at, asked := treasurer(t)
 	run := func(args ...string) result { return runAlone(t, append(args, at...)...) }
-	wantResult(t, run("quota", "list"), cli.ExitDone, "group/data         -  25 of 20      -       -  12 of 99.50", "")
+	wantResult(t, run("quota", "list"), cli.ExitDone, "group/data         -  25 of 20      -       -  €12.00 of €99.50", "")
 	wantResult(t, run("quota", "set", "group/data", "--nodes", "20"), cli.ExitDone, "Already over quota: 25 of 20 nodes.", "")
 	wantResult(t, run("quota", "set", "group/data"), cli.ExitUsage, "", "at least one limit is required")
 	wantResult(t, run("quota", "set", "data", "--nodes", "3"), cli.ExitUsage, "", "each-user, group/NAME")
 	wantResult(t, run("quota", "delete", "each-user"), cli.ExitDone, "Deleted the quota of each-user.", "")
-	wantResult(t, run("quota", "remaining"), cli.ExitDone, "per hour  each-user (ada)      3     1     2", "")
+	wantResult(t, run("quota", "remaining"), cli.ExitDone, "per hour  each-user (ada)  $3.00  $1.00  $2.00", "")
 	wantResult(t, run("cluster", "lease", "shop"), cli.ExitDone, "The lease of shop expires in 2 h", "")
 	wantResult(t, run("cluster", "lease", "shop"), cli.ExitDone, "BLOCKS EXPIRY: No provisioner can take this.", "")
 	wantResult(t, run("cluster", "extend", "shop", "--by", "1d12h", "--reason", "the fair"), cli.ExitDone, "You can extend it until", "")

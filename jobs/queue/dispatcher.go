@@ -37,12 +37,12 @@ type Ledger interface {
 	Committed() <-chan struct{}
 }
 
-// Dispatcher dispatches queued steps, takes back claims that ran out, begins roll-backs, and ends leases.
+// Dispatcher dispatches queued steps, takes back claims that ran out, begins rollbacks, and ends leases.
 type Dispatcher struct {
 	Ledger Ledger
 	Queue  *Queue
 	Expire func(ctx context.Context) (int, error)
-	Undo   func(ctx context.Context) (int, error) // begins the roll-backs that are due; nil: someone else does
+	Undo   func(ctx context.Context) (int, error) // begins the rollbacks that are due; nil: someone else does
 	Log    *slog.Logger
 	Now    func() time.Time
 	Meter  observe.Meter // nil: no one counts

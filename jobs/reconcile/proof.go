@@ -19,7 +19,7 @@ const proofsAtOnce = 500
 
 // beginProofs proves, account by account, that nothing is left of clusters that were deleted. Each node's delete step has
 // proven that its own machine is gone; this is the list of the whole account by the cluster's tag, after the last of them.
-// It is not a step of the plan: it is asked for again until it succeeds, also after a restart and after roll-backs, costs
+// It is not a step of the plan: it is asked for again until it succeeds, also after a restart and after rollbacks, costs
 // one list for many clusters, and finds what came up after the last step.
 func (r *Reconciler) beginProofs(ctx context.Context) error {
 	unproven, err := r.Proofs.Unproven(ctx, proofsAtOnce)

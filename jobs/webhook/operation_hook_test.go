@@ -152,7 +152,7 @@ func TestHookBeforeAnOperation(t *testing.T) {
 				http.Error(w, "thinking", http.StatusServiceUnavailable)
 			}
 		}, app.OperationRunning, ""},
-		{"never", func(_ int, w http.ResponseWriter) { http.Error(w, "thinking", http.StatusServiceUnavailable) }, app.OperationCancelled, "didn't answer in time"},
+		{"never", func(_ int, w http.ResponseWriter) { http.Error(w, "thinking", http.StatusServiceUnavailable) }, app.OperationCancelled, "didn't respond in time"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDesk(t)

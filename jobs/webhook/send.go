@@ -179,7 +179,7 @@ func (s *Sender) failed(ctx context.Context, u *url.URL, err error) *app.Error {
 	)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return app.Errorf(app.ETimeout, "%s didn't respond within %s.", host, humanize.Duration(s.time))
+		return app.Errorf(app.ETimeout, "%s didn't respond within %s.", host, humanize.Exact(s.time))
 	case errors.As(err, &certificate), errors.As(err, &authority), errors.As(err, &name), errors.As(err, &invalid):
 		return &app.Error{Code: app.EHostKey, Reason: "certificate", Message: host + " couldn't prove its identity: " + clip(err.Error()),
 			Hint: "Its certificate must be valid and trusted by the server's host."}

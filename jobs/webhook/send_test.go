@@ -146,7 +146,7 @@ func TestSendErrors(t *testing.T) {
 		says      string
 	}{
 		{"refuses", "http://" + refusing, time.Minute, app.ETransient, "Can't connect to 127.0.0.1: connect: connection refused."},
-		{"hangs", hanging.srv.URL, 100 * time.Millisecond, app.ETimeout, "didn't respond within less than 1 s."},
+		{"hangs", hanging.srv.URL, 100 * time.Millisecond, app.ETimeout, "didn't respond within 100 ms."},
 		{"drips", slow.srv.URL, 300 * time.Millisecond, "", ""},
 		{"floods", huge.srv.URL, time.Minute, "", ""},
 		{"speaks something else", "http://" + broken, time.Minute, app.ETransient, "sent an invalid response"},

@@ -107,8 +107,6 @@ func plain(v any) string {
 	return string(b)
 }
 
-func auditWhen(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }
-
 func proofWords(p identity.AuditProof) string {
 	if p.Whole {
 		return fmt.Sprintf("%s: intact, %s. Keep the last hash outside Muster: %s", p.Tenant, humanize.Count(int(p.Entries), "entry"), p.Hash)
@@ -122,11 +120,4 @@ type SecretList struct {
 	Secrets []app.Secret
 	Name    string // as typed
 	Problem string
-}
-
-func secretUsed(now time.Time, s app.Secret) string {
-	if s.UsedAt == nil {
-		return "never"
-	}
-	return auditWhen(*s.UsedAt)
 }

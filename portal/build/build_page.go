@@ -123,10 +123,16 @@ func buildHookMark(h build.BuildHook) (mark, word string) {
 
 func outcomeMark(o build.BuildOutcome) (mark, word string) {
 	switch o {
-	case build.OutcomeStarted, build.OutcomeExtended, build.OutcomeEnded:
+	case build.OutcomeStarted:
+		return string(app.StepSucceeded), "build started"
+	case build.OutcomeExtended, build.OutcomeEnded:
 		return string(app.StepSucceeded), string(o)
 	case build.OutcomeRefused, build.OutcomeUnreadable:
 		return string(app.StepFailed), string(o)
+	case build.OutcomeDuplicate:
+		return "dropped", "already known"
+	case build.OutcomeIgnored:
+		return "dropped", "ignored"
 	}
 	return "dropped", string(o)
 }

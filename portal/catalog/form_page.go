@@ -197,7 +197,7 @@ func (e Edit) Path() string {
 func (e Edit) title() string {
 	switch {
 	case !e.New() && !e.Item.Own:
-		return "An own " + e.Name
+		return "Override " + e.Name
 	case !e.New():
 		return e.Name
 	}

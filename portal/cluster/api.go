@@ -19,7 +19,7 @@ type clusterListInput struct {
 	Status   app.ClusterStatus `query:"status" enum:"pending,active,asleep,failed,deleted" doc:"Only clusters with this status"`
 	Template string            `query:"template" maxLength:"255" doc:"Only clusters from this template"`
 	Provider string            `query:"provider" maxLength:"255" doc:"Only clusters at this provider"`
-	Text     string            `query:"q" maxLength:"100" doc:"Only clusters with this text in their name, id, owner or template"`
+	Text     string            `query:"q" maxLength:"100" doc:"Only clusters with this text in their name, ID, owner or template"`
 	Sort     app.ClusterSort   `query:"sort" enum:"name,lease,cost" doc:"By name, by lease expiry, or by cost (highest first); newest first by default"`
 	After    string            `query:"after" maxLength:"128" doc:"Cursor: the next value of the previous page"`
 }

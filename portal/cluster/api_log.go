@@ -40,7 +40,7 @@ type logListInput struct {
 
 type LogList struct {
 	Lines []app.LogLine `json:"lines" nullable:"false"`
-	Next  int64         `json:"next,omitempty" doc:"Cursor of the next page: pass it as after, or with tail as before. Absent on the last page"`
+	Next  int64         `json:"next,omitempty" doc:"Cursor of the next page: pass it as after, or with tail as before. Omitted on the last page"`
 }
 
 func (p *logs) APIList(ctx context.Context, in *logListInput) (*site.Body[LogList], error) {

@@ -11,7 +11,7 @@ import (
 type renameInput struct {
 	site.IDInput
 	Body struct {
-		Name string `json:"name" maxLength:"128" doc:"New name. The id and the host names don't change"`
+		Name string `json:"name" maxLength:"128" doc:"New name. The ID and the host names don't change"`
 	}
 }
 
@@ -60,7 +60,7 @@ type cloneInput struct {
 }
 
 type diffInput struct {
-	A string `query:"a" required:"true" maxLength:"160" doc:"Cluster by id or name; append @ and an operation's number for the state after that operation"`
+	A string `query:"a" required:"true" maxLength:"160" doc:"Cluster by ID or name; append @ and an operation's number for the state after that operation"`
 	B string `query:"b" required:"true" maxLength:"160" doc:"Another cluster, or another state of the same cluster"`
 }
 

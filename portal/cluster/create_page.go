@@ -58,6 +58,14 @@ func (f Create) others() (list []*apptemplate.Template) {
 	return list
 }
 
+// currency is that of the previewed costs; empty without a preview.
+func (f Create) currency() string {
+	if f.Preview == nil {
+		return ""
+	}
+	return f.Preview.Layout.Currency
+}
+
 // quotaChange is the usage of a limit before and after.
 type quotaChange struct {
 	quota.Bar
@@ -67,7 +75,7 @@ type quotaChange struct {
 // changes are the limits that apply, with the usage that the cluster would add.
 func (f Create) changes() (list []quotaChange) {
 	for _, l := range f.Left {
-		list = append(list, quotaChange{quota.Bar{Measure: l.Measure, Used: l.Used, Limit: l.Limit}, l.Used + f.Adds.Of(l.Measure)})
+		list = append(list, quotaChange{quota.Bar{Measure: l.Measure, Used: l.Used, Limit: l.Limit, Currency: l.Currency}, l.Used + f.Adds.Of(l.Measure)})
 	}
 	return list
 }
@@ -77,7 +85,7 @@ func (q quotaChange) Over() bool { return q.After > q.Limit*(1+1e-9)+1e-9 }
 
 // Words states usage before and after, and the limit.
 func (q quotaChange) Words() string {
-	s := quota.Amount(q.Used) + " → " + quota.Amount(q.After) + " of " + quota.Amount(q.Limit)
+	s := q.Amount(q.Used) + " → " + q.Amount(q.After) + " of " + q.Amount(q.Limit)
 	if q.Over() {
 		s += ", over the limit"
 	}

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"net/http"
+	"time"
 
 	"muster/app"
 	"muster/app/template"
@@ -49,7 +50,10 @@ func leaseRequest(r *http.Request) (ask template.LeaseRequest, err error) {
 	case f.Get("by") != "":
 		ask.By, err = template.ParseLength(f.Get("by"))
 	default:
-		ask.Until, err = template.ParseMoment(f.Get("until"))
+		var zone *time.Location
+		if zone, err = template.ParseZone(f.Get("zone")); err == nil {
+			ask.Until, err = template.ParseMomentIn(f.Get("until"), zone)
+		}
 	}
 	return ask, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"muster/app/humanize"
 	"muster/app/operation"
+	"muster/portal/page"
 )
 
 // LeaseBox is the lease of a cluster: when it expires, how it can be changed, and what may block its expiry.
@@ -18,7 +19,7 @@ type LeaseBox struct {
 	Currency string
 }
 
-// Sentence says when the lease expires.
+// Sentence says when the lease expires, or why it doesn't; "" where that is Coming.
 func (l LeaseBox) Sentence() string {
 	o := l.Outlook
 	switch {
@@ -33,11 +34,14 @@ func (l LeaseBox) Sentence() string {
 	case o.Over:
 		return "The lease expired " + humanize.Ago(l.Now, o.Until) + ". Muster deletes the cluster in a few seconds unless you extend the lease."
 	}
-	return "Expires in " + humanize.Rough(o.Until.Sub(l.Now)) + ", on " + l.At(o.Until) + "."
+	return ""
 }
 
-// At writes a time to the minute.
-func (l LeaseBox) At(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04") + " UTC" }
+// Coming tells whether the lease has a time of expiry that is still to come.
+func (l LeaseBox) Coming() bool {
+	o := l.Outlook
+	return !o.Gone && !o.Deleting && !o.Until.IsZero() && !o.Over
+}
 
 // Rule states the template's limits.
 func (l LeaseBox) Rule() string {
@@ -69,12 +73,20 @@ func (l LeaseBox) Price() string {
 	return humanize.Money(l.Cost*l.Outlook.Offer.By.Hours(), l.Currency)
 }
 
-// DateField is the value of a datetime-local input, in UTC.
+// DateField is the value of a datetime-local input, in UTC; live.js puts Moment into the browser's zone instead.
 func (l LeaseBox) DateField(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return t.UTC().Format("2006-01-02T15:04")
+}
+
+// Moment is the same time with its zone; "" for none.
+func (l LeaseBox) Moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return page.Machine(t)
 }
 
 // warned says when a warning was or will be sent.

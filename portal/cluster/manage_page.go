@@ -120,7 +120,7 @@ func (m Manage) moment(o app.Operation) string {
 
 // when writes a time in the schedule's zone.
 func (m Manage) when(t schedule.ScheduledTime) string {
-	text := t.At.Format("Mon 2 Jan 15:04")
+	text := t.At.UTC().Format("Mon 2 Jan 15:04 MST")
 	if zone, err := time.LoadLocation(m.Schedule.Zone); err == nil {
 		text = t.At.In(zone).Format("Mon 2 Jan 15:04 MST")
 	}

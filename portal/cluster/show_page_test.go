@@ -25,7 +25,7 @@ func TestSentence(t *testing.T) {
 		{"stopping", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationCancelling)},
 			"Cancelling. No new steps start, and running steps are asked to stop."},
 		{"active", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterActive, ExpiresAt: now.Add(21 * time.Hour)}},
-			"Running as requested. Expires in 21 h."},
+			"Running as requested. The lease expires in 21 h."},
 		{"failed", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationCreate, app.OperationFailed)},
 			"The create failed after 14 of 42 steps."},
 		{"a failed delete", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationDelete, app.OperationFailed)},

@@ -23,13 +23,13 @@ func (c Show) Sentence() string {
 			s = "Stopped as requested: " + stopped + "."
 		}
 		if !c.View.ExpiresAt.IsZero() {
-			return s + " Expires " + page.LeaseEnd(c.Now, c.View.Cluster) + "."
+			return s + " The lease " + page.LeaseEnd(c.Now, c.View.Cluster) + "."
 		}
 		return s
 	case app.ClusterAsleep:
 		s := "Asleep. Its machines are stopped and keep their data. Wake the cluster to use or change it."
 		if !c.View.ExpiresAt.IsZero() {
-			s += " It still expires " + page.LeaseEnd(c.Now, c.View.Cluster) + "."
+			s += " The lease " + page.LeaseEnd(c.Now, c.View.Cluster) + "."
 		}
 		return s
 	case app.ClusterDeleted:

@@ -24,7 +24,7 @@ func (p *clusterPage) Waiting(w http.ResponseWriter, r *http.Request, a app.Acto
 	if err != nil {
 		return err
 	}
-	f := p.Frame(r, "Why "+view.Name+" waits")
+	f := p.Frame(r, "Why "+view.Name+" is waiting")
 	f.At = "clusters"
 	p.Render(w, r, http.StatusOK, WaitingPage(f, Waiting{Now: p.Now(), View: view, Waiting: waiting, Node: filter.Node, From: filter.From}))
 	return nil

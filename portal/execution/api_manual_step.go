@@ -8,12 +8,12 @@ import (
 )
 
 type manualStepListInput struct {
-	Cluster string `query:"cluster" maxLength:"256" doc:"Only manual steps of this cluster, by id or name"`
+	Cluster string `query:"cluster" maxLength:"256" doc:"Only manual steps of this cluster, by ID or name"`
 	Mine    bool   `query:"mine" doc:"Only manual steps that the caller can answer"`
 }
 
 type manualStepList struct {
-	ManualSteps []execution.ManualStep `json:"questions" nullable:"false"`
+	ManualSteps []execution.ManualStep `json:"manual_steps" nullable:"false"`
 }
 
 func (p *Service) apiManualStepList(ctx context.Context, in *manualStepListInput) (*site.Body[manualStepList], error) {
@@ -25,7 +25,7 @@ func (p *Service) apiManualStepList(ctx context.Context, in *manualStepListInput
 }
 
 type answerInput struct {
-	ID   string `path:"id" doc:"Cluster id or name"`
+	ID   string `path:"id" doc:"Cluster ID or name"`
 	Body execution.StepAnswer
 }
 

@@ -54,14 +54,12 @@ func (f ManualStepForm) About() string {
 	return words
 }
 
-// until states the deadline and what happens then. It's a time and not the time left, so that the form doesn't change
-// while someone types.
-func (f ManualStepForm) until() string {
-	then := "the step fails"
+// otherwise is what happens at the deadline. The form shows its time and not the time left, so that it doesn't change while someone types.
+func (f ManualStepForm) otherwise() string {
 	if f.Person.GoesOn() {
-		then = "the operation continues automatically"
+		return "the operation continues automatically"
 	}
-	return "Deadline: " + f.Until.UTC().Format("2 Jan 15:04 UTC") + ". Without an answer, " + then + "."
+	return "the step fails"
 }
 
 // ManualStepsShown is how many forms a cluster's page has; the page of manual steps has the rest.

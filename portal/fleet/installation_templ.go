@@ -461,7 +461,7 @@ func providerHealth(h ProviderHealth, a fleet.ProviderHealth) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if !a.LastAt.IsZero() {
-				templ_7745c5c3_Err = page.Fact("Last call", humanize.Ago(h.Now, a.LastAt)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = page.FactAgo("Last call", h.Now, a.LastAt).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -495,7 +495,7 @@ func providerHealth(h ProviderHealth, a fleet.ProviderHealth) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = page.Fact("Last scan", humanize.Ago(h.Now, a.Listed.EndedAt)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.FactAgo("Last scan", h.Now, a.Listed.EndedAt).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

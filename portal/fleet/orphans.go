@@ -80,7 +80,7 @@ func (p *Service) orphanMode(w http.ResponseWriter, r *http.Request, a app.Actor
 }
 
 type orphanListInput struct {
-	Gone bool `query:"gone" doc:"Include machines deleted in the last 30 d"`
+	Gone bool `query:"gone" doc:"Include machines deleted in the last 30 days"`
 }
 
 type orphanInput struct {

@@ -31,14 +31,6 @@ func (r Receipt) Sentence() string {
 	return "0 machines left. Confirmed " + humanize.Ago(r.Now, r.Proof.At) + ", after the last deletion."
 }
 
-// until is when a machine was deleted.
-func until(l fleet.ReceiptLine) string {
-	if l.GoneAt.IsZero() {
-		return "–"
-	}
-	return page.Stamp(l.GoneAt)
-}
-
 // OrphanList is the page of orphaned machines.
 type OrphanList struct {
 	Now    time.Time

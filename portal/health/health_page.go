@@ -41,7 +41,8 @@ func HealthMark(s health.HealthState) string {
 
 // HealthWords describes a cluster's health in one line.
 func HealthWords(now time.Time, h health.ClusterHealth) string {
-	text := strings.ToUpper(string(h.State[:1])) + string(h.State[1:])
+	word := h.State.Words()
+	text := strings.ToUpper(word[:1]) + word[1:]
 	switch {
 	case h.State == health.HealthHealthy:
 	case h.Reason != "":
@@ -63,7 +64,7 @@ func (c Health) counts() string {
 		word health.HealthState
 	}{{c.Health.Healthy, health.HealthHealthy}, {c.Health.Sick, health.HealthSick}, {c.Health.Unreachable, health.HealthUnreachable}, {c.Health.Unknown, health.HealthUnknown}} {
 		if x.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.word))
+			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.word.Words()))
 		}
 	}
 	return strings.Join(parts, ", ")

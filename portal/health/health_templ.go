@@ -67,7 +67,7 @@ func HealthPage(f page.Frame, c Health) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Status(HealthMark(c.Health.State), string(c.Health.State)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Status(HealthMark(c.Health.State), c.Health.State.Words()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -149,7 +149,7 @@ func HealthPage(f page.Frame, c Health) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if !c.Health.LookedAt.IsZero() {
-					templ_7745c5c3_Err = page.Fact("Last checked", humanize.Ago(c.Now, c.Health.LookedAt)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = page.FactAgo("Last checked", c.Now, c.Health.LookedAt).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -186,7 +186,7 @@ func HealthPage(f page.Frame, c Health) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = page.Status(HealthMark(n.State), string(n.State)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = page.Status(HealthMark(n.State), n.State.Words()).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -43,9 +43,9 @@ func (a Account) here(s identity.Session) bool { return s.This || a.Now.Sub(s.Se
 func (a Account) came(s identity.Session) string {
 	switch {
 	case s.How != identity.ByOIDC && s.Second != "":
-		return "signed in by password and " + factorName(s.Second)
+		return "signed in with password and " + factorName(s.Second)
 	case s.How != identity.ByOIDC:
-		return "signed in by password"
+		return "signed in with password"
 	case a.Labels[s.Provider] != "":
 		return "signed in with " + a.Labels[s.Provider]
 	}

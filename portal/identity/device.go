@@ -65,7 +65,7 @@ func (p *devices) find(r *http.Request, a app.Actor, code string) (d Device, sta
 }
 
 func (p *devices) show(w http.ResponseWriter, r *http.Request, status int, d Device) error {
-	f := p.Frame(r, "Sign in a program")
+	f := p.Frame(r, "Authorize a program")
 	f.At = "account"
 	p.Render(w, r, status, DevicePage(f, d))
 	return nil

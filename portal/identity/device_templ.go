@@ -100,7 +100,7 @@ func DevicePage(f page.Frame, d Device) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			case d.Device == nil:
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<form class=\"ask card\" method=\"get\" action=\"/device\"><h1>Sign in a program</h1><p class=\"soft\">Enter the 8-letter code that the muster command shows.</p><div class=\"field\"><label for=\"code\">Code</label> <input id=\"code\" name=\"code\" value=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<form class=\"ask card\" method=\"get\" action=\"/device\"><h1>Authorize a program</h1><p class=\"soft\">Enter the 8-letter code that the muster command shows.</p><div class=\"field\"><label for=\"code\">Code</label> <input id=\"code\" name=\"code\" value=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

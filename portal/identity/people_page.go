@@ -98,6 +98,13 @@ func userState(u identity.User) (mark, word string) {
 	return "succeeded", "active"
 }
 
+func lastSeen(now, t time.Time) string {
+	if t.IsZero() {
+		return "never seen"
+	}
+	return "last seen " + humanize.Ago(now, t)
+}
+
 func seenAt(now, t time.Time) string {
 	if t.IsZero() {
 		return "never"

@@ -395,7 +395,7 @@ func SecondFactorPage(f page.Frame, s SecondFactors) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<nav class=\"crumbs\" aria-label=\"Where you are\"><a href=\"/account\">Your account</a><span aria-hidden=\"true\">/</span><span>Second factor</span></nav><div class=\"head\"><div><h1>Second factor</h1><p class=\"soft\">Required after your password, so a stolen password alone isn't enough to sign in as you.</p></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<nav class=\"crumbs\" aria-label=\"Breadcrumb\"><a href=\"/account\">Your account</a><span aria-hidden=\"true\">/</span><span>Second factor</span></nav><div class=\"head\"><div><h1>Second factor</h1><p class=\"soft\">Required after your password, so a stolen password alone isn't enough to sign in as you.</p></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -14,7 +14,7 @@ import (
 
 // distrust is the error for an invalid answer. Details are for the log.
 func (p *Provider) distrust(why string, cause error) error {
-	return &app.Error{Code: app.EUnauthorized, Reason: "answer", Message: fmt.Sprintf("The answer from %s is invalid. %s", p.c.Label, why),
+	return &app.Error{Code: app.EUnauthorized, Reason: "answer", Message: fmt.Sprintf("The response from %s is invalid. %s", p.c.Label, why),
 		Hint: "Sign in again. If the problem persists, contact your Muster operator.", Err: cause}
 }
 

@@ -32,7 +32,7 @@ func (p *Service) clusterCancelAsk(w http.ResponseWriter, r *http.Request, a app
 		http.Redirect(w, r, "/clusters/"+c.View.ID, http.StatusSeeOther)
 		return nil
 	}
-	f := p.Frame(r, "Cancel the "+c.Operation().Kind.Words()+" of "+c.View.Name)
+	f := p.Frame(r, "Cancel operation on "+c.View.Name)
 	f.At = "clusters"
 	p.Render(w, r, http.StatusOK, CancelPage(f, c))
 	return nil

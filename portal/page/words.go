@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -96,12 +97,7 @@ func shorten(s string, most int) string {
 	return s
 }
 
-// Amount2 writes a number with two decimals, or four if it's small.
-func Amount2(x float64) string {
-	if x > 0 && x < 0.1 {
-		return strconv.FormatFloat(x, 'f', 4, 64)
-	}
-	return strconv.FormatFloat(x, 'f', 2, 64)
-}
+// Amount2 writes a number with two decimals, or up to four if it's small, and groups thousands.
+func Amount2(x float64) string { return humanize.Money(x, "") }
 
 func Decimal(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }

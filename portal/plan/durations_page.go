@@ -98,6 +98,8 @@ func takesFrom(e app.Expectation) string {
 	switch {
 	case e.Typical <= 0:
 		return ""
+	case e.Low > 0 && e.Low < time.Second && e.High >= time.Second:
+		return "up to " + humanize.Duration(e.High) + ", " + e.From()
 	case e.Low > 0 && e.High > e.Low && humanize.Duration(e.Low) != humanize.Duration(e.High):
 		return humanize.Duration(e.Low) + " to " + humanize.Duration(e.High) + ", " + e.From()
 	}

@@ -216,16 +216,17 @@ func (r GanttRow) ID() string { return cmp.Or(r.Node, "between") }
 // Name is the label of the row.
 func (r GanttRow) Name() string { return cmp.Or(r.Node, "between") }
 
-type ganttTick struct{ At, Anchor, Word string }
+// ganttTick is a label. Time is that of the first one for machines; the others are counted from it.
+type ganttTick struct{ At, Anchor, Word, Time string }
 
 // Ticks are the labels above the rows.
 func (g Gantt) Ticks() []ganttTick {
 	var out []ganttTick
 	for k := range 5 {
-		t := ganttTick{strconv.Itoa(25*k) + "%", "middle", humanize.Duration(g.Span * time.Duration(k) / 4)}
+		t := ganttTick{strconv.Itoa(25*k) + "%", "middle", humanize.Duration(g.Span * time.Duration(k) / 4), ""}
 		switch k {
 		case 0:
-			t.Anchor, t.Word = "start", g.Start.UTC().Format("15:04:05")
+			t.Anchor, t.Word, t.Time = "start", g.Start.UTC().Format("15:04:05")+" UTC", page.Machine(g.Start)
 		case 4:
 			t.Anchor = "end"
 		}

@@ -89,4 +89,19 @@ func policyLine(p policy.Policy) string {
 	return string(p.Effect)
 }
 
+// effectWord is an effect as a state in the list: "requires approval".
+func effectWord(e policy.PolicyEffect) string {
+	switch e {
+	case policy.EffectRefuse:
+		return "refuses"
+	case policy.EffectApprove:
+		return "requires approval"
+	case policy.EffectRewrite:
+		return "caps lease"
+	case policy.EffectAllow:
+		return "allows"
+	}
+	return string(e)
+}
+
 func policyPath(name string) string { return "/admin/policies/" + name }

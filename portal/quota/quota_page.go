@@ -1,7 +1,6 @@
 package quota
 
 import (
-	"math"
 	"net/url"
 	"strconv"
 	"strings"
@@ -32,13 +31,14 @@ type Form struct {
 type Bar struct {
 	Measure     policy.Measure
 	Used, Limit float64
+	Currency    string // of money, by ISO 4217
 }
 
 // Bars are the limits of a quota.
 func (l List) Bars(q policy.QuotaUse) (bars []Bar) {
 	for _, m := range policy.Measures {
 		if limit, is := q.Limits.Of(m); is {
-			bars = append(bars, Bar{m, q.Used.Of(m), limit})
+			bars = append(bars, Bar{Measure: m, Used: q.Used.Of(m), Limit: limit, Currency: q.Currency})
 		}
 	}
 	return bars
@@ -67,7 +67,7 @@ func (b Bar) Level() string {
 }
 
 // Words is usage and limit.
-func (b Bar) Words() string { return Amount(b.Used) + " of " + Amount(b.Limit) }
+func (b Bar) Words() string { return b.Amount(b.Used) + " of " + b.Amount(b.Limit) }
 
 // MeasureWords is the label of a measure.
 func MeasureWords(m policy.Measure) string {
@@ -75,13 +75,8 @@ func MeasureWords(m policy.Measure) string {
 		policy.MeasurePerHour: "Cost per hour", policy.MeasurePerMonth: "Cost per month"}[m]
 }
 
-// Amount writes whole numbers as such, others with two digits.
-func Amount(x float64) string {
-	if x == math.Trunc(x) && math.Abs(x) < 1e15 {
-		return strconv.FormatFloat(x, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(x, 'f', 2, 64)
-}
+// Amount writes an amount of the measure.
+func (b Bar) Amount(x float64) string { return b.Measure.Amount(x, b.Currency) }
 
 // Title is the scope of a quota.
 func Title(q policy.Quota) string {
@@ -97,14 +92,14 @@ func Title(q policy.Quota) string {
 }
 
 // leftWords says how much of a limit is left: "12 of 50 nodes (the tenant)".
-func leftWords(l policy.QuotaLine) string {
+func leftWords(l policy.QuotaLine, currency string) string {
 	what := map[policy.Measure]string{policy.MeasureClusters: "clusters", policy.MeasureNodes: "nodes", policy.MeasureCPU: "cores",
 		policy.MeasurePerHour: "per hour", policy.MeasurePerMonth: "this month"}[l.Measure]
 	whose := l.Whose()
 	if l.Scope == policy.QuotaUser || l.Scope == policy.QuotaEachUser {
 		whose = "your own limit"
 	}
-	return Amount(l.Left) + " of " + Amount(l.Limit) + " " + what + " (" + whose + ")"
+	return l.Measure.Amount(l.Left, l.Currency) + " of " + l.Measure.Amount(l.Limit, l.Currency) + " " + what + " (" + whose + ")"
 }
 
 func quotaScopeWords(s policy.QuotaScope) string {
@@ -116,10 +111,10 @@ func quotaLink(q policy.Quota) string {
 }
 
 // leftSentence says how much quota the user has left.
-func leftSentence(lines []policy.QuotaLine) string {
+func leftSentence(lines []policy.QuotaLine, currency string) string {
 	var all []string
 	for _, l := range lines {
-		all = append(all, leftWords(l))
+		all = append(all, leftWords(l, currency))
 	}
 	return "Quota left before this request: " + strings.Join(all, "; ") + "."
 }

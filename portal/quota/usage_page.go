@@ -112,7 +112,7 @@ type ChartPart struct {
 const ChartHeight = 160
 
 // NewChart draws a measure of usage, with its forecast on top, which may be nil.
-func (u Usage) NewChart(measure func(usage.UsageSum) float64, ahead []usage.UsageLine) Chart {
+func (u Usage) NewChart(measure func(usage.UsageSum) float64, words func(float64) string, ahead []usage.UsageLine) Chart {
 	totals := map[string]float64{}
 	for _, l := range u.Usage.Lines {
 		totals[l.Key] += measure(l.UsageSum)
@@ -150,9 +150,9 @@ func (u Usage) NewChart(measure func(usage.UsageSum) float64, ahead []usage.Usag
 	for _, s := range starts {
 		highest = max(highest, sumOf(sums[s])+coming[s])
 	}
-	c.Top = u.money(highest)
+	c.Top = words(highest)
 	for i, s := range starts {
-		c.Bars = append(c.Bars, u.bar(s, i, len(starts), sums[s], coming[s], highest))
+		c.Bars = append(c.Bars, u.bar(s, i, len(starts), sums[s], coming[s], highest, words))
 	}
 	if len(starts) > 0 {
 		c.First, c.Last = u.PartWords(starts[0]), u.PartWords(starts[len(starts)-1])
@@ -161,10 +161,10 @@ func (u Usage) NewChart(measure func(usage.UsageSum) float64, ahead []usage.Usag
 	return c
 }
 
-func (u Usage) bar(start time.Time, i, n int, parts map[int]float64, ahead, highest float64) ChartBar {
+func (u Usage) bar(start time.Time, i, n int, parts map[int]float64, ahead, highest float64, words func(float64) string) ChartBar {
 	pitch := 100 / float64(n)
 	b := ChartBar{X: page.Decimal(float64(i)*pitch+pitch*0.1) + "%", Width: page.Decimal(pitch*0.8) + "%",
-		Title: u.PartWords(start) + ": " + u.money(sumOf(parts))}
+		Title: u.PartWords(start) + ": " + words(sumOf(parts))}
 	y := float64(ChartHeight)
 	for h := range page.MostHues + 1 {
 		if v := parts[h]; v > 0 && highest > 0 {

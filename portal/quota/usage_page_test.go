@@ -7,6 +7,7 @@ import (
 
 	"muster/app"
 	"muster/app/usage"
+	"muster/portal/page"
 )
 
 func usageOf(now time.Time, costs ...float64) Usage {
@@ -28,7 +29,7 @@ func TestChartStacks(t *testing.T) {
 		for i := range costs {
 			costs[i] = float64(1000 - i)
 		}
-		chart := usageOf(now, costs...).NewChart(usageCost, nil)
+		chart := usageOf(now, costs...).NewChart(usageCost, page.Amount2, nil)
 		bar := chart.Bars[2]
 		if len(chart.Bars) != 3 || len(bar.Parts) != c.parts || len(chart.Keys) != c.parts || chart.Keys[c.parts-1].Name != c.last || len(chart.Bars[0].Parts) != 0 {
 			t.Errorf("%d keys: %d bars, %d parts, keys %v", c.keys, len(chart.Bars), len(bar.Parts), chart.Keys)
@@ -38,13 +39,13 @@ func TestChartStacks(t *testing.T) {
 		}
 	}
 	// The forecast is on top of today, and future days follow.
-	chart := usageOf(now, 3).NewChart(usageCost, []usage.UsageLine{{Start: usage.IntervalDay.Start(now), UsageSum: usage.UsageSum{Cost: 1}},
+	chart := usageOf(now, 3).NewChart(usageCost, page.Amount2, []usage.UsageLine{{Start: usage.IntervalDay.Start(now), UsageSum: usage.UsageSum{Cost: 1}},
 		{Start: usage.IntervalDay.Start(now).AddDate(0, 0, 1), UsageSum: usage.UsageSum{Cost: 2}}})
 	if len(chart.Bars) != 4 || chart.Top != "4.00" || chart.Bars[2].Ahead != (ChartPart{Y: "0.00", Height: "40.00"}) || chart.Bars[3].Ahead.Height != "80.00" ||
 		chart.Bars[2].Title != "Fri 3 May: 3.00, forecast 1.00" || chart.Last != "Sat 4 May" {
 		t.Errorf("%+v", chart)
 	}
-	if empty := (Usage{Usage: usage.Usage{From: now, To: now, Step: usage.IntervalHour}}).NewChart(usageCost, nil); len(empty.Bars) != 0 {
+	if empty := (Usage{Usage: usage.Usage{From: now, To: now, Step: usage.IntervalHour}}).NewChart(usageCost, page.Amount2, nil); len(empty.Bars) != 0 {
 		t.Errorf("no time has bars: %+v", empty)
 	}
 }

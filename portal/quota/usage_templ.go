@@ -219,18 +219,18 @@ func UsageSums(u Usage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = usageChart(u, "Cost", u.NewChart(usageCost, u.Ahead.Days)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = usageChart(u, "Cost", u.NewChart(usageCost, u.money, u.Ahead.Days)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = usageChart(u, "Cost", u.NewChart(usageCost, nil)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = usageChart(u, "Cost", u.NewChart(usageCost, u.money, nil)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
 			if len(u.Usage.Lines) > 0 {
-				templ_7745c5c3_Err = usageChart(u, "Node hours", u.NewChart(usageNodes, nil)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = usageChart(u, "Node hours", u.NewChart(usageNodes, page.Amount2, nil)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

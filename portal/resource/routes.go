@@ -31,7 +31,7 @@ func Operations(p *Service) []site.Operation {
 			site.About("Activate all staged versions and deactivate all recalled ones"), site.Answers(http.StatusOK)),
 		site.Get("/resources/{resource}", p.apiShow, site.About("Show a resource with its versions, their usage and the provisioners that have them")),
 		site.Put("/resources/{resource}/content", p.apiPush, site.About("Push a new version with the body as its content"), site.Answers(http.StatusCreated), Content),
-		site.Post("/resources/{resource}/import", p.apiImport, site.About("Import a new version from a git repository"), site.Answers(http.StatusCreated), site.Slow),
+		site.Post("/resources/{resource}/import", p.apiImport, site.About("Import a new version from a Git repository"), site.Answers(http.StatusCreated), site.Slow),
 		site.Get("/resources/{resource}/diff", p.apiDiff, site.About("Compare two versions by file")),
 		site.Get("/resources/{resource}/versions/{version}/files", p.apiFiles, site.About("List the files of a version")),
 		site.Get("/resources/{resource}/versions/{version}/content", p.apiContent, site.About("Download a version"), Content),

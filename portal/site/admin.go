@@ -19,7 +19,7 @@ func sections() []page.Section {
 			Group: page.GroupPeople, UseCase: "PolicyList"},
 		{Path: "/admin/sharing", Name: "Sharing", Text: "Default visibility of new clusters.",
 			Group: page.GroupPeople, UseCase: "SetDefaultVisibility"},
-		{Path: "/admin/webhooks", Name: "Webhooks", Text: "Notifications for chat, e-mail and your own programs, and operation hooks.",
+		{Path: "/admin/webhooks", Name: "Webhooks", Text: "Notifications for chat, email and your own programs, and operation hooks.",
 			Group: page.GroupConnections, UseCase: "SaveHook"},
 		{Path: "/admin/builds", Name: "Builds", Text: "Clusters for builds from your CI systems.",
 			Group: page.GroupConnections, UseCase: "BuildHooks"},

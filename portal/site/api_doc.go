@@ -141,7 +141,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Services": `nullable:"false"`,
 	},
 	reflect.TypeFor[build.BuildRule](): {
-		"Name":        `maxLength:"63" doc:"Lower-case letters, digits, '-' and '_'"`,
+		"Name":        `maxLength:"63" doc:"Lowercase letters, digits, '-' and '_'"`,
 		"When":        `maxLength:"2000" doc:"CEL expression over event that returns true if the rule matches"`,
 		"Do":          `enum:"create,delete,extend,nothing"`,
 		"Key":         `maxLength:"2000" doc:"CEL expression that returns the key of the cluster; default: the build and its job"`,
@@ -329,7 +329,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"GivesBack": `nullable:"false"`,
 	},
 	reflect.TypeFor[apppolicy.Policy](): {
-		"Name":     `maxLength:"63" doc:"Lower-case letters, digits and dashes"`,
+		"Name":     `maxLength:"63" doc:"Lowercase letters, digits and dashes"`,
 		"About":    `maxLength:"500" doc:"Description"`,
 		"Order":    `minimum:"0" maximum:"100000" doc:"Evaluation order, lowest first"`,
 		"When":     `maxLength:"2000" doc:"CEL expression that returns true if the policy applies"`,

@@ -128,7 +128,7 @@ func Streaming(o *huma.Operation) {
 		"events": {Type: huma.TypeArray, Items: &huma.Schema{Ref: "#/components/schemas/Event"}},
 	}}
 	o.Responses = map[string]*huma.Response{"200": {
-		Description: "Events after a number, oldest first; as text/event-stream, each event as it happens with its number as id",
+		Description: "Events after a number, oldest first; as text/event-stream, each event as it happens with its number as ID",
 		Content: map[string]*huma.MediaType{
 			"application/json":  {Schema: schema},
 			"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}},

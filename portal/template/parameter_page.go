@@ -3,6 +3,7 @@ package template
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"muster/app/template"
 	"muster/portal/page"
@@ -67,6 +68,11 @@ func (f ParameterField) HintText() string {
 		return f.Hint()
 	}
 	return f.Help + " " + f.Hint()
+}
+
+// AllowedText is the help and the allowed values, also where the form shows them as options.
+func (f ParameterField) AllowedText() string {
+	return strings.TrimSpace(f.Help + " " + f.Hint())
 }
 
 func (f ParameterField) inputType() string {

@@ -39,12 +39,12 @@ type hookList struct {
 
 type hookDeliveryList struct {
 	Deliveries []webhook.HookDelivery `json:"deliveries"`
-	Next       int64                  `json:"next,omitempty" doc:"Value of before for the next page; missing on the last page"`
+	Next       int64                  `json:"next,omitempty" doc:"Value of before for the next page; omitted on the last page"`
 }
 
 type noticeList struct {
 	Notices []wire.Notice `json:"notifications"`
-	Next    int64         `json:"next,omitempty" doc:"Value of before for the next page; missing on the last page"`
+	Next    int64         `json:"next,omitempty" doc:"Value of before for the next page; omitted on the last page"`
 }
 
 func (p *Service) apiNoticeList(ctx context.Context, in *HookPageQuery) (*site.Body[noticeList], error) {

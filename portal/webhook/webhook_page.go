@@ -155,7 +155,7 @@ func NoticeWord(k app.NoticeKind) string {
 
 func kindsWords(kinds []app.NoticeKind) string {
 	if len(kinds) == 0 {
-		return "everything"
+		return "all notifications"
 	}
 	var words []string
 	for _, k := range kinds {

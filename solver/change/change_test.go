@@ -301,7 +301,7 @@ func TestChangeText(t *testing.T) {
 -  n2          small     debian  -    -      .   .      runs app, which still runs on 5 nodes
    n3..n6 (4)  small     debian  x    .      .   .
 
-5 nodes afterwards, 2 machines affected, 0.2 per hour
+5 nodes afterwards, 2 machines affected, 0.20 per hour
 `
 	if "\n"+inGrid(got) != want {
 		t.Errorf("got\n%s", inGrid(got))

@@ -39,7 +39,7 @@ func Text(w io.Writer, ch layout.LayoutChange) {
 	writeTable(w, table)
 	fmt.Fprintf(w, "\n%s afterwards, %s affected", humanize.Count(stay, "node"), humanize.Count(ch.Touched, "machine"))
 	if ch.CostPerHour > 0 {
-		fmt.Fprintf(w, ", %.4g per hour", ch.CostPerHour)
+		fmt.Fprintf(w, ", %s per hour", humanize.Price(ch.CostPerHour, ch.Currency))
 	}
 	fmt.Fprintln(w)
 	if ch.Unproven {

@@ -161,7 +161,7 @@ func TestProblems(t *testing.T) {
 		"nothing there": {[]string{"README.md", "hello"}, `c: warning: contains no catalog entries`},
 		"loose JSON": {
 			[]string{"a.json", "{}"},
-			`c: warning: contains no catalog entries; Coopr's JSON is read from the folders providers, hardwaretypes, imagetypes, services, clustertemplates and partialtemplates`,
+			`c: warning: contains no catalog entries. Coopr's JSON is read from the folders providers, hardwaretypes, imagetypes, services, clustertemplates and partialtemplates`,
 		},
 		"names with a dot in front are passed over": {
 			[]string{".git/a.yaml", ":", ".a.yaml", ":", "a.yaml", "kind: service\nname: x\n"}, "",

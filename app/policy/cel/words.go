@@ -36,9 +36,9 @@ var vocabulary = []struct {
 	{"nodes", cel.IntType, "the number of nodes"},
 	{"cpu", cel.DoubleType, "the virtual cores of all nodes, as far as known"},
 	{"cost_per_hour", cel.DoubleType, "the cost per hour of all nodes"},
-	{"cost", cel.DoubleType, "the cost over the lease; infinite for a lease with no end"},
-	{"lease", cel.DurationType, `the lease, 0 for no end; compare with duration("8h")`},
-	{"forever", cel.BoolType, "whether the lease has no end"},
+	{"cost", cel.DoubleType, "the cost over the lease; infinite for a lease without expiry"},
+	{"lease", cel.DurationType, `the lease, 0 for no expiry; compare with duration("8h")`},
+	{"forever", cel.BoolType, "whether the lease never expires"},
 	{"provider", cel.StringType, "the provider"},
 	{"hardware", cel.ListType(cel.StringType), "the hardware types of the nodes"},
 	{"now", cel.TimestampType, "the time of the request"},
@@ -321,7 +321,7 @@ func speak(b *strings.Builder, v any, depth int) {
 		switch x := v.Value().(type) {
 		case float64:
 			if math.IsInf(x, 0) {
-				add("no end")
+				add("infinite")
 				return
 			}
 			add(strconv.FormatFloat(math.Round(x*10000)/10000, 'f', -1, 64))
@@ -366,7 +366,7 @@ func speakMap(b *strings.Builder, m traits.Mapper, depth int) {
 
 func leaseWords(d time.Duration) string {
 	if d == 0 {
-		return "no end"
+		return "no expiry"
 	}
 	return humanize.Duration(d)
 }

@@ -231,11 +231,11 @@ func (s *Store) problem(act string, err error) error {
 	if errors.As(err, &known) {
 		return err
 	}
-	e := &app.Error{Code: app.ETransient, Message: "The blob store returned an unexpected answer.", Err: fmt.Errorf("blob: %s at %s: %w", act, s.name, err),
+	e := &app.Error{Code: app.ETransient, Message: "The blob store returned an unexpected response.", Err: fmt.Errorf("blob: %s at %s: %w", act, s.name, err),
 		Hint: "Try again. If the error persists, the server's operator can find details in its log."}
 	switch {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
-		e.Code, e.Message = app.ETimeout, "The blob store didn't answer in time."
+		e.Code, e.Message = app.ETimeout, "The blob store didn't respond in time."
 	case errors.Is(err, errAbsent) && act == "read":
 		e.Code, e.Message, e.Hint = app.ENotFound, "The content doesn't exist.", ""
 	case errors.Is(err, errAbsent):

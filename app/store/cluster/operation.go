@@ -98,7 +98,7 @@ func ReadOperation(t *db.Tx, id int64) (ledger.Operation, error) {
 
 // FailedDeletes returns, of all tenants, the deletes that failed and have since waited as long as they had been continuing
 // for, but at least and at most so long. Those that another operation followed are left out.
-// A roll-back returns machines as well.
+// A rollback returns machines as well.
 func (s *Store) FailedDeletes(ctx context.Context, now time.Time, least, most time.Duration, limit int) (ops []app.Operation, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var o OperationRow

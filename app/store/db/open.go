@@ -72,6 +72,12 @@ func Open(ctx context.Context, where string, keeper KeyKeeper) (_ *DB, err error
 	return s, nil
 }
 
+// SetCurrency sets the installation's currency, by ISO 4217. Amounts of tenants without their own are written in it.
+func (s *DB) SetCurrency(code string) { s.writer.currency.Store(&code) }
+
+// Currency is what SetCurrency set; template.DefaultCurrency before.
+func (s *DB) Currency() string { return s.writer.currencyCode() }
+
 // mayOpen refuses a database that a newer program has changed so that this one cannot work with it, or into which a backup is being brought.
 func mayOpen(ctx context.Context, where string) error {
 	found, err := Inspect(ctx, where)

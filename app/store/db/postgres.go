@@ -181,7 +181,7 @@ func openError(c *pgx.ConnConfig, err error) error {
 	if errors.As(err, &known) {
 		return err
 	}
-	e := &app.Error{Code: app.ETransient, Reason: "database", Field: "DATABASE_URL", Message: place(c) + " doesn't answer", Err: err}
+	e := &app.Error{Code: app.ETransient, Reason: "database", Field: "DATABASE_URL", Message: place(c) + " isn't responding", Err: err}
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		return e
@@ -229,7 +229,7 @@ func postgresForNow(err error) error {
 	case pg != nil:
 		return err
 	case errors.As(err, &refused), errors.As(err, &network), connectionLost(err):
-		what = "The database isn't answering at the moment"
+		what = "The database isn't responding at the moment"
 	default:
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"muster/app"
 	"muster/app/identity"
 	"muster/app/observe"
+	"muster/app/template"
 )
 
 const (
@@ -26,16 +27,17 @@ const (
 
 // writer is the one goroutine that writes. What piles up while a commit is in progress is committed together.
 type writer struct {
-	session session
-	batches batches
-	queue   chan *write
-	publish func(topics map[app.Topic]bool, queued bool)
-	stop    sync.Once
-	stopped chan struct{}
-	done    chan struct{}
-	failed  error        // of closing
-	keys    *Keyring     // set before anything is written
-	commits atomic.Int64 // that succeeded
+	session  session
+	batches  batches
+	queue    chan *write
+	publish  func(topics map[app.Topic]bool, queued bool)
+	stop     sync.Once
+	stopped  chan struct{}
+	done     chan struct{}
+	failed   error                  // of closing
+	keys     *Keyring               // set before anything is written
+	commits  atomic.Int64           // that succeeded
+	currency atomic.Pointer[string] // of the installation; nil until it is set
 }
 
 // batches is how writes share the transactions of one kind of database.
@@ -221,9 +223,16 @@ func (w *writer) commit(batch []*write) {
 	}
 }
 
+func (w *writer) currencyCode() string {
+	if code := w.currency.Load(); code != nil {
+		return *code
+	}
+	return template.DefaultCurrency
+}
+
 // try runs a batch in one transaction. errs are of the single writes, err is of all of them: then nothing has happened.
 func (w *writer) try(batch []*write, careful bool) (t *Tx, errs []error, err error) {
-	t = &Tx{session: w.session, Keys: w.keys, note: note{Topics: map[app.Topic]bool{}}}
+	t = &Tx{session: w.session, Keys: w.keys, currency: w.currencyCode(), note: note{Topics: map[app.Topic]bool{}}}
 	errs = make([]error, len(batch))
 	if err := w.session.begin(); err != nil {
 		return t, errs, err
@@ -258,13 +267,17 @@ var (
 
 // Tx is a transaction in progress. Its note gathers what to tell others after the commit.
 type Tx struct {
-	session session
-	changed bool       // by the act that runs, or an error of the database
-	who     *app.Actor // on whose behalf the act runs; nil: no one's
-	Keys    *Keyring
-	Trace   string // that the act belongs to; "" for none
+	session  session
+	changed  bool       // by the act that runs, or an error of the database
+	who      *app.Actor // on whose behalf the act runs; nil: no one's
+	Keys     *Keyring
+	Trace    string // that the act belongs to; "" for none
+	currency string
 	note
 }
+
+// Currency is that of DB.Currency.
+func (t *Tx) Currency() string { return t.currency }
 
 // run runs act and turns a panic into an error.
 func (t *Tx) run(act func(*Tx) error) (err error) {

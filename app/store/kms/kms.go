@@ -166,10 +166,10 @@ func (k *Key) problem(act string, err error) error {
 		e.Code, e.Message = app.EInvalid, "The key service has no such key."
 		e.Hint = "Check the URL in MUSTER_SECRET_KEY."
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		e.Code, e.Message = app.ETimeout, "The key service didn't answer in time."
+		e.Code, e.Message = app.ETimeout, "The key service didn't respond in time."
 		e.Hint = "Check that this host can reach the key service. Muster tries again at the next start."
 	default:
-		e.Code, e.Message = app.ETransient, "The key service returned an unexpected answer."
+		e.Code, e.Message = app.ETransient, "The key service returned an unexpected response."
 		e.Hint = "Check that this host can reach the key service. Muster tries again at the next start."
 	}
 	return e

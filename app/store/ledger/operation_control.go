@@ -105,7 +105,7 @@ func noticeEnded(t *db.Tx, now time.Time, o *ledger.Operation, after app.Cluster
 	return t.Notice(n)
 }
 
-// Undone returns the kind of what a roll-back undoes; "" for other operations.
+// Undone returns the kind of what a rollback undoes; "" for other operations.
 func Undone(t *db.Tx, o *ledger.Operation) (kind app.OperationKind, err error) {
 	if o.Kind != app.OperationRollBack {
 		return "", nil

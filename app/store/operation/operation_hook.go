@@ -18,7 +18,7 @@ import (
 // hooksBefore returns the hooks that an operation is to be announced to, and whether it waits for their answers. EConflict where one that
 // must not be left out cannot be asked: nothing is done then.
 //
-// What returns machines is never kept for good: roll-backs, and deletions that Muster begins by itself, wait for no one, and a
+// What returns machines is never kept for good: rollbacks, and deletions that Muster begins by itself, wait for no one, and a
 // deletion that a person asks for can be vetoed app.DeleteVetoes times.
 func hooksBefore(t *db.Tx, n cluster.NewOperation) (list []ledgerdb.AskedHook, waits bool, err error) {
 	var definition *cluster.Definition
@@ -128,7 +128,7 @@ func waitsForHooks(names []string, until time.Time) string {
 	if len(names) > 1 {
 		word = "webhooks"
 	}
-	return fmt.Sprintf("Waiting for %s %s to answer by %s.", word, quoted, until.UTC().Format("2006-01-02 15:04:05 MST"))
+	return fmt.Sprintf("Waiting for %s %s to respond by %s.", word, quoted, until.UTC().Format("2006-01-02 15:04:05 MST"))
 }
 
 func newsOfPlan(p appplan.Plan) template.NewsOfPlan {

@@ -72,7 +72,7 @@ func (s *Store) SettleHolds(ctx context.Context, now time.Time) (next time.Time,
 			if err := endWaiting(t, h.delivery, "No answer in time.", now); err != nil {
 				return err
 			}
-			if err := unanswered(t, now, h, "it didn't answer in time"); err != nil {
+			if err := unanswered(t, now, h, "it didn't respond in time"); err != nil {
 				return err
 			}
 		}
@@ -184,7 +184,7 @@ func moot(t *db.Tx, now time.Time, operation int64) error {
 		return err
 	}
 	for _, h := range left {
-		if err := endWaiting(t, h.delivery, "The operation was cancelled before the webhook answered.", now); err != nil {
+		if err := endWaiting(t, h.delivery, "The operation was cancelled before the webhook responded.", now); err != nil {
 			return err
 		}
 	}

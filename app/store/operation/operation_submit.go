@@ -15,14 +15,14 @@ import (
 )
 
 // SubmitOperation accepts an operation on a cluster that exists; EConflict where the cluster is gone. A cluster is
-// deleted once: a delete asked for while one waits or runs, or after one succeeded, returns that one. A roll-back is
+// deleted once: a delete asked for while one waits or runs, or after one succeeded, returns that one. A rollback is
 // EConflict unless what it undoes is the cluster's latest operation, has failed or was cancelled, and began to make no
-// machine that the roll-back's plan does not give back. Once a create is rolled back, the cluster is deleted.
+// machine that the rollback's plan does not give back. Once a create is rolled back, the cluster is deleted.
 //
 // With a change it is EConflict, reason "operation_running" or "plan_changed", unless all before it have ended and n.Follows
 // is the latest of them, and EQuota where the cluster grows beyond a limit. The cluster's row, its new nodes and the services
 // of the others are written with it. Until it has succeeded, the greater of what was reserved before and after holds in each measure;
-// where it fails, until a roll-back or another update has. Nodes that leave are no part of the cluster once it has succeeded.
+// where it fails, until a rollback or another update has. Nodes that leave are no part of the cluster once it has succeeded.
 func (s *Store) SubmitOperation(ctx context.Context, n cluster.NewOperation) (op app.Operation, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		standing, err := CheckCurrentState(t, n)
@@ -102,7 +102,7 @@ func CheckCurrentState(t *db.Tx, n cluster.NewOperation) (*clusterdb.OperationRo
 	return nil, nil
 }
 
-// checkUndo refuses a roll-back of what has not ended, or of what something else has followed, and one whose plan does not
+// checkUndo refuses a rollback of what has not ended, or of what something else has followed, and one whose plan does not
 // give back all that was begun to be made: more has happened since it was planned.
 func checkUndo(t *db.Tx, n cluster.NewOperation) error {
 	op := n.Operation

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	apppolicy "muster/app/policy"
 	"muster/app/store/db"
 )
@@ -52,8 +53,8 @@ func notifyBudget(t *db.Tx, at time.Time, tenant string, s apppolicy.QuotaState,
 	line := apppolicy.QuotaLine{Scope: s.Scope, Name: s.Name}
 	n := app.Notice{At: at, Tenant: tenant, Kind: app.NoticeBudget, About: app.Subject{Kind: app.SubjectUsage},
 		Title: fmt.Sprintf("%d%% of the budget of %s for %s is used.", int(used*100/limit+1e-9), line.Whose(), month.Words()),
-		Text: fmt.Sprintf("%.2f of %.2f is spent, or committed until leases expire or the month ends. At the limit, new requests are refused; running clusters continue.",
-			used, limit)}
+		Text: fmt.Sprintf("%s of %s is spent, or committed until leases expire or the month ends. At the limit, new requests are refused; running clusters continue.",
+			humanize.Money(used, s.Currency), humanize.Money(limit, s.Currency))}
 	switch s.Scope {
 	case apppolicy.QuotaGroup:
 		n.Groups = []string{s.Name}
@@ -147,7 +148,7 @@ func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (d
 		if _, is := q.Limits.Of(apppolicy.MeasurePerMonth); !is {
 			continue
 		}
-		of := []apppolicy.QuotaState{{Scope: q.Scope, Name: q.Name, Limits: q.Limits}}
+		of := []apppolicy.QuotaState{{Scope: q.Scope, Name: q.Name, Limits: q.Limits, Currency: q.Currency}}
 		each := q.Scope == apppolicy.QuotaEachUser
 		if each {
 			all, err := l.byOwner(tenant)
@@ -157,7 +158,7 @@ func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (d
 			of = of[:0]
 			for _, name := range slices.Sorted(maps.Keys(all)) {
 				if !strings.HasPrefix(name, "pool:") {
-					st := apppolicy.QuotaState{Scope: q.Scope, Name: name, Limits: q.Limits.Without(own[name])}
+					st := apppolicy.QuotaState{Scope: q.Scope, Name: name, Limits: q.Limits.Without(own[name]), Currency: q.Currency}
 					st.Months[0] = all[name].PerMonth
 					of = append(of, st)
 				}

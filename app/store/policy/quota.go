@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -11,25 +12,27 @@ import (
 	"muster/app/store/db"
 )
 
-const quotaColumns = `q.scope, q.name, q.clusters, q.nodes, q.cpu, q.per_hour, q.per_month, q.changed_at, q.changed_by`
+const quotaColumns = `q.scope, q.name, q.clusters, q.nodes, q.cpu, q.per_hour, q.per_month, q.changed_at, q.changed_by,
+	coalesce((SELECT t.currency FROM tenants t WHERE t.name = q.tenant), '')`
 
-func scanQuota(row db.Scanner, more ...any) (q apppolicy.Quota, err error) {
+// scanQuota reads quotaColumns. Currency is the installation's.
+func scanQuota(row db.Scanner, currency string) (q apppolicy.Quota, err error) {
 	limits := make([]float64, len(apppolicy.Measures))
 	var at int64
-	err = row.Scan(append([]any{&q.Scope, &q.Name, &limits[0], &limits[1], &limits[2], &limits[3], &limits[4], &at, &q.ChangedBy}, more...)...)
+	err = row.Scan(&q.Scope, &q.Name, &limits[0], &limits[1], &limits[2], &limits[3], &limits[4], &at, &q.ChangedBy, &q.Currency)
 	for i, m := range apppolicy.Measures { // in the order of the columns
 		if limits[i] >= 0 {
 			q.Limits = q.Limits.With(m, limits[i])
 		}
 	}
-	q.ChangedAt = db.FromMicros(at)
+	q.ChangedAt, q.Currency = db.FromMicros(at), cmp.Or(q.Currency, currency)
 	return q, err
 }
 
-// quotas returns those of a tenant, the widest first.
-func quotas(each func(func(db.Scanner) error, string, ...any) error, tenant string) (list []apppolicy.Quota, err error) {
+// quotas returns those of a tenant, the widest first. Currency is the installation's.
+func quotas(each func(func(db.Scanner) error, string, ...any) error, tenant, currency string) (list []apppolicy.Quota, err error) {
 	err = each(func(row db.Scanner) error {
-		q, err := scanQuota(row)
+		q, err := scanQuota(row, currency)
 		list = append(list, q)
 		return err
 	}, `SELECT `+quotaColumns+` FROM quotas q WHERE q.tenant = ?`, tenant)
@@ -103,7 +106,7 @@ func limitsOf(q *apppolicy.Quota) any {
 
 // quota returns one; nil where there is none.
 func quota(t *db.Tx, tenant string, scope apppolicy.QuotaScope, name string) (*apppolicy.Quota, error) {
-	q, err := scanQuota(t.Row(`SELECT `+quotaColumns+` FROM quotas q WHERE q.tenant = ? AND q.scope = ? AND q.name = ?`, tenant, string(scope), name))
+	q, err := scanQuota(t.Row(`SELECT `+quotaColumns+` FROM quotas q WHERE q.tenant = ? AND q.scope = ? AND q.name = ?`, tenant, string(scope), name), t.Currency())
 	if db.IsNoRows(err) {
 		return nil, nil
 	}
@@ -130,7 +133,7 @@ func (s *Store) readQuotas(ctx context.Context, tenant string, now time.Time) (*
 		},
 		end: func() { _ = moment.Rollback() },
 	}
-	if l.all, err = quotas(l.each, tenant); err != nil {
+	if l.all, err = quotas(l.each, tenant, s.Currency()); err != nil {
 		l.end()
 		return nil, err
 	}
@@ -148,7 +151,7 @@ func (s *Store) QuotaLines(ctx context.Context, tenant, owner string, groups []s
 }
 
 func (s *Store) QuotaLimits(ctx context.Context, tenant string) ([]apppolicy.Quota, error) {
-	return quotas(func(f func(db.Scanner) error, q string, args ...any) error { return s.Each(ctx, f, q, args...) }, tenant)
+	return quotas(func(f func(db.Scanner) error, q string, args ...any) error { return s.Each(ctx, f, q, args...) }, tenant, s.Currency())
 }
 
 func (s *Store) Quotas(ctx context.Context, tenant string, now time.Time) ([]apppolicy.QuotaUse, error) {
@@ -249,7 +252,7 @@ func (m measuring) standings(all []apppolicy.Quota, r apppolicy.Reservation, exc
 		}
 	}
 	for _, q := range all {
-		s := apppolicy.QuotaState{Scope: q.Scope, Name: q.Name, Limits: q.Limits}
+		s := apppolicy.QuotaState{Scope: q.Scope, Name: q.Name, Limits: q.Limits, Currency: q.Currency}
 		switch q.Scope {
 		case apppolicy.QuotaTenant:
 		case apppolicy.QuotaGroup:

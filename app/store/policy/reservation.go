@@ -50,7 +50,7 @@ func Reserve(t *db.Tx, at time.Time, r apppolicy.Reservation) error {
 			before = nil // what was given back is asked for again
 		}
 	}
-	all, err := quotas(t.Each, r.Tenant)
+	all, err := quotas(t.Each, r.Tenant, t.Currency())
 	if err != nil {
 		return err
 	}

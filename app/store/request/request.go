@@ -8,6 +8,7 @@ import (
 
 	"muster/app"
 	"muster/app/cluster"
+	"muster/app/humanize"
 	apppolicy "muster/app/policy"
 	"muster/app/store/build"
 	"muster/app/store/chat"
@@ -184,7 +185,7 @@ func moved(t *db.Tx, before, r cluster.Request, m cluster.RequestMove, o cluster
 
 // requestState is a request in the audit.
 func requestState(r cluster.Request, reason string) map[string]any {
-	s := map[string]any{"status": string(r.Status), "plan_hash": r.Terms.PlanHash, "nodes": r.Terms.Layout.Size(), "lease": r.Terms.Lease.String()}
+	s := map[string]any{"status": string(r.Status), "plan_hash": r.Terms.PlanHash, "nodes": r.Terms.Layout.Size(), "lease": humanize.DurationField(r.Terms.Lease)}
 	if r.Cluster != "" {
 		s["cluster"] = r.Cluster
 	}
@@ -192,7 +193,7 @@ func requestState(r cluster.Request, reason string) map[string]any {
 		s["reason"] = reason
 	}
 	if r.Offer != nil {
-		s["offer"] = map[string]any{"plan_hash": r.Offer.PlanHash, "nodes": r.Offer.Layout.Size(), "lease": r.Offer.Lease.String()}
+		s["offer"] = map[string]any{"plan_hash": r.Offer.PlanHash, "nodes": r.Offer.Layout.Size(), "lease": humanize.DurationField(r.Offer.Lease)}
 	}
 	if r.Broken {
 		s["broken_glass"] = true

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"muster/app"
+	"muster/app/humanize"
 	"muster/app/store/db"
 	"muster/app/store/ledger"
 	"muster/app/store/operation"
@@ -110,7 +111,7 @@ func hookFacts(h webhook.Hook, secret bool) map[string]any {
 		facts["to"] = h.To
 	}
 	if h.When != "" {
-		facts["when"], facts["operations"], facts["timeout"], facts["on_timeout"] = h.When, h.Operations, h.Timeout.String(), h.OnTimeout
+		facts["when"], facts["operations"], facts["timeout"], facts["on_timeout"] = h.When, h.Operations, humanize.DurationField(h.Timeout), h.OnTimeout
 		facts["script"], facts["services"] = h.Script, h.Services
 	}
 	if secret {

@@ -296,7 +296,11 @@ func buildRulesTryCommand(c *cli.Context) *cobra.Command {
 				fmt.Fprintf(c.Stdout, "Ends: %s\n", strings.Join(out.Ends, ", "))
 			}
 			if out.Ask != nil {
-				fmt.Fprintf(c.Stdout, "Template %s, %s, lease %s\n", out.Ask.Template, humanize.Count(out.Ask.Size, "node"), humanize.Duration(out.Ask.Lease))
+				size := "default size"
+				if out.Ask.Size > 0 {
+					size = humanize.Count(out.Ask.Size, "node")
+				}
+				fmt.Fprintf(c.Stdout, "Template %s, %s, lease %s\n", out.Ask.Template, size, humanize.Duration(out.Ask.Lease))
 			}
 			if out.Callback != "" {
 				fmt.Fprintf(c.Stdout, "Callback: %s\n", out.Callback)
@@ -363,7 +367,7 @@ func buildDeliveriesCommand(c *cli.Context) *cobra.Command {
 			return err
 		}}
 	cmd.Flags().Int64Var(&before, "before", 0, "only deliveries before this `number`")
-	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of deliveries")
+	cmd.Flags().IntVar(&limit, "limit", 50, "maximum `number` of deliveries")
 	return cmd
 }
 

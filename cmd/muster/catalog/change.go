@@ -177,9 +177,5 @@ func problemLine(p catalog.CatalogProblem) string {
 	if p.Kind != "" {
 		line += strings.TrimSpace(p.CatalogKey.String()) + ": "
 	}
-	line += p.Message
-	if p.Hint != "" {
-		line += "; " + p.Hint
-	}
-	return line
+	return line + humanize.WithHint(p.Message, p.Hint)
 }

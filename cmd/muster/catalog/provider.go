@@ -82,14 +82,14 @@ func printCheck(c *cli.Context, found fleet.ProviderCheck) error {
 		switch {
 		case f.OK:
 		case f.Warning:
-			word, colour = "warn", cli.ColourChanges
+			word, colour = "warning", cli.ColourChanges
 		default:
-			word, colour = "FAIL", cli.ColourGoes
+			word, colour = "failed", cli.ColourGoes
 		}
 		about := strings.TrimSpace(f.About + " " + f.Subject)
-		cli.Line(c.Stdout, "%s %s: %s", paint(colour, fmt.Sprintf("%-5s", word)), about, f.Message)
+		cli.Line(c.Stdout, "%s %s: %s", paint(colour, fmt.Sprintf("%-7s", word)), about, f.Message)
 		if f.Hint != "" && !f.OK {
-			cli.Line(c.Stdout, "      %s", f.Hint)
+			cli.Line(c.Stdout, "        %s", f.Hint)
 		}
 	}
 	end := "All checks passed."

@@ -50,7 +50,7 @@ func providerTestCommand(c *cli.Context) *cobra.Command {
 	flags.BoolVar(&t.login, "login", false, "sign in to the machines over SSH")
 	flags.BoolVarP(&t.yes, "yes", "y", false, "skip the confirmation prompt")
 	flags.BoolVar(&t.verbose, "verbose", false, "show the plugin's log and the notes of passed tests")
-	flags.DurationVar(&t.timeout, "patience", 10*time.Minute, "how long to wait for a machine to run and answer")
+	flags.DurationVar(&t.timeout, "patience", 10*time.Minute, "how long to wait for a machine to start and respond")
 	flags.StringSliceVar(&t.env, "provider-plugins-env", nil, "comma-separated `names` of environment variables to pass to the plugin, besides PATH, HOME and LANG")
 	return cmd
 }
@@ -177,7 +177,7 @@ func (t *providerTrial) show(r conformance.Result) {
 	word, colour := "ok", cli.ColourComes
 	switch {
 	case !r.OK:
-		word, colour = "FAILED", cli.ColourGoes
+		word, colour = "failed", cli.ColourGoes
 	case r.Skipped:
 		word, colour = "-", ""
 	}

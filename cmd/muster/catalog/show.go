@@ -18,7 +18,7 @@ func catalogShowCommand(c *cli.Context) *cobra.Command {
 	var f families.CatalogFlag
 	cmd := &cobra.Command{
 		Use:   "show TEMPLATE [DIR...]",
-		Short: "Show a template from catalog files, resolved",
+		Short: "Show a resolved template from catalog files",
 		Long: "Show a template from catalog files, with everything it extends and includes, and where each part is defined. No server is needed, so\n" +
 			"you can check a template before you publish it.",
 		Example: "  muster catalog show web examples/catalog",

@@ -41,7 +41,7 @@ func TemplateCommand(c *cli.Context) *cobra.Command {
 		return t.Show(c)
 	})
 	show := c.Asks(&cobra.Command{
-		Use: "show NAME", Short: "Show a template, resolved, with its parameters", Args: cli.Exactly("NAME"),
+		Use: "show NAME", Short: "Show a resolved template and its parameters", Args: cli.Exactly("NAME"),
 	}, func(ctx context.Context, cl *cli.Client, args []string) error {
 		v, err := cl.Templates.Get(ctx, args[0])
 		if err != nil {

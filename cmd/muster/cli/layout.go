@@ -16,11 +16,12 @@ import (
 type layoutJSON struct {
 	Groups      []layout.NodeGroup `json:"layout"`
 	CostPerHour float64            `json:"cost_per_hour"`
+	Currency    string             `json:"currency,omitempty"`
 	Gap         float64            `json:"gap,omitempty"`
 }
 
 func LayoutForm(l layout.Layout) layoutJSON {
-	out := layoutJSON{Groups: make([]layout.NodeGroup, 0, len(l.Groups)), CostPerHour: l.CostPerHour, Gap: l.Gap}
+	out := layoutJSON{Groups: make([]layout.NodeGroup, 0, len(l.Groups)), CostPerHour: l.CostPerHour, Currency: l.Currency, Gap: l.Gap}
 	for _, g := range l.Groups {
 		g.Services = OrNone(g.Services)
 		out.Groups = append(out.Groups, g)
@@ -96,7 +97,7 @@ func rowsOf(l layout.Layout) []gridRow {
 	if slices.ContainsFunc(l.Groups, func(g layout.NodeGroup) bool { return g.Host != "" }) {
 		rows = append(rows, gridRow{"host", func(c column) string { return c.Host }})
 	}
-	rows = append(rows, gridRow{"cost per hour", func(c column) string { return humanize.Price(c.CostPerHour, "") }})
+	rows = append(rows, gridRow{"cost per hour", func(c column) string { return humanize.Price(c.CostPerHour, l.Currency) }})
 	rows = append(rows, gridRow{"", func(column) string { return "" }})
 	services := map[string]bool{}
 	for _, g := range l.Groups {

@@ -12,21 +12,21 @@ import (
 
 func TestLayoutGrid(t *testing.T) {
 	var out bytes.Buffer
-	err := PrintLayout(&out, "shop", layout.Layout{Provider: "here", CostPerHour: 1.7, Groups: []layout.NodeGroup{
+	err := PrintLayout(&out, "shop", layout.Layout{Provider: "here", CostPerHour: 1.7, Currency: "EUR", Groups: []layout.NodeGroup{
 		{Count: 1, Hardware: "big", Image: "host", Services: []string{"db", "zone"}, Zone: "a", CostPerHour: 1.5},
 		{Count: 2, Hardware: "small", Image: "host", Services: []string{"web"}, Zone: "b", CostPerHour: 0.2},
 	}, Notes: []string{"db is only on big.", "web fills what is left."}})
-	want := `shop: 3 nodes on here, 1.70 per hour
+	want := `shop: 3 nodes on here, €1.70 per hour
 
-               n1    n2-n3 (2)
-hardware       big   small
-image          host  host
-zone           a     b
-cost per hour  1.50  0.20
+               n1     n2-n3 (2)
+hardware       big    small
+image          host   host
+zone           a      b
+cost per hour  €1.50  €0.20
 
-db             ●     ·
-web            ·     ●
-zone           ●     ·
+db             ●      ·
+web            ·      ●
+zone           ●      ·
 
 Why this layout:
   - db is only on big.

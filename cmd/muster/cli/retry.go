@@ -37,7 +37,7 @@ func (p *Retrier) Try(ctx context.Context, call func(context.Context) error) err
 			return err
 		case silent.IsZero():
 			silent = time.Now()
-			p.Note(fmt.Sprintf("%v; retrying for up to %s", err, humanize.Duration(p.Limit)))
+			p.Note(fmt.Sprintf("%v; retrying for up to %s", err, humanize.Exact(p.Limit)))
 		case time.Since(silent) > p.Limit:
 			return err
 		}

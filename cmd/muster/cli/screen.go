@@ -236,7 +236,7 @@ func stateColour(head []string, column int, cell string) string {
 			return ColourChanges
 		}
 		return ColourComes
-	case "failed", "sick", "lost", "refused", "denied", "stopped", "broken", "revoked", "expired":
+	case "failed", "unhealthy", "lost", "refused", "denied", "stopped", "broken", "revoked", "expired":
 		return ColourGoes
 	case "pending", "running", "waiting", "paused", "cancelling", "making", "draining", "leaving", "asked", "queued":
 		return ColourChanges

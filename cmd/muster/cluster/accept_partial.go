@@ -19,9 +19,9 @@ import (
 
 // declareOnFailure declares what happens automatically when an operation fails; makes tells whether it creates machines.
 func declareOnFailure(flags *pflag.FlagSet, choice *failureChoice, s *template.PartialOverride, makes bool) {
-	words := "what to do if the operation fails or is cancelled: leave it, or roll_back"
+	words := "what to do if the operation fails or is cancelled: leave (as it is) or roll_back"
 	if makes {
-		words += "; or, if only machines are missing, accept_partial with the rest or else leave it, or accept_partial_or_roll_back (default: the template's, or leave)"
+		words += "; for missing machines also accept_partial (leave if that isn't possible) or accept_partial_or_roll_back (default: the template's, or leave)"
 		flags.StringVar((*string)(&s.MinAvailable), "min-available", "", "with accept_partial: minimum available `nodes`, as a number or a share such as 60%")
 		flags.BoolVar(&s.NoBackfill, "no-backfill", false, "don't backfill missing nodes later")
 	}

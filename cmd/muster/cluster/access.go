@@ -107,8 +107,8 @@ func SSHCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "ssh ID|NAME [NODE] [-- COMMAND...]",
 		Short: "Open a shell on a node, or run a command there",
-		Long: "Open a shell on a node of a cluster, or run a command there. NODE defaults to the first node. Each visit uses a new key and a\n" +
-			"certificate that is valid for " + visitTime + "; both are deleted afterwards. The exit code is that of ssh.",
+		Long: "Open a shell on a node of a cluster, or run a command there. NODE defaults to the first node. Each session uses a new key and a\n" +
+			"certificate that is valid for 5 min; both are deleted afterwards. The exit code is that of ssh.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
 				args = args[:dash]

@@ -59,7 +59,7 @@ func printNodeReports(c *cli.Context, all []health.NodeReport, whole bool) error
 			case !k.OK && k.Level == health.NodeAdvised:
 				result = "warning"
 			case !k.OK:
-				result = "FAILED"
+				result = "failed"
 			}
 			if k.OK && !whole {
 				continue

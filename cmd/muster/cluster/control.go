@@ -68,7 +68,7 @@ func clusterPauseCommand(c *cli.Context) *cobra.Command {
 		Use:   "pause ID|NAME",
 		Short: "Pause the operation of a cluster",
 		Long: "Pause the operation of a cluster: running steps finish, and no new ones start. Machines keep running and cost money.\n" +
-			"Continue with `muster cluster resume`, or stop with `muster cluster cancel`.",
+			"To continue, use `muster cluster resume`; to stop, `muster cluster cancel`.",
 		Example: "  muster cluster pause shop",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -141,7 +141,7 @@ func cancelled(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Cl
 		}
 		fmt.Fprintf(c.Stdout, "%s of %s (%s) is stopping\n", op.Kind.Words(), v.Name, v.ID)
 		if rollBack {
-			fmt.Fprintln(c.Stdout, "It will be rolled back then.")
+			fmt.Fprintln(c.Stdout, "It will then be rolled back.")
 		}
 		return nil
 	}

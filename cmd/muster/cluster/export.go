@@ -134,7 +134,7 @@ func clusterDiffCommand(c *cli.Context) *cobra.Command {
 		Long: "Compare two clusters, or two states of one: NAME@12 is the cluster after operation 12. Values that may be secret aren't\n" +
 			"shown. The exit code is 0 whether they differ or not.",
 		Example: "  muster cluster diff shop shop-2\n  muster cluster diff shop@12 shop",
-		Args:    cli.Exactly("A", "B"),
+		Args:    cli.Exactly("ID|NAME[@OPERATION]", "a second ID|NAME[@OPERATION]"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cl, err := c.Connect()
 			if err != nil {

@@ -22,7 +22,7 @@ func clusterHealthCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "health ID|NAME",
 		Short: "Show the health of a cluster and its nodes",
-		Long: "Show whether a cluster and its nodes are healthy, sick or unreachable, since when and why. The template sets how often the health\n" +
+		Long: "Show whether a cluster and its nodes are healthy, unhealthy or unreachable, since when and why. The template sets how often the health\n" +
 			"checks of its services run. With --check, a check runs now.",
 		Example: "  muster cluster health shop\n  muster cluster health shop --check",
 		Args:    cli.Exactly("ID|NAME"),
@@ -140,7 +140,7 @@ func printHealth(c *cli.Context, name string, h health.ClusterHealth) error {
 	}
 	line := fmt.Sprintf("%s is %s.", name, h.State)
 	if !h.LookedAt.IsZero() {
-		line += fmt.Sprintf(" %d healthy, %d sick, %d unreachable, %d unknown; checked %s.", h.Healthy, h.Sick, h.Unreachable, h.Unknown, cli.Time(h.LookedAt))
+		line += fmt.Sprintf(" %d healthy, %d unhealthy, %d unreachable, %d unknown; checked %s.", h.Healthy, h.Sick, h.Unreachable, h.Unknown, cli.Time(h.LookedAt))
 	}
 	fmt.Fprintln(c.Stdout, line)
 	if h.Note != "" {
@@ -156,7 +156,7 @@ func printHealth(c *cli.Context, name string, h health.ClusterHealth) error {
 		if !n.Since.IsZero() {
 			since = cli.Time(n.Since)
 		}
-		t.Add(n.Node, string(n.State), since, strings.Join(n.Reasons, "; "))
+		t.Add(n.Node, n.State.Words(), since, strings.Join(n.Reasons, "; "))
 	}
 	return t.Show(c)
 }

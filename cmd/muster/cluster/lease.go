@@ -14,6 +14,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
+const untilHelp = "`time` of expiry, such as 2026-11-30 or \"2026-11-30 18:00\" in your time zone (that of this computer, or TZ),\n" +
+	"or with its zone, such as 2026-11-30T18:00:00+01:00"
+
 func clusterLeaseCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lease ID|NAME",
@@ -57,7 +60,7 @@ func clusterExtendCommand(c *cli.Context) *cobra.Command {
 			if by != "" {
 				ask.By, err = template.ParseLength(by)
 			} else if until != "" {
-				ask.Until, err = template.ParseMoment(until)
+				ask.Until, err = template.ParseMomentIn(until, time.Local)
 			}
 			if err != nil {
 				e := app.AsError(err)
@@ -76,7 +79,7 @@ func clusterExtendCommand(c *cli.Context) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&by, "by", "", "`duration` to add, such as 90m, 4h or 1d12h; a negative one shortens the lease")
-	flags.StringVar(&until, "until", "", "`time` of expiry in UTC, such as 2026-11-30 or \"2026-11-30 18:00\"")
+	flags.StringVar(&until, "until", "", untilHelp)
 	flags.BoolVar(&forever, "forever", false, "remove the expiry")
 	flags.StringVar(&reason, "reason", "", "`reason` why an admin exceeds the template's limits")
 	return cmd
@@ -102,7 +105,7 @@ func clusterShortenCommand(c *cli.Context) *cobra.Command {
 				}
 				ask.By = -ask.By
 			} else {
-				ask.Until, err = template.ParseMoment(until)
+				ask.Until, err = template.ParseMomentIn(until, time.Local)
 			}
 			if err != nil {
 				e := app.AsError(err)
@@ -125,7 +128,7 @@ func clusterShortenCommand(c *cli.Context) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&by, "by", "", "`duration` to subtract, such as 90m, 4h or 1d12h")
-	flags.StringVar(&until, "until", "", "`time` of expiry in UTC, such as 2026-11-30 or \"2026-11-30 18:00\"")
+	flags.StringVar(&until, "until", "", untilHelp)
 	return cmd
 }
 

@@ -44,9 +44,9 @@ func clusterListCommand(c *cli.Context) *cobra.Command {
 	cmd.Flags().StringVar(&status, "status", "", "filter by `status`: pending, active, asleep, failed or deleted")
 	cmd.Flags().StringVar(&f.Template, "template", "", "filter by `template`")
 	cmd.Flags().StringVar(&f.Provider, "provider", "", "filter by `provider`")
-	cmd.Flags().StringVar(&f.Text, "search", "", "filter by `text` in name, id, owner or template")
+	cmd.Flags().StringVar(&f.Text, "search", "", "filter by `text` in name, ID, owner or template")
 	cmd.Flags().StringVar(&order, "sort", "", "sort `order`: name, lease (soonest expiry first) or cost (most expensive first) (default: newest first)")
-	cmd.Flags().IntVar(&f.Limit, "limit", rest.ListLimit, "maximum number of clusters")
+	cmd.Flags().IntVar(&f.Limit, "limit", rest.ListLimit, "maximum `number` of clusters")
 	return cmd
 }
 

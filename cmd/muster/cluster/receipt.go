@@ -43,7 +43,7 @@ func clusterReceiptCommand(c *cli.Context) *cobra.Command {
 			if err := printReceipt(c, r); err != nil || !r.Unproven() {
 				return err
 			}
-			return &app.Error{Code: app.ETimeout, Reason: "unproven", Message: fmt.Sprintf("no proof after %s that nothing of %s is left", humanize.Duration(w.timeout), r.Name),
+			return &app.Error{Code: app.ETimeout, Reason: "unproven", Message: fmt.Sprintf("no proof after %s that nothing of %s is left", humanize.Exact(w.timeout), r.Name),
 				Hint: "Muster keeps checking. Try again later: muster cluster receipt " + r.Cluster}
 		},
 	}

@@ -15,13 +15,13 @@ func clusterRenameCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:     "rename ID|NAME NEW",
 		Short:   "Rename a cluster",
-		Long:    "Rename a cluster. Its id and host names don't change.",
+		Long:    "Rename a cluster. Its ID and host names don't change.",
 		Example: "  muster cluster rename shop shop-old",
 		Args:    cli.Exactly("ID|NAME", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return changeCluster(cmd.Context(), c, args[0], func(ctx context.Context, cl *cli.Client, was cluster.ClusterView) (cluster.ClusterView, string, error) {
 				v, err := cl.Clusters.Rename(ctx, was.ID, args[1])
-				return v, fmt.Sprintf("Renamed %s to %s. Its id %s and host names don't change.", was.Name, v.Name, v.ID), err
+				return v, fmt.Sprintf("Renamed %s to %s. Its ID %s and host names don't change.", was.Name, v.Name, v.ID), err
 			})
 		},
 	}

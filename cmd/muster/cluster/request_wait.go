@@ -91,7 +91,7 @@ func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r cluste
 		switch {
 		case err == nil:
 		case errors.Is(err, context.DeadlineExceeded):
-			return nil, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("request %d is still undecided after %s; it stays waiting", r.ID, humanize.Duration(timeout)), Hint: hint}
+			return nil, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("request %d is still undecided after %s; it stays waiting", r.ID, humanize.Exact(timeout)), Hint: hint}
 		case errors.Is(err, context.Canceled):
 			return nil, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; request %d stays waiting", r.ID), Hint: hint}
 		default:

@@ -79,7 +79,7 @@ var updates = []struct {
 	{use: "remove ID|NAME SERVICE…", short: "Remove services from a cluster", example: "muster cluster remove shop haproxy --yes --wait",
 		args: between(2, 0, "ID|NAME", "SERVICE"), read: servicesRead(app.OperationRemoveServices)},
 	{use: "set ID|NAME [PATH=VALUE…]", short: "Change the configuration of a cluster",
-		more: "The values are merged into the configuration. A VALUE is parsed as JSON, or else taken as text; null removes a key. Use --param for\n" +
+		more: "The values are merged into the configuration. VALUE is parsed as JSON, or used as text if it isn't JSON; null removes a key. Use --param for\n" +
 			"the template's parameters. Services that use a changed value are reconfigured and reloaded, or restarted if they can't reload.",
 		example: "muster cluster set shop nginx.port=8080 nginx.cache=null\nmuster cluster set shop --param workers=8\nmuster cluster set shop --config changes.yaml --no-restart --yes",
 		args:    between(1, 0, "ID|NAME"), flags: flagsOf(theBatch, func(f *updateFlags, flags *pflag.FlagSet) {
@@ -143,12 +143,12 @@ func theNodes(which string) func(*updateFlags, *pflag.FlagSet) {
 }
 
 func theMachines(f *updateFlags, flags *pflag.FlagSet) {
-	flags.StringVar(&f.hardware, "hardware", "", "hardware `type` of new nodes (default: as the existing nodes)")
-	flags.StringVar(&f.image, "image", "", "image `type` of new nodes (default: as the existing nodes)")
+	flags.StringVar(&f.hardware, "hardware", "", "hardware `type` of new nodes (default: same as existing nodes)")
+	flags.StringVar(&f.image, "image", "", "image `type` of new nodes (default: same as existing nodes)")
 }
 
 func theBatch(f *updateFlags, flags *pflag.FlagSet) {
-	flags.IntVar(&f.batch, "batch", 0, "`nodes` to change at a time (default: 1 for an upgrade, else all)")
+	flags.IntVar(&f.batch, "batch", 0, "number of `nodes` to change at a time (default: 1 for an upgrade, otherwise all)")
 	flags.BoolVar(&f.askBetween, "ask-between-batches", false, "pause for a manual check before each further batch; see muster manual-steps")
 }
 

@@ -173,7 +173,7 @@ func waitUntil(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Cl
 	now, err := watch(ctx, c, cl, v.ID, op.ID, after, newProgress(c, progressStream(c), v.Name, op))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return v, op, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s isn't finished after %s; it continues on the server", op.Kind.Words(), v.Name, humanize.Duration(timeout)),
+		return v, op, &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("the %s of %s isn't finished after %s; it continues on the server", op.Kind.Words(), v.Name, humanize.Exact(timeout)),
 			Hint: fmt.Sprintf("Check its progress: muster cluster show %s", v.Name)}
 	case errors.Is(err, context.Canceled):
 		return v, op, &app.Error{Code: app.ECancelled, Message: fmt.Sprintf("stopped watching; the %s of %s continues", op.Kind.Words(), v.Name),

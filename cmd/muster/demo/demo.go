@@ -255,7 +255,7 @@ func FetchPage(ctx context.Context, url string) (string, error) {
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)
 	if err != nil {
-		return "", fmt.Errorf("demo: the page doesn't answer: %w", err)
+		return "", fmt.Errorf("demo: the page isn't responding: %w", err)
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
@@ -263,7 +263,7 @@ func FetchPage(ctx context.Context, url string) (string, error) {
 		return "", fmt.Errorf("demo: %s: %w", url, err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("demo: %s answers %s:\n%s", url, resp.Status, b)
+		return "", fmt.Errorf("demo: %s returns %s:\n%s", url, resp.Status, b)
 	}
 	return string(b), nil
 }

@@ -29,6 +29,9 @@ const (
 	CheckFail = "fail"
 )
 
+// stateWords are those of all commands that check something.
+var stateWords = map[string]string{checkOK: "ok", checkWarn: "warning", CheckFail: "failed"}
+
 // checked is one check's finding.
 type checked struct {
 	About   string `json:"about"`
@@ -58,9 +61,9 @@ func Command(c *cli.Context) *cobra.Command {
 	d := Doctor{now: time.Now}
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "doctor [the flags of serve]", Short: "Check a server's settings and environment (on the server's host)", Args: cli.AtMost(0),
+		Use: "doctor", Short: "Check a server's settings and environment (on the server's host)", Args: cli.AtMost(0),
 		Long: "Check a server's settings and environment: configuration, catalog, data directory, database and migrations, secret key, Redis, blob\n" +
-			"store, TLS, addresses, clocks, process limits, and the settings for sign-in, Slack and traces, if any. The command takes the flags and\n" +
+			"store, TLS, addresses, clocks, process limits, and the settings for sign-in, Slack and traces, if any. The command takes all flags and\n" +
 			"environment variables of `muster serve`; servers can keep running. Each check has a time limit, and none shows a secret.\n\n" +
 			"The exit code is 1 if a check failed, and 0 otherwise, even with warnings.",
 		Example: "  muster doctor --catalog catalog --public-url https://muster.example.org\n  muster doctor --catalog catalog --providers --server https://muster.example.org",
@@ -100,9 +103,9 @@ func tellChecks(c *cli.Context, all []checked) error {
 		}
 	} else {
 		for _, f := range all {
-			fmt.Fprintf(c.Stdout, "%-4s  %-14s  %s\n", f.State, f.About, strings.ReplaceAll(f.Message, "\n", "\n"+strings.Repeat(" ", 22)))
+			fmt.Fprintf(c.Stdout, "%-7s  %-14s  %s\n", stateWords[f.State], f.About, strings.ReplaceAll(f.Message, "\n", "\n"+strings.Repeat(" ", 25)))
 			if f.Advice != "" {
-				fmt.Fprintf(c.Stdout, "%22s%s\n", "", strings.ReplaceAll(f.Advice, "\n", "\n"+strings.Repeat(" ", 22)))
+				fmt.Fprintf(c.Stdout, "%25s%s\n", "", strings.ReplaceAll(f.Advice, "\n", "\n"+strings.Repeat(" ", 25)))
 			}
 		}
 		fmt.Fprintf(c.Stdout, "\n%d ok, %d with warnings, %d failed.\n", count[checkOK], count[checkWarn], count[CheckFail])
@@ -157,7 +160,7 @@ func (d *Doctor) bounded(ctx context.Context, about string, look func(context.Co
 			return found
 		case <-time.After(500 * time.Millisecond):
 		}
-		return []checked{{about, CheckFail, fmt.Sprintf("No answer within %s.", humanize.Duration(timeout)), "Check the network and firewalls, or raise --timeout."}}
+		return []checked{{about, CheckFail, fmt.Sprintf("No response in %s.", humanize.Duration(timeout)), "Check the network and firewalls, or raise --timeout."}}
 	}
 }
 

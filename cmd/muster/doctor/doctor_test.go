@@ -114,7 +114,7 @@ func TestDoctorTimesOutAndPrintsNoSecret(t *testing.T) {
 	if took := time.Since(began); took > 5*time.Minute {
 		t.Errorf("it took %s", took)
 	}
-	wantChecked(t, "a server that hangs", all, CheckFail, "doesn't answer")
+	wantChecked(t, "a server that hangs", all, CheckFail, "isn't responding")
 	wantChecked(t, "a secret", all, CheckFail, "the log has •••")
 }
 

@@ -36,7 +36,7 @@ const (
 )
 
 func (d *Doctor) apart(what string, skew time.Duration) []checked {
-	const advice = "Sync both hosts' clocks with NTP; see \"Clocks are apart\" in docs/runbooks.md."
+	const advice = "Sync both hosts' clocks with NTP; see \"Clocks differ\" in docs/runbooks.md."
 	switch skew = skew.Round(time.Millisecond); {
 	case skew.Abs() > skewFailure:
 		return broken(advice, "The clocks of this host and %s differ by %s.", what, humanize.Duration(skew.Abs()))
@@ -136,10 +136,10 @@ func (d *Doctor) Redis(ctx context.Context) (all []checked) {
 		all = append(all, warned("Set appendonly yes. No data is lost without it, but work waits some seconds after a restart of Redis.", "Redis persists only snapshots across restarts (appendonly no).")...)
 	}
 	if f.Latency > 20*time.Millisecond {
-		all = append(all, warned("Move Redis closer to the servers.", "Redis takes %d ms to answer.", f.Latency.Milliseconds())...)
+		all = append(all, warned("Move Redis closer to the servers.", "Redis takes %d ms to respond.", f.Latency.Milliseconds())...)
 	}
 	if len(all) == 0 {
-		return fine("Redis %s, %s, answers within %.1f ms.", f.Version, humanize.Bytes(f.Used), float64(f.Latency.Microseconds())/1000)
+		return fine("Redis %s, %s, responds within %.1f ms.", f.Version, humanize.Bytes(f.Used), float64(f.Latency.Microseconds())/1000)
 	}
 	return all
 }
@@ -194,7 +194,7 @@ func (d *Doctor) signIn(ctx context.Context) (all []checked) {
 		case said.Issuer != p.Issuer:
 			all = append(all, broken("Set the issuer to exactly that value.", "Identity provider %s reports issuer %q, but the file has %q.", p.Name, said.Issuer, p.Issuer)...)
 		default:
-			all = append(all, fine("Identity provider %s answers.", p.Name)...)
+			all = append(all, fine("Identity provider %s responds.", p.Name)...)
 		}
 	}
 	return all
@@ -225,7 +225,7 @@ func (d *Doctor) slack(ctx context.Context) []checked {
 	}
 	switch {
 	case err != nil:
-		return broken("Check the network to "+cmp.Or(d.Config.Slack.API, slack.StandardAPI)+".", "Slack doesn't answer: %v.", err)
+		return broken("Check the network to "+cmp.Or(d.Config.Slack.API, slack.StandardAPI)+".", "Slack isn't responding: %v.", err)
 	case !said.OK:
 		return broken("Copy the bot token from the “OAuth & Permissions” page of your Slack app; see docs/slack.md.", "Slack rejects the bot token: %s.", said.Error)
 	}
@@ -318,7 +318,7 @@ func (d *Doctor) running(ctx context.Context) (all []checked) {
 		begun := time.Now()
 		answer, err := server.Get(ctx, client, strings.TrimSuffix(d.server, "/")+path)
 		if err != nil {
-			return broken("Check that it's running and reachable. Its log has details.", "The server doesn't answer: %v.", err)
+			return broken("Check that it's running and reachable. Its log has details.", "The server isn't responding: %v.", err)
 		}
 		took := time.Since(begun)
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, 4<<10))

@@ -13,6 +13,7 @@ import (
 	"muster/app/template"
 	"muster/automators"
 	"muster/automators/shell"
+	"muster/cmd/muster/cli"
 	"muster/providers"
 )
 
@@ -45,6 +46,14 @@ func CatalogOptions(env func(string) (string, bool)) catalog.Options {
 			return resource.CheckRefs(automators.ResourceTypes(automator), automator, refs)
 		},
 	}
+}
+
+// CheckCurrency refuses a value of MUSTER_CURRENCY that names no currency.
+func CheckCurrency() error {
+	if err := template.CheckCurrency(Currency()); err != nil {
+		return cli.Usagef("MUSTER_CURRENCY: %s", app.AsError(err).Message).Hint("%s", app.AsError(err).Hint)
+	}
+	return nil
 }
 
 // Currency is the installation's currency: MUSTER_CURRENCY, or template.DefaultCurrency.

@@ -68,7 +68,7 @@ func OrphansCommand(c *cli.Context) *cobra.Command {
 	flags.BoolVar(&gone, "gone", false, "include machines deleted in the last 30 days")
 	flags.StringVar(&remove, "delete", "", "delete the orphaned machine with this `ID`")
 	flags.StringVar(&keep, "keep", "", "keep the orphaned machine with this `ID`")
-	flags.StringVar(&mode, "mode", "", "set automatic cleanup: off, report or delete")
+	flags.StringVar(&mode, "mode", "", "set the automatic cleanup `mode`: off, report or delete")
 	flags.BoolVarP(&yes, "yes", "y", false, "with --delete: skip the confirmation prompt")
 	c.ServerFlags(flags)
 	return cmd

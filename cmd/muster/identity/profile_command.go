@@ -19,8 +19,8 @@ func ProfileCommand(c *cli.Context) *cobra.Command {
 	cmd := cli.Family("profile", "Manage profiles of servers", profileListCommand(c), profileShowCommand(c), profileUseCommand(c),
 		profileAddCommand(c), profileRemoveCommand(c))
 	cmd.Long = "Manage profiles: named servers with their tokens. They are stored in config.yaml in $MUSTER_HOME, or in muster in your configuration\n" +
-		"directory, readable only by you. Flags take precedence over environment variables, and those over the current profile; --profile NAME\n" +
-		"also takes precedence over environment variables. To create a profile, use `muster login`."
+		"directory, readable only by you. Flags override environment variables, which override the current profile; --profile NAME\n" +
+		"overrides environment variables, too. To create a profile, use `muster login`."
 	return cmd
 }
 

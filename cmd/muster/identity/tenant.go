@@ -147,8 +147,8 @@ func tenantDeleteCommand(c *cli.Context) *cobra.Command {
 		Use:     "delete NAME",
 		Aliases: []string{"rm"},
 		Short:   "Delete a tenant that has nothing left in any cloud",
-		Long: "Delete a tenant with its users, groups and tokens. This is refused while the tenant may have anything left in a cloud, and what is\n" +
-			"left is listed. Receipts, usage and audit log are kept, so the name can't be reused.",
+		Long: "Delete a tenant with its users, groups and tokens. This is refused while anything of the tenant may still exist in a cloud;\n" +
+			"the error lists what is left. Receipts, usage and audit log are kept, so the name can't be reused.",
 		Args: cli.Exactly("NAME"),
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "skip the confirmation prompt")

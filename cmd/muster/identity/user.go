@@ -117,7 +117,7 @@ func userChangeCommand(c *cli.Context) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "change NAME",
 		Short: "Update or disable a user",
-		Long:  "Update a user's role, groups or name, or disable the user. Changes apply immediately: sessions and tokens of a disabled user stop working with the next request.",
+		Long:  "Update a user's role, groups or name, or disable the user. Changes apply immediately: sessions and tokens of a disabled user stop working at the next request.",
 		Args:  cli.Exactly("NAME"),
 	}
 	flags := cmd.Flags()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,12 +40,40 @@ func (q *question) bounded(ctx context.Context) (context.Context, context.Cancel
 	return context.WithTimeout(ctx, q.timeout)
 }
 
+// priced reads the catalog, with all prices in one currency.
+func (q *question) priced() (*template.Catalog, error) {
+	if err := families.CheckCurrency(); err != nil {
+		return nil, err
+	}
+	known, err := q.Load()
+	if err != nil {
+		return nil, err
+	}
+	if code := commonCurrency(known); code != "" && os.Getenv("MUSTER_CURRENCY") == "" {
+		same := *known
+		same.Currency = code
+		return &same, nil
+	}
+	return known.InCurrency(template.Exchange{Currency: families.Currency(), Rate: 1}), nil
+}
+
+// commonCurrency is that of all providers of a catalog; "" where they differ, or have the installation's.
+func commonCurrency(known *template.Catalog) (code string) {
+	for _, p := range known.Providers {
+		if p.Currency == "" || code != "" && code != p.Currency {
+			return ""
+		}
+		code = p.Currency
+	}
+	return code
+}
+
 // solve reads the catalog and finds the layout. It has no side effects. It returns the catalog even with a solver error.
 func (q *question) solve(cmd *cobra.Command) (*template.Catalog, applayout.Layout, error) {
 	if err := cli.Need(cmd, "template", "size"); err != nil {
 		return nil, applayout.Layout{}, err
 	}
-	known, err := q.Load()
+	known, err := q.priced()
 	if err != nil {
 		return nil, applayout.Layout{}, err
 	}
@@ -54,6 +83,7 @@ func (q *question) solve(cmd *cobra.Command) (*template.Catalog, applayout.Layou
 	ctx, cancel := q.bounded(cmd.Context())
 	defer cancel()
 	layout, err := solver.WithNotes(solver.New()).Solve(ctx, known, q.layout.Request)
+	layout.Currency = known.Currency
 	if noLayout(err) {
 		err = &cli.Unsolvable{Refusal: err, Advice: "To see why, and what would work, run `muster solve` with --explain."}
 	}

@@ -70,7 +70,7 @@ func solveChange(c *cli.Context, cmd *cobra.Command, q *question, f *changeFlags
 	if err != nil {
 		return err
 	}
-	known, err := q.Load()
+	known, err := q.priced()
 	if err != nil {
 		return err
 	}
@@ -79,6 +79,7 @@ func solveChange(c *cli.Context, cmd *cobra.Command, q *question, f *changeFlags
 	start := time.Now()
 	found, err := change.New().Change(ctx, known, r)
 	took := time.Since(start)
+	found.Currency = known.Currency
 	switch {
 	case noLayout(err) && explain:
 		return q.explainedChange(cmd.Context(), known, r, err)

@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -73,7 +72,7 @@ func quotaListCommand(c *cli.Context) *cobra.Command {
 				for _, m := range policy.Measures {
 					cell := "-"
 					if limit, is := q.Limits.Of(m); is {
-						cell = figure(q.Used.Of(m)) + " of " + figure(limit)
+						cell = m.Amount(q.Used.Of(m), q.Currency) + " of " + m.Amount(limit, q.Currency)
 					}
 					row = append(row, cell)
 				}
@@ -82,11 +81,6 @@ func quotaListCommand(c *cli.Context) *cobra.Command {
 			return t.Show(c)
 		},
 	}
-}
-
-// figure formats whole numbers as such, and others with two decimals.
-func figure(x float64) string {
-	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 2, 64), ".00")
 }
 
 func quotaSetCommand(c *cli.Context) *cobra.Command {
@@ -127,7 +121,7 @@ func quotaSetCommand(c *cli.Context) *cobra.Command {
 			fmt.Fprintf(c.Stdout, "Saved the quota of %s.\n", quotaWord(u.Scope, u.Name))
 			for _, m := range policy.Measures {
 				if limit, is := u.Limits.Of(m); is && u.Used.Of(m) > limit {
-					fmt.Fprintf(c.Stdout, "Already over quota: %s of %s %s. New requests are refused until usage drops.\n", figure(u.Used.Of(m)), figure(limit), names[m])
+					fmt.Fprintf(c.Stdout, "Already over quota: %s of %s %s. New requests are refused until usage drops.\n", m.Amount(u.Used.Of(m), u.Currency), m.Amount(limit, u.Currency), names[m])
 				}
 			}
 			return nil
@@ -169,7 +163,7 @@ func quotaDeleteCommand(c *cli.Context) *cobra.Command {
 func quotaLeftCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{
 		Use:   "remaining",
-		Short: "Show how much you have left, and by which limit",
+		Short: "Show your remaining quota, and which limit applies",
 		Args:  cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cl, err := c.Connect()
@@ -189,7 +183,7 @@ func quotaLeftCommand(c *cli.Context) *cobra.Command {
 			}
 			t := cli.NewTable("LIMIT ON", "QUOTA", "LIMIT>", "USED>", "LEFT>")
 			for _, l := range left.Lines {
-				t.Add(strings.ReplaceAll(string(l.Measure), "_", " "), quotaWord(l.Scope, l.Name), figure(l.Limit), figure(l.Used), figure(l.Left))
+				t.Add(strings.ReplaceAll(string(l.Measure), "_", " "), quotaWord(l.Scope, l.Name), l.Measure.Amount(l.Limit, l.Currency), l.Measure.Amount(l.Used, l.Currency), l.Measure.Amount(l.Left, l.Currency))
 			}
 			return t.Show(c)
 		},

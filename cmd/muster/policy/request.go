@@ -231,7 +231,7 @@ func requestConfirmCommand(c *cli.Context) *cobra.Command {
 func requestWithdrawCommand(c *cli.Context) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{Use: "withdraw NUMBER", Short: "Withdraw a request or decline an offer", Args: cli.Exactly("NUMBER")}
-	cmd.Flags().StringVarP(&reason, "reason", "r", "", "`why`")
+	cmd.Flags().StringVarP(&reason, "reason", "r", "", "`reason`, recorded with the request")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		id, err := requestNumber(args[0])
 		if err != nil {
@@ -248,9 +248,9 @@ func requestWithdrawCommand(c *cli.Context) *cobra.Command {
 func requestBreakCommand(c *cli.Context) *cobra.Command {
 	var reason, hash string
 	cmd := &cobra.Command{Use: "break-glass NUMBER --reason TEXT", Short: "Accept a request without approvals in an emergency; this raises an alarm",
-		Long: "Use the emergency override: accept a request right away, without approvals. Everyone concerned is notified with your name and reason.\n" +
+		Long: "Use the emergency override: accept a request right away, without approvals. Everyone involved is notified of your name and reason.\n" +
 			"You must re-authenticate, which isn't possible with a token: use the portal.", Args: cli.Exactly("NUMBER")}
-	cmd.Flags().StringVarP(&reason, "reason", "r", "", "`reason` for the emergency override; at least 10 letters")
+	cmd.Flags().StringVarP(&reason, "reason", "r", "", "`reason` for the emergency override; at least 10 characters")
 	cmd.Flags().StringVar(&hash, "plan", "", "`hash` of the plan you reviewed (default: the one shown now)")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {
 		id, err := requestNumber(args[0])

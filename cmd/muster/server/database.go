@@ -61,6 +61,7 @@ func (s *Server) openStore(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	s.Store.SetCurrency(s.Currency)
 	s.onClose(s.Store.Close)
 	return nil
 }

@@ -89,7 +89,17 @@ func (b *byteSize) Set(s string) error {
 	return cli.Usagef("%q isn't a number of bytes", s).Hint("Examples: 500MiB, 2GB, 1048576.")
 }
 
-func (b *byteSize) String() string { return strings.ReplaceAll(humanize.Bytes(int64(*b)), " ", "") }
+func (b *byteSize) String() string {
+	for _, u := range []struct {
+		name string
+		size byteSize
+	}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if *b >= u.size && *b%u.size == 0 {
+			return strconv.FormatInt(int64(*b/u.size), 10) + u.name // exact, as people write it
+		}
+	}
+	return strings.ReplaceAll(humanize.Bytes(int64(*b)), " ", "")
+}
 
 func (b *byteSize) Type() string { return "bytes" }
 

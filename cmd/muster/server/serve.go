@@ -7,9 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"muster/app"
 	"muster/app/humanize"
-	"muster/app/template"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
 
@@ -78,7 +76,7 @@ func (f *ServeFlags) Declare(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.most, "tenant-slots", 0, "maximum number of `steps` per tenant at a time, on all provisioners together; 0 is no limit")
 	cmd.Flags().IntVar(&f.rate, "api-rate", defaultAPIRate, "maximum number of REST API `requests` per user and minute; 0 is no limit")
 	cmd.Flags().BoolVar(&f.settled, "no-migrate", false, "don't migrate the database; fail if migrations are pending (see muster migrate)")
-	cmd.Flags().BoolVar(&f.access, "tenant-host-access", false, "let tenants' admins run providers and scripts on this host, and several tenants have sandbox machines that are its processes; this gives them the server user's rights")
+	cmd.Flags().BoolVar(&f.access, "tenant-host-access", false, "let tenants' admins run providers and scripts on this host, and let several tenants use sandbox machines that are processes of this host; all of them then have the server user's permissions")
 	f.upkeep.declare(cmd)
 	f.observe.declare(cmd.Flags(), true)
 	f.resources.declare(cmd)
@@ -157,8 +155,8 @@ func (f *ServeFlags) Config(cmd *cobra.Command, c *cli.Context) (s Config, wrong
 		keep(err)
 	}
 	s.Currency = families.Currency()
-	if err := template.CheckCurrency(s.Currency); err != nil {
-		keep(cli.Usagef("MUSTER_CURRENCY: %s", app.AsError(err).Message).Hint("%s", app.AsError(err).Hint))
+	if err := families.CheckCurrency(); err != nil {
+		keep(err)
 	}
 	if s.Hooks, err = f.hooks.Config(); err != nil {
 		keep(err)
@@ -189,7 +187,7 @@ func ServeCommand(c *cli.Context) *cobra.Command {
 			"gcpkms://, azurekeyvault:// or hashivault:// URL; default: a key file in the data directory), MUSTER_ADMIN_PASSWORD (of the first\n" +
 			"account; remove it afterwards), MUSTER_DATA, MUSTER_CATALOG. For Slack: SLACK_SIGNING_SECRET (over HTTPS) or SLACK_APP_TOKEN (over a\n" +
 			"websocket), with SLACK_BOT_TOKEN and MUSTER_SLACK_TENANT (the workspace's tenant; default: default) for one workspace, or\n" +
-			"SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many; SLACK_API_URL (for GovSlack: https://slack-gov.com/api/), MUSTER_CURRENCY (of\n" +
+			"SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many; SLACK_API_URL (for GovSlack: https://slack-gov.com/api/), MUSTER_CURRENCY (currency of\n" +
 			"prices, such as EUR).",
 		Example: "  muster serve --catalog examples/catalog",
 		Args:    cli.AtMost(0),

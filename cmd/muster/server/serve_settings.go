@@ -11,6 +11,7 @@ import (
 
 	"muster/app"
 	"muster/app/fleet"
+	"muster/app/humanize"
 	"muster/cmd/muster/cli"
 	"muster/cmd/muster/families"
 
@@ -46,11 +47,11 @@ var Environment = []struct {
 	{"SLACK_SIGNING_SECRET", true, "", "Signing secret to verify requests from Slack."},
 	{"SLACK_APP_TOKEN", true, "", "App token for a websocket to Slack."},
 	{"SLACK_BOT_TOKEN", true, "", "Bot token for one workspace."},
-	{"SLACK_CLIENT_ID", false, "", "Client id, with which many workspaces can install Muster."},
+	{"SLACK_CLIENT_ID", false, "", "Client ID, if many workspaces install Muster."},
 	{"SLACK_CLIENT_SECRET", true, "", "Client secret for SLACK_CLIENT_ID."},
 	{"MUSTER_SLACK_TENANT", false, "", "Tenant of the single workspace."},
 	{"SLACK_API_URL", false, "", "URL of Slack's API. Default: https://slack.com/api/; for GovSlack: https://slack-gov.com/api/."},
-	{"MUSTER_CURRENCY", false, "", "Currency of the installation, by ISO 4217, for providers and tenants without their own. Default: USD. Set it before you create the first cluster, since amounts aren't converted later."},
+	{"MUSTER_CURRENCY", false, "", "Currency of the installation (ISO 4217), for providers and tenants without their own. Default: USD. Set it before you create the first cluster, since amounts aren't converted later."},
 }
 
 // settingsOf returns all settings of a server by name: flags and environment, without secrets.
@@ -73,7 +74,7 @@ func settingsOf(cmd *cobra.Command, lookup func(string) (string, bool)) []fleet.
 			return // client flags
 		}
 		_, about := pflag.UnquoteUsage(f)
-		s := fleet.Setting{Name: "--" + f.Name, Value: withoutPassword(f.Value.String()), Set: f.Changed, From: "default", Default: f.DefValue, About: about}
+		s := fleet.Setting{Name: "--" + f.Name, Value: withoutPassword(plainValue(f)), Set: f.Changed, From: "default", Default: f.DefValue, About: about}
 		switch {
 		case f.Changed:
 			s.From = "flag"
@@ -125,4 +126,12 @@ func (s *Server) facts(ctx context.Context) (fleet.ServerInfo, error) {
 		f.RedisDown = withoutPassword(app.AsError(err).Message)
 	}
 	return f, nil
+}
+
+// plainValue writes durations as people do.
+func plainValue(f *pflag.Flag) string {
+	if d, err := time.ParseDuration(f.Value.String()); err == nil && f.Value.Type() == "duration" {
+		return humanize.DurationField(d)
+	}
+	return f.Value.String()
 }

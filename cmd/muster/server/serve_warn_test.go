@@ -2,6 +2,8 @@ package server
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -15,6 +17,33 @@ import (
 
 	"github.com/spf13/cobra"
 )
+
+func TestCurrencyIsChecked(t *testing.T) {
+	for value, want := range map[string]string{
+		"": "USD", " ": "USD", "EUR": "EUR", " CHF ": "CHF", "JPY": "JPY",
+		"dollars": "", "usd": "", "$": "", "US": "", "ABC": "", "XXX": "", "EUR,USD": "", "1": "", "€": "",
+	} {
+		t.Setenv("MUSTER_CURRENCY", value)
+		var f ServeFlags
+		cmd := &cobra.Command{}
+		f.Declare(cmd)
+		cmd.SetContext(t.Context())
+		if err := cmd.ParseFlags([]string{"--catalog", "../../../examples/catalog"}); err != nil {
+			t.Fatal(err)
+		}
+		config, err := f.Config(cmd, &cli.Context{Data: t.TempDir(), Stderr: io.Discard})
+		if want != "" {
+			if err != nil || config.Currency != want {
+				t.Errorf("%q is taken for %q (%v), want %q", value, config.Currency, err, want)
+			}
+			continue
+		}
+		var usage *cli.UsageError
+		if !errors.As(err, &usage) || !strings.HasPrefix(err.Error(), fmt.Sprintf("MUSTER_CURRENCY: %q isn't a currency.", value)) {
+			t.Errorf("of %q it says %v", value, err)
+		}
+	}
+}
 
 // TestAdminPasswordLeavesTheEnvironment reads settings as serve does, and then starts a child.
 func TestAdminPasswordLeavesTheEnvironment(t *testing.T) {

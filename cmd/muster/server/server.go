@@ -45,7 +45,7 @@ func serverSettingsCommand(c *cli.Context) *cobra.Command {
 			}
 			redis := f.Redis
 			if f.RedisDown != "" {
-				redis += " (doesn't answer: " + f.RedisDown + ")"
+				redis += " (isn't responding: " + f.RedisDown + ")"
 			}
 			fmt.Fprintf(c.Stdout, "server    %s\nversion   %s (%s)\nuptime    %s\nleader    %s\ndatabase  %s, migration %d, clock %d ms ahead\nqueue     %s\n\n",
 				f.Server, f.Version, f.Go, humanize.Duration(f.Uptime), leads, f.Database, f.Migration, f.Skew.Milliseconds(), redis)

@@ -53,7 +53,7 @@ func ready(ctx context.Context, c *cli.Context, s cli.ClientSettings) error {
 	defer client.CloseIdleConnections()
 	answer, err := Get(ctx, client, strings.TrimSuffix(s.URL, "/")+"/readyz")
 	if err != nil {
-		return &app.Error{Code: app.ETransient, Message: "The server doesn't answer", Err: err}
+		return &app.Error{Code: app.ETransient, Message: "The server isn't responding", Err: err}
 	}
 	defer answer.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 4<<10))

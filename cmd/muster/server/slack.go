@@ -48,7 +48,7 @@ func readSlack(env func(string) (string, bool)) (c SlackConfig, err error) {
 			Hint("Set the signing secret if Slack can reach this server over HTTPS, or else the app token (xapp-…)." + see)
 	case c.Token == "" && c.ClientID == "":
 		return c, cli.Usagef("SLACK_BOT_TOKEN or SLACK_CLIENT_ID is required for Slack").
-			Hint("Set the bot token for one workspace, or the app's client id and secret for many." + see)
+			Hint("Set the bot token for one workspace, or the app's client ID and secret for many." + see)
 	case (c.ClientID == "") != (c.ClientSecret == ""):
 		return c, cli.Usagef("SLACK_CLIENT_ID and SLACK_CLIENT_SECRET must be set together").Hint("Set both, or neither." + see)
 	case c.AppToken != "" && !strings.HasPrefix(c.AppToken, "xapp-"):

@@ -218,7 +218,7 @@ func (s *Server) openQueue(ctx context.Context, installation string) error {
 	s.onClose(q.Close)
 	if err := q.Ping(ctx); err != nil {
 		// The ledger accepts requests without a queue; they run when it's back.
-		s.Log.Warn("Redis doesn't answer yet; continuing without it", "error", err)
+		s.Log.Warn("Redis isn't responding yet; continuing without it", "error", err)
 	}
 	return nil
 }

@@ -327,7 +327,7 @@ func hookDeliveriesCommand(c *cli.Context) *cobra.Command {
 			return printDeliveries(c, list, next)
 		}}
 	cmd.Flags().Int64Var(&before, "before", 0, "only deliveries before this `number`")
-	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of deliveries")
+	cmd.Flags().IntVar(&limit, "limit", 50, "maximum `number` of deliveries")
 	return cmd
 }
 
@@ -386,7 +386,7 @@ func printDelivery(c *cli.Context, d webhook.HookDelivery) error {
 }
 
 func hookResendCommand(c *cli.Context) *cobra.Command {
-	return &cobra.Command{Use: "resend NAME NUMBER", Short: "Resend a delivery with the same message id", Args: cli.Exactly("NAME", "NUMBER"),
+	return &cobra.Command{Use: "resend NAME NUMBER", Short: "Resend a delivery with the same message ID", Args: cli.Exactly("NAME", "NUMBER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := DeliveryNumber(args[1])
 			if err != nil {
@@ -423,7 +423,7 @@ func NoticesCommand(c *cli.Context) *cobra.Command {
 		Long: "List your notifications, newest first: expiring leases, waiting and decided requests, clusters that are ready, failed or lost machines,\n" +
 			"budgets and alarms. Admins see those of the whole tenant. To send notifications elsewhere, use webhooks (`muster webhook`).",
 		Example: "  muster notifications\n  muster notifications --limit 100 --before 4711", Args: cli.AtMost(0)}
-	cmd.Flags().IntVar(&limit, "limit", 20, "maximum number of notifications, up to 200")
+	cmd.Flags().IntVar(&limit, "limit", 20, "maximum `number` of notifications, up to 200")
 	cmd.Flags().Int64Var(&before, "before", 0, "only notifications before this `number`")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, _ []string) error {
 		list, next, err := cl.Notices.List(ctx, before, limit)

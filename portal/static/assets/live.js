@@ -37,7 +37,7 @@
     second: "2-digit", hourCycle: "h23", timeZoneName: "short" });
   const forms = [
     [/^\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d(:\d\d)? UTC$/, (p, m) => `${p.day} ${p.month} ${p.year} ${p.hour}:${p.minute}${m[1] ? ":" + p.second : ""} ${p.timeZoneName}`],
-    [/^\d\d:\d\d:\d\d$/, (p) => `${p.hour}:${p.minute}:${p.second}`],
+    [/^\d\d:\d\d:\d\d( UTC)?$/, (p, m) => `${p.hour}:${p.minute}:${p.second}${m[1] ? " " + p.timeZoneName : ""}`],
   ];
   function inZone(text, moment) {
     for (const [form, write] of forms) {
@@ -46,7 +46,30 @@
     }
     return "";
   }
+  // Times within sentences, in elements that are marked.
+  const within = /\b\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d UTC\b/g;
+  function localiseText(root) {
+    const all = root.matches("[data-utc]") ? [root] : root.querySelectorAll("[data-utc]");
+    for (const e of all) {
+      const said = e.textContent.replace(within, (text) => inZone(text, new Date(text)));
+      if (said !== e.textContent) { e.title = e.title || e.textContent.match(within).join(", "); e.textContent = said; }
+    }
+  }
+  // Forms take times in UTC, as their labels say; with a script, in the reader's zone, which they send along.
+  function localiseFields(root) {
+    for (const f of root.querySelectorAll("input[data-moment]")) {
+      const zone = f.form && f.form.elements.namedItem("zone"), label = f.labels[0] && f.labels[0].querySelector("[data-zone]");
+      if (!zone || !label) continue;
+      const moment = new Date(f.dataset.moment);
+      if (!isNaN(moment)) f.defaultValue = new Date(moment - moment.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+      zone.value = label.textContent = local.resolvedOptions().timeZone;
+      f.removeAttribute("data-moment");
+    }
+  }
   function localise(root) {
+    localiseText(root);
+    localiseFields(root);
+    root.querySelectorAll("text[data-time]").forEach((t) => { t.textContent = inZone(t.textContent, new Date(t.dataset.time)) || t.textContent; });
     const all = root.matches("time[datetime]") ? [root] : root.querySelectorAll("time[datetime]");
     for (const t of all) {
       const moment = new Date(t.dateTime);

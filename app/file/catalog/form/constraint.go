@@ -32,7 +32,7 @@ type constraintDoc struct {
 }
 
 type SizeDoc struct {
-	Min *int `yaml:"min" least:"1" doc:"Fewest nodes; 1 where absent."`
+	Min *int `yaml:"min" least:"1" doc:"Minimum nodes. Default: 1."`
 	Max *int `yaml:"max" least:"1" doc:"Maximum nodes. Default: no limit."`
 
 	OneOf []int `yaml:"one_of" doc:"Allowed sizes, such as 3, 5 and 7. Replaces min and max."`

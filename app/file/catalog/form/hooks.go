@@ -13,8 +13,8 @@ type hookDoc struct {
 	When       string   `yaml:"when" need:"" doc:"before, after, or failure."`
 	Operations []string `yaml:"operations" doc:"Operation kinds, such as create or resize. Default: all."`
 	SendTo     string   `yaml:"send_to" doc:"Name of the tenant's webhook to call. An admin creates it with: muster webhook save NAME --when template."`
-	Timeout    duration `yaml:"timeout" doc:"Time to wait for the webhook's answer, or for one run of a script. Default: 5m."`
-	OnTimeout  string   `yaml:"on_timeout" doc:"Action if a webhook called before an operation doesn't answer in time: veto or continue. Default: veto."`
+	Timeout    duration `yaml:"timeout" doc:"Time to wait for the webhook's response, or for one run of a script. Default: 5m."`
+	OnTimeout  string   `yaml:"on_timeout" doc:"Action if a webhook called before an operation doesn't respond in time: veto or continue. Default: veto."`
 	Run        string   `yaml:"run" doc:"Script to run on nodes instead of calling a webhook, with sh -eu or the interpreter of its #! line."`
 	Services   []string `yaml:"services" doc:"Run the script only on nodes with one of these services. Default: all nodes."`
 }

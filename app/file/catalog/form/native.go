@@ -27,7 +27,7 @@ type ProviderDoc struct {
 	Type        string            `yaml:"type" need:"" doc:"Provider type, such as sandbox or digitalocean."`
 	Zones       []string          `yaml:"zones" doc:"Availability zones, by the provider's own names. Templates can spread nodes over them."`
 	Rate        Rate              `yaml:"rate" doc:"Maximum API call rate for the account across all of Muster, such as 10/s, 600/m or 5000/h. Default: the provider type's usual rate."`
-	Currency    string            `yaml:"currency" doc:"Currency of this account's prices, by ISO 4217, such as EUR. Default: the installation's."`
+	Currency    string            `yaml:"currency" doc:"Currency of this account's prices (ISO 4217), such as EUR. Default: the installation's."`
 	Exchange    float64           `yaml:"exchange_rate" least:"0" doc:"Value of one unit of the currency in the installation's, such as 1.08. Required if the currencies differ."`
 	Provisioner map[string]string `yaml:"provisioner" doc:"Tags that a provisioner must have to run this provider's steps, such as region: eu. Default: any provisioner."`
 	Settings    map[string]any    `yaml:"settings" hide:"" doc:"Settings of the provider type. Use ${env:NAME} in text for an environment variable of the server, to keep secrets out of files."`
@@ -87,7 +87,7 @@ type ActionsDoc struct {
 	Install    *actionDoc `yaml:"install" doc:"Install the software on the node."`
 	Configure  *actionDoc `yaml:"configure" doc:"Write the configuration. Runs again whenever it changes."`
 	Initialize *actionDoc `yaml:"initialize" doc:"Prepare data, once, before the first start."`
-	Start      *actionDoc `yaml:"start" doc:"Start the service and wait until it answers."`
+	Start      *actionDoc `yaml:"start" doc:"Start the service and wait until it responds."`
 	Reload     *actionDoc `yaml:"reload" doc:"Reload the configuration without stopping. Default: stop and start."`
 	Stop       *actionDoc `yaml:"stop" doc:"Stop the service. Must succeed if it isn't running."`
 	Remove     *actionDoc `yaml:"remove" doc:"Remove the service and its data from the node."`

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/app/humanize"
 	"muster/app/template"
 )
 
@@ -40,10 +41,7 @@ func (p Problem) String() string {
 	if p.Column > 0 && p.Origin.Line > 0 {
 		fmt.Fprintf(&b, ":%d", p.Column)
 	}
-	fmt.Fprintf(&b, ": %s: %s", p.Severity, p.Message)
-	if p.Hint != "" {
-		b.WriteString("; " + p.Hint)
-	}
+	fmt.Fprintf(&b, ": %s: %s", p.Severity, humanize.WithHint(p.Message, p.Hint))
 	return b.String()
 }
 

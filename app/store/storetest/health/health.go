@@ -223,7 +223,7 @@ func (t *storeTest) healthFound() {
 			t.Errorf("round %d: repairs due: %q, want %q", i, got, step.due)
 		}
 	}
-	if got := strings.Join(t.healthNotices(), " "); got != strings.TrimSpace(strings.Repeat("Cluster web is sick. Cluster web is healthy again. ", 2)) {
+	if got := strings.Join(t.healthNotices(), " "); got != strings.TrimSpace(strings.Repeat("Cluster web is unhealthy. Cluster web is healthy again. ", 2)) {
 		t.Errorf("notices: %s", got)
 	}
 	events, err := t.Store.Events(t.Ctx, kit.Tenant, id, 0, 1000)

@@ -69,7 +69,7 @@ func (t *T) Undo(cluster string, change func(before, after appcluster.ClusterCha
 		Kind: p.Kind, Undoes: o.ID, PlanHash: p.Hash(), Requester: "ada", CreatedAt: t.Clock.Now()}})
 }
 
-// Back is the change of a roll-back that undoes all.
+// Back is the change of a rollback that undoes all.
 func Back(before, after appcluster.ClusterChange) appcluster.ClusterChange {
 	c := before
 	for _, n := range after.New {

@@ -24,6 +24,6 @@ var Cases = kit.Cases(newTest, []struct {
 	{"a lease ends although a delete had failed and the next was cancelled", (*storeTest).leaseAfterCalledOff},
 	{"one node's failed steps are resumed while others run", (*storeTest).retryNode},
 	{"one node's failed steps are resumed after the operation failed", (*storeTest).retryNodeOfFailed},
-	{"a roll-back that leaves nothing ends the cluster", (*storeTest).rollBack},
-	{"a roll-back of what was cancelled early ends the cluster", (*storeTest).rollBackOfCancelled},
+	{"a rollback that leaves nothing ends the cluster", (*storeTest).rollBack},
+	{"a rollback of what was cancelled early ends the cluster", (*storeTest).rollBackOfCancelled},
 })

@@ -271,7 +271,7 @@ func (t *storeTest) rollBack() {
 	back, err := undo(apptest.Remove(3))
 	t.Must(err)
 	if back.Undoes != op.ID {
-		t.Errorf("the roll-back undoes %d, want %d", back.Undoes, op.ID)
+		t.Errorf("the rollback undoes %d, want %d", back.Undoes, op.ID)
 	}
 	if due, err = t.Store.RollBacksDue(t.Ctx, 10); err != nil || len(due) != 0 {
 		t.Errorf("still to be rolled back is %+v (%v)", due, err)

@@ -148,7 +148,7 @@ func (t *moneyTest) fallsBackUpdated() {
 	t.Confirm(t.noRoom(t.Claim("w"), toMedium), false)
 	t.costs("web-1", 2, 1.25, 6)
 	t.CarryOut("n2.confirm")
-	// What it made of the cluster is what a roll-back goes by.
+	// What it made of the cluster is what a rollback goes by.
 	_, err = t.Undo("web-1", kit.Back, "n2.delete")
 	t.Must(err)
 	t.CarryOut("")

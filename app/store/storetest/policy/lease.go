@@ -88,7 +88,7 @@ func (t *moneyTest) extends() {
 	t.Must(err)                                                // nearer is always possible
 	t.limit(policy.QuotaTenant, "", policy.MeasurePerMonth, 2) // 0.25 an hour
 	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 3 * h})
-	t.refused(err, "This would take the tenant to 2.25 for January 2026, over the budget of 2", "a lease of at most 8 h")
+	t.refused(err, "This would take the tenant to $2.25 for January 2026, over the budget of $2.00", "a lease of at most 8 h")
 	_, err = a.Operation.Leases.ExtendLease(t.Ctx, kit.Ada, "web", template.LeaseRequest{By: 2 * h})
 	t.Must(err)
 	// No one saves what is being deleted.
@@ -130,7 +130,7 @@ func (t *moneyTest) saved() {
 	}
 	t.Drain()
 	t.Status("web-1", app.ClusterDeleted, app.OperationSucceeded)
-	t.warned("The lease of web ends", 0)
+	t.warned("The lease of web expires", 0)
 	t.warned("The lease of web has expired.", 1)
 }
 
@@ -178,7 +178,7 @@ func (t *moneyTest) warns() {
 	t.Clock.Move(time.Minute)
 	tend()
 	tend()
-	n := t.warned("The lease of web ends in 4 h.", 1)
+	n := t.warned("The lease of web expires in 4 h.", 1)
 	if n[0].About != app.ClusterSubject("web-1") || n[0].ActionName != "Extend by 4 h" || n[0].Act.Kind != app.SubjectLeaseExtension ||
 		n[0].Act.ID != "web-1" || !strings.HasPrefix(n[0].Act.Query, "end=") || fmt.Sprint(n[0].Users) != "[ada]" {
 		t.Errorf("%+v", n[0])
@@ -186,7 +186,7 @@ func (t *moneyTest) warns() {
 	// No one was there for the one of an hour before; one is enough then.
 	t.Clock.Move(3*h + 50*time.Minute)
 	tend()
-	t.warned("The lease of web ends in 10 min.", 1)
+	t.warned("The lease of web expires in 10 min.", 1)
 	t.warned("The lease", 2)
 	a := t.muster(t.Store)
 	o, err := a.Operation.Leases.LeaseOutlook(t.Ctx, kit.Ada, "web")
@@ -213,10 +213,10 @@ func (t *moneyTest) warns() {
 	t.warned("The lease", 2)
 	t.Clock.Move(3*h + 10*time.Minute) // an hour before, for the second time
 	tend()
-	t.warned("The lease of web ends in 1 h.", 1)
+	t.warned("The lease of web expires in 1 h.", 1)
 	t.Clock.Move(50 * time.Minute)
 	tend()
-	t.warned("The lease of web ends in 10 min.", 2)
+	t.warned("The lease of web expires in 10 min.", 2)
 	t.Clock.Move(time.Hour)
 	tend()
 	t.warned("The lease of web has expired.", 1)
@@ -263,7 +263,7 @@ func (t *moneyTest) outlook() {
 		}
 		t.Errorf("no obstacle %s with %q: %+v", kind, words, o.Obstacles)
 	}
-	find(operation.ObstacleOperation, "create is running. When the lease ends, Muster stops it and then starts the delete.", false)
+	find(operation.ObstacleOperation, "create is running. When the lease expires, Muster stops it and then starts the delete.", false)
 	find(operation.ObstacleProvider, `"cloud" is no longer in the catalog`, true)
 	ops, err := t.Store.Operations(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"muster/app/apptest"
 	appcluster "muster/app/cluster"
 	"muster/app/fleet"
+	"muster/app/identity"
 	"muster/app/policy"
 	"muster/app/store"
 	"muster/app/store/storetest/kit"
@@ -26,6 +28,7 @@ var Money = kit.Cases(newMoneyTest, []struct {
 	{"limits of tenant, groups and users all hold", (*moneyTest).scopes},
 	{"what a refusal says", (*moneyTest).refusals},
 	{"money per month counts what was spent and what is committed", (*moneyTest).budget},
+	{"refusals and notices are in the tenant's currency", (*moneyTest).inCurrency},
 	{"a budget holds for the months to come", (*moneyTest).monthsAhead},
 	{"quotas are listed with what is used", (*moneyTest).listed},
 	{"a lowered quota takes nothing away", (*moneyTest).lowered},
@@ -44,7 +47,7 @@ var Money = kit.Cases(newMoneyTest, []struct {
 	{"a node is of other hardware where none of its own is to be had", (*moneyTest).fallsBack},
 	{"a quota keeps a node from larger hardware", (*moneyTest).fallsBackWithin},
 	{"what a quota does not allow is gone past", (*moneyTest).fallsBackPast},
-	{"other hardware of an update goes with its roll-back", (*moneyTest).fallsBackUpdated},
+	{"other hardware of an update goes with its rollback", (*moneyTest).fallsBackUpdated},
 	{"random creates, deletes and failures keep every limit", (*moneyTest).storm},
 })
 
@@ -112,7 +115,7 @@ func (t *moneyTest) scopes() {
 	t.refused(ask("f", "eve", 1), "This would take eve to 4 clusters, over the limit of 3: 3 are used by b, d and e.", "Delete b")
 	lines, err := t.Store.QuotaLines(t.Ctx, kit.Tenant, "eve", []string{"data"}, t.Clock.Now())
 	t.Must(err)
-	if got := fmt.Sprint(lines); got != "[{clusters each_user eve 3 3 0} {nodes tenant  20 16 4} {nodes group data 10 10 0}]" {
+	if got := fmt.Sprint(lines); got != "[{clusters each_user eve USD 3 3 0} {nodes tenant  USD 20 16 4} {nodes group data USD 10 10 0}]" {
 		t.Errorf("what is left for eve: %s", got)
 	}
 	// What is gone counts no more, in any of them.
@@ -129,11 +132,11 @@ func (t *moneyTest) scopes() {
 func (t *moneyTest) refusals() {
 	t.limit(policy.QuotaTenant, "", policy.MeasurePerHour, 2)
 	_, err := t.ask(t.Store, "a", "ada", 5)
-	t.refused(err, "This would take the tenant to 2.50 per hour, over the limit of 2; nothing is used yet.", "Request at most 4 nodes or ask an admin for a higher limit.")
+	t.refused(err, "This would take the tenant to $2.50 per hour, over the limit of $2.00; nothing is used yet.", "Request at most 4 nodes or ask an admin for a higher limit.")
 	_, err = t.ask(t.Store, "a", "ada", 3)
 	t.Must(err)
 	_, err = t.ask(t.Store, "b", "ada", 3)
-	t.refused(err, "the tenant to 3 per hour", "1.50 is used by ada's a (1.50)", "Request at most 1 node, delete a or ask an admin")
+	t.refused(err, "the tenant to $3.00 per hour", "$1.50 is used by ada's a ($1.50)", "Request at most 1 node, delete a or ask an admin")
 	// A refused create leaves nothing behind.
 	if _, err := t.Store.Cluster(t.Ctx, kit.Tenant, "b-1"); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("the refused cluster: %v", err)
@@ -147,6 +150,36 @@ func (t *moneyTest) refusals() {
 	t.Must(t.Store.DeleteQuota(t.Ctx, kit.Boss, policy.QuotaTenant, "", t.Clock.Now()))
 	_, err = t.ask(t.Store, "b", "ada", 3)
 	t.Must(err)
+}
+
+func (t *moneyTest) inCurrency() {
+	const code, rate = "CHF", 0.9
+	t.Must(t.Store.CreateTenant(t.Ctx, kit.Boss, identity.Tenant{Name: kit.Tenant, Currency: code, ExchangeRate: rate, CreatedAt: t.Clock.Now()}, nil))
+	t.limit(policy.QuotaTenant, "", policy.MeasurePerHour, 2)
+	_, err := t.ask(t.Store, "a", "ada", 5)
+	t.refused(err, "This would take the tenant to CHF 2.50 per hour, over the limit of CHF 2.00; nothing is used yet.")
+	t.limit(policy.QuotaTenant, "", policy.MeasurePerMonth, 12)
+	_, err = t.ask(t.Store, "a", "ada", 2)
+	t.refused(err, "the tenant to CHF 24.00 for January 2026, over the budget of CHF 12.00")
+	_, err = t.ask(t.Store, "a", "ada", 1)
+	t.Must(err)
+	all, err := t.Store.Notices(t.Ctx, kit.Tenant, 0, 100)
+	t.Must(err)
+	if !slices.ContainsFunc(all, func(n app.Notice) bool {
+		return n.Kind == app.NoticeBudget && strings.HasPrefix(n.Text, "CHF 12.00 of CHF 12.00 is spent, or committed")
+	}) {
+		t.Errorf("no notice names the currency: %+v", all)
+	}
+	lines, err := t.Store.QuotaLines(t.Ctx, kit.Tenant, "ada", nil, t.Clock.Now())
+	t.Must(err)
+	if len(lines) != 1 || lines[0].Words() != "CHF 0.00 of CHF 12.00 per month for the tenant" {
+		t.Errorf("what is left: %+v", lines)
+	}
+	quotas, err := t.Store.Quotas(t.Ctx, kit.Tenant, t.Clock.Now())
+	t.Must(err)
+	if len(quotas) != 1 || quotas[0].Currency != code {
+		t.Errorf("quotas are %+v", quotas)
+	}
 }
 
 // budget: the clock is at noon of 2 January.
@@ -167,7 +200,7 @@ func (t *moneyTest) budget() {
 	}
 	used(48)
 	_, err = t.ask(t.Store, "b", "ada", 5)
-	t.refused(err, "This would take ada to 108 for January 2026, over the budget of 100: 48 is spent or committed by a.",
+	t.refused(err, "This would take ada to $108.00 for January 2026, over the budget of $100.00: $48.00 is spent or committed by a.",
 		"Request at most 4 nodes, request a lease of at most 20 h 48 min")
 	// The machines come half an hour late and go after six hours: what really was counts.
 	t.Clock.Move(30 * time.Minute)
@@ -194,10 +227,10 @@ func (t *moneyTest) monthsAhead() {
 	n := apptest.NewCluster(kit.Tenant, "a", 1, t.Clock.Now(), apptest.Chain(1))
 	n.Cluster.CostPerHour = 0.5 // 18 until the end of January, 336 in February
 	_, err := t.Store.CreateCluster(t.Ctx, n)
-	t.refused(err, "This would take the tenant to 336 for February 2026, over the budget of 300", "Request a lease of at most 26 d 12 h")
+	t.refused(err, "This would take the tenant to $336.00 for February 2026, over the budget of $300.00", "Request a lease of at most 26 d 12 h")
 	n.Cluster.CostPerHour = 0.42 // 282 in February, but 312 in March
 	_, err = t.Store.CreateCluster(t.Ctx, n)
-	t.refused(err, "the tenant to 312.48 for March 2026")
+	t.refused(err, "the tenant to $312.48 for March 2026")
 	n.Cluster.ExpiresAt = t.Clock.Now().Add(30 * 24 * time.Hour)
 	_, err = t.Store.CreateCluster(t.Ctx, n)
 	t.Must(err)

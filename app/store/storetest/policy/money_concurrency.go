@@ -112,7 +112,7 @@ func (t *moneyTest) oversubscribeMoney() {
 	}
 }
 
-// storm mixes creates, deletes, failures and roll-backs of many people; at every moment each limit holds, and at the end
+// storm mixes creates, deletes, failures and rollbacks of many people; at every moment each limit holds, and at the end
 // nothing is held by what is gone.
 func (t *moneyTest) storm() {
 	seed := rand.Uint64()

@@ -50,7 +50,7 @@ func (t *moneyTest) transfers() {
 	t.Must(err)
 	lines, err := t.Store.QuotaLines(t.Ctx, kit.Tenant, "bob", []string{"data"}, at)
 	t.Must(err)
-	if got := fmt.Sprint(c.Owner, lines); got != "bob[{clusters user bob 1 1 0} {nodes tenant  1 4 0} {nodes group data 4 4 0}]" {
+	if got := fmt.Sprint(c.Owner, lines); got != "bob[{clusters user bob USD 1 1 0} {nodes tenant  USD 1 4 0} {nodes group data USD 4 4 0}]" {
 		t.Errorf("afterwards: %s", got)
 	}
 	for user, title := range map[string]string{"bob": "boss transferred cluster web to you.", "ada": "boss transferred your cluster web to bob."} {

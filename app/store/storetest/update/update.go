@@ -27,8 +27,8 @@ var Updates = kit.Cases(newTest, []struct {
 	{"the greater of before and after is reserved until the end", (*storeTest).reservesGreater},
 	{"a failed growth is rolled back to what was", (*storeTest).rollsGrowthBack},
 	{"a shrink that went halfway is rolled back with recreated machines", (*storeTest).rollsShrinkBack},
-	{"a roll-back of an update deletes all that was begun", (*storeTest).rollBackLeavesNone},
-	{"a cluster of one node outlives the roll-back of its repair", (*storeTest).oneNode},
+	{"a rollback of an update deletes all that was begun", (*storeTest).rollBackLeavesNone},
+	{"a cluster of one node outlives the rollback of its repair", (*storeTest).oneNode},
 	{"definitions stay those of their operations", (*storeTest).definitions},
 	{"an operation without steps ends at once", (*storeTest).noSteps},
 	{"a lost cluster that was repaired is active", (*storeTest).repairsLost},
@@ -41,7 +41,7 @@ var Updates = kit.Cases(newTest, []struct {
 	{"what a cluster lacks is asked for until it has come", (*storeTest).topsUp},
 	{"a resize by hand ends a backfill", (*storeTest).backfillEndsByHand},
 	{"a backfill goes with its cluster", (*storeTest).backfillEndsWithCluster},
-	{"random updates, failures and roll-backs leave nothing behind", (*storeTest).updatesAtRandom},
+	{"random updates, failures and rollbacks leave nothing behind", (*storeTest).updatesAtRandom},
 })
 
 func (t *storeTest) grows() {
@@ -373,7 +373,7 @@ func (t *storeTest) noSteps() {
 	op, err := t.Undo("web-1", kit.Back)
 	t.Must(err)
 	if op.Status != app.OperationSucceeded {
-		t.Fatalf("the roll-back is %+v", op)
+		t.Fatalf("the rollback is %+v", op)
 	}
 	t.nodesAre("web-1", "n1 ready, n2 ready")
 	if live := t.Intents(); len(live) != 2 {

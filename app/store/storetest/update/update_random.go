@@ -73,7 +73,7 @@ func (r *randomUpdates) ask() {
 	kind := app.OperationReconfigure
 	for _, n := range nodes {
 		switch {
-		case n.Leaving: // of a roll-back that could not give it back: nothing to do with it
+		case n.Leaving: // of a rollback that could not give it back: nothing to do with it
 		case r.rand.IntN(4) == 0 && len(nodes)-len(c.Leaving) > 1:
 			kind, c.Leaving = app.OperationResize, append(c.Leaving, n.Name)
 			ids = append(ids, n.Name+".a.stop", n.Name+".delete")

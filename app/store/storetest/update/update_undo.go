@@ -80,7 +80,7 @@ func (t *storeTest) rollsShrinkBack() {
 	t.nodesAre("web-1", "n1 ready, n2 planned, n3 ready")
 	c2 := t.Claim("w")
 	if c2.Step.ID != "n2.create" || string(c2.HostKey) != "host key of n2" || !c2.Unasked || c2.Node.MachineID != "" {
-		t.Fatalf("the roll-back begins with %+v", c2)
+		t.Fatalf("the rollback begins with %+v", c2)
 	}
 	t.Confirm(c2, false)
 	t.CarryOut("")

@@ -150,7 +150,7 @@ func (t *storeTest) hookSilence() {
 	t.settle(start.HeldUntil)
 	t.Clock.Move(time.Second)
 	t.settle(time.Time{})
-	if o := t.Operation("web-1", start.ID); o.Status != app.OperationCancelled || !strings.Contains(o.Message, "didn't answer in time") {
+	if o := t.Operation("web-1", start.ID); o.Status != app.OperationCancelled || !strings.Contains(o.Message, "didn't respond in time") {
 		t.Fatalf("without an answer the start is %+v", o)
 	}
 	t.Status("web-1", app.ClusterActive, app.OperationCancelled)
