@@ -31,7 +31,7 @@ func TestNodeHealth(t *testing.T) {
 		"failures count over a gap":     {"wfuf", "sick"},
 		"another machine starts over":   {"wfmf", "healthy"},
 	} {
-		h := health.NodeHealth{Node: "n1", State: health.HealthUnknown, Machine: "a"}
+		h := health.NodeHealth{Node: "n1", State: health.Unknown, Machine: "a"}
 		machine := "a"
 		at := time.Unix(1000, 0)
 		changed := at
@@ -65,7 +65,7 @@ func TestNodeHealth(t *testing.T) {
 
 // What is kept of a node that stays sick stops growing, so that it is not written with every round.
 func TestNodeHealthComesToRest(t *testing.T) {
-	h := health.NodeHealth{State: health.HealthHealthy, Machine: "a"}
+	h := health.NodeHealth{State: health.Healthy, Machine: "a"}
 	f := health.NodeFinding{Node: "n1", Wrong: map[string]string{"web": "no"}}
 	var last string
 	for i := range 20 {
@@ -82,12 +82,12 @@ func TestNodeHealthComesToRest(t *testing.T) {
 }
 
 func TestClusterHealth(t *testing.T) {
-	ill := func(node string, s health.HealthState) health.NodeHealth {
+	ill := func(node string, s health.State) health.NodeHealth {
 		return health.NodeHealth{Node: node, State: s, Reasons: []string{"web: no"}}
 	}
 	many := []health.NodeHealth{}
 	for i := range 7 {
-		many = append(many, ill(app.NodeName(i+1), health.HealthSick))
+		many = append(many, ill(app.NodeName(i+1), health.Sick))
 	}
 	for name, tc := range map[string]struct {
 		nodes  []health.NodeHealth
@@ -97,9 +97,9 @@ func TestClusterHealth(t *testing.T) {
 	}{
 		"not looked at": {nil, 3, false, "unknown 0 0 0 3 "},
 		"healthy":       {nil, 3, true, "healthy 3 0 0 0 "},
-		"failing yet":   {[]health.NodeHealth{ill("n1", health.HealthHealthy)}, 3, true, "healthy 3 0 0 0 "},
-		"sick":          {[]health.NodeHealth{ill("n2", health.HealthSick)}, 3, true, "sick 2 1 0 0 n2 is unhealthy: web: no."},
-		"both": {[]health.NodeHealth{ill("n1", health.HealthUnreachable), ill("n2", health.HealthSick)}, 3, true,
+		"failing yet":   {[]health.NodeHealth{ill("n1", health.Healthy)}, 3, true, "healthy 3 0 0 0 "},
+		"sick":          {[]health.NodeHealth{ill("n2", health.Sick)}, 3, true, "sick 2 1 0 0 n2 is unhealthy: web: no."},
+		"both": {[]health.NodeHealth{ill("n1", health.Unreachable), ill("n2", health.Sick)}, 3, true,
 			"sick 1 1 1 0 n1 is unreachable: web: no; n2 is unhealthy: web: no."},
 		"many": {many, 10, true, "sick 3 7 0 0 n1 is unhealthy: web: no; n2 is unhealthy: web: no; n3 is unhealthy: web: no; n4 is unhealthy: web: no; n5 is unhealthy: web: no; and 2 more."},
 	} {
@@ -115,7 +115,7 @@ func TestAutomaticRepair(t *testing.T) {
 	auto := template.HealthPolicy{Repair: template.RepairAuto}
 	ill := func(rounds ...int) (all []health.NodeHealth) {
 		for i, r := range rounds {
-			all = append(all, health.NodeHealth{Node: app.NodeName(i + 1), State: health.HealthSick, Rounds: r})
+			all = append(all, health.NodeHealth{Node: app.NodeName(i + 1), State: health.Sick, Rounds: r})
 		}
 		return all
 	}

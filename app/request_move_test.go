@@ -21,14 +21,14 @@ func person(name string, role app.Role, groups ...string) app.Actor {
 }
 
 // waitingRequest is one of ada's that waits.
-func waitingRequest(needs ...apppolicy.Need) cluster.Request {
+func waitingRequest(needs ...apppolicy.RequiredApproval) cluster.Request {
 	r := cluster.Request{ID: 7, Tenant: "t", Kind: app.OperationCreate, Requester: "ada", Owner: "ada", Status: cluster.RequestWaiting, AskedAt: begun,
 		ExpiresAt: begun.Add(72 * time.Hour), Needs: needs, Terms: cluster.Terms{PlanHash: "h1", Layout: layout.Layout{Groups: []layout.NodeGroup{{Count: 4}}}}}
 	return r
 }
 
-func need(policy string, count int, group string) apppolicy.Need {
-	return apppolicy.Need{Policy: policy, Approval: apppolicy.Approval{Count: count, Group: group}}
+func need(policy string, count int, group string) apppolicy.RequiredApproval {
+	return apppolicy.RequiredApproval{Policy: policy, Approval: apppolicy.Approval{Count: count, Group: group}}
 }
 
 func TestPermissionsOnWaitingRequests(t *testing.T) {
@@ -37,7 +37,7 @@ func TestPermissionsOnWaitingRequests(t *testing.T) {
 	high.Approval.High = true
 	glass := fin
 	glass.Approval.BreakGlass = "oncall"
-	byRole := apppolicy.Need{Policy: "big", Approval: apppolicy.Approval{Count: 1, Role: app.RoleApprover}}
+	byRole := apppolicy.RequiredApproval{Policy: "big", Approval: apppolicy.Approval{Count: 1, Role: app.RoleApprover}}
 	escalated := fin
 	escalated.Approval.EscalateTo, escalated.EscalatedAt = "heads", begun
 	offered := waitingRequest(fin)
@@ -176,7 +176,7 @@ func TestApprovalsOfOtherTermsLapse(t *testing.T) {
 	r := waitingRequest(need("money", 2, "finance"))
 	move := func(act cluster.RequestAct, who app.Actor, hash string, offer *cluster.Offer) cluster.RequestOutcome {
 		t.Helper()
-		o, err := r.Move(cluster.RequestMove{Act: act, Who: who, Now: begun, PlanHash: hash, Reason: "because", Offer: offer, Kept: &cluster.Kept{}})
+		o, err := r.Move(cluster.RequestMove{Act: act, Who: who, Now: begun, PlanHash: hash, Reason: "because", Offer: offer, Kept: &cluster.RequestPayload{}})
 		if err != nil {
 			t.Fatalf("%s by %s: %v", act, who.User, err)
 		}
@@ -207,7 +207,7 @@ func TestARequestRunsOnceAndWithEnoughApprovers(t *testing.T) {
 	for seed := range uint64(tries) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		groups := []string{"finance", "security", "heads", "oncall"}
-		var needs []apppolicy.Need
+		var needs []apppolicy.RequiredApproval
 		for i := range 1 + rng.IntN(3) {
 			n := need(fmt.Sprintf("p%d", i), 1+rng.IntN(3), groups[rng.IntN(3)])
 			if rng.IntN(3) == 0 {
@@ -257,7 +257,7 @@ func TestARequestRunsOnceAndWithEnoughApprovers(t *testing.T) {
 			}
 			m := cluster.RequestMove{Act: act, Who: who, Now: now, PlanHash: hashes[rng.IntN(len(hashes))], Reason: "a reason long enough"}
 			if act == cluster.RequestOffer {
-				m.Offer, m.Kept = &cluster.Offer{Terms: cluster.Terms{PlanHash: fmt.Sprintf("h%d", 2+step)}, By: who.User}, &cluster.Kept{}
+				m.Offer, m.Kept = &cluster.Offer{Terms: cluster.Terms{PlanHash: fmt.Sprintf("h%d", 2+step)}, By: who.User}, &cluster.RequestPayload{}
 			}
 			before := r
 			o, err := r.Move(m)

@@ -25,7 +25,7 @@ func TestUpdatesAreSaidInWords(t *testing.T) {
 		n.Services, n.Added = append(n.Services, s), []string{s}
 		return n
 	}
-	figures := func(n int) cluster.ClusterFigures { return cluster.ClusterFigures{Nodes: n} }
+	figures := func(n int) cluster.Figures { return cluster.Figures{Nodes: n} }
 	for name, c := range map[string]struct {
 		p       cluster.UpdatePreview
 		title   string

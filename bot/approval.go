@@ -87,7 +87,7 @@ func (v voice) approvalCard(q cluster.Request, url string) Answer {
 
 // high reports whether approvers must re-authenticate.
 func high(q cluster.Request) bool {
-	return slices.ContainsFunc(q.Needs, func(n policy.Need) bool { return n.High && !n.Met() })
+	return slices.ContainsFunc(q.Needs, func(n policy.RequiredApproval) bool { return n.High && !n.Met() })
 }
 
 // planLines lists a request's nodes, cost, duration and changes.
@@ -120,7 +120,7 @@ func (v voice) planLines(q cluster.Request) []string {
 }
 
 // needLine shows the progress of one required approval: "1 of 2 approvals from the group finance: bob".
-func needLine(n policy.Need) string {
+func needLine(n policy.RequiredApproval) string {
 	line := fmt.Sprintf("%d of %s", len(n.Approved), n.Words())
 	if len(n.Approved) > 0 {
 		line += ": " + strings.Join(n.Approved, ", ")

@@ -36,9 +36,9 @@ func bar(done, total int) string {
 }
 
 // NewCard makes an operation's current card, with amounts without a currency. URL is its cluster's page.
-func NewCard(p chat.ChatProgress, url string, now time.Time) Card { return voice{}.card(p, url, now) }
+func NewCard(p chat.Progress, url string, now time.Time) Card { return voice{}.card(p, url, now) }
 
-func (v voice) card(p chat.ChatProgress, url string, now time.Time) Card {
+func (v voice) card(p chat.Progress, url string, now time.Time) Card {
 	o, c := p.Operation, p.Cluster
 	card := Card{Title: o.Headline(c), Bar: bar(o.Done, o.Total), Link: Link{"View cluster", url}}
 	facts := []string{humanize.Count(len(p.Nodes), "node"), "owner " + c.Owner}
@@ -94,7 +94,7 @@ func (v voice) pace(o app.Operation, now time.Time) string {
 }
 
 // cardButtons are the next actions for a failed operation. They're the same for everyone who sees the card; pressing one needs permission.
-func cardButtons(o app.Operation, p chat.ChatProgress) []Button {
+func cardButtons(o app.Operation, p chat.Progress) []Button {
 	if !o.Status.Ended() || o.Status == app.OperationSucceeded {
 		return nil
 	}
@@ -113,7 +113,7 @@ func cardButtons(o app.Operation, p chat.ChatProgress) []Button {
 var offeredWays = map[cluster.RecoveryKind]string{cluster.RecoveryResume: doResume, cluster.RecoveryRepair: doRepairAsk, cluster.RecoveryRollBack: doRollBackAsk}
 
 // wayButtons are the buttons of the next actions, the best first. Those that need a preview show it.
-func wayButtons(ways []cluster.Way, d action) (list []Button) {
+func wayButtons(ways []cluster.RecoveryOption, d action) (list []Button) {
 	for _, w := range ways {
 		if do := offeredWays[w.Kind]; do != "" {
 			b := d.as(do).button(w.Title, false)

@@ -48,7 +48,7 @@ func (ch channels) tenant(ctx context.Context, r request) (Answer, error) {
 		}
 		return Answer{Title: "This channel belongs to tenant " + tenant}, nil
 	case len(r.words) == 2 && strings.EqualFold(r.words[0], "use"):
-		want := chat.ChatChannel{Kind: r.person.Kind, Team: w.Team, Channel: r.person.Channel, Tenant: strings.ToLower(r.words[1])}
+		want := chat.Channel{Kind: r.person.Kind, Team: w.Team, Channel: r.person.Channel, Tenant: strings.ToLower(r.words[1])}
 		given, err := ch.channels.UseChannel(ctx, actor, want)
 		if err != nil {
 			return Answer{}, err

@@ -53,7 +53,7 @@ func (cs clusters) show(ctx context.Context, r request) (Answer, error) {
 }
 
 // shown is a cluster as a whole.
-func (r reader) shown(v cluster.ClusterView, title string) Answer {
+func (r reader) shown(v cluster.View, title string) Answer {
 	a := Answer{Title: title, Links: []Link{{"View cluster", r.Page(app.ClusterSubject(v.ID))}}}
 	facts := []string{humanize.Count(v.Size, "node"), "owner " + v.Owner, "from " + v.Template}
 	if p := perHour(v.CostPerHour, v.Currency); p != "" {
@@ -99,7 +99,7 @@ func (r reader) troubleLines(t cluster.Trouble) []string {
 }
 
 // begun is the answer for an operation that was started, 0 for the newest.
-func (r reader) begun(v cluster.ClusterView, operation int64) Answer {
+func (r reader) begun(v cluster.View, operation int64) Answer {
 	a := Answer{Title: v.Name, Links: []Link{{"View cluster", r.Page(app.ClusterSubject(v.ID))}}}
 	for _, o := range v.Operations {
 		if operation != 0 && o.ID != operation {

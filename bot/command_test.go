@@ -33,7 +33,7 @@ type stub struct {
 	extended []template.LeaseRequest
 	resumed  []int64
 	undone   []string
-	homes    []chat.ChatHome
+	homes    []chat.Home
 	outlook  operation.LeaseOutlook
 	clusters []app.ClusterSummary
 	inbox    []cluster.Request
@@ -68,15 +68,15 @@ func (s *stub) LinkStart(_ context.Context, kind, external, _ string) (app.Subje
 	return app.Subject{Kind: app.SubjectIdentityLink, Query: "token=" + kind + "-" + external}, nil
 }
 
-func view(name string) cluster.ClusterView {
-	return cluster.ClusterView{Cluster: app.Cluster{ID: name + "-7", Tenant: "default", Name: name, Owner: "ada", Visibility: app.VisibleTenant, Template: "web", Size: 3, Status: app.ClusterActive, CostPerHour: 0.3, Currency: "USD"},
+func view(name string) cluster.View {
+	return cluster.View{Cluster: app.Cluster{ID: name + "-7", Tenant: "default", Name: name, Owner: "ada", Visibility: app.VisibleTenant, Template: "web", Size: 3, Status: app.ClusterActive, CostPerHour: 0.3, Currency: "USD"},
 		Nodes:      []app.Node{{Name: "n1", Status: app.NodeReady}, {Name: "n2", Status: app.NodeReady}, {Name: "n3", Status: app.NodeCreated}},
 		Operations: []app.Operation{{ID: 41, Kind: app.OperationCreate, Status: app.OperationRunning, Done: 1, Total: 4, Expected: time.Minute}}}
 }
 
-func (s *stub) Cluster(_ context.Context, _ app.Actor, id string) (cluster.ClusterView, error) {
+func (s *stub) Cluster(_ context.Context, _ app.Actor, id string) (cluster.View, error) {
 	if !strings.HasPrefix(id, "shop") {
-		return cluster.ClusterView{}, app.Errorf(app.ENotFound, "Cluster %q doesn't exist.", id)
+		return cluster.View{}, app.Errorf(app.ENotFound, "Cluster %q doesn't exist.", id)
 	}
 	v := view("shop")
 	if strings.Contains(id, "-secret-") {
@@ -102,7 +102,7 @@ func (s *stub) ExtendLease(_ context.Context, _ app.Actor, _ string, r template.
 }
 
 func (s *stub) PreviewUpdate(_ context.Context, _ app.Actor, _ string, m cluster.Update) (cluster.UpdatePreview, error) {
-	return cluster.UpdatePreview{Kind: m.Kind, Before: cluster.ClusterFigures{Nodes: 3, CostPerHour: 0.3, Currency: "USD"}, After: cluster.ClusterFigures{Nodes: m.Size, CostPerHour: 0.1 * float64(m.Size), Currency: "USD"},
+	return cluster.UpdatePreview{Kind: m.Kind, Before: cluster.Figures{Nodes: 3, CostPerHour: 0.3, Currency: "USD"}, After: cluster.Figures{Nodes: m.Size, CostPerHour: 0.1 * float64(m.Size), Currency: "USD"},
 		Nodes: []cluster.UpdatedNode{{Name: "n4", Change: plan.NodeNew}}, PlanHash: "h1", Duration: 90 * time.Second}, nil
 }
 
@@ -112,7 +112,7 @@ func (s *stub) Update(_ context.Context, _ app.Actor, _ string, m cluster.Update
 	return cluster.UpdateAnswer{Cluster: &v, Operation: 41}, s.refuse
 }
 
-func (s *stub) DeleteCluster(_ context.Context, _ app.Actor, id string) (cluster.ClusterView, error) {
+func (s *stub) DeleteCluster(_ context.Context, _ app.Actor, id string) (cluster.View, error) {
 	s.deleted = append(s.deleted, id)
 	return view("shop"), s.refuse
 }
@@ -122,7 +122,7 @@ func (s *stub) Request(_ context.Context, _ app.Actor, id int64) (cluster.Reques
 		return *s.request, nil
 	}
 	return cluster.Request{ID: id, Kind: app.OperationCreate, Requester: "bob", Status: cluster.RequestWaiting, Asked: cluster.ClusterRequest{Name: "big"}, Terms: cluster.Terms{PlanHash: "h2"},
-		Needs: []policy.Need{{Policy: "big", Approval: policy.Approval{Count: 1, Group: "ops"}}}}, nil
+		Needs: []policy.RequiredApproval{{Policy: "big", Approval: policy.Approval{Count: 1, Group: "ops"}}}}, nil
 }
 
 func (s *stub) Review(_ context.Context, _ app.Actor, id int64, v operation.ReviewRequest) (cluster.Request, error) {

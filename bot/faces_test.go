@@ -24,12 +24,12 @@ type fakeChat struct {
 	mu        sync.Mutex
 	steps     []app.Step
 	replies   map[string][]Answer // by reply
-	dmRecords []*chat.ChatDM
+	dmRecords []*chat.DM
 	begun     map[int64]int
 	dms       []string // person, key, title
 	refuse    func(key string) error
 	looked    int
-	homes     []chat.ChatHome
+	homes     []chat.Home
 	shown     map[string][]Home // by person
 }
 
@@ -37,7 +37,7 @@ func newFakeChat(cards int) *fakeChat {
 	return &fakeChat{fakeCards: newFakeCards(cards), replies: map[string][]Answer{}, begun: map[int64]int{}, shown: map[string][]Home{}}
 }
 
-func (h *fakeChat) ChatShown(ctx context.Context, c chat.ChatCard) error {
+func (h *fakeChat) ChatShown(ctx context.Context, c chat.Card) error {
 	if c.Status.Ended() && c.Told == c.Shown {
 		return h.DropCard(ctx, c.ID)
 	}
@@ -51,7 +51,7 @@ func (h *fakeChat) ChatShown(ctx context.Context, c chat.ChatCard) error {
 	return nil
 }
 
-func (h *fakeChat) ChatSteps(context.Context, chat.ChatCard) ([]app.Step, error) { return h.steps, nil }
+func (h *fakeChat) ChatSteps(context.Context, chat.Card) ([]app.Step, error) { return h.steps, nil }
 
 func (h *fakeChat) Reply(_ context.Context, _, message string, a Answer) (string, error) {
 	h.mu.Lock()
@@ -71,7 +71,7 @@ func (h *fakeChat) EditReply(_ context.Context, _, reply string, a Answer) error
 
 func (h *fakeChat) CollectChatNotices(context.Context, string) error { return nil }
 
-func (h *fakeChat) ChatDMs(context.Context, string, string) (list []chat.ChatDM, err error) {
+func (h *fakeChat) ChatDMs(context.Context, string, string) (list []chat.DM, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, t := range h.dmRecords {
@@ -82,7 +82,7 @@ func (h *fakeChat) ChatDMs(context.Context, string, string) (list []chat.ChatDM,
 	return list, nil
 }
 
-func (h *fakeChat) BeginDM(_ context.Context, t chat.ChatDM, _ time.Duration) (bool, error) {
+func (h *fakeChat) BeginDM(_ context.Context, t chat.DM, _ time.Duration) (bool, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, o := range h.dmRecords {
@@ -94,7 +94,7 @@ func (h *fakeChat) BeginDM(_ context.Context, t chat.ChatDM, _ time.Duration) (b
 	return false, nil
 }
 
-func (h *fakeChat) EndDM(_ context.Context, id int64, s chat.ChatDMState, _ time.Duration) error {
+func (h *fakeChat) EndDM(_ context.Context, id int64, s chat.DMState, _ time.Duration) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, t := range h.dmRecords {
@@ -133,13 +133,13 @@ func (h *fakeChat) FindDM(_ context.Context, person, key string, _ time.Time) (b
 	return slices.ContainsFunc(h.dms, func(m string) bool { return strings.HasPrefix(m, person+" "+key+" ") }), nil
 }
 
-func (h *fakeChat) StaleHomes(context.Context, string, string) ([]chat.ChatHome, error) {
+func (h *fakeChat) StaleHomes(context.Context, string, string) ([]chat.Home, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.homes), nil
 }
 
-func (h *fakeChat) DropHome(context.Context, chat.ChatHome) error { return nil }
+func (h *fakeChat) DropHome(context.Context, chat.Home) error { return nil }
 
 func (h *fakeChat) Publish(_ context.Context, person string, v Home) error {
 	h.mu.Lock()
@@ -207,7 +207,7 @@ func TestDirectMessagesAreSentOnce(t *testing.T) {
 			return nil
 		}
 		for i := range int64(6) {
-			h.dmRecords = append(h.dmRecords, &chat.ChatDM{ID: i + 1, Kind: "slack", Team: "T1", Person: "U1", Tenant: "default", User: "ada", State: chat.ChatDMWaiting,
+			h.dmRecords = append(h.dmRecords, &chat.DM{ID: i + 1, Kind: "slack", Team: "T1", Person: "U1", Tenant: "default", User: "ada", State: chat.ChatDMWaiting,
 				Notice: app.Notice{ID: i + 1, At: time.Now(), Kind: app.NoticeApproval, Title: fmt.Sprint("notice ", i+1)}})
 		}
 		h.dmRecords[4].User = "eve" // who that person is not any more
@@ -225,7 +225,7 @@ func TestDirectMessagesAreSentOnce(t *testing.T) {
 		if got := strings.Join(h.dms, "; "); got != "U1 1 notice 1; U1 2 notice 2; U1 4 notice 4" || h.looked != 1 {
 			t.Errorf("they were told %q; it was looked for %d times", got, h.looked)
 		}
-		for i, want := range []chat.ChatDMState{chat.ChatDMSent, chat.ChatDMSent, chat.ChatDMDropped, chat.ChatDMSent, chat.ChatDMDropped, chat.ChatDMDropped} {
+		for i, want := range []chat.DMState{chat.ChatDMSent, chat.ChatDMSent, chat.ChatDMDropped, chat.ChatDMSent, chat.ChatDMDropped, chat.ChatDMDropped} {
 			if h.dmRecords[i].State != want {
 				t.Errorf("notice %d is %s, not %s", i+1, h.dmRecords[i].State, want)
 			}
@@ -329,7 +329,7 @@ func TestHomesAreKeptFreshWithinTheBudget(t *testing.T) {
 		b, s := talk(t)
 		s.clusters = []app.ClusterSummary{{Cluster: app.Cluster{ID: "shop-7", Name: "shop", Owner: "ada", Status: app.ClusterActive}}}
 		for i := range 30 {
-			h.homes = append(h.homes, chat.ChatHome{Kind: "slack", Team: "T1", Person: fmt.Sprint("U", i), Tenant: "default", User: "ada", StaleAt: time.Now(), ShownAt: time.Now()})
+			h.homes = append(h.homes, chat.Home{Kind: "slack", Team: "T1", Person: fmt.Sprint("U", i), Tenant: "default", User: "ada", StaleAt: time.Now(), ShownAt: time.Now()})
 		}
 		same := b.Home(t.Context(), ada).digest()
 		h.homes[3].Shown = same
@@ -375,10 +375,10 @@ func TestUnfurl(t *testing.T) {
 
 func TestActionsAfterAFailure(t *testing.T) {
 	b, s := talk(t)
-	p := chat.ChatProgress{Cluster: app.Cluster{ID: "shop-7", Name: "shop", Owner: "ada", Status: app.ClusterFailed},
+	p := chat.Progress{Cluster: app.Cluster{ID: "shop-7", Name: "shop", Owner: "ada", Status: app.ClusterFailed},
 		Operation: app.Operation{ID: 41, Kind: app.OperationCreate, Status: app.OperationFailed, Done: 3, Total: 9, StartedAt: time.Now()},
 		Failed:    &app.Step{ID: "n1.web.install", Node: "n1", Action: app.ActionInstall, Service: "web", Error: "exit status 100"}, Lines: []string{"E: no such package"}}
-	p.Ways = cluster.TroubleOf(cluster.ClusterView{Cluster: p.Cluster, Nodes: []app.Node{{Name: "n1"}}, Operations: []app.Operation{p.Operation}}, cluster.Definition{}, cluster.Unfinished{Failed: 1, Other: true}).Ways
+	p.Ways = cluster.TroubleOf(cluster.View{Cluster: p.Cluster, Nodes: []app.Node{{Name: "n1"}}, Operations: []app.Operation{p.Operation}}, cluster.Definition{}, cluster.Unfinished{Failed: 1, Other: true}).Ways
 	c := NewCard(p, "u", time.Now())
 	if len(c.Buttons) != 4 || c.Buttons[0].Name != "Resume operation" || c.Buttons[1].Name != "Roll back operation" || c.Buttons[2].Name != "Repair cluster" || c.Buttons[3].Name != "View log" || len(c.Log) != 1 {
 		t.Fatalf("the card is %+v", c)

@@ -47,7 +47,7 @@ func (hs homes) noted(ctx context.Context, r request, h Home, since, opened time
 	if !ok {
 		return
 	}
-	err := hs.homes.HomeShown(ctx, chat.ChatHome{Kind: r.person.Kind, Team: team, Person: person, Tenant: r.actor.Tenant, User: r.actor.User, Shown: h.digest(),
+	err := hs.homes.HomeShown(ctx, chat.Home{Kind: r.person.Kind, Team: team, Person: person, Tenant: r.actor.Tenant, User: r.actor.User, Shown: h.digest(),
 		ShownAt: r.now(), OpenedAt: opened}, since)
 	if err != nil {
 		r.log.Warn("bot: a home couldn't be recorded", "error", err)

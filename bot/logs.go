@@ -75,7 +75,7 @@ func (cs clusters) logsOf(ctx context.Context, r request, cluster string, f appc
 }
 
 // knownStep rejects an unknown step and suggests the nearest name.
-func (cs clusters) knownStep(ctx context.Context, r request, v appcluster.ClusterView, f appcluster.LogFilter) error {
+func (cs clusters) knownStep(ctx context.Context, r request, v appcluster.View, f appcluster.LogFilter) error {
 	steps, err := cs.activity.Steps(ctx, r.actor, v.ID, f.Operation)
 	if err != nil {
 		return err

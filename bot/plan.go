@@ -114,7 +114,7 @@ func (v voice) previewLines(p cluster.Preview, left policy.QuotaLeft) []string {
 }
 
 // of shows the latest operation of a cluster, step by step.
-func (ps plans) of(ctx context.Context, r request, v cluster.ClusterView) (Answer, error) {
+func (ps plans) of(ctx context.Context, r request, v cluster.View) (Answer, error) {
 	a := Answer{Title: v.Name + " has no plan", Links: []Link{{"View cluster", r.Page(app.ClusterSubject(v.ID))}}}
 	if len(v.Operations) == 0 {
 		return a, nil

@@ -15,8 +15,8 @@ import (
 
 // TestWhatEachRoleSeesOfARequest shows a request in each state to each reader, and tries every button that is offered.
 func TestWhatEachRoleSeesOfARequest(t *testing.T) {
-	needs := []policy.Need{{Policy: "big", Approval: policy.Approval{Count: 2, Group: "ops"}, Approved: []string{"cy"}}}
-	risky := []policy.Need{{Policy: "big", Approval: policy.Approval{Count: 1, Group: "ops", High: true}}}
+	needs := []policy.RequiredApproval{{Policy: "big", Approval: policy.Approval{Count: 2, Group: "ops"}, Approved: []string{"cy"}}}
+	risky := []policy.RequiredApproval{{Policy: "big", Approval: policy.Approval{Count: 1, Group: "ops", High: true}}}
 	offer := &cluster.Offer{Terms: cluster.Terms{PlanHash: "offered", Lease: 2 * time.Hour, Layout: layout.Layout{Groups: []layout.NodeGroup{{Count: 2}}}}, By: "cy", Reason: "too big"}
 	readers := map[string]app.Actor{
 		"requester": {Tenant: "default", User: "ada", Role: app.RoleUser},
@@ -28,7 +28,7 @@ func TestWhatEachRoleSeesOfARequest(t *testing.T) {
 	for _, c := range []struct {
 		name, reader string
 		status       cluster.RequestStatus
-		needs        []policy.Need
+		needs        []policy.RequiredApproval
 		says         string
 		buttons      string // with what each does
 	}{

@@ -76,7 +76,7 @@ func (s *stub) LeaseOutlook(context.Context, app.Actor, string) (operation.Lease
 	return s.outlook, s.refuse
 }
 
-func (s *stub) ResumeOperation(_ context.Context, _ app.Actor, _ string, op int64) (cluster.ClusterView, error) {
+func (s *stub) ResumeOperation(_ context.Context, _ app.Actor, _ string, op int64) (cluster.View, error) {
 	s.resumed = append(s.resumed, op)
 	return view("shop"), s.refuse
 }
@@ -85,7 +85,7 @@ func (s *stub) PreviewRollBack(_ context.Context, _ app.Actor, _ string, op int6
 	return operation.RollBackPreview{Operation: app.Operation{ID: op, Kind: app.OperationCreate}, PlanHash: "undo", GivesBack: []string{"n1", "n2"}, Gone: true}, s.refuse
 }
 
-func (s *stub) RollBack(_ context.Context, _ app.Actor, _ string, _ int64, hash string) (cluster.ClusterView, error) {
+func (s *stub) RollBack(_ context.Context, _ app.Actor, _ string, _ int64, hash string) (cluster.View, error) {
 	s.undone = append(s.undone, hash)
 	return view("shop"), s.refuse
 }
@@ -101,7 +101,7 @@ func (s *stub) Requests(_ context.Context, _ app.Actor, f cluster.RequestFilter)
 	return nil, nil
 }
 
-func (s *stub) HomeShown(_ context.Context, h chat.ChatHome, _ time.Time) error {
+func (s *stub) HomeShown(_ context.Context, h chat.Home, _ time.Time) error {
 	s.homes = append(s.homes, h)
 	return nil
 }

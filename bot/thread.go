@@ -16,7 +16,7 @@ import (
 const maxDetails = 60
 
 // detailsOf lists below a card how the steps of its operation ended, a line per node, failed ones first.
-func detailsOf(c chat.ChatCard, steps []app.Step) Answer {
+func detailsOf(c chat.Card, steps []app.Step) Answer {
 	a := Answer{Title: fmt.Sprintf("%d of %s", c.Done, humanize.Count(c.Total, "step"))}
 	var nodes []string
 	done, said := map[string][]string{}, cluster.RepeatedErrors{}

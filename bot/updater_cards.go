@@ -16,16 +16,16 @@ const (
 
 // Cards are the records of cards in app.
 type Cards interface {
-	ChatCards(ctx context.Context, kind string) ([]chat.ChatCard, error)
-	ChatProgress(ctx context.Context, c chat.ChatCard) (chat.ChatProgress, error)
-	ChatShown(ctx context.Context, c chat.ChatCard) error
+	ChatCards(ctx context.Context, kind string) ([]chat.Card, error)
+	ChatProgress(ctx context.Context, c chat.Card) (chat.Progress, error)
+	ChatShown(ctx context.Context, c chat.Card) error
 	DropCard(ctx context.Context, id int64) error
 }
 
 // Details are the steps of an operation, for the thread beneath its card.
 type Details interface {
 	// ChatSteps returns those that ended, in that order; only the newest if there are too many.
-	ChatSteps(ctx context.Context, c chat.ChatCard) ([]app.Step, error)
+	ChatSteps(ctx context.Context, c chat.Card) ([]app.Step, error)
 }
 
 // cardSource shows operations' progress.
@@ -33,13 +33,13 @@ type cardSource struct {
 	updater *Updater
 	threads Threads // nil: none
 	details Details
-	shown   map[int64]chat.ChatCard // what the chat shows, even if recording it failed
-	told    map[int64]time.Time     // when the thread was updated
+	shown   map[int64]chat.Card // what the chat shows, even if recording it failed
+	told    map[int64]time.Time // when the thread was updated
 	pauses  pauses
 }
 
 func newCardSource(b *Updater) *cardSource {
-	s := &cardSource{updater: b, shown: map[int64]chat.ChatCard{}, told: map[int64]time.Time{}, pauses: pauses{}}
+	s := &cardSource{updater: b, shown: map[int64]chat.Card{}, told: map[int64]time.Time{}, pauses: pauses{}}
 	if threads, can := b.Poster.(Threads); can && b.Details != nil {
 		s.threads, s.details = threads, b.Details
 	}
@@ -70,7 +70,7 @@ func (s *cardSource) Next(ctx context.Context, now time.Time) (best *Show, soon 
 }
 
 // show returns a card's pending call; nil for none.
-func (s *cardSource) show(ctx context.Context, c chat.ChatCard, now time.Time) *Show {
+func (s *cardSource) show(ctx context.Context, c chat.Card, now time.Time) *Show {
 	state, name := c.State(), strconv.FormatInt(c.ID, 10)
 	current := c.Message != "" && c.Shown == state
 	detailed := s.threads == nil || c.Told == state
@@ -104,7 +104,7 @@ func (s *cardSource) show(ctx context.Context, c chat.ChatCard, now time.Time) *
 }
 
 // forget drops the state of cards that no longer exist.
-func (s *cardSource) forget(list []chat.ChatCard) {
+func (s *cardSource) forget(list []chat.Card) {
 	known, names := make(map[int64]bool, len(list)), make(map[string]bool, len(list))
 	for _, c := range list {
 		known[c.ID], names[strconv.FormatInt(c.ID, 10)] = true, true
@@ -119,7 +119,7 @@ func (s *cardSource) forget(list []chat.ChatCard) {
 }
 
 // edit posts or edits a card in its newest state.
-func (s *cardSource) edit(ctx context.Context, c chat.ChatCard) error {
+func (s *cardSource) edit(ctx context.Context, c chat.Card) error {
 	b := s.updater
 	p, err := b.Cards.ChatProgress(ctx, c)
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *cardSource) edit(ctx context.Context, c chat.ChatCard) error {
 }
 
 // tell lists finished steps in a card's thread: one message, which grows.
-func (s *cardSource) tell(ctx context.Context, c chat.ChatCard) error {
+func (s *cardSource) tell(ctx context.Context, c chat.Card) error {
 	steps, err := s.details.ChatSteps(ctx, c)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (s *cardSource) tell(ctx context.Context, c chat.ChatCard) error {
 	return nil
 }
 
-func (s *cardSource) note(ctx context.Context, c chat.ChatCard) {
+func (s *cardSource) note(ctx context.Context, c chat.Card) {
 	s.shown[c.ID] = c
 	delete(s.pauses, strconv.FormatInt(c.ID, 10))
 	if err := s.updater.Cards.ChatShown(ctx, c); err != nil {
@@ -184,7 +184,7 @@ func (s *cardSource) note(ctx context.Context, c chat.ChatCard) {
 }
 
 // postpone drops a card or delays it, depending on its error.
-func (s *cardSource) postpone(ctx context.Context, c chat.ChatCard, err error) error {
+func (s *cardSource) postpone(ctx context.Context, c chat.Card, err error) error {
 	switch app.CodeOf(err) {
 	case "":
 		return nil

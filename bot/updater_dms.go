@@ -13,9 +13,9 @@ import (
 // DMs are the records of direct messages.
 type DMs interface {
 	CollectChatNotices(ctx context.Context, kind string) error
-	ChatDMs(ctx context.Context, kind, team string) ([]chat.ChatDM, error)
-	BeginDM(ctx context.Context, t chat.ChatDM, hold time.Duration) (bool, error)
-	EndDM(ctx context.Context, id int64, s chat.ChatDMState, after time.Duration) error
+	ChatDMs(ctx context.Context, kind, team string) ([]chat.DM, error)
+	BeginDM(ctx context.Context, t chat.DM, hold time.Duration) (bool, error)
+	EndDM(ctx context.Context, id int64, s chat.DMState, after time.Duration) error
 }
 
 const (
@@ -43,7 +43,7 @@ func (s *dmSource) Next(ctx context.Context, now time.Time) (*Show, bool, error)
 	return &Show{Urgency: urgentDMs, Since: t.Notice.At, Do: func(ctx context.Context) error { return s.tell(ctx, t) }}, true, nil
 }
 
-func (s *dmSource) tell(ctx context.Context, t chat.ChatDM) error {
+func (s *dmSource) tell(ctx context.Context, t chat.DM) error {
 	mine, err := s.dmRecords.BeginDM(ctx, t, dmHold)
 	if err != nil || !mine {
 		return err
@@ -61,7 +61,7 @@ func (s *dmSource) tell(ctx context.Context, t chat.ChatDM) error {
 }
 
 // send returns the message's new state: sending if unknown.
-func (s *dmSource) send(ctx context.Context, t chat.ChatDM) (chat.ChatDMState, time.Duration, error) {
+func (s *dmSource) send(ctx context.Context, t chat.DM) (chat.DMState, time.Duration, error) {
 	b := s.updater.Bot
 	if t.Thread != "" {
 		return s.beneath(ctx, t)
@@ -98,7 +98,7 @@ func (s *dmSource) send(ctx context.Context, t chat.ChatDM) (chat.ChatDMState, t
 
 // beneath replies in a card's thread, for everyone there. The bot can't check whether the reply arrived, so after an unclear answer it's
 // sent again: better twice than never.
-func (s *dmSource) beneath(ctx context.Context, t chat.ChatDM) (chat.ChatDMState, time.Duration, error) {
+func (s *dmSource) beneath(ctx context.Context, t chat.DM) (chat.DMState, time.Duration, error) {
 	threads, can := s.messenger.(Threads)
 	if !can || t.TooLate(s.updater.Now()) || t.Tries >= maxDMAttempts {
 		return chat.ChatDMDropped, 0, nil

@@ -10,8 +10,8 @@ import (
 
 // StaleHomes are the homes that are out of date.
 type StaleHomes interface {
-	StaleHomes(ctx context.Context, kind, team string) ([]chat.ChatHome, error)
-	DropHome(ctx context.Context, h chat.ChatHome) error
+	StaleHomes(ctx context.Context, kind, team string) ([]chat.Home, error)
+	DropHome(ctx context.Context, h chat.Home) error
 }
 
 // homeSource updates homes that are open, or were recently.
@@ -40,7 +40,7 @@ func (s *homeSource) Next(ctx context.Context, now time.Time) (best *Show, soon 
 }
 
 // publish shows a home if its content changed.
-func (s *homeSource) publish(ctx context.Context, h chat.ChatHome) error {
+func (s *homeSource) publish(ctx context.Context, h chat.Home) error {
 	b, name := s.updater.Bot, h.Team+"/"+h.Person
 	p := Person{Kind: h.Kind, External: name, Tenant: s.updater.Tenant, Command: usualCommand, Zone: s.updater.zone(ctx, h.Person)}
 	since := b.now()

@@ -14,9 +14,9 @@ import (
 type Reviews interface {
 	// OpenChatReviews adds every open request whose tenant has an approvals channel.
 	OpenChatReviews(ctx context.Context, kind string) error
-	ChatReviews(ctx context.Context, kind, team string) ([]chat.ChatReview, error)
-	ChatReviewed(ctx context.Context, c chat.ChatReview, ended bool) error
-	ChatRequest(ctx context.Context, c chat.ChatReview) (cluster.Request, error)
+	ChatReviews(ctx context.Context, kind, team string) ([]chat.Review, error)
+	ChatReviewed(ctx context.Context, c chat.Review, ended bool) error
+	ChatRequest(ctx context.Context, c chat.Review) (cluster.Request, error)
 }
 
 // ReviewPoster shows answers to everyone in a channel. Errors have the codes of Poster's.
@@ -33,14 +33,14 @@ type reviewSource struct {
 	page       func(app.Subject) string // a subject's address
 	voice      voice
 	warn       func(text string, args ...any)
-	shown      map[int64]chat.ChatReview // what the chat shows, even if recording it failed
+	shown      map[int64]chat.Review // what the chat shows, even if recording it failed
 	pauses     pauses
 }
 
 // NewReviewSource makes the source of a workspace. Warn logs problems.
 func NewReviewSource(b *Bot, m Reviews, p ReviewPoster, kind, team string, warn func(text string, args ...any)) Source {
 	return &reviewSource{muster: m, poster: p, kind: kind, team: team, page: b.Page, voice: b.voice, warn: warn,
-		shown: map[int64]chat.ChatReview{}, pauses: pauses{}}
+		shown: map[int64]chat.Review{}, pauses: pauses{}}
 }
 
 // Next returns the request that was shown longest ago.
@@ -89,7 +89,7 @@ func (s *reviewSource) Next(ctx context.Context, now time.Time) (best *Show, soo
 }
 
 // show posts or edits a request's message.
-func (s *reviewSource) show(ctx context.Context, c chat.ChatReview) error {
+func (s *reviewSource) show(ctx context.Context, c chat.Review) error {
 	name := strconv.FormatInt(c.ID, 10)
 	q, err := s.muster.ChatRequest(ctx, c)
 	if err == nil {

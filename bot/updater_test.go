@@ -21,7 +21,7 @@ import (
 type fakeCards struct {
 	visibility app.Visibility
 	mu         sync.Mutex
-	cards      []chat.ChatCard
+	cards      []chat.Card
 	ops        map[int64]*app.Operation
 	calls      []time.Time
 	texts      map[string][]string // by message
@@ -33,12 +33,12 @@ func newFakeCards(n int) *fakeCards {
 	w := &fakeCards{visibility: app.VisibleTenant, ops: map[int64]*app.Operation{}, texts: map[string][]string{}, edits: map[string][]time.Time{}}
 	for i := range int64(n) {
 		w.ops[i+1] = &app.Operation{ID: i + 1, Kind: app.OperationCreate, Status: app.OperationRunning, Total: 1000}
-		w.cards = append(w.cards, chat.ChatCard{ID: i + 1, Kind: "slack", Cluster: fmt.Sprint("c", i+1), Operation: i + 1, Channel: "C1", Person: "U1"})
+		w.cards = append(w.cards, chat.Card{ID: i + 1, Kind: "slack", Cluster: fmt.Sprint("c", i+1), Operation: i + 1, Channel: "C1", Person: "U1"})
 	}
 	return w
 }
 
-func (w *fakeCards) ChatCards(context.Context, string) ([]chat.ChatCard, error) {
+func (w *fakeCards) ChatCards(context.Context, string) ([]chat.Card, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	list := slices.Clone(w.cards)
@@ -49,17 +49,17 @@ func (w *fakeCards) ChatCards(context.Context, string) ([]chat.ChatCard, error) 
 	return list, nil
 }
 
-func (w *fakeCards) ChatProgress(_ context.Context, c chat.ChatCard) (chat.ChatProgress, error) {
+func (w *fakeCards) ChatProgress(_ context.Context, c chat.Card) (chat.Progress, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p := chat.ChatProgress{Cluster: app.Cluster{ID: c.Cluster, Name: c.Cluster, Visibility: w.visibility, Status: app.ClusterPending}, Operation: *w.ops[c.Operation]}
+	p := chat.Progress{Cluster: app.Cluster{ID: c.Cluster, Name: c.Cluster, Visibility: w.visibility, Status: app.ClusterPending}, Operation: *w.ops[c.Operation]}
 	if p.Operation.Status == app.OperationSucceeded {
 		p.Cluster.Status = app.ClusterActive
 	}
 	return p, nil
 }
 
-func (w *fakeCards) ChatShown(ctx context.Context, c chat.ChatCard) error {
+func (w *fakeCards) ChatShown(ctx context.Context, c chat.Card) error {
 	if c.Status.Ended() {
 		return w.DropCard(ctx, c.ID)
 	}
@@ -76,7 +76,7 @@ func (w *fakeCards) ChatShown(ctx context.Context, c chat.ChatCard) error {
 func (w *fakeCards) DropCard(_ context.Context, id int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.cards = slices.DeleteFunc(w.cards, func(c chat.ChatCard) bool { return c.ID == id })
+	w.cards = slices.DeleteFunc(w.cards, func(c chat.Card) bool { return c.ID == id })
 	return nil
 }
 

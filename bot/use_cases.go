@@ -62,7 +62,7 @@ type (
 	// Clusters shows clusters.
 	Clusters interface {
 		Clusters(ctx context.Context, a app.Actor, f app.ClusterFilter) ([]app.ClusterSummary, error)
-		Cluster(ctx context.Context, a app.Actor, id string) (cluster.ClusterView, error)
+		Cluster(ctx context.Context, a app.Actor, id string) (cluster.View, error)
 	}
 	// Activity shows clusters' steps and logs.
 	Activity interface {
@@ -71,7 +71,7 @@ type (
 	}
 	// Deletes deletes clusters.
 	Deletes interface {
-		DeleteCluster(ctx context.Context, a app.Actor, id string) (cluster.ClusterView, error)
+		DeleteCluster(ctx context.Context, a app.Actor, id string) (cluster.View, error)
 	}
 	// Creates previews new clusters, and creates them or requests approval.
 	Creates interface {
@@ -85,12 +85,12 @@ type (
 	}
 	// Operations resumes failed operations.
 	Operations interface {
-		ResumeOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (cluster.ClusterView, error)
+		ResumeOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (cluster.View, error)
 	}
 	// RollBacks rolls back failed operations.
 	RollBacks interface {
 		PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (operation.RollBackPreview, error)
-		RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (cluster.ClusterView, error)
+		RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (cluster.View, error)
 	}
 	// Leases shows and extends leases.
 	Leases interface {
@@ -124,18 +124,18 @@ type (
 	}
 	// Workspaces are the chat's workspaces that have the bot.
 	Workspaces interface {
-		ChatWorkspace(ctx context.Context, kind, team, enterprise string) (chat.ChatWorkspace, error)
+		ChatWorkspace(ctx context.Context, kind, team, enterprise string) (chat.Workspace, error)
 	}
 	// Channels maps a workspace's channels to tenants.
 	Channels interface {
-		ChatTenant(ctx context.Context, w chat.ChatWorkspace, channel string) (string, error)
+		ChatTenant(ctx context.Context, w chat.Workspace, channel string) (string, error)
 		// UseChannel records that the actor's side assigns a channel to a tenant, and returns the state of the agreement.
-		UseChannel(ctx context.Context, a app.Actor, c chat.ChatChannel) (chat.ChatChannel, error)
+		UseChannel(ctx context.Context, a app.Actor, c chat.Channel) (chat.Channel, error)
 		ResetChannel(ctx context.Context, a app.Actor, kind, team, channel string) error
 	}
 	// Homes keeps people's homes in a chat up to date.
 	Homes interface {
 		// HomeShown records what a person's home shows, as computed at since.
-		HomeShown(ctx context.Context, h chat.ChatHome, since time.Time) error
+		HomeShown(ctx context.Context, h chat.Home, since time.Time) error
 	}
 )

@@ -49,7 +49,7 @@ func TestEveryTemplateCanBeMade(t *testing.T) {
 		}
 		for _, size := range sizes(template) {
 			t.Run(fmt.Sprintf("%s of %d", name, size), func(t *testing.T) {
-				layout, err := solver.New().Solve(t.Context(), c, applayout.LayoutRequest{Template: name, Size: size})
+				layout, err := solver.New().Solve(t.Context(), c, applayout.Request{Template: name, Size: size})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -61,7 +61,7 @@ func TestEveryTemplateCanBeMade(t *testing.T) {
 
 func makeIt(t *testing.T, c *apptemplate.Catalog, template *apptemplate.Template, layout applayout.Layout) {
 	t.Helper()
-	r := appplan.PlanRequest{Kind: app.OperationCreate, Nodes: appplan.PlanNodes(layout), Config: template.Defaults.Config, Services: map[string]*apptemplate.Service{}}
+	r := appplan.Request{Kind: app.OperationCreate, Nodes: appplan.Nodes(layout), Config: template.Defaults.Config, Services: map[string]*apptemplate.Service{}}
 	var nodes []app.Node
 	address := netip.MustParseAddr("10.9.0.1")
 	for _, n := range r.Nodes {

@@ -35,7 +35,7 @@ func TestGuide(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, size := range []int{1, 3} {
-		layout, err := solver.New().Solve(t.Context(), c, applayout.LayoutRequest{Template: "echo", Size: size})
+		layout, err := solver.New().Solve(t.Context(), c, applayout.Request{Template: "echo", Size: size})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,9 +25,9 @@ func logging(e *engine, c *template.Catalog) {
 }
 
 // wanting asks for a cluster that accepts a partial result.
-func (e *engine) wanting(size int, choice app.FailureChoice, s template.PartialOverride) appcluster.ClusterView {
+func (e *engine) wanting(size int, choice app.FailureChoice, s template.PartialOverride) appcluster.View {
 	e.Helper()
-	v, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, appcluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: size},
+	v, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, appcluster.ClusterRequest{Name: "web", Request: layout.Request{Template: "web", Size: size},
 		OnFailure: choice, PartialOverride: s})
 	if err != nil {
 		e.Fatal(err)
@@ -38,11 +38,11 @@ func (e *engine) wanting(size int, choice app.FailureChoice, s template.PartialO
 // noRoom has the cloud refuse, once, the machine of the last node that will have a service when so many nodes are asked for. It returns that node.
 func (e *engine) noRoom(size int, service string) (node string) {
 	e.Helper()
-	p, err := e.app.Cluster.Creates.Preview(e.ctx, e.admin, appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
+	p, err := e.app.Cluster.Creates.Preview(e.ctx, e.admin, appcluster.ClusterRequest{Request: layout.Request{Template: "web", Size: size}})
 	if err != nil {
 		e.Fatal(err)
 	}
-	for _, n := range plan.PlanNodes(p.Layout) {
+	for _, n := range plan.Nodes(p.Layout) {
 		if slices.Contains(n.Services, service) {
 			node = n.Name
 		}
@@ -52,7 +52,7 @@ func (e *engine) noRoom(size int, service string) (node string) {
 }
 
 // goesOn lets a failed operation be gone on with, and waits for the end of that.
-func (e *engine) goesOn(id string) appcluster.ClusterView {
+func (e *engine) goesOn(id string) appcluster.View {
 	e.Helper()
 	e.undo()
 	return e.await(id)
@@ -78,7 +78,7 @@ func (e *engine) owner() {
 	}
 }
 
-func (e *engine) node(v appcluster.ClusterView, service string) string {
+func (e *engine) node(v appcluster.View, service string) string {
 	e.Helper()
 	for _, n := range v.Nodes {
 		if slices.Contains(n.Services, service) {
@@ -142,7 +142,7 @@ func TestCreateGoesOnWithTheMachinesThatCame(t *testing.T) {
 }
 
 // topsUp waits for the end of a backfill that is due.
-func (e *engine) topsUp(id string) appcluster.ClusterView {
+func (e *engine) topsUp(id string) appcluster.View {
 	e.Helper()
 	v, err := e.app.Cluster.Views.Cluster(e.ctx, e.admin, id)
 	if err != nil {
@@ -345,7 +345,7 @@ func TestPartialResultIsRolledBack(t *testing.T) {
 				logging(e, c)
 				c.Services["front"].Actions[app.ActionRemove] = script("true")
 			})
-			var v appcluster.ClusterView
+			var v appcluster.View
 			if grown {
 				v = e.await(e.create(3).ID)
 				e.want(v, app.ClusterActive)
@@ -363,7 +363,7 @@ func TestPartialResultIsRolledBack(t *testing.T) {
 			e.undo()
 			v = e.await(v.ID)
 			if v.Operations[0].Kind != app.OperationAcceptPartial || v.Operations[0].Status != app.OperationFailed {
-				t.Fatalf("the accept-partial is %+v", v.Operations[0])
+				t.Fatalf("the accepted partial result is %+v", v.Operations[0])
 			}
 			p, err := e.app.Operation.RollBacks.PreviewRollBack(t.Context(), e.admin, v.ID, 0)
 			if err != nil {

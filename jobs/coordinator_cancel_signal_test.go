@@ -57,7 +57,7 @@ func cancelSignalServer(t *testing.T) (desk executiontest.Setup, s *store.Store,
 		if _, err := s.Share(t.Context(), l.Version, shares); err != nil {
 			t.Fatal(err)
 		}
-		orders, err := r.Beat(t.Context(), fleet.Beat{ID: desk.Provisioner})
+		orders, err := r.Beat(t.Context(), fleet.Heartbeat{ID: desk.Provisioner})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -77,7 +77,7 @@ func overHTTPS(t *testing.T, lose func(path string) bool) (executiontest.Setup, 
 		if ok, err := s.Share(t.Context(), l.Version, []fleet.Share{{Provisioner: batcher.Provisioner, Tenant: tenant, Slots: 3}}); err != nil || !ok {
 			t.Fatal(ok, err)
 		}
-		orders, err := r.Beat(t.Context(), fleet.Beat{ID: batcher.Provisioner})
+		orders, err := r.Beat(t.Context(), fleet.Heartbeat{ID: batcher.Provisioner})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -130,7 +130,7 @@ func (e *engine) catalog() *template.Catalog {
 		}}
 	one := template.ServiceConstraint{Min: 1, MinSet: true, Max: 1}
 	c.Templates["web"] = &template.Template{About: template.About{Name: "web"},
-		Defaults: template.TemplateDefaults{Provider: "cloud", Services: []string{"back", "front"},
+		Defaults: template.Defaults{Provider: "cloud", Services: []string{"back", "front"},
 			Config: map[string]any{"peers": "%join(host.service.front,' ')%"}},
 		Constraints: template.Constraints{CantCoexist: [][]string{{"back", "front"}}, Size: template.SizeRange{Min: 1, Max: 50},
 			Services: map[string]template.ServiceConstraint{"back": one}}}
@@ -205,9 +205,9 @@ func (e *engine) startWorkerWith(name string, clouds jobs.Providers) {
 	e.Cleanup(func() { _ = w.Close() })
 }
 
-func (e *engine) create(size int) cluster.ClusterView {
+func (e *engine) create(size int) cluster.View {
 	e.Helper()
-	v, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
+	v, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, cluster.ClusterRequest{Name: "web", Request: layout.Request{Template: "web", Size: size}})
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func (e *engine) create(size int) cluster.ClusterView {
 }
 
 // await waits until the cluster's latest operation has ended.
-func (e *engine) await(id string) cluster.ClusterView {
+func (e *engine) await(id string) cluster.View {
 	e.Helper()
 	changed, stop := e.store.Watch(app.ClusterTopic(id))
 	defer stop()
@@ -241,7 +241,7 @@ func (e *engine) await(id string) cluster.ClusterView {
 	}
 }
 
-func (e *engine) want(v cluster.ClusterView, status app.ClusterStatus) {
+func (e *engine) want(v cluster.View, status app.ClusterStatus) {
 	e.Helper()
 	if v.Status != status {
 		e.Fatalf("cluster is %s (%s), want %s", v.Status, v.Message, status)
@@ -497,7 +497,7 @@ func TestLeaseExpiryDeletesACluster(t *testing.T) {
 	e := newEngine(t, nil)
 	lease := time.Second
 	v, err := e.app.Cluster.Creates.CreateCluster(t.Context(), e.admin, cluster.ClusterRequest{Name: "short", Lease: &lease,
-		LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
+		Request: layout.Request{Template: "web", Size: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -563,11 +563,11 @@ func TestRefusalsChangeNothing(t *testing.T) {
 		field string
 	}{
 		"a viewer may not create": {actor: app.Actor{Tenant: app.DefaultTenant, User: "eve", Role: app.RoleViewer},
-			r: cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}}, code: app.EForbidden},
-		"a bad name":    {r: cluster.ClusterRequest{Name: "-x", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}}, code: app.EInvalid, field: "name"},
-		"a bad suffix":  {r: cluster.ClusterRequest{DNSSuffix: "a b", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}}, code: app.EInvalid, field: "dns_suffix"},
-		"another plan":  {r: cluster.ClusterRequest{PlanHash: "abc", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}}, code: app.EConflict},
-		"too few nodes": {r: cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 1}}, code: app.ENoLayout},
+			r: cluster.ClusterRequest{Request: layout.Request{Template: "web", Size: 2}}, code: app.EForbidden},
+		"a bad name":    {r: cluster.ClusterRequest{Name: "-x", Request: layout.Request{Template: "web", Size: 2}}, code: app.EInvalid, field: "name"},
+		"a bad suffix":  {r: cluster.ClusterRequest{DNSSuffix: "a b", Request: layout.Request{Template: "web", Size: 2}}, code: app.EInvalid, field: "dns_suffix"},
+		"another plan":  {r: cluster.ClusterRequest{PlanHash: "abc", Request: layout.Request{Template: "web", Size: 2}}, code: app.EConflict},
+		"too few nodes": {r: cluster.ClusterRequest{Request: layout.Request{Template: "web", Size: 1}}, code: app.ENoLayout},
 	} {
 		if c.actor.User == "" {
 			c.actor = e.admin

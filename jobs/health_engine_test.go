@@ -119,13 +119,13 @@ func TestUnhealthyNodesAreDetectedAndRecover(t *testing.T) {
 	if checks != 3 {
 		t.Errorf("the create has %d checks, want one for each node", checks)
 	}
-	h := e.awaitHealth(v.ID, "healthy", func(h *health.ClusterHealth) bool { return h.State == health.HealthHealthy })
+	h := e.awaitHealth(v.ID, "healthy", func(h *health.ClusterHealth) bool { return h.State == health.Healthy })
 	if h.Healthy != 3 || len(h.Nodes) != 0 || h.LookedAt.IsZero() || h.Reason != "" {
 		t.Errorf("healthy: %+v", h)
 	}
 	e.makeSick("n2")
-	h = e.awaitHealth(v.ID, "sick", func(h *health.ClusterHealth) bool { return h.State == health.HealthSick })
-	if h.Sick != 1 || h.Healthy != 2 || h.Of("n2").State != health.HealthSick || h.Of("n1").State != health.HealthHealthy ||
+	h = e.awaitHealth(v.ID, "sick", func(h *health.ClusterHealth) bool { return h.State == health.Sick })
+	if h.Sick != 1 || h.Healthy != 2 || h.Of("n2").State != health.Sick || h.Of("n1").State != health.Healthy ||
 		!strings.HasPrefix(h.Reason, "n2 is unhealthy: back: command [ ! -e ") || !strings.HasSuffix(h.Reason, "failed with exit code 1: the file of n2 is there.") {
 		t.Errorf("sick: %+v", h)
 	}
@@ -133,7 +133,7 @@ func TestUnhealthyNodesAreDetectedAndRecover(t *testing.T) {
 	if err := os.Remove(e.effect + ".n2"); err != nil {
 		t.Fatal(err)
 	}
-	e.awaitHealth(v.ID, "well again", func(h *health.ClusterHealth) bool { return h.State == health.HealthHealthy && len(h.Nodes) == 0 })
+	e.awaitHealth(v.ID, "well again", func(h *health.ClusterHealth) bool { return h.State == health.Healthy && len(h.Nodes) == 0 })
 	if got := strings.Join(e.titles(), "\n"); got != "Cluster web is unhealthy.\nCluster web is healthy again." {
 		t.Errorf("notices:\n%s", got)
 	}
@@ -194,7 +194,7 @@ func (e *engine) drifts(id string) {
 	// What was found too long ago says nothing of now.
 	config := e.config
 	config.Now = func() time.Time { return time.Now().Add(3 * time.Hour) }
-	if got := tell(appall.New(config)); got != "Last health check 3 h ago; expected every less than 1 s." {
+	if got := tell(appall.New(config)); got != "Last health check 3 h ago; expected every 300 ms." {
 		e.Errorf("drift long after the last check: %s", got)
 	}
 	if got := replaced(appall.New(config)); len(got) > 0 {
@@ -215,12 +215,12 @@ func TestUnhealthyNodesAreRepairedAutomatically(t *testing.T) {
 	e.keepHealth()
 	v := e.await(e.create(4).ID)
 	e.want(v, app.ClusterActive)
-	machine := func(v cluster.ClusterView, i int) string { return v.Nodes[i].MachineID }
-	e.awaitHealth(v.ID, "healthy", func(h *health.ClusterHealth) bool { return h.State == health.HealthHealthy })
+	machine := func(v cluster.View, i int) string { return v.Nodes[i].MachineID }
+	e.awaitHealth(v.ID, "healthy", func(h *health.ClusterHealth) bool { return h.State == health.Healthy })
 	e.makeSick("n3")
 	// On a busy host it may be repaired before this looks again.
-	e.awaitHealth(v.ID, "sick", func(h *health.ClusterHealth) bool { return h.State == health.HealthSick || len(e.titles()) > 0 })
-	e.awaitHealth(v.ID, "well again", func(h *health.ClusterHealth) bool { return h.State == health.HealthHealthy && h.Note == "" })
+	e.awaitHealth(v.ID, "sick", func(h *health.ClusterHealth) bool { return h.State == health.Sick || len(e.titles()) > 0 })
+	e.awaitHealth(v.ID, "well again", func(h *health.ClusterHealth) bool { return h.State == health.Healthy && h.Note == "" })
 	after := e.await(v.ID)
 	e.want(after, app.ClusterActive)
 	if len(after.Operations) != 2 || after.Operations[0].Kind != app.OperationRepair || after.Operations[0].Requester != app.HealthUser {
@@ -272,10 +272,10 @@ func TestHealthCheckOnRequest(t *testing.T) {
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)
 	before, err := e.app.Execution.Health.CheckHealth(t.Context(), e.admin, v.ID)
-	if err != nil || before.State != health.HealthUnknown || !before.LookedAt.IsZero() {
+	if err != nil || before.State != health.Unknown || !before.LookedAt.IsZero() {
 		t.Fatalf("before the check: %+v, %v", before, err)
 	}
-	first := e.awaitHealth(v.ID, "healthy", func(h *health.ClusterHealth) bool { return h.State == health.HealthHealthy })
+	first := e.awaitHealth(v.ID, "healthy", func(h *health.ClusterHealth) bool { return h.State == health.Healthy })
 	if _, err := e.app.Execution.Health.CheckHealth(t.Context(), e.admin, v.ID); err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func TestNodesResolveEachOther(t *testing.T) {
 		return said
 	}
 	const own = "192.0.2.1 a-line-of-the-owner"
-	check := func(v cluster.ClusterView) {
+	check := func(v cluster.View) {
 		t.Helper()
 		var want []string
 		for _, n := range v.Nodes {

@@ -39,16 +39,16 @@ func newPooled(t *testing.T) *pooled {
 }
 
 // pool makes one of small machines and waits until it is full.
-func (p *pooled) pool(name string, count int) pool.PoolView {
+func (p *pooled) pool(name string, count int) pool.View {
 	p.Helper()
-	if _, err := p.app.Pool.Pools.CreatePool(p.ctx, p.admin, pool.PoolRequest{Name: name, Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
+	if _, err := p.app.Pool.Pools.CreatePool(p.ctx, p.admin, pool.Request{Name: name, Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
 		p.Fatal(err)
 	}
-	return p.until(name, "it is full", func(v pool.PoolView) bool { return v.Ready == count && v.Making == 0 })
+	return p.until(name, "it is full", func(v pool.View) bool { return v.Ready == count && v.Making == 0 })
 }
 
 // until reconciles pools until one is as it should be.
-func (e *engine) until(name, what string, is func(pool.PoolView) bool) pool.PoolView {
+func (e *engine) until(name, what string, is func(pool.View) bool) pool.View {
 	e.Helper()
 	for deadline := time.Now().Add(hangs); ; {
 		if _, err := e.app.Pool.Reconciler.ReconcilePools(e.ctx); err != nil {
@@ -69,7 +69,7 @@ func (e *engine) until(name, what string, is func(pool.PoolView) bool) pool.Pool
 }
 
 // set changes a pool.
-func (e *engine) set(r pool.PoolRequest) {
+func (e *engine) set(r pool.Request) {
 	e.Helper()
 	if _, err := e.app.Pool.Pools.ChangePool(e.ctx, e.admin, r); err != nil {
 		e.Fatal(err)
@@ -77,7 +77,7 @@ func (e *engine) set(r pool.PoolRequest) {
 }
 
 // keys returns the keys by which a pool opens its machines, by machine.
-func (p *pooled) keys(v pool.PoolView) map[string][]byte {
+func (p *pooled) keys(v pool.View) map[string][]byte {
 	p.Helper()
 	keys := map[string][]byte{}
 	for _, m := range v.Machines {
@@ -114,14 +114,14 @@ func TestCreateUsesPoolMachines(t *testing.T) {
 	if _, err := p.app.Cluster.Deletes.DeleteCluster(p.ctx, p.admin, v.Machines[0].Cluster); app.AsError(err).Reason != "pool" {
 		t.Errorf("a person deletes a machine of the pool: %v", err)
 	}
-	preview, err := p.app.Cluster.Creates.Preview(p.ctx, p.admin, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 4}})
+	preview, err := p.app.Cluster.Creates.Preview(p.ctx, p.admin, cluster.ClusterRequest{Request: layout.Request{Template: "web", Size: 4}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if o := preview.FromPools; o == nil || o.Machines != 3 || o.Of != 4 || o.Instead != preview.Duration || !slices.Equal(o.Pools, []string{"base"}) {
 		t.Errorf("of 4 machines: %+v", preview.FromPools)
 	}
-	p.set(pool.PoolRequest{Name: "base", Mode: pool.ModeOff}) // so that whatever is made now is made for the cluster
+	p.set(pool.Request{Name: "base", Mode: pool.ModeOff}) // so that whatever is made now is made for the cluster
 	made := p.cloud.Count(fake.Create)
 	c := p.await(p.create(3).ID)
 	p.want(c, app.ClusterActive)
@@ -151,15 +151,15 @@ func TestCreateUsesPoolMachines(t *testing.T) {
 			t.Errorf("the pool's key of %s is kept (%v)", m.MachineID, err)
 		}
 	}
-	p.set(pool.PoolRequest{Name: "base", Mode: pool.ModeOn})
-	v = p.until("base", "it is refilled", func(v pool.PoolView) bool { return v.Ready == 3 })
+	p.set(pool.Request{Name: "base", Mode: pool.ModeOn})
+	v = p.until("base", "it is refilled", func(v pool.View) bool { return v.Ready == 3 })
 	if v.HandedToday != 3 || v.Handed != 3 || len(v.Clusters) != 3 || v.Clusters[0].ForCluster != c.ID {
 		t.Errorf("handed out: %+v", v)
 	}
 	if preview, err := p.app.Operation.Updates.PreviewUpdate(p.ctx, p.admin, c.ID, cluster.Update{Kind: app.OperationResize, Size: 5}); err != nil || preview.FromPools == nil || preview.FromPools.Machines != 2 {
 		t.Errorf("a growth is offered %+v (%v)", preview.FromPools, err)
 	}
-	p.set(pool.PoolRequest{Name: "base", Mode: pool.ModeOff})
+	p.set(pool.Request{Name: "base", Mode: pool.ModeOff})
 	made = p.cloud.Count(fake.Create)
 	if _, err := p.app.Operation.Updates.Update(p.ctx, p.admin, c.ID, cluster.Update{Kind: app.OperationResize, Size: 5}); err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestCreateUsesPoolMachines(t *testing.T) {
 }
 
 // receipts deletes the cluster and the pool, and looks for what is left and whether any time of a machine was counted twice.
-func (p *pooled) receipts(c cluster.ClusterView, v pool.PoolView) {
+func (p *pooled) receipts(c cluster.View, v pool.View) {
 	p.Helper()
 	if _, err := p.app.Cluster.Deletes.DeleteCluster(p.ctx, p.admin, c.ID); err != nil {
 		p.Fatal(err)
@@ -181,13 +181,13 @@ func (p *pooled) receipts(c cluster.ClusterView, v pool.PoolView) {
 	if _, err := p.app.Pool.Pools.DeletePool(p.ctx, p.admin, "base"); err != nil {
 		p.Fatal(err)
 	}
-	p.until("base", "it is gone", func(v pool.PoolView) bool { return v.Name == "" })
+	p.until("base", "it is gone", func(v pool.View) bool { return v.Name == "" })
 	if n := p.machines(); n != 0 {
 		p.Errorf("%d machines are left", n)
 	}
 	stop := p.reconciler(nil)
 	defer stop()
-	var r pool.PoolReceipt
+	var r pool.Receipt
 	for deadline := time.Now().Add(hangs); ; time.Sleep(20 * time.Millisecond) {
 		var err error
 		if r, err = p.app.Pool.Pools.PoolReceipt(p.ctx, p.admin, "base"); err != nil {
@@ -244,7 +244,7 @@ func (p *pooled) receipts(c cluster.ClusterView, v pool.PoolView) {
 func TestMissingPoolMachineIsCreated(t *testing.T) {
 	p := newPooled(t)
 	v := p.pool("base", 2)
-	p.set(pool.PoolRequest{Name: "base", Mode: pool.ModeOff})
+	p.set(pool.Request{Name: "base", Mode: pool.ModeOff})
 	p.cloud.Vanish(v.Machines[0].MachineID)
 	p.nodes.Keep(p.cloud.Machines())
 	c := p.await(p.create(2).ID)
@@ -261,7 +261,7 @@ func TestMissingPoolMachineIsCreated(t *testing.T) {
 func TestUnusableReservedMachine(t *testing.T) {
 	p := newPooled(t)
 	p.pool("base", 3)
-	p.set(pool.PoolRequest{Name: "base", Mode: pool.ModeOff})
+	p.set(pool.Request{Name: "base", Mode: pool.ModeOff})
 	_ = p.worker.Close() // no one begins anything
 	c := p.create(2)
 	v, err := p.app.Pool.Pools.Pool(p.ctx, p.admin, "base")
@@ -288,7 +288,7 @@ func TestUnusableReservedMachine(t *testing.T) {
 func TestCancelledCreateDeletesPoolMachines(t *testing.T) {
 	p := newPooled(t)
 	v := p.pool("base", 2)
-	p.set(pool.PoolRequest{Name: "base", Mode: pool.ModeOff})
+	p.set(pool.Request{Name: "base", Mode: pool.ModeOff})
 	p.cloud.Order(fake.Describe, fake.Outcome{Err: &app.Error{Code: app.EInvalid, Message: "broken"}, Times: 2}) // confirm fails
 	c := p.await(p.create(2).ID)
 	p.want(c, app.ClusterFailed)
@@ -314,10 +314,10 @@ func TestPoolIsNotRefilledWithoutCapacity(t *testing.T) {
 	p.cloud.Put(family.Machine{ID: "other", State: family.MachineRunning})
 	p.cloud.SetQuota(1)
 	count := 4
-	if _, err := p.app.Pool.Pools.CreatePool(p.ctx, p.admin, pool.PoolRequest{Name: "base", Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
+	if _, err := p.app.Pool.Pools.CreatePool(p.ctx, p.admin, pool.Request{Name: "base", Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
 		t.Fatal(err)
 	}
-	v := p.until("base", "what failed is given back", func(v pool.PoolView) bool {
+	v := p.until("base", "what failed is given back", func(v pool.View) bool {
 		return v.Trouble != "" && v.Making+v.Failed+v.Leaving == 0
 	})
 	if v.RetryAt.Before(v.TroubleAt.Add(5*time.Second)) || v.Ready != 0 {
@@ -349,8 +349,8 @@ func TestPoolIsNotRefilledWithoutCapacity(t *testing.T) {
 		t.Errorf("people get %d notices, want 1", said)
 	}
 	p.cloud.SetQuota(0)
-	p.set(pool.PoolRequest{Name: "base", Count: &count}) // a change is tried at once
-	v = p.until("base", "it is full", func(v pool.PoolView) bool { return v.Ready == count && v.Trouble == "" })
+	p.set(pool.Request{Name: "base", Count: &count}) // a change is tried at once
+	v = p.until("base", "it is full", func(v pool.View) bool { return v.Ready == count && v.Trouble == "" })
 	if n := p.machines() - 1; n != count || !v.TroubleAt.IsZero() {
 		t.Errorf("%d machines, %+v", n, v)
 	}
@@ -364,13 +364,13 @@ func TestPoolMachinesAreReplaced(t *testing.T) {
 	v := p.pool("base", 2)
 	old := []string{v.Machines[0].MachineID, v.Machines[1].MachineID}
 	// The end of a machine's create wakes the pool once more, maybe after it was seen to be full.
-	p.until("base", "the pool rests", func(pool.PoolView) bool {
+	p.until("base", "the pool rests", func(pool.View) bool {
 		due, err := p.store.DuePools(p.ctx, time.Now().Add(time.Hour), 10)
 		return err == nil && len(due) == 0
 	})
 	ahead = pool.DefaultPoolAge + time.Second
-	v = p.until("base", "both are replaced", func(v pool.PoolView) bool {
-		return v.Ready == 2 && v.Leaving == 0 && !slices.ContainsFunc(v.Machines, func(m pool.PoolMachine) bool { return slices.Contains(old, m.MachineID) })
+	v = p.until("base", "both are replaced", func(v pool.View) bool {
+		return v.Ready == 2 && v.Leaving == 0 && !slices.ContainsFunc(v.Machines, func(m pool.Machine) bool { return slices.Contains(old, m.MachineID) })
 	})
 	if n := p.machines(); n != 2 {
 		t.Errorf("%d machines, want 2", n)
@@ -380,13 +380,13 @@ func TestPoolMachinesAreReplaced(t *testing.T) {
 	defer stop()
 	lost := v.Machines[0].MachineID
 	p.cloud.Vanish(lost)
-	p.until("base", "the lost one is replaced", func(v pool.PoolView) bool {
-		return v.Ready == 2 && !slices.ContainsFunc(v.Machines, func(m pool.PoolMachine) bool { return m.MachineID == lost })
+	p.until("base", "the lost one is replaced", func(v pool.View) bool {
+		return v.Ready == 2 && !slices.ContainsFunc(v.Machines, func(m pool.Machine) bool { return m.MachineID == lost })
 	})
 	if _, err := p.app.Pool.Pools.DrainPool(p.ctx, p.admin, "base"); err != nil {
 		t.Fatal(err)
 	}
-	p.until("base", "it is drained", func(v pool.PoolView) bool { return len(v.Machines) == 0 && v.Mode == pool.ModeDrained })
+	p.until("base", "it is drained", func(v pool.View) bool { return len(v.Machines) == 0 && v.Mode == pool.ModeDrained })
 	if n := p.machines(); n != 0 {
 		t.Errorf("%d machines are left in a pool that was drained", n)
 	}
@@ -406,10 +406,10 @@ func TestCrashDuringPoolHandoff(t *testing.T) {
 			m.drop()
 			m.live(nil, false)
 			count := 3
-			if _, err := m.app.Pool.Pools.CreatePool(t.Context(), m.admin, pool.PoolRequest{Name: "base", Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
+			if _, err := m.app.Pool.Pools.CreatePool(t.Context(), m.admin, pool.Request{Name: "base", Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
 				t.Fatal(err)
 			}
-			var v pool.PoolView
+			var v pool.View
 			for deadline := time.Now().Add(hangs); v.Ready < count; time.Sleep(20 * time.Millisecond) {
 				if _, err := m.app.Pool.Reconciler.ReconcilePools(t.Context()); err != nil {
 					t.Fatal(err)
@@ -419,10 +419,10 @@ func TestCrashDuringPoolHandoff(t *testing.T) {
 					t.Fatalf("the pool does not fill: %+v (%v)", v, err)
 				}
 			}
-			if _, err := m.app.Pool.Pools.ChangePool(t.Context(), m.admin, pool.PoolRequest{Name: "base", Mode: pool.ModeOff}); err != nil {
+			if _, err := m.app.Pool.Pools.ChangePool(t.Context(), m.admin, pool.Request{Name: "base", Mode: pool.ModeOff}); err != nil {
 				t.Fatal(err)
 			}
-			c, err := m.app.Cluster.Creates.CreateCluster(t.Context(), m.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
+			c, err := m.app.Cluster.Creates.CreateCluster(t.Context(), m.admin, cluster.ClusterRequest{Name: "web", Request: layout.Request{Template: "web", Size: 3}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,7 +17,7 @@ type office struct {
 	mu       sync.Mutex
 	orders   fleet.Orders
 	err      error
-	beats    []fleet.Beat
+	beats    []fleet.Heartbeat
 	ids      int
 	changed  chan struct{}
 	register error
@@ -49,7 +49,7 @@ func (o *office) Register(context.Context, fleet.Registration) (fleet.Registered
 	return fleet.Registered{ID: "p" + string(rune('0'+o.ids)), Installation: "i"}, nil
 }
 
-func (o *office) Beat(ctx context.Context, b fleet.Beat) (fleet.Orders, error) {
+func (o *office) Beat(ctx context.Context, b fleet.Heartbeat) (fleet.Orders, error) {
 	o.mu.Lock()
 	o.beats = append(o.beats, b)
 	for o.err == nil && o.orders.Version == b.Known && b.Wait > 0 {

@@ -105,7 +105,7 @@ func newCrowd(t testing.TB, clusters int) *crowd {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	plan := appplan.Plan{Kind: app.OperationCreate, Steps: []appplan.PlanStep{{ID: "n1.create", Node: "n1", Action: app.ActionCreate},
+	plan := appplan.Plan{Kind: app.OperationCreate, Steps: []appplan.Step{{ID: "n1.create", Node: "n1", Action: app.ActionCreate},
 		{ID: "n1.confirm", Node: "n1", Action: app.ActionConfirm, Needs: []int{0}}}}
 	if _, err := s.CreateCluster(t.Context(), apptest.NewCluster(app.DefaultTenant, "web", 1, time.Now(), plan)); err != nil {
 		t.Fatal(err)
@@ -432,7 +432,7 @@ func TestIncrementalChecksMatchFullOnes(t *testing.T) {
 			if i == clusters-1 { // one fails, and keeps a machine
 				p.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "who are you?"}, Node: "n1"})
 			}
-			v, err := p.app.Cluster.Creates.CreateCluster(p.ctx, p.admin, appcluster.ClusterRequest{Name: fmt.Sprint("c", i), LayoutRequest: layout.LayoutRequest{Template: "web", Size: nodes}})
+			v, err := p.app.Cluster.Creates.CreateCluster(p.ctx, p.admin, appcluster.ClusterRequest{Name: fmt.Sprint("c", i), Request: layout.Request{Template: "web", Size: nodes}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -196,7 +196,7 @@ func (m *mortal) goods(version string) *template.Catalog {
 	}
 	one := template.ServiceConstraint{Min: 1, MinSet: true, Max: 1}
 	c.Templates["web"] = &template.Template{About: template.About{Name: "web"},
-		Defaults: template.TemplateDefaults{Provider: "cloud", Services: []string{"back", "front"},
+		Defaults: template.Defaults{Provider: "cloud", Services: []string{"back", "front"},
 			Config: map[string]any{"colour": "red " + version, "fronts": "%join(host.service.front,' ')%"}},
 		Compatibility: template.Compatibility{Services: []string{"back", "front", "extra"}},
 		Constraints: template.Constraints{CantCoexist: [][]string{{"back", "front"}}, Size: template.SizeRange{Min: 1, Max: 50},
@@ -251,7 +251,7 @@ func (m *mortal) drop() {
 }
 
 // carryOut lives until the cluster's latest operation has ended, dying at the end of every step of it where that is wanted.
-func (m *mortal) carryOut(id string, die, before bool) (v cluster.ClusterView, deaths int) {
+func (m *mortal) carryOut(id string, die, before bool) (v cluster.View, deaths int) {
 	m.Helper()
 	var killed map[string]bool
 	if die {
@@ -315,7 +315,7 @@ func (m *mortal) update(id string, a cluster.Update) {
 
 // picture is all that someone could tell of the end of an operation: of the cluster, its nodes, its machines, what runs on them,
 // what is reserved for it. What differs from one time to the next, such as ids of machines, is left out.
-func (m *mortal) picture(v cluster.ClusterView) string {
+func (m *mortal) picture(v cluster.View) string {
 	m.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, %d nodes for %v, %v, template %s, %s\n", v.Name, v.Status, v.Size, v.CostPerHour, v.Services, v.Template, v.Message)
@@ -466,7 +466,7 @@ func acceptPartialOf(undone bool) func(*mortal, string) {
 func runMortal(t *testing.T, first []cluster.Update, act func(*mortal, string), die, before bool) (picture string, deaths int) {
 	t.Helper()
 	m := newMortal(t)
-	v, err := m.app.Cluster.Creates.CreateCluster(t.Context(), m.admin, cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
+	v, err := m.app.Cluster.Creates.CreateCluster(t.Context(), m.admin, cluster.ClusterRequest{Name: "web", Request: layout.Request{Template: "web", Size: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}

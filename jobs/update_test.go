@@ -13,7 +13,7 @@ import (
 
 // updated previews and asks for an update, waits for its end, and checks that what was shown is what ran, step for step. It
 // returns what scripts have noted meanwhile.
-func (e *engine) updated(id string, m cluster.Update) (cluster.ClusterView, []string) {
+func (e *engine) updated(id string, m cluster.Update) (cluster.View, []string) {
 	e.Helper()
 	before := len(e.effects())
 	p, err := e.app.Operation.Updates.PreviewUpdate(e.ctx, e.admin, id, m)
@@ -62,7 +62,7 @@ func TestUpdatedClusterRunsAsItWasShown(t *testing.T) {
 	})
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)
-	front := func(v cluster.ClusterView) (nodes []string) {
+	front := func(v cluster.View) (nodes []string) {
 		for _, n := range v.Nodes {
 			if slices.Contains(n.Services, "front") {
 				nodes = append(nodes, n.Hostname)

@@ -18,7 +18,7 @@ import (
 //   - other services have done to them what the node says, as in an update.
 //
 // All of it is ordered as what comes up in an update: services wait for those that they need.
-func acceptPartial(g *graph, r plan.PlanRequest) error {
+func acceptPartial(g *graph, r plan.Request) error {
 	if err := checkUpdate(r); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (s *service) left(done map[app.Action]bool, work plan.ServiceWork) []app.Ac
 
 // doneBy returns the actions of services that have succeeded in the operation before, and refuses what does not fit together: EInvalid,
 // reason "accept_partial".
-func doneBy(r plan.PlanRequest) (map[placed]map[app.Action]bool, error) {
+func doneBy(r plan.Request) (map[placed]map[app.Action]bool, error) {
 	done, unmade, begun := map[placed]map[app.Action]bool{}, map[string]string{}, map[string]string{}
 	for _, s := range r.Went {
 		switch {

@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPartialResultDoWhatIsLeftAndNothingElse is the whole contract of an accept-partial: lost machines are given back behind nothing, no machine step is
+// TestPartialResultsOnlyRunWhatIsLeft is the whole contract of an accepted partial result: lost machines are given back behind nothing, no machine step is
 // done again, of services what is left is done in the order of their needs, and in the end all of it has been done.
-func TestPartialResultDoWhatIsLeftAndNothingElse(t *testing.T) {
+func TestPartialResultsOnlyRunWhatIsLeft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawProblem(t)
 		for i := range r.Nodes {
@@ -35,7 +35,7 @@ func TestPartialResultDoWhatIsLeftAndNothingElse(t *testing.T) {
 		if err != nil {
 			return // services wait for each other
 		}
-		r = goneOn(r, went(p, func(s plan.PlanStep) app.StepState {
+		r = goneOn(r, went(p, func(s plan.Step) app.StepState {
 			if s.Service == "" && rapid.IntRange(0, 5).Draw(t, "machine") == 0 {
 				return app.StepFailed
 			}
@@ -79,9 +79,9 @@ func TestPartialResultDoWhatIsLeftAndNothingElse(t *testing.T) {
 }
 
 // leftOf reads the rules once more: what is left to do of services, with every edge.
-func leftOf(r plan.PlanRequest) (w *wanted, steps map[string]bool, ok bool) {
+func leftOf(r plan.Request) (w *wanted, steps map[string]bool, ok bool) {
 	stays := r
-	stays.Nodes = slices.DeleteFunc(slices.Clone(r.Nodes), func(n plan.PlanNode) bool { return n.Change == plan.NodeGone })
+	stays.Nodes = slices.DeleteFunc(slices.Clone(r.Nodes), func(n plan.Node) bool { return n.Change == plan.NodeGone })
 	w, steps = &wanted{r: r, edges: map[string][]string{}}, map[string]bool{}
 	if !w.close() {
 		return nil, nil, false
@@ -142,7 +142,7 @@ func leftOf(r plan.PlanRequest) (w *wanted, steps map[string]bool, ok bool) {
 
 // whole checks that each service of each node that stays has had all its actions, in this operation or the one before, that what has
 // to read the configuration again does, and that nothing else was done to lost nodes than to give them back.
-func whole(t *rapid.T, r plan.PlanRequest, q plan.Plan) {
+func whole(t *rapid.T, r plan.Request, q plan.Plan) {
 	before, now := map[string]bool{}, map[string]bool{}
 	for _, s := range r.Went {
 		before[s.ID] = s.State == app.StepSucceeded
@@ -176,15 +176,15 @@ func whole(t *rapid.T, r plan.PlanRequest, q plan.Plan) {
 	}
 }
 
-// What people are asked comes with the rest of an accept-partial; what they were asked already does not. ManualSteps between batches are of no
+// What people are asked comes with the rest of an accepted partial result; what they were asked already does not. ManualSteps between batches are of no
 // node, and a question that names a machine which did not come is refused before anybody is asked.
 func TestPartialResultAndManualSteps(t *testing.T) {
-	problem := func(help string) plan.PlanRequest {
+	problem := func(help string) plan.Request {
 		r := parseProblem(t, "service db actions=install,start\nservice web runtime.requires=db actions=install,configure,start\nnode db\nnode x2 web")
 		r.Services["web"].Actions[app.ActionConfigure].Person = &template.Person{Ask: "Is the record there?", Help: help}
 		return r
 	}
-	waits := func(s plan.PlanStep) app.StepState {
+	waits := func(s plan.Step) app.StepState {
 		switch s.ID {
 		case "n3.create":
 			return app.StepFailed
@@ -193,7 +193,7 @@ func TestPartialResultAndManualSteps(t *testing.T) {
 		}
 		return app.StepSucceeded
 	}
-	gone := func(r plan.PlanRequest, of func(plan.PlanStep) app.StepState) (plan.PlanRequest, plan.Plan, error) {
+	gone := func(r plan.Request, of func(plan.Step) app.StepState) (plan.Request, plan.Plan, error) {
 		p, err := planner.New().Plan(r)
 		if err != nil {
 			t.Fatal(err)
@@ -214,7 +214,7 @@ func TestPartialResultAndManualSteps(t *testing.T) {
 			t.Errorf("after a question between batches that has %s: %v\n%s", state, err, listing(q))
 		}
 	}
-	_, p, err = gone(problem(""), func(s plan.PlanStep) app.StepState {
+	_, p, err = gone(problem(""), func(s plan.Step) app.StepState {
 		if s.ID == "n3.create" {
 			return app.StepFailed
 		}
@@ -228,20 +228,20 @@ func TestPartialResultAndManualSteps(t *testing.T) {
 	}
 }
 
-func TestPartialResultThatDoNotFit(t *testing.T) {
+func TestInvalidPartialResults(t *testing.T) {
 	for _, tt := range []struct {
 		name, says string
-		change     func(r *plan.PlanRequest)
+		change     func(r *plan.Request)
 	}{
-		{"a machine that is to be made", `"new"`, func(r *plan.PlanRequest) { r.Nodes[1].Change, r.Nodes[1].Begun = plan.NodeNew, nil }},
-		{"a service that is to go", "placed services must stay", func(r *plan.PlanRequest) { r.Nodes[0].Removed = []string{"old"} }},
-		{"a node whose services were begun", "its services have started installing (n1.web.install)", func(r *plan.PlanRequest) {
-			r.Nodes[0] = plan.PlanNode{Name: "n1", Services: []string{"web"}, Change: plan.NodeGone}
+		{"a machine that is to be made", `"new"`, func(r *plan.Request) { r.Nodes[1].Change, r.Nodes[1].Begun = plan.NodeNew, nil }},
+		{"a service that is to go", "placed services must stay", func(r *plan.Request) { r.Nodes[0].Removed = []string{"old"} }},
+		{"a node whose services were begun", "its services have started installing (n1.web.install)", func(r *plan.Request) {
+			r.Nodes[0] = plan.Node{Name: "n1", Services: []string{"web"}, Change: plan.NodeGone}
 		}},
-		{"a node that has no machine", "n2.create isn't done", func(r *plan.PlanRequest) { r.Nodes[1].Change = "" }},
-		{"a service that is begun and added", "isn't there before and after", func(r *plan.PlanRequest) { r.Nodes[0].Added = []string{"web"} }},
-		{"a service that is begun and not there", "isn't there before and after", func(r *plan.PlanRequest) { r.Nodes[0].Begun = []string{"db"} }},
-		{"begun on a node that goes", "isn't there before and after", func(r *plan.PlanRequest) { r.Nodes[1].Begun = []string{"web"} }},
+		{"a node that has no machine", "n2.create isn't done", func(r *plan.Request) { r.Nodes[1].Change = "" }},
+		{"a service that is begun and added", "isn't there before and after", func(r *plan.Request) { r.Nodes[0].Added = []string{"web"} }},
+		{"a service that is begun and not there", "isn't there before and after", func(r *plan.Request) { r.Nodes[0].Begun = []string{"db"} }},
+		{"begun on a node that goes", "isn't there before and after", func(r *plan.Request) { r.Nodes[1].Begun = []string{"web"} }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := parseProblem(t, "service web actions=install\nservice old actions=remove\nservice db actions=start\nnode x2 web\nlost n2.create")

@@ -14,7 +14,7 @@ const betweenBatches = "batches"
 
 // markManualSteps notes which steps a person carries out: those whose service says so, and those between batches. It is called before
 // the plan is ranked, since no one knows how long people take: that is separate from the expected duration.
-func (g *graph) markManualSteps(r plan.PlanRequest) map[string]*template.Person {
+func (g *graph) markManualSteps(r plan.Request) map[string]*template.Person {
 	questions := map[string]*template.Person{}
 	for i := range g.steps {
 		s := &g.steps[i]
@@ -36,7 +36,7 @@ func (g *graph) markManualSteps(r plan.PlanRequest) map[string]*template.Person 
 
 // texts returns the configuration with what people are asked beside it, so that the macros in both are checked, and no one is asked
 // before the machines are confirmed whose addresses the question speaks of.
-func texts(r plan.PlanRequest) map[string]any {
+func texts(r plan.Request) map[string]any {
 	var all []any
 	for _, name := range slices.Sorted(maps.Keys(r.Services)) {
 		svc := r.Services[name]

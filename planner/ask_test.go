@@ -29,8 +29,8 @@ func askingServices() map[string]*template.Service {
 
 // What a person carries out is a step like any other, but takes no time that is expected; a plan says who is asked what.
 func TestPeopleAreAskedInAPlan(t *testing.T) {
-	nodes := []plan.PlanNode{{Name: "n1", Services: []string{"db", "web"}}, {Name: "n2", Services: []string{"web"}}}
-	p, err := New().Plan(plan.PlanRequest{Kind: app.OperationCreate, Nodes: nodes, Services: askingServices()})
+	nodes := []plan.Node{{Name: "n1", Services: []string{"db", "web"}}, {Name: "n2", Services: []string{"web"}}}
+	p, err := New().Plan(plan.Request{Kind: app.OperationCreate, Nodes: nodes, Services: askingServices()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestPeopleAreAskedInAPlan(t *testing.T) {
 	}
 	plain := askingServices()
 	plain["web"].Actions[app.ActionConfigure] = scripted()
-	without, err := New().Plan(plan.PlanRequest{Kind: app.OperationCreate, Nodes: nodes, Services: plain})
+	without, err := New().Plan(plan.Request{Kind: app.OperationCreate, Nodes: nodes, Services: plain})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestPeopleAreAskedInAPlan(t *testing.T) {
 	}
 	other := askingServices()
 	other["web"].Actions[app.ActionConfigure].Person.Ask = "Another question?"
-	changed, err := New().Plan(plan.PlanRequest{Kind: app.OperationCreate, Nodes: nodes, Services: other})
+	changed, err := New().Plan(plan.Request{Kind: app.OperationCreate, Nodes: nodes, Services: other})
 	if err != nil || changed.Hash() == p.Hash() {
 		t.Errorf("another question is the same plan: %v", err)
 	}
@@ -76,8 +76,8 @@ func TestPeopleAreAskedInAPlan(t *testing.T) {
 func TestManualStepsNameMachines(t *testing.T) {
 	services := askingServices()
 	services["web"].Actions[app.ActionConfigure].Person.Help = "Point it at %ip.service.db[0]%."
-	nodes := []plan.PlanNode{{Name: "n1", Services: []string{"web"}}, {Name: "n2", Services: []string{"db"}}}
-	p, err := New().Plan(plan.PlanRequest{Kind: app.OperationCreate, Nodes: nodes, Services: services})
+	nodes := []plan.Node{{Name: "n1", Services: []string{"web"}}, {Name: "n2", Services: []string{"db"}}}
+	p, err := New().Plan(plan.Request{Kind: app.OperationCreate, Nodes: nodes, Services: services})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestManualStepsNameMachines(t *testing.T) {
 		t.Error("the question does not wait for the machine that it names")
 	}
 	services["web"].Actions[app.ActionConfigure].Person.Help = "Point it at %ip.service.db[3]%."
-	if _, err = New().Plan(plan.PlanRequest{Kind: app.OperationCreate, Nodes: nodes, Services: services}); app.CodeOf(err) != app.EInvalid {
+	if _, err = New().Plan(plan.Request{Kind: app.OperationCreate, Nodes: nodes, Services: services}); app.CodeOf(err) != app.EInvalid {
 		t.Errorf("a question about a machine that is not there: %v", err)
 	}
 }
@@ -94,11 +94,11 @@ func TestManualStepsNameMachines(t *testing.T) {
 func TestPeopleCheckBetweenBatches(t *testing.T) {
 	services := askingServices()
 	services["web"].Actions[app.ActionConfigure] = scripted()
-	var nodes []plan.PlanNode
+	var nodes []plan.Node
 	for i := range 5 {
-		nodes = append(nodes, plan.PlanNode{Name: app.NodeName(i + 1), Services: []string{"web"}, Work: map[string]plan.ServiceWork{"web": plan.WorkRestart}})
+		nodes = append(nodes, plan.Node{Name: app.NodeName(i + 1), Services: []string{"web"}, Work: map[string]plan.ServiceWork{"web": plan.WorkRestart}})
 	}
-	r := plan.PlanRequest{Kind: app.OperationRestart, Nodes: nodes, Services: services, Batch: 2, Between: &template.Person{Ask: "Go on?"}}
+	r := plan.Request{Kind: app.OperationRestart, Nodes: nodes, Services: services, Batch: 2, Between: &template.Person{Ask: "Go on?"}}
 	p, err := New().Plan(r)
 	if err != nil {
 		t.Fatal(err)
@@ -140,14 +140,14 @@ func TestPeopleCheckBetweenBatches(t *testing.T) {
 
 // A cluster falls asleep and wakes when no one is there, so no one is asked.
 func TestNobodyIsAskedAtNight(t *testing.T) {
-	nodes := []plan.PlanNode{{Name: "n1", Services: []string{"db", "web"}}}
+	nodes := []plan.Node{{Name: "n1", Services: []string{"db", "web"}}}
 	for _, kind := range []app.OperationKind{app.OperationSleep, app.OperationWake} {
-		p, err := New().Plan(plan.PlanRequest{Kind: kind, Nodes: nodes, Services: askingServices()})
+		p, err := New().Plan(plan.Request{Kind: kind, Nodes: nodes, Services: askingServices()})
 		if err != nil || len(p.ManualSteps) > 0 {
 			t.Errorf("%s asks %v, %v", kind, p.ManualSteps, err)
 		}
 	}
-	p, err := New().Plan(plan.PlanRequest{Kind: app.OperationDelete, Nodes: nodes, Services: askingServices()})
+	p, err := New().Plan(plan.Request{Kind: app.OperationDelete, Nodes: nodes, Services: askingServices()})
 	if err != nil || len(p.ManualSteps) > 0 {
 		t.Errorf("a delete asks %v, %v", p.ManualSteps, err)
 	}
@@ -155,7 +155,7 @@ func TestNobodyIsAskedAtNight(t *testing.T) {
 
 func at(t *testing.T, p plan.Plan, id string) int {
 	t.Helper()
-	i := slices.IndexFunc(p.Steps, func(s plan.PlanStep) bool { return s.ID == id })
+	i := slices.IndexFunc(p.Steps, func(s plan.Step) bool { return s.ID == id })
 	if i < 0 {
 		t.Fatalf("there is no step %s", id)
 	}

@@ -20,7 +20,7 @@ var createRules = []rule{
 }
 
 // create plans a whole cluster: on every node create, confirm, bootstrap, then each service's own chain of actions.
-func create(g *graph, r plan.PlanRequest) error {
+func create(g *graph, r plan.Request) error {
 	s, err := servicesOf(r)
 	if err != nil {
 		return err

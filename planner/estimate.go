@@ -40,8 +40,8 @@ const (
 // expect works out how long the steps of a finished plan take, each and from its start to the end of the plan, and how long all of it
 // does. What is known of a kind of step comes from the request's duration statistics: the narrowest kind counts of which anything is known, and
 // where nothing is, the guess.
-func expect(p *plan.Plan, r plan.PlanRequest) {
-	e := &expecting{request: r, nodes: map[string]*plan.PlanNode{}, places: map[kind]int{}}
+func expect(p *plan.Plan, r plan.Request) {
+	e := &expecting{request: r, nodes: map[string]*plan.Node{}, places: map[kind]int{}}
 	for i := range r.Nodes {
 		e.nodes[r.Nodes[i].Name] = &r.Nodes[i]
 	}
@@ -93,8 +93,8 @@ func root(x float64) time.Duration {
 
 // expecting looks up kinds of steps, each once.
 type expecting struct {
-	request plan.PlanRequest
-	nodes   map[string]*plan.PlanNode
+	request plan.Request
+	nodes   map[string]*plan.Node
 	places  map[kind]int // counted from 1
 	kinds   []plan.DurationKey
 	own     []app.Expectation // by kind
@@ -106,9 +106,9 @@ type kind struct {
 	service, hook, hardware, image string
 }
 
-func (e *expecting) place(s plan.PlanStep) int {
+func (e *expecting) place(s plan.Step) int {
 	k := kind{action: s.Action, service: s.Service}
-	var node plan.PlanNode
+	var node plan.Node
 	if n := e.nodes[s.Node]; n != nil {
 		node = *n
 		k.hardware, k.image = n.Hardware, n.Image

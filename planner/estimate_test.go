@@ -18,17 +18,17 @@ func learned(d time.Duration, runs int) plan.DurationStats {
 	return p
 }
 
-func withDurations() plan.PlanRequest {
+func withDurations() plan.Request {
 	act := &template.ServiceAction{Automator: "shell"}
-	return plan.PlanRequest{Kind: app.OperationCreate, Tenant: "t1", Provider: "cloud", ProviderType: "fake",
-		Nodes: []plan.PlanNode{{Name: "n1", Hardware: "small", Image: "host", Services: []string{"db"}}, {Name: "n2", Hardware: "large", Image: "host", Services: []string{"web"}}},
+	return plan.Request{Kind: app.OperationCreate, Tenant: "t1", Provider: "cloud", ProviderType: "fake",
+		Nodes: []plan.Node{{Name: "n1", Hardware: "small", Image: "host", Services: []string{"db"}}, {Name: "n2", Hardware: "large", Image: "host", Services: []string{"web"}}},
 		Services: map[string]*template.Service{
 			"db":  {About: template.About{Name: "db"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: act, app.ActionStart: act}},
 			"web": {About: template.About{Name: "web"}, Runtime: template.Dependencies{Requires: []string{"db"}}, Actions: map[app.Action]*template.ServiceAction{app.ActionStart: act}},
 		}}
 }
 
-func planOf(t *testing.T, r plan.PlanRequest) plan.Plan {
+func planOf(t *testing.T, r plan.Request) plan.Plan {
 	t.Helper()
 	p, err := New().Plan(r)
 	if err != nil {
@@ -78,7 +78,7 @@ func TestDurationsAreLearned(t *testing.T) {
 	}
 }
 
-func node(r plan.PlanRequest, name string) *plan.PlanNode {
+func node(r plan.Request, name string) *plan.Node {
 	for i := range r.Nodes {
 		if r.Nodes[i].Name == name {
 			return &r.Nodes[i]

@@ -13,8 +13,8 @@ import (
 
 // graph collects steps and needs in any order, and then makes a plan of them.
 type graph struct {
-	nodes []plan.PlanNode
-	steps []plan.PlanStep // Needs are places in steps
+	nodes []plan.Node
+	steps []plan.Step // Needs are places in steps
 	place []place
 }
 
@@ -49,7 +49,7 @@ func (g *graph) act(node int, service string, action app.Action) int {
 	if service != "" {
 		id = name + "." + service + "." + string(action)
 	}
-	return g.add(plan.PlanStep{ID: id, Node: name, Action: action, Service: service}, node)
+	return g.add(plan.Step{ID: id, Node: name, Action: action, Service: service}, node)
 }
 
 // join adds a step that is done when others are. Service and action say what is joined; service "" joins joins. The prefix
@@ -59,12 +59,12 @@ func (g *graph) join(prefix, service string, action app.Action, needs ...int) in
 	if service != "" {
 		id = prefix + "." + service + "." + string(action)
 	}
-	step := g.add(plan.PlanStep{ID: id, Action: action, Service: service, Join: true}, joined)
+	step := g.add(plan.Step{ID: id, Action: action, Service: service, Join: true}, joined)
 	g.need(step, needs...)
 	return step
 }
 
-func (g *graph) add(s plan.PlanStep, node int) int {
+func (g *graph) add(s plan.Step, node int) int {
 	g.steps = append(g.steps, s)
 	g.place = append(g.place, place{node, actionOrder[s.Action], s.Service})
 	return len(g.steps) - 1
@@ -131,7 +131,7 @@ func (g *graph) plan(kind app.OperationKind) plan.Plan {
 		}
 	}
 	heap.Init(ready)
-	p := plan.Plan{Kind: kind, Steps: make([]plan.PlanStep, 0, len(g.steps))}
+	p := plan.Plan{Kind: kind, Steps: make([]plan.Step, 0, len(g.steps))}
 	index := make([]int, len(g.steps))
 	for ready.Len() > 0 {
 		i := heap.Pop(ready).(int)

@@ -16,7 +16,7 @@ import (
 // back have none, and neither has an operation that has nothing else to do.
 //
 // It is pure, and what it adds keeps the plan's order and its linear size.
-func withHooks(p appplan.Plan, r appplan.PlanRequest) appplan.Plan {
+func withHooks(p appplan.Plan, r appplan.Request) appplan.Plan {
 	hooks := template.Scripts(r.Hooks, r.Kind)
 	if len(hooks) == 0 || p.Acts() == 0 {
 		return p
@@ -43,7 +43,7 @@ func withHooks(p appplan.Plan, r appplan.PlanRequest) appplan.Plan {
 
 type wrapper struct {
 	plan  appplan.Plan
-	nodes []appplan.PlanNode
+	nodes []appplan.Node
 	made  map[string]string // by node that the operation makes: the step after which it can be worked on
 	used  []template.OperationHook
 }
@@ -65,7 +65,7 @@ func madeAt(p appplan.Plan) map[string]string {
 
 // before puts a hook in front, and tells whether there is a node for it.
 func (w *wrapper) before(h template.OperationHook) bool {
-	var standing []appplan.PlanStep
+	var standing []appplan.Step
 	fresh := map[string]bool{} // by the step that makes the node
 	for _, n := range w.nodes {
 		if n.Change == appplan.NodeGone || !h.OnNode(n.Services) {
@@ -81,11 +81,11 @@ func (w *wrapper) before(h template.OperationHook) bool {
 		return false
 	}
 	old := w.plan.Steps
-	steps := make([]appplan.PlanStep, 0, len(old)+len(standing)+len(fresh)+1)
+	steps := make([]appplan.Step, 0, len(old)+len(standing)+len(fresh)+1)
 	steps = append(steps, standing...)
 	gate := len(steps) - 1 // what everything else waits for
 	if len(standing) > 1 {
-		all := appplan.PlanStep{ID: "all.hook." + h.Name, Action: app.ActionHook, Join: true}
+		all := appplan.Step{ID: "all.hook." + h.Name, Action: app.ActionHook, Join: true}
 		for i := range standing {
 			all.Needs = append(all.Needs, i)
 		}
@@ -123,7 +123,7 @@ func (w *wrapper) before(h template.OperationHook) bool {
 
 // after puts a hook behind all else, and tells whether there is a node for it.
 func (w *wrapper) after(h template.OperationHook) bool {
-	var own []appplan.PlanStep
+	var own []appplan.Step
 	for _, n := range w.nodes {
 		if n.Change != appplan.NodeGone && h.OnNode(n.Services) {
 			own = append(own, hookStep(n.Name, h))
@@ -138,7 +138,7 @@ func (w *wrapper) after(h template.OperationHook) bool {
 			needed[n] = true
 		}
 	}
-	all := appplan.PlanStep{ID: allBeforeHook + h.Name, Action: app.ActionHook, Join: true}
+	all := appplan.Step{ID: allBeforeHook + h.Name, Action: app.ActionHook, Join: true}
 	for i := range needed {
 		if !needed[i] {
 			all.Needs = append(all.Needs, i)
@@ -153,6 +153,6 @@ func (w *wrapper) after(h template.OperationHook) bool {
 	return true
 }
 
-func hookStep(node string, h template.OperationHook) appplan.PlanStep {
-	return appplan.PlanStep{ID: template.HookStepID(node, h.Name), Node: node, Action: app.ActionHook}
+func hookStep(node string, h template.OperationHook) appplan.Step {
+	return appplan.Step{ID: template.HookStepID(node, h.Name), Node: node, Action: app.ActionHook}
 }

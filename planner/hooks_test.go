@@ -19,9 +19,9 @@ func script(name string, when template.HookPhase, services ...string) template.O
 
 // TestHooksWrapAPlan: on a machine that is made, a script runs before anything of a service; after the operation it runs last.
 func TestHooksWrapAPlan(t *testing.T) {
-	r := plan.PlanRequest{Kind: app.OperationCreate, Services: map[string]*template.Service{"web": {About: template.About{Name: "web"},
+	r := plan.Request{Kind: app.OperationCreate, Services: map[string]*template.Service{"web": {About: template.About{Name: "web"},
 		Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: {}, app.ActionStart: {}}}},
-		Nodes: []plan.PlanNode{{Name: "n1", Services: []string{"web"}}, {Name: "n2", Services: []string{"web"}}, {Name: "n3"}},
+		Nodes: []plan.Node{{Name: "n1", Services: []string{"web"}}, {Name: "n2", Services: []string{"web"}}, {Name: "n3"}},
 		Hooks: []template.OperationHook{script("a", template.HookBefore, "web"), script("z", template.HookAfter), script("b", template.HookBefore, "web"),
 			{Name: "other", When: template.HookBefore, Script: "true", Operations: []app.OperationKind{app.OperationRestart}},
 			{Name: "called", When: template.HookBefore, SendTo: "x"}}}
@@ -69,7 +69,7 @@ func stepIDs(p plan.Plan) string {
 
 // TestNoHookWhereMachinesAreGivenBack: a script on a machine that does not answer would keep it forever.
 func TestNoHookWhereMachinesAreGivenBack(t *testing.T) {
-	r := plan.PlanRequest{Kind: app.OperationDelete, Nodes: []plan.PlanNode{{Name: "n1"}}, Hooks: []template.OperationHook{script("a", template.HookBefore)}}
+	r := plan.Request{Kind: app.OperationDelete, Nodes: []plan.Node{{Name: "n1"}}, Hooks: []template.OperationHook{script("a", template.HookBefore)}}
 	p, err := planner.New().Plan(r)
 	if err != nil || len(p.Hooks) > 0 || strings.Contains(stepIDs(p), "hook") {
 		t.Fatalf("a delete runs scripts: %v %s", err, stepIDs(p))
@@ -132,8 +132,8 @@ func TestHooksKeepThePlan(t *testing.T) {
 func TestHooksOfStandingNodes(t *testing.T) {
 	web := &template.Service{About: template.About{Name: "web"}, Actions: map[app.Action]*template.ServiceAction{app.ActionStop: {}, app.ActionStart: {}}}
 	work := map[string]plan.ServiceWork{"web": plan.WorkRestart}
-	p, err := planner.New().Plan(plan.PlanRequest{Kind: app.OperationRestart, Services: map[string]*template.Service{"web": web},
-		Nodes: []plan.PlanNode{{Name: "n1", Services: []string{"web"}, Work: work}, {Name: "n2", Services: []string{"web"}, Work: work}, {Name: "n3"}},
+	p, err := planner.New().Plan(plan.Request{Kind: app.OperationRestart, Services: map[string]*template.Service{"web": web},
+		Nodes: []plan.Node{{Name: "n1", Services: []string{"web"}, Work: work}, {Name: "n2", Services: []string{"web"}, Work: work}, {Name: "n3"}},
 		Hooks: []template.OperationHook{script("a", template.HookBefore, "web"), script("b", template.HookBefore)}})
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestHooksOfStandingNodes(t *testing.T) {
 func TestScriptsAreNotUndone(t *testing.T) {
 	undo := []app.Step{{Index: 0, ID: "n1.hook.a", Node: "n1", Action: app.ActionHook, State: app.StepSucceeded, Attempt: 1},
 		{Index: 1, ID: "n1.create", Node: "n1", Action: app.ActionCreate, State: app.StepSucceeded, Attempt: 1, Needs: []int{0}}}
-	p, err := planner.New().Plan(plan.PlanRequest{Kind: app.OperationRollBack, Nodes: []plan.PlanNode{{Name: "n1"}}, Undo: undo})
+	p, err := planner.New().Plan(plan.Request{Kind: app.OperationRollBack, Nodes: []plan.Node{{Name: "n1"}}, Undo: undo})
 	if err != nil || stepIDs(p) != "n1.delete" {
 		t.Fatalf("the rollback of a plan with a hook is %v %s", err, stepIDs(p))
 	}

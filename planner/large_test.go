@@ -15,7 +15,7 @@ import (
 
 // large is a cluster of many equal nodes, eight steps each and every service on every node, whose configuration names
 // all addresses.
-func large(t testing.TB, nodes int) plan.PlanRequest {
+func large(t testing.TB, nodes int) plan.Request {
 	return parseProblem(t, fmt.Sprintf(`
 		service base actions=install
 		service store install.requires=base actions=install,start
@@ -44,7 +44,7 @@ func TestEdgesGrowWithStepsOnly(t *testing.T) {
 }
 
 // grown is a cluster of 2,000 nodes that grows by 500, and whose services all read the new addresses.
-func grown(t testing.TB) plan.PlanRequest {
+func grown(t testing.TB) plan.Request {
 	return parseProblem(t, `
 		kind resize
 		batch 100

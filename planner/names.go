@@ -10,7 +10,7 @@ import (
 // names plans that every machine learns the names and addresses of all others: a step on each node that stays, behind all steps by which
 // machines come or go, and behind the bootstrap of its own node. Nothing waits for it. A plan in which no machine comes or goes has none, and neither has a cluster of one machine, or
 // one that has more than app.NamesMost and had more before.
-func (g *graph) names(r plan.PlanRequest) {
+func (g *graph) names(r plan.Request) {
 	brought := map[string]bool{} // nodes that the operation before was to bring, where this one undoes or continues it
 	for _, s := range slices.Concat(r.Undo, r.Went) {
 		if s.Action == app.ActionCreate && !s.Join {

@@ -19,7 +19,7 @@ type fataler interface{ Fatalf(string, ...any) }
 
 // unnamed checks the names steps of a plan, and returns how all other steps are ordered. However the plan is carried out, every node that is
 // there in the end has the names of all others after the last machine came or went, and nothing waits for that.
-func unnamed(t fataler, r plan.PlanRequest, p plan.Plan) paths {
+func unnamed(t fataler, r plan.Request, p plan.Plan) paths {
 	all := pathsOf(p)
 	if len(all) != p.Acts() {
 		t.Fatalf("%d acts with ids of their own, of %d\n%s", len(all), p.Acts(), listing(p))
@@ -156,9 +156,9 @@ func TestNamesOfLargeClusters(t *testing.T) {
 		{app.OperationResize, plan.NamesMost, 0, 1, plan.NamesMost},
 		{app.OperationResize, plan.NamesMost + 1, 0, 1, 0},
 	} {
-		r := plan.PlanRequest{Kind: tt.kind, Services: map[string]*template.Service{}}
+		r := plan.Request{Kind: tt.kind, Services: map[string]*template.Service{}}
 		for i := range tt.stay + tt.fresh + tt.gone {
-			n := plan.PlanNode{Name: app.NodeName(i + 1)}
+			n := plan.Node{Name: app.NodeName(i + 1)}
 			switch {
 			case i >= tt.stay+tt.fresh:
 				n.Change = plan.NodeGone
@@ -189,7 +189,7 @@ func TestNamesAfterARollBack(t *testing.T) {
 		}
 		unnamed(t, r, p)
 		_, nodes := beforeOf(r)
-		back := plan.PlanRequest{Kind: app.OperationRollBack, Nodes: nodes, Services: r.Services}
+		back := plan.Request{Kind: app.OperationRollBack, Nodes: nodes, Services: r.Services}
 		reached := rapid.IntRange(0, len(p.Steps)).Draw(t, "reached")
 		for i, s := range p.Steps {
 			step := app.Step{Index: i, ID: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, Join: s.Join, Needs: s.Needs}

@@ -16,8 +16,8 @@ var _ appplan.Planner = Planner{}
 func New() Planner { return Planner{} }
 
 // kinds says how each kind of operation is planned.
-var kinds = func() map[app.OperationKind]func(g *graph, r appplan.PlanRequest) error {
-	kinds := map[app.OperationKind]func(g *graph, r appplan.PlanRequest) error{
+var kinds = func() map[app.OperationKind]func(g *graph, r appplan.Request) error {
+	kinds := map[app.OperationKind]func(g *graph, r appplan.Request) error{
 		app.OperationCreate:        create,
 		app.OperationDelete:        remove,
 		app.OperationRollBack:      rollBack,
@@ -35,7 +35,7 @@ var kinds = func() map[app.OperationKind]func(g *graph, r appplan.PlanRequest) e
 // that share a name ("node"), a service without an entry ("missing_service"), services that wait for each other
 // ("cycle"), a configuration whose macros are wrong ("macro", "macro_index"), nodes that say of an update what does not fit
 // together ("change"), and steps that cannot be undone ("undo"). Without nodes the plan is empty.
-func (Planner) Plan(r appplan.PlanRequest) (appplan.Plan, error) {
+func (Planner) Plan(r appplan.Request) (appplan.Plan, error) {
 	plan, ok := kinds[r.Kind]
 	if !ok {
 		return appplan.Plan{}, refuse("kind", "Operations of kind %q have no plan.", r.Kind)

@@ -226,7 +226,7 @@ func TestRankIsTheLongestPathToTheEnd(t *testing.T) {
 func TestRequestIsNotChanged(t *testing.T) {
 	shared := []string{"b", "a", "b"}
 	r := parseProblem(t, "service a\nservice b")
-	r.Nodes = []plan.PlanNode{{Name: "n1", Services: shared}, {Name: "n2", Services: shared[:2]}}
+	r.Nodes = []plan.Node{{Name: "n1", Services: shared}, {Name: "n2", Services: shared[:2]}}
 	p, err := planner.New().Plan(r)
 	if err != nil || !reflect.DeepEqual(shared, []string{"b", "a", "b"}) || len(r.Nodes[0].Services) != 3 {
 		t.Errorf("%v, %v", shared, err)

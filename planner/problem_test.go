@@ -28,12 +28,12 @@ import (
 //	node base +app -old    app is added, old is removed
 //	node app=reload base   work on a service that stays
 //	batch 2
-//	lost n3.create n4.confirm  the plan is that of the accept-partial, after these failed and all that does not need them succeeded; what is
-//	                       added or, in a create, worked on comes with the accept-partial
+//	lost n3.create n4.confirm  the plan is that of the accepted partial result, after these failed and all that does not need them succeeded; what is
+//	                       added or, in a create, worked on comes with the accepted partial result
 //	failed n3.app.start    the plan is that of the rollback, after this step failed and all listed before it succeeded
-func parseProblem(t testing.TB, text string) plan.PlanRequest {
+func parseProblem(t testing.TB, text string) plan.Request {
 	t.Helper()
-	r := plan.PlanRequest{Kind: app.OperationCreate, Services: map[string]*template.Service{}, Config: map[string]any{}}
+	r := plan.Request{Kind: app.OperationCreate, Services: map[string]*template.Service{}, Config: map[string]any{}}
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		words := strings.Fields(line)
 		if len(words) == 0 || words[0] == "#" {
@@ -75,7 +75,7 @@ func parseProblem(t testing.TB, text string) plan.PlanRequest {
 }
 
 // lostAt asks to accept what came of a create or a growth.
-func lostAt(t testing.TB, r plan.PlanRequest, failed []string) plan.PlanRequest {
+func lostAt(t testing.TB, r plan.Request, failed []string) plan.Request {
 	t.Helper()
 	first := firstOf(r)
 	p, err := planner.New().Plan(first)
@@ -85,7 +85,7 @@ func lostAt(t testing.TB, r plan.PlanRequest, failed []string) plan.PlanRequest 
 	for _, id := range failed {
 		index(t, p, id)
 	}
-	return goneOn(r, went(p, func(s plan.PlanStep) app.StepState {
+	return goneOn(r, went(p, func(s plan.Step) app.StepState {
 		if slices.Contains(failed, s.ID) {
 			return app.StepFailed
 		}
@@ -94,7 +94,7 @@ func lostAt(t testing.TB, r plan.PlanRequest, failed []string) plan.PlanRequest 
 }
 
 // firstOf is the operation whose partial result is accepted, as requested.
-func firstOf(r plan.PlanRequest) plan.PlanRequest {
+func firstOf(r plan.Request) plan.Request {
 	r.Nodes = slices.Clone(r.Nodes)
 	for i, n := range r.Nodes {
 		n.Services = slices.DeleteFunc(slices.Clone(n.Services), func(s string) bool { return slices.Contains(n.Added, s) })
@@ -107,7 +107,7 @@ func firstOf(r plan.PlanRequest) plan.PlanRequest {
 }
 
 // went carries a plan out: what needs only steps that have succeeded gets the state that comes of it, all else is dropped.
-func went(p plan.Plan, of func(plan.PlanStep) app.StepState) (steps []app.Step) {
+func went(p plan.Plan, of func(plan.Step) app.StepState) (steps []app.Step) {
 	ok := make([]bool, len(p.Steps))
 	for i, s := range p.Steps {
 		step := app.Step{Index: i, ID: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, State: app.StepDropped}
@@ -127,8 +127,8 @@ func went(p plan.Plan, of func(plan.PlanStep) app.StepState) (steps []app.Step) 
 	return steps
 }
 
-// goneOn is the accept-partial: nodes whose machines did not come are given back, the others keep what the operation has brought.
-func goneOn(r plan.PlanRequest, steps []app.Step) plan.PlanRequest {
+// goneOn is the accepted partial result: nodes whose machines did not come are given back, the others keep what the operation has brought.
+func goneOn(r plan.Request, steps []app.Step) plan.Request {
 	lost := map[string]bool{}
 	for _, s := range steps {
 		lost[s.Node] = lost[s.Node] || s.Action.OnMachine() && s.State != app.StepSucceeded
@@ -138,7 +138,7 @@ func goneOn(r plan.PlanRequest, steps []app.Step) plan.PlanRequest {
 	for i, n := range r.Nodes {
 		if lost[n.Name] {
 			n.Services = slices.DeleteFunc(slices.Clone(n.Services), func(s string) bool { return slices.Contains(n.Added, s) })
-			r.Nodes[i] = plan.PlanNode{Name: n.Name, Services: n.Services, Change: plan.NodeGone}
+			r.Nodes[i] = plan.Node{Name: n.Name, Services: n.Services, Change: plan.NodeGone}
 			continue
 		}
 		if brings || n.Change == plan.NodeNew {
@@ -151,7 +151,7 @@ func goneOn(r plan.PlanRequest, steps []app.Step) plan.PlanRequest {
 }
 
 // failedAt asks for the rollback of an update.
-func failedAt(t testing.TB, r plan.PlanRequest, id string) plan.PlanRequest {
+func failedAt(t testing.TB, r plan.Request, id string) plan.Request {
 	t.Helper()
 	p, err := planner.New().Plan(r)
 	if err != nil {
@@ -159,7 +159,7 @@ func failedAt(t testing.TB, r plan.PlanRequest, id string) plan.PlanRequest {
 	}
 	failed := index(t, p, id)
 	_, nodes := beforeOf(r)
-	r = plan.PlanRequest{Kind: app.OperationRollBack, Nodes: nodes, Services: r.Services, Config: r.Config}
+	r = plan.Request{Kind: app.OperationRollBack, Nodes: nodes, Services: r.Services, Config: r.Config}
 	for i, s := range p.Steps {
 		step := app.Step{Index: i, ID: s.ID, Node: s.Node, Action: s.Action, Service: s.Service, Join: s.Join, State: app.StepWaiting, Needs: s.Needs}
 		switch {
@@ -173,8 +173,8 @@ func failedAt(t testing.TB, r plan.PlanRequest, id string) plan.PlanRequest {
 	return r
 }
 
-func parseNode(words []string) plan.PlanNode {
-	var n plan.PlanNode
+func parseNode(words []string) plan.Node {
+	var n plan.Node
 	for _, word := range words {
 		name, work, worked := strings.Cut(word, "=")
 		switch {

@@ -14,8 +14,8 @@ import (
 )
 
 // drawProblem draws a small cluster. Aliases may close cycles.
-func drawProblem(t *rapid.T) plan.PlanRequest {
-	r := plan.PlanRequest{Kind: app.OperationCreate, Services: map[string]*template.Service{}, Config: map[string]any{}}
+func drawProblem(t *rapid.T) plan.Request {
+	r := plan.Request{Kind: app.OperationCreate, Services: map[string]*template.Service{}, Config: map[string]any{}}
 	count := rapid.IntRange(1, 6).Draw(t, "services")
 	names := make([]string, count)
 	for i := range names {
@@ -47,7 +47,7 @@ func drawProblem(t *rapid.T) plan.PlanRequest {
 		r.Services[name] = s
 	}
 	for i := range rapid.IntRange(0, 6).Draw(t, "nodes") {
-		n := plan.PlanNode{Name: app.NodeName(i + 1), Services: some(names, "on node")}
+		n := plan.Node{Name: app.NodeName(i + 1), Services: some(names, "on node")}
 		slices.Sort(n.Services)
 		r.Nodes = append(r.Nodes, n)
 	}
@@ -81,7 +81,7 @@ func pathsOf(p plan.Plan) paths {
 
 // oracle works the same out by the plainest reading of the rules: every edge that Coopr draws, without minimising,
 // and the wait for addresses at every service action. ok is false for services that wait for each other.
-func oracle(r plan.PlanRequest) (all paths, ok bool) {
+func oracle(r plan.Request) (all paths, ok bool) {
 	on := map[string][]string{}
 	for _, n := range r.Nodes {
 		for _, s := range n.Services {
@@ -265,7 +265,7 @@ func sound(t interface{ Fatalf(string, ...any) }, p plan.Plan) {
 }
 
 // permuted is the same question, put together in another order.
-func permuted(r plan.PlanRequest) plan.PlanRequest {
+func permuted(r plan.Request) plan.Request {
 	services := map[string]*template.Service{}
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(r.Services))) {
 		s := *r.Services[name]

@@ -15,7 +15,7 @@ import (
 // need each other. Then follows all else, backwards: on a node that the operation has made only the machine is given back;
 // elsewhere each act is undone by those that undo it (see undo), as far as the service has them. What nothing was begun on has
 // no steps. Nothing is looked at for its health: a rollback puts back what was there, be it sick.
-func rollBack(g *graph, r plan.PlanRequest) error {
+func rollBack(g *graph, r plan.Request) error {
 	if act := powerOf(r.Undo); act != "" {
 		return undoPower(g, r, act)
 	}
@@ -117,7 +117,7 @@ func (b *back) latest(steps []int) []int {
 }
 
 func (b *back) meet(id string, needs []int) int {
-	step := b.add(plan.PlanStep{ID: id, Join: true}, joined)
+	step := b.add(plan.Step{ID: id, Join: true}, joined)
 	b.need(step, needs...)
 	return step
 }

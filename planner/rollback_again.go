@@ -10,7 +10,7 @@ import (
 
 // again plans what comes up again: services that were only stopped, those that were removed, and nodes that were given back,
 // whose machines are made again. It returns the last of these steps.
-func (b *back) again(r plan.PlanRequest) ([]int, error) {
+func (b *back) again(r plan.Request) ([]int, error) {
 	up := map[placed][]app.Action{} // by service: what brings it up
 	for at, d := range b.done {
 		svc := b.services[at.service]

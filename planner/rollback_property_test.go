@@ -14,7 +14,7 @@ import (
 )
 
 // drawUndoable draws an update of services that have all actions, so that all of it can be undone.
-func drawUndoable(t *rapid.T) plan.PlanRequest {
+func drawUndoable(t *rapid.T) plan.Request {
 	r := drawUpdate(t)
 	for _, name := range slices.Sorted(maps.Keys(r.Services)) {
 		s := r.Services[name]
@@ -30,7 +30,7 @@ func drawUndoable(t *rapid.T) plan.PlanRequest {
 	}
 	r.Batch = rapid.IntRange(0, 1).Draw(t, "batch")
 	for i, n := range r.Nodes {
-		n = plan.PlanNode{Name: n.Name, Services: slices.Concat(n.Services, n.Removed), Work: map[string]plan.ServiceWork{}}
+		n = plan.Node{Name: n.Name, Services: slices.Concat(n.Services, n.Removed), Work: map[string]plan.ServiceWork{}}
 		slices.Sort(n.Services)
 		for _, s := range n.Services {
 			n.Work[s] = rapid.SampledFrom([]plan.ServiceWork{plan.WorkReload, plan.WorkRestart, plan.WorkUpgrade}).Draw(t, "work")
@@ -49,7 +49,7 @@ type software struct {
 	read            string // version and configuration that it runs by
 }
 
-func (m machines) carry(t *rapid.T, s plan.PlanStep, mark string) {
+func (m machines) carry(t *rapid.T, s plan.Step, mark string) {
 	on := m[s.Node]
 	switch s.Action {
 	case app.ActionCreate:
@@ -113,10 +113,10 @@ func (m machines) String() string {
 }
 
 // beforeOf is what existed before an update, and the nodes as a rollback is notified of them.
-func beforeOf(r plan.PlanRequest) (machines, []plan.PlanNode) {
-	m, nodes := machines{}, []plan.PlanNode(nil)
+func beforeOf(r plan.Request) (machines, []plan.Node) {
+	m, nodes := machines{}, []plan.Node(nil)
 	for _, n := range r.Nodes {
-		had := plan.PlanNode{Name: n.Name}
+		had := plan.Node{Name: n.Name}
 		if n.Change != plan.NodeNew {
 			m[n.Name] = map[string]*software{}
 			for _, s := range slices.Concat(n.Services, n.Removed) {
@@ -185,7 +185,7 @@ func TestRollBackRestoresState(t *testing.T) {
 			}
 			undo = append(undo, step)
 		}
-		back := plan.PlanRequest{Kind: app.OperationRollBack, Nodes: nodes, Services: r.Services, Undo: undo}
+		back := plan.Request{Kind: app.OperationRollBack, Nodes: nodes, Services: r.Services, Undo: undo}
 		q, err := planner.New().Plan(back)
 		if anew != "" {
 			if app.AsError(err).Reason != "undo" {
@@ -239,7 +239,7 @@ func TestAnythingCanBeRolledBack(t *testing.T) {
 			return // services wait for each other
 		}
 		_, nodes := beforeOf(r)
-		back := plan.PlanRequest{Kind: app.OperationRollBack, Nodes: nodes, Services: map[string]*template.Service{}}
+		back := plan.Request{Kind: app.OperationRollBack, Nodes: nodes, Services: map[string]*template.Service{}}
 		for _, name := range slices.Sorted(maps.Keys(r.Services)) {
 			s := *r.Services[name]
 			s.Actions = map[app.Action]*template.ServiceAction{}
@@ -266,7 +266,7 @@ func TestAnythingCanBeRolledBack(t *testing.T) {
 			return
 		}
 		tidy(t, q, len(r.Services))
-		last := map[string]plan.PlanStep{}
+		last := map[string]plan.Step{}
 		for _, s := range q.Steps {
 			if s.Service != "" && !s.Join {
 				if back.Services[s.Service].Actions[s.Action] == nil {
@@ -288,7 +288,7 @@ func TestAnythingCanBeRolledBack(t *testing.T) {
 	})
 }
 
-func changeOf(r plan.PlanRequest, node string) plan.NodeChange {
+func changeOf(r plan.Request, node string) plan.NodeChange {
 	for _, n := range r.Nodes {
 		if n.Name == node {
 			return n.Change

@@ -14,7 +14,7 @@ import (
 )
 
 // stepsOf are a plan's steps as the ledger returns them: joins left out, needs with joins replaced by what they join.
-func stepsOf(p plan.Plan, attempt func(plan.PlanStep) int) []app.Step {
+func stepsOf(p plan.Plan, attempt func(plan.Step) int) []app.Step {
 	var steps []app.Step
 	for i, s := range p.Steps {
 		if !s.Join {
@@ -25,12 +25,12 @@ func stepsOf(p plan.Plan, attempt func(plan.PlanStep) int) []app.Step {
 	return steps
 }
 
-func always(plan.PlanStep) int { return 1 }
+func always(plan.Step) int { return 1 }
 
 func rollBackOf(t interface {
 	Helper()
 	Fatal(...any)
-}, r plan.PlanRequest, steps []app.Step) plan.Plan {
+}, r plan.Request, steps []app.Step) plan.Plan {
 	t.Helper()
 	r.Kind, r.Undo = app.OperationRollBack, steps
 	p, err := planner.New().Plan(r)
@@ -62,7 +62,7 @@ func TestRollBackOfACreateDeletesMachines(t *testing.T) {
 		}
 	}
 	// One whose create was asked for and failed may still have been made; one that no one asked for was not.
-	p = rollBackOf(t, r, stepsOf(create, func(s plan.PlanStep) int {
+	p = rollBackOf(t, r, stepsOf(create, func(s plan.Step) int {
 		if s.ID == "n2.create" {
 			return 3
 		}
@@ -71,7 +71,7 @@ func TestRollBackOfACreateDeletesMachines(t *testing.T) {
 	if got := acts(p); got != "n2.delete" {
 		t.Errorf("the rollback of one begun machine is %q", got)
 	}
-	if p := rollBackOf(t, r, stepsOf(create, func(plan.PlanStep) int { return 0 })); len(p.Steps) > 0 {
+	if p := rollBackOf(t, r, stepsOf(create, func(plan.Step) int { return 0 })); len(p.Steps) > 0 {
 		t.Errorf("nothing was begun, and %s is undone", acts(p))
 	}
 }
@@ -83,7 +83,7 @@ func TestServicesAreUndoneInReverse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := stepsOf(create, func(s plan.PlanStep) int {
+	steps := stepsOf(create, func(s plan.Step) int {
 		if s.Action == app.ActionCreate {
 			return 0
 		}
@@ -95,7 +95,7 @@ func TestServicesAreUndoneInReverse(t *testing.T) {
 	p := rollBackOf(t, r, steps)
 	// app has no way to be removed, so what was installed of it stays.
 	for _, want := range []string{"n1.db.stop", "n1.db.remove", "n2.app.stop", "n3.app.stop"} {
-		if !slices.ContainsFunc(p.Steps, func(s plan.PlanStep) bool { return s.ID == want }) {
+		if !slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.ID == want }) {
 			t.Errorf("%s is missing in %s", want, acts(p))
 		}
 	}
@@ -118,7 +118,7 @@ func TestServicesAreUndoneInReverse(t *testing.T) {
 }
 
 func TestWhatIsRolledBackMustFitTogether(t *testing.T) {
-	r := plan.PlanRequest{Kind: app.OperationRollBack, Nodes: []plan.PlanNode{{Name: "n1"}}}
+	r := plan.Request{Kind: app.OperationRollBack, Nodes: []plan.Node{{Name: "n1"}}}
 	for _, tt := range []struct {
 		reason string
 		undo   []app.Step
@@ -143,9 +143,9 @@ func TestRollBackReversesTheOrder(t *testing.T) {
 		for _, a := range template.ServiceActions {
 			full.Actions[a] = &template.ServiceAction{Automator: "shell"}
 		}
-		r := plan.PlanRequest{Services: map[string]*template.Service{}}
+		r := plan.Request{Services: map[string]*template.Service{}}
 		for n := range rapid.IntRange(1, 4).Draw(t, "nodes") {
-			r.Nodes = append(r.Nodes, plan.PlanNode{Name: app.NodeName(n + 1)})
+			r.Nodes = append(r.Nodes, plan.Node{Name: app.NodeName(n + 1)})
 		}
 		var steps []app.Step
 		for i := range rapid.IntRange(0, 20).Draw(t, "steps") {

@@ -67,7 +67,7 @@ type services struct {
 
 // servicesOf reads the services and their dependencies. Requires and uses order the work alike, names stand also for
 // all that provide them, and what is not on the cluster orders nothing.
-func servicesOf(r plan.PlanRequest) (*services, error) {
+func servicesOf(r plan.Request) (*services, error) {
 	s := &services{byName: map[string]int{}}
 	at, first := map[string][]int{}, map[string]string{}
 	for i, n := range r.Nodes {

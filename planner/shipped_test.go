@@ -45,15 +45,15 @@ func TestPublishedCatalog(t *testing.T) {
 			continue
 		}
 		slices.Sort(names)
-		together := plan.PlanRequest{Kind: app.OperationCreate, Services: services, Config: template.Defaults.Config}
+		together := plan.Request{Kind: app.OperationCreate, Services: services, Config: template.Defaults.Config}
 		spread := together
 		for i := range 3 {
-			together.Nodes = append(together.Nodes, plan.PlanNode{Name: app.NodeName(i + 1), Services: names})
+			together.Nodes = append(together.Nodes, plan.Node{Name: app.NodeName(i + 1), Services: names})
 		}
 		for i := range names {
-			spread.Nodes = append(spread.Nodes, plan.PlanNode{Name: app.NodeName(i + 1), Services: names[i : i+1]})
+			spread.Nodes = append(spread.Nodes, plan.Node{Name: app.NodeName(i + 1), Services: names[i : i+1]})
 		}
-		for _, r := range []plan.PlanRequest{together, spread} {
+		for _, r := range []plan.Request{together, spread} {
 			p, err := planner.New().Plan(r)
 			if err != nil {
 				t.Errorf("%s: %v", template.Name, err)
@@ -77,7 +77,7 @@ func TestPublishedCatalog(t *testing.T) {
 }
 
 // named returns for the oracle the services that the configuration speaks of in the form that it knows.
-func named(t *testing.T, r plan.PlanRequest) plan.PlanRequest {
+func named(t *testing.T, r plan.Request) plan.Request {
 	m, err := apptemplate.ParseMacros(r.Config)
 	if err != nil {
 		t.Fatal(err)

@@ -12,11 +12,11 @@ const (
 )
 
 // sleep plans that a cluster goes to sleep: its services stop, those that need others first, and then its machines.
-func sleep(g *graph, r plan.PlanRequest) error {
+func sleep(g *graph, r plan.Request) error {
 	return sleepWhere(g, r, func(string, string) bool { return true })
 }
 
-func sleepWhere(g *graph, r plan.PlanRequest, runs func(node, service string) bool) error {
+func sleepWhere(g *graph, r plan.Request, runs func(node, service string) bool) error {
 	a, err := standing(g, r)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func sleepWhere(g *graph, r plan.PlanRequest, runs func(node, service string) bo
 
 // wake plans that a cluster wakes: its machines start and prove who they are, and then its services start, those that others
 // need first. They are configured again before, since machines may have other addresses than they had.
-func wake(g *graph, r plan.PlanRequest) error {
+func wake(g *graph, r plan.Request) error {
 	a, err := standing(g, r)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func wake(g *graph, r plan.PlanRequest) error {
 }
 
 // standing is an update of a cluster to which nothing is added and from which nothing goes.
-func standing(g *graph, r plan.PlanRequest) (*updatePlanner, error) {
+func standing(g *graph, r plan.Request) (*updatePlanner, error) {
 	s, err := servicesOf(r)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func powerOf(steps []app.Step) app.Action {
 // undoPower plans the opposite of a sleep or of a wake that did not get to its end. To wake a machine that runs does nothing, so all
 // of them are woken. Of a wake, only those services are stopped that it may have begun to start: a machine that did not wake answers
 // no one.
-func undoPower(g *graph, r plan.PlanRequest, act app.Action) error {
+func undoPower(g *graph, r plan.Request, act app.Action) error {
 	if act == app.ActionSleep {
 		return wake(g, r)
 	}

@@ -19,7 +19,7 @@ import (
 // So a load balancer learns of new servers when they run, and forgets old ones before they stop. Without batches, machines
 // that are made again belong to the first wave. Starts and stops are never batched, since what depends on what orders them over all
 // nodes.
-func update(g *graph, r plan.PlanRequest) error {
+func update(g *graph, r plan.Request) error {
 	if err := checkUpdate(r); err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func stopsOnly(w plan.ServiceWork) bool  { return w == plan.WorkStop || w == pla
 func staysUp(w plan.ServiceWork) bool    { return !startsOnly(w) && !stopsOnly(w) }
 
 // workOf returns the services of a node that work of some kinds is done to, by name.
-func workOf(n plan.PlanNode, kind func(plan.ServiceWork) bool) []string {
+func workOf(n plan.Node, kind func(plan.ServiceWork) bool) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(n.Work)) {
 		if kind(n.Work[name]) {

@@ -11,7 +11,7 @@ import (
 var works = []plan.ServiceWork{plan.WorkConfigure, plan.WorkReload, plan.WorkRestart, plan.WorkStop, plan.WorkStart, plan.WorkUpgrade, plan.WorkCompare, plan.WorkStopConfigure}
 
 // checkUpdate refuses nodes that say what does not fit together: EInvalid, reason "change".
-func checkUpdate(r plan.PlanRequest) error {
+func checkUpdate(r plan.Request) error {
 	if r.Batch < 0 {
 		return refuse("change", "Batch must be at least 1 node, not %d.", r.Batch)
 	}

@@ -15,7 +15,7 @@ import (
 var allWork = []plan.ServiceWork{plan.WorkConfigure, plan.WorkReload, plan.WorkRestart, plan.WorkStop, plan.WorkStart, plan.WorkUpgrade, plan.WorkStopConfigure}
 
 // drawUpdate draws a small cluster and what happens to it: every change, every kind of work, in batches or not.
-func drawUpdate(t *rapid.T) plan.PlanRequest {
+func drawUpdate(t *rapid.T) plan.Request {
 	r := drawProblem(t)
 	r.Kind = rapid.SampledFrom(app.Updates).Draw(t, "kind")
 	r.Batch = rapid.IntRange(0, 3).Draw(t, "batch")
@@ -48,14 +48,14 @@ func drawUpdate(t *rapid.T) plan.PlanRequest {
 
 // wanted is an update by the plainest reading of the rules: what is done in which wave, and every edge.
 type wanted struct {
-	r       plan.PlanRequest
+	r       plan.Request
 	waves   []map[string]bool // steps by wave
 	edges   map[string][]string
 	depends [2]map[string]map[string]bool // at runtime, to be installed; at any distance
 }
 
 // wantedOf reads the rules once more, without minimising. ok is false for services that wait for each other.
-func wantedOf(r plan.PlanRequest) (w *wanted, ok bool) {
+func wantedOf(r plan.Request) (w *wanted, ok bool) {
 	w = &wanted{r: r, edges: map[string][]string{}}
 	if !w.close() {
 		return nil, false
@@ -117,7 +117,7 @@ func wantedOf(r plan.PlanRequest) (w *wanted, ok bool) {
 			chain(node, s, node+".bootstrap", app.ActionInstall, app.ActionConfigure, app.ActionInitialize, app.ActionStart, app.ActionCheck)
 		}
 	}
-	machine := func(n plan.PlanNode) {
+	machine := func(n plan.Node) {
 		create := put(n.Name + ".create")
 		if n.Change == plan.NodeReplaced {
 			w.edges[create] = append(w.edges[create], put(n.Name+".delete"))
@@ -125,7 +125,7 @@ func wantedOf(r plan.PlanRequest) (w *wanted, ok bool) {
 		put(n.Name+".bootstrap", put(n.Name+".confirm", create))
 		fresh(n.Name, n.Services)
 	}
-	works := func(n plan.PlanNode, kinds ...plan.ServiceWork) {
+	works := func(n plan.Node, kinds ...plan.ServiceWork) {
 		for _, s := range slices.Sorted(maps.Keys(n.Work)) {
 			kind := n.Work[s]
 			if !slices.Contains(kinds, kind) {
@@ -181,7 +181,7 @@ func wantedOf(r plan.PlanRequest) (w *wanted, ok bool) {
 	if size == 0 {
 		size = 1 << 20
 	} else {
-		var replaced []plan.PlanNode
+		var replaced []plan.Node
 		for _, n := range r.Nodes {
 			if n.Change == plan.NodeReplaced {
 				replaced = append(replaced, n)
@@ -195,7 +195,7 @@ func wantedOf(r plan.PlanRequest) (w *wanted, ok bool) {
 			})
 		}
 	}
-	var worked []plan.PlanNode
+	var worked []plan.Node
 	middle := []plan.ServiceWork{plan.WorkConfigure, plan.WorkReload, plan.WorkRestart, plan.WorkUpgrade}
 	for _, n := range r.Nodes {
 		steps = map[string]bool{}

@@ -121,10 +121,10 @@ func (w *wave) close(next string) {
 		}
 	}
 	if len(w.last) > 0 {
-		gate := w.add(plan.PlanStep{ID: w.after, Join: true}, joined)
+		gate := w.add(plan.Step{ID: w.after, Join: true}, joined)
 		w.need(gate, w.last...)
 		if w.asks && w.batches > 1 && w.name == w.batchName() {
-			ask := w.add(plan.PlanStep{ID: w.after + "." + string(app.ActionAsk), Action: app.ActionAsk}, joined)
+			ask := w.add(plan.Step{ID: w.after + "." + string(app.ActionAsk), Action: app.ActionAsk}, joined)
 			w.need(ask, gate)
 			gate = ask
 		}

@@ -49,7 +49,7 @@ func why(p plan.Plan, step, need int, on func(node string) []string) string {
 }
 
 // aroundHook says why a script of a hook waits, or is waited for.
-func aroundHook(s, n plan.PlanStep) string {
+func aroundHook(s, n plan.Step) string {
 	name := func(id string) string { _, name, _ := strings.Cut(id, "hook."); return name }
 	switch {
 	case n.Action == app.ActionHook && !isBeforeHook(n):
@@ -61,12 +61,12 @@ func aroundHook(s, n plan.PlanStep) string {
 }
 
 // isBeforeHook tells whether a step is the join of all that comes before a hook after the operation.
-func isBeforeHook(s plan.PlanStep) bool { return s.Join && strings.HasPrefix(s.ID, allBeforeHook) }
+func isBeforeHook(s plan.Step) bool { return s.Join && strings.HasPrefix(s.ID, allBeforeHook) }
 
 // allBeforeHook begins the ids of such joins.
 const allBeforeHook = "all.before.hook."
 
-func joinID(s plan.PlanStep) string {
+func joinID(s plan.Step) string {
 	if s.Join {
 		return s.ID
 	}
@@ -97,7 +97,7 @@ func betweenWaves(join string) string {
 }
 
 // beforeItGoes says what a machine's services must have done before it is given back, or those that need them.
-func beforeItGoes(s, n plan.PlanStep) string {
+func beforeItGoes(s, n plan.Step) string {
 	if n.Node == s.Node {
 		return fmt.Sprintf("%s must %s first", n.Service, done[n.Action].be)
 	}
@@ -127,7 +127,7 @@ var done = map[app.Action]struct{ be, has, is string }{
 }
 
 // between returns the reason for an order between two services.
-func between(s, n plan.PlanStep) string {
+func between(s, n plan.Step) string {
 	where := ""
 	if n.Join {
 		where = " on every node"
@@ -150,7 +150,7 @@ func between(s, n plan.PlanStep) string {
 }
 
 // namesAddress returns the reason for a wait for confirmed machines that are not one's own.
-func namesAddress(s, n plan.PlanStep, on func(node string) []string) string {
+func namesAddress(s, n plan.Step, on func(node string) []string) string {
 	switch {
 	case n.Join && n.Service != "":
 		return "config names addresses of " + n.Service

@@ -59,7 +59,7 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 	operation.BoundUpdates(schema)
 
 	schema.Schema(reflect.TypeFor[app.Event](), true, "") // which streaming refers to
-	schema.Schema(reflect.TypeFor[cluster.ClusterView](), true, "")
+	schema.Schema(reflect.TypeFor[cluster.View](), true, "")
 	schema.Schema(reflect.TypeFor[cluster.Request](), true, "") // which eitherWay refers to
 	schema.Schema(reflect.TypeFor[cluster.UpdateAnswer](), true, "")
 	schema.Schema(reflect.TypeFor[usage.Usage](), true, "")         // which usageForms refers to

@@ -66,7 +66,7 @@ func TestFieldTagsAreOfFields(t *testing.T) {
 		}
 	}
 	p := New(Config{UseCases: faces.Portal(newFullSite(t).app), Texts: catalog.Texts{}}) // with all of the API
-	for _, s := range []huma.Registry{p.document.Components.Schemas, build.BuildDocument().Components.Schemas} {
+	for _, s := range []huma.Registry{p.document.Components.Schemas, build.Document().Components.Schemas} {
 		for name := range s.Map() {
 			describe(s.TypeFromRef(site.SchemaPrefix + name))
 		}

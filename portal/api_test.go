@@ -50,12 +50,12 @@ func TestAPI(t *testing.T) {
 	if l := s.call("GET", "/clusters", ""); strings.TrimSpace(l.body) != `{"clusters":[]}` {
 		t.Errorf("no clusters are %s", l.body)
 	}
-	v := as[cluster.ClusterView](s.call("POST", "/clusters", `{"template":"hadoop","size":3,"name":"lake","lease":3600000000000,"plan_hash":"`+pre.PlanHash+`"}`), 201)
+	v := as[cluster.View](s.call("POST", "/clusters", `{"template":"hadoop","size":3,"name":"lake","lease":3600000000000,"plan_hash":"`+pre.PlanHash+`"}`), 201)
 	if v.ID != "c01" || v.Owner != "ada" || len(v.Nodes) != 3 || *s.f.asked[0].Lease != time.Hour {
 		t.Errorf("the cluster is %+v", v)
 	}
 	s.f.advance("c01", 4)
-	if l := as[cluster.ClusterPage](s.call("GET", "/clusters?name=lake", ""), 200); len(l.Clusters) != 1 || l.Clusters[0].Operation.Done != 4 {
+	if l := as[cluster.Page](s.call("GET", "/clusters?name=lake", ""), 200); len(l.Clusters) != 1 || l.Clusters[0].Operation.Done != 4 {
 		t.Errorf("the list is %+v", l)
 	}
 	if l := as[clusterpage.StepList](s.call("GET", "/clusters/c01/steps", ""), 200); len(l.Steps) != 26 || l.Steps[0].State != app.StepSucceeded {
@@ -64,7 +64,7 @@ func TestAPI(t *testing.T) {
 	if l := as[clusterpage.LogList](s.call("GET", "/clusters/c01/logs?node=n1&tail=true&limit=2", ""), 200); len(l.Lines) != 2 || l.Lines[1].Step != "n1.namenode.install" {
 		t.Errorf("the log is %+v", l)
 	}
-	if k := as[clusterpage.ClusterKey](s.call("GET", "/clusters/c01/key", ""), 200); k.User != "root" || !strings.HasPrefix(k.Key, "-----BEGIN") {
+	if k := as[clusterpage.Key](s.call("GET", "/clusters/c01/key", ""), 200); k.User != "root" || !strings.HasPrefix(k.Key, "-----BEGIN") {
 		t.Errorf("the key is %+v", k)
 	}
 	if k := as[cluster.Certificate](s.call("POST", "/clusters/c01/certificate", `{"public_key":"ssh-ed25519 AAAA","ttl":"2h"}`), 200); k.User != "root" ||
@@ -77,10 +77,10 @@ func TestAPI(t *testing.T) {
 		}
 	}
 	s.f.failStep("c01", "n1.namenode.configure", "no")
-	if v := as[cluster.ClusterView](s.call("POST", "/clusters/c01/resume", ""), 202); v.Status != app.ClusterPending {
+	if v := as[cluster.View](s.call("POST", "/clusters/c01/resume", ""), 202); v.Status != app.ClusterPending {
 		t.Errorf("resumed, it is %s", v.Status)
 	}
-	if v := as[cluster.ClusterView](s.call("DELETE", "/clusters/c01", ""), 202); v.Operations[0].Kind != app.OperationDelete {
+	if v := as[cluster.View](s.call("DELETE", "/clusters/c01", ""), 202); v.Operations[0].Kind != app.OperationDelete {
 		t.Errorf("deleted, it is %+v", v.Operations)
 	}
 }

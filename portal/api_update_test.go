@@ -95,7 +95,7 @@ func TestUpdatesAreDocumented(t *testing.T) {
 			t.Errorf("the answer %s of an update is not documented", status)
 		}
 	}
-	if kinds := doc.Components.Schemas["Update"].Properties["kind"].Enum; len(kinds) != len(app.Updates) {
+	if kinds := doc.Components.Schemas["ClusterUpdate"].Properties["kind"].Enum; len(kinds) != len(app.Updates) {
 		t.Errorf("the documented kinds are %v", kinds)
 	}
 }

@@ -134,9 +134,9 @@ func TestBrowser(t *testing.T) {
 
 	// Many clusters, and a big one.
 	for i, r := range []cluster.ClusterRequest{
-		{Name: "shop-staging", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 4}},
-		{Name: "orders-db", LayoutRequest: layout.LayoutRequest{Template: "single", Size: 1}},
-		{Name: "nightly-batch", LayoutRequest: layout.LayoutRequest{Template: "hadoop", Size: 50}},
+		{Name: "shop-staging", Request: layout.Request{Template: "web", Size: 4}},
+		{Name: "orders-db", Request: layout.Request{Template: "single", Size: 1}},
+		{Name: "nightly-batch", Request: layout.Request{Template: "hadoop", Size: 50}},
 	} {
 		v, err := f.CreateCluster(b.Ctx, app.Actor{Tenant: "default", User: []string{"ada", "root", "ada"}[i], Role: app.RoleUser}, r)
 		if err != nil {

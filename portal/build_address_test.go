@@ -19,23 +19,23 @@ type builds struct {
 	state app.BuildState
 }
 
-func (b builds) view(id int64) (build.BuildView, error) {
-	return build.BuildView{Build: build.Build{ID: id, State: b.state, Cluster: "web-1"}}, nil
+func (b builds) view(id int64) (build.View, error) {
+	return build.View{Build: build.Build{ID: id, State: b.state, Cluster: "web-1"}}, nil
 }
 
 func (b builds) IngestBuild(context.Context, string, func(string) string, []byte, string) (build.IntakeResponse, error) {
 	return build.IntakeResponse{Build: 7, Token: "mbt_x"}, nil
 }
 
-func (b builds) AwaitBuildBy(_ context.Context, k build.BuildKey, _ time.Duration) (build.BuildView, error) {
+func (b builds) AwaitBuildBy(_ context.Context, k build.Key, _ time.Duration) (build.View, error) {
 	return b.view(k.Build)
 }
 
-func (b builds) EndBuildBy(_ context.Context, k build.BuildKey) (build.BuildView, error) {
+func (b builds) EndBuildBy(_ context.Context, k build.Key) (build.View, error) {
 	return b.view(k.Build)
 }
 
-func (b builds) ExtendBuildBy(_ context.Context, k build.BuildKey, _ time.Duration) (build.BuildView, error) {
+func (b builds) ExtendBuildBy(_ context.Context, k build.Key, _ time.Duration) (build.View, error) {
 	return b.view(k.Build)
 }
 

@@ -17,7 +17,7 @@ import (
 
 // TestBrowserCatalog writes a template with fields and text in step, by keyboard too, and looks at every page of the catalog.
 func TestBrowserCatalog(t *testing.T) {
-	f := &withCatalog{fake: newFake(time.Now), base: installation, own: map[template.CatalogKey][]appcatalog.CatalogRevision{}, changed: map[template.CatalogKey]int{}, secrets: map[string]string{}}
+	f := &withCatalog{fake: newFake(time.Now), base: installation, own: map[template.CatalogKey][]appcatalog.Revision{}, changed: map[template.CatalogKey]int{}, secrets: map[string]string{}}
 	f.fake.catalog = f.read(nil).Catalog
 	p := New(Config{UseCases: useCases(f), Texts: catalog.Texts{}, Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)

@@ -384,7 +384,7 @@ func TestNothingTypedIsLost(t *testing.T) {
 	in.Set("do", "review")
 	review := s.post("/admin/catalog/template/greet/edit", in)
 	if _, err := f.ApplyCatalog(t.Context(), app.Actor{Tenant: "default", User: "eve", Role: app.RoleAdmin},
-		catalog.CatalogChange{Files: []catalog.CatalogFile{{Name: "x.yaml", Text: strings.Replace(in.Get("text"), "Greeting", "Theirs", 1)}}}); err != nil {
+		catalog.Change{Files: []catalog.File{{Name: "x.yaml", Text: strings.Replace(in.Get("text"), "Greeting", "Theirs", 1)}}}); err != nil {
 		t.Fatal(err)
 	}
 	in = review.all()

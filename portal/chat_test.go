@@ -16,7 +16,7 @@ import (
 // fakeWorkspaces is a fake Muster with workspaces in memory.
 type fakeWorkspaces struct {
 	*fakeWebhooks
-	settings chat.ChatSettings
+	settings chat.Settings
 	asked    []string
 }
 
@@ -28,9 +28,9 @@ func (f *fakeWorkspaces) note(what string, a app.Actor, err error) error {
 	return err
 }
 
-func (f *fakeWorkspaces) ChatSettings(_ context.Context, a app.Actor, _ string) (chat.ChatSettings, error) {
+func (f *fakeWorkspaces) ChatSettings(_ context.Context, a app.Actor, _ string) (chat.Settings, error) {
 	if !a.May("ChatSettings") {
-		return chat.ChatSettings{}, app.Errorf(app.EForbidden, "Only admins can manage Slack.")
+		return chat.Settings{}, app.Errorf(app.EForbidden, "Only admins can manage Slack.")
 	}
 	return f.settings, nil
 }
@@ -39,23 +39,23 @@ func (f *fakeWorkspaces) StartChatInstall(_ context.Context, a app.Actor) (strin
 	return "the-state", f.note("start", a, nil)
 }
 
-func (f *fakeWorkspaces) InstallChat(ctx context.Context, a app.Actor, state string, exchange func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error)) (chat.ChatWorkspace, error) {
+func (f *fakeWorkspaces) InstallChat(ctx context.Context, a app.Actor, state string, exchange func(ctx context.Context) (chat.Workspace, chat.ChatTokens, error)) (chat.Workspace, error) {
 	if state != "the-state" {
-		return chat.ChatWorkspace{}, app.Errorf(app.ENotFound, "You didn't start this installation here.")
+		return chat.Workspace{}, app.Errorf(app.ENotFound, "You didn't start this installation here.")
 	}
 	w, t, err := exchange(ctx)
 	return w, f.note("installed "+w.Team+" "+t.Access, a, err)
 }
 
-func (f *fakeWorkspaces) ChangeWorkspace(_ context.Context, a app.Actor, _, team string, email bool) (chat.ChatWorkspace, error) {
-	return chat.ChatWorkspace{Team: team, Email: email}, f.note("email "+team+map[bool]string{true: " on", false: " off"}[email], a, nil)
+func (f *fakeWorkspaces) ChangeWorkspace(_ context.Context, a app.Actor, _, team string, email bool) (chat.Workspace, error) {
+	return chat.Workspace{Team: team, Email: email}, f.note("email "+team+map[bool]string{true: " on", false: " off"}[email], a, nil)
 }
 
 func (f *fakeWorkspaces) RemoveWorkspace(_ context.Context, a app.Actor, _, team string) error {
 	return f.note("remove "+team, a, nil)
 }
 
-func (f *fakeWorkspaces) UseChannel(_ context.Context, a app.Actor, c chat.ChatChannel) (chat.ChatChannel, error) {
+func (f *fakeWorkspaces) UseChannel(_ context.Context, a app.Actor, c chat.Channel) (chat.Channel, error) {
 	if !strings.HasPrefix(c.Channel, "C") {
 		return c, &app.Error{Code: app.EInvalid, Field: "channel", Message: "That is not the id of a channel."}
 	}
@@ -67,7 +67,7 @@ func (f *fakeWorkspaces) ResetChannel(_ context.Context, a app.Actor, _, team, c
 	return f.note("reset "+team+" "+channel, a, nil)
 }
 
-func (f *fakeWorkspaces) SetApprovals(_ context.Context, a app.Actor, p chat.ChatApprovals) error {
+func (f *fakeWorkspaces) SetApprovals(_ context.Context, a app.Actor, p chat.Approvals) error {
 	return f.note("approvals "+p.Team+" "+p.Channel, a, nil)
 }
 
@@ -80,11 +80,11 @@ func (fakeSlack) InstallURL(state string) string {
 	return "https://slack.com/oauth/v2/authorize?state=" + state
 }
 
-func (fakeSlack) Exchange(_ context.Context, code string) (chat.ChatWorkspace, chat.ChatTokens, error) {
+func (fakeSlack) Exchange(_ context.Context, code string) (chat.Workspace, chat.ChatTokens, error) {
 	if code != "good" {
-		return chat.ChatWorkspace{}, chat.ChatTokens{}, app.Errorf(app.EInvalid, "Slack does not take what it sent.")
+		return chat.Workspace{}, chat.ChatTokens{}, app.Errorf(app.EInvalid, "Slack does not take what it sent.")
 	}
-	return chat.ChatWorkspace{Kind: "slack", Team: "T1", Name: "acme"}, chat.ChatTokens{Access: "xoxb-1"}, nil
+	return chat.Workspace{Kind: "slack", Team: "T1", Name: "acme"}, chat.ChatTokens{Access: "xoxb-1"}, nil
 }
 
 func chatAt(t *testing.T, user string) (*testSite, *fakeWorkspaces) {
@@ -95,10 +95,10 @@ func chatAt(t *testing.T, user string) (*testSite, *fakeWorkspaces) {
 		c.UseCases, c.Chat = useCases(f), fakeSlack{}
 	})
 	now := s.clock.now()
-	f.settings = chat.ChatSettings{Approvals: &chat.ChatApprovals{Team: "T1", Channel: "C77"}, Links: []chat.ChatConnection{{Server: "s1", State: "connected", Since: now.Add(-time.Hour)}},
-		Workspaces: []chat.ChatWorkspace{
-			{Kind: "slack", Team: "T1", Name: "acme <b>", Tenant: "default", State: chat.StateConnected, ExpiresAt: now.Add(9 * time.Hour), ChatHealth: chat.ChatHealth{EventAt: now.Add(-5 * time.Minute), Calls: 7, CallsAt: now},
-				Channels: []chat.ChatChannel{{Team: "T1", Channel: "C5", Name: "lent", Tenant: "blue", Host: "root"}}},
+	f.settings = chat.Settings{Approvals: &chat.Approvals{Team: "T1", Channel: "C77"}, Links: []chat.Connection{{Server: "s1", State: "connected", Since: now.Add(-time.Hour)}},
+		Workspaces: []chat.Workspace{
+			{Kind: "slack", Team: "T1", Name: "acme <b>", Tenant: "default", State: chat.StateConnected, ExpiresAt: now.Add(9 * time.Hour), Health: chat.Health{EventAt: now.Add(-5 * time.Minute), Calls: 7, CallsAt: now},
+				Channels: []chat.Channel{{Team: "T1", Channel: "C5", Name: "lent", Tenant: "blue", Host: "root"}}},
 			{Kind: "slack", Team: "T2", Name: "old", Tenant: "default", State: chat.StateBroken, Why: "The token couldn't be refreshed."}}}
 	s.signIn(user)
 	return s, f

@@ -39,18 +39,18 @@ func (f *fakePartial) PreviewAcceptPartial(_ context.Context, a app.Actor, id st
 	if f.noRoom {
 		return appoperation.AcceptPartialPreview{}, &app.Error{Code: app.EConflict, Reason: "partial_unacceptable", Message: "No machine was created.", Hint: "Resume the operation, or delete the cluster."}
 	}
-	p := appoperation.AcceptPartialPreview{Operation: v.Operations[0], Wanted: v.Size, GivesBack: f.lost, Before: cluster.ClusterFigures{Nodes: v.Size, CostPerHour: 1},
-		After: cluster.ClusterFigures{CostPerHour: 0.5}, PlanHash: f.hash(), Duration: time.Minute, TopsUp: true, Notes: []string{"The load balancer is reconfigured."}}
+	p := appoperation.AcceptPartialPreview{Operation: v.Operations[0], Wanted: v.Size, GivesBack: f.lost, Before: cluster.Figures{Nodes: v.Size, CostPerHour: 1},
+		After: cluster.Figures{CostPerHour: 0.5}, PlanHash: f.hash(), Duration: time.Minute, TopsUp: true, Notes: []string{"The load balancer is reconfigured."}}
 	for _, n := range v.Nodes[:v.Size-len(f.lost)] {
 		p.Nodes = append(p.Nodes, cluster.UpdatedNode{Name: n.Name})
 	}
 	for _, l := range f.lost {
-		p.Plan.Steps = append(p.Plan.Steps, plan.PlanStep{ID: l.Node + ".delete", Node: l.Node, Action: app.ActionDelete})
+		p.Plan.Steps = append(p.Plan.Steps, plan.Step{ID: l.Node + ".delete", Node: l.Node, Action: app.ActionDelete})
 	}
 	return p, nil
 }
 
-func (f *fakePartial) AcceptPartial(_ context.Context, a app.Actor, id string, _ int64, hash string, noBackfill bool) (cluster.ClusterView, error) {
+func (f *fakePartial) AcceptPartial(_ context.Context, a app.Actor, id string, _ int64, hash string, noBackfill bool) (cluster.View, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v, err := f.view(id)
@@ -66,7 +66,7 @@ func (f *fakePartial) AcceptPartial(_ context.Context, a app.Actor, id string, _
 	return v, nil
 }
 
-func (f *fakePartial) SetBackfill(_ context.Context, a app.Actor, id string, o appoperation.BackfillOrder) (cluster.ClusterView, error) {
+func (f *fakePartial) SetBackfill(_ context.Context, a app.Actor, id string, o appoperation.BackfillOrder) (cluster.View, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v, err := f.view(id)
@@ -125,7 +125,7 @@ func TestPartialResultShowsItsPlanFirst(t *testing.T) {
 	}
 	in = a.fields()
 	if a := s.post("/clusters/"+id+"/accept-partial", in); a.status != http.StatusSeeOther || a.header.Get("Location") != "/clusters/"+id {
-		t.Errorf("an accept-partial answers %d and leads to %q", a.status, a.header.Get("Location"))
+		t.Errorf("an accepted partial result answers %d and leads to %q", a.status, a.header.Get("Location"))
 	}
 	in.Del("backfill") // the box is not ticked
 	s.post("/clusters/"+id+"/accept-partial", in)
@@ -134,7 +134,7 @@ func TestPartialResultShowsItsPlanFirst(t *testing.T) {
 	}
 }
 
-func TestPartialResultThatCannotBe(t *testing.T) {
+func TestUnacceptablePartialResults(t *testing.T) {
 	s, w, id := short(t, "ada")
 	w.noRoom = true
 	s.get("/clusters/"+id+"/accept-partial").reads(http.StatusConflict, "No machine was created. Resume the operation, or delete the cluster.")

@@ -158,17 +158,17 @@ func TestAPIControls(t *testing.T) {
 	if len(w.Steps) != 3 || w.Next == 0 || w.Total < 4 || w.Groups[0].Reason != execution.WaitSteps {
 		t.Errorf("waiting: %+v", w)
 	}
-	if v := as[cluster.ClusterView](s.call("POST", op+"/pause", ""), 202); v.Operations[0].Status != app.OperationPaused {
+	if v := as[cluster.View](s.call("POST", op+"/pause", ""), 202); v.Operations[0].Status != app.OperationPaused {
 		t.Errorf("after a pause it is %s", v.Operations[0].Status)
 	}
-	if v := as[cluster.ClusterView](s.call("POST", op+"/resume", ""), 202); v.Operations[0].Status != app.OperationRunning {
+	if v := as[cluster.View](s.call("POST", op+"/resume", ""), 202); v.Operations[0].Status != app.OperationRunning {
 		t.Errorf("after a resume it is %s", v.Operations[0].Status)
 	}
 	s.f.failStep(id, "n2.datanode.start", "The script ended with 1.")
-	if v := as[cluster.ClusterView](s.call("POST", "/clusters/"+id+"/nodes/n2/retry", ""), 202); v.Operations[0].Status != app.OperationRunning {
+	if v := as[cluster.View](s.call("POST", "/clusters/"+id+"/nodes/n2/retry", ""), 202); v.Operations[0].Status != app.OperationRunning {
 		t.Errorf("after a retry of n2 it is %s", v.Operations[0].Status)
 	}
-	if v := as[cluster.ClusterView](s.call("POST", op+"/cancel", `{"roll_back": true}`), 202); v.Operations[0].Status != app.OperationCancelling ||
+	if v := as[cluster.View](s.call("POST", op+"/cancel", `{"roll_back": true}`), 202); v.Operations[0].Status != app.OperationCancelling ||
 		v.Operations[0].OnFailure != app.FailureRollBack {
 		t.Errorf("after a cancel it is %+v", v.Operations[0])
 	}
@@ -180,7 +180,7 @@ func TestAPIControls(t *testing.T) {
 	if a := s.call("POST", op+"/roll-back", `{"plan_hash": "0000"}`); a.status != 409 || !strings.Contains(a.body, `"plan_changed"`) {
 		t.Errorf("another plan than was shown: %d %s", a.status, a.body)
 	}
-	if v := as[cluster.ClusterView](s.call("POST", op+"/roll-back", `{"plan_hash": "`+p.PlanHash+`"}`), 202); v.Operations[0].Kind != app.OperationRollBack {
+	if v := as[cluster.View](s.call("POST", op+"/roll-back", `{"plan_hash": "`+p.PlanHash+`"}`), 202); v.Operations[0].Kind != app.OperationRollBack {
 		t.Errorf("after a rollback it is %s", v.Operations[0].Kind)
 	}
 	for _, tt := range []struct {

@@ -94,12 +94,12 @@ func (c *counted) CatalogHead(ctx context.Context, tenant string) (int64, templa
 	return c.Store.CatalogHead(ctx, tenant)
 }
 
-func (c *counted) View(ctx context.Context, tenant, cluster string) (appcluster.ClusterView, error) {
+func (c *counted) View(ctx context.Context, tenant, cluster string) (appcluster.View, error) {
 	c.views.Add(1)
 	return c.Store.View(ctx, tenant, cluster)
 }
 
-func (c *counted) Solve(ctx context.Context, in *template.Catalog, r layout.LayoutRequest) (layout.Layout, error) {
+func (c *counted) Solve(ctx context.Context, in *template.Catalog, r layout.Request) (layout.Layout, error) {
 	c.solves.Add(1)
 	return c.Solver.Solve(ctx, in, r)
 }
@@ -142,7 +142,7 @@ func TestACreateDoesNothingTwice(t *testing.T) {
 			if got := c.take(); got != once+"0 views" {
 				t.Errorf("by the page: %s", got)
 			}
-			r := appcluster.ClusterRequest{Name: fmt.Sprintf("api%d", one.size), LayoutRequest: layout.LayoutRequest{Template: "web", Size: one.size}, Lease: &day}
+			r := appcluster.ClusterRequest{Name: fmt.Sprintf("api%d", one.size), Request: layout.Request{Template: "web", Size: one.size}, Lease: &day}
 			if status, _ := o.api("ada", http.MethodPost, "/clusters", r, nil); status >= 300 {
 				t.Fatalf("the API answers %d", status)
 			}

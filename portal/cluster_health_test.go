@@ -26,7 +26,7 @@ type watching struct {
 
 func (f *watching) sick() health.ClusterHealth {
 	h := health.ClusterHealth{Repair: template.RepairAuto, LookedAt: f.now().Add(-time.Minute), Note: "Operation 7 repairs n2.",
-		Nodes: []health.NodeHealth{{Node: "n2", State: health.HealthSick, Since: f.now().Add(-time.Hour), Reasons: []string{"web: GET :80/<up>: 503"}}}}
+		Nodes: []health.NodeHealth{{Node: "n2", State: health.Sick, Since: f.now().Add(-time.Hour), Reasons: []string{"web: GET :80/<up>: 503"}}}}
 	h.Sum(2, true)
 	if f.unknown != "" {
 		h.Nodes, h.Note = []health.NodeHealth{}, f.unknown
@@ -35,7 +35,7 @@ func (f *watching) sick() health.ClusterHealth {
 	return h
 }
 
-func (f *watching) Cluster(ctx context.Context, a app.Actor, id string) (cluster.ClusterView, error) {
+func (f *watching) Cluster(ctx context.Context, a app.Actor, id string) (cluster.View, error) {
 	v, err := f.fake.Cluster(ctx, a, id)
 	if err == nil {
 		h := f.sick()

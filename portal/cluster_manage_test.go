@@ -40,19 +40,19 @@ func (k *fakeSchedules) SetSchedule(ctx context.Context, a app.Actor, id string,
 	return k.Schedule(ctx, a, id)
 }
 
-func (k *fakeSchedules) RenameCluster(_ context.Context, a app.Actor, id, name string) (cluster.ClusterView, error) {
+func (k *fakeSchedules) RenameCluster(_ context.Context, a app.Actor, id, name string) (cluster.View, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.find(id).Name = name
 	return k.view(id)
 }
 
-func (k *fakeSchedules) DiffClusters(_ context.Context, _ app.Actor, first, second string) (cluster.ClusterDiff, error) {
+func (k *fakeSchedules) DiffClusters(_ context.Context, _ app.Actor, first, second string) (cluster.Diff, error) {
 	if first == "nothing" || first == "" {
-		return cluster.ClusterDiff{}, app.Errorf(app.ENotFound, "There is no cluster %s.", first)
+		return cluster.Diff{}, app.Errorf(app.ENotFound, "There is no cluster %s.", first)
 	}
 	k.compared = append(k.compared, [2]string{first, second})
-	return cluster.ClusterDiff{Changes: []app.ValueChange{{Path: "config.port", Before: "80", After: "<b>81"}}}, nil
+	return cluster.Diff{Changes: []app.ValueChange{{Path: "config.port", Before: "80", After: "<b>81"}}}, nil
 }
 
 // keeping is a site whose visitor, signed in, sees a keeper with a running cluster.

@@ -22,7 +22,7 @@ func TestBrowserChange(t *testing.T) {
 	p := New(Config{UseCases: useCases(w), Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
-	v, err := f.CreateCluster(t.Context(), ada, cluster.ClusterRequest{Name: "lake", LayoutRequest: layout.LayoutRequest{Template: "hadoop", Size: 3}})
+	v, err := f.CreateCluster(t.Context(), ada, cluster.ClusterRequest{Name: "lake", Request: layout.Request{Template: "hadoop", Size: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestBrowserChange(t *testing.T) {
 	w.newer = true
 	b.Open(at + "/change?kind=upgrade")
 	b.Shoot("change-upgrade")
-	w.refuses = &policy.Decision{Outcome: policy.OutcomeApprove, Needs: []policy.Need{{Approval: policy.Approval{Count: 1, Role: app.RoleApprover}, Reason: "It touches every node."}}}
+	w.refuses = &policy.Decision{Outcome: policy.OutcomeApprove, Needs: []policy.RequiredApproval{{Approval: policy.Approval{Count: 1, Role: app.RoleApprover}, Reason: "It touches every node."}}}
 	b.Open(at + "/change?kind=stop")
 	b.Shoot("change-stop-approval")
 	w.refuses = nil

@@ -215,7 +215,7 @@ func TestWrongUpdatesOnThePage(t *testing.T) {
 	if !has(a.find("do"), "disabled") {
 		t.Error("what a policy refuses can be pressed")
 	}
-	w.refuses, w.waits = &policy.Decision{Outcome: policy.OutcomeApprove, Needs: []policy.Need{{Approval: policy.Approval{Count: 1, Role: app.RoleApprover}}}}, true
+	w.refuses, w.waits = &policy.Decision{Outcome: policy.OutcomeApprove, Needs: []policy.RequiredApproval{{Approval: policy.Approval{Count: 1, Role: app.RoleApprover}}}}, true
 	a = s.get(at + "?kind=restart")
 	a.reads(http.StatusOK, "Approval required", "Request approval")
 	if r := s.post(at, a.hidden()); r.header.Get("Location") != "/requests/7" {

@@ -67,7 +67,7 @@ func (e explaining) Explain(_ context.Context, a app.Actor, r cluster.ClusterReq
 		}
 		return ""
 	}
-	larger, other := r.LayoutRequest, r.LayoutRequest
+	larger, other := r.Request, r.Request
 	larger.Size = 8
 	other.Services, other.Hardware, other.Prefer = []string{"datanode"}, "large", template.PreferCheapest
 	return layout.Explanation{
@@ -202,7 +202,7 @@ func TestExplainOverREST(t *testing.T) {
 	if a := explainingSite(t, app.Errorf(app.ETimeout, "It took too long.")).call("POST", "/explain", `{"template":"web","size":3}`); a.status != http.StatusGatewayTimeout {
 		t.Errorf("too slow: %d", a.status)
 	}
-	if a := s.get("/api/v1/openapi.json"); !strings.Contains(a.body, `"/explain"`) || !strings.Contains(a.body, `"Clause"`) {
+	if a := s.get("/api/v1/openapi.json"); !strings.Contains(a.body, `"/explain"`) || !strings.Contains(a.body, `"LayoutClause"`) {
 		t.Error("it is not described")
 	}
 }

@@ -145,9 +145,11 @@ func (f *fake) ManualSteps(context.Context, app.Actor, execution.ManualStepQuery
 	return nil, nil
 }
 
-func (f *fake) Home(context.Context, app.Actor) (cluster.Home, error) { return cluster.Home{}, nil }
+func (f *fake) Home(context.Context, app.Actor) (cluster.DashboardData, error) {
+	return cluster.DashboardData{}, nil
+}
 
-func (f *fake) Usage(context.Context, app.Actor, usage.UsageFilter) (usage.Usage, error) {
+func (f *fake) Usage(context.Context, app.Actor, usage.Filter) (usage.Usage, error) {
 	return usage.Usage{}, nil
 }
 

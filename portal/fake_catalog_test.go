@@ -30,7 +30,7 @@ import (
 type withCatalog struct {
 	*fake
 	base    string
-	own     map[template.CatalogKey][]appcatalog.CatalogRevision // oldest first
+	own     map[template.CatalogKey][]appcatalog.Revision // oldest first
 	rev     int
 	changed map[template.CatalogKey]int // the revision of the last change
 	secrets map[string]string
@@ -75,7 +75,7 @@ func newCatalogSite(t *testing.T, user string) (*testSite, *withCatalog) {
 	t.Helper()
 	var f *withCatalog
 	s := visit(t, func(c *Config) {
-		f = &withCatalog{fake: fakeOf(c), base: installation, own: map[template.CatalogKey][]appcatalog.CatalogRevision{}, changed: map[template.CatalogKey]int{}, secrets: map[string]string{}}
+		f = &withCatalog{fake: fakeOf(c), base: installation, own: map[template.CatalogKey][]appcatalog.Revision{}, changed: map[template.CatalogKey]int{}, secrets: map[string]string{}}
 		f.fake.catalog = f.read(nil).Catalog
 		c.UseCases, c.Texts = useCases(f), catalog.Texts{}
 	})
@@ -84,7 +84,7 @@ func newCatalogSite(t *testing.T, user string) (*testSite, *withCatalog) {
 }
 
 // read lays own entries and files over the installation's.
-func (f *withCatalog) read(files []appcatalog.CatalogFile, without ...template.CatalogKey) catalog.Report {
+func (f *withCatalog) read(files []appcatalog.File, without ...template.CatalogKey) catalog.Report {
 	own, change := fstest.MapFS{}, fstest.MapFS{}
 	for k, all := range f.own {
 		if last := all[len(all)-1]; !last.Gone && !slices.Contains(without, k) {
@@ -104,17 +104,17 @@ func (f *withCatalog) read(files []appcatalog.CatalogFile, without ...template.C
 }
 
 // entries takes texts apart.
-func entries(name, text string) (out []appcatalog.CatalogText) {
+func entries(name, text string) (out []appcatalog.Text) {
 	for _, doc := range strings.Split(text, "\n---\n") {
 		tree, err := catalog.Texts{}.Tree(doc)
 		if err == nil && tree.At("name").String() != "" {
-			out = append(out, appcatalog.CatalogText{CatalogKey: template.CatalogKey{Kind: tree.At("kind").String(), Name: tree.At("name").String()}, File: name, Text: strings.TrimRight(doc, "\n") + "\n"})
+			out = append(out, appcatalog.Text{CatalogKey: template.CatalogKey{Kind: tree.At("kind").String(), Name: tree.At("name").String()}, File: name, Text: strings.TrimRight(doc, "\n") + "\n"})
 		}
 	}
 	return out
 }
 
-func (f *withCatalog) item(k template.CatalogKey) (s appcatalog.CatalogSource, ok bool) {
+func (f *withCatalog) item(k template.CatalogKey) (s appcatalog.Source, ok bool) {
 	for _, e := range entries("installation.yaml", f.base) {
 		if e.CatalogKey == k {
 			s.Text, s.Origin, ok = e.Text, "installation.yaml:1", true
@@ -128,12 +128,12 @@ func (f *withCatalog) item(k template.CatalogKey) (s appcatalog.CatalogSource, o
 	s.Replaces = s.Replaces && s.Own
 	s.CatalogKey, s.Revision = k, strconv.Itoa(f.rev)
 	if tree, err := (catalog.Texts{}).Tree(s.Text); err == nil {
-		s.Label, s.Description, s.Type, s.State = tree.At("label").String(), tree.At("description").String(), tree.At("type").String(), template.TemplateState(tree.At("state").String())
+		s.Label, s.Description, s.Type, s.State = tree.At("label").String(), tree.At("description").String(), tree.At("type").String(), template.State(tree.At("state").String())
 	}
 	return s, ok
 }
 
-func (f *withCatalog) CatalogItems(_ context.Context, a app.Actor, kind, query string) (out []appcatalog.CatalogItem, err error) {
+func (f *withCatalog) CatalogItems(_ context.Context, a app.Actor, kind, query string) (out []appcatalog.Item, err error) {
 	if err := refused(a, "CatalogItems"); err != nil {
 		return nil, err
 	}
@@ -147,16 +147,16 @@ func (f *withCatalog) CatalogItems(_ context.Context, a app.Actor, kind, query s
 	for k := range keys {
 		s, ok := f.item(k)
 		if ok && (kind == "" || k.Kind == kind) && strings.Contains(strings.ToLower(s.Name+" "+s.Label+" "+s.Description), strings.ToLower(query)) {
-			out = append(out, s.CatalogItem)
+			out = append(out, s.Item)
 		}
 	}
-	slices.SortFunc(out, func(a, b appcatalog.CatalogItem) int { return cmp.Compare(a.Kind+a.Name, b.Kind+b.Name) })
+	slices.SortFunc(out, func(a, b appcatalog.Item) int { return cmp.Compare(a.Kind+a.Name, b.Kind+b.Name) })
 	return out, f.broken
 }
 
-func (f *withCatalog) CatalogSource(_ context.Context, a app.Actor, k template.CatalogKey) (appcatalog.CatalogSource, error) {
+func (f *withCatalog) CatalogSource(_ context.Context, a app.Actor, k template.CatalogKey) (appcatalog.Source, error) {
 	if err := refused(a, "CatalogSource"); err != nil {
-		return appcatalog.CatalogSource{}, err
+		return appcatalog.Source{}, err
 	}
 	s, ok := f.item(k)
 	if !ok {
@@ -165,7 +165,7 @@ func (f *withCatalog) CatalogSource(_ context.Context, a app.Actor, k template.C
 	return s, nil
 }
 
-func (f *withCatalog) CatalogHistory(_ context.Context, a app.Actor, k template.CatalogKey) ([]appcatalog.CatalogRevision, error) {
+func (f *withCatalog) CatalogHistory(_ context.Context, a app.Actor, k template.CatalogKey) ([]appcatalog.Revision, error) {
 	if err := refused(a, "CatalogHistory"); err != nil {
 		return nil, err
 	}
@@ -174,14 +174,14 @@ func (f *withCatalog) CatalogHistory(_ context.Context, a app.Actor, k template.
 	return out, nil
 }
 
-func (f *withCatalog) CheckCatalog(_ context.Context, a app.Actor, c appcatalog.CatalogChange) (appcatalog.CatalogReport, error) {
+func (f *withCatalog) CheckCatalog(_ context.Context, a app.Actor, c appcatalog.Change) (appcatalog.Report, error) {
 	if err := refused(a, "CheckCatalog"); err != nil {
-		return appcatalog.CatalogReport{}, err
+		return appcatalog.Report{}, err
 	}
-	r := appcatalog.CatalogReport{Revision: strconv.Itoa(f.rev)}
+	r := appcatalog.Report{Revision: strconv.Itoa(f.rev)}
 	found := f.read(c.Files, c.Remove...)
 	for _, p := range found.Problems {
-		r.Problems = append(r.Problems, appcatalog.CatalogProblem{File: strings.TrimPrefix(p.Origin.File, "/"), Line: p.Origin.Line, Column: p.Column, Severity: string(p.Severity), Message: p.Message, Hint: p.Hint})
+		r.Problems = append(r.Problems, appcatalog.Problem{File: strings.TrimPrefix(p.Origin.File, "/"), Line: p.Origin.Line, Column: p.Column, Severity: string(p.Severity), Message: p.Message, Hint: p.Hint})
 		if m := named.FindStringSubmatch(p.Message); m != nil {
 			r.Problems[len(r.Problems)-1].Field = m[1]
 		}
@@ -199,25 +199,25 @@ func (f *withCatalog) CheckCatalog(_ context.Context, a app.Actor, c appcatalog.
 				r.Same++
 				continue
 			}
-			r.Changes = append(r.Changes, appcatalog.CatalogEdit{CatalogKey: e.CatalogKey, Act: act, Number: len(f.own[e.CatalogKey]) + 1})
+			r.Changes = append(r.Changes, appcatalog.Edit{CatalogKey: e.CatalogKey, Act: act, Number: len(f.own[e.CatalogKey]) + 1})
 		}
 	}
 	for _, k := range c.Remove {
-		r.Changes = append(r.Changes, appcatalog.CatalogEdit{CatalogKey: k, Act: "remove", Warnings: []string{"2 clusters stand by it."}})
+		r.Changes = append(r.Changes, appcatalog.Edit{CatalogKey: k, Act: "remove", Warnings: []string{"2 clusters stand by it."}})
 	}
 	if c.Prune {
 		for k := range f.own {
 			if !held[k] {
-				r.Changes = append(r.Changes, appcatalog.CatalogEdit{CatalogKey: k, Act: "remove"})
+				r.Changes = append(r.Changes, appcatalog.Edit{CatalogKey: k, Act: "remove"})
 			}
 		}
 	}
 	return r, f.broken
 }
 
-func (f *withCatalog) ApplyCatalog(ctx context.Context, a app.Actor, c appcatalog.CatalogChange) (appcatalog.CatalogReport, error) {
+func (f *withCatalog) ApplyCatalog(ctx context.Context, a app.Actor, c appcatalog.Change) (appcatalog.Report, error) {
 	if err := refused(a, "ApplyCatalog"); err != nil {
-		return appcatalog.CatalogReport{}, err
+		return appcatalog.Report{}, err
 	}
 	r, err := f.CheckCatalog(ctx, a, c)
 	if err != nil || !r.OK() {
@@ -233,7 +233,7 @@ func (f *withCatalog) ApplyCatalog(ctx context.Context, a app.Actor, c appcatalo
 	}
 	f.rev++
 	for _, x := range r.Changes {
-		v := appcatalog.CatalogRevision{CatalogKey: x.CatalogKey, Number: len(f.own[x.CatalogKey]) + 1, At: f.now(), By: a.User, Note: c.Note, Gone: x.Act == "remove"}
+		v := appcatalog.Revision{CatalogKey: x.CatalogKey, Number: len(f.own[x.CatalogKey]) + 1, At: f.now(), By: a.User, Note: c.Note, Gone: x.Act == "remove"}
 		for _, file := range c.Files {
 			for _, e := range entries(file.Name, file.Text) {
 				if e.CatalogKey == x.CatalogKey {
@@ -251,18 +251,18 @@ func (f *withCatalog) ApplyCatalog(ctx context.Context, a app.Actor, c appcatalo
 	return r, nil
 }
 
-func (f *withCatalog) RevertCatalog(ctx context.Context, a app.Actor, k template.CatalogKey, number int, note string) (appcatalog.CatalogReport, error) {
+func (f *withCatalog) RevertCatalog(ctx context.Context, a app.Actor, k template.CatalogKey, number int, note string) (appcatalog.Report, error) {
 	if err := refused(a, "RevertCatalog"); err != nil {
-		return appcatalog.CatalogReport{}, err
+		return appcatalog.Report{}, err
 	}
 	v := f.own[k][number-1]
 	if v.Gone {
-		return f.ApplyCatalog(ctx, a, appcatalog.CatalogChange{Remove: []template.CatalogKey{k}, Note: note})
+		return f.ApplyCatalog(ctx, a, appcatalog.Change{Remove: []template.CatalogKey{k}, Note: note})
 	}
-	return f.ApplyCatalog(ctx, a, appcatalog.CatalogChange{Files: []appcatalog.CatalogFile{catalogpage.CatalogFile(k, v.Text)}, Note: note})
+	return f.ApplyCatalog(ctx, a, appcatalog.Change{Files: []appcatalog.File{catalogpage.File(k, v.Text)}, Note: note})
 }
 
-func (f *withCatalog) TryCatalog(_ context.Context, a app.Actor, c appcatalog.CatalogChange, r cluster.ClusterRequest) (cluster.Preview, error) {
+func (f *withCatalog) TryCatalog(_ context.Context, a app.Actor, c appcatalog.Change, r cluster.ClusterRequest) (cluster.Preview, error) {
 	if err := refused(a, "TryCatalog"); err != nil {
 		return cluster.Preview{}, err
 	}
@@ -275,21 +275,21 @@ func (f *withCatalog) TryCatalog(_ context.Context, a app.Actor, c appcatalog.Ca
 	return f.preview(r)
 }
 
-func (f *withCatalog) ExplainCatalog(context.Context, app.Actor, appcatalog.CatalogChange, cluster.ClusterRequest) (layout.Explanation, error) {
+func (f *withCatalog) ExplainCatalog(context.Context, app.Actor, appcatalog.Change, cluster.ClusterRequest) (layout.Explanation, error) {
 	return layout.Explanation{Conflict: []layout.Clause{{Kind: "size", Text: "A cluster has at most 5 nodes.", Origin: "template/greet.yaml:7"}}, Fixes: []layout.Fix{{Text: "5 nodes instead of 9"}}}, nil
 }
 
-func (f *withCatalog) ExportCatalog(_ context.Context, a app.Actor, all bool) (out []appcatalog.CatalogFile, err error) {
+func (f *withCatalog) ExportCatalog(_ context.Context, a app.Actor, all bool) (out []appcatalog.File, err error) {
 	if err := refused(a, "ExportCatalog"); err != nil {
 		return nil, err
 	}
 	for k := range maps.Keys(f.own) {
 		if s, ok := f.item(k); ok {
-			out = append(out, catalogpage.CatalogFile(k, s.Text))
+			out = append(out, catalogpage.File(k, s.Text))
 		}
 	}
 	if all {
-		out = append(out, appcatalog.CatalogFile{Name: "installation.yaml", Text: f.base})
+		out = append(out, appcatalog.File{Name: "installation.yaml", Text: f.base})
 	}
 	return out, nil
 }

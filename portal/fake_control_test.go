@@ -13,7 +13,7 @@ import (
 )
 
 // current returns the latest operation of a cluster, if it allows the act.
-func (f *fake) current(a app.Actor, id string, act app.Act) (*cluster.ClusterView, *app.Operation, error) {
+func (f *fake) current(a app.Actor, id string, act app.Act) (*cluster.View, *app.Operation, error) {
 	if _, err := f.view(id); err != nil {
 		return nil, nil, err
 	}
@@ -28,12 +28,12 @@ func (f *fake) current(a app.Actor, id string, act app.Act) (*cluster.ClusterVie
 	return c, op, nil
 }
 
-func (f *fake) CancelOperation(_ context.Context, a app.Actor, id string, _ int64, rollBack bool) (cluster.ClusterView, error) {
+func (f *fake) CancelOperation(_ context.Context, a app.Actor, id string, _ int64, rollBack bool) (cluster.View, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c, op, err := f.current(a, id, app.ActCancel)
 	if err != nil {
-		return cluster.ClusterView{}, err
+		return cluster.View{}, err
 	}
 	op.Status, op.Message = app.OperationCancelling, "Cancelled by "+a.User+"."
 	if rollBack {
@@ -64,41 +64,41 @@ func (f *fake) letGo(id string) {
 	f.tell(id, app.Event{Kind: app.EventCluster, Status: string(c.Status)})
 }
 
-func (f *fake) PauseOperation(_ context.Context, a app.Actor, id string, _ int64) (cluster.ClusterView, error) {
+func (f *fake) PauseOperation(_ context.Context, a app.Actor, id string, _ int64) (cluster.View, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c, op, err := f.current(a, id, app.ActPause)
 	if err != nil {
-		return cluster.ClusterView{}, err
+		return cluster.View{}, err
 	}
 	op.Status, op.Message = app.OperationPaused, "Paused by "+a.User+"."
 	f.tell(c.ID, app.Event{Kind: app.EventOperation, Operation: op.ID, Status: string(op.Status)})
 	return f.view(id)
 }
 
-func (f *fake) ResumeOperation(_ context.Context, a app.Actor, id string, _ int64) (cluster.ClusterView, error) {
+func (f *fake) ResumeOperation(_ context.Context, a app.Actor, id string, _ int64) (cluster.View, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c, op, err := f.current(a, id, app.ActResume)
 	if err != nil {
-		return cluster.ClusterView{}, err
+		return cluster.View{}, err
 	}
 	f.acceptPartial(c, op, "")
 	return f.view(id)
 }
 
-func (f *fake) RetryNode(_ context.Context, a app.Actor, id, node string) (cluster.ClusterView, error) {
+func (f *fake) RetryNode(_ context.Context, a app.Actor, id, node string) (cluster.View, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c, op, err := f.current(a, id, app.ActRetryNode)
 	if err != nil {
-		return cluster.ClusterView{}, err
+		return cluster.View{}, err
 	}
 	f.acceptPartial(c, op, node)
 	return f.view(id)
 }
 
-func (f *fake) acceptPartial(c *cluster.ClusterView, op *app.Operation, node string) {
+func (f *fake) acceptPartial(c *cluster.View, op *app.Operation, node string) {
 	c.Status, c.Message = app.ClusterPending, ""
 	op.Status, op.Message = app.OperationRunning, ""
 	for i := range f.steps[op.ID] {
@@ -124,7 +124,7 @@ func (f *fake) rollBack(id string) appoperation.RollBackPreview {
 	p := appoperation.RollBackPreview{Operation: c.Operations[0], Gone: true, Plan: plan.Plan{Kind: app.OperationRollBack}, Untouched: len(c.Nodes)}
 	for _, s := range f.steps[c.Operations[0].ID] {
 		if s.Action == app.ActionCreate && s.Attempt > 0 {
-			p.Plan.Steps = append(p.Plan.Steps, plan.PlanStep{ID: s.Node + ".delete", Node: s.Node, Action: app.ActionDelete, Rank: took[app.ActionDelete]})
+			p.Plan.Steps = append(p.Plan.Steps, plan.Step{ID: s.Node + ".delete", Node: s.Node, Action: app.ActionDelete, Rank: took[app.ActionDelete]})
 			p.GivesBack = append(p.GivesBack, s.Node)
 			p.Untouched--
 		}
@@ -133,16 +133,16 @@ func (f *fake) rollBack(id string) appoperation.RollBackPreview {
 	return p
 }
 
-func (f *fake) RollBack(_ context.Context, a app.Actor, id string, _ int64, hash string) (cluster.ClusterView, error) {
+func (f *fake) RollBack(_ context.Context, a app.Actor, id string, _ int64, hash string) (cluster.View, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c, _, err := f.current(a, id, app.ActRollBack)
 	if err != nil {
-		return cluster.ClusterView{}, err
+		return cluster.View{}, err
 	}
 	p := f.rollBack(id)
 	if hash != "" && hash != p.PlanHash {
-		return cluster.ClusterView{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since you reviewed it."}
+		return cluster.View{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed since you reviewed it."}
 	}
 	f.operate(c, a, p.Plan)
 	return f.view(id)

@@ -28,7 +28,7 @@ type fake struct {
 
 	mu       sync.Mutex
 	catalog  *template.Catalog
-	clusters []*cluster.ClusterView
+	clusters []*cluster.View
 	steps    map[int64][]app.Step
 	events   map[string][]app.Event
 	logs     map[string][]app.LogLine
@@ -58,20 +58,20 @@ func newFake(now func() time.Time) *fake {
 	c.Images["ubuntu24"] = &template.ImageType{About: template.About{Name: "ubuntu24", Label: "Ubuntu 24.04"}}
 	c.Templates["hadoop"] = &template.Template{
 		About:       template.About{Name: "hadoop", Label: "Hadoop", Description: "Storage and jobs over many nodes. Data stays on the nodes and is copied three times."},
-		Defaults:    template.TemplateDefaults{Services: []string{"namenode", "datanode", "nodemanager"}, Provider: "sandbox", Hardware: "medium", Image: "debian12"},
+		Defaults:    template.Defaults{Services: []string{"namenode", "datanode", "nodemanager"}, Provider: "sandbox", Hardware: "medium", Image: "debian12"},
 		Constraints: template.Constraints{Size: template.SizeRange{Min: 2, Max: 50}},
 		Lease:       template.Lease{Initial: 24 * time.Hour, Max: 7 * 24 * time.Hour},
 	}
 	c.Templates["web"] = &template.Template{
 		About:         template.About{Name: "web", Label: "Web with a load balancer", Description: "One balancer before any number of web servers."},
-		Defaults:      template.TemplateDefaults{Services: []string{"haproxy", "web"}, Provider: "sandbox", Image: "ubuntu24"},
+		Defaults:      template.Defaults{Services: []string{"haproxy", "web"}, Provider: "sandbox", Image: "ubuntu24"},
 		Compatibility: template.Compatibility{Services: []string{"haproxy", "web", "postgres"}},
 		Constraints:   template.Constraints{Size: template.SizeRange{Min: 2, Max: template.Unlimited}},
 		Lease:         template.Lease{Initial: 0},
 	}
 	c.Templates["single"] = &template.Template{
 		About:       template.About{Name: "single", Label: "One database", Description: "PostgreSQL on a machine of its own."},
-		Defaults:    template.TemplateDefaults{Services: []string{"postgres"}, Provider: "sandbox", Hardware: "large", Image: "debian12"},
+		Defaults:    template.Defaults{Services: []string{"postgres"}, Provider: "sandbox", Hardware: "large", Image: "debian12"},
 		Constraints: template.Constraints{Size: template.SizeRange{Min: 1, Max: 1}},
 		Lease:       template.Lease{Initial: 8 * time.Hour},
 	}
@@ -172,10 +172,10 @@ var took = map[app.Action]time.Duration{
 func createPlan(l layout.Layout) plan.Plan {
 	p := plan.Plan{Kind: app.OperationCreate}
 	first := -1
-	for k, n := range plan.PlanNodes(l) {
+	for k, n := range plan.Nodes(l) {
 		last := -1
 		add := func(a app.Action, service string) {
-			s := plan.PlanStep{Node: n.Name, Action: a, Service: service, ID: n.Name + "." + string(a)}
+			s := plan.Step{Node: n.Name, Action: a, Service: service, ID: n.Name + "." + string(a)}
 			if service != "" {
 				s.ID = n.Name + "." + service + "." + string(a)
 			}
@@ -201,7 +201,7 @@ func createPlan(l layout.Layout) plan.Plan {
 		}
 		if k == 0 {
 			first = len(p.Steps)
-			p.Steps = append(p.Steps, plan.PlanStep{ID: "all.ready", Join: true, Needs: []int{last}})
+			p.Steps = append(p.Steps, plan.Step{ID: "all.ready", Join: true, Needs: []int{last}})
 		}
 	}
 	for i := len(p.Steps) - 1; i >= 0; i-- {
@@ -216,33 +216,33 @@ func createPlan(l layout.Layout) plan.Plan {
 	return p
 }
 
-func (f *fake) CreateCluster(_ context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.ClusterView, error) {
+func (f *fake) CreateCluster(_ context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.View, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked = append(f.asked, r)
 	if a.Role == app.RoleViewer {
-		return cluster.ClusterView{}, app.Errorf(app.EForbidden, "You may look, but not create.")
+		return cluster.View{}, app.Errorf(app.EForbidden, "You may look, but not create.")
 	}
 	v, err := f.preview(r)
 	if err != nil {
-		return cluster.ClusterView{}, err
+		return cluster.View{}, err
 	}
 	if r.Name == "" {
-		return cluster.ClusterView{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "The cluster needs a name.", Hint: "Small letters and digits."}
+		return cluster.View{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "The cluster needs a name.", Hint: "Small letters and digits."}
 	}
 	if r.PlanHash != "" && r.PlanHash != v.PlanHash {
-		return cluster.ClusterView{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed."}
+		return cluster.View{}, &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: "The plan has changed."}
 	}
 	for _, c := range f.clusters {
 		if c.Name == r.Name && c.Status != app.ClusterDeleted {
-			return cluster.ClusterView{}, &app.Error{Code: app.EConflict, Field: "name", Message: "There is a cluster " + r.Name + " already.", Hint: "Choose another name."}
+			return cluster.View{}, &app.Error{Code: app.EConflict, Field: "name", Message: "There is a cluster " + r.Name + " already.", Hint: "Choose another name."}
 		}
 	}
 	return f.create(a, r, v), nil
 }
 
-func (f *fake) create(a app.Actor, r cluster.ClusterRequest, v cluster.Preview) cluster.ClusterView {
-	c := &cluster.ClusterView{Cluster: app.Cluster{
+func (f *fake) create(a app.Actor, r cluster.ClusterRequest, v cluster.Preview) cluster.View {
+	c := &cluster.View{Cluster: app.Cluster{
 		ID: fmt.Sprintf("c%02d", len(f.clusters)+1), Tenant: a.Tenant, Name: r.Name, Owner: a.User, Template: r.Template,
 		Provider: v.Layout.Provider, Size: r.Size, Status: app.ClusterPending, CostPerHour: v.Layout.CostPerHour,
 		DNSSuffix: "muster.example", CreatedAt: f.now(), Visibility: app.VisibleTenant,
@@ -251,7 +251,7 @@ func (f *fake) create(a app.Actor, r cluster.ClusterRequest, v cluster.Preview) 
 		c.ExpiresAt = f.now().Add(v.Lease)
 	}
 	seen := map[string]bool{}
-	for i, n := range plan.PlanNodes(v.Layout) {
+	for i, n := range plan.Nodes(v.Layout) {
 		g := v.Layout.Groups[min(i, len(v.Layout.Groups)-1)]
 		c.Nodes = append(c.Nodes, app.Node{
 			Cluster: c.ID, Name: n.Name, Hostname: n.Name + "-" + c.ID + ".muster.example", Hardware: g.Hardware, Image: g.Image,
@@ -268,7 +268,7 @@ func (f *fake) create(a app.Actor, r cluster.ClusterRequest, v cluster.Preview) 
 }
 
 // operate adds an operation to a cluster, with its first steps ready.
-func (f *fake) operate(c *cluster.ClusterView, a app.Actor, p plan.Plan) {
+func (f *fake) operate(c *cluster.View, a app.Actor, p plan.Plan) {
 	f.operable++
 	op := app.Operation{
 		ID: f.operable, Tenant: c.Tenant, Cluster: c.ID, Kind: p.Kind, Status: app.OperationRunning, PlanHash: p.Hash(),
@@ -356,7 +356,7 @@ func (f *fake) met(steps []app.Step, s *app.Step) bool {
 }
 
 // apply does to the node what the step does, and says so in the log.
-func (f *fake) apply(c *cluster.ClusterView, s *app.Step) {
+func (f *fake) apply(c *cluster.View, s *app.Step) {
 	for i := range c.Nodes {
 		n := &c.Nodes[i]
 		if n.Name != s.Node {
@@ -427,7 +427,7 @@ func (f *fake) wake(topic app.Topic) {
 	}
 }
 
-func (f *fake) find(id string) *cluster.ClusterView {
+func (f *fake) find(id string) *cluster.View {
 	for _, c := range f.clusters {
 		if c.ID == id {
 			return c
@@ -437,13 +437,13 @@ func (f *fake) find(id string) *cluster.ClusterView {
 }
 
 // view returns a copy that later changes do not reach.
-func (f *fake) view(id string) (cluster.ClusterView, error) {
+func (f *fake) view(id string) (cluster.View, error) {
 	if f.broken != nil {
-		return cluster.ClusterView{}, f.broken
+		return cluster.View{}, f.broken
 	}
 	c := f.find(id)
 	if c == nil {
-		return cluster.ClusterView{}, app.Errorf(app.ENotFound, "There is no cluster %s.", id)
+		return cluster.View{}, app.Errorf(app.ENotFound, "There is no cluster %s.", id)
 	}
 	v := *c
 	v.Nodes, v.Operations = slices.Clone(c.Nodes), slices.Clone(c.Operations)
@@ -472,7 +472,7 @@ func (f *fake) Clusters(_ context.Context, a app.Actor, filter app.ClusterFilter
 	return out, f.broken
 }
 
-func (f *fake) ClusterPage(ctx context.Context, a app.Actor, filter app.ClusterFilter) (p cluster.ClusterPage, err error) {
+func (f *fake) ClusterPage(ctx context.Context, a app.Actor, filter app.ClusterFilter) (p cluster.Page, err error) {
 	if !slices.Contains(app.ClusterSorts, filter.Sort) {
 		return p, &app.Error{Code: app.EInvalid, Field: "sort", Message: "Clusters cannot be sorted by that."}
 	}
@@ -506,7 +506,7 @@ func (f *fake) ClusterCounts(ctx context.Context, a app.Actor, filter app.Cluste
 	return c, err
 }
 
-func (f *fake) Cluster(_ context.Context, a app.Actor, id string) (cluster.ClusterView, error) {
+func (f *fake) Cluster(_ context.Context, a app.Actor, id string) (cluster.View, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v, err := f.view(id)
@@ -520,19 +520,19 @@ func shownTo(c app.Cluster, a app.Actor) app.Cluster {
 	return c
 }
 
-func (f *fake) DeleteCluster(_ context.Context, a app.Actor, id string) (cluster.ClusterView, error) {
+func (f *fake) DeleteCluster(_ context.Context, a app.Actor, id string) (cluster.View, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if _, err := f.view(id); err != nil {
-		return cluster.ClusterView{}, err
+		return cluster.View{}, err
 	}
 	if a.Role == app.RoleViewer {
-		return cluster.ClusterView{}, app.Errorf(app.EForbidden, "You may look, but not delete.")
+		return cluster.View{}, app.Errorf(app.EForbidden, "You may look, but not delete.")
 	}
 	c := f.find(id)
 	p := plan.Plan{Kind: app.OperationDelete}
 	for _, n := range c.Nodes {
-		p.Steps = append(p.Steps, plan.PlanStep{ID: n.Name + ".delete", Node: n.Name, Action: app.ActionDelete, Rank: took[app.ActionDelete]})
+		p.Steps = append(p.Steps, plan.Step{ID: n.Name + ".delete", Node: n.Name, Action: app.ActionDelete, Rank: took[app.ActionDelete]})
 	}
 	f.operate(c, a, p)
 	return f.view(id)

@@ -45,7 +45,7 @@ func (f *fakeUpdates) previewUpdate(a app.Actor, id string, m cluster.Update) (c
 	if len(v.Operations) > 0 && !v.Operations[0].Status.Ended() {
 		return cluster.UpdatePreview{}, &app.Error{Code: app.EConflict, Message: "Another operation is in progress.", Hint: "Wait until it finishes."}
 	}
-	p := cluster.UpdatePreview{Kind: m.Kind, Before: cluster.ClusterFigures{Nodes: v.Size, CostPerHour: v.CostPerHour}, Plan: plan.Plan{Kind: m.Kind}, Decision: f.refuses}
+	p := cluster.UpdatePreview{Kind: m.Kind, Before: cluster.Figures{Nodes: v.Size, CostPerHour: v.CostPerHour}, Plan: plan.Plan{Kind: m.Kind}, Decision: f.refuses}
 	for _, n := range v.Nodes {
 		if n.Status != app.NodeDeleted {
 			p.Nodes = append(p.Nodes, cluster.UpdatedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Services: slices.Clone(n.Services)})
@@ -53,7 +53,7 @@ func (f *fakeUpdates) previewUpdate(a app.Actor, id string, m cluster.Update) (c
 	}
 	last := -1
 	step := func(node string, act app.Action, service string) {
-		s := plan.PlanStep{ID: strings.Join(slices.DeleteFunc([]string{node, service, string(act)}, func(s string) bool { return s == "" }), "."), Node: node, Action: act, Service: service}
+		s := plan.Step{ID: strings.Join(slices.DeleteFunc([]string{node, service, string(act)}, func(s string) bool { return s == "" }), "."), Node: node, Action: act, Service: service}
 		if last >= 0 {
 			s.Needs = []int{last}
 		}

@@ -33,10 +33,10 @@ func newFakeHome(f *fake) *fakeHome {
 	return &fakeHome{fakeQuotas: &fakeQuotas{fake: f}, prices: map[string]float64{"web": 0.24, "single": 0.5}}
 }
 
-func (h *fakeHome) Home(_ context.Context, a app.Actor) (cluster.Home, error) {
+func (h *fakeHome) Home(_ context.Context, a app.Actor) (cluster.DashboardData, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	out := cluster.Home{Standing: map[app.ClusterStatus]int{}, Notices: h.notices}
+	out := cluster.DashboardData{Standing: map[app.ClusterStatus]int{}, Notices: h.notices}
 	for _, status := range []app.ClusterStatus{app.ClusterFailed, app.ClusterPending, app.ClusterActive, app.ClusterAsleep} {
 		for _, c := range h.clusters {
 			if c.Owner != a.User || c.Status != status {
@@ -85,10 +85,10 @@ func (h *fakeHome) TemplatePrices(context.Context, app.Actor) (map[string]float6
 func (h *fakeHome) furnish() error {
 	ctx, now := context.Background(), h.now()
 	for i, r := range []cluster.ClusterRequest{
-		{Name: "lake", LayoutRequest: applayout.LayoutRequest{Template: "hadoop", Size: 5}},
-		{Name: "shop-staging", LayoutRequest: applayout.LayoutRequest{Template: "web", Size: 4}},
-		{Name: "orders-db", LayoutRequest: applayout.LayoutRequest{Template: "single", Size: 1}},
-		{Name: "theirs", LayoutRequest: applayout.LayoutRequest{Template: "web", Size: 3}},
+		{Name: "lake", Request: applayout.Request{Template: "hadoop", Size: 5}},
+		{Name: "shop-staging", Request: applayout.Request{Template: "web", Size: 4}},
+		{Name: "orders-db", Request: applayout.Request{Template: "single", Size: 1}},
+		{Name: "theirs", Request: applayout.Request{Template: "web", Size: 3}},
 	} {
 		who := ada
 		if i == 3 {
@@ -105,10 +105,10 @@ func (h *fakeHome) furnish() error {
 	h.failStep("c02", "n1.haproxy.start", "The script ended with 1.")
 	layout := applayout.Layout{CostPerHour: 0.96, Groups: []applayout.NodeGroup{{Count: 8, Services: []string{"web"}}}}
 	h.inbox = []cluster.Request{{ID: 7, Status: cluster.RequestWaiting, Requester: "bob", AskedAt: now.Add(-time.Hour), ExpiresAt: now.Add(time.Hour),
-		Asked: cluster.ClusterRequest{Name: "load-test", LayoutRequest: applayout.LayoutRequest{Template: "web"}}, Terms: cluster.Terms{Layout: layout}}}
+		Asked: cluster.ClusterRequest{Name: "load-test", Request: applayout.Request{Template: "web"}}, Terms: cluster.Terms{Layout: layout}}}
 	h.mine = []cluster.Request{{ID: 9, Status: cluster.RequestWaiting, Requester: "ada", AskedAt: now.Add(-time.Hour), ExpiresAt: now.Add(20 * time.Hour),
-		Asked: cluster.ClusterRequest{Name: "big-lake", LayoutRequest: applayout.LayoutRequest{Template: "hadoop"}}, Terms: cluster.Terms{Layout: layout},
-		Needs: []policy.Need{{Approval: policy.Approval{Group: "finance", Count: 2}}}}}
+		Asked: cluster.ClusterRequest{Name: "big-lake", Request: applayout.Request{Template: "hadoop"}}, Terms: cluster.Terms{Layout: layout},
+		Needs: []policy.RequiredApproval{{Approval: policy.Approval{Group: "finance", Count: 2}}}}}
 	h.asks = []execution.ManualStep{{Operation: 3, Index: 4, Cluster: "c01", ClusterName: "lake", Service: "datanode", Action: app.ActionConfigure, Node: "n2", Mine: true,
 		Person: template.Person{Ask: "Is the disk of n2 wiped?"}}}
 	h.notices = []app.Notice{{ID: 5, At: now.Add(-2 * time.Hour), Kind: app.NoticeLease, Title: "The lease of lake expires in 22 hours.", About: app.ClusterSubject("c01"), Users: []string{"ada"}},
@@ -116,7 +116,7 @@ func (h *fakeHome) furnish() error {
 	month := app.MonthOf(now).Start
 	for i := 0; !month.AddDate(0, 0, i).After(now); i++ {
 		cost := float64(1+(i*7)%5) / 2
-		h.usage.Lines = append(h.usage.Lines, usage.UsageLine{Start: month.AddDate(0, 0, i), UsageSum: usage.UsageSum{Cost: cost, NodeHours: cost * 10}})
+		h.usage.Lines = append(h.usage.Lines, usage.Line{Start: month.AddDate(0, 0, i), Sum: usage.Sum{Cost: cost, NodeHours: cost * 10}})
 		h.usage.Total.Cost += cost
 		h.usage.Total.NodeHours += cost * 10
 	}

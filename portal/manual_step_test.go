@@ -19,7 +19,7 @@ import (
 func (o *fullSite) asked(name string, p template.Person) execution.ManualStep {
 	o.Helper()
 	plan := appplan.Plan{Kind: app.OperationCreate, ManualSteps: map[string]*template.Person{"a.configure": &p},
-		Steps: []appplan.PlanStep{{ID: "n1.a.configure", Node: "n1", Service: "a", Action: app.ActionConfigure, Asks: "a.configure"}}}
+		Steps: []appplan.Step{{ID: "n1.a.configure", Node: "n1", Service: "a", Action: app.ActionConfigure, Asks: "a.configure"}}}
 	n := apptest.NewCluster(app.DefaultTenant, name, 1, o.clock.now(), plan)
 	n.Cluster.Visibility = app.VisibleTenant
 	op, err := o.store.CreateCluster(o.Context(), n)
@@ -144,7 +144,9 @@ func TestWhoMayAnswer(t *testing.T) {
 func TestManualStepsOverREST(t *testing.T) {
 	o := newFullSite(t)
 	q := o.asked("web", withKey)
-	var list struct{ ManualSteps []execution.ManualStep }
+	var list struct {
+		ManualSteps []execution.ManualStep `json:"manual_steps"`
+	}
 	if status, _ := o.api("cy", "GET", "/manual-steps?mine=true", nil, &list); status != http.StatusOK || len(list.ManualSteps) != 0 {
 		t.Errorf("%d: cy has %+v", status, list)
 	}

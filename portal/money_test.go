@@ -23,8 +23,8 @@ type fakeQuotas struct {
 	*fake
 	quotas []apppolicy.QuotaUse
 	usage  appusage.Usage
-	ahead  *appusage.UsageAhead
-	asked  []appusage.UsageFilter
+	ahead  *appusage.Forecast
+	asked  []appusage.Filter
 	many   int // further clusters
 	moved  []template.LeaseRequest
 	rules  template.Lease
@@ -122,7 +122,7 @@ func (f *fakeQuotas) LeaseLink(ctx context.Context, a app.Actor, cluster, end, s
 	return o, end == "old", err
 }
 
-func (f *fakeQuotas) Usage(_ context.Context, _ app.Actor, q appusage.UsageFilter) (appusage.Usage, error) {
+func (f *fakeQuotas) Usage(_ context.Context, _ app.Actor, q appusage.Filter) (appusage.Usage, error) {
 	f.asked = append(f.asked, q)
 	if q.By == "colour" {
 		return appusage.Usage{}, &app.Error{Code: app.EInvalid, Field: "by", Message: "Unknown grouping that.", Hint: "Say user."}
@@ -132,23 +132,23 @@ func (f *fakeQuotas) Usage(_ context.Context, _ app.Actor, q appusage.UsageFilte
 	return u, nil
 }
 
-func (f *fakeQuotas) UsageOfAll(ctx context.Context, a app.Actor, q appusage.UsageFilter) (appusage.Usage, error) {
+func (f *fakeQuotas) UsageOfAll(ctx context.Context, a app.Actor, q appusage.Filter) (appusage.Usage, error) {
 	if !a.May("UsageOfAll") {
 		return appusage.Usage{}, app.Errorf(app.EForbidden, "Only superadmins see all tenants.")
 	}
 	return f.Usage(ctx, a, q)
 }
 
-func (f *fakeQuotas) UsageAhead(_ context.Context, a app.Actor) (appusage.UsageAhead, error) {
+func (f *fakeQuotas) UsageAhead(_ context.Context, a app.Actor) (appusage.Forecast, error) {
 	if f.ahead == nil {
-		return appusage.UsageAhead{User: "other"}, nil
+		return appusage.Forecast{User: "other"}, nil
 	}
 	return *f.ahead, nil
 }
 
-func (f *fakeQuotas) UsageAheadOfAll(ctx context.Context, a app.Actor) (appusage.UsageAhead, error) {
+func (f *fakeQuotas) UsageAheadOfAll(ctx context.Context, a app.Actor) (appusage.Forecast, error) {
 	if !a.May("UsageAheadOfAll") {
-		return appusage.UsageAhead{}, app.Errorf(app.EForbidden, "Only superadmins see all tenants.")
+		return appusage.Forecast{}, app.Errorf(app.EForbidden, "Only superadmins see all tenants.")
 	}
 	u, err := f.UsageAhead(ctx, a)
 	u.Budget = nil
@@ -164,10 +164,10 @@ func treasury(t *testing.T, user string) (*testSite, *fakeQuotas) {
 		c.UseCases = useCases(f)
 	})
 	now := f.now()
-	f.usage = appusage.Usage{From: app.MonthOf(now.Add(-48 * time.Hour)).Start, To: now, Total: appusage.UsageSum{NodeHours: 36, CoreHours: 72, Cost: 9.5, Unpriced: 2}}
+	f.usage = appusage.Usage{From: app.MonthOf(now.Add(-48 * time.Hour)).Start, To: now, Total: appusage.Sum{NodeHours: 36, CoreHours: 72, Cost: 9.5, Unpriced: 2}}
 	for i, key := range []string{"ada", "=cmd|' /C calc'!A0", "<b>bob</b>", "+x", "-y", "@z", "k6", "k7", "k8", "k9"} {
-		f.usage.Lines = append(f.usage.Lines, appusage.UsageLine{Start: appusage.IntervalDay.Start(now).AddDate(0, 0, -i%3), Key: key,
-			UsageSum: appusage.UsageSum{NodeHours: float64(10 - i), Cost: float64(10-i) / 4, CoreHours: 2}})
+		f.usage.Lines = append(f.usage.Lines, appusage.Line{Start: appusage.IntervalDay.Start(now).AddDate(0, 0, -i%3), Key: key,
+			Sum: appusage.Sum{NodeHours: float64(10 - i), Cost: float64(10-i) / 4, CoreHours: 2}})
 	}
 	s.signIn(user)
 	return s, f

@@ -29,7 +29,7 @@ func (f *fakeReceipts) Receipt(ctx context.Context, a app.Actor, cluster string)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.now()
-	r := fleet.NewReceipt(v.Cluster, []fleet.Resource{
+	r := fleet.NewReceipt(v.Cluster, []fleet.CloudResource{
 		{Provider: "sandbox", Kind: fleet.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5, MadeAt: now.Add(-2 * time.Hour), GoneAt: now.Add(-time.Hour)},
 		{Provider: "sandbox", Kind: fleet.ResourceMachine, ID: "<m-2>", Node: "n2", MadeAt: now.Add(-time.Hour), Zone: "b"},
 	}, f.proof, now)

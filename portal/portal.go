@@ -42,7 +42,7 @@ type Config struct {
 	// Keys checks security keys; nil: only codes are second factors.
 	Keys site.SecurityKeys
 	// Texts reads and changes YAML of the catalog.
-	Texts catalog.CatalogTexts
+	Texts catalog.Texts
 	// Rules reads and writes rules of build hooks.
 	Rules site.RuleTexts
 	// Chat is the chat for installations into workspaces; nil: none.

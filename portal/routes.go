@@ -103,7 +103,7 @@ func (p *Portal) routes() http.Handler {
 		r.MethodNotAllowed(programsApart(p.apiNotAllowed, p.serve(site.ShowAll("", p.notAllowed))))
 	})
 	r.Group(func(r chi.Router) {
-		r.Use(p.Limit(catalog.CatalogLimit), p.Sessions.LoadAndSave)
+		r.Use(p.Limit(catalog.Limit), p.Sessions.LoadAndSave)
 		p.register(r, p.catalogPages())
 	})
 

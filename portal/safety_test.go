@@ -205,7 +205,7 @@ func TestBodiesAreBounded(t *testing.T) {
 // panicky is a fake Muster with a bug.
 type panicky struct{ *fake }
 
-func (panicky) ClusterPage(context.Context, app.Actor, app.ClusterFilter) (cluster.ClusterPage, error) {
+func (panicky) ClusterPage(context.Context, app.Actor, app.ClusterFilter) (cluster.Page, error) {
 	panic("a bug with password=hunter2")
 }
 

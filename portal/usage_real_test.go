@@ -22,8 +22,8 @@ func TestBrowserUsage(t *testing.T) {
 	f.usage = usage.Usage{From: app.MonthOf(now).Start, To: now}
 	for day := range 17 {
 		for k := range 11 {
-			sum := usage.UsageSum{NodeHours: float64(20 + (day*7+k*5)%19), Cost: float64(3+(day*5+k*3)%11) / float64(k+2), CoreHours: 80}
-			f.usage.Lines = append(f.usage.Lines, usage.UsageLine{Start: app.MonthOf(now).Start.AddDate(0, 0, day), Key: fmt.Sprintf("template-%d", k), UsageSum: sum})
+			sum := usage.Sum{NodeHours: float64(20 + (day*7+k*5)%19), Cost: float64(3+(day*5+k*3)%11) / float64(k+2), CoreHours: 80}
+			f.usage.Lines = append(f.usage.Lines, usage.Line{Start: app.MonthOf(now).Start.AddDate(0, 0, day), Key: fmt.Sprintf("template-%d", k), Sum: sum})
 			f.usage.Total.Cost, f.usage.Total.NodeHours, f.usage.Total.CoreHours = f.usage.Total.Cost+sum.Cost, f.usage.Total.NodeHours+sum.NodeHours, f.usage.Total.CoreHours+80
 		}
 	}

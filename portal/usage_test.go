@@ -36,7 +36,7 @@ func TestUsageForecast(t *testing.T) {
 	a = s.get("/usage?range=last-month&by=provider")
 	a.reads(http.StatusOK, "Cost 9.50")
 	a.lacks("Forecast")
-	if last := f.asked[len(f.asked)-1]; !last.From.Equal(time.Date(2030, 4, 1, 0, 0, 0, 0, time.UTC)) || !last.To.Equal(time.Date(2030, 5, 1, 0, 0, 0, 0, time.UTC)) || last.By != usage.UsageByProvider {
+	if last := f.asked[len(f.asked)-1]; !last.From.Equal(time.Date(2030, 4, 1, 0, 0, 0, 0, time.UTC)) || !last.To.Equal(time.Date(2030, 5, 1, 0, 0, 0, 0, time.UTC)) || last.By != usage.ByProvider {
 		t.Errorf("the last month is %+v", last)
 	}
 	s.get("/usage?range=week").lacks("Forecast")
@@ -78,7 +78,7 @@ func TestUsageOfManyClustersComesLater(t *testing.T) {
 	where := attr(n, "data-fill")
 	part := s.get(where, "Muster-Part", "cost")
 	part.reads(http.StatusOK, "Node hours", "Details")
-	if strings.Contains(part.body, "<html") || len(f.asked) == 0 || f.asked[0].By != usage.UsageByProvider {
+	if strings.Contains(part.body, "<html") || len(f.asked) == 0 || f.asked[0].By != usage.ByProvider {
 		t.Errorf("the part is a whole page: %v", f.asked)
 	}
 	s.get(where).reads(http.StatusOK, "Usage", "Download CSV", "Node hours", "Details")

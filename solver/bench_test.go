@@ -121,7 +121,7 @@ func needing() *template.Catalog {
 		c.Hardware[h].Providers["p"] = template.Flavor{Flavor: h, CPU: float64(16 - 4*i), MemoryGB: float64(24 + 8*i)}
 	}
 	for i, s := range c.Templates["t"].Defaults.Services {
-		c.Services[s].Needs = template.Resources{CPU: 0.5 * float64(1+i%4), MemoryGB: float64(1 + i%3)}
+		c.Services[s].Needs = template.Requirements{CPU: 0.5 * float64(1+i%4), MemoryGB: float64(1 + i%3)}
 	}
 	return c
 }
@@ -140,7 +140,7 @@ func BenchmarkPrefer(b *testing.B) {
 			c := p.catalog()
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := New().Solve(context.Background(), c, layout.LayoutRequest{Template: "t", Size: p.size, Prefer: p.prefer}); err != nil {
+				if _, err := New().Solve(context.Background(), c, layout.Request{Template: "t", Size: p.size, Prefer: p.prefer}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -153,7 +153,7 @@ func TestBigPreferences(t *testing.T) {
 	for _, p := range preferring {
 		t.Run(p.name, func(t *testing.T) {
 			c := p.catalog()
-			r := layout.LayoutRequest{Template: "t", Size: p.size, Prefer: p.prefer}
+			r := layout.Request{Template: "t", Size: p.size, Prefer: p.prefer}
 			ctx, cancel := context.WithTimeout(context.Background(), hangs)
 			defer cancel()
 			start := time.Now()
@@ -177,7 +177,7 @@ func BenchmarkSolve(b *testing.B) {
 			c := p.catalog()
 			b.ReportAllocs()
 			for b.Loop() {
-				_, err := New().Solve(context.Background(), c, layout.LayoutRequest{Template: "t", Size: p.size})
+				_, err := New().Solve(context.Background(), c, layout.Request{Template: "t", Size: p.size})
 				if err != nil && app.CodeOf(err) != app.ENoLayout {
 					b.Fatal(err)
 				}
@@ -195,7 +195,7 @@ func TestBigProblems(t *testing.T) {
 			c := p.catalog()
 			ctx, cancel := context.WithTimeout(context.Background(), hangs)
 			defer cancel()
-			r := layout.LayoutRequest{Template: "t", Size: p.size, Services: c.Templates["t"].Defaults.Services}
+			r := layout.Request{Template: "t", Size: p.size, Services: c.Templates["t"].Defaults.Services}
 			best := time.Hour
 			for range 3 {
 				start := time.Now()

@@ -31,7 +31,7 @@ type plainKind struct {
 type enumerate struct {
 	c        *template.Catalog
 	t        *template.Template
-	r        layout.LayoutRequest
+	r        layout.Request
 	services []string
 	kinds    []plainKind
 	counts   []int
@@ -40,7 +40,7 @@ type enumerate struct {
 	zones    []string
 }
 
-func newEnumerate(c *template.Catalog, r layout.LayoutRequest) *enumerate {
+func newEnumerate(c *template.Catalog, r layout.Request) *enumerate {
 	e := &enumerate{c: c, t: c.Templates[r.Template], r: r, services: slices.Clone(r.Services)}
 	sort.Strings(e.services)
 	e.zones = c.Providers["p"].Zones
@@ -286,7 +286,7 @@ func TestSameAsEnumeration(t *testing.T) {
 	t.Run("hosted", func(t *testing.T) { compareWithEnumeration(t, *bruteRounds/2, solvertest.Hosted) })
 }
 
-func compareWithEnumeration(t *testing.T, rounds int, problem func(*rand.Rand) (*template.Catalog, layout.LayoutRequest)) {
+func compareWithEnumeration(t *testing.T, rounds int, problem func(*rand.Rand) (*template.Catalog, layout.Request)) {
 	t.Helper()
 	if testing.Short() {
 		rounds /= 8

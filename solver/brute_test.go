@@ -24,7 +24,7 @@ func TestSameAsBruteForce(t *testing.T) {
 	t.Run("tight", func(t *testing.T) { compareWithBrute(t, *bruteRounds/40, solvertest.Tight) })
 }
 
-func compareWithBrute(t *testing.T, rounds int, problem func(*rand.Rand) (*template.Catalog, layout.LayoutRequest)) {
+func compareWithBrute(t *testing.T, rounds int, problem func(*rand.Rand) (*template.Catalog, layout.Request)) {
 	t.Helper()
 	if testing.Short() {
 		rounds /= 8

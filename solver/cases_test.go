@@ -95,7 +95,7 @@ func inWords(groups []layout.NodeGroup) string {
 }
 
 // broken returns the first constraint that a layout breaks, read off the template without the solver's help; "" if none.
-func broken(c *template.Catalog, r layout.LayoutRequest, l layout.Layout) string {
+func broken(c *template.Catalog, r layout.Request, l layout.Layout) string {
 	t := c.Templates[r.Template]
 	services := r.Services
 	if len(services) == 0 {

@@ -19,7 +19,7 @@ const reference = "../../shared/reference"
 type example struct {
 	name    string
 	catalog *template.Catalog
-	request layout.LayoutRequest
+	request layout.Request
 	groups  []layout.NodeGroup
 	kind    string
 	message string // "" where any will do
@@ -222,7 +222,7 @@ func (c *cooprCase) example(shared *cooprDefinitions) example {
 		shared.addTo(e.catalog)
 	}
 	c.Definitions.addTo(e.catalog)
-	e.request = layout.LayoutRequest{Template: c.Request.ClusterTemplate, Size: c.Request.NumMachines,
+	e.request = layout.Request{Template: c.Request.ClusterTemplate, Size: c.Request.NumMachines,
 		Provider: c.Request.Provider, Services: c.Request.Services, Hardware: c.Request.Hardwaretype,
 		Image: c.Request.Imagetype}
 	if c.Expected.Error != nil {

@@ -33,7 +33,7 @@ func (d *dice) some(names []string, most int) []string {
 }
 
 // fuzzProblem builds a catalog and a request, which may be nonsense.
-func fuzzProblem(bytes []byte) (*template.Catalog, layout.LayoutRequest) {
+func fuzzProblem(bytes []byte) (*template.Catalog, layout.Request) {
 	d := dice(bytes)
 	c := template.NewCatalog()
 	names := []string{"a", "b", "c", "d", "e", "f", "g", "none"}
@@ -48,7 +48,7 @@ func fuzzProblem(bytes []byte) (*template.Catalog, layout.LayoutRequest) {
 		c.Images[i] = &template.ImageType{Providers: map[string]template.Image{"p": {Image: i}}}
 	}
 	for _, s := range names[:1+d.roll(7)] {
-		c.Services[s] = &template.Service{About: template.About{Name: s}, Needs: template.Resources{CPU: amounts[d.roll(8)], MemoryGB: amounts[d.roll(8)]}}
+		c.Services[s] = &template.Service{About: template.About{Name: s}, Needs: template.Requirements{CPU: amounts[d.roll(8)], MemoryGB: amounts[d.roll(8)]}}
 		if d.roll(16) == 1 {
 			c.Services[s].Install.Requires = d.some(names, 2)
 		}
@@ -56,7 +56,7 @@ func fuzzProblem(bytes []byte) (*template.Catalog, layout.LayoutRequest) {
 			c.Services[s].Conflicts = d.some(names, 2)
 		}
 	}
-	t := &template.Template{About: template.About{Name: "t"}, Defaults: template.TemplateDefaults{Provider: "p"}}
+	t := &template.Template{About: template.About{Name: "t"}, Defaults: template.Defaults{Provider: "p"}}
 	t.Constraints = template.Constraints{Services: map[string]template.ServiceConstraint{}, Size: template.SizeRange{Min: 1, Max: d.roll(20)}}
 	for range d.roll(3) {
 		t.Constraints.MustCoexist = append(t.Constraints.MustCoexist, d.some(names, 3))
@@ -82,7 +82,7 @@ func fuzzProblem(bytes []byte) (*template.Catalog, layout.LayoutRequest) {
 	}
 	t.Constraints.MixedHardware = d.roll(2) == 1
 	c.Templates["t"] = t
-	r := layout.LayoutRequest{Template: "t", Size: d.roll(16), Services: d.some(names, 7),
+	r := layout.Request{Template: "t", Size: d.roll(16), Services: d.some(names, 7),
 		Prefer: []template.Preference{"", template.PreferPacked, template.PreferCheapest, template.PreferSpread, "odd"}[d.roll(5)]}
 	if len(r.Services) == 0 {
 		t.Defaults.Services = d.some(names, 7)

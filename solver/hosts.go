@@ -41,7 +41,7 @@ type hostPool struct {
 }
 
 // takeHosts takes the pool, if the request has one for the provider.
-func (p *problem) takeHosts(t *template.Template, r layout.LayoutRequest) {
+func (p *problem) takeHosts(t *template.Template, r layout.Request) {
 	if r.Pool == nil || r.Pool.Provider != p.provider {
 		return
 	}

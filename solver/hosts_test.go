@@ -67,13 +67,13 @@ func TestHosts(t *testing.T) {
 				"slot":  {Providers: map[string]apptemplate.Flavor{"p": {Flavor: "s"}}},
 			}
 			for name, memory := range map[string]float64{"app": 2, "db": 6} {
-				c.Services[name] = &apptemplate.Service{Needs: apptemplate.Resources{MemoryGB: memory}}
+				c.Services[name] = &apptemplate.Service{Needs: apptemplate.Requirements{MemoryGB: memory}}
 			}
 			template.Defaults.Services = []string{"app", "db"}
 			template.Constraints.Services = map[string]apptemplate.ServiceConstraint{"app": solvertest.Between(2, 2), "db": solvertest.Between(2, 2)}
 			template.Constraints.CantCoexist = [][]string{{"app", "db"}}
 			template.Constraints.Hosts, template.Constraints.MixedHardware = test.rule, true
-			r := layout.LayoutRequest{Template: "t", Size: test.size, Pool: &layout.HostPool{Provider: "p", Hosts: test.hosts}}
+			r := layout.Request{Template: "t", Size: test.size, Pool: &layout.HostPool{Provider: "p", Hosts: test.hosts}}
 			got, err := solver.New().Solve(context.Background(), c, r)
 			if onHosts(got) != test.want || (err == nil) != (test.want != "") {
 				t.Errorf("got %v\n%swant\n%s", err, onHosts(got), test.want)
@@ -96,7 +96,7 @@ func TestHosts(t *testing.T) {
 func TestHostsOfOtherProvidersAreIgnored(t *testing.T) {
 	c := solvertest.Loose(30)
 	c.Templates["t"].Constraints.Hosts = &apptemplate.HostRule{Alone: []string{"s000"}, MaxNodes: 1}
-	r := layout.LayoutRequest{Template: "t", Size: 1000}
+	r := layout.Request{Template: "t", Size: 1000}
 	want, err := solver.New().Solve(context.Background(), c, r)
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func TestBigPools(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			c := solvertest.Loose(30)
 			c.Templates["t"].Constraints.Hosts = p.rule
-			r := layout.LayoutRequest{Template: "t", Size: p.size, Prefer: p.prefer, Pool: racks(p.hosts, 4)}
+			r := layout.Request{Template: "t", Size: p.size, Prefer: p.prefer, Pool: racks(p.hosts, 4)}
 			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // reached only where something hangs
 			defer cancel()
 			start := time.Now()

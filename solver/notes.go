@@ -22,7 +22,7 @@ type noting struct{ layout.Solver }
 var _ layout.Solver = noting{}
 
 // Solve returns the layout of the inner solver, with notes.
-func (n noting) Solve(ctx context.Context, c *template.Catalog, r layout.LayoutRequest) (layout.Layout, error) {
+func (n noting) Solve(ctx context.Context, c *template.Catalog, r layout.Request) (layout.Layout, error) {
 	l, err := n.Solver.Solve(ctx, c, r)
 	if err != nil || len(l.Notes) > 0 {
 		return l, err

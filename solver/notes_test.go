@@ -78,7 +78,7 @@ func TestNotes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, template := big(tc.services)
 			tc.Set(c, template)
-			l, err := WithNotes(New()).Solve(t.Context(), c, layout.LayoutRequest{Template: "t", Size: tc.size, Prefer: tc.prefer})
+			l, err := WithNotes(New()).Solve(t.Context(), c, layout.Request{Template: "t", Size: tc.size, Prefer: tc.prefer})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestNotes(t *testing.T) {
 	}
 	t.Run("an error stays as it is", func(t *testing.T) {
 		c, _ := big(1)
-		if _, err := WithNotes(New()).Solve(t.Context(), c, layout.LayoutRequest{Template: "x", Size: 1}); app.CodeOf(err) != app.ENotFound {
+		if _, err := WithNotes(New()).Solve(t.Context(), c, layout.Request{Template: "x", Size: 1}); app.CodeOf(err) != app.ENotFound {
 			t.Error(err)
 		}
 	})

@@ -13,7 +13,7 @@ import (
 
 // Possible returns nil where Solve finds a layout, without looking for the preferred one, which can take far longer. The error is
 // what Solve would give, save that the words of a refusal may be other ones.
-func (s *Solver) Possible(ctx context.Context, catalog *template.Catalog, r layout.LayoutRequest) error {
+func (s *Solver) Possible(ctx context.Context, catalog *template.Catalog, r layout.Request) error {
 	p, err := narrow(catalog, r)
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ type ratio struct{ service, per, of int }
 const mostNodes = 4 * template.MaxNodes
 
 // narrow checks the request in the order in which Coopr does, and returns the problem that is left.
-func narrow(c *template.Catalog, r layout.LayoutRequest) (*problem, error) {
+func narrow(c *template.Catalog, r layout.Request) (*problem, error) {
 	if r.Size <= 0 {
 		return nil, request.Refuse(app.EInvalid, request.BadRequest, "size", "cluster size must be greater than 0")
 	}
@@ -92,7 +92,7 @@ func narrow(c *template.Catalog, r layout.LayoutRequest) (*problem, error) {
 }
 
 // takeRules takes the preference and the rules that are about no single service.
-func (p *problem) takeRules(c *template.Catalog, t *template.Template, r layout.LayoutRequest) error {
+func (p *problem) takeRules(c *template.Catalog, t *template.Template, r layout.Request) error {
 	p.prefer, p.mixed = request.Preferred(r.Prefer, t), t.Constraints.MixedHardware
 	switch p.prefer {
 	case "":
@@ -125,7 +125,7 @@ func (p *problem) takeRules(c *template.Catalog, t *template.Template, r layout.
 }
 
 // takeTypes finds the hardware and image types that template, provider and request leave.
-func (p *problem) takeTypes(c *template.Catalog, t *template.Template, r layout.LayoutRequest) error {
+func (p *problem) takeTypes(c *template.Catalog, t *template.Template, r layout.Request) error {
 	want := cmp.Or(r.Hardware, t.Defaults.Hardware)
 	for name, h := range c.Hardware {
 		if limit, limited := t.Constraints.Hardware[name]; limited && limit <= 0 {
@@ -155,7 +155,7 @@ func (p *problem) takeTypes(c *template.Catalog, t *template.Template, r layout.
 }
 
 // takeServices checks that the services exist, may be used, and have what they require.
-func (p *problem) takeServices(c *template.Catalog, t *template.Template, r layout.LayoutRequest) error {
+func (p *problem) takeServices(c *template.Catalog, t *template.Template, r layout.Request) error {
 	asked := r.Services
 	if len(asked) == 0 {
 		asked = t.Defaults.Services

@@ -25,7 +25,7 @@ func New() *Solver { return &Solver{} }
 // Solve returns the preferred layout for the request, see the package comment. A request that cannot be asked is EInvalid
 // or ENotFound, one that no layout answers is ENoLayout (the Reason says more, see app.Solver), and a context
 // that ends first, for whatever cause, is ETimeout.
-func (*Solver) Solve(ctx context.Context, catalog *template.Catalog, r applayout.LayoutRequest) (applayout.Layout, error) {
+func (*Solver) Solve(ctx context.Context, catalog *template.Catalog, r applayout.Request) (applayout.Layout, error) {
 	p, err := narrow(catalog, r)
 	if err != nil {
 		return applayout.Layout{}, request.Advised(catalog, r, err)
@@ -51,7 +51,7 @@ func (*Solver) Solve(ctx context.Context, catalog *template.Catalog, r applayout
 }
 
 // Validate says why a request cannot be asked at all, as Solve would but without hints; nil where it can be asked.
-func Validate(catalog *template.Catalog, r applayout.LayoutRequest) error {
+func Validate(catalog *template.Catalog, r applayout.Request) error {
 	_, err := narrow(catalog, r)
 	return err
 }

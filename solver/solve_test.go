@@ -23,49 +23,49 @@ func tiny() (*apptemplate.Catalog, *apptemplate.Template) {
 }
 
 func TestRefusals(t *testing.T) {
-	two := layout.LayoutRequest{Template: "t", Size: 2}
+	two := layout.Request{Template: "t", Size: 2}
 	tests := []struct {
 		name    string
-		model   func(c *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest)
+		model   func(c *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request)
 		code    app.Code
 		kind    string
 		message string
 	}{
-		{"unknown provider", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Provider = "x" },
+		{"unknown provider", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.Request) { r.Provider = "x" },
 			app.ENotFound, request.MissingProvider, "provider x doesn't exist."},
-		{"no provider", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+		{"no provider", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.Request) {
 			t.Defaults.Provider = ""
 		},
 			app.EInvalid, request.MissingProvider, "template t has no default provider; name one in the request."},
-		{"no services", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+		{"no services", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.Request) {
 			t.Defaults.Services = nil
 		},
 			app.EInvalid, request.BadRequest, "a cluster needs at least one service"},
-		{"unknown service", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) {
+		{"unknown service", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.Request) {
 			r.Services = []string{"s000", "x"}
 		},
 			app.ENotFound, request.MissingService, "service x doesn't exist"},
-		{"conflict", func(c *apptemplate.Catalog, _ *apptemplate.Template, _ *layout.LayoutRequest) {
+		{"conflict", func(c *apptemplate.Catalog, _ *apptemplate.Template, _ *layout.Request) {
 			c.Services["s001"].Conflicts = []string{"s000", "x"}
 		},
 			app.EInvalid, request.ConflictingServices, "s001 conflicts with s000."},
-		{"provided dependency is there, another is not", func(c *apptemplate.Catalog, _ *apptemplate.Template, _ *layout.LayoutRequest) {
+		{"provided dependency is there, another is not", func(c *apptemplate.Catalog, _ *apptemplate.Template, _ *layout.Request) {
 			c.Services["s000"].Install.Requires = []string{"db", "web"}
 			c.Services["s001"].Provides = []string{"db"}
 		}, app.EInvalid, request.MissingDependency, "s000 requires web, which isn't on the cluster."},
-		{"too few nodes", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Size = 1 }, app.ENoLayout, request.NoSolution,
+		{"too few nodes", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.Request) { r.Size = 1 }, app.ENoLayout, request.NoSolution,
 			"2 services can't be placed on 1 node: s000 and s001 can't share nodes, and their minimums add up to 2 nodes."},
-		{"too many nodes", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+		{"too many nodes", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request) {
 			t.Constraints.Services["s000"], t.Constraints.Services["s001"] = between(1, 3), between(1, 4)
 			r.Size = 8
 		}, app.ENoLayout, request.NoSolution, "2 services can't be placed on 8 nodes: the maximums of all services add up to 7 nodes, and every node must run a service."},
-		{"no hardware for a service", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+		{"no hardware for a service", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.Request) {
 			t.Constraints.Services["s001"] = apptemplate.ServiceConstraint{Max: 9, Hardware: []string{"gpu"}}
 		}, app.ENoLayout, request.NoSolution, "2 services can't be placed on 2 nodes: no allowed hardware (large, medium and small) is accepted by s001."},
-		{"minimum over maximum", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+		{"minimum over maximum", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.Request) {
 			t.Constraints.Services["s001"] = between(2, 1)
 		}, app.ENoLayout, request.NoSolution, "2 services can't be placed on 2 nodes: s001 must be on at least 2 nodes, but can be on at most 1."},
-		{"must and can't", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+		{"must and can't", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.Request) {
 			t.Constraints.MustCoexist = t.Constraints.CantCoexist
 		}, app.ENoLayout, request.NoSolution, "2 services can't be placed on 2 nodes: s000 and s001 must coexist and can't coexist."},
 	}
@@ -90,7 +90,7 @@ func TestUnconstrainedServicesRunEverywhere(t *testing.T) {
 	template.Constraints.CantCoexist = [][]string{{"s000", "s001"}}
 	template.Constraints.Services["s000"] = between(1, 1)
 	template.Constraints.Services["s001"] = between(1, 2)
-	l, err := New().Solve(context.Background(), c, layout.LayoutRequest{Template: "t", Size: 5})
+	l, err := New().Solve(context.Background(), c, layout.Request{Template: "t", Size: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,8 +101,8 @@ func TestUnconstrainedServicesRunEverywhere(t *testing.T) {
 }
 
 // hopeless is a hundred services in random pairs on so few nodes that proving which node is best takes very long.
-func hopeless() (*apptemplate.Catalog, layout.LayoutRequest) {
-	return pairs(150, 520, 11, random(1, 1, 0, 0))(), layout.LayoutRequest{Template: "t", Size: 5}
+func hopeless() (*apptemplate.Catalog, layout.Request) {
+	return pairs(150, 520, 11, random(1, 1, 0, 0))(), layout.Request{Template: "t", Size: 5}
 }
 
 func TestDeadlineIsKept(t *testing.T) {
@@ -124,7 +124,7 @@ func TestDeadlineIsKept(t *testing.T) {
 func TestDeadlineOfPreferences(t *testing.T) {
 	c := solvertest.Needing(30, 20, 6)
 	for _, limit := range []time.Duration{time.Millisecond, 20 * time.Millisecond, 200 * time.Millisecond} {
-		r := layout.LayoutRequest{Template: "t", Size: 500, Prefer: apptemplate.PreferCheapest}
+		r := layout.Request{Template: "t", Size: 500, Prefer: apptemplate.PreferCheapest}
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		start := time.Now()
 		got, err := New().Solve(ctx, c, r)
@@ -148,7 +148,7 @@ func TestCancelledBeforeItStarts(t *testing.T) {
 	c, _ := tiny()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := New().Solve(ctx, c, layout.LayoutRequest{Template: "t", Size: 2})
+	_, err := New().Solve(ctx, c, layout.Request{Template: "t", Size: 2})
 	if app.CodeOf(err) != app.ETimeout || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "2 services on 2 nodes") {
 		t.Errorf("got %v", err)
 	}
@@ -156,7 +156,7 @@ func TestCancelledBeforeItStarts(t *testing.T) {
 
 // TestSameAnswerForEveryone asks the same question from several goroutines at once, of one solver and one catalog.
 func TestSameAnswerForEveryone(t *testing.T) {
-	c, r := loose(), layout.LayoutRequest{Template: "t", Size: 300}
+	c, r := loose(), layout.Request{Template: "t", Size: 300}
 	s := New()
 	answers := make([]string, 16)
 	var wg sync.WaitGroup
@@ -181,28 +181,28 @@ func TestSameAnswerForEveryone(t *testing.T) {
 func TestHints(t *testing.T) {
 	tests := []struct {
 		name  string
-		model func(c *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest)
+		model func(c *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request)
 		field string
 		hints []string
 	}{
-		{"a near name, and what else is wrong", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) {
+		{"a near name, and what else is wrong", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.Request) {
 			r.Services, r.Prefer = []string{"s00", "s001"}, "cheap"
 		}, "services", []string{"s000", "Besides: Preference cheap doesn't exist."}},
-		{"a preference that there is not", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Prefer = "cheap" },
+		{"a preference that there is not", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.Request) { r.Prefer = "cheap" },
 			"prefer", []string{"packed, cheapest or spread"}},
-		{"what would provide a dependency", func(c *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) {
+		{"what would provide a dependency", func(c *apptemplate.Catalog, _ *apptemplate.Template, r *layout.Request) {
 			c.Services["s000"].Install.Requires = []string{"db"}
 			c.Services["s001"].Provides = []string{"db"}
 			r.Services = []string{"s000"}
 		}, "services", []string{"s001"}},
-		{"zones where there are none", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+		{"zones where there are none", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.Request) {
 			t.Constraints.Zones = &apptemplate.ZoneRule{MaxSkew: 1}
 		}, "provider", []string{"zones"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			c, template := tiny()
-			r := layout.LayoutRequest{Template: "t", Size: 2}
+			r := layout.Request{Template: "t", Size: 2}
 			test.model(c, template, &r)
 			_, err := New().Solve(context.Background(), c, r)
 			e := app.AsError(err)

@@ -232,7 +232,7 @@ func (r *reader) templateLine(words []string, f map[string]string) {
 	c := &r.template.Constraints
 	switch words[0] {
 	case "default":
-		r.template.Defaults = apptemplate.TemplateDefaults{Provider: f["provider"], Hardware: f["hardware"], Image: f["image"],
+		r.template.Defaults = apptemplate.Defaults{Provider: f["provider"], Hardware: f["hardware"], Image: f["image"],
 			Services: list(f["services"])}
 	case "allow":
 		r.template.Compatibility = apptemplate.Compatibility{Hardware: list(f["hardware"]), Images: list(f["image"]),
@@ -253,7 +253,7 @@ func (r *reader) caseLine(line string, words []string, f map[string]string) {
 	e := &r.out[len(r.out)-1]
 	switch words[0] {
 	case "ask":
-		e.request = layout.LayoutRequest{Template: f["template"], Size: number(f["size"], 0), Provider: f["provider"],
+		e.request = layout.Request{Template: f["template"], Size: number(f["size"], 0), Provider: f["provider"],
 			Hardware: f["hardware"], Image: f["image"], Services: list(f["services"])}
 		if r.template != nil {
 			e.catalog.Templates[f["template"]] = r.template

@@ -292,7 +292,7 @@ type Config struct {
 	Explainer layout.Explainer // nil: refusals are not explained further
 	Changer   layout.Changer   // nil: no cluster can be updated
 	Planner   plan.Planner
-	Policies  policy.PolicyEngine // nil: a tenant with policies gets everything refused
+	Policies  policy.Engine // nil: a tenant with policies gets everything refused
 
 	// Catalog returns the installation's catalog as it is published now. What a tenant sees is that with its own entries over it; see
 	// CatalogOf in app/catalog.
@@ -300,7 +300,7 @@ type Config struct {
 	// Currency is the installation's, by ISO 4217; "" is template.DefaultCurrency.
 	Currency string
 	// Reader understands what tenants lay over it; nil: they cannot.
-	Reader catalog.CatalogReader
+	Reader catalog.Reader
 	// TenantHostAccess lets admins of tenants run what they wrote on machines that are on Muster's own hosts.
 	TenantHostAccess bool
 	// SharesHost says why machines of a provider would be processes of this host, with the rights of the server's user; "" where they are
@@ -327,16 +327,16 @@ type Config struct {
 	RateOf func(template.ProviderSpec) template.Rate
 
 	// Builds understands what build systems send, BuildRules the rules about it; nil: nothing is taken from them.
-	Builds     build.BuildSystems
-	BuildRules build.BuildRuleEngine
+	Builds     build.Systems
+	BuildRules build.RuleEngine
 	HookGuard  webhook.HookGuard // where hooks may lead; nil: anywhere over https
 	// TenantFiles reads and writes what a tenant's settings are kept in; nil: they are neither exported nor imported.
 	TenantFiles settings.TenantFiles
 
 	// Blobs keeps the contents of resources; nil: none are taken. ResourceKinds are what members of families declare.
 	Blobs          resource.BlobStore
-	ResourceKinds  []resource.ResourceTypes
-	ResourceLimits resource.ResourceLimits
+	ResourceKinds  []resource.Types
+	ResourceLimits resource.Limits
 
 	// Meter counts what happens, and Expose writes what was counted; nil: it isn't counted.
 	Meter  observe.Meter

@@ -14,7 +14,7 @@ import (
 // confirm through a join.
 func Chain(nodes int) plan.Plan {
 	p := plan.Plan{Kind: app.OperationCreate}
-	add := func(s plan.PlanStep) int {
+	add := func(s plan.Step) int {
 		s.Rank = time.Duration(100-len(p.Steps)) * time.Second
 		p.Steps = append(p.Steps, s)
 		return len(p.Steps) - 1
@@ -22,14 +22,14 @@ func Chain(nodes int) plan.Plan {
 	var confirmed []int
 	for i := 1; i <= nodes; i++ {
 		n := app.NodeName(i)
-		created := add(plan.PlanStep{ID: n + ".create", Node: n, Action: app.ActionCreate})
-		confirmed = append(confirmed, add(plan.PlanStep{ID: n + ".confirm", Node: n, Action: app.ActionConfirm, Needs: []int{created}}))
+		created := add(plan.Step{ID: n + ".create", Node: n, Action: app.ActionCreate})
+		confirmed = append(confirmed, add(plan.Step{ID: n + ".confirm", Node: n, Action: app.ActionConfirm, Needs: []int{created}}))
 	}
-	all := add(plan.PlanStep{ID: "all.confirm", Join: true, Needs: confirmed})
+	all := add(plan.Step{ID: "all.confirm", Join: true, Needs: confirmed})
 	for i := 1; i <= nodes; i++ {
 		n := app.NodeName(i)
 		for _, s := range []string{"a", "b"} {
-			add(plan.PlanStep{ID: n + "." + s + ".start", Node: n, Service: s, Action: app.ActionStart, Needs: []int{all}})
+			add(plan.Step{ID: n + "." + s + ".start", Node: n, Service: s, Action: app.ActionStart, Needs: []int{all}})
 		}
 	}
 	return p
@@ -40,7 +40,7 @@ func Remove(nodes int) plan.Plan {
 	p := plan.Plan{Kind: app.OperationDelete}
 	for i := 1; i <= nodes; i++ {
 		n := app.NodeName(i)
-		p.Steps = append(p.Steps, plan.PlanStep{ID: n + ".delete", Node: n, Action: app.ActionDelete, Rank: time.Second})
+		p.Steps = append(p.Steps, plan.Step{ID: n + ".delete", Node: n, Action: app.ActionDelete, Rank: time.Second})
 	}
 	return p
 }

@@ -58,20 +58,20 @@ type entry struct {
 
 // List looks through the whole archive and returns its files and links in the order of their names, with hashes of their contents.
 // Directories are not listed.
-func List(ctx context.Context, s Source) ([]resource.ResourceFile, error) {
-	files := []resource.ResourceFile{}
+func List(ctx context.Context, s Source) ([]resource.File, error) {
+	files := []resource.File{}
 	err := walk(ctx, s, func(e entry, r io.Reader) error {
 		switch {
 		case e.Mode.IsDir():
 		case e.Link != "":
-			files = append(files, resource.ResourceFile{Path: e.Path, Mode: int(e.Mode.Perm()), Link: e.Link})
+			files = append(files, resource.File{Path: e.Path, Mode: int(e.Mode.Perm()), Link: e.Link})
 		default:
 			h := sha256.New()
 			n, err := io.Copy(h, r)
 			if err != nil {
 				return err
 			}
-			files = append(files, resource.ResourceFile{Path: e.Path, Size: n, Mode: int(e.Mode.Perm()), Hash: hex.EncodeToString(h.Sum(nil))})
+			files = append(files, resource.File{Path: e.Path, Size: n, Mode: int(e.Mode.Perm()), Hash: hex.EncodeToString(h.Sum(nil))})
 		}
 		return nil
 	})
@@ -81,7 +81,7 @@ func List(ctx context.Context, s Source) ([]resource.ResourceFile, error) {
 	if len(files) == 0 {
 		return nil, invalid("The archive contains no files.", "")
 	}
-	slices.SortFunc(files, func(a, b resource.ResourceFile) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(files, func(a, b resource.File) int { return strings.Compare(a.Path, b.Path) })
 	return files, nil
 }
 

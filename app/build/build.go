@@ -19,14 +19,14 @@ const (
 const (
 	MaxBuildBody    = 1 << 20         // bytes of one delivery; GitHub's own limit is 25 MB, what rules need is far smaller
 	buildReplayTime = 24 * time.Hour  // how long a delivery is known again
-	BuildClockSkew  = 5 * time.Minute // how old a signed time may be, or how far ahead; that of Standard Webhooks
+	ClockSkew       = 5 * time.Minute // how old a signed time may be, or how far ahead; that of Standard Webhooks
 	MaxBuildKey     = 300             // bytes of BuildEvent.Build
 	MaxBuildField   = 1000            // bytes of each other word of a BuildEvent
 )
 
-// BuildDelivery is one request of a build system whose signature was found to be right.
-type BuildDelivery struct {
-	System string // a BuildSystem's name
+// Delivery is one request of a build system whose signature was found to be right.
+type Delivery struct {
+	System string // a System's name
 	// Event is the system's own name for what happened, as far as it can be trusted: workflow_job, pipeline. "" where it says none.
 	Event string
 	// ID is the sender's own number of the delivery, to show it beside the sender's list. It may be unsigned: nothing depends on it.
@@ -37,8 +37,8 @@ type BuildDelivery struct {
 	Body   []byte
 }
 
-// BuildSystem says of a build system what forms and docs need.
-type BuildSystem struct {
+// System says of a build system what forms and docs need.
+type System struct {
 	Name   string   `json:"name"`   // github
 	Title  string   `json:"title"`  // GitHub Actions
 	About  string   `json:"about"`  // one sentence: what it sends, by which scheme it is signed
@@ -60,16 +60,16 @@ type BuildSystem struct {
 	StatusAccess string `json:"status_access,omitempty"`
 }
 
-// BuildSystems knows the build systems. It is pure: it reads no clock and opens nothing.
-type BuildSystems interface {
+// Systems knows the build systems. It is pure: it reads no clock and opens nothing.
+type Systems interface {
 	// Systems returns all, sorted by name.
-	Systems() []BuildSystem
+	Systems() []System
 	// Verify looks whether a delivery was signed with one of the secrets (two while one is replaced), in constant time over the body
 	// as it came, and how old its signed time is. header returns a header's first value, "" for none. Errors: EUnauthorized without a
-	// signature, with a wrong one, or with a time beyond BuildClockSkew, and they say which; EInvalid for headers that make no sense;
+	// signature, with a wrong one, or with a time beyond ClockSkew, and they say which; EInvalid for headers that make no sense;
 	// ENotFound for a system that is not known.
-	Verify(system string, header func(name string) string, body []byte, secrets []string, now time.Time) (BuildDelivery, error)
+	Verify(system string, header func(name string) string, body []byte, secrets []string, now time.Time) (Delivery, error)
 	// Read understands a verified delivery, also one that was kept and is looked at again. Errors: EInvalid with the place for a body
 	// that is not what the system sends. An event of a kind that is not understood is no error: Phase is PhaseOther, Build "".
-	Read(d BuildDelivery) (app.BuildEvent, error)
+	Read(d Delivery) (app.BuildEvent, error)
 }

@@ -18,8 +18,8 @@ import (
 	"muster/portal/buildsystems"
 )
 
-func calls(callback string) []build.BuildRule {
-	return []build.BuildRule{{Name: "web", When: "true", Do: build.ActionCreate, Template: "web", Callback: callback}}
+func calls(callback string) []build.Rule {
+	return []build.Rule{{Name: "web", When: "true", Do: build.ActionCreate, Template: "web", Callback: callback}}
 }
 
 // understand lets a harness read what build systems send, and judge by rules.
@@ -105,7 +105,7 @@ func TestTrialsSayWhereTheCallbackGoes(t *testing.T) {
 		"two lines":        {"${event.payload.callback_url}", map[string]any{"callback_url": "https://ci.example.com/\nHost: x"}, "", "Invalid URL"},
 	} {
 		rules := calls(tc.callback)
-		out, err := b.Services.Build.Intake.TryBuild(t.Context(), admin, "ci", build.BuildTrial{Rules: &rules, Event: &app.BuildEvent{Build: "web/1", Phase: build.PhaseRunning}, Payload: tc.payload})
+		out, err := b.Services.Build.Intake.TryBuild(t.Context(), admin, "ci", build.Trial{Rules: &rules, Event: &app.BuildEvent{Build: "web/1", Phase: build.PhaseRunning}, Payload: tc.payload})
 		text, _ := json.Marshal(out)
 		if err != nil || out.Do != "create" || out.Callback != tc.where || !strings.Contains(out.NoCallback, tc.why) || tc.why == "" && out.NoCallback != "" || strings.Contains(string(text), "hunter2") || strings.Contains(string(text), "secret") {
 			t.Errorf("%s: %s, %v", name, text, err)
@@ -117,7 +117,7 @@ func TestTrialsSayWhereTheCallbackGoes(t *testing.T) {
 func TestGenericEventsCarryTheirCallback(t *testing.T) {
 	systems := buildsystems.Family{}
 	read := func(body string) (app.BuildEvent, error) {
-		return systems.Read(build.BuildDelivery{System: "generic", Event: "build", Body: []byte(body)})
+		return systems.Read(build.Delivery{System: "generic", Event: "build", Body: []byte(body)})
 	}
 	e, err := read(`{"event":"build","phase":"running","build":"web/1","callback_url":"https://ci:hunter2@ci.example.com/told?token=x"}`)
 	if err != nil || e.CallbackURL != "https://ci:hunter2@ci.example.com/told?token=x" || e.Payload["callback_url"] != e.CallbackURL {
@@ -139,14 +139,14 @@ func TestCallbacksAreNotDeliveries(t *testing.T) {
 	systems, now := buildsystems.Family{}, time.Unix(1_800_000_000, 0)
 	body := []byte(`{"event":"build"}`)
 	for id, want := range map[string]app.Code{"1": "", app.BuildCallbackMark + "ab_1": app.EInvalid} {
-		header := map[string]string{"Webhook-Id": id, "Webhook-Timestamp": "1800000000", "Webhook-Signature": webhook.Sign(id, now, body, build.BuildSigningKey(secret))}
+		header := map[string]string{"Webhook-Id": id, "Webhook-Timestamp": "1800000000", "Webhook-Signature": webhook.Sign(id, now, body, build.SigningKey(secret))}
 		for _, system := range []string{"generic", "gitlab", "jenkins"} {
 			if _, err := systems.Verify(system, func(n string) string { return header[n] }, body, []string{secret}, now); app.CodeOf(err) != want {
 				t.Errorf("%s, %s: %v", system, id, err)
 			}
 		}
 	}
-	if got := string(build.BuildSigningKey("0123456789abcdef")); got != "0123456789abcdef" {
+	if got := string(build.SigningKey("0123456789abcdef")); got != "0123456789abcdef" {
 		t.Errorf("another secret signs as %q", got)
 	}
 }

@@ -35,9 +35,9 @@ type HookStore interface {
 type HooksConfig struct {
 	Store      HookStore
 	Now        func() time.Time
-	BuildRules BuildRuleEngine
+	BuildRules RuleEngine
 	// Systems understands what build systems send, BuildRules the rules about it; nil: nothing is taken from them.
-	Systems  BuildSystems
+	Systems  Systems
 	Catalogs *catalog.Service
 	Webhooks *webhook.Service
 }
@@ -57,15 +57,15 @@ type BuildHook struct {
 	Name   string `json:"name"`
 	System string `json:"system"`
 	// Owner is the user as whom it acts, with that user's rights, groups and quota.
-	Owner     string      `json:"owner"`
-	Rules     []BuildRule `json:"rules"`
-	Enabled   bool        `json:"enabled"`
-	Why       string      `json:"why,omitempty"` // it can do nothing now, such as that its owner is disabled
-	SecretAt  time.Time   `json:"secret_at"`
-	OldUntil  time.Time   `json:"old_until,omitzero"` // until when the secret before counts too
-	LastAt    time.Time   `json:"last_at,omitzero"`   // the latest delivery that was signed right
-	RefusedAt time.Time   `json:"refused_at,omitzero"`
-	Refused   string      `json:"refused,omitempty"` // why the latest one was refused that was not
+	Owner     string    `json:"owner"`
+	Rules     []Rule    `json:"rules"`
+	Enabled   bool      `json:"enabled"`
+	Why       string    `json:"why,omitempty"` // it can do nothing now, such as that its owner is disabled
+	SecretAt  time.Time `json:"secret_at"`
+	OldUntil  time.Time `json:"old_until,omitzero"` // until when the secret before counts too
+	LastAt    time.Time `json:"last_at,omitzero"`   // the latest delivery that was signed right
+	RefusedAt time.Time `json:"refused_at,omitzero"`
+	Refused   string    `json:"refused,omitempty"` // why the latest one was refused that was not
 	// Statuses says that commits show how the build's cluster is, written with a token of the hook at StatusAPI; "" is the system's own.
 	Statuses  bool   `json:"statuses"`
 	StatusAPI string `json:"status_api,omitempty"`
@@ -82,7 +82,7 @@ type BuildHook struct {
 type BuildHookChange struct {
 	Name, System string
 	Owner        *string
-	Rules        *[]BuildRule
+	Rules        *[]Rule
 	Enabled      *bool
 	Secret       string  // "" leaves it
 	StatusToken  *string // "" removes it
@@ -98,18 +98,18 @@ const (
 	weakBuildSecret      = 16 // bytes: shorter ones are warned of
 	maxBuildSecret       = 512
 	DeliveryRetention    = 30 * 24 * time.Hour // how long builds that are over, and what made deliveries the same, are known
-	BuildDeliveryTime    = 7 * 24 * time.Hour  // how long deliveries are kept
+	DeliveryTime         = 7 * 24 * time.Hour  // how long deliveries are kept
 	MaxDeliveriesPerHook = 1000                // deliveries of a hook that are kept
 )
 
 // BuildHookRequest makes or changes a build hook. What is nil or empty stays as it is; of a new hook it is the default.
 type BuildHookRequest struct {
-	Name    string       `json:"-"`
-	System  string       `json:"system,omitempty"`
-	Owner   *string      `json:"owner,omitempty"`
-	Rules   *[]BuildRule `json:"rules,omitempty"`
-	Enabled *bool        `json:"enabled,omitempty"`
-	Secret  string       `json:"secret,omitempty"`
+	Name    string  `json:"-"`
+	System  string  `json:"system,omitempty"`
+	Owner   *string `json:"owner,omitempty"`
+	Rules   *[]Rule `json:"rules,omitempty"`
+	Enabled *bool   `json:"enabled,omitempty"`
+	Secret  string  `json:"secret,omitempty"`
 	// StatusToken is what commit statuses are written with, at the API of GitHub or GitLab.
 	StatusToken *string `json:"status_token,omitempty"`
 	StatusAPI   *string `json:"status_api,omitempty"`
@@ -123,21 +123,21 @@ type SavedBuildHook struct {
 	Made   bool   `json:"made"`
 }
 
-// BuildSystems lists the build systems that can be spoken to; they are no secret.
-func (a *Hooks) BuildSystems() []BuildSystem {
+// Systems lists the build systems that can be spoken to; they are no secret.
+func (a *Hooks) BuildSystems() []System {
 	if a.Systems == nil {
 		return nil
 	}
 	return a.Systems.Systems()
 }
 
-func (a *Hooks) buildSystem(name string) (BuildSystem, bool) {
+func (a *Hooks) buildSystem(name string) (System, bool) {
 	for _, s := range a.BuildSystems() {
 		if s.Name == name {
 			return s, true
 		}
 	}
-	return BuildSystem{}, false
+	return System{}, false
 }
 
 // BuildHooks lists the build hooks of the tenant by name.
@@ -236,7 +236,7 @@ func (a *Hooks) SaveBuildHook(ctx context.Context, actor app.Actor, r BuildHookR
 }
 
 // newBuildSecret makes one in the form that a build system takes.
-func newBuildSecret(s BuildSystem) string {
+func newBuildSecret(s System) string {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b)
 	if s.Standard {

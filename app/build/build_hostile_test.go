@@ -45,9 +45,9 @@ func newGate(t testing.TB) *gate {
 		t.Fatalf("%d build systems, %d senders", len(g.Services.Build.Hooks.BuildSystems()), len(senders))
 	}
 	owner, queue := "ada", 1000
-	rules := []build.BuildRule{
+	rules := []build.Rule{
 		{Name: "deep", When: `has(event.payload.deep) && event.payload.deep.size() > 3`, Do: build.ActionNothing},
-		{Name: "all", When: "true", Do: build.ActionCreate, Template: "web", Forks: build.BuildForksAll, Queue: &queue, Cluster: "ci-${event.branch}", Callback: "${event.payload.callback_url}",
+		{Name: "all", When: "true", Do: build.ActionCreate, Template: "web", Forks: build.ForksAll, Queue: &queue, Cluster: "ci-${event.branch}", Callback: "${event.payload.callback_url}",
 			Parameters: map[string]any{"all": "${event.payload}"}},
 	}
 	for name, s := range senders {
@@ -75,7 +75,7 @@ func (g *gate) send(t testing.TB, system string, body []byte, headers map[string
 
 func (g *gate) newest(t testing.TB) int64 {
 	t.Helper()
-	list, err := g.Store.Builds(t.Context(), app.DefaultTenant, build.BuildFilter{Limit: 1})
+	list, err := g.Store.Builds(t.Context(), app.DefaultTenant, build.Filter{Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

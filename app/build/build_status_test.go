@@ -70,7 +70,7 @@ func TestBuildRulesNameExistingTemplates(t *testing.T) {
 		t.Fatal(err)
 	}
 	for template, known := range map[string]bool{"web": true, "${event.payload.template}": true, "wbe": false, "ghost": false} {
-		rules := []build.BuildRule{{Name: "none", When: "false", Do: build.ActionNothing}, {Name: "all", When: "true", Do: build.ActionCreate, Template: template}}
+		rules := []build.Rule{{Name: "none", When: "false", Do: build.ActionNothing}, {Name: "all", When: "true", Do: build.ActionCreate, Template: template}}
 		check := b.Services.Build.Hooks.CheckBuildRules(t.Context(), admin, rules)
 		_, save := b.Services.Build.Hooks.SaveBuildHook(t.Context(), admin, build.BuildHookRequest{Name: "ci", Rules: &rules})
 		for _, err := range []error{check, save} {
@@ -84,7 +84,7 @@ func TestBuildRulesNameExistingTemplates(t *testing.T) {
 		}
 	}
 	// As it is when the template is deleted after the rule was saved.
-	rules := []build.BuildRule{{Name: "late", When: "true", Do: build.ActionCreate, Template: "ghost"}}
+	rules := []build.Rule{{Name: "late", When: "true", Do: build.ActionCreate, Template: "ghost"}}
 	if _, _, err := b.Store.SaveBuildHook(t.Context(), admin, build.BuildHookChange{Name: "ci", Rules: &rules}, b.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}

@@ -14,22 +14,22 @@ import (
 	"muster/app/webhook"
 )
 
-// BuildCall is where the state of a build that begins is sent.
-type BuildCall struct {
+// Call is where the state of a build that begins is sent.
+type Call struct {
 	URL   string // may hold a secret; "" for nowhere
 	Shown string // URL without what may be secret
 	Why   string // why nowhere, where there was to be one
 }
 
-// BuildCallbacks are a build's callbacks, and what happened to them.
-type BuildCallbacks struct {
-	URL  string          `json:"url,omitempty"` // without what may be secret
-	Why  string          `json:"why,omitempty"` // why no callback is sent, or none any more
-	Told []BuildCallback `json:"told"`
+// Callbacks are a build's callbacks, and what happened to them.
+type Callbacks struct {
+	URL  string     `json:"url,omitempty"` // without what may be secret
+	Why  string     `json:"why,omitempty"` // why no callback is sent, or none any more
+	Told []Callback `json:"told"`
 }
 
-// BuildCallback is what a build is sent once: that it is ready, refused, failed or ended.
-type BuildCallback struct {
+// Callback is what a build is sent once: that it is ready, refused, failed or ended.
+type Callback struct {
 	ID int64 `json:"id"`
 	// MessageID is what the receiver is sent in the header webhook-id, the same at every attempt.
 	MessageID string                `json:"message_id"`
@@ -53,7 +53,7 @@ func (b Build) News(now time.Time, nodes []app.BuildNode) app.BuildNews {
 }
 
 // Line says in one line what happened to it.
-func (c BuildCallback) Line(now time.Time) string {
+func (c Callback) Line(now time.Time) string {
 	tries := fmt.Sprintf("%d attempts", c.Attempts)
 	if c.Attempts == 1 {
 		tries = "1 attempt"
@@ -81,7 +81,7 @@ func (c BuildCallback) Line(now time.Time) string {
 }
 
 // RedactedCallback is a rule's callback without the query that it was written with.
-func (r BuildRule) RedactedCallback() string {
+func (r Rule) RedactedCallback() string {
 	before, _, _ := strings.Cut(r.Callback, "${")
 	if i := strings.IndexByte(before, '?'); i >= 0 {
 		return r.Callback[:i] + "?…"
@@ -89,9 +89,9 @@ func (r BuildRule) RedactedCallback() string {
 	return r.Callback
 }
 
-// BuildSigningKey is what callbacks of a hook with a secret are signed with: the bytes that whsec_ and base64 stand for, or those of the
+// SigningKey is what callbacks of a hook with a secret are signed with: the bytes that whsec_ and base64 stand for, or those of the
 // secret itself where it is in no such form.
-func BuildSigningKey(secret string) []byte {
+func SigningKey(secret string) []byte {
 	if text, marked := strings.CutPrefix(secret, webhook.HookSecretMark); marked {
 		if key, err := base64.StdEncoding.DecodeString(text); err == nil && len(key) > 0 {
 			return key
@@ -101,26 +101,26 @@ func BuildSigningKey(secret string) []byte {
 }
 
 // callOf says where the callback of an event's build goes. An address that cannot be one keeps no build from its cluster.
-func (a *Intake) callOf(r BuildRule, j BuildJudgement, e app.BuildEvent) BuildCall {
+func (a *Intake) callOf(r Rule, j Judgement, e app.BuildEvent) Call {
 	text := strings.TrimSpace(j.Callback)
 	switch {
 	case j.CallbackWhy != "":
-		return BuildCall{Why: "No callback for this build: " + j.CallbackWhy}
+		return Call{Why: "No callback for this build: " + j.CallbackWhy}
 	case r.Callback == "":
 		text = strings.TrimSpace(e.CallbackURL)
 	}
 	if text == "" || text == app.BuildCallbackNone {
-		return BuildCall{}
+		return Call{}
 	}
 	u, err := a.Webhooks.CheckHookURL(text)
 	if err != nil {
-		return BuildCall{Why: "No callback for this build: " + app.AsError(err).Message}
+		return Call{Why: "No callback for this build: " + app.AsError(err).Message}
 	}
-	return BuildCall{URL: text, Shown: webhook.RedactURL(u)}
+	return Call{URL: text, Shown: webhook.RedactURL(u)}
 }
 
 // checkCallback says what is wrong with a rule's callback before anything is put in it.
-func (a *Hooks) checkCallback(r BuildRule) error {
+func (a *Hooks) checkCallback(r Rule) error {
 	wrong := func(message, hint string) error {
 		return &app.Error{Code: app.EInvalid, Field: "callback", Message: "callback: " + message, Hint: hint}
 	}

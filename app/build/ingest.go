@@ -20,7 +20,7 @@ import (
 // IntakeStore keeps deliveries and what they bring about.
 type IntakeStore interface {
 	BuildDeliveries(ctx context.Context, tenant string, hook string, before int64, limit int) ([]DeliveryRecord, error)
-	// BuildDelivery returns one with its body, and what makes it the same.
+	// Delivery returns one with its body, and what makes it the same.
 	BuildDelivery(ctx context.Context, tenant, hook string, id int64) (d DeliveryRecord, uniq string, err error)
 	BuildHook(ctx context.Context, tenant string, name string) (BuildHook, error)
 	// BuildHookAt returns the hook of an address with the secrets that count now, the newest first; ENotFound where there is none.
@@ -41,9 +41,9 @@ type IntakeStore interface {
 type IntakeConfig struct {
 	Store      IntakeStore
 	Now        func() time.Time
-	BuildRules BuildRuleEngine
+	BuildRules RuleEngine
 	// Systems understands what build systems send, BuildRules the rules about it; nil: nothing is taken from them.
-	Systems  BuildSystems
+	Systems  Systems
 	Creates  *cluster.Creates
 	Webhooks *webhook.Service
 
@@ -59,29 +59,29 @@ type Intake struct {
 // NewIntake returns one on top of what c holds.
 func NewIntake(c IntakeConfig) *Intake { return &Intake{IntakeConfig: c} }
 
-// BuildOutcome is what happened to a delivery.
-type BuildOutcome string
+// Outcome is what happened to a delivery.
+type Outcome string
 
 // DeliveryRecord is what is kept of a delivery that was signed right.
 type DeliveryRecord struct {
-	ID      int64        `json:"id"`
-	Hook    string       `json:"hook"`
-	At      time.Time    `json:"at"`
-	SentAt  time.Time    `json:"sent_at,omitzero"` // as signed
-	From    string       `json:"from,omitempty"`
-	Number  string       `json:"number,omitempty"` // the sender's own
-	System  string       `json:"system"`
-	Event   string       `json:"event"`
-	Action  string       `json:"action,omitempty"`
-	Build   string       `json:"build,omitempty"`
-	Job     string       `json:"job,omitempty"`
-	Outcome BuildOutcome `json:"outcome"`
-	Words   string       `json:"words,omitempty"`
-	Rule    string       `json:"rule,omitempty"`
-	Made    int64        `json:"made,omitempty"` // the build that it is about
-	Replays int          `json:"replays,omitempty"`
-	Size    int          `json:"size"`           // of the body, in bytes
-	Body    string       `json:"body,omitempty"` // only of a single one
+	ID      int64     `json:"id"`
+	Hook    string    `json:"hook"`
+	At      time.Time `json:"at"`
+	SentAt  time.Time `json:"sent_at,omitzero"` // as signed
+	From    string    `json:"from,omitempty"`
+	Number  string    `json:"number,omitempty"` // the sender's own
+	System  string    `json:"system"`
+	Event   string    `json:"event"`
+	Action  string    `json:"action,omitempty"`
+	Build   string    `json:"build,omitempty"`
+	Job     string    `json:"job,omitempty"`
+	Outcome Outcome   `json:"outcome"`
+	Words   string    `json:"words,omitempty"`
+	Rule    string    `json:"rule,omitempty"`
+	Made    int64     `json:"made,omitempty"` // the build that it is about
+	Replays int       `json:"replays,omitempty"`
+	Size    int       `json:"size"`           // of the body, in bytes
+	Body    string    `json:"body,omitempty"` // only of a single one
 }
 
 // IngestOrder is what a delivery is to bring about, as the store takes it. All of it happens in one transaction, once for each Uniq.
@@ -89,20 +89,20 @@ type IngestOrder struct {
 	Hook     BuildHook
 	Who      app.Actor
 	Delivery DeliveryRecord
-	Uniq     string // digest of BuildDelivery.Unique
+	Uniq     string // digest of Delivery.Unique
 	Body     []byte
 	Replay   int64 // the kept delivery that is run again; 0: it is a new one
 	Event    app.BuildEvent
-	Ends     []BuildEnd
+	Ends     []End
 	// Begin is nil where nothing is to begin.
-	Begin *BuildStart
+	Begin *Start
 	// Extend asks for the build of this key; "" for none.
 	Extend string
 	Now    time.Time
 }
 
-// BuildEnd says which builds of a hook end: those of a build, or the one of a key.
-type BuildEnd struct {
+// End says which builds of a hook end: those of a build, or the one of a key.
+type End struct {
 	Build string
 	Key   string
 	// Lasting says that what comes later of it begins nothing any more, unless it is of another run: newer than At. At is zero where that
@@ -111,15 +111,15 @@ type BuildEnd struct {
 	At      time.Time
 }
 
-// BuildStart is a build that wants a cluster.
-type BuildStart struct {
-	Rule  BuildRule
+// Start is a build that wants a cluster.
+type Start struct {
+	Rule  Rule
 	Key   string
-	Ask   BuildSpec
+	Ask   Spec
 	Again bool // one that is over may come again, unless its end was reported
 	// Reopened says that what was reported of its end holds no more.
 	Reopened bool
-	Call     BuildCall
+	Call     Call
 	// NewestJobAt begins again what has ended before then.
 	NewestJobAt time.Time
 }
@@ -132,19 +132,19 @@ type IngestResult struct {
 
 // The outcomes.
 const (
-	OutcomeStarted    BuildOutcome = "begun"      // a build waits for its cluster now
-	OutcomeDuplicate  BuildOutcome = "known"      // the build has one, or had
-	OutcomeEnded      BuildOutcome = "ended"      // builds were ended
-	OutcomeExtended   BuildOutcome = "extended"   // the lease was moved
-	OutcomeIgnored    BuildOutcome = "nothing"    // no rule matched, or it says so
-	OutcomeRefused    BuildOutcome = "refused"    // a rule matched, but it cannot be done
-	OutcomeUnreadable BuildOutcome = "unreadable" // the body is not what the system sends
+	OutcomeStarted    Outcome = "begun"      // a build waits for its cluster now
+	OutcomeDuplicate  Outcome = "known"      // the build has one, or had
+	OutcomeEnded      Outcome = "ended"      // builds were ended
+	OutcomeExtended   Outcome = "extended"   // the lease was moved
+	OutcomeIgnored    Outcome = "nothing"    // no rule matched, or it says so
+	OutcomeRefused    Outcome = "refused"    // a rule matched, but it cannot be done
+	OutcomeUnreadable Outcome = "unreadable" // the body is not what the system sends
 )
 
 // IntakeResponse is what the sender of a delivery gets back.
 type IntakeResponse struct {
 	Delivery int64          `json:"delivery"`
-	Outcome  BuildOutcome   `json:"outcome"`
+	Outcome  Outcome        `json:"outcome"`
 	Words    string         `json:"words,omitempty"`
 	Build    int64          `json:"build,omitempty"`
 	State    app.BuildState `json:"state,omitempty"`
@@ -231,7 +231,7 @@ func buildToken(key []byte, id int64) string {
 }
 
 // buildOrder works out what a delivery is to bring about. Where it cannot be read the order says at least what is kept of it.
-func (a *Intake) buildOrder(ctx context.Context, h BuildHook, d BuildDelivery, now time.Time) (IngestOrder, error) {
+func (a *Intake) buildOrder(ctx context.Context, h BuildHook, d Delivery, now time.Time) (IngestOrder, error) {
 	sum := sha256.Sum256([]byte(d.Unique))
 	o := IngestOrder{Hook: h, Uniq: hex.EncodeToString(sum[:]), Body: d.Body, Now: now,
 		Delivery: DeliveryRecord{Hook: h.Name, At: now, SentAt: d.SentAt, Number: senderWord(d.ID), System: h.System, Event: senderWord(d.Event), Size: len(d.Body), Outcome: OutcomeIgnored}}
@@ -286,8 +286,8 @@ type evaluation struct {
 	rule    string
 	words   string
 	refused bool
-	ends    []BuildEnd
-	begin   *BuildStart
+	ends    []End
+	begin   *Start
 	extend  string
 	looks   []RuleMatch
 }
@@ -331,18 +331,18 @@ func (a *Intake) evaluateDelivery(ctx context.Context, h BuildHook, e app.BuildE
 		case len(j.Key) > MaxBuildKey:
 			refuse(fmt.Sprintf("The key is longer than %d bytes.", MaxBuildKey))
 		case r.Do == ActionDelete:
-			w.ends = append(w.ends, BuildEnd{Key: j.Key})
+			w.ends = append(w.ends, End{Key: j.Key})
 		case ended:
 			refuse("The build has already ended.")
 		case r.Do == ActionExtend:
 			w.extend = j.Key
-		case e.Fork && r.Forks != BuildForksAll:
+		case e.Fork && r.Forks != ForksAll:
 			refuse("The event comes from a fork, which the rule doesn't allow.")
-		case e.ForkUnknown && r.Forks != BuildForksAll && r.Forks != BuildForksUnknown:
+		case e.ForkUnknown && r.Forks != ForksAll && r.Forks != ForksUnknown:
 			refuse("The event doesn't say whether it comes from a fork. If only trusted people can open pull requests, set forks: unknown in the rule.")
 		default:
 			reopened := slices.Contains(reopening, e.Action)
-			w.begin = &BuildStart{Rule: r, Key: j.Key, Ask: j.Ask, Again: e.Build == "" || r.Again || reopened, Reopened: reopened, Call: a.callOf(r, j, e), NewestJobAt: e.NewestJobAt}
+			w.begin = &Start{Rule: r, Key: j.Key, Ask: j.Ask, Again: e.Build == "" || r.Again || reopened, Reopened: reopened, Call: a.callOf(r, j, e), NewestJobAt: e.NewestJobAt}
 		}
 		return w
 	}
@@ -359,9 +359,9 @@ func (a *Intake) evaluateDelivery(ctx context.Context, h BuildHook, e app.BuildE
 }
 
 // endsOf returns what ends with a build, or with a job of it. A cluster that is for the whole of a build goes with the whole.
-func (a *Intake) endsOf(ctx context.Context, h BuildHook, e app.BuildEvent) []BuildEnd {
+func (a *Intake) endsOf(ctx context.Context, h BuildHook, e app.BuildEvent) []End {
 	if e.Job == "" && e.JobID == "" {
-		return []BuildEnd{{Build: e.Build, Lasting: true, At: e.FinishedAt}}
+		return []End{{Build: e.Build, Lasting: true, At: e.FinishedAt}}
 	}
 	keys := []string{e.DefaultKey()}
 	for _, r := range h.Rules {
@@ -372,9 +372,9 @@ func (a *Intake) endsOf(ctx context.Context, h BuildHook, e app.BuildEvent) []Bu
 			keys = append(keys, key)
 		}
 	}
-	var ends []BuildEnd
+	var ends []End
 	for _, k := range keys {
-		ends = append(ends, BuildEnd{Key: k, Lasting: true, At: e.FinishedAt})
+		ends = append(ends, End{Key: k, Lasting: true, At: e.FinishedAt})
 	}
 	return ends
 }
@@ -384,7 +384,7 @@ func (a *Intake) extendFor(ctx context.Context, o IngestOrder, done *IngestResul
 	if o.Extend == "" || done.Build == nil {
 		return
 	}
-	i := slices.IndexFunc(o.Hook.Rules, func(r BuildRule) bool { return r.Name == o.Delivery.Rule })
+	i := slices.IndexFunc(o.Hook.Rules, func(r Rule) bool { return r.Name == o.Delivery.Rule })
 	if i < 0 {
 		return
 	}
@@ -397,12 +397,12 @@ func (a *Intake) extendFor(ctx context.Context, o IngestOrder, done *IngestResul
 	_ = a.Store.NoteDeliveryOutcome(ctx, *d) // it is a note; the lease was moved or not all the same
 }
 
-func (a *Intake) keptBuild(ctx context.Context, h BuildHook, id int64) (DeliveryRecord, BuildDelivery, error) {
+func (a *Intake) keptBuild(ctx context.Context, h BuildHook, id int64) (DeliveryRecord, Delivery, error) {
 	kept, uniq, err := a.Store.BuildDelivery(ctx, h.Tenant, h.Name, id)
 	if err == nil && a.Systems == nil {
 		err = &app.Error{Code: app.EConflict, Message: "This server has no build systems enabled."}
 	}
-	return kept, BuildDelivery{System: kept.System, Event: kept.Event, ID: kept.Number, Unique: uniq, SentAt: kept.SentAt, Body: []byte(kept.Body)}, err
+	return kept, Delivery{System: kept.System, Event: kept.Event, ID: kept.Number, Unique: uniq, SentAt: kept.SentAt, Body: []byte(kept.Body)}, err
 }
 
 // BuildDeliveries lists the deliveries of a hook before a number, newest first.
@@ -413,7 +413,7 @@ func (a *Intake) BuildDeliveries(ctx context.Context, actor app.Actor, hook stri
 	return a.Store.BuildDeliveries(ctx, actor.Tenant, hook, before, min(max(limit, 1), MaxBuildPage))
 }
 
-// BuildDelivery returns one with its body.
+// Delivery returns one with its body.
 func (a *Intake) BuildDelivery(ctx context.Context, actor app.Actor, hook string, id int64) (DeliveryRecord, error) {
 	if err := actor.Authorize("BuildDelivery"); err != nil {
 		return DeliveryRecord{}, err

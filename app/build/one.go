@@ -13,20 +13,20 @@ import (
 	"muster/app/template"
 )
 
-// BuildStore keeps builds.
-type BuildStore interface {
+// Store keeps builds.
+type Store interface {
 	Build(ctx context.Context, tenant string, id int64) (Build, error)
 	// Builds returns them newest first, without Ahead.
-	Builds(ctx context.Context, tenant string, f BuildFilter) ([]Build, error)
+	Builds(ctx context.Context, tenant string, f Filter) ([]Build, error)
 	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
 	EndBuild(ctx context.Context, who app.Actor, b Build, words string, now time.Time) error
-	View(ctx context.Context, tenant string, id string) (cluster.ClusterView, error)
+	View(ctx context.Context, tenant string, id string) (cluster.View, error)
 	Watch(topic app.Topic) (changed <-chan struct{}, stop func())
 }
 
 // BuildsConfig is what Builds is created from. Only what says so may be nil.
 type BuildsConfig struct {
-	Store    BuildStore
+	Store    Store
 	Now      func() time.Time
 	Clusters *cluster.Finder
 	Leases   *operation.Leases
@@ -53,7 +53,7 @@ type Build struct {
 	Event   app.BuildEvent `json:"event"`
 	State   app.BuildState `json:"state"`
 	Words   string         `json:"words,omitempty"` // why the state is so
-	Wanted  BuildSpec      `json:"wanted"`
+	Wanted  Spec           `json:"wanted"`
 	Request int64          `json:"request,omitempty"`
 	Cluster string         `json:"cluster,omitempty"`
 	Ahead   int            `json:"ahead,omitempty"` // of a waiting one: how many of its rule come before
@@ -65,9 +65,9 @@ type Build struct {
 	EndAt     time.Time `json:"end_at,omitzero"` // when its end was reported
 	EndedAt   time.Time `json:"ended_at,omitzero"`
 	// Callback is where its progress is reported; nil when no callback was asked for.
-	Callback *BuildCallbacks `json:"callback,omitempty"`
+	Callback *Callbacks `json:"callback,omitempty"`
 	// Statuses are what its commit was made to show, and what happened to that.
-	Statuses []BuildCallback `json:"statuses,omitempty"`
+	Statuses []Callback `json:"statuses,omitempty"`
 
 	// How it continues; see ReconcileBuilds.
 	Final   app.BuildState `json:"-"`
@@ -80,8 +80,8 @@ type Build struct {
 // Object is the state of a build in the audit.
 func (b Build) Object() string { return "build " + strconv.FormatInt(b.ID, 10) }
 
-// BuildFilter narrows a list of builds, which is newest first.
-type BuildFilter struct {
+// Filter narrows a list of builds, which is newest first.
+type Filter struct {
 	ID      int64  // 0: any
 	Hook    string // its name
 	Key     string // exactly
@@ -94,8 +94,8 @@ type BuildFilter struct {
 	Reader *app.ClusterReader // only what it may see; nil: all. The service sets it.
 }
 
-// BuildView is a build with its cluster as it is. Keys are by reference: where they can be asked for.
-type BuildView struct {
+// View is a build with its cluster as it is. Keys are by reference: where they can be asked for.
+type View struct {
 	Build
 	Status    app.ClusterStatus `json:"status,omitempty"`
 	ExpiresAt time.Time         `json:"expires_at,omitzero"`
@@ -110,7 +110,7 @@ type BuildView struct {
 const MaxBuildPage = 200
 
 // Builds lists the builds of the tenant, newest first.
-func (a *Builds) BuildList(ctx context.Context, actor app.Actor, f BuildFilter) ([]Build, error) {
+func (a *Builds) BuildList(ctx context.Context, actor app.Actor, f Filter) ([]Build, error) {
 	if err := actor.Authorize("BuildList"); err != nil {
 		return nil, err
 	}
@@ -130,12 +130,12 @@ func (a *Builds) BuildList(ctx context.Context, actor app.Actor, f BuildFilter) 
 }
 
 // Build returns one with its cluster; ENotFound where the tenant has none of the number.
-func (a *Builds) Build(ctx context.Context, actor app.Actor, id int64) (BuildView, error) {
+func (a *Builds) Build(ctx context.Context, actor app.Actor, id int64) (View, error) {
 	if err := actor.Authorize("Build"); err != nil {
-		return BuildView{}, err
+		return View{}, err
 	}
 	if _, err := a.build(ctx, actor, id); err != nil {
-		return BuildView{}, err
+		return View{}, err
 	}
 	return a.buildView(ctx, actor, id)
 }
@@ -146,7 +146,7 @@ func (a *Builds) build(ctx context.Context, actor app.Actor, id int64) (Build, e
 	if err != nil {
 		return Build{}, err
 	}
-	found, err := a.Store.Builds(ctx, actor.Tenant, BuildFilter{ID: id, Limit: 1, Reader: reader})
+	found, err := a.Store.Builds(ctx, actor.Tenant, Filter{ID: id, Limit: 1, Reader: reader})
 	if err != nil {
 		return Build{}, err
 	}
@@ -157,17 +157,17 @@ func (a *Builds) build(ctx context.Context, actor app.Actor, id int64) (Build, e
 }
 
 // AwaitBuild is Build, but waits while the build may still become ready: until it is, has failed, or until wait is over.
-func (a *Builds) AwaitBuild(ctx context.Context, actor app.Actor, id int64, wait time.Duration) (BuildView, error) {
+func (a *Builds) AwaitBuild(ctx context.Context, actor app.Actor, id int64, wait time.Duration) (View, error) {
 	if err := actor.Authorize("AwaitBuild"); err != nil {
-		return BuildView{}, err
+		return View{}, err
 	}
-	return a.awaitBuild(ctx, wait, func() (BuildView, error) { return a.Build(ctx, actor, id) })
+	return a.awaitBuild(ctx, wait, func() (View, error) { return a.Build(ctx, actor, id) })
 }
 
 // MaxBuildAwait is how long one may be kept waiting at once.
 const MaxBuildAwait = 25 * time.Second
 
-func (a *Builds) awaitBuild(ctx context.Context, wait time.Duration, look func() (BuildView, error)) (BuildView, error) {
+func (a *Builds) awaitBuild(ctx context.Context, wait time.Duration, look func() (View, error)) (View, error) {
 	changed, stop := a.Store.Watch(app.BuildsTopic())
 	defer stop()
 	wait = min(wait, MaxBuildAwait)
@@ -188,10 +188,10 @@ func (a *Builds) awaitBuild(ctx context.Context, wait time.Duration, look func()
 	}
 }
 
-func (a *Builds) buildView(ctx context.Context, actor app.Actor, id int64) (BuildView, error) {
+func (a *Builds) buildView(ctx context.Context, actor app.Actor, id int64) (View, error) {
 	b, err := a.Store.Build(ctx, actor.Tenant, id)
 	b = b.Shown()
-	v := BuildView{Build: b, Nodes: []app.BuildNode{}, Links: []app.Link{}}
+	v := View{Build: b, Nodes: []app.BuildNode{}, Links: []app.Link{}}
 	if err != nil || b.Cluster == "" || !b.State.Live() {
 		return v, err
 	}
@@ -210,7 +210,7 @@ func (a *Builds) buildView(ctx context.Context, actor app.Actor, id int64) (Buil
 }
 
 // buildNodes are the machines of a cluster that are there to stay.
-func buildNodes(c cluster.ClusterView) []app.BuildNode {
+func buildNodes(c cluster.View) []app.BuildNode {
 	nodes := []app.BuildNode{}
 	for _, n := range c.Nodes {
 		if n.Status == app.NodeDeleted || n.Leaving {
@@ -233,38 +233,38 @@ func buildNodes(c cluster.ClusterView) []app.BuildNode {
 
 // EndBuild ends a build now, as if the build system had reported it: what waits is dropped, a cluster is given back. Ending it again changes
 // nothing. It is for the hook's owner, and admins.
-func (a *Builds) EndBuild(ctx context.Context, actor app.Actor, id int64) (BuildView, error) {
+func (a *Builds) EndBuild(ctx context.Context, actor app.Actor, id int64) (View, error) {
 	if err := actor.Authorize("EndBuild"); err != nil {
-		return BuildView{}, err
+		return View{}, err
 	}
 	b, err := a.build(ctx, actor, id)
 	if err != nil {
-		return BuildView{}, err
+		return View{}, err
 	}
 	if err := actor.MayTouch("EndBuild", b.Owner, fmt.Sprintf("build %d", id)); err != nil {
-		return BuildView{}, err
+		return View{}, err
 	}
 	if err := a.Store.EndBuild(ctx, actor, b, "Ended by "+actor.Name()+".", a.Now()); err != nil {
-		return BuildView{}, err
+		return View{}, err
 	}
 	return a.buildView(ctx, actor, id)
 }
 
 // ExtendBuild moves the end of the lease of a build's cluster further away, within what the template allows. EConflict where it has no
 // cluster.
-func (a *Builds) ExtendBuild(ctx context.Context, actor app.Actor, id int64, by time.Duration) (BuildView, error) {
+func (a *Builds) ExtendBuild(ctx context.Context, actor app.Actor, id int64, by time.Duration) (View, error) {
 	if err := actor.Authorize("ExtendBuild"); err != nil {
-		return BuildView{}, err
+		return View{}, err
 	}
 	b, err := a.build(ctx, actor, id)
 	if err != nil {
-		return BuildView{}, err
+		return View{}, err
 	}
 	if err := actor.MayTouch("ExtendBuild", b.Owner, fmt.Sprintf("build %d", id)); err != nil {
-		return BuildView{}, err
+		return View{}, err
 	}
 	if err := a.extendBuild(ctx, actor, b, by); err != nil {
-		return BuildView{}, err
+		return View{}, err
 	}
 	return a.buildView(ctx, actor, id)
 }

@@ -14,7 +14,7 @@ import (
 // ReconcilerStore keeps builds, and knows the requests and clusters that they wait for.
 type ReconcilerStore interface {
 	// Builds returns them newest first, without Ahead.
-	Builds(ctx context.Context, tenant string, f BuildFilter) ([]Build, error)
+	Builds(ctx context.Context, tenant string, f Filter) ([]Build, error)
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
 	Clusters(ctx context.Context, tenant string, f app.ClusterFilter) ([]app.ClusterSummary, error)
 	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
@@ -25,7 +25,7 @@ type ReconcilerStore interface {
 	MoveBuild(ctx context.Context, b Build, notice *app.Notice, tell *app.BuildNews, now time.Time) (done bool, err error)
 	MoveRequest(ctx context.Context, m cluster.RequestMove) (cluster.Request, error)
 	Request(ctx context.Context, tenant string, id int64) (cluster.Request, error)
-	View(ctx context.Context, tenant string, id string) (cluster.ClusterView, error)
+	View(ctx context.Context, tenant string, id string) (cluster.View, error)
 }
 
 // ReconcilerConfig is what Reconciler is created from. Only what says so may be nil.
@@ -240,7 +240,7 @@ func (a *Reconciler) leavesName(ctx context.Context, b *Build) (bool, error) {
 	if c.Status == app.ClusterDeleted || c.Operation != nil && c.Operation.Kind == app.OperationDelete && !c.Operation.Status.Ended() {
 		return true, nil
 	}
-	of, err := a.Store.Builds(ctx, b.Tenant, BuildFilter{Cluster: c.ID, Limit: 1})
+	of, err := a.Store.Builds(ctx, b.Tenant, Filter{Cluster: c.ID, Limit: 1})
 	return len(of) > 0 && of[0].State.Live() && !of[0].EndAt.IsZero(), err
 }
 

@@ -30,19 +30,19 @@ const (
 // ruleActions are all of them.
 var ruleActions = []RuleAction{ActionCreate, ActionDelete, ActionExtend, ActionNothing}
 
-// BuildForks says whether a rule takes what comes from forks.
-type BuildForks string
+// Forks says whether a rule takes what comes from forks.
+type Forks string
 
-// The choices; "" is BuildForksNever.
+// The choices; "" is ForksNever.
 const (
-	BuildForksNever   BuildForks = "never"
-	BuildForksUnknown BuildForks = "unknown" // what does not tell, as GitHub's workflow_job
-	BuildForksAll     BuildForks = "all"
+	ForksNever   Forks = "never"
+	ForksUnknown Forks = "unknown" // what does not tell, as GitHub's workflow_job
+	ForksAll     Forks = "all"
 )
 
-// BuildRule says what is done with which events. Rules are looked at in order, and the first that matches counts. That a build ends its
+// Rule says what is done with which events. Rules are looked at in order, and the first that matches counts. That a build ends its
 // clusters needs no rule.
-type BuildRule struct {
+type Rule struct {
 	Name string     `json:"name"`
 	When string     `json:"when"`
 	Do   RuleAction `json:"do"`
@@ -60,7 +60,7 @@ type BuildRule struct {
 	Queue       *int   `json:"queue,omitempty"`
 	WaitFor     string `json:"wait_for,omitempty"`
 	// Forks says whether it takes what comes from repositories that others write to.
-	Forks BuildForks `json:"forks,omitempty"`
+	Forks Forks `json:"forks,omitempty"`
 	// Callback is where the build is notified when it is ready, refused, failed or ended. "" is what the event says by itself.
 	Callback string `json:"callback,omitempty"`
 	Again    bool   `json:"again,omitempty"`
@@ -80,8 +80,8 @@ const (
 	maxBuildLease       = 30 * 24 * time.Hour
 )
 
-// BuildSpec is what a build is to have.
-type BuildSpec struct {
+// Spec is what a build is to have.
+type Spec struct {
 	Template    string         `json:"template"`
 	Size        int            `json:"size,omitempty"`
 	Provider    string         `json:"provider,omitempty"`
@@ -92,12 +92,12 @@ type BuildSpec struct {
 	Concurrency int            `json:"concurrency"`
 }
 
-func (k BuildSpec) Request() cluster.ClusterRequest {
+func (k Spec) Request() cluster.ClusterRequest {
 	lease := k.Lease
-	return cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: k.Template, Size: k.Size, Provider: k.Provider}, Name: k.Cluster, Parameters: k.Parameters, Lease: &lease}
+	return cluster.ClusterRequest{Request: layout.Request{Template: k.Template, Size: k.Size, Provider: k.Provider}, Name: k.Cluster, Parameters: k.Parameters, Lease: &lease}
 }
 
-func (r BuildRule) lengthOf(text string, otherwise time.Duration) time.Duration {
+func (r Rule) lengthOf(text string, otherwise time.Duration) time.Duration {
 	if d, err := template.ParseLength(text); err == nil && text != "" {
 		return d
 	}
@@ -105,13 +105,13 @@ func (r BuildRule) lengthOf(text string, otherwise time.Duration) time.Duration 
 }
 
 // LeaseTime is how long a cluster of the rule lives at most, or by how much a lease is moved.
-func (r BuildRule) LeaseTime() time.Duration { return r.lengthOf(r.Lease, defaultBuildLease) }
+func (r Rule) LeaseTime() time.Duration { return r.lengthOf(r.Lease, defaultBuildLease) }
 
 // WaitTime is how long a build waits to be ready.
-func (r BuildRule) WaitTime() time.Duration { return r.lengthOf(r.WaitFor, defaultBuildWait) }
+func (r Rule) WaitTime() time.Duration { return r.lengthOf(r.WaitFor, defaultBuildWait) }
 
 // AtOnce is how many clusters of the rule there are at once.
-func (r BuildRule) AtOnce() int {
+func (r Rule) AtOnce() int {
 	if r.Concurrency == 0 {
 		return defaultConcurrency
 	}
@@ -119,14 +119,14 @@ func (r BuildRule) AtOnce() int {
 }
 
 // QueueLength is how many builds may wait for their turn.
-func (r BuildRule) QueueLength() int {
+func (r Rule) QueueLength() int {
 	if r.Queue == nil {
 		return defaultBuildQueue
 	}
 	return *r.Queue
 }
 
-func (r BuildRule) Check() error {
+func (r Rule) Check() error {
 	wrong := func(field, message, hint string) error {
 		return &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
 	}
@@ -149,7 +149,7 @@ func (r BuildRule) Check() error {
 		return wrong("do", fmt.Sprintf("unknown action %q", humanize.Clip(string(r.Do))), "One of: "+template.Joined(ruleActions)+".")
 	case r.Do == ActionCreate && r.Template == "":
 		return wrong("template", "template is required", "Name a template.")
-	case r.Forks != "" && r.Forks != BuildForksNever && r.Forks != BuildForksUnknown && r.Forks != BuildForksAll:
+	case r.Forks != "" && r.Forks != ForksNever && r.Forks != ForksUnknown && r.Forks != ForksAll:
 		return wrong("forks", fmt.Sprintf("unknown value %q for forks", humanize.Clip(string(r.Forks))), "Use never, unknown or all.")
 	case r.Do == ActionExtend && r.Lease == "":
 		return wrong("lease", "lease is required: how much to extend leases by", "For example lease: 1h.")
@@ -173,31 +173,31 @@ func (r BuildRule) Check() error {
 	return span("wait_for", r.WaitFor, minBuildLength, maxBuildWait)
 }
 
-// BuildJudgement is what a rule says about an event: what it would ask for, with all CEL evaluated.
-type BuildJudgement struct {
+// Judgement is what a rule says about an event: what it would ask for, with all CEL evaluated.
+type Judgement struct {
 	Applies bool
 	Key     string
-	Ask     BuildSpec
+	Ask     Spec
 	// Callback is where the build's state is sent, as the rule says it. CallbackWhy is why that is unknown.
 	Callback    string
 	CallbackWhy string
 }
 
-// BuildRuleEngine understands the CEL in rules. It is pure; its methods may be called from many goroutines, and are bounded in time and
+// RuleEngine understands the CEL in rules. It is pure; its methods may be called from many goroutines, and are bounded in time and
 // cost.
-type BuildRuleEngine interface {
+type RuleEngine interface {
 	// EventWords are what expressions can ask about.
-	EventWords() []policy.PolicyWord
+	EventWords() []policy.Word
 	// CheckRule tells what is wrong with the CEL of a rule: EInvalid with the field, and line and column in the message.
-	CheckRule(r BuildRule) error
+	CheckRule(r Rule) error
 	// JudgeRule says whether a rule matches, and what it would ask for. An error means that no one can tell.
-	JudgeRule(ctx context.Context, r BuildRule, e app.BuildEvent) (BuildJudgement, error)
+	JudgeRule(ctx context.Context, r Rule, e app.BuildEvent) (Judgement, error)
 	// KeyOf evaluates the key of a rule alone.
-	KeyOf(ctx context.Context, r BuildRule, e app.BuildEvent) (string, error)
+	KeyOf(ctx context.Context, r Rule, e app.BuildEvent) (string, error)
 }
 
 // CheckBuildRules says what is wrong with rules, before they are saved: EInvalid with rule and field.
-func (a *Hooks) CheckBuildRules(ctx context.Context, actor app.Actor, rules []BuildRule) error {
+func (a *Hooks) CheckBuildRules(ctx context.Context, actor app.Actor, rules []Rule) error {
 	if err := actor.Authorize("CheckBuildRules"); err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (a *Hooks) CheckBuildRules(ctx context.Context, actor app.Actor, rules []Bu
 	return a.checkBuildTemplates(ctx, actor.Tenant, rules)
 }
 
-func (a *Hooks) checkBuildRules(rules []BuildRule) error {
+func (a *Hooks) checkBuildRules(rules []Rule) error {
 	if len(rules) > maxBuildRules {
 		return &app.Error{Code: app.ETooLarge, Field: "rules", Message: fmt.Sprintf("A hook can have at most %d rules.", maxBuildRules), Hint: "Create another hook."}
 	}
@@ -233,7 +233,7 @@ func (a *Hooks) checkBuildRules(rules []BuildRule) error {
 	return nil
 }
 
-func inRule(i int, r BuildRule, err error) error {
+func inRule(i int, r Rule, err error) error {
 	e := *app.AsError(err)
 	e.Field = fmt.Sprintf("rules[%d].%s", i, e.Field)
 	e.Message = fmt.Sprintf("Rule %d (%s): %s", i+1, cmp.Or(humanize.Clip(r.Name), "unnamed"), e.Message)

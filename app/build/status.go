@@ -62,7 +62,7 @@ func (b Build) Shown() Build {
 const maxStatusToken = 512
 
 // readyStatus says of a ready build's cluster how large it is, what it costs and where it is.
-func (a *Reconciler) readyStatus(ctx context.Context, d DueBuild, b Build, c cluster.ClusterView) (*app.CommitStatus, error) {
+func (a *Reconciler) readyStatus(ctx context.Context, d DueBuild, b Build, c cluster.View) (*app.CommitStatus, error) {
 	words := fmt.Sprintf("Cluster %s is ready: %s", c.Name, humanize.Count(len(c.Nodes), "node"))
 	if c.CostPerHour > 0 {
 		words += ", " + humanize.PerHour(c.CostPerHour, c.Currency)
@@ -90,7 +90,7 @@ func (a *Reconciler) readyStatus(ctx context.Context, d DueBuild, b Build, c clu
 }
 
 // checkStatus says what is wrong with how a hook is to write commit statuses.
-func (a *Hooks) checkStatus(r BuildHookRequest, was BuildHook, s BuildSystem, c *BuildHookChange) error {
+func (a *Hooks) checkStatus(r BuildHookRequest, was BuildHook, s System, c *BuildHookChange) error {
 	wrong := func(field, message, hint string) error {
 		return &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
 	}
@@ -127,7 +127,7 @@ func (a *Hooks) checkStatus(r BuildHookRequest, was BuildHook, s BuildSystem, c 
 }
 
 // checkBuildTemplates refuses rules that name a template which the tenant doesn't have. What a rule works out from the event isn't known yet.
-func (a *Hooks) checkBuildTemplates(ctx context.Context, tenant string, rules []BuildRule) error {
+func (a *Hooks) checkBuildTemplates(ctx context.Context, tenant string, rules []Rule) error {
 	c, err := a.Catalogs.CatalogOf(ctx, tenant)
 	if err != nil {
 		return err

@@ -38,8 +38,8 @@ type Access struct {
 // NewAccess returns them on top of what c holds.
 func NewAccess(c AccessConfig) *Access { return &Access{AccessConfig: c} }
 
-// BuildKey names a build to those who have no account, with the token that they were given for it.
-type BuildKey struct {
+// Key names a build to those who have no account, with the token that they were given for it.
+type Key struct {
 	Hook  string // the id in its address
 	Build int64
 	Token string
@@ -50,7 +50,7 @@ var errBuildToken = &app.Error{Code: app.EUnauthorized, Reason: "token", Message
 	Hint: "The response to each signed delivery for the build contains its token."}
 
 // buildOfToken returns the build that a token is for. It opens that one, and nothing else.
-func (a *Access) buildOfToken(ctx context.Context, k BuildKey) (DueBuild, error) {
+func (a *Access) buildOfToken(ctx context.Context, k Key) (DueBuild, error) {
 	key, err := a.Store.BuildTokenKey(ctx, k.Hook)
 	switch {
 	case app.CodeOf(err) == app.ENotFound:
@@ -75,7 +75,7 @@ func (a *Access) buildOfToken(ctx context.Context, k BuildKey) (DueBuild, error)
 }
 
 // buildAccess is buildOfToken for what is to be had only while a build's cluster is ready. It is done as the hook's owner.
-func (a *Access) buildAccess(ctx context.Context, k BuildKey) (Build, app.Actor, error) {
+func (a *Access) buildAccess(ctx context.Context, k Key) (Build, app.Actor, error) {
 	d, err := a.buildOfToken(ctx, k)
 	if err != nil {
 		return d.Build, app.Actor{}, err
@@ -93,52 +93,52 @@ func (a *Access) buildAccess(ctx context.Context, k BuildKey) (Build, app.Actor,
 }
 
 // AwaitBuildBy is AwaitBuild for anyone with the build's token. Where it ended it still says so.
-func (a *Access) AwaitBuildBy(ctx context.Context, k BuildKey, wait time.Duration) (BuildView, error) {
+func (a *Access) AwaitBuildBy(ctx context.Context, k Key, wait time.Duration) (View, error) {
 	d, err := a.buildOfToken(ctx, k)
 	if err != nil {
-		return BuildView{}, err
+		return View{}, err
 	}
-	return a.Builds.awaitBuild(ctx, wait, func() (BuildView, error) { return a.Builds.buildView(ctx, app.Actor{Tenant: d.Tenant}, k.Build) })
+	return a.Builds.awaitBuild(ctx, wait, func() (View, error) { return a.Builds.buildView(ctx, app.Actor{Tenant: d.Tenant}, k.Build) })
 }
 
 // EndBuildBy is EndBuild for anyone with the build's token.
-func (a *Access) EndBuildBy(ctx context.Context, k BuildKey) (BuildView, error) {
+func (a *Access) EndBuildBy(ctx context.Context, k Key) (View, error) {
 	d, err := a.buildOfToken(ctx, k)
 	if err != nil {
-		return BuildView{}, err
+		return View{}, err
 	}
 	if err := a.Store.EndBuild(ctx, d.asOwner(), d.Build, "The build reported that it's done.", a.Now()); err != nil {
-		return BuildView{}, err
+		return View{}, err
 	}
 	return a.Builds.buildView(ctx, app.Actor{Tenant: d.Tenant}, k.Build)
 }
 
 // ExtendBuildBy is ExtendBuild for anyone with the build's token.
-func (a *Access) ExtendBuildBy(ctx context.Context, k BuildKey, by time.Duration) (BuildView, error) {
+func (a *Access) ExtendBuildBy(ctx context.Context, k Key, by time.Duration) (View, error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {
-		return BuildView{}, err
+		return View{}, err
 	}
 	if by <= 0 {
-		return BuildView{}, &app.Error{Code: app.EInvalid, Field: "by", Message: "A build can only extend its lease.", Hint: "To delete the cluster, end the build."}
+		return View{}, &app.Error{Code: app.EInvalid, Field: "by", Message: "A build can only extend its lease.", Hint: "To delete the cluster, end the build."}
 	}
 	if err := a.Builds.extendBuild(ctx, owner, b, by); err != nil {
-		return BuildView{}, err
+		return View{}, err
 	}
 	return a.Builds.buildView(ctx, app.Actor{Tenant: b.Tenant}, k.Build)
 }
 
 // BuildClusterBy returns the cluster of a build that is ready, to anyone with the build's token.
-func (a *Access) BuildClusterBy(ctx context.Context, k BuildKey) (cluster.ClusterView, error) {
+func (a *Access) BuildClusterBy(ctx context.Context, k Key) (cluster.View, error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {
-		return cluster.ClusterView{}, err
+		return cluster.View{}, err
 	}
 	return a.Views.Cluster(ctx, owner, b.Cluster)
 }
 
 // BuildKeyBy returns the private key of a build's cluster, as ClusterKey does, to anyone with the build's token. It is in the audit.
-func (a *Access) BuildKeyBy(ctx context.Context, k BuildKey) (user string, pem []byte, err error) {
+func (a *Access) BuildKeyBy(ctx context.Context, k Key) (user string, pem []byte, err error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {
 		return "", nil, err
@@ -147,7 +147,7 @@ func (a *Access) BuildKeyBy(ctx context.Context, k BuildKey) (user string, pem [
 }
 
 // BuildCertificateBy signs a public key for a build's cluster, as ClusterCertificate does, for anyone with the build's token.
-func (a *Access) BuildCertificateBy(ctx context.Context, k BuildKey, publicKey string, ttl time.Duration) (cluster.Certificate, error) {
+func (a *Access) BuildCertificateBy(ctx context.Context, k Key, publicKey string, ttl time.Duration) (cluster.Certificate, error) {
 	b, owner, err := a.buildAccess(ctx, k)
 	if err != nil {
 		return cluster.Certificate{}, err

@@ -10,9 +10,9 @@ import (
 	"muster/app/policy"
 )
 
-// BuildTrial asks what rules would do with an event, or with a kept delivery.
-type BuildTrial struct {
-	Rules    *[]BuildRule    `json:"rules,omitempty"`
+// Trial asks what rules would do with an event, or with a kept delivery.
+type Trial struct {
+	Rules    *[]Rule         `json:"rules,omitempty"`
 	Delivery int64           `json:"delivery,omitempty"`
 	Event    *app.BuildEvent `json:"event,omitempty"`
 	// Payload is that of the made-up event.
@@ -26,7 +26,7 @@ type TrialResult struct {
 	Rule   string         `json:"rule,omitempty"` // that matched
 	Do     string         `json:"do"`
 	Key    string         `json:"key,omitempty"`
-	Ask    *BuildSpec     `json:"ask,omitempty"`
+	Ask    *Spec          `json:"ask,omitempty"`
 	Ends   []string       `json:"ends,omitempty"` // what would end
 	Words  string         `json:"words,omitempty"`
 	Layout *layout.Layout `json:"layout,omitempty"`  // of the cluster
@@ -38,7 +38,7 @@ type TrialResult struct {
 }
 
 // TryBuild says what rules would do, without doing it.
-func (a *Intake) TryBuild(ctx context.Context, actor app.Actor, name string, t BuildTrial) (TrialResult, error) {
+func (a *Intake) TryBuild(ctx context.Context, actor app.Actor, name string, t Trial) (TrialResult, error) {
 	out := TrialResult{Looks: []RuleMatch{}, Do: string(ActionNothing)}
 	if err := actor.Authorize("TryBuild"); err != nil {
 		return out, err
@@ -86,7 +86,7 @@ func (a *Intake) TryBuild(ctx context.Context, actor app.Actor, name string, t B
 }
 
 // tryAsk says what the cluster would be, as the owner would see it.
-func (a *Intake) tryAsk(ctx context.Context, h BuildHook, k BuildSpec, out *TrialResult) {
+func (a *Intake) tryAsk(ctx context.Context, h BuildHook, k Spec, out *TrialResult) {
 	owner, why, err := a.Hooks.buildOwner(ctx, h)
 	if err == nil && why == "" {
 		var p cluster.Preview

@@ -19,30 +19,30 @@ import (
 const applyTries = 5
 
 // CheckCatalog says what a change would do. Nothing is saved.
-func (a *Service) CheckCatalog(ctx context.Context, actor app.Actor, c CatalogChange) (CatalogReport, error) {
+func (a *Service) CheckCatalog(ctx context.Context, actor app.Actor, c Change) (Report, error) {
 	if err := actor.Authorize("CheckCatalog"); err != nil {
-		return CatalogReport{}, err
+		return Report{}, err
 	}
 	d, err := a.WorkOutChange(ctx, actor, c)
 	if err != nil {
-		return CatalogReport{}, err
+		return Report{}, err
 	}
 	return d.Report, nil
 }
 
 // ApplyCatalog saves it, all or nothing. Wrong texts are no error but problems of the report, which is not Saved then.
-func (a *Service) ApplyCatalog(ctx context.Context, actor app.Actor, c CatalogChange) (CatalogReport, error) {
+func (a *Service) ApplyCatalog(ctx context.Context, actor app.Actor, c Change) (Report, error) {
 	if err := actor.Authorize("ApplyCatalog"); err != nil {
-		return CatalogReport{}, err
+		return Report{}, err
 	}
 	return a.applyCatalog(ctx, actor, c)
 }
 
-func (a *Service) applyCatalog(ctx context.Context, actor app.Actor, c CatalogChange) (CatalogReport, error) {
+func (a *Service) applyCatalog(ctx context.Context, actor app.Actor, c Change) (Report, error) {
 	for try := 1; ; try++ {
 		d, err := a.WorkOutChange(ctx, actor, c)
 		if err != nil {
-			return CatalogReport{}, err
+			return Report{}, err
 		}
 		if !d.Report.OK() || len(d.Entries) == 0 {
 			return d.Report, nil
@@ -55,7 +55,7 @@ func (a *Service) applyCatalog(ctx context.Context, actor app.Actor, c CatalogCh
 			continue
 		}
 		if err != nil {
-			return CatalogReport{}, err
+			return Report{}, err
 		}
 		d.Report.Saved, d.Report.Revision = true, strconv.FormatInt(revision, 10)
 		return d.Report, nil
@@ -64,30 +64,30 @@ func (a *Service) applyCatalog(ctx context.Context, actor app.Actor, c CatalogCh
 
 // RevertCatalog saves an older version's text again, or removes the entry where that version was gone. Version 0 is the installation's
 // entry: the own one is removed.
-func (a *Service) RevertCatalog(ctx context.Context, actor app.Actor, k template.CatalogKey, number int, note string) (CatalogReport, error) {
+func (a *Service) RevertCatalog(ctx context.Context, actor app.Actor, k template.CatalogKey, number int, note string) (Report, error) {
 	if err := actor.Authorize("RevertCatalog"); err != nil {
-		return CatalogReport{}, err
+		return Report{}, err
 	}
 	if err := k.CheckKind(); err != nil {
-		return CatalogReport{}, err
+		return Report{}, err
 	}
-	c := CatalogChange{Note: cmp.Or(strings.TrimSpace(note), fmt.Sprintf("Revert to version %d.", number))}
+	c := Change{Note: cmp.Or(strings.TrimSpace(note), fmt.Sprintf("Revert to version %d.", number))}
 	if number == 0 {
 		c.Remove = []template.CatalogKey{k}
 		return a.applyCatalog(ctx, actor, c)
 	}
 	was, err := a.Own.TenantCatalogVersion(ctx, actor.Tenant, k, number)
 	if err != nil {
-		return CatalogReport{}, err
+		return Report{}, err
 	}
 	switch {
 	case was.Gone:
 		c.Remove = []template.CatalogKey{k}
 	case was.Text == "":
-		return CatalogReport{}, &app.Error{Code: app.EConflict, Reason: "too_old", Field: "number", Message: fmt.Sprintf("The text of version %d is no longer available.", number),
+		return Report{}, &app.Error{Code: app.EConflict, Reason: "too_old", Field: "number", Message: fmt.Sprintf("The text of version %d is no longer available.", number),
 			Hint: fmt.Sprintf("Choose one of the last %d versions.", KeptCatalogTexts)}
 	default:
-		c.Files, c.again = []CatalogFile{{Name: k.Kind + "/" + k.Name + ".yaml", Text: was.Text}}, &was
+		c.Files, c.again = []File{{Name: k.Kind + "/" + k.Name + ".yaml", Text: was.Text}}, &was
 	}
 	return a.applyCatalog(ctx, actor, c)
 }
@@ -99,17 +99,17 @@ const (
 
 // catalogDraft is a change as it is worked out.
 type catalogDraft struct {
-	Base, Before, After *template.Catalog                       `json:"-"`
-	own                 map[template.CatalogKey]CatalogRevision // as they are
-	Entries             []CatalogRevision                       `json:"-"` // that become other than they are
-	Revision, asOf      int64                                   `json:"-"`
-	Accounts            []string                                `json:"-"`
-	comments            map[template.CatalogKey]bool            // entries of which only comments differ
-	Report              CatalogReport                           `json:"-"`
+	Base, Before, After *template.Catalog                `json:"-"`
+	own                 map[template.CatalogKey]Revision // as they are
+	Entries             []Revision                       `json:"-"` // that become other than they are
+	Revision, asOf      int64                            `json:"-"`
+	Accounts            []string                         `json:"-"`
+	comments            map[template.CatalogKey]bool     // entries of which only comments differ
+	Report              Report                           `json:"-"`
 }
 
 // WorkOutChange finds what a change does, and all that is wrong with it.
-func (a *Service) WorkOutChange(ctx context.Context, actor app.Actor, c CatalogChange) (*catalogDraft, error) {
+func (a *Service) WorkOutChange(ctx context.Context, actor app.Actor, c Change) (*catalogDraft, error) {
 	if a.Reader == nil {
 		return nil, ErrNoTenantCatalog
 	}
@@ -121,20 +121,20 @@ func (a *Service) WorkOutChange(ctx context.Context, actor app.Actor, c CatalogC
 	if err != nil {
 		return nil, err
 	}
-	d := &catalogDraft{Base: a.Config.Catalog(), own: map[template.CatalogKey]CatalogRevision{}, Revision: revision, asOf: asOf}
-	d.Report = CatalogReport{Problems: []CatalogProblem{}, Changes: []CatalogEdit{}, Revision: strconv.FormatInt(revision, 10)}
+	d := &catalogDraft{Base: a.Config.Catalog(), own: map[template.CatalogKey]Revision{}, Revision: revision, asOf: asOf}
+	d.Report = Report{Problems: []Problem{}, Changes: []Edit{}, Revision: strconv.FormatInt(revision, 10)}
 	for _, r := range list {
 		d.own[r.CatalogKey] = r
 	}
 	texts, problems := a.Reader.Split(c.Files)
 	d.Report.Problems = append(d.Report.Problems, problems...)
 	next, touched := d.lay(actor, c, texts, a.Reader.Compare)
-	var standing []CatalogProblem
+	var standing []Problem
 	d.Before, standing = a.Reader.Read(d.Base, actor.Tenant, textsOf(list))
-	var found []CatalogProblem
+	var found []Problem
 	d.After, found = a.Reader.Read(d.Base, actor.Tenant, next)
 	if len(next) > MaxCatalogEntries {
-		d.problem(CatalogProblem{Severity: SeverityError, Message: fmt.Sprintf("This change would leave %d entries; a tenant can have at most %d.", len(next), MaxCatalogEntries)})
+		d.problem(Problem{Severity: SeverityError, Message: fmt.Sprintf("This change would leave %d entries; a tenant can have at most %d.", len(next), MaxCatalogEntries)})
 	}
 	d.judge(found, standing, touched)
 	if err := a.checkAccounts(ctx, actor, d); err != nil {
@@ -149,12 +149,12 @@ func (a *Service) WorkOutChange(ctx context.Context, actor app.Actor, c CatalogC
 	if err := a.describe(ctx, actor, d); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(d.Report.Problems, func(x, y CatalogProblem) int { return strings.Compare(x.Severity, y.Severity) }) // error, warning
+	slices.SortStableFunc(d.Report.Problems, func(x, y Problem) int { return strings.Compare(x.Severity, y.Severity) }) // error, warning
 	return d, nil
 }
 
 // check refuses what no change can be.
-func (c CatalogChange) check() (asOf int64, err error) {
+func (c Change) check() (asOf int64, err error) {
 	size := 0
 	for _, f := range c.Files {
 		size += len(f.Text)
@@ -185,8 +185,8 @@ func (c CatalogChange) check() (asOf int64, err error) {
 // lay lays the texts over the own entries as they are. It notes those that become other than they are, and returns all, and where those that
 // the change holds are written. Comments are part of what an author saves, so a text with other ones is a new version of the entry; for clusters
 // nothing changes by it, since versions of templates are distinguished by what they say. A text that is only laid out otherwise is no version at all.
-func (d *catalogDraft) lay(actor app.Actor, c CatalogChange, texts []CatalogText, compare func(saved, text string) TextDifference) (next []CatalogText, touched map[template.CatalogKey]CatalogText) {
-	touched, d.comments = map[template.CatalogKey]CatalogText{}, map[template.CatalogKey]bool{}
+func (d *catalogDraft) lay(actor app.Actor, c Change, texts []Text, compare func(saved, text string) TextDifference) (next []Text, touched map[template.CatalogKey]Text) {
+	touched, d.comments = map[template.CatalogKey]Text{}, map[template.CatalogKey]bool{}
 	trusted := actor.Role == app.RoleSuperadmin
 	note := strings.TrimSpace(c.Note)
 	for _, t := range texts {
@@ -213,16 +213,16 @@ func (d *catalogDraft) lay(actor app.Actor, c CatalogChange, texts []CatalogText
 		}
 		touched[t.CatalogKey] = t
 		d.comments[t.CatalogKey] = differs == TextComments
-		d.Entries = append(d.Entries, CatalogRevision{CatalogKey: t.CatalogKey, Number: was.Number + 1, Note: note, Text: t.Text, Trusted: t.Trusted, Coopr: t.Coopr})
+		d.Entries = append(d.Entries, Revision{CatalogKey: t.CatalogKey, Number: was.Number + 1, Note: note, Text: t.Text, Trusted: t.Trusted, Coopr: t.Coopr})
 	}
 	gone := map[template.CatalogKey]bool{}
 	for _, k := range c.Remove {
 		if _, had := d.own[k]; !had {
-			d.problem(CatalogProblem{Severity: SeverityError, CatalogKey: k, Message: "There's nothing to remove: your tenant has no entry of this name."})
+			d.problem(Problem{Severity: SeverityError, CatalogKey: k, Message: "There's nothing to remove: your tenant has no entry of this name."})
 			continue
 		}
 		if _, kept := touched[k]; kept {
-			d.problem(CatalogProblem{Severity: SeverityError, CatalogKey: k, Message: "An entry can't be saved and deleted in the same change."})
+			d.problem(Problem{Severity: SeverityError, CatalogKey: k, Message: "An entry can't be saved and deleted in the same change."})
 			continue
 		}
 		gone[k] = true
@@ -235,9 +235,9 @@ func (d *catalogDraft) lay(actor app.Actor, c CatalogChange, texts []CatalogText
 		}
 	}
 	for k := range gone {
-		d.Entries = append(d.Entries, CatalogRevision{CatalogKey: k, Number: d.own[k].Number + 1, Note: note, Gone: true, Trusted: trusted})
+		d.Entries = append(d.Entries, Revision{CatalogKey: k, Number: d.own[k].Number + 1, Note: note, Gone: true, Trusted: trusted})
 	}
-	slices.SortFunc(d.Entries, func(x, y CatalogRevision) int { return template.CompareKeys(x.CatalogKey, y.CatalogKey) })
+	slices.SortFunc(d.Entries, func(x, y Revision) int { return template.CompareKeys(x.CatalogKey, y.CatalogKey) })
 	for k, r := range d.own {
 		if _, other := touched[k]; !other && !gone[k] {
 			next = append(next, r.entry())
@@ -246,15 +246,15 @@ func (d *catalogDraft) lay(actor app.Actor, c CatalogChange, texts []CatalogText
 	for _, t := range touched {
 		next = append(next, t)
 	}
-	slices.SortFunc(next, func(x, y CatalogText) int { return template.CompareKeys(x.CatalogKey, y.CatalogKey) })
+	slices.SortFunc(next, func(x, y Text) int { return template.CompareKeys(x.CatalogKey, y.CatalogKey) })
 	return next, touched
 }
 
-func (d *catalogDraft) problem(p CatalogProblem) { d.Report.Problems = append(d.Report.Problems, p) }
+func (d *catalogDraft) problem(p Problem) { d.Report.Problems = append(d.Report.Problems, p) }
 
 // judge takes over what was found: of what the change holds, with its place in the files; of other own entries as warnings where that was so
 // before, too.
-func (d *catalogDraft) judge(found, standing []CatalogProblem, touched map[template.CatalogKey]CatalogText) {
+func (d *catalogDraft) judge(found, standing []Problem, touched map[template.CatalogKey]Text) {
 	type same struct {
 		template.CatalogKey
 		field, message string
@@ -298,7 +298,7 @@ func (a *Service) checkAccounts(ctx context.Context, actor app.Actor, d *catalog
 		}
 		if !use.None() {
 			refusal := use.Refusal(e.Name)
-			d.problem(CatalogProblem{Severity: SeverityError, CatalogKey: e.CatalogKey, Message: refusal.Message, Hint: refusal.Hint})
+			d.problem(Problem{Severity: SeverityError, CatalogKey: e.CatalogKey, Message: refusal.Message, Hint: refusal.Hint})
 		}
 	}
 	return nil
@@ -313,7 +313,7 @@ func sameAccount(a, b *template.ProviderSpec) bool {
 }
 
 // checkTenantSecrets warns of secrets that entries refer to and the tenant does not have yet.
-func (a *Service) checkTenantSecrets(ctx context.Context, actor app.Actor, d *catalogDraft, touched map[template.CatalogKey]CatalogText, coming map[string]template.SecretPlace) error {
+func (a *Service) checkTenantSecrets(ctx context.Context, actor app.Actor, d *catalogDraft, touched map[template.CatalogKey]Text, coming map[string]template.SecretPlace) error {
 	var have []app.Secret
 	asked := false
 	for _, e := range d.Entries {
@@ -338,7 +338,7 @@ func (a *Service) checkTenantSecrets(ctx context.Context, actor app.Actor, d *ca
 		slices.Sort(names)
 		for _, n := range slices.Compact(names) {
 			if _, comes := coming[n]; !comes && app.SecretPattern.MatchString(n) && !slices.ContainsFunc(have, func(s app.Secret) bool { return s.Name == n }) {
-				d.problem(CatalogProblem{File: touched[e.CatalogKey].File, Severity: SeverityWarning, CatalogKey: e.CatalogKey,
+				d.problem(Problem{File: touched[e.CatalogKey].File, Severity: SeverityWarning, CatalogKey: e.CatalogKey,
 					Message: fmt.Sprintf("Secret %s doesn't exist in this tenant.", n), Hint: fmt.Sprintf("Set it with `muster secret set %s`, or on the Secrets page.", n)})
 			}
 		}

@@ -25,7 +25,7 @@ func (a *Service) describe(ctx context.Context, actor app.Actor, d *catalogDraft
 	}
 	users := d.Before.References()
 	for _, e := range d.Entries {
-		edit := CatalogEdit{CatalogKey: e.CatalogKey, Act: "change", Number: e.Number}
+		edit := Edit{CatalogKey: e.CatalogKey, Act: "change", Number: e.Number}
 		_, had := d.own[e.CatalogKey]
 		switch {
 		case e.Gone:
@@ -43,7 +43,7 @@ func (a *Service) describe(ctx context.Context, actor app.Actor, d *catalogDraft
 }
 
 // warnings are what people would want to know of a change.
-func (d *catalogDraft) warnings(e CatalogRevision, use CatalogUse, users []template.CatalogKey) (list []string) {
+func (d *catalogDraft) warnings(e Revision, use Use, users []template.CatalogKey) (list []string) {
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if d.comments[e.CatalogKey] {
 		say("Only comments differ. Clusters aren't affected.")

@@ -87,7 +87,7 @@ func (a *Service) CheckFirstTenant(ctx context.Context) error {
 }
 
 // checkTenantIsolation refuses to save a provider whose machines would be processes of this host where several tenants share it.
-func (a *Service) checkTenantIsolation(ctx context.Context, d *catalogDraft, touched map[template.CatalogKey]CatalogText) error {
+func (a *Service) checkTenantIsolation(ctx context.Context, d *catalogDraft, touched map[template.CatalogKey]Text) error {
 	for _, e := range d.Entries {
 		spec, is := d.After.Entry(e.CatalogKey).(*template.ProviderSpec)
 		if !is || e.Gone {
@@ -101,7 +101,7 @@ func (a *Service) checkTenantIsolation(ctx context.Context, d *catalogDraft, tou
 		if refusal.Reason != "process_mode" {
 			return err
 		}
-		d.problem(CatalogProblem{File: touched[e.CatalogKey].File, Severity: SeverityError, CatalogKey: e.CatalogKey, Field: "settings.mode", Message: refusal.Message, Hint: refusal.Hint})
+		d.problem(Problem{File: touched[e.CatalogKey].File, Severity: SeverityError, CatalogKey: e.CatalogKey, Field: "settings.mode", Message: refusal.Message, Hint: refusal.Hint})
 	}
 	return nil
 }

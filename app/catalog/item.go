@@ -19,7 +19,7 @@ const (
 )
 
 // CatalogItems lists entries of the tenant's catalog; kind "" is all. Query narrows by name, label or description.
-func (a *Service) CatalogItems(ctx context.Context, actor app.Actor, kind, query string) ([]CatalogItem, error) {
+func (a *Service) CatalogItems(ctx context.Context, actor app.Actor, kind, query string) ([]Item, error) {
 	if err := actor.Authorize("CatalogItems"); err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (a *Service) CatalogItems(ctx context.Context, actor app.Actor, kind, query
 		return nil, err
 	}
 	words := strings.Fields(strings.ToLower(query))
-	items := []CatalogItem{}
+	items := []Item{}
 	for _, k := range v.keys() {
 		if kind != "" && k.Kind != kind {
 			continue
@@ -47,20 +47,20 @@ func (a *Service) CatalogItems(ctx context.Context, actor app.Actor, kind, query
 	return items, nil
 }
 
-// CatalogSource returns one entry with its text; ENotFound where there is none.
-func (a *Service) CatalogSource(ctx context.Context, actor app.Actor, k template.CatalogKey) (CatalogSource, error) {
+// Source returns one entry with its text; ENotFound where there is none.
+func (a *Service) CatalogSource(ctx context.Context, actor app.Actor, k template.CatalogKey) (Source, error) {
 	if err := actor.Authorize("CatalogSource"); err != nil {
-		return CatalogSource{}, err
+		return Source{}, err
 	}
 	if err := k.CheckKind(); err != nil {
-		return CatalogSource{}, err
+		return Source{}, err
 	}
 	v, err := a.catalogView(ctx, actor)
 	if err != nil {
-		return CatalogSource{}, err
+		return Source{}, err
 	}
 	if own, ok := v.own[k]; ok {
-		return CatalogSource{CatalogItem: v.item(k), Text: own.Text, Revision: v.revisionText()}, nil
+		return Source{Item: v.item(k), Text: own.Text, Revision: v.revisionText()}, nil
 	}
 	if !v.has(v.base, k) {
 		var names []string
@@ -73,9 +73,9 @@ func (a *Service) CatalogSource(ctx context.Context, actor app.Actor, k template
 		if near := humanize.Nearest(k.Name, names); near != "" {
 			e.Hint = "Did you mean " + near + "?"
 		}
-		return CatalogSource{}, e
+		return Source{}, e
 	}
-	s := CatalogSource{CatalogItem: v.item(k), Origin: v.base.About(k).Origin.String(), Revision: v.revisionText()}
+	s := Source{Item: v.item(k), Origin: v.base.About(k).Origin.String(), Revision: v.revisionText()}
 	if a.Reader != nil {
 		s.Text, _ = a.Reader.Write(v.base, k)
 	}
@@ -83,7 +83,7 @@ func (a *Service) CatalogSource(ctx context.Context, actor app.Actor, k template
 }
 
 // CatalogHistory returns versions of an own entry, newest first (none: empty).
-func (a *Service) CatalogHistory(ctx context.Context, actor app.Actor, k template.CatalogKey) ([]CatalogRevision, error) {
+func (a *Service) CatalogHistory(ctx context.Context, actor app.Actor, k template.CatalogKey) ([]Revision, error) {
 	if err := actor.Authorize("CatalogHistory"); err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (a *Service) CatalogFamilies(_ context.Context, actor app.Actor) (Families,
 }
 
 // ExportCatalog returns own entries as files named kind/name.yaml; all: also the installation's.
-func (a *Service) ExportCatalog(ctx context.Context, actor app.Actor, all bool) ([]CatalogFile, error) {
+func (a *Service) ExportCatalog(ctx context.Context, actor app.Actor, all bool) ([]File, error) {
 	if err := actor.Authorize("ExportCatalog"); err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (a *Service) ExportCatalog(ctx context.Context, actor app.Actor, all bool) 
 	if err != nil {
 		return nil, err
 	}
-	files := []CatalogFile{}
+	files := []File{}
 	for _, k := range v.keys() {
 		own, is := v.own[k]
 		text := own.Text
@@ -125,7 +125,7 @@ func (a *Service) ExportCatalog(ctx context.Context, actor app.Actor, all bool) 
 				continue
 			}
 		}
-		files = append(files, CatalogFile{Name: k.Kind + "/" + k.Name + ".yaml", Text: text})
+		files = append(files, File{Name: k.Kind + "/" + k.Name + ".yaml", Text: text})
 	}
 	return files, nil
 }
@@ -135,14 +135,14 @@ var ErrNoTenantCatalog = &app.Error{Code: app.EInvalid, Reason: "no_own_catalog"
 // catalogView is a tenant's catalog as its admins look at it.
 type catalogView struct {
 	base, catalog *template.Catalog
-	own           map[template.CatalogKey]CatalogRevision
+	own           map[template.CatalogKey]Revision
 	revision      int64
-	use           CatalogUse
+	use           Use
 	users         map[template.CatalogKey][]template.CatalogKey
 }
 
 func (a *Service) catalogView(ctx context.Context, actor app.Actor) (*catalogView, error) {
-	v := &catalogView{base: a.Config.Catalog(), own: map[template.CatalogKey]CatalogRevision{}}
+	v := &catalogView{base: a.Config.Catalog(), own: map[template.CatalogKey]Revision{}}
 	list, revision, err := a.Own.TenantCatalog(ctx, actor.Tenant)
 	if err != nil {
 		return nil, err
@@ -175,8 +175,8 @@ func (v *catalogView) keys() []template.CatalogKey {
 
 func (v *catalogView) has(c *template.Catalog, k template.CatalogKey) bool { return c.Entry(k) != nil }
 
-func (v *catalogView) item(k template.CatalogKey) CatalogItem {
-	item := CatalogItem{CatalogKey: k}
+func (v *catalogView) item(k template.CatalogKey) Item {
+	item := Item{CatalogKey: k}
 	if about := v.catalog.About(k); about != nil {
 		item.Label, item.Description = about.Label, about.Description
 	}

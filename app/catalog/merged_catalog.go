@@ -249,8 +249,8 @@ func (t *cachedCatalog) within(base *apptemplate.Catalog, now time.Time, old tim
 	return nil, 0
 }
 
-func textsOf(own []CatalogRevision) []CatalogText {
-	texts := make([]CatalogText, 0, len(own))
+func textsOf(own []Revision) []Text {
+	texts := make([]Text, 0, len(own))
 	for _, r := range own {
 		texts = append(texts, r.entry())
 	}

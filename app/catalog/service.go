@@ -13,18 +13,18 @@ import (
 // TenantCatalogStore keeps the own entries of tenants.
 type TenantCatalogStore interface {
 	// TenantCatalog returns the newest versions of a tenant's own entries, those that are gone left out, in order, and the revision.
-	TenantCatalog(ctx context.Context, tenant string) ([]CatalogRevision, int64, error)
+	TenantCatalog(ctx context.Context, tenant string) ([]Revision, int64, error)
 	// TenantCatalogHistory returns versions of an entry, newest first, with text, at most limit.
-	TenantCatalogHistory(ctx context.Context, tenant string, k template.CatalogKey, limit int) ([]CatalogRevision, error)
+	TenantCatalogHistory(ctx context.Context, tenant string, k template.CatalogKey, limit int) ([]Revision, error)
 	// TenantCatalogRevision returns the number that grows with every change of a tenant's own entries; 0 where there never was one. Tenant ""
 	// returns one that grows with the changes of all.
 	TenantCatalogRevision(ctx context.Context, tenant string) (int64, error)
 	// CatalogHead is TenantCatalogRevision of a tenant, with its currency; "" and 0 where it has the installation's.
 	CatalogHead(ctx context.Context, tenant string) (int64, template.Exchange, error)
 	// TenantCatalogVersion returns one; ENotFound where there is none.
-	TenantCatalogVersion(ctx context.Context, tenant string, k template.CatalogKey, number int) (CatalogRevision, error)
+	TenantCatalogVersion(ctx context.Context, tenant string, k template.CatalogKey, number int) (Revision, error)
 	// TenantProviders returns the newest versions of own providers, of all tenants.
-	TenantProviders(ctx context.Context) (map[string][]CatalogRevision, error)
+	TenantProviders(ctx context.Context) (map[string][]Revision, error)
 	// SaveTenantCatalog writes new versions, with their audit, and returns the new revision. EConflict, reason catalog_moved, where the tenant's
 	// catalog is not of the revision that the change was worked out on; reason catalog_changed where one of the entries has changed since
 	// AsOf; reason in_use where something is at one of Accounts.
@@ -45,8 +45,8 @@ type VersionStore interface {
 
 // UseStore knows what uses entries, and what entries use.
 type UseStore interface {
-	// CatalogUse counts the tenant's live clusters.
-	CatalogUse(ctx context.Context, tenant string) (CatalogUse, error)
+	// Use counts the tenant's live clusters.
+	CatalogUse(ctx context.Context, tenant string) (Use, error)
 	IntentsOf(ctx context.Context, provider string) (map[string]app.LiveIntent, error)
 	// ProviderUse tells what of a tenant is at a provider.
 	ProviderUse(ctx context.Context, tenant, provider string) (ProviderUse, error)
@@ -64,7 +64,7 @@ type Config struct {
 	// CatalogOf in app/catalog.
 	Catalog func() *template.Catalog
 	// Reader understands what tenants lay over it; nil: they cannot.
-	Reader CatalogReader
+	Reader Reader
 	// SharesHost says why machines of a provider would be processes of this host, with the rights of the server's user; "" where they are
 	// not, or where only the host that makes them can tell. Nil: none are.
 	SharesHost func(ctx context.Context, spec template.ProviderSpec) string

@@ -10,9 +10,9 @@ import (
 // TemplateView is a template as people look at it.
 type TemplateView struct {
 	template.Template
-	Number   int                     `json:"number,omitempty"` // of this version; 0: not known
-	Warnings []string                `json:"warnings,omitempty"`
-	Parts    []template.TemplatePart `json:"parts"`
+	Number   int             `json:"number,omitempty"` // of this version; 0: not known
+	Warnings []string        `json:"warnings,omitempty"`
+	Parts    []template.Part `json:"parts"`
 }
 
 // Template returns a template that the actor may see, or for admins a part of templates; ENotFound where there is none.

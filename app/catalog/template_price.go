@@ -37,11 +37,11 @@ func (a *Service) TemplatePrices(ctx context.Context, actor app.Actor) (map[stri
 
 // smallestPrice is 0 where there is none.
 func (a *Service) smallestPrice(ctx context.Context, c *template.Catalog, t *template.Template) float64 {
-	set, err := t.Settle(nil)
+	set, err := t.Resolve(nil)
 	if err != nil {
 		return 0
 	}
-	r := layout.LayoutRequest{Template: t.Name, Provider: set.Provider, Hardware: set.Hardware, Image: set.Image, Size: set.Size}
+	r := layout.Request{Template: t.Name, Provider: set.Provider, Hardware: set.Hardware, Image: set.Image, Size: set.Size}
 	if r.Size == 0 {
 		r.Size = max(1, t.Constraints.Size.Min)
 	}

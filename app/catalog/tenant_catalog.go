@@ -11,14 +11,14 @@ import (
 	"muster/app/template"
 )
 
-// CatalogItem is a line in the list of a tenant's catalog.
-type CatalogItem struct {
+// Item is a line in the list of a tenant's catalog.
+type Item struct {
 	template.CatalogKey
-	Label       string                 `json:"label,omitempty"`
-	Description string                 `json:"description,omitempty"`
-	State       template.TemplateState `json:"state,omitempty"` // of templates; "" is published
-	Partial     bool                   `json:"partial,omitempty"`
-	Type        string                 `json:"type,omitempty"` // of providers
+	Label       string         `json:"label,omitempty"`
+	Description string         `json:"description,omitempty"`
+	State       template.State `json:"state,omitempty"` // of templates; "" is published
+	Partial     bool           `json:"partial,omitempty"`
+	Type        string         `json:"type,omitempty"` // of providers
 	// Own entries belong to the tenant; all others are the installation's. Replaces tells of an own one that the installation has one of
 	// the same kind and name too.
 	Own      bool      `json:"own,omitempty"`
@@ -30,20 +30,20 @@ type CatalogItem struct {
 	UsedBy   []string  `json:"used_by,omitempty"`  // entries that refer to it, as "kind name", at most 100
 }
 
-// CatalogSource is an entry as it is written.
-type CatalogSource struct {
-	CatalogItem
+// Source is an entry as it is written.
+type Source struct {
+	Item
 	// Text is YAML: an own entry as it was typed; one of the installation as Muster writes it, which is where an own one begins that should
 	// replace it. Literal values of secret settings are left out of the installation's.
 	Text string `json:"text"`
 	// Origin is where the installation's entry is, "" of own ones.
 	Origin string `json:"origin,omitempty"`
-	// Revision is that of the tenant's catalog, to be given back as CatalogChange.AsOf.
+	// Revision is that of the tenant's catalog, to be given back as Change.AsOf.
 	Revision string `json:"revision"`
 }
 
-// CatalogRevision is a version of an own entry. Gone says that it was taken out then.
-type CatalogRevision struct {
+// Revision is a version of an own entry. Gone says that it was taken out then.
+type Revision struct {
 	template.CatalogKey
 	Number int       `json:"number"` // 1, 2, 3 … of each entry
 	At     time.Time `json:"at"`
@@ -60,8 +60,8 @@ type CatalogRevision struct {
 }
 
 // entry returns the version as text to be read.
-func (r CatalogRevision) entry() CatalogText {
-	return CatalogText{CatalogKey: r.CatalogKey, Text: r.Text, Trusted: r.Trusted, Coopr: r.Coopr}
+func (r Revision) entry() Text {
+	return Text{CatalogKey: r.CatalogKey, Text: r.Text, Trusted: r.Trusted, Coopr: r.Coopr}
 }
 
 // Bounds of tenants' catalogs.
@@ -73,10 +73,10 @@ const (
 	KeptCatalogTexts  = 200       // versions of an entry whose text is kept
 )
 
-// CatalogChange is what an admin wants of the tenant's own entries. All of it happens, or nothing.
-type CatalogChange struct {
+// Change is what an admin wants of the tenant's own entries. All of it happens, or nothing.
+type Change struct {
 	// Files hold entries to save, any number in each.
-	Files []CatalogFile `json:"files,omitempty"`
+	Files []File `json:"files,omitempty"`
 	// Remove takes own entries out; the installation's of the same name is seen again.
 	Remove []template.CatalogKey `json:"remove,omitempty"`
 	// Prune also removes all own entries that Files do not hold.
@@ -86,32 +86,32 @@ type CatalogChange struct {
 	// touches, it is EConflict, reason catalog_changed. "" does not look.
 	AsOf string `json:"as_of,omitempty"`
 
-	again *CatalogRevision // the version whose text it is
+	again *Revision // the version whose text it is
 	// Of what comes with all of a tenant's settings:
 	Whole   bool                            `json:"-"` // it may be as large as those
 	Lenient map[template.CatalogKey]bool    `json:"-"` // entries that came from Coopr
 	Coming  map[string]template.SecretPlace `json:"-"` // secrets that come along
 }
 
-// CatalogFile is a file of a change. Names ending in .json are of Coopr's form where they stand in one of Coopr's folders
+// File is a file of a change. Names ending in .json are of Coopr's form where they stand in one of Coopr's folders
 // (clustertemplates/…, services/…), or are Coopr's whole export; all others are Muster's own YAML.
-type CatalogFile struct {
+type File struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
 }
 
-// CatalogReport says what a change would do, or has done.
-type CatalogReport struct {
-	Problems []CatalogProblem `json:"problems"` // errors first; with an error, nothing was saved
-	Changes  []CatalogEdit    `json:"changes"`  // entries that become other than they are, by kind and name
-	Same     int              `json:"same"`
-	Saved    bool             `json:"saved"`
+// Report says what a change would do, or has done.
+type Report struct {
+	Problems []Problem `json:"problems"` // errors first; with an error, nothing was saved
+	Changes  []Edit    `json:"changes"`  // entries that become other than they are, by kind and name
+	Same     int       `json:"same"`
+	Saved    bool      `json:"saved"`
 	// Revision is that of the tenant's catalog after it, or as it is where nothing was saved.
 	Revision string `json:"revision"`
 }
 
 // OK tells whether there is no error.
-func (r CatalogReport) OK() bool {
+func (r Report) OK() bool {
 	for _, p := range r.Problems {
 		if p.Severity == "error" {
 			return false
@@ -120,9 +120,9 @@ func (r CatalogReport) OK() bool {
 	return true
 }
 
-// CatalogProblem is something wrong with a text, at a place in it. Line and Column count from 1; 0: not known. It never quotes a
+// Problem is something wrong with a text, at a place in it. Line and Column count from 1; 0: not known. It never quotes a
 // provider's setting, which may be a secret.
-type CatalogProblem struct {
+type Problem struct {
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line,omitempty"`
 	Column   int    `json:"column,omitempty"`
@@ -134,8 +134,8 @@ type CatalogProblem struct {
 	template.CatalogKey
 }
 
-// CatalogEdit is what happens to one entry.
-type CatalogEdit struct {
+// Edit is what happens to one entry.
+type Edit struct {
 	template.CatalogKey
 	Act    string        `json:"act"`              // add, change, remove
 	Number int           `json:"number,omitempty"` // of the version that it becomes
@@ -159,14 +159,14 @@ type Families struct {
 	Schema string `json:"-"`
 }
 
-// CatalogReader understands catalog texts; app/file/catalog is one. It is pure: the same texts give the same answers.
-type CatalogReader interface {
+// Reader understands catalog texts; app/file/catalog is one. It is pure: the same texts give the same answers.
+type Reader interface {
 	// Read lays a tenant's own entries over the installation's. The catalog holds what can be read, even where others are wrong. What
 	// is wrong with entries of the installation because of own ones is a warning. Base is not changed.
-	Read(base *template.Catalog, tenant string, own []CatalogText) (*template.Catalog, []CatalogProblem)
+	Read(base *template.Catalog, tenant string, own []Text) (*template.Catalog, []Problem)
 	// Split takes files apart into entries of one document each, in Muster's own form: what was Coopr's is written in it. Keys are
 	// unique; a text that is not to be understood is a problem.
-	Split(files []CatalogFile) ([]CatalogText, []CatalogProblem)
+	Split(files []File) ([]Text, []Problem)
 	// Compare tells how the text of an entry differs from what is saved.
 	Compare(saved, text string) TextDifference
 	// Write returns an entry of a catalog in Muster's own form; false where there is none. Read of what it wrote returns the same entry,
@@ -186,22 +186,22 @@ const (
 	TextValues
 )
 
-// CatalogText is one entry as text.
-type CatalogText struct {
+// Text is one entry as text.
+type Text struct {
 	template.CatalogKey
 	File    string // that it was in; "" where it was in none
 	Line    int    // of the file, before its own first one; -1 where its own lines are not those of the file
 	Text    string
-	Trusted bool // see CatalogRevision
+	Trusted bool // see Revision
 	Coopr   bool
 }
 
 // TenantCatalogSave is a change of a tenant's own entries, as it is written.
 type TenantCatalogSave struct {
 	At       time.Time
-	Entries  []CatalogRevision // new versions; their numbers are given by the store
-	Revision int64             // of the tenant's catalog that it was worked out on
-	AsOf     int64             // that the person saw; -1 does not look
+	Entries  []Revision // new versions; their numbers are given by the store
+	Revision int64      // of the tenant's catalog that it was worked out on
+	AsOf     int64      // that the person saw; -1 does not look
 	// Accounts are the names of providers that become other accounts than they were, or none: nothing may stand there.
 	Accounts []string
 	// Templates are what templates are from then on that are made of own entries; see Service.Template.
@@ -222,8 +222,8 @@ func (u ProviderUse) None() bool {
 	return len(u.Clusters)+len(u.Pools)+u.More+u.Orphans+u.Unproven == 0
 }
 
-// CatalogUse counts the live clusters of a tenant.
-type CatalogUse struct {
+// Use counts the live clusters of a tenant.
+type Use struct {
 	Templates map[string]int
 	Providers map[string]int
 }

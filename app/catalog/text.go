@@ -1,16 +1,16 @@
 package catalog
 
-// CatalogTexts reads and changes the text of one entry, value by value, so that a form can stand beside it. It is pure; app/file/catalog is one.
-type CatalogTexts interface {
+// Texts reads and changes the text of one entry, value by value, so that a form can stand beside it. It is pure; app/file/catalog is one.
+type Texts interface {
 	// Tree returns what a text says. EInvalid where it is no YAML, or holds more than one document; an empty text returns an empty mapping.
-	Tree(text string) (*CatalogNode, error)
+	Tree(text string) (*Node, error)
 	// Set changes values of a text, one after the other, and leaves all else as it was written, comments and spaces too, as far as that can
 	// be. EInvalid where the text cannot be read, or a path leads through something that is neither a mapping nor a list.
-	Set(text string, sets ...CatalogSet) (string, error)
+	Set(text string, sets ...Set) (string, error)
 }
 
-// CatalogSet is a value to be put into a text.
-type CatalogSet struct {
+// Set is a value to be put into a text.
+type Set struct {
 	// Path is made of keys (string) and places in lists (int); the place behind the last one adds an entry.
 	Path []any
 	// Value is nil to take it out, with what is empty then; a string, int64, float64 or bool; []string, a list of names, of which those
@@ -19,10 +19,10 @@ type CatalogSet struct {
 	Value any
 }
 
-// CatalogNode is a part of a text: a mapping, a list, or a plain value.
-type CatalogNode struct {
-	Keys  []string       // of a mapping, in the order of the text
-	Items []*CatalogNode // the values of the keys, or the entries of a list
+// Node is a part of a text: a mapping, a list, or a plain value.
+type Node struct {
+	Keys  []string // of a mapping, in the order of the text
+	Items []*Node  // the values of the keys, or the entries of a list
 	Map   bool
 	List  bool
 	Value string // of a plain value, as it is written without quotes
@@ -31,7 +31,7 @@ type CatalogNode struct {
 }
 
 // At returns a part of it; nil where there is none.
-func (n *CatalogNode) At(path ...any) *CatalogNode {
+func (n *Node) At(path ...any) *Node {
 	for _, p := range path {
 		if n == nil {
 			return nil
@@ -51,7 +51,7 @@ func (n *CatalogNode) At(path ...any) *CatalogNode {
 	return n
 }
 
-func (n *CatalogNode) key(name string) *CatalogNode {
+func (n *Node) key(name string) *Node {
 	if !n.Map {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (n *CatalogNode) key(name string) *CatalogNode {
 }
 
 // String is the plain value; "" of all else.
-func (n *CatalogNode) String() string {
+func (n *Node) String() string {
 	if n == nil {
 		return ""
 	}
@@ -72,7 +72,7 @@ func (n *CatalogNode) String() string {
 }
 
 // Names are the entries of a list of names, those that have more to say under their key name; a plain value is a list of one.
-func (n *CatalogNode) Names() (out []string) {
+func (n *Node) Names() (out []string) {
 	switch {
 	case n == nil:
 	case n.List:

@@ -15,20 +15,20 @@ import (
 // CardStore keeps cards, and knows what they show.
 type CardStore interface {
 	// Cards returns those of a kind with their operations as they are now, oldest first.
-	Cards(ctx context.Context, kind string, limit int) ([]ChatCard, error)
+	Cards(ctx context.Context, kind string, limit int) ([]Card, error)
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
 	// DropCard forgets a card; one that is gone is success.
 	DropCard(ctx context.Context, id int64) error
 	Logs(ctx context.Context, tenant string, cluster string, f cluster.LogFilter) ([]app.LogLine, error)
 	// SaveCard keeps a card that is not posted yet. One of the same operation in the same channel stays as it is. Those made
 	// before a time are dropped.
-	SaveCard(ctx context.Context, c ChatCard, before time.Time) error
+	SaveCard(ctx context.Context, c Card, before time.Time) error
 	// ShownCard notes channel, messages, and what is shown since when. What is notified of the cluster later goes beneath the newest
 	// card of a channel.
-	ShownCard(ctx context.Context, c ChatCard) error
+	ShownCard(ctx context.Context, c Card) error
 	Steps(ctx context.Context, tenant string, operation int64) ([]app.Step, error)
 	Unfinished(ctx context.Context, tenant string, operation int64) (cluster.Unfinished, error)
-	View(ctx context.Context, tenant string, id string) (cluster.ClusterView, error)
+	View(ctx context.Context, tenant string, id string) (cluster.View, error)
 }
 
 // CardsConfig is what Cards is created from. Only what says so may be nil.
@@ -56,8 +56,8 @@ const (
 	failureLines = 6
 )
 
-// ChatCard is a message of a chat that shows how far an operation is.
-type ChatCard struct {
+// Card is a message of a chat that shows how far an operation is.
+type Card struct {
 	ID        int64
 	Kind      string // of chat: "slack"
 	Team      string // the workspace; "" of cards from before there were several
@@ -80,7 +80,7 @@ type ChatCard struct {
 }
 
 // State is what a card has to show, in a few letters: two that are the same look the same.
-func (c ChatCard) State() string {
+func (c Card) State() string {
 	held := ""
 	if !c.HeldUntil.IsZero() {
 		held = " held"
@@ -88,21 +88,21 @@ func (c ChatCard) State() string {
 	return fmt.Sprintf("%s %d/%d%s", c.Status, c.Done, c.Total, held)
 }
 
-// ChatProgress is what a card tells.
-type ChatProgress struct {
+// Progress is what a card tells.
+type Progress struct {
 	Cluster   app.Cluster
 	Nodes     []app.Node
 	Operation app.Operation
 	Latest    bool // nothing was asked of the cluster after it
 	// Ways are the ways on where the cluster has failed with it, the best first.
-	Ways []cluster.Way
+	Ways []cluster.RecoveryOption
 	// Failed is the first step that failed for good, with the last lines that it printed; nil where none has.
 	Failed *app.Step
 	Lines  []string
 }
 
 // FollowInChat has a chat show how far an operation is that was begun from there.
-func (a *Cards) FollowInChat(ctx context.Context, c ChatCard) error {
+func (a *Cards) FollowInChat(ctx context.Context, c Card) error {
 	c.At = a.Now()
 	return a.Store.SaveCard(ctx, c, c.At.Add(-chatCardKept))
 }
@@ -111,12 +111,12 @@ func (a *Cards) FollowInChat(ctx context.Context, c ChatCard) error {
 const mostCards = 1000
 
 // ChatCards returns the cards of a kind that are not at their end, oldest first.
-func (a *Cards) ChatCards(ctx context.Context, kind string) ([]ChatCard, error) {
+func (a *Cards) ChatCards(ctx context.Context, kind string) ([]Card, error) {
 	return a.Store.Cards(ctx, kind, mostCards)
 }
 
 // ChatShown notes what a card shows now. One that shows the end, and beneath it too, is done with.
-func (a *Cards) ChatShown(ctx context.Context, c ChatCard) error {
+func (a *Cards) ChatShown(ctx context.Context, c Card) error {
 	if err := a.Store.ShownCard(ctx, c); err != nil || !c.Status.Ended() || c.Shown != c.State() || c.Told != c.Shown {
 		return err
 	}
@@ -126,9 +126,9 @@ func (a *Cards) ChatShown(ctx context.Context, c ChatCard) error {
 // DropCard ends a card that cannot be shown any more.
 func (a *Cards) DropCard(ctx context.Context, id int64) error { return a.Store.DropCard(ctx, id) }
 
-// ChatProgress returns what a card tells now. Everyone in the channel sees it, so a card of a private
+// Progress returns what a card tells now. Everyone in the channel sees it, so a card of a private
 // cluster is sent only to the person who asked. Values of the configuration are hidden, since not everyone may read it.
-func (a *Cards) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress, err error) {
+func (a *Cards) ChatProgress(ctx context.Context, c Card) (p Progress, err error) {
 	v, err := a.Store.View(ctx, c.Tenant, c.Cluster)
 	if err != nil {
 		return p, err
@@ -180,7 +180,7 @@ func (a *Cards) ChatProgress(ctx context.Context, c ChatCard) (p ChatProgress, e
 
 // ChatSteps returns the steps that a card's operation is through with, in plan order; none of an operation that has too many to be
 // told one by one.
-func (a *Cards) ChatSteps(ctx context.Context, c ChatCard) ([]app.Step, error) {
+func (a *Cards) ChatSteps(ctx context.Context, c Card) ([]app.Step, error) {
 	if c.Total > mostChatSteps {
 		return nil, nil
 	}

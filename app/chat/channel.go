@@ -15,22 +15,22 @@ import (
 // ChannelStore keeps channels, and where approvals are asked for.
 type ChannelStore interface {
 	// Approvals returns it; ENotFound where it is nowhere.
-	Approvals(ctx context.Context, tenant string) (ChatApprovals, error)
+	Approvals(ctx context.Context, tenant string) (Approvals, error)
 	// Channel returns one; ENotFound where it belongs to its workspace.
-	Channel(ctx context.Context, kind, team, channel string) (ChatChannel, error)
-	ChatLinks(ctx context.Context, kind string, since time.Time) ([]ChatConnection, error)
+	Channel(ctx context.Context, kind, team, channel string) (Channel, error)
+	ChatLinks(ctx context.Context, kind string, since time.Time) ([]Connection, error)
 	// DropChannel returns a channel to its workspace; ENotFound where it is already so.
 	DropChannel(ctx context.Context, who app.Actor, kind, team, channel string, at time.Time) error
 	// SaveChannel notes that a side wants a channel to be the tenant's. Agreement to another tenant is dropped by that.
-	SaveChannel(ctx context.Context, who app.Actor, c ChatChannel) (ChatChannel, error)
+	SaveChannel(ctx context.Context, who app.Actor, c Channel) (Channel, error)
 	// SetApprovals sets where requests of the actor's tenant are shown; nowhere where Channel is "".
-	SetApprovals(ctx context.Context, who app.Actor, a ChatApprovals) error
+	SetApprovals(ctx context.Context, who app.Actor, a Approvals) error
 	Tenant(ctx context.Context, name string) (identity.Tenant, error)
 	// Workspace returns the one of a team, or else that of its organisation, without channels; ENotFound where neither is there.
-	Workspace(ctx context.Context, kind, team, enterprise string) (ChatWorkspace, error)
+	Workspace(ctx context.Context, kind, team, enterprise string) (Workspace, error)
 	// Workspaces returns those of a tenant and those with channels of it, or all where it is "", by name, with their channels: all
 	// of a workspace to its own tenant, to others theirs.
-	Workspaces(ctx context.Context, kind, tenant string) ([]ChatWorkspace, error)
+	Workspaces(ctx context.Context, kind, tenant string) ([]Workspace, error)
 }
 
 // ChannelsConfig is what Channels is created from. Only what says so may be nil.
@@ -47,8 +47,8 @@ type Channels struct {
 // NewChannels returns them on top of what c holds.
 func NewChannels(c ChannelsConfig) *Channels { return &Channels{ChannelsConfig: c} }
 
-// ChatChannel is a channel assigned to a tenant other than its workspace's. A member of each tenant must agree.
-type ChatChannel struct {
+// Channel is a channel assigned to a tenant other than its workspace's. A member of each tenant must agree.
+type Channel struct {
 	Kind    string    `json:"kind"`
 	Team    string    `json:"team"`
 	Channel string    `json:"channel"`
@@ -60,10 +60,10 @@ type ChatChannel struct {
 }
 
 // Agreed tells whether it counts.
-func (c ChatChannel) Agreed() bool { return c.Host != "" && c.Guest != "" }
+func (c Channel) Agreed() bool { return c.Host != "" && c.Guest != "" }
 
-// ChatApprovals is the channel in which requests of a tenant are shown to those who approve them.
-type ChatApprovals struct {
+// Approvals is the channel in which requests of a tenant are shown to those who approve them.
+type Approvals struct {
 	Tenant  string    `json:"tenant"`
 	Kind    string    `json:"kind"`
 	Team    string    `json:"team"`
@@ -72,15 +72,15 @@ type ChatApprovals struct {
 	SetAt   time.Time `json:"set_at"`
 }
 
-// ChatSettings is all about chats that admins of a tenant manage.
-type ChatSettings struct {
-	Workspaces []ChatWorkspace  `json:"workspaces"` // those of the tenant, and those with channels of it
-	Approvals  *ChatApprovals   `json:"approvals,omitempty"`
-	Links      []ChatConnection `json:"links,omitempty"`
+// Settings is all about chats that admins of a tenant manage.
+type Settings struct {
+	Workspaces []Workspace  `json:"workspaces"` // those of the tenant, and those with channels of it
+	Approvals  *Approvals   `json:"approvals,omitempty"`
+	Links      []Connection `json:"links,omitempty"`
 }
 
-// ChatSettings returns what there is about a chat in the actor's tenant.
-func (a *Channels) ChatSettings(ctx context.Context, actor app.Actor, kind string) (h ChatSettings, err error) {
+// Settings returns what there is about a chat in the actor's tenant.
+func (a *Channels) ChatSettings(ctx context.Context, actor app.Actor, kind string) (h Settings, err error) {
 	if err := actor.Authorize("ChatSettings"); err != nil {
 		return h, err
 	}
@@ -100,7 +100,7 @@ func (a *Channels) ChatSettings(ctx context.Context, actor app.Actor, kind strin
 
 // UseChannel says that a channel of a workspace should be the actor's tenant's, or, of an admin of the workspace's own tenant, that it
 // may be another's.
-func (a *Channels) UseChannel(ctx context.Context, actor app.Actor, c ChatChannel) (ChatChannel, error) {
+func (a *Channels) UseChannel(ctx context.Context, actor app.Actor, c Channel) (Channel, error) {
 	if err := actor.Authorize("UseChannel"); err != nil {
 		return c, err
 	}
@@ -162,7 +162,7 @@ func (a *Channels) ResetChannel(ctx context.Context, actor app.Actor, kind, team
 
 // SetApprovals says in which channel the tenant's requests are shown to those who approve them; with no channel nowhere. The channel
 // must speak for the tenant: requests must not be shown to other tenants.
-func (a *Channels) SetApprovals(ctx context.Context, actor app.Actor, p ChatApprovals) error {
+func (a *Channels) SetApprovals(ctx context.Context, actor app.Actor, p Approvals) error {
 	if err := actor.Authorize("SetApprovals"); err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func checkChannel(id string) error {
 }
 
 // ChatTenant returns in whose name a channel of a workspace speaks.
-func (a *Channels) ChatTenant(ctx context.Context, w ChatWorkspace, channel string) (string, error) {
+func (a *Channels) ChatTenant(ctx context.Context, w Workspace, channel string) (string, error) {
 	if channel == "" {
 		return w.Tenant, nil
 	}
@@ -217,7 +217,7 @@ func (a *Channels) ChatTenant(ctx context.Context, w ChatWorkspace, channel stri
 }
 
 // chatTenants returns all tenants in whose name a workspace speaks somewhere; its own first.
-func (a *Channels) chatTenants(ctx context.Context, w ChatWorkspace) ([]string, error) {
+func (a *Channels) chatTenants(ctx context.Context, w Workspace) ([]string, error) {
 	list, err := a.Store.Workspaces(ctx, w.Kind, w.Tenant)
 	if err != nil {
 		return nil, err

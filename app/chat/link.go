@@ -18,7 +18,7 @@ type LinkStore interface {
 	// the account is enabled and has none of the excluded roles. It reports whether an account was linked.
 	LinkByEmail(ctx context.Context, who app.Actor, i identity.Identity, email string, except []app.Role) (bool, error)
 	// NoteLink notes how a server is connected; Links returns those noted since.
-	NoteLink(ctx context.Context, l ChatConnection) error
+	NoteLink(ctx context.Context, l Connection) error
 }
 
 // LinksConfig is what Links is created from. Only what says so may be nil.
@@ -38,7 +38,7 @@ type Links struct {
 func NewLinks(c LinksConfig) *Links { return &Links{LinksConfig: c} }
 
 // NoteChatConnection notes how a server is connected to a chat.
-func (a *Links) NoteChatConnection(ctx context.Context, l ChatConnection) error {
+func (a *Links) NoteChatConnection(ctx context.Context, l Connection) error {
 	l.Error, l.SeenAt = humanize.CutText(strings.ToValidUTF8(l.Error, "�"), 300), a.Now()
 	return a.Store.NoteLink(ctx, l)
 }
@@ -56,7 +56,7 @@ func (a *Links) LinkByEmail(ctx context.Context, kind, external, label, tenant, 
 
 // ChatHomeTenant returns in whose name a workspace speaks to someone where there is no channel, as in a home or directly: that of their account
 // where it is one of the workspace's, else the workspace's own.
-func (a *Links) ChatHomeTenant(ctx context.Context, w ChatWorkspace, external string) (string, error) {
+func (a *Links) ChatHomeTenant(ctx context.Context, w Workspace, external string) (string, error) {
 	i, _, err := a.Store.Identity(ctx, w.Kind, external)
 	if app.CodeOf(err) == app.ENotFound || err == nil && i.Tenant == w.Tenant {
 		return w.Tenant, nil
@@ -71,8 +71,8 @@ func (a *Links) ChatHomeTenant(ctx context.Context, w ChatWorkspace, external st
 	return w.Tenant, err
 }
 
-// ChatConnection is how a server is connected to a chat.
-type ChatConnection struct {
+// Connection is how a server is connected to a chat.
+type Connection struct {
 	Server string    `json:"server"`
 	Kind   string    `json:"kind"`
 	State  string    `json:"state"` // connected, connecting or down

@@ -11,13 +11,13 @@ import (
 // ReviewStore keeps where requests are shown.
 type ReviewStore interface {
 	// ChatReviews returns those of a workspace whose end was not shown, with their requests as they are now, oldest first.
-	ChatReviews(ctx context.Context, kind, team string, limit int) ([]ChatReview, error)
+	ChatReviews(ctx context.Context, kind, team string, limit int) ([]Review, error)
 	// OpenReviews makes a message, not posted yet, for every open request of a tenant with a channel for them that has none, of
 	// workspaces of a kind. Those made before a time whose end was shown are dropped.
 	OpenReviews(ctx context.Context, kind string, now, before time.Time) error
 	Request(ctx context.Context, tenant string, id int64) (cluster.Request, error)
 	// ShownReview notes channel, message, and what is shown since when; with ended nothing more is.
-	ShownReview(ctx context.Context, c ChatReview, ended bool) error
+	ShownReview(ctx context.Context, c Review, ended bool) error
 }
 
 // ReviewsConfig is what Reviews is created from. Only what says so may be nil.
@@ -34,8 +34,8 @@ type Reviews struct {
 // NewReviews returns them on top of what c holds.
 func NewReviews(c ReviewsConfig) *Reviews { return &Reviews{ReviewsConfig: c} }
 
-// ChatReview is a message that shows a request to those who approve it.
-type ChatReview struct {
+// Review is a message that shows a request to those who approve it.
+type Review struct {
 	ID      int64
 	Kind    string
 	Team    string
@@ -55,7 +55,7 @@ type ChatReview struct {
 }
 
 // State is what the message has to show, in a few letters: two that are the same look the same.
-func (c ChatReview) State() string {
+func (c Review) State() string {
 	return fmt.Sprintf("%s %d %d %d", c.Status, c.Round, c.Reviews, c.DueAt.Unix())
 }
 
@@ -69,17 +69,17 @@ func (a *Reviews) OpenChatReviews(ctx context.Context, kind string) error {
 }
 
 // ChatReviews returns the messages of a workspace that show requests, until their end was shown.
-func (a *Reviews) ChatReviews(ctx context.Context, kind, team string) ([]ChatReview, error) {
+func (a *Reviews) ChatReviews(ctx context.Context, kind, team string) ([]Review, error) {
 	return a.Store.ChatReviews(ctx, kind, team, mostReviews)
 }
 
 // ChatReviewed notes what such a message shows now. With ended it is not tended any more.
-func (a *Reviews) ChatReviewed(ctx context.Context, c ChatReview, ended bool) error {
+func (a *Reviews) ChatReviewed(ctx context.Context, c Review, ended bool) error {
 	return a.Store.ShownReview(ctx, c, ended || !c.Status.Open())
 }
 
 // ChatRequest returns the request that such a message shows. Anyone who reads the approvers' channel sees it: the admins of the tenant
 // have chosen it for that.
-func (a *Reviews) ChatRequest(ctx context.Context, c ChatReview) (cluster.Request, error) {
+func (a *Reviews) ChatRequest(ctx context.Context, c Review) (cluster.Request, error) {
 	return a.Store.Request(ctx, c.Tenant, c.Request)
 }

@@ -11,17 +11,17 @@ import (
 type TokenStore interface {
 	// EndWorkspace takes the tokens and drops all that was to be shown there. One that is ended, or not there, is success. With a version,
 	// only while the tokens are of that.
-	EndWorkspace(ctx context.Context, who app.Actor, kind, team string, version int64, state ChatState, why string, at time.Time) error
+	EndWorkspace(ctx context.Context, who app.Actor, kind, team string, version int64, state State, why string, at time.Time) error
 	// HoldRefresh tells whether the holder is the one to refresh the tokens of a version, until some time.
 	HoldRefresh(ctx context.Context, kind, team string, version int64, holder string, now, until time.Time) (bool, error)
 	// Refreshed keeps new tokens instead of those of a version; EConflict where there are others by now.
 	Refreshed(ctx context.Context, kind, team string, version int64, t ChatTokens, at time.Time) error
 	// Workspace returns the one of a team, or else that of its organisation, without channels; ENotFound where neither is there.
-	Workspace(ctx context.Context, kind, team, enterprise string) (ChatWorkspace, error)
+	Workspace(ctx context.Context, kind, team, enterprise string) (Workspace, error)
 	// WorkspaceTokens returns them; ENotFound where there are none.
 	WorkspaceTokens(ctx context.Context, kind, team string) (ChatTokens, error)
 	// WorkspacesDue returns connected ones whose tokens end before a time and can be refreshed.
-	WorkspacesDue(ctx context.Context, kind string, before time.Time) ([]ChatWorkspace, error)
+	WorkspacesDue(ctx context.Context, kind string, before time.Time) ([]Workspace, error)
 }
 
 // TokensConfig is what Tokens is created from. Only what says so may be nil.
@@ -53,7 +53,7 @@ func (a *Tokens) ChatTokens(ctx context.Context, kind, team string) (ChatTokens,
 }
 
 // ChatTokensDue returns the workspaces whose tokens are to be refreshed by now, long before they end.
-func (a *Tokens) ChatTokensDue(ctx context.Context, kind string) ([]ChatWorkspace, error) {
+func (a *Tokens) ChatTokensDue(ctx context.Context, kind string) ([]Workspace, error) {
 	return a.Store.WorkspacesDue(ctx, kind, a.Now().Add(refreshBefore))
 }
 

@@ -17,22 +17,22 @@ type WorkspaceStore interface {
 	ChangeWorkspace(ctx context.Context, who app.Actor, kind, team string, email bool, at time.Time) error
 	// EndWorkspace takes the tokens and drops all that was to be shown there. One that is ended, or not there, is success. With a version,
 	// only while the tokens are of that.
-	EndWorkspace(ctx context.Context, who app.Actor, kind, team string, version int64, state ChatState, why string, at time.Time) error
+	EndWorkspace(ctx context.Context, who app.Actor, kind, team string, version int64, state State, why string, at time.Time) error
 	// NoteWorkspace notes how it does; what is zero stays.
-	NoteWorkspace(ctx context.Context, kind, team string, h ChatHealth) error
-	SaveChatInstall(ctx context.Context, hash []byte, i ChatInstall) error
+	NoteWorkspace(ctx context.Context, kind, team string, h Health) error
+	SaveChatInstall(ctx context.Context, hash []byte, i Install) error
 	// SaveFixedWorkspace keeps the workspace whose token is a setting.
-	SaveFixedWorkspace(ctx context.Context, w ChatWorkspace, at time.Time) error
+	SaveFixedWorkspace(ctx context.Context, w Workspace, at time.Time) error
 	// SaveWorkspace keeps a workspace with new tokens. EConflict where it is another tenant's.
-	SaveWorkspace(ctx context.Context, who app.Actor, w ChatWorkspace, t ChatTokens, at time.Time) error
+	SaveWorkspace(ctx context.Context, who app.Actor, w Workspace, t ChatTokens, at time.Time) error
 	// UseChatInstall uses one up, of the same account and sign-in. ENotFound where there is none, EConflict for one that was used
 	// or is over.
 	UseChatInstall(ctx context.Context, hash []byte, who app.Actor, session int64, at time.Time) error
 	// Workspace returns the one of a team, or else that of its organisation, without channels; ENotFound where neither is there.
-	Workspace(ctx context.Context, kind, team, enterprise string) (ChatWorkspace, error)
+	Workspace(ctx context.Context, kind, team, enterprise string) (Workspace, error)
 	// Workspaces returns those of a tenant and those with channels of it, or all where it is "", by name, with their channels: all
 	// of a workspace to its own tenant, to others theirs.
-	Workspaces(ctx context.Context, kind, tenant string) ([]ChatWorkspace, error)
+	Workspaces(ctx context.Context, kind, tenant string) ([]Workspace, error)
 }
 
 // WorkspacesConfig is what Workspaces is created from. Only what says so may be nil.
@@ -49,14 +49,14 @@ type Workspaces struct {
 // NewWorkspaces returns them on top of what c holds.
 func NewWorkspaces(c WorkspacesConfig) *Workspaces { return &Workspaces{WorkspacesConfig: c} }
 
-// ChatState is the state of a workspace.
-type ChatState string
+// State is the state of a workspace.
+type State string
 
 // The states.
 const (
-	StateConnected ChatState = "connected"
-	StateBroken    ChatState = "broken"  // its token cannot be used any more: it has to be installed again
-	StateRemoved   ChatState = "removed" // the app was removed there, or here
+	StateConnected State = "connected"
+	StateBroken    State = "broken"  // its token cannot be used any more: it has to be installed again
+	StateRemoved   State = "removed" // the app was removed there, or here
 )
 
 // installLife is how long an installation that was begun can be ended.
@@ -68,8 +68,8 @@ const refreshBefore = 2 * time.Hour
 // refreshHeld is for how long no one else refreshes a token while one server does.
 const refreshHeld = time.Minute
 
-// ChatWorkspace is a workspace of a chat that Muster was installed into. Its tokens are never part of it.
-type ChatWorkspace struct {
+// Workspace is a workspace of a chat that Muster was installed into. Its tokens are never part of it.
+type Workspace struct {
 	Kind       string `json:"kind"`                 // of chat: "slack"
 	Team       string `json:"team"`                 // the chat's id of it; of an installation for a whole organisation that one's
 	Enterprise string `json:"enterprise,omitempty"` // the organisation's id; "" for none
@@ -83,19 +83,19 @@ type ChatWorkspace struct {
 	Fixed bool `json:"fixed,omitempty"`
 	// Email says that full members are linked to the account with the same verified address.
 	Email       bool      `json:"email_links"`
-	State       ChatState `json:"state"`
+	State       State     `json:"state"`
 	Why         string    `json:"why,omitempty"` // it is not connected
 	ExpiresAt   time.Time `json:"expires_at,omitzero"`
 	InstalledBy string    `json:"installed_by,omitempty"`
 	InstalledAt time.Time `json:"installed_at,omitzero"`
 	ChangedAt   time.Time `json:"changed_at,omitzero"`
 
-	ChatHealth
-	Channels []ChatChannel `json:"channels,omitempty"`
+	Health
+	Channels []Channel `json:"channels,omitempty"`
 }
 
-// ChatHealth is how a workspace was doing recently.
-type ChatHealth struct {
+// Health is how a workspace was doing recently.
+type Health struct {
 	EventAt      time.Time `json:"event_at,omitzero"` // when it was heard from last
 	Error        string    `json:"error,omitempty"`   // the last one
 	ErrorAt      time.Time `json:"error_at,omitzero"`
@@ -111,8 +111,8 @@ type ChatTokens struct {
 	Version         int64
 }
 
-// ChatInstall is an installation that was begun.
-type ChatInstall struct {
+// Install is an installation that was begun.
+type Install struct {
 	Tenant, User          string
 	Session               int64
 	At, ExpiresAt, UsedAt time.Time
@@ -134,20 +134,20 @@ func (a *Workspaces) StartChatInstall(ctx context.Context, actor app.Actor) (sta
 	}
 	state = strings.ToLower(rand.Text() + rand.Text())
 	now := a.Now()
-	return state, a.Store.SaveChatInstall(ctx, identity.HashToken(state), ChatInstall{Tenant: actor.Tenant, User: actor.Name(), Session: session, At: now, ExpiresAt: now.Add(installLife)})
+	return state, a.Store.SaveChatInstall(ctx, identity.HashToken(state), Install{Tenant: actor.Tenant, User: actor.Name(), Session: session, At: now, ExpiresAt: now.Add(installLife)})
 }
 
 // InstallChat ends an installation: exchange gets the tokens from the chat once the state has proved to be the actor's.
-func (a *Workspaces) InstallChat(ctx context.Context, actor app.Actor, state string, exchange func(ctx context.Context) (ChatWorkspace, ChatTokens, error)) (ChatWorkspace, error) {
+func (a *Workspaces) InstallChat(ctx context.Context, actor app.Actor, state string, exchange func(ctx context.Context) (Workspace, ChatTokens, error)) (Workspace, error) {
 	if err := actor.Authorize("InstallChat"); err != nil {
-		return ChatWorkspace{}, err
+		return Workspace{}, err
 	}
 	session, err := actor.SessionID()
 	if err != nil {
-		return ChatWorkspace{}, err
+		return Workspace{}, err
 	}
 	if err := a.Store.UseChatInstall(ctx, identity.HashToken(state), actor, session, a.Now()); err != nil {
-		return ChatWorkspace{}, err
+		return Workspace{}, err
 	}
 	w, t, err := exchange(ctx)
 	if err != nil {
@@ -161,7 +161,7 @@ func (a *Workspaces) InstallChat(ctx context.Context, actor app.Actor, state str
 }
 
 // CheckWorkspace refuses a workspace that another tenant has installed. Stores ask it in the transaction that keeps it.
-func (w ChatWorkspace) CheckWorkspace(who app.Actor) error {
+func (w Workspace) CheckWorkspace(who app.Actor) error {
 	if w.Tenant == who.Tenant || w.State == StateRemoved {
 		return nil
 	}
@@ -170,7 +170,7 @@ func (w ChatWorkspace) CheckWorkspace(who app.Actor) error {
 }
 
 // own returns a workspace of the actor's tenant; of others nothing is reported.
-func (a *Workspaces) ownWorkspace(ctx context.Context, actor app.Actor, kind, team string) (ChatWorkspace, error) {
+func (a *Workspaces) ownWorkspace(ctx context.Context, actor app.Actor, kind, team string) (Workspace, error) {
 	w, err := a.Store.Workspace(ctx, kind, team, "")
 	if err == nil && w.Tenant != actor.Tenant {
 		err = app.Errorf(app.ENotFound, "Workspace %q doesn't exist in this tenant.", humanize.CutText(team, 40))
@@ -179,15 +179,15 @@ func (a *Workspaces) ownWorkspace(ctx context.Context, actor app.Actor, kind, te
 }
 
 // ChangeWorkspace says whether full members of a workspace of the tenant are linked by their verified addresses.
-func (a *Workspaces) ChangeWorkspace(ctx context.Context, actor app.Actor, kind, team string, email bool) (ChatWorkspace, error) {
+func (a *Workspaces) ChangeWorkspace(ctx context.Context, actor app.Actor, kind, team string, email bool) (Workspace, error) {
 	if err := actor.Authorize("ChangeWorkspace"); err != nil {
-		return ChatWorkspace{}, err
+		return Workspace{}, err
 	}
 	if _, err := a.ownWorkspace(ctx, actor, kind, team); err != nil {
-		return ChatWorkspace{}, err
+		return Workspace{}, err
 	}
 	if err := a.Store.ChangeWorkspace(ctx, actor, kind, team, email, a.Now()); err != nil {
-		return ChatWorkspace{}, err
+		return Workspace{}, err
 	}
 	return a.Store.Workspace(ctx, kind, team, "")
 }
@@ -210,18 +210,18 @@ func (a *Workspaces) RemoveWorkspace(ctx context.Context, actor app.Actor, kind,
 // A channel that is given to a tenant belongs to it as soon as an admin of that tenant and one of the workspace's want it; superadmins
 // are both.
 
-// ChatWorkspace returns the workspace of a team, or else that of its organisation; ENotFound where Muster was installed in neither.
-func (a *Workspaces) ChatWorkspace(ctx context.Context, kind, team, enterprise string) (ChatWorkspace, error) {
+// Workspace returns the workspace of a team, or else that of its organisation; ENotFound where Muster was installed in neither.
+func (a *Workspaces) ChatWorkspace(ctx context.Context, kind, team, enterprise string) (Workspace, error) {
 	return a.Store.Workspace(ctx, kind, team, enterprise)
 }
 
 // ChatWorkspaces returns all of a kind.
-func (a *Workspaces) ChatWorkspaces(ctx context.Context, kind string) ([]ChatWorkspace, error) {
+func (a *Workspaces) ChatWorkspaces(ctx context.Context, kind string) ([]Workspace, error) {
 	return a.Store.Workspaces(ctx, kind, "")
 }
 
 // KeepFixedWorkspace keeps the workspace whose token is a setting of the servers.
-func (a *Workspaces) KeepFixedWorkspace(ctx context.Context, w ChatWorkspace) error {
+func (a *Workspaces) KeepFixedWorkspace(ctx context.Context, w Workspace) error {
 	w.Fixed, w.State = true, StateConnected
 	return a.Store.SaveFixedWorkspace(ctx, w, a.Now())
 }
@@ -239,7 +239,7 @@ func (a *Workspaces) ChatGone(ctx context.Context, kind, team, why string) error
 }
 
 // NoteChat notes how a workspace does. Nothing secret is in it.
-func (a *Workspaces) NoteChat(ctx context.Context, kind, team string, h ChatHealth) error {
+func (a *Workspaces) NoteChat(ctx context.Context, kind, team string, h Health) error {
 	h.Error = humanize.CutText(strings.ToValidUTF8(h.Error, "�"), 300)
 	return a.Store.NoteWorkspace(ctx, kind, team, h)
 }

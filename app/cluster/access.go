@@ -14,7 +14,7 @@ import (
 
 // AccessStore is what Access needs of the database.
 type AccessStore interface {
-	ClusterSecrets(ctx context.Context, tenant string, cluster string) (ClusterSecrets, error)
+	ClusterSecrets(ctx context.Context, tenant string, cluster string) (Secrets, error)
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
 	AddAuditEntry(ctx context.Context, d app.AuditEntry) error
 }

@@ -48,7 +48,7 @@ func (a Actions) On(n app.Node) []app.OperationKind {
 
 // Acts are what a person can do about an operation of the cluster: those of its state that can work with the existing machines. Latest
 // tells that nothing was asked of the cluster after it.
-func (v ClusterView) Acts(o app.Operation, latest bool) []app.Act {
+func (v View) Acts(o app.Operation, latest bool) []app.Act {
 	return slices.DeleteFunc(o.Acts(latest), func(a app.Act) bool {
 		return a == app.ActResume && v.Trouble != nil && v.Trouble.Operation == o.ID && !v.Trouble.offers(RecoveryResume)
 	})
@@ -56,7 +56,7 @@ func (v ClusterView) Acts(o app.Operation, latest bool) []app.Act {
 
 // ActionsOf returns what can be asked of a cluster as it is, by people who may do everything. Nodes and operations are its own, newest
 // operation first.
-func ActionsOf(v ClusterView, open Unfinished) Actions {
+func ActionsOf(v View, open Unfinished) Actions {
 	var a Actions
 	p := NewRecovery(v, open)
 	stays := slices.ContainsFunc(v.Nodes, func(n app.Node) bool { return n.Status != app.NodeDeleted && !n.Leaving })

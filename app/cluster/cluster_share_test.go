@@ -32,7 +32,7 @@ func TestAccessToClusters(t *testing.T) {
 	if _, err := b.Store.CreateCluster(ctx, n); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.Services.Cluster.Sharing.ShareCluster(ctx, ada, "web", cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "reader", Access: app.AccessReader}, {Person: "user", Access: app.AccessUser},
+	_, err := b.Services.Cluster.Sharing.ShareCluster(ctx, ada, "web", cluster.SharingChange{Add: []cluster.Share{{Person: "reader", Access: app.AccessReader}, {Person: "user", Access: app.AccessUser},
 		{Person: "coowner", Access: app.AccessCoOwner}, {Group: "ops", Access: app.AccessUser}}})
 	if err != nil {
 		t.Fatal(err)
@@ -145,21 +145,21 @@ func TestInvalidSharesAreRefused(t *testing.T) {
 		change cluster.SharingChange
 		field  string
 	}{
-		"nobody":      {cluster.SharingChange{Add: []cluster.ClusterShare{{Access: app.AccessUser}}}, "add[0]"},
-		"both":        {cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "bob", Group: "ops", Access: app.AccessUser}}}, "add[0]"},
-		"no access":   {cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "bob"}}}, "add[0].access"},
-		"ownership":   {cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "bob", Access: app.AccessOwner}}}, "add[0].access"},
-		"the owner":   {cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "ada", Access: app.AccessReader}}}, "add[0]"},
-		"a stranger":  {cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "nemo", Access: app.AccessReader}}}, "add[0]"},
+		"nobody":      {cluster.SharingChange{Add: []cluster.Share{{Access: app.AccessUser}}}, "add[0]"},
+		"both":        {cluster.SharingChange{Add: []cluster.Share{{Person: "bob", Group: "ops", Access: app.AccessUser}}}, "add[0]"},
+		"no access":   {cluster.SharingChange{Add: []cluster.Share{{Person: "bob"}}}, "add[0].access"},
+		"ownership":   {cluster.SharingChange{Add: []cluster.Share{{Person: "bob", Access: app.AccessOwner}}}, "add[0].access"},
+		"the owner":   {cluster.SharingChange{Add: []cluster.Share{{Person: "ada", Access: app.AccessReader}}}, "add[0]"},
+		"a stranger":  {cluster.SharingChange{Add: []cluster.Share{{Person: "nemo", Access: app.AccessReader}}}, "add[0]"},
 		"everyone":    {cluster.SharingChange{Visibility: "world"}, "visibility"},
-		"remove none": {cluster.SharingChange{Remove: []cluster.ClusterShare{{}}}, "remove[0]"},
+		"remove none": {cluster.SharingChange{Remove: []cluster.Share{{}}}, "remove[0]"},
 	} {
 		_, err := b.Services.Cluster.Sharing.ShareCluster(t.Context(), b.Actor("ada", app.RoleUser), "web", c.change)
 		if e := app.AsError(err); err == nil || e.Code != app.EInvalid || e.Field != c.field {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	var one cluster.ClusterShare
+	var one cluster.Share
 	if err := json.Unmarshal([]byte(`{"person":"bob","access":"lord"}`), &one); err == nil {
 		t.Error("an access that does not exist is read")
 	}
@@ -184,8 +184,8 @@ func TestRepeatedAnswersRespectVisibility(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	bob := cluster.ClusterShare{Person: "bob", Access: app.AccessCoOwner}
-	share(cluster.SharingChange{Add: []cluster.ClusterShare{bob}})
+	bob := cluster.Share{Person: "bob", Access: app.AccessCoOwner}
+	share(cluster.SharingChange{Add: []cluster.Share{bob}})
 	who, took := b.Actor("bob", app.RoleUser).Noting()
 	if _, err := b.Services.Cluster.Ownership.RenameCluster(ctx, who, "web", "site"); err != nil {
 		t.Fatal(err)
@@ -196,8 +196,8 @@ func TestRepeatedAnswersRespectVisibility(t *testing.T) {
 		want   app.Code
 	}{
 		{cluster.SharingChange{}, ""},
-		{cluster.SharingChange{Add: []cluster.ClusterShare{{Person: "bob", Access: app.AccessReader}}}, app.EForbidden},
-		{cluster.SharingChange{Remove: []cluster.ClusterShare{{Person: "bob"}}}, app.ENotFound},
+		{cluster.SharingChange{Add: []cluster.Share{{Person: "bob", Access: app.AccessReader}}}, app.EForbidden},
+		{cluster.SharingChange{Remove: []cluster.Share{{Person: "bob"}}}, app.ENotFound},
 	} {
 		if _, err := b.Services.Cluster.Sharing.ShareCluster(ctx, b.Actor("ada", app.RoleUser), "site", c.change); err != nil {
 			t.Fatal(err)

@@ -152,16 +152,16 @@ func (a *Creates) submit(ctx context.Context, actor app.Actor, r ClusterRequest)
 
 // CreateCluster is Ask for programs that want a cluster now. EConflict, reason "waiting", where the request waits for
 // approvals; it continues to do so.
-func (a *Creates) CreateCluster(ctx context.Context, actor app.Actor, r ClusterRequest) (ClusterView, error) {
+func (a *Creates) CreateCluster(ctx context.Context, actor app.Actor, r ClusterRequest) (View, error) {
 	if err := actor.Authorize("CreateCluster"); err != nil {
-		return ClusterView{}, err
+		return View{}, err
 	}
 	answer, err := a.Ask(ctx, actor, r)
 	switch {
 	case err != nil:
-		return ClusterView{}, err
+		return View{}, err
 	case answer.Cluster == nil:
-		return ClusterView{}, &app.Error{Code: app.EConflict, Reason: "waiting", Message: fmt.Sprintf("Request %d is waiting for %s.", answer.Request.ID, answer.Request.approvers()),
+		return View{}, &app.Error{Code: app.EConflict, Reason: "waiting", Message: fmt.Sprintf("Request %d is waiting for %s.", answer.Request.ID, answer.Request.approvers()),
 			Hint: "Muster creates the cluster once it's approved."}
 	}
 	return *answer.Cluster, nil
@@ -172,7 +172,7 @@ type Evaluation struct {
 	Request  ClusterRequest `json:"-"`
 	Draft    Draft          `json:"-"`
 	Preview  Preview        `json:"-"`
-	facts    policy.Facts
+	facts    policy.Input
 	decision policy.Decision
 }
 
@@ -222,9 +222,9 @@ func (a *Creates) evaluate(ctx context.Context, actor app.Actor, r ClusterReques
 }
 
 // facts are what policies see. Where machines may be of other hardware, that is the most that it may come to.
-func (a *Creates) facts(ctx context.Context, actor app.Actor, r ClusterRequest, d Draft, p Preview) (policy.Facts, error) {
+func (a *Creates) facts(ctx context.Context, actor app.Actor, r ClusterRequest, d Draft, p Preview) (policy.Input, error) {
 	zone, err := a.Policies.TimeZone(ctx, actor.Tenant)
-	f := policy.Facts{
+	f := policy.Input{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: app.OperationCreate,
 		Name: r.Name, Template: r.Template, Nodes: p.Layout.Size(), CostPerHour: max(p.Layout.CostPerHour, p.Layout.MostPerHour), Lease: p.Lease,
 		Provider: p.Layout.Provider, CPU: d.mostCPU(p.Layout), Now: a.Now(), TimeZone: zone,
@@ -254,8 +254,8 @@ func TermsOf(d Draft, p Preview) Terms {
 	return Terms{PlanHash: p.PlanHash, Layout: p.Layout, Steps: p.Plan.Acts(), Duration: p.Duration, People: p.Plan.PeopleInWords(), Expects: p.Plan.Expects, Lease: p.Lease, Cost: p.Cost, CPU: d.cpu(p.Layout)}
 }
 
-func Keep(w Evaluation) Kept {
-	k := Kept{Request: w.Request, Definition: w.Draft.Definition, DNSSuffix: w.Draft.DnsSuffix, Layout: w.Preview.Layout, Lease: w.Preview.Lease,
+func Keep(w Evaluation) RequestPayload {
+	k := RequestPayload{Request: w.Request, Definition: w.Draft.Definition, DNSSuffix: w.Draft.DnsSuffix, Layout: w.Preview.Layout, Lease: w.Preview.Lease,
 		PlanHash: w.Preview.PlanHash, Hooks: w.Preview.Plan.Hooks, TenantCatalog: w.Draft.Catalog}
 	k.Request.PlanHash, k.Request.Pool = "", nil
 	return k

@@ -11,7 +11,7 @@ import (
 // DashboardStore is what Dashboard needs of the database.
 type DashboardStore interface {
 	// Home returns a Home without nil in it, also for someone who has nothing.
-	Home(ctx context.Context, q DashboardQuery) (Home, error)
+	Home(ctx context.Context, q DashboardQuery) (DashboardData, error)
 	NoticesFor(ctx context.Context, tenant string, r *app.NoticeReader, before int64, limit int) ([]app.Notice, error)
 }
 
@@ -40,8 +40,8 @@ const (
 	amongNotices     = 1000               // of the tenant's newest notices those that are meant for someone are shown
 )
 
-// Home is what someone has, in short, for the page that they begin with.
-type Home struct {
+// DashboardData is what someone has, in short, for the page that they begin with.
+type DashboardData struct {
 	// Standing says how many live clusters there are of each status, and CostPerHour what all of them cost.
 	Standing    map[app.ClusterStatus]int `json:"standing"`
 	CostPerHour float64                   `json:"cost_per_hour"`
@@ -54,7 +54,7 @@ type Home struct {
 }
 
 // Live is how many live clusters there are.
-func (h Home) Live() (n int) {
+func (h DashboardData) Live() (n int) {
 	for _, k := range h.Standing {
 		n += k
 	}
@@ -73,9 +73,9 @@ type DashboardQuery struct {
 }
 
 // Home returns what the actor has in the tenant in which it acts.
-func (a *Dashboard) Home(ctx context.Context, actor app.Actor) (Home, error) {
+func (a *Dashboard) Home(ctx context.Context, actor app.Actor) (DashboardData, error) {
 	if err := actor.Authorize("Home"); err != nil {
-		return Home{}, err
+		return DashboardData{}, err
 	}
 	h, err := a.Store.Home(ctx, DashboardQuery{
 		Tenant: actor.Tenant, Owner: actor.Name(), Clusters: mostHomeClusters, EndsBy: a.Now().Add(homeLeases), Leases: mostHomeLeases,

@@ -67,11 +67,11 @@ type NewOperation struct {
 	Plan      plan.Plan
 	Cancel    bool
 	// Change is what it makes of its cluster; nil for nothing but what its steps do.
-	Change *ClusterChange
+	Change *Change
 	// Follows is the cluster's latest operation when this one was planned; where another one has come since, or that one has
 	// not ended, it is EConflict. 0 for no such condition.
 	Follows int64
-	// AsOf is, of an accept-partial, when the operation it continues had ended as it was planned: EConflict where that has run again since.
+	// AsOf is, of an accepted partial result, when the operation it continues had ended as it was planned: EConflict where that has run again since.
 	AsOf time.Time
 	// Backfill says that Muster asks for it by itself, to have all nodes that were wanted.
 	Backfill bool
@@ -80,8 +80,8 @@ type NewOperation struct {
 	LeaseOver bool
 }
 
-// ClusterSecrets are the keys of a cluster.
-type ClusterSecrets struct {
+// Secrets are the keys of a cluster.
+type Secrets struct {
 	PublicKey  string
 	PrivateKey []byte
 }

@@ -34,21 +34,21 @@ func NewDeletes(c DeletesConfig) *Deletes { return &Deletes{DeletesConfig: c} }
 
 // DeleteCluster returns every machine of a cluster. What runs on it is stopped first. Asking again while it is
 // being deleted, or after, changes nothing.
-func (a *Deletes) DeleteCluster(ctx context.Context, actor app.Actor, id string) (ClusterView, error) {
+func (a *Deletes) DeleteCluster(ctx context.Context, actor app.Actor, id string) (View, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "DeleteCluster", id)
 	if err != nil {
-		return ClusterView{}, err
+		return View{}, err
 	}
 	if err := actor.MayChange("DeleteCluster", c); err != nil {
-		return ClusterView{}, err
+		return View{}, err
 	}
 	return a.StartDelete(ctx, actor, c)
 }
 
-func (a *Deletes) StartDelete(ctx context.Context, actor app.Actor, c app.Cluster) (ClusterView, error) {
+func (a *Deletes) StartDelete(ctx context.Context, actor app.Actor, c app.Cluster) (View, error) {
 	ops, err := a.Store.Operations(ctx, actor.Tenant, c.ID)
 	if err != nil {
-		return ClusterView{}, err
+		return View{}, err
 	}
 	for _, o := range ops {
 		// One that is paused or being stopped does not count: a new request wants it deleted.
@@ -58,18 +58,18 @@ func (a *Deletes) StartDelete(ctx context.Context, actor app.Actor, c app.Cluste
 	}
 	nodes, err := a.Store.Nodes(ctx, actor.Tenant, c.ID)
 	if err != nil {
-		return ClusterView{}, err
+		return View{}, err
 	}
-	r := appplan.PlanRequest{Kind: app.OperationDelete}
+	r := appplan.Request{Kind: app.OperationDelete}
 	for _, n := range nodes {
 		if n.Status == app.NodeDeleted {
 			continue // proven to be gone, by an operation before
 		}
-		r.Nodes = append(r.Nodes, appplan.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services})
+		r.Nodes = append(r.Nodes, appplan.Node{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services})
 	}
 	plan, err := a.Plans.Plan(ctx, c.Tenant, c.Provider, r)
 	if err != nil {
-		return ClusterView{}, err
+		return View{}, err
 	}
 	_, err = a.Store.SubmitOperation(ctx, NewOperation{
 		Operation: app.Operation{Tenant: actor.Tenant, Cluster: c.ID, Kind: app.OperationDelete, PlanHash: plan.Hash(), Requester: actor.User,
@@ -77,7 +77,7 @@ func (a *Deletes) StartDelete(ctx context.Context, actor app.Actor, c app.Cluste
 		Plan: plan, Cancel: true, LeaseOver: actor.Via == app.ViaServer && actor.User == app.Expirer,
 	})
 	if err != nil {
-		return ClusterView{}, err
+		return View{}, err
 	}
 	return a.Views.Cluster(ctx, actor, c.ID)
 }

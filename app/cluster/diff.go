@@ -12,8 +12,8 @@ import (
 	apptemplate "muster/app/template"
 )
 
-// ClusterMoment is a cluster as it is, or as one of its operations left it.
-type ClusterMoment struct {
+// Moment is a cluster as it is, or as one of its operations left it.
+type Moment struct {
 	Cluster   string `json:"cluster"` // its id
 	Name      string `json:"name"`
 	Operation int64  `json:"operation,omitempty"` // 0: as it is now
@@ -26,17 +26,17 @@ type ClusterMoment struct {
 }
 
 // Title names the moment for people: "web", or "web@12".
-func (m ClusterMoment) Title() string {
+func (m Moment) Title() string {
 	if m.Operation == 0 {
 		return m.Name
 	}
 	return m.Name + "@" + strconv.FormatInt(m.Operation, 10)
 }
 
-// ClusterDiff is in what two moments differ.
-type ClusterDiff struct {
-	A       ClusterMoment     `json:"a"`
-	B       ClusterMoment     `json:"b"`
+// Diff is in what two moments differ.
+type Diff struct {
+	A       Moment            `json:"a"`
+	B       Moment            `json:"b"`
 	Changes []app.ValueChange `json:"changes"` // in order of path; Before is of A, After of B
 	Notes   []string          `json:"notes"`
 }
@@ -44,23 +44,23 @@ type ClusterDiff struct {
 // DiffClusters compares two clusters, or two moments of one: each is an id or a name, with "@" and the number of one of its
 // operations for how that one left it. Both have to be the actor's to change, since configuration is compared; values that may be
 // secret are not shown.
-func (a *Specs) DiffClusters(ctx context.Context, actor app.Actor, first, second string) (ClusterDiff, error) {
+func (a *Specs) DiffClusters(ctx context.Context, actor app.Actor, first, second string) (Diff, error) {
 	if err := actor.Authorize("DiffClusters"); err != nil {
-		return ClusterDiff{}, err
+		return Diff{}, err
 	}
 	x, err := a.moment(ctx, actor, first)
 	if err != nil {
-		return ClusterDiff{}, err
+		return Diff{}, err
 	}
 	y, err := a.moment(ctx, actor, second)
 	if err != nil {
-		return ClusterDiff{}, err
+		return Diff{}, err
 	}
 	return diffMoments(x, y), nil
 }
 
 // moment reads "web" or "web@12".
-func (a *Specs) moment(ctx context.Context, actor app.Actor, text string) (m ClusterMoment, err error) {
+func (a *Specs) moment(ctx context.Context, actor app.Actor, text string) (m Moment, err error) {
 	word, number, at := strings.Cut(text, "@")
 	if at {
 		if m.Operation, err = strconv.ParseInt(number, 10, 64); err != nil || m.Operation <= 0 {
@@ -94,8 +94,8 @@ func (a *Specs) moment(ctx context.Context, actor app.Actor, text string) (m Clu
 }
 
 // diffMoments tells in what two moments differ. Nodes are compared one by one only where they are known of both.
-func diffMoments(a, b ClusterMoment) ClusterDiff {
-	d := ClusterDiff{A: a, B: b, Changes: []app.ValueChange{}, Notes: []string{}}
+func diffMoments(a, b Moment) Diff {
+	d := Diff{A: a, B: b, Changes: []app.ValueChange{}, Notes: []string{}}
 	add := func(path, before, after string) {
 		if before != after {
 			d.Changes = append(d.Changes, app.ValueChange{Path: path, Before: before, After: after})

@@ -11,12 +11,12 @@ import (
 
 // Draft is a request with all of its defaults filled in.
 type Draft struct {
-	Template   *template.Template   `json:"-"`
-	Asked      layout.LayoutRequest `json:"-"` // with what parameters set
-	Definition Definition           `json:"-"`
-	Nodes      []plan.PlanNode      `json:"-"`
-	DnsSuffix  string               `json:"-"`
-	Catalog    int64                `json:"-"` // the revision of the tenant's own entries that it was made by
+	Template   *template.Template `json:"-"`
+	Asked      layout.Request     `json:"-"` // with what parameters set
+	Definition Definition         `json:"-"`
+	Nodes      []plan.Node        `json:"-"`
+	DnsSuffix  string             `json:"-"`
+	Catalog    int64              `json:"-"` // the revision of the tenant's own entries that it was made by
 }
 
 // most is what a layout costs per hour where its machines have to be of the dearest other hardware.

@@ -18,7 +18,7 @@ import (
 // ViewStore is what Views needs of the database.
 type ViewStore interface {
 	// BuildOf returns the build that a cluster was created for, and nil where there is none.
-	BuildOf(ctx context.Context, tenant string, cluster string) (*ClusterBuild, error)
+	BuildOf(ctx context.Context, tenant string, cluster string) (*Build, error)
 	ClusterHealth(ctx context.Context, tenant string, cluster string) (*health.ClusterHealth, error)
 	// Clusters returns them newest first, each with its latest operation.
 	// It is ENotFound where f.After is none of the tenant's.
@@ -36,7 +36,7 @@ type ViewStore interface {
 	BackfillOf(ctx context.Context, tenant string, cluster string) (*Backfill, error)
 	Unfinished(ctx context.Context, tenant string, operation int64) (Unfinished, error)
 	// View returns a cluster with its nodes and operations as they were at one moment. Links are left out.
-	View(ctx context.Context, tenant string, id string) (ClusterView, error)
+	View(ctx context.Context, tenant string, id string) (View, error)
 }
 
 // ViewsConfig is what Views is created from.
@@ -60,7 +60,7 @@ func NewViews(c ViewsConfig) *Views { return &Views{ViewsConfig: c} }
 // template's initial lease; 0 means forever, where the template allows it. Config is merged over the template's.
 // PlanHash, when set, must be the hash of the plan that is made now, so that what was previewed is what runs.
 type ClusterRequest struct {
-	layout.LayoutRequest
+	layout.Request
 	Name      string         `json:"name"`
 	Lease     *time.Duration `json:"lease,omitempty"`
 	DNSSuffix string         `json:"dns_suffix,omitempty"`
@@ -101,9 +101,9 @@ type Preview struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// ClusterView is all about one cluster except steps and logs. Operations are newest first. Links have their macros
+// View is all about one cluster except steps and logs. Operations are newest first. Links have their macros
 // expanded as far as addresses are known; those that cannot be expanded yet are left out.
-type ClusterView struct {
+type View struct {
 	app.Cluster
 	Nodes      []app.Node      `json:"nodes"`
 	Operations []app.Operation `json:"operations"`
@@ -115,7 +115,7 @@ type ClusterView struct {
 	// Health is nil where the cluster has no health checks.
 	Health *health.ClusterHealth `json:"health,omitempty"`
 	// Build is what it was made for; nil where that is no build, or one that is long forgotten.
-	Build *ClusterBuild `json:"build,omitempty"`
+	Build *Build `json:"build,omitempty"`
 	// Trouble is what is wrong and which ways lead on; nil where the cluster hasn't failed.
 	Trouble *Trouble `json:"trouble,omitempty"`
 	// Actions are the changes that its state and the reader's rights allow; forms and buttons offer these and no others.
@@ -124,8 +124,8 @@ type ClusterView struct {
 	Backfill *Backfill `json:"backfill,omitempty"`
 }
 
-// ClusterBuild is the build that a cluster was made for: it goes when the build ends.
-type ClusterBuild struct {
+// Build is the build that a cluster was made for: it goes when the build ends.
+type Build struct {
 	ID    int64          `json:"id"`
 	Hook  string         `json:"hook"`
 	State app.BuildState `json:"state"`
@@ -148,7 +148,7 @@ type LogFilter struct {
 
 // settled returns the request with what parameters set where it says nothing itself, and what they come to.
 func (r ClusterRequest) resolved(t *template.Template) (ClusterRequest, template.Resolved, error) {
-	s, err := t.Settle(r.Parameters)
+	s, err := t.Resolve(r.Parameters)
 	if err != nil {
 		return r, s, err
 	}

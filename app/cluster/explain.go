@@ -42,7 +42,7 @@ func (a *Creates) Explain(ctx context.Context, actor app.Actor, r ClusterRequest
 	if err != nil {
 		return layout.Explanation{Problems: []*app.Error{app.AsError(err)}}, nil
 	}
-	x, err := a.Explainer.Explain(ctx, c.For(actor), r.LayoutRequest)
+	x, err := a.Explainer.Explain(ctx, c.For(actor), r.Request)
 	if !actor.SeesDrafts() {
 		for i := range x.Conflict {
 			x.Conflict[i].Origin = "" // where it is written is of use to those who can change it

@@ -106,7 +106,7 @@ func TestFallbacksRotate(t *testing.T) {
 }
 
 func TestFallbacksOfAPlan(t *testing.T) {
-	r := plan.PlanRequest{Kind: app.OperationCreate, Fallbacks: map[string][]string{"small": {"medium"}, "large": {"huge"}}, Nodes: []plan.PlanNode{{Name: "n1", Hardware: "small"}}}
+	r := plan.Request{Kind: app.OperationCreate, Fallbacks: map[string][]string{"small": {"medium"}, "large": {"huge"}}, Nodes: []plan.Node{{Name: "n1", Hardware: "small"}}}
 	p := plan.Plan{Fallbacks: r.FallbacksOf()}
 	if want := "If small is unavailable, nodes use medium."; p.FallbackWords() != want {
 		t.Errorf("got %q, want %q", p.FallbackWords(), want)

@@ -8,7 +8,7 @@ import (
 )
 
 // CanCheckHealth tells whether CheckHealth would start a check of the cluster.
-func (v ClusterView) CanCheckHealth() bool {
+func (v View) CanCheckHealth() bool {
 	return v.Health != nil && v.Status != app.ClusterDeleted && health.Unchecked(v.Cluster, len(health.LostNodes(v.Cluster, v.Nodes)) > 0) == ""
 }
 

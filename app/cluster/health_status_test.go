@@ -13,29 +13,29 @@ import (
 func TestStaleHealthIsUnknown(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	nodes := []app.Node{{Name: "n1", Status: app.NodeReady}, {Name: "n2", Status: app.NodeReady}}
-	sick := health.NodeHealth{Node: "n1", State: health.HealthSick, Reasons: []string{"web: no answer"}}
+	sick := health.NodeHealth{Node: "n1", State: health.Sick, Reasons: []string{"web: no answer"}}
 	for name, c := range map[string]struct {
 		status  app.ClusterStatus
 		message string
 		age     time.Duration // 0: never looked at
 		nodes   []health.NodeHealth
-		want    health.HealthState
+		want    health.State
 		counts  [4]int // healthy, sick, unreachable, unknown
 		note    string
 	}{
-		"just looked at":                 {status: app.ClusterActive, age: 30 * time.Second, want: health.HealthHealthy, counts: [4]int{2}},
-		"a round is late":                {status: app.ClusterActive, age: 2 * time.Minute, want: health.HealthHealthy, counts: [4]int{2}},
-		"rounds have stopped":            {status: app.ClusterActive, age: 11 * time.Minute, want: health.HealthUnknown, counts: [4]int{0, 0, 0, 2}, note: "Last health check 11"},
-		"sick, and rounds have stopped":  {status: app.ClusterActive, age: 11 * time.Minute, nodes: []health.NodeHealth{sick}, want: health.HealthUnknown, counts: [4]int{0, 0, 0, 2}, note: "Last health check"},
-		"sick":                           {status: app.ClusterActive, age: 30 * time.Second, nodes: []health.NodeHealth{sick}, want: health.HealthSick, counts: [4]int{1, 1}},
-		"asleep":                         {status: app.ClusterAsleep, age: 10 * time.Second, want: health.HealthUnknown, counts: [4]int{0, 0, 0, 2}, note: "asleep"},
-		"an operation has begun":         {status: app.ClusterPending, age: 30 * time.Second, want: health.HealthHealthy, counts: [4]int{2}},
-		"a long operation":               {status: app.ClusterPending, age: 2 * time.Minute, want: health.HealthUnknown, counts: [4]int{0, 0, 0, 2}, note: "operation is running"},
-		"an operation has failed":        {status: app.ClusterFailed, age: 2 * time.Minute, want: health.HealthUnknown, counts: [4]int{0, 0, 0, 2}, note: "failed operation"},
-		"a machine is lost":              {status: app.ClusterFailed, message: health.LostMachines + "n2. It is gone.", age: 10 * time.Second, want: health.HealthSick, counts: [4]int{1, 0, 1}},
-		"lost, and rounds have stopped":  {status: app.ClusterFailed, message: health.LostMachines + "n2. It is gone.", age: 11 * time.Minute, want: health.HealthSick, counts: [4]int{0, 0, 1, 1}, note: "Last"},
-		"never looked at":                {status: app.ClusterActive, want: health.HealthUnknown, counts: [4]int{0, 0, 0, 2}},
-		"lost before the first round is": {status: app.ClusterFailed, message: health.LostMachines + "n1. It is gone.", want: health.HealthSick, counts: [4]int{0, 0, 1, 1}},
+		"just looked at":                 {status: app.ClusterActive, age: 30 * time.Second, want: health.Healthy, counts: [4]int{2}},
+		"a round is late":                {status: app.ClusterActive, age: 2 * time.Minute, want: health.Healthy, counts: [4]int{2}},
+		"rounds have stopped":            {status: app.ClusterActive, age: 11 * time.Minute, want: health.Unknown, counts: [4]int{0, 0, 0, 2}, note: "Last health check 11"},
+		"sick, and rounds have stopped":  {status: app.ClusterActive, age: 11 * time.Minute, nodes: []health.NodeHealth{sick}, want: health.Unknown, counts: [4]int{0, 0, 0, 2}, note: "Last health check"},
+		"sick":                           {status: app.ClusterActive, age: 30 * time.Second, nodes: []health.NodeHealth{sick}, want: health.Sick, counts: [4]int{1, 1}},
+		"asleep":                         {status: app.ClusterAsleep, age: 10 * time.Second, want: health.Unknown, counts: [4]int{0, 0, 0, 2}, note: "asleep"},
+		"an operation has begun":         {status: app.ClusterPending, age: 30 * time.Second, want: health.Healthy, counts: [4]int{2}},
+		"a long operation":               {status: app.ClusterPending, age: 2 * time.Minute, want: health.Unknown, counts: [4]int{0, 0, 0, 2}, note: "operation is running"},
+		"an operation has failed":        {status: app.ClusterFailed, age: 2 * time.Minute, want: health.Unknown, counts: [4]int{0, 0, 0, 2}, note: "failed operation"},
+		"a machine is lost":              {status: app.ClusterFailed, message: health.LostMachines + "n2. It is gone.", age: 10 * time.Second, want: health.Sick, counts: [4]int{1, 0, 1}},
+		"lost, and rounds have stopped":  {status: app.ClusterFailed, message: health.LostMachines + "n2. It is gone.", age: 11 * time.Minute, want: health.Sick, counts: [4]int{0, 0, 1, 1}, note: "Last"},
+		"never looked at":                {status: app.ClusterActive, want: health.Unknown, counts: [4]int{0, 0, 0, 2}},
+		"lost before the first round is": {status: app.ClusterFailed, message: health.LostMachines + "n1. It is gone.", want: health.Sick, counts: [4]int{0, 0, 1, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := health.ClusterHealth{Every: time.Minute, Nodes: c.nodes}
@@ -70,7 +70,7 @@ func TestWhereHealthCanBeChecked(t *testing.T) {
 		{status: app.ClusterFailed, health: &health.ClusterHealth{}},
 		{status: app.ClusterFailed, message: health.LostMachines + "n1. It is gone.", health: &health.ClusterHealth{}, want: true},
 	} {
-		v := ClusterView{Cluster: app.Cluster{Status: c.status, Message: c.message}, Nodes: []app.Node{{Name: "n1", Status: app.NodeReady}}, Health: c.health}
+		v := View{Cluster: app.Cluster{Status: c.status, Message: c.message}, Nodes: []app.Node{{Name: "n1", Status: app.NodeReady}}, Health: c.health}
 		if got := v.CanCheckHealth(); got != c.want {
 			t.Errorf("%+v: %v, want %v", c, got, c.want)
 		}

@@ -6,14 +6,14 @@ import (
 	"muster/app"
 )
 
-// ClusterPage is a part of a list of clusters.
-type ClusterPage struct {
+// Page is a part of a list of clusters.
+type Page struct {
 	Clusters []app.ClusterSummary `json:"clusters"`
 	Next     string               `json:"next,omitempty"`
 }
 
-// ClusterPage returns the clusters of the actor's tenant that a filter lets through, and how to ask for more of them.
-func (a *Views) ClusterPage(ctx context.Context, actor app.Actor, f app.ClusterFilter) (p ClusterPage, err error) {
+// Page returns the clusters of the actor's tenant that a filter lets through, and how to ask for more of them.
+func (a *Views) ClusterPage(ctx context.Context, actor app.Actor, f app.ClusterFilter) (p Page, err error) {
 	if err := actor.Authorize("ClusterPage"); err != nil {
 		return p, err
 	}

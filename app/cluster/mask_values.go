@@ -182,7 +182,7 @@ func MaskHealth(m *secret.Redactor, h *health.ClusterHealth) *health.ClusterHeal
 }
 
 // MaskView takes values out of what is said about a cluster.
-func MaskView(m *secret.Redactor, v *ClusterView) {
+func MaskView(m *secret.Redactor, v *View) {
 	if m == nil {
 		return
 	}

@@ -100,7 +100,7 @@ func TestValuesOfParameters(t *testing.T) {
 func shop() *template.Template {
 	return &template.Template{
 		About:    template.About{Name: "shop"},
-		Defaults: template.TemplateDefaults{Services: []string{"web"}, Provider: "cloud", Hardware: "small", Config: map[string]any{"web": map[string]any{"port": 80, "name": "x"}, "security.enabled": "false"}},
+		Defaults: template.Defaults{Services: []string{"web"}, Provider: "cloud", Hardware: "small", Config: map[string]any{"web": map[string]any{"port": 80, "name": "x"}, "security.enabled": "false"}},
 		Parameters: []template.Parameter{
 			{Name: "port", Type: template.ParameterInteger, Min: "1", Max: "65535", Default: 80, To: []string{"config.web.port", "config.proxy.to.port"}},
 			{Name: "safe", Type: template.ParameterBoolean, To: []string{"config.security.enabled"}},
@@ -130,7 +130,7 @@ func TestParametersSetConfiguration(t *testing.T) {
 	r = ClusterRequest{Parameters: map[string]any{"title": "Hi"}}
 	r.Size, r.Hardware = 5, "small"
 	if r, _, err = r.resolved(shop()); err != nil || r.Size != 5 || r.Hardware != "small" {
-		t.Errorf("%+v, %v", r.LayoutRequest, err)
+		t.Errorf("%+v, %v", r.Request, err)
 	}
 	if merged := template.MergeConfig(shop().Defaults.Config, s.Config); !reflect.DeepEqual(merged["web"], map[string]any{"port": 80, "name": "x"}) {
 		t.Errorf("merged %v", merged)
@@ -172,7 +172,7 @@ func TestImmutablePartsStay(t *testing.T) {
 	tmpl := &template.Template{
 		About:     template.About{Name: "t"},
 		Immutable: []string{"config.ssl.cert", "config.list", "config.family", "services", "lease"},
-		Defaults: template.TemplateDefaults{Services: []string{"web", "db"}, Provider: "cloud", Config: map[string]any{
+		Defaults: template.Defaults{Services: []string{"web", "db"}, Provider: "cloud", Config: map[string]any{
 			"ssl": map[string]any{"cert": "a", "port": 1}, "list": []any{1, 2.0}, "family.one": 1,
 		}},
 	}
@@ -220,7 +220,7 @@ func TestImmutablePartsStay(t *testing.T) {
 
 func TestDraftsAreForAdmins(t *testing.T) {
 	c := template.NewCatalog()
-	for name, state := range map[string]template.TemplateState{"a-old": template.StateDeprecated, "b-new": template.StateDraft, "c-now": ""} {
+	for name, state := range map[string]template.State{"a-old": template.StateDeprecated, "b-new": template.StateDraft, "c-now": ""} {
 		c.Templates[name] = &template.Template{About: template.About{Name: name}, State: state, ReplacedBy: "c-now"}
 		c.Written[name] = c.Templates[name]
 	}

@@ -34,7 +34,7 @@ type Plans struct {
 func NewPlans(c PlansConfig) *Plans { return &Plans{PlansConfig: c} }
 
 // Plan has the work of an operation on a cluster ordered, with what is known of how long it takes.
-func (a *Plans) Plan(ctx context.Context, tenant, provider string, r appplan.PlanRequest) (appplan.Plan, error) {
+func (a *Plans) Plan(ctx context.Context, tenant, provider string, r appplan.Request) (appplan.Plan, error) {
 	r, err := a.located(ctx, tenant, provider, r)
 	if err != nil {
 		return appplan.Plan{}, err
@@ -47,7 +47,7 @@ func (a *Plans) Plan(ctx context.Context, tenant, provider string, r appplan.Pla
 	return plan, err
 }
 
-func (a *Plans) located(ctx context.Context, tenant, provider string, r appplan.PlanRequest) (appplan.PlanRequest, error) {
+func (a *Plans) located(ctx context.Context, tenant, provider string, r appplan.Request) (appplan.Request, error) {
 	r.Tenant, r.Provider = tenant, provider
 	c, err := a.Catalogs.CachedCatalogOf(ctx, tenant)
 	if err == nil && c.Providers[provider] != nil {
@@ -58,7 +58,7 @@ func (a *Plans) located(ctx context.Context, tenant, provider string, r appplan.
 
 // IsPlan tells whether a plan that was just made is the one that was shown. Hashes from before durations were learned have the
 // guesses of that time in them: such a one is compared with the same plan by guesses.
-func (a *Plans) IsPlan(plan appplan.Plan, r appplan.PlanRequest, hash string) (bool, error) {
+func (a *Plans) IsPlan(plan appplan.Plan, r appplan.Request, hash string) (bool, error) {
 	if plan.Hash() == hash {
 		return true, nil
 	}

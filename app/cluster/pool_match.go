@@ -65,7 +65,7 @@ func (a *Plans) PoolMatch(ctx context.Context, tenant string, wants []PoolWant, 
 		return nil, nil
 	}
 	slices.Sort(o.Pools)
-	o.Duration = plan.DurationWith(func(s appplan.PlanStep, d time.Duration) time.Duration {
+	o.Duration = plan.DurationWith(func(s appplan.Step, d time.Duration) time.Duration {
 		switch {
 		case !ready[s.Node]:
 		case s.Action == app.ActionCreate:

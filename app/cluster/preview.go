@@ -67,7 +67,7 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r ClusterRequest) 
 			return Draft{}, Preview{}, err
 		}
 	}
-	layout, err := a.Solver.Solve(ctx, c, r.LayoutRequest)
+	layout, err := a.Solver.Solve(ctx, c, r.Request)
 	if err != nil {
 		return Draft{}, Preview{}, err
 	}
@@ -80,7 +80,7 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r ClusterRequest) 
 	if err := p.SetLease(t, r.Lease); err != nil {
 		return Draft{}, Preview{}, err
 	}
-	d := Draft{Template: t, Asked: r.LayoutRequest, Catalog: revision, Nodes: appplan.PlanNodes(layout), DnsSuffix: cmp.Or(r.DNSSuffix, t.Defaults.DNSSuffix, app.DefaultDNSSuffix)}
+	d := Draft{Template: t, Asked: r.Request, Catalog: revision, Nodes: appplan.Nodes(layout), DnsSuffix: cmp.Or(r.DNSSuffix, t.Defaults.DNSSuffix, app.DefaultDNSSuffix)}
 	if err := app.CheckDNSSuffix(d.DnsSuffix); err != nil {
 		return Draft{}, Preview{}, err
 	}
@@ -106,7 +106,7 @@ func (a *Creates) Prepare(ctx context.Context, tenant string, r ClusterRequest) 
 	if err != nil {
 		return Draft{}, Preview{}, err
 	}
-	plan, err := a.Plans.Plan(ctx, tenant, layout.Provider, appplan.PlanRequest{Kind: app.OperationCreate, Nodes: d.Nodes, Services: d.Definition.Services,
+	plan, err := a.Plans.Plan(ctx, tenant, layout.Provider, appplan.Request{Kind: app.OperationCreate, Nodes: d.Nodes, Services: d.Definition.Services,
 		Config: d.Definition.Config, Hooks: hooks, Fallbacks: d.Definition.FallbackHardware})
 	if err != nil {
 		return Draft{}, Preview{}, err

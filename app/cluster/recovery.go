@@ -28,7 +28,7 @@ type Trouble struct {
 	CostPerHour float64 `json:"cost_per_hour"`
 	Currency    string  `json:"currency,omitempty"` // by ISO 4217
 	// Ways are the ways on that can work with the existing machines, the best first.
-	Ways []Way `json:"ways"`
+	Ways []RecoveryOption `json:"ways"`
 	// Soon says what happens next without anyone; "" for nothing.
 	Soon string `json:"soon,omitempty"`
 }
@@ -54,8 +54,8 @@ const (
 	RecoveryDelete        RecoveryKind = "delete"         // delete all machines
 )
 
-// Way is one of them, as it's shown.
-type Way struct {
+// RecoveryOption is one of them, as it's shown.
+type RecoveryOption struct {
 	Kind    RecoveryKind `json:"kind"`
 	Title   string       `json:"title"`   // of its button: "Repair cluster"
 	Text    string       `json:"text"`    // what it does
@@ -89,7 +89,7 @@ func (t Trouble) Began() string {
 
 // offers tells whether a way is among those that lead on.
 func (t *Trouble) offers(k RecoveryKind) bool {
-	return slices.ContainsFunc(t.Ways, func(w Way) bool { return w.Kind == k })
+	return slices.ContainsFunc(t.Ways, func(w RecoveryOption) bool { return w.Kind == k })
 }
 
 // RepeatedErrors says a long text whole only the first time, since steps that fail together mostly fail for one reason. It's kept for one answer.
@@ -217,7 +217,7 @@ func (p Recovery) Ways() (ways []RecoveryKind) {
 
 // RecoveryOf reads what decides which ways lead on from where a cluster is.
 func (a *Views) RecoveryOf(ctx context.Context, c app.Cluster) (p Recovery, err error) {
-	v := ClusterView{Cluster: c}
+	v := View{Cluster: c}
 	if v.Nodes, err = a.Store.Nodes(ctx, c.Tenant, c.ID); err != nil {
 		return p, err
 	}
@@ -238,7 +238,7 @@ func LatestBegun(ops []app.Operation) app.Operation {
 	return app.Operation{}
 }
 
-func NewRecovery(v ClusterView, open Unfinished) Recovery {
+func NewRecovery(v View, open Unfinished) Recovery {
 	p := Recovery{status: v.Status, Open: open, Latest: LatestBegun(v.Operations)}
 	p.Undone = UndoneKind(v.Operations, p.Latest)
 	for _, n := range v.Nodes {
@@ -257,11 +257,11 @@ func NewRecovery(v ClusterView, open Unfinished) Recovery {
 }
 
 // TroubleOf words what is wrong with a cluster; nil where it hasn't failed. Nodes and operations are its own, newest operation first.
-func TroubleOf(v ClusterView, d Definition, open Unfinished) *Trouble {
+func TroubleOf(v View, d Definition, open Unfinished) *Trouble {
 	if v.Status != app.ClusterFailed {
 		return nil
 	}
-	t := &Trouble{Lost: []string{}, Failures: []TroubleStep{}, Ways: []Way{}}
+	t := &Trouble{Lost: []string{}, Failures: []TroubleStep{}, Ways: []RecoveryOption{}}
 	p := NewRecovery(v, open)
 	for _, n := range v.Nodes {
 		if n.Lost() {
@@ -291,7 +291,7 @@ func TroubleOf(v ClusterView, d Definition, open Unfinished) *Trouble {
 }
 
 // Words say what is wrong.
-func (p Recovery) Words(v ClusterView) string {
+func (p Recovery) Words(v View) string {
 	gone := ""
 	switch n := len(p.Lost); {
 	case n == 1:
@@ -331,9 +331,9 @@ func (p Recovery) soon() string {
 }
 
 // way words a way on.
-func (p Recovery) way(k RecoveryKind, c app.Cluster) Way {
+func (p Recovery) way(k RecoveryKind, c app.Cluster) RecoveryOption {
 	kind := p.Latest.Kind.Words()
-	w := Way{Kind: k}
+	w := RecoveryOption{Kind: k}
 	command := func(verb string) string { return "muster cluster " + verb + " " + c.Name }
 	switch k {
 	case RecoveryResume:

@@ -50,14 +50,14 @@ type Request struct {
 	Status    RequestStatus     `json:"status"`
 	// Asked is what was asked for, in the words of who asked; the configuration is left out, since it may hold secrets.
 	Asked    ClusterRequest  `json:"asked"`
-	Facts    policy.Facts    `json:"facts"`
+	Facts    policy.Input    `json:"facts"`
 	Decision policy.Decision `json:"decision"`
 	// Terms are what is approved, and what runs.
-	Terms   Terms         `json:"terms"`
-	Needs   []policy.Need `json:"needs,omitempty"`
-	Round   int           `json:"round"` // how often the terms were changed by conditions
-	Reviews []Review      `json:"reviews,omitempty"`
-	Offer   *Offer        `json:"offer,omitempty"` // while it is offered
+	Terms   Terms                     `json:"terms"`
+	Needs   []policy.RequiredApproval `json:"needs,omitempty"`
+	Round   int                       `json:"round"` // how often the terms were changed by conditions
+	Reviews []Review                  `json:"reviews,omitempty"`
+	Offer   *Offer                    `json:"offer,omitempty"` // while it is offered
 
 	ExpiresAt time.Time `json:"expires_at,omitzero"` // while it is open
 	DueAt     time.Time `json:"-"`                   // when it needs attention next; zero: never
@@ -113,8 +113,8 @@ type Review struct {
 	Counts   []string  `json:"counts,omitempty"`
 }
 
-// Kept is what a request needs to be run later just as it was shown. It is dropped when the request ends.
-type Kept struct {
+// RequestPayload is what a request needs to be run later just as it was shown. It is dropped when the request ends.
+type RequestPayload struct {
 	Request    ClusterRequest `json:"request"`
 	Definition Definition     `json:"definition"`
 	DNSSuffix  string         `json:"dns_suffix"`
@@ -126,14 +126,14 @@ type Kept struct {
 	// TenantCatalog is the revision of the tenant's own entries that it was worked out by.
 	TenantCatalog int64 `json:"own_catalog,omitempty"`
 	// Of an update: what was asked for, the cluster's latest operation at that time, and its owner.
-	Update  *Update `json:"update,omitempty"`
-	Follows int64   `json:"follows,omitempty"`
-	Owner   string  `json:"owner,omitempty"`
-	Offer   *Kept   `json:"offer,omitempty"` // the same of an offer
+	Update  *Update         `json:"update,omitempty"`
+	Follows int64           `json:"follows,omitempty"`
+	Owner   string          `json:"owner,omitempty"`
+	Offer   *RequestPayload `json:"offer,omitempty"` // the same of an offer
 }
 
 // Seal is the digest of what was kept, without an offer. It is hex, 64 digits.
-func (k Kept) Seal() string {
+func (k RequestPayload) Seal() string {
 	k.Offer = nil
 	b, err := json.Marshal(k)
 	if err != nil {
@@ -146,15 +146,15 @@ func (k Kept) Seal() string {
 // NewRequest is a request about to be written. Kept is nil unless it is open.
 type NewRequest struct {
 	Request Request
-	Kept    *Kept
+	Kept    *RequestPayload
 	Who     app.Actor
 	Build   *app.BuildClaim // that it is for, nil for none
 }
 
 // Answer is what happened to an asking: a cluster, or a request that waits.
 type Answer struct {
-	Request Request      `json:"request"`
-	Cluster *ClusterView `json:"cluster,omitempty"`
+	Request Request `json:"request"`
+	Cluster *View   `json:"cluster,omitempty"`
 	// Warnings are to be read though it was taken, such as that the template is deprecated.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -196,8 +196,8 @@ func (r Request) Reservation() policy.Reservation {
 }
 
 // want returns the needs that are not met.
-func (r Request) want() []policy.Need {
-	return slices.DeleteFunc(slices.Clone(r.Needs), policy.Need.Met)
+func (r Request) want() []policy.RequiredApproval {
+	return slices.DeleteFunc(slices.Clone(r.Needs), policy.RequiredApproval.Met)
 }
 
 // WaitsFor tells whether a request waits for someone: to approve it, or to confirm what was offered.
@@ -206,7 +206,7 @@ func (r Request) WaitsFor(a app.Actor) bool {
 	case RequestOffered:
 		return r.Requester == a.Name()
 	case RequestWaiting:
-		return r.mayReview(a) == nil && slices.ContainsFunc(r.want(), func(n policy.Need) bool { return n.Fits(a) })
+		return r.mayReview(a) == nil && slices.ContainsFunc(r.want(), func(n policy.RequiredApproval) bool { return n.Fits(a) })
 	}
 	return false
 }
@@ -215,15 +215,15 @@ func (r Request) WaitsFor(a app.Actor) bool {
 type UpdateTerms struct {
 	Update  Update            `json:"update"` // the configuration is left out, since it may hold secrets; see Changes
 	Title   string            `json:"title"`
-	Before  ClusterFigures    `json:"before"`
-	After   ClusterFigures    `json:"after"`
+	Before  Figures           `json:"before"`
+	After   Figures           `json:"after"`
 	Effects []string          `json:"effects,omitempty"`
 	Changes []app.ValueChange `json:"changes,omitempty"`
 	Notes   []string          `json:"notes,omitempty"`
 }
 
 // Open makes it a request that waits, with what is needed to run it later.
-func (n *NewRequest) Open(k Kept, needs []policy.Need) {
+func (n *NewRequest) Open(k RequestPayload, needs []policy.RequiredApproval) {
 	r := &n.Request
 	r.Status, r.Needs, n.Kept = RequestWaiting, needs, &k
 	r.Decision.Needs = nil

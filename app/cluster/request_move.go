@@ -35,8 +35,8 @@ type RequestMove struct {
 	Now      time.Time
 	PlanHash string
 	Reason   string
-	Offer    *Offer // with offer
-	Kept     *Kept  // with offer: what is needed to run it
+	Offer    *Offer          // with offer
+	Kept     *RequestPayload // with offer: what is needed to run it
 	// Cluster is what is made where the request runs, or Operation what is then done to an existing one.
 	Cluster   *NewCluster
 	Operation *NewOperation
@@ -105,7 +105,7 @@ func (r Request) mayReview(a app.Actor) error {
 	if r.Requester == a.Name() {
 		return &app.Error{Code: app.EForbidden, Reason: "own_request", Message: "You can't approve your own request.", Hint: "Ask someone else. The request is waiting for " + r.approvers() + "."}
 	}
-	if !slices.ContainsFunc(r.Needs, func(n policy.Need) bool { return n.Fits(a) }) {
+	if !slices.ContainsFunc(r.Needs, func(n policy.RequiredApproval) bool { return n.Fits(a) }) {
 		return &app.Error{Code: app.EForbidden, Reason: "not_approver", Message: "You aren't an approver of this request.", Hint: "The request is waiting for " + r.approvers() + "."}
 	}
 	for _, v := range r.Reviews {
@@ -256,7 +256,9 @@ func (r *Request) breakGlass(m RequestMove) (o RequestOutcome, err error) {
 // MayBreak tells whether someone may let a request run without approvals.
 func (r Request) MayBreak(a app.Actor) bool {
 	return r.Status == RequestWaiting && (a.Role.AtLeast(app.RoleAdmin) ||
-		slices.ContainsFunc(r.Needs, func(n policy.Need) bool { return n.BreakGlass != "" && slices.Contains(a.Groups, n.BreakGlass) }))
+		slices.ContainsFunc(r.Needs, func(n policy.RequiredApproval) bool {
+			return n.BreakGlass != "" && slices.Contains(a.Groups, n.BreakGlass)
+		}))
 }
 
 // reconcile does what is due by now.

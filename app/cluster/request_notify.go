@@ -110,7 +110,7 @@ func (r Request) expiredNotices(now time.Time) []app.Notice {
 	return []app.Notice{r.toRequester(now, "Expired: "+r.Title(), r.Message+" Submit a new request if you still need it.")}
 }
 
-func (r Request) reminderNotices(n policy.Need, now time.Time) app.Notice {
+func (r Request) reminderNotices(n policy.RequiredApproval, now time.Time) app.Notice {
 	groups := []string{}
 	if n.Group != "" {
 		groups = append(groups, n.Group)
@@ -118,6 +118,6 @@ func (r Request) reminderNotices(n policy.Need, now time.Time) app.Notice {
 	return r.toApprovers(now, "Still waiting for approval: "+r.Title(), groups)
 }
 
-func (r Request) escalatedNotices(n policy.Need, now time.Time) app.Notice {
+func (r Request) escalatedNotices(n policy.RequiredApproval, now time.Time) app.Notice {
 	return r.toApprovers(now, "Escalated, still waiting for approval: "+r.Title(), []string{n.EscalateTo})
 }

@@ -39,15 +39,15 @@ func NewSharing(c SharingConfig) *Sharing { return &Sharing{SharingConfig: c} }
 // SharedAccess are those that a cluster can be shared with.
 var SharedAccess = []app.Access{app.AccessReader, app.AccessUser, app.AccessCoOwner}
 
-// ClusterShare is access to a cluster for a person or for the members of a group; the other is "".
-type ClusterShare struct {
+// Share is access to a cluster for a person or for the members of a group; the other is "".
+type Share struct {
 	Person string     `json:"person,omitempty"`
 	Group  string     `json:"group,omitempty"`
 	Access app.Access `json:"access,omitempty"`
 }
 
 // Name is who it is for, as commands and records name it: ana, or group:ops.
-func (s ClusterShare) Name() string {
+func (s Share) Name() string {
 	if s.Group != "" {
 		return groupPrefix + s.Group
 	}
@@ -55,7 +55,7 @@ func (s ClusterShare) Name() string {
 }
 
 // ShareWith reads a name as Name writes it.
-func ShareWith(name string) (s ClusterShare) {
+func ShareWith(name string) (s Share) {
 	if group, is := strings.CutPrefix(name, groupPrefix); is {
 		s.Group = group
 	} else {
@@ -73,14 +73,14 @@ type ClusterSharing struct {
 	Owner      string         `json:"owner"`
 	OwnerGroup string         `json:"owner_group,omitempty"`
 	Visibility app.Visibility `json:"visibility"`
-	Shares     []ClusterShare `json:"shares"` // persons first, each by name
+	Shares     []Share        `json:"shares"` // persons first, each by name
 }
 
 // SharingChange changes who has access to a cluster. What is left out stays.
 type SharingChange struct {
 	Visibility app.Visibility `json:"visibility,omitempty"`
-	Add        []ClusterShare `json:"add,omitempty"`
-	Remove     []ClusterShare `json:"remove,omitempty"`
+	Add        []Share        `json:"add,omitempty"`
+	Remove     []Share        `json:"remove,omitempty"`
 }
 
 // mostShares is how many shares a cluster can have. Groups are for more people.
@@ -141,8 +141,8 @@ func (s SharingChange) check(c app.Cluster) error {
 	return nil
 }
 
-// Tell is the notice for those who get access that they did not have.
-func (s ClusterShare) Tell(c app.Cluster, who app.Actor, at time.Time) app.Notice {
+// Notice is the notice for those who get access that they did not have.
+func (s Share) Notice(c app.Cluster, who app.Actor, at time.Time) app.Notice {
 	n := app.Notice{At: at, Tenant: c.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, About: app.ClusterSubject(c.ID),
 		Title: fmt.Sprintf("%s shared cluster %s with you.", who.Name(), c.Name), Text: "Your access: " + s.Access.String() + "."}
 	if s.Person != "" {

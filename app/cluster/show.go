@@ -9,14 +9,14 @@ import (
 )
 
 // Cluster returns a cluster of the actor's tenant by id or, among live ones, by name; ENotFound where there is none.
-func (a *Views) Cluster(ctx context.Context, actor app.Actor, id string) (ClusterView, error) {
+func (a *Views) Cluster(ctx context.Context, actor app.Actor, id string) (View, error) {
 	c, err := a.Finder.AuthorizedCluster(ctx, actor, "Cluster", id)
 	if err != nil {
-		return ClusterView{}, err
+		return View{}, err
 	}
 	m, err := a.Masks.MaskFor(ctx, actor, c)
 	if err != nil {
-		return ClusterView{}, err
+		return View{}, err
 	}
 	v, err := a.clusterView(ctx, actor, c)
 	MaskView(m, &v)
@@ -24,25 +24,25 @@ func (a *Views) Cluster(ctx context.Context, actor app.Actor, id string) (Cluste
 }
 
 // clusterView is all about a cluster that the actor may see, or could see a moment ago.
-func (a *Views) clusterView(ctx context.Context, actor app.Actor, c app.Cluster) (ClusterView, error) {
+func (a *Views) clusterView(ctx context.Context, actor app.Actor, c app.Cluster) (View, error) {
 	v, err := a.Store.View(ctx, actor.Tenant, c.ID)
 	if err != nil {
 		return v, err
 	}
 	v.Access = c.Access
 	if v.Currency, err = a.Catalogs.CurrencyOf(ctx, actor.Tenant); err != nil {
-		return ClusterView{}, err
+		return View{}, err
 	}
 	v.Actions = Actions{}.whole()
 	if v.Build, err = a.Store.BuildOf(ctx, actor.Tenant, c.ID); err != nil {
-		return ClusterView{}, err
+		return View{}, err
 	}
 	if v.Status == app.ClusterDeleted {
 		return v, nil
 	}
 	d, err := a.Store.Definition(ctx, actor.Tenant, c.ID)
 	if err != nil && !app.IsKeyLost(err) { // shown all the same, so that it can be deleted
-		return ClusterView{}, err
+		return View{}, err
 	}
 	v.Links = ExpandLinks(d.Links, c, v.Nodes)
 	for i := range v.Nodes {
@@ -50,15 +50,15 @@ func (a *Views) clusterView(ctx context.Context, actor app.Actor, c app.Cluster)
 	}
 	if d.Health != nil {
 		if v.Health, err = a.ClusterHealth(ctx, v.Cluster, v.Nodes); err != nil {
-			return ClusterView{}, err
+			return View{}, err
 		}
 	}
 	if v.Backfill, err = a.Store.BackfillOf(ctx, actor.Tenant, c.ID); err != nil {
-		return ClusterView{}, err
+		return View{}, err
 	}
 	open, err := a.unfinished(ctx, v)
 	if err != nil {
-		return ClusterView{}, err
+		return View{}, err
 	}
 	if v.Trouble = TroubleOf(v, d, open); v.Trouble != nil {
 		v.Trouble.Currency = v.Currency
@@ -66,7 +66,7 @@ func (a *Views) clusterView(ctx context.Context, actor app.Actor, c app.Cluster)
 	v.Actions = ActionsOf(v, open).Of(actor, v.Cluster)
 	catalog, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
-		return ClusterView{}, err
+		return View{}, err
 	}
 	v.Parameters = d.redactedParameters(catalog.For(actor).Templates[c.Template])
 	v.MadeFrom, err = a.Catalogs.VersionUsed(ctx, actor, c.Template, d.Template)

@@ -19,7 +19,7 @@ type SpecStore interface {
 	Definition(ctx context.Context, tenant string, cluster string) (Definition, error)
 	// LeftBy returns a cluster as an operation left it, or as it was at that time where the operation changed nothing: template, size, services,
 	// cost and definition.
-	LeftBy(ctx context.Context, tenant string, cluster string, operation int64) (ClusterChange, error)
+	LeftBy(ctx context.Context, tenant string, cluster string, operation int64) (Change, error)
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
 }
 
@@ -38,9 +38,9 @@ type Specs struct {
 // NewSpecs returns Specs on top of their needs.
 func NewSpecs(c SpecsConfig) *Specs { return &Specs{SpecsConfig: c} }
 
-// ClusterSpec is what to ask for to get a cluster like another one, with the catalog as it is. It is written for people, and read by
+// Spec is what to ask for to get a cluster like another one, with the catalog as it is. It is written for people, and read by
 // `muster cluster create -f`. Empty fields leave the choice to the template.
-type ClusterSpec struct {
+type Spec struct {
 	Name       string              `json:"name,omitempty"`
 	Template   string              `json:"template"`
 	Size       int                 `json:"size"`
@@ -59,7 +59,7 @@ type ClusterSpec struct {
 
 // SpecExport is a spec with what it does not say. Groups are the nodes as they are; a create works them out from the rest.
 type SpecExport struct {
-	Spec ClusterSpec `json:"spec"`
+	Spec Spec `json:"spec"`
 	// LeftOut are the paths of values that may be secret, which have to be entered again for a create.
 	LeftOut []string           `json:"left_out"`
 	Groups  []layout.NodeGroup `json:"groups"`
@@ -108,7 +108,7 @@ func (a *Specs) export(ctx context.Context, c app.Cluster) (SpecExport, error) {
 // specOf writes down what a cluster is. The template is the one of today; nil where there is none any more.
 func specOf(c app.Cluster, d Definition, nodes []app.Node, t *template.Template) SpecExport {
 	e := SpecExport{LeftOut: []string{}, Groups: groupsOf(nodes)}
-	e.Spec = ClusterSpec{Name: c.Name, Template: c.Template, Size: len(nodes), Provider: c.Provider, Services: slices.Clone(c.Services), DNSSuffix: c.DNSSuffix,
+	e.Spec = Spec{Name: c.Name, Template: c.Template, Size: len(nodes), Provider: c.Provider, Services: slices.Clone(c.Services), DNSSuffix: c.DNSSuffix,
 		Config: d.Overrides, Parameters: d.Parameters, Lease: "forever"}
 	if d.Overrides == nil && t != nil { // from before it was kept apart
 		e.Spec.Config = difference(t.Defaults.Config, d.Config)
@@ -221,16 +221,16 @@ func leaseText(d time.Duration) string {
 }
 
 // Request is what to ask for.
-func (s ClusterSpec) Request() (ClusterRequest, error) {
+func (s Spec) Request() (ClusterRequest, error) {
 	r := ClusterRequest{Name: s.Name, DNSSuffix: s.DNSSuffix, Config: s.Config, Parameters: s.Parameters, OnFailure: s.OnFailure, PartialOverride: s.PartialOverride,
-		LayoutRequest: layout.LayoutRequest{Template: s.Template, Size: s.Size, Provider: s.Provider, Services: s.Services, Hardware: s.Hardware, Image: s.Image, Prefer: s.Prefer}}
+		Request: layout.Request{Template: s.Template, Size: s.Size, Provider: s.Provider, Services: s.Services, Hardware: s.Hardware, Image: s.Image, Prefer: s.Prefer}}
 	var err error
 	r.Lease, err = s.leaseLength()
 	return r, err
 }
 
 // leaseLength reads the lease: nil where nothing is said, 0 forever.
-func (s ClusterSpec) leaseLength() (*time.Duration, error) {
+func (s Spec) leaseLength() (*time.Duration, error) {
 	switch s.Lease {
 	case "":
 		return nil, nil
@@ -245,7 +245,7 @@ func (s ClusterSpec) leaseLength() (*time.Duration, error) {
 }
 
 // Complaints are what is wrong with a spec whatever the catalog says, each with its field.
-func (s ClusterSpec) Complaints() (list []*app.Error) {
+func (s Spec) Complaints() (list []*app.Error) {
 	_, lease := s.leaseLength()
 	checks := []error{s.Prefer.Check(), lease, s.OnFailure.Check(), s.PartialOverride.Check(s.OnFailure)}
 	if s.Name != "" {

@@ -14,11 +14,11 @@ import (
 type OwnershipStore interface {
 	// RenameCluster returns a live cluster another name. EConflict where another live cluster of the tenant has it as name or id, or
 	// an open request asks for it.
-	RenameCluster(ctx context.Context, r ClusterRename) error
+	RenameCluster(ctx context.Context, r Rename) error
 	// TransferCluster transfers a live cluster to another owner, with its reservation, or to a group, and writes the notices. EInvalid where the tenant
 	// has no such user or group, EConflict where that one cannot have clusters or the cluster is not From's any more, EQuota where a quota
 	// refuses it.
-	TransferCluster(ctx context.Context, t ClusterTransfer) error
+	TransferCluster(ctx context.Context, t Transfer) error
 }
 
 // OwnershipConfig is what Ownership is created from.
@@ -37,8 +37,8 @@ type Ownership struct {
 // NewOwnership returns Ownership on top of their needs.
 func NewOwnership(c OwnershipConfig) *Ownership { return &Ownership{OwnershipConfig: c} }
 
-// ClusterTransfer returns a cluster to another owner, as the store takes it.
-type ClusterTransfer struct {
+// Transfer returns a cluster to another owner, as the store takes it.
+type Transfer struct {
 	Tenant  string
 	Cluster string
 	From    string // the owner that it had when it was asked for
@@ -56,29 +56,29 @@ type ClusterTransfer struct {
 // with quotas and notices, until a member transfers it to another person.
 //
 // Anyone who has the cluster's SSH key keeps it, and configuration that names the owner does so until it is written again.
-func (a *Ownership) TransferCluster(ctx context.Context, actor app.Actor, cluster, to string) (ClusterView, error) {
+func (a *Ownership) TransferCluster(ctx context.Context, actor app.Actor, cluster, to string) (View, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "TransferCluster", cluster)
 	if err != nil {
-		return ClusterView{}, err
+		return View{}, err
 	}
 	if err := actor.MayChange("TransferCluster", c); err != nil {
-		return ClusterView{}, err
+		return View{}, err
 	}
 	if to = strings.TrimSpace(to); to == "" {
-		return ClusterView{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "A new owner is required.", Hint: "Name a user of your tenant, or a group such as group:ops."}
+		return View{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "A new owner is required.", Hint: "Name a user of your tenant, or a group such as group:ops."}
 	}
 	if c.Status == app.ClusterDeleted {
-		return ClusterView{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
+		return View{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
 	}
-	t := ClusterTransfer{Tenant: c.Tenant, Cluster: c.ID, From: c.Owner, To: to, Who: actor, Now: a.Now()}
+	t := Transfer{Tenant: c.Tenant, Cluster: c.ID, From: c.Owner, To: to, Who: actor, Now: a.Now()}
 	if strings.HasPrefix(to, groupPrefix) {
 		if t.To, t.Group = c.Owner, ShareWith(to).Group; t.Group == "" {
-			return ClusterView{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "The group name is required.", Hint: "For example: group:ops."}
+			return View{}, &app.Error{Code: app.EInvalid, Field: "to", Message: "The group name is required.", Hint: "For example: group:ops."}
 		}
 	}
 	if t.To != c.Owner || t.Group != c.OwnerGroup {
 		if err := a.Store.TransferCluster(ctx, t); err != nil {
-			return ClusterView{}, err
+			return View{}, err
 		}
 	}
 	after, err := a.Clusters.FindCluster(ctx, actor, c.ID)
@@ -87,13 +87,13 @@ func (a *Ownership) TransferCluster(ctx context.Context, actor app.Actor, cluste
 		after.Access = app.AccessNone
 	}
 	if err != nil {
-		return ClusterView{}, err
+		return View{}, err
 	}
 	return a.Views.clusterView(ctx, actor, after)
 }
 
 // Accepts tells whether a user can be given a cluster.
-func (t ClusterTransfer) Accepts(heir identity.User) error {
+func (t Transfer) Accepts(heir identity.User) error {
 	refuse := func(why string) error {
 		return &app.Error{Code: app.EConflict, Reason: "cannot_own", Field: "to", Message: fmt.Sprintf("%s can't own clusters: %s.", t.To, why), Hint: "Choose someone else."}
 	}
@@ -106,8 +106,8 @@ func (t ClusterTransfer) Accepts(heir identity.User) error {
 	return nil
 }
 
-// Tell returns the notices of a transfer: one for each of the two, except for the one who did it.
-func (t ClusterTransfer) Tell(c app.Cluster) (list []app.Notice) {
+// Notices returns the notices of a transfer: one for each of the two, except for the one who did it.
+func (t Transfer) Notices(c app.Cluster) (list []app.Notice) {
 	if t.To == t.From {
 		if t.Group == "" {
 			return nil

@@ -46,7 +46,7 @@ func UnfinishedOf(steps []app.Step, nodes []app.Node) (u Unfinished) {
 }
 
 // unfinished returns what the latest operation of a failed cluster has not done.
-func (a *Views) unfinished(ctx context.Context, v ClusterView) (Unfinished, error) {
+func (a *Views) unfinished(ctx context.Context, v View) (Unfinished, error) {
 	o := LatestBegun(v.Operations)
 	if v.Status != app.ClusterFailed || o.Status != app.OperationFailed && o.Status != app.OperationCancelled {
 		return Unfinished{}, nil

@@ -46,8 +46,8 @@ type Update struct {
 type UpdatePreview struct {
 	Kind   app.OperationKind `json:"kind"`
 	Nodes  []UpdatedNode     `json:"nodes"` // all, in number order, new ones last
-	Before ClusterFigures    `json:"before"`
-	After  ClusterFigures    `json:"after"`
+	Before Figures           `json:"before"`
+	After  Figures           `json:"after"`
 	// Template is set where the cluster goes over to another state of its template.
 	Template string `json:"template,omitempty"`
 	// Changes of the configuration and of services' definitions, in order of path. Values that may be secret are not shown.
@@ -68,8 +68,8 @@ type UpdatePreview struct {
 	Nothing bool `json:"nothing,omitempty"`
 }
 
-// ClusterFigures are the size and cost of a cluster.
-type ClusterFigures struct {
+// Figures are the size and cost of a cluster.
+type Figures struct {
 	Nodes       int     `json:"nodes"`
 	CostPerHour float64 `json:"cost_per_hour"`
 	Currency    string  `json:"currency"` // by ISO 4217
@@ -91,14 +91,14 @@ type UpdatedNode struct {
 
 // UpdateAnswer is what happened to an update: an operation of the cluster, or a request that waits for approvals.
 type UpdateAnswer struct {
-	Request   *Request     `json:"request,omitempty"`
-	Cluster   *ClusterView `json:"cluster,omitempty"`
-	Operation int64        `json:"operation,omitempty"`
+	Request   *Request `json:"request,omitempty"`
+	Cluster   *View    `json:"cluster,omitempty"`
+	Operation int64    `json:"operation,omitempty"`
 }
 
-// ClusterChange is what an update makes of its cluster, written in the transaction that accepts it. A rollback puts back
+// Change is what an update makes of its cluster, written in the transaction that accepts it. A rollback puts back
 // what was there before.
-type ClusterChange struct {
+type Change struct {
 	Template    string
 	Definition  Definition // what steps of this operation, and later ones, are carried out by
 	Size        int
@@ -114,7 +114,7 @@ type ClusterChange struct {
 	Reservation policy.Reservation
 }
 
-func (c *ClusterChange) LeavingNodes() []string {
+func (c *Change) LeavingNodes() []string {
 	if c == nil {
 		return nil
 	}

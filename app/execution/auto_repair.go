@@ -119,7 +119,7 @@ func (d RepairDue) tell(at time.Time, title, text string) *app.Notice {
 // HealthNotice tells that a cluster became sick or well.
 func HealthNotice(at time.Time, c app.Cluster, h health.ClusterHealth) app.Notice {
 	n := app.Notice{At: at, Tenant: c.Tenant, Kind: app.NoticeHealth, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID)}
-	if h.State == health.HealthHealthy {
+	if h.State == health.Healthy {
 		n.Title, n.Text = fmt.Sprintf("Cluster %s is healthy again.", c.Name), "All health checks pass."
 	} else {
 		n.Title, n.Text = fmt.Sprintf("Cluster %s is unhealthy.", c.Name), h.Reason

@@ -63,7 +63,7 @@ type ClaimedCheckBatch struct {
 	Round      int64
 	Nodes      []app.Node // existing ones, in number order
 	Definition appcluster.Definition
-	Secrets    appcluster.ClusterSecrets
+	Secrets    appcluster.Secrets
 }
 
 // CheckBatchQuery claims a check batch.

@@ -127,7 +127,7 @@ func (a *Health) Health(ctx context.Context, actor app.Actor, cluster string) (h
 	case c.Status == app.ClusterDeleted:
 		return health.ClusterHealth{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
 	}
-	return health.ClusterHealth{State: health.HealthUnknown, Nodes: []health.NodeHealth{}, Repair: template.RepairOff,
+	return health.ClusterHealth{State: health.Unknown, Nodes: []health.NodeHealth{}, Repair: template.RepairOff,
 		Note: noHealthChecks}, nil
 }
 

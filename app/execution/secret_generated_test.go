@@ -34,7 +34,7 @@ func TestGeneratedSecretsDependOnClusterAndName(t *testing.T) {
 
 // Who runs the step gets the value, and hears that it may not be shown.
 func TestStepsGetGeneratedSecrets(t *testing.T) {
-	oc := &operationConfig{secrets: cluster.ClusterSecrets{PrivateKey: []byte("key")}, named: []string{"generated/redis"}}
+	oc := &operationConfig{secrets: cluster.Secrets{PrivateKey: []byte("key")}, named: []string{"generated/redis"}}
 	want := secret.GeneratedValues(oc.secrets.PrivateKey, oc.named)["generated/redis"]
 	as := &Assignment{Call: &template.ServiceAction{Fields: map[string]string{"script": "auth ${secret:generated/redis}"}}, Config: map[string]any{"p": "${secret:generated/redis}"}}
 	if err := (&Service{}).giveSecrets(context.Background(), as, oc); err != nil {

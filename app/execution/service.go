@@ -47,7 +47,7 @@ type CheckBatchStore interface {
 
 // InputStore knows what steps and checks are worked out from.
 type InputStore interface {
-	ClusterSecrets(ctx context.Context, tenant string, cluster string) (cluster.ClusterSecrets, error)
+	ClusterSecrets(ctx context.Context, tenant string, cluster string) (cluster.Secrets, error)
 	Definition(ctx context.Context, tenant string, cluster string) (cluster.Definition, error)
 	DefinitionAt(ctx context.Context, tenant string, cluster string, operation int64) (cluster.Definition, error)
 	Installation(ctx context.Context) (string, error)

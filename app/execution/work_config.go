@@ -32,7 +32,7 @@ const maxConfigs = 2048
 type operationConfig struct {
 	id         int64
 	definition cluster.Definition
-	secrets    cluster.ClusterSecrets
+	secrets    cluster.Secrets
 	named      []string // the tenant's secrets that the configuration refers to, sorted
 
 	mu     sync.Mutex

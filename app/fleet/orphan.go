@@ -29,7 +29,7 @@ type MachineStore interface {
 	// Proof returns At, How and CheckedAt of the proof of a cluster's end; the zero Proof where there is none.
 	Proof(ctx context.Context, tenant, cluster string) (Proof, error)
 	// Resources returns all that was ever made for a cluster, in the order in which it was made.
-	Resources(ctx context.Context, tenant, cluster string) ([]Resource, error)
+	Resources(ctx context.Context, tenant, cluster string) ([]CloudResource, error)
 	SetOrphanMode(ctx context.Context, m OrphanMode, who app.Actor, now time.Time) error
 }
 

@@ -64,7 +64,7 @@ func TestHowManyOrphansAPassDeletes(t *testing.T) {
 
 func TestReceiptAddsUp(t *testing.T) {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	r := fleet.NewReceipt(app.Cluster{ID: "c"}, []fleet.Resource{
+	r := fleet.NewReceipt(app.Cluster{ID: "c"}, []fleet.CloudResource{
 		{ID: "b", Node: "n10", Price: 0.5, MadeAt: now.Add(-4 * time.Hour), GoneAt: now.Add(-2 * time.Hour)},
 		{ID: "a", Node: "n2", Price: 0.25, MadeAt: now.Add(-4 * time.Hour)},
 		{ID: "c", Node: "n2", MadeAt: now.Add(time.Hour), GoneAt: now}, // made by a clock that is ahead

@@ -18,9 +18,9 @@ func TestNeedsOf(t *testing.T) {
 	for _, name := range []string{"a-linux", "b-linux"} {
 		c.Images[name] = &template.ImageType{Providers: map[string]template.Image{"cloud": {Image: name}}}
 	}
-	c.Templates["web"] = &template.Template{Defaults: template.TemplateDefaults{Provider: "cloud", Hardware: "b-small", Image: "b-linux"}}
-	c.Templates["also"] = &template.Template{Defaults: template.TemplateDefaults{Provider: "other", Hardware: "a-large", Image: "gone"}}
-	c.Templates["none"] = &template.Template{Defaults: template.TemplateDefaults{Hardware: "gone"}}
+	c.Templates["web"] = &template.Template{Defaults: template.Defaults{Provider: "cloud", Hardware: "b-small", Image: "b-linux"}}
+	c.Templates["also"] = &template.Template{Defaults: template.Defaults{Provider: "other", Hardware: "a-large", Image: "gone"}}
+	c.Templates["none"] = &template.Template{Defaults: template.Defaults{Hardware: "gone"}}
 	needs := fleet.NeedsOf(c, "cloud")
 	var got []string
 	for _, m := range needs.Machines {

@@ -102,8 +102,8 @@ type Registered struct {
 	Installation string `json:"installation"`
 }
 
-// Beat is a provisioner's heartbeat.
-type Beat struct {
+// Heartbeat is a provisioner's heartbeat.
+type Heartbeat struct {
 	ID       string   `json:"id"`
 	Known    string   `json:"known"`              // Orders.Version that it acts by; "" for none
 	Draining bool     `json:"draining,omitempty"` // it wants no (more) tenants
@@ -131,7 +131,7 @@ type WorkerOrder struct {
 // revoked.
 type Registry interface {
 	Register(ctx context.Context, r Registration) (Registered, error)
-	Beat(ctx context.Context, b Beat) (Orders, error)
+	Beat(ctx context.Context, b Heartbeat) (Orders, error)
 	// Leave ends the registration. It may be called twice.
 	Leave(ctx context.Context, id string) error
 }

@@ -167,7 +167,7 @@ func (r *registry) own(ctx context.Context, id string) (app.Provisioner, error) 
 	return p, err
 }
 
-func (r *registry) Beat(ctx context.Context, b Beat) (Orders, error) {
+func (r *registry) Beat(ctx context.Context, b Heartbeat) (Orders, error) {
 	p, err := r.own(ctx, b.ID)
 	if err != nil {
 		return Orders{}, err
@@ -208,7 +208,7 @@ func (r *registry) Beat(ctx context.Context, b Beat) (Orders, error) {
 
 // release frees the claims of workers whose processes have ended. Their provisioner waited for that end, so none of them acts
 // any more, and no one needs to wait until the claims run out.
-func (r *registry) release(ctx context.Context, b Beat, now time.Time) error {
+func (r *registry) release(ctx context.Context, b Heartbeat, now time.Time) error {
 	if len(b.Ended) > maxEnded {
 		return app.Errorf(app.ETooLarge, "A heartbeat can name at most %d ended workers, not %d.", maxEnded, len(b.Ended))
 	}

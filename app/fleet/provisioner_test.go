@@ -51,7 +51,7 @@ func (o *bare) rebalance() {
 // orders returns what a provisioner is to do, in words.
 func (o *bare) orders(r fleet.Registry, id string) (string, fleet.Orders) {
 	o.Helper()
-	orders, err := r.Beat(o.Context(), fleet.Beat{ID: id})
+	orders, err := r.Beat(o.Context(), fleet.Heartbeat{ID: id})
 	o.Must(err)
 	var parts []string
 	for _, w := range orders.Workers {
@@ -99,7 +99,7 @@ func TestProvisionersGetTenants(t *testing.T) {
 	if got, _ := o.orders(r, second); got != "t1=2 t2=2" {
 		t.Fatalf("the slots of the one that is gone are shared again: %s", got)
 	}
-	_, err := r.Beat(t.Context(), fleet.Beat{ID: id})
+	_, err := r.Beat(t.Context(), fleet.Heartbeat{ID: id})
 	o.code(err, app.EStale)
 	third := o.register(r, "h1", 8, nil)
 	o.rebalance()
@@ -145,7 +145,7 @@ func TestOrdersArriveImmediately(t *testing.T) {
 	_, before := o.orders(r, id)
 	got := make(chan fleet.Orders, 1)
 	go func() {
-		orders, _ := r.Beat(context.WithoutCancel(t.Context()), fleet.Beat{ID: id, Known: before.Version, Wait: 10 * time.Second})
+		orders, _ := r.Beat(context.WithoutCancel(t.Context()), fleet.Heartbeat{ID: id, Known: before.Version, Wait: 10 * time.Second})
 		got <- orders
 	}()
 	o.cluster("t1", 1)
@@ -237,12 +237,12 @@ func TestClaimsOfEndedWorkersAreFreeAtOnce(t *testing.T) {
 	if len(cs) != 1 {
 		t.Fatal("nothing to claim")
 	}
-	_, err = r.Beat(t.Context(), fleet.Beat{ID: other, Ended: []string{w.Name}})
+	_, err = r.Beat(t.Context(), fleet.Heartbeat{ID: other, Ended: []string{w.Name}})
 	o.code(err, app.EForbidden)
 	if cs, _ := o.Store.ClaimSteps(t.Context(), claim); len(cs) != 0 {
 		t.Fatal("another provisioner freed it")
 	}
-	_, err = r.Beat(t.Context(), fleet.Beat{ID: id, Ended: []string{w.Name}})
+	_, err = r.Beat(t.Context(), fleet.Heartbeat{ID: id, Ended: []string{w.Name}})
 	o.Must(err)
 	if cs, _ := o.Store.ClaimSteps(t.Context(), claim); len(cs) != 1 {
 		t.Fatal("the step is not free")

@@ -12,19 +12,19 @@ import (
 	"muster/app/family"
 )
 
-// Resource is something that was made at a provider for an intent, from when it was made until a list proved it gone.
-type Resource struct {
-	Provider string           `json:"provider"` // the account, by its name in the catalog
-	Kind     app.ResourceKind `json:"kind"`
-	ID       string           `json:"id"` // the provider's own
-	Tenant   string           `json:"-"`
-	Cluster  string           `json:"-"`
-	Node     string           `json:"node"`
-	Intent   string           `json:"intent"`
-	Zone     string           `json:"zone,omitempty"`
-	Price    float64          `json:"price_per_hour"` // when it was created, in the tenant's currency; 0 where unknown
-	MadeAt   time.Time        `json:"made_at"`
-	GoneAt   time.Time        `json:"gone_at,omitzero"` // zero while it exists, or may
+// CloudResource is something that was made at a provider for an intent, from when it was made until a list proved it gone.
+type CloudResource struct {
+	Provider string                `json:"provider"` // the account, by its name in the catalog
+	Kind     app.CloudResourceKind `json:"kind"`
+	ID       string                `json:"id"` // the provider's own
+	Tenant   string                `json:"-"`
+	Cluster  string                `json:"-"`
+	Node     string                `json:"node"`
+	Intent   string                `json:"intent"`
+	Zone     string                `json:"zone,omitempty"`
+	Price    float64               `json:"price_per_hour"` // when it was created, in the tenant's currency; 0 where unknown
+	MadeAt   time.Time             `json:"made_at"`
+	GoneAt   time.Time             `json:"gone_at,omitzero"` // zero while it exists, or may
 }
 
 // ProofState says how far the proof is that nothing of a deleted cluster is left.
@@ -66,7 +66,7 @@ func (p Proof) Of(c app.Cluster) Proof {
 }
 
 // ResourceMachine is a machine. Members that make more (disks, addresses) get kinds of their own.
-const ResourceMachine app.ResourceKind = "machine"
+const ResourceMachine app.CloudResourceKind = "machine"
 
 // SeenMachine is a machine come across.
 func SeenMachine(m family.Machine, price float64) app.Seen {
@@ -116,7 +116,7 @@ func (r Receipt) ProofWords() string {
 
 // ReceiptLine is one resource of a receipt.
 type ReceiptLine struct {
-	Resource
+	CloudResource
 	Lifetime time.Duration `json:"lifetime"`
 	Cost     float64       `json:"cost"`
 }
@@ -141,7 +141,7 @@ func (a *Machines) Receipt(ctx context.Context, actor app.Actor, cluster string)
 }
 
 // NewReceipt adds up what was made for a cluster.
-func NewReceipt(c app.Cluster, all []Resource, p Proof, now time.Time) Receipt {
+func NewReceipt(c app.Cluster, all []CloudResource, p Proof, now time.Time) Receipt {
 	r := Receipt{Cluster: c.ID, Name: c.Name, Owner: c.Owner, Provider: c.Provider, Status: c.Status, CreatedAt: c.CreatedAt,
 		DeletedAt: c.DeletedAt, AsOf: now, Lines: []ReceiptLine{}, Proof: p.Of(c)}
 	for _, x := range all {
@@ -150,7 +150,7 @@ func NewReceipt(c app.Cluster, all []Resource, p Proof, now time.Time) Receipt {
 			end = now
 			r.Left++
 		}
-		l := ReceiptLine{Resource: x, Lifetime: max(end.Sub(x.MadeAt), 0)}
+		l := ReceiptLine{CloudResource: x, Lifetime: max(end.Sub(x.MadeAt), 0)}
 		l.Cost = l.Lifetime.Hours() * x.Price
 		if x.Price == 0 {
 			r.Unpriced++

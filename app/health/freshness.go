@@ -20,7 +20,7 @@ func (h *ClusterHealth) Settle(c app.Cluster, nodes []app.Node, now time.Time) {
 	}
 	for _, name := range lost {
 		h.Nodes = slices.DeleteFunc(h.Nodes, func(n NodeHealth) bool { return n.Node == name })
-		h.Nodes = append(h.Nodes, NodeHealth{Node: name, State: HealthUnreachable, Reasons: []string{"machine deleted or stopped at the provider"}})
+		h.Nodes = append(h.Nodes, NodeHealth{Node: name, State: Unreachable, Reasons: []string{"machine deleted or stopped at the provider"}})
 	}
 	if stale == "" && len(lost) == 0 {
 		return

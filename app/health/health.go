@@ -11,20 +11,20 @@ import (
 	"muster/app/template"
 )
 
-// HealthState says in one word how a node or a cluster is.
-type HealthState string
+// State says in one word how a node or a cluster is.
+type State string
 
 // The states of health.
 const (
-	HealthUnknown     HealthState = "unknown"     // no one has looked yet
-	HealthHealthy     HealthState = "healthy"     // all that was looked at works
-	HealthSick        HealthState = "sick"        // a service fails its check again and again; of a cluster: a node is sick or unreachable
-	HealthUnreachable HealthState = "unreachable" // no one gets in, again and again
+	Unknown     State = "unknown"     // no one has looked yet
+	Healthy     State = "healthy"     // all that was looked at works
+	Sick        State = "sick"        // a service fails its check again and again; of a cluster: a node is sick or unreachable
+	Unreachable State = "unreachable" // no one gets in, again and again
 )
 
 // Words is the state as people read it.
-func (s HealthState) Words() string {
-	if s == HealthSick {
+func (s State) Words() string {
+	if s == Sick {
 		return "unhealthy"
 	}
 	return string(s)
@@ -35,10 +35,10 @@ const missesToUnreachable = 3
 
 // NodeHealth is how a node is. Nodes that aren't listed are as healthy as their cluster was looked at.
 type NodeHealth struct {
-	Node    string      `json:"node"`
-	State   HealthState `json:"state"`
-	Since   time.Time   `json:"since,omitzero"`
-	Reasons []string    `json:"reasons"` // "web: GET :80/: connection refused"
+	Node    string    `json:"node"`
+	State   State     `json:"state"`
+	Since   time.Time `json:"since,omitzero"`
+	Reasons []string  `json:"reasons"` // "web: GET :80/: connection refused"
 	// Rounds in a row that it was sick or unreachable, up to as many as matter; 0 where the machine that was is another one by now.
 	Rounds int `json:"rounds,omitempty"`
 
@@ -49,11 +49,11 @@ type NodeHealth struct {
 
 // Plain tells whether there is nothing to remember of the node.
 func (h NodeHealth) Plain() bool {
-	return h.State == HealthHealthy && h.Misses == 0 && len(h.Counts) == 0
+	return h.State == Healthy && h.Misses == 0 && len(h.Counts) == 0
 }
 
 // Ill tells whether something is known to be wrong with the node.
-func (h NodeHealth) Ill() bool { return h.State == HealthSick || h.State == HealthUnreachable }
+func (h NodeHealth) Ill() bool { return h.State == Sick || h.State == Unreachable }
 
 // NodeFinding is what one check batch found of a node. The zero value: all works.
 type NodeFinding struct {
@@ -74,7 +74,7 @@ func (h NodeHealth) After(f NodeFinding, machine string, need map[string]int, mo
 	case f.Unreachable != "":
 		after.Misses, after.Counts = min(misses+1, missesToUnreachable), counts
 		if after.Misses >= missesToUnreachable {
-			after.State = HealthUnreachable
+			after.State = Unreachable
 		}
 		after.Reasons = append(after.Reasons, f.Unreachable)
 	default:
@@ -90,15 +90,15 @@ func (h NodeHealth) After(f NodeFinding, machine string, need map[string]int, mo
 		}
 		switch {
 		case sick:
-			after.State = HealthSick
+			after.State = Sick
 		case len(f.Wrong) == 0:
-			after.State = HealthHealthy
-		case h.State == HealthUnreachable: // it answers, and what it says has not been heard often enough
-			after.State = HealthHealthy
+			after.State = Healthy
+		case h.State == Unreachable: // it answers, and what it says has not been heard often enough
+			after.State = Healthy
 		}
 	}
 	if after.State == "" {
-		after.State = HealthUnknown
+		after.State = Unknown
 	}
 	if after.State != h.State {
 		after.Since = at
@@ -119,7 +119,7 @@ func (h NodeHealth) Words() string {
 
 // ClusterHealth is how a cluster is, from its nodes.
 type ClusterHealth struct {
-	State       HealthState           `json:"state"`
+	State       State                 `json:"state"`
 	Since       time.Time             `json:"since,omitzero"`
 	Reason      string                `json:"reason,omitempty"`   // in a sentence; "" where it is healthy
 	LookedAt    time.Time             `json:"looked_at,omitzero"` // when the latest check batch ended
@@ -141,10 +141,10 @@ func (h *ClusterHealth) Of(node string) NodeHealth {
 			return n
 		}
 	}
-	if h.State == HealthUnknown {
-		return NodeHealth{Node: node, State: HealthUnknown, Reasons: []string{}}
+	if h.State == Unknown {
+		return NodeHealth{Node: node, State: Unknown, Reasons: []string{}}
 	}
-	return NodeHealth{Node: node, State: HealthHealthy, Since: h.Since, Reasons: []string{}}
+	return NodeHealth{Node: node, State: Healthy, Since: h.Since, Reasons: []string{}}
 }
 
 // mostReasonNodes is how many nodes are named in one sentence.
@@ -159,11 +159,11 @@ func (h *ClusterHealth) Sum(nodes int, looked bool) {
 	for _, n := range h.Nodes {
 		told++
 		switch n.State {
-		case HealthHealthy:
+		case Healthy:
 			h.Healthy++
-		case HealthSick:
+		case Sick:
 			h.Sick++
-		case HealthUnreachable:
+		case Unreachable:
 			h.Unreachable++
 		default:
 			h.Unknown++
@@ -179,11 +179,11 @@ func (h *ClusterHealth) Sum(nodes int, looked bool) {
 	}
 	switch {
 	case h.Sick+h.Unreachable > 0:
-		h.State = HealthSick
+		h.State = Sick
 	case !looked || nodes == h.Unknown:
-		h.State = HealthUnknown
+		h.State = Unknown
 	default:
-		h.State = HealthHealthy
+		h.State = Healthy
 	}
 	if more := len(said) - mostReasonNodes; more > 0 {
 		said = append(said[:mostReasonNodes], fmt.Sprintf("and %d more", more))

@@ -12,18 +12,18 @@ import (
 	"muster/app/humanize"
 )
 
-// IdentityStore keeps identities and the links that lead to them.
-type IdentityStore interface {
+// Store keeps identities and the links that lead to them.
+type Store interface {
 	// Identities returns those of a user, in the order of kind and label.
 	Identities(ctx context.Context, tenant, user string) ([]Identity, error)
 	// Identity returns an identity and its account as it is now; ENotFound where either is gone.
 	Identity(ctx context.Context, kind, external string) (Identity, User, error)
 	// Link returns a link, used or not, or ENotFound.
-	Link(ctx context.Context, hash []byte) (IdentityLink, error)
+	Link(ctx context.Context, hash []byte) (Link, error)
 	// RemoveIdentity unties one of a user, or returns ENotFound.
 	RemoveIdentity(ctx context.Context, who app.Actor, user, kind, external string, at time.Time) error
 	// SaveLink keeps a link by its token's hash, drops old ones, and ends all others for the same identity.
-	SaveLink(ctx context.Context, hash []byte, l IdentityLink) error
+	SaveLink(ctx context.Context, hash []byte, l Link) error
 	// UseLink ties the identity of a link that is neither used nor over to the actor's account, once. EConflict where the identity
 	// belongs to another account.
 	UseLink(ctx context.Context, who app.Actor, hash []byte, at time.Time) (Identity, error)
@@ -31,7 +31,7 @@ type IdentityStore interface {
 
 // LinksConfig is what Links is created from. Only what says so may be nil.
 type LinksConfig struct {
-	Store IdentityStore
+	Store Store
 	Now   func() time.Time
 }
 
@@ -61,8 +61,8 @@ type Identity struct {
 	At       time.Time `json:"at"`
 }
 
-// IdentityLink is a link that waits to be confirmed.
-type IdentityLink struct {
+// Link is a link that waits to be confirmed.
+type Link struct {
 	Kind, External, Label string
 	At, ExpiresAt, UsedAt time.Time
 }
@@ -80,20 +80,20 @@ func (a *Links) LinkStart(ctx context.Context, kind, external, label string) (li
 	}
 	token := strings.ToLower(rand.Text() + rand.Text())
 	now := a.Now()
-	l := IdentityLink{Kind: kind, External: external, Label: label, At: now, ExpiresAt: now.Add(LinkLife)}
+	l := Link{Kind: kind, External: external, Label: label, At: now, ExpiresAt: now.Add(LinkLife)}
 	// The token is in the query, since logs keep paths.
 	return app.Subject{Kind: app.SubjectIdentityLink, Query: url.Values{"token": {token}}.Encode()}, a.Store.SaveLink(ctx, HashToken(token), l)
 }
 
 // ShowLink says who wants to be linked to the actor's account. ENotFound for a link that was never made or was replaced,
 // EConflict for one that was used or is too old.
-func (a *Links) ShowLink(ctx context.Context, actor app.Actor, token string) (IdentityLink, error) {
+func (a *Links) ShowLink(ctx context.Context, actor app.Actor, token string) (Link, error) {
 	actor = actor.AtHome()
 	if err := actor.Authorize("ShowLink"); err != nil {
-		return IdentityLink{}, err
+		return Link{}, err
 	}
 	if _, err := actor.SessionID(); err != nil {
-		return IdentityLink{}, err
+		return Link{}, err
 	}
 	l, err := a.Store.Link(ctx, HashToken(token))
 	if err != nil {
@@ -126,9 +126,9 @@ func (a *Links) ConfirmLink(ctx context.Context, actor app.Actor, token string) 
 }
 
 // Unusable says why a link cannot be used at a time, or returns nil. Stores ask it in the transaction that uses the link.
-func (l IdentityLink) Unusable(now time.Time) error { return l.usable(now) }
+func (l Link) Unusable(now time.Time) error { return l.usable(now) }
 
-func (l IdentityLink) usable(now time.Time) error {
+func (l Link) usable(now time.Time) error {
 	switch {
 	case !l.UsedAt.IsZero():
 		return &app.Error{Code: app.EConflict, Reason: "used", Message: "This link has already been used.", Hint: "Request a new link where you got this one."}

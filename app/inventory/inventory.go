@@ -13,22 +13,22 @@ import (
 	"muster/app/humanize"
 )
 
-// InventoryFormat is a form in which a cluster's machines are reported to other tools.
-type InventoryFormat string
+// Format is a form in which a cluster's machines are reported to other tools.
+type Format string
 
 // The forms.
 const (
-	FormatAnsible     InventoryFormat = "ansible" // INI
-	FormatAnsibleYAML InventoryFormat = "ansible-yaml"
-	FormatSSH         InventoryFormat = "ssh" // Host blocks of ssh_config
-	FormatKnownHosts  InventoryFormat = "known_hosts"
-	FormatHosts       InventoryFormat = "hosts" // as /etc/hosts
-	FormatJSON        InventoryFormat = "json"
-	FormatEnv         InventoryFormat = "env" // assignments that shells and Docker read
+	FormatAnsible     Format = "ansible" // INI
+	FormatAnsibleYAML Format = "ansible-yaml"
+	FormatSSH         Format = "ssh" // Host blocks of ssh_config
+	FormatKnownHosts  Format = "known_hosts"
+	FormatHosts       Format = "hosts" // as /etc/hosts
+	FormatJSON        Format = "json"
+	FormatEnv         Format = "env" // assignments that shells and Docker read
 )
 
-// InventoryFormats are all forms.
-var InventoryFormats = []InventoryFormat{FormatAnsible, FormatAnsibleYAML, FormatSSH, FormatKnownHosts, FormatHosts, FormatJSON, FormatEnv}
+// Formats are all forms.
+var Formats = []Format{FormatAnsible, FormatAnsibleYAML, FormatSSH, FormatKnownHosts, FormatHosts, FormatJSON, FormatEnv}
 
 // Inventory is how the machines of a cluster are reached. It holds no secret: host keys are public, and of the cluster's own key only
 // the place is named where its owner keeps it.
@@ -37,14 +37,14 @@ type Inventory struct {
 	Name    string `json:"name"`
 	KeyFile string `json:"key_file"`
 	// KnownHosts is the file in which ssh looks for the host keys.
-	KnownHosts string          `json:"known_hosts"`
-	Hosts      []InventoryHost `json:"hosts"`
+	KnownHosts string `json:"known_hosts"`
+	Hosts      []Host `json:"hosts"`
 	// Groups are the host names by service.
 	Groups map[string][]string `json:"groups"`
 }
 
-// InventoryHost is one machine that has an address.
-type InventoryHost struct {
+// Host is one machine that has an address.
+type Host struct {
 	Node     string   `json:"node"`
 	Hostname string   `json:"hostname"`
 	Address  string   `json:"address"`
@@ -68,32 +68,32 @@ var (
 	inventoryKey  = regexp.MustCompile(`^[a-z0-9@.-]+ [A-Za-z0-9+/=]+`)
 )
 
-// InventoryFiles are the paths of the files that an inventory names, on the machine where it is used; "" is the default.
-type InventoryFiles struct {
+// Files are the paths of the files that an inventory names, on the machine where it is used; "" is the default.
+type Files struct {
 	Key        string // the cluster's private key
 	KnownHosts string // what the format known_hosts is written to
 }
 
-// InventoryPath tells whether a file's name can be written into every form of an inventory.
-func InventoryPath(file string) bool { return inventoryPath.MatchString(file) }
+// Path tells whether a file's name can be written into every form of an inventory.
+func Path(file string) bool { return inventoryPath.MatchString(file) }
 
 // NewInventory lists the machines of a cluster that have an address. EInvalid (field key or known_hosts) where a file's name cannot be part of
 // an inventory. What others say of a machine, its provider above all, is checked too, since it ends in files that shells read.
-func NewInventory(v appcluster.ClusterView, files InventoryFiles) (Inventory, error) {
+func NewInventory(v appcluster.View, files Files) (Inventory, error) {
 	for _, f := range []struct{ field, file, what string }{{"key", files.Key, "key"}, {"known_hosts", files.KnownHosts, "known_hosts"}} {
-		if f.file != "" && !InventoryPath(f.file) {
+		if f.file != "" && !Path(f.file) {
 			return Inventory{}, &app.Error{Code: app.EInvalid, Field: f.field, Message: "The name of the " + f.what + " file has characters that can't be used in an inventory.",
 				Hint: "Use letters, digits and . _ - + @ / ~, at most 255 of them."}
 		}
 	}
 	i := Inventory{Cluster: v.ID, Name: v.Name, KeyFile: cmp.Or(files.Key, defaultKeyFile(v.ID)), KnownHosts: cmp.Or(files.KnownHosts, defaultKnownHosts(v.ID)),
-		Hosts: []InventoryHost{}, Groups: map[string][]string{}}
+		Hosts: []Host{}, Groups: map[string][]string{}}
 	for _, n := range v.Nodes {
 		at := n.Address(app.AddressAccess)
 		if at == "" || n.Status == app.NodeDeleted || n.Leaving {
 			continue
 		}
-		h := InventoryHost{Node: n.Name, Hostname: n.Hostname, Address: at, User: cmp.Or(n.SSHUser, "root"), Port: cmp.Or(n.SSHPort, 22),
+		h := Host{Node: n.Name, Hostname: n.Hostname, Address: at, User: cmp.Or(n.SSHUser, "root"), Port: cmp.Or(n.SSHPort, 22),
 			HostKey: inventoryKey.FindString(n.HostKey), Zone: n.Zone, Services: append([]string{}, n.Services...)}
 		if in := n.Address(app.AddressBind); in != at {
 			h.Inside = in
@@ -112,7 +112,7 @@ func NewInventory(v appcluster.ClusterView, files InventoryFiles) (Inventory, er
 }
 
 // File returns the inventory in a form: its text, the name of its file and its kind. EInvalid (field format) for a form that there is not.
-func (i Inventory) File(f InventoryFormat) (text, name, kind string, err error) {
+func (i Inventory) File(f Format) (text, name, kind string, err error) {
 	const plain = "text/plain; charset=utf-8"
 	stem := "muster-" + i.Cluster
 	switch f {
@@ -132,8 +132,8 @@ func (i Inventory) File(f InventoryFormat) (text, name, kind string, err error) 
 		b, err := json.MarshalIndent(i, "", "  ")
 		return string(b) + "\n", stem + ".json", "application/json", err
 	}
-	names := make([]string, len(InventoryFormats))
-	for k, x := range InventoryFormats {
+	names := make([]string, len(Formats))
+	for k, x := range Formats {
 		names[k] = string(x)
 	}
 	return "", "", "", &app.Error{Code: app.EInvalid, Field: "format", Message: fmt.Sprintf("Unknown inventory format %q.", f), Hint: "Use " + humanize.Or(names) + "."}
@@ -287,7 +287,7 @@ func (i Inventory) env() string {
 }
 
 // SSH is the command line that opens a shell with a key.
-func (h InventoryHost) SSH(key string) string {
+func (h Host) SSH(key string) string {
 	line := "ssh -i " + key
 	if h.Port != 22 {
 		line += fmt.Sprintf(" -p %d", h.Port)

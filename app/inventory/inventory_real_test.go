@@ -12,7 +12,7 @@ import (
 
 // TestSSHReadsTheInventory has ssh itself say what it makes of the configuration.
 func TestSSHReadsTheInventory(t *testing.T) {
-	i, err := NewInventory(inventoried(), InventoryFiles{Key: "/keys/lake.pem"})
+	i, err := NewInventory(inventoried(), Files{Key: "/keys/lake.pem"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ type Changer interface {
 	// Change keeps every placed service where it is unless r.AllowMoves, touches as few machines as possible, and makes
 	// the result satisfy every constraint of the template. Errors are those of Solver; in particular ENoLayout where it
 	// can't be done without moving existing services.
-	Change(ctx context.Context, c *template.Catalog, r ChangeRequest) (LayoutChange, error)
+	Change(ctx context.Context, c *template.Catalog, r ChangeRequest) (Change, error)
 }
 
 // ExistingNode is a node that exists.
@@ -38,8 +38,8 @@ type ChangeRequest struct {
 	Prefer     template.Preference `json:"prefer,omitempty"`
 }
 
-// LayoutChange is what happens to each node, in number order, new ones last.
-type LayoutChange struct {
+// Change is what happens to each node, in number order, new ones last.
+type Change struct {
 	Nodes       []ChangedNode `json:"nodes"`
 	Touched     int           `json:"touched"` // machines that something is done to, new and gone ones included
 	CostPerHour float64       `json:"cost_per_hour"`

@@ -13,7 +13,7 @@ type Explainer interface {
 	// dependency) Problems holds all that is wrong at once; else Conflict is a smallest set of constraints that cannot
 	// hold together, and Fixes are changes that were each checked by solving. A request that has a layout returns an empty
 	// Explanation. The error is only that of a done ctx before anything could be said: ETimeout.
-	Explain(ctx context.Context, c *template.Catalog, r LayoutRequest) (Explanation, error)
+	Explain(ctx context.Context, c *template.Catalog, r Request) (Explanation, error)
 }
 
 // Explanation is why there is no layout, in words, and what would make one possible.
@@ -37,5 +37,5 @@ type Clause struct {
 type Fix struct {
 	Text string `json:"text"` // "7 nodes instead of 5"
 	// Request is what to ask instead, where asking otherwise is enough; nil where the template must change.
-	Request *LayoutRequest `json:"request,omitempty"`
+	Request *Request `json:"request,omitempty"`
 }

@@ -10,9 +10,9 @@ import (
 	"muster/app/template"
 )
 
-// LayoutRequest asks which services run on how many machines of which hardware and image. Empty fields mean the
+// Request asks which services run on how many machines of which hardware and image. Empty fields mean the
 // template's default; where the template has none either, any compatible type will do.
-type LayoutRequest struct {
+type Request struct {
 	Template string   `json:"template"`
 	Size     int      `json:"size"`
 	Provider string   `json:"provider,omitempty"`
@@ -67,7 +67,7 @@ func (l Layout) Size() int {
 // Reason is one of bad_request, missing_template, missing_provider, size, no_hardware_types, no_image_types,
 // incompatible_services, missing_service, missing_dependency, conflict, no_solution; for a done ctx it is ETimeout.
 type Solver interface {
-	Solve(ctx context.Context, c *template.Catalog, r LayoutRequest) (Layout, error)
+	Solve(ctx context.Context, c *template.Catalog, r Request) (Layout, error)
 }
 
 // Price says what a layout costs per hour, as Cost does, or from what to what, where its machines may be of other hardware.

@@ -68,7 +68,7 @@ func plan(t *rapid.T) appplan.Plan {
 	p := appplan.Plan{Kind: rapid.SampledFrom([]app.OperationKind{app.OperationCreate, app.OperationDelete}).Draw(t, "kind"),
 		ManualSteps: map[string]*template.Person{}}
 	for i := range rapid.IntRange(0, 10).Draw(t, "steps") {
-		s := appplan.PlanStep{ID: fmt.Sprint("s", i), Rank: time.Duration(rapid.IntRange(0, 3).Draw(t, "rank")) * time.Second}
+		s := appplan.Step{ID: fmt.Sprint("s", i), Rank: time.Duration(rapid.IntRange(0, 3).Draw(t, "rank")) * time.Second}
 		if s.Join = rapid.IntRange(0, 4).Draw(t, "join") == 0; !s.Join {
 			s.Node, s.Action = app.NodeName(rapid.IntRange(1, nodes).Draw(t, "node")), app.ActionStart
 			if rapid.IntRange(0, 4).Draw(t, "person") == 0 {

@@ -21,7 +21,7 @@ type PartialStore interface {
 	// services of those nodes that it changed or gave back, Leaving before are those that were being given back already.
 	// A rollback is a change to what was before, with the nodes that were new leaving. ENotFound where it changed nothing, or
 	// where the cluster is gone.
-	ChangeOf(ctx context.Context, tenant string, operation int64) (before appcluster.ClusterChange, after appcluster.ClusterChange, err error)
+	ChangeOf(ctx context.Context, tenant string, operation int64) (before appcluster.Change, after appcluster.Change, err error)
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
 	// PartialResultsDue returns, of all tenants, the operations that failed, whose OnFailure accepts fewer machines, that no other operation
 	// has followed, and that were not judged since they failed, oldest first.
@@ -56,17 +56,17 @@ func NewPartials(c PartialsConfig) *Partials { return &Partials{PartialsConfig: 
 
 // AcceptPartialPreview is a preview of accepting the machines that came, worked out before anything is accepted.
 type AcceptPartialPreview struct {
-	Operation app.Operation             `json:"operation"` // that is brought to its end
-	Wanted    int                       `json:"wanted"`    // nodes
-	GivesBack []LostMachine             `json:"gives_back"`
-	Nodes     []appcluster.UpdatedNode  `json:"nodes"` // that the cluster has then
-	Before    appcluster.ClusterFigures `json:"before"`
-	After     appcluster.ClusterFigures `json:"after"`
-	Plan      plan.Plan                 `json:"plan"`
-	PlanHash  string                    `json:"plan_hash"`
-	Duration  time.Duration             `json:"duration"` // estimate, on unlimited workers
-	Notes     []string                  `json:"notes"`
-	TopsUp    bool                      `json:"tops_up"` // the nodes that are missing are asked for again later
+	Operation app.Operation            `json:"operation"` // that is brought to its end
+	Wanted    int                      `json:"wanted"`    // nodes
+	GivesBack []LostMachine            `json:"gives_back"`
+	Nodes     []appcluster.UpdatedNode `json:"nodes"` // that the cluster has then
+	Before    appcluster.Figures       `json:"before"`
+	After     appcluster.Figures       `json:"after"`
+	Plan      plan.Plan                `json:"plan"`
+	PlanHash  string                   `json:"plan_hash"`
+	Duration  time.Duration            `json:"duration"` // estimate, on unlimited workers
+	Notes     []string                 `json:"notes"`
+	TopsUp    bool                     `json:"tops_up"` // the nodes that are missing are asked for again later
 }
 
 // LostMachine is a machine that did not come.
@@ -113,32 +113,32 @@ func (a *Partials) PreviewAcceptPartial(ctx context.Context, actor app.Actor, cl
 
 // AcceptPartial accepts the machines that came; operation 0 is the latest. When planHash is set and the plan is another one by now, it is
 // EConflict and nothing happens. With noBackfill the missing nodes are not asked for again.
-func (a *Partials) AcceptPartial(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string, noBackfill bool) (appcluster.ClusterView, error) {
+func (a *Partials) AcceptPartial(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string, noBackfill bool) (appcluster.View, error) {
 	if err := actor.Authorize("AcceptPartial"); err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	c, o, latest, err := a.Operations.FindOperation(ctx, actor, cluster, operation)
 	if err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	if err := actor.MayChange("AcceptPartial", c); err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	s, err := a.planAcceptPartial(ctx, c, o, latest, template.PartialOverride{NoBackfill: noBackfill})
 	if err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	if planHash != "" && planHash != s.shown.PlanHash {
-		return appcluster.ClusterView{}, errPlanChanged
+		return appcluster.View{}, errPlanChanged
 	}
 	if _, err := a.Store.SubmitOperation(ctx, s.operation(a.Now(), actor.User)); err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	return a.Views.Cluster(ctx, actor, c.ID)
 }
 
 // acceptPartialFailed accepts the partial result of what has lost machines only, where its requester wanted that, and says of the others why it cannot be. It returns
-// how many it began. It can be called again and again, by several servers: the store takes one accept-partial of an operation.
+// how many it began. It can be called again and again, by several servers: the store takes one accepted partial result of an operation.
 func (a *Partials) acceptPartialFailed(ctx context.Context) (begun int, errs []error) {
 	due, err := a.Store.PartialResultsDue(ctx, appcluster.TidyAtOnce)
 	if err != nil {
@@ -188,7 +188,7 @@ func (s *partial) operation(now time.Time, who string) appcluster.NewOperation {
 	if s.of.OnFailure == app.FailureAcceptPartialOrRollBack {
 		o.OnFailure = app.FailureRollBack
 	}
-	change := &appcluster.ClusterChange{Template: s.Template, Definition: s.definition, Size: s.shown.After.Nodes, Services: s.nodes.after().services(),
+	change := &appcluster.Change{Template: s.Template, Definition: s.definition, Size: s.shown.After.Nodes, Services: s.nodes.after().services(),
 		CostPerHour: s.shown.After.CostPerHour, Nodes: map[string][]string{},
 		Reservation: policy.Reservation{Nodes: s.shown.After.Nodes, CPU: s.cpu(), CostPerHour: s.shown.After.CostPerHour}}
 	change.Definition.Services = s.entries()

@@ -16,7 +16,7 @@ import (
 	"muster/app/template"
 )
 
-// partial is an accept-partial as it is worked out: the cluster as the operation before it wanted it, and as it will be.
+// partial is an accepted partial result as it is worked out: the cluster as the operation before it wanted it, and as it will be.
 type partial struct {
 	*updateBuilder
 	of    app.Operation       // that is gone on with
@@ -266,9 +266,9 @@ func movedBetween(was, is []placedServices) map[string]bool {
 
 // order has the plan made, and fills in what is shown.
 func (s *partial) order(ctx context.Context, a *Partials) error {
-	r := appplan.PlanRequest{Kind: app.OperationAcceptPartial, Services: s.was.Services, Config: s.definition.Config, Went: s.steps, Fallbacks: s.definition.FallbackHardware}
+	r := appplan.Request{Kind: app.OperationAcceptPartial, Services: s.was.Services, Config: s.definition.Config, Went: s.steps, Fallbacks: s.definition.FallbackHardware}
 	for _, n := range s.nodes {
-		p := appplan.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Work: n.Work}
+		p := appplan.Node{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Work: n.Work}
 		if n.Stays() {
 			p.Begun = without(without(n.Services, s.had[n.Name]), n.Added)
 		}
@@ -291,8 +291,8 @@ func (s *partial) order(ctx context.Context, a *Partials) error {
 	p := &s.shown
 	p.Nodes = s.nodes.after()
 	p.Plan, p.PlanHash, p.Duration = plan, plan.Hash(), plan.Duration()
-	p.Before = cluster.ClusterFigures{Nodes: len(s.nodes), CostPerHour: s.CostPerHour, Currency: s.Currency}
-	p.After = cluster.ClusterFigures{Nodes: len(p.Nodes), CostPerHour: s.cost(), Currency: s.Currency}
+	p.Before = cluster.Figures{Nodes: len(s.nodes), CostPerHour: s.CostPerHour, Currency: s.Currency}
+	p.After = cluster.Figures{Nodes: len(p.Nodes), CostPerHour: s.cost(), Currency: s.Currency}
 	p.Notes = append([]string{}, s.notes...)
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"muster/app/cluster"
 )
 
-// undoneBy returns the operation that is undone where another one is rolled back: an accept-partial is undone together with what it continued.
+// undoneBy returns the operation that is undone where another one is rolled back: an accepted partial result is undone together with what it continued.
 func (a *RollBacks) undoneBy(ctx context.Context, c app.Cluster, o app.Operation) (app.Operation, error) {
 	if o.Kind != app.OperationAcceptPartial {
 		return o, nil
@@ -92,8 +92,8 @@ func stepsTogether(first, second []app.Step, nodes []app.Node) []app.Step {
 	return all
 }
 
-// withoutPartial puts back what an accept-partial has made of nodes that existed before what it continued.
-func (a *RollBacks) withoutPartial(ctx context.Context, o app.Operation, change *cluster.ClusterChange) error {
+// withoutPartial puts back what an accepted partial result has made of nodes that existed before what it continued.
+func (a *RollBacks) withoutPartial(ctx context.Context, o app.Operation, change *cluster.Change) error {
 	if o.Kind != app.OperationAcceptPartial || change == nil {
 		return nil
 	}

@@ -49,22 +49,22 @@ func (d BackfillDue) tell(at time.Time, title, text string) *app.Notice {
 }
 
 // SetBackfill says whether, and when, the nodes that a cluster lacks are asked for again. An empty order begins again where it was off.
-func (a *Backfills) SetBackfill(ctx context.Context, actor app.Actor, cluster string, o BackfillOrder) (appcluster.ClusterView, error) {
+func (a *Backfills) SetBackfill(ctx context.Context, actor app.Actor, cluster string, o BackfillOrder) (appcluster.View, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, "SetBackfill", cluster)
 	if err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	if err := actor.MayChange("SetBackfill", c); err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	if o.Off && o.Now {
-		return appcluster.ClusterView{}, &app.Error{Code: app.EInvalid, Field: "now", Message: "Off and now can't be combined.", Hint: "Set only one of them."}
+		return appcluster.View{}, &app.Error{Code: app.EInvalid, Field: "now", Message: "Off and now can't be combined.", Hint: "Set only one of them."}
 	}
 	if c.Status == app.ClusterDeleted {
-		return appcluster.ClusterView{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
+		return appcluster.View{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
 	}
 	if err := a.Store.SetBackfill(ctx, BackfillChange{BackfillOrder: o, Tenant: c.Tenant, Cluster: c.ID, Who: actor, At: a.Now()}); err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	return a.Views.Cluster(ctx, actor, c.ID)
 }

@@ -119,8 +119,8 @@ func (a *Builder) drawPower(ctx context.Context, c app.Cluster, kind app.Operati
 		stands.latest = ops[0]
 	}
 	d := newUpdateBuilder(stands, appcluster.Update{Kind: kind})
-	awake, asleep := appcluster.ClusterFigures{Nodes: len(nodes), CostPerHour: c.CostPerHour, Currency: c.Currency}, appcluster.ClusterFigures{Nodes: len(nodes), Currency: c.Currency}
-	d.planned = plan.PlanRequest{Kind: kind, Services: definition.Services, Config: definition.Config}
+	awake, asleep := appcluster.Figures{Nodes: len(nodes), CostPerHour: c.CostPerHour, Currency: c.Currency}, appcluster.Figures{Nodes: len(nodes), Currency: c.Currency}
+	d.planned = plan.Request{Kind: kind, Services: definition.Services, Config: definition.Config}
 	work := map[app.OperationKind]plan.ServiceWork{app.OperationSleep: plan.WorkStop, app.OperationWake: plan.WorkStart}[kind]
 	d.nodes = []appcluster.UpdatedNode{}
 	for _, n := range nodes {
@@ -132,7 +132,7 @@ func (a *Builder) drawPower(ctx context.Context, c app.Cluster, kind app.Operati
 			}
 		}
 		d.nodes = append(d.nodes, node)
-		d.planned.Nodes = append(d.planned.Nodes, plan.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: slices.Sorted(maps.Keys(node.Work)), Lost: n.Lost()})
+		d.planned.Nodes = append(d.planned.Nodes, plan.Node{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: slices.Sorted(maps.Keys(node.Work)), Lost: n.Lost()})
 	}
 	d.preview = appcluster.UpdatePreview{Kind: kind, Changes: []app.ValueChange{}, Notes: []string{}, Nodes: d.nodes, Plan: plan.Plan{Kind: kind}, Before: awake, After: asleep}
 	if kind == app.OperationWake {

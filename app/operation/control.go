@@ -36,7 +36,7 @@ func NewControls(c ControlsConfig) *Controls { return &Controls{ControlsConfig: 
 
 // CancelOperation stops an operation: nothing new of it starts, what runs has to stop. With rollBack it is undone by
 // itself once it has stopped. Operation 0 is the running one. EConflict says what is possible instead.
-func (a *Controls) CancelOperation(ctx context.Context, actor app.Actor, cluster string, operation int64, rollBack bool) (appcluster.ClusterView, error) {
+func (a *Controls) CancelOperation(ctx context.Context, actor app.Actor, cluster string, operation int64, rollBack bool) (appcluster.View, error) {
 	return a.control(ctx, actor, "CancelOperation", cluster, operation, app.ActCancel, func(o app.Operation, c *app.Control) error {
 		c.Act, c.RollBack = app.ControlCancel, rollBack
 		if rollBack && !o.Kind.Undoable() {
@@ -48,7 +48,7 @@ func (a *Controls) CancelOperation(ctx context.Context, actor app.Actor, cluster
 
 // PauseOperation lets nothing new of an operation start, while what runs finishes. Operation 0 is the running one,
 // way.
-func (a *Controls) PauseOperation(ctx context.Context, actor app.Actor, cluster string, operation int64) (appcluster.ClusterView, error) {
+func (a *Controls) PauseOperation(ctx context.Context, actor app.Actor, cluster string, operation int64) (appcluster.View, error) {
 	return a.control(ctx, actor, "PauseOperation", cluster, operation, app.ActPause, func(_ app.Operation, c *app.Control) error {
 		c.Act = app.ControlPause
 		return nil
@@ -57,7 +57,7 @@ func (a *Controls) PauseOperation(ctx context.Context, actor app.Actor, cluster 
 
 // ResumeOperation continues an operation that is paused or has failed. Steps that failed have all their tries again.
 // Operation 0 is the running one, or else the latest.
-func (a *Controls) ResumeOperation(ctx context.Context, actor app.Actor, cluster string, operation int64) (appcluster.ClusterView, error) {
+func (a *Controls) ResumeOperation(ctx context.Context, actor app.Actor, cluster string, operation int64) (appcluster.View, error) {
 	return a.control(ctx, actor, "ResumeOperation", cluster, operation, app.ActResume, func(o app.Operation, c *app.Control) error {
 		c.Act = app.ControlResume
 		return a.checkStuck(ctx, o, "")
@@ -65,16 +65,16 @@ func (a *Controls) ResumeOperation(ctx context.Context, actor app.Actor, cluster
 }
 
 // ResumeCluster is ResumeOperation for the paused or failed operation.
-func (a *Controls) ResumeCluster(ctx context.Context, actor app.Actor, id string) (appcluster.ClusterView, error) {
+func (a *Controls) ResumeCluster(ctx context.Context, actor app.Actor, id string) (appcluster.View, error) {
 	if err := actor.Authorize("ResumeCluster"); err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	return a.ResumeOperation(ctx, actor, id, 0)
 }
 
 // RetryNode lets what failed on one node be tried again; what failed on others stays as it is. The operation is the one
 // running, or else the latest where that has failed; one that is paused stays so.
-func (a *Controls) RetryNode(ctx context.Context, actor app.Actor, cluster, node string) (appcluster.ClusterView, error) {
+func (a *Controls) RetryNode(ctx context.Context, actor app.Actor, cluster, node string) (appcluster.View, error) {
 	return a.control(ctx, actor, "RetryNode", cluster, 0, app.ActRetryNode, func(o app.Operation, c *app.Control) error {
 		c.Act, c.Node = app.ControlResume, node
 		if err := a.checkRetry(ctx, o, node); err != nil {
@@ -144,26 +144,26 @@ func (a *Controls) checkRetry(ctx context.Context, o app.Operation, node string)
 
 // control is the part that all acts share: find it, ask whether the actor and its state allow it, do it. The store has
 // the last word, since the state may change in between.
-func (a *Controls) control(ctx context.Context, actor app.Actor, useCase, cluster string, operation int64, act app.Act, fill func(app.Operation, *app.Control) error) (appcluster.ClusterView, error) {
+func (a *Controls) control(ctx context.Context, actor app.Actor, useCase, cluster string, operation int64, act app.Act, fill func(app.Operation, *app.Control) error) (appcluster.View, error) {
 	if err := actor.Authorize(useCase); err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	c, o, latest, err := a.Operations.FindOperation(ctx, actor, cluster, operation)
 	if err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	if err := actor.MayChange(useCase, c); err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	if err := o.Allows(act, latest); err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	order := app.Control{Tenant: actor.Tenant, Operation: o.ID, Who: actor.User, Now: a.Now()}
 	if err := fill(o, &order); err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	if _, err := a.Store.ControlOperation(ctx, order); err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	return a.Views.Cluster(ctx, actor, c.ID)
 }

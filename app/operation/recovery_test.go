@@ -90,7 +90,7 @@ func (r *failureSim) tell(as *execution.Assignment) {
 }
 
 // wrong says what of the services of a cluster, or of the names that its machines know, is not as it should be; "" for nothing.
-func (r *failureSim) wrong(v cluster.ClusterView) (wrong string) {
+func (r *failureSim) wrong(v cluster.View) (wrong string) {
 	d, err := r.Store.Definition(r.Context(), v.Tenant, v.ID)
 	if err != nil {
 		r.Fatal(err)
@@ -257,7 +257,7 @@ func (r *failureSim) notice() {
 }
 
 // follow takes a way on. It tells false where that has to be worked out first, and cannot be: only the solver knows.
-func (r *failureSim) follow(v cluster.ClusterView, way cluster.RecoveryKind) bool {
+func (r *failureSim) follow(v cluster.View, way cluster.RecoveryKind) bool {
 	r.Helper()
 	var err error
 	switch way {
@@ -288,7 +288,7 @@ func (r *failureSim) follow(v cluster.ClusterView, way cluster.RecoveryKind) boo
 
 // checkActions checks that what is offered isn't refused for the state that the cluster is in, and the other way round; and that what an
 // operation left undone is counted as its steps say.
-func (r *failureSim) checkActions(where string, v cluster.ClusterView) {
+func (r *failureSim) checkActions(where string, v cluster.View) {
 	r.Helper()
 	refused := func(m cluster.Update) bool {
 		_, err := r.Services.Operation.Updates.PreviewUpdate(r.Context(), r.Who, v.ID, m)
@@ -355,7 +355,7 @@ func asked(m cluster.Update) func(r *failureSim) {
 func made(r *failureSim) { creates(r); r.carry() }
 
 func creates(r *failureSim) {
-	r.must(r.Services.Cluster.Creates.CreateCluster(r.Context(), r.Who, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "shop", Size: 4}}))
+	r.must(r.Services.Cluster.Creates.CreateCluster(r.Context(), r.Who, cluster.ClusterRequest{Name: "shop", Request: layout.Request{Template: "shop", Size: 4}}))
 }
 
 // done has an operation end well first.
@@ -602,10 +602,10 @@ func TestTroubleNeedsFewRows(t *testing.T) {
 	b := harness.New(t)
 	b.Catalog.Templates["web"].Constraints.Size.Max = 1000
 	who := b.Actor("ada", app.RoleUser)
-	read := func(size int) (v cluster.ClusterView, queries, rows int64, steps int) {
+	read := func(size int) (v cluster.View, queries, rows int64, steps int) {
 		t.Helper()
 		name := fmt.Sprint("web-", size)
-		if _, err := b.Services.Cluster.Creates.CreateCluster(t.Context(), who, cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}}); err != nil {
+		if _, err := b.Services.Cluster.Creates.CreateCluster(t.Context(), who, cluster.ClusterRequest{Name: name, Request: layout.Request{Template: "web", Size: size}}); err != nil {
 			t.Fatal(err)
 		}
 		w := app.WorkerID{Tenant: app.DefaultTenant, Name: "w"}
@@ -629,7 +629,7 @@ func TestTroubleNeedsFewRows(t *testing.T) {
 	}
 	few, asked, rows, _ := read(10)
 	many, askedMany, rowsMany, steps := read(1000)
-	for _, v := range []cluster.ClusterView{few, many} {
+	for _, v := range []cluster.View{few, many} {
 		if x := v.Trouble; x == nil || len(x.Failures) != cluster.MostFailedSteps || x.MoreFailures != 2 {
 			t.Fatalf("what is wrong is %+v", x)
 		}

@@ -18,7 +18,7 @@ import (
 type RequestStore interface {
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
 	// RequestPayload returns what is needed to run it; ENotFound where it is not open.
-	RequestPayload(ctx context.Context, tenant string, id int64) (cluster.Kept, error)
+	RequestPayload(ctx context.Context, tenant string, id int64) (cluster.RequestPayload, error)
 	// MoveRequest applies a move, as Request.Move says, and writes all that follows in one transaction: the request, its
 	// review, notices, an audit row, and where the request runs now its cluster with operation and plan. ErrNotReady where
 	// it would run and m.Cluster is nil: make one and try again.
@@ -102,14 +102,14 @@ func (a *Requests) Review(ctx context.Context, actor app.Actor, id int64, v Revi
 }
 
 // offer solves and prices a request again, with an approver's conditions.
-func (a *Requests) offer(ctx context.Context, actor app.Actor, id int64, v ReviewRequest) (*cluster.Offer, *cluster.Kept, error) {
+func (a *Requests) offer(ctx context.Context, actor app.Actor, id int64, v ReviewRequest) (*cluster.Offer, *cluster.RequestPayload, error) {
 	r, err := a.request(ctx, actor, id)
 	if err != nil {
 		return nil, nil, err
 	}
 	// Those who may not review don't learn what is available either.
 	probe := r
-	if _, err := probe.Move(cluster.RequestMove{Act: cluster.RequestOffer, Who: actor, Now: a.Now(), PlanHash: v.PlanHash, Reason: v.Reason, Offer: &cluster.Offer{}, Kept: &cluster.Kept{}}); err != nil {
+	if _, err := probe.Move(cluster.RequestMove{Act: cluster.RequestOffer, Who: actor, Now: a.Now(), PlanHash: v.PlanHash, Reason: v.Reason, Offer: &cluster.Offer{}, Kept: &cluster.RequestPayload{}}); err != nil {
 		return nil, nil, err
 	}
 	if err := r.NoConditions(); err != nil {
@@ -262,7 +262,7 @@ func (a *Requests) ready(ctx context.Context, r cluster.Request) (cluster.NewClu
 	if err := a.checkRequester(ctx, r); err != nil {
 		return cluster.NewCluster{}, err
 	}
-	ask := appplan.PlanRequest{Kind: r.Kind, Nodes: appplan.PlanNodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config, Hooks: k.Hooks, Fallbacks: k.Definition.FallbackHardware}
+	ask := appplan.Request{Kind: r.Kind, Nodes: appplan.Nodes(k.Layout), Services: k.Definition.Services, Config: k.Definition.Config, Hooks: k.Hooks, Fallbacks: k.Definition.FallbackHardware}
 	plan, err := a.Plans.Plan(ctx, r.Tenant, k.Layout.Provider, ask)
 	if err != nil {
 		return cluster.NewCluster{}, err
@@ -278,7 +278,7 @@ func (a *Requests) ready(ctx context.Context, r cluster.Request) (cluster.NewClu
 }
 
 // checkStanding refuses what cannot be carried out any more: the provider has left the catalog, or no one speaks to it.
-func (a *Requests) checkStanding(ctx context.Context, tenant string, k cluster.Kept) error {
+func (a *Requests) checkStanding(ctx context.Context, tenant string, k cluster.RequestPayload) error {
 	c, err := a.Catalogs.CatalogOf(ctx, tenant)
 	if err != nil {
 		return err

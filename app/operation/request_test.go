@@ -147,7 +147,7 @@ type changedKept struct {
 	old, new string
 }
 
-func (c changedKept) RequestPayload(ctx context.Context, tenant string, id int64) (k cluster.Kept, err error) {
+func (c changedKept) RequestPayload(ctx context.Context, tenant string, id int64) (k cluster.RequestPayload, err error) {
 	was, err := c.Store.RequestPayload(ctx, tenant, id)
 	if err != nil {
 		return k, err

@@ -15,7 +15,7 @@ import (
 
 // RollBackStore is what RollBacks needs of the database.
 type RollBackStore interface {
-	ChangeOf(ctx context.Context, tenant string, operation int64) (before appcluster.ClusterChange, after appcluster.ClusterChange, err error)
+	ChangeOf(ctx context.Context, tenant string, operation int64) (before appcluster.Change, after appcluster.Change, err error)
 	Cluster(ctx context.Context, tenant string, id string) (app.Cluster, error)
 	DefinitionAt(ctx context.Context, tenant string, cluster string, operation int64) (appcluster.Definition, error)
 	Nodes(ctx context.Context, tenant string, cluster string) ([]app.Node, error)
@@ -78,22 +78,22 @@ func (a *RollBacks) PreviewRollBack(ctx context.Context, actor app.Actor, cluste
 
 // RollBack undoes what an operation that failed or was cancelled has done; operation 0 is the latest. When planHash is
 // set and the plan is another one by now, it is EConflict and nothing happens.
-func (a *RollBacks) RollBack(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string) (appcluster.ClusterView, error) {
+func (a *RollBacks) RollBack(ctx context.Context, actor app.Actor, cluster string, operation int64, planHash string) (appcluster.View, error) {
 	if err := actor.Authorize("RollBack"); err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	c, o, latest, err := a.Operations.FindOperation(ctx, actor, cluster, operation)
 	if err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	if err := actor.MayChange("RollBack", c); err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	if err := o.Allows(app.ActRollBack, latest); err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	if err := a.rollBack(ctx, c, o, actor.User, planHash); err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	return a.Views.Cluster(ctx, actor, c.ID)
 }
@@ -123,7 +123,7 @@ var errPlanChanged = &app.Error{Code: app.EConflict, Reason: "plan_changed", Mes
 
 // planRollBack returns what a rollback would do, and what it makes of the cluster; nil where the operation has changed nothing of
 // that.
-func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Operation) (RollBackPreview, *appcluster.ClusterChange, error) {
+func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Operation) (RollBackPreview, *appcluster.Change, error) {
 	undone, err := a.undoneBy(ctx, c, o)
 	if err != nil {
 		return RollBackPreview{}, nil, err
@@ -140,7 +140,7 @@ func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Opera
 	if err := a.withoutPartial(ctx, o, change); err != nil {
 		return p, nil, err
 	}
-	r := plan.PlanRequest{Kind: app.OperationRollBack}
+	r := plan.Request{Kind: app.OperationRollBack}
 	for _, n := range nodes {
 		services := n.Services
 		if before, changed := had.Nodes[n.Name]; changed {
@@ -149,7 +149,7 @@ func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Opera
 		if n.Lost() && !slices.Contains(change.LeavingNodes(), n.Name) && !p.Gone {
 			p.LeavesOut = append(p.LeavesOut, n.Name)
 		}
-		r.Nodes = append(r.Nodes, plan.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: services, Lost: n.Lost()})
+		r.Nodes = append(r.Nodes, plan.Node{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: services, Lost: n.Lost()})
 	}
 	if r.Undo, err = a.stepsToUndo(ctx, o, undone, nodes); err != nil {
 		return p, nil, err
@@ -180,7 +180,7 @@ func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Opera
 
 // undoChange returns the change that puts back what an operation has made of its cluster, nil where it made nothing of it, and what
 // the rollback is planned by.
-func (a *RollBacks) undoChange(ctx context.Context, c app.Cluster, o app.Operation) (change *appcluster.ClusterChange, had appcluster.ClusterChange, err error) {
+func (a *RollBacks) undoChange(ctx context.Context, c app.Cluster, o app.Operation) (change *appcluster.Change, had appcluster.Change, err error) {
 	had, made, err := a.Store.ChangeOf(ctx, c.Tenant, o.ID)
 	if app.CodeOf(err) == app.ENotFound {
 		had.Definition, err = a.Store.DefinitionAt(ctx, c.Tenant, c.ID, o.ID)

@@ -16,11 +16,11 @@ import (
 // ScheduleStore is what Schedules needs of the database.
 type ScheduleStore interface {
 	ClusterSchedule(ctx context.Context, tenant string, cluster string) (schedule.ClusterSchedule, error)
-	DueSchedules(ctx context.Context, now time.Time, limit int) ([]schedule.ScheduleDue, error)
+	DueSchedules(ctx context.Context, now time.Time, limit int) ([]schedule.Due, error)
 	SaveRequest(ctx context.Context, n appcluster.NewRequest) (appcluster.Request, error)
-	MoveSchedule(ctx context.Context, d schedule.ScheduleDue, until time.Time, due time.Time, n app.Notice) (bool, error)
+	MoveSchedule(ctx context.Context, d schedule.Due, until time.Time, due time.Time, n app.Notice) (bool, error)
 	Policies(ctx context.Context, tenant string) ([]policy.Policy, error)
-	SetSchedule(ctx context.Context, c schedule.ScheduleChange) error
+	SetSchedule(ctx context.Context, c schedule.Change) error
 }
 
 // SchedulesConfig is what Schedules is created from.
@@ -73,7 +73,7 @@ func (a *Schedules) SetSchedule(ctx context.Context, actor app.Actor, cluster st
 		return schedule.ClusterSchedule{}, app.Errorf(app.EConflict, "Cluster %q was deleted.", c.Name)
 	}
 	s = schedule.Schedule{Sleep: strings.TrimSpace(s.Sleep), Wake: strings.TrimSpace(s.Wake), Zone: strings.TrimSpace(s.Zone)}
-	now, change := a.Now(), schedule.ScheduleChange{Tenant: c.Tenant, Cluster: c.ID, Schedule: s, Who: actor, Now: a.Now()}
+	now, change := a.Now(), schedule.Change{Tenant: c.Tenant, Cluster: c.ID, Schedule: s, Who: actor, Now: a.Now()}
 	if s.None() {
 		change.Schedule = schedule.Schedule{}
 	} else {
@@ -152,7 +152,7 @@ func (a *Schedules) RunSchedules(ctx context.Context) (begun int, err error) {
 	return begun, errors.Join(errs...)
 }
 
-func (a *Schedules) runSchedule(ctx context.Context, d schedule.ScheduleDue, now time.Time) (did bool, err error) {
+func (a *Schedules) runSchedule(ctx context.Context, d schedule.Due, now time.Time) (did bool, err error) {
 	kind, at := d.Schedule.Latest(d.Since, now)
 	over := func(n app.Notice) error {
 		_, err := a.Store.MoveSchedule(ctx, d, now, d.Schedule.Soonest(now), n)
@@ -161,7 +161,7 @@ func (a *Schedules) runSchedule(ctx context.Context, d schedule.ScheduleDue, now
 	if kind == "" {
 		return false, over(app.Notice{})
 	}
-	if now.Sub(at) > schedule.ScheduleGrace {
+	if now.Sub(at) > schedule.Grace {
 		return false, over(d.Missed(kind, at, now, "No server was available, or another operation was running for an hour."))
 	}
 	answer, err := a.Sleeping.power(ctx, app.System(d.Cluster.Tenant, scheduler), d.Cluster, kind, "")
@@ -173,10 +173,10 @@ func (a *Schedules) runSchedule(ctx context.Context, d schedule.ScheduleDue, now
 		return true, over(app.Notice{})
 	case e.Code == app.EConflict && (e.Reason == "operation_running" || e.Reason == "plan_changed" || e.Reason == "cluster_pending"),
 		e.Code == app.ETransient, e.Code == app.ETimeout, e.Code == app.ECancelled:
-		if now.Add(schedule.ScheduleAgain).Sub(at) > schedule.ScheduleGrace {
+		if now.Add(schedule.RetryInterval).Sub(at) > schedule.Grace {
 			return false, over(d.Missed(kind, at, now, e.Advised()))
 		}
-		_, err := a.Store.MoveSchedule(ctx, d, d.Since, now.Add(schedule.ScheduleAgain), app.Notice{})
+		_, err := a.Store.MoveSchedule(ctx, d, d.Since, now.Add(schedule.RetryInterval), app.Notice{})
 		return false, err
 	case e.Code == app.EInternal:
 		return false, err

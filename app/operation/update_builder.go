@@ -62,9 +62,9 @@ type updateBuilder struct {
 	last       int             // the greatest number that a node of the cluster ever had
 	batch      int
 	notes      []string
-	planned    appplan.PlanRequest
+	planned    appplan.Request
 	preview    cluster.UpdatePreview
-	facts      policy.Facts
+	facts      policy.Input
 	decision   policy.Decision
 }
 
@@ -173,7 +173,7 @@ func (a *Builder) checkSecretsAfter(ctx context.Context, d *updateBuilder) error
 	if d.nodes.anyOf(appplan.NodeNew, appplan.NodeReplaced, appplan.NodeGone) {
 		provider = d.Provider
 	}
-	return a.Preflight.CheckSecretsOf(ctx, d.Tenant, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: d.Template}}, cluster.Draft{Definition: d.definition}, provider)
+	return a.Preflight.CheckSecretsOf(ctx, d.Tenant, cluster.ClusterRequest{Request: layout.Request{Template: d.Template}}, cluster.Draft{Definition: d.definition}, provider)
 }
 
 // orNone returns a list that is there, since one that is not would be written as null.
@@ -229,7 +229,7 @@ func (d *updateBuilder) checkMachines(ctx context.Context, a *Builder) error {
 func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error) {
 	names := d.namesLeft()
 	nothing := !names && !d.redefined() && !slices.ContainsFunc(d.nodes, cluster.UpdatedNode.Touched)
-	r := appplan.PlanRequest{Kind: d.kind(), Names: names, Services: maps.Clone(d.was.Services), Config: d.definition.Config, Batch: d.batch, Fallbacks: d.definition.FallbackHardware}
+	r := appplan.Request{Kind: d.kind(), Names: names, Services: maps.Clone(d.was.Services), Config: d.definition.Config, Batch: d.batch, Fallbacks: d.definition.FallbackHardware}
 	if r.Services == nil {
 		r.Services = map[string]*apptemplate.Service{}
 	}
@@ -245,7 +245,7 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 		r.Between = &apptemplate.Person{Ask: apptemplate.AskBetweenBatches}
 	}
 	for _, n := range d.nodes {
-		r.Nodes = append(r.Nodes, appplan.PlanNode{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Removed: n.Removed, Work: n.Work,
+		r.Nodes = append(r.Nodes, appplan.Node{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: n.Services, Change: n.Change, Added: n.Added, Removed: n.Removed, Work: n.Work,
 			Lost: d.lost(n.Name)})
 	}
 	if !nothing {
@@ -273,7 +273,7 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 	}
 	d.preview = cluster.UpdatePreview{
 		Kind: d.kind(), Nodes: d.nodes, Plan: plan, PlanHash: plan.Hash(), Duration: plan.Duration(), Changes: changes,
-		Before: cluster.ClusterFigures{Nodes: len(d.standing.nodes), CostPerHour: d.CostPerHour, Currency: d.Currency}, After: cluster.ClusterFigures{Nodes: len(after), CostPerHour: d.cost(), Currency: d.Currency},
+		Before: cluster.Figures{Nodes: len(d.standing.nodes), CostPerHour: d.CostPerHour, Currency: d.Currency}, After: cluster.Figures{Nodes: len(after), CostPerHour: d.cost(), Currency: d.Currency},
 		Nothing: nothing,
 	}
 	if d.ask.Kind == app.OperationUpgrade && !d.preview.Nothing {

@@ -112,7 +112,7 @@ func (s *standing) allowsFailed(kind app.OperationKind) error {
 	}
 	e := &app.Error{Code: app.EConflict, Reason: "cluster_failed"}
 	if p.LostOnly() {
-		e.Message, e.Hint = p.Words(cluster.ClusterView{Cluster: s.Cluster})+" Until the cluster is repaired, you can only start and stop services.", "Repair the cluster first."
+		e.Message, e.Hint = p.Words(cluster.View{Cluster: s.Cluster})+" Until the cluster is repaired, you can only start and stop services.", "Repair the cluster first."
 		return e
 	}
 	e.Message = fmt.Sprintf("The %s of cluster %q %s and left unfinished steps.", s.latest.Kind.Words(), s.Name, app.States[s.latest.Status])
@@ -127,7 +127,7 @@ func (s *standing) allowsFailed(kind app.OperationKind) error {
 // recovery is what decides which options there are.
 func (s *standing) recovery() cluster.Recovery {
 	nodes := slices.Concat(s.nodes, s.left)
-	p := cluster.NewRecovery(cluster.ClusterView{Cluster: s.Cluster, Nodes: nodes}, cluster.UnfinishedOf(s.open, nodes))
+	p := cluster.NewRecovery(cluster.View{Cluster: s.Cluster, Nodes: nodes}, cluster.UnfinishedOf(s.open, nodes))
 	p.Latest, p.Undone = s.latest, s.undone
 	return p
 }

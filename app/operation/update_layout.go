@@ -204,12 +204,12 @@ func (d *updateBuilder) takeFallbacks() {
 }
 
 // changeLayout asks the changer, with the template and the provider of the cluster.
-func (a *Builder) changeLayout(ctx context.Context, d *updateBuilder, r layout.ChangeRequest) (layout.LayoutChange, error) {
+func (a *Builder) changeLayout(ctx context.Context, d *updateBuilder, r layout.ChangeRequest) (layout.Change, error) {
 	if a.Changer == nil {
-		return layout.LayoutChange{}, &app.Error{Code: app.EConflict, Reason: "no_changer", Message: "This server can't change cluster layouts.", Hint: "Ask the server's operator."}
+		return layout.Change{}, &app.Error{Code: app.EConflict, Reason: "no_changer", Message: "This server can't change cluster layouts.", Hint: "Ask the server's operator."}
 	}
 	if err := d.checkTemplate(); err != nil {
-		return layout.LayoutChange{}, err
+		return layout.Change{}, err
 	}
 	r.Template, r.Provider = d.Template, d.Provider
 	change, err := a.Changer.Change(ctx, d.catalog, r)

@@ -90,10 +90,10 @@ func (a *Submitter) askPolicies(ctx context.Context, actor app.Actor, d *updateB
 }
 
 // updateFacts are what policies see of an update: the cluster as it will be, or the most that it may come to be.
-func (a *Submitter) updateFacts(ctx context.Context, actor app.Actor, d *updateBuilder) (policy.Facts, error) {
+func (a *Submitter) updateFacts(ctx context.Context, actor app.Actor, d *updateBuilder) (policy.Input, error) {
 	zone, err := a.Policies.TimeZone(ctx, actor.Tenant)
 	cost, cpu := d.extra(d.preview.Plan)
-	f := policy.Facts{
+	f := policy.Input{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: d.ask.Kind,
 		Name: d.Name, Template: d.Template, Services: d.nodes.after().services(), Nodes: d.preview.After.Nodes, CPU: d.cpu() + cpu, CostPerHour: d.preview.After.CostPerHour + cost,
 		Provider: d.Provider, Now: a.Now(), TimeZone: zone,

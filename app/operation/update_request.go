@@ -23,7 +23,7 @@ func (d *updateBuilder) request(actor app.Actor) cluster.NewRequest {
 	return cluster.NewRequest{Who: actor, Request: cluster.Request{
 		Tenant: actor.Tenant, Kind: d.ask.Kind, Cluster: d.ID, Requester: actor.Name(), Owner: actor.User, Groups: actor.Groups, Via: actor.Via,
 		AskedAt: d.facts.Now, Facts: d.facts, Decision: d.decision, Terms: terms,
-		Asked: cluster.ClusterRequest{Name: d.Name, LayoutRequest: layout.LayoutRequest{Template: d.Template, Size: p.After.Nodes, Provider: d.Provider}, OnFailure: d.ask.OnFailure},
+		Asked: cluster.ClusterRequest{Name: d.Name, Request: layout.Request{Template: d.Template, Size: p.After.Nodes, Provider: d.Provider}, OnFailure: d.ask.OnFailure},
 	}}
 }
 
@@ -52,10 +52,10 @@ func (d *updateBuilder) layout() layout.Layout {
 }
 
 // keep is what the update is worked out from again when it was approved, and what it has to come to then.
-func (d *updateBuilder) keep() cluster.Kept {
+func (d *updateBuilder) keep() cluster.RequestPayload {
 	m := d.ask
 	m.PlanHash = ""
-	return cluster.Kept{Definition: d.definition, PlanHash: d.preview.PlanHash, Hooks: d.preview.Plan.Hooks, Update: &m, Follows: d.latest.ID, Owner: d.Owner}
+	return cluster.RequestPayload{Definition: d.definition, PlanHash: d.preview.PlanHash, Hooks: d.preview.Plan.Hooks, Update: &m, Follows: d.latest.ID, Owner: d.Owner}
 }
 
 // readyUpdate works an update that was approved out again. EConflict, reason "cluster_changed", where that does not give just what

@@ -134,7 +134,7 @@ func (a *Submitter) updateOperation(d *updateBuilder, who string) (appcluster.Ne
 	if !d.redefined() && !slices.ContainsFunc(d.nodes, appcluster.UpdatedNode.Moves) {
 		return n, nil
 	}
-	change := &appcluster.ClusterChange{Template: d.Template, Definition: d.definition, Size: p.After.Nodes, Services: d.nodes.after().services(),
+	change := &appcluster.Change{Template: d.Template, Definition: d.definition, Size: p.After.Nodes, Services: d.nodes.after().services(),
 		CostPerHour: p.After.CostPerHour, Nodes: map[string][]string{}}
 	// What is done to services that go, or to nodes that do, is done by the entries from before.
 	change.Definition.Services = d.entries()

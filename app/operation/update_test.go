@@ -29,7 +29,7 @@ func (f *withWorker) refused(m cluster.Update, field, words string) {
 }
 
 // nodes returns "n1: db, n2: web".
-func nodesOf(v cluster.ClusterView) string {
+func nodesOf(v cluster.View) string {
 	var all []string
 	for _, n := range v.Nodes {
 		all = append(all, n.Name+": "+strings.Join(n.Services, " "))
@@ -72,7 +72,7 @@ func TestUpdatedClusterGrowsAndShrinks(t *testing.T) {
 	v := f.Shop(3, map[string]any{"extra": "x"})
 	p, _ := f.Carried(cluster.Update{Kind: app.OperationResize, Size: 5})
 	f.Want("growth", harness.WorkOf(p), "n2.lb reload, n3.web reload, n4 new, n5 new")
-	if p.Before != (cluster.ClusterFigures{Nodes: 3, CostPerHour: 1.5, Currency: "USD"}) || p.After != (cluster.ClusterFigures{Nodes: 5, CostPerHour: 2.5, Currency: "USD"}) {
+	if p.Before != (cluster.Figures{Nodes: 3, CostPerHour: 1.5, Currency: "USD"}) || p.After != (cluster.Figures{Nodes: 5, CostPerHour: 2.5, Currency: "USD"}) {
 		t.Errorf("from %+v to %+v", p.Before, p.After)
 	}
 	v = f.See("shop")
@@ -99,7 +99,7 @@ func TestUpdatedClusterGrowsAndShrinks(t *testing.T) {
 	}
 }
 
-func peers(v cluster.ClusterView, numbers ...int) string {
+func peers(v cluster.View, numbers ...int) string {
 	var hosts []string
 	for _, i := range numbers {
 		hosts = append(hosts, fmt.Sprintf("%s-n%d.%s", v.ID, i, v.DNSSuffix))
@@ -107,7 +107,7 @@ func peers(v cluster.ClusterView, numbers ...int) string {
 	return strings.Join(hosts, " ")
 }
 
-func addresses(v cluster.ClusterView, names ...string) string {
+func addresses(v cluster.View, names ...string) string {
 	var all []string
 	for _, n := range v.Nodes {
 		if slices.Contains(names, n.Name) {

@@ -102,7 +102,7 @@ func (d *updateBuilder) settle(t *template.Template) (template.Resolved, error) 
 	if len(given) > 0 {
 		d.definition.Parameters = given
 	}
-	return t.Settle(given)
+	return t.Resolve(given)
 }
 
 // checkLayout refuses a template whose constraints the existing cluster doesn't satisfy.

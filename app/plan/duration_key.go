@@ -11,7 +11,7 @@ import (
 )
 
 // DurationKey names the kind of a step on a node; hook is for the action of that name.
-func (r PlanRequest) DurationKey(n PlanNode, action app.Action, service, hook string) DurationKey {
+func (r Request) DurationKey(n Node, action app.Action, service, hook string) DurationKey {
 	k := DurationKey{Tenant: r.Tenant, Action: action, Service: service, Provider: r.Provider, Type: r.ProviderType, Hardware: n.Hardware, Image: n.Image}
 	s := r.Services[service]
 	switch {
@@ -44,7 +44,7 @@ func versionOf(what ...any) string {
 var machineActions = []app.Action{app.ActionCreate, app.ActionConfirm, app.ActionBootstrap, app.ActionSleep, app.ActionWake, app.ActionDelete, app.ActionNames}
 
 // DurationKeys returns the kinds of steps that a plan of the request may have, with those that are wider, each once.
-func (r PlanRequest) DurationKeys() []DurationKey {
+func (r Request) DurationKeys() []DurationKey {
 	var keys []DurationKey
 	seen := map[DurationKey]bool{}
 	add := func(k DurationKey) {
@@ -58,7 +58,7 @@ func (r PlanRequest) DurationKeys() []DurationKey {
 	}
 	type on struct{ hardware, image, service string }
 	known := map[on]bool{}
-	first := func(n PlanNode, service string) bool {
+	first := func(n Node, service string) bool {
 		at := on{n.Hardware, n.Image, service}
 		was := known[at]
 		known[at] = true

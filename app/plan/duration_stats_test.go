@@ -165,11 +165,11 @@ func TestExpectationsInWords(t *testing.T) {
 
 // A request names all kinds that its plan may have, once, and no more for many nodes that are alike.
 func TestKindsOfARequest(t *testing.T) {
-	r := PlanRequest{Tenant: "t1", Provider: "cloud", ProviderType: "fake", Services: map[string]*template.Service{
+	r := Request{Tenant: "t1", Provider: "cloud", ProviderType: "fake", Services: map[string]*template.Service{
 		"web": {Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: {Automator: "shell"}, app.ActionStart: {Automator: "shell"}}, Health: &template.HealthCheck{TCP: "80"}}},
 		Hooks: []template.OperationHook{{Name: "tell", When: template.HookAfter, Script: "true"}, {Name: "ask", When: template.HookBefore, SendTo: "x"}}}
 	for range 1000 {
-		r.Nodes = append(r.Nodes, PlanNode{Name: "n", Hardware: "small", Image: "host", Services: []string{"web"}})
+		r.Nodes = append(r.Nodes, Node{Name: "n", Hardware: "small", Image: "host", Services: []string{"web"}})
 	}
 	keys := r.DurationKeys()
 	// Six machine actions, names, a hook, two actions of the service and its check, each in three widths; the hook and the service's have

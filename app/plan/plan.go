@@ -15,24 +15,24 @@ import (
 // Plan is a graph of steps without stages. Steps are in topological order: every need points to an earlier step.
 type Plan struct {
 	Kind  app.OperationKind `json:"kind"`
-	Steps []PlanStep        `json:"steps"`
+	Steps []Step            `json:"steps"`
 	// Hooks are those whose scripts the plan runs, so that what was shown of them, and approved, is what runs.
 	Hooks []template.OperationHook `json:"hooks,omitempty"`
 	// Resources are what its services bring to nodes, with the hashes of their contents, so that what was shown is what comes.
 	Resources []string `json:"resources,omitempty"`
 	// Fallbacks are, by hardware, what machines of it may be made of instead where none is to be had.
 	Fallbacks map[string][]string `json:"fallbacks,omitempty"`
-	// ManualSteps are what people are asked in it, by the names that PlanStep.Asks returns.
+	// ManualSteps are what people are asked in it, by the names that Step.Asks returns.
 	ManualSteps map[string]*template.Person `json:"questions,omitempty"`
 	// Expects is how long all of it takes on unlimited workers.
 	Expects app.Expectation `json:"expects,omitzero"`
-	// DurationKeys are the kinds of its steps; see PlanStep.DurationKey.
+	// DurationKeys are the kinds of its steps; see Step.DurationKey.
 	DurationKeys []DurationKey `json:"-"`
 }
 
-// PlanStep is one act on one node. Needs are indexes into Plan.Steps. A join (Join set, no node) does nothing: it is
+// Step is one act on one node. Needs are indexes into Plan.Steps. A join (Join set, no node) does nothing: it is
 // done when its needs are, and keeps "all of these before all of those" from costing a product of edges.
-type PlanStep struct {
+type Step struct {
 	ID      string     `json:"id"` // "n1.create", "n1.app.start"; joins: "all.app.start"
 	Node    string     `json:"node,omitempty"`
 	Action  app.Action `json:"action,omitempty"`
@@ -73,12 +73,12 @@ func (p Plan) Duration() time.Duration {
 
 // Hash names the plan: what was approved is what runs. How long it takes is no part of it, since that is learned. It is hex, 64
 // digits.
-func (p Plan) Hash() string { return p.hash(func(s *PlanStep) { s.Rank = 0 }) }
+func (p Plan) Hash() string { return p.hash(func(s *Step) { s.Rank = 0 }) }
 
 // RankedHash is the hash as it was before durations were learned.
-func (p Plan) RankedHash() string { return p.hash(func(*PlanStep) {}) }
+func (p Plan) RankedHash() string { return p.hash(func(*Step) {}) }
 
-func (p Plan) hash(without func(*PlanStep)) string {
+func (p Plan) hash(without func(*Step)) string {
 	p.Expects, p.Steps = app.Expectation{}, slices.Clone(p.Steps)
 	for i := range p.Steps {
 		p.Steps[i].Expected, p.Steps[i].Runs = 0, 0
@@ -122,14 +122,14 @@ func (p Plan) FirstNeeds(i, limit int) (needs []int, more bool) {
 	return needs, more
 }
 
-// PlanRequest is what a planner needs to know. Nodes are in number order. Services holds the entry of every service
+// Request is what a planner needs to know. Nodes are in number order. Services holds the entry of every service
 // on a node; Config is the unexpanded cluster configuration, read for which services' addresses its macros name.
-type PlanRequest struct {
+type Request struct {
 	Kind     app.OperationKind
-	Nodes    []PlanNode
+	Nodes    []Node
 	Services map[string]*template.Service
 	Config   map[string]any
-	// Batch is how many nodes work (see PlanNode.Work) is done on at a time; 0 for all at once.
+	// Batch is how many nodes work (see Node.Work) is done on at a time; 0 for all at once.
 	Batch int
 	// Between is what a person is asked before each batch but the first; nil for nothing.
 	Between *template.Person
@@ -152,8 +152,8 @@ type PlanRequest struct {
 	DurationStats DurationStatsByKey
 }
 
-// PlanNode is a node as the planner sees it; Services are sorted by name. The other fields are for updates.
-type PlanNode struct {
+// Node is a node as the planner sees it; Services are sorted by name. The other fields are for updates.
+type Node struct {
 	Name     string
 	Zone     string
 	Hardware string
@@ -173,22 +173,22 @@ type PlanNode struct {
 
 // Planner orders the work. It is pure. EInvalid (reason "cycle") names services that wait for each other.
 type Planner interface {
-	Plan(r PlanRequest) (Plan, error)
+	Plan(r Request) (Plan, error)
 }
 
-// PlanNodes numbers the nodes of a layout n1, n2, … in layout order.
-func PlanNodes(l layout.Layout) []PlanNode {
-	nodes := make([]PlanNode, 0, l.Size())
+// Nodes numbers the nodes of a layout n1, n2, … in layout order.
+func Nodes(l layout.Layout) []Node {
+	nodes := make([]Node, 0, l.Size())
 	for _, g := range l.Groups {
 		for range g.Count {
-			nodes = append(nodes, PlanNode{Name: app.NodeName(len(nodes) + 1), Zone: g.Zone, Hardware: g.Hardware, Image: g.Image, Services: g.Services})
+			nodes = append(nodes, Node{Name: app.NodeName(len(nodes) + 1), Zone: g.Zone, Hardware: g.Hardware, Image: g.Image, Services: g.Services})
 		}
 	}
 	return nodes
 }
 
 // FallbacksOf returns those of the fallbacks that a plan may come to use.
-func (r PlanRequest) FallbacksOf() map[string][]string {
+func (r Request) FallbacksOf() map[string][]string {
 	if !r.Kind.GrowsNodes() {
 		return nil
 	}
@@ -210,7 +210,7 @@ func (r PlanRequest) FallbacksOf() map[string][]string {
 func (p Plan) FallbackWords() string { return template.FallbackWords(p.Fallbacks, 0, 0, "") }
 
 // DurationWith is Duration where steps take another time than was planned with. A step's own time is what its rank is more than that of what waits for it.
-func (p Plan) DurationWith(take func(s PlanStep, planned time.Duration) time.Duration) (longest time.Duration) {
+func (p Plan) DurationWith(take func(s Step, planned time.Duration) time.Duration) (longest time.Duration) {
 	behind, rest := make([]time.Duration, len(p.Steps)), make([]time.Duration, len(p.Steps))
 	for i, s := range slices.Backward(p.Steps) {
 		end := rest[i] + take(s, s.Rank-behind[i])

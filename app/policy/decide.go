@@ -22,13 +22,13 @@ const (
 
 // Decision is what policies said about a request, and what follows.
 type Decision struct {
-	Outcome Outcome       `json:"outcome"`
-	Reason  string        `json:"reason,omitempty"`  // of a refusal
-	Policy  string        `json:"policy,omitempty"`  // that refused, or allowed
-	Changes []Change      `json:"changes,omitempty"` // in the order in which they were made
-	Needs   []Need        `json:"needs,omitempty"`
-	Said    []Said        `json:"said,omitempty"` // by each policy that applied, in order
-	Lease   time.Duration `json:"lease"`          // as it is after the changes
+	Outcome Outcome            `json:"outcome"`
+	Reason  string             `json:"reason,omitempty"`  // of a refusal
+	Policy  string             `json:"policy,omitempty"`  // that refused, or allowed
+	Changes []Change           `json:"changes,omitempty"` // in the order in which they were made
+	Needs   []RequiredApproval `json:"needs,omitempty"`
+	Said    []AppliedPolicy    `json:"said,omitempty"` // by each policy that applied, in order
+	Lease   time.Duration      `json:"lease"`          // as it is after the changes
 }
 
 // Change is what a policy changed in a request. The lease is all that it can be: anything that a layout or a plan depends on would have to
@@ -40,16 +40,16 @@ type Change struct {
 	Reason string        `json:"reason,omitempty"`
 }
 
-// Said is that a policy applied.
-type Said struct {
-	Policy  string       `json:"policy"`
-	Version int          `json:"version"`
-	Effect  PolicyEffect `json:"effect"`
-	Text    string       `json:"text,omitempty"`
+// AppliedPolicy is that a policy applied.
+type AppliedPolicy struct {
+	Policy  string `json:"policy"`
+	Version int    `json:"version"`
+	Effect  Effect `json:"effect"`
+	Text    string `json:"text,omitempty"`
 }
 
-// Need is approvals that a policy wants.
-type Need struct {
+// RequiredApproval is approvals that a policy wants.
+type RequiredApproval struct {
 	Policy string `json:"policy"`
 	Reason string `json:"reason,omitempty"`
 	Approval
@@ -59,13 +59,13 @@ type Need struct {
 }
 
 // Met tells whether enough people have approved.
-func (n Need) Met() bool { return len(n.Approved) >= n.Count }
+func (n RequiredApproval) Met() bool { return len(n.Approved) >= n.Count }
 
 // Words say who has to approve: "2 approvals from the group finance".
-func (n Need) Words() string { return humanize.Count(n.Count, "approval") + " " + n.Who() }
+func (n RequiredApproval) Words() string { return humanize.Count(n.Count, "approval") + " " + n.Who() }
 
 // Missing says whose approval a need still lacks: "1 more approval from the group finance".
-func (n Need) Missing() string {
+func (n RequiredApproval) Missing() string {
 	if len(n.Approved) == 0 {
 		return n.Words()
 	}
@@ -73,7 +73,7 @@ func (n Need) Missing() string {
 }
 
 // Who says whose approval counts: "from the group finance".
-func (n Need) Who() string {
+func (n RequiredApproval) Who() string {
 	who := ""
 	switch {
 	case n.Group != "" && n.Role != "":
@@ -90,7 +90,7 @@ func (n Need) Who() string {
 }
 
 // Fits tells whether someone may approve here, regardless of who made the request.
-func (n Need) Fits(a app.Actor) bool {
+func (n RequiredApproval) Fits(a app.Actor) bool {
 	switch {
 	case n.Group != "" && slices.Contains(a.Groups, n.Group):
 		return true
@@ -101,8 +101,8 @@ func (n Need) Fits(a app.Actor) bool {
 }
 
 // Decides tells whether the reader may approve a request with such needs, or let it run without approvals.
-func Decides(r app.ClusterReader, needs []Need) bool {
-	return app.PermissionTable["Review"].Of(r.Role) != app.No && slices.ContainsFunc(needs, func(n Need) bool {
+func Decides(r app.ClusterReader, needs []RequiredApproval) bool {
+	return app.PermissionTable["Review"].Of(r.Role) != app.No && slices.ContainsFunc(needs, func(n RequiredApproval) bool {
 		return n.Fits(app.Actor{Role: r.Role, Groups: r.Groups}) || n.BreakGlass != "" && slices.Contains(r.Groups, n.BreakGlass)
 	})
 }
@@ -115,10 +115,10 @@ func Decides(r app.ClusterReader, needs []Need) bool {
 //   - one that allows ends it too: nothing after it is looked at, but what was changed or is to be approved is kept
 //   - all others add up: the shortest cap holds, and every approval is needed
 //   - a cap is for the lease that is asked for with a create; of an existing cluster it changes nothing
-func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f Facts) Decision {
+func Decide(ctx context.Context, e Engine, policies []Policy, f Input) Decision {
 	d := Decision{Outcome: OutcomeAccept, Lease: f.Lease}
 	refuse := func(p Policy, reason string) Decision {
-		d.Said = append(d.Said, Said{Policy: p.Name, Version: p.Version, Effect: EffectRefuse, Text: reason})
+		d.Said = append(d.Said, AppliedPolicy{Policy: p.Name, Version: p.Version, Effect: EffectRefuse, Text: reason})
 		d.Outcome, d.Policy, d.Reason, d.Needs = OutcomeRefuse, p.Name, reason, nil
 		return d
 	}
@@ -141,7 +141,7 @@ func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f Facts) Dec
 		case EffectRefuse:
 			return refuse(p, j.Reason)
 		case EffectAllow:
-			d.Said = append(d.Said, Said{Policy: p.Name, Version: p.Version, Effect: p.Effect, Text: j.Reason})
+			d.Said = append(d.Said, AppliedPolicy{Policy: p.Name, Version: p.Version, Effect: p.Effect, Text: j.Reason})
 			d.Policy = p.Name
 			return d
 		case EffectRewrite:
@@ -157,25 +157,25 @@ func Decide(ctx context.Context, e PolicyEngine, policies []Policy, f Facts) Dec
 			if p.Approval == nil {
 				return refuse(p, fmt.Sprintf("Policy %s doesn't name any approvers.", p.Name))
 			}
-			d.Needs = append(d.Needs, Need{Policy: p.Name, Reason: j.Reason, Approval: *p.Approval})
+			d.Needs = append(d.Needs, RequiredApproval{Policy: p.Name, Reason: j.Reason, Approval: *p.Approval})
 			d.Outcome = OutcomeApprove
 		default:
 			return refuse(p, fmt.Sprintf("Policy %s has an unknown effect: %q.", p.Name, p.Effect))
 		}
-		d.Said = append(d.Said, Said{Policy: p.Name, Version: p.Version, Effect: p.Effect, Text: j.Reason})
+		d.Said = append(d.Said, AppliedPolicy{Policy: p.Name, Version: p.Version, Effect: p.Effect, Text: j.Reason})
 	}
 	return d
 }
 
 // Remind is when a need is to be reminded of, zero for never (any more).
-func (n Need) Remind(asked time.Time) time.Time {
+func (n RequiredApproval) Remind(asked time.Time) time.Time {
 	if n.Met() || n.RemindAfter <= 0 || !n.RemindedAt.IsZero() {
 		return time.Time{}
 	}
 	return asked.Add(n.RemindAfter)
 }
 
-func (n Need) Escalate(asked time.Time) time.Time {
+func (n RequiredApproval) Escalate(asked time.Time) time.Time {
 	if n.Met() || n.EscalateAfter <= 0 || n.EscalateTo == "" || !n.EscalatedAt.IsZero() {
 		return time.Time{}
 	}

@@ -9,7 +9,7 @@ import (
 	"muster/app/policy/cel"
 )
 
-func rule(name string, order int, effect apppolicy.PolicyEffect, when string) apppolicy.Policy {
+func rule(name string, order int, effect apppolicy.Effect, when string) apppolicy.Policy {
 	p := apppolicy.Policy{Name: name, Order: order, Enabled: true, Effect: effect, When: when, Version: 1, Reason: "says " + name}
 	switch effect {
 	case apppolicy.EffectRewrite:
@@ -75,7 +75,7 @@ func TestPoliciesAreCombined(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			apppolicy.SortPolicies(c.policies)
-			d := apppolicy.Decide(t.Context(), cel.New(), c.policies, apppolicy.Facts{Nodes: 4, CostPerHour: 1, Lease: day})
+			d := apppolicy.Decide(t.Context(), cel.New(), c.policies, apppolicy.Input{Nodes: 4, CostPerHour: 1, Lease: day})
 			var needs []string
 			for _, n := range d.Needs {
 				needs = append(needs, n.Group)
@@ -88,14 +88,14 @@ func TestPoliciesAreCombined(t *testing.T) {
 }
 
 func TestInvalidPoliciesAcceptNothing(t *testing.T) {
-	d := apppolicy.Decide(t.Context(), nil, []apppolicy.Policy{rule("a", 1, apppolicy.EffectAllow, "true")}, apppolicy.Facts{})
+	d := apppolicy.Decide(t.Context(), nil, []apppolicy.Policy{rule("a", 1, apppolicy.EffectAllow, "true")}, apppolicy.Input{})
 	if d.Outcome != apppolicy.OutcomeRefuse {
 		t.Errorf("without an engine: %+v", d)
 	}
 }
 
 func TestALeaseWithoutEndIsCapped(t *testing.T) {
-	d := apppolicy.Decide(t.Context(), cel.New(), []apppolicy.Policy{capped("a", 1, `duration("8h")`)}, apppolicy.Facts{})
+	d := apppolicy.Decide(t.Context(), cel.New(), []apppolicy.Policy{capped("a", 1, `duration("8h")`)}, apppolicy.Input{})
 	if d.Lease != 8*time.Hour || len(d.Changes) != 1 || d.Changes[0].From != 0 || d.Changes[0].Reason != "says a" {
 		t.Errorf("%+v", d)
 	}

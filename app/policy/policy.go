@@ -10,8 +10,8 @@ import (
 	"muster/app"
 )
 
-// PolicyEffect is what a policy does where it applies.
-type PolicyEffect string
+// Effect is what a policy does where it applies.
+type Effect string
 
 // Approval says who has to approve, and what happens while no one does. Who asked never counts, and no one counts twice.
 type Approval struct {
@@ -29,8 +29,8 @@ type Approval struct {
 	BreakGlass string `json:"break_glass,omitempty"`
 }
 
-// Facts are what policies see of a request.
-type Facts struct {
+// Input are what policies see of a request.
+type Input struct {
 	Tenant      string            `json:"tenant"`
 	User        string            `json:"user"`
 	Role        app.Role          `json:"role"`
@@ -89,21 +89,21 @@ func (a *Approval) Check() error {
 
 // The effects. docs/policies.md has the rule by which they come together.
 const (
-	EffectAllow   PolicyEffect = "allow"   // nothing after it is looked at
-	EffectRefuse  PolicyEffect = "refuse"  // the request is refused, with a reason
-	EffectRewrite PolicyEffect = "rewrite" // the lease is capped
-	EffectApprove PolicyEffect = "approve" // people have to approve first
+	EffectAllow   Effect = "allow"   // nothing after it is looked at
+	EffectRefuse  Effect = "refuse"  // the request is refused, with a reason
+	EffectRewrite Effect = "rewrite" // the lease is capped
+	EffectApprove Effect = "approve" // people have to approve first
 )
 
 // Policy is a rule about requests, in CEL (https://cel.dev) over Facts. Policies are looked at in order, those with the same
 // order by name.
 type Policy struct {
-	Name    string       `json:"name"`
-	About   string       `json:"about,omitempty"`
-	Order   int          `json:"order"`
-	Enabled bool         `json:"enabled"`
-	When    string       `json:"when"`
-	Effect  PolicyEffect `json:"effect"`
+	Name    string `json:"name"`
+	About   string `json:"about,omitempty"`
+	Order   int    `json:"order"`
+	Enabled bool   `json:"enabled"`
+	When    string `json:"when"`
+	Effect  Effect `json:"effect"`
 	// Reason is shown to the requester. Parts such as ${nodes} are CEL.
 	Reason string `json:"reason,omitempty"`
 	// LeaseCap is CEL that returns a duration: no lease is longer. For rewrite.
@@ -124,18 +124,18 @@ type Judgement struct {
 	Lease   time.Duration // of a rewrite: the cap, more than 0
 }
 
-// PolicyEngine understands the CEL in policies. It is pure; both methods may be called from many goroutines.
-type PolicyEngine interface {
+// Engine understands the CEL in policies. It is pure; both methods may be called from many goroutines.
+type Engine interface {
 	// Words are the facts that expressions can ask about.
-	Words() []PolicyWord
+	Words() []Word
 	// Check tells what is wrong with the CEL of a policy: EInvalid with the field, and line and column in the message.
 	Check(p Policy) error
 	// Judge says whether a policy applies. It is bounded in time and cost; an error means that no one can tell.
-	Judge(ctx context.Context, p Policy, f Facts) (Judgement, error)
+	Judge(ctx context.Context, p Policy, f Input) (Judgement, error)
 }
 
-// PolicyWord is a fact under the name that it has in expressions, with its type and what it is.
-type PolicyWord struct {
+// Word is a fact under the name that it has in expressions, with its type and what it is.
+type Word struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
 	Text string `json:"text"`
@@ -146,7 +146,7 @@ type PastRequest struct {
 	ID        int64
 	Requester string
 	AskedAt   time.Time
-	Facts     Facts
+	Facts     Input
 }
 
 var policyName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)

@@ -18,8 +18,8 @@ func TestPolicyTrialsUsePastRequests(t *testing.T) {
 	}
 	draft := policy.Policy{Name: "small", Order: 1, Enabled: true, When: "nodes > 4", Effect: policy.EffectRefuse, Reason: "Too many."}
 	admin := b.Actor("boss", app.RoleAdmin)
-	made := policy.Facts{User: "eve", Nodes: 9}
-	trial, err := b.Services.Policy.Policies.TryPolicy(t.Context(), admin, policy.Try{Policy: draft, Facts: &made})
+	made := policy.Input{User: "eve", Nodes: 9}
+	trial, err := b.Services.Policy.Policies.TryPolicy(t.Context(), admin, policy.TrialRequest{Policy: draft, Facts: &made})
 	if err != nil || trial.Looked != 6 || trial.Otherwise != 2 || len(trial.Cases) != 2 || trial.Cases[0].Old.Words() != "accept" || trial.Cases[0].New.Words() != "refuse: Too many." {
 		t.Fatalf("%+v, %v", trial, err)
 	}
@@ -27,14 +27,14 @@ func TestPolicyTrialsUsePastRequests(t *testing.T) {
 		t.Errorf("the one that was made up: %+v, then %+v", trial.Now, trial.Then)
 	}
 	b.Rules(draft)
-	if trial, err = b.Services.Policy.Policies.TryPolicy(t.Context(), admin, policy.Try{Policy: draft, Remove: true, Past: 3}); err != nil || trial.Looked != 3 || trial.Otherwise != 2 {
+	if trial, err = b.Services.Policy.Policies.TryPolicy(t.Context(), admin, policy.TrialRequest{Policy: draft, Remove: true, Past: 3}); err != nil || trial.Looked != 3 || trial.Otherwise != 2 {
 		t.Errorf("without it: %+v, %v", trial, err)
 	}
 	draft.When = "nodes >"
-	if _, err = b.Services.Policy.Policies.TryPolicy(t.Context(), admin, policy.Try{Policy: draft}); app.AsError(err).Field != "when" {
+	if _, err = b.Services.Policy.Policies.TryPolicy(t.Context(), admin, policy.TrialRequest{Policy: draft}); app.AsError(err).Field != "when" {
 		t.Errorf("half an expression: %v", err)
 	}
-	if _, err = b.Services.Policy.Policies.TryPolicy(t.Context(), ada, policy.Try{Policy: draft}); app.CodeOf(err) != app.EForbidden {
+	if _, err = b.Services.Policy.Policies.TryPolicy(t.Context(), ada, policy.TrialRequest{Policy: draft}); app.CodeOf(err) != app.EForbidden {
 		t.Errorf("a user tries: %v", err)
 	}
 }

@@ -67,7 +67,7 @@ func (a *Service) SavePolicy(ctx context.Context, actor app.Actor, p Policy) (Po
 }
 
 // PolicyWords are the words that policies know. They are no secret.
-func (a *Service) PolicyWords() []PolicyWord {
+func (a *Service) PolicyWords() []Word {
 	if a.Policies == nil {
 		return nil
 	}
@@ -92,19 +92,19 @@ func (a *Service) DeletePolicy(ctx context.Context, actor app.Actor, name string
 	return a.Store.DeletePolicy(ctx, name, actor, a.Now())
 }
 
-// Try asks what a policy would do, before it is saved. Policy is the draft: it replaces the one of its name, if any; with
+// TrialRequest asks what a policy would do, before it is saved. Policy is the draft: it replaces the one of its name, if any; with
 // Remove the one of that name is left out instead. Facts are a made-up request, nil for none. Past is how many of the newest
 // requests it is tried on; 0 means 200, at most 1,000.
-type Try struct {
+type TrialRequest struct {
 	Policy Policy `json:"policy"`
 	Remove bool   `json:"remove,omitempty"`
-	Facts  *Facts `json:"facts,omitempty"`
+	Facts  *Input `json:"facts,omitempty"`
 	Past   int    `json:"past,omitempty"`
 }
 
-// Trial is the answer. Looked counts the past requests, Otherwise those that would be decided otherwise than by the policies as
+// TrialResult is the answer. Looked counts the past requests, Otherwise those that would be decided otherwise than by the policies as
 // they are now; Cases are at most 200 of these, the newest first.
-type Trial struct {
+type TrialResult struct {
 	Now       *Decision   `json:"now,omitempty"`  // of the made-up request, by the policies as they are
 	Then      *Decision   `json:"then,omitempty"` // with the draft
 	Looked    int         `json:"looked"`
@@ -133,8 +133,8 @@ const (
 )
 
 // TryPolicy says what a draft would do to a made-up request and to those of the past. Nothing is written.
-func (a *Service) TryPolicy(ctx context.Context, actor app.Actor, t Try) (Trial, error) {
-	out := Trial{Cases: []TrialCase{}}
+func (a *Service) TryPolicy(ctx context.Context, actor app.Actor, t TrialRequest) (TrialResult, error) {
+	out := TrialResult{Cases: []TrialCase{}}
 	if err := actor.Authorize("TryPolicy"); err != nil {
 		return out, err
 	}

@@ -29,7 +29,7 @@ type Config struct {
 	Store PolicyStore
 	Now   func() time.Time
 	// Policies evaluates policies; nil: a tenant with policies gets everything refused.
-	Policies PolicyEngine
+	Policies Engine
 }
 
 // Service keeps the policies that decide what may be asked for.

@@ -12,29 +12,29 @@ import (
 	"muster/app/template"
 )
 
-// PoolMode says what happens to a pool.
-type PoolMode string
+// Mode says what happens to a pool.
+type Mode string
 
 // The modes of a pool.
 const (
-	ModeOn      PoolMode = "on"      // it is refilled, and hands out
-	ModeOff     PoolMode = "off"     // nothing is made; what is there is handed out, and given back when it is too old
-	ModeDrained PoolMode = "drained" // all is given back, and nothing is made
-	ModeDeleted PoolMode = "deleted" // all is given back; then it is gone
+	ModeOn      Mode = "on"      // it is refilled, and hands out
+	ModeOff     Mode = "off"     // nothing is made; what is there is handed out, and given back when it is too old
+	ModeDrained Mode = "drained" // all is given back, and nothing is made
+	ModeDeleted Mode = "deleted" // all is given back; then it is gone
 )
 
-// PoolState is the state of a machine of a pool.
-type PoolState string
+// State is the state of a machine of a pool.
+type State string
 
 // The states of a machine of a pool.
 const (
-	StateCreating PoolState = "making"   // it is asked for, or on its way
-	StateReady    PoolState = "ready"    // it runs, has proved who it is, and is what services may assume
-	StateReserved PoolState = "promised" // a node of a cluster gets it as soon as its first step begins
-	StateAssigned PoolState = "handed"   // it is a cluster's
-	StateFailed   PoolState = "failed"   // it could not be made, or was lost; what may be left of it is given back
-	StateDeleting PoolState = "leaving"  // it is being given back
-	StateGone     PoolState = "gone"     // its provider has nothing of it any more
+	StateCreating State = "making"   // it is asked for, or on its way
+	StateReady    State = "ready"    // it runs, has proved who it is, and is what services may assume
+	StateReserved State = "promised" // a node of a cluster gets it as soon as its first step begins
+	StateAssigned State = "handed"   // it is a cluster's
+	StateFailed   State = "failed"   // it could not be made, or was lost; what may be left of it is given back
+	StateDeleting State = "leaving"  // it is being given back
+	StateGone     State = "gone"     // its provider has nothing of it any more
 )
 
 // Pool are machines that are made ahead of time for a tenant, handed out at once, and refilled.
@@ -48,7 +48,7 @@ type Pool struct {
 	Zone      string        `json:"zone,omitempty"` // "" leaves it to the provider
 	Count     int           `json:"count"`          // how many machines are to be ready
 	MaxAge    time.Duration `json:"max_age"`        // after which a machine is replaced
-	Mode      PoolMode      `json:"mode"`
+	Mode      Mode          `json:"mode"`
 	MadeBy    string        `json:"made_by"`
 	MadeAt    time.Time     `json:"made_at"`
 	Trouble   string        `json:"trouble,omitempty"` // why it is not full
@@ -62,10 +62,10 @@ type Pool struct {
 	DueAt    time.Time `json:"-"`
 }
 
-// PoolMachine is a machine of a pool. Cluster is the id of the one-node cluster that it is in.
-type PoolMachine struct {
+// Machine is a machine of a pool. Cluster is the id of the one-node cluster that it is in.
+type Machine struct {
 	Cluster    string    `json:"cluster"`
-	State      PoolState `json:"state"`
+	State      State     `json:"state"`
 	Since      time.Time `json:"since"` // when it was ready, or asked for where it is not, or handed out or gone
 	MachineID  string    `json:"machine_id,omitempty"`
 	Zone       string    `json:"zone,omitempty"`
@@ -78,28 +78,28 @@ type PoolMachine struct {
 }
 
 // standing tells whether the machine is, or may be, there and the pool's.
-func (m PoolMachine) standing() bool { return m.State != StateAssigned && m.State != StateGone }
+func (m Machine) standing() bool { return m.State != StateAssigned && m.State != StateGone }
 
-// PoolView is a pool with its machines, the oldest first; those that are handed out or gone are only counted.
-type PoolView struct {
+// View is a pool with its machines, the oldest first; those that are handed out or gone are only counted.
+type View struct {
 	Pool
-	Ready       int           `json:"ready"`
-	Making      int           `json:"making"`
-	Promised    int           `json:"promised"`
-	Failed      int           `json:"failed"`
-	Leaving     int           `json:"leaving"`
-	HandedToday int           `json:"handed_today"` // since midnight, UTC
-	Handed      int           `json:"handed"`
-	CostPerHour float64       `json:"cost_per_hour"`         // of the machines that exist
-	Currency    string        `json:"currency"`              // by ISO 4217
-	WaitedSince time.Time     `json:"waited_since,omitzero"` // since when the machine that is ready longest has waited
-	Machines    []PoolMachine `json:"machines,omitempty"`
+	Ready       int       `json:"ready"`
+	Making      int       `json:"making"`
+	Promised    int       `json:"promised"`
+	Failed      int       `json:"failed"`
+	Leaving     int       `json:"leaving"`
+	HandedToday int       `json:"handed_today"` // since midnight, UTC
+	Handed      int       `json:"handed"`
+	CostPerHour float64   `json:"cost_per_hour"`         // of the machines that exist
+	Currency    string    `json:"currency"`              // by ISO 4217
+	WaitedSince time.Time `json:"waited_since,omitzero"` // since when the machine that is ready longest has waited
+	Machines    []Machine `json:"machines,omitempty"`
 	// Clusters are those to which machines were handed out last, the newest first; in a single view only.
-	Clusters []PoolMachine `json:"handed_last,omitempty"`
+	Clusters []Machine `json:"handed_last,omitempty"`
 }
 
-// PoolReceipt is what a pool has had at its provider, until it was handed out or given back.
-type PoolReceipt struct {
+// Receipt is what a pool has had at its provider, until it was handed out or given back.
+type Receipt struct {
 	Pool      string        `json:"pool"`
 	Provider  string        `json:"provider"`
 	MadeAt    time.Time     `json:"made_at"`
@@ -114,8 +114,8 @@ type PoolReceipt struct {
 	Currency  string        `json:"currency"` // by ISO 4217
 }
 
-// PoolRequest asks for a pool, or for another count, age or mode of one; nil leaves what is there.
-type PoolRequest struct {
+// Request asks for a pool, or for another count, age or mode of one; nil leaves what is there.
+type Request struct {
 	Name     string         `json:"name"`
 	Hardware string         `json:"hardware"`
 	Image    string         `json:"image"`
@@ -123,7 +123,7 @@ type PoolRequest struct {
 	Zone     string         `json:"zone,omitempty"`
 	Count    *int           `json:"count,omitempty"`
 	MaxAge   *time.Duration `json:"max_age,omitempty"`
-	Mode     PoolMode       `json:"mode,omitempty"` // on or off
+	Mode     Mode           `json:"mode,omitempty"` // on or off
 }
 
 // NewPoolMachine is a machine of a pool about to be made.

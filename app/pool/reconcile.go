@@ -29,7 +29,7 @@ type StockStore interface {
 	EndPool(ctx context.Context, p Pool, now time.Time) error
 	NextClusterNumber(ctx context.Context) (int64, error)
 	// PoolMachines returns those that stand, the oldest first; with handed the last so many that were handed out instead, the newest first.
-	PoolMachines(ctx context.Context, pool int64, handed int) ([]PoolMachine, error)
+	PoolMachines(ctx context.Context, pool int64, handed int) ([]Machine, error)
 	// RestPool notes when a pool is due next, and its trouble, unless something has happened to it since p was read. With a notice, people are notified.
 	RestPool(ctx context.Context, p Pool, n *app.Notice) error
 	// RetirePoolMachine accepts the delete of one; false, and nothing happens, where it is not the pool's any more or is being deleted.
@@ -125,7 +125,7 @@ type poolTurn struct {
 	now      time.Time
 	spec     poolSpec
 	specErr  error
-	stock    []PoolMachine // that are of use: on their way or ready
+	stock    []Machine // that are of use: on their way or ready
 	underWay int
 	begun    int
 }
@@ -152,7 +152,7 @@ func (a *Reconciler) reconcilePool(ctx context.Context, p Pool, now time.Time) (
 }
 
 // retire returns what is of no use.
-func (t *poolTurn) retire(ctx context.Context, machines []PoolMachine) error {
+func (t *poolTurn) retire(ctx context.Context, machines []Machine) error {
 	var errs []error
 	for _, m := range machines {
 		keep := false
@@ -175,7 +175,7 @@ func (t *poolTurn) retire(ctx context.Context, machines []PoolMachine) error {
 		errs = append(errs, t.giveBack(ctx, m))
 	}
 	// Of too many those go first that are not ready yet, then the oldest.
-	slices.SortStableFunc(t.stock, func(x, y PoolMachine) int {
+	slices.SortStableFunc(t.stock, func(x, y Machine) int {
 		if (x.State == StateCreating) != (y.State == StateCreating) {
 			if x.State == StateCreating {
 				return -1
@@ -197,8 +197,8 @@ func (t *poolTurn) retire(ctx context.Context, machines []PoolMachine) error {
 }
 
 // giveBack begins the delete of a machine's cluster, as a person would.
-func (t *poolTurn) giveBack(ctx context.Context, m PoolMachine) error {
-	plan, err := t.app.Plans.Plan(ctx, t.Tenant, t.Provider, appplan.PlanRequest{Kind: app.OperationDelete, Nodes: []appplan.PlanNode{{Name: app.NodeName(1), Zone: m.Zone, Hardware: t.Hardware, Image: t.Image}}})
+func (t *poolTurn) giveBack(ctx context.Context, m Machine) error {
+	plan, err := t.app.Plans.Plan(ctx, t.Tenant, t.Provider, appplan.Request{Kind: app.OperationDelete, Nodes: []appplan.Node{{Name: app.NodeName(1), Zone: m.Zone, Hardware: t.Hardware, Image: t.Image}}})
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (t *poolTurn) refill(ctx context.Context) error {
 		case err == nil:
 			t.begun++
 			t.underWay++
-			t.stock = append(t.stock, PoolMachine{Cluster: m.Cluster.Cluster.ID, State: StateCreating, ExpiresAt: m.ExpiresAt})
+			t.stock = append(t.stock, Machine{Cluster: m.Cluster.Cluster.ID, State: StateCreating, ExpiresAt: m.ExpiresAt})
 		case e.Code == app.EConflict && e.Reason == "pool_full":
 			return nil // another server was faster
 		case e.Code == app.EInternal || e.Code == app.ETransient || e.Code == app.ETimeout || e.Code == app.ECancelled:
@@ -256,14 +256,14 @@ func (t *poolTurn) refill(ctx context.Context) error {
 // fail notes why the pool is not full, and lets time pass before it is tried again.
 func (t *poolTurn) fail(err error) {
 	t.Failures++
-	t.Trouble, t.RetryAt = app.AsError(err).ForPeople(), t.now.Add(PoolRetry(t.Failures))
+	t.Trouble, t.RetryAt = app.AsError(err).ForPeople(), t.now.Add(Retry(t.Failures))
 	if t.TroubleAt.IsZero() {
 		t.TroubleAt = t.now
 	}
 }
 
-// PoolRetry is how long nothing is tried after so many failures in a row.
-func PoolRetry(failures int) time.Duration {
+// Retry is how long nothing is tried after so many failures in a row.
+func Retry(failures int) time.Duration {
 	return min(poolFirstRetry<<min(max(failures-1, 0), 20), poolLastRetry)
 }
 
@@ -279,7 +279,7 @@ func (t *poolTurn) machine(ctx context.Context) (m NewPoolMachine, err error) {
 		CostPerHour: t.spec.price, DNSSuffix: app.DefaultDNSSuffix, CreatedAt: t.now, Pool: t.ID}
 	node := app.Node{Cluster: id, Name: app.NodeName(1), Hardware: t.Hardware, Image: t.Image, Zone: t.Zone, Services: []string{}, Status: app.NodePlanned,
 		SSHUser: cmp.Or(t.spec.definition.Images[t.Image].SSHUser, "root"), Hostname: app.Hostname(id, app.NodeName(1), app.DefaultDNSSuffix)}
-	plan, err := t.app.Plans.Plan(ctx, t.Tenant, t.Provider, appplan.PlanRequest{Kind: app.OperationCreate, Nodes: []appplan.PlanNode{{Name: node.Name, Zone: node.Zone, Hardware: t.Hardware, Image: t.Image}}})
+	plan, err := t.app.Plans.Plan(ctx, t.Tenant, t.Provider, appplan.Request{Kind: app.OperationCreate, Nodes: []appplan.Node{{Name: node.Name, Zone: node.Zone, Hardware: t.Hardware, Image: t.Image}}})
 	if err != nil {
 		return m, err
 	}

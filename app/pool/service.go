@@ -19,10 +19,10 @@ type PoolStore interface {
 	// Pool returns a live one by name, or, with ended, the one that ended last; ENotFound.
 	Pool(ctx context.Context, tenant, name string, ended bool) (Pool, error)
 	// PoolMachines returns those that stand, the oldest first; with handed the last so many that were handed out instead, the newest first.
-	PoolMachines(ctx context.Context, pool int64, handed int) ([]PoolMachine, error)
-	PoolReceipt(ctx context.Context, pool int64, now time.Time) (PoolReceipt, error)
+	PoolMachines(ctx context.Context, pool int64, handed int) ([]Machine, error)
+	PoolReceipt(ctx context.Context, pool int64, now time.Time) (Receipt, error)
 	// PoolViews returns those of a tenant that are live, by name, without their machines.
-	PoolViews(ctx context.Context, tenant string, today time.Time) ([]PoolView, error)
+	PoolViews(ctx context.Context, tenant string, today time.Time) ([]View, error)
 }
 
 // Config is what a service is created from. Only what says so may be nil.

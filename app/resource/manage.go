@@ -14,7 +14,7 @@ import (
 )
 
 // Resources returns a page of the tenant's resources, and tells whether there are more.
-func (a *Service) Resources(ctx context.Context, actor app.Actor, f ResourceFilter) (list []ResourceInfo, more bool, err error) {
+func (a *Service) Resources(ctx context.Context, actor app.Actor, f Filter) (list []Info, more bool, err error) {
 	if err := actor.Authorize("Resources"); err != nil {
 		return nil, false, err
 	}
@@ -41,46 +41,46 @@ func (a *Service) Resources(ctx context.Context, actor app.Actor, f ResourceFilt
 }
 
 // Resource returns one with its versions and where they are; ENotFound where the tenant has none of the name.
-func (a *Service) Resource(ctx context.Context, actor app.Actor, id ResourceID) (ResourceInfo, error) {
+func (a *Service) Resource(ctx context.Context, actor app.Actor, id ID) (Info, error) {
 	if err := actor.Authorize("Resource"); err != nil {
-		return ResourceInfo{}, err
+		return Info{}, err
 	}
 	return a.Store.ResourceInfo(ctx, actor.Tenant, id)
 }
 
 // StageResource marks a version to be in use from the next sync on, instead of the one that is.
-func (a *Service) StageResource(ctx context.Context, actor app.Actor, id ResourceID, number int64) (ResourceInfo, error) {
+func (a *Service) StageResource(ctx context.Context, actor app.Actor, id ID, number int64) (Info, error) {
 	if err := actor.Authorize("StageResource"); err != nil {
-		return ResourceInfo{}, err
+		return Info{}, err
 	}
 	if err := a.Store.StageResource(ctx, actor, id, number, a.Now()); err != nil {
-		return ResourceInfo{}, err
+		return Info{}, err
 	}
 	return a.Store.ResourceInfo(ctx, actor.Tenant, id)
 }
 
 // RecallResource marks a version to go out of use with the next sync. Clusters keep what they were made with.
-func (a *Service) RecallResource(ctx context.Context, actor app.Actor, id ResourceID, number int64) (ResourceInfo, error) {
+func (a *Service) RecallResource(ctx context.Context, actor app.Actor, id ID, number int64) (Info, error) {
 	if err := actor.Authorize("RecallResource"); err != nil {
-		return ResourceInfo{}, err
+		return Info{}, err
 	}
 	if err := a.Store.RecallResource(ctx, actor, id, number, a.Now()); err != nil {
-		return ResourceInfo{}, err
+		return Info{}, err
 	}
 	return a.Store.ResourceInfo(ctx, actor.Tenant, id)
 }
 
 // SyncResources makes what is staged active and takes what is recalled out of use, all at once. Plans that are made from then on
 // have the new versions; clusters that stand take them over when they are upgraded. With dry it only tells.
-func (a *Service) SyncResources(ctx context.Context, actor app.Actor, f ResourceFilter, dry bool) (ResourceSync, error) {
+func (a *Service) SyncResources(ctx context.Context, actor app.Actor, f Filter, dry bool) (Sync, error) {
 	if err := actor.Authorize("SyncResources"); err != nil {
-		return ResourceSync{}, err
+		return Sync{}, err
 	}
 	return a.Store.SyncResources(ctx, actor, f, dry, a.Now())
 }
 
 // DeleteResource deletes a version that is not in use. Its content is kept for as long as clusters have it.
-func (a *Service) DeleteResource(ctx context.Context, actor app.Actor, id ResourceID, number int64) error {
+func (a *Service) DeleteResource(ctx context.Context, actor app.Actor, id ID, number int64) error {
 	if err := actor.Authorize("DeleteResource"); err != nil {
 		return err
 	}
@@ -88,30 +88,30 @@ func (a *Service) DeleteResource(ctx context.Context, actor app.Actor, id Resour
 }
 
 // versionOf finds a version whose content is there.
-func (a *Service) versionOf(ctx context.Context, tenant string, id ResourceID, number int64) (ResourceInfo, ResourceVersion, error) {
+func (a *Service) versionOf(ctx context.Context, tenant string, id ID, number int64) (Info, Version, error) {
 	r, err := a.Store.ResourceInfo(ctx, tenant, id)
 	if err != nil {
-		return r, ResourceVersion{}, err
+		return r, Version{}, err
 	}
 	if number == 0 {
 		number = r.Active
 	}
-	if i := slices.IndexFunc(r.Versions, func(v ResourceVersion) bool { return v.Number == number }); i >= 0 && r.Versions[i].DeletedAt.IsZero() {
+	if i := slices.IndexFunc(r.Versions, func(v Version) bool { return v.Number == number }); i >= 0 && r.Versions[i].DeletedAt.IsZero() {
 		return r, r.Versions[i], nil
 	}
 	if number == 0 {
-		return r, ResourceVersion{}, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("No version of %s is in use.", id), Hint: "Specify a version."}
+		return r, Version{}, &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("No version of %s is in use.", id), Hint: "Specify a version."}
 	}
-	return r, ResourceVersion{}, NoResourceVersion(id, number)
+	return r, Version{}, NoResourceVersion(id, number)
 }
 
 // NoResourceVersion says that there is no such version.
-func NoResourceVersion(id ResourceID, number int64) *app.Error {
+func NoResourceVersion(id ID, number int64) *app.Error {
 	return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("%s has no version %d.", id, number), Hint: "Run muster resource show " + id.String() + "."}
 }
 
 // ResourceFiles tells what is in a version; number 0 is the active one.
-func (a *Service) ResourceFiles(ctx context.Context, actor app.Actor, id ResourceID, number int64) ([]ResourceFile, error) {
+func (a *Service) ResourceFiles(ctx context.Context, actor app.Actor, id ID, number int64) ([]File, error) {
 	if err := actor.Authorize("ResourceFiles"); err != nil {
 		return nil, err
 	}
@@ -126,12 +126,12 @@ func (a *Service) ResourceFiles(ctx context.Context, actor app.Actor, id Resourc
 const mostResourceChanges = 1000
 
 // DiffResource tells how two versions differ, file by file.
-func (a *Service) DiffResource(ctx context.Context, actor app.Actor, id ResourceID, from, to int64) (ResourceDiff, error) {
+func (a *Service) DiffResource(ctx context.Context, actor app.Actor, id ID, from, to int64) (Diff, error) {
 	if err := actor.Authorize("DiffResource"); err != nil {
-		return ResourceDiff{}, err
+		return Diff{}, err
 	}
-	var sides [2]map[string]ResourceFile
-	d := ResourceDiff{Changes: []ResourceChange{}}
+	var sides [2]map[string]File
+	d := Diff{Changes: []Change{}}
 	for i, number := range []int64{from, to} {
 		_, v, err := a.versionOf(ctx, actor.Tenant, id, number)
 		if err != nil {
@@ -141,7 +141,7 @@ func (a *Service) DiffResource(ctx context.Context, actor app.Actor, id Resource
 		if err != nil {
 			return d, err
 		}
-		sides[i] = map[string]ResourceFile{}
+		sides[i] = map[string]File{}
 		for _, f := range files {
 			sides[i][f.Path] = f
 		}
@@ -155,19 +155,19 @@ func (a *Service) DiffResource(ctx context.Context, actor app.Actor, id Resource
 		is, both := sides[1][p]
 		switch {
 		case !both:
-			d.Changes = append(d.Changes, ResourceChange{Path: p, Before: &was})
+			d.Changes = append(d.Changes, Change{Path: p, Before: &was})
 		case was != is:
-			d.Changes = append(d.Changes, ResourceChange{Path: p, Before: &was, After: &is})
+			d.Changes = append(d.Changes, Change{Path: p, Before: &was, After: &is})
 		default:
 			d.Same++
 		}
 	}
 	for p, is := range sides[1] {
 		if _, both := sides[0][p]; !both {
-			d.Changes = append(d.Changes, ResourceChange{Path: p, After: &is})
+			d.Changes = append(d.Changes, Change{Path: p, After: &is})
 		}
 	}
-	slices.SortFunc(d.Changes, func(x, y ResourceChange) int { return strings.Compare(x.Path, y.Path) })
+	slices.SortFunc(d.Changes, func(x, y Change) int { return strings.Compare(x.Path, y.Path) })
 	if n := len(d.Changes); n > mostResourceChanges {
 		d.Changes, d.More = d.Changes[:mostResourceChanges], n-mostResourceChanges
 	}
@@ -176,9 +176,9 @@ func (a *Service) DiffResource(ctx context.Context, actor app.Actor, id Resource
 
 // OpenResource returns the content of a version from an offset on; number 0 is the active one. Close it. Reading it from its beginning
 // to its end finds out whether it is what was pushed: the last read fails where it is not.
-func (a *Service) OpenResource(ctx context.Context, actor app.Actor, id ResourceID, number, offset int64) (ResourceInfo, ResourceVersion, io.ReadCloser, error) {
+func (a *Service) OpenResource(ctx context.Context, actor app.Actor, id ID, number, offset int64) (Info, Version, io.ReadCloser, error) {
 	if err := actor.Authorize("OpenResource"); err != nil {
-		return ResourceInfo{}, ResourceVersion{}, nil, err
+		return Info{}, Version{}, nil, err
 	}
 	r, v, err := a.versionOf(ctx, actor.Tenant, id, number)
 	if err != nil {

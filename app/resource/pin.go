@@ -124,7 +124,7 @@ func (a *Service) commonOf(ctx context.Context, tenant, automator string) (refs 
 				continue
 			}
 			for after := ""; ; {
-				found, err := a.Store.ResourceInfos(ctx, tenant, ResourceFilter{Family: m.Family, Member: m.Member, Type: t.Name, After: after, Limit: commonPage})
+				found, err := a.Store.ResourceInfos(ctx, tenant, Filter{Family: m.Family, Member: m.Member, Type: t.Name, After: after, Limit: commonPage})
 				if err != nil {
 					return nil, err
 				}

@@ -16,59 +16,59 @@ import (
 
 // PushResource takes a new version of a resource, which comes to be with its first one. The content is read to its end before anything
 // is kept of it. Where the newest version has the same content, that one is given.
-func (a *Service) PushResource(ctx context.Context, actor app.Actor, p ResourcePush, r io.Reader) (ResourceVersion, error) {
+func (a *Service) PushResource(ctx context.Context, actor app.Actor, p Push, r io.Reader) (Version, error) {
 	if err := actor.Authorize("PushResource"); err != nil {
-		return ResourceVersion{}, err
+		return Version{}, err
 	}
-	p.Source = ResourceSource{File: cleanFileName(p.Source.File)}
+	p.Source = Source{File: cleanFileName(p.Source.File)}
 	t, err := a.checkPush(ctx, actor, p)
 	if err != nil {
-		return ResourceVersion{}, err
+		return Version{}, err
 	}
 	taken, err := a.Blobs.Take(ctx, r, a.ResourceLimits.File)
 	if err != nil {
-		return ResourceVersion{}, err
+		return Version{}, err
 	}
 	defer taken.Close()
 	return a.keepVersion(ctx, actor, p, t, taken)
 }
 
 // ImportResource takes a version from a git repository: its files at a tag, branch or commit, as an archive.
-func (a *Service) ImportResource(ctx context.Context, actor app.Actor, p ResourcePush) (ResourceVersion, error) {
+func (a *Service) ImportResource(ctx context.Context, actor app.Actor, p Push) (Version, error) {
 	if err := actor.Authorize("ImportResource"); err != nil {
-		return ResourceVersion{}, err
+		return Version{}, err
 	}
 	t, err := a.checkPush(ctx, actor, p)
 	if err != nil {
-		return ResourceVersion{}, err
+		return Version{}, err
 	}
 	if t.Format != FormatArchive {
-		return ResourceVersion{}, &app.Error{Code: app.EInvalid, Field: "type", Message: fmt.Sprintf("Content from git is an archive, but type %s is a single file.", p.Type)}
+		return Version{}, &app.Error{Code: app.EInvalid, Field: "type", Message: fmt.Sprintf("Content from git is an archive, but type %s is a single file.", p.Type)}
 	}
 	credential := ""
 	if name := p.Source.Secret; name != "" {
 		if err := app.CheckSecretName(name); err != nil {
-			return ResourceVersion{}, err
+			return Version{}, err
 		}
 		values, err := a.Store.SecretValues(ctx, actor.Tenant, []string{name}, a.Now())
 		if err != nil {
-			return ResourceVersion{}, err
+			return Version{}, err
 		}
 		if credential = values[name]; credential == "" {
-			return ResourceVersion{}, &app.Error{Code: app.EInvalid, Field: "secret", Message: "Secret " + name + " doesn't exist in your tenant.", Hint: "Set it with muster secret set."}
+			return Version{}, &app.Error{Code: app.EInvalid, Field: "secret", Message: "Secret " + name + " doesn't exist in your tenant.", Hint: "Set it with muster secret set."}
 		}
 	}
 	taken, commit, err := a.Blobs.Fetch(ctx, p.Source, credential, a.ResourceLimits.File)
 	if err != nil {
-		return ResourceVersion{}, err
+		return Version{}, err
 	}
 	defer taken.Close()
-	p.Source = ResourceSource{Git: redactGit(p.Source.Git), Ref: p.Source.Ref, Folder: p.Source.Folder, Secret: p.Source.Secret, Commit: commit}
+	p.Source = Source{Git: redactGit(p.Source.Git), Ref: p.Source.Ref, Folder: p.Source.Folder, Secret: p.Source.Secret, Commit: commit}
 	return a.keepVersion(ctx, actor, p, t, taken)
 }
 
-// ResourceLimits bound contents; 0 is no limit.
-type ResourceLimits struct {
+// Limits bound contents; 0 is no limit.
+type Limits struct {
 	File   int64 // bytes of one version
 	Tenant int64 // bytes of all contents of a tenant that are kept
 }
@@ -76,11 +76,11 @@ type ResourceLimits struct {
 // errNoBlobs is of a server without a place for contents.
 var errNoBlobs = &app.Error{Code: app.EInvalid, Reason: "no_blobs", Message: "This server has no storage for resources."}
 
-func (a *Service) checkPush(ctx context.Context, actor app.Actor, p ResourcePush) (template.ResourceType, error) {
+func (a *Service) checkPush(ctx context.Context, actor app.Actor, p Push) (template.ResourceType, error) {
 	if a.Blobs == nil {
 		return template.ResourceType{}, errNoBlobs
 	}
-	t, err := a.resourceType(p.ResourceID)
+	t, err := a.resourceType(p.ID)
 	if err != nil {
 		return t, err
 	}
@@ -113,7 +113,7 @@ func OverStoreLimit(would, most int64) *app.Error {
 }
 
 // resourceType finds what the member declares of the type.
-func (a *Service) resourceType(id ResourceID) (template.ResourceType, error) {
+func (a *Service) resourceType(id ID) (template.ResourceType, error) {
 	if err := id.check(); err != nil {
 		return template.ResourceType{}, err
 	}
@@ -139,32 +139,32 @@ func (a *Service) resourceType(id ResourceID) (template.ResourceType, error) {
 
 // keepVersion looks into a content, keeps it and writes its version. Dying in between leaves at most an announced content, which is
 // swept when no one has needed it for a while.
-func (a *Service) keepVersion(ctx context.Context, actor app.Actor, p ResourcePush, t template.ResourceType, taken TakenBlob) (ResourceVersion, error) {
+func (a *Service) keepVersion(ctx context.Context, actor app.Actor, p Push, t template.ResourceType, taken TakenBlob) (Version, error) {
 	p.Source.Trusted = actor.Role == app.RoleSuperadmin
 	if p.Hash != "" && !strings.EqualFold(p.Hash, taken.Hash()) {
-		return ResourceVersion{}, &app.Error{Code: app.EInvalid, Reason: "wrong_hash", Field: "sha256",
+		return Version{}, &app.Error{Code: app.EInvalid, Reason: "wrong_hash", Field: "sha256",
 			Message: "The upload was altered in transit: the received SHA-256 is " + taken.Hash() + ".", Hint: "Upload again."}
 	}
 	if taken.Size() == 0 {
-		return ResourceVersion{}, &app.Error{Code: app.EInvalid, Field: "content", Message: "The content is empty."}
+		return Version{}, &app.Error{Code: app.EInvalid, Field: "content", Message: "The content is empty."}
 	}
 	files, err := taken.Files(ctx, t.Format, p.Name)
 	if err != nil {
-		return ResourceVersion{}, err
+		return Version{}, err
 	}
 	b := Blob{Hash: taken.Hash(), Size: taken.Size(), Files: files}
 	name, err := a.Contents.AnnounceBlob(ctx, actor.Tenant, b, a.ResourceLimits.Tenant, a.Now())
 	if err != nil {
-		return ResourceVersion{}, err
+		return Version{}, err
 	}
 	if err := a.fault("announced"); err != nil {
-		return ResourceVersion{}, err
+		return Version{}, err
 	}
 	if err := taken.Keep(ctx, name); err != nil {
-		return ResourceVersion{}, err
+		return Version{}, err
 	}
 	if err := a.fault("kept"); err != nil {
-		return ResourceVersion{}, err
+		return Version{}, err
 	}
 	p.Format, p.Mode = t.Format, t.Mode
 	v, _, err := a.Store.AddResourceVersion(ctx, actor, p, b, name, a.Now())
@@ -225,8 +225,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// ResourceTypes returns what members of families declare, by family and member.
-func (a *Service) ResourceTypes(_ context.Context, actor app.Actor) ([]ResourceTypes, error) {
+// Types returns what members of families declare, by family and member.
+func (a *Service) ResourceTypes(_ context.Context, actor app.Actor) ([]Types, error) {
 	if err := actor.Authorize("ResourceTypes"); err != nil {
 		return nil, err
 	}

@@ -13,13 +13,13 @@ import (
 	"muster/app/template"
 )
 
-// ResourceFamily says for whom a resource is.
-type ResourceFamily string
+// Family says for whom a resource is.
+type Family string
 
 // The families whose members may have resources.
 const (
-	ForAutomator ResourceFamily = "automator"
-	ForProvider  ResourceFamily = "provider"
+	ForAutomator Family = "automator"
+	ForProvider  Family = "provider"
 )
 
 // The formats.
@@ -28,23 +28,23 @@ const (
 	FormatArchive template.ResourceFormat = "archive" // a tar, tar.gz or zip, unpacked into a directory
 )
 
-// ResourceTypes are the types that one member declares.
-type ResourceTypes struct {
-	Family ResourceFamily          `json:"family"`
+// Types are the types that one member declares.
+type Types struct {
+	Family Family                  `json:"family"`
 	Member string                  `json:"member"`
 	Types  []template.ResourceType `json:"types"`
 }
 
-// ResourceID names a resource within its tenant.
-type ResourceID struct {
-	Family ResourceFamily `json:"family"`
-	Member string         `json:"member"` // the automator or type of provider, such as shell
-	Type   string         `json:"type"`   // one that the member declares, such as archive
-	Name   string         `json:"name"`
+// ID names a resource within its tenant.
+type ID struct {
+	Family Family `json:"family"`
+	Member string `json:"member"` // the automator or type of provider, such as shell
+	Type   string `json:"type"`   // one that the member declares, such as archive
+	Name   string `json:"name"`
 }
 
 // String writes it as member/type/name, with the family before it where that is no automator.
-func (id ResourceID) String() string {
+func (id ID) String() string {
 	s := id.Member + "/" + id.Type + "/" + id.Name
 	if id.Family != ForAutomator {
 		s = string(id.Family) + "/" + s
@@ -53,25 +53,25 @@ func (id ResourceID) String() string {
 }
 
 // Path is String with colons between, as a part of addresses.
-func (id ResourceID) Path() string { return strings.ReplaceAll(id.String(), "/", ":") }
+func (id ID) Path() string { return strings.ReplaceAll(id.String(), "/", ":") }
 
 // ParseResourceID reads what String and Path write.
-func ParseResourceID(s string) (ResourceID, error) {
+func ParseResourceID(s string) (ID, error) {
 	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '/' || r == ':' })
 	if len(parts) == 3 {
 		parts = append([]string{string(ForAutomator)}, parts...)
 	}
 	if len(parts) != 4 {
-		return ResourceID{}, &app.Error{Code: app.EInvalid, Field: "resource", Message: fmt.Sprintf("Invalid resource name %.100q.", s),
+		return ID{}, &app.Error{Code: app.EInvalid, Field: "resource", Message: fmt.Sprintf("Invalid resource name %.100q.", s),
 			Hint: "Use AUTOMATOR/TYPE/NAME, such as shell/archive/site."}
 	}
-	id := ResourceID{Family: ResourceFamily(parts[0]), Member: parts[1], Type: parts[2], Name: parts[3]}
+	id := ID{Family: Family(parts[0]), Member: parts[1], Type: parts[2], Name: parts[3]}
 	return id, id.check()
 }
 
 var resourceName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
 
-func (id ResourceID) check() error {
+func (id ID) check() error {
 	if id.Family != ForAutomator && id.Family != ForProvider {
 		return &app.Error{Code: app.EInvalid, Field: "family", Message: fmt.Sprintf("Unknown resource family %.40q.", string(id.Family)),
 			Hint: "Use automator or provider."}
@@ -85,19 +85,19 @@ func (id ResourceID) check() error {
 	return nil
 }
 
-// ResourceState is the state of a version. Staging and recalling mark what the next sync makes of it.
-type ResourceState string
+// State is the state of a version. Staging and recalling mark what the next sync makes of it.
+type State string
 
 // The states, which are Coopr's.
 const (
-	StateInactive ResourceState = "inactive" // not in use
-	StateStaged   ResourceState = "staged"   // in use from the next sync on
-	StateActive   ResourceState = "active"   // in use
-	StateRecalled ResourceState = "recalled" // in use until the next sync
+	StateInactive State = "inactive" // not in use
+	StateStaged   State = "staged"   // in use from the next sync on
+	StateActive   State = "active"   // in use
+	StateRecalled State = "recalled" // in use until the next sync
 )
 
 // StateOf is the state of a version that is or is not in use now, and after the next sync.
-func StateOf(live, slated bool) ResourceState {
+func StateOf(live, slated bool) State {
 	switch {
 	case live && slated:
 		return StateActive
@@ -110,11 +110,11 @@ func StateOf(live, slated bool) ResourceState {
 }
 
 // Live tells whether clusters that name no version get this one.
-func (s ResourceState) Live() bool { return s == StateActive || s == StateRecalled }
+func (s State) Live() bool { return s == StateActive || s == StateRecalled }
 
-// ResourceInfo is a named archive or file, in numbered versions. What is active counts for clusters that name no version.
-type ResourceInfo struct {
-	ResourceID
+// Info is a named archive or file, in numbered versions. What is active counts for clusters that name no version.
+type Info struct {
+	ID
 	Tenant string                  `json:"-"`
 	Format template.ResourceFormat `json:"format"`
 	Mode   int                     `json:"mode,omitempty"` // permission bits of a file on nodes
@@ -125,19 +125,19 @@ type ResourceInfo struct {
 	Recall bool                    `json:"recall,omitempty"` // the next sync takes it out of use
 	Size   int64                   `json:"size"`             // bytes of the versions that are not deleted
 	// Versions are those of a single resource, newest first, deleted ones among them.
-	Versions []ResourceVersion `json:"versions,omitempty"`
+	Versions []Version `json:"versions,omitempty"`
 }
 
-// ResourceVersion is one content of a resource. Its number is never given to another one.
-type ResourceVersion struct {
-	Number int64          `json:"number"`
-	Hash   string         `json:"hash"` // SHA-256 of the content, hex
-	Size   int64          `json:"size"`
-	State  ResourceState  `json:"state"`
-	Source ResourceSource `json:"source"`
-	Note   string         `json:"note,omitempty"`
-	By     string         `json:"by"`
-	At     time.Time      `json:"at"`
+// Version is one content of a resource. Its number is never given to another one.
+type Version struct {
+	Number int64     `json:"number"`
+	Hash   string    `json:"hash"` // SHA-256 of the content, hex
+	Size   int64     `json:"size"`
+	State  State     `json:"state"`
+	Source Source    `json:"source"`
+	Note   string    `json:"note,omitempty"`
+	By     string    `json:"by"`
+	At     time.Time `json:"at"`
 	// DeletedAt is set of one that was deleted; its content is kept for as long as a cluster may need it.
 	DeletedAt time.Time `json:"deleted_at,omitzero"`
 	Clusters  int       `json:"clusters,omitempty"` // that use this content now
@@ -145,8 +145,8 @@ type ResourceVersion struct {
 	Held []CachedCopy `json:"held,omitempty"`
 }
 
-// ResourceSource says where a version comes from.
-type ResourceSource struct {
+// Source says where a version comes from.
+type Source struct {
 	File string `json:"file,omitempty"` // the name of the file that was uploaded
 	// Of what was read from git: where it is, without what may be secret, what was asked for, and what that was.
 	Git    string `json:"git,omitempty"`
@@ -165,8 +165,8 @@ type CachedCopy struct {
 	At          time.Time `json:"at"` // since when it says so
 }
 
-// ResourceFile is one entry of an archive, or the file that a resource is.
-type ResourceFile struct {
+// File is one entry of an archive, or the file that a resource is.
+type File struct {
 	Path string `json:"path"`
 	Size int64  `json:"size"`
 	Mode int    `json:"mode"`
@@ -219,7 +219,7 @@ type BlobStore interface {
 	Take(ctx context.Context, r io.Reader, limit int64) (TakenBlob, error)
 	// Fetch takes a git repository at a tag, branch or commit as a tar.gz of its files. The credential is user:token, "" for none.
 	// The same commit returns the same bytes.
-	Fetch(ctx context.Context, source ResourceSource, credential string, limit int64) (taken TakenBlob, commit string, err error)
+	Fetch(ctx context.Context, source Source, credential string, limit int64) (taken TakenBlob, commit string, err error)
 	// Open returns a content from an offset on. ENotFound where it is not there. Anyone who reads checks the hash.
 	Open(ctx context.Context, name string, from int64) (io.ReadCloser, error)
 	// Delete removes a content; one that is not there is success.
@@ -233,15 +233,15 @@ type TakenBlob interface {
 	Hash() string // SHA-256, hex
 	Size() int64
 	// Files looks into it: EInvalid with what is wrong where an archive is none, or could not be unpacked safely.
-	Files(ctx context.Context, format template.ResourceFormat, name string) ([]ResourceFile, error)
+	Files(ctx context.Context, format template.ResourceFormat, name string) ([]File, error)
 	// Keep adds its name in the store, as a whole or not at all. One that has the name already is not written again.
 	Keep(ctx context.Context, name string) error
 	Close() error
 }
 
-// ResourceFilter chooses resources. Empty fields choose all.
-type ResourceFilter struct {
-	Family ResourceFamily
+// Filter chooses resources. Empty fields choose all.
+type Filter struct {
+	Family Family
 	Member string
 	Type   string
 	Search string // a part of the name
@@ -249,10 +249,10 @@ type ResourceFilter struct {
 	Limit  int    // 0: a page of ordinary size
 }
 
-// ResourcePush is a version that comes.
-type ResourcePush struct {
-	ResourceID
-	Source ResourceSource
+// Push is a version that comes.
+type Push struct {
+	ID
+	Source Source
 	Note   string
 	Hash   string // where it is set, the content must have it
 	Stage  bool   // it is staged at once
@@ -261,30 +261,30 @@ type ResourcePush struct {
 	Mode   int
 }
 
-// ResourceSync says what a sync makes, or would make, of a tenant's resources.
-type ResourceSync struct {
+// Sync says what a sync makes, or would make, of a tenant's resources.
+type Sync struct {
 	Changes []VersionSwitch `json:"changes"`
 }
 
 // VersionSwitch is one resource whose version in use is another one after a sync; 0 is none.
 type VersionSwitch struct {
-	ResourceID
+	ID
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
 }
 
-// ResourceDiff is how two versions differ.
-type ResourceDiff struct {
-	From    int64            `json:"from"`
-	To      int64            `json:"to"`
-	Same    int              `json:"same"` // entries that are alike
-	Changes []ResourceChange `json:"changes"`
-	More    int              `json:"more,omitempty"` // changes that are left out
+// Diff is how two versions differ.
+type Diff struct {
+	From    int64    `json:"from"`
+	To      int64    `json:"to"`
+	Same    int      `json:"same"` // entries that are alike
+	Changes []Change `json:"changes"`
+	More    int      `json:"more,omitempty"` // changes that are left out
 }
 
-// ResourceChange is one entry that differs; nil where a version does not have it.
-type ResourceChange struct {
-	Path   string        `json:"path"`
-	Before *ResourceFile `json:"before,omitempty"`
-	After  *ResourceFile `json:"after,omitempty"`
+// Change is one entry that differs; nil where a version does not have it.
+type Change struct {
+	Path   string `json:"path"`
+	Before *File  `json:"before,omitempty"`
+	After  *File  `json:"after,omitempty"`
 }

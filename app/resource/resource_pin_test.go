@@ -18,7 +18,7 @@ import (
 // kitchen is a harness whose "web" and "cache" are set up by chef-solo, without naming what they need.
 func newKitchen(t *testing.T) *withWorker {
 	f := newWithWorker(t)
-	f.Services.Resource.ResourceKinds = []resource.ResourceTypes{{Family: resource.ForAutomator, Member: "chef-solo", Types: []template.ResourceType{
+	f.Services.Resource.ResourceKinds = []resource.Types{{Family: resource.ForAutomator, Member: "chef-solo", Types: []template.ResourceType{
 		{Name: "cookbooks", Format: resource.FormatArchive, Common: true}, {Name: "roles", Format: resource.FormatFile, Common: true}, {Name: "notes", Format: resource.FormatFile}}}}
 	f.cook("web")
 	f.cook("cache")
@@ -51,12 +51,12 @@ func (f *withWorker) use(resources ...string) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		id := resource.ResourceID{Family: resource.ForAutomator, Member: "chef-solo", Type: kind, Name: name}
-		if _, _, err := f.Store.AddResourceVersion(f.Context(), who, resource.ResourcePush{ResourceID: id, Format: resource.FormatArchive, Stage: true}, b, blob, f.Clock.Now()); err != nil {
+		id := resource.ID{Family: resource.ForAutomator, Member: "chef-solo", Type: kind, Name: name}
+		if _, _, err := f.Store.AddResourceVersion(f.Context(), who, resource.Push{ID: id, Format: resource.FormatArchive, Stage: true}, b, blob, f.Clock.Now()); err != nil {
 			f.Fatal(err)
 		}
 	}
-	if _, err := f.Store.SyncResources(f.Context(), who, resource.ResourceFilter{}, false, f.Clock.Now()); err != nil {
+	if _, err := f.Store.SyncResources(f.Context(), who, resource.Filter{}, false, f.Clock.Now()); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -98,7 +98,7 @@ func TestActionsWithoutResourcesAreNeverRefused(t *testing.T) {
 			f := newKitchen(t)
 			f.use(c.use...)
 			lease := f.Catalog.Templates["shop"].Lease.Initial
-			p, err := f.Services.Cluster.Creates.Preview(t.Context(), f.Who, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "shop", Size: 3}, Lease: &lease})
+			p, err := f.Services.Cluster.Creates.Preview(t.Context(), f.Who, cluster.ClusterRequest{Name: "shop", Request: layout.Request{Template: "shop", Size: 3}, Lease: &lease})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,7 @@ type ContentStore interface {
 	// the content is not taken for one that no one needs.
 	AnnounceBlob(ctx context.Context, tenant string, b Blob, most int64, at time.Time) (name string, err error)
 	// BlobFiles returns what is in a content, or ENotFound.
-	BlobFiles(ctx context.Context, tenant, hash string) ([]ResourceFile, error)
+	BlobFiles(ctx context.Context, tenant, hash string) ([]File, error)
 	// BlobGone forgets a content that was removed.
 	BlobGone(ctx context.Context, b GoingBlob) error
 	// BlobName returns where a content of the tenant is kept, or ENotFound.
@@ -34,24 +34,24 @@ type ContentStore interface {
 type ResourceStore interface {
 	// AddResourceVersion writes a version whose content is kept under that name. Where the newest version has the same content,
 	// that one is given and nothing is added. ETransient where the content was taken away meanwhile.
-	AddResourceVersion(ctx context.Context, who app.Actor, p ResourcePush, b Blob, name string, at time.Time) (v ResourceVersion, added bool, err error)
+	AddResourceVersion(ctx context.Context, who app.Actor, p Push, b Blob, name string, at time.Time) (v Version, added bool, err error)
 	// DeleteResourceVersion marks a version as deleted; EConflict where it is in use or about to be. Its content goes when no cluster
 	// may need it any more.
-	DeleteResourceVersion(ctx context.Context, who app.Actor, id ResourceID, number int64, at time.Time) error
+	DeleteResourceVersion(ctx context.Context, who app.Actor, id ID, number int64, at time.Time) error
 	// PinResources finds what references to resources of automators mean now, in the same order.
 	PinResources(ctx context.Context, tenant string, refs []AutomatorRef) ([]PinnedResource, error)
-	RecallResource(ctx context.Context, who app.Actor, id ResourceID, number int64, at time.Time) error
-	// ResourceInfo returns one with its versions, or ENotFound.
-	ResourceInfo(ctx context.Context, tenant string, id ResourceID) (ResourceInfo, error)
+	RecallResource(ctx context.Context, who app.Actor, id ID, number int64, at time.Time) error
+	// Info returns one with its versions, or ENotFound.
+	ResourceInfo(ctx context.Context, tenant string, id ID) (Info, error)
 	// ResourceInfos returns those that a filter chooses, by family, member, type and name, without versions; at most f.Limit.
-	ResourceInfos(ctx context.Context, tenant string, f ResourceFilter) ([]ResourceInfo, error)
+	ResourceInfos(ctx context.Context, tenant string, f Filter) ([]Info, error)
 	SecretValues(ctx context.Context, tenant string, names []string, at time.Time) (map[string]string, error)
 	// StageResource marks the version to be in use from the next sync on, and no other of the resource; RecallResource takes the
 	// mark away. What is already so changes nothing.
-	StageResource(ctx context.Context, who app.Actor, id ResourceID, number int64, at time.Time) error
+	StageResource(ctx context.Context, who app.Actor, id ID, number int64, at time.Time) error
 	// SyncResources puts all that is staged into use and takes all that is recalled out of it, in one transaction; with dry it
 	// only tells.
-	SyncResources(ctx context.Context, who app.Actor, f ResourceFilter, dry bool, at time.Time) (ResourceSync, error)
+	SyncResources(ctx context.Context, who app.Actor, f Filter, dry bool, at time.Time) (Sync, error)
 }
 
 // Config is what a service is created from. Only what says so may be nil.
@@ -63,8 +63,8 @@ type Config struct {
 	Blobs BlobStore
 	// Faults is for tests: it may fail between two steps that are not one transaction. Nil: never.
 	Faults         func(where string) error
-	ResourceKinds  []ResourceTypes
-	ResourceLimits ResourceLimits
+	ResourceKinds  []Types
+	ResourceLimits Limits
 }
 
 // Service keeps the archives and files that automators use.

@@ -9,7 +9,7 @@ import (
 type Blob struct {
 	Hash  string
 	Size  int64
-	Files []ResourceFile
+	Files []File
 }
 
 // GoingBlob is a content that is to be removed.

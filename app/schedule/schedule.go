@@ -46,8 +46,8 @@ const (
 	NextShown     = 6
 	mostCronText  = 100
 	leastInterval = 10 * time.Minute // between two times of the same kind
-	ScheduleGrace = time.Hour        // what is later than that is left out
-	ScheduleAgain = time.Minute      // between tries while another operation is running
+	Grace         = time.Hour        // what is later than that is left out
+	RetryInterval = time.Minute      // between tries while another operation is running
 )
 
 // cronFields reads the five fields. The parser is robfig/cron's, the one that nearly everything in Go uses, for its reading of lists, steps, ranges and
@@ -176,8 +176,8 @@ func ofFace(face time.Time, zone *time.Location) time.Time {
 	return face.Add(-time.Duration(before) * time.Second).In(zone)
 }
 
-// ScheduleChange is another schedule of a cluster, as the store takes it. Due is when something is to be done next, zero for never.
-type ScheduleChange struct {
+// Change is another schedule of a cluster, as the store takes it. Due is when something is to be done next, zero for never.
+type Change struct {
 	Tenant   string
 	Cluster  string
 	Schedule Schedule
@@ -186,8 +186,8 @@ type ScheduleChange struct {
 	Now      time.Time
 }
 
-// ScheduleDue is a schedule of which something is to be done: since Since all that comes up to now counts.
-type ScheduleDue struct {
+// Due is a schedule of which something is to be done: since Since all that comes up to now counts.
+type Due struct {
 	Cluster  app.Cluster
 	Schedule Schedule
 	Since    time.Time // what came until then was done or left out
@@ -199,12 +199,12 @@ type scheduleStore interface {
 	// ClusterSchedule returns that of a cluster; the zero one where it has none.
 	ClusterSchedule(ctx context.Context, tenant, cluster string) (ClusterSchedule, error)
 	// SetSchedule writes one in place of what was there; without times it takes it away.
-	SetSchedule(ctx context.Context, c ScheduleChange) error
+	SetSchedule(ctx context.Context, c Change) error
 	// DueSchedules returns those of live clusters, of all tenants, of which something is to be done by now.
-	DueSchedules(ctx context.Context, now time.Time, limit int) ([]ScheduleDue, error)
+	DueSchedules(ctx context.Context, now time.Time, limit int) ([]Due, error)
 	// MoveSchedule notes that what came until a moment was done or left out, when to look again, and people's notice (Kind "" for
 	// nothing). It is false, and nothing happens, where someone else was faster.
-	MoveSchedule(ctx context.Context, d ScheduleDue, until, due time.Time, n app.Notice) (bool, error)
+	MoveSchedule(ctx context.Context, d Due, until, due time.Time, n app.Notice) (bool, error)
 }
 
 func (s Schedule) Soonest(t time.Time) time.Time {
@@ -232,7 +232,7 @@ func (s Schedule) Latest(after, by time.Time) (kind app.OperationKind, at time.T
 }
 
 // Missed is what people are notified of something that was not done.
-func (d ScheduleDue) Missed(kind app.OperationKind, at, now time.Time, why string) app.Notice {
+func (d Due) Missed(kind app.OperationKind, at, now time.Time, why string) app.Notice {
 	c := d.Cluster
 	verb := map[app.OperationKind]string{app.OperationSleep: "go to sleep", app.OperationWake: "wake"}[kind]
 	return app.Notice{At: now, Tenant: c.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, Title: fmt.Sprintf("%s did not %s as scheduled.", c.Name, verb),

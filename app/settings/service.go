@@ -75,10 +75,10 @@ type IntegrationStore interface {
 type EntryStore interface {
 	ChangePool(ctx context.Context, who app.Actor, p pool.Pool, act string, now time.Time) (pool.Pool, error)
 	CreatePool(ctx context.Context, who app.Actor, p pool.Pool) (pool.Pool, error)
-	TenantCatalog(ctx context.Context, tenant string) ([]catalog.CatalogRevision, int64, error)
-	PoolViews(ctx context.Context, tenant string, today time.Time) ([]pool.PoolView, error)
-	ResourceInfo(ctx context.Context, tenant string, id resource.ResourceID) (resource.ResourceInfo, error)
-	ResourceInfos(ctx context.Context, tenant string, f resource.ResourceFilter) ([]resource.ResourceInfo, error)
+	TenantCatalog(ctx context.Context, tenant string) ([]catalog.Revision, int64, error)
+	PoolViews(ctx context.Context, tenant string, today time.Time) ([]pool.View, error)
+	ResourceInfo(ctx context.Context, tenant string, id resource.ID) (resource.Info, error)
+	ResourceInfos(ctx context.Context, tenant string, f resource.Filter) ([]resource.Info, error)
 	SaveTenantCatalog(ctx context.Context, who app.Actor, s catalog.TenantCatalogSave) (revision int64, err error)
 }
 

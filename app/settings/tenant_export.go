@@ -178,13 +178,13 @@ func (a *Service) poolSettings(ctx context.Context, tenant string, s *TenantSett
 
 func (a *Service) resourceSettings(ctx context.Context, tenant string, s *TenantSettings) error {
 	s.Resources = map[string]ResourceSettings{}
-	for f := (resource.ResourceFilter{Limit: resource.MaxResourcePage}); ; {
+	for f := (resource.Filter{Limit: resource.MaxResourcePage}); ; {
 		list, err := a.Entries.ResourceInfos(ctx, tenant, f)
 		if err != nil {
 			return err
 		}
 		for _, r := range list {
-			one, err := a.Entries.ResourceInfo(ctx, tenant, r.ResourceID)
+			one, err := a.Entries.ResourceInfo(ctx, tenant, r.ID)
 			if app.CodeOf(err) == app.ENotFound { // it went meanwhile
 				continue
 			}
@@ -197,8 +197,8 @@ func (a *Service) resourceSettings(ctx context.Context, tenant string, s *Tenant
 					x.Versions[strconv.FormatInt(v.Number, 10)] = v.Hash
 				}
 			}
-			s.Resources[r.ResourceID.String()] = x
-			f.After = r.ResourceID.String()
+			s.Resources[r.ID.String()] = x
+			f.After = r.ID.String()
 		}
 		if len(list) < f.Limit {
 			return nil

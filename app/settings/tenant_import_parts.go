@@ -27,7 +27,7 @@ func (p *tenantPlan) catalog(ctx context.Context) error {
 	if p.want.Catalog == nil {
 		return nil
 	}
-	c := catalog.CatalogChange{Note: "Imported with the tenant's settings.", Whole: true, Lenient: map[template.CatalogKey]bool{}, Coming: p.want.Secrets}
+	c := catalog.Change{Note: "Imported with the tenant's settings.", Whole: true, Lenient: map[template.CatalogKey]bool{}, Coming: p.want.Secrets}
 	for _, name := range slices.Sorted(maps.Keys(p.want.Catalog)) {
 		w := p.want.Catalog[name]
 		k, err := parseEntryName(name)
@@ -41,7 +41,7 @@ func (p *tenantPlan) catalog(ctx context.Context) error {
 			p.report.Same++
 			continue
 		}
-		c.Files = append(c.Files, catalog.CatalogFile{Name: name + ".yaml", Text: w.Text})
+		c.Files = append(c.Files, catalog.File{Name: name + ".yaml", Text: w.Text})
 		c.Lenient[k] = w.Coopr
 	}
 	if p.in.Prune {
@@ -87,10 +87,10 @@ func (p *tenantPlan) catalog(ctx context.Context) error {
 }
 
 // oneEach refuses texts that hold another entry than the one that they stand for.
-func (p *tenantPlan) oneEach(files []catalog.CatalogFile) {
+func (p *tenantPlan) oneEach(files []catalog.File) {
 	for _, f := range files {
 		name := strings.TrimSuffix(f.Name, ".yaml")
-		texts, problems := p.a.Catalogs.Reader.Split([]catalog.CatalogFile{f})
+		texts, problems := p.a.Catalogs.Reader.Split([]catalog.File{f})
 		if len(problems) > 0 {
 			continue // they are notified with the others
 		}
@@ -101,7 +101,7 @@ func (p *tenantPlan) oneEach(files []catalog.CatalogFile) {
 }
 
 // entryProblem takes over what is wrong with an entry, with its place in the file as far as that can be reported.
-func (p *tenantPlan) entryProblem(x catalog.CatalogProblem) {
+func (p *tenantPlan) entryProblem(x catalog.Problem) {
 	name := strings.TrimSuffix(x.File, ".yaml")
 	if x.File == "" {
 		name = x.Kind + "/" + x.Name
@@ -236,7 +236,7 @@ func (p *tenantPlan) pools(ctx context.Context) error {
 	return eachPart(p, "pools", want, p.is.Pools, func(path, name string, w PoolSettings, is *PoolSettings) error {
 		x := pool.Pool{Tenant: p.actor.Tenant, Name: name, Hardware: w.Hardware, Image: w.Image, Provider: w.Provider, Zone: w.Zone, Count: w.Count, MaxAge: time.Duration(w.MaxAge),
 			Mode: w.Mode, MadeBy: p.actor.Name(), MadeAt: p.at}
-		if w.Mode == pool.ModeDeleted || !pool.PoolName.MatchString(name) {
+		if w.Mode == pool.ModeDeleted || !pool.NamePattern.MatchString(name) {
 			return &app.Error{Code: app.EInvalid, Message: "A pool's name must start with a lowercase letter and have at most 30 lowercase letters, digits and '-'; its mode must be on, off or drained."}
 		}
 		if is != nil && (is.Hardware != w.Hardware || is.Image != w.Image || is.Provider != w.Provider || is.Zone != w.Zone) {

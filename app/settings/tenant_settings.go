@@ -119,18 +119,18 @@ type BuildHookSettings struct {
 	Owner    string               `json:"owner"`
 	Secret   template.SecretPlace `json:"secret"`
 	Disabled bool                 `json:"disabled,omitempty"`
-	Rules    []build.BuildRule    `json:"rules,omitempty"`
+	Rules    []build.Rule         `json:"rules,omitempty"`
 }
 
 // PoolSettings are a Pool, without its machines.
 type PoolSettings struct {
-	Hardware string        `json:"hardware"`
-	Image    string        `json:"image"`
-	Provider string        `json:"provider"`
-	Zone     string        `json:"zone,omitempty"`
-	Count    int           `json:"count"`
-	MaxAge   TimeLength    `json:"max_age,omitempty"`
-	Mode     pool.PoolMode `json:"mode,omitempty"`
+	Hardware string     `json:"hardware"`
+	Image    string     `json:"image"`
+	Provider string     `json:"provider"`
+	Zone     string     `json:"zone,omitempty"`
+	Count    int        `json:"count"`
+	MaxAge   TimeLength `json:"max_age,omitempty"`
+	Mode     pool.Mode  `json:"mode,omitempty"`
 }
 
 func settingsOfPool(p pool.Pool) PoolSettings {

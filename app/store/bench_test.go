@@ -22,7 +22,7 @@ import (
 func deep(nodes int) appplan.Plan {
 	p := appplan.Plan{Kind: app.OperationCreate}
 	kinds := map[app.Action]int{}
-	add := func(s appplan.PlanStep, left int) int {
+	add := func(s appplan.Step, left int) int {
 		s.Rank = time.Duration(left) * time.Second
 		if !s.Join {
 			if kinds[s.Action] == 0 {
@@ -40,15 +40,15 @@ func deep(nodes int) appplan.Plan {
 	for i := 1; i <= nodes; i++ {
 		n, needs := app.NodeName(i), []int(nil)
 		for j, a := range acts {
-			needs = []int{add(appplan.PlanStep{ID: n + "." + string(a), Node: n, Action: a, Needs: needs}, 9-j)}
+			needs = []int{add(appplan.Step{ID: n + "." + string(a), Node: n, Action: a, Needs: needs}, 9-j)}
 		}
 		last = append(last, needs[0])
 	}
-	all := []int{add(appplan.PlanStep{ID: "all.configure", Join: true, Needs: last}, 4)}
+	all := []int{add(appplan.Step{ID: "all.configure", Join: true, Needs: last}, 4)}
 	for i := 1; i <= nodes; i++ {
 		n, needs := app.NodeName(i), all
 		for j, a := range []app.Action{app.ActionInitialize, app.ActionStart, app.ActionStop} {
-			needs = []int{add(appplan.PlanStep{ID: n + "." + string(a), Node: n, Action: a, Needs: needs}, 3-j)}
+			needs = []int{add(appplan.Step{ID: n + "." + string(a), Node: n, Action: a, Needs: needs}, 3-j)}
 		}
 	}
 	return p
@@ -60,11 +60,11 @@ func wide(nodes int) appplan.Plan {
 	for i := 1; i <= nodes; i++ {
 		n, needs := app.NodeName(i), []int(nil)
 		for j, a := range []app.Action{app.ActionCreate, app.ActionConfirm, app.ActionBootstrap} {
-			p.Steps = append(p.Steps, appplan.PlanStep{ID: n + "." + string(a), Node: n, Action: a, Needs: needs, Rank: time.Duration(9-j) * time.Second})
+			p.Steps = append(p.Steps, appplan.Step{ID: n + "." + string(a), Node: n, Action: a, Needs: needs, Rank: time.Duration(9-j) * time.Second})
 			needs = []int{len(p.Steps) - 1}
 		}
 		for j := range 17 {
-			p.Steps = append(p.Steps, appplan.PlanStep{ID: fmt.Sprintf("%s.s%d.install", n, j), Node: n, Action: app.ActionInstall, Needs: needs, Rank: time.Second, DurationKey: 1})
+			p.Steps = append(p.Steps, appplan.Step{ID: fmt.Sprintf("%s.s%d.install", n, j), Node: n, Action: app.ActionInstall, Needs: needs, Rank: time.Second, DurationKey: 1})
 		}
 	}
 	return p

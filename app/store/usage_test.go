@@ -68,15 +68,15 @@ func yearOfUsage(t *testing.T, s *Store) {
 		most int // changes that leave the database
 	}{
 		{usage.ByNothing, 24 * time.Hour, end.AddDate(-1, 0, 0), "", 367},
-		{usage.UsageByUser, 24 * time.Hour, end.AddDate(-1, 0, 0), "t", 50 * 367},
-		{usage.UsageByCluster, 24 * time.Hour, end.AddDate(-1, 0, 0), "t", 2 * count},
-		{usage.UsageByUser, 24 * time.Hour, app.MonthOf(end).Start, "t", 50 * 22},
-		{usage.UsageByTemplate, time.Hour, end.AddDate(0, 0, -7), "t", 12 * 170},
+		{usage.ByUser, 24 * time.Hour, end.AddDate(-1, 0, 0), "t", 50 * 367},
+		{usage.ByCluster, 24 * time.Hour, end.AddDate(-1, 0, 0), "t", 2 * count},
+		{usage.ByUser, 24 * time.Hour, app.MonthOf(end).Start, "t", 50 * 22},
+		{usage.ByTemplate, time.Hour, end.AddDate(0, 0, -7), "t", 12 * 170},
 	} {
 		began, busy := time.Now(), cpuTime()
 		changes := 0
 		hours := 0.0
-		err := s.Usage(t.Context(), usage.UsageQuery{Tenant: c.all, From: c.from, To: end, By: c.by, Unit: c.unit}, func(d usage.UsageDelta) error {
+		err := s.Usage(t.Context(), usage.Query{Tenant: c.all, From: c.from, To: end, By: c.by, Unit: c.unit}, func(d usage.Delta) error {
 			changes++
 			hours += d.Nodes
 			return nil

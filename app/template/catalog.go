@@ -149,7 +149,7 @@ type Service struct {
 	Runtime   Dependencies                  `json:"runtime"`
 	Actions   map[app.Action]*ServiceAction `json:"actions,omitempty"`
 	Links     []app.Link                    `json:"links,omitempty"`
-	Needs     Resources                     `json:"needs,omitzero"`
+	Needs     Requirements                  `json:"needs,omitzero"`
 	// Health tells how to see whether the service works; nil: its start is all that is known.
 	Health *HealthCheck `json:"health,omitempty"`
 	// Reads are the keys of the configuration, at its top, that the service is set up by. Where it is empty, they are all
@@ -178,9 +178,9 @@ type HTTPHealth struct {
 	Status int    `json:"status,omitempty"` // 0 means any from 200 to 399
 }
 
-// Resources are what a service takes of its node. All services of a node together may not take more than its hardware
+// Requirements are what a service takes of its node. All services of a node together may not take more than its hardware
 // offers; what a hardware type does not state is not limited.
-type Resources struct {
+type Requirements struct {
 	CPU      float64 `json:"cpu,omitempty"`
 	MemoryGB float64 `json:"memory_gb,omitempty"`
 	DiskGB   float64 `json:"disk_gb,omitempty"`

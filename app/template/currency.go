@@ -36,9 +36,9 @@ func CheckCurrency(code string) error {
 	return &app.Error{Code: app.EInvalid, Field: "currency", Message: fmt.Sprintf("%.20q isn't a currency.", code), Hint: "Use a code of ISO 4217 in capital letters, such as USD, EUR or JPY."}
 }
 
-// CheckExchange refuses a currency that needs an exchange rate and has none, or has one that it doesn't need. House is the installation's
+// CheckExchange refuses a currency that needs an exchange rate and has none, or has one that it doesn't need. Base is the installation's
 // currency; "" skips that check. It returns an *app.Error whose field is currency or exchange_rate.
-func CheckExchange(code string, rate float64, house string) error {
+func CheckExchange(code string, rate float64, base string) error {
 	if code == "" && rate == 0 {
 		return nil
 	}
@@ -54,10 +54,10 @@ func CheckExchange(code string, rate float64, house string) error {
 	switch {
 	case rate != 0 && !(rate >= 1/MaxExchangeRate && rate <= MaxExchangeRate): // neither is NaN
 		return wrong(fmt.Sprintf("The exchange rate must be from %g to %g.", 1/MaxExchangeRate, MaxExchangeRate), "")
-	case house != "" && code == house && rate != 0 && rate != 1:
+	case base != "" && code == base && rate != 0 && rate != 1:
 		return wrong(fmt.Sprintf("%s is the installation's own currency, whose rate is 1.", code), "Leave out the exchange rate.")
-	case house != "" && code != house && rate == 0:
-		return wrong(fmt.Sprintf("%s needs an exchange rate, because the installation's currency is %s.", code, house), "")
+	case base != "" && code != base && rate == 0:
+		return wrong(fmt.Sprintf("%s needs an exchange rate, because the installation's currency is %s.", code, base), "")
 	}
 	return nil
 }

@@ -123,7 +123,7 @@ func (h OperationHook) Check() *app.Error {
 			return wrong("operations", fmt.Sprintf("Scripts can't run for %s: the machines may not answer, and %s.", k.Words(), why),
 				"Call a webhook instead, with send_to.")
 		}
-		if h.Script != "" && k == app.OperationAcceptPartial { // it would never run: an accept-partial has the scripts of what it continues with
+		if h.Script != "" && k == app.OperationAcceptPartial { // it would never run: an accepted partial result has the scripts of what it continues with
 			return wrong("operations", "Scripts can't run for accept_partial: the scripts after the create or resize run when it ends.",
 				"Leave accept_partial out, and name create and resize.")
 		}

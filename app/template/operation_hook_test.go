@@ -33,7 +33,7 @@ func TestHooksNameEveryKindOfOperation(t *testing.T) {
 func TestScriptsOfAAcceptPartial(t *testing.T) {
 	h := OperationHook{Name: "warm", When: HookAfter, Operations: []app.OperationKind{app.OperationCreate, app.OperationAcceptPartial}, Script: "true"}
 	if e := h.Check(); e == nil || e.Code != app.EInvalid || e.Field != "operations" || !strings.Contains(e.Hint, "create and resize") {
-		t.Errorf("a script of an accept-partial: %v", e)
+		t.Errorf("a script of an accepted partial result: %v", e)
 	}
 	h.Operations = nil
 	if e := h.Check(); e != nil || len(Scripts([]OperationHook{h}, app.OperationAcceptPartial)) != 1 {

@@ -23,10 +23,10 @@ type Resolved struct {
 	Size                                 int
 }
 
-// Settle checks values of the template's parameters and says what they set. The error is an *Error, EInvalid, with the Field
+// Resolve checks values of the template's parameters and says what they set. The error is an *Error, EInvalid, with the Field
 // "parameters.NAME" of the first that is wrong; Complaints has all of them.
-func (t *Template) Settle(given map[string]any) (Resolved, error) {
-	s, wrong := t.settle(given)
+func (t *Template) Resolve(given map[string]any) (Resolved, error) {
+	s, wrong := t.resolve(given)
 	if len(wrong) > 0 {
 		return Resolved{}, wrong[0]
 	}
@@ -35,11 +35,11 @@ func (t *Template) Settle(given map[string]any) (Resolved, error) {
 
 // Complaints returns all that is wrong with values of the template's parameters, in their order; unknown ones come last.
 func (t *Template) Complaints(given map[string]any) []*app.Error {
-	_, wrong := t.settle(given)
+	_, wrong := t.resolve(given)
 	return wrong
 }
 
-func (t *Template) settle(given map[string]any) (s Resolved, wrong []*app.Error) {
+func (t *Template) resolve(given map[string]any) (s Resolved, wrong []*app.Error) {
 	s.Given, s.Values = map[string]any{}, map[string]any{}
 	known := map[string]bool{}
 	for _, p := range t.Parameters {

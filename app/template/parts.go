@@ -11,8 +11,8 @@ import (
 	"muster/app/humanize"
 )
 
-// TemplatePart is one thing that a template says, with where it comes from.
-type TemplatePart struct {
+// Part is one thing that a template says, with where it comes from.
+type Part struct {
 	Path  string `json:"path"`
 	Value string `json:"value"`
 	From  string `json:"from"` // the template that says it
@@ -21,13 +21,13 @@ type TemplatePart struct {
 }
 
 // Parts lists all that a template says, in the order in which people write it.
-func (t *Template) Parts() (list []TemplatePart) {
+func (t *Template) Parts() (list []Part) {
 	add := func(value any, path string, at ...string) {
 		text, ok := value.(string)
 		if !ok {
 			text = CatalogText(value)
 		}
-		p := TemplatePart{Path: path, Value: text, From: t.Name, At: t.At(append([]string{path}, at...)...).String()}
+		p := Part{Path: path, Value: text, From: t.Name, At: t.At(append([]string{path}, at...)...).String()}
 		for _, place := range append([]string{path}, at...) {
 			if from := t.From[place]; from != "" {
 				p.From = from

@@ -9,18 +9,18 @@ import (
 	"muster/app"
 )
 
-// TemplateState says who is offered a template.
-type TemplateState string
+// State says who is offered a template.
+type State string
 
 // The states of a template; "" is published.
 const (
-	StateDraft      TemplateState = "draft"      // admins see it and may try it, no one else
-	StatePublished  TemplateState = "published"  // everyone sees it
-	StateDeprecated TemplateState = "deprecated" // it works, and its users see what to use instead
+	StateDraft      State = "draft"      // admins see it and may try it, no one else
+	StatePublished  State = "published"  // everyone sees it
+	StateDeprecated State = "deprecated" // it works, and its users see what to use instead
 )
 
 // InState returns the state in a word, published where nothing else is said.
-func (t *Template) InState() TemplateState {
+func (t *Template) InState() State {
 	if t.State == "" {
 		return StatePublished
 	}
@@ -101,10 +101,10 @@ func (c *Catalog) TemplateFor(actor app.Actor, name string) (*Template, error) {
 
 func compareOffered(a, b *Template) int {
 	rank := func(t *Template) int {
-		return slices.Index([]TemplateState{StatePublished, StateDraft, StateDeprecated}, t.InState())
+		return slices.Index([]State{StatePublished, StateDraft, StateDeprecated}, t.InState())
 	}
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(strings.ToLower(a.Title()), strings.ToLower(b.Title())), strings.Compare(a.Name, b.Name))
 }
 
-// TemplateStates are all of them.
-var TemplateStates = []TemplateState{StateDraft, StatePublished, StateDeprecated}
+// States are all of them.
+var States = []State{StateDraft, StatePublished, StateDeprecated}

@@ -14,22 +14,22 @@ import (
 // keeps. The model is Coopr's.
 type Template struct {
 	About
-	Defaults      TemplateDefaults `json:"defaults"`
-	Compatibility Compatibility    `json:"compatibility"`
-	Constraints   Constraints      `json:"constraints"`
-	Lease         Lease            `json:"lease"`
-	Links         []app.Link       `json:"links,omitempty"`
-	Hooks         []OperationHook  `json:"hooks,omitempty"` // operation hooks, in the order in which their scripts run
-	Extends       string           `json:"extends,omitempty"`
-	Includes      []string         `json:"includes,omitempty"`
+	Defaults      Defaults        `json:"defaults"`
+	Compatibility Compatibility   `json:"compatibility"`
+	Constraints   Constraints     `json:"constraints"`
+	Lease         Lease           `json:"lease"`
+	Links         []app.Link      `json:"links,omitempty"`
+	Hooks         []OperationHook `json:"hooks,omitempty"` // operation hooks, in the order in which their scripts run
+	Extends       string          `json:"extends,omitempty"`
+	Includes      []string        `json:"includes,omitempty"`
 	// Partial marks what is only a part of other templates: no one makes clusters of it.
 	Partial    bool        `json:"partial,omitempty"`
 	Parameters []Parameter `json:"parameters,omitempty"`
 	// Immutable are the parts that neither requests nor templates made from this one may say otherwise; see ImmutableParts.
-	Immutable  []string      `json:"immutable,omitempty"`
-	State      TemplateState `json:"state,omitempty"`       // "" means published
-	Version    string        `json:"version,omitempty"`     // in its authors' own words
-	ReplacedBy string        `json:"replaced_by,omitempty"` // the template to use instead of a deprecated one
+	Immutable  []string `json:"immutable,omitempty"`
+	State      State    `json:"state,omitempty"`       // "" means published
+	Version    string   `json:"version,omitempty"`     // in its authors' own words
+	ReplacedBy string   `json:"replaced_by,omitempty"` // the template to use instead of a deprecated one
 	// Health says how clusters are managed; nil: no one looks.
 	Health *HealthPolicy `json:"health,omitempty"`
 	// PartialResults says what happens to creates and growths of which not all machines come; nil: they fail.
@@ -42,9 +42,9 @@ type Template struct {
 	Batches *Person `json:"batches,omitempty"`
 }
 
-// TemplateDefaults are used where a request says nothing. Config is the cluster configuration; macros in its string
+// Defaults are used where a request says nothing. Config is the cluster configuration; macros in its string
 // values are expanded when services are set up.
-type TemplateDefaults struct {
+type Defaults struct {
 	Services  []string       `json:"services"`
 	Provider  string         `json:"provider,omitempty"`
 	Hardware  string         `json:"hardware,omitempty"`

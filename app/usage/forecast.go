@@ -29,25 +29,25 @@ type CommitmentStore interface {
 	Commitments(ctx context.Context, q CommitmentQuery) ([]Commitment, error)
 }
 
-// UsageAhead is what the clusters that stand will still cost until the month ends, if no one makes, deletes or extends one: each
+// Forecast is what the clusters that stand will still cost until the month ends, if no one makes, deletes or extends one: each
 // costs its price per hour until its lease ends.
-type UsageAhead struct {
+type Forecast struct {
 	From    time.Time `json:"from"` // now
 	To      time.Time `json:"to"`   // the end of the month
 	User    string    `json:"user,omitempty"`
 	PerHour float64   `json:"per_hour"` // what they cost now
 	Cost    float64   `json:"cost"`
 	// Currency is as in Usage.
-	Currency string      `json:"currency"`
-	Days     []UsageLine `json:"days"`             // today, from now on, and all days until the month ends
-	Budget   *float64    `json:"budget,omitempty"` // money that this month may cost, nil where no quota says so
+	Currency string   `json:"currency"`
+	Days     []Line   `json:"days"`             // today, from now on, and all days until the month ends
+	Budget   *float64 `json:"budget,omitempty"` // money that this month may cost, nil where no quota says so
 }
 
-// UsageAhead tells what is still to come this month of what the actor sees in Usage. The budget is the tenant's for those who see
+// Forecast tells what is still to come this month of what the actor sees in Usage. The budget is the tenant's for those who see
 // all of it, and the person's own for the others.
-func (a *Service) UsageAhead(ctx context.Context, actor app.Actor) (UsageAhead, error) {
+func (a *Service) UsageAhead(ctx context.Context, actor app.Actor) (Forecast, error) {
 	if err := actor.Authorize("UsageAhead"); err != nil {
-		return UsageAhead{}, err
+		return Forecast{}, err
 	}
 	q := CommitmentQuery{Tenant: actor.Tenant}
 	if reach, _ := actor.Reach("UsageAhead"); reach == app.Own {
@@ -57,9 +57,9 @@ func (a *Service) UsageAhead(ctx context.Context, actor app.Actor) (UsageAhead, 
 }
 
 // UsageAheadOfAll tells what is still to come this month of all tenants together, for which there is no budget.
-func (a *Service) UsageAheadOfAll(ctx context.Context, actor app.Actor) (UsageAhead, error) {
+func (a *Service) UsageAheadOfAll(ctx context.Context, actor app.Actor) (Forecast, error) {
 	if err := actor.Authorize("UsageAheadOfAll"); err != nil {
-		return UsageAhead{}, err
+		return Forecast{}, err
 	}
 	return a.ahead(ctx, CommitmentQuery{})
 }
@@ -70,18 +70,18 @@ type aheadKey struct {
 	month         time.Time
 }
 
-func (a *Service) ahead(ctx context.Context, q CommitmentQuery) (UsageAhead, error) {
+func (a *Service) ahead(ctx context.Context, q CommitmentQuery) (Forecast, error) {
 	q.Now = a.Now().UTC()
 	month := app.MonthOf(q.Now)
 	q.End = month.End
 	currency, err := a.Catalogs.CurrencyOf(ctx, q.Tenant)
 	if err != nil {
-		return UsageAhead{}, err
+		return Forecast{}, err
 	}
-	u, err := a.aheads.Get(ctx, a.Now, aheadKey{q.Tenant, q.Owner, month.Start}, func(ctx context.Context) (UsageAhead, error) {
+	u, err := a.aheads.Get(ctx, a.Now, aheadKey{q.Tenant, q.Owner, month.Start}, func(ctx context.Context) (Forecast, error) {
 		list, err := a.Store.Commitments(ctx, q)
 		if err != nil {
-			return UsageAhead{}, err
+			return Forecast{}, err
 		}
 		u := ComputeForecast(list, q.Now, q.End)
 		u.User = q.Owner
@@ -102,15 +102,15 @@ func (a *Service) ahead(ctx context.Context, q CommitmentQuery) (UsageAhead, err
 }
 
 // ComputeForecast lays commitments out over the days from now until the end.
-func ComputeForecast(list []Commitment, now, end time.Time) UsageAhead {
-	u := UsageAhead{From: now, To: end, Days: []UsageLine{}}
+func ComputeForecast(list []Commitment, now, end time.Time) Forecast {
+	u := Forecast{From: now, To: end, Days: []Line{}}
 	for _, c := range list {
 		if c.Until.IsZero() || c.Until.After(now) {
 			u.PerHour += c.PerHour
 		}
 	}
 	for day := IntervalDay.Start(now); day.Before(end); day = IntervalDay.Next(day) {
-		l := UsageLine{Start: day}
+		l := Line{Start: day}
 		until := IntervalDay.Next(day)
 		if until.After(end) {
 			until = end

@@ -37,7 +37,7 @@ type Service struct {
 
 	money  moneyTimes
 	usages layout.TTLCache[usageKey, Usage]
-	aheads layout.TTLCache[aheadKey, UsageAhead]
+	aheads layout.TTLCache[aheadKey, Forecast]
 }
 
 // New returns the service on top of its needs.

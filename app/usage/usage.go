@@ -18,17 +18,17 @@ type GroupBy string
 
 // What usage can be added up by.
 const (
-	ByNothing       GroupBy = "none"
-	UsageByTenant   GroupBy = "tenant"
-	UsageByUser     GroupBy = "user" // the owner when the machine was made
-	UsageByTemplate GroupBy = "template"
-	UsageByProvider GroupBy = "provider"
-	UsageByHardware GroupBy = "hardware"
-	UsageByCluster  GroupBy = "cluster"
+	ByNothing  GroupBy = "none"
+	ByTenant   GroupBy = "tenant"
+	ByUser     GroupBy = "user" // the owner when the machine was made
+	ByTemplate GroupBy = "template"
+	ByProvider GroupBy = "provider"
+	ByHardware GroupBy = "hardware"
+	ByCluster  GroupBy = "cluster"
 )
 
 // GroupBys are all of them.
-var GroupBys = []GroupBy{ByNothing, UsageByTenant, UsageByUser, UsageByTemplate, UsageByProvider, UsageByHardware, UsageByCluster}
+var GroupBys = []GroupBy{ByNothing, ByTenant, ByUser, ByTemplate, ByProvider, ByHardware, ByCluster}
 
 // Interval is how long each part of the time is that usage is given for. Parts are those of the calendar in UTC; weeks begin on
 // Monday.
@@ -82,24 +82,24 @@ func (s Interval) unit() time.Duration {
 	return 24 * time.Hour
 }
 
-// UsageFilter asks for usage. A zero From is the beginning of this month, a zero To is now; what is to come is not counted.
-type UsageFilter struct {
+// Filter asks for usage. A zero From is the beginning of this month, a zero To is now; what is to come is not counted.
+type Filter struct {
 	From, To time.Time
 	By       GroupBy  // "" is none
 	Step     Interval // "" is none
 	Mine     bool     // only what belongs to the one who asks
 }
 
-// UsageSum is how much was used. Hours of machines whose price was not known count as free, and are in Unpriced too; cores
+// Sum is how much was used. Hours of machines whose price was not known count as free, and are in Unpriced too; cores
 // that the hardware does not state count as none.
-type UsageSum struct {
+type Sum struct {
 	NodeHours float64 `json:"node_hours"`
 	CoreHours float64 `json:"core_hours"`
 	Cost      float64 `json:"cost"`
 	Unpriced  float64 `json:"unpriced_node_hours,omitempty"`
 }
 
-func (s *UsageSum) add(o UsageSum) {
+func (s *Sum) add(o Sum) {
 	s.NodeHours += o.NodeHours
 	s.CoreHours += o.CoreHours
 	s.Cost += o.Cost
@@ -107,27 +107,27 @@ func (s *UsageSum) add(o UsageSum) {
 }
 
 // nothing tells a sum that is not there, but for what rounding leaves.
-func (s UsageSum) nothing() bool {
+func (s Sum) nothing() bool {
 	const dust = 1e-9
 	return math.Abs(s.NodeHours) < dust && math.Abs(s.CoreHours) < dust && math.Abs(s.Cost) < dust
 }
 
-// UsageLine is what something used within a part of the time.
-type UsageLine struct {
+// Line is what something used within a part of the time.
+type Line struct {
 	Start time.Time `json:"start"` // of the part of the calendar
 	Key   string    `json:"key"`   // by whom or what; "" where it is added up by nothing
-	UsageSum
+	Sum
 }
 
 // Usage is what was used. Lines are ordered by time and then by cost, the dearest first.
 type Usage struct {
-	From  time.Time   `json:"from"`
-	To    time.Time   `json:"to"`
-	By    GroupBy     `json:"by"`
-	Step  Interval    `json:"step"`
-	User  string      `json:"user,omitempty"` // of whom alone it is; "" for everyone
-	Lines []UsageLine `json:"lines"`
-	Total UsageSum    `json:"total"`
+	From  time.Time `json:"from"`
+	To    time.Time `json:"to"`
+	By    GroupBy   `json:"by"`
+	Step  Interval  `json:"step"`
+	User  string    `json:"user,omitempty"` // of whom alone it is; "" for everyone
+	Lines []Line    `json:"lines"`
+	Total Sum       `json:"total"`
 	// Currency is that of all costs, by ISO 4217. What all tenants used is converted at today's exchange rates.
 	Currency string `json:"currency"`
 }
@@ -139,8 +139,8 @@ const (
 	longestUsage   = 10 * 366 * 24 * time.Hour
 )
 
-// UsageQuery asks a store for usage.
-type UsageQuery struct {
+// Query asks a store for usage.
+type Query struct {
 	Tenant   string             // "" for all
 	Owner    string             // "" for all
 	Reader   *app.ClusterReader // only what clusters have used that it may see; nil: all
@@ -149,33 +149,33 @@ type UsageQuery struct {
 	Unit     time.Duration // an hour or a day; units are counted from the Unix epoch
 }
 
-// UsageDelta is how usage changes within a unit of time that begins at At. From the end of the unit on there are Nodes, Cores and
+// Delta is how usage changes within a unit of time that begins at At. From the end of the unit on there are Nodes, Cores and
 // Rate (money per hour) more than before it; within it Sum was used by those.
-type UsageDelta struct {
+type Delta struct {
 	Key                string
 	At                 time.Time
 	Nodes, Cores, Rate float64
 	Unpriced           float64
-	Sum                UsageSum
+	Sum                Sum
 }
 
 // UsageStore counts what machines have used.
 type UsageStore interface {
 	// Usage calls f with every change of usage, by key and then by time. It reads only what existed within the time.
-	Usage(ctx context.Context, q UsageQuery, f func(UsageDelta) error) error
+	Usage(ctx context.Context, q Query, f func(Delta) error) error
 }
 
 // Usage returns what the tenant's machines have used, from how long they really existed and what they cost when they were made. Users
 // get their own, and by tenant or by nothing the sums of everyone in it; admins and approvers get all, but approvers by cluster only
 // those that they may see.
-func (a *Service) Usage(ctx context.Context, actor app.Actor, f UsageFilter) (Usage, error) {
+func (a *Service) Usage(ctx context.Context, actor app.Actor, f Filter) (Usage, error) {
 	if err := actor.Authorize("Usage"); err != nil {
 		return Usage{}, err
 	}
-	q := UsageQuery{Tenant: actor.Tenant}
-	if reach, _ := actor.Reach("Usage"); f.Mine || reach == app.Own && f.By != UsageByTenant {
+	q := Query{Tenant: actor.Tenant}
+	if reach, _ := actor.Reach("Usage"); f.Mine || reach == app.Own && f.By != ByTenant {
 		q.Owner = actor.User
-	} else if f.By == UsageByCluster {
+	} else if f.By == ByCluster {
 		reader, err := a.Clusters.ReaderOf(ctx, actor)
 		if err != nil {
 			return Usage{}, err
@@ -188,23 +188,23 @@ func (a *Service) Usage(ctx context.Context, actor app.Actor, f UsageFilter) (Us
 }
 
 // UsageOfAll returns what the machines of all tenants have used.
-func (a *Service) UsageOfAll(ctx context.Context, actor app.Actor, f UsageFilter) (Usage, error) {
+func (a *Service) UsageOfAll(ctx context.Context, actor app.Actor, f Filter) (Usage, error) {
 	if err := actor.Authorize("UsageOfAll"); err != nil {
 		return Usage{}, err
 	}
-	return a.usage(ctx, UsageQuery{}, f)
+	return a.usage(ctx, Query{}, f)
 }
 
 // Check tells what cannot be answered, without looking for an answer.
-func (f UsageFilter) Check(now time.Time) error {
+func (f Filter) Check(now time.Time) error {
 	_, err := f.complete(now)
 	return err
 }
 
 // complete fills in what was left out, and refuses what cannot be answered.
-func (f UsageFilter) complete(now time.Time) (UsageFilter, error) {
+func (f Filter) complete(now time.Time) (Filter, error) {
 	f.By, f.Step = cmp.Or(f.By, ByNothing), cmp.Or(f.Step, IntervalWhole)
-	wrong := func(field, message, hint string) (UsageFilter, error) {
+	wrong := func(field, message, hint string) (Filter, error) {
 		return f, &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
 	}
 	if !slices.Contains(GroupBys, f.By) {
@@ -243,7 +243,7 @@ func orListOf[T ~string](all []T) string {
 	return humanize.Or(words)
 }
 
-func (a *Service) usage(ctx context.Context, q UsageQuery, f UsageFilter) (Usage, error) {
+func (a *Service) usage(ctx context.Context, q Query, f Filter) (Usage, error) {
 	open := f.To.IsZero()
 	f, err := f.complete(a.Now())
 	if err != nil {
@@ -274,17 +274,17 @@ type usageKey struct {
 	from, to      time.Time
 }
 
-func (a *Service) addUp(ctx context.Context, q UsageQuery, f UsageFilter) (Usage, error) {
+func (a *Service) addUp(ctx context.Context, q Query, f Filter) (Usage, error) {
 	q.From, q.To, q.By, q.Unit = f.From, f.To, f.By, f.Step.unit()
-	u := Usage{From: f.From, To: f.To, By: f.By, Step: f.Step, User: q.Owner, Lines: []UsageLine{}}
-	s := usageSummer{filter: f, unit: q.Unit, usage: &u, lines: map[time.Time]UsageSum{}}
+	u := Usage{From: f.From, To: f.To, By: f.By, Step: f.Step, User: q.Owner, Lines: []Line{}}
+	s := usageSummer{filter: f, unit: q.Unit, usage: &u, lines: map[time.Time]Sum{}}
 	if err := a.Store.Usage(ctx, q, s.add); err != nil {
 		return Usage{}, err
 	}
 	if err := s.endKey(); err != nil {
 		return Usage{}, err
 	}
-	slices.SortFunc(u.Lines, func(x, y UsageLine) int {
+	slices.SortFunc(u.Lines, func(x, y Line) int {
 		return cmp.Or(x.Start.Compare(y.Start), cmp.Compare(y.Cost, x.Cost), cmp.Compare(y.NodeHours, x.NodeHours), strings.Compare(x.Key, y.Key))
 	})
 	return u, nil
@@ -292,23 +292,23 @@ func (a *Service) addUp(ctx context.Context, q UsageQuery, f UsageFilter) (Usage
 
 // usageSummer adds up changes, key after key.
 type usageSummer struct {
-	filter UsageFilter
+	filter Filter
 	unit   time.Duration
 	usage  *Usage
 
 	begun bool
 	key   string
-	at    time.Time  // the unit that comes next
-	rate  UsageDelta // what there is at its beginning
-	lines map[time.Time]UsageSum
+	at    time.Time // the unit that comes next
+	rate  Delta     // what there is at its beginning
+	lines map[time.Time]Sum
 }
 
-func (s *usageSummer) add(d UsageDelta) error {
+func (s *usageSummer) add(d Delta) error {
 	if !s.begun || d.Key != s.key {
 		if err := s.endKey(); err != nil {
 			return err
 		}
-		s.begun, s.key, s.at, s.rate = true, d.Key, d.At, UsageDelta{}
+		s.begun, s.key, s.at, s.rate = true, d.Key, d.At, Delta{}
 	}
 	s.runUntil(d.At)
 	s.put(d.At, d.Sum)
@@ -334,10 +334,10 @@ func (s *usageSummer) runUntil(end time.Time) {
 
 func (s *usageSummer) whole(at time.Time) {
 	h := s.unit.Hours()
-	s.put(at, UsageSum{NodeHours: s.rate.Nodes * h, CoreHours: s.rate.Cores * h, Cost: s.rate.Rate * h, Unpriced: s.rate.Unpriced * h})
+	s.put(at, Sum{NodeHours: s.rate.Nodes * h, CoreHours: s.rate.Cores * h, Cost: s.rate.Rate * h, Unpriced: s.rate.Unpriced * h})
 }
 
-func (s *usageSummer) put(at time.Time, sum UsageSum) {
+func (s *usageSummer) put(at time.Time, sum Sum) {
 	start := s.filter.From
 	if s.filter.Step != IntervalWhole {
 		start = s.filter.Step.Start(at)
@@ -352,7 +352,7 @@ func (s *usageSummer) endKey() error {
 		if sum.nothing() {
 			continue
 		}
-		s.usage.Lines = append(s.usage.Lines, UsageLine{Start: start, Key: s.key, UsageSum: sum})
+		s.usage.Lines = append(s.usage.Lines, Line{Start: start, Key: s.key, Sum: sum})
 		s.usage.Total.add(sum)
 	}
 	clear(s.lines)

@@ -38,7 +38,7 @@ func render(t testing.TB, summary string, blocks []slack.Block) []byte {
 
 func card(status app.OperationStatus) bot.Card {
 	at := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
-	p := chat.ChatProgress{Cluster: app.Cluster{ID: "shop-1", Name: "shop", Owner: "ada", CostPerHour: 0.3, Currency: "USD", Status: app.ClusterPending},
+	p := chat.Progress{Cluster: app.Cluster{ID: "shop-1", Name: "shop", Owner: "ada", CostPerHour: 0.3, Currency: "USD", Status: app.ClusterPending},
 		Nodes:     []app.Node{{Name: "n1", Status: app.NodeReady}, {Name: "n2", Status: app.NodeReady}, {Name: "n3", Status: app.NodeCreated}},
 		Operation: app.Operation{ID: 7, Kind: app.OperationCreate, Status: status, Done: 5, Total: 12, StartedAt: at, Expected: 3 * time.Minute}}
 	switch status {

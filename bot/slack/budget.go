@@ -137,14 +137,14 @@ func (b *budget) heard() {
 }
 
 // health returns the workspace's state, and whether it changed since the last call.
-func (b *budget) health() (h chat.ChatHealth, changed bool) {
+func (b *budget) health() (h chat.Health, changed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.now()
 	for len(b.made) > 0 && now.Sub(b.made[0]) >= time.Minute {
 		b.made = b.made[1:]
 	}
-	h = chat.ChatHealth{EventAt: b.heardAt, Error: b.err, ErrorAt: b.erredAt}
+	h = chat.Health{EventAt: b.heardAt, Error: b.err, ErrorAt: b.erredAt}
 	if len(b.made) > 0 {
 		h.Calls, h.CallsAt = len(b.made), now
 	}

@@ -11,12 +11,12 @@ import (
 // fakeWorkspaces keeps workspaces in memory.
 type fakeWorkspaces struct {
 	mu       sync.Mutex
-	list     map[string]chat.ChatWorkspace
+	list     map[string]chat.Workspace
 	tokens   map[string]chat.ChatTokens
 	channels map[string]string // tenants, by team and channel
 	gone     []string
-	health   map[string]chat.ChatHealth
-	links    []chat.ChatConnection
+	health   map[string]chat.Health
+	links    []chat.Connection
 	linked   map[string]string // addresses that were asked for, by external
 }
 
@@ -24,12 +24,12 @@ func (m *fakeApp) fakeWorkspaces() *fakeWorkspaces {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.home == nil {
-		m.home = &fakeWorkspaces{list: map[string]chat.ChatWorkspace{}, tokens: map[string]chat.ChatTokens{}, channels: map[string]string{}, health: map[string]chat.ChatHealth{}, linked: map[string]string{}}
+		m.home = &fakeWorkspaces{list: map[string]chat.Workspace{}, tokens: map[string]chat.ChatTokens{}, channels: map[string]string{}, health: map[string]chat.Health{}, linked: map[string]string{}}
 	}
 	return m.home
 }
 
-func (m *fakeApp) ChatWorkspace(_ context.Context, _, team, enterprise string) (chat.ChatWorkspace, error) {
+func (m *fakeApp) ChatWorkspace(_ context.Context, _, team, enterprise string) (chat.Workspace, error) {
 	h := m.fakeWorkspaces()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -38,10 +38,10 @@ func (m *fakeApp) ChatWorkspace(_ context.Context, _, team, enterprise string) (
 			return w, nil
 		}
 	}
-	return chat.ChatWorkspace{}, app.Errorf(app.ENotFound, "no workspace")
+	return chat.Workspace{}, app.Errorf(app.ENotFound, "no workspace")
 }
 
-func (m *fakeApp) ChatWorkspaces(context.Context, string) (all []chat.ChatWorkspace, _ error) {
+func (m *fakeApp) ChatWorkspaces(context.Context, string) (all []chat.Workspace, _ error) {
 	h := m.fakeWorkspaces()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -51,7 +51,7 @@ func (m *fakeApp) ChatWorkspaces(context.Context, string) (all []chat.ChatWorksp
 	return all, nil
 }
 
-func (m *fakeApp) ChatTenant(_ context.Context, w chat.ChatWorkspace, channel string) (string, error) {
+func (m *fakeApp) ChatTenant(_ context.Context, w chat.Workspace, channel string) (string, error) {
 	h := m.fakeWorkspaces()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -61,11 +61,11 @@ func (m *fakeApp) ChatTenant(_ context.Context, w chat.ChatWorkspace, channel st
 	return w.Tenant, nil
 }
 
-func (m *fakeApp) ChatHomeTenant(_ context.Context, w chat.ChatWorkspace, _ string) (string, error) {
+func (m *fakeApp) ChatHomeTenant(_ context.Context, w chat.Workspace, _ string) (string, error) {
 	return w.Tenant, nil
 }
 
-func (m *fakeApp) KeepFixedWorkspace(_ context.Context, w chat.ChatWorkspace) error {
+func (m *fakeApp) KeepFixedWorkspace(_ context.Context, w chat.Workspace) error {
 	h := m.fakeWorkspaces()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -84,7 +84,7 @@ func (m *fakeApp) ChatTokens(_ context.Context, _, team string) (chat.ChatTokens
 	return t, nil
 }
 
-func (m *fakeApp) ChatTokensDue(context.Context, string) ([]chat.ChatWorkspace, error) {
+func (m *fakeApp) ChatTokensDue(context.Context, string) ([]chat.Workspace, error) {
 	return nil, nil
 }
 
@@ -112,7 +112,7 @@ func (m *fakeApp) ChatGone(_ context.Context, _, team, _ string) error {
 	return nil
 }
 
-func (m *fakeApp) NoteChat(_ context.Context, _, team string, health chat.ChatHealth) error {
+func (m *fakeApp) NoteChat(_ context.Context, _, team string, health chat.Health) error {
 	h := m.fakeWorkspaces()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -120,7 +120,7 @@ func (m *fakeApp) NoteChat(_ context.Context, _, team string, health chat.ChatHe
 	return nil
 }
 
-func (m *fakeApp) NoteChatConnection(_ context.Context, l chat.ChatConnection) error {
+func (m *fakeApp) NoteChatConnection(_ context.Context, l chat.Connection) error {
 	h := m.fakeWorkspaces()
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -77,7 +77,7 @@ func newHarness(t *testing.T, file string, socket bool) *harness {
 	act := &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
 	c.Services["web"] = &template.Service{About: template.About{Name: "web"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
 	c.Templates["web"] = &template.Template{About: template.About{Name: "web"}, Constraints: template.Constraints{Size: template.SizeRange{Min: 1, Max: 50}},
-		Defaults: template.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
+		Defaults: template.Defaults{Provider: "cloud", Services: []string{"web"}}}
 	h.app = appall.New(appall.Config{Store: h.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: cel.New(),
 		Catalog: func() *template.Catalog { return c }, Now: time.Now})
 	h.slack = slacktest.New(t, slacktest.Config{SigningSecret: storySecret, AppToken: "xapp-story", Base: "http://muster", CommandPath: "/slack/commands", ActionPath: "/slack/actions",
@@ -193,13 +193,13 @@ func (h *harness) work(most int, fails func(cluster string) bool) (done int) {
 }
 
 // clusters are all clusters as they are now, by their names.
-func (h *harness) clusters() map[string]appcluster.ClusterView {
+func (h *harness) clusters() map[string]appcluster.View {
 	h.Helper()
 	list, err := h.app.Cluster.Views.Clusters(h.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleAdmin}, app.ClusterFilter{Limit: 1000})
 	if err != nil {
 		h.Fatal(err)
 	}
-	all := map[string]appcluster.ClusterView{}
+	all := map[string]appcluster.View{}
 	for _, c := range list {
 		v, err := h.app.Cluster.Views.Cluster(h.Context(), app.Actor{Tenant: app.DefaultTenant, User: "root", Role: app.RoleAdmin}, c.ID)
 		if err != nil {

@@ -39,7 +39,7 @@ func (oa *oauth) InstallURL(state string) string {
 }
 
 // exchange gets a workspace's tokens for a code from Slack's consent page. EInvalid if Slack rejects the code.
-func (oa *oauth) exchange(ctx context.Context, code string) (w chat.ChatWorkspace, t chat.ChatTokens, err error) {
+func (oa *oauth) exchange(ctx context.Context, code string) (w chat.Workspace, t chat.ChatTokens, err error) {
 	if code == "" || len(code) > 500 {
 		return w, t, &app.Error{Code: app.EInvalid, Message: "Slack sent no code.", Hint: "Start the installation again."}
 	}
@@ -49,7 +49,7 @@ func (oa *oauth) exchange(ctx context.Context, code string) (w chat.ChatWorkspac
 	if err != nil {
 		return w, t, oauthError(err)
 	}
-	w = chat.ChatWorkspace{Kind: kind, Team: r.Team.ID, Name: r.Team.Name, Enterprise: r.Enterprise.ID, App: r.AppID, Bot: r.BotUserID, Scopes: r.Scope}
+	w = chat.Workspace{Kind: kind, Team: r.Team.ID, Name: r.Team.Name, Enterprise: r.Enterprise.ID, App: r.AppID, Bot: r.BotUserID, Scopes: r.Scope}
 	if r.IsEnterpriseInstall {
 		w.Team, w.Name = r.Enterprise.ID, r.Enterprise.Name
 	}

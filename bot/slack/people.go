@@ -76,7 +76,7 @@ func (ps *people) forgetUser(user string) {
 
 // member rejects people who aren't full members of a workspace: guests, bots, former members, and people of other workspaces in a shared
 // channel. If the workspace is set up for it, members are linked to their accounts by verified e-mail address.
-func (ps *people) member(ctx context.Context, w chat.ChatWorkspace, p *bot.Person, user string) error {
+func (ps *people) member(ctx context.Context, w chat.Workspace, p *bot.Person, user string) error {
 	u, err := ps.info(ctx, w, p.External, user)
 	if err != nil {
 		ps.teams.note(w, err)
@@ -103,7 +103,7 @@ func (ps *people) member(ctx context.Context, w chat.ChatWorkspace, p *bot.Perso
 }
 
 // info is a user's info, requested at most once in peopleKept.
-func (ps *people) info(ctx context.Context, w chat.ChatWorkspace, external, user string) (slack.User, error) {
+func (ps *people) info(ctx context.Context, w chat.Workspace, external, user string) (slack.User, error) {
 	return ps.get(ctx, w.Team+"/"+external, ps.now, func(ctx context.Context) (*slack.User, error) {
 		ctx, cancel := context.WithTimeout(urgent(ctx), postTime)
 		defer cancel()
@@ -121,7 +121,7 @@ func stranger(message string) error {
 }
 
 // refusal is why a person can't use Muster in a workspace; nil if they can.
-func refusal(w chat.ChatWorkspace, u slack.User) error {
+func refusal(w chat.Workspace, u slack.User) error {
 	same := u.TeamID == "" || u.TeamID == w.Team || w.Enterprise != "" && u.Enterprise.EnterpriseID == w.Enterprise
 	switch {
 	case u.Deleted:

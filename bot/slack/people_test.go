@@ -116,7 +116,7 @@ func TestLinkingByEmailIsOptional(t *testing.T) {
 	try(profile(`,"is_email_confirmed":true`), "") // it is off
 	h := r.fakeApp.fakeWorkspaces()
 	h.mu.Lock()
-	h.list["T1"] = chat.ChatWorkspace{Kind: kind, Team: "T1", Tenant: "default", State: chat.StateConnected, Fixed: true, Email: true}
+	h.list["T1"] = chat.Workspace{Kind: kind, Team: "T1", Tenant: "default", State: chat.StateConnected, Fixed: true, Email: true}
 	h.mu.Unlock()
 	try(profile(``), "")
 	try(profile(`,"is_email_confirmed":true,"is_restricted":true`), "")

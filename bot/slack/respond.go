@@ -45,7 +45,7 @@ func person(team, domain, user, name, command string) (bot.Person, bool) {
 }
 
 // enter finds the workspace and the place's tenant, and checks that the person is a full member.
-func (rs *responder) enter(ctx context.Context, p bot.Person, at place) (chat.ChatWorkspace, bot.Person, error) {
+func (rs *responder) enter(ctx context.Context, p bot.Person, at place) (chat.Workspace, bot.Person, error) {
 	w, err := rs.teams.workspace(ctx, at.team, at.enterprise)
 	if err != nil {
 		return w, p, err
@@ -91,14 +91,14 @@ func (rs *responder) say(ctx context.Context, p bot.Person, at place, text strin
 }
 
 // follow creates cards for started operations. If that fails, the answer says so, since the operations continue.
-func (rs *responder) follow(ctx context.Context, w chat.ChatWorkspace, p bot.Person, a bot.Answer, at place) bot.Answer {
+func (rs *responder) follow(ctx context.Context, w chat.Workspace, p bot.Person, a bot.Answer, at place) bot.Answer {
 	channel := firstWord(at.channel, at.user)
 	for _, q := range a.Pending {
 		where := channel
 		if q.Tenant != p.Tenant {
 			where = at.user
 		}
-		ask := chat.ChatAsk{Kind: kind, Team: w.Team, Tenant: q.Tenant, Request: q.Request, Channel: where, Person: at.user}
+		ask := chat.Ask{Kind: kind, Team: w.Team, Tenant: q.Tenant, Request: q.Request, Channel: where, Person: at.user}
 		if err := rs.asks.RecordChatAsk(ctx, ask); err != nil {
 			rs.log.Error("slack: a request's channel couldn't be recorded", "request", q.Request, "error", err)
 		}
@@ -107,7 +107,7 @@ func (rs *responder) follow(ctx context.Context, w chat.ChatWorkspace, p bot.Per
 		if o.Tenant != p.Tenant {
 			channel = at.user // answers about another tenant are shown to the person only
 		}
-		card := chat.ChatCard{Kind: kind, Team: w.Team, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.Operation, Channel: channel, Person: at.user}
+		card := chat.Card{Kind: kind, Team: w.Team, Tenant: o.Tenant, Cluster: o.Cluster, Operation: o.Operation, Channel: channel, Person: at.user}
 		if err := rs.follows.FollowInChat(ctx, card); err != nil {
 			rs.log.Error("slack: a card couldn't be created", "cluster", o.Cluster, "error", err)
 			a.Lines = append(a.Lines, "Progress can't be shown here. Follow it in the portal.")
@@ -119,7 +119,7 @@ func (rs *responder) follow(ctx context.Context, w chat.ChatWorkspace, p bot.Per
 }
 
 // open shows a modal if its trigger is still valid.
-func (rs *responder) open(ctx context.Context, w chat.ChatWorkspace, trigger string, m bot.Modal) bool {
+func (rs *responder) open(ctx context.Context, w chat.Workspace, trigger string, m bot.Modal) bool {
 	ctx, cancel := context.WithTimeout(urgent(ctx), replyTime)
 	defer cancel()
 	p, err := rs.teams.poster(ctx, w)
@@ -134,7 +134,7 @@ func (rs *responder) open(ctx context.Context, w chat.ChatWorkspace, trigger str
 }
 
 // renew replaces an open modal; with a hash, only if the modal hasn't changed since, otherwise it returns true.
-func (rs *responder) renew(ctx context.Context, w chat.ChatWorkspace, view, hash string, m bot.Modal) (stale bool) {
+func (rs *responder) renew(ctx context.Context, w chat.Workspace, view, hash string, m bot.Modal) (stale bool) {
 	ctx, cancel := context.WithTimeout(urgent(context.WithoutCancel(ctx)), postTime)
 	defer cancel()
 	p, err := rs.teams.poster(ctx, w)
@@ -177,7 +177,7 @@ func (rs *responder) post(address string, a bot.Answer, replace bool) bool {
 }
 
 // tell answers a person: visible only to them in a channel, or as a direct message.
-func (rs *responder) tell(ctx context.Context, w chat.ChatWorkspace, channel, user string, a bot.Answer) {
+func (rs *responder) tell(ctx context.Context, w chat.Workspace, channel, user string, a bot.Answer) {
 	ctx, cancel := context.WithTimeout(urgent(context.WithoutCancel(ctx)), postTime)
 	defer cancel()
 	p, err := rs.teams.poster(ctx, w)
@@ -196,7 +196,7 @@ func (rs *responder) tell(ctx context.Context, w chat.ChatWorkspace, channel, us
 }
 
 // shown shows the result of a button: in the message, beside it, in the modal, or as a direct message.
-func (rs *responder) shown(ctx context.Context, w chat.ChatWorkspace, p bot.Person, at place, a bot.Answer, v slack.View) {
+func (rs *responder) shown(ctx context.Context, w chat.Workspace, p bot.Person, at place, a bot.Answer, v slack.View) {
 	switch {
 	case v.ID != "" && v.Type == slack.VTModal:
 		m := bot.InModal(a)
@@ -222,7 +222,7 @@ func (rs *responder) shown(ctx context.Context, w chat.ChatWorkspace, p bot.Pers
 }
 
 // settle shows the result of a submitted modal that its reply can't show, or that came too late for it.
-func (rs *responder) settle(ctx context.Context, w chat.ChatWorkspace, at place, view string, d bot.Submitted, onTime bool) {
+func (rs *responder) settle(ctx context.Context, w chat.Workspace, at place, view string, d bot.Submitted, onTime bool) {
 	switch {
 	case onTime && d.Answer != nil:
 		rs.tell(ctx, w, d.Channel, at.user, *d.Answer)

@@ -85,7 +85,7 @@ func New(c Config) *Server {
 	server := firstWord(c.Server, rand.Text())
 	s := &Server{base: ba, workers: newWorkers(ba), oauth: &oauth{base: ba, clientID: c.ClientID, clientSecret: c.ClientSecret, url: c.URL}}
 	s.teams = &teams{base: ba, installations: c.Installations, tokens: c.Tokens, oauth: s.oauth, token: c.Token, tenant: c.Tenant, server: server,
-		budgets: map[string]*budget{}, fixed: chat.ChatWorkspace{Kind: kind, Tenant: c.Tenant, Fixed: true, State: chat.StateConnected}}
+		budgets: map[string]*budget{}, fixed: chat.Workspace{Kind: kind, Tenant: c.Tenant, Fixed: true, State: chat.StateConnected}}
 	people := &people{base: ba, teams: s.teams, accounts: c.People, members: c.Members, known: map[string]seen{}}
 	speaker := bot.New(bot.Config{UseCases: c.UseCases.UseCases, Tenant: c.Tenant, URL: c.URL, Pages: c.Pages, Log: ba.log})
 	s.updaters = &updaters{base: ba, teams: s.teams, people: people, bot: speaker, uses: c.UseCases}
@@ -126,7 +126,7 @@ func (s *Server) Run(ctx context.Context) {
 }
 
 // Exchange gets a workspace's tokens for a code from Slack's consent page. EInvalid if Slack rejects the code.
-func (s *Server) Exchange(ctx context.Context, code string) (chat.ChatWorkspace, chat.ChatTokens, error) {
+func (s *Server) Exchange(ctx context.Context, code string) (chat.Workspace, chat.ChatTokens, error) {
 	w, t, err := s.exchange(ctx, code)
 	if err != nil {
 		return w, t, err

@@ -31,7 +31,7 @@ func TestARefusedFormIsExplainedInTheLog(t *testing.T) {
 	defer r.server.Close()
 	var log strings.Builder
 	r.server.log = slog.New(slog.NewTextHandler(&log, nil))
-	w := chat.ChatWorkspace{Kind: kind, Team: "T1", Fixed: true}
+	w := chat.Workspace{Kind: kind, Team: "T1", Fixed: true}
 	if r.server.dispatcher.open(t.Context(), w, "trigger", bot.Modal{ID: "x", Title: "X", Parts: []bot.Part{{Field: &bot.Field{Name: "y", Kind: bot.FieldText, Label: "Y"}}}}) {
 		t.Error("it's said to be open")
 	}
@@ -50,7 +50,7 @@ type fakeApp struct {
 	seen    map[string]bool
 	created int
 	deleted int
-	cards   []chat.ChatCard
+	cards   []chat.Card
 	slow    time.Duration
 	unwell  bool
 	home    *fakeWorkspaces
@@ -86,22 +86,22 @@ func (m *fakeApp) Ask(ctx context.Context, _ app.Actor, r cluster.ClusterRequest
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.created++
-	return cluster.Answer{Cluster: &cluster.ClusterView{Cluster: app.Cluster{ID: "shop-1", Name: "shop", Tenant: "default", Size: 3},
+	return cluster.Answer{Cluster: &cluster.View{Cluster: app.Cluster{ID: "shop-1", Name: "shop", Tenant: "default", Size: 3},
 		Operations: []app.Operation{{ID: 7, Kind: app.OperationCreate}}}}, nil
 }
 
-func (m *fakeApp) DeleteCluster(context.Context, app.Actor, string) (cluster.ClusterView, error) {
+func (m *fakeApp) DeleteCluster(context.Context, app.Actor, string) (cluster.View, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.deleted++
-	return cluster.ClusterView{Cluster: app.Cluster{ID: "shop-1", Name: "shop", Tenant: "default", Size: 3}, Operations: []app.Operation{{ID: 8, Kind: app.OperationDelete}}}, nil
+	return cluster.View{Cluster: app.Cluster{ID: "shop-1", Name: "shop", Tenant: "default", Size: 3}, Operations: []app.Operation{{ID: 8, Kind: app.OperationDelete}}}, nil
 }
 
 func (m *fakeApp) Catalog(context.Context, app.Actor) (*template.Catalog, error) {
 	return &template.Catalog{Templates: map[string]*template.Template{"web": {About: template.About{Name: "web"}, Constraints: template.Constraints{Size: template.SizeRange{Min: 3, Max: 9}}}}}, nil
 }
 
-func (m *fakeApp) FollowInChat(_ context.Context, c chat.ChatCard) error {
+func (m *fakeApp) FollowInChat(_ context.Context, c chat.Card) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.cards = append(m.cards, c)

@@ -47,7 +47,7 @@ type socketReceiver struct {
 func (ln *socketReceiver) listen(ctx context.Context) {
 	var old sync.WaitGroup
 	defer old.Wait()
-	pause, link := firstPause, chat.ChatConnection{Server: ln.server, Kind: kind, State: "connecting", Since: ln.now()}
+	pause, link := firstPause, chat.Connection{Server: ln.server, Kind: kind, State: "connecting", Since: ln.now()}
 	tell := func(state, trouble string) {
 		if state != link.State {
 			link.State, link.Since = state, ln.now()

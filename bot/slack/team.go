@@ -25,7 +25,7 @@ type teams struct {
 
 	mu       sync.Mutex
 	budgets  map[string]*budget // by team
-	fixed    chat.ChatWorkspace // the workspace of the configured token; Team is "" until Slack has identified it
+	fixed    chat.Workspace     // the workspace of the configured token; Team is "" until Slack has identified it
 	learning sync.Mutex         // over learnAt
 	learnAt  time.Time
 }
@@ -46,7 +46,7 @@ func (ts *teams) budget(team string) *budget {
 	return b
 }
 
-func (ts *teams) fixedTeam() chat.ChatWorkspace {
+func (ts *teams) fixedTeam() chat.Workspace {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	return ts.fixed
@@ -58,7 +58,7 @@ var errNotInstalled = &app.Error{Code: app.EForbidden, Reason: "not_installed", 
 
 // workspace returns a request's workspace. A server with a configured token and without installation accepts all signed requests, since
 // only that workspace's app has the signing secret.
-func (ts *teams) workspace(ctx context.Context, team, enterprise string) (chat.ChatWorkspace, error) {
+func (ts *teams) workspace(ctx context.Context, team, enterprise string) (chat.Workspace, error) {
 	fixed := ts.fixedTeam()
 	if ts.token != "" && fixed.Team == "" {
 		fixed = ts.learn(ctx)
@@ -83,7 +83,7 @@ func (ts *teams) workspace(ctx context.Context, team, enterprise string) (chat.C
 const learnAgain = time.Minute
 
 // learn identifies the configured token's workspace and saves it; the result has no Team if that fails.
-func (ts *teams) learn(ctx context.Context) chat.ChatWorkspace {
+func (ts *teams) learn(ctx context.Context) chat.Workspace {
 	ts.learning.Lock()
 	defer ts.learning.Unlock()
 	if w := ts.fixedTeam(); w.Team != "" || ts.now().Before(ts.learnAt) {
@@ -98,7 +98,7 @@ func (ts *teams) learn(ctx context.Context) chat.ChatWorkspace {
 		ts.budget("").fail("auth.test: " + firstWord(reason(err), "Slack can't be reached"))
 		return ts.fixedTeam()
 	}
-	w := chat.ChatWorkspace{Kind: kind, Team: who.TeamID, Enterprise: who.EnterpriseID, Name: humanize.CutText(who.Team, 100), Tenant: ts.tenant, Bot: who.UserID, Fixed: true, State: chat.StateConnected}
+	w := chat.Workspace{Kind: kind, Team: who.TeamID, Enterprise: who.EnterpriseID, Name: humanize.CutText(who.Team, 100), Tenant: ts.tenant, Bot: who.UserID, Fixed: true, State: chat.StateConnected}
 	if err := ts.installations.KeepFixedWorkspace(ctx, w); err != nil {
 		ts.log.Warn("slack: the workspace of SLACK_BOT_TOKEN couldn't be saved", "error", err)
 		return ts.fixedTeam()
@@ -123,7 +123,7 @@ func (ts *teams) clientOf(token, team string) *slack.Client {
 }
 
 // api returns a client for a workspace, with its current token.
-func (ts *teams) api(ctx context.Context, w chat.ChatWorkspace) (*slack.Client, error) {
+func (ts *teams) api(ctx context.Context, w chat.Workspace) (*slack.Client, error) {
 	if w.Fixed {
 		return ts.clientOf(ts.token, w.Team), nil
 	}
@@ -147,13 +147,13 @@ func (ts *teams) fresh(ctx context.Context, team string) (chat.ChatTokens, error
 const refreshSoon = 30 * time.Minute
 
 // poster returns a poster for a workspace.
-func (ts *teams) poster(ctx context.Context, w chat.ChatWorkspace) (poster, error) {
+func (ts *teams) poster(ctx context.Context, w chat.Workspace) (poster, error) {
 	api, err := ts.api(ctx, w)
 	return poster{api}, err
 }
 
 // note records a call's error, except those for channels or messages that are gone.
-func (ts *teams) note(w chat.ChatWorkspace, err error) {
+func (ts *teams) note(w chat.Workspace, err error) {
 	if code := app.CodeOf(err); code == app.ECredentials || code == app.EInvalid {
 		ts.budget(w.Team).fail(humanize.CutText(app.AsError(err).Message+": "+reason(err), 200))
 	}

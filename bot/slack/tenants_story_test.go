@@ -56,7 +56,7 @@ func newTenants(t *testing.T, file string, servers int) *tenants {
 	act := &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
 	c.Services["web"] = &template.Service{About: template.About{Name: "web"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: act}}
 	c.Templates["web"] = &template.Template{About: template.About{Name: "web"}, Constraints: template.Constraints{Size: template.SizeRange{Min: 1, Max: 50}},
-		Defaults: template.TemplateDefaults{Provider: "cloud", Services: []string{"web"}}}
+		Defaults: template.Defaults{Provider: "cloud", Services: []string{"web"}}}
 	e.app = all.New(all.Config{Store: e.store, Solver: solver.New(), Changer: change.New(), Planner: planner.New(), Keys: keys{}, Policies: cel.New(),
 		Catalog: func() *template.Catalog { return c }, Now: time.Now})
 	e.slack = slacktest.New(t, slacktest.Config{SigningSecret: storySecret, ClientID: "1.2", ClientSecret: "the app's", Scopes: slack.Scopes, Base: "http://muster", CommandPath: "/slack/commands",
@@ -119,7 +119,7 @@ func (e *tenants) back(a app.Actor, w *slacktest.Workspace, state string) error 
 		e.Fatalf("people are sent to %s, %v", u, err)
 	}
 	code := w.User("owner").Consent(u.Query().Get("client_id"), u.Query().Get("scope"), u.Query().Get("redirect_uri"))
-	_, err = e.app.Chat.Workspaces.InstallChat(e.Context(), a, state, func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error) {
+	_, err = e.app.Chat.Workspaces.InstallChat(e.Context(), a, state, func(ctx context.Context) (chat.Workspace, chat.ChatTokens, error) {
 		return e.serve[0].Exchange(ctx, code)
 	})
 	return err
@@ -307,7 +307,7 @@ func TestApprovalsInAChannel(t *testing.T) {
 			Approval: &policy.Approval{Count: 2}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := e.app.Chat.Channels.SetApprovals(t.Context(), ada, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: room.ID}); err != nil {
+		if err := e.app.Chat.Channels.SetApprovals(t.Context(), ada, chat.Approvals{Kind: "slack", Team: "T1", Channel: room.ID}); err != nil {
 			t.Fatal(err)
 		}
 		e.run()

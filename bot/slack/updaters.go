@@ -104,7 +104,7 @@ func (bs *updaters) syncUpdaters(ctx context.Context) {
 	bs.stopUpdaters(wanted)
 }
 
-func (bs *updaters) startUpdater(ctx context.Context, w chat.ChatWorkspace) *running {
+func (bs *updaters) startUpdater(ctx context.Context, w chat.Workspace) *running {
 	h := workspacePoster{bs.teams, bs.people, w}
 	updater := bot.NewUpdater(bot.Updater{Kind: kind, Team: w.Team, Tenant: w.Tenant, Poster: h, Bot: bs.bot, Page: bs.bot.Page,
 		Cards: bs.uses.Cards, Details: bs.uses.Details, DMs: bs.uses.DMs, Homes: bs.uses.StaleHomes, Log: bs.log, Now: bs.now,

@@ -39,22 +39,22 @@ func (u UseCases) Check() {
 type (
 	// Installations are the workspaces with the bot.
 	Installations interface {
-		ChatWorkspace(ctx context.Context, kind, team, enterprise string) (chat.ChatWorkspace, error)
-		ChatWorkspaces(ctx context.Context, kind string) ([]chat.ChatWorkspace, error)
-		KeepFixedWorkspace(ctx context.Context, w chat.ChatWorkspace) error
+		ChatWorkspace(ctx context.Context, kind, team, enterprise string) (chat.Workspace, error)
+		ChatWorkspaces(ctx context.Context, kind string) ([]chat.Workspace, error)
+		KeepFixedWorkspace(ctx context.Context, w chat.Workspace) error
 		ChatGone(ctx context.Context, kind, team, why string) error
 		// NoteChat records a workspace's state.
-		NoteChat(ctx context.Context, kind, team string, h chat.ChatHealth) error
+		NoteChat(ctx context.Context, kind, team string, h chat.Health) error
 	}
 	// Tokens are the bot's tokens.
 	Tokens interface {
 		ChatTokens(ctx context.Context, kind, team string) (chat.ChatTokens, error)
-		ChatTokensDue(ctx context.Context, kind string) ([]chat.ChatWorkspace, error)
+		ChatTokensDue(ctx context.Context, kind string) ([]chat.Workspace, error)
 		RefreshChatTokens(ctx context.Context, kind, team, holder string, refresh func(ctx context.Context, token string) (chat.ChatTokens, error)) (chat.ChatTokens, error)
 	}
 	// Members returns the tenant of a workspace's members, and links them to accounts.
 	Members interface {
-		ChatHomeTenant(ctx context.Context, w chat.ChatWorkspace, external string) (string, error)
+		ChatHomeTenant(ctx context.Context, w chat.Workspace, external string) (string, error)
 		LinkByEmail(ctx context.Context, kind, external, label, tenant, email string) (bool, error)
 	}
 	// Deliveries records payloads from Slack.
@@ -64,14 +64,14 @@ type (
 	}
 	// Follows creates cards for operations.
 	Follows interface {
-		FollowInChat(ctx context.Context, c chat.ChatCard) error
+		FollowInChat(ctx context.Context, c chat.Card) error
 	}
 	// Asks creates cards for requests once they're approved.
 	Asks interface {
-		RecordChatAsk(ctx context.Context, c chat.ChatAsk) error
+		RecordChatAsk(ctx context.Context, c chat.Ask) error
 	}
 	// Connections records this server's connection state.
 	Connections interface {
-		NoteChatConnection(ctx context.Context, l chat.ChatConnection) error
+		NoteChatConnection(ctx context.Context, l chat.Connection) error
 	}
 )

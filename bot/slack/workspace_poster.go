@@ -12,7 +12,7 @@ import (
 type workspacePoster struct {
 	teams  *teams
 	people *people
-	w      chat.ChatWorkspace
+	w      chat.Workspace
 }
 
 var (

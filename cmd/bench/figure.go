@@ -58,7 +58,7 @@ func figures() []figure {
 func layoutOf(c *template.Catalog, size int, prefer template.Preference) func() func(context.Context) error {
 	return func() func(context.Context) error {
 		return func(ctx context.Context) error {
-			l, err := solver.New().Solve(ctx, c, applayout.LayoutRequest{Template: solvertest.Template, Size: size, Prefer: prefer})
+			l, err := solver.New().Solve(ctx, c, applayout.Request{Template: solvertest.Template, Size: size, Prefer: prefer})
 			switch {
 			case err != nil:
 				return err
@@ -75,7 +75,7 @@ func layoutOf(c *template.Catalog, size int, prefer template.Preference) func() 
 func refusalOf(c *template.Catalog, size int) func() func(context.Context) error {
 	return func() func(context.Context) error {
 		return func(ctx context.Context) error {
-			_, err := solver.New().Solve(ctx, c, applayout.LayoutRequest{Template: solvertest.Template, Size: size})
+			_, err := solver.New().Solve(ctx, c, applayout.Request{Template: solvertest.Template, Size: size})
 			if app.CodeOf(err) != app.ENoLayout {
 				return fmt.Errorf("expected no layout: %w", err)
 			}
@@ -88,7 +88,7 @@ func refusalOf(c *template.Catalog, size int) func() func(context.Context) error
 func explanationOf(c *template.Catalog, size int) func() func(context.Context) error {
 	return func() func(context.Context) error {
 		return func(ctx context.Context) error {
-			r := applayout.LayoutRequest{Template: solvertest.Template, Size: size}
+			r := applayout.Request{Template: solvertest.Template, Size: size}
 			if _, err := solver.New().Solve(ctx, c, r); app.CodeOf(err) != app.ENoLayout {
 				return fmt.Errorf("expected no layout: %w", err)
 			}
@@ -107,8 +107,8 @@ func explanationOf(c *template.Catalog, size int) func() func(context.Context) e
 func growthOf(c *template.Catalog, size int) func() func(context.Context) error {
 	return func() func(context.Context) error {
 		r := applayout.ChangeRequest{Template: solvertest.Template, Size: size + 1}
-		l, err := solver.New().Solve(context.Background(), c, applayout.LayoutRequest{Template: r.Template, Size: size})
-		for _, n := range plan.PlanNodes(l) {
+		l, err := solver.New().Solve(context.Background(), c, applayout.Request{Template: r.Template, Size: size})
+		for _, n := range plan.Nodes(l) {
 			g := groupOf(l, len(r.Nodes))
 			r.Nodes = append(r.Nodes, applayout.ExistingNode{Name: n.Name, Hardware: g.Hardware, Image: g.Image, Zone: g.Zone, Services: g.Services})
 		}
@@ -142,13 +142,13 @@ func planOf(nodes int) func() func(context.Context) error {
 	return func() func(context.Context) error {
 		act := &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
 		actions := map[app.Action]*template.ServiceAction{app.ActionInstall: act, app.ActionStart: act}
-		r := plan.PlanRequest{Kind: app.OperationCreate, Services: map[string]*template.Service{
+		r := plan.Request{Kind: app.OperationCreate, Services: map[string]*template.Service{
 			"base":  {About: template.About{Name: "base"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: act}},
 			"store": {About: template.About{Name: "store"}, Install: template.Dependencies{Requires: []string{"base"}}, Actions: actions},
 			"app": {About: template.About{Name: "app"}, Install: template.Dependencies{Requires: []string{"base"}},
 				Runtime: template.Dependencies{Requires: []string{"store"}}, Actions: actions},
 		}, Config: map[string]any{"stores": "%ip.service.store%"}}
-		r.Nodes = plan.PlanNodes(applayout.Layout{Groups: []applayout.NodeGroup{{Count: nodes, Services: []string{"app", "base", "store"}}}})
+		r.Nodes = plan.Nodes(applayout.Layout{Groups: []applayout.NodeGroup{{Count: nodes, Services: []string{"app", "base", "store"}}}})
 		return func(context.Context) error {
 			p, err := planner.New().Plan(r)
 			if err == nil && p.Acts() != 8*nodes {

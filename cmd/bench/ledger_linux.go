@@ -53,7 +53,7 @@ func eight() *apptemplate.Catalog {
 	c.Services["front"] = &apptemplate.Service{About: apptemplate.About{Name: "front"}, Runtime: apptemplate.Dependencies{Requires: []string{"back"}},
 		Actions: map[app.Action]*apptemplate.ServiceAction{app.ActionInstall: script(), app.ActionStart: script()}}
 	c.Templates["web"] = &apptemplate.Template{About: apptemplate.About{Name: "web"},
-		Defaults:    apptemplate.TemplateDefaults{Provider: "cloud", Services: []string{"back", "front"}},
+		Defaults:    apptemplate.Defaults{Provider: "cloud", Services: []string{"back", "front"}},
 		Constraints: apptemplate.Constraints{Size: apptemplate.SizeRange{Min: 1, Max: apptemplate.Unlimited}}}
 	return c
 }
@@ -64,9 +64,9 @@ const stepsOfEight = 8
 // create asks for a cluster and waits until it's active.
 func (r *rig) create(ctx context.Context, tenant, template, name string, size int) (app.Operation, time.Duration, error) {
 	began := time.Now()
-	ask := func() (cluster.ClusterView, error) {
+	ask := func() (cluster.View, error) {
 		return r.app.Cluster.Creates.CreateCluster(ctx, app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin},
-			cluster.ClusterRequest{Name: name, LayoutRequest: applayout.LayoutRequest{Template: template, Size: size}})
+			cluster.ClusterRequest{Name: name, Request: applayout.Request{Template: template, Size: size}})
 	}
 	v, err := ask()
 	for app.CodeOf(err) == app.ERateLimit && ctx.Err() == nil { // more at once than a tenant may ask

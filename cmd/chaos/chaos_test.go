@@ -82,7 +82,7 @@ func TestStraysAreFound(t *testing.T) {
 	machine := func(id, node string) family.Machine {
 		return family.Machine{ID: id, Tags: map[string]string{family.TagNode: node}}
 	}
-	v := cluster.ClusterView{Nodes: []app.Node{
+	v := cluster.View{Nodes: []app.Node{
 		{Name: "n1", Status: app.NodeReady, MachineID: "a"}, {Name: "n2", Status: app.NodeReady, MachineID: "b"},
 		{Name: "n3", Status: app.NodeDeleted, MachineID: "c"}, {Name: "n4", Status: app.NodeReady, MachineID: "d"},
 	}}

@@ -116,7 +116,7 @@ func (h *harness) checkSteps(cluster string, o app.Operation, steps []app.Step, 
 }
 
 // count adds a cluster that is gone to the tally.
-func (h *harness) count(v appcluster.ClusterView, did done) {
+func (h *harness) count(v appcluster.View, did done) {
 	h.tally.effects += did.lines
 	for _, o := range v.Operations {
 		h.tally.operations[o.Status]++
@@ -229,7 +229,7 @@ func (h *harness) strays(ctx context.Context) (violation []stray, err error) {
 }
 
 // compare finds the machines of a living cluster that are too many, and those that are missing.
-func compare(v appcluster.ClusterView, machines []family.Machine) (violation []stray) {
+func compare(v appcluster.View, machines []family.Machine) (violation []stray) {
 	byNode := map[string][]string{}
 	for _, m := range machines {
 		byNode[m.Tags[family.TagNode]] = append(byNode[m.Tags[family.TagNode]], m.ID)

@@ -146,19 +146,19 @@ func (c *client) can(act string) bool {
 	return c.offers["post /clusters/{id}/operations/{operation}/"+act]
 }
 
-func (c *client) create(ctx context.Context, r cluster.ClusterRequest) (v cluster.ClusterView, err error) {
+func (c *client) create(ctx context.Context, r cluster.ClusterRequest) (v cluster.View, err error) {
 	err = c.ask(ctx, http.MethodPost, "/clusters", r, &v)
 	return v, err
 }
 
-func (c *client) cluster(ctx context.Context, id string) (v cluster.ClusterView, err error) {
+func (c *client) cluster(ctx context.Context, id string) (v cluster.View, err error) {
 	err = c.patiently(ctx, http.MethodGet, "/clusters/"+url.PathEscape(id), nil, &v)
 	return v, err
 }
 
 // act asks one thing of a cluster, or of the operation that is running or else the latest.
 func (c *client) act(ctx context.Context, id, act string) error {
-	var v cluster.ClusterView
+	var v cluster.View
 	path := "/clusters/" + url.PathEscape(id)
 	switch act {
 	case "delete":

@@ -108,7 +108,7 @@ func (h *harness) title() {
 // run makes all rounds, in batches, and tells whether nothing was lost.
 func (h *harness) run(ctx context.Context) (bool, error) {
 	began := time.Now()
-	for h.round < h.rounds && (h.acceptPartial || len(h.book.found()) == 0) {
+	for h.round < h.rounds && (h.keepGoing || len(h.book.found()) == 0) {
 		if err := h.batchOf(ctx, min(h.batch, h.rounds-h.round)); err != nil {
 			h.out.say("round %d: %v", h.round, err)
 			h.autopsy(ctx)

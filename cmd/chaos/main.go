@@ -26,7 +26,7 @@ func main() {
 	flag.StringVar(&o.binary, "muster", "bin/muster", "the `binary` to test")
 	flag.StringVar(&o.only, "only", "", "use only faults whose name contains this `text`")
 	flag.DurationVar(&o.settle, "settle", 2*time.Minute, "maximum time to settle after the last fault")
-	flag.BoolVar(&o.acceptPartial, "accept-partial", false, "run all rounds even after a failure")
+	flag.BoolVar(&o.keepGoing, "keep-going", false, "run all rounds even after a failure")
 	flag.BoolVar(&o.keep, "keep", false, "keep the run's directory even on success")
 	flag.Parse()
 	if exit, did := inNamespace(); did {
@@ -49,17 +49,17 @@ func main() {
 
 // options are one run's settings.
 type options struct {
-	seed          uint64
-	rounds        int
-	batch         int
-	users         int
-	nodes         string
-	topology      string
-	binary        string
-	only          string
-	settle        time.Duration
-	keep          bool
-	acceptPartial bool
+	seed      uint64
+	rounds    int
+	batch     int
+	users     int
+	nodes     string
+	topology  string
+	binary    string
+	only      string
+	settle    time.Duration
+	keep      bool
+	keepGoing bool
 }
 
 func (o options) check() error {

@@ -221,7 +221,7 @@ func (u *user) midway(ctx context.Context, id string) {
 	}
 }
 
-func latestOf(v cluster.ClusterView) app.Operation {
+func latestOf(v cluster.View) app.Operation {
 	if len(v.Operations) == 0 {
 		return app.Operation{}
 	}
@@ -229,7 +229,7 @@ func latestOf(v cluster.ClusterView) app.Operation {
 }
 
 // ended waits until the latest operation has ended.
-func (u *user) ended(ctx context.Context, id string) (cluster.ClusterView, error) {
+func (u *user) ended(ctx context.Context, id string) (cluster.View, error) {
 	for {
 		v, err := u.h.client.cluster(ctx, id)
 		if err != nil || len(v.Operations) > 0 && latestOf(v).Status.Ended() {

@@ -42,7 +42,7 @@ func (u *user) changeful(ctx context.Context, name, id string) error {
 }
 
 // update makes one up for a cluster's current state.
-func (u *user) update(v cluster.ClusterView) cluster.Update {
+func (u *user) update(v cluster.View) cluster.Update {
 	var a cluster.Update
 	if u.rand.IntN(4) == 0 {
 		a.OnFailure = app.FailureRollBack

@@ -18,8 +18,8 @@ const buildHook = "github-shop"
 // builds makes a build hook with its rules, and lets the build system tell of a job that wants a cluster, and of a push that wants none.
 func (h *Instance) builds(ctx context.Context, boss app.Actor) error {
 	owner, token := "builds", "ghp_of-the-demo"
-	rules := []build.BuildRule{
-		{Name: "integration", When: `event.event == "workflow_job" && "muster" in event.labels`, Do: build.ActionCreate, Template: "build-runners", Size: 2, Lease: "2h", Forks: build.BuildForksUnknown},
+	rules := []build.Rule{
+		{Name: "integration", When: `event.event == "workflow_job" && "muster" in event.labels`, Do: build.ActionCreate, Template: "build-runners", Size: 2, Lease: "2h", Forks: build.ForksUnknown},
 		{Name: "pushes", When: `event.event == "push"`, Do: build.ActionNothing},
 	}
 	saved, err := h.Services.Build.Hooks.SaveBuildHook(ctx, boss, build.BuildHookRequest{Name: buildHook, System: "github", Owner: &owner, Rules: &rules,

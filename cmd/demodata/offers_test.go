@@ -64,7 +64,7 @@ func TestNothingThatIsOfferedIsRefused(t *testing.T) {
 	}
 }
 
-func (h *Instance) portalOffers(t *testing.T, site *Site, v cluster.ClusterView) {
+func (h *Instance) portalOffers(t *testing.T, site *Site, v cluster.View) {
 	t.Helper()
 	visitor, err := site.SignIn(t.Context(), v.Owner)
 	if err != nil {
@@ -109,7 +109,7 @@ func (h *Instance) portalOffers(t *testing.T, site *Site, v cluster.ClusterView)
 	}
 }
 
-func (h *Instance) apiOffers(t *testing.T, who app.Actor, v cluster.ClusterView) {
+func (h *Instance) apiOffers(t *testing.T, who app.Actor, v cluster.View) {
 	t.Helper()
 	_, secret, err := h.Services.Identity.Tokens.CreateToken(t.Context(), who, identity.NewAPIToken{Label: "offers of " + v.Name, Days: 1, Scopes: []app.Scope{app.ScopeRead, app.ScopeCluster}})
 	if err != nil {
@@ -128,7 +128,7 @@ func (h *Instance) apiOffers(t *testing.T, who app.Actor, v cluster.ClusterView)
 		}
 		return w.Code, w.Body.String()
 	}
-	var seen cluster.ClusterView
+	var seen cluster.View
 	if status, text := ask(http.MethodGet, "", "", &seen); status != http.StatusOK || len(seen.Actions.Cluster) == 0 {
 		t.Fatalf("the API answers %d: %.300s", status, text)
 	}
@@ -158,7 +158,7 @@ func (h *Instance) apiOffers(t *testing.T, who app.Actor, v cluster.ClusterView)
 	}
 }
 
-func (h *Instance) chatOffers(t *testing.T, who app.Actor, v cluster.ClusterView) {
+func (h *Instance) chatOffers(t *testing.T, who app.Actor, v cluster.View) {
 	t.Helper()
 	uses := faces.Bot(h.Services)
 	uses.People = linked{uses.People, who}
@@ -181,7 +181,7 @@ func (h *Instance) chatOffers(t *testing.T, who app.Actor, v cluster.ClusterView
 	asked := 0
 	for _, button := range slices.Concat(answer.Buttons, card.Buttons) {
 		if strings.Contains(button.Value, `"do":"resume"`) {
-			if !slices.ContainsFunc(v.Trouble.Ways, func(w cluster.Way) bool { return w.Kind == cluster.RecoveryResume }) {
+			if !slices.ContainsFunc(v.Trouble.Ways, func(w cluster.RecoveryOption) bool { return w.Kind == cluster.RecoveryResume }) {
 				t.Errorf("the chat offers %q", button.Name)
 			}
 			continue // it's done at once
@@ -197,9 +197,9 @@ func (h *Instance) chatOffers(t *testing.T, who app.Actor, v cluster.ClusterView
 }
 
 // progress is what a card of the cluster's latest operation tells.
-func (h *Instance) progress(t *testing.T, v cluster.ClusterView) chat.ChatProgress {
+func (h *Instance) progress(t *testing.T, v cluster.View) chat.Progress {
 	t.Helper()
-	p, err := h.Services.Chat.Cards.ChatProgress(t.Context(), chat.ChatCard{Tenant: v.Tenant, Cluster: v.ID, Operation: v.Operations[0].ID})
+	p, err := h.Services.Chat.Cards.ChatProgress(t.Context(), chat.Card{Tenant: v.Tenant, Cluster: v.ID, Operation: v.Operations[0].ID})
 	if err != nil {
 		t.Fatal(fmt.Errorf("card: %w", err))
 	}

@@ -136,11 +136,11 @@ func (h *Instance) connect(ctx context.Context, boss, operator app.Actor) error 
 		}
 	}
 	h.team = "T024BE7LD"
-	if err := h.Store.SaveWorkspace(ctx, boss, chat.ChatWorkspace{Kind: "slack", Team: h.team, Name: "Example Inc.", Tenant: Tenant, State: chat.StateConnected},
+	if err := h.Store.SaveWorkspace(ctx, boss, chat.Workspace{Kind: "slack", Team: h.team, Name: "Example Inc.", Tenant: Tenant, State: chat.StateConnected},
 		chat.ChatTokens{Access: "xoxb-nothing"}, h.Clock.Now()); err != nil {
 		return err
 	}
-	if err := h.Services.Chat.Channels.SetApprovals(ctx, boss, chat.ChatApprovals{Kind: "slack", Team: h.team, Channel: "C0APPROVE"}); err != nil {
+	if err := h.Services.Chat.Channels.SetApprovals(ctx, boss, chat.Approvals{Kind: "slack", Team: h.team, Channel: "C0APPROVE"}); err != nil {
 		return err
 	}
 	if _, _, err := h.Services.Identity.Tokens.CreateRobotToken(ctx, boss,
@@ -162,7 +162,7 @@ func (h *Instance) connect(ctx context.Context, boss, operator app.Actor) error 
 		return err
 	}
 	count, age := 3, 24*time.Hour
-	for _, p := range []pool.PoolRequest{
+	for _, p := range []pool.Request{
 		{Name: "runners", Hardware: "small", Image: "debian", Provider: "dublin", Count: &count, MaxAge: &age},
 	} {
 		if _, err := h.Services.Pool.Pools.CreatePool(ctx, boss, p); err != nil {

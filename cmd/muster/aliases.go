@@ -51,7 +51,7 @@ func waitCommand(c *cli.Context) *cobra.Command {
 
 func waitAll(ctx context.Context, c *cli.Context, names []string, timeout time.Duration) error {
 	until := time.Now().Add(timeout)
-	var all []appcluster.ClusterView
+	var all []appcluster.View
 	var failed []error
 	for _, name := range names {
 		cl, v, err := cluster.ConnectTo(ctx, c, name, true)
@@ -74,7 +74,7 @@ func waitAll(ctx context.Context, c *cli.Context, names []string, timeout time.D
 		}
 	}
 	if c.JSON() {
-		if err := c.PrintJSON(map[string][]appcluster.ClusterView{"clusters": all}); err != nil {
+		if err := c.PrintJSON(map[string][]appcluster.View{"clusters": all}); err != nil {
 			return err
 		}
 	}

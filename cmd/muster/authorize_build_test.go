@@ -10,7 +10,7 @@ import (
 	appbuild "muster/app/build"
 )
 
-var ciRules = []appbuild.BuildRule{{Name: "web", When: `event.event == "build"`, Do: appbuild.ActionCreate, Template: "none", Forks: appbuild.BuildForksAll}}
+var ciRules = []appbuild.Rule{{Name: "web", When: `event.event == "build"`, Do: appbuild.ActionCreate, Template: "none", Forks: appbuild.ForksAll}}
 
 // buildHook makes one of the scene's tenant, whose builds are the scene's owner's.
 func (s *scene) buildHook() string {
@@ -31,7 +31,7 @@ func (s *scene) delivered() (hook string, delivery, build int64) {
 	uniq := strings.ToLower(rand.Text())
 	done, err := s.server.Store.IngestBuild(s.t.Context(), appbuild.IngestOrder{Hook: h, Who: s.boss(), Uniq: uniq, Body: []byte(`{"event":"build","phase":"running","build":"` + uniq + `"}`), Now: time.Now(),
 		Delivery: appbuild.DeliveryRecord{Hook: hook, At: time.Now(), System: "generic", Event: "build", Rule: "web"},
-		Begin:    &appbuild.BuildStart{Rule: ciRules[0], Key: uniq, Ask: appbuild.BuildSpec{Template: "none", WaitFor: 1}}})
+		Begin:    &appbuild.Start{Rule: ciRules[0], Key: uniq, Ask: appbuild.Spec{Template: "none", WaitFor: 1}}})
 	s.must(err)
 	return hook, done.Delivery.ID, done.Build.ID
 }
@@ -60,7 +60,7 @@ var buildTries = map[string]func(ctx context.Context, a *all.Services, s *scene)
 	},
 	"TryBuild": func(ctx context.Context, a *all.Services, s *scene) error {
 		hook, delivery, _ := s.delivered()
-		_, err := a.Build.Intake.TryBuild(ctx, s.actor, hook, appbuild.BuildTrial{Delivery: delivery})
+		_, err := a.Build.Intake.TryBuild(ctx, s.actor, hook, appbuild.Trial{Delivery: delivery})
 		return err
 	},
 	"BuildDeliveries": func(ctx context.Context, a *all.Services, s *scene) error {
@@ -78,7 +78,7 @@ var buildTries = map[string]func(ctx context.Context, a *all.Services, s *scene)
 		return err
 	},
 	"BuildList": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Build.Builds.BuildList(ctx, s.actor, appbuild.BuildFilter{})
+		_, err := a.Build.Builds.BuildList(ctx, s.actor, appbuild.Filter{})
 		return err
 	},
 	"Build": func(ctx context.Context, a *all.Services, s *scene) error {

@@ -20,7 +20,7 @@ func (s *scene) entry() template.CatalogKey {
 	return template.CatalogKey{Kind: template.KindTemplate, Name: name}
 }
 
-func ownTemplate(name string) catalog.CatalogChange {
+func ownTemplate(name string) catalog.Change {
 	return yamlOf("kind: template\nname: " + name + "\nextends: web\n")
 }
 
@@ -62,11 +62,11 @@ var catalogTries = map[string]func(ctx context.Context, a *all.Services, s *scen
 		return err
 	},
 	"TryCatalog": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Cluster.Trials.TryCatalog(ctx, s.actor, ownTemplate("tried"), cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "tried", Size: 3}})
+		_, err := a.Cluster.Trials.TryCatalog(ctx, s.actor, ownTemplate("tried"), cluster.ClusterRequest{Request: layout.Request{Template: "tried", Size: 3}})
 		return err
 	},
 	"ExplainCatalog": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Cluster.Trials.ExplainCatalog(ctx, s.actor, ownTemplate("tried"), cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "tried", Size: 3}})
+		_, err := a.Cluster.Trials.ExplainCatalog(ctx, s.actor, ownTemplate("tried"), cluster.ClusterRequest{Request: layout.Request{Template: "tried", Size: 3}})
 		return err
 	},
 	"ApplyCatalog": func(ctx context.Context, a *all.Services, s *scene) error {

@@ -12,7 +12,7 @@ import (
 func (s *scene) workspaceOf() string {
 	s.used = true
 	team := "T" + s.tenant
-	s.must(s.server.Store.SaveWorkspace(s.t.Context(), s.boss(), chat.ChatWorkspace{Kind: "slack", Team: team, Name: team, Tenant: s.tenant}, chat.ChatTokens{Access: "xoxb-1"}, time.Now()))
+	s.must(s.server.Store.SaveWorkspace(s.t.Context(), s.boss(), chat.Workspace{Kind: "slack", Team: team, Name: team, Tenant: s.tenant}, chat.ChatTokens{Access: "xoxb-1"}, time.Now()))
 	return team
 }
 
@@ -27,8 +27,8 @@ var chatTries = map[string]func(ctx context.Context, a *all.Services, s *scene) 
 		return err
 	},
 	"InstallChat": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Chat.Workspaces.InstallChat(ctx, s.actor, "a state", func(context.Context) (chat.ChatWorkspace, chat.ChatTokens, error) {
-			return chat.ChatWorkspace{}, chat.ChatTokens{}, nil
+		_, err := a.Chat.Workspaces.InstallChat(ctx, s.actor, "a state", func(context.Context) (chat.Workspace, chat.ChatTokens, error) {
+			return chat.Workspace{}, chat.ChatTokens{}, nil
 		})
 		return err
 	},
@@ -40,6 +40,6 @@ var chatTries = map[string]func(ctx context.Context, a *all.Services, s *scene) 
 		return a.Chat.Workspaces.RemoveWorkspace(ctx, s.actor, "slack", s.workspaceOf())
 	},
 	"SetApprovals": func(ctx context.Context, a *all.Services, s *scene) error {
-		return a.Chat.Channels.SetApprovals(ctx, s.actor, chat.ChatApprovals{Kind: "slack", Team: s.workspaceOf(), Channel: "C3"})
+		return a.Chat.Channels.SetApprovals(ctx, s.actor, chat.Approvals{Kind: "slack", Team: s.workspaceOf(), Channel: "C3"})
 	},
 }

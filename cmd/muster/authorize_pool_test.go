@@ -16,8 +16,8 @@ func (s *scene) pool() string {
 	return name
 }
 
-func poolOf(name string, count int) pool.PoolRequest {
-	return pool.PoolRequest{Name: name, Hardware: "small", Image: "host", Provider: "sandbox", Count: &count}
+func poolOf(name string, count int) pool.Request {
+	return pool.Request{Name: name, Hardware: "small", Image: "host", Provider: "sandbox", Count: &count}
 }
 
 // Machines that are made ahead of time, in the matrix.
@@ -40,7 +40,7 @@ var poolTries = map[string]func(ctx context.Context, a *all.Services, s *scene) 
 	},
 	"ChangePool": func(ctx context.Context, a *all.Services, s *scene) error {
 		count := 2
-		_, err := a.Pool.Pools.ChangePool(ctx, s.actor, pool.PoolRequest{Name: s.pool(), Count: &count})
+		_, err := a.Pool.Pools.ChangePool(ctx, s.actor, pool.Request{Name: s.pool(), Count: &count})
 		return err
 	},
 	"DrainPool": func(ctx context.Context, a *all.Services, s *scene) error {

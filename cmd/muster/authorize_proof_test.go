@@ -114,7 +114,7 @@ func TestProofsOfSomeOfAUseCase(t *testing.T) {
 			return err
 		}},
 		{"a build hook's rules", false, func(w app.Actor) error {
-			_, err := a.Build.Hooks.SaveBuildHook(ctx, w, build.BuildHookRequest{Name: "p", Rules: &[]build.BuildRule{}})
+			_, err := a.Build.Hooks.SaveBuildHook(ctx, w, build.BuildHookRequest{Name: "p", Rules: &[]build.Rule{}})
 			return err
 		}},
 		{"a build hook's new secret", true, func(w app.Actor) error {

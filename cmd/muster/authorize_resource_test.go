@@ -11,18 +11,18 @@ import (
 )
 
 // resource makes one of the scene's tenant: version 1 is in use, 2 is not.
-func (s *scene) resource() resource.ResourceID { return s.resourceMarked("content") }
+func (s *scene) resource() resource.ID { return s.resourceMarked("content") }
 
 // resourceMarked makes one with a mark in all that can be said of it.
-func (s *scene) resourceMarked(mark string) resource.ResourceID {
+func (s *scene) resourceMarked(mark string) resource.ID {
 	s.used = true
-	id := resource.ResourceID{Family: resource.ForAutomator, Member: "shell", Type: "file", Name: s.fresh("motd")}
+	id := resource.ID{Family: resource.ForAutomator, Member: "shell", Type: "file", Name: s.fresh("motd")}
 	for _, n := range []string{"1", "2"} {
-		_, err := s.server.Services.Resource.PushResource(s.t.Context(), s.boss(), resource.ResourcePush{ResourceID: id, Note: mark + " note", Source: resource.ResourceSource{File: mark + ".txt"}, Stage: n == "1"},
+		_, err := s.server.Services.Resource.PushResource(s.t.Context(), s.boss(), resource.Push{ID: id, Note: mark + " note", Source: resource.Source{File: mark + ".txt"}, Stage: n == "1"},
 			strings.NewReader(mark+n+id.Name))
 		s.must(err)
 	}
-	_, err := s.server.Services.Resource.SyncResources(s.t.Context(), s.boss(), resource.ResourceFilter{}, false)
+	_, err := s.server.Services.Resource.SyncResources(s.t.Context(), s.boss(), resource.Filter{}, false)
 	s.must(err)
 	return id
 }
@@ -34,7 +34,7 @@ var resourceTries = map[string]func(ctx context.Context, a *all.Services, s *sce
 		return err
 	},
 	"Resources": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, _, err := a.Resource.Resources(ctx, s.actor, resource.ResourceFilter{})
+		_, _, err := a.Resource.Resources(ctx, s.actor, resource.Filter{})
 		return err
 	},
 	"Resource": func(ctx context.Context, a *all.Services, s *scene) error {
@@ -58,12 +58,12 @@ var resourceTries = map[string]func(ctx context.Context, a *all.Services, s *sce
 		return err
 	},
 	"PushResource": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Resource.PushResource(ctx, s.actor, resource.ResourcePush{ResourceID: resource.ResourceID{Family: resource.ForAutomator, Member: "shell", Type: "file", Name: s.fresh("pushed")}}, strings.NewReader("x"))
+		_, err := a.Resource.PushResource(ctx, s.actor, resource.Push{ID: resource.ID{Family: resource.ForAutomator, Member: "shell", Type: "file", Name: s.fresh("pushed")}}, strings.NewReader("x"))
 		return err
 	},
 	"ImportResource": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Resource.ImportResource(ctx, s.actor, resource.ResourcePush{ResourceID: resource.ResourceID{Family: resource.ForAutomator, Member: "shell", Type: "archive", Name: s.fresh("imported")},
-			Source: resource.ResourceSource{Git: "https://127.0.0.1:1/none.git", Ref: "v1"}})
+		_, err := a.Resource.ImportResource(ctx, s.actor, resource.Push{ID: resource.ID{Family: resource.ForAutomator, Member: "shell", Type: "archive", Name: s.fresh("imported")},
+			Source: resource.Source{Git: "https://127.0.0.1:1/none.git", Ref: "v1"}})
 		if app.AsError(err).Field == "git" { // let in as far as to where no one answers
 			err = nil
 		}
@@ -82,7 +82,7 @@ var resourceTries = map[string]func(ctx context.Context, a *all.Services, s *sce
 		_, err := s.server.Services.Resource.StageResource(s.t.Context(), s.boss(), id, 2)
 		s.must(err)
 		s.used = false // it is of all resources of the actor's own tenant, and of no single one
-		_, err = a.Resource.SyncResources(ctx, s.actor, resource.ResourceFilter{}, false)
+		_, err = a.Resource.SyncResources(ctx, s.actor, resource.Filter{}, false)
 		return err
 	},
 	"DeleteResource": func(ctx context.Context, a *all.Services, s *scene) error {

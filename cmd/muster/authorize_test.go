@@ -109,7 +109,7 @@ func (s *scene) create(n cluster.NewCluster) app.Operation {
 		if err := s.server.Store.CreateUser(s.t.Context(), who); app.CodeOf(err) != app.EConflict {
 			s.must(err)
 		}
-		_, err = s.server.Store.ShareCluster(s.t.Context(), s.boss(), n.Cluster.ID, cluster.SharingChange{Add: []cluster.ClusterShare{{Person: s.actor.User, Access: s.shared}}}, 1, time.Now())
+		_, err = s.server.Store.ShareCluster(s.t.Context(), s.boss(), n.Cluster.ID, cluster.SharingChange{Add: []cluster.Share{{Person: s.actor.User, Access: s.shared}}}, 1, time.Now())
 		s.must(err)
 	}
 	return op
@@ -119,7 +119,7 @@ func (s *scene) create(n cluster.NewCluster) app.Operation {
 func (s *scene) question() execution.ManualStep {
 	s.used = true
 	p := plan.Plan{Kind: app.OperationCreate, ManualSteps: map[string]*template.Person{"q": {Ask: "Continue?"}},
-		Steps: []plan.PlanStep{{ID: "n1.a.configure", Node: "n1", Service: "a", Action: app.ActionConfigure, Asks: "q"}}}
+		Steps: []plan.Step{{ID: "n1.a.configure", Node: "n1", Service: "a", Action: app.ActionConfigure, Asks: "q"}}}
 	op := s.create(apptest.NewCluster(s.tenant, s.fresh("q"), 1, time.Now(), p))
 	q, err := s.server.Store.ManualStep(s.t.Context(), s.tenant, op.ID, 0)
 	if err != nil {
@@ -171,11 +171,11 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 		return err
 	},
 	"Preview": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Cluster.Creates.Preview(ctx, s.actor, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
+		_, err := a.Cluster.Creates.Preview(ctx, s.actor, cluster.ClusterRequest{Request: layout.Request{Template: "web", Size: 3}})
 		return err
 	},
 	"Explain": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Cluster.Creates.Explain(ctx, s.actor, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
+		_, err := a.Cluster.Creates.Explain(ctx, s.actor, cluster.ClusterRequest{Request: layout.Request{Template: "web", Size: 3}})
 		return err
 	},
 	"Cluster": func(ctx context.Context, a *all.Services, s *scene) error {
@@ -223,7 +223,7 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 		return err
 	},
 	"CreateCluster": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Cluster.Creates.CreateCluster(ctx, s.actor, cluster.ClusterRequest{Name: s.fresh("made"), LayoutRequest: layout.LayoutRequest{Template: "web", Size: 2}})
+		_, err := a.Cluster.Creates.CreateCluster(ctx, s.actor, cluster.ClusterRequest{Name: s.fresh("made"), Request: layout.Request{Template: "web", Size: 2}})
 		return err
 	},
 	"ClusterConfig": func(ctx context.Context, a *all.Services, s *scene) error {

@@ -127,7 +127,7 @@ func (p *process) push(resource, folder string) {
 }
 
 // edit changes a file on a node by hand, with the cluster's key.
-func (p *process) edit(v cluster.ClusterView, n app.Node, file string) {
+func (p *process) edit(v cluster.View, n app.Node, file string) {
 	p.t.Helper()
 	user, key, err := p.client().Clusters.Key(p.t.Context(), v.ID)
 	if err != nil {

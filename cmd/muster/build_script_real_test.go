@@ -26,7 +26,7 @@ func TestRealBuildScript(t *testing.T) {
 		t.Run(shell, func(t *testing.T) {
 			p := newProcess(t)
 			cl := p.client()
-			rules := []build.BuildRule{{Name: "integration", When: `event.event == "build" && "integration" in event.labels`, Do: build.ActionCreate, Template: "web", Size: 3, Lease: "1h"}}
+			rules := []build.Rule{{Name: "integration", When: `event.event == "build" && "integration" in event.labels`, Do: build.ActionCreate, Template: "web", Size: 3, Lease: "1h"}}
 			var hook build.SavedBuildHook
 			if err := cl.Call(t.Context(), http.MethodPut, "/build-hooks/ci", nil, build.BuildHookRequest{System: "generic", Rules: &rules}, &hook); err != nil {
 				t.Fatal(err)
@@ -74,7 +74,7 @@ func TestRealBuildScript(t *testing.T) {
 			if b := list.Builds[0]; b.Event.Build != "acme/web/1" || b.Event.ForkUnknown || b.Cluster == "" {
 				t.Errorf("the build is %+v", b)
 			}
-			var made cluster.ClusterView
+			var made cluster.View
 			if err := cl.Call(t.Context(), http.MethodGet, "/clusters/"+list.Builds[0].Cluster, nil, nil, &made); err != nil {
 				t.Fatal(err)
 			}

@@ -43,7 +43,7 @@ func tenantAdmin(tenant string) app.Actor {
 	return app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin, Via: app.ViaAPI}
 }
 
-func (m *matrix) apply(actor app.Actor, c catalog.CatalogChange) catalog.CatalogReport {
+func (m *matrix) apply(actor app.Actor, c catalog.Change) catalog.Report {
 	m.t.Helper()
 	r, err := m.server.Services.Catalog.ApplyCatalog(actor.In(m.t.Context()), actor, c)
 	if err != nil {
@@ -52,8 +52,8 @@ func (m *matrix) apply(actor app.Actor, c catalog.CatalogChange) catalog.Catalog
 	return r
 }
 
-func yamlOf(text string) catalog.CatalogChange {
-	return catalog.CatalogChange{Files: []catalog.CatalogFile{{Name: "a.yaml", Text: text}}}
+func yamlOf(text string) catalog.Change {
+	return catalog.Change{Files: []catalog.File{{Name: "a.yaml", Text: text}}}
 }
 
 func TestTenantTemplatesArePrivate(t *testing.T) {
@@ -72,7 +72,7 @@ func TestTenantTemplatesArePrivate(t *testing.T) {
 		if _, got := c.Templates["blog"]; got != want {
 			t.Errorf("tenant %s sees the template: %v, want %v", tenant, got, want)
 		}
-		_, err = a.Cluster.Creates.Preview(ctx, user, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "blog", Size: 3}})
+		_, err = a.Cluster.Creates.Preview(ctx, user, cluster.ClusterRequest{Request: layout.Request{Template: "blog", Size: 3}})
 		if (err == nil) != want {
 			t.Errorf("tenant %s previews it: %v, want %v", tenant, err, want)
 		}
@@ -108,7 +108,7 @@ func TestTenantsAdminsDoNotReachTheServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := m.apply(tenantAdmin(here), yamlOf(c.text))
-			i := slices.IndexFunc(r.Problems, func(p catalog.CatalogProblem) bool { return p.Severity == "error" && p.Field == c.field })
+			i := slices.IndexFunc(r.Problems, func(p catalog.Problem) bool { return p.Severity == "error" && p.Field == c.field })
 			if r.Saved || i < 0 || !strings.Contains(r.Problems[i].Message, c.want) || r.Problems[i].Line == 0 || r.Problems[i].Name != "p" {
 				t.Errorf("%+v", r)
 			}
@@ -132,7 +132,7 @@ compatibility: {services: [mine]}
 `
 	ask := func() error {
 		_, err := m.server.Services.Cluster.Creates.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser},
-			cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "mine", Size: 4}})
+			cluster.ClusterRequest{Request: layout.Request{Template: "mine", Size: 4}})
 		return err
 	}
 	if r := m.apply(tenantAdmin(here), yamlOf(text)); !r.Saved {
@@ -158,12 +158,12 @@ func TestTenantsAdminsPushNothingThatRunsOnTheHost(t *testing.T) {
 		"kind: template\nname: run\nextends: web\ndefaults: {services: [run]}\ncompatibility: {services: [run]}\n")); !r.Saved {
 		t.Fatalf("%+v", r)
 	}
-	push := func(actor app.Actor, content string) resource.ResourceVersion {
+	push := func(actor app.Actor, content string) resource.Version {
 		t.Helper()
-		v, err := m.server.Services.Resource.PushResource(t.Context(), actor, resource.ResourcePush{Stage: true, ResourceID: resource.ResourceID{Family: resource.ForAutomator, Member: "shell", Type: "file", Name: "x"}},
+		v, err := m.server.Services.Resource.PushResource(t.Context(), actor, resource.Push{Stage: true, ID: resource.ID{Family: resource.ForAutomator, Member: "shell", Type: "file", Name: "x"}},
 			strings.NewReader(content))
 		if err == nil {
-			_, err = m.server.Services.Resource.SyncResources(t.Context(), actor, resource.ResourceFilter{}, false)
+			_, err = m.server.Services.Resource.SyncResources(t.Context(), actor, resource.Filter{}, false)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestTenantsAdminsPushNothingThatRunsOnTheHost(t *testing.T) {
 		return v
 	}
 	ask := func() *app.Error {
-		_, err := m.server.Services.Cluster.Creates.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "run", Size: 3}})
+		_, err := m.server.Services.Cluster.Creates.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, cluster.ClusterRequest{Request: layout.Request{Template: "run", Size: 3}})
 		if err == nil {
 			return &app.Error{}
 		}
@@ -210,13 +210,13 @@ func TestAnOwnProviderNeverActsAsTheServer(t *testing.T) {
 	ctx := t.Context()
 	text := "kind: provider\nname: stolen\ntype: google\nsettings: {zone: europe-west3-a, project: project-one, api_url: '" + listener.URL + "/'}\n"
 	r := m.apply(tenantAdmin(here), yamlOf(text))
-	if r.Saved || !slices.ContainsFunc(r.Problems, func(p catalog.CatalogProblem) bool {
+	if r.Saved || !slices.ContainsFunc(r.Problems, func(p catalog.Problem) bool {
 		return p.Severity == "error" && p.Field == "settings.api_url" && p.Line == 4 && strings.Contains(p.Message, "only the installation can set")
 	}) {
 		t.Errorf("%+v", r)
 	}
-	before := catalog.CatalogRevision{CatalogKey: template.CatalogKey{Kind: template.KindProvider, Name: "stolen"}, At: time.Now(), By: "ada", Text: text}
-	if _, err := m.server.Store.SaveTenantCatalog(ctx, tenantAdmin(here), catalog.TenantCatalogSave{At: time.Now(), Entries: []catalog.CatalogRevision{before}, AsOf: -1}); err != nil {
+	before := catalog.Revision{CatalogKey: template.CatalogKey{Kind: template.KindProvider, Name: "stolen"}, At: time.Now(), By: "ada", Text: text}
+	if _, err := m.server.Store.SaveTenantCatalog(ctx, tenantAdmin(here), catalog.TenantCatalogSave{At: time.Now(), Entries: []catalog.Revision{before}, AsOf: -1}); err != nil {
 		t.Fatal(err)
 	}
 	check, err := m.server.Services.Fleet.Installation.CheckProvider(ctx, tenantAdmin(here), "stolen")
@@ -258,7 +258,7 @@ func TestTenantsAdminsHaveNothingBuiltOnTheHost(t *testing.T) {
 			text := "kind: image\nname: own\nproviders: {" + c.provider + ": " + c.image + "}\n---\nkind: template\nname: owned\nextends: web\ndefaults: {provider: " + c.provider + ", hardware: box, image: own}\n" +
 				"compatibility: {hardware: [box], images: [own]}\n"
 			ask := func() error {
-				_, err := m.server.Services.Cluster.Creates.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "owned", Size: 4}})
+				_, err := m.server.Services.Cluster.Creates.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, cluster.ClusterRequest{Request: layout.Request{Template: "owned", Size: 4}})
 				return err
 			}
 			if r := m.apply(tenantAdmin(here), yamlOf(text)); !r.Saved {
@@ -308,7 +308,7 @@ func TestChangesOfTheCatalogAreWholeAndCanBeUndone(t *testing.T) {
 	if c, err := a.Catalog.Catalog(ctx, ada); err != nil || c.Templates["blog"] != nil || c.Templates["other"] == nil {
 		t.Errorf("after the prune: %v", err)
 	}
-	if p, err := a.Cluster.Trials.TryCatalog(ctx, ada, yamlOf(blogYAML), cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "blog", Size: 4}}); err != nil || p.Layout.Size() != 4 {
+	if p, err := a.Cluster.Trials.TryCatalog(ctx, ada, yamlOf(blogYAML), cluster.ClusterRequest{Request: layout.Request{Template: "blog", Size: 4}}); err != nil || p.Layout.Size() != 4 {
 		t.Errorf("a text that is not saved: %+v, %v", p.Layout, err)
 	}
 	if c, err := a.Catalog.Catalog(ctx, ada); err != nil || c.Templates["blog"] != nil {
@@ -327,7 +327,7 @@ func BenchmarkPreviewWithOwnCatalog(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := m.server.Services.Cluster.Creates.Preview(b.Context(), app.Actor{Tenant: tenant, User: "bob", Role: app.RoleUser},
-					cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "web", Size: 4}}); err != nil {
+					cluster.ClusterRequest{Request: layout.Request{Template: "web", Size: 4}}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -372,7 +372,7 @@ func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, answer := send(http.MethodPost, "/api/v1"+path, "application/json", bytes.NewReader(b))
-		var r catalog.CatalogReport
+		var r catalog.Report
 		if err := json.Unmarshal([]byte(answer), &r); err != nil || !r.OK() {
 			t.Fatalf("%s answers %s", path, answer)
 		}
@@ -476,7 +476,7 @@ func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
 			return cli("tenant", "import", written(name+".yaml", "muster_tenant: 1\ncatalog:\n  template/"+name+":\n    text: |\n      "+strings.ReplaceAll(text, "\n", "\n      ")+"\n"))
 		}, []string{first, laidOut, remark}},
 		"coopr": {func(name, text string) string {
-			return api("/catalog/apply", catalog.CatalogChange{Files: []catalog.CatalogFile{{Name: "clustertemplates/" + name + ".json", Text: text}}})
+			return api("/catalog/apply", catalog.Change{Files: []catalog.File{{Name: "clustertemplates/" + name + ".json", Text: text}}})
 		}, []string{coopr, strings.NewReplacer(`{"name": "NAME", `, "{\n", `"config": {}}`, `"config":{ } }, "name" : "NAME"`).Replace(coopr)}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -494,11 +494,11 @@ func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
 				}
 				return len(history), len(versions)
 			}
-			file := catalog.CatalogFile{Name: "a.yaml", Text: strings.ReplaceAll(door.texts[0], "NAME", name)}
+			file := catalog.File{Name: "a.yaml", Text: strings.ReplaceAll(door.texts[0], "NAME", name)}
 			if strings.HasPrefix(file.Text, "{") {
 				file.Name = "clustertemplates/" + name + ".json"
 			}
-			if r := f.apply(boss.actor, catalog.CatalogChange{Files: []catalog.CatalogFile{file}}); !r.Saved {
+			if r := f.apply(boss.actor, catalog.Change{Files: []catalog.File{file}}); !r.Saved {
 				t.Fatalf("%+v", r)
 			}
 			for i, text := range door.texts {

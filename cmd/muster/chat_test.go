@@ -21,7 +21,7 @@ func TestChannelsByConsent(t *testing.T) {
 		t.Fatal(err)
 	}
 	stranger := actor("third", app.RoleAdmin)
-	if err := m.server.Store.SaveWorkspace(ctx, host, chat.ChatWorkspace{Kind: "slack", Team: "T1", Name: "acme", Tenant: here}, chat.ChatTokens{Access: "xoxb-1"}, time.Now()); err != nil {
+	if err := m.server.Store.SaveWorkspace(ctx, host, chat.Workspace{Kind: "slack", Team: "T1", Name: "acme", Tenant: here}, chat.ChatTokens{Access: "xoxb-1"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	speaks := func() string {
@@ -36,7 +36,7 @@ func TestChannelsByConsent(t *testing.T) {
 		}
 		return tenant
 	}
-	c := chat.ChatChannel{Kind: "slack", Team: "T1", Channel: "C1", Tenant: there}
+	c := chat.Channel{Kind: "slack", Team: "T1", Channel: "C1", Tenant: there}
 	refused := func(who app.Actor, code app.Code) {
 		t.Helper()
 		if _, err := a.Chat.Channels.UseChannel(ctx, who, c); app.CodeOf(err) != code {
@@ -45,7 +45,7 @@ func TestChannelsByConsent(t *testing.T) {
 	}
 	refused(user, app.EForbidden)
 	refused(stranger, app.ENotFound)
-	for _, bad := range []chat.ChatChannel{{Kind: "slack", Team: "T1", Channel: "general", Tenant: there}, {Kind: "slack", Team: "T1", Channel: "C1", Tenant: "No"},
+	for _, bad := range []chat.Channel{{Kind: "slack", Team: "T1", Channel: "general", Tenant: there}, {Kind: "slack", Team: "T1", Channel: "C1", Tenant: "No"},
 		{Kind: "slack", Team: "T1", Channel: "C1/../x", Tenant: there}} {
 		if _, err := a.Chat.Channels.UseChannel(ctx, host, bad); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("%+v is taken: %v", bad, err)
@@ -55,20 +55,20 @@ func TestChannelsByConsent(t *testing.T) {
 	if err != nil || got.Agreed() || speaks() != here {
 		t.Fatalf("one side alone: %+v, %v, it speaks for %s", got, err, speaks())
 	}
-	if err := a.Chat.Channels.SetApprovals(ctx, guest, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: "C1"}); app.CodeOf(err) != app.ENotFound {
+	if err := a.Chat.Channels.SetApprovals(ctx, guest, chat.Approvals{Kind: "slack", Team: "T1", Channel: "C1"}); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("requests are posted without agreement: %v", err)
 	}
 	if got, err = a.Chat.Channels.UseChannel(ctx, host, c); err != nil || !got.Agreed() || speaks() != there {
 		t.Fatalf("both sides: %+v, %v, it speaks for %s", got, err, speaks())
 	}
-	if err := a.Chat.Channels.SetApprovals(ctx, guest, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: "C1"}); err != nil {
+	if err := a.Chat.Channels.SetApprovals(ctx, guest, chat.Approvals{Kind: "slack", Team: "T1", Channel: "C1"}); err != nil {
 		t.Error(err)
 	}
-	if err := a.Chat.Channels.SetApprovals(ctx, host, chat.ChatApprovals{Kind: "slack", Team: "T1", Channel: "C1"}); app.CodeOf(err) != app.EForbidden {
+	if err := a.Chat.Channels.SetApprovals(ctx, host, chat.Approvals{Kind: "slack", Team: "T1", Channel: "C1"}); app.CodeOf(err) != app.EForbidden {
 		t.Errorf("the workspace's tenant shows its requests in a channel of another: %v", err)
 	}
 	// Neither side can assign it to a third tenant alone.
-	if _, err := a.Chat.Channels.UseChannel(ctx, host, chat.ChatChannel{Kind: "slack", Team: "T1", Channel: "C1", Tenant: "third"}); app.CodeOf(err) != app.EConflict {
+	if _, err := a.Chat.Channels.UseChannel(ctx, host, chat.Channel{Kind: "slack", Team: "T1", Channel: "C1", Tenant: "third"}); app.CodeOf(err) != app.EConflict {
 		t.Errorf("the channel was given away behind its tenant's back: %v", err)
 	}
 	if err := a.Chat.Channels.ResetChannel(ctx, stranger, "slack", "T1", "C1"); app.CodeOf(err) != app.ENotFound {

@@ -39,17 +39,17 @@ func packed(t *testing.T, folder string) *bytes.Buffer {
 }
 
 // push makes a content the version in use of a resource.
-func (w *fleetServer) push(resource string, content *bytes.Buffer) appresource.ResourceVersion {
+func (w *fleetServer) push(resource string, content *bytes.Buffer) appresource.Version {
 	w.Helper()
 	id, err := appresource.ParseResourceID(resource)
 	if err != nil {
 		w.Fatal(err)
 	}
-	v, err := w.server.Services.Resource.PushResource(w.Context(), w.admin(""), appresource.ResourcePush{ResourceID: id, Stage: true}, content)
+	v, err := w.server.Services.Resource.PushResource(w.Context(), w.admin(""), appresource.Push{ID: id, Stage: true}, content)
 	if err != nil {
 		w.Fatal(err)
 	}
-	if _, err := w.server.Services.Resource.SyncResources(w.Context(), w.admin(""), appresource.ResourceFilter{}, false); err != nil {
+	if _, err := w.server.Services.Resource.SyncResources(w.Context(), w.admin(""), appresource.Filter{}, false); err != nil {
 		w.Fatal(err)
 	}
 	return v
@@ -123,9 +123,9 @@ constraints: {size: {min: 1, max: 1}}
 `, func(c *server.Config) { c.Catalogs = append(c.Catalogs, filepath.Join(dir, "coopr")) })
 	w.nodes.Path = filepath.Join(dir, "bin")
 	w.start("h1")
-	make := func(name, template string, size int) cluster.ClusterView {
+	make := func(name, template string, size int) cluster.View {
 		t.Helper()
-		v, err := w.server.Services.Cluster.Creates.CreateCluster(t.Context(), w.admin(""), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: template, Size: size}})
+		v, err := w.server.Services.Cluster.Creates.CreateCluster(t.Context(), w.admin(""), cluster.ClusterRequest{Name: name, Request: layout.Request{Template: template, Size: size}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ constraints: {size: {min: 1, max: 1}}
 
 	// Of two that would lie in the same place, one is left out, and said to be.
 	w.push("chef-solo/roles/apache2", bytes.NewBuffer(role))
-	p, err := w.server.Services.Cluster.Creates.Preview(t.Context(), w.admin(""), cluster.ClusterRequest{Name: "two", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 1}})
+	p, err := w.server.Services.Cluster.Creates.Preview(t.Context(), w.admin(""), cluster.ClusterRequest{Name: "two", Request: layout.Request{Template: "web", Size: 1}})
 	if err != nil || !strings.Contains(strings.Join(p.Warnings, " "), "roles/apache2 (beside cookbooks/apache2)") {
 		t.Errorf("two of one name: %q, %v", p.Warnings, err)
 	}

@@ -41,7 +41,7 @@ func TestVisited(t *testing.T) {
 	node := func(name, address, key string, status app.NodeStatus) app.Node {
 		return app.Node{Name: name, Status: status, HostKey: key, Addresses: map[string]string{app.AddressAccess: address}}
 	}
-	v := appcluster.ClusterView{Nodes: []app.Node{node("n1", "", "ssh-ed25519 AAAA", app.NodePlanned), node("n2", "10.0.0.2", "", app.NodeCreated),
+	v := appcluster.View{Nodes: []app.Node{node("n1", "", "ssh-ed25519 AAAA", app.NodePlanned), node("n2", "10.0.0.2", "", app.NodeCreated),
 		node("n3", "10.0.0.3", "ssh-ed25519 AAAA", app.NodeReady), node("n4", "-oProxyCommand=x", "ssh-ed25519 AAAA", app.NodeReady)}}
 	for name, want := range map[string]string{"": "n3", "n3": "n3", "n1": "", "n2": "", "n4": "", "n9": ""} {
 		n, err := cluster.Visited(v, name)
@@ -49,7 +49,7 @@ func TestVisited(t *testing.T) {
 			t.Errorf("%q returns %q, %v", name, n.Name, err)
 		}
 	}
-	if _, err := cluster.Visited(appcluster.ClusterView{}, ""); app.CodeOf(err) != app.EConflict {
+	if _, err := cluster.Visited(appcluster.View{}, ""); app.CodeOf(err) != app.EConflict {
 		t.Error(err)
 	}
 }

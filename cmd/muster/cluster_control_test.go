@@ -18,11 +18,11 @@ import (
 
 // controlRoutes are the parts of the contract by which people steer operations.
 func (s *fakeServer) controlRoutes(m *http.ServeMux) {
-	m.HandleFunc("POST /api/v1/clusters/{id}/operations/0/pause", s.with(func(_ *http.Request, v *cluster.ClusterView) any {
+	m.HandleFunc("POST /api/v1/clusters/{id}/operations/0/pause", s.with(func(_ *http.Request, v *cluster.View) any {
 		v.Operations[0].Status = app.OperationPaused
 		return v
 	}))
-	m.HandleFunc("POST /api/v1/clusters/{id}/operations/0/cancel", s.with(func(r *http.Request, v *cluster.ClusterView) any {
+	m.HandleFunc("POST /api/v1/clusters/{id}/operations/0/cancel", s.with(func(r *http.Request, v *cluster.View) any {
 		var in struct {
 			RollBack bool `json:"roll_back"`
 		}
@@ -35,8 +35,8 @@ func (s *fakeServer) controlRoutes(m *http.ServeMux) {
 		}
 		return v
 	}))
-	m.HandleFunc("GET /api/v1/clusters/{id}/operations/0/roll-back", s.with(func(*http.Request, *cluster.ClusterView) any { return s.preview }))
-	m.HandleFunc("POST /api/v1/clusters/{id}/operations/7/roll-back", s.with(func(r *http.Request, v *cluster.ClusterView) any {
+	m.HandleFunc("GET /api/v1/clusters/{id}/operations/0/roll-back", s.with(func(*http.Request, *cluster.View) any { return s.preview }))
+	m.HandleFunc("POST /api/v1/clusters/{id}/operations/7/roll-back", s.with(func(r *http.Request, v *cluster.View) any {
 		var in struct {
 			PlanHash string `json:"plan_hash"`
 		}
@@ -46,16 +46,16 @@ func (s *fakeServer) controlRoutes(m *http.ServeMux) {
 		s.rollBack(v)
 		return v
 	}))
-	m.HandleFunc("POST /api/v1/clusters/{id}/nodes/{node}/retry", s.with(func(*http.Request, *cluster.ClusterView) any {
+	m.HandleFunc("POST /api/v1/clusters/{id}/nodes/{node}/retry", s.with(func(*http.Request, *cluster.View) any {
 		go s.resume()
 		return s.views["c1"]
 	}))
-	m.HandleFunc("GET /api/v1/clusters/{id}/waiting", s.with(func(*http.Request, *cluster.ClusterView) any { return s.waits }))
+	m.HandleFunc("GET /api/v1/clusters/{id}/waiting", s.with(func(*http.Request, *cluster.View) any { return s.waits }))
 	m.HandleFunc("GET /api/v1/queue", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, s.queue) })
 }
 
 // rollBack starts rolling back a cluster, which is soon deleted. The lock is held.
-func (s *fakeServer) rollBack(v *cluster.ClusterView) {
+func (s *fakeServer) rollBack(v *cluster.View) {
 	op := app.Operation{ID: 8, Cluster: v.ID, Kind: app.OperationRollBack, Undoes: 7, Status: app.OperationRunning, Total: 1}
 	v.Operations = slices.Insert(v.Operations, 0, op)
 	v.Status = app.ClusterPending
@@ -71,7 +71,7 @@ func failed(t *testing.T) *fakeServer {
 	v := testCluster("c1", "shop")
 	v.Status, v.Operations[0].Status = app.ClusterFailed, app.OperationFailed
 	s.views["c1"] = v
-	p := plan.Plan{Kind: app.OperationRollBack, Steps: []plan.PlanStep{{ID: "n1.delete", Node: "n1", Action: app.ActionDelete, Rank: 20 * time.Second}}}
+	p := plan.Plan{Kind: app.OperationRollBack, Steps: []plan.Step{{ID: "n1.delete", Node: "n1", Action: app.ActionDelete, Rank: 20 * time.Second}}}
 	s.preview = appoperation.RollBackPreview{Operation: v.Operations[0], Plan: p, PlanHash: p.Hash(), GivesBack: []string{"n1"}, Untouched: 1, Gone: true}
 	return s
 }

@@ -25,16 +25,16 @@ import (
 	"muster/cmd/muster/server"
 )
 
-func troubled() cluster.ClusterView {
+func troubled() cluster.View {
 	since := time.Now().Add(-2*time.Hour - time.Minute)
-	return cluster.ClusterView{
+	return cluster.View{
 		Cluster: app.Cluster{ID: "c1", Name: "shop", Owner: "ada", Template: "web", Provider: "cloud", Size: 2, Status: app.ClusterFailed, Message: "n2.web.start failed: no route to host", CostPerHour: 1},
 		Nodes: []app.Node{{Name: "n1", Hostname: "c1-n1", Hardware: "small", Image: "linux", Services: []string{"web"}, Status: app.NodeReady},
 			{Name: "n2", Hostname: "c1-n2", Hardware: "small", Image: "linux", Services: []string{"web"}, Status: app.NodeReady, LostAt: since}},
 		Operations: []app.Operation{{ID: 2, Kind: app.OperationReconfigure, Status: app.OperationFailed, Total: 6, Done: 4, CreatedAt: since, StartedAt: since, EndedAt: since}},
 		Trouble: &cluster.Trouble{What: "The reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.", Since: since, Operation: 2, Lost: []string{"n2"}, CostPerHour: 0.5,
 			Failures: []cluster.TroubleStep{{Step: "n2.web.start", Node: "n2", Error: "no route to host"}},
-			Ways: []cluster.Way{{Kind: cluster.RecoveryRepair, Title: "Repair cluster", Text: "Replaces n2 and finishes the reconfiguration.", Command: "muster cluster repair shop"},
+			Ways: []cluster.RecoveryOption{{Kind: cluster.RecoveryRepair, Title: "Repair cluster", Text: "Replaces n2 and finishes the reconfiguration.", Command: "muster cluster repair shop"},
 				{Kind: cluster.RecoveryDelete, Title: "Delete cluster", Text: "Deletes all machines and the data on them.", Command: "muster cluster delete shop"}}},
 	}
 }
@@ -70,8 +70,8 @@ func TestClusterHealthCheck(t *testing.T) {
 	v := troubled()
 	s.views["c1"] = &v
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	before := health.ClusterHealth{State: health.HealthUnknown, Unknown: 2, LookedAt: at, Nodes: []health.NodeHealth{}}
-	s.health = []health.ClusterHealth{before, before, {State: health.HealthHealthy, Healthy: 2, LookedAt: at.Add(time.Minute), Nodes: []health.NodeHealth{}}}
+	before := health.ClusterHealth{State: health.Unknown, Unknown: 2, LookedAt: at, Nodes: []health.NodeHealth{}}
+	s.health = []health.ClusterHealth{before, before, {State: health.Healthy, Healthy: 2, LookedAt: at.Add(time.Minute), Nodes: []health.NodeHealth{}}}
 	wantResult(t, s.muster("cluster", "health", "shop", "--check"), cli.ExitDone,
 		"shop is healthy. 2 healthy, 0 unhealthy, 0 unreachable, 0 unknown; checked 2026-03-01 12:01:00 UTC.\n", "")
 	if s.wasAsked("POST /clusters/c1/health/check") != 1 || s.wasAsked("GET /clusters/c1/health") != 3 {
@@ -97,7 +97,7 @@ func TestAFailureIsReportedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	admin := app.Actor{Tenant: here, User: "admin", Role: app.RoleAdmin}
-	made, err := s.Services.Cluster.Creates.CreateCluster(ctx, admin, cluster.ClusterRequest{Name: "broken", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}})
+	made, err := s.Services.Cluster.Creates.CreateCluster(ctx, admin, cluster.ClusterRequest{Name: "broken", Request: layout.Request{Template: "web", Size: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestAFailureIsReportedOnce(t *testing.T) {
 	once("the cluster's page", page("/clusters/"+made.ID))
 	once("the operation's page", page("/clusters/"+made.ID+"/operations/"+strconv.FormatInt(made.Operations[0].ID, 10)))
 	once("the list of clusters", page("/clusters"))
-	c := chat.ChatCard{Tenant: here, Cluster: made.ID, Operation: made.Operations[0].ID}
+	c := chat.Card{Tenant: here, Cluster: made.ID, Operation: made.Operations[0].ID}
 	progress, err := s.Services.Chat.Cards.ChatProgress(ctx, c)
 	if err != nil {
 		t.Fatal(err)

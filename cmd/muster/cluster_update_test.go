@@ -30,11 +30,11 @@ func (s *fakeServer) updateRoutes(m *http.ServeMux) {
 		}
 		return a
 	}
-	m.HandleFunc("POST /api/v1/clusters/{id}/operations/preview", s.with(func(r *http.Request, _ *appcluster.ClusterView) any {
+	m.HandleFunc("POST /api/v1/clusters/{id}/operations/preview", s.with(func(r *http.Request, _ *appcluster.View) any {
 		s.updated = append(s.updated, read(r))
 		return s.update
 	}))
-	m.HandleFunc("POST /api/v1/clusters/{id}/operations", s.with(func(r *http.Request, v *appcluster.ClusterView) any {
+	m.HandleFunc("POST /api/v1/clusters/{id}/operations", s.with(func(r *http.Request, v *appcluster.View) any {
 		a := read(r)
 		s.updated = append(s.updated, a)
 		if a.PlanHash != s.update.PlanHash {
@@ -60,10 +60,10 @@ func updatable(t *testing.T) *fakeServer {
 	v := testCluster("c1", "shop")
 	becomeActive(v)
 	s.views["c1"] = v
-	p := plan.Plan{Kind: app.OperationResize, Steps: []plan.PlanStep{{ID: "n3.create", Node: "n3", Action: app.ActionCreate, Rank: 20 * time.Second},
+	p := plan.Plan{Kind: app.OperationResize, Steps: []plan.Step{{ID: "n3.create", Node: "n3", Action: app.ActionCreate, Rank: 20 * time.Second},
 		{ID: "n1.app.reload", Node: "n1", Service: "app", Action: app.ActionReload, Rank: 2 * time.Second}}}
 	s.update = appcluster.UpdatePreview{Kind: app.OperationResize, Plan: p, PlanHash: p.Hash(), Duration: p.Duration(),
-		Before: appcluster.ClusterFigures{Nodes: 2, CostPerHour: 0.5}, After: appcluster.ClusterFigures{Nodes: 3, CostPerHour: 0.75},
+		Before: appcluster.Figures{Nodes: 2, CostPerHour: 0.5}, After: appcluster.Figures{Nodes: 3, CostPerHour: 0.75},
 		Nodes: []appcluster.UpdatedNode{
 			{Name: "n1", Hardware: "small", Image: "plain", Services: []string{"app", "lb"}, Work: map[string]plan.ServiceWork{"app": plan.WorkReload}},
 			{Name: "n2", Hardware: "small", Image: "plain", Services: []string{"db"}},
@@ -118,7 +118,7 @@ func TestUpdateDoesWhatWasShown(t *testing.T) {
 	if last := s.updated[len(s.updated)-1]; last.PlanHash != s.update.PlanHash || last.OnFailure != app.FailureRollBack || last.Size != 3 {
 		t.Errorf("it asked for %+v", last)
 	}
-	var v cluster.ClusterJSON
+	var v cluster.JSON
 	if out := s.muster("cluster", "grow", "shop", "--yes", "--wait", "--format", "json").out; json.Unmarshal([]byte(out), &v) != nil || v.ID != "c1" || v.Status != app.ClusterActive {
 		t.Errorf("as JSON it answers %s", out)
 	}
@@ -206,9 +206,9 @@ func TestUpdateNothingToDo(t *testing.T) {
 
 func TestUpdateWaitsForApproval(t *testing.T) {
 	s := updatable(t)
-	need := policy.Need{Approval: policy.Approval{Count: 1, Role: app.RoleApprover}}
-	s.update.Decision = &policy.Decision{Outcome: policy.OutcomeApprove, Needs: []policy.Need{need}}
-	s.request = &appcluster.Request{ID: 5, Kind: app.OperationResize, Cluster: "c1", Status: appcluster.RequestWaiting, Needs: []policy.Need{need}}
+	need := policy.RequiredApproval{Approval: policy.Approval{Count: 1, Role: app.RoleApprover}}
+	s.update.Decision = &policy.Decision{Outcome: policy.OutcomeApprove, Needs: []policy.RequiredApproval{need}}
+	s.request = &appcluster.Request{ID: 5, Kind: app.OperationResize, Cluster: "c1", Status: appcluster.RequestWaiting, Needs: []policy.RequiredApproval{need}}
 	got := s.muster("cluster", "grow", "shop", "--yes")
 	wantResult(t, got, cli.ExitDone, "Requires 1 approval from approvers", "")
 	wantResult(t, got, cli.ExitDone, "Request 5 is waiting for 1 approval from approvers.", "")

@@ -130,7 +130,7 @@ func (p *process) kill() {
 }
 
 // await waits for the end of the cluster's latest operation.
-func (p *process) await(id string) cluster.ClusterView {
+func (p *process) await(id string) cluster.View {
 	p.t.Helper()
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		v, err := p.client().Clusters.Get(p.t.Context(), id)
@@ -177,16 +177,16 @@ func (p *process) tidy() {
 	}
 }
 
-func (p *process) create(size int) cluster.ClusterView {
+func (p *process) create(size int) cluster.View {
 	p.t.Helper()
-	v, err := p.client().Create(p.t.Context(), cluster.ClusterRequest{Name: "web", LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
+	v, err := p.client().Create(p.t.Context(), cluster.ClusterRequest{Name: "web", Request: layout.Request{Template: "web", Size: size}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	return v
 }
 
-func (p *process) page(v cluster.ClusterView) string {
+func (p *process) page(v cluster.View) string {
 	p.t.Helper()
 	page, err := demo.FetchPage(p.t.Context(), v.Links[0].URL)
 	if err != nil {

@@ -47,7 +47,7 @@ func TestExamplesInDocumentsAreTaken(t *testing.T) {
 		var p policy.Policy
 		if err := json.Unmarshal([]byte(firstBlock(t, page, "json")), &p); err != nil {
 			t.Errorf("docs/%s: %v", page, err)
-		} else if _, err := s.Services.Policy.Policies.TryPolicy(t.Context(), admin, policy.Try{Policy: p}); err != nil {
+		} else if _, err := s.Services.Policy.Policies.TryPolicy(t.Context(), admin, policy.TrialRequest{Policy: p}); err != nil {
 			t.Errorf("docs/%s: %v", page, err)
 		}
 	}

@@ -35,7 +35,7 @@ type fakeServer struct {
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and made again whenever something happens
-	views   map[string]*cluster.ClusterView
+	views   map[string]*cluster.View
 	events  []app.Event
 	logs    []app.LogLine
 	steps   []app.Step
@@ -58,7 +58,7 @@ type fakeServer struct {
 }
 
 func newFakeServer(t *testing.T) *fakeServer {
-	s := &fakeServer{t: t, changed: make(chan struct{}), views: map[string]*cluster.ClusterView{}, refuse: map[string]*app.Error{}}
+	s := &fakeServer{t: t, changed: make(chan struct{}), views: map[string]*cluster.View{}, refuse: map[string]*app.Error{}}
 	s.listen("127.0.0.1:0")
 	t.Cleanup(func() { s.stop() })
 	return s
@@ -113,25 +113,25 @@ func (s *fakeServer) routes() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /api/v1/clusters", s.list)
 	m.HandleFunc("POST /api/v1/clusters", s.post)
-	m.HandleFunc("GET /api/v1/clusters/{id}", s.with(func(_ *http.Request, v *cluster.ClusterView) any { return v }))
-	m.HandleFunc("DELETE /api/v1/clusters/{id}", s.with(func(_ *http.Request, v *cluster.ClusterView) any { return s.deleted(v) }))
+	m.HandleFunc("GET /api/v1/clusters/{id}", s.with(func(_ *http.Request, v *cluster.View) any { return v }))
+	m.HandleFunc("DELETE /api/v1/clusters/{id}", s.with(func(_ *http.Request, v *cluster.View) any { return s.deleted(v) }))
 	s.controlRoutes(m)
 	s.updateRoutes(m)
-	m.HandleFunc("POST /api/v1/clusters/{id}/operations/0/resume", s.with(func(_ *http.Request, v *cluster.ClusterView) any {
+	m.HandleFunc("POST /api/v1/clusters/{id}/operations/0/resume", s.with(func(_ *http.Request, v *cluster.View) any {
 		go s.resume()
 		return v
 	}))
-	m.HandleFunc("GET /api/v1/clusters/{id}/steps", s.with(func(*http.Request, *cluster.ClusterView) any { return map[string]any{"steps": s.steps} }))
-	m.HandleFunc("GET /api/v1/clusters/{id}/key", s.with(func(*http.Request, *cluster.ClusterView) any {
+	m.HandleFunc("GET /api/v1/clusters/{id}/steps", s.with(func(*http.Request, *cluster.View) any { return map[string]any{"steps": s.steps} }))
+	m.HandleFunc("GET /api/v1/clusters/{id}/key", s.with(func(*http.Request, *cluster.View) any {
 		return map[string]any{"user": "admin", "private_key": "KEY\n"}
 	}))
-	m.HandleFunc("GET /api/v1/clusters/{id}/receipt", s.with(func(_ *http.Request, v *cluster.ClusterView) any {
+	m.HandleFunc("GET /api/v1/clusters/{id}/receipt", s.with(func(_ *http.Request, v *cluster.View) any {
 		at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-		return fleet.NewReceipt(v.Cluster, []fleet.Resource{{ID: "m-1", Node: "n1", Price: 0.5, MadeAt: at, GoneAt: at.Add(time.Hour)},
+		return fleet.NewReceipt(v.Cluster, []fleet.CloudResource{{ID: "m-1", Node: "n1", Price: 0.5, MadeAt: at, GoneAt: at.Add(time.Hour)},
 			{ID: "m-2", Node: "n2", Price: 0.5, MadeAt: at, GoneAt: at.Add(2 * time.Hour)}}, s.proof(), at)
 	}))
-	m.HandleFunc("GET /api/v1/clusters/{id}/health", s.with(func(*http.Request, *cluster.ClusterView) any { return s.healthNow() }))
-	m.HandleFunc("POST /api/v1/clusters/{id}/health/check", s.with(func(*http.Request, *cluster.ClusterView) any { return s.health[0] }))
+	m.HandleFunc("GET /api/v1/clusters/{id}/health", s.with(func(*http.Request, *cluster.View) any { return s.healthNow() }))
+	m.HandleFunc("POST /api/v1/clusters/{id}/health/check", s.with(func(*http.Request, *cluster.View) any { return s.health[0] }))
 	m.HandleFunc("GET /api/v1/clusters/{id}/events", s.feed)
 	m.HandleFunc("GET /api/v1/clusters/{id}/logs", s.with(s.log))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -177,7 +177,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 }
 
 // with finds the cluster of the request; all happens under the lock.
-func (s *fakeServer) with(do func(*http.Request, *cluster.ClusterView) any) http.HandlerFunc {
+func (s *fakeServer) with(do func(*http.Request, *cluster.View) any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -232,7 +232,7 @@ func (s *fakeServer) post(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *fakeServer) deleted(v *cluster.ClusterView) any {
+func (s *fakeServer) deleted(v *cluster.View) any {
 	op := app.Operation{ID: 9, Cluster: v.ID, Kind: app.OperationDelete, Status: app.OperationRunning, Total: 2}
 	v.Operations = slices.Insert(v.Operations, 0, op)
 	v.Status = app.ClusterPending
@@ -283,7 +283,7 @@ func (s *fakeServer) feed(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *fakeServer) log(r *http.Request, _ *cluster.ClusterView) any {
+func (s *fakeServer) log(r *http.Request, _ *cluster.View) any {
 	after, _ := strconv.ParseInt(r.FormValue("after"), 10, 64)
 	limit, _ := strconv.Atoi(r.FormValue("limit"))
 	lines := slices.Clone(s.logs)
@@ -297,8 +297,8 @@ func (s *fakeServer) log(r *http.Request, _ *cluster.ClusterView) any {
 }
 
 // testCluster is a cluster of two nodes whose create is in progress.
-func testCluster(id, name string) *cluster.ClusterView {
-	return &cluster.ClusterView{
+func testCluster(id, name string) *cluster.View {
+	return &cluster.View{
 		Cluster: app.Cluster{ID: id, Tenant: "default", Name: name, Owner: "admin", Template: "web", Provider: "fake", Size: 2,
 			Services: []string{"app"}, Status: app.ClusterPending, CostPerHour: 0.5, CreatedAt: time.Now().Add(-time.Hour)},
 		Nodes: []app.Node{
@@ -311,7 +311,7 @@ func testCluster(id, name string) *cluster.ClusterView {
 }
 
 // becomeActive ends the create of a cluster well.
-func becomeActive(v *cluster.ClusterView) {
+func becomeActive(v *cluster.View) {
 	v.Status = app.ClusterActive
 	v.Operations[0].Status, v.Operations[0].Done = app.OperationSucceeded, 4
 	for i := range v.Nodes {

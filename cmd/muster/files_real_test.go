@@ -211,7 +211,7 @@ func TestRealFiles(t *testing.T) {
 	var usage appusage.Usage
 	var clusters []app.ClusterSummary
 	for _, text := range hostile {
-		usage.Lines = append(usage.Lines, appusage.UsageLine{Key: text})
+		usage.Lines = append(usage.Lines, appusage.Line{Key: text})
 		c := app.ClusterSummary{}
 		c.Name, c.Owner, c.Template, c.Provider, c.Message, c.Services = text, text, text, text, text, []string{text}
 		clusters = append(clusters, c)

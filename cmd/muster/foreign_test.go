@@ -68,7 +68,7 @@ func newForeign(t testing.TB) *foreign {
 	s := &scene{matrix: f.matrix, tenant: there, owner: foreignMark + "-owner"}
 	f.boss = s.boss()
 	hook := s.hook()
-	f.knows("hooks", hook)
+	f.knows("webhooks", hook)
 	f.knows("deliveries", fmt.Sprint(s.delivery(hook)))
 	ci, delivery, build := s.delivered()
 	f.knows("build-hooks", ci)
@@ -88,8 +88,8 @@ func newForeign(t testing.TB) *foreign {
 	f.knows("versions", "1", "2")
 	// A workspace of Slack is named by its team, and so are its pages and routes.
 	team := s.workspaceOf()
-	s.must(f.server.Store.SaveWorkspace(ctx, f.boss, chat.ChatWorkspace{Kind: "slack", Team: team, Name: foreignMark + "-workspace", Tenant: there}, chat.ChatTokens{Access: foreignMark + "-xoxb"}, time.Now()))
-	s.must(f.server.Services.Chat.Channels.SetApprovals(ctx, f.boss, chat.ChatApprovals{Kind: "slack", Team: team, Channel: "C3"}))
+	s.must(f.server.Store.SaveWorkspace(ctx, f.boss, chat.Workspace{Kind: "slack", Team: team, Name: foreignMark + "-workspace", Tenant: there}, chat.ChatTokens{Access: foreignMark + "-xoxb"}, time.Now()))
+	s.must(f.server.Services.Chat.Channels.SetApprovals(ctx, f.boss, chat.Approvals{Kind: "slack", Team: team, Channel: "C3"}))
 	f.knows("slack", team)
 	f.knows("workspaces", team)
 	f.knows("channels", "C3")
@@ -326,7 +326,7 @@ func (f *foreign) state() string {
 	add(workspaces, err)
 	approvals, err := s.Approvals(ctx, there)
 	add(approvals, err)
-	for _, hook := range f.values["hooks"] {
+	for _, hook := range f.values["webhooks"] {
 		deliveries, err := a.Webhook.HookDeliveries(ctx, f.boss, hook, 0, 100)
 		add(len(deliveries), err)
 	}
@@ -404,7 +404,7 @@ func (f *foreign) buildHook(name string) (page, delivery string) {
 	if err := f.server.Store.CreateUser(f.t.Context(), identity.User{Tenant: there, Name: owner, Role: app.RoleUser, PasswordHash: identity.HashPassword("correct horse battery"), CreatedAt: time.Now()}); err != nil {
 		f.t.Fatal(err)
 	}
-	rules := []appbuild.BuildRule{{Name: "jobs", When: `event.event == "workflow_job"`, Do: appbuild.ActionCreate, Template: "web", Size: 3, Forks: appbuild.BuildForksAll}}
+	rules := []appbuild.Rule{{Name: "jobs", When: `event.event == "workflow_job"`, Do: appbuild.ActionCreate, Template: "web", Size: 3, Forks: appbuild.ForksAll}}
 	saved, err := f.server.Services.Build.Hooks.SaveBuildHook(f.t.Context(), f.boss, appbuild.BuildHookRequest{Name: name, System: "github", Owner: &owner, Rules: &rules})
 	if err != nil {
 		f.t.Fatal(err)
@@ -431,7 +431,7 @@ func (f *foreign) buildHook(name string) (page, delivery string) {
 func (f *foreign) atRest(name string, size int) string {
 	f.t.Helper()
 	ctx, now := f.t.Context(), time.Now()
-	v, err := f.server.Services.Cluster.Creates.CreateCluster(ctx, f.boss, cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}})
+	v, err := f.server.Services.Cluster.Creates.CreateCluster(ctx, f.boss, cluster.ClusterRequest{Name: name, Request: layout.Request{Template: "web", Size: size}})
 	if err != nil {
 		f.t.Fatal(err)
 	}

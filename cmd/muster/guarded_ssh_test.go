@@ -94,8 +94,8 @@ func TestSSHToATenantsOwnMachinesIsGuarded(t *testing.T) {
 				t.Fatalf("%+v, %v", r, err)
 			}
 			const hangs = 5 * time.Minute
-			create := func() (cluster.ClusterView, error) {
-				return s.Services.Cluster.Creates.CreateCluster(t.Context(), tenantAdmin(here), cluster.ClusterRequest{Name: "one", LayoutRequest: layout.LayoutRequest{Template: "guarded", Size: 1}})
+			create := func() (cluster.View, error) {
+				return s.Services.Cluster.Creates.CreateCluster(t.Context(), tenantAdmin(here), cluster.ClusterRequest{Name: "one", Request: layout.Request{Template: "guarded", Size: 1}})
 			}
 			made, err := create()
 			for deadline := time.Now().Add(hangs); err != nil && app.AsError(err).Reason == "no_provisioner" && time.Now().Before(deadline); made, err = create() {

@@ -55,7 +55,7 @@ func TestRequestsWithAKeyAreCarriedOutOnce(t *testing.T) {
 				if status == http.StatusConflict && strings.Contains(body, "in_progress") {
 					continue
 				}
-				var c cluster.ClusterView
+				var c cluster.View
 				if err := json.Unmarshal([]byte(body), &c); err != nil || status != http.StatusCreated {
 					t.Errorf("%d %s", status, body)
 				}

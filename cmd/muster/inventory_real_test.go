@@ -18,7 +18,7 @@ import (
 
 // inventoryUses say how the tool that each form is for uses it: a shell's words, with the file as $f, the first node's host name as $host, its
 // address as $address and its port as $port; and what they print of a cluster of three nodes.
-var inventoryUses = map[inventory.InventoryFormat][2]string{
+var inventoryUses = map[inventory.Format][2]string{
 	inventory.FormatSSH:         {`for n in "$host" "n1.web"; do ssh -F "$f" -o BatchMode=yes -o IdentityAgent=none "$n" echo opened; done`, "opened\nopened\n"},
 	inventory.FormatAnsible:     {`ansible -i "$f" all -m ping | grep -c SUCCESS; ansible-inventory -i "$f" --list | jq -r '.muster_web.hosts | length'`, "3\n3\n"},
 	inventory.FormatAnsibleYAML: {`ansible -i "$f" all -m ping | grep -c SUCCESS; ansible-inventory -i "$f" --list | jq -r '.muster_web.hosts | length'`, "3\n3\n"},
@@ -30,7 +30,7 @@ var inventoryUses = map[inventory.InventoryFormat][2]string{
 
 // Every form of an inventory is used by the tool that it is for, as the command line writes it, with nothing added by hand.
 func TestRealInventories(t *testing.T) {
-	for _, f := range inventory.InventoryFormats {
+	for _, f := range inventory.Formats {
 		if inventoryUses[f][0] == "" {
 			t.Errorf("nothing uses inventories of the form %s: say how in inventoryUses", f)
 		}
@@ -42,7 +42,7 @@ func TestRealInventories(t *testing.T) {
 	}
 	dir := t.TempDir()
 	env := append(os.Environ(), "HOME="+dir, "MUSTER_HOME="+filepath.Join(dir, "own"), "host="+v.Nodes[0].Hostname, "address="+v.Nodes[0].Address(app.AddressAccess), fmt.Sprintf("port=%d", cluster.SSHPort(v.Nodes[0])))
-	for _, f := range inventory.InventoryFormats {
+	for _, f := range inventory.Formats {
 		ctx, cancel := context.WithTimeout(t.Context(), hangs)
 		_, name, _, err := (inventory.Inventory{Cluster: v.ID}).File(f)
 		if err != nil {

@@ -85,7 +85,7 @@ func carryOut(s *server.Server, t *testing.T) {
 
 // Machines that are processes of the server's host need an installation with one tenant: their owners could read the data of others.
 func TestTenantsShareNoProcessMachines(t *testing.T) {
-	ask := cluster.ClusterRequest{Name: "one", LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3}}
+	ask := cluster.ClusterRequest{Name: "one", Request: layout.Request{Template: "web", Size: 3}}
 	owner := app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}
 	refused := func(t *testing.T, what string, err error) {
 		t.Helper()
@@ -114,10 +114,10 @@ func TestTenantsShareNoProcessMachines(t *testing.T) {
 		_, err = s.Services.Cluster.Creates.CreateCluster(t.Context(), owner, ask)
 		refused(t, "create", err)
 		one := 1
-		_, err = s.Services.Pool.Pools.CreatePool(t.Context(), superIn(here), pool.PoolRequest{Name: "warm", Provider: "sandbox", Hardware: "small", Image: "host", Count: &one})
+		_, err = s.Services.Pool.Pools.CreatePool(t.Context(), superIn(here), pool.Request{Name: "warm", Provider: "sandbox", Hardware: "small", Image: "host", Count: &one})
 		refused(t, "pool", err)
-		r, err := s.Services.Catalog.ApplyCatalog(t.Context(), superIn(here), catalog.CatalogChange{Files: yamlOf("kind: provider\nname: sandbox-own\ntype: sandbox\nsettings: {mode: process}\n").Files})
-		if err != nil || r.Saved || !slices.ContainsFunc(r.Problems, func(p catalog.CatalogProblem) bool {
+		r, err := s.Services.Catalog.ApplyCatalog(t.Context(), superIn(here), catalog.Change{Files: yamlOf("kind: provider\nname: sandbox-own\ntype: sandbox\nsettings: {mode: process}\n").Files})
+		if err != nil || r.Saved || !slices.ContainsFunc(r.Problems, func(p catalog.Problem) bool {
 			return p.Severity == "error" && p.Field == "settings.mode" && strings.Contains(p.Message, "processes on the server's host")
 		}) {
 			t.Errorf("an own provider is saved: %+v, %v", r, err)

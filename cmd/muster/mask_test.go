@@ -20,7 +20,7 @@ func TestLogsHideWhatConfigHides(t *testing.T) {
 	ctx := t.Context()
 	const plain, secret, name = "Copperfield Street 9", "hunter2-horse", "masked"
 	owner := app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}
-	made, err := s.Services.Cluster.Creates.CreateCluster(ctx, owner, cluster.ClusterRequest{Name: name, Visibility: app.VisibleTenant, LayoutRequest: layout.LayoutRequest{Template: "web", Size: 3},
+	made, err := s.Services.Cluster.Creates.CreateCluster(ctx, owner, cluster.ClusterRequest{Name: name, Visibility: app.VisibleTenant, Request: layout.Request{Template: "web", Size: 3},
 		Config: map[string]any{"greeting": plain, "db": map[string]any{"password": secret}}})
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestLogsHideWhatConfigHides(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	card := chat.ChatCard{Tenant: here, Cluster: made.ID, Operation: f.Operation}
+	card := chat.Card{Tenant: here, Cluster: made.ID, Operation: f.Operation}
 	doors := map[string]func(a app.Actor) (any, error){
 		"logs": func(a app.Actor) (any, error) {
 			return s.Services.Cluster.Activity.Logs(ctx, a, name, cluster.LogFilter{})

@@ -39,13 +39,13 @@ func treasurer(t *testing.T) (at []string, asked *[]string) {
 	lease := appoperation.LeaseOutlook{Cluster: "c1", Name: "shop", Until: now.Add(2*time.Hour + time.Second), Offer: template.LeaseOffer{By: time.Hour, Latest: now.Add(3 * time.Hour)},
 		Warnings:  []appoperation.LeaseWarned{{Before: time.Hour, At: now.Add(time.Hour + time.Second)}},
 		Obstacles: []appoperation.LeaseObstacle{{Text: "No provisioner can take this.", Stop: true}}}
-	usage := appusage.Usage{From: now.Add(-time.Hour), To: now, By: appusage.UsageByUser, Lines: []appusage.UsageLine{{Start: now, Key: "=ada", UsageSum: appusage.UsageSum{NodeHours: 2.5, Cost: 1.25}}},
-		Total: appusage.UsageSum{NodeHours: 2.5, Cost: 1.25, Unpriced: 1}}
+	usage := appusage.Usage{From: now.Add(-time.Hour), To: now, By: appusage.ByUser, Lines: []appusage.Line{{Start: now, Key: "=ada", Sum: appusage.Sum{NodeHours: 2.5, Cost: 1.25}}},
+		Total: appusage.Sum{NodeHours: 2.5, Cost: 1.25, Unpriced: 1}}
 	mux.HandleFunc("GET /api/v1/quotas", answer(map[string]any{"quotas": []policy.QuotaUse{q}}))
 	mux.HandleFunc("PUT /api/v1/quotas", answer(q))
 	mux.HandleFunc("DELETE /api/v1/quotas", answer(nil))
 	mux.HandleFunc("GET /api/v1/quotas/remaining", answer(policy.QuotaLeft{Lines: []policy.QuotaLine{{Measure: policy.MeasurePerHour, Scope: policy.QuotaEachUser, Name: "ada", Currency: "USD", Limit: 3, Used: 1, Left: 2}}}))
-	mux.HandleFunc("GET /api/v1/clusters/{id}", answer(cluster.ClusterView{Cluster: app.Cluster{ID: "c1", Name: "shop"}}))
+	mux.HandleFunc("GET /api/v1/clusters/{id}", answer(cluster.View{Cluster: app.Cluster{ID: "c1", Name: "shop"}}))
 	mux.HandleFunc("GET /api/v1/clusters/{id}/lease", answer(lease))
 	mux.HandleFunc("POST /api/v1/clusters/{id}/lease", answer(lease))
 	mux.HandleFunc("GET /api/v1/usage", answer(usage))

@@ -126,7 +126,7 @@ func TestARequestIsFollowedOntoAnotherHost(t *testing.T) {
 	}
 	said, _ := io.ReadAll(answer.Body)
 	answer.Body.Close()
-	var made cluster.ClusterView
+	var made cluster.View
 	if answer.StatusCode != http.StatusCreated || json.Unmarshal(said, &made) != nil {
 		t.Fatalf("%s: %s", answer.Status, said)
 	}

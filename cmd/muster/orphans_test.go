@@ -20,7 +20,7 @@ func accountant(t *testing.T) (url string, asked *[]string) {
 	asked = &[]string{}
 	now := time.Now()
 	c := app.Cluster{ID: "c1", Name: "shop", Owner: "ada", Provider: "fake", Status: app.ClusterDeleted, DeletedAt: now}
-	receipt := fleet.NewReceipt(c, []fleet.Resource{{Provider: "fake", Kind: fleet.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5,
+	receipt := fleet.NewReceipt(c, []fleet.CloudResource{{Provider: "fake", Kind: fleet.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5,
 		MadeAt: now.Add(-2 * time.Hour), GoneAt: now}}, fleet.Proof{At: now, How: "It was asked and listed none."}, now)
 	report := fleet.OrphanReport{Mode: fleet.OrphansReport, Cost: 1, Accounts: []app.Account{{Provider: "fake", Machines: 3, Orphans: 2, HeldBack: 1, EndedAt: now.Add(-time.Minute)}},
 		Orphans: []fleet.Orphan{
@@ -39,7 +39,7 @@ func accountant(t *testing.T) (url string, asked *[]string) {
 	mux.HandleFunc("GET /api/v1/orphans", answer(report))
 	mux.HandleFunc("POST /api/v1/orphans/{id}", answer(report.Orphans[0]))
 	mux.HandleFunc("PUT /api/v1/orphans-mode", answer(map[string]string{"mode": "off"}))
-	mux.HandleFunc("GET /api/v1/clusters/c1", answer(cluster.ClusterView{Cluster: c}))
+	mux.HandleFunc("GET /api/v1/clusters/c1", answer(cluster.View{Cluster: c}))
 	mux.HandleFunc("GET /api/v1/clusters/c1/receipt", answer(receipt))
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)

@@ -371,9 +371,9 @@ func (r *plantedRun) plantHook() {
 }
 
 // create asks for a cluster and waits until its scripts run.
-func (r *plantedRun) create(name string) appcluster.ClusterView {
+func (r *plantedRun) create(name string) appcluster.View {
 	r.Helper()
-	v, err := r.server.Services.Cluster.Creates.CreateCluster(r.Context(), r.admin(""), appcluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "leaky", Size: 2}})
+	v, err := r.server.Services.Cluster.Creates.CreateCluster(r.Context(), r.admin(""), appcluster.ClusterRequest{Name: name, Request: layout.Request{Template: "leaky", Size: 2}})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -389,7 +389,7 @@ func (r *plantedRun) create(name string) appcluster.ClusterView {
 	return v
 }
 
-func (r *plantedRun) await(what string, id string, done func(appcluster.ClusterView) bool) appcluster.ClusterView {
+func (r *plantedRun) await(what string, id string, done func(appcluster.View) bool) appcluster.View {
 	r.Helper()
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		v, err := r.server.Services.Cluster.Views.Cluster(r.Context(), r.admin(""), id)
@@ -420,7 +420,7 @@ func (r *plantedRun) run(during func()) {
 	}
 	h := r.start("one")
 	good := r.create("good")
-	r.await("the scripts do not run", good.ID, func(appcluster.ClusterView) bool {
+	r.await("the scripts do not run", good.ID, func(appcluster.View) bool {
 		begun, _ := filepath.Glob(filepath.Join(r.effect, "begun-*"))
 		return len(begun) == 2
 	})
@@ -430,20 +430,20 @@ func (r *plantedRun) run(during func()) {
 		during()
 	}
 	_ = os.Remove(hold)
-	good = r.await("it is not created", good.ID, func(v appcluster.ClusterView) bool { return v.Status == app.ClusterActive })
+	good = r.await("it is not created", good.ID, func(v appcluster.View) bool { return v.Status == app.ClusterActive })
 	if err := os.WriteFile(fail, nil, 0o600); err != nil {
 		r.Fatal(err)
 	}
 	bad := r.create("bad")
-	r.await("it does not fail", bad.ID, func(v appcluster.ClusterView) bool { return v.Status == app.ClusterFailed })
+	r.await("it does not fail", bad.ID, func(v appcluster.View) bool { return v.Status == app.ClusterFailed })
 	r.crawl(good.ID)
 	r.crawl(bad.ID)
 	r.files("nodes", r.nodes)
-	for _, v := range []appcluster.ClusterView{good, bad} {
+	for _, v := range []appcluster.View{good, bad} {
 		if _, err := r.server.Services.Cluster.Deletes.DeleteCluster(r.Context(), r.admin(""), v.ID); err != nil {
 			r.Fatal(err)
 		}
-		r.await("it is not deleted", v.ID, func(v appcluster.ClusterView) bool { return v.Status == app.ClusterDeleted })
+		r.await("it is not deleted", v.ID, func(v appcluster.View) bool { return v.Status == app.ClusterDeleted })
 	}
 	r.crawl(good.ID)
 	// The client's settings hold a token for the directory's owner, and the CA's key is a file of its own kind.
@@ -509,7 +509,7 @@ func TestSecretsAreAskedForAtThePreview(t *testing.T) {
 	r.start("one") // missing workers would be reported first
 	ask := func(config map[string]any) *app.Error {
 		t.Helper()
-		_, err := r.server.Services.Cluster.Creates.Preview(t.Context(), r.admin(""), appcluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "leaky", Size: 1}, Config: config})
+		_, err := r.server.Services.Cluster.Creates.Preview(t.Context(), r.admin(""), appcluster.ClusterRequest{Request: layout.Request{Template: "leaky", Size: 1}, Config: config})
 		if err == nil {
 			return nil
 		}

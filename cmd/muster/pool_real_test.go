@@ -86,7 +86,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 	p := &poolWalk{T: t, s: s, ada: app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleSuperadmin, Via: app.ViaAPI}}
 	defer p.tidy()
 	for deadline := time.Now().Add(hangs); ; time.Sleep(20 * time.Millisecond) { // until its own provisioner has registered
-		_, err := s.Services.Cluster.Creates.Preview(ctx, p.ada, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "marks", Size: 3}})
+		_, err := s.Services.Cluster.Creates.Preview(ctx, p.ada, cluster.ClusterRequest{Request: layout.Request{Template: "marks", Size: 3}})
 		if err == nil {
 			break
 		}
@@ -96,7 +96,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 	}
 	_, without := p.create("first", 3)
 	count := 3
-	if _, err := s.Services.Pool.Pools.CreatePool(ctx, p.ada, pool.PoolRequest{Name: "base", Hardware: "small", Image: "host", Provider: "here", Count: &count}); err != nil {
+	if _, err := s.Services.Pool.Pools.CreatePool(ctx, p.ada, pool.Request{Name: "base", Hardware: "small", Image: "host", Provider: "here", Count: &count}); err != nil {
 		t.Fatal(err)
 	}
 	v := p.full(count)
@@ -108,7 +108,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 		}
 		old[m.MachineID] = k.PrivateKey
 	}
-	preview, err := s.Services.Cluster.Creates.Preview(ctx, p.ada, cluster.ClusterRequest{LayoutRequest: layout.LayoutRequest{Template: "marks", Size: 3}})
+	preview, err := s.Services.Cluster.Creates.Preview(ctx, p.ada, cluster.ClusterRequest{Request: layout.Request{Template: "marks", Size: 3}})
 	if err != nil || preview.FromPools == nil || preview.FromPools.Machines != 3 {
 		t.Fatalf("the preview says %+v (%v)", preview.FromPools, err)
 	}
@@ -164,9 +164,9 @@ type poolWalk struct {
 }
 
 // create makes a cluster and returns how long its operation took.
-func (p *poolWalk) create(name string, size int) (cluster.ClusterView, time.Duration) {
+func (p *poolWalk) create(name string, size int) (cluster.View, time.Duration) {
 	p.Helper()
-	v, err := p.s.Services.Cluster.Creates.CreateCluster(p.Context(), p.ada, cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "marks", Size: size}})
+	v, err := p.s.Services.Cluster.Creates.CreateCluster(p.Context(), p.ada, cluster.ClusterRequest{Name: name, Request: layout.Request{Template: "marks", Size: size}})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func (p *poolWalk) create(name string, size int) (cluster.ClusterView, time.Dura
 	return v, v.Operations[0].EndedAt.Sub(v.Operations[0].CreatedAt)
 }
 
-func (p *poolWalk) ended(id string, want app.ClusterStatus) cluster.ClusterView {
+func (p *poolWalk) ended(id string, want app.ClusterStatus) cluster.View {
 	p.Helper()
 	ctx := context.WithoutCancel(p.Context())
 	for deadline := time.Now().Add(hangs); ; time.Sleep(20 * time.Millisecond) {
@@ -191,7 +191,7 @@ func (p *poolWalk) ended(id string, want app.ClusterStatus) cluster.ClusterView 
 	}
 }
 
-func (p *poolWalk) full(count int) pool.PoolView {
+func (p *poolWalk) full(count int) pool.View {
 	p.Helper()
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		v, err := p.s.Services.Pool.Pools.Pool(p.Context(), p.ada, "base")

@@ -130,7 +130,7 @@ func (f *servers) machines() []string {
 // create requests a cluster from one server. The answer may be lost with it, so the caller checks before retrying.
 func (f *servers) create(s *process, name string, size int) {
 	f.t.Helper()
-	r := cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}}
+	r := cluster.ClusterRequest{Name: name, Request: layout.Request{Template: "web", Size: size}}
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		_, err := s.client().Create(f.t.Context(), r)
 		if err == nil || app.CodeOf(err) == app.EConflict {

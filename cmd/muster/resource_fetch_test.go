@@ -138,9 +138,9 @@ func (w *fleetServer) big(size int) (content []byte, says string) {
 	return content, "n1.big.configure: it is " + hex.EncodeToString(sum[:])
 }
 
-func (w *fleetServer) order(name, template string) cluster.ClusterView {
+func (w *fleetServer) order(name, template string) cluster.View {
 	w.Helper()
-	v, err := w.server.Services.Cluster.Creates.CreateCluster(w.Context(), w.admin(""), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: template, Size: 1}})
+	v, err := w.server.Services.Cluster.Creates.CreateCluster(w.Context(), w.admin(""), cluster.ClusterRequest{Name: name, Request: layout.Request{Template: template, Size: 1}})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestProvisionerFetchesAContentOnce(t *testing.T) {
 		t.Errorf("%d bytes came for a content that is there", again-came)
 	}
 
-	info, err := w.server.Services.Resource.Resource(t.Context(), w.admin(""), resource.ResourceID{Family: resource.ForAutomator, Member: "shell", Type: "file", Name: "big"})
+	info, err := w.server.Services.Resource.Resource(t.Context(), w.admin(""), resource.ID{Family: resource.ForAutomator, Member: "shell", Type: "file", Name: "big"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func (u person) says(ctx context.Context, n app.Node, line string) (string, erro
 }
 
 // meets finds that every node reaches every other one through the tunnel, and that both have shaken hands for it.
-func (p *process) meets(v cluster.ClusterView) {
+func (p *process) meets(v cluster.View) {
 	p.t.Helper()
 	nodes := of(v, "wireguard")
 	if len(nodes) != len(v.Nodes) {
@@ -77,7 +77,7 @@ func TestRealTemplateMesh(t *testing.T) {
 	t.Parallel()
 	p := newTemplates(t, "wg", "wireguard-go", "ping", "sudo", "useradd", "ssh-keygen")
 	ada, bob := newPerson(t, "ada"), newPerson(t, "bob")
-	v, err := p.client().Create(t.Context(), cluster.ClusterRequest{Name: "mesh", LayoutRequest: layout.LayoutRequest{Template: "mesh", Size: 3},
+	v, err := p.client().Create(t.Context(), cluster.ClusterRequest{Name: "mesh", Request: layout.Request{Template: "mesh", Size: 3},
 		Config: map[string]any{"users": map[string]any{"keys": map[string]any{"ada": ada.public, "bob": bob.public}}}})
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func TestRealTemplateMesh(t *testing.T) {
 }
 
 // rules adds to a machine what Debian's package sudo has in /etc: machines of the sandbox have the host's programs, and no /etc of its packages.
-func (p *process) rules(v cluster.ClusterView, n app.Node) {
+func (p *process) rules(v cluster.View, n app.Node) {
 	p.t.Helper()
 	for _, file := range []string{"/etc/sudoers", "/etc/pam.d/sudo", "/etc/pam.d/common-auth", "/etc/pam.d/common-account", "/etc/pam.d/common-session-noninteractive", "/etc/security/limits.conf"} {
 		b, err := os.ReadFile(file)

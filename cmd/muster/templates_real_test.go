@@ -42,7 +42,7 @@ func newTemplates(t *testing.T, programs ...string) *process {
 }
 
 // on runs a command line on a node as its owner would, over SSH with a certificate.
-func (p *process) on(v cluster.ClusterView, n app.Node, line string) string {
+func (p *process) on(v cluster.View, n app.Node, line string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), hangs)
 	defer cancel()
@@ -58,7 +58,7 @@ func (p *process) on(v cluster.ClusterView, n app.Node, line string) string {
 }
 
 // password reads what a service's cluster was given; the server never exposes it.
-func (p *process) password(v cluster.ClusterView, service string) string {
+func (p *process) password(v cluster.View, service string) string {
 	p.t.Helper()
 	text := p.on(v, of(v, service)[0], "cat /var/lib/muster/"+service+"/*/password")
 	if len(text) != 26 {

@@ -63,7 +63,7 @@ func TestRealServerKilledInTheMiddleOfEveryUpdate(t *testing.T) {
 }
 
 // ranAsShown holds the steps of the latest operation to the plan that was shown before.
-func (p *process) ranAsShown(v cluster.ClusterView, shown cluster.UpdatePreview) {
+func (p *process) ranAsShown(v cluster.View, shown cluster.UpdatePreview) {
 	p.t.Helper()
 	steps, err := p.client().Operations.Steps(p.t.Context(), v.ID, v.Operations[0].ID)
 	if err != nil {

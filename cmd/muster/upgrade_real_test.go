@@ -167,13 +167,13 @@ func upgrade(t *testing.T, program string, env ...string) {
 	}
 	create := func(name, template string, size int) string {
 		t.Helper()
-		v, err := p.client().Create(t.Context(), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: template, Size: size}})
+		v, err := p.client().Create(t.Context(), cluster.ClusterRequest{Name: name, Request: layout.Request{Template: template, Size: size}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return v.ID
 	}
-	active := func(id string) cluster.ClusterView {
+	active := func(id string) cluster.View {
 		t.Helper()
 		v := p.await(id)
 		if v.Status != app.ClusterActive {

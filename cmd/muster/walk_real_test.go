@@ -44,16 +44,16 @@ func newWalk(t *testing.T) *process {
 }
 
 // made creates a cluster and waits until it runs.
-func (p *process) made(name, template string, size int) cluster.ClusterView {
+func (p *process) made(name, template string, size int) cluster.View {
 	p.t.Helper()
-	v, err := p.client().Create(p.t.Context(), cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: template, Size: size}})
+	v, err := p.client().Create(p.t.Context(), cluster.ClusterRequest{Name: name, Request: layout.Request{Template: template, Size: size}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	return p.stands(v.ID)
 }
 
-func (p *process) stands(id string) cluster.ClusterView {
+func (p *process) stands(id string) cluster.View {
 	p.t.Helper()
 	v := p.await(id)
 	if v.Status != app.ClusterActive {
@@ -73,7 +73,7 @@ func (p *process) lines(id string) string {
 }
 
 // update shows what an update would do, does just that, waits for its end, and finds that what ran is what was shown.
-func (p *process) update(id string, m cluster.Update) (cluster.ClusterView, cluster.UpdatePreview) {
+func (p *process) update(id string, m cluster.Update) (cluster.View, cluster.UpdatePreview) {
 	p.t.Helper()
 	cl, ctx := p.client(), p.t.Context()
 	var shown cluster.UpdatePreview
@@ -110,7 +110,7 @@ func (p *process) update(id string, m cluster.Update) (cluster.ClusterView, clus
 }
 
 // of returns the nodes that have a service.
-func of(v cluster.ClusterView, service string) (nodes []app.Node) {
+func of(v cluster.View, service string) (nodes []app.Node) {
 	for _, n := range v.Nodes {
 		if slices.Contains(n.Services, service) {
 			nodes = append(nodes, n)
@@ -288,7 +288,7 @@ func TestRealWalkOfAnEnsemble(t *testing.T) {
 	p.goes(v, 6)
 }
 
-func node(v cluster.ClusterView, name string) app.Node {
+func node(v cluster.View, name string) app.Node {
 	for _, n := range v.Nodes {
 		if n.Name == name {
 			return n
@@ -316,7 +316,7 @@ func (p *process) dies(n app.Node) {
 }
 
 // goes deletes a cluster, and finds on its receipt that nothing of it is left.
-func (p *process) goes(v cluster.ClusterView, machines int) {
+func (p *process) goes(v cluster.View, machines int) {
 	p.t.Helper()
 	if _, err := p.client().Clusters.Delete(p.t.Context(), v.ID); err != nil {
 		p.t.Fatal(err)
@@ -339,7 +339,7 @@ func (p *process) goes(v cluster.ClusterView, machines int) {
 }
 
 // etcd asks the first member that answers.
-func etcd(t *testing.T, v cluster.ClusterView, args ...string) string {
+func etcd(t *testing.T, v cluster.View, args ...string) string {
 	t.Helper()
 	return etcdAt(t, of(v, "etcd"), args...)
 }
@@ -361,7 +361,7 @@ func etcdAt(t *testing.T, nodes []app.Node, args ...string) string {
 }
 
 // members finds as many members as there are nodes, all of them started.
-func members(t *testing.T, v cluster.ClusterView, want int) {
+func members(t *testing.T, v cluster.View, want int) {
 	t.Helper()
 	out := etcd(t, v, "member", "list")
 	if started := strings.Count(out, ", started, "); started != want || strings.Count(out, "\n") != want {

@@ -152,7 +152,7 @@ func (r *Remote) Register(ctx context.Context, reg fleet.Registration) (out flee
 	return out, err
 }
 
-func (r *Remote) Beat(ctx context.Context, b fleet.Beat) (out fleet.Orders, err error) {
+func (r *Remote) Beat(ctx context.Context, b fleet.Heartbeat) (out fleet.Orders, err error) {
 	err = r.ask(ctx, "beat", b, &out)
 	return out, err
 }

@@ -104,7 +104,7 @@ func (p *Provisioner) registration(ctx context.Context) (again bool, err error) 
 		one, cut = context.WithTimeout(live, app.ProvisionerSilence)
 		stop := cut
 		hurried = false
-		b := fleet.Beat{ID: p.registered.ID, Known: p.known, Draining: p.draining, Ended: p.ended, Wait: app.ProvisionerHeartbeat}
+		b := fleet.Heartbeat{ID: p.registered.ID, Known: p.known, Draining: p.draining, Ended: p.ended, Wait: app.ProvisionerHeartbeat}
 		if len(b.Ended) > 0 || p.draining {
 			b.Wait = 0
 		}
@@ -342,7 +342,7 @@ func (p *Provisioner) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 2*app.ProvisionerHeartbeat)
 	defer cancel()
 	if len(p.ended) > 0 {
-		_, _ = p.Server.Beat(ctx, fleet.Beat{ID: p.registered.ID, Draining: true, Ended: p.ended})
+		_, _ = p.Server.Beat(ctx, fleet.Heartbeat{ID: p.registered.ID, Draining: true, Ended: p.ended})
 	}
 	if err := p.Server.Leave(ctx, p.registered.ID); err != nil {
 		p.Log.Warn("could not sign off from the server", "error", err)

@@ -31,7 +31,7 @@ func (f *forgetful) Register(context.Context, fleet.Registration) (fleet.Registe
 	return fleet.Registered{ID: fmt.Sprintf("r%d", f.registered)}, nil
 }
 
-func (f *forgetful) Beat(ctx context.Context, b fleet.Beat) (fleet.Orders, error) {
+func (f *forgetful) Beat(ctx context.Context, b fleet.Heartbeat) (fleet.Orders, error) {
 	_ = loop.Pause(ctx, b.Wait)
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -38,7 +38,7 @@ type ClusterStore interface {
 	Operations(ctx context.Context, tenant, cluster string) ([]app.Operation, error)
 	Definition(ctx context.Context, tenant, cluster string) (appcluster.Definition, error)
 	Nodes(ctx context.Context, tenant, cluster string) ([]app.Node, error)
-	Resources(ctx context.Context, tenant, cluster string) ([]fleet.Resource, error)
+	Resources(ctx context.Context, tenant, cluster string) ([]fleet.CloudResource, error)
 }
 
 // ProofStore keeps proofs that nothing is left of deleted clusters.

@@ -26,7 +26,7 @@ func (d *desk) called(hook build.BuildHook, key, url string) build.Build {
 	queue := 0
 	done, err := d.s.IngestBuild(d.Context(), build.IngestOrder{Hook: hook, Who: admin, Uniq: key, Now: d.clock.Now(),
 		Event: app.BuildEvent{Build: key, Job: "test"},
-		Begin: &build.BuildStart{Key: key, Rule: build.BuildRule{Name: "web", Concurrency: 9, Queue: &queue}, Call: build.BuildCall{URL: url, Shown: "http://…"}}})
+		Begin: &build.Start{Key: key, Rule: build.Rule{Name: "web", Concurrency: 9, Queue: &queue}, Call: build.Call{URL: url, Shown: "http://…"}}})
 	d.must(err)
 	return *done.Build
 }
@@ -54,7 +54,7 @@ func buildDesk(t *testing.T, r *receiver) (*desk, build.BuildHook) {
 }
 
 // toldUntil waits until the callbacks of a build are as is asked for.
-func (d *desk) toldUntil(b build.Build, want string) build.BuildCallbacks {
+func (d *desk) toldUntil(b build.Build, want string) build.Callbacks {
 	d.Helper()
 	var got string
 	for end := time.Now().Add(hangs); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
@@ -69,7 +69,7 @@ func (d *desk) toldUntil(b build.Build, want string) build.BuildCallbacks {
 		}
 	}
 	d.Fatalf("the callbacks are %q, want %q", got, want)
-	return build.BuildCallbacks{}
+	return build.Callbacks{}
 }
 
 // A build is notified the same way as people: signed, without following redirects, again after what may pass, in the order of its states,
@@ -165,7 +165,7 @@ func TestBuildCallbackFailures(t *testing.T) {
 		for {
 			r.next()
 			n++
-			var c build.BuildCallback
+			var c build.Callback
 			for c = d.notified(b); c.Attempts < n || c.Outcome == webhook.DeliveryWaiting && c.Status == 0; c = d.notified(b) {
 				time.Sleep(time.Millisecond)
 			}
@@ -195,7 +195,7 @@ func TestBuildCallbackFailures(t *testing.T) {
 	})
 }
 
-func (d *desk) notified(b build.Build) build.BuildCallback {
+func (d *desk) notified(b build.Build) build.Callback {
 	b, err := d.s.Build(d.Context(), "t", b.ID)
 	d.must(err)
 	return b.Callback.Told[0]

@@ -112,7 +112,7 @@ func TestCommitStatuses(t *testing.T) {
 			queue := 0
 			done, err := d.s.IngestBuild(d.Context(), build.IngestOrder{Hook: h, Who: admin, Uniq: "1", Now: d.clock.Now(),
 				Event: app.BuildEvent{Build: "octo/web/1", Job: strings.Repeat("long name ", 60), Repository: "octo/web", Commit: strings.Repeat("ab", 20)},
-				Begin: &build.BuildStart{Key: "octo/web/1", Rule: build.BuildRule{Name: "web", Concurrency: 9, Queue: &queue}}})
+				Begin: &build.Start{Key: "octo/web/1", Rule: build.Rule{Name: "web", Concurrency: 9, Queue: &queue}}})
 			d.must(err)
 			b := *done.Build
 			d.written(&b, "waiting waiting", 503)

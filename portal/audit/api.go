@@ -12,7 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 )
 
-type AuditChoice struct {
+type Choice struct {
 	Tenant string `query:"tenant" maxLength:"64" doc:"Tenant, for superadmins; * for all, default your own"`
 	Who    string `query:"who" maxLength:"200" doc:"Actor"`
 	Act    string `query:"act" maxLength:"100" doc:"Prefix of the action, such as cluster."`
@@ -21,12 +21,12 @@ type AuditChoice struct {
 	To     string `query:"to" maxLength:"40" doc:"Day or time to stop before"`
 }
 
-func (c AuditChoice) filter() (app.AuditFilter, error) {
+func (c Choice) filter() (app.AuditFilter, error) {
 	return auditFilter(url.Values{"tenant": {c.Tenant}, "who": {c.Who}, "act": {c.Act}, "object": {c.Object}, "from": {c.From}, "to": {c.To}})
 }
 
 type auditListInput struct {
-	AuditChoice
+	Choice
 	After       int64  `query:"after" minimum:"0" doc:"Number of the last entry of the previous page"`
 	AfterTenant string `query:"after_tenant" maxLength:"64" doc:"Tenant of the entry in after, when listing all tenants"`
 	Limit       int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"Maximum number of entries"`
@@ -51,7 +51,7 @@ func (p *Service) apiList(ctx context.Context, in *auditListInput) (*site.Body[a
 }
 
 type auditExportInput struct {
-	AuditChoice
+	Choice
 	Format string `query:"format" enum:"csv,jsonl" default:"jsonl" doc:"File format"`
 }
 

@@ -10,43 +10,43 @@ import (
 	"muster/portal/webhook"
 )
 
-// BuildHookName is the path parameter of a hook. It's exported because huma ignores parameters of unexported embedded structs.
-type BuildHookName struct {
+// HookName is the path parameter of a hook. It's exported because huma ignores parameters of unexported embedded structs.
+type HookName struct {
 	Name string `path:"name" maxLength:"63" doc:"Name of the build hook"`
 }
 
 // buildDeliveryName is the path parameter of a delivery.
 type buildDeliveryName struct {
-	BuildHookName
+	HookName
 	Delivery int64 `path:"delivery" minimum:"1" doc:"Number of the delivery"`
 }
 
 type buildHookSaveInput struct {
-	BuildHookName
+	HookName
 	Body build.BuildHookRequest
 }
 
 type buildRulesInput struct {
-	BuildHookName
+	HookName
 	Body struct {
-		Rules []build.BuildRule `json:"rules" maxItems:"50" nullable:"false"`
+		Rules []build.Rule `json:"rules" maxItems:"50" nullable:"false"`
 	}
 }
 
 type buildTryInput struct {
-	BuildHookName
-	Body build.BuildTrial
+	HookName
+	Body build.Trial
 }
 
 // buildHookPage is a page of a hook's deliveries.
 type buildHookPage struct {
-	BuildHookName
+	HookName
 	webhook.HookPageQuery
 }
 
 type buildHookList struct {
-	Hooks   []build.BuildHook   `json:"hooks" nullable:"false"`
-	Systems []build.BuildSystem `json:"systems" nullable:"false" doc:"Supported build systems"`
+	Hooks   []build.BuildHook `json:"hooks" nullable:"false"`
+	Systems []build.System    `json:"systems" nullable:"false" doc:"Supported build systems"`
 }
 
 type buildDeliveryList struct {
@@ -59,7 +59,7 @@ type buildList struct {
 	Next   int64         `json:"next,omitempty" doc:"Value of before for the next page; omitted on the last page"`
 }
 
-type BuildNumber struct {
+type Number struct {
 	Build int64 `path:"build" minimum:"1" doc:"Number of the build"`
 }
 
@@ -73,7 +73,7 @@ type buildListInput struct {
 }
 
 type buildShowInput struct {
-	BuildNumber
+	Number
 	Wait int `query:"wait" minimum:"0" maximum:"25" doc:"Seconds to wait until the build is ready or has failed"`
 }
 
@@ -82,7 +82,7 @@ type buildExtension struct {
 }
 
 type buildExtendInput struct {
-	BuildNumber
+	Number
 	Body buildExtension
 }
 
@@ -91,7 +91,7 @@ func (p *Service) apiHookList(ctx context.Context, _ *struct{}) (*site.Body[buil
 	return site.Answered[buildHookList](ctx, p.Site)(buildHookList{site.OrEmpty(all), site.OrEmpty(p.BuildHooks.BuildSystems())}, err)
 }
 
-func (p *Service) apiHookShow(ctx context.Context, in *BuildHookName) (*site.Body[build.BuildHook], error) {
+func (p *Service) apiHookShow(ctx context.Context, in *HookName) (*site.Body[build.BuildHook], error) {
 	return site.Answered[build.BuildHook](ctx, p.Site)(p.BuildHooks.BuildHook(ctx, site.Caller(ctx), in.Name))
 }
 
@@ -108,7 +108,7 @@ func (p *Service) apiRulesSave(ctx context.Context, in *buildRulesInput) (*site.
 	return site.Answered[build.BuildHook](ctx, p.Site)(s.BuildHook, err)
 }
 
-func (p *Service) apiHookDelete(ctx context.Context, in *BuildHookName) (*struct{}, error) {
+func (p *Service) apiHookDelete(ctx context.Context, in *HookName) (*struct{}, error) {
 	if err := p.BuildHooks.DeleteBuildHook(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
@@ -137,7 +137,7 @@ func (p *Service) apiReplay(ctx context.Context, in *buildDeliveryName) (*site.B
 }
 
 func (p *Service) apiList(ctx context.Context, in *buildListInput) (*site.Body[buildList], error) {
-	all, err := p.Builds.BuildList(ctx, site.Caller(ctx), build.BuildFilter{Hook: in.Hook, Key: in.Key, Build: in.Build, Cluster: in.Cluster, Live: in.Live, Before: in.Before, Limit: in.Limit})
+	all, err := p.Builds.BuildList(ctx, site.Caller(ctx), build.Filter{Hook: in.Hook, Key: in.Key, Build: in.Build, Cluster: in.Cluster, Live: in.Live, Before: in.Before, Limit: in.Limit})
 	out := buildList{Builds: site.OrEmpty(all)}
 	if len(all) == in.Limit {
 		out.Next = all[len(all)-1].ID
@@ -145,18 +145,18 @@ func (p *Service) apiList(ctx context.Context, in *buildListInput) (*site.Body[b
 	return site.Answered[buildList](ctx, p.Site)(out, err)
 }
 
-func (p *Service) apiShow(ctx context.Context, in *buildShowInput) (*site.Body[build.BuildView], error) {
-	return site.Answered[build.BuildView](ctx, p.Site)(APIBuild(p.Builds.AwaitBuild(ctx, site.Caller(ctx), in.Build, time.Duration(in.Wait)*time.Second)))
+func (p *Service) apiShow(ctx context.Context, in *buildShowInput) (*site.Body[build.View], error) {
+	return site.Answered[build.View](ctx, p.Site)(APIBuild(p.Builds.AwaitBuild(ctx, site.Caller(ctx), in.Build, time.Duration(in.Wait)*time.Second)))
 }
 
-func (p *Service) apiEnd(ctx context.Context, in *BuildNumber) (*site.Body[build.BuildView], error) {
-	return site.Answered[build.BuildView](ctx, p.Site)(APIBuild(p.Builds.EndBuild(ctx, site.Caller(ctx), in.Build)))
+func (p *Service) apiEnd(ctx context.Context, in *Number) (*site.Body[build.View], error) {
+	return site.Answered[build.View](ctx, p.Site)(APIBuild(p.Builds.EndBuild(ctx, site.Caller(ctx), in.Build)))
 }
 
-func (p *Service) apiExtend(ctx context.Context, in *buildExtendInput) (*site.Body[build.BuildView], error) {
+func (p *Service) apiExtend(ctx context.Context, in *buildExtendInput) (*site.Body[build.View], error) {
 	by, err := template.ParseLength(in.Body.By)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return site.Answered[build.BuildView](ctx, p.Site)(APIBuild(p.Builds.ExtendBuild(ctx, site.Caller(ctx), in.Build, by)))
+	return site.Answered[build.View](ctx, p.Site)(APIBuild(p.Builds.ExtendBuild(ctx, site.Caller(ctx), in.Build, by)))
 }

@@ -68,9 +68,9 @@ func CallRoutes(p *Service) []site.Route {
 	}
 }
 
-// BuildDocument describes the endpoints below /hooks. It's separate from the REST API's document: callers have no account but a hook's
+// Document describes the endpoints below /hooks. It's separate from the REST API's document: callers have no account but a hook's
 // secret or a build's token, and deliveries have the build system's format.
-func BuildDocument() *huma.OpenAPI {
+func Document() *huma.OpenAPI {
 	schemas := site.NewAPISchemas()
 	jsonOf := func(t reflect.Type) map[string]*huma.MediaType {
 		return map[string]*huma.MediaType{site.MediaJSON: {Schema: schemas.Schema(t, true, "")}}
@@ -104,7 +104,7 @@ func BuildDocument() *huma.OpenAPI {
 		o.Parameters, o.Security = []*huma.Param{hook}, []map[string][]string{}
 		o.RequestBody.Required = true
 	}
-	view := jsonOf(reflect.TypeFor[appbuild.BuildView]())
+	view := jsonOf(reflect.TypeFor[appbuild.View]())
 	const most = float64(appbuild.MaxBuildAwait / time.Second)
 	return &huma.OpenAPI{
 		OpenAPI: "3.1.0",
@@ -156,17 +156,17 @@ func (p *Service) buildTake(w http.ResponseWriter, r *http.Request) (any, int, e
 }
 
 // buildKeyOf parses the build's number and the token.
-func buildKeyOf(r *http.Request) (appbuild.BuildKey, error) {
+func buildKeyOf(r *http.Request) (appbuild.Key, error) {
 	id, err := strconv.ParseInt(chi.URLParam(r, "build"), 10, 64)
 	if err != nil || id <= 0 {
-		return appbuild.BuildKey{}, site.ErrNoSuchPage
+		return appbuild.Key{}, site.ErrNoSuchPage
 	}
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	return appbuild.BuildKey{Hook: chi.URLParam(r, "hook"), Build: id, Token: strings.TrimSpace(token)}, nil
+	return appbuild.Key{Hook: chi.URLParam(r, "hook"), Build: id, Token: strings.TrimSpace(token)}, nil
 }
 
 // byBuild wraps a handler for the build that a request names.
-func byBuild[T any](r *http.Request, ask func(k appbuild.BuildKey) (T, error)) (any, int, error) {
+func byBuild[T any](r *http.Request, ask func(k appbuild.Key) (T, error)) (any, int, error) {
 	k, err := buildKeyOf(r)
 	if err != nil {
 		return nil, 0, err
@@ -176,8 +176,8 @@ func byBuild[T any](r *http.Request, ask func(k appbuild.BuildKey) (T, error)) (
 }
 
 // viewByBuild is byBuild for a build's view, whose links use the build's own token.
-func viewByBuild(r *http.Request, ask func(k appbuild.BuildKey) (appbuild.BuildView, error)) (any, int, error) {
-	return byBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) {
+func viewByBuild(r *http.Request, ask func(k appbuild.Key) (appbuild.View, error)) (any, int, error) {
+	return byBuild(r, func(k appbuild.Key) (appbuild.View, error) {
 		v, err := ask(k)
 		return withAccess(v, buildPath(k.Hook, k.Build)), err
 	})
@@ -189,12 +189,12 @@ func buildPath(hook string, id int64) string {
 }
 
 // APIBuild adds links for signed-in callers.
-func APIBuild(v appbuild.BuildView, err error) (appbuild.BuildView, error) {
+func APIBuild(v appbuild.View, err error) (appbuild.View, error) {
 	return withAccess(v, "/api/v1/clusters/"+v.Cluster), err
 }
 
 // withAccess adds links to the inventory and key of a build's cluster, once it exists.
-func withAccess(v appbuild.BuildView, below string) appbuild.BuildView {
+func withAccess(v appbuild.View, below string) appbuild.View {
 	if v.State == app.BuildReady && v.Cluster != "" {
 		v.Inventory, v.SSHKey = below+"/inventory", below+"/key"
 	}
@@ -209,13 +209,13 @@ func (p *Service) buildAwait(_ http.ResponseWriter, r *http.Request) (any, int, 
 			return nil, 0, &app.Error{Code: app.EInvalid, Field: "wait", Message: "wait must be 0–25 seconds."}
 		}
 	}
-	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) {
+	return viewByBuild(r, func(k appbuild.Key) (appbuild.View, error) {
 		return p.BuildCalls.AwaitBuildBy(r.Context(), k, time.Duration(wait)*time.Second)
 	})
 }
 
 func (p *Service) buildEnd(_ http.ResponseWriter, r *http.Request) (any, int, error) {
-	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) { return p.BuildCalls.EndBuildBy(r.Context(), k) })
+	return viewByBuild(r, func(k appbuild.Key) (appbuild.View, error) { return p.BuildCalls.EndBuildBy(r.Context(), k) })
 }
 
 // smallJSON reads a small JSON body; an empty one is allowed.
@@ -242,7 +242,7 @@ func (p *Service) buildExtend(w http.ResponseWriter, r *http.Request) (any, int,
 	if err != nil {
 		return nil, 0, err
 	}
-	return viewByBuild(r, func(k appbuild.BuildKey) (appbuild.BuildView, error) {
+	return viewByBuild(r, func(k appbuild.Key) (appbuild.View, error) {
 		return p.BuildCalls.ExtendBuildBy(r.Context(), k, by)
 	})
 }
@@ -257,7 +257,7 @@ func (p *Service) buildInventory(w http.ResponseWriter, r *http.Request) (any, i
 		return nil, 0, err
 	}
 	q := r.URL.Query()
-	format := inventory.InventoryFormat(q.Get("format"))
+	format := inventory.Format(q.Get("format"))
 	if format == "" {
 		format = inventory.FormatJSON
 	}
@@ -301,7 +301,7 @@ func (p *Service) buildCertificate(w http.ResponseWriter, r *http.Request) (any,
 			return nil, 0, err
 		}
 	}
-	return byBuild(r, func(k appbuild.BuildKey) (cluster.Certificate, error) {
+	return byBuild(r, func(k appbuild.Key) (cluster.Certificate, error) {
 		return p.BuildCalls.BuildCertificateBy(r.Context(), k, in.PublicKey, ttl)
 	})
 }

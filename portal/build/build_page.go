@@ -16,7 +16,7 @@ import (
 type HookList struct {
 	Now     time.Time
 	Hooks   []build.BuildHook
-	Systems []build.BuildSystem
+	Systems []build.System
 	Builds  []build.Build
 	Form    HookForm
 }
@@ -49,7 +49,7 @@ func (f HookForm) Error(field string) page.Complaint {
 type HookShow struct {
 	Now        time.Time
 	Hook       build.BuildHook
-	System     build.BuildSystem
+	System     build.System
 	URL        string // full URL for deliveries
 	Secret     string // just generated; otherwise ""
 	Deliveries []build.DeliveryRecord
@@ -121,7 +121,7 @@ func buildHookMark(h build.BuildHook) (mark, word string) {
 	return string(app.StepSucceeded), "active"
 }
 
-func outcomeMark(o build.BuildOutcome) (mark, word string) {
+func outcomeMark(o build.Outcome) (mark, word string) {
 	switch o {
 	case build.OutcomeStarted:
 		return string(app.StepSucceeded), "build started"

@@ -15,4 +15,4 @@ type Service struct {
 }
 
 // New returns the service on top of what all nouns share.
-func New(s *site.Site) *Service { return &Service{Site: s, HooksDocument: BuildDocument()} }
+func New(s *site.Site) *Service { return &Service{Site: s, HooksDocument: Document()} }

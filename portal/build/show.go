@@ -27,7 +27,7 @@ func (p *Service) showBuildHooks(w http.ResponseWriter, r *http.Request, a app.A
 	if l.Hooks, err = p.BuildHooks.BuildHooks(r.Context(), a); err != nil {
 		return err
 	}
-	if l.Builds, err = p.Builds.BuildList(r.Context(), a, build.BuildFilter{Live: true, Limit: webhookpage.HookPage}); err != nil {
+	if l.Builds, err = p.Builds.BuildList(r.Context(), a, build.Filter{Live: true, Limit: webhookpage.HookPage}); err != nil {
 		return err
 	}
 	p.Render(w, r, status, HookListPage(p.AdminFrame(r, "Builds"), l))
@@ -90,7 +90,7 @@ func (p *Service) showBuildHook(w http.ResponseWriter, r *http.Request, a app.Ac
 	if err != nil {
 		return err
 	}
-	s := HookShow{Now: p.Now(), Hook: h, System: build.BuildSystem{Name: h.System, Title: h.System}, URL: p.URL + address.BuildHook(h.ID), Before: before}
+	s := HookShow{Now: p.Now(), Hook: h, System: build.System{Name: h.System, Title: h.System}, URL: p.URL + address.BuildHook(h.ID), Before: before}
 	for _, system := range p.BuildHooks.BuildSystems() {
 		if system.Name == h.System {
 			s.System = system
@@ -99,7 +99,7 @@ func (p *Service) showBuildHook(w http.ResponseWriter, r *http.Request, a app.Ac
 	if s.Deliveries, err = p.BuildHooks.BuildDeliveries(r.Context(), a, name, before, webhookpage.HookPage); err != nil {
 		return err
 	}
-	if s.Builds, err = p.Builds.BuildList(r.Context(), a, build.BuildFilter{Hook: name, Limit: webhookpage.HookPage}); err != nil {
+	if s.Builds, err = p.Builds.BuildList(r.Context(), a, build.Filter{Hook: name, Limit: webhookpage.HookPage}); err != nil {
 		return err
 	}
 	if s.Rules.Text, err = p.Rules.Write(h.Rules); err != nil {
@@ -210,7 +210,7 @@ func (p *Service) hookRules(w http.ResponseWriter, r *http.Request, a app.Actor)
 		switch r.PostForm.Get("do") {
 		case "try":
 			var tried build.TrialResult
-			if tried, err = p.BuildHooks.TryBuild(r.Context(), a, name, build.BuildTrial{Rules: &rules, Delivery: in.Delivery}); err == nil {
+			if tried, err = p.BuildHooks.TryBuild(r.Context(), a, name, build.Trial{Rules: &rules, Delivery: in.Delivery}); err == nil {
 				in.Tried = &tried
 				return show(http.StatusOK)
 			}

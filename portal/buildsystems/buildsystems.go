@@ -32,9 +32,9 @@ var list = map[string]member{
 // member is a build system.
 type member interface {
 	// About describes the system for forms and docs, with sorted Events.
-	About() build.BuildSystem
+	About() build.System
 	// Verify checks signature and headers. It sets Event, ID, Unique and SentAt.
-	Verify(r seal.Request) (build.BuildDelivery, error)
+	Verify(r seal.Request) (build.Delivery, error)
 	// Read reads a body, which records errors. event comes from Verify.
 	Read(event string, body *payload.Object) app.BuildEvent
 }
@@ -45,11 +45,11 @@ const maxHeader = 4 << 10
 // Family is all build systems. The zero value is ready and safe for concurrent use.
 type Family struct{}
 
-var _ build.BuildSystems = Family{}
+var _ build.Systems = Family{}
 
 // Systems describes all members, sorted by name.
-func (Family) Systems() []build.BuildSystem {
-	var all []build.BuildSystem
+func (Family) Systems() []build.System {
+	var all []build.System
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		all = append(all, list[name].About())
 	}
@@ -57,13 +57,13 @@ func (Family) Systems() []build.BuildSystem {
 }
 
 // Verify checks that a delivery was signed with one of the secrets; see build.BuildSystems.
-func (Family) Verify(system string, header func(name string) string, body []byte, secrets []string, now time.Time) (build.BuildDelivery, error) {
+func (Family) Verify(system string, header func(name string) string, body []byte, secrets []string, now time.Time) (build.Delivery, error) {
 	m, err := find(system)
 	if err != nil {
-		return build.BuildDelivery{}, err
+		return build.Delivery{}, err
 	}
 	if len(body) > build.MaxBuildBody {
-		return build.BuildDelivery{}, app.Errorf(app.ETooLarge, "The delivery is larger than %s.", humanize.Bytes(build.MaxBuildBody))
+		return build.Delivery{}, app.Errorf(app.ETooLarge, "The delivery is larger than %s.", humanize.Bytes(build.MaxBuildBody))
 	}
 	long := ""
 	d, err := m.Verify(seal.Request{Body: body, Secrets: secrets, Now: now, Header: func(name string) string {
@@ -75,10 +75,10 @@ func (Family) Verify(system string, header func(name string) string, body []byte
 		return v
 	}})
 	if long != "" {
-		return build.BuildDelivery{}, &app.Error{Code: app.EInvalid, Reason: "header", Field: long, Message: "The header " + long + " is longer than " + strconv.Itoa(maxHeader) + " bytes."}
+		return build.Delivery{}, &app.Error{Code: app.EInvalid, Reason: "header", Field: long, Message: "The header " + long + " is longer than " + strconv.Itoa(maxHeader) + " bytes."}
 	}
 	if err != nil {
-		return build.BuildDelivery{}, err
+		return build.Delivery{}, err
 	}
 	d.System, d.Body = system, body
 	d.Event, d.ID = word(d.Event), word(d.ID)
@@ -86,7 +86,7 @@ func (Family) Verify(system string, header func(name string) string, body []byte
 }
 
 // Read reads a verified delivery; see build.BuildSystems.
-func (Family) Read(d build.BuildDelivery) (app.BuildEvent, error) {
+func (Family) Read(d build.Delivery) (app.BuildEvent, error) {
 	m, err := find(d.System)
 	if err != nil {
 		return app.BuildEvent{}, err

@@ -25,7 +25,7 @@ func TestListIsSorted(t *testing.T) {
 	if !slices.Equal(names, []string{"buildkite", "circleci", "generic", "github", "gitlab", "jenkins"}) {
 		t.Errorf("the systems are %v", names)
 	}
-	if _, err := family.Read(build.BuildDelivery{System: "gihub"}); app.CodeOf(err) != app.ENotFound || !strings.Contains(app.AsError(err).Hint, "github") {
+	if _, err := family.Read(build.Delivery{System: "gihub"}); app.CodeOf(err) != app.ENotFound || !strings.Contains(app.AsError(err).Hint, "github") {
 		t.Errorf("a system that is not known: %v", err)
 	}
 }
@@ -36,7 +36,7 @@ func read(t *testing.T, body map[string]any) app.BuildEvent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := family.Read(build.BuildDelivery{System: "jenkins", Body: b})
+	e, err := family.Read(build.Delivery{System: "jenkins", Body: b})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func FuzzRead(f *testing.F) {
 	seeds(f, func(system string, body []byte) { f.Add(system, "", body) })
 	f.Add("github", "workflow_job", []byte(`{"workflow_job":{"run_id":1e3}}`))
 	f.Fuzz(func(t *testing.T, system, event string, body []byte) {
-		d := build.BuildDelivery{System: system, Event: event, Body: body}
+		d := build.Delivery{System: system, Event: event, Body: body}
 		e, err := family.Read(d)
 		if err != nil {
 			if a := app.AsError(err); a.Code == app.EInternal || a.Field == "" && a.Code == app.EInvalid {

@@ -15,7 +15,7 @@ type catalogListInput struct {
 }
 
 type catalogItemList struct {
-	Items []catalog.CatalogItem `json:"items" nullable:"false"`
+	Items []catalog.Item `json:"items" nullable:"false"`
 }
 
 // Path names an entry. It is exported since huma leaves out embedded fields that are not.
@@ -29,10 +29,10 @@ func (c CatalogPath) key() template.CatalogKey {
 }
 
 type catalogRevisionList struct {
-	Versions []catalog.CatalogRevision `json:"versions" nullable:"false" doc:"Versions, newest first"`
+	Versions []catalog.Revision `json:"versions" nullable:"false" doc:"Versions, newest first"`
 }
 
-type catalogChangeInput struct{ Body catalog.CatalogChange }
+type catalogChangeInput struct{ Body catalog.Change }
 
 type catalogRevertInput struct {
 	CatalogPath
@@ -44,7 +44,7 @@ type catalogRevertInput struct {
 
 type catalogTryInput struct {
 	Body struct {
-		Change  catalog.CatalogChange  `json:"change"`
+		Change  catalog.Change         `json:"change"`
 		Request cluster.ClusterRequest `json:"request"`
 	}
 }
@@ -54,7 +54,7 @@ type catalogExportInput struct {
 }
 
 type catalogFileList struct {
-	Files []catalog.CatalogFile `json:"files" nullable:"false"`
+	Files []catalog.File `json:"files" nullable:"false"`
 }
 
 func (p *Service) apiList(ctx context.Context, in *catalogListInput) (*site.Body[catalogItemList], error) {
@@ -65,12 +65,12 @@ func (p *Service) apiList(ctx context.Context, in *catalogListInput) (*site.Body
 	return &site.Body[catalogItemList]{Body: catalogItemList{site.OrEmpty(list)}}, nil
 }
 
-func (p *Service) apiShow(ctx context.Context, in *CatalogPath) (*site.Body[catalog.CatalogSource], error) {
+func (p *Service) apiShow(ctx context.Context, in *CatalogPath) (*site.Body[catalog.Source], error) {
 	s, err := p.Catalogs.CatalogSource(ctx, site.Caller(ctx), in.key())
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[catalog.CatalogSource]{Body: s}, nil
+	return &site.Body[catalog.Source]{Body: s}, nil
 }
 
 func (p *Service) apiHistory(ctx context.Context, in *CatalogPath) (*site.Body[catalogRevisionList], error) {
@@ -81,24 +81,24 @@ func (p *Service) apiHistory(ctx context.Context, in *CatalogPath) (*site.Body[c
 	return &site.Body[catalogRevisionList]{Body: catalogRevisionList{site.OrEmpty(list)}}, nil
 }
 
-func (p *Service) apiCheck(ctx context.Context, in *catalogChangeInput) (*site.Body[catalog.CatalogReport], error) {
+func (p *Service) apiCheck(ctx context.Context, in *catalogChangeInput) (*site.Body[catalog.Report], error) {
 	return p.catalogReport(ctx)(p.Catalogs.CheckCatalog(ctx, site.Caller(ctx), in.Body))
 }
 
-func (p *Service) apiApply(ctx context.Context, in *catalogChangeInput) (*site.Body[catalog.CatalogReport], error) {
+func (p *Service) apiApply(ctx context.Context, in *catalogChangeInput) (*site.Body[catalog.Report], error) {
 	return p.catalogReport(ctx)(p.Catalogs.ApplyCatalog(ctx, site.Caller(ctx), in.Body))
 }
 
-func (p *Service) apiRevert(ctx context.Context, in *catalogRevertInput) (*site.Body[catalog.CatalogReport], error) {
+func (p *Service) apiRevert(ctx context.Context, in *catalogRevertInput) (*site.Body[catalog.Report], error) {
 	return p.catalogReport(ctx)(p.Catalogs.RevertCatalog(ctx, site.Caller(ctx), in.key(), in.Body.Number, in.Body.Note))
 }
 
-func (p *Service) catalogReport(ctx context.Context) func(catalog.CatalogReport, error) (*site.Body[catalog.CatalogReport], error) {
-	return func(r catalog.CatalogReport, err error) (*site.Body[catalog.CatalogReport], error) {
+func (p *Service) catalogReport(ctx context.Context) func(catalog.Report, error) (*site.Body[catalog.Report], error) {
+	return func(r catalog.Report, err error) (*site.Body[catalog.Report], error) {
 		if err != nil {
 			return nil, p.Fail(ctx, err)
 		}
-		return &site.Body[catalog.CatalogReport]{Body: r}, nil
+		return &site.Body[catalog.Report]{Body: r}, nil
 	}
 }
 

@@ -27,7 +27,7 @@ const (
 
 // unpacked are the files of an import.
 type unpacked struct {
-	files  []catalog.CatalogFile
+	files  []catalog.File
 	passed int // files that aren't part of a catalog
 	size   int
 }
@@ -75,7 +75,7 @@ func (u *unpacked) file(name string, r io.Reader) error {
 			return nil
 		}
 	}
-	u.files = append(u.files, catalog.CatalogFile{Name: name, Text: text})
+	u.files = append(u.files, catalog.File{Name: name, Text: text})
 	return nil
 }
 
@@ -144,7 +144,7 @@ func damaged(name string, err error) error {
 }
 
 // pack and unpack carry files between the steps of an import in the page itself, so that any server can continue.
-func pack(files []catalog.CatalogFile) string {
+func pack(files []catalog.File) string {
 	var buf bytes.Buffer
 	z := gzip.NewWriter(&buf)
 	_ = json.NewEncoder(z).Encode(files) // into memory it does not fail
@@ -165,7 +165,7 @@ func unpack(packed string) (u unpacked, err error) {
 	if err != nil {
 		return u, lost
 	}
-	var files []catalog.CatalogFile
+	var files []catalog.File
 	if err := json.NewDecoder(io.LimitReader(z, 3*MaxImport)).Decode(&files); err != nil {
 		return u, lost
 	}

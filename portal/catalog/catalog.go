@@ -50,7 +50,7 @@ func (p *Service) List(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 			l.Total[i.Kind]++
 		}
 	}
-	l.Items = slices.DeleteFunc(items, func(i catalog.CatalogItem) bool { return l.Own && !i.Own || l.Kind != "" && i.Kind != l.Kind })
+	l.Items = slices.DeleteFunc(items, func(i catalog.Item) bool { return l.Own && !i.Own || l.Kind != "" && i.Kind != l.Kind })
 	if l.Kind != "" {
 		from := min((l.Page-1)*catalogPage, len(l.Items))
 		to := min(from+catalogPage, len(l.Items))
@@ -114,12 +114,12 @@ func (p *Service) catalogFacts(ctx context.Context, a app.Actor, s *Show) error 
 }
 
 // versionTexts finds two versions; number 0 is nothing.
-func versionTexts(all []catalog.CatalogRevision, from, to int) (before, after string, ok bool) {
+func versionTexts(all []catalog.Revision, from, to int) (before, after string, ok bool) {
 	text := func(n int) (string, bool) {
 		if n == 0 {
 			return "", true
 		}
-		at := slices.IndexFunc(all, func(v catalog.CatalogRevision) bool { return v.Number == n })
+		at := slices.IndexFunc(all, func(v catalog.Revision) bool { return v.Number == n })
 		if at < 0 {
 			return "", false
 		}
@@ -159,9 +159,9 @@ func (p *Service) catalogDiff(before, after string) *Diff {
 }
 
 // leavesOf walks all plain values; a list of plain values is one.
-func leavesOf(n *catalog.CatalogNode, at []any, do func(place, value string)) {
+func leavesOf(n *catalog.Node, at []any, do func(place, value string)) {
 	switch {
-	case n.List && !slices.ContainsFunc(n.Items, func(x *catalog.CatalogNode) bool { return x.Map || x.List }):
+	case n.List && !slices.ContainsFunc(n.Items, func(x *catalog.Node) bool { return x.Map || x.List }):
 		do(dotted(at), strings.Join(n.Names(), ", "))
 	case n.Map || n.List:
 		for i, x := range n.Items {

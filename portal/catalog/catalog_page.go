@@ -17,7 +17,7 @@ type List struct {
 	Kind  string // "" is all
 	Query string
 	Own   bool // only the tenant's own
-	Items []catalog.CatalogItem
+	Items []catalog.Item
 	Page  int // from 1; of one kind only
 	More  bool
 	Now   time.Time
@@ -45,7 +45,7 @@ func (l List) kinds() []string {
 	return out
 }
 
-func (l List) of(kind string) (out []catalog.CatalogItem) {
+func (l List) of(kind string) (out []catalog.Item) {
 	for _, i := range l.Items {
 		if i.Kind == kind {
 			out = append(out, i)
@@ -55,7 +55,7 @@ func (l List) of(kind string) (out []catalog.CatalogItem) {
 }
 
 // shown are the listed entries of a kind: in the list of all kinds, the first few.
-func (l List) shown(kind string) []catalog.CatalogItem {
+func (l List) shown(kind string) []catalog.Item {
 	of := l.of(kind)
 	if l.Kind == "" && l.Query == "" && !l.Own {
 		return of[:min(len(of), catalogFew)]
@@ -136,14 +136,14 @@ func usedKey(s string) template.CatalogKey {
 	return template.CatalogKey{Kind: kind, Name: name}
 }
 
-func catalogTitle(i catalog.CatalogItem) string {
+func catalogTitle(i catalog.Item) string {
 	if i.Label != "" {
 		return i.Label
 	}
 	return i.Name
 }
 
-func catalogState(i catalog.CatalogItem) string {
+func catalogState(i catalog.Item) string {
 	if i.Kind != template.KindTemplate {
 		return ""
 	}
@@ -155,9 +155,9 @@ func catalogState(i catalog.CatalogItem) string {
 
 // Show is one entry.
 type Show struct {
-	Source    catalog.CatalogSource
+	Source    catalog.Source
 	Form      Form // of its text, for the facts
-	Versions  []catalog.CatalogRevision
+	Versions  []catalog.Revision
 	Diff      *Diff
 	From, To  int
 	Gone      bool // removed; only versions remain
@@ -209,12 +209,12 @@ type Review struct {
 	Number  int // version to restore
 	Note    string
 	Diff    *Diff
-	Report  catalog.CatalogReport
+	Report  catalog.Report
 	Secrets []string // stored secrets
 	Problem page.Complaint
 	// Conflict and Theirs are set if someone saved another version meanwhile.
 	Conflict bool
-	Theirs   catalog.CatalogSource
+	Theirs   catalog.Source
 	Editable bool // can go back to the editor
 	New      bool
 	Danger   bool
@@ -238,7 +238,7 @@ func problemMark(severity string) string {
 	return "asked"
 }
 
-func errorsIn(list []catalog.CatalogProblem) (n int) {
+func errorsIn(list []catalog.Problem) (n int) {
 	for _, p := range list {
 		if p.Severity == "error" {
 			n++
@@ -247,7 +247,7 @@ func errorsIn(list []catalog.CatalogProblem) (n int) {
 	return n
 }
 
-func place(p catalog.CatalogProblem) string {
+func place(p catalog.Problem) string {
 	out := p.File
 	if p.Line > 0 {
 		out += ":" + strconv.Itoa(p.Line)
@@ -313,7 +313,7 @@ func lineNumber(n int) string {
 }
 
 // ProblemWords is a problem's message without the entry's name.
-func ProblemWords(p catalog.CatalogProblem) string {
+func ProblemWords(p catalog.Problem) string {
 	if kind, rest, ok := strings.Cut(p.Message, " \""); ok && slices.Contains(template.CatalogKinds, kind) {
 		if name, words, ok := strings.Cut(rest, "\": "); ok && !strings.Contains(name, "\"") {
 			return words

@@ -702,7 +702,7 @@ func ListPage(f page.Frame, l List) templ.Component {
 }
 
 //go:noinline
-func catalogLine(l List, i catalog.CatalogItem) templ.Component {
+func catalogLine(l List, i catalog.Item) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -927,7 +927,7 @@ func catalogLine(l List, i catalog.CatalogItem) templ.Component {
 }
 
 //go:noinline
-func catalogBadges(i catalog.CatalogItem) templ.Component {
+func catalogBadges(i catalog.Item) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -23,7 +23,7 @@ type catalogEditor struct {
 	schema   map[string]any
 	catalog  *template.Catalog
 	names    catalogNames
-	tree     *appcatalog.CatalogNode // of the YAML; of the last valid one if it's invalid
+	tree     *appcatalog.Node // of the YAML; of the last valid one if it's invalid
 	text     string
 	view     Edit
 	status   int
@@ -71,7 +71,7 @@ func (p *Service) Write(w http.ResponseWriter, r *http.Request, a app.Actor) err
 		if err != nil {
 			return err
 		}
-		e.view.Item, e.text, e.view.AsOf = s.CatalogItem, s.Text, s.Revision
+		e.view.Item, e.text, e.view.AsOf = s.Item, s.Text, s.Revision
 	}
 	if r.Method != http.MethodPost {
 		if err := e.begin(r.Context(), r.URL.Query()); err != nil {
@@ -95,7 +95,7 @@ func (e *catalogEditor) begin(ctx context.Context, q url.Values) error {
 				return err
 			}
 			e.view.Copy = of
-			if e.text, err = e.p.Texts.Set(s.Text, appcatalog.CatalogSet{Path: []any{"name"}, Value: of + "-copy"}); err != nil {
+			if e.text, err = e.p.Texts.Set(s.Text, appcatalog.Set{Path: []any{"name"}, Value: of + "-copy"}); err != nil {
 				return err
 			}
 		}
@@ -111,7 +111,7 @@ func (e *catalogEditor) read(text string) bool {
 	if err != nil {
 		e.view.Form.Unread = app.AsError(err).Message
 		if e.tree == nil {
-			e.tree = &appcatalog.CatalogNode{Map: true}
+			e.tree = &appcatalog.Node{Map: true}
 		}
 		return false
 	}
@@ -120,7 +120,7 @@ func (e *catalogEditor) read(text string) bool {
 }
 
 // formOf makes the form of a tree.
-func (e *catalogEditor) formOf(tree *appcatalog.CatalogNode) Form {
+func (e *catalogEditor) formOf(tree *appcatalog.Node) Form {
 	return newCatalogForm(e.view.Kind, tree, e.schema, e.families, e.names, !e.view.New())
 }
 
@@ -169,7 +169,7 @@ func (e *catalogEditor) merge(in url.Values) {
 }
 
 // clash reports whether form and YAML were changed to different values in the same place.
-func (e *catalogEditor) clash(now *appcatalog.CatalogNode, fields []*Field) bool {
+func (e *catalogEditor) clash(now *appcatalog.Node, fields []*Field) bool {
 	is := map[string]*Field{}
 	f := e.formOf(now)
 	eachField(&f, func(_ *Section, x *Field) { is[x.Name] = x })
@@ -227,7 +227,7 @@ func (e *catalogEditor) rows(in url.Values) {
 	}
 	act, place, _ := strings.Cut(in.Get("do"), ":")
 	path := placeOf(strings.TrimPrefix(place, "f/"))
-	set := appcatalog.CatalogSet{Path: path}
+	set := appcatalog.Set{Path: path}
 	switch act {
 	case "add":
 		set.Value = ""
@@ -276,20 +276,20 @@ func placeOf(name string) (path []any) {
 }
 
 // change is the change to save.
-func (e *catalogEditor) change() appcatalog.CatalogChange {
-	return appcatalog.CatalogChange{Files: []appcatalog.CatalogFile{e.file()}}
+func (e *catalogEditor) change() appcatalog.Change {
+	return appcatalog.Change{Files: []appcatalog.File{e.file()}}
 }
 
-func (e *catalogEditor) file() appcatalog.CatalogFile {
+func (e *catalogEditor) file() appcatalog.File {
 	k := e.key()
 	if !e.view.New() {
 		k.Name = e.view.Name
 	}
-	return CatalogFile(k, e.view.Text)
+	return File(k, e.view.Text)
 }
 
 // check validates the YAML and shows its problems.
-func (e *catalogEditor) check(ctx context.Context) (appcatalog.CatalogReport, error) {
+func (e *catalogEditor) check(ctx context.Context) (appcatalog.Report, error) {
 	report, err := e.p.Catalogs.CheckCatalog(ctx, e.a, e.change())
 	if err != nil {
 		c, err := catalogRefused(err)

@@ -641,7 +641,7 @@ func catalogProblems(e Edit) templ.Component {
 }
 
 //go:noinline
-func catalogProblemLine(p catalog.CatalogProblem) templ.Component {
+func catalogProblemLine(p catalog.Problem) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

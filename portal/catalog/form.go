@@ -16,7 +16,7 @@ type catalogNames map[string][]string
 
 // formBuilder makes an entry's form from its YAML.
 type formBuilder struct {
-	tree     *catalog.CatalogNode
+	tree     *catalog.Node
 	schema   map[string]any
 	families catalog.Families
 	names    catalogNames
@@ -26,7 +26,7 @@ type formBuilder struct {
 }
 
 // newCatalogForm makes an entry's form.
-func newCatalogForm(kind string, tree *catalog.CatalogNode, schema map[string]any, families catalog.Families, names catalogNames, fixed bool) Form {
+func newCatalogForm(kind string, tree *catalog.Node, schema map[string]any, families catalog.Families, names catalogNames, fixed bool) Form {
 	b := &formBuilder{tree: tree, schema: schema, families: families, names: names, fixed: fixed, covered: map[string]bool{"kind": true}}
 	b.form.Kind = kind
 	b.about()
@@ -79,7 +79,7 @@ func (b *formBuilder) field(kind, label string, path ...any) *Field {
 }
 
 // fieldValue is a node's value for a kind of field.
-func fieldValue(kind string, n *catalog.CatalogNode) string {
+func fieldValue(kind string, n *catalog.Node) string {
 	switch kind {
 	case fieldNames, fieldWholes:
 		return strings.Join(n.Names(), ", ")
@@ -196,7 +196,7 @@ func (b *formBuilder) linkRows() {
 }
 
 // rest lists the places without a field.
-func (b *formBuilder) rest(n *catalog.CatalogNode, at []any) {
+func (b *formBuilder) rest(n *catalog.Node, at []any) {
 	for i, x := range n.Items {
 		var p any = i
 		if n.Map {

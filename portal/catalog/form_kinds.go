@@ -10,7 +10,7 @@ import (
 )
 
 func (b *formBuilder) template() {
-	state := b.choose("State", "published (default)", plainWords(template.TemplateStates), "state")
+	state := b.choose("State", "published (default)", plainWords(template.States), "state")
 	s := b.section("State", "Users see published templates only.", state, b.text("Version", "version"),
 		b.choose("Replacement", "none", without(b.names[template.KindTemplate], []string{b.tree.At("name").String()}), "replaced_by"),
 		b.choose("Extends", "nothing", without(b.names[template.KindTemplate], []string{b.tree.At("name").String()}), "extends"),
@@ -67,7 +67,7 @@ func (b *formBuilder) ratios() *Field {
 	return f
 }
 
-func itemsOf(n *catalog.CatalogNode) []*catalog.CatalogNode {
+func itemsOf(n *catalog.Node) []*catalog.Node {
 	if n == nil {
 		return nil
 	}

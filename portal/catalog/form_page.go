@@ -169,12 +169,12 @@ func (f *Field) shown() string {
 // Edit is the editor.
 type Edit struct {
 	Kind, Name string // Name is "" for a new one
-	Item       catalog.CatalogItem
+	Item       catalog.Item
 	Copy       string // name of the copied entry
 	Text, Base string // the YAML, and the version that the form was made from
 	AsOf       string
 	Form       Form
-	Problems   []catalog.CatalogProblem
+	Problems   []catalog.Problem
 	Told       page.Complaint // about the whole entry
 	Notes      []string
 	Reference  Reference

@@ -14,8 +14,8 @@ import (
 	"muster/portal/site"
 )
 
-// CatalogLimit is the maximum size of a catalog form, which carries uploads between steps.
-const CatalogLimit = 12 << 20
+// Limit is the maximum size of a catalog form, which carries uploads between steps.
+const Limit = 12 << 20
 
 func (p *Service) importShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	if !a.May("ApplyCatalog") {
@@ -63,7 +63,7 @@ func (p *Service) Import(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	case len(u.files) == 0:
 		return show(&app.Error{Code: app.EInvalid, Message: "Nothing to import.", Hint: "Choose files or paste YAML."})
 	}
-	c := catalog.CatalogChange{Files: u.files, Prune: v.Prune, Note: v.Note}
+	c := catalog.Change{Files: u.files, Prune: v.Prune, Note: v.Note}
 	if in.Get("do") == "apply" {
 		c.AsOf = in.Get("as_of")
 		v.Report, err = p.Catalogs.ApplyCatalog(r.Context(), a, c)
@@ -106,7 +106,7 @@ func (u *unpacked) uploads(f *multipart.Form) error {
 		if err != nil {
 			return damaged(h.Filename, err)
 		}
-		b, err := io.ReadAll(io.LimitReader(r, CatalogLimit))
+		b, err := io.ReadAll(io.LimitReader(r, Limit))
 		_ = r.Close()
 		if err != nil {
 			return damaged(h.Filename, err)

@@ -17,7 +17,7 @@ type Import struct {
 	Prune   bool
 	Note    string
 	AsOf    string
-	Report  catalog.CatalogReport
+	Report  catalog.Report
 	Sent    bool
 	Checked bool
 	Done    bool
@@ -32,7 +32,7 @@ type ImportFile struct {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-func (i Import) of(act string) (out []catalog.CatalogEdit) {
+func (i Import) of(act string) (out []catalog.Edit) {
 	for _, c := range i.Report.Changes {
 		if c.Act == act {
 			out = append(out, c)

@@ -446,7 +446,7 @@ func ImportPage(f page.Frame, v Import) templ.Component {
 // reportProblems lists problems with their locations.
 //
 //go:noinline
-func reportProblems(list []catalog.CatalogProblem) templ.Component {
+func reportProblems(list []catalog.Problem) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

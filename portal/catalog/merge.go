@@ -17,7 +17,7 @@ func typed(in url.Values, name string) string {
 }
 
 // catalogChanges returns the form's changes since it was made, and the changed fields.
-func catalogChanges(f Form, in url.Values) (sets []catalog.CatalogSet, fields []*Field) {
+func catalogChanges(f Form, in url.Values) (sets []catalog.Set, fields []*Field) {
 	look := func(x *Field) {
 		value := typed(in, x.Name)
 		switch {
@@ -63,19 +63,19 @@ func splitNames(s string) []string {
 }
 
 // setsOf converts a field's value to YAML values. Invalid input is kept, so that validation reports it.
-func setsOf(x *Field, value string, in url.Values) []catalog.CatalogSet {
+func setsOf(x *Field, value string, in url.Values) []catalog.Set {
 	if len(x.Path) == 3 && x.Path[0] == "actions" && x.Path[2] == "automator" && x.Line == 0 {
 		// A plain script becomes an action in the long form.
 		of := x.Path[:2]
-		return []catalog.CatalogSet{{Path: of, Value: map[string]any{}}, {Path: x.Path, Value: value},
+		return []catalog.Set{{Path: of, Value: map[string]any{}}, {Path: x.Path, Value: value},
 			{Path: append(slices.Clone(of), "fields", "script"), Value: typed(in, fieldName(of))}}
 	}
-	set := catalog.CatalogSet{Path: x.Path}
+	set := catalog.Set{Path: x.Path}
 	if !multiline(x.Kind) {
 		value = strings.TrimSpace(value)
 	}
 	if value == "" || x.Kind == FieldTick && value != "true" || (x.Kind == fieldNames || x.Kind == fieldWholes) && len(splitNames(value)) == 0 {
-		return []catalog.CatalogSet{set}
+		return []catalog.Set{set}
 	}
 	switch x.Kind {
 	case FieldTick:
@@ -108,7 +108,7 @@ func setsOf(x *Field, value string, in url.Values) []catalog.CatalogSet {
 		}
 		set.Value = value
 	}
-	return []catalog.CatalogSet{set}
+	return []catalog.Set{set}
 }
 
 func multiline(kind string) bool {
@@ -147,9 +147,9 @@ func eachField(f *Form, do func(s *Section, x *Field)) {
 }
 
 // complain shows problems at their fields, and opens the fields' sections. A problem about a single value of a field takes precedence.
-func complain(f *Form, file string, problems []catalog.CatalogProblem) {
+func complain(f *Form, file string, problems []catalog.Problem) {
 	problems = slices.Clone(problems)
-	slices.SortStableFunc(problems, func(a, b catalog.CatalogProblem) int {
+	slices.SortStableFunc(problems, func(a, b catalog.Problem) int {
 		return strings.Count(b.Field, "[") - strings.Count(a.Field, "[")
 	})
 	for _, p := range problems {

@@ -40,7 +40,7 @@ func catalogRefused(err error) (page.Complaint, error) {
 func (p *Service) Remove(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	k := catalogKey(r)
 	v := Review{Key: k, Title: "Remove " + k.Name, Save: "Remove " + k.Kind, Action: ActPath(k, "remove"), Back: Path(k), Danger: true}
-	change := catalog.CatalogChange{Remove: []template.CatalogKey{k}}
+	change := catalog.Change{Remove: []template.CatalogKey{k}}
 	s, err := p.Catalogs.CatalogSource(r.Context(), a, k)
 	if err != nil {
 		return err
@@ -125,12 +125,12 @@ func (p *Service) revert(w http.ResponseWriter, r *http.Request, a app.Actor) er
 			status, v.Problem = http.StatusOK, page.Complaint{Message: "No changes: version " + strconv.Itoa(number) + " is the same as the current one."}
 		}
 	}
-	change, gone := catalog.CatalogChange{Files: []catalog.CatalogFile{CatalogFile(k, text)}}, false
+	change, gone := catalog.Change{Files: []catalog.File{File(k, text)}}, false
 	for _, x := range all {
 		gone = gone || x.Number == number && x.Gone
 	}
 	if gone {
-		change = catalog.CatalogChange{Remove: []template.CatalogKey{k}}
+		change = catalog.Change{Remove: []template.CatalogKey{k}}
 		text, v.Danger = "", true
 	}
 	if v.Report, err = p.Catalogs.CheckCatalog(r.Context(), a, change); err != nil {
@@ -145,13 +145,13 @@ func (p *Service) revert(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	return nil
 }
 
-// CatalogFile is an entry as a file of a change.
-func CatalogFile(k template.CatalogKey, text string) catalog.CatalogFile {
+// File is an entry as a file of a change.
+func File(k template.CatalogKey, text string) catalog.File {
 	name := k.Name
 	if name == "" {
 		name = "new"
 	}
-	return catalog.CatalogFile{Name: k.Kind + "/" + name + ".yaml", Text: text}
+	return catalog.File{Name: k.Kind + "/" + name + ".yaml", Text: text}
 }
 
 func savedPath(k template.CatalogKey) string {

@@ -54,7 +54,7 @@ func (e *catalogEditor) unchanged(w http.ResponseWriter, r *http.Request, in url
 	return e.show(w, r, in)
 }
 
-func (e *catalogEditor) reviewOf(report catalog.CatalogReport, saved string) Review {
+func (e *catalogEditor) reviewOf(report catalog.Report, saved string) Review {
 	k := e.key()
 	v := Review{Key: k, Title: "Save " + k.Name, Text: e.view.Text, Save: "Save " + k.Kind, Action: e.view.Path(), Do: "save", Back: Path(k),
 		AsOf: e.view.AsOf, Report: report, Editable: true, New: e.view.New(), Diff: e.p.catalogDiff(saved, e.view.Text)}
@@ -120,7 +120,7 @@ func (e *catalogEditor) save(w http.ResponseWriter, r *http.Request, in url.Valu
 }
 
 // conflict shows the saved version and the edited one.
-func (e *catalogEditor) conflict(w http.ResponseWriter, r *http.Request, in url.Values, theirs catalog.CatalogSource, why string) error {
+func (e *catalogEditor) conflict(w http.ResponseWriter, r *http.Request, in url.Values, theirs catalog.Source, why string) error {
 	e.view.AsOf = "" // continue from the saved version
 	report, err := e.check(r.Context())
 	if err != nil {
@@ -144,8 +144,8 @@ func (p *Service) Publish(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	if err != nil {
 		return err
 	}
-	e.view.Item = s.CatalogItem
-	text, err := p.Texts.Set(s.Text, catalog.CatalogSet{Path: []any{"state"}, Value: string(template.StatePublished)})
+	e.view.Item = s.Item
+	text, err := p.Texts.Set(s.Text, catalog.Set{Path: []any{"state"}, Value: string(template.StatePublished)})
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (e *catalogEditor) secrets(ctx context.Context, in url.Values) (stored []st
 			}
 			return
 		}
-		text, wrong := e.p.Texts.Set(e.view.Text, catalog.CatalogSet{Path: x.Path, Value: "${secret:" + name + "}"})
+		text, wrong := e.p.Texts.Set(e.view.Text, catalog.Set{Path: x.Path, Value: "${secret:" + name + "}"})
 		if wrong != nil {
 			err = wrong
 			return

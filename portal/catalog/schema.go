@@ -119,7 +119,7 @@ func schemaShape(s map[string]any) string {
 }
 
 // reference lists the keys of the mapping around a line.
-func reference(schema map[string]any, tree *catalog.CatalogNode, line int) Reference {
+func reference(schema map[string]any, tree *catalog.Node, line int) Reference {
 	path := pathAtLine(tree, line)
 	for len(path) > 0 && !hasKeys(schemaAt(schema, path)) {
 		path = path[:len(path)-1]
@@ -150,7 +150,7 @@ func hasKeys(s map[string]any) bool {
 }
 
 // pathAtLine is the path to the innermost value that begins on a line or above it.
-func pathAtLine(n *catalog.CatalogNode, line int) (path []any) {
+func pathAtLine(n *catalog.Node, line int) (path []any) {
 	for n != nil && len(n.Items) > 0 {
 		at := -1
 		for i, x := range n.Items {

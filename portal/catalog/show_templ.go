@@ -61,9 +61,9 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
-			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(catalogTitle(s.Source.CatalogItem))
+			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(catalogTitle(s.Source.Item))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 18, Col: 41}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `show.templ`, Line: 18, Col: 34}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {
@@ -92,7 +92,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				if catalogState(s.Source.CatalogItem) == "published" {
+				if catalogState(s.Source.Item) == "published" {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<span class=\"badge badge-good\">published</span>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -102,7 +102,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = catalogBadges(s.Source.CatalogItem).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = catalogBadges(s.Source.Item).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -148,7 +148,7 @@ func (e *catalogEditor) try(ctx context.Context, in url.Values) error {
 		}
 	}
 	for _, size := range sizes {
-		q := cluster.ClusterRequest{Name: "try", Parameters: given, LayoutRequest: layout.LayoutRequest{Template: t.Template, Size: size, Provider: in.Get("try_provider")}}
+		q := cluster.ClusterRequest{Name: "try", Parameters: given, Request: layout.Request{Template: t.Template, Size: size, Provider: in.Get("try_provider")}}
 		trial := Trial{Size: size}
 		preview, err := e.p.Trials.TryCatalog(ctx, e.a, e.change(), q)
 		if err == nil {

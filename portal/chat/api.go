@@ -39,12 +39,12 @@ type slackApprovalsInput struct {
 	}
 }
 
-func (p *Service) apiSlackShow(ctx context.Context, _ *struct{}) (*site.Body[chat.ChatSettings], error) {
-	return site.Answered[chat.ChatSettings](ctx, p.Site)(p.Chats.ChatSettings(ctx, site.Caller(ctx), slackKind))
+func (p *Service) apiSlackShow(ctx context.Context, _ *struct{}) (*site.Body[chat.Settings], error) {
+	return site.Answered[chat.Settings](ctx, p.Site)(p.Chats.ChatSettings(ctx, site.Caller(ctx), slackKind))
 }
 
-func (p *Service) apiSlackChange(ctx context.Context, in *slackChangeInput) (*site.Body[chat.ChatWorkspace], error) {
-	return site.Answered[chat.ChatWorkspace](ctx, p.Site)(p.Chats.ChangeWorkspace(ctx, site.Caller(ctx), slackKind, in.Team, in.Body.Email))
+func (p *Service) apiSlackChange(ctx context.Context, in *slackChangeInput) (*site.Body[chat.Workspace], error) {
+	return site.Answered[chat.Workspace](ctx, p.Site)(p.Chats.ChangeWorkspace(ctx, site.Caller(ctx), slackKind, in.Team, in.Body.Email))
 }
 
 func (p *Service) apiSlackRemove(ctx context.Context, in *SlackTeam) (*struct{}, error) {
@@ -54,8 +54,8 @@ func (p *Service) apiSlackRemove(ctx context.Context, in *SlackTeam) (*struct{},
 	return nil, nil
 }
 
-func (p *Service) apiSlackChannel(ctx context.Context, in *slackChannelInput) (*site.Body[chat.ChatChannel], error) {
-	return site.Answered[chat.ChatChannel](ctx, p.Site)(p.Chats.UseChannel(ctx, site.Caller(ctx), chat.ChatChannel{Kind: slackKind, Team: in.Team, Channel: in.Channel, Tenant: in.Body.Tenant,
+func (p *Service) apiSlackChannel(ctx context.Context, in *slackChannelInput) (*site.Body[chat.Channel], error) {
+	return site.Answered[chat.Channel](ctx, p.Site)(p.Chats.UseChannel(ctx, site.Caller(ctx), chat.Channel{Kind: slackKind, Team: in.Team, Channel: in.Channel, Tenant: in.Body.Tenant,
 		Name: humanize.CutText(in.Body.Name, 80)}))
 }
 
@@ -67,14 +67,14 @@ func (p *Service) apiSlackChannelReset(ctx context.Context, in *SlackChannel) (*
 }
 
 func (p *Service) apiSlackApprovals(ctx context.Context, in *slackApprovalsInput) (*struct{}, error) {
-	if err := p.Chats.SetApprovals(ctx, site.Caller(ctx), chat.ChatApprovals{Kind: slackKind, Team: in.Body.Team, Channel: in.Body.Channel}); err != nil {
+	if err := p.Chats.SetApprovals(ctx, site.Caller(ctx), chat.Approvals{Kind: slackKind, Team: in.Body.Team, Channel: in.Body.Channel}); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return nil, nil
 }
 
 func (p *Service) apiSlackApprovalsEnd(ctx context.Context, _ *struct{}) (*struct{}, error) {
-	if err := p.Chats.SetApprovals(ctx, site.Caller(ctx), chat.ChatApprovals{Kind: slackKind}); err != nil {
+	if err := p.Chats.SetApprovals(ctx, site.Caller(ctx), chat.Approvals{Kind: slackKind}); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return nil, nil

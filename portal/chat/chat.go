@@ -24,7 +24,7 @@ type Chat interface {
 	// InstallURL is the page where a workspace admin consents.
 	InstallURL(state string) string
 	// Exchange exchanges the code from that page for tokens.
-	Exchange(ctx context.Context, code string) (chat.ChatWorkspace, chat.ChatTokens, error)
+	Exchange(ctx context.Context, code string) (chat.Workspace, chat.ChatTokens, error)
 }
 
 func (p *Service) slackShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -78,7 +78,7 @@ func (p *Service) slackChannel(w http.ResponseWriter, r *http.Request, a app.Act
 		return err
 	}
 	in := SlackForm{About: "channel", Team: strings.TrimSpace(r.PostForm.Get("team")), Channel: strings.TrimSpace(r.PostForm.Get("channel")), Tenant: strings.TrimSpace(r.PostForm.Get("tenant"))}
-	c, err := p.Chats.UseChannel(r.Context(), a, chat.ChatChannel{Kind: slackKind, Team: in.Team, Channel: in.Channel, Tenant: in.Tenant})
+	c, err := p.Chats.UseChannel(r.Context(), a, chat.Channel{Kind: slackKind, Team: in.Team, Channel: in.Channel, Tenant: in.Tenant})
 	done := "Channel " + in.Channel + " assigned to " + in.Tenant + "."
 	if err == nil && !c.Agreed() {
 		done = "Waiting for an admin of the other tenant to assign the channel too."
@@ -103,7 +103,7 @@ func (p *Service) slackApprovals(w http.ResponseWriter, r *http.Request, a app.A
 	if in.Channel == "" {
 		done = "Posting requests in Slack turned off."
 	}
-	err := p.Chats.SetApprovals(r.Context(), a, chat.ChatApprovals{Kind: slackKind, Team: in.Team, Channel: in.Channel})
+	err := p.Chats.SetApprovals(r.Context(), a, chat.Approvals{Kind: slackKind, Team: in.Team, Channel: in.Channel})
 	return p.slackDone(w, r, a, in, done, err)
 }
 
@@ -128,7 +128,7 @@ func (p *Service) slackInstalled(w http.ResponseWriter, r *http.Request, a app.A
 	if q.Get("error") != "" {
 		return p.slackDone(w, r, a, SlackForm{About: "install"}, "", &app.Error{Code: app.EInvalid, Message: "Muster wasn't installed: the request was denied in Slack.", Hint: "Start the installation again if this was a mistake."})
 	}
-	got, err := p.Chats.InstallChat(r.Context(), a, q.Get("state"), func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error) {
+	got, err := p.Chats.InstallChat(r.Context(), a, q.Get("state"), func(ctx context.Context) (chat.Workspace, chat.ChatTokens, error) {
 		return p.Chat.Exchange(ctx, q.Get("code"))
 	})
 	return p.slackDone(w, r, a, SlackForm{About: "install"}, "Muster installed in "+got.Name+".", err)

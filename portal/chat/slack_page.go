@@ -12,7 +12,7 @@ import (
 // Slack is the page on which admins manage Muster in Slack.
 type Slack struct {
 	Now      time.Time
-	Settings chat.ChatSettings
+	Settings chat.Settings
 	Form     SlackForm
 	Tenant   string
 	Done     string
@@ -36,7 +36,7 @@ func (f SlackForm) Error(about string) page.Complaint {
 	return page.Complaint{}
 }
 
-func workspaceMark(w chat.ChatWorkspace) (mark, word string) {
+func workspaceMark(w chat.Workspace) (mark, word string) {
 	switch w.State {
 	case chat.StateConnected:
 		return "succeeded", "connected"
@@ -46,7 +46,7 @@ func workspaceMark(w chat.ChatWorkspace) (mark, word string) {
 	return "dropped", "removed"
 }
 
-func linkMark(l chat.ChatConnection) string {
+func linkMark(l chat.Connection) string {
 	switch l.State {
 	case "connected":
 		return "succeeded"
@@ -65,7 +65,7 @@ func (s Slack) ago(t time.Time) string {
 }
 
 // calls is the rate of API calls in the last minute.
-func (s Slack) calls(w chat.ChatWorkspace) string {
+func (s Slack) calls(w chat.Workspace) string {
 	switch {
 	case w.LimitedUntil.After(s.Now):
 		return "rate limited for " + humanize.Rough(w.LimitedUntil.Sub(s.Now))
@@ -76,7 +76,7 @@ func (s Slack) calls(w chat.ChatWorkspace) string {
 }
 
 // token is the state of the token.
-func (s Slack) token(w chat.ChatWorkspace) string {
+func (s Slack) token(w chat.Workspace) string {
 	switch {
 	case w.Fixed:
 		return "from server settings"
@@ -91,7 +91,7 @@ func (s Slack) token(w chat.ChatWorkspace) string {
 }
 
 // connected are the workspaces that requests can be posted in.
-func (s Slack) connected() (list []chat.ChatWorkspace) {
+func (s Slack) connected() (list []chat.Workspace) {
 	for _, w := range s.Settings.Workspaces {
 		if w.State == chat.StateConnected {
 			list = append(list, w)
@@ -111,7 +111,7 @@ func (s Slack) approvals() (team, channel string) {
 	return "", ""
 }
 
-func agreement(c chat.ChatChannel) string {
+func agreement(c chat.Channel) string {
 	switch {
 	case c.Agreed():
 		return "approved by " + c.Host + " and " + c.Guest

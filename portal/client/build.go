@@ -20,8 +20,8 @@ func buildHookPath(name string, rest ...string) string {
 
 // BuildHookList is a tenant's build hooks and the supported build systems.
 type BuildHookList struct {
-	Hooks   []build.BuildHook   `json:"hooks"`
-	Systems []build.BuildSystem `json:"systems"`
+	Hooks   []build.BuildHook `json:"hooks"`
+	Systems []build.System    `json:"systems"`
 }
 
 // BuildHooks are webhooks for build systems.
@@ -46,7 +46,7 @@ func (c *BuildHooks) Save(ctx context.Context, r build.BuildHookRequest) (s buil
 }
 
 // SetRules replaces a build hook's rules.
-func (c *BuildHooks) SetRules(ctx context.Context, name string, rules []build.BuildRule) (h build.BuildHook, err error) {
+func (c *BuildHooks) SetRules(ctx context.Context, name string, rules []build.Rule) (h build.BuildHook, err error) {
 	err = c.client.Call(ctx, http.MethodPut, buildHookPath(name, "rules"), nil, map[string]any{"rules": rules}, &h)
 	return h, err
 }
@@ -57,7 +57,7 @@ func (c *BuildHooks) Delete(ctx context.Context, name string) error {
 }
 
 // Try tries rules without side effects.
-func (c *BuildHooks) Try(ctx context.Context, name string, t build.BuildTrial) (out build.TrialResult, err error) {
+func (c *BuildHooks) Try(ctx context.Context, name string, t build.Trial) (out build.TrialResult, err error) {
 	err = c.client.Call(ctx, http.MethodPost, buildHookPath(name, "try"), nil, t, &out)
 	return out, err
 }
@@ -89,7 +89,7 @@ func (c *BuildHooks) Replay(ctx context.Context, name string, id int64) (d build
 type Builds part
 
 // List lists builds, newest first; next is 0 at the end.
-func (c *Builds) List(ctx context.Context, f build.BuildFilter) (list []build.Build, next int64, err error) {
+func (c *Builds) List(ctx context.Context, f build.Filter) (list []build.Build, next int64, err error) {
 	q := url.Values{"limit": {strconv.Itoa(f.Limit)}, "before": {strconv.FormatInt(f.Before, 10)}}
 	for name, value := range map[string]string{"hook": f.Hook, "key": f.Key, "build": f.Build, "cluster": f.Cluster} {
 		if value != "" {
@@ -108,19 +108,19 @@ func (c *Builds) List(ctx context.Context, f build.BuildFilter) (list []build.Bu
 }
 
 // Get returns a build with its cluster, waiting at most some seconds until it's ready.
-func (c *Builds) Get(ctx context.Context, id int64, wait int) (v build.BuildView, err error) {
+func (c *Builds) Get(ctx context.Context, id int64, wait int) (v build.View, err error) {
 	err = c.client.CallInto(ctx, buildPath(id), url.Values{"wait": {strconv.Itoa(wait)}}, &v)
 	return v, err
 }
 
 // End ends a build.
-func (c *Builds) End(ctx context.Context, id int64) (v build.BuildView, err error) {
+func (c *Builds) End(ctx context.Context, id int64) (v build.View, err error) {
 	err = c.client.Call(ctx, http.MethodPost, buildPath(id, "end"), nil, nil, &v)
 	return v, err
 }
 
 // Extend extends the lease of a build's cluster, such as by 1h.
-func (c *Builds) Extend(ctx context.Context, id int64, by string) (v build.BuildView, err error) {
+func (c *Builds) Extend(ctx context.Context, id int64, by string) (v build.View, err error) {
 	err = c.client.Call(ctx, http.MethodPost, buildPath(id, "extend"), nil, map[string]string{"by": by}, &v)
 	return v, err
 }

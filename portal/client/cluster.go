@@ -25,13 +25,13 @@ func ClusterPath(id string, rest ...string) string {
 type Clusters part
 
 // Get returns a cluster by ID or name; ENotFound if there's none that the caller can see.
-func (c *Clusters) Get(ctx context.Context, id string) (v cluster.ClusterView, err error) {
+func (c *Clusters) Get(ctx context.Context, id string) (v cluster.View, err error) {
 	err = c.client.CallInto(ctx, ClusterPath(id), nil, &v)
 	return v, err
 }
 
 // Delete starts deleting a cluster and returns it. It doesn't wait.
-func (c *Clusters) Delete(ctx context.Context, id string) (v cluster.ClusterView, err error) {
+func (c *Clusters) Delete(ctx context.Context, id string) (v cluster.View, err error) {
 	err = c.client.Call(ctx, http.MethodDelete, ClusterPath(id), nil, nil, &v)
 	return v, err
 }
@@ -52,7 +52,7 @@ func (c *Clusters) List(ctx context.Context, f app.ClusterFilter) (all []app.Clu
 		if f.Limit > 0 {
 			q.Set("limit", strconv.Itoa(min(f.Limit-len(all), ListLimit)))
 		}
-		var out cluster.ClusterPage
+		var out cluster.Page
 		if err := c.client.CallInto(ctx, "/clusters", q, &out); err != nil {
 			return nil, err
 		}
@@ -109,7 +109,7 @@ func (c *Clusters) Logs(ctx context.Context, id string, f cluster.LogFilter) (fo
 }
 
 // Rename renames a cluster.
-func (c *Clusters) Rename(ctx context.Context, id, name string) (v cluster.ClusterView, err error) {
+func (c *Clusters) Rename(ctx context.Context, id, name string) (v cluster.View, err error) {
 	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "rename"), nil, map[string]string{"name": name}, &v)
 	return v, err
 }
@@ -121,7 +121,7 @@ func (c *Clusters) CheckHealth(ctx context.Context, id string) (h health.Cluster
 }
 
 // Transfer transfers a cluster to another user of its tenant, or to group:NAME.
-func (c *Clusters) Transfer(ctx context.Context, id, to string) (v cluster.ClusterView, err error) {
+func (c *Clusters) Transfer(ctx context.Context, id, to string) (v cluster.View, err error) {
 	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "transfer"), nil, map[string]string{"to": to}, &v)
 	return v, err
 }
@@ -159,7 +159,7 @@ func (c *Clusters) ClonePreview(ctx context.Context, id, name string) (p cluster
 }
 
 // Diff compares two clusters, or two points in time.
-func (c *Clusters) Diff(ctx context.Context, a, b string) (d cluster.ClusterDiff, err error) {
+func (c *Clusters) Diff(ctx context.Context, a, b string) (d cluster.Diff, err error) {
 	err = c.client.CallInto(ctx, "/diff", url.Values{"a": {a}, "b": {b}}, &d)
 	return d, err
 }
@@ -185,7 +185,7 @@ func (c *Clusters) CreateAt(ctx context.Context, path string, in any) (answer cl
 	if status == http.StatusAccepted {
 		err = json.Unmarshal(text, &answer.Request)
 	} else {
-		answer.Cluster = &cluster.ClusterView{}
+		answer.Cluster = &cluster.View{}
 		err = json.Unmarshal(text, answer.Cluster)
 	}
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 type Operations part
 
 // Act controls an operation; 0 is the current one, or else the latest.
-func (c *Operations) Act(ctx context.Context, id string, operation int64, act string, in any) (v cluster.ClusterView, err error) {
+func (c *Operations) Act(ctx context.Context, id string, operation int64, act string, in any) (v cluster.View, err error) {
 	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "operations", strconv.FormatInt(operation, 10), act), nil, in, &v)
 	return v, err
 }
 
 // Cancel cancels a cluster's current operation.
-func (c *Operations) Cancel(ctx context.Context, id string, rollBack bool) (cluster.ClusterView, error) {
+func (c *Operations) Cancel(ctx context.Context, id string, rollBack bool) (cluster.View, error) {
 	return c.Act(ctx, id, 0, "cancel", map[string]bool{"roll_back": rollBack})
 }
 
@@ -33,12 +33,12 @@ func (c *Operations) RollBackPreview(ctx context.Context, id string) (p appopera
 }
 
 // RollBack rolls back as previewed; EConflict if that has changed since.
-func (c *Operations) RollBack(ctx context.Context, id string, p appoperation.RollBackPreview) (cluster.ClusterView, error) {
+func (c *Operations) RollBack(ctx context.Context, id string, p appoperation.RollBackPreview) (cluster.View, error) {
 	return c.Act(ctx, id, p.Operation.ID, "roll-back", map[string]string{"plan_hash": p.PlanHash})
 }
 
 // RetryNode retries failed steps of a node.
-func (c *Operations) RetryNode(ctx context.Context, id, node string) (v cluster.ClusterView, err error) {
+func (c *Operations) RetryNode(ctx context.Context, id, node string) (v cluster.View, err error) {
 	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "nodes", url.PathEscape(node), "retry"), nil, nil, &v)
 	return v, err
 }
@@ -62,14 +62,14 @@ func (c *Operations) AcceptPartialPreview(ctx context.Context, id string) (p app
 }
 
 // AcceptPartial accepts a partial result, as previewed.
-func (c *Operations) AcceptPartial(ctx context.Context, id string, p appoperation.AcceptPartialPreview, noBackfill bool) (v cluster.ClusterView, err error) {
+func (c *Operations) AcceptPartial(ctx context.Context, id string, p appoperation.AcceptPartialPreview, noBackfill bool) (v cluster.View, err error) {
 	err = c.client.Call(ctx, http.MethodPost, ClusterPath(id, "operations", fmt.Sprint(p.Operation.ID), "accept-partial"), nil,
 		map[string]any{"plan_hash": p.PlanHash, "no_backfill": noBackfill}, &v)
 	return v, err
 }
 
 // Backfill sets whether and when missing nodes are backfilled.
-func (c *Operations) Backfill(ctx context.Context, id string, o appoperation.BackfillOrder) (v cluster.ClusterView, err error) {
+func (c *Operations) Backfill(ctx context.Context, id string, o appoperation.BackfillOrder) (v cluster.View, err error) {
 	err = c.client.Call(ctx, http.MethodPut, ClusterPath(id, "backfill"), nil, o, &v)
 	return v, err
 }

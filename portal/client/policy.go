@@ -18,9 +18,9 @@ func (c *Policies) List(ctx context.Context) (out PolicyList, err error) {
 
 // PolicyList is the server's response.
 type PolicyList struct {
-	TimeZone string              `json:"time_zone"`
-	Policies []policy.Policy     `json:"policies"`
-	Words    []policy.PolicyWord `json:"words"`
+	TimeZone string          `json:"time_zone"`
+	Policies []policy.Policy `json:"policies"`
+	Words    []policy.Word   `json:"words"`
 }
 
 // Versions returns the versions of a policy, newest first.
@@ -45,7 +45,7 @@ func (c *Policies) Delete(ctx context.Context, name string) error {
 }
 
 // Try evaluates a policy on past requests, without saving it.
-func (c *Policies) Try(ctx context.Context, t policy.Try) (out policy.Trial, err error) {
+func (c *Policies) Try(ctx context.Context, t policy.TrialRequest) (out policy.TrialResult, err error) {
 	err = c.client.Call(ctx, http.MethodPost, "/policies/try", nil, t, &out)
 	return out, err
 }

@@ -19,7 +19,7 @@ import (
 	"muster/app/resource"
 )
 
-func resourcePath(id resource.ResourceID, rest ...string) string {
+func resourcePath(id resource.ID, rest ...string) string {
 	return strings.Join(append([]string{"/resources", url.PathEscape(id.Path())}, rest...), "/")
 }
 
@@ -27,7 +27,7 @@ func resourcePath(id resource.ResourceID, rest ...string) string {
 type Resources part
 
 // List lists resources, in several calls if needed.
-func (c *Resources) List(ctx context.Context, f resource.ResourceFilter) (list []resource.ResourceInfo, err error) {
+func (c *Resources) List(ctx context.Context, f resource.Filter) (list []resource.Info, err error) {
 	q := url.Values{}
 	for name, v := range map[string]string{"family": string(f.Family), "member": f.Member, "type": f.Type, "search": f.Search} {
 		if v != "" {
@@ -36,8 +36,8 @@ func (c *Resources) List(ctx context.Context, f resource.ResourceFilter) (list [
 	}
 	for {
 		var out struct {
-			Resources []resource.ResourceInfo `json:"resources"`
-			Next      string                  `json:"next"`
+			Resources []resource.Info `json:"resources"`
+			Next      string          `json:"next"`
 		}
 		if err := c.client.CallInto(ctx, "/resources", q, &out); err != nil {
 			return nil, err
@@ -51,52 +51,52 @@ func (c *Resources) List(ctx context.Context, f resource.ResourceFilter) (list [
 }
 
 // Types lists the resource types.
-func (c *Resources) Types(ctx context.Context) ([]resource.ResourceTypes, error) {
+func (c *Resources) Types(ctx context.Context) ([]resource.Types, error) {
 	var out struct {
-		Types []resource.ResourceTypes `json:"types"`
+		Types []resource.Types `json:"types"`
 	}
 	err := c.client.CallInto(ctx, "/resource-types", nil, &out)
 	return out.Types, err
 }
 
 // Get returns a resource with its versions.
-func (c *Resources) Get(ctx context.Context, id resource.ResourceID) (r resource.ResourceInfo, err error) {
+func (c *Resources) Get(ctx context.Context, id resource.ID) (r resource.Info, err error) {
 	err = c.client.CallInto(ctx, resourcePath(id), nil, &r)
 	return r, err
 }
 
 // Mark stages or recalls a version: mark is stage or recall.
-func (c *Resources) Mark(ctx context.Context, id resource.ResourceID, number int64, mark string) (r resource.ResourceInfo, err error) {
+func (c *Resources) Mark(ctx context.Context, id resource.ID, number int64, mark string) (r resource.Info, err error) {
 	err = c.client.Call(ctx, http.MethodPost, resourcePath(id, "versions", strconv.FormatInt(number, 10), mark), nil, nil, &r)
 	return r, err
 }
 
 // Delete deletes an inactive version.
-func (c *Resources) Delete(ctx context.Context, id resource.ResourceID, number int64) error {
+func (c *Resources) Delete(ctx context.Context, id resource.ID, number int64) error {
 	return c.client.Call(ctx, http.MethodDelete, resourcePath(id, "versions", strconv.FormatInt(number, 10)), nil, nil, nil)
 }
 
 // Sync activates staged versions and deactivates recalled ones; dry only previews that.
-func (c *Resources) Sync(ctx context.Context, member string, dry bool) (s resource.ResourceSync, err error) {
+func (c *Resources) Sync(ctx context.Context, member string, dry bool) (s resource.Sync, err error) {
 	err = c.client.Call(ctx, http.MethodPost, "/resource-sync", nil, map[string]any{"member": member, "dry_run": dry}, &s)
 	return s, err
 }
 
 // Diff compares two versions.
-func (c *Resources) Diff(ctx context.Context, id resource.ResourceID, from, to int64) (d resource.ResourceDiff, err error) {
+func (c *Resources) Diff(ctx context.Context, id resource.ID, from, to int64) (d resource.Diff, err error) {
 	err = c.client.CallInto(ctx, resourcePath(id, "diff"), url.Values{"from": {strconv.FormatInt(from, 10)}, "to": {strconv.FormatInt(to, 10)}}, &d)
 	return d, err
 }
 
 // Import has the server fetch a version from git.
-func (c *Resources) Import(ctx context.Context, p resource.ResourcePush) (v resource.ResourceVersion, err error) {
+func (c *Resources) Import(ctx context.Context, p resource.Push) (v resource.Version, err error) {
 	in := map[string]any{"git": p.Source.Git, "ref": p.Source.Ref, "folder": p.Source.Folder, "secret": p.Source.Secret, "note": p.Note, "stage": p.Stage}
-	_, err = c.client.do(ctx, http.MethodPost, resourcePath(p.ResourceID, "import"), nil, in, &v)
+	_, err = c.client.do(ctx, http.MethodPost, resourcePath(p.ID, "import"), nil, in, &v)
 	return v, err
 }
 
 // Push streams a file. Its hash is sent too, so that the server rejects corrupt content.
-func (c *Resources) Push(ctx context.Context, p resource.ResourcePush, f io.ReadSeeker, size int64, seen func(int64)) (v resource.ResourceVersion, err error) {
+func (c *Resources) Push(ctx context.Context, p resource.Push, f io.ReadSeeker, size int64, seen func(int64)) (v resource.Version, err error) {
 	q := url.Values{"file": {filepath.Base(p.Source.File)}}
 	if p.Note != "" {
 		q.Set("note", p.Note)
@@ -112,7 +112,7 @@ func (c *Resources) Push(ctx context.Context, p resource.ResourcePush, f io.Read
 		return v, err
 	}
 	q.Set("sha256", hex.EncodeToString(h.Sum(nil)))
-	req, err := c.client.newRequest(ctx, http.MethodPut, resourcePath(p.ResourceID, "content"), q, io.NopCloser(&counted{r: io.LimitReader(f, size), seen: seen}))
+	req, err := c.client.newRequest(ctx, http.MethodPut, resourcePath(p.ID, "content"), q, io.NopCloser(&counted{r: io.LimitReader(f, size), seen: seen}))
 	if err != nil {
 		return v, err
 	}
@@ -135,7 +135,7 @@ func (c *Resources) Push(ctx context.Context, p resource.ResourcePush, f io.Read
 }
 
 // Pull downloads a version and verifies its hash. It resumes interrupted downloads.
-func (c *Resources) Pull(ctx context.Context, id resource.ResourceID, v resource.ResourceVersion, w io.Writer, seen func(int64)) error {
+func (c *Resources) Pull(ctx context.Context, id resource.ID, v resource.Version, w io.Writer, seen func(int64)) error {
 	h := sha256.New()
 	var have int64
 	for try := 1; ; try++ {
@@ -162,7 +162,7 @@ func (c *Resources) Pull(ctx context.Context, id resource.ResourceID, v resource
 	return nil
 }
 
-func (c *Resources) pullFrom(ctx context.Context, id resource.ResourceID, number, from int64, w io.Writer, seen func(int64)) (int64, error) {
+func (c *Resources) pullFrom(ctx context.Context, id resource.ID, number, from int64, w io.Writer, seen func(int64)) (int64, error) {
 	req, err := c.client.newRequest(ctx, http.MethodGet, resourcePath(id, "versions", strconv.FormatInt(number, 10), "content"), nil, nil)
 	if err != nil {
 		return 0, err

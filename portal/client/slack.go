@@ -20,7 +20,7 @@ func SlackPath(team string, rest ...string) string {
 type Slack part
 
 // Get returns the state of the connection.
-func (c *Slack) Get(ctx context.Context) (h chat.ChatSettings, err error) {
+func (c *Slack) Get(ctx context.Context) (h chat.Settings, err error) {
 	err = c.client.CallInto(ctx, "/slack", nil, &h)
 	return h, err
 }

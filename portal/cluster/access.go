@@ -46,17 +46,17 @@ func (p *accessPages) Show(w http.ResponseWriter, r *http.Request, a app.Actor) 
 	}
 	q := r.URL.Query()
 	c := Access{
-		View: v, Tabs: p.ClusterTabs(a, v, "access"), Format: inventory.InventoryFormat(q.Get("format")), Key: strings.TrimSpace(q.Get("key")),
+		View: v, Tabs: p.ClusterTabs(a, v, "access"), Format: inventory.Format(q.Get("format")), Key: strings.TrimSpace(q.Get("key")),
 		May: a.MayIn("ClusterKey", v.Cluster), SignIn: a.MayIn("ClusterCertificate", v.Cluster), URL: p.URL,
 	}
-	if !slices.Contains(inventory.InventoryFormats, c.Format) {
+	if !slices.Contains(inventory.Formats, c.Format) {
 		c.Format = inventory.FormatSSH
 	}
 	status := http.StatusOK
-	i, err := inventory.NewInventory(v, inventory.InventoryFiles{Key: c.Key})
+	i, err := inventory.NewInventory(v, inventory.Files{Key: c.Key})
 	if e := app.AsError(err); err != nil && e.Field == "key" {
 		c.Complaint, status = page.Complaint{Message: e.Message, Hint: e.Hint}, http.StatusUnprocessableEntity
-		i, err = inventory.NewInventory(v, inventory.InventoryFiles{})
+		i, err = inventory.NewInventory(v, inventory.Files{})
 	}
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (p *accessPages) Inventory(w http.ResponseWriter, r *http.Request, a app.Ac
 		return err
 	}
 	q := r.URL.Query()
-	text, name, kind, err := site.InventoryFile(v, inventory.InventoryFormat(q.Get("format")), site.InventoryFiles(q))
+	text, name, kind, err := site.InventoryFile(v, inventory.Format(q.Get("format")), site.InventoryFiles(q))
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (p *accessPages) APIInventory(ctx context.Context, in *inventoryInput) (*hu
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	text, _, kind, err := site.InventoryFile(v, inventory.InventoryFormat(in.Format), inventory.InventoryFiles{Key: in.Key, KnownHosts: in.KnownHosts})
+	text, _, kind, err := site.InventoryFile(v, inventory.Format(in.Format), inventory.Files{Key: in.Key, KnownHosts: in.KnownHosts})
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}

@@ -11,10 +11,10 @@ import (
 
 // Access is the page with the ways to sign in to a cluster's machines.
 type Access struct {
-	View      cluster.ClusterView
+	View      cluster.View
 	Tabs      page.ClusterTabs
 	Inventory inventory.Inventory
-	Format    inventory.InventoryFormat
+	Format    inventory.Format
 	Text      string // the inventory in that format
 	Key       string // the path of the key file, as typed
 	May       bool   // the actor can download the key
@@ -29,13 +29,13 @@ const (
 	inventoryShown = 200
 )
 
-var inventoryWords = map[inventory.InventoryFormat]string{
+var inventoryWords = map[inventory.Format]string{
 	inventory.FormatSSH: "SSH config", inventory.FormatKnownHosts: "known_hosts", inventory.FormatAnsible: "Ansible (INI)", inventory.FormatAnsibleYAML: "Ansible (YAML)",
 	inventory.FormatHosts: "/etc/hosts", inventory.FormatJSON: "JSON", inventory.FormatEnv: "Environment",
 }
 
 // formats are the formats, in the order in which they're offered.
-var formats = []inventory.InventoryFormat{inventory.FormatSSH, inventory.FormatKnownHosts, inventory.FormatAnsible, inventory.FormatAnsibleYAML, inventory.FormatHosts, inventory.FormatEnv, inventory.FormatJSON}
+var formats = []inventory.Format{inventory.FormatSSH, inventory.FormatKnownHosts, inventory.FormatAnsible, inventory.FormatAnsibleYAML, inventory.FormatHosts, inventory.FormatEnv, inventory.FormatJSON}
 
 // formatHelp says how to use a format.
 func (c Access) formatHelp() string {
@@ -55,7 +55,7 @@ func (c Access) formatHelp() string {
 	return "For scripts and other tools."
 }
 
-func (c Access) path(rest string, f inventory.InventoryFormat) string {
+func (c Access) path(rest string, f inventory.Format) string {
 	q := url.Values{"format": {string(f)}}
 	if c.Key != "" {
 		q.Set("key", c.Key)
@@ -74,10 +74,10 @@ func (c Access) shown() (text string, more int) {
 
 func (c Access) keyFile() string { return "muster-" + c.View.ID + ".pem" }
 
-func (c Access) hosts() []inventory.InventoryHost {
+func (c Access) hosts() []inventory.Host {
 	return c.Inventory.Hosts[:min(len(c.Inventory.Hosts), accessShown)]
 }
 
-func (c Access) command(f inventory.InventoryFormat) string {
+func (c Access) command(f inventory.Format) string {
 	return "muster cluster inventory " + c.View.Name + " --format " + string(f)
 }

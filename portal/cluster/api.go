@@ -24,7 +24,7 @@ type clusterListInput struct {
 	After    string            `query:"after" maxLength:"128" doc:"Cursor: the next value of the previous page"`
 }
 
-type ClusterKey struct {
+type Key struct {
 	User string `json:"user" doc:"User to sign in as"`
 	Key  string `json:"private_key" doc:"OpenSSH PEM, for ssh -i"`
 }
@@ -45,7 +45,7 @@ func (p *creates) APIExplain(ctx context.Context, in *policy.RequestInput) (*sit
 	return &site.Body[layout.Explanation]{Body: x}, nil
 }
 
-func (p *lists) APIList(ctx context.Context, in *clusterListInput) (*site.Body[cluster.ClusterPage], error) {
+func (p *lists) APIList(ctx context.Context, in *clusterListInput) (*site.Body[cluster.Page], error) {
 	f := app.ClusterFilter{Deleted: in.Deleted, Name: in.Name, Limit: in.Limit, Owner: in.Owner, Status: in.Status, Template: in.Template,
 		Provider: in.Provider, Text: in.Text, Sort: in.Sort, After: in.After}
 	if f.Owner == "me" {
@@ -56,25 +56,25 @@ func (p *lists) APIList(ctx context.Context, in *clusterListInput) (*site.Body[c
 		return nil, p.Fail(ctx, err)
 	}
 	cs.Clusters = site.OrEmpty(cs.Clusters)
-	return &site.Body[cluster.ClusterPage]{Body: cs}, nil
+	return &site.Body[cluster.Page]{Body: cs}, nil
 }
 
-func (p *clusterPage) APIShow(ctx context.Context, in *site.IDInput) (*site.Body[cluster.ClusterView], error) {
+func (p *clusterPage) APIShow(ctx context.Context, in *site.IDInput) (*site.Body[cluster.View], error) {
 	return p.AnswerCluster(ctx)(p.Clusters.Cluster(ctx, site.Caller(ctx), in.ID))
 }
 
-func (p *managePages) APIDelete(ctx context.Context, in *site.IDInput) (*site.Body[cluster.ClusterView], error) {
+func (p *managePages) APIDelete(ctx context.Context, in *site.IDInput) (*site.Body[cluster.View], error) {
 	return p.AnswerCluster(ctx)(p.Deletes.DeleteCluster(ctx, site.Caller(ctx), in.ID))
 }
 
-func (p *managePages) APIResume(ctx context.Context, in *site.IDInput) (*site.Body[cluster.ClusterView], error) {
+func (p *managePages) APIResume(ctx context.Context, in *site.IDInput) (*site.Body[cluster.View], error) {
 	return p.AnswerCluster(ctx)(p.Operations.ResumeOperation(ctx, site.Caller(ctx), in.ID, 0))
 }
 
-func (p *accessPages) APIKey(ctx context.Context, in *site.IDInput) (*site.Body[ClusterKey], error) {
+func (p *accessPages) APIKey(ctx context.Context, in *site.IDInput) (*site.Body[Key], error) {
 	user, pem, err := p.ClusterAccess.ClusterKey(ctx, site.Caller(ctx), in.ID)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[ClusterKey]{Body: ClusterKey{User: user, Key: string(pem)}}, nil
+	return &site.Body[Key]{Body: Key{User: user, Key: string(pem)}}, nil
 }

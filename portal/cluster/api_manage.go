@@ -22,11 +22,11 @@ type transferInput struct {
 	}
 }
 
-func (p *managePages) APIRename(ctx context.Context, in *renameInput) (*site.Body[cluster.ClusterView], error) {
+func (p *managePages) APIRename(ctx context.Context, in *renameInput) (*site.Body[cluster.View], error) {
 	return p.AnswerCluster(ctx)(p.Ownership.RenameCluster(ctx, site.Caller(ctx), in.ID, in.Body.Name))
 }
 
-func (p *managePages) APITransfer(ctx context.Context, in *transferInput) (*site.Body[cluster.ClusterView], error) {
+func (p *managePages) APITransfer(ctx context.Context, in *transferInput) (*site.Body[cluster.View], error) {
 	return p.AnswerCluster(ctx)(p.Ownership.TransferCluster(ctx, site.Caller(ctx), in.ID, in.Body.To))
 }
 

@@ -14,7 +14,7 @@ import (
 
 // ChangePanel holds the changes that can be requested for a cluster.
 type ChangePanel struct {
-	View    cluster.ClusterView
+	View    cluster.View
 	Use     bool   // the actor can act on services only
 	Busy    bool   // an operation is in progress, so no other can be requested
 	Sizes   string // how many nodes the template allows, in words; "" if unknown
@@ -67,7 +67,7 @@ func (p ChangePanel) sickSentence() string {
 }
 
 // newChangePanel returns the changes possible for a cluster. Addable are services that the template allows.
-func newChangePanel(v cluster.ClusterView, t *template.Template, addable []page.Choice) *ChangePanel {
+func newChangePanel(v cluster.View, t *template.Template, addable []page.Choice) *ChangePanel {
 	p := &ChangePanel{View: v, Addable: addable}
 	if t != nil {
 		p.Sizes = page.Sizes(t.Constraints.Size)
@@ -84,6 +84,6 @@ func powers(of []app.OperationKind) []app.OperationKind {
 }
 
 // existingNodes are the nodes that exist and aren't being removed.
-func existingNodes(v cluster.ClusterView) []app.Node {
+func existingNodes(v cluster.View) []app.Node {
 	return slices.DeleteFunc(slices.Clone(v.Nodes), func(n app.Node) bool { return n.Status == app.NodeDeleted || n.Leaving })
 }

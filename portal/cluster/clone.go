@@ -72,12 +72,12 @@ func (p *clones) APIClone(ctx context.Context, in *cloneInput) (*policy.CreateAn
 	return &policy.CreateAnswer{Status: http.StatusAccepted, Location: fmt.Sprintf("/api/v1/requests/%d", answer.Request.ID), Body: answer.Request}, nil
 }
 
-func (p *clones) APIDiff(ctx context.Context, in *diffInput) (*site.Body[cluster.ClusterDiff], error) {
+func (p *clones) APIDiff(ctx context.Context, in *diffInput) (*site.Body[cluster.Diff], error) {
 	d, err := p.Specs.DiffClusters(ctx, site.Caller(ctx), in.A, in.B)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[cluster.ClusterDiff]{Body: d}, nil
+	return &site.Body[cluster.Diff]{Body: d}, nil
 }
 
 // Ask previews a clone.

@@ -12,7 +12,7 @@ import (
 // History is the page of all operations of a cluster.
 type History struct {
 	Now  time.Time
-	View cluster.ClusterView
+	View cluster.View
 	Tabs page.ClusterTabs
 	From int
 }

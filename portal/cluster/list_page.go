@@ -22,13 +22,13 @@ type List struct {
 	Actor     app.Actor
 	Query     url.Values // of the request
 	Filter    app.ClusterFilter
-	Page      cluster.ClusterPage
+	Page      cluster.Page
 	Counts    app.ClusterCounts // by status, of those that match the rest of the filter
 	Templates []string          // the options
 	Providers []string
-	New       bool            // the actor can create one
-	Month     *usage.UsageSum // what the actor's machines have cost this month; nil if unknown
-	Error     page.Complaint  // the filter's error
+	New       bool           // the actor can create one
+	Month     *usage.Sum     // what the actor's machines have cost this month; nil if unknown
+	Error     page.Complaint // the filter's error
 }
 
 // Offer sets the options from a catalog. The current choices are always among them.

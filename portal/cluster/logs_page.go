@@ -14,7 +14,7 @@ import (
 // Logs is the page of a cluster's log.
 type Logs struct {
 	Now       time.Time
-	View      appcluster.ClusterView
+	View      appcluster.View
 	Tabs      page.ClusterTabs
 	Query     LogQuery
 	Lines     []app.LogLine

@@ -18,7 +18,7 @@ type Manage struct {
 	Tabs  page.ClusterTabs
 	Now   time.Time
 	Actor app.Actor
-	View  cluster.ClusterView
+	View  cluster.View
 	// Schedule is the schedule for sleep and wake.
 	Schedule schedule.ClusterSchedule
 	// Sharing is nil for people who can't change it. The others are what was typed into its form, and the error.
@@ -38,7 +38,7 @@ func (m Manage) path(rest string) string { return "/clusters/" + m.View.ID + "/"
 
 // Power is the confirmation page to put a cluster to sleep or wake it.
 type Power struct {
-	View    cluster.ClusterView
+	View    cluster.View
 	Preview cluster.UpdatePreview
 	Notice  string
 	May     bool
@@ -66,7 +66,7 @@ func (c Power) price() string {
 
 // Clone is the confirmation page for a clone.
 type Clone struct {
-	View    cluster.ClusterView
+	View    cluster.View
 	Name    string
 	Preview cluster.Preview
 	Notice  string
@@ -99,8 +99,8 @@ func (c Power) refused() bool {
 
 // Diff is the page of the differences between two states.
 type Diff struct {
-	View cluster.ClusterView
-	Diff cluster.ClusterDiff
+	View cluster.View
+	Diff cluster.Diff
 }
 
 // operations are those whose results the cluster can be compared with.

@@ -88,7 +88,7 @@ func (p *creates) Preview(w http.ResponseWriter, r *http.Request, a app.Actor) e
 	return nil
 }
 
-func (p *creates) show(w http.ResponseWriter, r *http.Request, status int, n *ClusterForm) {
+func (p *creates) show(w http.ResponseWriter, r *http.Request, status int, n *Form) {
 	f := p.Frame(r, "New cluster")
 	f.At, f.Htmx, f.Styles, f.Scripts = "new", true, []string{"user.css", "plan.css"}, []string{"new.js"}
 	if f.Actor != nil {
@@ -101,8 +101,8 @@ func (p *creates) show(w http.ResponseWriter, r *http.Request, status int, n *Cl
 	p.Render(w, r, status, CreatePage(f, n.View))
 }
 
-// ClusterForm is the form for a new cluster while it's being filled in.
-type ClusterForm struct {
+// Form is the form for a new cluster while it's being filled in.
+type Form struct {
 	Catalog *template.Catalog
 	groups  []string // of the actor
 	View    Create
@@ -113,8 +113,8 @@ type ClusterForm struct {
 
 // NewClusterForm reads what was typed, and sets the options. Nothing typed is lost, even if invalid;
 // only the options of another template are reset.
-func NewClusterForm(c *template.Catalog, in url.Values, groups []string) *ClusterForm {
-	n := &ClusterForm{Catalog: c, groups: groups, hash: in.Get("plan_hash")}
+func NewClusterForm(c *template.Catalog, in url.Values, groups []string) *Form {
+	n := &Form{Catalog: c, groups: groups, hash: in.Get("plan_hash")}
 	v := &n.View
 	v.Errors = map[string]page.Complaint{}
 	v.Templates = c.Offered()
@@ -140,7 +140,7 @@ func NewClusterForm(c *template.Catalog, in url.Values, groups []string) *Cluste
 
 // follows tells whether to reset the size to the new template's smallest: if it was the smallest of the former template, or if the
 // new one doesn't allow it. Other sizes are kept.
-func (n *ClusterForm) follows(before string) bool {
+func (n *Form) follows(before string) bool {
 	t := n.View.Template
 	if before == "" || before == t.Name {
 		return false
@@ -159,7 +159,7 @@ func leastSize(t *template.Template) string {
 }
 
 // options sets the options that depend on the template.
-func (n *ClusterForm) options(in url.Values) {
+func (n *Form) options(in url.Values) {
 	v, t := &n.View, n.View.Template
 	of := in.Get("options_of")
 	n.changed = of != "" && of != t.Name
@@ -193,7 +193,7 @@ func (n *ClusterForm) options(in url.Values) {
 }
 
 // Choices returns the options of a select; the first one leaves the choice to the template.
-func (n *ClusterForm) Choices(kind string, names []string, standard, chosen string) []page.Choice {
+func (n *Form) Choices(kind string, names []string, standard, chosen string) []page.Choice {
 	first := page.Choice{Label: "Any", Chosen: chosen == ""}
 	if standard != "" {
 		first.Label = n.Title(kind, standard) + " (default)"
@@ -293,7 +293,7 @@ func leases(l template.Lease, chosen string) []page.Choice {
 }
 
 // read fills the request, and notes errors.
-func (n *ClusterForm) read() {
+func (n *Form) read() {
 	v, t := &n.View, n.View.Template
 	n.request = cluster.ClusterRequest{Name: v.Name, PlanHash: n.hash}
 	n.request.Template = t.Name
@@ -344,7 +344,7 @@ func (n *ClusterForm) read() {
 }
 
 // complain notes a field's error. The first one counts; folded options are unfolded.
-func (n *ClusterForm) complain(field string, c page.Complaint) {
+func (n *Form) complain(field string, c page.Complaint) {
 	if _, ok := n.View.Errors[field]; ok {
 		return
 	}
@@ -356,7 +356,7 @@ func (n *ClusterForm) complain(field string, c page.Complaint) {
 }
 
 // Preview previews the create. Refusals become errors of the fields; any other error is returned.
-func (n *ClusterForm) Preview(ctx context.Context, m site.Creates, a app.Actor) error {
+func (n *Form) Preview(ctx context.Context, m site.Creates, a app.Actor) error {
 	if n.View.Template == nil {
 		return nil
 	}
@@ -375,13 +375,13 @@ func (n *ClusterForm) Preview(ctx context.Context, m site.Creates, a app.Actor) 
 	n.View.Preview = planpage.NewPreview(v, n.Title)
 	if v.Cheaper != nil {
 		r.Prefer = v.Cheaper.Prefer
-		n.View.Preview.Cheapest = planpage.Fix{Text: v.Cheaper.Words(), Link: n.link(&r.LayoutRequest)}
+		n.View.Preview.Cheapest = planpage.Fix{Text: v.Cheaper.Words(), Link: n.link(&r.Request)}
 	}
 	return nil
 }
 
 // refused turns an error about the request into an error of the field concerned.
-func (n *ClusterForm) refused(ctx context.Context, m site.Creates, a app.Actor, err error) error {
+func (n *Form) refused(ctx context.Context, m site.Creates, a app.Actor, err error) error {
 	e := app.AsError(err)
 	switch e.Code {
 	case app.EInvalid, app.ENotFound, app.EConflict, app.ENoLayout, app.ETooLarge, app.EForbidden, app.EQuota, app.ECapacity:
@@ -396,7 +396,7 @@ func (n *ClusterForm) refused(ctx context.Context, m site.Creates, a app.Actor, 
 
 // explain adds why there is no layout, with links to what would work. If it fails, the error alone
 // is shown.
-func (n *ClusterForm) explain(ctx context.Context, m site.Creates, a app.Actor) {
+func (n *Form) explain(ctx context.Context, m site.Creates, a app.Actor) {
 	why, err := m.Explain(ctx, a, n.request)
 	if err != nil {
 		return
@@ -417,7 +417,7 @@ func (n *ClusterForm) explain(ctx context.Context, m site.Creates, a app.Actor) 
 }
 
 // link is the form's address with another layout request; "" for none. Fields that aren't part of a layout keep their values.
-func (n *ClusterForm) link(r *layout.LayoutRequest) string {
+func (n *Form) link(r *layout.Request) string {
 	t := (*template.Template)(nil)
 	if r != nil {
 		t = n.Catalog.Templates[r.Template]
@@ -461,9 +461,9 @@ func fieldOf(e *app.Error) string {
 	return site.Reasons[e.Reason]
 }
 
-func (n *ClusterForm) Title(kind, name string) string { return site.TitlesOf(n.Catalog)(kind, name) }
+func (n *Form) Title(kind, name string) string { return site.TitlesOf(n.Catalog)(kind, name) }
 
-func (n *ClusterForm) Description(service string) string {
+func (n *Form) Description(service string) string {
 	if e := n.Catalog.Services[service]; e != nil {
 		return e.Description
 	}

@@ -14,7 +14,7 @@ import (
 
 // share is the address of the form with its current values, for someone else to open. Template defaults and secrets are left
 // out.
-func (n *ClusterForm) share() string {
+func (n *Form) share() string {
 	v, t := &n.View, n.View.Template
 	if t == nil {
 		return ""
@@ -43,7 +43,7 @@ func (n *ClusterForm) share() string {
 }
 
 // summary lists the errors of a submitted form, in the form's order.
-func (n *ClusterForm) summary() (list []FieldError) {
+func (n *Form) summary() (list []FieldError) {
 	titles := map[string]string{"template": "Template", "name": "Name", "size": "Nodes", "services": "Services", "provider": "Provider", "hardware": "Hardware",
 		"image": "Image", "prefer": "Placement", "lease": "Lease", "on_failure": "On failure", "min_available": "Minimum available", "visibility": "Visibility", "group": "Owner group"}
 	order := slices.Clone(fields[:3])
@@ -60,7 +60,7 @@ func (n *ClusterForm) summary() (list []FieldError) {
 }
 
 // weighQuota sets the actor's remaining quota, and what the cluster would use of it.
-func (p *creates) weighQuota(r *http.Request, a app.Actor, n *ClusterForm) {
+func (p *creates) weighQuota(r *http.Request, a app.Actor, n *Form) {
 	n.View.Left = p.quota.Left(r, a)
 	v := n.View.Preview
 	if v == nil || len(n.View.Left) == 0 {
@@ -82,7 +82,7 @@ func (p *creates) weighQuota(r *http.Request, a app.Actor, n *ClusterForm) {
 
 // fits links to the form with as many nodes as the quota allows, if these are too many. It assumes that all nodes cost the same;
 // the page it links to checks.
-func (n *ClusterForm) fits(size int) *planpage.Fix {
+func (n *Form) fits(size int) *planpage.Fix {
 	most := float64(size)
 	for _, l := range n.View.Left {
 		if add := n.View.Adds.Of(l.Measure); add > l.Left*(1+1e-9)+1e-9 {

@@ -13,7 +13,7 @@ import (
 
 // parameters sets the fields of the template's parameters: with what was typed, or else the template's defaults.
 // A link (said) may set some of them; unknown ones are an error.
-func (n *ClusterForm) parameters(in url.Values, typed, said bool) {
+func (n *Form) parameters(in url.Values, typed, said bool) {
 	if said {
 		for key := range in {
 			name, is := strings.CutPrefix(key, "set-")
@@ -37,7 +37,7 @@ func (n *ClusterForm) parameters(in url.Values, typed, said bool) {
 }
 
 // readParameters adds values that differ from the template's to the request, and notes errors.
-func (n *ClusterForm) readParameters() {
+func (n *Form) readParameters() {
 	given := map[string]any{}
 	for _, f := range n.View.Parameters {
 		value := f.Value

@@ -41,7 +41,7 @@ func TestBarsAreExplained(t *testing.T) {
 		if !strings.Contains(string(style), ".a-"+string(a)+" {") {
 			t.Errorf("%s has no colour", a)
 		}
-		p.Steps = append(p.Steps, appplan.PlanStep{Node: "n1", Action: a, Rank: time.Minute})
+		p.Steps = append(p.Steps, appplan.Step{Node: "n1", Action: a, Rank: time.Minute})
 		steps = append(steps, app.Step{Index: i, Node: "n1", Action: a, State: app.StepSucceeded, Attempt: 1, StartedAt: began, EndedAt: began.Add(time.Minute)})
 	}
 	op := app.Operation{Status: app.OperationSucceeded, StartedAt: began, EndedAt: began.Add(time.Hour)}

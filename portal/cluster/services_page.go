@@ -27,7 +27,7 @@ type ServiceLine struct {
 }
 
 // newServiceLines returns the services of a cluster by name, each with the links that it declares.
-func newServiceLines(v cluster.ClusterView, c *template.Catalog, title func(kind, name string) string) []ServiceLine {
+func newServiceLines(v cluster.View, c *template.Catalog, title func(kind, name string) string) []ServiceLine {
 	var list []ServiceLine
 	at := map[string]int{}
 	for _, n := range existingNodes(v) {
@@ -77,14 +77,14 @@ func serviceTrouble(h apphealth.NodeHealth, service string) string {
 			return why
 		}
 	}
-	if h.State == apphealth.HealthUnreachable {
+	if h.State == apphealth.Unreachable {
 		return h.Words()
 	}
 	return ""
 }
 
 // linksOfService are those of the cluster's links that a service of the catalog declares.
-func linksOfService(v cluster.ClusterView, c *template.Catalog, service string) []app.Link {
+func linksOfService(v cluster.View, c *template.Catalog, service string) []app.Link {
 	if c == nil || c.Services[service] == nil {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (l ServiceLine) state(c Show) (mark, words string) {
 	switch {
 	case l.Ready < len(l.Nodes):
 		return "waiting", "not ready yet"
-	case c.View.Health != nil && c.View.Health.State != apphealth.HealthUnknown:
+	case c.View.Health != nil && c.View.Health.State != apphealth.Unknown:
 		return "succeeded", "healthy"
 	case c.View.Status == app.ClusterFailed:
 		return "waiting", "unknown"

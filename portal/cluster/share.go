@@ -25,10 +25,10 @@ func (p *managePages) Share(w http.ResponseWriter, r *http.Request, a app.Actor)
 		}
 		share := appcluster.ShareWith(m.Who)
 		share.Access = m.Access
-		change.Add = []appcluster.ClusterShare{share}
+		change.Add = []appcluster.Share{share}
 	}
 	if who := r.PostForm.Get("remove"); who != "" {
-		change.Remove = []appcluster.ClusterShare{appcluster.ShareWith(who)}
+		change.Remove = []appcluster.Share{appcluster.ShareWith(who)}
 	}
 	id := chi.URLParam(r, "id")
 	_, err := p.Sharing.ShareCluster(r.Context(), a, id, change)

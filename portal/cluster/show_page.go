@@ -22,7 +22,7 @@ import (
 type Show struct {
 	Now      time.Time
 	Actor    app.Actor
-	View     cluster.ClusterView
+	View     cluster.View
 	Steps    []app.Step
 	Log      []app.LogLine
 	Node     string // the only node of the log; "" for all
@@ -97,7 +97,7 @@ func (c Show) showsHealth() bool {
 	if h == nil || c.View.Status == app.ClusterDeleted {
 		return false
 	}
-	if !c.troubled() || h.State != health.HealthSick && h.State != health.HealthUnreachable || len(c.View.Trouble.Lost) == 0 {
+	if !c.troubled() || h.State != health.Sick && h.State != health.Unreachable || len(c.View.Trouble.Lost) == 0 {
 		return true
 	}
 	return slices.ContainsFunc(h.Nodes, func(n health.NodeHealth) bool { return n.Ill() && !slices.Contains(c.View.Trouble.Lost, n.Node) })
@@ -259,7 +259,7 @@ const recentOperations = 3
 func (c Show) waits() bool { return len(c.Waiting.Groups) > 0 }
 
 // followable are the cluster's links that are safe to open. Their addresses come from the catalog and from machines.
-func followable(v cluster.ClusterView) []app.Link {
+func followable(v cluster.View) []app.Link {
 	var out []app.Link
 	for _, l := range v.Links {
 		u, err := url.Parse(l.URL)

@@ -15,33 +15,33 @@ func TestSentence(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		view cluster.ClusterView
+		view cluster.View
 		want string
 	}{
-		{"creating", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationRunning)},
+		{"creating", cluster.View{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationRunning)},
 			"Creating: 14 of 42 steps done, about 2 min left."},
-		{"waiting", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationDelete, app.OperationWaiting)},
+		{"waiting", cluster.View{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationDelete, app.OperationWaiting)},
 			"Waiting for the previous operation to finish."},
-		{"stopping", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationCancelling)},
+		{"stopping", cluster.View{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationCancelling)},
 			"Cancelling. No new steps start, and running steps are asked to stop."},
-		{"active", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterActive, ExpiresAt: now.Add(21 * time.Hour)}},
+		{"active", cluster.View{Cluster: app.Cluster{Status: app.ClusterActive, ExpiresAt: now.Add(21 * time.Hour)}},
 			"Running as requested. The lease expires in 21 h."},
-		{"failed", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationCreate, app.OperationFailed)},
+		{"failed", cluster.View{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationCreate, app.OperationFailed)},
 			"The create failed after 14 of 42 steps."},
-		{"a failed delete", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationDelete, app.OperationFailed)},
+		{"a failed delete", cluster.View{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationDelete, app.OperationFailed)},
 			"The delete failed after 14 of 42 steps."},
-		{"cancelled", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationCreate, app.OperationCancelled)},
+		{"cancelled", cluster.View{Cluster: app.Cluster{Status: app.ClusterFailed}, Operations: op(app.OperationCreate, app.OperationCancelled)},
 			"The create was cancelled after 14 of 42 steps."},
-		{"paused", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationPaused)},
+		{"paused", cluster.View{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationCreate, app.OperationPaused)},
 			"Paused after 14 of 42 steps."},
-		{"rolling back", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationRollBack, app.OperationRunning)},
+		{"rolling back", cluster.View{Cluster: app.Cluster{Status: app.ClusterPending}, Operations: op(app.OperationRollBack, app.OperationRunning)},
 			"Rolling back: 14 of 42 steps done, about 2 min left."},
-		{"about to be rolled back", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterFailed},
+		{"about to be rolled back", cluster.View{Cluster: app.Cluster{Status: app.ClusterFailed},
 			Operations: []app.Operation{{Kind: app.OperationCreate, Status: app.OperationFailed, OnFailure: app.FailureRollBack, Done: 3, Total: 9}}},
 			"The create stopped after 3 of 9 steps and will be rolled back."},
-		{"rolled back", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterDeleted, DeletedAt: now.Add(-3 * time.Hour)},
+		{"rolled back", cluster.View{Cluster: app.Cluster{Status: app.ClusterDeleted, DeletedAt: now.Add(-3 * time.Hour)},
 			Operations: op(app.OperationRollBack, app.OperationSucceeded)}, "Rolled back: all machines were deleted 3 h ago."},
-		{"deleted", cluster.ClusterView{Cluster: app.Cluster{Status: app.ClusterDeleted, DeletedAt: now.Add(-3 * time.Hour)}},
+		{"deleted", cluster.View{Cluster: app.Cluster{Status: app.ClusterDeleted, DeletedAt: now.Add(-3 * time.Hour)}},
 			"Deleted: all machines were deleted 3 h ago."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestSentence(t *testing.T) {
 }
 
 func TestSSH(t *testing.T) {
-	c := Show{View: cluster.ClusterView{Cluster: app.Cluster{ID: "x1"}}}
+	c := Show{View: cluster.View{Cluster: app.Cluster{ID: "x1"}}}
 	for _, k := range []struct {
 		node app.Node
 		want string
@@ -71,7 +71,7 @@ func TestSSH(t *testing.T) {
 }
 
 func TestLinksThatBrowsersMayFollow(t *testing.T) {
-	c := Show{View: cluster.ClusterView{Links: []app.Link{
+	c := Show{View: cluster.View{Links: []app.Link{
 		{Label: "good", URL: "http://10.0.0.1:8080/ui/"}, {Label: "script", URL: "javascript:alert(1)"}, {Label: "half", URL: "http://"}, {Label: "local", URL: "/clusters"},
 	}}}
 	got := c.links()

@@ -626,7 +626,7 @@ func Current(c Show) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Status(health.HealthMark(h.State), health.HealthWords(c.Now, *h)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Status(health.Mark(h.State), health.Words(c.Now, *h)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -647,7 +647,7 @@ func Current(c Show) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if h.State == apphealth.HealthUnknown && c.View.CanCheckHealth() && c.Actor.MayIn("CheckHealth", c.View.Cluster) {
+			if h.State == apphealth.Unknown && c.View.CanCheckHealth() && c.Actor.MayIn("CheckHealth", c.View.Cluster) {
 				templ_7745c5c3_Err = health.CheckHealth(c.View.ID).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -2176,7 +2176,7 @@ func NodeRow(c Show, n app.Node) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Status(health.HealthMark(h.State), string(h.State)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Status(health.Mark(h.State), string(h.State)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2775,7 +2775,7 @@ func More(c Show) templ.Component {
 // OperationRoll lists operations, each with a link to its page.
 //
 //go:noinline
-func OperationRoll(now time.Time, v cluster.ClusterView, ops []app.Operation) templ.Component {
+func OperationRoll(now time.Time, v cluster.View, ops []app.Operation) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // changePanel returns the possible changes of a cluster; nil for none.
-func (p *clusterPage) changePanel(ctx context.Context, a app.Actor, v cluster.ClusterView) (*ChangePanel, error) {
+func (p *clusterPage) changePanel(ctx context.Context, a app.Actor, v cluster.View) (*ChangePanel, error) {
 	if v.Status == app.ClusterDeleted || !a.MayIn("UpdateServices", v.Cluster) {
 		return nil, nil
 	}
@@ -19,7 +19,7 @@ func (p *clusterPage) changePanel(ctx context.Context, a app.Actor, v cluster.Cl
 	if err != nil {
 		return nil, err
 	}
-	n := &ClusterForm{Catalog: c}
+	n := &Form{Catalog: c}
 	panel := newChangePanel(v, c.Templates[v.Template], Addable(n, v, nil))
 	panel.Use = !a.MayIn("Update", v.Cluster)
 	op := (*app.Operation)(nil)

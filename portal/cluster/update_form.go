@@ -8,7 +8,7 @@ import (
 )
 
 // Addable are the services that a cluster's template allows and that the cluster doesn't have.
-func Addable(n *ClusterForm, v cluster.ClusterView, ticked []string) []page.Choice {
+func Addable(n *Form, v cluster.View, ticked []string) []page.Choice {
 	t := n.Catalog.Templates[v.Template]
 	if t == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 // Waiting is the page of the reasons why a cluster's steps wait.
 type Waiting struct {
 	Now     time.Time
-	View    cluster.ClusterView
+	View    cluster.View
 	Waiting execution.Waiting
 	Node    string // only its steps; "" for all
 	From    int

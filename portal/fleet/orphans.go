@@ -26,7 +26,7 @@ func (p *Service) clusterReceipt(w http.ResponseWriter, r *http.Request, a app.A
 
 func (p *Service) receipt(ctx context.Context, a app.Actor, id string) (Receipt, error) {
 	receipt, err := p.Machines.Receipt(ctx, a, id)
-	tabs := p.ClusterTabs(a, cluster.ClusterView{Cluster: app.Cluster{ID: receipt.Cluster, Status: receipt.Status}}, "history")
+	tabs := p.ClusterTabs(a, cluster.View{Cluster: app.Cluster{ID: receipt.Cluster, Status: receipt.Status}}, "history")
 	return Receipt{Tabs: tabs, Receipt: receipt, Now: p.Now()}, err
 }
 

@@ -19,7 +19,7 @@ import (
 type Health struct {
 	Tabs    page.ClusterTabs
 	Now     time.Time
-	View    cluster.ClusterView
+	View    cluster.View
 	Health  health.ClusterHealth
 	Drift   *operation.Drift // nil: the actor can't see it
 	Updates bool             // the actor can change the cluster
@@ -28,26 +28,26 @@ type Health struct {
 	Started  bool // a check was just requested
 }
 
-// HealthMark is the mark of a state of health.
-func HealthMark(s health.HealthState) string {
+// Mark is the mark of a state of health.
+func Mark(s health.State) string {
 	switch s {
-	case health.HealthHealthy:
+	case health.Healthy:
 		return "succeeded"
-	case health.HealthSick, health.HealthUnreachable:
+	case health.Sick, health.Unreachable:
 		return "failed"
 	}
 	return "waiting"
 }
 
-// HealthWords describes a cluster's health in one line.
-func HealthWords(now time.Time, h health.ClusterHealth) string {
+// Words describes a cluster's health in one line.
+func Words(now time.Time, h health.ClusterHealth) string {
 	word := h.State.Words()
 	text := strings.ToUpper(word[:1]) + word[1:]
 	switch {
-	case h.State == health.HealthHealthy:
+	case h.State == health.Healthy:
 	case h.Reason != "":
 		text += ": " + h.Reason
-	case h.State == health.HealthUnknown && h.Note != "":
+	case h.State == health.Unknown && h.Note != "":
 		return text + ": " + h.Note // which says when the last check was, if that's the reason
 	}
 	if !h.LookedAt.IsZero() {
@@ -61,8 +61,8 @@ func (c Health) counts() string {
 	var parts []string
 	for _, x := range []struct {
 		n    int
-		word health.HealthState
-	}{{c.Health.Healthy, health.HealthHealthy}, {c.Health.Sick, health.HealthSick}, {c.Health.Unreachable, health.HealthUnreachable}, {c.Health.Unknown, health.HealthUnknown}} {
+		word health.State
+	}{{c.Health.Healthy, health.Healthy}, {c.Health.Sick, health.Sick}, {c.Health.Unreachable, health.Unreachable}, {c.Health.Unknown, health.Unknown}} {
 		if x.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.word.Words()))
 		}

@@ -67,7 +67,7 @@ func HealthPage(f page.Frame, c Health) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Status(HealthMark(c.Health.State), c.Health.State.Words()).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Status(Mark(c.Health.State), c.Health.State.Words()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -186,7 +186,7 @@ func HealthPage(f page.Frame, c Health) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = page.Status(HealthMark(n.State), n.State.Words()).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = page.Status(Mark(n.State), n.State.Words()).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

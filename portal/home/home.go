@@ -97,7 +97,7 @@ func (p *Service) Live(ctx context.Context, a app.Actor, _ *url.URL) ([]site.Liv
 
 // monthOf returns this month's costs by day: the actor's, or the whole tenant's.
 func (p *Service) monthOf(ctx context.Context, a app.Actor, of string) (*MonthCost, error) {
-	u, err := p.Usage.Usage(ctx, a, usage.UsageFilter{Mine: of == "mine", Step: usage.IntervalDay})
+	u, err := p.Usage.Usage(ctx, a, usage.Filter{Mine: of == "mine", Step: usage.IntervalDay})
 	if err != nil {
 		return nil, err
 	}

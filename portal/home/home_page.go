@@ -24,7 +24,7 @@ import (
 type Home struct {
 	Now      time.Time
 	Actor    app.Actor
-	Home     appcluster.Home
+	Home     appcluster.DashboardData
 	Inbox    []appcluster.Request      // waiting for the actor
 	Asked    []appexecution.ManualStep // likewise
 	Requests []appcluster.Request      // of the actor, waiting for others
@@ -84,7 +84,7 @@ func (h Home) moving() bool {
 
 // sentence describes a cluster's state, as its own page does.
 func (h Home) sentence(c app.ClusterSummary) string {
-	s := cluster.Show{Now: h.Now, View: appcluster.ClusterView{Cluster: c.Cluster}}
+	s := cluster.Show{Now: h.Now, View: appcluster.View{Cluster: c.Cluster}}
 	if c.Operation != nil {
 		s.View.Operations = []app.Operation{*c.Operation}
 	}
@@ -112,7 +112,7 @@ func askedWords(q appexecution.ManualStep) string {
 type MonthCost struct {
 	Title    string // whose machines
 	ID       string // of its element
-	Sum      usage.UsageSum
+	Sum      usage.Sum
 	Currency string
 	Days     []DayBar
 	Top      string // the cost at the picture's full height

@@ -13,7 +13,7 @@ import (
 // AcceptPartial is the confirmation page for accepting a partial result.
 type AcceptPartial struct {
 	Now     time.Time
-	View    cluster.ClusterView
+	View    cluster.View
 	Preview operation.AcceptPartialPreview
 	Notice  string
 }

@@ -9,20 +9,20 @@ import (
 	"muster/portal/site"
 )
 
-type OperationInput struct {
+type Input struct {
 	site.IDInput
 	Operation int64 `path:"operation" minimum:"0" doc:"Operation number; 0 is the one in progress, or else the latest"`
 }
 
 type cancelInput struct {
-	OperationInput
+	Input
 	Body *struct {
 		RollBack bool `json:"roll_back,omitempty" doc:"Roll back automatically once it has stopped"`
 	}
 }
 
 type rollBackInput struct {
-	OperationInput
+	Input
 	Body *struct {
 		PlanHash string `json:"plan_hash,omitempty" maxLength:"64" doc:"Hash of the previewed plan; if the plan has changed, the request fails with a conflict"`
 	}
@@ -41,24 +41,24 @@ type waitingInput struct {
 	Limit int    `query:"limit" minimum:"0" maximum:"500" doc:"Maximum number of steps; 0 means 50"`
 }
 
-func (p *Service) apiCancel(ctx context.Context, in *cancelInput) (*site.Body[cluster.ClusterView], error) {
+func (p *Service) apiCancel(ctx context.Context, in *cancelInput) (*site.Body[cluster.View], error) {
 	rollBack := in.Body != nil && in.Body.RollBack
 	return p.AnswerCluster(ctx)(p.Operations.CancelOperation(ctx, site.Caller(ctx), in.ID, in.Operation, rollBack))
 }
 
-func (p *Service) apiPause(ctx context.Context, in *OperationInput) (*site.Body[cluster.ClusterView], error) {
+func (p *Service) apiPause(ctx context.Context, in *Input) (*site.Body[cluster.View], error) {
 	return p.AnswerCluster(ctx)(p.Operations.PauseOperation(ctx, site.Caller(ctx), in.ID, in.Operation))
 }
 
-func (p *Service) apiResume(ctx context.Context, in *OperationInput) (*site.Body[cluster.ClusterView], error) {
+func (p *Service) apiResume(ctx context.Context, in *Input) (*site.Body[cluster.View], error) {
 	return p.AnswerCluster(ctx)(p.Operations.ResumeOperation(ctx, site.Caller(ctx), in.ID, in.Operation))
 }
 
-func (p *Service) apiNodeRetry(ctx context.Context, in *nodeInput) (*site.Body[cluster.ClusterView], error) {
+func (p *Service) apiNodeRetry(ctx context.Context, in *nodeInput) (*site.Body[cluster.View], error) {
 	return p.AnswerCluster(ctx)(p.Operations.RetryNode(ctx, site.Caller(ctx), in.ID, in.Node))
 }
 
-func (p *Service) apiRollBackShow(ctx context.Context, in *OperationInput) (*site.Body[appoperation.RollBackPreview], error) {
+func (p *Service) apiRollBackShow(ctx context.Context, in *Input) (*site.Body[appoperation.RollBackPreview], error) {
 	v, err := p.RollBacks.PreviewRollBack(ctx, site.Caller(ctx), in.ID, in.Operation)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -67,7 +67,7 @@ func (p *Service) apiRollBackShow(ctx context.Context, in *OperationInput) (*sit
 	return &site.Body[appoperation.RollBackPreview]{Body: v}, nil
 }
 
-func (p *Service) apiRollBack(ctx context.Context, in *rollBackInput) (*site.Body[cluster.ClusterView], error) {
+func (p *Service) apiRollBack(ctx context.Context, in *rollBackInput) (*site.Body[cluster.View], error) {
 	hash := ""
 	if in.Body != nil {
 		hash = in.Body.PlanHash

@@ -9,7 +9,7 @@ import (
 )
 
 type acceptPartialInput struct {
-	OperationInput
+	Input
 	Body *struct {
 		PlanHash   string `json:"plan_hash,omitempty" maxLength:"64" doc:"Hash of the previewed plan; if the plan has changed, the request fails with a conflict"`
 		NoBackfill bool   `json:"no_backfill,omitempty" doc:"Don't backfill the missing nodes"`
@@ -21,7 +21,7 @@ type backfillInput struct {
 	Body appoperation.BackfillOrder
 }
 
-func (p *Service) apiAcceptPartialShow(ctx context.Context, in *OperationInput) (*site.Body[appoperation.AcceptPartialPreview], error) {
+func (p *Service) apiAcceptPartialShow(ctx context.Context, in *Input) (*site.Body[appoperation.AcceptPartialPreview], error) {
 	v, err := p.Partials.PreviewAcceptPartial(ctx, site.Caller(ctx), in.ID, in.Operation)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -33,7 +33,7 @@ func (p *Service) apiAcceptPartialShow(ctx context.Context, in *OperationInput) 
 	return &site.Body[appoperation.AcceptPartialPreview]{Body: v}, nil
 }
 
-func (p *Service) apiAcceptPartial(ctx context.Context, in *acceptPartialInput) (*site.Body[cluster.ClusterView], error) {
+func (p *Service) apiAcceptPartial(ctx context.Context, in *acceptPartialInput) (*site.Body[cluster.View], error) {
 	hash, noBackfill := "", false
 	if in.Body != nil {
 		hash, noBackfill = in.Body.PlanHash, in.Body.NoBackfill
@@ -41,6 +41,6 @@ func (p *Service) apiAcceptPartial(ctx context.Context, in *acceptPartialInput) 
 	return p.AnswerCluster(ctx)(p.Partials.AcceptPartial(ctx, site.Caller(ctx), in.ID, in.Operation, hash, noBackfill))
 }
 
-func (p *Service) apiBackfill(ctx context.Context, in *backfillInput) (*site.Body[cluster.ClusterView], error) {
+func (p *Service) apiBackfill(ctx context.Context, in *backfillInput) (*site.Body[cluster.View], error) {
 	return p.AnswerCluster(ctx)(p.Backfills.SetBackfill(ctx, site.Caller(ctx), in.ID, in.Body))
 }

@@ -21,7 +21,7 @@ const (
 // BoundUpdates adds the limits of a change to its schema.
 func BoundUpdates(schema huma.Registry) {
 	schema.Schema(reflect.TypeFor[cluster.Update](), true, "")
-	s := schema.Map()["Update"]
+	s := schema.Map()["ClusterUpdate"]
 	if s == nil {
 		return
 	}

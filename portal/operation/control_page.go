@@ -13,7 +13,7 @@ import (
 
 // RollBack is the confirmation page for a rollback.
 type RollBack struct {
-	View    appcluster.ClusterView
+	View    appcluster.View
 	Preview operation.RollBackPreview
 	Notice  string
 }

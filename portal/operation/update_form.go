@@ -167,7 +167,7 @@ func chosen(values []string) []string {
 // services offers the services that can be added, or those of the cluster.
 func (f *changeForm) services(in url.Values) {
 	f.ask.Services = chosen(in["services"])
-	n := &clusterpage.ClusterForm{Catalog: f.catalog}
+	n := &clusterpage.Form{Catalog: f.catalog}
 	if f.ask.Kind == app.OperationAddServices {
 		f.page.Form.Services = clusterpage.Addable(n, f.page.View, f.ask.Services)
 		return
@@ -199,7 +199,7 @@ func (f *changeForm) machines(in url.Values) {
 	if t == nil {
 		return
 	}
-	n := &clusterpage.ClusterForm{Catalog: f.catalog}
+	n := &clusterpage.Form{Catalog: f.catalog}
 	o := &f.page.Form
 	o.Hardwares = n.Choices("hardware", clusterpage.Allowed(f.catalog.Hardware, t.Compatibility.Hardware, nil), "", f.ask.Hardware)
 	o.Images = n.Choices("image", clusterpage.Allowed(f.catalog.Images, t.Compatibility.Images, nil), "", f.ask.Image)

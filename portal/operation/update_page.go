@@ -21,7 +21,7 @@ import (
 // Update is the page to change a cluster: the form and its preview.
 type Update struct {
 	Now       time.Time
-	View      cluster.ClusterView
+	View      cluster.View
 	Form      UpdateForm
 	Preview   *UpdatePreview // nil without a valid form
 	Complaint page.Complaint
@@ -133,7 +133,7 @@ type UpdatePart struct {
 const updateNodes = 96
 
 // newUpdatePreview prepares a change's preview for drawing.
-func newUpdatePreview(p cluster.UpdatePreview, ask cluster.Update, v cluster.ClusterView, now time.Time, title func(kind, name string) string) *UpdatePreview {
+func newUpdatePreview(p cluster.UpdatePreview, ask cluster.Update, v cluster.View, now time.Time, title func(kind, name string) string) *UpdatePreview {
 	out := &UpdatePreview{UpdatePreview: p, Ask: ask, Timeline: plan.NewTimeline(p.Plan)}
 	if left := v.ExpiresAt.Sub(now); !v.ExpiresAt.IsZero() && left > 0 {
 		out.left = left

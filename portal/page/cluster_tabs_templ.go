@@ -416,7 +416,7 @@ func Pager(p Pages) templ.Component {
 }
 
 //go:noinline
-func Crumbs(v cluster.ClusterView) templ.Component {
+func Crumbs(v cluster.View) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

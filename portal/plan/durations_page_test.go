@@ -11,7 +11,7 @@ import (
 )
 
 func TestDurationsOfAPlan(t *testing.T) {
-	p := plan.Plan{Steps: []plan.PlanStep{
+	p := plan.Plan{Steps: []plan.Step{
 		{ID: "n1.create", Node: "n1", Action: app.ActionCreate, Expected: 20 * time.Second, Runs: 9},
 		{ID: "n2.create", Node: "n2", Action: app.ActionCreate, Expected: 40 * time.Second, Runs: 3},
 		{ID: "all", Join: true},
@@ -28,7 +28,7 @@ func TestDurationsOfAPlan(t *testing.T) {
 			t.Errorf("%q is missing in %s", want, text)
 		}
 	}
-	if text := drawn(t, PacesPicture(DurationsOfPlan(plan.Plan{Steps: []plan.PlanStep{{ID: "n1.create", Node: "n1"}}}), false)); text != "" {
+	if text := drawn(t, PacesPicture(DurationsOfPlan(plan.Plan{Steps: []plan.Step{{ID: "n1.create", Node: "n1"}}}), false)); text != "" {
 		t.Errorf("without estimates there is %s", text)
 	}
 }

@@ -16,7 +16,7 @@ func drawPlan(t *rapid.T) plan.Plan {
 	n := rapid.IntRange(0, 40).Draw(t, "steps")
 	p := plan.Plan{Kind: app.OperationCreate}
 	for i := range n {
-		s := plan.PlanStep{ID: fmt.Sprint("s", i), Join: rapid.IntRange(0, 9).Draw(t, "join") == 0}
+		s := plan.Step{ID: fmt.Sprint("s", i), Join: rapid.IntRange(0, 9).Draw(t, "join") == 0}
 		if !s.Join {
 			s.Node, s.Action = app.NodeName(rapid.IntRange(1, 5).Draw(t, "node")), app.ActionInstall
 		}
@@ -72,8 +72,8 @@ func alike(nodes int) plan.Plan {
 	for i := range nodes {
 		name := app.NodeName(i + 1)
 		p.Steps = append(p.Steps,
-			plan.PlanStep{ID: name + ".create", Node: name, Action: app.ActionCreate, Rank: 90 * time.Second},
-			plan.PlanStep{ID: name + ".web.install", Node: name, Action: app.ActionInstall, Service: "web", Rank: 60 * time.Second, Needs: []int{2 * i}})
+			plan.Step{ID: name + ".create", Node: name, Action: app.ActionCreate, Rank: 90 * time.Second},
+			plan.Step{ID: name + ".web.install", Node: name, Action: app.ActionInstall, Service: "web", Rank: 60 * time.Second, Needs: []int{2 * i}})
 	}
 	return p
 }

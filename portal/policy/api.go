@@ -12,24 +12,24 @@ type policyList struct {
 	TimeZone string             `json:"time_zone" doc:"Time zone of weekday and hour in conditions"`
 	Policies []apppolicy.Policy `json:"policies" nullable:"false"`
 
-	Words []apppolicy.PolicyWord `json:"words" nullable:"false" doc:"Variables of expressions"`
+	Words []apppolicy.Word `json:"words" nullable:"false" doc:"Variables of expressions"`
 }
 
 type policyVersions struct {
 	Versions []apppolicy.Policy `json:"versions" nullable:"false" doc:"Versions, newest first"`
 }
 
-// PolicyPath names a policy. It is exported since huma leaves out embedded fields that are not.
-type PolicyPath struct {
+// Path names a policy. It is exported since huma leaves out embedded fields that are not.
+type Path struct {
 	Name string `path:"name" maxLength:"63" doc:"Name of the policy"`
 }
 
 type policyInput struct {
-	PolicyPath
+	Path
 	Body apppolicy.Policy
 }
 
-type tryInput struct{ Body apppolicy.Try }
+type tryInput struct{ Body apppolicy.TrialRequest }
 
 type policyDeleted struct {
 	Deleted string `json:"deleted" doc:"Name of the policy"`
@@ -53,7 +53,7 @@ func (p *Service) apiList(ctx context.Context, _ *struct{}) (*site.Body[policyLi
 	return &site.Body[policyList]{Body: policyList{zone, site.OrEmpty(list), site.OrEmpty(p.Policies.PolicyWords())}}, nil
 }
 
-func (p *Service) apiShow(ctx context.Context, in *PolicyPath) (*site.Body[policyVersions], error) {
+func (p *Service) apiShow(ctx context.Context, in *Path) (*site.Body[policyVersions], error) {
 	all, err := p.Policies.Policy(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -72,19 +72,19 @@ func (p *Service) apiSave(ctx context.Context, in *policyInput) (*site.Body[appp
 	return &site.Body[apppolicy.Policy]{Body: saved}, nil
 }
 
-func (p *Service) apiDelete(ctx context.Context, in *PolicyPath) (*site.Body[policyDeleted], error) {
+func (p *Service) apiDelete(ctx context.Context, in *Path) (*site.Body[policyDeleted], error) {
 	if err := p.Policies.DeletePolicy(ctx, site.Caller(ctx), in.Name); err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	return &site.Body[policyDeleted]{Body: policyDeleted{in.Name}}, nil
 }
 
-func (p *Service) apiTry(ctx context.Context, in *tryInput) (*site.Body[apppolicy.Trial], error) {
+func (p *Service) apiTry(ctx context.Context, in *tryInput) (*site.Body[apppolicy.TrialResult], error) {
 	t, err := p.Policies.TryPolicy(ctx, site.Caller(ctx), in.Body)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[apppolicy.Trial]{Body: t}, nil
+	return &site.Body[apppolicy.TrialResult]{Body: t}, nil
 }
 
 func (p *Service) apiZone(ctx context.Context, in *zoneInput) (*site.Body[policyZone], error) {

@@ -116,7 +116,7 @@ func newPolicyForm(in url.Values) *policyForm {
 		CostPerHour: get("t_cost"), Lease: get("t_lease"), Provider: get("t_provider"), Past: get("past"),
 	}
 	t := f.Form
-	f.policy = apppolicy.Policy{Name: t.Name, About: t.About, Enabled: t.Enabled, When: t.When, Effect: apppolicy.PolicyEffect(t.Effect), Reason: t.Reason, LeaseCap: t.LeaseCap}
+	f.policy = apppolicy.Policy{Name: t.Name, About: t.About, Enabled: t.Enabled, When: t.When, Effect: apppolicy.Effect(t.Effect), Reason: t.Reason, LeaseCap: t.LeaseCap}
 	f.policy.Order = f.number("order", t.Order)
 	f.policy.Version, _ = strconv.Atoi(t.Version)
 	if f.policy.Effect == apppolicy.EffectApprove {
@@ -204,8 +204,8 @@ func (p *Service) Try(w http.ResponseWriter, r *http.Request, a app.Actor) error
 }
 
 // try parses the sample request.
-func (f *policyForm) try() apppolicy.Try {
-	t, made := f.Form, &apppolicy.Facts{Groups: []string{}, Services: []string{}, Hardware: []string{}, Via: app.ViaPortal}
+func (f *policyForm) try() apppolicy.TrialRequest {
+	t, made := f.Form, &apppolicy.Input{Groups: []string{}, Services: []string{}, Hardware: []string{}, Via: app.ViaPortal}
 	wrong := func(what, text string) {
 		f.Errors["try"] = page.Complaint{Message: what + " must be a number, not " + strconv.Quote(text) + ".", Hint: "Enter a number such as 10."}
 	}
@@ -237,7 +237,7 @@ func (f *policyForm) try() apppolicy.Try {
 			f.Errors["try"] = page.Complaint{Message: "Invalid number of recent requests " + strconv.Quote(t.Past) + ".", Hint: "Enter a number from 0 to 1000."}
 		}
 	}
-	return apppolicy.Try{Policy: f.policy, Facts: made, Past: past}
+	return apppolicy.TrialRequest{Policy: f.policy, Facts: made, Past: past}
 }
 
 func (p *Service) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) error {

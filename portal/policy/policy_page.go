@@ -24,9 +24,9 @@ type Edit struct {
 	Name     string
 	Form     Form
 	Versions []policy.Policy
-	Words    []policy.PolicyWord
+	Words    []policy.Word
 	Errors   map[string]page.Complaint
-	Trial    *policy.Trial
+	Trial    *policy.TrialResult
 	Now      time.Time
 }
 
@@ -77,7 +77,7 @@ func policyLine(p policy.Policy) string {
 	switch p.Effect {
 	case policy.EffectApprove:
 		if p.Approval != nil {
-			return "requires " + policy.Need{Approval: *p.Approval}.Words()
+			return "requires " + policy.RequiredApproval{Approval: *p.Approval}.Words()
 		}
 	case policy.EffectRewrite:
 		return "caps the lease at " + p.LeaseCap
@@ -90,7 +90,7 @@ func policyLine(p policy.Policy) string {
 }
 
 // effectWord is an effect as a state in the list: "requires approval".
-func effectWord(e policy.PolicyEffect) string {
+func effectWord(e policy.Effect) string {
 	switch e {
 	case policy.EffectRefuse:
 		return "refuses"

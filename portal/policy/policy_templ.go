@@ -1196,7 +1196,7 @@ func policyField(name, label, value, example string) templ.Component {
 }
 
 //go:noinline
-func policyTrial(t policy.Trial) templ.Component {
+func policyTrial(t policy.TrialResult) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -171,11 +171,11 @@ func (s RequestShow) SaidReviews() []cluster.Review {
 
 // High tells whether approvers must re-authenticate.
 func (s RequestShow) High() bool {
-	return slices.ContainsFunc(s.Needs, func(n policy.Need) bool { return n.High })
+	return slices.ContainsFunc(s.Needs, func(n policy.RequiredApproval) bool { return n.High })
 }
 
 // effectWords is an effect after the policy's name.
-func effectWords(e policy.PolicyEffect) string {
+func effectWords(e policy.Effect) string {
 	switch e {
 	case policy.EffectAllow:
 		return "allowed the request"
@@ -189,7 +189,7 @@ func effectWords(e policy.PolicyEffect) string {
 	return string(e)
 }
 
-func effectMark(e policy.PolicyEffect) string {
+func effectMark(e policy.Effect) string {
 	switch e {
 	case policy.EffectAllow:
 		return "succeeded"

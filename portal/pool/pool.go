@@ -59,13 +59,13 @@ func (p *Service) showPool(w http.ResponseWriter, r *http.Request, a app.Actor, 
 }
 
 // poolRequest parses a pool form. Errors name the invalid field.
-func poolRequest(r *http.Request) (q pool.PoolRequest, in Form, err error) {
+func poolRequest(r *http.Request) (q pool.Request, in Form, err error) {
 	if err := site.Form(r); err != nil {
 		return q, in, err
 	}
 	text := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
 	in = Form{Name: text("name"), Hardware: text("hardware"), Image: text("image"), Provider: text("provider"), Zone: text("zone"), Count: text("count"), MaxAge: text("max_age")}
-	q = pool.PoolRequest{Name: in.Name, Hardware: in.Hardware, Image: in.Image, Provider: in.Provider, Zone: in.Zone, Mode: pool.PoolMode(text("mode"))}
+	q = pool.Request{Name: in.Name, Hardware: in.Hardware, Image: in.Image, Provider: in.Provider, Zone: in.Zone, Mode: pool.Mode(text("mode"))}
 	if in.Count != "" {
 		n, err := strconv.Atoi(in.Count)
 		if err != nil {

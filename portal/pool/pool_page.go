@@ -16,7 +16,7 @@ import (
 // List is the page of pools.
 type List struct {
 	Now   time.Time
-	Pools []pool.PoolView
+	Pools []pool.View
 	Form  Form
 }
 
@@ -55,13 +55,13 @@ func AgeField(d time.Duration) string { return humanize.DurationField(d.Truncate
 // Show is the page of one pool.
 type Show struct {
 	Now     time.Time
-	Pool    pool.PoolView
-	Receipt pool.PoolReceipt
+	Pool    pool.View
+	Receipt pool.Receipt
 	Form    Form
 }
 
 // poolMark is the state of a pool.
-func poolMark(v pool.PoolView) (mark, word string) {
+func poolMark(v pool.View) (mark, word string) {
 	switch {
 	case v.Mode == pool.ModeDeleted:
 		return "running", "deleting"
@@ -98,8 +98,8 @@ type poolCell struct {
 const maxCells = 120
 
 // cells are the machines of a pool in the order of use, and then the missing ones.
-func cells(now time.Time, v pool.PoolView) (list []poolCell, more int) {
-	order := []pool.PoolState{pool.StateReady, pool.StateReserved, pool.StateCreating, pool.StateFailed, pool.StateDeleting}
+func cells(now time.Time, v pool.View) (list []poolCell, more int) {
+	order := []pool.State{pool.StateReady, pool.StateReserved, pool.StateCreating, pool.StateFailed, pool.StateDeleting}
 	add := func(c poolCell) {
 		if len(list) == maxCells {
 			more++
@@ -107,7 +107,7 @@ func cells(now time.Time, v pool.PoolView) (list []poolCell, more int) {
 		}
 		list = append(list, c)
 	}
-	counts := map[pool.PoolState]int{pool.StateReady: v.Ready, pool.StateReserved: v.Promised, pool.StateCreating: v.Making, pool.StateFailed: v.Failed, pool.StateDeleting: v.Leaving}
+	counts := map[pool.State]int{pool.StateReady: v.Ready, pool.StateReserved: v.Promised, pool.StateCreating: v.Making, pool.StateFailed: v.Failed, pool.StateDeleting: v.Leaving}
 	for _, state := range order {
 		shown := 0
 		for _, m := range v.Machines {
@@ -128,7 +128,7 @@ func cells(now time.Time, v pool.PoolView) (list []poolCell, more int) {
 	return list, more
 }
 
-func stateWord(s pool.PoolState) string {
+func stateWord(s pool.State) string {
 	switch s {
 	case pool.StateCreating:
 		return "creating"
@@ -147,7 +147,7 @@ func stateWord(s pool.PoolState) string {
 }
 
 // stateMark is the mark of a machine's state.
-func stateMark(s pool.PoolState) string {
+func stateMark(s pool.State) string {
 	switch s {
 	case pool.StateReady:
 		return "succeeded"
@@ -159,7 +159,7 @@ func stateMark(s pool.PoolState) string {
 	return "waiting"
 }
 
-func machineWords(now time.Time, m pool.PoolMachine) string {
+func machineWords(now time.Time, m pool.Machine) string {
 	since := humanize.Rough(max(now.Sub(m.Since), 0))
 	switch m.State {
 	case pool.StateReady:
@@ -186,7 +186,7 @@ func (s Show) summary() string {
 type Clock = time.Time
 
 // poolPictureWords is the text alternative of a picture.
-func poolPictureWords(v pool.PoolView) string {
+func poolPictureWords(v pool.View) string {
 	text := fmt.Sprintf("%d ready", v.Ready)
 	for _, x := range []struct {
 		n    int
@@ -200,7 +200,7 @@ func poolPictureWords(v pool.PoolView) string {
 }
 
 // poolKey is the legend of a picture.
-func poolKey(v pool.PoolView) (list []poolCell) {
+func poolKey(v pool.View) (list []poolCell) {
 	seen := map[string]bool{}
 	all, _ := cells(time.Time{}, v)
 	for _, c := range all {
@@ -208,7 +208,7 @@ func poolKey(v pool.PoolView) (list []poolCell) {
 			seen[c.State] = true
 			word := "missing"
 			if c.State != "missing" {
-				word = stateWord(pool.PoolState(c.State))
+				word = stateWord(pool.State(c.State))
 			}
 			list = append(list, poolCell{c.State, word})
 		}
@@ -233,7 +233,7 @@ func cellsSize(n int) (width, height string) {
 
 // fill is the color of a cell, from the style sheet.
 func (c poolCell) fill() string {
-	switch pool.PoolState(c.State) {
+	switch pool.State(c.State) {
 	case pool.StateReady:
 		return "var(--accent)"
 	case pool.StateReserved:

@@ -562,7 +562,7 @@ func poolChoice(name, label, value string, all []string, none bool, f Form) temp
 // poolPicture shows each machine of a pool as a cell.
 //
 //go:noinline
-func poolPicture(now Clock, v pool.PoolView) templ.Component {
+func poolPicture(now Clock, v pool.View) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1416,7 +1416,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 // DeletePage asks for confirmation before a pool is deleted.
 //
 //go:noinline
-func DeletePage(f page.Frame, v pool.PoolView) templ.Component {
+func DeletePage(f page.Frame, v pool.View) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

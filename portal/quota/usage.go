@@ -55,7 +55,7 @@ func (p *Service) apiUsage(ctx context.Context, in *usageInput) (*usageOutput, e
 	return &usageOutput{ContentType: "application/json", Body: b}, err
 }
 
-func (p *Service) usage(ctx context.Context, a app.Actor, f usage.UsageFilter, all bool) (usage.Usage, error) {
+func (p *Service) usage(ctx context.Context, a app.Actor, f usage.Filter, all bool) (usage.Usage, error) {
 	if all {
 		return p.Usage.UsageOfAll(ctx, a, f)
 	}
@@ -63,7 +63,7 @@ func (p *Service) usage(ctx context.Context, a app.Actor, f usage.UsageFilter, a
 }
 
 // usageFilter parses a query. An end that is a day includes that day.
-func usageFilter(q url.Values) (f usage.UsageFilter, err error) {
+func usageFilter(q url.Values) (f usage.Filter, err error) {
 	f.By, f.Step = usage.GroupBy(q.Get("by")), usage.Interval(q.Get("step"))
 	read := func(field string, into *time.Time) {
 		text := strings.TrimSpace(q.Get(field))
@@ -86,9 +86,9 @@ func (p *Service) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor)
 	q := r.URL.Query()
 	v := Usage{Now: p.Now(), Actor: a, All: q.Get("all") == "true", MayAll: a.May("UsageOfAll"), Everybody: a.May("Quotas")}
 	if !q.Has("by") {
-		q.Set("by", string(usage.UsageByTemplate))
+		q.Set("by", string(usage.ByTemplate))
 		if v.Everybody {
-			q.Set("by", string(usage.UsageByUser))
+			q.Set("by", string(usage.ByUser))
 		}
 	}
 	if !q.Has("step") {
@@ -98,7 +98,7 @@ func (p *Service) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor)
 	var err error
 	v.Range, err = usageRange(q, p.Now())
 	v.From, v.To = q.Get("from"), q.Get("to")
-	var f usage.UsageFilter
+	var f usage.Filter
 	if err == nil {
 		f, err = usageFilter(q)
 	}
@@ -159,11 +159,11 @@ func (p *Service) usageLater(r *http.Request, a app.Actor) bool {
 
 // MonthCost is the cost of the actor's machines this month so far; nil if unknown. The list of clusters works without, so errors are
 // only logged.
-func (p *Service) MonthCost(r *http.Request, a app.Actor) *usage.UsageSum {
+func (p *Service) MonthCost(r *http.Request, a app.Actor) *usage.Sum {
 	if !a.May("Usage") {
 		return nil
 	}
-	u, err := p.Usage.Usage(r.Context(), a, usage.UsageFilter{Mine: true})
+	u, err := p.Usage.Usage(r.Context(), a, usage.Filter{Mine: true})
 	if err != nil {
 		p.LogError(r, err, http.StatusInternalServerError)
 		return nil

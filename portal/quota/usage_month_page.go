@@ -24,7 +24,7 @@ type UsageRange struct{ Name, Words string }
 var UsageRanges = []UsageRange{{thisMonth, "This month"}, {lastMonth, "Last month"}, {lastDays, "Last 7 days"}}
 
 // UsageChoices are groupings with a link; the form has more.
-var UsageChoices = []usage.GroupBy{usage.UsageByTemplate, usage.UsageByProvider, usage.UsageByUser}
+var UsageChoices = []usage.GroupBy{usage.ByTemplate, usage.ByProvider, usage.ByUser}
 
 // MonthDay is a day of the month: its cost or forecast, and the month's total by then.
 type MonthDay struct {
@@ -36,7 +36,7 @@ type MonthDay struct {
 }
 
 // monthDays returns each day of the month with its cost and forecast.
-func monthDays(lines, ahead []usage.UsageLine, now time.Time) (days []MonthDay) {
+func monthDays(lines, ahead []usage.Line, now time.Time) (days []MonthDay) {
 	month := app.MonthOf(now)
 	at := map[time.Time]int{}
 	for d := month.Start; d.Before(month.End); d = usage.IntervalDay.Next(d) {

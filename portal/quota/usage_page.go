@@ -24,10 +24,10 @@ type Usage struct {
 	Step      usage.Interval
 	All       bool // of all tenants
 	MayAll    bool
-	Everybody bool              // the actor sees usage of other users
-	Range     string            // name in UsageRanges, "" for another period
-	Ahead     *usage.UsageAhead // this month's forecast, or nil
-	Later     bool              // the sums load after the rest of the page
+	Everybody bool            // the actor sees usage of other users
+	Range     string          // name in UsageRanges, "" for another period
+	Ahead     *usage.Forecast // this month's forecast, or nil
+	Later     bool            // the sums load after the rest of the page
 	Error     page.Complaint
 	ErrorAt   string // field of the error
 }
@@ -112,10 +112,10 @@ type ChartPart struct {
 const ChartHeight = 160
 
 // NewChart draws a measure of usage, with its forecast on top, which may be nil.
-func (u Usage) NewChart(measure func(usage.UsageSum) float64, words func(float64) string, ahead []usage.UsageLine) Chart {
+func (u Usage) NewChart(measure func(usage.Sum) float64, words func(float64) string, ahead []usage.Line) Chart {
 	totals := map[string]float64{}
 	for _, l := range u.Usage.Lines {
-		totals[l.Key] += measure(l.UsageSum)
+		totals[l.Key] += measure(l.Sum)
 	}
 	keys := sortedKeys(totals)
 	hue := map[string]int{}
@@ -132,7 +132,7 @@ func (u Usage) NewChart(measure func(usage.UsageSum) float64, words func(float64
 	starts := u.parts()
 	coming := map[time.Time]float64{}
 	for _, l := range ahead {
-		coming[l.Start] = measure(l.UsageSum)
+		coming[l.Start] = measure(l.Sum)
 		if len(starts) == 0 || l.Start.After(starts[len(starts)-1]) {
 			starts = append(starts, l.Start)
 		}
@@ -145,7 +145,7 @@ func (u Usage) NewChart(measure func(usage.UsageSum) float64, words func(float64
 		if sums[l.Start] == nil {
 			sums[l.Start] = map[int]float64{}
 		}
-		sums[l.Start][hue[l.Key]] += measure(l.UsageSum)
+		sums[l.Start][hue[l.Key]] += measure(l.Sum)
 	}
 	for _, s := range starts {
 		highest = max(highest, sumOf(sums[s])+coming[s])
@@ -218,9 +218,9 @@ func (u Usage) PartWords(start time.Time) string {
 const maxRows = 500
 
 // Rows are the rows of the table, latest first.
-func (u Usage) Rows() []usage.UsageLine {
+func (u Usage) Rows() []usage.Line {
 	rows := slices.Clone(u.Usage.Lines)
-	slices.SortStableFunc(rows, func(a, b usage.UsageLine) int { return b.Start.Compare(a.Start) })
+	slices.SortStableFunc(rows, func(a, b usage.Line) int { return b.Start.Compare(a.Start) })
 	return rows[:min(len(rows), maxRows)]
 }
 
@@ -252,7 +252,7 @@ func UsageByWords(b usage.GroupBy) string {
 	switch b {
 	case usage.ByNothing:
 		return "none"
-	case usage.UsageByUser:
+	case usage.ByUser:
 		return "owner"
 	}
 	return string(b)
@@ -266,5 +266,5 @@ func UsageStepWords(s usage.Interval) string {
 	return string(s)
 }
 
-func usageCost(s usage.UsageSum) float64  { return s.Cost }
-func usageNodes(s usage.UsageSum) float64 { return s.NodeHours }
+func usageCost(s usage.Sum) float64  { return s.Cost }
+func usageNodes(s usage.Sum) float64 { return s.NodeHours }

@@ -11,9 +11,9 @@ import (
 )
 
 func usageOf(now time.Time, costs ...float64) Usage {
-	u := Usage{By: usage.UsageByTemplate, Usage: usage.Usage{From: app.MonthOf(now).Start, To: now, By: usage.UsageByTemplate, Step: usage.IntervalDay}}
+	u := Usage{By: usage.ByTemplate, Usage: usage.Usage{From: app.MonthOf(now).Start, To: now, By: usage.ByTemplate, Step: usage.IntervalDay}}
 	for i, c := range costs {
-		u.Usage.Lines = append(u.Usage.Lines, usage.UsageLine{Start: usage.IntervalDay.Start(now), Key: fmt.Sprintf("k%02d", i), UsageSum: usage.UsageSum{Cost: c}})
+		u.Usage.Lines = append(u.Usage.Lines, usage.Line{Start: usage.IntervalDay.Start(now), Key: fmt.Sprintf("k%02d", i), Sum: usage.Sum{Cost: c}})
 		u.Usage.Total.Cost += c
 	}
 	return u
@@ -39,8 +39,8 @@ func TestChartStacks(t *testing.T) {
 		}
 	}
 	// The forecast is on top of today, and future days follow.
-	chart := usageOf(now, 3).NewChart(usageCost, page.Amount2, []usage.UsageLine{{Start: usage.IntervalDay.Start(now), UsageSum: usage.UsageSum{Cost: 1}},
-		{Start: usage.IntervalDay.Start(now).AddDate(0, 0, 1), UsageSum: usage.UsageSum{Cost: 2}}})
+	chart := usageOf(now, 3).NewChart(usageCost, page.Amount2, []usage.Line{{Start: usage.IntervalDay.Start(now), Sum: usage.Sum{Cost: 1}},
+		{Start: usage.IntervalDay.Start(now).AddDate(0, 0, 1), Sum: usage.Sum{Cost: 2}}})
 	if len(chart.Bars) != 4 || chart.Top != "4.00" || chart.Bars[2].Ahead != (ChartPart{Y: "0.00", Height: "40.00"}) || chart.Bars[3].Ahead.Height != "80.00" ||
 		chart.Bars[2].Title != "Fri 3 May: 3.00, forecast 1.00" || chart.Last != "Sat 4 May" {
 		t.Errorf("%+v", chart)

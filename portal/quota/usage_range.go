@@ -44,7 +44,7 @@ func usageRange(q url.Values, now time.Time) (name string, err error) {
 }
 
 // ahead returns the forecast of the usage shown, or nil.
-func (p *Service) ahead(ctx context.Context, a app.Actor, v Usage) (*usage.UsageAhead, error) {
+func (p *Service) ahead(ctx context.Context, a app.Actor, v Usage) (*usage.Forecast, error) {
 	if v.Range != thisMonth {
 		return nil, nil
 	}

@@ -63,14 +63,14 @@ func Content(o *huma.Operation) {
 	}
 }
 
-type ResourcePath struct {
+type Path struct {
 	Resource string `path:"resource" maxLength:"400" doc:"Automator, type and name, separated by colons, such as shell:archive:site"`
 }
 
-func (r ResourcePath) id() (resource.ResourceID, error) { return resource.ParseResourceID(r.Resource) }
+func (r Path) id() (resource.ID, error) { return resource.ParseResourceID(r.Resource) }
 
-type ResourceVersionPath struct {
-	ResourcePath
+type VersionPath struct {
+	Path
 	Version int64 `path:"version" minimum:"0" doc:"Version number; 0: the active version"`
 }
 
@@ -84,16 +84,16 @@ type resourceListInput struct {
 }
 
 type resourceList struct {
-	Resources []resource.ResourceInfo `json:"resources"`
-	Next      string                  `json:"next,omitempty" doc:"Value of after for the next page; omitted on the last page"`
+	Resources []resource.Info `json:"resources"`
+	Next      string          `json:"next,omitempty" doc:"Value of after for the next page; omitted on the last page"`
 }
 
 type resourceTypeList struct {
-	Types []resource.ResourceTypes `json:"types"`
+	Types []resource.Types `json:"types"`
 }
 
 type resourceFileList struct {
-	Files []resource.ResourceFile `json:"files"`
+	Files []resource.File `json:"files"`
 }
 
 func (p *Service) apiTypes(ctx context.Context, _ *struct{}) (*site.Body[resourceTypeList], error) {
@@ -102,25 +102,25 @@ func (p *Service) apiTypes(ctx context.Context, _ *struct{}) (*site.Body[resourc
 }
 
 func (p *Service) apiList(ctx context.Context, in *resourceListInput) (*site.Body[resourceList], error) {
-	list, more, err := p.Resources.Resources(ctx, site.Caller(ctx), resource.ResourceFilter{Family: resource.ResourceFamily(in.Family), Member: in.Member, Type: in.Type, Search: in.Search,
+	list, more, err := p.Resources.Resources(ctx, site.Caller(ctx), resource.Filter{Family: resource.Family(in.Family), Member: in.Member, Type: in.Type, Search: in.Search,
 		After: in.After, Limit: in.Limit})
 	out := resourceList{Resources: site.OrEmpty(list)}
 	if more && len(list) > 0 {
-		out.Next = list[len(list)-1].ResourceID.String()
+		out.Next = list[len(list)-1].ID.String()
 	}
 	return site.Answered[resourceList](ctx, p.Site)(out, err)
 }
 
-func (p *Service) apiShow(ctx context.Context, in *ResourcePath) (*site.Body[resource.ResourceInfo], error) {
+func (p *Service) apiShow(ctx context.Context, in *Path) (*site.Body[resource.Info], error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return site.Answered[resource.ResourceInfo](ctx, p.Site)(p.Resources.Resource(ctx, site.Caller(ctx), id))
+	return site.Answered[resource.Info](ctx, p.Site)(p.Resources.Resource(ctx, site.Caller(ctx), id))
 }
 
 type resourcePushInput struct {
-	ResourcePath
+	Path
 	File   string `query:"file" maxLength:"400" doc:"Display name of the file"`
 	Note   string `query:"note" maxLength:"2000" doc:"Description of the changes in this version"`
 	Sha256 string `query:"sha256" maxLength:"64" doc:"Expected SHA-256 of the content, in hex"`
@@ -135,19 +135,19 @@ func (in *resourcePushInput) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-func (p *Service) apiPush(ctx context.Context, in *resourcePushInput) (*site.Body[resource.ResourceVersion], error) {
+func (p *Service) apiPush(ctx context.Context, in *resourcePushInput) (*site.Body[resource.Version], error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, site.UploadTime)
 	defer cancel()
-	return site.Answered[resource.ResourceVersion](ctx, p.Site)(p.Versions.PushResource(ctx, site.Caller(ctx),
-		resource.ResourcePush{ResourceID: id, Source: resource.ResourceSource{File: in.File}, Note: in.Note, Hash: in.Sha256, Stage: in.Stage}, in.stream))
+	return site.Answered[resource.Version](ctx, p.Site)(p.Versions.PushResource(ctx, site.Caller(ctx),
+		resource.Push{ID: id, Source: resource.Source{File: in.File}, Note: in.Note, Hash: in.Sha256, Stage: in.Stage}, in.stream))
 }
 
 type resourceImportInput struct {
-	ResourcePath
+	Path
 	Body struct {
 		Git    string `json:"git" maxLength:"1000" doc:"URL of the repository, such as https://git.example.com/team/site.git"`
 		Ref    string `json:"ref" maxLength:"200" doc:"Tag, branch or commit"`
@@ -158,33 +158,33 @@ type resourceImportInput struct {
 	}
 }
 
-func (p *Service) apiImport(ctx context.Context, in *resourceImportInput) (*site.Body[resource.ResourceVersion], error) {
+func (p *Service) apiImport(ctx context.Context, in *resourceImportInput) (*site.Body[resource.Version], error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
 	b := in.Body
-	return site.Answered[resource.ResourceVersion](ctx, p.Site)(p.Versions.ImportResource(ctx, site.Caller(ctx),
-		resource.ResourcePush{ResourceID: id, Source: resource.ResourceSource{Git: b.Git, Ref: b.Ref, Folder: b.Folder, Secret: b.Secret}, Note: b.Note, Stage: b.Stage}))
+	return site.Answered[resource.Version](ctx, p.Site)(p.Versions.ImportResource(ctx, site.Caller(ctx),
+		resource.Push{ID: id, Source: resource.Source{Git: b.Git, Ref: b.Ref, Folder: b.Folder, Secret: b.Secret}, Note: b.Note, Stage: b.Stage}))
 }
 
-func (p *Service) apiStage(ctx context.Context, in *ResourceVersionPath) (*site.Body[resource.ResourceInfo], error) {
+func (p *Service) apiStage(ctx context.Context, in *VersionPath) (*site.Body[resource.Info], error) {
 	return p.resourceMark(ctx, in, p.Versions.StageResource)
 }
 
-func (p *Service) apiRecall(ctx context.Context, in *ResourceVersionPath) (*site.Body[resource.ResourceInfo], error) {
+func (p *Service) apiRecall(ctx context.Context, in *VersionPath) (*site.Body[resource.Info], error) {
 	return p.resourceMark(ctx, in, p.Versions.RecallResource)
 }
 
-func (p *Service) resourceMark(ctx context.Context, in *ResourceVersionPath, mark func(context.Context, app.Actor, resource.ResourceID, int64) (resource.ResourceInfo, error)) (*site.Body[resource.ResourceInfo], error) {
+func (p *Service) resourceMark(ctx context.Context, in *VersionPath, mark func(context.Context, app.Actor, resource.ID, int64) (resource.Info, error)) (*site.Body[resource.Info], error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return site.Answered[resource.ResourceInfo](ctx, p.Site)(mark(ctx, site.Caller(ctx), id, in.Version))
+	return site.Answered[resource.Info](ctx, p.Site)(mark(ctx, site.Caller(ctx), id, in.Version))
 }
 
-func (p *Service) apiDelete(ctx context.Context, in *ResourceVersionPath) (*struct{}, error) {
+func (p *Service) apiDelete(ctx context.Context, in *VersionPath) (*struct{}, error) {
 	id, err := in.id()
 	if err == nil {
 		err = p.Versions.DeleteResource(ctx, site.Caller(ctx), id, in.Version)
@@ -203,26 +203,26 @@ type resourceSyncInput struct {
 	}
 }
 
-func (p *Service) apiSync(ctx context.Context, in *resourceSyncInput) (*site.Body[resource.ResourceSync], error) {
-	f := resource.ResourceFilter{Family: resource.ResourceFamily(in.Body.Family), Member: in.Body.Member}
-	return site.Answered[resource.ResourceSync](ctx, p.Site)(p.Versions.SyncResources(ctx, site.Caller(ctx), f, in.Body.DryRun))
+func (p *Service) apiSync(ctx context.Context, in *resourceSyncInput) (*site.Body[resource.Sync], error) {
+	f := resource.Filter{Family: resource.Family(in.Body.Family), Member: in.Body.Member}
+	return site.Answered[resource.Sync](ctx, p.Site)(p.Versions.SyncResources(ctx, site.Caller(ctx), f, in.Body.DryRun))
 }
 
 type resourceDiffInput struct {
-	ResourcePath
+	Path
 	From int64 `query:"from" minimum:"0" doc:"Version number; 0: the active version"`
 	To   int64 `query:"to" minimum:"0" doc:"Version number to compare with"`
 }
 
-func (p *Service) apiDiff(ctx context.Context, in *resourceDiffInput) (*site.Body[resource.ResourceDiff], error) {
+func (p *Service) apiDiff(ctx context.Context, in *resourceDiffInput) (*site.Body[resource.Diff], error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return site.Answered[resource.ResourceDiff](ctx, p.Site)(p.Resources.DiffResource(ctx, site.Caller(ctx), id, in.From, in.To))
+	return site.Answered[resource.Diff](ctx, p.Site)(p.Resources.DiffResource(ctx, site.Caller(ctx), id, in.From, in.To))
 }
 
-func (p *Service) apiFiles(ctx context.Context, in *ResourceVersionPath) (*site.Body[resourceFileList], error) {
+func (p *Service) apiFiles(ctx context.Context, in *VersionPath) (*site.Body[resourceFileList], error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -232,7 +232,7 @@ func (p *Service) apiFiles(ctx context.Context, in *ResourceVersionPath) (*site.
 }
 
 type resourceContentInput struct {
-	ResourceVersionPath
+	VersionPath
 	Range string `header:"Range" maxLength:"100" doc:"bytes=N- resumes at byte N"`
 }
 
@@ -252,7 +252,7 @@ func (p *Service) apiContent(ctx context.Context, in *resourceContentInput) (*hu
 }
 
 // sendResource streams a resource's content. It returns an error if nothing was sent yet.
-func (p *Service) sendResource(ctx context.Context, w http.ResponseWriter, a app.Actor, id resource.ResourceID, number int64, rng string) error {
+func (p *Service) sendResource(ctx context.Context, w http.ResponseWriter, a app.Actor, id resource.ID, number int64, rng string) error {
 	from := int64(0)
 	if rng != "" {
 		first, ok := strings.CutPrefix(rng, "bytes=")
@@ -288,7 +288,7 @@ func (p *Service) sendResource(ctx context.Context, w http.ResponseWriter, a app
 }
 
 // downloadName is the file name of a download. Uploaded names may contain anything, so only the extension is used.
-func downloadName(info resource.ResourceInfo, v resource.ResourceVersion) string {
+func downloadName(info resource.Info, v resource.Version) string {
 	ending := ""
 	if info.Format == resource.FormatArchive {
 		ending = ".tar.gz"

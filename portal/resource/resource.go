@@ -33,14 +33,14 @@ func (p *Service) showResources(w http.ResponseWriter, r *http.Request, a app.Ac
 	if l.Types, err = p.Resources.ResourceTypes(r.Context(), a); err != nil {
 		return err
 	}
-	if l.Resources, more, err = p.Resources.Resources(r.Context(), a, resource.ResourceFilter{Search: l.Search, After: q.Get("after"), Limit: resourcesOnPage}); err != nil {
+	if l.Resources, more, err = p.Resources.Resources(r.Context(), a, resource.Filter{Search: l.Search, After: q.Get("after"), Limit: resourcesOnPage}); err != nil {
 		return err
 	}
 	if more {
-		l.Next = "/admin/resources?" + url.Values{"search": {l.Search}, "after": {l.Resources[len(l.Resources)-1].ResourceID.String()}}.Encode()
+		l.Next = "/admin/resources?" + url.Values{"search": {l.Search}, "after": {l.Resources[len(l.Resources)-1].ID.String()}}.Encode()
 	}
 	// The preview of a sync needs no permission to sync.
-	if l.Sync, err = p.Versions.SyncResources(r.Context(), a, resource.ResourceFilter{}, true); err != nil && app.CodeOf(err) != app.EForbidden {
+	if l.Sync, err = p.Versions.SyncResources(r.Context(), a, resource.Filter{}, true); err != nil && app.CodeOf(err) != app.EForbidden {
 		return err
 	}
 	p.Render(w, r, status, ListPage(p.AdminFrame(r, "Resources"), l))
@@ -62,7 +62,7 @@ func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	return p.showResource(w, r, a, http.StatusOK, id, Form{Stage: true})
 }
 
-func (p *Service) showResource(w http.ResponseWriter, r *http.Request, a app.Actor, status int, id resource.ResourceID, form Form) error {
+func (p *Service) showResource(w http.ResponseWriter, r *http.Request, a app.Actor, status int, id resource.ID, form Form) error {
 	info, err := p.Resources.Resource(r.Context(), a, id)
 	if err != nil {
 		return err
@@ -166,21 +166,21 @@ func (p *Service) Push(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	return nil
 }
 
-func (p *Service) pushPart(ctx context.Context, a app.Actor, form Form, file string, content io.Reader) (resource.ResourceVersion, error) {
+func (p *Service) pushPart(ctx context.Context, a app.Actor, form Form, file string, content io.Reader) (resource.Version, error) {
 	id, err := resourceOf(form.Type, form.Name)
 	if err != nil {
-		return resource.ResourceVersion{}, err
+		return resource.Version{}, err
 	}
-	return p.Versions.PushResource(ctx, a, resource.ResourcePush{ResourceID: id, Source: resource.ResourceSource{File: file}, Note: form.Note, Stage: form.Stage}, content)
+	return p.Versions.PushResource(ctx, a, resource.Push{ID: id, Source: resource.Source{File: file}, Note: form.Note, Stage: form.Stage}, content)
 }
 
 // resourceOf parses a form's type, member/type.
-func resourceOf(kind, name string) (resource.ResourceID, error) {
+func resourceOf(kind, name string) (resource.ID, error) {
 	member, typ, ok := strings.Cut(kind, "/")
 	if !ok || member == "" || typ == "" || strings.Contains(typ, "/") {
-		return resource.ResourceID{}, &app.Error{Code: app.EInvalid, Field: "type", Message: "Unknown resource type.", Hint: "Choose one from the list."}
+		return resource.ID{}, &app.Error{Code: app.EInvalid, Field: "type", Message: "Unknown resource type.", Hint: "Choose one from the list."}
 	}
-	id := resource.ResourceID{Family: resource.ForAutomator, Member: member, Type: typ, Name: name}
+	id := resource.ID{Family: resource.ForAutomator, Member: member, Type: typ, Name: name}
 	again, err := resource.ParseResourceID(id.Path())
 	if err == nil && again != id {
 		err = &app.Error{Code: app.EInvalid, Field: "name", Message: "Invalid resource name.", Hint: "Use letters, digits, dots, dashes and underscores only."}
@@ -228,7 +228,7 @@ func (p *Service) Import(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	id, err := resourceOf(text("import_type"), in.ImportTo)
 	if err == nil {
-		_, err = p.Versions.ImportResource(r.Context(), a, resource.ResourcePush{ResourceID: id, Source: resource.ResourceSource{Git: in.Git, Ref: in.Ref, Folder: in.Folder, Secret: in.Secret}})
+		_, err = p.Versions.ImportResource(r.Context(), a, resource.Push{ID: id, Source: resource.Source{Git: in.Git, Ref: in.Ref, Folder: in.Folder, Secret: in.Secret}})
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(site.RequestTime))
 	if err != nil {
@@ -244,7 +244,7 @@ func (p *Service) Import(w http.ResponseWriter, r *http.Request, a app.Actor) er
 }
 
 func (p *Service) Sync(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	if _, err := p.Versions.SyncResources(r.Context(), a, resource.ResourceFilter{}, false); err != nil {
+	if _, err := p.Versions.SyncResources(r.Context(), a, resource.Filter{}, false); err != nil {
 		return err
 	}
 	http.Redirect(w, r, "/admin/resources", http.StatusSeeOther)

@@ -13,9 +13,9 @@ import (
 // List is the list of a tenant's resources.
 type List struct {
 	Now       time.Time
-	Types     []resource.ResourceTypes
-	Resources []resource.ResourceInfo
-	Sync      resource.ResourceSync // what the next sync would change
+	Types     []resource.Types
+	Resources []resource.Info
+	Sync      resource.Sync // what the next sync would change
 	Search    string
 	Next      string // URL of the next page; "" for none
 	Form      Form
@@ -24,14 +24,14 @@ type List struct {
 // Show is the page of one resource.
 type Show struct {
 	Now      time.Time
-	Resource resource.ResourceInfo
+	Resource resource.Info
 	Form     Form
 }
 
 // Diff is the comparison of two versions.
 type Diff struct {
-	Resource resource.ResourceInfo
-	Diff     resource.ResourceDiff
+	Resource resource.Info
+	Diff     resource.Diff
 }
 
 // Form is the form for a new version.
@@ -51,15 +51,15 @@ func (f Form) Error(field string) page.Complaint {
 	return page.Complaint{}
 }
 
-func resourceAddress(id resource.ResourceID, rest string) string {
+func resourceAddress(id resource.ID, rest string) string {
 	return "/admin/resources/" + id.Path() + rest
 }
 
-func versionAddress(id resource.ResourceID, number int64, rest string) string {
+func versionAddress(id resource.ID, number int64, rest string) string {
 	return resourceAddress(id, "/versions/"+strconv.FormatInt(number, 10)+rest)
 }
 
-func resourceMark(s resource.ResourceState) string {
+func resourceMark(s resource.State) string {
 	switch s {
 	case resource.StateActive:
 		return "succeeded"
@@ -72,7 +72,7 @@ func resourceMark(s resource.ResourceState) string {
 }
 
 // useMark is a resource's state.
-func useMark(r resource.ResourceInfo) (mark, word string) {
+func useMark(r resource.Info) (mark, word string) {
 	switch {
 	case r.Staged > 0 && r.Active > 0:
 		return "ready", fmt.Sprintf("Version %d active, %d staged", r.Active, r.Staged)
@@ -96,7 +96,7 @@ func switchWords(c resource.VersionSwitch) string {
 	return fmt.Sprintf("replaces version %d with %d", c.From, c.To)
 }
 
-func originWords(s resource.ResourceSource) string {
+func originWords(s resource.Source) string {
 	switch {
 	case s.Git != "" && s.Folder != "":
 		return fmt.Sprintf("%s of %s at %s", s.Folder, s.Git, s.Ref)
@@ -120,7 +120,7 @@ func (s Show) before(number int64) int64 {
 	return 0
 }
 
-func changeWord(c resource.ResourceChange) (mark, word string) {
+func changeWord(c resource.Change) (mark, word string) {
 	switch {
 	case c.Before == nil:
 		return "succeeded", "added"
@@ -130,7 +130,7 @@ func changeWord(c resource.ResourceChange) (mark, word string) {
 	return "ready", "changed"
 }
 
-func fileWords(f *resource.ResourceFile) string {
+func fileWords(f *resource.File) string {
 	switch {
 	case f == nil:
 		return ""
@@ -140,4 +140,4 @@ func fileWords(f *resource.ResourceFile) string {
 	return fmt.Sprintf("%s, mode %04o", humanize.Bytes(f.Size), f.Mode)
 }
 
-func kindWords(id resource.ResourceID) string { return id.Type + " for " + id.Member }
+func kindWords(id resource.ID) string { return id.Type + " for " + id.Member }

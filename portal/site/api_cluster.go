@@ -21,12 +21,12 @@ func OrEmpty[T any](s []T) []T {
 }
 
 // AnswerCluster responds with a use case's cluster.
-func (p *Site) AnswerCluster(ctx context.Context) func(cluster.ClusterView, error) (*Body[cluster.ClusterView], error) {
-	return func(v cluster.ClusterView, err error) (*Body[cluster.ClusterView], error) {
+func (p *Site) AnswerCluster(ctx context.Context) func(cluster.View, error) (*Body[cluster.View], error) {
+	return func(v cluster.View, err error) (*Body[cluster.View], error) {
 		if err != nil {
 			return nil, p.Fail(ctx, err)
 		}
 		v.Nodes, v.Operations, v.Links = OrEmpty(v.Nodes), OrEmpty(v.Operations), OrEmpty(v.Links)
-		return &Body[cluster.ClusterView]{Body: v}, nil
+		return &Body[cluster.View]{Body: v}, nil
 	}
 }

@@ -2,8 +2,10 @@ package site
 
 import (
 	"encoding/json"
+	"path"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"muster/app"
@@ -34,7 +36,24 @@ type apiSchemas struct {
 }
 
 func NewAPISchemas() *apiSchemas {
-	return &apiSchemas{huma.NewMapRegistry(SchemaPrefix, huma.DefaultSchemaNamer), map[string]bool{}}
+	return &apiSchemas{huma.NewMapRegistry(SchemaPrefix, schemaName), map[string]bool{}}
+}
+
+// schemaName names a type with its domain, since build.View and pool.View are different schemas: BuildView, PoolView.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	domain, found := strings.CutPrefix(t.PkgPath(), "muster/app/")
+	if !found || t.Name() == "" || t == reflect.TypeFor[cluster.Request]() { // ClusterRequest is what creates a cluster
+		return name
+	}
+	domain = path.Base(domain)
+	if domain = strings.ToUpper(domain[:1]) + domain[1:]; strings.Contains(name, domain) {
+		return name
+	}
+	return domain + name
 }
 
 func (s *apiSchemas) Schema(t reflect.Type, allowRef bool, hint string) *huma.Schema {
@@ -130,7 +149,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"EscalateTo": `maxLength:"63" doc:"Group whose members can also approve after escalation"`,
 		"BreakGlass": `maxLength:"63"`,
 	},
-	reflect.TypeFor[build.BuildCallbacks](): {
+	reflect.TypeFor[build.Callbacks](): {
 		"Told": `nullable:"false"`,
 	},
 	reflect.TypeFor[build.BuildHook](): {
@@ -140,7 +159,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	reflect.TypeFor[app.BuildNode](): {
 		"Services": `nullable:"false"`,
 	},
-	reflect.TypeFor[build.BuildRule](): {
+	reflect.TypeFor[build.Rule](): {
 		"Name":        `maxLength:"63" doc:"Lowercase letters, digits, '-' and '_'"`,
 		"When":        `maxLength:"2000" doc:"CEL expression over event that returns true if the rule matches"`,
 		"Do":          `enum:"create,delete,extend,nothing"`,
@@ -183,7 +202,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Guessed": `doc:"Part of typical without history, in nanoseconds"`,
 		"Runs":    `doc:"Smallest number of earlier runs of any step; 0 without history"`,
 	},
-	reflect.TypeFor[apppolicy.Facts](): {
+	reflect.TypeFor[apppolicy.Input](): {
 		"Groups":   `nullable:"false"`,
 		"Services": `nullable:"false"`,
 		"Hardware": `nullable:"false"`,
@@ -211,7 +230,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Failures": `nullable:"false"`,
 		"Ways":     `nullable:"false"`,
 	},
-	reflect.TypeFor[cluster.Way](): {
+	reflect.TypeFor[cluster.RecoveryOption](): {
 		"Kind": `enum:"resume,repair,roll_back,reconfigure,accept_partial,wake,delete"`,
 	},
 	reflect.TypeFor[build.BuildHookRequest](): {
@@ -224,7 +243,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"StatusAPI":   `maxLength:"2048" doc:"URL of the build system's API, such as https://github.example.com/api/v3; default: the public API"`,
 		"Rotate":      `doc:"Generate a new secret; the old one stays valid for a day"`,
 	},
-	reflect.TypeFor[build.BuildTrial](): {
+	reflect.TypeFor[build.Trial](): {
 		"Rules":    `maxItems:"50" doc:"Rules to try instead of the hook's"`,
 		"Delivery": `minimum:"0" doc:"Number of a stored delivery of the hook"`,
 		"Event":    `doc:"Sample event"`,
@@ -232,11 +251,11 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	reflect.TypeFor[build.TrialResult](): {
 		"Looks": `nullable:"false"`,
 	},
-	reflect.TypeFor[build.BuildView](): {
+	reflect.TypeFor[build.View](): {
 		"Nodes": `nullable:"false"`,
 		"Links": `nullable:"false"`,
 	},
-	reflect.TypeFor[catalog.CatalogReport](): {
+	reflect.TypeFor[catalog.Report](): {
 		"Same": `doc:"Unchanged entries, ignoring key order, spacing and quotes; they get no new version"`,
 	},
 	reflect.TypeFor[catalog.TemplateDiff](): {
@@ -250,15 +269,15 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"User":        `doc:"SSH user"`,
 		"Serial":      `doc:"Serial number in the audit log and in machines' logs"`,
 	},
-	reflect.TypeFor[cluster.ClusterDiff](): {
+	reflect.TypeFor[cluster.Diff](): {
 		"Changes": `nullable:"false"`,
 		"Notes":   `nullable:"false"`,
 	},
-	reflect.TypeFor[cluster.ClusterPage](): {
+	reflect.TypeFor[cluster.Page](): {
 		"Clusters": `nullable:"false"`,
 		"Next":     `doc:"Value of after for the next page; omitted on the last page"`,
 	},
-	reflect.TypeFor[cluster.ClusterShare](): {
+	reflect.TypeFor[cluster.Share](): {
 		"Person": `maxLength:"64"`,
 		"Group":  `maxLength:"200"`,
 		"Access": `enum:"reader,user,co-owner" doc:"Access level, within the limits of each person's role; omitted when removing a share"`,
@@ -342,11 +361,11 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"SavedAt":  `required:"false"`,
 		"Deleted":  `required:"false" doc:"Whether this version records the deletion"`,
 	},
-	reflect.TypeFor[apppolicy.Trial](): {
+	reflect.TypeFor[apppolicy.TrialResult](): {
 		"Cases":   `nullable:"false"`,
 		"Partial": `doc:"Whether time ran out before all cases were tried"`,
 	},
-	reflect.TypeFor[apppolicy.Try](): {
+	reflect.TypeFor[apppolicy.TrialRequest](): {
 		"Past": `minimum:"0" maximum:"1000"`,
 	},
 	reflect.TypeFor[settings.TenantImport](): {
@@ -363,7 +382,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	reflect.TypeFor[inventory.Inventory](): {
 		"Hosts": `nullable:"false"`,
 	},
-	reflect.TypeFor[inventory.InventoryHost](): {
+	reflect.TypeFor[inventory.Host](): {
 		"Services": `nullable:"false"`,
 	},
 	reflect.TypeFor[usage.Usage](): {

@@ -8,11 +8,11 @@ import (
 )
 
 // InventoryFiles are the file names for an inventory, from a request.
-func InventoryFiles(q url.Values) inventory.InventoryFiles {
-	return inventory.InventoryFiles{Key: q.Get("key"), KnownHosts: q.Get("known_hosts")}
+func InventoryFiles(q url.Values) inventory.Files {
+	return inventory.Files{Key: q.Get("key"), KnownHosts: q.Get("known_hosts")}
 }
 
-func InventoryFile(v cluster.ClusterView, f inventory.InventoryFormat, files inventory.InventoryFiles) (text, name, kind string, err error) {
+func InventoryFile(v cluster.View, f inventory.Format, files inventory.Files) (text, name, kind string, err error) {
 	i, err := inventory.NewInventory(v, files)
 	if err != nil {
 		return "", "", "", err

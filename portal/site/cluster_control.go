@@ -7,8 +7,8 @@ import (
 )
 
 // ToCluster redirects to a changed cluster.
-func (p *Site) ToCluster(w http.ResponseWriter, r *http.Request) func(cluster.ClusterView, error) error {
-	return func(v cluster.ClusterView, err error) error {
+func (p *Site) ToCluster(w http.ResponseWriter, r *http.Request) func(cluster.View, error) error {
+	return func(v cluster.View, err error) error {
 		if err != nil {
 			return err
 		}

@@ -16,6 +16,6 @@ func (p *Site) ClusterFrame(r *http.Request, title string) page.Frame {
 }
 
 // ClusterTabs are the cluster's pages that the person can open.
-func (p *Site) ClusterTabs(a app.Actor, v cluster.ClusterView, at string) page.ClusterTabs {
+func (p *Site) ClusterTabs(a app.Actor, v cluster.View, at string) page.ClusterTabs {
 	return page.ClusterTabs{ID: v.ID, At: at, Gone: v.Status == app.ClusterDeleted}
 }

@@ -24,7 +24,7 @@ type Site struct {
 	URL         string
 	Elsewhere   []IdentityProvider
 	Keys        SecurityKeys
-	Texts       catalog.CatalogTexts
+	Texts       catalog.Texts
 	Rules       RuleTexts
 	Now         func() time.Time
 	Meter       observe.Meter

@@ -11,14 +11,14 @@ import (
 
 // BuildHooks manages build hooks, for admins.
 type BuildHooks interface {
-	BuildSystems() []appbuild.BuildSystem
+	BuildSystems() []appbuild.System
 	BuildHooks(ctx context.Context, a app.Actor) ([]appbuild.BuildHook, error)
 	BuildHook(ctx context.Context, a app.Actor, name string) (appbuild.BuildHook, error)
 	// SaveBuildHook creates or updates a hook, and returns a generated secret.
 	SaveBuildHook(ctx context.Context, a app.Actor, r appbuild.BuildHookRequest) (appbuild.SavedBuildHook, error)
 	DeleteBuildHook(ctx context.Context, a app.Actor, name string) error
-	CheckBuildRules(ctx context.Context, a app.Actor, rules []appbuild.BuildRule) error
-	TryBuild(ctx context.Context, a app.Actor, hook string, t appbuild.BuildTrial) (appbuild.TrialResult, error)
+	CheckBuildRules(ctx context.Context, a app.Actor, rules []appbuild.Rule) error
+	TryBuild(ctx context.Context, a app.Actor, hook string, t appbuild.Trial) (appbuild.TrialResult, error)
 	BuildDeliveries(ctx context.Context, a app.Actor, hook string, before int64, limit int) ([]appbuild.DeliveryRecord, error)
 	BuildDelivery(ctx context.Context, a app.Actor, hook string, id int64) (appbuild.DeliveryRecord, error)
 	ReplayBuild(ctx context.Context, a app.Actor, hook string, id int64) (appbuild.DeliveryRecord, error)
@@ -26,21 +26,21 @@ type BuildHooks interface {
 
 // Builds shows and controls builds.
 type Builds interface {
-	BuildList(ctx context.Context, a app.Actor, f appbuild.BuildFilter) ([]appbuild.Build, error)
-	Build(ctx context.Context, a app.Actor, id int64) (appbuild.BuildView, error)
-	AwaitBuild(ctx context.Context, a app.Actor, id int64, wait time.Duration) (appbuild.BuildView, error)
-	EndBuild(ctx context.Context, a app.Actor, id int64) (appbuild.BuildView, error)
-	ExtendBuild(ctx context.Context, a app.Actor, id int64, by time.Duration) (appbuild.BuildView, error)
+	BuildList(ctx context.Context, a app.Actor, f appbuild.Filter) ([]appbuild.Build, error)
+	Build(ctx context.Context, a app.Actor, id int64) (appbuild.View, error)
+	AwaitBuild(ctx context.Context, a app.Actor, id int64, wait time.Duration) (appbuild.View, error)
+	EndBuild(ctx context.Context, a app.Actor, id int64) (appbuild.View, error)
+	ExtendBuild(ctx context.Context, a app.Actor, id int64, by time.Duration) (appbuild.View, error)
 }
 
 // BuildCalls handles requests of build systems and builds, which have no account.
 type BuildCalls interface {
 	// Requests of build systems and builds, which have no account.
 	IngestBuild(ctx context.Context, hook string, header func(string) string, body []byte, from string) (appbuild.IntakeResponse, error)
-	AwaitBuildBy(ctx context.Context, k appbuild.BuildKey, wait time.Duration) (appbuild.BuildView, error)
-	EndBuildBy(ctx context.Context, k appbuild.BuildKey) (appbuild.BuildView, error)
-	ExtendBuildBy(ctx context.Context, k appbuild.BuildKey, by time.Duration) (appbuild.BuildView, error)
-	BuildClusterBy(ctx context.Context, k appbuild.BuildKey) (appcluster.ClusterView, error)
-	BuildKeyBy(ctx context.Context, k appbuild.BuildKey) (user string, pem []byte, err error)
-	BuildCertificateBy(ctx context.Context, k appbuild.BuildKey, publicKey string, ttl time.Duration) (appcluster.Certificate, error)
+	AwaitBuildBy(ctx context.Context, k appbuild.Key, wait time.Duration) (appbuild.View, error)
+	EndBuildBy(ctx context.Context, k appbuild.Key) (appbuild.View, error)
+	ExtendBuildBy(ctx context.Context, k appbuild.Key, by time.Duration) (appbuild.View, error)
+	BuildClusterBy(ctx context.Context, k appbuild.Key) (appcluster.View, error)
+	BuildKeyBy(ctx context.Context, k appbuild.Key) (user string, pem []byte, err error)
+	BuildCertificateBy(ctx context.Context, k appbuild.Key, publicKey string, ttl time.Duration) (appcluster.Certificate, error)
 }

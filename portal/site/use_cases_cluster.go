@@ -12,27 +12,27 @@ import (
 // Clusters shows clusters.
 type Clusters interface {
 	// ClusterPage returns a page of the clusters that match a filter; ClusterCounts their number by status.
-	ClusterPage(ctx context.Context, a app.Actor, f app.ClusterFilter) (appcluster.ClusterPage, error)
+	ClusterPage(ctx context.Context, a app.Actor, f app.ClusterFilter) (appcluster.Page, error)
 	ClusterCounts(ctx context.Context, a app.Actor, f app.ClusterFilter) (app.ClusterCounts, error)
-	Cluster(ctx context.Context, a app.Actor, id string) (appcluster.ClusterView, error)
+	Cluster(ctx context.Context, a app.Actor, id string) (appcluster.View, error)
 }
 
 // Dashboard shows a person's own things.
 type Dashboard interface {
-	Home(ctx context.Context, a app.Actor) (appcluster.Home, error)
+	Home(ctx context.Context, a app.Actor) (appcluster.DashboardData, error)
 }
 
 // Deletes deletes clusters.
 type Deletes interface {
-	DeleteCluster(ctx context.Context, a app.Actor, id string) (appcluster.ClusterView, error)
+	DeleteCluster(ctx context.Context, a app.Actor, id string) (appcluster.View, error)
 }
 
 // Ownership renames clusters and transfers them to other owners.
 type Ownership interface {
 	// RenameCluster renames a cluster, but not its ID and host names.
-	RenameCluster(ctx context.Context, a app.Actor, cluster, name string) (appcluster.ClusterView, error)
+	RenameCluster(ctx context.Context, a app.Actor, cluster, name string) (appcluster.View, error)
 	// TransferCluster transfers a cluster to another user of its tenant.
-	TransferCluster(ctx context.Context, a app.Actor, cluster, to string) (appcluster.ClusterView, error)
+	TransferCluster(ctx context.Context, a app.Actor, cluster, to string) (appcluster.View, error)
 }
 
 // ClusterAccess grants access to a cluster's nodes.
@@ -63,7 +63,7 @@ type Specs interface {
 	// ExportCluster returns the request for a cluster like this one, without possible secrets.
 	ExportCluster(ctx context.Context, a app.Actor, cluster string) (appcluster.SpecExport, error)
 	// DiffClusters compares "web" and "db", or "web@12" and "web".
-	DiffClusters(ctx context.Context, a app.Actor, first, second string) (appcluster.ClusterDiff, error)
+	DiffClusters(ctx context.Context, a app.Actor, first, second string) (appcluster.Diff, error)
 }
 
 // Sharing controls access to clusters.

@@ -41,15 +41,15 @@ type Machines interface {
 
 // Pools manages pools, for admins.
 type Pools interface {
-	Pools(ctx context.Context, a app.Actor) ([]pool.PoolView, error)
-	Pool(ctx context.Context, a app.Actor, name string) (pool.PoolView, error)
-	CreatePool(ctx context.Context, a app.Actor, r pool.PoolRequest) (pool.PoolView, error)
-	ChangePool(ctx context.Context, a app.Actor, r pool.PoolRequest) (pool.PoolView, error)
-	DrainPool(ctx context.Context, a app.Actor, name string) (pool.PoolView, error)
+	Pools(ctx context.Context, a app.Actor) ([]pool.View, error)
+	Pool(ctx context.Context, a app.Actor, name string) (pool.View, error)
+	CreatePool(ctx context.Context, a app.Actor, r pool.Request) (pool.View, error)
+	ChangePool(ctx context.Context, a app.Actor, r pool.Request) (pool.View, error)
+	DrainPool(ctx context.Context, a app.Actor, name string) (pool.View, error)
 	// DeletePool starts deleting all machines.
-	DeletePool(ctx context.Context, a app.Actor, name string) (pool.PoolReceipt, error)
+	DeletePool(ctx context.Context, a app.Actor, name string) (pool.Receipt, error)
 	// PoolReceipt also works for a deleted pool.
-	PoolReceipt(ctx context.Context, a app.Actor, name string) (pool.PoolReceipt, error)
+	PoolReceipt(ctx context.Context, a app.Actor, name string) (pool.Receipt, error)
 }
 
 // Metering writes metrics.

@@ -38,7 +38,7 @@ type Accounts interface {
 	// StepUp also takes the second factor of accounts that have one.
 	StepUp(ctx context.Context, a app.Actor, password string, f identity.FactorProof) error
 	StepUpBy(ctx context.Context, a app.Actor, issuer, subject string) error
-	ShowLink(ctx context.Context, a app.Actor, token string) (identity.IdentityLink, error)
+	ShowLink(ctx context.Context, a app.Actor, token string) (identity.Link, error)
 	ConfirmLink(ctx context.Context, a app.Actor, token string) (identity.Identity, error)
 	Identities(ctx context.Context, a app.Actor, user string) ([]identity.Identity, error)
 	RemoveIdentity(ctx context.Context, a app.Actor, user, kind, external string) error

@@ -14,18 +14,18 @@ import (
 // operation's state doesn't allow it.
 type Operations interface {
 	// CancelOperation stops an operation; with rollBack, it's rolled back automatically afterwards.
-	CancelOperation(ctx context.Context, a app.Actor, cluster string, operation int64, rollBack bool) (appcluster.ClusterView, error)
-	PauseOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (appcluster.ClusterView, error)
-	ResumeOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (appcluster.ClusterView, error)
+	CancelOperation(ctx context.Context, a app.Actor, cluster string, operation int64, rollBack bool) (appcluster.View, error)
+	PauseOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (appcluster.View, error)
+	ResumeOperation(ctx context.Context, a app.Actor, cluster string, operation int64) (appcluster.View, error)
 	// RetryNode retries failed steps of a node.
-	RetryNode(ctx context.Context, a app.Actor, cluster, node string) (appcluster.ClusterView, error)
+	RetryNode(ctx context.Context, a app.Actor, cluster, node string) (appcluster.View, error)
 }
 
 // RollBacks rolls back failed or cancelled operations; operation 0 is the latest.
 type RollBacks interface {
 	PreviewRollBack(ctx context.Context, a app.Actor, cluster string, operation int64) (appoperation.RollBackPreview, error)
 	// RollBack is EConflict, reason plan_changed, if planHash isn't the current plan's.
-	RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (appcluster.ClusterView, error)
+	RollBack(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string) (appcluster.View, error)
 }
 
 // Partials accepts partial results of operations with missing machines; operation 0 is the latest.
@@ -33,13 +33,13 @@ type Partials interface {
 	// PreviewAcceptPartial is EConflict, reason partial_unacceptable, with what is missing if the result can't be accepted.
 	PreviewAcceptPartial(ctx context.Context, a app.Actor, cluster string, operation int64) (appoperation.AcceptPartialPreview, error)
 	// AcceptPartial is EConflict, reason plan_changed, if another plan was shown.
-	AcceptPartial(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string, noBackfill bool) (appcluster.ClusterView, error)
+	AcceptPartial(ctx context.Context, a app.Actor, cluster string, operation int64, planHash string, noBackfill bool) (appcluster.View, error)
 }
 
 // Backfills requests clusters' missing nodes again.
 type Backfills interface {
 	// SetBackfill sets whether and when missing nodes are requested again.
-	SetBackfill(ctx context.Context, a app.Actor, cluster string, o appoperation.BackfillOrder) (appcluster.ClusterView, error)
+	SetBackfill(ctx context.Context, a app.Actor, cluster string, o appoperation.BackfillOrder) (appcluster.View, error)
 }
 
 // Drifts detects drift.

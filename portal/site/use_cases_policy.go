@@ -15,8 +15,8 @@ type Policies interface {
 	Policy(ctx context.Context, a app.Actor, name string) ([]apppolicy.Policy, error)
 	SavePolicy(ctx context.Context, a app.Actor, p apppolicy.Policy) (apppolicy.Policy, error)
 	DeletePolicy(ctx context.Context, a app.Actor, name string) error
-	TryPolicy(ctx context.Context, a app.Actor, t apppolicy.Try) (apppolicy.Trial, error)
-	PolicyWords() []apppolicy.PolicyWord
+	TryPolicy(ctx context.Context, a app.Actor, t apppolicy.TrialRequest) (apppolicy.TrialResult, error)
+	PolicyWords() []apppolicy.Word
 	PolicyZone(ctx context.Context, a app.Actor) (string, error)
 	SetPolicyZone(ctx context.Context, a app.Actor, zone string) error
 }
@@ -33,8 +33,8 @@ type Quotas interface {
 
 // Usage is usage and cost, with this month's forecast.
 type Usage interface {
-	Usage(ctx context.Context, a app.Actor, f usage.UsageFilter) (usage.Usage, error)
-	UsageOfAll(ctx context.Context, a app.Actor, f usage.UsageFilter) (usage.Usage, error)
-	UsageAhead(ctx context.Context, a app.Actor) (usage.UsageAhead, error)
-	UsageAheadOfAll(ctx context.Context, a app.Actor) (usage.UsageAhead, error)
+	Usage(ctx context.Context, a app.Actor, f usage.Filter) (usage.Usage, error)
+	UsageOfAll(ctx context.Context, a app.Actor, f usage.Filter) (usage.Usage, error)
+	UsageAhead(ctx context.Context, a app.Actor) (usage.Forecast, error)
+	UsageAheadOfAll(ctx context.Context, a app.Actor) (usage.Forecast, error)
 }

@@ -10,22 +10,22 @@ import (
 
 // Resources are archives and files for automators and providers.
 type Resources interface {
-	ResourceTypes(ctx context.Context, a app.Actor) ([]resource.ResourceTypes, error)
-	Resources(ctx context.Context, a app.Actor, f resource.ResourceFilter) ([]resource.ResourceInfo, bool, error)
-	Resource(ctx context.Context, a app.Actor, id resource.ResourceID) (resource.ResourceInfo, error)
-	ResourceFiles(ctx context.Context, a app.Actor, id resource.ResourceID, number int64) ([]resource.ResourceFile, error)
-	DiffResource(ctx context.Context, a app.Actor, id resource.ResourceID, from, to int64) (resource.ResourceDiff, error)
-	OpenResource(ctx context.Context, a app.Actor, id resource.ResourceID, number, offset int64) (resource.ResourceInfo, resource.ResourceVersion, io.ReadCloser, error)
+	ResourceTypes(ctx context.Context, a app.Actor) ([]resource.Types, error)
+	Resources(ctx context.Context, a app.Actor, f resource.Filter) ([]resource.Info, bool, error)
+	Resource(ctx context.Context, a app.Actor, id resource.ID) (resource.Info, error)
+	ResourceFiles(ctx context.Context, a app.Actor, id resource.ID, number int64) ([]resource.File, error)
+	DiffResource(ctx context.Context, a app.Actor, id resource.ID, from, to int64) (resource.Diff, error)
+	OpenResource(ctx context.Context, a app.Actor, id resource.ID, number, offset int64) (resource.Info, resource.Version, io.ReadCloser, error)
 }
 
 // Versions manages versions of resources.
 type Versions interface {
-	PushResource(ctx context.Context, a app.Actor, p resource.ResourcePush, r io.Reader) (resource.ResourceVersion, error)
-	ImportResource(ctx context.Context, a app.Actor, p resource.ResourcePush) (resource.ResourceVersion, error)
-	StageResource(ctx context.Context, a app.Actor, id resource.ResourceID, number int64) (resource.ResourceInfo, error)
-	RecallResource(ctx context.Context, a app.Actor, id resource.ResourceID, number int64) (resource.ResourceInfo, error)
-	SyncResources(ctx context.Context, a app.Actor, f resource.ResourceFilter, dry bool) (resource.ResourceSync, error)
-	DeleteResource(ctx context.Context, a app.Actor, id resource.ResourceID, number int64) error
+	PushResource(ctx context.Context, a app.Actor, p resource.Push, r io.Reader) (resource.Version, error)
+	ImportResource(ctx context.Context, a app.Actor, p resource.Push) (resource.Version, error)
+	StageResource(ctx context.Context, a app.Actor, id resource.ID, number int64) (resource.Info, error)
+	RecallResource(ctx context.Context, a app.Actor, id resource.ID, number int64) (resource.Info, error)
+	SyncResources(ctx context.Context, a app.Actor, f resource.Filter, dry bool) (resource.Sync, error)
+	DeleteResource(ctx context.Context, a app.Actor, id resource.ID, number int64) error
 }
 
 // Secrets are a tenant's write-only values.

@@ -31,13 +31,13 @@ type Notices interface {
 
 // Chats are those that Muster is installed in.
 type Chats interface {
-	ChatSettings(ctx context.Context, a app.Actor, kind string) (chat.ChatSettings, error)
+	ChatSettings(ctx context.Context, a app.Actor, kind string) (chat.Settings, error)
 	// StartChatInstall returns what has to come back with the tokens; it is bound to the actor's sign-in.
 	StartChatInstall(ctx context.Context, a app.Actor) (state string, err error)
-	InstallChat(ctx context.Context, a app.Actor, state string, exchange func(ctx context.Context) (chat.ChatWorkspace, chat.ChatTokens, error)) (chat.ChatWorkspace, error)
-	ChangeWorkspace(ctx context.Context, a app.Actor, kind, team string, email bool) (chat.ChatWorkspace, error)
+	InstallChat(ctx context.Context, a app.Actor, state string, exchange func(ctx context.Context) (chat.Workspace, chat.ChatTokens, error)) (chat.Workspace, error)
+	ChangeWorkspace(ctx context.Context, a app.Actor, kind, team string, email bool) (chat.Workspace, error)
 	RemoveWorkspace(ctx context.Context, a app.Actor, kind, team string) error
-	UseChannel(ctx context.Context, a app.Actor, c chat.ChatChannel) (chat.ChatChannel, error)
+	UseChannel(ctx context.Context, a app.Actor, c chat.Channel) (chat.Channel, error)
 	ResetChannel(ctx context.Context, a app.Actor, kind, team, channel string) error
-	SetApprovals(ctx context.Context, a app.Actor, p chat.ChatApprovals) error
+	SetApprovals(ctx context.Context, a app.Actor, p chat.Approvals) error
 }

@@ -32,13 +32,13 @@ func (p *Service) apiList(ctx context.Context, _ *struct{}) (*site.Body[Template
 	return &site.Body[TemplateList]{Body: out}, nil
 }
 
-// TemplateInput names a template; it is exported so that other inputs can hold it.
-type TemplateInput struct {
+// Input names a template; it is exported so that other inputs can hold it.
+type Input struct {
 	Name string `path:"name" maxLength:"255" doc:"Name of the template"`
 }
 
 type templateDiffInput struct {
-	TemplateInput
+	Input
 	From int `query:"from" minimum:"0" doc:"Version number; 0: the version before to"`
 	To   int `query:"to" minimum:"0" doc:"Version number; 0: the newest"`
 }
@@ -47,7 +47,7 @@ type templateVersionList struct {
 	Versions []catalog.TemplateVersion `json:"versions" nullable:"false"`
 }
 
-func (p *Service) apiShow(ctx context.Context, in *TemplateInput) (*site.Body[catalog.TemplateView], error) {
+func (p *Service) apiShow(ctx context.Context, in *Input) (*site.Body[catalog.TemplateView], error) {
 	v, err := p.Templates.Template(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)
@@ -56,7 +56,7 @@ func (p *Service) apiShow(ctx context.Context, in *TemplateInput) (*site.Body[ca
 	return &site.Body[catalog.TemplateView]{Body: v}, nil
 }
 
-func (p *Service) apiVersions(ctx context.Context, in *TemplateInput) (*site.Body[templateVersionList], error) {
+func (p *Service) apiVersions(ctx context.Context, in *Input) (*site.Body[templateVersionList], error) {
 	list, err := p.Templates.TemplateVersions(ctx, site.Caller(ctx), in.Name)
 	if err != nil {
 		return nil, p.Fail(ctx, err)

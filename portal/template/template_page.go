@@ -23,7 +23,7 @@ type Show struct {
 func templatePath(name string) string { return "/templates/" + url.PathEscape(name) }
 
 // templateMark is a state's mark.
-func templateMark(s template.TemplateState) string {
+func templateMark(s template.State) string {
 	switch s {
 	case template.StateDraft:
 		return "waiting"
@@ -57,7 +57,7 @@ func standard(p template.Parameter) string {
 }
 
 // VersionWords names the template and version that a cluster was created from.
-func VersionWords(v cluster.ClusterView) string {
+func VersionWords(v cluster.View) string {
 	m := v.MadeFrom
 	switch {
 	case m == nil:

@@ -10,7 +10,7 @@ import (
 )
 
 // carryOut names the nodes that meet each fate. Among equals the highest numbers go and the lowest are changed.
-func (m *model) carryOut(fates []fate, counts []int) layout.LayoutChange {
+func (m *model) carryOut(fates []fate, counts []int) layout.Change {
 	met := make([]*fate, len(m.standing))
 	order := make([]int, len(fates))
 	for i := range order {
@@ -51,8 +51,8 @@ func (m *model) carryOut(fates []fate, counts []int) layout.LayoutChange {
 }
 
 // state writes down what happens to every node.
-func (m *model) state(met []*fate, fresh []*fate) layout.LayoutChange {
-	var out layout.LayoutChange
+func (m *model) state(met []*fate, fresh []*fate) layout.Change {
+	var out layout.Change
 	highest := 0
 	for i, n := range m.standing {
 		highest = max(highest, n.number)

@@ -91,7 +91,7 @@ func bigChange(absent int, change func(*template.Catalog, *layout.ChangeRequest)
 		for range 6 {
 			t.Constraints.CantCoexist = append(t.Constraints.CantCoexist, solvertest.Some(r, t.Defaults.Services, 2))
 		}
-		l, err := solver.New().Solve(context.Background(), c, layout.LayoutRequest{Template: "t", Size: 1000,
+		l, err := solver.New().Solve(context.Background(), c, layout.Request{Template: "t", Size: 1000,
 			Services: t.Defaults.Services[absent:]})
 		if err != nil {
 			tb.Fatal(err)
@@ -189,7 +189,7 @@ func TestChangesOfMiddlingClusters(t *testing.T) {
 		c := solvertest.Pairs(14, 4+r.Intn(8), int64(seed), solvertest.Bounds(1, 3, 6, 20))
 		c.Templates["t"].Constraints.MixedHardware = r.Intn(2) == 0
 		services, absent := c.Templates["t"].Defaults.Services, r.Intn(3)
-		l, err := solver.New().Solve(context.Background(), c, layout.LayoutRequest{Template: "t", Size: 30, Services: services[absent:]})
+		l, err := solver.New().Solve(context.Background(), c, layout.Request{Template: "t", Size: 30, Services: services[absent:]})
 		if err != nil {
 			continue
 		}

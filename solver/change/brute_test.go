@@ -74,7 +74,7 @@ func (b *changeBrute) fine(set int, hardware, image, zone string) bool {
 	t.Constraints.Size = template.SizeRange{Min: 1, Max: 99}
 	c := *b.c
 	c.Templates = map[string]*template.Template{"t": &t}
-	wrong := solvertest.Check(&c, applayout.LayoutRequest{Template: "t", Services: b.services}, applayout.Layout{Provider: "p",
+	wrong := solvertest.Check(&c, applayout.Request{Template: "t", Services: b.services}, applayout.Layout{Provider: "p",
 		Groups: []applayout.NodeGroup{{Count: 1, Hardware: hardware, Image: image, Zone: zone, Services: b.named(set)}}})
 	for _, w := range wrong {
 		if strings.HasPrefix(w, "Service ") && strings.Contains(w, " is on 0 nodes") || // written nowhere, so at least one
@@ -205,7 +205,7 @@ func (b *changeBrute) likeExisting() (hardware, images []string) {
 			return hardware, images
 		}
 	}
-	needs := template.Resources{}
+	needs := template.Requirements{}
 	for _, s := range b.services {
 		if b.everywhere(s) {
 			needs.MemoryGB += b.c.Services[s].Needs.MemoryGB
@@ -367,7 +367,7 @@ func (b *changeBrute) score() ([]int, applayout.Layout) {
 // changeBreaks returns what Check finds wrong, but for what is allowed where something exists: nodes that were left
 // empty, and equal services on other types.
 func changeBreaks(c *template.Catalog, r applayout.ChangeRequest, services []string, l applayout.Layout) []string {
-	wrong := solvertest.Check(c, applayout.LayoutRequest{Template: r.Template, Services: services}, l)
+	wrong := solvertest.Check(c, applayout.Request{Template: r.Template, Services: services}, l)
 	return slices.DeleteFunc(wrong, func(s string) bool {
 		return strings.Contains(s, "as well as") || strings.HasPrefix(s, "A group of 1 node has 0 services")
 	})
@@ -395,7 +395,7 @@ func smallChange(r *rand.Rand, moves bool) (*template.Catalog, applayout.ChangeR
 			c.Services[s].Needs.MemoryGB = float64(r.Intn(3))
 		}
 	}
-	t := &template.Template{About: template.About{Name: "t"}, Defaults: template.TemplateDefaults{Provider: "p"}}
+	t := &template.Template{About: template.About{Name: "t"}, Defaults: template.Defaults{Provider: "p"}}
 	c.Templates["t"] = t
 	standing := 1 + r.Intn(5)
 	if moves {
@@ -563,7 +563,7 @@ func compareChange(t *testing.T, seed int, c *template.Catalog, q applayout.Chan
 }
 
 // scoreOf takes an answer apart as score does.
-func scoreOf(b *changeBrute, got applayout.LayoutChange) []int {
+func scoreOf(b *changeBrute, got applayout.Change) []int {
 	b.fate, b.fresh = make([]int, len(b.r.Nodes)), nil
 	for _, n := range got.Nodes {
 		at := slices.IndexFunc(b.r.Nodes, func(s applayout.ExistingNode) bool { return s.Name == n.Name })
@@ -580,14 +580,14 @@ func scoreOf(b *changeBrute, got applayout.LayoutChange) []int {
 	return score
 }
 
-func inGrid(ch applayout.LayoutChange) string {
+func inGrid(ch applayout.Change) string {
 	var b strings.Builder
 	Text(&b, ch)
 	return b.String()
 }
 
 // checkChange checks what must hold of every answer.
-func checkChange(t *testing.T, c *template.Catalog, q applayout.ChangeRequest, services []string, got applayout.LayoutChange) {
+func checkChange(t *testing.T, c *template.Catalog, q applayout.ChangeRequest, services []string, got applayout.Change) {
 	t.Helper()
 	layout := applayout.Layout{Provider: cmp.Or(q.Provider, c.Templates[q.Template].Defaults.Provider)}
 	touched := 0

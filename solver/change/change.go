@@ -33,7 +33,7 @@ func New() *Changer { return &Changer{} }
 // A template's wish that nodes with the same services be of the same types is kept among new nodes; those that stand
 // keep their types. Errors are those of Solver: EInvalid or ENotFound for a request that cannot be asked, ENoLayout
 // where it cannot be done, ETimeout where the context ends first.
-func (*Changer) Change(ctx context.Context, c *template.Catalog, r layout.ChangeRequest) (layout.LayoutChange, error) {
+func (*Changer) Change(ctx context.Context, c *template.Catalog, r layout.ChangeRequest) (layout.Change, error) {
 	t := c.Templates[r.Template]
 	if t == nil || r.Size != 0 || len(t.Constraints.Size.OneOf) == 0 {
 		return changed(ctx, c, r)
@@ -57,17 +57,17 @@ func (*Changer) Change(ctx context.Context, c *template.Catalog, r layout.Change
 		r.Size = 0
 		_, refused = changed(ctx, c, r)
 	}
-	return layout.LayoutChange{}, refused
+	return layout.Change{}, refused
 }
 
-func changed(ctx context.Context, c *template.Catalog, r layout.ChangeRequest) (layout.LayoutChange, error) {
+func changed(ctx context.Context, c *template.Catalog, r layout.ChangeRequest) (layout.Change, error) {
 	m, err := newModel(c, r)
 	if err != nil {
-		return layout.LayoutChange{}, err
+		return layout.Change{}, err
 	}
 	fates, counts, err := m.decide(ctx)
 	if err != nil {
-		return layout.LayoutChange{}, err
+		return layout.Change{}, err
 	}
 	out := m.carryOut(fates, counts)
 	out.Unproven = m.unproven
@@ -131,7 +131,7 @@ func newModel(c *template.Catalog, r layout.ChangeRequest) (*model, error) {
 			"the cluster has %s, and template %s allows at most %d", humanize.Count(len(m.standing), "node"), m.t.Name, size.Max),
 			fmt.Sprintf("Choose a size of %d.", size.Max))
 	}
-	err := solver.Validate(c, layout.LayoutRequest{Template: r.Template, Size: m.low, Provider: r.Provider, Services: m.services,
+	err := solver.Validate(c, layout.Request{Template: r.Template, Size: m.low, Provider: r.Provider, Services: m.services,
 		Hardware: r.Hardware, Image: r.Image, Prefer: m.r.Prefer})
 	if err != nil {
 		return nil, m.blame(err)

@@ -28,7 +28,7 @@ func webShop(alter ...func(*template.Catalog, *template.Constraints)) *template.
 	c.Services["app"].Runtime.Requires = []string{"sql"}
 	c.Services["db"].Provides = []string{"sql"}
 	c.Services["queue"].Conflicts = []string{"cache"}
-	t := &template.Template{About: template.About{Name: "shop"}, Defaults: template.TemplateDefaults{Provider: "p"}}
+	t := &template.Template{About: template.About{Name: "shop"}, Defaults: template.Defaults{Provider: "p"}}
 	t.Constraints = template.Constraints{Size: template.SizeRange{Min: 1, Max: 20}, Services: map[string]template.ServiceConstraint{
 		"app":   solvertest.MinAvailable(1),
 		"cache": solvertest.Between(1, 2),
@@ -55,7 +55,7 @@ func existingNodes(text string) []layout.ExistingNode {
 }
 
 // told writes what happens to whom: "n2 +cache (why)".
-func told(ch layout.LayoutChange) string {
+func told(ch layout.Change) string {
 	var lines []string
 	for _, n := range ch.Nodes {
 		line := n.Name

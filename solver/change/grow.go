@@ -88,7 +88,7 @@ func (m *model) newBySolver(ctx context.Context, count []int, grow int) ([]fate,
 			derived.Services[s] = sc
 		}
 	}
-	layout, err := solver.New().Solve(ctx, m.catalogWith(derived), applayout.LayoutRequest{Template: m.r.Template, Size: grow,
+	layout, err := solver.New().Solve(ctx, m.catalogWith(derived), applayout.Request{Template: m.r.Template, Size: grow,
 		Provider: m.provider, Services: m.services, Prefer: m.r.Prefer})
 	if err != nil {
 		return nil, nil, false

@@ -24,7 +24,7 @@ type model struct {
 	removed    map[string]bool
 	services   []string // of the cluster afterwards, by name
 	everywhere []string // those that no constraint names
-	wide       template.Resources
+	wide       template.Requirements
 	units      []unit
 	unitOf     map[string]int
 	apart      []bitset.Set  // per unit: those it can never share a node with
@@ -42,7 +42,7 @@ type unit struct {
 	min, max int
 	cant     bool // goes nowhere
 	fresh    bool // none of its services is on the cluster yet
-	needs    template.Resources
+	needs    template.Requirements
 	hardware []nameList
 	images   []nameList
 }
@@ -58,7 +58,7 @@ func accepted(lists []nameList, name string) bool {
 type machineType struct {
 	hardware, image string
 	cost            float64
-	has             template.Resources
+	has             template.Requirements
 }
 
 // existingNode is a node of the request with its place in the order of numbers.
@@ -142,13 +142,13 @@ func (u *unit) take(name string, s *template.Service, added bool, constraints ma
 	}
 }
 
-func resourcesPlus(a, b template.Resources) template.Resources {
-	return template.Resources{CPU: a.CPU + max(0, b.CPU), MemoryGB: a.MemoryGB + max(0, b.MemoryGB),
+func resourcesPlus(a, b template.Requirements) template.Requirements {
+	return template.Requirements{CPU: a.CPU + max(0, b.CPU), MemoryGB: a.MemoryGB + max(0, b.MemoryGB),
 		DiskGB: a.DiskGB + max(0, b.DiskGB)}
 }
 
 // resourcesFit tells whether needs are within what a machine has, of which 0 is unknown and does not limit.
-func resourcesFit(needs, has template.Resources) bool {
+func resourcesFit(needs, has template.Requirements) bool {
 	within := func(need, offer float64) bool { return offer <= 0 || need <= offer*(1+1e-9)+1e-5 }
 	return within(needs.CPU, has.CPU) && within(needs.MemoryGB, has.MemoryGB) && within(needs.DiskGB, has.DiskGB)
 }
@@ -245,7 +245,7 @@ func (m *model) machineOf(hardware, image string) (machineType, string) {
 	h, i := m.c.Hardware[hardware], m.c.Images[image]
 	if h != nil {
 		f := h.Providers[m.provider]
-		on.cost, on.has = f.CostPerHour, template.Resources{CPU: f.CPU, MemoryGB: f.MemoryGB, DiskGB: f.DiskGB}
+		on.cost, on.has = f.CostPerHour, template.Requirements{CPU: f.CPU, MemoryGB: f.MemoryGB, DiskGB: f.DiskGB}
 	}
 	switch can := m.t.Compatibility; {
 	case h == nil || h.Providers[m.provider].Flavor == "":

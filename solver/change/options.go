@@ -292,7 +292,7 @@ func (m *model) newNodes(many int) (list []fate, all bool) {
 func (m *model) carefree() bitset.Set {
 	s := bitset.New(m.words())
 	for i, u := range m.units {
-		none := template.Resources{}
+		none := template.Requirements{}
 		if u.cant || u.max < template.Unlimited || u.needs != none || !m.apart[i].Empty() ||
 			slices.ContainsFunc(m.never, func(g bitset.Set) bool { return g.Has(i) }) ||
 			slices.ContainsFunc(m.types, func(on machineType) bool {

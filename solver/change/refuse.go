@@ -24,7 +24,7 @@ func (m refused) err(ctx context.Context, proven bool) error {
 	w := &deadline{ctx: ctx}
 	sentence := m.held(w)
 	if sentence == "" && m.moves {
-		if _, err := solver.New().Solve(ctx, m.c, layout.LayoutRequest{Template: m.r.Template, Size: m.low, Provider: m.provider,
+		if _, err := solver.New().Solve(ctx, m.c, layout.Request{Template: m.r.Template, Size: m.low, Provider: m.provider,
 			Services: m.services, Hardware: m.r.Hardware, Image: m.r.Image}); app.CodeOf(err) == app.ENoLayout {
 			sentence = strings.TrimSuffix(app.AsError(err).Message, ".")
 		}
@@ -248,7 +248,7 @@ func (m refused) scarce() string {
 // way looks for something near that can be done.
 func (m refused) way(ctx context.Context) string {
 	var ways []string
-	try := func(r layout.ChangeRequest, say func(layout.LayoutChange) string) {
+	try := func(r layout.ChangeRequest, say func(layout.Change) string) {
 		other, err := newModel(m.c, r)
 		if err != nil {
 			return
@@ -265,7 +265,7 @@ func (m refused) way(ctx context.Context) string {
 			ways = append(ways, fmt.Sprintf("use %d nodes instead of %d", size, r.Size))
 		} else if r.Size >= len(m.standing) {
 			r.Size = 0
-			try(r, func(l layout.LayoutChange) string {
+			try(r, func(l layout.Change) string {
 				n := 0
 				for _, node := range l.Nodes {
 					n += intIf(!node.Gone)
@@ -276,7 +276,7 @@ func (m refused) way(ctx context.Context) string {
 	}
 	if r := m.r; !r.AllowMoves {
 		r.AllowMoves = true
-		try(r, func(l layout.LayoutChange) string {
+		try(r, func(l layout.Change) string {
 			return fmt.Sprintf("allow services to move, which affects %s", humanize.Count(l.Touched, "machine"))
 		})
 	}

@@ -12,7 +12,7 @@ import (
 
 // Text writes a change as a grid of nodes by services, for people: + is put there, - is taken away, x stays.
 // Neighbours to which nothing happens, and which are alike, share a line.
-func Text(w io.Writer, ch layout.LayoutChange) {
+func Text(w io.Writer, ch layout.Change) {
 	services := map[string]bool{}
 	var rows []changeRow
 	stay := 0

@@ -13,7 +13,7 @@ import (
 type reasons struct{ *model }
 
 // explain says of each node that something happens to why it is this one.
-func (m reasons) explain(out *layout.LayoutChange, met []*fate) {
+func (m reasons) explain(out *layout.Change, met []*fate) {
 	on := map[string]int{} // nodes with each service afterwards
 	going, taking := make([]int, len(m.classes)), map[string]int{}
 	for i, n := range out.Nodes {

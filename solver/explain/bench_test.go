@@ -32,7 +32,7 @@ func BenchmarkExplain(b *testing.B) {
 			x := New(solver.New())
 			b.ReportAllocs()
 			for b.Loop() {
-				e, err := x.explain(context.Background(), c, layout.LayoutRequest{Template: "t", Size: p.size})
+				e, err := x.explain(context.Background(), c, layout.Request{Template: "t", Size: p.size})
 				if err != nil || len(e.Conflict) != p.clauses {
 					b.Fatal(len(e.Conflict), err)
 				}
@@ -47,7 +47,7 @@ func TestHardToExplain(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			c := p.catalog()
 			start := time.Now()
-			e, err := New(solver.New()).explain(context.Background(), c, layout.LayoutRequest{Template: "t", Size: p.size})
+			e, err := New(solver.New()).explain(context.Background(), c, layout.Request{Template: "t", Size: p.size})
 			if took := time.Since(start); took > 2*time.Minute {
 				t.Errorf("took %v, which is far more than %v", took, p.within)
 			}

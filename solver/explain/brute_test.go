@@ -31,7 +31,7 @@ func TestConflictsAreSmallest(t *testing.T) {
 	t.Run("tight", func(t *testing.T) { checkExplanations(t, *rounds/20, *brute*4, solvertest.Tight) })
 }
 
-func checkExplanations(t *testing.T, rounds, brute int, problem func(*rand.Rand) (*apptemplate.Catalog, layout.LayoutRequest)) {
+func checkExplanations(t *testing.T, rounds, brute int, problem func(*rand.Rand) (*apptemplate.Catalog, layout.Request)) {
 	t.Helper()
 	if testing.Short() {
 		rounds /= 8
@@ -82,18 +82,18 @@ type probe struct {
 	t    *testing.T
 	seed int
 	c    *apptemplate.Catalog
-	r    layout.LayoutRequest
+	r    layout.Request
 	q    *question
 	// possible tells whether a request has a layout, without the explainer's help.
-	possible func(c *apptemplate.Catalog, r layout.LayoutRequest) bool
+	possible func(c *apptemplate.Catalog, r layout.Request) bool
 }
 
-func solvable(c *apptemplate.Catalog, r layout.LayoutRequest) bool {
+func solvable(c *apptemplate.Catalog, r layout.Request) bool {
 	_, err := solver.New().Solve(context.Background(), c, r)
 	return err == nil
 }
 
-func bruteForced(c *apptemplate.Catalog, r layout.LayoutRequest) bool {
+func bruteForced(c *apptemplate.Catalog, r layout.Request) bool {
 	_, ok := solvertest.BruteForce(c, r)
 	return ok
 }
@@ -227,7 +227,7 @@ func TestFlawsMatchTheSolver(t *testing.T) {
 		}
 		template.Defaults.Hardware = pick("", "", "small", "rack")
 		template.Defaults.Provider = pick("", "cloud", "cloud")
-		q := layout.LayoutRequest{Template: pick("web", "web", "web", "wb"), Size: r.Intn(15) - 1, Provider: pick("", "", "cloud", "cellar", "clouds"),
+		q := layout.Request{Template: pick("web", "web", "web", "wb"), Size: r.Intn(15) - 1, Provider: pick("", "", "cloud", "cellar", "clouds"),
 			Hardware: pick("", "", "large", "rack", "lage"), Image: pick("", "", "debian", "plan9")}
 		for range r.Intn(5) {
 			q.Services = append(q.Services, pick("app", "audit", "cache", "lb", "mail", "mysql", "stor"))

@@ -198,7 +198,7 @@ func (q *question) listNeeds(s string) {
 }
 
 // tooMuch says of what a service needs more than any hardware of the provider has, where that is so.
-func (q *question) tooMuch(needs template.Resources) string {
+func (q *question) tooMuch(needs template.Requirements) string {
 	compare := func(need float64, has func(f template.Flavor) float64) string {
 		most := 0.0
 		for _, name := range q.hardware {
@@ -392,7 +392,7 @@ func (q *question) listCompatible() {
 }
 
 // inWhat says what a service takes of its node; "" where it says nothing.
-func inWhat(r template.Resources) string {
+func inWhat(r template.Requirements) string {
 	var out []string
 	if r.CPU > 0 {
 		out = append(out, fmt.Sprintf("%g CPU", r.CPU))

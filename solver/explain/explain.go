@@ -19,13 +19,13 @@ type Explainer struct {
 // which can take far longer. The error is what Solve would give, save that the words of a refusal may be other ones.
 // Without this power the explainer asks for whole layouts.
 type decider interface {
-	Possible(ctx context.Context, c *template.Catalog, r layout.LayoutRequest) error
+	Possible(ctx context.Context, c *template.Catalog, r layout.Request) error
 }
 
 var _ decider = (*solver.Solver)(nil)
 
 // ask returns nil where there is a layout, else the error of the solver.
-func ask(ctx context.Context, s layout.Solver, c *template.Catalog, r layout.LayoutRequest) error {
+func ask(ctx context.Context, s layout.Solver, c *template.Catalog, r layout.Request) error {
 	if d, can := s.(decider); can {
 		return d.Possible(ctx, c, r)
 	}
@@ -45,14 +45,14 @@ const mostFixes = 5
 // given: a conflict that may be larger than need be (Minimal is false), and the fixes found so far.
 //
 // Pairs of services that all exclude each other are listed in one clause; each of them was proven to be needed.
-func (x *Explainer) Explain(ctx context.Context, c *template.Catalog, r layout.LayoutRequest) (layout.Explanation, error) {
+func (x *Explainer) Explain(ctx context.Context, c *template.Catalog, r layout.Request) (layout.Explanation, error) {
 	e, err := x.explain(ctx, c, r)
 	e.Conflict = merged(e.Conflict)
 	return e, err
 }
 
 // explain returns each clause by itself.
-func (x *Explainer) explain(ctx context.Context, c *template.Catalog, r layout.LayoutRequest) (layout.Explanation, error) {
+func (x *Explainer) explain(ctx context.Context, c *template.Catalog, r layout.Request) (layout.Explanation, error) {
 	err := ask(ctx, x.solver, c, r)
 	switch app.CodeOf(err) {
 	case "":
@@ -66,7 +66,7 @@ func (x *Explainer) explain(ctx context.Context, c *template.Catalog, r layout.L
 }
 
 // conflict explains a request that could be asked, but has no layout.
-func (x *Explainer) conflict(ctx context.Context, c *template.Catalog, r layout.LayoutRequest, refused error) layout.Explanation {
+func (x *Explainer) conflict(ctx context.Context, c *template.Catalog, r layout.Request, refused error) layout.Explanation {
 	q := newQuestion(ctx, x.solver, c, r)
 	if found, known := q.possible(q.clauses); found && known {
 		// The solver keeps a constraint that is no clause here. What it says itself is then the best there is.

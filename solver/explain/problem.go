@@ -10,7 +10,7 @@ import (
 )
 
 // problems explains a request that cannot be asked.
-func (x *Explainer) problems(ctx context.Context, c *template.Catalog, r layout.LayoutRequest, refused error) layout.Explanation {
+func (x *Explainer) problems(ctx context.Context, c *template.Catalog, r layout.Request, refused error) layout.Explanation {
 	var e layout.Explanation
 	is := app.AsError(refused)
 	told := false

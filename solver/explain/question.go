@@ -18,7 +18,7 @@ type question struct {
 	solver   layout.Solver
 	catalog  *apptemplate.Catalog
 	template *apptemplate.Template
-	request  layout.LayoutRequest
+	request  layout.Request
 	provider string
 	services []string // asked for, by name
 	hardware []string // what the provider has, by name, whether allowed or not
@@ -28,7 +28,7 @@ type question struct {
 	ended    bool // ctx was done while something was asked
 }
 
-func newQuestion(ctx context.Context, s layout.Solver, c *apptemplate.Catalog, r layout.LayoutRequest) *question {
+func newQuestion(ctx context.Context, s layout.Solver, c *apptemplate.Catalog, r layout.Request) *question {
 	t := c.Templates[r.Template]
 	q := &question{ctx: ctx, solver: s, catalog: c, template: t, request: r, provider: cmp.Or(r.Provider, t.Defaults.Provider),
 		services: askedFor(t, r), texts: map[string]bool{}}
@@ -38,7 +38,7 @@ func newQuestion(ctx context.Context, s layout.Solver, c *apptemplate.Catalog, r
 }
 
 // askedFor returns the services of the request, by name and each once.
-func askedFor(t *apptemplate.Template, r layout.LayoutRequest) []string {
+func askedFor(t *apptemplate.Template, r layout.Request) []string {
 	services := slices.Clone(r.Services)
 	if len(services) == 0 {
 		services = slices.Clone(t.Defaults.Services)
@@ -59,7 +59,7 @@ func (q *question) byPrice() []string {
 }
 
 // ask tells whether there is a layout. known is false where the time was over first, and then stays so.
-func (q *question) ask(c *apptemplate.Catalog, r layout.LayoutRequest) (found, known bool) {
+func (q *question) ask(c *apptemplate.Catalog, r layout.Request) (found, known bool) {
 	if q.ended {
 		return false, false
 	}
@@ -184,7 +184,7 @@ func (d *draft) limit(s string) *apptemplate.ServiceConstraint {
 
 // stated puts a draft in the words of a catalog. Services of which no clause speaks are left out, since they could be on
 // every node as well as on none; one of them stays where no node may be empty.
-func (q *question) stated(d *draft, size int) (*apptemplate.Catalog, layout.LayoutRequest) {
+func (q *question) stated(d *draft, size int) (*apptemplate.Catalog, layout.Request) {
 	c, t := *q.catalog, *q.template
 	c.Services = map[string]*apptemplate.Service{}
 	t.Constraints = d.limits
@@ -225,6 +225,6 @@ func (q *question) stated(d *draft, size int) (*apptemplate.Catalog, layout.Layo
 	}
 	t.Defaults.Services = services
 	c.Templates = map[string]*apptemplate.Template{q.request.Template: &t}
-	return &c, layout.LayoutRequest{Template: q.request.Template, Size: size, Provider: q.provider, Services: services,
+	return &c, layout.Request{Template: q.request.Template, Size: size, Provider: q.provider, Services: services,
 		Hardware: d.hardware, Image: d.image, Prefer: q.request.Prefer, Pool: d.pool}
 }

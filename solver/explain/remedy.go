@@ -35,7 +35,7 @@ const (
 // world is the request with its catalog, both free to be changed.
 type world struct {
 	c      *template.Catalog
-	r      layout.LayoutRequest
+	r      layout.Request
 	edited bool // more than the request was changed
 }
 
@@ -245,10 +245,10 @@ func mixHardware() remedy {
 // needSteps is into how many parts a need is cut when it is asked how much less would do.
 const needSteps = 8
 
-func needLess(s string, needs template.Resources) remedy {
-	part := func(step int) template.Resources {
+func needLess(s string, needs template.Requirements) remedy {
+	part := func(step int) template.Requirements {
 		k := float64(needSteps-step) / needSteps
-		return template.Resources{CPU: needs.CPU * k, MemoryGB: needs.MemoryGB * k, DiskGB: needs.DiskGB * k}
+		return template.Requirements{CPU: needs.CPU * k, MemoryGB: needs.MemoryGB * k, DiskGB: needs.DiskGB * k}
 	}
 	return remedy{rank: rankLast, steps: needSteps, text: func(step int) string {
 		if step == needSteps {

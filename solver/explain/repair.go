@@ -14,7 +14,7 @@ import (
 
 // attempt is a request on the way to one that can be asked.
 type attempt struct {
-	request layout.LayoutRequest
+	request layout.Request
 	texts   []string // but for the size
 	depth   int      // how often it was repaired
 	doubt   int      // how often it was not the best guess
@@ -30,7 +30,7 @@ const (
 
 // repair repairs one flaw after another, the best guesses first, until requests come out that have a layout. What can be
 // asked but has none gets a chance with what would help there.
-func (x *Explainer) repair(ctx context.Context, c *template.Catalog, r layout.LayoutRequest) []layout.Fix {
+func (x *Explainer) repair(ctx context.Context, c *template.Catalog, r layout.Request) []layout.Fix {
 	most := mostFixes
 	if len(request.Flaws(c, r)) > 1 {
 		most = fewFixes // as each of them is a long story, and not much different
@@ -71,7 +71,7 @@ func (x *Explainer) repair(ctx context.Context, c *template.Catalog, r layout.La
 
 // solved returns what helps a request that can be asked, compared with where it started: of several changes those that only
 // ask otherwise, where there are any.
-func (a attempt) solved(from layout.LayoutRequest, fixes []layout.Fix) []layout.Fix {
+func (a attempt) solved(from layout.Request, fixes []layout.Fix) []layout.Fix {
 	asking := slices.ContainsFunc(fixes, func(f layout.Fix) bool { return f.Request != nil })
 	var out []layout.Fix
 	for _, f := range fixes {
@@ -89,7 +89,7 @@ func (a attempt) solved(from layout.LayoutRequest, fixes []layout.Fix) []layout.
 }
 
 // told says what leads from one request to another.
-func (a attempt) told(from, to layout.LayoutRequest, more string) string {
+func (a attempt) told(from, to layout.Request, more string) string {
 	texts := slices.Clone(a.texts)
 	switch {
 	case to.Size == from.Size:

@@ -45,7 +45,7 @@ func shop() (*apptemplate.Catalog, *apptemplate.Template) {
 	c.Services["mail"].Runtime.Requires = []string{"database", "lb"}
 	c.Services["cache"].Conflicts = []string{"audit"}
 	t := &apptemplate.Template{About: apptemplate.About{Name: "web", Origin: apptemplate.Origin{File: "web.yaml", Line: 3}}}
-	t.Defaults = apptemplate.TemplateDefaults{Provider: "cloud", Services: []string{"lb", "app", "store"}}
+	t.Defaults = apptemplate.Defaults{Provider: "cloud", Services: []string{"lb", "app", "store"}}
 	t.Constraints = apptemplate.Constraints{
 		Size:        apptemplate.SizeRange{Min: 2, Max: 12},
 		Services:    map[string]apptemplate.ServiceConstraint{"lb": solvertest.Between(1, 1), "app": solvertest.MinAvailable(1), "store": solvertest.Between(1, 2)},
@@ -60,7 +60,7 @@ func shop() (*apptemplate.Catalog, *apptemplate.Template) {
 
 type story struct {
 	name string
-	tell func(c *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest)
+	tell func(c *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request)
 }
 
 // only returns a template these constraints and no others but the size.
@@ -73,113 +73,113 @@ func only(t *apptemplate.Template, c apptemplate.Constraints) {
 }
 
 var stories = []story{
-	{"a layout exists", func(_ *apptemplate.Catalog, _ *apptemplate.Template, _ *layout.LayoutRequest) {}},
-	{"too few nodes for three that keep apart", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Size = 2 }},
-	{"too many nodes for the maxima", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+	{"a layout exists", func(_ *apptemplate.Catalog, _ *apptemplate.Template, _ *layout.Request) {}},
+	{"too few nodes for three that keep apart", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.Request) { r.Size = 2 }},
+	{"too many nodes for the maxima", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request) {
 		t.Constraints.Services["app"] = solvertest.Between(1, 3)
 		r.Size = 8
 	}},
-	{"as many as are needed, but the template allows fewer", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+	{"as many as are needed, but the template allows fewer", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request) {
 		t.Constraints.Size.Max = 2
 		r.Size = 2
 	}},
-	{"minimum over maximum", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+	{"minimum over maximum", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.Request) {
 		t.Constraints.Services["lb"] = solvertest.Between(3, 1)
 	}},
-	{"together and never together", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+	{"together and never together", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.Request) {
 		t.Constraints.MustCoexist = [][]string{{"app", "store"}}
 	}},
-	{"a group of three on too few nodes", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+	{"a group of three on too few nodes", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request) {
 		only(t, apptemplate.Constraints{CantCoexist: [][]string{{"lb", "app", "store"}}, Services: map[string]apptemplate.ServiceConstraint{
 			"lb": solvertest.MinAvailable(3), "app": solvertest.MinAvailable(3), "store": solvertest.MinAvailable(3)}})
 		r.Size = 3
 	}},
-	{"two reasons at once", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+	{"two reasons at once", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request) {
 		t.Constraints.Services["lb"] = solvertest.Between(2, 1)
 		t.Constraints.Services["store"] = solvertest.Between(5, 4)
 		r.Size = 12
 	}},
-	{"hardware that the provider does not have", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+	{"hardware that the provider does not have", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.Request) {
 		t.Constraints.Services["store"] = apptemplate.ServiceConstraint{Max: 2, Hardware: []string{"rack"}}
 	}},
-	{"hardware asked for that one service does not accept", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+	{"hardware asked for that one service does not accept", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request) {
 		t.Constraints.Services["store"] = apptemplate.ServiceConstraint{Max: 2, Hardware: []string{"large", "medium"}}
 		r.Hardware = "small"
 	}},
-	{"the template's own image is not accepted", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+	{"the template's own image is not accepted", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.Request) {
 		t.Constraints.Services["store"] = apptemplate.ServiceConstraint{Max: 2, Images: []string{"ubuntu"}}
 		t.Defaults.Image = "debian"
 	}},
-	{"the template allows only what a service does not accept", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+	{"the template allows only what a service does not accept", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.Request) {
 		t.Constraints.Services["store"] = apptemplate.ServiceConstraint{Max: 2, Hardware: []string{"large"}}
 		t.Compatibility.Hardware = []string{"small", "medium"}
 	}},
-	{"leaving out a service takes others with it", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+	{"leaving out a service takes others with it", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request) {
 		r.Services = []string{"app", "lb", "mail", "mysql"}
 		t.Constraints.Services["mysql"] = apptemplate.ServiceConstraint{Max: 0}
 	}},
-	{"pairs group", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+	{"pairs group", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request) {
 		only(t, apptemplate.Constraints{CantCoexistPairs: [][]string{{"lb", "app", "store", "cache"}}})
 		r.Size = 2
 	}},
-	{"ratio over a maximum", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+	{"ratio over a maximum", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request) {
 		t.Constraints.Ratios = []apptemplate.Ratio{{Service: "lb", Per: 4, Of: "app"}}
 		t.Constraints.Services["app"] = solvertest.MinAvailable(6)
 		r.Size = 9
 	}},
-	{"zones, and a provider that has none", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+	{"zones, and a provider that has none", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request) {
 		only(t, apptemplate.Constraints{Zones: &apptemplate.ZoneRule{MaxSkew: 1, Services: []string{"app"}}, Services: map[string]apptemplate.ServiceConstraint{
 			"app": solvertest.Between(1, 6), "lb": solvertest.MinAvailable(1), "store": solvertest.MinAvailable(1)}})
 		t.Defaults.Provider = "cellar"
 	}},
-	{"more memory than any machine has", func(c *apptemplate.Catalog, _ *apptemplate.Template, _ *layout.LayoutRequest) {
-		c.Services["store"].Needs = apptemplate.Resources{MemoryGB: 48}
+	{"more memory than any machine has", func(c *apptemplate.Catalog, _ *apptemplate.Template, _ *layout.Request) {
+		c.Services["store"].Needs = apptemplate.Requirements{MemoryGB: 48}
 	}},
-	{"together more than the hardware has", func(c *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
-		c.Services["app"].Needs = apptemplate.Resources{CPU: 1, MemoryGB: 3}
-		c.Services["store"].Needs = apptemplate.Resources{MemoryGB: 2}
+	{"together more than the hardware has", func(c *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request) {
+		c.Services["app"].Needs = apptemplate.Requirements{CPU: 1, MemoryGB: 3}
+		c.Services["store"].Needs = apptemplate.Requirements{MemoryGB: 2}
 		only(t, apptemplate.Constraints{MustCoexist: [][]string{{"app", "store"}}})
 		r.Hardware = "small"
 	}},
-	{"too few machines of a kind", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+	{"too few machines of a kind", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.Request) {
 		t.Constraints.Hardware = map[string]int{"large": 1}
 		t.Constraints.MixedHardware = true
 		t.Constraints.Services["store"] = apptemplate.ServiceConstraint{Min: 2, MinSet: true, Max: 2, Hardware: []string{"large"}}
 	}},
-	{"too few machines of each kind", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+	{"too few machines of each kind", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.Request) {
 		t.Constraints.Hardware = map[string]int{"medium": 1, "small": 1}
 		t.Constraints.Services["store"] = apptemplate.ServiceConstraint{Min: 2, MinSet: true, Max: 2, Hardware: []string{"medium", "small"}}
 	}},
-	{"everything wrong at once", func(c *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
-		*r = layout.LayoutRequest{Template: "web", Size: 20, Provider: "clod", Hardware: "smal", Services: []string{"ap", "lb", "mail", "cache", "audit"}}
+	{"everything wrong at once", func(c *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request) {
+		*r = layout.Request{Template: "web", Size: 20, Provider: "clod", Hardware: "smal", Services: []string{"ap", "lb", "mail", "cache", "audit"}}
 	}},
-	{"no such template", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Template = "wbe" }},
-	{"no such template, nor anything like it", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Template = "hadoop" }},
-	{"a dependency that two services provide", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) {
+	{"no such template", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.Request) { r.Template = "wbe" }},
+	{"no such template, nor anything like it", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.Request) { r.Template = "hadoop" }},
+	{"a dependency that two services provide", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.Request) {
 		r.Services = []string{"app", "lb", "mail"}
 	}},
-	{"a dependency that the template does not allow", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+	{"a dependency that the template does not allow", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request) {
 		t.Compatibility.Services = []string{"app", "lb", "mail"}
 		r.Services = []string{"app", "lb", "mail"}
 	}},
-	{"size below the range", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Size = 1 }},
-	{"no size", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Size = 0 }},
-	{"a conflict", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) {
+	{"size below the range", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.Request) { r.Size = 1 }},
+	{"no size", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.Request) { r.Size = 0 }},
+	{"a conflict", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.Request) {
 		r.Services = []string{"lb", "cache", "audit"}
 	}},
-	{"not compatible", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+	{"not compatible", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request) {
 		t.Compatibility.Services = []string{"app", "lb", "store"}
 		r.Services = []string{"app", "cache", "lb"}
 	}},
-	{"hardware of another provider", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.LayoutRequest) { r.Hardware = "rack" }},
-	{"hardware that the template does not allow", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+	{"hardware of another provider", func(_ *apptemplate.Catalog, _ *apptemplate.Template, r *layout.Request) { r.Hardware = "rack" }},
+	{"hardware that the template does not allow", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request) {
 		t.Compatibility.Hardware = []string{"medium", "small"}
 		r.Hardware = "large"
 	}},
-	{"no hardware at all", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.LayoutRequest) {
+	{"no hardware at all", func(_ *apptemplate.Catalog, t *apptemplate.Template, r *layout.Request) {
 		t.Compatibility.Hardware = []string{"rack"}
 	}},
-	{"no provider", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.LayoutRequest) {
+	{"no provider", func(_ *apptemplate.Catalog, t *apptemplate.Template, _ *layout.Request) {
 		t.Defaults.Provider = ""
 	}},
 }
@@ -198,7 +198,7 @@ func TestStories(t *testing.T) {
 	for _, s := range stories {
 		t.Run(s.name, func(t *testing.T) {
 			c, template := shop()
-			r := layout.LayoutRequest{Template: "web", Size: 5}
+			r := layout.Request{Template: "web", Size: 5}
 			s.tell(c, template, &r)
 			before := fmt.Sprintf("%+v", *template)
 			e, err := New(solver.New()).Explain(context.Background(), c, r)
@@ -236,7 +236,7 @@ func TestStories(t *testing.T) {
 // TestClausesHavePositions checks what faces read besides the texts.
 func TestClausesHavePositions(t *testing.T) {
 	c, template := shop()
-	c.Services["store"].Needs = apptemplate.Resources{CPU: 99}
+	c.Services["store"].Needs = apptemplate.Requirements{CPU: 99}
 	template.Constraints.Services["lb"] = solvertest.Between(3, 1)
 	for _, test := range []struct {
 		services []string
@@ -245,7 +245,7 @@ func TestClausesHavePositions(t *testing.T) {
 		{[]string{"lb", "app"}, []string{"min lb web.yaml:3", "max lb web.yaml:3"}},
 		{[]string{"store", "app"}, []string{"min store web.yaml:3", "resources store store.yaml:2"}},
 	} {
-		e, err := New(solver.New()).Explain(context.Background(), c, layout.LayoutRequest{Template: "web", Size: 6, Services: test.services})
+		e, err := New(solver.New()).Explain(context.Background(), c, layout.Request{Template: "web", Size: 6, Services: test.services})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,7 +263,7 @@ func TestExplainStopsInTime(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	c, _ := shop()
-	if _, err := New(solver.New()).Explain(ctx, c, layout.LayoutRequest{Template: "web", Size: 2}); app.CodeOf(err) != app.ETimeout {
+	if _, err := New(solver.New()).Explain(ctx, c, layout.Request{Template: "web", Size: 2}); app.CodeOf(err) != app.ETimeout {
 		t.Errorf("got %v, want a timeout", err)
 	}
 }
@@ -271,7 +271,7 @@ func TestExplainStopsInTime(t *testing.T) {
 // patient answers a number of questions; then the time is over.
 type patient struct{ questions int }
 
-func (p *patient) Solve(ctx context.Context, c *apptemplate.Catalog, r layout.LayoutRequest) (layout.Layout, error) {
+func (p *patient) Solve(ctx context.Context, c *apptemplate.Catalog, r layout.Request) (layout.Layout, error) {
 	if p.questions--; p.questions < 0 {
 		return layout.Layout{}, app.Errorf(app.ETimeout, "too late: %w", context.DeadlineExceeded)
 	}
@@ -282,7 +282,7 @@ func (p *patient) Solve(ctx context.Context, c *apptemplate.Catalog, r layout.La
 // and it gets no larger.
 func TestExplainReturnsPartialResults(t *testing.T) {
 	c := solvertest.Exclusive(4, 2)
-	r := layout.LayoutRequest{Template: "t", Size: 7}
+	r := layout.Request{Template: "t", Size: 7}
 	last := 1 << 30
 	for questions := 1; ; questions++ {
 		e, err := New(&patient{questions}).explain(context.Background(), c, r)
@@ -309,7 +309,7 @@ func TestSameExplanationForEveryone(t *testing.T) {
 	texts := make(chan string)
 	for range 8 {
 		go func() {
-			e, _ := x.Explain(context.Background(), c, layout.LayoutRequest{Template: "web", Size: 2})
+			e, _ := x.Explain(context.Background(), c, layout.Request{Template: "web", Size: 2})
 			texts <- fmt.Sprintf("%+v", e.Conflict) + fmt.Sprint(len(e.Fixes))
 		}()
 	}

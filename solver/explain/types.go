@@ -63,7 +63,7 @@ func compatibleType(of request.TypeSort, list, offered []string) []remedy {
 }
 
 // biggerHardware is a hardware type that does not exist yet and offers so much, for all nodes.
-func biggerHardware(provider string, offers template.Resources) remedy {
+func biggerHardware(provider string, offers template.Requirements) remedy {
 	const name = "new"
 	return remedy{rank: rankProvider, steps: 1, text: says("hardware with at least %s", inWhat(offers)),
 		apply: func(w *world, _ int) {

@@ -24,7 +24,7 @@ type brute struct {
 
 // BruteForce finds the preferred layout by going through all kinds of nodes and all counts. It reads the template for
 // itself and shares nothing with the solver but the meaning of the words. It returns false where there is no layout.
-func BruteForce(c *template.Catalog, r layout.LayoutRequest) ([]layout.NodeGroup, bool) {
+func BruteForce(c *template.Catalog, r layout.Request) ([]layout.NodeGroup, bool) {
 	t := c.Templates[r.Template]
 	services := slices.Clone(r.Services)
 	sort.Strings(services)

@@ -16,7 +16,7 @@ import (
 // Check says in sentences what of a request and its template a layout does not keep; nothing where it keeps all. It
 // reads the catalog for itself and shares no thought with the search, so it can serve as a witness for it. Whether the
 // layout is the preferred one it does not say. A size of 0 or below in the request means any that the template allows.
-func Check(c *template.Catalog, r layout.LayoutRequest, l layout.Layout) []string {
+func Check(c *template.Catalog, r layout.Request, l layout.Layout) []string {
 	t := c.Templates[r.Template]
 	if t == nil {
 		return []string{fmt.Sprintf("Template %s doesn't exist.", r.Template)}
@@ -50,7 +50,7 @@ func Check(c *template.Catalog, r layout.LayoutRequest, l layout.Layout) []strin
 // checker holds what the single checks need. asked is the services of the cluster, count the nodes that each is on.
 type checker struct {
 	c        *template.Catalog
-	r        layout.LayoutRequest
+	r        layout.Request
 	l        layout.Layout
 	t        *template.Template
 	provider string
@@ -173,7 +173,7 @@ func (k *checker) resources(g layout.NodeGroup) {
 		return
 	}
 	has := hardware.Providers[k.provider]
-	var needs template.Resources
+	var needs template.Requirements
 	for _, s := range g.Services {
 		if service := k.c.Services[s]; service != nil {
 			needs.CPU += max(0, service.Needs.CPU)

@@ -49,7 +49,7 @@ func (k *checker) host(h layout.Host, rule template.HostRule, groups []layout.No
 		if g.Hardware != h.Hardware || g.Zone != h.Zone {
 			k.say("A node of hardware %s in zone %q is on host %s, which is of hardware %s in zone %q.", g.Hardware, g.Zone, h.Name, h.Hardware, h.Zone)
 		}
-		var needs template.Resources
+		var needs template.Requirements
 		for _, s := range g.Services {
 			with[s] += g.Count
 			k.neighbours(h, rule, s)

@@ -21,7 +21,7 @@ func New(services int) (*template.Catalog, *template.Template) {
 	for _, i := range []string{"centos", "debian", "ubuntu"} {
 		c.Images[i] = &template.ImageType{About: template.About{Name: i}, Providers: map[string]template.Image{"p": {Image: i}}}
 	}
-	t := &template.Template{About: template.About{Name: Template}, Defaults: template.TemplateDefaults{Provider: "p"}}
+	t := &template.Template{About: template.About{Name: Template}, Defaults: template.Defaults{Provider: "p"}}
 	t.Constraints = template.Constraints{Services: map[string]template.ServiceConstraint{}, Size: template.SizeRange{Min: 1, Max: template.Unlimited}}
 	for i := range services {
 		name := fmt.Sprintf("s%03d", i)
@@ -172,7 +172,7 @@ func Needing(services, hardware int, seed int64) *template.Catalog {
 	t := c.Templates[Template]
 	r := rand.New(rand.NewSource(seed))
 	for _, s := range t.Defaults.Services {
-		c.Services[s].Needs = template.Resources{CPU: 0.5 * float64(1+r.Intn(4)), MemoryGB: float64(1 + r.Intn(4))}
+		c.Services[s].Needs = template.Requirements{CPU: 0.5 * float64(1+r.Intn(4)), MemoryGB: float64(1 + r.Intn(4))}
 		sc := t.Constraints.Services[s]
 		sc.Hardware = nil
 		t.Constraints.Services[s] = sc

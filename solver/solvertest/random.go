@@ -11,7 +11,7 @@ import (
 )
 
 // Small makes a random question. Groups may name services that are not asked for.
-func Small(r *rand.Rand) (*template.Catalog, layout.LayoutRequest) {
+func Small(r *rand.Rand) (*template.Catalog, layout.Request) {
 	c := template.NewCatalog()
 	c.Providers["p"] = &template.ProviderSpec{About: template.About{Name: "p"}}
 	for i := range 1 + r.Intn(3) {
@@ -25,7 +25,7 @@ func Small(r *rand.Rand) (*template.Catalog, layout.LayoutRequest) {
 		all = append(all, fmt.Sprint("s", i))
 		c.Services[all[i]] = &template.Service{About: template.About{Name: all[i]}}
 	}
-	t := &template.Template{About: template.About{Name: "t"}, Defaults: template.TemplateDefaults{Provider: "p"}}
+	t := &template.Template{About: template.About{Name: "t"}, Defaults: template.Defaults{Provider: "p"}}
 	t.Constraints = template.Constraints{Services: map[string]template.ServiceConstraint{}, Size: template.SizeRange{Min: 1, Max: 99}}
 	pick := func(names []string, least, most int) []string {
 		var out []string
@@ -62,11 +62,11 @@ func Small(r *rand.Rand) (*template.Catalog, layout.LayoutRequest) {
 		t.Constraints.Services[s] = sc
 	}
 	c.Templates["t"] = t
-	return c, layout.LayoutRequest{Template: "t", Size: size, Services: pick(all, len(all)-r.Intn(2), len(all))}
+	return c, layout.Request{Template: "t", Size: size, Services: pick(all, len(all)-r.Intn(2), len(all))}
 }
 
 // Tight makes a random question of many pairs on few nodes, where rings and cliques leave little choice.
-func Tight(r *rand.Rand) (*template.Catalog, layout.LayoutRequest) {
+func Tight(r *rand.Rand) (*template.Catalog, layout.Request) {
 	c, t := New(7 + r.Intn(3))
 	services := t.Defaults.Services
 	c.Hardware = map[string]*template.HardwareType{"h0": c.Hardware["small"], "h1": c.Hardware["large"]}
@@ -85,11 +85,11 @@ func Tight(r *rand.Rand) (*template.Catalog, layout.LayoutRequest) {
 		sc.Hardware = []string{"h1"}
 		t.Constraints.Services[services[r.Intn(len(services))]] = sc
 	}
-	return c, layout.LayoutRequest{Template: "t", Size: 2 + r.Intn(5), Services: services}
+	return c, layout.Request{Template: "t", Size: 2 + r.Intn(5), Services: services}
 }
 
 // Rich makes a random question with all kinds of constraints and preferences.
-func Rich(r *rand.Rand) (*template.Catalog, layout.LayoutRequest) {
+func Rich(r *rand.Rand) (*template.Catalog, layout.Request) {
 	c, q := Small(r)
 	t := c.Templates["t"]
 	services := slices.Sorted(maps.Keys(c.Services))
@@ -122,7 +122,7 @@ func Rich(r *rand.Rand) (*template.Catalog, layout.LayoutRequest) {
 	}
 	for _, s := range services {
 		if heavy {
-			c.Services[s].Needs = template.Resources{CPU: float64(r.Intn(5)) / 2, MemoryGB: float64(r.Intn(4))}
+			c.Services[s].Needs = template.Requirements{CPU: float64(r.Intn(5)) / 2, MemoryGB: float64(r.Intn(4))}
 		}
 	}
 	t.Constraints.MixedHardware = r.Intn(2) == 0
@@ -138,7 +138,7 @@ func Rich(r *rand.Rand) (*template.Catalog, layout.LayoutRequest) {
 }
 
 // Hosted is a rich problem on a pool of few hosts.
-func Hosted(r *rand.Rand) (*template.Catalog, layout.LayoutRequest) {
+func Hosted(r *rand.Rand) (*template.Catalog, layout.Request) {
 	c, q := Rich(r)
 	t := c.Templates["t"]
 	services, hardware := slices.Sorted(maps.Keys(c.Services)), slices.Sorted(maps.Keys(c.Hardware))

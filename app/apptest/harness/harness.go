@@ -59,7 +59,7 @@ func New(t testing.TB) *Harness {
 	act := &template.ServiceAction{Automator: "shell", Fields: map[string]string{"script": "true"}}
 	c.Services["web"] = &template.Service{About: template.About{Name: "web"}, Actions: map[app.Action]*template.ServiceAction{app.ActionInstall: act, app.ActionStart: act}}
 	c.Templates["web"] = &template.Template{About: template.About{Name: "web"}, Constraints: template.Constraints{Size: template.SizeRange{Min: 1, Max: 50}},
-		Defaults: template.TemplateDefaults{Provider: "cloud", Services: []string{"web"}, Config: map[string]any{"port": 8080, "peers": "%join(host.service.web,' ')%"}}}
+		Defaults: template.Defaults{Provider: "cloud", Services: []string{"web"}, Config: map[string]any{"port": 8080, "peers": "%join(host.service.web,' ')%"}}}
 	for _, name := range []string{"ada", "bob", "cy", "p0", "p1", "p2", "p3", "p4", "p5"} {
 		if err := s.CreateUser(t.Context(), identity.User{Tenant: app.DefaultTenant, Name: name, Role: app.RoleUser, CreatedAt: b.Clock.Now()}); err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func (b *Harness) Rules(all ...policy.Policy) {
 
 // Asks is a request for a cluster of template "web".
 func Asks(name string, size int, lease time.Duration) cluster.ClusterRequest {
-	return cluster.ClusterRequest{Name: name, LayoutRequest: layout.LayoutRequest{Template: "web", Size: size}, Lease: &lease, Config: map[string]any{"deep": map[string]any{"n": 7}}}
+	return cluster.ClusterRequest{Name: name, Request: layout.Request{Template: "web", Size: size}, Lease: &lease, Config: map[string]any{"deep": map[string]any{"n": 7}}}
 }
 
 func (b *Harness) Ask(who app.Actor, r cluster.ClusterRequest) cluster.Answer {

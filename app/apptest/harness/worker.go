@@ -53,7 +53,7 @@ func NewWithWorker(t *testing.T) *WithWorker {
 	f.Catalog.Services["db"].Reads = []string{"db"}
 	one := template.ServiceConstraint{Min: 1, MinSet: true, Max: 1}
 	f.Catalog.Templates["shop"] = &template.Template{About: template.About{Name: "shop"},
-		Defaults: template.TemplateDefaults{Provider: "cloud", Services: []string{"db", "lb", "web"},
+		Defaults: template.Defaults{Provider: "cloud", Services: []string{"db", "lb", "web"},
 			Config: map[string]any{"port": 80, "peers": "%join(host.service.web,' ')%", "db": map[string]any{"size": 1, "password": "${secret:DB}"}}},
 		Compatibility: template.Compatibility{Services: []string{"db", "lb", "web", "cache"}},
 		Constraints: template.Constraints{Size: template.SizeRange{Min: 1, Max: 8}, CantCoexist: [][]string{{"db", "web"}, {"lb", "web"}, {"db", "lb"}},
@@ -100,14 +100,14 @@ func (f *WithWorker) Work() (done []string) {
 }
 
 // Shop makes a cluster that exists: n1 has db or lb, and so on.
-func (f *WithWorker) Shop(size int, config map[string]any) cluster.ClusterView {
+func (f *WithWorker) Shop(size int, config map[string]any) cluster.View {
 	f.Helper()
-	a := f.Ask(f.Who, cluster.ClusterRequest{Name: "shop", LayoutRequest: layout.LayoutRequest{Template: "shop", Size: size}, Config: config})
+	a := f.Ask(f.Who, cluster.ClusterRequest{Name: "shop", Request: layout.Request{Template: "shop", Size: size}, Config: config})
 	f.Work()
 	return f.See(a.Cluster.ID)
 }
 
-func (f *WithWorker) See(id string) cluster.ClusterView {
+func (f *WithWorker) See(id string) cluster.View {
 	f.Helper()
 	v, err := f.Services.Cluster.Views.Cluster(f.Context(), f.Who, id)
 	if err != nil {

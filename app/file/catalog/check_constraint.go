@@ -11,7 +11,7 @@ import (
 
 // resources warns of a service that no machine is large enough for. The rest of the catalog works, so it is only a
 // warning; the solver refuses a cluster with it and says why.
-func (c *checker) resources(e *form.Entry, needs template.Resources) {
+func (c *checker) resources(e *form.Entry, needs template.Requirements) {
 	for _, r := range []struct {
 		key   string
 		need  float64

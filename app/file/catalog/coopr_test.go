@@ -74,7 +74,7 @@ func TestCooprFormatIsReadCompletely(t *testing.T) {
 	if dbs.Extends != "parent" || !reflect.DeepEqual(dbs.Includes, []string{"partial"}) {
 		t.Errorf("extends %q, includes %q", dbs.Extends, dbs.Includes)
 	}
-	if want := (template.TemplateDefaults{
+	if want := (template.Defaults{
 		Services: []string{"db", "gone"}, Provider: "cloud", Hardware: "large", Image: "linux", DNSSuffix: "example.test",
 		Config: map[string]any{"n": 5, "list": []any{"%host.service.db%"}, "db": map[string]any{"port": 1}},
 	}); !reflect.DeepEqual(dbs.Defaults, want) {

@@ -29,7 +29,7 @@ func (c *checker) merge(of *form.Entry, layers []form.Layer) *template.Template 
 	about.Taken, about.From = map[string]template.Origin{}, map[string]string{}
 	m := &merging{c: c, of: of, locked: map[string]form.Layer{}, out: &template.Template{
 		About: about, Extends: own.Extends, Includes: own.Includes, Partial: own.Partial, State: own.State, Version: own.Version, ReplacedBy: own.ReplacedBy,
-		Defaults:    template.TemplateDefaults{Services: []string{}, Config: map[string]any{}},
+		Defaults:    template.Defaults{Services: []string{}, Config: map[string]any{}},
 		Constraints: template.Constraints{Services: map[string]template.ServiceConstraint{}, Size: form.SizeDoc{}.Sizes()},
 		Links:       []app.Link{},
 	}}
@@ -98,7 +98,7 @@ func (m *merging) changesUnder(part, locked string) bool {
 	}
 	// What is not said again would be gone.
 	without := template.Override{Config: m.out.Defaults.Config}
-	standing.Defaults = template.TemplateDefaults{Config: map[string]any{name: m.from.Template.Defaults.Config[name]}}
+	standing.Defaults = template.Defaults{Config: map[string]any{name: m.from.Template.Defaults.Config[name]}}
 	return standing.CheckImmutable(without) != nil
 }
 

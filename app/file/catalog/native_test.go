@@ -66,7 +66,7 @@ func TestNativeFormatIsReadCompletely(t *testing.T) {
 		}},
 		"template": {c.Templates["site"], &template.Template{
 			About: site,
-			Defaults: template.TemplateDefaults{
+			Defaults: template.Defaults{
 				Services: []string{"base", "web"}, Provider: "cloud", Hardware: "small", Image: "linux", DNSSuffix: "example.test",
 				Config: map[string]any{
 					"web":  map[string]any{"port": 80, "name": "site", "colour": "red"},
@@ -88,7 +88,7 @@ func TestNativeFormatIsReadCompletely(t *testing.T) {
 		}},
 		"zones": {c.Providers["zoned"].Zones, []string{"a", "b", "c"}},
 		"rate":  {c.Providers["zoned"].Rate, template.Rate{PerSecond: 10, Burst: 10}},
-		"needs": {c.Services["db"].Needs, template.Resources{CPU: 0.5, MemoryGB: 64, DiskGB: 10}},
+		"needs": {c.Services["db"].Needs, template.Requirements{CPU: 0.5, MemoryGB: 64, DiskGB: 10}},
 		"constraints": {c.Templates["wide"].Constraints, template.Constraints{
 			CantCoexistPairs: [][]string{{"base", "web", "db"}},
 			Ratios:           []template.Ratio{{Service: "base", Per: 10, Of: "web"}, {Service: "db", Per: 3, Of: "web"}},

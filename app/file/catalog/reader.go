@@ -28,7 +28,7 @@ type Reader struct {
 	texts texts
 }
 
-var _ appcatalog.CatalogReader = (*Reader)(nil)
+var _ appcatalog.Reader = (*Reader)(nil)
 
 // base is the installation's catalog as it was read.
 type base struct {
@@ -189,7 +189,7 @@ func (r *Reader) base(c *template.Catalog) *base {
 // OwnFile is the name by which problems name the text of an own entry.
 func ownFile(k template.CatalogKey) string { return k.Kind + "/" + k.Name + ".yaml" }
 
-func (r *Reader) Read(installation *template.Catalog, tenant string, own []appcatalog.CatalogText) (*template.Catalog, []appcatalog.CatalogProblem) {
+func (r *Reader) Read(installation *template.Catalog, tenant string, own []appcatalog.Text) (*template.Catalog, []appcatalog.Problem) {
 	if len(own) == 0 {
 		return installation, nil
 	}
@@ -271,7 +271,7 @@ func copied[T any](m map[string]T) map[string]T {
 }
 
 // entry reads an own entry. One that cannot be read is broken, and hides the installation's of the same name all the same.
-func (r *Reader) entry(out *form.Reporter, tenant string, t appcatalog.CatalogText) *form.Entry {
+func (r *Reader) entry(out *form.Reporter, tenant string, t appcatalog.Text) *form.Entry {
 	p := r.texts.read(t)
 	for _, problem := range p.problems {
 		out.Add(problem)
@@ -328,7 +328,7 @@ type readText struct {
 // keptTexts is how many bytes of texts are remembered, twice: what was not asked for while so many others were is forgotten.
 const keptTexts = 4 << 20
 
-func (m *texts) read(t appcatalog.CatalogText) readText {
+func (m *texts) read(t appcatalog.Text) readText {
 	k := textKey{t.CatalogKey, sha256.Sum256([]byte(t.Text))}
 	m.mu.Lock()
 	p, ok := m.now[k]
@@ -356,7 +356,7 @@ func (m *texts) keep(k textKey, p readText, size int) {
 }
 
 // readOwn reads the text of one own entry.
-func readOwn(t appcatalog.CatalogText) readText {
+func readOwn(t appcatalog.Text) readText {
 	out := &form.Reporter{}
 	file := ownFile(t.CatalogKey)
 	p := form.ParseNative(out, file, []byte(t.Text))
@@ -378,8 +378,8 @@ func readOwn(t appcatalog.CatalogText) readText {
 }
 
 // problems returns those that concern the tenant. What is wrong with the installation's entries because of own ones keeps no one from saving.
-func (r *Reader) problems(out *form.Reporter, entries map[form.Key]*form.Entry) []appcatalog.CatalogProblem {
-	list := []appcatalog.CatalogProblem{}
+func (r *Reader) problems(out *form.Reporter, entries map[form.Key]*form.Entry) []appcatalog.Problem {
+	list := []appcatalog.Problem{}
 	for _, p := range out.Sorted() {
 		k := form.Key{Kind: form.Kind(p.Kind), Name: p.Name}
 		q := appProblem(p)
@@ -389,16 +389,16 @@ func (r *Reader) problems(out *form.Reporter, entries map[form.Key]*form.Entry) 
 		}
 		list = append(list, q)
 	}
-	slices.SortStableFunc(list, func(x, y appcatalog.CatalogProblem) int { return strings.Compare(x.Severity, y.Severity) }) // error, warning
+	slices.SortStableFunc(list, func(x, y appcatalog.Problem) int { return strings.Compare(x.Severity, y.Severity) }) // error, warning
 	return list
 }
 
 // appProblem says it in app's words: the entry is not named in the message once more.
-func appProblem(p form.Problem) appcatalog.CatalogProblem {
+func appProblem(p form.Problem) appcatalog.Problem {
 	message := p.Message
 	if p.Name != "" {
 		message = strings.TrimPrefix(message, form.Key{Kind: form.Kind(p.Kind), Name: p.Name}.String()+": ")
 	}
-	return appcatalog.CatalogProblem{File: p.Origin.File, Line: p.Origin.Line, Column: p.Column, Severity: string(p.Severity), Message: message, Hint: p.Hint, Field: p.Field,
+	return appcatalog.Problem{File: p.Origin.File, Line: p.Origin.Line, Column: p.Column, Severity: string(p.Severity), Message: message, Hint: p.Hint, Field: p.Field,
 		CatalogKey: template.CatalogKey{Kind: p.Kind, Name: p.Name}}
 }

@@ -14,8 +14,8 @@ import (
 	"muster/app/template"
 )
 
-func (r *Reader) Split(files []catalog.CatalogFile) ([]catalog.CatalogText, []catalog.CatalogProblem) {
-	s := &splitter{reader: r, out: &form.Reporter{}, first: map[template.CatalogKey]catalog.CatalogText{}}
+func (r *Reader) Split(files []catalog.File) ([]catalog.Text, []catalog.Problem) {
+	s := &splitter{reader: r, out: &form.Reporter{}, first: map[template.CatalogKey]catalog.Text{}}
 	for _, f := range files {
 		s.file(f)
 		if len(s.list) > catalog.MaxCatalogEntries {
@@ -24,7 +24,7 @@ func (r *Reader) Split(files []catalog.CatalogFile) ([]catalog.CatalogText, []ca
 			break
 		}
 	}
-	problems := []catalog.CatalogProblem{}
+	problems := []catalog.Problem{}
 	for _, p := range s.out.Sorted() {
 		problems = append(problems, appProblem(p))
 	}
@@ -34,15 +34,15 @@ func (r *Reader) Split(files []catalog.CatalogFile) ([]catalog.CatalogText, []ca
 type splitter struct {
 	reader *Reader
 	out    *form.Reporter
-	list   []catalog.CatalogText
-	first  map[template.CatalogKey]catalog.CatalogText
+	list   []catalog.Text
+	first  map[template.CatalogKey]catalog.Text
 }
 
 func (s *splitter) problem(file string, line int, hint, format string, args ...any) {
 	s.out.Add(form.Problem{Origin: template.Origin{File: file, Line: line}, Severity: form.SeverityError, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-func (s *splitter) file(f catalog.CatalogFile) {
+func (s *splitter) file(f catalog.File) {
 	if strings.EqualFold(path.Ext(f.Name), ".json") {
 		folder := path.Base(path.Dir(path.Clean("/" + strings.ReplaceAll(f.Name, `\`, "/"))))
 		if k := form.CooprFolders[folder]; k != "" {
@@ -87,12 +87,12 @@ func (s *splitter) cooprEntry(e *form.Entry) {
 		}
 		doc = form.TemplateDocOf(v)
 	}
-	s.add(catalog.CatalogText{CatalogKey: template.CatalogKey{Kind: string(e.Kind), Name: e.Name}, File: e.File, Line: -1, Text: form.Text(doc), Coopr: true},
+	s.add(catalog.Text{CatalogKey: template.CatalogKey{Kind: string(e.Kind), Name: e.Name}, File: e.File, Line: -1, Text: form.Text(doc), Coopr: true},
 		e.Node.Line)
 }
 
 // export takes what Coopr exports as a whole: an object with a list for each of its folders. False where it is something else.
-func (s *splitter) export(f catalog.CatalogFile) bool {
+func (s *splitter) export(f catalog.File) bool {
 	n, err := form.JSONNode([]byte(f.Text))
 	if err != nil || n.Kind != yaml.MappingNode || len(n.Content) == 0 {
 		return false // what is wrong with it is reported where it is read as our own
@@ -126,7 +126,7 @@ func (s *splitter) export(f catalog.CatalogFile) bool {
 }
 
 // native takes a file of our own form apart into its documents. Each keeps the comments that stand around it.
-func (s *splitter) native(f catalog.CatalogFile) {
+func (s *splitter) native(f catalog.File) {
 	for _, c := range chunks(strings.TrimPrefix(f.Text, "\ufeff")) {
 		var doc yaml.Node
 		dec := yaml.NewDecoder(strings.NewReader(c.text))
@@ -134,7 +134,7 @@ func (s *splitter) native(f catalog.CatalogFile) {
 		if errors.Is(err, io.EOF) || err == nil && (len(doc.Content) == 0 || form.Follow(doc.Content[0]).ShortTag() == "!!null") {
 			continue // only comments
 		}
-		t := catalog.CatalogText{File: f.Name, Line: c.line, Text: c.text}
+		t := catalog.Text{File: f.Name, Line: c.line, Text: c.text}
 		var k, n *yaml.Node
 		if err == nil {
 			_, k = form.Child(doc.Content[0], "kind")
@@ -160,7 +160,7 @@ func (s *splitter) native(f catalog.CatalogFile) {
 	}
 }
 
-func (s *splitter) add(t catalog.CatalogText, line int) {
+func (s *splitter) add(t catalog.Text, line int) {
 	if len(t.Text) > catalog.MaxCatalogText {
 		s.problem(t.File, line, "", "%s is larger than %s", form.Key{Kind: form.Kind(t.Kind), Name: t.Name}, humanize.Bytes(catalog.MaxCatalogText))
 		return

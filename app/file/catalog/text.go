@@ -15,10 +15,10 @@ import (
 // Texts reads and changes the text of one entry, for forms.
 type Texts struct{}
 
-var _ catalog.CatalogTexts = Texts{}
+var _ catalog.Texts = Texts{}
 
 // Tree carries out app.CatalogTexts.
-func (Texts) Tree(text string) (*catalog.CatalogNode, error) {
+func (Texts) Tree(text string) (*catalog.Node, error) {
 	root, err := oneDocument(text)
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (Texts) Tree(text string) (*catalog.CatalogNode, error) {
 }
 
 // Set carries out app.CatalogTexts.
-func (Texts) Set(text string, sets ...catalog.CatalogSet) (string, error) {
+func (Texts) Set(text string, sets ...catalog.Set) (string, error) {
 	for _, s := range sets {
 		if len(s.Path) == 0 || len(s.Path) > form.MaxDepth {
 			return "", app.Errorf(app.EInvalid, "The text has no such path.")
@@ -80,8 +80,8 @@ func unreadable(err error) error {
 }
 
 // treeOf returns the app's word for a node. Aliases are not followed, so that a small text stays a small tree.
-func treeOf(n *yaml.Node, line int) *catalog.CatalogNode {
-	out := &catalog.CatalogNode{Line: line}
+func treeOf(n *yaml.Node, line int) *catalog.Node {
+	out := &catalog.Node{Line: line}
 	switch n.Kind {
 	case yaml.MappingNode:
 		out.Map = true
@@ -105,7 +105,7 @@ func treeOf(n *yaml.Node, line int) *catalog.CatalogNode {
 }
 
 // put changes the tree. It returns the path to what has become other: where parents were made, or were emptied, the highest of them.
-func put(root *yaml.Node, k form.Kind, s catalog.CatalogSet) (touched []any, err error) {
+func put(root *yaml.Node, k form.Kind, s catalog.Set) (touched []any, err error) {
 	n := root
 	for i, p := range s.Path {
 		last := i == len(s.Path)-1

@@ -12,7 +12,7 @@ import (
 )
 
 // setOne changes one value. Only the lines of what has become other are written again; where that would not say the same, all of it is.
-func setOne(text string, s catalog.CatalogSet) (string, error) {
+func setOne(text string, s catalog.Set) (string, error) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	was, err := oneDocument(text)
 	if err != nil {

@@ -36,14 +36,14 @@ links:
 - {label: First, url: "http://%ip.self%/"}
 `
 
-func set(value any, path ...any) catalog.CatalogSet {
-	return catalog.CatalogSet{Path: path, Value: value}
+func set(value any, path ...any) catalog.Set {
+	return catalog.Set{Path: path, Value: value}
 }
 
 func TestValuesAreSetInPlace(t *testing.T) {
 	for _, c := range []struct {
 		name       string
-		set        catalog.CatalogSet
+		set        catalog.Set
 		gone, come string // lines, all others stay as they are
 	}{
 		{"a value in a flow mapping", set(int64(9), "constraints", "size", "max"), "    size: {min: 1, max: 5}", "    size: {min: 1, max: 9}"},
@@ -104,7 +104,7 @@ func TestValuesAreSetInAnEmptyText(t *testing.T) {
 func TestWhatCannotBeSet(t *testing.T) {
 	for _, c := range []struct {
 		text string
-		set  catalog.CatalogSet
+		set  catalog.Set
 		says string
 	}{
 		{"kind: [", set("x", "name"), "Can't read the text"},
@@ -125,7 +125,7 @@ func TestWhatCannotBeSet(t *testing.T) {
 }
 
 // leaves lists the paths of all plain values.
-func leaves(n *catalog.CatalogNode, at []any) (out [][]any) {
+func leaves(n *catalog.Node, at []any) (out [][]any) {
 	if !n.Map && !n.List {
 		return [][]any{at}
 	}

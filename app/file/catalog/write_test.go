@@ -157,13 +157,13 @@ func TestTextsThatDifferOnlyInLayout(t *testing.T) {
 	}
 	tried := 0
 	for _, dir := range []string{"../../../examples/catalog", "testdata/good"} {
-		var files []catalog.CatalogFile
+		var files []catalog.File
 		if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" {
 				return err
 			}
 			b, err := os.ReadFile(path)
-			files = append(files, catalog.CatalogFile{Name: path, Text: string(b)})
+			files = append(files, catalog.File{Name: path, Text: string(b)})
 			return err
 		}); err != nil {
 			t.Fatal(err)

@@ -17,14 +17,14 @@ import (
 const maxRules = 128 << 10
 
 // ReadBuildRules reads the rules of a build hook: a list, or a map with the list as its rules. JSON is YAML, too. Its error tells all mistakes.
-func ReadBuildRules(b []byte) ([]build.BuildRule, error) { return ReadBuildRulesOf("", b) }
+func ReadBuildRules(b []byte) ([]build.Rule, error) { return ReadBuildRulesOf("", b) }
 
 // ReadBuildRulesOf is ReadBuildRules for a file, whose name the error tells.
-func ReadBuildRulesOf(file string, b []byte) ([]build.BuildRule, error) {
+func ReadBuildRulesOf(file string, b []byte) ([]build.Rule, error) {
 	if len(b) > maxRules {
 		return nil, &app.Error{Code: app.ETooLarge, Field: "rules", Message: fmt.Sprintf("The rules must be at most %s.", humanize.Bytes(maxRules))}
 	}
-	rules := []build.BuildRule{}
+	rules := []build.Rule{}
 	f := yamlfile.Parse(string(b))
 	if f.Root == nil {
 		return rules, f.Err(file, "rules")
@@ -48,7 +48,7 @@ func ReadBuildRulesOf(file string, b []byte) ([]build.BuildRule, error) {
 }
 
 // BuildRules writes rules as a file for people.
-func BuildRules(rules []build.BuildRule) ([]byte, error) {
+func BuildRules(rules []build.Rule) ([]byte, error) {
 	if len(rules) == 0 {
 		return []byte{}, nil
 	}
@@ -107,10 +107,10 @@ func plainStyle(n *yaml.Node) {
 type RuleTexts struct{}
 
 // Read is ReadBuildRules.
-func (RuleTexts) Read(text string) ([]build.BuildRule, error) { return ReadBuildRules([]byte(text)) }
+func (RuleTexts) Read(text string) ([]build.Rule, error) { return ReadBuildRules([]byte(text)) }
 
 // Write is BuildRules.
-func (RuleTexts) Write(rules []build.BuildRule) (string, error) {
+func (RuleTexts) Write(rules []build.Rule) (string, error) {
 	b, err := BuildRules(rules)
 	return string(b), err
 }

@@ -11,7 +11,7 @@ import (
 
 func TestRulesRoundTrip(t *testing.T) {
 	queue := 0
-	rules := []build.BuildRule{
+	rules := []build.Rule{
 		{Name: "web", When: `event.event == "workflow_job" && "muster" in event.labels`, Do: build.ActionCreate, Template: "web", Size: 3, Cluster: "ci-${event.branch}",
 			Parameters: map[string]any{"version": "${event.commit}", "replicas": 2.0, "on": true}, Lease: "2h", Queue: &queue, Key: "event.build",
 			Callback: "${event.payload.callback_url}"},
@@ -35,7 +35,7 @@ func TestRulesRoundTrip(t *testing.T) {
 // Rules that came as JSON may hold characters that YAML does not let in.
 func TestRulesWithOddCharactersAreWritten(t *testing.T) {
 	for _, text := range []string{"\x7f", "\u0080", "\u0085", "\u009f", "\ufeff", "\ufffe", "\uffff", "\x00", "\r", "a\nb\n", " \ta ", "\u2028", "\U0001f600", "é", "- a: &b *c", "%x", "'\"\\"} {
-		rules := []build.BuildRule{{Name: "web", When: text, Do: build.ActionNothing, Parameters: map[string]any{text: []any{text, 1.0, nil}}}}
+		rules := []build.Rule{{Name: "web", When: text, Do: build.ActionNothing, Parameters: map[string]any{text: []any{text, 1.0, nil}}}}
 		written, err := BuildRules(rules)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)

@@ -82,8 +82,8 @@ const mostSpec = 1 << 20
 
 // Parse reads a spec in YAML or JSON. EInvalid tells all mistakes, each with its line and column; file is what the file is called there, ""
 // where it has no name. Values are taken as they are written: no key may come twice, and anchors aren't supported.
-func Parse(file string, text []byte) (cluster.ClusterSpec, error) {
-	var s cluster.ClusterSpec
+func Parse(file string, text []byte) (cluster.Spec, error) {
+	var s cluster.Spec
 	if len(text) > mostSpec {
 		return s, &app.Error{Code: app.ETooLarge, Field: "spec", Message: "The spec must be at most 1 MiB."}
 	}
@@ -102,7 +102,7 @@ func Parse(file string, text []byte) (cluster.ClusterSpec, error) {
 }
 
 // check finds what is wrong in values that could be read. What only the template and the catalog know is found when it's asked for.
-func check(f *yamlfile.File, s cluster.ClusterSpec) {
+func check(f *yamlfile.File, s cluster.Spec) {
 	wrong := func(key, message, hint string) {
 		at := f.Places[key]
 		f.Wrong(at.Line, at.Column, key, message, hint)

@@ -18,7 +18,7 @@ import (
 )
 
 func TestSpecIsReadable(t *testing.T) {
-	e := cluster.SpecExport{Spec: cluster.ClusterSpec{Name: "shop", Template: "web", Size: 3, Services: []string{"db", "nginx"}, Lease: "8h",
+	e := cluster.SpecExport{Spec: cluster.Spec{Name: "shop", Template: "web", Size: 3, Services: []string{"db", "nginx"}, Lease: "8h",
 		Config: map[string]any{"db": map[string]any{"password": "${secret:DB}"}, "nginx": map[string]any{"port": 80.0, "since": "2026-01-01"}}, Parameters: map[string]any{"flavour": "yes"}},
 		Groups: []layout.NodeGroup{{Count: 2, Hardware: "small", Image: "debian", Services: []string{"nginx"}}}, LeftOut: []string{"config.db.url"}}
 	text, err := YAML(e)
@@ -61,7 +61,7 @@ parameters:
 func TestSpecsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.StringMatching(`[ -~]{0,20}`), rapid.SampledFrom([]string{"yes", "null", "~", "1", "0x1", "1e3", ".inf", "2026-01-01", "a: b", "# x", "- x", "<<", "é ü", "a\nb\n", "\tx"}))
-		s := cluster.ClusterSpec{Name: rapid.OneOf(rapid.Just(""), rapid.StringMatching(`[A-Za-z][A-Za-z0-9_.-]{0,20}`), rapid.SampledFrom([]string{"yes", "null", "n", "e1"})).Draw(t, "name"), Template: "t" + text.Draw(t, "template"), Size: rapid.IntRange(0, 1000).Draw(t, "size"),
+		s := cluster.Spec{Name: rapid.OneOf(rapid.Just(""), rapid.StringMatching(`[A-Za-z][A-Za-z0-9_.-]{0,20}`), rapid.SampledFrom([]string{"yes", "null", "n", "e1"})).Draw(t, "name"), Template: "t" + text.Draw(t, "template"), Size: rapid.IntRange(0, 1000).Draw(t, "size"),
 			Services: rapid.SliceOfN(text, 0, 4).Draw(t, "services")}
 		s.Config = map[string]any{text.Draw(t, "key"): text.Draw(t, "value"), "deep": map[string]any{"list": []any{text.Draw(t, "item"), true, 12.0}}}
 		if len(s.Services) == 0 {
@@ -108,7 +108,7 @@ f.yaml:7:1: on_failure: Unknown choice "panic".`},
 			t.Errorf("%.60q is reported as\n%v\nand not as\n%s", c.text, err, c.says)
 		}
 	}
-	s := cluster.ClusterSpec{Template: "web", Size: 4, OnFailure: app.FailureAcceptPartial, PartialOverride: template.PartialOverride{MinAvailable: "60%", NoBackfill: true}}
+	s := cluster.Spec{Template: "web", Size: 4, OnFailure: app.FailureAcceptPartial, PartialOverride: template.PartialOverride{MinAvailable: "60%", NoBackfill: true}}
 	b, err := YAML(cluster.SpecExport{Spec: s})
 	if err != nil {
 		t.Fatal(err)

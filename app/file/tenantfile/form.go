@@ -59,14 +59,14 @@ func (f tenantForm) settings() settings.TenantSettings {
 
 // policyForm is a policy as people write it: enabled unless it says otherwise, with times in words, and without its history.
 type policyForm struct {
-	About    string              `json:"about,omitempty"`
-	Order    int                 `json:"order"`
-	Disabled bool                `json:"disabled,omitempty"`
-	When     string              `json:"when"`
-	Effect   policy.PolicyEffect `json:"effect"`
-	Reason   string              `json:"reason,omitempty"`
-	LeaseCap string              `json:"lease_cap,omitempty"`
-	Approval *approvalForm       `json:"approval,omitempty"`
+	About    string        `json:"about,omitempty"`
+	Order    int           `json:"order"`
+	Disabled bool          `json:"disabled,omitempty"`
+	When     string        `json:"when"`
+	Effect   policy.Effect `json:"effect"`
+	Reason   string        `json:"reason,omitempty"`
+	LeaseCap string        `json:"lease_cap,omitempty"`
+	Approval *approvalForm `json:"approval,omitempty"`
 }
 
 type approvalForm struct {

@@ -33,7 +33,7 @@ func wrong(t reflect.Type) string {
 // TestAllFileProblemsAreReportedWithTheirPosition sets every field of every kind of file a value that it cannot have, all in one text: each is reported,
 // with its line and path, and the value is not.
 func TestAllFileProblemsAreReportedWithTheirPosition(t *testing.T) {
-	for _, into := range []any{&build.BuildRule{}, &policy.Policy{}, &policy.Approval{}, &settings.TenantSettings{}} {
+	for _, into := range []any{&build.Rule{}, &policy.Policy{}, &policy.Approval{}, &settings.TenantSettings{}} {
 		kind := reflect.TypeOf(into).Elem()
 		var text strings.Builder
 		want := map[string]int{}

@@ -17,7 +17,7 @@ import (
 )
 
 // eventWords are the fields of an event, in the order of the documentation. All of them are always there.
-var eventWords = []policy.PolicyWord{
+var eventWords = []policy.Word{
 	{Name: "event.system", Type: "text", Text: "the build system: github, gitlab, …"},
 	{Name: "event.event", Type: "text", Text: "the system's own name of the event: workflow_job, pipeline, …"},
 	{Name: "event.action", Type: "text", Text: "the system's own action: queued, completed, opened, …"},
@@ -41,7 +41,7 @@ var eventWords = []policy.PolicyWord{
 
 type Builds struct{ engine *Engine }
 
-var _ build.BuildRuleEngine = (*Builds)(nil)
+var _ build.RuleEngine = (*Builds)(nil)
 
 // NewBuilds makes an engine for the rules of build hooks.
 func NewBuilds() *Builds {
@@ -57,9 +57,9 @@ func NewBuilds() *Builds {
 	return &Builds{e}
 }
 
-func (b *Builds) EventWords() []policy.PolicyWord { return slices.Clone(eventWords) }
+func (b *Builds) EventWords() []policy.Word { return slices.Clone(eventWords) }
 
-func (b *Builds) CheckRule(r build.BuildRule) error {
+func (b *Builds) CheckRule(r build.Rule) error {
 	if err := b.check("when", r.When, truthy); err != nil {
 		return err
 	}
@@ -170,10 +170,10 @@ func splitIn(field, words string) ([]piece, error) {
 	return pieces, nil
 }
 
-func (b *Builds) JudgeRule(ctx context.Context, r build.BuildRule, e app.BuildEvent) (j build.BuildJudgement, err error) {
+func (b *Builds) JudgeRule(ctx context.Context, r build.Rule, e app.BuildEvent) (j build.Judgement, err error) {
 	defer func() {
 		if p := recover(); p != nil { // the library is not ours
-			j, err = build.BuildJudgement{}, app.Errorf(app.EInvalid, "evaluation failed: %v", p)
+			j, err = build.Judgement{}, app.Errorf(app.EInvalid, "evaluation failed: %v", p)
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
@@ -187,17 +187,17 @@ func (b *Builds) JudgeRule(ctx context.Context, r build.BuildRule, e app.BuildEv
 		return j, nil
 	}
 	if j.Key, err = b.key(ctx, r, e, facts); err != nil {
-		return build.BuildJudgement{}, err
+		return build.Judgement{}, err
 	}
 	if r.Do != build.ActionCreate {
 		return j, nil
 	}
-	j.Ask = build.BuildSpec{Size: r.Size, Provider: r.Provider, Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: r.AtOnce()}
+	j.Ask = build.Spec{Size: r.Size, Provider: r.Provider, Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: r.AtOnce()}
 	if j.Ask.Template, err = b.words(ctx, "template", r.Template, facts); err != nil {
-		return build.BuildJudgement{}, err
+		return build.Judgement{}, err
 	}
 	if j.Ask.Cluster, err = b.words(ctx, "cluster", r.Cluster, facts); err != nil {
-		return build.BuildJudgement{}, err
+		return build.Judgement{}, err
 	}
 	j.Ask.Cluster = clusterName(j.Ask.Cluster)
 	if j.Callback, err = b.words(ctx, "callback", r.Callback, facts); err != nil {
@@ -210,13 +210,13 @@ func (b *Builds) JudgeRule(ctx context.Context, r build.BuildRule, e app.BuildEv
 	}
 	value, err := b.expandAll(ctx, "parameters", r.Parameters, facts, 0)
 	if err != nil {
-		return build.BuildJudgement{}, err
+		return build.Judgement{}, err
 	}
 	j.Ask.Parameters, _ = value.(map[string]any)
 	return j, nil
 }
 
-func (b *Builds) KeyOf(ctx context.Context, r build.BuildRule, e app.BuildEvent) (k string, err error) {
+func (b *Builds) KeyOf(ctx context.Context, r build.Rule, e app.BuildEvent) (k string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			k, err = "", app.Errorf(app.EInvalid, "evaluation failed: %v", p)
@@ -227,7 +227,7 @@ func (b *Builds) KeyOf(ctx context.Context, r build.BuildRule, e app.BuildEvent)
 	return b.key(ctx, r, e, eventFacts(e))
 }
 
-func (b *Builds) key(ctx context.Context, r build.BuildRule, e app.BuildEvent, facts map[string]any) (string, error) {
+func (b *Builds) key(ctx context.Context, r build.Rule, e app.BuildEvent, facts map[string]any) (string, error) {
 	if r.Key == "" {
 		return e.DefaultKey(), nil
 	}

@@ -33,7 +33,7 @@ func TestCallbacksArePutTogether(t *testing.T) {
 		"https://a/${event.payload.long}":       {"", "must be at most"},
 		"${has(event.payload.gone) ? event.payload.gone : ''}": {"", ""},
 	} {
-		r := build.BuildRule{Name: "web", When: "true", Do: build.ActionCreate, Template: "web", Callback: callback}
+		r := build.Rule{Name: "web", When: "true", Do: build.ActionCreate, Template: "web", Callback: callback}
 		if err := e.CheckRule(r); err != nil {
 			t.Errorf("%s: %v", callback, err)
 			continue
@@ -71,13 +71,13 @@ func FuzzBuildRules(f *testing.F) {
 		event := push
 		event.Payload = map[string]any{}
 		_ = json.Unmarshal([]byte(payload), &event.Payload)
-		r := build.BuildRule{Name: "fuzz", When: when, Do: build.ActionCreate, Key: key, Template: text, Cluster: text, Callback: text,
+		r := build.Rule{Name: "fuzz", When: when, Do: build.ActionCreate, Key: key, Template: text, Cluster: text, Callback: text,
 			Parameters: map[string]any{"text": text, "deep": map[string]any{"list": []any{text, 1.0, true, nil}}}}
-		written, err := spec.BuildRules([]build.BuildRule{r})
+		written, err := spec.BuildRules([]build.Rule{r})
 		if err != nil {
 			t.Fatalf("it cannot be written: %v", err)
 		}
-		if read, err := spec.ReadBuildRules(written); err != nil || utf8.ValidString(when+key+text) && !reflect.DeepEqual(read, []build.BuildRule{r}) {
+		if read, err := spec.ReadBuildRules(written); err != nil || utf8.ValidString(when+key+text) && !reflect.DeepEqual(read, []build.Rule{r}) {
 			t.Fatalf("written as\n%s\nit is read as %+v, %v", written, read, err)
 		}
 		began := time.Now()

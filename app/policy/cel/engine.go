@@ -50,7 +50,7 @@ type compiled struct {
 	err     error
 }
 
-var _ policy.PolicyEngine = (*Engine)(nil)
+var _ policy.Engine = (*Engine)(nil)
 
 // New makes an engine.
 func New() *Engine {
@@ -94,7 +94,7 @@ func (e *Engine) Check(p policy.Policy) error {
 	return nil
 }
 
-func (e *Engine) Judge(ctx context.Context, p policy.Policy, f policy.Facts) (j policy.Judgement, err error) {
+func (e *Engine) Judge(ctx context.Context, p policy.Policy, f policy.Input) (j policy.Judgement, err error) {
 	defer func() {
 		// The library is not ours: a mistake in it must refuse a request, not end the server.
 		if r := recover(); r != nil {
@@ -228,7 +228,7 @@ func (e *Engine) build(text string, want kind) (p cel.Program, err error) {
 }
 
 // activation returns facts their names in CEL.
-func (e *Engine) activation(f policy.Facts) map[string]any {
+func (e *Engine) activation(f policy.Input) map[string]any {
 	zone := e.zone(f.TimeZone)
 	name, local := zone.String(), f.Now.In(zone)
 	cost := f.CostPerHour * f.Lease.Hours()

@@ -10,8 +10,8 @@ import (
 )
 
 // asking is a request for the tables.
-func asking() policy.Facts {
-	return policy.Facts{Tenant: "t", User: "ada", Role: app.RoleUser, Groups: []string{"dev", "ops"}, Via: app.ViaPortal, Kind: app.OperationCreate,
+func asking() policy.Input {
+	return policy.Input{Tenant: "t", User: "ada", Role: app.RoleUser, Groups: []string{"dev", "ops"}, Via: app.ViaPortal, Kind: app.OperationCreate,
 		Name: "web", Template: "shop", Services: []string{"db", "web"}, Nodes: 12, CPU: 48, CostPerHour: 2.5, Lease: 8 * time.Hour,
 		Provider: "digitalocean", Hardware: []string{"small"}, Now: time.Date(2026, 11, 20, 23, 30, 0, 0, time.UTC), TimeZone: "Europe/Berlin"}
 }

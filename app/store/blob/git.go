@@ -47,7 +47,7 @@ var gitRef = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@=-]{0,199}$`)
 
 // Fetch implements resource.BlobStore. Nothing of the repository is run: no hooks, filters, submodules or attributes but those that leave files
 // out of archives. Connections go through a proxy of our own, which looks names up and lets no one in who may not be spoken to.
-func (s *Store) Fetch(ctx context.Context, source resource.ResourceSource, credential string, limit int64) (resource.TakenBlob, string, error) {
+func (s *Store) Fetch(ctx context.Context, source resource.Source, credential string, limit int64) (resource.TakenBlob, string, error) {
 	u, err := s.git.address(source.Git)
 	if err != nil {
 		return nil, "", err

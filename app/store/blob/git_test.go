@@ -104,7 +104,7 @@ func TestGitOverHTTPS(t *testing.T) {
 	s := open(r.ca)
 	fetch := func(ref, credential string) (hash, commit string, err error) {
 		t.Helper()
-		taken, commit, err := s.Fetch(t.Context(), resource.ResourceSource{Git: r.url, Ref: ref}, credential, 1<<20)
+		taken, commit, err := s.Fetch(t.Context(), resource.Source{Git: r.url, Ref: ref}, credential, 1<<20)
 		if err != nil {
 			return "", "", err
 		}

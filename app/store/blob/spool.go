@@ -110,9 +110,9 @@ func (t *spooled) Hash() string { return t.hash }
 
 func (t *spooled) Size() int64 { return t.size }
 
-func (t *spooled) Files(ctx context.Context, format template.ResourceFormat, name string) ([]resource.ResourceFile, error) {
+func (t *spooled) Files(ctx context.Context, format template.ResourceFormat, name string) ([]resource.File, error) {
 	if format == resource.FormatFile {
-		return []resource.ResourceFile{{Path: name, Size: t.size, Mode: 0o644, Hash: t.hash}}, nil
+		return []resource.File{{Path: name, Size: t.size, Mode: 0o644, Hash: t.hash}}, nil
 	}
 	return archive.List(ctx, archive.Source{R: t.file, Size: t.size, Name: name})
 }

@@ -22,7 +22,7 @@ const buildRows = `SELECT ` + buildColumns + ` FROM builds b JOIN build_hooks h 
 func scanBuild(row db.Scanner) (b appbuild.Build, wanted []byte, err error) {
 	var event []byte
 	var begun, made, ready, wait, end, ended, retry, due int64
-	var call appbuild.BuildCallbacks
+	var call appbuild.Callbacks
 	err = row.Scan(&b.ID, &b.Tenant, &b.HookID, &b.Hook, &b.Owner, &b.Rule, &b.Key, &b.State, &b.Words, &b.Final, &wanted, &event, &b.Request, &b.Cluster, &b.Tries,
 		&begun, &made, &ready, &wait, &end, &ended, &retry, &due, &b.Version, &call.URL, &call.Why)
 	if err != nil {
@@ -31,7 +31,7 @@ func scanBuild(row db.Scanner) (b appbuild.Build, wanted []byte, err error) {
 	b.BegunAt, b.MadeAt, b.ReadyAt, b.WaitUntil = db.FromMicros(begun), db.FromMicros(made), db.FromMicros(ready), db.FromMicros(wait)
 	b.EndAt, b.EndedAt, b.RetryAt, b.DueAt = db.FromMicros(end), db.FromMicros(ended), db.FromMicros(retry), db.FromMicros(due)
 	if call.URL != "" || call.Why != "" {
-		call.Told = []appbuild.BuildCallback{}
+		call.Told = []appbuild.Callback{}
 		b.Callback = &call
 	}
 	if err := json.Unmarshal(event, &b.Event); err != nil {
@@ -43,16 +43,16 @@ func scanBuild(row db.Scanner) (b appbuild.Build, wanted []byte, err error) {
 func errNoBuild(id int64) error { return app.Errorf(app.ENotFound, "Build %d doesn't exist.", id) }
 
 // BuildOf returns the build that a cluster is for, as its page tells of it.
-func (s *Store) BuildOf(ctx context.Context, tenant, cluster string) (*appcluster.ClusterBuild, error) {
-	list, err := s.Builds(ctx, tenant, appbuild.BuildFilter{Cluster: cluster, Limit: 1})
+func (s *Store) BuildOf(ctx context.Context, tenant, cluster string) (*appcluster.Build, error) {
+	list, err := s.Builds(ctx, tenant, appbuild.Filter{Cluster: cluster, Limit: 1})
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
 	b := list[0]
-	return &appcluster.ClusterBuild{ID: b.ID, Hook: b.Hook, State: b.State, Event: b.Event}, nil
+	return &appcluster.Build{ID: b.ID, Hook: b.Hook, State: b.State, Event: b.Event}, nil
 }
 
-func (s *Store) Builds(ctx context.Context, tenant string, f appbuild.BuildFilter) ([]appbuild.Build, error) {
+func (s *Store) Builds(ctx context.Context, tenant string, f appbuild.Filter) ([]appbuild.Build, error) {
 	where, args := ` WHERE b.tenant = ?`, []any{tenant}
 	and := func(text string, value any) {
 		where += " AND " + text

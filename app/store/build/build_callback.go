@@ -31,7 +31,7 @@ type sealedCall struct {
 
 func buildCallAAD(name string) string { return "build_callbacks/" + name }
 
-func (s *Store) sealCall(b *appbuild.BuildStart) sealedCall {
+func (s *Store) sealCall(b *appbuild.Start) sealedCall {
 	switch {
 	case b == nil:
 		return sealedCall{url: []byte{}}
@@ -69,7 +69,7 @@ func queueCallbacks(t *db.Tx, tenant string, n app.BuildNews) error {
 
 const callbackColumns = `c.id, c.state, c.outcome, c.attempts, c.queued_at, c.next_at, c.ended_at, c.status, c.took, c.code, c.error`
 
-func (s *Store) scanCallback(row db.Scanner, more ...any) (c appbuild.BuildCallback, err error) {
+func (s *Store) scanCallback(row db.Scanner, more ...any) (c appbuild.Callback, err error) {
 	var queued, next, ended, took int64
 	err = row.Scan(append([]any{&c.ID, &c.State, &c.Outcome, &c.Attempts, &queued, &next, &ended, &c.Status, &took, &c.Code, &c.Error}, more...)...)
 	c.QueuedAt, c.EndedAt, c.Took = db.FromMicros(queued), db.FromMicros(ended), time.Duration(took)*time.Microsecond
@@ -197,9 +197,9 @@ func (r *callbackRow) due(s *Store, now time.Time) webhook.DueDelivery {
 		return d
 	}
 	d.URL = string(open(r.url, buildCallAAD(r.name)))
-	d.Secrets = [][]byte{appbuild.BuildSigningKey(string(open(r.secret, buildSecretAAD(r.hook))))}
+	d.Secrets = [][]byte{appbuild.SigningKey(string(open(r.secret, buildSecretAAD(r.hook))))}
 	if len(r.old) > 0 && db.FromMicros(r.until).After(now) {
-		d.Secrets = append(d.Secrets, appbuild.BuildSigningKey(string(open(r.old, buildSecretAAD(r.hook)))))
+		d.Secrets = append(d.Secrets, appbuild.SigningKey(string(open(r.old, buildSecretAAD(r.hook)))))
 	}
 	if d.Err == nil && (d.URL == "" || len(r.secret) == 0) {
 		d.Err = app.Errorf(app.EInternal, "callback %d has no address, or its hook no secret", d.ID)

@@ -26,7 +26,7 @@ func scanBuildHook(row db.Scanner, more ...any) (h appbuild.BuildHook, err error
 		return h, err
 	}
 	h.Statuses = status > 0
-	h.Enabled, h.Rules = enabled != 0, []appbuild.BuildRule{}
+	h.Enabled, h.Rules = enabled != 0, []appbuild.Rule{}
 	h.SecretAt, h.OldUntil, h.LastAt, h.RefusedAt = db.FromMicros(secretAt), db.FromMicros(oldUntil), db.FromMicros(last), db.FromMicros(refused)
 	h.CreatedAt, h.ChangedAt, h.DeletedAt = db.FromMicros(created), db.FromMicros(changed), db.FromMicros(deleted)
 	if err := json.Unmarshal(rules, &h.Rules); err != nil {
@@ -153,7 +153,7 @@ func (s *Store) makeBuildHook(t *db.Tx, who app.Actor, c appbuild.BuildHookChang
 	if err := identity.TenantOpen(t, who.Tenant); err != nil {
 		return err
 	}
-	rules, secret := []appbuild.BuildRule{}, c.Secret
+	rules, secret := []appbuild.Rule{}, c.Secret
 	if c.Rules != nil && *c.Rules != nil {
 		rules = *c.Rules
 	}
@@ -199,7 +199,7 @@ func (s *Store) changeBuildHook(t *db.Tx, h appbuild.BuildHook, c appbuild.Build
 		change(`owner = ?`, *c.Owner)
 	}
 	if c.Rules != nil {
-		change(`rules = ?`, db.JSON(slices.Concat([]appbuild.BuildRule{}, *c.Rules)))
+		change(`rules = ?`, db.JSON(slices.Concat([]appbuild.Rule{}, *c.Rules)))
 	}
 	if c.Enabled != nil {
 		change(`enabled = ?`, db.Flag(*c.Enabled))

@@ -285,7 +285,7 @@ func (s *Store) ForgetBuilds(ctx context.Context, now time.Time) (forgot int, er
 			query string
 			args  []any
 		}{
-			{`DELETE FROM build_deliveries WHERE id IN (SELECT id FROM build_deliveries WHERE at < ? ORDER BY at LIMIT ?)`, []any{db.Micros(now.Add(-appbuild.BuildDeliveryTime)), db.DeleteBatch}},
+			{`DELETE FROM build_deliveries WHERE id IN (SELECT id FROM build_deliveries WHERE at < ? ORDER BY at LIMIT ?)`, []any{db.Micros(now.Add(-appbuild.DeliveryTime)), db.DeleteBatch}},
 			{`DELETE FROM build_deliveries WHERE id IN (SELECT d.id FROM build_deliveries d WHERE (SELECT count(*) FROM build_deliveries n WHERE n.hook = d.hook AND n.id > d.id) >= ? LIMIT ?)`,
 				[]any{appbuild.MaxDeliveriesPerHook, db.DeleteBatch}},
 			{`DELETE FROM build_seen WHERE at < ?`, []any{old}},

@@ -14,8 +14,8 @@ import (
 
 const entryColumns = `kind, name, number, revision, saved_at, saved_by, note, text, gone, trusted, coopr`
 
-func scanEntry(row db.Scanner) (catalog.CatalogRevision, error) {
-	var r catalog.CatalogRevision
+func scanEntry(row db.Scanner) (catalog.Revision, error) {
+	var r catalog.Revision
 	var at int64
 	var gone, trusted, coopr int
 	err := row.Scan(&r.Kind, &r.Name, &r.Number, &r.Revision, &at, &r.By, &r.Note, &r.Text, &gone, &trusted, &coopr)
@@ -40,8 +40,8 @@ func (s *Store) CatalogHead(ctx context.Context, tenant string) (revision int64,
 
 // TenantCatalog implements catalog.TenantCatalogStore. The revision is that of the newest entry that was read, so that entries which are saved
 // meanwhile are not taken for read.
-func (s *Store) TenantCatalog(ctx context.Context, tenant string) (list []catalog.CatalogRevision, revision int64, err error) {
-	list = []catalog.CatalogRevision{}
+func (s *Store) TenantCatalog(ctx context.Context, tenant string) (list []catalog.Revision, revision int64, err error) {
+	list = []catalog.Revision{}
 	err = s.Each(ctx, func(row db.Scanner) error {
 		r, err := scanEntry(row)
 		revision = max(revision, r.Revision)
@@ -53,8 +53,8 @@ func (s *Store) TenantCatalog(ctx context.Context, tenant string) (list []catalo
 	return list, revision, err
 }
 
-func (s *Store) TenantProviders(ctx context.Context) (map[string][]catalog.CatalogRevision, error) {
-	by := map[string][]catalog.CatalogRevision{}
+func (s *Store) TenantProviders(ctx context.Context) (map[string][]catalog.Revision, error) {
+	by := map[string][]catalog.Revision{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var tenant string
 		r, err := scanEntry(withFirst{row, &tenant})
@@ -74,8 +74,8 @@ func (w withFirst) Scan(dest ...any) error {
 	return w.Scanner.Scan(append([]any{w.first}, dest...)...)
 }
 
-func (s *Store) TenantCatalogHistory(ctx context.Context, tenant string, k apptemplate.CatalogKey, limit int) ([]catalog.CatalogRevision, error) {
-	list := []catalog.CatalogRevision{}
+func (s *Store) TenantCatalogHistory(ctx context.Context, tenant string, k apptemplate.CatalogKey, limit int) ([]catalog.Revision, error) {
+	list := []catalog.Revision{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		r, err := scanEntry(row)
 		list = append(list, r)
@@ -84,7 +84,7 @@ func (s *Store) TenantCatalogHistory(ctx context.Context, tenant string, k appte
 	return list, err
 }
 
-func (s *Store) TenantCatalogVersion(ctx context.Context, tenant string, k apptemplate.CatalogKey, number int) (catalog.CatalogRevision, error) {
+func (s *Store) TenantCatalogVersion(ctx context.Context, tenant string, k apptemplate.CatalogKey, number int) (catalog.Revision, error) {
 	r, err := scanEntry(s.Row(ctx, `SELECT `+entryColumns+` FROM catalog_entries WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`,
 		tenant, k.Kind, k.Name, number))
 	if db.IsNoRows(err) {
@@ -95,7 +95,7 @@ func (s *Store) TenantCatalogVersion(ctx context.Context, tenant string, k appte
 
 func (s *Store) SaveTenantCatalog(ctx context.Context, who app.Actor, c catalog.TenantCatalogSave) (revision int64, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
-		latest := map[apptemplate.CatalogKey]catalog.CatalogRevision{}
+		latest := map[apptemplate.CatalogKey]catalog.Revision{}
 		head := int64(0)
 		if err := t.Each(func(row db.Scanner) error {
 			r, err := scanEntry(row)
@@ -142,7 +142,7 @@ func (s *Store) SaveTenantCatalog(ctx context.Context, who app.Actor, c catalog.
 	return revision, err
 }
 
-func changedMeanwhile(was catalog.CatalogRevision) error {
+func changedMeanwhile(was catalog.Revision) error {
 	did := "changed"
 	if was.Gone {
 		did = "removed"
@@ -151,7 +151,7 @@ func changedMeanwhile(was catalog.CatalogRevision) error {
 		Message: fmt.Sprintf("%s %s has been %s by %s since you opened it.", humanize.Upper(string(was.Kind)), was.Name, did, was.By), Hint: "Reload the entry, then make your change."}
 }
 
-func saveEntry(t *db.Tx, who app.Actor, was, e catalog.CatalogRevision) error {
+func saveEntry(t *db.Tx, who app.Actor, was, e catalog.Revision) error {
 	if was.Number > 0 {
 		if err := t.Exec(`UPDATE catalog_entries SET latest = 0 WHERE tenant = ? AND kind = ? AND name = ? AND number = ?`, who.Tenant, e.Kind, e.Name, was.Number); err != nil {
 			return err
@@ -226,8 +226,8 @@ func providerUse(each func(f func(db.Scanner) error, query string, args ...any) 
 	return u, nil
 }
 
-func (s *Store) CatalogUse(ctx context.Context, tenant string) (catalog.CatalogUse, error) {
-	u := catalog.CatalogUse{Templates: map[string]int{}, Providers: map[string]int{}}
+func (s *Store) CatalogUse(ctx context.Context, tenant string) (catalog.Use, error) {
+	u := catalog.Use{Templates: map[string]int{}, Providers: map[string]int{}}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		var template, provider string
 		var n int

@@ -27,7 +27,7 @@ func (s *Store) ChatOnce(ctx context.Context, keys []string, now, before time.Ti
 	return first, err
 }
 
-func (s *Store) SaveCard(ctx context.Context, c chat.ChatCard, before time.Time) error {
+func (s *Store) SaveCard(ctx context.Context, c chat.Card, before time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM chat_cards WHERE at < ?`, db.Micros(before)); err != nil {
 			return err
@@ -37,10 +37,10 @@ func (s *Store) SaveCard(ctx context.Context, c chat.ChatCard, before time.Time)
 	})
 }
 
-func (s *Store) Cards(ctx context.Context, kind string, limit int) ([]chat.ChatCard, error) {
-	var list []chat.ChatCard
+func (s *Store) Cards(ctx context.Context, kind string, limit int) ([]chat.Card, error) {
+	var list []chat.Card
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var c chat.ChatCard
+		var c chat.Card
 		var at, shown, held int64
 		err := row.Scan(&c.ID, &c.Kind, &c.Team, &c.Tenant, &c.Cluster, &c.Operation, &c.Channel, &c.Person, &c.Message, &c.Shown, &shown, &c.Thread, &c.Told, &at,
 			&c.Status, &c.Done, &c.Total, &held)
@@ -54,7 +54,7 @@ func (s *Store) Cards(ctx context.Context, kind string, limit int) ([]chat.ChatC
 	return list, err
 }
 
-func (s *Store) ShownCard(ctx context.Context, c chat.ChatCard) error {
+func (s *Store) ShownCard(ctx context.Context, c chat.Card) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if c.Message != "" {
 			if err := t.Exec(`INSERT INTO chat_places (kind, team, tenant, cluster, channel, message) SELECT kind, team, tenant, cluster, ?, ? FROM chat_cards WHERE id = ?
@@ -67,7 +67,7 @@ func (s *Store) ShownCard(ctx context.Context, c chat.ChatCard) error {
 	})
 }
 
-func (s *Store) SaveAsk(ctx context.Context, a chat.ChatAsk) error {
+func (s *Store) SaveAsk(ctx context.Context, a chat.Ask) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`INSERT INTO chat_asks (request, kind, team, tenant, channel, person, at) SELECT r.id, ?, ?, r.tenant, ?, ?, ? FROM requests r
 			WHERE r.id = ? AND r.tenant = ? ON CONFLICT (request) DO NOTHING`, a.Kind, a.Team, a.Channel, a.Person, db.Micros(a.At), a.Request, a.Tenant); err != nil {

@@ -12,7 +12,7 @@ import (
 
 const channelColumns = `c.kind, c.team, c.channel, c.name, c.tenant, c.host, c.guest, c.at`
 
-func scanChannel(row db.Scanner) (c chat.ChatChannel, err error) {
+func scanChannel(row db.Scanner) (c chat.Channel, err error) {
 	var at int64
 	err = row.Scan(&c.Kind, &c.Team, &c.Channel, &c.Name, &c.Tenant, &c.Host, &c.Guest, &at)
 	c.At = db.FromMicros(at)
@@ -27,7 +27,7 @@ const channelByID = `SELECT ` + channelColumns + ` FROM chat_channels c WHERE c.
 // maxChannels is how many channels of a workspace may be given away.
 const maxChannels = 1000
 
-func (s *Store) SaveChannel(ctx context.Context, who app.Actor, c chat.ChatChannel) (is chat.ChatChannel, err error) {
+func (s *Store) SaveChannel(ctx context.Context, who app.Actor, c chat.Channel) (is chat.Channel, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		is = c
 		var before any
@@ -110,12 +110,12 @@ func (s *Store) DropChannel(ctx context.Context, who app.Actor, kind, team, chan
 	})
 }
 
-func (s *Store) Channel(ctx context.Context, kind, team, channel string) (chat.ChatChannel, error) {
+func (s *Store) Channel(ctx context.Context, kind, team, channel string) (chat.Channel, error) {
 	return scanChannel(s.Row(ctx, channelByID, kind, team, channel))
 }
 
 // SetApprovals implements chat.ChannelStore. Requests that are shown elsewhere are shown again at the new place.
-func (s *Store) SetApprovals(ctx context.Context, who app.Actor, p chat.ChatApprovals) error {
+func (s *Store) SetApprovals(ctx context.Context, who app.Actor, p chat.Approvals) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var before, after any
 		was, err := scanApprovals(t.Row(approvalsOf, p.Tenant))
@@ -147,7 +147,7 @@ func (s *Store) SetApprovals(ctx context.Context, who app.Actor, p chat.ChatAppr
 
 const approvalsOf = `SELECT tenant, kind, team, channel, set_by, set_at FROM chat_approvals WHERE tenant = ?`
 
-func scanApprovals(row db.Scanner) (p chat.ChatApprovals, err error) {
+func scanApprovals(row db.Scanner) (p chat.Approvals, err error) {
 	var at int64
 	err = row.Scan(&p.Tenant, &p.Kind, &p.Team, &p.Channel, &p.SetBy, &at)
 	p.SetAt = db.FromMicros(at)
@@ -157,7 +157,7 @@ func scanApprovals(row db.Scanner) (p chat.ChatApprovals, err error) {
 	return p, err
 }
 
-func (s *Store) Approvals(ctx context.Context, tenant string) (chat.ChatApprovals, error) {
+func (s *Store) Approvals(ctx context.Context, tenant string) (chat.Approvals, error) {
 	return scanApprovals(s.Row(ctx, approvalsOf, tenant))
 }
 

@@ -111,7 +111,7 @@ func queueNotices(t *db.Tx, kind string, kinds []app.NoticeKind, now, before tim
 		if !slices.Contains(kinds, n.kind) {
 			continue
 		}
-		if n.cluster != "" && slices.Contains(chat.ChatThreadKinds, n.kind) {
+		if n.cluster != "" && slices.Contains(chat.ThreadKinds, n.kind) {
 			beneath, err := queueCluster(t, kind, n.id, n.tenant, n.cluster, now)
 			if err != nil {
 				return err
@@ -196,10 +196,10 @@ func queueEvents(t *db.Tx, kind string, now time.Time) error {
 		db.Micros(now), kind, from, top, app.EventStep)
 }
 
-func (s *Store) ChatDMs(ctx context.Context, kind, team string, now time.Time, limit int) ([]chat.ChatDM, error) {
-	var list []chat.ChatDM
+func (s *Store) ChatDMs(ctx context.Context, kind, team string, now time.Time, limit int) ([]chat.DM, error) {
+	var list []chat.DM
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var c chat.ChatDM
+		var c chat.DM
 		var began int64
 		var n feed.NoticeRow
 		if err := row.Scan(append([]any{&c.ID, &c.Kind, &c.Team, &c.Person, &c.Tenant, &c.User, &c.State, &c.Tries, &began, &c.Thread}, n.Dest()...)...); err != nil {
@@ -217,7 +217,7 @@ func (s *Store) ChatDMs(ctx context.Context, kind, team string, now time.Time, l
 	return list, err
 }
 
-func (s *Store) BeginDM(ctx context.Context, c chat.ChatDM, now, until time.Time) (mine bool, err error) {
+func (s *Store) BeginDM(ctx context.Context, c chat.DM, now, until time.Time) (mine bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		n, err := t.Count(`UPDATE chat_tells SET state = 'sending', tries = tries + 1, next_at = ?, began_at = CASE WHEN began_at = 0 THEN ? ELSE began_at END
 			WHERE id = ? AND state IN ('waiting', 'sending') AND tries = ? AND next_at <= ?`, db.Micros(until), db.Micros(now), c.ID, c.Tries, db.Micros(now))
@@ -227,13 +227,13 @@ func (s *Store) BeginDM(ctx context.Context, c chat.ChatDM, now, until time.Time
 	return mine, err
 }
 
-func (s *Store) EndDM(ctx context.Context, id int64, state chat.ChatDMState, next time.Time) error {
+func (s *Store) EndDM(ctx context.Context, id int64, state chat.DMState, next time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`UPDATE chat_tells SET state = ?, next_at = ? WHERE id = ? AND state IN ('waiting', 'sending')`, state, db.Micros(next), id)
 	})
 }
 
-func (s *Store) SaveHome(ctx context.Context, h chat.ChatHome, since time.Time) error {
+func (s *Store) SaveHome(ctx context.Context, h chat.Home, since time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`INSERT INTO chat_homes (kind, team, person, tenant, user_name, shown, shown_at, opened_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (kind, team, person) DO UPDATE SET tenant = excluded.tenant, user_name = excluded.user_name, shown = excluded.shown,
@@ -242,10 +242,10 @@ func (s *Store) SaveHome(ctx context.Context, h chat.ChatHome, since time.Time) 
 	})
 }
 
-func (s *Store) StaleHomes(ctx context.Context, kind, team string, opened time.Time, limit int) ([]chat.ChatHome, error) {
-	var list []chat.ChatHome
+func (s *Store) StaleHomes(ctx context.Context, kind, team string, opened time.Time, limit int) ([]chat.Home, error) {
+	var list []chat.Home
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var h chat.ChatHome
+		var h chat.Home
 		var shown, open, stale int64
 		err := row.Scan(&h.Kind, &h.Team, &h.Person, &h.Tenant, &h.User, &h.Shown, &shown, &open, &stale)
 		h.ShownAt, h.OpenedAt, h.StaleAt = db.FromMicros(shown), db.FromMicros(open), db.FromMicros(stale)

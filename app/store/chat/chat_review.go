@@ -53,10 +53,10 @@ func (s *Store) OpenReviews(ctx context.Context, kind string, now, before time.T
 	})
 }
 
-func (s *Store) ChatReviews(ctx context.Context, kind, team string, limit int) ([]chat.ChatReview, error) {
-	var list []chat.ChatReview
+func (s *Store) ChatReviews(ctx context.Context, kind, team string, limit int) ([]chat.Review, error) {
+	var list []chat.Review
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var c chat.ChatReview
+		var c chat.Review
 		var shown, at, due int64
 		err := row.Scan(&c.ID, &c.Kind, &c.Team, &c.Channel, &c.Tenant, &c.Request, &c.Message, &c.Shown, &shown, &at, &c.Status, &c.Round, &due, &c.Reviews)
 		c.ShownAt, c.At, c.DueAt = db.FromMicros(shown), db.FromMicros(at), db.FromMicros(due)
@@ -69,7 +69,7 @@ func (s *Store) ChatReviews(ctx context.Context, kind, team string, limit int) (
 	return list, err
 }
 
-func (s *Store) ShownReview(ctx context.Context, c chat.ChatReview, ended bool) error {
+func (s *Store) ShownReview(ctx context.Context, c chat.Review, ended bool) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		return t.Exec(`UPDATE chat_reviews SET channel = ?, message = ?, shown = ?, shown_at = ?, ended = ? WHERE id = ?`,
 			c.Channel, c.Message, c.Shown, db.Micros(c.ShownAt), db.Flag(ended), c.ID)

@@ -59,7 +59,7 @@ func (s *Store) Refreshed(ctx context.Context, kind, team string, version int64,
 	})
 }
 
-func (s *Store) WorkspacesDue(ctx context.Context, kind string, before time.Time) (list []chat.ChatWorkspace, err error) {
+func (s *Store) WorkspacesDue(ctx context.Context, kind string, before time.Time) (list []chat.Workspace, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
 		w, err := scanWorkspace(row)
 		list = append(list, w)
@@ -69,7 +69,7 @@ func (s *Store) WorkspacesDue(ctx context.Context, kind string, before time.Time
 	return list, err
 }
 
-func (s *Store) NoteLink(ctx context.Context, l chat.ChatConnection) error {
+func (s *Store) NoteLink(ctx context.Context, l chat.Connection) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM chat_links WHERE seen_at < ?`, db.Micros(l.SeenAt.Add(-24*time.Hour))); err != nil {
 			return err
@@ -80,10 +80,10 @@ func (s *Store) NoteLink(ctx context.Context, l chat.ChatConnection) error {
 	})
 }
 
-func (s *Store) ChatLinks(ctx context.Context, kind string, since time.Time) ([]chat.ChatConnection, error) {
-	list := []chat.ChatConnection{}
+func (s *Store) ChatLinks(ctx context.Context, kind string, since time.Time) ([]chat.Connection, error) {
+	list := []chat.Connection{}
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var l chat.ChatConnection
+		var l chat.Connection
 		var from, seen int64
 		err := row.Scan(&l.Server, &l.Kind, &l.State, &from, &seen, &l.Error)
 		l.Since, l.SeenAt = db.FromMicros(from), db.FromMicros(seen)

@@ -22,7 +22,7 @@ func (s *Store) sealChat(kind, team string, k chat.ChatTokens) (access, refresh 
 const workspaceColumns = `w.kind, w.team, w.enterprise, w.name, w.tenant, w.app, w.bot, w.scopes, w.fixed, w.email, w.state, w.why, w.expires_at,
 	w.installed_by, w.installed_at, w.changed_at, w.event_at, w.error, w.error_at, w.calls, w.calls_at, w.limited_until`
 
-func scanWorkspace(row db.Scanner) (w chat.ChatWorkspace, err error) {
+func scanWorkspace(row db.Scanner) (w chat.Workspace, err error) {
 	var fixed, email, expires, installed, changed, event, erred, calls, limited int64
 	err = row.Scan(&w.Kind, &w.Team, &w.Enterprise, &w.Name, &w.Tenant, &w.App, &w.Bot, &w.Scopes, &fixed, &email, &w.State, &w.Why, &expires,
 		&w.InstalledBy, &installed, &changed, &event, &w.Error, &erred, &w.Calls, &calls, &limited)
@@ -34,7 +34,7 @@ func scanWorkspace(row db.Scanner) (w chat.ChatWorkspace, err error) {
 	return w, err
 }
 
-func (s *Store) SaveChatInstall(ctx context.Context, hash []byte, i chat.ChatInstall) error {
+func (s *Store) SaveChatInstall(ctx context.Context, hash []byte, i chat.Install) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := t.Exec(`DELETE FROM chat_installs WHERE expires_at < ?`, db.Micros(i.At.Add(-24*time.Hour))); err != nil {
 			return err
@@ -46,7 +46,7 @@ func (s *Store) SaveChatInstall(ctx context.Context, hash []byte, i chat.ChatIns
 
 func (s *Store) UseChatInstall(ctx context.Context, hash []byte, who app.Actor, session int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		var i chat.ChatInstall
+		var i chat.Install
 		var expires, used int64
 		err := t.Row(`SELECT tenant, user_name, session, expires_at, used_at FROM chat_installs WHERE hash = ?`, hash).Scan(&i.Tenant, &i.User, &i.Session, &expires, &used)
 		again := "Start the installation again on the Slack page."
@@ -65,15 +65,15 @@ func (s *Store) UseChatInstall(ctx context.Context, hash []byte, who app.Actor, 
 }
 
 // workspaceFacts are what the audit keeps of a workspace.
-func workspaceFacts(w chat.ChatWorkspace) map[string]any {
+func workspaceFacts(w chat.Workspace) map[string]any {
 	return map[string]any{"team": w.Team, "name": w.Name, "tenant": w.Tenant, "state": string(w.State), "email_links": w.Email, "fixed": w.Fixed, "scopes": w.Scopes}
 }
 
-func workspace(t *db.Tx, kind, team string) (chat.ChatWorkspace, error) {
+func workspace(t *db.Tx, kind, team string) (chat.Workspace, error) {
 	return scanWorkspace(t.Row(`SELECT `+workspaceColumns+` FROM chat_workspaces w WHERE w.kind = ? AND w.team = ?`, kind, team))
 }
 
-func (s *Store) SaveWorkspace(ctx context.Context, who app.Actor, w chat.ChatWorkspace, k chat.ChatTokens, at time.Time) error {
+func (s *Store) SaveWorkspace(ctx context.Context, who app.Actor, w chat.Workspace, k chat.ChatTokens, at time.Time) error {
 	access, refresh := s.sealChat(w.Kind, w.Team, k)
 	return s.Write(ctx, func(t *db.Tx) error {
 		if err := identity.TenantOpen(t, w.Tenant); err != nil {
@@ -111,7 +111,7 @@ func (s *Store) SaveWorkspace(ctx context.Context, who app.Actor, w chat.ChatWor
 	})
 }
 
-func (s *Store) SaveFixedWorkspace(ctx context.Context, w chat.ChatWorkspace, at time.Time) error {
+func (s *Store) SaveFixedWorkspace(ctx context.Context, w chat.Workspace, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		was, err := workspace(t, w.Kind, w.Team)
 		if err != nil && app.CodeOf(err) != app.ENotFound {
@@ -156,8 +156,8 @@ func dropChatShown(t *db.Tx, kind, team string) error {
 	return nil
 }
 
-func (s *Store) Workspaces(ctx context.Context, kind, tenant string) ([]chat.ChatWorkspace, error) {
-	list := []chat.ChatWorkspace{}
+func (s *Store) Workspaces(ctx context.Context, kind, tenant string) ([]chat.Workspace, error) {
+	list := []chat.Workspace{}
 	at := map[string]int{}
 	where, args := `w.kind = ?`, []any{kind}
 	if tenant != "" {
@@ -183,7 +183,7 @@ func (s *Store) Workspaces(ctx context.Context, kind, tenant string) ([]chat.Cha
 	return list, err
 }
 
-func (s *Store) Workspace(ctx context.Context, kind, team, enterprise string) (chat.ChatWorkspace, error) {
+func (s *Store) Workspace(ctx context.Context, kind, team, enterprise string) (chat.Workspace, error) {
 	w, err := scanWorkspace(s.Row(ctx, `SELECT `+workspaceColumns+` FROM chat_workspaces w WHERE w.kind = ? AND w.team = ?`, kind, team))
 	if app.CodeOf(err) == app.ENotFound && enterprise != "" && enterprise != team {
 		return s.Workspace(ctx, kind, enterprise, "")
@@ -206,7 +206,7 @@ func (s *Store) ChangeWorkspace(ctx context.Context, who app.Actor, kind, team s
 	})
 }
 
-func (s *Store) EndWorkspace(ctx context.Context, who app.Actor, kind, team string, version int64, state chat.ChatState, why string, at time.Time) error {
+func (s *Store) EndWorkspace(ctx context.Context, who app.Actor, kind, team string, version int64, state chat.State, why string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		was, err := workspace(t, kind, team)
 		if app.CodeOf(err) == app.ENotFound || err == nil && was.State == state {
@@ -235,7 +235,7 @@ func (s *Store) EndWorkspace(ctx context.Context, who app.Actor, kind, team stri
 	})
 }
 
-func (s *Store) NoteWorkspace(ctx context.Context, kind, team string, h chat.ChatHealth) error {
+func (s *Store) NoteWorkspace(ctx context.Context, kind, team string, h chat.Health) error {
 	var sets []string
 	var args []any
 	set := func(text string, a ...any) { sets, args = append(sets, text), append(args, a...) }

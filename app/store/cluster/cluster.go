@@ -45,19 +45,19 @@ func (s *Store) Cluster(ctx context.Context, tenant, id string) (app.Cluster, er
 	return c, ReadError(err, id)
 }
 
-func (s *Store) View(ctx context.Context, tenant, id string) (appcluster.ClusterView, error) {
+func (s *Store) View(ctx context.Context, tenant, id string) (appcluster.View, error) {
 	moment, err := s.Moment(ctx)
 	if err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	defer func() { _ = moment.Rollback() }()
-	v := appcluster.ClusterView{Links: []app.Link{}}
+	v := appcluster.View{Links: []app.Link{}}
 	v.Cluster, err = Scan(moment.QueryRowContext(ctx, `SELECT `+Columns+` FROM clusters c WHERE c.tenant = ? AND c.id = ?`, tenant, id))
 	if err := ReadError(err, id); err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	if v.Nodes, err = nodes(ctx, moment, tenant, id); err != nil {
-		return appcluster.ClusterView{}, err
+		return appcluster.View{}, err
 	}
 	v.Operations, err = operations(ctx, moment, tenant, id)
 	return v, err
@@ -136,7 +136,7 @@ func (s *Store) Definition(ctx context.Context, tenant, cluster string) (d appcl
 	return d, s.OpenJSON(sealed, db.DefinitionAAD(cluster), &d)
 }
 
-func (s *Store) ClusterSecrets(ctx context.Context, tenant, cluster string) (k appcluster.ClusterSecrets, err error) {
+func (s *Store) ClusterSecrets(ctx context.Context, tenant, cluster string) (k appcluster.Secrets, err error) {
 	var sealed []byte
 	err = s.Row(ctx, `SELECT ssh_public_key, ssh_key FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).
 		Scan(&k.PublicKey, &sealed)

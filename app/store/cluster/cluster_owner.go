@@ -11,7 +11,7 @@ import (
 	"muster/app/store/user"
 )
 
-func (s *Store) RenameCluster(ctx context.Context, r cluster.ClusterRename) error {
+func (s *Store) RenameCluster(ctx context.Context, r cluster.Rename) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		c, err := Live(t, r.Tenant, r.Cluster)
 		if err != nil {
@@ -49,7 +49,7 @@ func (s *Store) RenameCluster(ctx context.Context, r cluster.ClusterRename) erro
 	})
 }
 
-func (s *Store) TransferCluster(ctx context.Context, r cluster.ClusterTransfer) error {
+func (s *Store) TransferCluster(ctx context.Context, r cluster.Transfer) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		c, err := Live(t, r.Tenant, r.Cluster)
 		if err != nil {
@@ -73,8 +73,8 @@ func (s *Store) TransferCluster(ctx context.Context, r cluster.ClusterTransfer) 
 		if err := r.Accepts(heir); err != nil {
 			return err
 		}
-		was := cluster.ClusterShare{Person: c.Owner, Group: c.OwnerGroup}.Name()
-		now := cluster.ClusterShare{Person: r.To, Group: r.Group}.Name()
+		was := cluster.Share{Person: c.Owner, Group: c.OwnerGroup}.Name()
+		now := cluster.Share{Person: r.To, Group: r.Group}.Name()
 		kept, err := policy.Reserved(t, c.Tenant, c.ID, 0)
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ func (s *Store) TransferCluster(ctx context.Context, r cluster.ClusterTransfer) 
 			Message: fmt.Sprintf("%s transferred the cluster from %s to %s.", r.Who.Name(), was, now)}); err != nil {
 			return err
 		}
-		for _, n := range r.Tell(c) {
+		for _, n := range r.Notices(c) {
 			if err := t.Notice(n); err != nil {
 				return err
 			}

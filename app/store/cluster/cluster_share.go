@@ -116,7 +116,7 @@ func (s *Store) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []st
 		}
 		decides, is := known[text]
 		if !is {
-			var needs []policy.Need
+			var needs []policy.RequiredApproval
 			if err := json.Unmarshal([]byte(text), &needs); err != nil {
 				return fmt.Errorf("request %d: %w", id, err)
 			}
@@ -165,9 +165,9 @@ func (s *Store) ClusterSharing(ctx context.Context, tenant, cluster string) (app
 }
 
 func sharingOf(each func(func(db.Scanner) error, string, ...any) error, c app.Cluster) (appcluster.ClusterSharing, error) {
-	list := appcluster.ClusterSharing{Cluster: c.ID, Owner: c.Owner, OwnerGroup: c.OwnerGroup, Visibility: c.Visibility, Shares: []appcluster.ClusterShare{}}
+	list := appcluster.ClusterSharing{Cluster: c.ID, Owner: c.Owner, OwnerGroup: c.OwnerGroup, Visibility: c.Visibility, Shares: []appcluster.Share{}}
 	err := each(func(row db.Scanner) error {
-		var one appcluster.ClusterShare
+		var one appcluster.Share
 		err := row.Scan(&one.Person, &one.Group, &one.Access)
 		list.Shares = append(list.Shares, one)
 		return err
@@ -208,10 +208,10 @@ func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string,
 			return &app.Error{Code: app.EInvalid, Field: "add", Message: fmt.Sprintf("A cluster can be shared with at most %d users and groups.", most), Hint: "Share the cluster with a group instead."}
 		}
 		for _, one := range after.Shares {
-			if slices.ContainsFunc(before.Shares, func(had appcluster.ClusterShare) bool { return had.Name() == one.Name() && had.Access >= one.Access }) || one.Person == who.Name() {
+			if slices.ContainsFunc(before.Shares, func(had appcluster.Share) bool { return had.Name() == one.Name() && had.Access >= one.Access }) || one.Person == who.Name() {
 				continue
 			}
-			if err := t.Notice(one.Tell(c, who, at)); err != nil {
+			if err := t.Notice(one.Notice(c, who, at)); err != nil {
 				return err
 			}
 		}
@@ -224,7 +224,7 @@ func (s *Store) ShareCluster(ctx context.Context, who app.Actor, cluster string,
 	return after, err
 }
 
-func share(t *db.Tx, c app.Cluster, one appcluster.ClusterShare, who app.Actor, field string, at time.Time) error {
+func share(t *db.Tx, c app.Cluster, one appcluster.Share, who app.Actor, field string, at time.Time) error {
 	known := func() error { return identity.CheckUser(t, c.Tenant, one.Person, field) }
 	if one.Group != "" {
 		known = func() error { return knownGroup(t, c.Tenant, one.Group, field) }

@@ -32,8 +32,8 @@ const leasesOfOwner = `SELECT ` + Columns + ` FROM clusters c
 // firstOfOwner are the statuses in the order in which people look at them first.
 var firstOfOwner = []app.ClusterStatus{app.ClusterFailed, app.ClusterPending, app.ClusterActive, app.ClusterAsleep}
 
-func (s *Store) Home(ctx context.Context, q cluster.DashboardQuery) (cluster.Home, error) {
-	h := cluster.Home{Standing: map[app.ClusterStatus]int{}, Clusters: []app.ClusterSummary{}, Ending: []app.Cluster{}, Notices: []app.Notice{}}
+func (s *Store) Home(ctx context.Context, q cluster.DashboardQuery) (cluster.DashboardData, error) {
+	h := cluster.DashboardData{Standing: map[app.ClusterStatus]int{}, Clusters: []app.ClusterSummary{}, Ending: []app.Cluster{}, Notices: []app.Notice{}}
 	moment, err := s.Moment(ctx)
 	if err != nil {
 		return h, err

@@ -53,8 +53,8 @@ func BenchmarkHome(b *testing.B) {
 	for name, owner := range map[string]string{"mine": "u7", "everybody": ""} {
 		b.Run("month of "+name, func(b *testing.B) {
 			for b.Loop() {
-				u := usage.UsageQuery{Tenant: "t", Owner: owner, From: app.MonthOf(now).Start, To: now, By: usage.ByNothing, Unit: 24 * time.Hour}
-				if err := used.Usage(b.Context(), u, func(usage.UsageDelta) error { return nil }); err != nil {
+				u := usage.Query{Tenant: "t", Owner: owner, From: app.MonthOf(now).Start, To: now, By: usage.ByNothing, Unit: 24 * time.Hour}
+				if err := used.Usage(b.Context(), u, func(usage.Delta) error { return nil }); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -35,7 +35,7 @@ func (s *Store) Steps(ctx context.Context, tenant string, operation int64) ([]ap
 	if err != nil {
 		return nil, err
 	}
-	plan := appplan.Plan{Steps: make([]appplan.PlanStep, len(all))}
+	plan := appplan.Plan{Steps: make([]appplan.Step, len(all))}
 	for i, st := range all {
 		plan.Steps[i].Join, plan.Steps[i].Needs = st.Join, st.Needs
 	}

@@ -55,7 +55,7 @@ func (k *Keyring) SealKept(text string, request int64) []byte {
 }
 
 // SealWanted encrypts what a build asks for.
-func (k *Keyring) SealWanted(a appbuild.BuildSpec, build int64) []byte {
+func (k *Keyring) SealWanted(a appbuild.Spec, build int64) []byte {
 	return k.Seal([]byte(JSON(a)), wantedAAD(build))
 }
 

@@ -128,7 +128,7 @@ const untouched = `c.lost_at > 0 AND c.deleted_at = 0 AND c.status = 'failed' AN
 
 func (s *Store) MarkLost(ctx context.Context, tenant, cluster, message string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		if err := pooldb.PoolMachineLost(t, cluster, message, now); err != nil {
+		if err := pooldb.MachineLost(t, cluster, message, now); err != nil {
 			return err
 		}
 		n, err := t.Count(`UPDATE clusters SET status = 'failed', message = ?, lost_at = CASE WHEN status = 'active' THEN ? ELSE lost_at END

@@ -212,7 +212,7 @@ func (s *Store) MarkFound(ctx context.Context, tenant, cluster string, now time.
 		if err := t.Exec(`UPDATE nodes SET lost_at = 0 WHERE tenant = ? AND cluster = ? AND lost_at > 0`, tenant, cluster); err != nil {
 			return err
 		}
-		if err := pool.PoolMachineFound(t, cluster, now); err != nil {
+		if err := pool.MachineFound(t, cluster, now); err != nil {
 			return err
 		}
 		return t.Event(app.Event{At: now, Tenant: tenant, Cluster: cluster, Kind: app.EventCluster, Status: string(app.ClusterActive),

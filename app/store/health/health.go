@@ -24,7 +24,7 @@ func Keep(t *db.Tx, at time.Time, c app.Cluster, p *template.HealthPolicy) error
 	return t.Exec(`INSERT INTO health_rounds (cluster, tenant, provider, policy, due_at, began_at, round, holder, looked_at, state, since, ill, repair_at, repair, failures, note)
 		VALUES (?, ?, ?, ?, ?, 0, 0, '', 0, ?, 0, 0, 0, 0, 0, '') ON CONFLICT (cluster) DO UPDATE SET policy = excluded.policy,
 		due_at = CASE WHEN health_rounds.due_at < excluded.due_at THEN health_rounds.due_at ELSE excluded.due_at END`,
-		c.ID, c.Tenant, c.Provider, db.JSON(p), db.Micros(at.Add(p.Every())), string(health.HealthUnknown))
+		c.ID, c.Tenant, c.Provider, db.JSON(p), db.Micros(at.Add(p.Every())), string(health.Unknown))
 }
 
 // KeepOf manages a cluster as a definition says that was put back.

@@ -35,7 +35,7 @@ type healthRow struct {
 	text                      []byte // the policy
 	policy                    template.HealthPolicy
 	began, looked, due, since int64
-	state                     health.HealthState
+	state                     health.State
 	ill                       int
 	repairAt, repair          int64
 	failures                  int
@@ -79,7 +79,7 @@ func (s *Store) EndCheckBatch(ctx context.Context, o execution.CheckBatchOutcome
 			return err
 		}
 		if len(o.Findings) == 0 && len(before) == 0 {
-			if h.state == health.HealthHealthy {
+			if h.state == health.Healthy {
 				return nil
 			}
 			return settleHealth(t, o, h, nil)
@@ -141,9 +141,9 @@ func judge(t *db.Tx, o execution.CheckBatchOutcome, h healthRow, before []health
 			continue
 		}
 		if !known {
-			old = health.NodeHealth{State: health.HealthHealthy, Machine: m.id}
-			if h.state == health.HealthUnknown {
-				old.State = health.HealthUnknown
+			old = health.NodeHealth{State: health.Healthy, Machine: m.id}
+			if h.state == health.Unknown {
+				old.State = health.Unknown
 			}
 		}
 		finding.Node = m.name
@@ -182,7 +182,7 @@ func saveNodeHealth(t *db.Tx, o execution.CheckBatchOutcome, number int, known b
 			return err
 		}
 	}
-	if now.State == old.State || old.State == health.HealthUnknown && now.State == health.HealthHealthy {
+	if now.State == old.State || old.State == health.Unknown && now.State == health.Healthy {
 		return nil
 	}
 	return t.Event(app.Event{At: o.Now, Tenant: o.Tenant, Cluster: o.Cluster, Kind: app.EventHealth, Node: now.Node, Status: string(now.State),
@@ -212,7 +212,7 @@ func settleHealth(t *db.Tx, o execution.CheckBatchOutcome, h healthRow, nodes []
 		string(sum.State), since, ill, repairAt, note, o.Cluster); err != nil {
 		return err
 	}
-	if sum.State == h.state || h.state == health.HealthUnknown && sum.State == health.HealthHealthy {
+	if sum.State == h.state || h.state == health.Unknown && sum.State == health.Healthy {
 		return nil
 	}
 	if err := t.Event(app.Event{At: o.Now, Tenant: o.Tenant, Cluster: o.Cluster, Kind: app.EventHealth, Status: string(sum.State), Message: sum.Reason}); err != nil {

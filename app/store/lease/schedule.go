@@ -21,7 +21,7 @@ func (s *Store) ClusterSchedule(ctx context.Context, tenant, cluster string) (v 
 	return v, db.Wrapped(err)
 }
 
-func (s *Store) SetSchedule(ctx context.Context, c schedule.ScheduleChange) error {
+func (s *Store) SetSchedule(ctx context.Context, c schedule.Change) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		if _, err := clusterdb.Live(t, c.Tenant, c.Cluster); err != nil {
 			return err
@@ -50,9 +50,9 @@ func (s *Store) SetSchedule(ctx context.Context, c schedule.ScheduleChange) erro
 	})
 }
 
-func (s *Store) DueSchedules(ctx context.Context, now time.Time, limit int) (list []schedule.ScheduleDue, err error) {
+func (s *Store) DueSchedules(ctx context.Context, now time.Time, limit int) (list []schedule.Due, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
-		var d schedule.ScheduleDue
+		var d schedule.Due
 		var since, due int64
 		d.Cluster, err = clusterdb.Scan(row, &d.Schedule.Sleep, &d.Schedule.Wake, &d.Schedule.Zone, &since, &due)
 		d.Since, d.Due = db.FromMicros(since), db.FromMicros(due)
@@ -63,7 +63,7 @@ func (s *Store) DueSchedules(ctx context.Context, now time.Time, limit int) (lis
 	return list, err
 }
 
-func (s *Store) MoveSchedule(ctx context.Context, d schedule.ScheduleDue, until, due time.Time, n app.Notice) (moved bool, err error) {
+func (s *Store) MoveSchedule(ctx context.Context, d schedule.Due, until, due time.Time, n app.Notice) (moved bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		changed, err := t.Count(`UPDATE cluster_schedules SET since = ?, due_at = ? WHERE cluster = ? AND due_at = ? AND since = ?`,
 			db.Micros(until), db.Micros(due), d.Cluster.ID, db.Micros(d.Due), db.Micros(d.Since))

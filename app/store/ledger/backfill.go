@@ -44,7 +44,7 @@ func Backfill(t *db.Tx, cluster string) (*appcluster.Backfill, error) {
 	return &v, nil
 }
 
-// backfillAfter says when what a cluster lacks is asked for again, at the end of an operation: of an accept-partial that succeeded it becomes known that
+// backfillAfter says when what a cluster lacks is asked for again, at the end of an operation: of an accepted partial result that succeeded it becomes known that
 // the cluster lacks something. Status is that of the cluster from now on; "" where it stays as it was.
 func backfillAfter(t *db.Tx, now time.Time, o app.Operation, status app.ClusterStatus) error {
 	if status == app.ClusterDeleted {

@@ -30,8 +30,8 @@ type ReservedText struct {
 	CostPerHour float64 `json:"cost_per_hour"`
 }
 
-func (c ChangeText) Value() cluster.ClusterChange {
-	v := cluster.ClusterChange{Template: c.Template, Size: c.Size, Services: c.Services, CostPerHour: c.CostPerHour, Nodes: c.Nodes, Leaving: c.Leaving}
+func (c ChangeText) Value() cluster.Change {
+	v := cluster.Change{Template: c.Template, Size: c.Size, Services: c.Services, CostPerHour: c.CostPerHour, Nodes: c.Nodes, Leaving: c.Leaving}
 	if v.Nodes == nil {
 		v.Nodes = map[string][]string{}
 	}

@@ -33,7 +33,7 @@ func (p *PlanRows) step(i int) ledger.Step {
 }
 
 // pace returns the row of a step's kind; 0 for none.
-func (p *PlanRows) pace(s appplan.PlanStep) int64 {
+func (p *PlanRows) pace(s appplan.Step) int64 {
 	if s.DurationKey < 1 || s.DurationKey > len(p.DurationKeys) {
 		return 0
 	}

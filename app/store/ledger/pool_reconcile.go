@@ -55,5 +55,5 @@ func poolFailed(t *db.Tx, at time.Time, pool int64, message string) error {
 	if err != nil {
 		return fmt.Errorf("store: pool %d: %w", pool, err)
 	}
-	return t.Exec(`UPDATE pools SET retry_at = ? WHERE id = ?`, db.Micros(at.Add(apppool.PoolRetry(failures))), pool)
+	return t.Exec(`UPDATE pools SET retry_at = ? WHERE id = ?`, db.Micros(at.Add(apppool.Retry(failures))), pool)
 }

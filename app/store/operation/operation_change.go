@@ -56,7 +56,7 @@ func CheckFollows(t *db.Tx, n appcluster.NewOperation) error {
 
 // change writes what an operation makes of its cluster, keeps what was there before, and reserves the greater of the two. The
 // operation has its row, and no step of it has begun. It returns what the audit is to say.
-func change(t *db.Tx, op app.Operation, c appcluster.ClusterChange) (detail string, err error) {
+func change(t *db.Tx, op app.Operation, c appcluster.Change) (detail string, err error) {
 	var sealed []byte
 	cluster, err := clusterdb.Scan(t.Row(`SELECT `+clusterdb.Columns+`, c.sealed_definition FROM clusters c WHERE c.id = ?`, op.Cluster), &sealed)
 	if err := clusterdb.ReadError(err, op.Cluster); err != nil {
@@ -134,7 +134,7 @@ func reserveChange(t *db.Tx, op app.Operation, c app.Cluster, want apppolicy.Res
 
 // nodesBefore returns the services that the nodes have which are about to change or to leave, and the nodes that were leaving
 // already. EConflict where one of them is not there.
-func nodesBefore(t *db.Tx, cluster string, c appcluster.ClusterChange) (services map[string][]string, leaving []string, err error) {
+func nodesBefore(t *db.Tx, cluster string, c appcluster.Change) (services map[string][]string, leaving []string, err error) {
 	services = map[string][]string{}
 	touched := map[string]bool{}
 	for name := range c.Nodes {
@@ -166,7 +166,7 @@ func nodesBefore(t *db.Tx, cluster string, c appcluster.ClusterChange) (services
 }
 
 // changeNodes writes the nodes that are new, that have other services, and that leave.
-func changeNodes(t *db.Tx, op app.Operation, cluster app.Cluster, c appcluster.ClusterChange) error {
+func changeNodes(t *db.Tx, op app.Operation, cluster app.Cluster, c appcluster.Change) error {
 	// Nodes that are gone for good do not keep their names.
 	taken := ""
 	if err := t.EachOf(func(row db.Scanner) error { return row.Scan(&taken) }, len(c.New),
@@ -221,7 +221,7 @@ func byNumber(a, b string) int {
 }
 
 // notifyNodes tells those who watch of nodes that are new.
-func notifyNodes(t *db.Tx, op app.Operation, c appcluster.ClusterChange) error {
+func notifyNodes(t *db.Tx, op app.Operation, c appcluster.Change) error {
 	if len(c.New) == 0 {
 		return nil
 	}
@@ -249,7 +249,7 @@ func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operat
 	return d, s.OpenJSON(sealed, at, &d)
 }
 
-func (s *Store) LeftBy(ctx context.Context, tenant, cluster string, operation int64) (c appcluster.ClusterChange, err error) {
+func (s *Store) LeftBy(ctx context.Context, tenant, cluster string, operation int64) (c appcluster.Change, err error) {
 	var was []byte
 	err = s.Row(ctx, `SELECT was FROM changes WHERE tenant = ? AND cluster = ? AND operation > ? ORDER BY operation LIMIT 1`, tenant, cluster, operation).Scan(&was)
 	if db.IsNoRows(err) {
@@ -345,7 +345,7 @@ func (s *Store) DefinitionStates(ctx context.Context, tenant string, clusters []
 	return states, err
 }
 
-func (s *Store) ChangeOf(ctx context.Context, tenant string, operation int64) (before, after appcluster.ClusterChange, err error) {
+func (s *Store) ChangeOf(ctx context.Context, tenant string, operation int64) (before, after appcluster.Change, err error) {
 	var cluster string
 	var was, made []byte
 	err = s.Row(ctx, `SELECT cluster, was, made FROM changes WHERE tenant = ? AND operation = ?`, tenant, operation).

@@ -89,7 +89,7 @@ func checkNameFree(t *db.Tx, tenant, name string) error {
 	return nil
 }
 
-func keptText(k *cluster.Kept) string {
+func keptText(k *cluster.RequestPayload) string {
 	if k == nil {
 		return ""
 	}

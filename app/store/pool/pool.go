@@ -104,12 +104,12 @@ func (s *Store) Pool(ctx context.Context, tenant, name string, ended bool) (appp
 // poolCounts are the states in which a machine is, or may be, there and the pool's.
 const poolCounts = `m.state IN ('making', 'ready', 'promised', 'failed', 'leaving')`
 
-func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) ([]apppool.PoolView, error) {
-	list, of := []apppool.PoolView{}, map[int64]int{}
+func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) ([]apppool.View, error) {
+	list, of := []apppool.View{}, map[int64]int{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		p, err := scanPool(row)
 		of[p.ID] = len(list)
-		list = append(list, apppool.PoolView{Pool: p})
+		list = append(list, apppool.View{Pool: p})
 		return err
 	}, `SELECT `+poolColumns+` FROM pools p WHERE p.tenant = ? AND p.ended_at = 0 ORDER BY p.name`, tenant)
 	if err != nil || len(list) == 0 {
@@ -117,7 +117,7 @@ func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) (
 	}
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var pool, since int64
-		var state apppool.PoolState
+		var state apppool.State
 		var n, late int
 		var cost float64
 		if err := row.Scan(&pool, &state, &n, &late, &since, &cost); err != nil {
@@ -152,14 +152,14 @@ func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) (
 	return list, err
 }
 
-func (s *Store) PoolMachines(ctx context.Context, pool int64, handed int) ([]apppool.PoolMachine, error) {
+func (s *Store) PoolMachines(ctx context.Context, pool int64, handed int) ([]apppool.Machine, error) {
 	where, args := poolCounts+` ORDER BY m.made_at, m.cluster LIMIT ?`, []any{pool, 4 * apppool.MaxPoolCount}
 	if handed > 0 {
 		where, args = `m.state = 'handed' ORDER BY m.ended_at DESC, m.cluster LIMIT ?`, []any{pool, handed}
 	}
-	list := []apppool.PoolMachine{}
+	list := []apppool.Machine{}
 	err := s.Each(ctx, func(row db.Scanner) error {
-		var m apppool.PoolMachine
+		var m apppool.Machine
 		var made, ready, expires, ended int64
 		err := row.Scan(&m.Cluster, &m.State, &m.Shape, &m.Zone, &made, &ready, &expires, &ended, &m.ForCluster, &m.ForNode, &m.Message, &m.Price, &m.MachineID)
 		if m.Since = db.FromMicros(made); ready > 0 {
@@ -179,12 +179,12 @@ func (s *Store) PoolMachines(ctx context.Context, pool int64, handed int) ([]app
 	return list, err
 }
 
-func (s *Store) PoolReceipt(ctx context.Context, pool int64, now time.Time) (r apppool.PoolReceipt, err error) {
+func (s *Store) PoolReceipt(ctx context.Context, pool int64, now time.Time) (r apppool.Receipt, err error) {
 	p, err := scanPool(s.Row(ctx, `SELECT `+poolColumns+` FROM pools p WHERE p.id = ?`, pool))
 	if err != nil {
 		return r, db.Wrapped(err)
 	}
-	r = apppool.PoolReceipt{Pool: p.Name, Provider: p.Provider, MadeAt: p.MadeAt, DeletedAt: p.EndedAt, AsOf: now}
+	r = apppool.Receipt{Pool: p.Name, Provider: p.Provider, MadeAt: p.MadeAt, DeletedAt: p.EndedAt, AsOf: now}
 	var life float64
 	at := db.Micros(now)
 	err = s.Row(ctx, `SELECT count(*), coalesce(sum(CASE WHEN m.state = 'handed' THEN 1 ELSE 0 END), 0),

@@ -94,8 +94,8 @@ func (s *Store) EndPool(ctx context.Context, p apppool.Pool, now time.Time) erro
 	})
 }
 
-// PoolMachineLost takes a machine that is gone out of its pool, where the cluster is one's.
-func PoolMachineLost(t *db.Tx, cluster, message string, now time.Time) error {
+// MachineLost takes a machine that is gone out of its pool, where the cluster is one's.
+func MachineLost(t *db.Tx, cluster, message string, now time.Time) error {
 	var pool int64
 	err := t.Row(`UPDATE pool_machines SET state = 'failed', for_cluster = '', for_node = '' WHERE cluster = ? AND state IN ('ready', 'promised') RETURNING pool`, cluster).Scan(&pool)
 	if db.IsNoRows(err) {
@@ -110,8 +110,8 @@ func PoolMachineLost(t *db.Tx, cluster, message string, now time.Time) error {
 	return ledger.WakePool(t, now, pool)
 }
 
-// PoolMachineFound puts one back that was lost and runs again, before anything was done about it.
-func PoolMachineFound(t *db.Tx, cluster string, now time.Time) error {
+// MachineFound puts one back that was lost and runs again, before anything was done about it.
+func MachineFound(t *db.Tx, cluster string, now time.Time) error {
 	var pool int64
 	err := t.Row(`UPDATE pool_machines SET state = 'ready' WHERE cluster = ? AND state = 'failed' AND ready_at > 0 RETURNING pool`, cluster).Scan(&pool)
 	if db.IsNoRows(err) {

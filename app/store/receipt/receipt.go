@@ -11,10 +11,10 @@ import (
 	"muster/app/store/db"
 )
 
-func (s *Store) Resources(ctx context.Context, tenant, cluster string) ([]fleet.Resource, error) {
-	list := []fleet.Resource{}
+func (s *Store) Resources(ctx context.Context, tenant, cluster string) ([]fleet.CloudResource, error) {
+	list := []fleet.CloudResource{}
 	err := s.Each(ctx, func(row db.Scanner) error {
-		r := fleet.Resource{Tenant: tenant, Cluster: cluster}
+		r := fleet.CloudResource{Tenant: tenant, Cluster: cluster}
 		var made, gone int64
 		err := row.Scan(&r.Provider, &r.Kind, &r.ID, &r.Node, &r.Intent, &r.Zone, &r.Price, &made, &gone)
 		r.MadeAt, r.GoneAt = db.FromMicros(made), db.FromMicros(gone)

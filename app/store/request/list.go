@@ -36,7 +36,7 @@ func (s *Store) request(ctx context.Context, tenant string, r *app.ClusterReader
 	return list[0], nil
 }
 
-func (s *Store) RequestPayload(ctx context.Context, tenant string, id int64) (k appcluster.Kept, err error) {
+func (s *Store) RequestPayload(ctx context.Context, tenant string, id int64) (k appcluster.RequestPayload, err error) {
 	var sealed []byte
 	err = s.Row(ctx, `SELECT sealed_kept FROM requests WHERE tenant = ? AND id = ?`, tenant, id).Scan(&sealed)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Store) OpenRequests(ctx context.Context, tenant string, limit int) ([]a
 
 func (s *Store) OpenRequestsBare(ctx context.Context, tenant string, after int64, limit int) ([]appcluster.Request, error) {
 	list := []appcluster.Request{}
-	known := map[string][]policy.Need{} // many requests need the same
+	known := map[string][]policy.RequiredApproval{} // many requests need the same
 	err := s.Each(ctx, func(row db.Scanner) error {
 		r := appcluster.Request{Tenant: tenant}
 		var needs []byte

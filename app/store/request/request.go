@@ -72,7 +72,7 @@ func (s *Store) MoveRequest(ctx context.Context, m cluster.RequestMove) (r clust
 			return err
 		}
 		r = before
-		r.Needs, r.Reviews = append([]apppolicy.Need(nil), before.Needs...), append([]cluster.Review(nil), before.Reviews...)
+		r.Needs, r.Reviews = append([]apppolicy.RequiredApproval(nil), before.Needs...), append([]cluster.Review(nil), before.Reviews...)
 		o, err := r.Move(m)
 		if err != nil || o.Nothing {
 			return err
@@ -121,7 +121,7 @@ func moved(t *db.Tx, before, r cluster.Request, m cluster.RequestMove, o cluster
 		offer = db.JSON(r.Offer)
 	}
 	if r.Status.Open() {
-		var k cluster.Kept
+		var k cluster.RequestPayload
 		var sealed []byte
 		if err := t.Row(`SELECT sealed_kept FROM requests WHERE id = ?`, r.ID).Scan(&sealed); err != nil {
 			return fmt.Errorf("store: request: %w", err)

@@ -14,7 +14,7 @@ import (
 )
 
 // whichResources is how a filter's fields stand in a statement over resources r.
-func whichResources(tenant string, f resource.ResourceFilter) (where string, args []any) {
+func whichResources(tenant string, f resource.Filter) (where string, args []any) {
 	where, args = `r.tenant = ?`, []any{tenant}
 	for _, c := range []struct{ column, value string }{{"family", string(f.Family)}, {"member", f.Member}, {"kind", f.Type}} {
 		if c.value != "" {
@@ -27,7 +27,7 @@ func whichResources(tenant string, f resource.ResourceFilter) (where string, arg
 	return where, args
 }
 
-func (s *Store) ResourceInfos(ctx context.Context, tenant string, f resource.ResourceFilter) ([]resource.ResourceInfo, error) {
+func (s *Store) ResourceInfos(ctx context.Context, tenant string, f resource.Filter) ([]resource.Info, error) {
 	where, args := whichResources(tenant, f)
 	if f.After != "" {
 		id, err := resource.ParseResourceID(f.After)
@@ -37,9 +37,9 @@ func (s *Store) ResourceInfos(ctx context.Context, tenant string, f resource.Res
 		where += ` AND (r.family > ? OR r.family = ? AND (r.member > ? OR r.member = ? AND (r.kind > ? OR r.kind = ? AND r.name > ?)))`
 		args = append(args, id.Family, id.Family, id.Member, id.Member, id.Type, id.Type, id.Name)
 	}
-	list := []resource.ResourceInfo{}
+	list := []resource.Info{}
 	err := s.Each(ctx, func(row db.Scanner) error {
-		r := resource.ResourceInfo{Tenant: tenant}
+		r := resource.Info{Tenant: tenant}
 		var made, slated int64
 		err := row.Scan(&r.Family, &r.Member, &r.Type, &r.Name, &r.Format, &r.Mode, &r.Latest, &made, &r.Active, &slated, &r.Size)
 		r.MadeAt, r.Recall = db.FromMicros(made), slated == 0 && r.Active != 0
@@ -59,13 +59,13 @@ func (s *Store) ResourceInfos(ctx context.Context, tenant string, f resource.Res
 // maxVersions is how many versions of a resource are shown.
 const maxVersions = 500
 
-func (s *Store) ResourceInfo(ctx context.Context, tenant string, id resource.ResourceID) (resource.ResourceInfo, error) {
+func (s *Store) ResourceInfo(ctx context.Context, tenant string, id resource.ID) (resource.Info, error) {
 	m, err := s.Moment(ctx)
 	if err != nil {
-		return resource.ResourceInfo{}, err
+		return resource.Info{}, err
 	}
 	defer func() { _ = m.Rollback() }()
-	r := resource.ResourceInfo{ResourceID: id, Tenant: tenant}
+	r := resource.Info{ID: id, Tenant: tenant}
 	var row, made int64
 	err = m.QueryRowContext(ctx, `SELECT id, format, mode, latest, made_at FROM resource_items WHERE tenant = ? AND family = ? AND member = ? AND kind = ? AND name = ?`,
 		tenant, id.Family, id.Member, id.Type, id.Name).Scan(&row, &r.Format, &r.Mode, &r.Latest, &made)
@@ -128,13 +128,13 @@ func (s *Store) ResourceInfo(ctx context.Context, tenant string, id resource.Res
 	return r, err
 }
 
-func errNoResource(id resource.ResourceID) error {
+func errNoResource(id resource.ID) error {
 	return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("Resource %s doesn't exist.", id), Hint: "Run muster resource list."}
 }
 
 const versionColumns = `v.number, v.hash, v.size, v.live, v.slated, v.source, v.note, v.made_by, v.made_at, v.deleted_at`
 
-func scanVersion(row db.Scanner) (v resource.ResourceVersion, live, slated bool, err error) {
+func scanVersion(row db.Scanner) (v resource.Version, live, slated bool, err error) {
 	var in, next, made, deleted int64
 	var source []byte
 	err = row.Scan(&v.Number, &v.Hash, &v.Size, &in, &next, &source, &v.Note, &v.By, &made, &deleted)
@@ -147,7 +147,7 @@ func scanVersion(row db.Scanner) (v resource.ResourceVersion, live, slated bool,
 }
 
 // resourceRow finds a resource within a transaction.
-func resourceRow(t *db.Tx, tenant string, id resource.ResourceID) (row int64, err error) {
+func resourceRow(t *db.Tx, tenant string, id resource.ID) (row int64, err error) {
 	err = t.Row(`SELECT id FROM resource_items WHERE tenant = ? AND family = ? AND member = ? AND kind = ? AND name = ?`,
 		tenant, id.Family, id.Member, id.Type, id.Name).Scan(&row)
 	if db.IsNoRows(err) {
@@ -157,7 +157,7 @@ func resourceRow(t *db.Tx, tenant string, id resource.ResourceID) (row int64, er
 }
 
 // versionRow finds a version that is not deleted.
-func versionRow(t *db.Tx, tenant string, id resource.ResourceID, number int64) (row int64, v resource.ResourceVersion, live, slated bool, err error) {
+func versionRow(t *db.Tx, tenant string, id resource.ID, number int64) (row int64, v resource.Version, live, slated bool, err error) {
 	if row, err = resourceRow(t, tenant, id); err != nil {
 		return row, v, false, false, err
 	}
@@ -199,7 +199,7 @@ func (s *Store) PinResources(ctx context.Context, tenant string, refs []resource
 		var source []byte
 		err := row.Scan(&f.member, &f.ref.Type, &f.ref.Name, &f.ref.Format, &f.ref.Mode, &f.ref.Version, &f.ref.Hash, &f.ref.Size, &live, &source)
 		if f.live = live == 1; err == nil && len(source) > 0 {
-			var from resource.ResourceSource
+			var from resource.Source
 			err = json.Unmarshal(source, &from)
 			f.ref.Trusted = from.Trusted
 		}

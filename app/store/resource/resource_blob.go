@@ -65,7 +65,7 @@ func (s *Store) AnnounceBlob(ctx context.Context, tenant string, b resource.Blob
 	return name, err
 }
 
-func packFiles(files []resource.ResourceFile) ([]byte, error) {
+func packFiles(files []resource.File) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	if err := json.NewEncoder(z).Encode(files); err != nil {
@@ -77,7 +77,7 @@ func packFiles(files []resource.ResourceFile) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func (s *Store) BlobFiles(ctx context.Context, tenant, hash string) (files []resource.ResourceFile, err error) {
+func (s *Store) BlobFiles(ctx context.Context, tenant, hash string) (files []resource.File, err error) {
 	var packed []byte
 	err = s.Row(ctx, `SELECT files FROM resource_blobs WHERE tenant = ? AND hash = ? AND state = 'here'`, tenant, hash).Scan(&packed)
 	if db.IsNoRows(err) {
@@ -90,7 +90,7 @@ func (s *Store) BlobFiles(ctx context.Context, tenant, hash string) (files []res
 	if err != nil {
 		return nil, fmt.Errorf("store: files of %s: %w", hash, err)
 	}
-	files = []resource.ResourceFile{}
+	files = []resource.File{}
 	if err := json.NewDecoder(io.LimitReader(z, 256<<20)).Decode(&files); err != nil {
 		return nil, fmt.Errorf("store: files of %s: %w", hash, err)
 	}

@@ -15,15 +15,15 @@ import (
 )
 
 // versioned is how the audit and people call a version.
-func versioned(id resource.ResourceID, number int64) string { return fmt.Sprintf("%s@%d", id, number) }
+func versioned(id resource.ID, number int64) string { return fmt.Sprintf("%s@%d", id, number) }
 
-func (s *Store) AddResourceVersion(ctx context.Context, who app.Actor, p resource.ResourcePush, b resource.Blob, name string, at time.Time) (v resource.ResourceVersion, added bool, err error) {
+func (s *Store) AddResourceVersion(ctx context.Context, who app.Actor, p resource.Push, b resource.Blob, name string, at time.Time) (v resource.Version, added bool, err error) {
 	source, err := json.Marshal(p.Source)
 	if err != nil {
 		return v, false, fmt.Errorf("store: resource: %w", err)
 	}
 	err = s.Write(ctx, func(t *db.Tx) error {
-		v, added = resource.ResourceVersion{}, false
+		v, added = resource.Version{}, false
 		kept, err := t.Count(`UPDATE resource_blobs SET state = 'here', at = ?, idle_at = 0 WHERE tenant = ? AND hash = ? AND name = ? AND state IN ('coming', 'here')`,
 			db.Micros(at), who.Tenant, b.Hash, name)
 		if err != nil {
@@ -50,7 +50,7 @@ func (s *Store) AddResourceVersion(ctx context.Context, who app.Actor, p resourc
 				VALUES (?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, 0)`, row, number, who.Tenant, b.Hash, b.Size, string(source), p.Note, who.Name(), db.Micros(at)); err != nil {
 				return err
 			}
-			if err := t.AddAudit(at, who, "resource.push", versioned(p.ResourceID, number), nil,
+			if err := t.AddAudit(at, who, "resource.push", versioned(p.ID, number), nil,
 				map[string]any{"sha256": b.Hash, "size": b.Size, "source": p.Source}); err != nil {
 				return err
 			}
@@ -62,7 +62,7 @@ func (s *Store) AddResourceVersion(ctx context.Context, who app.Actor, p resourc
 		if err := read(); err != nil || !p.Stage {
 			return err
 		}
-		if err := stage(t, who, p.ResourceID, v.Number, at); err != nil {
+		if err := stage(t, who, p.ID, v.Number, at); err != nil {
 			return err
 		}
 		return read()
@@ -71,8 +71,8 @@ func (s *Store) AddResourceVersion(ctx context.Context, who app.Actor, p resourc
 }
 
 // resourceFor finds the resource of a push, or makes it.
-func resourceFor(t *db.Tx, tenant string, p resource.ResourcePush, at time.Time) (row int64, err error) {
-	if row, err = resourceRow(t, tenant, p.ResourceID); app.CodeOf(err) != app.ENotFound {
+func resourceFor(t *db.Tx, tenant string, p resource.Push, at time.Time) (row int64, err error) {
+	if row, err = resourceRow(t, tenant, p.ID); app.CodeOf(err) != app.ENotFound {
 		return row, err
 	}
 	if err := identity.TenantOpen(t, tenant); err != nil {
@@ -90,11 +90,11 @@ func resourceFor(t *db.Tx, tenant string, p resource.ResourcePush, at time.Time)
 	return row, err
 }
 
-func (s *Store) StageResource(ctx context.Context, who app.Actor, id resource.ResourceID, number int64, at time.Time) error {
+func (s *Store) StageResource(ctx context.Context, who app.Actor, id resource.ID, number int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error { return stage(t, who, id, number, at) })
 }
 
-func stage(t *db.Tx, who app.Actor, id resource.ResourceID, number int64, at time.Time) error {
+func stage(t *db.Tx, who app.Actor, id resource.ID, number int64, at time.Time) error {
 	row, v, live, slated, err := versionRow(t, who.Tenant, id, number)
 	if err != nil || slated {
 		return err
@@ -108,7 +108,7 @@ func stage(t *db.Tx, who app.Actor, id resource.ResourceID, number int64, at tim
 	return t.AddAudit(at, who, "resource.stage", versioned(id, number), v.State, resource.StateOf(live, true))
 }
 
-func (s *Store) RecallResource(ctx context.Context, who app.Actor, id resource.ResourceID, number int64, at time.Time) error {
+func (s *Store) RecallResource(ctx context.Context, who app.Actor, id resource.ID, number int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		row, v, live, slated, err := versionRow(t, who.Tenant, id, number)
 		if err != nil || !slated {
@@ -121,7 +121,7 @@ func (s *Store) RecallResource(ctx context.Context, who app.Actor, id resource.R
 	})
 }
 
-func (s *Store) SyncResources(ctx context.Context, who app.Actor, f resource.ResourceFilter, dry bool, at time.Time) (out resource.ResourceSync, err error) {
+func (s *Store) SyncResources(ctx context.Context, who app.Actor, f resource.Filter, dry bool, at time.Time) (out resource.Sync, err error) {
 	where, args := whichResources(who.Tenant, f)
 	query := `SELECT r.id, r.family, r.member, r.kind, r.name, CAST(sum(v.number * v.live) AS BIGINT), CAST(sum(v.number * v.slated) AS BIGINT)
 		FROM resource_items r JOIN resource_versions v ON v.resource = r.id AND v.live + v.slated > 0
@@ -141,7 +141,7 @@ func (s *Store) SyncResources(ctx context.Context, who app.Actor, f resource.Res
 		return out, err
 	}
 	err = s.Write(ctx, func(t *db.Tx) error {
-		out, rows = resource.ResourceSync{Changes: []resource.VersionSwitch{}}, nil
+		out, rows = resource.Sync{Changes: []resource.VersionSwitch{}}, nil
 		if err := t.Each(read, query, args...); err != nil || len(rows) == 0 {
 			return err
 		}
@@ -157,7 +157,7 @@ func (s *Store) SyncResources(ctx context.Context, who app.Actor, f resource.Res
 		var names []string
 		for _, c := range out.Changes {
 			before[c.String()], after[c.String()] = c.From, c.To
-			names = append(names, c.ResourceID.String())
+			names = append(names, c.ID.String())
 		}
 		if err := t.AddAudit(at, who, "resource.sync", fmt.Sprintf("%d resources", len(rows)), before, after); err != nil {
 			return err
@@ -175,7 +175,7 @@ func clipped(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-func (s *Store) DeleteResourceVersion(ctx context.Context, who app.Actor, id resource.ResourceID, number int64, at time.Time) error {
+func (s *Store) DeleteResourceVersion(ctx context.Context, who app.Actor, id resource.ID, number int64, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		row, v, live, slated, err := versionRow(t, who.Tenant, id, number)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	userdb "muster/app/store/user"
 )
 
-func (s *Store) SaveLink(ctx context.Context, hash []byte, l identity.IdentityLink) error {
+func (s *Store) SaveLink(ctx context.Context, hash []byte, l identity.Link) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		// Those that are over are kept for a day, so that people are notified that they came too late.
 		if err := t.Exec(`DELETE FROM identity_links WHERE expires_at < ? OR kind = ? AND external = ? AND used_at = 0`,
@@ -25,7 +25,7 @@ func (s *Store) SaveLink(ctx context.Context, hash []byte, l identity.IdentityLi
 
 const linkByHash = `SELECT kind, external, label, at, expires_at, used_at FROM identity_links WHERE hash = ?`
 
-func scanLink(row db.Scanner) (l identity.IdentityLink, err error) {
+func scanLink(row db.Scanner) (l identity.Link, err error) {
 	var at, expires, used int64
 	err = row.Scan(&l.Kind, &l.External, &l.Label, &at, &expires, &used)
 	if db.IsNoRows(err) {
@@ -35,7 +35,7 @@ func scanLink(row db.Scanner) (l identity.IdentityLink, err error) {
 	return l, err
 }
 
-func (s *Store) Link(ctx context.Context, hash []byte) (identity.IdentityLink, error) {
+func (s *Store) Link(ctx context.Context, hash []byte) (identity.Link, error) {
 	return scanLink(s.Row(ctx, linkByHash, hash))
 }
 

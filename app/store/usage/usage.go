@@ -13,13 +13,13 @@ import (
 
 // usageColumns are what usage is added up by.
 var usageColumns = map[usage.GroupBy]string{
-	usage.UsageByTenant: `x.tenant`, usage.UsageByUser: `x.owner`, usage.UsageByTemplate: `x.template`, usage.UsageByProvider: `x.provider`,
-	usage.UsageByHardware: `x.hardware`, usage.UsageByCluster: `x.cluster`,
+	usage.ByTenant: `x.tenant`, usage.ByUser: `x.owner`, usage.ByTemplate: `x.template`, usage.ByProvider: `x.provider`,
+	usage.ByHardware: `x.hardware`, usage.ByCluster: `x.cluster`,
 }
 
 // Usage implements usage.UsageStore. A machine is two changes: there is one more from when it was made, and one less from when it
 // was gone. Each lies in a unit of time; of all changes of a key in a unit only the sums leave the database.
-func (s *Store) Usage(ctx context.Context, q usage.UsageQuery, f func(usage.UsageDelta) error) error {
+func (s *Store) Usage(ctx context.Context, q usage.Query, f func(usage.Delta) error) error {
 	key := usageColumns[q.By]
 	if key == "" {
 		key = `''`
@@ -42,7 +42,7 @@ func (s *Store) Usage(ctx context.Context, q usage.UsageQuery, f func(usage.Usag
 	all = append(append(all, args...), unit, unit, unit, to, to-base, base)
 	all = append(all, args...)
 	return s.Each(ctx, func(row db.Scanner) error {
-		var d usage.UsageDelta
+		var d usage.Delta
 		var n int64
 		if err := row.Scan(&d.Key, &n, &d.Nodes, &d.Cores, &d.Rate, &d.Unpriced, &d.Sum.NodeHours, &d.Sum.CoreHours, &d.Sum.Cost, &d.Sum.Unpriced); err != nil {
 			return err
@@ -65,7 +65,7 @@ func sharedRate(tenant string) string {
 }
 
 // usageWhere finds what existed within the time.
-func usageWhere(q usage.UsageQuery) (string, []any) {
+func usageWhere(q usage.Query) (string, []any) {
 	from, to := db.Micros(q.From), db.Micros(q.To)
 	where, args := `(x.gone_at = 0 OR x.gone_at > ?) AND x.made_at < ?`, []any{from, to}
 	if q.Tenant != "" {

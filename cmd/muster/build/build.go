@@ -25,7 +25,7 @@ func Command(c *cli.Context) *cobra.Command {
 }
 
 func buildListCommand(c *cli.Context) *cobra.Command {
-	var f build.BuildFilter
+	var f build.Filter
 	cmd := &cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List builds, newest first", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.Limit < 1 || f.Limit > build.MaxBuildPage {
@@ -72,7 +72,7 @@ func findBuild(ctx context.Context, c *cli.Context, cl *cli.Client, what string)
 	if id, err := strconv.ParseInt(what, 10, 64); err == nil && id > 0 {
 		return id, nil
 	}
-	list, _, err := cl.Builds.List(ctx, build.BuildFilter{Key: what, Limit: 1})
+	list, _, err := cl.Builds.List(ctx, build.Filter{Key: what, Limit: 1})
 	if err != nil {
 		return 0, err
 	}
@@ -82,7 +82,7 @@ func findBuild(ctx context.Context, c *cli.Context, cl *cli.Client, what string)
 	return list[0].ID, nil
 }
 
-func printBuild(c *cli.Context, v build.BuildView) error {
+func printBuild(c *cli.Context, v build.View) error {
 	if c.JSON() {
 		return c.PrintJSON(v)
 	}
@@ -149,7 +149,7 @@ func buildWaitCommand(c *cli.Context) *cobra.Command {
 			}
 			end := time.Now().Add(limit)
 			for {
-				var v build.BuildView
+				var v build.View
 				id, err := findBuild(cmd.Context(), c, cl, args[0])
 				if err == nil {
 					v, err = cl.Builds.Get(cmd.Context(), id, 20)

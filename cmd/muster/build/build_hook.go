@@ -210,7 +210,7 @@ func buildHookDeleteCommand(c *cli.Context) *cobra.Command {
 }
 
 // readBuildRules reads a rules file; - is standard input.
-func readBuildRules(c *cli.Context, file string) ([]build.BuildRule, error) {
+func readBuildRules(c *cli.Context, file string) ([]build.Rule, error) {
 	var b []byte
 	var err error
 	if file == "-" {
@@ -262,7 +262,7 @@ func buildRulesTryCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			trial := build.BuildTrial{Delivery: id}
+			trial := build.Trial{Delivery: id}
 			if file != "" {
 				rules, err := readBuildRules(c, file)
 				if err != nil {

@@ -21,7 +21,7 @@ import (
 // catalogFiles are the flags of commands that send files to the tenant catalog.
 type catalogFiles struct {
 	files  []string
-	change catalog.CatalogChange
+	change catalog.Change
 }
 
 func (f *catalogFiles) declare(cmd *cobra.Command) {
@@ -30,7 +30,7 @@ func (f *catalogFiles) declare(cmd *cobra.Command) {
 }
 
 // read reads the files. In directories it picks the same ones as `muster catalog lint`.
-func (f *catalogFiles) read(c *cli.Context) (catalog.CatalogChange, error) {
+func (f *catalogFiles) read(c *cli.Context) (catalog.Change, error) {
 	if len(f.files) == 0 {
 		return f.change, cli.Usagef("--file is required").Hint("Name a file or directory with -f, or - for stdin.")
 	}
@@ -43,7 +43,7 @@ func (f *catalogFiles) read(c *cli.Context) (catalog.CatalogChange, error) {
 		if size += int64(len(b)); size > catalog.MaxCatalogChange {
 			return cli.Usagef("the files are larger than %d MiB in total", catalog.MaxCatalogChange>>20)
 		}
-		f.change.Files = append(f.change.Files, catalog.CatalogFile{Name: filepath.ToSlash(name), Text: string(b)})
+		f.change.Files = append(f.change.Files, catalog.File{Name: filepath.ToSlash(name), Text: string(b)})
 		return nil
 	}
 	open := func(name string) error {
@@ -132,7 +132,7 @@ func DiffCommand(c *cli.Context) *cobra.Command {
 }
 
 // sayReport fails silently if there are errors.
-func sayReport(c *cli.Context, r catalog.CatalogReport) error {
+func sayReport(c *cli.Context, r catalog.Report) error {
 	if c.JSON() {
 		if err := c.PrintJSON(r); err != nil {
 			return err
@@ -165,7 +165,7 @@ func sayReport(c *cli.Context, r catalog.CatalogReport) error {
 	return nil
 }
 
-func problemLine(p catalog.CatalogProblem) string {
+func problemLine(p catalog.Problem) string {
 	at := p.File
 	if p.Line > 0 {
 		at += ":" + strconv.Itoa(p.Line)

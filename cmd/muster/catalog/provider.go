@@ -30,7 +30,7 @@ func providerListCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			var out struct {
-				Items []catalog.CatalogItem `json:"items"`
+				Items []catalog.Item `json:"items"`
 			}
 			if err := cl.Call(cmd.Context(), http.MethodGet, "/catalog", url.Values{"kind": {template.KindProvider}}, nil, &out); err != nil {
 				return err

@@ -28,13 +28,13 @@ func ResourceCommand(c *cli.Context) *cobra.Command {
 }
 
 // resourceArg reads shell/archive/site or, if a version is allowed, shell/archive/site@3.
-func resourceArg(s string, versioned bool) (resource.ResourceID, int64, error) {
+func resourceArg(s string, versioned bool) (resource.ID, int64, error) {
 	name, version, numbered := strings.Cut(s, "@")
 	number := int64(0)
 	if numbered {
 		n, err := strconv.ParseInt(version, 10, 64)
 		if err != nil || n < 1 || !versioned {
-			return resource.ResourceID{}, 0, cli.Usagef("%q isn't a valid resource name", s).Hint("Use AUTOMATOR/TYPE/NAME, with @VERSION if needed: shell/archive/site@3.")
+			return resource.ID{}, 0, cli.Usagef("%q isn't a valid resource name", s).Hint("Use AUTOMATOR/TYPE/NAME, with @VERSION if needed: shell/archive/site@3.")
 		}
 		number = n
 	}
@@ -43,7 +43,7 @@ func resourceArg(s string, versioned bool) (resource.ResourceID, int64, error) {
 }
 
 func resourcePushCommand(c *cli.Context) *cobra.Command {
-	var p resource.ResourcePush
+	var p resource.Push
 	cmd := &cobra.Command{
 		Use: "push RESOURCE [FILE]", Short: "Push a new version of a resource",
 		Long: "Push a new version of a resource from a file (- for stdin) or from Git. The first push creates the resource. The version isn't used\n" +
@@ -52,14 +52,14 @@ func resourcePushCommand(c *cli.Context) *cobra.Command {
 			"  muster resource push shell/archive/site --git https://git.example.com/team/site.git --ref v1.2.0",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if p.ResourceID, _, err = resourceArg(args[0], false); err != nil {
+			if p.ID, _, err = resourceArg(args[0], false); err != nil {
 				return err
 			}
 			api, err := c.Connect()
 			if err != nil {
 				return err
 			}
-			var v resource.ResourceVersion
+			var v resource.Version
 			switch {
 			case p.Source.Git != "" && len(args) == 2, p.Source.Git == "" && len(args) == 1:
 				return cli.Usagef("either FILE or --git is required")
@@ -77,12 +77,12 @@ func resourcePushCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(v)
 			}
-			fmt.Fprintf(c.Stdout, "%s@%d  %s  %s  sha256 %s\n", p.ResourceID, v.Number, v.State, humanize.Bytes(v.Size), v.Hash)
+			fmt.Fprintf(c.Stdout, "%s@%d  %s  %s  sha256 %s\n", p.ID, v.Number, v.State, humanize.Bytes(v.Size), v.Hash)
 			switch v.State {
 			case resource.StateStaged:
 				fmt.Fprintln(c.Stdout, "To use this version, run `muster resource sync`.")
 			case resource.StateInactive:
-				fmt.Fprintf(c.Stdout, "To stage this version, run `muster resource stage %s@%d`.\n", p.ResourceID, v.Number)
+				fmt.Fprintf(c.Stdout, "To stage this version, run `muster resource stage %s@%d`.\n", p.ID, v.Number)
 			}
 			return nil
 		},
@@ -96,7 +96,7 @@ func resourcePushCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-func pushFile(c *cli.Context, cmd *cobra.Command, api *cli.Client, p resource.ResourcePush, name string) (v resource.ResourceVersion, err error) {
+func pushFile(c *cli.Context, cmd *cobra.Command, api *cli.Client, p resource.Push, name string) (v resource.Version, err error) {
 	f, err := inputFile(c, name)
 	if err != nil {
 		return v, err
@@ -145,7 +145,7 @@ func showTransfer(c *cli.Context, what string, total int64) *cli.Transfer {
 }
 
 func resourceListCommand(c *cli.Context) *cobra.Command {
-	var f resource.ResourceFilter
+	var f resource.Filter
 	cmd := &cobra.Command{
 		Use: "list", Short: "List resources", Args: cli.AtMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -158,7 +158,7 @@ func resourceListCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			if c.JSON() {
-				return c.PrintJSON(map[string]any{"resources": append([]resource.ResourceInfo{}, list...)})
+				return c.PrintJSON(map[string]any{"resources": append([]resource.Info{}, list...)})
 			}
 			if len(list) == 0 {
 				fmt.Fprintln(c.Stdout, "No resources. Create one with `muster resource push`.")
@@ -173,7 +173,7 @@ func resourceListCommand(c *cli.Context) *cobra.Command {
 				case r.Recall:
 					next = "none"
 				}
-				t.Add(r.ResourceID.String(), string(r.Format), versionOr(r.Active), next, fmt.Sprint(r.Latest), humanize.Bytes(r.Size))
+				t.Add(r.ID.String(), string(r.Format), versionOr(r.Active), next, fmt.Sprint(r.Latest), humanize.Bytes(r.Size))
 			}
 			return t.Show(c)
 		},
@@ -223,7 +223,7 @@ func resourceShowCommand(c *cli.Context) *cobra.Command {
 	}
 }
 
-func sourceWords(s resource.ResourceSource) string {
+func sourceWords(s resource.Source) string {
 	if s.Git == "" {
 		return s.File
 	}
@@ -288,7 +288,7 @@ func resourceSyncCommand(c *cli.Context) *cobra.Command {
 			}
 			t := cli.NewTable("RESOURCE", "BEFORE>", "AFTER>")
 			for _, ch := range s.Changes {
-				t.Add(ch.ResourceID.String(), versionOr(ch.From), versionOr(ch.To))
+				t.Add(ch.ID.String(), versionOr(ch.From), versionOr(ch.To))
 			}
 			return t.Show(c)
 		},
@@ -318,7 +318,7 @@ func resourcePullCommand(c *cli.Context) *cobra.Command {
 			if number == 0 {
 				number = r.Active
 			}
-			var v resource.ResourceVersion
+			var v resource.Version
 			for _, have := range r.Versions {
 				if have.Number == number && have.DeletedAt.IsZero() {
 					v = have
@@ -339,7 +339,7 @@ func resourcePullCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-func pull(c *cli.Context, cmd *cobra.Command, api *cli.Client, id resource.ResourceID, v resource.ResourceVersion, to string) error {
+func pull(c *cli.Context, cmd *cobra.Command, api *cli.Client, id resource.ID, v resource.Version, to string) error {
 	bar := showTransfer(c, "Pulling", v.Size)
 	defer bar.End()
 	if to == "-" {

@@ -38,7 +38,7 @@ func slackShowCommand(c *cli.Context) *cobra.Command {
 		}}
 }
 
-func printSlack(c *cli.Context, h chat.ChatSettings) error {
+func printSlack(c *cli.Context, h chat.Settings) error {
 	if c.JSON() {
 		return c.PrintJSON(h)
 	}
@@ -131,7 +131,7 @@ func slackChannelCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var got chat.ChatChannel
+			var got chat.Channel
 			if err := cl.Call(cmd.Context(), http.MethodPut, rest.SlackPath(args[0], "channels", args[1]), nil, map[string]string{"tenant": args[2], "name": name}, &got); err != nil {
 				return err
 			}

@@ -41,13 +41,13 @@ func NewClient(s rest.Settings) (*rest.Client, error) {
 }
 
 // Create requests a cluster. If approval is required, it returns EConflict and the request stays waiting.
-func (c *Client) Create(ctx context.Context, r cluster.ClusterRequest) (cluster.ClusterView, error) {
+func (c *Client) Create(ctx context.Context, r cluster.ClusterRequest) (cluster.View, error) {
 	answer, err := c.Clusters.Create(ctx, r)
 	switch {
 	case err != nil:
-		return cluster.ClusterView{}, err
+		return cluster.View{}, err
 	case answer.Cluster == nil:
-		return cluster.ClusterView{}, waitsError(answer.Request)
+		return cluster.View{}, waitsError(answer.Request)
 	}
 	return *answer.Cluster, nil
 }

@@ -85,7 +85,7 @@ func clusterAcceptPartialCommand(c *cli.Context) *cobra.Command {
 }
 
 // printAcceptPartial shows the result of accepting what is available.
-func printAcceptPartial(c *cli.Context, v cluster.ClusterView, p operation.AcceptPartialPreview) error {
+func printAcceptPartial(c *cli.Context, v cluster.View, p operation.AcceptPartialPreview) error {
 	if c.JSON() {
 		return c.PrintJSON(p)
 	}
@@ -143,7 +143,7 @@ func clusterBackfillCommand(c *cli.Context) *cobra.Command {
 }
 
 // awaitAcceptPartial waits until Muster accepts the partial result of a failed operation, or can't. Began tells which.
-func awaitAcceptPartial(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, op app.Operation) (now cluster.ClusterView, began bool, err error) {
+func awaitAcceptPartial(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View, op app.Operation) (now cluster.View, began bool, err error) {
 	for deadline := time.Now().Add(undoTimeout); ; {
 		latest, _ := OperationOf(v, 0)
 		if latest.Kind == app.OperationAcceptPartial && latest.GoesOn == op.ID {

@@ -200,7 +200,7 @@ func quoted(file string) string {
 }
 
 // Visited returns the named node, which has an address and a host key.
-func Visited(v appcluster.ClusterView, name string) (app.Node, error) {
+func Visited(v appcluster.View, name string) (app.Node, error) {
 	var names []string
 	for _, n := range reachableNodes(v) {
 		if n.HostKey == "" {

@@ -60,10 +60,10 @@ func Command(c *cli.Context) *cobra.Command {
 }
 
 // ConnectTo returns a client and the named cluster; see find.
-func ConnectTo(ctx context.Context, c *cli.Context, word string, deleted bool) (*cli.Client, cluster.ClusterView, error) {
+func ConnectTo(ctx context.Context, c *cli.Context, word string, deleted bool) (*cli.Client, cluster.View, error) {
 	cl, err := c.Connect()
 	if err != nil {
-		return nil, cluster.ClusterView{}, err
+		return nil, cluster.View{}, err
 	}
 	v, err := find(ctx, cl, word, deleted)
 	return cl, v, err
@@ -71,9 +71,9 @@ func ConnectTo(ctx context.Context, c *cli.Context, word string, deleted bool) (
 
 // find returns the cluster with an id or, failing that, the name. Of several with the name, a live one takes precedence over deleted
 // ones, and of those the newest; two live ones are ambiguous.
-func find(ctx context.Context, cl *cli.Client, word string, deleted bool) (cluster.ClusterView, error) {
+func find(ctx context.Context, cl *cli.Client, word string, deleted bool) (cluster.View, error) {
 	if word == "" {
-		return cluster.ClusterView{}, cli.Usagef("ID|NAME is empty")
+		return cluster.View{}, cli.Usagef("ID|NAME is empty")
 	}
 	v, err := cl.Clusters.Get(ctx, word)
 	if app.CodeOf(err) != app.ENotFound {

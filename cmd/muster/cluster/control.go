@@ -20,7 +20,7 @@ func clusterResumeCommand(c *cli.Context) *cobra.Command {
 		Example: "  muster cluster resume shop --wait",
 		Args:    cli.Exactly("ID|NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return operate(cmd.Context(), c, args[0], w, func(ctx context.Context, cl *cli.Client, id string) (cluster.ClusterView, error) {
+			return operate(cmd.Context(), c, args[0], w, func(ctx context.Context, cl *cli.Client, id string) (cluster.View, error) {
 				return cl.Operations.Act(ctx, id, 0, "resume", nil)
 			})
 		},
@@ -38,7 +38,7 @@ func clusterRetryNodeCommand(c *cli.Context) *cobra.Command {
 		Example: "  muster cluster retry-node shop n3 --wait",
 		Args:    cli.Exactly("ID|NAME", "NODE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return operate(cmd.Context(), c, args[0], w, func(ctx context.Context, cl *cli.Client, id string) (cluster.ClusterView, error) {
+			return operate(cmd.Context(), c, args[0], w, func(ctx context.Context, cl *cli.Client, id string) (cluster.View, error) {
 				return cl.Operations.RetryNode(ctx, id, args[1])
 			})
 		},
@@ -48,7 +48,7 @@ func clusterRetryNodeCommand(c *cli.Context) *cobra.Command {
 }
 
 // operate restarts a cluster's operation and prints the result.
-func operate(ctx context.Context, c *cli.Context, word string, w waitFlags, do func(context.Context, *cli.Client, string) (cluster.ClusterView, error)) error {
+func operate(ctx context.Context, c *cli.Context, word string, w waitFlags, do func(context.Context, *cli.Client, string) (cluster.View, error)) error {
 	cl, v, err := ConnectTo(ctx, c, word, false)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func clusterPauseCommand(c *cli.Context) *cobra.Command {
 }
 
 // underWay returns the operation in progress, or else the latest.
-func underWay(v cluster.ClusterView) app.Operation {
+func underWay(v cluster.View) app.Operation {
 	for _, o := range v.Operations {
 		if !o.Status.Ended() && o.Status != app.OperationWaiting {
 			return o
@@ -133,7 +133,7 @@ func clusterCancelCommand(c *cli.Context) *cobra.Command {
 }
 
 // cancelled prints the result of a cancel: with --wait after all steps have stopped and, if requested, were rolled back.
-func cancelled(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, w waitFlags, after int64, rollBack bool) error {
+func cancelled(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View, w waitFlags, after int64, rollBack bool) error {
 	op := underWay(v)
 	if !w.wait {
 		if c.JSON() {
@@ -167,7 +167,7 @@ func cancelled(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Cl
 }
 
 // waysForward are the commands to use after an operation that didn't succeed.
-func waysForward(v cluster.ClusterView, op app.Operation) (ways []string) {
+func waysForward(v cluster.View, op app.Operation) (ways []string) {
 	if v.Status != app.ClusterFailed {
 		return nil
 	}

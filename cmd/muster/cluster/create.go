@@ -36,7 +36,7 @@ func (w *waitFlags) declare(cmd *cobra.Command) {
 
 // LayoutFlags are the flags that describe a layout.
 type LayoutFlags struct {
-	Request applayout.LayoutRequest
+	Request applayout.Request
 }
 
 func (l *LayoutFlags) Declare(flags *pflag.FlagSet) {
@@ -103,7 +103,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 					return err
 				}
 			}
-			r := cluster.ClusterRequest{LayoutRequest: layout.Request, DNSSuffix: dnsSuffix, OnFailure: app.FailureChoice(onFailure), PartialOverride: partial,
+			r := cluster.ClusterRequest{Request: layout.Request, DNSSuffix: dnsSuffix, OnFailure: app.FailureChoice(onFailure), PartialOverride: partial,
 				Visibility: app.Visibility(visibility), Group: group}
 			var err error
 			if r.Lease, err = ParseLease(lease); err != nil {
@@ -190,7 +190,7 @@ func (f *failureChoice) Type() string { return "choice" }
 
 // started prints the result of a command that has started an operation: with --wait after it has ended, else at once. After is
 // the last event before it.
-func started(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, w waitFlags, after int64) error {
+func started(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View, w waitFlags, after int64) error {
 	if !w.wait {
 		return printStarted(c, v, "")
 	}
@@ -207,14 +207,14 @@ func started(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Clus
 }
 
 // created is started for a create, which also names the people it waits for.
-func created(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, w waitFlags) error {
+func created(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View, w waitFlags) error {
 	if w.wait || c.JSON() {
 		return started(ctx, c, cl, v, w, 0)
 	}
 	return printStarted(c, v, cl.Requests.PeopleOf(ctx, v.ID))
 }
 
-func printStarted(c *cli.Context, v cluster.ClusterView, people string) error {
+func printStarted(c *cli.Context, v cluster.View, people string) error {
 	if c.JSON() {
 		return c.PrintJSON(v)
 	}

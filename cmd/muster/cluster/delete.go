@@ -53,7 +53,7 @@ func clusterDeleteCommand(c *cli.Context) *cobra.Command {
 }
 
 // deleting prints the result of a delete, and removes the cluster's key once it's deleted.
-func deleting(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, w waitFlags, after int64) error {
+func deleting(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View, w waitFlags, after int64) error {
 	if !w.wait {
 		return printStarted(c, v, "")
 	}
@@ -95,6 +95,6 @@ func printLeft(ctx context.Context, c *cli.Context, cl *cli.Client, id string, t
 }
 
 // ConfirmDelete asks the person at the terminal.
-func ConfirmDelete(ctx context.Context, c *cli.Context, v cluster.ClusterView) error {
+func ConfirmDelete(ctx context.Context, c *cli.Context, v cluster.View) error {
 	return c.Confirm(ctx, fmt.Sprintf("Delete cluster %s (%s, %s of %s)?", v.Name, v.ID, humanize.Count(v.Size, "node"), v.Owner), v.Name+" was not deleted")
 }

@@ -100,7 +100,7 @@ func clusterCloneCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-func printClone(c *cli.Context, v cluster.ClusterView, name string, p cluster.Preview) {
+func printClone(c *cli.Context, v cluster.View, name string, p cluster.Preview) {
 	cli.Line(c.Stdout, "Preview: %s, a clone of %s", name, v.Name)
 	PrintPreview(c, p)
 }
@@ -168,20 +168,20 @@ func clusterDiffCommand(c *cli.Context) *cobra.Command {
 }
 
 // readSpec reads a spec from a file, or from stdin if its name is -.
-func readSpec(c *cli.Context, name string) (cluster.ClusterSpec, error) {
+func readSpec(c *cli.Context, name string) (cluster.Spec, error) {
 	const most = 1<<20 + 1
 	in, shown := c.Stdin, "stdin"
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return cluster.ClusterSpec{}, cli.Usagef("can't read the spec: %v", err)
+			return cluster.Spec{}, cli.Usagef("can't read the spec: %v", err)
 		}
 		defer func() { _ = f.Close() }()
 		in, shown = f, name
 	}
 	text, err := io.ReadAll(io.LimitReader(in, most))
 	if err != nil {
-		return cluster.ClusterSpec{}, cli.Usagef("can't read the spec: %v", err)
+		return cluster.Spec{}, cli.Usagef("can't read the spec: %v", err)
 	}
 	s, err := spec.Parse(shown, text)
 	if err != nil {

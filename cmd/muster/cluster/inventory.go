@@ -17,9 +17,9 @@ import (
 
 func InventoryCommand(c *cli.Context) *cobra.Command {
 	var format string
-	var files inventory.InventoryFiles
-	names := make([]string, len(inventory.InventoryFormats))
-	for i, f := range inventory.InventoryFormats {
+	var files inventory.Files
+	names := make([]string, len(inventory.Formats))
+	for i, f := range inventory.Formats {
 		names[i] = string(f)
 	}
 	cmd := &cobra.Command{
@@ -40,14 +40,14 @@ func InventoryCommand(c *cli.Context) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := keepNamed(cmd.Context(), cl, v, inventory.InventoryFormat(format), &files); err != nil {
+			if err := keepNamed(cmd.Context(), cl, v, inventory.Format(format), &files); err != nil {
 				return err
 			}
 			i, err := inventory.NewInventory(v, files)
 			if err != nil {
 				return err
 			}
-			text, _, _, err := i.File(inventory.InventoryFormat(format))
+			text, _, _, err := i.File(inventory.Format(format))
 			if err != nil {
 				return err
 			}
@@ -64,12 +64,12 @@ func InventoryCommand(c *cli.Context) *cobra.Command {
 
 // keepNamed writes the files that an inventory refers to into the client's key directory, unless flags name others. A path that can't
 // be part of an inventory leaves the default names, as does a key that the user isn't allowed to get.
-func keepNamed(ctx context.Context, cl *cli.Client, v cluster.ClusterView, f inventory.InventoryFormat, files *inventory.InventoryFiles) error {
-	if !slices.Contains([]inventory.InventoryFormat{inventory.FormatSSH, inventory.FormatAnsible, inventory.FormatAnsibleYAML, inventory.FormatEnv, inventory.FormatJSON}, f) || files.Key != "" && files.KnownHosts != "" {
+func keepNamed(ctx context.Context, cl *cli.Client, v cluster.View, f inventory.Format, files *inventory.Files) error {
+	if !slices.Contains([]inventory.Format{inventory.FormatSSH, inventory.FormatAnsible, inventory.FormatAnsibleYAML, inventory.FormatEnv, inventory.FormatJSON}, f) || files.Key != "" && files.KnownHosts != "" {
 		return nil
 	}
 	base, err := keyBase(cl.Home, v.ID)
-	if err != nil || !inventory.InventoryPath(base+".known_hosts") {
+	if err != nil || !inventory.Path(base+".known_hosts") {
 		return err
 	}
 	if files.KnownHosts == "" {

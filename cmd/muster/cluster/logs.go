@@ -121,7 +121,7 @@ func (r *logReader) follow(ctx context.Context) error {
 	p := &cli.Retrier{Client: r.client, Limit: r.cli.RetryTime, Note: func(text string) { fmt.Fprintln(r.cli.Stderr, "muster: "+text) }}
 	r.call = p.Try
 	for {
-		var v cluster.ClusterView
+		var v cluster.View
 		err := p.Try(ctx, func(ctx context.Context) (err error) {
 			v, err = r.client.Clusters.Get(ctx, r.id)
 			return err

@@ -114,7 +114,7 @@ func clusterAnswerCommand(c *cli.Context) *cobra.Command {
 }
 
 // chooseManualStep returns the named manual step.
-func chooseManualStep(v appcluster.ClusterView, list []execution.ManualStep, step string) (execution.ManualStep, error) {
+func chooseManualStep(v appcluster.View, list []execution.ManualStep, step string) (execution.ManualStep, error) {
 	var steps []string
 	for _, q := range list {
 		if steps = append(steps, q.Step); q.Step == step {

@@ -108,7 +108,7 @@ func clusterScheduleCommand(c *cli.Context) *cobra.Command {
 	return cmd
 }
 
-func printSchedule(c *cli.Context, v cluster.ClusterView, s schedule.ClusterSchedule) error {
+func printSchedule(c *cli.Context, v cluster.View, s schedule.ClusterSchedule) error {
 	if c.JSON() {
 		return c.PrintJSON(s)
 	}

@@ -19,7 +19,7 @@ func clusterRenameCommand(c *cli.Context) *cobra.Command {
 		Example: "  muster cluster rename shop shop-old",
 		Args:    cli.Exactly("ID|NAME", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeCluster(cmd.Context(), c, args[0], func(ctx context.Context, cl *cli.Client, was cluster.ClusterView) (cluster.ClusterView, string, error) {
+			return changeCluster(cmd.Context(), c, args[0], func(ctx context.Context, cl *cli.Client, was cluster.View) (cluster.View, string, error) {
 				v, err := cl.Clusters.Rename(ctx, was.ID, args[1])
 				return v, fmt.Sprintf("Renamed %s to %s. Its ID %s and host names don't change.", was.Name, v.Name, v.ID), err
 			})
@@ -38,7 +38,7 @@ func clusterTransferCommand(c *cli.Context) *cobra.Command {
 		Example: "  muster cluster transfer shop bob\n  muster cluster transfer shop group:ops",
 		Args:    cli.Exactly("ID|NAME", "USER|group:NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return changeCluster(cmd.Context(), c, args[0], func(ctx context.Context, cl *cli.Client, was cluster.ClusterView) (cluster.ClusterView, string, error) {
+			return changeCluster(cmd.Context(), c, args[0], func(ctx context.Context, cl *cli.Client, was cluster.View) (cluster.View, string, error) {
 				v, err := cl.Clusters.Transfer(ctx, was.ID, args[1])
 				return v, fmt.Sprintf("%s (%s) now belongs to %s.", v.Name, v.ID, owners(v.Cluster)), err
 			})
@@ -51,11 +51,11 @@ func owners(c app.Cluster) string {
 	if c.OwnerGroup == "" {
 		return c.Owner
 	}
-	return c.Owner + " and " + cluster.ClusterShare{Group: c.OwnerGroup}.Name()
+	return c.Owner + " and " + cluster.Share{Group: c.OwnerGroup}.Name()
 }
 
 // changeCluster makes an immediate change to a cluster, and reports it.
-func changeCluster(ctx context.Context, c *cli.Context, word string, do func(context.Context, *cli.Client, cluster.ClusterView) (cluster.ClusterView, string, error)) error {
+func changeCluster(ctx context.Context, c *cli.Context, word string, do func(context.Context, *cli.Client, cluster.View) (cluster.View, string, error)) error {
 	cl, v, err := ConnectTo(ctx, c, word, false)
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ const askEvery = 2 * time.Second
 
 // decided returns the requested cluster. If approval is required, it waits for that with --wait, and otherwise says so and returns
 // nil.
-func decided(ctx context.Context, c *cli.Context, cl *cli.Client, answer cluster.Answer, w waitFlags) (*cluster.ClusterView, error) {
+func decided(ctx context.Context, c *cli.Context, cl *cli.Client, answer cluster.Answer, w waitFlags) (*cluster.View, error) {
 	r := answer.Request
 	switch {
 	case answer.Cluster != nil:
@@ -45,7 +45,7 @@ func asking(c *cli.Context, cl *cli.Client, every time.Duration) (*cli.Retrier, 
 }
 
 // awaitDecision waits until a request is decided, and returns its cluster if there is one.
-func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r cluster.Request, timeout time.Duration) (*cluster.ClusterView, error) {
+func awaitDecision(ctx context.Context, c *cli.Context, cl *cli.Client, r cluster.Request, timeout time.Duration) (*cluster.View, error) {
 	whole := ctx
 	if timeout > 0 {
 		var cancel context.CancelFunc

@@ -73,7 +73,7 @@ func clusterRollBackCommand(c *cli.Context) *cobra.Command {
 }
 
 // printRollBack prints a rollback's plan.
-func printRollBack(c *cli.Context, v cluster.ClusterView, p operation.RollBackPreview) error {
+func printRollBack(c *cli.Context, v cluster.View, p operation.RollBackPreview) error {
 	if c.JSON() {
 		return c.PrintJSON(p)
 	}
@@ -104,7 +104,7 @@ func rollBackWords(p operation.RollBackPreview) string {
 const undoTimeout = 30 * time.Second
 
 // waitUndone waits for a cancelled operation's automatic rollback to start and to finish.
-func waitUndone(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, op app.Operation, w waitFlags) error {
+func waitUndone(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View, op app.Operation, w waitFlags) error {
 	for deadline := time.Now().Add(undoTimeout); ; {
 		if latest, _ := OperationOf(v, 0); latest.Kind == app.OperationRollBack && latest.Undoes == op.ID {
 			if op.Kind != app.OperationCreate {

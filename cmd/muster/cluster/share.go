@@ -120,7 +120,7 @@ func printSharing(c *cli.Context, s cluster.ClusterSharing) error {
 	t := cli.NewTable("USER OR GROUP", "ACCESS")
 	t.Add(s.Owner, app.AccessOwner.String())
 	if s.OwnerGroup != "" {
-		t.Add(cluster.ClusterShare{Group: s.OwnerGroup}.Name(), app.AccessOwner.String())
+		t.Add(cluster.Share{Group: s.OwnerGroup}.Name(), app.AccessOwner.String())
 	}
 	for _, one := range s.Shares {
 		t.Add(one.Name(), one.Access.String())

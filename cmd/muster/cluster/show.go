@@ -30,20 +30,20 @@ func clusterShowCommand(c *cli.Context) *cobra.Command {
 	}
 }
 
-// ClusterJSON is a cluster with the SSH access to its nodes.
-type ClusterJSON struct {
-	cluster.ClusterView
+// JSON is a cluster with the SSH access to its nodes.
+type JSON struct {
+	cluster.View
 	SSH map[string]string `json:"ssh,omitempty"` // command line by node
 }
 
 // PrintCluster prints a cluster and the SSH access to its nodes.
-func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView) error {
+func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View) error {
 	r, err := fetchSSHAccess(ctx, cl, v)
 	if err != nil {
 		return err
 	}
 	if c.JSON() {
-		return c.PrintJSON(ClusterJSON{v, r.lines})
+		return c.PrintJSON(JSON{v, r.lines})
 	}
 	fmt.Fprintln(c.Stdout, Headline(v))
 	if v.Status == app.ClusterDeleted {
@@ -123,7 +123,7 @@ func printHistory(c *cli.Context, ops []app.Operation, now time.Time) error {
 }
 
 // Headline is a cluster's state in one line.
-func Headline(v cluster.ClusterView) string {
+func Headline(v cluster.View) string {
 	op, known := OperationOf(v, 0)
 	line := fmt.Sprintf("%s (%s) is %s", v.Name, v.ID, v.Status)
 	switch {
@@ -147,7 +147,7 @@ func Headline(v cluster.ClusterView) string {
 }
 
 // facts are a cluster's attributes in short.
-func facts(v cluster.ClusterView, now time.Time) []string {
+func facts(v cluster.View, now time.Time) []string {
 	out := []string{templateText(v), humanize.Count(v.Size, "node"), v.Provider, "owned by " + owners(v.Cluster)}
 	if v.Visibility == app.VisiblePrivate {
 		out = append(out, "private")
@@ -169,7 +169,7 @@ func leaseWords(c app.Cluster, now time.Time) string {
 }
 
 // templateText names the template and version of a cluster.
-func templateText(v cluster.ClusterView) string {
+func templateText(v cluster.View) string {
 	m := v.MadeFrom
 	switch {
 	case m == nil:

@@ -24,7 +24,7 @@ type sshAccess struct {
 
 // fetchSSHAccess fetches a cluster's key and writes it to the client's key directory, with a known_hosts file of the nodes' host keys, so
 // that ssh verifies the hosts.
-func fetchSSHAccess(ctx context.Context, cl *cli.Client, v cluster.ClusterView) (sshAccess, error) {
+func fetchSSHAccess(ctx context.Context, cl *cli.Client, v cluster.View) (sshAccess, error) {
 	nodes := reachableNodes(v)
 	if len(nodes) == 0 {
 		return sshAccess{}, nil
@@ -65,7 +65,7 @@ func fetchSSHAccess(ctx context.Context, cl *cli.Client, v cluster.ClusterView) 
 
 // reachableNodes returns the nodes with an address. Text that a shell or ssh could take for an option or several words isn't an
 // address.
-func reachableNodes(v cluster.ClusterView) []app.Node {
+func reachableNodes(v cluster.View) []app.Node {
 	var nodes []app.Node
 	for _, n := range v.Nodes {
 		addr := n.Address(app.AddressAccess)
@@ -148,7 +148,7 @@ func SSHLine(base, user string, n app.Node) string {
 }
 
 // write lists the nodes with their ssh command lines.
-func (r sshAccess) write(w io.Writer, v cluster.ClusterView) {
+func (r sshAccess) write(w io.Writer, v cluster.View) {
 	for _, n := range v.Nodes {
 		if line := r.lines[n.Name]; line != "" {
 			fmt.Fprintf(w, "  %-4s %s\n", n.Name, line)

@@ -41,20 +41,20 @@ var updates = []struct {
 	final                     bool // it can't be rolled back
 	harmless                  bool // it changes nothing: no confirmation, and its findings are shown
 	flags                     func(*updateFlags, *pflag.FlagSet)
-	read                      func(c *cli.Context, v cluster.ClusterView, args []string, f *updateFlags) (cluster.Update, error)
+	read                      func(c *cli.Context, v cluster.View, args []string, f *updateFlags) (cluster.Update, error)
 }{
 	{use: "resize ID|NAME SIZE", short: "Change the number of nodes of a cluster",
 		more:    "Nodes to be removed are drained first: their work is handed over before they're deleted.",
 		example: "muster cluster resize shop 5\nmuster cluster resize shop 2 --node n3 --yes --wait",
 		args:    cli.Exactly("ID|NAME", "SIZE"), flags: flagsOf(theNodes("to remove if the cluster shrinks (default: chosen by Muster)"), theMachines),
-		read: func(_ *cli.Context, _ cluster.ClusterView, args []string, f *updateFlags) (cluster.Update, error) {
+		read: func(_ *cli.Context, _ cluster.View, args []string, f *updateFlags) (cluster.Update, error) {
 			size, err := amount(args[0], "SIZE")
 			return cluster.Update{Kind: app.OperationResize, Size: size, Nodes: f.nodes}, err
 		}},
 	{use: "grow ID|NAME [NODES]", short: "Add nodes to a cluster",
 		example: "muster cluster grow shop\nmuster cluster grow shop 2 --yes --wait",
 		args:    between(1, 2, "ID|NAME"), flags: flagsOf(theMachines),
-		read: func(_ *cli.Context, v cluster.ClusterView, args []string, _ *updateFlags) (cluster.Update, error) {
+		read: func(_ *cli.Context, v cluster.View, args []string, _ *updateFlags) (cluster.Update, error) {
 			by, err := amountOr(1, args, "NODES")
 			return cluster.Update{Kind: app.OperationResize, Size: v.Size + by}, err
 		}},
@@ -62,7 +62,7 @@ var updates = []struct {
 		more:    "Nodes are drained first: their work is handed over before they're deleted.",
 		example: "muster cluster shrink shop --node n3\nmuster cluster shrink shop 2 --yes --wait",
 		args:    between(1, 2, "ID|NAME"), flags: flagsOf(theNodes("to remove (default: chosen by Muster)")),
-		read: func(_ *cli.Context, v cluster.ClusterView, args []string, f *updateFlags) (cluster.Update, error) {
+		read: func(_ *cli.Context, v cluster.View, args []string, f *updateFlags) (cluster.Update, error) {
 			by, err := amountOr(max(1, len(f.nodes)), args, "NODES")
 			switch {
 			case err != nil:
@@ -87,7 +87,7 @@ var updates = []struct {
 			flags.StringVar(&f.config, "config", "", "changes as a JSON `object`, a YAML or JSON file, or - for stdin")
 			flags.BoolVar(&f.noRestart, "no-restart", false, "only write the configuration; services read it at their next restart")
 		}),
-		read: func(c *cli.Context, _ cluster.ClusterView, args []string, f *updateFlags) (cluster.Update, error) {
+		read: func(c *cli.Context, _ cluster.View, args []string, f *updateFlags) (cluster.Update, error) {
 			m := cluster.Update{Kind: app.OperationReconfigure, NoRestart: f.noRestart}
 			var err error
 			if m.Parameters, err = parseValues("--param", f.parameters); err != nil {
@@ -111,7 +111,7 @@ var updates = []struct {
 		more:    "The upgrade halts at the first node that isn't healthy afterwards; then you can resume it or roll it back.",
 		example: "muster cluster upgrade shop --preview\nmuster cluster upgrade shop --batch 2 --on-failure roll_back --wait",
 		args:    cli.Exactly("ID|NAME"), flags: flagsOf(theBatch),
-		read: func(*cli.Context, cluster.ClusterView, []string, *updateFlags) (cluster.Update, error) {
+		read: func(*cli.Context, cluster.View, []string, *updateFlags) (cluster.Update, error) {
 			return cluster.Update{Kind: app.OperationUpgrade}, nil
 		}},
 	{use: "compare ID|NAME [SERVICE…]", short: "Show what Puppet, Ansible, Chef and Docker would change on the nodes of a cluster",
@@ -122,7 +122,7 @@ var updates = []struct {
 		more:    "Without NODE, all lost and unhealthy nodes are replaced. A replaced node keeps its name, host key and services.",
 		example: "muster cluster repair shop --preview\nmuster cluster repair shop n3 --yes --wait",
 		args:    between(1, 0, "ID|NAME"), final: true,
-		read: func(_ *cli.Context, _ cluster.ClusterView, args []string, _ *updateFlags) (cluster.Update, error) {
+		read: func(_ *cli.Context, _ cluster.View, args []string, _ *updateFlags) (cluster.Update, error) {
 			return cluster.Update{Kind: app.OperationRepair, Nodes: args}, nil
 		}},
 }
@@ -153,8 +153,8 @@ func theBatch(f *updateFlags, flags *pflag.FlagSet) {
 }
 
 // servicesRead reads a change of services, perhaps on some nodes only.
-func servicesRead(kind app.OperationKind) func(*cli.Context, cluster.ClusterView, []string, *updateFlags) (cluster.Update, error) {
-	return func(_ *cli.Context, _ cluster.ClusterView, args []string, f *updateFlags) (cluster.Update, error) {
+func servicesRead(kind app.OperationKind) func(*cli.Context, cluster.View, []string, *updateFlags) (cluster.Update, error) {
+	return func(_ *cli.Context, _ cluster.View, args []string, f *updateFlags) (cluster.Update, error) {
 		return cluster.Update{Kind: kind, Services: args, Nodes: f.nodes}, nil
 	}
 }
@@ -198,7 +198,7 @@ func updateCommands(c *cli.Context) []*cobra.Command {
 			Long: strings.TrimSpace(a.short+".\n"+a.more) + "\n\nA preview is shown first. Exactly that plan runs: if anything has changed in the meantime,\n" +
 				"the command is refused."}
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			return update(cmd.Context(), c, args[0], f, func(v cluster.ClusterView) (cluster.Update, error) { return a.read(c, v, args[1:], f) })
+			return update(cmd.Context(), c, args[0], f, func(v cluster.View) (cluster.Update, error) { return a.read(c, v, args[1:], f) })
 		}
 		flags := cmd.Flags()
 		if a.flags != nil {
@@ -217,7 +217,7 @@ func updateCommands(c *cli.Context) []*cobra.Command {
 }
 
 // update previews a change, asks for confirmation, and submits it.
-func update(ctx context.Context, c *cli.Context, word string, f *updateFlags, read func(cluster.ClusterView) (cluster.Update, error)) error {
+func update(ctx context.Context, c *cli.Context, word string, f *updateFlags, read func(cluster.View) (cluster.Update, error)) error {
 	switch {
 	case f.yes && f.preview:
 		return cli.Usagef("--yes and --preview can't be combined")
@@ -276,7 +276,7 @@ func update(ctx context.Context, c *cli.Context, word string, f *updateFlags, re
 }
 
 // updated prints the result of a change that was accepted or is waiting for approval.
-func updated(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, answer cluster.UpdateAnswer, w waitFlags, after int64) error {
+func updated(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View, answer cluster.UpdateAnswer, w waitFlags, after int64) error {
 	now := answer.Cluster
 	if answer.Operation == 0 && answer.Request != nil {
 		var err error
@@ -294,7 +294,7 @@ func updated(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Clus
 }
 
 // printUpdate prints a preview.
-func printUpdate(c *cli.Context, v cluster.ClusterView, p cluster.UpdatePreview, steps bool) error {
+func printUpdate(c *cli.Context, v cluster.View, p cluster.UpdatePreview, steps bool) error {
 	return updateText{w: c.Stdout, paint: c.Painter(c.Stdout)}.write(v, p, steps)
 }
 

@@ -23,7 +23,7 @@ type updateText struct {
 	paint func(colour, text string) string
 }
 
-func (t updateText) write(v cluster.ClusterView, p cluster.UpdatePreview, steps bool) error {
+func (t updateText) write(v cluster.View, p cluster.UpdatePreview, steps bool) error {
 	if p.Nothing {
 		_, err := fmt.Fprintf(t.w, "%s (%s): no changes needed.\n", v.Name, v.ID)
 		return err
@@ -160,7 +160,7 @@ func indented(s string) string {
 }
 
 // figures prints cost and duration.
-func (t updateText) figures(v cluster.ClusterView, p cluster.UpdatePreview, now time.Time) {
+func (t updateText) figures(v cluster.View, p cluster.UpdatePreview, now time.Time) {
 	if p.Before.Nodes != p.After.Nodes {
 		cli.Line(t.w, "  Nodes: %d → %d", p.Before.Nodes, p.After.Nodes)
 	}

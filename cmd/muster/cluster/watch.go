@@ -22,7 +22,7 @@ const (
 )
 
 // watch follows an operation until it has ended, and returns the cluster's state. It survives restarts of the server.
-func watch(ctx context.Context, c *cli.Context, cl *cli.Client, id string, op, after int64, p *progress) (cluster.ClusterView, error) {
+func watch(ctx context.Context, c *cli.Context, cl *cli.Client, id string, op, after int64, p *progress) (cluster.View, error) {
 	defer p.end()
 	ctx, cancel := context.WithCancel(ctx)
 	w := &watcher{retrier: &cli.Retrier{Client: cl, Limit: c.RetryTime, Note: p.note}, id: id, op: op, after: after, progress: p}
@@ -48,7 +48,7 @@ type watcher struct {
 	op       int64
 	progress *progress
 	after    int64
-	view     cluster.ClusterView
+	view     cluster.View
 }
 
 // run returns when the operation has ended.
@@ -104,7 +104,7 @@ func (w *watcher) look(ctx context.Context) (bool, error) {
 }
 
 // OperationOf returns an operation of a cluster; 0 is the latest one.
-func OperationOf(v cluster.ClusterView, id int64) (app.Operation, bool) {
+func OperationOf(v cluster.View, id int64) (app.Operation, bool) {
 	i := slices.IndexFunc(v.Operations, func(o app.Operation) bool { return id == 0 || o.ID == id })
 	if i < 0 {
 		return app.Operation{}, false
@@ -134,12 +134,12 @@ func (w waitFlags) start(ctx context.Context, cl *cli.Client, id string) (after 
 
 // WaitFor watches a cluster's latest operation and returns the cluster afterwards. If the operation didn't succeed, or the wait was cut
 // short, the error says so and what to do. Timeout 0 is no limit.
-func WaitFor(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, timeout time.Duration) (cluster.ClusterView, error) {
+func WaitFor(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View, timeout time.Duration) (cluster.View, error) {
 	return waitAfter(ctx, c, cl, v, timeout, 0)
 }
 
 // waitAfter is WaitFor that shows only events after a number.
-func waitAfter(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, timeout time.Duration, after int64) (cluster.ClusterView, error) {
+func waitAfter(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View, timeout time.Duration, after int64) (cluster.View, error) {
 	op, ok := OperationOf(v, 0)
 	if !ok {
 		return v, nil
@@ -164,7 +164,7 @@ func waitAfter(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Cl
 
 // waitUntil watches an operation until it has ended, and returns the cluster and the operation afterwards. If the wait was cut short, the
 // error says so.
-func waitUntil(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, op app.Operation, timeout time.Duration, after int64) (cluster.ClusterView, app.Operation, error) {
+func waitUntil(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View, op app.Operation, timeout time.Duration, after int64) (cluster.View, app.Operation, error) {
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
@@ -186,7 +186,7 @@ func waitUntil(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Cl
 }
 
 // explainFailure says why an operation failed and what to do.
-func explainFailure(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.ClusterView, op app.Operation) error {
+func explainFailure(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View, op app.Operation) error {
 	e := &app.Error{Code: app.EScript, Reason: "operation_" + string(op.Status),
 		Message: fmt.Sprintf("the %s of %s has %s", op.Kind.Words(), v.Name, op.Status)}
 	if op.Status == app.OperationCancelled {
@@ -205,7 +205,7 @@ func explainFailure(ctx context.Context, c *cli.Context, cl *cli.Client, v clust
 }
 
 // failureHint lists the first failed steps and possible actions.
-func failureHint(v cluster.ClusterView, op app.Operation, steps []app.Step) string {
+func failureHint(v cluster.View, op app.Operation, steps []app.Step) string {
 	const most = 5
 	hint, first, failed, said := "", "", 0, cluster.RepeatedErrors{}
 	for _, s := range steps {

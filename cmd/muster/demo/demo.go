@@ -146,7 +146,7 @@ func (d *demo) connect(ctx context.Context) (*cli.Client, error) {
 	}
 }
 
-func (d *demo) create(ctx context.Context) (v appcluster.ClusterView, err error) {
+func (d *demo) create(ctx context.Context) (v appcluster.View, err error) {
 	ctx, cancel := context.WithTimeout(ctx, demoTimeout)
 	defer cancel()
 	if d.client, err = d.connect(ctx); err != nil {
@@ -155,7 +155,7 @@ func (d *demo) create(ctx context.Context) (v appcluster.ClusterView, err error)
 	if err := d.deleteAll(ctx); err != nil { // leftovers of a killed demo
 		return v, err
 	}
-	r := appcluster.ClusterRequest{Name: "demo", LayoutRequest: layout.LayoutRequest{Template: demoTemplate, Size: d.size}}
+	r := appcluster.ClusterRequest{Name: "demo", Request: layout.Request{Template: demoTemplate, Size: d.size}}
 	if v, err = d.client.Create(ctx, r); err != nil {
 		return v, err
 	}
@@ -165,7 +165,7 @@ func (d *demo) create(ctx context.Context) (v appcluster.ClusterView, err error)
 }
 
 // show fetches the page through the load balancer, checks it, and prints how to explore the demo.
-func (d *demo) show(ctx context.Context, v appcluster.ClusterView) error {
+func (d *demo) show(ctx context.Context, v appcluster.View) error {
 	if len(v.Links) == 0 {
 		return fmt.Errorf("demo: template %s doesn't declare a link to visit", demoTemplate)
 	}

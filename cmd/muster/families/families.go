@@ -62,15 +62,15 @@ func Currency() string {
 }
 
 // ResourceKinds are the resource types that the families declare.
-func ResourceKinds() (all []resource.ResourceTypes) {
+func ResourceKinds() (all []resource.Types) {
 	for _, name := range automators.Names() {
 		if types := automators.ResourceTypes(name); len(types) > 0 {
-			all = append(all, resource.ResourceTypes{Family: resource.ForAutomator, Member: name, Types: types})
+			all = append(all, resource.Types{Family: resource.ForAutomator, Member: name, Types: types})
 		}
 	}
 	for _, d := range providers.Descriptors() {
 		if len(d.ResourceTypes) > 0 {
-			all = append(all, resource.ResourceTypes{Family: resource.ForProvider, Member: d.Name, Types: d.ResourceTypes})
+			all = append(all, resource.Types{Family: resource.ForProvider, Member: d.Name, Types: d.ResourceTypes})
 		}
 	}
 	return all

@@ -36,9 +36,9 @@ func poolListCommand(c *cli.Context) *cobra.Command {
 		}}
 }
 
-func printPools(c *cli.Context, all []pool.PoolView) error {
+func printPools(c *cli.Context, all []pool.View) error {
 	if c.JSON() {
-		return c.PrintJSON(map[string][]pool.PoolView{"pools": all})
+		return c.PrintJSON(map[string][]pool.View{"pools": all})
 	}
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(c.Stdout, "No pools. Create one: muster pool create NAME --hardware … --image … --provider … --count 3")
@@ -70,12 +70,12 @@ func poolKind(p pool.Pool) string {
 func poolShowCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{Use: "show NAME", Short: "Show a pool and its machines", Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.Pools.Get(cmd.Context(), args[0]) })
+			return withPool(c, func(cl *cli.Client) (pool.View, error) { return cl.Pools.Get(cmd.Context(), args[0]) })
 		}}
 }
 
 // withPool calls the server and shows the pool it returns.
-func withPool(c *cli.Context, ask func(cl *cli.Client) (pool.PoolView, error)) error {
+func withPool(c *cli.Context, ask func(cl *cli.Client) (pool.View, error)) error {
 	cl, err := c.Connect()
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func withPool(c *cli.Context, ask func(cl *cli.Client) (pool.PoolView, error)) e
 	return printPool(c, v)
 }
 
-func printPool(c *cli.Context, v pool.PoolView) error {
+func printPool(c *cli.Context, v pool.View) error {
 	if c.JSON() {
 		return c.PrintJSON(v)
 	}
@@ -127,7 +127,7 @@ func printPool(c *cli.Context, v pool.PoolView) error {
 
 func poolCreateCommand(c *cli.Context) *cobra.Command {
 	var (
-		r      pool.PoolRequest
+		r      pool.Request
 		count  int
 		maxAge string
 		off    bool
@@ -156,7 +156,7 @@ func poolCreateCommand(c *cli.Context) *cobra.Command {
 			if off {
 				r.Mode = pool.ModeOff
 			}
-			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.Pools.Create(cmd.Context(), r) })
+			return withPool(c, func(cl *cli.Client) (pool.View, error) { return cl.Pools.Create(cmd.Context(), r) })
 		}}
 	flags := cmd.Flags()
 	flags.StringVar(&r.Hardware, "hardware", "", "`name` of the hardware")
@@ -200,7 +200,7 @@ func poolSetCommand(c *cli.Context) *cobra.Command {
 			if len(change) == 0 {
 				return cli.Usagef("--count, --max-age, --on or --off is required")
 			}
-			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.Pools.Change(cmd.Context(), args[0], change) })
+			return withPool(c, func(cl *cli.Client) (pool.View, error) { return cl.Pools.Change(cmd.Context(), args[0], change) })
 		}}
 	flags := cmd.Flags()
 	flags.IntVar(&count, "count", 0, "number of `machines` to keep ready, at most 500")
@@ -213,7 +213,7 @@ func poolSetCommand(c *cli.Context) *cobra.Command {
 func poolDrainCommand(c *cli.Context) *cobra.Command {
 	return &cobra.Command{Use: "drain NAME", Short: "Delete all machines of a pool and turn it off", Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withPool(c, func(cl *cli.Client) (pool.PoolView, error) { return cl.Pools.Drain(cmd.Context(), args[0]) })
+			return withPool(c, func(cl *cli.Client) (pool.View, error) { return cl.Pools.Drain(cmd.Context(), args[0]) })
 		}}
 }
 
@@ -267,7 +267,7 @@ func poolReceiptCommand(c *cli.Context) *cobra.Command {
 		}}
 }
 
-func printPoolReceipt(c *cli.Context, r pool.PoolReceipt) error {
+func printPoolReceipt(c *cli.Context, r pool.Receipt) error {
 	if c.JSON() {
 		return c.PrintJSON(r)
 	}

@@ -59,7 +59,7 @@ func TestCooprTemplates(t *testing.T) {
 func layoutAndPlan(t *testing.T, known *template.Catalog, name string) string {
 	t.Helper()
 	size := known.Templates[name].Constraints.Size.Min
-	layout, err := solver.New().Solve(t.Context(), known, applayout.LayoutRequest{Template: name, Size: size})
+	layout, err := solver.New().Solve(t.Context(), known, applayout.Request{Template: name, Size: size})
 	var e *app.Error
 	if errors.As(err, &e) {
 		return e.Reason

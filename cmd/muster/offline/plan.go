@@ -47,10 +47,10 @@ func PlanCommand(c *cli.Context) *cobra.Command {
 }
 
 // planRequest is the request for a create's plan.
-func planRequest(catalog *apptemplate.Catalog, template string, layout applayout.Layout) appplan.PlanRequest {
-	r := appplan.PlanRequest{
+func planRequest(catalog *apptemplate.Catalog, template string, layout applayout.Layout) appplan.Request {
+	r := appplan.Request{
 		Kind:     app.OperationCreate,
-		Nodes:    appplan.PlanNodes(layout),
+		Nodes:    appplan.Nodes(layout),
 		Services: map[string]*apptemplate.Service{},
 	}
 	if t := catalog.Templates[template]; t != nil {

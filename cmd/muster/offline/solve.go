@@ -166,7 +166,7 @@ func noLayout(err error) bool {
 }
 
 // explained adds an explanation to a refusal. Other errors are returned unchanged.
-func (q *question) explained(ctx context.Context, known *template.Catalog, r applayout.LayoutRequest, err error) error {
+func (q *question) explained(ctx context.Context, known *template.Catalog, r applayout.Request, err error) error {
 	var u *cli.Unsolvable
 	if !errors.As(err, &u) {
 		return err

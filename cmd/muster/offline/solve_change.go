@@ -96,7 +96,7 @@ func solveChange(c *cli.Context, cmd *cobra.Command, q *question, f *changeFlags
 }
 
 // changeForm is a change with [] instead of null in JSON.
-func changeForm(change layout.LayoutChange) layout.LayoutChange {
+func changeForm(change layout.Change) layout.Change {
 	change.Nodes = slices.Clone(change.Nodes)
 	for i := range change.Nodes {
 		change.Nodes[i].Services = cli.OrNone(change.Nodes[i].Services)
@@ -129,7 +129,7 @@ func (q *question) explainedChange(ctx context.Context, known *template.Catalog,
 }
 
 // wanted is a new cluster like the result of the change.
-func wanted(r layout.ChangeRequest) layout.LayoutRequest {
+func wanted(r layout.ChangeRequest) layout.Request {
 	services := map[string]bool{}
 	for _, n := range r.Nodes {
 		for _, s := range n.Services {
@@ -142,7 +142,7 @@ func wanted(r layout.ChangeRequest) layout.LayoutRequest {
 	for _, s := range r.Remove {
 		delete(services, s)
 	}
-	return layout.LayoutRequest{
+	return layout.Request{
 		Template: r.Template, Provider: r.Provider, Services: cli.SortedKeys(services), Size: cmp.Or(r.Size, len(r.Nodes)),
 		Hardware: r.Hardware, Image: r.Image, Prefer: r.Prefer,
 	}

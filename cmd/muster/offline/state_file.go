@@ -103,7 +103,7 @@ func decodeAll(b []byte, v any) error {
 	case errors.As(err, &syntax):
 		return fmt.Errorf("%s: %s", placeAt(b, syntax.Offset-1), humanize.PlainError(syntax))
 	case errors.As(err, &typed):
-		what := strings.ReplaceAll(typed.Field, "StandingNode.", "")
+		what := strings.ReplaceAll(typed.Field, "ExistingNode.", "")
 		if what == "" {
 			what = "it"
 		}

@@ -125,7 +125,7 @@ func policyDeleteCommand(c *cli.Context) *cobra.Command {
 }
 
 func policyTryCommand(c *cli.Context) *cobra.Command {
-	var t policy.Try
+	var t policy.TrialRequest
 	cmd := &cobra.Command{Use: "try FILE", Short: "Test a policy against past requests", Args: cli.Exactly("FILE")}
 	cmd.Flags().IntVar(&t.Past, "past", 0, "`number` of past requests, newest first, at most 1000 (default 200)")
 	return c.Asks(cmd, func(ctx context.Context, cl *cli.Client, args []string) error {

@@ -45,8 +45,8 @@ func (r *resourceConfig) check() error {
 	return nil
 }
 
-func (r *resourceConfig) limits() resource.ResourceLimits {
-	return resource.ResourceLimits{File: int64(r.File), Tenant: int64(r.Tenant)}
+func (r *resourceConfig) limits() resource.Limits {
+	return resource.Limits{File: int64(r.File), Tenant: int64(r.Tenant)}
 }
 
 // defaultResourceCache is the default cache size of a host with workers.

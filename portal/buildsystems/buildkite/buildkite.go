@@ -23,8 +23,8 @@ const (
 type System struct{}
 
 // About describes the system for forms and docs.
-func (System) About() appbuild.BuildSystem {
-	return appbuild.BuildSystem{
+func (System) About() appbuild.System {
+	return appbuild.System{
 		Name: Name, Title: "Buildkite",
 		About:  "Reports builds and jobs, signed with the webhook's token, which Buildkite generates.",
 		Events: []string{"build.failing", "build.finished", "build.running", "build.scheduled", "job.finished", "job.scheduled", "job.started", "ping"},
@@ -40,38 +40,38 @@ func (System) About() appbuild.BuildSystem {
 }
 
 // Verify checks the signature over time and body if there is one; only without one does it accept the token itself.
-func (System) Verify(r seal.Request) (appbuild.BuildDelivery, error) {
-	d := appbuild.BuildDelivery{ID: r.Header(headerRequest), Unique: seal.Unique(r.Body)} // a repeated delivery has a new time
+func (System) Verify(r seal.Request) (appbuild.Delivery, error) {
+	d := appbuild.Delivery{ID: r.Header(headerRequest), Unique: seal.Unique(r.Body)} // a repeated delivery has a new time
 	if given := r.Header(headerSignature); given != "" {
 		stamp, mac, err := parts(given)
 		if err != nil {
-			return appbuild.BuildDelivery{}, err
+			return appbuild.Delivery{}, err
 		}
 		at, err := seal.Time(headerSignature, stamp)
 		if err != nil {
-			return appbuild.BuildDelivery{}, err
+			return appbuild.Delivery{}, err
 		}
 		if !r.HexFits(mac, []byte(stamp+"."), r.Body) {
-			return appbuild.BuildDelivery{}, seal.Wrong(headerSignature)
+			return appbuild.Delivery{}, seal.Wrong(headerSignature)
 		}
 		if err := r.Fresh(headerSignature, at); err != nil {
-			return appbuild.BuildDelivery{}, err
+			return appbuild.Delivery{}, err
 		}
 		d.SentAt = at
 	} else {
 		token := r.Header(headerToken)
 		if token == "" {
-			return appbuild.BuildDelivery{}, seal.Missing(headerSignature, "In the webhook's settings, under Token, choose to send a signature.")
+			return appbuild.Delivery{}, seal.Missing(headerSignature, "In the webhook's settings, under Token, choose to send a signature.")
 		}
 		if !r.Token(token) {
-			return appbuild.BuildDelivery{}, seal.Wrong(headerToken)
+			return appbuild.Delivery{}, seal.Wrong(headerToken)
 		}
 	}
 	if body, err := payload.Parse(r.Body); err == nil {
 		d.Event, _ = body.All()["event"].(string)
 	}
 	if said := r.Header(headerEvent); said != "" && said != d.Event {
-		return appbuild.BuildDelivery{}, seal.Disagree(headerEvent, said, d.Event)
+		return appbuild.Delivery{}, seal.Disagree(headerEvent, said, d.Event)
 	}
 	return d, nil
 }

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write what payloads give to testdata/*.
 
 // read understands a body as it would be after it was verified.
 func (m Member) read(body []byte, event string) (app.BuildEvent, error) {
-	return m.Systems.Read(build.BuildDelivery{System: m.Name, Event: event, Body: body})
+	return m.Systems.Read(build.Delivery{System: m.Name, Event: event, Body: body})
 }
 
 func (m Member) golden(t *testing.T, name string, body []byte) {

@@ -105,8 +105,8 @@ func (m Member) times(t *testing.T, s Scheme, body []byte) {
 	}
 	secret := m.Secret(0)
 	for by, ok := range map[time.Duration]bool{
-		-build.BuildClockSkew: true, build.BuildClockSkew: true, 0: true,
-		-build.BuildClockSkew - time.Second: false, build.BuildClockSkew + time.Second: false, -24 * time.Hour: false, 24 * 365 * 100 * time.Hour: false,
+		-build.ClockSkew: true, build.ClockSkew: true, 0: true,
+		-build.ClockSkew - time.Second: false, build.ClockSkew + time.Second: false, -24 * time.Hour: false, 24 * 365 * 100 * time.Hour: false,
 	} {
 		_, err := m.verify(m.headers(s, secret, "id-1", now.Add(by), body), body, secret)
 		if ok && err != nil || !ok && (app.CodeOf(err) != app.EUnauthorized || app.AsError(err).Reason != "time") {

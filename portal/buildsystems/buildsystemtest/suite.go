@@ -15,7 +15,7 @@ import (
 
 // Member is a build system and what the suite needs to play it.
 type Member struct {
-	Systems build.BuildSystems
+	Systems build.Systems
 	Name    string
 	Secret  func(n int) string // the n-th secret, in the form that the system has them
 	Schemes []Scheme           // all ways in which its deliveries are signed
@@ -79,7 +79,7 @@ func recorded(t *testing.T) map[string][]byte {
 }
 
 func (m Member) about(t *testing.T) {
-	at := slices.IndexFunc(m.Systems.Systems(), func(s build.BuildSystem) bool { return s.Name == m.Name })
+	at := slices.IndexFunc(m.Systems.Systems(), func(s build.System) bool { return s.Name == m.Name })
 	if at < 0 {
 		t.Fatalf("%s is not on the list", m.Name)
 	}
@@ -104,7 +104,7 @@ func (m Member) headers(s Scheme, secret, id string, at time.Time, body []byte) 
 	return h
 }
 
-func (m Member) verify(h map[string]string, body []byte, secrets ...string) (build.BuildDelivery, error) {
+func (m Member) verify(h map[string]string, body []byte, secrets ...string) (build.Delivery, error) {
 	return m.Systems.Verify(m.Name, func(name string) string {
 		for k, v := range h {
 			if strings.EqualFold(k, name) {

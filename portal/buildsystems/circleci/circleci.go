@@ -22,8 +22,8 @@ const (
 type System struct{}
 
 // About describes the system for forms and docs.
-func (System) About() build.BuildSystem {
-	return build.BuildSystem{
+func (System) About() build.System {
+	return build.System{
 		Name: Name, Title: "CircleCI",
 		About:  "Reports the end of workflows and jobs, but not their start: a step of the job requests the cluster.",
 		Events: []string{"job-completed", "workflow-completed"},
@@ -38,10 +38,10 @@ func (System) About() build.BuildSystem {
 }
 
 // Verify checks the HMAC over the body. The header may have signatures of several versions; only the first is supported.
-func (System) Verify(r seal.Request) (build.BuildDelivery, error) {
+func (System) Verify(r seal.Request) (build.Delivery, error) {
 	given := r.Header(headerSignature)
 	if given == "" {
-		return build.BuildDelivery{}, seal.Missing(headerSignature, "Enter this hook's secret as Secret token in the webhook's settings.")
+		return build.Delivery{}, seal.Missing(headerSignature, "Enter this hook's secret as Secret token in the webhook's settings.")
 	}
 	fits := false
 	for i, one := range strings.Split(given, ",") {
@@ -50,15 +50,15 @@ func (System) Verify(r seal.Request) (build.BuildDelivery, error) {
 		}
 	}
 	if !fits {
-		return build.BuildDelivery{}, seal.Wrong(headerSignature)
+		return build.Delivery{}, seal.Wrong(headerSignature)
 	}
-	d := build.BuildDelivery{Unique: seal.Unique(r.Body)}
+	d := build.Delivery{Unique: seal.Unique(r.Body)}
 	if body, err := payload.Parse(r.Body); err == nil {
 		d.Event, _ = body.All()["type"].(string)
 		d.ID, _ = body.All()["id"].(string)
 	}
 	if said := r.Header(headerEvent); said != "" && said != d.Event {
-		return build.BuildDelivery{}, seal.Disagree(headerEvent, said, d.Event)
+		return build.Delivery{}, seal.Disagree(headerEvent, said, d.Event)
 	}
 	return d, nil
 }

@@ -23,8 +23,8 @@ const maxLabels = 50
 type System struct{}
 
 // About describes the system for forms and docs.
-func (System) About() build.BuildSystem {
-	return build.BuildSystem{
+func (System) About() build.System {
+	return build.System{
 		Name: Name, Title: "Other (signed JSON)",
 		About:  "Accepts signed JSON in Muster's own format from any script, so it works with every build system.",
 		Events: []string{"build"},
@@ -39,12 +39,12 @@ func (System) About() build.BuildSystem {
 }
 
 // Verify checks a signature of Standard Webhooks.
-func (System) Verify(r seal.Request) (build.BuildDelivery, error) {
+func (System) Verify(r seal.Request) (build.Delivery, error) {
 	id, at, err := r.Standard()
 	if err != nil {
-		return build.BuildDelivery{}, err
+		return build.Delivery{}, err
 	}
-	d := build.BuildDelivery{ID: id, SentAt: at, Unique: seal.Unique([]byte(id), r.Body)}
+	d := build.Delivery{ID: id, SentAt: at, Unique: seal.Unique([]byte(id), r.Body)}
 	if body, err := payload.Parse(r.Body); err == nil {
 		d.Event, _ = body.All()["event"].(string)
 	}

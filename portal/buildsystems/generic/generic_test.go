@@ -31,7 +31,7 @@ func TestErrorsAreExplained(t *testing.T) {
 		`{"event":"build","labels":["a",1]}`:                             "labels[1]",
 		`{"event":"build","branch":"` + strings.Repeat("x", 1001) + `"}`: "branch",
 	} {
-		_, err := buildsystems.Family{}.Read(build.BuildDelivery{System: generic.Name, Body: []byte(body)})
+		_, err := buildsystems.Family{}.Read(build.Delivery{System: generic.Name, Body: []byte(body)})
 		a := app.AsError(err)
 		if err == nil || a.Code != app.EInvalid || a.Field != field {
 			t.Errorf("%.60s: %v", body, err)

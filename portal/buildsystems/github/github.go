@@ -24,8 +24,8 @@ const (
 type System struct{}
 
 // About describes the system for forms and docs.
-func (System) About() appbuild.BuildSystem {
-	return appbuild.BuildSystem{
+func (System) About() appbuild.System {
+	return appbuild.System{
 		Name: Name, Title: "GitHub Actions",
 		About:        "Reports workflow runs and jobs, pushes, pull requests and deployments, signed with a shared secret.",
 		Events:       []string{"deployment", "ping", "pull_request", "push", "workflow_job", "workflow_run"},
@@ -44,29 +44,29 @@ func (System) About() appbuild.BuildSystem {
 
 // Verify checks the HMAC over the body. The headers with the delivery's ID and the event's name aren't signed: the first is only shown,
 // and the second must match the body.
-func (System) Verify(r seal.Request) (appbuild.BuildDelivery, error) {
+func (System) Verify(r seal.Request) (appbuild.Delivery, error) {
 	given := r.Header(headerSignature)
 	if given == "" {
 		hint := "Enter this hook's secret in the webhook's settings."
 		if r.Header("X-Hub-Signature") != "" {
 			hint = "X-Hub-Signature uses SHA-1, which isn't accepted."
 		}
-		return appbuild.BuildDelivery{}, seal.Missing(headerSignature, hint)
+		return appbuild.Delivery{}, seal.Missing(headerSignature, hint)
 	}
 	mac, sha256 := strings.CutPrefix(given, "sha256=")
 	if !sha256 || !r.HexFits(mac, r.Body) {
-		return appbuild.BuildDelivery{}, seal.Wrong(headerSignature)
+		return appbuild.Delivery{}, seal.Wrong(headerSignature)
 	}
 	if bytes.HasPrefix(r.Body, []byte("payload=")) || strings.HasPrefix(r.Header("Content-Type"), "application/x-www-form-urlencoded") {
-		return appbuild.BuildDelivery{}, &app.Error{Code: app.EInvalid, Reason: "form", Field: "Content-Type", Message: "The webhook sends forms instead of JSON.",
+		return appbuild.Delivery{}, &app.Error{Code: app.EInvalid, Reason: "form", Field: "Content-Type", Message: "The webhook sends forms instead of JSON.",
 			Hint: "Choose application/json as Content type in the webhook's settings."}
 	}
-	d := appbuild.BuildDelivery{Event: r.Header(headerEvent), ID: r.Header(headerDelivery), Unique: seal.Unique(r.Body)}
+	d := appbuild.Delivery{Event: r.Header(headerEvent), ID: r.Header(headerDelivery), Unique: seal.Unique(r.Body)}
 	if body, err := payload.Parse(r.Body); err == nil {
 		event := eventOf(body)
 		// An unknown event has the name in the header, unless that's the name of a known one.
 		if d.Event != "" && d.Event != event && (event != "" || slices.Contains(System{}.About().Events, d.Event)) {
-			return appbuild.BuildDelivery{}, seal.Disagree(headerEvent, d.Event, event)
+			return appbuild.Delivery{}, seal.Disagree(headerEvent, d.Event, event)
 		}
 		if event != "" {
 			d.Event = event

@@ -32,7 +32,7 @@ func Test(t *testing.T) {
 const secret = "s3cret"
 
 // verify sends a body that is signed rightly, with other headers.
-func verify(body string, headers map[string]string) (build.BuildDelivery, error) {
+func verify(body string, headers map[string]string) (build.Delivery, error) {
 	m := hmac.New(sha256.New, []byte(secret))
 	m.Write([]byte(body))
 	return buildsystems.Family{}.Verify(github.Name, func(name string) string {

@@ -24,8 +24,8 @@ var hooks = map[string]string{
 type System struct{}
 
 // About describes the system for forms and docs.
-func (System) About() build.BuildSystem {
-	return build.BuildSystem{
+func (System) About() build.System {
+	return build.System{
 		Name: Name, Title: "GitLab CI/CD",
 		About:  "Reports pipelines, jobs, pushes, merge requests and deployments, signed with a signing token or, on older servers, sent with a secret token.",
 		Events: []string{"build", "deployment", "merge_request", "pipeline", "push", "tag_push"},
@@ -42,21 +42,21 @@ func (System) About() build.BuildSystem {
 }
 
 // Verify checks the signature if there is one; only without one does it accept the secret itself.
-func (System) Verify(r seal.Request) (build.BuildDelivery, error) {
-	var d build.BuildDelivery
+func (System) Verify(r seal.Request) (build.Delivery, error) {
+	var d build.Delivery
 	if r.Header(seal.StandardSignature) != "" {
 		id, at, err := r.Standard()
 		if err != nil {
-			return build.BuildDelivery{}, err
+			return build.Delivery{}, err
 		}
 		d.ID, d.SentAt, d.Unique = id, at, seal.Unique([]byte(id), r.Body)
 	} else {
 		token := r.Header(headerToken)
 		if token == "" {
-			return build.BuildDelivery{}, seal.Missing(seal.StandardSignature, "Enter this hook's secret as Signing token in the webhook's settings or, on an older GitLab, as Secret token.")
+			return build.Delivery{}, seal.Missing(seal.StandardSignature, "Enter this hook's secret as Signing token in the webhook's settings or, on an older GitLab, as Secret token.")
 		}
 		if !r.Token(token) {
-			return build.BuildDelivery{}, seal.Wrong(headerToken)
+			return build.Delivery{}, seal.Wrong(headerToken)
 		}
 		d.ID, d.Unique = r.Header(headerUUID), seal.Unique(r.Body)
 	}
@@ -64,7 +64,7 @@ func (System) Verify(r seal.Request) (build.BuildDelivery, error) {
 		d.Event, _ = body.All()["object_kind"].(string)
 	}
 	if said := r.Header(headerEvent); hooks[said] != "" && hooks[said] != d.Event {
-		return build.BuildDelivery{}, seal.Disagree(headerEvent, said, d.Event)
+		return build.Delivery{}, seal.Disagree(headerEvent, said, d.Event)
 	}
 	return d, nil
 }

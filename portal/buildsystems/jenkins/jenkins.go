@@ -17,8 +17,8 @@ const Name = "jenkins"
 type System struct{}
 
 // About describes the system for forms and docs.
-func (System) About() build.BuildSystem {
-	return build.BuildSystem{
+func (System) About() build.System {
+	return build.System{
 		Name: Name, Title: "Jenkins",
 		About:  "Reports builds in the format of the Notification plugin, sent by a pipeline step, since the plugin can't sign requests.",
 		Events: []string{"build"},
@@ -33,12 +33,12 @@ func (System) About() build.BuildSystem {
 }
 
 // Verify checks a signature of Standard Webhooks.
-func (System) Verify(r seal.Request) (build.BuildDelivery, error) {
+func (System) Verify(r seal.Request) (build.Delivery, error) {
 	id, at, err := r.Standard()
 	if err != nil {
-		return build.BuildDelivery{}, err
+		return build.Delivery{}, err
 	}
-	return build.BuildDelivery{Event: "build", ID: id, SentAt: at, Unique: seal.Unique([]byte(id), r.Body)}, nil
+	return build.Delivery{Event: "build", ID: id, SentAt: at, Unique: seal.Unique([]byte(id), r.Body)}, nil
 }
 
 // A completed build has run all its steps; a finalized one has also been saved. Both have ended, since a hook may be set up for only one

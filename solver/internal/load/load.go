@@ -21,7 +21,7 @@ const (
 var Boundless = Load{Endless, Endless, Endless, Endless}
 
 // Of states what a service needs. What is not a sensible number of anything counts as 0.
-func Of(r template.Resources) Load {
+func Of(r template.Requirements) Load {
 	return Load{millionths(r.CPU), millionths(r.MemoryGB), millionths(r.DiskGB), 1}
 }
 

@@ -14,7 +14,7 @@ const mostHints = 4
 
 // Advised completes a refusal: the hint says what would fix it, with near names, and what else is wrong with the
 // request, so that one need not find that out one by one.
-func Advised(c *template.Catalog, r layout.LayoutRequest, err error) error {
+func Advised(c *template.Catalog, r layout.Request, err error) error {
 	e := app.AsError(err)
 	var mend, also []string
 	for _, f := range Flaws(c, r) {

@@ -21,13 +21,13 @@ type Flaw struct {
 // Repair is a change of the request, with what it is in words.
 type Repair struct {
 	Text  string // "" for another size, which is said last and once
-	Apply func(r *layout.LayoutRequest)
+	Apply func(r *layout.Request)
 }
 
 // reviewer looks through a request. template and provider are nil and "" where they are not known.
 type reviewer struct {
 	c        *template.Catalog
-	r        layout.LayoutRequest
+	r        layout.Request
 	t        *template.Template
 	provider string
 	services []string // in the order of the request, each once
@@ -35,7 +35,7 @@ type reviewer struct {
 }
 
 // Flaws returns everything that is wrong with a request, whatever else is.
-func Flaws(c *template.Catalog, r layout.LayoutRequest) []Flaw {
+func Flaws(c *template.Catalog, r layout.Request) []Flaw {
 	v := &reviewer{c: c, r: r, t: c.Templates[r.Template]}
 	v.template()
 	v.size()
@@ -70,14 +70,14 @@ func didYouMean(near, all []string) string {
 }
 
 // instead returns a repair for each of some names, to be used instead of another one.
-func instead(what, wrong string, some []string, at func(r *layout.LayoutRequest) *string) []Repair {
+func instead(what, wrong string, some []string, at func(r *layout.Request) *string) []Repair {
 	var out []Repair
 	for _, name := range some {
 		text := what + " " + name
 		if wrong != "" {
 			text += " instead of " + wrong
 		}
-		out = append(out, Repair{text, func(r *layout.LayoutRequest) { *at(r) = name }})
+		out = append(out, Repair{text, func(r *layout.Request) { *at(r) = name }})
 	}
 	return out
 }
@@ -88,7 +88,7 @@ func (v *reviewer) template() {
 	}
 	all := sortedNames(v.c.Templates)
 	near := nearNames(v.r.Template, all)
-	at := func(r *layout.LayoutRequest) *string { return &r.Template }
+	at := func(r *layout.Request) *string { return &r.Template }
 	v.say(app.ENotFound, MissingTemplate, "template", didYouMean(near, all), instead("template", v.r.Template, near, at),
 		"Cluster template %s doesn't exist.", v.r.Template)
 }
@@ -102,7 +102,7 @@ func (v *reviewer) size() {
 		allowed = v.t.Constraints.Size
 	}
 	resize := func(to int) (string, []Repair) {
-		return fmt.Sprintf("Choose %s.", humanize.Count(to, "node")), []Repair{{"", func(r *layout.LayoutRequest) { r.Size = to }}}
+		return fmt.Sprintf("Choose %s.", humanize.Count(to, "node")), []Repair{{"", func(r *layout.Request) { r.Size = to }}}
 	}
 	switch {
 	case n <= 0:
@@ -121,7 +121,7 @@ func (v *reviewer) prefer() {
 		return
 	}
 	near := nearNames(wrong, known)
-	at := func(r *layout.LayoutRequest) *string { return (*string)(&r.Prefer) }
+	at := func(r *layout.Request) *string { return (*string)(&r.Prefer) }
 	v.say(app.EInvalid, BadRequest, "prefer", didYouMean(near, known), instead("preference", wrong, orElse(near, known), at),
 		"Preference %s doesn't exist.", wrong)
 }
@@ -140,7 +140,7 @@ func (v *reviewer) providers() {
 		name = v.t.Defaults.Provider
 	}
 	all := sortedNames(v.c.Providers)
-	at := func(r *layout.LayoutRequest) *string { return &r.Provider }
+	at := func(r *layout.Request) *string { return &r.Provider }
 	switch {
 	case name == "" && v.t != nil:
 		v.say(app.EInvalid, MissingProvider, "provider", didYouMean(nil, all), instead("provider", "", all, at),
@@ -165,7 +165,7 @@ func (v *reviewer) zones() {
 	if len(some) > 0 {
 		hint = fmt.Sprintf("Use provider %s.", humanize.Or(some))
 	}
-	at := func(r *layout.LayoutRequest) *string { return &r.Provider }
+	at := func(r *layout.Request) *string { return &r.Provider }
 	v.say(app.EInvalid, BadRequest, "provider", hint, instead("provider", v.provider, some, at),
 		"Template %s requires zones, and provider %s has none.", v.r.Template, v.provider)
 }
@@ -241,5 +241,5 @@ func (v *reviewer) elsewhere(of TypeSort, want string, list []string) []Repair {
 			some = append(some, name)
 		}
 	}
-	return instead("provider", v.provider, some, func(r *layout.LayoutRequest) *string { return &r.Provider })
+	return instead("provider", v.provider, some, func(r *layout.Request) *string { return &r.Provider })
 }

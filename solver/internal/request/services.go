@@ -53,7 +53,7 @@ func (v *reviewer) usable() []string {
 }
 
 // replace puts some services in the place of one.
-func (v *reviewer) replace(s string, by ...string) func(*layout.LayoutRequest) {
+func (v *reviewer) replace(s string, by ...string) func(*layout.Request) {
 	var services []string
 	for _, o := range v.services {
 		if o == s {
@@ -62,7 +62,7 @@ func (v *reviewer) replace(s string, by ...string) func(*layout.LayoutRequest) {
 		}
 		services = append(services, o)
 	}
-	return func(r *layout.LayoutRequest) { r.Services = services }
+	return func(r *layout.Request) { r.Services = services }
 }
 
 func (v *reviewer) leaveOut(s string) []Repair {

@@ -10,7 +10,7 @@ import (
 // TypeSort says where the one or the other sort of type, hardware or image, is in requests and templates.
 type TypeSort struct {
 	Name       string
-	Asked      func(r *layout.LayoutRequest) *string
+	Asked      func(r *layout.Request) *string
 	Usual      func(t *template.Template) *string
 	Compatible func(t *template.Template) *[]string
 	Accepted   func(c *template.ServiceConstraint) *[]string
@@ -18,7 +18,7 @@ type TypeSort struct {
 
 // Hardware is the sort of hardware types.
 var Hardware = TypeSort{"hardware",
-	func(r *layout.LayoutRequest) *string { return &r.Hardware },
+	func(r *layout.Request) *string { return &r.Hardware },
 	func(t *template.Template) *string { return &t.Defaults.Hardware },
 	func(t *template.Template) *[]string { return &t.Compatibility.Hardware },
 	func(c *template.ServiceConstraint) *[]string { return &c.Hardware },
@@ -26,7 +26,7 @@ var Hardware = TypeSort{"hardware",
 
 // Images is the sort of image types.
 var Images = TypeSort{"image",
-	func(r *layout.LayoutRequest) *string { return &r.Image },
+	func(r *layout.Request) *string { return &r.Image },
 	func(t *template.Template) *string { return &t.Defaults.Image },
 	func(t *template.Template) *[]string { return &t.Compatibility.Images },
 	func(c *template.ServiceConstraint) *[]string { return &c.Images },

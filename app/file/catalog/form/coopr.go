@@ -243,7 +243,7 @@ func (t *cooprTemplate) template(e *Entry) *template.Template {
 	lease := t.Administration.Lease
 	out := &template.Template{
 		About: t.about(e), Links: cooprLinks(t.Links),
-		Defaults: template.TemplateDefaults{
+		Defaults: template.Defaults{
 			Services: []string{}, Provider: t.Defaults.Provider, Hardware: t.Defaults.Hardware, Image: t.Defaults.Image,
 			DNSSuffix: t.Defaults.DNSSuffix, Config: orEmpty(t.Defaults.Config),
 		},

@@ -258,7 +258,7 @@ func (s *serviceDoc) service(e *Entry) *template.Service {
 	out := &template.Service{
 		About: s.about(e), Provides: s.Provides, Conflicts: s.Conflicts,
 		Install: template.Dependencies(s.Install), Runtime: template.Dependencies(s.Runtime),
-		Needs:   template.Resources(s.Needs),
+		Needs:   template.Requirements(s.Needs),
 		Actions: map[app.Action]*template.ServiceAction{}, Links: links(s.Links),
 		Health: s.Health.check(), Reads: s.Reads,
 	}
@@ -296,7 +296,7 @@ func (a ActionsDoc) ByName() map[app.Action]*actionDoc {
 func (t *templateDoc) template(e *Entry) *template.Template {
 	out := &template.Template{
 		About: t.about(e), Extends: t.Extends, Includes: t.Includes, Links: links(t.Links), Hooks: hooks(t.Hooks),
-		Defaults: template.TemplateDefaults{
+		Defaults: template.Defaults{
 			Services: []string{}, Provider: t.Defaults.Provider, Hardware: t.Defaults.Hardware, Image: t.Defaults.Image,
 			DNSSuffix: t.Defaults.DNSSuffix, Prefer: template.Preference(t.Defaults.Prefer), Config: orEmpty(t.Defaults.Config),
 		},
@@ -306,7 +306,7 @@ func (t *templateDoc) template(e *Entry) *template.Template {
 			Initial: time.Duration(t.Lease.Initial), Max: time.Duration(t.Lease.Max), Step: time.Duration(t.Lease.Step),
 		},
 		Batches: t.Batches.person(),
-		Health:  t.Health.policy(), PartialResults: t.PartialResults.partialResults(), Firewall: t.Firewall.Firewall(), FallbackHardware: t.FallbackHardware, Partial: t.Partial, State: template.TemplateState(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
+		Health:  t.Health.policy(), PartialResults: t.PartialResults.partialResults(), Firewall: t.Firewall.Firewall(), FallbackHardware: t.FallbackHardware, Partial: t.Partial, State: template.State(t.State), Version: t.Version, ReplacedBy: t.ReplacedBy,
 		Parameters: parameters(t.Parameters),
 	}
 	for _, s := range t.Defaults.Services {
@@ -318,7 +318,7 @@ func (t *templateDoc) template(e *Entry) *template.Template {
 }
 
 // addDefault adds a default service; its piece of configuration takes its place under the service's name, key by key.
-func addDefault(d *template.TemplateDefaults, name string, config map[string]any) {
+func addDefault(d *template.Defaults, name string, config map[string]any) {
 	d.Services = append(d.Services, name)
 	if len(config) == 0 {
 		return

@@ -14,10 +14,10 @@ import (
 type stateDoc string
 
 func (s *stateDoc) fromNode(d *Decoder, n *yaml.Node, path string) {
-	*s = stateDoc(oneWord(d, n, path, template.TemplateStates))
+	*s = stateDoc(oneWord(d, n, path, template.States))
 }
 
-func (stateDoc) schema() map[string]any { return schemaOfWords(template.TemplateStates) }
+func (stateDoc) schema() map[string]any { return schemaOfWords(template.States) }
 
 // parameterTypeDoc is the type of a parameter.
 type parameterTypeDoc string

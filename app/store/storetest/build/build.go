@@ -33,11 +33,11 @@ type buildHookTest struct {
 // oneNode solves and plans clusters of one node that are all alike.
 type oneNode struct{}
 
-func (oneNode) Solve(_ context.Context, _ *template.Catalog, r layout.LayoutRequest) (layout.Layout, error) {
+func (oneNode) Solve(_ context.Context, _ *template.Catalog, r layout.Request) (layout.Layout, error) {
 	return layout.Layout{Provider: kit.Cloud, Groups: []layout.NodeGroup{{Count: 1, Hardware: "small", Image: "host", Services: []string{"web"}}}}, nil
 }
 
-func (oneNode) Plan(r plan.PlanRequest) (plan.Plan, error) {
+func (oneNode) Plan(r plan.Request) (plan.Plan, error) {
 	if r.Kind == app.OperationDelete {
 		return apptest.Remove(len(r.Nodes)), nil
 	}
@@ -53,20 +53,20 @@ func (oneNode) SignCertificate([]byte, app.CertificateOrder) (app.SignedCertific
 // wordSystem is a build system whose signature is its secret, and whose deliveries are events as they are.
 type wordSystem struct{}
 
-func (wordSystem) Systems() []appbuild.BuildSystem {
-	return []appbuild.BuildSystem{{Name: "words", Title: "Words"}}
+func (wordSystem) Systems() []appbuild.System {
+	return []appbuild.System{{Name: "words", Title: "Words"}}
 }
 
-func (wordSystem) Verify(system string, header func(string) string, body []byte, secrets []string, now time.Time) (appbuild.BuildDelivery, error) {
+func (wordSystem) Verify(system string, header func(string) string, body []byte, secrets []string, now time.Time) (appbuild.Delivery, error) {
 	for _, s := range secrets {
 		if header("Signature") == s {
-			return appbuild.BuildDelivery{System: system, Event: "build", ID: header("Number"), Unique: header("Number"), Body: body}, nil
+			return appbuild.Delivery{System: system, Event: "build", ID: header("Number"), Unique: header("Number"), Body: body}, nil
 		}
 	}
-	return appbuild.BuildDelivery{}, app.Errorf(app.EUnauthorized, "the signature is wrong")
+	return appbuild.Delivery{}, app.Errorf(app.EUnauthorized, "the signature is wrong")
 }
 
-func (wordSystem) Read(d appbuild.BuildDelivery) (e app.BuildEvent, err error) {
+func (wordSystem) Read(d appbuild.Delivery) (e app.BuildEvent, err error) {
 	if err := json.Unmarshal(d.Body, &e); err != nil {
 		return e, app.Errorf(app.EInvalid, "body: not JSON")
 	}
@@ -76,22 +76,22 @@ func (wordSystem) Read(d appbuild.BuildDelivery) (e app.BuildEvent, err error) {
 // wordRules match events of the action that they name.
 type wordRules struct{}
 
-func (wordRules) EventWords() []policy.PolicyWord { return nil }
+func (wordRules) EventWords() []policy.Word { return nil }
 
-func (wordRules) CheckRule(appbuild.BuildRule) error { return nil }
+func (wordRules) CheckRule(appbuild.Rule) error { return nil }
 
-func (wordRules) KeyOf(_ context.Context, _ appbuild.BuildRule, e app.BuildEvent) (string, error) {
+func (wordRules) KeyOf(_ context.Context, _ appbuild.Rule, e app.BuildEvent) (string, error) {
 	return e.DefaultKey(), nil
 }
 
-func (wordRules) JudgeRule(_ context.Context, r appbuild.BuildRule, e app.BuildEvent) (appbuild.BuildJudgement, error) {
-	return appbuild.BuildJudgement{Applies: r.When == e.Action, Key: e.DefaultKey(),
-		Callback: r.Callback, Ask: appbuild.BuildSpec{Template: r.Template, Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: r.AtOnce()}}, nil
+func (wordRules) JudgeRule(_ context.Context, r appbuild.Rule, e app.BuildEvent) (appbuild.Judgement, error) {
+	return appbuild.Judgement{Applies: r.When == e.Action, Key: e.DefaultKey(),
+		Callback: r.Callback, Ask: appbuild.Spec{Template: r.Template, Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: r.AtOnce()}}, nil
 }
 
 const buildSecret = "a-secret-of-some-length"
 
-func (t *storeTest) building(rules ...appbuild.BuildRule) *buildHookTest {
+func (t *storeTest) building(rules ...appbuild.Rule) *buildHookTest {
 	t.Helper()
 	b := &buildHookTest{storeTest: t}
 	c := template.NewCatalog()
@@ -119,8 +119,8 @@ func (t *storeTest) building(rules ...appbuild.BuildRule) *buildHookTest {
 	return b
 }
 
-func createRule(concurrency, queue int) appbuild.BuildRule {
-	return appbuild.BuildRule{Name: "web", When: "go", Do: appbuild.ActionCreate, Template: "web", Concurrency: concurrency, Queue: &queue, Lease: "2h", WaitFor: "1h"}
+func createRule(concurrency, queue int) appbuild.Rule {
+	return appbuild.Rule{Name: "web", When: "go", Do: appbuild.ActionCreate, Template: "web", Concurrency: concurrency, Queue: &queue, Lease: "2h", WaitFor: "1h"}
 }
 
 // send delivers an event under a number; 0 is a fresh one.
@@ -203,7 +203,7 @@ func (t *storeTest) builds() {
 	b.is(second.Build, app.BuildWaiting)
 	b.settle()
 	first := b.is(r.Build, app.BuildReady)
-	key := appbuild.BuildKey{Hook: b.hook.ID, Build: r.Build, Token: r.Token}
+	key := appbuild.Key{Hook: b.hook.ID, Build: r.Build, Token: r.Token}
 	v, err := b.a.Build.Access.AwaitBuildBy(b.Ctx, key, 0)
 	b.Must(err)
 	if v.Cluster != first.Cluster || len(v.Nodes) != 1 {
@@ -290,7 +290,7 @@ func (t *storeTest) buildsWait() {
 	}
 	n, err := b.Store.ForgetBuilds(b.Ctx, at.Add(appbuild.DeliveryRetention+time.Hour))
 	b.Must(err)
-	if list, err := b.Store.Builds(b.Ctx, kit.Tenant, appbuild.BuildFilter{Limit: 10}); err != nil || len(list) != 0 || n == 0 {
+	if list, err := b.Store.Builds(b.Ctx, kit.Tenant, appbuild.Filter{Limit: 10}); err != nil || len(list) != 0 || n == 0 {
 		b.Errorf("%d builds are remembered forever, %v", len(list), err)
 	}
 }
@@ -359,7 +359,7 @@ func (t *storeTest) buildsAtRandom() {
 	for _, c := range live {
 		b.Errorf("cluster %s is left, %s: %s", c.ID, c.Status, c.Message)
 	}
-	list, err := b.Store.Builds(b.Ctx, kit.Tenant, appbuild.BuildFilter{Live: true, Limit: 100})
+	list, err := b.Store.Builds(b.Ctx, kit.Tenant, appbuild.Filter{Live: true, Limit: 100})
 	b.Must(err)
 	for _, v := range list {
 		b.Errorf("build %d is still %s: %s", v.ID, v.State, v.Words)
@@ -369,7 +369,7 @@ func (t *storeTest) buildsAtRandom() {
 // asPromised looks at everything that exists.
 func (b *buildHookTest) asPromised(step, most int, had map[string]string) {
 	b.Helper()
-	list, err := b.Store.Builds(b.Ctx, kit.Tenant, appbuild.BuildFilter{Live: true, Limit: 200})
+	list, err := b.Store.Builds(b.Ctx, kit.Tenant, appbuild.Filter{Live: true, Limit: 200})
 	b.Must(err)
 	clusters, keys := map[string]bool{}, map[string]bool{}
 	for _, v := range list {

@@ -17,11 +17,11 @@ import (
 // always are policies that apply to everything.
 type always struct{}
 
-func (always) Words() []policy.PolicyWord { return nil }
+func (always) Words() []policy.Word { return nil }
 
 func (always) Check(policy.Policy) error { return nil }
 
-func (always) Judge(_ context.Context, p policy.Policy, _ policy.Facts) (policy.Judgement, error) {
+func (always) Judge(_ context.Context, p policy.Policy, _ policy.Input) (policy.Judgement, error) {
 	return policy.Judgement{Applies: true, Reason: p.Reason}, nil
 }
 

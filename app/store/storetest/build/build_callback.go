@@ -49,9 +49,9 @@ func (b *buildHookTest) answered(d webhook.DueDelivery, code app.Code, again tim
 }
 
 // outcome looks how the callbacks of a build stand, as people see them.
-func (b *buildHookTest) outcome(id int64, want string) build.BuildCallbacks {
+func (b *buildHookTest) outcome(id int64, want string) build.Callbacks {
 	b.Helper()
-	list, err := b.Store.Builds(b.Ctx, kit.Tenant, build.BuildFilter{Limit: 100})
+	list, err := b.Store.Builds(b.Ctx, kit.Tenant, build.Filter{Limit: 100})
 	b.Must(err)
 	var got []string
 	for _, v := range list {
@@ -72,17 +72,17 @@ func (b *buildHookTest) outcome(id int64, want string) build.BuildCallbacks {
 		return *v.Callback
 	}
 	b.Fatalf("there is no build %d", id)
-	return build.BuildCallbacks{}
+	return build.Callbacks{}
 }
 
-func calledRule(concurrency, queue int) build.BuildRule {
+func calledRule(concurrency, queue int) build.Rule {
 	r := createRule(concurrency, queue)
 	r.Callback = buildCallURL
 	return r
 }
 
 // calling sets rules that hold a user's password, which are not let in by the front door.
-func (t *storeTest) calling(rules ...build.BuildRule) *buildHookTest {
+func (t *storeTest) calling(rules ...build.Rule) *buildHookTest {
 	b := t.building()
 	_, _, err := b.Store.SaveBuildHook(b.Ctx, kit.Boss, build.BuildHookChange{Name: "ci", Rules: &rules}, b.Clock.Now())
 	b.Must(err)
@@ -164,7 +164,7 @@ func (t *storeTest) buildsCalledInSecret() {
 	r := b.begins("web/1")
 	b.settle()
 	b.told("web/1 ready")
-	v, err := b.a.Build.Access.AwaitBuildBy(b.Ctx, build.BuildKey{Hook: b.hook.ID, Build: r.Build, Token: r.Token}, 0)
+	v, err := b.a.Build.Access.AwaitBuildBy(b.Ctx, build.Key{Hook: b.hook.ID, Build: r.Build, Token: r.Token}, 0)
 	b.Must(err)
 	deliveries, err := b.Store.BuildDeliveries(b.Ctx, kit.Tenant, "ci", 0, 10)
 	b.Must(err)

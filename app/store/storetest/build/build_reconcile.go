@@ -48,7 +48,7 @@ func (t *storeTest) buildsTendedAtOnce() {
 		for range 1000 {
 			b.Drain()
 			var err error
-			list, err = b.Store.Builds(b.Ctx, kit.Tenant, build.BuildFilter{Limit: 100})
+			list, err = b.Store.Builds(b.Ctx, kit.Tenant, build.Filter{Limit: 100})
 			b.Must(err)
 			n, busy := 0, 0
 			for _, v := range list {

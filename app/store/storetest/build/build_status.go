@@ -99,10 +99,10 @@ func (t *storeTest) buildRunsAgain() {
 		o := appbuild.IngestOrder{Hook: b.hook, Who: kit.Boss, Uniq: fmt.Sprint("again ", b.sent), Now: b.Clock.Now(), Event: e,
 			Delivery: appbuild.DeliveryRecord{Hook: "ci", At: b.Clock.Now()}}
 		if e.Phase == appbuild.PhaseEnded {
-			o.Ends = []appbuild.BuildEnd{{Build: e.Build, Lasting: true, At: e.FinishedAt}}
+			o.Ends = []appbuild.End{{Build: e.Build, Lasting: true, At: e.FinishedAt}}
 		} else {
 			r := createRule(3, 3)
-			o.Begin = &appbuild.BuildStart{Rule: r, Key: e.DefaultKey(), NewestJobAt: e.NewestJobAt, Ask: appbuild.BuildSpec{Template: "web", Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: 3}}
+			o.Begin = &appbuild.Start{Rule: r, Key: e.DefaultKey(), NewestJobAt: e.NewestJobAt, Ask: appbuild.Spec{Template: "web", Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: 3}}
 		}
 		done, err := b.Store.IngestBuild(b.Ctx, o)
 		b.Must(err)
@@ -160,7 +160,7 @@ func (t *storeTest) buildNamesFree() {
 		r := createRule(3, 3)
 		done, err := b.Store.IngestBuild(b.Ctx, appbuild.IngestOrder{Hook: b.hook, Who: kit.Boss, Uniq: build, Now: b.Clock.Now(),
 			Event: app.BuildEvent{Build: build, Phase: appbuild.PhaseRunning}, Delivery: appbuild.DeliveryRecord{Hook: "ci", At: b.Clock.Now()},
-			Begin: &appbuild.BuildStart{Rule: r, Key: build, Ask: appbuild.BuildSpec{Template: "web", Cluster: "nightly", Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: 3}}})
+			Begin: &appbuild.Start{Rule: r, Key: build, Ask: appbuild.Spec{Template: "web", Cluster: "nightly", Lease: r.LeaseTime(), WaitFor: r.WaitTime(), Concurrency: 3}}})
 		b.Must(err)
 		return *done.Build
 	}

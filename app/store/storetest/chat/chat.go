@@ -25,7 +25,7 @@ func (t *storeTest) chats() {
 	}
 
 	op := t.Create("web", 1)
-	c := chat.ChatCard{Kind: "slack", Tenant: kit.Tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C1", Person: "U1", At: t.Clock.Now()}
+	c := chat.Card{Kind: "slack", Tenant: kit.Tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C1", Person: "U1", At: t.Clock.Now()}
 	t.Must(t.Store.SaveCard(t.Ctx, c, long))
 	t.Must(t.Store.SaveCard(t.Ctx, c, long)) // the same again
 	list, err := t.Store.Cards(t.Ctx, "slack", 10)
@@ -39,7 +39,7 @@ func (t *storeTest) chats() {
 	c = list[0]
 	c.Channel, c.Message, c.Shown, c.ShownAt, c.Thread, c.Told = "D1", "1.5", c.State(), t.Clock.Now(), "1.6", "some"
 	t.Must(t.Store.ShownCard(t.Ctx, c))
-	t.Must(t.Store.SaveCard(t.Ctx, chat.ChatCard{Kind: "slack", Tenant: kit.Tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C1", Person: "U1",
+	t.Must(t.Store.SaveCard(t.Ctx, chat.Card{Kind: "slack", Tenant: kit.Tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C1", Person: "U1",
 		At: t.Clock.Now()}, long))
 	list, err = t.Store.Cards(t.Ctx, "slack", 10)
 	t.Must(err)
@@ -48,7 +48,7 @@ func (t *storeTest) chats() {
 	}
 	t.Must(t.Store.DropCard(t.Ctx, c.ID))
 	t.Must(t.Store.DropCard(t.Ctx, c.ID))
-	t.Must(t.Store.SaveCard(t.Ctx, chat.ChatCard{Kind: "slack", Tenant: kit.Tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C2",
+	t.Must(t.Store.SaveCard(t.Ctx, chat.Card{Kind: "slack", Tenant: kit.Tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C2",
 		At: t.Clock.Now()}, t.Clock.Now().Add(time.Second)))
 	list, err = t.Store.Cards(t.Ctx, "slack", 10)
 	t.Must(err)

@@ -16,7 +16,7 @@ func (t *storeTest) linked(user, external string) {
 	t.Helper()
 	hash := identity.HashToken(strings.ToLower(user + external))
 	now := t.Clock.Now()
-	t.Must(t.Store.SaveLink(t.Ctx, hash, identity.IdentityLink{Kind: "slack", External: external, Label: user, At: now, ExpiresAt: now.Add(identity.LinkLife)}))
+	t.Must(t.Store.SaveLink(t.Ctx, hash, identity.Link{Kind: "slack", External: external, Label: user, At: now, ExpiresAt: now.Add(identity.LinkLife)}))
 	_, err := t.Store.UseLink(t.Ctx, app.Actor{Tenant: kit.Tenant, User: user}, hash, now)
 	t.Must(err)
 }
@@ -37,7 +37,7 @@ func (t *storeTest) chatTells() {
 		t.Helper()
 		t.Must(t.Store.CollectChatNotices(t.Ctx, "slack", append(more, app.NoticeLease, app.NoticeApproval), t.Clock.Now(), t.Clock.Now().Add(-time.Hour)))
 	}
-	due := func(team string, want ...string) []chat.ChatDM {
+	due := func(team string, want ...string) []chat.DM {
 		t.Helper()
 		list, err := t.Store.ChatDMs(t.Ctx, "slack", team, t.Clock.Now(), 10)
 		t.Must(err)
@@ -64,7 +64,7 @@ func (t *storeTest) chatTells() {
 
 	// One of two servers sends it; where that one dies, another manages it later.
 	c := due("T2", "T2/U9 ada one")[0]
-	begin := func(c chat.ChatDM) bool {
+	begin := func(c chat.DM) bool {
 		t.Helper()
 		mine, err := t.Store.BeginDM(t.Ctx, c, t.Clock.Now(), t.Clock.Now().Add(time.Minute))
 		t.Must(err)
@@ -114,8 +114,8 @@ func (t *storeTest) chatTells() {
 func (t *storeTest) chatHomes() {
 	now := t.Clock.Now()
 	owner := apptest.NewCluster(kit.Tenant, "any", 1, now, apptest.Chain(1)).Cluster.Owner
-	home := chat.ChatHome{Kind: "slack", Team: "T1", Person: "U1", Tenant: kit.Tenant, User: owner, Shown: "a", ShownAt: now, OpenedAt: now}
-	other := chat.ChatHome{Kind: "slack", Team: "T1", Person: "U2", Tenant: kit.Tenant, User: "somebody", Shown: "b", ShownAt: now, OpenedAt: now}
+	home := chat.Home{Kind: "slack", Team: "T1", Person: "U1", Tenant: kit.Tenant, User: owner, Shown: "a", ShownAt: now, OpenedAt: now}
+	other := chat.Home{Kind: "slack", Team: "T1", Person: "U2", Tenant: kit.Tenant, User: "somebody", Shown: "b", ShownAt: now, OpenedAt: now}
 	t.Must(t.Store.SaveHome(t.Ctx, home, now))
 	t.Must(t.Store.SaveHome(t.Ctx, other, now))
 	gather := func() {

@@ -25,7 +25,7 @@ func (t *storeTest) chatSettings() {
 
 	// A state of an installation is its beginner's, once, for a while.
 	hash := []byte("state")
-	t.Must(t.Store.SaveChatInstall(t.Ctx, hash, chat.ChatInstall{Tenant: kit.Tenant, User: "boss", Session: 7, At: now(), ExpiresAt: now().Add(time.Minute)}))
+	t.Must(t.Store.SaveChatInstall(t.Ctx, hash, chat.Install{Tenant: kit.Tenant, User: "boss", Session: 7, At: now(), ExpiresAt: now().Add(time.Minute)}))
 	t.Code(t.Store.UseChatInstall(t.Ctx, []byte("other"), boss, 7, now()), app.ENotFound)
 	t.Code(t.Store.UseChatInstall(t.Ctx, hash, other, 7, now()), app.ENotFound)
 	t.Code(t.Store.UseChatInstall(t.Ctx, hash, boss, 8, now()), app.ENotFound)
@@ -33,7 +33,7 @@ func (t *storeTest) chatSettings() {
 	t.Must(t.Store.UseChatInstall(t.Ctx, hash, boss, 7, now()))
 	t.Code(t.Store.UseChatInstall(t.Ctx, hash, boss, 7, now()), app.EConflict)
 
-	w := chat.ChatWorkspace{Kind: "slack", Team: "T1", Enterprise: "E1", Name: "acme", Tenant: kit.Tenant, InstalledBy: "boss"}
+	w := chat.Workspace{Kind: "slack", Team: "T1", Enterprise: "E1", Name: "acme", Tenant: kit.Tenant, InstalledBy: "boss"}
 	soon := now().Add(time.Hour)
 	t.Must(t.Store.SaveWorkspace(t.Ctx, boss, w, chat.ChatTokens{Access: "xoxe.1", Refresh: "xoxe-1", ExpiresAt: soon}, now()))
 	w.Tenant = "blue"
@@ -45,7 +45,7 @@ func (t *storeTest) chatSettings() {
 	}
 	_, err = t.Store.Workspace(t.Ctx, "slack", "T2", "E2")
 	t.Code(err, app.ENotFound)
-	t.Must(t.Store.SaveWorkspace(t.Ctx, boss, chat.ChatWorkspace{Kind: "slack", Team: "E9", Name: "whole", Tenant: kit.Tenant},
+	t.Must(t.Store.SaveWorkspace(t.Ctx, boss, chat.Workspace{Kind: "slack", Team: "E9", Name: "whole", Tenant: kit.Tenant},
 		chat.ChatTokens{Access: "org"}, now()))
 	if got, err = t.Store.Workspace(t.Ctx, "slack", "T7", "E9"); err != nil || got.Team != "E9" {
 		t.Errorf("an organisation's is %+v, %v", got, err)
@@ -82,7 +82,7 @@ func (t *storeTest) chatSettings() {
 	}
 
 	// Channels.
-	c := chat.ChatChannel{Kind: "slack", Team: "T1", Channel: "C1", Tenant: "blue", At: now()}
+	c := chat.Channel{Kind: "slack", Team: "T1", Channel: "C1", Tenant: "blue", At: now()}
 	half := c
 	half.Guest = "eve"
 	half, err = t.Store.SaveChannel(t.Ctx, other, half)
@@ -117,8 +117,8 @@ func (t *storeTest) chatSettings() {
 	// What another tenant installs then is that one's.
 	t.Must(t.Store.SaveWorkspace(t.Ctx, other, w, chat.ChatTokens{Access: "new"}, now()))
 
-	t.Must(t.Store.NoteLink(t.Ctx, chat.ChatConnection{Server: "s1", Kind: "slack", State: "connected", Since: now(), SeenAt: now()}))
-	t.Must(t.Store.NoteLink(t.Ctx, chat.ChatConnection{Server: "s1", Kind: "slack", State: "down", Since: now(), SeenAt: now(), Error: "no"}))
+	t.Must(t.Store.NoteLink(t.Ctx, chat.Connection{Server: "s1", Kind: "slack", State: "connected", Since: now(), SeenAt: now()}))
+	t.Must(t.Store.NoteLink(t.Ctx, chat.Connection{Server: "s1", Kind: "slack", State: "down", Since: now(), SeenAt: now(), Error: "no"}))
 	if links, err := t.Store.ChatLinks(t.Ctx, "slack", now().Add(-time.Second)); err != nil || len(links) != 1 || links[0].State != "down" {
 		t.Errorf("links: %+v, %v", links, err)
 	}
@@ -128,10 +128,10 @@ func (t *storeTest) chatSettings() {
 func (t *storeTest) chatEnds(boss app.Actor) {
 	t.Helper()
 	now := t.Clock.Now
-	t.Must(t.Store.NoteWorkspace(t.Ctx, "slack", "T1", chat.ChatHealth{EventAt: now(), Calls: 3, CallsAt: now()}))
-	t.Must(t.Store.NoteWorkspace(t.Ctx, "slack", "T1", chat.ChatHealth{Error: "oops", ErrorAt: now()}))
+	t.Must(t.Store.NoteWorkspace(t.Ctx, "slack", "T1", chat.Health{EventAt: now(), Calls: 3, CallsAt: now()}))
+	t.Must(t.Store.NoteWorkspace(t.Ctx, "slack", "T1", chat.Health{Error: "oops", ErrorAt: now()}))
 	op := t.Create("card", 1)
-	t.Must(t.Store.SaveCard(t.Ctx, chat.ChatCard{Kind: "slack", Team: "T1", Tenant: kit.Tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C5",
+	t.Must(t.Store.SaveCard(t.Ctx, chat.Card{Kind: "slack", Team: "T1", Tenant: kit.Tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C5",
 		At: now()}, now().Add(-time.Hour)))
 	t.Must(t.Store.EndWorkspace(t.Ctx, boss, "slack", "T1", 0, chat.StateRemoved, "gone", now()))
 	t.Must(t.Store.EndWorkspace(t.Ctx, boss, "slack", "T1", 0, chat.StateRemoved, "gone", now()))
@@ -151,16 +151,16 @@ func (t *storeTest) chatShown(boss, other app.Actor) {
 	now := t.Clock.Now
 	open := func(in string) cluster.Request {
 		t.Helper()
-		r, err := t.Store.SaveRequest(t.Ctx, cluster.NewRequest{Who: app.Actor{Tenant: in, User: "ada", Role: app.RoleUser}, Kept: &cluster.Kept{},
+		r, err := t.Store.SaveRequest(t.Ctx, cluster.NewRequest{Who: app.Actor{Tenant: in, User: "ada", Role: app.RoleUser}, Kept: &cluster.RequestPayload{},
 			Request: cluster.Request{Tenant: in, Kind: app.OperationCreate,
 				Requester: "ada", Owner: "ada", AskedAt: now(), Status: cluster.RequestWaiting, ExpiresAt: now().Add(time.Hour), Asked: cluster.ClusterRequest{Name: "asked"},
-				Needs: []policy.Need{{Policy: "p", Approval: policy.Approval{Count: 1, Role: app.RoleApprover}}}}})
+				Needs: []policy.RequiredApproval{{Policy: "p", Approval: policy.Approval{Count: 1, Role: app.RoleApprover}}}}})
 		t.Must(err)
 		return r
 	}
 	mine := open("blue")
 	open(kit.Tenant) // has no channel
-	t.Must(t.Store.SetApprovals(t.Ctx, other, chat.ChatApprovals{Tenant: "blue", Kind: "slack", Team: "T1", Channel: "C1", SetBy: "eve", SetAt: now()}))
+	t.Must(t.Store.SetApprovals(t.Ctx, other, chat.Approvals{Tenant: "blue", Kind: "slack", Team: "T1", Channel: "C1", SetBy: "eve", SetAt: now()}))
 	long := now().Add(-time.Hour)
 	for range 2 {
 		t.Must(t.Store.OpenReviews(t.Ctx, "slack", now(), long))

@@ -26,7 +26,7 @@ func (t *storeTest) chatThreads() {
 	long := t.Clock.Now().Add(-time.Hour)
 	show := func(channel, message string) {
 		t.Helper()
-		t.Must(t.Store.SaveCard(t.Ctx, chat.ChatCard{Kind: "slack", Team: "T1", Tenant: kit.Tenant, Cluster: op.Cluster, Operation: op.ID, Channel: channel,
+		t.Must(t.Store.SaveCard(t.Ctx, chat.Card{Kind: "slack", Team: "T1", Tenant: kit.Tenant, Cluster: op.Cluster, Operation: op.ID, Channel: channel,
 			Person: "U1", At: t.Clock.Now()}, long))
 		list, err := t.Store.Cards(t.Ctx, "slack", 10)
 		t.Must(err)
@@ -37,7 +37,7 @@ func (t *storeTest) chatThreads() {
 	}
 	told := func(want ...string) {
 		t.Helper()
-		t.Must(t.Store.CollectChatNotices(t.Ctx, "slack", chat.ChatNoticeKinds, t.Clock.Now(), long))
+		t.Must(t.Store.CollectChatNotices(t.Ctx, "slack", chat.NoticeKinds, t.Clock.Now(), long))
 		list, err := t.Store.ChatDMs(t.Ctx, "slack", "T1", t.Clock.Now(), 10)
 		t.Must(err)
 		var got []string
@@ -69,7 +69,7 @@ func (t *storeTest) chatThreads() {
 
 	// A card that is not posted yet shows the end by itself.
 	op = t.Create("late", 1)
-	t.Must(t.Store.SaveCard(t.Ctx, chat.ChatCard{Kind: "slack", Team: "T1", Tenant: kit.Tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C1",
+	t.Must(t.Store.SaveCard(t.Ctx, chat.Card{Kind: "slack", Team: "T1", Tenant: kit.Tenant, Cluster: op.Cluster, Operation: op.ID, Channel: "C1",
 		Person: "U1", At: t.Clock.Now()}, long))
 	t.Drain()
 	told()
@@ -94,7 +94,7 @@ func (t *storeTest) chatAsks() {
 	}
 	ask := func(r cluster.Request, of string) {
 		t.Helper()
-		t.Must(t.Store.SaveAsk(t.Ctx, chat.ChatAsk{Kind: "slack", Team: "T1", Tenant: of, Request: r.ID, Channel: "C1", Person: "U1", At: t.Clock.Now()}))
+		t.Must(t.Store.SaveAsk(t.Ctx, chat.Ask{Kind: "slack", Team: "T1", Tenant: of, Request: r.ID, Channel: "C1", Person: "U1", At: t.Clock.Now()}))
 	}
 	approve := func(r cluster.Request) {
 		t.Helper()

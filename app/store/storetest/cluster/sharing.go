@@ -27,7 +27,7 @@ func (t *storeTest) readers() {
 		_, err := t.Store.SaveGroup(t.Ctx, boss, identity.GroupChange{Name: name}, t.Clock.Now())
 		t.Must(err)
 	}
-	shares := map[string][]cluster.ClusterShare{}
+	shares := map[string][]cluster.Share{}
 	var all []app.Cluster
 	for i := range 40 {
 		n := apptest.NewCluster(kit.Tenant, fmt.Sprintf("c%d", i), 1, t.Clock.Now(), apptest.Chain(1))
@@ -42,11 +42,11 @@ func (t *storeTest) readers() {
 		t.Must(err)
 		var change cluster.SharingChange
 		for range random.IntN(3) {
-			one := cluster.ClusterShare{Access: cluster.SharedAccess[random.IntN(len(cluster.SharedAccess))], Person: people[random.IntN(len(people))]}
+			one := cluster.Share{Access: cluster.SharedAccess[random.IntN(len(cluster.SharedAccess))], Person: people[random.IntN(len(people))]}
 			if random.IntN(2) == 0 {
 				one.Person, one.Group = "", groups[random.IntN(len(groups))]
 			}
-			if !slices.ContainsFunc(change.Add, func(o cluster.ClusterShare) bool { return o.Name() == one.Name() }) {
+			if !slices.ContainsFunc(change.Add, func(o cluster.Share) bool { return o.Name() == one.Name() }) {
 				change.Add = append(change.Add, one)
 			}
 		}
@@ -153,22 +153,22 @@ func (t *storeTest) sharing() {
 	share := func(c cluster.SharingChange) (cluster.ClusterSharing, error) {
 		return t.Store.ShareCluster(t.Ctx, boss, "web-1", c, 2, t.Clock.Now())
 	}
-	add := func(s ...cluster.ClusterShare) cluster.SharingChange { return cluster.SharingChange{Add: s} }
-	_, err = share(add(cluster.ClusterShare{Person: "nemo", Access: app.AccessUser}))
+	add := func(s ...cluster.Share) cluster.SharingChange { return cluster.SharingChange{Add: s} }
+	_, err = share(add(cluster.Share{Person: "nemo", Access: app.AccessUser}))
 	t.Code(err, app.EInvalid)
-	_, err = share(add(cluster.ClusterShare{Group: "nemo", Access: app.AccessUser}))
+	_, err = share(add(cluster.Share{Group: "nemo", Access: app.AccessUser}))
 	t.Code(err, app.EInvalid)
-	toBob, toOps := cluster.ClusterShare{Person: "bob", Access: app.AccessReader}, cluster.ClusterShare{Group: "ops", Access: app.AccessCoOwner}
+	toBob, toOps := cluster.Share{Person: "bob", Access: app.AccessReader}, cluster.Share{Group: "ops", Access: app.AccessCoOwner}
 	after, err := share(add(toBob, toOps))
-	if err != nil || !slices.Equal(after.Shares, []cluster.ClusterShare{toBob, toOps}) || after.Visibility != app.VisiblePrivate {
+	if err != nil || !slices.Equal(after.Shares, []cluster.Share{toBob, toOps}) || after.Visibility != app.VisiblePrivate {
 		t.Errorf("shared: %+v, %v", after, err)
 	}
-	_, err = share(add(cluster.ClusterShare{Person: "ada", Access: app.AccessUser}))
+	_, err = share(add(cluster.Share{Person: "ada", Access: app.AccessUser}))
 	t.Code(err, app.EInvalid) // too many
 	toBob.Access = app.AccessUser
 	for range 2 { // the second time nothing changes
-		after, err = share(cluster.SharingChange{Add: []cluster.ClusterShare{toBob}, Remove: []cluster.ClusterShare{{Group: "ops"}}, Visibility: app.VisibleTenant})
-		if err != nil || !slices.Equal(after.Shares, []cluster.ClusterShare{toBob}) || after.Visibility != app.VisibleTenant {
+		after, err = share(cluster.SharingChange{Add: []cluster.Share{toBob}, Remove: []cluster.Share{{Group: "ops"}}, Visibility: app.VisibleTenant})
+		if err != nil || !slices.Equal(after.Shares, []cluster.Share{toBob}) || after.Visibility != app.VisibleTenant {
 			t.Errorf("changed: %+v, %v", after, err)
 		}
 	}
@@ -189,7 +189,7 @@ func (t *storeTest) sharing() {
 	// A group that owns a cluster stays; what was shared with one that is deleted ends.
 	_, err = share(add(toOps))
 	t.Must(err)
-	t.Must(t.Store.TransferCluster(t.Ctx, cluster.ClusterTransfer{Tenant: kit.Tenant, Cluster: "open-1", From: "ada", To: "ada", Group: "ops", Who: boss,
+	t.Must(t.Store.TransferCluster(t.Ctx, cluster.Transfer{Tenant: kit.Tenant, Cluster: "open-1", From: "ada", To: "ada", Group: "ops", Who: boss,
 		Now: t.Clock.Now()}))
 	// A group that owns clusters is notified of what their owner is; of requests only those are whom they wait for.
 	for i, kind := range append(slices.Clone(app.OwnerNoticeKinds), app.NoticeApproval) {
@@ -202,9 +202,9 @@ func (t *storeTest) sharing() {
 		}
 	}
 	t.Code(t.Store.DeleteGroup(t.Ctx, boss, "ops", t.Clock.Now()), app.EConflict)
-	t.Code(t.Store.TransferCluster(t.Ctx, cluster.ClusterTransfer{Tenant: kit.Tenant, Cluster: "open-1", From: "ada", To: "ada", Group: "nemo",
+	t.Code(t.Store.TransferCluster(t.Ctx, cluster.Transfer{Tenant: kit.Tenant, Cluster: "open-1", From: "ada", To: "ada", Group: "nemo",
 		Who: boss, Now: t.Clock.Now()}), app.EInvalid)
-	t.Must(t.Store.TransferCluster(t.Ctx, cluster.ClusterTransfer{Tenant: kit.Tenant, Cluster: "open-1", From: "ada", To: "bob", Who: boss, Now: t.Clock.Now()}))
+	t.Must(t.Store.TransferCluster(t.Ctx, cluster.Transfer{Tenant: kit.Tenant, Cluster: "open-1", From: "ada", To: "bob", Who: boss, Now: t.Clock.Now()}))
 	t.Must(t.Store.DeleteGroup(t.Ctx, boss, "ops", t.Clock.Now()))
 	t.Must(t.Store.DeleteUser(t.Ctx, boss, "bob", "ada", t.Clock.Now()))
 	if left, err := t.Store.ClusterSharing(t.Ctx, kit.Tenant, "web-1"); err != nil || len(left.Shares) != 0 {

@@ -180,7 +180,7 @@ func (t *storeTest) pacesOfMany() {
 		k := paceKey(kit.Tenant, app.ActionCreate)
 		k.Hardware = fmt.Sprint("size", i)
 		p.DurationKeys = append(p.DurationKeys, k)
-		p.Steps = append(p.Steps, plan.PlanStep{ID: n + ".create", Node: n, Action: app.ActionCreate, DurationKey: i + 1})
+		p.Steps = append(p.Steps, plan.Step{ID: n + ".create", Node: n, Action: app.ActionCreate, DurationKey: i + 1})
 	}
 	for _, name := range []string{"one", "two"} {
 		_, err := t.Store.CreateCluster(t.Ctx, apptest.NewCluster(kit.Tenant, name, nodes, t.Clock.Now(), p))

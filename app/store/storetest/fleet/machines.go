@@ -104,7 +104,7 @@ func (t *storeTest) receipts() {
 	}
 	all, err = t.Store.Resources(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)
-	if slices.ContainsFunc(all, func(r fleet.Resource) bool { return r.GoneAt.IsZero() }) || len(all) != 3 {
+	if slices.ContainsFunc(all, func(r fleet.CloudResource) bool { return r.GoneAt.IsZero() }) || len(all) != 3 {
 		t.Fatalf("a proof leaves %+v", all)
 	}
 	if ended, known, err := t.Store.IntentKnown(t.Ctx, kit.Cloud, c.Intent); err != nil || !ended || !known {

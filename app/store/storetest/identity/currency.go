@@ -10,7 +10,7 @@ import (
 
 // currency has tenants with and without a currency of their own. It changes until there are budgets or costs, its rate always.
 func (t *storeTest) currency() {
-	a, root, boss := t.house()
+	a, root, boss := t.services()
 	head := func(tenant string, want template.Exchange) {
 		t.Helper()
 		if _, got, err := t.Store.CatalogHead(t.Ctx, tenant); err != nil || got != want {

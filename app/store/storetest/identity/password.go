@@ -13,7 +13,7 @@ import (
 // newPassword checks that a new password ends everything that the old one allowed: sign-ins, tokens, and device sign-ins that were approved but
 // whose token was not fetched yet.
 func (t *storeTest) newPassword() {
-	a, _, boss := t.house()
+	a, _, boss := t.services()
 	t.user(a, boss, "eve", app.RoleUser)
 	_, eves, err := a.Identity.Tokens.CreateToken(t.Ctx, app.Actor{Tenant: kit.Tenant, User: "eve", Role: app.RoleUser, Session: "9", ProvenAt: t.Clock.Now(),
 		SeenAt: t.Clock.Now()}, identity.NewAPIToken{Label: "laptop"})
@@ -88,7 +88,7 @@ func (t *storeTest) newPassword() {
 
 // demoted takes roles away from the owner of a token with all scopes.
 func (t *storeTest) demoted() {
-	a, _, boss := t.house()
+	a, _, boss := t.services()
 	t.user(a, boss, "ada", app.RoleAdmin)
 	session := app.Actor{Tenant: kit.Tenant, User: "ada", Role: app.RoleAdmin, Session: "3", ProvenAt: t.Clock.Now(), SeenAt: t.Clock.Now()}
 	_, all, err := a.Identity.Tokens.CreateToken(t.Ctx, session,

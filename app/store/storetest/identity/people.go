@@ -16,8 +16,8 @@ import (
 	"muster/app/store/storetest/kit"
 )
 
-// house is the use cases on top of the store, with people who ask.
-func (t *storeTest) house() (a *appall.Services, root, boss app.Actor) {
+// services are the use cases on top of the store, with people who ask.
+func (t *storeTest) services() (a *appall.Services, root, boss app.Actor) {
 	t.Helper()
 	a = appall.New(appall.Config{Store: t.Store, Now: t.Clock.Now})
 	t.Must(t.Store.CreateUser(t.Ctx, identity.User{Tenant: app.DefaultTenant, Name: "root", Role: app.RoleSuperadmin, PasswordHash: "x", CreatedAt: t.Clock.Now()}))
@@ -45,7 +45,7 @@ func (t *storeTest) reason(err error, code app.Code, reason string) {
 
 // accounts of people: made, changed, disabled, handed over, deleted.
 func (t *storeTest) accountsOfPeople() {
-	a, root, boss := t.house()
+	a, root, boss := t.services()
 	t.Must(kit.Err(a.Identity.Groups.SaveGroup(t.Ctx, boss, identity.GroupChange{Name: "data"})))
 	ada, password, err := a.Identity.Users.CreateUser(t.Ctx, boss, identity.NewUser{Name: "ada", Role: app.RoleUser, Groups: []string{"data"}})
 	t.Must(err)
@@ -151,7 +151,7 @@ func (t *storeTest) accountsOfPeople() {
 
 // lastAdmins: no one takes away the last who could give it back.
 func (t *storeTest) lastAdmins() {
-	a, root, boss := t.house()
+	a, root, boss := t.services()
 	yes, user, admin := true, app.RoleUser, app.RoleAdmin
 	takeAway := map[string]func(by app.Actor, name string) error{
 		"disable": func(by app.Actor, name string) error {
@@ -199,7 +199,7 @@ func (t *storeTest) lastAdmins() {
 
 // groups are made here, come from elsewhere, and both at once.
 func (t *storeTest) groups() {
-	a, _, boss := t.house()
+	a, _, boss := t.services()
 	now := t.Clock.Now()
 	// elsewhere is where people prove who they are, and what it says of their groups.
 	elsewhere := func(user string, groups ...string) {
@@ -271,7 +271,7 @@ func (t *storeTest) groups() {
 
 // tokens hold until they expire, are revoked, or their user may nothing any more.
 func (t *storeTest) tokens() {
-	a, _, boss := t.house()
+	a, _, boss := t.services()
 	t.user(a, boss, "ada", app.RoleUser)
 	t.user(a, boss, "ci", app.RoleRobot)
 	ada := app.Actor{Tenant: kit.Tenant, User: "ada", Role: app.RoleUser, Session: "3", ProvenAt: t.Clock.Now(), SeenAt: t.Clock.Now()}
@@ -362,7 +362,7 @@ func (t *storeTest) tokens() {
 
 // tenantsCome: made with an admin and the settings of another, visited by superadmins only, deleted when nothing is left.
 func (t *storeTest) tenantsCome() {
-	a, root, boss := t.house()
+	a, root, boss := t.services()
 	about := "nights"
 	t.Must(kit.Err(a.Identity.Groups.SaveGroup(t.Ctx, boss, identity.GroupChange{Name: "ops", About: &about, Members: &[]string{"boss"}})))
 	for _, q := range []policy.Quota{{Scope: policy.QuotaTenant}, {Scope: policy.QuotaGroup, Name: "ops"}, {Scope: policy.QuotaUser, Name: "boss"}} {

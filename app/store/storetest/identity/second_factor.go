@@ -45,7 +45,7 @@ func (t *storeTest) withApp(a *all.Services, who app.Actor) (secret string, code
 
 // secondFactor follows an account from its first second factor to its last.
 func (t *storeTest) secondFactor() {
-	a, _, boss := t.house()
+	a, _, boss := t.services()
 	ada, password := t.local(a, boss, "ada")
 	other, err := a.Identity.SignIns.SignIn(t.Ctx, kit.Tenant, "ada", password, identity.Visit{})
 	t.Must(err)
@@ -210,7 +210,7 @@ func (t *storeTest) id(who app.Actor) (id int64) {
 
 // guessedCodes checks that codes cannot be tried without end, from however many addresses, and that one code opens one sign-in.
 func (t *storeTest) guessedCodes() {
-	a, _, boss := t.house()
+	a, _, boss := t.services()
 	ada, password := t.local(a, boss, "ada")
 	secret, codes := t.withApp(a, ada)
 	t.Clock.Move(time.Minute)
@@ -258,7 +258,7 @@ func (t *storeTest) guessedCodes() {
 
 // lostSecondFactor is what admins do about it, and what they may ask for.
 func (t *storeTest) lostSecondFactor() {
-	a, root, boss := t.house()
+	a, root, boss := t.services()
 	ada, password := t.local(a, boss, "ada")
 	eve, _ := t.local(a, boss, "eve")
 	t.reason(a.Identity.Factors.ResetSecondFactor(t.Ctx, boss, "ada"), app.EConflict, "no_second_factor")

@@ -30,7 +30,7 @@ func person(name string, grants ...identity.Grant) identity.Subject {
 // signIns lets people sign in, work, wait, be signed out, disabled and change passwords at random, and checks at each moment
 // which sign-ins count.
 func (t *storeTest) signIns() {
-	a, _, boss := t.house()
+	a, _, boss := t.services()
 	grant := identity.Grant{Tenant: kit.Tenant, Role: app.RoleUser}
 	users := []string{"ada", "eve"}
 	for seed := range apptest.Rounds(6) {
@@ -149,7 +149,7 @@ func (t *storeTest) signIns() {
 
 // persons of identity providers: accounts made once, brought up to date, never someone else's, dismissed.
 func (t *storeTest) persons() {
-	a, root, boss := t.house()
+	a, root, boss := t.services()
 	t.Must(t.Store.CreateUser(t.Ctx, identity.User{Tenant: "t2", Name: "kim", Role: app.RoleAdmin, PasswordHash: "x", CreatedAt: t.Clock.Now()}))
 	ops := identity.Grant{Tenant: kit.Tenant, Role: app.RoleUser, Groups: []string{"builders", "ops"}}
 	other := identity.Grant{Tenant: "t2", Role: app.RoleViewer}
@@ -231,7 +231,7 @@ func (t *storeTest) persons() {
 
 // identities elsewhere: a link works once, however many try it at once.
 func (t *storeTest) identities() {
-	a, _, _ := t.house()
+	a, _, _ := t.services()
 	grant := identity.Grant{Tenant: kit.Tenant, Role: app.RoleUser}
 	enter := func(name string) app.Actor {
 		s, err := a.Identity.SignIns.SignInBy(t.Ctx, person(name, grant), "", identity.Visit{})

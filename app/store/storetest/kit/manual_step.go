@@ -13,17 +13,17 @@ import (
 // one that did not.
 func Asking(nodes int, p template.Person) appplan.Plan {
 	plan := appplan.Plan{Kind: app.OperationCreate, ManualSteps: map[string]*template.Person{"a.configure": &p}}
-	add := func(s appplan.PlanStep) int {
+	add := func(s appplan.Step) int {
 		s.Rank = time.Duration(100-len(plan.Steps)) * time.Second
 		plan.Steps = append(plan.Steps, s)
 		return len(plan.Steps) - 1
 	}
 	for i := 1; i <= nodes; i++ {
 		n := app.NodeName(i)
-		created := add(appplan.PlanStep{ID: n + ".create", Node: n, Action: app.ActionCreate})
-		asked := add(appplan.PlanStep{ID: n + ".a.configure", Node: n, Service: "a", Action: app.ActionConfigure, Asks: "a.configure", Needs: []int{created}})
-		add(appplan.PlanStep{ID: n + ".a.start", Node: n, Service: "a", Action: app.ActionStart, Needs: []int{asked}})
-		add(appplan.PlanStep{ID: n + ".b.start", Node: n, Service: "b", Action: app.ActionStart, Needs: []int{created}})
+		created := add(appplan.Step{ID: n + ".create", Node: n, Action: app.ActionCreate})
+		asked := add(appplan.Step{ID: n + ".a.configure", Node: n, Service: "a", Action: app.ActionConfigure, Asks: "a.configure", Needs: []int{created}})
+		add(appplan.Step{ID: n + ".a.start", Node: n, Service: "a", Action: app.ActionStart, Needs: []int{asked}})
+		add(appplan.Step{ID: n + ".b.start", Node: n, Service: "b", Action: app.ActionStart, Needs: []int{created}})
 	}
 	return plan
 }

@@ -15,15 +15,15 @@ func (t *T) Waiting(tenant, name string) cluster.NewRequest {
 	plan := apptest.Chain(2)
 	at := t.Clock.Now()
 	layout := applayout.Layout{Provider: "cloud", CostPerHour: 0.5, Groups: []applayout.NodeGroup{{Count: 2, Hardware: "small", Image: "host", Services: []string{"a", "b"}}}}
-	asked := cluster.ClusterRequest{Name: name, LayoutRequest: applayout.LayoutRequest{Template: "web", Size: 2}}
+	asked := cluster.ClusterRequest{Name: name, Request: applayout.Request{Template: "web", Size: 2}}
 	who := app.Actor{Tenant: tenant, User: "ada", Role: app.RoleUser, Groups: []string{"dev"}}
 	r := cluster.Request{Tenant: tenant, Kind: app.OperationCreate, Requester: "ada", Owner: "ada", Groups: who.Groups, Via: app.ViaAPI, AskedAt: at,
-		Status: cluster.RequestWaiting, Asked: asked, Facts: policy.Facts{Tenant: tenant, User: "ada", Nodes: 2, Now: at, Services: []string{"a", "b"}},
-		Decision:  policy.Decision{Outcome: policy.OutcomeApprove, Said: []policy.Said{{Policy: "money", Version: 3, Effect: policy.EffectApprove, Text: "dear"}}},
+		Status: cluster.RequestWaiting, Asked: asked, Facts: policy.Input{Tenant: tenant, User: "ada", Nodes: 2, Now: at, Services: []string{"a", "b"}},
+		Decision:  policy.Decision{Outcome: policy.OutcomeApprove, Said: []policy.AppliedPolicy{{Policy: "money", Version: 3, Effect: policy.EffectApprove, Text: "dear"}}},
 		Terms:     cluster.Terms{PlanHash: plan.Hash(), Layout: layout, Steps: plan.Acts(), Lease: time.Hour, Cost: 0.5, CPU: 4, Seal: "seal"},
-		Needs:     []policy.Need{{Policy: "money", Approval: policy.Approval{Count: 2, Group: "finance", RemindAfter: time.Hour}}},
+		Needs:     []policy.RequiredApproval{{Policy: "money", Approval: policy.Approval{Count: 2, Group: "finance", RemindAfter: time.Hour}}},
 		ExpiresAt: at.Add(3 * time.Hour), DueAt: at.Add(time.Hour)}
-	return cluster.NewRequest{Who: who, Request: r, Kept: &cluster.Kept{Request: asked, Layout: layout, Lease: time.Hour, PlanHash: plan.Hash(), DNSSuffix: "internal",
+	return cluster.NewRequest{Who: who, Request: r, Kept: &cluster.RequestPayload{Request: asked, Layout: layout, Lease: time.Hour, PlanHash: plan.Hash(), DNSSuffix: "internal",
 		Definition: cluster.Definition{Config: map[string]any{"port": "80"}}}}
 }
 

@@ -17,7 +17,7 @@ func Steps(kind app.OperationKind, ids ...string) plan.Plan {
 	p := plan.Plan{Kind: kind}
 	for i, id := range ids {
 		part := strings.Split(id, ".")
-		s := plan.PlanStep{ID: id, Node: part[0], Action: app.Action(part[len(part)-1]), Rank: time.Duration(len(ids)-i) * time.Second}
+		s := plan.Step{ID: id, Node: part[0], Action: app.Action(part[len(part)-1]), Rank: time.Duration(len(ids)-i) * time.Second}
 		if len(part) == 3 {
 			s.Service = part[1]
 		}
@@ -30,13 +30,13 @@ func Steps(kind app.OperationKind, ids ...string) plan.Plan {
 }
 
 // Change is what the cluster is now, to be altered.
-func (t *T) Change(cluster string) appcluster.ClusterChange {
+func (t *T) Change(cluster string) appcluster.Change {
 	t.Helper()
 	c, err := t.Store.Cluster(t.Ctx, Tenant, cluster)
 	t.Must(err)
 	d, err := t.Store.Definition(t.Ctx, Tenant, cluster)
 	t.Must(err)
-	return appcluster.ClusterChange{Template: c.Template, Definition: d, Size: c.Size, Services: c.Services, CostPerHour: c.CostPerHour}
+	return appcluster.Change{Template: c.Template, Definition: d, Size: c.Size, Services: c.Services, CostPerHour: c.CostPerHour}
 }
 
 func NewNode(cluster, name, intent string) app.NewNode {
@@ -45,20 +45,20 @@ func NewNode(cluster, name, intent string) app.NewNode {
 }
 
 // Update asks for an update behind the cluster's latest operation.
-func (t *T) Update(cluster string, p plan.Plan, c appcluster.ClusterChange) app.Operation {
+func (t *T) Update(cluster string, p plan.Plan, c appcluster.Change) app.Operation {
 	t.Helper()
 	op, err := t.TryUpdate(cluster, p, c, t.Latest(cluster).ID)
 	t.Must(err)
 	return op
 }
 
-func (t *T) TryUpdate(cluster string, p plan.Plan, c appcluster.ClusterChange, follows int64) (app.Operation, error) {
+func (t *T) TryUpdate(cluster string, p plan.Plan, c appcluster.Change, follows int64) (app.Operation, error) {
 	return t.Store.SubmitOperation(t.Ctx, appcluster.NewOperation{Plan: p, Change: &c, Follows: follows, Operation: app.Operation{Tenant: Tenant, Cluster: cluster,
 		Kind: p.Kind, PlanHash: p.Hash(), Requester: "ada", CreatedAt: t.Clock.Now()}})
 }
 
 // Undo rolls the cluster's latest operation back by a plan.
-func (t *T) Undo(cluster string, change func(before, after appcluster.ClusterChange) appcluster.ClusterChange, ids ...string) (app.Operation, error) {
+func (t *T) Undo(cluster string, change func(before, after appcluster.Change) appcluster.Change, ids ...string) (app.Operation, error) {
 	t.Helper()
 	o := t.Latest(cluster)
 	before, after, err := t.Store.ChangeOf(t.Ctx, Tenant, o.ID)
@@ -70,7 +70,7 @@ func (t *T) Undo(cluster string, change func(before, after appcluster.ClusterCha
 }
 
 // Back is the change of a rollback that undoes all.
-func Back(before, after appcluster.ClusterChange) appcluster.ClusterChange {
+func Back(before, after appcluster.Change) appcluster.Change {
 	c := before
 	for _, n := range after.New {
 		c.Leaving = append(c.Leaving, n.Node.Name)

@@ -308,7 +308,7 @@ func (t *storeTest) rollBackOfCancelled() {
 			made = s.Node
 		}
 	}
-	p := plan.Plan{Kind: app.OperationRollBack, Steps: []plan.PlanStep{{ID: made + ".delete", Node: made, Action: app.ActionDelete}}}
+	p := plan.Plan{Kind: app.OperationRollBack, Steps: []plan.Step{{ID: made + ".delete", Node: made, Action: app.ActionDelete}}}
 	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Plan: p, Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1",
 		Kind: app.OperationRollBack, Undoes: op.ID, Requester: "muster", CreatedAt: t.Clock.Now()}})
 	t.Must(err)

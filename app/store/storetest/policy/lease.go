@@ -22,7 +22,7 @@ import (
 // undoing plans deletes only.
 type undoing struct{}
 
-func (undoing) Plan(r plan.PlanRequest) (plan.Plan, error) { return apptest.Remove(len(r.Nodes)), nil }
+func (undoing) Plan(r plan.Request) (plan.Plan, error) { return apptest.Remove(len(r.Nodes)), nil }
 
 // muster is the use cases on top of a server's store.
 func (t *moneyTest) muster(s *store.Store) *appall.Services {

@@ -17,14 +17,14 @@ import (
 // powering plans a sleep or a wake of one step for each node.
 type powering struct{}
 
-func (powering) Plan(r plan.PlanRequest) (plan.Plan, error) {
+func (powering) Plan(r plan.Request) (plan.Plan, error) {
 	action := app.ActionSleep
 	if r.Kind == app.OperationWake {
 		action = app.ActionWake
 	}
 	p := plan.Plan{Kind: r.Kind}
 	for _, n := range r.Nodes {
-		p.Steps = append(p.Steps, plan.PlanStep{ID: n.Name + "." + string(action), Node: n.Name, Action: action, Rank: time.Second})
+		p.Steps = append(p.Steps, plan.Step{ID: n.Name + "." + string(action), Node: n.Name, Action: action, Rank: time.Second})
 	}
 	return p, nil
 }
@@ -91,7 +91,7 @@ func (t *moneyTest) schedules() {
 	t.Clock.Move(11*time.Hour + 20*time.Minute)
 	op, err := t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationRestart,
 		Requester: "ada",
-		CreatedAt: t.Clock.Now()}, Plan: plan.Plan{Kind: app.OperationRestart, Steps: []plan.PlanStep{{ID: "n1.a.start", Node: "n1", Service: "a",
+		CreatedAt: t.Clock.Now()}, Plan: plan.Plan{Kind: app.OperationRestart, Steps: []plan.Step{{ID: "n1.a.start", Node: "n1", Service: "a",
 		Action: app.ActionStart}}}})
 	t.Must(err)
 	run(0)
@@ -111,7 +111,7 @@ func (t *moneyTest) schedules() {
 	// A cluster that cannot be put to sleep is notified of at once.
 	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: app.OperationWake,
 		Requester: "ada",
-		CreatedAt: t.Clock.Now()}, Plan: plan.Plan{Kind: app.OperationWake, Steps: []plan.PlanStep{{ID: "n1.wake", Node: "n1", Action: app.ActionWake}}}})
+		CreatedAt: t.Clock.Now()}, Plan: plan.Plan{Kind: app.OperationWake, Steps: []plan.Step{{ID: "n1.wake", Node: "n1", Action: app.ActionWake}}}})
 	t.Must(err)
 	_ = op
 	ops, err = t.Store.Operations(t.Ctx, kit.Tenant, "web-1")

@@ -36,8 +36,8 @@ func (t *moneyTest) machines(random *rand.Rand) (all []stood) {
 		t.Must(err)
 		for _, node := range n.Nodes {
 			m := stood{owner: n.Cluster.Owner, price: float64(random.IntN(4)) / 8, cpu: float64(c % 3), keys: map[usage.GroupBy]string{
-				usage.ByNothing: "", usage.UsageByTenant: kit.Tenant, usage.UsageByUser: n.Cluster.Owner, usage.UsageByTemplate: n.Cluster.Template,
-				usage.UsageByProvider: n.Cluster.Provider, usage.UsageByHardware: "small", usage.UsageByCluster: n.Cluster.ID}}
+				usage.ByNothing: "", usage.ByTenant: kit.Tenant, usage.ByUser: n.Cluster.Owner, usage.ByTemplate: n.Cluster.Template,
+				usage.ByProvider: n.Cluster.Provider, usage.ByHardware: "small", usage.ByCluster: n.Cluster.ID}}
 			m.made = begin.Add(time.Duration(random.Int64N(int64(days * 24 * time.Hour)))).Truncate(time.Microsecond)
 			lived := time.Duration(random.Int64N(int64(time.Duration(1+random.IntN(60)*random.IntN(24)) * time.Hour))).Truncate(time.Microsecond)
 			seen := app.Seen{Kind: fleet.ResourceMachine, ID: "m-" + node.Intent, Price: m.price, MadeAt: m.made}
@@ -54,8 +54,8 @@ func (t *moneyTest) machines(random *rand.Rand) (all []stood) {
 }
 
 // byHand is usage by the book: every machine against every part of the time.
-func byHand(all []stood, f usage.UsageFilter, owner string) map[string]usage.UsageSum {
-	sums := map[string]usage.UsageSum{}
+func byHand(all []stood, f usage.Filter, owner string) map[string]usage.Sum {
+	sums := map[string]usage.Sum{}
 	begin := f.From
 	if f.Step != usage.IntervalWhole {
 		begin = f.Step.Start(f.From)
@@ -109,7 +109,7 @@ func (t *moneyTest) usage() {
 	now := t.Clock.Now()
 	same := func(x, y float64) bool { return math.Abs(x-y) < 1e-6 }
 	for range 60 {
-		f := usage.UsageFilter{By: usage.GroupBys[random.IntN(len(usage.GroupBys))], Step: usage.Intervals[random.IntN(len(usage.Intervals))]}
+		f := usage.Filter{By: usage.GroupBys[random.IntN(len(usage.GroupBys))], Step: usage.Intervals[random.IntN(len(usage.Intervals))]}
 		f.To = now.Add(-time.Duration(random.Int64N(int64(60 * 24 * time.Hour)))).Truncate(time.Microsecond)
 		f.From = f.To.Add(-time.Duration(random.Int64N(int64(60 * 24 * time.Hour)))).Truncate(time.Microsecond)
 		if random.IntN(3) == 0 {
@@ -118,20 +118,20 @@ func (t *moneyTest) usage() {
 		who, owner := kit.Boss, ""
 		if random.IntN(3) == 0 {
 			who = app.Actor{Tenant: kit.Tenant, User: "u1", Role: app.RoleUser}
-			if f.By != usage.UsageByTenant {
+			if f.By != usage.ByTenant {
 				owner = "u1"
 			}
 		}
 		u, err := a.Usage.Usage(t.Ctx, who, f)
 		t.Must(err)
-		want := byHand(all, usage.UsageFilter{From: u.From, To: u.To, By: f.By, Step: f.Step}, owner)
+		want := byHand(all, usage.Filter{From: u.From, To: u.To, By: f.By, Step: f.Step}, owner)
 		name := fmt.Sprintf("%s to %s by %s a %s for %s", u.From, u.To, f.By, f.Step, who.User)
-		total := usage.UsageSum{}
+		total := usage.Sum{}
 		for _, l := range u.Lines {
 			key := l.Start.Format(time.RFC3339Nano) + " " + l.Key
 			w := want[key]
 			if !same(l.NodeHours, w.NodeHours) || !same(l.CoreHours, w.CoreHours) || !same(l.Cost, w.Cost) || !same(l.Unpriced, w.Unpriced) {
-				t.Fatalf("%s: %s is %+v, want %+v", name, key, l.UsageSum, w)
+				t.Fatalf("%s: %s is %+v, want %+v", name, key, l.Sum, w)
 			}
 			delete(want, key)
 			total.Cost += l.Cost
@@ -146,25 +146,25 @@ func (t *moneyTest) usage() {
 		}
 	}
 	// What is to come is not counted, and other tenants see nothing of it.
-	u, err := a.Usage.Usage(t.Ctx, kit.Boss, usage.UsageFilter{From: now.Add(-time.Hour), To: now.Add(time.Hour)})
+	u, err := a.Usage.Usage(t.Ctx, kit.Boss, usage.Filter{From: now.Add(-time.Hour), To: now.Add(time.Hour)})
 	t.Must(err)
 	if !u.To.Equal(now) {
 		t.Errorf("counted until %s", u.To)
 	}
-	u, err = a.Usage.Usage(t.Ctx, app.Actor{Tenant: "other", User: "u1", Role: app.RoleAdmin}, usage.UsageFilter{From: now.AddDate(-1, 0, 0)})
+	u, err = a.Usage.Usage(t.Ctx, app.Actor{Tenant: "other", User: "u1", Role: app.RoleAdmin}, usage.Filter{From: now.AddDate(-1, 0, 0)})
 	t.Must(err)
-	if len(u.Lines) != 0 || u.Total != (usage.UsageSum{}) {
+	if len(u.Lines) != 0 || u.Total != (usage.Sum{}) {
 		t.Errorf("another tenant sees %+v", u)
 	}
 	root := app.Actor{Tenant: "other", User: "root", Role: app.RoleSuperadmin}
-	u, err = a.Usage.UsageOfAll(t.Ctx, root, usage.UsageFilter{From: now.AddDate(-1, 0, 0), By: usage.UsageByTenant})
+	u, err = a.Usage.UsageOfAll(t.Ctx, root, usage.Filter{From: now.AddDate(-1, 0, 0), By: usage.ByTenant})
 	t.Must(err)
 	if len(u.Lines) != 1 || u.Lines[0].Key != kit.Tenant {
 		t.Errorf("of all tenants: %+v", u.Lines)
 	}
-	_, err = a.Usage.UsageOfAll(t.Ctx, kit.Boss, usage.UsageFilter{})
+	_, err = a.Usage.UsageOfAll(t.Ctx, kit.Boss, usage.Filter{})
 	t.Code(err, app.EForbidden)
-	for _, f := range []usage.UsageFilter{{By: "colour"}, {Step: "year"}, {From: now.Add(time.Hour)}, {From: now.AddDate(-1, 0, 0), Step: usage.IntervalHour},
+	for _, f := range []usage.Filter{{By: "colour"}, {Step: "year"}, {From: now.Add(time.Hour)}, {From: now.AddDate(-1, 0, 0), Step: usage.IntervalHour},
 		{From: now.AddDate(-11, 0, 0)}, {From: time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)}} {
 		_, err := a.Usage.Usage(t.Ctx, kit.Boss, f)
 		t.Code(err, app.EInvalid)

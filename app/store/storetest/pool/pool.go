@@ -57,7 +57,7 @@ func (t *stockTest) fill(count int) {
 	}
 }
 
-func (t *stockTest) view() apppool.PoolView {
+func (t *stockTest) view() apppool.View {
 	t.Helper()
 	all, err := t.Store.PoolViews(t.Ctx, kit.Tenant, time.Time{})
 	t.Must(err)

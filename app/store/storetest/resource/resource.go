@@ -14,21 +14,21 @@ import (
 
 func hashOf(letter string) string { return strings.Repeat(letter, 64) }
 
-var siteID = resource.ResourceID{Family: resource.ForAutomator, Member: "shell", Type: "archive", Name: "site"}
+var siteID = resource.ID{Family: resource.ForAutomator, Member: "shell", Type: "archive", Name: "site"}
 
 // push announces a content and adds a version of it.
-func (t *storeTest) push(who app.Actor, id resource.ResourceID, letter string, stage bool) (v resource.ResourceVersion, name string) {
+func (t *storeTest) push(who app.Actor, id resource.ID, letter string, stage bool) (v resource.Version, name string) {
 	t.Helper()
-	b := resource.Blob{Hash: hashOf(letter), Size: 100, Files: []resource.ResourceFile{{Path: "a/" + letter, Size: 100, Mode: 0o644, Hash: hashOf(letter)}}}
+	b := resource.Blob{Hash: hashOf(letter), Size: 100, Files: []resource.File{{Path: "a/" + letter, Size: 100, Mode: 0o644, Hash: hashOf(letter)}}}
 	name, err := t.Store.AnnounceBlob(t.Ctx, who.Tenant, b, 0, t.Clock.Now())
 	t.Must(err)
-	v, _, err = t.Store.AddResourceVersion(t.Ctx, who, resource.ResourcePush{ResourceID: id, Format: resource.FormatArchive, Stage: stage, Note: "of " + letter,
-		Source: resource.ResourceSource{File: letter + ".tgz"}}, b, name, t.Clock.Now())
+	v, _, err = t.Store.AddResourceVersion(t.Ctx, who, resource.Push{ID: id, Format: resource.FormatArchive, Stage: stage, Note: "of " + letter,
+		Source: resource.Source{File: letter + ".tgz"}}, b, name, t.Clock.Now())
 	t.Must(err)
 	return v, name
 }
 
-func (t *storeTest) versions(who app.Actor, id resource.ResourceID) string {
+func (t *storeTest) versions(who app.Actor, id resource.ID) string {
 	t.Helper()
 	r, err := t.Store.ResourceInfo(t.Ctx, who.Tenant, id)
 	t.Must(err)
@@ -66,7 +66,7 @@ func (t *storeTest) resources() {
 	motd := siteID
 	motd.Type, motd.Name = "file", "motd"
 	t.push(who, motd, "c", true)
-	sync := func(dry bool, f resource.ResourceFilter, want string) {
+	sync := func(dry bool, f resource.Filter, want string) {
 		t.Helper()
 		out, err := t.Store.SyncResources(t.Ctx, who, f, dry, t.Clock.Now())
 		t.Must(err)
@@ -78,15 +78,15 @@ func (t *storeTest) resources() {
 			t.Fatalf("a sync made %q, not %q", got, want)
 		}
 	}
-	sync(true, resource.ResourceFilter{}, "site 0>1 motd 0>1")
+	sync(true, resource.Filter{}, "site 0>1 motd 0>1")
 	expect("2 inactive, 1 staged")
-	sync(false, resource.ResourceFilter{Type: "archive"}, "site 0>1")
-	sync(false, resource.ResourceFilter{}, "motd 0>1")
-	sync(false, resource.ResourceFilter{}, "")
+	sync(false, resource.Filter{Type: "archive"}, "site 0>1")
+	sync(false, resource.Filter{}, "motd 0>1")
+	sync(false, resource.Filter{}, "")
 	expect("2 inactive, 1 active")
 	t.Must(t.Store.StageResource(t.Ctx, who, siteID, 2, t.Clock.Now()))
 	expect("2 staged, 1 recalled")
-	sync(false, resource.ResourceFilter{}, "site 1>2")
+	sync(false, resource.Filter{}, "site 1>2")
 	expect("2 active, 1 inactive")
 	t.Must(t.Store.RecallResource(t.Ctx, who, siteID, 2, t.Clock.Now()))
 	t.Must(t.Store.RecallResource(t.Ctx, who, siteID, 1, t.Clock.Now())) // nothing to take back
@@ -102,14 +102,14 @@ func (t *storeTest) resources() {
 		t.Errorf("the next version is %d", v.Number)
 	}
 
-	list, err := t.Store.ResourceInfos(t.Ctx, kit.Tenant, resource.ResourceFilter{Limit: 10})
+	list, err := t.Store.ResourceInfos(t.Ctx, kit.Tenant, resource.Filter{Limit: 10})
 	t.Must(err)
 	if len(list) != 2 || list[0].Name != "site" || list[0].Active != 2 || list[0].Latest != 3 || list[0].Size != 200 || list[0].Staged != 0 || list[0].Recall || list[1].Name != "motd" {
 		t.Errorf("the list is %+v", list)
 	}
-	rest, err := t.Store.ResourceInfos(t.Ctx, kit.Tenant, resource.ResourceFilter{Limit: 10, After: list[0].ResourceID.String()})
+	rest, err := t.Store.ResourceInfos(t.Ctx, kit.Tenant, resource.Filter{Limit: 10, After: list[0].ID.String()})
 	t.Must(err)
-	found, err := t.Store.ResourceInfos(t.Ctx, kit.Tenant, resource.ResourceFilter{Limit: 10, Search: "SIT"})
+	found, err := t.Store.ResourceInfos(t.Ctx, kit.Tenant, resource.Filter{Limit: 10, Search: "SIT"})
 	t.Must(err)
 	if len(rest) != 1 || rest[0].Name != "motd" || len(found) != 1 || found[0].Name != "site" {
 		t.Errorf("behind the first is %+v, found was %+v", rest, found)
@@ -125,7 +125,7 @@ func (t *storeTest) resources() {
 			t.Errorf("another tenant's %s returns %v", name, err)
 		}
 	}
-	if list, err := t.Store.ResourceInfos(t.Ctx, "t2", resource.ResourceFilter{Limit: 10}); err != nil || len(list) != 0 {
+	if list, err := t.Store.ResourceInfos(t.Ctx, "t2", resource.Filter{Limit: 10}); err != nil || len(list) != 0 {
 		t.Errorf("another tenant sees %+v, %v", list, err)
 	}
 	if files, err := t.Store.BlobFiles(t.Ctx, kit.Tenant, hashOf("b")); err != nil || len(files) != 1 || files[0].Path != "a/b" {
@@ -151,7 +151,7 @@ func (t *storeTest) pins() {
 	t.push(who, both, "b", true)
 	both.Type = "archive"
 	t.push(who, both, "c", true)
-	_, err := t.Store.SyncResources(t.Ctx, who, resource.ResourceFilter{}, false, t.Clock.Now())
+	_, err := t.Store.SyncResources(t.Ctx, who, resource.Filter{}, false, t.Clock.Now())
 	t.Must(err)
 	t.push(who, siteID, "d", false)
 	idle := siteID
@@ -242,9 +242,9 @@ func (t *storeTest) sweeps() {
 		t.Error("a content that is being removed is announced under the same name")
 	}
 	t.Must(t.Store.BlobGone(t.Ctx, resource.GoingBlob{Tenant: kit.Tenant, Hash: hashOf("e"), Name: lost})) // the one who removed it comes late
-	_, _, err = t.Store.AddResourceVersion(t.Ctx, who, resource.ResourcePush{ResourceID: siteID}, resource.Blob{Hash: hashOf("e"), Size: 5}, lost, t.Clock.Now())
+	_, _, err = t.Store.AddResourceVersion(t.Ctx, who, resource.Push{ID: siteID}, resource.Blob{Hash: hashOf("e"), Size: 5}, lost, t.Clock.Now())
 	t.Code(err, app.ETransient)
-	_, added, err := t.Store.AddResourceVersion(t.Ctx, who, resource.ResourcePush{ResourceID: siteID}, resource.Blob{Hash: hashOf("e"), Size: 5}, fresh,
+	_, added, err := t.Store.AddResourceVersion(t.Ctx, who, resource.Push{ID: siteID}, resource.Blob{Hash: hashOf("e"), Size: 5}, fresh,
 		t.Clock.Now())
 	if err != nil || !added {
 		t.Errorf("what was announced again is not taken: %v", err)

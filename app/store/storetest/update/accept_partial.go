@@ -88,7 +88,7 @@ func (t *storeTest) goesOn() {
 	op, err := t.acceptPartial(of)
 	t.Must(err)
 	if op.GoesOn != of.ID || op.Undoes != 0 || t.Latest("web-1").GoesOn != of.ID {
-		t.Errorf("the accept-partial is %+v", op)
+		t.Errorf("the accepted partial result is %+v", op)
 	}
 	t.toldOwner("web continues with 2 of 3 nodes. No machine for n3. Muster will retry later.")
 	t.partialResultsDue()
@@ -162,14 +162,14 @@ func (t *storeTest) goesOnOrBack() {
 	}
 }
 
-// hookVetoesAcceptPartial: an accept-partial that a hook which names it does not let happen leaves all as it was, and is not begun by itself again.
+// hookVetoesAcceptPartial: an accepted partial result that a hook which names it does not let happen leaves all as it was, and is not begun by itself again.
 func (t *storeTest) hookVetoesAcceptPartial() {
 	t.OperationHook("cmdb", template.HookBefore, func(c *webhook.HookChange) { c.Operations = &[]app.OperationKind{app.OperationAcceptPartial} })
 	of := t.shortOfOne(app.FailureAcceptPartial)
 	op, err := t.acceptPartial(of)
 	t.Must(err)
 	if op.Status != app.OperationWaiting {
-		t.Fatalf("the accept-partial is %s", op.Status)
+		t.Fatalf("the accepted partial result is %s", op.Status)
 	}
 	t.Vetoed(t.News("cmdb: Before the partial acceptance of web")["cmdb"], "no")
 	t.Status("web-1", app.ClusterFailed, app.OperationCancelled)

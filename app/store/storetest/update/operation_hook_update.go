@@ -16,7 +16,7 @@ import (
 func (t *storeTest) hookVetoesUpdate() {
 	t.stands(3)
 	t.OperationHook("cmdb", template.HookBefore)
-	look := func() (cluster.ClusterView, cluster.Definition, []policy.Reservation) {
+	look := func() (cluster.View, cluster.Definition, []policy.Reservation) {
 		v, err := t.Store.View(t.Ctx, kit.Tenant, "web-1")
 		t.Must(err)
 		v.Operations = nil

@@ -37,7 +37,7 @@ var Updates = kit.Cases(newTest, []struct {
 	{"a failed create is gone on with once", (*storeTest).goesOn},
 	{"that it cannot be gone on with is noted once for each failure", (*storeTest).judgesPartial},
 	{"what cannot be gone on with is rolled back where that was wanted", (*storeTest).goesOnOrBack},
-	{"an accept-partial that a hook vetoes leaves all as it was", (*storeTest).hookVetoesAcceptPartial},
+	{"an accepted partial result that a hook vetoes leaves all as it was", (*storeTest).hookVetoesAcceptPartial},
 	{"what a cluster lacks is asked for until it has come", (*storeTest).topsUp},
 	{"a resize by hand ends a backfill", (*storeTest).backfillEndsByHand},
 	{"a backfill goes with its cluster", (*storeTest).backfillEndsWithCluster},

@@ -50,7 +50,7 @@ func (r *randomUpdates) play() {
 	r.Must(err)
 	for _, n := range nodes {
 		if n.Status != app.NodeDeleted {
-			plan.Steps = append(plan.Steps, appplan.PlanStep{ID: n.Name + ".delete", Node: n.Name, Action: app.ActionDelete})
+			plan.Steps = append(plan.Steps, appplan.Step{ID: n.Name + ".delete", Node: n.Name, Action: app.ActionDelete})
 		}
 	}
 	r.Submit(app.OperationDelete, r.cluster, plan, true)

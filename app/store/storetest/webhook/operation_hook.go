@@ -141,7 +141,7 @@ func (t *storeTest) hookSilence() {
 	t.Create("web", 1)
 	t.Drain()
 	plan := func(k app.OperationKind) appplan.Plan {
-		return appplan.Plan{Kind: k, Steps: []appplan.PlanStep{{ID: "n1.a." + string(k), Node: "n1", Action: app.Action(k), Service: "a"}}}
+		return appplan.Plan{Kind: k, Steps: []appplan.Step{{ID: "n1.a." + string(k), Node: "n1", Action: app.Action(k), Service: "a"}}}
 	}
 	start := t.Submit(app.OperationStart, "web-1", plan(app.OperationStart), false)
 	d := t.News("strict: Before the start of web")["strict"]

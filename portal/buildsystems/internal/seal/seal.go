@@ -81,7 +81,7 @@ func Time(field, text string) (time.Time, error) {
 // Fresh rejects a signed time that is too old or too far ahead.
 func (r Request) Fresh(field string, at time.Time) error {
 	age := r.Now.Sub(at)
-	if age <= build.BuildClockSkew && age >= -build.BuildClockSkew {
+	if age <= build.ClockSkew && age >= -build.ClockSkew {
 		return nil
 	}
 	how := "old"
@@ -90,7 +90,7 @@ func (r Request) Fresh(field string, at time.Time) error {
 	}
 	hint := "If it was just sent, check the clocks of both servers."
 	return &app.Error{Code: app.EUnauthorized, Reason: "time", Field: field, Hint: hint,
-		Message: fmt.Sprintf("The time in %s is %s %s (limit: %s).", field, humanize.Duration(age), how, humanize.Duration(build.BuildClockSkew))}
+		Message: fmt.Sprintf("The time in %s is %s %s (limit: %s).", field, humanize.Duration(age), how, humanize.Duration(build.ClockSkew))}
 }
 
 // Missing is the error of an unsigned delivery.
