@@ -23,7 +23,7 @@ type stub struct {
 	unasked
 	actor    app.Actor
 	unknown  bool
-	asked    []cluster.ClusterRequest
+	asked    []cluster.CreateRequest
 	updated  []cluster.Update
 	leases   []template.LeaseRequest
 	reviews  []operation.ReviewRequest
@@ -85,7 +85,7 @@ func (s *stub) Cluster(_ context.Context, _ app.Actor, id string) (cluster.View,
 	return v, nil
 }
 
-func (s *stub) Ask(_ context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Answer, error) {
+func (s *stub) Ask(_ context.Context, a app.Actor, r cluster.CreateRequest) (cluster.Answer, error) {
 	if a.Via != app.ViaSlack {
 		panic("the actor does not say where it asks from")
 	}
@@ -121,7 +121,7 @@ func (s *stub) Request(_ context.Context, _ app.Actor, id int64) (cluster.Reques
 	if s.request != nil {
 		return *s.request, nil
 	}
-	return cluster.Request{ID: id, Kind: app.OperationCreate, Requester: "bob", Status: cluster.RequestWaiting, Asked: cluster.ClusterRequest{Name: "big"}, Terms: cluster.Terms{PlanHash: "h2"},
+	return cluster.Request{ID: id, Kind: app.OperationCreate, Requester: "bob", Status: cluster.RequestWaiting, Asked: cluster.CreateRequest{Name: "big"}, Terms: cluster.Terms{PlanHash: "h2"},
 		Needs: []policy.RequiredApproval{{Policy: "big", Approval: policy.Approval{Count: 1, Group: "ops"}}}}, nil
 }
 
@@ -279,12 +279,12 @@ func TestWhoMayNot(t *testing.T) {
 	s.unknown = true
 	for _, a := range []Answer{b.Say(t.Context(), ada, "create web"), b.Press(t.Context(), ada, `{"do":"delete","cluster":"shop-7"}`)} {
 		if !a.Wrong || !strings.Contains(a.text(), "Type “/muster link”") {
-			t.Errorf("a stranger is told %s", a.text())
+			t.Errorf("a stranger gets %s", a.text())
 		}
 	}
 	s.unknown, s.actor.Tenant = false, "acme"
 	if a := b.Say(t.Context(), ada, "create web"); !strings.Contains(a.text(), "another tenant") {
-		t.Errorf("somebody of another tenant is told %s", a.text())
+		t.Errorf("a user of another tenant gets %s", a.text())
 	}
 	if len(s.asked)+len(s.deleted) != 0 {
 		t.Error("it was done all the same")

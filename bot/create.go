@@ -77,7 +77,7 @@ type createForm struct {
 	template *apptemplate.Template // nil: not chosen yet
 	form     Form
 	note     note
-	request  cluster.ClusterRequest
+	request  cluster.CreateRequest
 	errors   map[string]*app.Error // by field; "" for none
 }
 
@@ -124,7 +124,7 @@ func (f Form) first(name string) string {
 
 // read makes a request from the form, and records errors.
 func (c *createForm) read() {
-	c.request = cluster.ClusterRequest{Name: strings.TrimSpace(c.form.first("name"))}
+	c.request = cluster.CreateRequest{Name: strings.TrimSpace(c.form.first("name"))}
 	c.request.Template = c.template.Name
 	if text := strings.TrimSpace(strings.TrimPrefix(c.value("size"), "=")); text != "" {
 		size, err := strconv.Atoi(text)

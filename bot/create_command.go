@@ -12,7 +12,7 @@ import (
 )
 
 // parseCreate reads [NAME] TEMPLATE [NODES] [[for] LENGTH].
-func parseCreate(words []string) (q cluster.ClusterRequest, ok bool, err error) {
+func parseCreate(words []string) (q cluster.CreateRequest, ok bool, err error) {
 	if n := len(words); n > 1 && !slices.Contains(words, "for") && isLength(words[n-1]) {
 		words = append(slices.Clone(words[:n-1]), "for", words[n-1])
 	}
@@ -57,7 +57,7 @@ func isLength(word string) bool {
 
 // fitted fills in the template's minimum size if a typed request has none and no parameter sets it. Asks reports that the template has
 // required parameters.
-func (cr *creates) fitted(ctx context.Context, r request, q cluster.ClusterRequest) (_ cluster.ClusterRequest, asks bool, err error) {
+func (cr *creates) fitted(ctx context.Context, r request, q cluster.CreateRequest) (_ cluster.CreateRequest, asks bool, err error) {
 	c, err := cr.catalogs.Catalog(ctx, r.actor)
 	if err != nil {
 		return q, false, err
@@ -73,7 +73,7 @@ func (cr *creates) fitted(ctx context.Context, r request, q cluster.ClusterReque
 }
 
 // typed is a form filled in with what was typed in one line.
-func typed(q cluster.ClusterRequest) Form {
+func typed(q cluster.CreateRequest) Form {
 	f := Form{Values: map[string][]string{"name": {q.Name}}}
 	c := createForm{template: &apptemplate.Template{About: apptemplate.About{Name: q.Template}}}
 	if q.Size > 0 {

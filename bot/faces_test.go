@@ -276,7 +276,7 @@ func TestHome(t *testing.T) {
 		{Cluster: app.Cluster{ID: "db-9", Name: "db", Owner: "ada", Template: "db", Size: 1, Status: app.ClusterPending}, Operation: op(app.OperationResize, app.OperationRunning, time.Time{})},
 		{Cluster: app.Cluster{ID: "his-1", Name: "his", Owner: "bob", Status: app.ClusterActive}},
 	}
-	s.inbox = []cluster.Request{{ID: 12, Kind: app.OperationCreate, Requester: "bob", Status: cluster.RequestWaiting, Asked: cluster.ClusterRequest{Name: "big"}}}
+	s.inbox = []cluster.Request{{ID: 12, Kind: app.OperationCreate, Requester: "bob", Status: cluster.RequestWaiting, Asked: cluster.CreateRequest{Name: "big"}}}
 	h := b.Home(t.Context(), ada)
 	got := Modal{Parts: h.Parts}.text()
 	for _, want := range []string{"Signed in as ada (tenant default)", "Waiting for your approval\nRequest 12\nbob wants to create: big", "shop – active, 3 nodes, from web, expires 22 Nov 2026 10:00 UTC, $0.30/h",

@@ -40,7 +40,7 @@ func someCatalog() *template.Catalog {
 func (s *stub) Catalog(context.Context, app.Actor) (*template.Catalog, error) { return s.catalog, nil }
 
 // Preview returns another plan for another request, as a planner does.
-func (s *stub) Preview(_ context.Context, _ app.Actor, r cluster.ClusterRequest) (cluster.Preview, error) {
+func (s *stub) Preview(_ context.Context, _ app.Actor, r cluster.CreateRequest) (cluster.Preview, error) {
 	s.previews++
 	if r.Size > 8 {
 		return cluster.Preview{}, &app.Error{Code: app.EQuota, Field: "size", Message: "That would be too many.", Hint: "Ask for at most 8 nodes."}

@@ -75,8 +75,8 @@ type (
 	}
 	// Creates previews new clusters, and creates them or requests approval.
 	Creates interface {
-		Preview(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Preview, error)
-		Ask(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Answer, error)
+		Preview(ctx context.Context, a app.Actor, r cluster.CreateRequest) (cluster.Preview, error)
+		Ask(ctx context.Context, a app.Actor, r cluster.CreateRequest) (cluster.Answer, error)
 	}
 	// Updates changes clusters.
 	Updates interface {

@@ -27,7 +27,7 @@ func logging(e *engine, c *template.Catalog) {
 // wanting asks for a cluster that accepts a partial result.
 func (e *engine) wanting(size int, choice app.FailureChoice, s template.PartialOverride) appcluster.View {
 	e.Helper()
-	v, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, appcluster.ClusterRequest{Name: "web", Request: layout.Request{Template: "web", Size: size},
+	v, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, appcluster.CreateRequest{Name: "web", Request: layout.Request{Template: "web", Size: size},
 		OnFailure: choice, PartialOverride: s})
 	if err != nil {
 		e.Fatal(err)
@@ -38,7 +38,7 @@ func (e *engine) wanting(size int, choice app.FailureChoice, s template.PartialO
 // noRoom has the cloud refuse, once, the machine of the last node that will have a service when so many nodes are asked for. It returns that node.
 func (e *engine) noRoom(size int, service string) (node string) {
 	e.Helper()
-	p, err := e.app.Cluster.Creates.Preview(e.ctx, e.admin, appcluster.ClusterRequest{Request: layout.Request{Template: "web", Size: size}})
+	p, err := e.app.Cluster.Creates.Preview(e.ctx, e.admin, appcluster.CreateRequest{Request: layout.Request{Template: "web", Size: size}})
 	if err != nil {
 		e.Fatal(err)
 	}

@@ -216,7 +216,7 @@ func TestAutomaticRollbackStartsOnce(t *testing.T) {
 	e := newEngine(t, func(e *engine, c *template.Catalog) {
 		c.Services["front"].Actions[app.ActionInstall].Fields["script"] = "echo no; exit 7\n"
 	})
-	v, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, cluster.ClusterRequest{Name: "web", Request: layout.Request{Template: "web", Size: 3}, OnFailure: app.FailureRollBack})
+	v, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, cluster.CreateRequest{Name: "web", Request: layout.Request{Template: "web", Size: 3}, OnFailure: app.FailureRollBack})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestAutomaticRollbackStartsOnce(t *testing.T) {
 		t.Errorf("intents that have not ended: %v, %v", left, err)
 	}
 	// The name is free again.
-	if _, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, cluster.ClusterRequest{Name: "web", Request: layout.Request{Template: "web", Size: 1, Services: []string{"back"}}}); err != nil {
+	if _, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, cluster.CreateRequest{Name: "web", Request: layout.Request{Template: "web", Size: 1, Services: []string{"back"}}}); err != nil {
 		t.Error(err)
 	}
 }

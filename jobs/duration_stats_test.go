@@ -21,7 +21,7 @@ func TestEstimateUsesThePreviousCreate(t *testing.T) {
 		e.cloud.SetDelay(fake.Create, 300*time.Millisecond)
 		e.cloud.SetBoot(900 * time.Millisecond)
 	})
-	ask := cluster.ClusterRequest{Request: layout.Request{Template: "web", Size: 3}}
+	ask := cluster.CreateRequest{Request: layout.Request{Template: "web", Size: 3}}
 	guess, err := e.app.Cluster.Creates.Preview(t.Context(), e.admin, ask)
 	if err != nil {
 		t.Fatal(err)

@@ -207,7 +207,7 @@ func (e *engine) startWorkerWith(name string, clouds jobs.Providers) {
 
 func (e *engine) create(size int) cluster.View {
 	e.Helper()
-	v, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, cluster.ClusterRequest{Name: "web", Request: layout.Request{Template: "web", Size: size}})
+	v, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, cluster.CreateRequest{Name: "web", Request: layout.Request{Template: "web", Size: size}})
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -496,7 +496,7 @@ func TestLeaseExpiryDeletesACluster(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	lease := time.Second
-	v, err := e.app.Cluster.Creates.CreateCluster(t.Context(), e.admin, cluster.ClusterRequest{Name: "short", Lease: &lease,
+	v, err := e.app.Cluster.Creates.CreateCluster(t.Context(), e.admin, cluster.CreateRequest{Name: "short", Lease: &lease,
 		Request: layout.Request{Template: "web", Size: 2}})
 	if err != nil {
 		t.Fatal(err)
@@ -558,16 +558,16 @@ func TestRefusalsChangeNothing(t *testing.T) {
 	e := newEngine(t, nil)
 	for name, c := range map[string]struct {
 		actor app.Actor
-		r     cluster.ClusterRequest
+		r     cluster.CreateRequest
 		code  app.Code
 		field string
 	}{
 		"a viewer may not create": {actor: app.Actor{Tenant: app.DefaultTenant, User: "eve", Role: app.RoleViewer},
-			r: cluster.ClusterRequest{Request: layout.Request{Template: "web", Size: 2}}, code: app.EForbidden},
-		"a bad name":    {r: cluster.ClusterRequest{Name: "-x", Request: layout.Request{Template: "web", Size: 2}}, code: app.EInvalid, field: "name"},
-		"a bad suffix":  {r: cluster.ClusterRequest{DNSSuffix: "a b", Request: layout.Request{Template: "web", Size: 2}}, code: app.EInvalid, field: "dns_suffix"},
-		"another plan":  {r: cluster.ClusterRequest{PlanHash: "abc", Request: layout.Request{Template: "web", Size: 2}}, code: app.EConflict},
-		"too few nodes": {r: cluster.ClusterRequest{Request: layout.Request{Template: "web", Size: 1}}, code: app.ENoLayout},
+			r: cluster.CreateRequest{Request: layout.Request{Template: "web", Size: 2}}, code: app.EForbidden},
+		"a bad name":    {r: cluster.CreateRequest{Name: "-x", Request: layout.Request{Template: "web", Size: 2}}, code: app.EInvalid, field: "name"},
+		"a bad suffix":  {r: cluster.CreateRequest{DNSSuffix: "a b", Request: layout.Request{Template: "web", Size: 2}}, code: app.EInvalid, field: "dns_suffix"},
+		"another plan":  {r: cluster.CreateRequest{PlanHash: "abc", Request: layout.Request{Template: "web", Size: 2}}, code: app.EConflict},
+		"too few nodes": {r: cluster.CreateRequest{Request: layout.Request{Template: "web", Size: 1}}, code: app.ENoLayout},
 	} {
 		if c.actor.User == "" {
 			c.actor = e.admin

@@ -45,7 +45,7 @@ func TestFallbackHardware(t *testing.T) {
 		withFallback(e, c)
 		c.Providers["cloud"].Zones = []string{"a"}
 	})
-	p, err := e.app.Cluster.Creates.Preview(e.ctx, e.admin, cluster.ClusterRequest{Request: layout.Request{Template: "web", Size: 2}})
+	p, err := e.app.Cluster.Creates.Preview(e.ctx, e.admin, cluster.CreateRequest{Request: layout.Request{Template: "web", Size: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

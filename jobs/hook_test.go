@@ -33,7 +33,7 @@ func TestScriptsOfHooks(t *testing.T) {
 	if saved.Secret != "" || saved.URL != "" {
 		t.Errorf("a script has an address and a secret: %+v", saved)
 	}
-	ask := cluster.ClusterRequest{Name: "web", Request: layout.Request{Template: "web", Size: 3}}
+	ask := cluster.CreateRequest{Name: "web", Request: layout.Request{Template: "web", Size: 3}}
 	p, err := e.app.Cluster.Creates.Preview(e.ctx, e.admin, ask)
 	if err != nil {
 		t.Fatal(err)

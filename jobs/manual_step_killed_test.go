@@ -26,7 +26,7 @@ func TestManualStepsOutliveServers(t *testing.T) {
 				Fields: []template.PersonField{{Parameter: template.Parameter{Name: "word", Type: template.ParameterText, Required: true}, Secret: true}}}}
 			m.catalog.Services["front"].Actions[app.ActionStart] = script(fmt.Sprintf("echo \"$CONFIG_COLOUR\" >%q/\"$MUSTER_NODE\".word; echo \"it is $CONFIG_COLOUR\"", m.state))
 			m.catalog.Templates["web"].Defaults.Config["colour"] = "%answer.front.word%"
-			v, err := m.app.Cluster.Creates.CreateCluster(t.Context(), m.admin, cluster.ClusterRequest{Name: "shop", Request: layout.Request{Template: "web", Size: 3}})
+			v, err := m.app.Cluster.Creates.CreateCluster(t.Context(), m.admin, cluster.CreateRequest{Name: "shop", Request: layout.Request{Template: "web", Size: 3}})
 			if err != nil {
 				t.Fatal(err)
 			}

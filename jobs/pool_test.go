@@ -114,7 +114,7 @@ func TestCreateUsesPoolMachines(t *testing.T) {
 	if _, err := p.app.Cluster.Deletes.DeleteCluster(p.ctx, p.admin, v.Machines[0].Cluster); app.AsError(err).Reason != "pool" {
 		t.Errorf("a person deletes a machine of the pool: %v", err)
 	}
-	preview, err := p.app.Cluster.Creates.Preview(p.ctx, p.admin, cluster.ClusterRequest{Request: layout.Request{Template: "web", Size: 4}})
+	preview, err := p.app.Cluster.Creates.Preview(p.ctx, p.admin, cluster.CreateRequest{Request: layout.Request{Template: "web", Size: 4}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -422,7 +422,7 @@ func TestCrashDuringPoolHandoff(t *testing.T) {
 			if _, err := m.app.Pool.Pools.ChangePool(t.Context(), m.admin, pool.Request{Name: "base", Mode: pool.ModeOff}); err != nil {
 				t.Fatal(err)
 			}
-			c, err := m.app.Cluster.Creates.CreateCluster(t.Context(), m.admin, cluster.ClusterRequest{Name: "web", Request: layout.Request{Template: "web", Size: 3}})
+			c, err := m.app.Cluster.Creates.CreateCluster(t.Context(), m.admin, cluster.CreateRequest{Name: "web", Request: layout.Request{Template: "web", Size: 3}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -432,7 +432,7 @@ func TestIncrementalChecksMatchFullOnes(t *testing.T) {
 			if i == clusters-1 { // one fails, and keeps a machine
 				p.cloud.Order(fake.Create, fake.Outcome{Err: &app.Error{Code: app.ECredentials, Message: "who are you?"}, Node: "n1"})
 			}
-			v, err := p.app.Cluster.Creates.CreateCluster(p.ctx, p.admin, appcluster.ClusterRequest{Name: fmt.Sprint("c", i), Request: layout.Request{Template: "web", Size: nodes}})
+			v, err := p.app.Cluster.Creates.CreateCluster(p.ctx, p.admin, appcluster.CreateRequest{Name: fmt.Sprint("c", i), Request: layout.Request{Template: "web", Size: nodes}})
 			if err != nil {
 				t.Fatal(err)
 			}

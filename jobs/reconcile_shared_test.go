@@ -58,7 +58,7 @@ func TestSharedResourcesOfDeletedClustersAreRemoved(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	gone := e.await(e.create(2).ID)
-	exists, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, appcluster.ClusterRequest{Name: "exists", Request: layout.Request{Template: "web", Size: 2}})
+	exists, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, appcluster.CreateRequest{Name: "exists", Request: layout.Request{Template: "web", Size: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

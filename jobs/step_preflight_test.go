@@ -159,7 +159,7 @@ func TestPreflightIsPerOperation(t *testing.T) {
 	e.want(first, app.ClusterActive)
 	grown, _ := e.updated(first.ID, appcluster.Update{Kind: app.OperationResize, Size: 5})
 	e.want(grown, app.ClusterActive)
-	other, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, appcluster.ClusterRequest{Name: "other", Request: layout.Request{Template: "web", Size: 3}})
+	other, err := e.app.Cluster.Creates.CreateCluster(e.ctx, e.admin, appcluster.CreateRequest{Name: "other", Request: layout.Request{Template: "web", Size: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -466,7 +466,7 @@ func acceptPartialOf(undone bool) func(*mortal, string) {
 func runMortal(t *testing.T, first []cluster.Update, act func(*mortal, string), die, before bool) (picture string, deaths int) {
 	t.Helper()
 	m := newMortal(t)
-	v, err := m.app.Cluster.Creates.CreateCluster(t.Context(), m.admin, cluster.ClusterRequest{Name: "web", Request: layout.Request{Template: "web", Size: 3}})
+	v, err := m.app.Cluster.Creates.CreateCluster(t.Context(), m.admin, cluster.CreateRequest{Name: "web", Request: layout.Request{Template: "web", Size: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,14 +25,14 @@ func (b *back) again(r plan.Request) ([]int, error) {
 			up[at] = []app.Action{app.ActionStart}
 		}
 	}
-	anew := false
+	recreated := false
 	for name, lost := range b.lost {
 		if lost {
 			b.graph.nodes[b.nodes[name]].Change = plan.NodeReplaced
-			anew = true
+			recreated = true
 		}
 	}
-	if len(up) == 0 && !anew {
+	if len(up) == 0 && !recreated {
 		return nil, nil
 	}
 	s, err := servicesOf(r)

@@ -150,7 +150,7 @@ func TestRollBackRestoresState(t *testing.T) {
 		now, _ := beforeOf(r)
 		var undo []app.Step
 		succeeded := make([]bool, len(p.Steps))
-		anew := ""
+		recreated := ""
 		joins := rapid.Bool().Draw(t, "joins are given")
 		eager := rapid.IntRange(3, 60).Draw(t, "of how many steps one fails")
 		for i, s := range p.Steps {
@@ -181,15 +181,15 @@ func TestRollBackRestoresState(t *testing.T) {
 				}
 			}
 			if s.Action == app.ActionDelete && step.Attempt > 0 && changeOf(r, s.Node) == plan.NodeReplaced {
-				anew = s.Node
+				recreated = s.Node
 			}
 			undo = append(undo, step)
 		}
 		back := plan.Request{Kind: app.OperationRollBack, Nodes: nodes, Services: r.Services, Undo: undo}
 		q, err := planner.New().Plan(back)
-		if anew != "" {
+		if recreated != "" {
 			if app.AsError(err).Reason != "undo" {
-				t.Fatalf("the machine of %s was deleted for replacement, and is undone: %v", anew, err)
+				t.Fatalf("the machine of %s was deleted for replacement, and is undone: %v", recreated, err)
 			}
 			return
 		}

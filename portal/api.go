@@ -51,8 +51,8 @@ func (p *Portal) newAPI(r chi.Router) huma.API {
 
 	// A preview needs no name, and the use case has the better error for a missing size.
 	schema := c.Components.Schemas
-	schema.Schema(reflect.TypeFor[cluster.ClusterRequest](), true, "")
-	if s := schema.Map()["ClusterRequest"]; s != nil {
+	schema.Schema(reflect.TypeFor[cluster.CreateRequest](), true, "")
+	if s := schema.Map()["CreateRequest"]; s != nil {
 		s.Required = []string{"template"}
 		s.PrecomputeMessages()
 	}

@@ -130,7 +130,7 @@ func TestAPIRefusals(t *testing.T) {
 
 func TestAPITokens(t *testing.T) {
 	s := visit(t)
-	for name, header := range map[string]string{"none": "", "another scheme": "Basic token-of-ada", "empty": "Bearer ", "unknown": "Bearer nobody"} {
+	for name, header := range map[string]string{"none": "", "another scheme": "Basic token-of-ada", "empty": "Bearer ", "unknown": "Bearer unknown"} {
 		t.Run(name, func(t *testing.T) {
 			a := s.get("/api/v1/clusters", "Authorization", header)
 			if p := as[portalsite.Problem](a, 401); p.Code != app.EUnauthorized || !strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer") {

@@ -133,7 +133,7 @@ func TestBrowser(t *testing.T) {
 	b.Shoot("cluster-active")
 
 	// Many clusters, and a big one.
-	for i, r := range []cluster.ClusterRequest{
+	for i, r := range []cluster.CreateRequest{
 		{Name: "shop-staging", Request: layout.Request{Template: "web", Size: 4}},
 		{Name: "orders-db", Request: layout.Request{Template: "single", Size: 1}},
 		{Name: "nightly-batch", Request: layout.Request{Template: "hadoop", Size: 50}},

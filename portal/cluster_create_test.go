@@ -28,7 +28,7 @@ type refusing struct {
 	err error
 }
 
-func (m refusing) SubmitRequest(context.Context, app.Actor, appcluster.ClusterRequest) (appcluster.Answer, error) {
+func (m refusing) SubmitRequest(context.Context, app.Actor, appcluster.CreateRequest) (appcluster.Answer, error) {
 	return appcluster.Answer{}, m.err
 }
 
@@ -142,7 +142,7 @@ func TestACreateDoesNothingTwice(t *testing.T) {
 			if got := c.take(); got != once+"0 views" {
 				t.Errorf("by the page: %s", got)
 			}
-			r := appcluster.ClusterRequest{Name: fmt.Sprintf("api%d", one.size), Request: layout.Request{Template: "web", Size: one.size}, Lease: &day}
+			r := appcluster.CreateRequest{Name: fmt.Sprintf("api%d", one.size), Request: layout.Request{Template: "web", Size: one.size}, Lease: &day}
 			if status, _ := o.api("ada", http.MethodPost, "/clusters", r, nil); status >= 300 {
 				t.Fatalf("the API answers %d", status)
 			}

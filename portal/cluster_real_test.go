@@ -22,7 +22,7 @@ func TestBrowserCluster(t *testing.T) {
 	p := New(Config{UseCases: useCases(f), Version: "1.0.0", Logger: quiet()})
 	srv := httptest.NewServer(p)
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
-	v, err := f.CreateCluster(t.Context(), ada, cluster.ClusterRequest{Name: "lake", Request: layout.Request{Template: "hadoop", Size: 5}})
+	v, err := f.CreateCluster(t.Context(), ada, cluster.CreateRequest{Name: "lake", Request: layout.Request{Template: "hadoop", Size: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}

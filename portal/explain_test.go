@@ -22,7 +22,7 @@ type explaining struct {
 	fails error
 }
 
-func (e explaining) Preview(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Preview, error) {
+func (e explaining) Preview(ctx context.Context, a app.Actor, r cluster.CreateRequest) (cluster.Preview, error) {
 	switch {
 	case len(r.Services) > 0 && r.Services[0] == "wbe":
 		return cluster.Preview{}, &app.Error{Code: app.ENotFound, Reason: "missing_service", Message: "service wbe does not exist"}
@@ -37,14 +37,14 @@ func (e explaining) Preview(ctx context.Context, a app.Actor, r cluster.ClusterR
 	return v, err
 }
 
-func (e explaining) SubmitRequest(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Answer, error) {
+func (e explaining) SubmitRequest(ctx context.Context, a app.Actor, r cluster.CreateRequest) (cluster.Answer, error) {
 	if _, err := e.Preview(ctx, a, r); err != nil {
 		return cluster.Answer{}, err
 	}
 	return e.fake.SubmitRequest(ctx, a, r)
 }
 
-func (e explaining) Explain(_ context.Context, a app.Actor, r cluster.ClusterRequest) (layout.Explanation, error) {
+func (e explaining) Explain(_ context.Context, a app.Actor, r cluster.CreateRequest) (layout.Explanation, error) {
 	if e.fails != nil {
 		return layout.Explanation{}, e.fails
 	}
@@ -210,7 +210,7 @@ func TestExplainOverREST(t *testing.T) {
 // fakeWarnings is an account that would refuse, and a layout that is dear.
 type fakeWarnings struct{ *fake }
 
-func (f fakeWarnings) Preview(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Preview, error) {
+func (f fakeWarnings) Preview(ctx context.Context, a app.Actor, r cluster.CreateRequest) (cluster.Preview, error) {
 	v, err := f.fake.Preview(ctx, a, r)
 	v.Account = &cluster.AccountAnswer{Provider: "cloud", State: cluster.AccountChecking}
 	v.Problems = []family.Finding{{About: family.AboutFlavor, Code: app.EInvalid, Message: "There is no size large.", Hint: "Sizes are small and same."}}

@@ -171,7 +171,7 @@ func (f *fake) KnownAddress(context.Context, string, string, string) bool { retu
 
 func (f *fake) NoteRefusal(context.Context, identity.Refusal) {}
 
-func (f *fake) Explain(context.Context, app.Actor, cluster.ClusterRequest) (layout.Explanation, error) {
+func (f *fake) Explain(context.Context, app.Actor, cluster.CreateRequest) (layout.Explanation, error) {
 	return layout.Explanation{}, nil
 }
 
@@ -180,12 +180,12 @@ func (f *fake) StepGraph(ctx context.Context, a app.Actor, cluster string, opera
 }
 
 // Ask has no policies: it creates at once.
-func (f *fake) Ask(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Answer, error) {
+func (f *fake) Ask(ctx context.Context, a app.Actor, r cluster.CreateRequest) (cluster.Answer, error) {
 	v, err := f.CreateCluster(ctx, a, r)
 	return cluster.Answer{Cluster: &v}, err
 }
 
-func (f *fake) SubmitRequest(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Answer, error) {
+func (f *fake) SubmitRequest(ctx context.Context, a app.Actor, r cluster.CreateRequest) (cluster.Answer, error) {
 	v, err := f.CreateCluster(ctx, a, r)
 	return cluster.Answer{Request: cluster.Request{Cluster: v.ID}}, err
 }

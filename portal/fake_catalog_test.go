@@ -34,7 +34,7 @@ type withCatalog struct {
 	rev     int
 	changed map[template.CatalogKey]int // the revision of the last change
 	secrets map[string]string
-	tried   []cluster.ClusterRequest
+	tried   []cluster.CreateRequest
 }
 
 const installation = `kind: provider
@@ -262,7 +262,7 @@ func (f *withCatalog) RevertCatalog(ctx context.Context, a app.Actor, k template
 	return f.ApplyCatalog(ctx, a, appcatalog.Change{Files: []appcatalog.File{catalogpage.File(k, v.Text)}, Note: note})
 }
 
-func (f *withCatalog) TryCatalog(_ context.Context, a app.Actor, c appcatalog.Change, r cluster.ClusterRequest) (cluster.Preview, error) {
+func (f *withCatalog) TryCatalog(_ context.Context, a app.Actor, c appcatalog.Change, r cluster.CreateRequest) (cluster.Preview, error) {
 	if err := refused(a, "TryCatalog"); err != nil {
 		return cluster.Preview{}, err
 	}
@@ -275,7 +275,7 @@ func (f *withCatalog) TryCatalog(_ context.Context, a app.Actor, c appcatalog.Ch
 	return f.preview(r)
 }
 
-func (f *withCatalog) ExplainCatalog(context.Context, app.Actor, appcatalog.Change, cluster.ClusterRequest) (layout.Explanation, error) {
+func (f *withCatalog) ExplainCatalog(context.Context, app.Actor, appcatalog.Change, cluster.CreateRequest) (layout.Explanation, error) {
 	return layout.Explanation{Conflict: []layout.Clause{{Kind: "size", Text: "A cluster has at most 5 nodes.", Origin: "template/greet.yaml:7"}}, Fixes: []layout.Fix{{Text: "5 nodes instead of 9"}}}, nil
 }
 

@@ -36,8 +36,8 @@ type fake struct {
 	signIns  []string // by number, whose; "" where it was ended
 	seq      int64
 	operable int64
-	broken   error                    // what every use case but SignIn answers, when set
-	asked    []cluster.ClusterRequest // what CreateCluster was called with
+	broken   error                   // what every use case but SignIn answers, when set
+	asked    []cluster.CreateRequest // what CreateCluster was called with
 }
 
 func newFake(now func() time.Time) *fake {
@@ -119,13 +119,13 @@ func (f *fake) Catalog(context.Context, app.Actor) (*template.Catalog, error) {
 	return f.catalog, f.broken
 }
 
-func (f *fake) Preview(_ context.Context, _ app.Actor, r cluster.ClusterRequest) (cluster.Preview, error) {
+func (f *fake) Preview(_ context.Context, _ app.Actor, r cluster.CreateRequest) (cluster.Preview, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.preview(r)
 }
 
-func (f *fake) preview(r cluster.ClusterRequest) (cluster.Preview, error) {
+func (f *fake) preview(r cluster.CreateRequest) (cluster.Preview, error) {
 	if f.broken != nil {
 		return cluster.Preview{}, f.broken
 	}
@@ -216,7 +216,7 @@ func createPlan(l layout.Layout) plan.Plan {
 	return p
 }
 
-func (f *fake) CreateCluster(_ context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.View, error) {
+func (f *fake) CreateCluster(_ context.Context, a app.Actor, r cluster.CreateRequest) (cluster.View, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked = append(f.asked, r)
@@ -241,7 +241,7 @@ func (f *fake) CreateCluster(_ context.Context, a app.Actor, r cluster.ClusterRe
 	return f.create(a, r, v), nil
 }
 
-func (f *fake) create(a app.Actor, r cluster.ClusterRequest, v cluster.Preview) cluster.View {
+func (f *fake) create(a app.Actor, r cluster.CreateRequest, v cluster.Preview) cluster.View {
 	c := &cluster.View{Cluster: app.Cluster{
 		ID: fmt.Sprintf("c%02d", len(f.clusters)+1), Tenant: a.Tenant, Name: r.Name, Owner: a.User, Template: r.Template,
 		Provider: v.Layout.Provider, Size: r.Size, Status: app.ClusterPending, CostPerHour: v.Layout.CostPerHour,

@@ -260,7 +260,7 @@ func has(n *html.Node, name string) bool {
 // cluster makes a cluster in the fake.
 func (s *testSite) cluster(a app.Actor, name, template string, size int) string {
 	s.t.Helper()
-	v, err := s.f.CreateCluster(context.Background(), a, cluster.ClusterRequest{Name: name, Request: layout.Request{Template: template, Size: size}})
+	v, err := s.f.CreateCluster(context.Background(), a, cluster.CreateRequest{Name: name, Request: layout.Request{Template: template, Size: size}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func (h *fakeHome) TemplatePrices(context.Context, app.Actor) (map[string]float6
 // furnish returns ada a cluster of each kind, and much that waits for her.
 func (h *fakeHome) furnish() error {
 	ctx, now := context.Background(), h.now()
-	for i, r := range []cluster.ClusterRequest{
+	for i, r := range []cluster.CreateRequest{
 		{Name: "lake", Request: applayout.Request{Template: "hadoop", Size: 5}},
 		{Name: "shop-staging", Request: applayout.Request{Template: "web", Size: 4}},
 		{Name: "orders-db", Request: applayout.Request{Template: "single", Size: 1}},
@@ -105,9 +105,9 @@ func (h *fakeHome) furnish() error {
 	h.failStep("c02", "n1.haproxy.start", "The script ended with 1.")
 	layout := applayout.Layout{CostPerHour: 0.96, Groups: []applayout.NodeGroup{{Count: 8, Services: []string{"web"}}}}
 	h.inbox = []cluster.Request{{ID: 7, Status: cluster.RequestWaiting, Requester: "bob", AskedAt: now.Add(-time.Hour), ExpiresAt: now.Add(time.Hour),
-		Asked: cluster.ClusterRequest{Name: "load-test", Request: applayout.Request{Template: "web"}}, Terms: cluster.Terms{Layout: layout}}}
+		Asked: cluster.CreateRequest{Name: "load-test", Request: applayout.Request{Template: "web"}}, Terms: cluster.Terms{Layout: layout}}}
 	h.mine = []cluster.Request{{ID: 9, Status: cluster.RequestWaiting, Requester: "ada", AskedAt: now.Add(-time.Hour), ExpiresAt: now.Add(20 * time.Hour),
-		Asked: cluster.ClusterRequest{Name: "big-lake", Request: applayout.Request{Template: "hadoop"}}, Terms: cluster.Terms{Layout: layout},
+		Asked: cluster.CreateRequest{Name: "big-lake", Request: applayout.Request{Template: "hadoop"}}, Terms: cluster.Terms{Layout: layout},
 		Needs: []policy.RequiredApproval{{Approval: policy.Approval{Group: "finance", Count: 2}}}}}
 	h.asks = []execution.ManualStep{{Operation: 3, Index: 4, Cluster: "c01", ClusterName: "lake", Service: "datanode", Action: app.ActionConfigure, Node: "n2", Mine: true,
 		Person: template.Person{Ask: "Is the disk of n2 wiped?"}}}

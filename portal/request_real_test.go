@@ -33,7 +33,7 @@ func TestRequestsInABrowser(t *testing.T) {
 	t.Cleanup(func() { _ = p.Close(); srv.Close() })
 	for i, size := range []int{6, 4, 2, 12} {
 		lease := 48 * time.Hour
-		_, err := o.app.Cluster.Creates.Ask(t.Context(), o.actor("ada"), cluster.ClusterRequest{Name: fmt.Sprintf("shop-%d", i), Request: layout.Request{Template: "web", Size: size}, Lease: &lease})
+		_, err := o.app.Cluster.Creates.Ask(t.Context(), o.actor("ada"), cluster.CreateRequest{Name: fmt.Sprintf("shop-%d", i), Request: layout.Request{Template: "web", Size: size}, Lease: &lease})
 		if err != nil && app.AsError(err).Reason != "policy" {
 			t.Fatal(err)
 		}

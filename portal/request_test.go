@@ -162,7 +162,7 @@ func TestPoliciesSayTheSameByEveryFace(t *testing.T) {
 			for _, face := range []string{"use case", "api", "portal"} {
 				o := newFullSite(t)
 				o.rules(fullSiteRules...)
-				r := cluster.ClusterRequest{Name: fmt.Sprintf("web%d", i), Request: layout.Request{Template: "web", Size: c.size}, Lease: &c.lease}
+				r := cluster.CreateRequest{Name: fmt.Sprintf("web%d", i), Request: layout.Request{Template: "web", Size: c.size}, Lease: &c.lease}
 				preview, err := o.app.Cluster.Creates.Preview(t.Context(), o.actor(c.user), r)
 				if err != nil {
 					t.Fatal(err)
@@ -305,7 +305,7 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 	o.at("bob").get("/admin/policies").lacks("New policy")
 	o.at("ada").get("/admin/policies").reads(403)
 	boss.get("/admin/policies/new").reads(200, "Variables", "cost_per_hour")
-	if _, err := o.app.Cluster.Creates.Ask(t.Context(), o.actor("ada"), cluster.ClusterRequest{Request: layout.Request{Template: "web", Size: 3}}); err != nil {
+	if _, err := o.app.Cluster.Creates.Ask(t.Context(), o.actor("ada"), cluster.CreateRequest{Request: layout.Request{Template: "web", Size: 3}}); err != nil {
 		t.Fatal(err)
 	}
 	in := url.Values{"name": {"small"}, "order": {"1"}, "when": {"nodes > 2 && node < 9"}, "effect": {"refuse"}, "reason": {"Not ${nodes}."}, "enabled": {"on"},
@@ -344,7 +344,7 @@ func TestPoliciesAreWrittenAndTriedInThePortal(t *testing.T) {
 func TestARequestsPageIsLive(t *testing.T) {
 	o := newFullSite(t)
 	o.rules(fullSiteRules...)
-	answer, err := o.app.Cluster.Creates.Ask(t.Context(), o.actor("ada"), cluster.ClusterRequest{Name: "many", Request: layout.Request{Template: "web", Size: 4}})
+	answer, err := o.app.Cluster.Creates.Ask(t.Context(), o.actor("ada"), cluster.CreateRequest{Name: "many", Request: layout.Request{Template: "web", Size: 4}})
 	if err != nil || answer.Request.Status != cluster.RequestWaiting {
 		t.Fatalf("asked: %+v, %v", answer.Request, err)
 	}

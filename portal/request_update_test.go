@@ -18,7 +18,7 @@ import (
 // stands returns a cluster whose steps have all succeeded.
 func (o *fullSite) stands(user, name string, size int) cluster.View {
 	o.Helper()
-	v, err := o.app.Cluster.Creates.CreateCluster(o.Context(), o.actor(user), cluster.ClusterRequest{Name: name, Request: layout.Request{Template: "web", Size: size}})
+	v, err := o.app.Cluster.Creates.CreateCluster(o.Context(), o.actor(user), cluster.CreateRequest{Name: name, Request: layout.Request{Template: "web", Size: size}})
 	if err != nil {
 		o.Fatal(err)
 	}

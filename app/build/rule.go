@@ -92,9 +92,9 @@ type Spec struct {
 	Concurrency int            `json:"concurrency"`
 }
 
-func (k Spec) Request() cluster.ClusterRequest {
+func (k Spec) Request() cluster.CreateRequest {
 	lease := k.Lease
-	return cluster.ClusterRequest{Request: layout.Request{Template: k.Template, Size: k.Size, Provider: k.Provider}, Name: k.Cluster, Parameters: k.Parameters, Lease: &lease}
+	return cluster.CreateRequest{Request: layout.Request{Template: k.Template, Size: k.Size, Provider: k.Provider}, Name: k.Cluster, Parameters: k.Parameters, Lease: &lease}
 }
 
 func (r Rule) lengthOf(text string, otherwise time.Duration) time.Duration {

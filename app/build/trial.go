@@ -19,8 +19,8 @@ type Trial struct {
 	Payload map[string]any `json:"payload,omitempty"`
 }
 
-// TrialResult is the answer. Nothing was done.
-type TrialResult struct {
+// RuleTrialResult is the answer. Nothing was done.
+type RuleTrialResult struct {
 	Event  app.BuildEvent `json:"event"`
 	Looks  []RuleMatch    `json:"looks"`          // of each rule that was looked at
 	Rule   string         `json:"rule,omitempty"` // that matched
@@ -38,8 +38,8 @@ type TrialResult struct {
 }
 
 // TryBuild says what rules would do, without doing it.
-func (a *Intake) TryBuild(ctx context.Context, actor app.Actor, name string, t Trial) (TrialResult, error) {
-	out := TrialResult{Looks: []RuleMatch{}, Do: string(ActionNothing)}
+func (a *Intake) TryBuild(ctx context.Context, actor app.Actor, name string, t Trial) (RuleTrialResult, error) {
+	out := RuleTrialResult{Looks: []RuleMatch{}, Do: string(ActionNothing)}
 	if err := actor.Authorize("TryBuild"); err != nil {
 		return out, err
 	}
@@ -86,7 +86,7 @@ func (a *Intake) TryBuild(ctx context.Context, actor app.Actor, name string, t T
 }
 
 // tryAsk says what the cluster would be, as the owner would see it.
-func (a *Intake) tryAsk(ctx context.Context, h BuildHook, k Spec, out *TrialResult) {
+func (a *Intake) tryAsk(ctx context.Context, h BuildHook, k Spec, out *RuleTrialResult) {
 	owner, why, err := a.Hooks.buildOwner(ctx, h)
 	if err == nil && why == "" {
 		var p cluster.Preview

@@ -26,7 +26,7 @@ func NewTrials(c TrialsConfig) *Trials { return &Trials{TrialsConfig: c} }
 
 // ExplainCatalog says why a request would have no layout if a change were saved. It is empty for a request that would have one. Nothing is
 // saved. EInvalid, reason catalog_problems, where the texts are wrong.
-func (a *Trials) ExplainCatalog(ctx context.Context, actor app.Actor, c catalog.Change, r ClusterRequest) (layout.Explanation, error) {
+func (a *Trials) ExplainCatalog(ctx context.Context, actor app.Actor, c catalog.Change, r CreateRequest) (layout.Explanation, error) {
 	if err := actor.Authorize("ExplainCatalog"); err != nil {
 		return layout.Explanation{}, err
 	}
@@ -42,7 +42,7 @@ func (a *Trials) ExplainCatalog(ctx context.Context, actor app.Actor, c catalog.
 
 // TryCatalog solves and plans a request as if the change were saved. Nothing is saved. EInvalid, reason catalog_problems, where the texts
 // are wrong: CheckCatalog tells all about it.
-func (a *Trials) TryCatalog(ctx context.Context, actor app.Actor, c catalog.Change, r ClusterRequest) (Preview, error) {
+func (a *Trials) TryCatalog(ctx context.Context, actor app.Actor, c catalog.Change, r CreateRequest) (Preview, error) {
 	if err := actor.Authorize("TryCatalog"); err != nil {
 		return Preview{}, err
 	}

@@ -30,21 +30,21 @@ func (a *Creates) CloneCluster(ctx context.Context, actor app.Actor, cluster, na
 	return a.SubmitRequest(ctx, actor, r)
 }
 
-func (a *Creates) cloned(ctx context.Context, actor app.Actor, useCase, cluster, name string) (ClusterRequest, error) {
+func (a *Creates) cloned(ctx context.Context, actor app.Actor, useCase, cluster, name string) (CreateRequest, error) {
 	c, err := a.Clusters.AuthorizedCluster(ctx, actor, useCase, cluster)
 	if err != nil {
-		return ClusterRequest{}, err
+		return CreateRequest{}, err
 	}
 	if err := actor.MayChange(useCase, c); err != nil { // its configuration is not everyone's to have
-		return ClusterRequest{}, err
+		return CreateRequest{}, err
 	}
 	name = strings.TrimSpace(name)
 	if err := app.CheckClusterName(name); err != nil {
-		return ClusterRequest{}, err
+		return CreateRequest{}, err
 	}
 	e, err := a.Specs.export(ctx, c)
 	if err != nil {
-		return ClusterRequest{}, err
+		return CreateRequest{}, err
 	}
 	e.Spec.Name = name
 	return e.Spec.Request()

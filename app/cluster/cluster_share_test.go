@@ -145,7 +145,7 @@ func TestInvalidSharesAreRefused(t *testing.T) {
 		change cluster.SharingChange
 		field  string
 	}{
-		"nobody":      {cluster.SharingChange{Add: []cluster.Share{{Access: app.AccessUser}}}, "add[0]"},
+		"no user":     {cluster.SharingChange{Add: []cluster.Share{{Access: app.AccessUser}}}, "add[0]"},
 		"both":        {cluster.SharingChange{Add: []cluster.Share{{Person: "bob", Group: "ops", Access: app.AccessUser}}}, "add[0]"},
 		"no access":   {cluster.SharingChange{Add: []cluster.Share{{Person: "bob"}}}, "add[0].access"},
 		"ownership":   {cluster.SharingChange{Add: []cluster.Share{{Person: "bob", Access: app.AccessOwner}}}, "add[0].access"},
@@ -163,7 +163,7 @@ func TestInvalidSharesAreRefused(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"person":"bob","access":"lord"}`), &one); err == nil {
 		t.Error("an access that does not exist is read")
 	}
-	for _, r := range []cluster.ClusterRequest{{Group: "ops"}, {Visibility: "world"}} {
+	for _, r := range []cluster.CreateRequest{{Group: "ops"}, {Visibility: "world"}} {
 		if _, err := b.Services.Cluster.Creates.Ask(t.Context(), b.Actor("ada", app.RoleUser), r); app.CodeOf(err) != app.EInvalid {
 			t.Errorf("asked for with %+v: %v", r, err)
 		}

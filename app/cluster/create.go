@@ -59,7 +59,7 @@ type Creates struct {
 func NewCreates(c CreatesConfig) *Creates { return &Creates{CreatesConfig: c} }
 
 // checkOwners refuses a visibility that does not exist, and a group that the one who asks does not belong to.
-func (r ClusterRequest) checkOwners(actor app.Actor) error {
+func (r CreateRequest) checkOwners(actor app.Actor) error {
 	if r.Visibility != "" {
 		if err := r.Visibility.Check(); err != nil {
 			return err
@@ -79,7 +79,7 @@ func (r ClusterRequest) checkOwners(actor app.Actor) error {
 //
 // Request.Decision.Changes has what a policy changed. When r.PlanHash is set and the plan is another one by now, it is
 // EConflict and nothing happens.
-func (a *Creates) Ask(ctx context.Context, actor app.Actor, r ClusterRequest) (Answer, error) {
+func (a *Creates) Ask(ctx context.Context, actor app.Actor, r CreateRequest) (Answer, error) {
 	if err := actor.Authorize("Ask"); err != nil {
 		return Answer{}, err
 	}
@@ -94,14 +94,14 @@ func (a *Creates) Ask(ctx context.Context, actor app.Actor, r ClusterRequest) (A
 }
 
 // SubmitRequest is Ask for those who need no more of the cluster than its id, which is Request.Cluster.
-func (a *Creates) SubmitRequest(ctx context.Context, actor app.Actor, r ClusterRequest) (Answer, error) {
+func (a *Creates) SubmitRequest(ctx context.Context, actor app.Actor, r CreateRequest) (Answer, error) {
 	if err := actor.Authorize("SubmitRequest"); err != nil {
 		return Answer{}, err
 	}
 	return a.submit(catalog.HoldCatalog(ctx), actor, r)
 }
 
-func (a *Creates) submit(ctx context.Context, actor app.Actor, r ClusterRequest) (Answer, error) {
+func (a *Creates) submit(ctx context.Context, actor app.Actor, r CreateRequest) (Answer, error) {
 	if r.Name = strings.TrimSpace(r.Name); r.Name != "" {
 		if err := app.CheckClusterName(r.Name); err != nil {
 			return Answer{}, err
@@ -152,7 +152,7 @@ func (a *Creates) submit(ctx context.Context, actor app.Actor, r ClusterRequest)
 
 // CreateCluster is Ask for programs that want a cluster now. EConflict, reason "waiting", where the request waits for
 // approvals; it continues to do so.
-func (a *Creates) CreateCluster(ctx context.Context, actor app.Actor, r ClusterRequest) (View, error) {
+func (a *Creates) CreateCluster(ctx context.Context, actor app.Actor, r CreateRequest) (View, error) {
 	if err := actor.Authorize("CreateCluster"); err != nil {
 		return View{}, err
 	}
@@ -169,15 +169,15 @@ func (a *Creates) CreateCluster(ctx context.Context, actor app.Actor, r ClusterR
 
 // Evaluation is a request, prepared and judged. The request is as policies left it.
 type Evaluation struct {
-	Request  ClusterRequest `json:"-"`
-	Draft    Draft          `json:"-"`
-	Preview  Preview        `json:"-"`
+	Request  CreateRequest `json:"-"`
+	Draft    Draft         `json:"-"`
+	Preview  Preview       `json:"-"`
 	facts    policy.Input
 	decision policy.Decision
 }
 
 // weigh prepares a request and asks the policies.
-func (a *Creates) evaluate(ctx context.Context, actor app.Actor, r ClusterRequest) (w Evaluation, err error) {
+func (a *Creates) evaluate(ctx context.Context, actor app.Actor, r CreateRequest) (w Evaluation, err error) {
 	w.Request = r
 	c, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
 	if err != nil {
@@ -222,7 +222,7 @@ func (a *Creates) evaluate(ctx context.Context, actor app.Actor, r ClusterReques
 }
 
 // facts are what policies see. Where machines may be of other hardware, that is the most that it may come to.
-func (a *Creates) facts(ctx context.Context, actor app.Actor, r ClusterRequest, d Draft, p Preview) (policy.Input, error) {
+func (a *Creates) facts(ctx context.Context, actor app.Actor, r CreateRequest, d Draft, p Preview) (policy.Input, error) {
 	zone, err := a.Policies.TimeZone(ctx, actor.Tenant)
 	f := policy.Input{
 		Tenant: actor.Tenant, User: actor.Name(), Role: actor.Role, Groups: slices.Clone(actor.Groups), Via: actor.Via, Kind: app.OperationCreate,
@@ -242,7 +242,7 @@ func (a *Creates) facts(ctx context.Context, actor app.Actor, r ClusterRequest, 
 }
 
 // newRequest is what is kept of an asking, whatever becomes of it.
-func (a *Creates) newRequest(actor app.Actor, r ClusterRequest, w Evaluation) NewRequest {
+func (a *Creates) newRequest(actor app.Actor, r CreateRequest, w Evaluation) NewRequest {
 	r.Config, r.PlanHash, r.Pool = nil, "", nil // which may hold secrets, and are of no use later
 	return NewRequest{Who: actor, Build: r.Build, Request: Request{
 		Tenant: actor.Tenant, Kind: app.OperationCreate, Requester: actor.Name(), Owner: actor.User, Groups: actor.Groups, Via: actor.Via,
@@ -262,7 +262,7 @@ func Keep(w Evaluation) RequestPayload {
 }
 
 // DraftCluster returns names, keys and intents to everything.
-func (a *Creates) DraftCluster(ctx context.Context, actor app.Actor, r ClusterRequest, d Draft, p Preview) (NewCluster, error) {
+func (a *Creates) DraftCluster(ctx context.Context, actor app.Actor, r CreateRequest, d Draft, p Preview) (NewCluster, error) {
 	number, err := a.Store.NextClusterNumber(ctx)
 	if err != nil {
 		return NewCluster{}, err

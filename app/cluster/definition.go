@@ -178,7 +178,7 @@ func (d Definition) CheckImmutable(o template.Override) error {
 }
 
 // override is what a request wants otherwise than the template.
-func (r ClusterRequest) override(t *template.Template) template.Override {
+func (r CreateRequest) override(t *template.Template) template.Override {
 	o := template.Override{Config: r.Config}
 	d := t.Defaults
 	for part, different := range map[string]bool{

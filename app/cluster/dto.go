@@ -56,10 +56,10 @@ type Views struct {
 // NewViews returns Views on top of their needs.
 func NewViews(c ViewsConfig) *Views { return &Views{ViewsConfig: c} }
 
-// ClusterRequest asks for a cluster. Empty fields of LayoutRequest mean the template's defaults. Lease nil means the
+// CreateRequest asks for a cluster. Empty fields of LayoutRequest mean the template's defaults. Lease nil means the
 // template's initial lease; 0 means forever, where the template allows it. Config is merged over the template's.
 // PlanHash, when set, must be the hash of the plan that is made now, so that what was previewed is what runs.
-type ClusterRequest struct {
+type CreateRequest struct {
 	layout.Request
 	Name      string         `json:"name"`
 	Lease     *time.Duration `json:"lease,omitempty"`
@@ -147,7 +147,7 @@ type LogFilter struct {
 }
 
 // settled returns the request with what parameters set where it says nothing itself, and what they come to.
-func (r ClusterRequest) resolved(t *template.Template) (ClusterRequest, template.Resolved, error) {
+func (r CreateRequest) resolved(t *template.Template) (CreateRequest, template.Resolved, error) {
 	s, err := t.Resolve(r.Parameters)
 	if err != nil {
 		return r, s, err

@@ -14,7 +14,7 @@ const explainTime = 8 * time.Second
 
 // Explain says why a request has no layout, and what would make one possible. It is empty for a request that has one,
 // and where the installation cannot explain. Nothing is accepted or written.
-func (a *Creates) Explain(ctx context.Context, actor app.Actor, r ClusterRequest) (layout.Explanation, error) {
+func (a *Creates) Explain(ctx context.Context, actor app.Actor, r CreateRequest) (layout.Explanation, error) {
 	if err := actor.Authorize("Explain"); err != nil {
 		return layout.Explanation{}, err
 	}

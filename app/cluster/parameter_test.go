@@ -112,7 +112,7 @@ func shop() *template.Template {
 }
 
 func TestParametersSetConfiguration(t *testing.T) {
-	r, s, err := ClusterRequest{Parameters: map[string]any{"title": "Hi", "safe": "on"}}.resolved(shop())
+	r, s, err := CreateRequest{Parameters: map[string]any{"title": "Hi", "safe": "on"}}.resolved(shop())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestParametersSetConfiguration(t *testing.T) {
 		t.Errorf("hardware %q, size %d", r.Hardware, r.Size)
 	}
 	// What the request says itself counts.
-	r = ClusterRequest{Parameters: map[string]any{"title": "Hi"}}
+	r = CreateRequest{Parameters: map[string]any{"title": "Hi"}}
 	r.Size, r.Hardware = 5, "small"
 	if r, _, err = r.resolved(shop()); err != nil || r.Size != 5 || r.Hardware != "small" {
 		t.Errorf("%+v, %v", r.Request, err)
@@ -140,17 +140,17 @@ func TestParametersSetConfiguration(t *testing.T) {
 func TestInvalidParametersAreReportedWithTheirField(t *testing.T) {
 	for _, c := range []struct {
 		name                 string
-		r                    ClusterRequest
+		r                    CreateRequest
 		field, message, hint string
 	}{
-		{"missing", ClusterRequest{}, "parameters.title", "is required by", "Text"},
-		{"unknown", ClusterRequest{Parameters: map[string]any{"title": "x", "prot": 1}}, "parameters.prot", `has no parameter "prot"`, "Did you mean port?"},
-		{"far from all", ClusterRequest{Parameters: map[string]any{"title": "x", "colour": 1}}, "parameters.colour", "no parameter", "It has port, safe"},
-		{"an odd name", ClusterRequest{Parameters: map[string]any{"title": "x", "a b\n": 1}}, "parameters.?", "no parameter", ""},
-		{"out of range", ClusterRequest{Parameters: map[string]any{"title": "x", "port": 0}}, "parameters.port", "0 is less than 1", "from 1 to 65535"},
-		{"said twice", ClusterRequest{Parameters: map[string]any{"title": "x"}, Config: map[string]any{"web": map[string]any{"port": 1}}}, "config.web.port", "is set by parameter port", "--set port"},
-		{"overwritten from above", ClusterRequest{Parameters: map[string]any{"title": "x"}, Config: map[string]any{"web": 5}}, "config.web", "is set by parameter port", ""},
-		{"with dots in the key", ClusterRequest{Parameters: map[string]any{"title": "x"}, Config: map[string]any{"security.enabled": "true"}}, "config.security.enabled", "is set by parameter safe", ""},
+		{"missing", CreateRequest{}, "parameters.title", "is required by", "Text"},
+		{"unknown", CreateRequest{Parameters: map[string]any{"title": "x", "prot": 1}}, "parameters.prot", `has no parameter "prot"`, "Did you mean port?"},
+		{"far from all", CreateRequest{Parameters: map[string]any{"title": "x", "colour": 1}}, "parameters.colour", "no parameter", "It has port, safe"},
+		{"an odd name", CreateRequest{Parameters: map[string]any{"title": "x", "a b\n": 1}}, "parameters.?", "no parameter", ""},
+		{"out of range", CreateRequest{Parameters: map[string]any{"title": "x", "port": 0}}, "parameters.port", "0 is less than 1", "from 1 to 65535"},
+		{"said twice", CreateRequest{Parameters: map[string]any{"title": "x"}, Config: map[string]any{"web": map[string]any{"port": 1}}}, "config.web.port", "is set by parameter port", "--set port"},
+		{"overwritten from above", CreateRequest{Parameters: map[string]any{"title": "x"}, Config: map[string]any{"web": 5}}, "config.web", "is set by parameter port", ""},
+		{"with dots in the key", CreateRequest{Parameters: map[string]any{"title": "x"}, Config: map[string]any{"security.enabled": "true"}}, "config.security.enabled", "is set by parameter safe", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, err := c.r.resolved(shop())
@@ -159,10 +159,10 @@ func TestInvalidParametersAreReportedWithTheirField(t *testing.T) {
 			}
 		})
 	}
-	if n := len(shop().Complaints(map[string]any{"port": "x", "nobody": 1})); n != 3 {
+	if n := len(shop().Complaints(map[string]any{"port": "x", "unknown": 1})); n != 3 {
 		t.Errorf("%d complaints, want all 3", n)
 	}
-	beside := ClusterRequest{Parameters: map[string]any{"title": "x"}, Config: map[string]any{"web": map[string]any{"name": "y"}}}
+	beside := CreateRequest{Parameters: map[string]any{"title": "x"}, Config: map[string]any{"web": map[string]any{"name": "y"}}}
 	if _, _, err := beside.resolved(shop()); err != nil {
 		t.Errorf("configuration beside a parameter: %v", err)
 	}
@@ -203,7 +203,7 @@ func TestImmutablePartsStay(t *testing.T) {
 			}
 		})
 	}
-	r := ClusterRequest{}
+	r := CreateRequest{}
 	r.Services, r.Provider = []string{"db", "web"}, "other"
 	if err := tmpl.CheckImmutable(r.override(tmpl)); err != nil {
 		t.Errorf("the same services in another order: %v", err)

@@ -24,7 +24,7 @@ func (p *Preview) SetLease(t *template.Template, asked *time.Duration) (err erro
 }
 
 // Preview works out what a create would do, and what policies would say to it. Nothing is accepted or written.
-func (a *Creates) Preview(ctx context.Context, actor app.Actor, r ClusterRequest) (Preview, error) {
+func (a *Creates) Preview(ctx context.Context, actor app.Actor, r CreateRequest) (Preview, error) {
 	if err := actor.Authorize("Preview"); err != nil {
 		return Preview{}, err
 	}
@@ -42,7 +42,7 @@ func (a *Creates) Preview(ctx context.Context, actor app.Actor, r ClusterRequest
 }
 
 // Prepare is the part of a create that needs no decision: solve, plan, price.
-func (a *Creates) Prepare(ctx context.Context, tenant string, r ClusterRequest) (Draft, Preview, error) {
+func (a *Creates) Prepare(ctx context.Context, tenant string, r CreateRequest) (Draft, Preview, error) {
 	if err := template.CheckSize(r.Size); err != nil {
 		return Draft{}, Preview{}, err
 	}

@@ -49,7 +49,7 @@ type Request struct {
 	EndedAt   time.Time         `json:"ended_at,omitzero"`
 	Status    RequestStatus     `json:"status"`
 	// Asked is what was asked for, in the words of who asked; the configuration is left out, since it may hold secrets.
-	Asked    ClusterRequest  `json:"asked"`
+	Asked    CreateRequest   `json:"asked"`
 	Facts    policy.Input    `json:"facts"`
 	Decision policy.Decision `json:"decision"`
 	// Terms are what is approved, and what runs.
@@ -115,12 +115,12 @@ type Review struct {
 
 // RequestPayload is what a request needs to be run later just as it was shown. It is dropped when the request ends.
 type RequestPayload struct {
-	Request    ClusterRequest `json:"request"`
-	Definition Definition     `json:"definition"`
-	DNSSuffix  string         `json:"dns_suffix"`
-	Layout     layout.Layout  `json:"layout"`
-	Lease      time.Duration  `json:"lease"`
-	PlanHash   string         `json:"plan_hash"`
+	Request    CreateRequest `json:"request"`
+	Definition Definition    `json:"definition"`
+	DNSSuffix  string        `json:"dns_suffix"`
+	Layout     layout.Layout `json:"layout"`
+	Lease      time.Duration `json:"lease"`
+	PlanHash   string        `json:"plan_hash"`
 	// Hooks are those whose scripts the plan runs: what was shown, whatever the tenant's hooks are by then.
 	Hooks []template.OperationHook `json:"hooks,omitempty"`
 	// TenantCatalog is the revision of the tenant's own entries that it was worked out by.

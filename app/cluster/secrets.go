@@ -11,7 +11,7 @@ import (
 
 // CheckSecretsOf refuses a request whose cluster would need secrets that the tenant does not have. Only the catalog may refer to
 // secrets: who asks for a cluster gets a shell on it, and could else read any of them.
-func (a *Preflight) CheckSecretsOf(ctx context.Context, tenant string, r ClusterRequest, d Draft, provider string) error {
+func (a *Preflight) CheckSecretsOf(ctx context.Context, tenant string, r CreateRequest, d Draft, provider string) error {
 	if named := app.SecretNames(r.Config); len(named) > 0 {
 		return &app.Error{Code: app.EInvalid, Field: "config", Reason: "secret", Message: "The configuration in a request can't reference secrets.",
 			Hint: "Ask an admin to reference the secret in the template or a service."}

@@ -221,8 +221,8 @@ func leaseText(d time.Duration) string {
 }
 
 // Request is what to ask for.
-func (s Spec) Request() (ClusterRequest, error) {
-	r := ClusterRequest{Name: s.Name, DNSSuffix: s.DNSSuffix, Config: s.Config, Parameters: s.Parameters, OnFailure: s.OnFailure, PartialOverride: s.PartialOverride,
+func (s Spec) Request() (CreateRequest, error) {
+	r := CreateRequest{Name: s.Name, DNSSuffix: s.DNSSuffix, Config: s.Config, Parameters: s.Parameters, OnFailure: s.OnFailure, PartialOverride: s.PartialOverride,
 		Request: layout.Request{Template: s.Template, Size: s.Size, Provider: s.Provider, Services: s.Services, Hardware: s.Hardware, Image: s.Image, Prefer: s.Prefer}}
 	var err error
 	r.Lease, err = s.leaseLength()

@@ -26,10 +26,10 @@ func TestReconfiguredAfterFailure(t *testing.T) {
 		ask  func(f *withWorker)
 	}{
 		"a create": {0, "n3.web.start", func(f *withWorker) {
-			f.Ask(f.Who, cluster.ClusterRequest{Name: "shop", Request: layout.Request{Template: "shop", Size: 4}})
+			f.Ask(f.Who, cluster.CreateRequest{Name: "shop", Request: layout.Request{Template: "shop", Size: 4}})
 		}},
 		"a create's machine": {0, "n3.confirm", func(f *withWorker) {
-			f.Ask(f.Who, cluster.ClusterRequest{Name: "shop", Request: layout.Request{Template: "shop", Size: 4}})
+			f.Ask(f.Who, cluster.CreateRequest{Name: "shop", Request: layout.Request{Template: "shop", Size: 4}})
 		}},
 		"a growth": {3, "n4.web.install", func(f *withWorker) { updates(f, cluster.Update{Kind: app.OperationResize, Size: 5}) }},
 		"a shrink": {5, "n5.delete", func(f *withWorker) {

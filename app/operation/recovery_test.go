@@ -355,7 +355,7 @@ func asked(m cluster.Update) func(r *failureSim) {
 func made(r *failureSim) { creates(r); r.carry() }
 
 func creates(r *failureSim) {
-	r.must(r.Services.Cluster.Creates.CreateCluster(r.Context(), r.Who, cluster.ClusterRequest{Name: "shop", Request: layout.Request{Template: "shop", Size: 4}}))
+	r.must(r.Services.Cluster.Creates.CreateCluster(r.Context(), r.Who, cluster.CreateRequest{Name: "shop", Request: layout.Request{Template: "shop", Size: 4}}))
 }
 
 // done has an operation end well first.
@@ -605,7 +605,7 @@ func TestTroubleNeedsFewRows(t *testing.T) {
 	read := func(size int) (v cluster.View, queries, rows int64, steps int) {
 		t.Helper()
 		name := fmt.Sprint("web-", size)
-		if _, err := b.Services.Cluster.Creates.CreateCluster(t.Context(), who, cluster.ClusterRequest{Name: name, Request: layout.Request{Template: "web", Size: size}}); err != nil {
+		if _, err := b.Services.Cluster.Creates.CreateCluster(t.Context(), who, cluster.CreateRequest{Name: name, Request: layout.Request{Template: "web", Size: size}}); err != nil {
 			t.Fatal(err)
 		}
 		w := app.WorkerID{Tenant: app.DefaultTenant, Name: "w"}

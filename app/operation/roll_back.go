@@ -162,7 +162,7 @@ func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Opera
 		return p, nil, err
 	}
 	p.PlanHash, p.Duration = p.Plan.Hash(), p.Plan.Duration()
-	touched, anew := map[string]bool{}, map[string]bool{}
+	touched, recreated := map[string]bool{}, map[string]bool{}
 	for _, s := range p.Plan.Steps {
 		if s.Action == app.ActionDelete {
 			p.GivesBack = append(p.GivesBack, s.Node)
@@ -170,10 +170,10 @@ func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Opera
 		if !s.Join {
 			touched[s.Node] = true
 		}
-		anew[s.Node] = anew[s.Node] || s.Action == app.ActionCreate
+		recreated[s.Node] = recreated[s.Node] || s.Action == app.ActionCreate
 	}
 	// What the operation gave back is made again, after what may be left of it is gone.
-	p.GivesBack = slices.DeleteFunc(p.GivesBack, func(node string) bool { return anew[node] })
+	p.GivesBack = slices.DeleteFunc(p.GivesBack, func(node string) bool { return recreated[node] })
 	p.Untouched = len(nodes) - len(touched)
 	return p, change, nil
 }

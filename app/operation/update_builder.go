@@ -173,7 +173,7 @@ func (a *Builder) checkSecretsAfter(ctx context.Context, d *updateBuilder) error
 	if d.nodes.anyOf(appplan.NodeNew, appplan.NodeReplaced, appplan.NodeGone) {
 		provider = d.Provider
 	}
-	return a.Preflight.CheckSecretsOf(ctx, d.Tenant, cluster.ClusterRequest{Request: layout.Request{Template: d.Template}}, cluster.Draft{Definition: d.definition}, provider)
+	return a.Preflight.CheckSecretsOf(ctx, d.Tenant, cluster.CreateRequest{Request: layout.Request{Template: d.Template}}, cluster.Draft{Definition: d.definition}, provider)
 }
 
 // orNone returns a list that is there, since one that is not would be written as null.

@@ -23,7 +23,7 @@ func (d *updateBuilder) request(actor app.Actor) cluster.NewRequest {
 	return cluster.NewRequest{Who: actor, Request: cluster.Request{
 		Tenant: actor.Tenant, Kind: d.ask.Kind, Cluster: d.ID, Requester: actor.Name(), Owner: actor.User, Groups: actor.Groups, Via: actor.Via,
 		AskedAt: d.facts.Now, Facts: d.facts, Decision: d.decision, Terms: terms,
-		Asked: cluster.ClusterRequest{Name: d.Name, Request: layout.Request{Template: d.Template, Size: p.After.Nodes, Provider: d.Provider}, OnFailure: d.ask.OnFailure},
+		Asked: cluster.CreateRequest{Name: d.Name, Request: layout.Request{Template: d.Template, Size: p.After.Nodes, Provider: d.Provider}, OnFailure: d.ask.OnFailure},
 	}}
 }
 

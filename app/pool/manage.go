@@ -98,7 +98,7 @@ func (a *Service) CreatePool(ctx context.Context, actor app.Actor, r Request) (V
 		return View{}, &app.Error{Code: app.EInvalid, Field: "mode", Message: fmt.Sprintf("A new pool can be on or off, not %s.", p.Mode)}
 	}
 	d := cluster.Draft{Definition: cluster.Definition{}}
-	if err := a.Preflight.CheckSecretsOf(ctx, actor.Tenant, cluster.ClusterRequest{}, d, p.Provider); err != nil {
+	if err := a.Preflight.CheckSecretsOf(ctx, actor.Tenant, cluster.CreateRequest{}, d, p.Provider); err != nil {
 		return View{}, err
 	}
 	if _, err := a.Store.CreatePool(ctx, actor, p); err != nil {

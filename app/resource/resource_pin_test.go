@@ -98,7 +98,7 @@ func TestActionsWithoutResourcesAreNeverRefused(t *testing.T) {
 			f := newKitchen(t)
 			f.use(c.use...)
 			lease := f.Catalog.Templates["shop"].Lease.Initial
-			p, err := f.Services.Cluster.Creates.Preview(t.Context(), f.Who, cluster.ClusterRequest{Name: "shop", Request: layout.Request{Template: "shop", Size: 3}, Lease: &lease})
+			p, err := f.Services.Cluster.Creates.Preview(t.Context(), f.Who, cluster.CreateRequest{Name: "shop", Request: layout.Request{Template: "shop", Size: 3}, Lease: &lease})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -42,7 +42,7 @@ func configured(t testing.TB, s *store.Store, n int) {
 			Operation: app.Operation{Tenant: "t", Cluster: now.ID, Kind: app.OperationReconfigure, Requester: "ada", CreatedAt: time.Now()}}); err != nil {
 			t.Fatal(err)
 		}
-		asked := cluster.ClusterRequest{Name: fmt.Sprintf("r%03d", i), Parameters: map[string]any{"colour": "planted-asked"}}
+		asked := cluster.CreateRequest{Name: fmt.Sprintf("r%03d", i), Parameters: map[string]any{"colour": "planted-asked"}}
 		if _, err := s.SaveRequest(t.Context(), cluster.NewRequest{Who: admin, Kept: &cluster.RequestPayload{Request: asked, Definition: motto("planted-kept")},
 			Request: cluster.Request{Tenant: "t", Kind: app.OperationCreate, Requester: "ada", Owner: "ada", AskedAt: time.Now(), Status: cluster.RequestWaiting, Asked: asked,
 				Terms: cluster.Terms{Updated: &cluster.UpdateTerms{Changes: []app.ValueChange{{Path: "config.motto", Before: "planted-before", After: "planted-after"}}}}}}); err != nil {

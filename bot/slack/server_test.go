@@ -77,7 +77,7 @@ func (m *fakeApp) ActorOfIdentity(_ context.Context, kind, external string) (app
 	return app.Actor{Tenant: "default", User: "ada", Role: app.RoleUser}, nil
 }
 
-func (m *fakeApp) Ask(ctx context.Context, _ app.Actor, r cluster.ClusterRequest) (cluster.Answer, error) {
+func (m *fakeApp) Ask(ctx context.Context, _ app.Actor, r cluster.CreateRequest) (cluster.Answer, error) {
 	select {
 	case <-time.After(m.slow):
 	case <-ctx.Done():

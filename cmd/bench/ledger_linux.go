@@ -66,7 +66,7 @@ func (r *rig) create(ctx context.Context, tenant, template, name string, size in
 	began := time.Now()
 	ask := func() (cluster.View, error) {
 		return r.app.Cluster.Creates.CreateCluster(ctx, app.Actor{Tenant: tenant, User: "ada", Role: app.RoleAdmin},
-			cluster.ClusterRequest{Name: name, Request: applayout.Request{Template: template, Size: size}})
+			cluster.CreateRequest{Name: name, Request: applayout.Request{Template: template, Size: size}})
 	}
 	v, err := ask()
 	for app.CodeOf(err) == app.ERateLimit && ctx.Err() == nil { // more at once than a tenant may ask

@@ -77,7 +77,7 @@ func makespan(ctx context.Context, nodes int) (s span, err error) {
 	}
 	defer r.close()
 	p, err := r.app.Cluster.Creates.Preview(ctx, app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleAdmin},
-		cluster.ClusterRequest{Request: applayout.Request{Template: "web", Size: nodes}})
+		cluster.CreateRequest{Request: applayout.Request{Template: "web", Size: nodes}})
 	if err != nil {
 		return s, err
 	}

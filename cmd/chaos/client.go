@@ -146,7 +146,7 @@ func (c *client) can(act string) bool {
 	return c.offers["post /clusters/{id}/operations/{operation}/"+act]
 }
 
-func (c *client) create(ctx context.Context, r cluster.ClusterRequest) (v cluster.View, err error) {
+func (c *client) create(ctx context.Context, r cluster.CreateRequest) (v cluster.View, err error) {
 	err = c.ask(ctx, http.MethodPost, "/clusters", r, &v)
 	return v, err
 }

@@ -62,7 +62,7 @@ func (u *user) live(ctx context.Context, stop <-chan struct{}) {
 func (u *user) cluster(ctx context.Context) error {
 	u.made++
 	name := u.name + "-" + strconv.Itoa(u.made)
-	r := cluster.ClusterRequest{Name: name}
+	r := cluster.CreateRequest{Name: name}
 	r.Template, r.Size = templates[u.rand.IntN(len(templates))].name, smallest+u.rand.IntN(largest-smallest+1)
 	if r.Template == "site" {
 		r.Size = max(r.Size, 3)
@@ -100,7 +100,7 @@ func (u *user) choose() func(*user, context.Context, string, string) error {
 }
 
 // create asks until it knows that the cluster was accepted. An unclear answer is cleared up by its name.
-func (u *user) create(ctx context.Context, r cluster.ClusterRequest) (id string, err error) {
+func (u *user) create(ctx context.Context, r cluster.CreateRequest) (id string, err error) {
 	for {
 		v, err := u.h.client.create(ctx, r)
 		if err == nil {

@@ -155,7 +155,7 @@ func (h *Instance) ask(ctx context.Context, w *worker, q asked) (id string, err 
 		return "", h.grow(ctx, w, who, q)
 	}
 	answer, err := h.Services.Cluster.Creates.Ask(ctx, who,
-		cluster.ClusterRequest{Name: q.name, Lease: &q.lease, Request: layout.Request{Template: q.template, Size: q.size}})
+		cluster.CreateRequest{Name: q.name, Lease: &q.lease, Request: layout.Request{Template: q.template, Size: q.size}})
 	if err != nil {
 		return "", err
 	}

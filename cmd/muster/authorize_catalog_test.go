@@ -62,11 +62,11 @@ var catalogTries = map[string]func(ctx context.Context, a *all.Services, s *scen
 		return err
 	},
 	"TryCatalog": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Cluster.Trials.TryCatalog(ctx, s.actor, ownTemplate("tried"), cluster.ClusterRequest{Request: layout.Request{Template: "tried", Size: 3}})
+		_, err := a.Cluster.Trials.TryCatalog(ctx, s.actor, ownTemplate("tried"), cluster.CreateRequest{Request: layout.Request{Template: "tried", Size: 3}})
 		return err
 	},
 	"ExplainCatalog": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Cluster.Trials.ExplainCatalog(ctx, s.actor, ownTemplate("tried"), cluster.ClusterRequest{Request: layout.Request{Template: "tried", Size: 3}})
+		_, err := a.Cluster.Trials.ExplainCatalog(ctx, s.actor, ownTemplate("tried"), cluster.CreateRequest{Request: layout.Request{Template: "tried", Size: 3}})
 		return err
 	},
 	"ApplyCatalog": func(ctx context.Context, a *all.Services, s *scene) error {

@@ -112,7 +112,7 @@ func (s *scene) request() int64 {
 	p := policy.Policy{Name: "ask-first", Order: 1, Enabled: true, When: "nodes == 7", Effect: policy.EffectApprove, Approval: &policy.Approval{Count: 1}}
 	_, err := s.server.Services.Policy.Policies.SavePolicy(s.t.Context(), s.boss(), p)
 	s.must(err)
-	r := cluster.ClusterRequest{Name: s.fresh("asked"), Request: layout.Request{Template: "web", Size: 7}}
+	r := cluster.CreateRequest{Name: s.fresh("asked"), Request: layout.Request{Template: "web", Size: 7}}
 	a, err := s.server.Services.Cluster.Creates.Ask(s.t.Context(), app.Actor{Tenant: s.tenant, User: s.owner, Role: app.RoleUser}, r)
 	if err != nil || a.Request.Status != cluster.RequestWaiting {
 		s.t.Fatalf("%+v, %v", a.Request, err)
@@ -339,11 +339,11 @@ var moreTries = map[string]func(ctx context.Context, a *appall.Services, s *scen
 		return err
 	},
 	"Ask": func(ctx context.Context, a *appall.Services, s *scene) error {
-		_, err := a.Cluster.Creates.Ask(ctx, s.actor, cluster.ClusterRequest{Name: s.fresh("made"), Request: layout.Request{Template: "web", Size: 2}})
+		_, err := a.Cluster.Creates.Ask(ctx, s.actor, cluster.CreateRequest{Name: s.fresh("made"), Request: layout.Request{Template: "web", Size: 2}})
 		return err
 	},
 	"SubmitRequest": func(ctx context.Context, a *appall.Services, s *scene) error {
-		_, err := a.Cluster.Creates.SubmitRequest(ctx, s.actor, cluster.ClusterRequest{Name: s.fresh("made"), Request: layout.Request{Template: "web", Size: 2}})
+		_, err := a.Cluster.Creates.SubmitRequest(ctx, s.actor, cluster.CreateRequest{Name: s.fresh("made"), Request: layout.Request{Template: "web", Size: 2}})
 		return err
 	},
 	"Confirm": func(ctx context.Context, a *appall.Services, s *scene) error {

@@ -171,11 +171,11 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 		return err
 	},
 	"Preview": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Cluster.Creates.Preview(ctx, s.actor, cluster.ClusterRequest{Request: layout.Request{Template: "web", Size: 3}})
+		_, err := a.Cluster.Creates.Preview(ctx, s.actor, cluster.CreateRequest{Request: layout.Request{Template: "web", Size: 3}})
 		return err
 	},
 	"Explain": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Cluster.Creates.Explain(ctx, s.actor, cluster.ClusterRequest{Request: layout.Request{Template: "web", Size: 3}})
+		_, err := a.Cluster.Creates.Explain(ctx, s.actor, cluster.CreateRequest{Request: layout.Request{Template: "web", Size: 3}})
 		return err
 	},
 	"Cluster": func(ctx context.Context, a *all.Services, s *scene) error {
@@ -223,7 +223,7 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 		return err
 	},
 	"CreateCluster": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Cluster.Creates.CreateCluster(ctx, s.actor, cluster.ClusterRequest{Name: s.fresh("made"), Request: layout.Request{Template: "web", Size: 2}})
+		_, err := a.Cluster.Creates.CreateCluster(ctx, s.actor, cluster.CreateRequest{Name: s.fresh("made"), Request: layout.Request{Template: "web", Size: 2}})
 		return err
 	},
 	"ClusterConfig": func(ctx context.Context, a *all.Services, s *scene) error {

@@ -72,7 +72,7 @@ func TestTenantTemplatesArePrivate(t *testing.T) {
 		if _, got := c.Templates["blog"]; got != want {
 			t.Errorf("tenant %s sees the template: %v, want %v", tenant, got, want)
 		}
-		_, err = a.Cluster.Creates.Preview(ctx, user, cluster.ClusterRequest{Request: layout.Request{Template: "blog", Size: 3}})
+		_, err = a.Cluster.Creates.Preview(ctx, user, cluster.CreateRequest{Request: layout.Request{Template: "blog", Size: 3}})
 		if (err == nil) != want {
 			t.Errorf("tenant %s previews it: %v, want %v", tenant, err, want)
 		}
@@ -132,7 +132,7 @@ compatibility: {services: [mine]}
 `
 	ask := func() error {
 		_, err := m.server.Services.Cluster.Creates.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser},
-			cluster.ClusterRequest{Request: layout.Request{Template: "mine", Size: 4}})
+			cluster.CreateRequest{Request: layout.Request{Template: "mine", Size: 4}})
 		return err
 	}
 	if r := m.apply(tenantAdmin(here), yamlOf(text)); !r.Saved {
@@ -171,7 +171,7 @@ func TestTenantsAdminsPushNothingThatRunsOnTheHost(t *testing.T) {
 		return v
 	}
 	ask := func() *app.Error {
-		_, err := m.server.Services.Cluster.Creates.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, cluster.ClusterRequest{Request: layout.Request{Template: "run", Size: 3}})
+		_, err := m.server.Services.Cluster.Creates.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, cluster.CreateRequest{Request: layout.Request{Template: "run", Size: 3}})
 		if err == nil {
 			return &app.Error{}
 		}
@@ -258,7 +258,7 @@ func TestTenantsAdminsHaveNothingBuiltOnTheHost(t *testing.T) {
 			text := "kind: image\nname: own\nproviders: {" + c.provider + ": " + c.image + "}\n---\nkind: template\nname: owned\nextends: web\ndefaults: {provider: " + c.provider + ", hardware: box, image: own}\n" +
 				"compatibility: {hardware: [box], images: [own]}\n"
 			ask := func() error {
-				_, err := m.server.Services.Cluster.Creates.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, cluster.ClusterRequest{Request: layout.Request{Template: "owned", Size: 4}})
+				_, err := m.server.Services.Cluster.Creates.Preview(t.Context(), app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}, cluster.CreateRequest{Request: layout.Request{Template: "owned", Size: 4}})
 				return err
 			}
 			if r := m.apply(tenantAdmin(here), yamlOf(text)); !r.Saved {
@@ -308,7 +308,7 @@ func TestChangesOfTheCatalogAreWholeAndCanBeUndone(t *testing.T) {
 	if c, err := a.Catalog.Catalog(ctx, ada); err != nil || c.Templates["blog"] != nil || c.Templates["other"] == nil {
 		t.Errorf("after the prune: %v", err)
 	}
-	if p, err := a.Cluster.Trials.TryCatalog(ctx, ada, yamlOf(blogYAML), cluster.ClusterRequest{Request: layout.Request{Template: "blog", Size: 4}}); err != nil || p.Layout.Size() != 4 {
+	if p, err := a.Cluster.Trials.TryCatalog(ctx, ada, yamlOf(blogYAML), cluster.CreateRequest{Request: layout.Request{Template: "blog", Size: 4}}); err != nil || p.Layout.Size() != 4 {
 		t.Errorf("a text that is not saved: %+v, %v", p.Layout, err)
 	}
 	if c, err := a.Catalog.Catalog(ctx, ada); err != nil || c.Templates["blog"] != nil {
@@ -327,7 +327,7 @@ func BenchmarkPreviewWithOwnCatalog(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := m.server.Services.Cluster.Creates.Preview(b.Context(), app.Actor{Tenant: tenant, User: "bob", Role: app.RoleUser},
-					cluster.ClusterRequest{Request: layout.Request{Template: "web", Size: 4}}); err != nil {
+					cluster.CreateRequest{Request: layout.Request{Template: "web", Size: 4}}); err != nil {
 					b.Fatal(err)
 				}
 			}

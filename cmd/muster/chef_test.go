@@ -125,7 +125,7 @@ constraints: {size: {min: 1, max: 1}}
 	w.start("h1")
 	make := func(name, template string, size int) cluster.View {
 		t.Helper()
-		v, err := w.server.Services.Cluster.Creates.CreateCluster(t.Context(), w.admin(""), cluster.ClusterRequest{Name: name, Request: layout.Request{Template: template, Size: size}})
+		v, err := w.server.Services.Cluster.Creates.CreateCluster(t.Context(), w.admin(""), cluster.CreateRequest{Name: name, Request: layout.Request{Template: template, Size: size}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ constraints: {size: {min: 1, max: 1}}
 
 	// Of two that would lie in the same place, one is left out, and said to be.
 	w.push("chef-solo/roles/apache2", bytes.NewBuffer(role))
-	p, err := w.server.Services.Cluster.Creates.Preview(t.Context(), w.admin(""), cluster.ClusterRequest{Name: "two", Request: layout.Request{Template: "web", Size: 1}})
+	p, err := w.server.Services.Cluster.Creates.Preview(t.Context(), w.admin(""), cluster.CreateRequest{Name: "two", Request: layout.Request{Template: "web", Size: 1}})
 	if err != nil || !strings.Contains(strings.Join(p.Warnings, " "), "roles/apache2 (beside cookbooks/apache2)") {
 		t.Errorf("two of one name: %q, %v", p.Warnings, err)
 	}

@@ -140,7 +140,7 @@ func TestRollBackShowsAndAsks(t *testing.T) {
 
 func TestRetryNode(t *testing.T) {
 	s := failed(t)
-	s.resume = func() { s.goesWell(cluster.ClusterRequest{}) }
+	s.resume = func() { s.goesWell(cluster.CreateRequest{}) }
 	wantResult(t, s.muster("cluster", "retry-node", "shop"), cli.ExitUsage, "", "NODE is required")
 	wantResult(t, s.muster("cluster", "retry-node", "shop", "n2", "--wait"), cli.ExitDone, "shop (c1) is active", "")
 	if s.wasAsked("POST /clusters/c1/nodes/n2/retry") != 1 {
@@ -204,7 +204,7 @@ func TestCreateChoosesWhatHappensOnFailure(t *testing.T) {
 		t.Errorf("the server was asked to %q on a failure", got)
 	}
 	wantResult(t, s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--on-failure", "explode"), cli.ExitUsage, "", "choose one of roll_back, accept_partial, accept_partial_or_roll_back, leave")
-	s.create = func(cluster.ClusterRequest) {
+	s.create = func(cluster.CreateRequest) {
 		s.tell(func() {
 			v := s.views["c1"]
 			v.Status, v.Operations[0].Status, v.Operations[0].OnFailure = app.ClusterFailed, app.OperationFailed, app.FailureRollBack

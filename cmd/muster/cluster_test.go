@@ -32,7 +32,7 @@ func home(t *testing.T) string {
 }
 
 // goesWell is the story of a create in which all goes well.
-func (s *fakeServer) goesWell(appcluster.ClusterRequest) {
+func (s *fakeServer) goesWell(appcluster.CreateRequest) {
 	s.tell(nil, operationEvent(7, app.OperationRunning), stepEvent("n1.create", app.StepRunning, 0), stepEvent("n2.create", app.StepRunning, 0))
 	s.tell(nil, stepEvent("n1.create", app.StepSucceeded, 1), stepEvent("n1.confirm", app.StepRunning, 1), stepEvent("n2.create", app.StepSucceeded, 2))
 	s.tell(nil, operationEvent(3, app.OperationFailed), stepEvent("n1.confirm", app.StepSucceeded, 3))
@@ -113,7 +113,7 @@ func TestCreateWaitJSONIsOneDocument(t *testing.T) {
 func TestCreateWaitSurvivesARestartOfTheServer(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
-	s.create = func(appcluster.ClusterRequest) {
+	s.create = func(appcluster.CreateRequest) {
 		s.tell(nil, stepEvent("n1.create", app.StepRunning, 0))
 		for s.wasAsked("GET /clusters/c1/events?after=3") == 0 { // it has seen the first event
 			time.Sleep(time.Millisecond)
@@ -121,7 +121,7 @@ func TestCreateWaitSurvivesARestartOfTheServer(t *testing.T) {
 		s.stop()
 		time.Sleep(250 * time.Millisecond)
 		s.restart()
-		s.goesWell(appcluster.ClusterRequest{})
+		s.goesWell(appcluster.CreateRequest{})
 	}
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
 	wantResult(t, got, cli.ExitDone, "the server at "+s.url()+" doesn't respond: ", "")
@@ -136,7 +136,7 @@ func TestCreateWaitSurvivesARestartOfTheServer(t *testing.T) {
 func TestCreateWaitGivesUpOnAServerThatIsGone(t *testing.T) {
 	home(t)
 	s := newFakeServer(t)
-	s.create = func(appcluster.ClusterRequest) { s.stop() }
+	s.create = func(appcluster.CreateRequest) { s.stop() }
 	got := s.musterWith(&cli.Context{RetryTime: 200 * time.Millisecond}, "cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")
 	wantResult(t, got, cli.ExitFailed, "", "doesn't respond")
 }
@@ -148,7 +148,7 @@ func TestCreateWaitReportsAFailure(t *testing.T) {
 		{ID: "n1.create", State: app.StepSucceeded, Attempt: 1},
 		{ID: "n1.app.install", State: app.StepFailed, Attempt: 3, Error: "exit code 100"},
 	}
-	s.create = func(appcluster.ClusterRequest) {
+	s.create = func(appcluster.CreateRequest) {
 		s.tell(func() {
 			v := s.views["c1"]
 			v.Status, v.Operations[0].Status, v.Operations[0].Message = app.ClusterFailed, app.OperationFailed, "1 of 4 steps has failed"
@@ -267,7 +267,7 @@ func TestResume(t *testing.T) {
 	s := newFakeServer(t)
 	s.views["c1"] = testCluster("c1", "shop")
 	s.tell(nil, stepEvent("n1.create", app.StepFailed, 0), operationEvent(7, app.OperationFailed))
-	s.resume = func() { s.goesWell(appcluster.ClusterRequest{}) }
+	s.resume = func() { s.goesWell(appcluster.CreateRequest{}) }
 	got := s.muster("cluster", "resume", "shop", "--wait")
 	wantResult(t, got, cli.ExitDone, "shop (c1) is active", "")
 	if strings.Contains(got.out, "failed") {

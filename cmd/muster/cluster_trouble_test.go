@@ -97,7 +97,7 @@ func TestAFailureIsReportedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	admin := app.Actor{Tenant: here, User: "admin", Role: app.RoleAdmin}
-	made, err := s.Services.Cluster.Creates.CreateCluster(ctx, admin, cluster.ClusterRequest{Name: "broken", Request: layout.Request{Template: "web", Size: 3}})
+	made, err := s.Services.Cluster.Creates.CreateCluster(ctx, admin, cluster.CreateRequest{Name: "broken", Request: layout.Request{Template: "web", Size: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -179,7 +179,7 @@ func (p *process) tidy() {
 
 func (p *process) create(size int) cluster.View {
 	p.t.Helper()
-	v, err := p.client().Create(p.t.Context(), cluster.ClusterRequest{Name: "web", Request: layout.Request{Template: "web", Size: size}})
+	v, err := p.client().Create(p.t.Context(), cluster.CreateRequest{Name: "web", Request: layout.Request{Template: "web", Size: size}})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -40,11 +40,11 @@ type fakeServer struct {
 	logs    []app.LogLine
 	steps   []app.Step
 	asked   []string // "METHOD /path?query", in order
-	created []cluster.ClusterRequest
-	refuse  map[string]*app.Error          // by "METHOD /path": what to answer instead
-	status  int                            // of refusals
-	create  func(r cluster.ClusterRequest) // begins the story of a create
-	remove  func(id string)                // begins the story of a delete
+	created []cluster.CreateRequest
+	refuse  map[string]*app.Error         // by "METHOD /path": what to answer instead
+	status  int                           // of refusals
+	create  func(r cluster.CreateRequest) // begins the story of a create
+	remove  func(id string)               // begins the story of a delete
 	resume  func()
 	cancel  func(rollBack bool) // begins the story of a cancel
 	preview appoperation.RollBackPreview
@@ -213,7 +213,7 @@ func (s *fakeServer) list(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *fakeServer) post(w http.ResponseWriter, r *http.Request) {
-	var req cluster.ClusterRequest
+	var req cluster.CreateRequest
 	dec := json.NewDecoder(r.Body)
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&req); err != nil {

@@ -431,7 +431,7 @@ func (f *foreign) buildHook(name string) (page, delivery string) {
 func (f *foreign) atRest(name string, size int) string {
 	f.t.Helper()
 	ctx, now := f.t.Context(), time.Now()
-	v, err := f.server.Services.Cluster.Creates.CreateCluster(ctx, f.boss, cluster.ClusterRequest{Name: name, Request: layout.Request{Template: "web", Size: size}})
+	v, err := f.server.Services.Cluster.Creates.CreateCluster(ctx, f.boss, cluster.CreateRequest{Name: name, Request: layout.Request{Template: "web", Size: size}})
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func TestSSHToATenantsOwnMachinesIsGuarded(t *testing.T) {
 			}
 			const hangs = 5 * time.Minute
 			create := func() (cluster.View, error) {
-				return s.Services.Cluster.Creates.CreateCluster(t.Context(), tenantAdmin(here), cluster.ClusterRequest{Name: "one", Request: layout.Request{Template: "guarded", Size: 1}})
+				return s.Services.Cluster.Creates.CreateCluster(t.Context(), tenantAdmin(here), cluster.CreateRequest{Name: "one", Request: layout.Request{Template: "guarded", Size: 1}})
 			}
 			made, err := create()
 			for deadline := time.Now().Add(hangs); err != nil && app.AsError(err).Reason == "no_provisioner" && time.Now().Before(deadline); made, err = create() {

@@ -85,7 +85,7 @@ func carryOut(s *server.Server, t *testing.T) {
 
 // Machines that are processes of the server's host need an installation with one tenant: their owners could read the data of others.
 func TestTenantsShareNoProcessMachines(t *testing.T) {
-	ask := cluster.ClusterRequest{Name: "one", Request: layout.Request{Template: "web", Size: 3}}
+	ask := cluster.CreateRequest{Name: "one", Request: layout.Request{Template: "web", Size: 3}}
 	owner := app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}
 	refused := func(t *testing.T, what string, err error) {
 		t.Helper()

@@ -20,7 +20,7 @@ func TestLogsHideWhatConfigHides(t *testing.T) {
 	ctx := t.Context()
 	const plain, secret, name = "Copperfield Street 9", "hunter2-horse", "masked"
 	owner := app.Actor{Tenant: here, User: "bob", Role: app.RoleUser}
-	made, err := s.Services.Cluster.Creates.CreateCluster(ctx, owner, cluster.ClusterRequest{Name: name, Visibility: app.VisibleTenant, Request: layout.Request{Template: "web", Size: 3},
+	made, err := s.Services.Cluster.Creates.CreateCluster(ctx, owner, cluster.CreateRequest{Name: name, Visibility: app.VisibleTenant, Request: layout.Request{Template: "web", Size: 3},
 		Config: map[string]any{"greeting": plain, "db": map[string]any{"password": secret}}})
 	if err != nil {
 		t.Fatal(err)

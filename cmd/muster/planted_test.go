@@ -373,7 +373,7 @@ func (r *plantedRun) plantHook() {
 // create asks for a cluster and waits until its scripts run.
 func (r *plantedRun) create(name string) appcluster.View {
 	r.Helper()
-	v, err := r.server.Services.Cluster.Creates.CreateCluster(r.Context(), r.admin(""), appcluster.ClusterRequest{Name: name, Request: layout.Request{Template: "leaky", Size: 2}})
+	v, err := r.server.Services.Cluster.Creates.CreateCluster(r.Context(), r.admin(""), appcluster.CreateRequest{Name: name, Request: layout.Request{Template: "leaky", Size: 2}})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -509,7 +509,7 @@ func TestSecretsAreAskedForAtThePreview(t *testing.T) {
 	r.start("one") // missing workers would be reported first
 	ask := func(config map[string]any) *app.Error {
 		t.Helper()
-		_, err := r.server.Services.Cluster.Creates.Preview(t.Context(), r.admin(""), appcluster.ClusterRequest{Request: layout.Request{Template: "leaky", Size: 1}, Config: config})
+		_, err := r.server.Services.Cluster.Creates.Preview(t.Context(), r.admin(""), appcluster.CreateRequest{Request: layout.Request{Template: "leaky", Size: 1}, Config: config})
 		if err == nil {
 			return nil
 		}

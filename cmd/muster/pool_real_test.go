@@ -86,7 +86,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 	p := &poolWalk{T: t, s: s, ada: app.Actor{Tenant: app.DefaultTenant, User: "ada", Role: app.RoleSuperadmin, Via: app.ViaAPI}}
 	defer p.tidy()
 	for deadline := time.Now().Add(hangs); ; time.Sleep(20 * time.Millisecond) { // until its own provisioner has registered
-		_, err := s.Services.Cluster.Creates.Preview(ctx, p.ada, cluster.ClusterRequest{Request: layout.Request{Template: "marks", Size: 3}})
+		_, err := s.Services.Cluster.Creates.Preview(ctx, p.ada, cluster.CreateRequest{Request: layout.Request{Template: "marks", Size: 3}})
 		if err == nil {
 			break
 		}
@@ -108,7 +108,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 		}
 		old[m.MachineID] = k.PrivateKey
 	}
-	preview, err := s.Services.Cluster.Creates.Preview(ctx, p.ada, cluster.ClusterRequest{Request: layout.Request{Template: "marks", Size: 3}})
+	preview, err := s.Services.Cluster.Creates.Preview(ctx, p.ada, cluster.CreateRequest{Request: layout.Request{Template: "marks", Size: 3}})
 	if err != nil || preview.FromPools == nil || preview.FromPools.Machines != 3 {
 		t.Fatalf("the preview says %+v (%v)", preview.FromPools, err)
 	}
@@ -166,7 +166,7 @@ type poolWalk struct {
 // create makes a cluster and returns how long its operation took.
 func (p *poolWalk) create(name string, size int) (cluster.View, time.Duration) {
 	p.Helper()
-	v, err := p.s.Services.Cluster.Creates.CreateCluster(p.Context(), p.ada, cluster.ClusterRequest{Name: name, Request: layout.Request{Template: "marks", Size: size}})
+	v, err := p.s.Services.Cluster.Creates.CreateCluster(p.Context(), p.ada, cluster.CreateRequest{Name: name, Request: layout.Request{Template: "marks", Size: size}})
 	if err != nil {
 		p.Fatal(err)
 	}

@@ -130,7 +130,7 @@ func (f *servers) machines() []string {
 // create requests a cluster from one server. The answer may be lost with it, so the caller checks before retrying.
 func (f *servers) create(s *process, name string, size int) {
 	f.t.Helper()
-	r := cluster.ClusterRequest{Name: name, Request: layout.Request{Template: "web", Size: size}}
+	r := cluster.CreateRequest{Name: name, Request: layout.Request{Template: "web", Size: size}}
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		_, err := s.client().Create(f.t.Context(), r)
 		if err == nil || app.CodeOf(err) == app.EConflict {
@@ -184,7 +184,7 @@ func TestRealPostgresOneServerIsLeft(t *testing.T) {
 	f.active(f.servers[1], []string{"web"}, 5)
 	t.Logf("the other was done after %s", time.Since(began).Round(100*time.Millisecond))
 	// Its workers may be done before the lease of the one that is gone has run out.
-	for deadline := time.Now().Add(hangs); !strings.Contains(f.servers[1].out.String(), "this server leads"); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(hangs); !strings.Contains(f.servers[1].out.String(), "this server is now the leader"); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("no server led\n%s", f.say())
 		}
@@ -239,13 +239,13 @@ func TestRealPostgresServerRefusalIsExplained(t *testing.T) {
 	}
 	redis := f.servers[0].env[0]
 	for words, env := range map[string][]string{
-		"DATABASE_URL requires REDIS_URL":       {f.servers[0].env[1]},
-		"This server has no secret key":         {redis, f.servers[0].env[1]},
-		"was made with another secret key":      {redis, f.servers[0].env[1], "MUSTER_SECRET_KEY=" + strings.Repeat("ab", 32)},
-		"rejected user":                         {redis, "DATABASE_URL=" + f.postgres.NetworkURL("muster", "t0p-secret")},
-		"isn't a valid PostgreSQL URL":          {redis, "DATABASE_URL=postgres://u:t0p-secret/x@h:1/d"},
-		`Unsupported database kind "mysql"`:     {redis, "DATABASE_URL=mysql://u:t0p-secret@h/d"},
-		"PostgreSQL at 127.0.0.1:1 does not an": {redis, "DATABASE_URL=postgres://u:t0p-secret@127.0.0.1:1/d"},
+		"DATABASE_URL requires REDIS_URL":            {f.servers[0].env[1]},
+		"This server has no secret key":              {redis, f.servers[0].env[1]},
+		"was created with another secret key":        {redis, f.servers[0].env[1], "MUSTER_SECRET_KEY=" + strings.Repeat("ab", 32)},
+		"rejected user":                              {redis, "DATABASE_URL=" + f.postgres.NetworkURL("muster", "t0p-secret")},
+		"isn't a valid PostgreSQL URL":               {redis, "DATABASE_URL=postgres://u:t0p-secret/x@h:1/d"},
+		`Unsupported database kind "mysql"`:          {redis, "DATABASE_URL=mysql://u:t0p-secret@h/d"},
+		"PostgreSQL at 127.0.0.1:1 isn't responding": {redis, "DATABASE_URL=postgres://u:t0p-secret@127.0.0.1:1/d"},
 	} {
 		if out := serve(env...); !strings.Contains(out, words) {
 			t.Errorf("want %q:\n%s", words, out)

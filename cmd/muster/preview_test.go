@@ -116,7 +116,7 @@ func TestPreviewsSayWhatTheProviderWouldRefuse(t *testing.T) {
 	}}
 	s.Services.Cluster.Preflight.Accounts = accounts
 	bob := app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser}
-	request := appcluster.ClusterRequest{Request: layout.Request{Template: "dear", Size: 3}}
+	request := appcluster.CreateRequest{Request: layout.Request{Template: "dear", Size: 3}}
 	p, err := s.Services.Cluster.Creates.Preview(t.Context(), bob, request)
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func TestPreviewsSayWhichScriptsNoShellCanRead(t *testing.T) {
 		}
 		return nil
 	}
-	p, err := s.Services.Cluster.Creates.Preview(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser}, appcluster.ClusterRequest{Request: layout.Request{Template: "dear", Size: 1}})
+	p, err := s.Services.Cluster.Creates.Preview(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser}, appcluster.CreateRequest{Request: layout.Request{Template: "dear", Size: 1}})
 	if err != nil || len(p.Problems) != 1 || p.Problems[0].Message != "Service web, action start: line 1, column 2 of the script: this shell has no echo." || p.Account != nil {
 		t.Errorf("%v: %+v", err, p.Problems)
 	}
@@ -176,7 +176,7 @@ func TestPreviewsSayWhatIsCheaper(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, err := s.Services.Cluster.Creates.Preview(t.Context(), app.Actor{Tenant: app.DefaultTenant, User: "bob", Role: app.RoleUser},
-				appcluster.ClusterRequest{Request: layout.Request{Template: c.template, Size: 1, Prefer: c.prefer}})
+				appcluster.CreateRequest{Request: layout.Request{Template: c.template, Size: 1, Prefer: c.prefer}})
 			if err != nil {
 				t.Fatal(err)
 			}

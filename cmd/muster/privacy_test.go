@@ -119,7 +119,7 @@ var clusterBodies = map[string]string{
 	"POST /api/v1/clusters/{id}/operations":         `{"kind":"restart"}`,
 	"POST /api/v1/clusters/{id}/operations/preview": `{"kind":"restart"}`,
 	"POST /api/v1/clusters/{id}/rename":             `{"name":"other"}`,
-	"POST /api/v1/clusters/{id}/transfer":           `{"to":"nobody-here"}`,
+	"POST /api/v1/clusters/{id}/transfer":           `{"to":"no-such-user"}`,
 	"PUT /api/v1/clusters/{id}/backfill":            `{"on":false}`,
 	"POST /clusters/{id}/answers":                   "operation=1&index=0&attempt=1&act=go",
 	"POST /clusters/{id}/change":                    "kind=restart&confirm=yes",
@@ -127,7 +127,7 @@ var clusterBodies = map[string]string{
 	"POST /clusters/{id}/clone":                     "name=twin&confirm=yes",
 	"POST /clusters/{id}/lease":                     "by=1h",
 	"POST /clusters/{id}/rename":                    "name=other",
-	"POST /clusters/{id}/transfer":                  "to=nobody-here",
+	"POST /clusters/{id}/transfer":                  "to=no-such-user",
 	"POST /clusters/{id}/sharing":                   "visibility=tenant",
 	"POST /clusters/{id}/schedule":                  "sleep=0+19+*+*+*&wake=&zone=",
 }

@@ -202,7 +202,7 @@ func (w *fleetServer) until(what string, done func() bool) time.Duration {
 
 func (w *fleetServer) create(tenant, name string, size int) cluster.View {
 	w.Helper()
-	v, err := w.server.Services.Cluster.Creates.CreateCluster(w.Context(), w.admin(tenant), cluster.ClusterRequest{Name: name, Request: layout.Request{Template: "slow", Size: size}})
+	v, err := w.server.Services.Cluster.Creates.CreateCluster(w.Context(), w.admin(tenant), cluster.CreateRequest{Name: name, Request: layout.Request{Template: "slow", Size: size}})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -263,7 +263,7 @@ func (w *fleetServer) onceOnly() {
 func TestProvisionerServesEveryTenant(t *testing.T) {
 	t.Parallel()
 	w := newFleetServer(t, "")
-	_, err := w.server.Services.Cluster.Creates.CreateCluster(t.Context(), w.admin(""), cluster.ClusterRequest{Name: "x", Request: layout.Request{Template: "slow", Size: 1}})
+	_, err := w.server.Services.Cluster.Creates.CreateCluster(t.Context(), w.admin(""), cluster.CreateRequest{Name: "x", Request: layout.Request{Template: "slow", Size: 1}})
 	if e := app.AsError(err); e.Reason != "no_provisioner" {
 		t.Fatalf("without a server, the answer is %v", err)
 	}
@@ -443,7 +443,7 @@ func TestProviderAsksForTags(t *testing.T) {
 	w := newFleetServer(t, "provisioner: {region: eu}\n")
 	w.grant("us", fleet.ProvisionerGrant{Tenants: []string{fleet.AllTenants}, Tags: map[string]string{"region": "us"}})
 	w.start("us", "--tag", "region=us")
-	_, err := w.server.Services.Cluster.Creates.CreateCluster(t.Context(), w.admin(""), cluster.ClusterRequest{Name: "x", Request: layout.Request{Template: "slow", Size: 1}})
+	_, err := w.server.Services.Cluster.Creates.CreateCluster(t.Context(), w.admin(""), cluster.CreateRequest{Name: "x", Request: layout.Request{Template: "slow", Size: 1}})
 	e := app.AsError(err)
 	if e.Reason != "no_provisioner" || !strings.Contains(e.Message, "region=eu") || !strings.Contains(e.Message, "us (region=us)") {
 		t.Fatalf("%v", err)

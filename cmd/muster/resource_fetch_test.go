@@ -140,7 +140,7 @@ func (w *fleetServer) big(size int) (content []byte, says string) {
 
 func (w *fleetServer) order(name, template string) cluster.View {
 	w.Helper()
-	v, err := w.server.Services.Cluster.Creates.CreateCluster(w.Context(), w.admin(""), cluster.ClusterRequest{Name: name, Request: layout.Request{Template: template, Size: 1}})
+	v, err := w.server.Services.Cluster.Creates.CreateCluster(w.Context(), w.admin(""), cluster.CreateRequest{Name: name, Request: layout.Request{Template: template, Size: 1}})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func TestBrowserNewClusterStory(t *testing.T) {
 	preview("3 nodes", "0.03")
 	b.Type("name", "shop")
 	b.Type("size", "5")
-	preview("5 nodes", "0.05", "Layout 5 machines", "Ready in about")
+	preview("5 nodes", "0.05", "Layout 5 machines", "Estimated time")
 	if n := b.Eval(`String(document.querySelectorAll("#preview .graph-plan .gb").length)`); n == "0" {
 		t.Error("the plan is no picture")
 	}
@@ -169,9 +169,9 @@ func TestBrowserTwoPeopleStory(t *testing.T) {
 	s.comes(ada, "ada", app.RoleUser)
 	s.comes(bob, "bob", app.RoleApprover)
 	bob.Open("/requests")
-	bob.Until(`(window.same = true) && document.querySelector("#waits").textContent.includes("Nothing waits for you")`)
+	bob.Until(`(window.same = true) && document.querySelector("#waits").textContent.includes("No requests are waiting for you.")`)
 
-	ada.Open("/clusters/new?template=web&name=shop&size=6")
+	ada.Open("/clusters/new?template=web&name=shop&size=6&visibility=tenant")
 	ada.Until(`window.htmx && document.querySelector("#preview .primary").textContent.includes("Request approval")`)
 	ada.Do(chromedp.Click(chromedp.CSS(`#preview .primary`)))
 	ada.Until(`location.pathname.startsWith("/requests/")`)

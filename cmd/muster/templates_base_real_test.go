@@ -77,7 +77,7 @@ func TestRealTemplateMesh(t *testing.T) {
 	t.Parallel()
 	p := newTemplates(t, "wg", "wireguard-go", "ping", "sudo", "useradd", "ssh-keygen")
 	ada, bob := newPerson(t, "ada"), newPerson(t, "bob")
-	v, err := p.client().Create(t.Context(), cluster.ClusterRequest{Name: "mesh", Request: layout.Request{Template: "mesh", Size: 3},
+	v, err := p.client().Create(t.Context(), cluster.CreateRequest{Name: "mesh", Request: layout.Request{Template: "mesh", Size: 3},
 		Config: map[string]any{"users": map[string]any{"keys": map[string]any{"ada": ada.public, "bob": bob.public}}}})
 	if err != nil {
 		t.Fatal(err)

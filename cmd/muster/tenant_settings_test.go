@@ -141,9 +141,9 @@ func TestAnImportOfSettingsIsAllOrNothing(t *testing.T) {
 	}
 	a.Settings.Faults = nil
 	late := in
-	late.File = strings.Replace(in.File, "members: [ada, bot]", "members: [ada, nobody-at-all]", 1)
+	late.File = strings.Replace(in.File, "members: [ada, bot]", "members: [ada, no-such-user]", 1)
 	r, err := a.Settings.ImportTenant(t.Context(), superIn(tenant), late)
-	if err != nil || r.OK() || r.Applied || !strings.Contains(r.Problems[0].Message, `User "nobody-at-all" doesn't exist`) || r.Problems[0].Path != "groups.data.members" || r.Problems[0].Line == 0 {
+	if err != nil || r.OK() || r.Applied || !strings.Contains(r.Problems[0].Message, `User "no-such-user" doesn't exist`) || r.Problems[0].Path != "groups.data.members" || r.Problems[0].Line == 0 {
 		t.Errorf("%+v, %v", r.Problems, err)
 	}
 	if after := m.exported(tenant); after != before {

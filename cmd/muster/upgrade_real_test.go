@@ -167,7 +167,7 @@ func upgrade(t *testing.T, program string, env ...string) {
 	}
 	create := func(name, template string, size int) string {
 		t.Helper()
-		v, err := p.client().Create(t.Context(), cluster.ClusterRequest{Name: name, Request: layout.Request{Template: template, Size: size}})
+		v, err := p.client().Create(t.Context(), cluster.CreateRequest{Name: name, Request: layout.Request{Template: template, Size: size}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,7 @@ func newWalk(t *testing.T) *process {
 // made creates a cluster and waits until it runs.
 func (p *process) made(name, template string, size int) cluster.View {
 	p.t.Helper()
-	v, err := p.client().Create(p.t.Context(), cluster.ClusterRequest{Name: name, Request: layout.Request{Template: template, Size: size}})
+	v, err := p.client().Create(p.t.Context(), cluster.CreateRequest{Name: name, Request: layout.Request{Template: template, Size: size}})
 	if err != nil {
 		p.t.Fatal(err)
 	}

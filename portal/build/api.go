@@ -115,8 +115,8 @@ func (p *Service) apiHookDelete(ctx context.Context, in *HookName) (*struct{}, e
 	return nil, nil
 }
 
-func (p *Service) apiTry(ctx context.Context, in *buildTryInput) (*site.Body[build.TrialResult], error) {
-	return site.Answered[build.TrialResult](ctx, p.Site)(p.BuildHooks.TryBuild(ctx, site.Caller(ctx), in.Name, in.Body))
+func (p *Service) apiTry(ctx context.Context, in *buildTryInput) (*site.Body[build.RuleTrialResult], error) {
+	return site.Answered[build.RuleTrialResult](ctx, p.Site)(p.BuildHooks.TryBuild(ctx, site.Caller(ctx), in.Name, in.Body))
 }
 
 func (p *Service) apiDeliveryList(ctx context.Context, in *buildHookPage) (*site.Body[buildDeliveryList], error) {

@@ -97,7 +97,7 @@ type RulesForm struct {
 	Text      string
 	Complaint page.Complaint
 	Delivery  int64 // of the trial
-	Tried     *build.TrialResult
+	Tried     *build.RuleTrialResult
 }
 
 // Delivery is a delivery's page.
@@ -190,7 +190,7 @@ func lookWords(l build.RuleMatch) string {
 }
 
 // triedWords is the result of a trial, to follow "would".
-func triedWords(t build.TrialResult) string {
+func triedWords(t build.RuleTrialResult) string {
 	switch build.RuleAction(t.Do) {
 	case build.ActionCreate:
 		words := "create a cluster"

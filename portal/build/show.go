@@ -209,7 +209,7 @@ func (p *Service) hookRules(w http.ResponseWriter, r *http.Request, a app.Actor)
 	if err == nil {
 		switch r.PostForm.Get("do") {
 		case "try":
-			var tried build.TrialResult
+			var tried build.RuleTrialResult
 			if tried, err = p.BuildHooks.TryBuild(r.Context(), a, name, build.Trial{Rules: &rules, Delivery: in.Delivery}); err == nil {
 				in.Tried = &tried
 				return show(http.StatusOK)

@@ -44,8 +44,8 @@ type catalogRevertInput struct {
 
 type catalogTryInput struct {
 	Body struct {
-		Change  catalog.Change         `json:"change"`
-		Request cluster.ClusterRequest `json:"request"`
+		Change  catalog.Change        `json:"change"`
+		Request cluster.CreateRequest `json:"request"`
 	}
 }
 

@@ -148,7 +148,7 @@ func (e *catalogEditor) try(ctx context.Context, in url.Values) error {
 		}
 	}
 	for _, size := range sizes {
-		q := cluster.ClusterRequest{Name: "try", Parameters: given, Request: layout.Request{Template: t.Template, Size: size, Provider: in.Get("try_provider")}}
+		q := cluster.CreateRequest{Name: "try", Parameters: given, Request: layout.Request{Template: t.Template, Size: size, Provider: in.Get("try_provider")}}
 		trial := Trial{Size: size}
 		preview, err := e.p.Trials.TryCatalog(ctx, e.a, e.change(), q)
 		if err == nil {
@@ -162,7 +162,7 @@ func (e *catalogEditor) try(ctx context.Context, in url.Values) error {
 }
 
 // why explains why there's no layout. Errors of parameters are shown at their fields.
-func (e *catalogEditor) why(ctx context.Context, trial *Trial, q cluster.ClusterRequest, err error) error {
+func (e *catalogEditor) why(ctx context.Context, trial *Trial, q cluster.CreateRequest, err error) error {
 	x := app.AsError(err)
 	switch x.Code {
 	case app.EInvalid, app.ENotFound, app.EConflict, app.ENoLayout, app.ETooLarge, app.EForbidden, app.EQuota, app.ECapacity:

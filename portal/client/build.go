@@ -57,7 +57,7 @@ func (c *BuildHooks) Delete(ctx context.Context, name string) error {
 }
 
 // Try tries rules without side effects.
-func (c *BuildHooks) Try(ctx context.Context, name string, t build.Trial) (out build.TrialResult, err error) {
+func (c *BuildHooks) Try(ctx context.Context, name string, t build.Trial) (out build.RuleTrialResult, err error) {
 	err = c.client.Call(ctx, http.MethodPost, buildHookPath(name, "try"), nil, t, &out)
 	return out, err
 }

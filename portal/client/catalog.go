@@ -54,7 +54,7 @@ func (c *Catalog) Revert(ctx context.Context, k template.CatalogKey, number int,
 }
 
 // Try previews a cluster with an unsaved change.
-func (c *Catalog) Try(ctx context.Context, change catalog.Change, request cluster.ClusterRequest) (p cluster.Preview, err error) {
+func (c *Catalog) Try(ctx context.Context, change catalog.Change, request cluster.CreateRequest) (p cluster.Preview, err error) {
 	err = c.client.Call(ctx, http.MethodPost, "/catalog/try", nil, map[string]any{"change": change, "request": request}, &p)
 	return p, err
 }

@@ -26,7 +26,7 @@ func ExampleNew() {
 		return
 	}
 	ask := func(ctx context.Context) (cluster.Answer, error) {
-		return c.Clusters.Create(ctx, cluster.ClusterRequest{Name: "shop", Request: layout.Request{Template: "web", Size: 5}})
+		return c.Clusters.Create(ctx, cluster.CreateRequest{Name: "shop", Request: layout.Request{Template: "web", Size: 5}})
 	}
 	_ = ask // answer.Cluster is the cluster; where people approve first it is nil, and answer.Request waits for them
 	fmt.Println(c.Settings().URL)

@@ -171,7 +171,7 @@ func (c *Clusters) Receipt(ctx context.Context, id string) (r fleet.Receipt, err
 }
 
 // Create requests a cluster; the answer has the cluster, or the request waiting for approval.
-func (c *Clusters) Create(ctx context.Context, r cluster.ClusterRequest) (cluster.Answer, error) {
+func (c *Clusters) Create(ctx context.Context, r cluster.CreateRequest) (cluster.Answer, error) {
 	return c.CreateAt(ctx, "/clusters", r)
 }
 
@@ -195,7 +195,7 @@ func (c *Clusters) CreateAt(ctx context.Context, path string, in any) (answer cl
 }
 
 // Preview previews a create.
-func (c *Clusters) Preview(ctx context.Context, r cluster.ClusterRequest) (p cluster.Preview, err error) {
+func (c *Clusters) Preview(ctx context.Context, r cluster.CreateRequest) (p cluster.Preview, err error) {
 	err = c.client.Call(ctx, http.MethodPost, "/preview", nil, r, &p)
 	return p, err
 }

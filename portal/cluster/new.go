@@ -106,7 +106,7 @@ type Form struct {
 	Catalog *template.Catalog
 	groups  []string // of the actor
 	View    Create
-	request cluster.ClusterRequest
+	request cluster.CreateRequest
 	hash    string // of the plan that was previewed; "" without a preview
 	changed bool   // the options belong to another template
 }
@@ -295,7 +295,7 @@ func leases(l template.Lease, chosen string) []page.Choice {
 // read fills the request, and notes errors.
 func (n *Form) read() {
 	v, t := &n.View, n.View.Template
-	n.request = cluster.ClusterRequest{Name: v.Name, PlanHash: n.hash}
+	n.request = cluster.CreateRequest{Name: v.Name, PlanHash: n.hash}
 	n.request.Template = t.Name
 	n.request.Visibility, n.request.Group = app.Visibility(v.Visibility), v.Group
 	n.request.Provider, n.request.Hardware, n.request.Image = v.Provider, v.Hardware, v.Image

@@ -2,4 +2,4 @@ package policy
 
 import "muster/app/cluster"
 
-type RequestInput struct{ Body cluster.ClusterRequest }
+type RequestInput struct{ Body cluster.CreateRequest }

@@ -35,7 +35,7 @@ func EitherWay(o *huma.Operation) {
 	o.DefaultStatus = http.StatusCreated
 	o.Responses = map[string]*huma.Response{
 		"201": {Description: "The cluster", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/ClusterView"}}}},
-		"202": {Description: "The request is waiting for approval", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Request"}}}},
+		"202": {Description: "The request is waiting for approval", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/ClusterRequest"}}}},
 	}
 }
 

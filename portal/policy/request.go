@@ -17,12 +17,12 @@ import (
 )
 
 // ask requests a cluster.
-func (p *Service) ask(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Answer, error) {
+func (p *Service) ask(ctx context.Context, a app.Actor, r cluster.CreateRequest) (cluster.Answer, error) {
 	return p.Creates.Ask(ctx, a, r)
 }
 
 // Submit is ask for a page, which redirects to the cluster and needs only its id.
-func (p *Service) Submit(ctx context.Context, a app.Actor, r cluster.ClusterRequest) (cluster.Answer, error) {
+func (p *Service) Submit(ctx context.Context, a app.Actor, r cluster.CreateRequest) (cluster.Answer, error) {
 	return p.Creates.SubmitRequest(ctx, a, r)
 }
 

@@ -84,10 +84,10 @@ func usageFilter(q url.Values) (f usage.Filter, err error) {
 
 func (p *Service) usageShow(w http.ResponseWriter, r *http.Request, a app.Actor) error {
 	q := r.URL.Query()
-	v := Usage{Now: p.Now(), Actor: a, All: q.Get("all") == "true", MayAll: a.May("UsageOfAll"), Everybody: a.May("Quotas")}
+	v := Usage{Now: p.Now(), Actor: a, All: q.Get("all") == "true", MayAll: a.May("UsageOfAll"), SeesOthers: a.May("Quotas")}
 	if !q.Has("by") {
 		q.Set("by", string(usage.ByTemplate))
-		if v.Everybody {
+		if v.SeesOthers {
 			q.Set("by", string(usage.ByUser))
 		}
 	}

@@ -16,20 +16,20 @@ import (
 
 // Usage is the page of usage.
 type Usage struct {
-	Now       time.Time
-	Actor     app.Actor
-	Usage     usage.Usage
-	From, To  string // as typed
-	By        usage.GroupBy
-	Step      usage.Interval
-	All       bool // of all tenants
-	MayAll    bool
-	Everybody bool            // the actor sees usage of other users
-	Range     string          // name in UsageRanges, "" for another period
-	Ahead     *usage.Forecast // this month's forecast, or nil
-	Later     bool            // the sums load after the rest of the page
-	Error     page.Complaint
-	ErrorAt   string // field of the error
+	Now        time.Time
+	Actor      app.Actor
+	Usage      usage.Usage
+	From, To   string // as typed
+	By         usage.GroupBy
+	Step       usage.Interval
+	All        bool // of all tenants
+	MayAll     bool
+	SeesOthers bool            // the actor sees usage of other users
+	Range      string          // name in UsageRanges, "" for another period
+	Ahead      *usage.Forecast // this month's forecast, or nil
+	Later      bool            // the sums load after the rest of the page
+	Error      page.Complaint
+	ErrorAt    string // field of the error
 }
 
 // Sentence describes the usage shown.

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 	"muster/app"
@@ -39,14 +40,14 @@ func NewAPISchemas() *apiSchemas {
 	return &apiSchemas{huma.NewMapRegistry(SchemaPrefix, schemaName), map[string]bool{}}
 }
 
-// schemaName names a type with its domain, since build.View and pool.View are different schemas: BuildView, PoolView.
+// schemaName puts the domain before names of one word, since build.View and pool.View are different schemas: BuildView, PoolView.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	domain, found := strings.CutPrefix(t.PkgPath(), "muster/app/")
-	if !found || t.Name() == "" || t == reflect.TypeFor[cluster.Request]() { // ClusterRequest is what creates a cluster
+	if !found || t.Name() == "" || strings.ContainsFunc(t.Name()[1:], unicode.IsUpper) {
 		return name
 	}
 	domain = path.Base(domain)
@@ -188,7 +189,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	reflect.TypeFor[health.ClusterHealth](): {
 		"Nodes": `nullable:"false"`,
 	},
-	reflect.TypeFor[cluster.ClusterRequest](): {
+	reflect.TypeFor[cluster.CreateRequest](): {
 		"Visibility": `enum:"private,tenant" doc:"private: visible to its owner, people it's shared with, and admins; tenant: visible to everyone in the tenant; default: the tenant's default visibility"`,
 		"Group":      `maxLength:"200" doc:"One of your groups, whose members become co-owners"`,
 	},
@@ -248,7 +249,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Delivery": `minimum:"0" doc:"Number of a stored delivery of the hook"`,
 		"Event":    `doc:"Sample event"`,
 	},
-	reflect.TypeFor[build.TrialResult](): {
+	reflect.TypeFor[build.RuleTrialResult](): {
 		"Looks": `nullable:"false"`,
 	},
 	reflect.TypeFor[build.View](): {

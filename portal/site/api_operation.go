@@ -138,7 +138,7 @@ func Streaming(o *huma.Operation) {
 
 // EitherUpdate documents the responses.
 func EitherUpdate(o *huma.Operation) {
-	answer := map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/ClusterUpdateAnswer"}}}
+	answer := map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/UpdateAnswer"}}}
 	o.DefaultStatus = http.StatusCreated
 	o.Responses = map[string]*huma.Response{
 		"200": {Description: "Nothing to change", Content: answer},

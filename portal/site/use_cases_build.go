@@ -18,7 +18,7 @@ type BuildHooks interface {
 	SaveBuildHook(ctx context.Context, a app.Actor, r appbuild.BuildHookRequest) (appbuild.SavedBuildHook, error)
 	DeleteBuildHook(ctx context.Context, a app.Actor, name string) error
 	CheckBuildRules(ctx context.Context, a app.Actor, rules []appbuild.Rule) error
-	TryBuild(ctx context.Context, a app.Actor, hook string, t appbuild.Trial) (appbuild.TrialResult, error)
+	TryBuild(ctx context.Context, a app.Actor, hook string, t appbuild.Trial) (appbuild.RuleTrialResult, error)
 	BuildDeliveries(ctx context.Context, a app.Actor, hook string, before int64, limit int) ([]appbuild.DeliveryRecord, error)
 	BuildDelivery(ctx context.Context, a app.Actor, hook string, id int64) (appbuild.DeliveryRecord, error)
 	ReplayBuild(ctx context.Context, a app.Actor, hook string, id int64) (appbuild.DeliveryRecord, error)

@@ -35,9 +35,9 @@ type Catalogs interface {
 // Trials previews requests with unsaved YAML.
 type Trials interface {
 	// TryCatalog solves and plans a request as if the change were saved.
-	TryCatalog(ctx context.Context, a app.Actor, c catalog.Change, r cluster.ClusterRequest) (cluster.Preview, error)
+	TryCatalog(ctx context.Context, a app.Actor, c catalog.Change, r cluster.CreateRequest) (cluster.Preview, error)
 	// ExplainCatalog returns an empty explanation for a request that has a layout.
-	ExplainCatalog(ctx context.Context, a app.Actor, c catalog.Change, r cluster.ClusterRequest) (layout.Explanation, error)
+	ExplainCatalog(ctx context.Context, a app.Actor, c catalog.Change, r cluster.CreateRequest) (layout.Explanation, error)
 }
 
 // Templates shows templates and their versions.

@@ -45,13 +45,13 @@ type ClusterAccess interface {
 
 // Creates creates clusters, or requests approval.
 type Creates interface {
-	Preview(ctx context.Context, a app.Actor, r appcluster.ClusterRequest) (appcluster.Preview, error)
+	Preview(ctx context.Context, a app.Actor, r appcluster.CreateRequest) (appcluster.Preview, error)
 	// Explain returns an empty explanation for a request that has a layout.
-	Explain(ctx context.Context, a app.Actor, r appcluster.ClusterRequest) (layout.Explanation, error)
+	Explain(ctx context.Context, a app.Actor, r appcluster.CreateRequest) (layout.Explanation, error)
 	// Ask returns the cluster, or the request waiting for approval. EForbidden, reason "policy", if a policy refuses.
-	Ask(ctx context.Context, a app.Actor, r appcluster.ClusterRequest) (appcluster.Answer, error)
+	Ask(ctx context.Context, a app.Actor, r appcluster.CreateRequest) (appcluster.Answer, error)
 	// SubmitRequest is Ask, but returns only the cluster's ID.
-	SubmitRequest(ctx context.Context, a app.Actor, r appcluster.ClusterRequest) (appcluster.Answer, error)
+	SubmitRequest(ctx context.Context, a app.Actor, r appcluster.CreateRequest) (appcluster.Answer, error)
 	PreviewClone(ctx context.Context, a app.Actor, cluster, name string) (appcluster.Preview, error)
 	CloneCluster(ctx context.Context, a app.Actor, cluster, name, planHash string) (appcluster.Answer, error)
 }

@@ -86,11 +86,11 @@ func (b *Harness) Rules(all ...policy.Policy) {
 }
 
 // Asks is a request for a cluster of template "web".
-func Asks(name string, size int, lease time.Duration) cluster.ClusterRequest {
-	return cluster.ClusterRequest{Name: name, Request: layout.Request{Template: "web", Size: size}, Lease: &lease, Config: map[string]any{"deep": map[string]any{"n": 7}}}
+func Asks(name string, size int, lease time.Duration) cluster.CreateRequest {
+	return cluster.CreateRequest{Name: name, Request: layout.Request{Template: "web", Size: size}, Lease: &lease, Config: map[string]any{"deep": map[string]any{"n": 7}}}
 }
 
-func (b *Harness) Ask(who app.Actor, r cluster.ClusterRequest) cluster.Answer {
+func (b *Harness) Ask(who app.Actor, r cluster.CreateRequest) cluster.Answer {
 	b.Helper()
 	answer, err := b.Services.Cluster.Creates.Ask(b.Context(), who, r)
 	if err != nil {

@@ -102,7 +102,7 @@ func (f *WithWorker) Work() (done []string) {
 // Shop makes a cluster that exists: n1 has db or lb, and so on.
 func (f *WithWorker) Shop(size int, config map[string]any) cluster.View {
 	f.Helper()
-	a := f.Ask(f.Who, cluster.ClusterRequest{Name: "shop", Request: layout.Request{Template: "shop", Size: size}, Config: config})
+	a := f.Ask(f.Who, cluster.CreateRequest{Name: "shop", Request: layout.Request{Template: "shop", Size: size}, Config: config})
 	f.Work()
 	return f.See(a.Cluster.ID)
 }

@@ -207,14 +207,14 @@ func (r *Reader) Read(installation *template.Catalog, tenant string, own []appca
 		c.entries[e.Key] = e
 		list = append(list, e)
 	}
-	list = append(list, c.anew(b, list)...)
+	list = append(list, c.inheriting(b, list)...)
 	slices.SortFunc(list, func(x, y *form.Entry) int { return strings.Compare(x.Key.String(), y.Key.String()) })
 	c.checkThese(list)
 	return laid(installation, list), r.problems(out, c.entries)
 }
 
-// again returns copies of those of the installation's templates that are made of own ones, to be made whole again.
-func (c *checker) anew(b *base, own []*form.Entry) (list []*form.Entry) {
+// inheriting returns copies of the shared catalog's templates that inherit from the tenant's own, to be expanded again.
+func (c *checker) inheriting(b *base, own []*form.Entry) (list []*form.Entry) {
 	next := make([]string, 0, len(own))
 	for _, e := range own {
 		if e.Kind == form.KindTemplate {

@@ -119,7 +119,7 @@ func TestGitOverHTTPS(t *testing.T) {
 	if err != nil || commit != first {
 		t.Fatalf("commit %s, %v; want %s", commit, err, first)
 	}
-	if again, _, err := fetch("v1", "somebody:"+gitToken); err != nil || again != before {
+	if again, _, err := fetch("v1", "another:"+gitToken); err != nil || again != before {
 		t.Errorf("the same commit returns %s, %v; want %s", again, err, before)
 	}
 

@@ -50,7 +50,7 @@ func BenchmarkHome(b *testing.B) {
 			}
 		}
 	})
-	for name, owner := range map[string]string{"mine": "u7", "everybody": ""} {
+	for name, owner := range map[string]string{"mine": "u7", "all": ""} {
 		b.Run("month of "+name, func(b *testing.B) {
 			for b.Loop() {
 				u := usage.Query{Tenant: "t", Owner: owner, From: app.MonthOf(now).Start, To: now, By: usage.ByNothing, Unit: 24 * time.Hour}

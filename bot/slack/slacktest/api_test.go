@@ -509,7 +509,7 @@ func TestSockets(t *testing.T) {
 		o := newOurs(t, func(c *Config) { c.Socket, c.Piped = true, true })
 		ada, ops := o.w.User("ada"), o.w.Channel("ops")
 		if r := ada.In(ops).Says("/muster list"); r.Outcome.ok() {
-			t.Error("told to nobody")
+			t.Error("sent to no one")
 		}
 		o.want("unreachable", 1)
 		conn := o.dial()

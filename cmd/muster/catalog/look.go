@@ -138,7 +138,7 @@ func catalogTryCommand(c *cli.Context) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p, err := cl.Catalog.Try(ctx, change, appcluster.ClusterRequest{Request: l.Request})
+		p, err := cl.Catalog.Try(ctx, change, appcluster.CreateRequest{Request: l.Request})
 		if err != nil {
 			return err
 		}

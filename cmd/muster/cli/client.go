@@ -41,7 +41,7 @@ func NewClient(s rest.Settings) (*rest.Client, error) {
 }
 
 // Create requests a cluster. If approval is required, it returns EConflict and the request stays waiting.
-func (c *Client) Create(ctx context.Context, r cluster.ClusterRequest) (cluster.View, error) {
+func (c *Client) Create(ctx context.Context, r cluster.CreateRequest) (cluster.View, error) {
 	answer, err := c.Clusters.Create(ctx, r)
 	switch {
 	case err != nil:

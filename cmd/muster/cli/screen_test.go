@@ -52,9 +52,9 @@ func TestTablesFitTheWindow(t *testing.T) {
 func TestWhatATableLeavesOut(t *testing.T) {
 	t.Parallel()
 	x := NewTable("NAME", "COST>", "OWNER", "WAITING FOR")
-	x.Add("web", "0.25", "ada", "It waits until somebody of the group finance approves it.")
+	x.Add("web", "0.25", "ada", "Waiting for approval by a member of group finance.")
 	x.Add("a-cluster-with-a-long-name", "12", "ada", "-")
-	want := "NAME                        COST  OWNER  WAITING FOR\nweb                         0.25  ada    It waits until som…\na-cluster-with-a-long-name    12  ada    -"
+	want := "NAME                        COST  OWNER  WAITING FOR\nweb                         0.25  ada    Waiting for approv…\na-cluster-with-a-long-name    12  ada    -"
 	if got := strings.Join(x.Lines(60, plainly), "\n"); got != want {
 		t.Errorf("it is\n%s\nand not\n%s", got, want)
 	}

@@ -103,7 +103,7 @@ func clusterCreateCommand(c *cli.Context) *cobra.Command {
 					return err
 				}
 			}
-			r := cluster.ClusterRequest{Request: layout.Request, DNSSuffix: dnsSuffix, OnFailure: app.FailureChoice(onFailure), PartialOverride: partial,
+			r := cluster.CreateRequest{Request: layout.Request, DNSSuffix: dnsSuffix, OnFailure: app.FailureChoice(onFailure), PartialOverride: partial,
 				Visibility: app.Visibility(visibility), Group: group}
 			var err error
 			if r.Lease, err = ParseLease(lease); err != nil {
@@ -279,7 +279,7 @@ func readConfig(c *cli.Context, text string) (map[string]any, error) {
 const previewTries = 10
 
 // previewCreate shows the layout, cost and duration of a create.
-func previewCreate(ctx context.Context, c *cli.Context, cl *cli.Client, r cluster.ClusterRequest) error {
+func previewCreate(ctx context.Context, c *cli.Context, cl *cli.Client, r cluster.CreateRequest) error {
 	p, err := cl.Clusters.Preview(ctx, r)
 	for range previewTries {
 		if err != nil || p.Account == nil || p.Account.State != cluster.AccountChecking {

@@ -191,7 +191,7 @@ func readSpec(c *cli.Context, name string) (cluster.Spec, error) {
 }
 
 // withSpec applies the flags over a spec.
-func withSpec(cmd *cobra.Command, r, over cluster.ClusterRequest) cluster.ClusterRequest {
+func withSpec(cmd *cobra.Command, r, over cluster.CreateRequest) cluster.CreateRequest {
 	said := func(flag string) bool { return cmd.Flags().Changed(flag) }
 	for _, f := range []struct {
 		flag string

@@ -155,7 +155,7 @@ func (d *demo) create(ctx context.Context) (v appcluster.View, err error) {
 	if err := d.deleteAll(ctx); err != nil { // leftovers of a killed demo
 		return v, err
 	}
-	r := appcluster.ClusterRequest{Name: "demo", Request: layout.Request{Template: demoTemplate, Size: d.size}}
+	r := appcluster.CreateRequest{Name: "demo", Request: layout.Request{Template: demoTemplate, Size: d.size}}
 	if v, err = d.client.Create(ctx, r); err != nil {
 		return v, err
 	}

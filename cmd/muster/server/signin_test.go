@@ -60,7 +60,7 @@ func TestSignInSettings(t *testing.T) {
 
 	for name, spoil := range map[string]func(string) string{
 		"field secret not found":                func(s string) string { return strings.Replace(s, "client_secret_env", "secret", 1) },
-		"environment variable NOBODY isn't set": func(s string) string { return strings.Replace(s, "ACME_SECRET", "NOBODY", 1) },
+		"environment variable ABSENT isn't set": func(s string) string { return strings.Replace(s, "ACME_SECRET", "ABSENT", 1) },
 		"no such file":                          func(s string) string { return strings.Replace(s, "other.secret", "none", 1) },
 		`two providers have the name "acme"`:    func(s string) string { return strings.Replace(s, "name: other", "name: acme", 1) },
 		`Unknown role "king"`:                   func(s string) string { return strings.Replace(s, "acme:admin", "acme:king", 1) },

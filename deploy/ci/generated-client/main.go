@@ -46,7 +46,7 @@ func drive(ctx context.Context, site, token string) error {
 	}
 	s := &story{ClientWithResponses: c}
 
-	asked := api.ClusterRequest{Template: "web", Size: new(int64(100_000)), Name: new("generated")}
+	asked := api.CreateRequest{Template: "web", Size: new(int64(100_000)), Name: new("generated")}
 	refused, err := s.PostPreviewWithResponse(ctx, &api.PostPreviewParams{}, asked)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func drive(ctx context.Context, site, token string) error {
 	if lease.JSON200 == nil {
 		return answer("lease", lease.HTTPResponse, lease.Body)
 	}
-	grown, err := s.PostClustersByIdOperationsWithResponse(ctx, id, &api.PostClustersByIdOperationsParams{}, api.Update{Kind: api.Resize, Size: new(int64(5))})
+	grown, err := s.PostClustersByIdOperationsWithResponse(ctx, id, &api.PostClustersByIdOperationsParams{}, api.ClusterUpdate{Kind: api.ClusterUpdateKind("resize"), Size: new(int64(5))})
 	if err != nil {
 		return err
 	}

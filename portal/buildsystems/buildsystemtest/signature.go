@@ -70,7 +70,7 @@ func (m Member) badSignatures(t *testing.T, s Scheme, body []byte) {
 			t.Errorf("signed in %s alone: %v", name, err)
 		}
 	}
-	if _, err := m.Systems.Verify("nobody", func(string) string { return "" }, body, []string{secret}, now); app.CodeOf(err) != app.ENotFound {
+	if _, err := m.Systems.Verify("unknown", func(string) string { return "" }, body, []string{secret}, now); app.CodeOf(err) != app.ENotFound {
 		t.Errorf("a system that is not known: %v", err)
 	}
 }

@@ -9,7 +9,7 @@
   const keep = 2000, fields = "input:not([type=hidden], [type=submit], [type=button]), textarea, select";
   let source = null, first = true, after = page.dataset.after, trouble = 0, timer = 0, announced = "", announcedAt = 0, over = false;
 
-  // What somebody types stays: a part in which somebody is typing waits, and what was typed before is carried over.
+  // Keep what people type: a part with the focus in it is updated later, and typed values are carried over.
   const waiting = new Map();
   let pressed = false;
   const differs = (f) => f.type === "checkbox" || f.type === "radio" ? f.checked !== f.defaultChecked :
@@ -184,7 +184,7 @@
   }
 
   open();
-  // A page that nobody sees costs nothing. Seen again, it catches up.
+  // A hidden page costs nothing; it catches up when it is shown again.
   document.addEventListener("visibilitychange", () => { if (document.hidden) close(); else open(); });
   window.addEventListener("pagehide", close);
   window.addEventListener("pageshow", (ev) => { if (ev.persisted) open(); });

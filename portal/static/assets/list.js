@@ -110,7 +110,7 @@
   }
 
   open();
-  // A page that nobody sees costs nothing. Seen again, it catches up.
+  // A hidden page costs nothing; it catches up when it is shown again.
   document.addEventListener("visibilitychange", () => { if (document.hidden) close(); else open(); });
   window.addEventListener("pagehide", close);
   window.addEventListener("pageshow", open);

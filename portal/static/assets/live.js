@@ -16,7 +16,7 @@
     }, () => {});
   });
 
-  // Of tabs that have no room, the one where one is stands in sight.
+  // Scroll the current tab into view where not all tabs fit.
   document.querySelectorAll(".tabs [aria-current]").forEach((a) => {
     const bar = a.closest(".tabs"), over = a.getBoundingClientRect().right - bar.getBoundingClientRect().right;
     if (over > 0) bar.scrollLeft += over + 40;

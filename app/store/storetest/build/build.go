@@ -241,7 +241,7 @@ func (t *storeTest) builds() {
 	}
 	_, err = b.a.Build.Intake.IngestBuild(b.Ctx, b.hook.ID, func(string) string { return "" }, nil, "")
 	b.Code(err, app.EUnauthorized)
-	_, err = b.a.Build.Intake.IngestBuild(b.Ctx, "nobody", func(string) string { return "" }, nil, "")
+	_, err = b.a.Build.Intake.IngestBuild(b.Ctx, "unknown", func(string) string { return "" }, nil, "")
 	b.Code(err, app.EUnauthorized)
 	list, err := b.a.Build.Intake.BuildDeliveries(b.Ctx, kit.Boss, "ci", 0, 100)
 	b.Must(err)

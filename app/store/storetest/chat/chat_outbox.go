@@ -53,7 +53,7 @@ func (t *storeTest) chatTells() {
 	notify(app.NoticeLease, "one", "ada", "ada", "zoe")
 	notify(app.NoticeHook, "not of a kind that is sent", "ada")
 	notify(app.NoticeApproval, "two", "eve")
-	notify(app.NoticeLease, "of nobody")
+	notify(app.NoticeLease, "of no user")
 	gather()
 	gather()
 	due("T1", "T1/U1 ada one", "T1/U2 eve two")
@@ -115,7 +115,7 @@ func (t *storeTest) chatHomes() {
 	now := t.Clock.Now()
 	owner := apptest.NewCluster(kit.Tenant, "any", 1, now, apptest.Chain(1)).Cluster.Owner
 	home := chat.Home{Kind: "slack", Team: "T1", Person: "U1", Tenant: kit.Tenant, User: owner, Shown: "a", ShownAt: now, OpenedAt: now}
-	other := chat.Home{Kind: "slack", Team: "T1", Person: "U2", Tenant: kit.Tenant, User: "somebody", Shown: "b", ShownAt: now, OpenedAt: now}
+	other := chat.Home{Kind: "slack", Team: "T1", Person: "U2", Tenant: kit.Tenant, User: "other", Shown: "b", ShownAt: now, OpenedAt: now}
 	t.Must(t.Store.SaveHome(t.Ctx, home, now))
 	t.Must(t.Store.SaveHome(t.Ctx, other, now))
 	gather := func() {

@@ -153,7 +153,7 @@ func (t *storeTest) chatShown(boss, other app.Actor) {
 		t.Helper()
 		r, err := t.Store.SaveRequest(t.Ctx, cluster.NewRequest{Who: app.Actor{Tenant: in, User: "ada", Role: app.RoleUser}, Kept: &cluster.RequestPayload{},
 			Request: cluster.Request{Tenant: in, Kind: app.OperationCreate,
-				Requester: "ada", Owner: "ada", AskedAt: now(), Status: cluster.RequestWaiting, ExpiresAt: now().Add(time.Hour), Asked: cluster.ClusterRequest{Name: "asked"},
+				Requester: "ada", Owner: "ada", AskedAt: now(), Status: cluster.RequestWaiting, ExpiresAt: now().Add(time.Hour), Asked: cluster.CreateRequest{Name: "asked"},
 				Needs: []policy.RequiredApproval{{Policy: "p", Approval: policy.Approval{Count: 1, Role: app.RoleApprover}}}}})
 		t.Must(err)
 		return r

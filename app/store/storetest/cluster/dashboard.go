@@ -77,7 +77,7 @@ func (t *storeTest) home() {
 	if len(h.Clusters) != 1 || len(h.Ending) != 1 || h.Ending[0].Name != "sooner" || len(h.Notices) != 1 {
 		t.Errorf("bounds do not hold: %d, %d, %d", len(h.Clusters), len(h.Ending), len(h.Notices))
 	}
-	q.Owner, q.Reader = "nobody", app.NoticeReader{User: "nobody"}
+	q.Owner, q.Reader = "stranger", app.NoticeReader{User: "stranger"}
 	h, err = t.Store.Home(t.Ctx, q)
 	t.Must(err)
 	if h.Live() != 0 || h.Clusters == nil || h.Ending == nil || h.Notices == nil || len(h.Clusters)+len(h.Ending)+len(h.Notices) != 0 {

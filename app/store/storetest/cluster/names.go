@@ -56,7 +56,7 @@ func (t *storeTest) names() {
 	if len(list) != 1 || list[0].Operation == nil {
 		t.Errorf("list %+v", list)
 	}
-	for owner, n := range map[string]int{list[0].Owner: 1, "nobody": 0} {
+	for owner, n := range map[string]int{list[0].Owner: 1, "stranger": 0} {
 		if of, err := t.Store.Clusters(t.Ctx, kit.Tenant, app.ClusterFilter{Name: "web", Owner: owner}); err != nil || len(of) != n {
 			t.Errorf("of %q: %+v, %v", owner, of, err)
 		}

@@ -255,7 +255,7 @@ func (t *storeTest) releaseWorkers() {
 			t.Fatal("there is nothing to claim")
 		}
 	}
-	n, err := t.Store.ReleaseWorkers(t.Ctx, []string{"w1", "x", "nobody"}, t.Clock.Now())
+	n, err := t.Store.ReleaseWorkers(t.Ctx, []string{"w1", "x", "unknown"}, t.Clock.Now())
 	t.Must(err)
 	if n != 2 {
 		t.Errorf("%d claims were taken back, want those of w1 and x", n)

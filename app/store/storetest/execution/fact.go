@@ -57,7 +57,7 @@ func (t *storeTest) keepsFacts() {
 	facts["port"] = app.AnswerValue{Text: "1"}
 	keep(w, kit.Fence(first), nil, facts)
 	keep(w, kit.Fence(second), nil, map[string]app.AnswerValue{"port": {Text: "2"}})
-	names := []app.FactName{{Service: service, Name: "join_token"}, {Service: service, Name: "port"}, {Service: "nobody", Name: "port"}}
+	names := []app.FactName{{Service: service, Name: "join_token"}, {Service: service, Name: "port"}, {Service: "unknown", Name: "port"}}
 	get := func(nodes ...string) (said []string) {
 		t.Helper()
 		list, err := t.Store.FactsNamed(t.Ctx, kit.Tenant, "web-1", names, nodes)

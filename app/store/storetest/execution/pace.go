@@ -40,10 +40,10 @@ func paceKey(tenant string, a app.Action) plan.DurationKey {
 
 func (t *storeTest) known(k plan.DurationKey) plan.DurationStats {
 	t.Helper()
-	known, err := t.Store.DurationStats(t.Ctx, append(k.Widths(), plan.DurationKey{Tenant: "nobody", Action: k.Action}))
+	known, err := t.Store.DurationStats(t.Ctx, append(k.Widths(), plan.DurationKey{Tenant: "unknown", Action: k.Action}))
 	t.Must(err)
 	for other := range known {
-		if other.Tenant == "nobody" {
+		if other.Tenant == "unknown" {
 			t.Errorf("%+v is known", other)
 		}
 	}

@@ -42,7 +42,7 @@ func (t *storeTest) provisionerTokens() {
 	if !reflect.DeepEqual(got, token) {
 		t.Errorf("%+v", got)
 	}
-	_, err = t.Store.ProvisionerTokenOf(t.Ctx, []byte("nobody's"))
+	_, err = t.Store.ProvisionerTokenOf(t.Ctx, []byte("unknown"))
 	t.Code(err, app.ENotFound)
 	t.registered("p1", "h1", "lab", 4)
 	t.registered("p2", "h2", "", 4)

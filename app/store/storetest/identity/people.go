@@ -107,7 +107,7 @@ func (t *storeTest) accountsOfPeople() {
 	}
 	t.user(a, boss, "vera", app.RoleViewer)
 	t.reason(a.Identity.Users.DeleteUser(t.Ctx, boss, "ada", "vera"), app.EConflict, "")
-	t.Code(a.Identity.Users.DeleteUser(t.Ctx, boss, "ada", "nobody.there"), app.EInvalid)
+	t.Code(a.Identity.Users.DeleteUser(t.Ctx, boss, "ada", "no.such.user"), app.EInvalid)
 	t.Code(a.Identity.Users.DeleteUser(t.Ctx, boss, "ada", "ada"), app.EInvalid)
 	t.Must(a.Identity.Users.DeleteUser(t.Ctx, boss, "ada", "boss"))
 	if c, err := t.Store.Cluster(t.Ctx, kit.Tenant, "web-1"); err != nil || c.Owner != "boss" {
@@ -317,7 +317,7 @@ func (t *storeTest) tokens() {
 	t.Must(err)
 	_, _, err = a.Identity.Tokens.CreateRobotToken(t.Ctx, boss, identity.NewAPIToken{User: "ada", Label: "spy"})
 	t.Code(err, app.EForbidden)
-	_, _, err = a.Identity.Tokens.CreateRobotToken(t.Ctx, boss, identity.NewAPIToken{User: "nobody.there", Label: "x"})
+	_, _, err = a.Identity.Tokens.CreateRobotToken(t.Ctx, boss, identity.NewAPIToken{User: "no.such.user", Label: "x"})
 	t.Code(err, app.ENotFound)
 	if list, err := a.Identity.Tokens.Tokens(t.Ctx, boss, ""); err != nil || len(list) != 2 {
 		t.Errorf("an admin sees %+v (%v)", list, err)

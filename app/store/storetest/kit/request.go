@@ -15,7 +15,7 @@ func (t *T) Waiting(tenant, name string) cluster.NewRequest {
 	plan := apptest.Chain(2)
 	at := t.Clock.Now()
 	layout := applayout.Layout{Provider: "cloud", CostPerHour: 0.5, Groups: []applayout.NodeGroup{{Count: 2, Hardware: "small", Image: "host", Services: []string{"a", "b"}}}}
-	asked := cluster.ClusterRequest{Name: name, Request: applayout.Request{Template: "web", Size: 2}}
+	asked := cluster.CreateRequest{Name: name, Request: applayout.Request{Template: "web", Size: 2}}
 	who := app.Actor{Tenant: tenant, User: "ada", Role: app.RoleUser, Groups: []string{"dev"}}
 	r := cluster.Request{Tenant: tenant, Kind: app.OperationCreate, Requester: "ada", Owner: "ada", Groups: who.Groups, Via: app.ViaAPI, AskedAt: at,
 		Status: cluster.RequestWaiting, Asked: asked, Facts: policy.Input{Tenant: tenant, User: "ada", Nodes: 2, Now: at, Services: []string{"a", "b"}},

@@ -28,7 +28,7 @@ func (t *moneyTest) transfers() {
 	give := func(from, to string) error {
 		return t.Store.TransferCluster(t.Ctx, appcluster.Transfer{Tenant: kit.Tenant, Cluster: "web-1", From: from, To: to, Who: kit.Boss, Now: at})
 	}
-	t.Code(give("ada", "nobody"), app.EInvalid)
+	t.Code(give("ada", "stranger"), app.EInvalid)
 	t.Code(give("ada", "out"), app.EConflict)
 	t.Code(give("ada", "eye"), app.EConflict)
 	t.Code(give("bob", "ada"), app.EConflict) // it is ada's
