@@ -77,10 +77,10 @@ func (r *Reply) Answer(words ...string) (m *Message) {
 	return m
 }
 
-// Says tells whether an answer says all of these by now.
+// Says reports whether an answer says all of these by now.
 func (r *Reply) Says(words ...string) bool { return newest(r.told(), words) != nil }
 
-// silent tells whether nothing was answered so far.
+// silent reports whether nothing was answered so far.
 func (r *Reply) silent() bool { return len(r.told()) == 0 }
 
 // who is someone as interactions name them; the lock is held.
