@@ -4,11 +4,11 @@ package app
 func (o Operation) MayAcceptPartial(latest bool) error {
 	switch {
 	case o.Kind != OperationCreate && o.Kind != OperationResize:
-		return PartialUnacceptable("", "Only a create or resize can be accepted with fewer nodes, not a %s.", o.Kind.Words())
+		return PartialUnacceptable("", "Only a create or resize can be accepted with fewer nodes, not a %s.", o.Kind.Text())
 	case !latest:
 		return &Error{Code: EConflict, Reason: "not_the_latest", Message: "A later operation has changed the cluster.", Hint: "See the latest operation."}
 	case o.Status != OperationFailed:
-		e := PartialUnacceptable("", "The %s %s, so there's no partial result to accept.", o.Kind.Words(), States[o.Status]).(*Error)
+		e := PartialUnacceptable("", "The %s %s, so there's no partial result to accept.", o.Kind.Text(), States[o.Status]).(*Error)
 		if o.Status == OperationRunning || o.Status == OperationPaused {
 			e.Hint = "Wait until the operation finishes. The missing machines may still be created."
 		}

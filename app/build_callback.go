@@ -25,7 +25,7 @@ type BuildNews struct {
 	Name    string        `json:"name,omitempty"` // the build, as its events name it
 	Job     string        `json:"job,omitempty"`
 	State   BuildState    `json:"state"`
-	Words   string        `json:"words,omitempty"`
+	Message string        `json:"message,omitempty"`
 	Cluster string        `json:"cluster,omitempty"`
 	Nodes   []BuildNode   `json:"nodes,omitempty"`  // of a ready one
 	Status  *CommitStatus `json:"status,omitempty"` // what its commit is to show

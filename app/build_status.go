@@ -13,11 +13,11 @@ const (
 
 // CommitStatus is a status that is written at a commit, once for each state.
 type CommitStatus struct {
-	System     string      `json:"system"` // whose API it is
-	Repository string      `json:"repository"`
-	Commit     string      `json:"commit"`
-	Context    string      `json:"context"` // its name, beside those of others
-	State      CommitState `json:"state"`
-	Words      string      `json:"words"`
-	Link       string      `json:"link,omitempty"` // of the cluster's own, the first
+	System      string      `json:"system"` // whose API it is
+	Repository  string      `json:"repository"`
+	Commit      string      `json:"commit"`
+	Context     string      `json:"context"` // its name, beside those of others
+	State       CommitState `json:"state"`
+	Description string      `json:"description"`
+	Link        string      `json:"link,omitempty"` // of the cluster's own, the first
 }

@@ -6,7 +6,7 @@ import (
 	"muster/app/humanize"
 )
 
-func (v ValueChange) Words() string {
+func (v ValueChange) Text() string {
 	switch {
 	case v.Before == "" && v.After == "":
 		return v.Path + " has changed in the catalog."

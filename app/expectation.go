@@ -14,7 +14,7 @@ type Expectation struct {
 	Low     time.Duration `json:"low"`
 	High    time.Duration `json:"high"`
 	// Guessed is how much of Typical is a guess, since it was never done here.
-	Guessed time.Duration `json:"guessed"`
+	Estimated time.Duration `json:"estimated"`
 	// Runs is how often that was done of which least is known, guesses aside; 0 where all is a guess.
 	Runs int64 `json:"runs"`
 }
@@ -39,16 +39,16 @@ func (e Expectation) From() string {
 	switch {
 	case e.Typical <= 0:
 		return ""
-	case e.Runs == 0 || e.Guessed >= e.Typical:
+	case e.Runs == 0 || e.Estimated >= e.Typical:
 		return "estimated (no history yet)"
-	case e.Guessed >= time.Second && e.Guessed*20 >= e.Typical:
-		return fmt.Sprintf("from %s; %s estimated (no history yet)", runs(e.Runs), expectedLength(e.Guessed))
+	case e.Estimated >= time.Second && e.Estimated*20 >= e.Typical:
+		return fmt.Sprintf("from %s; %s estimated (no history yet)", runs(e.Runs), expectedLength(e.Estimated))
 	}
 	return "from " + runs(e.Runs)
 }
 
-// Words is About and From in one; "" where nothing takes time.
-func (e Expectation) Words() string {
+// Text is About and From in one; "" where nothing takes time.
+func (e Expectation) Text() string {
 	if e.Typical <= 0 {
 		return ""
 	}

@@ -76,7 +76,7 @@ func TestNodeHealthComesToRest(t *testing.T) {
 		}
 		last = now
 	}
-	if h.Rounds != 4 || h.Counts["web"] != 3 || h.Plain() {
+	if h.Checks != 4 || h.Counts["web"] != 3 || h.Plain() {
 		t.Errorf("at rest: %+v", h)
 	}
 }
@@ -105,7 +105,7 @@ func TestClusterHealth(t *testing.T) {
 	} {
 		h := health.ClusterHealth{Nodes: tc.nodes}
 		h.Sum(tc.of, tc.looked)
-		if got := fmt.Sprintf("%s %d %d %d %d %s", h.State, h.Healthy, h.Sick, h.Unreachable, h.Unknown, h.Reason); got != tc.want {
+		if got := fmt.Sprintf("%s %d %d %d %d %s", h.State, h.Healthy, h.Unhealthy, h.Unreachable, h.Unknown, h.Reason); got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)
 		}
 	}
@@ -115,7 +115,7 @@ func TestAutomaticRepair(t *testing.T) {
 	auto := template.HealthPolicy{Repair: template.RepairAuto}
 	ill := func(rounds ...int) (all []health.NodeHealth) {
 		for i, r := range rounds {
-			all = append(all, health.NodeHealth{Node: app.NodeName(i + 1), State: health.Sick, Rounds: r})
+			all = append(all, health.NodeHealth{Node: app.NodeName(i + 1), State: health.Sick, Checks: r})
 		}
 		return all
 	}

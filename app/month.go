@@ -20,8 +20,8 @@ func (m Month) Next() Month { return MonthOf(m.End) }
 // Name is such as 2026-11.
 func (m Month) Name() string { return m.Start.Format("2006-01") }
 
-// Words is such as November 2026.
-func (m Month) Words() string { return m.Start.Format("January 2006") }
+// Text is such as November 2026.
+func (m Month) Text() string { return m.Start.Format("January 2006") }
 
 // Overlap is how much of from..until lies in a..b; a zero until has no end.
 func Overlap(from, until, a, b time.Time) time.Duration {

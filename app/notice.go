@@ -10,21 +10,21 @@ type NoticeKind string
 
 // The kinds of notice.
 const (
-	NoticeLease      NoticeKind = "lease"     // a lease ends soon, has ended, or cannot be ended
-	NoticeApproval   NoticeKind = "approval"  // a request waits for someone, or was decided on
-	NoticeBudget     NoticeKind = "budget"    // a budget or quota is nearly used up
-	NoticeAlarm      NoticeKind = "alarm"     // someone used the emergency override, or what should never happen has happened
-	NoticeCluster    NoticeKind = "cluster"   // a cluster was given to someone else, or was to sleep or wake by its schedule and did not
-	NoticeReady      NoticeKind = "ready"     // a cluster is ready to use
-	NoticeFailed     NoticeKind = "failed"    // an operation on a cluster failed
-	NoticeLost       NoticeKind = "lost"      // machines of a cluster are gone or stopped
-	NoticePool       NoticeKind = "pool"      // a pool of machines cannot be refilled
-	NoticeHook       NoticeKind = "hook"      // notices do not reach one of the tenant's hooks any more
-	NoticeManualStep NoticeKind = "question"  // an operation waits for someone's answer
-	NoticeResource   NoticeKind = "resource"  // other versions of resources are in use
-	NoticeAccount    NoticeKind = "account"   // an admin removed the second factors of someone's account, a recovery code was used, or many wrong codes were entered
-	NoticeTest       NoticeKind = "test"      // only ever sent by the test of a hook
-	NoticeOperation  NoticeKind = "operation" // only ever sent to operation hooks
+	NoticeLease      NoticeKind = "lease"       // a lease ends soon, has ended, or cannot be ended
+	NoticeApproval   NoticeKind = "approval"    // a request waits for someone, or was decided on
+	NoticeBudget     NoticeKind = "budget"      // a budget or quota is nearly used up
+	NoticeAlarm      NoticeKind = "alarm"       // someone used the emergency override, or what should never happen has happened
+	NoticeCluster    NoticeKind = "cluster"     // a cluster was given to someone else, or was to sleep or wake by its schedule and did not
+	NoticeReady      NoticeKind = "ready"       // a cluster is ready to use
+	NoticeFailed     NoticeKind = "failed"      // an operation on a cluster failed
+	NoticeLost       NoticeKind = "lost"        // machines of a cluster are gone or stopped
+	NoticePool       NoticeKind = "pool"        // a pool of machines cannot be refilled
+	NoticeHook       NoticeKind = "hook"        // notices do not reach one of the tenant's hooks any more
+	NoticeManualStep NoticeKind = "manual_step" // an operation waits for someone's answer
+	NoticeResource   NoticeKind = "resource"    // other versions of resources are in use
+	NoticeAccount    NoticeKind = "account"     // an admin removed the second factors of someone's account, a recovery code was used, or many wrong codes were entered
+	NoticeTest       NoticeKind = "test"        // only ever sent by the test of a hook
+	NoticeOperation  NoticeKind = "operation"   // only ever sent to operation hooks
 )
 
 // NoticeKinds are those that hooks can choose from.

@@ -83,9 +83,9 @@ type Operation struct {
 	Status    OperationStatus `json:"status"`
 	PlanHash  string          `json:"plan_hash"`
 	OnFailure FailureChoice   `json:"on_failure,omitempty"`
-	Undoes    int64           `json:"undoes,omitempty"` // of a rollback: the operation that it undoes
+	RollsBack int64           `json:"rolls_back,omitempty"` // of a rollback: the operation that it undoes
 	// GoesOn is, of an accepted partial result, the operation that it brings to an end.
-	GoesOn int64 `json:"goes_on,omitempty"`
+	Accepts int64 `json:"accepts_partial_of,omitempty"`
 	// MinAvailable is, where it is to be gone on with by itself, with how many nodes at the least; 0: as many as the constraints want.
 	MinAvailable int `json:"min_available,omitempty"`
 	// NoBackfill says that the nodes which are missing after an accepted partial result are not asked for again later.

@@ -22,8 +22,8 @@ var KindWords = map[OperationKind]struct{ noun, verb, doing string }{
 	OperationWake:           {"waking", "wake", "waking"},
 }
 
-// Words is the kind as used in a sentence: "the rollback has failed".
-func (k OperationKind) Words() string {
+// Text is the kind as used in a sentence: "the rollback has failed".
+func (k OperationKind) Text() string {
 	if w, ok := KindWords[k]; ok {
 		return w.noun
 	}

@@ -22,8 +22,8 @@ func person(name string, role app.Role, groups ...string) app.Actor {
 
 // waitingRequest is one of ada's that waits.
 func waitingRequest(needs ...apppolicy.RequiredApproval) cluster.Request {
-	r := cluster.Request{ID: 7, Tenant: "t", Kind: app.OperationCreate, Requester: "ada", Owner: "ada", Status: cluster.RequestWaiting, AskedAt: begun,
-		ExpiresAt: begun.Add(72 * time.Hour), Needs: needs, Terms: cluster.Terms{PlanHash: "h1", Layout: layout.Layout{Groups: []layout.NodeGroup{{Count: 4}}}}}
+	r := cluster.Request{ID: 7, Tenant: "t", Kind: app.OperationCreate, Requester: "ada", Owner: "ada", Status: cluster.RequestWaiting, RequestedAt: begun,
+		ExpiresAt: begun.Add(72 * time.Hour), Approvals: needs, Terms: cluster.Terms{PlanHash: "h1", Layout: layout.Layout{Groups: []layout.NodeGroup{{Count: 4}}}}}
 	return r
 }
 
@@ -43,7 +43,7 @@ func TestPermissionsOnWaitingRequests(t *testing.T) {
 	offered := waitingRequest(fin)
 	offered.Status, offered.Offer = cluster.RequestOffered, &cluster.Offer{Terms: cluster.Terms{PlanHash: "h2"}, By: "bob"}
 	once := waitingRequest(fin)
-	once.Reviews = []cluster.Review{{Who: "bob", Verdict: cluster.VerdictApprove, Counts: []string{"money"}}}
+	once.Reviews = []cluster.Review{{Reviewer: "bob", Decision: cluster.VerdictApprove, Counts: []string{"money"}}}
 	ended := waitingRequest(fin)
 	ended.Status = cluster.RequestDenied
 	stale := person("bob", app.RoleUser, "finance")
@@ -110,7 +110,7 @@ func TestPermissionsOnWaitingRequests(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := c.r
 			r.Reviews = slices.Clone(r.Reviews)
-			r.Needs = slices.Clone(r.Needs)
+			r.Approvals = slices.Clone(r.Approvals)
 			o, err := r.Move(cluster.RequestMove{Act: c.act, Who: c.who, Now: begun, PlanHash: c.hash, Reason: c.reason})
 			wrong := ""
 			if err != nil {
@@ -127,10 +127,10 @@ func TestPermissionsOnWaitingRequests(t *testing.T) {
 			if r.Status != c.status || o.Run != (c.status == cluster.RequestAccepted) {
 				t.Errorf("is %s, run %v; want %s", r.Status, o.Run, c.status)
 			}
-			if (c.act == cluster.RequestBreak) != r.Broken {
-				t.Errorf("broken: %v", r.Broken)
+			if (c.act == cluster.RequestBreak) != r.Override {
+				t.Errorf("broken: %v", r.Override)
 			}
-			if r.Broken && (len(o.Notices) != 1 || o.Notices[0].Kind != app.NoticeAlarm || !strings.Contains(o.Notices[0].Text, c.reason)) {
+			if r.Override && (len(o.Notices) != 1 || o.Notices[0].Kind != app.NoticeAlarm || !strings.Contains(o.Notices[0].Text, c.reason)) {
 				t.Errorf("no alarm: %+v", o.Notices)
 			}
 		})
@@ -185,8 +185,8 @@ func TestApprovalsOfOtherTermsLapse(t *testing.T) {
 	fin := func(name string) app.Actor { return person(name, app.RoleUser, "finance") }
 	move(cluster.RequestApprove, fin("bob"), "h1", nil)
 	move(cluster.RequestOffer, fin("cy"), "h1", &cluster.Offer{Terms: cluster.Terms{PlanHash: "h2"}, By: "cy"})
-	if o := move(cluster.RequestConfirm, fin("ada"), "h2", nil); o.Run || r.Status != cluster.RequestWaiting || len(r.Needs[0].Approved) != 1 || r.Needs[0].Approved[0] != "cy" {
-		t.Fatalf("after the confirmation: %s, approved by %v", r.Status, r.Needs[0].Approved)
+	if o := move(cluster.RequestConfirm, fin("ada"), "h2", nil); o.Run || r.Status != cluster.RequestWaiting || len(r.Approvals[0].Approved) != 1 || r.Approvals[0].Approved[0] != "cy" {
+		t.Fatalf("after the confirmation: %s, approved by %v", r.Status, r.Approvals[0].Approved)
 	}
 	if _, err := r.Move(cluster.RequestMove{Act: cluster.RequestApprove, Who: fin("bob"), Now: begun, PlanHash: "h1"}); app.AsError(err).Reason != "plan_changed" {
 		t.Errorf("bob approves what he saw before: %v", err)
@@ -283,13 +283,13 @@ func TestARequestRunsOnceAndWithEnoughApprovers(t *testing.T) {
 			if denied {
 				t.Fatalf("seed %d: it runs after a no", seed)
 			}
-			if r.Broken {
+			if r.Override {
 				continue
 			}
 			if act != cluster.RequestApprove && act != cluster.RequestConfirm {
 				t.Fatalf("seed %d: it runs by %s", seed, act)
 			}
-			for _, n := range r.Needs {
+			for _, n := range r.Approvals {
 				may := 0
 				for _, p := range people {
 					fits := slices.Contains(p.Groups, n.Group) || n.Role != "" && slices.Contains([]app.Role{app.RoleApprover, app.RoleAdmin, app.RoleSuperadmin}, p.Role) ||

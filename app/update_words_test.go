@@ -48,7 +48,7 @@ func TestUpdatesAreSaidInWords(t *testing.T) {
 			"Stop all services", "lb is stopped on n1. web is stopped on n1."},
 		"repair": {cluster.UpdatePreview{Kind: app.OperationRepair, Nodes: []cluster.UpdatedNode{on("n1", "web"), changed(on("n2", "web"), plan.NodeReplaced)}},
 			"Repair n2", "n2 is replaced and keeps its name and services."},
-		"nothing": {cluster.UpdatePreview{Kind: app.OperationUpgrade, Nothing: true, Nodes: []cluster.UpdatedNode{on("n1", "web")}},
+		"nothing": {cluster.UpdatePreview{Kind: app.OperationUpgrade, NoChanges: true, Nodes: []cluster.UpdatedNode{on("n1", "web")}},
 			"Upgrade to the current catalog", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestManyNodesAreNamedBriefly(t *testing.T) {
 
 func TestEveryKindHasText(t *testing.T) {
 	for _, k := range append([]app.OperationKind{app.OperationCreate, app.OperationDelete, app.OperationRollBack}, app.Updates...) {
-		for _, w := range []string{k.Words(), k.Verb(), k.Doing()} {
+		for _, w := range []string{k.Text(), k.Verb(), k.Doing()} {
 			if w == "" || strings.Contains(w, "_") {
 				t.Errorf("%s is said as %q", k, w)
 			}
@@ -87,7 +87,7 @@ func TestEveryKindHasText(t *testing.T) {
 			t.Errorf("%s: %q is not something that is being done", k, k.Doing())
 		}
 	}
-	if got := app.OperationKind("go_home").Words(); got != "go home" {
+	if got := app.OperationKind("go_home").Text(); got != "go home" {
 		t.Errorf("an unknown kind is said as %q", got)
 	}
 }

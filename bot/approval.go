@@ -42,14 +42,14 @@ func (v voice) approvalCard(q cluster.Request, url string) Answer {
 	a := Answer{Title: fmt.Sprintf("Request %d is %s: %s", q.ID, q.Status, q.Title()), Links: []Link{{"View request", url}}}
 	a.Lines = append(v.terms(q), v.planLines(q)...)
 	var why []string
-	for _, n := range q.Needs {
+	for _, n := range q.Approvals {
 		if n.Reason != "" && !slices.Contains(why, n.Reason) {
 			why = append(why, n.Reason)
 			a.Lines = append(a.Lines, "Approval required: "+n.Reason)
 		}
 	}
 	if q.Status.Open() {
-		for _, n := range q.Needs {
+		for _, n := range q.Approvals {
 			a.Lines = append(a.Lines, needLine(n))
 		}
 	}
@@ -87,7 +87,7 @@ func (v voice) approvalCard(q cluster.Request, url string) Answer {
 
 // high reports whether approvers must re-authenticate.
 func high(q cluster.Request) bool {
-	return slices.ContainsFunc(q.Needs, func(n policy.RequiredApproval) bool { return n.High && !n.Met() })
+	return slices.ContainsFunc(q.Approvals, func(n policy.RequiredApproval) bool { return n.High && !n.Met() })
 }
 
 // planLines lists a request's nodes, cost, duration and changes.
@@ -132,12 +132,12 @@ func needLine(n policy.RequiredApproval) string {
 func reviewLines(q cluster.Request) []string {
 	var lines []string
 	for _, v := range q.Reviews {
-		word := map[cluster.Verdict]string{cluster.VerdictApprove: "approved", cluster.VerdictDeny: "denied", cluster.VerdictConditions: "approved with conditions",
-			cluster.VerdictBreak: "used emergency override"}[v.Verdict]
-		if v.Round < q.Round && v.Verdict == cluster.VerdictApprove {
+		word := map[cluster.ReviewDecision]string{cluster.VerdictApprove: "approved", cluster.VerdictDeny: "denied", cluster.VerdictConditions: "approved with conditions",
+			cluster.VerdictBreak: "used emergency override"}[v.Decision]
+		if v.Round < q.Round && v.Decision == cluster.VerdictApprove {
 			word += " an earlier version"
 		}
-		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s %s: %s", v.Who, word, v.Reason), ": "))
+		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s %s: %s", v.Reviewer, word, v.Reason), ": "))
 	}
 	if n := len(lines); n > maxReviewLines {
 		lines = lines[n-maxReviewLines:]
@@ -203,7 +203,7 @@ func (rs requests) reviewSubmit(ctx context.Context, r request, f Form) (Submitt
 	if err := json.Unmarshal([]byte(f.Note), &n); err != nil || !isReview(n.Do) {
 		return Submitted{}, &app.Error{Code: app.EInvalid, Message: "This form isn't valid.", Hint: "Open it again."}
 	}
-	v := operation.ReviewRequest{Verdict: map[string]cluster.Verdict{doReviewApprove: cluster.VerdictApprove, doReviewDeny: cluster.VerdictDeny, doReviewOffer: cluster.VerdictConditions}[n.Do],
+	v := operation.ReviewRequest{Verdict: map[string]cluster.ReviewDecision{doReviewApprove: cluster.VerdictApprove, doReviewDeny: cluster.VerdictDeny, doReviewOffer: cluster.VerdictConditions}[n.Do],
 		Reason: strings.TrimSpace(first(f.Values["reason"])), PlanHash: n.Hash}
 	if n.Do == doReviewOffer {
 		if text := first(f.Values["size"]); text != "" {
@@ -235,7 +235,7 @@ func (rs requests) reviewSubmit(ctx context.Context, r request, f Form) (Submitt
 	}
 	a := Answer{Title: fmt.Sprintf("Request %d is %s", q.ID, q.Status), Links: []Link{{"View request", r.Page(app.RequestSubject(q.ID))}}}
 	if q.Status == cluster.RequestWaiting {
-		for _, n := range q.Needs {
+		for _, n := range q.Approvals {
 			a.Lines = append(a.Lines, needLine(n))
 		}
 	}

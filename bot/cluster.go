@@ -60,13 +60,13 @@ func (r reader) shown(v cluster.View, title string) Answer {
 		facts = append(facts, p)
 	}
 	a.Lines = append(a.Lines, strings.Join(append(facts, r.leaseEnd(v.Cluster)), ", "))
-	if v.Trouble != nil {
-		a.Lines = append(a.Lines, r.troubleLines(*v.Trouble)...)
-		a.Buttons = wayButtons(v.Trouble.Ways, action{Cluster: v.ID, Operation: v.Trouble.Operation, Beside: true})
+	if v.Problem != nil {
+		a.Lines = append(a.Lines, r.troubleLines(*v.Problem)...)
+		a.Buttons = wayButtons(v.Problem.Options, action{Cluster: v.ID, Operation: v.Problem.Operation, Beside: true})
 	} else if v.Message != "" {
 		a.Lines = append(a.Lines, v.Message)
 	}
-	if len(v.Operations) > 0 && v.Status != app.ClusterActive && v.Trouble == nil {
+	if len(v.Operations) > 0 && v.Status != app.ClusterActive && v.Problem == nil {
 		a.Lines = append(a.Lines, operationLine(v.Operations[0]))
 	}
 	for i, n := range v.Nodes {
@@ -83,8 +83,8 @@ func (r reader) shown(v cluster.View, title string) Answer {
 }
 
 // troubleLines say what is wrong with a cluster, since when, and what it costs meanwhile. Next actions are buttons, or in the portal.
-func (r reader) troubleLines(t cluster.Trouble) []string {
-	lines := []string{t.What}
+func (r reader) troubleLines(t cluster.Problem) []string {
+	lines := []string{t.Text}
 	for _, f := range t.Failures {
 		lines = append(lines, f.Step+": "+f.Error)
 	}

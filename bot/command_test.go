@@ -121,8 +121,8 @@ func (s *stub) Request(_ context.Context, _ app.Actor, id int64) (cluster.Reques
 	if s.request != nil {
 		return *s.request, nil
 	}
-	return cluster.Request{ID: id, Kind: app.OperationCreate, Requester: "bob", Status: cluster.RequestWaiting, Asked: cluster.CreateRequest{Name: "big"}, Terms: cluster.Terms{PlanHash: "h2"},
-		Needs: []policy.RequiredApproval{{Policy: "big", Approval: policy.Approval{Count: 1, Group: "ops"}}}}, nil
+	return cluster.Request{ID: id, Kind: app.OperationCreate, Requester: "bob", Status: cluster.RequestWaiting, Spec: cluster.CreateRequest{Name: "big"}, Terms: cluster.Terms{PlanHash: "h2"},
+		Approvals: []policy.RequiredApproval{{Policy: "big", Approval: policy.Approval{Count: 1, Group: "ops"}}}}, nil
 }
 
 func (s *stub) Review(_ context.Context, _ app.Actor, id int64, v operation.ReviewRequest) (cluster.Request, error) {

@@ -266,7 +266,7 @@ func TestModalsExplainInvalidInput(t *testing.T) {
 	reviews, rs := talk(t)
 	rs.actor = app.Actor{Tenant: "default", User: "bob", Role: app.RoleUser, Groups: []string{"ops"}}
 	rs.request = &cluster.Request{ID: 9, Kind: app.OperationCreate, Requester: "ada", Status: cluster.RequestWaiting, Terms: cluster.Terms{PlanHash: "h"},
-		Needs: []policy.RequiredApproval{{Policy: "big", Approval: policy.Approval{Count: 2, Group: "ops"}}}}
+		Approvals: []policy.RequiredApproval{{Policy: "big", Approval: policy.Approval{Count: 2, Group: "ops"}}}}
 	offer := reviews.Press(t.Context(), ada, action{Do: doReviewOffer, Request: 9, Beside: true}.button("Approve with conditions…", false).Value).Modal
 	if offer == nil {
 		t.Fatal("no form for conditions opens")

@@ -276,7 +276,7 @@ func TestHome(t *testing.T) {
 		{Cluster: app.Cluster{ID: "db-9", Name: "db", Owner: "ada", Template: "db", Size: 1, Status: app.ClusterPending}, Operation: op(app.OperationResize, app.OperationRunning, time.Time{})},
 		{Cluster: app.Cluster{ID: "his-1", Name: "his", Owner: "bob", Status: app.ClusterActive}},
 	}
-	s.inbox = []cluster.Request{{ID: 12, Kind: app.OperationCreate, Requester: "bob", Status: cluster.RequestWaiting, Asked: cluster.CreateRequest{Name: "big"}}}
+	s.inbox = []cluster.Request{{ID: 12, Kind: app.OperationCreate, Requester: "bob", Status: cluster.RequestWaiting, Spec: cluster.CreateRequest{Name: "big"}}}
 	h := b.Home(t.Context(), ada)
 	got := Modal{Parts: h.Parts}.text()
 	for _, want := range []string{"Signed in as ada (tenant default)", "Waiting for your approval\nRequest 12\nbob wants to create: big", "shop – active, 3 nodes, from web, expires 22 Nov 2026 10:00 UTC, $0.30/h",
@@ -378,7 +378,7 @@ func TestActionsAfterAFailure(t *testing.T) {
 	p := chat.Progress{Cluster: app.Cluster{ID: "shop-7", Name: "shop", Owner: "ada", Status: app.ClusterFailed},
 		Operation: app.Operation{ID: 41, Kind: app.OperationCreate, Status: app.OperationFailed, Done: 3, Total: 9, StartedAt: time.Now()},
 		Failed:    &app.Step{ID: "n1.web.install", Node: "n1", Action: app.ActionInstall, Service: "web", Error: "exit status 100"}, Lines: []string{"E: no such package"}}
-	p.Ways = cluster.TroubleOf(cluster.View{Cluster: p.Cluster, Nodes: []app.Node{{Name: "n1"}}, Operations: []app.Operation{p.Operation}}, cluster.Definition{}, cluster.Unfinished{Failed: 1, Other: true}).Ways
+	p.Ways = cluster.TroubleOf(cluster.View{Cluster: p.Cluster, Nodes: []app.Node{{Name: "n1"}}, Operations: []app.Operation{p.Operation}}, cluster.Definition{}, cluster.Unfinished{Failed: 1, Other: true}).Options
 	c := NewCard(p, "u", time.Now())
 	if len(c.Buttons) != 4 || c.Buttons[0].Name != "Resume operation" || c.Buttons[1].Name != "Roll back operation" || c.Buttons[2].Name != "Repair cluster" || c.Buttons[3].Name != "View log" || len(c.Log) != 1 {
 		t.Fatalf("the card is %+v", c)

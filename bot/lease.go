@@ -46,7 +46,7 @@ func (ls leases) extend(ctx context.Context, r request, d action) (Answer, error
 	if err != nil {
 		return Answer{}, err
 	}
-	if o.Gone || o.Deleting || o.Until.Unix() != d.End && d.End != 0 {
+	if o.Deleted || o.Deleting || o.Until.Unix() != d.End && d.End != 0 {
 		return r.leaseShown(o, "The lease of "+o.Name+" has already changed", d.Beside), nil
 	}
 	if o, err = ls.leases.ExtendLease(ctx, r.actor, d.Cluster, template.LeaseRequest{By: time.Duration(d.By) * time.Second}); err != nil {
@@ -59,7 +59,7 @@ func (ls leases) extend(ctx context.Context, r request, d action) (Answer, error
 func (r reader) leaseShown(o operation.LeaseOutlook, title string, beside bool) Answer {
 	a := Answer{Title: title, Links: []Link{{"View cluster", r.Page(app.ClusterSubject(o.Cluster))}}}
 	switch {
-	case o.Gone:
+	case o.Deleted:
 		a.Title = o.Name + " is deleted"
 	case o.Deleting:
 		a.Lines = []string{o.Name + " is being deleted."}
@@ -69,7 +69,7 @@ func (r reader) leaseShown(o operation.LeaseOutlook, title string, beside bool) 
 		a.Lines = []string{"Expires " + r.moment(o.Until) + "."}
 		a.Buttons = r.leaseButtons(o, beside)
 	}
-	if o.Offer.Refusal != "" && !o.Gone {
+	if o.Offer.Refusal != "" && !o.Deleted {
 		a.Lines = append(a.Lines, o.Offer.Refusal)
 	}
 	return a
@@ -77,7 +77,7 @@ func (r reader) leaseShown(o operation.LeaseOutlook, title string, beside bool) 
 
 // leaseButtons extend a lease. Those that its rules don't allow are marked, and pressing one explains why.
 func (r reader) leaseButtons(o operation.LeaseOutlook, beside bool) []Button {
-	if o.Offer.Refusal != "" || o.Until.IsZero() || o.Gone || o.Deleting {
+	if o.Offer.Refusal != "" || o.Until.IsZero() || o.Deleted || o.Deleting {
 		return nil
 	}
 	base := o.Until

@@ -28,14 +28,14 @@ func (op operations) rollBackAsk(ctx context.Context, r request, d action) (Answ
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Title: "Roll back the " + p.Operation.Kind.Words() + "?", Links: []Link{{"View cluster", r.Page(app.ClusterSubject(d.Cluster))}}}
-	if len(p.GivesBack) > 0 {
-		a.Lines = append(a.Lines, humanize.Count(len(p.GivesBack), "machine")+" will be deleted with all data: "+cluster.NodesInWords(p.GivesBack)+".")
+	a := Answer{Title: "Roll back the " + p.Operation.Kind.Text() + "?", Links: []Link{{"View cluster", r.Page(app.ClusterSubject(d.Cluster))}}}
+	if len(p.Deletes) > 0 {
+		a.Lines = append(a.Lines, humanize.Count(len(p.Deletes), "machine")+" will be deleted with all data: "+cluster.NodesInWords(p.Deletes)+".")
 	}
-	if p.Untouched > 0 {
-		a.Lines = append(a.Lines, humanize.Count(p.Untouched, "other node")+" won't change.")
+	if p.Unchanged > 0 {
+		a.Lines = append(a.Lines, humanize.Count(p.Unchanged, "other node")+" won't change.")
 	}
-	if p.Gone {
+	if p.DeletesCluster {
 		a.Lines = append(a.Lines, "The whole cluster will be deleted.")
 	}
 	if p.Duration > 0 {

@@ -97,15 +97,15 @@ func (v voice) previewLines(p cluster.Preview, left policy.QuotaLeft) []string {
 		lines = append(lines, words)
 	}
 	if p.FromPools != nil {
-		lines = append(lines, p.FromPools.Words())
+		lines = append(lines, p.FromPools.Text())
 	}
-	if words := p.Cheaper.Words(); words != "" {
+	if words := p.Cheaper.Text(); words != "" {
 		lines = append(lines, words)
 	}
 	lines = append(append(append(lines, p.Decision.Sentences()...), p.ProblemLines()...), p.Warnings...)
 	var rest []string
 	for _, l := range left.Tightest {
-		rest = append(rest, l.Words())
+		rest = append(rest, l.Text())
 	}
 	if len(rest) > 0 {
 		lines = append(lines, "Quota left: "+strings.Join(rest, "; ")+".")

@@ -31,7 +31,7 @@ func (r reader) asked(q cluster.Request) Answer {
 func (v voice) terms(q cluster.Request) []string {
 	what := q.Cluster
 	if q.Kind == app.OperationCreate {
-		what = strings.TrimSpace(q.Asked.Name + " from " + q.Asked.Template)
+		what = strings.TrimSpace(q.Spec.Name + " from " + q.Spec.Template)
 	}
 	lines := []string{fmt.Sprintf("%s wants to %s: %s", q.Requester, q.Kind.Verb(), what)}
 	facts := []string{humanize.Count(q.Terms.Layout.Size(), "node")}
@@ -97,7 +97,7 @@ func (r reader) stateLines(q cluster.Request, reader app.Actor) (lines []string)
 	case q.Status != cluster.RequestWaiting:
 		return []string{fmt.Sprintf("Request %d is already %s.", q.ID, q.Status)}
 	}
-	for _, n := range q.Needs {
+	for _, n := range q.Approvals {
 		lines = append(lines, needLine(n))
 	}
 	switch {

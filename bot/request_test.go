@@ -48,8 +48,8 @@ func TestWhatEachRoleSeesOfARequest(t *testing.T) {
 		t.Run(c.name+" for "+c.reader, func(t *testing.T) {
 			b, s := talk(t)
 			s.actor = readers[c.reader]
-			s.request = &cluster.Request{ID: 9, Kind: app.OperationCreate, Requester: "ada", Status: c.status, Needs: c.needs, Terms: cluster.Terms{PlanHash: "h"},
-				Reviews: []cluster.Review{{Who: "cy", Verdict: cluster.VerdictApprove}}}
+			s.request = &cluster.Request{ID: 9, Kind: app.OperationCreate, Requester: "ada", Status: c.status, Approvals: c.needs, Terms: cluster.Terms{PlanHash: "h"},
+				Reviews: []cluster.Review{{Reviewer: "cy", Decision: cluster.VerdictApprove}}}
 			if c.status == cluster.RequestOffered {
 				s.request.Offer = offer
 			}

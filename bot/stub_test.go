@@ -55,7 +55,7 @@ func (s *stub) Preview(_ context.Context, _ app.Actor, r cluster.CreateRequest) 
 }
 
 func (s *stub) QuotaLeft(context.Context, app.Actor) (policy.QuotaLeft, error) {
-	return policy.QuotaLeft{Tightest: []policy.QuotaLine{{Measure: policy.MeasureClusters, Scope: policy.QuotaTenant, Limit: 5, Left: 2}}}, nil
+	return policy.QuotaLeft{Tightest: []policy.QuotaLine{{Measure: policy.MeasureClusters, Scope: policy.QuotaTenant, Limit: 5, Remaining: 2}}}, nil
 }
 
 func (s *stub) Steps(context.Context, app.Actor, string, int64) ([]app.Step, error) {
@@ -82,7 +82,7 @@ func (s *stub) ResumeOperation(_ context.Context, _ app.Actor, _ string, op int6
 }
 
 func (s *stub) PreviewRollBack(_ context.Context, _ app.Actor, _ string, op int64) (operation.RollBackPreview, error) {
-	return operation.RollBackPreview{Operation: app.Operation{ID: op, Kind: app.OperationCreate}, PlanHash: "undo", GivesBack: []string{"n1", "n2"}, Gone: true}, s.refuse
+	return operation.RollBackPreview{Operation: app.Operation{ID: op, Kind: app.OperationCreate}, PlanHash: "undo", Deletes: []string{"n1", "n2"}, DeletesCluster: true}, s.refuse
 }
 
 func (s *stub) RollBack(_ context.Context, _ app.Actor, _ string, _ int64, hash string) (cluster.View, error) {

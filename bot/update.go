@@ -124,7 +124,7 @@ func (am updates) ask(ctx context.Context, r request, cluster string, m appclust
 	if len(a.Lines) > maxListed {
 		a.Lines = append(a.Lines[:maxListed:maxListed], fmt.Sprintf("%d more in the portal.", len(a.Lines)-maxListed))
 	}
-	if p.Nothing {
+	if p.NoChanges {
 		a.Lines = append(a.Lines, "Nothing to change.")
 		return a, nil
 	}
@@ -170,7 +170,7 @@ func (r reader) updated(answer appcluster.UpdateAnswer, err error) (Answer, erro
 // takes is an operation's expected duration and its basis. Older operations have a single figure only.
 func takes(d time.Duration, e app.Expectation) string {
 	if e.Typical > 0 {
-		return e.Words()
+		return e.Text()
 	}
 	return humanize.About(humanize.Duration(d.Round(time.Second)))
 }

@@ -33,16 +33,16 @@ func (v voice) leaseEnd(c app.Cluster) string {
 
 // operationLine sums up an operation's progress: "The create is running: 3 of 12 steps."
 func operationLine(o app.Operation) string {
-	text := fmt.Sprintf("The %s is %s", o.Kind.Words(), o.Status)
+	text := fmt.Sprintf("The %s is %s", o.Kind.Text(), o.Status)
 	switch {
 	case o.Status == app.OperationSucceeded:
-		return fmt.Sprintf("The %s succeeded.", o.Kind.Words())
+		return fmt.Sprintf("The %s succeeded.", o.Kind.Text())
 	case o.Status == app.OperationFailed:
-		text = fmt.Sprintf("The %s failed", o.Kind.Words())
+		text = fmt.Sprintf("The %s failed", o.Kind.Text())
 	case o.Status == app.OperationCancelled:
-		text = fmt.Sprintf("The %s was cancelled", o.Kind.Words())
+		text = fmt.Sprintf("The %s was cancelled", o.Kind.Text())
 	case !o.HeldUntil.IsZero():
-		text = fmt.Sprintf("The %s is waiting for a webhook", o.Kind.Words())
+		text = fmt.Sprintf("The %s is waiting for a webhook", o.Kind.Text())
 	}
 	return fmt.Sprintf("%s: %d of %s.", text, o.Done, humanize.Count(o.Total, "step"))
 }

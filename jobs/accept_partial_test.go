@@ -100,7 +100,7 @@ func TestCreateGoesOnWithTheMachinesThatCame(t *testing.T) {
 	}
 	before := e.effects()
 	v = e.goesOn(v.ID)
-	if o := v.Operations[0]; v.Status != app.ClusterActive || o.Kind != app.OperationAcceptPartial || o.GoesOn != v.Operations[1].ID || o.Undoes != 0 {
+	if o := v.Operations[0]; v.Status != app.ClusterActive || o.Kind != app.OperationAcceptPartial || o.Accepts != v.Operations[1].ID || o.RollsBack != 0 {
 		t.Fatalf("cluster %s (%s), operation %+v", v.Status, v.Message, o)
 	}
 	if v.Size != 4 || len(v.Nodes) != 4 || v.CostPerHour != 2 || e.machines() != 4 || e.reserved() != 4 {
@@ -125,7 +125,7 @@ func TestCreateGoesOnWithTheMachinesThatCame(t *testing.T) {
 			t.Errorf("%s wasn't reconfigured; effects since:\n%s", n.Name, strings.Join(all[len(before):], "\n"))
 		}
 	}
-	if u := v.Backfill; u == nil || u.Wanted != 5 || u.Off || u.NextAt.Sub(time.Now()) < 9*time.Minute {
+	if u := v.Backfill; u == nil || u.Target != 5 || u.Off || u.NextAt.Sub(time.Now()) < 9*time.Minute {
 		t.Errorf("the backfill is %+v", u)
 	}
 
@@ -274,7 +274,7 @@ func TestGrowthGoesOnWithTheMachinesThatCame(t *testing.T) {
 	e.want(v, app.ClusterFailed)
 	v = e.goesOn(v.ID)
 	e.want(v, app.ClusterActive)
-	if v.Size != 4 || len(v.Nodes) != 4 || e.machines() != 4 || e.reserved() != 4 || v.Backfill == nil || v.Backfill.Wanted != 6 {
+	if v.Size != 4 || len(v.Nodes) != 4 || e.machines() != 4 || e.reserved() != 4 || v.Backfill == nil || v.Backfill.Target != 6 {
 		t.Fatalf("size %d, nodes %d, %d machines, reserved %d, backfill %+v", v.Size, len(v.Nodes), e.machines(), e.reserved(), v.Backfill)
 	}
 	names := []string{}
@@ -306,7 +306,7 @@ func TestGrowthGoesOnWithTheMachinesThatCame(t *testing.T) {
 	e.want(v, app.ClusterFailed)
 	v = e.goesOn(v.ID)
 	e.want(v, app.ClusterActive)
-	if u := v.Backfill; v.Size != 4 || e.machines() != 4 || u == nil || u.Wanted != 6 || u.Tries != 1 || !strings.Contains(u.Note, "failed") ||
+	if u := v.Backfill; v.Size != 4 || e.machines() != 4 || u == nil || u.Target != 6 || u.Tries != 1 || !strings.Contains(u.Note, "failed") ||
 		u.NextAt.Sub(time.Now()) < 19*time.Minute {
 		t.Fatalf("size %d, %d machines, backfill %+v", v.Size, e.machines(), u)
 	}

@@ -40,10 +40,10 @@ func TestAdviceCanBeFollowed(t *testing.T) {
 			e.cloud.Order(fake.Create, fake.Outcome{Err: &failure, Node: "n1"})
 			v := e.await(e.create(2).ID)
 			e.want(v, app.ClusterFailed)
-			if len(v.Trouble.Failures) != 1 {
-				t.Fatalf("%s: %+v", err.Code, v.Trouble)
+			if len(v.Problem.Failures) != 1 {
+				t.Fatalf("%s: %+v", err.Code, v.Problem)
 			}
-			said := v.Trouble.Failures[0].Error
+			said := v.Problem.Failures[0].Error
 			if said == failure.Message {
 				t.Errorf("%s: nothing is advised", err.Code)
 			}
@@ -88,10 +88,10 @@ func TestLostMachinesOfAFailedClusterAreNoticed(t *testing.T) {
 	defer e.reconciler(func(r *reconcile.Reconciler) {})()
 	e.comesAbout("the machine is noticed to be gone", func() bool {
 		v = e.await(v.ID)
-		return len(v.Trouble.Lost) == 1 && v.Trouble.Lost[0] == "n2"
+		return len(v.Problem.Lost) == 1 && v.Problem.Lost[0] == "n2"
 	})
-	if v.Trouble.Ways[0].Kind != cluster.RecoveryRepair {
-		t.Errorf("the ways are %+v", v.Trouble.Ways)
+	if v.Problem.Options[0].Kind != cluster.RecoveryRepair {
+		t.Errorf("the ways are %+v", v.Problem.Options)
 	}
 	if _, err := e.app.Operation.Updates.Update(e.ctx, e.admin, v.ID, cluster.Update{Kind: app.OperationRepair}); err != nil {
 		t.Fatal(err)

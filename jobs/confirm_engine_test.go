@@ -84,11 +84,11 @@ func TestConfirmReportsProgress(t *testing.T) {
 		t.Errorf("%d machines after %d creates", n, e.cloud.Count(fake.Create))
 	}
 	bill, err := e.app.Fleet.Machines.Receipt(t.Context(), e.admin, v.ID)
-	if err != nil || len(bill.Lines) != 3 || bill.Left != 2 {
-		t.Errorf("the receipt has %d machines, of which %d are left (%v), want 3 and 2", len(bill.Lines), bill.Left, err)
+	if err != nil || len(bill.Lines) != 3 || bill.Remaining != 2 {
+		t.Errorf("the receipt has %d machines, of which %d are left (%v), want 3 and 2", len(bill.Lines), bill.Remaining, err)
 	}
 	for _, l := range bill.Lines {
-		if (l.ID == first) == l.GoneAt.IsZero() {
+		if (l.ID == first) == l.DeletedAt.IsZero() {
 			t.Errorf("on the receipt: %+v", l)
 		}
 	}

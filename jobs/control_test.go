@@ -89,7 +89,7 @@ func TestCancelStopsStepsAndCleansUp(t *testing.T) {
 	v = e.await(id)
 	clean := time.Since(asked)
 	e.want(v, app.ClusterDeleted)
-	if v.Operations[0].Kind != app.OperationRollBack || v.Operations[0].Undoes != v.Operations[1].ID || e.machines() != 0 {
+	if v.Operations[0].Kind != app.OperationRollBack || v.Operations[0].RollsBack != v.Operations[1].ID || e.machines() != 0 {
 		t.Errorf("the latest operation is %+v, and %d machines are left", v.Operations[0], e.machines())
 	}
 	for _, line := range e.effects() {
@@ -261,7 +261,7 @@ func TestRollbackDeletesMachinesOfLostCreates(t *testing.T) {
 		}
 	}
 	p, err := e.app.Operation.RollBacks.PreviewRollBack(t.Context(), e.admin, id, 0)
-	if err != nil || strings.Join(p.GivesBack, " ") != "n1 n2" || !p.Gone {
+	if err != nil || strings.Join(p.Deletes, " ") != "n1 n2" || !p.DeletesCluster {
 		t.Fatalf("the preview: %+v, %v", p, err)
 	}
 	if _, err := e.app.Operation.RollBacks.RollBack(t.Context(), e.admin, id, 0, strings.Repeat("0", 64)); app.AsError(err).Reason != "plan_changed" {

@@ -26,7 +26,7 @@ func TestEstimateUsesThePreviousCreate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x := guess.Plan.Expects; x.Runs != 0 || x.Guessed != x.Typical || x.From() != "estimated (no history yet)" {
+	if x := guess.Plan.Expects; x.Runs != 0 || x.Estimated != x.Typical || x.From() != "estimated (no history yet)" {
 		t.Errorf("before anything was done: %+v", x)
 	}
 	v := e.await(e.create(3).ID)
@@ -44,7 +44,7 @@ func TestEstimateUsesThePreviousCreate(t *testing.T) {
 	if least, most := path(ran, slices.Min[[]time.Duration]), path(ran, slices.Max[[]time.Duration]); x.Typical < least*2/3 || x.Typical > most*4/3 {
 		t.Errorf("the first took between %s and %s, the second is expected to take %s", least, most, x.Typical)
 	}
-	if x.Runs == 0 || x.Guessed != 0 || x.Low > x.Typical || x.High < x.Typical || known.Duration != x.Typical {
+	if x.Runs == 0 || x.Estimated != 0 || x.Low > x.Typical || x.High < x.Typical || known.Duration != x.Typical {
 		t.Errorf("%+v, %s", x, known.Duration)
 	}
 	if known.PlanHash != guess.PlanHash {

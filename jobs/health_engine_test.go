@@ -120,12 +120,12 @@ func TestUnhealthyNodesAreDetectedAndRecover(t *testing.T) {
 		t.Errorf("the create has %d checks, want one for each node", checks)
 	}
 	h := e.awaitHealth(v.ID, "healthy", func(h *health.ClusterHealth) bool { return h.State == health.Healthy })
-	if h.Healthy != 3 || len(h.Nodes) != 0 || h.LookedAt.IsZero() || h.Reason != "" {
+	if h.Healthy != 3 || len(h.Nodes) != 0 || h.CheckedAt.IsZero() || h.Reason != "" {
 		t.Errorf("healthy: %+v", h)
 	}
 	e.makeSick("n2")
 	h = e.awaitHealth(v.ID, "sick", func(h *health.ClusterHealth) bool { return h.State == health.Sick })
-	if h.Sick != 1 || h.Healthy != 2 || h.Of("n2").State != health.Sick || h.Of("n1").State != health.Healthy ||
+	if h.Unhealthy != 1 || h.Healthy != 2 || h.Of("n2").State != health.Sick || h.Of("n1").State != health.Healthy ||
 		!strings.HasPrefix(h.Reason, "n2 is unhealthy: back: command [ ! -e ") || !strings.HasSuffix(h.Reason, "failed with exit code 1: the file of n2 is there.") {
 		t.Errorf("sick: %+v", h)
 	}
@@ -166,8 +166,8 @@ func (e *engine) drifts(id string) {
 		var all []string
 		for _, i := range d.Items {
 			repair := ""
-			if i.Mend != nil {
-				repair = string(i.Mend.Kind) + " " + strings.Join(i.Mend.Nodes, ",")
+			if i.Fix != nil {
+				repair = string(i.Fix.Kind) + " " + strings.Join(i.Fix.Nodes, ",")
 			}
 			all = append(all, string(i.From)+" "+i.Node+" "+repair)
 		}
@@ -239,7 +239,7 @@ func TestUnhealthyNodesAreRepairedAutomatically(t *testing.T) {
 	e.makeSick("n1")
 	e.makeSick("n4")
 	h := e.awaitHealth(v.ID, "braked", func(h *health.ClusterHealth) bool { return strings.Contains(h.Note, "Automatic repair is paused") })
-	if h.Sick != 2 {
+	if h.Unhealthy != 2 {
 		t.Errorf("braked: %+v", h)
 	}
 	if last, err := e.app.Cluster.Views.Cluster(t.Context(), e.admin, v.ID); err != nil || len(last.Operations) != 2 {
@@ -272,14 +272,14 @@ func TestHealthCheckOnRequest(t *testing.T) {
 	v := e.await(e.create(2).ID)
 	e.want(v, app.ClusterActive)
 	before, err := e.app.Execution.Health.CheckHealth(t.Context(), e.admin, v.ID)
-	if err != nil || before.State != health.Unknown || !before.LookedAt.IsZero() {
+	if err != nil || before.State != health.Unknown || !before.CheckedAt.IsZero() {
 		t.Fatalf("before the check: %+v, %v", before, err)
 	}
 	first := e.awaitHealth(v.ID, "healthy", func(h *health.ClusterHealth) bool { return h.State == health.Healthy })
 	if _, err := e.app.Execution.Health.CheckHealth(t.Context(), e.admin, v.ID); err != nil {
 		t.Fatal(err)
 	}
-	e.awaitHealth(v.ID, "checked again", func(h *health.ClusterHealth) bool { return h.LookedAt.After(first.LookedAt) })
+	e.awaitHealth(v.ID, "checked again", func(h *health.ClusterHealth) bool { return h.CheckedAt.After(first.CheckedAt) })
 	if _, err := e.app.Operation.Sleeping.SleepCluster(t.Context(), e.admin, v.ID, ""); err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func TestScriptsOfHooks(t *testing.T) {
 			{Name: "other", When: template.HookBefore, Script: note("other"), Operations: []app.OperationKind{app.OperationRestart}},
 		}
 	})
-	saved, err := e.app.Webhook.SaveHook(e.ctx, e.admin, webhook.HookRequest{Name: "house", When: template.HookBefore, Script: fmt.Sprintf("echo \"$MUSTER_NODE house\" >>%q\n", e.effect)})
+	saved, err := e.app.Webhook.SaveHook(e.ctx, e.admin, webhook.EndpointRequest{Name: "house", When: template.HookBefore, Script: fmt.Sprintf("echo \"$MUSTER_NODE house\" >>%q\n", e.effect)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestScriptsOfHooks(t *testing.T) {
 		t.Fatalf("the preview shows %+v", p.Plan.Hooks)
 	}
 	// What was shown is what runs: another script is another plan.
-	if _, err := e.app.Webhook.SaveHook(e.ctx, e.admin, webhook.HookRequest{Name: "house", Script: fmt.Sprintf("echo \"$MUSTER_NODE home\" >>%q\n", e.effect)}); err != nil {
+	if _, err := e.app.Webhook.SaveHook(e.ctx, e.admin, webhook.EndpointRequest{Name: "house", Script: fmt.Sprintf("echo \"$MUSTER_NODE home\" >>%q\n", e.effect)}); err != nil {
 		t.Fatal(err)
 	}
 	ask.PlanHash = p.PlanHash

@@ -44,7 +44,7 @@ func (p *pooled) pool(name string, count int) pool.View {
 	if _, err := p.app.Pool.Pools.CreatePool(p.ctx, p.admin, pool.Request{Name: name, Hardware: "small", Image: "linux", Provider: "cloud", Count: &count}); err != nil {
 		p.Fatal(err)
 	}
-	return p.until(name, "it is full", func(v pool.View) bool { return v.Ready == count && v.Making == 0 })
+	return p.until(name, "it is full", func(v pool.View) bool { return v.Ready == count && v.Creating == 0 })
 }
 
 // until reconciles pools until one is as it should be.
@@ -118,7 +118,7 @@ func TestCreateUsesPoolMachines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o := preview.FromPools; o == nil || o.Machines != 3 || o.Of != 4 || o.Instead != preview.Duration || !slices.Equal(o.Pools, []string{"base"}) {
+	if o := preview.FromPools; o == nil || o.Machines != 3 || o.Total != 4 || o.Without != preview.Duration || !slices.Equal(o.Pools, []string{"base"}) {
 		t.Errorf("of 4 machines: %+v", preview.FromPools)
 	}
 	p.set(pool.Request{Name: "base", Mode: pool.ModeOff}) // so that whatever is made now is made for the cluster
@@ -153,7 +153,7 @@ func TestCreateUsesPoolMachines(t *testing.T) {
 	}
 	p.set(pool.Request{Name: "base", Mode: pool.ModeOn})
 	v = p.until("base", "it is refilled", func(v pool.View) bool { return v.Ready == 3 })
-	if v.HandedToday != 3 || v.Handed != 3 || len(v.Clusters) != 3 || v.Clusters[0].ForCluster != c.ID {
+	if v.HandedOutToday != 3 || v.HandedOut != 3 || len(v.Recent) != 3 || v.Recent[0].ForCluster != c.ID {
 		t.Errorf("handed out: %+v", v)
 	}
 	if preview, err := p.app.Operation.Updates.PreviewUpdate(p.ctx, p.admin, c.ID, cluster.Update{Kind: app.OperationResize, Size: 5}); err != nil || preview.FromPools == nil || preview.FromPools.Machines != 2 {
@@ -197,20 +197,20 @@ func (p *pooled) receipts(c cluster.View, v pool.View) {
 		if err != nil {
 			p.Fatal(err)
 		}
-		if r.Left == 0 && !proof.At.IsZero() {
+		if r.Remaining == 0 && !proof.At.IsZero() {
 			break
 		}
 		if time.Now().After(deadline) {
 			p.Fatalf("it is not proven that nothing is left: %+v, %+v", r, proof)
 		}
 	}
-	if r.Machines != 6 || r.Handed != 5 || r.GivenBack != 1 || r.DeletedAt.IsZero() || r.Cost <= 0 {
+	if r.Machines != 6 || r.HandedOut != 5 || r.Deleted != 1 || r.DeletedAt.IsZero() || r.Cost <= 0 {
 		p.Errorf("receipt of the pool: %+v", r)
 	}
 	type span struct{ from, to time.Time }
 	times := map[string][]span{}
 	of := []string{c.ID}
-	for _, m := range slices.Concat(v.Machines, v.Clusters) {
+	for _, m := range slices.Concat(v.Machines, v.Recent) {
 		of = append(of, m.Cluster)
 	}
 	for _, id := range of {
@@ -219,10 +219,10 @@ func (p *pooled) receipts(c cluster.View, v pool.View) {
 			p.Fatal(err)
 		}
 		for _, x := range all {
-			if x.GoneAt.IsZero() || x.Price != 0.5 {
+			if x.DeletedAt.IsZero() || x.Price != 0.5 {
 				p.Errorf("a line of %s: %+v", id, x)
 			}
-			times[x.ID] = append(times[x.ID], span{x.MadeAt, x.GoneAt})
+			times[x.ID] = append(times[x.ID], span{x.CreatedAt, x.DeletedAt})
 		}
 	}
 	if len(times) != 6 {
@@ -265,13 +265,13 @@ func TestUnusableReservedMachine(t *testing.T) {
 	_ = p.worker.Close() // no one begins anything
 	c := p.create(2)
 	v, err := p.app.Pool.Pools.Pool(p.ctx, p.admin, "base")
-	if err != nil || v.Promised != 2 || v.Ready != 1 {
+	if err != nil || v.Reserved != 2 || v.Ready != 1 {
 		t.Fatalf("after a create of two: %+v (%v)", v, err)
 	}
 	if _, err := p.app.Operation.Controls.CancelOperation(p.ctx, p.admin, c.ID, 0, false); err != nil {
 		t.Fatal(err)
 	}
-	if v, err = p.app.Pool.Pools.Pool(p.ctx, p.admin, "base"); err != nil || v.Promised != 0 || v.Ready != 3 {
+	if v, err = p.app.Pool.Pools.Pool(p.ctx, p.admin, "base"); err != nil || v.Reserved != 0 || v.Ready != 3 {
 		t.Fatalf("after it was cancelled: %+v (%v)", v, err)
 	}
 	p.startWorker("w2")
@@ -318,9 +318,9 @@ func TestPoolIsNotRefilledWithoutCapacity(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := p.until("base", "what failed is given back", func(v pool.View) bool {
-		return v.Trouble != "" && v.Making+v.Failed+v.Leaving == 0
+		return v.Error != "" && v.Creating+v.Failed+v.Deleting == 0
 	})
-	if v.RetryAt.Before(v.TroubleAt.Add(5*time.Second)) || v.Ready != 0 {
+	if v.RetryAt.Before(v.ErrorAt.Add(5*time.Second)) || v.Ready != 0 {
 		t.Errorf("after failures: %+v", v)
 	}
 	asked := p.cloud.Count(fake.Create)
@@ -350,8 +350,8 @@ func TestPoolIsNotRefilledWithoutCapacity(t *testing.T) {
 	}
 	p.cloud.SetQuota(0)
 	p.set(pool.Request{Name: "base", Count: &count}) // a change is tried at once
-	v = p.until("base", "it is full", func(v pool.View) bool { return v.Ready == count && v.Trouble == "" })
-	if n := p.machines() - 1; n != count || !v.TroubleAt.IsZero() {
+	v = p.until("base", "it is full", func(v pool.View) bool { return v.Ready == count && v.Error == "" })
+	if n := p.machines() - 1; n != count || !v.ErrorAt.IsZero() {
 		t.Errorf("%d machines, %+v", n, v)
 	}
 }
@@ -370,7 +370,7 @@ func TestPoolMachinesAreReplaced(t *testing.T) {
 	})
 	ahead = pool.DefaultPoolAge + time.Second
 	v = p.until("base", "both are replaced", func(v pool.View) bool {
-		return v.Ready == 2 && v.Leaving == 0 && !slices.ContainsFunc(v.Machines, func(m pool.Machine) bool { return slices.Contains(old, m.MachineID) })
+		return v.Ready == 2 && v.Deleting == 0 && !slices.ContainsFunc(v.Machines, func(m pool.Machine) bool { return slices.Contains(old, m.MachineID) })
 	})
 	if n := p.machines(); n != 2 {
 		t.Errorf("%d machines, want 2", n)

@@ -129,17 +129,17 @@ func TestMachineThatAppearsAfterItsNodeWasDeleted(t *testing.T) {
 	e.passes(0)
 	stop()
 	o := e.orphans(false)[0]
-	if o.Kind != fleet.OrphanEnded || o.State != fleet.OrphanDue || o.Sightings != 1 || o.Cluster != v.ID || o.Node != "n1" || o.Price != 0.5 || e.machines() != 1 {
+	if o.Kind != fleet.OrphanEnded || o.State != fleet.OrphanDue || o.SeenCount != 1 || o.Cluster != v.ID || o.Node != "n1" || o.Price != 0.5 || e.machines() != 1 {
 		t.Errorf("at first sight: %+v, %d machines", o, e.machines())
 	}
 	// Another process continues from there: the first sighting is not lost.
 	defer e.reconciler(nil)()
 	e.comesAbout("it is deleted", func() bool { return e.machines() == 0 && len(e.orphans(false)) == 0 })
 	gone := e.orphans(true)
-	if len(gone) != 1 || gone[0].State != fleet.OrphanGone || gone[0].Sightings < 2 {
+	if len(gone) != 1 || gone[0].State != fleet.OrphanGone || gone[0].SeenCount < 2 {
 		t.Errorf("what went is reported as %+v", gone)
 	}
-	e.comesAbout("nothing of the cluster is left", func() bool { r := e.receipt(v.ID); return r.Left == 0 && len(r.Lines) == 2 })
+	e.comesAbout("nothing of the cluster is left", func() bool { r := e.receipt(v.ID); return r.Remaining == 0 && len(r.Lines) == 2 })
 	if r := e.receipt(v.ID); r.Lines[0].Node != "n1" || r.Lines[0].Cost <= 0 {
 		t.Errorf("the machine that came late is not on the receipt: %+v", r.Lines)
 	}
@@ -153,7 +153,7 @@ func TestIgnoredOrphans(t *testing.T) {
 	defer e.reconciler(nil)()
 	e.passes(6)
 	os := e.orphans(false)
-	if len(os) != 1 || os[0].Machine != "unknown" || os[0].Kind != fleet.OrphanUnknown || os[0].State != fleet.OrphanReported || os[0].Sightings < 3 {
+	if len(os) != 1 || os[0].Machine != "unknown" || os[0].Kind != fleet.OrphanUnknown || os[0].State != fleet.OrphanReported || os[0].SeenCount < 3 {
 		t.Fatalf("orphans: %+v", os)
 	}
 	if n := len(e.cloud.Machines()); n != 3 {
@@ -352,7 +352,7 @@ func TestLostMachineIsDetectedWithinAMinute(t *testing.T) {
 	if !strings.Contains(v.Message, "n2") || strings.Contains(v.Message, "n1") {
 		t.Errorf("the message: %s", v.Message)
 	}
-	if o := e.orphans(false); len(o) != 1 || o[0].Sightings != 1 {
+	if o := e.orphans(false); len(o) != 1 || o[0].SeenCount != 1 {
 		t.Errorf("looks for lost machines count as comparisons: %+v", o)
 	}
 	e.comesAbout("the account says so, and knows its orphan still", func() bool {
@@ -397,12 +397,12 @@ func TestDeletedClusterHasAReceipt(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, nil)
 	v := e.await(e.create(3).ID)
-	if r := e.receipt(v.ID); r.Left != 3 || len(r.Lines) != 3 || r.Lines[2].Price != 0.5 || !r.Proof.At.IsZero() {
+	if r := e.receipt(v.ID); r.Remaining != 3 || len(r.Lines) != 3 || r.Lines[2].Price != 0.5 || !r.Proof.At.IsZero() {
 		t.Errorf("while it exists: %+v", r)
 	}
 	e.cloud.Order(fake.List, fake.Outcome{Err: &app.Error{Code: app.ETransient, Message: "the line is dead"}})
 	e.delete(v.ID)
-	if r := e.receipt(v.ID); r.Left != 0 || r.Proof.State != fleet.ProofPending || !r.Proof.NextAt.Equal(r.DeletedAt.Add(fleet.ProofGap)) {
+	if r := e.receipt(v.ID); r.Remaining != 0 || r.Proof.State != fleet.ProofPending || !r.Proof.NextAt.Equal(r.DeletedAt.Add(fleet.ProofGap)) {
 		t.Errorf("before the account was checked: %+v", r)
 	}
 	down := fake.New("down")
@@ -425,11 +425,11 @@ func TestDeletedClusterHasAReceipt(t *testing.T) {
 	defer e.reconciler(nil)()
 	e.comesAbout("it is proven", func() bool { return !e.receipt(v.ID).Proof.At.IsZero() })
 	r := e.receipt(v.ID)
-	if r.Left != 0 || len(r.Lines) != 3 || r.Cost <= 0 || r.Lifetime <= 0 || r.Unpriced != 0 || r.Proof.State != fleet.ProofProven || r.Proof.At.Before(r.DeletedAt) || !strings.Contains(r.Proof.How, family.TagCluster+"="+v.ID) {
+	if r.Remaining != 0 || len(r.Lines) != 3 || r.Cost <= 0 || r.Lifetime <= 0 || r.Unpriced != 0 || r.Proof.State != fleet.ProofProven || r.Proof.At.Before(r.DeletedAt) || !strings.Contains(r.Proof.How, family.TagCluster+"="+v.ID) {
 		t.Errorf("the receipt: %+v", r)
 	}
 	for _, l := range r.Lines {
-		if l.ID == "" || l.GoneAt.IsZero() || l.GoneAt.Before(l.MadeAt) || l.Provider != "cloud" || l.Kind != fleet.ResourceMachine {
+		if l.ID == "" || l.DeletedAt.IsZero() || l.DeletedAt.Before(l.CreatedAt) || l.Provider != "cloud" || l.Kind != fleet.ResourceMachine {
 			t.Errorf("a line: %+v", l)
 		}
 	}
@@ -520,7 +520,7 @@ func TestDuplicateMachinesAreReducedToOne(t *testing.T) {
 	if err != nil || !strings.Contains(fmt.Sprint(lines), "a-younger-twin was deleted: another machine of this node") {
 		t.Errorf("the log does not say so: %v %v", lines, err)
 	}
-	if r := e.receipt(v.ID); len(r.Lines) != 3 || r.Left != 2 {
+	if r := e.receipt(v.ID); len(r.Lines) != 3 || r.Remaining != 2 {
 		t.Errorf("the receipt lacks the twin: %+v", r.Lines)
 	}
 }

@@ -74,7 +74,7 @@ func expect(p *plan.Plan, r plan.Request) {
 		if s := steps[i-1]; s.DurationKey > 0 {
 			own := e.own[s.DurationKey-1]
 			p.Expects.Typical += own.Typical
-			p.Expects.Guessed += own.Guessed
+			p.Expects.Estimated += own.Estimated
 			if own.Runs > 0 && (p.Expects.Runs == 0 || own.Runs < p.Expects.Runs) {
 				p.Expects.Runs = own.Runs
 			}
@@ -132,5 +132,5 @@ func lookUp(known plan.DurationStatsByKey, k plan.DurationKey) app.Expectation {
 		return app.Expectation{Typical: t.Typical(), Low: low, High: high, Runs: t.Runs}
 	}
 	guess := estimates[k.Action]
-	return app.Expectation{Typical: guess, Low: time.Duration(guessLow * float64(guess)), High: guessHigh * guess, Guessed: guess}
+	return app.Expectation{Typical: guess, Low: time.Duration(guessLow * float64(guess)), High: guessHigh * guess, Estimated: guess}
 }

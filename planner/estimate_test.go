@@ -41,7 +41,7 @@ func planOf(t *testing.T, r plan.Request) plan.Plan {
 func TestDurationsAreLearned(t *testing.T) {
 	r := withDurations()
 	guessed := planOf(t, r)
-	if e := guessed.Expects; e.Runs != 0 || e.Guessed != e.Typical || e.Typical != guessed.Duration() || e.Low >= e.Typical || e.High <= e.Typical {
+	if e := guessed.Expects; e.Runs != 0 || e.Estimated != e.Typical || e.Typical != guessed.Duration() || e.Low >= e.Typical || e.High <= e.Typical {
 		t.Errorf("without any knowledge: %+v of %s", e, guessed.Duration())
 	}
 	r.DurationStats = plan.DurationStatsByKey{}
@@ -55,7 +55,7 @@ func TestDurationsAreLearned(t *testing.T) {
 	if want := 2*time.Second*5 + 3*time.Minute; (p.Duration()-want).Abs() > 10*time.Millisecond || p.Duration() != p.Expects.Typical {
 		t.Errorf("it takes %s, or %s, want %s", p.Duration(), p.Expects.Typical, want)
 	}
-	if e := p.Expects; e.Runs != 4 || e.Guessed != 0 || e.Low >= e.Typical || e.High <= e.Typical {
+	if e := p.Expects; e.Runs != 4 || e.Estimated != 0 || e.Low >= e.Typical || e.High <= e.Typical {
 		t.Errorf("%+v", e)
 	}
 	if p.Hash() != guessed.Hash() {
@@ -92,11 +92,11 @@ func TestGuessesAreDistinguished(t *testing.T) {
 	r := withDurations()
 	r.DurationStats = plan.DurationStatsByKey{{Action: app.ActionCreate, Type: "fake"}: learned(time.Second, 40)} // by others, on other machines
 	p := planOf(t, r)
-	if e := p.Expects; e.Runs != 40 || e.Guessed != e.Typical-time.Second {
+	if e := p.Expects; e.Runs != 40 || e.Estimated != e.Typical-time.Second {
 		t.Errorf("%+v", e)
 	}
 	r.ProviderType = "other"
-	if e := planOf(t, r).Expects; e.Runs != 0 || e.Guessed != e.Typical {
+	if e := planOf(t, r).Expects; e.Runs != 0 || e.Estimated != e.Typical {
 		t.Errorf("machines of another cloud are known by these: %+v", e)
 	}
 }

@@ -21,7 +21,7 @@ import (
 func Text(w io.Writer, p appplan.Plan) error {
 	b := bufio.NewWriter(w)
 	d := newDrawing(p)
-	fmt.Fprintf(b, "%s: %s on %s, %s\n", p.Kind.Words(), humanize.Count(p.Acts(), "step"), humanize.Count(d.count(), "node"), d.length())
+	fmt.Fprintf(b, "%s: %s on %s, %s\n", p.Kind.Text(), humanize.Count(p.Acts(), "step"), humanize.Count(d.count(), "node"), d.length())
 	for i := 0; i < len(d.nodes); {
 		first, block := i, d.block(d.nodes[i])
 		for i++; i < len(d.nodes) && d.block(d.nodes[i]) == block; i++ {
@@ -263,7 +263,7 @@ func Dot(w io.Writer, p appplan.Plan) error {
 	d := newDrawing(p)
 	q := strconv.Quote
 	fmt.Fprintf(b, "digraph plan {\n\trankdir=LR;\n\tlabel=%s;\n\tnode [shape=box, style=rounded];\n",
-		q(fmt.Sprintf("%s: %s, %s", p.Kind.Words(), humanize.Count(p.Acts(), "step"), d.length())))
+		q(fmt.Sprintf("%s: %s, %s", p.Kind.Text(), humanize.Count(p.Acts(), "step"), d.length())))
 	for k, node := range d.nodes {
 		fmt.Fprintf(b, "\tsubgraph cluster_%d {\n\t\tlabel=%s;\n", k+1, q(node))
 		for _, i := range d.steps[node] {

@@ -91,7 +91,7 @@ func chatAt(t *testing.T, user string) (*testSite, *fakeWorkspaces) {
 	t.Helper()
 	f := &fakeWorkspaces{}
 	s := visit(t, func(c *Config) {
-		f.fakeWebhooks = &fakeWebhooks{fake: fakeOf(c), sent: map[string][]webhook.HookDelivery{}}
+		f.fakeWebhooks = &fakeWebhooks{fake: fakeOf(c), sent: map[string][]webhook.Delivery{}}
 		c.UseCases, c.Chat = useCases(f), fakeSlack{}
 	})
 	now := s.clock.now()
@@ -99,7 +99,7 @@ func chatAt(t *testing.T, user string) (*testSite, *fakeWorkspaces) {
 		Workspaces: []chat.Workspace{
 			{Kind: "slack", Team: "T1", Name: "acme <b>", Tenant: "default", State: chat.StateConnected, ExpiresAt: now.Add(9 * time.Hour), Health: chat.Health{EventAt: now.Add(-5 * time.Minute), Calls: 7, CallsAt: now},
 				Channels: []chat.Channel{{Team: "T1", Channel: "C5", Name: "lent", Tenant: "blue", Host: "root"}}},
-			{Kind: "slack", Team: "T2", Name: "old", Tenant: "default", State: chat.StateBroken, Why: "The token couldn't be refreshed."}}}
+			{Kind: "slack", Team: "T2", Name: "old", Tenant: "default", State: chat.StateBroken, Problem: "The token couldn't be refreshed."}}}
 	s.signIn(user)
 	return s, f
 }

@@ -39,8 +39,8 @@ func (f *fakePartial) PreviewAcceptPartial(_ context.Context, a app.Actor, id st
 	if f.noRoom {
 		return appoperation.AcceptPartialPreview{}, &app.Error{Code: app.EConflict, Reason: "partial_unacceptable", Message: "No machine was created.", Hint: "Resume the operation, or delete the cluster."}
 	}
-	p := appoperation.AcceptPartialPreview{Operation: v.Operations[0], Wanted: v.Size, GivesBack: f.lost, Before: cluster.Figures{Nodes: v.Size, CostPerHour: 1},
-		After: cluster.Figures{CostPerHour: 0.5}, PlanHash: f.hash(), Duration: time.Minute, TopsUp: true, Notes: []string{"The load balancer is reconfigured."}}
+	p := appoperation.AcceptPartialPreview{Operation: v.Operations[0], Target: v.Size, Deletes: f.lost, Before: cluster.Figures{Nodes: v.Size, CostPerHour: 1},
+		After: cluster.Figures{CostPerHour: 0.5}, PlanHash: f.hash(), Duration: time.Minute, Backfills: true, Notes: []string{"The load balancer is reconfigured."}}
 	for _, n := range v.Nodes[:v.Size-len(f.lost)] {
 		p.Nodes = append(p.Nodes, cluster.UpdatedNode{Name: n.Name})
 	}
@@ -155,11 +155,11 @@ func TestWhatAClusterLacks(t *testing.T) {
 		defer s.f.mu.Unlock()
 		s.f.find(id).Backfill = &u
 	}
-	tell(cluster.Backfill{Wanted: 5, NextAt: s.f.now().Add(20 * time.Minute), Note: "no room in <b>"})
+	tell(cluster.Backfill{Target: 5, NextAt: s.f.now().Add(20 * time.Minute), Note: "no room in <b>"})
 	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; next backfill in 20 min; last attempt: no room in <b>.", "Backfill now Stop backfill")
-	tell(cluster.Backfill{Wanted: 5, Off: true})
+	tell(cluster.Backfill{Target: 5, Off: true})
 	s.get("/clusters/"+id).reads(http.StatusOK, "3 of 5 nodes; no backfill.", "Backfill now Resume backfill")
-	tell(cluster.Backfill{Wanted: 5})
+	tell(cluster.Backfill{Target: 5})
 	a := s.get("/clusters/" + id)
 	a.reads(http.StatusOK, "3 of 5 nodes; backfill pending.")
 	a.lacks("Ask now")

@@ -174,7 +174,7 @@ func TestAPIControls(t *testing.T) {
 	}
 	s.f.letGo(id)
 	p := as[appoperation.RollBackPreview](s.call("GET", op+"/roll-back", ""), 200)
-	if len(p.GivesBack) != 3 || !p.Gone || p.PlanHash != p.Plan.Hash() {
+	if len(p.Deletes) != 3 || !p.DeletesCluster || p.PlanHash != p.Plan.Hash() {
 		t.Errorf("the preview: %+v", p)
 	}
 	if a := s.call("POST", op+"/roll-back", `{"plan_hash": "0000"}`); a.status != 409 || !strings.Contains(a.body, `"plan_changed"`) {

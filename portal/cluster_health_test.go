@@ -25,7 +25,7 @@ type watching struct {
 }
 
 func (f *watching) sick() health.ClusterHealth {
-	h := health.ClusterHealth{Repair: template.RepairAuto, LookedAt: f.now().Add(-time.Minute), Note: "Operation 7 repairs n2.",
+	h := health.ClusterHealth{Repair: template.RepairAuto, CheckedAt: f.now().Add(-time.Minute), Note: "Operation 7 repairs n2.",
 		Nodes: []health.NodeHealth{{Node: "n2", State: health.Sick, Since: f.now().Add(-time.Hour), Reasons: []string{"web: GET :80/<up>: 503"}}}}
 	h.Sum(2, true)
 	if f.unknown != "" {
@@ -65,8 +65,8 @@ func (f *watching) ClusterFacts(context.Context, app.Actor, string) ([]execution
 func (f *watching) Drift(ctx context.Context, a app.Actor, id string) (appoperation.Drift, error) {
 	v, err := f.Cluster(ctx, a, id)
 	return appoperation.Drift{Cluster: v.ID, At: f.now(), Notes: []string{"Not all could be compared."}, Items: []appoperation.DriftItem{
-		{From: appoperation.DriftCatalog, Text: "services.web.start has changed in the catalog.", Mend: &cluster.Update{Kind: app.OperationUpgrade}},
-		{From: appoperation.DriftHealth, Node: "n2", Text: "n2 is unhealthy.", Mend: &cluster.Update{Kind: app.OperationRepair, Nodes: []string{"n2"}}},
+		{From: appoperation.DriftCatalog, Text: "services.web.start has changed in the catalog.", Fix: &cluster.Update{Kind: app.OperationUpgrade}},
+		{From: appoperation.DriftHealth, Node: "n2", Text: "n2 is unhealthy.", Fix: &cluster.Update{Kind: app.OperationRepair, Nodes: []string{"n2"}}},
 		{From: appoperation.DriftNode, Node: "n1", Text: "n1: time: 3 s off.", Hint: "Start a time service."},
 	}}, err
 }

@@ -214,7 +214,7 @@ func (f fakeWarnings) Preview(ctx context.Context, a app.Actor, r cluster.Create
 	v, err := f.fake.Preview(ctx, a, r)
 	v.Account = &cluster.AccountAnswer{Provider: "cloud", State: cluster.AccountChecking}
 	v.Problems = []family.Finding{{About: family.AboutFlavor, Code: app.EInvalid, Message: "There is no size large.", Hint: "Sizes are small and same."}}
-	v.Cheaper = &cluster.CheaperLayout{Prefer: template.PreferCheapest, CostPerHour: 0.17, Instead: 4}
+	v.Cheaper = &cluster.CheaperLayout{Prefer: template.PreferCheapest, CostPerHour: 0.17, CurrentCost: 4}
 	return v, err
 }
 

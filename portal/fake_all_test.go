@@ -200,7 +200,7 @@ func (f *fake) Provisioners(context.Context, app.Actor) ([]app.Provisioner, erro
 
 func (f *fake) Quotas(context.Context, app.Actor) ([]policy.QuotaUse, error) { return nil, nil }
 
-func (f *fake) Hooks(context.Context, app.Actor) ([]webhook.Hook, error) { return nil, nil }
+func (f *fake) Hooks(context.Context, app.Actor) ([]webhook.Endpoint, error) { return nil, nil }
 
 func (f *fake) ProviderHealth(context.Context, app.Actor) ([]fleet.ProviderHealth, error) {
 	return nil, nil
@@ -208,7 +208,7 @@ func (f *fake) ProviderHealth(context.Context, app.Actor) ([]fleet.ProviderHealt
 
 // PreviewUpdate has nothing to update.
 func (f *fake) PreviewUpdate(context.Context, app.Actor, string, cluster.Update) (cluster.UpdatePreview, error) {
-	return cluster.UpdatePreview{Nothing: true}, nil
+	return cluster.UpdatePreview{NoChanges: true}, nil
 }
 
 func (f *fake) ClusterSharing(_ context.Context, _ app.Actor, id string) (cluster.ClusterSharing, error) {

@@ -87,7 +87,7 @@ func newCatalogSite(t *testing.T, user string) (*testSite, *withCatalog) {
 func (f *withCatalog) read(files []appcatalog.File, without ...template.CatalogKey) catalog.Report {
 	own, change := fstest.MapFS{}, fstest.MapFS{}
 	for k, all := range f.own {
-		if last := all[len(all)-1]; !last.Gone && !slices.Contains(without, k) {
+		if last := all[len(all)-1]; !last.Deleted && !slices.Contains(without, k) {
 			own[k.Kind+"/"+k.Name+".yaml"] = &fstest.MapFile{Data: []byte(last.Text)}
 		}
 	}
@@ -121,7 +121,7 @@ func (f *withCatalog) item(k template.CatalogKey) (s appcatalog.Source, ok bool)
 		}
 	}
 	s.Replaces = ok
-	if all := f.own[k]; len(all) > 0 && !all[len(all)-1].Gone {
+	if all := f.own[k]; len(all) > 0 && !all[len(all)-1].Deleted {
 		last := all[len(all)-1]
 		s.Own, s.Number, s.At, s.By, s.Text, s.Origin, ok = true, last.Number, last.At, last.By, last.Text, "", true
 	}
@@ -196,7 +196,7 @@ func (f *withCatalog) CheckCatalog(_ context.Context, a app.Actor, c appcatalog.
 				act = "change"
 			}
 			if ok && was.Text == e.Text {
-				r.Same++
+				r.Unchanged++
 				continue
 			}
 			r.Changes = append(r.Changes, appcatalog.Edit{CatalogKey: e.CatalogKey, Act: act, Number: len(f.own[e.CatalogKey]) + 1})
@@ -233,7 +233,7 @@ func (f *withCatalog) ApplyCatalog(ctx context.Context, a app.Actor, c appcatalo
 	}
 	f.rev++
 	for _, x := range r.Changes {
-		v := appcatalog.Revision{CatalogKey: x.CatalogKey, Number: len(f.own[x.CatalogKey]) + 1, At: f.now(), By: a.User, Note: c.Note, Gone: x.Act == "remove"}
+		v := appcatalog.Revision{CatalogKey: x.CatalogKey, Number: len(f.own[x.CatalogKey]) + 1, At: f.now(), By: a.User, Note: c.Note, Deleted: x.Act == "remove"}
 		for _, file := range c.Files {
 			for _, e := range entries(file.Name, file.Text) {
 				if e.CatalogKey == x.CatalogKey {
@@ -256,7 +256,7 @@ func (f *withCatalog) RevertCatalog(ctx context.Context, a app.Actor, k template
 		return appcatalog.Report{}, err
 	}
 	v := f.own[k][number-1]
-	if v.Gone {
+	if v.Deleted {
 		return f.ApplyCatalog(ctx, a, appcatalog.Change{Remove: []template.CatalogKey{k}, Note: note})
 	}
 	return f.ApplyCatalog(ctx, a, appcatalog.Change{Files: []appcatalog.File{catalogpage.File(k, v.Text)}, Note: note})

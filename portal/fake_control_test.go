@@ -121,12 +121,12 @@ func (f *fake) PreviewRollBack(_ context.Context, a app.Actor, id string, _ int6
 
 func (f *fake) rollBack(id string) appoperation.RollBackPreview {
 	c := f.find(id)
-	p := appoperation.RollBackPreview{Operation: c.Operations[0], Gone: true, Plan: plan.Plan{Kind: app.OperationRollBack}, Untouched: len(c.Nodes)}
+	p := appoperation.RollBackPreview{Operation: c.Operations[0], DeletesCluster: true, Plan: plan.Plan{Kind: app.OperationRollBack}, Unchanged: len(c.Nodes)}
 	for _, s := range f.steps[c.Operations[0].ID] {
 		if s.Action == app.ActionCreate && s.Attempt > 0 {
 			p.Plan.Steps = append(p.Plan.Steps, plan.Step{ID: s.Node + ".delete", Node: s.Node, Action: app.ActionDelete, Rank: took[app.ActionDelete]})
-			p.GivesBack = append(p.GivesBack, s.Node)
-			p.Untouched--
+			p.Deletes = append(p.Deletes, s.Node)
+			p.Unchanged--
 		}
 	}
 	p.PlanHash, p.Duration = p.Plan.Hash(), p.Plan.Duration()

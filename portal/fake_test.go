@@ -449,7 +449,7 @@ func (f *fake) view(id string) (cluster.View, error) {
 	v.Nodes, v.Operations = slices.Clone(c.Nodes), slices.Clone(c.Operations)
 	if len(v.Operations) > 0 {
 		open := cluster.UnfinishedOf(f.steps[v.Operations[0].ID], v.Nodes)
-		v.Trouble, v.Actions = cluster.TroubleOf(v, cluster.Definition{}, open), cluster.ActionsOf(v, open)
+		v.Problem, v.Actions = cluster.TroubleOf(v, cluster.Definition{}, open), cluster.ActionsOf(v, open)
 	}
 	return v, nil
 }

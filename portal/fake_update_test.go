@@ -103,7 +103,7 @@ func (f *fakeUpdates) previewUpdate(a app.Actor, id string, m cluster.Update) (c
 		for i := range p.Nodes {
 			n := &p.Nodes[i]
 			if slices.Contains(m.Nodes, n.Name) || len(m.Nodes) == 0 && i >= m.Size {
-				n.Change, n.Why = plan.NodeGone, "the youngest"
+				n.Change, n.Reason = plan.NodeGone, "the youngest"
 				for _, s := range n.Services {
 					step(n.Name, app.ActionStop, s)
 				}
@@ -135,7 +135,7 @@ func (f *fakeUpdates) previewUpdate(a app.Actor, id string, m cluster.Update) (c
 			p.Changes = append(p.Changes, app.ValueChange{Path: "parameters." + name, After: fmt.Sprint(m.Parameters[name])})
 		}
 		if len(p.Changes)+len(m.Config) == 0 {
-			p.Nothing = true
+			p.NoChanges = true
 			break
 		}
 		for _, key := range slices.Sorted(maps.Keys(m.Config)) {
@@ -149,7 +149,7 @@ func (f *fakeUpdates) previewUpdate(a app.Actor, id string, m cluster.Update) (c
 	case app.OperationRestart:
 		work(plan.WorkRestart, app.ActionStop, app.ActionStart)
 	case app.OperationUpgrade:
-		if p.Nothing = !f.newer; f.newer {
+		if p.NoChanges = !f.newer; f.newer {
 			p.Template = v.Template
 			p.Changes = []app.ValueChange{{Path: "services.web.install", Before: "apt-get install web=1", After: "apt-get install web=2"}}
 			work(plan.WorkUpgrade, app.ActionStop, app.ActionInstall, app.ActionConfigure, app.ActionStart, app.ActionCheck)
@@ -167,7 +167,7 @@ func (f *fakeUpdates) previewUpdate(a app.Actor, id string, m cluster.Update) (c
 				}
 			}
 		}
-		p.Nothing = len(p.Plan.Steps) == 0
+		p.NoChanges = len(p.Plan.Steps) == 0
 	default:
 		return cluster.UpdatePreview{}, &app.Error{Code: app.EInvalid, Field: "kind", Message: "There is no such update."}
 	}
@@ -213,7 +213,7 @@ func (f *fakeUpdates) Update(_ context.Context, a app.Actor, id string, m cluste
 	switch {
 	case f.waits:
 		return cluster.UpdateAnswer{Request: &cluster.Request{ID: 7, Kind: m.Kind, Cluster: id, Status: cluster.RequestWaiting}}, nil
-	case p.Nothing:
+	case p.NoChanges:
 		return cluster.UpdateAnswer{Cluster: c}, nil
 	}
 	c.Size, c.CostPerHour = p.After.Nodes, p.After.CostPerHour

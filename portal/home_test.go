@@ -104,11 +104,11 @@ func (h *fakeHome) furnish() error {
 	h.advance("c01", 12)
 	h.failStep("c02", "n1.haproxy.start", "The script ended with 1.")
 	layout := applayout.Layout{CostPerHour: 0.96, Groups: []applayout.NodeGroup{{Count: 8, Services: []string{"web"}}}}
-	h.inbox = []cluster.Request{{ID: 7, Status: cluster.RequestWaiting, Requester: "bob", AskedAt: now.Add(-time.Hour), ExpiresAt: now.Add(time.Hour),
-		Asked: cluster.CreateRequest{Name: "load-test", Request: applayout.Request{Template: "web"}}, Terms: cluster.Terms{Layout: layout}}}
-	h.mine = []cluster.Request{{ID: 9, Status: cluster.RequestWaiting, Requester: "ada", AskedAt: now.Add(-time.Hour), ExpiresAt: now.Add(20 * time.Hour),
-		Asked: cluster.CreateRequest{Name: "big-lake", Request: applayout.Request{Template: "hadoop"}}, Terms: cluster.Terms{Layout: layout},
-		Needs: []policy.RequiredApproval{{Approval: policy.Approval{Group: "finance", Count: 2}}}}}
+	h.inbox = []cluster.Request{{ID: 7, Status: cluster.RequestWaiting, Requester: "bob", RequestedAt: now.Add(-time.Hour), ExpiresAt: now.Add(time.Hour),
+		Spec: cluster.CreateRequest{Name: "load-test", Request: applayout.Request{Template: "web"}}, Terms: cluster.Terms{Layout: layout}}}
+	h.mine = []cluster.Request{{ID: 9, Status: cluster.RequestWaiting, Requester: "ada", RequestedAt: now.Add(-time.Hour), ExpiresAt: now.Add(20 * time.Hour),
+		Spec: cluster.CreateRequest{Name: "big-lake", Request: applayout.Request{Template: "hadoop"}}, Terms: cluster.Terms{Layout: layout},
+		Approvals: []policy.RequiredApproval{{Approval: policy.Approval{Group: "finance", Count: 2}}}}}
 	h.asks = []execution.ManualStep{{Operation: 3, Index: 4, Cluster: "c01", ClusterName: "lake", Service: "datanode", Action: app.ActionConfigure, Node: "n2", Mine: true,
 		Person: template.Person{Ask: "Is the disk of n2 wiped?"}}}
 	h.notices = []app.Notice{{ID: 5, At: now.Add(-2 * time.Hour), Kind: app.NoticeLease, Title: "The lease of lake expires in 22 hours.", About: app.ClusterSubject("c01"), Users: []string{"ada"}},

@@ -21,7 +21,7 @@ func (o fakeOperations) Settings(_ context.Context, a app.Actor) (fleet.ServerIn
 	if !a.May("Settings") {
 		return fleet.ServerInfo{}, app.Errorf(app.EForbidden, "Only superadmins see that.")
 	}
-	return fleet.ServerInfo{Server: "s1", Version: "1.2.3", Database: "SQLite 3.50", Migration: 41, Skew: -20 * time.Millisecond, Redis: "inside this process", Leads: true,
+	return fleet.ServerInfo{Server: "s1", Version: "1.2.3", Database: "SQLite 3.50", Migration: 41, Skew: -20 * time.Millisecond, Redis: "inside this process", Leader: true,
 		Settings: []fleet.Setting{
 			{Name: "--workers", Value: "3", From: "flag", Default: "16", Set: true, About: "steps at the same time"},
 			{Name: "--listen", Value: "127.0.0.1:8420", From: "default", About: "address"},
@@ -36,7 +36,7 @@ func (o fakeOperations) ProviderHealth(_ context.Context, a app.Actor) ([]fleet.
 	return []fleet.ProviderHealth{
 		{Name: "ocean", Type: "digitalocean", Rate: template.Rate{PerSecond: 2, Burst: 5}, Known: true, Waiting: 7, AccountCalls: fleet.AccountCalls{
 			LastAt: o.now().Add(-time.Minute), LastError: "ocean: create: too many", ErrorCode: app.ERateLimit, ErrorAt: o.now().Add(-time.Minute),
-			Hour: map[app.Code]int{"": 90, app.ERateLimit: 10}, Day: map[app.Code]int{"": 200, app.ERateLimit: 11, app.ETimeout: 12}, Left: 1.2}},
+			Hour: map[app.Code]int{"": 90, app.ERateLimit: 10}, Day: map[app.Code]int{"": 200, app.ERateLimit: 11, app.ETimeout: 12}, Remaining: 1.2}},
 		{Name: "sandbox", Type: "sandbox"},
 	}, nil
 }

@@ -46,7 +46,7 @@ func (f *fakeQuotas) Quotas(_ context.Context, a app.Actor) ([]apppolicy.QuotaUs
 }
 
 func (f *fakeQuotas) QuotaLeft(_ context.Context, a app.Actor) (apppolicy.QuotaLeft, error) {
-	l := apppolicy.QuotaLine{Measure: apppolicy.MeasureNodes, Scope: apppolicy.QuotaGroup, Name: "data", Limit: 50, Used: 38, Left: 12}
+	l := apppolicy.QuotaLine{Measure: apppolicy.MeasureNodes, Scope: apppolicy.QuotaGroup, Name: "data", Limit: 50, Used: 38, Remaining: 12}
 	return apppolicy.QuotaLeft{User: a.User, Month: "2030-05", Lines: []apppolicy.QuotaLine{l}, Tightest: []apppolicy.QuotaLine{l}}, nil
 }
 

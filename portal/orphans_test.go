@@ -30,8 +30,8 @@ func (f *fakeReceipts) Receipt(ctx context.Context, a app.Actor, cluster string)
 	defer f.mu.Unlock()
 	now := f.now()
 	r := fleet.NewReceipt(v.Cluster, []fleet.CloudResource{
-		{Provider: "sandbox", Kind: fleet.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5, MadeAt: now.Add(-2 * time.Hour), GoneAt: now.Add(-time.Hour)},
-		{Provider: "sandbox", Kind: fleet.ResourceMachine, ID: "<m-2>", Node: "n2", MadeAt: now.Add(-time.Hour), Zone: "b"},
+		{Provider: "sandbox", Kind: fleet.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5, CreatedAt: now.Add(-2 * time.Hour), DeletedAt: now.Add(-time.Hour)},
+		{Provider: "sandbox", Kind: fleet.ResourceMachine, ID: "<m-2>", Node: "n2", CreatedAt: now.Add(-time.Hour), Zone: "b"},
 	}, f.proof, now)
 	return r, nil
 }
@@ -44,11 +44,11 @@ func (f *fakeReceipts) Orphans(_ context.Context, a app.Actor, gone bool) (fleet
 	r := fleet.OrphanReport{Mode: fleet.OrphansDelete, Cost: 1.5, Accounts: []app.Account{{Provider: "sandbox", Machines: 7, Orphans: 2, HeldBack: 3, EndedAt: now.Add(-time.Minute)}},
 		Orphans: []fleet.Orphan{
 			{ID: "aa", Provider: "sandbox", Machine: "m-9", Cluster: "c01", Node: "n1", Kind: fleet.OrphanEnded, State: fleet.OrphanDue, FirstSeen: now,
-				MadeAt: now.Add(-3 * time.Hour), Price: 0.5, Cost: 1.5, DeleteAt: now.Add(5 * time.Minute)},
+				CreatedAt: now.Add(-3 * time.Hour), Price: 0.5, Cost: 1.5, DeleteAt: now.Add(5 * time.Minute)},
 			{ID: "bb", Provider: "sandbox", Machine: "m-8", Kind: fleet.OrphanUnknown, State: fleet.OrphanReported, FirstSeen: now.Add(-48 * time.Hour)},
 		}}
 	if gone {
-		r.Orphans = append(r.Orphans, fleet.Orphan{ID: "cc", Provider: "sandbox", Machine: "m-7", Kind: fleet.OrphanDuplicate, State: fleet.OrphanGone, GoneAt: now})
+		r.Orphans = append(r.Orphans, fleet.Orphan{ID: "cc", Provider: "sandbox", Machine: "m-7", Kind: fleet.OrphanDuplicate, State: fleet.OrphanGone, DeletedAt: now})
 	}
 	return r, nil
 }
@@ -153,7 +153,7 @@ func TestMachinesAPI(t *testing.T) {
 	}
 	a := api(http.MethodGet, "/clusters/"+id+"/receipt", "", "ada")
 	var r fleet.Receipt
-	if err := json.Unmarshal([]byte(a.body), &r); err != nil || a.status != http.StatusOK || len(r.Lines) != 2 || r.Left != 1 || r.Cost != 0.5 || r.Lines[0].Lifetime != time.Hour {
+	if err := json.Unmarshal([]byte(a.body), &r); err != nil || a.status != http.StatusOK || len(r.Lines) != 2 || r.Remaining != 1 || r.Cost != 0.5 || r.Lines[0].Lifetime != time.Hour {
 		t.Errorf("%d %v: %+v", a.status, err, r)
 	}
 	if a := api(http.MethodGet, "/orphans", "", "ada"); a.status != http.StatusForbidden {

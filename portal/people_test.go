@@ -40,7 +40,7 @@ func people(t *testing.T) (*testSite, *fakePeople) {
 			u.Tenant = app.DefaultTenant
 			c.users = append(c.users, identity.UserView{User: u})
 		}
-		c.users[0].Here, c.users[0].Clusters, c.users[0].Tokens = []string{"data"}, []string{"web", "db"}, 3
+		c.users[0].LocalGroups, c.users[0].Clusters, c.users[0].Tokens = []string{"data"}, []string{"web", "db"}, 3
 		cfg.UseCases = useCases(c)
 	})
 	return s, c
@@ -151,7 +151,7 @@ func (c *fakePeople) RevokeToken(_ context.Context, a app.Actor, id int64) error
 }
 
 func (c *fakePeople) Tenants(_ context.Context, a app.Actor) ([]identity.Tenant, error) {
-	return []identity.Tenant{{Name: "blue", About: "Blue & bold", Slots: 4, Clusters: 2, Users: 9, SlotsHeld: 3}, {Name: app.DefaultTenant, Users: 4}}, c.only(a, "Tenants", "tenants")
+	return []identity.Tenant{{Name: "blue", About: "Blue & bold", Slots: 4, Clusters: 2, Users: 9, SlotsGranted: 3}, {Name: app.DefaultTenant, Users: 4}}, c.only(a, "Tenants", "tenants")
 }
 
 func (c *fakePeople) TenantNames(_ context.Context, a app.Actor) ([]string, error) {

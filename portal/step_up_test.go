@@ -40,7 +40,7 @@ func TestWhatOpensDoorsAsksForAProof(t *testing.T) {
 	if _, _, err := w.app.Identity.Users.CreateUser(t.Context(), admin, identity.NewUser{Name: "bot", Role: app.RoleRobot}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.app.Webhook.SaveHook(t.Context(), admin, webhook.HookRequest{Name: "chat", URL: "https://192.0.2.1/x"}); err != nil {
+	if _, err := w.app.Webhook.SaveHook(t.Context(), admin, webhook.EndpointRequest{Name: "chat", URL: "https://192.0.2.1/x"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := w.app.Identity.Tenants.CreateTenant(t.Context(), admin, identity.NewTenant{Name: "empty"}); err != nil {

@@ -27,7 +27,7 @@ func (f withTemplates) TemplateVersions(_ context.Context, _ app.Actor, name str
 	if t == nil {
 		return nil, app.Errorf(app.ENotFound, "Template %q doesn't exist.", name)
 	}
-	return []catalog.TemplateVersion{{CatalogVersion: template.CatalogVersion{Number: 2, At: f.now()}, Template: *t, Stands: true}, {CatalogVersion: template.CatalogVersion{Number: 1, At: f.now()}, Template: *t}}, nil
+	return []catalog.TemplateVersion{{CatalogVersion: template.CatalogVersion{Number: 2, At: f.now()}, Template: *t, Current: true}, {CatalogVersion: template.CatalogVersion{Number: 1, At: f.now()}, Template: *t}}, nil
 }
 
 func (f withTemplates) TemplateChanges(_ context.Context, _ app.Actor, name string, from, to int) (catalog.TemplateDiff, error) {

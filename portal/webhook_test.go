@@ -17,10 +17,10 @@ import (
 // fakeWebhooks is a fake Muster with hooks and notifications in memory.
 type fakeWebhooks struct {
 	*fake
-	hooks   []webhook.Hook
-	sent    map[string][]webhook.HookDelivery
+	hooks   []webhook.Endpoint
+	sent    map[string][]webhook.Delivery
 	told    []app.Notice
-	changes []webhook.HookRequest
+	changes []webhook.EndpointRequest
 }
 
 func (f *fakeWebhooks) ActorOfToken(ctx context.Context, token, from string) (app.Actor, error) {
@@ -38,50 +38,50 @@ func (f *fakeWebhooks) admin(a app.Actor) error {
 	return nil
 }
 
-func (f *fakeWebhooks) Hooks(_ context.Context, a app.Actor) ([]webhook.Hook, error) {
+func (f *fakeWebhooks) Hooks(_ context.Context, a app.Actor) ([]webhook.Endpoint, error) {
 	return f.hooks, f.admin(a)
 }
 
-func (f *fakeWebhooks) Hook(_ context.Context, a app.Actor, name string) (webhook.Hook, error) {
+func (f *fakeWebhooks) Hook(_ context.Context, a app.Actor, name string) (webhook.Endpoint, error) {
 	for _, h := range f.hooks {
 		if h.Name == name {
 			return h, f.admin(a)
 		}
 	}
-	return webhook.Hook{}, app.Errorf(app.ENotFound, "Webhook %q doesn't exist.", name)
+	return webhook.Endpoint{}, app.Errorf(app.ENotFound, "Webhook %q doesn't exist.", name)
 }
 
-func (f *fakeWebhooks) SaveHook(_ context.Context, a app.Actor, r webhook.HookRequest) (webhook.SavedHook, error) {
+func (f *fakeWebhooks) SaveHook(_ context.Context, a app.Actor, r webhook.EndpointRequest) (webhook.SavedEndpoint, error) {
 	f.changes = append(f.changes, r)
 	if strings.HasPrefix(r.URL, "http:") {
-		return webhook.SavedHook{}, &app.Error{Code: app.EInvalid, Field: "url", Message: "The URL must start with https://."}
+		return webhook.SavedEndpoint{}, &app.Error{Code: app.EInvalid, Field: "url", Message: "The URL must start with https://."}
 	}
-	i := slices.IndexFunc(f.hooks, func(h webhook.Hook) bool { return h.Name == r.Name })
-	s := webhook.SavedHook{Made: i < 0}
-	if s.Made {
-		f.hooks = append(f.hooks, webhook.Hook{Name: r.Name, URL: "https://…", State: webhook.HookActive, CreatedBy: a.User})
+	i := slices.IndexFunc(f.hooks, func(h webhook.Endpoint) bool { return h.Name == r.Name })
+	s := webhook.SavedEndpoint{Created: i < 0}
+	if s.Created {
+		f.hooks = append(f.hooks, webhook.Endpoint{Name: r.Name, URL: "https://…", State: webhook.HookActive, CreatedBy: a.User})
 		i, s.Secret = len(f.hooks)-1, "whsec_made"
 	}
 	if r.Rotate {
 		s.Secret = "whsec_turned"
 	}
 	if r.Enabled != nil {
-		f.hooks[i].State = map[bool]webhook.HookState{true: webhook.HookActive, false: webhook.HookOff}[*r.Enabled]
+		f.hooks[i].State = map[bool]webhook.State{true: webhook.HookActive, false: webhook.HookOff}[*r.Enabled]
 	}
-	s.Hook = f.hooks[i]
+	s.Endpoint = f.hooks[i]
 	return s, f.admin(a)
 }
 
 func (f *fakeWebhooks) DeleteHook(_ context.Context, a app.Actor, name string) error {
-	f.hooks = slices.DeleteFunc(f.hooks, func(h webhook.Hook) bool { return h.Name == name })
+	f.hooks = slices.DeleteFunc(f.hooks, func(h webhook.Endpoint) bool { return h.Name == name })
 	return f.admin(a)
 }
 
-func (f *fakeWebhooks) TestHook(_ context.Context, a app.Actor, name string) (webhook.HookDelivery, error) {
-	d := webhook.HookDelivery{ID: 900, Hook: name, Kind: app.NoticeTest, Title: "Test notification", State: webhook.DeliveryWaiting, QueuedAt: f.now()}
+func (f *fakeWebhooks) TestHook(_ context.Context, a app.Actor, name string) (webhook.Delivery, error) {
+	d := webhook.Delivery{ID: 900, Hook: name, Kind: app.NoticeTest, Title: "Test notification", State: webhook.DeliveryWaiting, QueuedAt: f.now()}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.sent[name] = append([]webhook.HookDelivery{d}, f.sent[name]...)
+	f.sent[name] = append([]webhook.Delivery{d}, f.sent[name]...)
 	return d, f.admin(a)
 }
 
@@ -94,7 +94,7 @@ func (f *fakeWebhooks) arrives(name string) {
 	f.wake(app.TenantTopic(app.DefaultTenant))
 }
 
-func (f *fakeWebhooks) HookDeliveries(_ context.Context, a app.Actor, hook string, before int64, limit int) (list []webhook.HookDelivery, err error) {
+func (f *fakeWebhooks) HookDeliveries(_ context.Context, a app.Actor, hook string, before int64, limit int) (list []webhook.Delivery, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, d := range f.sent[hook] {
@@ -105,23 +105,23 @@ func (f *fakeWebhooks) HookDeliveries(_ context.Context, a app.Actor, hook strin
 	return list, f.admin(a)
 }
 
-func (f *fakeWebhooks) HookDelivery(_ context.Context, a app.Actor, hook string, id int64) (webhook.HookDelivery, error) {
+func (f *fakeWebhooks) HookDelivery(_ context.Context, a app.Actor, hook string, id int64) (webhook.Delivery, error) {
 	for _, d := range f.sent[hook] {
 		if d.ID == id {
 			return d, f.admin(a)
 		}
 	}
-	return webhook.HookDelivery{}, app.Errorf(app.ENotFound, "This webhook has no delivery %d.", id)
+	return webhook.Delivery{}, app.Errorf(app.ENotFound, "This webhook has no delivery %d.", id)
 }
 
-func (f *fakeWebhooks) Redeliver(_ context.Context, a app.Actor, hook string, id int64) (webhook.HookDelivery, error) {
+func (f *fakeWebhooks) Redeliver(_ context.Context, a app.Actor, hook string, id int64) (webhook.Delivery, error) {
 	for i := range f.sent[hook] {
 		if f.sent[hook][i].ID == id {
 			f.sent[hook][i].State = webhook.DeliveryWaiting
 			return f.sent[hook][i], f.admin(a)
 		}
 	}
-	return webhook.HookDelivery{}, app.Errorf(app.ENotFound, "This webhook has no delivery %d.", id)
+	return webhook.Delivery{}, app.Errorf(app.ENotFound, "This webhook has no delivery %d.", id)
 }
 
 func (f *fakeWebhooks) Notices(_ context.Context, a app.Actor, before int64, limit int) (list []app.Notice, err error) {
@@ -138,24 +138,24 @@ func hooksAt(t *testing.T, user string) (*testSite, *fakeWebhooks) {
 	t.Helper()
 	var f *fakeWebhooks
 	s := visit(t, func(c *Config) {
-		f = &fakeWebhooks{fake: fakeOf(c), sent: map[string][]webhook.HookDelivery{}}
+		f = &fakeWebhooks{fake: fakeOf(c), sent: map[string][]webhook.Delivery{}}
 		c.UseCases = useCases(f)
 	})
 	s.signIn(user)
 	now := f.now()
-	f.hooks = []webhook.Hook{
+	f.hooks = []webhook.Endpoint{
 		{Name: "chat", URL: "https://hooks.slack.com/services/T1/B1/…", Format: webhook.HookSlack, State: webhook.HookActive, CreatedBy: "root", SecretAt: now.Add(-time.Hour), Waiting: 2,
-			Kinds: []app.NoticeKind{app.NoticeAlarm, app.NoticeLease}, Last: &webhook.HookLast{Delivery: 2, At: now.Add(-5 * time.Minute), Status: 200}},
-		{Name: "old", URL: "https://old.example.com/…", Format: webhook.HookMuster, State: webhook.HookStopped, Why: "The receiver answered 410 Gone.", Failures: 1,
-			Last: &webhook.HookLast{Delivery: 3, At: now.Add(-2 * time.Hour), Status: 410, Code: app.ENotFound, Error: "It answered 410 Gone."}},
+			Kinds: []app.NoticeKind{app.NoticeAlarm, app.NoticeLease}, Last: &webhook.LastAttempt{Delivery: 2, At: now.Add(-5 * time.Minute), Status: 200}},
+		{Name: "old", URL: "https://old.example.com/…", Format: webhook.HookMuster, State: webhook.HookStopped, Problem: "The receiver answered 410 Gone.", Failures: 1,
+			Last: &webhook.LastAttempt{Delivery: 3, At: now.Add(-2 * time.Hour), Status: 410, Code: app.ENotFound, Error: "It answered 410 Gone."}},
 	}
 	for i := range 30 {
-		f.sent["chat"] = append(f.sent["chat"], webhook.HookDelivery{ID: int64(100 - i), Hook: "chat", Notice: int64(i + 1), Kind: app.NoticeLease, Title: "Lease of <web>", State: webhook.DeliveryMade,
-			Attempts: 1, QueuedAt: now.Add(-time.Hour), Status: 200, Took: 84 * time.Millisecond})
+		f.sent["chat"] = append(f.sent["chat"], webhook.Delivery{ID: int64(100 - i), Hook: "chat", Notification: int64(i + 1), Kind: app.NoticeLease, Title: "Lease of <web>", State: webhook.DeliveryMade,
+			Attempts: 1, QueuedAt: now.Add(-time.Hour), Status: 200, Duration: 84 * time.Millisecond})
 	}
-	f.sent["chat"][0] = webhook.HookDelivery{ID: 100, MessageID: "msg_x_100", Hook: "chat", Notice: 9, Kind: app.NoticeAlarm, Title: "Emergency override used", State: webhook.DeliveryFailed, Attempts: 2,
-		QueuedAt: now.Add(-time.Hour), EndedAt: now, Status: 500, Took: 1200 * time.Millisecond, Code: app.ETransient, Error: "It answered 500 Internal Server Error.",
-		Request: `{"text":"*Someone* <b>"}`, Log: []webhook.HookAttempt{{Attempt: 2, At: now, Took: time.Second, Status: 500, Error: "It answered 500 Internal Server Error.", Response: "<h1>oops</h1>"},
+	f.sent["chat"][0] = webhook.Delivery{ID: 100, MessageID: "msg_x_100", Hook: "chat", Notification: 9, Kind: app.NoticeAlarm, Title: "Emergency override used", State: webhook.DeliveryFailed, Attempts: 2,
+		QueuedAt: now.Add(-time.Hour), EndedAt: now, Status: 500, Duration: 1200 * time.Millisecond, Code: app.ETransient, Error: "It answered 500 Internal Server Error.",
+		Request: `{"text":"*Someone* <b>"}`, Log: []webhook.Attempt{{Attempt: 2, At: now, Duration: time.Second, Status: 500, Error: "It answered 500 Internal Server Error.", Response: "<h1>oops</h1>"},
 			{Attempt: 1, At: now.Add(-time.Minute), Error: "hooks.slack.com did not answer within 10s."}}}
 	for i := range 40 {
 		n := app.Notice{ID: int64(40 - i), At: now.Add(-time.Duration(i) * time.Hour), Kind: app.NoticeBudget, Title: "Budget nearly used", Text: "90% of\nit", About: app.Subject{Kind: app.SubjectClusters}, Users: []string{"root"}}
@@ -208,7 +208,7 @@ func TestHookPages(t *testing.T) {
 			t.Errorf("%s is live: %v", at, err)
 		}
 	}
-	for path, want := range map[string]webhook.HookState{"off": webhook.HookOff, "on": webhook.HookActive} {
+	for path, want := range map[string]webhook.State{"off": webhook.HookOff, "on": webhook.HookActive} {
 		if a := s.post("/admin/webhooks/chat/"+path, nil); a.status != http.StatusSeeOther || f.hooks[0].State != want {
 			t.Errorf("%s: %d, %s", path, a.status, f.hooks[0].State)
 		}

@@ -329,7 +329,7 @@ type Config struct {
 	// Builds understands what build systems send, BuildRules the rules about it; nil: nothing is taken from them.
 	Builds     build.Systems
 	BuildRules build.RuleEngine
-	HookGuard  webhook.HookGuard // where hooks may lead; nil: anywhere over https
+	HookGuard  webhook.Guard // where hooks may lead; nil: anywhere over https
 	// TenantFiles reads and writes what a tenant's settings are kept in; nil: they are neither exported nor imported.
 	TenantFiles settings.TenantFiles
 

@@ -107,7 +107,7 @@ func TestTrialsSayWhereTheCallbackGoes(t *testing.T) {
 		rules := calls(tc.callback)
 		out, err := b.Services.Build.Intake.TryBuild(t.Context(), admin, "ci", build.Trial{Rules: &rules, Event: &app.BuildEvent{Build: "web/1", Phase: build.PhaseRunning}, Payload: tc.payload})
 		text, _ := json.Marshal(out)
-		if err != nil || out.Do != "create" || out.Callback != tc.where || !strings.Contains(out.NoCallback, tc.why) || tc.why == "" && out.NoCallback != "" || strings.Contains(string(text), "hunter2") || strings.Contains(string(text), "secret") {
+		if err != nil || out.Action != "create" || out.Callback != tc.where || !strings.Contains(out.NoCallback, tc.why) || tc.why == "" && out.NoCallback != "" || strings.Contains(string(text), "hunter2") || strings.Contains(string(text), "secret") {
 			t.Errorf("%s: %s, %v", name, text, err)
 		}
 	}

@@ -57,19 +57,19 @@ type BuildHook struct {
 	Name   string `json:"name"`
 	System string `json:"system"`
 	// Owner is the user as whom it acts, with that user's rights, groups and quota.
-	Owner     string    `json:"owner"`
-	Rules     []Rule    `json:"rules"`
-	Enabled   bool      `json:"enabled"`
-	Why       string    `json:"why,omitempty"` // it can do nothing now, such as that its owner is disabled
-	SecretAt  time.Time `json:"secret_at"`
-	OldUntil  time.Time `json:"old_until,omitzero"` // until when the secret before counts too
-	LastAt    time.Time `json:"last_at,omitzero"`   // the latest delivery that was signed right
-	RefusedAt time.Time `json:"refused_at,omitzero"`
-	Refused   string    `json:"refused,omitempty"` // why the latest one was refused that was not
+	Owner          string    `json:"owner"`
+	Rules          []Rule    `json:"rules"`
+	Enabled        bool      `json:"enabled"`
+	Problem        string    `json:"problem,omitempty"` // it can do nothing now, such as that its owner is disabled
+	SecretAt       time.Time `json:"secret_at"`
+	OldSecretUntil time.Time `json:"old_secret_until,omitzero"` // until when the secret before counts too
+	LastDeliveryAt time.Time `json:"last_delivery_at,omitzero"` // the latest delivery that was signed right
+	RefusedAt      time.Time `json:"refused_at,omitzero"`
+	Refused        string    `json:"refused,omitempty"` // why the latest one was refused that was not
 	// Statuses says that commits show how the build's cluster is, written with a token of the hook at StatusAPI; "" is the system's own.
 	Statuses  bool   `json:"statuses"`
 	StatusAPI string `json:"status_api,omitempty"`
-	Live      int    `json:"live"` // builds that have a cluster, or wait for one
+	Active    int    `json:"active_builds"` // builds that have a cluster, or wait for one
 	// Warnings say of one hook what is allowed and still unwise; lists leave them out.
 	Warnings  []string  `json:"warnings,omitempty"`
 	CreatedBy string    `json:"created_by"`
@@ -119,8 +119,8 @@ type BuildHookRequest struct {
 // SavedBuildHook is a build hook as it is after a change. Secret is the one that was made just now, "" where none was.
 type SavedBuildHook struct {
 	BuildHook
-	Secret string `json:"secret,omitempty"`
-	Made   bool   `json:"made"`
+	Secret  string `json:"secret,omitempty"`
+	Created bool   `json:"created"`
 }
 
 // Systems lists the build systems that can be spoken to; they are no secret.
@@ -147,7 +147,7 @@ func (a *Hooks) BuildHooks(ctx context.Context, actor app.Actor) ([]BuildHook, e
 	}
 	all, err := a.Store.BuildHooks(ctx, actor.Tenant)
 	for i := range all {
-		if _, all[i].Why, err = a.buildOwner(ctx, all[i]); err != nil {
+		if _, all[i].Problem, err = a.buildOwner(ctx, all[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -168,7 +168,7 @@ func (a *Hooks) BuildHook(ctx context.Context, actor app.Actor, name string) (Bu
 
 // judgeBuildHook says of a hook as it is now why it can do nothing, and what is unwise about it.
 func (a *Hooks) judgeBuildHook(ctx context.Context, h *BuildHook) (err error) {
-	if _, h.Why, err = a.buildOwner(ctx, *h); err != nil {
+	if _, h.Problem, err = a.buildOwner(ctx, *h); err != nil {
 		return err
 	}
 	_, secrets, err := a.Store.BuildHookAt(ctx, h.ID, a.Now())
@@ -228,7 +228,7 @@ func (a *Hooks) SaveBuildHook(ctx context.Context, actor app.Actor, r BuildHookR
 	if err := a.judgeBuildHook(ctx, &h); err != nil {
 		return SavedBuildHook{}, err
 	}
-	saved := SavedBuildHook{BuildHook: h, Made: made}
+	saved := SavedBuildHook{BuildHook: h, Created: made}
 	if r.Rotate || made && r.Secret == "" {
 		saved.Secret = c.New
 	}

@@ -218,7 +218,7 @@ func FuzzBuildDeliveries(f *testing.F) {
 		switch code := app.CodeOf(err); {
 		case err == nil && r.Outcome == build.OutcomeStarted:
 			b, err := g.Store.Build(t.Context(), app.DefaultTenant, r.Build)
-			if err != nil || b.Key == "" || b.Event.Build == "" || len(b.Key) > build.MaxBuildKey || len(b.Wanted.Cluster) > 40 {
+			if err != nil || b.Key == "" || b.Event.Build == "" || len(b.Key) > build.MaxBuildKey || len(b.Spec.Cluster) > 40 {
 				t.Errorf("begun is %+v, %v", b, err)
 			}
 			if now != last+1 {

@@ -23,9 +23,9 @@ type Call struct {
 
 // Callbacks are a build's callbacks, and what happened to them.
 type Callbacks struct {
-	URL  string     `json:"url,omitempty"` // without what may be secret
-	Why  string     `json:"why,omitempty"` // why no callback is sent, or none any more
-	Told []Callback `json:"told"`
+	URL        string     `json:"url,omitempty"`    // without what may be secret
+	Reason     string     `json:"reason,omitempty"` // why no callback is sent, or none any more
+	Deliveries []Callback `json:"deliveries"`
 }
 
 // Callback is what a build is sent once: that it is ready, refused, failed or ended.
@@ -40,15 +40,15 @@ type Callback struct {
 	NextAt    time.Time             `json:"next_at,omitzero"` // of a waiting one: not before then
 	EndedAt   time.Time             `json:"ended_at,omitzero"`
 	// Of the last attempt:
-	Status int           `json:"status,omitempty"` // 0: no answer
-	Took   time.Duration `json:"took,omitempty"`
-	Code   app.Code      `json:"code,omitempty"` // "": it was taken, or not tried yet
-	Error  string        `json:"error,omitempty"`
+	Status   int           `json:"status,omitempty"` // 0: no answer
+	Duration time.Duration `json:"duration,omitempty"`
+	Code     app.Code      `json:"code,omitempty"` // "": it was taken, or not tried yet
+	Error    string        `json:"error,omitempty"`
 }
 
 // News is what is notified of a build as it is.
 func (b Build) News(now time.Time, nodes []app.BuildNode) app.BuildNews {
-	return app.BuildNews{At: now, Build: b.ID, Hook: b.Hook, Key: b.Key, Name: b.Event.Build, Job: b.Event.Job, State: b.State, Words: b.Words, Cluster: b.Cluster,
+	return app.BuildNews{At: now, Build: b.ID, Hook: b.Hook, Key: b.Key, Name: b.Event.Build, Job: b.Event.Job, State: b.State, Message: b.Message, Cluster: b.Cluster,
 		Nodes: nodes, HookID: b.HookID}
 }
 

@@ -76,9 +76,9 @@ type DeliveryRecord struct {
 	Build   string    `json:"build,omitempty"`
 	Job     string    `json:"job,omitempty"`
 	Outcome Outcome   `json:"outcome"`
-	Words   string    `json:"words,omitempty"`
+	Message string    `json:"message,omitempty"`
 	Rule    string    `json:"rule,omitempty"`
-	Made    int64     `json:"made,omitempty"` // the build that it is about
+	BuildID int64     `json:"build_id,omitempty"` // the build that it is about
 	Replays int       `json:"replays,omitempty"`
 	Size    int       `json:"size"`           // of the body, in bytes
 	Body    string    `json:"body,omitempty"` // only of a single one
@@ -132,8 +132,8 @@ type IngestResult struct {
 
 // The outcomes.
 const (
-	OutcomeStarted    Outcome = "begun"      // a build waits for its cluster now
-	OutcomeDuplicate  Outcome = "known"      // the build has one, or had
+	OutcomeStarted    Outcome = "started"    // a build waits for its cluster now
+	OutcomeDuplicate  Outcome = "duplicate"  // the build has one, or had
 	OutcomeEnded      Outcome = "ended"      // builds were ended
 	OutcomeExtended   Outcome = "extended"   // the lease was moved
 	OutcomeIgnored    Outcome = "nothing"    // no rule matched, or it says so
@@ -145,7 +145,7 @@ const (
 type IntakeResponse struct {
 	Delivery int64          `json:"delivery"`
 	Outcome  Outcome        `json:"outcome"`
-	Words    string         `json:"words,omitempty"`
+	Message  string         `json:"message,omitempty"`
 	Build    int64          `json:"build,omitempty"`
 	State    app.BuildState `json:"state,omitempty"`
 	// URL is where the build is to be looked at, which the face fills in; Token opens it, and nothing else, until the build has ended.
@@ -192,7 +192,7 @@ func (a *Intake) IngestBuild(ctx context.Context, id string, header func(string)
 	order, err := a.buildOrder(ctx, h, d, now)
 	var unread *app.Error
 	if errors.As(err, &unread) && unread.Code == app.EInvalid {
-		order.Delivery.Outcome, order.Delivery.Words = OutcomeUnreadable, unread.ForPeople()
+		order.Delivery.Outcome, order.Delivery.Message = OutcomeUnreadable, unread.ForPeople()
 	} else if err != nil {
 		return IntakeResponse{}, err
 	}
@@ -209,7 +209,7 @@ func (a *Intake) IngestBuild(ctx context.Context, id string, header func(string)
 }
 
 func (a *Intake) buildReceipt(ctx context.Context, h BuildHook, done IngestResult) (IntakeResponse, error) {
-	r := IntakeResponse{Delivery: done.Delivery.ID, Outcome: done.Delivery.Outcome, Words: done.Delivery.Words}
+	r := IntakeResponse{Delivery: done.Delivery.ID, Outcome: done.Delivery.Outcome, Message: done.Delivery.Message}
 	if b := done.Build; b != nil {
 		r.Build, r.State = b.ID, b.Shown().State
 		if b.State.Live() {
@@ -249,16 +249,16 @@ func (a *Intake) buildOrder(ctx context.Context, h BuildHook, d Delivery, now ti
 	o.Event = e
 	o.Delivery.Event, o.Delivery.Action, o.Delivery.Build, o.Delivery.Job = e.Event, e.Action, e.Build, e.Job
 	w := a.evaluateDelivery(ctx, h, e)
-	o.Delivery.Rule, o.Delivery.Words, o.Ends, o.Begin, o.Extend = w.rule, w.words, w.ends, w.begin, w.extend
+	o.Delivery.Rule, o.Delivery.Message, o.Ends, o.Begin, o.Extend = w.rule, w.words, w.ends, w.begin, w.extend
 	if w.refused {
 		o.Delivery.Outcome = OutcomeRefused
 	}
 	if o.Begin != nil || o.Extend != "" {
 		switch {
 		case !h.Enabled:
-			o.Delivery.Outcome, o.Delivery.Words = OutcomeRefused, "The hook is off: it ends builds but starts none."
+			o.Delivery.Outcome, o.Delivery.Message = OutcomeRefused, "The hook is off: it ends builds but starts none."
 		case why != "":
-			o.Delivery.Outcome, o.Delivery.Words = OutcomeRefused, why
+			o.Delivery.Outcome, o.Delivery.Message = OutcomeRefused, why
 		default:
 			return o, nil
 		}
@@ -296,7 +296,7 @@ type evaluation struct {
 type RuleMatch struct {
 	Rule    string `json:"rule"`
 	Matched bool   `json:"matched"`
-	Words   string `json:"words,omitempty"` // why no one can tell, or why it does nothing
+	Message string `json:"message,omitempty"` // why no one can tell, or why it does nothing
 }
 
 // reopening are the words of systems for a pull request that was closed and is not any more.
@@ -311,7 +311,7 @@ func (a *Intake) evaluateDelivery(ctx context.Context, h BuildHook, e app.BuildE
 	for _, r := range h.Rules {
 		j, err := a.BuildRules.JudgeRule(ctx, r, e)
 		if err != nil {
-			w.looks = append(w.looks, RuleMatch{Rule: r.Name, Words: app.AsError(err).ForPeople()})
+			w.looks = append(w.looks, RuleMatch{Rule: r.Name, Message: app.AsError(err).ForPeople()})
 			continue
 		}
 		w.looks = append(w.looks, RuleMatch{Rule: r.Name, Matched: j.Applies})
@@ -321,7 +321,7 @@ func (a *Intake) evaluateDelivery(ctx context.Context, h BuildHook, e app.BuildE
 		w.rule = r.Name
 		refuse := func(words string) {
 			w.refused, w.words = true, words
-			w.looks[len(w.looks)-1].Words = words
+			w.looks[len(w.looks)-1].Message = words
 		}
 		switch {
 		case r.Do == ActionNothing:
@@ -350,8 +350,8 @@ func (a *Intake) evaluateDelivery(ctx context.Context, h BuildHook, e app.BuildE
 		w.words = "The hook has no rules."
 	}
 	for _, l := range w.looks {
-		if l.Words != "" {
-			w.words = fmt.Sprintf("No rule matches; %s couldn't be evaluated: %s", l.Rule, l.Words)
+		if l.Message != "" {
+			w.words = fmt.Sprintf("No rule matches; %s couldn't be evaluated: %s", l.Rule, l.Message)
 			break
 		}
 	}
@@ -390,9 +390,9 @@ func (a *Intake) extendFor(ctx context.Context, o IngestOrder, done *IngestResul
 	}
 	d := &done.Delivery
 	if err := a.Builds.extendBuild(ctx, o.Who, *done.Build, o.Hook.Rules[i].LeaseTime()); err != nil {
-		d.Outcome, d.Words = OutcomeRefused, app.AsError(err).Advised()
+		d.Outcome, d.Message = OutcomeRefused, app.AsError(err).Advised()
 	} else {
-		d.Outcome, d.Words = OutcomeExtended, ""
+		d.Outcome, d.Message = OutcomeExtended, ""
 	}
 	_ = a.Store.NoteDeliveryOutcome(ctx, *d) // it is a note; the lease was moved or not all the same
 }
@@ -441,7 +441,7 @@ func (a *Intake) ReplayBuild(ctx context.Context, actor app.Actor, hook string, 
 		return DeliveryRecord{}, err
 	}
 	if err != nil {
-		o.Delivery.Outcome, o.Delivery.Words = OutcomeUnreadable, app.AsError(err).ForPeople()
+		o.Delivery.Outcome, o.Delivery.Message = OutcomeUnreadable, app.AsError(err).ForPeople()
 	}
 	o.Replay, o.Delivery.ID, o.Uniq = kept.ID, kept.ID, d.Unique
 	done, err := a.Store.IngestBuild(ctx, o)

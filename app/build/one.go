@@ -52,14 +52,14 @@ type Build struct {
 	// Of the event that began it:
 	Event   app.BuildEvent `json:"event"`
 	State   app.BuildState `json:"state"`
-	Words   string         `json:"words,omitempty"` // why the state is so
-	Wanted  Spec           `json:"wanted"`
+	Message string         `json:"message,omitempty"` // why the state is so
+	Spec    Spec           `json:"spec"`
 	Request int64          `json:"request,omitempty"`
 	Cluster string         `json:"cluster,omitempty"`
 	Ahead   int            `json:"ahead,omitempty"` // of a waiting one: how many of its rule come before
 	// Begun is when it was reported, Made when its turn came.
-	BegunAt   time.Time `json:"begun_at"`
-	MadeAt    time.Time `json:"made_at,omitzero"`
+	StartedAt time.Time `json:"started_at"`
+	CreatedAt time.Time `json:"created_at,omitzero"`
 	ReadyAt   time.Time `json:"ready_at,omitzero"`
 	WaitUntil time.Time `json:"wait_until,omitzero"`
 	EndAt     time.Time `json:"end_at,omitzero"` // when its end was reported

@@ -60,17 +60,17 @@ func (b Build) failedNotice(now time.Time) app.Notice {
 		about = app.ClusterSubject(b.Cluster)
 	}
 	return app.Notice{At: now, Tenant: b.Tenant, Kind: app.NoticeCluster, Cluster: b.Cluster, Users: []string{b.Owner},
-		Title: fmt.Sprintf("Build %s got no cluster", cmp.Or(b.Event.Build, b.Key)), Text: b.Words, About: about}
+		Title: fmt.Sprintf("Build %s got no cluster", cmp.Or(b.Event.Build, b.Key)), Text: b.Message, About: about}
 }
 
 // Over ends a build that has no cluster.
 func (b *Build) Over(s app.BuildState, words string, now time.Time) {
-	b.State, b.Words, b.EndedAt, b.DueAt = s, cmp.Or(words, b.Words), now, time.Time{}
+	b.State, b.Message, b.EndedAt, b.DueAt = s, cmp.Or(words, b.Message), now, time.Time{}
 }
 
 // Ending begins to give a build's cluster back; final is the state after.
 func (b *Build) Ending(final app.BuildState, words string, now time.Time) {
-	b.State, b.Final, b.Words, b.Tries, b.RetryAt = app.BuildEnding, final, cmp.Or(words, b.Words), 0, time.Time{}
+	b.State, b.Final, b.Message, b.Tries, b.RetryAt = app.BuildEnding, final, cmp.Or(words, b.Message), 0, time.Time{}
 	if b.EndAt.IsZero() {
 		b.EndAt = now
 	}
@@ -162,7 +162,7 @@ func (a *Reconciler) turnOf(ctx context.Context, d DueBuild, b *Build, now time.
 		b.Over(app.BuildOver, "Ended while waiting in the queue.", now)
 		return false, nil
 	case !now.Before(b.WaitUntil):
-		b.Over(app.BuildFailed, cmp.Or("Timed out in the queue. "+b.Words, ""), now)
+		b.Over(app.BuildFailed, cmp.Or("Timed out in the queue. "+b.Message, ""), now)
 		return false, nil
 	case now.Before(b.RetryAt):
 		b.DueAt = b.RetryAt
@@ -176,13 +176,13 @@ func (a *Reconciler) turnOf(ctx context.Context, d DueBuild, b *Build, now time.
 		b.Over(app.BuildRefused, why, now)
 		return false, nil
 	}
-	atOnce := b.Wanted.Concurrency
+	atOnce := b.Spec.Concurrency
 	for _, r := range d.Of.Rules {
 		if r.Name == b.Rule && r.Do == ActionCreate {
 			atOnce = r.AtOnce()
 		}
 	}
-	r := b.Wanted.Request()
+	r := b.Spec.Request()
 	r.Build = &app.BuildClaim{ID: b.ID, Version: b.Version, AtOnce: atOnce}
 	if a.Faults != nil {
 		if err := a.Faults("build ask"); err != nil {
@@ -196,14 +196,14 @@ func (a *Reconciler) turnOf(ctx context.Context, d DueBuild, b *Build, now time.
 		return true, nil
 	case e.Code == app.EConflict && e.Reason == "build_moved":
 		// There is no room, or something has happened to it meanwhile: then it is due anyway.
-		b.Words, b.DueAt = "Waiting in the queue.", b.WaitUntil
+		b.Message, b.DueAt = "Waiting in the queue.", b.WaitUntil
 		return false, nil
 	case e.Code == app.EForbidden:
 		b.Over(app.BuildRefused, e.Advised(), now)
 		return false, nil
 	case e.Code == app.EQuota, e.Code == app.ECapacity, e.Code == app.ERateLimit, e.Code == app.ETransient, e.Code == app.ETimeout, e.Code == app.EConflict && e.Field != "name":
 		b.Tries++
-		b.Words, b.RetryAt = e.Advised(), now.Add(max(buildRetry(b.Tries), e.RetryAfter))
+		b.Message, b.RetryAt = e.Advised(), now.Add(max(buildRetry(b.Tries), e.RetryAfter))
 		if b.RetryAt.After(b.WaitUntil) {
 			b.RetryAt = b.WaitUntil
 		}
@@ -217,7 +217,7 @@ func (a *Reconciler) turnOf(ctx context.Context, d DueBuild, b *Build, now time.
 			return false, err
 		}
 		if leaves {
-			b.Words = fmt.Sprintf("Waiting for cluster %s of an earlier build to be deleted.", b.Wanted.Cluster)
+			b.Message = fmt.Sprintf("Waiting for cluster %s of an earlier build to be deleted.", b.Spec.Cluster)
 			b.RetryAt = now.Add(buildFirstRetry)
 			if b.RetryAt.After(b.WaitUntil) {
 				b.RetryAt = b.WaitUntil
@@ -232,8 +232,8 @@ func (a *Reconciler) turnOf(ctx context.Context, d DueBuild, b *Build, now time.
 
 // leavesName reports whether the cluster that has the name which a build wants goes away by itself, since the build that it was for has ended.
 func (a *Reconciler) leavesName(ctx context.Context, b *Build) (bool, error) {
-	all, err := a.Store.Clusters(ctx, b.Tenant, app.ClusterFilter{Name: b.Wanted.Cluster, Deleted: true, Limit: 1})
-	if err != nil || b.Wanted.Cluster == "" || len(all) == 0 {
+	all, err := a.Store.Clusters(ctx, b.Tenant, app.ClusterFilter{Name: b.Spec.Cluster, Deleted: true, Limit: 1})
+	if err != nil || b.Spec.Cluster == "" || len(all) == 0 {
 		return false, err
 	}
 	c := all[0]
@@ -295,7 +295,7 @@ func (a *Reconciler) followBuild(ctx context.Context, d DueBuild, b *Build, now 
 		b.Ending(app.BuildOver, "", now)
 	case b.State == app.BuildReady: // whatever is wrong with it now is for its owner to see
 	case c.Status == app.ClusterActive:
-		b.State, b.Words, b.ReadyAt, b.Tries = app.BuildReady, "", now, 0
+		b.State, b.Message, b.ReadyAt, b.Tries = app.BuildReady, "", now, 0
 	case c.Status == app.ClusterFailed:
 		b.Ending(app.BuildFailed, cmp.Or(c.Message, "The cluster couldn't be created."), now)
 	case !now.Before(b.WaitUntil):

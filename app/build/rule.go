@@ -187,7 +187,7 @@ type Judgement struct {
 // cost.
 type RuleEngine interface {
 	// EventWords are what expressions can ask about.
-	EventWords() []policy.Word
+	EventWords() []policy.Variable
 	// CheckRule tells what is wrong with the CEL of a rule: EInvalid with the field, and line and column in the message.
 	CheckRule(r Rule) error
 	// JudgeRule says whether a rule matches, and what it would ask for. An error means that no one can tell.

@@ -26,22 +26,22 @@ func (b Build) CommitStatus(h BuildHook, words string) *app.CommitStatus {
 	if !h.Statuses || len(e.Repository) > 255 || !commitRepository.MatchString(e.Repository) || !commitID.MatchString(e.Commit) {
 		return nil
 	}
-	s := &app.CommitStatus{System: h.System, Repository: e.Repository, Commit: e.Commit, Context: "muster/" + b.Rule, Words: cmp.Or(words, b.Words)}
+	s := &app.CommitStatus{System: h.System, Repository: e.Repository, Commit: e.Commit, Context: "muster/" + b.Rule, Description: cmp.Or(words, b.Message)}
 	if e.Job != "" {
 		s.Context += "/" + e.Job
 	}
 	switch b.State {
 	case app.BuildWaiting:
-		s.State, s.Words = app.CommitPending, "Waiting for a cluster."
+		s.State, s.Description = app.CommitPending, "Waiting for a cluster."
 	case app.BuildReady:
 		s.State = app.CommitSuccess
 	case app.BuildRefused, app.BuildFailed:
-		s.State, s.Words = app.CommitFailure, cmp.Or(s.Words, "This build has no cluster.")
+		s.State, s.Description = app.CommitFailure, cmp.Or(s.Description, "This build has no cluster.")
 	case app.BuildOver:
 		if !b.ReadyAt.IsZero() {
 			return nil // that it was ready remains true
 		}
-		s.State, s.Words = app.CommitCancelled, "The build ended before its cluster was ready."
+		s.State, s.Description = app.CommitCancelled, "The build ended before its cluster was ready."
 	default:
 		return nil
 	}
@@ -83,7 +83,7 @@ func (a *Reconciler) readyStatus(ctx context.Context, d DueBuild, b Build, c clu
 			s.Link = l.URL
 		}
 		if i < 3 {
-			s.Words += " " + l.Label + ": " + l.URL
+			s.Description += " " + l.Label + ": " + l.URL
 		}
 	}
 	return s, nil

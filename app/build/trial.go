@@ -21,16 +21,16 @@ type Trial struct {
 
 // RuleTrialResult is the answer. Nothing was done.
 type RuleTrialResult struct {
-	Event  app.BuildEvent `json:"event"`
-	Looks  []RuleMatch    `json:"looks"`          // of each rule that was looked at
-	Rule   string         `json:"rule,omitempty"` // that matched
-	Do     string         `json:"do"`
-	Key    string         `json:"key,omitempty"`
-	Ask    *Spec          `json:"ask,omitempty"`
-	Ends   []string       `json:"ends,omitempty"` // what would end
-	Words  string         `json:"words,omitempty"`
-	Layout *layout.Layout `json:"layout,omitempty"`  // of the cluster
-	Refuse string         `json:"refused,omitempty"` // why the cluster would not be made
+	Event   app.BuildEvent `json:"event"`
+	Rules   []RuleMatch    `json:"rules"`          // of each rule that was looked at
+	Rule    string         `json:"rule,omitempty"` // that matched
+	Action  string         `json:"action"`
+	Key     string         `json:"key,omitempty"`
+	Ask     *Spec          `json:"ask,omitempty"`
+	Ends    []string       `json:"ends,omitempty"` // what would end
+	Message string         `json:"message,omitempty"`
+	Layout  *layout.Layout `json:"layout,omitempty"`  // of the cluster
+	Refuse  string         `json:"refused,omitempty"` // why the cluster would not be made
 	// Callback is the URL that would receive the build's status, without parts that may be secret. NoCallback says why no status would be
 	// sent although the request asks for it.
 	Callback   string `json:"callback,omitempty"`
@@ -39,7 +39,7 @@ type RuleTrialResult struct {
 
 // TryBuild says what rules would do, without doing it.
 func (a *Intake) TryBuild(ctx context.Context, actor app.Actor, name string, t Trial) (RuleTrialResult, error) {
-	out := RuleTrialResult{Looks: []RuleMatch{}, Do: string(ActionNothing)}
+	out := RuleTrialResult{Rules: []RuleMatch{}, Action: string(ActionNothing)}
 	if err := actor.Authorize("TryBuild"); err != nil {
 		return out, err
 	}
@@ -68,19 +68,19 @@ func (a *Intake) TryBuild(ctx context.Context, actor app.Actor, name string, t T
 		}
 	}
 	w := a.evaluateDelivery(ctx, h, out.Event)
-	out.Looks, out.Rule, out.Words = append(out.Looks, w.looks...), w.rule, w.words
+	out.Rules, out.Rule, out.Message = append(out.Rules, w.looks...), w.rule, w.words
 	for _, e := range w.ends {
 		out.Ends = append(out.Ends, cmp.Or(e.Key, e.Build))
 	}
 	switch {
 	case w.begin != nil:
-		out.Do, out.Key, out.Ask = string(ActionCreate), w.begin.Key, &w.begin.Ask
+		out.Action, out.Key, out.Ask = string(ActionCreate), w.begin.Key, &w.begin.Ask
 		out.Callback, out.NoCallback = w.begin.Call.Shown, w.begin.Call.Why
 		a.tryAsk(ctx, h, w.begin.Ask, &out)
 	case w.extend != "":
-		out.Do, out.Key = string(ActionExtend), w.extend
+		out.Action, out.Key = string(ActionExtend), w.extend
 	case len(w.ends) > 0:
-		out.Do = string(ActionDelete)
+		out.Action = string(ActionDelete)
 	}
 	return out, nil
 }

@@ -81,7 +81,7 @@ func (a *Service) RevertCatalog(ctx context.Context, actor app.Actor, k template
 		return Report{}, err
 	}
 	switch {
-	case was.Gone:
+	case was.Deleted:
 		c.Remove = []template.CatalogKey{k}
 	case was.Text == "":
 		return Report{}, &app.Error{Code: app.EConflict, Reason: "too_old", Field: "number", Message: fmt.Sprintf("The text of version %d is no longer available.", number),
@@ -206,7 +206,7 @@ func (d *catalogDraft) lay(actor app.Actor, c Change, texts []Text, compare func
 			t.Coopr = was.Coopr          // it stays as lenient as it was until it is edited
 			if !trusted || was.Trusted { // the same text is no new version, unless it becomes trusted by that
 				t.Trusted = was.Trusted
-				d.Report.Same++
+				d.Report.Unchanged++
 				touched[t.CatalogKey] = t
 				continue
 			}
@@ -235,7 +235,7 @@ func (d *catalogDraft) lay(actor app.Actor, c Change, texts []Text, compare func
 		}
 	}
 	for k := range gone {
-		d.Entries = append(d.Entries, Revision{CatalogKey: k, Number: d.own[k].Number + 1, Note: note, Gone: true, Trusted: trusted})
+		d.Entries = append(d.Entries, Revision{CatalogKey: k, Number: d.own[k].Number + 1, Note: note, Deleted: true, Trusted: trusted})
 	}
 	slices.SortFunc(d.Entries, func(x, y Revision) int { return template.CompareKeys(x.CatalogKey, y.CatalogKey) })
 	for k, r := range d.own {

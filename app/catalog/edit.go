@@ -28,7 +28,7 @@ func (a *Service) describe(ctx context.Context, actor app.Actor, d *catalogDraft
 		edit := Edit{CatalogKey: e.CatalogKey, Act: "change", Number: e.Number}
 		_, had := d.own[e.CatalogKey]
 		switch {
-		case e.Gone:
+		case e.Deleted:
 			edit.Act = "remove"
 		case !had:
 			edit.Act = "add"
@@ -52,13 +52,13 @@ func (d *catalogDraft) warnings(e Revision, use Use, users []template.CatalogKey
 	_, had := d.own[e.CatalogKey]
 	under := d.Base.Entry(e.CatalogKey) != nil
 	switch {
-	case e.Gone && under:
+	case e.Deleted && under:
 		say("The shared catalog's %s is used again.", e.CatalogKey)
-	case !e.Gone && !had && under:
+	case !e.Deleted && !had && under:
 		say("Overrides the shared catalog's %s.", e.CatalogKey)
 	}
 	if n := use.Templates[e.Name]; e.Kind == template.KindTemplate && n > 0 {
-		if e.Gone && !under {
+		if e.Deleted && !under {
 			say("%s won't change, but can no longer be upgraded.", humanize.Count(n, "existing cluster"))
 		} else {
 			say("%s won't change until upgraded.", humanize.Count(n, "existing cluster"))
@@ -67,7 +67,7 @@ func (d *catalogDraft) warnings(e Revision, use Use, users []template.CatalogKey
 	if n := use.Providers[e.Name]; e.Kind == template.KindProvider && n > 0 {
 		say("Used by %s.", humanize.Count(n, "cluster"))
 	}
-	if len(users) > 0 && (e.Gone || had || under) {
+	if len(users) > 0 && (e.Deleted || had || under) {
 		const named = 10
 		var names []string
 		for _, u := range users[:min(len(users), named)] {

@@ -90,7 +90,7 @@ func (a *Service) CheckFirstTenant(ctx context.Context) error {
 func (a *Service) checkTenantIsolation(ctx context.Context, d *catalogDraft, touched map[template.CatalogKey]Text) error {
 	for _, e := range d.Entries {
 		spec, is := d.After.Entry(e.CatalogKey).(*template.ProviderSpec)
-		if !is || e.Gone {
+		if !is || e.Deleted {
 			continue
 		}
 		err := a.CheckIsolation(ctx, spec)

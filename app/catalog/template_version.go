@@ -23,7 +23,7 @@ type TemplateVersion struct {
 	// Template is what it said. What is not published any more may be of a form that this version of Muster does not know whole.
 	Template apptemplate.Template `json:"template"`
 	// Stands tells that the catalog says so now.
-	Stands bool `json:"stands"`
+	Current bool `json:"current"`
 }
 
 // TemplateVersions returns all versions of a template, newest first: to all but admins those that were no drafts. ENotFound where
@@ -57,7 +57,7 @@ func (a *Service) templateVersions(ctx context.Context, actor app.Actor, name st
 		if v.Template.State == apptemplate.StateDraft && !actor.SeesDrafts() {
 			continue
 		}
-		v.Stands = now != nil && len(list) == 0 && now.Digest() == k.Hash
+		v.Current = now != nil && len(list) == 0 && now.Digest() == k.Hash
 		list = append(list, v)
 	}
 	if len(list) == 0 {
@@ -114,7 +114,7 @@ type TemplateDiff struct {
 }
 
 // VersionUsed returns nil for clusters of which it is not known.
-func (a *Service) VersionUsed(ctx context.Context, actor app.Actor, template, hash string) (*apptemplate.MadeFrom, error) {
+func (a *Service) VersionUsed(ctx context.Context, actor app.Actor, template, hash string) (*apptemplate.UsedVersion, error) {
 	if hash == "" {
 		return nil, nil
 	}
@@ -126,7 +126,7 @@ func (a *Service) VersionUsed(ctx context.Context, actor app.Actor, template, ha
 	if err != nil {
 		return nil, err
 	}
-	m := &apptemplate.MadeFrom{}
+	m := &apptemplate.UsedVersion{}
 	for _, k := range kept { // newest first: what came back has the number that it had last
 		if k.Hash == hash && m.Number == 0 {
 			m.Number = k.Number
@@ -134,7 +134,7 @@ func (a *Service) VersionUsed(ctx context.Context, actor app.Actor, template, ha
 	}
 	t := c.For(actor).Templates[template]
 	if t == nil {
-		m.Gone = true
+		m.Deleted = true
 		return m, nil
 	}
 	now := t.Digest()

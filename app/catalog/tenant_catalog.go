@@ -45,12 +45,12 @@ type Source struct {
 // Revision is a version of an own entry. Gone says that it was taken out then.
 type Revision struct {
 	template.CatalogKey
-	Number int       `json:"number"` // 1, 2, 3 … of each entry
-	At     time.Time `json:"at"`
-	By     string    `json:"by"`
-	Note   string    `json:"note,omitempty"`
-	Gone   bool      `json:"gone,omitempty"`
-	Text   string    `json:"text,omitempty"` // "" of versions that are so old that their text is not kept
+	Number  int       `json:"number"` // 1, 2, 3 … of each entry
+	At      time.Time `json:"at"`
+	By      string    `json:"by"`
+	Note    string    `json:"note,omitempty"`
+	Deleted bool      `json:"deleted,omitempty"`
+	Text    string    `json:"text,omitempty"` // "" of versions that are so old that their text is not kept
 	// Trusted versions were saved by a superadmin: they may use providers whose machines are on Muster's
 	// own hosts.
 	Trusted bool `json:"trusted,omitempty"`
@@ -102,10 +102,10 @@ type File struct {
 
 // Report says what a change would do, or has done.
 type Report struct {
-	Problems []Problem `json:"problems"` // errors first; with an error, nothing was saved
-	Changes  []Edit    `json:"changes"`  // entries that become other than they are, by kind and name
-	Same     int       `json:"same"`
-	Saved    bool      `json:"saved"`
+	Problems  []Problem `json:"problems"` // errors first; with an error, nothing was saved
+	Changes   []Edit    `json:"changes"`  // entries that become other than they are, by kind and name
+	Unchanged int       `json:"unchanged"`
+	Saved     bool      `json:"saved"`
 	// Revision is that of the tenant's catalog after it, or as it is where nothing was saved.
 	Revision string `json:"revision"`
 }

@@ -159,8 +159,8 @@ func (a *Cards) ChatProgress(ctx context.Context, c Card) (p Progress, err error
 		}
 	}
 	if p.Latest {
-		if v.Trouble = cluster.TroubleOf(v, cluster.Definition{}, open); v.Trouble != nil {
-			p.Ways = v.Trouble.Ways
+		if v.Problem = cluster.TroubleOf(v, cluster.Definition{}, open); v.Problem != nil {
+			p.Ways = v.Problem.Options
 		}
 	}
 	if p.Operation.Status != app.OperationFailed {

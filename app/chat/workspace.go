@@ -84,7 +84,7 @@ type Workspace struct {
 	// Email says that full members are linked to the account with the same verified address.
 	Email       bool      `json:"email_links"`
 	State       State     `json:"state"`
-	Why         string    `json:"why,omitempty"` // it is not connected
+	Problem     string    `json:"problem,omitempty"` // it is not connected
 	ExpiresAt   time.Time `json:"expires_at,omitzero"`
 	InstalledBy string    `json:"installed_by,omitempty"`
 	InstalledAt time.Time `json:"installed_at,omitzero"`

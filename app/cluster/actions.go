@@ -50,7 +50,7 @@ func (a Actions) On(n app.Node) []app.OperationKind {
 // tells that nothing was asked of the cluster after it.
 func (v View) Acts(o app.Operation, latest bool) []app.Act {
 	return slices.DeleteFunc(o.Acts(latest), func(a app.Act) bool {
-		return a == app.ActResume && v.Trouble != nil && v.Trouble.Operation == o.ID && !v.Trouble.offers(RecoveryResume)
+		return a == app.ActResume && v.Problem != nil && v.Problem.Operation == o.ID && !v.Problem.offers(RecoveryResume)
 	})
 }
 

@@ -15,16 +15,16 @@ import (
 type CheaperLayout struct {
 	Prefer      template.Preference `json:"prefer"`
 	CostPerHour float64             `json:"cost_per_hour"`
-	Instead     float64             `json:"instead"`
+	CurrentCost float64             `json:"current_cost_per_hour"`
 	Currency    string              `json:"currency"` // by ISO 4217
 }
 
-// Words say it to people.
-func (c *CheaperLayout) Words() string {
+// Text say it to people.
+func (c *CheaperLayout) Text() string {
 	if c == nil {
 		return ""
 	}
-	return fmt.Sprintf("Choose %s to pay %s instead of %s.", c.Prefer, humanize.PerHour(c.CostPerHour, c.Currency), humanize.PerHour(c.Instead, c.Currency))
+	return fmt.Sprintf("Choose %s to pay %s instead of %s.", c.Prefer, humanize.PerHour(c.CostPerHour, c.Currency), humanize.PerHour(c.CurrentCost, c.Currency))
 }
 
 // What another layout must cost less for a preview to speak of it: so much per hour, and so large a part. The solve takes this long at most.
@@ -59,5 +59,5 @@ func (a *Creates) cheaper(ctx context.Context, tenant string, d Draft, l layout.
 	if less := l.CostPerHour - best.CostPerHour; less < cheaperBy || less < cheaperPart*l.CostPerHour {
 		return nil
 	}
-	return &CheaperLayout{Prefer: template.PreferCheapest, CostPerHour: best.CostPerHour, Instead: l.CostPerHour, Currency: l.Currency}
+	return &CheaperLayout{Prefer: template.PreferCheapest, CostPerHour: best.CostPerHour, CurrentCost: l.CostPerHour, Currency: l.Currency}
 }

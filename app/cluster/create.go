@@ -127,7 +127,7 @@ func (a *Creates) submit(ctx context.Context, actor app.Actor, r CreateRequest) 
 	q := a.newRequest(actor, r, w)
 	switch w.decision.Outcome {
 	case policy.OutcomeRefuse:
-		q.Request.Status, q.Request.EndedAt, q.Request.Message = RequestRefused, q.Request.AskedAt, w.decision.Reason
+		q.Request.Status, q.Request.EndedAt, q.Request.Message = RequestRefused, q.Request.RequestedAt, w.decision.Reason
 		kept, err := a.Store.SaveRequest(ctx, q)
 		if err != nil {
 			return Answer{}, err
@@ -142,7 +142,7 @@ func (a *Creates) submit(ctx context.Context, actor app.Actor, r CreateRequest) 
 	if err != nil {
 		return Answer{}, err
 	}
-	q.Request.Status, q.Request.EndedAt, q.Request.Cluster = RequestAccepted, q.Request.AskedAt, n.Cluster.ID
+	q.Request.Status, q.Request.EndedAt, q.Request.Cluster = RequestAccepted, q.Request.RequestedAt, n.Cluster.ID
 	n.Request = &q
 	if _, err := a.Store.CreateCluster(ctx, n); err != nil {
 		return Answer{}, err
@@ -246,7 +246,7 @@ func (a *Creates) newRequest(actor app.Actor, r CreateRequest, w Evaluation) New
 	r.Config, r.PlanHash, r.Pool = nil, "", nil // which may hold secrets, and are of no use later
 	return NewRequest{Who: actor, Build: r.Build, Request: Request{
 		Tenant: actor.Tenant, Kind: app.OperationCreate, Requester: actor.Name(), Owner: actor.User, Groups: actor.Groups, Via: actor.Via,
-		AskedAt: w.facts.Now, Asked: r, Facts: w.facts, Decision: w.decision, Terms: TermsOf(w.Draft, w.Preview),
+		RequestedAt: w.facts.Now, Spec: r, Facts: w.facts, Decision: w.decision, Terms: TermsOf(w.Draft, w.Preview),
 	}}
 }
 

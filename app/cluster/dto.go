@@ -109,7 +109,7 @@ type View struct {
 	Operations []app.Operation `json:"operations"`
 	Links      []app.Link      `json:"links"`
 	// MadeFrom is the version of the template that it was made from; nil where that is not known, and of clusters that are gone.
-	MadeFrom *template.MadeFrom `json:"made_from,omitempty"`
+	TemplateVersion *template.UsedVersion `json:"template_version,omitempty"`
 	// Parameters are the values that the template's parameters have by now, as far as they set configuration, by name.
 	Parameters map[string]any `json:"parameters,omitempty"`
 	// Health is nil where the cluster has no health checks.
@@ -117,7 +117,7 @@ type View struct {
 	// Build is what it was made for; nil where that is no build, or one that is long forgotten.
 	Build *Build `json:"build,omitempty"`
 	// Trouble is what is wrong and which ways lead on; nil where the cluster hasn't failed.
-	Trouble *Trouble `json:"trouble,omitempty"`
+	Problem *Problem `json:"problem,omitempty"`
 	// Actions are the changes that its state and the reader's rights allow; forms and buttons offer these and no others.
 	Actions Actions `json:"actions"`
 	// Backfill is nil where the cluster has all the nodes that were asked for, or no one wants the others any more.

@@ -40,11 +40,11 @@ func TestStaleHealthIsUnknown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := health.ClusterHealth{Every: time.Minute, Nodes: c.nodes}
 			if c.age > 0 {
-				h.LookedAt = now.Add(-c.age)
+				h.CheckedAt = now.Add(-c.age)
 			}
 			h.Sum(2, c.age > 0)
 			h.Settle(app.Cluster{Status: c.status, Message: c.message}, nodes, now)
-			if counts := [4]int{h.Healthy, h.Sick, h.Unreachable, h.Unknown}; h.State != c.want || counts != c.counts {
+			if counts := [4]int{h.Healthy, h.Unhealthy, h.Unreachable, h.Unknown}; h.State != c.want || counts != c.counts {
 				t.Errorf("%s %v, want %s %v", h.State, counts, c.want, c.counts)
 			}
 			if (c.note == "") != (h.Note == "") || !strings.Contains(h.Note, c.note) {

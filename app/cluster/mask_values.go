@@ -191,13 +191,13 @@ func MaskView(m *secret.Redactor, v *View) {
 		v.Operations[i].Message = m.Hide(v.Operations[i].Message)
 	}
 	v.Health = MaskHealth(m, v.Health)
-	if v.Trouble != nil {
-		t := *v.Trouble
-		t.What, t.Failures = m.Hide(t.What), slices.Clone(t.Failures)
+	if v.Problem != nil {
+		t := *v.Problem
+		t.Text, t.Failures = m.Hide(t.Text), slices.Clone(t.Failures)
 		for i := range t.Failures {
 			t.Failures[i].Error = m.Hide(t.Failures[i].Error)
 		}
-		v.Trouble = &t
+		v.Problem = &t
 	}
 	if v.Backfill != nil {
 		t := *v.Backfill

@@ -12,7 +12,7 @@ import (
 
 // PlanStore is what Plans needs of the database.
 type PlanStore interface {
-	Hooks(ctx context.Context, tenant string) ([]webhook.Hook, error)
+	Hooks(ctx context.Context, tenant string) ([]webhook.Endpoint, error)
 	DurationStats(ctx context.Context, kinds []appplan.DurationKey) (appplan.DurationStatsByKey, error)
 	PoolStock(ctx context.Context, tenant string, shapes []string, now time.Time) ([]PoolStocked, error)
 }

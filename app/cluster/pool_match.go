@@ -15,23 +15,23 @@ import (
 // what is not there is made as ever.
 type PoolMatch struct {
 	Machines int           `json:"machines"` // that come ready
-	Of       int           `json:"of"`       // new machines in all
+	Total    int           `json:"total"`    // new machines in all
 	Pools    []string      `json:"pools"`
-	Duration time.Duration `json:"duration"` // estimate with them, on unlimited workers
-	Instead  time.Duration `json:"instead"`  // without
+	Duration time.Duration `json:"duration"`     // estimate with them, on unlimited workers
+	Without  time.Duration `json:"without_pool"` // without
 }
 
-// Words say it to people.
-func (o PoolMatch) Words() string {
+// Text say it to people.
+func (o PoolMatch) Text() string {
 	from := "pool " + humanize.And(o.Pools)
 	if len(o.Pools) > 1 {
 		from = "pools " + humanize.And(o.Pools)
 	}
-	text := fmt.Sprintf("%d of %s ready in %s", o.Machines, humanize.Count(o.Of, "machine"), from)
-	if o.Duration >= o.Instead {
+	text := fmt.Sprintf("%d of %s ready in %s", o.Machines, humanize.Count(o.Total, "machine"), from)
+	if o.Duration >= o.Without {
 		return text + "."
 	}
-	return fmt.Sprintf("%s: %s instead of %s.", text, humanize.About(humanize.Duration(o.Duration)), humanize.Duration(o.Instead))
+	return fmt.Sprintf("%s: %s instead of %s.", text, humanize.About(humanize.Duration(o.Duration)), humanize.Duration(o.Without))
 }
 
 // What the first steps of a node take whose machine is ready: to find it, and to change its keys.
@@ -49,7 +49,7 @@ func (a *Plans) PoolMatch(ctx context.Context, tenant string, wants []PoolWant, 
 	if err != nil || len(stock) == 0 {
 		return nil, err
 	}
-	o := &PoolMatch{Of: len(wants), Instead: plan.Duration()}
+	o := &PoolMatch{Total: len(wants), Without: plan.Duration()}
 	ready := map[string]bool{}
 	for i, j := range MatchPool(wants, stock) {
 		if j < 0 {

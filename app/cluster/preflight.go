@@ -80,14 +80,14 @@ func problemLines(problems []family.Finding, account *AccountAnswer) (lines []st
 		}
 		lines = append(lines, strings.TrimSpace(what+f.Message+" "+f.Hint))
 	}
-	if words := account.Words(); words != "" {
+	if words := account.Text(); words != "" {
 		lines = append(lines, words)
 	}
 	return lines
 }
 
-// Words say that the account has not answered; "" where it has.
-func (a *AccountAnswer) Words() string {
+// Text say that the account has not answered; "" where it has.
+func (a *AccountAnswer) Text() string {
 	switch {
 	case a == nil:
 	case a.State == AccountChecking:
@@ -115,7 +115,7 @@ const aboutScript = "script"
 // foresee adds to a preview what would fail once it is asked for: scripts that no shell can read, and what the provider's account would refuse.
 func (a *Creates) runPreflight(ctx context.Context, tenant string, d Draft, p *Preview) error {
 	p.Problems = a.Preflight.scriptProblems(d.Definition)
-	if p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
+	if p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Total {
 		return nil
 	}
 	answer, found, err := a.Preflight.AskAccount(ctx, tenant, p.Layout.Provider, d.Needs(p.Layout))

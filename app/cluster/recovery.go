@@ -11,11 +11,11 @@ import (
 	"muster/app/humanize"
 )
 
-// Trouble is what is wrong with a cluster that has failed, and what leads on from there: the one place that all faces show it from. It's
+// Problem is what is wrong with a cluster that has failed, and what leads on from there: the one place that all faces show it from. It's
 // worked out from rows alone, so that it costs next to nothing to look at.
-type Trouble struct {
+type Problem struct {
 	// What says in a sentence or two what is wrong.
-	What  string    `json:"what"`
+	Text  string    `json:"text"`
 	Since time.Time `json:"since"`
 	// Operation is the one that didn't end well; 0 where machines were lost without one.
 	Operation int64 `json:"operation,omitempty"`
@@ -28,7 +28,7 @@ type Trouble struct {
 	CostPerHour float64 `json:"cost_per_hour"`
 	Currency    string  `json:"currency,omitempty"` // by ISO 4217
 	// Ways are the ways on that can work with the existing machines, the best first.
-	Ways []RecoveryOption `json:"ways"`
+	Options []RecoveryOption `json:"options"`
 	// Soon says what happens next without anyone; "" for nothing.
 	Soon string `json:"soon,omitempty"`
 }
@@ -80,7 +80,7 @@ func (k RecoveryKind) Verb() string {
 }
 
 // Began is the word before the time of Since.
-func (t Trouble) Began() string {
+func (t Problem) Began() string {
 	if t.Operation == 0 {
 		return "Noticed"
 	}
@@ -88,8 +88,8 @@ func (t Trouble) Began() string {
 }
 
 // offers reports whether a way is among those that lead on.
-func (t *Trouble) offers(k RecoveryKind) bool {
-	return slices.ContainsFunc(t.Ways, func(w RecoveryOption) bool { return w.Kind == k })
+func (t *Problem) offers(k RecoveryKind) bool {
+	return slices.ContainsFunc(t.Options, func(w RecoveryOption) bool { return w.Kind == k })
 }
 
 // RepeatedErrors says a long text whole only the first time, since steps that fail together mostly fail for one reason. It's kept for one answer.
@@ -124,7 +124,7 @@ type Recovery struct {
 // UndoneKind returns the kind of what a rollback undoes; "" for another operation.
 func UndoneKind(ops []app.Operation, o app.Operation) app.OperationKind {
 	for _, of := range ops {
-		if o.Kind == app.OperationRollBack && of.ID == o.Undoes {
+		if o.Kind == app.OperationRollBack && of.ID == o.RollsBack {
 			return of.Kind
 		}
 	}
@@ -257,11 +257,11 @@ func NewRecovery(v View, open Unfinished) Recovery {
 }
 
 // TroubleOf words what is wrong with a cluster; nil where it hasn't failed. Nodes and operations are its own, newest operation first.
-func TroubleOf(v View, d Definition, open Unfinished) *Trouble {
+func TroubleOf(v View, d Definition, open Unfinished) *Problem {
 	if v.Status != app.ClusterFailed {
 		return nil
 	}
-	t := &Trouble{Lost: []string{}, Failures: []TroubleStep{}, Ways: []RecoveryOption{}}
+	t := &Problem{Lost: []string{}, Failures: []TroubleStep{}, Options: []RecoveryOption{}}
 	p := NewRecovery(v, open)
 	for _, n := range v.Nodes {
 		if n.Lost() {
@@ -283,15 +283,15 @@ func TroubleOf(v View, d Definition, open Unfinished) *Trouble {
 		}
 		t.MoreFailures = open.Failed - len(open.Failures)
 	}
-	t.What, t.Soon = p.Words(v), p.soon()
+	t.Text, t.Soon = p.Text(v), p.soon()
 	for _, k := range p.Ways() {
-		t.Ways = append(t.Ways, p.way(k, v.Cluster))
+		t.Options = append(t.Options, p.way(k, v.Cluster))
 	}
 	return t
 }
 
-// Words say what is wrong.
-func (p Recovery) Words(v View) string {
+// Text say what is wrong.
+func (p Recovery) Text(v View) string {
 	gone := ""
 	switch n := len(p.Lost); {
 	case n == 1:
@@ -308,7 +308,7 @@ func (p Recovery) Words(v View) string {
 	if p.Latest.Status == app.OperationCancelled {
 		word = "was cancelled"
 	}
-	words := fmt.Sprintf("The %s %s after %d of %s.", p.Latest.Kind.Words(), word, p.Latest.Done, humanize.Count(p.Latest.Total, "step"))
+	words := fmt.Sprintf("The %s %s after %d of %s.", p.Latest.Kind.Text(), word, p.Latest.Done, humanize.Count(p.Latest.Total, "step"))
 	if gone != "" {
 		words += " " + gone
 	}
@@ -332,7 +332,7 @@ func (p Recovery) soon() string {
 
 // way words a way on.
 func (p Recovery) way(k RecoveryKind, c app.Cluster) RecoveryOption {
-	kind := p.Latest.Kind.Words()
+	kind := p.Latest.Kind.Text()
 	w := RecoveryOption{Kind: k}
 	command := func(verb string) string { return "muster cluster " + verb + " " + c.Name }
 	switch k {

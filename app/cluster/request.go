@@ -37,31 +37,31 @@ func (s RequestStatus) Open() bool { return s == RequestWaiting || s == RequestO
 
 // Request is what someone asked for. It is kept forever. One that is open is not in the ledger and holds no worker.
 type Request struct {
-	ID        int64             `json:"id"`
-	Tenant    string            `json:"tenant"`
-	Kind      app.OperationKind `json:"kind"`
-	Cluster   string            `json:"cluster,omitempty"` // its id; "" until it is made
-	Requester string            `json:"requester"`         // see Actor.Name
-	Owner     string            `json:"owner"`             // of what is made
-	Groups    []string          `json:"groups,omitempty"`
-	Via       app.Via           `json:"via,omitempty"`
-	AskedAt   time.Time         `json:"asked_at"`
-	EndedAt   time.Time         `json:"ended_at,omitzero"`
-	Status    RequestStatus     `json:"status"`
+	ID          int64             `json:"id"`
+	Tenant      string            `json:"tenant"`
+	Kind        app.OperationKind `json:"kind"`
+	Cluster     string            `json:"cluster,omitempty"` // its id; "" until it is made
+	Requester   string            `json:"requester"`         // see Actor.Name
+	Owner       string            `json:"owner"`             // of what is made
+	Groups      []string          `json:"groups,omitempty"`
+	Via         app.Via           `json:"via,omitempty"`
+	RequestedAt time.Time         `json:"requested_at"`
+	EndedAt     time.Time         `json:"ended_at,omitzero"`
+	Status      RequestStatus     `json:"status"`
 	// Asked is what was asked for, in the words of who asked; the configuration is left out, since it may hold secrets.
-	Asked    CreateRequest   `json:"asked"`
+	Spec     CreateRequest   `json:"spec"`
 	Facts    policy.Input    `json:"facts"`
 	Decision policy.Decision `json:"decision"`
 	// Terms are what is approved, and what runs.
-	Terms   Terms                     `json:"terms"`
-	Needs   []policy.RequiredApproval `json:"needs,omitempty"`
-	Round   int                       `json:"round"` // how often the terms were changed by conditions
-	Reviews []Review                  `json:"reviews,omitempty"`
-	Offer   *Offer                    `json:"offer,omitempty"` // while it is offered
+	Terms     Terms                     `json:"terms"`
+	Approvals []policy.RequiredApproval `json:"required_approvals,omitempty"`
+	Round     int                       `json:"round"` // how often the terms were changed by conditions
+	Reviews   []Review                  `json:"reviews,omitempty"`
+	Offer     *Offer                    `json:"offer,omitempty"` // while it is offered
 
 	ExpiresAt time.Time `json:"expires_at,omitzero"` // while it is open
 	DueAt     time.Time `json:"-"`                   // when it needs attention next; zero: never
-	Broken    bool      `json:"broken_glass,omitempty"`
+	Override  bool      `json:"emergency_override,omitempty"`
 	Message   string    `json:"message,omitempty"` // why it is as it is
 }
 
@@ -91,26 +91,26 @@ type Offer struct {
 	Reason string    `json:"reason"`
 }
 
-// Verdict is what an approver says.
-type Verdict string
+// ReviewDecision is what an approver says.
+type ReviewDecision string
 
 // The verdicts.
 const (
-	VerdictApprove    Verdict = "approve"
-	VerdictDeny       Verdict = "deny"
-	VerdictConditions Verdict = "conditions" // yes, but with fewer nodes or a shorter lease
-	VerdictBreak      Verdict = "break_glass"
+	VerdictApprove    ReviewDecision = "approve"
+	VerdictDeny       ReviewDecision = "deny"
+	VerdictConditions ReviewDecision = "conditions" // yes, but with fewer nodes or a shorter lease
+	VerdictBreak      ReviewDecision = "break_glass"
 )
 
 // Review is what someone said about a request, and in which round. Counts are the policies whose approval it counts for.
 type Review struct {
-	Who      string    `json:"who"`
-	At       time.Time `json:"at"`
-	Verdict  Verdict   `json:"verdict"`
-	Reason   string    `json:"reason,omitempty"`
-	Round    int       `json:"round"`
-	PlanHash string    `json:"plan_hash,omitempty"` // that was shown
-	Counts   []string  `json:"counts,omitempty"`
+	Reviewer string         `json:"reviewer"`
+	At       time.Time      `json:"at"`
+	Decision ReviewDecision `json:"decision"`
+	Reason   string         `json:"reason,omitempty"`
+	Round    int            `json:"round"`
+	PlanHash string         `json:"plan_hash,omitempty"` // that was shown
+	Counts   []string       `json:"counts,omitempty"`
 }
 
 // RequestPayload is what a request needs to be run later just as it was shown. It is dropped when the request ends.
@@ -188,16 +188,16 @@ var ErrNotReady = &app.Error{Code: app.ETransient, Reason: "not_ready", Message:
 // Reservation is what it takes of quotas while it is open. An update takes nothing until it runs.
 func (r Request) Reservation() policy.Reservation {
 	q := policy.Reservation{Tenant: r.Tenant, Request: r.ID, Owner: r.Owner, Groups: r.Groups, Nodes: r.Terms.Layout.Size(), CPU: r.Terms.CPU,
-		CostPerHour: r.Terms.Layout.CostPerHour, From: r.AskedAt}
+		CostPerHour: r.Terms.Layout.CostPerHour, From: r.RequestedAt}
 	if r.Terms.Lease > 0 {
-		q.Until = r.AskedAt.Add(r.Terms.Lease)
+		q.Until = r.RequestedAt.Add(r.Terms.Lease)
 	}
 	return q
 }
 
 // want returns the needs that are not met.
 func (r Request) want() []policy.RequiredApproval {
-	return slices.DeleteFunc(slices.Clone(r.Needs), policy.RequiredApproval.Met)
+	return slices.DeleteFunc(slices.Clone(r.Approvals), policy.RequiredApproval.Met)
 }
 
 // WaitsFor reports whether a request waits for someone: to approve it, or to confirm what was offered.
@@ -225,15 +225,15 @@ type UpdateTerms struct {
 // Open makes it a request that waits, with what is needed to run it later.
 func (n *NewRequest) Open(k RequestPayload, needs []policy.RequiredApproval) {
 	r := &n.Request
-	r.Status, r.Needs, n.Kept = RequestWaiting, needs, &k
+	r.Status, r.Approvals, n.Kept = RequestWaiting, needs, &k
 	r.Decision.Needs = nil
 	r.Terms.Seal = k.Seal()
-	for _, need := range r.Needs {
+	for _, need := range r.Approvals {
 		after := need.ExpireAfter
 		if after <= 0 {
 			after = policy.DefaultExpiry
 		}
-		if at := r.AskedAt.Add(after); r.ExpiresAt.IsZero() || at.Before(r.ExpiresAt) {
+		if at := r.RequestedAt.Add(after); r.ExpiresAt.IsZero() || at.Before(r.ExpiresAt) {
 			r.ExpiresAt = at
 		}
 	}
@@ -245,7 +245,7 @@ func (r Request) NoConditions() error {
 	if r.Kind == app.OperationCreate {
 		return nil
 	}
-	return &app.Error{Code: app.EInvalid, Field: "verdict", Reason: "no_conditions", Message: fmt.Sprintf("You can't offer conditions for a change to an existing cluster (%s).", r.Kind.Words()),
+	return &app.Error{Code: app.EInvalid, Field: "verdict", Reason: "no_conditions", Message: fmt.Sprintf("You can't offer conditions for a change to an existing cluster (%s).", r.Kind.Text()),
 		Hint: "Approve the request as it is, or deny it and say what you would approve."}
 }
 

@@ -105,11 +105,11 @@ func (r Request) mayReview(a app.Actor) error {
 	if r.Requester == a.Name() {
 		return &app.Error{Code: app.EForbidden, Reason: "own_request", Message: "You can't approve your own request.", Hint: "Ask someone else. The request is waiting for " + r.approvers() + "."}
 	}
-	if !slices.ContainsFunc(r.Needs, func(n policy.RequiredApproval) bool { return n.Fits(a) }) {
+	if !slices.ContainsFunc(r.Approvals, func(n policy.RequiredApproval) bool { return n.Fits(a) }) {
 		return &app.Error{Code: app.EForbidden, Reason: "not_approver", Message: "You aren't an approver of this request.", Hint: "The request is waiting for " + r.approvers() + "."}
 	}
 	for _, v := range r.Reviews {
-		if v.Round == r.Round && v.Who == a.Name() {
+		if v.Round == r.Round && v.Reviewer == a.Name() {
 			return &app.Error{Code: app.EConflict, Reason: "reviewed", Message: "You have already reviewed this request.", Hint: "The request is still waiting for " + r.approvers() + "."}
 		}
 	}
@@ -138,9 +138,9 @@ func (r *Request) review(m RequestMove) (o RequestOutcome, err error) {
 	if err := r.shown(m.PlanHash, r.Terms, m.Act != RequestDeny); err != nil {
 		return o, err
 	}
-	v := Review{Who: m.Who.Name(), At: m.Now, Reason: m.Reason, Round: r.Round, PlanHash: r.Terms.PlanHash}
+	v := Review{Reviewer: m.Who.Name(), At: m.Now, Reason: m.Reason, Round: r.Round, PlanHash: r.Terms.PlanHash}
 	high := false
-	for _, n := range r.Needs {
+	for _, n := range r.Approvals {
 		if n.Fits(m.Who) {
 			v.Counts, high = append(v.Counts, n.Policy), high || n.High
 		}
@@ -155,17 +155,17 @@ func (r *Request) review(m RequestMove) (o RequestOutcome, err error) {
 	}
 	switch m.Act {
 	case RequestDeny:
-		v.Verdict = VerdictDeny
+		v.Decision = VerdictDeny
 		r.Status, r.Message = RequestDenied, m.Reason
 	case RequestOffer:
 		if m.Offer == nil || m.Kept == nil {
 			return o, app.Errorf(app.EInvalid, "No conditions to offer.")
 		}
-		v.Verdict = VerdictConditions
+		v.Decision = VerdictConditions
 		r.Status, r.Offer = RequestOffered, m.Offer
 		r.ExpiresAt = latest(r.ExpiresAt, m.Now.Add(offerTime))
 	case RequestApprove:
-		v.Verdict = VerdictApprove
+		v.Decision = VerdictApprove
 	}
 	r.Reviews = append(r.Reviews, v)
 	r.count()
@@ -177,13 +177,13 @@ func (r *Request) review(m RequestMove) (o RequestOutcome, err error) {
 
 // count fills in who has approved what is asked for now, each need by different people.
 func (r *Request) count() {
-	for i := range r.Needs {
-		n := &r.Needs[i]
+	for i := range r.Approvals {
+		n := &r.Approvals[i]
 		n.Approved = nil
 		for _, v := range r.Reviews {
-			yes := v.Verdict == VerdictApprove || v.Verdict == VerdictConditions && v.Round == r.Round && r.Status != RequestOffered
-			if yes && v.Round == r.Round && v.Who != r.Requester && slices.Contains(v.Counts, n.Policy) && !slices.Contains(n.Approved, v.Who) {
-				n.Approved = append(n.Approved, v.Who)
+			yes := v.Decision == VerdictApprove || v.Decision == VerdictConditions && v.Round == r.Round && r.Status != RequestOffered
+			if yes && v.Round == r.Round && v.Reviewer != r.Requester && slices.Contains(v.Counts, n.Policy) && !slices.Contains(n.Approved, v.Reviewer) {
+				n.Approved = append(n.Approved, v.Reviewer)
 			}
 		}
 	}
@@ -204,7 +204,7 @@ func (r *Request) confirm(m RequestMove) (o RequestOutcome, err error) {
 	r.Round++
 	for i := len(r.Reviews) - 1; i >= 0; i-- {
 		// The review stays as it was said; that it counts now is one more, of the new round.
-		if v := r.Reviews[i]; v.Verdict == VerdictConditions && v.Round == r.Round-1 {
+		if v := r.Reviews[i]; v.Decision == VerdictConditions && v.Round == r.Round-1 {
 			v.Round, v.PlanHash = r.Round, r.Offer.PlanHash
 			r.Reviews = append(r.Reviews, v)
 			o.Review = &r.Reviews[len(r.Reviews)-1]
@@ -246,8 +246,8 @@ func (r *Request) breakGlass(m RequestMove) (o RequestOutcome, err error) {
 	if err := m.Who.MustBeFresh(m.Now, app.FreshForApproval); err != nil {
 		return o, err
 	}
-	r.Reviews = append(r.Reviews, Review{Who: m.Who.Name(), At: m.Now, Verdict: VerdictBreak, Reason: m.Reason, Round: r.Round, PlanHash: r.Terms.PlanHash})
-	r.Broken, r.Message = true, m.Reason
+	r.Reviews = append(r.Reviews, Review{Reviewer: m.Who.Name(), At: m.Now, Decision: VerdictBreak, Reason: m.Reason, Round: r.Round, PlanHash: r.Terms.PlanHash})
+	r.Override, r.Message = true, m.Reason
 	o.Run, o.Review = true, &r.Reviews[len(r.Reviews)-1]
 	o.Notices = r.breakGlassNotices(m)
 	return o, nil
@@ -256,7 +256,7 @@ func (r *Request) breakGlass(m RequestMove) (o RequestOutcome, err error) {
 // MayBreak reports whether someone may let a request run without approvals.
 func (r Request) MayBreak(a app.Actor) bool {
 	return r.Status == RequestWaiting && (a.Role.AtLeast(app.RoleAdmin) ||
-		slices.ContainsFunc(r.Needs, func(n policy.RequiredApproval) bool {
+		slices.ContainsFunc(r.Approvals, func(n policy.RequiredApproval) bool {
 			return n.BreakGlass != "" && slices.Contains(a.Groups, n.BreakGlass)
 		}))
 }
@@ -273,13 +273,13 @@ func (r *Request) reconcile(now time.Time) (o RequestOutcome) {
 		return o
 	}
 	if r.Status == RequestWaiting {
-		for i := range r.Needs {
-			n := &r.Needs[i]
-			if at := n.Remind(r.AskedAt); !at.IsZero() && !now.Before(at) {
+		for i := range r.Approvals {
+			n := &r.Approvals[i]
+			if at := n.Remind(r.RequestedAt); !at.IsZero() && !now.Before(at) {
 				n.RemindedAt = now
 				o.Notices = append(o.Notices, r.reminderNotices(*n, now))
 			}
-			if at := n.Escalate(r.AskedAt); !at.IsZero() && !now.Before(at) {
+			if at := n.Escalate(r.RequestedAt); !at.IsZero() && !now.Before(at) {
 				n.EscalatedAt = now
 				o.Notices = append(o.Notices, r.escalatedNotices(*n, now))
 			}
@@ -295,8 +295,8 @@ func (r Request) due() time.Time {
 		return time.Time{}
 	}
 	next := r.ExpiresAt
-	for _, n := range r.Needs {
-		for _, at := range []time.Time{n.Remind(r.AskedAt), n.Escalate(r.AskedAt)} {
+	for _, n := range r.Approvals {
+		for _, at := range []time.Time{n.Remind(r.RequestedAt), n.Escalate(r.RequestedAt)} {
 			if r.Status == RequestWaiting && !at.IsZero() && (next.IsZero() || at.Before(next)) {
 				next = at
 			}

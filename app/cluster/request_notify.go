@@ -17,8 +17,8 @@ func (r Request) Title() string {
 	if a := r.Terms.Updated; a != nil {
 		return cmp.Or(r.Facts.Name, r.Cluster) + ": " + a.Title
 	}
-	name := cmp.Or(r.Asked.Name, "New cluster")
-	return fmt.Sprintf("%s: %s from template %s", name, humanize.Count(r.Terms.Layout.Size(), "node"), r.Asked.Template)
+	name := cmp.Or(r.Spec.Name, "New cluster")
+	return fmt.Sprintf("%s: %s from template %s", name, humanize.Count(r.Terms.Layout.Size(), "node"), r.Spec.Template)
 }
 
 // price says what it costs.
@@ -68,7 +68,7 @@ func (r Request) OpenedNotices() []app.Notice {
 	if r.Status != RequestWaiting {
 		return nil
 	}
-	return []app.Notice{r.toApprovers(r.AskedAt, "Approval required: "+r.Title(), r.groups())}
+	return []app.Notice{r.toApprovers(r.RequestedAt, "Approval required: "+r.Title(), r.groups())}
 }
 
 // reviewNotices is called when the review is written down, but before the request is accepted.

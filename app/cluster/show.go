@@ -60,8 +60,8 @@ func (a *Views) clusterView(ctx context.Context, actor app.Actor, c app.Cluster)
 	if err != nil {
 		return View{}, err
 	}
-	if v.Trouble = TroubleOf(v, d, open); v.Trouble != nil {
-		v.Trouble.Currency = v.Currency
+	if v.Problem = TroubleOf(v, d, open); v.Problem != nil {
+		v.Problem.Currency = v.Currency
 	}
 	v.Actions = ActionsOf(v, open).Of(actor, v.Cluster)
 	catalog, err := a.Catalogs.CatalogOf(ctx, actor.Tenant)
@@ -69,7 +69,7 @@ func (a *Views) clusterView(ctx context.Context, actor app.Actor, c app.Cluster)
 		return View{}, err
 	}
 	v.Parameters = d.redactedParameters(catalog.For(actor).Templates[c.Template])
-	v.MadeFrom, err = a.Catalogs.VersionUsed(ctx, actor, c.Template, d.Template)
+	v.TemplateVersion, err = a.Catalogs.VersionUsed(ctx, actor, c.Template, d.Template)
 	return v, err
 }
 

@@ -61,7 +61,7 @@ type Spec struct {
 type SpecExport struct {
 	Spec Spec `json:"spec"`
 	// LeftOut are the paths of values that may be secret, which have to be entered again for a create.
-	LeftOut []string           `json:"left_out"`
+	Omitted []string           `json:"omitted"`
 	Groups  []layout.NodeGroup `json:"groups"`
 }
 
@@ -79,9 +79,9 @@ func (a *Specs) ExportCluster(ctx context.Context, actor app.Actor, cluster stri
 	if err != nil {
 		return SpecExport{}, err
 	}
-	e.LeftOut = []string{}
-	e.Spec.Config = withoutSecrets("config", e.Spec.Config, &e.LeftOut)
-	e.Spec.Parameters = withoutSecrets("parameters", e.Spec.Parameters, &e.LeftOut)
+	e.Omitted = []string{}
+	e.Spec.Config = withoutSecrets("config", e.Spec.Config, &e.Omitted)
+	e.Spec.Parameters = withoutSecrets("parameters", e.Spec.Parameters, &e.Omitted)
 	return e, nil
 }
 
@@ -107,7 +107,7 @@ func (a *Specs) export(ctx context.Context, c app.Cluster) (SpecExport, error) {
 
 // specOf writes down what a cluster is. The template is the one of today; nil where there is none any more.
 func specOf(c app.Cluster, d Definition, nodes []app.Node, t *template.Template) SpecExport {
-	e := SpecExport{LeftOut: []string{}, Groups: groupsOf(nodes)}
+	e := SpecExport{Omitted: []string{}, Groups: groupsOf(nodes)}
 	e.Spec = Spec{Name: c.Name, Template: c.Template, Size: len(nodes), Provider: c.Provider, Services: slices.Clone(c.Services), DNSSuffix: c.DNSSuffix,
 		Config: d.Overrides, Parameters: d.Parameters, Lease: "forever"}
 	if d.Overrides == nil && t != nil { // from before it was kept apart

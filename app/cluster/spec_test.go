@@ -19,8 +19,8 @@ func TestExportedSpec(t *testing.T) {
 	nodes := []app.Node{{Name: "n1", Hardware: "small", Image: "debian", Services: []string{"nginx"}}, {Name: "n2", Hardware: "small", Image: "debian", Services: []string{"db"}},
 		{Name: "n3", Hardware: "large", Image: "debian", Services: []string{"db"}}}
 	e := specOf(c, d, nodes, &template.Template{Lease: template.Lease{Initial: 8 * time.Hour}})
-	e.Spec.Config = withoutSecrets("config", e.Spec.Config, &e.LeftOut)
-	if got := strings.Join(e.LeftOut, " "); got != "config.db.url config.nginx.admin_password" {
+	e.Spec.Config = withoutSecrets("config", e.Spec.Config, &e.Omitted)
+	if got := strings.Join(e.Omitted, " "); got != "config.db.url config.nginx.admin_password" {
 		t.Errorf("left out: %s", got)
 	}
 	s := e.Spec

@@ -65,7 +65,7 @@ type UpdatePreview struct {
 	// Decision is what policies say; nil where none says anything.
 	Decision *policy.Decision `json:"decision,omitempty"`
 	// Nothing says that nothing would change: the plan is empty.
-	Nothing bool `json:"nothing,omitempty"`
+	NoChanges bool `json:"no_changes,omitempty"`
 }
 
 // Figures are the size and cost of a cluster.
@@ -85,8 +85,8 @@ type UpdatedNode struct {
 	Change   plan.NodeChange             `json:"change,omitempty"`
 	Added    []string                    `json:"added,omitempty"`
 	Removed  []string                    `json:"removed,omitempty"`
-	Work     map[string]plan.ServiceWork `json:"work,omitempty"` // by service: what is done to those that stay
-	Why      string                      `json:"why,omitempty"`  // why this one, where there was a choice
+	Work     map[string]plan.ServiceWork `json:"work,omitempty"`   // by service: what is done to those that stay
+	Reason   string                      `json:"reason,omitempty"` // why this one, where there was a choice
 }
 
 // UpdateAnswer is what happened to an update: an operation of the cluster, or a request that waits for approvals.

@@ -10,6 +10,9 @@ import (
 	"muster/app/template"
 )
 
+// repairsAtOnce is the maximum number of clusters repaired in one batch.
+const repairsAtOnce = 20
+
 // RepairDue is a cluster of which nodes have been ill for long, with all that decides whether Muster repairs it by itself.
 type RepairDue struct {
 	Cluster  app.Cluster
@@ -86,7 +89,7 @@ func (d RepairDue) Choose() RepairChoice {
 		return c
 	}
 	for _, n := range d.Ill {
-		if n.Rounds >= d.Policy.Rounds() {
+		if n.Checks >= d.Policy.Rounds() {
 			c.Nodes = append(c.Nodes, n.Node)
 		}
 	}

@@ -60,18 +60,18 @@ type Setting struct {
 
 // ServerInfo are how a server and what it leans on are.
 type ServerInfo struct {
-	Server    string        `json:"server"` // its name among those on the same database
-	Version   string        `json:"version"`
-	Go        string        `json:"go"`
-	StartedAt time.Time     `json:"started_at"`
-	Uptime    time.Duration `json:"uptime"`
-	Database  string        `json:"database"` // kind and version
-	Migration int64         `json:"migration"`
-	Skew      time.Duration `json:"clock_skew"`
-	Redis     string        `json:"redis"`
-	RedisDown string        `json:"redis_down,omitempty"`
-	Leads     bool          `json:"leads"`
-	Settings  []Setting     `json:"settings"`
+	Server     string        `json:"server"` // its name among those on the same database
+	Version    string        `json:"version"`
+	Go         string        `json:"go"`
+	StartedAt  time.Time     `json:"started_at"`
+	Uptime     time.Duration `json:"uptime"`
+	Database   string        `json:"database"` // kind and version
+	Migration  int64         `json:"migration"`
+	Skew       time.Duration `json:"clock_skew"`
+	Redis      string        `json:"redis"`
+	RedisError string        `json:"redis_error,omitempty"`
+	Leader     bool          `json:"leader"`
+	Settings   []Setting     `json:"settings"`
 }
 
 // Settings tells superadmins how the server that answers is set up, without any secret.
@@ -94,7 +94,7 @@ type AccountCalls struct {
 	Hour      map[app.Code]int `json:"hour,omitempty"`
 	Day       map[app.Code]int `json:"day,omitempty"`
 	// Left is how many calls could be made at once now, and Throttled for how long none can; of accounts with a rate.
-	Left      float64       `json:"left"`
+	Remaining float64       `json:"remaining"`
 	Throttled time.Duration `json:"throttled,omitempty"`
 }
 
@@ -106,12 +106,12 @@ type CallBook interface {
 
 // ProviderHealth is how an account is to work with.
 type ProviderHealth struct {
-	Name    string        `json:"name"`
-	Type    string        `json:"type"`
-	Rate    template.Rate `json:"rate"`
-	Known   bool          `json:"known"`
-	Waiting int           `json:"waiting"`
-	Listed  app.Account   `json:"listed"`
+	Name        string        `json:"name"`
+	Type        string        `json:"type"`
+	Rate        template.Rate `json:"rate"`
+	Known       bool          `json:"known"`
+	Waiting     int           `json:"waiting"`
+	LastListing app.Account   `json:"last_listing"`
 	AccountCalls
 }
 
@@ -144,7 +144,7 @@ func (a *Installation) ProviderHealth(ctx context.Context, actor app.Actor) ([]P
 	}
 	all := []ProviderHealth{}
 	for name, spec := range a.Catalog().Providers {
-		h := ProviderHealth{Name: name, Type: spec.Type, Rate: spec.Rate, Waiting: waiting[name], Listed: listed[name]}
+		h := ProviderHealth{Name: name, Type: spec.Type, Rate: spec.Rate, Waiting: waiting[name], LastListing: listed[name]}
 		if a.RateOf != nil {
 			h.Rate = a.RateOf(*spec)
 		}

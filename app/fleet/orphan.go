@@ -93,12 +93,12 @@ type Orphan struct {
 	Intent    string      `json:"-"`
 	Kind      OrphanKind  `json:"kind"`
 	State     OrphanState `json:"state"`
-	MadeAt    time.Time   `json:"made_at,omitzero"` // zero: not known; it is older than FirstSeen
+	CreatedAt time.Time   `json:"created_at,omitzero"` // zero: not known; it is older than FirstSeen
 	FirstSeen time.Time   `json:"first_seen"`
 	LastSeen  time.Time   `json:"last_seen"`
-	Sightings int         `json:"sightings"`
+	SeenCount int         `json:"seen_count"`
 	DeleteAt  time.Time   `json:"delete_at,omitzero"`
-	GoneAt    time.Time   `json:"gone_at,omitzero"`
+	DeletedAt time.Time   `json:"deleted_at,omitzero"`
 	Price     float64     `json:"price_per_hour"`     // 0: not known
 	Cost      float64     `json:"cost"`               // so far
 	Currency  string      `json:"currency,omitempty"` // of the tenant, by ISO 4217
@@ -120,10 +120,10 @@ const (
 
 // Since is from when on the machine is counted as costing.
 func (o Orphan) Since() time.Time {
-	if o.MadeAt.IsZero() {
+	if o.CreatedAt.IsZero() {
 		return o.FirstSeen
 	}
-	return o.MadeAt
+	return o.CreatedAt
 }
 
 // OrphanPolicy bounds what a pass over an account may delete by itself.
@@ -137,7 +137,7 @@ type OrphanPolicy struct {
 // Judge says what is to become of an orphan.
 func (p OrphanPolicy) Judge(o Orphan) (OrphanState, time.Time) {
 	switch {
-	case !o.GoneAt.IsZero():
+	case !o.DeletedAt.IsZero():
 		return OrphanGone, time.Time{}
 	case o.Decision == DecideKeep:
 		return OrphanKept, time.Time{}
@@ -160,7 +160,7 @@ func (p OrphanPolicy) Choose(orphans []Orphan, machines int, now time.Time) (cho
 		case state != OrphanDue || at.After(now):
 		case o.Decision == DecideDelete:
 			ordered = append(ordered, o)
-		case o.Sightings >= 2:
+		case o.SeenCount >= 2:
 			due = append(due, o)
 		}
 	}
@@ -195,8 +195,8 @@ type ComparedCluster struct {
 func (o *Orphan) Fill(p OrphanPolicy, now time.Time) {
 	o.State, o.DeleteAt = p.Judge(*o)
 	end := now
-	if !o.GoneAt.IsZero() {
-		end = o.GoneAt
+	if !o.DeletedAt.IsZero() {
+		end = o.DeletedAt
 	}
 	o.Cost = max(end.Sub(o.Since()), 0).Hours() * o.Price
 }

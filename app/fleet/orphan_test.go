@@ -24,7 +24,7 @@ func TestOrphanStates(t *testing.T) {
 		"only reported":              {fleet.OrphansReport, fleet.Orphan{Kind: fleet.OrphanEnded, FirstSeen: seen}, fleet.OrphanReported, time.Time{}},
 		"kept":                       {fleet.OrphansDelete, fleet.Orphan{Kind: fleet.OrphanEnded, FirstSeen: seen, Decision: fleet.DecideKeep}, fleet.OrphanKept, time.Time{}},
 		"unknown, but ordered":       {fleet.OrphansReport, fleet.Orphan{Kind: fleet.OrphanUnknown, LastSeen: now, Decision: fleet.DecideDelete}, fleet.OrphanDue, now},
-		"gone, whatever was ordered": {fleet.OrphansDelete, fleet.Orphan{Kind: fleet.OrphanEnded, GoneAt: now, Decision: fleet.DecideDelete}, fleet.OrphanGone, time.Time{}},
+		"gone, whatever was ordered": {fleet.OrphansDelete, fleet.Orphan{Kind: fleet.OrphanEnded, DeletedAt: now, Decision: fleet.DecideDelete}, fleet.OrphanGone, time.Time{}},
 	} {
 		p := fleet.DefaultOrphanPolicy
 		p.Mode = c.mode
@@ -38,7 +38,7 @@ func TestHowManyOrphansAPassDeletes(t *testing.T) {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	some := func(n, sightings int, age time.Duration, d fleet.OrphanDecision) (os []fleet.Orphan) {
 		for i := range n {
-			os = append(os, fleet.Orphan{ID: strings.Repeat("x", i+1), Kind: fleet.OrphanEnded, Sightings: sightings, FirstSeen: now.Add(-age), LastSeen: now, Decision: d})
+			os = append(os, fleet.Orphan{ID: strings.Repeat("x", i+1), Kind: fleet.OrphanEnded, SeenCount: sightings, FirstSeen: now.Add(-age), LastSeen: now, Decision: d})
 		}
 		return os
 	}
@@ -65,11 +65,11 @@ func TestHowManyOrphansAPassDeletes(t *testing.T) {
 func TestReceiptAddsUp(t *testing.T) {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	r := fleet.NewReceipt(app.Cluster{ID: "c"}, []fleet.CloudResource{
-		{ID: "b", Node: "n10", Price: 0.5, MadeAt: now.Add(-4 * time.Hour), GoneAt: now.Add(-2 * time.Hour)},
-		{ID: "a", Node: "n2", Price: 0.25, MadeAt: now.Add(-4 * time.Hour)},
-		{ID: "c", Node: "n2", MadeAt: now.Add(time.Hour), GoneAt: now}, // made by a clock that is ahead
+		{ID: "b", Node: "n10", Price: 0.5, CreatedAt: now.Add(-4 * time.Hour), DeletedAt: now.Add(-2 * time.Hour)},
+		{ID: "a", Node: "n2", Price: 0.25, CreatedAt: now.Add(-4 * time.Hour)},
+		{ID: "c", Node: "n2", CreatedAt: now.Add(time.Hour), DeletedAt: now}, // made by a clock that is ahead
 	}, fleet.Proof{}, now)
-	if r.Left != 1 || r.Cost != 2 || r.Lifetime != 6*time.Hour || r.Unpriced != 1 || r.Lines[0].ID != "a" || r.Lines[1].Lifetime != 0 || r.Lines[2].Cost != 1 {
+	if r.Remaining != 1 || r.Cost != 2 || r.Lifetime != 6*time.Hour || r.Unpriced != 1 || r.Lines[0].ID != "a" || r.Lines[1].Lifetime != 0 || r.Lines[2].Cost != 1 {
 		t.Errorf("%+v", r)
 	}
 }

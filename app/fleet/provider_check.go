@@ -19,7 +19,7 @@ type ProviderCheck struct {
 	Type     string           `json:"type"`
 	OK       bool             `json:"ok"` // nothing was found that keeps machines from being made
 	At       time.Time        `json:"at"`
-	Took     time.Duration    `json:"took"`
+	Duration time.Duration    `json:"duration"`
 	Findings []family.Finding `json:"findings"`
 }
 
@@ -42,7 +42,7 @@ func (a *Installation) CheckProvider(ctx context.Context, actor app.Actor, name 
 	for _, f := range out.Findings {
 		out.OK = out.OK && (f.OK || f.Warning)
 	}
-	out.Took = a.Now().Sub(began)
+	out.Duration = a.Now().Sub(began)
 	return out, nil
 }
 

@@ -14,17 +14,17 @@ import (
 
 // CloudResource is something that was made at a provider for an intent, from when it was made until a list proved it gone.
 type CloudResource struct {
-	Provider string                `json:"provider"` // the account, by its name in the catalog
-	Kind     app.CloudResourceKind `json:"kind"`
-	ID       string                `json:"id"` // the provider's own
-	Tenant   string                `json:"-"`
-	Cluster  string                `json:"-"`
-	Node     string                `json:"node"`
-	Intent   string                `json:"intent"`
-	Zone     string                `json:"zone,omitempty"`
-	Price    float64               `json:"price_per_hour"` // when it was created, in the tenant's currency; 0 where unknown
-	MadeAt   time.Time             `json:"made_at"`
-	GoneAt   time.Time             `json:"gone_at,omitzero"` // zero while it exists, or may
+	Provider  string                `json:"provider"` // the account, by its name in the catalog
+	Kind      app.CloudResourceKind `json:"kind"`
+	ID        string                `json:"id"` // the provider's own
+	Tenant    string                `json:"-"`
+	Cluster   string                `json:"-"`
+	Node      string                `json:"node"`
+	Intent    string                `json:"intent"`
+	Zone      string                `json:"zone,omitempty"`
+	Price     float64               `json:"price_per_hour"` // when it was created, in the tenant's currency; 0 where unknown
+	CreatedAt time.Time             `json:"created_at"`
+	DeletedAt time.Time             `json:"deleted_at,omitzero"` // zero while it exists, or may
 }
 
 // ProofState says how far the proof is that nothing of a deleted cluster is left.
@@ -85,7 +85,7 @@ type Receipt struct {
 	DeletedAt time.Time         `json:"deleted_at,omitzero"`
 	AsOf      time.Time         `json:"as_of"` // what still exists is counted until here
 	Lines     []ReceiptLine     `json:"resources"`
-	Left      int               `json:"left"` // resources that are not proven to be gone
+	Remaining int               `json:"remaining"` // resources that are not proven to be gone
 	Lifetime  time.Duration     `json:"lifetime"`
 	Cost      float64           `json:"cost"`
 	Currency  string            `json:"currency"`           // by ISO 4217
@@ -145,12 +145,12 @@ func NewReceipt(c app.Cluster, all []CloudResource, p Proof, now time.Time) Rece
 	r := Receipt{Cluster: c.ID, Name: c.Name, Owner: c.Owner, Provider: c.Provider, Status: c.Status, CreatedAt: c.CreatedAt,
 		DeletedAt: c.DeletedAt, AsOf: now, Lines: []ReceiptLine{}, Proof: p.Of(c)}
 	for _, x := range all {
-		end := x.GoneAt
+		end := x.DeletedAt
 		if end.IsZero() {
 			end = now
-			r.Left++
+			r.Remaining++
 		}
-		l := ReceiptLine{CloudResource: x, Lifetime: max(end.Sub(x.MadeAt), 0)}
+		l := ReceiptLine{CloudResource: x, Lifetime: max(end.Sub(x.CreatedAt), 0)}
 		l.Cost = l.Lifetime.Hours() * x.Price
 		if x.Price == 0 {
 			r.Unpriced++
@@ -160,7 +160,7 @@ func NewReceipt(c app.Cluster, all []CloudResource, p Proof, now time.Time) Rece
 		r.Cost += l.Cost
 	}
 	slices.SortStableFunc(r.Lines, func(x, y ReceiptLine) int {
-		return cmp.Or(cmp.Compare(app.NodeNumber(x.Node), app.NodeNumber(y.Node)), x.MadeAt.Compare(y.MadeAt), cmp.Compare(x.ID, y.ID))
+		return cmp.Or(cmp.Compare(app.NodeNumber(x.Node), app.NodeNumber(y.Node)), x.CreatedAt.Compare(y.CreatedAt), cmp.Compare(x.ID, y.ID))
 	})
 	return r
 }

@@ -13,10 +13,10 @@ import (
 // doesn't have any more, whatever a check batch found before.
 func (h *ClusterHealth) Settle(c app.Cluster, nodes []app.Node, now time.Time) {
 	lost := LostNodes(c, nodes)
-	total := h.Healthy + h.Sick + h.Unreachable + h.Unknown
+	total := h.Healthy + h.Unhealthy + h.Unreachable + h.Unknown
 	stale := h.Stale(c, len(lost) > 0, total, now)
 	if stale != "" {
-		h.Nodes, h.Since, h.Note = []NodeHealth{}, h.LookedAt, stale
+		h.Nodes, h.Since, h.Note = []NodeHealth{}, h.CheckedAt, stale
 	}
 	for _, name := range lost {
 		h.Nodes = slices.DeleteFunc(h.Nodes, func(n NodeHealth) bool { return n.Node == name })
@@ -26,15 +26,15 @@ func (h *ClusterHealth) Settle(c app.Cluster, nodes []app.Node, now time.Time) {
 		return
 	}
 	slices.SortStableFunc(h.Nodes, func(x, y NodeHealth) int { return NodesInOrder(x.Node, y.Node) })
-	h.Sum(total, stale == "" && !h.LookedAt.IsZero())
+	h.Sum(total, stale == "" && !h.CheckedAt.IsZero())
 }
 
 // Stale says why what was found last tells nothing of now. A check batch may be late by another one, and by the time that it takes.
 func (h *ClusterHealth) Stale(c app.Cluster, lost bool, nodes int, now time.Time) string {
-	if h.LookedAt.IsZero() {
+	if h.CheckedAt.IsZero() {
 		return ""
 	}
-	age, why := now.Sub(h.LookedAt), Unchecked(c, lost)
+	age, why := now.Sub(h.CheckedAt), Unchecked(c, lost)
 	switch {
 	case c.Status == app.ClusterAsleep:
 		return why

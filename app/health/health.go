@@ -22,8 +22,8 @@ const (
 	Unreachable State = "unreachable" // no one gets in, again and again
 )
 
-// Words is the state as people read it.
-func (s State) Words() string {
+// Text is the state as people read it.
+func (s State) Text() string {
 	if s == Sick {
 		return "unhealthy"
 	}
@@ -40,7 +40,7 @@ type NodeHealth struct {
 	Since   time.Time `json:"since,omitzero"`
 	Reasons []string  `json:"reasons"` // "web: GET :80/: connection refused"
 	// Rounds in a row that it was sick or unreachable, up to as many as matter; 0 where the machine that was is another one by now.
-	Rounds int `json:"rounds,omitempty"`
+	Checks int `json:"checks,omitempty"`
 
 	Machine string         `json:"-"` // that this was found of
 	Misses  int            `json:"-"` // rounds in a row that it was not reached
@@ -66,7 +66,7 @@ type NodeFinding struct {
 // many check batches are counted.
 func (h NodeHealth) After(f NodeFinding, machine string, need map[string]int, most int, at time.Time) NodeHealth {
 	after := NodeHealth{Node: f.Node, State: h.State, Since: h.Since, Machine: machine, Reasons: []string{}}
-	rounds, misses, counts := h.Rounds, h.Misses, h.Counts
+	rounds, misses, counts := h.Checks, h.Misses, h.Counts
 	if h.Machine != machine { // what was counted was another machine's
 		rounds, misses, counts = 0, 0, nil
 	}
@@ -104,31 +104,31 @@ func (h NodeHealth) After(f NodeFinding, machine string, need map[string]int, mo
 		after.Since = at
 	}
 	if after.Ill() {
-		after.Rounds = min(rounds+1, most)
+		after.Checks = min(rounds+1, most)
 	}
 	return after
 }
 
-// Words says it in a line for people.
-func (h NodeHealth) Words() string {
+// Text says it in a line for people.
+func (h NodeHealth) Text() string {
 	if len(h.Reasons) == 0 {
-		return h.Node + " is " + h.State.Words()
+		return h.Node + " is " + h.State.Text()
 	}
-	return fmt.Sprintf("%s is %s: %s", h.Node, h.State.Words(), strings.Join(h.Reasons, "; "))
+	return fmt.Sprintf("%s is %s: %s", h.Node, h.State.Text(), strings.Join(h.Reasons, "; "))
 }
 
 // ClusterHealth is how a cluster is, from its nodes.
 type ClusterHealth struct {
 	State       State                 `json:"state"`
 	Since       time.Time             `json:"since,omitzero"`
-	Reason      string                `json:"reason,omitempty"`   // in a sentence; "" where it is healthy
-	LookedAt    time.Time             `json:"looked_at,omitzero"` // when the latest check batch ended
-	NextAt      time.Time             `json:"next_at,omitzero"`   // when the next one is due; a cluster with a running operation, or asleep, waits
-	Healthy     int                   `json:"healthy"`            // nodes
-	Sick        int                   `json:"sick"`               // nodes
-	Unreachable int                   `json:"unreachable"`        // nodes
-	Unknown     int                   `json:"unknown"`            // nodes
-	Nodes       []NodeHealth          `json:"nodes"`              // those of which there is more to say than that they are healthy, in number order
+	Reason      string                `json:"reason,omitempty"`    // in a sentence; "" where it is healthy
+	CheckedAt   time.Time             `json:"checked_at,omitzero"` // when the latest check batch ended
+	NextAt      time.Time             `json:"next_at,omitzero"`    // when the next one is due; a cluster with a running operation, or asleep, waits
+	Healthy     int                   `json:"healthy"`             // nodes
+	Unhealthy   int                   `json:"unhealthy"`           // nodes
+	Unreachable int                   `json:"unreachable"`         // nodes
+	Unknown     int                   `json:"unknown"`             // nodes
+	Nodes       []NodeHealth          `json:"nodes"`               // those of which there is more to say than that they are healthy, in number order
 	Repair      template.HealthRepair `json:"repair"`
 	Every       time.Duration         `json:"-"`              // from one check batch to the next
 	Note        string                `json:"note,omitempty"` // what automatic repair waits for
@@ -153,7 +153,7 @@ const mostReasonNodes = 5
 // Sum works out state and reason of a cluster with so many nodes from those of which there is something to say. Looked reports whether a
 // check batch has ended.
 func (h *ClusterHealth) Sum(nodes int, looked bool) {
-	h.Healthy, h.Sick, h.Unreachable, h.Unknown = 0, 0, 0, 0
+	h.Healthy, h.Unhealthy, h.Unreachable, h.Unknown = 0, 0, 0, 0
 	var said []string
 	told := 0
 	for _, n := range h.Nodes {
@@ -162,14 +162,14 @@ func (h *ClusterHealth) Sum(nodes int, looked bool) {
 		case Healthy:
 			h.Healthy++
 		case Sick:
-			h.Sick++
+			h.Unhealthy++
 		case Unreachable:
 			h.Unreachable++
 		default:
 			h.Unknown++
 		}
 		if n.Ill() {
-			said = append(said, n.Words())
+			said = append(said, n.Text())
 		}
 	}
 	if looked {
@@ -178,7 +178,7 @@ func (h *ClusterHealth) Sum(nodes int, looked bool) {
 		h.Unknown += max(nodes-told, 0)
 	}
 	switch {
-	case h.Sick+h.Unreachable > 0:
+	case h.Unhealthy+h.Unreachable > 0:
 		h.State = Sick
 	case !looked || nodes == h.Unknown:
 		h.State = Unknown

@@ -49,10 +49,10 @@ type AuditProof struct {
 	Tenant  string `json:"tenant"`
 	Entries int64  `json:"entries"` // that are whole
 	Hash    string `json:"hash"`    // of the last of them, in hex; to be kept elsewhere
-	Whole   bool   `json:"whole"`
+	Intact  bool   `json:"intact"`
 	// Broken is the number of the first entry that is missing or not what it was; 0 where Whole.
-	Broken int64  `json:"broken,omitempty"`
-	Why    string `json:"why,omitempty"`
+	FirstInvalid int64  `json:"first_invalid,omitempty"`
+	Reason       string `json:"reason,omitempty"`
 }
 
 // Acting returns the actor that a context carries; ok is false where no one asks but Muster itself.

@@ -61,9 +61,9 @@ type Tenant struct {
 	CreatedBy    string    `json:"created_by,omitempty"`
 	From         string    `json:"from,omitempty"` // the tenant whose settings it began with
 	// What it has at the moment.
-	Users     int `json:"users"`
-	Clusters  int `json:"clusters"`    // that are not deleted
-	SlotsHeld int `json:"slots_given"` // by the balance between tenants
+	Users        int `json:"users"`
+	Clusters     int `json:"clusters"`      // that are not deleted
+	SlotsGranted int `json:"slots_granted"` // by the balance between tenants
 }
 
 // TenantChange changes a tenant. What is nil stays.

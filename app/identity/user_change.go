@@ -74,9 +74,9 @@ type UserChange struct {
 // UserView is an account with what it has.
 type UserView struct {
 	User
-	Here     []string `json:"groups_here,omitempty"` // those of its groups into which people put it here
-	Clusters []string `json:"clusters,omitempty"`    // that it owns and that are not deleted, by name
-	Tokens   int      `json:"tokens"`
+	LocalGroups []string `json:"local_groups,omitempty"` // those of its groups into which people put it here
+	Clusters    []string `json:"clusters,omitempty"`     // that it owns and that are not deleted, by name
+	Tokens      int      `json:"tokens"`
 }
 
 // UserFilter chooses among the accounts of a tenant.

@@ -27,7 +27,7 @@ type Guard struct {
 	Resolver Resolver // nil: that of the system
 }
 
-var _ webhook.HookGuard = (*Guard)(nil)
+var _ webhook.Guard = (*Guard)(nil)
 
 // Addresses that are no one's on the Internet, or lead somewhere else than they say, beside those that netip names itself.
 var special = []struct {

@@ -56,9 +56,9 @@ func NewPartials(c PartialsConfig) *Partials { return &Partials{PartialsConfig: 
 
 // AcceptPartialPreview is a preview of accepting the machines that came, worked out before anything is accepted.
 type AcceptPartialPreview struct {
-	Operation app.Operation            `json:"operation"` // that is brought to its end
-	Wanted    int                      `json:"wanted"`    // nodes
-	GivesBack []LostMachine            `json:"gives_back"`
+	Operation app.Operation            `json:"operation"`    // that is brought to its end
+	Target    int                      `json:"target_nodes"` // nodes
+	Deletes   []LostMachine            `json:"deleted_machines"`
 	Nodes     []appcluster.UpdatedNode `json:"nodes"` // that the cluster has then
 	Before    appcluster.Figures       `json:"before"`
 	After     appcluster.Figures       `json:"after"`
@@ -66,7 +66,7 @@ type AcceptPartialPreview struct {
 	PlanHash  string                   `json:"plan_hash"`
 	Duration  time.Duration            `json:"duration"` // estimate, on unlimited workers
 	Notes     []string                 `json:"notes"`
-	TopsUp    bool                     `json:"tops_up"` // the nodes that are missing are asked for again later
+	Backfills bool                     `json:"backfill"` // the nodes that are missing are asked for again later
 }
 
 // LostMachine is a machine that did not come.
@@ -77,7 +77,7 @@ type LostMachine struct {
 
 // Title says in a few words what it is: "Accept 4 of 5 nodes".
 func (p AcceptPartialPreview) Title() string {
-	return fmt.Sprintf("Accept %d of %s", len(p.Nodes), humanize.Count(p.Wanted, "node"))
+	return fmt.Sprintf("Accept %d of %s", len(p.Nodes), humanize.Count(p.Target, "node"))
 }
 
 // PartialJudgement is why an operation cannot be gone on with.
@@ -105,8 +105,8 @@ func (a *Partials) PreviewAcceptPartial(ctx context.Context, actor app.Actor, cl
 	if err != nil {
 		return AcceptPartialPreview{}, appcluster.MaskError(m, err)
 	}
-	for i := range s.shown.GivesBack { // it says why each machine did not come
-		s.shown.GivesBack[i].Error = m.Hide(s.shown.GivesBack[i].Error)
+	for i := range s.shown.Deletes { // it says why each machine did not come
+		s.shown.Deletes[i].Error = m.Hide(s.shown.Deletes[i].Error)
 	}
 	return s.shown, nil
 }
@@ -183,8 +183,8 @@ func (a *Partials) acceptAutomatically(ctx context.Context, o app.Operation) (be
 
 // operation is what the store is to accept.
 func (s *partial) operation(now time.Time, who string) appcluster.NewOperation {
-	o := app.Operation{Tenant: s.Tenant, Cluster: s.ID, Kind: app.OperationAcceptPartial, GoesOn: s.of.ID, PlanHash: s.shown.PlanHash, Requester: who, CreatedAt: now,
-		Expected: s.shown.Duration, NoBackfill: !s.shown.TopsUp}
+	o := app.Operation{Tenant: s.Tenant, Cluster: s.ID, Kind: app.OperationAcceptPartial, Accepts: s.of.ID, PlanHash: s.shown.PlanHash, Requester: who, CreatedAt: now,
+		Expected: s.shown.Duration, NoBackfill: !s.shown.Backfills}
 	if s.of.OnFailure == app.FailureAcceptPartialOrRollBack {
 		o.OnFailure = app.FailureRollBack
 	}

@@ -71,7 +71,7 @@ func (a *Partials) planAcceptPartial(ctx context.Context, c app.Cluster, o app.O
 	if err := s.checkMachines(ctx, a.Builder); err != nil {
 		return nil, err
 	}
-	s.shown.TopsUp = !ask.NoBackfill
+	s.shown.Backfills = !ask.NoBackfill
 	return s, s.order(ctx, a)
 }
 
@@ -112,7 +112,7 @@ func (s *partial) sort() error {
 		_, stood := s.had[st.Node]
 		switch {
 		case st.Node == "" && st.State != app.StepSucceeded: // such as a question to people
-			return app.PartialUnacceptable("Resume the operation, or roll it back.", "The rest of the %s includes a manual step (%s), which can't be skipped.", s.of.Kind.Words(), st.ID)
+			return app.PartialUnacceptable("Resume the operation, or roll it back.", "The rest of the %s includes a manual step (%s), which can't be skipped.", s.of.Kind.Text(), st.ID)
 		case st.Action.OnMachine() && st.State != app.StepSucceeded && !stood:
 			if s.lost[st.Node] == "" {
 				s.lost[st.Node] = cmp.Or(st.Error, st.ID+" isn't done.")
@@ -128,7 +128,7 @@ func (s *partial) sort() error {
 		if id := begun[n]; id != "" {
 			return app.PartialUnacceptable("Resume the operation, or roll it back.", "%s can't be left out: it failed after its services started installing (%s).", n, id)
 		}
-		s.shown.GivesBack = append(s.shown.GivesBack, LostMachine{Node: n, Error: said.Say(n, s.lost[n])})
+		s.shown.Deletes = append(s.shown.Deletes, LostMachine{Node: n, Error: said.Say(n, s.lost[n])})
 	}
 	if len(s.lost) == 0 {
 		return app.PartialUnacceptable("Resume the operation, or roll it back.", "No machine is missing.")
@@ -138,7 +138,7 @@ func (s *partial) sort() error {
 
 // enough refuses fewer machines than are wanted at the least.
 func (s *partial) enough(ask template.PartialOverride) error {
-	s.shown.Operation, s.shown.Wanted = s.of, len(s.nodes)
+	s.shown.Operation, s.shown.Target = s.of, len(s.nodes)
 	came := len(s.nodes) - len(s.lost)
 	switch least := ask.MinAvailable.Of(len(s.nodes)); {
 	case came == 0:
@@ -185,7 +185,7 @@ func (s *partial) place(ctx context.Context, a *Partials) error {
 			continue
 		}
 		if w := will[n.Name]; len(w.Added) > 0 {
-			n.Services, n.Added, n.Why = orNone(w.Services), w.Added, w.Why
+			n.Services, n.Added, n.Reason = orNone(w.Services), w.Added, w.Why
 		}
 	}
 	return nil

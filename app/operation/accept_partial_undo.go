@@ -18,11 +18,11 @@ func (a *RollBacks) undoneBy(ctx context.Context, c app.Cluster, o app.Operation
 		return o, err
 	}
 	for _, of := range ops {
-		if of.ID == o.GoesOn {
+		if of.ID == o.Accepts {
 			return of, nil
 		}
 	}
-	return o, app.Errorf(app.EInternal, "operation %d, whose partial result %d accepts, doesn't exist", o.GoesOn, o.ID)
+	return o, app.Errorf(app.EInternal, "operation %d, whose partial result %d accepts, doesn't exist", o.Accepts, o.ID)
 }
 
 // stepsToUndo returns what is to be undone where an operation is rolled back.

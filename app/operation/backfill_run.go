@@ -148,5 +148,5 @@ func (a *Backfills) askBackfill(ctx context.Context, actor app.Actor, d Backfill
 	if err := actor.Authorize("Update"); err != nil {
 		return appcluster.UpdateAnswer{}, err
 	}
-	return a.Updates.update(ctx, actor, d.Cluster, appcluster.Update{Kind: app.OperationResize, Size: d.Wanted, OnFailure: app.FailureAcceptPartialOrRollBack, PartialOverride: template.PartialOverride{MinAvailable: "1"}, Backfill: true})
+	return a.Updates.update(ctx, actor, d.Cluster, appcluster.Update{Kind: app.OperationResize, Size: d.Target, OnFailure: app.FailureAcceptPartialOrRollBack, PartialOverride: template.PartialOverride{MinAvailable: "1"}, Backfill: true})
 }

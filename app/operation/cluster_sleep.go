@@ -87,7 +87,7 @@ func (a *Sleeping) power(ctx context.Context, actor app.Actor, c app.Cluster, ki
 	switch {
 	case err != nil:
 		return appcluster.UpdateAnswer{}, err
-	case d.preview.Nothing:
+	case d.preview.NoChanges:
 		return a.Submitter.updateAnswer(ctx, actor, c, 0)
 	case planHash != "" && planHash != d.preview.PlanHash:
 		return appcluster.UpdateAnswer{}, errPlanChanged
@@ -158,7 +158,7 @@ func (a *Builder) planPower(ctx context.Context, c app.Cluster, kind app.Operati
 	p := &d.preview
 	switch {
 	case c.Status == is, c.Status == app.ClusterPending && len(ops) > 0 && ops[0].Kind == kind:
-		p.Nothing = true
+		p.NoChanges = true
 		return d, nil
 	case kind == app.OperationWake && c.Status == app.ClusterFailed && appcluster.MaySleep(ops): // a machine that runs already stays as it is
 	case c.Status != want:

@@ -69,7 +69,7 @@ type DriftItem struct {
 	Node string             `json:"node,omitempty"`
 	Text string             `json:"text"`
 	Hint string             `json:"hint,omitempty"`
-	Mend *appcluster.Update `json:"mend,omitempty"`
+	Fix  *appcluster.Update `json:"fix,omitempty"`
 }
 
 // mostDrift is how many things of one kind are listed.
@@ -145,7 +145,7 @@ func repairOf(node string) *appcluster.Update {
 func (d *Drift) cloud(c app.Cluster, nodes []app.Node) {
 	for _, name := range apphealth.LostNodes(c, nodes) {
 		d.add(DriftItem{From: DriftCloud, Node: name, Text: name + ": machine deleted or stopped at the provider.",
-			Hint: "The cluster becomes active again when all machines run.", Mend: repairOf(name)})
+			Hint: "The cluster becomes active again when all machines run.", Fix: repairOf(name)})
 	}
 }
 
@@ -155,12 +155,12 @@ func (d *Drift) health(c app.Cluster, h *apphealth.ClusterHealth, lost []string)
 		d.Notes = append(d.Notes, DriftUnwatched)
 		return
 	}
-	if why := h.Stale(c, len(lost) > 0, h.Healthy+h.Sick+h.Unreachable+h.Unknown, d.At); why != "" {
+	if why := h.Stale(c, len(lost) > 0, h.Healthy+h.Unhealthy+h.Unreachable+h.Unknown, d.At); why != "" {
 		d.Notes = append(d.Notes, why)
 	}
 	for _, n := range h.Nodes {
 		if n.Ill() && !slices.Contains(lost, n.Node) {
-			d.add(DriftItem{From: DriftHealth, Node: n.Node, Text: n.Words() + ".", Mend: repairOf(n.Node)})
+			d.add(DriftItem{From: DriftHealth, Node: n.Node, Text: n.Text() + ".", Fix: repairOf(n.Node)})
 		}
 	}
 }
@@ -174,7 +174,7 @@ func (d *Drift) contract(reports []apphealth.NodeReport) {
 			}
 			i := DriftItem{From: DriftNode, Node: r.Node, Text: r.Node + ": " + c.String() + ".", Hint: c.Hint}
 			if c.Level == apphealth.NodeRequired {
-				i.Mend = repairOf(r.Node)
+				i.Fix = repairOf(r.Node)
 			}
 			d.add(i)
 		}
@@ -193,14 +193,14 @@ func (a *Drifts) driftFromCatalog(ctx context.Context, actor app.Actor, c app.Cl
 		d.Notes = append(d.Notes, "Couldn't compare the cluster with the catalog: "+app.AsError(err).ForPeople())
 		return nil
 	}
-	if p.Nothing {
+	if p.NoChanges {
 		return nil
 	}
 	for _, change := range p.Changes {
-		d.add(DriftItem{From: DriftCatalog, Text: change.Words(), Mend: mend})
+		d.add(DriftItem{From: DriftCatalog, Text: change.Text(), Fix: mend})
 	}
 	if len(p.Changes) == 0 {
-		d.add(DriftItem{From: DriftCatalog, Text: "The template or its services have changed in the catalog.", Mend: mend})
+		d.add(DriftItem{From: DriftCatalog, Text: "The template or its services have changed in the catalog.", Fix: mend})
 	}
 	return nil
 }

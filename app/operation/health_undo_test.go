@@ -35,7 +35,7 @@ func TestUndoRestoresHealth(t *testing.T) {
 			bare.Defaults.Config = map[string]any{"port": 81, "peers": "%join(host.service.web,' ')%", "db": map[string]any{"size": 2, "password": "${secret:DB}"}}
 			f.Catalog.Templates["shop"] = &bare
 			if !begin { // it waits for the answer of a hook
-				if _, err := f.Services.Webhook.SaveHook(t.Context(), f.Actor("root", app.RoleAdmin), webhook.HookRequest{Name: "gate", When: template.HookBefore,
+				if _, err := f.Services.Webhook.SaveHook(t.Context(), f.Actor("root", app.RoleAdmin), webhook.EndpointRequest{Name: "gate", When: template.HookBefore,
 					URL: "https://hooks.example.org/gate", Operations: &[]app.OperationKind{app.OperationUpgrade}}); err != nil {
 					t.Fatal(err)
 				}

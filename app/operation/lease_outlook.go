@@ -17,11 +17,11 @@ type LeaseOutlook struct {
 	Owner     string     `json:"owner"`
 	Access    app.Access `json:"-"`              // of the one who asked
 	Until     time.Time  `json:"until,omitzero"` // zero: never
-	Over      bool       `json:"over"`           // it has ended, and the cluster is still there
+	Expired   bool       `json:"expired"`        // it has ended, and the cluster is still there
 	CreatedAt time.Time  `json:"created_at"`
 	// Deleting says that the cluster is being deleted, for whatever reason; Gone that it was.
 	Deleting  bool                `json:"deleting"`
-	Gone      bool                `json:"gone"`
+	Deleted   bool                `json:"deleted"`
 	Offer     template.LeaseOffer `json:"offer"`
 	Warnings  []LeaseWarned       `json:"warnings"`
 	Obstacles []LeaseObstacle     `json:"obstacles"`
@@ -59,13 +59,13 @@ func (a *Leases) LeaseOutlook(ctx context.Context, actor app.Actor, cluster stri
 		return LeaseOutlook{}, err
 	}
 	now := a.Now()
-	o := LeaseOutlook{Cluster: c.ID, Name: c.Name, Owner: c.Owner, Access: c.Access, Until: c.ExpiresAt, CreatedAt: c.CreatedAt, Gone: c.Status == app.ClusterDeleted,
+	o := LeaseOutlook{Cluster: c.ID, Name: c.Name, Owner: c.Owner, Access: c.Access, Until: c.ExpiresAt, CreatedAt: c.CreatedAt, Deleted: c.Status == app.ClusterDeleted,
 		Warnings: []LeaseWarned{}, Obstacles: []LeaseObstacle{}}
-	if o.Gone {
+	if o.Deleted {
 		o.Offer.Refusal = "The cluster was deleted."
 		return o, nil
 	}
-	o.Over = !c.ExpiresAt.IsZero() && !now.Before(c.ExpiresAt)
+	o.Expired = !c.ExpiresAt.IsZero() && !now.Before(c.ExpiresAt)
 	rules, err := a.leaseRules(ctx, c)
 	if err != nil {
 		return o, err
@@ -116,7 +116,7 @@ func (a *Leases) warnings(ctx context.Context, c app.Cluster, now time.Time) ([]
 
 func (a *Leases) addOperations(ctx context.Context, o *LeaseOutlook, c app.Cluster, ops []app.Operation, now time.Time) error {
 	for i, op := range ops {
-		kind := op.Kind.Words()
+		kind := op.Kind.Text()
 		over, err := a.PausedDeletes.Overdue(ctx, c, op)
 		if err != nil {
 			return err

@@ -298,7 +298,7 @@ func (r *failureSim) checkActions(where string, v cluster.View) {
 		{Kind: app.OperationRemoveServices, Services: []string{"cache"}}, {Kind: app.OperationReconfigure, Config: map[string]any{"port": 4711}},
 		{Kind: app.OperationStart}, {Kind: app.OperationStop}, {Kind: app.OperationRestart}, {Kind: app.OperationUpgrade}, {Kind: app.OperationRepair}} {
 		if offered := slices.Contains(v.Actions.Cluster, m.Kind); offered == refused(m) {
-			r.Errorf("%s: %s is offered: %v, in %+v", where, m.Kind, offered, v.Trouble)
+			r.Errorf("%s: %s is offered: %v, in %+v", where, m.Kind, offered, v.Problem)
 		}
 		if len(v.Nodes) == 0 || m.Size > 0 || len(m.Services)+len(m.Config) > 0 || m.Kind == app.OperationUpgrade {
 			continue
@@ -488,7 +488,7 @@ func (r *failureSim) breaks(x trouble, step int, kill string, number int, taken 
 	v, first := r.See("shop"), cluster.RecoveryKind("nothing")
 	r.checkActions(where, v)
 	if v.Status == app.ClusterFailed {
-		ways := v.Trouble.Ways
+		ways := v.Problem.Options
 		if len(ways) < 2 && v.Operations[0].Kind != app.OperationDelete {
 			r.Errorf("%s: all that is offered is %+v", where, ways)
 		}
@@ -511,7 +511,7 @@ func (r *failureSim) breaks(x trouble, step int, kill string, number int, taken 
 			continue
 		}
 		r.checkActions(where, v)
-		way := v.Trouble.Ways[0].Kind
+		way := v.Problem.Options[0].Kind
 		went = append(went, string(way))
 		r.follow(v, way)
 	}
@@ -561,7 +561,7 @@ func TestServicesRunOnWithoutLostNodes(t *testing.T) {
 	r := newFailureSim(t)
 	r.sick()
 	v := r.See("shop")
-	lost := v.Trouble.Lost[0]
+	lost := v.Problem.Lost[0]
 	if !slices.Equal(v.Actions.LostNodes, []app.OperationKind{app.OperationRepair}) || !slices.Contains(v.Actions.Nodes, app.OperationRestart) {
 		t.Errorf("the actions are %+v", v.Actions)
 	}
@@ -577,8 +577,8 @@ func TestServicesRunOnWithoutLostNodes(t *testing.T) {
 	}
 	asked(cluster.Update{Kind: app.OperationRestart, PlanHash: p.PlanHash})(r)
 	r.carry()
-	if v = r.See("shop"); v.Operations[0].Status != app.OperationSucceeded || v.Status != app.ClusterFailed || len(v.Trouble.Lost) != 1 {
-		t.Errorf("after the restart: %s, %s, %+v", v.Operations[0].Status, v.Status, v.Trouble)
+	if v = r.See("shop"); v.Operations[0].Status != app.OperationSucceeded || v.Status != app.ClusterFailed || len(v.Problem.Lost) != 1 {
+		t.Errorf("after the restart: %s, %s, %+v", v.Operations[0].Status, v.Status, v.Problem)
 	}
 	_, err = r.Services.Operation.Updates.Update(t.Context(), r.Who, v.ID, cluster.Update{Kind: app.OperationStop, Nodes: []string{lost}})
 	if e := app.AsError(err); err == nil || e.Reason != "lost_machines" || e.Message != "The machine of "+lost+" is gone." || e.Hint != "Repair the cluster first." {
@@ -630,7 +630,7 @@ func TestTroubleNeedsFewRows(t *testing.T) {
 	few, asked, rows, _ := read(10)
 	many, askedMany, rowsMany, steps := read(1000)
 	for _, v := range []cluster.View{few, many} {
-		if x := v.Trouble; x == nil || len(x.Failures) != cluster.MostFailedSteps || x.MoreFailures != 2 {
+		if x := v.Problem; x == nil || len(x.Failures) != cluster.MostFailedSteps || x.MoreFailures != 2 {
 			t.Fatalf("what is wrong is %+v", x)
 		}
 	}

@@ -69,10 +69,10 @@ type Conditions struct {
 
 // ReviewRequest is what an approver says about a request. PlanHash is that of the request as it was shown.
 type ReviewRequest struct {
-	Verdict    cluster.Verdict `json:"verdict"`
-	Reason     string          `json:"reason,omitempty"`
-	PlanHash   string          `json:"plan_hash,omitempty"`
-	Conditions Conditions      `json:"conditions,omitzero"`
+	Verdict    cluster.ReviewDecision `json:"verdict"`
+	Reason     string                 `json:"reason,omitempty"`
+	PlanHash   string                 `json:"plan_hash,omitempty"`
+	Conditions Conditions             `json:"conditions,omitzero"`
 }
 
 // Review says yes, no, or yes with conditions to a request that waits. One no ends it; when the last approval is there, it

@@ -34,7 +34,7 @@ func TestRequestsWithoutPoliciesRunImmediately(t *testing.T) {
 	if err != nil || answer.Cluster == nil || r.Status != cluster.RequestAccepted || r.Cluster != answer.Cluster.ID || r.Facts.Nodes != 3 || r.Facts.CPU != 6 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if r.Asked.Config != nil {
+	if r.Spec.Config != nil {
 		t.Error("the request shows the configuration, which may hold secrets")
 	}
 	if _, err := b.Services.Operation.Requests.Request(t.Context(), b.Actor("vic", app.RoleViewer), answer.Request.ID); app.CodeOf(err) != app.ENotFound {
@@ -104,7 +104,7 @@ func TestApprovedRequestsRunExactlyWhatWasShown(t *testing.T) {
 		t.Errorf("ada's inbox has %d, %v", len(inbox), err)
 	}
 	r, err := b.Approve(bob, r)
-	if err != nil || r.Status != cluster.RequestWaiting || !slices.Equal(r.Needs[0].Approved, []string{"bob"}) {
+	if err != nil || r.Status != cluster.RequestWaiting || !slices.Equal(r.Approvals[0].Approved, []string{"bob"}) {
 		t.Fatalf("after one: %+v, %v", r, err)
 	}
 	_, err = b.Approve(bob, r)
@@ -259,7 +259,7 @@ func TestConditionsAreOfferedAndConfirmed(t *testing.T) {
 	_, err = b.Services.Operation.Requests.Confirm(t.Context(), bob, r.ID, offered.Offer.PlanHash)
 	wantReason(t, err, "not_requester")
 	confirmed, err := b.Services.Operation.Requests.Confirm(t.Context(), ada, r.ID, offered.Offer.PlanHash)
-	if err != nil || confirmed.Status != cluster.RequestWaiting || confirmed.Terms.Layout.Size() != 5 || !slices.Equal(confirmed.Needs[0].Approved, []string{"bob"}) {
+	if err != nil || confirmed.Status != cluster.RequestWaiting || confirmed.Terms.Layout.Size() != 5 || !slices.Equal(confirmed.Approvals[0].Approved, []string{"bob"}) {
 		t.Fatalf("confirmed: %+v, %v", confirmed, err)
 	}
 	if b.Number(`SELECT nodes FROM reservations WHERE request = ?`, r.ID) != 5 {
@@ -287,7 +287,7 @@ func TestBreakingTheGlassRunsAtOnceAndRaisesAnAlarm(t *testing.T) {
 	_, err := b.Services.Operation.Requests.BreakGlass(t.Context(), stale, r.ID, r.Terms.PlanHash, "the shop is down")
 	wantReason(t, err, app.StepUpReason)
 	done, err := b.Services.Operation.Requests.BreakGlass(t.Context(), boss, r.ID, r.Terms.PlanHash, "the shop is down")
-	if err != nil || done.Status != cluster.RequestAccepted || !done.Broken || b.Clusters() != 1 {
+	if err != nil || done.Status != cluster.RequestAccepted || !done.Override || b.Clusters() != 1 {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	if b.Number(`SELECT count(*) FROM notices WHERE kind = 'alarm' AND request = ? AND cluster = ?`, r.ID, done.Cluster) != 1 ||
@@ -382,15 +382,15 @@ func TestParallelReviewsRunARequestOnce(t *testing.T) {
 		switch r.Status {
 		case cluster.RequestAccepted:
 			ran++
-			approved := r.Needs[0].Approved
+			approved := r.Approvals[0].Approved
 			if len(approved) != 2 || approved[0] == approved[1] || slices.Contains(approved, r.Requester) {
 				t.Errorf("request %d ran with %v", r.ID, approved)
 			}
-			if n := b.Number(`SELECT count(*) FROM clusters WHERE name = ?`, r.Asked.Name); n != 1 {
+			if n := b.Number(`SELECT count(*) FROM clusters WHERE name = ?`, r.Spec.Name); n != 1 {
 				t.Errorf("request %d made %d clusters", r.ID, n)
 			}
 		case cluster.RequestDenied:
-			if n := b.Number(`SELECT count(*) FROM clusters WHERE name = ?`, r.Asked.Name); n != 0 {
+			if n := b.Number(`SELECT count(*) FROM clusters WHERE name = ?`, r.Spec.Name); n != 0 {
 				t.Errorf("request %d was denied and made %d clusters", r.ID, n)
 			}
 		default:

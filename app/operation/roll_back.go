@@ -50,13 +50,13 @@ type RollBackPreview struct {
 	PlanHash  string        `json:"plan_hash"`
 	Duration  time.Duration `json:"duration"` // estimate, on unlimited workers
 	// GivesBack are the nodes whose machines were made, or may have been, and are given back.
-	GivesBack []string `json:"gives_back"`
+	Deletes []string `json:"deleted_nodes"`
 	// Untouched counts the nodes of the cluster that the rollback does nothing to.
-	Untouched int `json:"untouched"`
+	Unchanged int `json:"unchanged"`
 	// LeavesOut are the nodes whose machines are lost, on which nothing is undone. A repair can replace them afterwards.
-	LeavesOut []string `json:"leaves_out,omitempty"`
+	Skips []string `json:"skipped_nodes,omitempty"`
 	// Gone tells that nothing of the cluster is left afterwards.
-	Gone bool `json:"gone"`
+	DeletesCluster bool `json:"deletes_cluster"`
 }
 
 // PreviewRollBack works out what the rollback of an operation would do; operation 0 is the latest. EConflict where it
@@ -111,7 +111,7 @@ func (a *RollBacks) rollBack(ctx context.Context, c app.Cluster, o app.Operation
 		return errPlanChanged
 	}
 	_, err = a.Store.SubmitOperation(ctx, appcluster.NewOperation{
-		Operation: app.Operation{Tenant: c.Tenant, Cluster: c.ID, Kind: app.OperationRollBack, Undoes: undone.ID, PlanHash: p.PlanHash, Requester: who,
+		Operation: app.Operation{Tenant: c.Tenant, Cluster: c.ID, Kind: app.OperationRollBack, RollsBack: undone.ID, PlanHash: p.PlanHash, Requester: who,
 			CreatedAt: a.Now(), Expected: p.Duration},
 		Plan: p.Plan, Change: change, Follows: o.ID,
 	})
@@ -128,7 +128,7 @@ func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Opera
 	if err != nil {
 		return RollBackPreview{}, nil, err
 	}
-	p := RollBackPreview{Operation: o, GivesBack: []string{}, Gone: undone.Kind == app.OperationCreate}
+	p := RollBackPreview{Operation: o, Deletes: []string{}, DeletesCluster: undone.Kind == app.OperationCreate}
 	nodes, err := a.Store.Nodes(ctx, c.Tenant, c.ID)
 	if err != nil {
 		return p, nil, err
@@ -146,8 +146,8 @@ func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Opera
 		if before, changed := had.Nodes[n.Name]; changed {
 			services = before
 		}
-		if n.Lost() && !slices.Contains(change.LeavingNodes(), n.Name) && !p.Gone {
-			p.LeavesOut = append(p.LeavesOut, n.Name)
+		if n.Lost() && !slices.Contains(change.LeavingNodes(), n.Name) && !p.DeletesCluster {
+			p.Skips = append(p.Skips, n.Name)
 		}
 		r.Nodes = append(r.Nodes, plan.Node{Name: n.Name, Zone: n.Zone, Hardware: n.Hardware, Image: n.Image, Services: services, Lost: n.Lost()})
 	}
@@ -165,7 +165,7 @@ func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Opera
 	touched, recreated := map[string]bool{}, map[string]bool{}
 	for _, s := range p.Plan.Steps {
 		if s.Action == app.ActionDelete {
-			p.GivesBack = append(p.GivesBack, s.Node)
+			p.Deletes = append(p.Deletes, s.Node)
 		}
 		if !s.Join {
 			touched[s.Node] = true
@@ -173,8 +173,8 @@ func (a *RollBacks) planRollBack(ctx context.Context, c app.Cluster, o app.Opera
 		recreated[s.Node] = recreated[s.Node] || s.Action == app.ActionCreate
 	}
 	// What the operation gave back is made again, after what may be left of it is gone.
-	p.GivesBack = slices.DeleteFunc(p.GivesBack, func(node string) bool { return recreated[node] })
-	p.Untouched = len(nodes) - len(touched)
+	p.Deletes = slices.DeleteFunc(p.Deletes, func(node string) bool { return recreated[node] })
+	p.Unchanged = len(nodes) - len(touched)
 	return p, change, nil
 }
 

@@ -118,7 +118,7 @@ func (a *Schedules) allowsSchedule(ctx context.Context, actor app.Actor, c app.C
 		}
 		d.preview.Notes = append(d.preview.Notes, fmt.Sprintf("Requested by a schedule, first at %s.", app.Moment(at)))
 		q := d.request(actor)
-		q.Request.Status, q.Request.AskedAt, q.Request.EndedAt, q.Request.Message = appcluster.RequestRefused, now, now, d.decision.Reason
+		q.Request.Status, q.Request.RequestedAt, q.Request.EndedAt, q.Request.Message = appcluster.RequestRefused, now, now, d.decision.Reason
 		kept, err := a.Store.SaveRequest(ctx, q)
 		if err != nil {
 			return err

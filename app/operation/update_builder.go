@@ -118,7 +118,7 @@ func (a *Builder) workOut(ctx context.Context, c app.Cluster, m cluster.Update) 
 		if err := repair(ctx, a, d); err != nil {
 			return nil, err
 		}
-		d.note("Finishes the remaining steps of the %s with the new configuration.", d.latest.Kind.Words())
+		d.note("Finishes the remaining steps of the %s with the new configuration.", d.latest.Kind.Text())
 	}
 	left, err := a.Resources.Common(ctx, d.Tenant, d.definition.Services, d.was.Services)
 	if err != nil {
@@ -274,12 +274,12 @@ func (a *Builder) planUpdated(ctx context.Context, d *updateBuilder) (err error)
 	d.preview = cluster.UpdatePreview{
 		Kind: d.kind(), Nodes: d.nodes, Plan: plan, PlanHash: plan.Hash(), Duration: plan.Duration(), Changes: changes,
 		Before: cluster.Figures{Nodes: len(d.standing.nodes), CostPerHour: d.CostPerHour, Currency: d.Currency}, After: cluster.Figures{Nodes: len(after), CostPerHour: d.cost(), Currency: d.Currency},
-		Nothing: nothing,
+		NoChanges: nothing,
 	}
-	if d.ask.Kind == app.OperationUpgrade && !d.preview.Nothing {
+	if d.ask.Kind == app.OperationUpgrade && !d.preview.NoChanges {
 		d.preview.Template = d.Template
 	}
-	if d.preview.Nothing && (len(d.notes) == 0 || d.ask.Kind == app.OperationUpgrade) {
+	if d.preview.NoChanges && (len(d.notes) == 0 || d.ask.Kind == app.OperationUpgrade) {
 		d.note("Nothing to change.")
 	}
 	d.preview.Notes = append([]string{}, d.notes...)
@@ -367,7 +367,7 @@ func (a *Updates) foreseeUpdate(ctx context.Context, tenant string, d *updateBui
 			needs.Machines[at].Count++
 		}
 	}
-	if len(needs.Machines) == 0 || p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Of {
+	if len(needs.Machines) == 0 || p.FromPools != nil && p.FromPools.Machines >= p.FromPools.Total {
 		return nil
 	}
 	p.Account, p.Problems, err = a.Preflight.AskAccount(ctx, tenant, d.Provider, needs)

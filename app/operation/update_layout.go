@@ -144,7 +144,7 @@ func (d *updateBuilder) change(ctx context.Context, a *Builder, r layout.ChangeR
 	}
 	nodes := make([]cluster.UpdatedNode, 0, len(change.Nodes))
 	for _, n := range change.Nodes {
-		out := cluster.UpdatedNode{Name: n.Name, Hardware: d.hardwareOf(n), Image: n.Image, Zone: n.Zone, Services: orNone(n.Services), Added: n.Added, Removed: n.Removed, Why: n.Why}
+		out := cluster.UpdatedNode{Name: n.Name, Hardware: d.hardwareOf(n), Image: n.Image, Zone: n.Zone, Services: orNone(n.Services), Added: n.Added, Removed: n.Removed, Reason: n.Why}
 		switch {
 		case n.New:
 			d.last++

@@ -45,7 +45,7 @@ func TestParametersAreChangedWithinTheirLimits(t *testing.T) {
 	if web, _ := d.Config["web"].(map[string]any); !sameValue(d.Config["port"], 80) || web["workers"] != nil || len(d.Parameters) != 0 {
 		t.Errorf("taken back, it is %v with %v", d.Config, d.Parameters)
 	}
-	if p := f.Preview(cluster.Update{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 80}}); !p.Nothing {
+	if p := f.Preview(cluster.Update{Kind: app.OperationReconfigure, Parameters: map[string]any{"port": 80}}); !p.NoChanges {
 		t.Errorf("setting the current value changes %+v", p.Changes)
 	}
 }

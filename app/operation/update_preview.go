@@ -79,7 +79,7 @@ func (a *Submitter) askPolicies(ctx context.Context, actor app.Actor, d *updateB
 	if err != nil {
 		return err
 	}
-	if d.facts, err = a.updateFacts(ctx, actor, d); err != nil || d.preview.Nothing {
+	if d.facts, err = a.updateFacts(ctx, actor, d); err != nil || d.preview.NoChanges {
 		return err
 	}
 	d.decision = policy.Decide(ctx, a.Policies.Policies, policies, d.facts)

@@ -42,16 +42,16 @@ func repair(ctx context.Context, a *Builder, d *updateBuilder) error {
 		case sick[n.Name]:
 			n.Change = plan.NodeReplaced
 		case unmade[n.Name]:
-			n.Change, n.Why = plan.NodeReplaced, "not fully created"
+			n.Change, n.Reason = plan.NodeReplaced, "not fully created"
 		case len(undone[n.Name]) > 0:
-			n.Why = "the " + d.latest.Kind.Words() + " didn't finish there"
+			n.Reason = "the " + d.latest.Kind.Text() + " didn't finish there"
 			d.finish(n, undone[n.Name])
 		}
 	}
 	d.clearLeft()
 	switch {
 	case d.namesLeft():
-		d.note("Writes the node names on every node, since the %s didn't get that far.", d.latest.Kind.Words())
+		d.note("Writes the node names on every node, since the %s didn't get that far.", d.latest.Kind.Text())
 	case !slices.ContainsFunc(d.nodes, cluster.UpdatedNode.Touched):
 		d.note("All nodes are healthy. To replace one anyway, name it.")
 	}
@@ -94,7 +94,7 @@ func (d *updateBuilder) finish(n *cluster.UpdatedNode, services map[string][]app
 func (d *updateBuilder) clearLeft() {
 	for _, n := range d.left {
 		d.nodes = append(d.nodes, cluster.UpdatedNode{Name: n.Name, Hardware: n.Hardware, Image: n.Image, Zone: n.Zone, Services: []string{}, Change: plan.NodeGone,
-			Why: "the " + d.latest.Kind.Words() + " didn't finish there"})
+			Reason: "the " + d.latest.Kind.Text() + " didn't finish there"})
 	}
 	slices.SortStableFunc(d.nodes, func(a, b cluster.UpdatedNode) int { return health.NodesInOrder(a.Name, b.Name) })
 }
@@ -148,7 +148,7 @@ func (a *Builder) sickNodes(ctx context.Context, s *standing) ([]string, error) 
 		return sick, err
 	}
 	for _, n := range h.Nodes {
-		if n.Ill() && n.Rounds > 0 && s.node(n.Node) != nil && !slices.Contains(sick, n.Node) {
+		if n.Ill() && n.Checks > 0 && s.node(n.Node) != nil && !slices.Contains(sick, n.Node) {
 			sick = append(sick, n.Node)
 		}
 	}

@@ -22,8 +22,8 @@ func (d *updateBuilder) request(actor app.Actor) cluster.NewRequest {
 	}
 	return cluster.NewRequest{Who: actor, Request: cluster.Request{
 		Tenant: actor.Tenant, Kind: d.ask.Kind, Cluster: d.ID, Requester: actor.Name(), Owner: actor.User, Groups: actor.Groups, Via: actor.Via,
-		AskedAt: d.facts.Now, Facts: d.facts, Decision: d.decision, Terms: terms,
-		Asked: cluster.CreateRequest{Name: d.Name, Request: layout.Request{Template: d.Template, Size: p.After.Nodes, Provider: d.Provider}, OnFailure: d.ask.OnFailure},
+		RequestedAt: d.facts.Now, Facts: d.facts, Decision: d.decision, Terms: terms,
+		Spec: cluster.CreateRequest{Name: d.Name, Request: layout.Request{Template: d.Template, Size: p.After.Nodes, Provider: d.Provider}, OnFailure: d.ask.OnFailure},
 	}}
 }
 
@@ -84,7 +84,7 @@ func (a *Requests) readyUpdate(ctx context.Context, r cluster.Request) (cluster.
 	case err != nil:
 		return cluster.NewOperation{}, err
 	}
-	if d.preview.Nothing {
+	if d.preview.NoChanges {
 		return cluster.NewOperation{}, clusterChanged("")
 	}
 	now := d.keep()

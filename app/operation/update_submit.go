@@ -79,7 +79,7 @@ func (a *Updates) update(ctx context.Context, actor app.Actor, c app.Cluster, m 
 	if m.PlanHash != "" && m.PlanHash != d.preview.PlanHash {
 		return appcluster.UpdateAnswer{}, errPlanChanged
 	}
-	if d.preview.Nothing {
+	if d.preview.NoChanges {
 		return a.Submitter.updateAnswer(ctx, actor, c, 0)
 	}
 	return a.Submitter.take(ctx, actor, d)
@@ -89,7 +89,7 @@ func (a *Updates) update(ctx context.Context, actor app.Actor, c app.Cluster, m 
 func (a *Submitter) take(ctx context.Context, actor app.Actor, d *updateBuilder) (appcluster.UpdateAnswer, error) {
 	switch q := d.request(actor); d.decision.Outcome {
 	case policy.OutcomeRefuse:
-		q.Request.Status, q.Request.EndedAt, q.Request.Message = appcluster.RequestRefused, q.Request.AskedAt, d.decision.Reason
+		q.Request.Status, q.Request.EndedAt, q.Request.Message = appcluster.RequestRefused, q.Request.RequestedAt, d.decision.Reason
 		kept, err := a.Store.SaveRequest(ctx, q)
 		if err != nil {
 			return appcluster.UpdateAnswer{}, err

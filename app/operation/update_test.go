@@ -152,14 +152,14 @@ func TestUpdatedConfigurationReachesWhoReadsIt(t *testing.T) {
 	for _, m := range []cluster.Update{{Kind: app.OperationUpgrade}, {Kind: app.OperationReconfigure, Config: map[string]any{"port": 81}},
 		{Kind: app.OperationResize, Size: 3}, {Kind: app.OperationRepair}} {
 		p, a := f.Update(m)
-		if !p.Nothing || a.Operation != 0 || a.Cluster == nil || len(p.Notes) == 0 {
+		if !p.NoChanges || a.Operation != 0 || a.Cluster == nil || len(p.Notes) == 0 {
 			t.Errorf("%s without a change: %+v, %+v", m.Kind, p, a)
 		}
 	}
 
 	// What was taken out stays out, also when the template still has it.
 	f.Carried(cluster.Update{Kind: app.OperationReconfigure, Config: map[string]any{"motd": nil}})
-	if p := f.Preview(cluster.Update{Kind: app.OperationUpgrade}); !p.Nothing {
+	if p := f.Preview(cluster.Update{Kind: app.OperationUpgrade}); !p.NoChanges {
 		t.Errorf("an upgrade brings back what was taken out: %+v", p.Changes)
 	}
 }
@@ -339,7 +339,7 @@ func TestNamesThatWereNotWritten(t *testing.T) {
 	_, done := f.Carried(cluster.Update{Kind: app.OperationRepair})
 	slices.Sort(done)
 	f.Want("a repair writes them", strings.Join(done, " "), "n1.names n2.names n3.names n4.names")
-	if p := f.Preview(cluster.Update{Kind: app.OperationRepair}); !p.Nothing {
+	if p := f.Preview(cluster.Update{Kind: app.OperationRepair}); !p.NoChanges {
 		t.Errorf("and again it does %+v", p)
 	}
 }

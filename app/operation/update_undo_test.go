@@ -56,8 +56,8 @@ func TestAShrunkClusterIsRolledBack(t *testing.T) {
 		t.Fatalf("%v go", gone)
 	}
 	p := f.failed(cluster.Update{Kind: app.OperationResize, Size: 3}, gone[1]+".web.stop")
-	if len(p.GivesBack) > 0 || p.Gone {
-		t.Errorf("the rollback deletes %v, gone: %v", p.GivesBack, p.Gone)
+	if len(p.Deletes) > 0 || p.DeletesCluster {
+		t.Errorf("the rollback deletes %v, gone: %v", p.Deletes, p.DeletesCluster)
 	}
 	done := f.undone(p)
 	at := func(id string) int { return slices.Index(done, id) }

@@ -149,15 +149,15 @@ func TestDurationStatsFallBackToWiderKinds(t *testing.T) {
 func TestExpectationsInWords(t *testing.T) {
 	for want, e := range map[string]app.Expectation{
 		"": {},
-		"about 30 s (15 s to 1 min 30 s); estimated (no history yet)": {Typical: 30 * time.Second, Low: 15 * time.Second, High: 90 * time.Second, Guessed: 30 * time.Second},
+		"about 30 s (15 s to 1 min 30 s); estimated (no history yet)": {Typical: 30 * time.Second, Low: 15 * time.Second, High: 90 * time.Second, Estimated: 30 * time.Second},
 		"about 2 min 10 s (2 min to 3 min); from 37 earlier runs":     {Typical: 131 * time.Second, Low: 119 * time.Second, High: 182 * time.Second, Runs: 37},
 		"about 2 min; from 1 earlier run":                             {Typical: 2 * time.Minute, Low: 2 * time.Minute, High: 2 * time.Minute, Runs: 1},
 		"about 1 min (50 s to 1 min 10 s); from 4 earlier runs; 10 s estimated (no history yet)": {Typical: time.Minute,
-			Low: 50 * time.Second, High: 70 * time.Second, Runs: 4, Guessed: 10 * time.Second},
+			Low: 50 * time.Second, High: 70 * time.Second, Runs: 4, Estimated: 10 * time.Second},
 		"less than 1 s; from 9 earlier runs":             {Typical: 20 * time.Millisecond, High: 30 * time.Millisecond, Runs: 9},
 		"less than 1 s (up to 3 s); from 9 earlier runs": {Typical: 20 * time.Millisecond, High: 3 * time.Second, Runs: 9},
 	} {
-		if got := e.Words(); got != want {
+		if got := e.Text(); got != want {
 			t.Errorf("%+v:\n got %q\nwant %q", e, got, want)
 		}
 	}

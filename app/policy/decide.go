@@ -61,13 +61,13 @@ type RequiredApproval struct {
 // Met reports whether enough people have approved.
 func (n RequiredApproval) Met() bool { return len(n.Approved) >= n.Count }
 
-// Words say who has to approve: "2 approvals from the group finance".
-func (n RequiredApproval) Words() string { return humanize.Count(n.Count, "approval") + " " + n.Who() }
+// Text says who has to approve: "2 approvals from the group finance".
+func (n RequiredApproval) Text() string { return humanize.Count(n.Count, "approval") + " " + n.Who() }
 
 // Missing says whose approval a need still lacks: "1 more approval from the group finance".
 func (n RequiredApproval) Missing() string {
 	if len(n.Approved) == 0 {
-		return n.Words()
+		return n.Text()
 	}
 	return humanize.Count(n.Count-len(n.Approved), "more approval") + " " + n.Who()
 }

@@ -126,16 +126,16 @@ type Judgement struct {
 
 // Engine understands the CEL in policies. It is pure; both methods may be called from many goroutines.
 type Engine interface {
-	// Words are the facts that expressions can ask about.
-	Words() []Word
+	// Variables are the facts that expressions can ask about.
+	Variables() []Variable
 	// Check tells what is wrong with the CEL of a policy: EInvalid with the field, and line and column in the message.
 	Check(p Policy) error
 	// Judge says whether a policy applies. It is bounded in time and cost; an error means that no one can tell.
 	Judge(ctx context.Context, p Policy, f Input) (Judgement, error)
 }
 
-// Word is a fact under the name that it has in expressions, with its type and what it is.
-type Word struct {
+// Variable is a fact under the name that it has in expressions, with its type and what it is.
+type Variable struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
 	Text string `json:"text"`
@@ -143,10 +143,10 @@ type Word struct {
 
 // PastRequest is a request as a policy is tried on it.
 type PastRequest struct {
-	ID        int64
-	Requester string
-	AskedAt   time.Time
-	Facts     Input
+	ID          int64
+	Requester   string
+	RequestedAt time.Time
+	Facts       Input
 }
 
 var policyName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)

@@ -20,14 +20,14 @@ func TestPolicyTrialsUsePastRequests(t *testing.T) {
 	admin := b.Actor("boss", app.RoleAdmin)
 	made := policy.Input{User: "eve", Nodes: 9}
 	trial, err := b.Services.Policy.Policies.TryPolicy(t.Context(), admin, policy.TrialRequest{Policy: draft, Facts: &made})
-	if err != nil || trial.Looked != 6 || trial.Otherwise != 2 || len(trial.Cases) != 2 || trial.Cases[0].Old.Words() != "accept" || trial.Cases[0].New.Words() != "refuse: Too many." {
+	if err != nil || trial.Requests != 6 || trial.Otherwise != 2 || len(trial.Cases) != 2 || trial.Cases[0].Old.Text() != "accept" || trial.Cases[0].New.Text() != "refuse: Too many." {
 		t.Fatalf("%+v, %v", trial, err)
 	}
 	if trial.Now.Outcome != policy.OutcomeAccept || trial.Then.Outcome != policy.OutcomeRefuse {
 		t.Errorf("the one that was made up: %+v, then %+v", trial.Now, trial.Then)
 	}
 	b.Rules(draft)
-	if trial, err = b.Services.Policy.Policies.TryPolicy(t.Context(), admin, policy.TrialRequest{Policy: draft, Remove: true, Past: 3}); err != nil || trial.Looked != 3 || trial.Otherwise != 2 {
+	if trial, err = b.Services.Policy.Policies.TryPolicy(t.Context(), admin, policy.TrialRequest{Policy: draft, Remove: true, Past: 3}); err != nil || trial.Requests != 3 || trial.Otherwise != 2 {
 		t.Errorf("without it: %+v, %v", trial, err)
 	}
 	draft.When = "nodes >"

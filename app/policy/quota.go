@@ -103,10 +103,10 @@ type QuotaLine struct {
 	Scope   QuotaScope `json:"scope"`
 	Name    string     `json:"name,omitempty"` // of the group or user
 	// Currency is that of money, by ISO 4217.
-	Currency string  `json:"currency"`
-	Limit    float64 `json:"limit"`
-	Used     float64 `json:"used"`
-	Left     float64 `json:"left"` // never below 0
+	Currency  string  `json:"currency"`
+	Limit     float64 `json:"limit"`
+	Used      float64 `json:"used"`
+	Remaining float64 `json:"remaining"` // never below 0
 }
 
 // Reservation is what a cluster takes of quotas, or a request that waits for approval.
@@ -263,7 +263,7 @@ func (a *Quotas) QuotaLeft(ctx context.Context, actor app.Actor) (QuotaLeft, err
 	for _, m := range Measures {
 		var least *QuotaLine
 		for i, l := range lines {
-			if l.Measure == m && (least == nil || l.Left < least.Left) {
+			if l.Measure == m && (least == nil || l.Remaining < least.Remaining) {
 				least = &lines[i]
 			}
 		}

@@ -159,7 +159,7 @@ func (s QuotaState) covers(r Reservation) bool {
 
 // over fills in what a limit comes to. Sums of prices are not exact, so a hair more is not over.
 func (b *QuotaBreach) over(after, before float64) bool {
-	b.Wanted, b.Had, b.Left = b.Used+after, before, max(b.Limit-b.Used, 0)
+	b.Wanted, b.Had, b.Remaining = b.Used+after, before, max(b.Limit-b.Used, 0)
 	return after > before && b.Wanted > b.Limit*(1+1e-9)+1e-9
 }
 
@@ -179,7 +179,7 @@ func (b *QuotaBreach) Refusal(r Reservation, holders []QuotaHolder, others int) 
 	case MeasurePerHour:
 		e.Message = fmt.Sprintf("This would take %s to %s per hour, over the limit of %s", whose, b.amount(b.Wanted), b.amount(b.Limit))
 	case MeasurePerMonth:
-		e.Message = fmt.Sprintf("This would take %s to %s for %s, over the budget of %s", whose, b.amount(b.Wanted), b.Month.Words(), b.amount(b.Limit))
+		e.Message = fmt.Sprintf("This would take %s to %s for %s, over the budget of %s", whose, b.amount(b.Wanted), b.Month.Text(), b.amount(b.Limit))
 	default:
 		e.Message = fmt.Sprintf("This would take %s to %s, over the limit of %s", whose, b.Measure.Count(b.Wanted), Quantity(b.Limit))
 	}
@@ -223,7 +223,7 @@ func (b *QuotaBreach) fits(r Reservation, holders []QuotaHolder) string {
 	var ways []string
 	grown := r.Nodes > 0 && (b.Had == 0 || b.Measure != MeasurePerMonth)
 	share := (b.Wanted - b.Used) / float64(max(r.Nodes, 1))
-	if n := int(math.Floor(b.Left/share + 1e-9)); grown && b.Measure != MeasureClusters && share > 0 && n >= 1 {
+	if n := int(math.Floor(b.Remaining/share + 1e-9)); grown && b.Measure != MeasureClusters && share > 0 && n >= 1 {
 		ways = append(ways, "request at most "+humanize.Count(n, "node"))
 	}
 	if d := b.longest(r); d > 0 {
@@ -249,7 +249,7 @@ func (b *QuotaBreach) longest(r Reservation) time.Duration {
 	if b.Measure != MeasurePerMonth || r.CostPerHour <= 0 {
 		return 0
 	}
-	hours := b.Left / r.CostPerHour
+	hours := b.Remaining / r.CostPerHour
 	if hours > 24*31 {
 		return 0
 	}
@@ -284,7 +284,7 @@ func LinesOf(all []QuotaState) []QuotaLine {
 			if m == MeasurePerMonth {
 				used = s.Months[0]
 			}
-			lines = append(lines, QuotaLine{Measure: m, Scope: s.Scope, Name: s.Name, Currency: s.Currency, Limit: limit, Used: used, Left: max(limit-used, 0)})
+			lines = append(lines, QuotaLine{Measure: m, Scope: s.Scope, Name: s.Name, Currency: s.Currency, Limit: limit, Used: used, Remaining: max(limit-used, 0)})
 		}
 	}
 	slices.SortStableFunc(lines, func(a, b QuotaLine) int {

@@ -12,8 +12,8 @@ import (
 	"muster/app/humanize"
 )
 
-// Words say a decision in a line: "approve: 2 approvals from the group finance", "refuse: too many", "accept, lease 8 h".
-func (d Decision) Words() string {
+// Text say a decision in a line: "approve: 2 approvals from the group finance", "refuse: too many", "accept, lease 8 h".
+func (d Decision) Text() string {
 	text := string(d.Outcome)
 	switch d.Outcome {
 	case OutcomeRefuse:
@@ -21,7 +21,7 @@ func (d Decision) Words() string {
 	case OutcomeApprove:
 		var who []string
 		for _, n := range d.Needs {
-			who = append(who, n.Words())
+			who = append(who, n.Text())
 		}
 		text += ": " + humanize.And(who)
 	}
@@ -32,7 +32,7 @@ func (d Decision) Words() string {
 }
 
 // Same reports whether two decisions come to the same for who asked.
-func (d Decision) Same(o Decision) bool { return d.Words() == o.Words() }
+func (d Decision) Same(o Decision) bool { return d.Text() == o.Text() }
 
 // PolicyList returns the policies of the actor's tenant, in the order in which they are looked at.
 func (a *Service) PolicyList(ctx context.Context, actor app.Actor) ([]Policy, error) {
@@ -66,12 +66,12 @@ func (a *Service) SavePolicy(ctx context.Context, actor app.Actor, p Policy) (Po
 	return a.Store.SavePolicy(ctx, p, actor, a.Now())
 }
 
-// PolicyWords are the words that policies know. They are no secret.
-func (a *Service) PolicyWords() []Word {
+// PolicyVariables are the words that policies know. They are no secret.
+func (a *Service) PolicyVariables() []Variable {
 	if a.Policies == nil {
 		return nil
 	}
-	return a.Policies.Words()
+	return a.Policies.Variables()
 }
 
 func (a *Service) CheckPolicy(p *Policy) error {
@@ -107,7 +107,7 @@ type TrialRequest struct {
 type TrialResult struct {
 	Now       *Decision   `json:"now,omitempty"`  // of the made-up request, by the policies as they are
 	Then      *Decision   `json:"then,omitempty"` // with the draft
-	Looked    int         `json:"looked"`
+	Requests  int         `json:"requests"`
 	Otherwise int         `json:"otherwise"`
 	Cases     []TrialCase `json:"cases"`
 	Seconds   float64     `json:"seconds"` // that it took
@@ -116,12 +116,12 @@ type TrialResult struct {
 
 // TrialCase is a past request that would be decided otherwise.
 type TrialCase struct {
-	Request   int64     `json:"request"`
-	Requester string    `json:"requester"`
-	AskedAt   time.Time `json:"asked_at"`
-	Text      string    `json:"text"`
-	Old       Decision  `json:"old"`
-	New       Decision  `json:"new"`
+	Request     int64     `json:"request"`
+	Requester   string    `json:"requester"`
+	RequestedAt time.Time `json:"requested_at"`
+	Text        string    `json:"text"`
+	Old         Decision  `json:"old"`
+	New         Decision  `json:"new"`
 }
 
 // Limits of a trial.
@@ -179,14 +179,14 @@ func (a *Service) TryPolicy(ctx context.Context, actor app.Actor, t TrialRequest
 			out.Partial = true
 			break
 		}
-		out.Looked++
+		out.Requests++
 		old, new := Decide(ctx, a.Policies, now, r.Facts), Decide(ctx, a.Policies, then, r.Facts)
 		if old.Same(new) {
 			continue
 		}
 		if out.Otherwise++; len(out.Cases) < mostCases {
 			f := r.Facts
-			out.Cases = append(out.Cases, TrialCase{Request: r.ID, Requester: r.Requester, AskedAt: r.AskedAt, Old: old, New: new,
+			out.Cases = append(out.Cases, TrialCase{Request: r.ID, Requester: r.Requester, RequestedAt: r.RequestedAt, Old: old, New: new,
 				Text: fmt.Sprintf("%s: %s from template %s, lease %s", cmp.Or(f.Name, "New cluster"), humanize.Count(f.Nodes, "node"), f.Template, LeaseText(f.Lease))})
 		}
 	}

@@ -9,15 +9,15 @@ import (
 	"muster/app/humanize"
 )
 
-// Words say how much of a limit is left: "3 of 5 clusters for the group ops".
-func (l QuotaLine) Words() string {
+// Text say how much of a limit is left: "3 of 5 clusters for the group ops".
+func (l QuotaLine) Text() string {
 	switch l.Measure {
 	case MeasurePerHour:
-		return fmt.Sprintf("%s of %s per hour for %s", l.amount(l.Left), l.amount(l.Limit), l.Whose())
+		return fmt.Sprintf("%s of %s per hour for %s", l.amount(l.Remaining), l.amount(l.Limit), l.Whose())
 	case MeasurePerMonth:
-		return fmt.Sprintf("%s of %s per month for %s", l.amount(l.Left), l.amount(l.Limit), l.Whose())
+		return fmt.Sprintf("%s of %s per month for %s", l.amount(l.Remaining), l.amount(l.Limit), l.Whose())
 	}
-	return fmt.Sprintf("%s of %s for %s", Quantity(l.Left), l.Measure.Count(l.Limit), l.Whose())
+	return fmt.Sprintf("%s of %s for %s", Quantity(l.Remaining), l.Measure.Count(l.Limit), l.Whose())
 }
 
 // Sentences say what policies make of a request; none where nothing is to be said.
@@ -35,7 +35,7 @@ func (d *Decision) Sentences() []string {
 	case OutcomeApprove:
 		var who []string
 		for _, n := range d.Needs {
-			who = append(who, n.Words())
+			who = append(who, n.Text())
 		}
 		out = append(out, "Requires "+humanize.And(who)+".")
 	}

@@ -70,7 +70,7 @@ func (a *Service) pool(ctx context.Context, tenant, name string) (v View, err er
 		if v.Machines, err = a.Store.PoolMachines(ctx, v.ID, 0); err != nil {
 			return v, err
 		}
-		v.Clusters, err = a.Store.PoolMachines(ctx, v.ID, lastHanded)
+		v.Recent, err = a.Store.PoolMachines(ctx, v.ID, lastHanded)
 		return v, err
 	}
 	return v, app.Errorf(app.ENotFound, "Pool %q doesn't exist.", name)
@@ -82,7 +82,7 @@ func (a *Service) CreatePool(ctx context.Context, actor app.Actor, r Request) (V
 		return View{}, err
 	}
 	p := Pool{Tenant: actor.Tenant, Name: strings.TrimSpace(r.Name), Hardware: r.Hardware, Image: r.Image, Provider: r.Provider, Zone: r.Zone, MaxAge: DefaultPoolAge,
-		Mode: ModeOn, MadeBy: actor.Name(), MadeAt: a.Now()}
+		Mode: ModeOn, CreatedBy: actor.Name(), CreatedAt: a.Now()}
 	if !NamePattern.MatchString(p.Name) {
 		return View{}, &app.Error{Code: app.EInvalid, Field: "name", Message: "A pool name must start with a lowercase letter and have at most 30 lowercase letters, digits and '-'.",
 			Hint: "For example: base-small."}

@@ -49,10 +49,10 @@ type Pool struct {
 	Count     int           `json:"count"`          // how many machines are to be ready
 	MaxAge    time.Duration `json:"max_age"`        // after which a machine is replaced
 	Mode      Mode          `json:"mode"`
-	MadeBy    string        `json:"made_by"`
-	MadeAt    time.Time     `json:"made_at"`
-	Trouble   string        `json:"trouble,omitempty"` // why it is not full
-	TroubleAt time.Time     `json:"trouble_at,omitzero"`
+	CreatedBy string        `json:"created_by"`
+	CreatedAt time.Time     `json:"created_at"`
+	Error     string        `json:"error,omitempty"` // why it is not full
+	ErrorAt   time.Time     `json:"error_at,omitzero"`
 	RetryAt   time.Time     `json:"retry_at,omitzero"` // when it is tried again
 	EndedAt   time.Time     `json:"-"`                 // when it was deleted and had no machine any more
 
@@ -83,32 +83,32 @@ func (m Machine) standing() bool { return m.State != StateAssigned && m.State !=
 // View is a pool with its machines, the oldest first; those that are handed out or gone are only counted.
 type View struct {
 	Pool
-	Ready       int       `json:"ready"`
-	Making      int       `json:"making"`
-	Promised    int       `json:"promised"`
-	Failed      int       `json:"failed"`
-	Leaving     int       `json:"leaving"`
-	HandedToday int       `json:"handed_today"` // since midnight, UTC
-	Handed      int       `json:"handed"`
-	CostPerHour float64   `json:"cost_per_hour"`         // of the machines that exist
-	Currency    string    `json:"currency"`              // by ISO 4217
-	WaitedSince time.Time `json:"waited_since,omitzero"` // since when the machine that is ready longest has waited
-	Machines    []Machine `json:"machines,omitempty"`
+	Ready          int       `json:"ready"`
+	Creating       int       `json:"creating"`
+	Reserved       int       `json:"reserved"`
+	Failed         int       `json:"failed"`
+	Deleting       int       `json:"deleting"`
+	HandedOutToday int       `json:"handed_out_today"` // since midnight, UTC
+	HandedOut      int       `json:"handed_out"`
+	CostPerHour    float64   `json:"cost_per_hour"`         // of the machines that exist
+	Currency       string    `json:"currency"`              // by ISO 4217
+	WaitedSince    time.Time `json:"waited_since,omitzero"` // since when the machine that is ready longest has waited
+	Machines       []Machine `json:"machines,omitempty"`
 	// Clusters are those to which machines were handed out last, the newest first; in a single view only.
-	Clusters []Machine `json:"handed_last,omitempty"`
+	Recent []Machine `json:"recent,omitempty"`
 }
 
 // Receipt is what a pool has had at its provider, until it was handed out or given back.
 type Receipt struct {
 	Pool      string        `json:"pool"`
 	Provider  string        `json:"provider"`
-	MadeAt    time.Time     `json:"made_at"`
+	CreatedAt time.Time     `json:"created_at"`
 	DeletedAt time.Time     `json:"deleted_at,omitzero"` // when nothing was left of it
 	AsOf      time.Time     `json:"as_of"`
 	Machines  int           `json:"machines"` // ever made
-	Handed    int           `json:"handed"`
-	GivenBack int           `json:"given_back"` // proven to be gone
-	Left      int           `json:"left"`       // of the pool, and not proven to be gone
+	HandedOut int           `json:"handed_out"`
+	Deleted   int           `json:"deleted"`   // proven to be gone
+	Remaining int           `json:"remaining"` // of the pool, and not proven to be gone
 	Lifetime  time.Duration `json:"lifetime"`
 	Cost      float64       `json:"cost"`
 	Currency  string        `json:"currency"` // by ISO 4217

@@ -214,7 +214,7 @@ func (t *poolTurn) giveBack(ctx context.Context, m Machine) error {
 func (t *poolTurn) refill(ctx context.Context) error {
 	full := len(t.stock) >= t.Count
 	if t.Mode != ModeOn || full && t.underWay == 0 {
-		t.Trouble, t.TroubleAt, t.RetryAt, t.Failures, t.Told = "", time.Time{}, time.Time{}, 0, false
+		t.Error, t.ErrorAt, t.RetryAt, t.Failures, t.Told = "", time.Time{}, time.Time{}, 0, false
 	}
 	if t.Mode != ModeOn || full {
 		return nil
@@ -256,9 +256,9 @@ func (t *poolTurn) refill(ctx context.Context) error {
 // fail notes why the pool is not full, and lets time pass before it is tried again.
 func (t *poolTurn) fail(err error) {
 	t.Failures++
-	t.Trouble, t.RetryAt = app.AsError(err).ForPeople(), t.now.Add(Retry(t.Failures))
-	if t.TroubleAt.IsZero() {
-		t.TroubleAt = t.now
+	t.Error, t.RetryAt = app.AsError(err).ForPeople(), t.now.Add(Retry(t.Failures))
+	if t.ErrorAt.IsZero() {
+		t.ErrorAt = t.now
 	}
 }
 
@@ -319,10 +319,10 @@ func (t *poolTurn) rest(ctx context.Context) error {
 	var n *app.Notice
 	if t.Mode == ModeOn && t.Failures >= poolTellAfter && !t.Told {
 		t.Told = true
-		n = &app.Notice{At: t.now, Tenant: t.Tenant, Kind: app.NoticePool, Users: []string{t.MadeBy}, About: app.Subject{Kind: app.SubjectPool, ID: t.Name},
+		n = &app.Notice{At: t.now, Tenant: t.Tenant, Kind: app.NoticePool, Users: []string{t.CreatedBy}, About: app.Subject{Kind: app.SubjectPool, ID: t.Name},
 			Title: fmt.Sprintf("Pool %s can't be refilled.", t.Name),
 			Text: fmt.Sprintf("%d of %d machines are ready. %s Muster retries at least every %s. Meanwhile, new clusters are created without the pool, which takes longer.",
-				len(t.stock)-t.underWay, t.Count, operation.Sentence(t.Trouble), humanize.Duration(poolLastRetry))}
+				len(t.stock)-t.underWay, t.Count, operation.Sentence(t.Error), humanize.Duration(poolLastRetry))}
 	}
 	return t.app.Store.RestPool(ctx, t.Pool, n)
 }

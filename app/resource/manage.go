@@ -159,7 +159,7 @@ func (a *Service) DiffResource(ctx context.Context, actor app.Actor, id ID, from
 		case was != is:
 			d.Changes = append(d.Changes, Change{Path: p, Before: &was, After: &is})
 		default:
-			d.Same++
+			d.Unchanged++
 		}
 	}
 	for p, is := range sides[1] {

@@ -115,15 +115,15 @@ func (s State) Live() bool { return s == StateActive || s == StateRecalled }
 // Info is a named archive or file, in numbered versions. What is active counts for clusters that name no version.
 type Info struct {
 	ID
-	Tenant string                  `json:"-"`
-	Format template.ResourceFormat `json:"format"`
-	Mode   int                     `json:"mode,omitempty"` // permission bits of a file on nodes
-	MadeAt time.Time               `json:"made_at"`
-	Latest int64                   `json:"latest"`           // the newest version's number, also of one that was deleted
-	Active int64                   `json:"active,omitempty"` // 0: none is in use
-	Staged int64                   `json:"staged,omitempty"` // what is in use from the next sync on; 0: nothing changes, or it goes out of use
-	Recall bool                    `json:"recall,omitempty"` // the next sync takes it out of use
-	Size   int64                   `json:"size"`             // bytes of the versions that are not deleted
+	Tenant    string                  `json:"-"`
+	Format    template.ResourceFormat `json:"format"`
+	Mode      int                     `json:"mode,omitempty"` // permission bits of a file on nodes
+	CreatedAt time.Time               `json:"created_at"`
+	Latest    int64                   `json:"latest"`           // the newest version's number, also of one that was deleted
+	Active    int64                   `json:"active,omitempty"` // 0: none is in use
+	Staged    int64                   `json:"staged,omitempty"` // what is in use from the next sync on; 0: nothing changes, or it goes out of use
+	Recall    bool                    `json:"recall,omitempty"` // the next sync takes it out of use
+	Size      int64                   `json:"size"`             // bytes of the versions that are not deleted
 	// Versions are those of a single resource, newest first, deleted ones among them.
 	Versions []Version `json:"versions,omitempty"`
 }
@@ -275,11 +275,11 @@ type VersionSwitch struct {
 
 // Diff is how two versions differ.
 type Diff struct {
-	From    int64    `json:"from"`
-	To      int64    `json:"to"`
-	Same    int      `json:"same"` // entries that are alike
-	Changes []Change `json:"changes"`
-	More    int      `json:"more,omitempty"` // changes that are left out
+	From      int64    `json:"from"`
+	To        int64    `json:"to"`
+	Unchanged int      `json:"unchanged"` // entries that are alike
+	Changes   []Change `json:"changes"`
+	More      int      `json:"more,omitempty"` // changes that are left out
 }
 
 // Change is one entry that differs; nil where a version does not have it.

@@ -186,7 +186,7 @@ func TestUpgradesSkipUnusedResources(t *testing.T) {
 			}
 			f.Want("start", fmt.Sprint(brought(f.Definition(), "web", app.ActionStart)), c.start)
 			f.Want("install", fmt.Sprint(brought(f.Definition(), "web", app.ActionInstall)), c.install)
-			if again := f.Preview(cluster.Update{Kind: app.OperationUpgrade}); !again.Nothing {
+			if again := f.Preview(cluster.Update{Kind: app.OperationUpgrade}); !again.NoChanges {
 				t.Errorf("a second upgrade has work: %s, %v", harness.WorkOf(again), again.Changes)
 			}
 		})

@@ -64,9 +64,9 @@ type IntegrationStore interface {
 	DeleteBuildHook(ctx context.Context, who app.Actor, name string, now time.Time) error
 	DeleteHook(ctx context.Context, who app.Actor, name string, now time.Time) error
 	DeleteSecret(ctx context.Context, who app.Actor, name string, at time.Time) error
-	Hooks(ctx context.Context, tenant string) ([]webhook.Hook, error)
+	Hooks(ctx context.Context, tenant string) ([]webhook.Endpoint, error)
 	SaveBuildHook(ctx context.Context, who app.Actor, c build.BuildHookChange, now time.Time) (h build.BuildHook, made bool, err error)
-	SaveHook(ctx context.Context, who app.Actor, c webhook.HookChange, now time.Time) (h webhook.Hook, made bool, err error)
+	SaveHook(ctx context.Context, who app.Actor, c webhook.EndpointChange, now time.Time) (h webhook.Endpoint, made bool, err error)
 	Secrets(ctx context.Context, tenant string) ([]app.Secret, error)
 	SetSecret(ctx context.Context, who app.Actor, name string, value []byte, at time.Time) error
 }

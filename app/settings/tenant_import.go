@@ -295,7 +295,7 @@ func eachPart[T any](p *tenantPlan, part string, want, is map[string]T, save fun
 		var err error
 		switch {
 		case wanted && have && template.CatalogText(w) == template.CatalogText(had):
-			p.report.Same++
+			p.report.Unchanged++
 			continue
 		case !wanted:
 			edit.Act = "remove"

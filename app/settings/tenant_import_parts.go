@@ -38,7 +38,7 @@ func (p *tenantPlan) catalog(ctx context.Context) error {
 			continue
 		}
 		if had, have := p.is.Catalog[name]; have && had.Text == w.Text { // the same text is the same entry, no matter who saved it
-			p.report.Same++
+			p.report.Unchanged++
 			continue
 		}
 		c.Files = append(c.Files, catalog.File{Name: name + ".yaml", Text: w.Text})
@@ -73,7 +73,7 @@ func (p *tenantPlan) catalog(ctx context.Context) error {
 		p.edit(TenantEdit{Part: "catalog", Name: e.Kind + "/" + e.Name, Act: e.Act, Fields: e.Fields, Warnings: e.Warnings})
 	}
 	p.after = d.After
-	p.report.Same += d.Report.Same
+	p.report.Unchanged += d.Report.Unchanged
 	if len(d.Entries) == 0 {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (p *tenantPlan) hooks(context.Context) error {
 		want[name] = w
 	}
 	return eachPart(p, "hooks", want, p.is.Hooks, func(path, name string, w HookSettings, is *HookSettings) error {
-		r := webhook.HookRequest{Name: name, Kinds: &w.Kinds, Format: w.Format, To: &w.To, Enabled: new(!w.Disabled), When: w.When, Script: w.Script}
+		r := webhook.EndpointRequest{Name: name, Kinds: &w.Kinds, Format: w.Format, To: &w.To, Enabled: new(!w.Disabled), When: w.When, Script: w.Script}
 		if w.When != "" {
 			r.Operations, r.Timeout, r.OnTimeout, r.Services = &w.Operations, new(time.Duration(w.Timeout)), w.OnTimeout, &w.Services
 		} else if len(w.Operations)+len(w.Services) > 0 || w.Timeout != 0 || w.OnTimeout != "" {
@@ -235,7 +235,7 @@ func (p *tenantPlan) pools(ctx context.Context) error {
 	}
 	return eachPart(p, "pools", want, p.is.Pools, func(path, name string, w PoolSettings, is *PoolSettings) error {
 		x := pool.Pool{Tenant: p.actor.Tenant, Name: name, Hardware: w.Hardware, Image: w.Image, Provider: w.Provider, Zone: w.Zone, Count: w.Count, MaxAge: time.Duration(w.MaxAge),
-			Mode: w.Mode, MadeBy: p.actor.Name(), MadeAt: p.at}
+			Mode: w.Mode, CreatedBy: p.actor.Name(), CreatedAt: p.at}
 		if w.Mode == pool.ModeDeleted || !pool.NamePattern.MatchString(name) {
 			return &app.Error{Code: app.EInvalid, Message: "A pool's name must start with a lowercase letter and have at most 30 lowercase letters, digits and '-'; its mode must be on, off or drained."}
 		}
@@ -300,7 +300,7 @@ func (p *tenantPlan) resources(context.Context) error {
 		}
 		w, is := p.want.Resources[name], p.is.Resources[name]
 		if template.CatalogText(w) == template.CatalogText(is) {
-			p.report.Same++
+			p.report.Unchanged++
 			continue
 		}
 		for _, number := range slices.Sorted(maps.Keys(w.Versions)) {

@@ -45,7 +45,7 @@ type TenantSettings struct {
 	Quotas            map[string]policy.Limits        `json:"quotas,omitempty"`   // by tenant, each_user, group/NAME or user/NAME
 	Policies          map[string]policy.Policy        `json:"policies,omitempty"` // by name; files hold no version of one
 	Secrets           map[string]template.SecretPlace `json:"secrets,omitempty"`
-	Hooks             map[string]HookSettings         `json:"hooks,omitempty"`
+	Hooks             map[string]HookSettings         `json:"webhooks,omitempty"`
 	BuildHooks        map[string]BuildHookSettings    `json:"build_hooks,omitempty"`
 	Pools             map[string]PoolSettings         `json:"pools,omitempty"`
 	Resources         map[string]ResourceSettings     `json:"resources,omitempty"` // by ResourceID
@@ -96,7 +96,7 @@ type GroupSettings struct {
 type HookSettings struct {
 	URL        template.SecretPlace `json:"url,omitempty"`
 	Secret     template.SecretPlace `json:"secret,omitempty"` // what deliveries are signed with
-	Format     webhook.HookFormat   `json:"format,omitempty"`
+	Format     webhook.Format       `json:"format,omitempty"`
 	To         string               `json:"to,omitempty"`
 	Kinds      []app.NoticeKind     `json:"kinds,omitempty"`
 	When       template.HookPhase   `json:"when,omitempty"`
@@ -108,7 +108,7 @@ type HookSettings struct {
 	Disabled   bool                 `json:"disabled,omitempty"`
 }
 
-func settingsOfHook(h webhook.Hook) HookSettings {
+func settingsOfHook(h webhook.Endpoint) HookSettings {
 	return HookSettings{Format: h.Format, To: h.To, Kinds: h.Kinds, When: h.When, Operations: h.Operations, Services: h.Services, Timeout: TimeLength(h.Timeout),
 		OnTimeout: h.OnTimeout, Script: h.Script, Disabled: h.State == webhook.HookOff}
 }
@@ -188,12 +188,12 @@ type TenantImport struct {
 
 // TenantReport says what an import would do, or has done.
 type TenantReport struct {
-	Problems []TenantProblem `json:"problems"` // errors first; with an error, nothing was done
-	Changes  []TenantEdit    `json:"changes"`
-	Same     int             `json:"same"` // things that are as they were
-	Fill     []string        `json:"fill,omitempty"`
-	Applied  bool            `json:"applied"`
-	AsOf     string          `json:"as_of"`
+	Problems  []TenantProblem `json:"problems"` // errors first; with an error, nothing was done
+	Changes   []TenantEdit    `json:"changes"`
+	Unchanged int             `json:"unchanged"` // things that are as they were
+	Fill      []string        `json:"fill,omitempty"`
+	Applied   bool            `json:"applied"`
+	AsOf      string          `json:"as_of"`
 }
 
 // OK reports whether there is no error.

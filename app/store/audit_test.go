@@ -37,7 +37,7 @@ func chains(t *testing.T, where string, k db.KeyKeeper) {
 	s := openBy(t, where, k)
 	entries(t, s, 0, 30)
 	fill(t, s, 0, 2)
-	if p := verify(t, s); !p.Whole || p.Entries != 34 {
+	if p := verify(t, s); !p.Intact || p.Entries != 34 {
 		t.Fatalf("a chain that no one touched: %+v", p)
 	}
 	// Pages meet without gaps, the newest first, and filters choose.
@@ -111,7 +111,7 @@ func TestAuditDetectsTampering(t *testing.T) {
 			if _, err := db.ExecContext(t.Context(), `DROP TRIGGER audit_stays; DROP TRIGGER audit_remains; `+c.act); err != nil {
 				t.Fatal(err)
 			}
-			if p := verify(t, s); p.Whole || p.Broken != c.broken || p.Why == "" {
+			if p := verify(t, s); p.Intact || p.FirstInvalid != c.broken || p.Reason == "" {
 				t.Errorf("%+v", p)
 			}
 		})
@@ -134,7 +134,7 @@ func TestOldAuditEntriesAreChained(t *testing.T) {
 	}
 	_ = db.Close()
 	s := openBy(t, file, keeper(t, 1))
-	if p := verify(t, s); !p.Whole || p.Entries != 1203 {
+	if p := verify(t, s); !p.Intact || p.Entries != 1203 {
 		t.Errorf("%+v", p)
 	}
 	list, err := s.Audit(t.Context(), app.AuditFilter{Tenants: []string{"t"}, OldestFirst: true, Limit: 1, After: 1000})
@@ -154,7 +154,7 @@ func BenchmarkAudit(b *testing.B) {
 	})
 	b.StopTimer()
 	began := time.Now()
-	if p := verify(b, s); !p.Whole {
+	if p := verify(b, s); !p.Intact {
 		b.Error(p)
 	}
 	b.ReportMetric(float64(time.Since(began).Nanoseconds())/float64(b.N), "verify-ns/entry")

@@ -44,7 +44,7 @@ func configured(t testing.TB, s *store.Store, n int) {
 		}
 		asked := cluster.CreateRequest{Name: fmt.Sprintf("r%03d", i), Parameters: map[string]any{"colour": "planted-asked"}}
 		if _, err := s.SaveRequest(t.Context(), cluster.NewRequest{Who: admin, Kept: &cluster.RequestPayload{Request: asked, Definition: motto("planted-kept")},
-			Request: cluster.Request{Tenant: "t", Kind: app.OperationCreate, Requester: "ada", Owner: "ada", AskedAt: time.Now(), Status: cluster.RequestWaiting, Asked: asked,
+			Request: cluster.Request{Tenant: "t", Kind: app.OperationCreate, Requester: "ada", Owner: "ada", RequestedAt: time.Now(), Status: cluster.RequestWaiting, Spec: asked,
 				Terms: cluster.Terms{Updated: &cluster.UpdateTerms{Changes: []app.ValueChange{{Path: "config.motto", Before: "planted-before", After: "planted-after"}}}}}}); err != nil {
 			t.Fatal(err)
 		}
@@ -78,8 +78,8 @@ func checkConfigured(t testing.TB, s *store.Store, n int) {
 	}
 	for _, r := range requests {
 		k, err := s.RequestPayload(t.Context(), "t", r.ID)
-		if err != nil || k.Definition.Config["motto"] != "planted-kept" || r.Asked.Parameters["colour"] != "planted-asked" || r.Terms.Updated.Changes[0].After != "planted-after" {
-			t.Fatalf("request %d: %+v, %+v, %v", r.ID, r.Asked, k, err)
+		if err != nil || k.Definition.Config["motto"] != "planted-kept" || r.Spec.Parameters["colour"] != "planted-asked" || r.Terms.Updated.Changes[0].After != "planted-after" {
+			t.Fatalf("request %d: %+v, %+v, %v", r.ID, r.Spec, k, err)
 		}
 	}
 }

@@ -120,7 +120,7 @@ func (h OperationHook) Check() *app.Error {
 			if !k.GivesBack() {
 				why = "must be stopped or started anyway"
 			}
-			return wrong("operations", fmt.Sprintf("Scripts can't run for %s: the machines may not answer, and %s.", k.Words(), why),
+			return wrong("operations", fmt.Sprintf("Scripts can't run for %s: the machines may not answer, and %s.", k.Text(), why),
 				"Call a webhook instead, with send_to.")
 		}
 		if h.Script != "" && k == app.OperationAcceptPartial { // it would never run: an accepted partial result has the scripts of what it continues with

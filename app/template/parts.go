@@ -101,7 +101,7 @@ func (t *Template) Parts() (list []Part) {
 func (t *Template) constraintParts(add func(value any, path string, at ...string), addAll func(value any, path string)) {
 	c := t.Constraints
 	if s := c.Size; len(s.OneOf) > 0 {
-		add(s.Words(), "constraints.size")
+		add(s.Text(), "constraints.size")
 	} else if s.Min != 1 || s.Max != Unlimited {
 		add(rangeWords(s.Min, s.Max), "constraints.size")
 	}

@@ -147,7 +147,7 @@ func (r SizeRange) Nearest(n int) int {
 
 // Refusal says which sizes there are to one who entered n: "Choose 3–50 nodes (you entered 1)."
 func (r SizeRange) Refusal(n int) string {
-	return fmt.Sprintf("Choose %s (you entered %d).", strings.Replace(r.Words(), " to ", "–", 1), n)
+	return fmt.Sprintf("Choose %s (you entered %d).", strings.Replace(r.Text(), " to ", "–", 1), n)
 }
 
 // Lease says how long clusters may live. 0 means: Initial forever, Max no limit, Step any.

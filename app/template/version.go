@@ -120,12 +120,12 @@ func flattenInto(out map[string]string, path string, v any) {
 	}
 }
 
-// MadeFrom says from which version of its template a cluster was made, and whether there is a newer one.
-type MadeFrom struct {
-	Number int  `json:"number,omitempty"` // 0: not known
-	Latest int  `json:"latest,omitempty"` // that the actor may see; 0: not known
-	Newer  bool `json:"newer,omitempty"`  // the template says something else by now
-	Gone   bool `json:"gone,omitempty"`   // the catalog has no such template any more
+// UsedVersion says from which version of its template a cluster was made, and whether there is a newer one.
+type UsedVersion struct {
+	Number  int  `json:"number,omitempty"`  // 0: not known
+	Latest  int  `json:"latest,omitempty"`  // that the actor may see; 0: not known
+	Newer   bool `json:"newer,omitempty"`   // the template says something else by now
+	Deleted bool `json:"deleted,omitempty"` // the catalog has no such template any more
 	// Warnings are those of the template as it is now, such as that it is deprecated.
 	Warnings []string `json:"warnings,omitempty"`
 }

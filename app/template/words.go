@@ -9,8 +9,8 @@ import (
 	"muster/app/humanize"
 )
 
-// Words says how many nodes there may be: "2 to 5 nodes", "3, 5 or 7 nodes".
-func (r SizeRange) Words() string {
+// Text says how many nodes there may be: "2 to 5 nodes", "3, 5 or 7 nodes".
+func (r SizeRange) Text() string {
 	lo := r.Least()
 	switch n := len(r.OneOf); {
 	case n > 1:

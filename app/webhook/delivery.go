@@ -35,39 +35,39 @@ const (
 	ResponseKept = 1 << 10
 )
 
-// HookDelivery is a notice on its way to one hook.
-type HookDelivery struct {
+// Delivery is a notice on its way to one hook.
+type Delivery struct {
 	ID int64 `json:"id"`
 	// MessageID is what the receiver is sent in the header webhook-id, the same at every attempt.
-	MessageID string         `json:"message_id"`
-	Hook      string         `json:"hook"`
-	Notice    int64          `json:"notice,omitempty"` // 0: a test
-	Kind      app.NoticeKind `json:"kind"`
-	Title     string         `json:"title"`
-	Operation int64          `json:"operation,omitempty"` // of an operation hook: what it is notified of
-	Build     int64          `json:"-"`                   // of a build's callback, which belongs to no hook of notices
-	Holds     bool           `json:"holds,omitempty"`     // the operation waits for the answer
-	Vetoed    bool           `json:"vetoed,omitempty"`    // the answer was no
-	State     DeliveryState  `json:"state"`
-	Attempts  int            `json:"attempts"`
-	QueuedAt  time.Time      `json:"queued_at"`
-	NextAt    time.Time      `json:"next_at,omitzero"` // of a waiting one: not before then
-	EndedAt   time.Time      `json:"ended_at,omitzero"`
+	MessageID    string         `json:"message_id"`
+	Hook         string         `json:"hook"`
+	Notification int64          `json:"notification,omitempty"` // 0: a test
+	Kind         app.NoticeKind `json:"kind"`
+	Title        string         `json:"title"`
+	Operation    int64          `json:"operation,omitempty"` // of an operation hook: what it is notified of
+	Build        int64          `json:"-"`                   // of a build's callback, which belongs to no hook of notices
+	Holds        bool           `json:"holds,omitempty"`     // the operation waits for the answer
+	Vetoed       bool           `json:"vetoed,omitempty"`    // the answer was no
+	State        DeliveryState  `json:"state"`
+	Attempts     int            `json:"attempts"`
+	QueuedAt     time.Time      `json:"queued_at"`
+	NextAt       time.Time      `json:"next_at,omitzero"` // of a waiting one: not before then
+	EndedAt      time.Time      `json:"ended_at,omitzero"`
 	// Of the last attempt:
-	Status  int           `json:"status,omitempty"` // 0: no answer
-	Took    time.Duration `json:"took,omitempty"`
-	Code    app.Code      `json:"code,omitempty"`
-	Error   string        `json:"error,omitempty"`
-	Request string        `json:"request,omitempty"` // the body that was sent; only of a single one
+	Status   int           `json:"status,omitempty"` // 0: no answer
+	Duration time.Duration `json:"duration,omitempty"`
+	Code     app.Code      `json:"code,omitempty"`
+	Error    string        `json:"error,omitempty"`
+	Request  string        `json:"request,omitempty"` // the body that was sent; only of a single one
 	// Log is every attempt, the latest first; only of a single one.
-	Log []HookAttempt `json:"log,omitempty"`
+	Log []Attempt `json:"log,omitempty"`
 }
 
-// HookAttempt is one try of a delivery.
-type HookAttempt struct {
+// Attempt is one try of a delivery.
+type Attempt struct {
 	Attempt  int           `json:"attempt"`
 	At       time.Time     `json:"at"`
-	Took     time.Duration `json:"took"`
+	Duration time.Duration `json:"duration"`
 	Status   int           `json:"status,omitempty"`
 	Code     app.Code      `json:"code,omitempty"`
 	Error    string        `json:"error,omitempty"`
@@ -76,11 +76,11 @@ type HookAttempt struct {
 
 // DueDelivery is a delivery that was claimed, with all that it takes.
 type DueDelivery struct {
-	HookDelivery
+	Delivery
 	Tenant  string
 	HookID  int64
 	URL     string
-	Format  HookFormat
+	Format  Format
 	To      string
 	Secrets [][]byte // the newest first; deliveries are signed with each
 	What    app.Notice
@@ -110,7 +110,7 @@ type DeliveryEnd struct {
 	Stop     string    // why the hook is to be stopped; "" where it is not
 }
 
-// DeliveryQueue is what a webhook.Deliverer carries out; HookStore has one.
+// DeliveryQueue is what a webhook.Deliverer carries out; EndpointStore has one.
 type DeliveryQueue interface {
 	QueueDeliveries(ctx context.Context, now time.Time) (int, error)
 	ClaimDeliveries(ctx context.Context, c DeliveryClaim) (due []DueDelivery, next time.Time, err error)
@@ -136,13 +136,13 @@ var backOff = []time.Duration{5 * time.Second, 15 * time.Second, 30 * time.Secon
 
 // NextTry says when a delivery is tried again whose attempt failed, and whether it is at all. chance is from 0 to 1 and spreads
 // the tries of many.
-func (d HookDelivery) NextTry(e *app.Error, now time.Time, chance float64) (at time.Time, again bool) {
+func (d Delivery) NextTry(e *app.Error, now time.Time, chance float64) (at time.Time, again bool) {
 	switch e.Code {
 	case app.ETransient, app.ETimeout, app.ERateLimit, app.EHostKey:
 	default:
 		return time.Time{}, false
 	}
-	if d.Notice == 0 && d.Operation == 0 && d.Build == 0 {
+	if d.Notification == 0 && d.Operation == 0 && d.Build == 0 {
 		return time.Time{}, false
 	}
 	tried := DeliveryTime
@@ -157,33 +157,33 @@ func (d HookDelivery) NextTry(e *app.Error, now time.Time, chance float64) (at t
 }
 
 // HookDeliveries lists the deliveries of a hook before a number, newest first.
-func (a *Service) HookDeliveries(ctx context.Context, actor app.Actor, hook string, before int64, limit int) ([]HookDelivery, error) {
+func (a *Service) HookDeliveries(ctx context.Context, actor app.Actor, hook string, before int64, limit int) ([]Delivery, error) {
 	if err := actor.Authorize("HookDeliveries"); err != nil {
 		return nil, err
 	}
 	return a.Store.HookDeliveries(ctx, actor.Tenant, hook, before, min(max(limit, 1), 200))
 }
 
-// HookDelivery returns one with its attempts.
-func (a *Service) HookDelivery(ctx context.Context, actor app.Actor, hook string, id int64) (HookDelivery, error) {
+// Delivery returns one with its attempts.
+func (a *Service) HookDelivery(ctx context.Context, actor app.Actor, hook string, id int64) (Delivery, error) {
 	if err := actor.Authorize("HookDelivery"); err != nil {
-		return HookDelivery{}, err
+		return Delivery{}, err
 	}
 	return a.Store.HookDelivery(ctx, actor.Tenant, hook, id)
 }
 
 // TestHook sends a test notice, whatever waits and however the hook is; it is tried once.
-func (a *Service) TestHook(ctx context.Context, actor app.Actor, name string) (HookDelivery, error) {
+func (a *Service) TestHook(ctx context.Context, actor app.Actor, name string) (Delivery, error) {
 	if err := actor.Authorize("TestHook"); err != nil {
-		return HookDelivery{}, err
+		return Delivery{}, err
 	}
 	return a.Store.TestHook(ctx, actor, name, a.Now())
 }
 
 // Redeliver sends a delivery again that has ended, under the same number: a receiver that has it already drops it.
-func (a *Service) Redeliver(ctx context.Context, actor app.Actor, hook string, id int64) (HookDelivery, error) {
+func (a *Service) Redeliver(ctx context.Context, actor app.Actor, hook string, id int64) (Delivery, error) {
 	if err := actor.Authorize("Redeliver"); err != nil {
-		return HookDelivery{}, err
+		return Delivery{}, err
 	}
 	return a.Store.Redeliver(ctx, actor, hook, id, a.Now())
 }

@@ -9,7 +9,7 @@ import (
 
 // HooksOf merges the scripts of a tenant with those of a template, for a plan. Names stay unlike: a template's hook that is called
 // as one of the tenant's is called otherwise.
-func HooksOf(k app.OperationKind, tenant []Hook, template []apptemplate.OperationHook) []apptemplate.OperationHook {
+func HooksOf(k app.OperationKind, tenant []Endpoint, template []apptemplate.OperationHook) []apptemplate.OperationHook {
 	var all []apptemplate.OperationHook
 	taken := map[string]bool{}
 	for _, h := range tenant {
@@ -31,7 +31,7 @@ func HooksOf(k app.OperationKind, tenant []Hook, template []apptemplate.Operatio
 }
 
 // operationHook is a tenant's hook as plans know it.
-func (h Hook) operationHook() apptemplate.OperationHook {
+func (h Endpoint) operationHook() apptemplate.OperationHook {
 	o := apptemplate.OperationHook{Name: h.Name, When: h.When, Operations: h.Operations, Timeout: h.Timeout, OnTimeout: h.OnTimeout, Script: h.Script, Services: h.Services}
 	if h.Script == "" {
 		o.SendTo = h.Name
@@ -40,10 +40,10 @@ func (h Hook) operationHook() apptemplate.OperationHook {
 }
 
 // AsOperationHook is a tenant's operation hook as operations know it.
-func (h Hook) AsOperationHook() apptemplate.OperationHook { return h.operationHook() }
+func (h Endpoint) AsOperationHook() apptemplate.OperationHook { return h.operationHook() }
 
 // CheckSavedHook says what is wrong with a hook as a whole, after a change of some of its parts.
-func CheckSavedHook(h Hook) error {
+func CheckSavedHook(h Endpoint) error {
 	wrong := func(field, message, hint string) error {
 		return &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
 	}

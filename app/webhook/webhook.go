@@ -17,37 +17,37 @@ import (
 	"muster/app/template"
 )
 
-// HookFormat says what a hook's receiver understands.
-type HookFormat string
+// Format says what a hook's receiver understands.
+type Format string
 
 // The formats.
 const (
-	HookMuster HookFormat = "muster" // JSON with everything about the notice
-	HookSlack  HookFormat = "slack"  // {"text": …}, as incoming webhooks of Slack, Mattermost and others take it
-	HookMail   HookFormat = "mail"   // {"to": …, "subject": …, "text": …}, for gateways that send mail
-	HookCoopr  HookFormat = "coopr"  // {"cluster": …, "job": …, "nodes": …}, as Coopr's callback posted it; of operation hooks only
+	HookMuster Format = "muster" // JSON with everything about the notice
+	HookSlack  Format = "slack"  // {"text": …}, as incoming webhooks of Slack, Mattermost and others take it
+	HookMail   Format = "mail"   // {"to": …, "subject": …, "text": …}, for gateways that send mail
+	HookCoopr  Format = "coopr"  // {"cluster": …, "job": …, "nodes": …}, as Coopr's callback posted it; of operation hooks only
 )
 
-// HookState is the state of a hook.
-type HookState string
+// State is the state of a hook.
+type State string
 
 // The states.
 const (
-	HookActive  HookState = "active"
-	HookOff     HookState = "off"     // a person switched it off
-	HookStopped HookState = "stopped" // Muster stopped it by itself; Why says why
+	HookActive  State = "active"
+	HookOff     State = "off"     // a person switched it off
+	HookStopped State = "stopped" // Muster stopped it by itself; Why says why
 )
 
-// Hook is an address that notices of a tenant are sent to. Neither its secret nor the whole of its URL, which for many
+// Endpoint is an address that notices of a tenant are sent to. Neither its secret nor the whole of its URL, which for many
 // receivers is a secret too, can be read again.
-type Hook struct {
+type Endpoint struct {
 	ID     int64  `json:"-"`
 	Tenant string `json:"-"`
 	Name   string `json:"name"`
 	// URL is where it leads, without what may be secret; see RedactURL.
 	URL    string           `json:"url"`
 	Kinds  []app.NoticeKind `json:"kinds,omitempty"` // sorted; none: all
-	Format HookFormat       `json:"format"`
+	Format Format           `json:"format"`
 	// Of an operation hook, which is notified of operations and no notices; see OperationHook.
 	When       template.HookPhase  `json:"when,omitempty"`
 	Operations []app.OperationKind `json:"operations,omitempty"` // sorted; none: all
@@ -56,25 +56,25 @@ type Hook struct {
 	Script     string              `json:"script,omitempty"` // instead of an address: it is run on nodes
 	Services   []string            `json:"services,omitempty"`
 
-	To        string    `json:"to,omitempty"` // of the format mail: the addresses, with commas between
-	State     HookState `json:"state"`
-	Why       string    `json:"why,omitempty"` // of a stopped one
-	CreatedBy string    `json:"created_by"`
-	CreatedAt time.Time `json:"created_at"`
-	ChangedAt time.Time `json:"changed_at"`
-	SecretAt  time.Time `json:"secret_at"`          // when its secret was set
-	OldUntil  time.Time `json:"old_until,omitzero"` // until when the secret before signs too
-	Failures  int       `json:"failures"`           // deliveries in a row that failed
-	Waiting   int       `json:"waiting"`            // deliveries that are still to be made
-	Last      *HookLast `json:"last,omitempty"`     // what happened to the latest attempt; nil: there was none yet
-	NextAt    time.Time `json:"next_at,omitzero"`   // when the delivery is tried again that the others wait behind
+	To             string       `json:"to,omitempty"` // of the format mail: the addresses, with commas between
+	State          State        `json:"state"`
+	Problem        string       `json:"problem,omitempty"` // of a stopped one
+	CreatedBy      string       `json:"created_by"`
+	CreatedAt      time.Time    `json:"created_at"`
+	ChangedAt      time.Time    `json:"changed_at"`
+	SecretAt       time.Time    `json:"secret_at"`                 // when its secret was set
+	OldSecretUntil time.Time    `json:"old_secret_until,omitzero"` // until when the secret before signs too
+	Failures       int          `json:"failures"`                  // deliveries in a row that failed
+	Waiting        int          `json:"waiting"`                   // deliveries that are still to be made
+	Last           *LastAttempt `json:"last,omitempty"`            // what happened to the latest attempt; nil: there was none yet
+	NextAt         time.Time    `json:"next_at,omitzero"`          // when the delivery is tried again that the others wait behind
 }
 
-// HookLast is the latest attempt of any delivery of a hook.
-type HookLast struct {
+// LastAttempt is the latest attempt of any delivery of a hook.
+type LastAttempt struct {
 	Delivery int64         `json:"delivery"`
 	At       time.Time     `json:"at"`
-	Took     time.Duration `json:"took"`
+	Duration time.Duration `json:"duration"`
 	Status   int           `json:"status,omitempty"` // 0: no answer
 	Code     app.Code      `json:"code,omitempty"`   // "": it was taken
 	Error    string        `json:"error,omitempty"`
@@ -82,8 +82,8 @@ type HookLast struct {
 
 // HookFormats are those of notices, the default first; operationFormats those of operation hooks.
 var (
-	HookFormats      = []HookFormat{HookMuster, HookSlack, HookMail}
-	operationFormats = []HookFormat{HookMuster, HookCoopr}
+	HookFormats      = []Format{HookMuster, HookSlack, HookMail}
+	operationFormats = []Format{HookMuster, HookCoopr}
 )
 
 // The limits of hooks.
@@ -102,12 +102,12 @@ const (
 // HookSecretMark begins secrets in the form of Standard Webhooks; the rest is base64.
 const HookSecretMark = "whsec_"
 
-// HookRequest makes or changes a hook. What is nil or empty stays as it is; of a new hook it is the default.
-type HookRequest struct {
+// EndpointRequest makes or changes a hook. What is nil or empty stays as it is; of a new hook it is the default.
+type EndpointRequest struct {
 	Name    string            `json:"-"`
 	URL     string            `json:"url,omitempty"`
 	Kinds   *[]app.NoticeKind `json:"kinds,omitempty"`
-	Format  HookFormat        `json:"format,omitempty"`
+	Format  Format            `json:"format,omitempty"`
 	To      *string           `json:"to,omitempty"`
 	Enabled *bool             `json:"enabled,omitempty"`
 	Secret  string            `json:"secret,omitempty"`
@@ -121,19 +121,19 @@ type HookRequest struct {
 	Services   *[]string            `json:"services,omitempty"`
 }
 
-// SavedHook is a hook as it is after a change. Secret is the one that was made for it just now, "" where none was: it
+// SavedEndpoint is a hook as it is after a change. Secret is the one that was made for it just now, "" where none was: it
 // cannot be read again.
-type SavedHook struct {
-	Hook
-	Secret string `json:"secret,omitempty"`
-	Made   bool   `json:"made"` // there was none of the name before
+type SavedEndpoint struct {
+	Endpoint
+	Secret  string `json:"secret,omitempty"`
+	Created bool   `json:"created"` // there was none of the name before
 }
 
-// HookChange is a checked change, as the store takes it. What is nil or empty stays.
-type HookChange struct {
+// EndpointChange is a checked change, as the store takes it. What is nil or empty stays.
+type EndpointChange struct {
 	Name, URL, Shown string
 	Kinds            *[]app.NoticeKind
-	Format           HookFormat
+	Format           Format
 	To               *string
 	Enabled          *bool
 	Secret           []byte
@@ -147,15 +147,15 @@ type HookChange struct {
 	Services   *[]string
 }
 
-// HookGuard says where hooks may lead.
-type HookGuard interface {
+// Guard says where hooks may lead.
+type Guard interface {
 	// CheckURL returns EInvalid or EForbidden, in words, for an address that no delivery would ever be made to. Names are not
 	// looked up.
 	CheckURL(u *url.URL) error
 }
 
 // Hooks lists the hooks of the tenant by name.
-func (a *Service) Hooks(ctx context.Context, actor app.Actor) ([]Hook, error) {
+func (a *Service) Hooks(ctx context.Context, actor app.Actor) ([]Endpoint, error) {
 	if err := actor.Authorize("Hooks"); err != nil {
 		return nil, err
 	}
@@ -163,29 +163,29 @@ func (a *Service) Hooks(ctx context.Context, actor app.Actor) ([]Hook, error) {
 }
 
 // Hook returns one; ENotFound where there is none of the name.
-func (a *Service) Hook(ctx context.Context, actor app.Actor, name string) (Hook, error) {
+func (a *Service) Hook(ctx context.Context, actor app.Actor, name string) (Endpoint, error) {
 	if err := actor.Authorize("Hook"); err != nil {
-		return Hook{}, err
+		return Endpoint{}, err
 	}
 	return a.Store.Hook(ctx, actor.Tenant, name)
 }
 
 // SaveHook makes a hook or changes the one of that name.
-func (a *Service) SaveHook(ctx context.Context, actor app.Actor, r HookRequest) (SavedHook, error) {
+func (a *Service) SaveHook(ctx context.Context, actor app.Actor, r EndpointRequest) (SavedEndpoint, error) {
 	if err := actor.Authorize("SaveHook"); err != nil {
-		return SavedHook{}, err
+		return SavedEndpoint{}, err
 	}
 	c, err := a.CheckHook(r)
 	if err != nil {
-		return SavedHook{}, err
+		return SavedEndpoint{}, err
 	}
 	_, err = a.Store.Hook(ctx, actor.Tenant, r.Name)
 	if err != nil && app.CodeOf(err) != app.ENotFound {
-		return SavedHook{}, err
+		return SavedEndpoint{}, err
 	}
 	if err != nil && r.Script == "" || r.Rotate || r.Secret != "" {
 		if err := actor.MustStepUp(); err != nil {
-			return SavedHook{}, err
+			return SavedEndpoint{}, err
 		}
 	}
 	fresh := make([]byte, 32)
@@ -195,9 +195,9 @@ func (a *Service) SaveHook(ctx context.Context, actor app.Actor, r HookRequest) 
 	}
 	h, made, err := a.Store.SaveHook(ctx, actor, c, a.Now())
 	if err != nil {
-		return SavedHook{}, err
+		return SavedEndpoint{}, err
 	}
-	saved := SavedHook{Hook: h, Made: made}
+	saved := SavedEndpoint{Endpoint: h, Created: made}
 	if h.Script == "" && (r.Rotate || made && r.Secret == "") {
 		saved.Secret = HookSecretMark + base64.StdEncoding.EncodeToString(fresh)
 	}
@@ -212,9 +212,9 @@ func (a *Service) DeleteHook(ctx context.Context, actor app.Actor, name string) 
 	return a.Store.DeleteHook(ctx, actor, name, a.Now())
 }
 
-func (a *Service) CheckHook(r HookRequest) (HookChange, error) {
-	c := HookChange{Name: r.Name, Format: r.Format, Enabled: r.Enabled, When: r.When, Timeout: r.Timeout, OnTimeout: r.OnTimeout, Script: r.Script}
-	wrong := func(field, message, hint string) (HookChange, error) {
+func (a *Service) CheckHook(r EndpointRequest) (EndpointChange, error) {
+	c := EndpointChange{Name: r.Name, Format: r.Format, Enabled: r.Enabled, When: r.When, Timeout: r.Timeout, OnTimeout: r.OnTimeout, Script: r.Script}
+	wrong := func(field, message, hint string) (EndpointChange, error) {
 		return c, &app.Error{Code: app.EInvalid, Field: field, Message: message, Hint: hint}
 	}
 	if !template.HookName(r.Name) {

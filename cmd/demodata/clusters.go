@@ -313,9 +313,9 @@ func (h *Instance) finish(ctx context.Context, now time.Time) error {
 			return err
 		}
 		o := fleet.Orphan{Provider: account.Provider, Machine: "i-5eee01a4", Hostname: "n4-load-test-2.shop.example.com", Tenant: Tenant, Cluster: "load-test-2", Node: "n4",
-			Kind: fleet.OrphanEnded, Price: 0.12, MadeAt: at.Add(-14 * day)}
+			Kind: fleet.OrphanEnded, Price: 0.12, CreatedAt: at.Add(-14 * day)}
 		if account.Provider == "dublin" {
-			o = fleet.Orphan{Provider: "dublin", Machine: "i-5eee0b77", Hostname: "scratch", Tenant: Tenant, Kind: fleet.OrphanUnknown, Price: 0.03, MadeAt: at.Add(-3 * day)}
+			o = fleet.Orphan{Provider: "dublin", Machine: "i-5eee0b77", Hostname: "scratch", Tenant: Tenant, Kind: fleet.OrphanUnknown, Price: 0.03, CreatedAt: at.Add(-3 * day)}
 		}
 		if _, err := h.Store.SeeOrphans(ctx, account.Provider, at, []fleet.Orphan{o}); err != nil {
 			return err

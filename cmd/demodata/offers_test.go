@@ -52,7 +52,7 @@ func TestNothingThatIsOfferedIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lost += len(v.Trouble.Lost)
+		lost += len(v.Problem.Lost)
 		t.Run(c.Name, func(t *testing.T) {
 			h.portalOffers(t, site, v)
 			h.apiOffers(t, who, v)
@@ -86,7 +86,7 @@ func (h *Instance) portalOffers(t *testing.T, site *Site, v cluster.View) {
 			t.Errorf("the page offers %s, which answers %d", to, p.Status)
 		case strings.Contains(to, "/change?") && !strings.Contains(to, "reconfigure") && !strings.Contains(body, `id="do"`) && !strings.Contains(body, `id="nothing"`):
 			t.Errorf("the page offers %s, of which nothing comes", to)
-		case strings.HasSuffix(to, "kind=repair") && v.Trouble.Operation == 0 && !strings.Contains(body, `id="do" class="primary"`):
+		case strings.HasSuffix(to, "kind=repair") && v.Problem.Operation == 0 && !strings.Contains(body, `id="do" class="primary"`):
 			t.Errorf("%s warns of replacing machines that are gone", to)
 		}
 	}
@@ -100,7 +100,7 @@ func (h *Instance) portalOffers(t *testing.T, site *Site, v cluster.View) {
 	for _, r := range rows {
 		node, offered := string(r[1]), changeLink.FindAllSubmatch(r[0], -1)
 		want := len(v.Actions.Nodes)
-		if slices.Contains(v.Trouble.Lost, node) {
+		if slices.Contains(v.Problem.Lost, node) {
 			want = len(v.Actions.LostNodes)
 		}
 		if len(offered) != want {
@@ -167,12 +167,12 @@ func (h *Instance) chatOffers(t *testing.T, who app.Actor, v cluster.View) {
 	p := bot.Person{Kind: "slack", External: "U1", Command: "/muster"}
 	answer := b.Say(t.Context(), p, "status "+v.Name)
 	text := strings.Join(answer.Lines, "\n")
-	for _, want := range []string{v.Trouble.What, "Since "} {
+	for _, want := range []string{v.Problem.Text, "Since "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the chat says %q, without %q", text, want)
 		}
 	}
-	for _, n := range v.Trouble.Lost {
+	for _, n := range v.Problem.Lost {
 		if !strings.Contains(text, n+" – lost") {
 			t.Errorf("the chat doesn't say that %s is lost: %q", n, text)
 		}
@@ -181,7 +181,7 @@ func (h *Instance) chatOffers(t *testing.T, who app.Actor, v cluster.View) {
 	asked := 0
 	for _, button := range slices.Concat(answer.Buttons, card.Buttons) {
 		if strings.Contains(button.Value, `"do":"resume"`) {
-			if !slices.ContainsFunc(v.Trouble.Ways, func(w cluster.RecoveryOption) bool { return w.Kind == cluster.RecoveryResume }) {
+			if !slices.ContainsFunc(v.Problem.Options, func(w cluster.RecoveryOption) bool { return w.Kind == cluster.RecoveryResume }) {
 				t.Errorf("the chat offers %q", button.Name)
 			}
 			continue // it's done at once

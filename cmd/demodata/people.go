@@ -127,7 +127,7 @@ func (h *Instance) addPeople(ctx context.Context) error {
 // connect makes what leads outside: hooks, Slack, tokens, tenants, provisioners.
 func (h *Instance) connect(ctx context.Context, boss, operator app.Actor) error {
 	kinds := []app.NoticeKind{app.NoticeHealth}
-	for _, r := range []webhook.HookRequest{
+	for _, r := range []webhook.EndpointRequest{
 		{Name: "on-call", URL: "https://alerts.example.com/v1/muster", Kinds: &kinds},
 		{Name: "chargeback", URL: "https://finance.example.com/hooks/clusters"},
 	} {

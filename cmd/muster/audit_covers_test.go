@@ -66,7 +66,7 @@ func TestEveryChangeIsInTheAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range proofs {
-		if !p.Whole {
+		if !p.Intact {
 			t.Errorf("%+v", p)
 		}
 	}

@@ -98,15 +98,15 @@ func TestProofsOfSomeOfAUseCase(t *testing.T) {
 			return err
 		}},
 		{"a new hook", true, func(w app.Actor) error {
-			_, err := a.Webhook.SaveHook(ctx, w, webhook.HookRequest{Name: "p", URL: "https://chat.example.com/x"})
+			_, err := a.Webhook.SaveHook(ctx, w, webhook.EndpointRequest{Name: "p", URL: "https://chat.example.com/x"})
 			return err
 		}},
 		{"a hook's kinds", false, func(w app.Actor) error {
-			_, err := a.Webhook.SaveHook(ctx, w, webhook.HookRequest{Name: "p", Kinds: &[]app.NoticeKind{}})
+			_, err := a.Webhook.SaveHook(ctx, w, webhook.EndpointRequest{Name: "p", Kinds: &[]app.NoticeKind{}})
 			return err
 		}},
 		{"a hook's new secret", true, func(w app.Actor) error {
-			_, err := a.Webhook.SaveHook(ctx, w, webhook.HookRequest{Name: "p", Rotate: true})
+			_, err := a.Webhook.SaveHook(ctx, w, webhook.EndpointRequest{Name: "p", Rotate: true})
 			return err
 		}},
 		{"a new build hook", true, func(w app.Actor) error {

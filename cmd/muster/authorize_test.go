@@ -137,7 +137,7 @@ func (s *scene) hook() string {
 	}
 	name := s.fresh("hook")
 	s.hooks = map[string]bool{name: true}
-	if _, _, err := s.server.Store.SaveHook(s.t.Context(), who, webhook.HookChange{Name: name, URL: "https://hooks.example.com/", New: make([]byte, 32)}, time.Now()); err != nil {
+	if _, _, err := s.server.Store.SaveHook(s.t.Context(), who, webhook.EndpointChange{Name: name, URL: "https://hooks.example.com/", New: make([]byte, 32)}, time.Now()); err != nil {
 		s.t.Fatal(err)
 	}
 	return name
@@ -342,7 +342,7 @@ var tries = map[string]func(ctx context.Context, a *all.Services, s *scene) erro
 		return err
 	},
 	"SaveHook": func(ctx context.Context, a *all.Services, s *scene) error {
-		_, err := a.Webhook.SaveHook(ctx, s.actor, webhook.HookRequest{Name: s.fresh("h"), URL: "https://hooks.example.com/"})
+		_, err := a.Webhook.SaveHook(ctx, s.actor, webhook.EndpointRequest{Name: s.fresh("h"), URL: "https://hooks.example.com/"})
 		if err == nil {
 			err = a.Webhook.DeleteHook(ctx, s.actor, fmt.Sprintf("h%d", s.serial)) // a tenant has only so many
 		}

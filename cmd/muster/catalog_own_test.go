@@ -92,7 +92,7 @@ func TestTenantTemplatesArePrivate(t *testing.T) {
 		!slices.Contains(web.UsedBy, "template blog") {
 		t.Errorf("%+v, %v", web, err)
 	}
-	if again := m.apply(tenantAdmin(here), yamlOf(blogYAML)); again.Saved || again.Same != 1 || len(again.Changes) != 0 {
+	if again := m.apply(tenantAdmin(here), yamlOf(blogYAML)); again.Saved || again.Unchanged != 1 || len(again.Changes) != 0 {
 		t.Errorf("the same once more: %+v", again)
 	}
 }
@@ -297,7 +297,7 @@ func TestChangesOfTheCatalogAreWholeAndCanBeUndone(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	versions, err := a.Catalog.TemplateVersions(ctx, ada, "blog")
-	if err != nil || len(versions) != 3 || !versions[0].Stands {
+	if err != nil || len(versions) != 3 || !versions[0].Current {
 		t.Errorf("%d versions, %v", len(versions), err)
 	}
 	prune := yamlOf("kind: template\nname: other\nextends: web\n")
@@ -376,7 +376,7 @@ func TestWhatIsUnchangedGetsNoNewVersion(t *testing.T) {
 		if err := json.Unmarshal([]byte(answer), &r); err != nil || !r.OK() {
 			t.Fatalf("%s answers %s", path, answer)
 		}
-		if !r.Saved && r.Same == 1 && len(r.Changes) == 0 {
+		if !r.Saved && r.Unchanged == 1 && len(r.Changes) == 0 {
 			return "Unchanged"
 		}
 		return answer

@@ -49,7 +49,7 @@ func TestScriptsThatTheirShellCannotReadAreRefused(t *testing.T) {
 	if r = m.apply(admin, yamlOf(strings.Replace(brokenScript, "/etc/motd\n", "/etc/motd\n    fi\n", 1))); !r.Saved {
 		t.Errorf("what is right is refused: %+v", r.Problems)
 	}
-	_, err := m.server.Services.Webhook.SaveHook(admin.In(t.Context()), admin, webhook.HookRequest{Name: "warm", When: template.HookAfter, Script: "case $1 in\n"})
+	_, err := m.server.Services.Webhook.SaveHook(admin.In(t.Context()), admin, webhook.EndpointRequest{Name: "warm", When: template.HookAfter, Script: "case $1 in\n"})
 	if e := app.AsError(err); app.CodeOf(err) != app.EInvalid || e.Field != "script" || !strings.Contains(e.Message, "line 1, column 1: `case`") {
 		t.Errorf("a hook: %v", err)
 	}

@@ -56,7 +56,7 @@ func (s *fakeServer) controlRoutes(m *http.ServeMux) {
 
 // rollBack starts rolling back a cluster, which is soon deleted. The lock is held.
 func (s *fakeServer) rollBack(v *cluster.View) {
-	op := app.Operation{ID: 8, Cluster: v.ID, Kind: app.OperationRollBack, Undoes: 7, Status: app.OperationRunning, Total: 1}
+	op := app.Operation{ID: 8, Cluster: v.ID, Kind: app.OperationRollBack, RollsBack: 7, Status: app.OperationRunning, Total: 1}
 	v.Operations = slices.Insert(v.Operations, 0, op)
 	v.Status = app.ClusterPending
 	go s.tell(func() {
@@ -72,7 +72,7 @@ func failed(t *testing.T) *fakeServer {
 	v.Status, v.Operations[0].Status = app.ClusterFailed, app.OperationFailed
 	s.views["c1"] = v
 	p := plan.Plan{Kind: app.OperationRollBack, Steps: []plan.Step{{ID: "n1.delete", Node: "n1", Action: app.ActionDelete, Rank: 20 * time.Second}}}
-	s.preview = appoperation.RollBackPreview{Operation: v.Operations[0], Plan: p, PlanHash: p.Hash(), GivesBack: []string{"n1"}, Untouched: 1, Gone: true}
+	s.preview = appoperation.RollBackPreview{Operation: v.Operations[0], Plan: p, PlanHash: p.Hash(), Deletes: []string{"n1"}, Unchanged: 1, DeletesCluster: true}
 	return s
 }
 
@@ -96,7 +96,7 @@ func TestCancelWaitsUntilItHasStopped(t *testing.T) {
 			v := s.views["c1"]
 			v.Status, v.Operations[0].Status, v.Operations[0].Done = app.ClusterFailed, app.OperationCancelled, 2
 			v.Operations[0].StartedAt = v.Operations[0].CreatedAt.Add(time.Second)
-			v.Trouble = cluster.TroubleOf(*v, cluster.Definition{}, cluster.Unfinished{})
+			v.Problem = cluster.TroubleOf(*v, cluster.Definition{}, cluster.Unfinished{})
 		}, operationEvent(7, app.OperationCancelled))
 	}
 	got := s.muster("cluster", "cancel", "shop", "--wait")

@@ -153,7 +153,7 @@ func TestCreateWaitReportsAFailure(t *testing.T) {
 			v := s.views["c1"]
 			v.Status, v.Operations[0].Status, v.Operations[0].Message = app.ClusterFailed, app.OperationFailed, "1 of 4 steps has failed"
 			v.Operations[0].StartedAt = v.Operations[0].CreatedAt.Add(time.Second)
-			v.Trouble = appcluster.TroubleOf(*v, appcluster.Definition{}, appcluster.Unfinished{})
+			v.Problem = appcluster.TroubleOf(*v, appcluster.Definition{}, appcluster.Unfinished{})
 		}, stepEvent("n1.app.install", app.StepFailed, 1), operationEvent(7, app.OperationFailed))
 	}
 	got := s.muster("cluster", "create", "shop", "-t", "web", "-n", "2", "--wait")

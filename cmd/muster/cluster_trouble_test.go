@@ -32,9 +32,9 @@ func troubled() cluster.View {
 		Nodes: []app.Node{{Name: "n1", Hostname: "c1-n1", Hardware: "small", Image: "linux", Services: []string{"web"}, Status: app.NodeReady},
 			{Name: "n2", Hostname: "c1-n2", Hardware: "small", Image: "linux", Services: []string{"web"}, Status: app.NodeReady, LostAt: since}},
 		Operations: []app.Operation{{ID: 2, Kind: app.OperationReconfigure, Status: app.OperationFailed, Total: 6, Done: 4, CreatedAt: since, StartedAt: since, EndedAt: since}},
-		Trouble: &cluster.Trouble{What: "The reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.", Since: since, Operation: 2, Lost: []string{"n2"}, CostPerHour: 0.5,
+		Problem: &cluster.Problem{Text: "The reconfiguration failed after 4 of 6 steps. The machine of n2 is gone.", Since: since, Operation: 2, Lost: []string{"n2"}, CostPerHour: 0.5,
 			Failures: []cluster.TroubleStep{{Step: "n2.web.start", Node: "n2", Error: "no route to host"}},
-			Ways: []cluster.RecoveryOption{{Kind: cluster.RecoveryRepair, Title: "Repair cluster", Text: "Replaces n2 and finishes the reconfiguration.", Command: "muster cluster repair shop"},
+			Options: []cluster.RecoveryOption{{Kind: cluster.RecoveryRepair, Title: "Repair cluster", Text: "Replaces n2 and finishes the reconfiguration.", Command: "muster cluster repair shop"},
 				{Kind: cluster.RecoveryDelete, Title: "Delete cluster", Text: "Deletes all machines and the data on them.", Command: "muster cluster delete shop"}}},
 	}
 }
@@ -70,8 +70,8 @@ func TestClusterHealthCheck(t *testing.T) {
 	v := troubled()
 	s.views["c1"] = &v
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	before := health.ClusterHealth{State: health.Unknown, Unknown: 2, LookedAt: at, Nodes: []health.NodeHealth{}}
-	s.health = []health.ClusterHealth{before, before, {State: health.Healthy, Healthy: 2, LookedAt: at.Add(time.Minute), Nodes: []health.NodeHealth{}}}
+	before := health.ClusterHealth{State: health.Unknown, Unknown: 2, CheckedAt: at, Nodes: []health.NodeHealth{}}
+	s.health = []health.ClusterHealth{before, before, {State: health.Healthy, Healthy: 2, CheckedAt: at.Add(time.Minute), Nodes: []health.NodeHealth{}}}
 	wantResult(t, s.muster("cluster", "health", "shop", "--check"), cli.ExitDone,
 		"shop is healthy. 2 healthy, 0 unhealthy, 0 unreachable, 0 unknown; checked 2026-03-01 12:01:00 UTC.\n", "")
 	if s.wasAsked("POST /clusters/c1/health/check") != 1 || s.wasAsked("GET /clusters/c1/health") != 3 {

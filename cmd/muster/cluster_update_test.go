@@ -67,7 +67,7 @@ func updatable(t *testing.T) *fakeServer {
 		Nodes: []appcluster.UpdatedNode{
 			{Name: "n1", Hardware: "small", Image: "plain", Services: []string{"app", "lb"}, Work: map[string]plan.ServiceWork{"app": plan.WorkReload}},
 			{Name: "n2", Hardware: "small", Image: "plain", Services: []string{"db"}},
-			{Name: "n3", Hardware: "small", Image: "plain", Services: []string{"app"}, Change: plan.NodeNew, Why: "the cheapest"}},
+			{Name: "n3", Hardware: "small", Image: "plain", Services: []string{"app"}, Change: plan.NodeNew, Reason: "the cheapest"}},
 		Changes: []app.ValueChange{{Path: "config.port", Before: "80", After: "8080"}}, Notes: []string{"app wants two nodes"}}
 	return s
 }
@@ -197,7 +197,7 @@ func TestWrongUpdatesAreNotSent(t *testing.T) {
 
 func TestUpdateNothingToDo(t *testing.T) {
 	s := updatable(t)
-	s.update = appcluster.UpdatePreview{Kind: app.OperationUpgrade, Nothing: true}
+	s.update = appcluster.UpdatePreview{Kind: app.OperationUpgrade, NoChanges: true}
 	wantResult(t, s.muster("cluster", "upgrade", "shop", "--yes"), cli.ExitDone, "shop (c1): no changes needed.\n", "")
 	if len(s.updated) != 1 {
 		t.Errorf("more than a preview was asked for: %+v", s.updated)
@@ -208,7 +208,7 @@ func TestUpdateWaitsForApproval(t *testing.T) {
 	s := updatable(t)
 	need := policy.RequiredApproval{Approval: policy.Approval{Count: 1, Role: app.RoleApprover}}
 	s.update.Decision = &policy.Decision{Outcome: policy.OutcomeApprove, Needs: []policy.RequiredApproval{need}}
-	s.request = &appcluster.Request{ID: 5, Kind: app.OperationResize, Cluster: "c1", Status: appcluster.RequestWaiting, Needs: []policy.RequiredApproval{need}}
+	s.request = &appcluster.Request{ID: 5, Kind: app.OperationResize, Cluster: "c1", Status: appcluster.RequestWaiting, Approvals: []policy.RequiredApproval{need}}
 	got := s.muster("cluster", "grow", "shop", "--yes")
 	wantResult(t, got, cli.ExitDone, "Requires 1 approval from approvers", "")
 	wantResult(t, got, cli.ExitDone, "Request 5 is waiting for 1 approval from approvers.", "")

@@ -127,8 +127,8 @@ func (s *fakeServer) routes() http.Handler {
 	}))
 	m.HandleFunc("GET /api/v1/clusters/{id}/receipt", s.with(func(_ *http.Request, v *cluster.View) any {
 		at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-		return fleet.NewReceipt(v.Cluster, []fleet.CloudResource{{ID: "m-1", Node: "n1", Price: 0.5, MadeAt: at, GoneAt: at.Add(time.Hour)},
-			{ID: "m-2", Node: "n2", Price: 0.5, MadeAt: at, GoneAt: at.Add(2 * time.Hour)}}, s.proof(), at)
+		return fleet.NewReceipt(v.Cluster, []fleet.CloudResource{{ID: "m-1", Node: "n1", Price: 0.5, CreatedAt: at, DeletedAt: at.Add(time.Hour)},
+			{ID: "m-2", Node: "n2", Price: 0.5, CreatedAt: at, DeletedAt: at.Add(2 * time.Hour)}}, s.proof(), at)
 	}))
 	m.HandleFunc("GET /api/v1/clusters/{id}/health", s.with(func(*http.Request, *cluster.View) any { return s.healthNow() }))
 	m.HandleFunc("POST /api/v1/clusters/{id}/health/check", s.with(func(*http.Request, *cluster.View) any { return s.health[0] }))

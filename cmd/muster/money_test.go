@@ -44,7 +44,7 @@ func treasurer(t *testing.T) (at []string, asked *[]string) {
 	mux.HandleFunc("GET /api/v1/quotas", answer(map[string]any{"quotas": []policy.QuotaUse{q}}))
 	mux.HandleFunc("PUT /api/v1/quotas", answer(q))
 	mux.HandleFunc("DELETE /api/v1/quotas", answer(nil))
-	mux.HandleFunc("GET /api/v1/quotas/remaining", answer(policy.QuotaLeft{Lines: []policy.QuotaLine{{Measure: policy.MeasurePerHour, Scope: policy.QuotaEachUser, Name: "ada", Currency: "USD", Limit: 3, Used: 1, Left: 2}}}))
+	mux.HandleFunc("GET /api/v1/quotas/remaining", answer(policy.QuotaLeft{Lines: []policy.QuotaLine{{Measure: policy.MeasurePerHour, Scope: policy.QuotaEachUser, Name: "ada", Currency: "USD", Limit: 3, Used: 1, Remaining: 2}}}))
 	mux.HandleFunc("GET /api/v1/clusters/{id}", answer(cluster.View{Cluster: app.Cluster{ID: "c1", Name: "shop"}}))
 	mux.HandleFunc("GET /api/v1/clusters/{id}/lease", answer(lease))
 	mux.HandleFunc("POST /api/v1/clusters/{id}/lease", answer(lease))

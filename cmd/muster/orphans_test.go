@@ -21,10 +21,10 @@ func accountant(t *testing.T) (url string, asked *[]string) {
 	now := time.Now()
 	c := app.Cluster{ID: "c1", Name: "shop", Owner: "ada", Provider: "fake", Status: app.ClusterDeleted, DeletedAt: now}
 	receipt := fleet.NewReceipt(c, []fleet.CloudResource{{Provider: "fake", Kind: fleet.ResourceMachine, ID: "m-1", Node: "n1", Price: 0.5,
-		MadeAt: now.Add(-2 * time.Hour), GoneAt: now}}, fleet.Proof{At: now, How: "It was asked and listed none."}, now)
+		CreatedAt: now.Add(-2 * time.Hour), DeletedAt: now}}, fleet.Proof{At: now, How: "It was asked and listed none."}, now)
 	report := fleet.OrphanReport{Mode: fleet.OrphansReport, Cost: 1, Accounts: []app.Account{{Provider: "fake", Machines: 3, Orphans: 2, HeldBack: 1, EndedAt: now.Add(-time.Minute)}},
 		Orphans: []fleet.Orphan{
-			{ID: "aabb", Provider: "fake", Machine: "m-9", Cluster: "c1", Node: "n2", Kind: fleet.OrphanEnded, State: fleet.OrphanDue, MadeAt: now.Add(-2 * time.Hour), Cost: 1, DeleteAt: now.Add(4*time.Minute + time.Second)},
+			{ID: "aabb", Provider: "fake", Machine: "m-9", Cluster: "c1", Node: "n2", Kind: fleet.OrphanEnded, State: fleet.OrphanDue, CreatedAt: now.Add(-2 * time.Hour), Cost: 1, DeleteAt: now.Add(4*time.Minute + time.Second)},
 			{ID: "ccdd", Provider: "fake", Machine: "m-8", Kind: fleet.OrphanUnknown, State: fleet.OrphanReported, FirstSeen: now.Add(-49 * time.Hour)},
 		}}
 	mux := http.NewServeMux()

@@ -112,7 +112,7 @@ func TestRealMachinesOfTheSandboxComeFromAPool(t *testing.T) {
 	if err != nil || preview.FromPools == nil || preview.FromPools.Machines != 3 {
 		t.Fatalf("the preview says %+v (%v)", preview.FromPools, err)
 	}
-	t.Log(preview.FromPools.Words())
+	t.Log(preview.FromPools.Text())
 	c, with := p.create("second", 3)
 	t.Logf("a create of 3 takes %s without the pool and %s with it", without.Round(time.Millisecond), with.Round(time.Millisecond))
 	own, err := s.Store.ClusterSecrets(ctx, app.DefaultTenant, c.ID)
@@ -225,7 +225,7 @@ func (p *poolWalk) tidy() {
 	}
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
 		r, err := p.s.Services.Pool.Pools.PoolReceipt(ctx, p.ada, "base")
-		if app.CodeOf(err) == app.ENotFound || err == nil && r.Left == 0 && !r.DeletedAt.IsZero() {
+		if app.CodeOf(err) == app.ENotFound || err == nil && r.Remaining == 0 && !r.DeletedAt.IsZero() {
 			p.Logf("receipt of the pool: %+v", r)
 			return
 		}

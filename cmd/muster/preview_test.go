@@ -180,7 +180,7 @@ func TestPreviewsSayWhatIsCheaper(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.ReplaceAll(p.Cheaper.Words(), "$", ""); got != strings.ReplaceAll(c.want, "$", "") || p.Layout.CostPerHour != c.cost {
+			if got := strings.ReplaceAll(p.Cheaper.Text(), "$", ""); got != strings.ReplaceAll(c.want, "$", "") || p.Layout.CostPerHour != c.cost {
 				t.Errorf("it costs %v, and %q is said; want %v and %q", p.Layout.CostPerHour, got, c.cost, c.want)
 			}
 			var out bytes.Buffer

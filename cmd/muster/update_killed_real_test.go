@@ -40,8 +40,8 @@ func TestRealServerKilledInTheMiddleOfEveryUpdate(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", a.Kind, err)
 		}
-		if shown.Nothing || answer.Operation == 0 {
-			t.Fatalf("%s: shown as nothing %v, and answered with operation %d", a.Kind, shown.Nothing, answer.Operation)
+		if shown.NoChanges || answer.Operation == 0 {
+			t.Fatalf("%s: shown as nothing %v, and answered with operation %d", a.Kind, shown.NoChanges, answer.Operation)
 		}
 		for i := range 5 {
 			time.Sleep(time.Duration(30+50*i) * time.Millisecond)

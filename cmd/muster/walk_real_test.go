@@ -333,8 +333,8 @@ func (p *process) goes(v cluster.View, machines int) {
 			break
 		}
 	}
-	if r.Proof.At.IsZero() || r.Left != 0 || len(r.Lines) != machines {
-		p.t.Errorf("the receipt has %d lines, want %d; %d left, proven %s", len(r.Lines), machines, r.Left, r.Proof.At)
+	if r.Proof.At.IsZero() || r.Remaining != 0 || len(r.Lines) != machines {
+		p.t.Errorf("the receipt has %d lines, want %d; %d left, proven %s", len(r.Lines), machines, r.Remaining, r.Proof.At)
 	}
 }
 

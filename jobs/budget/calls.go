@@ -157,7 +157,7 @@ func (b *Budget) AccountCalls(ctx context.Context, account string, rate template
 		return c, away(err)
 	}
 	// What is due beyond now is what was used of the bucket.
-	c.Left = max(0, float64(max(rate.Burst, 1))-float64(us[0])/1e6*rate.PerSecond)
+	c.Remaining = max(0, float64(max(rate.Burst, 1))-float64(us[0])/1e6*rate.PerSecond)
 	c.Throttled = time.Duration(us[1]) * time.Microsecond
 	return c, nil
 }

@@ -21,16 +21,16 @@ func TestCallsAreCountedAcrossClients(t *testing.T) {
 	}
 	c, err := all[0].AccountCalls(t.Context(), "ocean", rate)
 	if err != nil || c.Day[""] != 2 || c.Day[app.ETimeout] != 1 || c.LastError != "ocean: create: timed out" || c.ErrorCode != app.ETimeout ||
-		time.Since(c.ErrorAt) > time.Minute || time.Since(c.LastAt) > time.Minute || c.Left != 4 || c.Throttled != 0 {
+		time.Since(c.ErrorAt) > time.Minute || time.Since(c.LastAt) > time.Minute || c.Remaining != 4 || c.Throttled != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	r.SetTime(time.Unix(1_800_000_000, 0))
 	_ = all[0].Take(t.Context(), "ocean", rate) // a bucket that is new begins empty
-	if c, err = all[1].AccountCalls(t.Context(), "ocean", rate); err != nil || c.Left >= 1 || c.Throttled <= 0 {
+	if c, err = all[1].AccountCalls(t.Context(), "ocean", rate); err != nil || c.Remaining >= 1 || c.Throttled <= 0 {
 		t.Errorf("an empty bucket: %+v, %v", c, err)
 	}
 	r.SetTime(time.Unix(1_800_000_002, 0))
-	if c, err = all[1].AccountCalls(t.Context(), "ocean", rate); err != nil || c.Left < 1 || c.Left > 3 {
+	if c, err = all[1].AccountCalls(t.Context(), "ocean", rate); err != nil || c.Remaining < 1 || c.Remaining > 3 {
 		t.Errorf("after two seconds: %+v, %v", c, err)
 	}
 	r.Close()

@@ -166,7 +166,7 @@ func (p *pass) sort(ctx context.Context, live map[string]app.LiveIntent, machine
 		}
 		tags := m.Tags
 		o := fleet.Orphan{ID: fleet.OrphanID(p.account.Provider, m.ID), Provider: p.account.Provider, Machine: m.ID, Hostname: m.Hostname, Zone: m.Zone,
-			Tenant: tags[family.TagTenant], Cluster: tags[family.TagCluster], Node: tags[family.TagNode], Intent: id, Kind: kind, MadeAt: m.MadeAt}
+			Tenant: tags[family.TagTenant], Cluster: tags[family.TagCluster], Node: tags[family.TagNode], Intent: id, Kind: kind, CreatedAt: m.MadeAt}
 		if wanted {
 			o.Tenant, o.Cluster, o.Node = i.Tenant, i.Cluster, i.Node // tags of one that came from a pool may name that
 		}
@@ -194,7 +194,7 @@ func (p *pass) clear(ctx context.Context, cloud family.Provider, orphans []fleet
 		}
 	}
 	for _, o := range orphans {
-		if o.Sightings == 1 {
+		if o.SeenCount == 1 {
 			observe.MeterOf(p.Meter).Add(observe.MetricFindings, 1, budget.Metered(o.Provider), "orphan")
 			p.Log.Warn("orphaned machine found", "provider", o.Provider, "machine", o.Machine, "cluster", o.Cluster,
 				"node", o.Node, "kind", o.Kind)

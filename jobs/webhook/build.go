@@ -23,7 +23,7 @@ type buildData struct {
 	Name    string          `json:"name,omitempty"` // the build, as its events name it
 	Job     string          `json:"job,omitempty"`
 	State   app.BuildState  `json:"state"`
-	Words   string          `json:"words,omitempty"`
+	Message string          `json:"message,omitempty"`
 	Cluster string          `json:"cluster,omitempty"`
 	URL     string          `json:"url,omitempty"` // where it is to be looked at, with its token
 	Nodes   []app.BuildNode `json:"nodes,omitempty"`
@@ -33,7 +33,7 @@ type buildData struct {
 
 // buildBody returns the message to a build. A cluster with more nodes than there is room for is sent with fewer of them.
 func buildBody(n app.BuildNews, p Portal) ([]byte, *app.Error) {
-	d := buildData{Build: n.Build, Hook: n.Hook, Key: n.Key, Name: n.Name, Job: n.Job, State: n.State, Words: short(n.Words, longestText), Cluster: n.Cluster, Nodes: n.Nodes,
+	d := buildData{Build: n.Build, Hook: n.Hook, Key: n.Key, Name: n.Name, Job: n.Job, State: n.State, Message: short(n.Message, longestText), Cluster: n.Cluster, Nodes: n.Nodes,
 		URL: p.url(app.BuildSubject(n.HookID, n.Build))}
 	for {
 		b, err := json.Marshal(buildEvent{Type: "build." + string(n.State), Timestamp: n.At, Data: d})

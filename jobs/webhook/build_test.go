@@ -36,7 +36,7 @@ func (d *desk) move(b build.Build, s app.BuildState, nodes ...app.BuildNode) {
 	d.Helper()
 	b, err := d.s.Build(d.Context(), "t", b.ID)
 	d.must(err)
-	b.State, b.Words = s, "It is "+string(s)+"."
+	b.State, b.Message = s, "It is "+string(s)+"."
 	n := b.News(d.clock.Now(), nodes)
 	done, err := d.s.MoveBuild(d.Context(), b, nil, &n, d.clock.Now())
 	if d.must(err); !done {
@@ -61,7 +61,7 @@ func (d *desk) toldUntil(b build.Build, want string) build.Callbacks {
 		b, err := d.s.Build(d.Context(), "t", b.ID)
 		d.must(err)
 		var all []string
-		for _, c := range b.Callback.Told {
+		for _, c := range b.Callback.Deliveries {
 			all = append(all, fmt.Sprintf("%s %s %d", c.State, c.Outcome, c.Status))
 		}
 		if got = strings.Join(all, "; "); got == want {
@@ -103,10 +103,10 @@ func TestBuildCallbacksAreOrdered(t *testing.T) {
 		Data      buildData
 	}
 	if err := json.Unmarshal(again.body, &body); err != nil || body.Type != "build.ready" || body.Data.State != app.BuildReady || body.Data.Build != b.ID || body.Data.Key != "web/1" ||
-		body.Data.Words != "It is ready." || body.Data.URL != fmt.Sprintf("https://muster.test/hooks/abc/builds/%d", b.ID) || len(body.Data.Nodes) != 1 || body.Data.Nodes[0].Address != "192.0.2.9" {
+		body.Data.Message != "It is ready." || body.Data.URL != fmt.Sprintf("https://muster.test/hooks/abc/builds/%d", b.ID) || len(body.Data.Nodes) != 1 || body.Data.Nodes[0].Address != "192.0.2.9" {
 		t.Errorf("the message is %s, %v", again.body, err)
 	}
-	if first.id != again.id || first.id == last.id || !bytes.Equal(first.body, again.body) || first.id != shown.Told[0].MessageID {
+	if first.id != again.id || first.id == last.id || !bytes.Equal(first.body, again.body) || first.id != shown.Deliveries[0].MessageID {
 		t.Errorf("first %s %s\nagain %s %s\nlast %s", first.id, first.body, again.id, again.body, last.id)
 	}
 	if user, password, _ := (&http.Request{Header: again.header}).BasicAuth(); user != "ci" || password != "hunter2" {
@@ -149,8 +149,8 @@ func TestBuildCallbackFailures(t *testing.T) {
 			d.callBack(&lockedLog{})
 			b := d.called(h, "web/1", r.srv.URL)
 			d.move(b, app.BuildFailed)
-			if c := d.toldUntil(b, tc.want); !strings.Contains(c.Told[0].Error, tc.words) || c.Told[0].Attempts != 1 {
-				t.Errorf("it was given up as %+v", c.Told[0])
+			if c := d.toldUntil(b, tc.want); !strings.Contains(c.Deliveries[0].Error, tc.words) || c.Deliveries[0].Attempts != 1 {
+				t.Errorf("it was given up as %+v", c.Deliveries[0])
 			}
 		})
 	}
@@ -189,8 +189,8 @@ func TestBuildCallbackFailures(t *testing.T) {
 		d.callBack(&lockedLog{})
 		b := d.called(h, "web/1", "https://10.1.2.3/in?token=also-secret")
 		d.move(b, app.BuildReady)
-		if c := d.toldUntil(b, "ready failed 0"); !strings.Contains(c.Told[0].Error, "private") || strings.Contains(c.Told[0].Error, "also-secret") {
-			t.Errorf("it was given up as %+v", c.Told[0])
+		if c := d.toldUntil(b, "ready failed 0"); !strings.Contains(c.Deliveries[0].Error, "private") || strings.Contains(c.Deliveries[0].Error, "also-secret") {
+			t.Errorf("it was given up as %+v", c.Deliveries[0])
 		}
 	})
 }
@@ -198,7 +198,7 @@ func TestBuildCallbackFailures(t *testing.T) {
 func (d *desk) notified(b build.Build) build.Callback {
 	b, err := d.s.Build(d.Context(), "t", b.ID)
 	d.must(err)
-	return b.Callback.Told[0]
+	return b.Callback.Deliveries[0]
 }
 
 // callBack lets two servers tell builds until the test ends or they are stopped.

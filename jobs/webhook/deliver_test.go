@@ -43,9 +43,9 @@ func (d *desk) must(err error) {
 	}
 }
 
-func (d *desk) hook(name, url string, change ...func(*webhook.HookChange)) {
+func (d *desk) hook(name, url string, change ...func(*webhook.EndpointChange)) {
 	d.Helper()
-	c := webhook.HookChange{Name: name, URL: url, Shown: "http://…", New: secret}
+	c := webhook.EndpointChange{Name: name, URL: url, Shown: "http://…", New: secret}
 	for _, f := range change {
 		f(&c)
 	}
@@ -82,9 +82,9 @@ func (d *desk) run(store Store, limit time.Duration) (stop func()) {
 }
 
 // until waits for the newest delivery of a hook to be as is asked for.
-func (d *desk) until(hook string, is func(webhook.HookDelivery) bool) webhook.HookDelivery {
+func (d *desk) until(hook string, is func(webhook.Delivery) bool) webhook.Delivery {
 	d.Helper()
-	var last webhook.HookDelivery
+	var last webhook.Delivery
 	for end := time.Now().Add(hangs); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		list, err := d.s.HookDeliveries(d.Context(), "t", hook, 0, 1)
 		d.must(err)
@@ -98,12 +98,12 @@ func (d *desk) until(hook string, is func(webhook.HookDelivery) bool) webhook.Ho
 	return last
 }
 
-func made(x webhook.HookDelivery) bool   { return x.State == webhook.DeliveryMade }
-func failed(x webhook.HookDelivery) bool { return x.State == webhook.DeliveryFailed }
+func made(x webhook.Delivery) bool   { return x.State == webhook.DeliveryMade }
+func failed(x webhook.Delivery) bool { return x.State == webhook.DeliveryFailed }
 
 // tried is a delivery that waits to be tried again.
-func (d *desk) tried(n int) func(webhook.HookDelivery) bool {
-	return func(x webhook.HookDelivery) bool {
+func (d *desk) tried(n int) func(webhook.Delivery) bool {
+	return func(x webhook.Delivery) bool {
 		return x.Attempts == n && x.State == webhook.DeliveryWaiting && x.NextAt.After(d.clock.Now())
 	}
 }
@@ -193,7 +193,7 @@ func TestRetryAfterAndEnd(t *testing.T) {
 	d.tell("two")
 	rec.next()
 	tries := 1
-	for ; d.until("a", func(x webhook.HookDelivery) bool { return failed(x) || d.tried(tries)(x) }).State == webhook.DeliveryWaiting; tries++ {
+	for ; d.until("a", func(x webhook.Delivery) bool { return failed(x) || d.tried(tries)(x) }).State == webhook.DeliveryWaiting; tries++ {
 		d.wait(time.Hour)
 		rec.next()
 	}
@@ -215,7 +215,7 @@ func TestGoneStopsTheHook(t *testing.T) {
 	}
 	h, err := d.s.Hook(t.Context(), "t", "a")
 	d.must(err)
-	if h.State != webhook.HookStopped || !strings.Contains(h.Why, "410 Gone") {
+	if h.State != webhook.HookStopped || !strings.Contains(h.Problem, "410 Gone") {
 		t.Errorf("the hook is %+v", h)
 	}
 }
@@ -245,7 +245,7 @@ func TestSlowReceiversBlockNoOthers(t *testing.T) {
 	d.hook("slow", slow.srv.URL)
 	other := admin
 	other.Tenant = "u"
-	_, _, err := d.s.SaveHook(t.Context(), other, webhook.HookChange{Name: "quick", URL: quick.srv.URL, New: secret}, d.clock.Now())
+	_, _, err := d.s.SaveHook(t.Context(), other, webhook.EndpointChange{Name: "quick", URL: quick.srv.URL, New: secret}, d.clock.Now())
 	d.must(err)
 	d.tell("four")
 	d.must(d.s.Notify(t.Context(), app.Notice{At: d.clock.Now(), Tenant: "u", Kind: app.NoticeAlarm, Title: "of another"}))

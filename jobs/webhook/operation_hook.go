@@ -74,7 +74,7 @@ type newsData struct {
 	URL string `json:"url,omitempty"`
 }
 
-func newsValue(n template.OperationNews, f webhook.HookFormat, p Portal) any {
+func newsValue(n template.OperationNews, f webhook.Format, p Portal) any {
 	if f == webhook.HookCoopr {
 		return cooprBody(n)
 	}

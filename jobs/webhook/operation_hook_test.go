@@ -105,7 +105,7 @@ func TestNewsSize(t *testing.T) {
 	for i := range n.Nodes {
 		n.Nodes[i].Services = strings.Fields(strings.Repeat("a-service-with-a-long-name ", 200))
 	}
-	for _, f := range []webhook.HookFormat{webhook.HookMuster, webhook.HookCoopr} {
+	for _, f := range []webhook.Format{webhook.HookMuster, webhook.HookCoopr} {
 		b, err := body(webhook.DueDelivery{Format: f, News: n}, portalAt("https://muster.test/"))
 		if err != nil || len(b) > webhook.MaxHookBody || len(b) < webhook.MaxHookBody/4 {
 			t.Errorf("%s: %d bytes, %v", f, len(b), err)
@@ -158,7 +158,7 @@ func TestHookBeforeAnOperation(t *testing.T) {
 			d := newDesk(t)
 			asked := 0
 			r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ got) { asked++; c.answer(asked, w) })
-			d.hook("cmdb", r.srv.URL, func(h *webhook.HookChange) { h.When = template.HookBefore })
+			d.hook("cmdb", r.srv.URL, func(h *webhook.EndpointChange) { h.When = template.HookBefore })
 			n := apptest.NewCluster("t", "web", 1, d.clock.Now(), apptest.Chain(1))
 			op, err := d.s.CreateCluster(d.Context(), n)
 			d.must(err)
@@ -178,7 +178,7 @@ func TestHookBeforeAnOperation(t *testing.T) {
 				if time.Now().After(end) {
 					t.Fatalf("the create still waits: %s", ops[0].Message)
 				}
-				if last := d.until("cmdb", func(webhook.HookDelivery) bool { return true }); last.Attempts > 0 && last.NextAt.After(d.clock.Now()) {
+				if last := d.until("cmdb", func(webhook.Delivery) bool { return true }); last.Attempts > 0 && last.NextAt.After(d.clock.Now()) {
 					d.wait(last.NextAt.Sub(d.clock.Now()))
 				}
 				time.Sleep(2 * time.Millisecond)

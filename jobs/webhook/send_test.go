@@ -251,7 +251,7 @@ func TestProxy(t *testing.T) {
 func TestBodies(t *testing.T) {
 	d := webhook.DueDelivery{Format: webhook.HookSlack, To: "ops@example.com", What: app.Notice{Tenant: "acme", Kind: app.NoticeLease, Title: "Ends <soon> & *now*\nhey",
 		Text: "<!channel> look", About: app.ClusterSubject("web"), Act: app.Subject{Kind: app.SubjectLeaseExtension, ID: "web"}, ActionName: "Extend"}}
-	for format, want := range map[webhook.HookFormat]string{
+	for format, want := range map[webhook.Format]string{
 		webhook.HookSlack: `{"text":"*Ends \u0026lt;soon\u0026gt; \u0026amp; ∗now∗ hey*\n\u0026lt;!channel\u0026gt; look\n\u003chttps://m.test/clusters/web/extend|Extend\u003e · \u003chttps://m.test/clusters/web|Open\u003e"}`,
 		webhook.HookMail: `{"subject":"[Muster] Ends \u003csoon\u003e \u0026 *now* hey","text":"Ends \u003csoon\u003e \u0026 *now* hey\n\n\u003c!channel\u003e look\n\nExtend: https://m.test/clusters/web/extend\n\n` +
 			`More: https://m.test/clusters/web\n\n-- \nMuster, tenant acme\n","to":"ops@example.com"}`,

@@ -29,7 +29,7 @@ var statusAPIs = map[string]statusAPI{
 		api: "https://api.github.com", words: 140, name: 80,
 		states: map[app.CommitState]string{app.CommitPending: "pending", app.CommitSuccess: "success", app.CommitFailure: "failure", app.CommitCancelled: "error"},
 		request: func(s app.CommitStatus, state, target string) (string, map[string]string) {
-			return "/repos/" + s.Repository + "/statuses/" + s.Commit, map[string]string{"state": state, "context": s.Context, "description": s.Words, "target_url": target}
+			return "/repos/" + s.Repository + "/statuses/" + s.Commit, map[string]string{"state": state, "context": s.Context, "description": s.Description, "target_url": target}
 		},
 		header: func(token string) map[string]string {
 			return map[string]string{"Authorization": "Bearer " + token, "Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
@@ -40,7 +40,7 @@ var statusAPIs = map[string]statusAPI{
 		api: "https://gitlab.com/api/v4", words: 250, name: 80,
 		states: map[app.CommitState]string{app.CommitPending: "pending", app.CommitSuccess: "success", app.CommitFailure: "failed", app.CommitCancelled: "canceled"},
 		request: func(s app.CommitStatus, state, target string) (string, map[string]string) {
-			return "/projects/" + url.PathEscape(s.Repository) + "/statuses/" + s.Commit, map[string]string{"state": state, "name": s.Context, "description": s.Words, "target_url": target}
+			return "/projects/" + url.PathEscape(s.Repository) + "/statuses/" + s.Commit, map[string]string{"state": state, "name": s.Context, "description": s.Description, "target_url": target}
 		},
 		header: func(token string) map[string]string { return map[string]string{"PRIVATE-TOKEN": token} },
 	},
@@ -54,7 +54,7 @@ func statusMessage(d webhook.DueDelivery, p Portal) (Message, *app.Error) {
 	if !known || state == "" {
 		return Message{}, app.Errorf(app.EInternal, "%s has no commit status for %q.", s.System, s.State)
 	}
-	s.Words, s.Context = characters(oneLine(s.Words), api.words), characters(oneLine(s.Context), api.name)
+	s.Description, s.Context = characters(oneLine(s.Description), api.words), characters(oneLine(s.Context), api.name)
 	target := s.Link
 	if d.Told.Cluster != "" {
 		target = cmp.Or(p.url(app.ClusterSubject(d.Told.Cluster)), target)

@@ -150,7 +150,7 @@ func TestCommitStatusFailures(t *testing.T) {
 	t.Parallel()
 	for system := range statusAPIs {
 		g := newGitServer(t, system)
-		news := &app.BuildNews{Status: &app.CommitStatus{System: system, Repository: "octo/web", Commit: strings.Repeat("ab", 20), Context: "muster/web", State: app.CommitFailure, Words: "No.", Link: "javascript:alert(1)"}}
+		news := &app.BuildNews{Status: &app.CommitStatus{System: system, Repository: "octo/web", Commit: strings.Repeat("ab", 20), Context: "muster/web", State: app.CommitFailure, Description: "No.", Link: "javascript:alert(1)"}}
 		one := webhook.DueDelivery{Told: news, API: g.srv.URL + "/api/", Token: "another"}
 		m, err := statusMessage(one, portalAt(""))
 		if err != nil || strings.Contains(string(m.Body), "javascript") {

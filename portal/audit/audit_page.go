@@ -108,10 +108,10 @@ func plain(v any) string {
 }
 
 func proofWords(p identity.AuditProof) string {
-	if p.Whole {
+	if p.Intact {
 		return fmt.Sprintf("%s: intact, %s. Keep the last hash outside Muster: %s", p.Tenant, humanize.Count(int(p.Entries), "entry"), p.Hash)
 	}
-	return fmt.Sprintf("%s: broken at entry %d. %s", p.Tenant, p.Broken, p.Why)
+	return fmt.Sprintf("%s: broken at entry %d. %s", p.Tenant, p.FirstInvalid, p.Reason)
 }
 
 // SecretList is the page of a tenant's secrets.

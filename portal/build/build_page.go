@@ -109,13 +109,13 @@ type Delivery struct {
 
 func buildHookMark(h build.BuildHook) (mark, word string) {
 	switch {
-	case h.Why != "":
+	case h.Problem != "":
 		return string(app.StepFailed), "failing"
 	case !h.Enabled:
 		return "dropped", "off"
-	case h.Refused != "" && h.RefusedAt.After(h.LastAt):
+	case h.Refused != "" && h.RefusedAt.After(h.LastDeliveryAt):
 		return string(app.StepAsked), "last delivery rejected"
-	case h.LastAt.IsZero():
+	case h.LastDeliveryAt.IsZero():
 		return string(app.StepWaiting), "no deliveries yet"
 	}
 	return string(app.StepSucceeded), "active"
@@ -181,8 +181,8 @@ func buildDeliveryPath(hook string, id int64) string {
 
 func lookWords(l build.RuleMatch) string {
 	switch {
-	case l.Words != "":
-		return l.Words
+	case l.Message != "":
+		return l.Message
 	case l.Matched:
 		return "matches"
 	}
@@ -191,7 +191,7 @@ func lookWords(l build.RuleMatch) string {
 
 // triedWords is the result of a trial, to follow "would".
 func triedWords(t build.RuleTrialResult) string {
-	switch build.RuleAction(t.Do) {
+	switch build.RuleAction(t.Action) {
 	case build.ActionCreate:
 		words := "create a cluster"
 		if t.Ask != nil {

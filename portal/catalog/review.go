@@ -127,7 +127,7 @@ func (p *Service) revert(w http.ResponseWriter, r *http.Request, a app.Actor) er
 	}
 	change, gone := catalog.Change{Files: []catalog.File{File(k, text)}}, false
 	for _, x := range all {
-		gone = gone || x.Number == number && x.Gone
+		gone = gone || x.Number == number && x.Deleted
 	}
 	if gone {
 		change = catalog.Change{Remove: []template.CatalogKey{k}}

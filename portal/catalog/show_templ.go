@@ -596,7 +596,7 @@ func ShowPage(f page.Frame, s Show) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					if v.Gone {
+					if v.Deleted {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "<span class=\"badge badge-old\">removed</span> ")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err

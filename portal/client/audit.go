@@ -22,8 +22,8 @@ func (c *Audit) Expect(ctx context.Context, p *identity.AuditProof, number int64
 	if err := c.client.CallInto(ctx, "/audit", q, &out); err != nil {
 		return err
 	}
-	if p.Whole && (len(out.Entries) == 0 || out.Entries[0].Number != number || out.Entries[0].Hash != hash) {
-		p.Whole, p.Broken, p.Why = false, number, fmt.Sprintf("The hash of entry %d doesn't match the expected one.", number)
+	if p.Intact && (len(out.Entries) == 0 || out.Entries[0].Number != number || out.Entries[0].Hash != hash) {
+		p.Intact, p.FirstInvalid, p.Reason = false, number, fmt.Sprintf("The hash of entry %d doesn't match the expected one.", number)
 	}
 	return nil
 }

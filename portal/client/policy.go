@@ -18,9 +18,9 @@ func (c *Policies) List(ctx context.Context) (out PolicyList, err error) {
 
 // PolicyList is the server's response.
 type PolicyList struct {
-	TimeZone string          `json:"time_zone"`
-	Policies []policy.Policy `json:"policies"`
-	Words    []policy.Word   `json:"words"`
+	TimeZone  string            `json:"time_zone"`
+	Policies  []policy.Policy   `json:"policies"`
+	Variables []policy.Variable `json:"variables"`
 }
 
 // Versions returns the versions of a policy, newest first.

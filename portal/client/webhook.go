@@ -19,16 +19,16 @@ func hookPath(name string, rest ...string) string {
 type Webhooks part
 
 // List lists webhooks.
-func (c *Webhooks) List(ctx context.Context) ([]webhook.Hook, error) {
+func (c *Webhooks) List(ctx context.Context) ([]webhook.Endpoint, error) {
 	var out struct {
-		Hooks []webhook.Hook `json:"hooks"`
+		Hooks []webhook.Endpoint `json:"webhooks"`
 	}
 	err := c.client.CallInto(ctx, "/webhooks", nil, &out)
 	return out.Hooks, err
 }
 
 // Save creates or updates a webhook.
-func (c *Webhooks) Save(ctx context.Context, r webhook.HookRequest) (s webhook.SavedHook, err error) {
+func (c *Webhooks) Save(ctx context.Context, r webhook.EndpointRequest) (s webhook.SavedEndpoint, err error) {
 	err = c.client.Call(ctx, http.MethodPut, hookPath(r.Name), nil, r, &s)
 	return s, err
 }
@@ -39,16 +39,16 @@ func (c *Webhooks) Delete(ctx context.Context, name string) error {
 }
 
 // Test sends a test notification and returns the result.
-func (c *Webhooks) Test(ctx context.Context, name string) (d webhook.HookDelivery, err error) {
+func (c *Webhooks) Test(ctx context.Context, name string) (d webhook.Delivery, err error) {
 	err = c.client.Call(ctx, http.MethodPost, hookPath(name, "test"), nil, nil, &d)
 	return d, err
 }
 
 // Deliveries lists deliveries before one, newest first; next is 0 at the end.
-func (c *Webhooks) Deliveries(ctx context.Context, name string, before int64, limit int) (list []webhook.HookDelivery, next int64, err error) {
+func (c *Webhooks) Deliveries(ctx context.Context, name string, before int64, limit int) (list []webhook.Delivery, next int64, err error) {
 	var out struct {
-		Deliveries []webhook.HookDelivery `json:"deliveries"`
-		Next       int64                  `json:"next"`
+		Deliveries []webhook.Delivery `json:"deliveries"`
+		Next       int64              `json:"next"`
 	}
 	q := url.Values{"limit": {strconv.Itoa(limit)}, "before": {strconv.FormatInt(before, 10)}}
 	err = c.client.CallInto(ctx, hookPath(name, "deliveries"), q, &out)
@@ -56,13 +56,13 @@ func (c *Webhooks) Deliveries(ctx context.Context, name string, before int64, li
 }
 
 // Delivery returns a delivery with all responses.
-func (c *Webhooks) Delivery(ctx context.Context, name string, id int64) (d webhook.HookDelivery, err error) {
+func (c *Webhooks) Delivery(ctx context.Context, name string, id int64) (d webhook.Delivery, err error) {
 	err = c.client.CallInto(ctx, hookPath(name, "deliveries", strconv.FormatInt(id, 10)), nil, &d)
 	return d, err
 }
 
 // Resend sends a delivery again, with the same message ID.
-func (c *Webhooks) Resend(ctx context.Context, name string, id int64) (d webhook.HookDelivery, err error) {
+func (c *Webhooks) Resend(ctx context.Context, name string, id int64) (d webhook.Delivery, err error) {
 	err = c.client.Call(ctx, http.MethodPost, hookPath(name, "deliveries", strconv.FormatInt(id, 10), "resend"), nil, nil, &d)
 	return d, err
 }

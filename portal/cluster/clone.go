@@ -44,7 +44,7 @@ func (p *clones) APISpec(ctx context.Context, in *site.IDInput) (*site.Body[clus
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	e.LeftOut, e.Groups = site.OrEmpty(e.LeftOut), site.OrEmpty(e.Groups)
+	e.Omitted, e.Groups = site.OrEmpty(e.Omitted), site.OrEmpty(e.Groups)
 	return &site.Body[cluster.SpecExport]{Body: e}, nil
 }
 

@@ -83,8 +83,8 @@ func (f Create) changes() (list []quotaChange) {
 // Over reports whether the limit would be exceeded.
 func (q quotaChange) Over() bool { return q.After > q.Limit*(1+1e-9)+1e-9 }
 
-// Words states usage before and after, and the limit.
-func (q quotaChange) Words() string {
+// Text states usage before and after, and the limit.
+func (q quotaChange) Text() string {
 	s := q.Amount(q.Used) + " → " + q.Amount(q.After) + " of " + q.Amount(q.Limit)
 	if q.Over() {
 		s += ", over the limit"

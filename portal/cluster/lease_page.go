@@ -23,15 +23,15 @@ type LeaseBox struct {
 func (l LeaseBox) Sentence() string {
 	o := l.Outlook
 	switch {
-	case o.Gone:
+	case o.Deleted:
 		return "This cluster is deleted."
-	case o.Deleting && !o.Until.IsZero() && o.Over:
+	case o.Deleting && !o.Until.IsZero() && o.Expired:
 		return "The lease expired " + humanize.Ago(l.Now, o.Until) + ". Muster is deleting the cluster."
 	case o.Deleting:
 		return "Muster is deleting this cluster."
 	case o.Until.IsZero():
 		return "No expiry. The cluster runs until someone deletes it."
-	case o.Over:
+	case o.Expired:
 		return "The lease expired " + humanize.Ago(l.Now, o.Until) + ". Muster deletes the cluster in a few seconds unless you extend the lease."
 	}
 	return ""
@@ -40,7 +40,7 @@ func (l LeaseBox) Sentence() string {
 // Coming reports whether the lease has a time of expiry that is still to come.
 func (l LeaseBox) Coming() bool {
 	o := l.Outlook
-	return !o.Gone && !o.Deleting && !o.Until.IsZero() && !o.Over
+	return !o.Deleted && !o.Deleting && !o.Until.IsZero() && !o.Expired
 }
 
 // Rule states the template's limits.

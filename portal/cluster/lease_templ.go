@@ -51,7 +51,7 @@ func Lease(l LeaseBox) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		} else if l.Outlook.Offer.Refusal == "" && !l.Outlook.Gone {
+		} else if l.Outlook.Offer.Refusal == "" && !l.Outlook.Deleted {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<p class=\"soft\">Only ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -250,7 +250,7 @@ func leaseObstacles(l LeaseBox) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		} else if !l.Outlook.Until.IsZero() && !l.Outlook.Gone {
+		} else if !l.Outlook.Until.IsZero() && !l.Outlook.Deleted {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<p class=\"soft\">Nothing blocks expiry.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

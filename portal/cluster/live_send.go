@@ -193,7 +193,7 @@ func (l *live) shapesOf(out *site.Stream, c Show) error {
 		}
 		if l.shapes[i] != s.ShapeState {
 			l.shapes[i] = s.ShapeState
-			changed[planpage.ShapeID(i)] = [3]any{s.State, s.Words(), s.Fill()}
+			changed[planpage.ShapeID(i)] = [3]any{s.State, s.Text(), s.Fill()}
 		}
 	}
 	if len(changed) == 0 {

@@ -375,7 +375,7 @@ func (n *Form) Preview(ctx context.Context, m site.Creates, a app.Actor) error {
 	n.View.Preview = planpage.NewPreview(v, n.Title)
 	if v.Cheaper != nil {
 		r.Prefer = v.Cheaper.Prefer
-		n.View.Preview.Cheapest = planpage.Fix{Text: v.Cheaper.Words(), Link: n.link(&r.Request)}
+		n.View.Preview.Cheapest = planpage.Fix{Text: v.Cheaper.Text(), Link: n.link(&r.Request)}
 	}
 	return nil
 }

@@ -85,8 +85,8 @@ func (p *creates) weighQuota(r *http.Request, a app.Actor, n *Form) {
 func (n *Form) fits(size int) *planpage.Fix {
 	most := float64(size)
 	for _, l := range n.View.Left {
-		if add := n.View.Adds.Of(l.Measure); add > l.Left*(1+1e-9)+1e-9 {
-			most = min(most, float64(size)*l.Left/add)
+		if add := n.View.Adds.Of(l.Measure); add > l.Remaining*(1+1e-9)+1e-9 {
+			most = min(most, float64(size)*l.Remaining/add)
 		}
 	}
 	fit := int(most)

@@ -21,4 +21,4 @@ func retriedSoon(c Show) bool {
 }
 
 // backfillWords say how the backfill of missing nodes is doing.
-func (c Show) backfillWords(u cluster.Backfill) string { return u.Words(c.View.Size, c.Now) + "." }
+func (c Show) backfillWords(u cluster.Backfill) string { return u.Text(c.View.Size, c.Now) + "." }

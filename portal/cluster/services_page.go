@@ -78,7 +78,7 @@ func serviceTrouble(h apphealth.NodeHealth, service string) string {
 		}
 	}
 	if h.State == apphealth.Unreachable {
-		return h.Words()
+		return h.Text()
 	}
 	return ""
 }

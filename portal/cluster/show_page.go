@@ -88,7 +88,7 @@ func (c Show) Running() bool {
 
 // troubled reports whether the page's banner shows the problem and the options.
 func (c Show) troubled() bool {
-	return c.View.Trouble != nil && c.View.Status == app.ClusterFailed && !c.undoneSoon() && !retriedSoon(c)
+	return c.View.Problem != nil && c.View.Status == app.ClusterFailed && !c.undoneSoon() && !retriedSoon(c)
 }
 
 // showsHealth reports whether the page shows the cluster's health: not if its banner already does.
@@ -97,10 +97,10 @@ func (c Show) showsHealth() bool {
 	if h == nil || c.View.Status == app.ClusterDeleted {
 		return false
 	}
-	if !c.troubled() || h.State != health.Sick && h.State != health.Unreachable || len(c.View.Trouble.Lost) == 0 {
+	if !c.troubled() || h.State != health.Sick && h.State != health.Unreachable || len(c.View.Problem.Lost) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(h.Nodes, func(n health.NodeHealth) bool { return n.Ill() && !slices.Contains(c.View.Trouble.Lost, n.Node) })
+	return slices.ContainsFunc(h.Nodes, func(n health.NodeHealth) bool { return n.Ill() && !slices.Contains(c.View.Problem.Lost, n.Node) })
 }
 
 // wayID is the id of the button for an option.

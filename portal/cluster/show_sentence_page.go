@@ -52,7 +52,7 @@ func (c Show) Sentence() string {
 
 // endedSentence says how an operation ended that didn't succeed. The banner lists the options.
 func endedSentence(c Show, op *app.Operation) string {
-	kind, sofar := op.Kind.Words(), fmt.Sprintf("after %d of %s", op.Done, humanize.Count(op.Total, "step"))
+	kind, sofar := op.Kind.Text(), fmt.Sprintf("after %d of %s", op.Done, humanize.Count(op.Total, "step"))
 	if retriedSoon(c) {
 		return fmt.Sprintf("The %s stopped %s. Muster is checking whether it can continue with the machines that were created.", kind, sofar)
 	}
@@ -160,7 +160,7 @@ func stoppedServices(c Show) string {
 }
 
 func opWords(o app.Operation) string {
-	s := o.Kind.Words() + " " + string(o.Status)
+	s := o.Kind.Text() + " " + string(o.Status)
 	if o.Status == app.OperationRunning || o.Status == app.OperationFailed {
 		s += fmt.Sprintf(", %d of %s", o.Done, humanize.Count(o.Total, "step"))
 	}

@@ -39,10 +39,10 @@ func (p *clusterPage) changePanel(ctx context.Context, a app.Actor, v cluster.Vi
 	// Suggestions get a limited time, and their errors are ignored.
 	ctx, cancel := context.WithTimeout(ctx, site.SuggestTime)
 	defer cancel()
-	if u, err := p.Updates.PreviewUpdate(ctx, a, v.ID, cluster.Update{Kind: app.OperationUpgrade}); err == nil && !u.Nothing {
+	if u, err := p.Updates.PreviewUpdate(ctx, a, v.ID, cluster.Update{Kind: app.OperationUpgrade}); err == nil && !u.NoChanges {
 		panel.Newer = humanize.Count(len(u.Changes), "change") + ", " + humanize.Count(u.Plan.Acts(), "step") + "."
 	}
-	if u, err := p.Updates.PreviewUpdate(ctx, a, v.ID, cluster.Update{Kind: app.OperationRepair}); err == nil && !u.Nothing {
+	if u, err := p.Updates.PreviewUpdate(ctx, a, v.ID, cluster.Update{Kind: app.OperationRepair}); err == nil && !u.NoChanges {
 		for _, n := range u.Nodes {
 			if n.Change == plan.NodeReplaced {
 				panel.Sick = append(panel.Sick, n.Name)

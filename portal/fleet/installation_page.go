@@ -67,7 +67,7 @@ func healthMark(h fleet.ProviderHealth) (mark, word string) {
 	switch {
 	case h.Throttled > 0:
 		return string(app.StepRunning), "throttled for " + humanize.Rough(h.Throttled)
-	case h.Listed.Unlisted():
+	case h.LastListing.Unlisted():
 		return string(app.StepFailed), "can't be listed"
 	case failed > 0 && failed == all:
 		return string(app.StepFailed), "all calls failing"

@@ -22,11 +22,11 @@ func (r Receipt) Sentence() string {
 	case r.DeletedAt.IsZero() && len(r.Lines) == 0:
 		return "No machines created yet."
 	case r.DeletedAt.IsZero():
-		return fmt.Sprintf("%d of %s in use.", r.Left, humanize.Count(len(r.Lines), "machine"))
+		return fmt.Sprintf("%d of %s in use.", r.Remaining, humanize.Count(len(r.Lines), "machine"))
 	case r.Unproven():
 		return r.ProofWords()
-	case r.Left > 0:
-		return humanize.Count(r.Left, "machine") + " appeared after the proof that none was left. See Orphaned machines."
+	case r.Remaining > 0:
+		return humanize.Count(r.Remaining, "machine") + " appeared after the proof that none was left. See Orphaned machines."
 	}
 	return "0 machines left. Confirmed " + humanize.Ago(r.Now, r.Proof.At) + ", after the last deletion."
 }
@@ -85,7 +85,7 @@ func why(k fleet.OrphanKind) string {
 func (l OrphanList) plannedAction(o fleet.Orphan) string {
 	switch o.State {
 	case fleet.OrphanGone:
-		return "deleted " + humanize.Ago(l.Now, o.GoneAt)
+		return "deleted " + humanize.Ago(l.Now, o.DeletedAt)
 	case fleet.OrphanKept:
 		return "kept by " + o.Decided
 	case fleet.OrphanDue:
@@ -103,8 +103,8 @@ func (l OrphanList) plannedAction(o fleet.Orphan) string {
 
 // age is a machine's age, or its minimum if the time of creation is unknown.
 func (l OrphanList) age(o fleet.Orphan) string {
-	if o.MadeAt.IsZero() {
+	if o.CreatedAt.IsZero() {
 		return "over " + humanize.Rough(l.Now.Sub(o.FirstSeen))
 	}
-	return humanize.Rough(l.Now.Sub(o.MadeAt))
+	return humanize.Rough(l.Now.Sub(o.CreatedAt))
 }

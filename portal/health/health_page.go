@@ -41,7 +41,7 @@ func Mark(s health.State) string {
 
 // Words describes a cluster's health in one line.
 func Words(now time.Time, h health.ClusterHealth) string {
-	word := h.State.Words()
+	word := h.State.Text()
 	text := strings.ToUpper(word[:1]) + word[1:]
 	switch {
 	case h.State == health.Healthy:
@@ -50,8 +50,8 @@ func Words(now time.Time, h health.ClusterHealth) string {
 	case h.State == health.Unknown && h.Note != "":
 		return text + ": " + h.Note // which says when the last check was, if that's the reason
 	}
-	if !h.LookedAt.IsZero() {
-		text = strings.TrimSuffix(text, ".") + ". Checked " + humanize.Ago(now, h.LookedAt) + "."
+	if !h.CheckedAt.IsZero() {
+		text = strings.TrimSuffix(text, ".") + ". Checked " + humanize.Ago(now, h.CheckedAt) + "."
 	}
 	return text
 }
@@ -62,9 +62,9 @@ func (c Health) counts() string {
 	for _, x := range []struct {
 		n    int
 		word health.State
-	}{{c.Health.Healthy, health.Healthy}, {c.Health.Sick, health.Sick}, {c.Health.Unreachable, health.Unreachable}, {c.Health.Unknown, health.Unknown}} {
+	}{{c.Health.Healthy, health.Healthy}, {c.Health.Unhealthy, health.Sick}, {c.Health.Unreachable, health.Unreachable}, {c.Health.Unknown, health.Unknown}} {
 		if x.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.word.Words()))
+			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.word.Text()))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -67,7 +67,7 @@ func HealthPage(f page.Frame, c Health) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Status(Mark(c.Health.State), c.Health.State.Words()).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Status(Mark(c.Health.State), c.Health.State.Text()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -148,8 +148,8 @@ func HealthPage(f page.Frame, c Health) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if !c.Health.LookedAt.IsZero() {
-					templ_7745c5c3_Err = page.FactAgo("Last checked", c.Now, c.Health.LookedAt).Render(ctx, templ_7745c5c3_Buffer)
+				if !c.Health.CheckedAt.IsZero() {
+					templ_7745c5c3_Err = page.FactAgo("Last checked", c.Now, c.Health.CheckedAt).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -186,7 +186,7 @@ func HealthPage(f page.Frame, c Health) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = page.Status(Mark(n.State), n.State.Words()).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = page.Status(Mark(n.State), n.State.Text()).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -439,15 +439,15 @@ func driftItem(c Health, i operation.DriftItem) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if i.Mend != nil && c.Updates {
+		if i.Fix != nil && c.Updates {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var17 templ.SafeURL
-			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(c.repairURL(i.Mend)))
+			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(c.repairURL(i.Fix)))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `health.templ`, Line: 114, Col: 47}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `health.templ`, Line: 114, Col: 46}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 			if templ_7745c5c3_Err != nil {
@@ -458,9 +458,9 @@ func driftItem(c Health, i operation.DriftItem) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var18 string
-			templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(repairWord(i.Mend))
+			templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(repairWord(i.Fix))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `health.templ`, Line: 114, Col: 70}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `health.templ`, Line: 114, Col: 68}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 			if templ_7745c5c3_Err != nil {

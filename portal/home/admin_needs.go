@@ -71,7 +71,7 @@ func (p *Service) needs(ctx context.Context, a app.Actor) []Need {
 		accounts, err := p.Installation.ProviderHealth(ctx, a)
 		ill := 0
 		for _, h := range accounts {
-			if calls, failed := h.Calls(); h.Throttled > 0 || calls > 0 && failed == calls || h.Listed.Unlisted() {
+			if calls, failed := h.Calls(); h.Throttled > 0 || calls > 0 && failed == calls || h.LastListing.Unlisted() {
 				ill++
 			}
 		}

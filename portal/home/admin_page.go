@@ -7,8 +7,8 @@ type Need struct {
 	Path      string // the page to deal with them
 }
 
-// Words is the noun for the number.
-func (n Need) Words() string {
+// Text is the noun for the number.
+func (n Need) Text() string {
 	if n.Count == 1 {
 		return n.One
 	}

@@ -65,7 +65,7 @@ func (e UserEdit) at(field string) page.Complaint {
 
 // elsewhere are the groups that the account has from other sources.
 func (e UserEdit) elsewhere() []string {
-	return slices.DeleteFunc(slices.Clone(e.User.Groups), func(g string) bool { return slices.Contains(e.User.Here, g) })
+	return slices.DeleteFunc(slices.Clone(e.User.Groups), func(g string) bool { return slices.Contains(e.User.LocalGroups, g) })
 }
 
 // roleHelp describes a role in a few words.
@@ -302,7 +302,7 @@ func slotWords(t identity.Tenant) string {
 	if t.Slots > 0 {
 		limit = "limit " + strconv.Itoa(t.Slots)
 	}
-	return strconv.Itoa(t.SlotsHeld) + " in use, " + limit
+	return strconv.Itoa(t.SlotsGranted) + " in use, " + limit
 }
 
 // mayDo lists the scopes of a token, in a table.

@@ -172,7 +172,7 @@ func (p *users) Show(w http.ResponseWriter, r *http.Request, a app.Actor) error 
 	if err != nil {
 		return err
 	}
-	return p.show(w, r, http.StatusOK, a, UserEdit{User: v, Checked: v.Here, Disabled: v.Disabled()})
+	return p.show(w, r, http.StatusOK, a, UserEdit{User: v, Checked: v.LocalGroups, Disabled: v.Disabled()})
 }
 
 func (p *users) Change(w http.ResponseWriter, r *http.Request, a app.Actor) error {
@@ -218,7 +218,7 @@ func (p *users) Delete(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 	if err != nil {
 		return err
 	}
-	e := UserEdit{User: v, Checked: v.Here, Disabled: v.Disabled(), Field: "delete", Transfer: strings.TrimSpace(r.PostForm.Get("transfer_to"))}
+	e := UserEdit{User: v, Checked: v.LocalGroups, Disabled: v.Disabled(), Field: "delete", Transfer: strings.TrimSpace(r.PostForm.Get("transfer_to"))}
 	err = errNotSure
 	if r.PostForm.Get("sure") == "yes" {
 		err = p.Users.DeleteUser(r.Context(), a, v.Name, e.Transfer)

@@ -23,11 +23,11 @@ const lostShown = 8
 
 // Lost are the first of the missing machines.
 func (g AcceptPartial) Lost() []operation.LostMachine {
-	return g.Preview.GivesBack[:min(len(g.Preview.GivesBack), lostShown)]
+	return g.Preview.Deletes[:min(len(g.Preview.Deletes), lostShown)]
 }
 
 // MoreLost counts those that aren't named.
-func (g AcceptPartial) MoreLost() int { return max(0, len(g.Preview.GivesBack)-lostShown) }
+func (g AcceptPartial) MoreLost() int { return max(0, len(g.Preview.Deletes)-lostShown) }
 
 // Steps are the first steps of the plan, in words.
 func (g AcceptPartial) Steps() []string {
@@ -54,5 +54,5 @@ func (g AcceptPartial) CostWords() string {
 
 // missing says how many machines are missing.
 func missing(g AcceptPartial) string {
-	return fmt.Sprintf("%s not created", humanize.CountOf(len(g.Preview.GivesBack), "machine was", "machines were"))
+	return fmt.Sprintf("%s not created", humanize.CountOf(len(g.Preview.Deletes), "machine was", "machines were"))
 }

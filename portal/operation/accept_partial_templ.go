@@ -198,7 +198,7 @@ func AcceptPartialPage(f page.Frame, g AcceptPartial) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Nodes", strconv.Itoa(len(g.Preview.Nodes))+" of "+strconv.Itoa(g.Preview.Wanted)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Nodes", strconv.Itoa(len(g.Preview.Nodes))+" of "+strconv.Itoa(g.Preview.Target)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

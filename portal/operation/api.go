@@ -63,7 +63,7 @@ func (p *Service) apiRollBackShow(ctx context.Context, in *Input) (*site.Body[ap
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	v.GivesBack, v.Plan.Steps = site.OrEmpty(v.GivesBack), site.OrEmpty(v.Plan.Steps)
+	v.Deletes, v.Plan.Steps = site.OrEmpty(v.Deletes), site.OrEmpty(v.Plan.Steps)
 	return &site.Body[appoperation.RollBackPreview]{Body: v}, nil
 }
 

@@ -26,7 +26,7 @@ func (p *Service) apiAcceptPartialShow(ctx context.Context, in *Input) (*site.Bo
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	v.GivesBack, v.Nodes, v.Notes, v.Plan.Steps = site.OrEmpty(v.GivesBack), site.OrEmpty(v.Nodes), site.OrEmpty(v.Notes), site.OrEmpty(v.Plan.Steps)
+	v.Deletes, v.Nodes, v.Notes, v.Plan.Steps = site.OrEmpty(v.Deletes), site.OrEmpty(v.Nodes), site.OrEmpty(v.Notes), site.OrEmpty(v.Plan.Steps)
 	for i := range v.Nodes {
 		v.Nodes[i].Services = site.OrEmpty(v.Nodes[i].Services)
 	}

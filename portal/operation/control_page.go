@@ -25,18 +25,18 @@ const stepsShown = 20
 func (b RollBack) Sentence() string {
 	p := b.Preview
 	var s string
-	switch n := len(p.GivesBack); {
-	case n == 0 && p.Gone:
+	switch n := len(p.Deletes); {
+	case n == 0 && p.DeletesCluster:
 		s = "No machines were requested, so none are deleted."
 	case n == 0:
 		s = "No machines were created, so none are deleted."
 	default:
-		s = fmt.Sprintf("%s deleted, with all data on %s: %s.", humanize.CountOf(n, "machine is", "machines are"), cluster.Pronoun(n), humanize.Some(p.GivesBack, 8))
-		if p.Untouched > 0 && p.Gone {
-			s += fmt.Sprintf(" %s never requested.", humanize.CountOf(p.Untouched, "other was", "others were"))
+		s = fmt.Sprintf("%s deleted, with all data on %s: %s.", humanize.CountOf(n, "machine is", "machines are"), cluster.Pronoun(n), humanize.Some(p.Deletes, 8))
+		if p.Unchanged > 0 && p.DeletesCluster {
+			s += fmt.Sprintf(" %s never requested.", humanize.CountOf(p.Unchanged, "other was", "others were"))
 		}
 	}
-	if p.Gone {
+	if p.DeletesCluster {
 		return s + " The cluster is deleted. This can't be undone."
 	}
 	return s + " The rest of the cluster is restored to its previous state."
@@ -44,7 +44,7 @@ func (b RollBack) Sentence() string {
 
 // Steps are the first steps of the plan, in words; none if it only deletes machines, which the sentence says.
 func (b RollBack) Steps() []string {
-	if b.Preview.Plan.Acts() == len(b.Preview.GivesBack) {
+	if b.Preview.Plan.Acts() == len(b.Preview.Deletes) {
 		return nil
 	}
 	var out []string
@@ -58,7 +58,7 @@ func (b RollBack) Steps() []string {
 
 // More counts the steps that aren't listed.
 func (b RollBack) More() int {
-	if b.Preview.Plan.Acts() == len(b.Preview.GivesBack) {
+	if b.Preview.Plan.Acts() == len(b.Preview.Deletes) {
 		return 0
 	}
 	return max(0, b.Preview.Plan.Acts()-stepsShown)

@@ -242,7 +242,7 @@ func RollBackPage(f page.Frame, b RollBack) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Machines deleted", strconv.Itoa(len(b.Preview.GivesBack))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Machines deleted", strconv.Itoa(len(b.Preview.Deletes))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

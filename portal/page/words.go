@@ -17,7 +17,7 @@ func LeaseEnd(now time.Time, c app.Cluster) string { return c.LeaseEnd(now) }
 func Lease(d time.Duration) string { return app.LeaseWords(d) }
 
 // Sizes is app's text for the number of nodes that a template allows.
-func Sizes(r template.SizeRange) string { return r.Words() }
+func Sizes(r template.SizeRange) string { return r.Text() }
 
 // StatusWord is a cluster's state in one word; for a pending cluster, the current operation.
 func StatusWord(c app.Cluster, op *app.Operation) string { return c.StatusWord(op) }

@@ -19,8 +19,8 @@ type StepDuration struct {
 	Took     time.Duration // their average duration
 }
 
-// Words names the kind: "create", "web: install".
-func (p StepDuration) Words() string {
+// Text names the kind: "create", "web: install".
+func (p StepDuration) Text() string {
 	if p.Service == "" {
 		return string(p.Action)
 	}

@@ -51,7 +51,7 @@ func TestDurationsOfARunningPlan(t *testing.T) {
 func TestTakesStatesItsBasis(t *testing.T) {
 	for want, e := range map[string]app.Expectation{
 		"1 min to 3 min, from 37 earlier runs": {Typical: 2 * time.Minute, Low: time.Minute, High: 3 * time.Minute, Runs: 37},
-		"estimated (no history yet)":           {Typical: 2 * time.Minute, Guessed: 2 * time.Minute},
+		"estimated (no history yet)":           {Typical: 2 * time.Minute, Estimated: 2 * time.Minute},
 	} {
 		e.Low = min(e.Low, e.Typical)
 		text := drawn(t, Takes(e.Typical, e))

@@ -317,8 +317,8 @@ func (g Graph) states(steps []app.Step) []ShapeState {
 // ShapeID is the element id of a shape.
 func ShapeID(i int) string { return "g" + strconv.Itoa(i) }
 
-// Words names the nodes and the progress: "×12, 9 done".
-func (s Shape) Words() string { return s.subWords(s.ShapeState) }
+// Text names the nodes and the progress: "×12, 9 done".
+func (s Shape) Text() string { return s.subWords(s.ShapeState) }
 
 // subWords is Words for another state.
 func (s Shape) subWords(now ShapeState) string {

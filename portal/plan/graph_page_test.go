@@ -127,8 +127,8 @@ func TestGraphFoldsAlike(t *testing.T) {
 	if len(g.Shapes) != 2 || len(g.Edges) != 1 || !g.Folded {
 		t.Fatalf("it has %d shapes and %d lines", len(g.Shapes), len(g.Edges))
 	}
-	if s := g.Shapes[1]; s.Title != "start web" || s.Words() != "×20, 9 done" || s.State != app.StepRunning || s.Fill() != ShapeWidth*9/20 {
-		t.Errorf("what is started is shown as %q %q %s", s.Title, s.Words(), s.State)
+	if s := g.Shapes[1]; s.Title != "start web" || s.Text() != "×20, 9 done" || s.State != app.StepRunning || s.Fill() != ShapeWidth*9/20 {
+		t.Errorf("what is started is shown as %q %q %s", s.Title, s.Text(), s.State)
 	}
 	for i := range steps {
 		steps[i].State = app.StepSucceeded

@@ -12,7 +12,7 @@ type policyList struct {
 	TimeZone string             `json:"time_zone" doc:"Time zone of weekday and hour in conditions"`
 	Policies []apppolicy.Policy `json:"policies" nullable:"false"`
 
-	Words []apppolicy.Word `json:"words" nullable:"false" doc:"Variables of expressions"`
+	Variables []apppolicy.Variable `json:"variables" nullable:"false" doc:"Variables of expressions"`
 }
 
 type policyVersions struct {
@@ -50,7 +50,7 @@ func (p *Service) apiList(ctx context.Context, _ *struct{}) (*site.Body[policyLi
 	if err != nil {
 		return nil, p.Fail(ctx, err)
 	}
-	return &site.Body[policyList]{Body: policyList{zone, site.OrEmpty(list), site.OrEmpty(p.Policies.PolicyWords())}}, nil
+	return &site.Body[policyList]{Body: policyList{zone, site.OrEmpty(list), site.OrEmpty(p.Policies.PolicyVariables())}}, nil
 }
 
 func (p *Service) apiShow(ctx context.Context, in *Path) (*site.Body[policyVersions], error) {

@@ -81,7 +81,7 @@ func (p *Service) Show(w http.ResponseWriter, r *http.Request, a app.Actor) erro
 
 func (p *Service) showPolicy(w http.ResponseWriter, r *http.Request, a app.Actor, status int, e Edit) error {
 	e.Now, e.Edit = p.Now(), a.May("SavePolicy")
-	e.Words = p.Policies.PolicyWords()
+	e.Words = p.Policies.PolicyVariables()
 	if !e.New && e.Versions == nil {
 		var err error
 		if e.Versions, err = p.Policies.Policy(r.Context(), a, e.Name); err != nil && app.CodeOf(err) != app.ENotFound {

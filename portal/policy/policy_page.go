@@ -24,7 +24,7 @@ type Edit struct {
 	Name     string
 	Form     Form
 	Versions []policy.Policy
-	Words    []policy.Word
+	Words    []policy.Variable
 	Errors   map[string]page.Complaint
 	Trial    *policy.TrialResult
 	Now      time.Time

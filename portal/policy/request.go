@@ -122,7 +122,7 @@ func (p *Service) RequestLive(ctx context.Context, a app.Actor, at *url.URL) ([]
 	}
 	parts := []site.LiveOne{{ID: "request-head", HTML: RequestHead(s)}, {ID: "request-forms", HTML: RequestForms(s)}, {ID: "request-ways", HTML: RequestWays(s)},
 		{ID: "request-facts", HTML: RequestFacts(s)}}
-	if len(s.Needs) > 0 {
+	if len(s.Approvals) > 0 {
 		parts = append(parts, site.LiveOne{ID: "approvals", HTML: RequestApprovals(s)})
 	}
 	return parts, nil
@@ -167,7 +167,7 @@ func (p *Service) requestAct(act func(ctx context.Context, a app.Actor, id int64
 }
 
 func (p *Service) requestReview(ctx context.Context, a app.Actor, id int64, f RequestForm) error {
-	v := appoperation.ReviewRequest{Verdict: cluster.Verdict(f.Act), Reason: f.Reason, PlanHash: f.PlanHash}
+	v := appoperation.ReviewRequest{Verdict: cluster.ReviewDecision(f.Act), Reason: f.Reason, PlanHash: f.PlanHash}
 	if v.Verdict == cluster.VerdictConditions {
 		var err error
 		if f.Size != "" {

@@ -50,7 +50,7 @@ func RequestMark(s cluster.RequestStatus) string {
 
 // RequestWord is a request's state in one word.
 func RequestWord(r cluster.Request) string {
-	if r.Status == cluster.RequestAccepted && r.Broken {
+	if r.Status == cluster.RequestAccepted && r.Override {
 		return "emergency override"
 	}
 	return string(r.Status)
@@ -70,7 +70,7 @@ func RequestLine(now time.Time, r cluster.Request) string {
 // requestNeeds lists the missing approvals.
 func requestNeeds(r cluster.Request) string {
 	var all []string
-	for _, n := range r.Needs {
+	for _, n := range r.Approvals {
 		if !n.Met() {
 			all = append(all, n.Missing())
 		}
@@ -80,18 +80,18 @@ func requestNeeds(r cluster.Request) string {
 
 func RequestName(r cluster.Request) string {
 	if name := requestedCluster(r); r.Kind != "" && r.Kind != app.OperationCreate && name != "" {
-		return name + ": " + r.Kind.Words()
+		return name + ": " + r.Kind.Text()
 	}
-	if r.Asked.Name != "" {
-		return r.Asked.Name
+	if r.Spec.Name != "" {
+		return r.Spec.Name
 	}
-	return "New " + r.Asked.Template + " cluster"
+	return "New " + r.Spec.Template + " cluster"
 }
 
 // requestedCluster names the cluster that a request is about; "" for none.
 func requestedCluster(r cluster.Request) string {
-	if r.Asked.Name != "" {
-		return r.Asked.Name
+	if r.Spec.Name != "" {
+		return r.Spec.Name
 	}
 	return r.Cluster
 }
@@ -120,10 +120,10 @@ type RequestShow struct {
 // newRequestShow builds the page of a request for an actor.
 func newRequestShow(r cluster.Request, a app.Actor, form RequestForm, now time.Time, title func(kind, name string) string) RequestShow {
 	s := RequestShow{Request: r, Actor: a, Form: form, Now: now}
-	drawn := plan.NewPreview(cluster.Preview{Template: r.Asked.Template, Layout: r.Terms.Layout}, title)
+	drawn := plan.NewPreview(cluster.Preview{Template: r.Spec.Template, Layout: r.Terms.Layout}, title)
 	s.Racks, s.At = drawn.Racks, drawn.At
 	if r.Offer != nil {
-		s.Offer = plan.NewPreview(cluster.Preview{Template: r.Asked.Template, Layout: r.Offer.Layout, Lease: r.Offer.Lease, Cost: r.Offer.Cost, PlanHash: r.Offer.PlanHash}, title)
+		s.Offer = plan.NewPreview(cluster.Preview{Template: r.Spec.Template, Layout: r.Offer.Layout, Lease: r.Offer.Lease, Cost: r.Offer.Cost, PlanHash: r.Offer.PlanHash}, title)
 	}
 	s.Review = r.Status == cluster.RequestWaiting && r.WaitsFor(a) && a.May("Review")
 	s.Confirm = r.Status == cluster.RequestOffered && r.WaitsFor(a) && a.May("Confirm")
@@ -133,7 +133,7 @@ func newRequestShow(r cluster.Request, a app.Actor, form RequestForm, now time.T
 }
 
 // verdictWords is a verdict after the reviewer's name.
-func verdictWords(v cluster.Verdict) string {
+func verdictWords(v cluster.ReviewDecision) string {
 	switch v {
 	case cluster.VerdictApprove:
 		return "approved"
@@ -147,7 +147,7 @@ func verdictWords(v cluster.Verdict) string {
 	return string(v)
 }
 
-func verdictMark(v cluster.Verdict) string {
+func verdictMark(v cluster.ReviewDecision) string {
 	switch v {
 	case cluster.VerdictApprove:
 		return "succeeded"
@@ -161,7 +161,7 @@ func verdictMark(v cluster.Verdict) string {
 func (s RequestShow) SaidReviews() []cluster.Review {
 	var out []cluster.Review
 	for _, v := range s.Reviews {
-		if v.Verdict == cluster.VerdictConditions && slices.ContainsFunc(out, func(o cluster.Review) bool { return o.Who == v.Who && o.At.Equal(v.At) }) {
+		if v.Decision == cluster.VerdictConditions && slices.ContainsFunc(out, func(o cluster.Review) bool { return o.Reviewer == v.Reviewer && o.At.Equal(v.At) }) {
 			continue
 		}
 		out = append(out, v)
@@ -171,7 +171,7 @@ func (s RequestShow) SaidReviews() []cluster.Review {
 
 // High reports whether approvers must re-authenticate.
 func (s RequestShow) High() bool {
-	return slices.ContainsFunc(s.Needs, func(n policy.RequiredApproval) bool { return n.High })
+	return slices.ContainsFunc(s.Approvals, func(n policy.RequiredApproval) bool { return n.High })
 }
 
 // effectWords is an effect after the policy's name.

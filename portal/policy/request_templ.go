@@ -348,7 +348,7 @@ func requestRows(l RequestList, list []cluster.Request) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.Fact("Template", r.Asked.Template).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.Fact("Template", r.Spec.Template).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -364,7 +364,7 @@ func requestRows(l RequestList, list []cluster.Request) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = page.FactAgo("Requested", l.Now, r.AskedAt).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = page.FactAgo("Requested", l.Now, r.RequestedAt).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -562,9 +562,9 @@ func RequestHead(s RequestShow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var20 string
-		templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(page.Machine(s.AskedAt))
+		templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(page.Machine(s.RequestedAt))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 130, Col: 45}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 130, Col: 49}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 		if templ_7745c5c3_Err != nil {
@@ -575,9 +575,9 @@ func RequestHead(s RequestShow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var21 string
-		templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(page.Stamp(s.AskedAt))
+		templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(page.Stamp(s.RequestedAt))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 130, Col: 77}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 130, Col: 85}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 		if templ_7745c5c3_Err != nil {
@@ -588,9 +588,9 @@ func RequestHead(s RequestShow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var22 string
-		templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Ago(s.Now, s.AskedAt))
+		templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(humanize.Ago(s.Now, s.RequestedAt))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 130, Col: 112}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 130, Col: 124}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var22))
 		if templ_7745c5c3_Err != nil {
@@ -636,7 +636,7 @@ func RequestHead(s RequestShow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if s.Broken {
+		if s.Override {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<p class=\"notice\" role=\"status\">Started by emergency override, without the required approvals. ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1041,12 +1041,12 @@ func RequestApprovals(s RequestShow) templ.Component {
 			templ_7745c5c3_Var39 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if len(s.Needs) > 0 {
+		if len(s.Approvals) > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "<section class=\"card\" id=\"approvals\"><h2>Approvals</h2><ul class=\"waits\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, n := range s.Needs {
+			for _, n := range s.Approvals {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 78, "<li><b>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1157,7 +1157,7 @@ func RequestApprovals(s RequestShow) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = page.Mark(verdictMark(v.Verdict)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = page.Mark(verdictMark(v.Decision)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1166,9 +1166,9 @@ func RequestApprovals(s RequestShow) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var45 string
-					templ_7745c5c3_Var45, templ_7745c5c3_Err = templ.JoinStringErrs(v.Who)
+					templ_7745c5c3_Var45, templ_7745c5c3_Err = templ.JoinStringErrs(v.Reviewer)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 246, Col: 18}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 246, Col: 23}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var45))
 					if templ_7745c5c3_Err != nil {
@@ -1179,9 +1179,9 @@ func RequestApprovals(s RequestShow) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var46 string
-					templ_7745c5c3_Var46, templ_7745c5c3_Err = templ.JoinStringErrs(verdictWords(v.Verdict))
+					templ_7745c5c3_Var46, templ_7745c5c3_Err = templ.JoinStringErrs(verdictWords(v.Decision))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 246, Col: 50}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `request.templ`, Line: 246, Col: 56}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var46))
 					if templ_7745c5c3_Err != nil {
@@ -1210,7 +1210,7 @@ func RequestApprovals(s RequestShow) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					}
-					if v.Round < s.Round && v.Verdict != cluster.VerdictConditions {
+					if v.Round < s.Round && v.Decision != cluster.VerdictConditions {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 97, "<small>of an earlier version of this request</small>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
@@ -1489,40 +1489,40 @@ func requestAsked(s RequestShow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = page.Fact("Template", s.Asked.Template).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page.Fact("Template", s.Spec.Template).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = page.Fact("Nodes", strconv.Itoa(s.Asked.Size)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page.Fact("Nodes", strconv.Itoa(s.Spec.Size)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if s.Asked.Lease != nil {
-			templ_7745c5c3_Err = page.Fact("Lease", page.Lease(*s.Asked.Lease)).Render(ctx, templ_7745c5c3_Buffer)
+		if s.Spec.Lease != nil {
+			templ_7745c5c3_Err = page.Fact("Lease", page.Lease(*s.Spec.Lease)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		if s.Asked.Provider != "" {
-			templ_7745c5c3_Err = page.Fact("Provider", s.Asked.Provider).Render(ctx, templ_7745c5c3_Buffer)
+		if s.Spec.Provider != "" {
+			templ_7745c5c3_Err = page.Fact("Provider", s.Spec.Provider).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		if len(s.Asked.Services) > 0 {
-			templ_7745c5c3_Err = page.Fact("Services", humanize.And(s.Asked.Services)).Render(ctx, templ_7745c5c3_Buffer)
+		if len(s.Spec.Services) > 0 {
+			templ_7745c5c3_Err = page.Fact("Services", humanize.And(s.Spec.Services)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		if s.Asked.Hardware != "" {
-			templ_7745c5c3_Err = page.Fact("Hardware", s.Asked.Hardware).Render(ctx, templ_7745c5c3_Buffer)
+		if s.Spec.Hardware != "" {
+			templ_7745c5c3_Err = page.Fact("Hardware", s.Spec.Hardware).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		if s.Asked.Image != "" {
-			templ_7745c5c3_Err = page.Fact("Image", s.Asked.Image).Render(ctx, templ_7745c5c3_Buffer)
+		if s.Spec.Image != "" {
+			templ_7745c5c3_Err = page.Fact("Image", s.Spec.Image).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

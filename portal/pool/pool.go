@@ -51,7 +51,7 @@ func (p *Service) showPool(w http.ResponseWriter, r *http.Request, a app.Actor, 
 		form = &Form{Count: strconv.Itoa(v.Count), MaxAge: AgeField(v.MaxAge)}
 	}
 	f := p.AdminFrame(r, v.Name)
-	if v.Making+v.Leaving+v.Promised > 0 {
+	if v.Creating+v.Deleting+v.Reserved > 0 {
 		f.Refresh = 5
 	}
 	p.Render(w, r, status, ShowPage(f, Show{Now: p.Now(), Pool: v, Receipt: receipt, Form: *form}))

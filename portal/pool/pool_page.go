@@ -65,13 +65,13 @@ func poolMark(v pool.View) (mark, word string) {
 	switch {
 	case v.Mode == pool.ModeDeleted:
 		return "running", "deleting"
-	case v.Mode == pool.ModeDrained && v.Ready+v.Making+v.Leaving+v.Failed+v.Promised > 0:
+	case v.Mode == pool.ModeDrained && v.Ready+v.Creating+v.Deleting+v.Failed+v.Reserved > 0:
 		return "running", "draining"
 	case v.Mode == pool.ModeDrained:
 		return "dropped", "drained"
 	case v.Mode == pool.ModeOff:
 		return "dropped", "off"
-	case v.Trouble != "":
+	case v.Error != "":
 		return "failed", "not full"
 	case v.Ready < v.Count:
 		return "running", "filling"
@@ -107,7 +107,7 @@ func cells(now time.Time, v pool.View) (list []poolCell, more int) {
 		}
 		list = append(list, c)
 	}
-	counts := map[pool.State]int{pool.StateReady: v.Ready, pool.StateReserved: v.Promised, pool.StateCreating: v.Making, pool.StateFailed: v.Failed, pool.StateDeleting: v.Leaving}
+	counts := map[pool.State]int{pool.StateReady: v.Ready, pool.StateReserved: v.Reserved, pool.StateCreating: v.Creating, pool.StateFailed: v.Failed, pool.StateDeleting: v.Deleting}
 	for _, state := range order {
 		shown := 0
 		for _, m := range v.Machines {
@@ -121,7 +121,7 @@ func cells(now time.Time, v pool.View) (list []poolCell, more int) {
 		}
 	}
 	if v.Mode == pool.ModeOn {
-		for range v.Count - v.Ready - v.Making {
+		for range v.Count - v.Ready - v.Creating {
 			add(poolCell{"missing", "not requested yet"})
 		}
 	}
@@ -191,7 +191,7 @@ func poolPictureWords(v pool.View) string {
 	for _, x := range []struct {
 		n    int
 		word string
-	}{{v.Promised, "reserved"}, {v.Making, "creating"}, {v.Failed, "failed"}, {v.Leaving, "deleting"}} {
+	}{{v.Reserved, "reserved"}, {v.Creating, "creating"}, {v.Failed, "failed"}, {v.Deleting, "deleting"}} {
 		if x.n > 0 {
 			text += fmt.Sprintf(", %d %s", x.n, x.word)
 		}

@@ -66,8 +66,8 @@ func (b Bar) Level() string {
 	return "fine"
 }
 
-// Words is usage and limit.
-func (b Bar) Words() string { return b.Amount(b.Used) + " of " + b.Amount(b.Limit) }
+// Text is usage and limit.
+func (b Bar) Text() string { return b.Amount(b.Used) + " of " + b.Amount(b.Limit) }
 
 // MeasureWords is the label of a measure.
 func MeasureWords(m policy.Measure) string {
@@ -99,7 +99,7 @@ func leftWords(l policy.QuotaLine, currency string) string {
 	if l.Scope == policy.QuotaUser || l.Scope == policy.QuotaEachUser {
 		whose = "your own limit"
 	}
-	return l.Measure.Amount(l.Left, l.Currency) + " of " + l.Measure.Amount(l.Limit, l.Currency) + " " + what + " (" + whose + ")"
+	return l.Measure.Amount(l.Remaining, l.Currency) + " of " + l.Measure.Amount(l.Limit, l.Currency) + " " + what + " (" + whose + ")"
 }
 
 func quotaScopeWords(s policy.QuotaScope) string {

@@ -112,7 +112,7 @@ func (u Usage) Month() *Month {
 			before = d.TotalAhead
 		}
 	}
-	m.Label = fmt.Sprintf("Cost of %s: %s so far, forecast %s", month.Words(), u.money(u.Usage.Total.Cost), u.money(u.Forecast()))
+	m.Label = fmt.Sprintf("Cost of %s: %s so far, forecast %s", month.Text(), u.money(u.Usage.Total.Cost), u.money(u.Forecast()))
 	if u.Ahead.Budget != nil {
 		m.Budget = y(*u.Ahead.Budget)
 		m.Label += fmt.Sprintf(", budget %s", u.money(*u.Ahead.Budget))

@@ -226,7 +226,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 	reflect.TypeFor[template.PartialOverride](): {
 		"MinAvailable": `doc:"Number of nodes or share of the requested nodes: \"3\", \"60%\"; empty: the minimum that the template's constraints allow"`,
 	},
-	reflect.TypeFor[cluster.Trouble](): {
+	reflect.TypeFor[cluster.Problem](): {
 		"Lost":     `nullable:"false"`,
 		"Failures": `nullable:"false"`,
 		"Ways":     `nullable:"false"`,
@@ -391,7 +391,7 @@ var FieldTags = map[reflect.Type]map[string]reflect.StructTag{
 		"Step":  `enum:"none,hour,day,week,month"`,
 		"Lines": `nullable:"false" doc:"Sorted by time, then by cost, highest first"`,
 	},
-	reflect.TypeFor[webhook.HookRequest](): {
+	reflect.TypeFor[webhook.EndpointRequest](): {
 		"URL":        `maxLength:"2048" doc:"URL that receives notifications; write-only: only part of it is returned"`,
 		"Kinds":      `maxItems:"32" doc:"Kinds of notifications to send; empty: all"`,
 		"Format":     `doc:"muster, slack or mail; for an operation hook, muster or coopr"`,

@@ -16,7 +16,7 @@ type Policies interface {
 	SavePolicy(ctx context.Context, a app.Actor, p apppolicy.Policy) (apppolicy.Policy, error)
 	DeletePolicy(ctx context.Context, a app.Actor, name string) error
 	TryPolicy(ctx context.Context, a app.Actor, t apppolicy.TrialRequest) (apppolicy.TrialResult, error)
-	PolicyWords() []apppolicy.Word
+	PolicyVariables() []apppolicy.Variable
 	PolicyZone(ctx context.Context, a app.Actor) (string, error)
 	SetPolicyZone(ctx context.Context, a app.Actor, zone string) error
 }

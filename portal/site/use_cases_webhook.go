@@ -10,17 +10,17 @@ import (
 
 // Hooks manages webhooks, for admins.
 type Hooks interface {
-	Hooks(ctx context.Context, a app.Actor) ([]webhook.Hook, error)
-	Hook(ctx context.Context, a app.Actor, name string) (webhook.Hook, error)
+	Hooks(ctx context.Context, a app.Actor) ([]webhook.Endpoint, error)
+	Hook(ctx context.Context, a app.Actor, name string) (webhook.Endpoint, error)
 	// SaveHook creates or updates a webhook, and returns a generated secret.
-	SaveHook(ctx context.Context, a app.Actor, r webhook.HookRequest) (webhook.SavedHook, error)
+	SaveHook(ctx context.Context, a app.Actor, r webhook.EndpointRequest) (webhook.SavedEndpoint, error)
 	DeleteHook(ctx context.Context, a app.Actor, name string) error
 	// TestHook sends a test notification; the returned delivery is still pending.
-	TestHook(ctx context.Context, a app.Actor, name string) (webhook.HookDelivery, error)
+	TestHook(ctx context.Context, a app.Actor, name string) (webhook.Delivery, error)
 	// HookDeliveries returns a webhook's deliveries before a number, newest first.
-	HookDeliveries(ctx context.Context, a app.Actor, hook string, before int64, limit int) ([]webhook.HookDelivery, error)
-	HookDelivery(ctx context.Context, a app.Actor, hook string, id int64) (webhook.HookDelivery, error)
-	Redeliver(ctx context.Context, a app.Actor, hook string, id int64) (webhook.HookDelivery, error)
+	HookDeliveries(ctx context.Context, a app.Actor, hook string, before int64, limit int) ([]webhook.Delivery, error)
+	HookDelivery(ctx context.Context, a app.Actor, hook string, id int64) (webhook.Delivery, error)
+	Redeliver(ctx context.Context, a app.Actor, hook string, id int64) (webhook.Delivery, error)
 }
 
 // Notices are people's notifications.

@@ -58,11 +58,11 @@ func standard(p template.Parameter) string {
 
 // VersionWords names the template and version that a cluster was created from.
 func VersionWords(v cluster.View) string {
-	m := v.MadeFrom
+	m := v.TemplateVersion
 	switch {
 	case m == nil:
 		return v.Template
-	case m.Gone:
+	case m.Deleted:
 		return v.Template + " (removed from the catalog)"
 	case m.Newer && m.Number > 0 && m.Latest > 0:
 		return v.Template + ", version " + strconv.Itoa(m.Number) + " (latest: " + strconv.Itoa(m.Latest) + ")"

@@ -375,7 +375,7 @@ func ShowPage(f page.Frame, v Show) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					if k.Stands {
+					if k.Current {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "current, ")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err

@@ -30,16 +30,16 @@ type hookPageOf struct {
 
 type hookSaveInput struct {
 	HookName
-	Body webhook.HookRequest
+	Body webhook.EndpointRequest
 }
 
 type hookList struct {
-	Hooks []webhook.Hook `json:"hooks"`
+	Hooks []webhook.Endpoint `json:"webhooks"`
 }
 
 type hookDeliveryList struct {
-	Deliveries []webhook.HookDelivery `json:"deliveries"`
-	Next       int64                  `json:"next,omitempty" doc:"Value of before for the next page; omitted on the last page"`
+	Deliveries []webhook.Delivery `json:"deliveries"`
+	Next       int64              `json:"next,omitempty" doc:"Value of before for the next page; omitted on the last page"`
 }
 
 type noticeList struct {
@@ -67,13 +67,13 @@ func (p *Service) apiHookList(ctx context.Context, _ *struct{}) (*site.Body[hook
 	return &site.Body[hookList]{Body: hookList{site.OrEmpty(all)}}, nil
 }
 
-func (p *Service) apiHookShow(ctx context.Context, in *HookName) (*site.Body[webhook.Hook], error) {
-	return site.Answered[webhook.Hook](ctx, p.Site)(p.Hooks.Hook(ctx, site.Caller(ctx), in.Name))
+func (p *Service) apiHookShow(ctx context.Context, in *HookName) (*site.Body[webhook.Endpoint], error) {
+	return site.Answered[webhook.Endpoint](ctx, p.Site)(p.Hooks.Hook(ctx, site.Caller(ctx), in.Name))
 }
 
-func (p *Service) apiHookSave(ctx context.Context, in *hookSaveInput) (*site.Body[webhook.SavedHook], error) {
+func (p *Service) apiHookSave(ctx context.Context, in *hookSaveInput) (*site.Body[webhook.SavedEndpoint], error) {
 	in.Body.Name = in.Name
-	return site.Answered[webhook.SavedHook](ctx, p.Site)(p.Hooks.SaveHook(ctx, site.Caller(ctx), in.Body))
+	return site.Answered[webhook.SavedEndpoint](ctx, p.Site)(p.Hooks.SaveHook(ctx, site.Caller(ctx), in.Body))
 }
 
 func (p *Service) apiHookDelete(ctx context.Context, in *HookName) (*struct{}, error) {
@@ -83,8 +83,8 @@ func (p *Service) apiHookDelete(ctx context.Context, in *HookName) (*struct{}, e
 	return nil, nil
 }
 
-func (p *Service) apiHookTest(ctx context.Context, in *HookName) (*site.Body[webhook.HookDelivery], error) {
-	return site.Answered[webhook.HookDelivery](ctx, p.Site)(p.Hooks.TestHook(ctx, site.Caller(ctx), in.Name))
+func (p *Service) apiHookTest(ctx context.Context, in *HookName) (*site.Body[webhook.Delivery], error) {
+	return site.Answered[webhook.Delivery](ctx, p.Site)(p.Hooks.TestHook(ctx, site.Caller(ctx), in.Name))
 }
 
 func (p *Service) apiHookDeliveryList(ctx context.Context, in *hookPageOf) (*site.Body[hookDeliveryList], error) {
@@ -99,10 +99,10 @@ func (p *Service) apiHookDeliveryList(ctx context.Context, in *hookPageOf) (*sit
 	return &site.Body[hookDeliveryList]{Body: out}, nil
 }
 
-func (p *Service) apiHookDelivery(ctx context.Context, in *hookDeliveryName) (*site.Body[webhook.HookDelivery], error) {
-	return site.Answered[webhook.HookDelivery](ctx, p.Site)(p.Hooks.HookDelivery(ctx, site.Caller(ctx), in.Name, in.Delivery))
+func (p *Service) apiHookDelivery(ctx context.Context, in *hookDeliveryName) (*site.Body[webhook.Delivery], error) {
+	return site.Answered[webhook.Delivery](ctx, p.Site)(p.Hooks.HookDelivery(ctx, site.Caller(ctx), in.Name, in.Delivery))
 }
 
-func (p *Service) apiHookResend(ctx context.Context, in *hookDeliveryName) (*site.Body[webhook.HookDelivery], error) {
-	return site.Answered[webhook.HookDelivery](ctx, p.Site)(p.Hooks.Redeliver(ctx, site.Caller(ctx), in.Name, in.Delivery))
+func (p *Service) apiHookResend(ctx context.Context, in *hookDeliveryName) (*site.Body[webhook.Delivery], error) {
+	return site.Answered[webhook.Delivery](ctx, p.Site)(p.Hooks.Redeliver(ctx, site.Caller(ctx), in.Name, in.Delivery))
 }

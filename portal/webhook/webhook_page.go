@@ -16,7 +16,7 @@ import (
 // List is the page of a tenant's webhooks, with the form for a new one.
 type List struct {
 	Now   time.Time
-	Hooks []webhook.Hook
+	Hooks []webhook.Endpoint
 	Form  Form
 }
 
@@ -24,7 +24,7 @@ type List struct {
 type Form struct {
 	Name, URL, To string
 	Shown         string // URL of an existing webhook
-	Format        webhook.HookFormat
+	Format        webhook.Format
 	Kinds         []app.NoticeKind // none: all
 	New, Enabled  bool
 	Field         string // of the complaint
@@ -51,8 +51,8 @@ func (f Form) wants(k app.NoticeKind) bool {
 // Show is the page of one hook.
 type Show struct {
 	Now        time.Time
-	Hook       webhook.Hook
-	Deliveries []webhook.HookDelivery
+	Hook       webhook.Endpoint
+	Deliveries []webhook.Delivery
 	Before     int64  // the page starts before this delivery; 0 for the newest
 	Secret     string // if just created
 	Form       Form
@@ -82,7 +82,7 @@ func (h Show) Busy() bool {
 // Delivery is the page of one delivery.
 type Delivery struct {
 	Now      time.Time
-	Delivery webhook.HookDelivery
+	Delivery webhook.Delivery
 }
 
 // NoticeList is the page of notifications.
@@ -165,7 +165,7 @@ func kindsWords(kinds []app.NoticeKind) string {
 }
 
 // about says what triggers a hook: kinds of notifications, or the stage and kinds of operations.
-func about(h webhook.Hook) string {
+func about(h webhook.Endpoint) string {
 	switch {
 	case h.When == "":
 		return kindsWords(h.Kinds)
@@ -176,20 +176,20 @@ func about(h webhook.Hook) string {
 	}
 	var words []string
 	for _, k := range h.Operations {
-		words = append(words, k.Words())
+		words = append(words, k.Text())
 	}
 	return string(h.When) + " " + strings.Join(words, ", ")
 }
 
 // whereTo is the target of a hook.
-func whereTo(h webhook.Hook) string {
+func whereTo(h webhook.Endpoint) string {
 	if h.Script != "" {
 		return "Script on nodes"
 	}
 	return h.URL
 }
 
-func formatWords(f webhook.HookFormat) string {
+func formatWords(f webhook.Format) string {
 	switch f {
 	case webhook.HookSlack:
 		return "Slack-compatible text"
@@ -199,7 +199,7 @@ func formatWords(f webhook.HookFormat) string {
 	return "Muster JSON (all fields)"
 }
 
-func hookMark(h webhook.Hook) (mark, word string) {
+func hookMark(h webhook.Endpoint) (mark, word string) {
 	switch {
 	case h.State == webhook.HookOff:
 		return "dropped", "disabled"
@@ -213,7 +213,7 @@ func hookMark(h webhook.Hook) (mark, word string) {
 	return "succeeded", "healthy"
 }
 
-func deliveryMark(d webhook.HookDelivery) (mark, word string) {
+func deliveryMark(d webhook.Delivery) (mark, word string) {
 	switch d.State {
 	case webhook.DeliveryMade:
 		return "succeeded", "delivered"
@@ -237,7 +237,7 @@ func (l List) summary() string {
 }
 
 // lastTime says when a hook was last used.
-func lastTime(now time.Time, h webhook.Hook) string {
+func lastTime(now time.Time, h webhook.Endpoint) string {
 	if h.Last == nil {
 		return "never"
 	}
@@ -286,9 +286,9 @@ func ReadableJSON(text string) string {
 }
 
 // title is the title of a delivery's notification, which may have expired.
-func title(d webhook.HookDelivery) string {
+func title(d webhook.Delivery) string {
 	if d.Title == "" {
-		return "Notification " + strconv.FormatInt(d.Notice, 10)
+		return "Notification " + strconv.FormatInt(d.Notification, 10)
 	}
 	return d.Title
 }

@@ -120,7 +120,7 @@ func (p *Service) hookSave(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		kinds = append(kinds, app.NoticeKind(k))
 	}
 	in := Form{New: r.PostForm.Get("new") != "", Name: strings.TrimSpace(r.PostForm.Get("name")), URL: strings.TrimSpace(r.PostForm.Get("url")), To: to,
-		Format: webhook.HookFormat(r.PostForm.Get("format")), Kinds: kinds}
+		Format: webhook.Format(r.PostForm.Get("format")), Kinds: kinds}
 	again := func(err error) error {
 		e, answer := site.Known(err)
 		if !slices.Contains([]app.Code{app.EInvalid, app.EForbidden, app.ETooLarge, app.EConflict}, e.Code) || e.Code == app.EForbidden && e.Field == "" {
@@ -140,13 +140,13 @@ func (p *Service) hookSave(w http.ResponseWriter, r *http.Request, a app.Actor) 
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(all, func(h webhook.Hook) bool { return h.Name == in.Name }) {
+		if slices.ContainsFunc(all, func(h webhook.Endpoint) bool { return h.Name == in.Name }) {
 			return again(&app.Error{Code: app.EConflict, Field: "name", Message: "Webhook " + in.Name + " already exists.", Hint: "Choose another name, or edit that webhook."})
 		}
 	} else if _, err := p.Hooks.Hook(r.Context(), a, in.Name); err != nil {
 		return err
 	}
-	saved, err := p.Hooks.SaveHook(r.Context(), a, webhook.HookRequest{Name: in.Name, URL: in.URL, Format: in.Format, To: &to, Kinds: &kinds})
+	saved, err := p.Hooks.SaveHook(r.Context(), a, webhook.EndpointRequest{Name: in.Name, URL: in.URL, Format: in.Format, To: &to, Kinds: &kinds})
 	if err != nil {
 		return again(err)
 	}
@@ -154,7 +154,7 @@ func (p *Service) hookSave(w http.ResponseWriter, r *http.Request, a app.Actor) 
 }
 
 // saved shows a secret that was just created, the only time it can be shown.
-func (p *Service) saved(w http.ResponseWriter, r *http.Request, a app.Actor, s webhook.SavedHook) error {
+func (p *Service) saved(w http.ResponseWriter, r *http.Request, a app.Actor, s webhook.SavedEndpoint) error {
 	if s.Secret != "" {
 		return p.showHook(w, r, a, http.StatusOK, s.Name, nil, s.Secret)
 	}
@@ -164,16 +164,16 @@ func (p *Service) saved(w http.ResponseWriter, r *http.Request, a app.Actor, s w
 
 func (p *Service) hookSwitch(on bool) site.MemberHandler {
 	return func(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-		return p.changeHook(w, r, a, webhook.HookRequest{Enabled: &on})
+		return p.changeHook(w, r, a, webhook.EndpointRequest{Enabled: &on})
 	}
 }
 
 func (p *Service) hookRotate(w http.ResponseWriter, r *http.Request, a app.Actor) error {
-	return p.changeHook(w, r, a, webhook.HookRequest{Rotate: true})
+	return p.changeHook(w, r, a, webhook.EndpointRequest{Rotate: true})
 }
 
 // changeHook changes an existing hook.
-func (p *Service) changeHook(w http.ResponseWriter, r *http.Request, a app.Actor, change webhook.HookRequest) error {
+func (p *Service) changeHook(w http.ResponseWriter, r *http.Request, a app.Actor, change webhook.EndpointRequest) error {
 	change.Name = chi.URLParam(r, "hook")
 	if _, err := p.Hooks.Hook(r.Context(), a, change.Name); err != nil {
 		return err

@@ -208,7 +208,7 @@ func (m *fixer) otherSize(steps, sign int) remedy {
 		case n < allowed.Min:
 			return fmt.Sprintf("%s instead of %d, if the template allows it (now at least %d)", humanize.Count(n, "node"), asked, allowed.Min)
 		case !allowed.Allows(n):
-			return fmt.Sprintf("%s instead of %d, if the template allows it (now %s)", humanize.Count(n, "node"), asked, allowed.Words())
+			return fmt.Sprintf("%s instead of %d, if the template allows it (now %s)", humanize.Count(n, "node"), asked, allowed.Text())
 		}
 		return fmt.Sprintf("%s instead of %d", humanize.Count(n, "node"), asked)
 	}, apply: func(w *world, step int) {

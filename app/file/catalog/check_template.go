@@ -89,7 +89,7 @@ func (c templateChecker) limits(e *form.Entry, t *template.Template) {
 		case n > template.MaxSizes:
 			c.report(e, form.SeverityError, at, "use min and max", "%s lists %d sizes; at most %d are allowed", e.Spell(at), n, template.MaxSizes)
 		case s.Min != s.OneOf[0] || s.Max != s.OneOf[n-1]:
-			c.report(e, form.SeverityError, at, "leave out min and max", "%s: sizes (%s) contradict min or max", e.Spell(at), s.Words())
+			c.report(e, form.SeverityError, at, "leave out min and max", "%s: sizes (%s) contradict min or max", e.Spell(at), s.Text())
 		}
 	} else if s.Min > s.Max {
 		c.report(e, form.SeverityError, []any{"constraints", "size"}, "", "%s: min %d is greater than max %d", e.Spell([]any{"constraints", "size"}), s.Min, s.Max)

@@ -126,7 +126,7 @@ func TestListedSizes(t *testing.T) {
 		c, err := Load(Options{}, dir)
 		got := fmt.Sprint(err)
 		if err == nil {
-			got = c.Templates["odd"].Constraints.Size.Words()
+			got = c.Templates["odd"].Constraints.Size.Text()
 		}
 		if !strings.Contains(got, want) {
 			t.Errorf("size: %s is %q, not %q", written, got, want)

@@ -25,7 +25,7 @@ func YAML(e cluster.SpecExport) ([]byte, error) {
 	for _, g := range e.Groups {
 		fmt.Fprintf(&b, "#   %d × %s with %s: %s\n", g.Count, oneLine(g.Hardware), oneLine(g.Image), oneLine(strings.Join(g.Services, ", ")))
 	}
-	for _, p := range e.LeftOut {
+	for _, p := range e.Omitted {
 		fmt.Fprintf(&b, "# left out, since it may contain a secret: %s\n", oneLine(p))
 	}
 	// The keys and their order are those of the JSON form.

@@ -20,7 +20,7 @@ import (
 func TestSpecIsReadable(t *testing.T) {
 	e := cluster.SpecExport{Spec: cluster.Spec{Name: "shop", Template: "web", Size: 3, Services: []string{"db", "nginx"}, Lease: "8h",
 		Config: map[string]any{"db": map[string]any{"password": "${secret:DB}"}, "nginx": map[string]any{"port": 80.0, "since": "2026-01-01"}}, Parameters: map[string]any{"flavour": "yes"}},
-		Groups: []layout.NodeGroup{{Count: 2, Hardware: "small", Image: "debian", Services: []string{"nginx"}}}, LeftOut: []string{"config.db.url"}}
+		Groups: []layout.NodeGroup{{Count: 2, Hardware: "small", Image: "debian", Services: []string{"nginx"}}}, Omitted: []string{"config.db.url"}}
 	text, err := YAML(e)
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ type tenantForm struct {
 	Quotas            map[string]policy.Limits              `json:"quotas,omitempty"`
 	Policies          map[string]policyForm                 `json:"policies,omitempty"`
 	Secrets           map[string]template.SecretPlace       `json:"secrets,omitempty"`
-	Hooks             map[string]settings.HookSettings      `json:"hooks,omitempty"`
+	Hooks             map[string]settings.HookSettings      `json:"webhooks,omitempty"`
 	BuildHooks        map[string]settings.BuildHookSettings `json:"build_hooks,omitempty"`
 	Pools             map[string]settings.PoolSettings      `json:"pools,omitempty"`
 	Resources         map[string]settings.ResourceSettings  `json:"resources,omitempty"`

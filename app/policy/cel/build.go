@@ -17,7 +17,7 @@ import (
 )
 
 // eventWords are the fields of an event, in the order of the documentation. All of them are always there.
-var eventWords = []policy.Word{
+var eventWords = []policy.Variable{
 	{Name: "event.system", Type: "text", Text: "the build system: github, gitlab, …"},
 	{Name: "event.event", Type: "text", Text: "the system's own name of the event: workflow_job, pipeline, …"},
 	{Name: "event.action", Type: "text", Text: "the system's own action: queued, completed, opened, …"},
@@ -57,7 +57,7 @@ func NewBuilds() *Builds {
 	return &Builds{e}
 }
 
-func (b *Builds) EventWords() []policy.Word { return slices.Clone(eventWords) }
+func (b *Builds) EventWords() []policy.Variable { return slices.Clone(eventWords) }
 
 func (b *Builds) CheckRule(r build.Rule) error {
 	if err := b.check("when", r.When, truthy); err != nil {

@@ -47,9 +47,9 @@ var vocabulary = []struct {
 	{"hour", cel.IntType, "the hour of the day in the tenant's time zone, 0 to 23"},
 }
 
-func (e *Engine) Words() (all []policy.Word) {
+func (e *Engine) Variables() (all []policy.Variable) {
 	for _, v := range vocabulary {
-		all = append(all, policy.Word{Name: v.name, Type: typeWords(v.is), Text: v.text})
+		all = append(all, policy.Variable{Name: v.name, Type: typeWords(v.is), Text: v.text})
 	}
 	return all
 }

@@ -94,7 +94,7 @@ const verifyBatch = 2000
 
 // VerifyAudit implements identity.AuditStore. The end is read first, and no further than it is walked: entries are added meanwhile.
 func (s *Store) VerifyAudit(ctx context.Context, tenant string) (identity.AuditProof, error) {
-	p := identity.AuditProof{Tenant: tenant, Whole: true}
+	p := identity.AuditProof{Tenant: tenant, Intact: true}
 	var end int64
 	var endHash, mac []byte
 	err := s.Row(ctx, `SELECT number, hash, mac FROM audit_ends WHERE tenant = ?`, tenant).Scan(&end, &endHash, &mac)
@@ -112,7 +112,7 @@ func (s *Store) VerifyAudit(ctx context.Context, tenant string) (identity.AuditP
 		return p, nil
 	}
 	var before []byte
-	for p.Whole && p.Entries < end {
+	for p.Intact && p.Entries < end {
 		read := 0
 		err := s.Each(ctx, func(row db.Scanner) error {
 			d, hash, err := scanEntry(row)
@@ -121,7 +121,7 @@ func (s *Store) VerifyAudit(ctx context.Context, tenant string) (identity.AuditP
 			}
 			read++
 			switch want := p.Entries + 1; {
-			case !p.Whole:
+			case !p.Intact:
 			case d.Number != want:
 				broken(&p, want, fmt.Sprintf("Entry %d is missing.", want))
 			case string(db.Chain(before, d)) != string(hash):
@@ -141,7 +141,7 @@ func (s *Store) VerifyAudit(ctx context.Context, tenant string) (identity.AuditP
 	}
 	p.Hash = hex.EncodeToString(before)
 	switch {
-	case !p.Whole:
+	case !p.Intact:
 	case string(before) != string(endHash):
 		broken(&p, end, "The last entry isn't the one that was written last.")
 	case !hmac.Equal(mac, s.EndMAC(tenant, end, endHash)):
@@ -151,5 +151,5 @@ func (s *Store) VerifyAudit(ctx context.Context, tenant string) (identity.AuditP
 }
 
 func broken(p *identity.AuditProof, number int64, why string) {
-	p.Whole, p.Broken, p.Why = false, number, why
+	p.Intact, p.FirstInvalid, p.Reason = false, number, why
 }

@@ -83,7 +83,7 @@ func whole(t testing.TB, s *store.Store) {
 	if err != nil || len(wrong) > 0 {
 		t.Errorf("%v, %v", wrong, err)
 	}
-	if p, err := s.VerifyAudit(t.Context(), tenant); err != nil || !p.Whole {
+	if p, err := s.VerifyAudit(t.Context(), tenant); err != nil || !p.Intact {
 		t.Errorf("the audit: %+v, %v", p, err)
 	}
 }

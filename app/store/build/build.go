@@ -23,15 +23,15 @@ func scanBuild(row db.Scanner) (b appbuild.Build, wanted []byte, err error) {
 	var event []byte
 	var begun, made, ready, wait, end, ended, retry, due int64
 	var call appbuild.Callbacks
-	err = row.Scan(&b.ID, &b.Tenant, &b.HookID, &b.Hook, &b.Owner, &b.Rule, &b.Key, &b.State, &b.Words, &b.Final, &wanted, &event, &b.Request, &b.Cluster, &b.Tries,
-		&begun, &made, &ready, &wait, &end, &ended, &retry, &due, &b.Version, &call.URL, &call.Why)
+	err = row.Scan(&b.ID, &b.Tenant, &b.HookID, &b.Hook, &b.Owner, &b.Rule, &b.Key, &b.State, &b.Message, &b.Final, &wanted, &event, &b.Request, &b.Cluster, &b.Tries,
+		&begun, &made, &ready, &wait, &end, &ended, &retry, &due, &b.Version, &call.URL, &call.Reason)
 	if err != nil {
 		return b, nil, err
 	}
-	b.BegunAt, b.MadeAt, b.ReadyAt, b.WaitUntil = db.FromMicros(begun), db.FromMicros(made), db.FromMicros(ready), db.FromMicros(wait)
+	b.StartedAt, b.CreatedAt, b.ReadyAt, b.WaitUntil = db.FromMicros(begun), db.FromMicros(made), db.FromMicros(ready), db.FromMicros(wait)
 	b.EndAt, b.EndedAt, b.RetryAt, b.DueAt = db.FromMicros(end), db.FromMicros(ended), db.FromMicros(retry), db.FromMicros(due)
-	if call.URL != "" || call.Why != "" {
-		call.Told = []appbuild.Callback{}
+	if call.URL != "" || call.Reason != "" {
+		call.Deliveries = []appbuild.Callback{}
 		b.Callback = &call
 	}
 	if err := json.Unmarshal(event, &b.Event); err != nil {
@@ -233,7 +233,7 @@ func (s *Store) MoveBuild(ctx context.Context, b appbuild.Build, notice *app.Not
 			b.DueAt = time.Time{}
 		}
 		n, err := t.Count(`UPDATE builds SET live = ?, state = ?, words = ?, final = ?, tries = ?, ready_at = ?, end_at = ?, ended_at = ?, retry_at = ?, due_at = ?, version = version + 1
-			WHERE id = ? AND version = ?`, db.Flag(live), string(b.State), b.Words, string(b.Final), b.Tries, db.Micros(b.ReadyAt), db.Micros(b.EndAt), db.Micros(b.EndedAt),
+			WHERE id = ? AND version = ?`, db.Flag(live), string(b.State), b.Message, string(b.Final), b.Tries, db.Micros(b.ReadyAt), db.Micros(b.EndAt), db.Micros(b.EndedAt),
 			db.Micros(b.RetryAt), db.Micros(b.DueAt), b.ID, b.Version)
 		if done = n > 0; err != nil || !done {
 			return err

@@ -72,7 +72,7 @@ const callbackColumns = `c.id, c.state, c.outcome, c.attempts, c.queued_at, c.ne
 func (s *Store) scanCallback(row db.Scanner, more ...any) (c appbuild.Callback, err error) {
 	var queued, next, ended, took int64
 	err = row.Scan(append([]any{&c.ID, &c.State, &c.Outcome, &c.Attempts, &queued, &next, &ended, &c.Status, &took, &c.Code, &c.Error}, more...)...)
-	c.QueuedAt, c.EndedAt, c.Took = db.FromMicros(queued), db.FromMicros(ended), time.Duration(took)*time.Microsecond
+	c.QueuedAt, c.EndedAt, c.Duration = db.FromMicros(queued), db.FromMicros(ended), time.Duration(took)*time.Microsecond
 	if c.Outcome == webhook.DeliveryWaiting {
 		c.NextAt = db.FromMicros(next)
 	}
@@ -103,7 +103,7 @@ func (s *Store) toldOf(ctx context.Context, list []appbuild.Build) error {
 		case kind == "status":
 			b.Statuses = append(b.Statuses, c)
 		case b.Callback != nil:
-			b.Callback.Told = append(b.Callback.Told, c)
+			b.Callback.Deliveries = append(b.Callback.Deliveries, c)
 		}
 		return err
 	}, `SELECT `+callbackColumns+`, c.build, c.kind FROM build_callbacks c WHERE c.build IN (?`+strings.Repeat(", ?", len(args)-1)+`) ORDER BY c.id`, args...)

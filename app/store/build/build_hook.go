@@ -21,13 +21,13 @@ func scanBuildHook(row db.Scanner, more ...any) (h appbuild.BuildHook, err error
 	var rules []byte
 	var status, enabled, secretAt, oldUntil, last, refused, created, changed, deleted int64
 	err = row.Scan(append([]any{&h.ID, &h.Tenant, &h.Name, &h.System, &h.Owner, &rules, &secretAt, &oldUntil, &enabled, &last, &refused, &h.Refused,
-		&h.CreatedBy, &created, &changed, &deleted, &h.StatusAPI, &status, &h.Live}, more...)...)
+		&h.CreatedBy, &created, &changed, &deleted, &h.StatusAPI, &status, &h.Active}, more...)...)
 	if err != nil {
 		return h, err
 	}
 	h.Statuses = status > 0
 	h.Enabled, h.Rules = enabled != 0, []appbuild.Rule{}
-	h.SecretAt, h.OldUntil, h.LastAt, h.RefusedAt = db.FromMicros(secretAt), db.FromMicros(oldUntil), db.FromMicros(last), db.FromMicros(refused)
+	h.SecretAt, h.OldSecretUntil, h.LastDeliveryAt, h.RefusedAt = db.FromMicros(secretAt), db.FromMicros(oldUntil), db.FromMicros(last), db.FromMicros(refused)
 	h.CreatedAt, h.ChangedAt, h.DeletedAt = db.FromMicros(created), db.FromMicros(changed), db.FromMicros(deleted)
 	if err := json.Unmarshal(rules, &h.Rules); err != nil {
 		return h, fmt.Errorf("rules of build hook %s: %w", h.Name, err)
@@ -81,7 +81,7 @@ func (s *Store) BuildHookAt(ctx context.Context, id string, now time.Time) (h ap
 		return h, nil, db.Wrapped(err)
 	}
 	sealed := [][]byte{current}
-	if len(old) > 0 && now.Before(h.OldUntil) {
+	if len(old) > 0 && now.Before(h.OldSecretUntil) {
 		sealed = append(sealed, old)
 	}
 	for _, b := range sealed {

@@ -42,23 +42,23 @@ func (s *Store) IngestBuild(ctx context.Context, o appbuild.IngestOrder) (done a
 		}
 		d := &done.Delivery
 		if len(ended) > 0 {
-			d.Outcome, d.Words, d.Made = appbuild.OutcomeEnded, "", ended[len(ended)-1]
+			d.Outcome, d.Message, d.BuildID = appbuild.OutcomeEnded, "", ended[len(ended)-1]
 		}
 		switch {
 		case o.Begin != nil:
-			if d.Made, err = beginBuild(t, o, d, call); err != nil {
+			if d.BuildID, err = beginBuild(t, o, d, call); err != nil {
 				return err
 			}
 		case o.Extend != "":
-			err := t.Row(`SELECT id FROM builds WHERE hook = ? AND build_key = ? AND live = 1`, o.Hook.ID, o.Extend).Scan(&d.Made)
+			err := t.Row(`SELECT id FROM builds WHERE hook = ? AND build_key = ? AND live = 1`, o.Hook.ID, o.Extend).Scan(&d.BuildID)
 			if db.IsNoRows(err) {
-				d.Outcome, d.Words = appbuild.OutcomeIgnored, "The build has no cluster."
+				d.Outcome, d.Message = appbuild.OutcomeIgnored, "The build has no cluster."
 			} else if err != nil {
 				return db.Wrapped(err)
 			}
 		}
-		if d.Made > 0 {
-			b, err := build(t, d.Made)
+		if d.BuildID > 0 {
+			b, err := build(t, d.BuildID)
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ func (s *Store) IngestBuild(ctx context.Context, o appbuild.IngestOrder) (done a
 		t.Topics[app.BuildsTopic()] = true
 		if o.Replay > 0 {
 			err := t.Row(`UPDATE build_deliveries SET outcome = ?, words = ?, rule = ?, made = ?, replays = replays + 1 WHERE id = ? AND hook = ? RETURNING replays`,
-				string(d.Outcome), d.Words, d.Rule, d.Made, o.Replay, o.Hook.ID).Scan(&d.Replays)
+				string(d.Outcome), d.Message, d.Rule, d.BuildID, o.Replay, o.Hook.ID).Scan(&d.Replays)
 			if db.IsNoRows(err) {
 				return errNoBuildDelivery(o.Replay)
 			}
@@ -75,7 +75,7 @@ func (s *Store) IngestBuild(ctx context.Context, o appbuild.IngestOrder) (done a
 		}
 		return db.Wrapped(t.Row(`INSERT INTO build_deliveries (hook, uniq, tenant, at, sent_at, sender, number, system, event, action, build, job, outcome, words, rule, made,
 				replays, size, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?) RETURNING id`,
-			o.Hook.ID, o.Uniq, o.Hook.Tenant, db.Micros(d.At), db.Micros(d.SentAt), d.From, d.Number, d.System, d.Event, d.Action, d.Build, d.Job, string(d.Outcome), d.Words, d.Rule, d.Made,
+			o.Hook.ID, o.Uniq, o.Hook.Tenant, db.Micros(d.At), db.Micros(d.SentAt), d.From, d.Number, d.System, d.Event, d.Action, d.Build, d.Job, string(d.Outcome), d.Message, d.Rule, d.BuildID,
 			d.Size, sealed).Scan(&d.ID))
 	})
 	return done, err
@@ -160,7 +160,7 @@ func beginBuild(t *db.Tx, o appbuild.IngestOrder, d *appbuild.DeliveryRecord, ca
 		return 0, db.Wrapped(err)
 	}
 	if over {
-		d.Outcome, d.Words = appbuild.OutcomeIgnored, "The build has already ended."
+		d.Outcome, d.Message = appbuild.OutcomeIgnored, "The build has already ended."
 		return 0, nil
 	}
 	var id int64
@@ -172,7 +172,7 @@ func beginBuild(t *db.Tx, o appbuild.IngestOrder, d *appbuild.DeliveryRecord, ca
 		return 0, db.Wrapped(err)
 	case db.IsNoRows(err):
 	case live == 1, !again && state == app.BuildOver, !again && state == app.BuildFailed && o.Replay == 0:
-		d.Outcome, d.Words = appbuild.OutcomeDuplicate, "It is "+string(state)+" already."
+		d.Outcome, d.Message = appbuild.OutcomeDuplicate, "It is "+string(state)+" already."
 		return id, nil
 	}
 	var waiting, busy int
@@ -182,14 +182,14 @@ func beginBuild(t *db.Tx, o appbuild.IngestOrder, d *appbuild.DeliveryRecord, ca
 	}
 	busy -= waiting
 	state, live = app.BuildWaiting, 1
-	d.Outcome, d.Words = appbuild.OutcomeStarted, call.why
+	d.Outcome, d.Message = appbuild.OutcomeStarted, call.why
 	due, endedAt := o.Now, time.Time{}
 	words := ""
 	// Those that will find room at once do not wait.
 	if busy+waiting >= b.Rule.AtOnce()+b.Rule.QueueLength() {
 		state, live, due, endedAt = app.BuildRefused, 0, time.Time{}, o.Now
-		d.Outcome, d.Words = appbuild.OutcomeRefused, fmt.Sprintf("The queue of rule %s is full: %d with clusters, %d waiting.", b.Rule.Name, busy, waiting)
-		words = d.Words
+		d.Outcome, d.Message = appbuild.OutcomeRefused, fmt.Sprintf("The queue of rule %s is full: %d with clusters, %d waiting.", b.Rule.Name, busy, waiting)
+		words = d.Message
 	}
 	if err := t.Row(`INSERT INTO builds (hook, tenant, rule, build_key, build, job, live, state, words, final, wanted, event, request, cluster, tries, begun_at, made_at, ready_at,
 			wait_until, end_at, ended_at, retry_at, due_at, version, callback, callback_name, callback_shown, callback_why)
@@ -229,7 +229,7 @@ const buildTakenColumns = `d.id, h.name, d.at, d.sent_at, d.sender, d.number, d.
 
 func scanBuildTaken(row db.Scanner, more ...any) (d appbuild.DeliveryRecord, err error) {
 	var at, sent int64
-	err = row.Scan(append([]any{&d.ID, &d.Hook, &at, &sent, &d.From, &d.Number, &d.System, &d.Event, &d.Action, &d.Build, &d.Job, &d.Outcome, &d.Words, &d.Rule, &d.Made,
+	err = row.Scan(append([]any{&d.ID, &d.Hook, &at, &sent, &d.From, &d.Number, &d.System, &d.Event, &d.Action, &d.Build, &d.Job, &d.Outcome, &d.Message, &d.Rule, &d.BuildID,
 		&d.Replays, &d.Size}, more...)...)
 	d.At, d.SentAt = db.FromMicros(at), db.FromMicros(sent)
 	return d, err
@@ -237,7 +237,7 @@ func scanBuildTaken(row db.Scanner, more ...any) (d appbuild.DeliveryRecord, err
 
 func (s *Store) NoteDeliveryOutcome(ctx context.Context, d appbuild.DeliveryRecord) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		return t.Exec(`UPDATE build_deliveries SET outcome = ?, words = ? WHERE id = ?`, string(d.Outcome), d.Words, d.ID)
+		return t.Exec(`UPDATE build_deliveries SET outcome = ?, words = ? WHERE id = ?`, string(d.Outcome), d.Message, d.ID)
 	})
 }
 

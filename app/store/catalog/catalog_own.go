@@ -19,7 +19,7 @@ func scanEntry(row db.Scanner) (catalog.Revision, error) {
 	var at int64
 	var gone, trusted, coopr int
 	err := row.Scan(&r.Kind, &r.Name, &r.Number, &r.Revision, &at, &r.By, &r.Note, &r.Text, &gone, &trusted, &coopr)
-	r.At, r.Gone, r.Trusted, r.Coopr = db.FromMicros(at), gone != 0, trusted != 0, coopr != 0
+	r.At, r.Deleted, r.Trusted, r.Coopr = db.FromMicros(at), gone != 0, trusted != 0, coopr != 0
 	return r, err
 }
 
@@ -45,7 +45,7 @@ func (s *Store) TenantCatalog(ctx context.Context, tenant string) (list []catalo
 	err = s.Each(ctx, func(row db.Scanner) error {
 		r, err := scanEntry(row)
 		revision = max(revision, r.Revision)
-		if !r.Gone {
+		if !r.Deleted {
 			list = append(list, r)
 		}
 		return err
@@ -144,7 +144,7 @@ func (s *Store) SaveTenantCatalog(ctx context.Context, who app.Actor, c catalog.
 
 func changedMeanwhile(was catalog.Revision) error {
 	did := "changed"
-	if was.Gone {
+	if was.Deleted {
 		did = "removed"
 	}
 	return &app.Error{Code: app.EConflict, Reason: "catalog_changed", Field: "as_of",
@@ -164,15 +164,15 @@ func saveEntry(t *db.Tx, who app.Actor, was, e catalog.Revision) error {
 	}
 	if err := t.Exec(`INSERT INTO catalog_entries (tenant, kind, name, number, revision, saved_at, saved_by, note, text, gone, trusted, coopr, latest)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`, who.Tenant, e.Kind, e.Name, e.Number, e.Revision, db.Micros(e.At), e.By, e.Note, e.Text,
-		db.Flag(e.Gone), db.Flag(e.Trusted), db.Flag(e.Coopr)); err != nil {
+		db.Flag(e.Deleted), db.Flag(e.Trusted), db.Flag(e.Coopr)); err != nil {
 		return err
 	}
 	act := "catalog.save"
 	var before, after any
-	if was.Number > 0 && !was.Gone {
+	if was.Number > 0 && !was.Deleted {
 		before = map[string]any{"version": was.Number}
 	}
-	if e.Gone {
+	if e.Deleted {
 		act = "catalog.remove"
 	} else {
 		after = map[string]any{"version": e.Number, "note": e.Note}

@@ -24,7 +24,7 @@ const workspaceColumns = `w.kind, w.team, w.enterprise, w.name, w.tenant, w.app,
 
 func scanWorkspace(row db.Scanner) (w chat.Workspace, err error) {
 	var fixed, email, expires, installed, changed, event, erred, calls, limited int64
-	err = row.Scan(&w.Kind, &w.Team, &w.Enterprise, &w.Name, &w.Tenant, &w.App, &w.Bot, &w.Scopes, &fixed, &email, &w.State, &w.Why, &expires,
+	err = row.Scan(&w.Kind, &w.Team, &w.Enterprise, &w.Name, &w.Tenant, &w.App, &w.Bot, &w.Scopes, &fixed, &email, &w.State, &w.Problem, &expires,
 		&w.InstalledBy, &installed, &changed, &event, &w.Error, &erred, &w.Calls, &calls, &limited)
 	w.Fixed, w.Email, w.ExpiresAt, w.InstalledAt, w.ChangedAt = fixed == 1, email == 1, db.FromMicros(expires), db.FromMicros(installed), db.FromMicros(changed)
 	w.EventAt, w.ErrorAt, w.CallsAt, w.LimitedUntil = db.FromMicros(event), db.FromMicros(erred), db.FromMicros(calls), db.FromMicros(limited)

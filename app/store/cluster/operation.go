@@ -32,14 +32,14 @@ func (o *OperationRow) Dest() []any {
 func (o *OperationRow) Value() ledger.Operation {
 	v := ledger.Operation{
 		Operation: app.Operation{ID: o.id, Tenant: o.tenant, Cluster: o.cluster, Kind: app.OperationKind(o.kind), Status: app.OperationStatus(o.status),
-			PlanHash: o.hash, OnFailure: app.FailureChoice(o.choice), Undoes: o.undoes, Requester: o.requester, Message: o.message,
+			PlanHash: o.hash, OnFailure: app.FailureChoice(o.choice), RollsBack: o.undoes, Requester: o.requester, Message: o.message,
 			Total: int(o.total), Done: int(o.done), CreatedAt: db.FromMicros(o.created), StartedAt: db.FromMicros(o.started), EndedAt: db.FromMicros(o.ended),
 			Expected: time.Duration(o.expected) * time.Microsecond, HeldUntil: db.FromMicros(o.held), MinAvailable: int(o.least),
 			NoBackfill: o.noBackfill != 0, Expects: o.expects(), Trace: o.trace},
 		Unfinished: int(o.unfinished), Active: int(o.active), Queued: int(o.queued), Running: int(o.running), Claims: o.claims,
 	}
 	if v.Kind == app.OperationAcceptPartial { // the same column: which operation this one is about
-		v.Undoes, v.GoesOn = 0, v.Undoes
+		v.RollsBack, v.Accepts = 0, v.RollsBack
 	}
 	return v
 }
@@ -50,7 +50,7 @@ func (o *OperationRow) expects() app.Expectation {
 		return app.Expectation{}
 	}
 	return app.Expectation{Typical: time.Duration(o.expected) * time.Microsecond, Low: time.Duration(o.low) * time.Microsecond,
-		High: time.Duration(o.high) * time.Microsecond, Guessed: time.Duration(o.guess) * time.Microsecond, Runs: o.runs}
+		High: time.Duration(o.high) * time.Microsecond, Estimated: time.Duration(o.guess) * time.Microsecond, Runs: o.runs}
 }
 
 // Operation returns the operation that was scanned.

@@ -41,7 +41,7 @@ func (k *Keyring) SealChange(text []byte, operation int64) []byte {
 
 // SealAsked encrypts what was asked for.
 func (k *Keyring) SealAsked(r appcluster.Request) []byte {
-	return k.Seal([]byte(JSON(r.Asked)), askedAAD(r.ID))
+	return k.Seal([]byte(JSON(r.Spec)), askedAAD(r.ID))
 }
 
 // SealTerms encrypts what a request would get.
@@ -78,7 +78,7 @@ type SealedRequest struct{ Asked, Terms []byte }
 // the rows are
 // closed: the data key may have to be read first.
 func (k *Keyring) OpenRequest(r *appcluster.Request, s SealedRequest) error {
-	err := k.OpenJSON(s.Asked, askedAAD(r.ID), &r.Asked)
+	err := k.OpenJSON(s.Asked, askedAAD(r.ID), &r.Spec)
 	if err == nil {
 		err = k.OpenJSON(s.Terms, termsAAD(r.ID), &r.Terms)
 	}
@@ -90,7 +90,7 @@ func (k *Keyring) OpenRequest(r *appcluster.Request, s SealedRequest) error {
 
 // OpenWanted does the same for a build.
 func (k *Keyring) OpenWanted(b *appbuild.Build, sealed []byte) error {
-	if err := k.OpenJSON(sealed, wantedAAD(b.ID), &b.Wanted); !app.IsKeyLost(err) {
+	if err := k.OpenJSON(sealed, wantedAAD(b.ID), &b.Spec); !app.IsKeyLost(err) {
 		return err
 	}
 	return nil

@@ -19,8 +19,8 @@ func scanOrphan(row db.Scanner) (fleet.Orphan, error) {
 	var o fleet.Orphan
 	var made, first, last, gone int64
 	err := row.Scan(&o.ID, &o.Provider, &o.Machine, &o.Hostname, &o.Zone, &o.Tenant, &o.Cluster, &o.Node, &o.Intent, &o.Kind, &o.Price,
-		&made, &first, &last, &o.Sightings, &gone, &o.Decision, &o.Decided, &o.Error)
-	o.MadeAt, o.FirstSeen, o.LastSeen, o.GoneAt = db.FromMicros(made), db.FromMicros(first), db.FromMicros(last), db.FromMicros(gone)
+		&made, &first, &last, &o.SeenCount, &gone, &o.Decision, &o.Decided, &o.Error)
+	o.CreatedAt, o.FirstSeen, o.LastSeen, o.DeletedAt = db.FromMicros(made), db.FromMicros(first), db.FromMicros(last), db.FromMicros(gone)
 	return o, err
 }
 
@@ -97,7 +97,7 @@ func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, 
 					decided = CASE WHEN orphans.gone_at > 0 THEN '' ELSE orphans.decided END,
 					error = CASE WHEN orphans.gone_at > 0 THEN '' ELSE orphans.error END, gone_at = 0`,
 				fleet.OrphanID(provider, o.Machine), provider, o.Machine, o.Hostname, o.Zone, o.Tenant, o.Cluster, o.Node, o.Intent, o.Kind, o.Price,
-				db.Micros(o.MadeAt), at, at)
+				db.Micros(o.CreatedAt), at, at)
 			if err != nil {
 				return err
 			}
@@ -167,7 +167,7 @@ func (s *Store) DecideOrphan(ctx context.Context, tenant, id string, d fleet.Orp
 			return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("Orphaned machine %q doesn't exist.", id), Hint: "Run muster orphans to list them."}
 		case err != nil:
 			return fmt.Errorf("store: orphan: %w", err)
-		case !o.GoneAt.IsZero():
+		case !o.DeletedAt.IsZero():
 			return app.Errorf(app.EConflict, "Machine %s of %s is already gone.", o.Machine, o.Provider)
 		}
 		if err := t.Exec(`UPDATE orphans SET decision = ?, decided = ? WHERE id = ?`, d, who.User, id); err != nil {

@@ -20,7 +20,7 @@ func scanNodeHealth(row db.Scanner, more ...any) (health.NodeHealth, error) {
 	var h health.NodeHealth
 	var since int64
 	var reasons, counts []byte
-	if err := row.Scan(append([]any{&h.Node, &h.State, &since, &h.Machine, &h.Rounds, &h.Misses, &reasons, &counts}, more...)...); err != nil {
+	if err := row.Scan(append([]any{&h.Node, &h.State, &since, &h.Machine, &h.Checks, &h.Misses, &reasons, &counts}, more...)...); err != nil {
 		return h, err
 	}
 	h.Since = db.FromMicros(since)
@@ -173,12 +173,12 @@ func saveNodeHealth(t *db.Tx, o execution.CheckBatchOutcome, number int, known b
 				return err
 			}
 		}
-	case !known || now.State != old.State || now.Rounds != old.Rounds || now.Misses != old.Misses || now.Machine != old.Machine ||
+	case !known || now.State != old.State || now.Checks != old.Checks || now.Misses != old.Misses || now.Machine != old.Machine ||
 		counts != db.JSON(old.Counts) || reasons != db.JSON(old.Reasons):
 		if err := t.Exec(`INSERT INTO node_health (cluster, node, number, state, since, machine, rounds, misses, reasons, counts)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (cluster, node) DO UPDATE SET state = excluded.state, since = excluded.since,
 			machine = excluded.machine, rounds = excluded.rounds, misses = excluded.misses, reasons = excluded.reasons, counts = excluded.counts`,
-			o.Cluster, now.Node, number, string(now.State), db.Micros(now.Since), now.Machine, now.Rounds, now.Misses, reasons, counts); err != nil {
+			o.Cluster, now.Node, number, string(now.State), db.Micros(now.Since), now.Machine, now.Checks, now.Misses, reasons, counts); err != nil {
 			return err
 		}
 	}
@@ -186,20 +186,20 @@ func saveNodeHealth(t *db.Tx, o execution.CheckBatchOutcome, number int, known b
 		return nil
 	}
 	return t.Event(app.Event{At: o.Now, Tenant: o.Tenant, Cluster: o.Cluster, Kind: app.EventHealth, Node: now.Node, Status: string(now.State),
-		Message: now.Words()})
+		Message: now.Text()})
 }
 
 // settleHealth works out how the cluster is now, tells where that is another state than before, and whether it is to be repaired.
 func settleHealth(t *db.Tx, o execution.CheckBatchOutcome, h healthRow, nodes []health.NodeHealth) error {
 	sum := health.ClusterHealth{Nodes: nodes}
 	sum.Sum(len(nodes)+1, true)
-	ill := sum.Sick + sum.Unreachable
+	ill := sum.Unhealthy + sum.Unreachable
 	since := h.since
 	if sum.State != h.state {
 		since = db.Micros(o.Now)
 	}
 	repairAt, note := h.repairAt, h.note
-	long := slices.ContainsFunc(nodes, func(n health.NodeHealth) bool { return n.Ill() && n.Rounds >= h.policy.Rounds() })
+	long := slices.ContainsFunc(nodes, func(n health.NodeHealth) bool { return n.Ill() && n.Checks >= h.policy.Rounds() })
 	switch {
 	case h.policy.Repair == template.RepairAuto && long, h.repair > 0:
 		if repairAt == 0 {

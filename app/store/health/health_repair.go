@@ -17,7 +17,7 @@ func (s *Store) fillRepair(ctx context.Context, d *execution.RepairDue, now time
 	if err != nil || h == nil {
 		return err
 	}
-	d.Nodes = h.Healthy + h.Sick + h.Unreachable + h.Unknown
+	d.Nodes = h.Healthy + h.Unhealthy + h.Unreachable + h.Unknown
 	for _, n := range h.Nodes {
 		if n.Ill() {
 			d.Ill = append(d.Ill, n)

@@ -28,7 +28,7 @@ func (s *Store) ClusterHealth(ctx context.Context, tenant, cluster string) (*hea
 	if err != nil {
 		return nil, fmt.Errorf("store: health: %w", err)
 	}
-	out := &health.ClusterHealth{Since: db.FromMicros(h.since), LookedAt: db.FromMicros(h.looked), NextAt: db.FromMicros(h.due), Nodes: []health.NodeHealth{},
+	out := &health.ClusterHealth{Since: db.FromMicros(h.since), CheckedAt: db.FromMicros(h.looked), NextAt: db.FromMicros(h.due), Nodes: []health.NodeHealth{},
 		Repair: h.policy.Repair, Note: h.note, Every: h.policy.Every()}
 	if out.Repair == "" {
 		out.Repair = template.RepairOff
@@ -37,7 +37,7 @@ func (s *Store) ClusterHealth(ctx context.Context, tenant, cluster string) (*hea
 		var machine string
 		n, err := scanNodeHealth(row, &machine)
 		if n.Machine != machine {
-			n.Rounds = 0 // it was made again, and no one has looked since
+			n.Checks = 0 // it was made again, and no one has looked since
 		}
 		out.Nodes = append(out.Nodes, n)
 		return err

@@ -19,7 +19,7 @@ const tenantRows = `SELECT t.name, t.about, t.slots, t.created_at, t.created_by,
 
 func scanTenant(row db.Scanner) (t identity.Tenant, err error) {
 	var created int64
-	err = row.Scan(&t.Name, &t.About, &t.Slots, &created, &t.CreatedBy, &t.From, &t.RequireSecondFactor, &t.Currency, &t.ExchangeRate, &t.Users, &t.Clusters, &t.SlotsHeld)
+	err = row.Scan(&t.Name, &t.About, &t.Slots, &created, &t.CreatedBy, &t.From, &t.RequireSecondFactor, &t.Currency, &t.ExchangeRate, &t.Users, &t.Clusters, &t.SlotsGranted)
 	t.CreatedAt = db.FromMicros(created)
 	return t, err
 }

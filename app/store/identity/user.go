@@ -58,7 +58,7 @@ func (s *Store) UserView(ctx context.Context, tenant, name string) (identity.Use
 	if err != nil {
 		return v, err
 	}
-	err = s.Each(ctx, db.Texts(&v.Here), `SELECT group_name FROM memberships WHERE tenant = ? AND user_name = ? AND source = '' ORDER BY group_name`, tenant, name)
+	err = s.Each(ctx, db.Texts(&v.LocalGroups), `SELECT group_name FROM memberships WHERE tenant = ? AND user_name = ? AND source = '' ORDER BY group_name`, tenant, name)
 	if err != nil {
 		return v, err
 	}

@@ -22,11 +22,11 @@ type BackfillRow struct {
 }
 
 func (u *BackfillRow) Dest() []any {
-	return []any{&u.Wanted, &u.off, &u.due, &u.tried, &u.Tries, &u.Operation, &u.Request, &u.Note}
+	return []any{&u.Target, &u.off, &u.due, &u.tried, &u.Tries, &u.Operation, &u.Request, &u.Note}
 }
 
 func (u *BackfillRow) Value() appcluster.Backfill {
-	u.Off, u.NextAt, u.TriedAt = u.off != 0, db.FromMicros(u.due), db.FromMicros(u.tried)
+	u.Off, u.NextAt, u.LastTriedAt = u.off != 0, db.FromMicros(u.due), db.FromMicros(u.tried)
 	return u.Backfill
 }
 
@@ -67,9 +67,9 @@ func backfillAfter(t *db.Tx, now time.Time, o app.Operation, status app.ClusterS
 			return err
 		}
 	}
-	if status == app.ClusterActive && c.Size >= u.Wanted {
+	if status == app.ClusterActive && c.Size >= u.Target {
 		if err := t.Notice(app.Notice{At: now, Tenant: o.Tenant, Kind: app.NoticeCluster, Cluster: c.ID, Users: []string{c.Owner}, About: app.ClusterSubject(c.ID),
-			Title: fmt.Sprintf("%s has all %d nodes.", c.Name, u.Wanted), Text: "The missing nodes have been added."}); err != nil {
+			Title: fmt.Sprintf("%s has all %d nodes.", c.Name, u.Target), Text: "The missing nodes have been added."}); err != nil {
 			return err
 		}
 		return t.Exec(`DELETE FROM backfills WHERE cluster = ?`, o.Cluster)
@@ -107,28 +107,28 @@ func lacks(t *db.Tx, o app.Operation, c app.Cluster, had *appcluster.Backfill) (
 	if err := json.Unmarshal(was, &before); err != nil {
 		return nil, fmt.Errorf("store: change of operation %d: %w", o.ID, err)
 	}
-	if had != nil && had.Operation == o.GoesOn {
+	if had != nil && had.Operation == o.Accepts {
 		var size struct {
 			Size int `json:"size"`
 		}
-		err := t.Row(`SELECT was FROM changes WHERE operation = ?`, o.GoesOn).Scan(&was)
+		err := t.Row(`SELECT was FROM changes WHERE operation = ?`, o.Accepts).Scan(&was)
 		if err == nil {
 			err = json.Unmarshal(was, &size)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("store: change of operation %d: %w", o.GoesOn, err)
+			return nil, fmt.Errorf("store: change of operation %d: %w", o.Accepts, err)
 		}
 		if c.Size > size.Size {
 			had.Tries = 0
 		}
 		return had, nil
 	}
-	u := &appcluster.Backfill{Wanted: before.Size, Off: o.NoBackfill}
+	u := &appcluster.Backfill{Target: before.Size, Off: o.NoBackfill}
 	off := 0
 	if u.Off {
 		off = 1
 	}
 	return u, t.Exec(`INSERT INTO backfills (cluster, tenant, wanted, off, due_at) VALUES (?, ?, ?, ?, 0) ON CONFLICT (cluster) DO UPDATE SET
 		wanted = excluded.wanted, off = excluded.off, due_at = 0, tried_at = 0, tries = 0, operation = 0, request = 0, note = ''`,
-		c.ID, c.Tenant, u.Wanted, off)
+		c.ID, c.Tenant, u.Target, off)
 }

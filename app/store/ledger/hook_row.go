@@ -17,15 +17,15 @@ const HookColumns = `h.id, h.tenant, h.name, h.shown, h.kinds, h.format, h.recip
 	COALESCE((SELECT d.next_at FROM hook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND d.notice > 0 ORDER BY d.id LIMIT 1), 0)`
 
 // ScanHook reads a row of HookColumns.
-func ScanHook(row db.Scanner) (webhook.Hook, error) {
-	var h webhook.Hook
-	var last webhook.HookLast
+func ScanHook(row db.Scanner) (webhook.Endpoint, error) {
+	var h webhook.Endpoint
+	var last webhook.LastAttempt
 	var kinds, operations string
 	var services []byte
 	var patience, secretAt, oldUntil, enabled, created, changed, at, took, next int64
-	err := row.Scan(&h.ID, &h.Tenant, &h.Name, &h.URL, &kinds, &h.Format, &h.To, &secretAt, &oldUntil, &enabled, &h.Why, &h.Failures,
+	err := row.Scan(&h.ID, &h.Tenant, &h.Name, &h.URL, &kinds, &h.Format, &h.To, &secretAt, &oldUntil, &enabled, &h.Problem, &h.Failures,
 		&h.When, &operations, &patience, &h.OnTimeout, &h.Script, &services, &h.CreatedBy, &created, &changed, &last.Delivery, &at, &took, &last.Status, &last.Code, &last.Error, &h.Waiting, &next)
-	h.Kinds, h.SecretAt, h.OldUntil, h.NextAt = wordsOf[app.NoticeKind](kinds), db.FromMicros(secretAt), db.FromMicros(oldUntil), db.FromMicros(next)
+	h.Kinds, h.SecretAt, h.OldSecretUntil, h.NextAt = wordsOf[app.NoticeKind](kinds), db.FromMicros(secretAt), db.FromMicros(oldUntil), db.FromMicros(next)
 	h.Operations, h.Timeout = wordsOf[app.OperationKind](operations), time.Duration(patience)*time.Microsecond
 	if err == nil && len(services) > 0 {
 		err = json.Unmarshal(services, &h.Services)
@@ -34,13 +34,13 @@ func ScanHook(row db.Scanner) (webhook.Hook, error) {
 	switch {
 	case enabled == 0:
 		h.State = webhook.HookOff
-	case h.Why != "":
+	case h.Problem != "":
 		h.State = webhook.HookStopped
 	default:
 		h.State = webhook.HookActive
 	}
 	if last.Delivery != 0 {
-		last.At, last.Took = db.FromMicros(at), time.Duration(took)*time.Microsecond
+		last.At, last.Duration = db.FromMicros(at), time.Duration(took)*time.Microsecond
 		h.Last = &last
 	}
 	return h, err

@@ -99,7 +99,7 @@ func noticeEnded(t *db.Tx, now time.Time, o *ledger.Operation, after app.Cluster
 	}
 	n := app.Notice{At: now, Tenant: o.Tenant, Kind: app.NoticeReady, Cluster: o.Cluster, Users: []string{c.Owner}, About: app.ClusterSubject(o.Cluster), Title: c.Name + " is ready."}
 	if o.Status == app.OperationFailed {
-		n.Kind, n.Title = app.NoticeFailed, fmt.Sprintf("%s: the %s failed.", c.Name, o.Kind.Words())
+		n.Kind, n.Title = app.NoticeFailed, fmt.Sprintf("%s: the %s failed.", c.Name, o.Kind.Text())
 		n.Text = fmt.Sprintf("%d of %d steps are done. The cluster's page shows what failed and what you can do.", o.Done, o.Total)
 	}
 	return t.Notice(n)
@@ -110,7 +110,7 @@ func Undone(t *db.Tx, o *ledger.Operation) (kind app.OperationKind, err error) {
 	if o.Kind != app.OperationRollBack {
 		return "", nil
 	}
-	err = t.Row(`SELECT kind FROM operations WHERE id = ?`, o.Undoes).Scan(&kind)
+	err = t.Row(`SELECT kind FROM operations WHERE id = ?`, o.RollsBack).Scan(&kind)
 	if db.IsNoRows(err) {
 		return "", nil
 	}

@@ -17,13 +17,13 @@ import (
 // AskedHook is a hook that is notified of an operation, or asked before it: what says so, and the tenant's hook that it goes to.
 type AskedHook struct {
 	template.OperationHook
-	To webhook.Hook
+	To webhook.Endpoint
 }
 
 // OperationHooksOf returns the hooks that are called at a time of an operation: the tenant's own by name, then those that the cluster's
 // template declares. missing is the first of a template's for which the tenant has no hook.
 func OperationHooksOf(t *db.Tx, op app.Operation, when template.HookPhase, definition *appcluster.Definition) (list []AskedHook, missing *template.OperationHook, err error) {
-	var all []webhook.Hook
+	var all []webhook.Endpoint
 	if err := t.Each(func(row db.Scanner) error {
 		h, err := ScanHook(row)
 		all = append(all, h)
@@ -50,7 +50,7 @@ func OperationHooksOf(t *db.Tx, op app.Operation, when template.HookPhase, defin
 		if o.When != when || o.SendTo == "" || !o.Wants(op.Kind) {
 			continue
 		}
-		i := slices.IndexFunc(all, func(h webhook.Hook) bool { return h.Name == o.SendTo && h.When == template.HookTemplate })
+		i := slices.IndexFunc(all, func(h webhook.Endpoint) bool { return h.Name == o.SendTo && h.When == template.HookTemplate })
 		if i >= 0 {
 			list = append(list, AskedHook{o, all[i]})
 		} else if missing == nil {
@@ -86,7 +86,7 @@ func TellHook(t *db.Tx, n template.OperationNews, h AskedHook) error {
 		verdict, deadline = HoldOpen, db.Micros(n.Until)
 	}
 	t.Topics[app.NoticesTopic()] = true
-	title := fmt.Sprintf("%s the %s of %s", when(h.When), n.Operation.Kind.Words(), n.Cluster.Name)
+	title := fmt.Sprintf("%s the %s of %s", when(h.When), n.Operation.Kind.Text(), n.Cluster.Name)
 	return t.Exec(`INSERT INTO hook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
 			status, took, code, error, request, operation, title, payload, verdict, deadline, on_timeout)
 		VALUES (?, ?, 0, 'waiting', 0, ?, ?, 0, '', 0, 0, 0, '', '', '', ?, ?, ?, ?, ?, ?)`,

@@ -77,12 +77,12 @@ func joinedSentences(a, b string) string {
 // plan that does not give back each node that leaves.
 func checkAcceptPartial(t *db.Tx, n appcluster.NewOperation) error {
 	op := n.Operation
-	of, err := cluster.ReadOperation(t, op.GoesOn)
+	of, err := cluster.ReadOperation(t, op.Accepts)
 	if err != nil {
 		return err
 	}
 	if of.Cluster != op.Cluster || of.Tenant != op.Tenant {
-		return app.Errorf(app.ENotFound, "Operation %d doesn't exist.", op.GoesOn)
+		return app.Errorf(app.ENotFound, "Operation %d doesn't exist.", op.Accepts)
 	}
 	later, err := later(t, of)
 	if err != nil {
@@ -115,7 +115,7 @@ func beginAcceptPartial(t *db.Tx, op app.Operation, n appcluster.NewOperation) e
 	if op.Kind != app.OperationAcceptPartial {
 		return nil
 	}
-	if err := t.Exec(`UPDATE operations SET judged_at = ended_at WHERE id = ?`, op.GoesOn); err != nil {
+	if err := t.Exec(`UPDATE operations SET judged_at = ended_at WHERE id = ?`, op.Accepts); err != nil {
 		return err
 	}
 	c, err := cluster.Scan(t.Row(`SELECT `+cluster.Columns+` FROM clusters c WHERE c.id = ?`, op.Cluster))

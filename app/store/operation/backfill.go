@@ -99,7 +99,7 @@ func (s *Store) SetBackfill(ctx context.Context, c operation.BackfillChange) err
 			return err
 		}
 		t.Topics[app.ClusterTopic(cluster.ID)] = true
-		return t.AddAudit(c.At, c.Who, "cluster.backfill", cluster.ID, map[string]any{"off": u.Off, "wanted": u.Wanted}, map[string]any{"off": c.Off, "now": c.Now, "wanted": u.Wanted})
+		return t.AddAudit(c.At, c.Who, "cluster.backfill", cluster.ID, map[string]any{"off": u.Off, "wanted": u.Target}, map[string]any{"off": c.Off, "now": c.Now, "wanted": u.Target})
 	})
 }
 

@@ -106,18 +106,18 @@ func CheckCurrentState(t *db.Tx, n cluster.NewOperation) (*clusterdb.OperationRo
 // give back all that was begun to be made: more has happened since it was planned.
 func checkUndo(t *db.Tx, n cluster.NewOperation) error {
 	op := n.Operation
-	undone, err := clusterdb.ReadOperation(t, op.Undoes)
+	undone, err := clusterdb.ReadOperation(t, op.RollsBack)
 	if err != nil {
 		return err
 	}
 	if undone.Cluster != op.Cluster || undone.Tenant != op.Tenant {
-		return app.Errorf(app.ENotFound, "Operation %d doesn't exist.", op.Undoes)
+		return app.Errorf(app.ENotFound, "Operation %d doesn't exist.", op.RollsBack)
 	}
 	later, err := later(t, undone)
 	if err != nil {
 		return err
 	}
-	if later != nil && later.GoesOn == undone.ID && later.Status.Ended() && later.Status != app.OperationSucceeded {
+	if later != nil && later.Accepts == undone.ID && later.Status.Ended() && later.Status != app.OperationSucceeded {
 		later = nil // what continued with it is undone together with it
 	}
 	if err := ledger.CheckUndo(&undone, later); err != nil {
@@ -188,9 +188,9 @@ func Submit(t *db.Tx, n cluster.NewOperation) (app.Operation, error) {
 	err = t.Row(`INSERT INTO operations (tenant, cluster, kind, status, plan_hash, on_failure, undoes, requester, message, total, done, unfinished,
 			active, queued, running, claims, turn, expected, expected_low, expected_high, expected_guess, expected_runs, created_at, started_at, ended_at, min_available, no_backfill, trace)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, 0, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?) RETURNING id`,
-		op.Tenant, op.Cluster, string(op.Kind), string(op.Status), op.PlanHash, string(op.OnFailure), max(op.Undoes, op.GoesOn), op.Requester, op.Total,
+		op.Tenant, op.Cluster, string(op.Kind), string(op.Status), op.PlanHash, string(op.OnFailure), max(op.RollsBack, op.Accepts), op.Requester, op.Total,
 		len(n.Plan.Steps), ledger.Turn(op), op.Expected.Microseconds(), op.Expects.Low.Microseconds(), op.Expects.High.Microseconds(),
-		op.Expects.Guessed.Microseconds(), op.Expects.Runs, db.Micros(op.CreatedAt), op.MinAvailable, noBackfill, op.Trace).Scan(&op.ID)
+		op.Expects.Estimated.Microseconds(), op.Expects.Runs, db.Micros(op.CreatedAt), op.MinAvailable, noBackfill, op.Trace).Scan(&op.ID)
 	if err != nil {
 		return op, fmt.Errorf("store: operation: %w", err)
 	}

@@ -15,7 +15,7 @@ import (
 func SaveRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
 	r, name := n.Request, ""
 	if r.Kind == app.OperationCreate {
-		name = r.Asked.Name // that of a cluster which exists is taken already
+		name = r.Spec.Name // that of a cluster which exists is taken already
 	}
 	if r.Status.Open() {
 		if err := identity.TenantOpen(t, r.Tenant); err != nil {
@@ -29,8 +29,8 @@ func SaveRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
 			terms, needs, offer, round, broken, message, kept, asked_at, ended_at, expires_at, due_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, '', ?, '', ?, 0, ?, '', ?, ?, ?, ?) RETURNING id`,
 		r.Tenant, string(r.Kind), name, r.Cluster, r.Requester, r.Owner, db.JSON(r.Groups), string(r.Via), string(r.Status), r.Terms.PlanHash,
-		db.JSON(r.Facts), db.JSON(r.Decision), db.JSON(r.Needs), r.Round, r.Message,
-		db.Micros(r.AskedAt), db.Micros(r.EndedAt), db.Micros(r.ExpiresAt), db.Micros(r.DueAt)).Scan(&r.ID)
+		db.JSON(r.Facts), db.JSON(r.Decision), db.JSON(r.Approvals), r.Round, r.Message,
+		db.Micros(r.RequestedAt), db.Micros(r.EndedAt), db.Micros(r.ExpiresAt), db.Micros(r.DueAt)).Scan(&r.ID)
 	if err != nil {
 		return r, fmt.Errorf("store: request: %w", err)
 	}
@@ -39,10 +39,10 @@ func SaveRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
 	}
 	if r.Status.Open() && r.Kind == app.OperationCreate {
 		// What waits holds its part of the quotas, so that it is there when it is approved.
-		if err := policy.Reserve(t, r.AskedAt, r.Reservation()); err != nil {
+		if err := policy.Reserve(t, r.RequestedAt, r.Reservation()); err != nil {
 			return r, err
 		}
-		if err := build.Claim(t, r.AskedAt, n.Build, app.BuildAsking, "", r.ID); err != nil {
+		if err := build.Claim(t, r.RequestedAt, n.Build, app.BuildAsking, "", r.ID); err != nil {
 			return r, err
 		}
 	}
@@ -55,8 +55,8 @@ func SaveRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
 	if act == "" {
 		act = "request.accept"
 	}
-	return r, t.AddAudit(r.AskedAt, n.Who, act, RequestObject(r.ID), nil, map[string]any{
-		"cluster": r.Cluster, "name": r.Asked.Name, "plan_hash": r.Terms.PlanHash,
+	return r, t.AddAudit(r.RequestedAt, n.Who, act, RequestObject(r.ID), nil, map[string]any{
+		"cluster": r.Cluster, "name": r.Spec.Name, "plan_hash": r.Terms.PlanHash,
 		"said": r.Decision.Said})
 }
 

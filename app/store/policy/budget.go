@@ -52,7 +52,7 @@ func notifyBudget(t *db.Tx, at time.Time, tenant string, s apppolicy.QuotaState,
 	}
 	line := apppolicy.QuotaLine{Scope: s.Scope, Name: s.Name}
 	n := app.Notice{At: at, Tenant: tenant, Kind: app.NoticeBudget, About: app.Subject{Kind: app.SubjectUsage},
-		Title: fmt.Sprintf("%d%% of the budget of %s for %s is used.", int(used*100/limit+1e-9), line.Whose(), month.Words()),
+		Title: fmt.Sprintf("%d%% of the budget of %s for %s is used.", int(used*100/limit+1e-9), line.Whose(), month.Text()),
 		Text: fmt.Sprintf("%s of %s is spent, or committed until leases expire or the month ends. At the limit, new requests are refused; running clusters continue.",
 			humanize.Money(used, s.Currency), humanize.Money(limit, s.Currency))}
 	switch s.Scope {

@@ -18,10 +18,10 @@ const poolColumns = `p.id, p.tenant, p.name, p.hardware, p.image, p.provider, p.
 
 func scanPool(row db.Scanner, more ...any) (p apppool.Pool, err error) {
 	var age, made, due, retry, troubled, told, ended int64
-	err = row.Scan(append([]any{&p.ID, &p.Tenant, &p.Name, &p.Hardware, &p.Image, &p.Provider, &p.Zone, &p.Count, &age, &p.Mode, &p.MadeBy, &made, &p.Version, &due,
-		&p.Failures, &retry, &p.Trouble, &troubled, &told, &ended}, more...)...)
-	p.MaxAge, p.MadeAt, p.DueAt, p.RetryAt = time.Duration(age)*time.Microsecond, db.FromMicros(made), db.FromMicros(due), db.FromMicros(retry)
-	p.TroubleAt, p.Told, p.EndedAt = db.FromMicros(troubled), told != 0, db.FromMicros(ended)
+	err = row.Scan(append([]any{&p.ID, &p.Tenant, &p.Name, &p.Hardware, &p.Image, &p.Provider, &p.Zone, &p.Count, &age, &p.Mode, &p.CreatedBy, &made, &p.Version, &due,
+		&p.Failures, &retry, &p.Error, &troubled, &told, &ended}, more...)...)
+	p.MaxAge, p.CreatedAt, p.DueAt, p.RetryAt = time.Duration(age)*time.Microsecond, db.FromMicros(made), db.FromMicros(due), db.FromMicros(retry)
+	p.ErrorAt, p.Told, p.EndedAt = db.FromMicros(troubled), told != 0, db.FromMicros(ended)
 	return p, err
 }
 
@@ -51,10 +51,10 @@ func (s *Store) CreatePool(ctx context.Context, who app.Actor, p apppool.Pool) (
 		if err := t.Row(`INSERT INTO pools (tenant, name, hardware, image, provider, zone, wanted, max_age, mode, made_by, made_at, version, due_at, failures, retry_at,
 				trouble, troubled_at, told, ended_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, 0, 0, '', 0, 0, 0) RETURNING id`, p.Tenant, p.Name, p.Hardware, p.Image, p.Provider, p.Zone, p.Count,
-			p.MaxAge.Microseconds(), string(p.Mode), p.MadeBy, db.Micros(p.MadeAt), db.Micros(p.MadeAt)).Scan(&p.ID); err != nil {
+			p.MaxAge.Microseconds(), string(p.Mode), p.CreatedBy, db.Micros(p.CreatedAt), db.Micros(p.CreatedAt)).Scan(&p.ID); err != nil {
 			return db.Wrapped(err)
 		}
-		return t.AddAudit(p.MadeAt, who, "pool.create", p.Name, nil, poolDetail(p))
+		return t.AddAudit(p.CreatedAt, who, "pool.create", p.Name, nil, poolDetail(p))
 	})
 	return p, err
 }
@@ -132,15 +132,15 @@ func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) (
 		case apppool.StateReady:
 			v.Ready, v.WaitedSince = n, db.FromMicros(since)
 		case apppool.StateCreating:
-			v.Making = n
+			v.Creating = n
 		case apppool.StateReserved:
-			v.Promised = n
+			v.Reserved = n
 		case apppool.StateFailed:
 			v.Failed = n
 		case apppool.StateDeleting:
-			v.Leaving = n
+			v.Deleting = n
 		case apppool.StateAssigned:
-			v.Handed, v.HandedToday = n, late
+			v.HandedOut, v.HandedOutToday = n, late
 			return nil
 		}
 		v.CostPerHour += cost
@@ -184,13 +184,13 @@ func (s *Store) PoolReceipt(ctx context.Context, pool int64, now time.Time) (r a
 	if err != nil {
 		return r, db.Wrapped(err)
 	}
-	r = apppool.Receipt{Pool: p.Name, Provider: p.Provider, MadeAt: p.MadeAt, DeletedAt: p.EndedAt, AsOf: now}
+	r = apppool.Receipt{Pool: p.Name, Provider: p.Provider, CreatedAt: p.CreatedAt, DeletedAt: p.EndedAt, AsOf: now}
 	var life float64
 	at := db.Micros(now)
 	err = s.Row(ctx, `SELECT count(*), coalesce(sum(CASE WHEN m.state = 'handed' THEN 1 ELSE 0 END), 0),
 			coalesce(sum(CASE WHEN m.state = 'gone' AND c.proven_at > 0 THEN 1 ELSE 0 END), 0),
 			coalesce(sum(CASE WHEN m.state = 'handed' OR m.state = 'gone' AND c.proven_at > 0 THEN 0 ELSE 1 END), 0)
-		FROM pool_machines m JOIN clusters c ON c.id = m.cluster WHERE m.pool = ?`, pool).Scan(&r.Machines, &r.Handed, &r.GivenBack, &r.Left)
+		FROM pool_machines m JOIN clusters c ON c.id = m.cluster WHERE m.pool = ?`, pool).Scan(&r.Machines, &r.HandedOut, &r.Deleted, &r.Remaining)
 	if err != nil {
 		return r, db.Wrapped(err)
 	}

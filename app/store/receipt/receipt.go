@@ -17,7 +17,7 @@ func (s *Store) Resources(ctx context.Context, tenant, cluster string) ([]fleet.
 		r := fleet.CloudResource{Tenant: tenant, Cluster: cluster}
 		var made, gone int64
 		err := row.Scan(&r.Provider, &r.Kind, &r.ID, &r.Node, &r.Intent, &r.Zone, &r.Price, &made, &gone)
-		r.MadeAt, r.GoneAt = db.FromMicros(made), db.FromMicros(gone)
+		r.CreatedAt, r.DeletedAt = db.FromMicros(made), db.FromMicros(gone)
 		list = append(list, r)
 		return err
 	}, `SELECT provider, kind, id, node, intent, zone, price, made_at, gone_at FROM resources WHERE cluster = ? AND tenant = ?

@@ -18,7 +18,7 @@ func (s *Store) Request(ctx context.Context, tenant string, id int64) (appcluste
 
 func (s *Store) ReadableRequest(ctx context.Context, r app.ClusterReader, id int64) (appcluster.Request, error) {
 	found, err := s.request(ctx, r.Tenant, nil, id)
-	if err != nil || policy.Decides(r, found.Needs) {
+	if err != nil || policy.Decides(r, found.Approvals) {
 		return found, err
 	}
 	return s.request(ctx, r.Tenant, &r, id)
@@ -85,12 +85,12 @@ func (s *Store) OpenRequestsBare(ctx context.Context, tenant string, after int64
 			return err
 		}
 		if n, ok := known[string(needs)]; ok {
-			r.Needs = n
+			r.Approvals = n
 		} else if len(needs) > 0 {
-			if err := json.Unmarshal(needs, &r.Needs); err != nil {
+			if err := json.Unmarshal(needs, &r.Approvals); err != nil {
 				return fmt.Errorf("request %d: %w", r.ID, err)
 			}
-			known[string(needs)] = r.Needs
+			known[string(needs)] = r.Approvals
 		}
 		list = append(list, r)
 		return nil
@@ -106,7 +106,7 @@ func (s *Store) OpenRequestsBare(ctx context.Context, tenant string, after int64
 	err = s.Each(ctx, func(row db.Scanner) error {
 		var id int64
 		var v appcluster.Review
-		err := row.Scan(&id, &v.Round, &v.Who)
+		err := row.Scan(&id, &v.Round, &v.Reviewer)
 		if i, ok := at[id]; ok {
 			list[i].Reviews = append(list[i].Reviews, v)
 		}
@@ -174,7 +174,7 @@ func (s *Store) PastFacts(ctx context.Context, tenant string, limit int) ([]poli
 		if err := row.Scan(&p.ID, &p.Requester, &at, &facts); err != nil {
 			return err
 		}
-		p.AskedAt = db.FromMicros(at)
+		p.RequestedAt = db.FromMicros(at)
 		list = append(list, p)
 		return json.Unmarshal(facts, &list[len(list)-1].Facts)
 	}, `SELECT id, requester, asked_at, facts FROM requests WHERE tenant = ? ORDER BY id DESC LIMIT ?`, tenant, min(max(limit, 1), 1000))

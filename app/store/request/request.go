@@ -32,7 +32,7 @@ func scanRequest(row db.Scanner) (r cluster.Request, sealed db.SealedRequest, er
 	for _, c := range []struct {
 		text []byte
 		into any
-	}{{groups, &r.Groups}, {facts, &r.Facts}, {decision, &r.Decision}, {needs, &r.Needs}, {offer, &r.Offer}} {
+	}{{groups, &r.Groups}, {facts, &r.Facts}, {decision, &r.Decision}, {needs, &r.Approvals}, {offer, &r.Offer}} {
 		if len(c.text) == 0 {
 			continue
 		}
@@ -40,15 +40,15 @@ func scanRequest(row db.Scanner) (r cluster.Request, sealed db.SealedRequest, er
 			return r, sealed, fmt.Errorf("request %d: %w", r.ID, err)
 		}
 	}
-	r.Broken = broken != 0
-	r.AskedAt, r.EndedAt, r.ExpiresAt, r.DueAt = db.FromMicros(askedAt), db.FromMicros(ended), db.FromMicros(expires), db.FromMicros(due)
+	r.Override = broken != 0
+	r.RequestedAt, r.EndedAt, r.ExpiresAt, r.DueAt = db.FromMicros(askedAt), db.FromMicros(ended), db.FromMicros(expires), db.FromMicros(due)
 	return r, sealed, nil
 }
 
 func scanReview(row db.Scanner) (request int64, v cluster.Review, err error) {
 	var at int64
 	var counts []byte
-	if err := row.Scan(&request, &v.Round, &v.Who, &at, &v.Verdict, &v.Reason, &v.PlanHash, &counts); err != nil {
+	if err := row.Scan(&request, &v.Round, &v.Reviewer, &at, &v.Decision, &v.Reason, &v.PlanHash, &counts); err != nil {
 		return 0, v, err
 	}
 	v.At = db.FromMicros(at)
@@ -72,7 +72,7 @@ func (s *Store) MoveRequest(ctx context.Context, m cluster.RequestMove) (r clust
 			return err
 		}
 		r = before
-		r.Needs, r.Reviews = append([]apppolicy.RequiredApproval(nil), before.Needs...), append([]cluster.Review(nil), before.Reviews...)
+		r.Approvals, r.Reviews = append([]apppolicy.RequiredApproval(nil), before.Approvals...), append([]cluster.Review(nil), before.Reviews...)
 		o, err := r.Move(m)
 		if err != nil || o.Nothing {
 			return err
@@ -142,7 +142,7 @@ func moved(t *db.Tx, before, r cluster.Request, m cluster.RequestMove, o cluster
 	}
 	n, err := t.Count(`UPDATE requests SET status = ?, cluster = ?, plan_hash = ?, sealed_terms = ?, needs = ?, offer = ?, round = ?, broken = ?, message = ?,
 			sealed_kept = ?, ended_at = ?, expires_at = ?, due_at = ? WHERE id = ? AND tenant = ? AND status = ?`,
-		string(r.Status), r.Cluster, r.Terms.PlanHash, t.Keys.SealTerms(r), db.JSON(r.Needs), offer, r.Round, db.Flag(r.Broken), r.Message, t.Keys.SealKept(kept, r.ID),
+		string(r.Status), r.Cluster, r.Terms.PlanHash, t.Keys.SealTerms(r), db.JSON(r.Approvals), offer, r.Round, db.Flag(r.Override), r.Message, t.Keys.SealKept(kept, r.ID),
 		db.Micros(r.EndedAt), db.Micros(r.ExpiresAt), db.Micros(r.DueAt), r.ID, r.Tenant, string(before.Status))
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func moved(t *db.Tx, before, r cluster.Request, m cluster.RequestMove, o cluster
 	}
 	if v := o.Review; v != nil {
 		if err := t.Exec(`INSERT INTO reviews (request, round, who, at, verdict, reason, plan_hash, counts) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			r.ID, v.Round, v.Who, db.Micros(v.At), string(v.Verdict), v.Reason, v.PlanHash, db.JSON(v.Counts)); err != nil {
+			r.ID, v.Round, v.Reviewer, db.Micros(v.At), string(v.Decision), v.Reason, v.PlanHash, db.JSON(v.Counts)); err != nil {
 			return err
 		}
 	}
@@ -195,7 +195,7 @@ func requestState(r cluster.Request, reason string) map[string]any {
 	if r.Offer != nil {
 		s["offer"] = map[string]any{"plan_hash": r.Offer.PlanHash, "nodes": r.Offer.Layout.Size(), "lease": humanize.DurationField(r.Offer.Lease)}
 	}
-	if r.Broken {
+	if r.Override {
 		s["broken_glass"] = true
 	}
 	return s

@@ -42,7 +42,7 @@ func (s *Store) ResourceInfos(ctx context.Context, tenant string, f resource.Fil
 		r := resource.Info{Tenant: tenant}
 		var made, slated int64
 		err := row.Scan(&r.Family, &r.Member, &r.Type, &r.Name, &r.Format, &r.Mode, &r.Latest, &made, &r.Active, &slated, &r.Size)
-		r.MadeAt, r.Recall = db.FromMicros(made), slated == 0 && r.Active != 0
+		r.CreatedAt, r.Recall = db.FromMicros(made), slated == 0 && r.Active != 0
 		if slated != r.Active {
 			r.Staged = slated
 		}
@@ -75,7 +75,7 @@ func (s *Store) ResourceInfo(ctx context.Context, tenant string, id resource.ID)
 	if err != nil {
 		return r, fmt.Errorf("store: resource: %w", err)
 	}
-	r.MadeAt = db.FromMicros(made)
+	r.CreatedAt = db.FromMicros(made)
 	places := map[string][]int{}
 	err = db.Each(ctx, m, func(row db.Scanner) error {
 		v, live, slated, err := scanVersion(row)

@@ -17,20 +17,20 @@ const deliveryColumns = `d.id, h.name, d.notice, d.state, d.attempts, d.queued_a
 
 const deliveryTables = ` FROM hook_deliveries d JOIN hooks h ON h.id = d.hook LEFT JOIN notices n ON n.id = d.notice `
 
-func (s *Store) scanDelivery(row db.Scanner, more ...any) (webhook.HookDelivery, error) {
-	var d webhook.HookDelivery
+func (s *Store) scanDelivery(row db.Scanner, more ...any) (webhook.Delivery, error) {
+	var d webhook.Delivery
 	var queued, next, ended, took int64
 	var verdict string
-	err := row.Scan(append([]any{&d.ID, &d.Hook, &d.Notice, &d.State, &d.Attempts, &queued, &next, &ended, &d.Status, &took, &d.Code, &d.Error,
+	err := row.Scan(append([]any{&d.ID, &d.Hook, &d.Notification, &d.State, &d.Attempts, &queued, &next, &ended, &d.Status, &took, &d.Code, &d.Error,
 		&d.Kind, &d.Title, &d.Operation, &verdict}, more...)...)
-	d.QueuedAt, d.EndedAt, d.Took = db.FromMicros(queued), db.FromMicros(ended), time.Duration(took)*time.Microsecond
+	d.QueuedAt, d.EndedAt, d.Duration = db.FromMicros(queued), db.FromMicros(ended), time.Duration(took)*time.Microsecond
 	if d.State == webhook.DeliveryWaiting {
 		d.NextAt = db.FromMicros(next)
 	}
 	switch {
 	case d.Operation != 0:
 		d.Kind, d.Holds, d.Vetoed = app.NoticeOperation, verdict == ledger.HoldOpen, verdict == ledger.HoldVeto
-	case d.Notice == 0:
+	case d.Notification == 0:
 		test := webhook.TestNotice("", d.QueuedAt)
 		d.Kind, d.Title = test.Kind, test.Title
 	}
@@ -38,7 +38,7 @@ func (s *Store) scanDelivery(row db.Scanner, more ...any) (webhook.HookDelivery,
 	return d, err
 }
 
-func (s *Store) HookDeliveries(ctx context.Context, tenant, hook string, before int64, limit int) ([]webhook.HookDelivery, error) {
+func (s *Store) HookDeliveries(ctx context.Context, tenant, hook string, before int64, limit int) ([]webhook.Delivery, error) {
 	h, err := s.Hook(ctx, tenant, hook)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (s *Store) HookDeliveries(ctx context.Context, tenant, hook string, before 
 	if before <= 0 {
 		before = math.MaxInt64
 	}
-	list := []webhook.HookDelivery{}
+	list := []webhook.Delivery{}
 	err = s.Each(ctx, func(row db.Scanner) error {
 		d, err := s.scanDelivery(row)
 		list = append(list, d)
@@ -61,7 +61,7 @@ func errNoDelivery(id int64) error {
 	return app.Errorf(app.ENotFound, "This webhook has no delivery %d.", id)
 }
 
-func (s *Store) HookDelivery(ctx context.Context, tenant, hook string, id int64) (webhook.HookDelivery, error) {
+func (s *Store) HookDelivery(ctx context.Context, tenant, hook string, id int64) (webhook.Delivery, error) {
 	var request string
 	d, err := s.scanDelivery(s.Row(ctx, `SELECT `+deliveryColumns+`, d.request`+deliveryTables+oneDelivery, tenant, hook, id), &request)
 	if db.IsNoRows(err) {
@@ -72,10 +72,10 @@ func (s *Store) HookDelivery(ctx context.Context, tenant, hook string, id int64)
 	}
 	d.Request = request
 	err = s.Each(ctx, func(row db.Scanner) error {
-		var a webhook.HookAttempt
+		var a webhook.Attempt
 		var at, took int64
 		err := row.Scan(&a.Attempt, &at, &took, &a.Status, &a.Code, &a.Error, &a.Response)
-		a.At, a.Took = db.FromMicros(at), time.Duration(took)*time.Microsecond
+		a.At, a.Duration = db.FromMicros(at), time.Duration(took)*time.Microsecond
 		d.Log = append(d.Log, a)
 		return err
 	}, `SELECT attempt, at, took, status, code, error, response FROM hook_attempts WHERE delivery = ? ORDER BY attempt DESC LIMIT 200`, id)
@@ -85,7 +85,7 @@ func (s *Store) HookDelivery(ctx context.Context, tenant, hook string, id int64)
 // maxTests is how many tests of a hook may wait.
 const maxTests = 3
 
-func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now time.Time) (d webhook.HookDelivery, err error) {
+func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now time.Time) (d webhook.Delivery, err error) {
 	var id int64
 	err = s.Write(ctx, func(t *db.Tx) error {
 		h, err := hookNamed(t, who.Tenant, name)
@@ -117,7 +117,7 @@ func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now ti
 	return s.HookDelivery(ctx, who.Tenant, name, id)
 }
 
-func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id int64, now time.Time) (d webhook.HookDelivery, err error) {
+func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id int64, now time.Time) (d webhook.Delivery, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
 		h, err := hookNamed(t, who.Tenant, hook)
 		if err != nil {
@@ -132,7 +132,7 @@ func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id in
 			return err
 		case was.Operation != 0:
 			return conflict("Operation deliveries can't be sent again: they describe a past state.", "")
-		case was.Notice == 0:
+		case was.Notification == 0:
 			return conflict("A test can't be sent again.", "Send another test.")
 		case was.State == webhook.DeliveryWaiting:
 			return conflict("This delivery is still waiting to be sent.", "")

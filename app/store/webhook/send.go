@@ -106,7 +106,7 @@ type dueRow struct {
 }
 
 func (r *dueRow) scan(s *Store, row db.Scanner) (err error) {
-	r.HookDelivery, err = s.scanDelivery(row, append([]any{&r.HookID, &r.Tenant, &r.url, &r.Format, &r.To, &r.secret, &r.old, &r.until}, append(r.notice.Dest(), &r.payload, &r.deadline)...)...)
+	r.Delivery, err = s.scanDelivery(row, append([]any{&r.HookID, &r.Tenant, &r.url, &r.Format, &r.To, &r.secret, &r.old, &r.until}, append(r.notice.Dest(), &r.payload, &r.deadline)...)...)
 	return err
 }
 
@@ -120,7 +120,7 @@ func (r *dueRow) due(s *Store, now time.Time) webhook.DueDelivery {
 		if err := json.Unmarshal(r.payload, d.News); err != nil {
 			d.Err = fmt.Errorf("store: payload of delivery %d: %w", d.ID, err)
 		}
-	case d.Notice == 0:
+	case d.Notification == 0:
 		d.What = webhook.TestNotice(d.Tenant, d.QueuedAt)
 	}
 	open := func(sealed []byte, place string) []byte {

@@ -29,8 +29,8 @@ func errNoHook(name string) error {
 	return app.Errorf(app.ENotFound, "Webhook %q doesn't exist.", name)
 }
 
-func (s *Store) Hooks(ctx context.Context, tenant string) ([]webhook.Hook, error) {
-	list := []webhook.Hook{}
+func (s *Store) Hooks(ctx context.Context, tenant string) ([]webhook.Endpoint, error) {
+	list := []webhook.Endpoint{}
 	err := s.Each(ctx, func(row db.Scanner) error {
 		h, err := ledger.ScanHook(row)
 		list = append(list, h)
@@ -39,7 +39,7 @@ func (s *Store) Hooks(ctx context.Context, tenant string) ([]webhook.Hook, error
 	return list, err
 }
 
-func (s *Store) Hook(ctx context.Context, tenant, name string) (webhook.Hook, error) {
+func (s *Store) Hook(ctx context.Context, tenant, name string) (webhook.Endpoint, error) {
 	h, err := ledger.ScanHook(s.Row(ctx, `SELECT `+ledger.HookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
 	if db.IsNoRows(err) {
 		return h, errNoHook(name)
@@ -48,7 +48,7 @@ func (s *Store) Hook(ctx context.Context, tenant, name string) (webhook.Hook, er
 }
 
 // hookNamed returns a hook within a transaction.
-func hookNamed(t *db.Tx, tenant, name string) (webhook.Hook, error) {
+func hookNamed(t *db.Tx, tenant, name string) (webhook.Endpoint, error) {
 	h, err := ledger.ScanHook(t.Row(`SELECT `+ledger.HookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
 	if db.IsNoRows(err) {
 		return h, errNoHook(name)
@@ -56,7 +56,7 @@ func hookNamed(t *db.Tx, tenant, name string) (webhook.Hook, error) {
 	return h, err
 }
 
-func (s *Store) SaveHook(ctx context.Context, who app.Actor, c webhook.HookChange, now time.Time) (h webhook.Hook, made bool, err error) {
+func (s *Store) SaveHook(ctx context.Context, who app.Actor, c webhook.EndpointChange, now time.Time) (h webhook.Endpoint, made bool, err error) {
 	secret := c.Secret
 	if len(secret) == 0 {
 		secret = c.New
@@ -105,7 +105,7 @@ func (s *Store) SaveHook(ctx context.Context, who app.Actor, c webhook.HookChang
 }
 
 // hookFacts are what the audit keeps of a hook: nothing of its secret but that there is another one.
-func hookFacts(h webhook.Hook, secret bool) map[string]any {
+func hookFacts(h webhook.Endpoint, secret bool) map[string]any {
 	facts := map[string]any{"url": h.URL, "format": h.Format, "kinds": h.Kinds, "state": h.State}
 	if h.To != "" {
 		facts["to"] = h.To
@@ -120,7 +120,7 @@ func hookFacts(h webhook.Hook, secret bool) map[string]any {
 	return facts
 }
 
-func makeHook(t *db.Tx, who app.Actor, c webhook.HookChange, url, secret []byte, now time.Time) error {
+func makeHook(t *db.Tx, who app.Actor, c webhook.EndpointChange, url, secret []byte, now time.Time) error {
 	if c.URL == "" && c.Script == "" {
 		return &app.Error{Code: app.EInvalid, Field: "url", Message: "URL is required.", Hint: "For example https://hooks.example.com/muster."}
 	}
@@ -160,7 +160,7 @@ func makeHook(t *db.Tx, who app.Actor, c webhook.HookChange, url, secret []byte,
 		string(c.OnTimeout), c.Script, services, who.Name(), db.Micros(now), db.Micros(now))
 }
 
-func changeHook(t *db.Tx, h webhook.Hook, c webhook.HookChange, url, secret []byte, now time.Time) error {
+func changeHook(t *db.Tx, h webhook.Endpoint, c webhook.EndpointChange, url, secret []byte, now time.Time) error {
 	set, args := `changed_at = ?`, []any{db.Micros(now)}
 	change := func(text string, values ...any) {
 		set += ", " + text
@@ -235,7 +235,7 @@ func (s *Store) DeleteHook(ctx context.Context, who app.Actor, name string, now 
 }
 
 // stopHook stops a hook by itself, and tells the admins.
-func stopHook(t *db.Tx, h webhook.Hook, why string, now time.Time) error {
+func stopHook(t *db.Tx, h webhook.Endpoint, why string, now time.Time) error {
 	if err := t.Exec(`UPDATE hooks SET stopped = ? WHERE id = ?`, why, h.ID); err != nil {
 		return err
 	}

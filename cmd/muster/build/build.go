@@ -49,7 +49,7 @@ func buildListCommand(c *cli.Context) *cobra.Command {
 			now := time.Now()
 			t := cli.NewTable("NUMBER>", "HOOK", "RULE", "STATE", "CLUSTER", "AGE>", "KEY", "DETAILS")
 			for _, b := range list {
-				t.Add(strconv.FormatInt(b.ID, 10), b.Hook, b.Rule, string(b.State), cmp.Or(b.Cluster, "-"), humanize.Duration(now.Sub(b.BegunAt)), b.Key, b.Words)
+				t.Add(strconv.FormatInt(b.ID, 10), b.Hook, b.Rule, string(b.State), cmp.Or(b.Cluster, "-"), humanize.Duration(now.Sub(b.StartedAt)), b.Key, b.Message)
 			}
 			if err := t.Show(c); err != nil || next == 0 {
 				return err
@@ -87,8 +87,8 @@ func printBuild(c *cli.Context, v build.View) error {
 		return c.PrintJSON(v)
 	}
 	fmt.Fprintf(c.Stdout, "Build %d: %s\nKey: %s (rule %s of hook %s)\n", v.ID, v.State, v.Key, v.Rule, v.Hook)
-	if v.Words != "" {
-		fmt.Fprintln(c.Stdout, v.Words)
+	if v.Message != "" {
+		fmt.Fprintln(c.Stdout, v.Message)
 	}
 	if v.State == app.BuildWaiting {
 		fmt.Fprintf(c.Stdout, "%s ahead in the queue.\n", humanize.Count(v.Ahead, "build"))
@@ -109,11 +109,11 @@ func printBuild(c *cli.Context, v build.View) error {
 		if v.Callback.URL != "" {
 			fmt.Fprintf(c.Stdout, "Callback: %s\n", v.Callback.URL)
 		}
-		for _, t := range v.Callback.Told {
+		for _, t := range v.Callback.Deliveries {
 			fmt.Fprintf(c.Stdout, "  %s\n", t.Line(time.Now()))
 		}
-		if v.Callback.Why != "" {
-			fmt.Fprintln(c.Stdout, v.Callback.Why)
+		if v.Callback.Reason != "" {
+			fmt.Fprintln(c.Stdout, v.Callback.Reason)
 		}
 	}
 	return nil
@@ -168,13 +168,13 @@ func buildWaitCommand(c *cli.Context) *cobra.Command {
 							return err
 						}
 					}
-					return &app.Error{Code: app.EConflict, Message: fmt.Sprintf("Build %d is %s: %s", v.ID, v.State, v.Words)}
+					return &app.Error{Code: app.EConflict, Message: fmt.Sprintf("Build %d is %s: %s", v.ID, v.State, v.Message)}
 				}
 				if !time.Now().Before(end) {
 					if late {
 						return err
 					}
-					return &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("Build %d is still %s.", v.ID, v.State), Hint: v.Words}
+					return &app.Error{Code: app.ETimeout, Message: fmt.Sprintf("Build %d is still %s.", v.ID, v.State), Hint: v.Message}
 				}
 				if late {
 					select {

@@ -36,14 +36,14 @@ func buildHooksCommand(c *cli.Context) *cobra.Command {
 			now := time.Now()
 			for _, h := range all.Hooks {
 				last := "-"
-				if !h.LastAt.IsZero() {
-					last = humanize.Ago(now, h.LastAt)
+				if !h.LastDeliveryAt.IsZero() {
+					last = humanize.Ago(now, h.LastDeliveryAt)
 				}
-				words := h.Why
+				words := h.Problem
 				if !h.Enabled {
 					words = "off"
 				}
-				t.Add(h.Name, h.System, h.Owner, strconv.Itoa(len(h.Rules)), strconv.Itoa(h.Live), last, address.BuildHook(h.ID), words)
+				t.Add(h.Name, h.System, h.Owner, strconv.Itoa(len(h.Rules)), strconv.Itoa(h.Active), last, address.BuildHook(h.ID), words)
 			}
 			if len(all.Hooks) == 0 {
 				fmt.Fprintln(c.Stdout, "No build hooks. Create one: muster build hook save NAME --system SYSTEM")
@@ -120,7 +120,7 @@ func buildHookSaveCommand(c *cli.Context) *cobra.Command {
 				return c.PrintJSON(s)
 			}
 			word := "updated"
-			if s.Made {
+			if s.Created {
 				word = "created"
 			}
 			fmt.Fprintf(c.Stdout, "Build hook %s %s. Send deliveries to %s%s\n", s.Name, word, cl.Settings().URL, address.BuildHook(s.ID))
@@ -160,7 +160,7 @@ func buildHookShowCommand(c *cli.Context) *cobra.Command {
 				return c.PrintJSON(h)
 			}
 			fmt.Fprintf(c.Stdout, "Build hook %s for %s, acting as %s: %s%s\n", h.Name, h.System, h.Owner, cl.Settings().URL, address.BuildHook(h.ID))
-			for _, words := range []string{h.Why, h.Refused} {
+			for _, words := range []string{h.Problem, h.Refused} {
 				if words != "" {
 					fmt.Fprintln(c.Stdout, "! "+words)
 				}
@@ -281,14 +281,14 @@ func buildRulesTryCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(out)
 			}
-			for _, l := range out.Looks {
+			for _, l := range out.Rules {
 				word := "does not match"
 				if l.Matched {
 					word = "matches"
 				}
-				fmt.Fprintln(c.Stdout, strings.TrimSpace(fmt.Sprintf("%s %s. %s", l.Rule, word, l.Words)))
+				fmt.Fprintln(c.Stdout, strings.TrimSpace(fmt.Sprintf("%s %s. %s", l.Rule, word, l.Message)))
 			}
-			fmt.Fprintf(c.Stdout, "Would do: %s\n", out.Do)
+			fmt.Fprintf(c.Stdout, "Would do: %s\n", out.Action)
 			if out.Key != "" {
 				fmt.Fprintf(c.Stdout, "Key: %s\n", out.Key)
 			}
@@ -308,7 +308,7 @@ func buildRulesTryCommand(c *cli.Context) *cobra.Command {
 			if out.NoCallback != "" {
 				fmt.Fprintln(c.Stdout, out.NoCallback)
 			}
-			if words := cmp.Or(out.Refuse, out.Words); words != "" {
+			if words := cmp.Or(out.Refuse, out.Message); words != "" {
 				fmt.Fprintln(c.Stdout, words)
 			}
 			return nil
@@ -338,7 +338,7 @@ func buildDeliveriesCommand(c *cli.Context) *cobra.Command {
 				if c.JSON() {
 					return c.PrintJSON(d)
 				}
-				_, err = fmt.Fprintf(c.Stdout, "%s %s %s: %s. %s\n\n%s\n", d.At.Format(time.RFC3339), d.Event, d.Action, d.Outcome, d.Words, d.Body)
+				_, err = fmt.Fprintf(c.Stdout, "%s %s %s: %s. %s\n\n%s\n", d.At.Format(time.RFC3339), d.Event, d.Action, d.Outcome, d.Message, d.Body)
 				return err
 			}
 			if limit < 1 || limit > build.MaxBuildPage {
@@ -358,7 +358,7 @@ func buildDeliveriesCommand(c *cli.Context) *cobra.Command {
 			now := time.Now()
 			t := cli.NewTable("NUMBER>", "EVENT", "OUTCOME", "RULE", "BUILD", "AGE>", "DETAILS")
 			for _, d := range list {
-				t.Add(strconv.FormatInt(d.ID, 10), strings.TrimSpace(d.Event+" "+d.Action), string(d.Outcome), cmp.Or(d.Rule, "-"), cmp.Or(d.Build, "-"), humanize.Duration(now.Sub(d.At)), d.Words)
+				t.Add(strconv.FormatInt(d.ID, 10), strings.TrimSpace(d.Event+" "+d.Action), string(d.Outcome), cmp.Or(d.Rule, "-"), cmp.Or(d.Build, "-"), humanize.Duration(now.Sub(d.At)), d.Message)
 			}
 			if err := t.Show(c); err != nil || next == 0 {
 				return err
@@ -389,7 +389,7 @@ func buildReplayCommand(c *cli.Context) *cobra.Command {
 			if c.JSON() {
 				return c.PrintJSON(d)
 			}
-			_, err = fmt.Fprintf(c.Stdout, "Delivery %d: %s. %s\n", d.ID, d.Outcome, d.Words)
+			_, err = fmt.Fprintf(c.Stdout, "Delivery %d: %s. %s\n", d.ID, d.Outcome, d.Message)
 			return err
 		}}
 }

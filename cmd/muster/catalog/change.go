@@ -154,9 +154,9 @@ func sayReport(c *cli.Context, r catalog.Report) error {
 		case r.OK() && len(r.Changes) == 0:
 			fmt.Fprintln(c.Stdout, "No changes.")
 		case r.Saved:
-			fmt.Fprintf(c.Stdout, "Saved as revision %s: %s, %d unchanged.\n", r.Revision, humanize.Count(len(r.Changes), "change"), r.Same)
+			fmt.Fprintf(c.Stdout, "Saved as revision %s: %s, %d unchanged.\n", r.Revision, humanize.Count(len(r.Changes), "change"), r.Unchanged)
 		default:
-			fmt.Fprintf(c.Stdout, "Nothing was saved: %s, %d unchanged.\n", humanize.Count(len(r.Changes), "change"), r.Same)
+			fmt.Fprintf(c.Stdout, "Nothing was saved: %s, %d unchanged.\n", humanize.Count(len(r.Changes), "change"), r.Unchanged)
 		}
 	}
 	if !r.OK() {

@@ -93,7 +93,7 @@ func catalogHistoryCommand(c *cli.Context) *cobra.Command {
 		t := cli.NewTable("VERSION>", "TIME", "BY", "CHANGE", "NOTE")
 		for _, r := range list {
 			what := "saved"
-			if r.Gone {
+			if r.Deleted {
 				what = "removed"
 			}
 			t.Add(strconv.Itoa(r.Number), r.At.Local().Format("2006-01-02 15:04:05"), r.By, what, cli.FirstLine(r.Note))

@@ -402,7 +402,7 @@ func resourceDiffCommand(c *cli.Context) *cobra.Command {
 			if d.More > 0 {
 				fmt.Fprintf(c.Stdout, "… and %d more\n", d.More)
 			}
-			fmt.Fprintf(c.Stdout, "%d changed, %d unchanged.\n", len(d.Changes)+d.More, d.Same)
+			fmt.Fprintf(c.Stdout, "%d changed, %d unchanged.\n", len(d.Changes)+d.More, d.Unchanged)
 			return nil
 		},
 	}

@@ -69,7 +69,7 @@ func templateVersionsCommand(c *cli.Context) *cobra.Command {
 		t := cli.NewTable("NUMBER>", "PUBLISHED>", "STATE", "VERSION", "CURRENT")
 		for _, v := range all {
 			current := ""
-			if v.Stands {
+			if v.Current {
 				current = "yes"
 			}
 			t.Add(strconv.Itoa(v.Number), humanize.Ago(time.Now(), v.At), string(v.Template.InState()), v.Template.Version, current)

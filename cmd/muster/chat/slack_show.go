@@ -55,7 +55,7 @@ func printSlack(c *cli.Context, h chat.Settings) error {
 	}
 	t := cli.NewTable("TEAM", "NAME", "TENANT", "STATE", "LAST EVENT>", "CALLS>", "ERROR")
 	for _, w := range h.Workspaces {
-		t.Add(w.Team, w.Name, w.Tenant, string(w.State), ago(w.EventAt), strconv.Itoa(w.Calls), cmp.Or(w.Why, w.Error))
+		t.Add(w.Team, w.Name, w.Tenant, string(w.State), ago(w.EventAt), strconv.Itoa(w.Calls), cmp.Or(w.Problem, w.Error))
 	}
 	if err := t.Show(c); err != nil {
 		return err

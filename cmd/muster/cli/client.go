@@ -59,7 +59,7 @@ func waitsError(r cluster.Request) error {
 
 func RequestNeeds(r cluster.Request) string {
 	var all []string
-	for _, n := range r.Needs {
+	for _, n := range r.Approvals {
 		if !n.Met() {
 			words := n.Words()
 			if len(n.Approved) > 0 {

@@ -90,7 +90,7 @@ func printAcceptPartial(c *cli.Context, v cluster.View, p operation.AcceptPartia
 		return c.PrintJSON(p)
 	}
 	fmt.Fprintf(c.Stdout, "%s: %s (%s)\n", v.Name, p.Title(), v.ID)
-	for _, l := range p.GivesBack {
+	for _, l := range p.Deletes {
 		fmt.Fprintf(c.Stdout, "  without %s: %s\n", l.Node, l.Error)
 	}
 	if p.After.CostPerHour > 0 {
@@ -132,7 +132,7 @@ func clusterBackfillCommand(c *cli.Context) *cobra.Command {
 				cli.Line(c.Stdout, "%s has all its nodes.", v.Name)
 				return nil
 			}
-			cli.Line(c.Stdout, "%s: %s", v.Name, v.Backfill.Words(v.Size, time.Now()))
+			cli.Line(c.Stdout, "%s: %s", v.Name, v.Backfill.Text(v.Size, time.Now()))
 			return nil
 		},
 	}
@@ -146,7 +146,7 @@ func clusterBackfillCommand(c *cli.Context) *cobra.Command {
 func awaitAcceptPartial(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View, op app.Operation) (now cluster.View, began bool, err error) {
 	for deadline := time.Now().Add(undoTimeout); ; {
 		latest, _ := OperationOf(v, 0)
-		if latest.Kind == app.OperationAcceptPartial && latest.GoesOn == op.ID {
+		if latest.Kind == app.OperationAcceptPartial && latest.Accepts == op.ID {
 			if !c.JSON() {
 				fmt.Fprintf(c.Stderr, "%s continues with %s.\n", v.Name, humanize.Count(v.Size, "node"))
 			}

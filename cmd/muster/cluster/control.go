@@ -83,7 +83,7 @@ func clusterPauseCommand(c *cli.Context) *cobra.Command {
 				return c.PrintJSON(v)
 			}
 			op := underWay(v)
-			fmt.Fprintf(c.Stdout, "%s of %s (%s) is paused, %d of %d steps done\nResume:  muster cluster resume %s\n", op.Kind.Words(), v.Name, v.ID, op.Done, op.Total, v.ID)
+			fmt.Fprintf(c.Stdout, "%s of %s (%s) is paused, %d of %d steps done\nResume:  muster cluster resume %s\n", op.Kind.Text(), v.Name, v.ID, op.Done, op.Total, v.ID)
 			return nil
 		},
 	}
@@ -139,7 +139,7 @@ func cancelled(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Vi
 		if c.JSON() {
 			return c.PrintJSON(v)
 		}
-		fmt.Fprintf(c.Stdout, "%s of %s (%s) is stopping\n", op.Kind.Words(), v.Name, v.ID)
+		fmt.Fprintf(c.Stdout, "%s of %s (%s) is stopping\n", op.Kind.Text(), v.Name, v.ID)
 		if rollBack {
 			fmt.Fprintln(c.Stdout, "It will then be rolled back.")
 		}
@@ -156,10 +156,10 @@ func cancelled(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.Vi
 		return c.PrintJSON(v)
 	}
 	if op.Status == app.OperationSucceeded {
-		fmt.Fprintf(c.Stdout, "%s of %s (%s) finished before it could be stopped\n", op.Kind.Words(), v.Name, v.ID)
+		fmt.Fprintf(c.Stdout, "%s of %s (%s) finished before it could be stopped\n", op.Kind.Text(), v.Name, v.ID)
 		return nil
 	}
-	fmt.Fprintf(c.Stdout, "%s of %s (%s) was cancelled after %d of %d steps\n", op.Kind.Words(), v.Name, v.ID, op.Done, op.Total)
+	fmt.Fprintf(c.Stdout, "%s of %s (%s) was cancelled after %d of %d steps\n", op.Kind.Text(), v.Name, v.ID, op.Done, op.Total)
 	for _, way := range waysForward(v, op) {
 		fmt.Fprintln(c.Stdout, way)
 	}
@@ -174,10 +174,10 @@ func waysForward(v cluster.View, op app.Operation) (ways []string) {
 	if op.OnFailure == app.FailureRollBack && op.Kind != app.OperationRollBack {
 		return []string{"It's being rolled back automatically:  muster cluster logs " + v.ID + " -f"}
 	}
-	if v.Trouble == nil { // a server of the version before
+	if v.Problem == nil { // a server of the version before
 		return []string{"Delete cluster:  muster cluster delete " + v.Name}
 	}
-	for _, w := range v.Trouble.Ways {
+	for _, w := range v.Problem.Options {
 		ways = append(ways, w.Title+":  "+w.Command)
 	}
 	return ways

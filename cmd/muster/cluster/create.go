@@ -219,7 +219,7 @@ func printStarted(c *cli.Context, v cluster.View, people string) error {
 		return c.PrintJSON(v)
 	}
 	op, _ := OperationOf(v, 0)
-	fmt.Fprintf(c.Stdout, "%s of %s (%s) accepted: %s, %s", op.Kind.Words(), v.Name, v.ID, humanize.Count(v.Size, "node"), humanize.Count(op.Total, "step"))
+	fmt.Fprintf(c.Stdout, "%s of %s (%s) accepted: %s, %s", op.Kind.Text(), v.Name, v.ID, humanize.Count(v.Size, "node"), humanize.Count(op.Total, "step"))
 	if op.Expected > 0 {
 		fmt.Fprintf(c.Stdout, ", %s", withPeople(takes(op.Expected, op.Expects), people))
 	}
@@ -306,7 +306,7 @@ func previewCreate(ctx context.Context, c *cli.Context, cl *cli.Client, r cluste
 // takes says how long an operation takes, and how that's estimated. Older servers report one figure only.
 func takes(d time.Duration, e app.Expectation) string {
 	if e.Typical > 0 {
-		return e.Words()
+		return e.Text()
 	}
 	return humanize.About(humanize.Rough(d))
 }
@@ -321,8 +321,8 @@ func withPeople(takes, people string) string {
 
 // warningsOf are warnings about the template of an accepted request.
 func warningsOf(a cluster.Answer) []string {
-	if a.Cluster != nil && a.Cluster.MadeFrom != nil {
-		return a.Cluster.MadeFrom.Warnings
+	if a.Cluster != nil && a.Cluster.TemplateVersion != nil {
+		return a.Cluster.TemplateVersion.Warnings
 	}
 	return a.Warnings
 }

@@ -35,7 +35,7 @@ func clusterExportCommand(c *cli.Context) *cobra.Command {
 				return err
 			}
 			if c.JSON() {
-				for _, p := range e.LeftOut {
+				for _, p := range e.Omitted {
 					fmt.Fprintf(c.Stderr, "left out because it may be secret: %s\n", p)
 				}
 				return c.PrintJSON(e.Spec)
@@ -113,14 +113,14 @@ func PrintPreview(c *cli.Context, p cluster.Preview) {
 	if words := p.Plan.FallbackWords(); words != "" {
 		cli.Line(c.Stdout, "%s", words)
 	}
-	if words := p.Cheaper.Words(); words != "" {
+	if words := p.Cheaper.Text(); words != "" {
 		cli.Line(c.Stdout, "%s", words)
 	}
 	for _, w := range append(p.ProblemLines(), p.Warnings...) {
 		cli.Line(c.Stdout, "%s", w)
 	}
 	if p.FromPools != nil {
-		cli.Line(c.Stdout, "%s", p.FromPools.Words())
+		cli.Line(c.Stdout, "%s", p.FromPools.Text())
 	}
 	if d := p.Decision; d != nil && d.Reason != "" {
 		cli.Line(c.Stdout, "%s", d.Reason)

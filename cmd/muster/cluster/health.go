@@ -60,7 +60,7 @@ func checkHealth(ctx context.Context, c *cli.Context, word string) error {
 		if err := cl.CallInto(ctx, rest.ClusterPath(v.ID, "health"), nil, &h); err != nil {
 			return err
 		}
-		if h.LookedAt.After(before.LookedAt) {
+		if h.CheckedAt.After(before.CheckedAt) {
 			return printHealth(c, v.Name, h)
 		}
 		select {
@@ -139,8 +139,8 @@ func printHealth(c *cli.Context, name string, h health.ClusterHealth) error {
 		return c.PrintJSON(h)
 	}
 	line := fmt.Sprintf("%s is %s.", name, h.State)
-	if !h.LookedAt.IsZero() {
-		line += fmt.Sprintf(" %d healthy, %d unhealthy, %d unreachable, %d unknown; checked %s.", h.Healthy, h.Sick, h.Unreachable, h.Unknown, cli.Time(h.LookedAt))
+	if !h.CheckedAt.IsZero() {
+		line += fmt.Sprintf(" %d healthy, %d unhealthy, %d unreachable, %d unknown; checked %s.", h.Healthy, h.Unhealthy, h.Unreachable, h.Unknown, cli.Time(h.CheckedAt))
 	}
 	fmt.Fprintln(c.Stdout, line)
 	if h.Note != "" {
@@ -156,7 +156,7 @@ func printHealth(c *cli.Context, name string, h health.ClusterHealth) error {
 		if !n.Since.IsZero() {
 			since = cli.Time(n.Since)
 		}
-		t.Add(n.Node, n.State.Words(), since, strings.Join(n.Reasons, "; "))
+		t.Add(n.Node, n.State.Text(), since, strings.Join(n.Reasons, "; "))
 	}
 	return t.Show(c)
 }
@@ -171,8 +171,8 @@ func printDrift(c *cli.Context, name string, d operation.Drift) error {
 		t := cli.NewTable("SOURCE", "DRIFT", "REPAIR")
 		for _, i := range d.Items {
 			repair := "-"
-			if i.Mend != nil {
-				repair = strings.TrimSpace("muster cluster " + string(i.Mend.Kind) + " " + name + " " + nodeFlags(i.Mend.Nodes))
+			if i.Fix != nil {
+				repair = strings.TrimSpace("muster cluster " + string(i.Fix.Kind) + " " + name + " " + nodeFlags(i.Fix.Nodes))
 			}
 			t.Add(string(i.From), i.Text, repair)
 		}

@@ -138,12 +138,12 @@ func printLease(c *cli.Context, o operation.LeaseOutlook) error {
 	}
 	now := time.Now()
 	switch {
-	case o.Gone:
+	case o.Deleted:
 		fmt.Fprintf(c.Stdout, "%s is deleted.\n", o.Name)
 		return nil
 	case o.Until.IsZero():
 		fmt.Fprintf(c.Stdout, "The lease of %s never expires.\n", o.Name)
-	case o.Over:
+	case o.Expired:
 		fmt.Fprintf(c.Stdout, "The lease of %s expired %s, at %s.\n", o.Name, humanize.Ago(now, o.Until), cli.Time(o.Until))
 	default:
 		fmt.Fprintf(c.Stdout, "The lease of %s expires in %s, at %s.\n", o.Name, humanize.Duration(o.Until.Sub(now)), cli.Time(o.Until))

@@ -83,7 +83,7 @@ func statusWords(s app.ClusterSummary) string {
 	if s.Operation == nil || s.Operation.Status.Ended() {
 		return string(s.Status)
 	}
-	return fmt.Sprintf("%s (%s %d/%d)", s.Status, s.Operation.Kind.Words(), s.Operation.Done, s.Operation.Total)
+	return fmt.Sprintf("%s (%s %d/%d)", s.Status, s.Operation.Kind.Text(), s.Operation.Done, s.Operation.Total)
 }
 
 func leaseLeft(c app.Cluster, now time.Time) string {

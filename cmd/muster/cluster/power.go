@@ -46,7 +46,7 @@ func clusterPowerCommand(c *cli.Context, kind app.OperationKind, short, long str
 				return c.PrintJSON(p)
 			case preview:
 				return printUpdate(c, v, p, true)
-			case p.Nothing:
+			case p.NoChanges:
 				return c.Say(v, "No changes needed for %s.", v.Name)
 			}
 			after, err := w.start(ctx, cl, v.ID)

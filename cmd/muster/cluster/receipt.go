@@ -110,10 +110,10 @@ func printReceipt(c *cli.Context, r fleet.Receipt) error {
 		t := cli.NewTable("NODE", "KIND", "ID", "ZONE", "CREATED", "DELETED", "LIFETIME>", "PRICE/H>", "COST>")
 		for _, l := range r.Lines {
 			gone := "-"
-			if !l.GoneAt.IsZero() {
-				gone = cli.Time(l.GoneAt)
+			if !l.DeletedAt.IsZero() {
+				gone = cli.Time(l.DeletedAt)
 			}
-			t.Add(l.Node, string(l.Kind), l.ID, cmp.Or(l.Zone, "-"), cli.Time(l.MadeAt), gone, humanize.Duration(l.Lifetime), humanize.Price(l.Price, r.Currency), humanize.Price(l.Cost, r.Currency))
+			t.Add(l.Node, string(l.Kind), l.ID, cmp.Or(l.Zone, "-"), cli.Time(l.CreatedAt), gone, humanize.Duration(l.Lifetime), humanize.Price(l.Price, r.Currency), humanize.Price(l.Cost, r.Currency))
 		}
 		if err := t.Show(c); err != nil {
 			return err
@@ -131,5 +131,5 @@ func printReceipt(c *cli.Context, r fleet.Receipt) error {
 
 // receiptTotal is a receipt's total.
 func receiptTotal(r fleet.Receipt) string {
-	return fmt.Sprintf("%s, %s in total, cost %s, %d left", humanize.Count(len(r.Lines), "resource"), humanize.Duration(r.Lifetime), humanize.Money(r.Cost, r.Currency), r.Left)
+	return fmt.Sprintf("%s, %s in total, cost %s, %d left", humanize.Count(len(r.Lines), "resource"), humanize.Duration(r.Lifetime), humanize.Money(r.Cost, r.Currency), r.Remaining)
 }

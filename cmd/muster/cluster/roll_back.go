@@ -60,7 +60,7 @@ func clusterRollBackCommand(c *cli.Context) *cobra.Command {
 			if v, err = cl.Operations.RollBack(cmd.Context(), v.ID, p); err != nil {
 				return err
 			}
-			if !p.Gone {
+			if !p.DeletesCluster {
 				return started(cmd.Context(), c, cl, v, w, after)
 			}
 			return deleting(cmd.Context(), c, cl, v, w, after)
@@ -77,7 +77,7 @@ func printRollBack(c *cli.Context, v cluster.View, p operation.RollBackPreview) 
 	if c.JSON() {
 		return c.PrintJSON(p)
 	}
-	fmt.Fprintf(c.Stdout, "rollback of the %s of %s (%s): %s\n", p.Operation.Kind.Words(), v.Name, v.ID, rollBackWords(p))
+	fmt.Fprintf(c.Stdout, "rollback of the %s of %s (%s): %s\n", p.Operation.Kind.Text(), v.Name, v.ID, rollBackWords(p))
 	if len(p.Plan.Steps) == 0 {
 		return nil
 	}
@@ -88,13 +88,13 @@ func printRollBack(c *cli.Context, v cluster.View, p operation.RollBackPreview) 
 // rollBackWords says what a rollback deletes.
 func rollBackWords(p operation.RollBackPreview) string {
 	words := "no machines are deleted"
-	switch n := len(p.GivesBack); {
+	switch n := len(p.Deletes); {
 	case n == 1:
 		words = "1 machine is deleted"
 	case n > 1:
 		words = fmt.Sprintf("%d machines are deleted", n)
 	}
-	if p.Gone {
+	if p.DeletesCluster {
 		words += "; the cluster is deleted"
 	}
 	return words
@@ -106,7 +106,7 @@ const undoTimeout = 30 * time.Second
 // waitUndone waits for a cancelled operation's automatic rollback to start and to finish.
 func waitUndone(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster.View, op app.Operation, w waitFlags) error {
 	for deadline := time.Now().Add(undoTimeout); ; {
-		if latest, _ := OperationOf(v, 0); latest.Kind == app.OperationRollBack && latest.Undoes == op.ID {
+		if latest, _ := OperationOf(v, 0); latest.Kind == app.OperationRollBack && latest.RollsBack == op.ID {
 			if op.Kind != app.OperationCreate {
 				return started(ctx, c, cl, v, w, 0)
 			}

@@ -50,11 +50,11 @@ func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster
 		return nil
 	}
 	fmt.Fprintf(c.Stdout, "%s\n", strings.Join(facts(v, time.Now()), " · "))
-	if v.Trouble != nil {
-		printTrouble(c, *v.Trouble, time.Now())
+	if v.Problem != nil {
+		printTrouble(c, *v.Problem, time.Now())
 	}
 	if v.Backfill != nil {
-		fmt.Fprintln(c.Stdout, v.Backfill.Words(v.Size, time.Now()))
+		fmt.Fprintln(c.Stdout, v.Backfill.Text(v.Size, time.Now()))
 	}
 	fmt.Fprintln(c.Stdout)
 	if err := nodeTable(v.Nodes).Show(c); err != nil {
@@ -75,7 +75,7 @@ func PrintCluster(ctx context.Context, c *cli.Context, cl *cli.Client, v cluster
 }
 
 // printTrouble prints since when the cluster has a problem, its cost in the meantime, and the possible actions, the best first.
-func printTrouble(c *cli.Context, t cluster.Trouble, now time.Time) {
+func printTrouble(c *cli.Context, t cluster.Problem, now time.Time) {
 	for _, f := range t.Failures {
 		fmt.Fprintf(c.Stdout, "  %s: %s\n", f.Step, f.Error)
 	}
@@ -89,10 +89,10 @@ func printTrouble(c *cli.Context, t cluster.Trouble, now time.Time) {
 	fmt.Fprintln(c.Stdout, strings.TrimSpace(". "+t.Soon))
 	fmt.Fprint(c.Stdout, "\nWhat you can do:\n")
 	wide := 0
-	for _, w := range t.Ways {
+	for _, w := range t.Options {
 		wide = max(wide, len(w.Command))
 	}
-	for _, w := range t.Ways {
+	for _, w := range t.Options {
 		fmt.Fprintf(c.Stdout, "  %-*s  %s\n", wide, w.Command, w.Text)
 	}
 }
@@ -112,7 +112,7 @@ func printHistory(c *cli.Context, ops []app.Operation, now time.Time) error {
 		if !o.StartedAt.IsZero() && !o.EndedAt.IsZero() {
 			took = "took " + cli.Clock(o.EndedAt.Sub(o.StartedAt))
 		}
-		t.Add("  "+humanize.Ago(now, o.CreatedAt), o.Kind.Words(), string(o.Status), took, "by "+o.Requester)
+		t.Add("  "+humanize.Ago(now, o.CreatedAt), o.Kind.Text(), string(o.Status), took, "by "+o.Requester)
 	}
 	t.Rows = t.Rows[1:] // without headings
 	if err := t.Show(c); err != nil || len(ops) <= historyShown {
@@ -130,18 +130,18 @@ func Headline(v cluster.View) string {
 	case v.Status == app.ClusterDeleted:
 		line += ": " + cmp.Or(v.Message, "all machines are deleted")
 	case known && !op.HeldUntil.IsZero():
-		line += fmt.Sprintf(": the %s hasn't started. %s", op.Kind.Words(), op.Message)
+		line += fmt.Sprintf(": the %s hasn't started. %s", op.Kind.Text(), op.Message)
 	case known && op.Status == app.OperationCancelled && op.StartedAt.IsZero() && op.Message != "":
 		line += ". " + op.Message
 	case known && !op.Status.Ended():
-		line += fmt.Sprintf(": %s %s, %d of %d steps done", op.Kind.Words(), op.Status, op.Done, op.Total)
-	case v.Trouble != nil:
-		return line + ": " + v.Trouble.What
+		line += fmt.Sprintf(": %s %s, %d of %d steps done", op.Kind.Text(), op.Status, op.Done, op.Total)
+	case v.Problem != nil:
+		return line + ": " + v.Problem.Text
 	case cmp.Or(v.Message, op.Message) != "" && v.Status == app.ClusterFailed:
 		line += ": " + cmp.Or(v.Message, op.Message)
 	}
 	if known && op.Status.Ended() && !op.StartedAt.IsZero() && !op.EndedAt.IsZero() {
-		line += fmt.Sprintf(" (%s took %s)", op.Kind.Words(), humanize.Duration(op.EndedAt.Sub(op.StartedAt)))
+		line += fmt.Sprintf(" (%s took %s)", op.Kind.Text(), humanize.Duration(op.EndedAt.Sub(op.StartedAt)))
 	}
 	return line
 }
@@ -170,11 +170,11 @@ func leaseWords(c app.Cluster, now time.Time) string {
 
 // templateText names the template and version of a cluster.
 func templateText(v cluster.View) string {
-	m := v.MadeFrom
+	m := v.TemplateVersion
 	switch {
 	case m == nil:
 		return v.Template
-	case m.Gone:
+	case m.Deleted:
 		return v.Template + " (no longer in the catalog)"
 	case m.Newer && m.Number > 0 && m.Latest > 0:
 		return fmt.Sprintf("%s version %d (latest: %d)", v.Template, m.Number, m.Latest)

@@ -244,14 +244,14 @@ func update(ctx context.Context, c *cli.Context, word string, f *updateFlags, re
 	switch {
 	case f.preview && c.JSON():
 		return c.PrintJSON(p)
-	case p.Nothing && c.JSON():
+	case p.NoChanges && c.JSON():
 		return c.PrintJSON(v)
 	case !c.JSON():
 		if err := printUpdate(c, v, p, f.steps); err != nil {
 			return err
 		}
 	}
-	if f.preview || p.Nothing {
+	if f.preview || p.NoChanges {
 		return nil
 	}
 	if !f.yes && !f.harmless {

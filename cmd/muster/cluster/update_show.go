@@ -24,7 +24,7 @@ type updateText struct {
 }
 
 func (t updateText) write(v cluster.View, p cluster.UpdatePreview, steps bool) error {
-	if p.Nothing {
+	if p.NoChanges {
 		_, err := fmt.Fprintf(t.w, "%s (%s): no changes needed.\n", v.Name, v.ID)
 		return err
 	}
@@ -58,7 +58,7 @@ func (t updateText) nodes(p cluster.UpdatePreview) error {
 	has := func(is func(cluster.UpdatedNode) string) bool {
 		return slices.ContainsFunc(touched, func(n cluster.UpdatedNode) bool { return is(n) != "" })
 	}
-	zone, why := func(n cluster.UpdatedNode) string { return n.Zone }, func(n cluster.UpdatedNode) string { return n.Why }
+	zone, why := func(n cluster.UpdatedNode) string { return n.Zone }, func(n cluster.UpdatedNode) string { return n.Reason }
 	head := []string{"", "NODE", "HARDWARE", "IMAGE", "SERVICES"}
 	if has(zone) {
 		head = append(head, "ZONE")
@@ -76,7 +76,7 @@ func (t updateText) nodes(p cluster.UpdatePreview) error {
 			row = append(row, n.Zone)
 		}
 		if has(why) {
-			row = append(row, n.Why)
+			row = append(row, n.Reason)
 		}
 		table.Add(row...)
 	}
@@ -179,7 +179,7 @@ func (t updateText) figures(v cluster.View, p cluster.UpdatePreview, now time.Ti
 	}
 	cli.Line(t.w, "%s", text)
 	if p.FromPools != nil {
-		cli.Line(t.w, "  %s", p.FromPools.Words())
+		cli.Line(t.w, "  %s", p.FromPools.Text())
 	}
 	for _, l := range p.ProblemLines() {
 		cli.Line(t.w, "  %s", l)

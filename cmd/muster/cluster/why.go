@@ -167,7 +167,7 @@ func printQueue(c *cli.Context, q execution.Queue, now time.Time) error {
 	fmt.Fprintln(c.Stdout)
 	t := cli.NewTable("CLUSTER", "OPERATION", "STATUS", "AGE>", "DONE>", "RUNNING>", "QUEUED>", "WAITING>", "REASON")
 	for _, l := range q.Operations {
-		t.Add(l.Name, l.Kind.Words(), string(l.Status), humanize.Duration(now.Sub(l.CreatedAt)), fmt.Sprintf("%d/%d", l.Done, l.Total), strconv.Itoa(l.Running),
+		t.Add(l.Name, l.Kind.Text(), string(l.Status), humanize.Duration(now.Sub(l.CreatedAt)), fmt.Sprintf("%d/%d", l.Done, l.Total), strconv.Itoa(l.Running),
 			strconv.Itoa(l.Queued), strconv.Itoa(l.Ready+l.Waiting), l.Text)
 	}
 	if err := t.Show(c); err != nil || q.More == 0 {

@@ -154,10 +154,10 @@ func accountLine(a app.Account, now time.Time) string {
 }
 
 func orphanAge(o fleet.Orphan, now time.Time) string {
-	if o.MadeAt.IsZero() {
+	if o.CreatedAt.IsZero() {
 		return ">" + humanize.Duration(now.Sub(o.FirstSeen))
 	}
-	return humanize.Duration(now.Sub(o.MadeAt))
+	return humanize.Duration(now.Sub(o.CreatedAt))
 }
 
 func orphanState(o fleet.Orphan, now time.Time) string {
@@ -168,7 +168,7 @@ func orphanState(o fleet.Orphan, now time.Time) string {
 	case o.State == fleet.OrphanDue:
 		state = "deleted in the next pass"
 	case o.State == fleet.OrphanGone:
-		state = "deleted " + humanize.Ago(now, o.GoneAt)
+		state = "deleted " + humanize.Ago(now, o.DeletedAt)
 	}
 	if o.Error != "" {
 		state += ": " + o.Error

@@ -46,14 +46,14 @@ func printPools(c *cli.Context, all []pool.View) error {
 	}
 	t := cli.NewTable("NAME", "MODE", "READY>", "SIZE>", "CREATING>", "USED TODAY>", "COST/H>", "MACHINES")
 	for _, v := range all {
-		t.Add(v.Name, string(v.Mode), strconv.Itoa(v.Ready), strconv.Itoa(v.Count), strconv.Itoa(v.Making), strconv.Itoa(v.HandedToday), humanize.Price(v.CostPerHour, v.Currency), poolKind(v.Pool))
+		t.Add(v.Name, string(v.Mode), strconv.Itoa(v.Ready), strconv.Itoa(v.Count), strconv.Itoa(v.Creating), strconv.Itoa(v.HandedOutToday), humanize.Price(v.CostPerHour, v.Currency), poolKind(v.Pool))
 	}
 	if err := t.Show(c); err != nil {
 		return err
 	}
 	for _, v := range all {
-		if v.Trouble != "" {
-			cli.Line(c.Stdout, "%s is not full: %s", v.Name, v.Trouble)
+		if v.Error != "" {
+			cli.Line(c.Stdout, "%s is not full: %s", v.Name, v.Error)
 		}
 	}
 	return nil
@@ -97,25 +97,25 @@ func printPool(c *cli.Context, v pool.View) error {
 	for _, x := range []struct {
 		n    int
 		word string
-	}{{v.Making, "being created"}, {v.Promised, "reserved"}, {v.Failed, "failed"}, {v.Leaving, "being deleted"}} {
+	}{{v.Creating, "being created"}, {v.Reserved, "reserved"}, {v.Failed, "failed"}, {v.Deleting, "being deleted"}} {
 		if x.n > 0 {
 			text += fmt.Sprintf(", %d %s", x.n, x.word)
 		}
 	}
 	cli.Line(c.Stdout, "%s; replaced after %s; %s per hour", text, humanize.Duration(v.MaxAge), humanize.Price(v.CostPerHour, v.Currency))
-	cli.Line(c.Stdout, "  Used by clusters: %d today, %d in total", v.HandedToday, v.Handed)
-	if v.Trouble != "" {
+	cli.Line(c.Stdout, "  Used by clusters: %d today, %d in total", v.HandedOutToday, v.HandedOut)
+	if v.Error != "" {
 		again := ""
 		if v.RetryAt.After(now) {
 			again = fmt.Sprintf(" Next attempt in %s.", humanize.Duration(v.RetryAt.Sub(now)))
 		}
-		cli.Line(c.Stdout, "  Not full for %s: %s%s", humanize.Duration(now.Sub(v.TroubleAt)), v.Trouble, again)
+		cli.Line(c.Stdout, "  Not full for %s: %s%s", humanize.Duration(now.Sub(v.ErrorAt)), v.Error, again)
 	}
-	if len(v.Machines)+len(v.Clusters) == 0 {
+	if len(v.Machines)+len(v.Recent) == 0 {
 		return nil
 	}
 	t := cli.NewTable("MACHINE", "ID", "STATE", "SINCE", "ZONE", "CLUSTER")
-	for _, m := range append(v.Machines, v.Clusters...) {
+	for _, m := range append(v.Machines, v.Recent...) {
 		to := "-"
 		if m.ForCluster != "" {
 			to = m.ForNode + " of " + m.ForCluster
@@ -234,7 +234,7 @@ func poolDeleteCommand(c *cli.Context) *cobra.Command {
 				}
 			}
 			r, err := cl.Pools.Delete(cmd.Context(), args[0])
-			for err == nil && wait && (r.DeletedAt.IsZero() || r.Left > 0) {
+			for err == nil && wait && (r.DeletedAt.IsZero() || r.Remaining > 0) {
 				select {
 				case <-cmd.Context().Done():
 					return cmd.Context().Err()
@@ -271,10 +271,10 @@ func printPoolReceipt(c *cli.Context, r pool.Receipt) error {
 	if c.JSON() {
 		return c.PrintJSON(r)
 	}
-	cli.Line(c.Stdout, "Pool %s at %s: %s created, %d used by clusters, %d deleted with proof.", r.Pool, r.Provider, humanize.Count(r.Machines, "machine"), r.Handed, r.GivenBack)
+	cli.Line(c.Stdout, "Pool %s at %s: %s created, %d used by clusters, %d deleted with proof.", r.Pool, r.Provider, humanize.Count(r.Machines, "machine"), r.HandedOut, r.Deleted)
 	cli.Line(c.Stdout, "  Total time of machines in the pool: %s, cost %s.", humanize.Duration(r.Lifetime), humanize.Price(r.Cost, r.Currency))
-	if r.Left > 0 {
-		cli.Line(c.Stdout, "  %d left, or without proof of deletion yet.", r.Left)
+	if r.Remaining > 0 {
+		cli.Line(c.Stdout, "  %d left, or without proof of deletion yet.", r.Remaining)
 		return nil
 	}
 	cli.Line(c.Stdout, "  0 left.")

@@ -139,7 +139,7 @@ func auditVerifyCommand(c *cli.Context) *cobra.Command {
 func printProofs(c *cli.Context, all []identity.AuditProof) error {
 	whole := true
 	for _, p := range all {
-		whole = whole && p.Whole
+		whole = whole && p.Intact
 	}
 	if c.JSON() {
 		if err := c.PrintJSON(map[string][]identity.AuditProof{"chains": all}); err != nil {
@@ -147,10 +147,10 @@ func printProofs(c *cli.Context, all []identity.AuditProof) error {
 		}
 	} else {
 		for _, p := range all {
-			if p.Whole {
+			if p.Intact {
 				fmt.Fprintf(c.Stdout, "%s: intact, %d:%s\n", p.Tenant, p.Entries, p.Hash)
 			} else {
-				fmt.Fprintf(c.Stdout, "%s: broken at entry %d. %s\n", p.Tenant, p.Broken, p.Why)
+				fmt.Fprintf(c.Stdout, "%s: broken at entry %d. %s\n", p.Tenant, p.FirstInvalid, p.Reason)
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func tenantListCommand(c *cli.Context) *cobra.Command {
 		}
 		t := cli.NewTable("NAME", "USERS>", "CLUSTERS>", "SLOTS>", "IN USE>", "DESCRIPTION")
 		for _, x := range all {
-			t.Add(x.Name, strconv.Itoa(x.Users), strconv.Itoa(x.Clusters), slotText(x.Slots), strconv.Itoa(x.SlotsHeld), cmp.Or(x.About, "-"))
+			t.Add(x.Name, strconv.Itoa(x.Users), strconv.Itoa(x.Clusters), slotText(x.Slots), strconv.Itoa(x.SlotsGranted), cmp.Or(x.About, "-"))
 		}
 		return t.Show(c)
 	})
@@ -60,7 +60,7 @@ func printTenant(c *cli.Context, x identity.Tenant) error {
 		return c.PrintJSON(x)
 	}
 	fmt.Fprintf(c.Stdout, "%s  %s\n", x.Name, x.About)
-	fmt.Fprintf(c.Stdout, "Users     %d\nClusters  %d\nSlots     %s, %d in use\n", x.Users, x.Clusters, slotText(x.Slots), x.SlotsHeld)
+	fmt.Fprintf(c.Stdout, "Users     %d\nClusters  %d\nSlots     %s, %d in use\n", x.Users, x.Clusters, slotText(x.Slots), x.SlotsGranted)
 	if x.Currency != "" {
 		fmt.Fprintf(c.Stdout, "Currency  %s, exchange rate %g\n", x.Currency, x.ExchangeRate)
 	}

@@ -212,9 +212,9 @@ func tenantVerdict(r settings.TenantReport, dry bool) string {
 	case !r.OK():
 		return "Nothing was imported: the file has errors."
 	case len(r.Changes) == 0:
-		return fmt.Sprintf("No changes: everything in the file is already set (%s).", humanize.Count(r.Same, "setting"))
+		return fmt.Sprintf("No changes: everything in the file is already set (%s).", humanize.Count(r.Unchanged, "setting"))
 	case dry:
-		return fmt.Sprintf("Dry run: %s, %d unchanged. To import exactly these changes: --as-of %s", what, r.Same, r.AsOf)
+		return fmt.Sprintf("Dry run: %s, %d unchanged. To import exactly these changes: --as-of %s", what, r.Unchanged, r.AsOf)
 	}
-	return fmt.Sprintf("Imported: %s, %d unchanged.", what, r.Same)
+	return fmt.Sprintf("Imported: %s, %d unchanged.", what, r.Unchanged)
 }

@@ -37,7 +37,7 @@ func policyListCommand(c *cli.Context) *cobra.Command {
 		}
 		if words {
 			t := cli.NewTable("NAME", "TYPE", "DESCRIPTION")
-			for _, w := range list.Words {
+			for _, w := range list.Variables {
 				t.Add(w.Name, w.Type, w.Text)
 			}
 			return t.Show(c)
@@ -140,7 +140,7 @@ func policyTryCommand(c *cli.Context) *cobra.Command {
 		if c.JSON() {
 			return c.PrintJSON(trial)
 		}
-		fmt.Fprintf(c.Stdout, "Tested %s: %d would have a different outcome.\n", humanize.Count(trial.Looked, "request"), trial.Otherwise)
+		fmt.Fprintf(c.Stdout, "Tested %s: %d would have a different outcome.\n", humanize.Count(trial.Requests, "request"), trial.Otherwise)
 		if trial.Partial {
 			fmt.Fprintln(c.Stdout, "Testing was cut short by a time limit.")
 		}
@@ -149,7 +149,7 @@ func policyTryCommand(c *cli.Context) *cobra.Command {
 		}
 		table := cli.NewTable("REQUEST>", "BY", "CLUSTER", "CURRENT", "WITH POLICY")
 		for _, k := range trial.Cases {
-			table.Add(strconv.FormatInt(k.Request, 10), k.Requester, k.Text, k.Old.Words(), k.New.Words())
+			table.Add(strconv.FormatInt(k.Request, 10), k.Requester, k.Text, k.Old.Text(), k.New.Text())
 		}
 		return table.Show(c)
 	})

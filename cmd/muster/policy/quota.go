@@ -183,7 +183,7 @@ func quotaLeftCommand(c *cli.Context) *cobra.Command {
 			}
 			t := cli.NewTable("LIMIT ON", "QUOTA", "LIMIT>", "USED>", "LEFT>")
 			for _, l := range left.Lines {
-				t.Add(strings.ReplaceAll(string(l.Measure), "_", " "), quotaWord(l.Scope, l.Name), l.Measure.Amount(l.Limit, l.Currency), l.Measure.Amount(l.Used, l.Currency), l.Measure.Amount(l.Left, l.Currency))
+				t.Add(strings.ReplaceAll(string(l.Measure), "_", " "), quotaWord(l.Scope, l.Name), l.Measure.Amount(l.Limit, l.Currency), l.Measure.Amount(l.Used, l.Currency), l.Measure.Amount(l.Remaining, l.Currency))
 			}
 			return t.Show(c)
 		},

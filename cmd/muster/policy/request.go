@@ -63,8 +63,8 @@ func requestListCommand(c *cli.Context) *cobra.Command {
 		}
 		t := cli.NewTable("NUMBER>", "NAME", "TEMPLATE", "NODES>", "COST/H>", "BY", "REQUESTED", "STATUS")
 		for _, r := range list {
-			t.Add(strconv.FormatInt(r.ID, 10), cmp.Or(r.Asked.Name, "-"), r.Asked.Template, strconv.Itoa(r.Terms.Layout.Size()), humanize.Price(r.Terms.Layout.CostPerHour, r.Terms.Layout.Currency),
-				r.Requester, humanize.Ago(time.Now(), r.AskedAt), requestState(r))
+			t.Add(strconv.FormatInt(r.ID, 10), cmp.Or(r.Spec.Name, "-"), r.Spec.Template, strconv.Itoa(r.Terms.Layout.Size()), humanize.Price(r.Terms.Layout.CostPerHour, r.Terms.Layout.Currency),
+				r.Requester, humanize.Ago(time.Now(), r.RequestedAt), requestState(r))
 		}
 		return t.Show(c)
 	})
@@ -75,7 +75,7 @@ func requestState(r appcluster.Request) string {
 	switch {
 	case r.Status == appcluster.RequestWaiting:
 		return "waiting for " + cli.RequestNeeds(r)
-	case r.Status == appcluster.RequestAccepted && r.Broken:
+	case r.Status == appcluster.RequestAccepted && r.Override:
 		return "accepted by emergency override"
 	}
 	return string(r.Status)
@@ -106,7 +106,7 @@ func printRequest(c *cli.Context, r appcluster.Request) error {
 		}
 	}
 	line("Request", "%d, %s", r.ID, requestState(r))
-	line("Requested", "by %s, %s: %s", r.Requester, humanize.Ago(time.Now(), r.AskedAt), r.Title())
+	line("Requested", "by %s, %s: %s", r.Requester, humanize.Ago(time.Now(), r.RequestedAt), r.Title())
 	line("Cluster", "%s", r.Cluster)
 	printTerms(c, line, r.Terms)
 	for _, s := range r.Decision.Said {
@@ -115,11 +115,11 @@ func printRequest(c *cli.Context, r appcluster.Request) error {
 	for _, ch := range r.Decision.Changes {
 		line("Changed", "lease from %s to %s: %s", cluster.LeaseText(ch.From), cluster.LeaseText(ch.To), cmp.Or(ch.Reason, ch.Policy))
 	}
-	for _, n := range r.Needs {
+	for _, n := range r.Approvals {
 		line("Approvals", "%s; so far: %s", n.Words(), cmp.Or(strings.Join(n.Approved, ", "), "none"))
 	}
 	for _, v := range r.Reviews {
-		line("Review", "%s: %s %s", v.Who, v.Verdict, v.Reason)
+		line("Review", "%s: %s %s", v.Reviewer, v.Decision, v.Reason)
 	}
 	if o := r.Offer; o != nil {
 		line("Offer", "by %s: %s", o.By, o.Reason)
@@ -152,7 +152,7 @@ func printTerms(c *cli.Context, line func(name, format string, args ...any), t a
 	}
 }
 
-func requestReviewCommand(c *cli.Context, name, short string, verdict appcluster.Verdict) *cobra.Command {
+func requestReviewCommand(c *cli.Context, name, short string, verdict appcluster.ReviewDecision) *cobra.Command {
 	var reason, lease, hash string
 	var conditions operation.Conditions
 	cmd := &cobra.Command{Use: name + " NUMBER", Short: short, Args: cli.Exactly("NUMBER")}

@@ -116,14 +116,14 @@ func (s *Server) facts(ctx context.Context) (fleet.ServerInfo, error) {
 		return fleet.ServerInfo{}, err
 	}
 	f := fleet.ServerInfo{Server: s.id, Version: cli.VersionName(), Go: runtime.Version(), StartedAt: s.began, Uptime: time.Since(s.began).Round(time.Second),
-		Database: d.Kind + " " + d.Version, Migration: d.Migration, Skew: d.Skew, Redis: s.QueueNote, Leads: d.Leads, Settings: slices.Clone(s.Settings)}
+		Database: d.Kind + " " + d.Version, Migration: d.Migration, Skew: d.Skew, Redis: s.QueueNote, Leader: d.Leads, Settings: slices.Clone(s.Settings)}
 	if f.Settings == nil {
 		f.Settings = []fleet.Setting{}
 	}
 	ping, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	if err := s.queue.Ping(ping); err != nil {
-		f.RedisDown = withoutPassword(app.AsError(err).Message)
+		f.RedisError = withoutPassword(app.AsError(err).Message)
 	}
 	return f, nil
 }

@@ -40,12 +40,12 @@ func serverSettingsCommand(c *cli.Context) *cobra.Command {
 				return c.PrintJSON(f)
 			}
 			leads := "no"
-			if f.Leads {
+			if f.Leader {
 				leads = "yes"
 			}
 			redis := f.Redis
-			if f.RedisDown != "" {
-				redis += " (isn't responding: " + f.RedisDown + ")"
+			if f.RedisError != "" {
+				redis += " (isn't responding: " + f.RedisError + ")"
 			}
 			fmt.Fprintf(c.Stdout, "server    %s\nversion   %s (%s)\nuptime    %s\nleader    %s\ndatabase  %s, migration %d, clock %d ms ahead\nqueue     %s\n\n",
 				f.Server, f.Version, f.Go, humanize.Duration(f.Uptime), leads, f.Database, f.Migration, f.Skew.Milliseconds(), redis)
@@ -97,12 +97,12 @@ func serverProvidersCommand(c *cli.Context) *cobra.Command {
 				all, _ := p.Calls()
 				left, throttled := "-", "-"
 				if p.Rate.Limited() && p.Known {
-					left = fmt.Sprintf("%.0f of %d", p.Left, p.Rate.Burst)
+					left = fmt.Sprintf("%.0f of %d", p.Remaining, p.Rate.Burst)
 				}
 				if p.Throttled > 0 {
 					throttled = "for " + humanize.Duration(p.Throttled)
 				}
-				t.Add(p.Name, p.Type, strconv.Itoa(all), failedWords(p.Hour), left, throttled, strconv.Itoa(p.Waiting), ago(p.LastAt), ago(p.Listed.EndedAt), cmp.Or(p.LastError, "-"))
+				t.Add(p.Name, p.Type, strconv.Itoa(all), failedWords(p.Hour), left, throttled, strconv.Itoa(p.Waiting), ago(p.LastAt), ago(p.LastListing.EndedAt), cmp.Or(p.LastError, "-"))
 			}
 			return t.Show(c)
 		},

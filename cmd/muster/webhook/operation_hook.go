@@ -30,7 +30,7 @@ func (f *operationHookFlags) add(flags *pflag.FlagSet) {
 }
 
 // fill applies the flags that are set.
-func (f *operationHookFlags) fill(c *cli.Context, cmd *cobra.Command, r *webhook.HookRequest) (err error) {
+func (f *operationHookFlags) fill(c *cli.Context, cmd *cobra.Command, r *webhook.EndpointRequest) (err error) {
 	r.When, r.OnTimeout = template.HookPhase(f.when), template.HookChoice(f.onTimeout)
 	given := cmd.Flags().Changed
 	if given("operation") {
@@ -80,7 +80,7 @@ func readScript(c *cli.Context, file string) (string, error) {
 }
 
 // operationHookText says when an operation hook runs: "before create, resize".
-func operationHookText(h webhook.Hook) string {
+func operationHookText(h webhook.Endpoint) string {
 	if h.When == template.HookTemplate {
 		return "by templates"
 	}
@@ -89,7 +89,7 @@ func operationHookText(h webhook.Hook) string {
 	}
 	var kinds []string
 	for _, k := range h.Operations {
-		kinds = append(kinds, k.Words())
+		kinds = append(kinds, k.Text())
 	}
 	return string(h.When) + " " + strings.Join(kinds, ",")
 }

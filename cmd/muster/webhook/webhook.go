@@ -44,9 +44,9 @@ func hookListCommand(c *cli.Context) *cobra.Command {
 		}}
 }
 
-func printHooks(c *cli.Context, all []webhook.Hook) error {
+func printHooks(c *cli.Context, all []webhook.Endpoint) error {
 	if c.JSON() {
-		return c.PrintJSON(map[string][]webhook.Hook{"hooks": all})
+		return c.PrintJSON(map[string][]webhook.Endpoint{"hooks": all})
 	}
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(c.Stdout, "No webhooks. Create one: muster webhook save NAME --url https://…")
@@ -80,8 +80,8 @@ func printHooks(c *cli.Context, all []webhook.Hook) error {
 		return err
 	}
 	for _, h := range all {
-		if h.Why != "" {
-			fmt.Fprintf(c.Stdout, "%s is stopped: %s\n", h.Name, h.Why)
+		if h.Problem != "" {
+			fmt.Fprintf(c.Stdout, "%s is stopped: %s\n", h.Name, h.Problem)
 		}
 	}
 	return nil
@@ -110,7 +110,7 @@ func hookSaveCommand(c *cli.Context) *cobra.Command {
 			"  muster webhook save warm --when after --operation create --run-file warm.sh --service web",
 		Args: cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			r := webhook.HookRequest{Name: args[0], URL: address, Format: webhook.HookFormat(format), Rotate: rotate}
+			r := webhook.EndpointRequest{Name: args[0], URL: address, Format: webhook.Format(format), Rotate: rotate}
 			if address != "" && file != "" {
 				return cli.Usagef("--url and --url-file can't be combined")
 			}
@@ -202,12 +202,12 @@ func ReadWord(c *cli.Context, file, flag string) (string, error) {
 	return text, nil
 }
 
-func printSaved(c *cli.Context, s webhook.SavedHook) error {
+func printSaved(c *cli.Context, s webhook.SavedEndpoint) error {
 	if c.JSON() {
 		return c.PrintJSON(s)
 	}
 	word := "updated"
-	if s.Made {
+	if s.Created {
 		word = "created"
 	}
 	what := s.URL
@@ -215,7 +215,7 @@ func printSaved(c *cli.Context, s webhook.SavedHook) error {
 		what = "a script"
 	}
 	if s.When != "" {
-		what = operationHookText(s.Hook) + ", " + what
+		what = operationHookText(s.Endpoint) + ", " + what
 	}
 	fmt.Fprintf(c.Stdout, "Webhook %s %s: %s, %s\n", s.Name, word, s.State, what)
 	if s.Secret != "" {
@@ -277,7 +277,7 @@ func hookTestCommand(c *cli.Context) *cobra.Command {
 }
 
 // tested prints the result of a test; a failed one is an error.
-func tested(c *cli.Context, hook string, d webhook.HookDelivery) error {
+func tested(c *cli.Context, hook string, d webhook.Delivery) error {
 	if c.JSON() {
 		if err := c.PrintJSON(d); err != nil {
 			return err
@@ -292,7 +292,7 @@ func tested(c *cli.Context, hook string, d webhook.HookDelivery) error {
 	if c.JSON() {
 		return nil
 	}
-	_, err := fmt.Fprintf(c.Stdout, "Test notification delivered: status %d in %d ms.\n", d.Status, d.Took.Milliseconds())
+	_, err := fmt.Fprintf(c.Stdout, "Test notification delivered: status %d in %d ms.\n", d.Status, d.Duration.Milliseconds())
 	return err
 }
 
@@ -339,7 +339,7 @@ func DeliveryNumber(text string) (int64, error) {
 	return id, nil
 }
 
-func printDeliveries(c *cli.Context, list []webhook.HookDelivery, next int64) error {
+func printDeliveries(c *cli.Context, list []webhook.Delivery, next int64) error {
 	if c.JSON() {
 		return c.PrintJSON(map[string]any{"deliveries": list, "next": next})
 	}
@@ -366,13 +366,13 @@ func printDeliveries(c *cli.Context, list []webhook.HookDelivery, next int64) er
 	return err
 }
 
-func printDelivery(c *cli.Context, d webhook.HookDelivery) error {
+func printDelivery(c *cli.Context, d webhook.Delivery) error {
 	if c.JSON() {
 		return c.PrintJSON(d)
 	}
 	fmt.Fprintf(c.Stdout, "%s (%s), %s after %s\nMessage: %s\n", d.Title, d.Kind, d.State, tryWords(d.Attempts), d.MessageID)
 	for _, a := range d.Log {
-		fmt.Fprintf(c.Stdout, "\n%d  %s  %s  %d ms\n", a.Attempt, a.At.Format(time.RFC3339), answerWords(a.Status), a.Took.Milliseconds())
+		fmt.Fprintf(c.Stdout, "\n%d  %s  %s  %d ms\n", a.Attempt, a.At.Format(time.RFC3339), answerWords(a.Status), a.Duration.Milliseconds())
 		for _, text := range []string{a.Error, a.Response} {
 			if text != "" {
 				fmt.Fprintln(c.Stdout, "   "+strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n   "))

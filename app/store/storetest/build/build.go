@@ -76,7 +76,7 @@ func (wordSystem) Read(d appbuild.Delivery) (e app.BuildEvent, err error) {
 // wordRules match events of the action that they name.
 type wordRules struct{}
 
-func (wordRules) EventWords() []policy.Word { return nil }
+func (wordRules) EventWords() []policy.Variable { return nil }
 
 func (wordRules) CheckRule(appbuild.Rule) error { return nil }
 
@@ -178,7 +178,7 @@ func (b *buildHookTest) is(id int64, want app.BuildState) appbuild.Build {
 	v, err := b.Store.Build(b.Ctx, kit.Tenant, id)
 	b.Must(err)
 	if v.State != want {
-		b.Fatalf("build %d (%s) is %s, want %s: %s", id, v.Key, v.State, want, v.Words)
+		b.Fatalf("build %d (%s) is %s, want %s: %s", id, v.Key, v.State, want, v.Message)
 	}
 	return v
 }
@@ -195,7 +195,7 @@ func (t *storeTest) builds() {
 	}
 	second := b.begins("web/2")
 	b.is(second.Build, app.BuildWaiting)
-	if full := b.begins("web/3"); full.Outcome != appbuild.OutcomeRefused || !strings.Contains(full.Words, "queue") {
+	if full := b.begins("web/3"); full.Outcome != appbuild.OutcomeRefused || !strings.Contains(full.Message, "queue") {
 		b.Errorf("beyond the queue: %+v", full)
 	}
 	b.tend()
@@ -285,7 +285,7 @@ func (t *storeTest) buildsWait() {
 	_, err := b.Store.ChangeUser(b.Ctx, kit.Boss, "ci", identity.UserChange{Disabled: &yes}, at)
 	b.Must(err)
 	r := b.begins("web/3")
-	if r.Outcome != appbuild.OutcomeRefused || !strings.Contains(r.Words, "disabled") {
+	if r.Outcome != appbuild.OutcomeRefused || !strings.Contains(r.Message, "disabled") {
 		b.Errorf("with an owner who is disabled: %+v", r)
 	}
 	n, err := b.Store.ForgetBuilds(b.Ctx, at.Add(appbuild.DeliveryRetention+time.Hour))
@@ -362,7 +362,7 @@ func (t *storeTest) buildsAtRandom() {
 	list, err := b.Store.Builds(b.Ctx, kit.Tenant, appbuild.Filter{Live: true, Limit: 100})
 	b.Must(err)
 	for _, v := range list {
-		b.Errorf("build %d is still %s: %s", v.ID, v.State, v.Words)
+		b.Errorf("build %d is still %s: %s", v.ID, v.State, v.Message)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // always are policies that apply to everything.
 type always struct{}
 
-func (always) Words() []policy.Word { return nil }
+func (always) Words() []policy.Variable { return nil }
 
 func (always) Check(policy.Policy) error { return nil }
 
@@ -49,7 +49,7 @@ func (b *buildHookTest) asked(build string) (appbuild.Build, cluster.Request) {
 	return v, q
 }
 
-func (b *buildHookTest) review(q cluster.Request, verdict cluster.Verdict, reason string) error {
+func (b *buildHookTest) review(q cluster.Request, verdict cluster.ReviewDecision, reason string) error {
 	_, err := b.a.Operation.Requests.Review(b.Ctx,
 		app.Actor{Tenant: kit.Tenant, User: "eve", Role: app.RoleApprover, Via: app.ViaPortal, ProvenAt: b.Clock.Now()}, q.ID,
 		operation.ReviewRequest{Verdict: verdict, PlanHash: q.Terms.PlanHash, Reason: reason})
@@ -93,10 +93,10 @@ func (t *storeTest) buildsAsk() {
 	two, q := b.asked("web/2")
 	b.Must(b.review(q, cluster.VerdictDeny, "not on a Friday"))
 	b.settle()
-	if v := b.is(two.ID, app.BuildRefused); !strings.Contains(v.Words, "Denied: not on a Friday") || v.Cluster != "" {
+	if v := b.is(two.ID, app.BuildRefused); !strings.Contains(v.Message, "Denied: not on a Friday") || v.Cluster != "" {
 		b.Errorf("denied it is %+v", v)
 	}
-	if d := b.told("web/2 refused")["web/2 refused"]; !strings.Contains(d.Told.Words, "not on a Friday") {
+	if d := b.told("web/2 refused")["web/2 refused"]; !strings.Contains(d.Told.Message, "not on a Friday") {
 		b.Errorf("sent is %+v", d.Told)
 	} else {
 		b.Must(b.answered(d, "", 0, ""))
@@ -111,7 +111,7 @@ func (t *storeTest) buildsAsk() {
 		b.Errorf("its end is %+v", e)
 	}
 	b.settle()
-	if v := b.is(again.ID, app.BuildOver); !strings.Contains(v.Words, "Ended while waiting for approval") {
+	if v := b.is(again.ID, app.BuildOver); !strings.Contains(v.Message, "Ended while waiting for approval") {
 		b.Errorf("ended it is %+v", v)
 	}
 	b.request(q.ID, cluster.RequestWithdrawn, "The build has ended")
@@ -123,7 +123,7 @@ func (t *storeTest) buildsAsk() {
 	three, q := b.asked("web/3")
 	b.Clock.Move(61 * time.Minute)
 	b.settle()
-	if v := b.is(three.ID, app.BuildFailed); !strings.Contains(v.Words, "Not approved in time") {
+	if v := b.is(three.ID, app.BuildFailed); !strings.Contains(v.Message, "Not approved in time") {
 		b.Errorf("after its time it is %+v", v)
 	}
 	b.request(q.ID, cluster.RequestWithdrawn, "Not approved in time")
@@ -141,7 +141,7 @@ func (t *storeTest) buildsAsk() {
 	_, err := b.a.Operation.Requests.Withdraw(b.Ctx, kit.Boss, q.ID, "the budget is used up")
 	b.Must(err)
 	b.settle()
-	if v := b.is(five.ID, app.BuildRefused); !strings.Contains(v.Words, "the budget is used up") {
+	if v := b.is(five.ID, app.BuildRefused); !strings.Contains(v.Message, "the budget is used up") {
 		b.Errorf("withdrawn it is %+v", v)
 	}
 	// with its hook

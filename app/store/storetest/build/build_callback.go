@@ -58,7 +58,7 @@ func (b *buildHookTest) outcome(id int64, want string) build.Callbacks {
 		if v.ID != id {
 			continue
 		}
-		for _, c := range v.Callback.Told {
+		for _, c := range v.Callback.Deliveries {
 			got = append(got, fmt.Sprintf("%s %s %d", c.State, c.Outcome, c.Attempts))
 		}
 		if all := strings.Join(got, "; "); all != want {
@@ -100,7 +100,7 @@ func (t *storeTest) buildsCalledBack() {
 	if n := all["web/1 ready"].Told; len(n.Nodes) != 1 || n.Nodes[0].Name != "n1" || n.Build != one.Build || n.Cluster == "" || n.HookID == "" {
 		b.Errorf("sent is %+v", n)
 	}
-	if n := all["web/3 refused"].Told; !strings.Contains(n.Words, "queue") || n.Cluster != "" || len(n.Nodes) != 0 {
+	if n := all["web/3 refused"].Told; !strings.Contains(n.Message, "queue") || n.Cluster != "" || len(n.Nodes) != 0 {
 		b.Errorf("sent is %+v", n)
 	}
 	b.told() // all of them are held
@@ -114,7 +114,7 @@ func (t *storeTest) buildsCalledBack() {
 	b.is(one.Build, app.BuildOver) // a callback that fails is no harm to it
 	next := b.told("web/2 ended")
 	c := b.outcome(one.Build, "ready waiting 1; ended waiting 0")
-	if c.URL != "https://ci.example.com/told?…" || c.Told[0].Status != 500 || c.Told[0].NextAt.IsZero() || c.Told[0].Error == "" {
+	if c.URL != "https://ci.example.com/told?…" || c.Deliveries[0].Status != 500 || c.Deliveries[0].NextAt.IsZero() || c.Deliveries[0].Error == "" {
 		b.Errorf("shown is %+v", c)
 	}
 	b.Must(b.answered(next["web/2 ended"], app.EInvalid, 0, ""))
@@ -139,7 +139,7 @@ func (t *storeTest) buildsCalledBack() {
 	b.settle()
 	b.Must(b.answered(gone, app.ENotFound, 0, "The receiver answered 410 Gone."))
 	b.told()
-	if c := b.outcome(four.Build, "ready failed 1; ended failed 0"); !strings.Contains(c.Why, "410") {
+	if c := b.outcome(four.Build, "ready failed 1; ended failed 0"); !strings.Contains(c.Reason, "410") {
 		b.Errorf("shown is %+v", c)
 	}
 	// What is not ready in time is reported as failed, once it is gone.

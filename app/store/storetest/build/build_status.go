@@ -25,7 +25,7 @@ func (b *buildHookTest) statuses(want ...string) {
 			b.Errorf("it is written at %q with %q", d.API, d.Token)
 		}
 		s := d.Told.Status
-		got = append(got, fmt.Sprintf("%s %s %s", s.Repository, s.State, s.Words))
+		got = append(got, fmt.Sprintf("%s %s %s", s.Repository, s.State, s.Description))
 		b.Must(b.answered(d, "", 0, ""))
 	}
 	if strings.Join(got, "; ") != strings.Join(want, "; ") {
@@ -169,13 +169,13 @@ func (t *storeTest) buildNamesFree() {
 	b.is(first.ID, app.BuildReady)
 	taken := order("web/2")
 	b.tend()
-	if v := b.is(taken.ID, app.BuildFailed); !strings.Contains(v.Words, "nightly") {
-		b.Errorf("a name that stays taken: %s", v.Words)
+	if v := b.is(taken.ID, app.BuildFailed); !strings.Contains(v.Message, "nightly") {
+		b.Errorf("a name that stays taken: %s", v.Message)
 	}
 	b.ends("web/1")
 	waits := order("web/3")
 	b.tend() // the delete has begun, and no worker runs
-	if v := b.is(waits.ID, app.BuildWaiting); v.Words != "Waiting for cluster nightly of an earlier build to be deleted." || !v.RetryAt.After(b.Clock.Now()) || v.RetryAt.After(v.WaitUntil) {
+	if v := b.is(waits.ID, app.BuildWaiting); v.Message != "Waiting for cluster nightly of an earlier build to be deleted." || !v.RetryAt.After(b.Clock.Now()) || v.RetryAt.After(v.WaitUntil) {
 		b.Errorf("it is %+v", v)
 	}
 	b.settle()
@@ -188,8 +188,8 @@ func (t *storeTest) buildNamesFree() {
 	b.tend()
 	b.Clock.Move(createRule(3, 3).WaitTime())
 	b.tend()
-	if v := b.is(late.ID, app.BuildFailed); !strings.Contains(v.Words, "nightly") {
-		b.Errorf("a cluster that is never deleted: %s", v.Words)
+	if v := b.is(late.ID, app.BuildFailed); !strings.Contains(v.Message, "nightly") {
+		b.Errorf("a cluster that is never deleted: %s", v.Message)
 	}
 	b.settle()
 }

@@ -29,7 +29,7 @@ func (t *storeTest) ownCatalog() {
 		return revision
 	}
 	texts := func(k template.CatalogKey, text string) []catalog.Revision {
-		return []catalog.Revision{{CatalogKey: k, Text: text, Note: "why", Gone: text == ""}}
+		return []catalog.Revision{{CatalogKey: k, Text: text, Note: "why", Deleted: text == ""}}
 	}
 	one := save(ada, "", catalog.TenantCatalogSave{Entries: texts(web, "a"), AsOf: -1, Templates: []template.CatalogVersion{{Name: "web", Hash: "h1", Text: "{}", At: now, By: "ada"}}})
 	theirs := save(bob, "", catalog.TenantCatalogSave{Entries: texts(web, "b"), AsOf: -1})

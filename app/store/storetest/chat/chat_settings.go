@@ -141,7 +141,7 @@ func (t *storeTest) chatEnds(boss app.Actor) {
 	t.Must(err)
 	got, err := t.Store.Workspace(t.Ctx, "slack", "T1", "")
 	t.Must(err)
-	if len(cards) != 0 || got.State != chat.StateRemoved || got.Why != "gone" || got.Calls != 3 || got.Error != "oops" || got.EventAt.IsZero() {
+	if len(cards) != 0 || got.State != chat.StateRemoved || got.Problem != "gone" || got.Calls != 3 || got.Error != "oops" || got.EventAt.IsZero() {
 		t.Errorf("after its end: %+v, cards %+v", got, cards)
 	}
 }
@@ -153,8 +153,8 @@ func (t *storeTest) chatShown(boss, other app.Actor) {
 		t.Helper()
 		r, err := t.Store.SaveRequest(t.Ctx, cluster.NewRequest{Who: app.Actor{Tenant: in, User: "ada", Role: app.RoleUser}, Kept: &cluster.RequestPayload{},
 			Request: cluster.Request{Tenant: in, Kind: app.OperationCreate,
-				Requester: "ada", Owner: "ada", AskedAt: now(), Status: cluster.RequestWaiting, ExpiresAt: now().Add(time.Hour), Asked: cluster.CreateRequest{Name: "asked"},
-				Needs: []policy.RequiredApproval{{Policy: "p", Approval: policy.Approval{Count: 1, Role: app.RoleApprover}}}}})
+				Requester: "ada", Owner: "ada", RequestedAt: now(), Status: cluster.RequestWaiting, ExpiresAt: now().Add(time.Hour), Spec: cluster.CreateRequest{Name: "asked"},
+				Approvals: []policy.RequiredApproval{{Policy: "p", Approval: policy.Approval{Count: 1, Role: app.RoleApprover}}}}})
 		t.Must(err)
 		return r
 	}

@@ -22,7 +22,7 @@ func (t *storeTest) renames() {
 	t.Code(rename("nothing-1", "x"), app.ENotFound)
 	t.Code(t.Store.RenameCluster(t.Ctx, appcluster.Rename{Tenant: "t2", Cluster: "web-1", Name: "x", Who: who, Now: at}), app.ENotFound)
 	_, err := t.Store.SaveRequest(t.Ctx, appcluster.NewRequest{Who: who, Kept: &appcluster.RequestPayload{}, Request: appcluster.Request{Tenant: kit.Tenant, Kind: app.OperationCreate,
-		Requester: "eve", Owner: "eve", Status: appcluster.RequestWaiting, Asked: appcluster.CreateRequest{Name: "asked"}, AskedAt: at, ExpiresAt: at.Add(time.Hour)}})
+		Requester: "eve", Owner: "eve", Status: appcluster.RequestWaiting, Spec: appcluster.CreateRequest{Name: "asked"}, RequestedAt: at, ExpiresAt: at.Add(time.Hour)}})
 	t.Must(err)
 	t.Code(rename("web-1", "asked"), app.EConflict)
 	t.Must(rename("web-1", "web-1")) // its own id

@@ -216,7 +216,7 @@ func (t *storeTest) sharing() {
 // whose name is a word in them.
 func (t *storeTest) deciders() {
 	n := t.Waiting(kit.Tenant, "web")
-	n.Request.Needs[0].BreakGlass, n.Request.Needs[0].EscalateTo = "oncall", "late"
+	n.Request.Approvals[0].BreakGlass, n.Request.Approvals[0].EscalateTo = "oncall", "late"
 	r := t.SaveRequest(n)
 	t.AskPerson(1, template.Person{Ask: "ops?", Help: "data", Who: []string{template.PersonOwner, "ops"}})
 	for _, c := range []struct {

@@ -26,7 +26,7 @@ func withDurations(tenant string, nodes int) plan.Plan {
 		}
 		p.Steps[i].DurationKey = at[s.Action]
 	}
-	p.Expects = app.Expectation{Typical: 90 * time.Second, Low: 60 * time.Second, High: 150 * time.Second, Guessed: 20 * time.Second, Runs: 7}
+	p.Expects = app.Expectation{Typical: 90 * time.Second, Low: 60 * time.Second, High: 150 * time.Second, Estimated: 20 * time.Second, Runs: 7}
 	return p
 }
 

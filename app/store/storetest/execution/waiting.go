@@ -234,7 +234,7 @@ func (t *storeTest) rollBacks() {
 	if got := due(); len(got) != 1 || got[0].ID != op.ID || got[0].OnFailure != app.FailureRollBack {
 		t.Fatalf("due: %+v", got)
 	}
-	undo := cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: op.Cluster, Kind: app.OperationRollBack, Undoes: op.ID, Requester: "muster",
+	undo := cluster.NewOperation{Operation: app.Operation{Tenant: kit.Tenant, Cluster: op.Cluster, Kind: app.OperationRollBack, RollsBack: op.ID, Requester: "muster",
 		CreatedAt: t.Clock.Now()}, Plan: plan.Plan{Kind: app.OperationRollBack, Steps: apptest.Remove(1).Steps}}
 	if _, err := t.Store.SubmitOperation(t.Ctx, undo); app.CodeOf(err) != app.EConflict {
 		t.Errorf("a plan that leaves a machine behind is taken: %v", err)

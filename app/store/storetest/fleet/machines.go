@@ -67,8 +67,8 @@ func (t *storeTest) receipts() {
 	t.Must(err)
 	all, err := t.Store.Resources(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)
-	if len(all) != 2 || all[0].ID != "m-n1" || !all[0].MadeAt.Equal(made) || all[0].Zone != "a" || all[0].Price != 0.5 || !all[0].GoneAt.IsZero() ||
-		all[0].Provider != kit.Cloud || all[0].Node != "n1" || all[0].Intent != c.Intent || all[1].GoneAt.IsZero() {
+	if len(all) != 2 || all[0].ID != "m-n1" || !all[0].CreatedAt.Equal(made) || all[0].Zone != "a" || all[0].Price != 0.5 || !all[0].DeletedAt.IsZero() ||
+		all[0].Provider != kit.Cloud || all[0].Node != "n1" || all[0].Intent != c.Intent || all[1].DeletedAt.IsZero() {
 		t.Fatalf("resources: %+v", all)
 	}
 	if other, err := t.Store.Resources(t.Ctx, "other", "web-1"); err != nil || len(other) != 0 {
@@ -82,7 +82,7 @@ func (t *storeTest) receipts() {
 	t.Drain()
 	all, err = t.Store.Resources(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)
-	if !all[0].GoneAt.Equal(t.Clock.Now()) || all[1].GoneAt.Equal(t.Clock.Now()) {
+	if !all[0].DeletedAt.Equal(t.Clock.Now()) || all[1].DeletedAt.Equal(t.Clock.Now()) {
 		t.Fatalf("after the delete: %+v", all)
 	}
 	left, err := t.Store.Unproven(t.Ctx, 10)
@@ -104,7 +104,7 @@ func (t *storeTest) receipts() {
 	}
 	all, err = t.Store.Resources(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)
-	if slices.ContainsFunc(all, func(r fleet.CloudResource) bool { return r.GoneAt.IsZero() }) || len(all) != 3 {
+	if slices.ContainsFunc(all, func(r fleet.CloudResource) bool { return r.DeletedAt.IsZero() }) || len(all) != 3 {
 		t.Fatalf("a proof leaves %+v", all)
 	}
 	if ended, known, err := t.Store.IntentKnown(t.Ctx, kit.Cloud, c.Intent); err != nil || !ended || !known {
@@ -121,7 +121,7 @@ func (t *storeTest) orphans() {
 		var seen []fleet.Orphan
 		for _, id := range ids {
 			seen = append(seen, fleet.Orphan{Machine: id, Tenant: kit.Tenant, Cluster: "c", Node: "n1", Kind: fleet.OrphanEnded, Price: 0.5,
-				MadeAt: t.Clock.Now().Add(-time.Hour)})
+				CreatedAt: t.Clock.Now().Add(-time.Hour)})
 		}
 		t.Clock.Move(time.Minute)
 		list, err := t.Store.SeeOrphans(t.Ctx, kit.Cloud, t.Clock.Now(), seen)
@@ -130,7 +130,7 @@ func (t *storeTest) orphans() {
 	}
 	first := see("a", "b")
 	list := see("a", "b")
-	if len(first) != 2 || len(list) != 2 || list[0].Sightings != 2 || !list[0].FirstSeen.Equal(first[0].FirstSeen) || !list[0].LastSeen.Equal(t.Clock.Now()) ||
+	if len(first) != 2 || len(list) != 2 || list[0].SeenCount != 2 || !list[0].FirstSeen.Equal(first[0].FirstSeen) || !list[0].LastSeen.Equal(t.Clock.Now()) ||
 		list[0].Price != 0.5 || list[0].ID != fleet.OrphanID(kit.Cloud, list[0].Machine) {
 		t.Fatalf("seen twice: %+v", list)
 	}
@@ -150,7 +150,7 @@ func (t *storeTest) orphans() {
 	t.Must(t.Store.OrphanDeleted(t.Ctx, id, t.Clock.Now(), ""))
 	_, err = t.Store.DecideOrphan(t.Ctx, kit.Tenant, id, fleet.DecideKeep, who, t.Clock.Now())
 	t.Code(err, app.EConflict)
-	if list = see("a"); len(list) != 1 || list[0].Sightings != 1 || list[0].Decision != "" || list[0].Error != "" {
+	if list = see("a"); len(list) != 1 || list[0].SeenCount != 1 || list[0].Decision != "" || list[0].Error != "" {
 		t.Fatalf("seen again after it was gone: %+v", list)
 	}
 	stand, err := t.Store.Orphans(t.Ctx, kit.Tenant, false)

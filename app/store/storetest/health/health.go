@@ -149,7 +149,7 @@ func (t *storeTest) healthRounds() {
 	t.Code(t.endRound("w2", id, next.Round, "n1 web"), app.EStale)
 	h, err := t.Store.ClusterHealth(t.Ctx, kit.Tenant, id)
 	t.Must(err)
-	if h.State != health.Healthy || h.Healthy != 3 || !h.LookedAt.Equal(t.Clock.Now()) || len(h.Nodes) != 0 || h.Repair != template.RepairOff {
+	if h.State != health.Healthy || h.Healthy != 3 || !h.CheckedAt.Equal(t.Clock.Now()) || len(h.Nodes) != 0 || h.Repair != template.RepairOff {
 		t.Errorf("after a round: %+v", h)
 	}
 	if other, err := t.Store.ClusterHealth(t.Ctx, "t2", id); err != nil || other != nil {

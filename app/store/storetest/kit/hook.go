@@ -11,9 +11,9 @@ import (
 
 var HookAdmin = app.Actor{Tenant: Tenant, User: "root", Role: app.RoleAdmin}
 
-func (t *T) Hook(name string, change ...func(*webhook.HookChange)) webhook.Hook {
+func (t *T) Hook(name string, change ...func(*webhook.EndpointChange)) webhook.Endpoint {
 	t.Helper()
-	c := webhook.HookChange{Name: name, URL: "https://hooks.example.com/a-long-secret-in-the-path", Shown: "https://hooks.example.com/…",
+	c := webhook.EndpointChange{Name: name, URL: "https://hooks.example.com/a-long-secret-in-the-path", Shown: "https://hooks.example.com/…",
 		New: []byte(strings.Repeat("n", 32))}
 	for _, f := range change {
 		f(&c)
@@ -49,9 +49,9 @@ func (t *T) Ended(holder string, d webhook.DueDelivery, code app.Code, again tim
 }
 
 // OperationHook makes a hook that has its turn at a time of operations.
-func (t *T) OperationHook(name string, when template.HookPhase, change ...func(*webhook.HookChange)) {
+func (t *T) OperationHook(name string, when template.HookPhase, change ...func(*webhook.EndpointChange)) {
 	t.Helper()
-	t.Hook(name, append([]func(*webhook.HookChange){func(c *webhook.HookChange) { c.When = when }}, change...)...)
+	t.Hook(name, append([]func(*webhook.EndpointChange){func(c *webhook.EndpointChange) { c.When = when }}, change...)...)
 }
 
 // News claims what hooks are to be sent, by hook and title.

@@ -66,7 +66,7 @@ func (t *T) Undo(cluster string, change func(before, after appcluster.Change) ap
 	c := change(before, after)
 	p := Steps(app.OperationRollBack, ids...)
 	return t.Store.SubmitOperation(t.Ctx, appcluster.NewOperation{Plan: p, Change: &c, Follows: o.ID, Operation: app.Operation{Tenant: Tenant, Cluster: cluster,
-		Kind: p.Kind, Undoes: o.ID, PlanHash: p.Hash(), Requester: "ada", CreatedAt: t.Clock.Now()}})
+		Kind: p.Kind, RollsBack: o.ID, PlanHash: p.Hash(), Requester: "ada", CreatedAt: t.Clock.Now()}})
 }
 
 // Back is the change of a rollback that undoes all.

@@ -252,7 +252,7 @@ func (t *storeTest) rollBack() {
 	}
 	undo := func(p plan.Plan) (app.Operation, error) {
 		return t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Plan: p, Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1",
-			Kind: app.OperationRollBack, Undoes: op.ID, Requester: "ada", CreatedAt: t.Clock.Now()}})
+			Kind: app.OperationRollBack, RollsBack: op.ID, Requester: "ada", CreatedAt: t.Clock.Now()}})
 	}
 	_, err = undo(apptest.Remove(3))
 	t.Code(err, app.EConflict)
@@ -270,8 +270,8 @@ func (t *storeTest) rollBack() {
 	t.Code(err, app.EConflict)
 	back, err := undo(apptest.Remove(3))
 	t.Must(err)
-	if back.Undoes != op.ID {
-		t.Errorf("the rollback undoes %d, want %d", back.Undoes, op.ID)
+	if back.RollsBack != op.ID {
+		t.Errorf("the rollback undoes %d, want %d", back.RollsBack, op.ID)
 	}
 	if due, err = t.Store.RollBacksDue(t.Ctx, 10); err != nil || len(due) != 0 {
 		t.Errorf("still to be rolled back is %+v (%v)", due, err)
@@ -310,7 +310,7 @@ func (t *storeTest) rollBackOfCancelled() {
 	}
 	p := plan.Plan{Kind: app.OperationRollBack, Steps: []plan.Step{{ID: made + ".delete", Node: made, Action: app.ActionDelete}}}
 	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Plan: p, Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1",
-		Kind: app.OperationRollBack, Undoes: op.ID, Requester: "muster", CreatedAt: t.Clock.Now()}})
+		Kind: app.OperationRollBack, RollsBack: op.ID, Requester: "muster", CreatedAt: t.Clock.Now()}})
 	t.Must(err)
 	t.Drain()
 	t.Status("web-1", app.ClusterDeleted, app.OperationSucceeded)

@@ -286,7 +286,7 @@ func (t *moneyTest) outlook() {
 	find(operation.ObstacleDeleteFailed, "Muster retries at least once an hour", false)
 	o, err := a.Operation.Leases.LeaseOutlook(t.Ctx, kit.Ada, "web")
 	t.Must(err)
-	if !o.Over || !o.Deleting || o.Offer.Refusal == "" {
+	if !o.Expired || !o.Deleting || o.Offer.Refusal == "" {
 		t.Errorf("%+v", o)
 	}
 	until, clock, known, err := t.Store.Leader(t.Ctx)

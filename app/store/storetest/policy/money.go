@@ -172,7 +172,7 @@ func (t *moneyTest) inCurrency() {
 	}
 	lines, err := t.Store.QuotaLines(t.Ctx, kit.Tenant, "ada", nil, t.Clock.Now())
 	t.Must(err)
-	if len(lines) != 1 || lines[0].Words() != "CHF 0.00 of CHF 12.00 per month for the tenant" {
+	if len(lines) != 1 || lines[0].Text() != "CHF 0.00 of CHF 12.00 per month for the tenant" {
 		t.Errorf("what is left: %+v", lines)
 	}
 	quotas, err := t.Store.Quotas(t.Ctx, kit.Tenant, t.Clock.Now())

@@ -20,8 +20,8 @@ func (t *storeTest) requests() {
 		t.Fatal("it has no number")
 	}
 	got, err := t.Store.Request(t.Ctx, "t", r.ID)
-	if err != nil || got.Status != cluster.RequestWaiting || !got.AskedAt.Equal(r.AskedAt) || got.Facts.Nodes != 2 || got.Decision.Said[0].Text != "dear" ||
-		got.Terms.Layout.Size() != 2 || got.Needs[0].Group != "finance" || got.Groups[0] != "dev" || !got.ExpiresAt.Equal(r.ExpiresAt) || got.Asked.Name != "web" {
+	if err != nil || got.Status != cluster.RequestWaiting || !got.RequestedAt.Equal(r.RequestedAt) || got.Facts.Nodes != 2 || got.Decision.Said[0].Text != "dear" ||
+		got.Terms.Layout.Size() != 2 || got.Approvals[0].Group != "finance" || got.Groups[0] != "dev" || !got.ExpiresAt.Equal(r.ExpiresAt) || got.Spec.Name != "web" {
 		t.Fatalf("read again: %+v, %v", got, err)
 	}
 	if _, err := t.Store.Request(t.Ctx, "other", r.ID); app.CodeOf(err) != app.ENotFound {
@@ -42,7 +42,7 @@ func (t *storeTest) requests() {
 		t.Errorf("another tenant approves: %v", err)
 	}
 
-	if r, err = t.Store.MoveRequest(t.Ctx, t.Approval(r, "bob")); err != nil || r.Status != cluster.RequestWaiting || !slices.Equal(r.Needs[0].Approved,
+	if r, err = t.Store.MoveRequest(t.Ctx, t.Approval(r, "bob")); err != nil || r.Status != cluster.RequestWaiting || !slices.Equal(r.Approvals[0].Approved,
 		[]string{"bob"}) {
 		t.Fatalf("one approval: %+v, %v", r, err)
 	}
@@ -105,7 +105,7 @@ func (t *storeTest) reviews() {
 	wg.Wait()
 	for _, r := range all {
 		got, err := t.Store.Request(t.Ctx, "t", r.ID)
-		if err != nil || got.Status != cluster.RequestAccepted || len(got.Reviews) != 2 || got.Reviews[0].Who == got.Reviews[1].Who {
+		if err != nil || got.Status != cluster.RequestAccepted || len(got.Reviews) != 2 || got.Reviews[0].Reviewer == got.Reviews[1].Reviewer {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
@@ -128,7 +128,7 @@ func (t *storeTest) requestLists() {
 			t.Error(err)
 		}
 		for _, r := range list {
-			all = append(all, r.Asked.Name)
+			all = append(all, r.Spec.Name)
 		}
 		return all
 	}
@@ -171,7 +171,7 @@ func (t *storeTest) requestLists() {
 		return r
 	}
 	for range 2 {
-		if r := tend(due[0]); r.Needs[0].RemindedAt.IsZero() || r.Status != cluster.RequestWaiting {
+		if r := tend(due[0]); r.Approvals[0].RemindedAt.IsZero() || r.Status != cluster.RequestWaiting {
 			t.Errorf("reminded: %+v", r)
 		}
 	}

@@ -28,7 +28,7 @@ func (t *storeTest) newPool(count int) *stockTest {
 	t.Helper()
 	p, err := t.Store.CreatePool(t.Ctx, kit.Boss, apppool.Pool{Tenant: kit.Tenant, Name: "base", Hardware: "small", Image: "host", Provider: kit.Cloud,
 		Zone: "here", Count: count, MaxAge: apppool.DefaultPoolAge,
-		Mode: apppool.ModeOn, MadeBy: "boss", MadeAt: t.Clock.Now()})
+		Mode: apppool.ModeOn, CreatedBy: "boss", CreatedAt: t.Clock.Now()})
 	t.Must(err)
 	return &stockTest{storeTest: t, pool: p}
 }
@@ -101,14 +101,14 @@ func (t *storeTest) poolRefills() {
 	}
 	p.rest()
 	t.Drain()
-	if v := p.view(); v.Ready != 2 || v.Making != 0 || !p.due() {
+	if v := p.view(); v.Ready != 2 || v.Creating != 0 || !p.due() {
 		t.Fatalf("when both are made: %+v, due %v", v, p.due())
 	}
 	old, err := t.Store.Pool(t.Ctx, kit.Tenant, "base", false)
 	t.Must(err)
 	p.rest()
 	t.Create("web", 1)
-	if v := p.view(); v.Promised != 1 || v.Ready != 1 || !p.due() {
+	if v := p.view(); v.Reserved != 1 || v.Ready != 1 || !p.due() {
 		t.Fatalf("after a create: %+v, due %v", v, p.due())
 	}
 	old.DueAt = time.Time{}
@@ -153,7 +153,7 @@ func (t *storeTest) poolRefills() {
 	if all, err := t.Store.PoolViews(t.Ctx, kit.Tenant, time.Time{}); err != nil || len(all) != 0 {
 		t.Fatalf("a pool that is gone: %+v (%v)", all, err)
 	}
-	if r, err := t.Store.PoolReceipt(t.Ctx, p.pool.ID, t.Clock.Now()); err != nil || r.Machines != 2 || r.Handed != 0 || r.Left != 2 || r.DeletedAt.IsZero() {
+	if r, err := t.Store.PoolReceipt(t.Ctx, p.pool.ID, t.Clock.Now()); err != nil || r.Machines != 2 || r.HandedOut != 0 || r.Remaining != 2 || r.DeletedAt.IsZero() {
 		t.Fatalf("receipt before the proof: %+v (%v)", r, err)
 	}
 	t.Status("web-1", app.ClusterActive, app.OperationSucceeded) // a promise was broken, and it was made as ever
@@ -173,7 +173,7 @@ func (t *storeTest) poolRace() {
 		})
 	}
 	all.Wait()
-	if v := p.view(); v.Promised != 1 || v.Ready != 0 {
+	if v := p.view(); v.Reserved != 1 || v.Ready != 0 {
 		t.Fatalf("after eight creates of two: %+v", v)
 	}
 	t.Drain()
@@ -187,7 +187,7 @@ func (t *storeTest) poolRace() {
 			}
 		}
 	}
-	if v := p.view(); from != 1 || v.Handed != 1 {
+	if v := p.view(); from != 1 || v.HandedOut != 1 {
 		t.Fatalf("%d nodes got the one machine; %+v", from, v)
 	}
 }
@@ -243,13 +243,13 @@ func (t *storeTest) poolQuota() {
 	p.fill(3)
 	t.Code(t.Store.StockPool(t.Ctx, p.pool.ID, p.machine()), app.EQuota)
 	t.Create("web", 2) // both from the pool
-	if v := p.view(); v.Promised != 2 || v.Ready != 1 {
+	if v := p.view(); v.Reserved != 2 || v.Ready != 1 {
 		t.Fatalf("after a create of two: %+v", v)
 	}
 	t.Code(t.Store.StockPool(t.Ctx, p.pool.ID, p.machine()), app.EQuota)
 	_, err := t.Store.CreateCluster(t.Ctx, apptest.NewCluster(kit.Tenant, "other", 1, t.Clock.Now(), apptest.Chain(1)))
 	t.Code(err, app.EQuota) // one cluster is the limit
-	if v := p.view(); v.Promised != 2 || v.Ready != 1 {
+	if v := p.view(); v.Reserved != 2 || v.Ready != 1 {
 		t.Fatalf("after a create that was refused: %+v", v)
 	}
 	held := func() (nodes int) {
@@ -268,7 +268,7 @@ func (t *storeTest) poolQuota() {
 	t.Must(err)
 	_, err = t.Store.ControlOperation(t.Ctx, app.Control{Tenant: kit.Tenant, Operation: ops[0].ID, Act: app.ControlCancel, Who: "ada", Now: t.Clock.Now()})
 	t.Must(err)
-	if v := p.view(); v.Promised != 0 || v.Ready != 3 {
+	if v := p.view(); v.Reserved != 0 || v.Ready != 3 {
 		t.Fatalf("after it was cancelled: %+v", v)
 	}
 	if n := held(); n != 5 { // the cluster's two until it is deleted

@@ -38,7 +38,7 @@ func (t *storeTest) acceptPartial(of app.Operation, change ...func(*cluster.NewO
 	c.Reservation = policy.Reservation{Tenant: kit.Tenant, Cluster: "web-1", Owner: "ada", Nodes: 2, CostPerHour: 0.2}
 	p := kit.Steps(app.OperationAcceptPartial, "n3.delete", "n1.a.start", "n2.a.start")
 	n := cluster.NewOperation{Plan: p, Change: &c, Follows: of.ID, AsOf: of.EndedAt, Operation: app.Operation{Tenant: kit.Tenant, Cluster: "web-1", Kind: p.Kind,
-		GoesOn: of.ID, PlanHash: p.Hash(), Requester: "muster", CreatedAt: t.Clock.Now()}}
+		Accepts: of.ID, PlanHash: p.Hash(), Requester: "muster", CreatedAt: t.Clock.Now()}}
 	for _, f := range change {
 		f(&n)
 	}
@@ -87,7 +87,7 @@ func (t *storeTest) goesOn() {
 	t.partialResultsDue(of.ID)
 	op, err := t.acceptPartial(of)
 	t.Must(err)
-	if op.GoesOn != of.ID || op.Undoes != 0 || t.Latest("web-1").GoesOn != of.ID {
+	if op.Accepts != of.ID || op.RollsBack != 0 || t.Latest("web-1").Accepts != of.ID {
 		t.Errorf("the accepted partial result is %+v", op)
 	}
 	t.toldOwner("web continues with 2 of 3 nodes. No machine for n3. Muster will retry later.")
@@ -164,7 +164,7 @@ func (t *storeTest) goesOnOrBack() {
 
 // hookVetoesAcceptPartial: an accepted partial result that a hook which names it does not let happen leaves all as it was, and is not begun by itself again.
 func (t *storeTest) hookVetoesAcceptPartial() {
-	t.OperationHook("cmdb", template.HookBefore, func(c *webhook.HookChange) { c.Operations = &[]app.OperationKind{app.OperationAcceptPartial} })
+	t.OperationHook("cmdb", template.HookBefore, func(c *webhook.EndpointChange) { c.Operations = &[]app.OperationKind{app.OperationAcceptPartial} })
 	of := t.shortOfOne(app.FailureAcceptPartial)
 	op, err := t.acceptPartial(of)
 	t.Must(err)
@@ -200,7 +200,7 @@ func (t *storeTest) topsUp() {
 		}
 	}
 	first := t.Clock.Now().Add(operation.BackfillGap(0))
-	if u := row(); u.Wanted != 3 || u.Off || !u.NextAt.Equal(first) || u.Tries != 0 {
+	if u := row(); u.Target != 3 || u.Off || !u.NextAt.Equal(first) || u.Tries != 0 {
 		t.Fatalf("the cluster lacks %+v", u)
 	}
 	if u, err := t.Store.BackfillOf(t.Ctx, "t2", "web-1"); err != nil || u != nil {
@@ -220,7 +220,7 @@ func (t *storeTest) topsUp() {
 		note.Due = first
 	}
 	t.toldOwner("no room", "web continues with 2 of 3 nodes.") // once
-	if u := row(); u.Note != "no room" || u.Tries != 1 || !u.NextAt.Equal(note.NextAt) || !u.TriedAt.Equal(note.Now) {
+	if u := row(); u.Note != "no room" || u.Tries != 1 || !u.NextAt.Equal(note.NextAt) || !u.LastTriedAt.Equal(note.Now) {
 		t.Errorf("noted is %+v", u)
 	}
 	due(t.Clock.Now(), 0)

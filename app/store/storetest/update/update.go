@@ -109,7 +109,7 @@ func (t *storeTest) shrinks() {
 	t.Must(err)
 	gone := 0
 	for _, r := range had {
-		if !r.GoneAt.IsZero() {
+		if !r.DeletedAt.IsZero() {
 			gone++
 		}
 	}
@@ -182,7 +182,7 @@ func (t *storeTest) replaces() {
 	}
 	had, err := t.Store.Resources(t.Ctx, kit.Tenant, "web-1")
 	t.Must(err)
-	if len(had) != 3 || had[0].GoneAt.IsZero() || !had[1].GoneAt.IsZero() || !had[2].GoneAt.IsZero() || had[2].Node != "n1" {
+	if len(had) != 3 || had[0].DeletedAt.IsZero() || !had[1].DeletedAt.IsZero() || !had[2].DeletedAt.IsZero() || had[2].Node != "n1" {
 		t.Errorf("the receipt has %+v", had)
 	}
 	if ended, known, err := t.Store.IntentKnown(t.Ctx, "cloud", gone.Intent); err != nil || !known || !ended {

@@ -135,7 +135,7 @@ func (r *randomUpdates) rollBack() {
 	c := kit.Back(before, after)
 	p := kit.Steps(app.OperationRollBack, ids...)
 	_, err = r.Store.SubmitOperation(r.Ctx, appcluster.NewOperation{Plan: p, Change: &c, Follows: o.ID, Operation: app.Operation{Tenant: kit.Tenant, Cluster: r.cluster,
-		Kind: p.Kind, Undoes: o.ID, PlanHash: p.Hash(), Requester: "ada", CreatedAt: r.Clock.Now()}})
+		Kind: p.Kind, RollsBack: o.ID, PlanHash: p.Hash(), Requester: "ada", CreatedAt: r.Clock.Now()}})
 	r.Must(err)
 }
 

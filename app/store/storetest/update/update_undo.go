@@ -99,7 +99,7 @@ func (t *storeTest) rollBackLeavesNone() {
 	t.nodesAre("web-1", "n1 ready, n2 ready, n3 planned")
 	_, err = t.Store.SubmitOperation(t.Ctx, cluster.NewOperation{Plan: kit.Steps(app.OperationRollBack, "n3.delete", "n2.delete"),
 		Operation: app.Operation{Tenant: kit.Tenant,
-			Cluster: "web-1", Kind: app.OperationRollBack, Undoes: t.Latest("web-1").ID, Requester: "ada", CreatedAt: t.Clock.Now()}})
+			Cluster: "web-1", Kind: app.OperationRollBack, RollsBack: t.Latest("web-1").ID, Requester: "ada", CreatedAt: t.Clock.Now()}})
 	t.Code(err, app.EInternal) // it does not say what the cluster is then
 	_, err = t.Undo("web-1", kit.Back, "n3.delete", "n2.delete")
 	t.Must(err)

@@ -39,13 +39,13 @@ func (t *storeTest) wantDue(holder, want string) []webhook.DueDelivery {
 // hooks: made, changed and deleted; the secret is kept, turned over, and never shown.
 func (t *storeTest) hooks() {
 	kinds := []app.NoticeKind{app.NoticeLease}
-	h := t.Hook("chat", func(c *webhook.HookChange) { c.Kinds = &kinds })
+	h := t.Hook("chat", func(c *webhook.EndpointChange) { c.Kinds = &kinds })
 	if h.State != webhook.HookActive || h.URL != "https://hooks.example.com/…" || h.CreatedBy != "root" || fmt.Sprint(h.Kinds) != "[lease]" || h.Format != webhook.HookMuster {
 		t.Fatalf("the hook is %+v", h)
 	}
-	_, _, err := t.Store.SaveHook(t.Ctx, kit.HookAdmin, webhook.HookChange{Name: "none"}, t.Clock.Now())
+	_, _, err := t.Store.SaveHook(t.Ctx, kit.HookAdmin, webhook.EndpointChange{Name: "none"}, t.Clock.Now())
 	t.Code(err, app.EInvalid)
-	_, _, err = t.Store.SaveHook(t.Ctx, kit.HookAdmin, webhook.HookChange{Name: "chat", Format: webhook.HookMail}, t.Clock.Now())
+	_, _, err = t.Store.SaveHook(t.Ctx, kit.HookAdmin, webhook.EndpointChange{Name: "chat", Format: webhook.HookMail}, t.Clock.Now())
 	t.Code(err, app.EInvalid) // no one to send it to
 	_, err = t.Store.Hook(t.Ctx, "t2", "chat")
 	t.Code(err, app.ENotFound)
@@ -56,7 +56,7 @@ func (t *storeTest) hooks() {
 		t.Fatalf("claimed with %q and %d secrets", d.URL, len(d.Secrets))
 	}
 	t.Must(t.Ended("a", d, "", 0))
-	t.Hook("chat", func(c *webhook.HookChange) { c.URL, c.Secret = "", []byte(strings.Repeat("x", 24)) })
+	t.Hook("chat", func(c *webhook.EndpointChange) { c.URL, c.Secret = "", []byte(strings.Repeat("x", 24)) })
 	t.tell(app.NoticeLease, "two")
 	d = t.wantDue("a", "chat:two")[0]
 	if len(d.Secrets) != 2 || d.Secrets[0][0] != 'x' || d.Secrets[1][0] != 'n' {
@@ -83,7 +83,7 @@ func (t *storeTest) hooks() {
 	for i := range webhook.MaxHooks - 1 {
 		t.Hook(fmt.Sprintf("h%02d", i))
 	}
-	_, _, err = t.Store.SaveHook(t.Ctx, kit.HookAdmin, webhook.HookChange{Name: "more", URL: "https://x"}, t.Clock.Now())
+	_, _, err = t.Store.SaveHook(t.Ctx, kit.HookAdmin, webhook.EndpointChange{Name: "more", URL: "https://x"}, t.Clock.Now())
 	t.Code(err, app.ETooLarge)
 	t.Must(t.Store.DeleteHook(t.Ctx, kit.HookAdmin, "chat", t.Clock.Now()))
 	t.Code(t.Store.DeleteHook(t.Ctx, kit.HookAdmin, "chat", t.Clock.Now()), app.ENotFound)
@@ -151,7 +151,7 @@ func (t *storeTest) hookStops() {
 	}
 	h, err := t.Store.Hook(t.Ctx, kit.Tenant, "a")
 	t.Must(err)
-	if h.State != webhook.HookStopped || !strings.Contains(h.Why, "100 deliveries") || h.Failures != webhook.MostFailures || h.Last == nil || h.Last.Status != 500 {
+	if h.State != webhook.HookStopped || !strings.Contains(h.Problem, "100 deliveries") || h.Failures != webhook.MostFailures || h.Last == nil || h.Last.Status != 500 {
 		t.Fatalf("after 100 failures the hook is %+v", h)
 	}
 	told, err := t.Store.NoticesFor(t.Ctx, kit.Tenant, nil, 0, 1)
@@ -175,7 +175,7 @@ func (t *storeTest) hookStops() {
 		t.Fatalf("after a test the hook is %s (%v)", h.State, err)
 	}
 	on, off := true, false
-	if h = t.Hook("a", func(c *webhook.HookChange) { c.URL, c.Enabled = "", &on }); h.State != webhook.HookActive || h.Failures != 0 {
+	if h = t.Hook("a", func(c *webhook.EndpointChange) { c.URL, c.Enabled = "", &on }); h.State != webhook.HookActive || h.Failures != 0 {
 		t.Fatalf("switched on again it is %+v", h)
 	}
 	t.wantDue("x", "") // what was missed is not sent late
@@ -183,10 +183,10 @@ func (t *storeTest) hookStops() {
 	d = t.wantDue("x", "a:again")[0]
 	t.Must(t.Store.EndDelivery(t.Ctx, webhook.DeliveryEnd{Delivery: d.ID, Hook: d.HookID, Holder: "x", Attempt: d.Attempts, At: t.Clock.Now(), Status: 410,
 		Err: app.Errorf(app.ENotFound, "It answered 410 Gone."), Stop: "It is gone."}))
-	if h, err = t.Store.Hook(t.Ctx, kit.Tenant, "a"); err != nil || h.State != webhook.HookStopped || h.Why != "It is gone." || h.Waiting != 0 {
+	if h, err = t.Store.Hook(t.Ctx, kit.Tenant, "a"); err != nil || h.State != webhook.HookStopped || h.Problem != "It is gone." || h.Waiting != 0 {
 		t.Fatalf("after 410 the hook is %+v (%v)", h, err)
 	}
-	t.Hook("a", func(c *webhook.HookChange) { c.URL, c.Enabled = "", &on })
+	t.Hook("a", func(c *webhook.EndpointChange) { c.URL, c.Enabled = "", &on })
 	list, err := t.Store.HookDeliveries(t.Ctx, kit.Tenant, "a", 0, 1)
 	t.Must(err)
 	if list[0].Title != "and again" || list[0].State != webhook.DeliveryFailed || list[0].Code != app.ECancelled {
@@ -198,7 +198,7 @@ func (t *storeTest) hookStops() {
 	_, err = t.Store.Redeliver(t.Ctx, kit.HookAdmin, "a", list[0].ID, t.Clock.Now())
 	t.Code(err, app.EConflict)
 	d = t.wantDue("x", "a:and again")[0]
-	if h = t.Hook("a", func(c *webhook.HookChange) { c.URL, c.Enabled = "", &off }); h.State != webhook.HookOff {
+	if h = t.Hook("a", func(c *webhook.EndpointChange) { c.URL, c.Enabled = "", &off }); h.State != webhook.HookOff {
 		t.Fatalf("switched off it is %s", h.State)
 	}
 	t.Must(t.Ended("x", d, "", 0)) // it was in progress already

@@ -25,7 +25,7 @@ func (t *storeTest) settle(wantNext time.Time) {
 // hookHolds: an operation waits for the answers of all hooks before it without holding a worker, and continues when they are there.
 func (t *storeTest) hookHolds() {
 	t.OperationHook("cmdb", template.HookBefore)
-	t.OperationHook("slow", template.HookBefore, func(c *webhook.HookChange) {
+	t.OperationHook("slow", template.HookBefore, func(c *webhook.EndpointChange) {
 		d, kinds := 10*time.Minute, []app.OperationKind{app.OperationCreate}
 		c.Timeout, c.Operations = &d, &kinds
 	})
@@ -133,8 +133,11 @@ func (t *storeTest) hookVetoes() {
 
 // hookSilence: a hook that does not answer in time holds up nothing for longer; what happens to it then, it says itself.
 func (t *storeTest) hookSilence() {
-	t.OperationHook("strict", template.HookBefore, func(c *webhook.HookChange) { kinds := []app.OperationKind{app.OperationStart}; c.Operations = &kinds })
-	t.OperationHook("lenient", template.HookBefore, func(c *webhook.HookChange) {
+	t.OperationHook("strict", template.HookBefore, func(c *webhook.EndpointChange) {
+		kinds := []app.OperationKind{app.OperationStart}
+		c.Operations = &kinds
+	})
+	t.OperationHook("lenient", template.HookBefore, func(c *webhook.EndpointChange) {
 		kinds := []app.OperationKind{app.OperationStop}
 		c.Operations, c.OnTimeout = &kinds, template.HookContinue
 	})
@@ -175,13 +178,13 @@ func (t *storeTest) hookSilence() {
 	// Who switches a hook off lets continue what waits for it.
 	start = t.Submit(app.OperationStart, "web-1", plan(app.OperationStart), false)
 	off := false
-	t.Hook("strict", func(c *webhook.HookChange) { c.URL, c.Enabled = "", &off })
+	t.Hook("strict", func(c *webhook.EndpointChange) { c.URL, c.Enabled = "", &off })
 	if o := t.Operation("web-1", start.ID); o.Status != app.OperationRunning {
 		t.Fatalf("after the hook was switched off the start is %s", o.Status)
 	}
 	t.Drain()
 	on := true
-	t.Hook("strict", func(c *webhook.HookChange) { c.URL, c.Enabled = "", &on })
+	t.Hook("strict", func(c *webhook.EndpointChange) { c.URL, c.Enabled = "", &on })
 	start = t.Submit(app.OperationStart, "web-1", plan(app.OperationStart), false)
 	t.Must(t.Store.DeleteHook(t.Ctx, kit.HookAdmin, "strict", t.Clock.Now()))
 	if o := t.Operation("web-1", start.ID); o.Status != app.OperationRunning {
@@ -289,20 +292,22 @@ func (t *storeTest) hookScripts() {
 	}
 	_, err = t.Store.OperationHooks(t.Ctx, "t2", op.ID)
 	t.Code(err, app.ENotFound)
-	for what, change := range map[string]func(*webhook.HookChange){
-		"a script and an address":  func(c *webhook.HookChange) { c.When, c.Script = template.HookBefore, "true" },
-		"a script after a failure": func(c *webhook.HookChange) { c.URL, c.Shown, c.When, c.Script = "", "", template.HookFailure, "true" },
-		"chat's format":            func(c *webhook.HookChange) { c.When, c.Format = template.HookAfter, webhook.HookSlack },
-		"Coopr's for notices":      func(c *webhook.HookChange) { c.Format = webhook.HookCoopr },
-		"a choice without a time":  func(c *webhook.HookChange) { c.OnTimeout = template.HookContinue },
+	for what, change := range map[string]func(*webhook.EndpointChange){
+		"a script and an address": func(c *webhook.EndpointChange) { c.When, c.Script = template.HookBefore, "true" },
+		"a script after a failure": func(c *webhook.EndpointChange) {
+			c.URL, c.Shown, c.When, c.Script = "", "", template.HookFailure, "true"
+		},
+		"chat's format":           func(c *webhook.EndpointChange) { c.When, c.Format = template.HookAfter, webhook.HookSlack },
+		"Coopr's for notices":     func(c *webhook.EndpointChange) { c.Format = webhook.HookCoopr },
+		"a choice without a time": func(c *webhook.EndpointChange) { c.OnTimeout = template.HookContinue },
 	} {
-		c := webhook.HookChange{Name: "wrong", URL: "https://hooks.example.com/", Shown: "https://hooks.example.com/", New: []byte(strings.Repeat("n", 32))}
+		c := webhook.EndpointChange{Name: "wrong", URL: "https://hooks.example.com/", Shown: "https://hooks.example.com/", New: []byte(strings.Repeat("n", 32))}
 		change(&c)
 		if _, _, err := t.Store.SaveHook(t.Ctx, kit.HookAdmin, c, t.Clock.Now()); app.CodeOf(err) != app.EInvalid {
 			t.Fatalf("%s was taken: %v", what, err)
 		}
 	}
-	t.Hook("run", func(c *webhook.HookChange) {
+	t.Hook("run", func(c *webhook.EndpointChange) {
 		d := time.Minute
 		c.URL, c.Shown, c.When, c.Script, c.Timeout, c.Services = "", "", template.HookBefore, "true", &d, &[]string{"a"}
 	})
