@@ -121,7 +121,7 @@ func (v voice) planLines(q cluster.Request) []string {
 
 // needLine shows the progress of one required approval: "1 of 2 approvals from the group finance: bob".
 func needLine(n policy.RequiredApproval) string {
-	line := fmt.Sprintf("%d of %s", len(n.Approved), n.Words())
+	line := fmt.Sprintf("%d of %s", len(n.Approved), n.Text())
 	if len(n.Approved) > 0 {
 		line += ": " + strings.Join(n.Approved, ", ")
 	}

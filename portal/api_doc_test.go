@@ -37,7 +37,7 @@ func TestValuesOutOfRangeAreRefused(t *testing.T) {
 			"body.group: must have at most 200 characters", "body.visibility: must be one of: private, tenant"}},
 		{"PUT", "/webhooks/h", `{"url":"` + long(2049) + `","kinds":[` + strings.Repeat(`"x",`, 32) + `"x"]}`, []string{
 			"body.kinds: must have at most 32 items", "body.url: must have at most 2048 characters"}},
-		{"POST", "/requests/1/reviews", `{"verdict":"perhaps","reason":"` + long(1001) + `","conditions":{"size":-1}}`, []string{
+		{"POST", "/requests/1/reviews", `{"decision":"perhaps","reason":"` + long(1001) + `","conditions":{"size":-1}}`, []string{
 			"body.conditions.size: must be at least 0", "body.reason: must have at most 1000 characters", "body.verdict: must be one of: approve, deny, conditions"}},
 	} {
 		var p site.Problem

@@ -245,7 +245,7 @@ func (r Request) NoConditions() error {
 	if r.Kind == app.OperationCreate {
 		return nil
 	}
-	return &app.Error{Code: app.EInvalid, Field: "verdict", Reason: "no_conditions", Message: fmt.Sprintf("You can't offer conditions for a change to an existing cluster (%s).", r.Kind.Text()),
+	return &app.Error{Code: app.EInvalid, Field: "decision", Reason: "no_conditions", Message: fmt.Sprintf("You can't offer conditions for a change to an existing cluster (%s).", r.Kind.Text()),
 		Hint: "Approve the request as it is, or deny it and say what you would approve."}
 }
 

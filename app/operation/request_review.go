@@ -69,7 +69,7 @@ type Conditions struct {
 
 // ReviewRequest is what an approver says about a request. PlanHash is that of the request as it was shown.
 type ReviewRequest struct {
-	Verdict    cluster.ReviewDecision `json:"verdict"`
+	Verdict    cluster.ReviewDecision `json:"decision"`
 	Reason     string                 `json:"reason,omitempty"`
 	PlanHash   string                 `json:"plan_hash,omitempty"`
 	Conditions Conditions             `json:"conditions,omitzero"`
@@ -95,7 +95,7 @@ func (a *Requests) Review(ctx context.Context, actor app.Actor, id int64, v Revi
 			return cluster.Request{}, err
 		}
 	default:
-		return cluster.Request{}, &app.Error{Code: app.EInvalid, Field: "verdict", Message: fmt.Sprintf("Unknown verdict %.40q.", string(v.Verdict)),
+		return cluster.Request{}, &app.Error{Code: app.EInvalid, Field: "decision", Message: fmt.Sprintf("Unknown decision %.40q.", string(v.Verdict)),
 			Hint: "Use approve, deny or conditions."}
 	}
 	return a.move(ctx, m)

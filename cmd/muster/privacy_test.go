@@ -333,7 +333,7 @@ func TestPrivateClustersStayHidden(t *testing.T) {
 			if role == app.RoleApprover {
 				break
 			}
-			bodies := map[string]string{"reviews": `{"verdict":"approve"}`, "break-glass": `{"reason":"because of a test"}`}
+			bodies := map[string]string{"reviews": `{"decision":"approve"}`, "break-glass": `{"reason":"because of a test"}`}
 			queryRoute(t, "/api/v1/requests/CLUSTER/"+act, string(role), fmt.Sprint(request), func(path string) string {
 				asked++
 				_, answer := f.send(v, site.URL, http.MethodPost, path, cmp.Or(bodies[act], "{}"))

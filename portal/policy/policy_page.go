@@ -77,7 +77,7 @@ func policyLine(p policy.Policy) string {
 	switch p.Effect {
 	case policy.EffectApprove:
 		if p.Approval != nil {
-			return "requires " + policy.RequiredApproval{Approval: *p.Approval}.Words()
+			return "requires " + policy.RequiredApproval{Approval: *p.Approval}.Text()
 		}
 	case policy.EffectRewrite:
 		return "caps the lease at " + p.LeaseCap

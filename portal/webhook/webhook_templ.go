@@ -392,7 +392,7 @@ func hookForm(h Form) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, w := range webhook.Formats {
+		for _, w := range webhook.HookFormats {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 37, "<option value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -659,7 +659,7 @@ func ShowPage(f page.Frame, h Show) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				if h.Hook.State == webhook.Active {
+				if h.Hook.State == webhook.HookActive {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "<form method=\"post\" action=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

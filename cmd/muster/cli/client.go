@@ -61,7 +61,7 @@ func RequestNeeds(r cluster.Request) string {
 	var all []string
 	for _, n := range r.Approvals {
 		if !n.Met() {
-			words := n.Words()
+			words := n.Text()
 			if len(n.Approved) > 0 {
 				words += fmt.Sprintf(" (%d so far)", len(n.Approved))
 			}

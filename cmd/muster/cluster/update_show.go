@@ -203,7 +203,7 @@ func (t updateText) decision(d *policy.Decision) {
 		cli.Line(t.w, "  %s", t.paint(cli.ColourGoes, "Refused by policy "+d.Policy+": "+d.Reason))
 	case policy.OutcomeApprove:
 		for _, n := range d.Needs {
-			text := "  Requires " + n.Words()
+			text := "  Requires " + n.Text()
 			if n.Reason != "" {
 				text += ": " + n.Reason
 			}

@@ -17,7 +17,7 @@ import (
 // always are policies that apply to everything.
 type always struct{}
 
-func (always) Words() []policy.Variable { return nil }
+func (always) Variables() []policy.Variable { return nil }
 
 func (always) Check(policy.Policy) error { return nil }
 
