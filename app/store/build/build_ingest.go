@@ -66,7 +66,8 @@ func (s *Store) IngestBuild(ctx context.Context, o appbuild.IngestOrder) (done a
 		}
 		t.Topics[app.BuildsTopic()] = true
 		if o.Replay > 0 {
-			err := t.Row(`UPDATE build_deliveries SET outcome = ?, message = ?, rule = ?, build_id = ?, replays = replays + 1 WHERE id = ? AND hook = ? RETURNING replays`,
+			err := t.Row(`UPDATE build_deliveries SET outcome = ?, message = ?, rule = ?, build_id = ?, replays = replays + 1 WHERE id = ? AND hook = ?
+				RETURNING replays`,
 				string(d.Outcome), d.Words, d.Rule, d.Made, o.Replay, o.Hook.ID).Scan(&d.Replays)
 			if db.IsNoRows(err) {
 				return errNoBuildDelivery(o.Replay)

@@ -10,8 +10,8 @@ import (
 // renamed is the migration that renamed tables and columns. Older backups are loaded into tables with the names from before.
 const renamed = 63
 
-var beforeRenamed = strings.NewReplacer("sequences", "counters", "dispatched_at", "rung_at", "cluster_health SET batch = batch", "health_rounds SET round = round",
-	"webhook_deliveries", "hook_deliveries", "create_attempts", "asked", "lease_reminder_at", "warn_at")
+var beforeRenamed = strings.NewReplacer("sequences", "counters", "dispatched_at", "rung_at", "webhook_deliveries", "hook_deliveries",
+	"cluster_health SET batch = batch", "health_rounds SET round = round", "create_attempts", "asked", "lease_reminder_at", "warn_at")
 
 // postRestore makes rows from before true again for a world that continued. All of it is in the transaction that brings them in.
 type postRestore struct {

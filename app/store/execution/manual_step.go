@@ -89,7 +89,8 @@ func (s *Store) Answers(ctx context.Context, tenant, cluster string, nodes []str
 		}
 		maps.Copy(list[at].Values, values) // those of different actions of a service add up
 		return nil
-	}, `SELECT a.name, q.node, q.service, q.person, a.answer FROM manual_steps q JOIN manual_steps a ON a.name = CASE q.answered_with WHEN '' THEN q.name ELSE q.answered_with END
+	}, `SELECT a.name, q.node, q.service, q.person, a.answer FROM manual_steps q
+		JOIN manual_steps a ON a.name = CASE q.answered_with WHEN '' THEN q.name ELSE q.answered_with END
 		WHERE q.state IN ('answered', 'overdue') AND q.tenant = ? AND q.cluster = ? AND q.node IN (`+db.Repeated(`?`, len(nodes))+`)
 		ORDER BY q.answered_at, q.id`, args...)
 	return list, err

@@ -94,7 +94,8 @@ func (s *Store) LeasesToWarn(ctx context.Context, now time.Time, limit int) (lis
 		c, err := clusterdb.Scan(row, &from, &warn)
 		list = append(list, operation.LeaseDue{Cluster: c, Times: template.LeaseTimes{From: db.FromMicros(from), Until: c.ExpiresAt}, WarnAt: db.FromMicros(warn)})
 		return err
-	}, `SELECT `+clusterdb.Columns+`, c.lease_from, c.lease_reminder_at FROM clusters c WHERE `+leaseDue+` ORDER BY c.lease_reminder_at LIMIT ?`, db.Micros(now), limit)
+	}, `SELECT `+clusterdb.Columns+`, c.lease_from, c.lease_reminder_at FROM clusters c WHERE `+leaseDue+`
+		ORDER BY c.lease_reminder_at LIMIT ?`, db.Micros(now), limit)
 	return list, err
 }
 

@@ -76,7 +76,8 @@ func changeDone(t *db.Tx, now time.Time, o app.Operation) error {
 // failed before it and which it has brought to an end. It is nil where none said anything.
 func reservedLast(t *db.Tx, o app.Operation) (*ReservedText, error) {
 	var text []byte
-	err := t.Row(`SELECT made FROM operation_changes WHERE cluster = ? AND operation <= ? AND reserves = 1 ORDER BY operation DESC LIMIT 1`, o.Cluster, o.ID).Scan(&text)
+	err := t.Row(`SELECT made FROM operation_changes WHERE cluster = ? AND operation <= ? AND reserves = 1
+		ORDER BY operation DESC LIMIT 1`, o.Cluster, o.ID).Scan(&text)
 	if db.IsNoRows(err) {
 		return nil, nil
 	}

@@ -88,7 +88,8 @@ func InsertSteps(t *db.Tx, p *PlanRows, set *ledger.Set) error {
 	steps := p.plan.Steps
 	var asked []*ledger.Step
 	err := t.ExecChunks(len(steps), `INSERT INTO steps (operation, idx, tenant, cluster, step, node, action, service, is_barrier, state, needs_left, rank,
-			ended_at, duration_id, ask_for, ask_continue, queued_at, attempt, tries, worker, deadline, not_before, dispatched_at, error_code, error, started_at) VALUES `,
+			ended_at, duration_id, ask_for, ask_continue, queued_at, attempt, tries, worker, deadline, not_before, dispatched_at, error_code, error, started_at)
+			VALUES `,
 		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '', 0, 0, 0, '', '', 0)`, ``, func(args []any, i int) []any {
 			s, join := steps[i], 0
 			if s.Join {

@@ -92,7 +92,8 @@ func change(t *db.Tx, op app.Operation, c appcluster.Change) (detail string, err
 	if made.Reserved != nil {
 		reserves = 1
 	}
-	if err := t.Exec(`INSERT INTO operation_changes (operation, tenant, cluster, definition, encrypted_definition, was, made, reserves) VALUES (?, ?, ?, '', ?, ?, ?, ?)`,
+	if err := t.Exec(`INSERT INTO operation_changes (operation, tenant, cluster, definition, encrypted_definition, was, made, reserves)
+		VALUES (?, ?, ?, '', ?, ?, ?, ?)`,
 		op.ID, op.Tenant, op.Cluster, t.Keys.SealChange(kept, op.ID), db.JSON(was), db.JSON(made), reserves); err != nil {
 		return "", err
 	}
@@ -237,7 +238,8 @@ func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operat
 	var sealed []byte
 	var change int64
 	err = s.Row(ctx, `SELECT coalesce(h.operation, 0), coalesce(h.encrypted_definition, c.encrypted_definition) FROM clusters c
-		LEFT JOIN operation_changes h ON h.operation = (SELECT min(n.operation) FROM operation_changes n WHERE n.cluster = c.id AND n.operation > ? AND length(n.encrypted_definition) > 0)
+		LEFT JOIN operation_changes h ON h.operation = (SELECT min(n.operation) FROM operation_changes n WHERE n.cluster = c.id AND n.operation > ?
+		AND length(n.encrypted_definition) > 0)
 		WHERE c.tenant = ? AND c.id = ?`, operation, tenant, cluster).Scan(&change, &sealed)
 	if err = clusterdb.ReadError(err, cluster); err != nil {
 		return d, err

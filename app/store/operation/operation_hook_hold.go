@@ -107,7 +107,8 @@ func letGoForgotten(t *db.Tx, now time.Time) error {
 
 // endWaiting ends a delivery that no one waits for any more. What is being sent at this moment finds its claim gone.
 func endWaiting(t *db.Tx, delivery int64, why string, now time.Time) error {
-	return t.Exec(`UPDATE webhook_deliveries SET state = 'failed', ended_at = ?, error = ?, code = ?, holder = '', held_until = 0 WHERE id = ? AND state = 'waiting'`,
+	return t.Exec(`UPDATE webhook_deliveries SET state = 'failed', ended_at = ?, error = ?, code = ?, holder = '', held_until = 0 WHERE id = ?
+		AND state = 'waiting'`,
 		db.Micros(now), why, app.ETimeout, delivery)
 }
 

@@ -58,7 +58,8 @@ func (s *Store) DurationStats(ctx context.Context, kinds []plan.DurationKey) (pl
 func (s *Store) DropDurationStats(ctx context.Context, before time.Time) (int, error) {
 	var n int64
 	err := s.Write(ctx, func(t *db.Tx) (err error) {
-		n, err = t.Count(`DELETE FROM step_durations WHERE id IN (SELECT id FROM step_durations WHERE seen_at < ? ORDER BY seen_at LIMIT ?)`, db.Micros(before), db.DeleteBatch)
+		n, err = t.Count(`DELETE FROM step_durations WHERE id IN (SELECT id FROM step_durations WHERE seen_at < ?
+			ORDER BY seen_at LIMIT ?)`, db.Micros(before), db.DeleteBatch)
 		return err
 	})
 	return int(n), err
@@ -125,13 +126,15 @@ func findPaces(t *db.Tx, kinds []plan.DurationKey, rows map[plan.DurationKey]int
 		err := row.Scan(&at[0], &at[1], &id)
 		rows[of[at]] = id
 		return err
-	}, len(kinds), `WITH f(t, k) AS (VALUES `, `(?, ?)`, `) SELECT p.tenant, p.kind, p.id FROM f CROSS JOIN step_durations p WHERE p.tenant = f.t AND p.kind = f.k`,
+	}, len(kinds), `WITH f(t, k) AS (VALUES `, `(?, ?)`, `) SELECT p.tenant, p.kind, p.id FROM f CROSS JOIN step_durations p WHERE p.tenant = f.t
+		AND p.kind = f.k`,
 		addPaceKey(kinds))
 }
 
 // makePaces adds rows whose wider ones are there.
 func makePaces(t *db.Tx, now time.Time, kinds []plan.DurationKey, rows map[plan.DurationKey]int64) error {
-	err := t.ExecChunks(len(kinds), `INSERT INTO step_durations (tenant, kind, wider, widest, seen_at) VALUES `, `(?, ?, ?, ?, ?)`, ``, func(args []any, i int) []any {
+	err := t.ExecChunks(len(kinds), `INSERT INTO step_durations (tenant, kind, wider, widest, seen_at)
+		VALUES `, `(?, ?, ?, ?, ?)`, ``, func(args []any, i int) []any {
 		k := kinds[i]
 		widths := k.Widths()
 		var wider, widest int64

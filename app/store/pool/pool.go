@@ -13,8 +13,8 @@ import (
 	"muster/app/store/operation"
 )
 
-const poolColumns = `p.id, p.tenant, p.name, p.hardware, p.image, p.provider, p.zone, p.target_size, p.max_age, p.mode, p.created_by, p.created_at, p.version, p.due_at,
-	p.failures, p.retry_at, p.error, p.failed_at, p.notified, p.ended_at`
+const poolColumns = `p.id, p.tenant, p.name, p.hardware, p.image, p.provider, p.zone, p.target_size, p.max_age, p.mode, p.created_by, p.created_at,
+	p.version, p.due_at, p.failures, p.retry_at, p.error, p.failed_at, p.notified, p.ended_at`
 
 func scanPool(row db.Scanner, more ...any) (p apppool.Pool, err error) {
 	var age, made, due, retry, troubled, told, ended int64
@@ -195,7 +195,8 @@ func (s *Store) PoolReceipt(ctx context.Context, pool int64, now time.Time) (r a
 		return r, db.Wrapped(err)
 	}
 	err = s.Row(ctx, `SELECT CAST(coalesce(sum(e.stood), 0) AS DOUBLE PRECISION), CAST(coalesce(sum(e.stood * e.price), 0) AS DOUBLE PRECISION) FROM (
-			SELECT x.price AS price, CASE WHEN x.deleted_at = 0 THEN ? - x.created_at WHEN x.deleted_at > x.created_at THEN x.deleted_at - x.created_at ELSE 0 END AS stood
+			SELECT x.price AS price, CASE WHEN x.deleted_at = 0 THEN ? - x.created_at
+				WHEN x.deleted_at > x.created_at THEN x.deleted_at - x.created_at ELSE 0 END AS stood
 			FROM pool_machines m JOIN resources x ON x.cluster = m.cluster WHERE m.pool = ?) e`, at, pool).Scan(&life, &r.Cost)
 	r.Lifetime = time.Duration(life) * time.Microsecond
 	r.Cost /= float64(time.Hour.Microseconds())

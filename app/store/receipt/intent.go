@@ -33,7 +33,8 @@ func AskFor(t *db.Tx, at time.Time, cluster, node string) (intent string, unaske
 
 // NotAsked takes back what askFor counted: the attempt ended before it asked the provider for anything.
 func NotAsked(t *db.Tx, cluster, node string) error {
-	return t.Exec(`UPDATE intents SET create_attempts = create_attempts - 1 WHERE cluster = ? AND node = ? AND ended_at = 0 AND create_attempts > 0`, cluster, node)
+	return t.Exec(`UPDATE intents SET create_attempts = create_attempts - 1 WHERE cluster = ? AND node = ? AND ended_at = 0
+		AND create_attempts > 0`, cluster, node)
 }
 
 // liveIntent returns the intent of a node that has not ended, "" for none.

@@ -89,7 +89,8 @@ func (s *Store) LastNode(ctx context.Context, tenant, cluster string) (n int, er
 
 func (s *Store) Proof(ctx context.Context, tenant, cluster string) (p fleet.Proof, err error) {
 	var at, checked int64
-	err = s.Row(ctx, `SELECT deletion_verified_at, deletion_proof, proof_requested_at FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&at, &p.How, &checked)
+	err = s.Row(ctx, `SELECT deletion_verified_at, deletion_proof, proof_requested_at FROM clusters WHERE tenant = ?
+		AND id = ?`, tenant, cluster).Scan(&at, &p.How, &checked)
 	p.At, p.CheckedAt = db.FromMicros(at), db.FromMicros(checked)
 	return p, clusterdb.ReadError(err, cluster)
 }
@@ -103,7 +104,8 @@ func (s *Store) Unproven(ctx context.Context, limit int) ([]app.Cluster, error) 
 // SetProof keeps a proof, or why there is none yet.
 func (s *Store) SetProof(ctx context.Context, tenant, cluster string, p fleet.Proof, asked time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		n, err := t.Count(`UPDATE clusters SET deletion_verified_at = ?, deletion_proof = ?, proof_requested_at = ? WHERE tenant = ? AND id = ? AND deleted_at > 0 AND deletion_verified_at = 0`,
+		n, err := t.Count(`UPDATE clusters SET deletion_verified_at = ?, deletion_proof = ?, proof_requested_at = ? WHERE tenant = ? AND id = ? AND deleted_at > 0
+			AND deletion_verified_at = 0`,
 			db.Micros(p.At), p.How, db.Micros(asked), tenant, cluster)
 		if err != nil || n == 0 {
 			return err

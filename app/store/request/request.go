@@ -140,8 +140,8 @@ func moved(t *db.Tx, before, r cluster.Request, m cluster.RequestMove, o cluster
 		}
 		kept = db.JSON(k)
 	}
-	n, err := t.Count(`UPDATE requests SET status = ?, cluster = ?, plan_hash = ?, encrypted_terms = ?, needs = ?, offer = ?, round = ?, break_glass = ?, message = ?,
-			encrypted_payload = ?, ended_at = ?, expires_at = ?, due_at = ? WHERE id = ? AND tenant = ? AND status = ?`,
+	n, err := t.Count(`UPDATE requests SET status = ?, cluster = ?, plan_hash = ?, encrypted_terms = ?, needs = ?, offer = ?, round = ?, break_glass = ?,
+		message = ?, encrypted_payload = ?, ended_at = ?, expires_at = ?, due_at = ? WHERE id = ? AND tenant = ? AND status = ?`,
 		string(r.Status), r.Cluster, r.Terms.PlanHash, t.Keys.SealTerms(r), db.JSON(r.Needs), offer, r.Round, db.Flag(r.Broken), r.Message, t.Keys.SealKept(kept, r.ID),
 		db.Micros(r.EndedAt), db.Micros(r.ExpiresAt), db.Micros(r.DueAt), r.ID, r.Tenant, string(before.Status))
 	if err != nil {

@@ -85,7 +85,8 @@ func resourceFor(t *db.Tx, tenant string, p resource.Push, at time.Time) (row in
 	if n >= resource.MaxResources {
 		return 0, &app.Error{Code: app.EConflict, Message: fmt.Sprintf("A tenant can have at most %d resources.", resource.MaxResources), Hint: "Push a new version of an existing resource."}
 	}
-	err = t.Row(`INSERT INTO resource_items (tenant, family, member, kind, name, format, mode, latest, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?) RETURNING id`,
+	err = t.Row(`INSERT INTO resource_items (tenant, family, member, kind, name, format, mode, latest, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?)
+		RETURNING id`,
 		tenant, p.Family, p.Member, p.Type, p.Name, p.Format, p.Mode, db.Micros(at)).Scan(&row)
 	return row, err
 }

@@ -104,7 +104,8 @@ func (s *Store) AddFactor(ctx context.Context, who app.Actor, session int64, f i
 		if err := t.AddAudit(f.AddedAt, who, "second_factor.add", who.User, nil, factorFacts(f)); err != nil || !first {
 			return err
 		}
-		n, err := t.Count(`UPDATE signins SET second_factor = ? WHERE id = ? AND tenant = ? AND user_name = ? AND revoked_at = 0`, f.Kind, session, who.Tenant, who.User)
+		n, err := t.Count(`UPDATE signins SET second_factor = ? WHERE id = ? AND tenant = ? AND user_name = ?
+			AND revoked_at = 0`, f.Kind, session, who.Tenant, who.User)
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,8 @@ import (
 // signInsKept is how long records of sign-ins are kept after they began; none counts for so long.
 const signInsKept = 30 * 24 * time.Hour
 
-const signInColumns = `s.id, s.tenant, s.user_name, s.at, s.seen_at, s.came_from, s.browser, s.method, s.provider, s.proven_at, s.password_fingerprint, s.revoked_at, s.second_factor`
+const signInColumns = `s.id, s.tenant, s.user_name, s.at, s.seen_at, s.came_from, s.browser, s.method, s.provider, s.proven_at, s.password_fingerprint,
+	s.revoked_at, s.second_factor`
 
 // signInRow is a row of signInColumns on its way.
 type signInRow struct {
@@ -38,8 +39,9 @@ func (s *Store) BeginSession(ctx context.Context, n identity.Session) (id int64,
 		if err := t.Exec(`DELETE FROM signins WHERE at < ?`, db.Micros(n.At.Add(-signInsKept))); err != nil {
 			return err
 		}
-		err := t.Row(`INSERT INTO signins (tenant, user_name, at, seen_at, came_from, browser, method, provider, proven_at, password_fingerprint, revoked_at, revoked_by, second_factor)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?) RETURNING id`, n.Tenant, n.User, db.Micros(n.At), db.Micros(n.SeenAt), n.From, n.Browser, n.How,
+		err := t.Row(`INSERT INTO signins (tenant, user_name, at, seen_at, came_from, browser, method, provider, proven_at, password_fingerprint, revoked_at,
+			revoked_by, second_factor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?)
+			RETURNING id`, n.Tenant, n.User, db.Micros(n.At), db.Micros(n.SeenAt), n.From, n.Browser, n.How,
 			n.Provider, db.Micros(n.ProvenAt), n.Mark, n.Second).Scan(&id)
 		if err != nil {
 			return err

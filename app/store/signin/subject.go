@@ -96,7 +96,8 @@ func newcomer(t *db.Tx, p identity.Subject, g identity.Grant, at time.Time) (str
 	if err := t.Exec(`DELETE FROM sso_subjects WHERE tenant = ? AND (user_name = ? OR issuer = ? AND subject = ?)`, g.Tenant, p.Name, p.Issuer, p.ID); err != nil {
 		return "", err
 	}
-	return p.Name, t.Exec(`INSERT INTO sso_subjects (issuer, subject, tenant, user_name, at) VALUES (?, ?, ?, ?, ?)`, p.Issuer, p.ID, g.Tenant, p.Name, db.Micros(at))
+	return p.Name, t.Exec(`INSERT INTO sso_subjects (issuer, subject, tenant, user_name, at)
+		VALUES (?, ?, ?, ?, ?)`, p.Issuer, p.ID, g.Tenant, p.Name, db.Micros(at))
 }
 
 func (s *Store) DismissSubject(ctx context.Context, p identity.Subject, except []string, at time.Time) error {

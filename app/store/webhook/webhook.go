@@ -83,7 +83,8 @@ func (s *Store) SaveHook(ctx context.Context, who app.Actor, c webhook.HookChang
 			return &app.Error{Code: app.EInvalid, Field: "to", Message: "Format mail requires a recipient.", Hint: "For example ops@example.com."}
 		}
 		if h.State == webhook.HookActive && (made || was.State != webhook.HookActive) {
-			if err := t.Exec(`UPDATE webhooks SET since = (SELECT COALESCE(max(id), 0) FROM notifications), stopped_reason = '', failures = 0 WHERE id = ?`, h.ID); err != nil {
+			if err := t.Exec(`UPDATE webhooks SET since = (SELECT COALESCE(max(id), 0) FROM notifications), stopped_reason = '', failures = 0
+				WHERE id = ?`, h.ID); err != nil {
 				return err
 			}
 		}
@@ -152,8 +153,8 @@ func makeHook(t *db.Tx, who app.Actor, c webhook.HookChange, url, secret []byte,
 	if format == "" {
 		format = webhook.HookMuster
 	}
-	return t.Exec(`INSERT INTO webhooks (tenant, name, url, shown, kinds, format, recipient, secret, secret_at, old_secret, old_until, enabled, stopped_reason, failures,
-			since, last_id, last_at, last_took, last_status, last_code, last_error, phase, operations, timeout, on_timeout, script, on_services,
+	return t.Exec(`INSERT INTO webhooks (tenant, name, url, shown, kinds, format, recipient, secret, secret_at, old_secret, old_until, enabled, stopped_reason,
+			failures, since, last_id, last_at, last_took, last_status, last_code, last_error, phase, operations, timeout, on_timeout, script, on_services,
 			created_by, created_at, changed_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, x'', 0, ?, '', 0, 0, 0, 0, 0, 0, '', '', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		who.Tenant, c.Name, url, c.Shown, kinds, format, to, secret, db.Micros(now), c.Enabled == nil || *c.Enabled, string(c.When), operations, patience.Microseconds(),
