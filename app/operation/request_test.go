@@ -195,7 +195,7 @@ func TestAnApprovalAndItsClusterAreOneTransaction(t *testing.T) {
 	one.Approval = &policy.Approval{Count: 1, Group: "finance"}
 	b.Rules(one)
 	r := b.Wait(b.Actor("ada", app.RoleUser), "web", 4)
-	before := b.Number(`SELECT count(*) FROM notices`) + b.Number(`SELECT count(*) FROM audit`)
+	before := b.Number(`SELECT count(*) FROM notifications`) + b.Number(`SELECT count(*) FROM audit`)
 	b.SQL(`CREATE TRIGGER power_cut BEFORE INSERT ON reviews BEGIN SELECT RAISE(ABORT, 'the power went'); END`)
 	if _, err := b.Approve(b.Actor("bob", app.RoleUser, "finance"), r); err == nil {
 		t.Fatal("it went through")
@@ -205,7 +205,7 @@ func TestAnApprovalAndItsClusterAreOneTransaction(t *testing.T) {
 			t.Errorf("%d rows of %s are left", n, table)
 		}
 	}
-	if after := b.Number(`SELECT count(*) FROM notices`) + b.Number(`SELECT count(*) FROM audit`); after != before {
+	if after := b.Number(`SELECT count(*) FROM notifications`) + b.Number(`SELECT count(*) FROM audit`); after != before {
 		t.Errorf("%d notices and audit entries more", after-before)
 	}
 	b.SQL(`DROP TRIGGER power_cut`)
@@ -290,7 +290,7 @@ func TestBreakingTheGlassRunsAtOnceAndRaisesAnAlarm(t *testing.T) {
 	if err != nil || done.Status != cluster.RequestAccepted || !done.Override || b.Clusters() != 1 {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	if b.Number(`SELECT count(*) FROM notices WHERE kind = 'alarm' AND request = ? AND cluster = ?`, r.ID, done.Cluster) != 1 ||
+	if b.Number(`SELECT count(*) FROM notifications WHERE kind = 'alarm' AND request = ? AND cluster = ?`, r.ID, done.Cluster) != 1 ||
 		b.Number(`SELECT count(*) FROM audit WHERE act = 'request.break_glass' AND detail LIKE '%the shop is down%'`) != 1 {
 		t.Error("no alarm, or no trace in the audit")
 	}

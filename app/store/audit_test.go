@@ -89,9 +89,9 @@ func TestAuditDetectsTampering(t *testing.T) {
 		"a time is changed":              {`UPDATE audit SET at = at + 1 WHERE number = 9`, 9},
 		"an entry is taken out":          {`DELETE FROM audit WHERE number = 7`, 7},
 		"the end is cut off":             {`DELETE FROM audit WHERE number > 15`, 16},
-		"the end and its record are cut": {`DELETE FROM audit WHERE number > 15; UPDATE audit_ends SET number = 15, hash = (SELECT hash FROM audit WHERE number = 15)`, 15},
+		"the end and its record are cut": {`DELETE FROM audit WHERE number > 15; UPDATE audit_heads SET number = 15, hash = (SELECT hash FROM audit WHERE number = 15)`, 15},
 		"all is gone but the record":     {`DELETE FROM audit`, 1},
-		"the record is gone":             {`DELETE FROM audit_ends`, 1},
+		"the record is gone":             {`DELETE FROM audit_heads`, 1},
 		"two are exchanged":              {`UPDATE audit SET number = 99 WHERE number = 3; UPDATE audit SET number = 3 WHERE number = 4; UPDATE audit SET number = 4 WHERE number = 99`, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestOldAuditEntriesAreChained(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 1203 {
-		if _, err := db.ExecContext(t.Context(), `INSERT INTO audit_before (at, tenant, user_name, act, object, detail) VALUES (?, 't', 'ada', 'cluster.create', ?, '')`,
+		if _, err := db.ExecContext(t.Context(), `INSERT INTO audit_unchained (at, tenant, user_name, act, object, detail) VALUES (?, 't', 'ada', 'cluster.create', ?, '')`,
 			i+1, fmt.Sprint(i)); err != nil {
 			t.Fatal(err)
 		}

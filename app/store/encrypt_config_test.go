@@ -162,11 +162,11 @@ func inClear(t testing.TB, exec func(query string)) {
 	d := `{"config":{"motto":"planted-change"}}`
 	old := `{"config":{"motto":"planted-create"}}`
 	for _, q := range []string{
-		`UPDATE clusters SET sealed_definition = x'', definition = '` + d + `' WHERE name > 'c002'`,
-		`UPDATE changes SET sealed_definition = x'', definition = '` + old + `' WHERE cluster > 'c002'`,
-		`UPDATE requests SET sealed_asked = x'', asked = '{"parameters":{"colour":"planted-asked"}}' WHERE name > 'r001'`,
-		`UPDATE requests SET sealed_terms = x'', terms = '{"plan_hash":"","layout":{"provider":""},"updated":{"changes":[{"path":"config.motto","before":"planted-before","after":"planted-after"}]}}' WHERE name > 'r003'`,
-		`UPDATE requests SET sealed_kept = x'', kept = '{"definition":{"config":{"motto":"planted-kept"}}}' WHERE name > 'r002'`,
+		`UPDATE clusters SET encrypted_definition = x'', definition = '` + d + `' WHERE name > 'c002'`,
+		`UPDATE operation_changes SET encrypted_definition = x'', definition = '` + old + `' WHERE cluster > 'c002'`,
+		`UPDATE requests SET encrypted_spec = x'', spec = '{"parameters":{"colour":"planted-asked"}}' WHERE name > 'r001'`,
+		`UPDATE requests SET encrypted_terms = x'', terms = '{"plan_hash":"","layout":{"provider":""},"updated":{"changes":[{"path":"config.motto","before":"planted-before","after":"planted-after"}]}}' WHERE name > 'r003'`,
+		`UPDATE requests SET encrypted_payload = x'', payload = '{"definition":{"config":{"motto":"planted-kept"}}}' WHERE name > 'r002'`,
 	} {
 		exec(q)
 	}
@@ -220,7 +220,7 @@ func TestConfigurationIsBoundToItsCluster(t *testing.T) {
 	file := storetest.File(t)
 	s := open(t, file)
 	configured(t, s, 2)
-	say(t, file, `UPDATE clusters SET sealed_definition = (SELECT sealed_definition FROM clusters WHERE name = 'c000') WHERE name = 'c001'`)
+	say(t, file, `UPDATE clusters SET encrypted_definition = (SELECT encrypted_definition FROM clusters WHERE name = 'c000') WHERE name = 'c001'`)
 	all, err := s.Clusters(t.Context(), "t", app.ClusterFilter{})
 	if err != nil {
 		t.Fatal(err)

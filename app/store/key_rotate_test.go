@@ -187,7 +187,7 @@ func TestFirstFormatIsDecryptedAndReencrypted(t *testing.T) {
 	}
 	check := sealFirstForm(t, keyOf(1), []byte("muster"), "settings/key_check")
 	for _, q := range []string{`DELETE FROM settings WHERE name = 'audit_key'`, `DELETE FROM settings WHERE name = 'key_check'`, `DELETE FROM secrets`,
-		`UPDATE nodes SET secret = x''`, `UPDATE clusters SET definition = '{}', sealed_definition = x''`, `DELETE FROM data_keys`, `UPDATE clusters SET ssh_key = x'' WHERE id > (SELECT min(id) FROM clusters)`} {
+		`UPDATE nodes SET secret = x''`, `UPDATE clusters SET definition = '{}', encrypted_definition = x''`, `DELETE FROM data_keys`, `UPDATE clusters SET ssh_key = x'' WHERE id > (SELECT min(id) FROM clusters)`} {
 		if _, err := db.ExecContext(t.Context(), q); err != nil {
 			t.Fatal(q, err)
 		}

@@ -18,7 +18,7 @@ func yearOfMachines(t testing.TB, s *Store, count int, end time.Time) {
 	t.Helper()
 	year := 365 * 24 * time.Hour
 	err := s.Write(t.Context(), func(t *db.Tx) error {
-		return t.ExecChunks(count, `INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, made_at, gone_at, owner, template, hardware, cpu) VALUES `,
+		return t.ExecChunks(count, `INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, created_at, deleted_at, owner, template, hardware, cpu) VALUES `,
 			`(?, 'machine', ?, ?, ?, ?, 'n1', '', ?, ?, ?, ?, ?, ?, ?)`, ``, func(args []any, i int) []any {
 				made := end.Add(-year + time.Duration(i)*(year/time.Duration(count)))
 				gone := made.Add(time.Duration(1+i%200) * 37 * time.Minute)

@@ -81,7 +81,7 @@ func (s *Store) AuditTenants(ctx context.Context) (all []string, err error) {
 		err := row.Scan(&t)
 		all = append(all, t)
 		return err
-	}, `SELECT tenant FROM audit_ends ORDER BY tenant`)
+	}, `SELECT tenant FROM audit_heads ORDER BY tenant`)
 	return all, err
 }
 
@@ -97,7 +97,7 @@ func (s *Store) VerifyAudit(ctx context.Context, tenant string) (identity.AuditP
 	p := identity.AuditProof{Tenant: tenant, Intact: true}
 	var end int64
 	var endHash, mac []byte
-	err := s.Row(ctx, `SELECT number, hash, mac FROM audit_ends WHERE tenant = ?`, tenant).Scan(&end, &endHash, &mac)
+	err := s.Row(ctx, `SELECT number, hash, mac FROM audit_heads WHERE tenant = ?`, tenant).Scan(&end, &endHash, &mac)
 	if err != nil && !db.IsNoRows(err) {
 		return p, fmt.Errorf("store: audit: %w", err)
 	}

@@ -291,7 +291,7 @@ func TestRestoredRowsAreIdentical(t *testing.T) {
 	where := sqliteFile(t)
 	restore(t, first, where)
 	was, now := rows(first), rows(take(t, where))
-	for _, table := range []string{"clusters", "nodes", "edges", "logs", "events", "data_keys", "users", "second_factors", "recovery_codes", "reservations", "paces"} {
+	for _, table := range []string{"clusters", "nodes", "step_dependencies", "logs", "events", "data_keys", "users", "second_factors", "recovery_codes", "reservations", "step_durations"} {
 		if !slices.Equal(was[table], now[table]) {
 			t.Errorf("%s:\n%s\nbecame\n%s", table, strings.Join(was[table], "\n"), strings.Join(now[table], "\n"))
 		}

@@ -13,7 +13,7 @@ import (
 	"muster/app/store/db"
 )
 
-const buildColumns = `b.id, b.tenant, b.hook, h.name, h.owner, b.rule, b.build_key, b.state, b.words, b.final, b.sealed_wanted, b.event, b.request, b.cluster, b.tries,
+const buildColumns = `b.id, b.tenant, b.hook, h.name, h.owner, b.rule, b.build_key, b.state, b.message, b.final, b.encrypted_spec, b.event, b.request, b.cluster, b.tries,
 	b.begun_at, b.made_at, b.ready_at, b.wait_until, b.end_at, b.ended_at, b.retry_at, b.due_at, b.version, b.callback_shown, b.callback_why`
 
 const buildRows = `SELECT ` + buildColumns + ` FROM builds b JOIN build_hooks h ON h.id = b.hook`
@@ -149,7 +149,7 @@ func Claim(t *db.Tx, at time.Time, c *app.BuildClaim, state app.BuildState, clus
 		return nil
 	}
 	var hook, rule string
-	err := t.Row(`UPDATE builds SET state = ?, cluster = ?, request = ?, words = '', tries = 0, made_at = ?, due_at = ?, version = version + 1
+	err := t.Row(`UPDATE builds SET state = ?, cluster = ?, request = ?, message = '', tries = 0, made_at = ?, due_at = ?, version = version + 1
 		WHERE id = ? AND version = ? AND live = 1 AND state = 'waiting' AND end_at = 0
 			AND (SELECT count(*) FROM builds o WHERE o.hook = builds.hook AND o.rule = builds.rule AND o.live = 1 AND o.state <> 'waiting') < ?
 		RETURNING hook, rule`, string(state), cluster, request, db.Micros(at), db.Micros(at), c.ID, c.Version, c.AtOnce).Scan(&hook, &rule)
@@ -169,7 +169,7 @@ func RequestMoved(t *db.Tx, at time.Time, r appcluster.Request) error {
 		return nil
 	}
 	if r.Status == appcluster.RequestAccepted {
-		n, err := t.Count(`UPDATE builds SET state = 'creating', cluster = ?, words = '', made_at = ?, due_at = ?, version = version + 1
+		n, err := t.Count(`UPDATE builds SET state = 'creating', cluster = ?, message = '', made_at = ?, due_at = ?, version = version + 1
 			WHERE request = ? AND live = 1 AND state = 'asking'`, r.Cluster, db.Micros(at), db.Micros(at), r.ID)
 		if n > 0 {
 			t.Topics[app.BuildsTopic()] = true
@@ -181,7 +181,7 @@ func RequestMoved(t *db.Tx, at time.Time, r appcluster.Request) error {
 
 func (s *Store) EndBuild(ctx context.Context, who app.Actor, b appbuild.Build, words string, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		n, err := t.Count(`UPDATE builds SET end_at = ?, words = ?, due_at = ?, version = version + 1 WHERE id = ? AND tenant = ? AND live = 1 AND end_at = 0`,
+		n, err := t.Count(`UPDATE builds SET end_at = ?, message = ?, due_at = ?, version = version + 1 WHERE id = ? AND tenant = ? AND live = 1 AND end_at = 0`,
 			db.Micros(now), words, db.Micros(now), b.ID, b.Tenant)
 		if err != nil || n == 0 {
 			return err
@@ -232,7 +232,7 @@ func (s *Store) MoveBuild(ctx context.Context, b appbuild.Build, notice *app.Not
 		if !live {
 			b.DueAt = time.Time{}
 		}
-		n, err := t.Count(`UPDATE builds SET live = ?, state = ?, words = ?, final = ?, tries = ?, ready_at = ?, end_at = ?, ended_at = ?, retry_at = ?, due_at = ?, version = version + 1
+		n, err := t.Count(`UPDATE builds SET live = ?, state = ?, message = ?, final = ?, tries = ?, ready_at = ?, end_at = ?, ended_at = ?, retry_at = ?, due_at = ?, version = version + 1
 			WHERE id = ? AND version = ?`, db.Flag(live), string(b.State), b.Message, string(b.Final), b.Tries, db.Micros(b.ReadyAt), db.Micros(b.EndAt), db.Micros(b.EndedAt),
 			db.Micros(b.RetryAt), db.Micros(b.DueAt), b.ID, b.Version)
 		if done = n > 0; err != nil || !done {

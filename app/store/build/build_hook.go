@@ -236,7 +236,7 @@ func (s *Store) DeleteBuildHook(ctx context.Context, who app.Actor, name string,
 		if err != nil {
 			return err
 		}
-		if err := t.Exec(`UPDATE builds SET end_at = ?, words = 'Its hook was deleted.', due_at = ?, version = version + 1 WHERE hook = ? AND live = 1 AND end_at = 0`,
+		if err := t.Exec(`UPDATE builds SET end_at = ?, message = 'Its hook was deleted.', due_at = ?, version = version + 1 WHERE hook = ? AND live = 1 AND end_at = 0`,
 			db.Micros(now), db.Micros(now), h.ID); err != nil {
 			return err
 		}
@@ -248,7 +248,7 @@ func (s *Store) DeleteBuildHook(ctx context.Context, who app.Actor, name string,
 		if err := dropStatuses(t, h.ID, "The hook was deleted.", now); err != nil {
 			return err
 		}
-		for _, table := range []string{"build_deliveries", "build_seen", "build_ends"} {
+		for _, table := range []string{"build_deliveries", "build_delivery_ids", "build_outcomes"} {
 			if err := t.Exec(`DELETE FROM `+table+` WHERE hook = ?`, h.ID); err != nil {
 				return err
 			}
@@ -274,8 +274,8 @@ func (s *Store) NoteDeliveryRefused(ctx context.Context, id, why string, now tim
 // DropOf drops what a tenant has of builds; its clusters are gone by then.
 func DropOf(t *db.Tx, tenant string) error {
 	for _, query := range []string{
-		`DELETE FROM build_ends WHERE hook IN (SELECT id FROM build_hooks WHERE tenant = ?)`,
-		`DELETE FROM build_seen WHERE hook IN (SELECT id FROM build_hooks WHERE tenant = ?)`,
+		`DELETE FROM build_outcomes WHERE hook IN (SELECT id FROM build_hooks WHERE tenant = ?)`,
+		`DELETE FROM build_delivery_ids WHERE hook IN (SELECT id FROM build_hooks WHERE tenant = ?)`,
 		`DELETE FROM build_deliveries WHERE tenant = ?`,
 		`DELETE FROM build_callbacks WHERE tenant = ?`,
 		`DELETE FROM builds WHERE tenant = ?`,

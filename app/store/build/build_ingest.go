@@ -27,7 +27,7 @@ func (s *Store) IngestBuild(ctx context.Context, o appbuild.IngestOrder) (done a
 			return app.Errorf(app.ENotFound, "The build hook doesn't exist.")
 		}
 		if o.Replay == 0 {
-			n, err := t.Count(`INSERT INTO build_seen (hook, uniq, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, o.Hook.ID, o.Uniq, db.Micros(o.Now))
+			n, err := t.Count(`INSERT INTO build_delivery_ids (hook, dedup_key, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, o.Hook.ID, o.Uniq, db.Micros(o.Now))
 			if err != nil {
 				return err
 			}
@@ -66,14 +66,15 @@ func (s *Store) IngestBuild(ctx context.Context, o appbuild.IngestOrder) (done a
 		}
 		t.Topics[app.BuildsTopic()] = true
 		if o.Replay > 0 {
-			err := t.Row(`UPDATE build_deliveries SET outcome = ?, words = ?, rule = ?, made = ?, replays = replays + 1 WHERE id = ? AND hook = ? RETURNING replays`,
+			err := t.Row(`UPDATE build_deliveries SET outcome = ?, message = ?, rule = ?, build_id = ?, replays = replays + 1 WHERE id = ? AND hook = ?
+				RETURNING replays`,
 				string(d.Outcome), d.Message, d.Rule, d.BuildID, o.Replay, o.Hook.ID).Scan(&d.Replays)
 			if db.IsNoRows(err) {
 				return errNoBuildDelivery(o.Replay)
 			}
 			return db.Wrapped(err)
 		}
-		return db.Wrapped(t.Row(`INSERT INTO build_deliveries (hook, uniq, tenant, at, sent_at, sender, number, system, event, action, build, job, outcome, words, rule, made,
+		return db.Wrapped(t.Row(`INSERT INTO build_deliveries (hook, dedup_key, tenant, at, sent_at, sender, number, system, event, action, build, job, outcome, message, rule, build_id,
 				replays, size, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?) RETURNING id`,
 			o.Hook.ID, o.Uniq, o.Hook.Tenant, db.Micros(d.At), db.Micros(d.SentAt), d.From, d.Number, d.System, d.Event, d.Action, d.Build, d.Job, string(d.Outcome), d.Message, d.Rule, d.BuildID,
 			d.Size, sealed).Scan(&d.ID))
@@ -90,8 +91,8 @@ func endBuilds(t *db.Tx, o appbuild.IngestOrder) (ended []int64, err error) {
 			column, value, what = "build", e.Build, "build "+e.Build
 		}
 		if e.Lasting {
-			if err := t.Exec(`INSERT INTO build_ends (hook, what, at, ended_at) VALUES (?, ?, ?, ?) ON CONFLICT (hook, what) DO UPDATE
-				SET at = excluded.at, ended_at = CASE WHEN excluded.ended_at > build_ends.ended_at THEN excluded.ended_at ELSE build_ends.ended_at END`,
+			if err := t.Exec(`INSERT INTO build_outcomes (hook, what, at, ended_at) VALUES (?, ?, ?, ?) ON CONFLICT (hook, what) DO UPDATE
+				SET at = excluded.at, ended_at = CASE WHEN excluded.ended_at > build_outcomes.ended_at THEN excluded.ended_at ELSE build_outcomes.ended_at END`,
 				o.Hook.ID, what, db.Micros(o.Now), db.Micros(e.At)); err != nil {
 				return nil, err
 			}
@@ -106,7 +107,7 @@ func endBuilds(t *db.Tx, o appbuild.IngestOrder) (ended []int64, err error) {
 			return nil, err
 		}
 		for _, id := range ids {
-			if err := t.Exec(`UPDATE builds SET end_at = ?, words = ?, due_at = ?, version = version + 1 WHERE id = ?`, db.Micros(o.Now), endWords(o.Event), db.Micros(o.Now), id); err != nil {
+			if err := t.Exec(`UPDATE builds SET end_at = ?, message = ?, due_at = ?, version = version + 1 WHERE id = ?`, db.Micros(o.Now), endWords(o.Event), db.Micros(o.Now), id); err != nil {
 				return nil, err
 			}
 			if err := t.AddAudit(o.Now, o.Who, "build.end", appbuild.Build{ID: id}.Object(), nil, map[string]any{"build": o.Event.Build, "event": o.Event.Event, "result": o.Event.Result}); err != nil {
@@ -129,21 +130,21 @@ func endWords(e app.BuildEvent) string {
 func beginBuild(t *db.Tx, o appbuild.IngestOrder, d *appbuild.DeliveryRecord, call sealedCall) (int64, error) {
 	b, e := o.Begin, o.Event
 	if b.Reopened {
-		if err := t.Exec(`DELETE FROM build_ends WHERE hook = ? AND (what = ? OR what = ?)`, o.Hook.ID, "key "+b.Key, "build "+e.Build); err != nil {
+		if err := t.Exec(`DELETE FROM build_outcomes WHERE hook = ? AND (what = ? OR what = ?)`, o.Hook.ID, "key "+b.Key, "build "+e.Build); err != nil {
 			return 0, err
 		}
 	}
 	again := b.Again
 	if !b.NewestJobAt.IsZero() {
 		var n int
-		if err := t.Row(`SELECT count(*) FROM build_ends WHERE hook = ? AND (what = ? OR what = ?) AND ended_at > 0 AND ended_at < ?`,
+		if err := t.Row(`SELECT count(*) FROM build_outcomes WHERE hook = ? AND (what = ? OR what = ?) AND ended_at > 0 AND ended_at < ?`,
 			o.Hook.ID, "key "+b.Key, "build "+e.Build, db.Micros(b.NewestJobAt)).Scan(&n); err != nil {
 			return 0, db.Wrapped(err)
 		}
 		if n > 0 {
 			again = true
 			if e.Job == "" && e.JobID == "" { // a new job says nothing of the whole, whose own event is still to come
-				if err := t.Exec(`DELETE FROM build_ends WHERE hook = ? AND (what = ? OR what = ?)`, o.Hook.ID, "key "+b.Key, "build "+e.Build); err != nil {
+				if err := t.Exec(`DELETE FROM build_outcomes WHERE hook = ? AND (what = ? OR what = ?)`, o.Hook.ID, "key "+b.Key, "build "+e.Build); err != nil {
 					return 0, err
 				}
 			}
@@ -155,7 +156,7 @@ func beginBuild(t *db.Tx, o appbuild.IngestOrder, d *appbuild.DeliveryRecord, ca
 		}
 	}
 	var over bool
-	if err := t.Row(`SELECT EXISTS (SELECT 1 FROM build_ends WHERE hook = ? AND (what = ? OR what = ?) AND (ended_at = 0 OR ended_at >= ?))`,
+	if err := t.Row(`SELECT EXISTS (SELECT 1 FROM build_outcomes WHERE hook = ? AND (what = ? OR what = ?) AND (ended_at = 0 OR ended_at >= ?))`,
 		o.Hook.ID, "key "+b.Key, "build "+e.Build, db.Micros(b.NewestJobAt)).Scan(&over); err != nil {
 		return 0, db.Wrapped(err)
 	}
@@ -191,14 +192,14 @@ func beginBuild(t *db.Tx, o appbuild.IngestOrder, d *appbuild.DeliveryRecord, ca
 		d.Outcome, d.Message = appbuild.OutcomeRefused, fmt.Sprintf("The queue of rule %s is full: %d with clusters, %d waiting.", b.Rule.Name, busy, waiting)
 		words = d.Message
 	}
-	if err := t.Row(`INSERT INTO builds (hook, tenant, rule, build_key, build, job, live, state, words, final, wanted, event, request, cluster, tries, begun_at, made_at, ready_at,
+	if err := t.Row(`INSERT INTO builds (hook, tenant, rule, build_key, build, job, live, state, message, final, spec, event, request, cluster, tries, begun_at, made_at, ready_at,
 			wait_until, end_at, ended_at, retry_at, due_at, version, callback, callback_name, callback_shown, callback_why)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', ?, 0, '', 0, ?, 0, 0, ?, 0, ?, 0, ?, 1, ?, ?, ?, ?) RETURNING id`,
 		o.Hook.ID, o.Hook.Tenant, b.Rule.Name, b.Key, e.Build, e.Job, live, string(state), words, db.JSON(e), db.Micros(o.Now),
 		db.Micros(o.Now.Add(b.Ask.WaitFor)), db.Micros(endedAt), db.Micros(due), call.url, call.name, call.shown, call.why).Scan(&id); err != nil {
 		return 0, db.Wrapped(err)
 	}
-	if err := t.Exec(`UPDATE builds SET sealed_wanted = ? WHERE id = ?`, t.Keys.SealWanted(b.Ask, id), id); err != nil {
+	if err := t.Exec(`UPDATE builds SET encrypted_spec = ? WHERE id = ?`, t.Keys.SealWanted(b.Ask, id), id); err != nil {
 		return 0, err
 	}
 	act := "build.begin"
@@ -225,7 +226,7 @@ func errNoBuildDelivery(id int64) error {
 	return app.Errorf(app.ENotFound, "Delivery %d doesn't exist.", id)
 }
 
-const buildTakenColumns = `d.id, h.name, d.at, d.sent_at, d.sender, d.number, d.system, d.event, d.action, d.build, d.job, d.outcome, d.words, d.rule, d.made, d.replays, d.size`
+const buildTakenColumns = `d.id, h.name, d.at, d.sent_at, d.sender, d.number, d.system, d.event, d.action, d.build, d.job, d.outcome, d.message, d.rule, d.build_id, d.replays, d.size`
 
 func scanBuildTaken(row db.Scanner, more ...any) (d appbuild.DeliveryRecord, err error) {
 	var at, sent int64
@@ -237,7 +238,7 @@ func scanBuildTaken(row db.Scanner, more ...any) (d appbuild.DeliveryRecord, err
 
 func (s *Store) NoteDeliveryOutcome(ctx context.Context, d appbuild.DeliveryRecord) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		return t.Exec(`UPDATE build_deliveries SET outcome = ?, words = ? WHERE id = ?`, string(d.Outcome), d.Message, d.ID)
+		return t.Exec(`UPDATE build_deliveries SET outcome = ?, message = ? WHERE id = ?`, string(d.Outcome), d.Message, d.ID)
 	})
 }
 
@@ -262,7 +263,7 @@ func (s *Store) BuildDelivery(ctx context.Context, tenant, hook string, id int64
 		return d, "", err
 	}
 	var sealed []byte
-	d, err = scanBuildTaken(s.Row(ctx, `SELECT `+buildTakenColumns+`, d.uniq, d.body FROM build_deliveries d JOIN build_hooks h ON h.id = d.hook
+	d, err = scanBuildTaken(s.Row(ctx, `SELECT `+buildTakenColumns+`, d.dedup_key, d.body FROM build_deliveries d JOIN build_hooks h ON h.id = d.hook
 		WHERE d.hook = ? AND d.id = ?`, h.ID, id), &uniq, &sealed)
 	if db.IsNoRows(err) {
 		return d, "", errNoBuildDelivery(id)
@@ -288,8 +289,8 @@ func (s *Store) ForgetBuilds(ctx context.Context, now time.Time) (forgot int, er
 			{`DELETE FROM build_deliveries WHERE id IN (SELECT id FROM build_deliveries WHERE at < ? ORDER BY at LIMIT ?)`, []any{db.Micros(now.Add(-appbuild.DeliveryTime)), db.DeleteBatch}},
 			{`DELETE FROM build_deliveries WHERE id IN (SELECT d.id FROM build_deliveries d WHERE (SELECT count(*) FROM build_deliveries n WHERE n.hook = d.hook AND n.id > d.id) >= ? LIMIT ?)`,
 				[]any{appbuild.MaxDeliveriesPerHook, db.DeleteBatch}},
-			{`DELETE FROM build_seen WHERE at < ?`, []any{old}},
-			{`DELETE FROM build_ends WHERE at < ?`, []any{old}},
+			{`DELETE FROM build_delivery_ids WHERE at < ?`, []any{old}},
+			{`DELETE FROM build_outcomes WHERE at < ?`, []any{old}},
 			{`DELETE FROM builds WHERE id IN (SELECT id FROM builds WHERE live = 0 AND ended_at > 0 AND ended_at < ? ORDER BY ended_at LIMIT ?)`, []any{old, db.DeleteBatch}},
 			{`DELETE FROM build_callbacks WHERE id IN (SELECT c.id FROM build_callbacks c WHERE NOT EXISTS (SELECT 1 FROM builds b WHERE b.id = c.build) LIMIT ?)`, []any{db.DeleteBatch}},
 			{`UPDATE build_hooks SET secret = x'' WHERE deleted_at > 0 AND length(secret) > 0 AND NOT ` + callbacksToCome, nil},

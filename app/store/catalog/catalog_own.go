@@ -217,7 +217,8 @@ func providerUse(each func(f func(db.Scanner) error, query string, args ...any) 
 		{name(&u.Clusters), `SELECT name FROM clusters WHERE tenant = ? AND deleted_at = 0 AND provider = ? ORDER BY number`, []any{tenant, provider}},
 		{name(&u.Pools), `SELECT name FROM pools WHERE tenant = ? AND ended_at = 0 AND provider = ? ORDER BY name`, []any{tenant, provider}},
 		{count(&u.Orphans), `SELECT count(*) FROM orphans WHERE provider = ? AND gone_at = 0`, []any{apptemplate.AccountName(tenant, provider)}},
-		{count(&u.Unproven), `SELECT count(*) FROM clusters WHERE tenant = ? AND deleted_at > 0 AND proven_at = 0 AND provider = ?`, []any{tenant, provider}},
+		{count(&u.Unproven), `SELECT count(*) FROM clusters WHERE tenant = ? AND deleted_at > 0 AND deletion_verified_at = 0
+			AND provider = ?`, []any{tenant, provider}},
 	} {
 		if err := each(q.f, q.query, q.args...); err != nil {
 			return u, err

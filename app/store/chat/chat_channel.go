@@ -163,7 +163,7 @@ func (s *Store) Approvals(ctx context.Context, tenant string) (chat.Approvals, e
 
 // DropOf takes what a tenant has of chats.
 func DropOf(t *db.Tx, tenant string) error {
-	for _, table := range []string{"chat_cards", "chat_reviews", "chat_tells", "chat_homes", "chat_approvals", "chat_channels", "chat_installs", "chat_workspaces"} {
+	for _, table := range []string{"chat_cards", "chat_reviews", "chat_messages", "chat_homes", "chat_approvals", "chat_channels", "chat_installs", "chat_workspaces"} {
 		if err := t.Exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
 			return err
 		}

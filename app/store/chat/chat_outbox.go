@@ -29,7 +29,7 @@ const maxScanned = 500
 func (s *Store) CollectChatNotices(ctx context.Context, kind string, kinds []app.NoticeKind, now, before time.Time) error {
 	for {
 		var some bool
-		if err := s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM notices WHERE id > (SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?))
+		if err := s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM notifications WHERE id > (SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?))
 			OR EXISTS (SELECT 1 FROM events WHERE seq > (SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?))`, chatNoticed, chatEvents).Scan(&some); err != nil || !some {
 			return err
 		}
@@ -69,7 +69,7 @@ func passed(t *db.Tx, kind, setting, table, column string) (from, top int64, err
 
 // queueNotices notes who gets the next notices, and marks the homes that they are about.
 func queueNotices(t *db.Tx, kind string, kinds []app.NoticeKind, now, before time.Time) error {
-	from, top, err := passed(t, kind, chatNoticed, "notices", "id")
+	from, top, err := passed(t, kind, chatNoticed, "notifications", "id")
 	if err != nil || from == top {
 		return err
 	}
@@ -103,7 +103,7 @@ func queueNotices(t *db.Tx, kind string, kinds []app.NoticeKind, now, before tim
 			all = append(all, n)
 		}
 		return nil
-	}, `SELECT id, kind, tenant, cluster, users, in_groups FROM notices WHERE id > ? AND id <= ? ORDER BY id`, from, top)
+	}, `SELECT id, kind, tenant, cluster, users, in_groups FROM notifications WHERE id > ? AND id <= ? ORDER BY id`, from, top)
 	if err != nil {
 		return err
 	}
@@ -133,16 +133,16 @@ func queueNotices(t *db.Tx, kind string, kinds []app.NoticeKind, now, before tim
 			return err
 		}
 	}
-	if err := t.Exec(`DELETE FROM chat_places WHERE kind = ? AND NOT EXISTS (SELECT 1 FROM clusters c WHERE c.id = chat_places.cluster AND c.deleted_at = 0)`, kind); err != nil {
+	if err := t.Exec(`DELETE FROM chat_threads WHERE kind = ? AND NOT EXISTS (SELECT 1 FROM clusters c WHERE c.id = chat_threads.cluster AND c.deleted_at = 0)`, kind); err != nil {
 		return err
 	}
-	return t.Exec(`DELETE FROM chat_tells WHERE at < ?`, db.Micros(before))
+	return t.Exec(`DELETE FROM chat_messages WHERE at < ?`, db.Micros(before))
 }
 
 // queueCluster notes a notice for the cards of its cluster, and reports whether there are any. A cluster that is private by now is
 // notified of in direct conversations only.
 func queueCluster(t *db.Tx, kind string, notice int64, tenant, cluster string, now time.Time) (some bool, err error) {
-	const places = ` FROM chat_places p JOIN clusters c ON c.id = p.cluster AND c.tenant = p.tenant
+	const places = ` FROM chat_threads p JOIN clusters c ON c.id = p.cluster AND c.tenant = p.tenant
 		WHERE p.kind = ? AND p.tenant = ? AND p.cluster = ? AND (c.visibility = ? OR p.channel LIKE 'D%')`
 	if err := t.Row(`SELECT EXISTS (SELECT 1`+places+`)`, kind, tenant, cluster, app.VisibleTenant).Scan(&some); err != nil {
 		return false, err
@@ -152,7 +152,7 @@ func queueCluster(t *db.Tx, kind string, notice int64, tenant, cluster string, n
 		err := t.Row(`SELECT EXISTS (SELECT 1 FROM chat_cards WHERE kind = ? AND tenant = ? AND cluster = ? AND message = '')`, kind, tenant, cluster).Scan(&some)
 		return some, err
 	}
-	return true, t.Exec(`INSERT INTO chat_tells (kind, team, person, tenant, user_name, notice, state, next_at, at, thread)
+	return true, t.Exec(`INSERT INTO chat_messages (kind, team, person, tenant, user_name, notice, state, next_at, at, thread)
 		SELECT p.kind, p.team, p.channel, p.tenant, '', ?, ?, ?, ?, p.message`+places+` ON CONFLICT (kind, team, person, notice) DO NOTHING`,
 		notice, chat.ChatDMWaiting, db.Micros(now), db.Micros(now), kind, tenant, cluster, app.VisibleTenant)
 }
@@ -177,7 +177,7 @@ func queueAll(t *db.Tx, kind string, notice int64, tenant, user, group string, n
 		if !ok {
 			continue
 		}
-		if err := t.Exec(`INSERT INTO chat_tells (kind, team, person, tenant, user_name, notice, state, next_at, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		if err := t.Exec(`INSERT INTO chat_messages (kind, team, person, tenant, user_name, notice, state, next_at, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (kind, team, person, notice) DO NOTHING`, kind, team, person, tenant, l.user, notice, chat.ChatDMWaiting, db.Micros(now), db.Micros(now)); err != nil {
 			return err
 		}
@@ -211,7 +211,7 @@ func (s *Store) ChatDMs(ctx context.Context, kind, team string, now time.Time, l
 		list = append(list, c)
 		return err
 	}, `SELECT t.id, t.kind, t.team, t.person, t.tenant, t.user_name, t.state, t.tries, t.began_at, t.thread, `+feed.NoticeColumns+`
-		FROM chat_tells t JOIN notices n ON n.id = t.notice
+		FROM chat_messages t JOIN notifications n ON n.id = t.notice
 		WHERE t.kind = ? AND (? = '' OR t.team = ?) AND t.state IN ('waiting', 'sending') AND t.next_at <= ? ORDER BY t.next_at, t.id LIMIT ?`,
 		kind, team, team, db.Micros(now), limit)
 	return list, err
@@ -219,7 +219,7 @@ func (s *Store) ChatDMs(ctx context.Context, kind, team string, now time.Time, l
 
 func (s *Store) BeginDM(ctx context.Context, c chat.DM, now, until time.Time) (mine bool, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
-		n, err := t.Count(`UPDATE chat_tells SET state = 'sending', tries = tries + 1, next_at = ?, began_at = CASE WHEN began_at = 0 THEN ? ELSE began_at END
+		n, err := t.Count(`UPDATE chat_messages SET state = 'sending', tries = tries + 1, next_at = ?, began_at = CASE WHEN began_at = 0 THEN ? ELSE began_at END
 			WHERE id = ? AND state IN ('waiting', 'sending') AND tries = ? AND next_at <= ?`, db.Micros(until), db.Micros(now), c.ID, c.Tries, db.Micros(now))
 		mine = n == 1
 		return err
@@ -229,7 +229,7 @@ func (s *Store) BeginDM(ctx context.Context, c chat.DM, now, until time.Time) (m
 
 func (s *Store) EndDM(ctx context.Context, id int64, state chat.DMState, next time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		return t.Exec(`UPDATE chat_tells SET state = ?, next_at = ? WHERE id = ? AND state IN ('waiting', 'sending')`, state, db.Micros(next), id)
+		return t.Exec(`UPDATE chat_messages SET state = ?, next_at = ? WHERE id = ? AND state IN ('waiting', 'sending')`, state, db.Micros(next), id)
 	})
 }
 

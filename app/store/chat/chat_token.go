@@ -108,7 +108,7 @@ func (s *Store) LinkByEmail(ctx context.Context, who app.Actor, i appidentity.Id
 			names = append(names, name)
 			return err
 		}, `SELECT u.name, u.role FROM users u WHERE u.tenant = ? AND lower(u.email) = ? AND u.disabled_at = 0 AND EXISTS
-			(SELECT 1 FROM subjects j WHERE j.tenant = u.tenant AND j.user_name = u.name AND j.at >= u.created_at) LIMIT 2`, i.Tenant, strings.ToLower(email))
+			(SELECT 1 FROM sso_subjects j WHERE j.tenant = u.tenant AND j.user_name = u.name AND j.at >= u.created_at) LIMIT 2`, i.Tenant, strings.ToLower(email))
 		if err != nil || len(names) != 1 {
 			return err
 		}

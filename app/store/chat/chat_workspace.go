@@ -148,7 +148,7 @@ func dropChatPlaces(t *db.Tx, kind, team string) error {
 
 // dropChatShown stops what is shown in a workspace.
 func dropChatShown(t *db.Tx, kind, team string) error {
-	for _, table := range []string{"chat_cards", "chat_asks", "chat_places", "chat_reviews", "chat_tells", "chat_homes"} {
+	for _, table := range []string{"chat_cards", "chat_prompts", "chat_threads", "chat_reviews", "chat_messages", "chat_homes"} {
 		if err := t.Exec(`DELETE FROM `+table+` WHERE kind = ? AND team = ?`, kind, team); err != nil {
 			return err
 		}

@@ -33,8 +33,8 @@ func Scan(row db.Scanner, more ...any) (app.Cluster, error) {
 
 func (s *Store) NextClusterNumber(ctx context.Context) (n int64, err error) {
 	err = s.Write(ctx, func(t *db.Tx) error {
-		return t.Row(`INSERT INTO counters (name, value) VALUES ('cluster', 1)
-			ON CONFLICT (name) DO UPDATE SET value = counters.value + 1 RETURNING value`).Scan(&n)
+		return t.Row(`INSERT INTO sequences (name, value) VALUES ('cluster', 1)
+			ON CONFLICT (name) DO UPDATE SET value = sequences.value + 1 RETURNING value`).Scan(&n)
 	})
 	return n, err
 }
@@ -129,7 +129,7 @@ func (s *Store) Clusters(ctx context.Context, tenant string, f app.ClusterFilter
 
 func (s *Store) Definition(ctx context.Context, tenant, cluster string) (d appcluster.Definition, err error) {
 	var sealed []byte
-	err = s.Row(ctx, `SELECT sealed_definition FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&sealed)
+	err = s.Row(ctx, `SELECT encrypted_definition FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&sealed)
 	if err = ReadError(err, cluster); err != nil {
 		return d, err
 	}

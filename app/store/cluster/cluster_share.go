@@ -150,7 +150,7 @@ func (s *Store) OpenFor(ctx context.Context, r app.ClusterReader) (clusters []st
 			clusters = append(clusters, cluster)
 		}
 		return nil
-	}, `SELECT q.cluster, q.person FROM questions q WHERE q.tenant = ? AND q.state = 'open'
+	}, `SELECT q.cluster, q.person FROM manual_steps q WHERE q.tenant = ? AND q.state = 'open'
 		AND (1 = 0`+strings.Repeat(` OR q.person LIKE ? ESCAPE '!'`, len(groups))+`) ORDER BY q.id LIMIT ?`,
 		slices.Concat([]any{r.Tenant}, groups, []any{maxOpenFor})...)
 	return clusters, requests, err

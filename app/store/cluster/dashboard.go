@@ -110,7 +110,7 @@ func newestNotices(ctx context.Context, r db.Reader, q cluster.DashboardQuery) (
 			list = append(list, one)
 		}
 		return err
-	}, `SELECT `+feed.NoticeColumns+` FROM (SELECT * FROM notices WHERE tenant = ? ORDER BY id DESC LIMIT ?) n
+	}, `SELECT `+feed.NoticeColumns+` FROM (SELECT * FROM notifications WHERE tenant = ? ORDER BY id DESC LIMIT ?) n
 		WHERE n.users LIKE ? ESCAPE '!'`+strings.Repeat(` OR n.in_groups LIKE ? ESCAPE '!'`, len(groups))+` ORDER BY n.id DESC LIMIT ?`,
 		append(args, 4*q.Notices)...)
 	return list, err

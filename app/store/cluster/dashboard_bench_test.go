@@ -34,7 +34,7 @@ func BenchmarkHome(b *testing.B) {
 			`('t', ?, 'create', 'succeeded', 'u', '', '', 10, 10, 0, 0, 0, ?, 0, 0)`, ``, func(args []any, i int) []any { return append(args, fmt.Sprintf("c%d", i), db.Micros(now)) }); err != nil {
 			return err
 		}
-		return t.ExecChunks(3*count, `INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, made_at, gone_at, owner, template, hardware, cpu) VALUES `,
+		return t.ExecChunks(3*count, `INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, created_at, deleted_at, owner, template, hardware, cpu) VALUES `,
 			`(?, 'machine', ?, 'p', 't', ?, 'n1', '', 0.1, ?, 0, ?, 'web', 'small', 2)`, ``, func(args []any, i int) []any {
 				return append(args, fmt.Sprintf("i%d", i), fmt.Sprintf("m%d", i), fmt.Sprintf("c%d", i/3), db.Micros(now.Add(-time.Duration(i%400)*time.Hour)), fmt.Sprintf("u%d", i/3%50))
 			})

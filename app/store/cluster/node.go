@@ -10,7 +10,7 @@ import (
 
 // NodeColumns are those of a node, as ScanNode scans them.
 const NodeColumns = `cluster, name, hostname, hardware, image, zone, services, status, machine_id, addresses, ssh_user, ssh_port,
-	host_key, own_root, leaving, pool, taken_from, instead_of, lost_at`
+	host_key, own_root, removal, pool, taken_from, replaces_hardware, lost_at`
 
 // ScanNode reads a row of NodeColumns; more are further columns behind.
 func ScanNode(row db.Scanner, more ...any) (app.Node, error) {
@@ -39,6 +39,6 @@ func nodes(ctx context.Context, from db.Reader, tenant, cluster string) ([]app.N
 		n, err := ScanNode(row)
 		list = append(list, n)
 		return err
-	}, `SELECT `+NodeColumns+` FROM nodes WHERE tenant = ? AND cluster = ? AND leaving < 2 ORDER BY number`, tenant, cluster)
+	}, `SELECT `+NodeColumns+` FROM nodes WHERE tenant = ? AND cluster = ? AND removal < 2 ORDER BY number`, tenant, cluster)
 	return list, err
 }

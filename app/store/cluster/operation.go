@@ -10,9 +10,9 @@ import (
 )
 
 // OperationColumns are those of an operation o, as OperationRow scans them.
-const OperationColumns = `o.id, o.tenant, o.cluster, o.kind, o.status, o.plan_hash, o.on_failure, o.undoes, o.requester, o.message, o.total,
+const OperationColumns = `o.id, o.tenant, o.cluster, o.kind, o.status, o.plan_hash, o.on_failure, o.rolls_back, o.requester, o.message, o.total,
 	o.done, o.unfinished, o.active, o.queued, o.running, o.claims, o.expected, o.created_at, o.started_at, o.ended_at, o.held_until,
-	o.min_available, o.no_backfill, o.expected_low, o.expected_high, o.expected_guess, o.expected_runs, o.trace`
+	o.min_available, o.no_backfill, o.expected_low, o.expected_high, o.expected_is_estimate, o.expected_runs, o.trace`
 
 // OperationRow is a row of operationColumns on its way. It can be used again for each row.
 type OperationRow struct {

@@ -12,7 +12,7 @@ import (
 )
 
 // StepColumns are those of a step, as ScanStep scans them.
-const StepColumns = `operation, idx, step, node, action, service, is_join, state, attempt, tries, worker, rank, error_code, error,
+const StepColumns = `operation, idx, step, node, action, service, is_barrier, state, attempt, tries, worker, rank, error_code, error,
 	started_at, ended_at, not_before`
 
 // ScanStep reads a row of StepColumns; more are further columns behind.
@@ -67,7 +67,7 @@ func (s *Store) Unfinished(ctx context.Context, tenant string, operation int64) 
 			count(CASE WHEN NOT (`+onMachine+`) AND (state = 'failed' OR node = '' AND service = '' AND action <> ?) THEN 1 END),
 			count(CASE WHEN action <> ? AND node IN (SELECT n.name FROM operations o JOIN nodes n ON n.cluster = o.cluster
 				WHERE o.tenant = ? AND o.id = ? AND n.lost_at > 0 AND n.status <> 'deleted') THEN 1 END)
-		FROM steps WHERE tenant = ? AND operation = ? AND is_join = 0 AND state <> 'succeeded'`, args...).Scan(&u.Failed, &u.Machines, &other, &stuck)
+		FROM steps WHERE tenant = ? AND operation = ? AND is_barrier = 0 AND state <> 'succeeded'`, args...).Scan(&u.Failed, &u.Machines, &other, &stuck)
 	if err != nil || u.Failed == 0 {
 		u.Other, u.Stuck = other > 0, stuck > 0
 		return u, db.Wrapped(err)
@@ -77,7 +77,7 @@ func (s *Store) Unfinished(ctx context.Context, tenant string, operation int64) 
 		st, err := ScanStep(row)
 		u.Failures = append(u.Failures, st)
 		return err
-	}, `SELECT `+StepColumns+` FROM steps WHERE tenant = ? AND operation = ? AND is_join = 0 AND state = 'failed' ORDER BY idx LIMIT ?`, tenant, operation, cluster.MostFailedSteps)
+	}, `SELECT `+StepColumns+` FROM steps WHERE tenant = ? AND operation = ? AND is_barrier = 0 AND state = 'failed' ORDER BY idx LIMIT ?`, tenant, operation, cluster.MostFailedSteps)
 	return u, err
 }
 
@@ -101,7 +101,7 @@ func (s *Store) StepsAndJoins(ctx context.Context, tenant string, operation int6
 			all[to].Needs = append(all[to].Needs, from)
 		}
 		return nil
-	}, `SELECT e.from_idx, e.to_idx FROM edges e WHERE e.operation = ? AND EXISTS (SELECT 1 FROM operations o WHERE o.id = ? AND o.tenant = ?)
+	}, `SELECT e.from_idx, e.to_idx FROM step_dependencies e WHERE e.operation = ? AND EXISTS (SELECT 1 FROM operations o WHERE o.id = ? AND o.tenant = ?)
 		ORDER BY e.to_idx, e.from_idx`, operation, operation, tenant)
 	return all, err
 }

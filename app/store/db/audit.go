@@ -22,7 +22,7 @@ func (t *Tx) Chain(d app.AuditEntry) error {
 	t.Topics[app.TenantTopic(d.Tenant)] = true
 	var number int64
 	var before []byte
-	err := t.Row(`SELECT number, hash FROM audit_ends WHERE tenant = ?`, d.Tenant).Scan(&number, &before)
+	err := t.Row(`SELECT number, hash FROM audit_heads WHERE tenant = ?`, d.Tenant).Scan(&number, &before)
 	if err != nil && !IsNoRows(err) {
 		return fmt.Errorf("store: audit: %w", err)
 	}
@@ -34,7 +34,7 @@ func (t *Tx) Chain(d app.AuditEntry) error {
 		d.Tenant, d.Number, Micros(d.At), d.Who, d.Via, d.From, d.Token, d.Act, d.Object, d.Detail, hash); err != nil {
 		return err
 	}
-	return t.Exec(`INSERT INTO audit_ends (tenant, number, hash, mac) VALUES (?, ?, ?, ?)
+	return t.Exec(`INSERT INTO audit_heads (tenant, number, hash, mac) VALUES (?, ?, ?, ?)
 		ON CONFLICT (tenant) DO UPDATE SET number = excluded.number, hash = excluded.hash, mac = excluded.mac`,
 		d.Tenant, d.Number, hash, t.Keys.EndMAC(d.Tenant, d.Number, hash))
 }
@@ -110,7 +110,7 @@ func (s *DB) chainBefore(ctx context.Context) (moved int, err error) {
 			d.At = FromMicros(at)
 			list = append(list, d)
 			return err
-		}, `SELECT seq, at, tenant, user_name, act, object, detail FROM audit_before ORDER BY seq LIMIT 500`)
+		}, `SELECT seq, at, tenant, user_name, act, object, detail FROM audit_unchained ORDER BY seq LIMIT 500`)
 		if moved = len(list); err != nil || moved == 0 {
 			return err
 		}
@@ -119,7 +119,7 @@ func (s *DB) chainBefore(ctx context.Context) (moved int, err error) {
 				return err
 			}
 		}
-		return t.Exec(`DELETE FROM audit_before WHERE seq <= ?`, last)
+		return t.Exec(`DELETE FROM audit_unchained WHERE seq <= ?`, last)
 	})
 	return moved, err
 }

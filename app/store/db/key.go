@@ -108,7 +108,7 @@ func (k *Keyring) rows(ctx context.Context) (all []dataKey, err error) {
 		err := row.Scan(&d.id, &d.wrapped, &d.kek, &d.made, &d.retired)
 		all = append(all, d)
 		return err
-	}, `SELECT id, wrapped, kek, made_at, retired_at FROM data_keys ORDER BY id`)
+	}, `SELECT id, wrapped, kek, created_at, retired_at FROM data_keys ORDER BY id`)
 	return all, err
 }
 
@@ -224,7 +224,7 @@ func (s *DB) makeKey(ctx context.Context, at time.Time, had int) error {
 		if err := t.Row(`SELECT count(*) FROM data_keys`).Scan(&n); err != nil || n != had {
 			return err // another server was faster
 		}
-		return t.Exec(`INSERT INTO data_keys (wrapped, kek, made_at, retired_at) VALUES (?, ?, ?, 0)`, wrapped, s.keeper.Name(), Micros(at))
+		return t.Exec(`INSERT INTO data_keys (wrapped, kek, created_at, retired_at) VALUES (?, ?, ?, 0)`, wrapped, s.keeper.Name(), Micros(at))
 	})
 }
 

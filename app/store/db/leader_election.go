@@ -82,6 +82,6 @@ func (s *DB) Leader(ctx context.Context) (until, clock time.Time, known bool, er
 		return until, clock, false, nil
 	}
 	var end, now int64
-	err = s.Row(ctx, `SELECT coalesce((SELECT until FROM leases WHERE name = '`+leaseName+`'), 0), now.micros FROM `+databaseNow).Scan(&end, &now)
+	err = s.Row(ctx, `SELECT coalesce((SELECT until FROM leader_leases WHERE name = '`+leaseName+`'), 0), now.micros FROM `+databaseNow).Scan(&end, &now)
 	return FromMicros(end), FromMicros(now), true, Wrapped(err)
 }

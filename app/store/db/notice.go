@@ -20,7 +20,7 @@ func (t *Tx) Notice(n app.Notice) error {
 			n.Groups = []string{group}
 		}
 	}
-	return t.Exec(`INSERT INTO notices (at, tenant, kind, cluster, request, users, in_groups, title, body, path, action, action_name)
+	return t.Exec(`INSERT INTO notifications (at, tenant, kind, cluster, request, users, in_groups, title, body, path, action, action_name)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		Micros(n.At), n.Tenant, n.Kind, n.Cluster, n.Request, JSON(n.Users), JSON(n.Groups), n.Title, n.Text, n.About.String(), n.Act.String(), n.ActionName)
 }

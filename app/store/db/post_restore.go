@@ -4,7 +4,14 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 )
+
+// renamed is the migration that renamed tables and columns. Older backups are loaded into tables with the names from before.
+const renamed = 63
+
+var beforeRenamed = strings.NewReplacer("sequences", "counters", "dispatched_at", "rung_at", "webhook_deliveries", "hook_deliveries",
+	"cluster_health SET batch = batch", "health_rounds SET round = round", "create_attempts", "asked", "lease_reminder_at", "warn_at")
 
 // postRestore makes rows from before true again for a world that continued. All of it is in the transaction that brings them in.
 type postRestore struct {
@@ -26,6 +33,9 @@ func (w *postRestore) run(out *Outcome) error {
 
 // exec executes and returns how many rows changed.
 func (w *postRestore) exec(query string, args ...any) (int64, error) {
+	if w.Migration < renamed {
+		query = beforeRenamed.Replace(query)
+	}
 	query, args = w.moment.words.rewrite(query, args)
 	r, err := w.moment.Tx.ExecContext(w.ctx, query, args...)
 	if err != nil {
@@ -60,10 +70,10 @@ func (w *postRestore) numbers(*Outcome) error {
 		Ahead, Micros(w.Now), Micros(w.Now), Micros(w.Now)); err != nil {
 		return err
 	}
-	if _, err := w.exec(`INSERT INTO counters (name, value) VALUES ('cluster', ?) ON CONFLICT (name) DO UPDATE SET value = counters.value + excluded.value`, Ahead); err != nil {
+	if _, err := w.exec(`INSERT INTO sequences (name, value) VALUES ('cluster', ?) ON CONFLICT (name) DO UPDATE SET value = sequences.value + excluded.value`, Ahead); err != nil {
 		return err
 	}
-	if err := w.all(`UPDATE counters SET value = value + 1 WHERE name = 'shares'`); err != nil {
+	if err := w.all(`UPDATE sequences SET value = value + 1 WHERE name = 'shares'`); err != nil {
 		return err
 	}
 	if w.sqlite {
@@ -130,9 +140,9 @@ func (w *postRestore) claims(out *Outcome) error {
 	}
 	return w.all(
 		`UPDATE steps SET deadline = 1 WHERE state = 'running'`,
-		`UPDATE steps SET rung_at = 0 WHERE state = 'queued'`,
-		`UPDATE health_rounds SET round = round + `+strconv.Itoa(Ahead),
-		`UPDATE hook_deliveries SET held_until = 0, holder = '' WHERE state = 'waiting'`,
+		`UPDATE steps SET dispatched_at = 0 WHERE state = 'queued'`,
+		`UPDATE cluster_health SET batch = batch + `+strconv.Itoa(Ahead),
+		`UPDATE webhook_deliveries SET held_until = 0, holder = '' WHERE state = 'waiting'`,
 		`UPDATE chat_workspaces SET held_until = 0, holder = ''`,
 		`UPDATE accounts SET held_until = 0, holder = ''`,
 		`UPDATE pools SET version = version + `+strconv.Itoa(Ahead),
@@ -145,13 +155,13 @@ func (w *postRestore) machines(out *Outcome) error {
 	if err := w.moment.QueryRowContext(w.ctx, `SELECT count(*) FROM clusters WHERE deleted_at = 0 AND pool = 0`).Scan(&out.Clusters); err != nil {
 		return Wrapped(err)
 	}
-	return w.all(`UPDATE intents SET asked = asked + 1 WHERE ended_at = 0`)
+	return w.all(`UPDATE intents SET create_attempts = create_attempts + 1 WHERE ended_at = 0`)
 }
 
 // leases may have been made longer since. Anyone who needs a cluster gets time to say so.
 func (w *postRestore) leases(out *Outcome) error {
 	until := Micros(w.Now.Add(w.Lease))
-	n, err := w.exec(`UPDATE clusters SET expires_at = ?, warn_at = 1 WHERE deleted_at = 0 AND expires_at > 0 AND expires_at < ?`, until, until)
+	n, err := w.exec(`UPDATE clusters SET expires_at = ?, lease_reminder_at = 1 WHERE deleted_at = 0 AND expires_at > 0 AND expires_at < ?`, until, until)
 	if err != nil {
 		return err
 	}

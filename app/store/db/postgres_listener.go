@@ -87,7 +87,7 @@ func (l *listener) session(ctx context.Context) error {
 		last, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		if ctx.Err() != nil && !conn.IsClosed() { // stopping: the next leader need not wait
-			_, _ = conn.Exec(last, `UPDATE leases SET until = 0 WHERE name = $1 AND holder = $2`, leaseName, l.id)
+			_, _ = conn.Exec(last, `UPDATE leader_leases SET until = 0 WHERE name = $1 AND holder = $2`, leaseName, l.id)
 		}
 		_ = conn.Close(last)
 	}()
@@ -136,16 +136,16 @@ func (l *listener) listen(ctx context.Context, conn *pgx.Conn) error {
 // The database's clock counts, so that those of the servers may differ. One statement needs no lock of ours.
 const (
 	// $5 is for how long the lease must have been no one's.
-	takeLease = `INSERT INTO leases (name, holder, until) SELECT $1, $2, now.micros + $3 FROM ` + databaseNow + `
+	takeLease = `INSERT INTO leader_leases (name, holder, until) SELECT $1, $2, now.micros + $3 FROM ` + databaseNow + `
 	ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
-		WHERE leases.holder = excluded.holder AND $5 = 0 OR leases.until < excluded.until - $3 - $5 OR leases.until > excluded.until + $4`
+		WHERE leader_leases.holder = excluded.holder AND $5 = 0 OR leader_leases.until < excluded.until - $3 - $5 OR leader_leases.until > excluded.until + $4`
 
 	// What another says of itself may be written over: one who is able is enough.
-	announceCandidate = `INSERT INTO leases (name, holder, until) SELECT $1, $2, now.micros + $3 FROM ` + databaseNow + `
+	announceCandidate = `INSERT INTO leader_leases (name, holder, until) SELECT $1, $2, now.micros + $3 FROM ` + databaseNow + `
 	ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until`
 
-	yieldLease = `UPDATE leases SET until = now.micros FROM ` + databaseNow + ` WHERE name = $1 AND holder = $2
-		AND EXISTS (SELECT 1 FROM leases a WHERE a.name = $3 AND a.holder <> $2 AND a.until > now.micros AND a.until < now.micros + $4)`
+	yieldLease = `UPDATE leader_leases SET until = now.micros FROM ` + databaseNow + ` WHERE name = $1 AND holder = $2
+		AND EXISTS (SELECT 1 FROM leader_leases a WHERE a.name = $3 AND a.holder <> $2 AND a.until > now.micros AND a.until < now.micros + $4)`
 )
 
 // renew takes the lease or extends it, where it is this server's or no one's, or hands it to a server that can do more with it.

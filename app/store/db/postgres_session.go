@@ -98,7 +98,7 @@ func (s *postgresSession) greet() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 	defer cancel()
-	_, err := s.conn.Exec(ctx, `DELETE FROM writers WHERE at < $1`, Micros(time.Now().Add(-keepWriters)))
+	_, err := s.conn.Exec(ctx, `DELETE FROM write_batches WHERE at < $1`, Micros(time.Now().Add(-keepWriters)))
 	return err
 }
 
@@ -110,7 +110,7 @@ func (s *postgresSession) begin() error {
 	s.batch++
 	s.ahead.Queue(`BEGIN`)
 	s.ahead.Queue(`SELECT pg_advisory_xact_lock($1)`, int64(writeLock))
-	s.ahead.Queue(`INSERT INTO writers (id, batch, at) VALUES ($1, $2, $3)
+	s.ahead.Queue(`INSERT INTO write_batches (id, batch, at) VALUES ($1, $2, $3)
 		ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, at = excluded.at`, s.id, s.batch, Micros(time.Now()))
 	return nil
 }
@@ -161,7 +161,7 @@ func (s *postgresSession) committed() (bool, error) {
 		if _, err := t.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, int64(writeLock)); err != nil {
 			return err
 		}
-		err := t.QueryRow(ctx, `SELECT batch FROM writers WHERE id = $1`, s.id).Scan(&last)
+		err := t.QueryRow(ctx, `SELECT batch FROM write_batches WHERE id = $1`, s.id).Scan(&last)
 		if IsNoRows(err) {
 			err = nil
 		}

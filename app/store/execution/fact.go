@@ -26,7 +26,7 @@ func keepFacts(t *db.Tx, d *db.DB, tenant, cluster string, st *ledger.Step, f ex
 		return db.Wrapped(err)
 	}
 	names := slices.Sorted(maps.Keys(f.Facts))
-	return t.ExecChunks(len(names), `INSERT INTO node_facts (cluster, service, name, node, number, tenant, value, secret, at) VALUES `,
+	return t.ExecChunks(len(names), `INSERT INTO service_outputs (cluster, service, name, node, number, tenant, value, secret, at) VALUES `,
 		`(?, ?, ?, ?, ?, ?, ?, ?, ?)`, ` ON CONFLICT (cluster, service, name, node) DO UPDATE SET value = excluded.value, secret = excluded.secret,
 		number = excluded.number, at = excluded.at`,
 		func(args []any, i int) []any {
@@ -52,8 +52,8 @@ func (s *Store) FactsNamed(ctx context.Context, tenant, cluster string, names []
 			var args []any
 			for _, name := range some {
 				parts = append(parts,
-					`SELECT `+factColumns+` FROM node_facts f WHERE f.cluster = ? AND f.service = ? AND f.name = ? AND f.tenant = ? AND f.node IN (`+db.Repeated(`?`, many)+`)`,
-					`SELECT * FROM (SELECT `+factColumns+` FROM node_facts f JOIN nodes n ON n.cluster = f.cluster AND n.name = f.node
+					`SELECT `+factColumns+` FROM service_outputs f WHERE f.cluster = ? AND f.service = ? AND f.name = ? AND f.tenant = ? AND f.node IN (`+db.Repeated(`?`, many)+`)`,
+					`SELECT * FROM (SELECT `+factColumns+` FROM service_outputs f JOIN nodes n ON n.cluster = f.cluster AND n.name = f.node
 						WHERE f.cluster = ? AND f.service = ? AND f.name = ? AND f.tenant = ? AND n.status <> 'deleted' ORDER BY f.number LIMIT 1) AS o`)
 				args = append(args, cluster, name.Service, name.Name, tenant)
 				for _, n := range nodes[first : first+many] {
@@ -72,7 +72,7 @@ func (s *Store) FactsNamed(ctx context.Context, tenant, cluster string, names []
 
 func (s *Store) FactList(ctx context.Context, tenant, cluster string, limit int) ([]execution.NodeFact, error) {
 	list := []execution.NodeFact{}
-	err := s.Each(ctx, s.factRow(&list), `SELECT `+factColumns+` FROM node_facts f JOIN nodes n ON n.cluster = f.cluster AND n.name = f.node
+	err := s.Each(ctx, s.factRow(&list), `SELECT `+factColumns+` FROM service_outputs f JOIN nodes n ON n.cluster = f.cluster AND n.name = f.node
 		WHERE f.cluster = ? AND f.tenant = ? AND n.status <> 'deleted' ORDER BY f.number, f.service, f.name LIMIT ?`, cluster, tenant, limit)
 	return list, err
 }

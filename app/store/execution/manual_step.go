@@ -89,7 +89,8 @@ func (s *Store) Answers(ctx context.Context, tenant, cluster string, nodes []str
 		}
 		maps.Copy(list[at].Values, values) // those of different actions of a service add up
 		return nil
-	}, `SELECT a.name, q.node, q.service, q.person, a.answer FROM questions q JOIN questions a ON a.name = CASE q.same_as WHEN '' THEN q.name ELSE q.same_as END
+	}, `SELECT a.name, q.node, q.service, q.person, a.answer FROM manual_steps q
+		JOIN manual_steps a ON a.name = CASE q.answered_with WHEN '' THEN q.name ELSE q.answered_with END
 		WHERE q.state IN ('answered', 'overdue') AND q.tenant = ? AND q.cluster = ? AND q.node IN (`+db.Repeated(`?`, len(nodes))+`)
 		ORDER BY q.answered_at, q.id`, args...)
 	return list, err
@@ -256,7 +257,7 @@ func remind(t *db.Tx, now time.Time) error {
 		return err
 	}
 	for _, q := range list {
-		if err := t.Exec(`UPDATE questions SET remind_at = 0 WHERE operation = ? AND idx = ?`, q.Operation, q.Index); err != nil {
+		if err := t.Exec(`UPDATE manual_steps SET remind_at = 0 WHERE operation = ? AND idx = ?`, q.Operation, q.Index); err != nil {
 			return err
 		}
 		if q.State == execution.ManualStepOpen && q.Until.After(now) {

@@ -9,7 +9,7 @@ import (
 	"muster/app/store/db"
 )
 
-const outbox = `SELECT tenant, operation, idx, attempt FROM steps WHERE state = 'queued' AND rung_at = 0 LIMIT ?`
+const outbox = `SELECT tenant, operation, idx, attempt FROM steps WHERE state = 'queued' AND dispatched_at = 0 LIMIT ?`
 
 // Undispatched returns queued steps that are to be dispatched, in no order.
 // A queued step that was never dispatched is the outbox. The order does not matter: any worker that
@@ -30,7 +30,7 @@ func (s *Store) Undispatched(ctx context.Context, limit int) ([]execution.Outbox
 // A step that was claimed in the meantime is left alone.
 func (s *Store) MarkDispatched(ctx context.Context, dispatches []execution.OutboxEntry, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		return t.ExecKeyed(len(dispatches), `WITH v(o, i, a) AS (VALUES `, `(?, ?, ?)`, `) UPDATE steps SET rung_at = ? FROM v
+		return t.ExecKeyed(len(dispatches), `WITH v(o, i, a) AS (VALUES `, `(?, ?, ?)`, `) UPDATE steps SET dispatched_at = ? FROM v
 			WHERE steps.operation = v.o AND steps.idx = v.i AND steps.attempt = v.a AND steps.state = 'queued'`, func(args []any, i int) []any {
 			return append(args, dispatches[i].Operation, dispatches[i].Index, dispatches[i].Attempt-1)
 		}, db.Micros(now))
@@ -38,7 +38,7 @@ func (s *Store) MarkDispatched(ctx context.Context, dispatches []execution.Outbo
 }
 
 // dispatchedBefore picks queued steps that were dispatched long enough ago, or before the clock was set back.
-const dispatchedBefore = `state = 'queued' AND (rung_at > 0 AND rung_at < ? OR rung_at > ?)`
+const dispatchedBefore = `state = 'queued' AND (dispatched_at > 0 AND dispatched_at < ? OR dispatched_at > ?)`
 
 // UnclaimedByTenant counts, for each tenant, the queued steps that were dispatched before then and that no one claimed.
 func (s *Store) UnclaimedByTenant(ctx context.Context, before time.Time) (map[string]int, error) {
@@ -64,7 +64,7 @@ func (s *Store) Redispatch(ctx context.Context, tenant string, before time.Time)
 	}
 	var n int64
 	err = s.Write(ctx, func(t *db.Tx) error {
-		n, err = t.Count(`UPDATE steps SET rung_at = 0 WHERE `+dispatchedBefore+` AND (? = '' OR tenant = ?)`, args...)
+		n, err = t.Count(`UPDATE steps SET dispatched_at = 0 WHERE `+dispatchedBefore+` AND (? = '' OR tenant = ?)`, args...)
 		t.Queued = t.Queued || n > 0
 		return err
 	})

@@ -16,7 +16,7 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 		"steps_due (not_before>?)":             `SELECT 1 FROM steps WHERE ` + isDue,
 		"steps_to_claim (operation=?)":         `SELECT 1 FROM steps s WHERE ` + bestOfOperation,
 		"operations_to_claim (tenant=?)":       operationsToClaim,
-		"steps_to_ring (rung_at=?)":            outbox,
+		"steps_to_dispatch (dispatched_at=?)":  outbox,
 		"USING INDEX steps_due (not_before>?)": `SELECT error_code FROM steps WHERE ` + backsOff + ` AND tenant = ? AND ` + goes,
 		"steps_asked":                          `SELECT 1 FROM steps WHERE state = 'asked' AND tenant = ? AND ` + goes,
 	} {

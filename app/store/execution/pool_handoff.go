@@ -49,7 +49,7 @@ func takeReserved(t *db.Tx, now time.Time, nodes *ledgerdb.NodeSet, c *execution
 	if err := t.Exec(`DELETE FROM intents WHERE id = ?`, c.Intent); err != nil {
 		return err
 	}
-	if err := t.Exec(`UPDATE intents SET cluster = ?, node = ?, asked = asked + 1 WHERE id = ?`, n.Cluster, n.Name, intent); err != nil {
+	if err := t.Exec(`UPDATE intents SET cluster = ?, node = ?, create_attempts = create_attempts + 1 WHERE id = ?`, n.Cluster, n.Name, intent); err != nil {
 		return err
 	}
 	if err := moveResources(t, now, c.Cluster, *n, intent); err != nil {
@@ -68,14 +68,14 @@ const handoffSuffix = "/pool"
 
 // moveResources ends the pool's lines of a machine and begins those of the node, at the same moment: nothing is counted twice.
 func moveResources(t *db.Tx, now time.Time, c app.Cluster, n app.Node, intent string) error {
-	if err := t.Exec(`UPDATE resources SET gone_at = ?, intent = intent || '`+handoffSuffix+`' WHERE intent = ? AND id = ?`, db.Micros(now), intent, n.MachineID); err != nil {
+	if err := t.Exec(`UPDATE resources SET deleted_at = ?, intent = intent || '`+handoffSuffix+`' WHERE intent = ? AND id = ?`, db.Micros(now), intent, n.MachineID); err != nil {
 		return err
 	}
 	// What else was ever made for the intent, and may be left, is found and given back by the node's steps.
 	if err := t.Exec(`UPDATE resources SET cluster = ?, node = ? WHERE intent = ?`, c.ID, n.Name, intent); err != nil {
 		return err
 	}
-	return t.Exec(`INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, made_at, gone_at, owner, template, hardware, cpu)
+	return t.Exec(`INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, created_at, deleted_at, owner, template, hardware, cpu)
 		SELECT CAST(? AS TEXT), x.kind, x.id, x.provider, x.tenant, CAST(? AS TEXT), CAST(? AS TEXT), x.zone, x.price, CAST(? AS BIGINT), 0, CAST(? AS TEXT), CAST(? AS TEXT),
 			x.hardware, x.cpu FROM resources x WHERE x.intent = ? AND x.id = ? ON CONFLICT DO NOTHING`,
 		intent, c.ID, n.Name, db.Micros(now), c.Owner, c.Template, intent+handoffSuffix, n.MachineID)
@@ -90,7 +90,7 @@ func endHandoff(t *db.Tx, now time.Time, c app.Cluster, from string, n app.Node)
 	}{
 		{`UPDATE pool_machines SET state = 'handed', ended_at = ? WHERE cluster = ?`, []any{db.Micros(now), from}},
 		{`UPDATE nodes SET status = 'deleted', secret = ? WHERE cluster = ?`, []any{[]byte{}, from}},
-		{`UPDATE clusters SET status = 'deleted', message = ?, deleted_at = ?, proven_at = ?, proof = ?, proof_asked_at = ? WHERE id = ?`,
+		{`UPDATE clusters SET status = 'deleted', message = ?, deleted_at = ?, deletion_verified_at = ?, deletion_proof = ?, proof_requested_at = ? WHERE id = ?`,
 			[]any{proof, db.Micros(now), db.Micros(now), proof, db.Micros(now), from}},
 	} {
 		if err := t.Exec(q.query, q.args...); err != nil {

@@ -32,10 +32,10 @@ func (s *Store) ClaimSteps(ctx context.Context, q execution.ClaimQuery) ([]*exec
 
 const (
 	// operationsToClaim are those of a tenant that have steps queued, in the order in which they are served.
-	operationsToClaim = `SELECT id FROM operations WHERE tenant = ? AND queued > 0 ORDER BY running, turn, id LIMIT ?`
+	operationsToClaim = `SELECT id FROM operations WHERE tenant = ? AND queued > 0 ORDER BY running, queue_order, id LIMIT ?`
 	// operationsBut are the same without those of some providers.
 	operationsBut = `SELECT id FROM operations WHERE tenant = ? AND queued > 0
-		AND NOT EXISTS (SELECT 1 FROM clusters c WHERE c.id = operations.cluster AND c.provider IN (%s)) ORDER BY running, turn, id LIMIT ?`
+		AND NOT EXISTS (SELECT 1 FROM clusters c WHERE c.id = operations.cluster AND c.provider IN (%s)) ORDER BY running, queue_order, id LIMIT ?`
 	bestOfOperation = `s.operation = ? AND s.state = 'queued' ORDER BY s.rank DESC, s.idx LIMIT ?`
 )
 

@@ -22,7 +22,7 @@ func fallBack(t *db.Tx, set *ledger.Set, f execution.Finish) (execution.Finish, 
 		return f, nil
 	}
 	var is int
-	err := t.Row(`SELECT count(*) FROM nodes WHERE cluster = ? AND name = ? AND hardware = ? AND leaving = 0`, o.Cluster, st.Node, f.Fallbacks[0].From).Scan(&is)
+	err := t.Row(`SELECT count(*) FROM nodes WHERE cluster = ? AND name = ? AND hardware = ? AND removal = 0`, o.Cluster, st.Node, f.Fallbacks[0].From).Scan(&is)
 	if err != nil || is == 0 {
 		return f, db.Wrapped(err)
 	}
@@ -55,7 +55,7 @@ func reserveMore(t *db.Tx, f execution.Finish, o *ledger.Operation, h cluster.Ha
 
 // takeFallback writes that a node is of other hardware.
 func takeFallback(t *db.Tx, f execution.Finish, o *ledger.Operation, st *ledger.Step, h cluster.HardwareFallback) (execution.Finish, error) {
-	if err := t.Exec(`UPDATE nodes SET hardware = ?, instead_of = ?, cpu = ? WHERE cluster = ? AND name = ?`, h.To, h.InsteadOf, h.CPU, o.Cluster, st.Node); err != nil {
+	if err := t.Exec(`UPDATE nodes SET hardware = ?, replaces_hardware = ?, cpu = ? WHERE cluster = ? AND name = ?`, h.To, h.InsteadOf, h.CPU, o.Cluster, st.Node); err != nil {
 		return f, err
 	}
 	if err := repriced(t, o, h); err != nil {
@@ -86,7 +86,7 @@ func repriced(t *db.Tx, o *ledger.Operation, h cluster.HardwareFallback) error {
 		return err
 	}
 	var text []byte
-	err := t.Row(`SELECT made FROM changes WHERE operation = ?`, o.ID).Scan(&text)
+	err := t.Row(`SELECT made FROM operation_changes WHERE operation = ?`, o.ID).Scan(&text)
 	if db.IsNoRows(err) {
 		return nil
 	}
@@ -101,7 +101,7 @@ func repriced(t *db.Tx, o *ledger.Operation, h cluster.HardwareFallback) error {
 	if r := made.Reserved; r != nil {
 		r.CPU, r.CostPerHour = max(0, r.CPU+h.MoreCPU), db.Rounded(r.CostPerHour+h.More)
 	}
-	return t.Exec(`UPDATE changes SET made = ? WHERE operation = ?`, db.JSON(made), o.ID)
+	return t.Exec(`UPDATE operation_changes SET made = ? WHERE operation = ?`, db.JSON(made), o.ID)
 }
 
 // say adds a line of Muster's own to the log of a running attempt.

@@ -176,7 +176,7 @@ func addContenders(t *db.Tx, set *ledger.Set, calls []*finishCall) error {
 			err := row.Scan(&r.Operation, &r.Running)
 			contenders = append(contenders, r)
 			return err
-		}, `SELECT id, running FROM operations WHERE tenant = ? AND queued > 0 ORDER BY running, turn, id LIMIT 2`, c.worker.Tenant)
+		}, `SELECT id, running FROM operations WHERE tenant = ? AND queued > 0 ORDER BY running, queue_order, id LIMIT 2`, c.worker.Tenant)
 		if err != nil {
 			return err
 		}
@@ -249,7 +249,7 @@ func loadReplacements(t *db.Tx, claimed map[ledger.Key]*execution.ClaimedStep) e
 			err := r.Scan(&id)
 			c.Replacements = append(c.Replacements, id)
 			return err
-		}, `SELECT id FROM resources WHERE intent = ? AND kind = ? AND made_at >= ? ORDER BY made_at LIMIT ?`, c.Intent, fleet.ResourceMachine, db.Micros(c.TriedAt), maxReplacements)
+		}, `SELECT id FROM resources WHERE intent = ? AND kind = ? AND created_at >= ? ORDER BY created_at LIMIT ?`, c.Intent, fleet.ResourceMachine, db.Micros(c.TriedAt), maxReplacements)
 		if err != nil {
 			return err
 		}

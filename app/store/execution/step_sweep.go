@@ -39,7 +39,7 @@ func (s *Store) SweepSteps(ctx context.Context, now time.Time) (moved int, err e
 		}
 	}()
 	err = s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM steps WHERE `+isLost+`) OR EXISTS (SELECT 1 FROM steps WHERE `+isDue+`)
-		OR EXISTS (SELECT 1 FROM steps WHERE `+isOverdue+`) OR EXISTS (SELECT 1 FROM questions WHERE `+isRemind+`)`,
+		OR EXISTS (SELECT 1 FROM steps WHERE `+isOverdue+`) OR EXISTS (SELECT 1 FROM manual_steps WHERE `+isRemind+`)`,
 		db.Micros(now), far, db.Micros(now), far, db.Micros(now), far, db.Micros(now)).Scan(&any)
 	if err != nil || !any && !setBack {
 		return 0, err

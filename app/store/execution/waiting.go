@@ -22,7 +22,7 @@ const (
 	maxArrives = 2 // steps at work whose machines are waited for
 
 	// stepsWait picks the steps of an operation that wait for anything.
-	stepsWait = `tenant = ? AND operation = ? AND is_join = 0 AND state IN ('waiting', 'ready', 'queued', 'asked')`
+	stepsWait = `tenant = ? AND operation = ? AND is_barrier = 0 AND state IN ('waiting', 'ready', 'queued', 'asked')`
 )
 
 // WaitingRows implements execution.WaitStore. It scans the operation's rows a few times, whatever the page: 80,000 steps
@@ -85,7 +85,7 @@ func (w *waiting) groups(now time.Time) error {
 }
 
 func (w *waiting) page(f execution.WaitingFilter) (err error) {
-	w.Steps, err = w.steps(`idx >= ? AND (? = '' OR node = ?) AND (? = '' OR step = ?) AND is_join = 0
+	w.Steps, err = w.steps(`idx >= ? AND (? = '' OR node = ?) AND (? = '' OR step = ?) AND is_barrier = 0
 		AND state IN ('waiting', 'ready', 'queued', 'asked') ORDER BY idx LIMIT ?`, f.From, f.Node, f.Node, f.Step, f.Step, f.Limit+1)
 	if len(w.Steps) > f.Limit {
 		w.Steps, w.More = w.Steps[:f.Limit], true
@@ -146,7 +146,7 @@ func (w *waiting) unmet(of []int, into map[int][]app.Step) (joins []int, err err
 		return err
 	}, `SELECT * FROM (SELECT `+cluster.StepColumns+`, e.to_idx AS to_idx, row_number() OVER (PARTITION BY e.to_idx ORDER BY
 				CASE state WHEN 'failed' THEN 0 WHEN 'dropped' THEN 0 WHEN 'running' THEN 1 WHEN 'queued' THEN 2 WHEN 'ready' THEN 3 ELSE 4 END, idx) AS n
-			FROM (SELECT from_idx, to_idx FROM edges WHERE operation = ? AND to_idx IN (`+db.Placeholders(len(of))+`)) AS e
+			FROM (SELECT from_idx, to_idx FROM step_dependencies WHERE operation = ? AND to_idx IN (`+db.Placeholders(len(of))+`)) AS e
 			JOIN steps ON operation = ? AND idx = e.from_idx WHERE tenant = ? AND state <> 'succeeded') AS ranked
 		WHERE n <= ? ORDER BY to_idx, n`, append(append([]any{w.operation}, numbers(of)...), w.operation, w.tenant, maxNeeds+1)...)
 	slices.Sort(joins)
@@ -237,7 +237,7 @@ func (s *Store) QueueLines(ctx context.Context, tenant string, now time.Time) (e
 		l.CreatedAt, l.Ready, l.Waiting = db.FromMicros(created), active-l.Queued-l.Running, unfinished-active
 		q.Lines = append(q.Lines, l)
 		return err
-	}, `SELECT o.id, o.cluster, c.name, o.kind, o.status, o.requester, o.created_at, o.turn, o.queued, o.running, o.active, o.unfinished, o.done,
+	}, `SELECT o.id, o.cluster, c.name, o.kind, o.status, o.requester, o.created_at, o.queue_order, o.queued, o.running, o.active, o.unfinished, o.done,
 		o.total FROM operations o JOIN clusters c ON c.id = o.cluster WHERE o.tenant = ? AND `+goesOn+` ORDER BY o.id LIMIT ?`, tenant, maxLines)
 	if err != nil {
 		return q, err

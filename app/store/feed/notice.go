@@ -52,7 +52,7 @@ func (s *Store) Notices(ctx context.Context, tenant string, after int64, limit i
 		n, err := r.Value()
 		list = append(list, n)
 		return err
-	}, `SELECT `+NoticeColumns+` FROM notices n WHERE n.tenant = ? AND n.id > ? ORDER BY n.id LIMIT ?`, tenant, after, min(max(limit, 1), 1000))
+	}, `SELECT `+NoticeColumns+` FROM notifications n WHERE n.tenant = ? AND n.id > ? ORDER BY n.id LIMIT ?`, tenant, after, min(max(limit, 1), 1000))
 	return list, err
 }
 
@@ -60,7 +60,7 @@ func (s *Store) NoticesFor(ctx context.Context, tenant string, reader *app.Notic
 	if before <= 0 {
 		before = math.MaxInt64
 	}
-	query, args := `SELECT `+NoticeColumns+` FROM notices n WHERE n.tenant = ? AND n.id < ?`, []any{tenant, before}
+	query, args := `SELECT `+NoticeColumns+` FROM notifications n WHERE n.tenant = ? AND n.id < ?`, []any{tenant, before}
 	if reader != nil {
 		if len(reader.Groups) > MaxReaderGroups {
 			reader = &app.NoticeReader{User: reader.User, Groups: reader.Groups[:MaxReaderGroups]}

@@ -18,7 +18,7 @@ const compared = `c.deleted_at = 0 AND c.status IN ('active', 'failed', 'asleep'
 
 // expectedMachines is what ExpectedMachines asks; where more narrows it down.
 const expectedMachines = `SELECT n.machine_id, c.tenant, c.id, c.status, n.lost_at > 0, c.lost_at > 0 FROM clusters c JOIN nodes n ON n.cluster = c.id
-	WHERE c.provider = ? AND (? = '' OR c.tenant = ?) AND ` + compared + ` AND n.leaving < 2 AND n.machine_id <> ''
+	WHERE c.provider = ? AND (? = '' OR c.tenant = ?) AND ` + compared + ` AND n.removal < 2 AND n.machine_id <> ''
 	AND (n.status = 'ready' OR n.status = 'created' AND c.status = 'failed')`
 
 // ExpectedMachines calls f with the machines that the clusters of a provider should have, cluster by cluster: of all of them, or of these where
@@ -80,7 +80,7 @@ func (s *Store) ComparedClusters(ctx context.Context, clusters []string) (list [
 				list[i].Nodes = append(list[i].Nodes, n)
 			}
 			return err
-		}, `SELECT `+cluster.NodeColumns+` FROM nodes WHERE cluster IN (`+db.Repeated(`?`, size)+`) AND leaving < 2 ORDER BY cluster, number`, ids...)
+		}, `SELECT `+cluster.NodeColumns+` FROM nodes WHERE cluster IN (`+db.Repeated(`?`, size)+`) AND removal < 2 ORDER BY cluster, number`, ids...)
 	})
 	return list, err
 }

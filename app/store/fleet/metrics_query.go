@@ -25,19 +25,19 @@ var levelQuestions = []levelQuestion{
 		UNION ALL SELECT 'queued', count(*) FROM steps WHERE state = 'queued'
 		UNION ALL SELECT 'running', count(*) FROM steps WHERE state = 'running'`, nil},
 	{"oldest", []*observe.Metric{observe.LevelOldest}, oldestQueued, oldestArgs},
-	{"outbox", []*observe.Metric{observe.LevelOutbox}, `SELECT count(*) FROM steps WHERE state = 'queued' AND rung_at = 0`, nil},
+	{"outbox", []*observe.Metric{observe.LevelOutbox}, `SELECT count(*) FROM steps WHERE state = 'queued' AND dispatched_at = 0`, nil},
 	{"overdue", []*observe.Metric{observe.LevelOverdue}, `SELECT count(*) FROM steps WHERE state = 'running' AND deadline < ?`, nowOnly},
 	{"operations", []*observe.Metric{observe.LevelOperations}, `SELECT status, count(*) FROM operations WHERE status IN ('waiting', 'running', 'paused', 'cancelling') GROUP BY status`, nil},
 	{"clusters", []*observe.Metric{observe.LevelClusters}, `SELECT status, count(*) FROM clusters WHERE deleted_at = 0 AND pool = 0 GROUP BY status`, nil},
 	{"leases", []*observe.Metric{observe.LevelLeases}, `SELECT count(*) FROM clusters WHERE deleted_at = 0 AND expires_at > 0 AND expires_at < ?`,
 		func(now time.Time, _ int) []any { return []any{db.Micros(now.Add(24 * time.Hour))} }},
 	{"machines", []*observe.Metric{observe.LevelMachines, observe.LevelCost},
-		`SELECT count(*), coalesce(sum(r.price / CASE WHEN t.exchange_rate > 0 THEN t.exchange_rate ELSE 1.0 END), 0.0) FROM tenants t JOIN resources r ON r.tenant = t.name AND r.gone_at = 0`, nil},
+		`SELECT count(*), coalesce(sum(r.price / CASE WHEN t.exchange_rate > 0 THEN t.exchange_rate ELSE 1.0 END), 0.0) FROM tenants t JOIN resources r ON r.tenant = t.name AND r.deleted_at = 0`, nil},
 	{"orphans", []*observe.Metric{observe.LevelOrphans}, `SELECT CASE WHEN tenant <> '' AND provider LIKE '%/%' THEN 'of tenants' ELSE provider END, count(*)
 		FROM orphans WHERE gone_at = 0 GROUP BY 1`, nil},
 	{"provisioners", []*observe.Metric{observe.LevelProvisioner}, `SELECT state, count(*) FROM provisioners WHERE state IN ('active', 'draining') GROUP BY state`, nil},
 	{"slots", []*observe.Metric{observe.LevelSlots}, `SELECT coalesce(sum(slots), 0) FROM provisioners WHERE state = 'active'`, nil},
-	{"deliveries", []*observe.Metric{observe.LevelDeliveries}, `SELECT count(*) FROM hook_deliveries WHERE state = 'waiting' AND notice > 0`, nil},
+	{"deliveries", []*observe.Metric{observe.LevelDeliveries}, `SELECT count(*) FROM webhook_deliveries WHERE state = 'waiting' AND notice > 0`, nil},
 }
 
 var tenantQuestions = []levelQuestion{

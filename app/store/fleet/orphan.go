@@ -12,7 +12,7 @@ import (
 	"muster/app/store/pool"
 )
 
-const orphanColumns = `id, provider, machine, hostname, zone, tenant, cluster, node, intent, kind, price, made_at,
+const orphanColumns = `id, provider, machine, hostname, zone, tenant, cluster, node, intent, kind, price, created_at,
 	first_seen, last_seen, sightings, gone_at, decision, decided, error`
 
 func scanOrphan(row db.Scanner) (fleet.Orphan, error) {
@@ -58,7 +58,7 @@ func (s *Store) Accounts(ctx context.Context) ([]app.Account, error) {
 		list = append(list, a)
 		return err
 	}, `SELECT provider, began_at, ended_at, machines, orphans, deleted, held_back, lost, error FROM accounts
-		WHERE provider NOT LIKE '%/%' OR EXISTS (SELECT 1 FROM tenants t WHERE t.closing_at = 0 AND substr(accounts.provider, 1, length(t.name) + 1) = t.name || '/')
+		WHERE provider NOT LIKE '%/%' OR EXISTS (SELECT 1 FROM tenants t WHERE t.deleting_at = 0 AND substr(accounts.provider, 1, length(t.name) + 1) = t.name || '/')
 		ORDER BY provider`)
 	return list, err
 }
@@ -85,12 +85,12 @@ func (s *Store) SeeOrphans(ctx context.Context, provider string, now time.Time, 
 	err = s.Write(ctx, func(t *db.Tx) error {
 		list = []fleet.Orphan{}
 		for _, o := range seen {
-			err := t.Exec(`INSERT INTO orphans (id, provider, machine, hostname, zone, tenant, cluster, node, intent, kind, price, made_at,
+			err := t.Exec(`INSERT INTO orphans (id, provider, machine, hostname, zone, tenant, cluster, node, intent, kind, price, created_at,
 					first_seen, last_seen, sightings, gone_at, decision, decided, error)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, '', '', '')
 				ON CONFLICT (id) DO UPDATE SET hostname = excluded.hostname, zone = excluded.zone, tenant = excluded.tenant,
 					cluster = excluded.cluster, node = excluded.node, intent = excluded.intent, kind = excluded.kind, price = excluded.price,
-					made_at = excluded.made_at, last_seen = excluded.last_seen,
+					created_at = excluded.created_at, last_seen = excluded.last_seen,
 					first_seen = CASE WHEN orphans.gone_at > 0 OR orphans.first_seen > excluded.first_seen THEN excluded.first_seen ELSE orphans.first_seen END,
 					sightings = CASE WHEN orphans.gone_at > 0 THEN 1 ELSE orphans.sightings + 1 END,
 					decision = CASE WHEN orphans.gone_at > 0 THEN '' ELSE orphans.decision END,

@@ -17,7 +17,7 @@ const atWork = `SELECT o.tenant, c.provider, o.queued + o.running, o.expected, o
 func (s *Store) Load(ctx context.Context) (fleet.Load, error) {
 	var l fleet.Load
 	// The number is read first: whatever changes after that makes it an old one.
-	err := s.Row(ctx, `SELECT COALESCE((SELECT value FROM counters WHERE name = 'shares'), 0)`).Scan(&l.Version)
+	err := s.Row(ctx, `SELECT COALESCE((SELECT value FROM sequences WHERE name = 'shares'), 0)`).Scan(&l.Version)
 	if err != nil {
 		return l, err
 	}
@@ -66,7 +66,7 @@ func (s *Store) Share(ctx context.Context, version int64, shares []fleet.Share) 
 	err = s.Write(ctx, func(t *db.Tx) error {
 		done = false
 		var now int64
-		if err := t.Row(`SELECT COALESCE((SELECT value FROM counters WHERE name = 'shares'), 0)`).Scan(&now); err != nil {
+		if err := t.Row(`SELECT COALESCE((SELECT value FROM sequences WHERE name = 'shares'), 0)`).Scan(&now); err != nil {
 			return err
 		}
 		if now != version {
@@ -104,7 +104,7 @@ func (s *Store) WorkQueued(ctx context.Context, tenant string, except []string, 
 	}
 	var some bool
 	err := s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM operations o JOIN steps s ON s.operation = o.id AND s.state = 'queued'
-		WHERE o.tenant = ? AND o.queued > 0 AND s.rung_at <= ?`+filter+`)`,
+		WHERE o.tenant = ? AND o.queued > 0 AND s.dispatched_at <= ?`+filter+`)`,
 		args...).Scan(&some)
 	return some, err
 }

@@ -21,9 +21,9 @@ func Keep(t *db.Tx, at time.Time, c app.Cluster, p *template.HealthPolicy) error
 		return Drop(t, c.ID)
 	}
 	t.Topics[app.HealthTopic()] = true
-	return t.Exec(`INSERT INTO health_rounds (cluster, tenant, provider, policy, due_at, began_at, round, holder, looked_at, state, since, ill, repair_at, repair, failures, note)
+	return t.Exec(`INSERT INTO cluster_health (cluster, tenant, provider, policy, due_at, began_at, batch, holder, checked_at, state, since, unhealthy_nodes, repair_at, repair, failures, note)
 		VALUES (?, ?, ?, ?, ?, 0, 0, '', 0, ?, 0, 0, 0, 0, 0, '') ON CONFLICT (cluster) DO UPDATE SET policy = excluded.policy,
-		due_at = CASE WHEN health_rounds.due_at < excluded.due_at THEN health_rounds.due_at ELSE excluded.due_at END`,
+		due_at = CASE WHEN cluster_health.due_at < excluded.due_at THEN cluster_health.due_at ELSE excluded.due_at END`,
 		c.ID, c.Tenant, c.Provider, db.JSON(p), db.Micros(at.Add(p.Every())), string(health.Unknown))
 }
 
@@ -43,7 +43,7 @@ func KeepOf(t *db.Tx, at time.Time, cluster string, definition []byte) error {
 // CheckSoon has the next check batch of a cluster begin at once, unless one is in progress, or its health isn't checked.
 func CheckSoon(t *db.Tx, tenant, cluster string, now time.Time) error {
 	t.Topics[app.HealthTopic()] = true
-	return t.Exec(`UPDATE health_rounds SET due_at = ? WHERE cluster = ? AND tenant = ? AND due_at > ? AND holder = ''`,
+	return t.Exec(`UPDATE cluster_health SET due_at = ? WHERE cluster = ? AND tenant = ? AND due_at > ? AND holder = ''`,
 		db.Micros(now), cluster, tenant, db.Micros(now))
 }
 
@@ -62,7 +62,7 @@ func (s *Store) CheckHealth(ctx context.Context, r execution.CheckRequest) error
 
 // Drop forgets how a cluster is.
 func Drop(t *db.Tx, cluster string) error {
-	if err := t.Exec(`DELETE FROM health_rounds WHERE cluster = ?`, cluster); err != nil {
+	if err := t.Exec(`DELETE FROM cluster_health WHERE cluster = ?`, cluster); err != nil {
 		return err
 	}
 	return t.Exec(`DELETE FROM node_health WHERE cluster = ?`, cluster)
@@ -70,7 +70,7 @@ func Drop(t *db.Tx, cluster string) error {
 
 func (s *Store) HealthDue(ctx context.Context, now time.Time) (due execution.HealthDue, err error) {
 	var next *int64
-	if err := s.Row(ctx, `SELECT min(due_at) FROM health_rounds`).Scan(&next); err != nil {
+	if err := s.Row(ctx, `SELECT min(due_at) FROM cluster_health`).Scan(&next); err != nil {
 		return due, fmt.Errorf("store: health: %w", err)
 	}
 	if next == nil {
@@ -85,7 +85,7 @@ func (s *Store) HealthDue(ctx context.Context, now time.Time) (due execution.Hea
 		err := row.Scan(&tenant)
 		due.Tenants = append(due.Tenants, tenant)
 		return err
-	}, `SELECT DISTINCT tenant FROM health_rounds WHERE due_at <= ?`, db.Micros(now))
+	}, `SELECT DISTINCT tenant FROM cluster_health WHERE due_at <= ?`, db.Micros(now))
 	return due, err
 }
 
@@ -98,7 +98,7 @@ func (s *Store) CheckBatchesSoon(ctx context.Context, before time.Time) (list []
 		d.DueAt = db.FromMicros(due)
 		list = append(list, d)
 		return err
-	}, `SELECT tenant, provider, min(due_at) FROM health_rounds WHERE due_at <= ? GROUP BY tenant, provider`, db.Micros(before))
+	}, `SELECT tenant, provider, min(due_at) FROM cluster_health WHERE due_at <= ? GROUP BY tenant, provider`, db.Micros(before))
 	return list, err
 }
 
@@ -136,13 +136,13 @@ func (s *Store) ClaimCheckBatch(ctx context.Context, q execution.CheckBatchQuery
 			l := late{cluster: c.ID}
 			others = append(others, l)
 			return json.Unmarshal(text, &others[len(others)-1].policy)
-		}, `SELECT `+clusterdb.Columns+`, r.policy, r.round, c.lost_at FROM health_rounds r JOIN clusters c ON c.id = r.cluster
+		}, `SELECT `+clusterdb.Columns+`, r.policy, r.batch, c.lost_at FROM cluster_health r JOIN clusters c ON c.id = r.cluster
 			WHERE r.tenant = ? AND r.due_at <= ?`+except+` ORDER BY r.due_at LIMIT `+fmt.Sprint(putOff), args...)
 		if err != nil {
 			return err
 		}
 		for _, l := range others {
-			if err := t.Exec(`UPDATE health_rounds SET due_at = ?, holder = '' WHERE cluster = ?`, db.Micros(q.Now.Add(l.policy.Every())), l.cluster); err != nil {
+			if err := t.Exec(`UPDATE cluster_health SET due_at = ?, holder = '' WHERE cluster = ?`, db.Micros(q.Now.Add(l.policy.Every())), l.cluster); err != nil {
 				return err
 			}
 		}
@@ -150,7 +150,7 @@ func (s *Store) ClaimCheckBatch(ctx context.Context, q execution.CheckBatchQuery
 			return nil
 		}
 		until := q.Now.Add(q.Within(found.Cluster.Size))
-		return t.Exec(`UPDATE health_rounds SET due_at = ?, began_at = ?, round = ?, holder = ? WHERE cluster = ?`,
+		return t.Exec(`UPDATE cluster_health SET due_at = ?, began_at = ?, batch = ?, holder = ? WHERE cluster = ?`,
 			db.Micros(until), db.Micros(q.Now), found.Round, q.Worker.Name, found.Cluster.ID)
 	})
 	if err != nil || found == nil {

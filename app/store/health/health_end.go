@@ -42,7 +42,7 @@ type healthRow struct {
 	note                      string
 }
 
-const healthColumns = `r.policy, r.began_at, r.looked_at, r.due_at, r.since, r.state, r.ill, r.repair_at, r.repair, r.failures, r.note`
+const healthColumns = `r.policy, r.began_at, r.checked_at, r.due_at, r.since, r.state, r.unhealthy_nodes, r.repair_at, r.repair, r.failures, r.note`
 
 func (h *healthRow) dest() []any {
 	return []any{&h.text, &h.began, &h.looked, &h.due, &h.since, &h.state, &h.ill, &h.repairAt, &h.repair, &h.failures, &h.note}
@@ -58,7 +58,7 @@ func (h *healthRow) scan(row db.Scanner) error {
 func (s *Store) EndCheckBatch(ctx context.Context, o execution.CheckBatchOutcome) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var h healthRow
-		err := h.scan(t.Row(`SELECT `+healthColumns+` FROM health_rounds r WHERE r.cluster = ? AND r.tenant = ? AND r.round = ? AND r.holder = ?`,
+		err := h.scan(t.Row(`SELECT `+healthColumns+` FROM cluster_health r WHERE r.cluster = ? AND r.tenant = ? AND r.batch = ? AND r.holder = ?`,
 			o.Cluster, o.Tenant, o.Round, o.Worker))
 		if db.IsNoRows(err) {
 			return app.Errorf(app.EStale, "Round %d of cluster %s no longer belongs to %s.", o.Round, o.Cluster, o.Worker)
@@ -67,7 +67,7 @@ func (s *Store) EndCheckBatch(ctx context.Context, o execution.CheckBatchOutcome
 			return fmt.Errorf("store: health: %w", err)
 		}
 		due := db.FromMicros(h.began).Add(h.policy.Every())
-		if err := t.Exec(`UPDATE health_rounds SET due_at = ?, holder = '', looked_at = ? WHERE cluster = ?`,
+		if err := t.Exec(`UPDATE cluster_health SET due_at = ?, holder = '', checked_at = ? WHERE cluster = ?`,
 			db.Micros(due), db.Micros(o.Now), o.Cluster); err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func judge(t *db.Tx, o execution.CheckBatchOutcome, h healthRow, before []health
 		err := row.Scan(&m.name, &m.id, &m.number)
 		there = append(there, m)
 		return err
-	}, `SELECT name, machine_id, number FROM nodes WHERE cluster = ? AND status = ? AND leaving < 2 ORDER BY number`, o.Cluster, string(app.NodeReady))
+	}, `SELECT name, machine_id, number FROM nodes WHERE cluster = ? AND status = ? AND removal < 2 ORDER BY number`, o.Cluster, string(app.NodeReady))
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func settleHealth(t *db.Tx, o execution.CheckBatchOutcome, h healthRow, nodes []
 	default:
 		repairAt, note = 0, ""
 	}
-	if err := t.Exec(`UPDATE health_rounds SET state = ?, since = ?, ill = ?, repair_at = ?, note = ? WHERE cluster = ?`,
+	if err := t.Exec(`UPDATE cluster_health SET state = ?, since = ?, unhealthy_nodes = ?, repair_at = ?, note = ? WHERE cluster = ?`,
 		string(sum.State), since, ill, repairAt, note, o.Cluster); err != nil {
 		return err
 	}

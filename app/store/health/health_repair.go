@@ -33,9 +33,9 @@ func (s *Store) fillRepair(ctx context.Context, d *execution.RepairDue, now time
 		{&d.RepairStatus, `SELECT coalesce((SELECT status FROM operations WHERE id = ? AND cluster = ?), ?)`,
 			[]any{d.Repair, d.Cluster.ID, string(app.OperationCancelled)}},
 		{&d.RepairVeto, `SELECT coalesce((SELECT message FROM operations WHERE id = ? AND cluster = ? AND vetoed_by <> ''), '')`, []any{d.Repair, d.Cluster.ID}},
-		{&d.TenantNodes, `SELECT count(*) FROM health_rounds r JOIN nodes n ON n.cluster = r.cluster WHERE r.tenant = ? AND n.status = ? AND n.leaving < 2`,
+		{&d.TenantNodes, `SELECT count(*) FROM cluster_health r JOIN nodes n ON n.cluster = r.cluster WHERE r.tenant = ? AND n.status = ? AND n.removal < 2`,
 			[]any{tenant, string(app.NodeReady)}},
-		{&d.TenantIll, `SELECT CAST(coalesce(sum(ill), 0) AS BIGINT) FROM health_rounds WHERE tenant = ?`, []any{tenant}},
+		{&d.TenantIll, `SELECT CAST(coalesce(sum(unhealthy_nodes), 0) AS BIGINT) FROM cluster_health WHERE tenant = ?`, []any{tenant}},
 		{&repaired, `SELECT count(*) FROM operations o JOIN steps s ON s.operation = o.id WHERE o.tenant = ? AND o.requester = ? AND o.kind = ?
 			AND o.created_at > ? AND s.action = ?`,
 			[]any{tenant, app.HealthUser, string(app.OperationRepair), db.Micros(now.Add(-execution.RepairWindow)), string(app.ActionCreate)}},
@@ -54,14 +54,14 @@ func (s *Store) fillRepair(ctx context.Context, d *execution.RepairDue, now time
 func (s *Store) NoteRepair(ctx context.Context, n execution.RepairNote) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var note string
-		err := t.Row(`SELECT note FROM health_rounds WHERE cluster = ? AND tenant = ?`, n.Cluster, n.Tenant).Scan(&note)
+		err := t.Row(`SELECT note FROM cluster_health WHERE cluster = ? AND tenant = ?`, n.Cluster, n.Tenant).Scan(&note)
 		if db.IsNoRows(err) {
 			return nil // no one manages it any more
 		}
 		if err != nil {
 			return fmt.Errorf("store: health: %w", err)
 		}
-		if err := t.Exec(`UPDATE health_rounds SET repair_at = ?, repair = ?, failures = ?, note = ? WHERE cluster = ?`,
+		if err := t.Exec(`UPDATE cluster_health SET repair_at = ?, repair = ?, failures = ?, note = ? WHERE cluster = ?`,
 			db.Micros(n.NextAt), n.Operation, n.Failures, n.Note, n.Cluster); err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ func (s *Store) ClusterHealth(ctx context.Context, tenant, cluster string) (*hea
 	}
 	defer func() { _ = moment.Rollback() }()
 	var h healthRow
-	err = h.scan(moment.QueryRowContext(ctx, `SELECT `+healthColumns+` FROM health_rounds r WHERE r.cluster = ? AND r.tenant = ?`, cluster, tenant))
+	err = h.scan(moment.QueryRowContext(ctx, `SELECT `+healthColumns+` FROM cluster_health r WHERE r.cluster = ? AND r.tenant = ?`, cluster, tenant))
 	if db.IsNoRows(err) {
 		return nil, nil
 	}
@@ -42,11 +42,11 @@ func (s *Store) ClusterHealth(ctx context.Context, tenant, cluster string) (*hea
 		out.Nodes = append(out.Nodes, n)
 		return err
 	}, `SELECT `+nodeHealthColumns+`, n.machine_id FROM node_health h JOIN nodes n ON n.cluster = h.cluster AND n.name = h.node
-		WHERE h.cluster = ? AND n.status = ? AND n.leaving < 2 ORDER BY h.number`, cluster, string(app.NodeReady)); err != nil {
+		WHERE h.cluster = ? AND n.status = ? AND n.removal < 2 ORDER BY h.number`, cluster, string(app.NodeReady)); err != nil {
 		return nil, err
 	}
 	var nodes int
-	if err := moment.QueryRowContext(ctx, `SELECT count(*) FROM nodes WHERE cluster = ? AND status = ? AND leaving < 2`, cluster, string(app.NodeReady)).
+	if err := moment.QueryRowContext(ctx, `SELECT count(*) FROM nodes WHERE cluster = ? AND status = ? AND removal < 2`, cluster, string(app.NodeReady)).
 		Scan(&nodes); err != nil {
 		return nil, fmt.Errorf("store: health: %w", err)
 	}
@@ -64,7 +64,7 @@ func (s *Store) RepairsDue(ctx context.Context, now time.Time, limit int) ([]exe
 		}
 		all = append(all, execution.RepairDue{Cluster: c, Policy: h.policy, Failures: h.failures, Repair: h.repair, Note: h.note})
 		return err
-	}, `SELECT `+cluster.Columns+`, `+healthColumns+` FROM health_rounds r JOIN clusters c ON c.id = r.cluster
+	}, `SELECT `+cluster.Columns+`, `+healthColumns+` FROM cluster_health r JOIN clusters c ON c.id = r.cluster
 		WHERE r.repair_at > 0 AND r.repair_at <= ? ORDER BY r.repair_at LIMIT ?`, db.Micros(now), limit)
 	if err != nil {
 		return nil, err

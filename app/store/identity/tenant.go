@@ -15,7 +15,7 @@ const tenantRows = `SELECT t.name, t.about, t.slots, t.created_at, t.created_by,
 	(SELECT count(*) FROM users u WHERE u.tenant = t.name),
 	(SELECT count(*) FROM clusters c WHERE c.tenant = t.name AND c.deleted_at = 0 AND c.pool = 0),
 	(SELECT CAST(coalesce(sum(s.slots), 0) AS BIGINT) FROM provisioner_shares s WHERE s.tenant = t.name)
-	FROM tenants t WHERE t.closing_at = 0`
+	FROM tenants t WHERE t.deleting_at = 0`
 
 func scanTenant(row db.Scanner) (t identity.Tenant, err error) {
 	var created int64
@@ -36,7 +36,7 @@ func (s *Store) Tenants(ctx context.Context) ([]identity.Tenant, error) {
 
 func (s *Store) TenantNames(ctx context.Context) ([]string, error) {
 	names := []string{}
-	return names, s.Each(ctx, db.Texts(&names), `SELECT name FROM tenants WHERE closing_at = 0 ORDER BY name`)
+	return names, s.Each(ctx, db.Texts(&names), `SELECT name FROM tenants WHERE deleting_at = 0 ORDER BY name`)
 }
 
 func (s *Store) Tenant(ctx context.Context, name string) (identity.Tenant, error) {
@@ -57,7 +57,7 @@ func tenantError(name string, err error) error {
 // TenantExists refuses what begins in a tenant that is not there, or was deleted a moment ago.
 func TenantExists(t *db.Tx, name string) error {
 	var closing int64
-	err := t.Row(`SELECT closing_at FROM tenants WHERE name = ?`, name).Scan(&closing)
+	err := t.Row(`SELECT deleting_at FROM tenants WHERE name = ?`, name).Scan(&closing)
 	if db.IsNoRows(err) || err == nil && closing > 0 {
 		return app.Errorf(app.ENotFound, "Tenant %q doesn't exist.", name)
 	}
@@ -67,7 +67,7 @@ func TenantExists(t *db.Tx, name string) error {
 // TenantOpen refuses what begins in a tenant that was deleted a moment ago. Tests have tenants that were never made.
 func TenantOpen(t *db.Tx, name string) error {
 	var closing int64
-	err := t.Row(`SELECT closing_at FROM tenants WHERE name = ?`, name).Scan(&closing)
+	err := t.Row(`SELECT deleting_at FROM tenants WHERE name = ?`, name).Scan(&closing)
 	if err == nil && closing > 0 {
 		return app.Errorf(app.ENotFound, "Tenant %q no longer exists.", name)
 	}
@@ -79,7 +79,7 @@ func TenantOpen(t *db.Tx, name string) error {
 
 func (s *Store) CreateTenant(ctx context.Context, who app.Actor, n identity.Tenant, admin *identity.User) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		added, err := t.Count(`INSERT INTO tenants (name, about, slots, currency, exchange_rate, created_at, created_by, copied_from, closing_at)
+		added, err := t.Count(`INSERT INTO tenants (name, about, slots, currency, exchange_rate, created_at, created_by, copied_from, deleting_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING`, n.Name, n.About, n.Slots, n.Currency, n.ExchangeRate, db.Micros(n.CreatedAt), n.CreatedBy, n.From)
 		if err != nil {
 			return err
@@ -211,7 +211,7 @@ func (s *Store) DeleteTenant(ctx context.Context, who app.Actor, name string, at
 				return err
 			}
 		}
-		if err := t.Exec(`UPDATE tenants SET closing_at = ? WHERE name = ?`, db.Micros(at), name); err != nil {
+		if err := t.Exec(`UPDATE tenants SET deleting_at = ? WHERE name = ?`, db.Micros(at), name); err != nil {
 			return err
 		}
 		facts := tenantFacts(before)
@@ -228,7 +228,7 @@ func tenantLeft(t *db.Tx, name string) (l identity.TenantLeftovers, err error) {
 	}{
 		{&l.Live, `SELECT name || ' (' || id || ')' FROM clusters WHERE tenant = ? AND deleted_at = 0 AND pool = 0 ORDER BY number`},
 		{&l.Live, `SELECT 'the pool ' || name FROM pools WHERE tenant = ? AND ended_at = 0 ORDER BY name`},
-		{&l.Unproven, `SELECT name || ' (' || id || ')' FROM clusters WHERE tenant = ? AND deleted_at > 0 AND proven_at = 0 ORDER BY number`},
+		{&l.Unproven, `SELECT name || ' (' || id || ')' FROM clusters WHERE tenant = ? AND deleted_at > 0 AND deletion_verified_at = 0 ORDER BY number`},
 		{&l.Orphans, `SELECT provider || ' ' || machine FROM orphans WHERE tenant = ? AND gone_at = 0 ORDER BY provider, machine`},
 		// Of clusters that live, the line above has said it.
 		{&l.Intents, `SELECT i.node || ' of ' || i.cluster FROM intents i LEFT JOIN clusters c ON c.id = i.cluster AND c.deleted_at = 0
@@ -245,5 +245,5 @@ func tenantLeft(t *db.Tx, name string) (l identity.TenantLeftovers, err error) {
 // SharesChanged notes, within a write, that provisioners or shares are others now.
 func SharesChanged(t *db.Tx) error {
 	t.Topics[app.SharesTopic()] = true
-	return t.Exec(`INSERT INTO counters (name, value) VALUES ('shares', 1) ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`)
+	return t.Exec(`INSERT INTO sequences (name, value) VALUES ('shares', 1) ON CONFLICT (name) DO UPDATE SET value = sequences.value + 1`)
 }

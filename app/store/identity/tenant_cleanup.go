@@ -46,7 +46,7 @@ func dropMembershipsOf(t *db.Tx, tenant, user string) error {
 }
 
 func dropPeopleOf(t *db.Tx, tenant string) error {
-	for _, table := range []string{"cluster_shares", "api_tokens", "memberships", "user_groups", "signins", "subjects", "identities", "second_factors", "recovery_codes", "users"} {
+	for _, table := range []string{"cluster_shares", "api_tokens", "memberships", "user_groups", "signins", "sso_subjects", "identities", "second_factors", "recovery_codes", "users"} {
 		if err := t.Exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func copyGroups(t *db.Tx, who app.Actor, from, to string, at time.Time) error {
 
 // dropSignInsOf forgets who the user is elsewhere, too: at the next sign-in there it would be a new account.
 func dropSignInsOf(t *db.Tx, tenant, user string) error {
-	for _, table := range []string{"signins", "subjects", "identities", "second_factors", "recovery_codes"} {
+	for _, table := range []string{"signins", "sso_subjects", "identities", "second_factors", "recovery_codes"} {
 		if err := t.Exec(`DELETE FROM `+table+` WHERE tenant = ? AND user_name = ?`, tenant, user); err != nil {
 			return err
 		}
@@ -72,10 +72,10 @@ func dropSignInsOf(t *db.Tx, tenant, user string) error {
 
 // dropHooksAndSecretsOf drops what could still be sent or opened. Policies and quotas say what held, and stay.
 func dropHooksAndSecretsOf(t *db.Tx, tenant string) error {
-	if err := t.Exec(`DELETE FROM hook_attempts WHERE delivery IN (SELECT id FROM hook_deliveries WHERE tenant = ?)`, tenant); err != nil {
+	if err := t.Exec(`DELETE FROM webhook_attempts WHERE delivery IN (SELECT id FROM webhook_deliveries WHERE tenant = ?)`, tenant); err != nil {
 		return err
 	}
-	for _, table := range []string{"hook_deliveries", "hooks", "secrets"} {
+	for _, table := range []string{"webhook_deliveries", "webhooks", "secrets"} {
 		if err := t.Exec(`DELETE FROM `+table+` WHERE tenant = ?`, tenant); err != nil {
 			return err
 		}

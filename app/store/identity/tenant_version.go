@@ -22,11 +22,11 @@ var tenantVersionRows = []string{
 	`SELECT group_name, user_name, '' FROM memberships WHERE tenant = ? AND source = '' ORDER BY group_name, user_name`,
 	`SELECT scope || ' ' || name, CAST(clusters AS TEXT) || '|' || CAST(nodes AS TEXT) || '|' || CAST(cpu AS TEXT), CAST(per_hour AS TEXT) || '|' || CAST(per_month AS TEXT)
 		FROM quotas WHERE tenant = ? ORDER BY scope, name`,
-	`SELECT name, CAST(version AS TEXT), '' FROM policies WHERE tenant = ? AND stands = 1 ORDER BY name`,
+	`SELECT name, CAST(version AS TEXT), '' FROM policies WHERE tenant = ? AND active = 1 ORDER BY name`,
 	`SELECT name, CAST(set_at AS TEXT), '' FROM secrets WHERE tenant = ? ORDER BY name`,
-	`SELECT name, CAST(id AS TEXT), CAST(changed_at AS TEXT) || '|' || CAST(secret_at AS TEXT) FROM hooks WHERE tenant = ? ORDER BY name`,
+	`SELECT name, CAST(id AS TEXT), CAST(changed_at AS TEXT) || '|' || CAST(secret_at AS TEXT) FROM webhooks WHERE tenant = ? ORDER BY name`,
 	`SELECT name, id, CAST(changed_at AS TEXT) || '|' || CAST(secret_at AS TEXT) FROM build_hooks WHERE tenant = ? AND deleted_at = 0 ORDER BY name`,
-	`SELECT name, CAST(id AS TEXT), CAST(wanted AS TEXT) || '|' || CAST(max_age AS TEXT) || '|' || mode FROM pools WHERE tenant = ? AND ended_at = 0 ORDER BY name`,
+	`SELECT name, CAST(id AS TEXT), CAST(target_size AS TEXT) || '|' || CAST(max_age AS TEXT) || '|' || mode FROM pools WHERE tenant = ? AND ended_at = 0 ORDER BY name`,
 	`SELECT 'catalog', CAST(revision AS TEXT), '' FROM catalog_heads WHERE tenant = ?`,
 	`SELECT r.family || '/' || r.member || '/' || r.kind || '/' || r.name, CAST(v.number AS TEXT), CAST(v.live AS TEXT)
 		FROM resource_items r JOIN resource_versions v ON v.resource = r.id AND v.deleted_at = 0 WHERE r.tenant = ? ORDER BY r.family, r.member, r.kind, r.name, v.number`,

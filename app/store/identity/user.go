@@ -159,7 +159,7 @@ func (s *Store) ResetPassword(ctx context.Context, who app.Actor, name, hash str
 			return &app.Error{Code: app.EConflict, Reason: "no_password", Message: fmt.Sprintf("%s signs in at an identity provider and has no password in Muster.", name),
 				Hint: "Reset the password there."}
 		}
-		if err := t.Exec(`UPDATE users SET password_hash = ?, must_change = 1, password_at = ? WHERE tenant = ? AND name = ?`,
+		if err := t.Exec(`UPDATE users SET password_hash = ?, must_change_password = 1, password_at = ? WHERE tenant = ? AND name = ?`,
 			hash, db.Micros(at), u.Tenant, u.Name); err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 
 // Begin notes when a lease was set, and when its first warning is due.
 func Begin(t *db.Tx, cluster string, from, until time.Time) error {
-	return t.Exec(`UPDATE clusters SET expires_at = ?, lease_from = ?, warn_at = ? WHERE id = ?`, db.Micros(until), db.Micros(from),
+	return t.Exec(`UPDATE clusters SET expires_at = ?, lease_from = ?, lease_reminder_at = ? WHERE id = ?`, db.Micros(until), db.Micros(from),
 		db.Micros(template.LeaseTimes{From: from, Until: until}.NextWarning(from)), cluster)
 }
 
@@ -86,7 +86,7 @@ func (s *Store) LeaseTimes(ctx context.Context, tenant, cluster string) (l templ
 	return template.LeaseTimes{From: db.FromMicros(from), Until: db.FromMicros(until)}, clusterdb.ReadError(err, cluster)
 }
 
-const leaseDue = `c.deleted_at = 0 AND c.warn_at > 0 AND c.warn_at <= ?`
+const leaseDue = `c.deleted_at = 0 AND c.lease_reminder_at > 0 AND c.lease_reminder_at <= ?`
 
 func (s *Store) LeasesToWarn(ctx context.Context, now time.Time, limit int) (list []operation.LeaseDue, err error) {
 	err = s.Each(ctx, func(row db.Scanner) error {
@@ -94,14 +94,15 @@ func (s *Store) LeasesToWarn(ctx context.Context, now time.Time, limit int) (lis
 		c, err := clusterdb.Scan(row, &from, &warn)
 		list = append(list, operation.LeaseDue{Cluster: c, Times: template.LeaseTimes{From: db.FromMicros(from), Until: c.ExpiresAt}, WarnAt: db.FromMicros(warn)})
 		return err
-	}, `SELECT `+clusterdb.Columns+`, c.lease_from, c.warn_at FROM clusters c WHERE `+leaseDue+` ORDER BY c.warn_at LIMIT ?`, db.Micros(now), limit)
+	}, `SELECT `+clusterdb.Columns+`, c.lease_from, c.lease_reminder_at FROM clusters c WHERE `+leaseDue+`
+		ORDER BY c.lease_reminder_at LIMIT ?`, db.Micros(now), limit)
 	return list, err
 }
 
 func (s *Store) WarnLease(ctx context.Context, d operation.LeaseDue, before time.Duration, next time.Time, n app.Notice) (done bool, err error) {
 	c := d.Cluster
 	err = s.Write(ctx, func(t *db.Tx) error {
-		changed, err := t.Count(`UPDATE clusters SET warn_at = ? WHERE id = ? AND deleted_at = 0 AND expires_at = ? AND warn_at = ?`,
+		changed, err := t.Count(`UPDATE clusters SET lease_reminder_at = ? WHERE id = ? AND deleted_at = 0 AND expires_at = ? AND lease_reminder_at = ?`,
 			db.Micros(next), c.ID, db.Micros(d.Times.Until), db.Micros(d.WarnAt))
 		if done = changed > 0; err != nil || !done || before == 0 {
 			return err

@@ -8,5 +8,5 @@ import (
 
 // Leases that end soon are looked for every few seconds.
 func TestLeaseWarningsUseAnIndex(t *testing.T) {
-	dbtest.FindsBy(t, dbtest.OnDisk(t), `SELECT 1 FROM clusters c WHERE `+leaseDue, "leases_to_warn_of")
+	dbtest.FindsBy(t, dbtest.OnDisk(t), `SELECT 1 FROM clusters c WHERE `+leaseDue, "leases_to_remind")
 }

@@ -100,7 +100,7 @@ func backfillAfter(t *db.Tx, now time.Time, o app.Operation, status app.ClusterS
 // said, and begins its back-off again where it has grown.
 func lacks(t *db.Tx, o app.Operation, c app.Cluster, had *appcluster.Backfill) (*appcluster.Backfill, error) {
 	var was []byte
-	if err := t.Row(`SELECT was FROM changes WHERE operation = ?`, o.ID).Scan(&was); err != nil {
+	if err := t.Row(`SELECT was FROM operation_changes WHERE operation = ?`, o.ID).Scan(&was); err != nil {
 		return nil, fmt.Errorf("store: change of operation %d: %w", o.ID, err)
 	}
 	var before ChangeText
@@ -111,7 +111,7 @@ func lacks(t *db.Tx, o app.Operation, c app.Cluster, had *appcluster.Backfill) (
 		var size struct {
 			Size int `json:"size"`
 		}
-		err := t.Row(`SELECT was FROM changes WHERE operation = ?`, o.Accepts).Scan(&was)
+		err := t.Row(`SELECT was FROM operation_changes WHERE operation = ?`, o.Accepts).Scan(&was)
 		if err == nil {
 			err = json.Unmarshal(was, &size)
 		}

@@ -11,10 +11,10 @@ import (
 )
 
 // HookColumns are those of a hook h, as ScanHook scans them.
-const HookColumns = `h.id, h.tenant, h.name, h.shown, h.kinds, h.format, h.recipient, h.secret_at, h.old_until, h.enabled, h.stopped, h.failures,
-	h.phase, h.operations, h.patience, h.on_timeout, h.script, h.on_services, h.created_by, h.created_at, h.changed_at, h.last_id, h.last_at, h.last_took, h.last_status, h.last_code, h.last_error,
-	(SELECT count(*) FROM hook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND (d.notice > 0 OR d.operation > 0)),
-	COALESCE((SELECT d.next_at FROM hook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND d.notice > 0 ORDER BY d.id LIMIT 1), 0)`
+const HookColumns = `h.id, h.tenant, h.name, h.shown, h.kinds, h.format, h.recipient, h.secret_at, h.old_until, h.enabled, h.stopped_reason, h.failures,
+	h.phase, h.operations, h.timeout, h.on_timeout, h.script, h.on_services, h.created_by, h.created_at, h.changed_at, h.last_id, h.last_at, h.last_took, h.last_status, h.last_code, h.last_error,
+	(SELECT count(*) FROM webhook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND (d.notice > 0 OR d.operation > 0)),
+	COALESCE((SELECT d.next_at FROM webhook_deliveries d WHERE d.hook = h.id AND d.state = 'waiting' AND d.notice > 0 ORDER BY d.id LIMIT 1), 0)`
 
 // ScanHook reads a row of HookColumns.
 func ScanHook(row db.Scanner) (webhook.Endpoint, error) {

@@ -14,7 +14,7 @@ func lostOf(t *db.Tx, cluster string) (names []string, err error) {
 		err := row.Scan(&name)
 		names = append(names, name)
 		return err
-	}, `SELECT name FROM nodes WHERE cluster = ? AND lost_at > 0 AND leaving = 0 AND status IN ('created', 'ready') ORDER BY number`, cluster)
+	}, `SELECT name FROM nodes WHERE cluster = ? AND lost_at > 0 AND removal = 0 AND status IN ('created', 'ready') ORDER BY number`, cluster)
 	return names, err
 }
 

@@ -13,10 +13,10 @@ import (
 
 // ManualStepColumns are those that ScanManualStep scans.
 const ManualStepColumns = `q.id, q.operation, q.idx, q.attempt, q.step, q.node, q.service, q.action, q.tenant, q.cluster, c.name, o.kind, c.owner, o.requester,
-	q.person, q.state, q.asked, q.help, q.asked_at, q.until, q.answered_at, q.answered_by, q.reason`
+	q.person, q.state, q.prompt, q.help, q.asked_at, q.due_at, q.answered_at, q.answered_by, q.reason`
 
 // ManualStepTables are where ManualStepColumns are from.
-const ManualStepTables = ` FROM questions q JOIN clusters c ON c.id = q.cluster JOIN operations o ON o.id = q.operation `
+const ManualStepTables = ` FROM manual_steps q JOIN clusters c ON c.id = q.cluster JOIN operations o ON o.id = q.operation `
 
 // ManualStepRow is a question by the name that its answer is sealed for.
 type ManualStepRow struct{ execution.ManualStep }
@@ -71,18 +71,18 @@ func CloseManualStep(t *db.Tx, q ManualStepRow, e ManualStepEnd) error {
 	if e.Sealed == nil {
 		e.Sealed = []byte{}
 	}
-	return t.Exec(`UPDATE questions SET state = ?, answered_at = ?, answered_by = ?, reason = ?, answer = ?, same_as = ?, remind_at = 0
+	return t.Exec(`UPDATE manual_steps SET state = ?, answered_at = ?, answered_by = ?, reason = ?, answer = ?, answered_with = ?, remind_at = 0
 		WHERE operation = ? AND idx = ?`, string(e.State), db.Micros(e.Now), e.Who, e.Why, e.Sealed, e.SameAs, q.Operation, q.Index)
 }
 
 // WithdrawManualSteps takes back what is asked of an operation that is paused or cancelled.
 func WithdrawManualSteps(t *db.Tx, operation int64) error {
-	return t.Exec(`UPDATE questions SET state = 'withdrawn', remind_at = 0 WHERE operation = ? AND state = 'open'`, operation)
+	return t.Exec(`UPDATE manual_steps SET state = 'withdrawn', remind_at = 0 WHERE operation = ? AND state = 'open'`, operation)
 }
 
 // forgetAnswers wipes what was typed for a cluster that is gone.
 func forgetAnswers(t *db.Tx, cluster string) error {
-	return t.Exec(`UPDATE questions SET answer = ? WHERE cluster = ? AND length(answer) > 0`, []byte{}, cluster)
+	return t.Exec(`UPDATE manual_steps SET answer = ? WHERE cluster = ? AND length(answer) > 0`, []byte{}, cluster)
 }
 
 // insertManualSteps writes what a plan asks people.
@@ -100,7 +100,7 @@ func insertManualSteps(t *db.Tx, p *PlanRows) error {
 	for name, q := range p.plan.ManualSteps {
 		texts[name] = db.JSON(q)
 	}
-	return t.ExecChunks(len(at), `INSERT INTO questions (name, tenant, cluster, operation, idx, step, node, service, action, person, answer) VALUES `,
+	return t.ExecChunks(len(at), `INSERT INTO manual_steps (name, tenant, cluster, operation, idx, step, node, service, action, person, answer) VALUES `,
 		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, ``, func(args []any, n int) []any {
 			i := at[n]
 			s := p.plan.Steps[i]

@@ -28,7 +28,7 @@ func noteManualSteps(t *db.Tx, now time.Time, set *ledger.Set) (known []ManualSt
 		}
 	}
 	for _, st := range moved {
-		if err := t.Exec(`UPDATE questions SET until = ? WHERE operation = ? AND idx = ?`, db.Micros(st.Deadline), st.Operation, st.Index); err != nil {
+		if err := t.Exec(`UPDATE manual_steps SET due_at = ? WHERE operation = ? AND idx = ?`, db.Micros(st.Deadline), st.Operation, st.Index); err != nil {
 			return nil, err
 		}
 	}
@@ -86,7 +86,7 @@ func openManualSteps(t *db.Tx, now time.Time, opened []*ledger.Step) (known []Ma
 			fresh := !alreadyNotified(t, told, q)
 			if q.Person.Once && fresh {
 				var before string // the one by which people know of it, and which was answered perhaps
-				err := t.Row(`SELECT COALESCE(min(state), '') FROM questions WHERE operation = ? AND service = ? AND action = ? AND state IN ('answered', 'open')`,
+				err := t.Row(`SELECT COALESCE(min(state), '') FROM manual_steps WHERE operation = ? AND service = ? AND action = ? AND state IN ('answered', 'open')`,
 					q.Operation, q.Service, string(q.Action)).Scan(&before)
 				if err != nil {
 					return nil, err
@@ -98,8 +98,8 @@ func openManualSteps(t *db.Tx, now time.Time, opened []*ledger.Step) (known []Ma
 			if !fresh {
 				remind = time.Time{}
 			}
-			if err := t.Exec(`UPDATE questions SET state = 'open', attempt = ?, asked = ?, help = ?, asked_at = ?, until = ?, remind_at = ?, answered_at = 0,
-				answered_by = '', reason = '', answer = ?, same_as = '' WHERE operation = ? AND idx = ?`, q.Attempt, q.Person.Ask, q.Person.Help, db.Micros(now), db.Micros(q.Until),
+			if err := t.Exec(`UPDATE manual_steps SET state = 'open', attempt = ?, prompt = ?, help = ?, asked_at = ?, due_at = ?, remind_at = ?, answered_at = 0,
+				answered_by = '', reason = '', answer = ?, answered_with = '' WHERE operation = ? AND idx = ?`, q.Attempt, q.Person.Ask, q.Person.Help, db.Micros(now), db.Micros(q.Until),
 				db.Micros(remind), []byte{}, q.Operation, q.Index); err != nil {
 				return nil, err
 			}
@@ -159,7 +159,7 @@ func answerKnown(t *db.Tx, now time.Time, known []ManualStepRow) error {
 			continue
 		}
 		e := ManualStepEnd{State: execution.ManualStepAnswered, Who: was[0].AnsweredBy, Now: now}
-		if err := t.Row(`SELECT CASE same_as WHEN '' THEN name ELSE same_as END FROM questions WHERE operation = ? AND idx = ?`,
+		if err := t.Row(`SELECT CASE answered_with WHEN '' THEN name ELSE answered_with END FROM manual_steps WHERE operation = ? AND idx = ?`,
 			was[0].Operation, was[0].Index).Scan(&e.SameAs); err != nil {
 			return err
 		}

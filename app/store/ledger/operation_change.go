@@ -63,12 +63,12 @@ func changeDone(t *db.Tx, now time.Time, o app.Operation) error {
 			return err
 		}
 	}
-	if err := t.Exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND ended_at = 0 AND asked = 0
-		AND node IN (SELECT n.name FROM nodes n WHERE n.cluster = ? AND n.leaving = 1 AND n.status = 'planned')`,
+	if err := t.Exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND ended_at = 0 AND create_attempts = 0
+		AND node IN (SELECT n.name FROM nodes n WHERE n.cluster = ? AND n.removal = 1 AND n.status = 'planned')`,
 		db.Micros(now), o.Cluster, o.Cluster); err != nil {
 		return err
 	}
-	return t.Exec(`UPDATE nodes SET leaving = 2, status = 'deleted', secret = ? WHERE cluster = ? AND leaving = 1 AND status IN ('planned', 'deleted')
+	return t.Exec(`UPDATE nodes SET removal = 2, status = 'deleted', secret = ? WHERE cluster = ? AND removal = 1 AND status IN ('planned', 'deleted')
 		AND NOT EXISTS (SELECT 1 FROM intents i WHERE i.cluster = nodes.cluster AND i.node = nodes.name AND i.ended_at = 0)`, []byte{}, o.Cluster)
 }
 
@@ -76,7 +76,8 @@ func changeDone(t *db.Tx, now time.Time, o app.Operation) error {
 // failed before it and which it has brought to an end. It is nil where none said anything.
 func reservedLast(t *db.Tx, o app.Operation) (*ReservedText, error) {
 	var text []byte
-	err := t.Row(`SELECT made FROM changes WHERE cluster = ? AND operation <= ? AND reserves = 1 ORDER BY operation DESC LIMIT 1`, o.Cluster, o.ID).Scan(&text)
+	err := t.Row(`SELECT made FROM operation_changes WHERE cluster = ? AND operation <= ? AND reserves = 1
+		ORDER BY operation DESC LIMIT 1`, o.Cluster, o.ID).Scan(&text)
 	if db.IsNoRows(err) {
 		return nil, nil
 	}

@@ -39,7 +39,7 @@ func endCluster(t *db.Tx, now time.Time, o *ledger.Operation) error {
 		if err := endPlanned(t, now, o.Cluster); err != nil {
 			return err
 		}
-		if err := t.Exec(`DELETE FROM changes WHERE cluster = ?`, o.Cluster); err != nil {
+		if err := t.Exec(`DELETE FROM operation_changes WHERE cluster = ?`, o.Cluster); err != nil {
 			return err
 		}
 		if err := health.Drop(t, o.Cluster); err != nil {
@@ -51,7 +51,7 @@ func endCluster(t *db.Tx, now time.Time, o *ledger.Operation) error {
 		if err := forgetAnswers(t, o.Cluster); err != nil {
 			return err
 		}
-		if err := t.Exec(`DELETE FROM node_facts WHERE cluster = ?`, o.Cluster); err != nil {
+		if err := t.Exec(`DELETE FROM service_outputs WHERE cluster = ?`, o.Cluster); err != nil {
 			return err
 		}
 		if err := t.Exec(`UPDATE clusters SET deleted_at = ?, ssh_key = ? WHERE id = ?`, db.Micros(now), []byte{}, o.Cluster); err != nil {

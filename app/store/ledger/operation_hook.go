@@ -28,7 +28,7 @@ func OperationHooksOf(t *db.Tx, op app.Operation, when template.HookPhase, defin
 		h, err := ScanHook(row)
 		all = append(all, h)
 		return err
-	}, `SELECT `+HookColumns+` FROM hooks h WHERE h.tenant = ? AND h.phase <> '' ORDER BY h.name`, op.Tenant); err != nil {
+	}, `SELECT `+HookColumns+` FROM webhooks h WHERE h.tenant = ? AND h.phase <> '' ORDER BY h.name`, op.Tenant); err != nil {
 		return nil, nil, err
 	}
 	for _, h := range all {
@@ -66,7 +66,7 @@ func templateHooks(t *db.Tx, cluster string, definition *appcluster.Definition) 
 		return definition.Hooks, nil
 	}
 	var sealed []byte
-	if err := t.Row(`SELECT sealed_definition FROM clusters WHERE id = ?`, cluster).Scan(&sealed); err != nil {
+	if err := t.Row(`SELECT encrypted_definition FROM clusters WHERE id = ?`, cluster).Scan(&sealed); err != nil {
 		return nil, clusterdb.ReadError(err, cluster)
 	}
 	var d struct {
@@ -87,7 +87,7 @@ func TellHook(t *db.Tx, n template.OperationNews, h AskedHook) error {
 	}
 	t.Topics[app.NoticesTopic()] = true
 	title := fmt.Sprintf("%s the %s of %s", when(h.When), n.Operation.Kind.Text(), n.Cluster.Name)
-	return t.Exec(`INSERT INTO hook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
+	return t.Exec(`INSERT INTO webhook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
 			status, took, code, error, request, operation, title, payload, verdict, deadline, on_timeout)
 		VALUES (?, ?, 0, 'waiting', 0, ?, ?, 0, '', 0, 0, 0, '', '', '', ?, ?, ?, ?, ?, ?)`,
 		h.To.ID, n.Operation.Tenant, db.Micros(n.At), db.Micros(n.At), n.Operation.ID, title, db.JSON(n), verdict, deadline, string(n.OnTimeout))
@@ -112,7 +112,7 @@ func notifyEnded(t *db.Tx, now time.Time, o *ledger.Operation) error {
 	}
 	if o.StartedAt.IsZero() {
 		var told bool
-		if err := t.Row(`SELECT EXISTS (SELECT 1 FROM hook_deliveries WHERE operation = ?)`, o.ID).Scan(&told); err != nil || !told {
+		if err := t.Row(`SELECT EXISTS (SELECT 1 FROM webhook_deliveries WHERE operation = ?)`, o.ID).Scan(&told); err != nil || !told {
 			return err
 		}
 	}
@@ -149,14 +149,14 @@ func News(t *db.Tx, at time.Time, op app.Operation, plan template.NewsOfPlan) (n
 	if n.Cluster, err = clusterdb.Scan(t.Row(`SELECT `+clusterdb.Columns+` FROM clusters c WHERE c.id = ?`, op.Cluster)); err != nil {
 		return n, clusterdb.ReadError(err, op.Cluster)
 	}
-	if err := t.Row(`SELECT count(*) FROM nodes WHERE cluster = ? AND leaving < 2`, op.Cluster).Scan(&n.NodeCount); err != nil {
+	if err := t.Row(`SELECT count(*) FROM nodes WHERE cluster = ? AND removal < 2`, op.Cluster).Scan(&n.NodeCount); err != nil {
 		return n, err
 	}
 	err = t.Each(func(row db.Scanner) error {
 		node, err := clusterdb.ScanNode(row)
 		n.Nodes = append(n.Nodes, node)
 		return err
-	}, `SELECT `+clusterdb.NodeColumns+` FROM nodes WHERE cluster = ? AND leaving < 2 ORDER BY number LIMIT ?`, op.Cluster, template.MaxNewsNodes)
+	}, `SELECT `+clusterdb.NodeColumns+` FROM nodes WHERE cluster = ? AND removal < 2 ORDER BY number LIMIT ?`, op.Cluster, template.MaxNewsNodes)
 	return n, err
 }
 
@@ -168,7 +168,7 @@ func newsOfSteps(t *db.Tx, op app.Operation) (template.NewsOfPlan, error) {
 		err := row.Scan(&service, &action, &count)
 		n.Actions[ActionName(service, action)] = count
 		return err
-	}, `SELECT service, action, count(*) FROM steps WHERE operation = ? AND is_join = 0 GROUP BY service, action ORDER BY service, action`, op.ID)
+	}, `SELECT service, action, count(*) FROM steps WHERE operation = ? AND is_barrier = 0 GROUP BY service, action ORDER BY service, action`, op.ID)
 	return n, err
 }
 

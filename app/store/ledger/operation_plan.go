@@ -87,8 +87,9 @@ func InsertSteps(t *db.Tx, p *PlanRows, set *ledger.Set) error {
 	}
 	steps := p.plan.Steps
 	var asked []*ledger.Step
-	err := t.ExecChunks(len(steps), `INSERT INTO steps (operation, idx, tenant, cluster, step, node, action, service, is_join, state, needs_left, rank,
-			ended_at, pace, ask_for, ask_continue, queued_at, attempt, tries, worker, deadline, not_before, rung_at, error_code, error, started_at) VALUES `,
+	err := t.ExecChunks(len(steps), `INSERT INTO steps (operation, idx, tenant, cluster, step, node, action, service, is_barrier, state, needs_left, rank,
+			ended_at, duration_id, ask_for, ask_continue, queued_at, attempt, tries, worker, deadline, not_before, dispatched_at, error_code, error, started_at)
+			VALUES `,
 		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '', 0, 0, 0, '', '', 0)`, ``, func(args []any, i int) []any {
 			s, join := steps[i], 0
 			if s.Join {
@@ -131,7 +132,7 @@ func InsertSteps(t *db.Tx, p *PlanRows, set *ledger.Set) error {
 			edges = append(edges, [2]int32{int32(from), to})
 		}
 	}
-	return t.ExecChunks(len(edges), `INSERT INTO edges (operation, from_idx, to_idx) VALUES `, `(?, ?, ?)`, ``, func(args []any, i int) []any {
+	return t.ExecChunks(len(edges), `INSERT INTO step_dependencies (operation, from_idx, to_idx) VALUES `, `(?, ?, ?)`, ``, func(args []any, i int) []any {
 		return append(args, p.op.ID, edges[i][0], edges[i][1])
 	})
 }

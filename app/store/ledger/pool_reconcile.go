@@ -28,7 +28,7 @@ func poolMachineMoved(t *db.Tx, at time.Time, pool int64, cluster string, status
 	switch status {
 	case app.ClusterActive:
 		moved, err = t.Count(`UPDATE pool_machines SET state = 'ready', ready_at = ?, zone = CASE WHEN zone <> '' THEN zone
-				ELSE coalesce((SELECT x.zone FROM resources x WHERE x.cluster = pool_machines.cluster AND x.gone_at = 0 LIMIT 1), '') END
+				ELSE coalesce((SELECT x.zone FROM resources x WHERE x.cluster = pool_machines.cluster AND x.deleted_at = 0 LIMIT 1), '') END
 			WHERE cluster = ? AND state IN ('making', 'failed')`, db.Micros(at), cluster)
 		if err == nil && moved > 0 {
 			err = t.Exec(`UPDATE pools SET failures = 0, retry_at = 0 WHERE id = ?`, pool)
@@ -50,7 +50,7 @@ func poolMachineMoved(t *db.Tx, at time.Time, pool int64, cluster string, status
 // poolFailed counts a machine that could not be made.
 func poolFailed(t *db.Tx, at time.Time, pool int64, message string) error {
 	var failures int
-	err := t.Row(`UPDATE pools SET failures = failures + 1, trouble = ?, troubled_at = CASE WHEN troubled_at = 0 THEN ? ELSE troubled_at END WHERE id = ? RETURNING failures`,
+	err := t.Row(`UPDATE pools SET failures = failures + 1, error = ?, failed_at = CASE WHEN failed_at = 0 THEN ? ELSE failed_at END WHERE id = ? RETURNING failures`,
 		message, db.Micros(at), pool).Scan(&failures)
 	if err != nil {
 		return fmt.Errorf("store: pool %d: %w", pool, err)

@@ -102,7 +102,7 @@ func saveWhole(t *db.Tx, steps []*ledger.Step) error {
 	return t.ExecKeyed(len(steps), `WITH v(o, i, st, nl, att, tr, wo, dl, nb, qa, ru, ec, er, sa, ea) AS (VALUES `,
 		`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
 		UPDATE steps SET state = v.st, needs_left = v.nl, attempt = v.att, tries = v.tr, worker = v.wo, deadline = v.dl,
-			not_before = v.nb, queued_at = v.qa, rung_at = v.ru, error_code = v.ec, error = v.er, started_at = v.sa, ended_at = v.ea
+			not_before = v.nb, queued_at = v.qa, dispatched_at = v.ru, error_code = v.ec, error = v.er, started_at = v.sa, ended_at = v.ea
 		FROM v WHERE steps.operation = v.o AND steps.idx = v.i`, func(args []any, i int) []any {
 			s := steps[i]
 			t.Queued = t.Queued || s.State == app.StepQueued

@@ -10,8 +10,8 @@ import (
 )
 
 // StepColumns are what the rules need to know of a step.
-const StepColumns = `s.operation, s.idx, s.step, s.node, s.action, s.service, s.is_join, s.state, s.needs_left, s.rank, s.attempt, s.tries,
-	s.worker, s.deadline, s.not_before, s.rung_at, s.error_code, s.error, s.started_at, s.ended_at, s.ask_for, s.ask_continue, s.pace, s.queued_at`
+const StepColumns = `s.operation, s.idx, s.step, s.node, s.action, s.service, s.is_barrier, s.state, s.needs_left, s.rank, s.attempt, s.tries,
+	s.worker, s.deadline, s.not_before, s.dispatched_at, s.error_code, s.error, s.started_at, s.ended_at, s.ask_for, s.ask_continue, s.duration_id, s.queued_at`
 
 // StepRow is a row of StepColumns on its way. It is used again for each row.
 type StepRow struct {
@@ -76,7 +76,7 @@ func (l ledgerRows) Successors(of []ledger.Key) (edges []ledger.Edge, err error)
 		edges = append(edges, ledger.Edge{Operation: operation, From: int(from), To: int(to)})
 		return err
 	}, len(of), `WITH f(o, i) AS (VALUES `, `(?, ?)`,
-		`) SELECT e.operation, e.from_idx, e.to_idx FROM f CROSS JOIN edges e WHERE e.operation = f.o AND e.from_idx = f.i`, addKey(of))
+		`) SELECT e.operation, e.from_idx, e.to_idx FROM f CROSS JOIN step_dependencies e WHERE e.operation = f.o AND e.from_idx = f.i`, addKey(of))
 	return edges, err
 }
 

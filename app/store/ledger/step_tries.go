@@ -20,7 +20,7 @@ func noteTries(t *db.Tx, steps []*ledger.Step) error {
 		}
 	}
 	err := t.ExecKeyed(len(failed), `WITH v(o, i, sa) AS (VALUES `, `(?, ?, ?)`,
-		`) UPDATE steps SET tried_at = v.sa FROM v WHERE steps.operation = v.o AND steps.idx = v.i AND steps.tried_at = 0`,
+		`) UPDATE steps SET first_tried_at = v.sa FROM v WHERE steps.operation = v.o AND steps.idx = v.i AND steps.first_tried_at = 0`,
 		func(args []any, i int) []any {
 			return append(args, failed[i].Operation, failed[i].Index, db.Micros(failed[i].StartedAt))
 		})
@@ -28,7 +28,7 @@ func noteTries(t *db.Tx, steps []*ledger.Step) error {
 		return err
 	}
 	return t.ExecKeyed(len(fresh), `WITH v(o, i) AS (VALUES `, `(?, ?)`,
-		`) UPDATE steps SET tried_at = 0 FROM v WHERE steps.operation = v.o AND steps.idx = v.i`,
+		`) UPDATE steps SET first_tried_at = 0 FROM v WHERE steps.operation = v.o AND steps.idx = v.i`,
 		func(args []any, i int) []any { return append(args, fresh[i].Operation, fresh[i].Index) })
 }
 
@@ -49,5 +49,5 @@ func LoadTries(t *db.Tx, claimed map[ledger.Key]*execution.ClaimedStep) error {
 		}
 		return err
 	}, len(keys), `WITH f(o, i) AS (VALUES `, `(?, ?)`,
-		`) SELECT s.operation, s.idx, s.tried_at FROM f CROSS JOIN steps s WHERE s.operation = f.o AND s.idx = f.i AND s.tried_at > 0`, addKey(keys))
+		`) SELECT s.operation, s.idx, s.first_tried_at FROM f CROSS JOIN steps s WHERE s.operation = f.o AND s.idx = f.i AND s.first_tried_at > 0`, addKey(keys))
 }

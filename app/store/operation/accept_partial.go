@@ -21,7 +21,7 @@ func (s *Store) PartialResultsDue(ctx context.Context, limit int) (ops []app.Ope
 		ops = append(ops, o.Operation())
 		return err
 	}, `SELECT `+cluster.OperationColumns+` FROM operations o WHERE o.on_failure IN ('accept_partial', 'accept_partial_or_roll_back') AND o.status = 'failed' AND o.followed_by = 0
-		AND o.judged_at < o.ended_at ORDER BY o.id LIMIT ?`, limit)
+		AND o.evaluated_at < o.ended_at ORDER BY o.id LIMIT ?`, limit)
 	return ops, err
 }
 
@@ -37,8 +37,8 @@ func (s *Store) JudgePartial(ctx context.Context, j operation.PartialJudgement) 
 			choice = app.FailureRollBack
 		}
 		o.Message = joinedSentences(o.Message, why)
-		n, err := t.Count(`UPDATE operations SET judged_at = ended_at, message = ?, on_failure = ? WHERE id = ? AND tenant = ? AND status = 'failed'
-			AND followed_by = 0 AND ended_at = ? AND judged_at < ended_at`, o.Message, string(choice), o.ID, o.Tenant, db.Micros(o.EndedAt))
+		n, err := t.Count(`UPDATE operations SET evaluated_at = ended_at, message = ?, on_failure = ? WHERE id = ? AND tenant = ? AND status = 'failed'
+			AND followed_by = 0 AND ended_at = ? AND evaluated_at < ended_at`, o.Message, string(choice), o.ID, o.Tenant, db.Micros(o.EndedAt))
 		if judged = n > 0; err != nil || !judged {
 			return err
 		}
@@ -115,7 +115,7 @@ func beginAcceptPartial(t *db.Tx, op app.Operation, n appcluster.NewOperation) e
 	if op.Kind != app.OperationAcceptPartial {
 		return nil
 	}
-	if err := t.Exec(`UPDATE operations SET judged_at = ended_at WHERE id = ?`, op.Accepts); err != nil {
+	if err := t.Exec(`UPDATE operations SET evaluated_at = ended_at WHERE id = ?`, op.Accepts); err != nil {
 		return err
 	}
 	c, err := cluster.Scan(t.Row(`SELECT `+cluster.Columns+` FROM clusters c WHERE c.id = ?`, op.Cluster))

@@ -68,7 +68,7 @@ func Create(t *db.Tx, n appcluster.NewCluster) (op app.Operation, err error) {
 		return op, err
 	}
 	changed, err := t.Count(`INSERT INTO clusters (id, tenant, number, name, owner, template, provider, size, services, status,
-			message, cost_per_hour, dns_suffix, definition, sealed_definition, ssh_public_key, ssh_key, created_at, expires_at, deleted_at, pool, visibility, owner_group)
+			message, cost_per_hour, dns_suffix, definition, encrypted_definition, ssh_public_key, ssh_key, created_at, expires_at, deleted_at, pool, visibility, owner_group)
 		VALUES (?, ?, (SELECT coalesce(max(number), 0) + 1 FROM clusters), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, 0, ?, ?, ?)
 		ON CONFLICT DO NOTHING`,
 		c.ID, c.Tenant, c.Name, c.Owner, c.Template, c.Provider, c.Size, db.JSON(c.Services), c.Status,
@@ -123,7 +123,7 @@ func insertNodes(t *db.Tx, c app.Cluster, nodes []app.NewNode, hardware map[stri
 	if err != nil {
 		return err
 	}
-	return t.ExecChunks(len(nodes), `INSERT INTO intents (id, tenant, cluster, node, provider, machine_id, created_at, ended_at, asked) VALUES `,
+	return t.ExecChunks(len(nodes), `INSERT INTO intents (id, tenant, cluster, node, provider, machine_id, created_at, ended_at, create_attempts) VALUES `,
 		`(?, ?, ?, ?, ?, '', ?, 0, 0)`, ``, func(args []any, i int) []any {
 			return append(args, nodes[i].Intent, c.Tenant, c.ID, nodes[i].Node.Name, c.Provider, db.Micros(at))
 		})

@@ -58,7 +58,7 @@ func CheckFollows(t *db.Tx, n appcluster.NewOperation) error {
 // operation has its row, and no step of it has begun. It returns what the audit is to say.
 func change(t *db.Tx, op app.Operation, c appcluster.Change) (detail string, err error) {
 	var sealed []byte
-	cluster, err := clusterdb.Scan(t.Row(`SELECT `+clusterdb.Columns+`, c.sealed_definition FROM clusters c WHERE c.id = ?`, op.Cluster), &sealed)
+	cluster, err := clusterdb.Scan(t.Row(`SELECT `+clusterdb.Columns+`, c.encrypted_definition FROM clusters c WHERE c.id = ?`, op.Cluster), &sealed)
 	if err := clusterdb.ReadError(err, op.Cluster); err != nil {
 		return "", err
 	}
@@ -92,11 +92,12 @@ func change(t *db.Tx, op app.Operation, c appcluster.Change) (detail string, err
 	if made.Reserved != nil {
 		reserves = 1
 	}
-	if err := t.Exec(`INSERT INTO changes (operation, tenant, cluster, definition, sealed_definition, was, made, reserves) VALUES (?, ?, ?, '', ?, ?, ?, ?)`,
+	if err := t.Exec(`INSERT INTO operation_changes (operation, tenant, cluster, definition, encrypted_definition, was, made, reserves)
+		VALUES (?, ?, ?, '', ?, ?, ?, ?)`,
 		op.ID, op.Tenant, op.Cluster, t.Keys.SealChange(kept, op.ID), db.JSON(was), db.JSON(made), reserves); err != nil {
 		return "", err
 	}
-	if err := t.Exec(`UPDATE clusters SET template = ?, size = ?, services = ?, cost_per_hour = ?, sealed_definition = ? WHERE id = ?`,
+	if err := t.Exec(`UPDATE clusters SET template = ?, size = ?, services = ?, cost_per_hour = ?, encrypted_definition = ? WHERE id = ?`,
 		c.Template, c.Size, db.JSON(c.Services), c.CostPerHour, t.Keys.SealDefinition(after, op.Cluster), op.Cluster); err != nil {
 		return "", err
 	}
@@ -153,7 +154,7 @@ func nodesBefore(t *db.Tx, cluster string, c appcluster.Change) (services map[st
 			services[n.Name] = n.Services
 		}
 		return err
-	}, `SELECT `+clusterdb.NodeColumns+` FROM nodes WHERE cluster = ? AND leaving < 2 ORDER BY number`, cluster); err != nil {
+	}, `SELECT `+clusterdb.NodeColumns+` FROM nodes WHERE cluster = ? AND removal < 2 ORDER BY number`, cluster); err != nil {
 		return nil, nil, err
 	}
 	for _, name := range append(slices.Sorted(maps.Keys(c.Nodes)), c.Leaving...) {
@@ -170,7 +171,7 @@ func changeNodes(t *db.Tx, op app.Operation, cluster app.Cluster, c appcluster.C
 	// Nodes that are gone for good do not keep their names.
 	taken := ""
 	if err := t.EachOf(func(row db.Scanner) error { return row.Scan(&taken) }, len(c.New),
-		`WITH f(n) AS (VALUES `, `(?)`, `) SELECT d.name FROM f CROSS JOIN nodes d WHERE d.cluster = ? AND d.name = f.n AND d.leaving < 2`,
+		`WITH f(n) AS (VALUES `, `(?)`, `) SELECT d.name FROM f CROSS JOIN nodes d WHERE d.cluster = ? AND d.name = f.n AND d.removal < 2`,
 		func(args []any, i int) []any { return append(args, c.New[i].Node.Name) }, op.Cluster); err != nil {
 		return err
 	}
@@ -178,7 +179,7 @@ func changeNodes(t *db.Tx, op app.Operation, cluster app.Cluster, c appcluster.C
 		return &app.Error{Code: app.EConflict, Reason: "plan_changed", Message: fmt.Sprintf("The cluster already has node %s.", taken),
 			Hint: "Preview again, then submit."}
 	}
-	for _, table := range []string{"nodes WHERE cluster = ? AND name", "node_reports WHERE cluster = ? AND node", "node_facts WHERE cluster = ? AND node", "service_changes WHERE cluster = ? AND node"} {
+	for _, table := range []string{"nodes WHERE cluster = ? AND name", "node_reports WHERE cluster = ? AND node", "service_outputs WHERE cluster = ? AND node", "service_changes WHERE cluster = ? AND node"} {
 		if err := db.InChunks(len(c.New), func(from, size int) error {
 			args := []any{op.Cluster}
 			for _, n := range c.New[from : from+size] {
@@ -194,16 +195,16 @@ func changeNodes(t *db.Tx, op app.Operation, cluster app.Cluster, c appcluster.C
 	}
 	names := slices.SortedFunc(maps.Keys(c.Nodes), byNumber)
 	if err := t.ExecChunks(len(names), `WITH v(c, n, s) AS (VALUES `, `(?, ?, ?)`, `)
-		UPDATE nodes SET services = v.s, status = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN 'planned' ELSE nodes.status END,
-			machine_id = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.machine_id END,
-			addresses = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '{}' ELSE nodes.addresses END,
-			host_key = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.host_key END, leaving = 0,
-			lost_at = CASE WHEN nodes.leaving > 0 AND nodes.status = 'deleted' THEN 0 ELSE nodes.lost_at END
+		UPDATE nodes SET services = v.s, status = CASE WHEN nodes.removal > 0 AND nodes.status = 'deleted' THEN 'planned' ELSE nodes.status END,
+			machine_id = CASE WHEN nodes.removal > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.machine_id END,
+			addresses = CASE WHEN nodes.removal > 0 AND nodes.status = 'deleted' THEN '{}' ELSE nodes.addresses END,
+			host_key = CASE WHEN nodes.removal > 0 AND nodes.status = 'deleted' THEN '' ELSE nodes.host_key END, removal = 0,
+			lost_at = CASE WHEN nodes.removal > 0 AND nodes.status = 'deleted' THEN 0 ELSE nodes.lost_at END
 		FROM v WHERE nodes.cluster = v.c AND nodes.name = v.n`,
 		func(args []any, i int) []any { return append(args, op.Cluster, names[i], db.JSON(c.Nodes[names[i]])) }); err != nil {
 		return err
 	}
-	if err := t.ExecChunks(len(c.Leaving), `WITH v(c, n) AS (VALUES `, `(?, ?)`, `) UPDATE nodes SET leaving = 1 FROM v
+	if err := t.ExecChunks(len(c.Leaving), `WITH v(c, n) AS (VALUES `, `(?, ?)`, `) UPDATE nodes SET removal = 1 FROM v
 		WHERE nodes.cluster = v.c AND nodes.name = v.n`, func(args []any, i int) []any { return append(args, op.Cluster, c.Leaving[i]) }); err != nil {
 		return err
 	}
@@ -236,8 +237,9 @@ func notifyNodes(t *db.Tx, op app.Operation, c appcluster.Change) error {
 func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operation int64) (d appcluster.Definition, err error) {
 	var sealed []byte
 	var change int64
-	err = s.Row(ctx, `SELECT coalesce(h.operation, 0), coalesce(h.sealed_definition, c.sealed_definition) FROM clusters c
-		LEFT JOIN changes h ON h.operation = (SELECT min(n.operation) FROM changes n WHERE n.cluster = c.id AND n.operation > ? AND length(n.sealed_definition) > 0)
+	err = s.Row(ctx, `SELECT coalesce(h.operation, 0), coalesce(h.encrypted_definition, c.encrypted_definition) FROM clusters c
+		LEFT JOIN operation_changes h ON h.operation = (SELECT min(n.operation) FROM operation_changes n WHERE n.cluster = c.id AND n.operation > ?
+		AND length(n.encrypted_definition) > 0)
 		WHERE c.tenant = ? AND c.id = ?`, operation, tenant, cluster).Scan(&change, &sealed)
 	if err = clusterdb.ReadError(err, cluster); err != nil {
 		return d, err
@@ -251,7 +253,7 @@ func (s *Store) DefinitionAt(ctx context.Context, tenant, cluster string, operat
 
 func (s *Store) LeftBy(ctx context.Context, tenant, cluster string, operation int64) (c appcluster.Change, err error) {
 	var was []byte
-	err = s.Row(ctx, `SELECT was FROM changes WHERE tenant = ? AND cluster = ? AND operation > ? ORDER BY operation LIMIT 1`, tenant, cluster, operation).Scan(&was)
+	err = s.Row(ctx, `SELECT was FROM operation_changes WHERE tenant = ? AND cluster = ? AND operation > ? ORDER BY operation LIMIT 1`, tenant, cluster, operation).Scan(&was)
 	if db.IsNoRows(err) {
 		now, err := s.clusters.Cluster(ctx, tenant, cluster)
 		if err != nil {
@@ -290,7 +292,7 @@ func (s *Store) Definitions(ctx context.Context, tenant string, clusters []strin
 		r.place = db.DefinitionAAD(r.cluster)
 		rows = append(rows, r)
 		return err
-	}, `SELECT id, sealed_definition FROM clusters WHERE tenant || '' = ? AND id IN (`+list+`)`, append([]any{tenant}, ids...)...)
+	}, `SELECT id, encrypted_definition FROM clusters WHERE tenant || '' = ? AND id IN (`+list+`)`, append([]any{tenant}, ids...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -301,9 +303,9 @@ func (s *Store) Definitions(ctx context.Context, tenant string, clusters []strin
 		r.place = db.ChangeAAD(operation)
 		rows = append(rows, r)
 		return err
-	}, `SELECT cluster, operation, sealed_definition FROM (SELECT cluster, operation, sealed_definition,
+	}, `SELECT cluster, operation, encrypted_definition FROM (SELECT cluster, operation, encrypted_definition,
 			row_number() OVER (PARTITION BY cluster ORDER BY operation DESC) AS age
-			FROM changes WHERE tenant = ? AND cluster IN (`+list+`) AND length(sealed_definition) > 0) h
+			FROM operation_changes WHERE tenant = ? AND cluster IN (`+list+`) AND length(encrypted_definition) > 0) h
 		WHERE age <= ? ORDER BY cluster, operation DESC`, append(append([]any{tenant}, ids...), appcluster.MaxDefinitions)...)
 	if err != nil {
 		return nil, err
@@ -340,7 +342,7 @@ func (s *Store) DefinitionStates(ctx context.Context, tenant string, clusters []
 		sum := sha256.Sum256(sealed)
 		states[cluster] = fmt.Sprintf("%d %x", changes, sum[:12])
 		return nil
-	}, `SELECT id, sealed_definition, (SELECT coalesce(max(operation), 0) FROM changes h WHERE h.cluster = c.id) FROM clusters c
+	}, `SELECT id, encrypted_definition, (SELECT coalesce(max(operation), 0) FROM operation_changes h WHERE h.cluster = c.id) FROM clusters c
 		WHERE c.tenant || '' = ? AND c.id IN (`+db.Placeholders(len(clusters))+`)`, args...)
 	return states, err
 }
@@ -348,7 +350,7 @@ func (s *Store) DefinitionStates(ctx context.Context, tenant string, clusters []
 func (s *Store) ChangeOf(ctx context.Context, tenant string, operation int64) (before, after appcluster.Change, err error) {
 	var cluster string
 	var was, made []byte
-	err = s.Row(ctx, `SELECT cluster, was, made FROM changes WHERE tenant = ? AND operation = ?`, tenant, operation).
+	err = s.Row(ctx, `SELECT cluster, was, made FROM operation_changes WHERE tenant = ? AND operation = ?`, tenant, operation).
 		Scan(&cluster, &was, &made)
 	if db.IsNoRows(err) {
 		return before, after, app.Errorf(app.ENotFound, "Operation %d didn't change its cluster.", operation)

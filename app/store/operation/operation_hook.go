@@ -81,7 +81,7 @@ func announce(t *db.Tx, op *app.Operation, plan appplan.Plan, hooks []ledgerdb.A
 			}
 		}
 		op.Message = waitsForHooks(hookNames(hooks), op.HeldUntil)
-		if err := t.Exec(`UPDATE operations SET held = ?, held_until = ?, message = ? WHERE id = ?`, len(hooks), db.Micros(op.HeldUntil), op.Message, op.ID); err != nil {
+		if err := t.Exec(`UPDATE operations SET pending_hooks = ?, held_until = ?, message = ? WHERE id = ?`, len(hooks), db.Micros(op.HeldUntil), op.Message, op.ID); err != nil {
 			return err
 		}
 		news.Operation = *op

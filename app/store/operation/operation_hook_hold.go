@@ -26,7 +26,7 @@ type hold struct {
 	kind                app.OperationKind
 }
 
-const holdRows = `SELECT d.id, d.operation, h.name, d.on_timeout, d.deadline, o.kind FROM hook_deliveries d JOIN hooks h ON h.id = d.hook
+const holdRows = `SELECT d.id, d.operation, h.name, d.on_timeout, d.deadline, o.kind FROM webhook_deliveries d JOIN webhooks h ON h.id = d.hook
 	JOIN operations o ON o.id = d.operation WHERE d.verdict = 'open' `
 
 func holds(t *db.Tx, where string, args ...any) (list []hold, err error) {
@@ -56,7 +56,7 @@ func (s *Store) SettleHolds(ctx context.Context, now time.Time) (next time.Time,
 			next = h.deadline
 		}
 		return err
-	}, `SELECT deadline FROM hook_deliveries WHERE verdict = 'open' UNION ALL SELECT held_until FROM operations WHERE held > 0`)
+	}, `SELECT deadline FROM webhook_deliveries WHERE verdict = 'open' UNION ALL SELECT held_until FROM operations WHERE pending_hooks > 0`)
 	if err != nil || !due {
 		return next, err
 	}
@@ -90,12 +90,12 @@ func letGoForgotten(t *db.Tx, now time.Time) error {
 		err := row.Scan(&id, &cluster)
 		ids, clusters = append(ids, id), append(clusters, cluster)
 		return err
-	}, `SELECT o.id, o.cluster FROM operations o WHERE o.held > 0 AND o.held_until <= ?
-		AND NOT EXISTS (SELECT 1 FROM hook_deliveries d WHERE d.operation = o.id AND d.verdict = 'open') ORDER BY o.id`, db.Micros(now)); err != nil {
+	}, `SELECT o.id, o.cluster FROM operations o WHERE o.pending_hooks > 0 AND o.held_until <= ?
+		AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.operation = o.id AND d.verdict = 'open') ORDER BY o.id`, db.Micros(now)); err != nil {
 		return err
 	}
 	for i, id := range ids {
-		if err := t.Exec(`UPDATE operations SET held = 0, held_until = 0, message = '' WHERE id = ?`, id); err != nil {
+		if err := t.Exec(`UPDATE operations SET pending_hooks = 0, held_until = 0, message = '' WHERE id = ?`, id); err != nil {
 			return err
 		}
 		if err := ledger.StartNext(t, now, clusters[i]); err != nil {
@@ -107,7 +107,8 @@ func letGoForgotten(t *db.Tx, now time.Time) error {
 
 // endWaiting ends a delivery that no one waits for any more. What is being sent at this moment finds its claim gone.
 func endWaiting(t *db.Tx, delivery int64, why string, now time.Time) error {
-	return t.Exec(`UPDATE hook_deliveries SET state = 'failed', ended_at = ?, error = ?, code = ?, holder = '', held_until = 0 WHERE id = ? AND state = 'waiting'`,
+	return t.Exec(`UPDATE webhook_deliveries SET state = 'failed', ended_at = ?, error = ?, code = ?, holder = '', held_until = 0 WHERE id = ?
+		AND state = 'waiting'`,
 		db.Micros(now), why, app.ETimeout, delivery)
 }
 
@@ -121,7 +122,7 @@ func unanswered(t *db.Tx, now time.Time, h hold, why string) error {
 
 // acceptPartial notes that a hook lets an operation continue, and starts it where that was the last one.
 func acceptPartial(t *db.Tx, now time.Time, h hold) error {
-	n, err := t.Count(`UPDATE hook_deliveries SET verdict = ? WHERE id = ? AND verdict = ?`, ledger.HoldGo, h.delivery, ledger.HoldOpen)
+	n, err := t.Count(`UPDATE webhook_deliveries SET verdict = ? WHERE id = ? AND verdict = ?`, ledger.HoldGo, h.delivery, ledger.HoldOpen)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -144,7 +145,7 @@ func acceptPartial(t *db.Tx, now time.Time, h hold) error {
 	if len(left) > 0 {
 		message = waitsForHooks(names, until)
 	}
-	if err := t.Exec(`UPDATE operations SET held = ?, held_until = ?, message = ? WHERE id = ?`, len(left), db.Micros(until), message, o.ID); err != nil {
+	if err := t.Exec(`UPDATE operations SET pending_hooks = ?, held_until = ?, message = ? WHERE id = ?`, len(left), db.Micros(until), message, o.ID); err != nil {
 		return err
 	}
 	if len(left) > 0 {
@@ -161,7 +162,7 @@ func acceptPartial(t *db.Tx, now time.Time, h hold) error {
 
 // veto ends an operation because a hook said no. Nothing of it was done.
 func veto(t *db.Tx, now time.Time, h hold, why string) error {
-	n, err := t.Count(`UPDATE hook_deliveries SET verdict = ? WHERE id = ? AND verdict = ?`, ledger.HoldVeto, h.delivery, ledger.HoldOpen)
+	n, err := t.Count(`UPDATE webhook_deliveries SET verdict = ? WHERE id = ? AND verdict = ?`, ledger.HoldVeto, h.delivery, ledger.HoldOpen)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -188,10 +189,10 @@ func moot(t *db.Tx, now time.Time, operation int64) error {
 			return err
 		}
 	}
-	if err := t.Exec(`UPDATE hook_deliveries SET verdict = ? WHERE operation = ? AND verdict = ?`, ledger.HoldMoot, operation, ledger.HoldOpen); err != nil {
+	if err := t.Exec(`UPDATE webhook_deliveries SET verdict = ? WHERE operation = ? AND verdict = ?`, ledger.HoldMoot, operation, ledger.HoldOpen); err != nil {
 		return err
 	}
-	return t.Exec(`UPDATE operations SET held = 0, held_until = 0 WHERE id = ?`, operation)
+	return t.Exec(`UPDATE operations SET pending_hooks = 0, held_until = 0 WHERE id = ?`, operation)
 }
 
 // cancelBefore asks what came before an operation to stop.
@@ -211,7 +212,7 @@ func ReleaseHolds(t *db.Tx, hook int64, now time.Time) error {
 			return err
 		}
 	}
-	return t.Exec(`UPDATE hook_deliveries SET state = 'failed', ended_at = ?, error = 'The hook was switched off before this was sent.', code = ?
+	return t.Exec(`UPDATE webhook_deliveries SET state = 'failed', ended_at = ?, error = 'The hook was switched off before this was sent.', code = ?
 		WHERE hook = ? AND state = 'waiting' AND operation > 0 AND held_until <= ?`, db.Micros(now), app.ECancelled, hook, db.Micros(now))
 }
 
@@ -235,7 +236,7 @@ func AnswerHold(t *db.Tx, e webhook.DeliveryEnd, state webhook.DeliveryState) er
 // calledOff takes back what an operation has made of its cluster that never began: no step ran, so nothing else has changed.
 func calledOff(t *db.Tx, now time.Time, op app.Operation) error {
 	var sealed, wasText, madeText []byte
-	err := t.Row(`SELECT sealed_definition, was, made FROM changes WHERE operation = ?`, op.ID).Scan(&sealed, &wasText, &madeText)
+	err := t.Row(`SELECT encrypted_definition, was, made FROM operation_changes WHERE operation = ?`, op.ID).Scan(&sealed, &wasText, &madeText)
 	if db.IsNoRows(err) {
 		return nil
 	}
@@ -258,7 +259,7 @@ func calledOff(t *db.Tx, now time.Time, op app.Operation) error {
 		return err
 	}
 	if len(definition) > 0 {
-		if err := t.Exec(`UPDATE clusters SET sealed_definition = ? WHERE id = ?`, t.Keys.SealDefinition(definition, op.Cluster), op.Cluster); err != nil {
+		if err := t.Exec(`UPDATE clusters SET encrypted_definition = ? WHERE id = ?`, t.Keys.SealDefinition(definition, op.Cluster), op.Cluster); err != nil {
 			return err
 		}
 		if err := health.KeepOf(t, now, op.Cluster, definition); err != nil {
@@ -273,7 +274,7 @@ func calledOff(t *db.Tx, now time.Time, op app.Operation) error {
 		}
 	}
 	for _, n := range made.New {
-		if err := t.Exec(`DELETE FROM intents WHERE cluster = ? AND node = ? AND asked = 0 AND ended_at = 0`, op.Cluster, n); err != nil {
+		if err := t.Exec(`DELETE FROM intents WHERE cluster = ? AND node = ? AND create_attempts = 0 AND ended_at = 0`, op.Cluster, n); err != nil {
 			return err
 		}
 		if err := t.Exec(`DELETE FROM nodes WHERE cluster = ? AND name = ? AND status = ?`, op.Cluster, n, string(app.NodePlanned)); err != nil {
@@ -281,12 +282,12 @@ func calledOff(t *db.Tx, now time.Time, op app.Operation) error {
 		}
 	}
 	for n, services := range was.Nodes {
-		if err := t.Exec(`UPDATE nodes SET services = ?, leaving = 0 WHERE cluster = ? AND name = ? AND leaving < 2`, db.JSON(services), op.Cluster, n); err != nil {
+		if err := t.Exec(`UPDATE nodes SET services = ?, removal = 0 WHERE cluster = ? AND name = ? AND removal < 2`, db.JSON(services), op.Cluster, n); err != nil {
 			return err
 		}
 	}
 	for _, n := range was.Leaving {
-		if err := t.Exec(`UPDATE nodes SET leaving = 1 WHERE cluster = ? AND name = ? AND leaving = 0`, op.Cluster, n); err != nil {
+		if err := t.Exec(`UPDATE nodes SET removal = 1 WHERE cluster = ? AND name = ? AND removal = 0`, op.Cluster, n); err != nil {
 			return err
 		}
 	}
@@ -295,5 +296,5 @@ func calledOff(t *db.Tx, now time.Time, op app.Operation) error {
 			return err
 		}
 	}
-	return t.Exec(`DELETE FROM changes WHERE operation = ?`, op.ID)
+	return t.Exec(`DELETE FROM operation_changes WHERE operation = ?`, op.ID)
 }

@@ -63,7 +63,7 @@ func callOffCreate(t *db.Tx, op app.Operation) (app.Operation, error) {
 		return app.Operation{}, nil
 	}
 	var id int64
-	err := t.Row(`SELECT id FROM operations WHERE cluster = ? AND kind = 'create' AND status = 'waiting' AND held > 0`, op.Cluster).Scan(&id)
+	err := t.Row(`SELECT id FROM operations WHERE cluster = ? AND kind = 'create' AND status = 'waiting' AND pending_hooks > 0`, op.Cluster).Scan(&id)
 	if db.IsNoRows(err) {
 		return app.Operation{}, nil
 	}
@@ -126,7 +126,7 @@ func checkUndo(t *db.Tx, n cluster.NewOperation) error {
 	if n.Change == nil {
 		// Its steps would undo what the operation did, and the cluster's rows would still say that it was done.
 		var changed bool
-		if err := t.Row(`SELECT EXISTS (SELECT 1 FROM changes WHERE operation = ?)`, undone.ID).Scan(&changed); err != nil {
+		if err := t.Row(`SELECT EXISTS (SELECT 1 FROM operation_changes WHERE operation = ?)`, undone.ID).Scan(&changed); err != nil {
 			return err
 		}
 		if changed {
@@ -185,8 +185,8 @@ func Submit(t *db.Tx, n cluster.NewOperation) (app.Operation, error) {
 	if op.NoBackfill {
 		noBackfill = 1
 	}
-	err = t.Row(`INSERT INTO operations (tenant, cluster, kind, status, plan_hash, on_failure, undoes, requester, message, total, done, unfinished,
-			active, queued, running, claims, turn, expected, expected_low, expected_high, expected_guess, expected_runs, created_at, started_at, ended_at, min_available, no_backfill, trace)
+	err = t.Row(`INSERT INTO operations (tenant, cluster, kind, status, plan_hash, on_failure, rolls_back, requester, message, total, done, unfinished,
+			active, queued, running, claims, queue_order, expected, expected_low, expected_high, expected_is_estimate, expected_runs, created_at, started_at, ended_at, min_available, no_backfill, trace)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, 0, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?) RETURNING id`,
 		op.Tenant, op.Cluster, string(op.Kind), string(op.Status), op.PlanHash, string(op.OnFailure), max(op.RollsBack, op.Accepts), op.Requester, op.Total,
 		len(n.Plan.Steps), ledger.Turn(op), op.Expected.Microseconds(), op.Expects.Low.Microseconds(), op.Expects.High.Microseconds(),

@@ -25,8 +25,8 @@ func SaveRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
 			return r, err
 		}
 	}
-	err := t.Row(`INSERT INTO requests (tenant, kind, name, cluster, requester, owner, in_groups, via, status, plan_hash, asked, facts, decision,
-			terms, needs, offer, round, broken, message, kept, asked_at, ended_at, expires_at, due_at)
+	err := t.Row(`INSERT INTO requests (tenant, kind, name, cluster, requester, owner, in_groups, via, status, plan_hash, spec, policy_input, decision,
+			terms, needs, offer, round, break_glass, message, payload, asked_at, ended_at, expires_at, due_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, '', ?, '', ?, 0, ?, '', ?, ?, ?, ?) RETURNING id`,
 		r.Tenant, string(r.Kind), name, r.Cluster, r.Requester, r.Owner, db.JSON(r.Groups), string(r.Via), string(r.Status), r.Terms.PlanHash,
 		db.JSON(r.Facts), db.JSON(r.Decision), db.JSON(r.Approvals), r.Round, r.Message,
@@ -34,7 +34,7 @@ func SaveRequest(t *db.Tx, n cluster.NewRequest) (cluster.Request, error) {
 	if err != nil {
 		return r, fmt.Errorf("store: request: %w", err)
 	}
-	if err := t.Exec(`UPDATE requests SET sealed_asked = ?, sealed_terms = ?, sealed_kept = ? WHERE id = ?`, t.Keys.SealAsked(r), t.Keys.SealTerms(r), t.Keys.SealKept(keptText(n.Kept), r.ID), r.ID); err != nil {
+	if err := t.Exec(`UPDATE requests SET encrypted_spec = ?, encrypted_terms = ?, encrypted_payload = ? WHERE id = ?`, t.Keys.SealAsked(r), t.Keys.SealTerms(r), t.Keys.SealKept(keptText(n.Kept), r.ID), r.ID); err != nil {
 		return r, err
 	}
 	if r.Status.Open() && r.Kind == app.OperationCreate {

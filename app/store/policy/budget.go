@@ -40,7 +40,7 @@ func notifyBudget(t *db.Tx, at time.Time, tenant string, s apppolicy.QuotaState,
 		if level > reached {
 			break
 		}
-		n, err := t.Count(`INSERT INTO budget_notices (tenant, scope, name, month, level, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		n, err := t.Count(`INSERT INTO budget_alerts (tenant, scope, name, month, level, at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 			tenant, string(s.Scope), s.Name, month.Name(), level, db.Micros(at))
 		if err != nil {
 			return err
@@ -87,9 +87,9 @@ func forgetBudget(t *db.Tx, tenant string, scope apppolicy.QuotaScope, name stri
 		return nil
 	}
 	if scope == apppolicy.QuotaEachUser {
-		return t.Exec(`DELETE FROM budget_notices WHERE tenant = ? AND scope = ?`, tenant, string(scope))
+		return t.Exec(`DELETE FROM budget_alerts WHERE tenant = ? AND scope = ?`, tenant, string(scope))
 	}
-	return t.Exec(`DELETE FROM budget_notices WHERE tenant = ? AND scope = ? AND name = ?`, tenant, string(scope), name)
+	return t.Exec(`DELETE FROM budget_alerts WHERE tenant = ? AND scope = ? AND name = ?`, tenant, string(scope), name)
 }
 
 // NotifyBudgets writes the notices of budgets that are used up to a level without a notice yet, of all tenants, and
@@ -179,7 +179,7 @@ func (s *Store) budgetsDue(ctx context.Context, tenant string, now time.Time) (d
 				continue
 			}
 			var told int
-			if err := l.row(`SELECT count(*) FROM budget_notices WHERE tenant = ? AND scope = ? AND name = ? AND month = ? AND level = ?`,
+			if err := l.row(`SELECT count(*) FROM budget_alerts WHERE tenant = ? AND scope = ? AND name = ? AND month = ? AND level = ?`,
 				tenant, string(st.Scope), st.Name, app.MonthOf(now).Name(), level).Scan(&told); err != nil {
 				return nil, db.Wrapped(err)
 			}

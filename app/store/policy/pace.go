@@ -23,7 +23,7 @@ func addPaceKey(kinds []plan.DurationKey) func([]any, int) []any {
 	return func(args []any, i int) []any { return append(args, kinds[i].Tenant, kinds[i].Kind()) }
 }
 
-const paceByKey = `) SELECT p.tenant, p.kind, p.id, p.wider, ` + paceColumns + ` FROM f CROSS JOIN paces p WHERE p.tenant = f.t AND p.kind = f.k`
+const paceByKey = `) SELECT p.tenant, p.kind, p.id, p.wider, ` + paceColumns + ` FROM f CROSS JOIN step_durations p WHERE p.tenant = f.t AND p.kind = f.k`
 
 // DurationStats returns what is known of those of the kinds of which anything is.
 // Each kind is found by an index.
@@ -58,7 +58,8 @@ func (s *Store) DurationStats(ctx context.Context, kinds []plan.DurationKey) (pl
 func (s *Store) DropDurationStats(ctx context.Context, before time.Time) (int, error) {
 	var n int64
 	err := s.Write(ctx, func(t *db.Tx) (err error) {
-		n, err = t.Count(`DELETE FROM paces WHERE id IN (SELECT id FROM paces WHERE seen_at < ? ORDER BY seen_at LIMIT ?)`, db.Micros(before), db.DeleteBatch)
+		n, err = t.Count(`DELETE FROM step_durations WHERE id IN (SELECT id FROM step_durations WHERE seen_at < ?
+			ORDER BY seen_at LIMIT ?)`, db.Micros(before), db.DeleteBatch)
 		return err
 	})
 	return int(n), err
@@ -125,13 +126,15 @@ func findPaces(t *db.Tx, kinds []plan.DurationKey, rows map[plan.DurationKey]int
 		err := row.Scan(&at[0], &at[1], &id)
 		rows[of[at]] = id
 		return err
-	}, len(kinds), `WITH f(t, k) AS (VALUES `, `(?, ?)`, `) SELECT p.tenant, p.kind, p.id FROM f CROSS JOIN paces p WHERE p.tenant = f.t AND p.kind = f.k`,
+	}, len(kinds), `WITH f(t, k) AS (VALUES `, `(?, ?)`, `) SELECT p.tenant, p.kind, p.id FROM f CROSS JOIN step_durations p WHERE p.tenant = f.t
+		AND p.kind = f.k`,
 		addPaceKey(kinds))
 }
 
 // makePaces adds rows whose wider ones are there.
 func makePaces(t *db.Tx, now time.Time, kinds []plan.DurationKey, rows map[plan.DurationKey]int64) error {
-	err := t.ExecChunks(len(kinds), `INSERT INTO paces (tenant, kind, wider, widest, seen_at) VALUES `, `(?, ?, ?, ?, ?)`, ``, func(args []any, i int) []any {
+	err := t.ExecChunks(len(kinds), `INSERT INTO step_durations (tenant, kind, wider, widest, seen_at)
+		VALUES `, `(?, ?, ?, ?, ?)`, ``, func(args []any, i int) []any {
 		k := kinds[i]
 		widths := k.Widths()
 		var wider, widest int64
@@ -166,7 +169,7 @@ type paceRow struct {
 }
 
 // widthsOfPaces loads the rows of kinds with those that are wider, which are found by their numbers.
-const widthsOfPaces = `) SELECT p.id, p.wider, p.widest, ` + paceColumns + ` FROM f CROSS JOIN paces n CROSS JOIN paces p
+const widthsOfPaces = `) SELECT p.id, p.wider, p.widest, ` + paceColumns + ` FROM f CROSS JOIN step_durations n CROSS JOIN step_durations p
 	WHERE n.id = f.i AND p.id IN (n.id, n.wider, n.widest)`
 
 // SaveDurationStats takes what attempts took into the summaries of their kinds and of those that are wider: two statements for all
@@ -207,8 +210,8 @@ func SaveDurationStats(t *db.Tx, now time.Time, took Pacing) error {
 	}
 	changed := slices.Sorted(maps.Keys(rows))
 	return t.ExecKeyed(len(changed), `WITH v(id, dr, dm, ds, ar, am, asp, fr, fm, fs) AS (VALUES `, `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, `)
-		UPDATE paces SET done_runs = v.dr, done_mean = v.dm, done_spread = v.ds, again_runs = v.ar, again_mean = v.am, again_spread = v.asp,
-			failed_runs = v.fr, failed_mean = v.fm, failed_spread = v.fs, seen_at = ? FROM v WHERE paces.id = v.id`, func(args []any, i int) []any {
+		UPDATE step_durations SET done_runs = v.dr, done_mean = v.dm, done_spread = v.ds, again_runs = v.ar, again_mean = v.am, again_spread = v.asp,
+			failed_runs = v.fr, failed_mean = v.fm, failed_spread = v.fs, seen_at = ? FROM v WHERE step_durations.id = v.id`, func(args []any, i int) []any {
 		r := rows[changed[i]]
 		p := r.pace
 		return append(args, r.id, p.Done.Runs, p.Done.Mean, p.Done.Spread, p.Again.Runs, p.Again.Mean, p.Again.Spread, p.Failed.Runs, p.Failed.Mean, p.Failed.Spread)

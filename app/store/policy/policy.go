@@ -30,7 +30,7 @@ func scanPolicy(row db.Scanner) (p apppolicy.Policy, err error) {
 }
 
 func (s *Store) Policies(ctx context.Context, tenant string) ([]apppolicy.Policy, error) {
-	list, err := s.policies(ctx, `SELECT `+policyColumns+` FROM policies WHERE tenant = ? AND stands = 1 ORDER BY name`, tenant)
+	list, err := s.policies(ctx, `SELECT `+policyColumns+` FROM policies WHERE tenant = ? AND active = 1 ORDER BY name`, tenant)
 	apppolicy.SortPolicies(list)
 	return list, err
 }
@@ -60,7 +60,7 @@ func (s *Store) SavePolicy(ctx context.Context, p apppolicy.Policy, who app.Acto
 		}
 		if had == nil {
 			var n int
-			if err := t.Row(`SELECT count(*) FROM policies WHERE tenant = ? AND stands = 1`, who.Tenant).Scan(&n); err != nil {
+			if err := t.Row(`SELECT count(*) FROM policies WHERE tenant = ? AND active = 1`, who.Tenant).Scan(&n); err != nil {
 				return fmt.Errorf("store: %w", err)
 			}
 			if n >= apppolicy.MaxPolicies {
@@ -79,7 +79,7 @@ func policy(t *db.Tx, tenant, name string) (had *apppolicy.Policy, last int, err
 	if err := t.Row(`SELECT coalesce(max(version), 0) FROM policies WHERE tenant = ? AND name = ?`, tenant, name).Scan(&last); err != nil {
 		return nil, 0, fmt.Errorf("store: policy: %w", err)
 	}
-	p, err := scanPolicy(t.Row(`SELECT `+policyColumns+` FROM policies WHERE tenant = ? AND name = ? AND stands = 1`, tenant, name))
+	p, err := scanPolicy(t.Row(`SELECT `+policyColumns+` FROM policies WHERE tenant = ? AND name = ? AND active = 1`, tenant, name))
 	if db.IsNoRows(err) {
 		return nil, last, nil
 	}
@@ -87,10 +87,10 @@ func policy(t *db.Tx, tenant, name string) (had *apppolicy.Policy, last int, err
 }
 
 func savePolicy(t *db.Tx, p apppolicy.Policy, had *apppolicy.Policy, who app.Actor, now time.Time, act string) error {
-	if err := t.Exec(`UPDATE policies SET stands = 0 WHERE tenant = ? AND name = ? AND stands = 1`, who.Tenant, p.Name); err != nil {
+	if err := t.Exec(`UPDATE policies SET active = 0 WHERE tenant = ? AND name = ? AND active = 1`, who.Tenant, p.Name); err != nil {
 		return err
 	}
-	if err := t.Exec(`INSERT INTO policies (tenant, name, version, stands, policy, saved_by, saved_at, deleted) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+	if err := t.Exec(`INSERT INTO policies (tenant, name, version, active, policy, saved_by, saved_at, deleted) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		who.Tenant, p.Name, p.Version, db.Flag(!p.Deleted), db.JSON(p), p.SavedBy, db.Micros(now), db.Flag(p.Deleted)); err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func CopyPolicies(t *db.Tx, who app.Actor, from, to string, at time.Time) error 
 		}
 		policies = append(policies, p)
 		return nil
-	}, `SELECT policy FROM policies WHERE tenant = ? AND stands = 1 ORDER BY name`, from)
+	}, `SELECT policy FROM policies WHERE tenant = ? AND active = 1 ORDER BY name`, from)
 	if err != nil {
 		return err
 	}

@@ -218,8 +218,8 @@ func (l *quotaReader) byOwner(tenant string) (map[string]apppolicy.Amounts, erro
 	}
 	from := db.Micros(month.Start)
 	// Of each owner the index has two parts: what exists, and what was gone since.
-	part := `SELECT coalesce(sum(x.price * (CASE WHEN x.gone_at = 0 OR x.gone_at > ? THEN ? ELSE x.gone_at END - CASE WHEN x.made_at > ? THEN x.made_at ELSE ? END)), 0)
-		FROM resources x WHERE x.tenant = ? AND x.owner = o.owner AND x.made_at < ? AND `
+	part := `SELECT coalesce(sum(x.price * (CASE WHEN x.deleted_at = 0 OR x.deleted_at > ? THEN ? ELSE x.deleted_at END - CASE WHEN x.created_at > ? THEN x.created_at ELSE ? END)), 0)
+		FROM resources x WHERE x.tenant = ? AND x.owner = o.owner AND x.created_at < ? AND `
 	args := []any{tenant, tenant, now, now, from, from, tenant, now, now, now, from, from, tenant, now, from}
 	err = l.each(func(row db.Scanner) error {
 		var owner string
@@ -231,7 +231,7 @@ func (l *quotaReader) byOwner(tenant string) (map[string]apppolicy.Amounts, erro
 		return err
 	}, `WITH RECURSIVE o(owner) AS (SELECT min(owner) FROM resources WHERE tenant = ? UNION ALL
 			SELECT (SELECT min(x.owner) FROM resources x WHERE x.tenant = ? AND x.owner > o.owner) FROM o WHERE o.owner IS NOT NULL)
-		SELECT o.owner, CAST((`+part+`x.gone_at = 0) AS DOUBLE PRECISION), CAST((`+part+`x.gone_at > ? AND x.gone_at > x.made_at) AS DOUBLE PRECISION)
+		SELECT o.owner, CAST((`+part+`x.deleted_at = 0) AS DOUBLE PRECISION), CAST((`+part+`x.deleted_at > ? AND x.deleted_at > x.created_at) AS DOUBLE PRECISION)
 		FROM o WHERE o.owner IS NOT NULL`, args...)
 	return of, err
 }
@@ -324,13 +324,13 @@ func (m measuring) measure(s *apppolicy.QuotaState, tenant string, except int64,
 }
 
 // ExistedDuring finds the machines of a tenant that existed at some time since one moment and before another.
-const ExistedDuring = `(x.tenant = ? AND x.gone_at = 0 OR x.tenant = ? AND x.gone_at > ?) AND x.made_at < ?`
+const ExistedDuring = `(x.tenant = ? AND x.deleted_at = 0 OR x.tenant = ? AND x.deleted_at > ?) AND x.created_at < ?`
 
 // spent returns what machines have cost since a moment. It is asked in parts that an index alone can answer each.
 func (m measuring) spent(s *apppolicy.QuotaState, tenant string, since time.Time) (cost float64, err error) {
 	from, now := db.Micros(since), db.Micros(m.now)
 	machines := `resources x`
-	parts := []string{`x.tenant = ? AND x.gone_at = 0`, `x.tenant = ? AND x.gone_at > ? AND x.gone_at > x.made_at`}
+	parts := []string{`x.tenant = ? AND x.deleted_at = 0`, `x.tenant = ? AND x.deleted_at > ? AND x.deleted_at > x.created_at`}
 	of := [][]any{{tenant}, {tenant, from}}
 	switch s.Scope {
 	case apppolicy.QuotaGroup:
@@ -338,7 +338,7 @@ func (m measuring) spent(s *apppolicy.QuotaState, tenant string, since time.Time
 		machines = `reservation_groups g JOIN reservations r ON r.id = g.reservation JOIN resources x ON x.cluster = r.cluster`
 		// The text that is added keeps SQLite from the index by tenant.
 		parts = []string{`g.tenant = ? AND g.in_group = ? AND (g.ended_at = 0 OR g.ended_at >= ?) AND r.cluster <> ''
-			AND x.tenant || '' = ? AND (x.gone_at = 0 OR x.gone_at > ? AND x.gone_at > x.made_at)`}
+			AND x.tenant || '' = ? AND (x.deleted_at = 0 OR x.deleted_at > ? AND x.deleted_at > x.created_at)`}
 		of = [][]any{{tenant, s.Name, from, tenant, from}}
 	case apppolicy.QuotaUser, apppolicy.QuotaEachUser:
 		for i := range parts {
@@ -347,8 +347,8 @@ func (m measuring) spent(s *apppolicy.QuotaState, tenant string, since time.Time
 	}
 	for i, part := range parts {
 		var sum float64
-		err := m.row(`SELECT CAST(coalesce(sum(x.price * (CASE WHEN x.gone_at = 0 OR x.gone_at > ? THEN ? ELSE x.gone_at END
-			- CASE WHEN x.made_at > ? THEN x.made_at ELSE ? END)), 0) AS DOUBLE PRECISION) FROM `+machines+` WHERE x.made_at < ? AND `+part,
+		err := m.row(`SELECT CAST(coalesce(sum(x.price * (CASE WHEN x.deleted_at = 0 OR x.deleted_at > ? THEN ? ELSE x.deleted_at END
+			- CASE WHEN x.created_at > ? THEN x.created_at ELSE ? END)), 0) AS DOUBLE PRECISION) FROM `+machines+` WHERE x.created_at < ? AND `+part,
 			append([]any{now, now, from, from, now}, of[i]...)...).Scan(&sum)
 		if err != nil {
 			return 0, db.Wrapped(err)

@@ -13,8 +13,8 @@ import (
 	"muster/app/store/operation"
 )
 
-const poolColumns = `p.id, p.tenant, p.name, p.hardware, p.image, p.provider, p.zone, p.wanted, p.max_age, p.mode, p.made_by, p.made_at, p.version, p.due_at,
-	p.failures, p.retry_at, p.trouble, p.troubled_at, p.told, p.ended_at`
+const poolColumns = `p.id, p.tenant, p.name, p.hardware, p.image, p.provider, p.zone, p.target_size, p.max_age, p.mode, p.created_by, p.created_at,
+	p.version, p.due_at, p.failures, p.retry_at, p.error, p.failed_at, p.notified, p.ended_at`
 
 func scanPool(row db.Scanner, more ...any) (p apppool.Pool, err error) {
 	var age, made, due, retry, troubled, told, ended int64
@@ -48,8 +48,8 @@ func (s *Store) CreatePool(ctx context.Context, who app.Actor, p apppool.Pool) (
 		case there >= apppool.MaxPools:
 			return app.Errorf(app.EConflict, "You've reached the limit of %d pools.", there)
 		}
-		if err := t.Row(`INSERT INTO pools (tenant, name, hardware, image, provider, zone, wanted, max_age, mode, made_by, made_at, version, due_at, failures, retry_at,
-				trouble, troubled_at, told, ended_at)
+		if err := t.Row(`INSERT INTO pools (tenant, name, hardware, image, provider, zone, target_size, max_age, mode, created_by, created_at, version, due_at, failures, retry_at,
+				error, failed_at, notified, ended_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, 0, 0, '', 0, 0, 0) RETURNING id`, p.Tenant, p.Name, p.Hardware, p.Image, p.Provider, p.Zone, p.Count,
 			p.MaxAge.Microseconds(), string(p.Mode), p.CreatedBy, db.Micros(p.CreatedAt), db.Micros(p.CreatedAt)).Scan(&p.ID); err != nil {
 			return db.Wrapped(err)
@@ -76,13 +76,13 @@ func (s *Store) ChangePool(ctx context.Context, who app.Actor, p apppool.Pool, a
 		is = was
 		is.Count, is.MaxAge, is.Mode = p.Count, p.MaxAge, p.Mode
 		// Anyone who changes it wants to see what comes of it: it is tried again at once.
-		if err := t.Exec(`UPDATE pools SET wanted = ?, max_age = ?, mode = ?, version = version + 1, due_at = ?, retry_at = 0 WHERE id = ?`,
+		if err := t.Exec(`UPDATE pools SET target_size = ?, max_age = ?, mode = ?, version = version + 1, due_at = ?, retry_at = 0 WHERE id = ?`,
 			is.Count, is.MaxAge.Microseconds(), string(is.Mode), db.Micros(now), was.ID); err != nil {
 			return err
 		}
 		if is.MaxAge < was.MaxAge {
 			// Existing ones come under the new age too.
-			if err := t.Exec(`UPDATE pool_machines SET expires_at = CASE WHEN expires_at > made_at + ? THEN made_at + ? ELSE expires_at END
+			if err := t.Exec(`UPDATE pool_machines SET expires_at = CASE WHEN expires_at > created_at + ? THEN created_at + ? ELSE expires_at END
 				WHERE pool = ? AND state IN ('making', 'ready')`, is.MaxAge.Microseconds(), is.MaxAge.Microseconds(), was.ID); err != nil {
 				return err
 			}
@@ -153,7 +153,7 @@ func (s *Store) PoolViews(ctx context.Context, tenant string, today time.Time) (
 }
 
 func (s *Store) PoolMachines(ctx context.Context, pool int64, handed int) ([]apppool.Machine, error) {
-	where, args := poolCounts+` ORDER BY m.made_at, m.cluster LIMIT ?`, []any{pool, 4 * apppool.MaxPoolCount}
+	where, args := poolCounts+` ORDER BY m.created_at, m.cluster LIMIT ?`, []any{pool, 4 * apppool.MaxPoolCount}
 	if handed > 0 {
 		where, args = `m.state = 'handed' ORDER BY m.ended_at DESC, m.cluster LIMIT ?`, []any{pool, handed}
 	}
@@ -173,7 +173,7 @@ func (s *Store) PoolMachines(ctx context.Context, pool int64, handed int) ([]app
 		}
 		list = append(list, m)
 		return err
-	}, `SELECT m.cluster, m.state, m.shape, m.zone, m.made_at, m.ready_at, m.expires_at, m.ended_at, m.for_cluster, m.for_node,
+	}, `SELECT m.cluster, m.state, m.shape, m.zone, m.created_at, m.ready_at, m.expires_at, m.ended_at, m.for_cluster, m.for_node,
 			CASE WHEN c.deleted_at = 0 THEN c.message ELSE '' END, c.cost_per_hour, d.machine_id
 		FROM pool_machines m JOIN clusters c ON c.id = m.cluster JOIN nodes d ON d.cluster = m.cluster AND d.name = 'n1' WHERE m.pool = ? AND `+where, args...)
 	return list, err
@@ -188,14 +188,15 @@ func (s *Store) PoolReceipt(ctx context.Context, pool int64, now time.Time) (r a
 	var life float64
 	at := db.Micros(now)
 	err = s.Row(ctx, `SELECT count(*), coalesce(sum(CASE WHEN m.state = 'handed' THEN 1 ELSE 0 END), 0),
-			coalesce(sum(CASE WHEN m.state = 'gone' AND c.proven_at > 0 THEN 1 ELSE 0 END), 0),
-			coalesce(sum(CASE WHEN m.state = 'handed' OR m.state = 'gone' AND c.proven_at > 0 THEN 0 ELSE 1 END), 0)
+			coalesce(sum(CASE WHEN m.state = 'gone' AND c.deletion_verified_at > 0 THEN 1 ELSE 0 END), 0),
+			coalesce(sum(CASE WHEN m.state = 'handed' OR m.state = 'gone' AND c.deletion_verified_at > 0 THEN 0 ELSE 1 END), 0)
 		FROM pool_machines m JOIN clusters c ON c.id = m.cluster WHERE m.pool = ?`, pool).Scan(&r.Machines, &r.HandedOut, &r.Deleted, &r.Remaining)
 	if err != nil {
 		return r, db.Wrapped(err)
 	}
 	err = s.Row(ctx, `SELECT CAST(coalesce(sum(e.stood), 0) AS DOUBLE PRECISION), CAST(coalesce(sum(e.stood * e.price), 0) AS DOUBLE PRECISION) FROM (
-			SELECT x.price AS price, CASE WHEN x.gone_at = 0 THEN ? - x.made_at WHEN x.gone_at > x.made_at THEN x.gone_at - x.made_at ELSE 0 END AS stood
+			SELECT x.price AS price, CASE WHEN x.deleted_at = 0 THEN ? - x.created_at
+				WHEN x.deleted_at > x.created_at THEN x.deleted_at - x.created_at ELSE 0 END AS stood
 			FROM pool_machines m JOIN resources x ON x.cluster = m.cluster WHERE m.pool = ?) e`, at, pool).Scan(&life, &r.Cost)
 	r.Lifetime = time.Duration(life) * time.Microsecond
 	r.Cost /= float64(time.Hour.Microseconds())

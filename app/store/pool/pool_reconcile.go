@@ -37,7 +37,7 @@ func (s *Store) StockPool(ctx context.Context, pool int64, m apppool.NewPoolMach
 	c := m.Cluster.Cluster
 	return s.Write(ctx, func(t *db.Tx) error {
 		var wanted, there int
-		err := t.Row(`SELECT p.wanted, (SELECT count(*) FROM pool_machines m WHERE m.pool = p.id AND m.state IN ('making', 'ready'))
+		err := t.Row(`SELECT p.target_size, (SELECT count(*) FROM pool_machines m WHERE m.pool = p.id AND m.state IN ('making', 'ready'))
 			FROM pools p WHERE p.id = ? AND p.mode = 'on' AND p.ended_at = 0`, pool).Scan(&wanted, &there)
 		if db.IsNoRows(err) || err == nil && there >= wanted {
 			return &app.Error{Code: app.EConflict, Reason: "pool_full", Message: "The pool is full."}
@@ -46,7 +46,7 @@ func (s *Store) StockPool(ctx context.Context, pool int64, m apppool.NewPoolMach
 			return db.Wrapped(err)
 		}
 		// The row comes first: the create may end at once what it begins.
-		if err := t.Exec(`INSERT INTO pool_machines (cluster, pool, tenant, state, shape, zone, made_at, ready_at, expires_at, ended_at, for_cluster, for_node)
+		if err := t.Exec(`INSERT INTO pool_machines (cluster, pool, tenant, state, shape, zone, created_at, ready_at, expires_at, ended_at, for_cluster, for_node)
 			VALUES (?, ?, ?, 'making', ?, ?, ?, 0, ?, 0, '', '')`, c.ID, pool, c.Tenant, m.Shape, m.Cluster.Nodes[0].Node.Zone, db.Micros(c.CreatedAt), db.Micros(m.ExpiresAt)); err != nil {
 			return err
 		}
@@ -78,8 +78,8 @@ func (s *Store) RetirePoolMachine(ctx context.Context, n appcluster.NewOperation
 
 func (s *Store) RestPool(ctx context.Context, p apppool.Pool, n *app.Notice) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		changed, err := t.Count(`UPDATE pools SET due_at = ?, failures = ?, retry_at = ?, trouble = ?, troubled_at = ?, told = ? WHERE id = ? AND version = ?
-			AND (told = 0 OR ? = 0)`, db.Micros(p.DueAt), p.Failures, db.Micros(p.RetryAt), p.Error, db.Micros(p.ErrorAt), db.Flag(p.Told), p.ID, p.Version, db.Flag(n != nil))
+		changed, err := t.Count(`UPDATE pools SET due_at = ?, failures = ?, retry_at = ?, error = ?, failed_at = ?, notified = ? WHERE id = ? AND version = ?
+			AND (notified = 0 OR ? = 0)`, db.Micros(p.DueAt), p.Failures, db.Micros(p.RetryAt), p.Error, db.Micros(p.ErrorAt), db.Flag(p.Told), p.ID, p.Version, db.Flag(n != nil))
 		if err != nil || changed == 0 || n == nil {
 			return err
 		}

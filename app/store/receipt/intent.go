@@ -16,13 +16,13 @@ import (
 // any time. Unasked tells that no attempt before this one can have asked.
 func AskFor(t *db.Tx, at time.Time, cluster, node string) (intent string, unasked bool, err error) {
 	var asked int
-	err = t.Row(`UPDATE intents SET asked = asked + 1 WHERE id = (SELECT id FROM intents WHERE cluster = ? AND node = ? AND ended_at = 0
-		ORDER BY created_at DESC, id LIMIT 1) RETURNING id, asked`, cluster, node).Scan(&intent, &asked)
+	err = t.Row(`UPDATE intents SET create_attempts = create_attempts + 1 WHERE id = (SELECT id FROM intents WHERE cluster = ? AND node = ? AND ended_at = 0
+		ORDER BY created_at DESC, id LIMIT 1) RETURNING id, create_attempts`, cluster, node).Scan(&intent, &asked)
 	if !db.IsNoRows(err) {
 		return intent, asked == 1, err
 	}
 	intent = strings.ToLower(rand.Text())
-	n, err := t.Count(`INSERT INTO intents (id, tenant, cluster, node, provider, machine_id, created_at, ended_at, asked)
+	n, err := t.Count(`INSERT INTO intents (id, tenant, cluster, node, provider, machine_id, created_at, ended_at, create_attempts)
 		SELECT CAST(? AS TEXT), c.tenant, c.id, CAST(? AS TEXT), c.provider, '', CAST(? AS BIGINT), 0, 1 FROM clusters c WHERE c.id = ?`,
 		intent, node, db.Micros(at), cluster)
 	if err == nil && n == 0 {
@@ -33,7 +33,8 @@ func AskFor(t *db.Tx, at time.Time, cluster, node string) (intent string, unaske
 
 // NotAsked takes back what askFor counted: the attempt ended before it asked the provider for anything.
 func NotAsked(t *db.Tx, cluster, node string) error {
-	return t.Exec(`UPDATE intents SET asked = asked - 1 WHERE cluster = ? AND node = ? AND ended_at = 0 AND asked > 0`, cluster, node)
+	return t.Exec(`UPDATE intents SET create_attempts = create_attempts - 1 WHERE cluster = ? AND node = ? AND ended_at = 0
+		AND create_attempts > 0`, cluster, node)
 }
 
 // liveIntent returns the intent of a node that has not ended, "" for none.

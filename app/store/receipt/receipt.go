@@ -20,8 +20,8 @@ func (s *Store) Resources(ctx context.Context, tenant, cluster string) ([]fleet.
 		r.CreatedAt, r.DeletedAt = db.FromMicros(made), db.FromMicros(gone)
 		list = append(list, r)
 		return err
-	}, `SELECT provider, kind, id, node, intent, zone, price, made_at, gone_at FROM resources WHERE cluster = ? AND tenant = ?
-		ORDER BY made_at, id`, cluster, tenant)
+	}, `SELECT provider, kind, id, node, intent, zone, price, created_at, deleted_at FROM resources WHERE cluster = ? AND tenant = ?
+		ORDER BY created_at, id`, cluster, tenant)
 	return list, err
 }
 
@@ -59,7 +59,7 @@ func noteSeen(t *db.Tx, at time.Time, provider, intent string, seen []app.Seen) 
 			gone = db.Micros(at)
 		}
 		// What is there again after it was gone costs again.
-		err := t.Exec(`INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, made_at, gone_at, owner, template,
+		err := t.Exec(`INSERT INTO resources (intent, kind, id, provider, tenant, cluster, node, zone, price, created_at, deleted_at, owner, template,
 				hardware, cpu)
 			SELECT i.id, CAST(? AS TEXT), CAST(? AS TEXT), i.provider, i.tenant, i.cluster, i.node, CAST(? AS TEXT), CAST(? AS DOUBLE PRECISION),
 				CAST(? AS BIGINT), CAST(? AS BIGINT), coalesce(c.owner, ''), coalesce(c.template, ''), coalesce(n.hardware, ''), coalesce(n.cpu, 0)
@@ -67,7 +67,7 @@ func noteSeen(t *db.Tx, at time.Time, provider, intent string, seen []app.Seen) 
 			ON CONFLICT (intent, kind, id) DO UPDATE SET
 				zone = CASE WHEN excluded.zone = '' THEN resources.zone ELSE excluded.zone END,
 				price = CASE WHEN resources.price = 0 THEN excluded.price ELSE resources.price END,
-				gone_at = CASE WHEN excluded.gone_at > 0 AND resources.gone_at > 0 THEN resources.gone_at ELSE excluded.gone_at END`,
+				deleted_at = CASE WHEN excluded.deleted_at > 0 AND resources.deleted_at > 0 THEN resources.deleted_at ELSE excluded.deleted_at END`,
 			x.Kind, x.ID, x.Zone, x.Price, db.Micros(made), gone, intent, provider, provider)
 		if err != nil {
 			return err
@@ -78,7 +78,7 @@ func noteSeen(t *db.Tx, at time.Time, provider, intent string, seen []app.Seen) 
 
 // NodeGone ends all that a node had: its provider was asked, and has nothing of it.
 func NodeGone(t *db.Tx, at time.Time, cluster, node string) error {
-	return t.Exec(`UPDATE resources SET gone_at = ? WHERE cluster = ? AND node = ? AND gone_at = 0`, db.Micros(at), cluster, node)
+	return t.Exec(`UPDATE resources SET deleted_at = ? WHERE cluster = ? AND node = ? AND deleted_at = 0`, db.Micros(at), cluster, node)
 }
 
 // LastNode returns the greatest number that a node of the cluster ever had, those that are gone included; 0 for none.
@@ -89,21 +89,23 @@ func (s *Store) LastNode(ctx context.Context, tenant, cluster string) (n int, er
 
 func (s *Store) Proof(ctx context.Context, tenant, cluster string) (p fleet.Proof, err error) {
 	var at, checked int64
-	err = s.Row(ctx, `SELECT proven_at, proof, proof_asked_at FROM clusters WHERE tenant = ? AND id = ?`, tenant, cluster).Scan(&at, &p.How, &checked)
+	err = s.Row(ctx, `SELECT deletion_verified_at, deletion_proof, proof_requested_at FROM clusters WHERE tenant = ?
+		AND id = ?`, tenant, cluster).Scan(&at, &p.How, &checked)
 	p.At, p.CheckedAt = db.FromMicros(at), db.FromMicros(checked)
 	return p, clusterdb.ReadError(err, cluster)
 }
 
 // Unproven returns deleted clusters whose end is not proven yet, of all tenants, those asked for least recently first.
 func (s *Store) Unproven(ctx context.Context, limit int) ([]app.Cluster, error) {
-	return clusterdb.List(ctx, s.DB, `SELECT `+clusterdb.Columns+` FROM clusters c WHERE c.deleted_at > 0 AND c.proven_at = 0
-		ORDER BY c.proof_asked_at LIMIT ?`, limit)
+	return clusterdb.List(ctx, s.DB, `SELECT `+clusterdb.Columns+` FROM clusters c WHERE c.deleted_at > 0 AND c.deletion_verified_at = 0
+		ORDER BY c.proof_requested_at LIMIT ?`, limit)
 }
 
 // SetProof keeps a proof, or why there is none yet.
 func (s *Store) SetProof(ctx context.Context, tenant, cluster string, p fleet.Proof, asked time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		n, err := t.Count(`UPDATE clusters SET proven_at = ?, proof = ?, proof_asked_at = ? WHERE tenant = ? AND id = ? AND deleted_at > 0 AND proven_at = 0`,
+		n, err := t.Count(`UPDATE clusters SET deletion_verified_at = ?, deletion_proof = ?, proof_requested_at = ? WHERE tenant = ? AND id = ? AND deleted_at > 0
+			AND deletion_verified_at = 0`,
 			db.Micros(p.At), p.How, db.Micros(asked), tenant, cluster)
 		if err != nil || n == 0 {
 			return err
@@ -112,7 +114,7 @@ func (s *Store) SetProof(ctx context.Context, tenant, cluster string, p fleet.Pr
 			return nil
 		}
 		// Machines whose going no one had reported are gone by the same proof, and their intents with them.
-		if err := t.Exec(`UPDATE resources SET gone_at = ? WHERE cluster = ? AND gone_at = 0`, db.Micros(p.At), cluster); err != nil {
+		if err := t.Exec(`UPDATE resources SET deleted_at = ? WHERE cluster = ? AND deleted_at = 0`, db.Micros(p.At), cluster); err != nil {
 			return err
 		}
 		if err := t.Exec(`UPDATE intents SET ended_at = ? WHERE cluster = ? AND ended_at = 0`, db.Micros(p.At), cluster); err != nil {

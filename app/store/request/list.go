@@ -38,7 +38,7 @@ func (s *Store) request(ctx context.Context, tenant string, r *app.ClusterReader
 
 func (s *Store) RequestPayload(ctx context.Context, tenant string, id int64) (k appcluster.RequestPayload, err error) {
 	var sealed []byte
-	err = s.Row(ctx, `SELECT sealed_kept FROM requests WHERE tenant = ? AND id = ?`, tenant, id).Scan(&sealed)
+	err = s.Row(ctx, `SELECT encrypted_payload FROM requests WHERE tenant = ? AND id = ?`, tenant, id).Scan(&sealed)
 	if err != nil {
 		return k, requestError(err, id)
 	}
@@ -177,6 +177,6 @@ func (s *Store) PastFacts(ctx context.Context, tenant string, limit int) ([]poli
 		p.RequestedAt = db.FromMicros(at)
 		list = append(list, p)
 		return json.Unmarshal(facts, &list[len(list)-1].Facts)
-	}, `SELECT id, requester, asked_at, facts FROM requests WHERE tenant = ? ORDER BY id DESC LIMIT ?`, tenant, min(max(limit, 1), 1000))
+	}, `SELECT id, requester, asked_at, policy_input FROM requests WHERE tenant = ? ORDER BY id DESC LIMIT ?`, tenant, min(max(limit, 1), 1000))
 	return list, err
 }

@@ -17,8 +17,8 @@ import (
 	"muster/app/store/policy"
 )
 
-const requestColumns = `r.id, r.tenant, r.kind, r.cluster, r.requester, r.owner, r.in_groups, r.via, r.status, r.sealed_asked, r.facts, r.decision,
-	r.sealed_terms, r.needs, r.offer, r.round, r.broken, r.message, r.asked_at, r.ended_at, r.expires_at, r.due_at`
+const requestColumns = `r.id, r.tenant, r.kind, r.cluster, r.requester, r.owner, r.in_groups, r.via, r.status, r.encrypted_spec, r.policy_input, r.decision,
+	r.encrypted_terms, r.needs, r.offer, r.round, r.break_glass, r.message, r.asked_at, r.ended_at, r.expires_at, r.due_at`
 
 // scanRequest leaves the sealed fields empty, and returns them for openRequest.
 func scanRequest(row db.Scanner) (r cluster.Request, sealed db.SealedRequest, err error) {
@@ -123,7 +123,7 @@ func moved(t *db.Tx, before, r cluster.Request, m cluster.RequestMove, o cluster
 	if r.Status.Open() {
 		var k cluster.RequestPayload
 		var sealed []byte
-		if err := t.Row(`SELECT sealed_kept FROM requests WHERE id = ?`, r.ID).Scan(&sealed); err != nil {
+		if err := t.Row(`SELECT encrypted_payload FROM requests WHERE id = ?`, r.ID).Scan(&sealed); err != nil {
 			return fmt.Errorf("store: request: %w", err)
 		}
 		if err := t.Keys.OpenJSON(sealed, db.KeptAAD(r.ID), &k); err != nil {
@@ -140,8 +140,8 @@ func moved(t *db.Tx, before, r cluster.Request, m cluster.RequestMove, o cluster
 		}
 		kept = db.JSON(k)
 	}
-	n, err := t.Count(`UPDATE requests SET status = ?, cluster = ?, plan_hash = ?, sealed_terms = ?, needs = ?, offer = ?, round = ?, broken = ?, message = ?,
-			sealed_kept = ?, ended_at = ?, expires_at = ?, due_at = ? WHERE id = ? AND tenant = ? AND status = ?`,
+	n, err := t.Count(`UPDATE requests SET status = ?, cluster = ?, plan_hash = ?, encrypted_terms = ?, needs = ?, offer = ?, round = ?, break_glass = ?,
+		message = ?, encrypted_payload = ?, ended_at = ?, expires_at = ?, due_at = ? WHERE id = ? AND tenant = ? AND status = ?`,
 		string(r.Status), r.Cluster, r.Terms.PlanHash, t.Keys.SealTerms(r), db.JSON(r.Approvals), offer, r.Round, db.Flag(r.Override), r.Message, t.Keys.SealKept(kept, r.ID),
 		db.Micros(r.EndedAt), db.Micros(r.ExpiresAt), db.Micros(r.DueAt), r.ID, r.Tenant, string(before.Status))
 	if err != nil {

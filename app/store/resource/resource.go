@@ -48,10 +48,10 @@ func (s *Store) ResourceInfos(ctx context.Context, tenant string, f resource.Fil
 		}
 		list = append(list, r)
 		return err
-	}, `SELECT r.family, r.member, r.kind, r.name, r.format, r.mode, r.latest, r.made_at,
+	}, `SELECT r.family, r.member, r.kind, r.name, r.format, r.mode, r.latest, r.created_at,
 		CAST(coalesce(sum(v.number * v.live), 0) AS BIGINT), CAST(coalesce(sum(v.number * v.slated), 0) AS BIGINT), CAST(coalesce(sum(v.size), 0) AS BIGINT)
 		FROM resource_items r JOIN resource_versions v ON v.resource = r.id AND v.deleted_at = 0
-		WHERE `+where+` GROUP BY r.id, r.family, r.member, r.kind, r.name, r.format, r.mode, r.latest, r.made_at
+		WHERE `+where+` GROUP BY r.id, r.family, r.member, r.kind, r.name, r.format, r.mode, r.latest, r.created_at
 		ORDER BY r.family, r.member, r.kind, r.name LIMIT ?`, append(args, min(max(f.Limit, 1), 1000))...)
 	return list, err
 }
@@ -67,7 +67,7 @@ func (s *Store) ResourceInfo(ctx context.Context, tenant string, id resource.ID)
 	defer func() { _ = m.Rollback() }()
 	r := resource.Info{ID: id, Tenant: tenant}
 	var row, made int64
-	err = m.QueryRowContext(ctx, `SELECT id, format, mode, latest, made_at FROM resource_items WHERE tenant = ? AND family = ? AND member = ? AND kind = ? AND name = ?`,
+	err = m.QueryRowContext(ctx, `SELECT id, format, mode, latest, created_at FROM resource_items WHERE tenant = ? AND family = ? AND member = ? AND kind = ? AND name = ?`,
 		tenant, id.Family, id.Member, id.Type, id.Name).Scan(&row, &r.Format, &r.Mode, &r.Latest, &made)
 	if db.IsNoRows(err) {
 		return r, errNoResource(id)
@@ -132,7 +132,7 @@ func errNoResource(id resource.ID) error {
 	return &app.Error{Code: app.ENotFound, Message: fmt.Sprintf("Resource %s doesn't exist.", id), Hint: "Run muster resource list."}
 }
 
-const versionColumns = `v.number, v.hash, v.size, v.live, v.slated, v.source, v.note, v.made_by, v.made_at, v.deleted_at`
+const versionColumns = `v.number, v.hash, v.size, v.live, v.slated, v.source, v.note, v.created_by, v.created_at, v.deleted_at`
 
 func scanVersion(row db.Scanner) (v resource.Version, live, slated bool, err error) {
 	var in, next, made, deleted int64

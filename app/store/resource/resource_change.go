@@ -46,7 +46,7 @@ func (s *Store) AddResourceVersion(ctx context.Context, who app.Actor, p resourc
 			if err := t.Row(`UPDATE resource_items SET latest = latest + 1, format = ?, mode = ? WHERE id = ? RETURNING latest`, p.Format, p.Mode, row).Scan(&number); err != nil {
 				return err
 			}
-			if err := t.Exec(`INSERT INTO resource_versions (resource, number, tenant, hash, size, live, slated, source, note, made_by, made_at, deleted_at)
+			if err := t.Exec(`INSERT INTO resource_versions (resource, number, tenant, hash, size, live, slated, source, note, created_by, created_at, deleted_at)
 				VALUES (?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?, 0)`, row, number, who.Tenant, b.Hash, b.Size, string(source), p.Note, who.Name(), db.Micros(at)); err != nil {
 				return err
 			}
@@ -85,7 +85,8 @@ func resourceFor(t *db.Tx, tenant string, p resource.Push, at time.Time) (row in
 	if n >= resource.MaxResources {
 		return 0, &app.Error{Code: app.EConflict, Message: fmt.Sprintf("A tenant can have at most %d resources.", resource.MaxResources), Hint: "Push a new version of an existing resource."}
 	}
-	err = t.Row(`INSERT INTO resource_items (tenant, family, member, kind, name, format, mode, latest, made_at) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?) RETURNING id`,
+	err = t.Row(`INSERT INTO resource_items (tenant, family, member, kind, name, format, mode, latest, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?)
+		RETURNING id`,
 		tenant, p.Family, p.Member, p.Type, p.Name, p.Format, p.Mode, db.Micros(at)).Scan(&row)
 	return row, err
 }
@@ -198,7 +199,7 @@ func (s *Store) DeleteResourceVersion(ctx context.Context, who app.Actor, id res
 
 // DropOf takes all versions of a tenant that is deleted out of use; their contents are swept.
 func DropOf(t *db.Tx, tenant string) error {
-	if err := t.Exec(`UPDATE resource_versions SET live = 0, slated = 0, deleted_at = made_at WHERE tenant = ? AND deleted_at = 0`, tenant); err != nil {
+	if err := t.Exec(`UPDATE resource_versions SET live = 0, slated = 0, deleted_at = created_at WHERE tenant = ? AND deleted_at = 0`, tenant); err != nil {
 		return err
 	}
 	return t.Exec(`DELETE FROM resource_caches WHERE tenant = ?`, tenant)

@@ -62,22 +62,22 @@ func (s *Store) StrayBlobs(ctx context.Context, names []string, since, now time.
 		if err := t.Each(db.Texts(&known), `SELECT name FROM resource_blobs WHERE name IN `+in, args...); err != nil {
 			return err
 		}
-		if err := t.Exec(`DELETE FROM resource_strays WHERE name IN (SELECT name FROM resource_blobs)`); err != nil {
+		if err := t.Exec(`DELETE FROM stray_blobs WHERE name IN (SELECT name FROM resource_blobs)`); err != nil {
 			return err
 		}
 		for _, n := range names {
 			if slices.Contains(known, n) {
 				continue
 			}
-			if err := t.Exec(`INSERT INTO resource_strays (name, seen_at) VALUES (?, ?) ON CONFLICT DO NOTHING`, n, db.Micros(now)); err != nil {
+			if err := t.Exec(`INSERT INTO stray_blobs (name, seen_at) VALUES (?, ?) ON CONFLICT DO NOTHING`, n, db.Micros(now)); err != nil {
 				return err
 			}
 		}
-		if err := t.Each(db.Texts(&strays), `SELECT name FROM resource_strays WHERE seen_at <= ? AND name IN `+in, append([]any{db.Micros(since)}, args...)...); err != nil {
+		if err := t.Each(db.Texts(&strays), `SELECT name FROM stray_blobs WHERE seen_at <= ? AND name IN `+in, append([]any{db.Micros(since)}, args...)...); err != nil {
 			return err
 		}
 		for _, n := range strays {
-			if err := t.Exec(`DELETE FROM resource_strays WHERE name = ?`, n); err != nil {
+			if err := t.Exec(`DELETE FROM stray_blobs WHERE name = ?`, n); err != nil {
 				return err
 			}
 		}

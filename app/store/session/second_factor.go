@@ -12,7 +12,7 @@ import (
 	userdb "muster/app/store/user"
 )
 
-const factorColumns = `id, kind, name, sealed, used_step, started_at, confirmed_at, used_at`
+const factorColumns = `id, kind, name, encrypted, used_step, started_at, confirmed_at, used_at`
 
 // factors reads those of an account that are confirmed, or its one app that is not. A secret whose key was lost is left empty: people must still be able to see
 // and remove what they have, and to use a recovery code.
@@ -82,7 +82,7 @@ func (s *Store) StartFactor(ctx context.Context, who app.Actor, f identity.Secon
 }
 
 func (s *Store) insertFactor(t *db.Tx, who app.Actor, f identity.SecondFactor) error {
-	return t.Exec(`INSERT INTO second_factors (id, tenant, user_name, kind, name, sealed, used_step, started_at, confirmed_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	return t.Exec(`INSERT INTO second_factors (id, tenant, user_name, kind, name, encrypted, used_step, started_at, confirmed_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		f.ID, who.Tenant, who.User, f.Kind, f.Name, s.Seal(f.Secret, "second_factors/"+f.ID), f.UsedStep, db.Micros(f.StartedAt), db.Micros(f.AddedAt), db.Micros(f.UsedAt))
 }
 
@@ -104,7 +104,8 @@ func (s *Store) AddFactor(ctx context.Context, who app.Actor, session int64, f i
 		if err := t.AddAudit(f.AddedAt, who, "second_factor.add", who.User, nil, factorFacts(f)); err != nil || !first {
 			return err
 		}
-		n, err := t.Count(`UPDATE signins SET second = ? WHERE id = ? AND tenant = ? AND user_name = ? AND revoked_at = 0`, f.Kind, session, who.Tenant, who.User)
+		n, err := t.Count(`UPDATE signins SET second_factor = ? WHERE id = ? AND tenant = ? AND user_name = ?
+			AND revoked_at = 0`, f.Kind, session, who.Tenant, who.User)
 		if err != nil {
 			return err
 		}
@@ -221,7 +222,7 @@ func (s *Store) usedFactor(t *db.Tx, who app.Actor, u identity.FactorUse, at tim
 	case identity.FactorApp:
 		return t.Exec(`UPDATE second_factors SET used_step = ?, used_at = ? WHERE id = ?`, u.Step, db.Micros(at), u.ID)
 	case identity.FactorKey:
-		return t.Exec(`UPDATE second_factors SET sealed = ?, used_at = ? WHERE id = ?`, s.Seal(u.Secret, "second_factors/"+u.ID), db.Micros(at), u.ID)
+		return t.Exec(`UPDATE second_factors SET encrypted = ?, used_at = ? WHERE id = ?`, s.Seal(u.Secret, "second_factors/"+u.ID), db.Micros(at), u.ID)
 	}
 	if err := t.Exec(`UPDATE recovery_codes SET used_at = ? WHERE tenant = ? AND user_name = ? AND hash = ?`, db.Micros(at), who.Tenant, who.User, u.Code); err != nil {
 		return err

@@ -15,7 +15,8 @@ import (
 // signInsKept is how long records of sign-ins are kept after they began; none counts for so long.
 const signInsKept = 30 * 24 * time.Hour
 
-const signInColumns = `s.id, s.tenant, s.user_name, s.at, s.seen_at, s.came_from, s.browser, s.how, s.provider, s.proven_at, s.mark, s.revoked_at, s.second`
+const signInColumns = `s.id, s.tenant, s.user_name, s.at, s.seen_at, s.came_from, s.browser, s.method, s.provider, s.proven_at, s.password_fingerprint,
+	s.revoked_at, s.second_factor`
 
 // signInRow is a row of signInColumns on its way.
 type signInRow struct {
@@ -38,8 +39,9 @@ func (s *Store) BeginSession(ctx context.Context, n identity.Session) (id int64,
 		if err := t.Exec(`DELETE FROM signins WHERE at < ?`, db.Micros(n.At.Add(-signInsKept))); err != nil {
 			return err
 		}
-		err := t.Row(`INSERT INTO signins (tenant, user_name, at, seen_at, came_from, browser, how, provider, proven_at, mark, revoked_at, revoked_by, second)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?) RETURNING id`, n.Tenant, n.User, db.Micros(n.At), db.Micros(n.SeenAt), n.From, n.Browser, n.How,
+		err := t.Row(`INSERT INTO signins (tenant, user_name, at, seen_at, came_from, browser, method, provider, proven_at, password_fingerprint, revoked_at,
+			revoked_by, second_factor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?)
+			RETURNING id`, n.Tenant, n.User, db.Micros(n.At), db.Micros(n.SeenAt), n.From, n.Browser, n.How,
 			n.Provider, db.Micros(n.ProvenAt), n.Mark, n.Second).Scan(&id)
 		if err != nil {
 			return err
@@ -144,7 +146,7 @@ func (s *Store) SignedInFrom(ctx context.Context, tenant, user, address string, 
 
 func (s *Store) ChangePassword(ctx context.Context, who app.Actor, session int64, hash, mark string, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		n, err := t.Count(`UPDATE users SET password_hash = ?, must_change = 0, password_at = ? WHERE tenant = ? AND name = ?`,
+		n, err := t.Count(`UPDATE users SET password_hash = ?, must_change_password = 0, password_at = ? WHERE tenant = ? AND name = ?`,
 			hash, db.Micros(at), who.Tenant, who.User)
 		if err != nil {
 			return err
@@ -152,7 +154,7 @@ func (s *Store) ChangePassword(ctx context.Context, who app.Actor, session int64
 		if n == 0 {
 			return user.NoUser(who.User)
 		}
-		n, err = t.Count(`UPDATE signins SET mark = ?, proven_at = ? WHERE id = ? AND tenant = ? AND user_name = ? AND revoked_at = 0`,
+		n, err = t.Count(`UPDATE signins SET password_fingerprint = ?, proven_at = ? WHERE id = ? AND tenant = ? AND user_name = ? AND revoked_at = 0`,
 			mark, db.Micros(at), session, who.Tenant, who.User)
 		if err != nil {
 			return err

@@ -22,14 +22,14 @@ func scopesOf(text string) (scopes []app.Scope) {
 
 func (s *Store) AddDevice(ctx context.Context, hash, userHash []byte, d identity.Device, maxFrom, most int) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		if err := t.Exec(`DELETE FROM device_asks WHERE expires_at <= ?`, db.Micros(d.At)); err != nil {
+		if err := t.Exec(`DELETE FROM device_codes WHERE expires_at <= ?`, db.Micros(d.At)); err != nil {
 			return err
 		}
 		var from, all int
-		if err := t.Row(`SELECT count(*) FROM device_asks WHERE origin = ?`, d.From).Scan(&from); err != nil {
+		if err := t.Row(`SELECT count(*) FROM device_codes WHERE origin = ?`, d.From).Scan(&from); err != nil {
 			return err
 		}
-		if err := t.Row(`SELECT count(*) FROM device_asks`).Scan(&all); err != nil {
+		if err := t.Row(`SELECT count(*) FROM device_codes`).Scan(&all); err != nil {
 			return err
 		}
 		if from >= maxFrom {
@@ -37,13 +37,13 @@ func (s *Store) AddDevice(ctx context.Context, hash, userHash []byte, d identity
 				Hint: "Finish one, or wait until its code expires: at most 10 min.", RetryAfter: time.Minute}
 		}
 		if all >= most { // room is made where most is taken, so that no one is kept out
-			if err := t.Exec(`DELETE FROM device_asks WHERE hash = (SELECT a.hash FROM device_asks a
-				JOIN (SELECT origin, count(*) AS asks FROM device_asks GROUP BY origin) o ON o.origin = a.origin
+			if err := t.Exec(`DELETE FROM device_codes WHERE hash = (SELECT a.hash FROM device_codes a
+				JOIN (SELECT origin, count(*) AS asks FROM device_codes GROUP BY origin) o ON o.origin = a.origin
 				ORDER BY CASE WHEN a.answer = '' THEN 0 ELSE 1 END, o.asks DESC, a.at, a.hash LIMIT 1)`); err != nil {
 				return err
 			}
 		}
-		return t.Exec(`INSERT INTO device_asks (hash, user_hash, host, origin, agent, wanted, at, expires_at, polled_at, answer, answered_at, tenant, user_name, scopes)
+		return t.Exec(`INSERT INTO device_codes (hash, user_hash, host, origin, agent, wanted, at, expires_at, polled_at, answer, answered_at, tenant, user_name, scopes)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '', 0, '', '', '')`,
 			hash, userHash, d.Host, d.From, d.Agent, token.ScopeText(d.Wanted), db.Micros(d.At), db.Micros(d.ExpiresAt))
 	})
@@ -63,20 +63,20 @@ func scanDevice(row db.Scanner) (d identity.DeviceGrant, answered, polled time.T
 }
 
 func (s *Store) Device(ctx context.Context, userHash []byte) (identity.Device, error) {
-	d, _, _, err := scanDevice(s.Row(ctx, `SELECT `+deviceColumns+` FROM device_asks WHERE user_hash = ?`, userHash))
+	d, _, _, err := scanDevice(s.Row(ctx, `SELECT `+deviceColumns+` FROM device_codes WHERE user_hash = ?`, userHash))
 	return d.Device, err
 }
 
 func (s *Store) AnswerDevice(ctx context.Context, who app.Actor, userHash []byte, answer identity.DeviceAnswer, scopes []app.Scope, at time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		d, _, _, err := scanDevice(t.Row(`SELECT `+deviceColumns+` FROM device_asks WHERE user_hash = ? AND expires_at > ?`, userHash, db.Micros(at)))
+		d, _, _, err := scanDevice(t.Row(`SELECT `+deviceColumns+` FROM device_codes WHERE user_hash = ? AND expires_at > ?`, userHash, db.Micros(at)))
 		if err != nil {
 			return err
 		}
 		if d.Answer != "" {
 			return &app.Error{Code: app.EConflict, Message: "This sign-in has already been answered."}
 		}
-		if err := t.Exec(`UPDATE device_asks SET answer = ?, answered_at = ?, tenant = ?, user_name = ?, scopes = ? WHERE user_hash = ?`,
+		if err := t.Exec(`UPDATE device_codes SET answer = ?, answered_at = ?, tenant = ?, user_name = ?, scopes = ? WHERE user_hash = ?`,
 			string(answer), db.Micros(at), who.Tenant, who.User, token.ScopeText(scopes), userHash); err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (s *Store) TakeDevice(ctx context.Context, hash []byte, at time.Time, least
 	var refused error // beside what is written
 	err = s.Write(ctx, func(t *db.Tx) error {
 		refused = nil
-		d, answered, polled, err := scanDevice(t.Row(`SELECT `+deviceColumns+` FROM device_asks WHERE hash = ? AND expires_at > ?`, hash, db.Micros(at)))
+		d, answered, polled, err := scanDevice(t.Row(`SELECT `+deviceColumns+` FROM device_codes WHERE hash = ? AND expires_at > ?`, hash, db.Micros(at)))
 		if err != nil {
 			return err
 		}
@@ -102,9 +102,9 @@ func (s *Store) TakeDevice(ctx context.Context, hash []byte, at time.Time, least
 			if at.Sub(polled) < least && !polled.IsZero() {
 				refused = &app.Error{Code: app.ERateLimit, Reason: "slow_down", Message: "You're polling too often.", RetryAfter: least}
 			}
-			return t.Exec(`UPDATE device_asks SET polled_at = ? WHERE hash = ?`, db.Micros(at), hash)
+			return t.Exec(`UPDATE device_codes SET polled_at = ? WHERE hash = ?`, db.Micros(at), hash)
 		}
-		if err := t.Exec(`DELETE FROM device_asks WHERE hash = ?`, hash); err != nil {
+		if err := t.Exec(`DELETE FROM device_codes WHERE hash = ?`, hash); err != nil {
 			return err
 		}
 		if d.Answer == identity.DeviceDenied {

@@ -26,7 +26,7 @@ func (s *Store) UserOfSubject(ctx context.Context, issuer, subject, tenant strin
 	return user, err
 }
 
-const subjectUser = `SELECT j.user_name FROM subjects j JOIN users u ON u.tenant = j.tenant AND u.name = j.user_name AND u.created_at <= j.at
+const subjectUser = `SELECT j.user_name FROM sso_subjects j JOIN users u ON u.tenant = j.tenant AND u.name = j.user_name AND u.created_at <= j.at
 	WHERE j.issuer = ? AND j.subject = ? AND j.tenant = ?`
 
 func (s *Store) AdmitSubject(ctx context.Context, p identity.Subject, g identity.Grant, at time.Time) (u identity.User, err error) {
@@ -39,7 +39,7 @@ func (s *Store) AdmitSubject(ctx context.Context, p identity.Subject, g identity
 
 func admit(t *db.Tx, p identity.Subject, g identity.Grant, at time.Time) (identity.User, error) {
 	var closed int64
-	switch err := t.Row(`SELECT closing_at FROM tenants WHERE name = ?`, g.Tenant).Scan(&closed); {
+	switch err := t.Row(`SELECT deleting_at FROM tenants WHERE name = ?`, g.Tenant).Scan(&closed); {
 	case db.IsNoRows(err), err == nil && closed != 0:
 		return identity.User{}, &app.Error{Code: app.ENotFound, Reason: "no_tenant", Message: fmt.Sprintf("Your groups have access to tenant %q, which doesn't exist.", g.Tenant),
 			Hint: "Ask a superadmin to create the tenant."}
@@ -93,10 +93,11 @@ func newcomer(t *db.Tx, p identity.Subject, g identity.Grant, at time.Time) (str
 		return "", err
 	}
 	// A row may be left of an account that is gone.
-	if err := t.Exec(`DELETE FROM subjects WHERE tenant = ? AND (user_name = ? OR issuer = ? AND subject = ?)`, g.Tenant, p.Name, p.Issuer, p.ID); err != nil {
+	if err := t.Exec(`DELETE FROM sso_subjects WHERE tenant = ? AND (user_name = ? OR issuer = ? AND subject = ?)`, g.Tenant, p.Name, p.Issuer, p.ID); err != nil {
 		return "", err
 	}
-	return p.Name, t.Exec(`INSERT INTO subjects (issuer, subject, tenant, user_name, at) VALUES (?, ?, ?, ?, ?)`, p.Issuer, p.ID, g.Tenant, p.Name, db.Micros(at))
+	return p.Name, t.Exec(`INSERT INTO sso_subjects (issuer, subject, tenant, user_name, at)
+		VALUES (?, ?, ?, ?, ?)`, p.Issuer, p.ID, g.Tenant, p.Name, db.Micros(at))
 }
 
 func (s *Store) DismissSubject(ctx context.Context, p identity.Subject, except []string, at time.Time) error {
@@ -110,7 +111,7 @@ func (s *Store) DismissSubject(ctx context.Context, p identity.Subject, except [
 			accounts = append(accounts, u)
 		}
 		return nil
-	}, `SELECT j.tenant, j.user_name FROM subjects j JOIN users u ON u.tenant = j.tenant AND u.name = j.user_name AND u.created_at <= j.at
+	}, `SELECT j.tenant, j.user_name FROM sso_subjects j JOIN users u ON u.tenant = j.tenant AND u.name = j.user_name AND u.created_at <= j.at
 		WHERE j.issuer = ? AND j.subject = ?`, p.Issuer, p.ID)
 	if err != nil || len(accounts) == 0 {
 		return err // as nearly always: nothing to write

@@ -30,8 +30,8 @@ var followers = []struct {
 	{"intents", 0, map[string]string{"id": suffixed("id"), "machine_id": suffixed("machine_id")}},
 	{"operations", 0, numbered("id")},
 	{"steps", 0, nil},
-	{"edges", 0, nil},
-	{"changes", 0, nil},
+	{"step_dependencies", 0, nil},
+	{"operation_changes", 0, nil},
 	{"events", 0, numbered("seq")},
 	{"logs", 0, numbered("seq")},
 	{"resources", 0, map[string]string{"intent": suffixed("intent"), "id": suffixed("id")}},
@@ -39,13 +39,13 @@ var followers = []struct {
 	{"reservation_groups", 0, numbered("reservation")},
 	{"requests", 0, map[string]string{"id": shifted("id"), "name": suffixed("name")}},
 	{"reviews", 0, nil},
-	{"questions", 0, map[string]string{"id": shifted("id"), "name": suffixed("name")}},
-	{"notices", 0, numbered("id")},
-	{"health_rounds", 0, nil},
+	{"manual_steps", 0, map[string]string{"id": shifted("id"), "name": suffixed("name")}},
+	{"notifications", 0, numbered("id")},
+	{"cluster_health", 0, nil},
 	{"cluster_schedules", 0, nil},
 	{"backfills", 0, nil},
 	{"node_reports", 0, nil},
-	{"hook_deliveries", 100, map[string]string{"id": shifted("id"), "notice": shifted("notice")}},
+	{"webhook_deliveries", 100, map[string]string{"id": shifted("id"), "notice": shifted("notice")}},
 	{"audit", 300, map[string]string{"number": `s.number + n.k * (SELECT max(number) FROM audit a WHERE a.tenant = s.tenant)`}},
 }
 
@@ -66,18 +66,18 @@ func person(column string) string {
 
 var usual = map[string]string{
 	"cluster": suffixed("cluster"), "for_cluster": suffixed("for_cluster"),
-	"operation": shifted("operation"), "undoes": shifted("undoes"), "followed_by": shifted("followed_by"), "request": shifted("request"),
+	"operation": shifted("operation"), "rolls_back": shifted("rolls_back"), "followed_by": shifted("followed_by"), "request": shifted("request"),
 	"owner": person("owner"), "requester": person("requester"),
 }
 
 // sealed are the columns that bind what they encrypt to their row. Unencrypted, in the columns from before migration 54, it can be copied: the
 // store encrypts it for its own row when it is opened.
 var sealed = []struct{ table, key, column, clear, place string }{
-	{"clusters", "id", "sealed_definition", "definition", "cluster_definitions/"},
-	{"changes", "operation", "sealed_definition", "definition", "change_definitions/"},
-	{"requests", "id", "sealed_asked", "asked", "request_asked/"},
-	{"requests", "id", "sealed_terms", "terms", "request_terms/"},
-	{"requests", "id", "sealed_kept", "kept", "request_kept/"},
+	{"clusters", "id", "encrypted_definition", "definition", "cluster_definitions/"},
+	{"operation_changes", "operation", "encrypted_definition", "definition", "change_definitions/"},
+	{"requests", "id", "encrypted_spec", "spec", "request_asked/"},
+	{"requests", "id", "encrypted_terms", "terms", "request_terms/"},
+	{"requests", "id", "encrypted_payload", "payload", "request_kept/"},
 }
 
 // Unseal decrypts what was sealed for a place, as db.Keyring does.
@@ -154,7 +154,7 @@ func Multiply(ctx context.Context, where, tenant string, times int, unseal Unsea
 		}
 	}
 	for _, statement := range []string{
-		`UPDATE audit_ends SET number = (SELECT max(number) FROM audit WHERE audit.tenant = audit_ends.tenant)`,
+		`UPDATE audit_heads SET number = (SELECT max(number) FROM audit WHERE audit.tenant = audit_heads.tenant)`,
 	} {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("multiply: %w", err)

@@ -197,7 +197,7 @@ func RevokeAll(t *db.Tx, who app.Actor, user string, at time.Time) error {
 			return err
 		}
 	}
-	return t.Exec(`DELETE FROM device_asks WHERE tenant = ? AND user_name = ?`, who.Tenant, user)
+	return t.Exec(`DELETE FROM device_codes WHERE tenant = ? AND user_name = ?`, who.Tenant, user)
 }
 
 func noToken(id int64) error { return app.Errorf(app.ENotFound, "Token %d doesn't exist.", id) }

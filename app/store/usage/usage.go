@@ -36,8 +36,8 @@ func (s *Store) Usage(ctx context.Context, q usage.Query, f func(usage.Delta) er
 	}
 	machine := key + ` AS k, CASE WHEN x.kind = 'machine' THEN 1 ELSE 0 END AS one, CASE WHEN x.kind = 'machine' THEN x.cpu ELSE 0.0 END AS cpu, ` + price + ` AS price,
 		CASE WHEN x.kind = 'machine' AND x.price = 0 THEN 1.0 ELSE 0.0 END AS free`
-	begins := `CASE WHEN x.made_at > ? THEN x.made_at - ? ELSE ? END`
-	ends := `CASE WHEN x.gone_at = 0 OR x.gone_at > ? THEN ? ELSE x.gone_at - ? END`
+	begins := `CASE WHEN x.created_at > ? THEN x.created_at - ? ELSE ? END`
+	ends := `CASE WHEN x.deleted_at = 0 OR x.deleted_at > ? THEN ? ELSE x.deleted_at - ? END`
 	all := []any{unit, unit, unit, from, base, from - base}
 	all = append(append(all, args...), unit, unit, unit, to, to-base, base)
 	all = append(all, args...)
@@ -67,12 +67,12 @@ func sharedRate(tenant string) string {
 // usageWhere finds what existed within the time.
 func usageWhere(q usage.Query) (string, []any) {
 	from, to := db.Micros(q.From), db.Micros(q.To)
-	where, args := `(x.gone_at = 0 OR x.gone_at > ?) AND x.made_at < ?`, []any{from, to}
+	where, args := `(x.deleted_at = 0 OR x.deleted_at > ?) AND x.created_at < ?`, []any{from, to}
 	if q.Tenant != "" {
 		where = policy.ExistedDuring
 		args = []any{q.Tenant, q.Tenant, from, to}
 	}
-	where += ` AND (x.gone_at = 0 OR x.gone_at > x.made_at)` // clocks differ
+	where += ` AND (x.deleted_at = 0 OR x.deleted_at > x.created_at)` // clocks differ
 	switch {
 	case q.Owner != "" && q.Tenant != "":
 		// As the index resources_of_owner has it: what belongs to others is not looked at.

@@ -10,5 +10,5 @@ import (
 // The page that people begin with looks only at what is their own.
 func TestUsageByOwnerUsesAnIndex(t *testing.T) {
 	where, _ := usageWhere(usage.Query{Tenant: "t", Owner: "ada"})
-	dbtest.FindsBy(t, dbtest.OnDisk(t), `SELECT 1 FROM resources x WHERE `+where, "resources_of_owner (tenant=? AND owner=? AND gone_at")
+	dbtest.FindsBy(t, dbtest.OnDisk(t), `SELECT 1 FROM resources x WHERE `+where, "resources_of_owner (tenant=? AND owner=? AND deleted_at")
 }

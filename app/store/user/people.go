@@ -12,7 +12,7 @@ import (
 
 func (s *Store) CreateUser(ctx context.Context, u identity.User) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		if err := t.Exec(`INSERT INTO tenants (name, about, slots, created_at, created_by, copied_from, closing_at) VALUES (?, '', 0, ?, '', '', 0)
+		if err := t.Exec(`INSERT INTO tenants (name, about, slots, created_at, created_by, copied_from, deleting_at) VALUES (?, '', 0, ?, '', '', 0)
 			ON CONFLICT DO NOTHING`, u.Tenant, db.Micros(u.CreatedAt)); err != nil {
 			return err
 		}
@@ -22,7 +22,7 @@ func (s *Store) CreateUser(ctx context.Context, u identity.User) error {
 
 // Add writes an account, its groups and the audit of it.
 func Add(t *db.Tx, who app.Actor, u identity.User) error {
-	n, err := t.Count(`INSERT INTO users (tenant, name, full_name, email, role, password_hash, must_change, disabled_at, password_at, created_at, created_by, seen_at)
+	n, err := t.Count(`INSERT INTO users (tenant, name, full_name, email, role, password_hash, must_change_password, disabled_at, password_at, created_at, created_by, seen_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, u.Tenant, u.Name, u.FullName, u.Email, u.Role, u.PasswordHash,
 		db.Flag(u.MustChange), db.Micros(u.DisabledAt), db.Micros(u.CreatedAt), db.Micros(u.CreatedAt), u.CreatedBy, db.Micros(u.SeenAt))
 	if err != nil {
@@ -50,7 +50,7 @@ func Facts(u identity.User) map[string]any {
 }
 
 // Columns are those of a user u, as Scan scans them before the group.
-const Columns = `u.tenant, u.name, u.full_name, u.email, u.role, u.password_hash, u.must_change, u.disabled_at, u.created_at, u.created_by, u.seen_at,
+const Columns = `u.tenant, u.name, u.full_name, u.email, u.role, u.password_hash, u.must_change_password, u.disabled_at, u.created_at, u.created_by, u.seen_at,
 	EXISTS (SELECT 1 FROM second_factors f WHERE f.tenant = u.tenant AND f.user_name = u.name AND f.confirmed_at > 0 AND f.started_at >= u.created_at),
 	EXISTS (SELECT 1 FROM tenants n WHERE n.name = u.tenant AND n.require_second_factor = 1)`
 

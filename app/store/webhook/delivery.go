@@ -15,7 +15,7 @@ import (
 const deliveryColumns = `d.id, h.name, d.notice, d.state, d.attempts, d.queued_at, d.next_at, d.ended_at, d.status, d.took, d.code, d.error,
 	COALESCE(n.kind, ''), COALESCE(n.title, d.title), d.operation, d.verdict`
 
-const deliveryTables = ` FROM hook_deliveries d JOIN hooks h ON h.id = d.hook LEFT JOIN notices n ON n.id = d.notice `
+const deliveryTables = ` FROM webhook_deliveries d JOIN webhooks h ON h.id = d.hook LEFT JOIN notifications n ON n.id = d.notice `
 
 func (s *Store) scanDelivery(row db.Scanner, more ...any) (webhook.Delivery, error) {
 	var d webhook.Delivery
@@ -78,7 +78,7 @@ func (s *Store) HookDelivery(ctx context.Context, tenant, hook string, id int64)
 		a.At, a.Duration = db.FromMicros(at), time.Duration(took)*time.Microsecond
 		d.Log = append(d.Log, a)
 		return err
-	}, `SELECT attempt, at, took, status, code, error, response FROM hook_attempts WHERE delivery = ? ORDER BY attempt DESC LIMIT 200`, id)
+	}, `SELECT attempt, at, took, status, code, error, response FROM webhook_attempts WHERE delivery = ? ORDER BY attempt DESC LIMIT 200`, id)
 	return d, err
 }
 
@@ -97,13 +97,13 @@ func (s *Store) TestHook(ctx context.Context, who app.Actor, name string, now ti
 				Hint: "Preview an operation: its plan shows where the script runs."}
 		}
 		var waiting int
-		if err := t.Row(`SELECT count(*) FROM hook_deliveries WHERE hook = ? AND state = 'waiting' AND notice = 0 AND operation = 0`, h.ID).Scan(&waiting); err != nil {
+		if err := t.Row(`SELECT count(*) FROM webhook_deliveries WHERE hook = ? AND state = 'waiting' AND notice = 0 AND operation = 0`, h.ID).Scan(&waiting); err != nil {
 			return err
 		}
 		if waiting >= maxTests {
 			return &app.Error{Code: app.ERateLimit, Message: "Tests of this webhook are still in progress.", Hint: "Wait for their results.", RetryAfter: 10 * time.Second}
 		}
-		if err := t.Row(`INSERT INTO hook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
+		if err := t.Row(`INSERT INTO webhook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
 				status, took, code, error, request)
 			VALUES (?, ?, 0, 'waiting', 0, ?, ?, 0, '', 0, 0, 0, '', '', '') RETURNING id`, h.ID, h.Tenant, db.Micros(now), db.Micros(now)).Scan(&id); err != nil {
 			return err
@@ -141,7 +141,7 @@ func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id in
 		case was.Kind == "":
 			return conflict("The notification is no longer stored.", "")
 		}
-		if err := t.Exec(`UPDATE hook_deliveries SET state = 'waiting', queued_at = ?, next_at = ?, ended_at = 0, holder = '', held_until = 0 WHERE id = ?`,
+		if err := t.Exec(`UPDATE webhook_deliveries SET state = 'waiting', queued_at = ?, next_at = ?, ended_at = 0, holder = '', held_until = 0 WHERE id = ?`,
 			db.Micros(now), db.Micros(now), id); err != nil {
 			return err
 		}
@@ -156,15 +156,15 @@ func (s *Store) Redeliver(ctx context.Context, who app.Actor, hook string, id in
 
 func (s *Store) ForgetDeliveries(ctx context.Context, now time.Time) error {
 	return s.Write(ctx, func(t *db.Tx) error {
-		const old = `FROM hook_deliveries WHERE state <> 'waiting' AND ended_at < ?
-			OR verdict <> 'open' AND id <= (SELECT e.id FROM hook_deliveries e WHERE e.hook = hook_deliveries.hook ORDER BY e.id DESC LIMIT 1 OFFSET ?)`
+		const old = `FROM webhook_deliveries WHERE state <> 'waiting' AND ended_at < ?
+			OR verdict <> 'open' AND id <= (SELECT e.id FROM webhook_deliveries e WHERE e.hook = webhook_deliveries.hook ORDER BY e.id DESC LIMIT 1 OFFSET ?)`
 		args := []any{db.Micros(now.Add(-webhook.DeliveryMemory)), webhook.MostDeliveries}
-		if err := t.Exec(`DELETE FROM hook_attempts WHERE delivery IN (SELECT id `+old+`)`, args...); err != nil {
+		if err := t.Exec(`DELETE FROM webhook_attempts WHERE delivery IN (SELECT id `+old+`)`, args...); err != nil {
 			return err
 		}
 		if err := t.Exec(`DELETE `+old, args...); err != nil {
 			return err
 		}
-		return t.Exec(`DELETE FROM notices WHERE at < ?`, db.Micros(now.Add(-webhook.NoticeMemory)))
+		return t.Exec(`DELETE FROM notifications WHERE at < ?`, db.Micros(now.Add(-webhook.NoticeMemory)))
 	})
 }

@@ -28,7 +28,7 @@ func (s *Store) QueueDeliveries(ctx context.Context, now time.Time) (int, error)
 	total := int64(0)
 	for {
 		var some bool
-		if err := s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM notices WHERE id >
+		if err := s.Row(ctx, `SELECT EXISTS (SELECT 1 FROM notifications WHERE id >
 			(SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?))`, hooksNoticed).Scan(&some); err != nil || !some {
 			return int(total), err
 		}
@@ -38,14 +38,14 @@ func (s *Store) QueueDeliveries(ctx context.Context, now time.Time) (int, error)
 			if err := t.Row(`SELECT CAST(value AS BIGINT) FROM settings WHERE name = ?`, hooksNoticed).Scan(&from); err != nil {
 				return err
 			}
-			if err := t.Row(`SELECT COALESCE(max(id), ?) FROM (SELECT id FROM notices WHERE id > ? ORDER BY id LIMIT ?) AS batch`,
+			if err := t.Row(`SELECT COALESCE(max(id), ?) FROM (SELECT id FROM notifications WHERE id > ? ORDER BY id LIMIT ?) AS batch`,
 				from, from, maxNotices).Scan(&top); err != nil {
 				return err
 			}
-			if n, err = t.Count(`INSERT INTO hook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
+			if n, err = t.Count(`INSERT INTO webhook_deliveries (hook, tenant, notice, state, attempts, queued_at, next_at, ended_at, holder, held_until,
 					status, took, code, error, request)
-				SELECT h.id, h.tenant, n.id, 'waiting', 0, ?, ?, 0, '', 0, 0, 0, '', '', '' FROM notices n JOIN hooks h ON h.tenant = n.tenant
-				WHERE n.id > ? AND n.id <= ? AND h.phase = '' AND n.id > h.since AND h.enabled = 1 AND h.stopped = ''
+				SELECT h.id, h.tenant, n.id, 'waiting', 0, ?, ?, 0, '', 0, 0, 0, '', '', '' FROM notifications n JOIN webhooks h ON h.tenant = n.tenant
+				WHERE n.id > ? AND n.id <= ? AND h.phase = '' AND n.id > h.since AND h.enabled = 1 AND h.stopped_reason = ''
 					AND (h.kinds = '' OR h.kinds LIKE '%,' || n.kind || ',%') ORDER BY n.id, h.id`,
 				db.Micros(now), db.Micros(now), from, top); err != nil {
 				return err
@@ -60,17 +60,17 @@ func (s *Store) QueueDeliveries(ctx context.Context, now time.Time) (int, error)
 }
 
 // heads are the deliveries that are next: the first of each hook that is on, and all tests.
-const heads = `SELECT d.id, d.tenant, d.notice, d.next_at, d.held_until FROM hooks h JOIN hook_deliveries d ON d.id =
-		(SELECT min(e.id) FROM hook_deliveries e WHERE e.hook = h.id AND e.state = 'waiting' AND e.notice > 0)
-	WHERE h.enabled = 1 AND h.stopped = ''
-	UNION ALL SELECT id, tenant, notice, next_at, held_until FROM hook_deliveries WHERE state = 'waiting' AND notice = 0`
+const heads = `SELECT d.id, d.tenant, d.notice, d.next_at, d.held_until FROM webhooks h JOIN webhook_deliveries d ON d.id =
+		(SELECT min(e.id) FROM webhook_deliveries e WHERE e.hook = h.id AND e.state = 'waiting' AND e.notice > 0)
+	WHERE h.enabled = 1 AND h.stopped_reason = ''
+	UNION ALL SELECT id, tenant, notice, next_at, held_until FROM webhook_deliveries WHERE state = 'waiting' AND notice = 0`
 
 func (s *Store) ClaimDeliveries(ctx context.Context, c webhook.DeliveryClaim) (due []webhook.DueDelivery, next time.Time, err error) {
 	var rows []*dueRow
 	next, err = s.ClaimHeads(ctx, heads, c, func(t *db.Tx, ids []int64) error {
 		rows = nil
 		for _, id := range ids {
-			if err := t.Exec(`UPDATE hook_deliveries SET holder = ?, held_until = ?, attempts = attempts + 1 WHERE id = ?`,
+			if err := t.Exec(`UPDATE webhook_deliveries SET holder = ?, held_until = ?, attempts = attempts + 1 WHERE id = ?`,
 				c.Holder, db.Micros(c.Now.Add(c.For)), id); err != nil {
 				return err
 			}
@@ -155,7 +155,7 @@ func (s *Store) EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error {
 	return s.Write(ctx, func(t *db.Tx) error {
 		var tenant string
 		var notice, operation int64
-		err := t.Row(`UPDATE hook_deliveries SET state = ?, ended_at = ?, next_at = ?, holder = '', held_until = 0, status = ?, took = ?, code = ?,
+		err := t.Row(`UPDATE webhook_deliveries SET state = ?, ended_at = ?, next_at = ?, holder = '', held_until = 0, status = ?, took = ?, code = ?,
 				error = ?, request = ?
 			WHERE id = ? AND holder = ? AND attempts = ? AND state = 'waiting' RETURNING tenant, notice, operation`,
 			state, ended, next, e.Status, e.Took.Microseconds(), code, text, e.Request, e.Delivery, e.Holder, e.Attempt).Scan(&tenant, &notice, &operation)
@@ -166,7 +166,7 @@ func (s *Store) EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error {
 			return err
 		}
 		t.Topics[app.TenantTopic(tenant)] = true
-		if err := t.Exec(`INSERT INTO hook_attempts (delivery, attempt, at, took, status, code, error, response) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		if err := t.Exec(`INSERT INTO webhook_attempts (delivery, attempt, at, took, status, code, error, response) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT DO NOTHING`, e.Delivery, e.Attempt, db.Micros(e.At.Add(-e.Took)), e.Took.Microseconds(), e.Status, code, text, e.Response); err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func (s *Store) EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error {
 		case state == webhook.DeliveryFailed && (notice > 0 || operation > 0):
 			failures = `failures + 1`
 		}
-		if err := t.Exec(`UPDATE hooks SET failures = `+failures+`, last_id = ?, last_at = ?, last_took = ?, last_status = ?, last_code = ?, last_error = ?
+		if err := t.Exec(`UPDATE webhooks SET failures = `+failures+`, last_id = ?, last_at = ?, last_took = ?, last_status = ?, last_code = ?, last_error = ?
 			WHERE id = ?`, e.Delivery, db.Micros(e.At), e.Took.Microseconds(), e.Status, code, text, e.Hook); err != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ func (s *Store) EndDelivery(ctx context.Context, e webhook.DeliveryEnd) error {
 		if state == webhook.DeliveryMade || e.Stop == "" && state != webhook.DeliveryFailed {
 			return nil
 		}
-		h, err := ledger.ScanHook(t.Row(`SELECT `+ledger.HookColumns+` FROM hooks h WHERE h.id = ?`, e.Hook))
+		h, err := ledger.ScanHook(t.Row(`SELECT `+ledger.HookColumns+` FROM webhooks h WHERE h.id = ?`, e.Hook))
 		switch {
 		case err != nil || h.State != webhook.HookActive:
 			return err

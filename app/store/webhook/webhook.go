@@ -35,12 +35,12 @@ func (s *Store) Hooks(ctx context.Context, tenant string) ([]webhook.Endpoint, e
 		h, err := ledger.ScanHook(row)
 		list = append(list, h)
 		return err
-	}, `SELECT `+ledger.HookColumns+` FROM hooks h WHERE h.tenant = ? ORDER BY h.name`, tenant)
+	}, `SELECT `+ledger.HookColumns+` FROM webhooks h WHERE h.tenant = ? ORDER BY h.name`, tenant)
 	return list, err
 }
 
 func (s *Store) Hook(ctx context.Context, tenant, name string) (webhook.Endpoint, error) {
-	h, err := ledger.ScanHook(s.Row(ctx, `SELECT `+ledger.HookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
+	h, err := ledger.ScanHook(s.Row(ctx, `SELECT `+ledger.HookColumns+` FROM webhooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
 	if db.IsNoRows(err) {
 		return h, errNoHook(name)
 	}
@@ -49,7 +49,7 @@ func (s *Store) Hook(ctx context.Context, tenant, name string) (webhook.Endpoint
 
 // hookNamed returns a hook within a transaction.
 func hookNamed(t *db.Tx, tenant, name string) (webhook.Endpoint, error) {
-	h, err := ledger.ScanHook(t.Row(`SELECT `+ledger.HookColumns+` FROM hooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
+	h, err := ledger.ScanHook(t.Row(`SELECT `+ledger.HookColumns+` FROM webhooks h WHERE h.tenant = ? AND h.name = ?`, tenant, name))
 	if db.IsNoRows(err) {
 		return h, errNoHook(name)
 	}
@@ -83,7 +83,8 @@ func (s *Store) SaveHook(ctx context.Context, who app.Actor, c webhook.EndpointC
 			return &app.Error{Code: app.EInvalid, Field: "to", Message: "Format mail requires a recipient.", Hint: "For example ops@example.com."}
 		}
 		if h.State == webhook.HookActive && (made || was.State != webhook.HookActive) {
-			if err := t.Exec(`UPDATE hooks SET since = (SELECT COALESCE(max(id), 0) FROM notices), stopped = '', failures = 0 WHERE id = ?`, h.ID); err != nil {
+			if err := t.Exec(`UPDATE webhooks SET since = (SELECT COALESCE(max(id), 0) FROM notifications), stopped_reason = '', failures = 0
+				WHERE id = ?`, h.ID); err != nil {
 				return err
 			}
 		}
@@ -125,7 +126,7 @@ func makeHook(t *db.Tx, who app.Actor, c webhook.EndpointChange, url, secret []b
 		return &app.Error{Code: app.EInvalid, Field: "url", Message: "URL is required.", Hint: "For example https://hooks.example.com/muster."}
 	}
 	var n int
-	if err := t.Row(`SELECT count(*) FROM hooks WHERE tenant = ?`, who.Tenant).Scan(&n); err != nil {
+	if err := t.Row(`SELECT count(*) FROM webhooks WHERE tenant = ?`, who.Tenant).Scan(&n); err != nil {
 		return err
 	}
 	if n >= webhook.MaxHooks {
@@ -152,8 +153,8 @@ func makeHook(t *db.Tx, who app.Actor, c webhook.EndpointChange, url, secret []b
 	if format == "" {
 		format = webhook.HookMuster
 	}
-	return t.Exec(`INSERT INTO hooks (tenant, name, url, shown, kinds, format, recipient, secret, secret_at, old_secret, old_until, enabled, stopped, failures,
-			since, last_id, last_at, last_took, last_status, last_code, last_error, phase, operations, patience, on_timeout, script, on_services,
+	return t.Exec(`INSERT INTO webhooks (tenant, name, url, shown, kinds, format, recipient, secret, secret_at, old_secret, old_until, enabled, stopped_reason,
+			failures, since, last_id, last_at, last_took, last_status, last_code, last_error, phase, operations, timeout, on_timeout, script, on_services,
 			created_by, created_at, changed_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, x'', 0, ?, '', 0, 0, 0, 0, 0, 0, '', '', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		who.Tenant, c.Name, url, c.Shown, kinds, format, to, secret, db.Micros(now), c.Enabled == nil || *c.Enabled, string(c.When), operations, patience.Microseconds(),
@@ -185,7 +186,7 @@ func changeHook(t *db.Tx, h webhook.Endpoint, c webhook.EndpointChange, url, sec
 		change(`operations = ?`, wordsText(*c.Operations))
 	}
 	if c.Timeout != nil {
-		change(`patience = ?`, c.Timeout.Microseconds())
+		change(`timeout = ?`, c.Timeout.Microseconds())
 	}
 	if c.OnTimeout != "" {
 		change(`on_timeout = ?`, string(c.OnTimeout))
@@ -203,13 +204,13 @@ func changeHook(t *db.Tx, h webhook.Endpoint, c webhook.EndpointChange, url, sec
 	if c.Enabled != nil {
 		change(`enabled = ?`, *c.Enabled)
 		if *c.Enabled {
-			change(`stopped = ''`)
+			change(`stopped_reason = ''`)
 		}
 	}
 	if len(c.Secret) > 0 {
 		change(`old_secret = secret, old_until = ?, secret = ?, secret_at = ?`, db.Micros(now.Add(webhook.OldSecretTime)), secret, db.Micros(now))
 	}
-	return t.Exec(`UPDATE hooks SET `+set+` WHERE id = ?`, append(args, h.ID)...)
+	return t.Exec(`UPDATE webhooks SET `+set+` WHERE id = ?`, append(args, h.ID)...)
 }
 
 func (s *Store) DeleteHook(ctx context.Context, who app.Actor, name string, now time.Time) error {
@@ -222,9 +223,9 @@ func (s *Store) DeleteHook(ctx context.Context, who app.Actor, name string, now 
 			return err
 		}
 		for _, query := range []string{
-			`DELETE FROM hook_attempts WHERE delivery IN (SELECT id FROM hook_deliveries WHERE hook = ?)`,
-			`DELETE FROM hook_deliveries WHERE hook = ?`,
-			`DELETE FROM hooks WHERE id = ?`,
+			`DELETE FROM webhook_attempts WHERE delivery IN (SELECT id FROM webhook_deliveries WHERE hook = ?)`,
+			`DELETE FROM webhook_deliveries WHERE hook = ?`,
+			`DELETE FROM webhooks WHERE id = ?`,
 		} {
 			if err := t.Exec(query, h.ID); err != nil {
 				return err
@@ -236,7 +237,7 @@ func (s *Store) DeleteHook(ctx context.Context, who app.Actor, name string, now 
 
 // stopHook stops a hook by itself, and tells the admins.
 func stopHook(t *db.Tx, h webhook.Endpoint, why string, now time.Time) error {
-	if err := t.Exec(`UPDATE hooks SET stopped = ? WHERE id = ?`, why, h.ID); err != nil {
+	if err := t.Exec(`UPDATE webhooks SET stopped_reason = ? WHERE id = ?`, why, h.ID); err != nil {
 		return err
 	}
 	if err := dropWaiting(t, h.ID, "The webhook was stopped before this was sent.", now); err != nil {
@@ -254,6 +255,6 @@ func stopHook(t *db.Tx, h webhook.Endpoint, why string, now time.Time) error {
 
 // dropWaiting ends what waits, but not what is being sent at this moment.
 func dropWaiting(t *db.Tx, hook int64, why string, now time.Time) error {
-	return t.Exec(`UPDATE hook_deliveries SET state = 'failed', ended_at = ?, error = ?, code = ? WHERE hook = ? AND state = 'waiting' AND notice > 0
+	return t.Exec(`UPDATE webhook_deliveries SET state = 'failed', ended_at = ?, error = ?, code = ? WHERE hook = ? AND state = 'waiting' AND notice > 0
 		AND held_until <= ?`, db.Micros(now), why, app.ECancelled, hook, db.Micros(now))
 }

@@ -116,7 +116,7 @@ func printRequest(c *cli.Context, r appcluster.Request) error {
 		line("Changed", "lease from %s to %s: %s", cluster.LeaseText(ch.From), cluster.LeaseText(ch.To), cmp.Or(ch.Reason, ch.Policy))
 	}
 	for _, n := range r.Approvals {
-		line("Approvals", "%s; so far: %s", n.Words(), cmp.Or(strings.Join(n.Approved, ", "), "none"))
+		line("Approvals", "%s; so far: %s", n.Text(), cmp.Or(strings.Join(n.Approved, ", "), "none"))
 	}
 	for _, v := range r.Reviews {
 		line("Review", "%s: %s %s", v.Reviewer, v.Decision, v.Reason)
