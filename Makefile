@@ -31,10 +31,10 @@ TEST = $(if $(CI),GO="$(GO)" $(GO) run ./cmd/retest,$(GO) test) -vet=off -ldflag
 REAL_MUSTER := ^(TestRealRedisFlushedInTheMiddleOfACreate|TestRealPostgresServersKilledOneAfterTheOther|TestRealOwnerVisitsANode|TestBrowserStory|TestRealTemplateRedis|TestRealOpenAPILintsClean|TestRealFiles)$$
 REAL_OTHERS := ^(TestPostgres|TestPostgresServersShareTheWork|TestPostgresBackup|TestShellcheckFindsNothing|TestTemplatesAreFresh|TestRealMachines)$$
 
-.PHONY: build demo test test-real test-all check-size check-deploy chaos bench bench-go screenshots generate check clean
+.PHONY: build demo test test-real test-all lint check-size check-deploy chaos bench bench-go screenshots generate check clean
 
 # See deploy/build/memory.sh. An empty one is Go's default.
-test test-real test-all check: export GOGC := $(shell deploy/build/memory.sh)
+test test-real test-all lint check: export GOGC := $(shell deploy/build/memory.sh)
 
 build: ## the binary with all providers, bin/muster
 	@$(BUILD) bin/muster -ldflags "$(LDFLAGS)"

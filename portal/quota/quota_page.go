@@ -92,7 +92,7 @@ func Title(q policy.Quota) string {
 }
 
 // leftWords says how much of a limit is left: "12 of 50 nodes (the tenant)".
-func leftWords(l policy.QuotaLine, currency string) string {
+func leftWords(l policy.QuotaLine) string {
 	what := map[policy.Measure]string{policy.MeasureClusters: "clusters", policy.MeasureNodes: "nodes", policy.MeasureCPU: "cores",
 		policy.MeasurePerHour: "per hour", policy.MeasurePerMonth: "this month"}[l.Measure]
 	whose := l.Whose()
@@ -114,7 +114,7 @@ func quotaLink(q policy.Quota) string {
 func leftSentence(lines []policy.QuotaLine, currency string) string {
 	var all []string
 	for _, l := range lines {
-		all = append(all, leftWords(l, currency))
+		all = append(all, leftWords(l))
 	}
 	return "Quota left before this request: " + strings.Join(all, "; ") + "."
 }
