@@ -111,7 +111,7 @@ func quotaLink(q policy.Quota) string {
 }
 
 // leftSentence says how much quota the user has left.
-func leftSentence(lines []policy.QuotaLine, currency string) string {
+func leftSentence(lines []policy.QuotaLine) string {
 	var all []string
 	for _, l := range lines {
 		all = append(all, leftWords(l))
